@@ -1,0 +1,27 @@
+# What every target of heed is compiled with: link heed_options privately.
+
+add_library(heed_options INTERFACE)
+target_compile_options(heed_options INTERFACE
+  -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wold-style-cast -Wnon-virtual-dtor -Werror
+  # The exponential relies on separate roundings, and results must not depend on what a
+  # compiler chooses to fuse: the kernels ask for fused operations themselves.
+  -ffp-contract=off
+)
+
+if(HEED_SANITIZERS)
+  add_compile_options(-fsanitize=${HEED_SANITIZERS} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=${HEED_SANITIZERS})
+endif()
+
+if(EMSCRIPTEN)
+  add_compile_options(-msimd128)
+  if(HEED_RELAXED)
+    add_compile_options(-mrelaxed-simd)
+  endif()
+  if(HEED_SHARED_MEMORY)
+    # Picks the shared-memory builds of the system libraries, without the pthread
+    # bootstrap: heed has workers of its own.
+    add_compile_options(-sWASM_WORKERS=1)
+    add_link_options(-sWASM_WORKERS=1)
+  endif()
+endif()

@@ -1,0 +1,36 @@
+// Prints the layout of AttentionCall as a TypeScript module, in words: run by the
+// build, so that the two sides cannot drift apart.
+#include <cstddef>
+#include <cstdio>
+
+#include "bindings/attention_call.hpp"
+
+using heed::bindings::AttentionCall;
+
+namespace {
+
+constexpr std::size_t kWord = sizeof(std::uint32_t);
+
+struct Field {
+  const char* name;
+  std::size_t offset;
+};
+
+constexpr Field kFields[] = {
+    {"query", offsetof(AttentionCall, query)},     {"key", offsetof(AttentionCall, key)},
+    {"value", offsetof(AttentionCall, value)},     {"mask", offsetof(AttentionCall, mask)},
+    {"bias", offsetof(AttentionCall, bias)},       {"output", offsetof(AttentionCall, output)},
+    {"weights", offsetof(AttentionCall, weights)}, {"lse", offsetof(AttentionCall, lse)},
+    {"scale", offsetof(AttentionCall, scale)},     {"causal", offsetof(AttentionCall, causal)},
+};
+
+}  // namespace
+
+int main() {
+  std::puts("// Made by the build from cpp/bindings/attention_call.hpp: word offsets of a packed call.");
+  std::puts("export const ATTENTION_CALL = {");
+  std::printf("  words: %zu,\n", sizeof(AttentionCall) / kWord);
+  for (const Field& field : kFields) std::printf("  %s: %zu,\n", field.name, field.offset / kWord);
+  std::puts("} as const;");
+  return 0;
+}

@@ -1,0 +1,77 @@
+// Everything that JavaScript can call: a table. The wrappers only turn addresses into
+// views. The extern "C" twins serve workers, which run without Embind's glue.
+#include <emscripten/bind.h>
+#include <emscripten/em_macros.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <limits>
+#include <string>
+
+#include "bindings/attention_call.hpp"
+#include "heed/attention.hpp"
+#include "heed/machine.hpp"
+
+namespace {
+
+using heed::bindings::AttentionCall;
+using heed::bindings::PackedView;
+
+constexpr std::size_t kAlignment = 64;
+
+/// Of the last call that failed. A fixed buffer, because in shared memory two threads
+/// may fail at once: then a message is mixed up, but nothing breaks.
+char last_message[512] = "";
+
+void remember(const std::string& message) {
+  const std::size_t length = std::min(message.size(), sizeof(last_message) - 1);
+  std::memcpy(last_message, message.data(), length);
+  last_message[length] = '\0';
+}
+
+template <typename T>
+heed::TensorView<T> unpack(const PackedView& view) {
+  heed::TensorView<T> unpacked;
+  unpacked.data = reinterpret_cast<T*>(view.address);
+  for (std::size_t axis = 0; axis < 4; ++axis) {
+    unpacked.shape[axis] = view.shape[axis];
+    unpacked.strides[axis] = view.strides[axis];
+  }
+  return unpacked;
+}
+
+}  // namespace
+
+extern "C" {
+
+EMSCRIPTEN_KEEPALIVE int heed_attention(std::uint32_t address) {
+  const auto& call = *reinterpret_cast<const AttentionCall*>(address);
+  const heed::Status status = heed::attention(
+      {unpack<const float>(call.query), unpack<const float>(call.key), unpack<const float>(call.value),
+       unpack<const std::uint8_t>(call.mask), unpack<const float>(call.bias)},
+      {.scale = call.scale, .causal = static_cast<heed::Causal>(call.causal)},
+      {unpack<float>(call.output), unpack<float>(call.weights), unpack<float>(call.lse)}, heed::calling_thread());
+  if (!status.is_ok()) remember(status.message());
+  return static_cast<int>(status.code());
+}
+
+EMSCRIPTEN_KEEPALIVE const char* heed_status_message() { return last_message; }
+
+EMSCRIPTEN_KEEPALIVE std::uint32_t heed_allocate(std::uint32_t bytes) {
+  const std::uint64_t padded = (std::uint64_t{bytes} / kAlignment + 1) * kAlignment;
+  if (padded > std::numeric_limits<std::uint32_t>::max()) return 0;
+  return reinterpret_cast<std::uint32_t>(std::aligned_alloc(kAlignment, static_cast<std::size_t>(padded)));
+}
+
+EMSCRIPTEN_KEEPALIVE void heed_release(std::uint32_t address) { std::free(reinterpret_cast<void*>(address)); }
+
+}  // extern "C"
+
+EMSCRIPTEN_BINDINGS(heed) {
+  emscripten::function("attention", &heed_attention);
+  emscripten::function("statusMessage", +[] { return std::string(last_message); });
+  emscripten::function("allocate", &heed_allocate);
+  emscripten::function("release", &heed_release);
+  emscripten::function("lanes", +[] { return heed::kernel_lanes(); });
+}

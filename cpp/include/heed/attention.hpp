@@ -1,0 +1,49 @@
+// Attention: softmax(scale * Q K^T + bias, over the keys that the masks leave) V.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "heed/executor.hpp"
+#include "heed/status.hpp"
+#include "heed/tensor_view.hpp"
+
+namespace heed {
+
+/// Where the triangle of a causal mask is anchored. Query i sees keys
+/// j <= i + offset, with offset S - L (lower_right) or 0 (upper_left).
+enum class Causal : int { none = 0, lower_right = 1, upper_left = 2 };
+
+/// B batch, H query heads, G key/value heads (H a multiple of G; query head h
+/// reads head h / (H / G)), L queries, S keys, D head_dim, E value_dim.
+struct AttentionInputs {
+  TensorView<const float> query;        // [B, H, L, D]
+  TensorView<const float> key;          // [B, G, S, D]
+  TensorView<const float> value;        // [B, G, S, E]
+  TensorView<const std::uint8_t> mask;  // optional, broadcasts to [B, H, L, S]; nonzero = attend
+  TensorView<const float> bias;         // optional, broadcasts likewise, added to the scores
+};
+
+struct AttentionOptions {
+  std::optional<float> scale;  // default 1 / sqrt(D)
+  Causal causal = Causal::none;
+};
+
+/// Any of them may be absent; each is written in whole.
+struct AttentionOutputs {
+  TensorView<float> output;       // [B, H, L, E]
+  TensorView<float> weights;      // [B, H, L, S]
+  TensorView<float> log_sum_exp;  // [B, H, L, 1], natural logarithm
+};
+
+/// Computes the outputs asked for. Masks are selections: a masked key or value
+/// is never read into a result, NaN or not. A bias of -infinity masks. A row
+/// with no key left gives zeros, and -infinity for log_sum_exp. A mask or bias
+/// whose last axis is neither 1 nor S but shorter masks the keys beyond it.
+/// The last axis of query, key, value, output and weights must be contiguous.
+/// Scratch grows with D + E, never with L * S. The views must stay valid for
+/// the call; nothing is kept. Fails without writing when an input breaks a rule.
+Status attention(const AttentionInputs& inputs, const AttentionOptions& options, const AttentionOutputs& outputs,
+                 Executor& executor);
+
+}  // namespace heed

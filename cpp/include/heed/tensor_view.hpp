@@ -1,0 +1,40 @@
+// A window on somebody else's numbers: pointer, shape, strides. Owns nothing.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+namespace heed {
+
+using Index = std::int64_t;
+using Shape = std::array<Index, 4>;
+
+/// A rank-4 view, always read as [batch, heads, length, dim] whatever order the
+/// numbers lie in: layouts are strides. Strides count elements; 0 broadcasts.
+template <typename T>
+struct TensorView {
+  T* data = nullptr;
+  Shape shape{};
+  Shape strides{};
+
+  [[nodiscard]] bool is_present() const { return data != nullptr; }
+  [[nodiscard]] T* at(Index batch, Index head, Index row) const {
+    return data + batch * strides[0] + head * strides[1] + row * strides[2];
+  }
+};
+
+/// [B, H, L, D], each row after the other.
+template <typename T>
+TensorView<T> bhnd_view(T* data, const Shape& shape) {
+  const auto [batch, heads, length, dim] = shape;
+  return {data, shape, {heads * length * dim, length * dim, dim, 1}};
+}
+
+/// The same shape over memory ordered [B, L, H, D], which is also [B, L, H * D].
+template <typename T>
+TensorView<T> bnhd_view(T* data, const Shape& shape) {
+  const auto [batch, heads, length, dim] = shape;
+  return {data, shape, {length * heads * dim, dim, heads * dim, 1}};
+}
+
+}  // namespace heed

@@ -1,0 +1,61 @@
+// What an attention kernel is given: rows, keys, values, scratch. Plain data, the
+// same for every architecture; knows nothing of heads, layouts, masks' origins.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace heed::kernels {
+
+/// One query and where its results go. A null pointer leaves a part out.
+struct AttentionRow {
+  const float* query;        // head_dim numbers
+  const std::uint8_t* mask;  // of key 0; nonzero = attend
+  const float* bias;         // of key 0
+  float* output;             // value_dim numbers
+  float* weights;            // key_length numbers
+  float* log_sum_exp;
+  std::int32_t key_begin;  // the row sees keys [key_begin, key_end) ...
+  std::int32_t key_end;    // ... less those that mask or bias take away
+};
+
+/// Rows that read the same keys and values.
+struct AttentionBlock {
+  const AttentionRow* rows;
+  int row_count;
+
+  const float* key;
+  std::ptrdiff_t key_stride;  // from one key to the next
+  const float* value;
+  std::ptrdiff_t value_stride;
+  std::ptrdiff_t mask_stride;
+  std::ptrdiff_t bias_stride;
+
+  int key_length;
+  int head_dim;
+  int value_dim;
+  int key_block;  // fixes the order of the sums: see plan/
+  float scale;
+
+  float* scratch;  // attention_scratch_floats(...), aligned to kScratchAlignment
+};
+
+inline constexpr std::size_t kScratchAlignment = 64;
+
+/// The scratch of one worker: per panel the packed queries [head_dim][panel], the
+/// unnormalised output [value_dim][panel] and two running statistics; and for the
+/// panel at work its scores and what is added to them, [key_block][panel] each.
+inline constexpr std::int64_t attention_scratch_floats(int panel, std::int64_t panels, std::int64_t head_dim,
+                                                       std::int64_t value_dim, int key_block) {
+  return panel * (panels * (head_dim + value_dim + 2) + 2 * key_block);
+}
+
+/// One architecture's kernels.
+struct AttentionKernels {
+  const char* name;
+  int lanes;
+  int panel;  // rows computed side by side; a task's rows are cut in panels
+  void (*attend)(const AttentionBlock& block);
+};
+
+}  // namespace heed::kernels

@@ -1,0 +1,55 @@
+// The one inner loop of attention: a few numbers, each broadcast against a panel.
+// Both products are this: scores = keys x queries, output = values x weights.
+#pragma once
+
+#include "kernels/simd.hpp"
+
+namespace heed::kernels {
+
+/// 6 rows x 2 vectors: 12 sums cover the latency of a fused multiply-add (4 cycles,
+/// 2 a cycle) and fit the registers; wider and taller tiles measured slower on wasm.
+inline constexpr int kTileRows = 6;
+
+template <class Arch, int kRows>
+using Tile = Batch<Arch>[kRows][kPanelVectors];
+
+/// tile[r] += sum over k of element(r, k) * panel[k], where `element` gives the
+/// address of a number and `panel` is [depth][kPanel].
+template <class Arch, int kRows, class Element>
+[[gnu::always_inline]] inline void accumulate(Tile<Arch, kRows>& tile, int depth, const float* panel, Element element) {
+  for (int k = 0; k < depth; ++k) {
+    const Batch<Arch> first = Batch<Arch>::load_aligned(panel);
+    const Batch<Arch> second = Batch<Arch>::load_aligned(panel + kLanes<Arch>);
+    panel += kPanel<Arch>;
+    for (int r = 0; r < kRows; ++r) {
+      const Batch<Arch> number = Batch<Arch>::broadcast(*element(r, k));
+      tile[r][0] = multiply_add<Arch>(number, first, tile[r][0]);
+      tile[r][1] = multiply_add<Arch>(number, second, tile[r][1]);
+    }
+  }
+}
+
+/// Calls body.template operator()<rows>(first_row) over [0, count) in tiles of
+/// kTileRows, the last one of what remains: the same code, a shorter tile.
+template <class Body>
+[[gnu::always_inline]] inline void for_each_tile(int count, Body body) {
+  static_assert(kTileRows == 6);
+  int row = 0;
+  for (; row + kTileRows <= count; row += kTileRows) body.template operator()<kTileRows>(row);
+  switch (count - row) {
+    case 5:
+      return body.template operator()<5>(row);
+    case 4:
+      return body.template operator()<4>(row);
+    case 3:
+      return body.template operator()<3>(row);
+    case 2:
+      return body.template operator()<2>(row);
+    case 1:
+      return body.template operator()<1>(row);
+    default:
+      return;
+  }
+}
+
+}  // namespace heed::kernels

@@ -1,0 +1,58 @@
+// 2^x for arguments that are never positive, as the softmax needs it.
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/simd.hpp"
+
+namespace heed::kernels {
+
+struct Exp2Constants {
+  float floor;
+  float round = 12582912.0F;  // 1.5 * 2^23: adding it leaves x rounded in the low bits
+  // Minimax polynomial of 2^f on [-1/2, 1/2], relative error 2.4e-7 after rounding.
+  float c0 = 1.00000007F;
+  float c1 = 0.693146967F;
+  float c2 = 0.240221197F;
+  float c3 = 0.0555071327F;
+  float c4 = 0.00967554133F;
+  float c5 = 0.0013276472F;
+};
+
+/// For weights on their way into a sum: below 2^-80 one no longer counts, and
+/// 2^-126 times a value would be a denormal, which costs a hundred cycles.
+inline constexpr Exp2Constants kExp2OfSummands{.floor = -80.0F};
+
+/// For weights to look at: every result that is a normal number.
+inline constexpr Exp2Constants kExp2OfResults{.floor = -126.0F};
+
+/// Holds its constants in registers: make one before a loop, call it inside.
+/// Results below 2^floor are 2^floor, never zero; NaN gives NaN.
+template <class Arch>
+class Exp2 {
+ public:
+  explicit Exp2(const Exp2Constants& constants) : Exp2(opaque(&constants)) {}
+
+  Batch<Arch> operator()(Batch<Arch> x) const {
+    x = at_least<Arch>(x, floor_);
+    const Batch<Arch> shifted = x + round_;
+    const Batch<Arch> fraction = x - (shifted - round_);
+    Batch<Arch> power = multiply_add<Arch>(c5_, fraction, c4_);
+    power = multiply_add<Arch>(power, fraction, c3_);
+    power = multiply_add<Arch>(power, fraction, c2_);
+    power = multiply_add<Arch>(power, fraction, c1_);
+    power = multiply_add<Arch>(power, fraction, c0_);
+    // The integer part is in the low bits of `shifted`: add it to the exponent field.
+    using Bits = xsimd::batch<std::int32_t, Arch>;
+    const Bits exponent = xsimd::bitwise_cast<std::int32_t>(shifted) << 23;
+    return xsimd::bitwise_cast<float>(xsimd::bitwise_cast<std::int32_t>(power) + exponent);
+  }
+
+ private:
+  explicit Exp2(const Exp2Constants* c)
+      : floor_(c->floor), round_(c->round), c0_(c->c0), c1_(c->c1), c2_(c->c2), c3_(c->c3), c4_(c->c4), c5_(c->c5) {}
+
+  Batch<Arch> floor_, round_, c0_, c1_, c2_, c3_, c4_, c5_;
+};
+
+}  // namespace heed::kernels

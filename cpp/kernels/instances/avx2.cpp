@@ -1,0 +1,9 @@
+// The kernels for avx2.
+#include "kernels/attend.hpp"
+
+namespace heed::kernels {
+
+extern const AttentionKernels avx2_kernels;
+const AttentionKernels avx2_kernels = make_attention_kernels<xsimd::fma3<xsimd::avx2>>("avx2");
+
+}  // namespace heed::kernels

@@ -1,0 +1,9 @@
+// The kernels for avx512.
+#include "kernels/attend.hpp"
+
+namespace heed::kernels {
+
+extern const AttentionKernels avx512_kernels;
+const AttentionKernels avx512_kernels = make_attention_kernels<xsimd::avx512dq>("avx512");
+
+}  // namespace heed::kernels

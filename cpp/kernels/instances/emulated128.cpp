@@ -1,0 +1,9 @@
+// The kernels for emulated128.
+#include "kernels/attend.hpp"
+
+namespace heed::kernels {
+
+extern const AttentionKernels emulated128_kernels;
+const AttentionKernels emulated128_kernels = make_attention_kernels<xsimd::emulated<128>>("emulated128");
+
+}  // namespace heed::kernels

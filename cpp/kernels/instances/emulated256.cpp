@@ -1,0 +1,9 @@
+// The kernels for emulated256.
+#include "kernels/attend.hpp"
+
+namespace heed::kernels {
+
+extern const AttentionKernels emulated256_kernels;
+const AttentionKernels emulated256_kernels = make_attention_kernels<xsimd::emulated<256>>("emulated256");
+
+}  // namespace heed::kernels

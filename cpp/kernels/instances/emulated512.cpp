@@ -1,0 +1,9 @@
+// The kernels for emulated512.
+#include "kernels/attend.hpp"
+
+namespace heed::kernels {
+
+extern const AttentionKernels emulated512_kernels;
+const AttentionKernels emulated512_kernels = make_attention_kernels<xsimd::emulated<512>>("emulated512");
+
+}  // namespace heed::kernels

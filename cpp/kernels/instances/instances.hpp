@@ -1,0 +1,13 @@
+// The kernels that this build holds, and which of them this machine can run.
+#pragma once
+
+#include <vector>
+
+#include "kernels/attention_block.hpp"
+
+namespace heed::kernels {
+
+/// Every instance that this machine can run, the fastest first. Never empty.
+const std::vector<const AttentionKernels*>& runnable_kernels();
+
+}  // namespace heed::kernels

@@ -1,0 +1,9 @@
+// The kernels for neon64.
+#include "kernels/attend.hpp"
+
+namespace heed::kernels {
+
+extern const AttentionKernels neon64_kernels;
+const AttentionKernels neon64_kernels = make_attention_kernels<xsimd::neon64>("neon64");
+
+}  // namespace heed::kernels

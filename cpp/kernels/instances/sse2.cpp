@@ -1,0 +1,9 @@
+// The kernels for sse2.
+#include "kernels/attend.hpp"
+
+namespace heed::kernels {
+
+extern const AttentionKernels sse2_kernels;
+const AttentionKernels sse2_kernels = make_attention_kernels<xsimd::sse2>("sse2");
+
+}  // namespace heed::kernels

@@ -1,0 +1,15 @@
+// The kernels for WebAssembly: SIMD, or relaxed SIMD where the target is compiled for it.
+#include "kernels/attend.hpp"
+
+namespace heed::kernels {
+
+#ifdef __wasm_relaxed_simd__
+constexpr const char* kName = "wasm-relaxed";
+#else
+constexpr const char* kName = "wasm-simd";
+#endif
+
+extern const AttentionKernels wasm_kernels;
+const AttentionKernels wasm_kernels = make_attention_kernels<xsimd::wasm>(kName);
+
+}  // namespace heed::kernels

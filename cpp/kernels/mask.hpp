@@ -1,0 +1,82 @@
+// Takes keys away from rows: key ranges, boolean masks and biases, on a block of scores.
+#pragma once
+
+#include <limits>
+
+#include "kernels/panel.hpp"
+#include "kernels/scores.hpp"
+#include "kernels/transpose.hpp"
+
+namespace heed::kernels {
+
+inline constexpr float kMasked = -std::numeric_limits<float>::infinity();
+
+/// `count` numbers that lie `stride` apart, in a vector.
+template <class Arch, typename Number>
+inline Batch<Arch> load_strided(const Number* source, std::ptrdiff_t stride, int count) {
+  alignas(kScratchAlignment) float numbers[kLanes<Arch>] = {};
+  for (int i = 0; i < count; ++i) numbers[i] = static_cast<float>(source[i * stride]);
+  return Batch<Arch>::load_aligned(numbers);
+}
+
+/// A bias in the units of the scores. A finite bias stays finite: the lowest float is
+/// a common "never" that must still tell a row of nothing else apart from an empty one.
+template <class Arch>
+inline Batch<Arch> load_bias(const float* bias, std::ptrdiff_t stride, int count) {
+  const Batch<Arch> given = stride == 1 ? load_some<Arch>(bias, count) : load_strided<Arch>(bias, stride, count);
+  const Batch<Arch> lowest(std::numeric_limits<float>::lowest());
+  return xsimd::select(given == Batch<Arch>(kMasked), given, at_least<Arch>(given * Batch<Arch>(kLog2E), lowest));
+}
+
+/// addend[j][lane]: what mask and bias add to the scores of keys [first_key,
+/// first_key + count), with kMasked where a key is taken away.
+template <class Arch>
+inline void gather_addends(const Panel& panel, const AttentionBlock& block, int first_key, int count, float* addend) {
+  for (int vector = 0; vector < kPanelVectors; ++vector) {
+    const int first_lane = vector * kLanes<Arch>;
+    rows_to_lanes<Arch>(count, addend + first_lane, kPanel<Arch>, [&](int lane, int i, int some) {
+      const AttentionRow& row = panel.row(first_lane + lane);
+      const std::ptrdiff_t key = first_key + i;
+      Batch<Arch> sum(0.0F);
+      if (row.bias) sum = load_bias<Arch>(row.bias + key * block.bias_stride, block.bias_stride, some);
+      if (!row.mask) return sum;
+      const Batch<Arch> attended = load_strided<Arch>(row.mask + key * block.mask_stride, block.mask_stride, some);
+      return xsimd::select(attended == Batch<Arch>(0.0F), Batch<Arch>(kMasked), sum);
+    });
+  }
+}
+
+/// Applies ranges and addends (null: none) to the scores and raises `maximum`. A
+/// masked score is replaced, not added to: a NaN in a masked key must not survive.
+template <class Arch>
+inline void mask_scores(const Panel& panel, int first_key, int count, const float* addend, float* scores,
+                        Batch<Arch> (&maximum)[kPanelVectors]) {
+  using Keys = xsimd::batch<std::int32_t, Arch>;
+  alignas(kScratchAlignment) std::int32_t begins[kPanel<Arch>];
+  alignas(kScratchAlignment) std::int32_t ends[kPanel<Arch>];
+  for (int lane = 0; lane < kPanel<Arch>; ++lane) {
+    begins[lane] = panel.row(lane).key_begin;
+    ends[lane] = panel.row(lane).key_end;
+  }
+  const Batch<Arch> masked(kMasked);
+  for (int vector = 0; vector < kPanelVectors; ++vector) {
+    const int first_lane = vector * kLanes<Arch>;
+    const Keys begin = Keys::load_aligned(begins + first_lane);
+    const Keys end = Keys::load_aligned(ends + first_lane);
+    for (int j = 0; j < count; ++j) {
+      float* const place = scores + j * kPanel<Arch> + first_lane;
+      Batch<Arch> score = Batch<Arch>::load_aligned(place);
+      if (addend) {
+        const Batch<Arch> extra = Batch<Arch>::load_aligned(addend + j * kPanel<Arch> + first_lane);
+        score = xsimd::select(extra == masked, masked, score + extra);
+      }
+      const Keys key(first_key + j);
+      const auto is_visible = (key >= begin) & (key < end);
+      score = xsimd::select(xsimd::batch_bool_cast<float>(is_visible), score, masked);
+      score.store_aligned(place);
+      maximum[vector] = at_least<Arch>(score, maximum[vector]);
+    }
+  }
+}
+
+}  // namespace heed::kernels

@@ -1,0 +1,54 @@
+// The running softmax over blocks of keys (Milakov and Gimelshein 2018, algorithm 3):
+// keeps a maximum and a sum per row and rescales what was summed under an older maximum.
+#pragma once
+
+#include <limits>
+
+#include "kernels/exp2.hpp"
+#include "kernels/mask.hpp"
+#include "kernels/panel.hpp"
+
+namespace heed::kernels {
+
+/// The maximum before any key. Finite, because -inf - (-inf) would be NaN; a row
+/// that has seen no key yet keeps a sum of zero.
+inline constexpr float kNoMaximum = std::numeric_limits<float>::lowest();
+
+/// What a block did to the maximum: multiply older sums by `factor` if `is_needed`.
+template <class Arch>
+struct Rescale {
+  Batch<Arch> factor[kPanelVectors];
+  bool is_needed;
+};
+
+/// Turns scores[count][panel] into 2^(score - maximum), in place, where `maximum` is
+/// that of the block and of all before. With kSelect, masked scores become exact zeros.
+template <class Arch, bool kSelect>
+inline Rescale<Arch> exponentiate(const Panel& panel, const Batch<Arch> (&maximum)[kPanelVectors], int count,
+                                  float* scores) {
+  const Exp2<Arch> exp2(kExp2OfSummands);
+  const Batch<Arch> masked(kMasked);
+  const Batch<Arch> zero(0.0F);
+  Rescale<Arch> rescale{};
+  for (int vector = 0; vector < kPanelVectors; ++vector) {
+    const int first_lane = vector * kLanes<Arch>;
+    const Batch<Arch> older = Batch<Arch>::load_aligned(panel.maximum + first_lane);
+    const Batch<Arch> newer = maximum[vector];
+    rescale.factor[vector] = exp2(older - newer);
+    rescale.is_needed |= xsimd::any(older != newer);
+    Batch<Arch> sum = Batch<Arch>::load_aligned(panel.sum + first_lane) * rescale.factor[vector];
+    for (int j = 0; j < count; ++j) {
+      float* const place = scores + j * kPanel<Arch> + first_lane;
+      const Batch<Arch> score = Batch<Arch>::load_aligned(place);
+      Batch<Arch> weight = exp2(score - newer);
+      if constexpr (kSelect) weight = xsimd::select(score == masked, zero, weight);
+      weight.store_aligned(place);
+      sum += weight;
+    }
+    sum.store_aligned(panel.sum + first_lane);
+    newer.store_aligned(panel.maximum + first_lane);
+  }
+  return rescale;
+}
+
+}  // namespace heed::kernels

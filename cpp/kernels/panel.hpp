@@ -1,0 +1,60 @@
+// One panel of rows and its place in a worker's scratch memory.
+#pragma once
+
+#include "kernels/attention_block.hpp"
+#include "kernels/simd.hpp"
+
+namespace heed::kernels {
+
+/// As many rows as a panel has lanes. Where the rows of a task run out, the last
+/// one fills the lanes that are left and its copies are computed and not written.
+struct Panel {
+  const AttentionRow* rows;
+  int row_count;
+
+  float* query;    // [head_dim][panel], scaled so that scores come out in powers of two
+  float* output;   // [value_dim][panel], not yet divided by sum
+  float* maximum;  // [panel], of the scores so far
+  float* sum;      // [panel], of 2^(score - maximum)
+
+  // Over the rows: keys outside [first_begin, last_end) concern no row, keys in
+  // [last_begin, first_end) all of them.
+  int first_begin, last_begin;
+  int first_end, last_end;
+
+  [[nodiscard]] const AttentionRow& row(int lane) const { return rows[lane < row_count ? lane : row_count - 1]; }
+};
+
+template <class Arch>
+inline Panel make_panel(const AttentionBlock& block, int index) {
+  constexpr int width = kPanel<Arch>;
+  Panel panel{};
+  panel.rows = block.rows + index * width;
+  const int left = block.row_count - index * width;
+  panel.row_count = left < width ? left : width;
+
+  float* next = block.scratch + static_cast<std::size_t>(index) * width *
+                                    static_cast<std::size_t>(block.head_dim + block.value_dim + 2);
+  const auto take = [&next](int lines) {
+    float* const taken = next;
+    next += lines * width;
+    return taken;
+  };
+  panel.query = take(block.head_dim);
+  panel.output = take(block.value_dim);
+  panel.maximum = take(1);
+  panel.sum = take(1);
+
+  panel.first_begin = panel.last_begin = panel.rows[0].key_begin;
+  panel.first_end = panel.last_end = panel.rows[0].key_end;
+  for (int lane = 1; lane < panel.row_count; ++lane) {
+    const AttentionRow& row = panel.rows[lane];
+    if (row.key_begin < panel.first_begin) panel.first_begin = row.key_begin;
+    if (row.key_begin > panel.last_begin) panel.last_begin = row.key_begin;
+    if (row.key_end < panel.first_end) panel.first_end = row.key_end;
+    if (row.key_end > panel.last_end) panel.last_end = row.key_end;
+  }
+  return panel;
+}
+
+}  // namespace heed::kernels

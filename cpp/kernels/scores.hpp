@@ -1,0 +1,46 @@
+// Scores of a panel's queries against a run of keys: scores[j][lane].
+#pragma once
+
+#include "kernels/broadcast_tile.hpp"
+#include "kernels/panel.hpp"
+#include "kernels/transpose.hpp"
+
+namespace heed::kernels {
+
+/// Scores are kept in units of log2(e), so that the softmax is powers of two.
+inline constexpr float kLog2E = 1.44269504088896F;
+inline constexpr float kLn2 = 0.693147180559945F;
+
+template <class Arch>
+inline void pack_queries(const Panel& panel, int head_dim, float scale) {
+  const Batch<Arch> factor(scale * kLog2E);
+  for (int vector = 0; vector < kPanelVectors; ++vector) {
+    const int first_lane = vector * kLanes<Arch>;
+    rows_to_lanes<Arch>(head_dim, panel.query + first_lane, kPanel<Arch>, [&](int lane, int i, int count) {
+      return load_some<Arch>(panel.row(first_lane + lane).query + i, count) * factor;
+    });
+  }
+}
+
+/// Fills scores for `count` keys and raises `maximum` to the largest of them.
+template <class Arch>
+inline void score_keys(const Panel& panel, const AttentionBlock& block, int first_key, int count, float* scores,
+                       Batch<Arch> (&maximum)[kPanelVectors]) {
+  const float* const keys = block.key + first_key * block.key_stride;
+  const std::ptrdiff_t stride = block.key_stride;
+  for_each_tile(count, [&]<int kRows>(int row) {
+    const float* key[kRows];
+    for (int r = 0; r < kRows; ++r) key[r] = keys + (row + r) * stride;
+    Tile<Arch, kRows> tile;
+    for (auto& sums : tile) sums[0] = sums[1] = Batch<Arch>(0.0F);
+    accumulate<Arch, kRows>(tile, block.head_dim, panel.query, [&key](int r, int k) { return key[r] + k; });
+    for (int r = 0; r < kRows; ++r) {
+      for (int vector = 0; vector < kPanelVectors; ++vector) {
+        tile[r][vector].store_aligned(scores + (row + r) * kPanel<Arch> + vector * kLanes<Arch>);
+        maximum[vector] = at_least<Arch>(tile[r][vector], maximum[vector]);
+      }
+    }
+  });
+}
+
+}  // namespace heed::kernels

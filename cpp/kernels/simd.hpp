@@ -1,0 +1,59 @@
+// The few vector operations that stock xsimd does not give the way the kernels need.
+#pragma once
+
+#include <type_traits>
+#include <xsimd/xsimd.hpp>
+
+#ifdef __wasm_relaxed_simd__
+#include <wasm_simd128.h>
+#endif
+
+namespace heed::kernels {
+
+template <class Arch>
+using Batch = xsimd::batch<float, Arch>;
+
+template <class Arch>
+inline constexpr int kLanes = static_cast<int>(Batch<Arch>::size);
+
+/// A panel is two vectors of queries side by side: 6 rows x 2 vectors of sums, two
+/// operands and one broadcast fill 15 of the 16 registers of x86 and of wasm engines.
+inline constexpr int kPanelVectors = 2;
+
+template <class Arch>
+inline constexpr int kPanel = kPanelVectors * kLanes<Arch>;
+
+/// a * b + c, fused where the architecture fuses. xsimd multiplies and adds on
+/// WebAssembly even where relaxed SIMD has one instruction for it.
+template <class Arch>
+inline Batch<Arch> multiply_add(Batch<Arch> a, Batch<Arch> b, Batch<Arch> c) {
+#ifdef __wasm_relaxed_simd__
+  return wasm_f32x4_relaxed_madd(a.data, b.data, c.data);
+#else
+  return xsimd::fma(a, b, c);
+#endif
+}
+
+/// The larger of the two, NaN when `value` is NaN. x86 answers with the second
+/// operand of max when one is NaN, WebAssembly's pmax and plain C++ with the first.
+template <class Arch>
+inline Batch<Arch> at_least(Batch<Arch> value, Batch<Arch> floor) {
+  constexpr bool second_wins = std::is_base_of_v<xsimd::sse2, Arch> || std::is_base_of_v<xsimd::avx, Arch> ||
+                               std::is_base_of_v<xsimd::avx512f, Arch>;
+  if constexpr (second_wins) {
+    return xsimd::max(floor, value);
+  } else {
+    return xsimd::max(value, floor);
+  }
+}
+
+/// Hides from the optimiser where `pointer` leads, so that constants read through it
+/// stay in registers: V8 rebuilds every vector literal at each use inside a loop,
+/// which made the exponential 1.9 times slower. Delete when it hoists v128.const.
+template <typename T>
+inline const T* opaque(const T* pointer) {
+  asm("" : "+r"(pointer));
+  return pointer;
+}
+
+}  // namespace heed::kernels

@@ -1,0 +1,33 @@
+// Aligned memory for the length of one operation, without exceptions.
+#pragma once
+
+#include <limits>
+#include <new>
+
+#include "heed/tensor_view.hpp"
+#include "kernels/attention_block.hpp"
+
+namespace heed {
+
+class Scratch {
+ public:
+  /// is_available() tells whether the memory was to be had.
+  explicit Scratch(Index floats) {
+    if (floats > kMaxFloats) return;
+    data_ =
+        static_cast<float*>(::operator new(static_cast<std::size_t>(floats) * sizeof(float), kAlignment, std::nothrow));
+  }
+  ~Scratch() { ::operator delete(data_, kAlignment); }
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
+
+  [[nodiscard]] bool is_available() const { return data_ != nullptr; }
+  [[nodiscard]] float* data() const { return data_; }
+
+ private:
+  static constexpr std::align_val_t kAlignment{kernels::kScratchAlignment};
+  static constexpr Index kMaxFloats = std::numeric_limits<std::int32_t>::max() / Index{sizeof(float)};
+  float* data_ = nullptr;
+};
+
+}  // namespace heed

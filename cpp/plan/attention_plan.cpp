@@ -1,0 +1,51 @@
+#include "plan/attention_plan.hpp"
+
+#include <algorithm>
+
+namespace heed {
+namespace {
+
+// A block of keys and values should stay in half of a 48 KB first-level cache
+// while every panel of the task passes over it: 24 KB / 4 bytes = 6144 floats.
+constexpr Index kCachedFloats = 6144;
+
+// Multiples of 24: whole tiles of 6 keys and whole 8-lane vectors.
+constexpr Index kKeyStep = 24;
+constexpr Index kMaxKeyBlock = 96;
+
+// So that workers which start late or meet short causal rows still end together.
+constexpr Index kTasksPerWorker = 4;
+
+Index round_up(Index count, Index step) { return (count + step - 1) / step * step; }
+Index divide_up(Index count, Index step) { return (count + step - 1) / step; }
+
+/// Depends on the head sizes alone, so that the order of the sums, and with it
+/// every bit of the result, is the same for any number of tasks or workers.
+Index choose_key_block(const AttentionProblem& problem) {
+  const Index fitting = kCachedFloats / (problem.head_dim + problem.value_dim);
+  return std::clamp(fitting / kKeyStep * kKeyStep, kKeyStep, kMaxKeyBlock);
+}
+
+Index choose_rows_per_task(Index rows, Index groups, const Machine& machine) {
+  const Index wanted_tasks = machine.workers > 1 ? kTasksPerWorker * machine.workers : 1;
+  const Index tasks_per_group = std::max<Index>(1, divide_up(wanted_tasks, std::max<Index>(groups, 1)));
+  const Index balanced = round_up(divide_up(rows, tasks_per_group), machine.panel);
+  return std::clamp<Index>(balanced, machine.panel, kMaxRowsPerTask);
+}
+
+}  // namespace
+
+AttentionPlan plan_attention(const AttentionProblem& problem, const Machine& machine) {
+  const Index groups = problem.batch * problem.kv_heads;
+  const Index rows = problem.heads_per_group() * problem.query_length;
+
+  AttentionPlan plan{};
+  plan.rows_per_group = rows;
+  plan.rows_per_task = choose_rows_per_task(rows, groups, machine);
+  plan.tasks_per_group = divide_up(rows, plan.rows_per_task);
+  plan.task_count = groups * plan.tasks_per_group;
+  plan.key_block = static_cast<int>(choose_key_block(problem));
+  return plan;
+}
+
+}  // namespace heed

@@ -1,0 +1,32 @@
+// Cuts an attention problem into tasks and tiles for a machine. Pure: it
+// allocates nothing, and the same arguments always give the same plan.
+#pragma once
+
+#include "problem/attention_problem.hpp"
+
+namespace heed {
+
+/// Enough rows to use each block of keys well; few enough for the scratch to stay in
+/// the second-level cache and for the rows' descriptions to live on the stack.
+inline constexpr Index kMaxRowsPerTask = 64;
+
+/// What a plan needs to know of the machine.
+struct Machine {
+  int panel;  // rows that the kernel computes side by side, at most kMaxRowsPerTask
+  int workers;
+};
+
+/// A task is one key/value head of one batch entry and a run of its rows. The
+/// rows of a group are the queries of all the heads that read it, head after
+/// head, so that heads which share keys also share their tiles.
+struct AttentionPlan {
+  Index rows_per_group;
+  Index rows_per_task;
+  Index tasks_per_group;
+  Index task_count;
+  int key_block;  // keys between two updates of the running softmax
+};
+
+AttentionPlan plan_attention(const AttentionProblem& problem, const Machine& machine);
+
+}  // namespace heed

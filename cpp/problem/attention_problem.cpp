@@ -1,0 +1,168 @@
+#include "problem/attention_problem.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <string_view>
+
+#include "problem/describe.hpp"
+
+namespace heed {
+namespace {
+
+// Far enough below 2^31 for positions and block ends to be 32-bit numbers.
+constexpr Index kMaxSize = Index{1} << 30;
+
+Status broken(StatusCode code, const std::string& rule) { return {code, "attention: " + rule}; }
+
+template <typename T>
+Status check_sizes(std::string_view name, const TensorView<T>& view) {
+  for (const Index size : view.shape) {
+    if (size < 0 || size > kMaxSize) {
+      return broken(StatusCode::shape,
+                    "every size must be between 0 and 2^30, got " + std::string(name) + " " + describe(view.shape));
+    }
+  }
+  return {};
+}
+
+Status check_present(std::string_view name, bool is_present, const Shape& shape) {
+  const bool has_elements = std::find(shape.begin(), shape.end(), 0) == shape.end();
+  if (is_present || !has_elements) return {};
+  return broken(StatusCode::shape, std::string(name) + " must have data, got none for " + describe(shape));
+}
+
+template <typename T>
+Status check_contiguous(std::string_view name, const TensorView<T>& view) {
+  if (!view.is_present() || view.shape[3] <= 1 || view.strides[3] == 1) return {};
+  return broken(StatusCode::shape, std::string(name) + " must be contiguous along its last axis, got stride " +
+                                       std::to_string(view.strides[3]));
+}
+
+Status check_operands(const AttentionInputs& in) {
+  const auto both = [&in] { return "got key " + describe(in.key.shape) + " value " + describe(in.value.shape); };
+  const auto query_and_key = [&in] {
+    return "got query " + describe(in.query.shape) + " key " + describe(in.key.shape);
+  };
+  if (in.query.shape[0] != in.key.shape[0]) {
+    return broken(StatusCode::shape, "query and key batches must match, " + query_and_key());
+  }
+  if (in.query.shape[3] != in.key.shape[3]) {
+    return broken(StatusCode::shape, "query and key head_dim must match, " + query_and_key());
+  }
+  if (in.query.shape[3] == 0) {
+    return broken(StatusCode::shape, "head_dim must be at least 1, got query " + describe(in.query.shape));
+  }
+  if (in.query.shape[1] == 0 || in.key.shape[1] == 0 || in.query.shape[1] % in.key.shape[1] != 0) {
+    return broken(StatusCode::shape, "query heads must be a multiple of key heads, " + query_and_key());
+  }
+  if (in.key.shape[0] != in.value.shape[0]) {
+    return broken(StatusCode::shape, "key and value batches must match, " + both());
+  }
+  if (in.key.shape[1] != in.value.shape[1]) {
+    return broken(StatusCode::shape, "key and value heads must match, " + both());
+  }
+  if (in.key.shape[2] != in.value.shape[2]) {
+    return broken(StatusCode::shape, "key and value lengths must match, " + both());
+  }
+  return {};
+}
+
+/// Turns a broadcastable view into one of the full shape, with strides of 0
+/// where it repeats, and lowers `key_limit` to its length when it is shorter.
+template <typename T>
+Status broadcast(std::string_view name, const Shape& full, TensorView<T>& view, Index& key_limit) {
+  const Shape given = view.shape;
+  for (int axis = 0; axis < 4; ++axis) {
+    const auto a = static_cast<std::size_t>(axis);
+    const bool is_shorter_keys = axis == 3 && given[a] < full[a];
+    if (given[a] == full[a]) continue;
+    if (given[a] == 1) {
+      view.strides[a] = 0;
+    } else if (is_shorter_keys) {
+      key_limit = std::min(key_limit, given[a]);
+    } else {
+      return broken(StatusCode::shape,
+                    std::string(name) + " must broadcast to " + describe(full) + ", got " + describe(given));
+    }
+  }
+  view.shape = full;
+  return {};
+}
+
+Status check_output(std::string_view name, const TensorView<float>& view, const Shape& expected) {
+  if (!view.is_present() || view.shape == expected) return {};
+  return broken(StatusCode::shape,
+                std::string(name) + " must be " + describe(expected) + ", got " + describe(view.shape));
+}
+
+Status first_failure(std::initializer_list<Status> statuses) {
+  for (const Status& status : statuses) {
+    if (!status.is_ok()) return status;
+  }
+  return {};
+}
+
+}  // namespace
+
+Status make_attention_problem(const AttentionInputs& inputs, const AttentionOptions& options,
+                              const AttentionOutputs& outputs, AttentionProblem& problem) {
+  const Shape& q = inputs.query.shape;
+  const Shape& k = inputs.key.shape;
+  const Shape& v = inputs.value.shape;
+
+  Status status = first_failure({check_sizes("query", inputs.query), check_sizes("key", inputs.key),
+                                 check_sizes("value", inputs.value), check_sizes("mask", inputs.mask),
+                                 check_sizes("bias", inputs.bias)});
+  if (!status.is_ok()) return status;
+
+  status = check_operands(inputs);
+  if (!status.is_ok()) return status;
+
+  status = first_failure({check_present("query", inputs.query.is_present(), q),
+                          check_present("key", inputs.key.is_present(), k),
+                          check_present("value", inputs.value.is_present(), v), check_contiguous("query", inputs.query),
+                          check_contiguous("key", inputs.key), check_contiguous("value", inputs.value),
+                          check_contiguous("output", outputs.output), check_contiguous("weights", outputs.weights)});
+  if (!status.is_ok()) return status;
+
+  const Shape scores{q[0], q[1], q[2], k[2]};
+  status = first_failure({check_output("output", outputs.output, {q[0], q[1], q[2], v[3]}),
+                          check_output("weights", outputs.weights, scores),
+                          check_output("lse", outputs.log_sum_exp, {q[0], q[1], q[2], 1})});
+  if (!status.is_ok()) return status;
+
+  const float scale = options.scale.value_or(1.0F / std::sqrt(static_cast<float>(q[3])));
+  if (!std::isfinite(scale)) return broken(StatusCode::option, "scale must be a finite number");
+
+  problem = {};
+  problem.batch = q[0];
+  problem.query_heads = q[1];
+  problem.kv_heads = k[1];
+  problem.query_length = q[2];
+  problem.key_length = k[2];
+  problem.head_dim = q[3];
+  problem.value_dim = v[3];
+  problem.scale = scale;
+  problem.is_causal = options.causal != Causal::none;
+  problem.causal_offset = options.causal == Causal::lower_right ? k[2] - q[2] : 0;
+  problem.key_limit = k[2];
+  problem.inputs = inputs;
+  problem.outputs = outputs;
+
+  if (inputs.mask.is_present()) {
+    status = broadcast("mask", scores, problem.inputs.mask, problem.key_limit);
+    if (!status.is_ok()) return status;
+  }
+  if (inputs.bias.is_present()) {
+    status = broadcast("bias", scores, problem.inputs.bias, problem.key_limit);
+  }
+  return status;
+}
+
+KeyRange visible_keys(const AttentionProblem& problem, Index query) {
+  const Index causal_end = problem.is_causal ? query + problem.causal_offset + 1 : problem.key_limit;
+  return {0, std::clamp<Index>(causal_end, 0, problem.key_limit)};
+}
+
+}  // namespace heed

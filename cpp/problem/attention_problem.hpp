@@ -1,0 +1,44 @@
+// Validates the inputs and options of attention and states what is left to compute.
+// Chooses nothing and computes nothing: see plan/ and kernels/.
+#pragma once
+
+#include "heed/attention.hpp"
+
+namespace heed {
+
+/// A well-formed attention call: every size positive or zero, every view
+/// consistent, every default filled in. mask and bias are broadcast to
+/// [B, H, L, S] by strides of 0.
+struct AttentionProblem {
+  Index batch;
+  Index query_heads;
+  Index kv_heads;
+  Index query_length;
+  Index key_length;
+  Index head_dim;
+  Index value_dim;
+
+  float scale;
+  bool is_causal;
+  Index causal_offset;  // query i sees keys j <= i + causal_offset
+  Index key_limit;      // keys from here on are masked for every query
+
+  AttentionInputs inputs;
+  AttentionOutputs outputs;
+
+  [[nodiscard]] Index heads_per_group() const { return query_heads / kv_heads; }
+};
+
+/// Fills `problem`, or says which rule the call breaks.
+Status make_attention_problem(const AttentionInputs& inputs, const AttentionOptions& options,
+                              const AttentionOutputs& outputs, AttentionProblem& problem);
+
+/// The keys [begin, end) that the structural rules leave to one query.
+struct KeyRange {
+  Index begin;
+  Index end;
+};
+
+KeyRange visible_keys(const AttentionProblem& problem, Index query);
+
+}  // namespace heed

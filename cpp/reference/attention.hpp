@@ -1,0 +1,21 @@
+// Attention in double precision, by the definition: one row, one key, one number at a
+// time, no tiles, no running maximum. Slow on purpose; for tests and benches only.
+#pragma once
+
+#include <vector>
+
+#include "heed/attention.hpp"
+
+namespace heed::reference {
+
+/// Dense, in [batch, heads, length, dim] order.
+struct AttentionResult {
+  std::vector<double> output;       // [B, H, L, E]
+  std::vector<double> weights;      // [B, H, L, S]
+  std::vector<double> log_sum_exp;  // [B, H, L]
+};
+
+/// Takes well-formed inputs only.
+AttentionResult attention(const AttentionInputs& inputs, const AttentionOptions& options);
+
+}  // namespace heed::reference
