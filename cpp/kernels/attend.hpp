@@ -92,7 +92,7 @@ void attend(const AttentionBlock& block) {
 }
 
 template <class Arch>
-constexpr AttentionKernels make_attention_kernels(const char* name) {
+constexpr AttentionKernels make_attention_kernels(const char* name) noexcept {
   return {name, kLanes<Arch>, kPanel<Arch>, &attend<Arch>};
 }
 

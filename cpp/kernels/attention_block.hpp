@@ -45,9 +45,9 @@ inline constexpr std::size_t kScratchAlignment = 64;
 /// The scratch of one worker: per panel the packed queries [head_dim][panel], the
 /// unnormalised output [value_dim][panel] and two running statistics; and for the
 /// panel at work its scores and what is added to them, [key_block][panel] each.
-inline constexpr std::int64_t attention_scratch_floats(int panel, std::int64_t panels, std::int64_t head_dim,
-                                                       std::int64_t value_dim, int key_block) {
-  return panel * (panels * (head_dim + value_dim + 2) + 2 * key_block);
+constexpr std::int64_t attention_scratch_floats(int panel, std::int64_t panels, std::int64_t head_dim,
+                                                std::int64_t value_dim, int key_block) {
+  return panel * (panels * (head_dim + value_dim + 2) + 2 * std::int64_t{key_block});
 }
 
 /// One architecture's kernels.

@@ -12,7 +12,7 @@ struct Exp2Constants {
   float round = 12582912.0F;  // 1.5 * 2^23: adding it leaves x rounded in the low bits
   // Minimax polynomial of 2^f on [-1/2, 1/2], relative error 2.4e-7 after rounding.
   float c0 = 1.00000007F;
-  float c1 = 0.693146967F;
+  float c1 = 0.693146967F;  // NOLINT(modernize-use-std-numbers): the fit, not ln 2
   float c2 = 0.240221197F;
   float c3 = 0.0555071327F;
   float c4 = 0.00967554133F;

@@ -40,8 +40,8 @@ inline Rescale<Arch> exponentiate(const Panel& panel, const Batch<Arch> (&maximu
     for (int j = 0; j < count; ++j) {
       float* const place = scores + j * kPanel<Arch> + first_lane;
       const Batch<Arch> score = Batch<Arch>::load_aligned(place);
-      Batch<Arch> weight = exp2(score - newer);
-      if constexpr (kSelect) weight = xsimd::select(score == masked, zero, weight);
+      const Batch<Arch> power = exp2(score - newer);
+      const Batch<Arch> weight = kSelect ? xsimd::select(score == masked, zero, power) : power;
       weight.store_aligned(place);
       sum += weight;
     }

@@ -27,14 +27,13 @@ struct Panel {
 
 template <class Arch>
 inline Panel make_panel(const AttentionBlock& block, int index) {
-  constexpr int width = kPanel<Arch>;
+  constexpr std::ptrdiff_t width = kPanel<Arch>;
   Panel panel{};
   panel.rows = block.rows + index * width;
-  const int left = block.row_count - index * width;
-  panel.row_count = left < width ? left : width;
+  const std::ptrdiff_t left = block.row_count - index * width;
+  panel.row_count = static_cast<int>(left < width ? left : width);
 
-  float* next = block.scratch + static_cast<std::size_t>(index) * width *
-                                    static_cast<std::size_t>(block.head_dim + block.value_dim + 2);
+  float* next = block.scratch + index * width * (block.head_dim + block.value_dim + 2);
   const auto take = [&next](int lines) {
     float* const taken = next;
     next += lines * width;

@@ -1,6 +1,8 @@
 // Scores of a panel's queries against a run of keys: scores[j][lane].
 #pragma once
 
+#include <numbers>
+
 #include "kernels/broadcast_tile.hpp"
 #include "kernels/panel.hpp"
 #include "kernels/transpose.hpp"
@@ -8,8 +10,8 @@
 namespace heed::kernels {
 
 /// Scores are kept in units of log2(e), so that the softmax is powers of two.
-inline constexpr float kLog2E = 1.44269504088896F;
-inline constexpr float kLn2 = 0.693147180559945F;
+inline constexpr float kLog2E = std::numbers::log2e_v<float>;
+inline constexpr float kLn2 = std::numbers::ln2_v<float>;
 
 template <class Arch>
 inline void pack_queries(const Panel& panel, int head_dim, float scale) {

@@ -29,7 +29,7 @@ inline void store_some(Batch<Arch> batch, float* target, int count) {
 /// panel[i][lane] = load(lane, i): `load(lane, i, count)` gives a vector of a row's
 /// numbers from i on. Fills one vector of a panel of `stride` floats a line.
 template <class Arch, class Load>
-inline void rows_to_lanes(int length, float* panel, int stride, Load load) {
+inline void rows_to_lanes(int length, float* panel, std::ptrdiff_t stride, Load load) {
   constexpr int lanes = kLanes<Arch>;
   for (int i = 0; i < length; i += lanes) {
     const int count = length - i < lanes ? length - i : lanes;
@@ -42,7 +42,7 @@ inline void rows_to_lanes(int length, float* panel, int stride, Load load) {
 
 /// The way back: `store(lane, i, vector, count)` receives each row's numbers from i on.
 template <class Arch, class Store>
-inline void lanes_to_rows(int length, const float* panel, int stride, Store store) {
+inline void lanes_to_rows(int length, const float* panel, std::ptrdiff_t stride, Store store) {
   constexpr int lanes = kLanes<Arch>;
   for (int i = 0; i < length; i += lanes) {
     const int count = length - i < lanes ? length - i : lanes;

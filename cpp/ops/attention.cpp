@@ -12,7 +12,6 @@
 namespace heed {
 namespace {
 
-using kernels::AttentionBlock;
 using kernels::AttentionRow;
 
 /// What every task of one call shares.

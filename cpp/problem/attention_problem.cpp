@@ -27,7 +27,7 @@ Status check_sizes(std::string_view name, const TensorView<T>& view) {
 }
 
 Status check_present(std::string_view name, bool is_present, const Shape& shape) {
-  const bool has_elements = std::find(shape.begin(), shape.end(), 0) == shape.end();
+  const bool has_elements = std::ranges::find(shape, 0) == shape.end();
   if (is_present || !has_elements) return {};
   return broken(StatusCode::shape, std::string(name) + " must have data, got none for " + describe(shape));
 }

@@ -12,7 +12,7 @@ namespace heed {
 
 /// Where the triangle of a causal mask is anchored. Query i sees keys
 /// j <= i + offset, with offset S - L (lower_right) or 0 (upper_left).
-enum class Causal : int { none = 0, lower_right = 1, upper_left = 2 };
+enum class Causal : std::uint8_t { none = 0, lower_right = 1, upper_left = 2 };
 
 /// B batch, H query heads, G key/value heads (H a multiple of G; query head h
 /// reads head h / (H / G)), L queries, S keys, D head_dim, E value_dim.

@@ -1,12 +1,13 @@
 // How every heed operation reports failure. No exceptions cross this surface.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <utility>
 
 namespace heed {
 
-enum class StatusCode : int {
+enum class StatusCode : std::uint8_t {
   ok = 0,
   shape = 1,        // sizes that do not fit together
   option = 2,       // an option outside its domain

@@ -4,6 +4,6 @@
 namespace heed::kernels {
 
 extern const AttentionKernels avx2_kernels;
-const AttentionKernels avx2_kernels = make_attention_kernels<xsimd::fma3<xsimd::avx2>>("avx2");
+constinit const AttentionKernels avx2_kernels = make_attention_kernels<xsimd::fma3<xsimd::avx2>>("avx2");
 
 }  // namespace heed::kernels

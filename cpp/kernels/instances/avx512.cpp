@@ -4,6 +4,6 @@
 namespace heed::kernels {
 
 extern const AttentionKernels avx512_kernels;
-const AttentionKernels avx512_kernels = make_attention_kernels<xsimd::avx512dq>("avx512");
+constinit const AttentionKernels avx512_kernels = make_attention_kernels<xsimd::avx512dq>("avx512");
 
 }  // namespace heed::kernels

@@ -4,6 +4,6 @@
 namespace heed::kernels {
 
 extern const AttentionKernels emulated128_kernels;
-const AttentionKernels emulated128_kernels = make_attention_kernels<xsimd::emulated<128>>("emulated128");
+constinit const AttentionKernels emulated128_kernels = make_attention_kernels<xsimd::emulated<128>>("emulated128");
 
 }  // namespace heed::kernels

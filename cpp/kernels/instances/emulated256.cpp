@@ -4,6 +4,6 @@
 namespace heed::kernels {
 
 extern const AttentionKernels emulated256_kernels;
-const AttentionKernels emulated256_kernels = make_attention_kernels<xsimd::emulated<256>>("emulated256");
+constinit const AttentionKernels emulated256_kernels = make_attention_kernels<xsimd::emulated<256>>("emulated256");
 
 }  // namespace heed::kernels

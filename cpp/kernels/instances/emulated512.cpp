@@ -4,6 +4,6 @@
 namespace heed::kernels {
 
 extern const AttentionKernels emulated512_kernels;
-const AttentionKernels emulated512_kernels = make_attention_kernels<xsimd::emulated<512>>("emulated512");
+constinit const AttentionKernels emulated512_kernels = make_attention_kernels<xsimd::emulated<512>>("emulated512");
 
 }  // namespace heed::kernels

@@ -4,6 +4,6 @@
 namespace heed::kernels {
 
 extern const AttentionKernels neon64_kernels;
-const AttentionKernels neon64_kernels = make_attention_kernels<xsimd::neon64>("neon64");
+constinit const AttentionKernels neon64_kernels = make_attention_kernels<xsimd::neon64>("neon64");
 
 }  // namespace heed::kernels

@@ -4,6 +4,6 @@
 namespace heed::kernels {
 
 extern const AttentionKernels sse2_kernels;
-const AttentionKernels sse2_kernels = make_attention_kernels<xsimd::sse2>("sse2");
+constinit const AttentionKernels sse2_kernels = make_attention_kernels<xsimd::sse2>("sse2");
 
 }  // namespace heed::kernels

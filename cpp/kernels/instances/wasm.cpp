@@ -10,6 +10,6 @@ constexpr const char* kName = "wasm-simd";
 #endif
 
 extern const AttentionKernels wasm_kernels;
-const AttentionKernels wasm_kernels = make_attention_kernels<xsimd::wasm>(kName);
+constinit const AttentionKernels wasm_kernels = make_attention_kernels<xsimd::wasm>(kName);
 
 }  // namespace heed::kernels
