@@ -1,0 +1,50 @@
+#include "tile_rate.hpp"
+
+#include "kernels/broadcast_tile.hpp"
+
+namespace heed::bench {
+namespace {
+
+#ifdef __AVX512DQ__
+using Arch = xsimd::avx512dq;
+#else
+using Arch = xsimd::best_arch;
+#endif
+
+constexpr int kDepth = 64;
+constexpr int kWidth = kernels::kPanel<Arch>;
+
+alignas(64) float panel[kDepth * kWidth];
+alignas(64) float rows[kernels::kTileRows * kDepth];
+alignas(64) float sums[kernels::kTileRows * kWidth];
+
+/// The score tile of kernels/scores.hpp, operands where they cannot leave the cache. A
+/// function of its own: JavaScript engines replace baseline code when a function is called
+/// again, not in the middle of a loop.
+void run_tile(int depth, const float* keys, std::ptrdiff_t stride, const float* queries, float* scores) {
+  const float* key[kernels::kTileRows];
+  for (int r = 0; r < kernels::kTileRows; ++r) key[r] = keys + r * stride;
+  kernels::Tile<Arch, kernels::kTileRows> tile;
+  for (auto& row : tile) row[0] = row[1] = kernels::Batch<Arch>(0.0F);
+  kernels::accumulate<Arch, kernels::kTileRows>(tile, depth, queries, [&key](int r, int k) { return key[r] + k; });
+  for (int r = 0; r < kernels::kTileRows; ++r) {
+    for (int vector = 0; vector < kernels::kPanelVectors; ++vector) {
+      tile[r][vector].store_aligned(scores + r * kWidth + vector * kernels::kLanes<Arch>);
+    }
+  }
+}
+
+}  // namespace
+
+double run_tiles(int repeats) {
+  for (float& number : rows) number = 0.5F;
+  for (float& number : panel) number = 0.25F;
+  const int depth = *kernels::opaque(&kDepth);
+  auto* volatile tile = &run_tile;  // called through a pointer, or Binaryen inlines it all the same
+  for (int i = 0; i < repeats; ++i) tile(depth, kernels::opaque(rows), depth, kernels::opaque(panel), sums);
+  volatile float result = *kernels::opaque(sums);  // the optimiser must not find the work useless
+  (void)result;
+  return 2.0 * kernels::kTileRows * kWidth * kDepth * repeats;
+}
+
+}  // namespace heed::bench
