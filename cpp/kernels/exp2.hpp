@@ -9,14 +9,17 @@ namespace heed::kernels {
 
 struct Exp2Constants {
   float floor;
-  float round = 12582912.0F;  // 1.5 * 2^23: adding it leaves x rounded in the low bits
-  // Minimax polynomial of 2^f on [-1/2, 1/2], relative error 2.4e-7 after rounding.
-  float c0 = 1.00000007F;
-  float c1 = 0.693146967F;  // NOLINT(modernize-use-std-numbers): the fit, not ln 2
-  float c2 = 0.240221197F;
-  float c3 = 0.0555071327F;
-  float c4 = 0.00967554133F;
-  float c5 = 0.0013276472F;
+  // 1.5 * 2^23 + 127: adding it rounds x to an integer n and leaves n + 127, the exponent
+  // field of 2^n, in the low bits.
+  float round = 12583039.0F;
+  // Minimax polynomial of 2^f on [-1/2, 1/2] with 2^0 = 1 exactly, so that sums under an
+  // unchanged maximum stay as they are. Relative error, roundings included: 1.7e-7.
+  float one = 1.0F;
+  float c1 = 0.693147F;  // NOLINT(modernize-use-std-numbers): the fit, not ln 2
+  float c2 = 0.24022233F;
+  float c3 = 0.055506997F;
+  float c4 = 0.009671652F;
+  float c5 = 0.0013269538F;
 };
 
 /// For weights on their way into a sum: below 2^-80 one no longer counts, and
@@ -41,18 +44,17 @@ class Exp2 {
     power = multiply_add<Arch>(power, fraction, c3_);
     power = multiply_add<Arch>(power, fraction, c2_);
     power = multiply_add<Arch>(power, fraction, c1_);
-    power = multiply_add<Arch>(power, fraction, c0_);
-    // The integer part is in the low bits of `shifted`: add it to the exponent field.
-    using Bits = xsimd::batch<std::int32_t, Arch>;
-    const Bits exponent = xsimd::bitwise_cast<std::int32_t>(shifted) << 23;
-    return xsimd::bitwise_cast<float>(xsimd::bitwise_cast<std::int32_t>(power) + exponent);
+    power = multiply_add<Arch>(power, fraction, one_);
+    // A product rather than a sum of exponents: NaN stays NaN.
+    const auto exponent = xsimd::bitwise_cast<std::int32_t>(shifted) << 23;
+    return power * xsimd::bitwise_cast<float>(exponent);
   }
 
  private:
   explicit Exp2(const Exp2Constants* c)
-      : floor_(c->floor), round_(c->round), c0_(c->c0), c1_(c->c1), c2_(c->c2), c3_(c->c3), c4_(c->c4), c5_(c->c5) {}
+      : floor_(c->floor), round_(c->round), one_(c->one), c1_(c->c1), c2_(c->c2), c3_(c->c3), c4_(c->c4), c5_(c->c5) {}
 
-  Batch<Arch> floor_, round_, c0_, c1_, c2_, c3_, c4_, c5_;
+  Batch<Arch> floor_, round_, one_, c1_, c2_, c3_, c4_, c5_;
 };
 
 }  // namespace heed::kernels
