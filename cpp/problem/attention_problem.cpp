@@ -53,8 +53,11 @@ Status check_operands(const AttentionInputs& in) {
   if (in.query.shape[3] == 0) {
     return broken(StatusCode::shape, "head_dim must be at least 1, got query " + describe(in.query.shape));
   }
-  if (in.query.shape[1] == 0 || in.key.shape[1] == 0 || in.query.shape[1] % in.key.shape[1] != 0) {
-    return broken(StatusCode::shape, "query heads must be a multiple of key heads, " + query_and_key());
+  if (in.query.shape[1] == 0 || in.key.shape[1] == 0) {
+    return broken(StatusCode::shape, "there must be at least one head, " + query_and_key());
+  }
+  if (in.query.shape[1] % in.key.shape[1] != 0) {
+    return broken(StatusCode::shape, "query heads must be a multiple of key and value heads, " + query_and_key());
   }
   if (in.key.shape[0] != in.value.shape[0]) {
     return broken(StatusCode::shape, "key and value batches must match, " + both());
@@ -64,6 +67,9 @@ Status check_operands(const AttentionInputs& in) {
   }
   if (in.key.shape[2] != in.value.shape[2]) {
     return broken(StatusCode::shape, "key and value lengths must match, " + both());
+  }
+  if (in.value.shape[3] == 0) {
+    return broken(StatusCode::shape, "value_dim must be at least 1, got value " + describe(in.value.shape));
   }
   return {};
 }
@@ -134,6 +140,10 @@ Status make_attention_problem(const AttentionInputs& inputs, const AttentionOpti
 
   const float scale = options.scale.value_or(1.0F / std::sqrt(static_cast<float>(q[3])));
   if (!std::isfinite(scale)) return broken(StatusCode::option, "scale must be a finite number");
+
+  if (options.causal > Causal::upper_left) {
+    return broken(StatusCode::option, "causal must be none, lower_right or upper_left");
+  }
 
   problem = {};
   problem.batch = q[0];

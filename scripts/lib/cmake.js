@@ -1,0 +1,36 @@
+// Configures and builds a CMake preset, afresh when the tools are others than those it was configured with.
+
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { root } from "../build/root.js";
+import { run } from "./steps.js";
+
+/** @typedef {import("../toolchain/find.js").Toolchain<"wasm" | "native">} Tools */
+
+/**
+ * @param {Partial<Tools> & Pick<Tools, "cmake" | "env" | "additions">} toolchain
+ * @param {string} preset
+ * @param {readonly string[]} targets none: only configure
+ */
+export async function buildPreset(toolchain, preset, targets) {
+  const options = { cwd: root, env: toolchain.env };
+  const folder = join(root, "build", preset);
+  const stamp = join(folder, ".heed-tools");
+  const tools = JSON.stringify([toolchain.emscripten, toolchain.native, toolchain.cmake]);
+  // CMake keeps the paths of compilers, and stumbles when they are gone.
+  const isSame = read(stamp) === tools;
+  await run(toolchain.cmake.path, ["--preset", preset, ...(isSame ? [] : ["--fresh"])], options);
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(stamp, tools);
+  if (targets.length === 0) return;
+  await run(toolchain.cmake.path, ["--build", "--preset", preset, "--target", ...targets], options);
+}
+
+/** @param {string} file */
+function read(file) {
+  try {
+    return readFileSync(file, "utf8");
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,125 @@
+// Runs the steps of a script: names each with its seconds, keeps a child's output until it is needed, and ends the
+// process with the failing step's name. What the steps do is the scripts' own business.
+
+import { spawn } from "node:child_process";
+
+/** An error meant for a person: printed without a stack, with what a failed command had to say. */
+export class Failure extends Error {
+  /**
+   * @param {string} message
+   * @param {{ output?: string, cause?: unknown }} [more]
+   */
+  constructor(message, more = {}) {
+    super(message, { cause: more.cause });
+    this.name = "Failure";
+    this.output = more.output ?? "";
+    /** The titles of the steps it came out of, innermost first. @type {string[]} */
+    this.steps = [];
+  }
+}
+
+const verbose = process.env.HEED_VERBOSE === "1";
+const terminal = process.stdout.isTTY === true && !verbose;
+
+/** Without a terminal a line shows only when complete: a step longer than this says first that it began. */
+const ANNOUNCE_AFTER_MS = 2_000;
+const REMIND_EVERY_MS = 30_000;
+
+/** Whether the cursor stands behind a title whose seconds are still to come. */
+let openLine = false;
+
+/** Prints one line, below whatever step is in progress. @param {string} line */
+export function note(line) {
+  if (openLine) process.stdout.write("\n");
+  openLine = false;
+  process.stdout.write(`${line}\n`);
+}
+
+/** @param {number} since */
+const seconds = (since) => `${((performance.now() - since) / 1000).toFixed(1)} s`;
+
+/**
+ * Does one piece of work under a title, and prints the seconds that it took.
+ * @template T
+ * @param {string} title
+ * @param {() => T | Promise<T>} work
+ * @returns {Promise<T>}
+ */
+export async function step(title, work) {
+  const start = performance.now();
+  if (terminal) {
+    if (openLine) process.stdout.write("\n");
+    process.stdout.write(`▸ ${title} …`);
+    openLine = true;
+  }
+  const announce = terminal ? undefined : setTimeout(() => note(`▸ ${title} …`), verbose ? 0 : ANNOUNCE_AFTER_MS);
+  const remind = setInterval(() => note(`▸ ${title} … still at it, ${seconds(start)}`), REMIND_EVERY_MS);
+  try {
+    const result = await work();
+    if (openLine) process.stdout.write(` ${seconds(start)}\n`);
+    else note(`▸ ${title} … ${seconds(start)}`);
+    openLine = false;
+    return result;
+  } catch (error) {
+    note(`✗ ${title} … ${seconds(start)}`);
+    if (error instanceof Failure) error.steps.push(title);
+    throw error;
+  } finally {
+    clearTimeout(announce);
+    clearInterval(remind);
+  }
+}
+
+/**
+ * Runs a command and resolves to what it printed. When it fails, everything it printed is in the Failure.
+ * `title` makes it a step of its own; `quiet: false` passes its output through as it comes.
+ * @param {string} command
+ * @param {readonly string[]} args
+ * @param {{ cwd?: string, env?: NodeJS.ProcessEnv, title?: string, quiet?: boolean, input?: string }} [options]
+ * @returns {Promise<{ stdout: string, output: string }>} stdout alone, and stdout with stderr as they came
+ */
+export async function run(command, args, options = {}) {
+  const { cwd, env, title, quiet = !verbose, input } = options;
+  if (title !== undefined) return step(title, () => run(command, args, { ...options, title: undefined }));
+
+  const child = spawn(command, args, { cwd, env, stdio: [input === undefined ? "ignore" : "pipe", "pipe", "pipe"] });
+  child.stdin?.end(input);
+  let stdout = "";
+  let output = "";
+  child.stdout?.setEncoding("utf8").on("data", (text) => {
+    stdout += text;
+    output += text;
+    if (!quiet) process.stdout.write(text);
+  });
+  child.stderr?.setEncoding("utf8").on("data", (text) => {
+    output += text;
+    if (!quiet) process.stderr.write(text);
+  });
+  const shown = [command, ...args].join(" ");
+  return new Promise((resolve, reject) => {
+    child.once("error", (cause) => reject(new Failure(`cannot start ${shown}: ${cause.message}`, { cause })));
+    child.once("close", (code, signal) => {
+      if (code === 0) return resolve({ stdout, output });
+      const how = signal === null ? `exit status ${code}` : `signal ${signal}`;
+      reject(new Failure(`${how} from ${shown}`, { output: quiet ? output : "" }));
+    });
+  });
+}
+
+/** Prints why the script ends. @param {unknown} error */
+export function report(error) {
+  if (!(error instanceof Failure)) {
+    console.error(error);
+    return;
+  }
+  if (error.output.trim() !== "") console.error(error.output.trimEnd());
+  const where = error.steps.length > 0 ? `${[...error.steps].reverse().join(" > ")}: ` : "";
+  console.error(`\n✗ ${where}${error.message}`);
+}
+
+// A script that awaits its steps at the top level needs no try of its own: a failure ends up here.
+process.on("uncaughtException", (error) => {
+  // EPIPE: the reader went away, as `| head` does, and nobody is left to tell.
+  if (!("code" in error && error.code === "EPIPE")) report(error);
+  process.exit(1);
+});

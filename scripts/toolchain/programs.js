@@ -1,0 +1,114 @@
+// Looks for plain programs that only need a version: CMake, Ninja, Python, clang-format and clang-tidy. Compilers have
+// files of their own.
+
+import { mkdir, symlink } from "node:fs/promises";
+import { join } from "node:path";
+import { Failure, run } from "../lib/steps.js";
+import { remembered } from "./probes.js";
+import { onPath } from "./system.js";
+import { atLeast, CLANG_TOOLS_MAJOR, FLOORS } from "./versions.js";
+
+/** @typedef {{ path: string, version: string, origin: string }} Program origin: "system", "private", or the variable that named it */
+/** @typedef {{ problem: string, named?: string }} Problem named: the variable that asked for what will not do */
+/** @typedef {{ found: Program } | Problem} Search */
+
+/** The first version number in what a program prints about itself. */
+const VERSION = /\b(\d+\.\d+(?:\.\d+)?)/;
+
+/**
+ * @param {string} path
+ * @param {string[]} args
+ * @returns {Promise<string | undefined>} undefined when it does not run
+ */
+export async function versionOf(path, args = ["--version"]) {
+  return remembered(`version ${args.join(" ")}`, [path], async () => {
+    const printed = await run(path, args, { quiet: true }).catch(() => undefined);
+    return printed === undefined ? undefined : VERSION.exec(printed.output)?.[1];
+  });
+}
+
+/**
+ * @param {string[]} names
+ * @param {(version: string) => boolean} accept
+ * @param {string} wanted for the message
+ * @returns {Promise<Search>}
+ */
+async function search(names, accept, wanted) {
+  const seen = [];
+  for (const name of names) {
+    const path = onPath(name);
+    if (path === undefined) continue;
+    const version = await versionOf(path);
+    if (version !== undefined && accept(version)) return { found: { path, version, origin: "system" } };
+    seen.push(version === undefined ? `${path} does not run` : `${path} is ${version}`);
+  }
+  return { problem: seen.length === 0 ? `${wanted} is not on PATH` : `${seen.join(", ")}; needed is ${wanted}` };
+}
+
+export const findCmake = () =>
+  search(["cmake"], (version) => atLeast(version, FLOORS.cmake), `CMake ${FLOORS.cmake} or newer`);
+
+export const findNinja = () =>
+  search(["ninja", "ninja-build"], (version) => atLeast(version, FLOORS.ninja), `Ninja ${FLOORS.ninja} or newer`);
+
+/** @returns {Promise<Search>} */
+export async function findPython() {
+  const result = await search(
+    ["python3", "python"],
+    (version) => atLeast(version, FLOORS.python),
+    `Python ${FLOORS.python} or newer`,
+  );
+  if (!("found" in result)) return result;
+  // A version manager's shim decides by folder which Python it starts: name the one it starts here.
+  const path = await remembered("executable", [result.found.path], async () =>
+    (await run(result.found.path, ["-c", "import sys; print(sys.executable)"], { quiet: true })).stdout.trim(),
+  );
+  return { found: { ...result.found, path: path ?? result.found.path } };
+}
+
+/** @param {"clang-format" | "clang-tidy"} name @returns {Promise<Search>} */
+export const findClangTool = (name) =>
+  search(
+    [`${name}-${CLANG_TOOLS_MAJOR}`, name],
+    (version) => version.startsWith(`${CLANG_TOOLS_MAJOR}.`),
+    `${name} ${CLANG_TOOLS_MAJOR} (exactly: other versions format differently)`,
+  );
+
+/** Which programs of the private usr/bin a piece puts on PATH, and under which names. */
+export const PROGRAMS = {
+  cmake: { cmake: "cmake", ctest: "ctest" },
+  ninja: { ninja: "ninja" },
+  python: { python3: "python3" },
+  format: {
+    "clang-format": `clang-format-${CLANG_TOOLS_MAJOR}`,
+    "clang-tidy": `clang-tidy-${CLANG_TOOLS_MAJOR}`,
+  },
+};
+
+/**
+ * Gives each piece a folder for PATH with its own programs only: the whole private usr/bin there would put a foreign
+ * linker before the system's compiler.
+ * @param {string} folder
+ * @param {readonly string[]} pieces
+ */
+export async function preparePrograms(folder, pieces) {
+  for (const [piece, programs] of Object.entries(PROGRAMS)) {
+    if (!pieces.includes(piece)) continue;
+    const place = join(folder, "programs", piece);
+    await mkdir(place, { recursive: true });
+    for (const [name, target] of Object.entries(programs)) await symlink(`../../usr/bin/${target}`, join(place, name));
+  }
+}
+
+/**
+ * @param {string} root the private folder
+ * @param {keyof typeof PROGRAMS} piece
+ * @param {string} name
+ * @returns {Promise<Program>}
+ */
+export async function privateProgram(root, piece, name) {
+  const path = join(root, "programs", piece, name);
+  const version = await versionOf(path);
+  if (version === undefined) throw new Failure(`${path} was unpacked but does not run`);
+  return { path, version, origin: "private" };
+}

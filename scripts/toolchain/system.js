@@ -1,0 +1,58 @@
+// What this machine is and has: its system, its processor, the programs on PATH. Whether they are good enough is asked
+// elsewhere.
+
+import { accessSync, constants, readFileSync, statSync } from "node:fs";
+import { delimiter, isAbsolute, join } from "node:path";
+import { ARCHITECTURES } from "./versions.js";
+
+/** @typedef {{ id: string, codename: string, name: string, isDebianLike: boolean }} System */
+
+/** @returns {System} */
+export function system() {
+  const release = osRelease();
+  const id = release.ID ?? process.platform;
+  const family = [id, ...(release.ID_LIKE ?? "").split(" ")];
+  return {
+    id,
+    codename: release.VERSION_CODENAME ?? "",
+    name: release.PRETTY_NAME ?? { darwin: "macOS", win32: "Windows" }[String(process.platform)] ?? process.platform,
+    isDebianLike: family.some((name) => name === "debian" || name === "ubuntu") && onPath("apt-get") !== undefined,
+  };
+}
+
+/** The names that this processor has elsewhere; undefined where there is no recipe. */
+export function architecture() {
+  return ARCHITECTURES[process.arch];
+}
+
+/** The first of the names that is a program on PATH, or at the path given. @param {...string} names */
+export function onPath(...names) {
+  for (const name of names) {
+    const places = isAbsolute(name) ? [""] : (process.env.PATH ?? "").split(delimiter);
+    for (const place of places) {
+      const file = join(place, name);
+      if (isProgram(file)) return file;
+    }
+  }
+  return undefined;
+}
+
+/** @param {string} file */
+export function isProgram(file) {
+  try {
+    accessSync(file, constants.X_OK);
+    return statSync(file).isFile();
+  } catch {
+    return false;
+  }
+}
+
+/** @returns {Record<string, string | undefined>} */
+function osRelease() {
+  try {
+    const lines = readFileSync("/etc/os-release", "utf8").matchAll(/^(\w+)="?([^"\n]*)"?$/gm);
+    return Object.fromEntries([...lines].map(([, key, value]) => [key, value]));
+  } catch {
+    return {};
+  }
+}

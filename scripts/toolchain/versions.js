@@ -1,0 +1,81 @@
+// What heed builds with: the oldest version of each tool that will do, and the Debian packages that bring it.
+// Finding the tools and unpacking the packages is done elsewhere.
+
+/** Raise it when the way private packages are unpacked changes: it is part of every cache key. */
+export const SCHEME = 2;
+
+/** The Debian release whose packages fill the private folder: stable, so that its versions stay put. */
+export const DEBIAN_SUITE = "trixie";
+
+export const FLOORS = {
+  emscripten: "3.1.69",
+  xsimd: "13.2.0",
+  json: "3.11.0",
+  cmake: "3.25.0",
+  ninja: "1.10.0",
+  python: "3.8.0",
+  gcc: "12.0.0",
+  clang: "14.0.0",
+};
+
+/** Exactly this version: the tests use its amalgamated source. */
+export const CATCH2_VERSION = "3.7.1";
+
+/** Exactly this major version: another one formats and complains differently. */
+export const CLANG_TOOLS_MAJOR = 19;
+
+/** @typedef {"emscripten" | "native" | "format" | "cmake" | "ninja" | "python"} Piece */
+
+/** The private tools, by the piece of the record they serve. @type {Record<Piece, readonly string[]>} */
+export const PIECES = {
+  emscripten: ["emscripten"],
+  native: ["clang-19", "lld-19", "llvm-19", "libclang-rt-19-dev", "libstdc++-14-dev", "libc6-dev"],
+  format: ["clang-format-19", "clang-tidy-19"],
+  cmake: ["cmake"],
+  ninja: ["ninja-build"],
+  python: ["python3"],
+};
+
+/**
+ * Dependencies of those packages that nothing here runs: the private apt is told that they are there.
+ * Versions only matter where another package names a range.
+ * @type {Record<string, string>}
+ */
+export const NOT_NEEDED = {
+  nodejs: "99",
+  perl: "99",
+  ccache: "99",
+  "clang-tools-19": "1:19.1.7-99",
+  "python3-yaml": "99",
+  "libc6-i386": "99",
+  "lib32gcc-s1": "1:99",
+  "lib32stdc++6": "99",
+};
+
+/** Python where the machine has its own: python3-yaml and others ask for less than 3.14. */
+export const PYTHON_STUB = "3.13.99";
+
+/** @typedef {{ debian: string, triple: string, loader: string }} Architecture */
+
+/**
+ * What Debian, the C library's folders and its loader call each processor.
+ * @type {Partial<Record<NodeJS.Architecture, Architecture>>}
+ */
+export const ARCHITECTURES = {
+  x64: { debian: "amd64", triple: "x86_64-linux-gnu", loader: "ld-linux-x86-64.so.2" },
+  arm64: { debian: "arm64", triple: "aarch64-linux-gnu", loader: "ld-linux-aarch64.so.1" },
+};
+
+/**
+ * @param {string} version
+ * @param {string} floor
+ */
+export function atLeast(version, floor) {
+  const have = version.split(".").map(Number);
+  const want = floor.split(".").map(Number);
+  for (const [i, part] of want.entries()) {
+    const difference = (have[i] ?? 0) - part;
+    if (difference !== 0) return difference > 0;
+  }
+  return true;
+}
