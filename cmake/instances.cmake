@@ -29,7 +29,7 @@ elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
   # GCC 12 warns of its own _mm512_undefined_ps inside intrinsics (gcc.gnu.org/PR105593).
   # Delete when GCC 13 is the floor.
   heed_instance(avx512 xsimd::avx512dq -mavx512f -mavx512cd -mavx512dq
-    $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
+    "$<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized;-Wno-uninitialized>")
   heed_instance(avx2 xsimd::fma3<xsimd::avx2> -mavx2 -mfma)
   heed_instance(sse2 xsimd::sse2)
 elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "aarch64|arm64|ARM64")
