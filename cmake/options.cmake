@@ -14,7 +14,8 @@ if(HEED_SANITIZERS)
 endif()
 
 if(EMSCRIPTEN)
-  add_compile_options(-msimd128)
+  # Bulk memory came to every engine before SIMD did.
+  add_compile_options(-msimd128 -mbulk-memory)
   if(HEED_RELAXED)
     add_compile_options(-mrelaxed-simd)
   endif()

@@ -2,8 +2,8 @@
 
 import { spawn } from "node:child_process";
 import { join } from "node:path";
-import { build } from "./build.js";
 import { root } from "./build/root.js";
+import { build } from "./build.js";
 import { ensureDependencies } from "./lib/dependencies.js";
 import { note, step } from "./lib/steps.js";
 

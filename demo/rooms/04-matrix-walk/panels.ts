@@ -1,0 +1,145 @@
+// One panel for each step: its title, its two sentences, its formula, and its matrices laid out as they are multiplied.
+
+import type { Role, State, StepName } from "../../src/model/state.js";
+import type { Walk } from "../../src/model/walk.js";
+import { h } from "../../src/ui/dom.js";
+import { HeedMatrix, type MatrixHandlers } from "../../src/ui/heed-matrix.js";
+import type { MatrixName, Scene } from "./explain.js";
+import { TEXTS } from "./steps.js";
+import { viewOf } from "./views.js";
+
+/** Pixels, as in matrix.css and walk.css. */
+const [ROW_LABEL, CELL, COMPACT_CELL, GAP, PADDING] = [64, 36, 18, 24, 24];
+
+/** Where a matrix stands in the picture of a product: left times top gives result. */
+type Place = "left" | "top" | "result" | "beside";
+
+interface Slot {
+  readonly place: Place;
+  readonly name: (state: State) => MatrixName;
+}
+
+const PROJECTION: Readonly<Record<Role, MatrixName>> = { q: "Wq", k: "Wk", v: "Wv" };
+const PROJECTED: Readonly<Record<Role, MatrixName>> = { q: "Q", k: "K", v: "V" };
+
+const SLOTS: Readonly<Record<StepName, readonly Slot[]>> = {
+  words: [slot("left", "X")],
+  project: [
+    slot("left", "X"),
+    { place: "top", name: ({ role }) => PROJECTION[role] },
+    { place: "result", name: ({ role }) => PROJECTED[role] },
+  ],
+  scores: [slot("left", "Q"), slot("top", "Kt"), slot("result", "S")],
+  scale: [slot("left", "S"), slot("beside", "Z")],
+  mask: [slot("left", "Z"), slot("beside", "M")],
+  softmax: [slot("left", "M"), slot("beside", "A"), slot("beside", "lse")],
+  output: [slot("left", "A"), slot("top", "V"), slot("result", "O")],
+};
+
+function slot(place: Place, name: MatrixName): Slot {
+  return { place, name: () => name };
+}
+
+export class Panel {
+  readonly element: HTMLElement;
+  readonly step: StepName;
+  #title = h("h3");
+  #text = h("p", { class: "step-text" });
+  #note = h("p", { class: "step-note" });
+  #matrices: HeedMatrix[];
+
+  constructor(step: StepName, handlers: MatrixHandlers, tools?: HTMLElement) {
+    this.step = step;
+    const slots = SLOTS[step];
+    this.#matrices = slots.map(({ place }) => {
+      const matrix = new HeedMatrix();
+      matrix.handlers = handlers;
+      matrix.classList.add(place);
+      return matrix;
+    });
+    scrollTogether(this.#matrices.filter((matrix) => matrix.matches(".top, .result")));
+    const crossed = slots.some(({ place }) => place === "top");
+    this.#title.textContent = TEXTS[step].title;
+    const formula = h("div", { class: "step-formula" }, TEXTS[step].formula());
+    const head = h(
+      "div",
+      { class: "panel-head" },
+      h("div", {}, this.#title, this.#text),
+      formula,
+      ...(tools === undefined ? [] : [tools]),
+    );
+    const aside = step === "words" ? [h("div", { class: "aside" }, legend(), this.#note)] : [];
+    this.element = h(
+      "section",
+      { class: "panel", "data-step": step },
+      ...(crossed ? [] : [head]),
+      h(
+        "div",
+        { class: `product ${crossed ? "crossed" : "in-line"}` },
+        ...(crossed ? [head] : []),
+        ...this.#matrices,
+        ...aside,
+      ),
+      ...(aside.length > 0 ? [] : [this.#note]),
+    );
+  }
+
+  show(scene: Scene): void {
+    const texts = TEXTS[this.step];
+    this.#text.textContent = texts.text(scene.walk, scene.state);
+    this.#note.textContent = texts.note(scene.walk, scene.state);
+    SLOTS[this.step].forEach(({ name }, index) => {
+      this.#matrices[index]?.show(viewOf(name(scene.state), scene));
+    });
+    this.#fit(scene.walk);
+  }
+
+  /** Before and after: where they are too wide, the first gives up its numbers, which the step before showed. */
+  #fit({ labels }: Walk): void {
+    const [before, , ...more] = this.#matrices;
+    if (before === undefined || this.#matrices.length < 2 || before.matches(".crossed *")) return;
+    const room = this.element.clientWidth - 2 * PADDING;
+    const square = ROW_LABEL + labels.length * CELL;
+    const small = ROW_LABEL + labels.length * COMPACT_CELL;
+    const gaps = this.#matrices.length * GAP;
+    const beside = 2 * square + gaps <= room;
+    const besideSmall = small + square + gaps <= room;
+    before.classList.toggle("compact", !beside && (besideSmall || square > room));
+    for (const matrix of more) matrix.classList.toggle("rows-shared", beside || besideSmall);
+  }
+
+  light(lights: readonly { readonly name: string; readonly row?: number; readonly col?: number }[]): void {
+    for (const matrix of this.#matrices) matrix.light(lights.filter(({ name }) => name === matrix.view?.name));
+  }
+
+  appear(): void {
+    this.#matrices.at(-1)?.appear();
+  }
+}
+
+function legend(): HTMLElement {
+  const line = (from: string, kind: string, to: string): readonly HTMLElement[] => [
+    h("span", {}, from),
+    h("span", { class: `legend-bar ${kind}` }),
+    h("span", {}, to),
+  ];
+  return h(
+    "div",
+    { class: "legend" },
+    ...line("below 0", "of-numbers", "above 0"),
+    ...line("share 0", "of-shares", "share 1"),
+  );
+}
+
+/** Columns that stand above each other stay above each other. */
+function scrollTogether(matrices: readonly HeedMatrix[]): void {
+  for (const matrix of matrices) {
+    matrix.addEventListener(
+      "scroll",
+      () => {
+        for (const other of matrices) if (other !== matrix) other.scrolled = matrix.scrolled;
+      },
+      { capture: true },
+    );
+  }
+}

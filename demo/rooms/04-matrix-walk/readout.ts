@@ -1,0 +1,78 @@
+// Draws an explanation: the subject, the multiply-adds as a table, the result, and for an input cell the means to change it.
+
+import { h } from "../../src/ui/dom.js";
+import { exact, magnitude, parseNumber } from "../../src/ui/numbers.js";
+import type { Explanation } from "./explain.js";
+
+const REACH = 4;
+
+export class Readout {
+  readonly element = h("aside", { class: "readout", "aria-label": "The arithmetic of one cell" });
+  change: (value: number) => void = () => {};
+  /** Said to a screen reader when the keyboard moves from cell to cell. */
+  #spoken = h("p", { class: "spoken", "aria-live": "polite" });
+  #body = h("div", { class: "readout-body" });
+  #slider = h("input", { type: "range", min: -REACH, max: REACH, step: 0.1, "aria-label": "Change this number" });
+  #field = h("input", { type: "text", inputmode: "decimal", size: 6, "aria-label": "This number" });
+  #editor = h("div", { class: "readout-editor" }, this.#slider, this.#field);
+
+  constructor() {
+    this.#slider.addEventListener("input", () => this.change(Number(this.#slider.value)));
+    this.#field.addEventListener("change", () => {
+      const value = parseNumber(this.#field.value);
+      if (value !== null) this.change(value);
+    });
+    this.element.append(this.#body, this.#editor, this.#spoken);
+  }
+
+  show(explanation: Explanation | undefined): void {
+    this.#editor.hidden = explanation?.editable !== true;
+    if (explanation === undefined) {
+      this.#body.replaceChildren(h("p", {}, "Point at a number, and it will tell how it came about."));
+      return;
+    }
+    const { subject, sentence, terms, last, result } = explanation;
+    this.#body.replaceChildren(
+      h("h4", {}, h("span", {}, subject), h("output", { class: "readout-result" }, exact(result))),
+      h("p", {}, sentence),
+      ...(terms.length > 0 ? [table(explanation)] : []),
+      ...(last === "" ? [] : [h("p", { class: "readout-last" }, last)]),
+      ...kernelLine(explanation),
+    );
+    if (explanation.editable === true) this.#showEditor(result);
+  }
+
+  say({ subject, result, sentence, last }: Explanation): void {
+    this.#spoken.textContent = `${subject}: ${exact(result)}. ${sentence} ${last}`;
+  }
+
+  #showEditor(value: number): void {
+    if (document.activeElement !== this.#slider) this.#slider.value = String(value);
+    if (document.activeElement !== this.#field) this.#field.value = String(value);
+  }
+}
+
+function table({ head, terms, subject }: Explanation): HTMLElement {
+  const lines = terms.map(({ label, figures, faint, own }) =>
+    h(
+      "tr",
+      { class: own === true ? "own" : faint === true ? "faint" : undefined },
+      h("th", { scope: "row" }, h("bdi", {}, label)),
+      ...figures.map((figure) => h("td", {}, figure)),
+    ),
+  );
+  const names = head.map((name) => (name === "" ? h("td", {}) : h("th", { scope: "col" }, name)));
+  return h(
+    "div",
+    { class: "readout-table", tabindex: 0, role: "region", "aria-label": `Terms of ${subject}` },
+    h("table", {}, h("thead", {}, h("tr", {}, ...names)), h("tbody", {}, ...lines)),
+  );
+}
+
+function kernelLine({ kernel, result }: Explanation): readonly HTMLElement[] {
+  if (kernel === undefined) return [];
+  const apart = kernel === result ? 0 : Math.abs(kernel - result);
+  const text =
+    apart === 0 ? "exactly this" : `${exact(kernel, 6)}, ${magnitude(apart).replaceAll(" ", "\u00a0")}\u00a0apart`;
+  return [h("p", { class: "readout-kernel" }, "The kernel says ", h("b", {}, text), ".")];
+}

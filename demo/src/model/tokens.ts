@@ -1,0 +1,19 @@
+// A sentence cut into words and signs. The rows of X, in reading order.
+
+/** More rows than this stop being a picture. */
+export const MOST_TOKENS = 24;
+
+/** "[pad]", words with their apostrophes and hyphens, emoji with their joiners; every other sign stands alone. */
+const WORD =
+  /\[\p{L}+\]|[\p{L}\p{N}\p{M}]+(?:['’-][\p{L}\p{N}\p{M}]+)*|\p{Extended_Pictographic}(?:\uFE0F|\p{Emoji_Modifier}|\u200D\p{Extended_Pictographic})*|\S/gu;
+
+export interface Cut {
+  readonly words: readonly string[];
+  /** Words beyond MOST_TOKENS, left out. */
+  readonly leftOut: number;
+}
+
+export function cutIntoWords(text: string): Cut {
+  const found = text.normalize("NFC").match(WORD) ?? [];
+  return { words: found.slice(0, MOST_TOKENS), leftOut: Math.max(0, found.length - MOST_TOKENS) };
+}

@@ -1,0 +1,129 @@
+// Where the page begins: a sentence or numbers typed by hand, and examples to start from.
+
+import { MOST_WIDTH } from "../model/embed.js";
+import { at, type Matrix } from "../model/matrix.js";
+import { isNameless, NOTHING_EDITED, type State } from "../model/state.js";
+import type { Store } from "../model/store.js";
+import { cutIntoWords, MOST_TOKENS } from "../model/tokens.js";
+import type { Walk } from "../model/walk.js";
+import { choice } from "../ui/choice.js";
+import { h } from "../ui/dom.js";
+import { readBlock } from "../ui/paste.js";
+import { PRESETS } from "./presets.js";
+
+export class SentenceInput {
+  readonly #store: Store;
+  #source = choice(
+    "Start from",
+    [
+      { value: "words", text: "a sentence" },
+      { value: "numbers", text: "numbers" },
+    ],
+    (value) => this.#switchSource(value),
+  );
+  #text = h("input", {
+    type: "text",
+    id: "sentence",
+    maxlength: 400,
+    autocomplete: "off",
+    spellcheck: "false",
+    dir: "auto",
+  });
+  #numbers = h("textarea", { id: "numbers", rows: 5, spellcheck: "false", "aria-describedby": "numbers-help" });
+  #textBox = h("div", { class: "field" }, h("label", { for: "sentence" }, "Sentence"), this.#text);
+  #numbersBox = h(
+    "div",
+    { class: "field" },
+    h("label", { for: "numbers" }, "X, one row per line"),
+    this.#numbers,
+    h("small", { id: "numbers-help" }, `Up to ${MOST_TOKENS} × ${MOST_WIDTH}; type, or paste from a spreadsheet.`),
+  );
+  #message = h("p", { class: "field-message", role: "status" });
+  #wantsNumbers = false;
+  #walk: Walk | undefined;
+
+  constructor(store: Store, root: HTMLElement) {
+    this.#store = store;
+    this.#text.addEventListener("input", () =>
+      this.#store.change({ text: this.#text.value, numbers: null, hidden: [], asker: -1 }),
+    );
+    this.#numbers.addEventListener("input", () => this.#readNumbers());
+    root.replaceChildren(
+      h("div", { class: "controls-input" }, this.#source.element, this.#textBox, this.#numbersBox),
+      this.#message,
+      h(
+        "div",
+        { class: "presets", role: "group", "aria-label": "Examples" },
+        h("span", { class: "small-label" }, "Try"),
+        ...PRESETS.map((preset) => this.#presetButton(preset)),
+      ),
+    );
+  }
+
+  show(state: State, walk: Walk): void {
+    this.#walk = walk;
+    // A single changed number must not swap the field under the reader's hand.
+    const byHand = state.numbers !== null && (this.#wantsNumbers || isNameless(state));
+    this.#source.show(byHand ? "numbers" : "words");
+    this.#textBox.hidden = byHand;
+    this.#numbersBox.hidden = !byHand;
+    if (document.activeElement !== this.#text) this.#text.value = state.text;
+    if (state.numbers !== null && document.activeElement !== this.#numbers) this.#numbers.value = write(state.numbers);
+    this.#message.textContent = messageOf(state);
+  }
+
+  #switchSource(value: "words" | "numbers"): void {
+    const { state } = this.#store;
+    this.#wantsNumbers = value === "numbers";
+    if (value === "words") {
+      const text = cutIntoWords(state.text).words.length === 0 ? (PRESETS[0]?.state.text ?? "") : state.text;
+      this.#store.change({ numbers: null, text, edited: NOTHING_EDITED });
+      return;
+    }
+    this.#store.change({ numbers: this.#walk?.x ?? null });
+  }
+
+  #readNumbers(): void {
+    const matrix = matrixFrom(readBlock(this.#numbers.value));
+    if (matrix === null) {
+      this.#message.textContent = "Not every line is a row of numbers yet; the picture shows the last X that was.";
+      return;
+    }
+    this.#store.change({ numbers: matrix, asker: -1 });
+  }
+
+  #presetButton({ name, state }: (typeof PRESETS)[number]): HTMLButtonElement {
+    const button = h("button", { type: "button", class: "link" }, name);
+    button.addEventListener("click", () => {
+      const { step, all, role } = this.#store.state;
+      this.#wantsNumbers = false;
+      this.#store.change({ ...state, step, all, role });
+    });
+    return button;
+  }
+}
+
+function messageOf(state: State): string {
+  const { words, leftOut } = cutIntoWords(state.text);
+  if (state.numbers !== null) return "";
+  if (words.length === 0) return "No words yet. Type some, or take an example.";
+  return leftOut > 0 ? `The first ${MOST_TOKENS} words are shown, ${leftOut} left out.` : "";
+}
+
+function write(matrix: Matrix): string {
+  return Array.from({ length: matrix.rows }, (_, row) =>
+    Array.from({ length: matrix.cols }, (_, col) => String(Number(at(matrix, row, col).toFixed(4)))).join("  "),
+  ).join("\n");
+}
+
+/** Rows of equal length, cut to what the page can show; null for none. */
+export function matrixFrom(rows: readonly (readonly number[])[] | null): Matrix | null {
+  if (rows === null || rows.length === 0) return null;
+  const cols = Math.min(MOST_WIDTH, Math.max(...rows.map((row) => row.length)));
+  const kept = rows.slice(0, MOST_TOKENS);
+  return {
+    rows: kept.length,
+    cols,
+    data: Float64Array.from(kept.flatMap((row) => Array.from({ length: cols }, (_, col) => row[col] ?? 0))),
+  };
+}

@@ -1,0 +1,136 @@
+// The sentence at the top of the page: chooses which word is in the light, and says in words what the arches show.
+
+import { at, type Matrix } from "../model/matrix.js";
+import type { State } from "../model/state.js";
+import type { Store } from "../model/store.js";
+import { meaningOf } from "../model/vocabulary.js";
+import type { Walk } from "../model/walk.js";
+import { choice } from "../ui/choice.js";
+import { calm, find, h } from "../ui/dom.js";
+import { HeedFlow } from "../ui/heed-flow.js";
+import { percent } from "../ui/numbers.js";
+
+const SHOWN_FOR = 3600;
+
+export class Stage {
+  readonly #store: Store;
+  readonly #flow: HeedFlow;
+  readonly #caption: HTMLElement;
+  readonly #button: HTMLButtonElement;
+  #heads = choice(
+    "Head",
+    ["1", "2", "3", "4"].map((value) => ({ value, text: value })),
+    (value) => this.#store.change({ head: Number(value) - 1 }),
+  );
+  #walk: Walk | undefined;
+  #weights: Matrix | undefined;
+  #hovered = -1;
+  #turn = 0;
+  #timer: ReturnType<typeof setInterval> | undefined;
+
+  constructor(store: Store, root: HTMLElement) {
+    this.#store = store;
+    this.#flow = find("heed-flow", HeedFlow, root);
+    this.#caption = find(".stage-caption", HTMLElement, root);
+    this.#button = find(".stage-play", HTMLButtonElement, root);
+    this.#flow.handlers = {
+      hover: (word) => {
+        this.#play(false);
+        this.#hovered = word;
+        this.#draw();
+      },
+      leave: () => {
+        this.#hovered = -1;
+        this.#draw();
+      },
+      choose: (word) => {
+        this.#play(false);
+        this.#store.change({ asker: word });
+      },
+    };
+    this.#button.before(this.#heads.element);
+    this.#button.addEventListener("click", () => this.#play(this.#timer === undefined));
+    this.#play(!calm() && store.state.asker < 0);
+  }
+
+  /** `weights`: of the head in view, from the kernel where it runs. */
+  show(walk: Walk, weights: Matrix | undefined): void {
+    if (walk.labels.length !== this.#walk?.labels.length) this.#hovered = -1;
+    this.#walk = walk;
+    this.#weights = weights;
+    this.#draw();
+  }
+
+  #play(play: boolean): void {
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+    if (play) {
+      this.#timer = setInterval(() => {
+        this.#turn += 1;
+        this.#draw();
+      }, SHOWN_FOR);
+    }
+    this.#flow.still = !play;
+    this.#button.textContent = play ? "Pause" : "Play";
+    this.#button.setAttribute("aria-label", play ? "Pause the motion" : "Play: one word after the other");
+    if (play && this.#store.state.asker >= 0) this.#store.change({ asker: -1 });
+  }
+
+  #draw(): void {
+    const [walk, weights] = [this.#walk, this.#weights];
+    if (walk === undefined) return;
+    const { state } = this.#store;
+    this.#heads.element.hidden = state.heads === 1;
+    this.#heads.element.dataset["heads"] = String(state.heads);
+    this.#heads.show(String(state.head + 1));
+    const asker = this.#asker(walk, state);
+    const first = walk.labels.length - walk.askers.length;
+    const shares = walk.labels.map((_, word) =>
+      word < first || weights === undefined ? undefined : walk.labels.map((_, key) => at(weights, word - first, key)),
+    );
+    this.#flow.show({ words: walk.labels, shares, hidden: new Set(state.hidden), asker });
+    this.#caption.replaceChildren(...caption(walk, shares[asker], asker, state));
+  }
+
+  #asker(walk: Walk, state: State): number {
+    if (this.#hovered >= 0) return this.#hovered;
+    if (state.asker >= 0) return state.asker;
+    const order = tellingOrder(walk);
+    return order[this.#turn % Math.max(1, order.length)] ?? -1;
+  }
+}
+
+/** The word to begin with when nobody has chosen one: a pronoun, as it has most to ask. */
+export function tellingOrder(walk: Walk): readonly number[] {
+  const first = walk.labels.length - walk.askers.length;
+  const asking = walk.askers.map((_, row) => first + row);
+  const rank = (word: number): number => {
+    const meaning = meaningOf(walk.labels[word] ?? "");
+    if (meaning?.["points"]) return 0;
+    return meaning?.["glue"] ? 2 : 1;
+  };
+  return asking
+    .filter((word) => rank(word) < 2)
+    .sort((a, b) => rank(a) - rank(b) || a - b)
+    .concat(asking.filter((word) => rank(word) === 2));
+}
+
+function caption(walk: Walk, shares: readonly number[] | undefined, asker: number, state: State): (Node | string)[] {
+  const word = walk.labels[asker];
+  if (word === undefined) return ["Type a sentence below, and its words will look at each other here."];
+  const name = (label: string): HTMLElement => h("b", {}, h("bdi", {}, label));
+  if (shares === undefined) return [name(word), " does not ask: only the last words do."];
+  const best = shares
+    .map((share, key) => ({ share, key }))
+    .filter(({ share }) => share >= 0.03)
+    .sort((a, b) => b.share - a.share)
+    .slice(0, 3);
+  if (best.length === 0) return [name(word), " may see no word at all: its output is zero."];
+  const list = best.flatMap(({ share, key }, index): (Node | string)[] => [
+    index === 0 ? "" : ", ",
+    name(walk.labels[key] ?? ""),
+    ` ${percent(share)}`,
+  ]);
+  const head = state.heads > 1 ? ` (head ${state.head + 1} of ${state.heads})` : "";
+  return [name(word), ` listens to `, ...list, `${head}.`];
+}

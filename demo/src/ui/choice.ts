@@ -1,0 +1,45 @@
+// A row of radio buttons that look like one switch. Native inputs, so that keyboard and screen readers know them.
+
+import { h } from "./dom.js";
+
+export interface Choice<T extends string> {
+  readonly element: HTMLFieldSetElement;
+  readonly show: (value: T) => void;
+  readonly label: (value: T, text: string) => void;
+  readonly enable: (value: T, enabled: boolean) => void;
+}
+
+let groups = 0;
+
+export function choice<T extends string>(
+  legend: string,
+  options: readonly { readonly value: T; readonly text: string; readonly about?: string }[],
+  chosen: (value: T) => void,
+): Choice<T> {
+  const name = `choice-${++groups}`;
+  const inputs = options.map(({ value }) => {
+    const input = h("input", { type: "radio", name, value });
+    input.addEventListener("change", () => chosen(value));
+    return input;
+  });
+  const texts = options.map(({ text }) => h("span", {}, text));
+  const labels = options.map(({ about }, index) => {
+    const [input, text] = [inputs[index], texts[index]];
+    return h("label", { title: about }, ...(input && text ? [input, text] : []));
+  });
+  const element = h("fieldset", { class: "choice" }, h("legend", {}, legend), h("div", {}, ...labels));
+  return {
+    element,
+    show: (value) => {
+      for (const input of inputs) input.checked = input.value === value;
+    },
+    enable: (value, enabled) => {
+      for (const input of inputs) if (input.value === value) input.disabled = !enabled;
+    },
+    label: (value, text) => {
+      const index = options.findIndex((option) => option.value === value);
+      const span = texts[index];
+      if (span !== undefined) span.textContent = text;
+    },
+  };
+}

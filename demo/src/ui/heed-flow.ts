@@ -1,0 +1,230 @@
+// <heed-flow>: a sentence with attention drawn on it. Arches over the line where it fits, two columns of words where it does not.
+
+import { across, arch, type Curve, type Point, path, pointOn } from "./curves.js";
+import { calm, h, svg } from "./dom.js";
+import { percent } from "./numbers.js";
+
+export interface FlowView {
+  readonly words: readonly string[];
+  /** Shares by key, for every word; undefined for a word that does not ask. */
+  readonly shares: readonly (readonly number[] | undefined)[];
+  readonly hidden: ReadonlySet<number>;
+  /** The word in the light; -1: none. */
+  readonly asker: number;
+}
+
+export interface FlowHandlers {
+  readonly hover: (word: number) => void;
+  readonly leave: () => void;
+  readonly choose: (word: number) => void;
+}
+
+const SIZES = [30, 27, 24, 21, 18.5, 17] as const;
+const MOST_DOTS = 28;
+/** Pixels around the picture, as in stage.css. */
+const MARGIN = 14;
+/** Milliseconds: how fast shares settle, and how long a dot travels. */
+const SETTLE = 130;
+const TRAVEL = 2400;
+
+export class HeedFlow extends HTMLElement {
+  handlers: FlowHandlers | undefined;
+  #view: FlowView = { words: [], shares: [], hidden: new Set(), asker: -1 };
+  #still = false;
+  #columns = false;
+  #askers = h("div", { class: "flow-askers", role: "group", "aria-label": "Words that ask" });
+  #answers = h("div", { class: "flow-answers", "aria-hidden": "true" });
+  #faint = svg("g", { class: "flow-faint" });
+  #bold = svg("g", { class: "flow-bold" });
+  #dots = svg("g", { class: "flow-dots" });
+  #svg = svg("svg", { "aria-hidden": "true" }, this.#faint, this.#bold, this.#dots);
+  #buttons: HTMLButtonElement[] = [];
+  #keys: Point[] = [];
+  #queries: Point[] = [];
+  #origin: Point = { x: 0, y: 0 };
+  #shown: number[] = [];
+  #frame = 0;
+  #before = 0;
+  #visible = true;
+
+  connectedCallback(): void {
+    if (this.#svg.parentNode === this) return;
+    this.replaceChildren(this.#svg, this.#askers, this.#answers);
+    for (let i = 0; i < MOST_DOTS; i++) this.#dots.append(svg("circle", { r: 2.6, opacity: 0 }));
+    new ResizeObserver(() => this.#layOut()).observe(this);
+    new IntersectionObserver((entries) => {
+      this.#visible = entries.some((entry) => entry.isIntersecting);
+      this.#wake();
+    }).observe(this);
+    this.#askers.addEventListener("pointerover", (event) => {
+      const word = event.target instanceof HTMLButtonElement ? this.#buttons.indexOf(event.target) : -1;
+      if (word >= 0 && event.pointerType === "mouse") this.handlers?.hover(word);
+    });
+    this.#askers.addEventListener("pointerleave", () => this.handlers?.leave());
+    document.fonts.ready.then(() => this.#layOut());
+  }
+
+  /** Dots stop travelling; shares still settle. */
+  set still(still: boolean) {
+    this.#still = still;
+    this.#wake();
+  }
+
+  show(view: FlowView): void {
+    const sameWords = view.words.join("\n") === this.#view.words.join("\n");
+    const fresh = this.#view.words.length === 0;
+    this.#view = view;
+    if (!sameWords) this.#rebuild();
+    this.#buttons.forEach((button, index) => {
+      this.#mark(button, index);
+    });
+    if (!sameWords) this.#layOut();
+    this.#drawFaint();
+    if (calm() || (fresh && this.#view.asker >= 0)) this.#settleOrigin();
+    this.#wake();
+  }
+
+  #rebuild(): void {
+    const { words } = this.#view;
+    this.#buttons = words.map((word, index) => {
+      const button = h("button", { type: "button", class: "flow-word", dir: "auto" }, word);
+      button.addEventListener("click", () => this.handlers?.choose(index));
+      button.addEventListener("focus", () => this.handlers?.hover(index));
+      return button;
+    });
+    this.#askers.replaceChildren(...this.#buttons);
+    this.#answers.replaceChildren(
+      ...words.map((word) => h("span", { class: "flow-word", dir: "auto" }, h("bdi", {}, word), h("i"))),
+    );
+    this.#bold.replaceChildren(...words.map(() => svg("path", {})));
+    this.#shown = words.map(() => 0);
+  }
+
+  #mark(button: HTMLButtonElement, index: number): void {
+    const { asker, hidden, shares } = this.#view;
+    const share = shares[asker]?.[index] ?? 0;
+    button.setAttribute("aria-pressed", String(index === asker));
+    for (const word of [button, this.#answers.children[index]]) {
+      if (!(word instanceof HTMLElement)) continue;
+      word.classList.toggle("hidden-word", hidden.has(index));
+      word.classList.toggle("asking", index === asker && word === button);
+      word.classList.toggle("mute", shares[index] === undefined && word === button);
+      word.style.setProperty("--strength", share < 0.05 ? "0" : Math.min(1, share * 1.6).toFixed(3));
+    }
+    const figure = this.#answers.children[index]?.querySelector("i");
+    if (figure) figure.textContent = asker >= 0 && share >= 0.005 ? percent(share) : "";
+  }
+
+  #layOut(): void {
+    const room = this.clientWidth;
+    if (room === 0 || this.#buttons.length === 0) {
+      this.#svg.replaceChildren(this.#faint, this.#bold, this.#dots);
+      return;
+    }
+    this.dataset["mode"] = "line";
+    this.#columns = !SIZES.some((size) => {
+      this.style.setProperty("--word-size", `${size}px`);
+      return this.#askers.scrollWidth <= room;
+    });
+    if (this.#columns) this.dataset["mode"] = "columns";
+    const own = this.getBoundingClientRect();
+    this.#svg.setAttribute("viewBox", `${-MARGIN} ${-MARGIN} ${own.width + 2 * MARGIN} ${own.height + 2 * MARGIN}`);
+    const boxes = this.#buttons.map((button) => button.getBoundingClientRect());
+    if (this.#columns) {
+      const answers = Array.from(this.#answers.children, (word) => word.getBoundingClientRect());
+      this.#queries = boxes.map((box) => ({ x: box.right - own.left + 4, y: (box.top + box.bottom) / 2 - own.top }));
+      this.#keys = answers.map((box) => ({ x: box.left - own.left - 4, y: (box.top + box.bottom) / 2 - own.top }));
+    } else {
+      this.#queries = boxes.map((box) => ({ x: (box.left + box.right) / 2 - own.left, y: box.top - own.top - 3 }));
+      this.#keys = this.#queries;
+    }
+    this.#settleOrigin();
+    this.#drawFaint();
+    this.#draw(performance.now());
+  }
+
+  #curve(from: Point, to: Point): Curve {
+    return this.#columns ? across(from, to) : arch(from, to, Math.max(60, to.y - 8));
+  }
+
+  /** Every word's stronger shares, barely visible: the texture of the whole. */
+  #drawFaint(): void {
+    const lines: SVGPathElement[] = [];
+    this.#view.shares.forEach((shares, query) => {
+      const to = this.#queries[query];
+      shares?.forEach((share, key) => {
+        const from = this.#keys[key];
+        if (share < 0.1 || to === undefined || from === undefined) return;
+        lines.push(svg("path", { d: path(this.#curve(from, to)), "stroke-width": (0.5 + share * 2).toFixed(2) }));
+      });
+    });
+    this.#faint.replaceChildren(...lines);
+  }
+
+  #settleOrigin(): void {
+    const { asker, shares } = this.#view;
+    this.#origin = this.#queries[asker] ?? this.#origin;
+    if (calm()) this.#shown = this.#shown.map((_, key) => shares[asker]?.[key] ?? 0);
+  }
+
+  #wake(): void {
+    if (!this.#visible || this.#frame !== 0) return;
+    this.#before = performance.now();
+    this.#frame = requestAnimationFrame((now) => this.#tick(now));
+  }
+
+  #tick(now: number): void {
+    this.#frame = 0;
+    this.classList.add("drawn");
+    const moving = this.#settle(now - this.#before);
+    this.#before = now;
+    this.#draw(now);
+    const travelling = !this.#still && !calm() && this.#view.asker >= 0;
+    if (this.#visible && (moving || travelling)) this.#frame = requestAnimationFrame((next) => this.#tick(next));
+  }
+
+  /** Moves what is shown towards what is; true while it has not arrived. */
+  #settle(elapsed: number): boolean {
+    const { asker, shares } = this.#view;
+    const pull = calm() ? 1 : 1 - Math.exp(-Math.min(elapsed, 100) / SETTLE);
+    let rest = 0;
+    this.#shown = this.#shown.map((shown, key) => {
+      const goal = shares[asker]?.[key] ?? 0;
+      rest = Math.max(rest, Math.abs(goal - shown));
+      return shown + (goal - shown) * pull;
+    });
+    const goal = this.#queries[asker] ?? this.#origin;
+    const { x, y } = this.#origin;
+    rest = Math.max(rest, Math.hypot(goal.x - x, goal.y - y) / 100);
+    this.#origin = { x: x + (goal.x - x) * pull, y: y + (goal.y - y) * pull };
+    return rest > 0.001;
+  }
+
+  #draw(now: number): void {
+    const lines = Array.from(this.#bold.children);
+    const dots = Array.from(this.#dots.children);
+    const { asker } = this.#view;
+    let used = 0;
+    this.#keys.forEach((from, key) => {
+      const share = this.#shown[key] ?? 0;
+      const curve = this.#curve(from, this.#origin);
+      const line = lines[key];
+      line?.setAttribute("d", path(curve));
+      line?.setAttribute("stroke-width", (0.8 + share * 15).toFixed(2));
+      line?.setAttribute("opacity", asker < 0 || share < 0.004 ? "0" : Math.min(0.92, 0.18 + share * 1.1).toFixed(3));
+      if (this.#still || calm()) return;
+      const count = Math.min(6, Math.round(share * 8 + 0.3));
+      for (let i = 0; i < count && used < dots.length; i++, used++) {
+        const t = (now / TRAVEL + i / count + key * 0.37) % 1;
+        const { x, y } = pointOn(curve, t);
+        const dot = dots[used];
+        dot?.setAttribute("cx", x.toFixed(1));
+        dot?.setAttribute("cy", y.toFixed(1));
+        dot?.setAttribute("opacity", (0.95 * Math.sin(Math.PI * t) ** 0.6).toFixed(2));
+      }
+    });
+    for (; used < dots.length; used++) dots[used]?.setAttribute("opacity", "0");
+  }
+}
+
+customElements.define("heed-flow", HeedFlow);

@@ -1,0 +1,284 @@
+// <heed-matrix>: numbers as coloured cells in a real table; the keyboard walks it, editable cells take digits and pasted blocks.
+
+import { at, type Matrix } from "../model/matrix.js";
+import { h } from "./dom.js";
+import { parseNumber, short } from "./numbers.js";
+import { readBlock } from "./paste.js";
+
+export interface MatrixView {
+  /** What the cells are called in arithmetic. */
+  readonly name: string;
+  readonly title: string;
+  /** One line under the title. */
+  readonly about: string;
+  readonly matrix: Matrix;
+  readonly rowLabels: readonly string[];
+  readonly colLabels: readonly string[];
+  /** "signed": two colours around zero; "share": one colour from 0 to 1. */
+  readonly tone: "signed" | "share";
+  /** The absolute value that gets the full colour. */
+  readonly full: number;
+  readonly editable?: boolean;
+  /** Cells out of the kernel's sight. */
+  readonly struck?: (row: number, col: number) => boolean;
+  /** Columns that belong to the head in view; others step back. */
+  readonly inView?: (col: number) => boolean;
+}
+
+/** Rows and columns to light up; a cell where both are given. */
+export interface Light {
+  readonly row?: number;
+  readonly col?: number;
+}
+
+export interface MatrixHandlers {
+  readonly inspect: (name: string, row: number, col: number, held: boolean) => void;
+  readonly leave: (name: string) => void;
+  readonly edit: (name: string, row: number, col: number, values: readonly (readonly number[])[]) => void;
+}
+
+const NUDGE = 0.1;
+/** Levels of colour at which the text must change sides, see --on-low in base.css. */
+const DARK_THEME_FLIPS = 0.565;
+const LIGHT_THEME_FLIPS = 0.77;
+
+export class HeedMatrix extends HTMLElement {
+  handlers: MatrixHandlers | undefined;
+  #view: MatrixView | undefined;
+  #cells: HTMLTableCellElement[] = [];
+  #title = h("span", { class: "matrix-title" });
+  #about = h("span", { class: "matrix-about" });
+  #table = h("table", { role: "grid" });
+  #frame = h("div", { class: "matrix-frame" }, this.#table);
+  #row = 0;
+  #col = 0;
+
+  connectedCallback(): void {
+    if (this.firstChild !== null) return;
+    this.append(h("div", { class: "matrix-caption" }, this.#title, this.#about), this.#frame);
+    this.#table.addEventListener("pointerover", (event) => this.#point(event, false));
+    this.#table.addEventListener("pointerleave", () => this.handlers?.leave(this.#view?.name ?? ""));
+    this.#table.addEventListener("click", (event) => this.#point(event, true));
+    this.#table.addEventListener("dblclick", (event) => this.#startEdit(cellOf(event.target), null));
+    this.#table.addEventListener("focusin", (event) => this.#focused(event));
+    this.#table.addEventListener("keydown", (event) => this.#key(event));
+    this.#table.addEventListener("paste", (event) => this.#paste(event));
+  }
+
+  get view(): MatrixView | undefined {
+    return this.#view;
+  }
+
+  show(view: MatrixView): void {
+    const before = this.#view;
+    this.#view = view;
+    this.dataset["name"] = view.name;
+    const [title = "", below] = view.title.split("_");
+    this.#title.replaceChildren(title, ...(below === undefined ? [] : [h("sub", {}, below)]));
+    this.#about.textContent = view.about;
+    const { rows, cols } = view.matrix;
+    this.#table.setAttribute(
+      "aria-label",
+      `${view.title.replace("_", " ")}${view.about === "" ? "" : `: ${view.about}`}, ${rows} by ${cols}`,
+    );
+    if (!sameFrame(before, view)) this.#rebuild(view);
+    this.#cells.forEach((cell, index) => {
+      paint(cell, view, Math.floor(index / cols), index % cols);
+    });
+  }
+
+  light(lights: readonly Light[]): void {
+    for (const cell of this.#cells) {
+      const row = Number(cell.dataset["row"]);
+      const col = Number(cell.dataset["col"]);
+      const lit = lights.filter((light) => (light.row ?? row) === row && (light.col ?? col) === col);
+      const whole = lit.some((light) => light.row !== undefined && light.col !== undefined);
+      cell.classList.toggle("lit-cell", whole);
+      cell.classList.toggle("lit-row", !whole && lit.some((light) => light.col === undefined));
+      cell.classList.toggle("lit-col", !whole && lit.some((light) => light.row === undefined));
+    }
+  }
+
+  /** How far the columns are scrolled, in pixels. */
+  get scrolled(): number {
+    return this.#frame.scrollLeft;
+  }
+
+  set scrolled(left: number) {
+    this.#frame.scrollLeft = left;
+  }
+
+  /** Starts the short wave in which the cells appear. */
+  appear(): void {
+    this.#table.classList.remove("appear");
+    void this.#table.offsetWidth;
+    this.#table.classList.add("appear");
+  }
+
+  #rebuild(view: MatrixView): void {
+    const { rows, cols } = view.matrix;
+    const hadFocus = this.#table.contains(document.activeElement);
+    this.#row = Math.min(this.#row, Math.max(0, rows - 1));
+    this.#col = Math.min(this.#col, Math.max(0, cols - 1));
+    this.#cells = [];
+    const head = h("tr", {}, h("td", { class: "corner" }));
+    for (let col = 0; col < cols; col++) {
+      const label = view.colLabels[col] ?? "";
+      head.append(h("th", { scope: "col", title: label }, h("span", { dir: "auto" }, label)));
+    }
+    const body = h("tbody");
+    for (let row = 0; row < rows; row++) {
+      const label = view.rowLabels[row] ?? "";
+      const line = h("tr", {}, h("th", { scope: "row", title: label }, h("span", { dir: "auto" }, label)));
+      for (let col = 0; col < cols; col++) {
+        const cell = h("td", { role: "gridcell", tabindex: -1, "data-row": row, "data-col": col });
+        cell.style.setProperty("--wave", String(row + col));
+        this.#cells.push(cell);
+        line.append(cell);
+      }
+      body.append(line);
+    }
+    this.#table.replaceChildren(h("thead", {}, head), body);
+    this.#table.classList.toggle("editable", view.editable === true);
+    const home = this.#cell(this.#row, this.#col);
+    if (home !== undefined) home.tabIndex = 0;
+    if (hadFocus) home?.focus();
+  }
+
+  #cell(row: number, col: number): HTMLTableCellElement | undefined {
+    return this.#cells[row * (this.#view?.matrix.cols ?? 0) + col];
+  }
+
+  #point(event: Event, held: boolean): void {
+    const cell = cellOf(event.target);
+    if (cell === undefined) return;
+    this.handlers?.inspect(this.#view?.name ?? "", Number(cell.dataset["row"]), Number(cell.dataset["col"]), held);
+    if (held && !cell.contains(document.activeElement)) cell.focus({ preventScroll: true });
+  }
+
+  #focused(event: Event): void {
+    const cell = cellOf(event.target);
+    if (cell === undefined) return;
+    const old = this.#cell(this.#row, this.#col);
+    if (old !== undefined) old.tabIndex = -1;
+    this.#row = Number(cell.dataset["row"]);
+    this.#col = Number(cell.dataset["col"]);
+    cell.tabIndex = 0;
+    this.handlers?.inspect(this.#view?.name ?? "", this.#row, this.#col, true);
+  }
+
+  #key(event: KeyboardEvent): void {
+    const view = this.#view;
+    if (view === undefined || event.target instanceof HTMLInputElement) return;
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const target = this.#destination(event.key, view.matrix);
+    if (target !== undefined) {
+      event.preventDefault();
+      this.#cell(...target)?.focus();
+      return;
+    }
+    if (view.editable !== true) return;
+    const now = at(view.matrix, this.#row, this.#col);
+    if (event.key === "+" || event.key === "=") this.#set(now + NUDGE);
+    else if (event.key === "_") this.#set(now - NUDGE);
+    else if (event.key === "Delete" || event.key === "Backspace") this.#set(0);
+    else if (event.key === "Enter" || event.key === "F2") this.#startEdit(this.#cell(this.#row, this.#col), null);
+    else if (/^[\d.,−-]$/.test(event.key)) this.#startEdit(this.#cell(this.#row, this.#col), event.key);
+    else return;
+    event.preventDefault();
+  }
+
+  #destination(key: string, { rows, cols }: Matrix): readonly [number, number] | undefined {
+    const [row, col] = [this.#row, this.#col];
+    switch (key) {
+      case "ArrowRight":
+        return [row, Math.min(cols - 1, col + 1)];
+      case "ArrowLeft":
+        return [row, Math.max(0, col - 1)];
+      case "ArrowDown":
+        return [Math.min(rows - 1, row + 1), col];
+      case "ArrowUp":
+        return [Math.max(0, row - 1), col];
+      case "Home":
+        return [row, 0];
+      case "End":
+        return [row, cols - 1];
+      default:
+        return undefined;
+    }
+  }
+
+  #set(value: number): void {
+    this.handlers?.edit(this.#view?.name ?? "", this.#row, this.#col, [[Number(value.toFixed(4))]]);
+  }
+
+  #startEdit(cell: HTMLTableCellElement | undefined, typed: string | null): void {
+    const view = this.#view;
+    if (cell === undefined || view?.editable !== true || cell.querySelector("input") !== null) return;
+    const [row, col] = [Number(cell.dataset["row"]), Number(cell.dataset["col"])];
+    const input = h("input", { type: "text", inputmode: "decimal", "aria-label": `${view.title}, new value`, size: 5 });
+    input.value = typed ?? String(at(view.matrix, row, col));
+    let finished = false;
+    const finish = (keep: boolean): void => {
+      // Taking the field away blurs it, which would finish once more.
+      if (finished) return;
+      finished = true;
+      const value = keep ? parseNumber(input.value) : null;
+      const focused = document.activeElement === input;
+      input.remove();
+      paint(cell, view, row, col);
+      if (focused) cell.focus();
+      if (value !== null) this.handlers?.edit(view.name, row, col, [[value]]);
+    };
+    input.addEventListener("keydown", (event) => {
+      if (event.key === "Enter" || event.key === "Escape") {
+        event.preventDefault();
+        event.stopPropagation();
+        finish(event.key === "Enter");
+      }
+    });
+    input.addEventListener("blur", () => finish(true));
+    cell.replaceChildren(input);
+    input.focus();
+    if (typed === null) input.select();
+  }
+
+  #paste(event: ClipboardEvent): void {
+    if (this.#view?.editable !== true || event.target instanceof HTMLInputElement) return;
+    const values = readBlock(event.clipboardData?.getData("text/plain") ?? "");
+    if (values === null) return;
+    event.preventDefault();
+    this.handlers?.edit(this.#view.name, this.#row, this.#col, values);
+  }
+}
+
+function sameFrame(a: MatrixView | undefined, b: MatrixView): boolean {
+  return (
+    a !== undefined &&
+    a.matrix.rows === b.matrix.rows &&
+    a.matrix.cols === b.matrix.cols &&
+    a.editable === b.editable &&
+    a.rowLabels.every((label, index) => label === b.rowLabels[index]) &&
+    a.colLabels.every((label, index) => label === b.colLabels[index])
+  );
+}
+
+function paint(cell: HTMLTableCellElement, view: MatrixView, row: number, col: number): void {
+  const value = at(view.matrix, row, col);
+  const struck = view.struck?.(row, col) === true;
+  const level = Number.isFinite(value) ? Math.min(1, Math.abs(value) / view.full) : 0;
+  if (cell.firstElementChild === null) cell.textContent = short(value);
+  cell.style.setProperty("--level", level.toFixed(3));
+  cell.dataset["tone"] = view.tone === "share" ? "share" : value < 0 ? "below" : "above";
+  cell.dataset["ink"] = level > LIGHT_THEME_FLIPS ? "high" : level > DARK_THEME_FLIPS ? "middle" : "low";
+  cell.classList.toggle("zero", value === 0);
+  cell.classList.toggle("struck", struck);
+  cell.classList.toggle("aside", view.inView !== undefined && !view.inView(col));
+}
+
+function cellOf(target: EventTarget | null): HTMLTableCellElement | undefined {
+  const cell = target instanceof Element ? target.closest("td[data-row]") : null;
+  return cell instanceof HTMLTableCellElement ? cell : undefined;
+}
+
+customElements.define("heed-matrix", HeedMatrix);

@@ -1,0 +1,21 @@
+// Reads a block of numbers as spreadsheets, editors and people write it.
+
+import { parseNumber } from "./numbers.js";
+
+/** Lines of numbers, as a spreadsheet copies them; null where something else was pasted. */
+export function readBlock(text: string): readonly (readonly number[])[] | null {
+  const lines = text.trim().split(/\r?\n|;/);
+  const rows: number[][] = [];
+  for (const line of lines) {
+    // Between tabs or blanks a comma is a decimal comma; alone it separates.
+    const parts = line
+      .trim()
+      .split(/\t|[^\S\t]+|,\s+/)
+      .filter(Boolean);
+    const pieces = parts.length === 1 ? line.trim().split(",") : parts;
+    const numbers = pieces.map(parseNumber);
+    if (numbers.length === 0 || numbers.some((value) => value === null)) return null;
+    rows.push(numbers.filter((value) => value !== null));
+  }
+  return rows;
+}

@@ -1,0 +1,66 @@
+// How the demo is built: static files that work from any subfolder, importing `heed` as its users do.
+
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { defineConfig, type Plugin } from "vite";
+
+const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
+
+/** Without these two the page is not cross-origin isolated, and heed takes the variant without shared memory. */
+const isolation = {
+  "Cross-Origin-Opener-Policy": "same-origin",
+  "Cross-Origin-Embedder-Policy": "require-corp",
+};
+
+/** The strictest policy that heed needs: no eval, only WebAssembly, and a worker from a blob. */
+const policy = [
+  "default-src 'self'",
+  "script-src 'self' 'wasm-unsafe-eval'",
+  "worker-src 'self' blob:",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "base-uri 'none'",
+].join("; ");
+
+/** Only in the built page: Vite's development server puts styles inline. */
+function contentSecurityPolicy(): Plugin {
+  return {
+    name: "content-security-policy",
+    apply: "build",
+    transformIndexHtml: () => [
+      { tag: "meta", attrs: { "http-equiv": "Content-Security-Policy", content: policy }, injectTo: "head-prepend" },
+    ],
+  };
+}
+
+/** `heed` from its own exports map, as in node_modules; HEED_SOURCE=1 takes the sources, for work on the package. */
+function heedEntries(): { find: RegExp; replacement: string }[] {
+  if (process.env["HEED_SOURCE"] === "1") {
+    return [{ find: /^heed$/, replacement: at("../web/src/index.ts") }];
+  }
+  const { exports }: { exports: Record<string, string | { default: string }> } = JSON.parse(
+    readFileSync(at("../package.json"), "utf8"),
+  );
+  return Object.entries(exports)
+    .filter(([, target]) => typeof target === "object")
+    .map(([entry, target]) => ({
+      find: new RegExp(`^heed${entry.slice(1)}$`),
+      replacement: at(`../${typeof target === "object" ? target.default : target}`),
+    }));
+}
+
+export default defineConfig({
+  root: at("."),
+  base: "./",
+  plugins: [contentSecurityPolicy()],
+  resolve: { alias: heedEntries() },
+  server: { headers: isolation },
+  preview: { headers: isolation },
+  build: {
+    outDir: at("dist"),
+    emptyOutDir: true,
+    target: "es2022",
+    cssTarget: ["chrome123", "firefox128", "safari17.5"],
+    modulePreload: { polyfill: false },
+  },
+});

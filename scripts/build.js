@@ -1,0 +1,54 @@
+// Builds the package: toolchain -> wasm -> generated modules -> dist, with the sizes on the wire. What has not changed is not redone.
+
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { buildArtefacts } from "./build/artefacts.js";
+import { filesUnder, whenChanged } from "./build/freshness.js";
+import { root } from "./build/root.js";
+import { ensureDependencies } from "./lib/dependencies.js";
+import { step } from "./lib/steps.js";
+import { findToolchain } from "./toolchain/find.js";
+
+/** @typedef {{ toolchain?: import("./toolchain/find.js").Toolchain<"wasm"> }} Options a record that the caller already has */
+
+/** @param {Options} [options] */
+export async function build(options = {}) {
+  await ensureDependencies();
+  await buildGenerated(options);
+  await buildDist();
+}
+
+/** Everything that web/src imports but git does not hold: enough for tests and the demo. @param {Options} [options] */
+export async function buildGenerated(options = {}) {
+  const toolchain =
+    options.toolchain ?? (await step("find the toolchain", () => findToolchain({ need: ["wasm", "tests"] })));
+  await buildArtefacts(toolchain);
+  // Imported here, because they need packages that may just have been installed.
+  const { generate, generated, generateInputs } = await import("./build/generate.js");
+  const inputs = [...generateInputs, ...buildScripts()];
+  await whenChanged("generated", { inputs, outputs: [generated] }, () => step("generate modules", generate));
+}
+
+/** dist and its sizes, from what buildGenerated left. */
+export async function buildDist() {
+  const { bundle, copyAssets, declare, dist } = await import("./build/bundle.js");
+  const { measureSizes, printSizes, sizesFile } = await import("./build/sizes.js");
+  const inputs = [
+    join(root, "web/src"),
+    join(root, "tsconfig.json"),
+    join(root, "tsconfig.declarations.json"),
+    ...buildScripts(),
+  ];
+  await whenChanged("dist", { inputs, outputs: [dist, sizesFile] }, async () => {
+    await step("bundle", bundle);
+    await step("declarations", declare);
+    copyAssets();
+    measureSizes();
+  });
+  printSizes();
+}
+
+/** A change of the build is a change of its results. */
+const buildScripts = () => filesUnder([join(root, "scripts/build"), join(root, "scripts/build.js")]);
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) await build();

@@ -1,0 +1,52 @@
+// Everything that is wrong without running: format, lint, types, layers, the package's shape. Reports all of it, then fails.
+
+import { join } from "node:path";
+import { root } from "./build/root.js";
+import { buildDist, buildGenerated } from "./build.js";
+import { ensureDependencies } from "./lib/dependencies.js";
+import { Failure, note, report, run, step } from "./lib/steps.js";
+import { findToolchain } from "./toolchain/find.js";
+
+await ensureDependencies();
+const toolchain = await step("find the toolchain", () =>
+  findToolchain({ need: ["wasm", "native", "tests", "format"] }),
+);
+await buildGenerated({ toolchain });
+await buildDist();
+
+const { checkCppFormat, checkCppLint } = await import("./check/cpp.js");
+const { checkLayers } = await import("./check/layers.js");
+
+/** @param {string} path @param {readonly string[]} args */
+const node = (path, args) => run(process.execPath, [join(root, "node_modules", path), ...args], { cwd: root });
+
+/** @type {Record<string, () => unknown>} */
+const CHECKS = {
+  "format and lint TypeScript": () => node("@biomejs/biome/bin/biome", ["check", "--error-on-warnings"]),
+  "types of the package": () => node("typescript/bin/tsc", ["-p", "tsconfig.json"]),
+  "types of the tests": () => node("typescript/bin/tsc", ["-p", "tests/tsconfig.json"]),
+  "types of the demo": () => node("typescript/bin/tsc", ["-p", "demo/tsconfig.json"]),
+  "types of the scripts": () => node("typescript/bin/tsc", ["-p", "scripts/tsconfig.json"]),
+  layers: () => checkLayers(),
+  "package manifest": () => node("publint/src/cli.js", ["--strict"]),
+  "package types": () => node("@arethetypeswrong/cli/dist/index.js", ["--pack", ".", "--profile", "esm-only"]),
+  "format C++": () => checkCppFormat(toolchain),
+  "lint C++": () => checkCppLint(toolchain),
+};
+
+let failures = 0;
+for (const [title, check] of Object.entries(CHECKS)) {
+  try {
+    await step(title, check);
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    report(error);
+    failures += 1;
+  }
+}
+note(
+  failures === 0
+    ? "\nnothing to complain about"
+    : `\n${failures} of ${Object.keys(CHECKS).length} checks found something`,
+);
+process.exit(failures === 0 ? 0 : 1);

@@ -1,0 +1,46 @@
+// clang-format and clang-tidy over the C++ sources.
+
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { filesUnder, whenChanged } from "../build/freshness.js";
+import { root } from "../build/root.js";
+import { buildPreset } from "../lib/cmake.js";
+import { run } from "../lib/steps.js";
+
+/** @typedef {import("../toolchain/find.js").Toolchain<"native" | "tests" | "format">} Toolchain */
+
+const FOLDERS = ["cpp", "tests/cpp", "bench/cpp"].map((path) => join(root, path));
+
+export const cppSources = () => filesUnder(FOLDERS).filter((path) => /\.[ch]pp$/.test(path));
+
+/** @param {Toolchain} toolchain */
+export async function checkCppFormat(toolchain) {
+  await run(toolchain.clangFormat.path, ["--dry-run", "--Werror", ...cppSources()], { cwd: root });
+}
+
+/** @param {Toolchain} toolchain */
+export async function checkCppLint(toolchain) {
+  await buildPreset(toolchain, "native-debug", []);
+  const database = join(root, "build", "native-debug");
+  /** @type {{ file: string }[]} */
+  const commands = JSON.parse(readFileSync(join(database, "compile_commands.json"), "utf8"));
+  const sources = commands.map(({ file }) => file).filter((file) => file.startsWith(join(root, "cpp")));
+  const inputs = [...FOLDERS, join(root, ".clang-tidy"), join(database, "compile_commands.json")];
+  await whenChanged("clang-tidy", { inputs, outputs: [] }, async () => {
+    await twoAtATime(sources, (source) =>
+      // The database may hold flags of GCC that clang does not know.
+      run(toolchain.clangTidy.path, ["--quiet", "-p", database, "--extra-arg=-Wno-unknown-warning-option", source], {
+        cwd: root,
+      }),
+    );
+  });
+}
+
+/** @template T @param {readonly T[]} items @param {(item: T) => Promise<unknown>} work */
+async function twoAtATime(items, work) {
+  const left = [...items];
+  const worker = async () => {
+    for (let item = left.shift(); item !== undefined; item = left.shift()) await work(item);
+  };
+  await Promise.all([worker(), worker()]);
+}

@@ -1,0 +1,104 @@
+// Holds the code to the rooms of docs/architecture.md: a file may include or import what stands beside its room here,
+// and nothing else.
+
+import { readFileSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
+import { filesUnder } from "../build/freshness.js";
+import { root } from "../build/root.js";
+import { Failure } from "../lib/steps.js";
+
+/** C++ rooms under cpp/ and the rooms and foreign headers that each may include, beside std and itself. @type {Record<string, readonly string[]>} */
+const CPP_ROOMS = {
+  include: [],
+  problem: ["include"],
+  plan: ["problem", "include"],
+  kernels: ["xsimd"],
+  schedule: ["include"],
+  reference: ["problem", "include"],
+  ops: ["problem", "plan", "kernels", "schedule", "include"],
+  bindings: ["include", "emscripten"],
+};
+
+/** Rooms of web/src, longest path first where they nest. @type {Record<string, readonly string[]>} */
+const WEB_ROOMS = {
+  "backends/wasm/generated": [],
+  "backends/wasm": ["backends/wasm/generated", "backends", "memory", "platform", "api/errors.ts"],
+  backends: ["api/errors.ts"],
+  memory: ["api/errors.ts"],
+  platform: [],
+  api: ["backends", "memory"],
+  reference: [],
+};
+
+/** Files of web/src outside every room: the composition root and the public surface may see all. */
+const WEB_ROOTS = ["index.ts", "engine.ts", "shared-engine.ts"];
+
+export function checkLayers() {
+  const broken = [...cppBreaches(), ...webBreaches(), ...demoBreaches()];
+  if (broken.length > 0)
+    throw new Failure(`${broken.length} includes or imports cross the layers`, { output: broken.join("\n") });
+}
+
+/** @param {string} path */
+const sourcesUnder = (path) => filesUnder([join(root, path)]).filter((file) => /\.(?:[ch]pp|ts|js)$/.test(file));
+
+/** @param {string} file @param {RegExp} pattern */
+function* matches(file, pattern) {
+  for (const [index, line] of readFileSync(file, "utf8").split("\n").entries()) {
+    const target = pattern.exec(line)?.[1];
+    if (target !== undefined) yield { target, where: `${relative(root, file)}:${index + 1}` };
+  }
+}
+
+function* cppBreaches() {
+  for (const file of sourcesUnder("cpp")) {
+    const room = relative(join(root, "cpp"), file).split("/")[0] ?? "";
+    const allowed = CPP_ROOMS[room];
+    if (allowed === undefined) {
+      yield `${relative(root, file)}: no such room`;
+      continue;
+    }
+    for (const { target, where } of matches(file, /^\s*#\s*include\s*[<"]([^>"]+)[>"]/)) {
+      const [folder = "", ...rest] = target.split("/");
+      if (rest.length === 0) {
+        if (!(target === "wasm_simd128.h" && room === "kernels") && target.includes(".")) yield `${where}: ${target}`;
+        continue;
+      }
+      const from = folder === "heed" ? "include" : folder;
+      if (from !== room && !allowed.includes(from)) yield `${where}: ${room} may not include ${target}`;
+    }
+  }
+}
+
+const IMPORT = /(?:from|import)\s*\(?\s*"([^"]+)"/;
+
+function* webBreaches() {
+  const base = join(root, "web/src");
+  const roomOf = (/** @type {string} */ path) => Object.keys(WEB_ROOMS).find((room) => path.startsWith(`${room}/`));
+  for (const file of sourcesUnder("web/src")) {
+    const path = relative(base, file);
+    const room = roomOf(path);
+    if (room === undefined && !WEB_ROOTS.includes(path)) yield `web/src/${path}: no such room`;
+    if (room === undefined || room.endsWith("generated")) continue;
+    for (const { target, where } of matches(file, IMPORT)) {
+      if (!target.startsWith(".")) {
+        yield `${where}: the package depends on nothing, got ${target}`;
+        continue;
+      }
+      const imported = relative(base, join(dirname(file), target)).replace(/\.js$/, ".ts");
+      const to = roomOf(imported);
+      const isAllowed = to === room || WEB_ROOMS[room]?.some((one) => one === to || one === imported);
+      if (!isAllowed) yield `${where}: ${room} may not import ${imported}`;
+    }
+  }
+}
+
+function* demoBreaches() {
+  for (const file of sourcesUnder("demo/src")) {
+    for (const { target, where } of matches(file, IMPORT)) {
+      const escapes = target.startsWith(".") && !join(dirname(file), target).startsWith(join(root, "demo"));
+      const isForeign = !target.startsWith(".") && target !== "heed" && !target.startsWith("heed/");
+      if (escapes || isForeign) yield `${where}: the demo imports the package as a stranger would, got ${target}`;
+    }
+  }
+}

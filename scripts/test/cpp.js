@@ -1,0 +1,63 @@
+// Builds heed_tests under each preset and runs it: one binary, many machines.
+
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { root } from "../build/root.js";
+import { buildPreset } from "../lib/cmake.js";
+import { Failure, note, run, step } from "../lib/steps.js";
+
+/** @typedef {{ name: string, passed: number, failed: number }} Result */
+
+/** Node 20 knows relaxed SIMD only behind this flag; later versions have it and refuse the flag. */
+const RELAXED_FLAG = "--experimental-wasm-relaxed-simd";
+const RELAXED_FLAGS = Number(process.versions.node.split(".")[0]) < 21 ? [RELAXED_FLAG] : [];
+
+/** What runs each preset's binary; nothing: it runs by itself. @type {Record<string, readonly string[]>} */
+const PRESETS = {
+  "native-release": [],
+  "native-asan": [],
+  "native-tsan": [],
+  "native-emulated": [],
+  "wasm-simd": [process.execPath],
+  "wasm-relaxed": [process.execPath, ...RELAXED_FLAGS],
+};
+
+/**
+ * @param {import("../toolchain/find.js").Toolchain<"wasm" | "native" | "tests">} toolchain
+ * @returns {Promise<Result[]>}
+ */
+export async function runCppTests(toolchain) {
+  const results = [];
+  for (const [preset, runner] of Object.entries(PRESETS)) {
+    await step(`build heed_tests, ${preset}`, () => buildPreset(toolchain, preset, ["heed_tests"]));
+    results.push(await step(`test C++, ${preset}`, () => runBinary(preset, runner)));
+  }
+  return results;
+}
+
+/** @param {string} preset @param {readonly string[]} runner @returns {Promise<Result>} */
+async function runBinary(preset, runner) {
+  const folder = join(root, "build", preset, "tests", "cpp");
+  const binary = [join(folder, "heed_tests"), join(folder, "heed_tests.cjs")].find((path) => existsSync(path));
+  if (binary === undefined) throw new Failure(`no heed_tests in ${folder}`);
+  const [command = "", ...args] = [...runner, binary];
+  try {
+    const { output } = await run(command, args, { cwd: root });
+    return count(preset, output);
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    note(error.output.trimEnd());
+    const result = count(preset, error.output);
+    // A crash or a sanitizer's finding ends the binary without a count of its own.
+    return { ...result, failed: Math.max(result.failed, 1) };
+  }
+}
+
+/** Reads Catch2's closing line. @param {string} name @param {string} output @returns {Result} */
+function count(name, output) {
+  const allPassed = /All tests passed \(\d+ assertions? in (\d+) test cases?\)/.exec(output);
+  if (allPassed !== null) return { name, passed: Number(allPassed[1]), failed: 0 };
+  const failed = Number(/test cases:.*?(\d+) failed/.exec(output)?.[1] ?? 0);
+  const passed = Number(/test cases:.*?(\d+) passed/.exec(output)?.[1] ?? 0);
+  return { name, passed, failed };
+}

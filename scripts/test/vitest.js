@@ -1,0 +1,38 @@
+// Runs every Vitest project and counts its tests.
+
+import { readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { Failure, note, run, step } from "../lib/steps.js";
+
+/**
+ * @param {string} root
+ * @param {import("../toolchain/find.js").Common} toolchain
+ * @returns {Promise<import("./cpp.js").Result>}
+ */
+export async function runVitest(root, toolchain) {
+  const report = join(root, "build", "vitest.json");
+  rmSync(report, { force: true });
+  const args = ["run", "--reporter=default", "--reporter=json", `--outputFile.json=${report}`];
+  await step("test TypeScript", async () => {
+    try {
+      await run(process.execPath, [join(root, "node_modules/vitest/vitest.mjs"), ...args], {
+        cwd: root,
+        env: toolchain.env,
+      });
+    } catch (error) {
+      if (!(error instanceof Failure)) throw error;
+      note(error.output.trimEnd());
+    }
+  });
+  return readReport(report);
+}
+
+/** @param {string} report */
+function readReport(report) {
+  const { numPassedTests, numFailedTests, numPendingTests, numTodoTests, success } = JSON.parse(
+    readFileSync(report, "utf8"),
+  );
+  // A skipped test counts as failed: paths that could not run must not look green. A file that does not load fails no test.
+  const failed = numFailedTests + numPendingTests + numTodoTests;
+  return { name: "vitest", passed: numPassedTests, failed: success ? failed : Math.max(failed, 1) };
+}

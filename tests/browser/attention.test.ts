@@ -1,0 +1,144 @@
+// heed in a real page: the same problems, the expected isolation and worker, and a page that stays responsive.
+
+import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
+import { attention, createHeed, type Heed, HeedError, type TensorLike } from "../../web/src/index.js";
+import { cases, compute, computeSync, firstDifferentBit, firstError } from "../support/cases.js";
+import { Random } from "../support/random.js";
+
+const isolated = inject("isolated");
+const SEED = 20261121;
+const SWEEP = cases(SEED, 60);
+const random = new Random(SEED);
+
+function tensor(...shape: number[]): TensorLike {
+  return { data: random.floats(shape.reduce((total, size) => total * size, 1)), shape };
+}
+
+/** A quarter of a second and more of work. */
+const LONG = [tensor(1, 8, 2048, 64), tensor(1, 8, 2048, 64), tensor(1, 8, 2048, 64)] as const;
+
+test(`this page is ${isolated ? "" : "not "}cross-origin isolated, as its project wants`, () => {
+  expect(globalThis.crossOriginIsolated).toBe(isolated);
+});
+
+const OPTIONS = [
+  { variant: "simd", offload: true },
+  { variant: "relaxed", offload: true },
+  { variant: "simd", offload: false },
+  { variant: "relaxed", offload: false },
+] as const;
+
+describe.each(OPTIONS)("variant $variant, offload $offload", (options) => {
+  let heed: Heed;
+  beforeAll(async () => {
+    heed = await createHeed(options);
+  });
+  afterAll(() => heed.dispose());
+
+  test("uses what this page allows and no less", () => {
+    const worker = options.offload ? (isolated ? "shared-memory" : "private-memory") : null;
+    expect(heed.capabilities).toMatchObject({
+      simd: true,
+      relaxedSimd: true,
+      isolated,
+      backend: "wasm",
+      variant: options.variant,
+      worker,
+      webgpu: null,
+    });
+    if (options.offload && !isolated) expect(heed.capabilities.reasons.join()).toContain("not cross-origin isolated");
+  });
+
+  test(`async and sync results of ${SWEEP.length} problems are within the error model, with the same bits`, async () => {
+    const errors: (string | null)[] = [];
+    for (const one of SWEEP) {
+      const later = await compute(heed, one);
+      errors.push(firstError(one, later));
+      expect(firstDifferentBit(computeSync(heed, one), later), one.name).toBeNull();
+    }
+    expect(errors.filter((error) => error !== null)).toEqual([]);
+  });
+});
+
+test("the page goes on while a long call computes", async () => {
+  using heed = await createHeed();
+  await heed.attention(...LONG);
+  let longest = 0;
+  let ticks = 0;
+  let last = performance.now();
+  const timer = setInterval(() => {
+    ticks += 1;
+    longest = Math.max(longest, performance.now() - last);
+    last = performance.now();
+  }, 4);
+  const start = performance.now();
+  await heed.attention(...LONG);
+  const took = performance.now() - start;
+  clearInterval(timer);
+  expect(took).toBeGreaterThan(40);
+  expect(ticks).toBeGreaterThan(5);
+  // Were the page blocked, one gap between ticks would be the whole call.
+  expect(longest).toBeLessThan(took * 0.8);
+});
+
+test("an abort rejects at once, and the next call works", async () => {
+  using heed = await createHeed();
+  const controller = new AbortController();
+  const running = heed.attention(...LONG, { signal: controller.signal });
+  setTimeout(() => controller.abort(), 10);
+  await expect(running).rejects.toMatchObject({ name: "HeedError", code: "aborted" });
+  const { output } = await heed.attention(tensor(3, 4), tensor(5, 4), tensor(5, 4));
+  expect(output.shape).toEqual([3, 4]);
+});
+
+test("tensors in the engine give what arrays give", async () => {
+  using heed = await createHeed();
+  const [q, k, v] = [tensor(1, 2, 9, 8), tensor(1, 2, 17, 8), tensor(1, 2, 17, 8)];
+  const [kt, vt] = [heed.tensor(k.data, k.shape), heed.tensor(v.data, v.shape)];
+  const expected = await heed.attention(q, k, v);
+  expect(await heed.attention(q, kt, vt)).toEqual(expected);
+  const kept = await heed.attention(q, kt, vt, { keep: true });
+  kt.dispose();
+  expect(await kept.output.read()).toEqual(expected.output.data);
+  expect(await heed.attention(kept.output, k, vt)).toEqual(await heed.attention(expected.output, k, v));
+});
+
+test("a worker that the page refuses is a step down to the calling thread, with its reason", async () => {
+  using heed = await createHeed({ wasm: { workerUrl: "/no-such-worker.js" } });
+  expect(heed.capabilities.worker).toBeNull();
+  expect(heed.capabilities.reasons.join()).toMatch(/worker was refused/);
+  const { output } = await heed.attention(tensor(3, 4), tensor(5, 4), tensor(5, 4));
+  expect(output.shape).toEqual([3, 4]);
+});
+
+test("shared memory views are read where the page has them", async () => {
+  if (!isolated) return expect(globalThis.SharedArrayBuffer).toBeUndefined();
+  using heed = await createHeed();
+  const q = tensor(3, 4);
+  const shared = new Float32Array(new SharedArrayBuffer(q.data.byteLength));
+  shared.set(q.data);
+  const rest = [tensor(5, 4), tensor(5, 4)] as const;
+  expect(await heed.attention({ ...q, data: shared }, ...rest)).toEqual(await heed.attention(q, ...rest));
+});
+
+test("attention on its own works, and errors are HeedErrors", async () => {
+  const { output } = await attention(tensor(3, 4), tensor(5, 4), tensor(5, 4));
+  expect(output.shape).toEqual([3, 4]);
+  const error = await attention(tensor(3, 4), tensor(5, 4), tensor(6, 4)).catch((cause: unknown) => cause);
+  expect(error).toBeInstanceOf(HeedError);
+  expect(error).toMatchObject({ code: "shape" });
+});
+
+test("memory grows while a call computes, and results are right", async () => {
+  using heed = await createHeed();
+  for (const length of [256, 1024, 2048]) {
+    const [q, k, v] = [tensor(1, 1, length, 16), tensor(1, 1, length, 16), tensor(1, 1, length, 16)];
+    const { output, weights } = await heed.attention(q, k, v, { return: { weights: true } });
+    const sums = Array.from({ length: 4 }, (_, i) =>
+      weights.data.subarray(i * length, (i + 1) * length).reduce((total, p) => total + p, 0),
+    );
+    // Rows of weights sum to one: S roundings of sums below one.
+    for (const sum of sums) expect(Math.abs(sum - 1)).toBeLessThan(length * 2 ** -24);
+    expect(output.data.every(Number.isFinite)).toBe(true);
+  }
+});

@@ -1,0 +1,131 @@
+// The demo's own arithmetic, without a browser: every cell of every matrix is explained, and the explanation adds up.
+
+import { describe, expect, test } from "vitest";
+import { type Explanation, explain, MATRICES, type Scene } from "../../../demo/rooms/04-matrix-walk/explain.js";
+import { viewOf } from "../../../demo/rooms/04-matrix-walk/views.js";
+import { at, fill } from "../../../demo/src/model/matrix.js";
+import { consistent, INITIAL, type State } from "../../../demo/src/model/state.js";
+import { cutIntoWords } from "../../../demo/src/model/tokens.js";
+import { fromHash, toHash } from "../../../demo/src/model/url.js";
+import { walk } from "../../../demo/src/model/walk.js";
+import { readBlock } from "../../../demo/src/ui/paste.js";
+import { attention } from "../../../web/src/reference/index.js";
+
+const STATES: Readonly<Record<string, Partial<State>>> = {
+  "one head": {},
+  "two heads, causal": { heads: 2, head: 1, causal: "lower-right" },
+  "three heads, which need a width of 9": { heads: 3, head: 2 },
+  "the last four words ask, lower right": { asking: 4, causal: "lower-right" },
+  "the last four words ask, upper left": { asking: 4, causal: "upper-left", heads: 4 },
+  "hidden words": { hidden: [0, 5, 10] },
+  "everything hidden": { text: "cat saw it", hidden: [0, 1, 2] },
+  "unknown words at width 16, own scale": { text: "Zyzzyva jumped brightly over Ωmega 🦊", width: 16, scale: 0.7 },
+  "one word": { text: "it" },
+  "numbers, edited projections": {
+    text: "",
+    numbers: fill(3, 5, (row, col) => row - col / 2),
+    edited: { q: fill(5, 5, (row, col) => (row + col) / 4), k: fill(5, 5, (row, col) => row - col), v: null },
+  },
+};
+
+const cases = Object.entries(STATES).map(([name, patch]) => [name, consistent({ ...INITIAL, ...patch })] as const);
+
+function sceneOf(state: State): Scene {
+  const walked = walk(state);
+  const head = walked.heads[state.head];
+  if (head === undefined) throw new Error("no such head");
+  return { walk: walked, state, head, kernel: undefined };
+}
+
+describe.each(cases)("%s", (_name, state) => {
+  const scene = sceneOf(state);
+
+  test("weights, lse and output are those of the reference", () => {
+    const { walk: walked } = scene;
+    const stack = (role: "q" | "k" | "v") => ({
+      data: Float64Array.from(walked.heads.flatMap((head) => [...head[role].data])),
+      shape: [1, walked.heads.length, walked.heads[0]?.[role].rows ?? 0, walked.headWidth],
+    });
+    const mask = {
+      data: walked.labels.map((_, key) => !state.hidden.includes(key)),
+      shape: [1, 1, 1, walked.labels.length],
+    };
+    const causal = state.causal === "none" ? false : state.causal;
+    const expected = attention(stack("q"), stack("k"), stack("v"), { scale: walked.scale, causal, mask });
+    for (const name of ["weights", "lse", "output"] as const) {
+      const own = walked.heads.flatMap((head) => [...head[name].data]);
+      expect(own).toHaveLength(expected[name].data.length);
+      own.forEach((value, index) => {
+        const wanted = expected[name].data[index] ?? Number.NaN;
+        if (Number.isFinite(wanted)) expect(value).toBeCloseTo(wanted, 12);
+        else expect(value).toBe(wanted);
+      });
+    }
+  });
+
+  test.each(MATRICES)("every cell of %s tells the number that it shows", (name) => {
+    const { matrix } = viewOf(name, scene);
+    for (let row = 0; row < matrix.rows; row++) {
+      for (let col = 0; col < matrix.cols; col++) {
+        const told = explain(scene, { name, row, col });
+        expect(told?.result, `${name} ${row} ${col}`).toBe(at(matrix, row, col));
+        if (told !== undefined) expectSum(told);
+      }
+    }
+    expect(explain(scene, { name, row: matrix.rows, col: 0 })).toBeUndefined();
+  });
+});
+
+/** The figures as told have four decimals, so each product and the sum may be off by half of the last one. */
+function expectSum({ terms, head, result, subject }: Explanation): void {
+  if (head.at(-1) !== "product") return;
+  const figure = (text: string | undefined): number => Number((text ?? "").replace("−", "-"));
+  const sum = terms.reduce((total, { figures }) => total + figure(figures[2]), 0);
+  expect(Math.abs(sum - result), subject).toBeLessThanOrEqual((terms.length + 1) * 0.00005);
+}
+
+describe("the address", () => {
+  test.each(cases)("holds the whole state: %s", (_name, state) => {
+    const again = consistent({ ...INITIAL, ...fromHash(toHash(state)) });
+    expect(again).toEqual(state);
+  });
+});
+
+describe("words", () => {
+  test.each([
+    ["The animal didn’t cross.", ["The", "animal", "didn’t", "cross", "."]],
+    ["well-known [pad] 3D", ["well-known", "[pad]", "3D"]],
+    ["👩‍👩‍👧 ❤️ ok", ["👩‍👩‍👧", "❤️", "ok"]],
+    ["שלום, עולם", ["שלום", ",", "עולם"]],
+    ["   ", []],
+  ])("%s", (text, words) => {
+    expect(cutIntoWords(text)).toEqual({ words, leftOut: 0 });
+  });
+});
+
+describe("a pasted block", () => {
+  test.each([
+    [
+      "1\t2\n3\t4",
+      [
+        [1, 2],
+        [3, 4],
+      ],
+    ],
+    ["1,5\t−2", [[1.5, -2]]],
+    ["1, 2, 3", [[1, 2, 3]]],
+    ["1,2,3", [[1, 2, 3]]],
+    [
+      "1 2; 3 4",
+      [
+        [1, 2],
+        [3, 4],
+      ],
+    ],
+    ["0.5", [[0.5]]],
+    ["1 two", null],
+    ["", null],
+  ])("%j", (text, numbers) => {
+    expect(readBlock(text)).toEqual(numbers);
+  });
+});

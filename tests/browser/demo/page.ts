@@ -1,0 +1,68 @@
+// What a person reads on the demo's page, as numbers and words.
+
+import type { Page } from "playwright";
+
+/** The numbers of the first visible matrix with this name, as displayed: two decimals, -Infinity for the sign. */
+export async function readMatrix(page: Page, name: string): Promise<number[][]> {
+  const rows = await page
+    .locator(`section.panel:not([hidden]) heed-matrix[data-name="${name}"]`)
+    .first()
+    .locator("tbody tr")
+    .all();
+  return Promise.all(
+    rows.map(async (row) => (await row.locator("td").allTextContents()).map((text) => readNumber(text))),
+  );
+}
+
+export function readNumber(text: string): number {
+  const clean = text.replace("−", "-").replace("∞", "Infinity").trim();
+  return clean === "" ? Number.NaN : Number(clean);
+}
+
+export interface Told {
+  readonly subject: string;
+  readonly result: number;
+  /** Figures of each line of the arithmetic. */
+  readonly terms: readonly (readonly number[])[];
+  readonly last: string;
+  readonly kernel: string;
+}
+
+/** What the arithmetic beside the matrices tells. */
+export async function readTold(page: Page): Promise<Told> {
+  const readout = page.locator(".readout");
+  const lines = await readout.locator("tbody tr").all();
+  const terms = await Promise.all(
+    lines.map(async (line) => (await line.locator("td").allTextContents()).map((text) => readNumber(text))),
+  );
+  const text = async (selector: string): Promise<string> =>
+    (await readout.locator(selector).count()) === 0 ? "" : ((await readout.locator(selector).textContent()) ?? "");
+  return {
+    subject: await text("h4 span"),
+    result: readNumber(await text(".readout-result")),
+    terms,
+    last: await text(".readout-last"),
+    kernel: await text(".readout-kernel"),
+  };
+}
+
+/** Points at a cell with the mouse. */
+export async function hover(page: Page, name: string, row: number, col: number): Promise<void> {
+  await cell(page, name, row, col).hover();
+}
+
+export function cell(page: Page, name: string, row: number, col: number) {
+  return page
+    .locator(`section.panel:not([hidden]) heed-matrix[data-name="${name}"] td[data-row="${row}"][data-col="${col}"]`)
+    .first();
+}
+
+export async function step(page: Page, name: string): Promise<void> {
+  await page.locator(`.step[data-step="${name}"]`).click();
+  await page.locator(`section.panel[data-step="${name}"]`).waitFor();
+}
+
+/** Waits until the shares on the page are the kernel's. */
+export async function kernelAnswered(page: Page): Promise<void> {
+  await page.locator(".agreement", { hasText: "come from the kernel" }).waitFor();
+}

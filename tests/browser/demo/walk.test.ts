@@ -1,0 +1,430 @@
+// The demo in real Chromium: does what a person would do, reads numbers from the page, and computes them again from what is
+// printed before them.
+
+import { execFile } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright";
+import { afterAll, afterEach, beforeAll, describe, expect, inject, test } from "vitest";
+import { attention } from "../../../web/src/reference/index.js";
+import { cell, hover, kernelAnswered, readMatrix, readTold, step } from "./page.js";
+import { openSite, type Site } from "./site.js";
+
+/** Cells show two decimals, told arithmetic four. */
+const HALF_OF_TWO_DECIMALS = 0.005 + 1e-6;
+const HALF_OF_FOUR_DECIMALS = 0.00005 + 1e-6;
+
+const run = promisify(execFile);
+let site: Site;
+let browser: Browser;
+const complaints: string[] = [];
+const pages: Page[] = [];
+
+beforeAll(async () => {
+  site = await openSite();
+  const executablePath = inject("chromiumPath") ?? process.env["CHROME_PATH"] ?? "/usr/bin/chromium";
+  // As root, Chromium has no sandbox.
+  browser = await chromium.launch({ executablePath, args: process.getuid?.() === 0 ? ["--no-sandbox"] : [] });
+}, 60_000);
+
+afterAll(async () => {
+  await browser?.close();
+  await site?.close();
+});
+
+afterEach(async () => {
+  await Promise.all(pages.splice(0).map((page) => page.context().close()));
+  expect(complaints.splice(0), "the console").toEqual([]);
+});
+
+async function open(hash = "", options: BrowserContextOptions = {}, at: string = site.isolated): Promise<Page> {
+  const context = await browser.newContext({
+    viewport: { width: 1280, height: 900 },
+    reducedMotion: "reduce",
+    ...options,
+  });
+  const page = await context.newPage();
+  pages.push(page);
+  page.on("console", (message) => {
+    if (message.type() === "error" || message.type() === "warning") complaints.push(message.text());
+  });
+  page.on("pageerror", (error) => complaints.push(error.message));
+  await page.goto(at + hash);
+  await page.locator(".agreement").waitFor();
+  return page;
+}
+
+const dot = (a: readonly number[], b: readonly number[]): number =>
+  a.reduce((sum, value, index) => sum + value * (b[index] ?? Number.NaN), 0);
+const column = (matrix: readonly (readonly number[])[], index: number): number[] =>
+  matrix.map((row) => row[index] ?? Number.NaN);
+const total = (row: readonly number[]): number => row.reduce((sum, value) => sum + value, 0);
+
+describe("the first look", () => {
+  test.each([
+    ["isolated", true],
+    ["plain", false],
+  ] as const)("says which variant computes on a page that is %s, and how long a call takes", async (kind, isolated) => {
+    const page = await open("", {}, site[kind]);
+    await kernelAnswered(page);
+    const status = page.locator("#status-summary");
+    await expect.poll(() => status.textContent()).toMatch(/^(relaxed )?SIMD · \d+ threads? · \d+ µs$/);
+    await page.locator(".status summary").click();
+    const details = (await page.locator("#status-details").textContent()) ?? "";
+    expect(details).toContain(isolated ? "Isolated pageyes" : "Isolated pageno");
+  });
+
+  test.each([360, 1280])("nothing jumps while the page of width %i comes up", async (width) => {
+    const context = await browser.newContext({ viewport: { width, height: 860 } });
+    const page = await context.newPage();
+    pages.push(page);
+    await page.goto(site.isolated);
+    await kernelAnswered(page);
+    await expect.poll(() => page.locator("#status-summary").textContent()).toContain("µs");
+    const moved = await page.evaluate(
+      () =>
+        new Promise<number>((done) => {
+          let sum = 0;
+          new PerformanceObserver((list) => {
+            for (const entry of list.getEntries()) sum += "value" in entry ? Number(entry.value) : 0;
+          }).observe({ type: "layout-shift", buffered: true });
+          setTimeout(() => done(sum), 300);
+        }),
+    );
+    expect(moved).toBeLessThan(0.02);
+  });
+
+  test("the sentence says whom the word in the light listens to, as the matrix does", async () => {
+    const page = await open("#step=softmax");
+    await kernelAnswered(page);
+    await page.locator(".flow-askers button", { hasText: /^it$/ }).click();
+    const weights = await readMatrix(page, "A");
+    const caption = (await page.locator(".stage-caption").textContent()) ?? "";
+    const shares = weights[7] ?? [];
+    const heard = caption.match(/^it listens to animal (\d+) %, road (\d+) %\.$/);
+    expect(heard, caption).not.toBeNull();
+    expect(Number(heard?.[1]) / 100).toBeCloseTo(shares[1] ?? Number.NaN, 2);
+    expect(Number(heard?.[2]) / 100).toBeCloseTo(shares[5] ?? Number.NaN, 2);
+  });
+
+  test("the kernel and the arithmetic of the page agree to single precision", async () => {
+    const page = await open("#h=2&causal=lower-right");
+    await kernelAnswered(page);
+    const said = (await page.locator(".agreement").textContent()) ?? "";
+    const power = said.match(/10⁻(\d|[⁰¹²³⁴-⁹])/)?.[1] ?? "";
+    expect("⁶⁷⁸⁹", said).toContain(power);
+  });
+});
+
+describe("a typed sentence", () => {
+  const SENTENCE = "The hungry fox saw a quick rabbit";
+
+  test("gives a row for each word, and shares that sum to one", async () => {
+    const page = await open();
+    await page.locator("#sentence").fill(SENTENCE);
+    await step(page, "softmax");
+    await kernelAnswered(page);
+    const labels = await page
+      .locator('section.panel[data-step="softmax"] heed-matrix[data-name="A"] tbody th')
+      .allTextContents();
+    expect(labels).toEqual(SENTENCE.split(" "));
+    for (const row of await readMatrix(page, "A")) {
+      expect(Math.abs(total(row) - 1)).toBeLessThanOrEqual(row.length * HALF_OF_TWO_DECIMALS);
+    }
+  });
+
+  test("every step follows from the numbers of the step before", async () => {
+    const page = await open("#d=4");
+    await page.locator("#sentence").fill("cat saw it");
+    await step(page, "project");
+    const x = await readMatrix(page, "X");
+    const projected: Record<string, number[][]> = {};
+    for (const [role, weights, result] of [
+      ["queries", "Wq", "Q"],
+      ["keys", "Wk", "K"],
+      ["values", "Wv", "V"],
+    ] as const) {
+      await page.getByRole("radio", { name: role }).check();
+      const w = await readMatrix(page, weights);
+      const shown = await readMatrix(page, result);
+      projected[result] = shown;
+      shown.forEach((row, i) => {
+        row.forEach((value, j) => {
+          expect(Math.abs(value - dot(x[i] ?? [], column(w, j)))).toBeLessThanOrEqual(HALF_OF_TWO_DECIMALS);
+        });
+      });
+    }
+    // With these vectors all of Q, K and V have at most two decimals, so the page shows them exactly.
+    const tensor = (name: string) => ({ data: Float64Array.from(projected[name]?.flat() ?? []), shape: [3, 4] });
+    const expected = attention(tensor("Q"), tensor("K"), tensor("V"));
+    await step(page, "softmax");
+    await kernelAnswered(page);
+    compare(await readMatrix(page, "A"), expected.weights.data);
+    compare(await readMatrix(page, "lse"), expected.lse.data);
+    await step(page, "output");
+    compare(await readMatrix(page, "O"), expected.output.data);
+  });
+
+  test("no words, too many words, emoji and right-to-left words are all shown without an error", async () => {
+    const page = await open();
+    await page.locator("#sentence").fill("");
+    expect(await page.locator(".field-message").textContent()).toContain("No words yet");
+    await page.locator("#sentence").fill("a ".repeat(30));
+    expect(await page.locator(".field-message").textContent()).toContain("6 left out");
+    await page.locator("#sentence").fill("שלום 👩‍👩‍👧 Donaudampfschifffahrtsgesellschaftskapitän");
+    await kernelAnswered(page);
+    expect(await page.locator(".flow-askers button").allTextContents()).toHaveLength(3);
+  });
+});
+
+function compare(shown: readonly (readonly number[])[], expected: Float64Array): void {
+  const flat = shown.flat();
+  expect(flat).toHaveLength(expected.length);
+  flat.forEach((value, index) => {
+    expect(Math.abs(value - (expected[index] ?? Number.NaN))).toBeLessThanOrEqual(HALF_OF_TWO_DECIMALS);
+  });
+}
+
+describe("a cell's arithmetic", () => {
+  test("the multiply-adds told for a score add up to the displayed number", async () => {
+    const page = await open("#step=scores");
+    const [q, keys, scores] = [await readMatrix(page, "Q"), await readMatrix(page, "Kt"), await readMatrix(page, "S")];
+    await hover(page, "S", 3, 5);
+    const told = await readTold(page);
+    expect(told.subject).toBe("S [cross, road]");
+    expect(told.terms.map(([left]) => left)).toEqual(q[3]);
+    expect(told.terms.map(([, right]) => right)).toEqual(column(keys, 5));
+    for (const [a = Number.NaN, b = Number.NaN, product = Number.NaN] of told.terms) {
+      expect(Math.abs(product - a * b)).toBeLessThanOrEqual(HALF_OF_FOUR_DECIMALS);
+    }
+    const sum = total(told.terms.map(([, , product]) => product ?? Number.NaN));
+    expect(Math.abs(sum - told.result)).toBeLessThanOrEqual(9 * HALF_OF_FOUR_DECIMALS);
+    expect(Math.abs((scores[3]?.[5] ?? Number.NaN) - told.result)).toBeLessThanOrEqual(HALF_OF_TWO_DECIMALS);
+  });
+
+  test("a share is told from its row's scores, and the kernel's own number stands beside it", async () => {
+    const page = await open("#step=softmax");
+    await kernelAnswered(page);
+    await hover(page, "A", 7, 5);
+    const told = await readTold(page);
+    const scores = told.terms.map(([score]) => score ?? Number.NaN);
+    const most = Math.max(...scores);
+    const sum = total(scores.map((score) => Math.exp(score - most)));
+    expect(Math.abs(Math.exp((scores[5] ?? Number.NaN) - most) / sum - told.result)).toBeLessThan(0.001);
+    expect(told.kernel).toMatch(/The kernel says (exactly this|0\.\d+, .\s×\s10⁻[⁷⁸⁹⁰¹]+\sapart)\./);
+    const shown = (await readMatrix(page, "A"))[7]?.[5] ?? Number.NaN;
+    expect(Math.abs(shown - told.result)).toBeLessThanOrEqual(HALF_OF_TWO_DECIMALS);
+  });
+
+  test("the keyboard walks the cells, and the arithmetic follows", async () => {
+    const page = await open("#step=output");
+    await kernelAnswered(page);
+    await cell(page, "O", 0, 0).focus();
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("ArrowRight");
+    const told = await readTold(page);
+    expect(told.subject).toBe("O [animal, alive]");
+    const sum = total(told.terms.map(([share = Number.NaN, value = Number.NaN]) => share * value));
+    expect(Math.abs(sum - told.result)).toBeLessThanOrEqual(12 * HALF_OF_FOUR_DECIMALS);
+    expect(await page.locator(".step[aria-current]").getAttribute("data-step")).toBe("output");
+  });
+
+  test("an edited cell changes everything that follows from it", async () => {
+    const page = await open("#step=project");
+    const before = (await readMatrix(page, "Q"))[7]?.[0] ?? Number.NaN;
+    await cell(page, "Wq", 2, 0).focus();
+    await page.keyboard.type("1.5");
+    await page.keyboard.press("Enter");
+    const after = (await readMatrix(page, "Q"))[7]?.[0] ?? Number.NaN;
+    expect([before, after]).toEqual([4, 1.5]);
+    await page.getByText("Undo all edits").click();
+    expect((await readMatrix(page, "Q"))[7]?.[0]).toBe(before);
+  });
+
+  test("a block pasted from a spreadsheet becomes X", async () => {
+    const page = await open();
+    await cell(page, "X", 0, 0).focus();
+    await page.evaluate(() => {
+      const data = new DataTransfer();
+      data.setData("text/plain", "2\t−1,5\n0.25\t3");
+      document.activeElement?.dispatchEvent(new ClipboardEvent("paste", { clipboardData: data, bubbles: true }));
+    });
+    const x = await readMatrix(page, "X");
+    expect([x[0]?.slice(0, 2), x[1]?.slice(0, 2)]).toEqual([
+      [2, -1.5],
+      [0.25, 3],
+    ]);
+  });
+});
+
+describe("masks", () => {
+  test("causal takes every later word out of sight, and says why", async () => {
+    const page = await open("#step=softmax");
+    await page.getByRole("group", { name: "Causal" }).getByRole("radio", { name: "on" }).check();
+    await kernelAnswered(page);
+    const weights = await readMatrix(page, "A");
+    weights.forEach((row, i) => {
+      row.forEach((share, j) => {
+        if (j > i) expect(share, `${i} ${j}`).toBe(0);
+      });
+      expect(Math.abs(total(row) - 1)).toBeLessThanOrEqual(row.length * HALF_OF_TWO_DECIMALS);
+    });
+    await step(page, "mask");
+    const masked = await readMatrix(page, "M");
+    expect(masked[2]?.[3]).toBe(Number.NEGATIVE_INFINITY);
+    await hover(page, "M", 2, 3);
+    expect(await page.locator(".readout").textContent()).toContain(
+      "Causal: query 3 sees keys up to 3, and “cross” is key 4.",
+    );
+  });
+
+  test("with fewer queries than keys the two alignments differ", async () => {
+    const page = await open("#t=a+b+c+d&asking=2&causal=lower-right&step=mask");
+    const hidden = async (): Promise<number[][]> =>
+      (await readMatrix(page, "M")).map((row) =>
+        row.flatMap((value, key) => (value === Number.NEGATIVE_INFINITY ? [key] : [])),
+      );
+    expect(await hidden()).toEqual([[3], []]);
+    await page.getByRole("radio", { name: "upper left" }).check();
+    expect(await hidden()).toEqual([
+      [1, 2, 3],
+      [2, 3],
+    ]);
+  });
+
+  test("a hidden word gets no share, and with all words hidden every output is zero", async () => {
+    const page = await open("#t=cat+saw+it&step=softmax");
+    const chips = page.locator(".chips button");
+    await chips.nth(0).click();
+    await kernelAnswered(page);
+    expect(column(await readMatrix(page, "A"), 0)).toEqual([0, 0, 0]);
+    await chips.nth(1).click();
+    await chips.nth(2).click();
+    await kernelAnswered(page);
+    expect((await readMatrix(page, "A")).flat()).toEqual(Array.from({ length: 9 }, () => 0));
+    expect((await readMatrix(page, "lse")).flat()).toEqual(Array.from({ length: 3 }, () => Number.NEGATIVE_INFINITY));
+    await step(page, "output");
+    expect((await readMatrix(page, "O")).flat().every((value) => value === 0)).toBe(true);
+  });
+});
+
+describe("the walk", () => {
+  test("goes on and back by button and by arrow key, or shows all steps at once", async () => {
+    const page = await open();
+    const current = (): Promise<string | null> => page.locator(".step[aria-current]").getAttribute("data-step");
+    await page.getByRole("button", { name: "Next step" }).click();
+    expect(await current()).toBe("project");
+    await page.keyboard.press("ArrowRight");
+    expect(await current()).toBe("scores");
+    await page.keyboard.press("ArrowLeft");
+    expect(await current()).toBe("project");
+    await page.getByRole("button", { name: "All at once" }).click();
+    expect(await page.locator("section.panel:not([hidden])").count()).toBe(7);
+  });
+
+  test("the state survives a reload, by the address alone", async () => {
+    const page = await open();
+    await page.locator("#sentence").fill("the dog saw a cat");
+    await page.getByRole("group", { name: "Heads" }).getByRole("radio", { name: "2" }).check();
+    await page.locator(".chips button").nth(3).click();
+    await step(page, "softmax");
+    await kernelAnswered(page);
+    const before = await readMatrix(page, "A");
+    await page.reload();
+    await kernelAnswered(page);
+    expect(await page.locator("#sentence").inputValue()).toBe("the dog saw a cat");
+    expect(await readMatrix(page, "A")).toEqual(before);
+  });
+
+  test("an address with nonsense in it is read as far as it makes sense", async () => {
+    const page = await open("#t=cat+saw+it&h=99&d=-3&x=2_a_b&hide=7.x.1&scale=NaN&wq=3_1&step=nowhere&word=88&head=9");
+    await kernelAnswered(page);
+    expect(await page.locator(".flow-askers button").allTextContents()).toEqual(["cat", "saw", "it"]);
+    expect(await page.locator(".step[aria-current]").getAttribute("data-step")).toBe("words");
+  });
+});
+
+test("the copied heed call runs and gives the numbers on the page", async () => {
+  const page = await open("#t=cat+saw+it+run&h=2&causal=upper-left&asking=3&hide=0&step=output", {
+    permissions: ["clipboard-read", "clipboard-write"],
+  });
+  await kernelAnswered(page);
+  await page.locator('[data-copy="heed"]').click();
+  await page.locator('[data-copy="heed"]', { hasText: "Copied" }).waitFor();
+  const code = await page.evaluate(() => navigator.clipboard.readText());
+  const ran = await runUnderNode(code);
+  const read = (name: string): { data: Float64Array; shape: number[] } => {
+    const found = code.match(
+      new RegExp(`const ${name} = \\{\\s*data: Float32Array.of\\(([^)]*)\\),\\s*shape: (\\[.*\\])`),
+    );
+    return {
+      data: Float64Array.from(JSON.parse(`[${found?.[1]?.replace(/,\s*$/, "")}]`)),
+      shape: JSON.parse(found?.[2] ?? "[]"),
+    };
+  };
+  expect(code).toContain('causal: "upper-left"');
+  const mask = {
+    data: Uint8Array.from(JSON.parse(`[${code.match(/Uint8Array.of\((.*?)\)/)?.[1]}]`)),
+    shape: [1, 1, 1, 4],
+  };
+  const scale = Number(code.match(/scale: (.*),/)?.[1]);
+  const { output } = attention(read("q"), read("k"), read("v"), { scale, mask, causal: "upper-left" });
+  const first = output.data.subarray(0, output.data.length / 2);
+  compare(await readMatrix(page, "O"), first);
+  expect(ran).toHaveLength(output.data.length);
+  ran.forEach((value, index) => {
+    expect(value).toBeCloseTo(output.data[index] ?? Number.NaN, 5);
+  });
+});
+
+/** The copied code against the built package, with one line more that prints all numbers. */
+async function runUnderNode(code: string): Promise<number[]> {
+  const folder = mkdtempSync(join(tmpdir(), "heed-copied-"));
+  try {
+    const built = new URL("../../../dist/index.js", import.meta.url).href;
+    const print = 'process.stdout.write("\\n" + JSON.stringify([...output.data]));\n';
+    writeFileSync(join(folder, "copied.mjs"), code.replace('"heed"', JSON.stringify(built)) + print);
+    const { stdout } = await run(process.execPath, [join(folder, "copied.mjs")], { timeout: 20_000 });
+    return JSON.parse(stdout.slice(stdout.lastIndexOf("\n")));
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+describe("on a phone", () => {
+  test.each(["words", "project", "scores", "scale", "mask", "softmax", "output"])(
+    "the step %s does not make the page wider than 360 pixels",
+    async (name) => {
+      const page = await open(`#step=${name}&h=2&asking=5&causal=lower-right`, {
+        viewport: { width: 360, height: 740 },
+        hasTouch: true,
+      });
+      await kernelAnswered(page);
+      const { inner, scroll } = await page.evaluate(() => ({
+        inner: document.documentElement.clientWidth,
+        scroll: document.documentElement.scrollWidth,
+      }));
+      expect(scroll).toBeLessThanOrEqual(inner);
+    },
+  );
+
+  test("a tapped cell tells its arithmetic", async () => {
+    const page = await open("#step=scores", { viewport: { width: 360, height: 740 }, hasTouch: true });
+    await cell(page, "Q", 3, 1).tap();
+    expect((await readTold(page)).subject).toBe("Q [cross, doer]");
+  });
+});
+
+test("where the kernels cannot run, the page says so and still explains", async () => {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 900 } });
+  const page = await context.newPage();
+  pages.push(page);
+  await page.addInitScript(() => Reflect.deleteProperty(globalThis, "WebAssembly"));
+  await page.goto(`${site.isolated}#step=softmax`);
+  const warning = page.locator("#warning");
+  await warning.waitFor();
+  expect(await warning.textContent()).toMatch(/did not start here.*HeedError: .+own arithmetic/);
+  expect((await readMatrix(page, "A"))[0]).toHaveLength(11);
+});

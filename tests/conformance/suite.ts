@@ -1,0 +1,34 @@
+// The conformance tests of one engine: every covered case, sync and async. Run in Node and in Chromium alike.
+
+import { folder, required, set } from "virtual:conformance";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Heed } from "../../web/src/index.js";
+import { ATTENTION_CASES, attentionCases, callOf, firstDifference, whyNot } from "./onnx.js";
+
+export function conformanceSuite(name: string, open: () => Promise<Heed>): void {
+  describe(name, () => {
+    if (set === null) {
+      test("sees ONNX's cases where they are demanded", () => {
+        console.warn(
+          `conformance: ${ATTENTION_CASES} attention cases of ONNX's could not be seen: no ${folder} (HEED_CONFORMANCE names it)`,
+        );
+        expect(required, `HEED_CONFORMANCE_REQUIRED is 1 and ${folder} is missing`).toBe(false);
+      });
+      return;
+    }
+    const present = set;
+    let heed: Heed;
+    beforeAll(async () => {
+      heed = await open();
+    });
+    afterAll(() => heed.dispose());
+    test.each(attentionCases(present).filter((one) => whyNot(one) === null))("$name", async (one) => {
+      const { query, key, value, options, output, weights } = callOf(one, present);
+      const all = { ...options, keep: false, return: { weights: true } } as const;
+      for (const got of [await heed.attention(query, key, value, all), heed.attentionSync(query, key, value, all)]) {
+        expect(firstDifference("output", got.output, output, present)).toBeNull();
+        if (weights !== null) expect(firstDifference("weights", got.weights, weights, present)).toBeNull();
+      }
+    });
+  });
+}

@@ -1,0 +1,49 @@
+// An attention call to try: what it is made of in a few words, and the tensors made from them.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "heed/attention.hpp"
+#include "support.hpp"
+
+namespace heed::testing {
+
+struct AttentionCase {
+  Index batch = 1;
+  Index heads = 1;
+  Index kv_heads = 1;
+  Index queries = 1;
+  Index keys = 1;
+  Index head_dim = 8;
+  Index value_dim = 8;
+  Layout layout = Layout::bhnd;
+  Causal causal = Causal::none;
+  std::optional<float> scale = std::nullopt;
+  std::optional<Shape> mask = std::nullopt;
+  std::optional<Shape> bias = std::nullopt;
+  float deviation = 1.0F;  // of queries and keys
+
+  [[nodiscard]] Shape query_shape() const { return {batch, heads, queries, head_dim}; }
+  [[nodiscard]] Shape key_shape() const { return {batch, kv_heads, keys, head_dim}; }
+  [[nodiscard]] Shape value_shape() const { return {batch, kv_heads, keys, value_dim}; }
+  [[nodiscard]] Shape output_shape() const { return {batch, heads, queries, value_dim}; }
+  [[nodiscard]] Shape score_shape() const { return {batch, heads, queries, keys}; }
+};
+
+std::string describe(const AttentionCase& one);
+
+struct AttentionTensors {
+  Owned<float> query, key, value, bias;
+  Owned<std::uint8_t> mask;
+  AttentionOptions options;
+
+  [[nodiscard]] AttentionInputs inputs() const {
+    return {query.reading(), key.reading(), value.reading(), mask.reading(), bias.reading()};
+  }
+};
+
+/// Normal numbers; of the mask a quarter zeros, of the bias a tenth -infinity.
+AttentionTensors make_tensors(Random& random, const AttentionCase& one);
+
+}  // namespace heed::testing

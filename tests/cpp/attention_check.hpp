@@ -1,0 +1,60 @@
+// Runs attention on a kernel instance and holds the results against the reference, within the error model's bounds.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "attention_case.hpp"
+#include "error_model.hpp"
+#include "heed/executor.hpp"
+#include "kernels/attention_block.hpp"
+#include "reference/attention.hpp"
+
+namespace heed::testing {
+
+/// In rows with padding between them, which no kernel may write.
+struct Results {
+  Owned<float> output, weights, log_sum_exp;
+
+  Results(const AttentionInputs& inputs);
+  [[nodiscard]] AttentionOutputs outputs() const { return {output.view, weights.view, log_sum_exp.view}; }
+  /// Every number, padding included: to compare bits.
+  [[nodiscard]] std::vector<std::uint32_t> bits() const;
+  [[nodiscard]] bool is_padding_untouched() const;
+};
+
+/// What a result no kernel wrote still holds.
+inline constexpr float kUntouched = 12345.0F;
+
+/// All outputs, on one thread unless told otherwise. Requires success.
+Results run(const kernels::AttentionKernels& kernels, const AttentionInputs& inputs, const AttentionOptions& options);
+Results run(const kernels::AttentionKernels& kernels, const AttentionInputs& inputs, const AttentionOptions& options,
+            Executor& executor);
+
+struct Expected {
+  reference::AttentionResult result;
+  std::vector<RowBounds> bounds;  // of each row, in the order of the result
+};
+
+Expected expect(const AttentionInputs& inputs, const AttentionOptions& options);
+
+/// Largest error as a multiple of its bound; infinite where a number should be exact and is not, or is NaN.
+struct Comparison {
+  double output = 0.0;
+  double weights = 0.0;
+  double log_sum_exp = 0.0;
+  std::string where;  // the worst of all
+
+  [[nodiscard]] double worst() const;
+};
+
+Comparison compare(const Expected& expected, const Results& results);
+
+/// Checks one case on every instance and reports how near it came.
+void check_case(Random& random, const AttentionCase& one);
+void check_tensors(const AttentionTensors& tensors);
+
+/// The scale that `options` ask for, in double precision as the reference has it.
+double scale_of(const AttentionInputs& inputs, const AttentionOptions& options);
+
+}  // namespace heed::testing

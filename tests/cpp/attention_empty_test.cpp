@@ -1,0 +1,86 @@
+// Sizes of zero: nothing to do, or nothing to attend to.
+#include <algorithm>
+#include <catch_amalgamated.hpp>
+
+#include "attention_check.hpp"
+#include "heed/attention.hpp"
+#include "heed/machine.hpp"
+#include "kernels/instances/instances.hpp"
+#include "ops/attend_with.hpp"
+
+namespace heed::testing {
+
+TEST_CASE("no queries, no batch entries: success and nothing written") {
+  Random random(70);
+  check_case(random, {.queries = 0, .keys = 5});
+  check_case(random, {.batch = 0, .heads = 4, .kv_heads = 2, .queries = 3, .keys = 5});
+  check_case(random, {.queries = 0, .keys = 0});
+}
+
+TEST_CASE("without keys every output is zero and every log-sum-exp -infinity") {
+  Random random(71);
+  for (const Layout layout : {Layout::bhnd, Layout::bnhd, Layout::padded}) {
+    for (const Causal causal : {Causal::none, Causal::lower_right, Causal::upper_left}) {
+      const AttentionCase one = {
+          .batch = 2, .heads = 4, .kv_heads = 2, .queries = 9, .layout = layout, .causal = causal};
+      AttentionCase empty = one;
+      empty.keys = 0;
+      check_case(random, empty);
+    }
+  }
+}
+
+TEST_CASE("keys and values of no length may be null pointers in any layout") {
+  Random random(72);
+  for (const Layout layout : {Layout::bhnd, Layout::bnhd}) {
+    AttentionTensors tensors =
+        make_tensors(random, {.batch = 2, .heads = 4, .kv_heads = 2, .queries = 9, .keys = 0, .layout = layout});
+    tensors.key.view.data = nullptr;
+    tensors.value.view.data = nullptr;
+    for (const kernels::AttentionKernels* kernels : kernels::runnable_kernels()) {
+      const Results results = run(*kernels, tensors.inputs(), {});
+      CHECK(std::ranges::none_of(results.output.numbers, [](float x) { return x != 0.0F && x != kUntouched; }));
+      CHECK(results.log_sum_exp(1, 3, 8, 0) == -kInfinity);
+    }
+  }
+}
+
+TEST_CASE("a mask or bias without keys masks them all") {
+  Random random(73);
+  check_case(random, {.queries = 3, .keys = 5, .mask = Shape{1, 1, 1, 0}});
+  check_case(random, {.queries = 3, .keys = 5, .bias = Shape{1, 1, 3, 0}});
+}
+
+TEST_CASE("outputs that nobody asked for are left out in any combination") {
+  Random random(74);
+  const AttentionTensors tensors = make_tensors(random, {.heads = 2, .queries = 9, .keys = 50});
+  const AttentionInputs inputs = tensors.inputs();
+  for (const kernels::AttentionKernels* kernels : kernels::runnable_kernels()) {
+    const Results whole = run(*kernels, inputs, {});
+    for (unsigned wanted = 0; wanted < 8; ++wanted) {
+      Results part(inputs);
+      AttentionOutputs outputs;
+      if ((wanted & 1U) != 0) outputs.output = part.output.view;
+      if ((wanted & 2U) != 0) outputs.weights = part.weights.view;
+      if ((wanted & 4U) != 0) outputs.log_sum_exp = part.log_sum_exp.view;
+      REQUIRE(attend_with(*kernels, inputs, {}, outputs, calling_thread()).is_ok());
+      if ((wanted & 1U) != 0) CHECK(part.output.numbers == whole.output.numbers);
+      if ((wanted & 2U) != 0) CHECK(part.weights.numbers == whole.weights.numbers);
+      if ((wanted & 4U) != 0) CHECK(part.log_sum_exp.numbers == whole.log_sum_exp.numbers);
+    }
+  }
+}
+
+TEST_CASE("attention runs the first of the runnable kernels") {
+  const kernels::AttentionKernels& first = *kernels::runnable_kernels().front();
+  CHECK(std::string(kernel_name()) == first.name);
+  CHECK(kernel_lanes() == first.lanes);
+  Random random(75);
+  const AttentionTensors tensors = make_tensors(random, {.heads = 2, .queries = 9, .keys = 50});
+  const Results expected = run(first, tensors.inputs(), {});
+  const Results got(tensors.inputs());
+  REQUIRE(attention(tensors.inputs(), {}, got.outputs(), calling_thread()).is_ok());
+  CHECK(got.bits() == expected.bits());
+}
+
+}  // namespace heed::testing

@@ -1,0 +1,50 @@
+#include <catch_amalgamated.hpp>
+
+#include "attention_check.hpp"
+#include "kernels/instances/instances.hpp"
+#include "ops/attend_with.hpp"
+#include "ops/scratch.hpp"
+#include "schedule/serial_executor.hpp"
+
+namespace heed::testing {
+
+TEST_CASE("scratch past what 32 bits address is refused before anything is read or written") {
+  float somewhere = 0.0F;
+  float untouched = kUntouched;
+  const Index huge = Index{1} << 30;
+  const AttentionInputs inputs = {.query = {&somewhere, {1, 1, 1, huge}, {0, 0, 0, 1}},
+                                  .key = {&somewhere, {1, 1, 1, huge}, {0, 0, 0, 1}},
+                                  .value = {&somewhere, {1, 1, 1, 1}, {0, 0, 0, 1}},
+                                  .mask = {},
+                                  .bias = {}};
+  const AttentionOutputs outputs = {
+      .output = {&untouched, {1, 1, 1, 1}, {0, 0, 0, 1}}, .weights = {}, .log_sum_exp = {}};
+  for (const kernels::AttentionKernels* kernels : kernels::runnable_kernels()) {
+    SerialExecutor executor;
+    const Status status = attend_with(*kernels, inputs, {}, outputs, executor);
+    CHECK(status.code() == StatusCode::memory);
+    CHECK_THAT(status.message(), Catch::Matchers::StartsWith("attention: scratch memory"));
+    CHECK(untouched == kUntouched);
+  }
+}
+
+TEST_CASE("workers without number ask for memory without number and are told so") {
+  Random random(100);
+  const AttentionTensors tensors = make_tensors(random, {.queries = 64, .keys = 5});
+  for (const kernels::AttentionKernels* kernels : kernels::runnable_kernels()) {
+    ReverseExecutor executor(std::numeric_limits<int>::max());
+    const Results results(tensors.inputs());
+    CHECK(attend_with(*kernels, tensors.inputs(), {}, results.outputs(), executor).code() == StatusCode::memory);
+    CHECK(results.output.numbers[0] == kUntouched);
+  }
+}
+
+TEST_CASE("scratch is aligned, and unavailable rather than an exception when there is no such memory") {
+  const Scratch some(1000);
+  REQUIRE(some.is_available());
+  CHECK(reinterpret_cast<std::uintptr_t>(some.data()) % kernels::kScratchAlignment == 0);
+  CHECK(!Scratch(Index{1} << 30).is_available());
+  CHECK(!Scratch(std::numeric_limits<Index>::max()).is_available());
+}
+
+}  // namespace heed::testing

@@ -1,0 +1,176 @@
+// What should not change a result, or change it in a known way, whatever the right result is.
+#include <algorithm>
+#include <catch_amalgamated.hpp>
+#include <cmath>
+#include <numeric>
+
+#include "attention_check.hpp"
+#include "kernels/instances/instances.hpp"
+
+namespace heed::testing {
+namespace {
+
+const AttentionCase kCase = {.heads = 4, .kv_heads = 2, .queries = 37, .keys = 113, .head_dim = 20, .value_dim = 9};
+
+std::vector<Index> shuffled(Random& random, Index count) {
+  std::vector<Index> order(static_cast<std::size_t>(count));
+  std::iota(order.begin(), order.end(), Index{0});
+  for (Index n = count - 1; n > 0; --n) {
+    std::swap(order[static_cast<std::size_t>(n)], order[static_cast<std::size_t>(random.below(n + 1))]);
+  }
+  return order;
+}
+
+/// The same tensor with row i taken from order[i].
+Owned<float> permuted(const Owned<float>& tensor, const std::vector<Index>& order) {
+  Owned<float> result = allocate(tensor.view.shape, Layout::bhnd, 0.0F);
+  for_each_element(tensor.view.shape, [&](Index b, Index h, Index i, Index d) {
+    result(b, h, i, d) = tensor(b, h, order[static_cast<std::size_t>(i)], d);
+  });
+  return result;
+}
+
+/// The largest difference between two outputs, as a multiple of the two bounds together.
+double difference(const Results& a, const Results& b, const Expected& expected) {
+  double worst = 0.0;
+  std::size_t row = 0;
+  const Shape& shape = a.output.view.shape;
+  for_each_element({shape[0], shape[1], shape[2], 1}, [&](Index batch, Index h, Index i, Index) {
+    for (Index e = 0; e < shape[3]; ++e) {
+      const double apart =
+          std::abs(static_cast<double>(a.output(batch, h, i, e)) - static_cast<double>(b.output(batch, h, i, e)));
+      if (apart > 0.0) {
+        worst = std::max(worst, apart / (2.0 * expected.bounds[row].output[static_cast<std::size_t>(e)]));
+      }
+    }
+    ++row;
+  });
+  return worst;
+}
+
+}  // namespace
+
+TEST_CASE("the order of keys with their values does not matter") {
+  Random random(150);
+  AttentionTensors tensors = make_tensors(random, kCase);
+  const Expected expected = expect(tensors.inputs(), {});
+  for (const kernels::AttentionKernels* kernels : kernels::runnable_kernels()) {
+    const Results before = run(*kernels, tensors.inputs(), {});
+    const std::vector<Index> order = shuffled(random, kCase.keys);
+    const Owned<float> key = permuted(tensors.key, order);
+    const Owned<float> value = permuted(tensors.value, order);
+    AttentionInputs inputs = tensors.inputs();
+    inputs.key = key.reading();
+    inputs.value = value.reading();
+    CHECK(difference(before, run(*kernels, inputs, {}), expected) <= 1.0);
+  }
+}
+
+TEST_CASE("permuted queries give permuted results, bit for bit") {
+  Random random(151);
+  AttentionTensors tensors = make_tensors(random, kCase);
+  for (const kernels::AttentionKernels* kernels : kernels::runnable_kernels()) {
+    const Results before = run(*kernels, tensors.inputs(), {});
+    const std::vector<Index> order = shuffled(random, kCase.queries);
+    const Owned<float> query = permuted(tensors.query, order);
+    AttentionInputs inputs = tensors.inputs();
+    inputs.query = query.reading();
+    const Results after = run(*kernels, inputs, {});
+    Index wrong = 0;
+    for_each_element(after.output.view.shape, [&](Index b, Index h, Index i, Index e) {
+      wrong += after.output(b, h, i, e) != before.output(b, h, order[static_cast<std::size_t>(i)], e);
+    });
+    for_each_element(after.weights.view.shape, [&](Index b, Index h, Index i, Index j) {
+      wrong += after.weights(b, h, i, j) != before.weights(b, h, order[static_cast<std::size_t>(i)], j);
+    });
+    INFO(kernels->name);
+    CHECK(wrong == 0);
+  }
+}
+
+TEST_CASE("a constant added to a row of the bias changes its log-sum-exp and nothing else") {
+  Random random(152);
+  AttentionCase one = kCase;
+  one.bias = one.score_shape();
+  AttentionTensors tensors = make_tensors(random, one);
+  for (const kernels::AttentionKernels* kernels : kernels::runnable_kernels()) {
+    const Results before = run(*kernels, tensors.inputs(), {});
+    AttentionTensors shifted = make_tensors(random, one);
+    for_each_element(one.score_shape(), [&](Index b, Index h, Index i, Index j) {
+      shifted.bias(b, h, i, j) = tensors.bias(b, h, i, j) + 8.0F;
+    });
+    AttentionInputs inputs = tensors.inputs();
+    inputs.bias = shifted.bias.reading();
+    const Expected expected = expect(inputs, {});
+    const Results after = run(*kernels, inputs, {});
+    CHECK(difference(before, after, expected) <= 1.0);
+    for_each_element(after.log_sum_exp.view.shape, [&](Index b, Index h, Index i, Index) {
+      CHECK(after.log_sum_exp(b, h, i, 0) - before.log_sum_exp(b, h, i, 0) == Catch::Approx(8.0).epsilon(1e-6));
+    });
+  }
+}
+
+TEST_CASE("the first queries of an upper-left triangle give the bits of a shorter call") {
+  Random random(153);
+  AttentionCase one = kCase;
+  one.queries = one.keys = 100;
+  one.causal = Causal::upper_left;
+  AttentionTensors tensors = make_tensors(random, one);
+  for (const Index length : {1, 31, 32, 33, 99}) {
+    AttentionInputs prefix = tensors.inputs();
+    prefix.query.shape[2] = prefix.key.shape[2] = prefix.value.shape[2] = length;
+    for (const kernels::AttentionKernels* kernels : kernels::runnable_kernels()) {
+      const Results whole = run(*kernels, tensors.inputs(), tensors.options);
+      const Results part = run(*kernels, prefix, tensors.options);
+      Index wrong = 0;
+      for_each_element(part.output.view.shape, [&](Index b, Index h, Index i, Index e) {
+        wrong += part.output(b, h, i, e) != whole.output(b, h, i, e);
+      });
+      INFO(kernels->name << ", " << length << " queries");
+      CHECK(wrong == 0);
+    }
+  }
+}
+
+TEST_CASE("scaled values give scaled outputs, bit for bit when the factor is a power of two") {
+  Random random(154);
+  AttentionTensors tensors = make_tensors(random, kCase);
+  for (const kernels::AttentionKernels* kernels : kernels::runnable_kernels()) {
+    const Results before = run(*kernels, tensors.inputs(), {});
+    for (float& number : tensors.value.numbers) number *= 0.25F;
+    const Results after = run(*kernels, tensors.inputs(), {});
+    for (float& number : tensors.value.numbers) number *= 4.0F;
+    Index wrong = 0;
+    for_each_element(after.output.view.shape, [&](Index b, Index h, Index i, Index e) {
+      wrong += after.output(b, h, i, e) != 0.25F * before.output(b, h, i, e);
+    });
+    CHECK(wrong == 0);
+  }
+}
+
+TEST_CASE("the weights of a row add up to one and give its output, within the bounds of both") {
+  Random random(155);
+  AttentionTensors tensors = make_tensors(random, kCase);
+  const Expected expected = expect(tensors.inputs(), {});
+  for (const kernels::AttentionKernels* kernels : kernels::runnable_kernels()) {
+    const Results results = run(*kernels, tensors.inputs(), {});
+    std::size_t row = 0;
+    for_each_element({1, kCase.heads, kCase.queries, 1}, [&](Index b, Index h, Index i, Index) {
+      const RowBounds& bounds = expected.bounds[row++];
+      double sum = 0.0, sum_bound = 0.0;
+      double output = 0.0, output_bound = bounds.output[3];
+      for (Index j = 0; j < kCase.keys; ++j) {
+        const auto weight = static_cast<double>(results.weights(b, h, i, j));
+        const auto value = static_cast<double>(tensors.value(b, h / 2, j, 3));
+        sum += weight;
+        sum_bound += bounds.weights[static_cast<std::size_t>(j)];
+        output += weight * value;
+        output_bound += bounds.weights[static_cast<std::size_t>(j)] * std::abs(value);
+      }
+      CHECK(std::abs(sum - 1.0) <= sum_bound);
+      CHECK(std::abs(output - static_cast<double>(results.output(b, h, i, 3))) <= output_bound);
+    });
+  }
+}
+
+}  // namespace heed::testing

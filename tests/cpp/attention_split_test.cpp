@@ -1,0 +1,83 @@
+// The same bits however the work is split.
+#include <catch_amalgamated.hpp>
+
+#include "attention_check.hpp"
+#include "kernels/instances/instances.hpp"
+
+namespace heed::testing {
+namespace {
+
+std::vector<AttentionCase> split_cases() {
+  return {
+      {.heads = 2, .queries = 257, .keys = 111, .head_dim = 33, .value_dim = 17},
+      {.batch = 2, .heads = 6, .kv_heads = 2, .queries = 50, .keys = 97, .causal = Causal::lower_right},
+      {.heads = 3,
+       .kv_heads = 1,
+       .queries = 65,
+       .keys = 200,
+       .mask = Shape{1, 3, 65, 200},
+       .bias = Shape{1, 1, 1, 200}},
+      {.queries = 300, .keys = 130, .head_dim = 64, .value_dim = 64, .causal = Causal::upper_left},
+      {.queries = 1, .keys = 1000, .head_dim = 64, .value_dim = 64},
+  };
+}
+
+}  // namespace
+
+TEST_CASE("any number of workers and any order of tasks give the same bits") {
+  Random random(120);
+  for (const AttentionCase& one : split_cases()) {
+    const AttentionTensors tensors = make_tensors(random, one);
+    for (const kernels::AttentionKernels* kernels : kernels::runnable_kernels()) {
+      const auto expected = run(*kernels, tensors.inputs(), tensors.options).bits();
+      for (const int workers : {1, 2, 3, 8, 64}) {
+        ReverseExecutor executor(workers);
+        INFO(describe(one) << ", " << kernels->name << ", " << workers << " workers");
+        CHECK(run(*kernels, tensors.inputs(), tensors.options, executor).bits() == expected);
+      }
+    }
+  }
+}
+
+TEST_CASE("a query alone gives the same bits as among others") {
+  Random random(121);
+  for (const AttentionCase& one : split_cases()) {
+    if (one.causal == Causal::lower_right) continue;  // its offset depends on the number of queries
+    const AttentionTensors tensors = make_tensors(random, one);
+    const AttentionInputs all = tensors.inputs();
+    for (const kernels::AttentionKernels* kernels : kernels::runnable_kernels()) {
+      const Results together = run(*kernels, all, tensors.options);
+      for (const Index i : {Index{0}, one.queries / 2, one.queries - 1}) {
+        if (one.causal == Causal::upper_left && i != 0) continue;
+        AttentionInputs alone = all;
+        alone.query.data = all.query.at(0, 0, i);
+        alone.query.shape[2] = 1;
+        if (all.mask.is_present()) {
+          alone.mask.data = all.mask.at(0, 0, i);
+          alone.mask.shape[2] = 1;
+        }
+        const Results single = run(*kernels, alone, tensors.options);
+        INFO(describe(one) << ", " << kernels->name << ", query " << i);
+        for_each_element(single.output.view.shape, [&](Index b, Index h, Index, Index e) {
+          CHECK(single.output(b, h, 0, e) == together.output(b, h, i, e));
+        });
+        CHECK(single.log_sum_exp(0, 0, 0, 0) == together.log_sum_exp(0, 0, i, 0));
+      }
+    }
+  }
+}
+
+TEST_CASE("heads that share keys give the same bits as heads with keys of their own") {
+  Random random(122);
+  AttentionTensors shared = make_tensors(random, {.heads = 4, .kv_heads = 1, .queries = 13, .keys = 50});
+  AttentionInputs separate = shared.inputs();
+  for (TensorView<const float>* view : {&separate.key, &separate.value}) {
+    view->shape[1] = 4;
+    view->strides[1] = 0;
+  }
+  for (const kernels::AttentionKernels* kernels : kernels::runnable_kernels()) {
+    CHECK(run(*kernels, shared.inputs(), {}).bits() == run(*kernels, separate, {}).bits());
+  }
+}
+
+}  // namespace heed::testing

@@ -1,0 +1,100 @@
+#include "kernels/online_softmax.hpp"
+
+#include <algorithm>
+#include <catch_amalgamated.hpp>
+#include <cmath>
+
+#include "kernels/weighted_sum.hpp"
+#include "panel_scene.hpp"
+#include "support.hpp"
+#include "tested_archs.hpp"
+
+namespace heed::testing {
+namespace {
+
+template <class Arch>
+void start(PanelScene<Arch>& scene, float maximum, float sum) {
+  for (int lane = 0; lane < scene.kWidth; ++lane) {
+    scene.panel.maximum[lane] = maximum;
+    scene.panel.sum[lane] = sum;
+  }
+  std::fill_n(scene.panel.output, scene.block.value_dim * scene.kWidth, 2.0F);
+}
+
+}  // namespace
+
+TEMPLATE_LIST_TEST_CASE("an unchanged maximum leaves older sums bit for bit as they are", "", TestedArchs) {
+  using Batch = kernels::Batch<TestType>;
+  PanelScene<TestType> scene(1, 1, 1, nullptr);
+  start(scene, 5.0F, 1.5F);
+  std::fill_n(scene.scores(), scene.kWidth, -kInfinity);
+  const Batch maximum[] = {Batch(5.0F), Batch(5.0F)};
+  const auto rescale = kernels::exponentiate<TestType, true>(scene.panel, maximum, 1, scene.scores());
+  CHECK(scene.panel.sum[0] == 1.5F);
+  CHECK((!rescale.is_needed || rescale.factor[0].get(0) == 1.0F));
+}
+
+TEMPLATE_LIST_TEST_CASE("a maximum raised by n divides older sums by two to the n", "", TestedArchs) {
+  using Batch = kernels::Batch<TestType>;
+  PanelScene<TestType> scene(1, 1, 1, nullptr);
+  start(scene, 5.0F, 1.5F);
+  std::fill_n(scene.scores(), scene.kWidth, 8.0F);
+  const Batch maximum[] = {Batch(8.0F), Batch(8.0F)};
+  const auto rescale = kernels::exponentiate<TestType, false>(scene.panel, maximum, 1, scene.scores());
+  CHECK(rescale.is_needed);
+  CHECK(rescale.factor[1].get(0) == 0.125F);
+  CHECK(scene.scores()[0] == 1.0F);
+  CHECK(scene.panel.sum[0] == 1.5F / 8.0F + 1.0F);
+  CHECK(scene.panel.maximum[0] == 8.0F);
+}
+
+TEMPLATE_LIST_TEST_CASE("a row that sees no key of its first block keeps a sum of zero", "", TestedArchs) {
+  using Batch = kernels::Batch<TestType>;
+  PanelScene<TestType> scene(1, 2, 1, nullptr);
+  start(scene, kernels::kNoMaximum, 0.0F);
+  std::fill_n(scene.scores(), 2 * scene.kWidth, -kInfinity);
+  const Batch maximum[] = {Batch(kernels::kNoMaximum), Batch(kernels::kNoMaximum)};
+  kernels::exponentiate<TestType, true>(scene.panel, maximum, 2, scene.scores());
+  CHECK(scene.panel.sum[0] == 0.0F);
+  CHECK(scene.scores()[0] == 0.0F);
+}
+
+TEMPLATE_LIST_TEST_CASE("one value that is not finite is noticed wherever it is", "", TestedArchs) {
+  constexpr int dim = 2 * kernels::kLanes<TestType> + 1;
+  Random random(60);
+  Owned<float> values = random_tensor(random, {1, 1, 3, dim});
+  const PanelScene<TestType> scene(1, 3, dim, values.view.data);
+  CHECK(kernels::are_values_finite<TestType>(scene.block, 0, 3));
+  for (const float bad : {kNan, kInfinity, -kInfinity}) {
+    for (Index e = 0; e < dim; ++e) {
+      const float good = std::exchange(values(0, 0, 1, e), bad);
+      CHECK(!kernels::are_values_finite<TestType>(scene.block, 0, 3));
+      CHECK(kernels::are_values_finite<TestType>(scene.block, 2, 1));
+      values(0, 0, 1, e) = good;
+    }
+  }
+}
+
+TEMPLATE_LIST_TEST_CASE("the two ways to add values give the same bits", "", TestedArchs) {
+  using Batch = kernels::Batch<TestType>;
+  constexpr int keys = 11;
+  for (const int dim : {1, 5, 6, 7, 13}) {
+    Random random(61);
+    const Owned<float> values = random_tensor(random, {1, 1, keys, dim});
+    PanelScene<TestType> plain(1, keys, dim, values.view.data);
+    PanelScene<TestType> careful(1, keys, dim, values.view.data);
+    for (PanelScene<TestType>* scene : {&plain, &careful}) {
+      Random weights(62);
+      start(*scene, 0.0F, 0.0F);
+      for (int n = 0; n < keys * scene->kWidth; ++n) {
+        scene->scores()[n] = weights.chance(0.3) ? 0.0F : static_cast<float>(weights.uniform());
+      }
+    }
+    const kernels::Rescale<TestType> rescale{{Batch(0.75F), Batch(0.3F)}, true};
+    kernels::add_values<TestType>(plain.panel, plain.block, 0, keys, plain.scores(), rescale);
+    kernels::add_attended_values<TestType>(careful.panel, careful.block, 0, keys, careful.scores(), rescale);
+    CHECK(std::equal(plain.panel.output, plain.panel.output + dim * plain.kWidth, careful.panel.output));
+  }
+}
+
+}  // namespace heed::testing

@@ -1,0 +1,44 @@
+// A panel of rows outside of any attention call, to test what kernels do to one.
+#pragma once
+
+#include <vector>
+
+#include "kernels/panel.hpp"
+
+namespace heed::testing {
+
+/// `count` rows that see keys [0, keys), a block of values, and memory for both.
+template <class Arch>
+struct PanelScene {
+  static constexpr int kWidth = kernels::kPanel<Arch>;
+
+  std::vector<kernels::AttentionRow> rows;
+  kernels::AttentionBlock block{};
+  kernels::Panel panel{};
+  std::vector<kernels::Batch<Arch>> memory;  // aligned, as scratch is
+
+  PanelScene(int count, int keys, int value_dim, const float* values)
+      : rows(static_cast<std::size_t>(count)), memory(static_cast<std::size_t>(2 * (value_dim + 4 + 2 * keys))) {
+    for (kernels::AttentionRow& row : rows) row.key_end = keys;
+    block.rows = rows.data();
+    block.row_count = count;
+    block.key_length = keys;
+    block.value = values;
+    block.value_stride = value_dim;
+    block.value_dim = value_dim;
+    block.scratch = reinterpret_cast<float*>(memory.data());
+    refresh();
+  }
+  PanelScene(const PanelScene&) = delete;
+  PanelScene& operator=(const PanelScene&) = delete;
+  ~PanelScene() = default;
+
+  /// After a change of rows.
+  void refresh() { panel = kernels::make_panel<Arch>(block, 0); }
+
+  /// Behind the panel's own memory.
+  float* scores() { return block.scratch + kWidth * (block.value_dim + 4); }
+  float* addends() { return scores() + kWidth * block.key_length; }
+};
+
+}  // namespace heed::testing

@@ -1,0 +1,76 @@
+#include "plan/attention_plan.hpp"
+
+#include <catch_amalgamated.hpp>
+#include <vector>
+
+#include "problem/attention_problem.hpp"
+
+namespace heed::testing {
+namespace {
+
+AttentionProblem problem_of(Index batch, Index heads, Index kv_heads, Index queries, Index dims) {
+  AttentionProblem problem{};
+  problem.batch = batch;
+  problem.query_heads = heads;
+  problem.kv_heads = kv_heads;
+  problem.query_length = queries;
+  problem.key_length = problem.key_limit = 100;
+  problem.head_dim = problem.value_dim = dims;
+  return problem;
+}
+
+/// How often each row of a group is in a task.
+std::vector<int> row_coverage(const AttentionPlan& plan) {
+  std::vector<int> times(static_cast<std::size_t>(plan.rows_per_group), 0);
+  for (Index task = 0; task < plan.tasks_per_group; ++task) {
+    const Index first = task * plan.rows_per_task;
+    for (Index row = first; row < first + plan.rows_per_task && row < plan.rows_per_group; ++row) {
+      ++times[static_cast<std::size_t>(row)];
+    }
+  }
+  return times;
+}
+
+}  // namespace
+
+TEST_CASE("tasks cover every row of a group once and fit their limit") {
+  for (const int panel : {8, 16, 32}) {
+    for (const int workers : {1, 2, 3, 8, 1000}) {
+      for (const Index queries : {1, 7, 8, 31, 32, 33, 63, 64, 65, 97, 1000}) {
+        for (const Index kv_heads : {1, 2, 4}) {
+          const AttentionPlan plan = plan_attention(problem_of(2, 4, kv_heads, queries, 64), {panel, workers});
+          INFO("panel " << panel << ", workers " << workers << ", queries " << queries << ", kv heads " << kv_heads);
+          CHECK(plan.rows_per_group == 4 / kv_heads * queries);
+          CHECK(row_coverage(plan) == std::vector<int>(static_cast<std::size_t>(plan.rows_per_group), 1));
+          CHECK(plan.rows_per_task <= kMaxRowsPerTask);
+          CHECK(plan.rows_per_task % panel == 0);
+          CHECK(plan.task_count == 2 * kv_heads * plan.tasks_per_group);
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("every worker gets a task when there are rows enough") {
+  for (const int workers : {2, 3, 8}) {
+    const AttentionPlan plan = plan_attention(problem_of(1, 1, 1, 1024, 64), {8, workers});
+    CHECK(plan.task_count >= workers);
+  }
+}
+
+TEST_CASE("key blocks depend on the head sizes alone") {
+  for (const Index dims : {1, 16, 64, 128, 1000}) {
+    const int one = plan_attention(problem_of(1, 1, 1, 1, dims), {8, 1}).key_block;
+    CHECK(plan_attention(problem_of(8, 16, 4, 999, dims), {32, 64}).key_block == one);
+    CHECK(one % 6 == 0);
+    CHECK(one >= 24);
+    CHECK(one <= 96);
+  }
+}
+
+TEST_CASE("no queries or no batch entries make no tasks") {
+  CHECK(plan_attention(problem_of(1, 1, 1, 0, 64), {8, 2}).task_count == 0);
+  CHECK(plan_attention(problem_of(0, 1, 1, 5, 64), {8, 2}).task_count == 0);
+}
+
+}  // namespace heed::testing

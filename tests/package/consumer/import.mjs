@@ -1,0 +1,18 @@
+// Importing does nothing: not a global is needed, as on a server that renders pages.
+const needed = [
+  "WebAssembly",
+  "Worker",
+  "SharedArrayBuffer",
+  "navigator",
+  "fetch",
+  "Blob",
+  "URL",
+  "FinalizationRegistry",
+  "AbortSignal",
+];
+for (const name of needed) Reflect.deleteProperty(globalThis, name);
+const before = Reflect.ownKeys(globalThis).length;
+const heed = await import("heed");
+await import("heed/reference");
+if (Reflect.ownKeys(globalThis).length !== before) throw new Error("importing left something on globalThis");
+console.log(Object.keys(heed).sort().join());

@@ -1,0 +1,33 @@
+// The public types as a stranger's compiler sees them, and what they must refuse.
+import { attention, type Capabilities, createHeed, type Heed, HeedError, type Tensor } from "heed";
+import { attention as reference } from "heed/reference";
+
+const tensor = { data: new Float32Array(4), shape: [2, 2] };
+
+export async function use(): Promise<number> {
+  const heed: Heed = await createHeed({ variant: "simd", wasm: { binary: new Uint8Array(8) } });
+  const capabilities: Capabilities = heed.capabilities;
+  const { output, weights, lse } = await heed.attention(tensor, tensor, tensor, {
+    return: { weights: true },
+    causal: true,
+  });
+  const sum: number = (output.data[0] ?? 0) + (weights.data[0] ?? 0);
+  // @ts-expect-error lse was not asked for
+  lse.data;
+  const kept: Tensor = (await heed.attention(tensor, tensor, tensor, { keep: true })).output;
+  // @ts-expect-error a kept tensor has no data here
+  kept.data;
+  const out = heed.attentionSync(kept, tensor, heed.zeros([2, 2]), { mask: { data: [true, false], shape: [2] } }).output
+    .data;
+  // @ts-expect-error no such option
+  await attention(tensor, tensor, tensor, { is_causal: true });
+  // @ts-expect-error plain arrays of numbers are no tensors
+  await attention([1, 2], tensor, tensor);
+  try {
+    kept.dispose();
+  } catch (error) {
+    if (error instanceof HeedError && error.code === "disposed") throw error;
+  }
+  heed.dispose();
+  return sum + (out[0] ?? 0) + (reference(tensor, tensor, tensor).lse.data[0] ?? 0) + capabilities.cores;
+}

@@ -1,0 +1,91 @@
+// How far float32 attention may be from the double-precision reference: bounds from norms and epsilon, never from trying.
+//
+// With unit roundoff u = 2^-24, head_dim D, key_length S, |scale| * max|q| * max|k| = a (Euclidean norms, so by Cauchy and
+// Schwarz a bounds every sum of |scale * q_d * k_d|), and b the largest finite |bias|:
+//   score      ds <= u * (GROWTH * sqrt(D) * a + FEW * (a + b))     a dot product's roundings grow as sqrt(D) (Higham and Mary 2019),
+//                                                                   and the kernel moves scores to base 2 and shifts them by the maximum
+//   lse        ds + u * (GROWTH * sqrt(S) + FEW)                    + u * |lse|
+//   weight     p * (2 ds + u * (GROWTH * sqrt(S) + EXP))            + FLUSHED
+//   output     max|v| * (2 ds + u * (2 * GROWTH * sqrt(S) + EXP))   + FLUSHED * S * max|v|
+
+import type { TensorLike } from "../../web/src/index.js";
+
+const UNIT_ROUNDOFF = 2 ** -24;
+
+/** Constant of the probabilistic bound of a sum's roundings: exceeded with probability 2 exp(-GROWTH^2 / 2), did norms not bound it. */
+const GROWTH = 4;
+
+/** Single roundings along the way of one score: scale, base 2, shift, bias. */
+const FEW = 8;
+
+/** Units in the last place of the exponential and the division. */
+const EXP = 16;
+
+/** Exponentials below 2^-80 of the row's largest count as zero. */
+const FLUSHED = 2 ** -80;
+
+export interface Bounds {
+  /** Absolute. */
+  readonly output: number;
+  /** Relative to each weight, on top of FLUSHED. */
+  readonly weights: number;
+  /** Absolute, on top of one rounding of the value. */
+  readonly lse: number;
+}
+
+export function boundsFor(
+  sizes: { readonly headDim: number; readonly keyLength: number },
+  tensors: {
+    readonly query: TensorLike;
+    readonly key: TensorLike;
+    readonly value: TensorLike;
+    readonly bias?: TensorLike | undefined;
+  },
+  scale: number,
+): Bounds {
+  const { headDim, keyLength } = sizes;
+  // In every layout the numbers of one head lie side by side.
+  const products = Math.abs(scale) * largestNorm(tensors.query.data, headDim) * largestNorm(tensors.key.data, headDim);
+  const bias = tensors.bias === undefined ? 0 : largest(tensors.bias.data);
+  const score = UNIT_ROUNDOFF * (GROWTH * Math.sqrt(headDim) * products + FEW * (products + bias));
+  const sum = UNIT_ROUNDOFF * GROWTH * Math.sqrt(keyLength);
+  const v = largest(tensors.value.data);
+  return {
+    output: v * (2 * score + 2 * sum + UNIT_ROUNDOFF * EXP) + FLUSHED * keyLength * v,
+    weights: 2 * score + sum + UNIT_ROUNDOFF * EXP,
+    lse: score + sum + UNIT_ROUNDOFF * FEW,
+  };
+}
+
+export function withinLse(got: number, expected: number, bounds: Bounds): boolean {
+  return got === expected || Math.abs(got - expected) <= bounds.lse + UNIT_ROUNDOFF * Math.abs(expected);
+}
+
+export function withinWeight(got: number, expected: number, bounds: Bounds): boolean {
+  return Math.abs(got - expected) <= bounds.weights * expected + FLUSHED;
+}
+
+export function withinOutput(got: number, expected: number, bounds: Bounds): boolean {
+  return Math.abs(got - expected) <= bounds.output;
+}
+
+/** The largest Euclidean norm of `dim` numbers in a row. */
+function largestNorm(values: ArrayLike<number>, dim: number): number {
+  let most = 0;
+  for (let start = 0; start < values.length; start += dim) {
+    let squares = 0;
+    for (let i = start; i < start + dim; i++) squares += (values[i] ?? 0) ** 2;
+    if (Number.isFinite(squares)) most = Math.max(most, squares);
+  }
+  return Math.sqrt(most);
+}
+
+/** The largest finite magnitude: what -Infinity masks takes part in no rounding. */
+function largest(values: ArrayLike<number>): number {
+  let most = 0;
+  for (let i = 0; i < values.length; i++) {
+    const magnitude = Math.abs(values[i] ?? 0);
+    if (magnitude > most && magnitude < Number.POSITIVE_INFINITY) most = magnitude;
+  }
+  return most;
+}

@@ -1,0 +1,86 @@
+// Parts of the API room: suggestions, descriptions, layouts as strides, and jobs as blocks.
+
+import { describe, expect, test } from "vitest";
+import { showShape, showValue } from "../../web/src/api/describe.js";
+import { dense, perHeadShape, userShape, walkOf } from "../../web/src/api/layout.js";
+import { ATTENTION_OPTIONS, ATTENTION_OPTIONS_TO_COME } from "../../web/src/api/options.js";
+import { didYouMean } from "../../web/src/api/suggest.js";
+import { decodeBase64 } from "../../web/src/backends/wasm/binary.js";
+import { HeedError } from "../../web/src/index.js";
+
+describe("did you mean", () => {
+  const names = [...ATTENTION_OPTIONS, ...ATTENTION_OPTIONS_TO_COME];
+  test.each([
+    ["casual", "causal"],
+    ["is_causal", "causal"],
+    ["isCausal", "causal"],
+    ["attn_mask", "mask"],
+    ["masks", "mask"],
+    ["softmax_scale", "scale"],
+    ["Scale", "scale"],
+    ["kvheads", "kvHeads"],
+    ["num_heads", "heads"],
+    ["temprature", "temperature"],
+    ["returns", "return"],
+    ["windowSize", "window"],
+  ])("%s: %s", (given, wanted) => expect(didYouMean(given, names)).toBe(`, did you mean "${wanted}"?`));
+
+  test("says nothing where nothing is near, and survives long names", () => {
+    expect(didYouMean("colour", names)).toBe("");
+    expect(didYouMean("x".repeat(100_000), names)).toBe("");
+  });
+});
+
+test("descriptions of strange values never throw", () => {
+  const bare: unknown = Object.create(null);
+  const values = [undefined, null, 7n, Symbol("x"), () => 1, "text".repeat(100), new Float32Array(3), [1, [2]], bare];
+  for (const value of values) expect(showValue(value).length).toBeLessThan(80);
+  expect(showShape([1, "2", Number.NaN])).toBe('[1, "2", NaN]');
+});
+
+test("a HeedError is an Error with name, code and cause", () => {
+  const error = new HeedError("memory", "no room", { cause: 7 });
+  expect(error).toBeInstanceOf(Error);
+  expect([error.name, error.code, error.message, error.cause]).toEqual(["HeedError", "memory", "no room", 7]);
+});
+
+describe("layouts", () => {
+  test.each([
+    ["bhnd", [2, 3, 4, 5], 1, [2, 3, 4, 5], [60, 20, 5, 1]],
+    ["bhnd", [3, 4, 5], 1, [1, 3, 4, 5], [60, 20, 5, 1]],
+    ["bhnd", [4, 5], 1, [1, 1, 4, 5], [20, 20, 5, 1]],
+    ["bnhd", [2, 4, 3, 5], 1, [2, 3, 4, 5], [60, 5, 15, 1]],
+    ["bnhd", [4, 3, 5], 1, [1, 3, 4, 5], [60, 5, 15, 1]],
+    ["bnhd", [4, 5], 1, [1, 1, 4, 5], [20, 20, 5, 1]],
+    ["packed", [2, 4, 15], 3, [2, 3, 4, 5], [60, 5, 15, 1]],
+    ["bhnd", [0, 3, 2147483647, 5], 1, [0, 3, 2147483647, 5], [0, 0, 0, 1]],
+  ] as const)("%s %j of %i heads", (layout, shape, heads, wanted, strides) => {
+    const walk = walkOf("test", "query", shape, layout, heads);
+    expect(walk).toEqual({ shape: wanted, strides });
+    expect(userShape(walk.shape, shape.length, layout)).toEqual(shape);
+  });
+
+  test("per-head results are heads first in every layout", () => {
+    expect(perHeadShape([2, 3, 4, 6], 4, "bnhd")).toEqual([2, 3, 4, 6]);
+    expect(perHeadShape([2, 3, 4, 6], 3, "packed")).toEqual([2, 3, 4, 6]);
+    expect(perHeadShape([1, 3, 4, 6], 3, "bhnd")).toEqual([3, 4, 6]);
+    expect(perHeadShape([1, 1, 4], 2, "bhnd")).toEqual([4]);
+  });
+
+  test("a dense walk visits every element once", () => {
+    for (const order of ["bhnd", "bnhd"] as const) {
+      const { shape, strides } = dense(order, [2, 3, 4, 5]);
+      const seen = new Set<number>();
+      for (let i = 0; i < 120; i++) {
+        const at = [Math.floor(i / 60), Math.floor(i / 20) % 3, Math.floor(i / 5) % 4, i % 5];
+        seen.add(at.reduce((total, index, axis) => total + index * (strides[axis] ?? 0), 0));
+      }
+      expect([seen.size, Math.max(...seen), shape.length]).toEqual([120, 119, 4]);
+    }
+  });
+});
+
+test("base64 decodes to the bytes it came from, natively or not", () => {
+  const bytes = Uint8Array.from({ length: 1000 }, (_, i) => (i * 7) % 256);
+  expect(decodeBase64(Buffer.from(bytes).toString("base64"))).toEqual(bytes);
+});

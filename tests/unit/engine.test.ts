@@ -1,0 +1,287 @@
+// The life of an engine: queueing, aborting, disposal, lost workers, exhausted memory, and heaps that do not grow.
+
+import { Worker as NodeWorker } from "node:worker_threads";
+import { describe, expect, test } from "vitest";
+import { attend, attendSync } from "../../web/src/api/attention.js";
+import { readAttentionOptions } from "../../web/src/api/read-options.js";
+import { Tensor } from "../../web/src/api/tensor.js";
+import { validateAttention } from "../../web/src/api/validate.js";
+import { workerSource } from "../../web/src/backends/wasm/generated/worker-source.js";
+import { WasmBackend } from "../../web/src/backends/wasm/wasm-backend.js";
+import { attention, createHeed, type Heed, type TensorLike } from "../../web/src/index.js";
+import { probe } from "../../web/src/platform/features.js";
+import { currentHost } from "../../web/src/platform/host.js";
+import { select } from "../../web/src/platform/select.js";
+import { cases, differentIndex, errorOf } from "../support/cases.js";
+import { ENGINE_KINDS, type EngineKind, openKind } from "../support/engines.js";
+import { Random } from "../support/random.js";
+
+const random = new Random(11);
+
+function tensor(...shape: number[]): TensorLike {
+  return { data: random.floats(shape.reduce((total, size) => total * size, 1)), shape };
+}
+
+const SMALL = [tensor(1, 2, 9, 8), tensor(1, 2, 17, 8), tensor(1, 2, 17, 8)] as const;
+
+/** Half a second of work on one core. */
+const LONG = [tensor(1, 8, 2048, 64), tensor(1, 8, 2048, 64), tensor(1, 8, 2048, 64)] as const;
+
+describe.each(ENGINE_KINDS.filter(({ worker }) => worker !== null))("$variant, $worker worker", (kind) => {
+  test("the calling thread goes on while a long call computes", async () => {
+    using heed = await openKind(kind);
+    let ticks = 0;
+    const timer = setInterval(() => {
+      ticks += 1;
+    }, 5);
+    await heed.attention(...LONG);
+    clearInterval(timer);
+    expect(ticks).toBeGreaterThan(5);
+  });
+
+  test("sync calls compute right while the worker computes", async () => {
+    using heed = await openKind(kind);
+    const alone = heed.attentionSync(...SMALL);
+    const expected = await heed.attention(...LONG);
+    let running = true;
+    const long = heed.attention(...LONG).finally(() => {
+      running = false;
+    });
+    let calls = 0;
+    for (; running; calls++) {
+      expect(heed.attentionSync(...SMALL)).toEqual(alone);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    expect(calls).toBeGreaterThan(2);
+    expect(differentIndex((await long).output.data, expected.output.data)).toBe(-1);
+  });
+
+  test("calls finish in the order in which they were made", async () => {
+    using heed = await openKind(kind);
+    const order: number[] = [];
+    const calls = [LONG, SMALL, SMALL].map((one, index) => heed.attention(...one).then(() => order.push(index)));
+    await Promise.all(calls);
+    expect(order).toEqual([0, 1, 2]);
+  });
+
+  test("an abort rejects a running call and a waiting one at once, and the next call works", async () => {
+    using heed = await openKind(kind);
+    const expected = await heed.attention(...SMALL);
+    const controller = new AbortController();
+    const { signal } = controller;
+    const out = new Float32Array(LONG[0].data.length).fill(7);
+    const running = errorOf(() => heed.attention(...LONG, { signal, out }));
+    const waiting = errorOf(() => heed.attention(...SMALL, { signal }));
+    let bystanderIsDone = false;
+    const bystander = heed.attention(...SMALL).finally(() => {
+      bystanderIsDone = true;
+    });
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    controller.abort("enough");
+    expect(await running).toMatchObject({ code: "aborted", cause: "enough" });
+    expect(await waiting).toMatchObject({ code: "aborted" });
+    // The worker was not waited for.
+    expect(bystanderIsDone).toBe(false);
+    expect(await bystander).toEqual(expected);
+    expect(differentIndex(out, new Float32Array(out.length).fill(7))).toBe(-1);
+  });
+
+  test("disposal rejects calls in flight, and later ones, with disposed", async () => {
+    const heed = await openKind(kind);
+    const kept = heed.zeros([4]);
+    const running = errorOf(() => heed.attention(...LONG));
+    const waiting = errorOf(() => heed.attention(...SMALL));
+    heed.dispose();
+    heed.dispose();
+    expect(await running).toMatchObject({ code: "disposed" });
+    expect(await waiting).toMatchObject({ code: "disposed" });
+    expect(await errorOf(() => heed.attention(...SMALL))).toMatchObject({ code: "disposed" });
+    expect(await errorOf(() => heed.attentionSync(...SMALL))).toMatchObject({ code: "disposed" });
+    expect(await errorOf(() => heed.zeros([1]))).toMatchObject({ code: "disposed" });
+    expect(await errorOf(() => kept.read())).toMatchObject({ code: "disposed" });
+    kept.dispose();
+  });
+
+  test("a worker that dies costs its call; the next one computes a step further down, tensors included", async () => {
+    const workers: NodeWorker[] = [];
+    const workerFactory = (): never => {
+      const worker = new NodeWorker(workerSource, { eval: true });
+      workers.push(worker);
+      // Node's Worker stands in for the browser's, as the engine allows.
+      return worker as never;
+    };
+    using heed = await openKind(kind, { wasm: { workerFactory } });
+    const [q, k, v] = SMALL;
+    const expected = await heed.attention(q, k, v);
+    const resident = heed.tensor(k.data, k.shape);
+    expect(await heed.attention(q, resident, v)).toEqual(expected);
+    const lost = errorOf(() => heed.attention(...LONG));
+    await workers.at(-1)?.terminate();
+    expect(await lost).toMatchObject({ code: "device-lost" });
+    expect(await heed.attention(q, resident, v)).toEqual(expected);
+    expect(await resident.read()).toEqual(k.data);
+    expect(heed.capabilities.worker).toBe(kind.worker === "shared-memory" ? "private-memory" : null);
+    expect(heed.capabilities.reasons.join()).toContain("the worker was lost");
+    // The one after, while it is idle: its loss shows when the next call is made, whose inputs are read at once all the same.
+    await workers.at(-1)?.terminate();
+    const copy = { ...q, data: q.data.slice() };
+    const call = heed.attention(copy, resident, v);
+    copy.data.fill(Number.NaN);
+    expect(await call).toEqual(expected);
+  });
+});
+
+describe.each(ENGINE_KINDS)("$variant, $worker worker", (kind) => {
+  test("a call that memory has no room for is refused, and the engine works on", async () => {
+    using heed = await openKind(kind);
+    const expected = await heed.attention(...SMALL);
+    // Weights of 6.4 GB.
+    const wide = [tensor(40_000, 1), tensor(40_000, 1), tensor(40_000, 1)] as const;
+    const options = { return: { weights: true } } as const;
+    expect(await errorOf(() => heed.attention(...wide, options))).toMatchObject({ code: "memory" });
+    expect(await errorOf(() => heed.attentionSync(...wide, options))).toMatchObject({ code: "memory" });
+    expect(await heed.attention(...SMALL)).toEqual(expected);
+  });
+
+  test("what C++ refuses is a HeedError with C++'s message, and frees what it took", async () => {
+    const backend = await openBackend(kind);
+    const [query, key, value] = [tensor(1, 8, 1024, 64), tensor(1, 8, 1024, 64), tensor(1, 8, 1024, 64)];
+    const options = readAttentionOptions("test", {});
+    const { problem } = validateAttention("test", backend, { query, key, value }, options);
+    // Past the first door: the second must hold on its own.
+    const broken = { ...problem, value: { ...problem.value, shape: [1, 8, 1023, 64] as const } };
+    const refuse = async (): Promise<void> => {
+      for (const error of [
+        await errorOf(() => backend.attention(broken, null)),
+        await errorOf(() => backend.attentionSync(broken)),
+      ]) {
+        expect(error).toMatchObject({ code: "shape" });
+        expect(error.message).toContain("1023");
+      }
+    };
+    await refuse();
+    const before = backend.heapBytes;
+    for (let i = 0; i < 20; i++) await refuse();
+    expect(backend.heapBytes).toBe(before);
+    backend.dispose();
+  });
+
+  test("10,000 mixed calls do not grow the heap", async () => {
+    const backend = await openBackend(kind);
+    const problems = cases(3, 50).map(({ query, key, value, options }) => ({ given: { query, key, value }, options }));
+    const round = async (times: number): Promise<void> => {
+      for (let i = 0; i < times; i++) {
+        const { given, options } = problems[i % problems.length] ?? raise();
+        if (i % 3 === 0) attendSync(backend, given, options);
+        const keep = i % 5 === 0;
+        const { output } = await attend(backend, given, { ...options, keep });
+        if (output instanceof Tensor) output.dispose();
+        if (i % 7 === 0) await errorOf(() => attend(backend, { ...given, value: given.query, key: 0 }, options));
+      }
+    };
+    await round(100);
+    const before = backend.heapBytes;
+    await round(10_000 - 100);
+    expect(backend.heapBytes).toBe(before);
+    backend.dispose();
+  });
+});
+
+describe("fallbacks", () => {
+  test("no worker possible: calls compute on the calling thread, and capabilities say why", async () => {
+    const workerFactory = (): never => {
+      throw new Error("worker-src is none");
+    };
+    using heed = await createHeed({ wasm: { workerFactory } });
+    expect(heed.capabilities.worker).toBeNull();
+    expect(heed.capabilities.reasons.join()).toContain("worker-src is none");
+    const { output } = await heed.attention(...SMALL);
+    expect(output.shape).toEqual([1, 2, 9, 8]);
+  });
+
+  test("a worker that ends before it starts is a step down, not an error", async () => {
+    const workerFactory = (): never => new NodeWorker("process.exit(3)", { eval: true }) as never;
+    using heed = await createHeed({ wasm: { workerFactory } });
+    expect(heed.capabilities.worker).toBeNull();
+    expect(heed.capabilities.reasons.join()).toContain("ended with code 3");
+  });
+
+  test("an aborted signal refuses before computing", async () => {
+    using heed = await createHeed({ offload: false });
+    const signal = AbortSignal.abort();
+    expect(await errorOf(() => heed.attention(...SMALL, { signal }))).toMatchObject({ code: "aborted" });
+    expect(await errorOf(() => heed.attentionSync(...SMALL, { signal }))).toMatchObject({ code: "aborted" });
+  });
+});
+
+describe("tensors", () => {
+  test("one of another engine is refused as disposed", async () => {
+    using one = await createHeed({ offload: false });
+    using other = await createHeed({ offload: false });
+    const [q, k, v] = SMALL;
+    const foreign = other.tensor(k.data, k.shape);
+    const error = await errorOf(() => one.attention(q, foreign, v));
+    expect(error).toMatchObject({ code: "disposed" });
+    expect(error.message).toContain("another engine");
+  });
+
+  test("a disposed one is refused", async () => {
+    using heed = await createHeed({ offload: false });
+    const [q, k, v] = SMALL;
+    const gone = heed.tensor(k.data, k.shape);
+    gone[Symbol.dispose]();
+    expect(await errorOf(() => heed.attention(q, gone, v))).toMatchObject({ code: "disposed" });
+    expect(await errorOf(() => gone.read())).toMatchObject({ code: "disposed" });
+  });
+
+  test("shapes cannot be changed from outside", async () => {
+    using heed = await createHeed({ offload: false });
+    const shape = [2, 2];
+    const made = heed.tensor(new Float32Array(4), shape);
+    shape[0] = 9;
+    expect(made.shape).toEqual([2, 2]);
+    expect(Object.isFrozen(made.shape)).toBe(true);
+  });
+});
+
+describe("overrides", () => {
+  test("a given module and a given binary stand in for the inlined ones", async () => {
+    const { binary } = await import("../../web/src/backends/wasm/generated/wasm-simd.js");
+    const bytes = Uint8Array.from(Buffer.from(binary, "base64"));
+    const expected = await withHeed({ variant: "simd" }, (heed) => heed.attention(...SMALL));
+    for (const wasm of [{ binary: bytes }, { module: new WebAssembly.Module(bytes) }]) {
+      using heed = await createHeed({ variant: "simd", wasm });
+      expect(heed.capabilities.worker).toBe("private-memory");
+      expect(await heed.attention(...SMALL)).toEqual(expected);
+    }
+  });
+
+  test("a binary of another program is refused with load", async () => {
+    const empty = new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0]);
+    expect(await errorOf(() => createHeed({ wasm: { binary: empty } }))).toMatchObject({ code: "load" });
+  });
+});
+
+test("attention on its own opens one shared engine and reads its inputs at once", async () => {
+  const [q, k, v] = SMALL;
+  const copy = { ...q, data: q.data.slice() };
+  const first = attention(copy, k, v, { mask: { data: new Uint8Array(17).fill(1), shape: [17] } });
+  copy.data.fill(Number.NaN);
+  expect(await first).toEqual(await attention(q, k, v));
+  expect(await errorOf(() => Reflect.apply(attention, undefined, []))).toMatchObject({ code: "dtype" });
+});
+
+function openBackend({ variant, worker }: EngineKind): Promise<WasmBackend> {
+  const features = { ...probe(currentHost()), isolated: worker === "shared-memory" };
+  const wishes = { variant, offload: worker !== null, importsMemory: null, ownWorkers: false };
+  return WasmBackend.open(select(features, wishes), { workerUrl: null, workerFactory: null, compiled: null });
+}
+
+async function withHeed<T>(options: Parameters<typeof createHeed>[0], use: (heed: Heed) => Promise<T>): Promise<T> {
+  using heed = await createHeed(options);
+  return await use(heed);
+}
+
+function raise(): never {
+  throw new Error("unreachable");
+}

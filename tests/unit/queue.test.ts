@@ -1,0 +1,108 @@
+// The queue alone: order, aborting what waits and what runs, closing, and that every task is let go exactly once.
+
+import { describe, expect, test } from "vitest";
+import { SerialQueue, type Ticket } from "../../web/src/backends/wasm/queue.js";
+import { HeedError } from "../../web/src/index.js";
+import { errorOf } from "../support/cases.js";
+
+/** A task that is ended by hand, and keeps a log. */
+class Manual {
+  readonly log: string[] = [];
+  #end: { resolve(value: string): void; reject(error: unknown): void } | null = null;
+  ticket: Ticket | null = null;
+
+  run(ticket: Ticket): Promise<string> {
+    this.ticket = ticket;
+    this.log.push("run");
+    return new Promise((resolve, reject) => {
+      this.#end = { resolve, reject };
+    });
+  }
+  interrupt(): void {
+    this.log.push("interrupt");
+  }
+  done(): void {
+    this.log.push("done");
+  }
+  resolve(value: string): void {
+    this.#end?.resolve(value);
+  }
+  reject(error: unknown): void {
+    this.#end?.reject(error);
+  }
+}
+
+const settled = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 0));
+
+describe("serial queue", () => {
+  test("starts the first task inside push, and the next when it is over, failed or not", async () => {
+    const queue = new SerialQueue();
+    const [first, second] = [new Manual(), new Manual()];
+    expect(queue.idle).toBe(true);
+    const failing = queue.push(first, null);
+    const passing = queue.push(second, null);
+    expect([queue.idle, first.log, second.log]).toEqual([false, ["run"], []]);
+    first.reject(new Error("no"));
+    await expect(failing).rejects.toThrow("no");
+    await settled();
+    second.resolve("yes");
+    expect(await passing).toBe("yes");
+    await settled();
+    expect([queue.idle, first.log, second.log]).toEqual([true, ["run", "done"], ["run", "done"]]);
+  });
+
+  test("an abort drops a waiting task without running it", async () => {
+    const queue = new SerialQueue();
+    const [first, second] = [new Manual(), new Manual()];
+    const controller = new AbortController();
+    const running = queue.push(first, null);
+    const waiting = errorOf(() => queue.push(second, controller.signal));
+    controller.abort("reason");
+    expect(await waiting).toMatchObject({ code: "aborted", cause: "reason" });
+    first.resolve("done");
+    expect(await running).toBe("done");
+    await settled();
+    expect(second.log).toEqual(["done"]);
+    expect(queue.idle).toBe(true);
+  });
+
+  test("an abort rejects a running task at once, interrupts it, and lets it go when it is over", async () => {
+    const queue = new SerialQueue();
+    const [first, second] = [new Manual(), new Manual()];
+    const controller = new AbortController();
+    const running = errorOf(() => queue.push(first, controller.signal));
+    const waiting = queue.push(second, null);
+    controller.abort();
+    expect(await running).toMatchObject({ code: "aborted" });
+    expect(first.ticket?.cancelled).toBe(true);
+    expect([first.log, second.log]).toEqual([["run", "interrupt"], []]);
+    first.resolve("too late");
+    await settled();
+    expect(first.log).toEqual(["run", "interrupt", "done"]);
+    second.resolve("next");
+    expect(await waiting).toBe("next");
+  });
+
+  test("a signal that aborts after the end changes nothing", async () => {
+    const queue = new SerialQueue();
+    const task = new Manual();
+    const controller = new AbortController();
+    const result = queue.push(task, controller.signal);
+    task.resolve("done");
+    expect(await result).toBe("done");
+    await settled();
+    controller.abort();
+    expect(task.log).toEqual(["run", "done"]);
+  });
+
+  test("closing rejects everything with its error", async () => {
+    const queue = new SerialQueue();
+    const tasks = [new Manual(), new Manual(), new Manual()];
+    const errors = tasks.map((task) => errorOf(() => queue.push(task, null)));
+    queue.close(new HeedError("disposed", "gone"));
+    for (const error of await Promise.all(errors)) expect(error).toMatchObject({ code: "disposed" });
+    tasks[0]?.reject(new Error("terminated"));
+    await settled();
+    expect(tasks.map(({ log }) => log)).toEqual([["run", "done"], ["done"], ["done"]]);
+  });
+});

@@ -1,0 +1,94 @@
+// The oracle itself, against numbers worked out by hand and identities that any attention obeys.
+
+import { describe, expect, test } from "vitest";
+import { attention } from "../../web/src/reference/index.js";
+import { Random } from "../support/random.js";
+
+const random = new Random(3);
+const tensor = (...shape: number[]): { data: Float32Array; shape: number[] } => ({
+  data: random.floats(shape.reduce((total, size) => total * size, 1)),
+  shape,
+});
+
+const QUERY = { data: Float64Array.of(Math.LN2, 0), shape: [1, 2] };
+const KEYS = { data: Float32Array.of(1, 0, 0, 1), shape: [2, 2] };
+const VALUES = { data: Float32Array.of(3, 30, 6, 60), shape: [2, 2] };
+
+describe("by hand", () => {
+  test("scores ln 2 and 0 make weights 2/3 and 1/3", () => {
+    const { output, weights, lse } = attention(QUERY, KEYS, VALUES, { scale: 1 });
+    expect([...weights.data]).toEqual([expect.closeTo(2 / 3, 15), expect.closeTo(1 / 3, 15)]);
+    expect([...output.data]).toEqual([expect.closeTo(4, 14), expect.closeTo(40, 13)]);
+    expect(lse.data[0]).toBeCloseTo(Math.log(3), 15);
+  });
+
+  test("the default scale is 1 / sqrt(head_dim); dot has none; temperature divides", () => {
+    const first = (options: Parameters<typeof attention>[3]): number =>
+      attention(QUERY, KEYS, VALUES, options).lse.data[0] ?? 0;
+    const lse = (scale: number): number => Math.log(2 ** scale + 1);
+    expect(first({})).toBeCloseTo(lse(Math.SQRT1_2), 14);
+    expect(first({ score: "dot" })).toBeCloseTo(lse(1), 14);
+    expect(first({ score: "dot", temperature: 2 })).toBeCloseTo(lse(0.5), 14);
+    expect(first({ scale: 3, temperature: 2 })).toBeCloseTo(lse(1.5), 14);
+  });
+
+  test("a bias adds to the scores, and -Infinity removes", () => {
+    const { weights } = attention(QUERY, KEYS, VALUES, {
+      scale: 1,
+      bias: { data: Float64Array.of(0, Math.LN2), shape: [2] },
+    });
+    expect([...weights.data]).toEqual([0.5, 0.5]);
+    const bias = { data: Float64Array.of(-Infinity, 5), shape: [1, 2] };
+    expect([...attention(QUERY, KEYS, VALUES, { bias }).weights.data]).toEqual([0, 1]);
+  });
+
+  test("causal rules show these keys", () => {
+    const seen = (causal: boolean | "lower-right" | "upper-left", l: number, s: number): string =>
+      [...attention(tensor(l, 2), tensor(s, 2), tensor(s, 2), { causal }).weights.data]
+        .map((p) => (p > 0 ? 1 : 0))
+        .join("");
+    expect(seen(false, 2, 3)).toBe("111111");
+    expect(seen(true, 2, 3)).toBe("110111");
+    expect(seen("lower-right", 2, 3)).toBe("110111");
+    expect(seen("upper-left", 2, 3)).toBe("100110");
+    expect(seen(true, 3, 2)).toBe("001011");
+    expect(seen("upper-left", 3, 2)).toBe("101111");
+  });
+
+  test("a row without keys is zeros with lse -Infinity, and NaN behind a mask stays there", () => {
+    const spoilt = { data: Float32Array.of(Number.NaN, 1, 2, 3), shape: [2, 2] };
+    const none = attention(QUERY, spoilt, spoilt, { mask: { data: [false, false], shape: [2] } });
+    expect([...none.output.data, ...none.weights.data, ...none.lse.data]).toEqual([0, 0, 0, 0, -Infinity]);
+    const one = attention(QUERY, spoilt, spoilt, { mask: { data: Uint8Array.of(0, 1), shape: [1, 2] } });
+    expect([...one.output.data]).toEqual([2, 3]);
+  });
+
+  test("a mask shorter than the keys masks the rest, one of size 1 repeats", () => {
+    const [q, k] = [tensor(1, 2), tensor(4, 2)];
+    const seen = (data: boolean[]): boolean[] =>
+      [...attention(q, k, k, { mask: { data, shape: [data.length] } }).weights.data].map((p) => p > 0);
+    expect(seen([true, true])).toEqual([true, true, false, false]);
+    expect(seen([true])).toEqual([true, true, true, true]);
+    expect(seen([false])).toEqual([false, false, false, false]);
+  });
+});
+
+describe("identities", () => {
+  test("weights of a row sum to one, and an equal value for every key comes out as it is", () => {
+    const ones = { data: new Float32Array(2 * 7 * 3).fill(0.5), shape: [1, 2, 7, 3] };
+    const { output, weights } = attention(tensor(1, 4, 5, 8), tensor(1, 2, 7, 8), ones);
+    for (const value of output.data) expect(value).toBeCloseTo(0.5, 14);
+    for (let row = 0; row < 20; row++) {
+      const sum = weights.data.subarray(row * 7, row * 7 + 7).reduce((total, p) => total + p, 0);
+      expect(sum).toBeCloseTo(1, 14);
+    }
+  });
+
+  test("a constant added to every score moves lse and nothing else", () => {
+    const [q, k, v] = [tensor(3, 4), tensor(5, 4), tensor(5, 4)];
+    const plain = attention(q, k, v);
+    const moved = attention(q, k, v, { bias: { data: Float64Array.of(10), shape: [1] } });
+    for (const [i, p] of plain.weights.data.entries()) expect(moved.weights.data[i]).toBeCloseTo(p, 13);
+    for (const [i, lse] of plain.lse.data.entries()) expect(moved.lse.data[i]).toBeCloseTo(lse + 10, 13);
+  });
+});

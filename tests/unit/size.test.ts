@@ -1,0 +1,25 @@
+// The budget of a visit: what the build measured, held to what the project promises.
+
+import { readFileSync } from "node:fs";
+import { expect, test } from "vitest";
+
+interface Sizes {
+  readonly index: number;
+  readonly variants: Readonly<Record<string, { readonly chunk: number }>>;
+}
+
+const sizes: Sizes = JSON.parse(readFileSync(new URL("../../build/sizes.json", import.meta.url), "utf8"));
+
+/** Brotli bytes of one variant, glue and wasm as they are shipped. */
+const VARIANT_BUDGET = 60_000;
+
+test("each of the four variants is within 60 kB brotli", () => {
+  expect(Object.keys(sizes.variants).length).toBe(4);
+  for (const [name, { chunk }] of Object.entries(sizes.variants)) {
+    expect(chunk, `${name} takes ${chunk} bytes`).toBeLessThanOrEqual(VARIANT_BUDGET);
+  }
+});
+
+test("what is loaded beside a variant is within 20 kB brotli", () => {
+  expect(sizes.index).toBeLessThanOrEqual(20_000);
+});

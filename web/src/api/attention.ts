@@ -1,0 +1,42 @@
+// The attention operation of the API: options -> checked problem -> backend -> results, sync and async, on any backend.
+
+import type { Backend } from "../backends/backend.js";
+import { HeedError } from "./errors.js";
+import { type ReadOptions, readAttentionOptions } from "./read-options.js";
+import { type AnyAttentionResult, resultOf } from "./results.js";
+import { type CheckedAttention, validateAttention } from "./validate.js";
+
+/** Query, key and value as they arrived. */
+export interface GivenTensors {
+  readonly query: unknown;
+  readonly key: unknown;
+  readonly value: unknown;
+}
+
+/** Validates and starts before it returns, so that the caller may overwrite its arrays at once. */
+export async function attend(backend: Backend, tensors: GivenTensors, options: unknown): Promise<AnyAttentionResult> {
+  const { read, checked } = check("attention", backend, tensors, options);
+  if (read.signal?.aborted) {
+    throw new HeedError("aborted", "attention: the signal was aborted before the call", { cause: read.signal.reason });
+  }
+  const computed = await backend.attention(checked.problem, read.signal);
+  return resultOf(backend, computed, checked.shapes, read.output);
+}
+
+export function attendSync(backend: Backend, tensors: GivenTensors, options: unknown): AnyAttentionResult {
+  const { read, checked } = check("attentionSync", backend, tensors, options);
+  if (read.signal?.aborted) {
+    throw new HeedError("aborted", "attentionSync: the signal was aborted", { cause: read.signal.reason });
+  }
+  return resultOf(backend, backend.attentionSync(checked.problem), checked.shapes, read.output);
+}
+
+function check(
+  where: string,
+  backend: Backend,
+  tensors: GivenTensors,
+  options: unknown,
+): { readonly read: ReadOptions; readonly checked: CheckedAttention } {
+  const read = readAttentionOptions(where, options);
+  return { read, checked: validateAttention(where, backend, tensors, read) };
+}

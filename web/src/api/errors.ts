@@ -1,0 +1,29 @@
+// HeedError: the one error type that leaves the package. A leaf: every room may throw it, it knows no other room.
+
+/** What kind of thing went wrong; stable, so that programs can branch on it. */
+export type HeedErrorCode =
+  | "shape"
+  | "dtype"
+  | "option"
+  | "memory"
+  | "unsupported"
+  | "aborted"
+  | "device-lost"
+  | "disposed"
+  | "load";
+
+/** Every failure of heed. The message names the function, the rule, and what arrived; after any of them the engine works on. */
+export class HeedError extends Error {
+  override readonly name: string = "HeedError";
+  readonly code: HeedErrorCode;
+
+  constructor(code: HeedErrorCode, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.code = code;
+  }
+}
+
+/** Text of anything that was thrown, for messages that quote a cause. */
+export function causeText(cause: unknown): string {
+  return cause instanceof Error ? cause.message : String(cause);
+}

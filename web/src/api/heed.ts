@@ -1,0 +1,62 @@
+// The engine as its users see it: the public interface, without how it is put together (engine.ts).
+/// <reference lib="esnext.disposable" preserve="true" />
+
+import type { AttentionOptions, TensorInput } from "./options.js";
+import type { AttentionResult, NoOptions } from "./results.js";
+import type { Tensor } from "./tensor.js";
+
+/** What was found on this machine and what was chosen for it. */
+export interface Capabilities {
+  readonly simd: boolean;
+  readonly relaxedSimd: boolean;
+  /** Shared WebAssembly memory can be made and posted to workers here. */
+  readonly sharedMemory: boolean;
+  /** The page is cross-origin isolated; true where the notion does not exist, as in Node. */
+  readonly isolated: boolean;
+  readonly cores: number;
+  /** Threads that compute an async call. */
+  readonly threads: number;
+  readonly variant: "simd" | "relaxed";
+  readonly backend: "wasm" | "webgpu";
+  /** Where async calls compute; null: on the calling thread. */
+  readonly worker: "shared-memory" | "private-memory" | null;
+  readonly webgpu: null;
+  /** Why it is so, and what was refused. */
+  readonly reasons: readonly string[];
+}
+
+/** An engine: made by `createHeed`, freed by `dispose` or `using`. */
+export interface Heed {
+  /** As of now: an engine that fell back says so here. */
+  readonly capabilities: Capabilities;
+
+  /**
+   * softmax(scale * Q K^T + bias, masked) V. Query [B, H, L, D], key [B, G, S, D], value [B, G, S, E] (or as `layout` says);
+   * H a multiple of G. Never blocks the calling thread unless the engine was made with `offload: false` or no worker could
+   * start. Arrays are read before it returns. Rejects with a HeedError.
+   */
+  attention<const O extends AttentionOptions = NoOptions>(
+    query: TensorInput,
+    key: TensorInput,
+    value: TensorInput,
+    options?: O,
+  ): Promise<AttentionResult<O>>;
+
+  /** The same, on the calling thread. Throws a HeedError. */
+  attentionSync<const O extends AttentionOptions = NoOptions>(
+    query: TensorInput,
+    key: TensorInput,
+    value: TensorInput,
+    options?: O,
+  ): AttentionResult<O>;
+
+  /** Copies values into the engine, for use in many calls. */
+  tensor(data: Float32Array, shape: readonly number[], options?: { readonly dtype?: "f32" | undefined }): Tensor;
+
+  /** A tensor of zeros in the engine. */
+  zeros(shape: readonly number[], options?: { readonly dtype?: "f32" | undefined }): Tensor;
+
+  /** Frees the engine's memory and ends its worker. Calls in flight reject with `disposed`. Can be repeated. */
+  dispose(): void;
+  [Symbol.dispose](): void;
+}

@@ -1,0 +1,141 @@
+// One tensor, mask or bias as a user gives it -> a source of numbers with a checked shape, or a HeedError.
+
+import type { Backend, Source } from "../backends/backend.js";
+import { className, showShape, showValue } from "./describe.js";
+import { HeedError } from "./errors.js";
+import { isFloat32Array, isRecord, isUint8Array } from "./read-values.js";
+import { Tensor } from "./tensor.js";
+
+/** Sizes and strides cross into C++ as signed 32-bit numbers. */
+export const MAX_ELEMENTS = 2 ** 31 - 1;
+
+export interface ReadTensor {
+  readonly source: Source;
+  readonly shape: readonly number[];
+  readonly elements: number;
+}
+
+/** A `{ data, shape }` or a tensor of this backend's. `name` is what messages call it. */
+export function readTensor(where: string, name: string, value: unknown, backend: Backend): ReadTensor {
+  if (value instanceof Tensor) {
+    const resident = Tensor.residentOf(value, backend, `${where}: ${name}`);
+    return { source: { kind: "resident", resident }, shape: value.shape, elements: resident.elements };
+  }
+  const { data, shape, dtype } = readFields(where, name, value);
+  refuseHalf(where, name, data, dtype);
+  if (!isFloat32Array(data)) {
+    const hint = name === "bias" && isUint8Array(data) ? "; what selects keys is a mask" : "";
+    throw new HeedError("dtype", `${where}: ${name}.data must be a Float32Array, got ${showKind(data)}${hint}`);
+  }
+  if (dtype !== undefined && dtype !== "f32") {
+    throw new HeedError("dtype", `${where}: ${name}.dtype must be "f32", got ${showValue(dtype)}`);
+  }
+  return withArray(where, name, data, readShape(where, name, shape));
+}
+
+/** A `{ data, shape }` of bytes or booleans. Bytes other than 0 and 1 are refused rather than guessed at. */
+export function readMask(where: string, value: unknown): ReadTensor {
+  const { data, shape } = readFields(where, "mask", value);
+  return withArray(where, "mask", readMaskData(where, data), readShape(where, "mask", shape));
+}
+
+/** Bare values as `{ data, shape }` where their number leaves one reading: exactly [L, S] or [B, H, L, S]. */
+export function withBareShape(where: string, name: string, value: unknown, target: readonly number[]): unknown {
+  if (!ArrayBuffer.isView(value) && !Array.isArray(value)) return value;
+  const length = "length" in value && typeof value.length === "number" ? value.length : 0;
+  const square = target.slice(2);
+  if (length === product(square)) return { data: value, shape: square };
+  if (length === product(target)) return { data: value, shape: target };
+  throw new HeedError(
+    "shape",
+    `${where}: ${name} without a shape must hold ${showShape(square)} or ${showShape(target)} values, got ${length}; give it as { data, shape }`,
+  );
+}
+
+/** Throws unless the shape is one that heed can walk. Returns a copy, so that later changes of the caller's do not reach in. */
+export function readShape(where: string, name: string, shape: unknown): readonly number[] {
+  if (!Array.isArray(shape)) {
+    throw new HeedError("shape", `${where}: ${name}.shape must be an array of numbers, got ${showValue(shape)}`);
+  }
+  const sizes: number[] = [];
+  for (const size of shape) {
+    if (typeof size !== "number" || !Number.isInteger(size) || size < 0 || size > MAX_ELEMENTS) {
+      throw new HeedError(
+        "shape",
+        `${where}: the sizes of ${name} must be whole numbers from 0 to ${MAX_ELEMENTS}, got ${showShape(shape)}`,
+      );
+    }
+    sizes.push(size);
+  }
+  if (product(sizes) > MAX_ELEMENTS) {
+    throw new HeedError(
+      "shape",
+      `${where}: ${name} must have at most ${MAX_ELEMENTS} elements, got ${showShape(sizes)}`,
+    );
+  }
+  return sizes;
+}
+
+/** Exact up to 2^53, and never less than that beyond: a double cannot wrap around. */
+export function product(sizes: readonly number[]): number {
+  return sizes.reduce((total, size) => total * size, 1);
+}
+
+function readFields(where: string, name: string, value: unknown): Readonly<Record<string, unknown>> {
+  if (isRecord(value) && "data" in value && "shape" in value) return value;
+  const got = isRecord(value) && !Array.isArray(value) ? `a ${className(value)}` : showValue(value);
+  throw new HeedError("dtype", `${where}: ${name} must be { data, shape } or a heed tensor, got ${got}`);
+}
+
+function refuseHalf(where: string, name: string, data: unknown, dtype: unknown): void {
+  const half = isRecord(data) && ArrayBuffer.isView(data) && className(data) === "Float16Array";
+  if (!half && dtype !== "f16") return;
+  throw new HeedError("unsupported", `${where}: ${name} in half precision is not supported by this version of heed`);
+}
+
+function readMaskData(where: string, data: unknown): Uint8Array {
+  if (Array.isArray(data)) return fromBooleans(where, data);
+  if (!isUint8Array(data)) {
+    const hint = isFloat32Array(data) ? "; numbers that are added to the scores are a bias" : "";
+    throw new HeedError("dtype", `${where}: mask.data must be a Uint8Array or boolean[], got ${showKind(data)}${hint}`);
+  }
+  // By index: iterating a mask of L x S costs eight times as much.
+  for (let i = 0; i < data.length; i++) {
+    const value = data[i] ?? 0;
+    if (value > 1) throw new HeedError("option", `${where}: mask values must be 0 or 1 (1 = attend), got ${value}`);
+  }
+  return data;
+}
+
+function fromBooleans(where: string, data: readonly unknown[]): Uint8Array {
+  const bytes = new Uint8Array(data.length);
+  for (const [index, value] of data.entries()) {
+    if (typeof value !== "boolean") {
+      throw new HeedError("dtype", `${where}: mask values must be booleans, got ${showValue(value)} at ${index}`);
+    }
+    bytes[index] = value ? 1 : 0;
+  }
+  return bytes;
+}
+
+function withArray(
+  where: string,
+  name: string,
+  array: Float32Array | Uint8Array,
+  shape: readonly number[],
+): ReadTensor {
+  const elements = product(shape);
+  if (array.length !== elements) {
+    // The buffer of a transferred array reads as empty, whatever it held.
+    const detached = array.buffer.byteLength === 0 ? " (its buffer is empty or was transferred away)" : "";
+    throw new HeedError(
+      "shape",
+      `${where}: ${name} of shape ${showShape(shape)} must have ${elements} elements, got ${array.length}${detached}`,
+    );
+  }
+  return { source: { kind: "array", array }, shape, elements };
+}
+
+function showKind(value: unknown): string {
+  return isRecord(value) ? `a ${className(value)}` : showValue(value);
+}

@@ -1,0 +1,157 @@
+// The options of every call: public types, names and defaults. What the values must be is checked in read-options.ts.
+
+import type { Tensor } from "./tensor.js";
+
+/** `bhnd` [B, H, L, D], `bnhd` [B, L, H, D], `packed` [B, L, H*D]. */
+export type Layout = "bhnd" | "bnhd" | "packed";
+
+/** A dense row-major array and its shape. */
+export interface TensorLike {
+  readonly data: Float32Array;
+  readonly shape: readonly number[];
+  readonly dtype?: "f32" | undefined;
+}
+
+/** What `attention` takes for query, key, value and bias. */
+export type TensorInput = TensorLike | Tensor;
+
+/** 1 / true = attend. */
+export interface MaskLike {
+  readonly data: Uint8Array | readonly boolean[];
+  readonly shape: readonly number[];
+}
+
+/** A mask with its shape, or bare values of exactly [L, S] or [B, H, L, S]. */
+export type MaskInput = MaskLike | Uint8Array | readonly boolean[];
+
+/** A bias with its shape, or bare values of exactly [L, S] or [B, H, L, S]. */
+export type BiasInput = TensorInput | Float32Array;
+
+export interface ReturnOptions {
+  /** Default true. */
+  readonly output?: boolean | undefined;
+  /** The attention weights, [B, H, L, S]. Default false. */
+  readonly weights?: boolean | undefined;
+  /** The natural logarithm of each row's sum of exponentials, [B, H, L]. Default false. */
+  readonly lse?: boolean | undefined;
+}
+
+export interface AttentionOptions {
+  /** Multiplies the scores. Default 1 / sqrt(head_dim); 1 for `score: "dot"`. */
+  readonly scale?: number | undefined;
+  /** Divides the scores on top of scale. Default 1. */
+  readonly temperature?: number | undefined;
+  /** Default "scaled-dot". */
+  readonly score?: "scaled-dot" | "dot" | undefined;
+  /** Added to the scores after scaling, broadcast to [B, H, L, S]; -Infinity masks. */
+  readonly bias?: BiasInput | undefined;
+  /** Broadcast to [B, H, L, S]; a last axis shorter than S (and not 1) masks the remaining keys. */
+  readonly mask?: MaskInput | undefined;
+  /** true = "lower-right": query i sees keys j <= i + (S - L). "upper-left": j <= i. Default false. */
+  readonly causal?: boolean | "lower-right" | "upper-left" | undefined;
+  readonly normalize?: "softmax" | undefined;
+  readonly return?: ReturnOptions | undefined;
+  /** Default "bhnd". */
+  readonly layout?: Layout | undefined;
+  /** Query heads; needed by `layout: "packed"`, else checked against the shape. */
+  readonly heads?: number | undefined;
+  /** Key and value heads; default `heads`. */
+  readonly kvHeads?: number | undefined;
+  /** Leave the results in the engine, as tensors. Default false. */
+  readonly keep?: boolean | undefined;
+  /** Filled with the output, from its start. */
+  readonly out?: Float32Array | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Overrides for those who host the files themselves. */
+export interface WasmOverrides {
+  /** Fetched instead of using the inlined binary. */
+  readonly url?: string | URL | undefined;
+  /** Compiled instead of the inlined binary. */
+  readonly binary?: ArrayBuffer | Uint8Array | undefined;
+  /** Used instead of the inlined binary. */
+  readonly module?: WebAssembly.Module | undefined;
+  /** A file with the worker, for pages whose policy forbids `blob:` workers. */
+  readonly workerUrl?: string | URL | undefined;
+  /** Makes the worker; called with no arguments each time one is needed. */
+  readonly workerFactory?: (() => Worker) | undefined;
+}
+
+export interface CreateOptions {
+  /** Default "auto". */
+  readonly backend?: "auto" | "wasm" | undefined;
+  /** Default "auto" = min(4, cores / 2), at least 1. */
+  readonly threads?: number | "auto" | undefined;
+  /** Default "auto" = the fastest that runs here. */
+  readonly variant?: "auto" | "simd" | "relaxed" | undefined;
+  /** false: compute on the calling thread. Default true. */
+  readonly offload?: boolean | undefined;
+  readonly wasm?: WasmOverrides | undefined;
+}
+
+/** The defaults, in one place. */
+export const DEFAULTS = {
+  temperature: 1,
+  score: "scaled-dot",
+  causal: "none",
+  layout: "bhnd",
+  output: true,
+  weights: false,
+  lse: false,
+  keep: false,
+  backend: "auto",
+  threads: "auto",
+  variant: "auto",
+  offload: true,
+} as const;
+
+export const ATTENTION_OPTIONS = [
+  "scale",
+  "temperature",
+  "score",
+  "bias",
+  "mask",
+  "causal",
+  "normalize",
+  "return",
+  "layout",
+  "heads",
+  "kvHeads",
+  "keep",
+  "out",
+  "signal",
+] as const;
+
+/** Options that heed names but this version does not compute: refused by name, never ignored. */
+export const ATTENTION_OPTIONS_TO_COME = [
+  "softcap",
+  "scoreMod",
+  "maskMod",
+  "probMod",
+  "qOffset",
+  "window",
+  "qLengths",
+  "kvLengths",
+  "cuSeqlensQ",
+  "cuSeqlensK",
+  "alibiSlopes",
+  "sinks",
+  "blocks",
+  "topK",
+  "dropout",
+  "cache",
+] as const;
+
+export const RETURN_OPTIONS = ["output", "weights", "lse"] as const;
+export const RETURN_OPTIONS_TO_COME = ["scores", "entropy"] as const;
+
+export const SCORES = ["scaled-dot", "dot"] as const;
+export const SCORES_TO_COME = ["cosine", "general", "additive", "gated", "rbf", "distance"] as const;
+
+export const NORMALIZERS = ["softmax"] as const;
+export const NORMALIZERS_TO_COME = ["sparsemax", "sigmoid", "hard", "none"] as const;
+
+export const CREATE_OPTIONS = ["backend", "threads", "variant", "offload", "wasm"] as const;
+export const CREATE_OPTIONS_TO_COME = ["device"] as const;
+export const WASM_OVERRIDES = ["url", "binary", "module", "workerUrl", "workerFactory"] as const;

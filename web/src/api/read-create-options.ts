@@ -1,0 +1,77 @@
+// The options of createHeed as a user gives them -> checked values with defaults filled in.
+
+import { showValue } from "./describe.js";
+import { HeedError } from "./errors.js";
+import { CREATE_OPTIONS, CREATE_OPTIONS_TO_COME, DEFAULTS, WASM_OVERRIDES } from "./options.js";
+import { isRecord, readBoolean, readChoice, readCount, readRecord } from "./read-values.js";
+
+export interface ReadCreateOptions {
+  readonly threads: number | "auto";
+  readonly variant: "auto" | "simd" | "relaxed";
+  readonly offload: boolean;
+  readonly wasm: ReadWasmOverrides;
+}
+
+export interface ReadWasmOverrides {
+  readonly url: string | null;
+  readonly binary: Uint8Array<ArrayBuffer> | null;
+  readonly module: WebAssembly.Module | null;
+  readonly workerUrl: string | null;
+  readonly workerFactory: (() => unknown) | null;
+}
+
+export function readCreateOptions(options: unknown): ReadCreateOptions {
+  const where = "createHeed";
+  const given = readRecord(where, "options", options, CREATE_OPTIONS, CREATE_OPTIONS_TO_COME);
+  readChoice(where, "backend", given["backend"], ["auto", "wasm"], ["webgpu"], DEFAULTS.backend);
+  const { threads } = given;
+  return {
+    threads: threads === "auto" ? "auto" : readCount(where, "threads", threads, DEFAULTS.threads),
+    variant: readChoice(where, "variant", given["variant"], ["auto", "simd", "relaxed"], [], DEFAULTS.variant),
+    offload: readBoolean(where, "offload", given["offload"], DEFAULTS.offload),
+    wasm: readOverrides(where, given["wasm"]),
+  };
+}
+
+function readOverrides(where: string, value: unknown): ReadWasmOverrides {
+  const given = readRecord(where, "wasm", value, WASM_OVERRIDES);
+  const overrides: ReadWasmOverrides = {
+    url: readUrl(where, "wasm.url", given["url"]),
+    binary: readBinary(where, given["binary"]),
+    module: readModule(where, given["module"]),
+    workerUrl: readUrl(where, "wasm.workerUrl", given["workerUrl"]),
+    workerFactory: readFactory(where, given["workerFactory"]),
+  };
+  const sources = [overrides.url, overrides.binary, overrides.module].filter((source) => source !== null);
+  if (sources.length > 1) throw new HeedError("option", `${where}: give one of wasm.url, wasm.binary and wasm.module`);
+  return overrides;
+}
+
+function readUrl(where: string, name: string, value: unknown): string | null {
+  if (value === undefined) return null;
+  if (typeof value === "string" && value !== "") return value;
+  if (isRecord(value) && typeof value["href"] === "string") return value["href"];
+  throw new HeedError("option", `${where}: ${name} must be a string or a URL, got ${showValue(value)}`);
+}
+
+/** A copy, since compiling is asynchronous and the caller may write on. */
+function readBinary(where: string, value: unknown): Uint8Array<ArrayBuffer> | null {
+  if (value === undefined) return null;
+  if (ArrayBuffer.isView(value)) {
+    return new Uint8Array(new Uint8Array(value.buffer, value.byteOffset, value.byteLength));
+  }
+  if (value instanceof ArrayBuffer) return new Uint8Array(value.slice(0));
+  throw new HeedError("option", `${where}: wasm.binary must be an ArrayBuffer or Uint8Array, got ${showValue(value)}`);
+}
+
+function readModule(where: string, value: unknown): WebAssembly.Module | null {
+  if (value === undefined) return null;
+  if (value instanceof WebAssembly.Module) return value;
+  throw new HeedError("option", `${where}: wasm.module must be a WebAssembly.Module, got ${showValue(value)}`);
+}
+
+function readFactory(where: string, value: unknown): (() => unknown) | null {
+  if (value === undefined) return null;
+  if (typeof value === "function") return () => value();
+  throw new HeedError("option", `${where}: wasm.workerFactory must be a function, got ${showValue(value)}`);
+}

@@ -1,0 +1,107 @@
+// Options as a user gives them -> checked values with defaults filled in. Knows no tensor: shapes are validate.ts's.
+
+import type { CausalRule } from "../backends/backend.js";
+import { showValue } from "./describe.js";
+import { HeedError } from "./errors.js";
+import {
+  ATTENTION_OPTIONS,
+  ATTENTION_OPTIONS_TO_COME,
+  DEFAULTS,
+  type Layout,
+  NORMALIZERS,
+  NORMALIZERS_TO_COME,
+  RETURN_OPTIONS,
+  RETURN_OPTIONS_TO_COME,
+  SCORES,
+  SCORES_TO_COME,
+} from "./options.js";
+import {
+  isRecord,
+  readBoolean,
+  readChoice,
+  readCount,
+  readFinite,
+  readOut,
+  readRecord,
+  readSignal,
+} from "./read-values.js";
+
+/** The options of one attention call, checked. `bias` and `mask` are read with the tensors. */
+export interface ReadOptions {
+  /** null: 1 / sqrt(head_dim). */
+  readonly scale: number | null;
+  readonly temperature: number;
+  readonly bias: unknown;
+  readonly mask: unknown;
+  readonly causal: CausalRule;
+  readonly output: boolean;
+  readonly weights: boolean;
+  readonly lse: boolean;
+  readonly layout: Layout;
+  readonly heads: number | null;
+  readonly kvHeads: number | null;
+  readonly keep: boolean;
+  readonly out: Float32Array | null;
+  readonly signal: AbortSignal | null;
+}
+
+export function readAttentionOptions(where: string, options: unknown): ReadOptions {
+  const given = readRecord(where, "options", options, ATTENTION_OPTIONS, ATTENTION_OPTIONS_TO_COME);
+  const returned = readReturn(where, given["return"]);
+  const score = readScore(where, given["score"]);
+  readChoice(where, "normalize", given["normalize"], NORMALIZERS, NORMALIZERS_TO_COME, "softmax");
+  const read: ReadOptions = {
+    scale: readFinite(where, "scale", given["scale"], score === "dot" ? 1 : null),
+    temperature: readTemperature(where, given["temperature"]),
+    bias: given["bias"],
+    mask: given["mask"],
+    causal: readCausal(where, given["causal"]),
+    ...returned,
+    layout: readChoice(where, "layout", given["layout"], ["bhnd", "bnhd", "packed"], [], DEFAULTS.layout),
+    heads: readCount(where, "heads", given["heads"], null),
+    kvHeads: readCount(where, "kvHeads", given["kvHeads"], null),
+    keep: readBoolean(where, "keep", given["keep"], DEFAULTS.keep),
+    out: readOut(where, "out", given["out"]),
+    signal: readSignal(where, given["signal"]),
+  };
+  if (read.out !== null && read.keep) throw new HeedError("option", `${where}: out and keep exclude each other`);
+  if (read.out !== null && !read.output) {
+    throw new HeedError("option", `${where}: out needs the output, which return.output: false leaves away`);
+  }
+  return read;
+}
+
+function readReturn(where: string, value: unknown): Pick<ReadOptions, "output" | "weights" | "lse"> {
+  const given = readRecord(where, "return", value, RETURN_OPTIONS, RETURN_OPTIONS_TO_COME);
+  const { weights } = given;
+  if (weights === "mean" || (isRecord(weights) && "rows" in weights)) {
+    const form = weights === "mean" ? '"mean"' : "{ rows }";
+    throw new HeedError("unsupported", `${where}: return.weights ${form} is not supported by this version of heed`);
+  }
+  return {
+    output: readBoolean(where, "return.output", given["output"], DEFAULTS.output),
+    weights: readBoolean(where, "return.weights", weights, DEFAULTS.weights),
+    lse: readBoolean(where, "return.lse", given["lse"], DEFAULTS.lse),
+  };
+}
+
+function readScore(where: string, value: unknown): "scaled-dot" | "dot" {
+  const name = isRecord(value) && typeof value["type"] === "string" ? value["type"] : value;
+  return readChoice(where, "score", name, SCORES, SCORES_TO_COME, DEFAULTS.score);
+}
+
+function readTemperature(where: string, value: unknown): number {
+  const temperature = readFinite(where, "temperature", value, DEFAULTS.temperature);
+  if (temperature > 0) return temperature;
+  throw new HeedError("option", `${where}: temperature must be greater than 0, got ${showValue(value)}`);
+}
+
+function readCausal(where: string, value: unknown): CausalRule {
+  if (value === undefined || value === false) return DEFAULTS.causal;
+  if (value === true || value === "lower-right") return "lower-right";
+  if (value === "upper-left") return "upper-left";
+  throw new HeedError(
+    "option",
+    `${where}: causal must be true, false, "lower-right" or "upper-left", got ${showValue(value)}`,
+  );
+}

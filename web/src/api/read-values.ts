@@ -1,0 +1,104 @@
+// Small readers of values that came from a user: each returns the value with its type, or throws a HeedError that names it.
+
+import { className, showValue } from "./describe.js";
+import { HeedError } from "./errors.js";
+import { didYouMean } from "./suggest.js";
+
+/** The caller's function and the thing it was given: `attention: scale`. */
+function at(where: string, name: string): string {
+  return `${where}: ${name}`;
+}
+
+export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null;
+}
+
+/** True for a Float32Array of any realm, frames and Node's contexts included. */
+export function isFloat32Array(value: unknown): value is Float32Array {
+  return ArrayBuffer.isView(value) && Object.prototype.toString.call(value) === "[object Float32Array]";
+}
+
+export function isUint8Array(value: unknown): value is Uint8Array {
+  return ArrayBuffer.isView(value) && Object.prototype.toString.call(value) === "[object Uint8Array]";
+}
+
+/** An options object, all of whose names are known; `undefined` is the empty one. Names to come are refused as unsupported. */
+export function readRecord(
+  where: string,
+  what: string,
+  value: unknown,
+  names: readonly string[],
+  toCome: readonly string[] = [],
+): Readonly<Record<string, unknown>> {
+  if (value === undefined) return {};
+  if (!isRecord(value) || Array.isArray(value) || ArrayBuffer.isView(value)) {
+    throw new HeedError("option", `${where}: ${what} must be an object, got ${showValue(value)}`);
+  }
+  for (const name of Object.keys(value)) {
+    if (names.includes(name) || value[name] === undefined) continue;
+    if (toCome.includes(name)) {
+      throw new HeedError("unsupported", `${where}: option "${name}" is not supported by this version of heed`);
+    }
+    const near = didYouMean(name, [...names, ...toCome]);
+    throw new HeedError("option", `${where}: ${what} has no option ${showValue(name)}${near}`);
+  }
+  return value;
+}
+
+/** A finite number, or the default where it is absent. */
+export function readFinite<D>(where: string, name: string, value: unknown, absent: D): number | D {
+  if (value === undefined) return absent;
+  if (typeof value === "number" && Number.isFinite(value)) return value;
+  throw new HeedError("option", `${at(where, name)} must be a finite number, got ${showValue(value)}`);
+}
+
+/** A whole number of at least 1, or the default where it is absent. */
+export function readCount<D>(where: string, name: string, value: unknown, absent: D): number | D {
+  if (value === undefined) return absent;
+  if (typeof value === "number" && Number.isInteger(value) && value >= 1 && value < 2 ** 31) return value;
+  throw new HeedError("option", `${at(where, name)} must be a whole number, 1 or more, got ${showValue(value)}`);
+}
+
+export function readBoolean(where: string, name: string, value: unknown, absent: boolean): boolean {
+  if (value === undefined) return absent;
+  if (typeof value === "boolean") return value;
+  throw new HeedError("option", `${at(where, name)} must be true or false, got ${showValue(value)}`);
+}
+
+/** One of `choices`; one of `toCome` is refused as unsupported. */
+export function readChoice<C extends string>(
+  where: string,
+  name: string,
+  value: unknown,
+  choices: readonly C[],
+  toCome: readonly string[],
+  absent: C,
+): C {
+  if (value === undefined) return absent;
+  for (const choice of choices) if (choice === value) return choice;
+  if (typeof value === "string" && toCome.includes(value)) {
+    throw new HeedError("unsupported", `${at(where, name)} "${value}" is not supported by this version of heed`);
+  }
+  const list = choices.map((choice) => `"${choice}"`).join(", ");
+  const near = typeof value === "string" ? didYouMean(value, [...choices, ...toCome]) : "";
+  throw new HeedError("option", `${at(where, name)} must be one of ${list}, got ${showValue(value)}${near}`);
+}
+
+/** A Float32Array with room for `elements`; null where it is absent. */
+export function readOut(where: string, name: string, value: unknown): Float32Array | null {
+  if (value === undefined) return null;
+  if (isFloat32Array(value)) return value;
+  const got = isRecord(value) ? `a ${className(value)}` : showValue(value);
+  throw new HeedError("dtype", `${at(where, name)} must be a Float32Array, got ${got}`);
+}
+
+/** An AbortSignal of any realm; null where it is absent. */
+export function readSignal(where: string, value: unknown): AbortSignal | null {
+  if (value === undefined) return null;
+  if (isSignal(value)) return value;
+  throw new HeedError("option", `${where}: signal must be an AbortSignal, got ${showValue(value)}`);
+}
+
+function isSignal(value: unknown): value is AbortSignal {
+  return isRecord(value) && typeof value["aborted"] === "boolean" && typeof value["addEventListener"] === "function";
+}

@@ -1,0 +1,59 @@
+// What a call returns: types that follow from its options, and the making of them from what a backend computed.
+
+import type { AttentionComputed, Backend, Computed } from "../backends/backend.js";
+import type { AttentionOptions } from "./options.js";
+import { type ArrayTensor, Tensor } from "./tensor.js";
+import type { CheckedAttention } from "./validate.js";
+
+/** The options of a call that gives none. */
+export type NoOptions = Record<never, never>;
+
+type ByKeep<K> = K extends true ? Tensor : ArrayTensor;
+
+/** A tensor with `keep: true`, else a plain array. */
+export type Returned<O> = O extends { readonly keep: infer K }
+  ? ByKeep<K>
+  : "keep" extends keyof O
+    ? Tensor | ArrayTensor
+    : ArrayTensor;
+
+type OnRequest<O, Name extends "weights" | "lse"> = O extends { readonly return: { readonly [N in Name]: true } }
+  ? Returned<O>
+  : Returned<O> | undefined;
+
+/** The results of `attention`: typed as present where the options ask for them literally. */
+export interface AttentionResult<O = AttentionOptions> {
+  /** The query's rank and layout. Absent with `return: { output: false }`. */
+  readonly output: O extends { readonly return: { readonly output: false } } ? undefined : Returned<O>;
+  /** [B, H, L, S]; [H, L, S] for rank 3; [L, S] for rank 2. */
+  readonly weights: OnRequest<O, "weights">;
+  /** [B, H, L]; [H, L] for rank 3; [L] for rank 2. */
+  readonly lse: OnRequest<O, "lse">;
+}
+
+/** The same, before the options' types are known. */
+export interface AnyAttentionResult {
+  readonly output: Tensor | ArrayTensor | undefined;
+  readonly weights: Tensor | ArrayTensor | undefined;
+  readonly lse: Tensor | ArrayTensor | undefined;
+}
+
+export function resultOf(
+  backend: Backend,
+  computed: AttentionComputed,
+  shapes: CheckedAttention["shapes"],
+  wantsOutput: boolean,
+): AnyAttentionResult {
+  const { output, weights, lse } = computed;
+  if (!wantsOutput && output.kind === "resident") backend.free(output.resident);
+  return {
+    output: wantsOutput ? returned(backend, output, shapes.output) : undefined,
+    weights: weights === null ? undefined : returned(backend, weights, shapes.weights),
+    lse: lse === null ? undefined : returned(backend, lse, shapes.lse),
+  };
+}
+
+function returned(backend: Backend, computed: Computed, shape: readonly number[]): Tensor | ArrayTensor {
+  if (computed.kind === "resident") return new Tensor(backend, computed.resident, shape);
+  return { data: computed.array, shape, dtype: "f32" };
+}

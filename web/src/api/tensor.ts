@@ -1,0 +1,51 @@
+// Tensors that live in an engine, so that repeated calls copy nothing; and the plain arrays that calls return.
+
+import type { Backend, Resident } from "../backends/backend.js";
+import { DISPOSE, finalise, unfinalise } from "../memory/disposable.js";
+import { HeedError } from "./errors.js";
+
+/** A result: an array of the caller's own. */
+export interface ArrayTensor {
+  readonly data: Float32Array;
+  readonly shape: readonly number[];
+  readonly dtype: "f32";
+}
+
+/** Values in an engine's memory. Immutable; made by `heed.tensor`, `heed.zeros`, or a call with `keep: true`. */
+export class Tensor {
+  readonly shape: readonly number[];
+  readonly dtype: "f32" = "f32";
+  readonly location: "wasm" = "wasm";
+  readonly #backend: Backend;
+  readonly #resident: Resident;
+
+  /** @internal Users call `heed.tensor`. */
+  constructor(backend: Backend, resident: Resident, shape: readonly number[]) {
+    this.shape = Object.freeze([...shape]);
+    this.#backend = backend;
+    this.#resident = resident;
+    finalise(this, () => backend.free(resident));
+  }
+
+  /** @internal What the backend knows it by. Throws HeedError `disposed` when it is gone or another engine's. */
+  static residentOf(tensor: Tensor, backend: Backend, where: string): Resident {
+    if (tensor.#backend !== backend) throw new HeedError("disposed", `${where} is a tensor of another engine`);
+    if (!tensor.#resident.live) throw new HeedError("disposed", `${where} is a tensor that was disposed`);
+    return tensor.#resident;
+  }
+
+  /** Its values, copied. Rejects with HeedError `disposed` when it is gone. */
+  async read(): Promise<Float32Array> {
+    return this.#backend.download(Tensor.residentOf(this, this.#backend, "Tensor.read: this"));
+  }
+
+  /** Frees its memory, once calls that already use it are done. Can be repeated. */
+  dispose(): void {
+    unfinalise(this);
+    this.#backend.free(this.#resident);
+  }
+
+  [DISPOSE](): void {
+    this.dispose();
+  }
+}

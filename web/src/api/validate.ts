@@ -1,0 +1,167 @@
+// Tensors + read options -> a frozen AttentionProblem, or a HeedError that names the rule and the shapes that broke it.
+
+import type { AttentionProblem, Backend, Dims4, Operand, OutputView } from "../backends/backend.js";
+import { showShape, showValue } from "./describe.js";
+import { HeedError } from "./errors.js";
+import { dense, perHeadShape, userShape, type Walk, walkOf } from "./layout.js";
+import { MAX_ELEMENTS, product, type ReadTensor, readMask, readTensor, withBareShape } from "./operands.js";
+import type { ReadOptions } from "./read-options.js";
+
+/** A checked call: what to compute, and the shapes in which the caller sees the results. */
+export interface CheckedAttention {
+  readonly problem: AttentionProblem;
+  readonly shapes: {
+    readonly output: readonly number[];
+    readonly weights: readonly number[];
+    readonly lse: readonly number[];
+  };
+}
+
+export function validateAttention(
+  where: string,
+  backend: Backend,
+  tensors: { readonly query: unknown; readonly key: unknown; readonly value: unknown },
+  options: ReadOptions,
+): CheckedAttention {
+  const query = readTensor(where, "query", tensors.query, backend);
+  const key = readTensor(where, "key", tensors.key, backend);
+  const value = readTensor(where, "value", tensors.value, backend);
+  const walks = walksOf(where, query, key, value, options);
+  const target = scoresShape(walks.query, walks.key);
+  const outputShape: Dims4 = [target[0], target[1], target[2], walks.value.shape[3]];
+  const rank = query.shape.length;
+  const order = options.layout === "bhnd" || rank === 2 ? "bhnd" : "bnhd";
+  const output = outputView(where, "output", dense(order, outputShape));
+  checkOut(where, options.out, output.elements);
+  const problem: AttentionProblem = {
+    query: operand(query, walks.query),
+    key: operand(key, walks.key),
+    value: operand(value, walks.value),
+    mask: broadcastOperand(where, "mask", options.mask, target, (mask) => readMask(where, mask)),
+    bias: broadcastOperand(where, "bias", options.bias, target, (bias) => readTensor(where, "bias", bias, backend)),
+    scale: effectiveScale(where, options, walks.query.shape[3]),
+    causal: options.causal,
+    output,
+    weights: options.weights ? outputView(where, "weights", dense("bhnd", target)) : null,
+    lse: options.lse ? outputView(where, "lse", dense("bhnd", [target[0], target[1], target[2], 1])) : null,
+    into: options.out,
+    keep: options.keep,
+  };
+  return {
+    problem: Object.freeze(problem),
+    shapes: {
+      output: userShape(outputShape, rank, options.layout),
+      weights: perHeadShape(target, rank, options.layout),
+      lse: perHeadShape(target.slice(0, 3), rank, options.layout),
+    },
+  };
+}
+
+interface Walks {
+  readonly query: Walk;
+  readonly key: Walk;
+  readonly value: Walk;
+}
+
+/** The three shapes in [batch, heads, length, dim], agreeing with each other. */
+function walksOf(where: string, query: ReadTensor, key: ReadTensor, value: ReadTensor, options: ReadOptions): Walks {
+  const { layout } = options;
+  const fail = (rule: string): never => {
+    const got = `got query ${showShape(query.shape)} key ${showShape(key.shape)} value ${showShape(value.shape)}`;
+    throw new HeedError("shape", `${where}: ${rule}, ${got}`);
+  };
+  const ranks = [query.shape.length, key.shape.length, value.shape.length];
+  if (ranks.some((rank) => rank < 2 || rank > 4)) fail("query, key and value must have rank 2, 3 or 4");
+  if (ranks.some((rank) => rank !== ranks[0])) fail("query, key and value must have the same rank");
+  if (layout === "packed" && options.heads === null) {
+    throw new HeedError("option", `${where}: layout "packed" needs heads (and kvHeads where they differ)`);
+  }
+  const heads = options.heads ?? 1;
+  const q = walkOf(where, "query", query.shape, layout, heads);
+  const k = walkOf(where, "key", key.shape, layout, options.kvHeads ?? heads);
+  const v = walkOf(where, "value", value.shape, layout, options.kvHeads ?? heads);
+
+  if (q.shape[1] === 0 || k.shape[1] === 0 || v.shape[1] === 0)
+    fail("query, key and value must have at least one head");
+  if (q.shape[3] === 0 || k.shape[3] === 0) fail("head_dim must be at least 1");
+  if (v.shape[3] === 0) fail("value_dim must be at least 1");
+  if (q.shape[0] !== k.shape[0] || q.shape[0] !== v.shape[0]) fail("query, key and value must have the same batch");
+  if (q.shape[3] !== k.shape[3]) fail("query and key must have the same head_dim");
+  if (k.shape[1] !== v.shape[1]) fail("key and value heads must match");
+  if (k.shape[2] !== v.shape[2]) {
+    const got = `got key ${showShape(key.shape)} value ${showShape(value.shape)}`;
+    throw new HeedError("shape", `${where}: key and value lengths must match, ${got}`);
+  }
+  if (q.shape[1] % k.shape[1] !== 0) {
+    fail(`query heads must be a multiple of key and value heads (${q.shape[1]} and ${k.shape[1]})`);
+  }
+  checkHeads(where, "heads", options.heads, q.shape[1], query.shape);
+  checkHeads(where, "kvHeads", options.kvHeads, k.shape[1], key.shape);
+  return { query: q, key: k, value: v };
+}
+
+function checkHeads(where: string, name: string, given: number | null, heads: number, shape: readonly number[]): void {
+  if (given === null || given === heads) return;
+  throw new HeedError("option", `${where}: ${name} is ${given}, but the shape ${showShape(shape)} has ${heads}`);
+}
+
+/** [batch, query heads, query length, key length] */
+function scoresShape(query: Walk, key: Walk): Dims4 {
+  return [query.shape[0], query.shape[1], query.shape[2], key.shape[2]];
+}
+
+function operand(read: ReadTensor, walk: Walk): Operand {
+  return { source: read.source, elements: read.elements, ...walk };
+}
+
+/** A mask or bias over [B, H, L, S]: axes of size 1 repeat, a shorter last axis masks the keys beyond it. */
+function broadcastOperand(
+  where: string,
+  name: string,
+  value: unknown,
+  target: Dims4,
+  read: (value: unknown) => ReadTensor,
+): Operand | null {
+  if (value === undefined || value === null) return null;
+  const tensor = read(withBareShape(where, name, value, target));
+  const { shape } = tensor;
+  const rank = shape.length;
+  const axis = (index: number): number => shape[index - 4 + rank] ?? 1;
+  const full: Dims4 = [axis(0), axis(1), axis(2), axis(3)];
+  const fits = full.every((size, index) => size === 1 || size === target[index] || (index === 3 && size < target[3]));
+  if (rank < 1 || rank > 4 || !fits) {
+    throw new HeedError("shape", `${where}: ${name} must broadcast to ${showShape(target)}, got ${showShape(shape)}`);
+  }
+  const walk = dense("bhnd", full);
+  const step = (index: 0 | 1 | 2 | 3): number => (full[index] === 1 && target[index] !== 1 ? 0 : walk.strides[index]);
+  return {
+    source: tensor.source,
+    elements: tensor.elements,
+    shape: full,
+    strides: [step(0), step(1), step(2), step(3)],
+  };
+}
+
+function outputView(where: string, name: string, walk: Walk): OutputView {
+  const elements = product(walk.shape);
+  if (elements > MAX_ELEMENTS) {
+    throw new HeedError(
+      "memory",
+      `${where}: ${name} ${showShape(walk.shape)} would have ${elements} elements, heed can address ${MAX_ELEMENTS}`,
+    );
+  }
+  return { elements, ...walk };
+}
+
+function checkOut(where: string, out: Float32Array | null, elements: number): void {
+  if (out === null || out.length >= elements) return;
+  throw new HeedError("shape", `${where}: out must have room for ${elements} elements, got ${out.length}`);
+}
+
+/** scale / temperature, as C++ takes it: finite in single precision. */
+function effectiveScale(where: string, options: ReadOptions, headDim: number): number {
+  const scale = (options.scale ?? 1 / Math.sqrt(headDim)) / options.temperature;
+  if (Number.isFinite(Math.fround(scale))) return scale;
+  const got = `scale ${showValue(options.scale)} temperature ${showValue(options.temperature)}`;
+  throw new HeedError("option", `${where}: scale / temperature must be finite in single precision, got ${got}`);
+}

@@ -1,0 +1,94 @@
+// The interface between the API and whatever computes, and the problem that crosses it. Leans on nothing.
+
+/** Four axes, always [batch, heads, length, dim], whatever the caller's layout. */
+export type Dims4 = readonly [number, number, number, number];
+
+/** Values that live in a backend's memory. Immutable once made; only the backend that made it can use it. */
+export interface Resident {
+  readonly elements: number;
+  /** False from `free` on, and after the backend's own end. */
+  readonly live: boolean;
+}
+
+/** Where the numbers of an operand are: in an array of the caller's, or in the backend's memory already. */
+export type Source =
+  | { readonly kind: "array"; readonly array: Float32Array | Uint8Array }
+  | { readonly kind: "resident"; readonly resident: Resident };
+
+/** One input: its numbers, and how [batch, heads, length, dim] walks over them. Strides count elements; 0 broadcasts. */
+export interface Operand {
+  readonly source: Source;
+  readonly elements: number;
+  readonly shape: Dims4;
+  readonly strides: Dims4;
+}
+
+/** One output: dense, `elements` floats, walked like an operand. */
+export interface OutputView {
+  readonly elements: number;
+  readonly shape: Dims4;
+  readonly strides: Dims4;
+}
+
+/** "lower-right": query i sees keys j <= i + (S - L). "upper-left": j <= i. */
+export type CausalRule = "none" | "lower-right" | "upper-left";
+
+/** Scaled dot-product attention, checked: a backend computes it without asking again. */
+export interface AttentionProblem {
+  readonly query: Operand;
+  readonly key: Operand;
+  readonly value: Operand;
+  /** Bytes, nonzero = attend, broadcast against [batch, query heads, query length, key length]. */
+  readonly mask: Operand | null;
+  /** Floats added to the scores, broadcast likewise. */
+  readonly bias: Operand | null;
+  /** Everything that multiplies the scores, temperature included. */
+  readonly scale: number;
+  readonly causal: CausalRule;
+  readonly output: OutputView;
+  readonly weights: OutputView | null;
+  readonly lse: OutputView | null;
+  /** Where the output goes; null: into an array of its own. */
+  readonly into: Float32Array | null;
+  /** Leave the results in the backend's memory. */
+  readonly keep: boolean;
+}
+
+/** One result: an array that the caller owns, or a resident, as `keep` asked. */
+export type Computed =
+  | { readonly kind: "array"; readonly array: Float32Array }
+  | { readonly kind: "resident"; readonly resident: Resident };
+
+export interface AttentionComputed {
+  readonly output: Computed;
+  readonly weights: Computed | null;
+  readonly lse: Computed | null;
+}
+
+/** What a backend says of itself in `capabilities`; may change when it falls back. */
+export interface BackendReport {
+  readonly backend: "wasm" | "webgpu";
+  readonly variant: "simd" | "relaxed";
+  /** Where async calls compute: a worker on shared memory, a worker with its own, or (null) the calling thread. */
+  readonly worker: "shared-memory" | "private-memory" | null;
+  readonly threads: number;
+  /** Why it is this way and no better. */
+  readonly reasons: readonly string[];
+}
+
+/**
+ * The contract. A problem is valid when it arrives. Its arrays are read before `attention` returns its promise, so the caller
+ * may overwrite them at once; residents that it names stay alive until it is done, freed by the caller or not. Calls finish in
+ * the order in which they were made. A failed call is a HeedError, frees what it took, and leaves the backend working. An
+ * aborted call rejects at once, computed or not. `dispose` frees everything and rejects what is in flight; it can be repeated.
+ */
+export interface Backend {
+  report(): BackendReport;
+  attention(problem: AttentionProblem, signal: AbortSignal | null): Promise<AttentionComputed>;
+  attentionSync(problem: AttentionProblem): AttentionComputed;
+  upload(data: Float32Array): Resident;
+  zeros(elements: number): Resident;
+  download(resident: Resident): Promise<Float32Array>;
+  free(resident: Resident): void;
+  dispose(): void;
+}

@@ -1,0 +1,134 @@
+// A problem as one block of the heap: the packed call, its inputs, room for its outputs. Pure layout: nothing is allocated here.
+
+import { HeedError } from "../../api/errors.js";
+import { MAX_BLOCK_BYTES } from "../../memory/arena.js";
+import type { AttentionProblem, CausalRule, Operand, OutputView } from "../backend.js";
+import { ATTENTION_CALL } from "./generated/attention-call.js";
+import { WasmResident } from "./residents.js";
+
+/** Bytes of an input's own: `word` of the call is to hold their address. */
+export interface InputPart {
+  readonly word: number;
+  readonly offset: number;
+  readonly bytes: Uint8Array;
+}
+
+/** An input that lives in the engine already. */
+export interface ResidentPart {
+  readonly word: number;
+  readonly resident: WasmResident;
+}
+
+export interface OutputPart {
+  readonly word: number;
+  readonly offset: number;
+  readonly elements: number;
+}
+
+/** Offsets count bytes from the block's start; the call itself is at 0. */
+export interface Job {
+  /** The call with every address still 0. */
+  readonly call: Int32Array<ArrayBuffer>;
+  readonly inputs: readonly InputPart[];
+  readonly residents: readonly ResidentPart[];
+  /** Bytes of the call and the inputs, which is what has to be written. */
+  readonly inputBytes: number;
+  readonly output: OutputPart;
+  readonly weights: OutputPart | null;
+  readonly lse: OutputPart | null;
+  /** Bytes of the whole block. */
+  readonly bytes: number;
+}
+
+const CAUSAL: Readonly<Record<CausalRule, number>> = { none: 0, "lower-right": 1, "upper-left": 2 };
+
+/** Every part starts on a cache line, which is also the widest vector. */
+const ALIGNMENT = 64;
+
+export function jobOf(problem: AttentionProblem): Job {
+  const call = new Int32Array(ATTENTION_CALL.words);
+  const inputs: InputPart[] = [];
+  const residents: ResidentPart[] = [];
+  let end = aligned(call.byteLength);
+
+  const input = (word: number, operand: Operand | null): void => {
+    if (operand === null) return;
+    writeWalk(call, word, operand);
+    const { source } = operand;
+    if (source.kind === "resident") {
+      residents.push({ word, resident: ownResident(source.resident) });
+      return;
+    }
+    const { buffer, byteOffset, byteLength } = source.array;
+    inputs.push({ word, offset: end, bytes: new Uint8Array(buffer, byteOffset, byteLength) });
+    end = aligned(end + byteLength);
+  };
+  const output = (word: number, view: OutputView): OutputPart => {
+    writeWalk(call, word, view);
+    const part = { word, offset: end, elements: view.elements };
+    end = aligned(end + view.elements * Float32Array.BYTES_PER_ELEMENT);
+    return part;
+  };
+
+  input(ATTENTION_CALL.query, problem.query);
+  input(ATTENTION_CALL.key, problem.key);
+  input(ATTENTION_CALL.value, problem.value);
+  input(ATTENTION_CALL.mask, problem.mask);
+  input(ATTENTION_CALL.bias, problem.bias);
+  const inputBytes = end;
+  new Float32Array(call.buffer)[ATTENTION_CALL.scale] = problem.scale;
+  call[ATTENTION_CALL.causal] = CAUSAL[problem.causal];
+  const outputs = {
+    output: output(ATTENTION_CALL.output, problem.output),
+    weights: problem.weights && output(ATTENTION_CALL.weights, problem.weights),
+    lse: problem.lse && output(ATTENTION_CALL.lse, problem.lse),
+  };
+  // Beyond, addresses would wrap around.
+  if (end > MAX_BLOCK_BYTES) {
+    throw new HeedError("memory", `attention: inputs and results of ${end} bytes do not fit into WebAssembly's 4 GiB`);
+  }
+  return { call, inputs, residents, inputBytes, ...outputs, bytes: end };
+}
+
+/** The same job with its inputs copied, for one that has to wait while its caller may write on. Throws HeedError `memory`. */
+export function snapshot(job: Job): Job {
+  try {
+    return { ...job, inputs: job.inputs.map((part) => ({ ...part, bytes: part.bytes.slice() })) };
+  } catch (cause) {
+    throw new HeedError("memory", `attention: no room for a copy of ${job.inputBytes} bytes of inputs`, { cause });
+  }
+}
+
+/** The outputs that were asked for, in the order of the block. */
+export function outputsOf(job: Job): readonly OutputPart[] {
+  return [job.output, job.weights, job.lse].filter((part) => part !== null);
+}
+
+/** The words that hold addresses relative to the block. */
+export function relativeWords(job: Job): readonly number[] {
+  return [...job.inputs, ...outputsOf(job)].map((part) => part.word);
+}
+
+/** Writes call and inputs to `block`, with addresses for a block that starts at `base`. */
+export function writeJob(job: Job, block: Uint8Array, base: number): void {
+  const call = job.call.slice();
+  // Stores keep the low 32 bits, which is how C++ reads an address beyond 2 GiB.
+  for (const part of [...job.inputs, ...outputsOf(job)]) call[part.word] = base + part.offset;
+  for (const { word, resident } of job.residents) call[word] = resident.address;
+  block.set(new Uint8Array(call.buffer), 0);
+  for (const part of job.inputs) block.set(part.bytes, part.offset);
+}
+
+function writeWalk(call: Int32Array, word: number, walk: Pick<OutputView, "shape" | "strides">): void {
+  call.set(walk.shape, word + 1);
+  call.set(walk.strides, word + 5);
+}
+
+function ownResident(resident: unknown): WasmResident {
+  if (resident instanceof WasmResident) return resident;
+  throw new TypeError("a resident of another backend reached the wasm backend");
+}
+
+function aligned(bytes: number): number {
+  return Math.ceil(bytes / ALIGNMENT) * ALIGNMENT;
+}

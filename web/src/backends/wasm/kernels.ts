@@ -1,0 +1,106 @@
+// The front instance: Emscripten's module on the calling thread, its heap, and the calls that compute right here.
+
+import { causeText, HeedError, type HeedErrorCode } from "../../api/errors.js";
+import { Arena, type Block, MAX_BLOCK_BYTES } from "../../memory/arena.js";
+import { HeapView } from "../../memory/heap-view.js";
+import type { MainModule } from "./generated/kernels.js";
+import { type Job, type OutputPart, writeJob } from "./job.js";
+
+/** The code of each status that C++ returns, by number. */
+const CODES: readonly (HeedErrorCode | null)[] = [null, "shape", "option", "memory", "unsupported"];
+
+/** A status from C++ as a HeedError; nothing for 0. */
+export function throwStatus(status: number, message: string): void {
+  if (status === 0) return;
+  throw new HeedError(CODES[status] ?? "unsupported", message);
+}
+
+/** Outputs of a finished job. A view lasts until the next allocation; `release` gives the block back. */
+export interface Finished {
+  /** True when `view` gives an array that nobody else holds. */
+  readonly owned: boolean;
+  view(part: OutputPart): Float32Array;
+  release(): void;
+}
+
+export class Kernels {
+  readonly compiled: WebAssembly.Module;
+  readonly memory: WebAssembly.Memory;
+  readonly heap: HeapView;
+  readonly arena: Arena;
+  readonly #raw: MainModule;
+
+  constructor(raw: MainModule, compiled: WebAssembly.Module, memory: WebAssembly.Memory) {
+    this.compiled = compiled;
+    this.memory = memory;
+    this.heap = new HeapView(memory);
+    this.arena = new Arena(raw);
+    this.#raw = raw;
+  }
+
+  /** Takes a block and writes the job into it. */
+  place(job: Job): Block {
+    const block = this.arena.take(job.bytes);
+    writeJob(job, this.heap.bytes(block.address, job.inputBytes), block.address);
+    return block;
+  }
+
+  /** Computes a job on this thread. */
+  compute(job: Job): Finished {
+    const block = this.place(job);
+    try {
+      const status = this.#call(block.address);
+      if (status !== 0) throwStatus(status, this.#raw.statusMessage());
+    } catch (error) {
+      this.arena.give(block);
+      throw error;
+    }
+    return this.finished(block);
+  }
+
+  /** What a computed block holds. */
+  finished(block: Block): Finished {
+    return {
+      owned: false,
+      view: (part) => this.heap.floats(block.address + part.offset, part.elements),
+      release: () => this.arena.give(block),
+    };
+  }
+
+  /** Copies floats into memory of their own. `source` is asked after allocating, which makes older views stale. */
+  upload(elements: number, source: () => Float32Array): number {
+    const address = this.#reserve(elements);
+    this.heap.floats(address, elements).set(source());
+    return address;
+  }
+
+  zeros(elements: number): number {
+    const address = this.#reserve(elements);
+    this.heap.floats(address, elements).fill(0);
+    return address;
+  }
+
+  release(address: number): void {
+    this.#raw.release(address);
+  }
+
+  /** 64-byte aligned memory that the caller releases by address. */
+  allocate(bytes: number): number {
+    const address = bytes <= MAX_BLOCK_BYTES ? this.#raw.allocate(bytes) >>> 0 : 0;
+    if (address === 0) throw new HeedError("memory", `heed: the engine's memory has no room for ${bytes} more bytes`);
+    return address;
+  }
+
+  #reserve(elements: number): number {
+    return this.allocate(Math.max(1, elements) * Float32Array.BYTES_PER_ELEMENT);
+  }
+
+  /** A trap inside the module must not leave as a bare RuntimeError. */
+  #call(address: number): number {
+    try {
+      return this.#raw.attention(address);
+    } catch (cause) {
+      throw new HeedError("memory", `attention: the kernel trapped: ${causeText(cause)}`, { cause });
+    }
+  }
+}

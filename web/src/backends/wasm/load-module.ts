@@ -1,0 +1,57 @@
+// From a variant's name to a running front instance: import, compile, memory, glue. Any failure is a HeedError `load`.
+
+import { causeText, HeedError } from "../../api/errors.js";
+import type { VariantName } from "../../platform/select.js";
+import { compileBase64 } from "./binary.js";
+import { Kernels } from "./kernels.js";
+import { type GlueOptions, VARIANTS, type Variant } from "./variants.js";
+
+/** Ceilings for a shared memory, in pages of 64 KiB: phones refuse to reserve 4 GiB of addresses, and get less. */
+const SHARED_CEILINGS = [65536, 32768, 16384, 4096];
+
+/** The caller's compiled module stands in for the inlined binary where there is one. */
+export async function loadKernels(name: VariantName, override: WebAssembly.Module | null): Promise<Kernels> {
+  try {
+    const variant = await VARIANTS[name]();
+    const compiled = override ?? (await compileBase64(variant.binary, name));
+    return await instantiate(variant, compiled);
+  } catch (cause) {
+    if (cause instanceof HeedError) throw cause;
+    throw new HeedError("load", `createHeed: cannot load ${name}: ${causeText(cause)}`, { cause });
+  }
+}
+
+async function instantiate(variant: Variant, compiled: WebAssembly.Module): Promise<Kernels> {
+  const shared = variant.importedMemory && sharedMemory(variant.importedMemory);
+  let memory: unknown = shared;
+  const start = async (...[imports, receive]: Parameters<GlueOptions["instantiateWasm"]>): Promise<void> => {
+    const instance = await WebAssembly.instantiate(compiled, imports);
+    memory = shared ?? instance.exports["memory"];
+    receive(instance, compiled);
+  };
+  const raw = await new Promise<Awaited<ReturnType<Variant["default"]>>>((resolve, reject) => {
+    const instantiateWasm: GlueOptions["instantiateWasm"] = (imports, receive) => {
+      // The glue would leave its promise pending, were a refusal not passed on here.
+      start(imports, receive).catch(reject);
+      return {};
+    };
+    variant
+      .default(shared === null ? { instantiateWasm } : { instantiateWasm, wasmMemory: shared })
+      .then(resolve, reject);
+  });
+  if (!(memory instanceof WebAssembly.Memory)) throw new Error("its memory is missing");
+  return new Kernels(raw, compiled, memory);
+}
+
+function sharedMemory(pages: { readonly initial: number; readonly maximum: number }): WebAssembly.Memory {
+  let refusal: unknown;
+  for (const ceiling of SHARED_CEILINGS) {
+    try {
+      const maximum = Math.max(pages.initial, Math.min(pages.maximum, ceiling));
+      return new WebAssembly.Memory({ initial: pages.initial, maximum, shared: true });
+    } catch (error) {
+      refusal = error;
+    }
+  }
+  throw refusal;
+}

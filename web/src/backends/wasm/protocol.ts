@@ -1,0 +1,61 @@
+// The messages between the backend and its worker: plain data, the worker's whole vocabulary. One call at a time is under way.
+
+/** First of all: what to run. A shared memory comes with a stack for the worker; without one it makes a memory of its own. */
+export interface StartMessage {
+  readonly kind: "start";
+  readonly module: WebAssembly.Module;
+  readonly shared: { readonly memory: WebAssembly.Memory; readonly stackTop: number } | null;
+}
+
+/** Shared memory: everything is in the heap already. */
+export interface CallMessage {
+  readonly kind: "call";
+  readonly call: number;
+}
+
+/** Private memory: the block's written part travels, addresses in it relative to its start. */
+export interface BlockMessage {
+  readonly kind: "block";
+  readonly block: ArrayBuffer;
+  /** Bytes of the whole block, outputs included. */
+  readonly bytes: number;
+  /** Words of the call that hold addresses relative to the block. */
+  readonly relative: readonly number[];
+  /** Words of the call that take the address of a resident; its `data` come once, with the first use. */
+  readonly residents: readonly { readonly word: number; readonly id: number; readonly data: ArrayBuffer | null }[];
+  /** Byte offset and length of each output. */
+  readonly outputs: readonly (readonly [offset: number, bytes: number])[];
+}
+
+/** Private memory: a resident was freed. */
+export interface ForgetMessage {
+  readonly kind: "forget";
+  readonly id: number;
+}
+
+export type ToWorker = StartMessage | CallMessage | BlockMessage | ForgetMessage;
+
+export interface ReadyMessage {
+  readonly kind: "ready";
+}
+
+/** The worker could not start at all. */
+export interface FailedMessage {
+  readonly kind: "failed";
+  readonly message: string;
+}
+
+export interface DoneMessage {
+  readonly kind: "done";
+  /** C++'s status; TRAPPED when the call trapped, NO_ROOM when the block found no memory. */
+  readonly status: number;
+  readonly message: string;
+  /** Private memory: the outputs, in the order asked. */
+  readonly outputs: readonly ArrayBuffer[];
+}
+
+export type FromWorker = ReadyMessage | FailedMessage | DoneMessage;
+
+/** Statuses beside C++'s own, which are positive. */
+export const TRAPPED = -1;
+export const NO_ROOM = -2;

@@ -1,0 +1,76 @@
+// Values that live in the front instance's memory, and the counting that keeps them there while a call uses them.
+
+import type { Resident } from "../backend.js";
+import type { Kernels } from "./kernels.js";
+
+let lastId = 0;
+
+export class WasmResident implements Resident {
+  /** Names it in the worker's messages; never reused. */
+  readonly id: number;
+  readonly elements: number;
+  /** In the front instance's heap; changes when the engine falls back to another memory. */
+  address: number;
+  /** Calls that are using it. */
+  users = 0;
+  live = true;
+
+  constructor(address: number, elements: number) {
+    lastId += 1;
+    this.id = lastId;
+    this.address = address;
+    this.elements = elements;
+  }
+}
+
+/** All residents of one backend. Memory is given back by `release`, once nobody uses it any more. */
+export class Residents {
+  readonly #all = new Set<WasmResident>();
+  readonly #release: (resident: WasmResident) => void;
+
+  constructor(release: (resident: WasmResident) => void) {
+    this.#release = release;
+  }
+
+  add(address: number, elements: number): WasmResident {
+    const resident = new WasmResident(address, elements);
+    this.#all.add(resident);
+    return resident;
+  }
+
+  free(resident: WasmResident): void {
+    if (!resident.live) return;
+    resident.live = false;
+    this.#dropUnused(resident);
+  }
+
+  /** Keeps residents alive for a call, freed meanwhile or not, until as many `letGo`. */
+  hold(residents: readonly WasmResident[]): void {
+    for (const resident of residents) resident.users += 1;
+  }
+
+  letGo(residents: readonly WasmResident[]): void {
+    for (const resident of residents) {
+      resident.users -= 1;
+      if (!resident.live) this.#dropUnused(resident);
+    }
+  }
+
+  /** Copies everything from one memory to another. Throws HeedError `memory`. */
+  move(from: Kernels, to: Kernels): void {
+    for (const resident of this.#all) {
+      const { address, elements } = resident;
+      resident.address = to.upload(elements, () => from.heap.floats(address, elements));
+    }
+  }
+
+  /** Their memory is gone. */
+  forgetAll(): void {
+    for (const resident of this.#all) resident.live = false;
+    this.#all.clear();
+  }
+
+  #dropUnused(resident: WasmResident): void {
+    if (resident.users === 0 && this.#all.delete(resident)) this.#release(resident);
+  }
+}

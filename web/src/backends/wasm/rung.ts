@@ -1,0 +1,34 @@
+// Opening one rung of the ladder: kernels of its variant, and a runner where it wants one.
+
+import type { Rung } from "../../platform/select.js";
+import type { Kernels } from "./kernels.js";
+import { loadKernels } from "./load-module.js";
+import { LocalRunner, PrivateRunner, type Runner, SharedRunner } from "./runners.js";
+import type { WorkerOverrides } from "./worker-link.js";
+
+/** A rung that works: what it is, its front instance, and where its async calls compute. */
+export interface OpenRung {
+  readonly rung: Rung;
+  readonly kernels: Kernels;
+  readonly runner: Runner;
+}
+
+/** What the caller brings to every rung. */
+export interface RungOverrides extends WorkerOverrides {
+  /** A compiled module to use instead of the inlined binary. */
+  readonly compiled: WebAssembly.Module | null;
+}
+
+/** Throws HeedError `load` or WorkerLost when this rung cannot be had. `previous` lends its kernels where they fit. */
+export async function openRung(rung: Rung, overrides: RungOverrides, previous: OpenRung | null): Promise<OpenRung> {
+  const fits = previous !== null && previous.rung.variant === rung.variant;
+  const kernels = fits ? previous.kernels : await loadKernels(rung.variant, overrides.compiled);
+  return { rung, kernels, runner: await openRunner(rung, kernels, overrides) };
+}
+
+async function openRunner(rung: Rung, kernels: Kernels, overrides: WorkerOverrides): Promise<Runner> {
+  if (rung.worker === null) return new LocalRunner(kernels);
+  return rung.worker === "shared-memory"
+    ? SharedRunner.open(kernels, overrides)
+    : PrivateRunner.open(kernels, overrides);
+}

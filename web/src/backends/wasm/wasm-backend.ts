@@ -1,0 +1,213 @@
+// The wasm backend: a ladder of ways to compute, the rung it stands on, the queue of calls, and the residents they share.
+
+import { causeText, HeedError } from "../../api/errors.js";
+import type { Choice } from "../../platform/select.js";
+import type { AttentionComputed, AttentionProblem, Backend, BackendReport, Computed, Resident } from "../backend.js";
+import { type Job, jobOf, type OutputPart, snapshot } from "./job.js";
+import type { Finished } from "./kernels.js";
+import { SerialQueue, type Ticket } from "./queue.js";
+import { Residents, WasmResident } from "./residents.js";
+import { type OpenRung, openRung, type RungOverrides } from "./rung.js";
+import { WorkerLost } from "./worker-link.js";
+
+export class WasmBackend implements Backend {
+  readonly #choice: Choice;
+  readonly #overrides: RungOverrides;
+  readonly #reasons: string[];
+  readonly #queue = new SerialQueue();
+  readonly #residents = new Residents((resident) => {
+    this.#open?.runner.forget(resident);
+    this.#open?.kernels.release(resident.address);
+  });
+  /** The rung it stands on; null when disposed, or when the ladder has no rung left. */
+  #open: OpenRung | null = null;
+  #rungsTried = 0;
+  #disposed = false;
+
+  /** Climbs onto the best rung that works. Throws HeedError `load` when none does. */
+  static async open(choice: Choice, overrides: RungOverrides): Promise<WasmBackend> {
+    const backend = new WasmBackend(choice, overrides);
+    await backend.#descend();
+    return backend;
+  }
+
+  private constructor(choice: Choice, overrides: RungOverrides) {
+    this.#choice = choice;
+    this.#overrides = overrides;
+    this.#reasons = [...choice.reasons];
+  }
+
+  report(): BackendReport {
+    const rung = this.#open?.rung ?? this.#choice.ladder.at(-1);
+    const variant = rung?.variant.startsWith("wasm-relaxed") ? "relaxed" : "simd";
+    return { backend: "wasm", variant, worker: rung?.worker ?? null, threads: 1, reasons: [...this.#reasons] };
+  }
+
+  /** Bytes of the front instance's heap: for tests of leaks. */
+  get heapBytes(): number {
+    return this.#current("heed").kernels.heap.byteLength;
+  }
+
+  async attention(problem: AttentionProblem, signal: AbortSignal | null): Promise<AttentionComputed> {
+    const { runner } = this.#current("attention");
+    const startsNow = this.#queue.idle && runner.lost === null;
+    const job = startsNow ? jobOf(problem) : snapshot(jobOf(problem));
+    const used = job.residents.map(({ resident }) => resident);
+    this.#residents.hold(used);
+    return this.#queue.push(
+      {
+        run: (ticket) => this.#run(job, problem, ticket),
+        interrupt: () => this.#open?.runner.interrupt(),
+        done: () => this.#residents.letGo(used),
+      },
+      signal,
+    );
+  }
+
+  attentionSync(problem: AttentionProblem): AttentionComputed {
+    const { kernels } = this.#current("attentionSync");
+    const job = jobOf(problem);
+    return this.#collect(kernels.compute(job), job, problem);
+  }
+
+  upload(data: Float32Array): Resident {
+    const { kernels } = this.#current("tensor");
+    return this.#residents.add(
+      kernels.upload(data.length, () => data),
+      data.length,
+    );
+  }
+
+  zeros(elements: number): Resident {
+    const { kernels } = this.#current("zeros");
+    return this.#residents.add(kernels.zeros(elements), elements);
+  }
+
+  async download(resident: Resident): Promise<Float32Array> {
+    const { kernels } = this.#current("Tensor.read");
+    if (!(resident instanceof WasmResident) || !resident.live) throw disposedError("Tensor.read");
+    return kernels.heap.floats(resident.address, resident.elements).slice();
+  }
+
+  free(resident: Resident): void {
+    if (resident instanceof WasmResident) this.#residents.free(resident);
+  }
+
+  dispose(): void {
+    if (this.#disposed) return;
+    this.#disposed = true;
+    this.#queue.close(disposedError("attention"));
+    this.#open?.runner.dispose();
+    this.#residents.forgetAll();
+    // The heap goes with its last reference.
+    this.#open = null;
+  }
+
+  /** Async only where it has to be: a call that starts now has its inputs read before this returns. */
+  async #run(job: Job, problem: AttentionProblem, ticket: Ticket): Promise<AttentionComputed> {
+    const lost = this.#open?.runner.lost ?? null;
+    if (lost !== null) await this.#descend(lost);
+    const { runner } = this.#current("attention");
+    const finished = await this.#runOn(runner, job, ticket);
+    if (ticket.cancelled) {
+      finished.release();
+      throw new HeedError("aborted", "attention: aborted by its signal");
+    }
+    return this.#collect(finished, job, problem);
+  }
+
+  async #runOn(runner: OpenRung["runner"], job: Job, ticket: Ticket): Promise<Finished> {
+    try {
+      return await runner.run(job);
+    } catch (error) {
+      if (!(error instanceof WorkerLost)) throw error;
+      if (!this.#disposed && !ticket.cancelled) await this.#descend(error);
+      throw new HeedError("device-lost", `attention: the worker that computed it is lost: ${error.message}`, {
+        cause: error,
+      });
+    }
+  }
+
+  /** Copies results out, or keeps them; the block goes back in any case. */
+  #collect(finished: Finished, job: Job, problem: AttentionProblem): AttentionComputed {
+    const made: Resident[] = [];
+    const take = (part: OutputPart, into: Float32Array | null): Computed => {
+      if (into !== null) return { kind: "array", array: fill(into, finished.view(part)) };
+      if (!problem.keep) {
+        const view = finished.view(part);
+        return { kind: "array", array: finished.owned ? view : view.slice() };
+      }
+      const { kernels } = this.#current("attention");
+      const resident = this.#residents.add(
+        kernels.upload(part.elements, () => finished.view(part)),
+        part.elements,
+      );
+      made.push(resident);
+      return { kind: "resident", resident };
+    };
+    try {
+      return {
+        output: take(job.output, problem.into),
+        weights: job.weights && take(job.weights, null),
+        lse: job.lse && take(job.lse, null),
+      };
+    } catch (error) {
+      for (const resident of made) this.free(resident);
+      throw asHeedError(error);
+    } finally {
+      finished.release();
+    }
+  }
+
+  /** Climbs onto the next rung that works, taking the residents along. */
+  async #descend(lost: WorkerLost | null = null): Promise<void> {
+    if (lost !== null) this.#reasons.push(`the worker was lost (${lost.message})`);
+    const previous = this.#open;
+    const failures: unknown[] = [];
+    for (const rung of this.#choice.ladder.slice(this.#rungsTried)) {
+      this.#rungsTried += 1;
+      try {
+        const open = await openRung(rung, this.#overrides, previous);
+        if (this.#disposed) open.runner.dispose();
+        else this.#stepOnto(open, previous);
+        return;
+      } catch (error) {
+        failures.push(error);
+        this.#reasons.push(`${rung.variant} with ${rung.worker ?? "no"} worker was refused: ${causeText(error)}`);
+      }
+    }
+    this.#open = null;
+    const probed = this.#reasons.join("; ");
+    throw new HeedError("load", `createHeed: heed cannot run here: ${probed}`, { cause: failures.at(-1) });
+  }
+
+  #stepOnto(open: OpenRung, previous: OpenRung | null): void {
+    if (previous !== null && previous.kernels !== open.kernels) this.#residents.move(previous.kernels, open.kernels);
+    previous?.runner.dispose();
+    this.#open = open;
+  }
+
+  #current(where: string): OpenRung {
+    if (this.#open !== null) return this.#open;
+    if (this.#disposed) throw disposedError(where);
+    throw new HeedError("load", `${where}: heed cannot run here any more: ${this.#reasons.join("; ")}`);
+  }
+}
+
+function disposedError(where: string): HeedError {
+  return new HeedError("disposed", `${where}: the engine was disposed`);
+}
+
+function fill(into: Float32Array, view: Float32Array): Float32Array {
+  if (into.length < view.length) {
+    throw new HeedError("shape", "attention: out lost its buffer or shrank while the call ran");
+  }
+  into.set(view);
+  return into.length === view.length ? into : into.subarray(0, view.length);
+}
+
+/** A RangeError of the engine's own, when it has no room for an array. */
+function asHeedError(error: unknown): HeedError {
+  if (error instanceof HeedError) return error;
+  return new HeedError("memory", `attention: no room for the results: ${causeText(error)}`, { cause: error });
+}

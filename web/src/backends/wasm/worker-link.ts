@@ -1,0 +1,183 @@
+// One worker from outside: made for this runtime, started, asked one thing at a time, and noticed when it dies.
+
+import { causeText } from "../../api/errors.js";
+import { workerKind } from "../../platform/features.js";
+import { currentHost, nodeWorker } from "../../platform/host.js";
+import { workerSource } from "./generated/worker-source.js";
+import type {
+  BlockMessage,
+  CallMessage,
+  DoneMessage,
+  ForgetMessage,
+  FromWorker,
+  StartMessage,
+  ToWorker,
+} from "./protocol.js";
+
+/** How the caller wants workers made; both null: from the inlined source. */
+export interface WorkerOverrides {
+  readonly workerUrl: string | null;
+  readonly workerFactory: (() => unknown) | null;
+}
+
+/** The worker is gone, and with it the call that it was computing. */
+export class WorkerLost extends Error {
+  override readonly name: string = "WorkerLost";
+}
+
+/** A worker that neither starts nor fails within this time never will: some policies block it without an event. */
+const START_TIMEOUT_MS = 15_000;
+
+/** The script imports nothing, but Deno has no workers other than modules. */
+const WEB_WORKER: WorkerOptions = { type: "module", name: "heed" };
+
+/** What heed needs of a browser's Worker; Node's has the same but for its events. */
+interface AnyWorker {
+  postMessage(message: ToWorker, transfer: readonly ArrayBuffer[]): void;
+  terminate(): unknown;
+  addEventListener?(
+    type: string,
+    listener: (event: { readonly data?: FromWorker; readonly message?: string }) => void,
+  ): void;
+  on?(type: string, listener: (value: unknown) => void): void;
+  ref?(): void;
+  unref?(): void;
+}
+
+interface Pending {
+  resolve(message: DoneMessage): void;
+  reject(error: WorkerLost): void;
+}
+
+export class WorkerLink {
+  readonly #worker: AnyWorker;
+  readonly #started: Promise<void>;
+  #settleStart: { resolve(): void; reject(error: WorkerLost): void } | null = null;
+  #pending: Pending | null = null;
+  #lost: WorkerLost | null = null;
+
+  /** Resolves when the worker has its instance. Rejects with WorkerLost where none can be made. */
+  static async open(overrides: WorkerOverrides, start: StartMessage): Promise<WorkerLink> {
+    const link = new WorkerLink(makeWorker(overrides));
+    const timer = setTimeout(() => link.#lose("it did not start in time"), START_TIMEOUT_MS);
+    try {
+      link.#post(start, []);
+      await link.#started;
+    } finally {
+      clearTimeout(timer);
+    }
+    link.#worker.unref?.();
+    return link;
+  }
+
+  private constructor(worker: AnyWorker) {
+    this.#worker = worker;
+    this.#started = new Promise((resolve, reject) => {
+      this.#settleStart = { resolve, reject };
+    });
+    if (worker.on !== undefined) this.#listenNode(worker);
+    else this.#listenWeb(worker);
+  }
+
+  /** Why the worker is gone; null while it lives. */
+  get lost(): WorkerLost | null {
+    return this.#lost;
+  }
+
+  /** Asks for one computation. The next may be asked when this one is answered. */
+  request(message: CallMessage | BlockMessage, transfer: readonly ArrayBuffer[] = []): Promise<DoneMessage> {
+    return new Promise((resolve, reject) => {
+      if (this.#lost !== null) {
+        reject(this.#lost);
+        return;
+      }
+      this.#pending = { resolve, reject };
+      // Node ends when only idle workers are left.
+      this.#worker.ref?.();
+      this.#post(message, transfer);
+    });
+  }
+
+  tell(message: ForgetMessage): void {
+    if (this.#lost === null) this.#post(message, []);
+  }
+
+  /** Ends the worker at once; what it was computing is lost. */
+  terminate(reason: string): void {
+    this.#lose(reason);
+  }
+
+  #post(message: ToWorker, transfer: readonly ArrayBuffer[]): void {
+    try {
+      this.#worker.postMessage(message, transfer);
+    } catch (error) {
+      this.#lose(`it cannot be sent messages: ${causeText(error)}`);
+    }
+  }
+
+  #listenWeb(worker: AnyWorker): void {
+    worker.addEventListener?.("message", (event) => event.data && this.#receive(event.data));
+    worker.addEventListener?.("messageerror", () => this.#lose("a message of its could not be read"));
+    worker.addEventListener?.("error", (event) => {
+      this.#lose(event.message || "the page's policy or the network refused its source");
+    });
+  }
+
+  #listenNode(worker: AnyWorker): void {
+    // The boundary to the worker: what it posts is the protocol's.
+    worker.on?.("message", (message) => this.#receive(message as FromWorker));
+    worker.on?.("messageerror", () => this.#lose("a message of its could not be read"));
+    worker.on?.("error", (error) => this.#lose(causeText(error)));
+    worker.on?.("exit", (code) => this.#lose(`it ended with code ${String(code)}`));
+  }
+
+  #receive(message: FromWorker): void {
+    if (message.kind === "ready") this.#settleStart?.resolve();
+    else if (message.kind === "failed") this.#lose(message.message);
+    else this.#answer(message);
+  }
+
+  #answer(message: DoneMessage): void {
+    const pending = this.#pending;
+    this.#pending = null;
+    this.#worker.unref?.();
+    pending?.resolve(message);
+  }
+
+  #lose(reason: string): void {
+    if (this.#lost !== null) return;
+    this.#lost = new WorkerLost(reason);
+    this.#worker.terminate();
+    this.#settleStart?.reject(this.#lost);
+    this.#pending?.reject(this.#lost);
+    this.#pending = null;
+  }
+}
+
+function makeWorker({ workerFactory, workerUrl }: WorkerOverrides): AnyWorker {
+  try {
+    // The boundary to a worker of the caller's or the runtime's making.
+    if (workerFactory !== null) return workerFactory() as AnyWorker;
+    return workerUrl === null ? inlinedWorker() : (new Worker(workerUrl, WEB_WORKER) as AnyWorker);
+  } catch (error) {
+    throw new WorkerLost(causeText(error));
+  }
+}
+
+function inlinedWorker(): AnyWorker {
+  const host = currentHost();
+  const NodeWorker = workerKind(host) === "node" ? nodeWorker(host) : null;
+  if (NodeWorker === null) return webWorker();
+  // No flags of the process's own: a loader meant for its files would run before this source.
+  return new NodeWorker(workerSource, { eval: true, name: "heed", execArgv: [] });
+}
+
+function webWorker(): AnyWorker {
+  const url = URL.createObjectURL(new Blob([workerSource], { type: "text/javascript" }));
+  const worker = new Worker(url, WEB_WORKER);
+  const revoke = (): void => URL.revokeObjectURL(url);
+  // Not at once: some runtimes fetch the source later.
+  worker.addEventListener("message", revoke, { once: true });
+  worker.addEventListener("error", revoke, { once: true });
+  return worker as AnyWorker;
+}

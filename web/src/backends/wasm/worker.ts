@@ -1,0 +1,202 @@
+// heed's worker: a bare WebAssembly.Instance of the kernels and a message loop. Built into one string (generated/worker-source.ts),
+// it runs as a browser's worker and as Node's; it imports nothing but the protocol.
+
+import { type BlockMessage, type FromWorker, NO_ROOM, type StartMessage, type ToWorker, TRAPPED } from "./protocol.js";
+
+/** The exports of every variant that a bare instance needs. `memory` and `_initialize` only where memory is not shared. */
+interface KernelExports {
+  heed_attention(call: number): number;
+  heed_status_message(): number;
+  heed_allocate(bytes: number): number;
+  heed_release(address: number): void;
+  readonly memory?: WebAssembly.Memory;
+  _initialize?(): void;
+  __wasm_call_ctors?(): void;
+  _emscripten_stack_restore?(top: number): void;
+}
+
+interface Port {
+  postMessage(message: FromWorker, transfer?: readonly ArrayBuffer[]): void;
+  listen(listener: (message: ToWorker) => void): void;
+}
+
+let kernels: KernelExports | undefined;
+let memory: WebAssembly.Memory | undefined;
+const residents = new Map<number, number>();
+
+const port = openPort();
+port.listen((message) => {
+  if (message.kind === "start") void start(message);
+  else if (message.kind === "forget") forget(message.id);
+  else reply(message.kind === "call" ? () => callShared(message.call) : () => callBlock(message));
+});
+
+async function start({ module, shared }: StartMessage): Promise<void> {
+  try {
+    if (shared !== null) memory = shared.memory;
+    const instance = await WebAssembly.instantiate(module, importsOf(module));
+    // The boundary to the module, whose exports the contract with C++ lists.
+    kernels = instance.exports as unknown as KernelExports;
+    if (shared === null) {
+      memory = kernels.memory;
+      (kernels._initialize ?? kernels.__wasm_call_ctors)?.();
+    } else {
+      // Constructors ran in the front instance; here they would run again over the same heap.
+      kernels._emscripten_stack_restore?.(shared.stackTop);
+    }
+    port.postMessage({ kind: "ready" });
+  } catch (error) {
+    port.postMessage({ kind: "failed", message: String(error) });
+  }
+}
+
+/** What the glue would provide: kernels need room to grow, and constructors register for an Embind that is not here. */
+function importsOf(module: WebAssembly.Module): WebAssembly.Imports {
+  const imports: Record<string, Record<string, WebAssembly.ImportValue>> = {};
+  for (const { module: space, name, kind } of WebAssembly.Module.imports(module)) {
+    imports[space] ??= {};
+    if (kind === "memory" && memory !== undefined) imports[space][name] = memory;
+    else if (name === "emscripten_resize_heap") imports[space][name] = (bytes: number) => grow(bytes >>> 0);
+    else if (name === "_emscripten_memcpy_js") imports[space][name] = copyWithin;
+    else if (name.startsWith("_embind_register")) imports[space][name] = () => {};
+    else imports[space][name] = () => abort(name);
+  }
+  return imports;
+}
+
+/** Builds without bulk memory ask for large copies. */
+function copyWithin(to: number, from: number, bytes: number): void {
+  new Uint8Array(heapBuffer()).copyWithin(to >>> 0, from >>> 0, (from >>> 0) + (bytes >>> 0));
+}
+
+function abort(name: string): never {
+  throw new Error(`the kernels called ${name}`);
+}
+
+/** Grows the memory to hold `bytes`: 1 where it could, as Emscripten's allocator expects. */
+function grow(bytes: number): number {
+  if (memory === undefined) return 0;
+  const now = memory.buffer.byteLength;
+  try {
+    // A fifth more than needed, as Emscripten's own glue does, so that rising sizes do not grow it call by call.
+    for (const wanted of [Math.max(bytes, now * 1.2), bytes]) {
+      const pages = Math.ceil((Math.min(wanted, 2 ** 32) - now) / 65536);
+      if (pages <= 0 || tryGrow(memory, pages)) return 1;
+    }
+  } catch {
+    // Falls through to the refusal.
+  }
+  return 0;
+}
+
+function tryGrow(target: WebAssembly.Memory, pages: number): boolean {
+  try {
+    target.grow(pages);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+interface Outcome {
+  readonly status: number;
+  readonly outputs: readonly ArrayBuffer[];
+}
+
+function reply(compute: () => Outcome): void {
+  try {
+    const { status, outputs } = compute();
+    const message = status > 0 ? statusMessage() : "";
+    port.postMessage({ kind: "done", status, message, outputs }, outputs);
+  } catch (error) {
+    port.postMessage({ kind: "done", status: TRAPPED, message: String(error), outputs: [] });
+  }
+}
+
+function callShared(call: number): Outcome {
+  return { status: running().heed_attention(call), outputs: [] };
+}
+
+function callBlock(message: BlockMessage): Outcome {
+  const { heed_allocate, heed_attention, heed_release } = running();
+  if (!keepResidents(message)) return { status: NO_ROOM, outputs: [] };
+  const base = heed_allocate(message.bytes) >>> 0;
+  if (base === 0) return { status: NO_ROOM, outputs: [] };
+  try {
+    const heap = heapBuffer();
+    new Uint8Array(heap, base).set(new Uint8Array(message.block));
+    const call = new Uint32Array(heap, base, message.block.byteLength >>> 2);
+    for (const word of message.relative) call[word] = (call[word] ?? 0) + base;
+    for (const { word, id } of message.residents) call[word] = residents.get(id) ?? 0;
+    const status = heed_attention(base);
+    // The memory may have grown: its buffer is asked for again.
+    const after = heapBuffer();
+    const outputs =
+      status === 0 ? message.outputs.map(([offset, bytes]) => after.slice(base + offset, base + offset + bytes)) : [];
+    return { status, outputs };
+  } finally {
+    heed_release(base);
+  }
+}
+
+/** Copies residents that are new here into this memory; false when there is no room. */
+function keepResidents(message: BlockMessage): boolean {
+  for (const { id, data } of message.residents) {
+    if (data === null || residents.has(id)) continue;
+    const address = running().heed_allocate(data.byteLength) >>> 0;
+    if (address === 0) return false;
+    new Uint8Array(heapBuffer(), address).set(new Uint8Array(data));
+    residents.set(id, address);
+  }
+  return true;
+}
+
+function forget(id: number): void {
+  const address = residents.get(id);
+  if (address === undefined) return;
+  residents.delete(id);
+  running().heed_release(address);
+}
+
+function running(): KernelExports {
+  return kernels ?? abort("a worker that has not started");
+}
+
+function heapBuffer(): ArrayBuffer {
+  return memory === undefined ? abort("a worker without memory") : memory.buffer;
+}
+
+function statusMessage(): string {
+  const start = running().heed_status_message() >>> 0;
+  const bytes = new Uint8Array(heapBuffer());
+  // Copied first: decoders refuse shared memory.
+  return new TextDecoder().decode(bytes.slice(start, bytes.indexOf(0, start)));
+}
+
+/** A browser's worker talks through its globals, Node's through worker_threads.parentPort. */
+function openPort(): Port {
+  const scope = globalThis as unknown as {
+    readonly WorkerGlobalScope?: unknown;
+    postMessage(message: FromWorker, transfer: readonly ArrayBuffer[]): void;
+    onmessage: (event: { readonly data: ToWorker }) => void;
+    readonly process?: { getBuiltinModule(name: "node:worker_threads"): { readonly parentPort: NodePort } };
+  };
+  if (scope.WorkerGlobalScope === undefined && scope.process !== undefined) {
+    const { parentPort } = scope.process.getBuiltinModule("node:worker_threads");
+    return {
+      postMessage: (message, transfer = []) => parentPort.postMessage(message, transfer),
+      listen: (listener) => void parentPort.on("message", listener),
+    };
+  }
+  return {
+    postMessage: (message, transfer = []) => scope.postMessage(message, transfer),
+    listen: (listener) => {
+      scope.onmessage = (event) => listener(event.data);
+    },
+  };
+}
+
+interface NodePort {
+  postMessage(message: FromWorker, transfer: readonly ArrayBuffer[]): void;
+  on(event: "message", listener: (message: ToWorker) => void): void;
+}

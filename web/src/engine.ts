@@ -1,0 +1,108 @@
+// The composition root: probe -> select -> load -> backend. The one file that knows every backend.
+
+import { attend, attendSync } from "./api/attention.js";
+import { HeedError } from "./api/errors.js";
+import type { Capabilities, Heed } from "./api/heed.js";
+import { product, readShape, readTensor } from "./api/operands.js";
+import type { AttentionOptions, CreateOptions, TensorInput } from "./api/options.js";
+import { type ReadCreateOptions, readCreateOptions } from "./api/read-create-options.js";
+import { readChoice, readRecord } from "./api/read-values.js";
+import type { AnyAttentionResult, AttentionResult, NoOptions } from "./api/results.js";
+import { Tensor } from "./api/tensor.js";
+import type { Backend } from "./backends/backend.js";
+import { compileOverride, importsMemory } from "./backends/wasm/binary.js";
+import { WasmBackend } from "./backends/wasm/wasm-backend.js";
+import { DISPOSE } from "./memory/disposable.js";
+import { type Features, features } from "./platform/features.js";
+import { autoThreads, select } from "./platform/select.js";
+
+/** Makes an engine. Rejects with HeedError `option`, `unsupported` or `load`. */
+export async function createHeed(options?: CreateOptions): Promise<Heed> {
+  return openEngine(readCreateOptions(options), await features());
+}
+
+/** An engine for a machine with these features: what `createHeed` makes, for any record of probes. */
+export async function openEngine(read: ReadCreateOptions, found: Features): Promise<Heed> {
+  const compiled = await compileOverride(read.wasm);
+  const { workerUrl, workerFactory } = read.wasm;
+  const choice = select(found, {
+    variant: read.variant,
+    offload: read.offload,
+    importsMemory: compiled && importsMemory(compiled),
+    ownWorkers: workerUrl !== null || workerFactory !== null,
+  });
+  if (choice.ladder.length === 0) {
+    throw new HeedError("unsupported", `createHeed: heed cannot run here: ${choice.reasons.join("; ")}`);
+  }
+  const reasons = [...choice.reasons, ...threadReason(read.threads, found.cores)];
+  return new Engine(await WasmBackend.open({ ...choice, reasons }, { workerUrl, workerFactory, compiled }), found);
+}
+
+function threadReason(threads: number | "auto", cores: number): readonly string[] {
+  const wanted = threads === "auto" ? autoThreads(cores) : threads;
+  return wanted > 1 ? [`one thread computes in this version, not ${wanted}`] : [];
+}
+
+class Engine implements Heed {
+  readonly #backend: Backend;
+  readonly #features: Features;
+
+  constructor(backend: Backend, found: Features) {
+    this.#backend = backend;
+    this.#features = found;
+  }
+
+  get capabilities(): Capabilities {
+    const { simd, relaxedSimd, sharedMemory, isolated, cores } = this.#features;
+    return { simd, relaxedSimd, sharedMemory, isolated, cores, webgpu: null, ...this.#backend.report() };
+  }
+
+  attention<const O extends AttentionOptions = NoOptions>(
+    query: TensorInput,
+    key: TensorInput,
+    value: TensorInput,
+    options?: O,
+  ): Promise<AttentionResult<O>>;
+  attention(query: unknown, key: unknown, value: unknown, options?: unknown): Promise<AnyAttentionResult> {
+    return attend(this.#backend, { query, key, value }, options);
+  }
+
+  attentionSync<const O extends AttentionOptions = NoOptions>(
+    query: TensorInput,
+    key: TensorInput,
+    value: TensorInput,
+    options?: O,
+  ): AttentionResult<O>;
+  attentionSync(query: unknown, key: unknown, value: unknown, options?: unknown): AnyAttentionResult {
+    return attendSync(this.#backend, { query, key, value }, options);
+  }
+
+  tensor(data: Float32Array, shape: readonly number[], options?: { readonly dtype?: "f32" | undefined }): Tensor {
+    const given = readRecord("tensor", "options", options, ["dtype"]);
+    const { source, shape: sizes } = readTensor(
+      "tensor",
+      "data",
+      { data, shape, dtype: given["dtype"] },
+      this.#backend,
+    );
+    if (source.kind !== "array" || source.array instanceof Uint8Array) {
+      throw new HeedError("dtype", "tensor: data must be a Float32Array");
+    }
+    return new Tensor(this.#backend, this.#backend.upload(source.array), sizes);
+  }
+
+  zeros(shape: readonly number[], options?: { readonly dtype?: "f32" | undefined }): Tensor {
+    const given = readRecord("zeros", "options", options, ["dtype"]);
+    readChoice("zeros", "dtype", given["dtype"], ["f32"], ["f16"], "f32");
+    const sizes = readShape("zeros", "shape", shape);
+    return new Tensor(this.#backend, this.#backend.zeros(product(sizes)), sizes);
+  }
+
+  dispose(): void {
+    this.#backend.dispose();
+  }
+
+  [DISPOSE](): void {
+    this.dispose();
+  }
+}

@@ -1,0 +1,21 @@
+// heed's public surface: named exports only. Importing it does nothing and touches no globals.
+
+export type { HeedErrorCode } from "./api/errors.js";
+export { HeedError } from "./api/errors.js";
+export type { Capabilities, Heed } from "./api/heed.js";
+export type {
+  AttentionOptions,
+  BiasInput,
+  CreateOptions,
+  Layout,
+  MaskInput,
+  MaskLike,
+  ReturnOptions,
+  TensorInput,
+  TensorLike,
+  WasmOverrides,
+} from "./api/options.js";
+export type { AttentionResult } from "./api/results.js";
+export type { ArrayTensor, Tensor } from "./api/tensor.js";
+export { createHeed } from "./engine.js";
+export { attention } from "./shared-engine.js";

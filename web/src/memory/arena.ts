@@ -1,0 +1,67 @@
+// Blocks of a wasm heap for the length of a call. One small block is kept for the next call; everything else goes back at once.
+
+import { HeedError } from "../api/errors.js";
+
+/** What a wasm module exports for memory. `allocate` gives 0 when there is none left. */
+export interface Allocator {
+  allocate(bytes: number): number;
+  release(address: number): void;
+}
+
+export interface Block {
+  readonly address: number;
+  readonly bytes: number;
+}
+
+/** A block of up to 1 MiB stays for the next call: a call of 8 heads x 128 x 64 fits, and an idle engine holds no more. */
+export const KEPT_BYTES = 2 ** 20;
+
+/** Wasm addresses have 32 bits; a block ends below the last page, so that address + bytes never wraps. */
+export const MAX_BLOCK_BYTES = 2 ** 32 - 65536;
+
+export class Arena {
+  readonly #allocator: Allocator;
+  #kept: Block | null = null;
+  #blocks = 0;
+
+  constructor(allocator: Allocator) {
+    this.#allocator = allocator;
+  }
+
+  /** Blocks that are taken and not given back. */
+  get blocks(): number {
+    return this.#blocks;
+  }
+
+  /** At least `bytes` bytes, 64-byte aligned. Throws HeedError `memory`. */
+  take(bytes: number): Block {
+    const block = this.#takeKept(bytes) ?? this.#allocate(bytes);
+    this.#blocks += 1;
+    return block;
+  }
+
+  give(block: Block): void {
+    this.#blocks -= 1;
+    if (this.#kept === null && block.bytes <= KEPT_BYTES) this.#kept = block;
+    else this.#allocator.release(block.address);
+  }
+
+  #takeKept(bytes: number): Block | null {
+    const kept = this.#kept;
+    if (kept === null || kept.bytes < bytes) return null;
+    this.#kept = null;
+    return kept;
+  }
+
+  #allocate(bytes: number): Block {
+    // A kept block that is too small would only split the heap: a caller whose sizes rise slowly makes it grow for ever.
+    if (this.#kept !== null) {
+      this.#allocator.release(this.#kept.address);
+      this.#kept = null;
+    }
+    const size = Math.max(64, Math.ceil(bytes / 64) * 64);
+    const address = size <= MAX_BLOCK_BYTES ? this.#allocator.allocate(size) >>> 0 : 0;
+    if (address === 0) throw new HeedError("memory", `heed: the engine's memory has no room for ${bytes} more bytes`);
+    return { address, bytes: size };
+  }
+}

@@ -1,0 +1,28 @@
+// The only maker of views on a wasm heap. A view goes stale when memory grows, so none outlives the function that asked for it.
+
+export class HeapView {
+  readonly #memory: WebAssembly.Memory;
+
+  constructor(memory: WebAssembly.Memory) {
+    this.#memory = memory;
+  }
+
+  /** Bytes that the heap has now: what leak tests watch. */
+  get byteLength(): number {
+    return this.#memory.buffer.byteLength;
+  }
+
+  bytes(address: number, length: number): Uint8Array {
+    return new Uint8Array(this.#upTo(address + length), address, length);
+  }
+
+  floats(address: number, length: number): Float32Array {
+    return new Float32Array(this.#upTo(address + length * Float32Array.BYTES_PER_ELEMENT), address, length);
+  }
+
+  /** The buffer, which reaches `end`: where another thread grew a shared memory, this one may still hold the shorter view. */
+  #upTo(end: number): ArrayBuffer {
+    if (this.#memory.buffer.byteLength < end) this.#memory.grow(0);
+    return this.#memory.buffer;
+  }
+}

@@ -1,0 +1,48 @@
+// The globals that heed looks for, each of which may be missing. Looked up when asked for, never at import.
+
+/** The parts of Node's worker_threads.Worker that heed uses. */
+export interface NodeWorker {
+  on(event: "message", listener: (message: unknown) => void): void;
+  on(event: "error", listener: (error: unknown) => void): void;
+  on(event: "exit", listener: (code: number) => void): void;
+  postMessage(message: unknown, transfer?: readonly ArrayBuffer[]): void;
+  ref(): void;
+  unref(): void;
+  terminate(): unknown;
+}
+
+export interface NodeWorkerConstructor {
+  new (source: string, options: { eval: true; name: string; execArgv: readonly string[] }): NodeWorker;
+}
+
+export interface Host {
+  readonly crossOriginIsolated?: boolean;
+  readonly navigator?: { readonly hardwareConcurrency?: number };
+  readonly document?: unknown;
+  readonly Worker?: unknown;
+  readonly Blob?: unknown;
+  readonly SharedArrayBuffer?: unknown;
+  readonly WebAssembly?: typeof WebAssembly;
+  readonly process?: {
+    readonly versions?: { readonly node?: string };
+    readonly getBuiltinModule?: (name: string) => unknown;
+  };
+}
+
+/** This realm's globals, seen as what heed may find. */
+export function currentHost(): Host {
+  return globalThis;
+}
+
+/** Node's own Worker; null elsewhere, and before Node 20.16, whose modules cannot be reached without a static import. */
+export function nodeWorker(host: Host = currentHost()): NodeWorkerConstructor | null {
+  const threads = host.process?.getBuiltinModule?.("node:worker_threads");
+  // The boundary to a module of Node's, whose types browsers' sources cannot name.
+  return (threads as { readonly Worker?: NodeWorkerConstructor } | undefined)?.Worker ?? null;
+}
+
+/** Cores that Node may use; null elsewhere. */
+export function nodeCores(host: Host = currentHost()): number | null {
+  const os = host.process?.getBuiltinModule?.("node:os");
+  return (os as { readonly availableParallelism?: () => number } | undefined)?.availableParallelism?.() ?? null;
+}

@@ -1,0 +1,85 @@
+// Features and wishes in, choice out: which wasm variant computes where. Pure; every row is a test.
+
+import type { Features } from "./features.js";
+
+/** The artefacts, by their presets' names. `-threads` variants import shared memory. */
+export type VariantName = "wasm-simd" | "wasm-relaxed" | "wasm-simd-threads" | "wasm-relaxed-threads";
+
+/** One way to compute: an artefact and where async calls run it. */
+export interface Rung {
+  readonly variant: VariantName;
+  readonly worker: "shared-memory" | "private-memory" | null;
+}
+
+export interface Wishes {
+  readonly variant: "auto" | "simd" | "relaxed";
+  readonly offload: boolean;
+  /** Where the caller brought a binary of its own: whether that imports its memory. null: the inlined ones. */
+  readonly importsMemory: boolean | null;
+  /** The caller makes the workers, wherever they come from. */
+  readonly ownWorkers: boolean;
+}
+
+export interface Choice {
+  /** Best first; when one fails the next is tried. Empty: heed cannot run here. */
+  readonly ladder: readonly Rung[];
+  /** Why the ladder starts where it does. */
+  readonly reasons: readonly string[];
+}
+
+export function select(features: Features, wishes: Wishes): Choice {
+  const refused = refusal(features, wishes);
+  if (refused !== null) return { ladder: [], reasons: [refused] };
+  const relaxed = wishes.variant === "relaxed" || (wishes.variant === "auto" && features.relaxedSimd);
+  const { worker, reason } = selectWorker(features, wishes);
+  const reasons = [
+    ...(wishes.variant === "auto" && !relaxed ? ["no relaxed SIMD: the plain SIMD variant computes"] : []),
+    ...(reason === null ? [] : [reason]),
+  ];
+  return { ladder: ladder(relaxed, worker, wishes), reasons };
+}
+
+function refusal(features: Features, wishes: Wishes): string | null {
+  if (!features.simd) return "WebAssembly SIMD is needed, and this engine has none";
+  if (wishes.variant === "relaxed" && !features.relaxedSimd) {
+    return 'variant "relaxed" was asked for, and this engine has no relaxed SIMD';
+  }
+  if (wishes.importsMemory === true && !features.sharedMemory) {
+    return "the given wasm imports shared memory, and this engine has none";
+  }
+  return null;
+}
+
+function selectWorker(features: Features, wishes: Wishes): { worker: Rung["worker"]; reason: string | null } {
+  if (!wishes.offload) return { worker: null, reason: "offload is false: calls compute on the calling thread" };
+  if (features.worker === null && !wishes.ownWorkers) {
+    return { worker: null, reason: "no workers in this runtime: calls compute on the calling thread" };
+  }
+  if (!features.sharedMemory) {
+    return { worker: "private-memory", reason: "no shared WebAssembly memory: the worker has a memory of its own" };
+  }
+  if (!features.isolated) {
+    return { worker: "private-memory", reason: "not cross-origin isolated: the worker has a memory of its own" };
+  }
+  return { worker: "shared-memory", reason: null };
+}
+
+/** From the chosen rung down to plain SIMD on the calling thread, which needs nothing that could be refused. */
+function ladder(relaxed: boolean, worker: Rung["worker"], wishes: Wishes): readonly Rung[] {
+  const own: VariantName = relaxed ? "wasm-relaxed" : "wasm-simd";
+  const shared: VariantName = relaxed ? "wasm-relaxed-threads" : "wasm-simd-threads";
+  const rungs: Rung[] = [];
+  if (worker === "shared-memory") rungs.push({ variant: shared, worker });
+  if (worker !== null) rungs.push({ variant: own, worker: "private-memory" });
+  rungs.push({ variant: own, worker: null });
+  if (relaxed && wishes.variant === "auto") rungs.push({ variant: "wasm-simd", worker: null });
+  if (wishes.importsMemory === null) return rungs;
+  // A given binary has one kind of memory, and stays on its rungs.
+  if (!wishes.importsMemory) return rungs.filter((rung) => rung.variant === own);
+  return [...rungs.filter((rung) => rung.variant === shared), { variant: shared, worker: null }];
+}
+
+/** The number of threads that "auto" stands for. */
+export function autoThreads(cores: number): number {
+  return Math.max(1, Math.min(4, Math.floor(cores / 2)));
+}
