@@ -44,10 +44,6 @@ if(HEED_SHARED_MEMORY)
   target_link_options(heed_wasm PRIVATE -sIMPORTED_MEMORY=1 -sEXPORTED_FUNCTIONS=__emscripten_stack_restore)
 endif()
 
-add_custom_command(TARGET heed_wasm POST_BUILD
-  COMMAND ${CMAKE_COMMAND} -D GLUE=$<TARGET_FILE:heed_wasm> -P ${CMAKE_SOURCE_DIR}/cmake/detach_glue.cmake
-  VERBATIM)
-
 # What TypeScript needs to know of the module, from its baseline build (the types are
 # found by running it, and Node 20 does not run relaxed SIMD unasked).
 if(NOT HEED_SHARED_MEMORY AND NOT HEED_RELAXED)

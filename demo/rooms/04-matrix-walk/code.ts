@@ -35,7 +35,7 @@ heed.dispose();
 export function torchCode(walk: Walk, state: State): string {
   const { shapes, hidden, masked } = facts(walk, state);
   const tensor = (name: "q" | "k" | "v", pick: (index: number) => Matrix | undefined): string =>
-    `${name} = torch.tensor([\n${stacked(walk, pick, "    ")},\n]).view(${shapes[name].join(", ")})`;
+    `${name} = torch.tensor([\n${stacked(walk, pick, "    ")},\n], dtype=torch.float32).view(${shapes[name].join(", ")})`;
   const [rows, cols] = [walk.askers.length, walk.labels.length];
   const offset = state.causal === "upper-left" ? 0 : cols - rows;
   const mask = [

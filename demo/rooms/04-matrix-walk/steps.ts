@@ -120,8 +120,12 @@ export const TEXTS: Readonly<Record<StepName, StepText>> = {
   output: {
     name: "output",
     title: "Every word takes in what it heard",
-    text: () =>
-      "The output of a word is the average of all values, weighted by its shares. “It” came in as a mere pointer and leaves with a body, a place, a life: what it was told.",
+    text: ({ labels }) =>
+      `The output of a word is the average of all values, weighted by its shares. ${
+        labels.includes("it")
+          ? "“It” came in as a mere pointer and leaves with what it was told about."
+          : "A word comes in as itself and leaves with what it was told."
+      }`,
     note: (_, state) =>
       state.heads > 1
         ? "The heads’ outputs are put side by side, and a last matrix (W_O) mixes them. Shuffle the words, and the rows of the output are shuffled alike: attention by itself knows no order."
