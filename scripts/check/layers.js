@@ -94,7 +94,7 @@ function* webBreaches() {
 }
 
 function* demoBreaches() {
-  for (const file of sourcesUnder("demo/src")) {
+  for (const file of [...sourcesUnder("demo/src"), ...sourcesUnder("demo/rooms")]) {
     for (const { target, where } of matches(file, IMPORT)) {
       const escapes = target.startsWith(".") && !join(dirname(file), target).startsWith(join(root, "demo"));
       const isForeign = !target.startsWith(".") && target !== "heed" && !target.startsWith("heed/");
