@@ -45,7 +45,10 @@ const sourcesUnder = (path) => filesUnder([join(root, path)]).filter((file) => /
 /** @param {string} file @param {RegExp} pattern */
 function* matches(file, pattern) {
   for (const [index, line] of readFileSync(file, "utf8").split("\n").entries()) {
-    const target = pattern.exec(line)?.[1];
+    const target = pattern
+      .exec(line)
+      ?.slice(1)
+      .find((group) => group !== undefined);
     if (target !== undefined) yield { target, where: `${relative(root, file)}:${index + 1}` };
   }
 }
@@ -70,7 +73,7 @@ function* cppBreaches() {
   }
 }
 
-const IMPORT = /(?:from|import)\s*\(?\s*"([^"]+)"/;
+const IMPORT = /^(?:import|export|\})(?:.*\bfrom)?\s*"([^"]+)"|\bimport\("([^"]+)"\)/;
 
 function* webBreaches() {
   const base = join(root, "web/src");
