@@ -33,8 +33,11 @@ inline void finish_weights(const AttentionRow& row, int key_length, float maximu
   for (int j = 0; j < row.key_begin; ++j) row.weights[j] = 0.0F;
   for (int j = row.key_begin; j < end; j += kLanes<Arch>) {
     const int count = end - j < kLanes<Arch> ? end - j : kLanes<Arch>;
-    const Batch<Arch> exponent = load_some<Arch>(row.weights + j, count) - Batch<Arch>(maximum);
-    const Batch<Arch> weight = xsimd::select(exponent < floor, zero, exp2(exponent) * factor);
+    const Batch<Arch> score = load_some<Arch>(row.weights + j, count);
+    const Batch<Arch> exponent = score - Batch<Arch>(maximum);
+    // A masked key weighs nothing even where the maximum, and so the exponent, is NaN.
+    const auto is_nothing = (exponent < floor) | (score == Batch<Arch>(kMasked));
+    const Batch<Arch> weight = xsimd::select(is_nothing, zero, exp2(exponent) * factor);
     store_some<Arch>(weight, row.weights + j, count);
   }
   for (int j = end; j < key_length; ++j) row.weights[j] = 0.0F;

@@ -23,20 +23,15 @@ struct Job {
   Index scratch_per_worker;  // floats
 };
 
-template <typename T>
-T* row_of(const TensorView<T>& view, Index batch, Index head, Index query) {
-  return view.is_present() ? view.at(batch, head, query) : nullptr;
-}
-
 AttentionRow describe_row(const AttentionProblem& problem, Index batch, Index head, Index query) {
   const KeyRange keys = visible_keys(problem, query);
   return {
       .query = problem.inputs.query.at(batch, head, query),
-      .mask = row_of(problem.inputs.mask, batch, head, query),
-      .bias = row_of(problem.inputs.bias, batch, head, query),
-      .output = row_of(problem.outputs.output, batch, head, query),
-      .weights = row_of(problem.outputs.weights, batch, head, query),
-      .log_sum_exp = row_of(problem.outputs.log_sum_exp, batch, head, query),
+      .mask = problem.inputs.mask.at(batch, head, query),
+      .bias = problem.inputs.bias.at(batch, head, query),
+      .output = problem.outputs.output.at(batch, head, query),
+      .weights = problem.outputs.weights.at(batch, head, query),
+      .log_sum_exp = problem.outputs.log_sum_exp.at(batch, head, query),
       .key_begin = static_cast<std::int32_t>(keys.begin),
       .key_end = static_cast<std::int32_t>(keys.end),
   };

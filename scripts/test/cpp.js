@@ -42,7 +42,7 @@ async function runBinary(preset, runner) {
   if (binary === undefined) throw new Failure(`no heed_tests in ${folder}`);
   const [command = "", ...args] = [...runner, binary];
   try {
-    const { output } = await run(command, args, { cwd: root });
+    const { output } = await run(command, [...args, "--colour-mode", "none"], { cwd: root });
     return count(preset, output);
   } catch (error) {
     if (!(error instanceof Failure)) throw error;

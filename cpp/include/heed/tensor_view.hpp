@@ -19,7 +19,7 @@ struct TensorView {
 
   [[nodiscard]] bool is_present() const { return data != nullptr; }
   [[nodiscard]] T* at(Index batch, Index head, Index row) const {
-    return data + batch * strides[0] + head * strides[1] + row * strides[2];
+    return is_present() ? data + batch * strides[0] + head * strides[1] + row * strides[2] : nullptr;
   }
 };
 
