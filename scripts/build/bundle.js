@@ -1,0 +1,94 @@
+// web/src -> dist: ES modules for browsers and Node, and the declarations that their public entries reach.
+
+import { cpSync, mkdirSync, readFileSync, rmSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
+import { build } from "vite";
+import { Failure, run } from "../lib/steps.js";
+import { artefact, VARIANTS } from "./artefacts.js";
+import { generated } from "./generate.js";
+import { root } from "./root.js";
+
+export const dist = join(root, "dist");
+
+/** The package's entries, by the names of their files in dist. */
+const ENTRIES = { index: "web/src/index.ts", reference: "web/src/reference/index.ts" };
+
+/**
+ * The minifier writes dynamic imports with backquotes, which not every bundler takes for a name.
+ * @type {import("vite").Plugin}
+ */
+const plainImports = {
+  name: "heed-plain-imports",
+  generateBundle(_options, output) {
+    for (const file of Object.values(output)) {
+      if (file.type === "chunk") file.code = file.code.replaceAll(/\bimport\(`([^`$]+)`\)/g, 'import("$1")');
+    }
+  },
+};
+
+export async function bundle() {
+  await build({
+    configFile: false,
+    logLevel: "warn",
+    root,
+    plugins: [plainImports],
+    build: {
+      outDir: dist,
+      emptyOutDir: true,
+      target: "es2022",
+      // Every consumer has a bundler or HTTP compression of its own; source maps would double the download.
+      sourcemap: false,
+      lib: { entry: mapValues(ENTRIES, (path) => join(root, path)), formats: ["es"] },
+      rolldownOptions: {
+        output: { entryFileNames: "[name].js", chunkFileNames: "[name].js", minify: true },
+      },
+    },
+  });
+}
+
+/** The wasm files and the worker, for those who host them and name them in `createHeed({ wasm })`. */
+export function copyAssets() {
+  const assets = join(dist, "assets");
+  mkdirSync(assets, { recursive: true });
+  for (const variant of VARIANTS) cpSync(artefact(variant, `${variant}.wasm`), join(assets, `${variant}.wasm`));
+  cpSync(join(generated, "worker.js"), join(assets, "worker.js"));
+}
+
+/** Declarations, without those of files that no public type refers to: they would name generated modules. */
+export async function declare() {
+  const made = join(root, "build", "declarations");
+  rmSync(made, { recursive: true, force: true });
+  await run(process.execPath, [join(root, "node_modules/typescript/bin/tsc"), "-p", "tsconfig.declarations.json"], {
+    cwd: root,
+  });
+  for (const file of reachable(
+    Object.values(ENTRIES).map((path) => join(made, declarationOf(relative("web/src", path)))),
+  )) {
+    const target = join(dist, relative(made, file));
+    mkdirSync(dirname(target), { recursive: true });
+    cpSync(file, target);
+  }
+}
+
+/** @param {readonly string[]} entries */
+function reachable(entries) {
+  const found = new Set(entries);
+  for (const file of found) {
+    for (const [, specifier] of readFileSync(file, "utf8").matchAll(/(?:from|import\()\s*"(\.[^"]+)"/g)) {
+      if (specifier?.includes("/generated/")) throw new Failure(`the public types reach ${specifier} through ${file}`);
+      if (specifier !== undefined) found.add(join(dirname(file), declarationOf(specifier)));
+    }
+  }
+  return [...found];
+}
+
+/** @param {string} path */
+const declarationOf = (path) => path.replace(/\.(?:js|ts)$/, ".d.ts");
+
+/**
+ * @template T, U
+ * @param {Record<string, T>} object @param {(value: T) => U} change
+ * @returns {Record<string, U>}
+ */
+const mapValues = (object, change) =>
+  Object.fromEntries(Object.entries(object).map(([name, value]) => [name, change(value)]));

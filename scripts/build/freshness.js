@@ -1,0 +1,46 @@
+// Work that is done again only when its inputs or its outputs changed, judged by content and never by time.
+
+import { createHash } from "node:crypto";
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
+import { root } from "./root.js";
+
+/** Every file under the given files and folders, sorted. Missing ones count as absent. @param {readonly string[]} paths */
+export function filesUnder(paths) {
+  return paths
+    .filter((path) => existsSync(path))
+    .flatMap((path) =>
+      statSync(path).isDirectory()
+        ? readdirSync(path, { recursive: true, withFileTypes: true })
+            .filter((entry) => entry.isFile())
+            .map((entry) => join(entry.parentPath ?? entry.path, entry.name))
+        : [path],
+    )
+    .sort();
+}
+
+/** @param {readonly string[]} paths @param {string} salt */
+function hashOf(paths, salt = "") {
+  const hash = createHash("sha256").update(salt);
+  for (const file of filesUnder(paths)) hash.update(`\0${relative(root, file)}\0`).update(readFileSync(file));
+  return hash.digest("hex");
+}
+
+/**
+ * Runs `work` unless the inputs, the outputs and the salt are as they were after its last success.
+ * @param {string} name
+ * @param {{ inputs: readonly string[], outputs: readonly string[], salt?: string }} watched
+ * @param {() => Promise<void>} work
+ * @returns {Promise<boolean>} whether it ran
+ */
+export async function whenChanged(name, { inputs, outputs, salt = "" }, work) {
+  const stamp = join(root, "build", "stamps", name);
+  const before = hashOf(inputs, salt);
+  const current = () => `${before} ${hashOf(outputs)}`;
+  const present = outputs.every((path) => existsSync(path));
+  if (present && existsSync(stamp) && readFileSync(stamp, "utf8") === current()) return false;
+  await work();
+  mkdirSync(dirname(stamp), { recursive: true });
+  writeFileSync(stamp, current());
+  return true;
+}
