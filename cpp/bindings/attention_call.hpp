@@ -21,8 +21,19 @@ struct AttentionCall {
   PackedView output;
   PackedView weights;
   PackedView lse;
+  PackedView scores;
+  PackedView entropy;
+  std::uint32_t query_lengths;  // addresses of one int32 a batch entry
+  std::uint32_t key_lengths;
+  std::uint32_t query_offsets;
+  std::uint32_t alibi_slopes;  // addresses of one float a query head
+  std::uint32_t sinks;
   float scale;
+  float softcap;  // 0: none
   std::int32_t causal;
+  std::int32_t window_left;  // -1: open
+  std::int32_t window_right;
+  std::int32_t score_stage;
 };
 
 }  // namespace heed::bindings

@@ -17,11 +17,27 @@ struct Field {
 };
 
 constexpr Field kFields[] = {
-    {"query", offsetof(AttentionCall, query)},     {"key", offsetof(AttentionCall, key)},
-    {"value", offsetof(AttentionCall, value)},     {"mask", offsetof(AttentionCall, mask)},
-    {"bias", offsetof(AttentionCall, bias)},       {"output", offsetof(AttentionCall, output)},
-    {"weights", offsetof(AttentionCall, weights)}, {"lse", offsetof(AttentionCall, lse)},
-    {"scale", offsetof(AttentionCall, scale)},     {"causal", offsetof(AttentionCall, causal)},
+    {"query", offsetof(AttentionCall, query)},
+    {"key", offsetof(AttentionCall, key)},
+    {"value", offsetof(AttentionCall, value)},
+    {"mask", offsetof(AttentionCall, mask)},
+    {"bias", offsetof(AttentionCall, bias)},
+    {"output", offsetof(AttentionCall, output)},
+    {"weights", offsetof(AttentionCall, weights)},
+    {"lse", offsetof(AttentionCall, lse)},
+    {"scores", offsetof(AttentionCall, scores)},
+    {"entropy", offsetof(AttentionCall, entropy)},
+    {"queryLengths", offsetof(AttentionCall, query_lengths)},
+    {"keyLengths", offsetof(AttentionCall, key_lengths)},
+    {"queryOffsets", offsetof(AttentionCall, query_offsets)},
+    {"alibiSlopes", offsetof(AttentionCall, alibi_slopes)},
+    {"sinks", offsetof(AttentionCall, sinks)},
+    {"scale", offsetof(AttentionCall, scale)},
+    {"softcap", offsetof(AttentionCall, softcap)},
+    {"causal", offsetof(AttentionCall, causal)},
+    {"windowLeft", offsetof(AttentionCall, window_left)},
+    {"windowRight", offsetof(AttentionCall, window_right)},
+    {"scoreStage", offsetof(AttentionCall, score_stage)},
 };
 
 }  // namespace

@@ -19,6 +19,7 @@ using heed::bindings::AttentionCall;
 using heed::bindings::PackedView;
 
 constexpr std::size_t kAlignment = 64;
+constexpr std::int32_t kOpen = -1;  // a side of the window without an end
 
 /// Of the last call that failed. A fixed buffer, because in shared memory two threads
 /// may fail at once: then a message is mixed up, but nothing breaks.
@@ -41,17 +42,52 @@ heed::TensorView<T> unpack(const PackedView& view) {
   return unpacked;
 }
 
+/// Numbers of the caller's at an address; none at 0.
+template <typename T>
+const T* numbers(std::uint32_t address) {
+  return reinterpret_cast<const T*>(address);
+}
+
+heed::AttentionInputs unpack_inputs(const AttentionCall& call) {
+  return {.query = unpack<const float>(call.query),
+          .key = unpack<const float>(call.key),
+          .value = unpack<const float>(call.value),
+          .mask = unpack<const std::uint8_t>(call.mask),
+          .bias = unpack<const float>(call.bias)};
+}
+
+heed::AttentionOptions unpack_options(const AttentionCall& call) {
+  heed::AttentionOptions options;
+  options.scale = call.scale;
+  if (call.softcap != 0.0F) options.softcap = call.softcap;
+  options.causal = static_cast<heed::Causal>(call.causal);
+  if (call.window_left != kOpen) options.window.left = call.window_left;
+  if (call.window_right != kOpen) options.window.right = call.window_right;
+  options.query_lengths = numbers<std::int32_t>(call.query_lengths);
+  options.key_lengths = numbers<std::int32_t>(call.key_lengths);
+  options.query_offsets = numbers<std::int32_t>(call.query_offsets);
+  options.alibi_slopes = numbers<float>(call.alibi_slopes);
+  options.sinks = numbers<float>(call.sinks);
+  return options;
+}
+
+heed::AttentionOutputs unpack_outputs(const AttentionCall& call) {
+  return {.output = unpack<float>(call.output),
+          .weights = unpack<float>(call.weights),
+          .log_sum_exp = unpack<float>(call.lse),
+          .scores = unpack<float>(call.scores),
+          .entropy = unpack<float>(call.entropy),
+          .score_stage = static_cast<heed::ScoreStage>(call.score_stage)};
+}
+
 }  // namespace
 
 extern "C" {
 
 EMSCRIPTEN_KEEPALIVE int heed_attention(std::uint32_t address) {
   const auto& call = *reinterpret_cast<const AttentionCall*>(address);
-  const heed::Status status = heed::attention(
-      {unpack<const float>(call.query), unpack<const float>(call.key), unpack<const float>(call.value),
-       unpack<const std::uint8_t>(call.mask), unpack<const float>(call.bias)},
-      {.scale = call.scale, .causal = static_cast<heed::Causal>(call.causal)},
-      {unpack<float>(call.output), unpack<float>(call.weights), unpack<float>(call.lse)}, heed::calling_thread());
+  const heed::Status status =
+      heed::attention(unpack_inputs(call), unpack_options(call), unpack_outputs(call), heed::calling_thread());
   if (!status.is_ok()) remember(status.message());
   return static_cast<int>(status.code());
 }

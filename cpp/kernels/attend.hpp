@@ -7,6 +7,7 @@
 #include "kernels/online_softmax.hpp"
 #include "kernels/panel.hpp"
 #include "kernels/results.hpp"
+#include "kernels/score_mods.hpp"
 #include "kernels/scores.hpp"
 #include "kernels/weighted_sum.hpp"
 
@@ -19,48 +20,106 @@ inline void start_panel(const Panel& panel, const AttentionBlock& block) {
   for (int lane = 0; lane < kPanel<Arch>; ++lane) {
     panel.maximum[lane] = kNoMaximum;
     panel.sum[lane] = 0.0F;
+    panel.spread[lane] = 0.0F;
+  }
+  if (!panel.rows[0].scores) return;
+  // Blocks that no row sees are never reached, and masked in whole.
+  for (int lane = 0; lane < panel.row_count; ++lane) {
+    for (int j = 0; j < block.key_length; ++j) panel.rows[lane].scores[j] = kMasked;
   }
 }
 
-/// Memory shared by the panels of a task: one block of scores and of addends.
-struct BlockScratch {
+/// A run of keys that a task has reached, with the memory that its panels share.
+struct KeyBlock {
+  int first;
+  int count;
+  MaskedKeys masked;  // by the boolean mask, for the panel at work
   float* scores;
   float* addends;
 };
 
+/// Whether the values of the block that a task is at are all finite: looked up when the
+/// first of its panels needs to know.
+class FiniteValues {
+ public:
+  explicit FiniteValues(int start, int end) : start_(start), end_(end) {}
+
+  template <class Arch>
+  bool are_all(const AttentionBlock& block) {
+    if (!is_known_) {
+      are_all_ = are_values_finite<Arch>(block, start_, end_ - start_);
+      is_known_ = true;
+    }
+    return are_all_;
+  }
+
+ private:
+  int start_, end_;
+  bool is_known_ = false;
+  bool are_all_ = false;
+};
+
+/// Scores of the keys as the softmax takes them, in units of log2(e). Raises `maximum`.
+/// Returns whether any may be masked.
 template <class Arch>
-inline void attend_keys(const Panel& panel, const AttentionBlock& block, const BlockScratch& scratch, int first_key,
-                        int count) {
-  const bool has_addends = panel.rows[0].mask || panel.rows[0].bias;
-  const bool sees_all = panel.last_begin <= first_key && first_key + count <= panel.first_end;
-  const bool is_open = sees_all && !has_addends;
+inline bool make_scores(const Panel& panel, const AttentionBlock& block, const KeyBlock& keys,
+                        Batch<Arch> (&maximum)[kPanelVectors]) {
+  const bool wants_scores = panel.rows[0].scores != nullptr;
+  const bool sees_all = panel.last_begin <= keys.first && keys.first + keys.count <= panel.first_end;
+  const bool has_addends = panel.rows[0].bias || (panel.rows[0].mask && keys.masked != MaskedKeys::none);
+  const bool has_masked = has_addends || !sees_all;
+  const Batch<Arch> before[kPanelVectors] = {maximum[0], maximum[1]};
 
-  Batch<Arch> older[kPanelVectors];
-  for (int vector = 0; vector < kPanelVectors; ++vector) {
-    older[vector] = Batch<Arch>::load_aligned(panel.maximum + vector * kLanes<Arch>);
-  }
-  Batch<Arch> maximum[kPanelVectors] = {older[0], older[1]};
-  score_keys<Arch>(panel, block, first_key, count, scratch.scores, maximum);
-  if (!is_open) {
-    // The maximum so far includes scores that are about to be masked: start again.
-    maximum[0] = older[0];
-    maximum[1] = older[1];
-    if (has_addends) gather_addends<Arch>(panel, block, first_key, count, scratch.addends);
-    mask_scores<Arch>(panel, first_key, count, has_addends ? scratch.addends : nullptr, scratch.scores, maximum);
-  }
-  if (panel.rows[0].weights) park_scores<Arch>(panel, first_key, count, scratch.scores);
+  score_keys<Arch>(panel, block, keys.first, keys.count, keys.scores, maximum);
+  const auto hand_out = [&](ScoreStage stage) {
+    if (!wants_scores || block.score_stage != stage) return;
+    park_scores<Arch>(panel, keys.first, keys.count, keys.scores, &AttentionRow::scores, kLn2);
+  };
+  hand_out(ScoreStage::raw);
+  if (block.softcap != 0.0F) cap_scores<Arch>(block.softcap, keys.count, keys.scores);
+  hand_out(ScoreStage::capped);
+  if (block.has_alibi) add_alibi<Arch>(panel, keys.first, keys.count, keys.scores);
 
-  if (is_open) {
-    const Rescale<Arch> rescale = exponentiate<Arch, false>(panel, maximum, count, scratch.scores);
-    add_values<Arch>(panel, block, first_key, count, scratch.scores, rescale);
-  } else {
-    const Rescale<Arch> rescale = exponentiate<Arch, true>(panel, maximum, count, scratch.scores);
-    if (are_values_finite<Arch>(block, first_key, count)) {
-      add_values<Arch>(panel, block, first_key, count, scratch.scores, rescale);
+  if (has_masked || block.softcap != 0.0F || block.has_alibi) {
+    // The maximum of the product says nothing any more: start again from the one before.
+    maximum[0] = before[0];
+    maximum[1] = before[1];
+    if (has_addends) gather_addends<Arch>(panel, block, keys.first, keys.count, keys.addends);
+    if (has_masked) {
+      mask_scores<Arch>(panel, keys.first, keys.count, has_addends ? keys.addends : nullptr, keys.scores, maximum);
     } else {
-      add_attended_values<Arch>(panel, block, first_key, count, scratch.scores, rescale);
+      find_maximum<Arch>(keys.count, keys.scores, maximum);
     }
   }
+  hand_out(ScoreStage::masked);
+  if (panel.rows[0].weights)
+    park_scores<Arch>(panel, keys.first, keys.count, keys.scores, &AttentionRow::weights, 1.0F);
+  return has_masked;
+}
+
+template <class Arch>
+inline void attend_keys(const Panel& panel, const AttentionBlock& block, const KeyBlock& keys, FiniteValues& values) {
+  Batch<Arch> maximum[kPanelVectors];
+  for (int vector = 0; vector < kPanelVectors; ++vector) {
+    maximum[vector] = Batch<Arch>::load_aligned(panel.maximum + vector * kLanes<Arch>);
+  }
+  const bool has_masked = make_scores<Arch>(panel, block, keys, maximum);
+  if (panel.rows[0].entropy) add_spread<Arch>(panel, maximum, keys.count, keys.scores);
+  if (!has_masked) {
+    const Rescale<Arch> rescale = exponentiate<Arch, false>(panel, maximum, keys.count, keys.scores);
+    return add_values<Arch>(panel, block, keys.first, keys.count, keys.scores, rescale);
+  }
+  const Rescale<Arch> rescale = exponentiate<Arch, true>(panel, maximum, keys.count, keys.scores);
+  if (values.are_all<Arch>(block)) {
+    add_values<Arch>(panel, block, keys.first, keys.count, keys.scores, rescale);
+  } else {
+    add_attended_values<Arch>(panel, block, keys.first, keys.count, keys.scores, rescale);
+  }
+}
+
+/// Whether a boolean mask takes the whole block from the panel, and nobody wants to see it.
+inline bool may_skip(const Panel& panel, const KeyBlock& keys) {
+  return keys.masked == MaskedKeys::all && !panel.rows[0].scores && !panel.rows[0].weights;
 }
 
 template <class Arch>
@@ -68,7 +127,7 @@ void attend(const AttentionBlock& block) {
   const int panels = (block.row_count + kPanel<Arch> - 1) / kPanel<Arch>;
   const std::int64_t shared = attention_scratch_floats(kPanel<Arch>, panels, block.head_dim, block.value_dim, 0);
   float* const scores = block.scratch + shared;
-  const BlockScratch scratch{scores, scores + block.key_block * kPanel<Arch>};
+  float* const addends = scores + std::ptrdiff_t{block.key_block} * kPanel<Arch>;
 
   int first_begin = block.key_length;
   int last_end = 0;
@@ -81,11 +140,16 @@ void attend(const AttentionBlock& block) {
   // Blocks start at multiples of key_block whatever the rows, so that a row's sums are
   // grouped the same way in any task.
   for (int start = first_begin / block.key_block * block.key_block; start < last_end; start += block.key_block) {
+    const int stop = start + block.key_block < last_end ? start + block.key_block : last_end;
+    FiniteValues values(start, stop);
     for (int index = 0; index < panels; ++index) {
       const Panel panel = make_panel<Arch>(block, index);
       const int begin = start > panel.first_begin ? start : panel.first_begin;
-      const int end = start + block.key_block < panel.last_end ? start + block.key_block : panel.last_end;
-      if (begin < end) attend_keys<Arch>(panel, block, scratch, begin, end - begin);
+      const int end = stop < panel.last_end ? stop : panel.last_end;
+      if (begin >= end) continue;
+      KeyBlock keys{begin, end - begin, MaskedKeys::none, scores, addends};
+      if (panel.rows[0].mask) keys.masked = look_at_mask(panel, block, keys.first, keys.count);
+      if (!may_skip(panel, keys)) attend_keys<Arch>(panel, block, keys, values);
     }
   }
   for (int index = 0; index < panels; ++index) write_results<Arch>(make_panel<Arch>(block, index), block);

@@ -14,10 +14,18 @@ struct AttentionRow {
   const float* bias;         // of key 0
   float* output;             // value_dim numbers
   float* weights;            // key_length numbers
+  float* scores;             // key_length numbers, at the block's stage
   float* log_sum_exp;
+  float* entropy;
+  float position;  // among the keys, for ALiBi
+  float alibi_slope;
+  float sink;              // a logit of the denominator; -infinity: none
   std::int32_t key_begin;  // the row sees keys [key_begin, key_end) ...
   std::int32_t key_end;    // ... less those that mask or bias take away
 };
+
+/// How far the scores have come when they are handed out.
+enum class ScoreStage : std::uint8_t { raw, capped, masked };
 
 /// Rows that read the same keys and values.
 struct AttentionBlock {
@@ -36,18 +44,24 @@ struct AttentionBlock {
   int value_dim;
   int key_block;  // fixes the order of the sums: see plan/
   float scale;
+  float softcap;  // 0: none
+  bool has_alibi;
+  ScoreStage score_stage;
 
   float* scratch;  // attention_scratch_floats(...), aligned to kScratchAlignment
 };
 
 inline constexpr std::size_t kScratchAlignment = 64;
 
+/// Kept of a row while its keys pass: maximum, sum and spread.
+inline constexpr int kStatistics = 3;
+
 /// The scratch of one worker: per panel the packed queries [head_dim][panel], the
 /// unnormalised output [value_dim][panel] and two running statistics; and for the
 /// panel at work its scores and what is added to them, [key_block][panel] each.
 constexpr std::int64_t attention_scratch_floats(int panel, std::int64_t panels, std::int64_t head_dim,
                                                 std::int64_t value_dim, int key_block) {
-  return panel * (panels * (head_dim + value_dim + 2) + 2 * std::int64_t{key_block});
+  return panel * (panels * (head_dim + value_dim + kStatistics) + 2 * std::int64_t{key_block});
 }
 
 /// One architecture's kernels.

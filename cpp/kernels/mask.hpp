@@ -79,4 +79,21 @@ inline void mask_scores(const Panel& panel, int first_key, int count, const floa
   }
 }
 
+/// What a boolean mask says of a whole block.
+enum class MaskedKeys : std::uint8_t { none, some, all };
+
+inline MaskedKeys look_at_mask(const Panel& panel, const AttentionBlock& block, int first_key, int count) {
+  bool any_attended = false;
+  bool any_masked = false;
+  for (int lane = 0; lane < panel.row_count; ++lane) {
+    const std::uint8_t* const mask = panel.rows[lane].mask + first_key * block.mask_stride;
+    for (int j = 0; j < count; ++j) {
+      any_attended |= mask[j * block.mask_stride] != 0;
+      any_masked |= mask[j * block.mask_stride] == 0;
+    }
+    if (any_attended && any_masked) return MaskedKeys::some;
+  }
+  return any_masked ? MaskedKeys::all : MaskedKeys::none;
+}
+
 }  // namespace heed::kernels

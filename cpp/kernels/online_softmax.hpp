@@ -21,6 +21,30 @@ struct Rescale {
   bool is_needed;
 };
 
+/// Keeps panel.spread, the sum of weight * (score - maximum), as exponentiate() keeps
+/// panel.sum; to be called before it. The entropy follows from both.
+template <class Arch>
+inline void add_spread(const Panel& panel, const Batch<Arch> (&maximum)[kPanelVectors], int count,
+                       const float* scores) {
+  const Exp2<Arch> exp2(kExp2OfSummands);
+  const Batch<Arch> floor(kExp2OfSummands.floor);
+  const Batch<Arch> zero(0.0F);
+  for (int vector = 0; vector < kPanelVectors; ++vector) {
+    const int first_lane = vector * kLanes<Arch>;
+    const Batch<Arch> older = Batch<Arch>::load_aligned(panel.maximum + first_lane);
+    const Batch<Arch> newer = maximum[vector];
+    const Batch<Arch> sum = Batch<Arch>::load_aligned(panel.sum + first_lane);
+    const Batch<Arch> kept = Batch<Arch>::load_aligned(panel.spread + first_lane);
+    Batch<Arch> spread = exp2(older - newer) * multiply_add<Arch>(older - newer, sum, kept);
+    for (int j = 0; j < count; ++j) {
+      const Batch<Arch> below = Batch<Arch>::load_aligned(scores + j * kPanel<Arch> + first_lane) - newer;
+      // Too small to count, masked scores among them: -inf times a weight would be NaN.
+      spread += xsimd::select(below < floor, zero, exp2(below) * below);
+    }
+    spread.store_aligned(panel.spread + first_lane);
+  }
+}
+
 /// Turns scores[count][panel] into 2^(score - maximum), in place, where `maximum` is
 /// that of the block and of all before. With kSelect, masked scores become exact zeros.
 template <class Arch, bool kSelect>

@@ -15,7 +15,8 @@ struct Panel {
   float* query;    // [head_dim][panel], scaled so that scores come out in powers of two
   float* output;   // [value_dim][panel], not yet divided by sum
   float* maximum;  // [panel], of the scores so far
-  float* sum;      // [panel], of 2^(score - maximum)
+  float* sum;      // [panel], of weights 2^(score - maximum)
+  float* spread;   // [panel], of weight * (score - maximum), when entropy is wanted
 
   // Over the rows: keys outside [first_begin, last_end) concern no row, keys in
   // [last_begin, first_end) all of them.
@@ -33,7 +34,7 @@ inline Panel make_panel(const AttentionBlock& block, int index) {
   const std::ptrdiff_t left = block.row_count - index * width;
   panel.row_count = static_cast<int>(left < width ? left : width);
 
-  float* next = block.scratch + index * width * (block.head_dim + block.value_dim + 2);
+  float* next = block.scratch + index * width * (block.head_dim + block.value_dim + kStatistics);
   const auto take = [&next](int lines) {
     float* const taken = next;
     next += lines * width;
@@ -43,6 +44,7 @@ inline Panel make_panel(const AttentionBlock& block, int index) {
   panel.output = take(block.value_dim);
   panel.maximum = take(1);
   panel.sum = take(1);
+  panel.spread = take(1);
 
   panel.first_begin = panel.last_begin = panel.rows[0].key_begin;
   panel.first_end = panel.last_end = panel.rows[0].key_end;
@@ -52,6 +54,11 @@ inline Panel make_panel(const AttentionBlock& block, int index) {
     if (row.key_begin > panel.last_begin) panel.last_begin = row.key_begin;
     if (row.key_end < panel.first_end) panel.first_end = row.key_end;
     if (row.key_end > panel.last_end) panel.last_end = row.key_end;
+  }
+  // Scores from before the masks are wanted of every key.
+  if (panel.rows[0].scores && block.score_stage != ScoreStage::masked) {
+    panel.first_begin = 0;
+    panel.last_end = block.key_length;
   }
   return panel;
 }

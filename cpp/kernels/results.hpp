@@ -10,14 +10,16 @@
 
 namespace heed::kernels {
 
-/// Parks masked scores in the rows of the weights until the maximum is known.
+/// Copies a block of scores, times `factor`, into the rows' memory named by `target`: the
+/// scores that are a result, and those that wait among the weights for the final maximum.
 template <class Arch>
-inline void park_scores(const Panel& panel, int first_key, int count, const float* scores) {
+inline void park_scores(const Panel& panel, int first_key, int count, const float* scores,
+                        float* AttentionRow::* target, float factor) {
   for (int vector = 0; vector < kPanelVectors; ++vector) {
     const int first_lane = vector * kLanes<Arch>;
     lanes_to_rows<Arch>(count, scores + first_lane, kPanel<Arch>, [&](int lane, int i, Batch<Arch> batch, int some) {
       if (first_lane + lane >= panel.row_count) return;
-      store_some<Arch>(batch, panel.rows[first_lane + lane].weights + first_key + i, some);
+      store_some<Arch>(batch * Batch<Arch>(factor), panel.rows[first_lane + lane].*target + first_key + i, some);
     });
   }
 }
@@ -43,12 +45,31 @@ inline void finish_weights(const AttentionRow& row, int key_length, float maximu
   for (int j = end; j < key_length; ++j) row.weights[j] = 0.0F;
 }
 
+/// What a row's weights are made of at the end: weight = 2^(score - maximum) * inverse_sum.
+struct RowEnd {
+  float inverse_sum;
+  float log_sum_exp;
+  float entropy;
+};
+
+/// A row without a key gives zeros, sink or not, rather than 0 / 0.
+inline RowEnd end_row(const AttentionRow& row, float maximum, float sum, float spread) {
+  if (sum == 0.0F) return {.inverse_sum = 0.0F, .log_sum_exp = kMasked, .entropy = 0.0F};
+  const float sink = row.sink * kLog2E;
+  const float highest = sink > maximum ? sink : maximum;
+  const float rescale = std::exp2(maximum - highest);
+  const float total = sum * rescale + std::exp2(sink - highest);
+  const float inverse = rescale / total;
+  // -sum of w ln w, where ln w = (score - maximum) ln 2 + ln inverse.
+  const float entropy = -inverse * (spread * kLn2 + sum * std::log(inverse));
+  return {.inverse_sum = inverse, .log_sum_exp = highest * kLn2 + std::log(total), .entropy = entropy};
+}
+
 template <class Arch>
 inline void write_results(const Panel& panel, const AttentionBlock& block) {
-  alignas(kScratchAlignment) float inverse_sum[kPanel<Arch>];
-  for (int lane = 0; lane < kPanel<Arch>; ++lane) {
-    const float sum = panel.sum[lane];
-    inverse_sum[lane] = sum == 0.0F ? 0.0F : 1.0F / sum;  // no key left: zeros, not 0 / 0
+  RowEnd ends[kPanel<Arch>];
+  for (int lane = 0; lane < panel.row_count; ++lane) {
+    ends[lane] = end_row(panel.rows[lane], panel.maximum[lane], panel.sum[lane], panel.spread[lane]);
   }
   for (int vector = 0; vector < kPanelVectors; ++vector) {
     const int first_lane = vector * kLanes<Arch>;
@@ -56,15 +77,14 @@ inline void write_results(const Panel& panel, const AttentionBlock& block) {
         block.value_dim, panel.output + first_lane, kPanel<Arch>, [&](int lane, int e, Batch<Arch> batch, int count) {
           const int index = first_lane + lane;
           if (index >= panel.row_count || !panel.rows[index].output) return;
-          store_some<Arch>(batch * Batch<Arch>(inverse_sum[index]), panel.rows[index].output + e, count);
+          store_some<Arch>(batch * Batch<Arch>(ends[index].inverse_sum), panel.rows[index].output + e, count);
         });
   }
   for (int lane = 0; lane < panel.row_count; ++lane) {
     const AttentionRow& row = panel.rows[lane];
-    if (row.weights) finish_weights<Arch>(row, block.key_length, panel.maximum[lane], inverse_sum[lane]);
-    if (row.log_sum_exp) {
-      *row.log_sum_exp = panel.sum[lane] == 0.0F ? kMasked : panel.maximum[lane] * kLn2 + std::log(panel.sum[lane]);
-    }
+    if (row.weights) finish_weights<Arch>(row, block.key_length, panel.maximum[lane], ends[lane].inverse_sum);
+    if (row.log_sum_exp) *row.log_sum_exp = ends[lane].log_sum_exp;
+    if (row.entropy) *row.entropy = ends[lane].entropy;
   }
 }
 

@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 
 #include "kernels/instances/instances.hpp"
 #include "ops/attend_with.hpp"
 #include "ops/scratch.hpp"
 #include "plan/attention_plan.hpp"
 #include "problem/attention_problem.hpp"
+#include "problem/key_range.hpp"
 
 namespace heed {
 namespace {
@@ -24,14 +26,20 @@ struct Job {
 };
 
 AttentionRow describe_row(const AttentionProblem& problem, Index batch, Index head, Index query) {
-  const KeyRange keys = visible_keys(problem, query);
+  const AttentionOptions& options = problem.options;
+  const KeyRange keys = visible_keys(problem, batch, query);
   return {
       .query = problem.inputs.query.at(batch, head, query),
       .mask = problem.inputs.mask.at(batch, head, query),
       .bias = problem.inputs.bias.at(batch, head, query),
       .output = problem.outputs.output.at(batch, head, query),
       .weights = problem.outputs.weights.at(batch, head, query),
+      .scores = problem.outputs.scores.at(batch, head, query),
       .log_sum_exp = problem.outputs.log_sum_exp.at(batch, head, query),
+      .entropy = problem.outputs.entropy.at(batch, head, query),
+      .position = static_cast<float>(position_of(problem, batch, query)),
+      .alibi_slope = options.alibi_slopes == nullptr ? 0.0F : options.alibi_slopes[head],
+      .sink = options.sinks == nullptr ? -std::numeric_limits<float>::infinity() : options.sinks[head],
       .key_begin = static_cast<std::int32_t>(keys.begin),
       .key_end = static_cast<std::int32_t>(keys.end),
   };
@@ -68,6 +76,9 @@ void run_task(void* context, Index task, int worker) {
       .value_dim = static_cast<int>(problem.value_dim),
       .key_block = job.plan.key_block,
       .scale = problem.scale,
+      .softcap = problem.softcap,
+      .has_alibi = problem.options.alibi_slopes != nullptr,
+      .score_stage = static_cast<kernels::ScoreStage>(problem.outputs.score_stage),
       .scratch = job.scratch + worker * job.scratch_per_worker,
   });
 }

@@ -109,6 +109,47 @@ Status first_failure(std::initializer_list<Status> statuses) {
   return {};
 }
 
+/// One length a batch entry, each in [0, limit].
+Status check_lengths(const char* name, const std::int32_t* lengths, Index batch, Index limit) {
+  if (lengths == nullptr) return {};
+  for (Index b = 0; b < batch; ++b) {
+    if (lengths[b] >= 0 && lengths[b] <= limit) continue;
+    return broken(StatusCode::option, std::string(name) + " must be between 0 and " + std::to_string(limit) + ", got " +
+                                          std::to_string(lengths[b]) + " for batch entry " + std::to_string(b));
+  }
+  return {};
+}
+
+Status check_per_head(const char* name, const float* numbers, Index heads, bool may_be_negative_infinity) {
+  if (numbers == nullptr) return {};
+  for (Index h = 0; h < heads; ++h) {
+    if (std::isfinite(numbers[h]) || (may_be_negative_infinity && numbers[h] < 0.0F)) continue;
+    return broken(StatusCode::option,
+                  std::string(name) + " must be finite numbers, number " + std::to_string(h) + " is not");
+  }
+  return {};
+}
+
+Status check_options(const AttentionOptions& options, const AttentionInputs& inputs) {
+  const Shape& q = inputs.query.shape;
+  if (options.scale && !std::isfinite(*options.scale)) {
+    return broken(StatusCode::option, "scale must be a finite number");
+  }
+  if (options.softcap && !(std::isfinite(*options.softcap) && *options.softcap > 0.0F)) {
+    return broken(StatusCode::option, "softcap must be a finite number greater than 0");
+  }
+  if (options.causal > Causal::upper_left) {
+    return broken(StatusCode::option, "causal must be none, lower_right or upper_left");
+  }
+  if (options.window.left.value_or(0) < 0 || options.window.right.value_or(0) < 0) {
+    return broken(StatusCode::option, "window must be open or 0 and more on either side");
+  }
+  return first_failure({check_lengths("qLengths", options.query_lengths, q[0], q[2]),
+                        check_lengths("kvLengths", options.key_lengths, q[0], inputs.key.shape[2]),
+                        check_per_head("alibiSlopes", options.alibi_slopes, q[1], false),
+                        check_per_head("sinks", options.sinks, q[1], true)});
+}
+
 }  // namespace
 
 Status make_attention_problem(const AttentionInputs& inputs, const AttentionOptions& options,
@@ -129,21 +170,17 @@ Status make_attention_problem(const AttentionInputs& inputs, const AttentionOpti
                           check_present("key", inputs.key.is_present(), k),
                           check_present("value", inputs.value.is_present(), v), check_contiguous("query", inputs.query),
                           check_contiguous("key", inputs.key), check_contiguous("value", inputs.value),
-                          check_contiguous("output", outputs.output), check_contiguous("weights", outputs.weights)});
+                          check_contiguous("output", outputs.output), check_contiguous("weights", outputs.weights),
+                          check_contiguous("scores", outputs.scores)});
   if (!status.is_ok()) return status;
 
   const Shape scores{q[0], q[1], q[2], k[2]};
-  status = first_failure({check_output("output", outputs.output, {q[0], q[1], q[2], v[3]}),
-                          check_output("weights", outputs.weights, scores),
-                          check_output("lse", outputs.log_sum_exp, {q[0], q[1], q[2], 1})});
+  status = first_failure(
+      {check_output("output", outputs.output, {q[0], q[1], q[2], v[3]}),
+       check_output("weights", outputs.weights, scores),
+       check_output("lse", outputs.log_sum_exp, {q[0], q[1], q[2], 1}), check_output("scores", outputs.scores, scores),
+       check_output("entropy", outputs.entropy, {q[0], q[1], q[2], 1}), check_options(options, inputs)});
   if (!status.is_ok()) return status;
-
-  const float scale = options.scale.value_or(1.0F / std::sqrt(static_cast<float>(q[3])));
-  if (!std::isfinite(scale)) return broken(StatusCode::option, "scale must be a finite number");
-
-  if (options.causal > Causal::upper_left) {
-    return broken(StatusCode::option, "causal must be none, lower_right or upper_left");
-  }
 
   problem = {};
   problem.batch = q[0];
@@ -153,10 +190,10 @@ Status make_attention_problem(const AttentionInputs& inputs, const AttentionOpti
   problem.key_length = k[2];
   problem.head_dim = q[3];
   problem.value_dim = v[3];
-  problem.scale = scale;
-  problem.is_causal = options.causal != Causal::none;
-  problem.causal_offset = options.causal == Causal::lower_right ? k[2] - q[2] : 0;
+  problem.scale = options.scale.value_or(1.0F / std::sqrt(static_cast<float>(q[3])));
+  problem.softcap = options.softcap.value_or(0.0F);
   problem.key_limit = k[2];
+  problem.options = options;
   problem.inputs = inputs;
   problem.outputs = outputs;
 
@@ -168,11 +205,6 @@ Status make_attention_problem(const AttentionInputs& inputs, const AttentionOpti
     status = broadcast("bias", scores, problem.inputs.bias, problem.key_limit);
   }
   return status;
-}
-
-KeyRange visible_keys(const AttentionProblem& problem, Index query) {
-  const Index causal_end = problem.is_causal ? query + problem.causal_offset + 1 : problem.key_limit;
-  return {0, std::clamp<Index>(causal_end, 0, problem.key_limit)};
 }
 
 }  // namespace heed

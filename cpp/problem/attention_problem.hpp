@@ -19,11 +19,11 @@ struct AttentionProblem {
   Index value_dim;
 
   float scale;
-  bool is_causal;
-  Index causal_offset;  // query i sees keys j <= i + causal_offset
-  Index key_limit;      // keys from here on are masked for every query
+  float softcap;    // 0: none
+  Index key_limit;  // keys from here on are masked for every query
 
   AttentionInputs inputs;
+  AttentionOptions options;
   AttentionOutputs outputs;
 
   [[nodiscard]] Index heads_per_group() const { return query_heads / kv_heads; }
@@ -32,13 +32,5 @@ struct AttentionProblem {
 /// Fills `problem`, or says which rule the call breaks.
 Status make_attention_problem(const AttentionInputs& inputs, const AttentionOptions& options,
                               const AttentionOutputs& outputs, AttentionProblem& problem);
-
-/// The keys [begin, end) that the structural rules leave to one query.
-struct KeyRange {
-  Index begin;
-  Index end;
-};
-
-KeyRange visible_keys(const AttentionProblem& problem, Index query);
 
 }  // namespace heed

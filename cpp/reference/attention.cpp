@@ -26,14 +26,30 @@ double element(const TensorView<const T>& view, const Row& row, Index j, double 
   return static_cast<double>(view.data[offset]);
 }
 
-/// The score of key j, -infinity when it is masked.
-double score(const AttentionInputs& in, const AttentionOptions& options, const Row& row, Index kv_head, Index j) {
-  const Index offset = options.causal == Causal::lower_right ? in.key.shape[2] - in.query.shape[2] : 0;
-  if (options.causal != Causal::none && j > row.i + offset) return -kInfinity;
-  if (in.mask.is_present() && element(in.mask, row, j, 0.0) == 0.0) return -kInfinity;
-  const double bias = in.bias.is_present() ? element(in.bias, row, j, -kInfinity) : 0.0;
-  if (bias == -kInfinity) return -kInfinity;
+/// Where the query stands among the keys.
+Index position(const AttentionInputs& in, const AttentionOptions& options, const Row& row) {
+  if (options.query_offsets != nullptr) return row.i + options.query_offsets[row.b];
+  if (options.causal == Causal::upper_left) return row.i;
+  const Index keys = options.key_lengths != nullptr ? options.key_lengths[row.b] : in.key.shape[2];
+  const Index queries = options.query_lengths != nullptr ? options.query_lengths[row.b] : in.query.shape[2];
+  return row.i + keys - queries;
+}
 
+bool is_masked(const AttentionInputs& in, const AttentionOptions& options, const Row& row, Index j) {
+  const Index at = position(in, options, row);
+  if (options.query_lengths != nullptr && row.i >= options.query_lengths[row.b]) return true;
+  if (options.key_lengths != nullptr && j >= options.key_lengths[row.b]) return true;
+  if (options.causal != Causal::none && j > at) return true;
+  if (options.window.left && j < at - *options.window.left) return true;
+  if (options.window.right && j > at + *options.window.right) return true;
+  if (in.mask.is_present() && element(in.mask, row, j, 0.0) == 0.0) return true;
+  return in.bias.is_present() && element(in.bias, row, j, -kInfinity) == -kInfinity;
+}
+
+/// The score of key j at a stage; a masked one is -infinity at the last.
+double score(const AttentionInputs& in, const AttentionOptions& options, const Row& row, Index kv_head, Index j,
+             ScoreStage stage) {
+  if (stage == ScoreStage::masked && is_masked(in, options, row, j)) return -kInfinity;
   const Index head_dim = in.query.shape[3];
   const double scale =
       options.scale ? static_cast<double>(*options.scale) : 1.0 / std::sqrt(static_cast<double>(head_dim));
@@ -41,7 +57,19 @@ double score(const AttentionInputs& in, const AttentionOptions& options, const R
   const float* const key = in.key.at(row.b, kv_head, j);
   double dot = 0.0;
   for (Index d = 0; d < head_dim; ++d) dot += static_cast<double>(query[d]) * static_cast<double>(key[d]);
-  return dot * scale + bias;
+
+  double result = dot * scale;
+  if (stage == ScoreStage::raw) return result;
+  if (options.softcap) {
+    const double cap = static_cast<double>(*options.softcap);
+    result = cap * std::tanh(result / cap);
+  }
+  if (stage == ScoreStage::capped) return result;
+  if (options.alibi_slopes != nullptr) {
+    const double distance = std::abs(static_cast<double>(position(in, options, row) - j));
+    result -= static_cast<double>(options.alibi_slopes[row.h]) * distance;
+  }
+  return in.bias.is_present() ? result + element(in.bias, row, j, -kInfinity) : result;
 }
 
 void attend(const AttentionInputs& in, const AttentionOptions& options, const Row& row, AttentionResult& result) {
@@ -50,14 +78,29 @@ void attend(const AttentionInputs& in, const AttentionOptions& options, const Ro
 
   std::vector<double> weights;
   weights.reserve(static_cast<std::size_t>(keys));
-  for (Index j = 0; j < keys; ++j) weights.push_back(score(in, options, row, kv_head, j));
-  const double maximum = keys == 0 ? -kInfinity : *std::ranges::max_element(weights);
+  for (Index j = 0; j < keys; ++j) {
+    weights.push_back(score(in, options, row, kv_head, j, ScoreStage::masked));
+    for (const ScoreStage stage : {ScoreStage::raw, ScoreStage::capped, ScoreStage::masked}) {
+      result.scores[static_cast<std::size_t>(stage)].push_back(score(in, options, row, kv_head, j, stage));
+    }
+  }
+  double maximum = keys == 0 ? -kInfinity : *std::ranges::max_element(weights);
+  const bool has_keys = maximum != -kInfinity;
   double sum = 0.0;
+  if (has_keys && options.sinks != nullptr) {
+    const double sink = static_cast<double>(options.sinks[row.h]);
+    maximum = std::max(maximum, sink);
+    sum = std::exp(sink - maximum);
+  }
   for (double& weight : weights) {
     weight = weight == -kInfinity ? 0.0 : std::exp(weight - maximum);
     sum += weight;
   }
-  for (double& weight : weights) weight = sum == 0.0 ? 0.0 : weight / sum;
+  double entropy = 0.0;
+  for (double& weight : weights) {
+    weight = has_keys ? weight / sum : 0.0;
+    if (weight != 0.0) entropy -= weight * std::log(weight);
+  }
 
   for (Index e = 0; e < in.value.shape[3]; ++e) {
     double total = 0.0;
@@ -68,7 +111,8 @@ void attend(const AttentionInputs& in, const AttentionOptions& options, const Ro
     result.output.push_back(total);
   }
   result.weights.insert(result.weights.end(), weights.begin(), weights.end());
-  result.log_sum_exp.push_back(sum == 0.0 ? -kInfinity : maximum + std::log(sum));
+  result.log_sum_exp.push_back(has_keys ? maximum + std::log(sum) : -kInfinity);
+  result.entropy.push_back(entropy);
 }
 
 }  // namespace

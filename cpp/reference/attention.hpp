@@ -2,6 +2,7 @@
 // time, no tiles, no running maximum. Slow on purpose; for tests and benches only.
 #pragma once
 
+#include <array>
 #include <vector>
 
 #include "heed/attention.hpp"
@@ -10,9 +11,11 @@ namespace heed::reference {
 
 /// Dense, in [batch, heads, length, dim] order.
 struct AttentionResult {
-  std::vector<double> output;       // [B, H, L, E]
-  std::vector<double> weights;      // [B, H, L, S]
-  std::vector<double> log_sum_exp;  // [B, H, L]
+  std::vector<double> output;                 // [B, H, L, E]
+  std::vector<double> weights;                // [B, H, L, S]
+  std::vector<double> log_sum_exp;            // [B, H, L]
+  std::vector<double> entropy;                // [B, H, L]
+  std::array<std::vector<double>, 3> scores;  // by ScoreStage, [B, H, L, S]
 };
 
 /// Takes well-formed inputs only.

@@ -24,9 +24,35 @@ struct AttentionInputs {
   TensorView<const float> bias;         // optional, broadcasts likewise, added to the scores
 };
 
+/// The keys that a query sees around its own position, both ends included.
+struct Window {
+  std::optional<Index> left;  // absent: open
+  std::optional<Index> right;
+};
+
 struct AttentionOptions {
-  std::optional<float> scale;  // default 1 / sqrt(D)
+  std::optional<float> scale;    // default 1 / sqrt(D)
+  std::optional<float> softcap;  // c: scores become c * tanh(score / c)
   Causal causal = Causal::none;
+  Window window;
+
+  // Numbers of the caller's, one per batch entry; null: not given. Queries and keys from a
+  // length on are padding. An offset is the position of query 0 among the keys, for causal
+  // and window; it overrides the alignment, which otherwise goes by the lengths.
+  const std::int32_t* query_lengths = nullptr;
+  const std::int32_t* key_lengths = nullptr;
+  const std::int32_t* query_offsets = nullptr;
+
+  // One per query head; null: not given.
+  const float* alibi_slopes = nullptr;  // adds -slope * |query's position - key|
+  const float* sinks = nullptr;         // a logit that joins the denominator only
+};
+
+/// How far the scores have come when they are handed out.
+enum class ScoreStage : std::uint8_t {
+  raw = 0,     // scale * q k
+  capped = 1,  // after softcap
+  masked = 2,  // after ALiBi and bias; -infinity where masked
 };
 
 /// Any of them may be absent; each is written in whole.
@@ -34,6 +60,9 @@ struct AttentionOutputs {
   TensorView<float> output;       // [B, H, L, E]
   TensorView<float> weights;      // [B, H, L, S]
   TensorView<float> log_sum_exp;  // [B, H, L, 1], natural logarithm
+  TensorView<float> scores;       // [B, H, L, S]
+  TensorView<float> entropy;      // [B, H, L, 1], of the weights, natural logarithm
+  ScoreStage score_stage = ScoreStage::raw;
 };
 
 /// Computes the outputs asked for. Masks are selections: a masked key or value

@@ -1,0 +1,58 @@
+// What happens to scores between the product and the masks: softcap and ALiBi.
+#pragma once
+
+#include "kernels/panel.hpp"
+#include "kernels/scores.hpp"
+#include "kernels/tanh.hpp"
+
+namespace heed::kernels {
+
+/// Rewrites scores[count][panel] by `change(score, key, vector)`.
+template <class Arch, class Change>
+[[gnu::always_inline]] inline void change_scores(int count, float* scores, Change change) {
+  for (int vector = 0; vector < kPanelVectors; ++vector) {
+    for (int j = 0; j < count; ++j) {
+      float* const place = scores + j * kPanel<Arch> + vector * kLanes<Arch>;
+      change(Batch<Arch>::load_aligned(place), j, vector).store_aligned(place);
+    }
+  }
+}
+
+/// score = c * tanh(score / c); with scores in units of log2(e), so is c.
+template <class Arch>
+inline void cap_scores(float softcap, int count, float* scores) {
+  const Tanh<Arch> tanh;
+  const Batch<Arch> cap(softcap * kLog2E);
+  const Batch<Arch> inverse(1.0F / (softcap * kLog2E));
+  change_scores<Arch>(count, scores, [&](Batch<Arch> score, int, int) { return cap * tanh(score * inverse); });
+}
+
+/// score -= slope * |position - key|.
+template <class Arch>
+inline void add_alibi(const Panel& panel, int first_key, int count, float* scores) {
+  alignas(kScratchAlignment) float positions[kPanel<Arch>];
+  alignas(kScratchAlignment) float slopes[kPanel<Arch>];
+  for (int lane = 0; lane < kPanel<Arch>; ++lane) {
+    positions[lane] = panel.row(lane).position;
+    slopes[lane] = -kLog2E * panel.row(lane).alibi_slope;
+  }
+  change_scores<Arch>(count, scores, [&](Batch<Arch> score, int j, int vector) {
+    const Batch<Arch> position = Batch<Arch>::load_aligned(positions + vector * kLanes<Arch>);
+    const Batch<Arch> slope = Batch<Arch>::load_aligned(slopes + vector * kLanes<Arch>);
+    const Batch<Arch> distance = xsimd::abs(position - Batch<Arch>(static_cast<float>(first_key + j)));
+    return multiply_add<Arch>(slope, distance, score);
+  });
+}
+
+/// Raises `maximum` to the largest of the scores.
+template <class Arch>
+inline void find_maximum(int count, const float* scores, Batch<Arch> (&maximum)[kPanelVectors]) {
+  for (int vector = 0; vector < kPanelVectors; ++vector) {
+    for (int j = 0; j < count; ++j) {
+      const float* const place = scores + j * kPanel<Arch> + vector * kLanes<Arch>;
+      maximum[vector] = at_least<Arch>(Batch<Arch>::load_aligned(place), maximum[vector]);
+    }
+  }
+}
+
+}  // namespace heed::kernels
