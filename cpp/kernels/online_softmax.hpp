@@ -35,7 +35,11 @@ inline void add_spread(const Panel& panel, const Batch<Arch> (&maximum)[kPanelVe
     const Batch<Arch> newer = maximum[vector];
     const Batch<Arch> sum = Batch<Arch>::load_aligned(panel.sum + first_lane);
     const Batch<Arch> kept = Batch<Arch>::load_aligned(panel.spread + first_lane);
-    Batch<Arch> spread = exp2(older - newer) * multiply_add<Arch>(older - newer, sum, kept);
+    // Under a maximum this much higher, what was summed before no longer counts: it could be
+    // the lowest float times a weight that exp2 does not let go to zero.
+    const Batch<Arch> fallen = older - newer;
+    const Batch<Arch> carried = exp2(fallen) * multiply_add<Arch>(fallen, sum, kept);
+    Batch<Arch> spread = xsimd::select(fallen < floor, zero, carried);
     for (int j = 0; j < count; ++j) {
       const Batch<Arch> below = Batch<Arch>::load_aligned(scores + j * kPanel<Arch> + first_lane) - newer;
       // Too small to count, masked scores among them: -inf times a weight would be NaN.

@@ -61,7 +61,7 @@ inline RowEnd end_row(const AttentionRow& row, float maximum, float sum, float s
   const float total = sum * rescale + std::exp2(sink - highest);
   const float inverse = rescale / total;
   // -sum of w ln w, where ln w = (score - maximum) ln 2 + ln inverse.
-  const float entropy = -inverse * (spread * kLn2 + sum * std::log(inverse));
+  const float entropy = 0.0F - inverse * (spread * kLn2 + sum * std::log(inverse));
   return {.inverse_sum = inverse, .log_sum_exp = highest * kLn2 + std::log(total), .entropy = entropy};
 }
 

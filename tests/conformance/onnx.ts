@@ -36,22 +36,33 @@ export interface Call {
   readonly key: TensorLike;
   readonly value: TensorLike;
   readonly options: AttentionOptions;
+  /** The scores that the case wants. */
+  readonly stage: "raw" | "capped" | "masked" | null;
   readonly output: TensorLike;
   /** Where the case wants the probabilities. */
   readonly weights: TensorLike | null;
+  /** Where it wants scores, at the stage that the options name. */
+  readonly scores: TensorLike | null;
 }
 
 const FLOAT32 = 1;
 
 /** Attributes that change nothing at these values, whatever else a case sets. */
-const NEUTRAL: Readonly<Record<string, number>> = {
-  softcap: 0,
-  left_window_size: -1,
-  right_window_size: -1,
-  softmax_precision: FLOAT32,
-};
+const NEUTRAL: Readonly<Record<string, number>> = { softmax_precision: FLOAT32 };
 
-const KNOWN = ["scale", "is_causal", "q_num_heads", "kv_num_heads", "qk_matmul_output_mode"];
+const KNOWN = [
+  "scale",
+  "softcap",
+  "is_causal",
+  "left_window_size",
+  "right_window_size",
+  "q_num_heads",
+  "kv_num_heads",
+  "qk_matmul_output_mode",
+];
+
+/** What qk_matmul_output_mode says. */
+const STAGES = ["raw", "capped", "masked"] as const;
 
 /** How many there are: for saying how many a run without the folder could not see. */
 export const ATTENTION_CASES = 49;
@@ -60,16 +71,10 @@ export const attentionCases = ({ index }: Set): readonly OnnxCase[] =>
   index.cases.filter(({ op }) => op === "Attention");
 
 /** Why heed cannot compute a case yet; null: it can. */
-export function whyNot({ attributes, inputs, outputs }: OnnxCase): string | null {
+export function whyNot({ attributes, inputs }: OnnxCase): string | null {
   const other = Object.keys(attributes).find((name) => !KNOWN.includes(name) && NEUTRAL[name] !== attributes[name]);
   if (other !== undefined) return `attribute ${other}`;
-  const [query, key, value, mask, ...rest] = inputs;
-  const later = rest.find((input) => input !== null);
-  if (later) return `input ${later.name}`;
-  const half = [query, key, value, mask].find((input) => input?.dtype === "float16");
-  if (half) return "half precision";
-  if (outputs[3] && attributes["qk_matmul_output_mode"] !== 3) return "scores as a result";
-  return null;
+  return inputs.some((input) => input?.dtype === "float16") ? "half precision" : null;
 }
 
 /** A covered case in heed's words. */
@@ -86,26 +91,73 @@ export function callOf(one: OnnxCase, { base64 }: Set): Call {
     data: bytes.slice(offset, offset + length),
     shape,
   });
+  const ints = ({ offset, length }: CaseTensor): number[] => [
+    ...Array.from(new BigInt64Array(bytes.slice(offset, offset + length).buffer), Number),
+  ];
   const { attributes, inputs, outputs } = one;
-  const mask = inputs[3];
-  const weights = outputs[3];
+  const [, , , mask, pastKey, pastValue, valid] = inputs;
+  const packed = inputs[0]?.shape.length === 3;
+  const heads = Number(attributes["q_num_heads"]);
+  const kvHeads = Number(attributes["kv_num_heads"]);
+  const joined = (past: CaseTensor | null | undefined, present: TensorLike): TensorLike =>
+    past ? append(floats(past), packed ? unpacked(present, kvHeads) : present) : present;
+  const query = floats(inputs[0]);
+  const unpack = packed && pastKey != null;
+  const queries = query.shape[packed ? 1 : 2] ?? 0;
+  const mode = Number(attributes["qk_matmul_output_mode"] ?? 0);
+  const window = [Number(attributes["left_window_size"] ?? -1), Number(attributes["right_window_size"] ?? -1)] as const;
+  const lengths = valid && ints(valid);
   return {
     name: one.name,
-    query: floats(inputs[0]),
-    key: floats(inputs[1]),
-    value: floats(inputs[2]),
+    query: unpack ? unpacked(query, heads) : query,
+    key: joined(pastKey, floats(inputs[1])),
+    value: joined(pastValue, floats(inputs[2])),
     options: {
       ...(attributes["scale"] === undefined ? {} : { scale: Number(attributes["scale"]) }),
-      ...(attributes["is_causal"] === 1 ? { causal: "upper-left" } : {}),
-      ...(inputs[0]?.shape.length === 3
-        ? { layout: "packed", heads: Number(attributes["q_num_heads"]), kvHeads: Number(attributes["kv_num_heads"]) }
-        : {}),
+      ...(Number(attributes["softcap"] ?? 0) === 0 ? {} : { softcap: Number(attributes["softcap"]) }),
+      ...(attributes["is_causal"] === 1 ? { causal: true } : {}),
+      // ONNX counts positions from the past, from the valid keys, or from 0.
+      qOffset: lengths ? lengths.map((length) => length - queries) : (pastKey?.shape[2] ?? 0),
+      window,
+      ...(lengths ? { kvLengths: lengths } : {}),
+      ...(packed && !unpack ? { layout: "packed" as const, heads, kvHeads } : {}),
       ...(mask?.dtype === "bool" ? { mask: bools(mask) } : {}),
       ...(mask?.dtype === "float32" ? { bias: floats(mask) } : {}),
     },
-    output: floats(outputs[0]),
-    weights: weights ? floats(weights) : null,
+    stage: outputs[3] && mode < 3 ? (STAGES[mode] ?? null) : null,
+    output: unpack ? unpacked(floats(outputs[0]), heads) : floats(outputs[0]),
+    weights: outputs[3] && mode === 3 ? floats(outputs[3]) : null,
+    scores: outputs[3] && mode < 3 ? floats(outputs[3]) : null,
   };
+}
+
+/** [B, L, H*D] as [B, H, L, D]. */
+function unpacked({ data, shape }: TensorLike, heads: number): TensorLike {
+  const [batch = 0, length = 0, width = 0] = shape;
+  const dim = width / heads;
+  const result = new Float32Array(data.length);
+  for (let b = 0; b < batch; b++) {
+    for (let l = 0; l < length; l++) {
+      for (let h = 0; h < heads; h++) {
+        const from = ((b * length + l) * heads + h) * dim;
+        result.set(data.subarray(from, from + dim), ((b * heads + h) * length + l) * dim);
+      }
+    }
+  }
+  return { data: result, shape: [batch, heads, length, dim] };
+}
+
+/** [B, H, P, D] and [B, H, L, D] one after the other: [B, H, P + L, D]. */
+function append(past: TensorLike, present: TensorLike): TensorLike {
+  const [batch = 0, heads = 0, before = 0, dim = 0] = past.shape;
+  const after = present.shape[2] ?? 0;
+  const result = new Float32Array(past.data.length + present.data.length);
+  for (let group = 0; group < batch * heads; group++) {
+    const start = group * (before + after) * dim;
+    result.set(past.data.subarray(group * before * dim, (group + 1) * before * dim), start);
+    result.set(present.data.subarray(group * after * dim, (group + 1) * after * dim), start + before * dim);
+  }
+  return { data: result, shape: [batch, heads, before + after, dim] };
 }
 
 /** The first number outside ONNX's tolerance, in words; null when all are within. */

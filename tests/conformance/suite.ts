@@ -23,11 +23,12 @@ export function conformanceSuite(name: string, open: () => Promise<Heed>): void 
     });
     afterAll(() => heed.dispose());
     test.each(attentionCases(present).filter((one) => whyNot(one) === null))("$name", async (one) => {
-      const { query, key, value, options, output, weights } = callOf(one, present);
-      const all = { ...options, keep: false, return: { weights: true } } as const;
+      const { query, key, value, options, stage, output, weights, scores } = callOf(one, present);
+      const all = { ...options, keep: false, return: { weights: true, scores: stage ?? "raw" } } as const;
       for (const got of [await heed.attention(query, key, value, all), heed.attentionSync(query, key, value, all)]) {
         expect(firstDifference("output", got.output, output, present)).toBeNull();
         if (weights !== null) expect(firstDifference("weights", got.weights, weights, present)).toBeNull();
+        if (scores !== null) expect(firstDifference("scores", got.scores, scores, present)).toBeNull();
       }
     });
   });

@@ -10,7 +10,7 @@ import {
   type TensorLike,
 } from "../../web/src/index.js";
 import { type ReferenceResult, attention as reference } from "../../web/src/reference/index.js";
-import { boundsFor, withinLse, withinOutput, withinWeight } from "./error-model.js";
+import { boundsFor, withinEntropy, withinLse, withinOutput, withinScore, withinWeight } from "./error-model.js";
 import { Random } from "./random.js";
 
 export interface Case {
@@ -81,6 +81,7 @@ export function caseOf(random: Random, label: string, sizes: Sizes): Case {
     ...(random.chance(0.2) ? { temperature: 0.25 + random.next() * 2 } : {}),
     ...(random.chance(0.2) ? { score: random.pick(["dot", "scaled-dot"]) } : {}),
     ...(random.chance(0.4) ? { causal: random.pick([true, "lower-right", "upper-left", false]) } : {}),
+    ...structureOf(random, sizes),
     ...(random.chance(0.4) ? { mask: broadcast(random, target, (count) => random.bits(count)) } : {}),
     ...(random.chance(0.4) ? { bias: broadcast(random, target, (count) => biasOf(random, count)) } : {}),
   };
@@ -92,6 +93,22 @@ export function caseOf(random: Random, label: string, sizes: Sizes): Case {
     value: tensor(kvHeads, keyLength, valueDim),
     options,
     sizes,
+  };
+}
+
+/** Options that go by position, batch entry or head: each in some cases, several together in few. */
+function structureOf(random: Random, { batch, heads, queryLength, keyLength }: Sizes): CaseOptions {
+  const perBatch = (least: number, most: number): number[] =>
+    Array.from({ length: batch }, () => random.whole(least, most));
+  const side = (): number => random.pick([-1, 0, 1, 3, 40]);
+  return {
+    ...(random.chance(0.15) ? { softcap: random.pick([0.5, 3, 30]) } : {}),
+    ...(random.chance(0.15) ? { window: [side(), side()] as const } : {}),
+    ...(random.chance(0.15) ? { qOffset: random.pick([0, 2, perBatch(-3, keyLength)]) } : {}),
+    ...(random.chance(0.1) ? { qLengths: perBatch(0, queryLength) } : {}),
+    ...(random.chance(0.15) ? { kvLengths: perBatch(0, keyLength) } : {}),
+    ...(random.chance(0.15) ? { alibiSlopes: Array.from({ length: heads }, () => random.next()) } : {}),
+    ...(random.chance(0.15) ? { sinks: Array.from({ length: heads }, () => random.next() * 8 - 4) } : {}),
   };
 }
 
@@ -133,8 +150,8 @@ function describe(options: AttentionOptions): string {
   return `${JSON.stringify(rest)} mask ${shapeText(mask)} bias ${shapeText(bias)}`;
 }
 
-/** What a check compares: all three results. */
-export const EVERYTHING = { return: { weights: true, lse: true } } as const;
+/** What a check compares: every result. */
+export const EVERYTHING = { return: { weights: true, lse: true, scores: "masked", entropy: true } } as const;
 
 export type EverythingResult = AttentionResult<typeof EVERYTHING>;
 
@@ -161,15 +178,19 @@ export function firstError(one: Case, got: EverythingResult): string | null {
   const { options, sizes, query, key, value } = one;
   const own = options.score === "dot" ? 1 : 1 / Math.sqrt(sizes.headDim);
   const scale = (options.scale ?? own) / (options.temperature ?? 1);
-  const bounds = boundsFor(sizes, { query, key, value, bias: options.bias }, scale);
+  const slopes = Array.from(options.alibiSlopes ?? [0], Math.abs);
+  const alibi = Math.max(...slopes) * (2 * sizes.keyLength + sizes.queryLength);
+  const bounds = boundsFor(sizes, { query, key, value, bias: options.bias }, scale, alibi);
   const checks = [
     ["output", withinOutput],
     ["weights", withinWeight],
     ["lse", withinLse],
+    ["scores", withinScore],
+    ["entropy", withinEntropy],
   ] as const;
   for (const [name, within] of checks) {
     const { data, shape } = got[name];
-    const wanted = expected[name];
+    const wanted = name === "scores" ? expected.scores.masked : expected[name];
     if (String(shape) !== String(wanted.shape))
       return `${one.name}: ${name} has shape [${shape}], not [${wanted.shape}]`;
     if (data.length !== wanted.data.length)
@@ -196,7 +217,7 @@ export async function errorOf(call: () => unknown): Promise<HeedError> {
 
 /** Where two results differ in any bit or shape, in words; null where they do not. Quicker than a test runner's comparison. */
 export function firstDifferentBit(got: EverythingResult, wanted: EverythingResult): string | null {
-  for (const name of ["output", "weights", "lse"] as const) {
+  for (const name of ["output", "weights", "lse", "scores", "entropy"] as const) {
     if (String(got[name].shape) !== String(wanted[name].shape)) return `${name} has shape [${got[name].shape}]`;
     const index = differentIndex(got[name].data, wanted[name].data);
     if (index !== -1) return `${name}[${index}] is ${got[name].data[index]}, not ${wanted[name].data[index]}`;

@@ -1,11 +1,13 @@
 // How far float32 attention may be from the double-precision reference: bounds from norms and epsilon, never from trying.
 //
 // With unit roundoff u = 2^-24, head_dim D, key_length S, |scale| * max|q| * max|k| = a (Euclidean norms, so by Cauchy and
-// Schwarz a bounds every sum of |scale * q_d * k_d|), and b the largest finite |bias|:
+// Schwarz a bounds every sum of |scale * q_d * k_d|), and b the largest finite |bias|, ALiBi included:
 //   score      ds <= u * (GROWTH * sqrt(D) * a + FEW * (a + b))     a dot product's roundings grow as sqrt(D) (Higham and Mary 2019),
 //                                                                   and the kernel moves scores to base 2 and shifts them by the maximum
 //   lse        ds + u * (GROWTH * sqrt(S) + FEW)                    + u * |lse|
 //   weight     p * (2 ds + u * (GROWTH * sqrt(S) + EXP))            + FLUSHED
+//                (softcap shrinks the error that comes in, and its tanh adds less than FEW roundings of a number below a)
+//   entropy    (1 + ln S) * 4 times a weight's relative error, + lse: of p ln p summed, p with its error and ln p = score - lse
 //   output     max|v| * (2 ds + u * (2 * GROWTH * sqrt(S) + EXP))   + FLUSHED * S * max|v|
 
 import type { TensorLike } from "../../web/src/index.js";
@@ -31,6 +33,10 @@ export interface Bounds {
   readonly weights: number;
   /** Absolute, on top of one rounding of the value. */
   readonly lse: number;
+  /** Absolute, likewise. */
+  readonly scores: number;
+  /** Absolute. */
+  readonly entropy: number;
 }
 
 export function boundsFor(
@@ -42,23 +48,36 @@ export function boundsFor(
     readonly bias?: TensorLike | undefined;
   },
   scale: number,
+  alibi = 0,
 ): Bounds {
   const { headDim, keyLength } = sizes;
   // In every layout the numbers of one head lie side by side.
   const products = Math.abs(scale) * largestNorm(tensors.query.data, headDim) * largestNorm(tensors.key.data, headDim);
-  const bias = tensors.bias === undefined ? 0 : largest(tensors.bias.data);
+  const bias = alibi + (tensors.bias === undefined ? 0 : largest(tensors.bias.data));
   const score = UNIT_ROUNDOFF * (GROWTH * Math.sqrt(headDim) * products + FEW * (products + bias));
   const sum = UNIT_ROUNDOFF * GROWTH * Math.sqrt(keyLength);
   const v = largest(tensors.value.data);
+  const weights = 2 * score + sum + UNIT_ROUNDOFF * EXP;
+  const lse = score + sum + UNIT_ROUNDOFF * FEW;
   return {
+    scores: score,
+    entropy: 4 * weights * (1 + Math.log(Math.max(1, keyLength))) + lse,
     output: v * (2 * score + 2 * sum + UNIT_ROUNDOFF * EXP) + FLUSHED * keyLength * v,
-    weights: 2 * score + sum + UNIT_ROUNDOFF * EXP,
-    lse: score + sum + UNIT_ROUNDOFF * FEW,
+    weights,
+    lse,
   };
 }
 
 export function withinLse(got: number, expected: number, bounds: Bounds): boolean {
   return got === expected || Math.abs(got - expected) <= bounds.lse + UNIT_ROUNDOFF * Math.abs(expected);
+}
+
+export function withinScore(got: number, expected: number, bounds: Bounds): boolean {
+  return got === expected || Math.abs(got - expected) <= bounds.scores + UNIT_ROUNDOFF * Math.abs(expected);
+}
+
+export function withinEntropy(got: number, expected: number, bounds: Bounds): boolean {
+  return Math.abs(got - expected) <= bounds.entropy;
 }
 
 export function withinWeight(got: number, expected: number, bounds: Bounds): boolean {

@@ -34,6 +34,10 @@ export interface ReturnOptions {
   readonly weights?: boolean | undefined;
   /** The natural logarithm of each row's sum of exponentials, [B, H, L]. Default false. */
   readonly lse?: boolean | undefined;
+  /** [B, H, L, S]: "raw" scaled, "capped" after softcap, "masked" after ALiBi, bias and masks. Default false. */
+  readonly scores?: "raw" | "capped" | "masked" | false | undefined;
+  /** Of the weights of each query, in nats, [B, H, L]. Default false. */
+  readonly entropy?: boolean | undefined;
 }
 
 export interface AttentionOptions {
@@ -41,6 +45,8 @@ export interface AttentionOptions {
   readonly scale?: number | undefined;
   /** Divides the scores on top of scale. Default 1. */
   readonly temperature?: number | undefined;
+  /** c: scores become c * tanh(score / c), before bias and masks. */
+  readonly softcap?: number | undefined;
   /** Default "scaled-dot". */
   readonly score?: "scaled-dot" | "dot" | undefined;
   /** Added to the scores after scaling, broadcast to [B, H, L, S]; -Infinity masks. */
@@ -49,6 +55,18 @@ export interface AttentionOptions {
   readonly mask?: MaskInput | undefined;
   /** true = "lower-right": query i sees keys j <= i + (S - L). "upper-left": j <= i. Default false. */
   readonly causal?: boolean | "lower-right" | "upper-left" | undefined;
+  /** The position of query 0 among the keys, for causal, window and ALiBi: instead of the alignment. One, or one a batch entry. */
+  readonly qOffset?: number | ArrayLike<number> | undefined;
+  /** [left, right]: a query sees keys from position - left to position + right; -1 or Infinity is open. */
+  readonly window?: readonly [number, number] | undefined;
+  /** The valid queries of each batch entry; the rest is padding, and gives zeros. */
+  readonly qLengths?: ArrayLike<number> | undefined;
+  /** The valid keys of each batch entry. */
+  readonly kvLengths?: ArrayLike<number> | undefined;
+  /** One a query head: adds -slope * |position - key| to the scores. */
+  readonly alibiSlopes?: ArrayLike<number> | undefined;
+  /** One a query head: a logit that joins the denominator only. */
+  readonly sinks?: ArrayLike<number> | undefined;
   readonly normalize?: "softmax" | undefined;
   readonly return?: ReturnOptions | undefined;
   /** Default "bhnd". */
@@ -99,6 +117,7 @@ export const DEFAULTS = {
   output: true,
   weights: false,
   lse: false,
+  entropy: false,
   keep: false,
   backend: "auto",
   threads: "auto",
@@ -112,7 +131,14 @@ export const ATTENTION_OPTIONS = [
   "score",
   "bias",
   "mask",
+  "softcap",
   "causal",
+  "qOffset",
+  "window",
+  "qLengths",
+  "kvLengths",
+  "alibiSlopes",
+  "sinks",
   "normalize",
   "return",
   "layout",
@@ -125,26 +151,19 @@ export const ATTENTION_OPTIONS = [
 
 /** Options that heed names but this version does not compute: refused by name, never ignored. */
 export const ATTENTION_OPTIONS_TO_COME = [
-  "softcap",
   "scoreMod",
   "maskMod",
   "probMod",
-  "qOffset",
-  "window",
-  "qLengths",
-  "kvLengths",
   "cuSeqlensQ",
   "cuSeqlensK",
-  "alibiSlopes",
-  "sinks",
   "blocks",
   "topK",
   "dropout",
   "cache",
 ] as const;
 
-export const RETURN_OPTIONS = ["output", "weights", "lse"] as const;
-export const RETURN_OPTIONS_TO_COME = ["scores", "entropy"] as const;
+export const RETURN_OPTIONS = ["output", "weights", "lse", "scores", "entropy"] as const;
+export const SCORE_STAGES = ["raw", "capped", "masked"] as const;
 
 export const SCORES = ["scaled-dot", "dot"] as const;
 export const SCORES_TO_COME = ["cosine", "general", "additive", "gated", "rbf", "distance"] as const;

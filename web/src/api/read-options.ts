@@ -1,6 +1,6 @@
 // Options as a user gives them -> checked values with defaults filled in. Knows no tensor: shapes are validate.ts's.
 
-import type { CausalRule } from "../backends/backend.js";
+import type { CausalRule, ScoreStage } from "../backends/backend.js";
 import { showValue } from "./describe.js";
 import { HeedError } from "./errors.js";
 import {
@@ -11,7 +11,7 @@ import {
   NORMALIZERS,
   NORMALIZERS_TO_COME,
   RETURN_OPTIONS,
-  RETURN_OPTIONS_TO_COME,
+  SCORE_STAGES,
   SCORES,
   SCORES_TO_COME,
 } from "./options.js";
@@ -25,6 +25,7 @@ import {
   readRecord,
   readSignal,
 } from "./read-values.js";
+import type { GivenStructure } from "./structure.js";
 
 /** The options of one attention call, checked. `bias` and `mask` are read with the tensors. */
 export interface ReadOptions {
@@ -33,10 +34,15 @@ export interface ReadOptions {
   readonly temperature: number;
   readonly bias: unknown;
   readonly mask: unknown;
+  readonly softcap: number | null;
   readonly causal: CausalRule;
+  /** Read with the shapes. */
+  readonly structure: GivenStructure;
   readonly output: boolean;
   readonly weights: boolean;
   readonly lse: boolean;
+  readonly scores: ScoreStage | null;
+  readonly entropy: boolean;
   readonly layout: Layout;
   readonly heads: number | null;
   readonly kvHeads: number | null;
@@ -55,7 +61,16 @@ export function readAttentionOptions(where: string, options: unknown): ReadOptio
     temperature: readTemperature(where, given["temperature"]),
     bias: given["bias"],
     mask: given["mask"],
+    softcap: readSoftcap(where, given["softcap"]),
     causal: readCausal(where, given["causal"]),
+    structure: {
+      window: given["window"],
+      qOffset: given["qOffset"],
+      qLengths: given["qLengths"],
+      kvLengths: given["kvLengths"],
+      alibiSlopes: given["alibiSlopes"],
+      sinks: given["sinks"],
+    },
     ...returned,
     layout: readChoice(where, "layout", given["layout"], ["bhnd", "bnhd", "packed"], [], DEFAULTS.layout),
     heads: readCount(where, "heads", given["heads"], null),
@@ -71,8 +86,11 @@ export function readAttentionOptions(where: string, options: unknown): ReadOptio
   return read;
 }
 
-function readReturn(where: string, value: unknown): Pick<ReadOptions, "output" | "weights" | "lse"> {
-  const given = readRecord(where, "return", value, RETURN_OPTIONS, RETURN_OPTIONS_TO_COME);
+function readReturn(
+  where: string,
+  value: unknown,
+): Pick<ReadOptions, "output" | "weights" | "lse" | "scores" | "entropy"> {
+  const given = readRecord(where, "return", value, RETURN_OPTIONS);
   const { weights } = given;
   if (weights === "mean" || (isRecord(weights) && "rows" in weights)) {
     const form = weights === "mean" ? '"mean"' : "{ rows }";
@@ -82,7 +100,14 @@ function readReturn(where: string, value: unknown): Pick<ReadOptions, "output" |
     output: readBoolean(where, "return.output", given["output"], DEFAULTS.output),
     weights: readBoolean(where, "return.weights", weights, DEFAULTS.weights),
     lse: readBoolean(where, "return.lse", given["lse"], DEFAULTS.lse),
+    scores: readScores(where, given["scores"]),
+    entropy: readBoolean(where, "return.entropy", given["entropy"], DEFAULTS.entropy),
   };
+}
+
+function readScores(where: string, value: unknown): ScoreStage | null {
+  if (value === undefined || value === false) return null;
+  return readChoice(where, "return.scores", value, SCORE_STAGES, [], "raw");
 }
 
 function readScore(where: string, value: unknown): "scaled-dot" | "dot" {
@@ -94,6 +119,16 @@ function readTemperature(where: string, value: unknown): number {
   const temperature = readFinite(where, "temperature", value, DEFAULTS.temperature);
   if (temperature > 0) return temperature;
   throw new HeedError("option", `${where}: temperature must be greater than 0, got ${showValue(value)}`);
+}
+
+function readSoftcap(where: string, value: unknown): number | null {
+  const softcap = readFinite(where, "softcap", value, null);
+  const single = softcap === null ? 1 : Math.fround(softcap);
+  if (single > 0 && Number.isFinite(single)) return softcap;
+  throw new HeedError(
+    "option",
+    `${where}: softcap must be greater than 0 in single precision, got ${showValue(value)}`,
+  );
 }
 
 function readCausal(where: string, value: unknown): CausalRule {

@@ -1,6 +1,6 @@
 // What a call returns: types that follow from its options, and the making of them from what a backend computed.
 
-import type { AttentionComputed, Backend, Computed } from "../backends/backend.js";
+import type { AttentionComputed, Backend, Computed, ScoreStage } from "../backends/backend.js";
 import type { AttentionOptions } from "./options.js";
 import { type ArrayTensor, Tensor } from "./tensor.js";
 import type { CheckedAttention } from "./validate.js";
@@ -17,7 +17,9 @@ export type Returned<O> = O extends { readonly keep: infer K }
     ? Tensor | ArrayTensor
     : ArrayTensor;
 
-type OnRequest<O, Name extends "weights" | "lse"> = O extends { readonly return: { readonly [N in Name]: true } }
+type OnRequest<O, Name extends "weights" | "lse" | "entropy"> = O extends {
+  readonly return: { readonly [N in Name]: true };
+}
   ? Returned<O>
   : Returned<O> | undefined;
 
@@ -29,6 +31,12 @@ export interface AttentionResult<O = AttentionOptions> {
   readonly weights: OnRequest<O, "weights">;
   /** [B, H, L]; [H, L] for rank 3; [L] for rank 2. */
   readonly lse: OnRequest<O, "lse">;
+  /** [B, H, L, S], with the leading axes that the query has. */
+  readonly scores: O extends { readonly return: { readonly scores: ScoreStage } }
+    ? Returned<O>
+    : Returned<O> | undefined;
+  /** [B, H, L], likewise. */
+  readonly entropy: OnRequest<O, "entropy">;
 }
 
 /** The same, before the options' types are known. */
@@ -36,6 +44,8 @@ export interface AnyAttentionResult {
   readonly output: Tensor | ArrayTensor | undefined;
   readonly weights: Tensor | ArrayTensor | undefined;
   readonly lse: Tensor | ArrayTensor | undefined;
+  readonly scores: Tensor | ArrayTensor | undefined;
+  readonly entropy: Tensor | ArrayTensor | undefined;
 }
 
 export function resultOf(
@@ -44,12 +54,16 @@ export function resultOf(
   shapes: CheckedAttention["shapes"],
   wantsOutput: boolean,
 ): AnyAttentionResult {
-  const { output, weights, lse } = computed;
+  const { output } = computed;
+  const optional = (part: Computed | null, shape: readonly number[]): Tensor | ArrayTensor | undefined =>
+    part === null ? undefined : returned(backend, part, shape);
   if (!wantsOutput && output.kind === "resident") backend.free(output.resident);
   return {
     output: wantsOutput ? returned(backend, output, shapes.output) : undefined,
-    weights: weights === null ? undefined : returned(backend, weights, shapes.weights),
-    lse: lse === null ? undefined : returned(backend, lse, shapes.lse),
+    weights: optional(computed.weights, shapes.weights),
+    lse: optional(computed.lse, shapes.perQuery),
+    scores: optional(computed.scores, shapes.weights),
+    entropy: optional(computed.entropy, shapes.perQuery),
   };
 }
 

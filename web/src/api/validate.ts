@@ -6,6 +6,7 @@ import { HeedError } from "./errors.js";
 import { dense, perHeadShape, userShape, type Walk, walkOf } from "./layout.js";
 import { MAX_ELEMENTS, product, type ReadTensor, readMask, readTensor, withBareShape } from "./operands.js";
 import type { ReadOptions } from "./read-options.js";
+import { readStructure } from "./structure.js";
 
 /** A checked call: what to compute, and the shapes in which the caller sees the results. */
 export interface CheckedAttention {
@@ -13,7 +14,8 @@ export interface CheckedAttention {
   readonly shapes: {
     readonly output: readonly number[];
     readonly weights: readonly number[];
-    readonly lse: readonly number[];
+    /** Of what each query has one number of: lse and entropy. */
+    readonly perQuery: readonly number[];
   };
 }
 
@@ -32,6 +34,7 @@ export function validateAttention(
   const rank = query.shape.length;
   const order = options.layout === "bhnd" || rank === 2 ? "bhnd" : "bnhd";
   const output = outputView(where, "output", dense(order, outputShape));
+  const perQuery = dense("bhnd", [target[0], target[1], target[2], 1]);
   checkOut(where, options.out, output.elements);
   const problem: AttentionProblem = {
     query: operand(query, walks.query),
@@ -40,10 +43,15 @@ export function validateAttention(
     mask: broadcastOperand(where, "mask", options.mask, target, (mask) => readMask(where, mask)),
     bias: broadcastOperand(where, "bias", options.bias, target, (bias) => readTensor(where, "bias", bias, backend)),
     scale: effectiveScale(where, options, walks.query.shape[3]),
+    softcap: options.softcap,
     causal: options.causal,
+    structure: readStructure(where, options.structure, target),
     output,
     weights: options.weights ? outputView(where, "weights", dense("bhnd", target)) : null,
-    lse: options.lse ? outputView(where, "lse", dense("bhnd", [target[0], target[1], target[2], 1])) : null,
+    lse: options.lse ? outputView(where, "lse", perQuery) : null,
+    scores: options.scores ? outputView(where, "scores", dense("bhnd", target)) : null,
+    scoreStage: options.scores ?? "raw",
+    entropy: options.entropy ? outputView(where, "entropy", perQuery) : null,
     into: options.out,
     keep: options.keep,
   };
@@ -52,7 +60,7 @@ export function validateAttention(
     shapes: {
       output: userShape(outputShape, rank, options.layout),
       weights: perHeadShape(target, rank, options.layout),
-      lse: perHeadShape(target.slice(0, 3), rank, options.layout),
+      perQuery: perHeadShape(target.slice(0, 3), rank, options.layout),
     },
   };
 }

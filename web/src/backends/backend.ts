@@ -33,6 +33,26 @@ export interface OutputView {
 /** "lower-right": query i sees keys j <= i + (S - L). "upper-left": j <= i. */
 export type CausalRule = "none" | "lower-right" | "upper-left";
 
+/** Which keys the structure leaves to a query, and what goes by head. Null: not given. */
+export interface AttentionStructure {
+  /** A query sees the keys from its position less this one ... */
+  readonly windowLeft: number | null;
+  /** ... to its position plus this one. */
+  readonly windowRight: number | null;
+  /** One a batch entry: the position of query 0 among the keys, instead of the causal alignment. */
+  readonly qOffsets: Int32Array<ArrayBuffer> | null;
+  /** One a batch entry: queries from here on are padding. */
+  readonly qLengths: Int32Array<ArrayBuffer> | null;
+  readonly kvLengths: Int32Array<ArrayBuffer> | null;
+  /** One a query head: -slope * |position - key| joins the scores. */
+  readonly alibiSlopes: Float32Array<ArrayBuffer> | null;
+  /** One a query head: a logit that joins the denominator only. */
+  readonly sinks: Float32Array<ArrayBuffer> | null;
+}
+
+/** How far the scores have come when they are handed out. */
+export type ScoreStage = "raw" | "capped" | "masked";
+
 /** Scaled dot-product attention, checked: a backend computes it without asking again. */
 export interface AttentionProblem {
   readonly query: Operand;
@@ -44,10 +64,16 @@ export interface AttentionProblem {
   readonly bias: Operand | null;
   /** Everything that multiplies the scores, temperature included. */
   readonly scale: number;
+  /** Scores become softcap * tanh(score / softcap). */
+  readonly softcap: number | null;
   readonly causal: CausalRule;
+  readonly structure: AttentionStructure;
   readonly output: OutputView;
   readonly weights: OutputView | null;
   readonly lse: OutputView | null;
+  readonly scores: OutputView | null;
+  readonly scoreStage: ScoreStage;
+  readonly entropy: OutputView | null;
   /** Where the output goes; null: into an array of its own. */
   readonly into: Float32Array | null;
   /** Leave the results in the backend's memory. */
@@ -63,6 +89,8 @@ export interface AttentionComputed {
   readonly output: Computed;
   readonly weights: Computed | null;
   readonly lse: Computed | null;
+  readonly scores: Computed | null;
+  readonly entropy: Computed | null;
 }
 
 /** What a backend says of itself in `capabilities`; may change when it falls back. */

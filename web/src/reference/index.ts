@@ -16,7 +16,14 @@ export interface ReferenceOptions {
   readonly scale?: number | undefined;
   readonly temperature?: number | undefined;
   readonly score?: "scaled-dot" | "dot" | undefined;
+  readonly softcap?: number | undefined;
   readonly causal?: boolean | "lower-right" | "upper-left" | undefined;
+  readonly qOffset?: number | ArrayLike<number> | undefined;
+  readonly window?: readonly [number, number] | undefined;
+  readonly qLengths?: ArrayLike<number> | undefined;
+  readonly kvLengths?: ArrayLike<number> | undefined;
+  readonly alibiSlopes?: ArrayLike<number> | undefined;
+  readonly sinks?: ArrayLike<number> | undefined;
   readonly mask?: ReferenceMask | undefined;
   readonly bias?: ReferenceTensor | undefined;
   readonly layout?: "bhnd" | "bnhd" | "packed" | undefined;
@@ -33,11 +40,18 @@ export interface ReferenceResult {
   readonly output: ReferenceResultTensor;
   readonly weights: ReferenceResultTensor;
   readonly lse: ReferenceResultTensor;
+  /** At each stage, whatever was asked for. */
+  readonly scores: {
+    readonly raw: ReferenceResultTensor;
+    readonly capped: ReferenceResultTensor;
+    readonly masked: ReferenceResultTensor;
+  };
+  readonly entropy: ReferenceResultTensor;
 }
 
 /**
- * softmax(scale * Q K^T / temperature + bias, over the keys that mask and causal leave) V, with weights and lse. Shapes and
- * layouts as in `heed.attention`. Throws a RangeError for shapes that do not fit; checks little else.
+ * softmax(cap(scale * Q K^T / temperature) + alibi + bias, over the keys that the masks leave) V, with everything on the way to
+ * it. Shapes and layouts as in `heed.attention`. Throws a RangeError for shapes that do not fit; checks little else.
  */
 export function attention(
   query: ReferenceTensor,
@@ -58,22 +72,31 @@ export function attention(
   const output = new Float64Array(batch * queryHeads * queryLength * valueDim);
   const weights = new Float64Array(batch * queryHeads * queryLength * keyLength);
   const lse = new Float64Array(batch * queryHeads * queryLength);
+  const entropy = new Float64Array(lse.length);
+  const raw = new Float64Array(weights.length);
+  const capped = new Float64Array(weights.length);
+  const masked = new Float64Array(weights.length);
 
   let row = 0;
   for (let b = 0; b < batch; b++) {
     for (let h = 0; h < queryHeads; h++) {
       const g = Math.floor(h / (queryHeads / keyHeads));
       for (let i = 0; i < queryLength; i++, row++) {
+        const position = positionOf(options, b, i, queryLength, keyLength);
         const scores: number[] = [];
         for (let j = 0; j < keyLength; j++) {
-          const attends =
-            isCausallyVisible(options.causal, i, j, queryLength, keyLength) &&
-            maskAt(options.mask, b, h, i, j, keyLength);
-          scores.push(
-            attends ? scale * dot(q, k, [b, h, i], [b, g, j]) + biasAt(options.bias, b, h, i, j, keyLength) : -Infinity,
-          );
+          const score = scale * dot(q, k, [b, h, i], [b, g, j]);
+          const cap = options.softcap;
+          const bounded = cap === undefined ? score : cap * Math.tanh(score / cap);
+          const alibi = options.alibiSlopes === undefined ? 0 : (options.alibiSlopes[h] ?? 0) * Math.abs(position - j);
+          const attends = isInStructure(options, b, i, j, position) && maskAt(options.mask, b, h, i, j, keyLength);
+          raw[row * keyLength + j] = score;
+          capped[row * keyLength + j] = bounded;
+          scores.push(attends ? bounded - alibi + biasAt(options.bias, b, h, i, j, keyLength) : -Infinity);
         }
-        const { probabilities, logSum } = softmax(scores);
+        masked.set(scores, row * keyLength);
+        const { probabilities, logSum } = softmax(scores, options.sinks?.[h] ?? -Infinity);
+        entropy[row] = probabilities.reduce((sum, p) => (p === 0 ? sum : sum - p * Math.log(p)), 0);
         weights.set(probabilities, row * keyLength);
         lse[row] = logSum;
         for (let e = 0; e < valueDim; e++) {
@@ -89,10 +112,13 @@ export function attention(
   }
   const perHead = [batch, queryHeads, queryLength];
   const drop = layout === "packed" ? 0 : 4 - query.shape.length;
+  const perKey = (data: Float64Array): ReferenceResultTensor => ({ data, shape: [...perHead, keyLength].slice(drop) });
   return {
     output: fromHeads(output, [batch, queryHeads, queryLength, valueDim], layout, query.shape.length),
-    weights: { data: weights, shape: [...perHead, keyLength].slice(drop) },
+    weights: perKey(weights),
     lse: { data: lse, shape: perHead.slice(drop) },
+    scores: { raw: perKey(raw), capped: perKey(capped), masked: perKey(masked) },
+    entropy: { data: entropy, shape: perHead.slice(drop) },
   };
 }
 
@@ -104,18 +130,30 @@ interface Heads {
   readonly shape: Dims;
 }
 
-/** p_j = exp(s_j) / sum exp(s), and log sum exp(s); a row of -Infinity gives zeros and -Infinity. */
-function softmax(scores: readonly number[]): { probabilities: Float64Array; logSum: number } {
-  const max = scores.reduce((most, score) => (score > most || Number.isNaN(score) ? score : most), -Infinity);
-  if (max === -Infinity) return { probabilities: new Float64Array(scores.length), logSum: -Infinity };
+/** p_j = exp(s_j) / (exp(sink) + sum exp(s)), and the logarithm of the denominator; a row of -Infinity gives zeros and -Infinity. */
+function softmax(scores: readonly number[], sink: number): { probabilities: Float64Array; logSum: number } {
+  const most = (best: number, score: number): number => (score > best || Number.isNaN(score) ? score : best);
+  const highest = scores.reduce(most, -Infinity);
+  if (highest === -Infinity) return { probabilities: new Float64Array(scores.length), logSum: -Infinity };
+  const max = most(highest, sink);
   const exponentials = Float64Array.from(scores, (score) => Math.exp(score - max));
-  const sum = exponentials.reduce((total, term) => total + term, 0);
+  const sum = exponentials.reduce((total, term) => total + term, Math.exp(sink - max));
   return { probabilities: exponentials.map((term) => term / sum), logSum: max + Math.log(sum) };
 }
 
-function isCausallyVisible(causal: ReferenceOptions["causal"], i: number, j: number, l: number, s: number): boolean {
-  if (causal === undefined || causal === false) return true;
-  return causal === "upper-left" ? j <= i : j <= i + (s - l);
+/** Where query i stands among the keys: lower-right unless told otherwise, by the lengths that are valid. */
+function positionOf(options: ReferenceOptions, b: number, i: number, queries: number, keys: number): number {
+  const { qOffset } = options;
+  if (qOffset !== undefined) return i + (typeof qOffset === "number" ? qOffset : (qOffset[b] ?? 0));
+  if (options.causal === "upper-left") return i;
+  return i + (options.kvLengths?.[b] ?? keys) - (options.qLengths?.[b] ?? queries);
+}
+
+function isInStructure(options: ReferenceOptions, b: number, i: number, j: number, position: number): boolean {
+  const open = (side: number | undefined): number => (side === undefined || side === -1 ? Infinity : side);
+  if (i >= (options.qLengths?.[b] ?? Infinity) || j >= (options.kvLengths?.[b] ?? Infinity)) return false;
+  if (options.causal !== undefined && options.causal !== false && j > position) return false;
+  return j >= position - open(options.window?.[0]) && j <= position + open(options.window?.[1]);
 }
 
 function maskAt(mask: ReferenceMask | undefined, b: number, h: number, i: number, j: number, keys: number): boolean {

@@ -2,7 +2,7 @@
 
 import { HeedError } from "../../api/errors.js";
 import { MAX_BLOCK_BYTES } from "../../memory/arena.js";
-import type { AttentionProblem, CausalRule, Operand, OutputView } from "../backend.js";
+import type { AttentionProblem, CausalRule, Operand, OutputView, ScoreStage } from "../backend.js";
 import { ATTENTION_CALL } from "./generated/attention-call.js";
 import { WasmResident } from "./residents.js";
 
@@ -36,11 +36,18 @@ export interface Job {
   readonly output: OutputPart;
   readonly weights: OutputPart | null;
   readonly lse: OutputPart | null;
+  readonly scores: OutputPart | null;
+  readonly entropy: OutputPart | null;
   /** Bytes of the whole block. */
   readonly bytes: number;
 }
 
 const CAUSAL: Readonly<Record<CausalRule, number>> = { none: 0, "lower-right": 1, "upper-left": 2 };
+
+const STAGE: Readonly<Record<ScoreStage, number>> = { raw: 0, capped: 1, masked: 2 };
+
+/** Says that a side of the window has no end. */
+const OPEN = -1;
 
 /** Every part starts on a cache line, which is also the widest vector. */
 const ALIGNMENT = 64;
@@ -63,6 +70,12 @@ export function jobOf(problem: AttentionProblem): Job {
     inputs.push({ word, offset: end, bytes: new Uint8Array(buffer, byteOffset, byteLength) });
     end = aligned(end + byteLength);
   };
+  const numbers = (word: number, array: Int32Array | Float32Array | null): void => {
+    if (array === null) return;
+    const { buffer, byteOffset, byteLength } = array;
+    inputs.push({ word, offset: end, bytes: new Uint8Array(buffer, byteOffset, byteLength) });
+    end = aligned(end + byteLength);
+  };
   const output = (word: number, view: OutputView): OutputPart => {
     writeWalk(call, word, view);
     const part = { word, offset: end, elements: view.elements };
@@ -75,13 +88,26 @@ export function jobOf(problem: AttentionProblem): Job {
   input(ATTENTION_CALL.value, problem.value);
   input(ATTENTION_CALL.mask, problem.mask);
   input(ATTENTION_CALL.bias, problem.bias);
+  const { structure } = problem;
+  numbers(ATTENTION_CALL.queryLengths, structure.qLengths);
+  numbers(ATTENTION_CALL.keyLengths, structure.kvLengths);
+  numbers(ATTENTION_CALL.queryOffsets, structure.qOffsets);
+  numbers(ATTENTION_CALL.alibiSlopes, structure.alibiSlopes);
+  numbers(ATTENTION_CALL.sinks, structure.sinks);
   const inputBytes = end;
-  new Float32Array(call.buffer)[ATTENTION_CALL.scale] = problem.scale;
+  const floats = new Float32Array(call.buffer);
+  floats[ATTENTION_CALL.scale] = problem.scale;
+  floats[ATTENTION_CALL.softcap] = problem.softcap ?? 0;
+  call[ATTENTION_CALL.windowLeft] = structure.windowLeft ?? OPEN;
+  call[ATTENTION_CALL.windowRight] = structure.windowRight ?? OPEN;
+  call[ATTENTION_CALL.scoreStage] = STAGE[problem.scoreStage];
   call[ATTENTION_CALL.causal] = CAUSAL[problem.causal];
   const outputs = {
     output: output(ATTENTION_CALL.output, problem.output),
     weights: problem.weights && output(ATTENTION_CALL.weights, problem.weights),
     lse: problem.lse && output(ATTENTION_CALL.lse, problem.lse),
+    scores: problem.scores && output(ATTENTION_CALL.scores, problem.scores),
+    entropy: problem.entropy && output(ATTENTION_CALL.entropy, problem.entropy),
   };
   // Beyond, addresses would wrap around.
   if (end > MAX_BLOCK_BYTES) {
@@ -101,7 +127,7 @@ export function snapshot(job: Job): Job {
 
 /** The outputs that were asked for, in the order of the block. */
 export function outputsOf(job: Job): readonly OutputPart[] {
-  return [job.output, job.weights, job.lse].filter((part) => part !== null);
+  return [job.output, job.weights, job.lse, job.scores, job.entropy].filter((part) => part !== null);
 }
 
 /** The words that hold addresses relative to the block. */

@@ -150,6 +150,8 @@ export class WasmBackend implements Backend {
         output: take(job.output, problem.into),
         weights: job.weights && take(job.weights, null),
         lse: job.lse && take(job.lse, null),
+        scores: job.scores && take(job.scores, null),
+        entropy: job.entropy && take(job.entropy, null),
       };
     } catch (error) {
       for (const resident of made) this.free(resident);

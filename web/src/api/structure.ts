@@ -1,0 +1,116 @@
+// The options that go by batch entry, head or position: window, offsets, lengths, ALiBi slopes, sinks. Checked against the shapes.
+
+import type { AttentionStructure, Dims4 } from "../backends/backend.js";
+import { showShape, showValue } from "./describe.js";
+import { HeedError } from "./errors.js";
+
+/** The options as they were given. */
+export interface GivenStructure {
+  readonly window: unknown;
+  readonly qOffset: unknown;
+  readonly qLengths: unknown;
+  readonly kvLengths: unknown;
+  readonly alibiSlopes: unknown;
+  readonly sinks: unknown;
+}
+
+/** Positions are exact in single precision up to here, and far from overflowing when added up. */
+const MAX_OFFSET = 2 ** 24;
+
+/** `scores` is [batch, query heads, query length, key length]. */
+export function readStructure(where: string, given: GivenStructure, scores: Dims4): AttentionStructure {
+  const [batch, heads, queries, keys] = scores;
+  const [windowLeft, windowRight] = readWindow(where, given.window);
+  return {
+    windowLeft,
+    windowRight,
+    qOffsets: readOffsets(where, given.qOffset, batch),
+    qLengths: readLengths(where, "qLengths", given.qLengths, batch, queries),
+    kvLengths: readLengths(where, "kvLengths", given.kvLengths, batch, keys),
+    alibiSlopes: readPerHead(where, "alibiSlopes", given.alibiSlopes, heads, Number.isFinite),
+    sinks: readPerHead(where, "sinks", given.sinks, heads, (sink) => Number.isFinite(sink) || sink === -Infinity),
+  };
+}
+
+/** [left, right], null where open. */
+function readWindow(where: string, value: unknown): readonly [number | null, number | null] {
+  if (value === undefined) return [null, null];
+  const sides = numbersOf(value);
+  if (sides === null || sides.length !== 2) {
+    throw new HeedError("option", `${where}: window must be [left, right], got ${showValue(value)}`);
+  }
+  const side = (reach: number): number | null => {
+    if (reach === -1 || reach === Infinity) return null;
+    if (Number.isInteger(reach) && reach >= 0) return Math.min(reach, 2 ** 31 - 1);
+    throw new HeedError(
+      "option",
+      `${where}: each side of window must be a whole number, or -1 or Infinity for open, got ${showShape(sides)}`,
+    );
+  };
+  return [side(sides[0] ?? -1), side(sides[1] ?? -1)];
+}
+
+function readOffsets(where: string, value: unknown, batch: number): Int32Array<ArrayBuffer> | null {
+  if (value === undefined) return null;
+  const offsets = typeof value === "number" ? new Array<number>(batch).fill(value) : numbersOf(value);
+  const isOffset = (offset: number): boolean => Number.isInteger(offset) && Math.abs(offset) <= MAX_OFFSET;
+  if (offsets === null || offsets.length !== batch || !offsets.every(isOffset)) {
+    throw new HeedError(
+      "option",
+      `${where}: qOffset must be a whole number between -2^24 and 2^24, or one for each of ${batch} batch entries, got ${showValue(value)}`,
+    );
+  }
+  return Int32Array.from(offsets);
+}
+
+function readLengths(
+  where: string,
+  name: string,
+  value: unknown,
+  batch: number,
+  limit: number,
+): Int32Array<ArrayBuffer> | null {
+  if (value === undefined) return null;
+  const lengths = numbersOf(value);
+  const isLength = (length: number): boolean => Number.isInteger(length) && length >= 0 && length <= limit;
+  if (lengths === null || lengths.length !== batch || !lengths.every(isLength)) {
+    throw new HeedError(
+      "option",
+      `${where}: ${name} must hold a whole number from 0 to ${limit} for each of ${batch} batch entries, got ${showValue(value)}`,
+    );
+  }
+  return Int32Array.from(lengths);
+}
+
+function readPerHead(
+  where: string,
+  name: string,
+  value: unknown,
+  heads: number,
+  isGood: (number: number) => boolean,
+): Float32Array<ArrayBuffer> | null {
+  if (value === undefined) return null;
+  const numbers = numbersOf(value);
+  if (numbers === null || numbers.length !== heads || !numbers.every((number) => isGood(Math.fround(number)))) {
+    throw new HeedError(
+      "option",
+      `${where}: ${name} must hold a finite number for each of ${heads} query heads, got ${showValue(value)}`,
+    );
+  }
+  return Float32Array.from(numbers);
+}
+
+/** The numbers of an array or typed array; null for anything else. */
+function numbersOf(value: unknown): readonly number[] | null {
+  if (!Array.isArray(value) && !isTypedArray(value)) return null;
+  const numbers: number[] = [];
+  for (const number of value) {
+    if (typeof number !== "number") return null;
+    numbers.push(number);
+  }
+  return numbers;
+}
+
+function isTypedArray(value: unknown): value is Iterable<unknown> {
+  return ArrayBuffer.isView(value) && !(value instanceof DataView);
+}
