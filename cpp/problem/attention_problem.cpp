@@ -135,7 +135,7 @@ Status check_options(const AttentionOptions& options, const AttentionInputs& inp
   if (options.scale && !std::isfinite(*options.scale)) {
     return broken(StatusCode::option, "scale must be a finite number");
   }
-  if (options.softcap && !(std::isfinite(*options.softcap) && *options.softcap > 0.0F)) {
+  if (options.softcap && (!std::isfinite(*options.softcap) || *options.softcap <= 0.0F)) {
     return broken(StatusCode::option, "softcap must be a finite number greater than 0");
   }
   if (options.causal > Causal::upper_left) {

@@ -61,7 +61,7 @@ double score(const AttentionInputs& in, const AttentionOptions& options, const R
   double result = dot * scale;
   if (stage == ScoreStage::raw) return result;
   if (options.softcap) {
-    const double cap = static_cast<double>(*options.softcap);
+    const auto cap = static_cast<double>(*options.softcap);
     result = cap * std::tanh(result / cap);
   }
   if (stage == ScoreStage::capped) return result;
@@ -88,7 +88,7 @@ void attend(const AttentionInputs& in, const AttentionOptions& options, const Ro
   const bool has_keys = maximum != -kInfinity;
   double sum = 0.0;
   if (has_keys && options.sinks != nullptr) {
-    const double sink = static_cast<double>(options.sinks[row.h]);
+    const auto sink = static_cast<double>(options.sinks[row.h]);
     maximum = std::max(maximum, sink);
     sum = std::exp(sink - maximum);
   }

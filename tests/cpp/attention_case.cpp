@@ -5,6 +5,58 @@
 #include "problem/describe.hpp"
 
 namespace heed::testing {
+namespace {
+
+std::int32_t random_length(Random& random, Index length) {
+  if (random.chance(0.15)) return 0;
+  if (random.chance(0.15)) return static_cast<std::int32_t>(length);
+  return static_cast<std::int32_t>(random.below(length + 1));
+}
+
+float random_sink(Random& random) {
+  if (random.chance(0.1)) return -kInfinity;
+  if (random.chance(0.1)) return 25.0F;
+  if (random.chance(0.1)) return -25.0F;
+  return 3.0F * random.normal();
+}
+
+void add_options(Random& random, const AttentionCase& one, AttentionTensors& made) {
+  AttentionOptions& options = made.options;
+  options.softcap = one.softcap;
+  options.window = one.window;
+  for (Index b = 0; b < one.batch; ++b) {
+    if (one.has_query_lengths) made.query_lengths.push_back(random_length(random, one.queries));
+    if (one.has_key_lengths) made.key_lengths.push_back(random_length(random, one.keys));
+    if (one.has_query_offsets) {
+      const Index offset = random.below(one.queries + one.keys + 4) - one.queries - 2;
+      made.query_offsets.push_back(static_cast<std::int32_t>(offset));
+    }
+  }
+  for (Index h = 0; h < one.heads; ++h) {
+    if (one.has_alibi) made.alibi_slopes.push_back(0.2F * random.normal());
+    if (one.has_sinks) made.sinks.push_back(random_sink(random));
+  }
+  if (one.has_query_lengths) options.query_lengths = made.query_lengths.data();
+  if (one.has_key_lengths) options.key_lengths = made.key_lengths.data();
+  if (one.has_query_offsets) options.query_offsets = made.query_offsets.data();
+  if (one.has_alibi) options.alibi_slopes = made.alibi_slopes.data();
+  if (one.has_sinks) options.sinks = made.sinks.data();
+}
+
+std::string describe_options(const AttentionCase& one) {
+  std::string text;
+  if (one.softcap) text += " softcap " + std::to_string(*one.softcap);
+  if (one.window.left) text += " left " + std::to_string(*one.window.left);
+  if (one.window.right) text += " right " + std::to_string(*one.window.right);
+  if (one.has_query_lengths) text += " query lengths";
+  if (one.has_key_lengths) text += " key lengths";
+  if (one.has_query_offsets) text += " offsets";
+  if (one.has_alibi) text += " alibi";
+  if (one.has_sinks) text += " sinks";
+  return text;
+}
+
+}  // namespace
 
 std::string describe(const AttentionCase& one) {
   constexpr std::array layouts = {"bhnd", "bnhd", "padded", "shared heads"};
@@ -16,7 +68,7 @@ std::string describe(const AttentionCase& one) {
   if (one.bias) text += " bias " + heed::describe(*one.bias);
   if (one.scale) text += " scale " + std::to_string(*one.scale);
   if (one.deviation != 1.0F) text += " deviation " + std::to_string(one.deviation);
-  return text;
+  return text + describe_options(one);
 }
 
 AttentionTensors make_tensors(Random& random, const AttentionCase& one) {
@@ -37,7 +89,9 @@ AttentionTensors make_tensors(Random& random, const AttentionCase& one) {
       if (random.chance(0.1)) made.bias(b, h, i, j) = -kInfinity;
     });
   }
-  made.options = {.scale = one.scale, .causal = one.causal};
+  made.options.scale = one.scale;
+  made.options.causal = one.causal;
+  add_options(random, one, made);
   return made;
 }
 

@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "heed/attention.hpp"
 #include "support.hpp"
@@ -23,6 +24,13 @@ struct AttentionCase {
   std::optional<Shape> mask = std::nullopt;
   std::optional<Shape> bias = std::nullopt;
   float deviation = 1.0F;  // of queries and keys
+  std::optional<float> softcap = std::nullopt;
+  Window window = {};
+  bool has_query_lengths = false;  // of random numbers, the ends of their ranges among them
+  bool has_key_lengths = false;
+  bool has_query_offsets = false;
+  bool has_alibi = false;
+  bool has_sinks = false;
 
   [[nodiscard]] Shape query_shape() const { return {batch, heads, queries, head_dim}; }
   [[nodiscard]] Shape key_shape() const { return {batch, kv_heads, keys, head_dim}; }
@@ -36,7 +44,9 @@ std::string describe(const AttentionCase& one);
 struct AttentionTensors {
   Owned<float> query, key, value, bias;
   Owned<std::uint8_t> mask;
-  AttentionOptions options;
+  std::vector<std::int32_t> query_lengths, key_lengths, query_offsets;
+  std::vector<float> alibi_slopes, sinks;
+  AttentionOptions options;  // of them, those that are not empty
 
   [[nodiscard]] AttentionInputs inputs() const {
     return {query.reading(), key.reading(), value.reading(), mask.reading(), bias.reading()};
@@ -44,6 +54,8 @@ struct AttentionTensors {
 };
 
 /// Normal numbers; of the mask a quarter zeros, of the bias a tenth -infinity.
+/// Lengths from 0 to all; offsets that leave some rows nothing; slopes of both signs; sinks above, among and below
+/// the scores, and some that are -infinity.
 AttentionTensors make_tensors(Random& random, const AttentionCase& one);
 
 }  // namespace heed::testing

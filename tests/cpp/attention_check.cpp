@@ -5,6 +5,7 @@
 #include <catch_amalgamated.hpp>
 #include <cmath>
 #include <limits>
+#include <span>
 
 #include "kernels/instances/instances.hpp"
 #include "ops/attend_with.hpp"
@@ -41,37 +42,53 @@ bool is_rest_untouched(const Owned<float>& tensor) {
 
 }  // namespace
 
-Results::Results(const AttentionInputs& inputs) {
+Results::Results(const AttentionInputs& inputs, const Wanted& asked) : wanted(asked) {
   const auto [batch, heads, queries, head_dim] = inputs.query.shape;
+  const Index keys = inputs.key.shape[2];
   output = allocate({batch, heads, queries, inputs.value.shape[3]}, Layout::padded, kUntouched);
-  weights = allocate({batch, heads, queries, inputs.key.shape[2]}, Layout::padded, kUntouched);
+  weights = allocate({batch, heads, queries, keys}, Layout::padded, kUntouched);
   log_sum_exp = allocate({batch, heads, queries, 1}, Layout::padded, kUntouched);
+  scores = allocate({batch, heads, queries, keys}, Layout::padded, kUntouched);
+  entropy = allocate({batch, heads, queries, 1}, Layout::padded, kUntouched);
+}
+
+AttentionOutputs Results::outputs() const {
+  AttentionOutputs outputs;
+  outputs.output = output.view;
+  outputs.log_sum_exp = log_sum_exp.view;
+  if (wanted.weights) outputs.weights = weights.view;
+  if (wanted.entropy) outputs.entropy = entropy.view;
+  if (wanted.scores) outputs.scores = scores.view;
+  outputs.score_stage = wanted.scores.value_or(ScoreStage::raw);
+  return outputs;
 }
 
 std::vector<std::uint32_t> Results::bits() const {
   std::vector<std::uint32_t> all;
-  for (const Owned<float>* tensor : {&output, &weights, &log_sum_exp}) {
+  for (const Owned<float>* tensor : {&output, &weights, &log_sum_exp, &scores, &entropy}) {
     for (const float number : tensor->numbers) all.push_back(std::bit_cast<std::uint32_t>(number));
   }
   return all;
 }
 
 bool Results::is_padding_untouched() const {
-  return is_rest_untouched(output) && is_rest_untouched(weights) && is_rest_untouched(log_sum_exp);
+  return is_rest_untouched(output) && is_rest_untouched(weights) && is_rest_untouched(log_sum_exp) &&
+         is_rest_untouched(scores) && is_rest_untouched(entropy);
 }
 
 Results run(const kernels::AttentionKernels& kernels, const AttentionInputs& inputs, const AttentionOptions& options,
-            Executor& executor) {
-  Results results(inputs);
+            Executor& executor, const Wanted& wanted) {
+  Results results(inputs, wanted);
   const Status status = attend_with(kernels, inputs, options, results.outputs(), executor);
   INFO(status.message());
   REQUIRE(status.is_ok());
   return results;
 }
 
-Results run(const kernels::AttentionKernels& kernels, const AttentionInputs& inputs, const AttentionOptions& options) {
+Results run(const kernels::AttentionKernels& kernels, const AttentionInputs& inputs, const AttentionOptions& options,
+            const Wanted& wanted) {
   SerialExecutor executor;
-  return run(kernels, inputs, options, executor);
+  return run(kernels, inputs, options, executor, wanted);
 }
 
 double scale_of(const AttentionInputs& inputs, const AttentionOptions& options) {
@@ -79,21 +96,39 @@ double scale_of(const AttentionInputs& inputs, const AttentionOptions& options) 
                        : 1.0 / std::sqrt(static_cast<double>(inputs.query.shape[3]));
 }
 
+ScoreRules rules_of(const AttentionInputs& inputs, const AttentionOptions& options, const RowPosition& row) {
+  ScoreRules rules{.scale = scale_of(inputs, options)};
+  if (options.softcap) rules.softcap = static_cast<double>(*options.softcap);
+  if (options.alibi_slopes != nullptr) rules.slope = static_cast<double>(options.alibi_slopes[row.h]);
+  if (options.sinks != nullptr) rules.sink = static_cast<double>(options.sinks[row.h]);
+  const Index keys = options.key_lengths == nullptr ? inputs.key.shape[2] : options.key_lengths[row.b];
+  const Index queries = options.query_lengths == nullptr ? inputs.query.shape[2] : options.query_lengths[row.b];
+  Index offset = options.causal == Causal::upper_left ? 0 : keys - queries;
+  if (options.query_offsets != nullptr) offset = options.query_offsets[row.b];
+  rules.position = static_cast<double>(row.i + offset);
+  return rules;
+}
+
 Expected expect(const AttentionInputs& inputs, const AttentionOptions& options) {
   Expected expected{.result = reference::attention(inputs, options), .bounds = {}};
-  const double scale = scale_of(inputs, options);
+  const reference::AttentionResult& result = expected.result;
+  const std::vector<double>& scores = result.scores[static_cast<std::size_t>(ScoreStage::masked)];
   const auto keys = static_cast<std::size_t>(inputs.key.shape[2]);
   std::size_t row = 0;
   for_each_element(
       {inputs.query.shape[0], inputs.query.shape[1], inputs.query.shape[2], 1}, [&](Index b, Index h, Index i, Index) {
-        const std::span<const double> weights(expected.result.weights.data() + row * keys, keys);
-        expected.bounds.push_back(bound_row(inputs, scale, {b, h, i}, weights, expected.result.log_sum_exp[row]));
+        const RowPosition position{b, h, i};
+        const ExactRow exact{.weights = std::span(result.weights).subspan(row * keys, keys),
+                             .scores = std::span(scores).subspan(row * keys, keys),
+                             .log_sum_exp = result.log_sum_exp[row],
+                             .entropy = result.entropy[row]};
+        expected.bounds.push_back(bound_row(inputs, rules_of(inputs, options, position), position, exact));
         ++row;
       });
   return expected;
 }
 
-double Comparison::worst() const { return std::max({output, weights, log_sum_exp}); }
+double Comparison::worst() const { return std::max({output, weights, log_sum_exp, scores, entropy}); }
 
 Comparison compare(const Expected& expected, const Results& results) {
   Comparison comparison;
@@ -116,27 +151,63 @@ Comparison compare(const Expected& expected, const Results& results) {
       }
     };
     hold("output", comparison.output, results.output, expected.result.output, bounds.output);
-    hold("weights", comparison.weights, results.weights, expected.result.weights, bounds.weights);
     hold("lse", comparison.log_sum_exp, results.log_sum_exp, expected.result.log_sum_exp, {bounds.log_sum_exp});
+    const Wanted& wanted = results.wanted;
+    if (wanted.weights) {
+      hold("weights", comparison.weights, results.weights, expected.result.weights, bounds.weights);
+    }
+    if (wanted.entropy) {
+      hold("entropy", comparison.entropy, results.entropy, expected.result.entropy, {bounds.entropy});
+    }
+    if (wanted.scores) {
+      const auto stage = static_cast<std::size_t>(*wanted.scores);
+      hold("scores", comparison.scores, results.scores, expected.result.scores[stage], bounds.scores[stage]);
+    }
     ++row;
   });
   return comparison;
 }
 
+namespace {
+
+Results check_results(const kernels::AttentionKernels& kernels, const AttentionTensors& tensors,
+                      const Expected& expected, const Wanted& wanted) {
+  Results results = run(kernels, tensors.inputs(), tensors.options, wanted);
+  const Comparison comparison = compare(expected, results);
+  report_ratio("output", kernels.name, comparison.output);
+  report_ratio("weights", kernels.name, comparison.weights);
+  report_ratio("lse", kernels.name, comparison.log_sum_exp);
+  report_ratio("scores", kernels.name, comparison.scores);
+  report_ratio("entropy", kernels.name, comparison.entropy);
+  INFO(kernels.name << ": " << comparison.where);
+  CHECK(comparison.output <= 1.0);
+  CHECK(comparison.weights <= 1.0);
+  CHECK(comparison.log_sum_exp <= 1.0);
+  CHECK(comparison.scores <= 1.0);
+  CHECK(comparison.entropy <= 1.0);
+  CHECK(results.is_padding_untouched());
+  return results;
+}
+
+}  // namespace
+
 void check_tensors(const AttentionTensors& tensors) {
-  const AttentionInputs inputs = tensors.inputs();
-  const Expected expected = expect(inputs, tensors.options);
+  const Expected expected = expect(tensors.inputs(), tensors.options);
   for (const kernels::AttentionKernels* kernels : kernels::runnable_kernels()) {
-    const Results results = run(*kernels, inputs, tensors.options);
-    const Comparison comparison = compare(expected, results);
-    report_ratio("output", kernels->name, comparison.output);
-    report_ratio("weights", kernels->name, comparison.weights);
-    report_ratio("lse", kernels->name, comparison.log_sum_exp);
-    INFO(kernels->name << ": " << comparison.where);
-    CHECK(comparison.output <= 1.0);
-    CHECK(comparison.weights <= 1.0);
-    CHECK(comparison.log_sum_exp <= 1.0);
-    CHECK(results.is_padding_untouched());
+    check_results(*kernels, tensors, expected, {});
+  }
+}
+
+void check_all_results(const AttentionTensors& tensors) {
+  const Expected expected = expect(tensors.inputs(), tensors.options);
+  for (const kernels::AttentionKernels* kernels : kernels::runnable_kernels()) {
+    const Results lean = check_results(*kernels, tensors, expected, {.weights = false, .entropy = false});
+    for (const ScoreStage stage : {ScoreStage::raw, ScoreStage::capped, ScoreStage::masked}) {
+      const Results full = check_results(*kernels, tensors, expected, {.scores = stage});
+      INFO(kernels->name << ", scores at stage " << static_cast<int>(stage));
+      CHECK(full.output.numbers == lean.output.numbers);
+      CHECK(full.log_sum_exp.numbers == lean.log_sum_exp.numbers);
+    }
   }
 }
 

@@ -12,12 +12,21 @@
 
 namespace heed::testing {
 
+/// Which results to ask for besides output and log-sum-exp. Scores and weights keep kernels from passing over what
+/// is masked, so what is wanted decides which paths they take.
+struct Wanted {
+  bool weights = true;
+  bool entropy = true;
+  std::optional<ScoreStage> scores = std::nullopt;
+};
+
 /// In rows with padding between them, which no kernel may write.
 struct Results {
-  Owned<float> output, weights, log_sum_exp;
+  Wanted wanted;
+  Owned<float> output, weights, log_sum_exp, scores, entropy;
 
-  Results(const AttentionInputs& inputs);
-  [[nodiscard]] AttentionOutputs outputs() const { return {output.view, weights.view, log_sum_exp.view}; }
+  Results(const AttentionInputs& inputs, const Wanted& wanted = {});
+  [[nodiscard]] AttentionOutputs outputs() const;
   /// Every number, padding included: to compare bits.
   [[nodiscard]] std::vector<std::uint32_t> bits() const;
   [[nodiscard]] bool is_padding_untouched() const;
@@ -26,10 +35,11 @@ struct Results {
 /// What a result no kernel wrote still holds.
 inline constexpr float kUntouched = 12345.0F;
 
-/// All outputs, on one thread unless told otherwise. Requires success.
-Results run(const kernels::AttentionKernels& kernels, const AttentionInputs& inputs, const AttentionOptions& options);
+/// On one thread unless told otherwise. Requires success.
 Results run(const kernels::AttentionKernels& kernels, const AttentionInputs& inputs, const AttentionOptions& options,
-            Executor& executor);
+            const Wanted& wanted = {});
+Results run(const kernels::AttentionKernels& kernels, const AttentionInputs& inputs, const AttentionOptions& options,
+            Executor& executor, const Wanted& wanted = {});
 
 struct Expected {
   reference::AttentionResult result;
@@ -43,6 +53,8 @@ struct Comparison {
   double output = 0.0;
   double weights = 0.0;
   double log_sum_exp = 0.0;
+  double scores = 0.0;
+  double entropy = 0.0;
   std::string where;  // the worst of all
 
   [[nodiscard]] double worst() const;
@@ -53,6 +65,8 @@ Comparison compare(const Expected& expected, const Results& results);
 /// Checks one case on every instance and reports how near it came.
 void check_case(Random& random, const AttentionCase& one);
 void check_tensors(const AttentionTensors& tensors);
+/// As check_tensors, and the scores at every stage; and that what is not asked for changes nothing else.
+void check_all_results(const AttentionTensors& tensors);
 
 /// The scale that `options` ask for, in double precision as the reference has it.
 double scale_of(const AttentionInputs& inputs, const AttentionOptions& options);

@@ -56,17 +56,21 @@ TEST_CASE("outputs that nobody asked for are left out in any combination") {
   const AttentionTensors tensors = make_tensors(random, {.heads = 2, .queries = 9, .keys = 50});
   const AttentionInputs inputs = tensors.inputs();
   for (const kernels::AttentionKernels* kernels : kernels::runnable_kernels()) {
-    const Results whole = run(*kernels, inputs, {});
-    for (unsigned wanted = 0; wanted < 8; ++wanted) {
+    const Results whole = run(*kernels, inputs, {}, {.scores = ScoreStage::masked});
+    for (unsigned wanted = 0; wanted < 32; ++wanted) {
       Results part(inputs);
-      AttentionOutputs outputs;
+      AttentionOutputs outputs{.score_stage = ScoreStage::masked};
       if ((wanted & 1U) != 0) outputs.output = part.output.view;
       if ((wanted & 2U) != 0) outputs.weights = part.weights.view;
       if ((wanted & 4U) != 0) outputs.log_sum_exp = part.log_sum_exp.view;
+      if ((wanted & 8U) != 0) outputs.scores = part.scores.view;
+      if ((wanted & 16U) != 0) outputs.entropy = part.entropy.view;
       REQUIRE(attend_with(*kernels, inputs, {}, outputs, calling_thread()).is_ok());
       if ((wanted & 1U) != 0) CHECK(part.output.numbers == whole.output.numbers);
       if ((wanted & 2U) != 0) CHECK(part.weights.numbers == whole.weights.numbers);
       if ((wanted & 4U) != 0) CHECK(part.log_sum_exp.numbers == whole.log_sum_exp.numbers);
+      if ((wanted & 8U) != 0) CHECK(part.scores.numbers == whole.scores.numbers);
+      if ((wanted & 16U) != 0) CHECK(part.entropy.numbers == whole.entropy.numbers);
     }
   }
 }

@@ -5,7 +5,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
-#include <map>
 #include <nlohmann/json.hpp>
 
 namespace heed::testing {
@@ -15,7 +14,7 @@ using Json = nlohmann::json;
 using Bytes = std::vector<char>;
 
 /// The formal order of ONNX's inputs.
-enum Input : std::uint8_t { kQuery, kKey, kValue, kMask, kPastKey, kPastValue };
+enum Input : std::uint8_t { kQuery, kKey, kValue, kMask, kPastKey, kPastValue, kKeyLengths };
 
 const Json kAbsent;
 
@@ -23,22 +22,21 @@ const Json& item(const Json& list, std::size_t at) { return at < list.size() ? l
 
 bool is_float(const Json& tensor) { return tensor["dtype"] == "float32"; }
 
-/// The same rule as tests/conformance/onnx.ts, except that a past is told apart: it can be tried by hand.
+/// The same rule as tests/conformance/onnx.ts.
 std::string find_obstacle(const Json& one) {
-  static const std::map<std::string, int> neutral = {
-      {"softcap", 0}, {"left_window_size", -1}, {"right_window_size", -1}, {"softmax_precision", 1}};
-  static const std::array known = {"scale", "is_causal", "q_num_heads", "kv_num_heads", "qk_matmul_output_mode"};
+  static const std::array known = {"scale",       "is_causal",        "q_num_heads",       "kv_num_heads",
+                                   "softcap",     "left_window_size", "right_window_size", "qk_matmul_output_mode",
+                                   "softmax_precision"};
   for (const auto& [name, value] : one["attributes"].items()) {
-    if (std::ranges::find(known, name) != known.end()) continue;
-    const auto harmless = neutral.find(name);
-    if (harmless == neutral.end() || value != harmless->second) return "attribute " + name;
+    if (std::ranges::find(known, name) == known.end()) return "attribute " + name;
   }
+  if (one["attributes"].value("softmax_precision", 1) != 1) return "attribute softmax_precision";
   const Json& inputs = one["inputs"];
-  for (std::size_t at = kPastValue + 1; at < inputs.size(); ++at) {
+  for (std::size_t at = kKeyLengths + 1; at < inputs.size(); ++at) {
     if (!inputs[at].is_null()) return "input " + inputs[at]["name"].get<std::string>();
   }
   for (const Json& input : inputs) {
-    if (!input.is_null() && !is_float(input) && input["dtype"] != "bool") return "dtype " + input["dtype"].dump();
+    if (!input.is_null() && input["dtype"] == "float16") return "half precision";
   }
   return "";
 }
@@ -73,9 +71,48 @@ Owned<float> join(const Owned<float>& past, const Owned<float>& added) {
   return whole;
 }
 
+/// Lengths of keys, with ONNX's offset for causal and window: the length of the past, or as many keys as there are
+/// less as many queries, or 0.
+void read_lengths(const Json& inputs, const Bytes& bytes, Index past, AttentionTensors& tensors) {
+  const Index batch = tensors.query.view.shape[0];
+  const Index queries = tensors.query.view.shape[2];
+  tensors.query_offsets.assign(static_cast<std::size_t>(batch), static_cast<std::int32_t>(past));
+  if (const Json& given = item(inputs, kKeyLengths); !given.is_null()) {
+    REQUIRE(given["dtype"] == "int64");
+    std::vector<std::int64_t> lengths(static_cast<std::size_t>(batch));
+    REQUIRE(given["length"].get<std::size_t>() == 8 * lengths.size());
+    std::memcpy(lengths.data(), bytes.data() + given["offset"].get<std::size_t>(), 8 * lengths.size());
+    for (std::size_t b = 0; b < lengths.size(); ++b) {
+      tensors.key_lengths.push_back(static_cast<std::int32_t>(lengths[b]));
+      tensors.query_offsets[b] = static_cast<std::int32_t>(lengths[b] - queries);
+    }
+    tensors.options.key_lengths = tensors.key_lengths.data();
+  }
+  tensors.options.query_offsets = tensors.query_offsets.data();
+}
+
+void read_options(const Json& attributes, AttentionOptions& options) {
+  if (attributes.contains("scale")) options.scale = attributes["scale"].get<float>();
+  if (const float softcap = attributes.value("softcap", 0.0F); softcap != 0.0F) options.softcap = softcap;
+  if (attributes.value("is_causal", 0) == 1) options.causal = Causal::lower_right;
+  if (const Index left = attributes.value("left_window_size", -1); left >= 0) options.window.left = left;
+  if (const Index right = attributes.value("right_window_size", -1); right >= 0) options.window.right = right;
+}
+
+void read_results(const Json& one, const Bytes& bytes, Index heads, ConformanceCase& made) {
+  const Json& outputs = one["outputs"];
+  made.output = read_tensor<float>(outputs[0], bytes, heads);
+  if (!item(outputs, 1).is_null()) made.present_key = read_tensor<float>(outputs[1], bytes, 0);
+  if (!item(outputs, 2).is_null()) made.present_value = read_tensor<float>(outputs[2], bytes, 0);
+  if (item(outputs, 3).is_null()) return;
+  const int mode = one["attributes"].value("qk_matmul_output_mode", 0);
+  std::optional<Owned<float>>& wanted = mode == 3 ? made.weights : made.scores;
+  wanted = read_tensor<float>(outputs[3], bytes, 0);
+  if (mode != 3) made.score_stage = static_cast<ScoreStage>(mode);
+}
+
 void read_numbers(const Json& one, const Bytes& bytes, ConformanceCase& made) {
   const Json& inputs = one["inputs"];
-  const Json& outputs = one["outputs"];
   const Json& attributes = one["attributes"];
   const bool is_packed = inputs[kQuery]["shape"].size() == 3;
   const Index heads = is_packed ? attributes["q_num_heads"].get<Index>() : 0;
@@ -85,46 +122,30 @@ void read_numbers(const Json& one, const Bytes& bytes, ConformanceCase& made) {
   tensors.query = read_tensor<float>(inputs[kQuery], bytes, heads);
   tensors.key = read_tensor<float>(inputs[kKey], bytes, kv_heads);
   tensors.value = read_tensor<float>(inputs[kValue], bytes, kv_heads);
-  if (made.has_past) {
-    tensors.key = join(read_tensor<float>(inputs[kPastKey], bytes, 0), tensors.key);
+  Index past = 0;
+  if (const Json& past_key = item(inputs, kPastKey); !past_key.is_null()) {
+    past = past_key["shape"][2].get<Index>();
+    tensors.key = join(read_tensor<float>(past_key, bytes, 0), tensors.key);
     tensors.value = join(read_tensor<float>(inputs[kPastValue], bytes, 0), tensors.value);
-    made.present_key = read_tensor<float>(outputs[1], bytes, 0);
-    made.present_value = read_tensor<float>(outputs[2], bytes, 0);
   }
   if (const Json& mask = item(inputs, kMask); !mask.is_null()) {
     if (is_float(mask)) {
       tensors.bias = read_tensor<float>(mask, bytes, 0);
     } else {
+      REQUIRE(mask["dtype"] == "bool");
       tensors.mask = read_tensor<std::uint8_t>(mask, bytes, 0);
     }
   }
-  if (attributes.contains("scale")) tensors.options.scale = attributes["scale"].get<float>();
-  if (attributes.value("is_causal", 0) == 1) {
-    // ONNX's offset is the length of the past. With one new key for each query that is S - L, lower-right.
-    const Index new_keys = inputs[kKey]["shape"][is_packed ? 1 : 2].get<Index>();
-    if (made.has_past && new_keys != tensors.query.view.shape[2]) {
-      made.obstacle = "a past whose offset is no alignment";
-      return;
-    }
-    tensors.options.causal = made.has_past ? Causal::lower_right : Causal::upper_left;
-  }
-  made.output = read_tensor<float>(outputs[0], bytes, heads);
-  const Json& weights = item(outputs, 3);
-  if (!weights.is_null() && attributes.value("qk_matmul_output_mode", 0) == 3) {
-    made.weights = read_tensor<float>(weights, bytes, 0);
-  }
+  read_options(attributes, tensors.options);
+  read_lengths(inputs, bytes, past, tensors);
+  read_results(one, bytes, heads, made);
 }
 
 ConformanceCase read_case(const Json& one, const Bytes& bytes) {
   ConformanceCase made;
   made.name = one["name"].get<std::string>();
-  made.has_past = !item(one["inputs"], kPastKey).is_null();
   made.obstacle = find_obstacle(one);
   if (made.obstacle.empty()) read_numbers(one, bytes, made);
-  const bool wants_scores =
-      !item(one["outputs"], 3).is_null() && one["attributes"].value("qk_matmul_output_mode", 0) != 3;
-  if (made.obstacle.empty() && made.has_past) made.obstacle = "input past_key";
-  if (made.obstacle.empty() && wants_scores) made.obstacle = "scores as a result";
   return made;
 }
 

@@ -13,11 +13,11 @@ struct ConformanceCase {
   std::string name;
   /// Why heed cannot compute it yet; empty: it can.
   std::string obstacle;
-  /// What past_key and past_value hold lies in front of key and value; a call of heed's does not take them yet.
-  bool has_past = false;
-  AttentionTensors tensors;  // only without an obstacle, or where has_past is the only one
+  AttentionTensors tensors;  // only without an obstacle; past and new keys and values side by side
   Owned<float> output;
   std::optional<Owned<float>> weights;
+  std::optional<Owned<float>> scores;
+  ScoreStage score_stage = ScoreStage::raw;
   std::optional<Owned<float>> present_key, present_value;
 };
 

@@ -11,17 +11,27 @@ constexpr double kInfinite = std::numeric_limits<double>::infinity();
 
 double squared(double x) { return x * x; }
 
+/// A score on its way, and how wrong it may be.
+struct Score {
+  double value;
+  double common;  // of errors that keys share
+  double own;     // of the key's own roundings, the square of their norm in units of u
+
+  [[nodiscard]] double error() const { return common + kGrowth * kUnitRoundoff * std::sqrt(own); }
+};
+
 /// A key that takes part, and how wrong its score may be.
 struct Term {
-  Index j;
+  Index j;  // kSink: the sink
   double weight;
   double score;
   double common;  // d_j, of errors that keys share
   double own;     // d_j, of the key's own roundings, kGrowth included
 };
 
-Term make_term(const float* query, const float* key, Index head_dim, double scale) {
-  Term term{};
+constexpr Index kSink = -1;
+
+Score multiply(const float* query, const float* key, Index head_dim, double scale) {
   double partial_sums = 0.0;
   double products = 0.0;
   double magnitudes = 0.0;
@@ -33,32 +43,78 @@ Term make_term(const float* query, const float* key, Index head_dim, double scal
     products += squared(product);
     magnitudes += std::abs(static_cast<double>(key[d]));
   }
-  term.score = dot;  // of which the bias is still missing
-  term.common = 5.0 * kUnitRoundoff * std::abs(dot) + 0x1p-149 * (static_cast<double>(head_dim) + magnitudes);
-  term.own = partial_sums + 2.0 * products;
-  return term;
+  return {.value = dot,
+          .common = 5.0 * kUnitRoundoff * std::abs(dot) + 0x1p-149 * (static_cast<double>(head_dim) + magnitudes),
+          .own = partial_sums + 2.0 * products};
 }
 
-std::vector<Term> make_terms(const AttentionInputs& in, double scale, const RowPosition& row,
-                             std::span<const double> weights, double log_sum_exp) {
+Score cap(const Score& raw, double softcap) {
+  if (softcap == 0.0) return raw;
+  const double capped = softcap * std::tanh(raw.value / softcap);
+  // The slope of tanh where the error brings the score nearest to 0.
+  const double nearest = std::max(0.0, std::abs(raw.value) - raw.error()) / softcap;
+  const double slope = 1.0 - squared(std::tanh(nearest));
+  return {.value = capped,
+          .common = slope * (raw.common + 4.0 * kUnitRoundoff * std::abs(raw.value)) +
+                    (kTanhError + 4.0 * kUnitRoundoff) * std::abs(capped),
+          .own = squared(slope) * raw.own};
+}
+
+/// `sum` is what ALiBi and bias make of it.
+Score add(const Score& capped, double alibi, double bias, double sum) {
+  Score score{.value = sum,
+              .common = capped.common + kUnitRoundoff * (2.0 * std::abs(alibi) + std::abs(bias)),
+              .own = capped.own + squared(2.0 * bias) + squared(alibi)};
+  if (alibi != 0.0) score.own += squared(capped.value + alibi);
+  if (bias != 0.0) score.own += squared(sum);
+  return score;
+}
+
+/// The scores of all keys; notes how wrong they may be when they are handed out.
+std::vector<Score> make_scores(const AttentionInputs& in, const ScoreRules& rules, const RowPosition& row,
+                               const ExactRow& exact, RowBounds& bounds) {
   const Index kv_head = row.h / (in.query.shape[1] / in.key.shape[1]);
-  const float* const query = in.query.at(row.b, row.h, row.i);
-  const double maximum = log_sum_exp + std::log(*std::ranges::max_element(weights));
-  std::vector<Term> terms;
+  std::vector<Score> scores;
   for (Index j = 0; j < in.key.shape[2]; ++j) {
-    const double weight = weights[static_cast<std::size_t>(j)];
-    if (weight == 0.0) continue;
-    Term term = make_term(query, in.key.at(row.b, kv_head, j), in.query.shape[3], scale);
-    const double dot = term.score;
-    term.j = j;
-    term.weight = weight;
-    term.score = log_sum_exp + std::log(weight);
-    const double bias = in.bias.is_present() ? term.score - dot : 0.0;
-    term.common += kUnitRoundoff * std::abs(bias);
-    term.own += squared(2.0 * bias) + squared(term.score - maximum);
-    if (in.bias.is_present()) term.own += squared(term.score);
-    term.own = kGrowth * kUnitRoundoff * std::sqrt(term.own);
-    terms.push_back(term);
+    const Score raw =
+        multiply(in.query.at(row.b, row.h, row.i), in.key.at(row.b, kv_head, j), in.query.shape[3], rules.scale);
+    const Score capped = cap(raw, rules.softcap);
+    const double alibi = -rules.slope * std::abs(rules.position - static_cast<double>(j));
+    const double sum = exact.scores[static_cast<std::size_t>(j)];
+    const double bias = in.bias.is_present() && sum != -kInfinite ? sum - capped.value - alibi : 0.0;
+    scores.push_back(add(capped, alibi, bias, sum));
+    const auto hand_out = [&bounds](ScoreStage stage, const Score& score) {
+      const double last_steps = 2.0 * kUnitRoundoff * std::abs(score.value);
+      bounds.scores[static_cast<std::size_t>(stage)].push_back(score.error() + last_steps);
+    };
+    hand_out(ScoreStage::raw, raw);
+    hand_out(ScoreStage::capped, capped);
+    hand_out(ScoreStage::masked, scores.back());
+  }
+  return scores;
+}
+
+std::vector<Term> make_terms(const ScoreRules& rules, const ExactRow& exact, const std::vector<Score>& scores) {
+  double maximum = -kInfinite;
+  for (const Score& score : scores) maximum = std::max(maximum, score.value);
+  std::vector<Term> terms;
+  for (std::size_t j = 0; j < scores.size(); ++j) {
+    if (exact.weights[j] == 0.0) continue;
+    const double own = scores[j].own + squared(scores[j].value - maximum);
+    terms.push_back({.j = static_cast<Index>(j),
+                     .weight = exact.weights[j],
+                     .score = scores[j].value,
+                     .common = scores[j].common,
+                     .own = kGrowth * kUnitRoundoff * std::sqrt(own)});
+  }
+  if (rules.sink != -kInfinite) {
+    const double highest = std::max(maximum, rules.sink);
+    const double own = std::abs(rules.sink - highest) + 2.0;
+    terms.push_back({.j = kSink,
+                     .weight = std::exp(rules.sink - exact.log_sum_exp),
+                     .score = rules.sink,
+                     .common = kUnitRoundoff * 2.0 * std::abs(rules.sink),
+                     .own = kUnitRoundoff * own});
   }
   return terms;
 }
@@ -68,6 +124,7 @@ struct Shared {
   double rescalings;  // how often the running maximum can have risen
   double power;       // relative, of a weight before normalising
   double sum;         // relative, of the sum of weights
+  double rescale;     // relative, of all weights, by a sink
   double inflation;   // of everything, for what the first order leaves out
 };
 
@@ -77,7 +134,9 @@ Shared find_shared(const std::vector<Term>& terms) {
   double sum = 0.0;
   double partial_sums = 0.0;
   double largest = 0.0;
+  double rescale = 0.0;
   for (const Term& term : terms) {
+    if (term.j == kSink) rescale = kUnitRoundoff * (8.0 + std::max(0.0, term.score - maximum));
     if (term.score > maximum) rescalings += 1.0;
     maximum = std::max(maximum, term.score);
     sum += term.weight;
@@ -87,6 +146,7 @@ Shared find_shared(const std::vector<Term>& terms) {
   return {.rescalings = rescalings,
           .power = kExp2Error * (1.0 + rescalings) + rescalings * kUnitRoundoff,
           .sum = kUnitRoundoff * (kGrowth * std::sqrt(partial_sums) + rescalings),
+          .rescale = rescale,
           .inflation = std::exp(2.0 * largest)};
 }
 
@@ -110,49 +170,95 @@ double bound_output(const std::vector<Term>& terms, const Shared& shared, const 
     own += squared(lever * terms[n].own);
   }
   const double sums = kUnitRoundoff * (kGrowth * std::sqrt(partial_sums) + shared.rescalings * largest_partial) +
-                      shared.sum * std::abs(output);
+                      (shared.sum + shared.rescale) * std::abs(output);
   const double floor = static_cast<double>(terms.size()) * (0x1p-79 * largest_value + 0x1p-149);
   return shared.inflation * (common + std::sqrt(own) + sums + 2.0 * kUnitRoundoff * std::abs(output)) + floor;
 }
 
+/// What is common to the weights of a row, relative: errors in the sum that they are divided by.
+double bound_normaliser(const std::vector<Term>& terms, const Shared& shared) {
+  double common = 0.0;
+  double own = 0.0;
+  for (const Term& term : terms) {
+    common += term.weight * (term.common + shared.power);
+    own += squared(term.weight * term.own);
+  }
+  return common + std::sqrt(own) + shared.sum + shared.rescale;
+}
+
+double bound_log_sum_exp(const std::vector<Term>& terms, const Shared& shared, double normaliser, double exact) {
+  double maximum = -kInfinite;
+  for (const Term& term : terms) maximum = std::max(maximum, term.score);
+  // lse = maximum * ln 2 + log(sum): two roundings and a unit in the last place of log, and the addition.
+  const double last_steps = 2.0 * std::abs(maximum) + 2.0 * std::abs(exact - maximum) + std::abs(exact);
+  const double floor = static_cast<double>(terms.size()) * 0x1p-80;
+  return shared.inflation * normaliser + kUnitRoundoff * last_steps + floor;
+}
+
+double bound_entropy(const std::vector<Term>& terms, const Shared& shared, const ExactRow& exact) {
+  double highest = -kInfinite;
+  double lowest = kInfinite;
+  double total = 0.0;
+  for (const Term& term : terms) {
+    if (term.j == kSink) continue;
+    highest = std::max(highest, term.score);
+    lowest = std::min(lowest, term.score);
+    total += term.weight;
+  }
+  const double offset = total - exact.entropy;
+  double common = 0.0;
+  double own = 0.0;
+  double spread = 0.0;  // A, and its roundings
+  double roundings = 0.0;
+  for (const Term& term : terms) {
+    const double logarithm = term.score - exact.log_sum_exp;
+    const double lever = term.weight * (term.j == kSink ? std::abs(offset) : std::abs(logarithm + 1.0 - offset));
+    common += lever * term.common + term.weight * (std::abs(logarithm) + std::abs(offset)) * shared.power;
+    own += squared(lever * term.own);
+    if (term.j == kSink) continue;
+    const double product = term.weight * (highest - term.score);
+    spread += product;
+    roundings += squared(spread) + squared(product);
+  }
+  const double logs = total * std::abs(exact.log_sum_exp - highest);  // B
+  const double sums = kUnitRoundoff * kGrowth * std::sqrt(roundings) +
+                      shared.rescalings * (kExp2Error + 3.0 * kUnitRoundoff) * spread +
+                      (shared.sum + shared.rescale) * (1.0 + exact.entropy) +
+                      kUnitRoundoff * (6.0 * (spread + logs) + 4.0 * total);
+  const double floor = static_cast<double>(terms.size()) * (0x1p-72 + 0x1p-79 * (highest - lowest));
+  return shared.inflation * (common + std::sqrt(own) + sums) + floor;
+}
+
 }  // namespace
 
-RowBounds bound_row(const AttentionInputs& in, double scale, const RowPosition& row, std::span<const double> weights,
-                    double log_sum_exp) {
+RowBounds bound_row(const AttentionInputs& in, const ScoreRules& rules, const RowPosition& row, const ExactRow& exact) {
   RowBounds bounds;
   bounds.output.assign(static_cast<std::size_t>(in.value.shape[3]), 0.0);
-  bounds.weights.assign(weights.size(), 0.0);
-  if (log_sum_exp == -kInfinite) return bounds;  // no key: exact zeros
+  bounds.weights.assign(exact.weights.size(), 0.0);
+  const std::vector<Score> scores = make_scores(in, rules, row, exact, bounds);
+  if (exact.log_sum_exp == -kInfinite) return bounds;  // no key: exact zeros
 
-  const std::vector<Term> terms = make_terms(in, scale, row, weights, log_sum_exp);
+  const std::vector<Term> terms = make_terms(rules, exact, scores);
   const Shared shared = find_shared(terms);
 
   const Index kv_head = row.h / (in.query.shape[1] / in.key.shape[1]);
   std::vector<double> values(terms.size());
   for (std::size_t e = 0; e < bounds.output.size(); ++e) {
     for (std::size_t n = 0; n < terms.size(); ++n) {
-      values[n] = static_cast<double>(in.value.at(row.b, kv_head, terms[n].j)[e]);
+      const Index j = terms[n].j;
+      values[n] = j == kSink ? 0.0 : static_cast<double>(in.value.at(row.b, kv_head, j)[e]);
     }
     bounds.output[e] = bound_output(terms, shared, values);
   }
 
-  double common = 0.0;
-  double own = 0.0;
-  double maximum = -kInfinite;
+  const double normaliser = bound_normaliser(terms, shared);
   for (const Term& term : terms) {
-    common += term.weight * (term.common + shared.power);
-    own += squared(term.weight * term.own);
-    maximum = std::max(maximum, term.score);
-  }
-  const double normaliser = common + std::sqrt(own) + shared.sum;
-  for (const Term& term : terms) {
+    if (term.j == kSink) continue;
     const double relative = term.common + term.own + kExp2Error + normaliser + 2.0 * kUnitRoundoff;
     bounds.weights[static_cast<std::size_t>(term.j)] = shared.inflation * term.weight * relative + 0x1p-126;
   }
-  // lse = maximum * ln 2 + log(sum): two roundings and a unit in the last place of log, and the addition.
-  const double last_steps = 2.0 * std::abs(maximum) + 2.0 * std::abs(log_sum_exp - maximum) + std::abs(log_sum_exp);
-  const double floor = static_cast<double>(terms.size()) * 0x1p-80;
-  bounds.log_sum_exp = shared.inflation * normaliser + kUnitRoundoff * last_steps + floor;
+  bounds.log_sum_exp = bound_log_sum_exp(terms, shared, normaliser, exact.log_sum_exp);
+  bounds.entropy = bound_entropy(terms, shared, exact);
   return bounds;
 }
 

@@ -22,8 +22,23 @@
 // sum of p_j v_j:     S partial sums, S products           likewise
 // division:           2u
 // exp2's floor:       2^-80 of the row's largest weight for each key, where it should be less
+//
+// softcap c, c tanh(x / c) =: y in place of x:
+//   error in x           times the largest slope of tanh that it can reach
+//   |x| slope * 4u       log2(e), its product with c, the inverse, its product with x
+//   |y| (kTanhError+4u)  tanh itself, c log2(e), the product, spare
+// ALiBi, a = -slope * distance:
+//   common |a| * 2u      log2(e), its product with the slope; own: a (where not fused), y + a
+// a sink is a key of value 0 that comes last, with
+//   |sink| * 2u + u |sink - highest|, exp2 and log of the C library (2u each); and to all weights
+//   u * (|m - highest| + 8)  for the rescaling by 2^(m - highest)
+// scores that are handed out: d_j as far as they have come, and 2u for ln 2
+// entropy H = A + B, A = sum p_j (m - s_j), B = P (lse - m), P = sum p_j (1 but for a sink); both parts are positive.
+//   d_j moves it by p_j (ln p_j + 1 - P + H) d_j, weights before normalising likewise; A is a sum as the others are.
 #pragma once
 
+#include <array>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -37,18 +52,40 @@ inline constexpr double kGrowth = 4.0;
 /// What kernels/exp2.hpp states; exp2_test.cpp holds it to that.
 inline constexpr double kExp2Error = 1.8e-7;
 
+/// What kernels/tanh.hpp states; tanh_test.cpp holds it to that.
+inline constexpr double kTanhError = 4e-7;
+
 struct RowBounds {
   std::vector<double> output;   // [E], absolute
   std::vector<double> weights;  // [S], absolute
   double log_sum_exp = 0.0;     // absolute
+  double entropy = 0.0;         // absolute
+  std::array<std::vector<double>, 3> scores;  // by ScoreStage, [S], absolute
 };
 
 struct RowPosition {
   Index b, h, i;
 };
 
-/// `weights` and `log_sum_exp` are the reference's for this row. All numbers that take part must be finite.
-RowBounds bound_row(const AttentionInputs& inputs, double scale, const RowPosition& row,
-                    std::span<const double> weights, double log_sum_exp);
+/// The reference's for one row.
+struct ExactRow {
+  std::span<const double> weights;
+  std::span<const double> scores;  // masked
+  double log_sum_exp;
+  double entropy;
+};
+
+/// What happens to the scores of a row between the product and the softmax.
+struct ScoreRules {
+  double scale = 1.0;
+  double softcap = 0.0;  // 0: none
+  double slope = 0.0;    // ALiBi's
+  double position = 0.0;
+  double sink = -std::numeric_limits<double>::infinity();
+};
+
+/// All numbers that take part must be finite.
+RowBounds bound_row(const AttentionInputs& inputs, const ScoreRules& rules, const RowPosition& row,
+                    const ExactRow& exact);
 
 }  // namespace heed::testing

@@ -18,7 +18,7 @@ struct PanelScene {
   std::vector<kernels::Batch<Arch>> memory;  // aligned, as scratch is
 
   PanelScene(int count, int keys, int value_dim, const float* values)
-      : rows(static_cast<std::size_t>(count)), memory(static_cast<std::size_t>(2 * (value_dim + 4 + 2 * keys))) {
+      : rows(static_cast<std::size_t>(count)), memory(static_cast<std::size_t>(2 * (value_dim + kernels::kStatistics + 2 * keys))) {
     for (kernels::AttentionRow& row : rows) row.key_end = keys;
     block.rows = rows.data();
     block.row_count = count;
@@ -37,7 +37,7 @@ struct PanelScene {
   void refresh() { panel = kernels::make_panel<Arch>(block, 0); }
 
   /// Behind the panel's own memory.
-  float* scores() { return block.scratch + kWidth * (block.value_dim + 4); }
+  float* scores() { return block.scratch + kWidth * (block.value_dim + kernels::kStatistics); }
   float* addends() { return scores() + kWidth * block.key_length; }
 };
 

@@ -50,7 +50,8 @@ TEST_CASE("a problem states the sizes and defaults of its call") {
   CHECK(problem.head_dim == 8);
   CHECK(problem.value_dim == 6);
   CHECK(problem.scale == Catch::Approx(1.0 / std::sqrt(8.0)));
-  CHECK(!problem.is_causal);
+  CHECK(problem.softcap == 0.0F);
+  CHECK(problem.options.causal == Causal::none);
 }
 
 TEST_CASE("a message names the function, the rule and what arrived") {
@@ -143,25 +144,6 @@ TEST_CASE("the shorter of mask and bias limits the keys") {
   inputs.mask = bhnd_view<const std::uint8_t>(&some_mask, {1, 1, 1, 4});
   inputs.bias = bhnd_view<const float>(&somewhere, {1, 1, 1, 3});
   CHECK(problem_of(inputs).key_limit == 3);
-}
-
-TEST_CASE("visible keys follow the alignment and never leave the keys there are") {
-  const AttentionInputs wide = inputs_of({1, 1, 3, 8}, {1, 1, 5, 8}, {1, 1, 5, 8});
-  const AttentionInputs tall = inputs_of({1, 1, 5, 8}, {1, 1, 3, 8}, {1, 1, 3, 8});
-  const auto ends = [](const AttentionInputs& inputs, Causal causal) {
-    const AttentionProblem problem = problem_of(inputs, {.scale = std::nullopt, .causal = causal});
-    std::vector<Index> found;
-    for (Index i = 0; i < problem.query_length; ++i) {
-      CHECK(visible_keys(problem, i).begin == 0);
-      found.push_back(visible_keys(problem, i).end);
-    }
-    return found;
-  };
-  CHECK(ends(wide, Causal::none) == std::vector<Index>{5, 5, 5});
-  CHECK(ends(wide, Causal::lower_right) == std::vector<Index>{3, 4, 5});
-  CHECK(ends(wide, Causal::upper_left) == std::vector<Index>{1, 2, 3});
-  CHECK(ends(tall, Causal::lower_right) == std::vector<Index>{0, 0, 1, 2, 3});
-  CHECK(ends(tall, Causal::upper_left) == std::vector<Index>{1, 2, 3, 3, 3});
 }
 
 }  // namespace heed::testing
