@@ -28,10 +28,12 @@ target_link_options(heed_wasm PRIVATE
   -sSUPPORT_LONGJMP=0
   # Small, and allocation is rare: set-up and the arena of a call.
   -sMALLOC=emmalloc
-  # A phone gets what it needs and no more; the ceiling is what 32 bits address.
+  # A phone gets what it needs and no more. The ceiling is half of what 32 bits address:
+  # emmalloc adds sizes to addresses without looking for overflow, and beyond it granted
+  # memory that was not there, over live data.
   -sINITIAL_MEMORY=2MB
   -sALLOW_MEMORY_GROWTH=1
-  -sMAXIMUM_MEMORY=4GB
+  -sMAXIMUM_MEMORY=2GB
   -sABORTING_MALLOC=0
   -sSTACK_SIZE=128KB
   -sINCOMING_MODULE_JS_API=instantiateWasm,wasmMemory

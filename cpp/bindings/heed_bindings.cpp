@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
-#include <limits>
 #include <string>
 
 #include "bindings/attention_call.hpp"
@@ -19,6 +18,7 @@ using heed::bindings::AttentionCall;
 using heed::bindings::PackedView;
 
 constexpr std::size_t kAlignment = 64;
+constexpr std::uint64_t kMaxMemory = std::uint64_t{1} << 31;
 constexpr std::int32_t kOpen = -1;  // a side of the window without an end
 
 /// Of the last call that failed. A fixed buffer, because in shared memory two threads
@@ -96,7 +96,7 @@ EMSCRIPTEN_KEEPALIVE const char* heed_status_message() { return last_message; }
 
 EMSCRIPTEN_KEEPALIVE std::uint32_t heed_allocate(std::uint32_t bytes) {
   const std::uint64_t padded = (std::uint64_t{bytes} / kAlignment + 1) * kAlignment;
-  if (padded > std::numeric_limits<std::uint32_t>::max()) return 0;
+  if (padded > kMaxMemory) return 0;  // nor may the allocator add it to an address: see MAXIMUM_MEMORY
   return reinterpret_cast<std::uint32_t>(std::aligned_alloc(kAlignment, static_cast<std::size_t>(padded)));
 }
 

@@ -19,13 +19,15 @@ inline Batch<Arch> load_strided(const Number* source, std::ptrdiff_t stride, int
   return Batch<Arch>::load_aligned(numbers);
 }
 
-/// A bias in the units of the scores. A finite bias stays finite: the lowest float is
-/// a common "never" that must still tell a row of nothing else apart from an empty one.
+/// A bias in the units of the scores. A finite bias stays finite: the lowest float is a
+/// common "never" that must still tell a row of nothing else apart from an empty one, and
+/// infinity minus infinity would be NaN.
 template <class Arch>
 inline Batch<Arch> load_bias(const float* bias, std::ptrdiff_t stride, int count) {
   const Batch<Arch> given = stride == 1 ? load_some<Arch>(bias, count) : load_strided<Arch>(bias, stride, count);
-  const Batch<Arch> lowest(std::numeric_limits<float>::lowest());
-  return xsimd::select(given == Batch<Arch>(kMasked), given, at_least<Arch>(given * Batch<Arch>(kLog2E), lowest));
+  const Batch<Arch> highest(std::numeric_limits<float>::max());
+  const Batch<Arch> bounded = at_least<Arch>(at_most<Arch>(given * Batch<Arch>(kLog2E), highest), -highest);
+  return xsimd::select(given == Batch<Arch>(kMasked), given, bounded);
 }
 
 /// addend[j][lane]: what mask and bias add to the scores of keys [first_key,

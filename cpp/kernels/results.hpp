@@ -60,8 +60,10 @@ inline RowEnd end_row(const AttentionRow& row, float maximum, float sum, float s
   const float rescale = std::exp2(maximum - highest);
   const float total = sum * rescale + std::exp2(sink - highest);
   const float inverse = rescale / total;
-  // -sum of w ln w, where ln w = (score - maximum) ln 2 + ln inverse.
-  const float entropy = 0.0F - inverse * (spread * kLn2 + sum * std::log(inverse));
+  // -sum of w ln w, where ln w = (score - maximum) ln 2 + ln inverse; inverse itself may have
+  // gone to zero under a sink that is far above the scores.
+  const float ln_inverse = (maximum - highest) * kLn2 - std::log(total);
+  const float entropy = 0.0F - inverse * (spread * kLn2 + sum * ln_inverse);
   return {.inverse_sum = inverse, .log_sum_exp = highest * kLn2 + std::log(total), .entropy = entropy};
 }
 

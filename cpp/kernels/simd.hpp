@@ -47,6 +47,12 @@ inline Batch<Arch> at_least(Batch<Arch> value, Batch<Arch> floor) {
   }
 }
 
+/// The smaller of the two, NaN when `value` is NaN: see at_least.
+template <class Arch>
+inline Batch<Arch> at_most(Batch<Arch> value, Batch<Arch> ceiling) {
+  return -at_least<Arch>(-value, -ceiling);
+}
+
 /// Hides from the optimiser where `pointer` leads, so that constants read through it
 /// stay in registers: V8 rebuilds every vector literal at each use inside a loop,
 /// which made the exponential 1.9 times slower. Delete when it hoists v128.const.

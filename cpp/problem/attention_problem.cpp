@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 #include <string>
 #include <string_view>
 
@@ -12,6 +13,9 @@ namespace {
 
 // Far enough below 2^31 for positions and block ends to be 32-bit numbers.
 constexpr Index kMaxSize = Index{1} << 30;
+
+// Of options that are multiplied with scores or distances: far from overflowing, beyond any use.
+constexpr float kLargest = 1e30F;
 
 Status broken(StatusCode code, const std::string& rule) { return {code, "attention: " + rule}; }
 
@@ -120,23 +124,30 @@ Status check_lengths(const char* name, const std::int32_t* lengths, Index batch,
   return {};
 }
 
-Status check_per_head(const char* name, const float* numbers, Index heads, bool may_be_negative_infinity) {
+/// One number a head, each of which `is_good`.
+Status check_per_head(const char* rule, const float* numbers, Index heads, bool (*is_good)(float)) {
   if (numbers == nullptr) return {};
   for (Index h = 0; h < heads; ++h) {
-    if (std::isfinite(numbers[h]) || (may_be_negative_infinity && numbers[h] < 0.0F)) continue;
-    return broken(StatusCode::option,
-                  std::string(name) + " must be finite numbers, number " + std::to_string(h) + " is not");
+    if (!is_good(numbers[h])) {
+      return broken(StatusCode::option, std::string(rule) + ", number " + std::to_string(h) + " is not");
+    }
   }
   return {};
 }
 
+bool is_slope(float number) { return std::abs(number) <= kLargest; }
+
+/// -infinity is no sink.
+bool is_sink(float number) { return number <= kLargest; }
+
 Status check_options(const AttentionOptions& options, const AttentionInputs& inputs) {
   const Shape& q = inputs.query.shape;
-  if (options.scale && !std::isfinite(*options.scale)) {
-    return broken(StatusCode::option, "scale must be a finite number");
+  // The kernels work in powers of two.
+  if (options.scale && !std::isfinite(*options.scale * std::numbers::log2e_v<float>)) {
+    return broken(StatusCode::option, "scale must be a finite number, log2(e) times it included");
   }
-  if (options.softcap && (!std::isfinite(*options.softcap) || *options.softcap <= 0.0F)) {
-    return broken(StatusCode::option, "softcap must be a finite number greater than 0");
+  if (options.softcap && !(*options.softcap >= 1.0F / kLargest && *options.softcap <= kLargest)) {
+    return broken(StatusCode::option, "softcap must be between 1e-30 and 1e30");
   }
   if (options.causal > Causal::upper_left) {
     return broken(StatusCode::option, "causal must be none, lower_right or upper_left");
@@ -144,10 +155,11 @@ Status check_options(const AttentionOptions& options, const AttentionInputs& inp
   if (options.window.left.value_or(0) < 0 || options.window.right.value_or(0) < 0) {
     return broken(StatusCode::option, "window must be open or 0 and more on either side");
   }
-  return first_failure({check_lengths("qLengths", options.query_lengths, q[0], q[2]),
-                        check_lengths("kvLengths", options.key_lengths, q[0], inputs.key.shape[2]),
-                        check_per_head("alibiSlopes", options.alibi_slopes, q[1], false),
-                        check_per_head("sinks", options.sinks, q[1], true)});
+  return first_failure(
+      {check_lengths("qLengths", options.query_lengths, q[0], q[2]),
+       check_lengths("kvLengths", options.key_lengths, q[0], inputs.key.shape[2]),
+       check_per_head("alibiSlopes must be between -1e30 and 1e30", options.alibi_slopes, q[1], is_slope),
+       check_per_head("sinks must be at most 1e30", options.sinks, q[1], is_sink)});
 }
 
 }  // namespace

@@ -28,9 +28,10 @@ KeyRange visible_keys(const AttentionProblem& problem, Index batch, Index query)
 
   const Index limit = std::min(problem.key_limit, length_or(options.key_lengths, batch, problem.key_length));
   const Index position = position_of(problem, batch, query);
-  const Index right = options.causal == Causal::none ? options.window.right.value_or(kOpen) : 0;
+  const Index left = std::min(options.window.left.value_or(kOpen), kOpen);
+  const Index right = options.causal == Causal::none ? std::min(options.window.right.value_or(kOpen), kOpen) : 0;
   const Index end = std::clamp<Index>(position + right + 1, 0, limit);
-  return {.begin = std::clamp<Index>(position - options.window.left.value_or(kOpen), 0, end), .end = end};
+  return {.begin = std::clamp<Index>(position - left, 0, end), .end = end};
 }
 
 }  // namespace heed

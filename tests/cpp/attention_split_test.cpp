@@ -26,11 +26,11 @@ std::vector<AttentionCase> split_cases() {
 std::vector<AttentionCase> option_cases() {
   std::vector<AttentionCase> cases;
   for (const Causal causal : {Causal::none, Causal::lower_right}) {
-    AttentionCase one = {.batch = 2, .heads = 6, .kv_heads = 2, .queries = 130, .keys = 307, .causal = causal};
-    one.mask = Shape{2, 1, 130, 307};
-    one.bias = Shape{1, 6, 1, 307};
+    AttentionCase one = {.batch = 2, .heads = 6, .kv_heads = 2, .queries = 70, .keys = 207, .causal = causal};
+    one.mask = Shape{2, 1, 70, 207};
+    one.bias = Shape{1, 6, 1, 207};
     one.softcap = 2.0F;
-    one.window = {.left = 150, .right = 20};
+    one.window = {.left = 100, .right = 20};
     one.has_query_lengths = one.has_key_lengths = one.has_alibi = one.has_sinks = true;
     cases.push_back(one);
     one.has_query_offsets = true;
@@ -63,7 +63,7 @@ TEST_CASE("with every option on, any number of workers and any order of tasks gi
     for (const kernels::AttentionKernels* kernels : kernels::runnable_kernels()) {
       for (const Wanted& wanted : {Wanted{.weights = false}, Wanted{.scores = ScoreStage::capped}}) {
         const auto expected = run(*kernels, tensors.inputs(), tensors.options, wanted).bits();
-        for (const int workers : {1, 2, 3, 8, 64}) {
+        for (const int workers : {2, 64}) {
           ReverseExecutor executor(workers);
           INFO(describe(one) << ", " << kernels->name << ", " << workers << " workers");
           CHECK(run(*kernels, tensors.inputs(), tensors.options, executor, wanted).bits() == expected);

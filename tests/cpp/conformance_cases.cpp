@@ -24,8 +24,14 @@ bool is_float(const Json& tensor) { return tensor["dtype"] == "float32"; }
 
 /// The same rule as tests/conformance/onnx.ts.
 std::string find_obstacle(const Json& one) {
-  static const std::array known = {"scale",       "is_causal",        "q_num_heads",       "kv_num_heads",
-                                   "softcap",     "left_window_size", "right_window_size", "qk_matmul_output_mode",
+  static const std::array known = {"scale",
+                                   "is_causal",
+                                   "q_num_heads",
+                                   "kv_num_heads",
+                                   "softcap",
+                                   "left_window_size",
+                                   "right_window_size",
+                                   "qk_matmul_output_mode",
                                    "softmax_precision"};
   for (const auto& [name, value] : one["attributes"].items()) {
     if (std::ranges::find(known, name) == known.end()) return "attribute " + name;

@@ -221,10 +221,9 @@ double bound_entropy(const std::vector<Term>& terms, const Shared& shared, const
     roundings += squared(spread) + squared(product);
   }
   const double logs = total * std::abs(exact.log_sum_exp - highest);  // B
-  const double sums = kUnitRoundoff * kGrowth * std::sqrt(roundings) +
-                      shared.rescalings * (kExp2Error + 3.0 * kUnitRoundoff) * spread +
-                      (shared.sum + shared.rescale) * (1.0 + exact.entropy) +
-                      kUnitRoundoff * (6.0 * (spread + logs) + 4.0 * total);
+  const double sums =
+      kUnitRoundoff * kGrowth * std::sqrt(roundings) + shared.rescalings * (kExp2Error + 3.0 * kUnitRoundoff) * spread +
+      (shared.sum + shared.rescale) * (1.0 + exact.entropy) + kUnitRoundoff * (6.0 * (spread + logs) + 4.0 * total);
   const double floor = static_cast<double>(terms.size()) * (0x1p-72 + 0x1p-79 * (highest - lowest));
   return shared.inflation * (common + std::sqrt(own) + sums) + floor;
 }

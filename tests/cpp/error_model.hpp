@@ -56,10 +56,10 @@ inline constexpr double kExp2Error = 1.8e-7;
 inline constexpr double kTanhError = 4e-7;
 
 struct RowBounds {
-  std::vector<double> output;   // [E], absolute
-  std::vector<double> weights;  // [S], absolute
-  double log_sum_exp = 0.0;     // absolute
-  double entropy = 0.0;         // absolute
+  std::vector<double> output;                 // [E], absolute
+  std::vector<double> weights;                // [S], absolute
+  double log_sum_exp = 0.0;                   // absolute
+  double entropy = 0.0;                       // absolute
   std::array<std::vector<double>, 3> scores;  // by ScoreStage, [S], absolute
 };
 

@@ -14,7 +14,7 @@ const AttentionCase kCase = {.heads = 2, .queries = 40, .keys = 100, .head_dim =
 /// The reference's results, rounded to float.
 Results rounded(const AttentionInputs& inputs, const AttentionOptions& options) {
   const reference::AttentionResult exact = reference::attention(inputs, options);
-  Results results(inputs);
+  Results results(inputs, {.scores = ScoreStage::masked});
   const auto fill = [](Owned<float>& target, const std::vector<double>& numbers) {
     std::size_t n = 0;
     for_each_element(target.view.shape, [&](Index b, Index h, Index i, Index d) {
@@ -24,7 +24,22 @@ Results rounded(const AttentionInputs& inputs, const AttentionOptions& options) 
   fill(results.output, exact.output);
   fill(results.weights, exact.weights);
   fill(results.log_sum_exp, exact.log_sum_exp);
+  fill(results.scores, exact.scores[static_cast<std::size_t>(ScoreStage::masked)]);
+  fill(results.entropy, exact.entropy);
   return results;
+}
+
+/// Every option that changes scores or weights.
+AttentionTensors make_tensors_with_options(Random& random) {
+  AttentionCase one = kCase;
+  one.softcap = 1.5F;
+  one.has_alibi = one.has_sinks = true;
+  AttentionTensors tensors = make_tensors(random, one);
+  tensors.alibi_slopes = {0.25F, 0.01F};
+  tensors.sinks = {3.0F, 1.0F};
+  tensors.options.alibi_slopes = tensors.alibi_slopes.data();
+  tensors.options.sinks = tensors.sinks.data();
+  return tensors;
 }
 
 }  // namespace
@@ -84,6 +99,40 @@ TEST_CASE("the error model rejects a bias that is added before the scale") {
   CHECK(compare(expected, rounded(tensors.inputs(), tensors.options)).worst() > 1000.0);
 }
 
+TEST_CASE("the error model accepts the reference rounded to float with every option on") {
+  Random random(17);
+  const AttentionTensors tensors = make_tensors_with_options(random);
+  const Comparison comparison =
+      compare(expect(tensors.inputs(), tensors.options), rounded(tensors.inputs(), tensors.options));
+  INFO(comparison.where);
+  CHECK(comparison.worst() < 1.0);
+}
+
+TEST_CASE("the error model rejects a softcap, a slope and a sink that are wrong by 1e-4") {
+  Random random(18);
+  AttentionTensors tensors = make_tensors_with_options(random);
+  const Expected expected = expect(tensors.inputs(), tensors.options);
+  AttentionOptions wrong = tensors.options;
+  wrong.softcap = 1.50015F;
+  CHECK(compare(expected, rounded(tensors.inputs(), wrong)).output > 2.0);
+  CHECK(compare(expected, rounded(tensors.inputs(), wrong)).scores > 10.0);
+  tensors.alibi_slopes = {0.250025F, 0.01F};
+  tensors.options.alibi_slopes = tensors.alibi_slopes.data();
+  CHECK(compare(expected, rounded(tensors.inputs(), tensors.options)).scores > 10.0);
+  tensors.alibi_slopes[0] = 0.25F;
+  tensors.sinks = {3.0003F, 1.0F};
+  tensors.options.sinks = tensors.sinks.data();
+  CHECK(compare(expected, rounded(tensors.inputs(), tensors.options)).log_sum_exp > 2.0);
+}
+
+TEST_CASE("the error model rejects an entropy that is off by one part in 100000") {
+  Random random(19);
+  const AttentionTensors tensors = make_tensors(random, kCase);
+  Results wrong = rounded(tensors.inputs(), tensors.options);
+  wrong.entropy(0, 1, 39, 0) *= 1.00001F;
+  CHECK(compare(expect(tensors.inputs(), tensors.options), wrong).entropy > 1.0);
+}
+
 TEST_CASE("the error model rejects one output of one row that is off by one part in 100000") {
   Random random(15);
   const AttentionTensors tensors = make_tensors(random, kCase);
@@ -105,6 +154,7 @@ TEST_CASE("the error model allows no more than twenty times the errors that kern
     CHECK(comparison.output > 0.05);
     CHECK(comparison.weights > 0.05);
     CHECK(comparison.log_sum_exp > 0.05);
+    CHECK(comparison.entropy > 0.05);
   }
 }
 

@@ -18,7 +18,8 @@ struct PanelScene {
   std::vector<kernels::Batch<Arch>> memory;  // aligned, as scratch is
 
   PanelScene(int count, int keys, int value_dim, const float* values)
-      : rows(static_cast<std::size_t>(count)), memory(static_cast<std::size_t>(2 * (value_dim + kernels::kStatistics + 2 * keys))) {
+      : rows(static_cast<std::size_t>(count)),
+        memory(static_cast<std::size_t>(2 * (value_dim + kernels::kStatistics + 2 * keys))) {
     for (kernels::AttentionRow& row : rows) row.key_end = keys;
     block.rows = rows.data();
     block.row_count = count;

@@ -23,7 +23,7 @@ const FEW = 8;
 /** Units in the last place of the exponential and the division. */
 const EXP = 16;
 
-/** Exponentials below 2^-80 of the row's largest count as zero. */
+/** Exponentials below 2^-80 of the row's largest count as 2^-80. */
 const FLUSHED = 2 ** -80;
 
 export interface Bounds {

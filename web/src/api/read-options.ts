@@ -123,12 +123,8 @@ function readTemperature(where: string, value: unknown): number {
 
 function readSoftcap(where: string, value: unknown): number | null {
   const softcap = readFinite(where, "softcap", value, null);
-  const single = softcap === null ? 1 : Math.fround(softcap);
-  if (single > 0 && Number.isFinite(single)) return softcap;
-  throw new HeedError(
-    "option",
-    `${where}: softcap must be greater than 0 in single precision, got ${showValue(value)}`,
-  );
+  if (softcap === null || (softcap >= 1e-30 && softcap <= 1e30)) return softcap;
+  throw new HeedError("option", `${where}: softcap must be between 1e-30 and 1e30, got ${showValue(value)}`);
 }
 
 function readCausal(where: string, value: unknown): CausalRule {

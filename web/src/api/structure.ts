@@ -27,8 +27,8 @@ export function readStructure(where: string, given: GivenStructure, scores: Dims
     qOffsets: readOffsets(where, given.qOffset, batch),
     qLengths: readLengths(where, "qLengths", given.qLengths, batch, queries),
     kvLengths: readLengths(where, "kvLengths", given.kvLengths, batch, keys),
-    alibiSlopes: readPerHead(where, "alibiSlopes", given.alibiSlopes, heads, Number.isFinite),
-    sinks: readPerHead(where, "sinks", given.sinks, heads, (sink) => Number.isFinite(sink) || sink === -Infinity),
+    alibiSlopes: readPerHead(where, "alibiSlopes", given.alibiSlopes, heads, (slope) => Math.abs(slope) <= 1e30),
+    sinks: readPerHead(where, "sinks", given.sinks, heads, (sink) => sink <= 1e30),
   };
 }
 
@@ -94,7 +94,7 @@ function readPerHead(
   if (numbers === null || numbers.length !== heads || !numbers.every((number) => isGood(Math.fround(number)))) {
     throw new HeedError(
       "option",
-      `${where}: ${name} must hold a finite number for each of ${heads} query heads, got ${showValue(value)}`,
+      `${where}: ${name} must hold a number of at most 1e30 for each of ${heads} query heads, got ${showValue(value)}`,
     );
   }
   return Float32Array.from(numbers);

@@ -17,7 +17,7 @@ export interface Block {
 export const KEPT_BYTES = 2 ** 20;
 
 /** Wasm addresses have 32 bits; a block ends below the last page, so that address + bytes never wraps. */
-export const MAX_BLOCK_BYTES = 2 ** 32 - 65536;
+export const MAX_BLOCK_BYTES = 2 ** 31 - 65536;
 
 export class Arena {
   readonly #allocator: Allocator;

@@ -111,7 +111,7 @@ export function jobOf(problem: AttentionProblem): Job {
   };
   // Beyond, addresses would wrap around.
   if (end > MAX_BLOCK_BYTES) {
-    throw new HeedError("memory", `attention: inputs and results of ${end} bytes do not fit into WebAssembly's 4 GiB`);
+    throw new HeedError("memory", `attention: inputs and results of ${end} bytes do not fit into the engine's 2 GiB`);
   }
   return { call, inputs, residents, inputBytes, ...outputs, bytes: end };
 }

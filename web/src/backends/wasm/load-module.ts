@@ -6,8 +6,8 @@ import { compileBase64 } from "./binary.js";
 import { Kernels } from "./kernels.js";
 import { type GlueOptions, VARIANTS, type Variant } from "./variants.js";
 
-/** Ceilings for a shared memory, in pages of 64 KiB: phones refuse to reserve 4 GiB of addresses, and get less. */
-const SHARED_CEILINGS = [65536, 32768, 16384, 4096];
+/** Ceilings for a shared memory, in pages of 64 KiB: phones refuse to reserve 2 GiB of addresses, and get less. */
+const SHARED_CEILINGS = [32768, 16384, 4096];
 
 /** The caller's compiled module stands in for the inlined binary where there is one. */
 export async function loadKernels(name: VariantName, override: WebAssembly.Module | null): Promise<Kernels> {

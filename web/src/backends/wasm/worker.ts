@@ -80,7 +80,7 @@ function grow(bytes: number): number {
   try {
     // A fifth more than needed, as Emscripten's own glue does, so that rising sizes do not grow it call by call.
     for (const wanted of [Math.max(bytes, now * 1.2), bytes]) {
-      const pages = Math.ceil((Math.min(wanted, 2 ** 32) - now) / 65536);
+      const pages = Math.ceil((Math.min(wanted, 2 ** 31) - now) / 65536);
       if (pages <= 0 || tryGrow(memory, pages)) return 1;
     }
   } catch {

@@ -1,0 +1,107 @@
+// Options that are refused, each with its code and the rule that it broke.
+#include <catch_amalgamated.hpp>
+#include <vector>
+
+#include "problem/attention_problem.hpp"
+#include "support.hpp"
+
+namespace heed::testing {
+namespace {
+
+float somewhere = 0.0F;
+
+/// Two batch entries, four heads, 3 queries, 5 keys.
+Status check(const AttentionOptions& options, const AttentionOutputs& outputs = {}) {
+  AttentionProblem problem{};
+  return make_attention_problem({.query = bhnd_view<const float>(&somewhere, {2, 4, 3, 8}),
+                                 .key = bhnd_view<const float>(&somewhere, {2, 2, 5, 8}),
+                                 .value = bhnd_view<const float>(&somewhere, {2, 2, 5, 6}),
+                                 .mask = {},
+                                 .bias = {}},
+                                options, outputs, problem);
+}
+
+void check_refused(const AttentionOptions& options, const std::string& rule) {
+  const Status status = check(options);
+  CHECK(status.code() == StatusCode::option);
+  CHECK_THAT(status.message(), Catch::Matchers::StartsWith("attention: "));
+  CHECK_THAT(status.message(), Catch::Matchers::ContainsSubstring(rule));
+}
+
+}  // namespace
+
+TEST_CASE("a softcap that is not between 1e-30 and 1e30 is refused") {
+  for (const float softcap : {0.0F, -0.0F, -1.0F, 1e-39F, 3e38F, kNan, kInfinity, -kInfinity}) {
+    check_refused({.softcap = softcap}, "softcap must be between 1e-30 and 1e30");
+  }
+  for (const float softcap : {1e-30F, 0.5F, 50.0F, 1e30F}) CHECK(check({.softcap = softcap}).is_ok());
+}
+
+TEST_CASE("a window with a negative side is refused") {
+  check_refused({.window = {.left = -1, .right = std::nullopt}}, "window must be");
+  check_refused({.window = {.left = std::nullopt, .right = -1}}, "window must be");
+  check_refused({.window = {.left = 5, .right = std::numeric_limits<Index>::min()}}, "window must be");
+  CHECK(check({.window = {.left = 0, .right = 0}}).is_ok());
+  CHECK(check({.window = {.left = 1000, .right = std::nullopt}}).is_ok());
+}
+
+TEST_CASE("lengths below zero or beyond the tensor are refused in any batch entry") {
+  for (const std::vector<std::int32_t>& lengths :
+       {std::vector{-1, 0}, std::vector{0, -1}, std::vector{4, 0}, std::vector{3, 4},
+        std::vector{0, std::numeric_limits<std::int32_t>::max()}}) {
+    check_refused({.query_lengths = lengths.data()}, "qLengths must be between 0 and 3, got ");
+  }
+  for (const std::vector<std::int32_t>& lengths :
+       {std::vector{-1, 0}, std::vector{0, -1}, std::vector{6, 0}, std::vector{5, 6}}) {
+    check_refused({.key_lengths = lengths.data()}, "kvLengths must be between 0 and 5, got ");
+  }
+  const std::int32_t queries[] = {3, 0};
+  const std::int32_t keys[] = {0, 5};
+  CHECK(check({.query_lengths = queries, .key_lengths = keys}).is_ok());
+}
+
+TEST_CASE("a length that is refused is named with its batch entry") {
+  const std::int32_t lengths[] = {5, 6};
+  CHECK(check({.key_lengths = lengths}).message() ==
+        "attention: kvLengths must be between 0 and 5, got 6 for batch entry 1");
+}
+
+TEST_CASE("offsets of any size are taken") {
+  const std::int32_t offsets[] = {std::numeric_limits<std::int32_t>::min(), std::numeric_limits<std::int32_t>::max()};
+  CHECK(check({.causal = Causal::lower_right, .query_offsets = offsets}).is_ok());
+}
+
+TEST_CASE("slopes that are not between -1e30 and 1e30 are refused for any head") {
+  for (const std::size_t head : {0U, 3U}) {
+    for (const float bad : {kNan, kInfinity, -kInfinity}) {
+      std::vector<float> slopes(4, 0.5F);
+      slopes[head] = bad;
+      check_refused({.alibi_slopes = slopes.data()}, "alibiSlopes must be between -1e30 and 1e30");
+    }
+  }
+}
+
+TEST_CASE("sinks that are NaN or above 1e30 are refused for any head, those of -infinity are not") {
+  for (const std::size_t head : {0U, 3U}) {
+    for (const float bad : {kNan, kInfinity, 3e38F}) {
+      std::vector<float> sinks(4, 0.5F);
+      sinks[head] = bad;
+      check_refused({.sinks = sinks.data()}, "sinks must be at most 1e30");
+    }
+  }
+  const float none[] = {-kInfinity, 0.0F, -kInfinity, 1e30F};
+  CHECK(check({.sinks = none}).is_ok());
+}
+
+TEST_CASE("scores and entropy of another shape than their own are refused") {
+  CHECK(check({}, {.scores = bhnd_view(&somewhere, {2, 4, 3, 5})}).is_ok());
+  CHECK(check({}, {.entropy = bhnd_view(&somewhere, {2, 4, 3, 1})}).is_ok());
+  CHECK(check({}, {.scores = bhnd_view(&somewhere, {2, 4, 3, 6})}).code() == StatusCode::shape);
+  CHECK(check({}, {.scores = bhnd_view(&somewhere, {2, 2, 3, 5})}).code() == StatusCode::shape);
+  CHECK(check({}, {.entropy = bhnd_view(&somewhere, {2, 4, 1, 3})}).code() == StatusCode::shape);
+  AttentionOutputs strided{.scores = bhnd_view(&somewhere, {2, 4, 3, 5})};
+  strided.scores.strides[3] = 2;
+  CHECK(check({}, strided).message() == "attention: scores must be contiguous along its last axis, got stride 2");
+}
+
+}  // namespace heed::testing

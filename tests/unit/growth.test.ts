@@ -1,0 +1,42 @@
+// How much memory calls take: with L + S and never with L x S, and never more than there is.
+
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Heed, Tensor } from "../../web/src/index.js";
+import { errorOf } from "../support/cases.js";
+import { openKind } from "../support/engines.js";
+
+describe.each([
+  { variant: "relaxed", worker: null },
+  { variant: "simd", worker: "shared-memory" },
+] as const)("$variant, $worker worker", (kind) => {
+  let heed: Heed;
+  beforeAll(async () => {
+    heed = await openKind(kind);
+  });
+  afterAll(() => heed.dispose());
+
+  test("memory is refused before it runs out, and what is there stays as it was", async () => {
+    const tensors: Tensor[] = [];
+    const fill = async (elements: number): Promise<void> => {
+      const error = await errorOf(() => {
+        for (let i = 0; i < 64; i++) tensors.push(heed.zeros([elements]));
+      });
+      expect(error.code).toBe("memory");
+    };
+    await fill(2 ** 26);
+    await fill(2 ** 23);
+    const wide = { data: new Float32Array(3000).fill(1), shape: [3000, 1] };
+    const refused = await errorOf(() => heed.attention(wide, wide, wide, { return: { weights: true } }));
+    expect(refused.code).toBe("memory");
+    for (const tensor of tensors) {
+      const values = await tensor.read();
+      // By hand: half a billion numbers.
+      let sum = 0;
+      for (let i = 0; i < values.length; i++) sum += Math.abs(values[i] ?? 0);
+      expect(sum).toBe(0);
+    }
+    for (const tensor of tensors) tensor.dispose();
+    const one = { data: Float32Array.of(1), shape: [1, 1] };
+    expect((await heed.attention(one, one, one)).output.data[0]).toBe(1);
+  });
+});
