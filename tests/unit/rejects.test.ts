@@ -132,6 +132,12 @@ describe("values that only JavaScript has", () => {
     ["a bare mask of another size", [Q, K, V, { mask: new Uint8Array(16) }], "shape", "mask without a shape"],
     ["a bare bias of another size", [Q, K, V, { bias: new Float32Array(16) }], "shape", "bias without a shape"],
     ["an out that is too short", [Q, K, V, { out: new Float32Array(23) }], "shape", "room for 24 elements, got 23"],
+    [
+      "a signal that nobody can stop listening to",
+      [Q, K, V, { signal: { aborted: false, addEventListener() {} } }],
+      "option",
+      "signal must be an AbortSignal",
+    ],
     ["an out of doubles", [Q, K, V, { out: new Float64Array(24) }], "dtype", "out must be a Float32Array"],
     ["a detached out", [Q, K, V, { out: detached() }], "shape", "out must have room"],
     ["out with keep", [Q, K, V, { out: new Float32Array(24), keep: true }], "option", "exclude each other"],

@@ -100,5 +100,6 @@ export function readSignal(where: string, value: unknown): AbortSignal | null {
 }
 
 function isSignal(value: unknown): value is AbortSignal {
-  return isRecord(value) && typeof value["aborted"] === "boolean" && typeof value["addEventListener"] === "function";
+  if (!isRecord(value) || typeof value["aborted"] !== "boolean") return false;
+  return typeof value["addEventListener"] === "function" && typeof value["removeEventListener"] === "function";
 }
