@@ -2,8 +2,9 @@
 
 import type { Heed } from "./api/heed.js";
 import type { AttentionOptions, TensorInput } from "./api/options.js";
-import { isFloat32Array, isRecord, isUint8Array } from "./api/read-values.js";
+import { isRecord } from "./api/read-values.js";
 import type { AttentionResult, NoOptions } from "./api/results.js";
+import { isFloat32Array, isUint8Array } from "./api/typed-array.js";
 import { createHeed } from "./engine.js";
 
 let engine: Heed | undefined;

@@ -25,6 +25,8 @@ export class Tensor {
     this.#backend = backend;
     this.#resident = resident;
     finalise(this, () => backend.free(resident));
+    // Kernels walk by this shape: writing another one to it would lead them out of the resident.
+    Object.freeze(this);
   }
 
   /** @internal What the backend knows it by. Throws HeedError `disposed` when it is gone or another engine's. */

@@ -6,6 +6,7 @@ import { HeedError } from "./errors.js";
 import { dense, perHeadShape, userShape, type Walk, walkOf } from "./layout.js";
 import { MAX_ELEMENTS, product, type ReadTensor, readMask, readTensor, withBareShape } from "./operands.js";
 import type { ReadOptions } from "./read-options.js";
+import { lengthOf } from "./typed-array.js";
 
 /** A checked call: what to compute, and the shapes in which the caller sees the results. */
 export interface CheckedAttention {
@@ -154,8 +155,8 @@ function outputView(where: string, name: string, walk: Walk): OutputView {
 }
 
 function checkOut(where: string, out: Float32Array | null, elements: number): void {
-  if (out === null || out.length >= elements) return;
-  throw new HeedError("shape", `${where}: out must have room for ${elements} elements, got ${out.length}`);
+  if (out === null || lengthOf(out) >= elements) return;
+  throw new HeedError("shape", `${where}: out must have room for ${elements} elements, got ${lengthOf(out)}`);
 }
 
 /** scale / temperature, as C++ takes it: finite in single precision. */
