@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 #include <string>
 #include <string_view>
 
@@ -140,6 +141,10 @@ Status make_attention_problem(const AttentionInputs& inputs, const AttentionOpti
 
   const float scale = options.scale.value_or(1.0F / std::sqrt(static_cast<float>(q[3])));
   if (!std::isfinite(scale)) return broken(StatusCode::option, "scale must be a finite number");
+  // Kernels take exponentials in base 2.
+  if (!std::isfinite(scale * std::numbers::log2e_v<float>)) {
+    return broken(StatusCode::option, "scale * log2(e) must be finite in single precision");
+  }
 
   if (options.causal > Causal::upper_left) {
     return broken(StatusCode::option, "causal must be none, lower_right or upper_left");

@@ -159,10 +159,12 @@ function checkOut(where: string, out: Float32Array | null, elements: number): vo
   throw new HeedError("shape", `${where}: out must have room for ${elements} elements, got ${lengthOf(out)}`);
 }
 
-/** scale / temperature, as C++ takes it: finite in single precision. */
+/** scale / temperature, as C++ takes it: finite in single precision, in base 2 as well. */
 function effectiveScale(where: string, options: ReadOptions, headDim: number): number {
   const scale = (options.scale ?? 1 / Math.sqrt(headDim)) / options.temperature;
-  if (Number.isFinite(Math.fround(scale))) return scale;
+  const single = Math.fround(scale);
+  if (Number.isFinite(Math.fround(single * Math.fround(Math.LOG2E)))) return scale;
   const got = `scale ${showValue(options.scale)} temperature ${showValue(options.temperature)}`;
-  throw new HeedError("option", `${where}: scale / temperature must be finite in single precision, got ${got}`);
+  const rule = Number.isFinite(single) ? "scale * log2(e)" : "scale / temperature";
+  throw new HeedError("option", `${where}: ${rule} must be finite in single precision, got ${got}`);
 }
