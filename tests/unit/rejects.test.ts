@@ -158,6 +158,13 @@ describe("values that only JavaScript has", () => {
       "must have 24 elements, got 25",
     ],
     ["a detached buffer", [{ data: detached(), shape: Q.shape }, K, V], "shape", "transferred away"],
+    ["a map of options", [Q, K, V, new Map([["scale", 2]])], "option", "options must be an object, got a Map"],
+    ["a date for options", [Q, K, V, new Date()], "option", "options must be an object, got a Date"],
+    ["a set of results", [Q, K, V, { return: new Set(["lse"]) }], "option", "return must be an object, got a Set"],
+    ["options of bytes", [Q, K, V, new Uint8Array(0)], "option", "options must be an object, got a Uint8Array"],
+    ["options in an array", [Q, K, V, []], "option", "options must be an object, got []"],
+    ["a mask of null", [Q, K, V, { mask: null }], "dtype", "mask must be { data, shape }, a Uint8Array or boolean[]"],
+    ["a bias of null", [Q, K, V, { bias: null }], "dtype", "bias must be { data, shape } or a heed tensor, got null"],
     ["a float mask", [Q, K, V, { mask: tensor(3, 5) }], "dtype", "are a bias"],
     ["a byte bias", [Q, K, V, { bias: { data: new Uint8Array(15), shape: [3, 5] } }], "dtype", "is a mask"],
     ["a mask value of 2", [Q, K, V, { mask: { data: new Uint8Array(15).fill(2), shape: [3, 5] } }], "option", "0 or 1"],
@@ -245,6 +252,47 @@ describe("values that only JavaScript has", () => {
     }
     const spoof = [{ data: new Spoof(24), shape: Q.shape }, K, V];
     expect(await errorOf(() => call("attentionSync", spoof))).toMatchObject({ code: "dtype" });
+  });
+
+  test("a heed tensor where none can be is called a Tensor, and a mask is not said to be one", async () => {
+    using made = heed.zeros([3, 5]);
+    for (const [options, wanted] of [
+      [{ mask: made }, "mask must be { data, shape }, a Uint8Array or boolean[], got a Tensor"],
+      [{ out: made }, "out must be a Float32Array, got a Tensor"],
+    ] as const) {
+      expect((await errorOf(() => call("attention", [Q, K, V, options]))).message).toContain(wanted);
+    }
+    // The package is minified: the class itself says its name.
+    expect(Object.getOwnPropertyDescriptor(made.constructor, "name")?.enumerable).toBe(true);
+  });
+
+  test.each([
+    ["no prototype", Object.assign(Object.create(null), { scale: 0 })],
+    ["inherited ones", Object.create({ scale: 0 })],
+    [
+      "a class's",
+      new (class {
+        scale = 0;
+      })(),
+    ],
+    [
+      "a getter's",
+      {
+        get scale() {
+          return 0;
+        },
+      },
+    ],
+  ])("takes options of objects with %s", (_name, options: object) => {
+    const ones = { data: new Float32Array(4).fill(1), shape: [2, 2] };
+    const key = { data: Float32Array.of(9, 9, 0, 0), shape: [2, 2] };
+    const { weights } = heed.attentionSync(
+      ones,
+      key,
+      ones,
+      Object.assign(options, { return: { weights: true } } as const),
+    );
+    expect(weights?.data).toEqual(new Float32Array(4).fill(0.5));
   });
 
   test("a tensor's shape cannot be written over", () => {

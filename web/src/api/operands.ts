@@ -36,7 +36,7 @@ export function readTensor(where: string, name: string, value: unknown, backend:
 
 /** A `{ data, shape }` of bytes or booleans. Bytes other than 0 and 1 are refused rather than guessed at. */
 export function readMask(where: string, value: unknown): ReadTensor {
-  const { data, shape } = readFields(where, "mask", value);
+  const { data, shape } = readFields(where, "mask", value, "{ data, shape }, a Uint8Array or boolean[]");
   return withArray(where, "mask", readMaskData(where, data), readShape(where, "mask", shape));
 }
 
@@ -86,10 +86,15 @@ export function product(sizes: readonly number[]): number {
   return sizes.reduce((total, size) => total * size, 1);
 }
 
-function readFields(where: string, name: string, value: unknown): Readonly<Record<string, unknown>> {
+function readFields(
+  where: string,
+  name: string,
+  value: unknown,
+  wanted = "{ data, shape } or a heed tensor",
+): Readonly<Record<string, unknown>> {
   if (isRecord(value) && "data" in value && "shape" in value) return value;
   const got = isRecord(value) && !Array.isArray(value) ? showClass(value) : showValue(value);
-  throw new HeedError("dtype", `${where}: ${name} must be { data, shape } or a heed tensor, got ${got}`);
+  throw new HeedError("dtype", `${where}: ${name} must be ${wanted}, got ${got}`);
 }
 
 function refuseHalf(where: string, name: string, data: unknown, dtype: unknown): void {

@@ -23,7 +23,7 @@ export function readRecord(
   toCome: readonly string[] = [],
 ): Readonly<Record<string, unknown>> {
   if (value === undefined) return {};
-  if (!isRecord(value) || Array.isArray(value) || ArrayBuffer.isView(value)) {
+  if (!isOptions(value)) {
     throw new HeedError("option", `${where}: ${what} must be an object, got ${showValue(value)}`);
   }
   for (const name of Object.keys(value)) {
@@ -35,6 +35,11 @@ export function readRecord(
     throw new HeedError("option", `${where}: ${what} has no option ${showValue(name)}${near}`);
   }
   return value;
+}
+
+/** What spells options out: an object of any prototype, but not one of the language's containers, which look empty. */
+function isOptions(value: unknown): value is Readonly<Record<string, unknown>> {
+  return isRecord(value) && Object.prototype.toString.call(value) === "[object Object]";
 }
 
 /** A finite number, or the default where it is absent. */

@@ -13,6 +13,8 @@ export interface ArrayTensor {
 
 /** Values in an engine's memory. Immutable; made by `heed.tensor`, `heed.zeros`, or a call with `keep: true`. */
 export class Tensor {
+  /** @internal Its name in messages, whatever a minifier calls the class. */
+  static readonly name: string = "Tensor";
   readonly shape: readonly number[];
   readonly dtype: "f32" = "f32";
   readonly location: "wasm" = "wasm";

@@ -123,7 +123,7 @@ function broadcastOperand(
   target: Dims4,
   read: (value: unknown) => ReadTensor,
 ): Operand | null {
-  if (value === undefined || value === null) return null;
+  if (value === undefined) return null;
   const tensor = read(withBareShape(where, name, value, target));
   const { shape } = tensor;
   const rank = shape.length;
