@@ -36,9 +36,10 @@ export function attendSync(backend: Backend, tensors: GivenTensors, options: unk
   );
 }
 
-function check(
+/** With no backend yet, what can be checked without one, which is all but the tensors that live in one. */
+export function check(
   where: string,
-  backend: Backend,
+  backend: Backend | null,
   tensors: GivenTensors,
   options: unknown,
 ): { readonly read: ReadOptions; readonly checked: CheckedAttention } {

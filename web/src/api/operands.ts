@@ -16,8 +16,8 @@ export interface ReadTensor {
   readonly elements: number;
 }
 
-/** A `{ data, shape }` or a tensor of this backend's. `name` is what messages call it. */
-export function readTensor(where: string, name: string, value: unknown, backend: Backend): ReadTensor {
+/** A `{ data, shape }` or a tensor of this backend's; before there is one, no tensor is its own. `name` is what messages call it. */
+export function readTensor(where: string, name: string, value: unknown, backend: Backend | null): ReadTensor {
   if (value instanceof Tensor) {
     const resident = Tensor.residentOf(value, backend, `${where}: ${name}`);
     return { source: { kind: "resident", resident }, shape: value.shape, elements: resident.elements };

@@ -38,7 +38,7 @@ export function readRecord(
 }
 
 /** What spells options out: an object of any prototype, but not one of the language's containers, which look empty. */
-function isOptions(value: unknown): value is Readonly<Record<string, unknown>> {
+export function isOptions(value: unknown): value is Readonly<Record<string, unknown>> {
   return isRecord(value) && Object.prototype.toString.call(value) === "[object Object]";
 }
 

@@ -32,7 +32,7 @@ export class Tensor {
   }
 
   /** @internal What the backend knows it by. Throws HeedError `disposed` when it is gone or another engine's. */
-  static residentOf(tensor: Tensor, backend: Backend, where: string): Resident {
+  static residentOf(tensor: Tensor, backend: Backend | null, where: string): Resident {
     if (tensor.#backend !== backend) throw new HeedError("disposed", `${where} is a tensor of another engine`);
     if (!tensor.#resident.live) throw new HeedError("disposed", `${where} is a tensor that was disposed`);
     return tensor.#resident;

@@ -20,7 +20,7 @@ export interface CheckedAttention {
 
 export function validateAttention(
   where: string,
-  backend: Backend,
+  backend: Backend | null,
   tensors: { readonly query: unknown; readonly key: unknown; readonly value: unknown },
   options: ReadOptions,
 ): CheckedAttention {
