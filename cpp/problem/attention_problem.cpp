@@ -142,9 +142,12 @@ bool is_sink(float number) { return number <= kLargest; }
 
 Status check_options(const AttentionOptions& options, const AttentionInputs& inputs) {
   const Shape& q = inputs.query.shape;
-  // The kernels work in powers of two.
+  if (options.scale && !std::isfinite(*options.scale)) {
+    return broken(StatusCode::option, "scale must be a finite number");
+  }
+  // Kernels take exponentials in base 2.
   if (options.scale && !std::isfinite(*options.scale * std::numbers::log2e_v<float>)) {
-    return broken(StatusCode::option, "scale must be a finite number, log2(e) times it included");
+    return broken(StatusCode::option, "scale * log2(e) must be finite in single precision");
   }
   if (options.softcap && !(*options.softcap >= 1.0F / kLargest && *options.softcap <= kLargest)) {
     return broken(StatusCode::option, "softcap must be between 1e-30 and 1e30");

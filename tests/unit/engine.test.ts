@@ -1,7 +1,7 @@
 // The life of an engine: queueing, aborting, disposal, lost workers, exhausted memory, and heaps that do not grow.
 
 import { Worker as NodeWorker } from "node:worker_threads";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { attend, attendSync } from "../../web/src/api/attention.js";
 import { readAttentionOptions } from "../../web/src/api/read-options.js";
 import { Tensor } from "../../web/src/api/tensor.js";
@@ -260,6 +260,69 @@ describe("overrides", () => {
     const empty = new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0]);
     expect(await errorOf(() => createHeed({ wasm: { binary: empty } }))).toMatchObject({ code: "load" });
   });
+});
+
+describe("the first call of attention on its own", () => {
+  const [q, k, v] = SMALL;
+  const mask = Uint8Array.from({ length: 9 * 17 }, (_, index) => (index % 3 === 0 ? 0 : 1));
+  const bias = random.floats(9 * 17);
+  const booleans = [...mask].map((value) => value === 1);
+
+  /** A module of its own each time, whose engine nobody has opened yet. */
+  async function fresh(): Promise<typeof attention> {
+    vi.resetModules();
+    return (await import("../../web/src/index.js")).attention;
+  }
+
+  class Getters {
+    readonly #tensor: TensorLike;
+    constructor(tensor: TensorLike) {
+      this.#tensor = tensor;
+    }
+    get data(): Float32Array {
+      return this.#tensor.data;
+    }
+    get shape(): readonly number[] {
+      return this.#tensor.shape;
+    }
+  }
+
+  test.each<[string, () => Parameters<typeof attention>]>([
+    ["tensors", () => [{ ...q, data: q.data.slice() }, k, v]],
+    ["tensors of a class with getters", () => [new Getters({ ...q, data: q.data.slice() }), new Getters(k), v]],
+    ["a bare mask", () => [q, k, v, { mask: mask.slice() }]],
+    ["a mask of booleans", () => [q, k, v, { mask: { data: [...booleans], shape: [9, 17] } }]],
+    ["a bare bias", () => [q, k, v, { bias: bias.slice() }]],
+    ["shapes", () => [{ data: q.data, shape: [...q.shape] }, k, v]],
+    ["options", () => [q, k, v, { scale: 0.3, causal: true }]],
+    ["inherited options", () => [q, k, v, Object.assign(Object.create({ causal: true, scale: 0.2 }), { bias })]],
+  ])("reads %s as later calls do, and before it returns", async (_name, make) => {
+    const expected = await attention(...make());
+    const args = make();
+    const first = (await fresh())(...args);
+    spoil(args);
+    expect(await first).toEqual(expected);
+  });
+
+  test("is refused before an engine is opened", async () => {
+    const call = Reflect.apply(await fresh(), undefined, [q, k, 7]);
+    const late = new Promise((resolve) => setTimeout(() => resolve("late"), 0));
+    const error = await Promise.race([call.catch((thrown: unknown) => thrown), late]);
+    expect(error).toMatchObject({ code: "dtype" });
+  });
+
+  /** Overwrites everything that can be written to, save the tensors that all tests share. */
+  function spoil([query, , , options]: Parameters<typeof attention>): void {
+    if (query !== q && "data" in query && query.data !== q.data) query.data.fill(9);
+    if (query !== q && query.shape !== q.shape) Object.assign(query.shape, [7, 7, 7]);
+    const given = options ?? {};
+    for (const value of [given.mask, given.bias]) {
+      if (value instanceof Uint8Array) value.fill(0);
+      else if (value instanceof Float32Array && value !== bias) value.fill(9);
+      else if (value !== undefined && "data" in value && Array.isArray(value.data)) value.data.fill(false);
+    }
+    Object.assign(given, { scale: 7, causal: false });
+  }
 });
 
 test("attention on its own opens one shared engine and reads its inputs at once", async () => {

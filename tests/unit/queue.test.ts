@@ -105,4 +105,58 @@ describe("serial queue", () => {
     await settled();
     expect(tasks.map(({ log }) => log)).toEqual([["run", "done"], ["done"], ["done"]]);
   });
+
+  test("whatever a signal or a task throws, the next task runs and each is let go once", async () => {
+    const raise = (): never => {
+      throw new Error("mine");
+    };
+    const listeners: (() => void)[] = [];
+    // What only looks like a signal.
+    const signals = {
+      "no listener": { addEventListener: raise, removeEventListener: raise },
+      "no way back": { addEventListener() {}, removeEventListener: raise },
+      "no reason": {
+        addEventListener: (_: string, listen: () => void) => listeners.push(listen),
+        get reason() {
+          return raise();
+        },
+      },
+    };
+    for (const [name, fake] of Object.entries(signals)) {
+      const queue = new SerialQueue();
+      const [first, second] = [new Manual(), new Manual()];
+      const given = errorOf(() => queue.push(first, fake as never));
+      const next = queue.push(second, null);
+      for (const listen of listeners) listen();
+      first.reject(new HeedError("memory", "over"));
+      expect((await given).name, name).toBe("HeedError");
+      await settled();
+      for (const listen of listeners) listen();
+      second.resolve("next");
+      expect(await next, name).toBe("next");
+      expect(
+        first.log.filter((entry) => entry === "done"),
+        name,
+      ).toEqual(["done"]);
+    }
+  });
+
+  test("a task that throws where it should reject, or when it is let go or interrupted, does not stop the queue", async () => {
+    const raise = (): never => {
+      throw new Error("mine");
+    };
+    const queue = new SerialQueue();
+    const controller = new AbortController();
+    const broken = expect(queue.push({ run: raise, interrupt: raise, done: raise }, null)).rejects.toThrow("mine");
+    const stuck = new Promise<string>((resolve) => setTimeout(() => resolve("late"), 50));
+    const interrupted = errorOf(() =>
+      queue.push({ run: () => stuck, interrupt: raise, done: raise }, controller.signal),
+    );
+    const next = queue.push({ run: async () => "next", interrupt: raise, done: raise }, null);
+    await broken;
+    await settled();
+    controller.abort();
+    expect(await interrupted).toMatchObject({ code: "aborted" });
+    expect(await next).toBe("next");
+  });
 });

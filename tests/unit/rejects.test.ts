@@ -89,6 +89,45 @@ function detached(): Float32Array {
   return array;
 }
 
+/** Arguments whose reading throws, or whose description could be endless. */
+function hostile(): [string, unknown[]][] {
+  const raise = (): never => {
+    throw new Error("mine");
+  };
+  const cyclic: unknown[] = [];
+  cyclic.push(cyclic, cyclic);
+  const { proxy, revoke } = Proxy.revocable({}, {});
+  revoke();
+  const nameless = Object.defineProperty({}, "constructor", { get: raise });
+  const longName = { constructor: { name: "x".repeat(10_000) } };
+  return [
+    ["a cyclic shape", [{ data: Q.data, shape: cyclic }, K, V]],
+    ["a cyclic option", [Q, K, V, { scale: cyclic }]],
+    ["a shape of many sizes", [{ data: Q.data, shape: new Array(100_000).fill(1) }, K, V]],
+    ["a shape of many wrong sizes", [{ data: Q.data, shape: new Array(100_000).fill("x".repeat(100)) }, K, V]],
+    ["a large bigint", [Q, K, V, { scale: 10n ** 10_000n }]],
+    ["a revoked proxy", [proxy, K, V]],
+    ["a revoked proxy as options", [Q, K, V, proxy]],
+    ["a revoked proxy as an option", [Q, K, V, { scale: proxy }]],
+    ["a revoked proxy as a shape", [{ data: Q.data, shape: proxy }, K, V]],
+    ["a getter that throws", [Q, K, V, Object.defineProperty({}, "scale", { get: raise, enumerable: true })]],
+    [
+      "a thrown value without a text",
+      [
+        Object.defineProperty({ shape: [1] }, "data", {
+          get: () => {
+            throw Object.create(null);
+          },
+        }),
+        K,
+        V,
+      ],
+    ],
+    ["a constructor that throws", [Q, K, V, { scale: nameless }]],
+    ["a class with a long name", [Q, K, V, { scale: longName }]],
+  ];
+}
+
 describe("values that only JavaScript has", () => {
   test.each([
     ["nothing at all", [], "dtype", "query must be { data, shape }"],
@@ -97,7 +136,7 @@ describe("values that only JavaScript has", () => {
     ["a bare array", [Q, K, new Float32Array(40)], "dtype", "value must be { data, shape }"],
     ["an array of numbers", [{ data: [1, 2], shape: [1, 2] }, K, V], "dtype", "must be a Float32Array, got"],
     ["double precision", [{ data: new Float64Array(24), shape: Q.shape }, K, V], "dtype", "got a Float64Array"],
-    ["whole numbers", [{ data: new Int32Array(24), shape: Q.shape }, K, V], "dtype", "got a Int32Array"],
+    ["whole numbers", [{ data: new Int32Array(24), shape: Q.shape }, K, V], "dtype", "got an Int32Array"],
     [
       "half precision",
       [{ data: new Uint16Array(24), shape: Q.shape, dtype: "f16" }, K, V],
@@ -119,6 +158,13 @@ describe("values that only JavaScript has", () => {
       "must have 24 elements, got 25",
     ],
     ["a detached buffer", [{ data: detached(), shape: Q.shape }, K, V], "shape", "transferred away"],
+    ["a map of options", [Q, K, V, new Map([["scale", 2]])], "option", "options must be an object, got a Map"],
+    ["a date for options", [Q, K, V, new Date()], "option", "options must be an object, got a Date"],
+    ["a set of results", [Q, K, V, { return: new Set(["lse"]) }], "option", "return must be an object, got a Set"],
+    ["options of bytes", [Q, K, V, new Uint8Array(0)], "option", "options must be an object, got a Uint8Array"],
+    ["options in an array", [Q, K, V, []], "option", "options must be an object, got []"],
+    ["a mask of null", [Q, K, V, { mask: null }], "dtype", "mask must be { data, shape }, a Uint8Array or boolean[]"],
+    ["a bias of null", [Q, K, V, { bias: null }], "dtype", "bias must be { data, shape } or a heed tensor, got null"],
     ["a float mask", [Q, K, V, { mask: tensor(3, 5) }], "dtype", "are a bias"],
     ["a byte bias", [Q, K, V, { bias: { data: new Uint8Array(15), shape: [3, 5] } }], "dtype", "is a mask"],
     ["a mask value of 2", [Q, K, V, { mask: { data: new Uint8Array(15).fill(2), shape: [3, 5] } }], "option", "0 or 1"],
@@ -132,6 +178,12 @@ describe("values that only JavaScript has", () => {
     ["a bare mask of another size", [Q, K, V, { mask: new Uint8Array(16) }], "shape", "mask without a shape"],
     ["a bare bias of another size", [Q, K, V, { bias: new Float32Array(16) }], "shape", "bias without a shape"],
     ["an out that is too short", [Q, K, V, { out: new Float32Array(23) }], "shape", "room for 24 elements, got 23"],
+    [
+      "a signal that nobody can stop listening to",
+      [Q, K, V, { signal: { aborted: false, addEventListener() {} } }],
+      "option",
+      "signal must be an AbortSignal",
+    ],
     ["an out of doubles", [Q, K, V, { out: new Float64Array(24) }], "dtype", "out must be a Float32Array"],
     ["a detached out", [Q, K, V, { out: detached() }], "shape", "out must have room"],
     ["out with keep", [Q, K, V, { out: new Float32Array(24), keep: true }], "option", "exclude each other"],
@@ -147,6 +199,107 @@ describe("values that only JavaScript has", () => {
       expect(error).toMatchObject({ name: "HeedError", code });
       expect(error.message).toContain(message);
     }
+  });
+
+  test.each(hostile())("%s leaves nothing but HeedErrors", async (_name, args) => {
+    for (const method of ["attention", "attentionSync"] as const) {
+      const error = await errorOf(() => call(method, args));
+      expect(error.name).toBe("HeedError");
+      expect(error.message).toMatch(new RegExp(`^${method}: `));
+      expect(error.message.length).toBeLessThan(700);
+    }
+  });
+
+  test("empty tensors of a transferred buffer compute as empty ones", async () => {
+    const empty = { data: detached(), shape: [1, 2, 0, 4] };
+    const { output } = await heed.attention(empty, K, V);
+    expect(output).toEqual({ data: new Float32Array(0), shape: [1, 2, 0, 4], dtype: "f32" });
+  });
+
+  test("an input that is transferred away while the others are read is refused, not read", async () => {
+    for (const method of ["attention", "attentionSync"] as const) {
+      const data = new Float32Array(24);
+      const key = {
+        ...K,
+        get shape(): number[] {
+          if (data.length > 0) structuredClone(data, { transfer: [data.buffer] });
+          return K.shape;
+        },
+      };
+      expect(await errorOf(() => call(method, [{ data, shape: Q.shape }, key, V]))).toMatchObject({ code: "shape" });
+    }
+  });
+
+  test("a Float32Array of a subclass counts by its memory, not by its word", async () => {
+    class Liar extends Float32Array {
+      override get length(): number {
+        return 24;
+      }
+      override get byteLength(): number {
+        return 96;
+      }
+    }
+    const args = [{ data: new Liar(2), shape: Q.shape }, K, V];
+    expect(await errorOf(() => call("attentionSync", args))).toMatchObject({ code: "shape" });
+    expect(await errorOf(() => call("attentionSync", [Q, K, V, { out: new Liar(2) }]))).toMatchObject({
+      code: "shape",
+    });
+    class Spoof extends Uint8Array {
+      // @ts-expect-error: the name of another class.
+      override get [Symbol.toStringTag](): string {
+        return "Float32Array";
+      }
+    }
+    const spoof = [{ data: new Spoof(24), shape: Q.shape }, K, V];
+    expect(await errorOf(() => call("attentionSync", spoof))).toMatchObject({ code: "dtype" });
+  });
+
+  test("a heed tensor where none can be is called a Tensor, and a mask is not said to be one", async () => {
+    using made = heed.zeros([3, 5]);
+    for (const [options, wanted] of [
+      [{ mask: made }, "mask must be { data, shape }, a Uint8Array or boolean[], got a Tensor"],
+      [{ out: made }, "out must be a Float32Array, got a Tensor"],
+    ] as const) {
+      expect((await errorOf(() => call("attention", [Q, K, V, options]))).message).toContain(wanted);
+    }
+    // The package is minified: the class itself says its name.
+    expect(Object.getOwnPropertyDescriptor(made.constructor, "name")?.enumerable).toBe(true);
+  });
+
+  test.each([
+    ["no prototype", Object.assign(Object.create(null), { scale: 0 })],
+    ["inherited ones", Object.create({ scale: 0 })],
+    [
+      "a class's",
+      new (class {
+        scale = 0;
+      })(),
+    ],
+    [
+      "a getter's",
+      {
+        get scale() {
+          return 0;
+        },
+      },
+    ],
+  ])("takes options of objects with %s", (_name, options: object) => {
+    const ones = { data: new Float32Array(4).fill(1), shape: [2, 2] };
+    const key = { data: Float32Array.of(9, 9, 0, 0), shape: [2, 2] };
+    const { weights } = heed.attentionSync(
+      ones,
+      key,
+      ones,
+      Object.assign(options, { return: { weights: true } } as const),
+    );
+    expect(weights?.data).toEqual(new Float32Array(4).fill(0.5));
+  });
+
+  test("a tensor's shape cannot be written over", () => {
+    const made = heed.zeros([2]);
+    expect(() => Object.assign(made, { shape: [1000] })).toThrow(TypeError);
+    expect(made.shape).toEqual([2]);
+    made.dispose();
   });
 
   test("the engine works on after all of this", async () => {
@@ -190,6 +343,24 @@ describe("createHeed", () => {
     [[new Float32Array(4), [2, 2], { type: "f32" }], "option"],
   ])("heed.tensor refuses %o", async (args, code) => {
     expect(await errorOf(() => Reflect.apply(heed.tensor, heed, args))).toMatchObject({ code });
+  });
+
+  test("what user code throws inside them leaves as a HeedError with its cause", async () => {
+    const cause = new Error("mine");
+    const throws = new Proxy(
+      {},
+      {
+        ownKeys: () => {
+          throw cause;
+        },
+      },
+    );
+    const calls = [
+      () => Reflect.apply(createHeed, undefined, [throws]),
+      () => Reflect.apply(heed.tensor, heed, [new Float32Array(4), [4], throws]),
+      () => Reflect.apply(heed.zeros, heed, [[4], throws]),
+    ];
+    for (const one of calls) expect(await errorOf(one)).toMatchObject({ name: "HeedError", code: "option", cause });
   });
 
   test.each([

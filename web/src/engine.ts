@@ -1,6 +1,7 @@
 // The composition root: probe -> select -> load -> backend. The one file that knows every backend.
 
 import { attend, attendSync } from "./api/attention.js";
+import { asyncStep, step } from "./api/door.js";
 import { HeedError } from "./api/errors.js";
 import type { Capabilities, Heed } from "./api/heed.js";
 import { product, readShape, readTensor } from "./api/operands.js";
@@ -18,7 +19,8 @@ import { autoThreads, select } from "./platform/select.js";
 
 /** Makes an engine. Rejects with HeedError `option`, `unsupported` or `load`. */
 export async function createHeed(options?: CreateOptions): Promise<Heed> {
-  return openEngine(readCreateOptions(options), await features());
+  const read = step("option", "createHeed: reading its options", () => readCreateOptions(options));
+  return asyncStep("load", "createHeed: opening an engine", async () => openEngine(read, await features()));
 }
 
 /** An engine for a machine with these features: what `createHeed` makes, for any record of probes. */
@@ -78,24 +80,26 @@ class Engine implements Heed {
   }
 
   tensor(data: Float32Array, shape: readonly number[], options?: { readonly dtype?: "f32" | undefined }): Tensor {
-    const given = readRecord("tensor", "options", options, ["dtype"]);
-    const { source, shape: sizes } = readTensor(
-      "tensor",
-      "data",
-      { data, shape, dtype: given["dtype"] },
-      this.#backend,
-    );
+    const { source, shape: sizes } = step("option", "tensor: reading its arguments", () => {
+      const { dtype } = readRecord("tensor", "options", options, ["dtype"]);
+      return readTensor("tensor", "data", { data, shape, dtype }, this.#backend);
+    });
     if (source.kind !== "array" || source.array instanceof Uint8Array) {
       throw new HeedError("dtype", "tensor: data must be a Float32Array");
     }
-    return new Tensor(this.#backend, this.#backend.upload(source.array), sizes);
+    const { array } = source;
+    return step("memory", "tensor: copying", () => new Tensor(this.#backend, this.#backend.upload(array), sizes));
   }
 
   zeros(shape: readonly number[], options?: { readonly dtype?: "f32" | undefined }): Tensor {
-    const given = readRecord("zeros", "options", options, ["dtype"]);
-    readChoice("zeros", "dtype", given["dtype"], ["f32"], ["f16"], "f32");
-    const sizes = readShape("zeros", "shape", shape);
-    return new Tensor(this.#backend, this.#backend.zeros(product(sizes)), sizes);
+    const sizes = step("option", "zeros: reading its arguments", () => {
+      const given = readRecord("zeros", "options", options, ["dtype"]);
+      readChoice("zeros", "dtype", given["dtype"], ["f32"], ["f16"], "f32");
+      return readShape("zeros", "shape", shape);
+    });
+    return step("memory", "zeros: making them", () => {
+      return new Tensor(this.#backend, this.#backend.zeros(product(sizes)), sizes);
+    });
   }
 
   dispose(): void {

@@ -1,8 +1,10 @@
 // `attention` on its own: one engine for everybody who wants no engine of their own, made at the first call.
 
+import { check } from "./api/attention.js";
+import { copyOperand, copyOptions } from "./api/copies.js";
+import { step } from "./api/door.js";
 import type { Heed } from "./api/heed.js";
 import type { AttentionOptions, TensorInput } from "./api/options.js";
-import { isFloat32Array, isRecord, isUint8Array } from "./api/read-values.js";
 import type { AttentionResult, NoOptions } from "./api/results.js";
 import { createHeed } from "./engine.js";
 
@@ -17,9 +19,17 @@ export async function attention<const O extends AttentionOptions = NoOptions>(
   options?: O,
 ): Promise<AttentionResult<O>> {
   if (engine !== undefined) return engine.attention(query, key, value, options);
-  // As with an engine, arrays are read before this returns, which here means copied until there is one.
-  const [q, k, v, o] = [copied(query), copied(key), copied(value), copiedOptions(options)];
-  return (await openShared()).attention(q, k, v, o);
+  // As with an engine, arguments are read before this returns, which here means checked, and copied until there is one.
+  const copies = step("option", "attention: reading its arguments", () => ({
+    query: copyOperand(query),
+    key: copyOperand(key),
+    value: copyOperand(value),
+    options: copyOptions(options),
+  }));
+  check("attention", null, copies, copies.options);
+  const heed = await openShared();
+  // The copies say what the caller's arguments said, types included.
+  return Reflect.apply(heed.attention, heed, [copies.query, copies.key, copies.value, copies.options]);
 }
 
 async function openShared(): Promise<Heed> {
@@ -32,18 +42,4 @@ async function openShared(): Promise<Heed> {
     opening = undefined;
     throw error;
   }
-}
-
-function copiedOptions<O>(options: O): O {
-  if (!isRecord(options)) return options;
-  const { mask, bias } = options;
-  if (mask === undefined && bias === undefined) return options;
-  return { ...options, mask: copied(mask), bias: copied(bias) };
-}
-
-function copied<T>(value: T): T {
-  if (!isRecord(value)) return value;
-  const { data } = value;
-  if (!isFloat32Array(data) && !isUint8Array(data)) return value;
-  return { ...value, data: data.slice() };
 }

@@ -1,6 +1,7 @@
 // The attention operation of the API: options -> checked problem -> backend -> results, sync and async, on any backend.
 
 import type { Backend } from "../backends/backend.js";
+import { asyncStep, step } from "./door.js";
 import { HeedError } from "./errors.js";
 import { type ReadOptions, readAttentionOptions } from "./read-options.js";
 import { type AnyAttentionResult, resultOf } from "./results.js";
@@ -19,8 +20,10 @@ export async function attend(backend: Backend, tensors: GivenTensors, options: u
   if (read.signal?.aborted) {
     throw new HeedError("aborted", "attention: the signal was aborted before the call", { cause: read.signal.reason });
   }
-  const computed = await backend.attention(checked.problem, read.signal);
-  return resultOf(backend, computed, checked.shapes, read.output);
+  return asyncStep("memory", "attention: computing", async () => {
+    const computed = await backend.attention(checked.problem, read.signal);
+    return resultOf(backend, computed, checked.shapes, read.output);
+  });
 }
 
 export function attendSync(backend: Backend, tensors: GivenTensors, options: unknown): AnyAttentionResult {
@@ -28,15 +31,20 @@ export function attendSync(backend: Backend, tensors: GivenTensors, options: unk
   if (read.signal?.aborted) {
     throw new HeedError("aborted", "attentionSync: the signal was aborted", { cause: read.signal.reason });
   }
-  return resultOf(backend, backend.attentionSync(checked.problem), checked.shapes, read.output);
+  return step("memory", "attentionSync: computing", () =>
+    resultOf(backend, backend.attentionSync(checked.problem), checked.shapes, read.output),
+  );
 }
 
-function check(
+/** With no backend yet, what can be checked without one, which is all but the tensors that live in one. */
+export function check(
   where: string,
-  backend: Backend,
+  backend: Backend | null,
   tensors: GivenTensors,
   options: unknown,
 ): { readonly read: ReadOptions; readonly checked: CheckedAttention } {
-  const read = readAttentionOptions(where, options);
-  return { read, checked: validateAttention(where, backend, tensors, read) };
+  return step("option", `${where}: reading its arguments`, () => {
+    const read = readAttentionOptions(where, options);
+    return { read, checked: validateAttention(where, backend, tensors, read) };
+  });
 }

@@ -1,23 +1,54 @@
-// How values appear in error messages. Never throws, whatever it is given.
+// How values appear in error messages: in few words, whatever their size. Never throws, whatever it is given.
+
+import { typedArrayName } from "./typed-array.js";
+
+/** Sizes of a shape that are shown. */
+const SHOWN = 8;
 
 /** `[1, 4, 96, 64]` */
 export function showShape(shape: readonly unknown[]): string {
-  return `[${shape.map(showValue).join(", ")}]`;
+  try {
+    const shown = shape
+      .slice(0, SHOWN)
+      .map((size) => (Array.isArray(size) ? `an array of ${size.length}` : showValue(size)));
+    return shape.length <= SHOWN ? `[${shown.join(", ")}]` : `[${shown.join(", ")}, ... ${shape.length} in all]`;
+  } catch {
+    return UNREADABLE;
+  }
 }
 
 /** A short text of any value: quotes strings, names classes, never calls user code other than a constructor's name. */
 export function showValue(value: unknown): string {
-  if (typeof value === "string") return JSON.stringify(value.length > 40 ? `${value.slice(0, 37)}...` : value);
-  if (typeof value === "bigint") return `${value}n`;
+  if (typeof value === "string") return JSON.stringify(cut(value));
+  if (typeof value === "bigint") return value < 2n ** 64n && value > -(2n ** 64n) ? `${value}n` : "a large bigint";
   if (typeof value === "function") return "a function";
   if (typeof value === "symbol") return "a symbol";
   if (typeof value !== "object" || value === null) return String(value);
-  if (Array.isArray(value)) return value.length <= 8 ? showShape(value) : `an array of ${value.length}`;
-  return `a ${className(value)}`;
+  try {
+    if (Array.isArray(value)) return value.length <= SHOWN ? showShape(value) : `an array of ${value.length}`;
+  } catch {
+    return UNREADABLE;
+  }
+  return showClass(value);
 }
 
-/** The class name of an object: `Float32Array`, `Object`. */
-export function className(value: object): string {
-  const name: unknown = value.constructor?.name;
-  return typeof name === "string" && name !== "" ? name : "object";
+/** An object by its class: `a Float32Array`, `an Object`. */
+export function showClass(value: object): string {
+  const name = className(value);
+  return `${/^[AEIOaeio]/.test(name) ? "an" : "a"} ${name}`;
+}
+
+function className(value: object): string {
+  try {
+    const name: unknown = typedArrayName(value) ?? value.constructor?.name;
+    return typeof name === "string" && name !== "" ? cut(name) : "object";
+  } catch {
+    return "object";
+  }
+}
+
+const UNREADABLE = "an object that cannot be read";
+
+function cut(text: string): string {
+  return text.length > 40 ? `${text.slice(0, 37)}...` : text;
 }

@@ -23,7 +23,12 @@ export class HeedError extends Error {
   }
 }
 
-/** Text of anything that was thrown, for messages that quote a cause. */
+/** Text of anything that was thrown, for messages that quote a cause. Never throws, whatever it is given. */
 export function causeText(cause: unknown): string {
-  return cause instanceof Error ? cause.message : String(cause);
+  try {
+    const text = cause instanceof Error ? String(cause.message) : String(cause);
+    return text.length > 500 ? `${text.slice(0, 500)}...` : text;
+  } catch {
+    return "something without a text";
+  }
 }

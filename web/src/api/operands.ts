@@ -1,10 +1,11 @@
 // One tensor, mask or bias as a user gives it -> a source of numbers with a checked shape, or a HeedError.
 
 import type { Backend, Source } from "../backends/backend.js";
-import { className, showShape, showValue } from "./describe.js";
+import { showClass, showShape, showValue } from "./describe.js";
 import { HeedError } from "./errors.js";
-import { isFloat32Array, isRecord, isUint8Array } from "./read-values.js";
+import { isRecord } from "./read-values.js";
 import { Tensor } from "./tensor.js";
+import { isFloat32Array, isUint8Array, lengthOf, plainBytes, plainFloats, typedArrayName } from "./typed-array.js";
 
 /** Sizes and strides cross into C++ as signed 32-bit numbers. */
 export const MAX_ELEMENTS = 2 ** 31 - 1;
@@ -15,8 +16,8 @@ export interface ReadTensor {
   readonly elements: number;
 }
 
-/** A `{ data, shape }` or a tensor of this backend's. `name` is what messages call it. */
-export function readTensor(where: string, name: string, value: unknown, backend: Backend): ReadTensor {
+/** A `{ data, shape }` or a tensor of this backend's; before there is one, no tensor is its own. `name` is what messages call it. */
+export function readTensor(where: string, name: string, value: unknown, backend: Backend | null): ReadTensor {
   if (value instanceof Tensor) {
     const resident = Tensor.residentOf(value, backend, `${where}: ${name}`);
     return { source: { kind: "resident", resident }, shape: value.shape, elements: resident.elements };
@@ -30,19 +31,19 @@ export function readTensor(where: string, name: string, value: unknown, backend:
   if (dtype !== undefined && dtype !== "f32") {
     throw new HeedError("dtype", `${where}: ${name}.dtype must be "f32", got ${showValue(dtype)}`);
   }
-  return withArray(where, name, data, readShape(where, name, shape));
+  return withArray(where, name, plainFloats(data), readShape(where, name, shape));
 }
 
 /** A `{ data, shape }` of bytes or booleans. Bytes other than 0 and 1 are refused rather than guessed at. */
 export function readMask(where: string, value: unknown): ReadTensor {
-  const { data, shape } = readFields(where, "mask", value);
+  const { data, shape } = readFields(where, "mask", value, "{ data, shape }, a Uint8Array or boolean[]");
   return withArray(where, "mask", readMaskData(where, data), readShape(where, "mask", shape));
 }
 
 /** Bare values as `{ data, shape }` where their number leaves one reading: exactly [L, S] or [B, H, L, S]. */
 export function withBareShape(where: string, name: string, value: unknown, target: readonly number[]): unknown {
   if (!ArrayBuffer.isView(value) && !Array.isArray(value)) return value;
-  const length = "length" in value && typeof value.length === "number" ? value.length : 0;
+  const length = isFloat32Array(value) || isUint8Array(value) ? lengthOf(value) : bareLength(value);
   const square = target.slice(2);
   if (length === product(square)) return { data: value, shape: square };
   if (length === product(target)) return { data: value, shape: target };
@@ -50,6 +51,10 @@ export function withBareShape(where: string, name: string, value: unknown, targe
     "shape",
     `${where}: ${name} without a shape must hold ${showShape(square)} or ${showShape(target)} values, got ${length}; give it as { data, shape }`,
   );
+}
+
+function bareLength(value: object): number {
+  return "length" in value && typeof value.length === "number" ? value.length : 0;
 }
 
 /** Throws unless the shape is one that heed can walk. Returns a copy, so that later changes of the caller's do not reach in. */
@@ -81,15 +86,19 @@ export function product(sizes: readonly number[]): number {
   return sizes.reduce((total, size) => total * size, 1);
 }
 
-function readFields(where: string, name: string, value: unknown): Readonly<Record<string, unknown>> {
+function readFields(
+  where: string,
+  name: string,
+  value: unknown,
+  wanted = "{ data, shape } or a heed tensor",
+): Readonly<Record<string, unknown>> {
   if (isRecord(value) && "data" in value && "shape" in value) return value;
-  const got = isRecord(value) && !Array.isArray(value) ? `a ${className(value)}` : showValue(value);
-  throw new HeedError("dtype", `${where}: ${name} must be { data, shape } or a heed tensor, got ${got}`);
+  const got = isRecord(value) && !Array.isArray(value) ? showClass(value) : showValue(value);
+  throw new HeedError("dtype", `${where}: ${name} must be ${wanted}, got ${got}`);
 }
 
 function refuseHalf(where: string, name: string, data: unknown, dtype: unknown): void {
-  const half = isRecord(data) && ArrayBuffer.isView(data) && className(data) === "Float16Array";
-  if (!half && dtype !== "f16") return;
+  if (typedArrayName(data) !== "Float16Array" && dtype !== "f16") return;
   throw new HeedError("unsupported", `${where}: ${name} in half precision is not supported by this version of heed`);
 }
 
@@ -99,12 +108,13 @@ function readMaskData(where: string, data: unknown): Uint8Array {
     const hint = isFloat32Array(data) ? "; numbers that are added to the scores are a bias" : "";
     throw new HeedError("dtype", `${where}: mask.data must be a Uint8Array or boolean[], got ${showKind(data)}${hint}`);
   }
+  const bytes = plainBytes(data);
   // By index: iterating a mask of L x S costs eight times as much.
-  for (let i = 0; i < data.length; i++) {
-    const value = data[i] ?? 0;
+  for (let i = 0; i < bytes.length; i++) {
+    const value = bytes[i] ?? 0;
     if (value > 1) throw new HeedError("option", `${where}: mask values must be 0 or 1 (1 = attend), got ${value}`);
   }
-  return data;
+  return bytes;
 }
 
 function fromBooleans(where: string, data: readonly unknown[]): Uint8Array {
@@ -137,5 +147,5 @@ function withArray(
 }
 
 function showKind(value: unknown): string {
-  return isRecord(value) ? `a ${className(value)}` : showValue(value);
+  return isRecord(value) ? showClass(value) : showValue(value);
 }

@@ -40,6 +40,7 @@ export interface ReturnOptions {
   readonly entropy?: boolean | undefined;
 }
 
+/** An option that is `undefined` is absent; `null` is refused, as any other value of a wrong type. */
 export interface AttentionOptions {
   /** Multiplies the scores. Default 1 / sqrt(head_dim); 1 for `score: "dot"`. */
   readonly scale?: number | undefined;

@@ -1,8 +1,9 @@
 // Small readers of values that came from a user: each returns the value with its type, or throws a HeedError that names it.
 
-import { className, showValue } from "./describe.js";
+import { showClass, showValue } from "./describe.js";
 import { HeedError } from "./errors.js";
 import { didYouMean } from "./suggest.js";
+import { isFloat32Array } from "./typed-array.js";
 
 /** The caller's function and the thing it was given: `attention: scale`. */
 function at(where: string, name: string): string {
@@ -11,15 +12,6 @@ function at(where: string, name: string): string {
 
 export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null;
-}
-
-/** True for a Float32Array of any realm, frames and Node's contexts included. */
-export function isFloat32Array(value: unknown): value is Float32Array {
-  return ArrayBuffer.isView(value) && Object.prototype.toString.call(value) === "[object Float32Array]";
-}
-
-export function isUint8Array(value: unknown): value is Uint8Array {
-  return ArrayBuffer.isView(value) && Object.prototype.toString.call(value) === "[object Uint8Array]";
 }
 
 /** An options object, all of whose names are known; `undefined` is the empty one. Names to come are refused as unsupported. */
@@ -31,7 +23,7 @@ export function readRecord(
   toCome: readonly string[] = [],
 ): Readonly<Record<string, unknown>> {
   if (value === undefined) return {};
-  if (!isRecord(value) || Array.isArray(value) || ArrayBuffer.isView(value)) {
+  if (!isOptions(value)) {
     throw new HeedError("option", `${where}: ${what} must be an object, got ${showValue(value)}`);
   }
   for (const name of Object.keys(value)) {
@@ -43,6 +35,11 @@ export function readRecord(
     throw new HeedError("option", `${where}: ${what} has no option ${showValue(name)}${near}`);
   }
   return value;
+}
+
+/** What spells options out: an object of any prototype, but not one of the language's containers, which look empty. */
+export function isOptions(value: unknown): value is Readonly<Record<string, unknown>> {
+  return isRecord(value) && Object.prototype.toString.call(value) === "[object Object]";
 }
 
 /** A finite number, or the default where it is absent. */
@@ -88,7 +85,7 @@ export function readChoice<C extends string>(
 export function readOut(where: string, name: string, value: unknown): Float32Array | null {
   if (value === undefined) return null;
   if (isFloat32Array(value)) return value;
-  const got = isRecord(value) ? `a ${className(value)}` : showValue(value);
+  const got = isRecord(value) ? showClass(value) : showValue(value);
   throw new HeedError("dtype", `${at(where, name)} must be a Float32Array, got ${got}`);
 }
 
@@ -100,5 +97,6 @@ export function readSignal(where: string, value: unknown): AbortSignal | null {
 }
 
 function isSignal(value: unknown): value is AbortSignal {
-  return isRecord(value) && typeof value["aborted"] === "boolean" && typeof value["addEventListener"] === "function";
+  if (!isRecord(value) || typeof value["aborted"] !== "boolean") return false;
+  return typeof value["addEventListener"] === "function" && typeof value["removeEventListener"] === "function";
 }

@@ -13,6 +13,8 @@ export interface ArrayTensor {
 
 /** Values in an engine's memory. Immutable; made by `heed.tensor`, `heed.zeros`, or a call with `keep: true`. */
 export class Tensor {
+  /** @internal Its name in messages, whatever a minifier calls the class. */
+  static readonly name: string = "Tensor";
   readonly shape: readonly number[];
   readonly dtype: "f32" = "f32";
   readonly location: "wasm" = "wasm";
@@ -25,10 +27,12 @@ export class Tensor {
     this.#backend = backend;
     this.#resident = resident;
     finalise(this, () => backend.free(resident));
+    // Kernels walk by this shape: writing another one to it would lead them out of the resident.
+    Object.freeze(this);
   }
 
   /** @internal What the backend knows it by. Throws HeedError `disposed` when it is gone or another engine's. */
-  static residentOf(tensor: Tensor, backend: Backend, where: string): Resident {
+  static residentOf(tensor: Tensor, backend: Backend | null, where: string): Resident {
     if (tensor.#backend !== backend) throw new HeedError("disposed", `${where} is a tensor of another engine`);
     if (!tensor.#resident.live) throw new HeedError("disposed", `${where} is a tensor that was disposed`);
     return tensor.#resident;

@@ -7,6 +7,7 @@ import { dense, perHeadShape, userShape, type Walk, walkOf } from "./layout.js";
 import { MAX_ELEMENTS, product, type ReadTensor, readMask, readTensor, withBareShape } from "./operands.js";
 import type { ReadOptions } from "./read-options.js";
 import { readStructure } from "./structure.js";
+import { lengthOf } from "./typed-array.js";
 
 /** A checked call: what to compute, and the shapes in which the caller sees the results. */
 export interface CheckedAttention {
@@ -21,7 +22,7 @@ export interface CheckedAttention {
 
 export function validateAttention(
   where: string,
-  backend: Backend,
+  backend: Backend | null,
   tensors: { readonly query: unknown; readonly key: unknown; readonly value: unknown },
   options: ReadOptions,
 ): CheckedAttention {
@@ -130,7 +131,7 @@ function broadcastOperand(
   target: Dims4,
   read: (value: unknown) => ReadTensor,
 ): Operand | null {
-  if (value === undefined || value === null) return null;
+  if (value === undefined) return null;
   const tensor = read(withBareShape(where, name, value, target));
   const { shape } = tensor;
   const rank = shape.length;
@@ -162,14 +163,16 @@ function outputView(where: string, name: string, walk: Walk): OutputView {
 }
 
 function checkOut(where: string, out: Float32Array | null, elements: number): void {
-  if (out === null || out.length >= elements) return;
-  throw new HeedError("shape", `${where}: out must have room for ${elements} elements, got ${out.length}`);
+  if (out === null || lengthOf(out) >= elements) return;
+  throw new HeedError("shape", `${where}: out must have room for ${elements} elements, got ${lengthOf(out)}`);
 }
 
-/** scale / temperature, as C++ takes it: finite in single precision. */
+/** scale / temperature, as C++ takes it: finite in single precision, in base 2 as well. */
 function effectiveScale(where: string, options: ReadOptions, headDim: number): number {
   const scale = (options.scale ?? 1 / Math.sqrt(headDim)) / options.temperature;
-  if (Number.isFinite(Math.fround(scale))) return scale;
+  const single = Math.fround(scale);
+  if (Number.isFinite(Math.fround(single * Math.fround(Math.LOG2E)))) return scale;
   const got = `scale ${showValue(options.scale)} temperature ${showValue(options.temperature)}`;
-  throw new HeedError("option", `${where}: scale / temperature must be finite in single precision, got ${got}`);
+  const rule = Number.isFinite(single) ? "scale * log2(e)" : "scale / temperature";
+  throw new HeedError("option", `${where}: ${rule} must be finite in single precision, got ${got}`);
 }

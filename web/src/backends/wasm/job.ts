@@ -66,9 +66,9 @@ export function jobOf(problem: AttentionProblem): Job {
       residents.push({ word, resident: ownResident(source.resident) });
       return;
     }
-    const { buffer, byteOffset, byteLength } = source.array;
-    inputs.push({ word, offset: end, bytes: new Uint8Array(buffer, byteOffset, byteLength) });
-    end = aligned(end + byteLength);
+    const bytes = bytesOf(source.array, operand.elements);
+    inputs.push({ word, offset: end, bytes });
+    end = aligned(end + bytes.length);
   };
   const numbers = (word: number, array: Int32Array | Float32Array | null): void => {
     if (array === null) return;
@@ -148,6 +148,19 @@ export function writeJob(job: Job, block: Uint8Array, base: number): void {
 function writeWalk(call: Int32Array, word: number, walk: Pick<OutputView, "shape" | "strides">): void {
   call.set(walk.shape, word + 1);
   call.set(walk.strides, word + 5);
+}
+
+/** The bytes of an operand. Reading the other arguments ran code of the caller's, which may have taken its buffer away. */
+function bytesOf(array: Float32Array | Uint8Array, elements: number): Uint8Array {
+  if (array.length !== elements) {
+    throw new HeedError(
+      "shape",
+      `attention: an input of ${elements} elements lost its buffer or shrank while it was read`,
+    );
+  }
+  // A buffer that was transferred away takes no view, not even an empty one.
+  if (elements === 0) return new Uint8Array(0);
+  return new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
 }
 
 function ownResident(resident: unknown): WasmResident {

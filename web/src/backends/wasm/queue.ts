@@ -1,6 +1,6 @@
 // One thing after the other, in order of arrival; each can be aborted, waiting or running.
 
-import { HeedError } from "../../api/errors.js";
+import { causeText, HeedError } from "../../api/errors.js";
 
 /** Set when nobody waits for the result any more. */
 export interface Ticket {
@@ -15,11 +15,12 @@ export interface Task<T> {
   done(): void;
 }
 
+/** None of these throws. */
 interface Entry {
   start(): Promise<void>;
   /** Rejects the caller's promise; the entry is not started, or its result is dropped. */
   cancel(error: HeedError): void;
-  /** Frees what a task that never started holds. */
+  /** Frees what a task holds that is over or never started. Can be repeated. */
   drop(): void;
 }
 
@@ -35,18 +36,27 @@ export class SerialQueue {
   push<T>(task: Task<T>, signal: AbortSignal | null): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       const ticket: Ticket = { cancelled: false };
-      const abort = (): void => {
-        entry.cancel(new HeedError("aborted", "attention: aborted by its signal", { cause: signal?.reason }));
+      let dropped = false;
+      const stop = (error: HeedError): void => {
+        entry.cancel(error);
         if (this.#running === entry) {
-          task.interrupt();
+          quietly(() => task.interrupt());
           return;
         }
         this.#waiting = this.#waiting.filter((other) => other !== entry);
         entry.drop();
       };
+      const abort = (): void => {
+        const cause = quietly((): unknown => signal?.reason);
+        stop(new HeedError("aborted", "attention: aborted by its signal", { cause }));
+      };
       const entry: Entry = {
         start: async () => {
-          await task.run(ticket).then(resolve, reject);
+          try {
+            resolve(await task.run(ticket));
+          } catch (error) {
+            reject(error);
+          }
           entry.drop();
         },
         cancel: (error) => {
@@ -54,13 +64,20 @@ export class SerialQueue {
           reject(error);
         },
         drop: () => {
-          signal?.removeEventListener("abort", abort);
-          task.done();
+          if (dropped) return;
+          dropped = true;
+          quietly(() => signal?.removeEventListener("abort", abort));
+          quietly(() => task.done());
         },
       };
-      signal?.addEventListener("abort", abort, { once: true });
       this.#waiting.push(entry);
       if (this.#running === null) void this.#drain();
+      // After the start, which reads the inputs: a signal may be anybody's object, and run anything here.
+      try {
+        signal?.addEventListener("abort", abort, { once: true });
+      } catch (cause) {
+        stop(new HeedError("option", `attention: signal takes no listener: ${causeText(cause)}`, { cause }));
+      }
     });
   }
 
@@ -80,5 +97,14 @@ export class SerialQueue {
       await entry.start();
     }
     this.#running = null;
+  }
+}
+
+/** For what must not keep later tasks from running, and has no caller left to tell. */
+function quietly<T>(act: () => T): T | undefined {
+  try {
+    return act();
+  } catch {
+    return undefined;
   }
 }

@@ -1,0 +1,47 @@
+// Arguments of attention as plain copies, for a call that has to wait while its caller may write on.
+
+import { ATTENTION_OPTIONS, ATTENTION_OPTIONS_TO_COME, RETURN_OPTIONS, RETURN_OPTIONS_TO_COME } from "./options.js";
+import { isOptions, isRecord } from "./read-values.js";
+import { Tensor } from "./tensor.js";
+import { isFloat32Array, isUint8Array, plainBytes, plainFloats } from "./typed-array.js";
+
+/** Names that options are read by; those that a prototype holds are not among an object's own. */
+const NAMES = [
+  ...ATTENTION_OPTIONS,
+  ...ATTENTION_OPTIONS_TO_COME,
+  ...RETURN_OPTIONS,
+  ...RETURN_OPTIONS_TO_COME,
+  "type",
+];
+
+/** A tensor, mask, bias or shape, its numbers copied. What is none of them is left for validation to refuse. */
+export function copyOperand(value: unknown): unknown {
+  if (isFloat32Array(value)) return plainFloats(value).slice();
+  if (isUint8Array(value)) return plainBytes(value).slice();
+  if (Array.isArray(value)) return value.slice();
+  if (!isRecord(value) || !("data" in value) || !("shape" in value)) return value;
+  const { data, shape, dtype } = value;
+  return { data: copyOperand(data), shape: copyOperand(shape), dtype };
+}
+
+/** Options, each read once; `out` and `signal` stay the caller's own. */
+export function copyOptions(options: unknown): unknown {
+  if (!isOptions(options)) return options;
+  const copy: Record<string, unknown> = {};
+  for (const name of new Set([...Object.keys(options), ...NAMES])) {
+    if (!(name in options)) continue;
+    const value = options[name];
+    copy[name] = name === "out" || name === "signal" ? value : copyOption(value);
+  }
+  return copy;
+}
+
+function copyOption(value: unknown): unknown {
+  const operand = copyOperand(value);
+  return operand === value && isOptions(value) && !(value instanceof Tensor) ? pick(value) : operand;
+}
+
+function pick(value: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  const names = NAMES.filter((name) => name in value);
+  return { ...value, ...Object.fromEntries(names.map((name) => [name, value[name]])) };
+}

@@ -1,0 +1,45 @@
+// What a typed array is by its internals: subclasses and own properties can say anything of length, buffer and name.
+
+const PROTOTYPE: object = Object.getPrototypeOf(Uint8Array.prototype);
+const tag = getter(Symbol.toStringTag);
+const length = getter("length");
+const byteOffset = getter("byteOffset");
+const buffer = getter("buffer");
+
+/** `Float32Array` and the like, of any realm; undefined for anything else. */
+export function typedArrayName(value: unknown): string | undefined {
+  return tag(value) as string | undefined;
+}
+
+export function isFloat32Array(value: unknown): value is Float32Array {
+  return typedArrayName(value) === "Float32Array";
+}
+
+export function isUint8Array(value: unknown): value is Uint8Array {
+  return typedArrayName(value) === "Uint8Array";
+}
+
+/** Its elements; 0 when its buffer was transferred away. */
+export function lengthOf(array: Float32Array | Uint8Array): number {
+  return length(array) as number;
+}
+
+/** The same elements as an array of this realm's own class, which nobody has tampered with. */
+export function plainFloats(array: Float32Array): Float32Array {
+  const size = lengthOf(array);
+  // A buffer that was transferred away takes no view, not even an empty one.
+  if (size === 0) return new Float32Array(0);
+  return new Float32Array(buffer(array) as ArrayBuffer, byteOffset(array) as number, size);
+}
+
+export function plainBytes(array: Uint8Array): Uint8Array {
+  const size = lengthOf(array);
+  if (size === 0) return new Uint8Array(0);
+  return new Uint8Array(buffer(array) as ArrayBuffer, byteOffset(array) as number, size);
+}
+
+/** An intrinsic getter of %TypedArray%.prototype: for typed arrays the language fixes what each returns. */
+function getter(name: PropertyKey): (value: unknown) => unknown {
+  const get = Object.getOwnPropertyDescriptor(PROTOTYPE, name)?.get;
+  return (value) => get?.call(value);
+}
