@@ -206,6 +206,17 @@ describe("fallbacks", () => {
     expect(heed.capabilities.reasons.join()).toContain("ended with code 3");
   });
 
+  test("what a worker of the caller's posts beside the protocol changes nothing", async () => {
+    const noise = `const { parentPort } = require("node:worker_threads");
+      const say = () => { for (const one of [null, 7, "text", {}, { kind: "hello" }]) parentPort.postMessage(one); };
+      say(); parentPort.on("message", say);`;
+    const workerFactory = (): never => new NodeWorker(`{${noise}}\n${workerSource}`, { eval: true }) as never;
+    using heed = await createHeed({ wasm: { workerFactory } });
+    using quiet = await createHeed({ offload: false });
+    expect(heed.capabilities.worker).not.toBeNull();
+    for (let i = 0; i < 3; i++) expect(await heed.attention(...SMALL)).toEqual(await quiet.attention(...SMALL));
+  });
+
   test("an aborted signal refuses before computing", async () => {
     using heed = await createHeed({ offload: false });
     const signal = AbortSignal.abort();

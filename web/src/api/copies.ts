@@ -1,7 +1,8 @@
 // Arguments of attention as plain copies, for a call that has to wait while its caller may write on.
 
-import { ATTENTION_OPTIONS, ATTENTION_OPTIONS_TO_COME, RETURN_OPTIONS, RETURN_OPTIONS_TO_COME } from "./options.js";
+import { ATTENTION_OPTIONS, ATTENTION_OPTIONS_TO_COME, RETURN_OPTIONS } from "./options.js";
 import { isOptions, isRecord } from "./read-values.js";
+import { isTypedArray } from "./structure.js";
 import { Tensor } from "./tensor.js";
 import { isFloat32Array, isUint8Array, plainBytes, plainFloats } from "./typed-array.js";
 
@@ -10,7 +11,6 @@ const NAMES = [
   ...ATTENTION_OPTIONS,
   ...ATTENTION_OPTIONS_TO_COME,
   ...RETURN_OPTIONS,
-  ...RETURN_OPTIONS_TO_COME,
   "type",
 ];
 
@@ -38,6 +38,7 @@ export function copyOptions(options: unknown): unknown {
 
 function copyOption(value: unknown): unknown {
   const operand = copyOperand(value);
+  if (operand === value && isTypedArray(value)) return [...value];
   return operand === value && isOptions(value) && !(value instanceof Tensor) ? pick(value) : operand;
 }
 

@@ -111,6 +111,6 @@ function numbersOf(value: unknown): readonly number[] | null {
   return numbers;
 }
 
-function isTypedArray(value: unknown): value is Iterable<unknown> {
+export function isTypedArray(value: unknown): value is Iterable<unknown> {
   return ArrayBuffer.isView(value) && !(value instanceof DataView);
 }

@@ -116,7 +116,7 @@ export class WorkerLink {
   }
 
   #listenWeb(worker: AnyWorker): void {
-    worker.addEventListener?.("message", (event) => event.data && this.#receive(event.data));
+    worker.addEventListener?.("message", (event) => this.#receive(event.data));
     worker.addEventListener?.("messageerror", () => this.#lose("a message of its could not be read"));
     worker.addEventListener?.("error", (event) => {
       this.#lose(event.message || "the page's policy or the network refused its source");
@@ -124,17 +124,20 @@ export class WorkerLink {
   }
 
   #listenNode(worker: AnyWorker): void {
-    // The boundary to the worker: what it posts is the protocol's.
-    worker.on?.("message", (message) => this.#receive(message as FromWorker));
+    worker.on?.("message", (message) => this.#receive(message));
     worker.on?.("messageerror", () => this.#lose("a message of its could not be read"));
     worker.on?.("error", (error) => this.#lose(causeText(error)));
     worker.on?.("exit", (code) => this.#lose(`it ended with code ${String(code)}`));
   }
 
-  #receive(message: FromWorker): void {
+  /** A worker of the caller's making may post what is not of the protocol: that is left alone. */
+  #receive(posted: unknown): void {
+    if (typeof posted !== "object" || posted === null || !("kind" in posted)) return;
+    // The boundary to the worker: what has a kind of the protocol's is the protocol's.
+    const message = posted as FromWorker;
     if (message.kind === "ready") this.#settleStart?.resolve();
     else if (message.kind === "failed") this.#lose(message.message);
-    else this.#answer(message);
+    else if (message.kind === "done") this.#answer(message);
   }
 
   #answer(message: DoneMessage): void {
