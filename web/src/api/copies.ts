@@ -7,12 +7,7 @@ import { Tensor } from "./tensor.js";
 import { isFloat32Array, isUint8Array, plainBytes, plainFloats } from "./typed-array.js";
 
 /** Names that options are read by; those that a prototype holds are not among an object's own. */
-const NAMES = [
-  ...ATTENTION_OPTIONS,
-  ...ATTENTION_OPTIONS_TO_COME,
-  ...RETURN_OPTIONS,
-  "type",
-];
+const NAMES = [...ATTENTION_OPTIONS, ...ATTENTION_OPTIONS_TO_COME, ...RETURN_OPTIONS, "type"];
 
 /** A tensor, mask, bias or shape, its numbers copied. What is none of them is left for validation to refuse. */
 export function copyOperand(value: unknown): unknown {
