@@ -135,6 +135,8 @@ Status check_per_head(const char* rule, const float* numbers, Index heads, bool 
   return {};
 }
 
+bool is_softcap(float number) { return number >= 1.0F / kLargest && number <= kLargest; }
+
 bool is_slope(float number) { return std::abs(number) <= kLargest; }
 
 /// -infinity is no sink.
@@ -149,7 +151,7 @@ Status check_options(const AttentionOptions& options, const AttentionInputs& inp
   if (options.scale && !std::isfinite(*options.scale * std::numbers::log2e_v<float>)) {
     return broken(StatusCode::option, "scale * log2(e) must be finite in single precision");
   }
-  if (options.softcap && !(*options.softcap >= 1.0F / kLargest && *options.softcap <= kLargest)) {
+  if (options.softcap && !is_softcap(*options.softcap)) {
     return broken(StatusCode::option, "softcap must be between 1e-30 and 1e30");
   }
   if (options.causal > Causal::upper_left) {
