@@ -4,7 +4,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { root } from "../build/root.js";
 import { buildPreset } from "../lib/cmake.js";
-import { Failure, note, run, step } from "../lib/steps.js";
+import { Failure, note, report, run, step } from "../lib/steps.js";
 
 /** @typedef {{ name: string, passed: number, failed: number }} Result */
 
@@ -29,8 +29,14 @@ const PRESETS = {
 export async function runCppTests(toolchain) {
   const results = [];
   for (const [preset, runner] of Object.entries(PRESETS)) {
-    await step(`build heed_tests, ${preset}`, () => buildPreset(toolchain, preset, ["heed_tests"]));
-    results.push(await step(`test C++, ${preset}`, () => runBinary(preset, runner)));
+    try {
+      await step(`build heed_tests, ${preset}`, () => buildPreset(toolchain, preset, ["heed_tests"]));
+      results.push(await step(`test C++, ${preset}`, () => runBinary(preset, runner)));
+    } catch (error) {
+      if (!(error instanceof Failure)) throw error;
+      report(error);
+      results.push({ name: preset, passed: 0, failed: 1 });
+    }
   }
   return results;
 }

@@ -1,6 +1,6 @@
 // Runs every Vitest project and counts its tests.
 
-import { readFileSync, rmSync } from "node:fs";
+import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { Failure, note, run, step } from "../lib/steps.js";
 
@@ -24,7 +24,8 @@ export async function runVitest(root, toolchain) {
       note(error.output.trimEnd());
     }
   });
-  return readReport(report);
+  // No report: Vitest did not get as far as a test, and said why.
+  return existsSync(report) ? readReport(report) : { name: "vitest", passed: 0, failed: 1 };
 }
 
 /** @param {string} report */

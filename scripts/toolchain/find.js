@@ -96,7 +96,10 @@ export async function findToolchain({ need, log = note }) {
 
   const fetchable = unmet.filter((name) => name !== "chromium");
   const obstacle = fetchable.length === 0 ? undefined : await whyNoDebian();
-  if (unmet.includes("chromium") || obstacle !== undefined) throw new Failure(missingMessage(problems, obstacle));
+  if (obstacle !== undefined) throw new Failure(missingMessage(problems, obstacle));
+  // The others are fetched below: only this one is for a person to install.
+  const { chromium } = problems;
+  if (chromium !== undefined) throw new Failure(missingMessage({ chromium }, undefined));
   for (const name of fetchable) {
     const { named, problem } = problems[name] ?? {};
     if (named !== undefined) log(`  ${named} is set, but ${problem}: another ${name} is used instead`);

@@ -1,7 +1,7 @@
 // Finds a C++ compiler for this machine that can build and run C++20 with the address and thread sanitizers: the one
 // that CXX names, the system's, or the private clang.
 
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { Failure, run, step } from "../lib/steps.js";
@@ -151,8 +151,13 @@ export async function prepareNative(folder, final, architecture) {
     join(binaries(folder), "clang"),
     "--print-target-triple",
   ]);
+  const gcc = join("usr/lib/gcc", architecture.triple);
+  const [gccVersion = ""] = await readdir(join(folder, gcc));
   const config = [
     `--sysroot=${final}`,
+    // By itself clang goes in by the link lib, and writes lib/gcc/…/../../../../include into the lists of what a file
+    // depends on: Ninja shortens that to a folder that is not there, and builds everything anew every time.
+    `--gcc-install-dir=${join(final, gcc, gccVersion)}`,
     "-fuse-ld=lld",
     `-Wl,--dynamic-linker=${join(libraries, architecture.loader)}`,
     // The old kind of search path: it also holds for the libraries' own libraries.

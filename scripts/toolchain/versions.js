@@ -2,7 +2,7 @@
 // Finding the tools and unpacking the packages is done elsewhere.
 
 /** Raise it when the way private packages are unpacked changes: it is part of every cache key. */
-export const SCHEME = 2;
+export const SCHEME = 3;
 
 /** The Debian release whose packages fill the private folder: stable, so that its versions stay put. */
 export const DEBIAN_SUITE = "trixie";

@@ -38,7 +38,7 @@ TEST_CASE("a thread pool runs every task once for any number of workers and task
   for (const int workers : {1, 2, 3, 8, 17}) {
     ThreadPool pool(workers);
     CHECK(pool.worker_count() == workers);
-    for (const std::size_t count : {0, 1, 2, 3, 7, 8, 9, 100, 1000}) {
+    for (const std::size_t count : {0U, 1U, 2U, 3U, 7U, 8U, 9U, 100U, 1000U}) {
       INFO(workers << " workers, " << count << " tasks");
       CHECK(is_each_once(run_once(pool, count)));
     }
