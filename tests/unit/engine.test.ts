@@ -30,13 +30,17 @@ const LONG = [tensor(1, 8, 2048, 64), tensor(1, 8, 2048, 64), tensor(1, 8, 2048,
 describe.each(ENGINE_KINDS.filter(({ worker }) => worker !== null))("$variant, $worker worker", (kind) => {
   test("the calling thread goes on while a long call computes", async () => {
     using heed = await openKind(kind);
-    let ticks = 0;
-    const timer = setInterval(() => {
-      ticks += 1;
-    }, 5);
+    // Turns of this thread's own event loop: a call that computed here would let none through before its end.
+    let turns = 0;
+    let computes = true;
+    const turn = (): void => {
+      turns += 1;
+      if (computes) setImmediate(turn);
+    };
+    setImmediate(turn);
     await heed.attention(...LONG);
-    clearInterval(timer);
-    expect(ticks).toBeGreaterThan(5);
+    computes = false;
+    expect(turns).toBeGreaterThan(0);
   });
 
   test("sync calls compute right while the worker computes", async () => {
@@ -52,7 +56,7 @@ describe.each(ENGINE_KINDS.filter(({ worker }) => worker !== null))("$variant, $
       expect(heed.attentionSync(...SMALL)).toEqual(alone);
       await new Promise((resolve) => setImmediate(resolve));
     }
-    expect(calls).toBeGreaterThan(2);
+    expect(calls).toBeGreaterThan(0);
     expect(differentIndex((await long).output.data, expected.output.data)).toBe(-1);
   });
 
