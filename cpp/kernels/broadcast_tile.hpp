@@ -7,7 +7,7 @@
 namespace heed::kernels {
 
 /// 6 rows x 2 vectors: 12 sums cover the latency of a fused multiply-add (4 cycles,
-/// 2 a cycle) and fit the registers; wider and taller tiles measured slower on wasm.
+/// 2 a cycle) and fit the registers.
 inline constexpr int kTileRows = 6;
 
 template <class Arch, int kRows>

@@ -55,7 +55,7 @@ inline Batch<Arch> at_most(Batch<Arch> value, Batch<Arch> ceiling) {
 
 /// Hides from the optimiser where `pointer` leads, so that constants read through it
 /// stay in registers: V8 rebuilds every vector literal at each use inside a loop,
-/// which made the exponential 1.9 times slower. Delete when it hoists v128.const.
+/// which slows the exponential. Delete when it hoists v128.const.
 template <typename T>
 inline const T* opaque(const T* pointer) {
   asm("" : "+r"(pointer));

@@ -73,7 +73,7 @@ test("the page goes on while a long call computes", async () => {
   port1.postMessage(null);
   await heed.attention(...LONG);
   port1.close();
-  expect(turns).toBeGreaterThan(0);
+  expect(turns).toBeGreaterThan(5);
 });
 
 test("an abort rejects at once, and the next call works", async () => {

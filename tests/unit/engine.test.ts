@@ -40,7 +40,7 @@ describe.each(ENGINE_KINDS.filter(({ worker }) => worker !== null))("$variant, $
     setImmediate(turn);
     await heed.attention(...LONG);
     computes = false;
-    expect(turns).toBeGreaterThan(0);
+    expect(turns).toBeGreaterThan(5);
   });
 
   test("sync calls compute right while the worker computes", async () => {
@@ -56,7 +56,7 @@ describe.each(ENGINE_KINDS.filter(({ worker }) => worker !== null))("$variant, $
       expect(heed.attentionSync(...SMALL)).toEqual(alone);
       await new Promise((resolve) => setImmediate(resolve));
     }
-    expect(calls).toBeGreaterThan(0);
+    expect(calls).toBeGreaterThan(2);
     expect(differentIndex((await long).output.data, expected.output.data)).toBe(-1);
   });
 
