@@ -59,17 +59,23 @@ class FiniteValues {
   bool are_all_ = false;
 };
 
-/// Scores of the keys as the softmax takes them, in units of log2(e). Raises `maximum`.
+/// A number for each lane.
+template <class Arch>
+inline void copy_line(const float* from, float* to) {
+  for (int lane = 0; lane < kPanel<Arch>; lane += kLanes<Arch>) {
+    Batch<Arch>::load_aligned(from + lane).store_aligned(to + lane);
+  }
+}
+
+/// Scores of the keys as the softmax takes them, in units of log2(e). Raises maximum[panel],
+/// which comes in as panel.maximum.
 /// Returns whether any may be masked.
 template <class Arch>
-inline bool make_scores(const Panel& panel, const AttentionBlock& block, const KeyBlock& keys,
-                        Batch<Arch> (&maximum)[kPanelVectors]) {
+inline bool make_scores(const Panel& panel, const AttentionBlock& block, const KeyBlock& keys, float* maximum) {
   const bool wants_scores = panel.rows[0].scores != nullptr;
   const bool sees_all = panel.last_begin <= keys.first && keys.first + keys.count <= panel.first_end;
   const bool has_addends = panel.rows[0].bias || (panel.rows[0].mask && keys.masked != MaskedKeys::none);
   const bool has_masked = has_addends || !sees_all;
-  const Batch<Arch> before[kPanelVectors] = {maximum[0], maximum[1]};
-
   score_keys<Arch>(panel, block, keys.first, keys.count, keys.scores, maximum);
   const auto hand_out = [&](ScoreStage stage) {
     if (!wants_scores || block.score_stage != stage) return;
@@ -82,8 +88,7 @@ inline bool make_scores(const Panel& panel, const AttentionBlock& block, const K
 
   if (has_masked || block.softcap != 0.0F || block.has_alibi) {
     // The maximum of the product says nothing any more: start again from the one before.
-    maximum[0] = before[0];
-    maximum[1] = before[1];
+    copy_line<Arch>(panel.maximum, maximum);
     if (has_addends) gather_addends<Arch>(panel, block, keys.first, keys.count, keys.addends);
     if (has_masked) {
       mask_scores<Arch>(panel, keys.first, keys.count, has_addends ? keys.addends : nullptr, keys.scores, maximum);
@@ -99,10 +104,8 @@ inline bool make_scores(const Panel& panel, const AttentionBlock& block, const K
 
 template <class Arch>
 inline void attend_keys(const Panel& panel, const AttentionBlock& block, const KeyBlock& keys, FiniteValues& values) {
-  Batch<Arch> maximum[kPanelVectors];
-  for (int vector = 0; vector < kPanelVectors; ++vector) {
-    maximum[vector] = Batch<Arch>::load_aligned(panel.maximum + vector * kLanes<Arch>);
-  }
+  alignas(kScratchAlignment) float maximum[kPanel<Arch>];
+  copy_line<Arch>(panel.maximum, maximum);
   const bool has_masked = make_scores<Arch>(panel, block, keys, maximum);
   if (panel.rows[0].entropy) add_spread<Arch>(panel, maximum, keys.count, keys.scores);
   if (!has_masked) {
@@ -129,10 +132,11 @@ void attend(const AttentionBlock& block) {
   float* const scores = block.scratch + shared;
   float* const addends = scores + std::ptrdiff_t{block.key_block} * kPanel<Arch>;
 
+  Panel all[kMaxRows / kPanel<Arch>];
   int first_begin = block.key_length;
   int last_end = 0;
   for (int index = 0; index < panels; ++index) {
-    const Panel panel = make_panel<Arch>(block, index);
+    const Panel& panel = all[index] = make_panel<Arch>(block, index);
     start_panel<Arch>(panel, block);
     if (panel.first_begin < first_begin) first_begin = panel.first_begin;
     if (panel.last_end > last_end) last_end = panel.last_end;
@@ -143,7 +147,7 @@ void attend(const AttentionBlock& block) {
     const int stop = start + block.key_block < last_end ? start + block.key_block : last_end;
     FiniteValues values(start, stop);
     for (int index = 0; index < panels; ++index) {
-      const Panel panel = make_panel<Arch>(block, index);
+      const Panel& panel = all[index];
       const int begin = start > panel.first_begin ? start : panel.first_begin;
       const int end = stop < panel.last_end ? stop : panel.last_end;
       if (begin >= end) continue;
@@ -152,7 +156,7 @@ void attend(const AttentionBlock& block) {
       if (!may_skip(panel, keys)) attend_keys<Arch>(panel, block, keys, values);
     }
   }
-  for (int index = 0; index < panels; ++index) write_results<Arch>(make_panel<Arch>(block, index), block);
+  for (int index = 0; index < panels; ++index) write_results<Arch>(all[index], block);
 }
 
 template <class Arch>

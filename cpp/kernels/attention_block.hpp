@@ -27,10 +27,14 @@ struct AttentionRow {
 /// How far the scores have come when they are handed out.
 enum class ScoreStage : std::uint8_t { raw, capped, masked };
 
+/// The most rows of one block: enough to use each run of keys well, few enough for the
+/// scratch to stay in the second-level cache and the panels on the stack.
+inline constexpr int kMaxRows = 64;
+
 /// Rows that read the same keys and values.
 struct AttentionBlock {
   const AttentionRow* rows;
-  int row_count;
+  int row_count;  // at most kMaxRows
 
   const float* key;
   std::ptrdiff_t key_stride;  // from one key to the next

@@ -2,6 +2,8 @@
 // Both products are this: scores = keys x queries, output = values x weights.
 #pragma once
 
+#include <cstddef>
+
 #include "kernels/simd.hpp"
 
 namespace heed::kernels {
@@ -12,6 +14,14 @@ inline constexpr int kTileRows = 6;
 
 template <class Arch, int kRows>
 using Tile = Batch<Arch>[kRows][kPanelVectors];
+
+/// What a tile multiplies: panel[depth][kPanel], and numbers in lines `stride` apart.
+struct TileInput {
+  const float* panel;
+  int depth;
+  const float* numbers;
+  std::ptrdiff_t stride;
+};
 
 /// tile[r] += sum over k of element(r, k) * panel[k], where `element` gives the
 /// address of a number and `panel` is [depth][kPanel].
@@ -29,8 +39,19 @@ template <class Arch, int kRows, class Element>
   }
 }
 
+template <class Arch, int kRows>
+[[gnu::always_inline]] inline void store_tile(const Tile<Arch, kRows>& tile, float* target) {
+  for (int r = 0; r < kRows; ++r) {
+    for (int vector = 0; vector < kPanelVectors; ++vector) {
+      tile[r][vector].store_aligned(target + r * kPanel<Arch> + vector * kLanes<Arch>);
+    }
+  }
+}
+
 /// Calls body.template operator()<rows>(first_row) over [0, count) in tiles of
-/// kTileRows, the last one of what remains: the same code, a shorter tile.
+/// kTileRows, the last one of what remains: the same code, a shorter tile. The body calls a
+/// function that is not inlined: V8 gives a tile its registers only where it is alone, and
+/// replaces baseline code only when a function is called again.
 template <class Body>
 [[gnu::always_inline]] inline void for_each_tile(int count, Body body) {
   static_assert(kTileRows == 6);

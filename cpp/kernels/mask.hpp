@@ -48,11 +48,11 @@ inline void gather_addends(const Panel& panel, const AttentionBlock& block, int 
   }
 }
 
-/// Applies ranges and addends (null: none) to the scores and raises `maximum`. A
+/// Applies ranges and addends (null: none) to the scores and raises maximum[panel]. A
 /// masked score is replaced, not added to: a NaN in a masked key must not survive.
 template <class Arch>
 inline void mask_scores(const Panel& panel, int first_key, int count, const float* addend, float* scores,
-                        Batch<Arch> (&maximum)[kPanelVectors]) {
+                        float* maximum) {
   using Keys = xsimd::batch<std::int32_t, Arch>;
   alignas(kScratchAlignment) std::int32_t begins[kPanel<Arch>];
   alignas(kScratchAlignment) std::int32_t ends[kPanel<Arch>];
@@ -65,6 +65,7 @@ inline void mask_scores(const Panel& panel, int first_key, int count, const floa
     const int first_lane = vector * kLanes<Arch>;
     const Keys begin = Keys::load_aligned(begins + first_lane);
     const Keys end = Keys::load_aligned(ends + first_lane);
+    Batch<Arch> highest = Batch<Arch>::load_aligned(maximum + first_lane);
     for (int j = 0; j < count; ++j) {
       float* const place = scores + j * kPanel<Arch> + first_lane;
       Batch<Arch> score = Batch<Arch>::load_aligned(place);
@@ -76,8 +77,9 @@ inline void mask_scores(const Panel& panel, int first_key, int count, const floa
       const auto is_visible = (key >= begin) & (key < end);
       score = xsimd::select(xsimd::batch_bool_cast<float>(is_visible), score, masked);
       score.store_aligned(place);
-      maximum[vector] = at_least<Arch>(score, maximum[vector]);
+      highest = at_least<Arch>(score, highest);
     }
+    highest.store_aligned(maximum + first_lane);
   }
 }
 

@@ -24,15 +24,14 @@ struct Rescale {
 /// Keeps panel.spread, the sum of weight * (score - maximum), as exponentiate() keeps
 /// panel.sum; to be called before it. The entropy follows from both.
 template <class Arch>
-inline void add_spread(const Panel& panel, const Batch<Arch> (&maximum)[kPanelVectors], int count,
-                       const float* scores) {
+inline void add_spread(const Panel& panel, const float* maximum, int count, const float* scores) {
   const Exp2<Arch> exp2(kExp2OfSummands);
   const Batch<Arch> floor(kExp2OfSummands.floor);
   const Batch<Arch> zero(0.0F);
   for (int vector = 0; vector < kPanelVectors; ++vector) {
     const int first_lane = vector * kLanes<Arch>;
     const Batch<Arch> older = Batch<Arch>::load_aligned(panel.maximum + first_lane);
-    const Batch<Arch> newer = maximum[vector];
+    const Batch<Arch> newer = Batch<Arch>::load_aligned(maximum + first_lane);
     const Batch<Arch> sum = Batch<Arch>::load_aligned(panel.sum + first_lane);
     const Batch<Arch> kept = Batch<Arch>::load_aligned(panel.spread + first_lane);
     // Under a maximum this much higher, what was summed before no longer counts: it could be
@@ -49,11 +48,10 @@ inline void add_spread(const Panel& panel, const Batch<Arch> (&maximum)[kPanelVe
   }
 }
 
-/// Turns scores[count][panel] into 2^(score - maximum), in place, where `maximum` is
+/// Turns scores[count][panel] into 2^(score - maximum), in place, where maximum[panel] is
 /// that of the block and of all before. With kSelect, masked scores become exact zeros.
 template <class Arch, bool kSelect>
-inline Rescale<Arch> exponentiate(const Panel& panel, const Batch<Arch> (&maximum)[kPanelVectors], int count,
-                                  float* scores) {
+[[gnu::noinline]] Rescale<Arch> exponentiate(const Panel& panel, const float* maximum, int count, float* scores) {
   const Exp2<Arch> exp2(kExp2OfSummands);
   const Batch<Arch> masked(kMasked);
   const Batch<Arch> zero(0.0F);
@@ -61,7 +59,7 @@ inline Rescale<Arch> exponentiate(const Panel& panel, const Batch<Arch> (&maximu
   for (int vector = 0; vector < kPanelVectors; ++vector) {
     const int first_lane = vector * kLanes<Arch>;
     const Batch<Arch> older = Batch<Arch>::load_aligned(panel.maximum + first_lane);
-    const Batch<Arch> newer = maximum[vector];
+    const Batch<Arch> newer = Batch<Arch>::load_aligned(maximum + first_lane);
     rescale.factor[vector] = exp2(older - newer);
     rescale.is_needed |= xsimd::any(older != newer);
     Batch<Arch> sum = Batch<Arch>::load_aligned(panel.sum + first_lane) * rescale.factor[vector];

@@ -55,6 +55,10 @@ struct RowEnd {
 /// A row without a key gives zeros, sink or not, rather than 0 / 0.
 inline RowEnd end_row(const AttentionRow& row, float maximum, float sum, float spread) {
   if (sum == 0.0F) return {.inverse_sum = 0.0F, .log_sum_exp = kMasked, .entropy = 0.0F};
+  // The usual row wants its output alone, and logarithms are what takes time here.
+  if (row.sink == kMasked && !row.log_sum_exp && !row.entropy) {
+    return {.inverse_sum = 1.0F / sum, .log_sum_exp = 0.0F, .entropy = 0.0F};
+  }
   const float sink = row.sink * kLog2E;
   const float highest = sink > maximum ? sink : maximum;
   const float rescale = std::exp2(maximum - highest);

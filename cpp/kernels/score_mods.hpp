@@ -44,14 +44,16 @@ inline void add_alibi(const Panel& panel, int first_key, int count, float* score
   });
 }
 
-/// Raises `maximum` to the largest of the scores.
+/// Raises maximum[panel] to the largest of the scores.
 template <class Arch>
-inline void find_maximum(int count, const float* scores, Batch<Arch> (&maximum)[kPanelVectors]) {
+inline void find_maximum(int count, const float* scores, float* maximum) {
   for (int vector = 0; vector < kPanelVectors; ++vector) {
+    Batch<Arch> highest = Batch<Arch>::load_aligned(maximum + vector * kLanes<Arch>);
     for (int j = 0; j < count; ++j) {
       const float* const place = scores + j * kPanel<Arch> + vector * kLanes<Arch>;
-      maximum[vector] = at_least<Arch>(Batch<Arch>::load_aligned(place), maximum[vector]);
+      highest = at_least<Arch>(Batch<Arch>::load_aligned(place), highest);
     }
+    highest.store_aligned(maximum + vector * kLanes<Arch>);
   }
 }
 

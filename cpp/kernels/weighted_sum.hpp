@@ -23,6 +23,23 @@ inline bool are_values_finite(const AttentionBlock& block, int first_key, int co
   return xsimd::all(zeros == Batch<Arch>(0.0F));
 }
 
+/// kRows lines of the output: output = output * rescale + weights x values.
+template <class Arch, int kRows>
+[[gnu::noinline]] void value_tile(const TileInput& input, float* output, const Rescale<Arch>& rescale) {
+  Tile<Arch, kRows> tile;
+  for (int r = 0; r < kRows; ++r) {
+    for (int vector = 0; vector < kPanelVectors; ++vector) {
+      tile[r][vector] = Batch<Arch>::load_aligned(output + r * kPanel<Arch> + vector * kLanes<Arch>);
+      if (rescale.is_needed) tile[r][vector] = tile[r][vector] * rescale.factor[vector];
+    }
+  }
+  const float* const value = input.numbers;
+  const std::ptrdiff_t stride = input.stride;
+  accumulate<Arch, kRows>(tile, input.depth, input.panel,
+                          [value, stride](int r, int k) { return value + k * stride + r; });
+  store_tile<Arch, kRows>(tile, output);
+}
+
 /// output = output * rescale + weights x values.
 template <class Arch>
 inline void add_values(const Panel& panel, const AttentionBlock& block, int first_key, int count, const float* weights,
@@ -30,21 +47,8 @@ inline void add_values(const Panel& panel, const AttentionBlock& block, int firs
   const float* const values = block.value + first_key * block.value_stride;
   const std::ptrdiff_t stride = block.value_stride;
   for_each_tile(block.value_dim, [&]<int kRows>(int row) {
-    float* const output = panel.output + row * kPanel<Arch>;
-    Tile<Arch, kRows> tile;
-    for (int r = 0; r < kRows; ++r) {
-      for (int vector = 0; vector < kPanelVectors; ++vector) {
-        tile[r][vector] = Batch<Arch>::load_aligned(output + r * kPanel<Arch> + vector * kLanes<Arch>);
-        if (rescale.is_needed) tile[r][vector] = tile[r][vector] * rescale.factor[vector];
-      }
-    }
-    const float* value = values + row;
-    accumulate<Arch, kRows>(tile, count, weights, [value, stride](int r, int k) { return value + k * stride + r; });
-    for (int r = 0; r < kRows; ++r) {
-      for (int vector = 0; vector < kPanelVectors; ++vector) {
-        tile[r][vector].store_aligned(output + r * kPanel<Arch> + vector * kLanes<Arch>);
-      }
-    }
+    const TileInput input{weights, count, values + row, stride};
+    value_tile<Arch, kRows>(input, panel.output + row * kPanel<Arch>, rescale);
   });
 }
 

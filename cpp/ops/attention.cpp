@@ -16,6 +16,8 @@ namespace {
 
 using kernels::AttentionRow;
 
+static_assert(kMaxRowsPerTask <= kernels::kMaxRows);
+
 /// What every task of one call shares.
 struct Job {
   const AttentionProblem& problem;

@@ -5,9 +5,10 @@
 namespace heed {
 namespace {
 
-// A block of keys and values should stay in half of a 48 KB first-level cache
-// while every panel of the task passes over it: 24 KB / 4 bytes = 6144 floats.
-constexpr Index kCachedFloats = 6144;
+// A block of keys and values passes every panel of the task: 96 KB / 4 bytes = 24576 floats
+// stay in any second-level cache, from which 6 numbers for 12 multiply-adds are easily had.
+// Longer blocks than the first-level cache would hold save entries into the inner loop.
+constexpr Index kCachedFloats = 24576;
 
 // Multiples of 24: whole tiles of 6 keys and whole 8-lane vectors.
 constexpr Index kKeyStep = 24;

@@ -1,5 +1,6 @@
 #include "kernels/mask.hpp"
 
+#include <algorithm>
 #include <catch_amalgamated.hpp>
 #include <cmath>
 #include <numbers>
@@ -9,18 +10,6 @@
 #include "tested_archs.hpp"
 
 namespace heed::testing {
-namespace {
-
-template <class Arch>
-using Maximum = kernels::Batch<Arch>[kernels::kPanelVectors];
-
-template <class Arch>
-float maximum_of(const Maximum<Arch>& maximum, int lane) {
-  return maximum[lane / kernels::kLanes<Arch>].get(static_cast<std::size_t>(lane % kernels::kLanes<Arch>));
-}
-
-}  // namespace
-
 TEMPLATE_LIST_TEST_CASE("keys outside a row's range become -infinity and do not raise its maximum", "", TestedArchs) {
   constexpr int width = kernels::kPanel<TestType>;
   constexpr int keys = 13;
@@ -33,14 +22,15 @@ TEMPLATE_LIST_TEST_CASE("keys outside a row's range become -infinity and do not 
   for (int j = 0; j < keys; ++j) {
     for (int lane = 0; lane < width; ++lane) scene.scores()[j * width + lane] = static_cast<float>(j);
   }
-  Maximum<TestType> maximum = {kernels::Batch<TestType>(-1.0F), kernels::Batch<TestType>(-1.0F)};
+  alignas(64) float maximum[kernels::kPanel<TestType>];
+  std::ranges::fill(maximum, -1.0F);
   kernels::mask_scores<TestType>(scene.panel, 0, keys, nullptr, scene.scores(), maximum);
   for (int lane = 0; lane < width; ++lane) {
     for (int j = 0; j < keys; ++j) {
       const bool is_visible = j >= lane % 5 && j < keys - lane % 7;
       CHECK(scene.scores()[j * width + lane] == (is_visible ? static_cast<float>(j) : -kInfinity));
     }
-    CHECK(maximum_of<TestType>(maximum, lane) == static_cast<float>(keys - lane % 7 - 1));
+    CHECK(maximum[lane] == static_cast<float>(keys - lane % 7 - 1));
   }
 }
 
@@ -55,12 +45,13 @@ TEMPLATE_LIST_TEST_CASE("a masked score is replaced even when it or its bias is 
   for (int n = 0; n < 3 * width; ++n) scene.scores()[n] = n < 2 * width ? 1.0F : kNan;
 
   kernels::gather_addends<TestType>(scene.panel, scene.block, 0, 3, scene.addends());
-  Maximum<TestType> maximum = {kernels::Batch<TestType>(-1.0F), kernels::Batch<TestType>(-1.0F)};
+  alignas(64) float maximum[kernels::kPanel<TestType>];
+  std::ranges::fill(maximum, -1.0F);
   kernels::mask_scores<TestType>(scene.panel, 0, 3, scene.addends(), scene.scores(), maximum);
   CHECK(scene.scores()[0] == Catch::Approx(1.0 + 0.5 * std::numbers::log2e));
   CHECK(scene.scores()[width] == -kInfinity);
   CHECK(scene.scores()[2 * width] == -kInfinity);
-  CHECK(maximum_of<TestType>(maximum, 0) == scene.scores()[0]);
+  CHECK(maximum[0] == scene.scores()[0]);
 }
 
 TEMPLATE_LIST_TEST_CASE("the lowest float as a bias stays finite and -infinity stays infinite", "", TestedArchs) {

@@ -4,6 +4,7 @@
 #include <catch_amalgamated.hpp>
 #include <cmath>
 
+#include "error_model.hpp"
 #include "kernels/weighted_sum.hpp"
 #include "panel_scene.hpp"
 #include "support.hpp"
@@ -21,26 +22,47 @@ void start(PanelScene<Arch>& scene, float maximum, float sum) {
   std::fill_n(scene.panel.output, scene.block.value_dim * scene.kWidth, 2.0F);
 }
 
+/// The same number for every lane.
+template <class Arch>
+struct Line {
+  alignas(64) float numbers[kernels::kPanel<Arch>];
+  explicit Line(float number) { std::ranges::fill(numbers, number); }
+};
+
 }  // namespace
 
+TEMPLATE_LIST_TEST_CASE("weights are powers of what a score lacks to its maximum, however large both are", "",
+                        TestedArchs) {
+  for (const float origin : {0.0F, -3.5F, 70000.25F, -16777216.0F, 1e30F, -1e30F}) {
+    PanelScene<TestType> scene(1, 2, 1, nullptr);
+    start(scene, origin, 0.0F);
+    const float lower = std::nextafter(origin, -kInfinity);
+    std::fill_n(scene.scores(), scene.kWidth, origin);
+    std::fill_n(scene.scores() + scene.kWidth, scene.kWidth, lower);
+    kernels::exponentiate<TestType, false>(scene.panel, Line<TestType>(origin).numbers, 2, scene.scores());
+    const double exact = std::exp2(std::max(-80.0, static_cast<double>(lower) - static_cast<double>(origin)));
+    INFO("origin " << origin);
+    CHECK(scene.scores()[0] == 1.0F);
+    CHECK(std::abs(static_cast<double>(scene.scores()[scene.kWidth]) - exact) <= kExp2Error * exact);
+  }
+}
+
 TEMPLATE_LIST_TEST_CASE("an unchanged maximum leaves older sums bit for bit as they are", "", TestedArchs) {
-  using Batch = kernels::Batch<TestType>;
   PanelScene<TestType> scene(1, 1, 1, nullptr);
   start(scene, 5.0F, 1.5F);
   std::fill_n(scene.scores(), scene.kWidth, -kInfinity);
-  const Batch maximum[] = {Batch(5.0F), Batch(5.0F)};
-  const auto rescale = kernels::exponentiate<TestType, true>(scene.panel, maximum, 1, scene.scores());
+  const Line<TestType> maximum(5.0F);
+  const auto rescale = kernels::exponentiate<TestType, true>(scene.panel, maximum.numbers, 1, scene.scores());
   CHECK(scene.panel.sum[0] == 1.5F);
   CHECK((!rescale.is_needed || rescale.factor[0].get(0) == 1.0F));
 }
 
 TEMPLATE_LIST_TEST_CASE("a maximum raised by n divides older sums by two to the n", "", TestedArchs) {
-  using Batch = kernels::Batch<TestType>;
   PanelScene<TestType> scene(1, 1, 1, nullptr);
   start(scene, 5.0F, 1.5F);
   std::fill_n(scene.scores(), scene.kWidth, 8.0F);
-  const Batch maximum[] = {Batch(8.0F), Batch(8.0F)};
-  const auto rescale = kernels::exponentiate<TestType, false>(scene.panel, maximum, 1, scene.scores());
+  const Line<TestType> maximum(8.0F);
+  const auto rescale = kernels::exponentiate<TestType, false>(scene.panel, maximum.numbers, 1, scene.scores());
   CHECK(rescale.is_needed);
   CHECK(rescale.factor[1].get(0) == 0.125F);
   CHECK(scene.scores()[0] == 1.0F);
@@ -49,12 +71,11 @@ TEMPLATE_LIST_TEST_CASE("a maximum raised by n divides older sums by two to the 
 }
 
 TEMPLATE_LIST_TEST_CASE("a row that sees no key of its first block keeps a sum of zero", "", TestedArchs) {
-  using Batch = kernels::Batch<TestType>;
   PanelScene<TestType> scene(1, 2, 1, nullptr);
   start(scene, kernels::kNoMaximum, 0.0F);
   std::fill_n(scene.scores(), 2 * scene.kWidth, -kInfinity);
-  const Batch maximum[] = {Batch(kernels::kNoMaximum), Batch(kernels::kNoMaximum)};
-  kernels::exponentiate<TestType, true>(scene.panel, maximum, 2, scene.scores());
+  const Line<TestType> maximum(kernels::kNoMaximum);
+  kernels::exponentiate<TestType, true>(scene.panel, maximum.numbers, 2, scene.scores());
   CHECK(scene.panel.sum[0] == 0.0F);
   CHECK(scene.scores()[0] == 0.0F);
 }
