@@ -17,10 +17,11 @@ inline void park_scores(const Panel& panel, int first_key, int count, const floa
                         float* AttentionRow::* target, float factor) {
   for (int vector = 0; vector < kPanelVectors; ++vector) {
     const int first_lane = vector * kLanes<Arch>;
-    lanes_to_rows<Arch>(count, scores + first_lane, kPanel<Arch>, [&](int lane, int i, Batch<Arch> batch, int some) {
-      if (first_lane + lane >= panel.row_count) return;
-      store_some<Arch>(batch * Batch<Arch>(factor), panel.rows[first_lane + lane].*target + first_key + i, some);
-    });
+    float* targets[kLanes<Arch>] = {};
+    for (int lane = 0; lane < kLanes<Arch> && first_lane + lane < panel.row_count; ++lane) {
+      targets[lane] = panel.rows[first_lane + lane].*target + first_key;
+    }
+    lanes_to_rows<Arch>(count, scores + first_lane, kPanel<Arch>, Batch<Arch>(factor), targets);
   }
 }
 
@@ -73,24 +74,22 @@ inline RowEnd end_row(const AttentionRow& row, float maximum, float sum, float s
 
 template <class Arch>
 inline void write_results(const Panel& panel, const AttentionBlock& block) {
-  RowEnd ends[kPanel<Arch>];
-  for (int lane = 0; lane < panel.row_count; ++lane) {
-    ends[lane] = end_row(panel.rows[lane], panel.maximum[lane], panel.sum[lane], panel.spread[lane]);
-  }
   for (int vector = 0; vector < kPanelVectors; ++vector) {
     const int first_lane = vector * kLanes<Arch>;
-    lanes_to_rows<Arch>(
-        block.value_dim, panel.output + first_lane, kPanel<Arch>, [&](int lane, int e, Batch<Arch> batch, int count) {
-          const int index = first_lane + lane;
-          if (index >= panel.row_count || !panel.rows[index].output) return;
-          store_some<Arch>(batch * Batch<Arch>(ends[index].inverse_sum), panel.rows[index].output + e, count);
-        });
-  }
-  for (int lane = 0; lane < panel.row_count; ++lane) {
-    const AttentionRow& row = panel.rows[lane];
-    if (row.weights) finish_weights<Arch>(row, block.key_length, panel.maximum[lane], ends[lane].inverse_sum);
-    if (row.log_sum_exp) *row.log_sum_exp = ends[lane].log_sum_exp;
-    if (row.entropy) *row.entropy = ends[lane].entropy;
+    alignas(kScratchAlignment) float inverse_sums[kLanes<Arch>] = {};
+    float* targets[kLanes<Arch>] = {};
+    for (int lane = 0; lane < kLanes<Arch> && first_lane + lane < panel.row_count; ++lane) {
+      const int index = first_lane + lane;
+      const AttentionRow& row = panel.rows[index];
+      const RowEnd end = end_row(row, panel.maximum[index], panel.sum[index], panel.spread[index]);
+      if (row.weights) finish_weights<Arch>(row, block.key_length, panel.maximum[index], end.inverse_sum);
+      if (row.log_sum_exp) *row.log_sum_exp = end.log_sum_exp;
+      if (row.entropy) *row.entropy = end.entropy;
+      inverse_sums[lane] = end.inverse_sum;
+      targets[lane] = row.output;
+    }
+    lanes_to_rows<Arch>(block.value_dim, panel.output + first_lane, kPanel<Arch>,
+                        Batch<Arch>::load_aligned(inverse_sums), targets);
   }
 }
 

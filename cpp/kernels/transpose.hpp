@@ -40,18 +40,21 @@ inline void rows_to_lanes(int length, float* panel, std::ptrdiff_t stride, Load 
   }
 }
 
-/// The way back: `store(lane, i, vector, count)` receives each row's numbers from i on.
-template <class Arch, class Store>
-inline void lanes_to_rows(int length, const float* panel, std::ptrdiff_t stride, Store store) {
+/// The way back, times a factor for each lane: targets[lane] receives its row, null is left out.
+template <class Arch>
+inline void lanes_to_rows(int length, const float* panel, std::ptrdiff_t stride, Batch<Arch> factor,
+                          float* const (&targets)[kLanes<Arch>]) {
   constexpr int lanes = kLanes<Arch>;
   for (int i = 0; i < length; i += lanes) {
     const int count = length - i < lanes ? length - i : lanes;
     Batch<Arch> square[lanes];
     for (int line = 0; line < lanes; ++line) {
-      square[line] = Batch<Arch>::load_aligned(panel + (i + (line < count ? line : 0)) * stride);
+      square[line] = Batch<Arch>::load_aligned(panel + (i + (line < count ? line : 0)) * stride) * factor;
     }
     xsimd::transpose(square, square + lanes);
-    for (int lane = 0; lane < lanes; ++lane) store(lane, i, square[lane], count);
+    for (int lane = 0; lane < lanes; ++lane) {
+      if (targets[lane]) store_some<Arch>(square[lane], targets[lane] + i, count);
+    }
   }
 }
 

@@ -53,13 +53,21 @@ TEMPLATE_LIST_TEST_CASE("lanes come out in rows of exactly the length asked for"
       for (int lane = 0; lane < lanes; ++lane) lines.at(line, lane) = static_cast<float>(1000 * lane + line);
     }
     Owned<float> rows = allocate<float>({1, 1, lanes, length + 1}, Layout::bhnd, -9.0F);
-    kernels::lanes_to_rows<TestType>(length, lines.numbers, lanes,
-                                     [&](int lane, int i, kernels::Batch<TestType> batch, int count) {
-                                       kernels::store_some<TestType>(batch, rows.view.at(0, 0, lane) + i, count);
-                                     });
+    // The second row is left out, and each lane has a factor of its own, which is a power of two.
+    alignas(64) float factors[lanes];
+    float* targets[lanes];
+    for (int lane = 0; lane < lanes; ++lane) {
+      factors[lane] = lane % 2 == 0 ? 1.0F : 0.5F;
+      targets[lane] = lane == 1 ? nullptr : rows.view.at(0, 0, lane);
+    }
+    kernels::lanes_to_rows<TestType>(length, lines.numbers, lanes, kernels::Batch<TestType>::load_aligned(factors),
+                                     targets);
     bool is_right = true;
     for (int lane = 0; lane < lanes; ++lane) {
-      for (int i = 0; i < length; ++i) is_right &= rows(0, 0, lane, i) == static_cast<float>(1000 * lane + i);
+      for (int i = 0; i < length; ++i) {
+        const float expected = lane == 1 ? -9.0F : factors[lane] * static_cast<float>(1000 * lane + i);
+        is_right &= rows(0, 0, lane, i) == expected;
+      }
       is_right &= rows(0, 0, lane, length) == -9.0F;
     }
     INFO("length " << length);
