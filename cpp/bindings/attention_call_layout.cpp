@@ -30,6 +30,8 @@ constexpr Field kFields[] = {
     {"queryLengths", offsetof(AttentionCall, query_lengths)},
     {"keyLengths", offsetof(AttentionCall, key_lengths)},
     {"queryOffsets", offsetof(AttentionCall, query_offsets)},
+    {"queryStarts", offsetof(AttentionCall, query_starts)},
+    {"keyStarts", offsetof(AttentionCall, key_starts)},
     {"alibiSlopes", offsetof(AttentionCall, alibi_slopes)},
     {"sinks", offsetof(AttentionCall, sinks)},
     {"scale", offsetof(AttentionCall, scale)},
@@ -38,6 +40,7 @@ constexpr Field kFields[] = {
     {"windowLeft", offsetof(AttentionCall, window_left)},
     {"windowRight", offsetof(AttentionCall, window_right)},
     {"scoreStage", offsetof(AttentionCall, score_stage)},
+    {"sequences", offsetof(AttentionCall, sequences)},
 };
 
 }  // namespace

@@ -66,6 +66,9 @@ heed::AttentionOptions unpack_options(const AttentionCall& call) {
   options.query_lengths = numbers<std::int32_t>(call.query_lengths);
   options.key_lengths = numbers<std::int32_t>(call.key_lengths);
   options.query_offsets = numbers<std::int32_t>(call.query_offsets);
+  options.sequences = {.query_starts = numbers<std::int32_t>(call.query_starts),
+                       .key_starts = numbers<std::int32_t>(call.key_starts),
+                       .count = call.sequences};
   options.alibi_slopes = numbers<float>(call.alibi_slopes);
   options.sinks = numbers<float>(call.sinks);
   return options;

@@ -2,22 +2,18 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numbers>
 #include <string>
 #include <string_view>
 
+#include "problem/check_options.hpp"
 #include "problem/describe.hpp"
+#include "problem/failures.hpp"
 
 namespace heed {
 namespace {
 
 // Far enough below 2^31 for positions and block ends to be 32-bit numbers.
 constexpr Index kMaxSize = Index{1} << 30;
-
-// Of options that are multiplied with scores or distances: far from overflowing, beyond any use.
-constexpr float kLargest = 1e30F;
-
-Status broken(StatusCode code, const std::string& rule) { return {code, "attention: " + rule}; }
 
 template <typename T>
 Status check_sizes(std::string_view name, const TensorView<T>& view) {
@@ -104,67 +100,6 @@ Status check_output(std::string_view name, const TensorView<float>& view, const 
   if (!view.is_present() || view.shape == expected) return {};
   return broken(StatusCode::shape,
                 std::string(name) + " must be " + describe(expected) + ", got " + describe(view.shape));
-}
-
-Status first_failure(std::initializer_list<Status> statuses) {
-  for (const Status& status : statuses) {
-    if (!status.is_ok()) return status;
-  }
-  return {};
-}
-
-/// One length a batch entry, each in [0, limit].
-Status check_lengths(const char* name, const std::int32_t* lengths, Index batch, Index limit) {
-  if (lengths == nullptr) return {};
-  for (Index b = 0; b < batch; ++b) {
-    if (lengths[b] >= 0 && lengths[b] <= limit) continue;
-    return broken(StatusCode::option, std::string(name) + " must be between 0 and " + std::to_string(limit) + ", got " +
-                                          std::to_string(lengths[b]) + " for batch entry " + std::to_string(b));
-  }
-  return {};
-}
-
-/// One number a head, each of which `is_good`.
-Status check_per_head(const char* rule, const float* numbers, Index heads, bool (*is_good)(float)) {
-  if (numbers == nullptr) return {};
-  for (Index h = 0; h < heads; ++h) {
-    if (!is_good(numbers[h])) {
-      return broken(StatusCode::option, std::string(rule) + ", number " + std::to_string(h) + " is not");
-    }
-  }
-  return {};
-}
-
-bool is_softcap(float number) { return number >= 1.0F / kLargest && number <= kLargest; }
-
-bool is_slope(float number) { return std::abs(number) <= kLargest; }
-
-/// -infinity is no sink.
-bool is_sink(float number) { return number <= kLargest; }
-
-Status check_options(const AttentionOptions& options, const AttentionInputs& inputs) {
-  const Shape& q = inputs.query.shape;
-  if (options.scale && !std::isfinite(*options.scale)) {
-    return broken(StatusCode::option, "scale must be a finite number");
-  }
-  // Kernels take exponentials in base 2.
-  if (options.scale && !std::isfinite(*options.scale * std::numbers::log2e_v<float>)) {
-    return broken(StatusCode::option, "scale * log2(e) must be finite in single precision");
-  }
-  if (options.softcap && !is_softcap(*options.softcap)) {
-    return broken(StatusCode::option, "softcap must be between 1e-30 and 1e30");
-  }
-  if (options.causal > Causal::upper_left) {
-    return broken(StatusCode::option, "causal must be none, lower_right or upper_left");
-  }
-  if (options.window.left.value_or(0) < 0 || options.window.right.value_or(0) < 0) {
-    return broken(StatusCode::option, "window must be open or 0 and more on either side");
-  }
-  return first_failure(
-      {check_lengths("qLengths", options.query_lengths, q[0], q[2]),
-       check_lengths("kvLengths", options.key_lengths, q[0], inputs.key.shape[2]),
-       check_per_head("alibiSlopes must be between -1e30 and 1e30", options.alibi_slopes, q[1], is_slope),
-       check_per_head("sinks must be at most 1e30", options.sinks, q[1], is_sink)});
 }
 
 }  // namespace

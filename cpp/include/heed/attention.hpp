@@ -30,6 +30,18 @@ struct Window {
   std::optional<Index> right;
 };
 
+/// Sequences of different lengths, one after the other along the length axes of a batch of
+/// one. Sequence n has the queries from query_starts[n] on, up to query_starts[n + 1], and
+/// attends to its own keys alone, likewise. Positions count from its own first query and key.
+struct PackedSequences {
+  const std::int32_t* query_starts = nullptr;  // count + 1 numbers from 0 to L; null: not packed
+  const std::int32_t* key_starts = nullptr;    // from 0 to S; null: query_starts
+  Index count = 0;
+
+  [[nodiscard]] bool are_given() const { return query_starts != nullptr; }
+  [[nodiscard]] const std::int32_t* keys() const { return key_starts == nullptr ? query_starts : key_starts; }
+};
+
 struct AttentionOptions {
   std::optional<float> scale;    // default 1 / sqrt(D)
   std::optional<float> softcap;  // c: scores become c * tanh(score / c)
@@ -38,10 +50,12 @@ struct AttentionOptions {
 
   // Numbers of the caller's, one per batch entry; null: not given. Queries and keys from a
   // length on are padding. An offset is the position of query 0 among the keys, for causal
-  // and window; it overrides the alignment, which otherwise goes by the lengths.
+  // and window; it overrides the alignment, which otherwise goes by the lengths. With packed
+  // sequences there are no lengths, and one offset per sequence.
   const std::int32_t* query_lengths = nullptr;
   const std::int32_t* key_lengths = nullptr;
   const std::int32_t* query_offsets = nullptr;
+  PackedSequences sequences;
 
   // One per query head; null: not given.
   const float* alibi_slopes = nullptr;  // adds -slope * |query's position - key|

@@ -56,7 +56,10 @@ export interface AttentionOptions {
   readonly mask?: MaskInput | undefined;
   /** true = "lower-right": query i sees keys j <= i + (S - L). "upper-left": j <= i. Default false. */
   readonly causal?: boolean | "lower-right" | "upper-left" | undefined;
-  /** The position of query 0 among the keys, for causal, window and ALiBi: instead of the alignment. One, or one a batch entry. */
+  /**
+   * The position of query 0 among the keys, for causal, window and ALiBi: instead of the alignment. One, or one a batch entry;
+   * with cuSeqlensQ one a sequence.
+   */
   readonly qOffset?: number | ArrayLike<number> | undefined;
   /** [left, right]: a query sees keys from position - left to position + right; -1 or Infinity is open. */
   readonly window?: readonly [number, number] | undefined;
@@ -64,6 +67,13 @@ export interface AttentionOptions {
   readonly qLengths?: ArrayLike<number> | undefined;
   /** The valid keys of each batch entry. */
   readonly kvLengths?: ArrayLike<number> | undefined;
+  /**
+   * Where sequences start that lie one after the other along the query's length axis, and its length: [0, ..., L]. Each attends
+   * to its own keys alone and counts positions from its own start. Needs a batch of one.
+   */
+  readonly cuSeqlensQ?: ArrayLike<number> | undefined;
+  /** The same of the keys: [0, ..., S]. Default cuSeqlensQ. */
+  readonly cuSeqlensK?: ArrayLike<number> | undefined;
   /** One a query head: adds -slope * |position - key| to the scores. */
   readonly alibiSlopes?: ArrayLike<number> | undefined;
   /** One a query head: a logit that joins the denominator only. */
@@ -138,6 +148,8 @@ export const ATTENTION_OPTIONS = [
   "window",
   "qLengths",
   "kvLengths",
+  "cuSeqlensQ",
+  "cuSeqlensK",
   "alibiSlopes",
   "sinks",
   "normalize",
@@ -155,8 +167,6 @@ export const ATTENTION_OPTIONS_TO_COME = [
   "scoreMod",
   "maskMod",
   "probMod",
-  "cuSeqlensQ",
-  "cuSeqlensK",
   "blocks",
   "topK",
   "dropout",

@@ -68,6 +68,8 @@ export function readAttentionOptions(where: string, options: unknown): ReadOptio
       qOffset: given["qOffset"],
       qLengths: given["qLengths"],
       kvLengths: given["kvLengths"],
+      cuSeqlensQ: given["cuSeqlensQ"],
+      cuSeqlensK: given["cuSeqlensK"],
       alibiSlopes: given["alibiSlopes"],
       sinks: given["sinks"],
     },

@@ -92,12 +92,15 @@ export function jobOf(problem: AttentionProblem): Job {
   numbers(ATTENTION_CALL.queryLengths, structure.qLengths);
   numbers(ATTENTION_CALL.keyLengths, structure.kvLengths);
   numbers(ATTENTION_CALL.queryOffsets, structure.qOffsets);
+  numbers(ATTENTION_CALL.queryStarts, structure.sequences?.queryStarts ?? null);
+  numbers(ATTENTION_CALL.keyStarts, structure.sequences?.keyStarts ?? null);
   numbers(ATTENTION_CALL.alibiSlopes, structure.alibiSlopes);
   numbers(ATTENTION_CALL.sinks, structure.sinks);
   const inputBytes = end;
   const floats = new Float32Array(call.buffer);
   floats[ATTENTION_CALL.scale] = problem.scale;
   floats[ATTENTION_CALL.softcap] = problem.softcap ?? 0;
+  call[ATTENTION_CALL.sequences] = (structure.sequences?.queryStarts.length ?? 1) - 1;
   call[ATTENTION_CALL.windowLeft] = structure.windowLeft ?? OPEN;
   call[ATTENTION_CALL.windowRight] = structure.windowRight ?? OPEN;
   call[ATTENTION_CALL.scoreStage] = STAGE[problem.scoreStage];
