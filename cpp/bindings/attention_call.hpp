@@ -23,6 +23,7 @@ struct AttentionCall {
   PackedView lse;
   PackedView scores;
   PackedView entropy;
+  PackedView mean_weights;
   std::uint32_t query_lengths;  // addresses of one int32 a batch entry
   std::uint32_t key_lengths;
   std::uint32_t query_offsets;  // or a sequence
@@ -37,6 +38,8 @@ struct AttentionCall {
   std::int32_t window_right;
   std::int32_t score_stage;
   std::int32_t sequences;
+  std::int32_t weight_rows_begin;
+  std::int32_t weight_rows_end;  // -1: all rows
 };
 
 }  // namespace heed::bindings

@@ -27,6 +27,7 @@ constexpr Field kFields[] = {
     {"lse", offsetof(AttentionCall, lse)},
     {"scores", offsetof(AttentionCall, scores)},
     {"entropy", offsetof(AttentionCall, entropy)},
+    {"meanWeights", offsetof(AttentionCall, mean_weights)},
     {"queryLengths", offsetof(AttentionCall, query_lengths)},
     {"keyLengths", offsetof(AttentionCall, key_lengths)},
     {"queryOffsets", offsetof(AttentionCall, query_offsets)},
@@ -41,6 +42,8 @@ constexpr Field kFields[] = {
     {"windowRight", offsetof(AttentionCall, window_right)},
     {"scoreStage", offsetof(AttentionCall, score_stage)},
     {"sequences", offsetof(AttentionCall, sequences)},
+    {"weightRowsBegin", offsetof(AttentionCall, weight_rows_begin)},
+    {"weightRowsEnd", offsetof(AttentionCall, weight_rows_end)},
 };
 
 }  // namespace

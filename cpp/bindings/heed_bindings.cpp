@@ -19,7 +19,7 @@ using heed::bindings::PackedView;
 
 constexpr std::size_t kAlignment = 64;
 constexpr std::uint64_t kMaxMemory = std::uint64_t{1} << 31;
-constexpr std::int32_t kOpen = -1;  // a side of the window without an end
+constexpr std::int32_t kOpen = -1;  // a side of the window, or a range of rows, without an end
 
 /// Of the last call that failed. A fixed buffer, because in shared memory two threads
 /// may fail at once: then a message is mixed up, but nothing breaks.
@@ -75,12 +75,15 @@ heed::AttentionOptions unpack_options(const AttentionCall& call) {
 }
 
 heed::AttentionOutputs unpack_outputs(const AttentionCall& call) {
-  return {.output = unpack<float>(call.output),
-          .weights = unpack<float>(call.weights),
-          .log_sum_exp = unpack<float>(call.lse),
-          .scores = unpack<float>(call.scores),
-          .entropy = unpack<float>(call.entropy),
-          .score_stage = static_cast<heed::ScoreStage>(call.score_stage)};
+  heed::AttentionOutputs outputs{.output = unpack<float>(call.output),
+                                 .weights = unpack<float>(call.weights),
+                                 .log_sum_exp = unpack<float>(call.lse),
+                                 .scores = unpack<float>(call.scores),
+                                 .entropy = unpack<float>(call.entropy),
+                                 .mean_weights = unpack<float>(call.mean_weights),
+                                 .score_stage = static_cast<heed::ScoreStage>(call.score_stage)};
+  if (call.weight_rows_end != kOpen) outputs.weight_rows = {call.weight_rows_begin, call.weight_rows_end};
+  return outputs;
 }
 
 }  // namespace

@@ -92,8 +92,7 @@ inline bool make_scores(const Panel& panel, const AttentionBlock& block, const K
     }
   }
   hand_out(ScoreStage::masked);
-  if (panel.rows[0].weights)
-    park_scores<Arch>(panel, keys.first, keys.count, keys.scores, &AttentionRow::weights, 1.0F);
+  if (panel.wants_weights) park_scores<Arch>(panel, keys.first, keys.count, keys.scores, &AttentionRow::weights, 1.0F);
   return has_masked;
 }
 
@@ -119,12 +118,20 @@ inline void attend_keys(const Panel& panel, const AttentionBlock& block, const K
 
 /// Whether a boolean mask takes the whole block from the panel, and nobody wants to see it.
 inline bool may_skip(const Panel& panel, const KeyBlock& keys) {
-  return keys.masked == MaskedKeys::all && !panel.rows[0].scores && !panel.rows[0].weights;
+  return keys.masked == MaskedKeys::all && !panel.rows[0].scores && !panel.wants_weights;
 }
 
 template <class Arch>
-void attend(const AttentionBlock& block) {
-  const int panels = (block.row_count + kPanel<Arch> - 1) / kPanel<Arch>;
+inline int count_panels(const AttentionBlock& block) {
+  return (block.row_count + kPanel<Arch> - 1) / kPanel<Arch>;
+}
+
+/// Calls visit(panel, keys, values) for each run of keys that concerns a panel: block by block, so that a
+/// block passes every panel while it is in the cache. Blocks start at multiples of key_block whatever the
+/// rows, so that a row's sums are grouped the same way in any task.
+template <class Arch, class Visit>
+inline void for_each_block(const AttentionBlock& block, Visit visit) {
+  const int panels = count_panels<Arch>(block);
   const std::int64_t shared = attention_scratch_floats(kPanel<Arch>, panels, block.head_dim, block.value_dim, 0);
   float* const scores = block.scratch + shared;
   float* const addends = scores + std::ptrdiff_t{block.key_block} * kPanel<Arch>;
@@ -133,12 +140,9 @@ void attend(const AttentionBlock& block) {
   int last_end = 0;
   for (int index = 0; index < panels; ++index) {
     const Panel panel = make_panel<Arch>(block, index);
-    start_panel<Arch>(panel, block);
     if (panel.first_begin < first_begin) first_begin = panel.first_begin;
     if (panel.last_end > last_end) last_end = panel.last_end;
   }
-  // Blocks start at multiples of key_block whatever the rows, so that a row's sums are
-  // grouped the same way in any task.
   for (int start = first_begin / block.key_block * block.key_block; start < last_end; start += block.key_block) {
     const int stop = start + block.key_block < last_end ? start + block.key_block : last_end;
     FiniteValues values(start, stop);
@@ -149,15 +153,19 @@ void attend(const AttentionBlock& block) {
       if (begin >= end) continue;
       KeyBlock keys{begin, end - begin, MaskedKeys::none, scores, addends};
       if (panel.rows[0].mask) keys.masked = look_at_mask(panel, block, keys.first, keys.count);
-      if (!may_skip(panel, keys)) attend_keys<Arch>(panel, block, keys, values);
+      if (!may_skip(panel, keys)) visit(panel, keys, values);
     }
   }
-  for (int index = 0; index < panels; ++index) write_results<Arch>(make_panel<Arch>(block, index), block);
 }
 
 template <class Arch>
-constexpr AttentionKernels make_attention_kernels(const char* name) noexcept {
-  return {name, kLanes<Arch>, kPanel<Arch>, &attend<Arch>};
+void attend(const AttentionBlock& block) {
+  const int panels = count_panels<Arch>(block);
+  for (int index = 0; index < panels; ++index) start_panel<Arch>(make_panel<Arch>(block, index), block);
+  for_each_block<Arch>(block, [&block](const Panel& panel, const KeyBlock& keys, FiniteValues& values) {
+    attend_keys<Arch>(panel, block, keys, values);
+  });
+  for (int index = 0; index < panels; ++index) write_results<Arch>(make_panel<Arch>(block, index), block);
 }
 
 }  // namespace heed::kernels

@@ -102,6 +102,14 @@ Status check_output(std::string_view name, const TensorView<float>& view, const 
                 std::string(name) + " must be " + describe(expected) + ", got " + describe(view.shape));
 }
 
+Status check_weight_rows(const QueryRange& rows, Index queries) {
+  if (rows.begin >= 0 && rows.begin < rows.end && rows.end <= queries) return {};
+  if (rows.begin == 0 && rows.end == queries) return {};  // all of none
+  return broken(StatusCode::option, "the rows of weights must be at least one of " + std::to_string(queries) +
+                                        " queries, got [" + std::to_string(rows.begin) + ", " +
+                                        std::to_string(rows.end) + ")");
+}
+
 }  // namespace
 
 Status make_attention_problem(const AttentionInputs& inputs, const AttentionOptions& options,
@@ -118,18 +126,20 @@ Status make_attention_problem(const AttentionInputs& inputs, const AttentionOpti
   status = check_operands(inputs);
   if (!status.is_ok()) return status;
 
-  status = first_failure({check_present("query", inputs.query.is_present(), q),
-                          check_present("key", inputs.key.is_present(), k),
-                          check_present("value", inputs.value.is_present(), v), check_contiguous("query", inputs.query),
-                          check_contiguous("key", inputs.key), check_contiguous("value", inputs.value),
-                          check_contiguous("output", outputs.output), check_contiguous("weights", outputs.weights),
-                          check_contiguous("scores", outputs.scores)});
+  status = first_failure(
+      {check_present("query", inputs.query.is_present(), q), check_present("key", inputs.key.is_present(), k),
+       check_present("value", inputs.value.is_present(), v), check_contiguous("query", inputs.query),
+       check_contiguous("key", inputs.key), check_contiguous("value", inputs.value),
+       check_contiguous("output", outputs.output), check_contiguous("weights", outputs.weights),
+       check_contiguous("scores", outputs.scores), check_contiguous("mean weights", outputs.mean_weights)});
   if (!status.is_ok()) return status;
 
   const Shape scores{q[0], q[1], q[2], k[2]};
+  const QueryRange weight_rows = outputs.weight_rows.value_or(QueryRange{.begin = 0, .end = q[2]});
   status = first_failure(
-      {check_output("output", outputs.output, {q[0], q[1], q[2], v[3]}),
-       check_output("weights", outputs.weights, scores),
+      {check_output("output", outputs.output, {q[0], q[1], q[2], v[3]}), check_weight_rows(weight_rows, q[2]),
+       check_output("weights", outputs.weights, {q[0], q[1], weight_rows.end - weight_rows.begin, k[2]}),
+       check_output("mean weights", outputs.mean_weights, {q[0], 1, q[2], k[2]}),
        check_output("lse", outputs.log_sum_exp, {q[0], q[1], q[2], 1}), check_output("scores", outputs.scores, scores),
        check_output("entropy", outputs.entropy, {q[0], q[1], q[2], 1}), check_options(options, inputs)});
   if (!status.is_ok()) return status;
@@ -147,6 +157,7 @@ Status make_attention_problem(const AttentionInputs& inputs, const AttentionOpti
   problem.key_limit = k[2];
   problem.options = options;
   problem.inputs = inputs;
+  problem.weight_rows = weight_rows;
   problem.outputs = outputs;
 
   if (inputs.mask.is_present()) {

@@ -148,6 +148,26 @@ TEST_CASE("sinks that are NaN or above 1e30 are refused for any head, those of -
   CHECK(check({.sinks = none}).is_ok());
 }
 
+TEST_CASE("rows of weights that are none of the queries are refused, and weights of other rows than those") {
+  const auto check_rows = [](Index begin, Index end, Index rows) {
+    AttentionOutputs outputs{.weights = bhnd_view(&somewhere, {2, 4, rows, 5})};
+    outputs.weight_rows = {begin, end};
+    return check({}, outputs);
+  };
+  CHECK(check_rows(0, 3, 3).is_ok());
+  CHECK(check_rows(2, 3, 1).is_ok());
+  for (const auto& [begin, end] : {QueryRange{-1, 2}, QueryRange{1, 1}, QueryRange{2, 1}, QueryRange{2, 4}}) {
+    const Status status = check_rows(begin, end, end - begin);
+    CHECK(status.code() == StatusCode::option);
+    CHECK_THAT(status.message(), Catch::Matchers::ContainsSubstring("the rows of weights must be"));
+  }
+  CHECK(check_rows(1, 3, 3).message() == "attention: weights must be [2, 4, 2, 5], got [2, 4, 3, 5]");
+  AttentionOutputs mean{.mean_weights = bhnd_view(&somewhere, {2, 4, 3, 5})};
+  CHECK(check({}, mean).message() == "attention: mean weights must be [2, 1, 3, 5], got [2, 4, 3, 5]");
+  mean.mean_weights = bhnd_view(&somewhere, {2, 1, 3, 5});
+  CHECK(check({}, mean).is_ok());
+}
+
 TEST_CASE("scores and entropy of another shape than their own are refused") {
   CHECK(check({}, {.scores = bhnd_view(&somewhere, {2, 4, 3, 5})}).is_ok());
   CHECK(check({}, {.entropy = bhnd_view(&somewhere, {2, 4, 3, 1})}).is_ok());

@@ -69,14 +69,22 @@ enum class ScoreStage : std::uint8_t {
   masked = 2,  // after ALiBi and bias; -infinity where masked
 };
 
+/// Queries [begin, end).
+struct QueryRange {
+  Index begin;
+  Index end;
+};
+
 /// Any of them may be absent; each is written in whole.
 struct AttentionOutputs {
-  TensorView<float> output;       // [B, H, L, E]
-  TensorView<float> weights;      // [B, H, L, S]
-  TensorView<float> log_sum_exp;  // [B, H, L, 1], natural logarithm
-  TensorView<float> scores;       // [B, H, L, S]
-  TensorView<float> entropy;      // [B, H, L, 1], of the weights, natural logarithm
+  TensorView<float> output;        // [B, H, L, E]
+  TensorView<float> weights;       // [B, H, L, S], or [B, H, end - begin, S]: see weight_rows
+  TensorView<float> log_sum_exp;   // [B, H, L, 1], natural logarithm
+  TensorView<float> scores;        // [B, H, L, S]
+  TensorView<float> entropy;       // [B, H, L, 1], of the weights, natural logarithm
+  TensorView<float> mean_weights;  // [B, 1, L, S], over the query heads; costs the scores a second time
   ScoreStage score_stage = ScoreStage::raw;
+  std::optional<QueryRange> weight_rows;  // the queries whose weights are wanted; absent: all
 };
 
 /// Computes the outputs asked for. Masks are selections: a masked key or value
@@ -84,7 +92,7 @@ struct AttentionOutputs {
 /// with no key left gives zeros, and -infinity for log_sum_exp. A mask or bias
 /// whose last axis is neither 1 nor S but shorter masks the keys beyond it.
 /// The last axis of query, key, value, output and weights must be contiguous.
-/// Scratch grows with D + E, never with L * S. The views must stay valid for
+/// Scratch grows with D + E, never with L * S; for mean_weights also with B * H * L. The views must stay valid for
 /// the call; nothing is kept. Fails without writing when an input breaks a rule.
 Status attention(const AttentionInputs& inputs, const AttentionOptions& options, const AttentionOutputs& outputs,
                  Executor& executor);

@@ -30,8 +30,11 @@ export type BiasInput = TensorInput | Float32Array;
 export interface ReturnOptions {
   /** Default true. */
   readonly output?: boolean | undefined;
-  /** The attention weights, [B, H, L, S]. Default false. */
-  readonly weights?: boolean | undefined;
+  /**
+   * The attention weights, [B, H, L, S]; `{ rows: [from, to] }`: of queries from <= i < to alone, [B, H, to - from, S]; "mean":
+   * their mean over the query heads, [B, L, S]. Default false.
+   */
+  readonly weights?: boolean | "mean" | { readonly rows: readonly [number, number] } | undefined;
   /** The natural logarithm of each row's sum of exponentials, [B, H, L]. Default false. */
   readonly lse?: boolean | undefined;
   /** [B, H, L, S]: "raw" scaled, "capped" after softcap, "masked" after ALiBi, bias and masks. Default false. */
@@ -174,6 +177,7 @@ export const ATTENTION_OPTIONS_TO_COME = [
 ] as const;
 
 export const RETURN_OPTIONS = ["output", "weights", "lse", "scores", "entropy"] as const;
+export const WEIGHT_OPTIONS = ["rows"] as const;
 export const SCORE_STAGES = ["raw", "capped", "masked"] as const;
 
 export const SCORES = ["scaled-dot", "dot"] as const;

@@ -60,6 +60,9 @@ export interface AttentionStructure {
 /** How far the scores have come when they are handed out. */
 export type ScoreStage = "raw" | "capped" | "masked";
 
+/** Weights that are wanted: of each head for queries [from, to), or their mean over the query heads. */
+export type WeightForm = { readonly of: "rows"; readonly from: number; readonly to: number } | { readonly of: "mean" };
+
 /** Scaled dot-product attention, checked: a backend computes it without asking again. */
 export interface AttentionProblem {
   readonly query: Operand;
@@ -76,7 +79,7 @@ export interface AttentionProblem {
   readonly causal: CausalRule;
   readonly structure: AttentionStructure;
   readonly output: OutputView;
-  readonly weights: OutputView | null;
+  readonly weights: (OutputView & { readonly form: WeightForm }) | null;
   readonly lse: OutputView | null;
   readonly scores: OutputView | null;
   readonly scoreStage: ScoreStage;

@@ -41,6 +41,8 @@ export interface ReferenceResultTensor {
 export interface ReferenceResult {
   readonly output: ReferenceResultTensor;
   readonly weights: ReferenceResultTensor;
+  /** Over the query heads, [B, L, S] or [L, S]. */
+  readonly meanWeights: ReferenceResultTensor;
   readonly lse: ReferenceResultTensor;
   /** At each stage, whatever was asked for. */
   readonly scores: {
@@ -118,6 +120,10 @@ export function attention(
   return {
     output: fromHeads(output, [batch, queryHeads, queryLength, valueDim], layout, query.shape.length),
     weights: perKey(weights),
+    meanWeights: {
+      data: meanOverHeads(weights, [batch, queryHeads, queryLength, keyLength]),
+      shape: [batch, queryLength, keyLength].slice(Math.min(drop, 1)),
+    },
     lse: { data: lse, shape: perHead.slice(drop) },
     scores: { raw: perKey(raw), capped: perKey(capped), masked: perKey(masked) },
     entropy: { data: entropy, shape: perHead.slice(drop) },
@@ -178,6 +184,16 @@ function isInStructure(options: ReferenceOptions, b: number, i: number, j: numbe
   if (i >= (options.qLengths?.[b] ?? Infinity) || j >= (options.kvLengths?.[b] ?? Infinity)) return false;
   if (options.causal !== undefined && options.causal !== false && j > position) return false;
   return j >= position - open(options.window?.[0]) && j <= position + open(options.window?.[1]);
+}
+
+function meanOverHeads(weights: Float64Array, [batch, heads, queries, keys]: Dims): Float64Array {
+  const perHead = queries * keys;
+  return Float64Array.from({ length: batch * perHead }, (_, index) => {
+    const first = Math.floor(index / perHead) * heads * perHead + (index % perHead);
+    let sum = 0;
+    for (let h = 0; h < heads; h++) sum += weights[first + h * perHead] ?? Number.NaN;
+    return sum / heads;
+  });
 }
 
 function maskAt(mask: ReferenceMask | undefined, b: number, h: number, i: number, j: number, keys: number): boolean {
