@@ -23,9 +23,12 @@ struct AttentionCall {
   PackedView lse;
   PackedView scores;
   PackedView entropy;
+  PackedView mean_weights;
   std::uint32_t query_lengths;  // addresses of one int32 a batch entry
   std::uint32_t key_lengths;
-  std::uint32_t query_offsets;
+  std::uint32_t query_offsets;  // or a sequence
+  std::uint32_t query_starts;   // addresses of one int32 a sequence, and one
+  std::uint32_t key_starts;
   std::uint32_t alibi_slopes;  // addresses of one float a query head
   std::uint32_t sinks;
   float scale;
@@ -34,6 +37,9 @@ struct AttentionCall {
   std::int32_t window_left;  // -1: open
   std::int32_t window_right;
   std::int32_t score_stage;
+  std::int32_t sequences;
+  std::int32_t weight_rows_begin;
+  std::int32_t weight_rows_end;  // -1: all rows
 };
 
 }  // namespace heed::bindings

@@ -27,9 +27,12 @@ constexpr Field kFields[] = {
     {"lse", offsetof(AttentionCall, lse)},
     {"scores", offsetof(AttentionCall, scores)},
     {"entropy", offsetof(AttentionCall, entropy)},
+    {"meanWeights", offsetof(AttentionCall, mean_weights)},
     {"queryLengths", offsetof(AttentionCall, query_lengths)},
     {"keyLengths", offsetof(AttentionCall, key_lengths)},
     {"queryOffsets", offsetof(AttentionCall, query_offsets)},
+    {"queryStarts", offsetof(AttentionCall, query_starts)},
+    {"keyStarts", offsetof(AttentionCall, key_starts)},
     {"alibiSlopes", offsetof(AttentionCall, alibi_slopes)},
     {"sinks", offsetof(AttentionCall, sinks)},
     {"scale", offsetof(AttentionCall, scale)},
@@ -38,6 +41,9 @@ constexpr Field kFields[] = {
     {"windowLeft", offsetof(AttentionCall, window_left)},
     {"windowRight", offsetof(AttentionCall, window_right)},
     {"scoreStage", offsetof(AttentionCall, score_stage)},
+    {"sequences", offsetof(AttentionCall, sequences)},
+    {"weightRowsBegin", offsetof(AttentionCall, weight_rows_begin)},
+    {"weightRowsEnd", offsetof(AttentionCall, weight_rows_end)},
 };
 
 }  // namespace

@@ -19,7 +19,7 @@ using heed::bindings::PackedView;
 
 constexpr std::size_t kAlignment = 64;
 constexpr std::uint64_t kMaxMemory = std::uint64_t{1} << 31;
-constexpr std::int32_t kOpen = -1;  // a side of the window without an end
+constexpr std::int32_t kOpen = -1;  // a side of the window, or a range of rows, without an end
 
 /// Of the last call that failed. A fixed buffer, because in shared memory two threads
 /// may fail at once: then a message is mixed up, but nothing breaks.
@@ -66,18 +66,24 @@ heed::AttentionOptions unpack_options(const AttentionCall& call) {
   options.query_lengths = numbers<std::int32_t>(call.query_lengths);
   options.key_lengths = numbers<std::int32_t>(call.key_lengths);
   options.query_offsets = numbers<std::int32_t>(call.query_offsets);
+  options.sequences = {.query_starts = numbers<std::int32_t>(call.query_starts),
+                       .key_starts = numbers<std::int32_t>(call.key_starts),
+                       .count = call.sequences};
   options.alibi_slopes = numbers<float>(call.alibi_slopes);
   options.sinks = numbers<float>(call.sinks);
   return options;
 }
 
 heed::AttentionOutputs unpack_outputs(const AttentionCall& call) {
-  return {.output = unpack<float>(call.output),
-          .weights = unpack<float>(call.weights),
-          .log_sum_exp = unpack<float>(call.lse),
-          .scores = unpack<float>(call.scores),
-          .entropy = unpack<float>(call.entropy),
-          .score_stage = static_cast<heed::ScoreStage>(call.score_stage)};
+  heed::AttentionOutputs outputs{.output = unpack<float>(call.output),
+                                 .weights = unpack<float>(call.weights),
+                                 .log_sum_exp = unpack<float>(call.lse),
+                                 .scores = unpack<float>(call.scores),
+                                 .entropy = unpack<float>(call.entropy),
+                                 .mean_weights = unpack<float>(call.mean_weights),
+                                 .score_stage = static_cast<heed::ScoreStage>(call.score_stage)};
+  if (call.weight_rows_end != kOpen) outputs.weight_rows = {call.weight_rows_begin, call.weight_rows_end};
+  return outputs;
 }
 
 }  // namespace

@@ -97,8 +97,7 @@ inline bool make_scores(const Panel& panel, const AttentionBlock& block, const K
     }
   }
   hand_out(ScoreStage::masked);
-  if (panel.rows[0].weights)
-    park_scores<Arch>(panel, keys.first, keys.count, keys.scores, &AttentionRow::weights, 1.0F);
+  if (panel.wants_weights) park_scores<Arch>(panel, keys.first, keys.count, keys.scores, &AttentionRow::weights, 1.0F);
   return has_masked;
 }
 
@@ -122,46 +121,60 @@ inline void attend_keys(const Panel& panel, const AttentionBlock& block, const K
 
 /// Whether a boolean mask takes the whole block from the panel, and nobody wants to see it.
 inline bool may_skip(const Panel& panel, const KeyBlock& keys) {
-  return keys.masked == MaskedKeys::all && !panel.rows[0].scores && !panel.rows[0].weights;
+  return keys.masked == MaskedKeys::all && !panel.rows[0].scores && !panel.wants_weights;
 }
 
+/// The panels of a block, and the keys that concern any of them.
 template <class Arch>
-void attend(const AttentionBlock& block) {
-  const int panels = (block.row_count + kPanel<Arch> - 1) / kPanel<Arch>;
-  const std::int64_t shared = attention_scratch_floats(kPanel<Arch>, panels, block.head_dim, block.value_dim, 0);
+struct Panels {
+  Panel all[kMaxRows / kPanel<Arch>];
+  int count;
+  int first_begin;
+  int last_end = 0;
+
+  explicit Panels(const AttentionBlock& block)
+      : count((block.row_count + kPanel<Arch> - 1) / kPanel<Arch>), first_begin(block.key_length) {
+    for (int index = 0; index < count; ++index) {
+      const Panel& panel = all[index] = make_panel<Arch>(block, index);
+      if (panel.first_begin < first_begin) first_begin = panel.first_begin;
+      if (panel.last_end > last_end) last_end = panel.last_end;
+    }
+  }
+};
+
+/// Calls visit(panel, keys, values) for each run of keys that concerns a panel: block by block, so that a
+/// block passes every panel while it is in the cache. Blocks start at multiples of key_block whatever the
+/// rows, so that a row's sums are grouped the same way in any task.
+template <class Arch, class Visit>
+inline void for_each_block(const Panels<Arch>& panels, const AttentionBlock& block, Visit visit) {
+  const std::int64_t shared = attention_scratch_floats(kPanel<Arch>, panels.count, block.head_dim, block.value_dim, 0);
   float* const scores = block.scratch + shared;
   float* const addends = scores + std::ptrdiff_t{block.key_block} * kPanel<Arch>;
 
-  Panel all[kMaxRows / kPanel<Arch>];
-  int first_begin = block.key_length;
-  int last_end = 0;
-  for (int index = 0; index < panels; ++index) {
-    const Panel& panel = all[index] = make_panel<Arch>(block, index);
-    start_panel<Arch>(panel, block);
-    if (panel.first_begin < first_begin) first_begin = panel.first_begin;
-    if (panel.last_end > last_end) last_end = panel.last_end;
-  }
-  // Blocks start at multiples of key_block whatever the rows, so that a row's sums are
-  // grouped the same way in any task.
-  for (int start = first_begin / block.key_block * block.key_block; start < last_end; start += block.key_block) {
-    const int stop = start + block.key_block < last_end ? start + block.key_block : last_end;
+  const int first = panels.first_begin / block.key_block * block.key_block;
+  for (int start = first; start < panels.last_end; start += block.key_block) {
+    const int stop = start + block.key_block < panels.last_end ? start + block.key_block : panels.last_end;
     FiniteValues values(start, stop);
-    for (int index = 0; index < panels; ++index) {
-      const Panel& panel = all[index];
+    for (int index = 0; index < panels.count; ++index) {
+      const Panel& panel = panels.all[index];
       const int begin = start > panel.first_begin ? start : panel.first_begin;
       const int end = stop < panel.last_end ? stop : panel.last_end;
       if (begin >= end) continue;
       KeyBlock keys{begin, end - begin, MaskedKeys::none, scores, addends};
       if (panel.rows[0].mask) keys.masked = look_at_mask(panel, block, keys.first, keys.count);
-      if (!may_skip(panel, keys)) attend_keys<Arch>(panel, block, keys, values);
+      if (!may_skip(panel, keys)) visit(panel, keys, values);
     }
   }
-  for (int index = 0; index < panels; ++index) write_results<Arch>(all[index], block);
 }
 
 template <class Arch>
-constexpr AttentionKernels make_attention_kernels(const char* name) noexcept {
-  return {name, kLanes<Arch>, kPanel<Arch>, &attend<Arch>};
+void attend(const AttentionBlock& block) {
+  const Panels<Arch> panels(block);
+  for (int index = 0; index < panels.count; ++index) start_panel<Arch>(panels.all[index], block);
+  for_each_block<Arch>(panels, block, [&block](const Panel& panel, const KeyBlock& keys, FiniteValues& values) {
+    attend_keys<Arch>(panel, block, keys, values);
+  });
+  for (int index = 0; index < panels.count; ++index) write_results<Arch>(panels.all[index], block);
 }
 
 }  // namespace heed::kernels

@@ -7,6 +7,12 @@
 
 namespace heed::kernels {
 
+/// How a row's scores become weights once all of them are known: 2^(score - maximum) * factor.
+struct WeightRule {
+  float maximum;
+  float factor;
+};
+
 /// One query and where its results go. A null pointer leaves a part out.
 struct AttentionRow {
   const float* query;        // head_dim numbers
@@ -17,7 +23,9 @@ struct AttentionRow {
   float* scores;             // key_length numbers, at the block's stage
   float* log_sum_exp;
   float* entropy;
-  float position;  // among the keys, for ALiBi
+  WeightRule* weight_rule;  // attend() writes it, add_weights() reads it
+  float* mean_weights;      // key_length numbers that add_weights() adds to
+  float position;           // among the keys, for ALiBi
   float alibi_slope;
   float sink;              // a logit of the denominator; -infinity: none
   std::int32_t key_begin;  // the row sees keys [key_begin, key_end) ...
@@ -74,6 +82,8 @@ struct AttentionKernels {
   int lanes;
   int panel;  // rows computed side by side; a task's rows are cut in panels
   void (*attend)(const AttentionBlock& block);
+  /// After attend(): adds every row's weights, computed once more, to its mean_weights.
+  void (*add_weights)(const AttentionBlock& block);
 };
 
 }  // namespace heed::kernels

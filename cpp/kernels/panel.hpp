@@ -23,6 +23,8 @@ struct Panel {
   int first_begin, last_begin;
   int first_end, last_end;
 
+  bool wants_weights;  // of any of its rows
+
   [[nodiscard]] const AttentionRow& row(int lane) const { return rows[lane < row_count ? lane : row_count - 1]; }
 };
 
@@ -45,6 +47,8 @@ inline Panel make_panel(const AttentionBlock& block, int index) {
   panel.maximum = take(1);
   panel.sum = take(1);
   panel.spread = take(1);
+
+  for (int lane = 0; lane < panel.row_count; ++lane) panel.wants_weights |= panel.rows[lane].weights != nullptr;
 
   panel.first_begin = panel.last_begin = panel.rows[0].key_begin;
   panel.first_end = panel.last_end = panel.rows[0].key_end;

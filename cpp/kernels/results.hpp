@@ -17,31 +17,42 @@ inline void park_scores(const Panel& panel, int first_key, int count, const floa
                         float* AttentionRow::* target, float factor) {
   for (int vector = 0; vector < kPanelVectors; ++vector) {
     const int first_lane = vector * kLanes<Arch>;
-    float* targets[kLanes<Arch>] = {};
+    RowTargets<Arch> targets;
     for (int lane = 0; lane < kLanes<Arch> && first_lane + lane < panel.row_count; ++lane) {
-      targets[lane] = panel.rows[first_lane + lane].*target + first_key;
+      float* const row = panel.rows[first_lane + lane].*target;
+      if (row) targets.of[lane] = row + first_key;
     }
     lanes_to_rows<Arch>(count, scores + first_lane, kPanel<Arch>, Batch<Arch>(factor), targets);
   }
 }
 
-/// Turns one row's parked scores into weights: 2^(score - maximum) / sum.
+/// Weights by a rule for each lane. Holds its constants in registers, as Exp2 does.
 template <class Arch>
-inline void finish_weights(const AttentionRow& row, int key_length, float maximum, float inverse_sum) {
-  const Exp2<Arch> exp2(kExp2OfResults);
-  const Batch<Arch> floor(kExp2OfResults.floor);
-  const Batch<Arch> factor(inverse_sum);
-  const Batch<Arch> zero(0.0F);
+class FinalWeight {
+ public:
+  FinalWeight() : exp2_(kExp2OfResults) {}
+
+  Batch<Arch> operator()(Batch<Arch> score, Batch<Arch> maximum, Batch<Arch> factor) const {
+    const Batch<Arch> exponent = score - maximum;
+    // A masked key weighs nothing even where the maximum, and so the exponent, is NaN.
+    const auto is_nothing = (exponent < Batch<Arch>(kExp2OfResults.floor)) | (score == Batch<Arch>(kMasked));
+    return xsimd::select(is_nothing, Batch<Arch>(0.0F), exp2_(exponent) * factor);
+  }
+
+ private:
+  Exp2<Arch> exp2_;
+};
+
+/// Turns one row's parked scores into weights.
+template <class Arch>
+inline void finish_weights(const AttentionRow& row, int key_length, const WeightRule& rule) {
+  const FinalWeight<Arch> weight_of;
   const int end = row.key_end > row.key_begin ? row.key_end : row.key_begin;
   for (int j = 0; j < row.key_begin; ++j) row.weights[j] = 0.0F;
   for (int j = row.key_begin; j < end; j += kLanes<Arch>) {
     const int count = end - j < kLanes<Arch> ? end - j : kLanes<Arch>;
     const Batch<Arch> score = load_some<Arch>(row.weights + j, count);
-    const Batch<Arch> exponent = score - Batch<Arch>(maximum);
-    // A masked key weighs nothing even where the maximum, and so the exponent, is NaN.
-    const auto is_nothing = (exponent < floor) | (score == Batch<Arch>(kMasked));
-    const Batch<Arch> weight = xsimd::select(is_nothing, zero, exp2(exponent) * factor);
-    store_some<Arch>(weight, row.weights + j, count);
+    store_some<Arch>(weight_of(score, Batch<Arch>(rule.maximum), Batch<Arch>(rule.factor)), row.weights + j, count);
   }
   for (int j = end; j < key_length; ++j) row.weights[j] = 0.0F;
 }
@@ -77,16 +88,18 @@ inline void write_results(const Panel& panel, const AttentionBlock& block) {
   for (int vector = 0; vector < kPanelVectors; ++vector) {
     const int first_lane = vector * kLanes<Arch>;
     alignas(kScratchAlignment) float inverse_sums[kLanes<Arch>] = {};
-    float* targets[kLanes<Arch>] = {};
+    RowTargets<Arch> targets;
     for (int lane = 0; lane < kLanes<Arch> && first_lane + lane < panel.row_count; ++lane) {
       const int index = first_lane + lane;
       const AttentionRow& row = panel.rows[index];
       const RowEnd end = end_row(row, panel.maximum[index], panel.sum[index], panel.spread[index]);
-      if (row.weights) finish_weights<Arch>(row, block.key_length, panel.maximum[index], end.inverse_sum);
+      const WeightRule rule{.maximum = panel.maximum[index], .factor = end.inverse_sum};
+      if (row.weights) finish_weights<Arch>(row, block.key_length, rule);
+      if (row.weight_rule) *row.weight_rule = rule;
       if (row.log_sum_exp) *row.log_sum_exp = end.log_sum_exp;
       if (row.entropy) *row.entropy = end.entropy;
       inverse_sums[lane] = end.inverse_sum;
-      targets[lane] = row.output;
+      targets.of[lane] = row.output;
     }
     lanes_to_rows<Arch>(block.value_dim, panel.output + first_lane, kPanel<Arch>,
                         Batch<Arch>::load_aligned(inverse_sums), targets);

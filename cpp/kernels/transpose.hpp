@@ -40,10 +40,10 @@ inline void rows_to_lanes(int length, float* panel, std::ptrdiff_t stride, Load 
   }
 }
 
-/// The way back, times a factor for each lane: targets[lane] receives its row, null is left out.
-template <class Arch>
-inline void lanes_to_rows(int length, const float* panel, std::ptrdiff_t stride, Batch<Arch> factor,
-                          float* const (&targets)[kLanes<Arch>]) {
+/// The way back, times a factor for each lane: `store(lane, i, vector, count)` receives each row's
+/// numbers from i on.
+template <class Arch, class Store>
+inline void lanes_to_rows(int length, const float* panel, std::ptrdiff_t stride, Batch<Arch> factor, Store store) {
   constexpr int lanes = kLanes<Arch>;
   for (int i = 0; i < length; i += lanes) {
     const int count = length - i < lanes ? length - i : lanes;
@@ -52,10 +52,18 @@ inline void lanes_to_rows(int length, const float* panel, std::ptrdiff_t stride,
       square[line] = Batch<Arch>::load_aligned(panel + (i + (line < count ? line : 0)) * stride) * factor;
     }
     xsimd::transpose(square, square + lanes);
-    for (int lane = 0; lane < lanes; ++lane) {
-      if (targets[lane]) store_some<Arch>(square[lane], targets[lane] + i, count);
-    }
+    for (int lane = 0; lane < lanes; ++lane) store(lane, i, square[lane], count);
   }
 }
+
+/// Where each lane's row goes; null: nowhere.
+template <class Arch>
+struct RowTargets {
+  float* of[kLanes<Arch>] = {};
+
+  void operator()(int lane, int i, Batch<Arch> numbers, int count) const {
+    if (of[lane]) store_some<Arch>(numbers, of[lane] + i, count);
+  }
+};
 
 }  // namespace heed::kernels

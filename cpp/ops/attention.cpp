@@ -2,19 +2,21 @@
 
 #include <algorithm>
 #include <array>
-#include <limits>
+#include <string>
 
 #include "kernels/instances/instances.hpp"
 #include "ops/attend_with.hpp"
+#include "ops/describe.hpp"
 #include "ops/scratch.hpp"
 #include "plan/attention_plan.hpp"
 #include "problem/attention_problem.hpp"
-#include "problem/key_range.hpp"
 
 namespace heed {
 namespace {
 
+using kernels::AttentionBlock;
 using kernels::AttentionRow;
+using kernels::WeightRule;
 
 static_assert(kMaxRowsPerTask <= kernels::kMaxRows);
 
@@ -25,30 +27,34 @@ struct Job {
   const kernels::AttentionKernels& kernels;
   float* scratch;
   Index scratch_per_worker;  // floats
+  WeightRule* weight_rules;  // [B, H, L], kept for the second pass; null: there is none
 };
 
-AttentionRow describe_row(const AttentionProblem& problem, Index batch, Index head, Index query) {
-  const AttentionOptions& options = problem.options;
-  const KeyRange keys = visible_keys(problem, batch, query);
-  return {
-      .query = problem.inputs.query.at(batch, head, query),
-      .mask = problem.inputs.mask.at(batch, head, query),
-      .bias = problem.inputs.bias.at(batch, head, query),
-      .output = problem.outputs.output.at(batch, head, query),
-      .weights = problem.outputs.weights.at(batch, head, query),
-      .scores = problem.outputs.scores.at(batch, head, query),
-      .log_sum_exp = problem.outputs.log_sum_exp.at(batch, head, query),
-      .entropy = problem.outputs.entropy.at(batch, head, query),
-      .position = static_cast<float>(position_of(problem, batch, query)),
-      .alibi_slope = options.alibi_slopes == nullptr ? 0.0F : options.alibi_slopes[head],
-      .sink = options.sinks == nullptr ? -std::numeric_limits<float>::infinity() : options.sinks[head],
-      .key_begin = static_cast<std::int32_t>(keys.begin),
-      .key_end = static_cast<std::int32_t>(keys.end),
-  };
+Job& job_of(void* context) { return *static_cast<Job*>(context); }
+
+WeightRule* weight_rule_of(const Job& job, Index batch, Index head, Index query) {
+  const AttentionProblem& problem = job.problem;
+  if (job.weight_rules == nullptr) return nullptr;
+  return job.weight_rules + (batch * problem.query_heads + head) * problem.query_length + query;
+}
+
+AttentionRow describe_row(const Job& job, Index batch, Index head, Index query) {
+  const AttentionOutputs& out = job.problem.outputs;
+  const QueryRange& weight_rows = job.problem.weight_rows;
+  AttentionRow row = describe_query(job.problem, batch, head, query);
+  row.output = out.output.at(batch, head, query);
+  if (weight_rows.begin <= query && query < weight_rows.end) {
+    row.weights = out.weights.at(batch, head, query - weight_rows.begin);
+  }
+  row.scores = out.scores.at(batch, head, query);
+  row.log_sum_exp = out.log_sum_exp.at(batch, head, query);
+  row.entropy = out.entropy.at(batch, head, query);
+  row.weight_rule = weight_rule_of(job, batch, head, query);
+  return row;
 }
 
 void run_task(void* context, Index task, int worker) {
-  const Job& job = *static_cast<const Job*>(context);
+  const Job& job = job_of(context);
   const AttentionProblem& problem = job.problem;
   const Index group = task / job.plan.tasks_per_group;
   const Index batch = group / problem.kv_heads;
@@ -60,29 +66,54 @@ void run_task(void* context, Index task, int worker) {
   for (Index i = 0; i < row_count; ++i) {
     const Index row = first_row + i;
     const Index head = kv_head * problem.heads_per_group() + row / problem.query_length;
-    rows[static_cast<std::size_t>(i)] = describe_row(problem, batch, head, row % problem.query_length);
+    rows[static_cast<std::size_t>(i)] = describe_row(job, batch, head, row % problem.query_length);
+  }
+  AttentionBlock block = describe_block(problem, job.plan, batch, kv_head);
+  block.rows = rows.data();
+  block.row_count = static_cast<int>(row_count);
+  block.scratch = job.scratch + worker * job.scratch_per_worker;
+  job.kernels.attend(block);
+}
+
+/// The mean of the weights of some queries: head after head, in this order whatever the tasks.
+void run_mean_task(void* context, Index task, int worker) {
+  const Job& job = job_of(context);
+  const AttentionProblem& problem = job.problem;
+  const Index batch = task / job.plan.mean_tasks_per_batch;
+  const Index first_query = task % job.plan.mean_tasks_per_batch * job.plan.queries_per_mean_task;
+  const Index count = std::min(job.plan.queries_per_mean_task, problem.query_length - first_query);
+  for (Index i = 0; i < count; ++i) {
+    std::fill_n(problem.outputs.mean_weights.at(batch, 0, first_query + i), problem.key_length, 0.0F);
   }
 
-  const AttentionInputs& in = problem.inputs;
-  job.kernels.attend({
-      .rows = rows.data(),
-      .row_count = static_cast<int>(row_count),
-      .key = in.key.at(batch, kv_head, 0),
-      .key_stride = static_cast<std::ptrdiff_t>(in.key.strides[2]),
-      .value = in.value.at(batch, kv_head, 0),
-      .value_stride = static_cast<std::ptrdiff_t>(in.value.strides[2]),
-      .mask_stride = static_cast<std::ptrdiff_t>(in.mask.strides[3]),
-      .bias_stride = static_cast<std::ptrdiff_t>(in.bias.strides[3]),
-      .key_length = static_cast<int>(problem.key_length),
-      .head_dim = static_cast<int>(problem.head_dim),
-      .value_dim = static_cast<int>(problem.value_dim),
-      .key_block = job.plan.key_block,
-      .scale = problem.scale,
-      .softcap = problem.softcap,
-      .has_alibi = problem.options.alibi_slopes != nullptr,
-      .score_stage = static_cast<kernels::ScoreStage>(problem.outputs.score_stage),
-      .scratch = job.scratch + worker * job.scratch_per_worker,
-  });
+  std::array<AttentionRow, kMaxRowsPerTask> rows;
+  for (Index head = 0; head < problem.query_heads; ++head) {
+    for (Index i = 0; i < count; ++i) {
+      const Index query = first_query + i;
+      AttentionRow row = describe_query(problem, batch, head, query);
+      row.weight_rule = weight_rule_of(job, batch, head, query);
+      row.mean_weights = problem.outputs.mean_weights.at(batch, 0, query);
+      rows[static_cast<std::size_t>(i)] = row;
+    }
+    AttentionBlock block = describe_block(problem, job.plan, batch, head / problem.heads_per_group());
+    block.rows = rows.data();
+    block.row_count = static_cast<int>(count);
+    block.scratch = job.scratch + worker * job.scratch_per_worker;
+    job.kernels.add_weights(block);
+  }
+}
+
+Status no_room(Index floats) {
+  return {StatusCode::memory,
+          "attention: scratch memory must fit, could not get " + std::to_string(floats) + " floats"};
+}
+
+/// The second pass: with each row's maximum and sum known, as part of the mean.
+void average_weights(Job& job, Executor& executor) {
+  const Index rows = job.problem.batch * job.problem.query_heads * job.problem.query_length;
+  const float share = 1.0F / static_cast<float>(job.problem.query_heads);
+  for (Index row = 0; row < rows; ++row) job.weight_rules[row].factor *= share;
+  executor.run({run_mean_task, &job, job.plan.mean_task_count});
 }
 
 }  // namespace
@@ -99,12 +130,20 @@ Status attend_with(const kernels::AttentionKernels& kernels, const AttentionInpu
   const Index per_worker =
       kernels::attention_scratch_floats(kernels.panel, panels, problem.head_dim, problem.value_dim, plan.key_block);
   const Scratch scratch(per_worker * executor.worker_count());
-  if (!scratch.is_available()) {
-    return {StatusCode::memory, "attention: scratch memory must fit, could not get " +
-                                    std::to_string(per_worker * executor.worker_count()) + " floats"};
+  if (!scratch.is_available()) return no_room(per_worker * executor.worker_count());
+  Job job{problem, plan, kernels, scratch.data(), per_worker, nullptr};
+  if (plan.mean_task_count == 0) {
+    executor.run({run_task, &job, plan.task_count});
+    return {};
   }
-  Job job{problem, plan, kernels, scratch.data(), per_worker};
+
+  constexpr Index kFloatsPerRule = sizeof(WeightRule) / sizeof(float);
+  const Index rule_floats = kFloatsPerRule * problem.batch * problem.query_heads * problem.query_length;
+  const Scratch rules(rule_floats);
+  if (!rules.is_available()) return no_room(rule_floats);
+  job.weight_rules = reinterpret_cast<WeightRule*>(rules.data());
   executor.run({run_task, &job, plan.task_count});
+  average_weights(job, executor);
   return {};
 }
 

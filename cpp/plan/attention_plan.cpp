@@ -46,6 +46,13 @@ AttentionPlan plan_attention(const AttentionProblem& problem, const Machine& mac
   plan.tasks_per_group = divide_up(rows, plan.rows_per_task);
   plan.task_count = groups * plan.tasks_per_group;
   plan.key_block = static_cast<int>(choose_key_block(problem));
+
+  if (problem.outputs.mean_weights.is_present()) {
+    const Index queries = choose_rows_per_task(problem.query_length, problem.batch, machine);
+    plan.queries_per_mean_task = std::min(queries, plan.rows_per_task);
+    plan.mean_tasks_per_batch = divide_up(problem.query_length, plan.queries_per_mean_task);
+    plan.mean_task_count = problem.batch * plan.mean_tasks_per_batch;
+  }
   return plan;
 }
 

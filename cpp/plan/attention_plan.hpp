@@ -25,6 +25,12 @@ struct AttentionPlan {
   Index tasks_per_group;
   Index task_count;
   int key_block;  // keys between two updates of the running softmax
+
+  // The second pass, for the mean of the weights over the heads: a task is one batch entry and
+  // a run of its queries, of all heads. No more rows at a time than the first pass has.
+  Index queries_per_mean_task;
+  Index mean_tasks_per_batch;
+  Index mean_task_count;  // 0: not wanted
 };
 
 AttentionPlan plan_attention(const AttentionProblem& problem, const Machine& machine);

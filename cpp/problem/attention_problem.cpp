@@ -2,22 +2,18 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numbers>
 #include <string>
 #include <string_view>
 
+#include "problem/check_options.hpp"
 #include "problem/describe.hpp"
+#include "problem/failures.hpp"
 
 namespace heed {
 namespace {
 
 // Far enough below 2^31 for positions and block ends to be 32-bit numbers.
 constexpr Index kMaxSize = Index{1} << 30;
-
-// Of options that are multiplied with scores or distances: far from overflowing, beyond any use.
-constexpr float kLargest = 1e30F;
-
-Status broken(StatusCode code, const std::string& rule) { return {code, "attention: " + rule}; }
 
 template <typename T>
 Status check_sizes(std::string_view name, const TensorView<T>& view) {
@@ -106,65 +102,12 @@ Status check_output(std::string_view name, const TensorView<float>& view, const 
                 std::string(name) + " must be " + describe(expected) + ", got " + describe(view.shape));
 }
 
-Status first_failure(std::initializer_list<Status> statuses) {
-  for (const Status& status : statuses) {
-    if (!status.is_ok()) return status;
-  }
-  return {};
-}
-
-/// One length a batch entry, each in [0, limit].
-Status check_lengths(const char* name, const std::int32_t* lengths, Index batch, Index limit) {
-  if (lengths == nullptr) return {};
-  for (Index b = 0; b < batch; ++b) {
-    if (lengths[b] >= 0 && lengths[b] <= limit) continue;
-    return broken(StatusCode::option, std::string(name) + " must be between 0 and " + std::to_string(limit) + ", got " +
-                                          std::to_string(lengths[b]) + " for batch entry " + std::to_string(b));
-  }
-  return {};
-}
-
-/// One number a head, each of which `is_good`.
-Status check_per_head(const char* rule, const float* numbers, Index heads, bool (*is_good)(float)) {
-  if (numbers == nullptr) return {};
-  for (Index h = 0; h < heads; ++h) {
-    if (!is_good(numbers[h])) {
-      return broken(StatusCode::option, std::string(rule) + ", number " + std::to_string(h) + " is not");
-    }
-  }
-  return {};
-}
-
-bool is_softcap(float number) { return number >= 1.0F / kLargest && number <= kLargest; }
-
-bool is_slope(float number) { return std::abs(number) <= kLargest; }
-
-/// -infinity is no sink.
-bool is_sink(float number) { return number <= kLargest; }
-
-Status check_options(const AttentionOptions& options, const AttentionInputs& inputs) {
-  const Shape& q = inputs.query.shape;
-  if (options.scale && !std::isfinite(*options.scale)) {
-    return broken(StatusCode::option, "scale must be a finite number");
-  }
-  // Kernels take exponentials in base 2.
-  if (options.scale && !std::isfinite(*options.scale * std::numbers::log2e_v<float>)) {
-    return broken(StatusCode::option, "scale * log2(e) must be finite in single precision");
-  }
-  if (options.softcap && !is_softcap(*options.softcap)) {
-    return broken(StatusCode::option, "softcap must be between 1e-30 and 1e30");
-  }
-  if (options.causal > Causal::upper_left) {
-    return broken(StatusCode::option, "causal must be none, lower_right or upper_left");
-  }
-  if (options.window.left.value_or(0) < 0 || options.window.right.value_or(0) < 0) {
-    return broken(StatusCode::option, "window must be open or 0 and more on either side");
-  }
-  return first_failure(
-      {check_lengths("qLengths", options.query_lengths, q[0], q[2]),
-       check_lengths("kvLengths", options.key_lengths, q[0], inputs.key.shape[2]),
-       check_per_head("alibiSlopes must be between -1e30 and 1e30", options.alibi_slopes, q[1], is_slope),
-       check_per_head("sinks must be at most 1e30", options.sinks, q[1], is_sink)});
+Status check_weight_rows(const QueryRange& rows, Index queries) {
+  if (rows.begin >= 0 && rows.begin < rows.end && rows.end <= queries) return {};
+  if (rows.begin == 0 && rows.end == queries) return {};  // all of none
+  return broken(StatusCode::option, "the rows of weights must be at least one of " + std::to_string(queries) +
+                                        " queries, got [" + std::to_string(rows.begin) + ", " +
+                                        std::to_string(rows.end) + ")");
 }
 
 }  // namespace
@@ -183,18 +126,20 @@ Status make_attention_problem(const AttentionInputs& inputs, const AttentionOpti
   status = check_operands(inputs);
   if (!status.is_ok()) return status;
 
-  status = first_failure({check_present("query", inputs.query.is_present(), q),
-                          check_present("key", inputs.key.is_present(), k),
-                          check_present("value", inputs.value.is_present(), v), check_contiguous("query", inputs.query),
-                          check_contiguous("key", inputs.key), check_contiguous("value", inputs.value),
-                          check_contiguous("output", outputs.output), check_contiguous("weights", outputs.weights),
-                          check_contiguous("scores", outputs.scores)});
+  status = first_failure(
+      {check_present("query", inputs.query.is_present(), q), check_present("key", inputs.key.is_present(), k),
+       check_present("value", inputs.value.is_present(), v), check_contiguous("query", inputs.query),
+       check_contiguous("key", inputs.key), check_contiguous("value", inputs.value),
+       check_contiguous("output", outputs.output), check_contiguous("weights", outputs.weights),
+       check_contiguous("scores", outputs.scores), check_contiguous("mean weights", outputs.mean_weights)});
   if (!status.is_ok()) return status;
 
   const Shape scores{q[0], q[1], q[2], k[2]};
+  const QueryRange weight_rows = outputs.weight_rows.value_or(QueryRange{.begin = 0, .end = q[2]});
   status = first_failure(
-      {check_output("output", outputs.output, {q[0], q[1], q[2], v[3]}),
-       check_output("weights", outputs.weights, scores),
+      {check_output("output", outputs.output, {q[0], q[1], q[2], v[3]}), check_weight_rows(weight_rows, q[2]),
+       check_output("weights", outputs.weights, {q[0], q[1], weight_rows.end - weight_rows.begin, k[2]}),
+       check_output("mean weights", outputs.mean_weights, {q[0], 1, q[2], k[2]}),
        check_output("lse", outputs.log_sum_exp, {q[0], q[1], q[2], 1}), check_output("scores", outputs.scores, scores),
        check_output("entropy", outputs.entropy, {q[0], q[1], q[2], 1}), check_options(options, inputs)});
   if (!status.is_ok()) return status;
@@ -212,6 +157,7 @@ Status make_attention_problem(const AttentionInputs& inputs, const AttentionOpti
   problem.key_limit = k[2];
   problem.options = options;
   problem.inputs = inputs;
+  problem.weight_rows = weight_rows;
   problem.outputs = outputs;
 
   if (inputs.mask.is_present()) {

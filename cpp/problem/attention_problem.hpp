@@ -21,6 +21,7 @@ struct AttentionProblem {
   float scale;
   float softcap;    // 0: none
   Index key_limit;  // keys from here on are masked for every query
+  QueryRange weight_rows;
 
   AttentionInputs inputs;
   AttentionOptions options;

@@ -12,26 +12,59 @@ Index length_or(const std::int32_t* lengths, Index batch, Index otherwise) {
   return lengths == nullptr ? otherwise : lengths[batch];
 }
 
+/// The queries and keys among which a query has its place: those of its batch entry, or of
+/// its sequence.
+struct Surroundings {
+  Index first_query, end_query;
+  Index first_key, end_key;
+  Index index;  // among the offsets
+};
+
+Surroundings find_sequence(const PackedSequences& sequences, Index query) {
+  const std::int32_t* const starts = sequences.query_starts;
+  // The last that starts at or before the query: those that start there as well are empty.
+  const Index index = std::upper_bound(starts, starts + sequences.count + 1, query) - starts - 1;
+  return {.first_query = starts[index],
+          .end_query = starts[index + 1],
+          .first_key = sequences.keys()[index],
+          .end_key = sequences.keys()[index + 1],
+          .index = index};
+}
+
+Surroundings surroundings_of(const AttentionProblem& problem, Index batch, Index query) {
+  const AttentionOptions& options = problem.options;
+  if (options.sequences.are_given()) return find_sequence(options.sequences, query);
+  return {.first_query = 0,
+          .end_query = length_or(options.query_lengths, batch, problem.query_length),
+          .first_key = 0,
+          .end_key = length_or(options.key_lengths, batch, problem.key_length),
+          .index = batch};
+}
+
+Index find_position(const AttentionOptions& options, const Surroundings& around, Index query) {
+  const Index upper_left = query - around.first_query + around.first_key;
+  if (options.query_offsets != nullptr) return upper_left + options.query_offsets[around.index];
+  if (options.causal == Causal::upper_left) return upper_left;
+  return query - around.end_query + around.end_key;
+}
+
 }  // namespace
 
 Index position_of(const AttentionProblem& problem, Index batch, Index query) {
-  const AttentionOptions& options = problem.options;
-  if (options.query_offsets != nullptr) return query + options.query_offsets[batch];
-  if (options.causal == Causal::upper_left) return query;
-  return query + length_or(options.key_lengths, batch, problem.key_length) -
-         length_or(options.query_lengths, batch, problem.query_length);
+  return find_position(problem.options, surroundings_of(problem, batch, query), query);
 }
 
 KeyRange visible_keys(const AttentionProblem& problem, Index batch, Index query) {
   const AttentionOptions& options = problem.options;
-  if (query >= length_or(options.query_lengths, batch, problem.query_length)) return {.begin = 0, .end = 0};
+  const Surroundings around = surroundings_of(problem, batch, query);
+  if (query >= around.end_query) return {.begin = 0, .end = 0};
 
-  const Index limit = std::min(problem.key_limit, length_or(options.key_lengths, batch, problem.key_length));
-  const Index position = position_of(problem, batch, query);
+  const Index limit = std::max(around.first_key, std::min(problem.key_limit, around.end_key));
+  const Index position = find_position(options, around, query);
   const Index left = std::min(options.window.left.value_or(kOpen), kOpen);
   const Index right = options.causal == Causal::none ? std::min(options.window.right.value_or(kOpen), kOpen) : 0;
-  const Index end = std::clamp<Index>(position + right + 1, 0, limit);
-  return {.begin = std::clamp<Index>(position - left, 0, end), .end = end};
+  const Index end = std::clamp(position + right + 1, around.first_key, limit);
+  return {.begin = std::clamp(position - left, around.first_key, end), .end = end};
 }
 
 }  // namespace heed

@@ -26,8 +26,25 @@ double element(const TensorView<const T>& view, const Row& row, Index j, double 
   return static_cast<double>(view.data[offset]);
 }
 
+/// The sequence whose queries, or keys, `index` is among.
+Index sequence_of(const PackedSequences& sequences, const std::int32_t* starts, Index index) {
+  for (Index n = 0; n < sequences.count; ++n) {
+    if (starts[n] <= index && index < starts[n + 1]) return n;
+  }
+  return -1;
+}
+
 /// Where the query stands among the keys.
 Index position(const AttentionInputs& in, const AttentionOptions& options, const Row& row) {
+  if (const PackedSequences& sequences = options.sequences; sequences.are_given()) {
+    const Index n = sequence_of(sequences, sequences.query_starts, row.i);
+    const Index local = row.i - sequences.query_starts[n];
+    const Index keys = sequences.keys()[n + 1] - sequences.keys()[n];
+    const Index queries = sequences.query_starts[n + 1] - sequences.query_starts[n];
+    Index offset = options.causal == Causal::upper_left ? 0 : keys - queries;
+    if (options.query_offsets != nullptr) offset = options.query_offsets[n];
+    return sequences.keys()[n] + local + offset;
+  }
   if (options.query_offsets != nullptr) return row.i + options.query_offsets[row.b];
   if (options.causal == Causal::upper_left) return row.i;
   const Index keys = options.key_lengths != nullptr ? options.key_lengths[row.b] : in.key.shape[2];
@@ -37,6 +54,10 @@ Index position(const AttentionInputs& in, const AttentionOptions& options, const
 
 bool is_masked(const AttentionInputs& in, const AttentionOptions& options, const Row& row, Index j) {
   const Index at = position(in, options, row);
+  if (const PackedSequences& sequences = options.sequences; sequences.are_given()) {
+    const Index of_query = sequence_of(sequences, sequences.query_starts, row.i);
+    if (sequence_of(sequences, sequences.keys(), j) != of_query) return true;
+  }
   if (options.query_lengths != nullptr && row.i >= options.query_lengths[row.b]) return true;
   if (options.key_lengths != nullptr && j >= options.key_lengths[row.b]) return true;
   if (options.causal != Causal::none && j > at) return true;

@@ -1,5 +1,6 @@
 #include "attention_case.hpp"
 
+#include <algorithm>
 #include <array>
 
 #include "problem/describe.hpp"
@@ -11,6 +12,17 @@ std::int32_t random_length(Random& random, Index length) {
   if (random.chance(0.15)) return 0;
   if (random.chance(0.15)) return static_cast<std::int32_t>(length);
   return static_cast<std::int32_t>(random.below(length + 1));
+}
+
+/// Where sequences start that lie one after the other from 0 to `total`; some are empty.
+std::vector<std::int32_t> random_starts(Random& random, Index count, Index total) {
+  std::vector<std::int32_t> starts = {0};
+  for (Index n = 1; n < count; ++n) {
+    starts.push_back(random.chance(0.2) ? starts.back() : static_cast<std::int32_t>(random.below(total + 1)));
+  }
+  starts.push_back(static_cast<std::int32_t>(total));
+  std::ranges::sort(starts);
+  return starts;
 }
 
 float random_sink(Random& random) {
@@ -30,6 +42,14 @@ void add_options(Random& random, const AttentionCase& one, AttentionTensors& mad
     if (one.has_query_offsets) {
       const Index offset = random.below(one.queries + one.keys + 4) - one.queries - 2;
       made.query_offsets.push_back(static_cast<std::int32_t>(offset));
+    }
+  }
+  if (one.sequences > 0) {
+    made.query_starts = random_starts(random, one.sequences, one.queries);
+    made.key_starts = random_starts(random, one.sequences, one.keys);
+    options.sequences = {made.query_starts.data(), made.key_starts.data(), one.sequences};
+    for (Index n = 1; n < one.sequences && one.has_query_offsets; ++n) {
+      made.query_offsets.push_back(static_cast<std::int32_t>(random.below(20) - 5));
     }
   }
   for (Index h = 0; h < one.heads; ++h) {
@@ -53,6 +73,7 @@ std::string describe_options(const AttentionCase& one) {
   if (one.has_query_offsets) text += " offsets";
   if (one.has_alibi) text += " alibi";
   if (one.has_sinks) text += " sinks";
+  if (one.sequences > 0) text += " sequences " + std::to_string(one.sequences);
   return text;
 }
 

@@ -31,6 +31,7 @@ struct AttentionCase {
   bool has_query_offsets = false;
   bool has_alibi = false;
   bool has_sinks = false;
+  Index sequences = 0;  // packed one after the other, if any; some of them empty
 
   [[nodiscard]] Shape query_shape() const { return {batch, heads, queries, head_dim}; }
   [[nodiscard]] Shape key_shape() const { return {batch, kv_heads, keys, head_dim}; }
@@ -44,7 +45,7 @@ std::string describe(const AttentionCase& one);
 struct AttentionTensors {
   Owned<float> query, key, value, bias;
   Owned<std::uint8_t> mask;
-  std::vector<std::int32_t> query_lengths, key_lengths, query_offsets;
+  std::vector<std::int32_t> query_lengths, key_lengths, query_offsets, query_starts, key_starts;
   std::vector<float> alibi_slopes, sinks;
   AttentionOptions options;  // of them, those that are not empty
 

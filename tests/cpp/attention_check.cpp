@@ -101,6 +101,16 @@ ScoreRules rules_of(const AttentionInputs& inputs, const AttentionOptions& optio
   if (options.softcap) rules.softcap = static_cast<double>(*options.softcap);
   if (options.alibi_slopes != nullptr) rules.slope = static_cast<double>(options.alibi_slopes[row.h]);
   if (options.sinks != nullptr) rules.sink = static_cast<double>(options.sinks[row.h]);
+  if (const PackedSequences& sequences = options.sequences; sequences.are_given()) {
+    Index n = sequences.count - 1;
+    while (sequences.query_starts[n] > row.i) --n;
+    const Index queries = sequences.query_starts[n + 1] - sequences.query_starts[n];
+    const Index keys = sequences.keys()[n + 1] - sequences.keys()[n];
+    Index offset = options.causal == Causal::upper_left ? 0 : keys - queries;
+    if (options.query_offsets != nullptr) offset = options.query_offsets[n];
+    rules.position = static_cast<double>(sequences.keys()[n] + row.i - sequences.query_starts[n] + offset);
+    return rules;
+  }
   const Index keys = options.key_lengths == nullptr ? inputs.key.shape[2] : options.key_lengths[row.b];
   const Index queries = options.query_lengths == nullptr ? inputs.query.shape[2] : options.query_lengths[row.b];
   Index offset = options.causal == Causal::upper_left ? 0 : keys - queries;

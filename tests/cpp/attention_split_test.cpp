@@ -35,6 +35,11 @@ std::vector<AttentionCase> option_cases() {
     cases.push_back(one);
     one.has_query_offsets = true;
     cases.push_back(one);
+    one.batch = 1;
+    one.mask = one.bias = std::nullopt;
+    one.has_query_lengths = one.has_key_lengths = false;
+    one.sequences = 5;
+    cases.push_back(one);
   }
   return cases;
 }

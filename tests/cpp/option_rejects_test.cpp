@@ -71,6 +71,61 @@ TEST_CASE("offsets of any size are taken") {
   CHECK(check({.causal = Causal::lower_right, .query_offsets = offsets}).is_ok());
 }
 
+TEST_CASE("packed sequences that do not lie one after the other over the whole length are refused") {
+  struct Refused {
+    std::vector<std::int32_t> queries, keys;
+    const char* rule;
+  };
+  const AttentionInputs inputs = {.query = bhnd_view<const float>(&somewhere, {1, 4, 3, 8}),
+                                  .key = bhnd_view<const float>(&somewhere, {1, 2, 5, 8}),
+                                  .value = bhnd_view<const float>(&somewhere, {1, 2, 5, 6}),
+                                  .mask = {},
+                                  .bias = {}};
+  AttentionProblem problem{};
+  const auto check_packed = [&](const std::vector<std::int32_t>& queries, const std::vector<std::int32_t>& keys) {
+    AttentionOptions options;
+    options.sequences = {queries.data(), keys.empty() ? nullptr : keys.data(), std::ssize(queries) - 1};
+    return make_attention_problem(inputs, options, {}, problem);
+  };
+  for (const auto& [queries, keys, rule] :
+       {Refused{{1, 3}, {0, 5}, "cuSeqlensQ must start at 0, got 1"},
+        Refused{{0, 2}, {0, 5}, "cuSeqlensQ must end at 3, the whole length, got 2"},
+        Refused{{0, 4}, {0, 5}, "cuSeqlensQ must end at 3, the whole length, got 4"},
+        Refused{{0, 2, 1, 3}, {0, 1, 2, 5}, "cuSeqlensQ must not decrease, got 2 and then 1"},
+        Refused{{0, -1, 3}, {0, 1, 5}, "cuSeqlensQ must not decrease, got 0 and then -1"},
+        Refused{{0, 3}, {2, 5}, "cuSeqlensK must start at 0, got 2"},
+        Refused{{0, 3}, {0, 4}, "cuSeqlensK must end at 5, the whole length, got 4"},
+        Refused{{0, 1, 3}, {0, 6, 5}, "cuSeqlensK must not decrease, got 6 and then 5"},
+        Refused{{0, 3}, {}, "must end at 5"}}) {
+    const Status status = check_packed(queries, keys);
+    CHECK(status.code() == StatusCode::option);
+    CHECK_THAT(status.message(), Catch::Matchers::ContainsSubstring(rule));
+  }
+  CHECK(check_packed({0, 3}, {0, 5}).is_ok());
+  CHECK(check_packed({0, 0, 1, 1, 3, 3}, {0, 1, 1, 5, 5, 5}).is_ok());
+}
+
+TEST_CASE("packed sequences are refused without queries' own, with lengths, and for a batch") {
+  const std::int32_t queries[] = {0, 3};
+  const std::int32_t keys[] = {0, 5};
+  check_refused({.sequences = {.key_starts = keys, .count = 1}}, "cuSeqlensK needs cuSeqlensQ");
+  check_refused({.sequences = {queries, keys, 1}}, "cuSeqlensQ needs a batch of one, got 2");
+  const AttentionInputs inputs = {.query = bhnd_view<const float>(&somewhere, {1, 4, 3, 8}),
+                                  .key = bhnd_view<const float>(&somewhere, {1, 2, 5, 8}),
+                                  .value = bhnd_view<const float>(&somewhere, {1, 2, 5, 6}),
+                                  .mask = {},
+                                  .bias = {}};
+  for (const auto member : {&AttentionOptions::query_lengths, &AttentionOptions::key_lengths}) {
+    AttentionOptions options;
+    options.sequences = {queries, keys, 1};
+    options.*member = queries + 1;
+    AttentionProblem problem{};
+    const Status status = make_attention_problem(inputs, options, {}, problem);
+    CHECK(status.code() == StatusCode::option);
+    CHECK_THAT(status.message(), Catch::Matchers::ContainsSubstring("exclude each other"));
+  }
+}
+
 TEST_CASE("slopes that are not between -1e30 and 1e30 are refused for any head") {
   for (const std::size_t head : {0U, 3U}) {
     for (const float bad : {kNan, kInfinity, -kInfinity}) {
@@ -91,6 +146,26 @@ TEST_CASE("sinks that are NaN or above 1e30 are refused for any head, those of -
   }
   const float none[] = {-kInfinity, 0.0F, -kInfinity, 1e30F};
   CHECK(check({.sinks = none}).is_ok());
+}
+
+TEST_CASE("rows of weights that are none of the queries are refused, and weights of other rows than those") {
+  const auto check_rows = [](Index begin, Index end, Index rows) {
+    AttentionOutputs outputs{.weights = bhnd_view(&somewhere, {2, 4, rows, 5})};
+    outputs.weight_rows = {begin, end};
+    return check({}, outputs);
+  };
+  CHECK(check_rows(0, 3, 3).is_ok());
+  CHECK(check_rows(2, 3, 1).is_ok());
+  for (const auto& [begin, end] : {QueryRange{-1, 2}, QueryRange{1, 1}, QueryRange{2, 1}, QueryRange{2, 4}}) {
+    const Status status = check_rows(begin, end, end - begin);
+    CHECK(status.code() == StatusCode::option);
+    CHECK_THAT(status.message(), Catch::Matchers::ContainsSubstring("the rows of weights must be"));
+  }
+  CHECK(check_rows(1, 3, 3).message() == "attention: weights must be [2, 4, 2, 5], got [2, 4, 3, 5]");
+  AttentionOutputs mean{.mean_weights = bhnd_view(&somewhere, {2, 4, 3, 5})};
+  CHECK(check({}, mean).message() == "attention: mean weights must be [2, 1, 3, 5], got [2, 4, 3, 5]");
+  mean.mean_weights = bhnd_view(&somewhere, {2, 1, 3, 5});
+  CHECK(check({}, mean).is_ok());
 }
 
 TEST_CASE("scores and entropy of another shape than their own are refused") {

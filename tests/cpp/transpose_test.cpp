@@ -55,10 +55,10 @@ TEMPLATE_LIST_TEST_CASE("lanes come out in rows of exactly the length asked for"
     Owned<float> rows = allocate<float>({1, 1, lanes, length + 1}, Layout::bhnd, -9.0F);
     // The second row is left out, and each lane has a factor of its own, which is a power of two.
     alignas(64) float factors[lanes];
-    float* targets[lanes];
+    kernels::RowTargets<TestType> targets;
     for (int lane = 0; lane < lanes; ++lane) {
       factors[lane] = lane % 2 == 0 ? 1.0F : 0.5F;
-      targets[lane] = lane == 1 ? nullptr : rows.view.at(0, 0, lane);
+      targets.of[lane] = lane == 1 ? nullptr : rows.view.at(0, 0, lane);
     }
     kernels::lanes_to_rows<TestType>(length, lines.numbers, lanes, kernels::Batch<TestType>::load_aligned(factors),
                                      targets);

@@ -100,13 +100,22 @@ export function caseOf(random: Random, label: string, sizes: Sizes): Case {
 function structureOf(random: Random, { batch, heads, queryLength, keyLength }: Sizes): CaseOptions {
   const perBatch = (least: number, most: number): number[] =>
     Array.from({ length: batch }, () => random.whole(least, most));
+  const packed = batch === 1 && random.chance(0.15) ? random.whole(1, 5) : 0;
+  const perEntry = (least: number, most: number): number[] =>
+    Array.from({ length: packed === 0 ? batch : packed }, () => random.whole(least, most));
+  const starts = (total: number): number[] => [
+    0,
+    ...Array.from({ length: packed - 1 }, () => random.whole(0, total)).sort((a, b) => a - b),
+    total,
+  ];
   const side = (): number => random.pick([-1, 0, 1, 3, 40]);
   return {
     ...(random.chance(0.15) ? { softcap: random.pick([0.5, 3, 30]) } : {}),
     ...(random.chance(0.15) ? { window: [side(), side()] as const } : {}),
-    ...(random.chance(0.15) ? { qOffset: random.pick([0, 2, perBatch(-3, keyLength)]) } : {}),
-    ...(random.chance(0.1) ? { qLengths: perBatch(0, queryLength) } : {}),
-    ...(random.chance(0.15) ? { kvLengths: perBatch(0, keyLength) } : {}),
+    ...(random.chance(0.15) ? { qOffset: random.pick([0, 2, perEntry(-3, keyLength)]) } : {}),
+    ...(packed > 0 ? { cuSeqlensQ: starts(queryLength), cuSeqlensK: starts(keyLength) } : {}),
+    ...(packed === 0 && random.chance(0.1) ? { qLengths: perBatch(0, queryLength) } : {}),
+    ...(packed === 0 && random.chance(0.15) ? { kvLengths: perBatch(0, keyLength) } : {}),
     ...(random.chance(0.15) ? { alibiSlopes: Array.from({ length: heads }, () => random.next()) } : {}),
     ...(random.chance(0.15) ? { sinks: Array.from({ length: heads }, () => random.next() * 8 - 4) } : {}),
   };

@@ -74,6 +74,18 @@ describe("by hand", () => {
 });
 
 describe("identities", () => {
+  test("the mean of the weights is their sum over the heads, divided by how many there are", () => {
+    const { weights, meanWeights } = attention(tensor(2, 3, 2, 4), tensor(2, 1, 5, 4), tensor(2, 1, 5, 4));
+    expect(meanWeights.shape).toEqual([2, 2, 5]);
+    for (const [index, mean] of meanWeights.data.entries()) {
+      const first = Math.floor(index / 10) * 30 + (index % 10);
+      const [a = 0, b = 0, c = 0] = [first, first + 10, first + 20].map((at) => weights.data[at]);
+      expect(mean).toBeCloseTo((a + b + c) / 3, 15);
+    }
+    expect(attention(tensor(3, 2, 4), tensor(3, 5, 4), tensor(3, 5, 4)).meanWeights.shape).toEqual([2, 5]);
+    expect(attention(tensor(2, 4), tensor(5, 4), tensor(5, 4)).meanWeights.shape).toEqual([2, 5]);
+  });
+
   test("weights of a row sum to one, and an equal value for every key comes out as it is", () => {
     const ones = { data: new Float32Array(2 * 7 * 3).fill(0.5), shape: [1, 2, 7, 3] };
     const { output, weights } = attention(tensor(1, 4, 5, 8), tensor(1, 2, 7, 8), ones);

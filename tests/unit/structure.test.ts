@@ -46,6 +46,32 @@ describe.each(ENGINE_KINDS)("$variant, $worker worker", (kind) => {
     ["four valid keys, causal", { kvLengths: [4], causal: true }, ["0", "01", "012", "0123"]],
     ["two valid queries, causal", { qLengths: [2], causal: true }, ["01234", "012345", "", ""]],
     ["no valid key", { kvLengths: [0] }, ["", "", "", ""]],
+    ["two packed sequences", { cuSeqlensQ: [0, 1, 4], cuSeqlensK: [0, 2, 6] }, ["01", "2345", "2345", "2345"]],
+    [
+      "two packed sequences, causal",
+      { cuSeqlensQ: [0, 2, 4], cuSeqlensK: [0, 3, 6], causal: true },
+      ["01", "012", "34", "345"],
+    ],
+    [
+      "two packed sequences, causal from their first keys",
+      { cuSeqlensQ: [0, 2, 4], cuSeqlensK: [0, 3, 6], causal: "upper-left" },
+      ["0", "01", "3", "34"],
+    ],
+    [
+      "packed sequences with an offset each",
+      { cuSeqlensQ: Int32Array.of(0, 1, 4), cuSeqlensK: [0, 1, 6], causal: true, qOffset: [5, -1] },
+      ["0", "", "1", "12"],
+    ],
+    [
+      "packed sequences with a window",
+      { cuSeqlensQ: [0, 1, 4], cuSeqlensK: [0, 3, 6], window: [1, 0], qOffset: 0 },
+      ["0", "3", "34", "45"],
+    ],
+    [
+      "packed sequences, some of them empty",
+      { cuSeqlensQ: [0, 0, 2, 2, 4], cuSeqlensK: [0, 2, 2, 5, 6] },
+      ["", "", "5", "5"],
+    ],
     ["a bias shorter than the window", { window: [9, 9], bias: zeros(3) }, ["012", "012", "012", "012"]],
   ])("%s leaves the right keys", async (_, options, expected) => {
     expect(await seen(options)).toEqual(expected);
@@ -55,6 +81,15 @@ describe.each(ENGINE_KINDS)("$variant, $worker worker", (kind) => {
     expect(await seen({ kvLengths: [1, 3], qOffset: [0, 1], causal: true }, 2)).toEqual(
       ["0", "0", "0", "0"].concat(["01", "012", "012", "012"]),
     );
+  });
+
+  test("packed keys are cut as the queries are, where nothing else is said", async () => {
+    const [q, x] = [zeros(2, 5, 2), { data: Float32Array.from({ length: 20 }, (_, i) => i), shape: [2, 5, 2] }];
+    const given = await heed.attention(q, x, x, { cuSeqlensQ: [0, 2, 5], cuSeqlensK: [0, 2, 5] });
+    const { output } = await heed.attention(q, x, x, { cuSeqlensQ: [0, 2, 5] });
+    expect(output).toEqual(given.output);
+    // The second sequence of the first head holds 4 to 9.
+    expect([...output.data.subarray(0, 6)]).toEqual([1, 2, 1, 2, 6, 7].map((mean) => expect.closeTo(mean, 5)));
   });
 
   test("a sink takes its share and gives nothing", async () => {

@@ -30,6 +30,18 @@ struct Window {
   std::optional<Index> right;
 };
 
+/// Sequences of different lengths, one after the other along the length axes of a batch of
+/// one. Sequence n has the queries from query_starts[n] on, up to query_starts[n + 1], and
+/// attends to its own keys alone, likewise. Positions count from its own first query and key.
+struct PackedSequences {
+  const std::int32_t* query_starts = nullptr;  // count + 1 numbers from 0 to L; null: not packed
+  const std::int32_t* key_starts = nullptr;    // from 0 to S; null: query_starts
+  Index count = 0;
+
+  [[nodiscard]] bool are_given() const { return query_starts != nullptr; }
+  [[nodiscard]] const std::int32_t* keys() const { return key_starts == nullptr ? query_starts : key_starts; }
+};
+
 struct AttentionOptions {
   std::optional<float> scale;    // default 1 / sqrt(D)
   std::optional<float> softcap;  // c: scores become c * tanh(score / c)
@@ -38,10 +50,12 @@ struct AttentionOptions {
 
   // Numbers of the caller's, one per batch entry; null: not given. Queries and keys from a
   // length on are padding. An offset is the position of query 0 among the keys, for causal
-  // and window; it overrides the alignment, which otherwise goes by the lengths.
+  // and window; it overrides the alignment, which otherwise goes by the lengths. With packed
+  // sequences there are no lengths, and one offset per sequence.
   const std::int32_t* query_lengths = nullptr;
   const std::int32_t* key_lengths = nullptr;
   const std::int32_t* query_offsets = nullptr;
+  PackedSequences sequences;
 
   // One per query head; null: not given.
   const float* alibi_slopes = nullptr;  // adds -slope * |query's position - key|
@@ -55,14 +69,22 @@ enum class ScoreStage : std::uint8_t {
   masked = 2,  // after ALiBi and bias; -infinity where masked
 };
 
+/// Queries [begin, end).
+struct QueryRange {
+  Index begin;
+  Index end;
+};
+
 /// Any of them may be absent; each is written in whole.
 struct AttentionOutputs {
-  TensorView<float> output;       // [B, H, L, E]
-  TensorView<float> weights;      // [B, H, L, S]
-  TensorView<float> log_sum_exp;  // [B, H, L, 1], natural logarithm
-  TensorView<float> scores;       // [B, H, L, S]
-  TensorView<float> entropy;      // [B, H, L, 1], of the weights, natural logarithm
+  TensorView<float> output;        // [B, H, L, E]
+  TensorView<float> weights;       // [B, H, L, S], or [B, H, end - begin, S]: see weight_rows
+  TensorView<float> log_sum_exp;   // [B, H, L, 1], natural logarithm
+  TensorView<float> scores;        // [B, H, L, S]
+  TensorView<float> entropy;       // [B, H, L, 1], of the weights, natural logarithm
+  TensorView<float> mean_weights;  // [B, 1, L, S], over the query heads; costs the scores a second time
   ScoreStage score_stage = ScoreStage::raw;
+  std::optional<QueryRange> weight_rows;  // the queries whose weights are wanted; absent: all
 };
 
 /// Computes the outputs asked for. Masks are selections: a masked key or value
@@ -70,7 +92,7 @@ struct AttentionOutputs {
 /// with no key left gives zeros, and -infinity for log_sum_exp. A mask or bias
 /// whose last axis is neither 1 nor S but shorter masks the keys beyond it.
 /// The last axis of query, key, value, output and weights must be contiguous.
-/// Scratch grows with D + E, never with L * S. The views must stay valid for
+/// Scratch grows with D + E, never with L * S; for mean_weights also with B * H * L. The views must stay valid for
 /// the call; nothing is kept. Fails without writing when an input breaks a rule.
 Status attention(const AttentionInputs& inputs, const AttentionOptions& options, const AttentionOutputs& outputs,
                  Executor& executor);

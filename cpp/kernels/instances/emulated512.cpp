@@ -1,5 +1,5 @@
 // The kernels for emulated512.
-#include "kernels/attend.hpp"
+#include "kernels/attention_kernels.hpp"
 
 namespace heed::kernels {
 

@@ -1,5 +1,5 @@
 // The kernels for WebAssembly: SIMD, or relaxed SIMD where the target is compiled for it.
-#include "kernels/attend.hpp"
+#include "kernels/attention_kernels.hpp"
 
 namespace heed::kernels {
 

@@ -14,6 +14,9 @@ export async function use(): Promise<number> {
   const sum: number = (output.data[0] ?? 0) + (weights.data[0] ?? 0);
   // @ts-expect-error lse was not asked for
   lse.data;
+  const { weights: mean } = await heed.attention(tensor, tensor, tensor, { return: { weights: "mean" } });
+  const { weights: rows } = heed.attentionSync(tensor, tensor, tensor, { return: { weights: { rows: [0, 1] } } });
+  const firsts: number[] = [mean.data[0] ?? 0, rows.data[0] ?? 0];
   const kept: Tensor = (await heed.attention(tensor, tensor, tensor, { keep: true })).output;
   // @ts-expect-error a kept tensor has no data here
   kept.data;
@@ -29,5 +32,7 @@ export async function use(): Promise<number> {
     if (error instanceof HeedError && error.code === "disposed") throw error;
   }
   heed.dispose();
-  return sum + (out[0] ?? 0) + (reference(tensor, tensor, tensor).lse.data[0] ?? 0) + capabilities.cores;
+  return (
+    sum + firsts.length + (out[0] ?? 0) + (reference(tensor, tensor, tensor).lse.data[0] ?? 0) + capabilities.cores
+  );
 }

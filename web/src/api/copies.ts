@@ -2,9 +2,8 @@
 
 import { ATTENTION_OPTIONS, ATTENTION_OPTIONS_TO_COME, RETURN_OPTIONS } from "./options.js";
 import { isOptions, isRecord } from "./read-values.js";
-import { isTypedArray } from "./structure.js";
 import { Tensor } from "./tensor.js";
-import { isFloat32Array, isUint8Array, plainBytes, plainFloats } from "./typed-array.js";
+import { isFloat32Array, isTypedArray, isUint8Array, plainBytes, plainFloats } from "./typed-array.js";
 
 /** Names that options are read by; those that a prototype holds are not among an object's own. */
 const NAMES = [...ATTENTION_OPTIONS, ...ATTENTION_OPTIONS_TO_COME, ...RETURN_OPTIONS, "type"];

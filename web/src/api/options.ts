@@ -30,8 +30,11 @@ export type BiasInput = TensorInput | Float32Array;
 export interface ReturnOptions {
   /** Default true. */
   readonly output?: boolean | undefined;
-  /** The attention weights, [B, H, L, S]. Default false. */
-  readonly weights?: boolean | undefined;
+  /**
+   * The attention weights, [B, H, L, S]; `{ rows: [from, to] }`: of queries from <= i < to alone, [B, H, to - from, S]; "mean":
+   * their mean over the query heads, [B, L, S]. Default false.
+   */
+  readonly weights?: boolean | "mean" | { readonly rows: readonly [number, number] } | undefined;
   /** The natural logarithm of each row's sum of exponentials, [B, H, L]. Default false. */
   readonly lse?: boolean | undefined;
   /** [B, H, L, S]: "raw" scaled, "capped" after softcap, "masked" after ALiBi, bias and masks. Default false. */
@@ -56,7 +59,10 @@ export interface AttentionOptions {
   readonly mask?: MaskInput | undefined;
   /** true = "lower-right": query i sees keys j <= i + (S - L). "upper-left": j <= i. Default false. */
   readonly causal?: boolean | "lower-right" | "upper-left" | undefined;
-  /** The position of query 0 among the keys, for causal, window and ALiBi: instead of the alignment. One, or one a batch entry. */
+  /**
+   * The position of query 0 among the keys, for causal, window and ALiBi: instead of the alignment. One, or one a batch entry;
+   * with cuSeqlensQ one a sequence.
+   */
   readonly qOffset?: number | ArrayLike<number> | undefined;
   /** [left, right]: a query sees keys from position - left to position + right; -1 or Infinity is open. */
   readonly window?: readonly [number, number] | undefined;
@@ -64,6 +70,13 @@ export interface AttentionOptions {
   readonly qLengths?: ArrayLike<number> | undefined;
   /** The valid keys of each batch entry. */
   readonly kvLengths?: ArrayLike<number> | undefined;
+  /**
+   * Where sequences start that lie one after the other along the query's length axis, and its length: [0, ..., L]. Each attends
+   * to its own keys alone and counts positions from its own start. Needs a batch of one.
+   */
+  readonly cuSeqlensQ?: ArrayLike<number> | undefined;
+  /** The same of the keys: [0, ..., S]. Default cuSeqlensQ. */
+  readonly cuSeqlensK?: ArrayLike<number> | undefined;
   /** One a query head: adds -slope * |position - key| to the scores. */
   readonly alibiSlopes?: ArrayLike<number> | undefined;
   /** One a query head: a logit that joins the denominator only. */
@@ -138,6 +151,8 @@ export const ATTENTION_OPTIONS = [
   "window",
   "qLengths",
   "kvLengths",
+  "cuSeqlensQ",
+  "cuSeqlensK",
   "alibiSlopes",
   "sinks",
   "normalize",
@@ -155,8 +170,6 @@ export const ATTENTION_OPTIONS_TO_COME = [
   "scoreMod",
   "maskMod",
   "probMod",
-  "cuSeqlensQ",
-  "cuSeqlensK",
   "blocks",
   "topK",
   "dropout",
@@ -164,6 +177,7 @@ export const ATTENTION_OPTIONS_TO_COME = [
 ] as const;
 
 export const RETURN_OPTIONS = ["output", "weights", "lse", "scores", "entropy"] as const;
+export const WEIGHT_OPTIONS = ["rows"] as const;
 export const SCORE_STAGES = ["raw", "capped", "masked"] as const;
 
 export const SCORES = ["scaled-dot", "dot"] as const;

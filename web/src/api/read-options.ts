@@ -14,8 +14,10 @@ import {
   SCORE_STAGES,
   SCORES,
   SCORES_TO_COME,
+  WEIGHT_OPTIONS,
 } from "./options.js";
 import {
+  isOptions,
   isRecord,
   readBoolean,
   readChoice,
@@ -26,6 +28,9 @@ import {
   readSignal,
 } from "./read-values.js";
 import type { GivenStructure } from "./structure.js";
+
+/** Weights that are wanted: none, all, their mean over heads, or some rows, as they were given. */
+export type WantedWeights = boolean | "mean" | { readonly rows: unknown };
 
 /** The options of one attention call, checked. `bias` and `mask` are read with the tensors. */
 export interface ReadOptions {
@@ -39,7 +44,8 @@ export interface ReadOptions {
   /** Read with the shapes. */
   readonly structure: GivenStructure;
   readonly output: boolean;
-  readonly weights: boolean;
+  /** Rows are read with the shapes. */
+  readonly weights: WantedWeights;
   readonly lse: boolean;
   readonly scores: ScoreStage | null;
   readonly entropy: boolean;
@@ -68,6 +74,8 @@ export function readAttentionOptions(where: string, options: unknown): ReadOptio
       qOffset: given["qOffset"],
       qLengths: given["qLengths"],
       kvLengths: given["kvLengths"],
+      cuSeqlensQ: given["cuSeqlensQ"],
+      cuSeqlensK: given["cuSeqlensK"],
       alibiSlopes: given["alibiSlopes"],
       sinks: given["sinks"],
     },
@@ -91,18 +99,26 @@ function readReturn(
   value: unknown,
 ): Pick<ReadOptions, "output" | "weights" | "lse" | "scores" | "entropy"> {
   const given = readRecord(where, "return", value, RETURN_OPTIONS);
-  const { weights } = given;
-  if (weights === "mean" || (isRecord(weights) && "rows" in weights)) {
-    const form = weights === "mean" ? '"mean"' : "{ rows }";
-    throw new HeedError("unsupported", `${where}: return.weights ${form} is not supported by this version of heed`);
-  }
   return {
     output: readBoolean(where, "return.output", given["output"], DEFAULTS.output),
-    weights: readBoolean(where, "return.weights", weights, DEFAULTS.weights),
+    weights: readWeights(where, given["weights"]),
     lse: readBoolean(where, "return.lse", given["lse"], DEFAULTS.lse),
     scores: readScores(where, given["scores"]),
     entropy: readBoolean(where, "return.entropy", given["entropy"], DEFAULTS.entropy),
   };
+}
+
+function readWeights(where: string, value: unknown): WantedWeights {
+  if (value === undefined) return DEFAULTS.weights;
+  if (typeof value === "boolean" || value === "mean") return value;
+  if (isOptions(value)) {
+    const { rows } = readRecord(where, "return.weights", value, WEIGHT_OPTIONS);
+    if (rows !== undefined) return { rows };
+  }
+  throw new HeedError(
+    "option",
+    `${where}: return.weights must be true or false, "mean" or { rows: [from, to] }, got ${showValue(value)}`,
+  );
 }
 
 function readScores(where: string, value: unknown): ScoreStage | null {

@@ -1,7 +1,7 @@
 // What a call returns: types that follow from its options, and the making of them from what a backend computed.
 
 import type { AttentionComputed, Backend, Computed, ScoreStage } from "../backends/backend.js";
-import type { AttentionOptions } from "./options.js";
+import type { AttentionOptions, ReturnOptions } from "./options.js";
 import { type ArrayTensor, Tensor } from "./tensor.js";
 import type { CheckedAttention } from "./validate.js";
 
@@ -17,18 +17,21 @@ export type Returned<O> = O extends { readonly keep: infer K }
     ? Tensor | ArrayTensor
     : ArrayTensor;
 
-type OnRequest<O, Name extends "weights" | "lse" | "entropy"> = O extends {
-  readonly return: { readonly [N in Name]: true };
+type OnRequest<O, Name extends "weights" | "lse" | "entropy", Wanted = true> = O extends {
+  readonly return: { readonly [N in Name]: Wanted };
 }
   ? Returned<O>
   : Returned<O> | undefined;
+
+/** Every value of `return.weights` that asks for some. */
+type SomeWeights = Exclude<ReturnOptions["weights"], boolean | undefined> | true;
 
 /** The results of `attention`: typed as present where the options ask for them literally. */
 export interface AttentionResult<O = AttentionOptions> {
   /** The query's rank and layout. Absent with `return: { output: false }`. */
   readonly output: O extends { readonly return: { readonly output: false } } ? undefined : Returned<O>;
-  /** [B, H, L, S]; [H, L, S] for rank 3; [L, S] for rank 2. */
-  readonly weights: OnRequest<O, "weights">;
+  /** [B, H, L, S]; [H, L, S] for rank 3; [L, S] for rank 2. Of rows, that many for L; their mean is without H. */
+  readonly weights: OnRequest<O, "weights", SomeWeights>;
   /** [B, H, L]; [H, L] for rank 3; [L] for rank 2. */
   readonly lse: OnRequest<O, "lse">;
   /** [B, H, L, S], with the leading axes that the query has. */
@@ -62,7 +65,7 @@ export function resultOf(
     output: wantsOutput ? returned(backend, output, shapes.output) : undefined,
     weights: optional(computed.weights, shapes.weights),
     lse: optional(computed.lse, shapes.perQuery),
-    scores: optional(computed.scores, shapes.weights),
+    scores: optional(computed.scores, shapes.scores),
     entropy: optional(computed.entropy, shapes.perQuery),
   };
 }

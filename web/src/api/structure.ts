@@ -1,8 +1,10 @@
-// The options that go by batch entry, head or position: window, offsets, lengths, ALiBi slopes, sinks. Checked against the shapes.
+// The options that go by batch entry, sequence, head or position: window, offsets, lengths, ALiBi slopes, sinks. Checked against the shapes.
 
 import type { AttentionStructure, Dims4 } from "../backends/backend.js";
 import { showShape, showValue } from "./describe.js";
 import { HeedError } from "./errors.js";
+import { readSequences } from "./sequences.js";
+import { numbersOf } from "./typed-array.js";
 
 /** The options as they were given. */
 export interface GivenStructure {
@@ -10,6 +12,8 @@ export interface GivenStructure {
   readonly qOffset: unknown;
   readonly qLengths: unknown;
   readonly kvLengths: unknown;
+  readonly cuSeqlensQ: unknown;
+  readonly cuSeqlensK: unknown;
   readonly alibiSlopes: unknown;
   readonly sinks: unknown;
 }
@@ -21,10 +25,15 @@ const MAX_OFFSET = 2 ** 24;
 export function readStructure(where: string, given: GivenStructure, scores: Dims4): AttentionStructure {
   const [batch, heads, queries, keys] = scores;
   const [windowLeft, windowRight] = readWindow(where, given.window);
+  const sequences = readSequences(where, given, scores);
   return {
     windowLeft,
     windowRight,
-    qOffsets: readOffsets(where, given.qOffset, batch),
+    qOffsets:
+      sequences === null
+        ? readOffsets(where, given.qOffset, batch, "batch entries")
+        : readOffsets(where, given.qOffset, sequences.queryStarts.length - 1, "sequences"),
+    sequences,
     qLengths: readLengths(where, "qLengths", given.qLengths, batch, queries),
     kvLengths: readLengths(where, "kvLengths", given.kvLengths, batch, keys),
     alibiSlopes: readPerHead(where, "alibiSlopes", given.alibiSlopes, heads, (slope) => Math.abs(slope) <= 1e30),
@@ -50,14 +59,15 @@ function readWindow(where: string, value: unknown): readonly [number | null, num
   return [side(sides[0] ?? -1), side(sides[1] ?? -1)];
 }
 
-function readOffsets(where: string, value: unknown, batch: number): Int32Array<ArrayBuffer> | null {
+/** One for each of `count` things. */
+function readOffsets(where: string, value: unknown, count: number, things: string): Int32Array<ArrayBuffer> | null {
   if (value === undefined) return null;
-  const offsets = typeof value === "number" ? new Array<number>(batch).fill(value) : numbersOf(value);
+  const offsets = typeof value === "number" ? new Array<number>(count).fill(value) : numbersOf(value);
   const isOffset = (offset: number): boolean => Number.isInteger(offset) && Math.abs(offset) <= MAX_OFFSET;
-  if (offsets === null || offsets.length !== batch || !offsets.every(isOffset)) {
+  if (offsets === null || offsets.length !== count || !offsets.every(isOffset)) {
     throw new HeedError(
       "option",
-      `${where}: qOffset must be a whole number between -2^24 and 2^24, or one for each of ${batch} batch entries, got ${showValue(value)}`,
+      `${where}: qOffset must be a whole number between -2^24 and 2^24, or one for each of ${count} ${things}, got ${showValue(value)}`,
     );
   }
   return Int32Array.from(offsets);
@@ -98,19 +108,4 @@ function readPerHead(
     );
   }
   return Float32Array.from(numbers);
-}
-
-/** The numbers of an array or typed array; null for anything else. */
-function numbersOf(value: unknown): readonly number[] | null {
-  if (!Array.isArray(value) && !isTypedArray(value)) return null;
-  const numbers: number[] = [];
-  for (const number of value) {
-    if (typeof number !== "number") return null;
-    numbers.push(number);
-  }
-  return numbers;
-}
-
-export function isTypedArray(value: unknown): value is Iterable<unknown> {
-  return ArrayBuffer.isView(value) && !(value instanceof DataView);
 }

@@ -38,6 +38,21 @@ export function plainBytes(array: Uint8Array): Uint8Array {
   return new Uint8Array(buffer(array) as ArrayBuffer, byteOffset(array) as number, size);
 }
 
+/** The numbers of an array or typed array; null for anything else. */
+export function numbersOf(value: unknown): readonly number[] | null {
+  if (!Array.isArray(value) && !isTypedArray(value)) return null;
+  const numbers: number[] = [];
+  for (const number of value) {
+    if (typeof number !== "number") return null;
+    numbers.push(number);
+  }
+  return numbers;
+}
+
+export function isTypedArray(value: unknown): value is Iterable<unknown> {
+  return ArrayBuffer.isView(value) && !(value instanceof DataView);
+}
+
 /** An intrinsic getter of %TypedArray%.prototype: for typed arrays the language fixes what each returns. */
 function getter(name: PropertyKey): (value: unknown) => unknown {
   const get = Object.getOwnPropertyDescriptor(PROTOTYPE, name)?.get;

@@ -1,13 +1,14 @@
 // Tensors + read options -> a frozen AttentionProblem, or a HeedError that names the rule and the shapes that broke it.
 
-import type { AttentionProblem, Backend, Dims4, Operand, OutputView } from "../backends/backend.js";
+import type { AttentionProblem, Backend, Dims4, Operand, OutputView, WeightForm } from "../backends/backend.js";
 import { showShape, showValue } from "./describe.js";
 import { HeedError } from "./errors.js";
 import { dense, perHeadShape, userShape, type Walk, walkOf } from "./layout.js";
 import { MAX_ELEMENTS, product, type ReadTensor, readMask, readTensor, withBareShape } from "./operands.js";
-import type { ReadOptions } from "./read-options.js";
+import type { Layout } from "./options.js";
+import type { ReadOptions, WantedWeights } from "./read-options.js";
 import { readStructure } from "./structure.js";
-import { lengthOf } from "./typed-array.js";
+import { lengthOf, numbersOf } from "./typed-array.js";
 
 /** A checked call: what to compute, and the shapes in which the caller sees the results. */
 export interface CheckedAttention {
@@ -15,6 +16,7 @@ export interface CheckedAttention {
   readonly shapes: {
     readonly output: readonly number[];
     readonly weights: readonly number[];
+    readonly scores: readonly number[];
     /** Of what each query has one number of: lse and entropy. */
     readonly perQuery: readonly number[];
   };
@@ -36,6 +38,7 @@ export function validateAttention(
   const order = options.layout === "bhnd" || rank === 2 ? "bhnd" : "bnhd";
   const output = outputView(where, "output", dense(order, outputShape));
   const perQuery = dense("bhnd", [target[0], target[1], target[2], 1]);
+  const form = weightForm(where, options.weights, target[2]);
   checkOut(where, options.out, output.elements);
   const problem: AttentionProblem = {
     query: operand(query, walks.query),
@@ -48,7 +51,7 @@ export function validateAttention(
     causal: options.causal,
     structure: readStructure(where, options.structure, target),
     output,
-    weights: options.weights ? outputView(where, "weights", dense("bhnd", target)) : null,
+    weights: form && { ...outputView(where, "weights", dense("bhnd", weightsShape(form, target))), form },
     lse: options.lse ? outputView(where, "lse", perQuery) : null,
     scores: options.scores ? outputView(where, "scores", dense("bhnd", target)) : null,
     scoreStage: options.scores ?? "raw",
@@ -60,10 +63,38 @@ export function validateAttention(
     problem: Object.freeze(problem),
     shapes: {
       output: userShape(outputShape, rank, options.layout),
-      weights: perHeadShape(target, rank, options.layout),
+      weights: weightsUserShape(form, target, rank, options.layout),
+      scores: perHeadShape(target, rank, options.layout),
       perQuery: perHeadShape(target.slice(0, 3), rank, options.layout),
     },
   };
+}
+
+/** Null: no weights are wanted. */
+function weightForm(where: string, wanted: WantedWeights, queries: number): WeightForm | null {
+  if (wanted === false) return null;
+  if (wanted === true) return { of: "rows", from: 0, to: queries };
+  if (wanted === "mean") return { of: "mean" };
+  const [from = -1, to = -1, ...rest] = numbersOf(wanted.rows) ?? [];
+  const isRange = rest.length === 0 && Number.isInteger(from) && Number.isInteger(to) && from >= 0 && from < to;
+  if (isRange && to <= queries) return { of: "rows", from, to };
+  throw new HeedError(
+    "option",
+    `${where}: return.weights.rows must be [from, to], two whole numbers with 0 <= from < to <= ${queries}, got ${showValue(wanted.rows)}`,
+  );
+}
+
+function weightsShape(form: WeightForm, [batch, heads, queries, keys]: Dims4): Dims4 {
+  return form.of === "mean" ? [batch, 1, queries, keys] : [batch, heads, form.to - form.from, keys];
+}
+
+/** The mean has no head axis. */
+function weightsUserShape(form: WeightForm | null, target: Dims4, rank: number, layout: Layout): readonly number[] {
+  if (form === null) return [];
+  const shape = weightsShape(form, target);
+  if (form.of === "rows") return perHeadShape(shape, rank, layout);
+  const [batch, , queries, keys] = shape;
+  return rank === 4 || layout === "packed" ? [batch, queries, keys] : [queries, keys];
 }
 
 interface Walks {

@@ -33,17 +33,24 @@ export interface OutputView {
 /** "lower-right": query i sees keys j <= i + (S - L). "upper-left": j <= i. */
 export type CausalRule = "none" | "lower-right" | "upper-left";
 
+/** Sequences one after the other in a batch of one: where the queries and keys of each start, then their ends. Of equal length. */
+export interface PackedSequences {
+  readonly queryStarts: Int32Array<ArrayBuffer>;
+  readonly keyStarts: Int32Array<ArrayBuffer>;
+}
+
 /** Which keys the structure leaves to a query, and what goes by head. Null: not given. */
 export interface AttentionStructure {
   /** A query sees the keys from its position less this one ... */
   readonly windowLeft: number | null;
   /** ... to its position plus this one. */
   readonly windowRight: number | null;
-  /** One a batch entry: the position of query 0 among the keys, instead of the causal alignment. */
+  /** One a batch entry or sequence: the position of query 0 among the keys, instead of the causal alignment. */
   readonly qOffsets: Int32Array<ArrayBuffer> | null;
   /** One a batch entry: queries from here on are padding. */
   readonly qLengths: Int32Array<ArrayBuffer> | null;
   readonly kvLengths: Int32Array<ArrayBuffer> | null;
+  readonly sequences: PackedSequences | null;
   /** One a query head: -slope * |position - key| joins the scores. */
   readonly alibiSlopes: Float32Array<ArrayBuffer> | null;
   /** One a query head: a logit that joins the denominator only. */
@@ -52,6 +59,9 @@ export interface AttentionStructure {
 
 /** How far the scores have come when they are handed out. */
 export type ScoreStage = "raw" | "capped" | "masked";
+
+/** Weights that are wanted: of each head for queries [from, to), or their mean over the query heads. */
+export type WeightForm = { readonly of: "rows"; readonly from: number; readonly to: number } | { readonly of: "mean" };
 
 /** Scaled dot-product attention, checked: a backend computes it without asking again. */
 export interface AttentionProblem {
@@ -69,7 +79,7 @@ export interface AttentionProblem {
   readonly causal: CausalRule;
   readonly structure: AttentionStructure;
   readonly output: OutputView;
-  readonly weights: OutputView | null;
+  readonly weights: (OutputView & { readonly form: WeightForm }) | null;
   readonly lse: OutputView | null;
   readonly scores: OutputView | null;
   readonly scoreStage: ScoreStage;

@@ -22,6 +22,8 @@ export interface ReferenceOptions {
   readonly window?: readonly [number, number] | undefined;
   readonly qLengths?: ArrayLike<number> | undefined;
   readonly kvLengths?: ArrayLike<number> | undefined;
+  readonly cuSeqlensQ?: ArrayLike<number> | undefined;
+  readonly cuSeqlensK?: ArrayLike<number> | undefined;
   readonly alibiSlopes?: ArrayLike<number> | undefined;
   readonly sinks?: ArrayLike<number> | undefined;
   readonly mask?: ReferenceMask | undefined;
@@ -39,6 +41,8 @@ export interface ReferenceResultTensor {
 export interface ReferenceResult {
   readonly output: ReferenceResultTensor;
   readonly weights: ReferenceResultTensor;
+  /** Over the query heads, [B, L, S] or [L, S]. */
+  readonly meanWeights: ReferenceResultTensor;
   readonly lse: ReferenceResultTensor;
   /** At each stage, whatever was asked for. */
   readonly scores: {
@@ -116,6 +120,10 @@ export function attention(
   return {
     output: fromHeads(output, [batch, queryHeads, queryLength, valueDim], layout, query.shape.length),
     weights: perKey(weights),
+    meanWeights: {
+      data: meanOverHeads(weights, [batch, queryHeads, queryLength, keyLength]),
+      shape: [batch, queryLength, keyLength].slice(Math.min(drop, 1)),
+    },
     lse: { data: lse, shape: perHead.slice(drop) },
     scores: { raw: perKey(raw), capped: perKey(capped), masked: perKey(masked) },
     entropy: { data: entropy, shape: perHead.slice(drop) },
@@ -143,17 +151,49 @@ function softmax(scores: readonly number[], sink: number): { probabilities: Floa
 
 /** Where query i stands among the keys: lower-right unless told otherwise, by the lengths that are valid. */
 function positionOf(options: ReferenceOptions, b: number, i: number, queries: number, keys: number): number {
-  const { qOffset } = options;
+  const { qOffset, cuSeqlensQ, cuSeqlensK = cuSeqlensQ } = options;
+  if (cuSeqlensQ !== undefined && cuSeqlensK !== undefined) {
+    // A sequence is a call of its own, shifted to where its keys lie.
+    const n = sequenceOf(cuSeqlensQ, i);
+    const [from, to] = boundsOf(cuSeqlensQ, n);
+    const [keyFrom, keyTo] = boundsOf(cuSeqlensK, n);
+    const own = typeof qOffset === "object" ? (qOffset[n] ?? 0) : qOffset;
+    return keyFrom + positionOf({ causal: options.causal, qOffset: own }, 0, i - from, to - from, keyTo - keyFrom);
+  }
   if (qOffset !== undefined) return i + (typeof qOffset === "number" ? qOffset : (qOffset[b] ?? 0));
   if (options.causal === "upper-left") return i;
   return i + (options.kvLengths?.[b] ?? keys) - (options.qLengths?.[b] ?? queries);
 }
 
+/** The packed sequence that a query or key is in. */
+function sequenceOf(starts: ArrayLike<number>, index: number): number {
+  return Array.from(starts).filter((start) => start <= index).length - 1;
+}
+
+/** Where a packed sequence starts and ends. */
+function boundsOf(starts: ArrayLike<number>, n: number): [number, number] {
+  return [starts[n] ?? 0, starts[n + 1] ?? 0];
+}
+
 function isInStructure(options: ReferenceOptions, b: number, i: number, j: number, position: number): boolean {
   const open = (side: number | undefined): number => (side === undefined || side === -1 ? Infinity : side);
+  const { cuSeqlensQ, cuSeqlensK = cuSeqlensQ } = options;
+  if (cuSeqlensQ !== undefined && cuSeqlensK !== undefined) {
+    if (sequenceOf(cuSeqlensQ, i) !== sequenceOf(cuSeqlensK, j)) return false;
+  }
   if (i >= (options.qLengths?.[b] ?? Infinity) || j >= (options.kvLengths?.[b] ?? Infinity)) return false;
   if (options.causal !== undefined && options.causal !== false && j > position) return false;
   return j >= position - open(options.window?.[0]) && j <= position + open(options.window?.[1]);
+}
+
+function meanOverHeads(weights: Float64Array, [batch, heads, queries, keys]: Dims): Float64Array {
+  const perHead = queries * keys;
+  return Float64Array.from({ length: batch * perHead }, (_, index) => {
+    const first = Math.floor(index / perHead) * heads * perHead + (index % perHead);
+    let sum = 0;
+    for (let h = 0; h < heads; h++) sum += weights[first + h * perHead] ?? Number.NaN;
+    return sum / heads;
+  });
 }
 
 function maskAt(mask: ReferenceMask | undefined, b: number, h: number, i: number, j: number, keys: number): boolean {

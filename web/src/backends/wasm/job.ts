@@ -46,7 +46,7 @@ const CAUSAL: Readonly<Record<CausalRule, number>> = { none: 0, "lower-right": 1
 
 const STAGE: Readonly<Record<ScoreStage, number>> = { raw: 0, capped: 1, masked: 2 };
 
-/** Says that a side of the window has no end. */
+/** Says that a side of the window, or a range of rows, has no end. */
 const OPEN = -1;
 
 /** Every part starts on a cache line, which is also the widest vector. */
@@ -92,19 +92,26 @@ export function jobOf(problem: AttentionProblem): Job {
   numbers(ATTENTION_CALL.queryLengths, structure.qLengths);
   numbers(ATTENTION_CALL.keyLengths, structure.kvLengths);
   numbers(ATTENTION_CALL.queryOffsets, structure.qOffsets);
+  numbers(ATTENTION_CALL.queryStarts, structure.sequences?.queryStarts ?? null);
+  numbers(ATTENTION_CALL.keyStarts, structure.sequences?.keyStarts ?? null);
   numbers(ATTENTION_CALL.alibiSlopes, structure.alibiSlopes);
   numbers(ATTENTION_CALL.sinks, structure.sinks);
   const inputBytes = end;
   const floats = new Float32Array(call.buffer);
   floats[ATTENTION_CALL.scale] = problem.scale;
   floats[ATTENTION_CALL.softcap] = problem.softcap ?? 0;
+  call[ATTENTION_CALL.sequences] = (structure.sequences?.queryStarts.length ?? 1) - 1;
   call[ATTENTION_CALL.windowLeft] = structure.windowLeft ?? OPEN;
   call[ATTENTION_CALL.windowRight] = structure.windowRight ?? OPEN;
   call[ATTENTION_CALL.scoreStage] = STAGE[problem.scoreStage];
   call[ATTENTION_CALL.causal] = CAUSAL[problem.causal];
+  const form = problem.weights?.form ?? null;
+  call[ATTENTION_CALL.weightRowsBegin] = form?.of === "rows" ? form.from : 0;
+  call[ATTENTION_CALL.weightRowsEnd] = form?.of === "rows" ? form.to : OPEN;
+  const weights = form?.of === "mean" ? ATTENTION_CALL.meanWeights : ATTENTION_CALL.weights;
   const outputs = {
     output: output(ATTENTION_CALL.output, problem.output),
-    weights: problem.weights && output(ATTENTION_CALL.weights, problem.weights),
+    weights: problem.weights && output(weights, problem.weights),
     lse: problem.lse && output(ATTENTION_CALL.lse, problem.lse),
     scores: problem.scores && output(ATTENTION_CALL.scores, problem.scores),
     entropy: problem.entropy && output(ATTENTION_CALL.entropy, problem.entropy),

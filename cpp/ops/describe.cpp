@@ -1,0 +1,48 @@
+#include "ops/describe.hpp"
+
+#include <limits>
+
+#include "problem/key_range.hpp"
+
+namespace heed {
+
+kernels::AttentionRow describe_query(const AttentionProblem& problem, Index batch, Index head, Index query) {
+  const AttentionOptions& options = problem.options;
+  const KeyRange keys = visible_keys(problem, batch, query);
+  kernels::AttentionRow row{};
+  row.query = problem.inputs.query.at(batch, head, query);
+  row.mask = problem.inputs.mask.at(batch, head, query);
+  row.bias = problem.inputs.bias.at(batch, head, query);
+  row.position = static_cast<float>(position_of(problem, batch, query));
+  row.alibi_slope = options.alibi_slopes == nullptr ? 0.0F : options.alibi_slopes[head];
+  row.sink = options.sinks == nullptr ? -std::numeric_limits<float>::infinity() : options.sinks[head];
+  row.key_begin = static_cast<std::int32_t>(keys.begin);
+  row.key_end = static_cast<std::int32_t>(keys.end);
+  return row;
+}
+
+kernels::AttentionBlock describe_block(const AttentionProblem& problem, const AttentionPlan& plan, Index batch,
+                                       Index kv_head) {
+  const AttentionInputs& in = problem.inputs;
+  return {
+      .rows = nullptr,
+      .row_count = 0,
+      .key = in.key.at(batch, kv_head, 0),
+      .key_stride = static_cast<std::ptrdiff_t>(in.key.strides[2]),
+      .value = in.value.at(batch, kv_head, 0),
+      .value_stride = static_cast<std::ptrdiff_t>(in.value.strides[2]),
+      .mask_stride = static_cast<std::ptrdiff_t>(in.mask.strides[3]),
+      .bias_stride = static_cast<std::ptrdiff_t>(in.bias.strides[3]),
+      .key_length = static_cast<int>(problem.key_length),
+      .head_dim = static_cast<int>(problem.head_dim),
+      .value_dim = static_cast<int>(problem.value_dim),
+      .key_block = plan.key_block,
+      .scale = problem.scale,
+      .softcap = problem.softcap,
+      .has_alibi = problem.options.alibi_slopes != nullptr,
+      .score_stage = static_cast<kernels::ScoreStage>(problem.outputs.score_stage),
+      .scratch = nullptr,
+  };
+}
+
+}  // namespace heed

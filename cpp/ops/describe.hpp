@@ -1,0 +1,17 @@
+// Rows and blocks of a problem as the kernels are told of them.
+#pragma once
+
+#include "kernels/attention_block.hpp"
+#include "plan/attention_plan.hpp"
+#include "problem/attention_problem.hpp"
+
+namespace heed {
+
+/// A query with everything that makes its scores, and no results yet.
+kernels::AttentionRow describe_query(const AttentionProblem& problem, Index batch, Index head, Index query);
+
+/// The keys and values of one head of one batch entry, with no rows and no scratch yet.
+kernels::AttentionBlock describe_block(const AttentionProblem& problem, const AttentionPlan& plan, Index batch,
+                                       Index kv_head);
+
+}  // namespace heed

@@ -1,0 +1,110 @@
+#include "problem/check_options.hpp"
+
+#include <cmath>
+#include <numbers>
+#include <string>
+
+#include "problem/failures.hpp"
+
+namespace heed {
+namespace {
+
+// Of options that are multiplied with scores or distances: far from overflowing, beyond any use.
+constexpr float kLargest = 1e30F;
+
+/// One length a batch entry, each in [0, limit].
+Status check_lengths(const char* name, const std::int32_t* lengths, Index batch, Index limit) {
+  if (lengths == nullptr) return {};
+  for (Index b = 0; b < batch; ++b) {
+    if (lengths[b] >= 0 && lengths[b] <= limit) continue;
+    return broken(StatusCode::option, std::string(name) + " must be between 0 and " + std::to_string(limit) + ", got " +
+                                          std::to_string(lengths[b]) + " for batch entry " + std::to_string(b));
+  }
+  return {};
+}
+
+/// One number a head, each of which `is_good`.
+Status check_per_head(const char* rule, const float* numbers, Index heads, bool (*is_good)(float)) {
+  if (numbers == nullptr) return {};
+  for (Index h = 0; h < heads; ++h) {
+    if (!is_good(numbers[h])) {
+      return broken(StatusCode::option, std::string(rule) + ", number " + std::to_string(h) + " is not");
+    }
+  }
+  return {};
+}
+
+bool is_softcap(float number) { return number >= 1.0F / kLargest && number <= kLargest; }
+
+bool is_slope(float number) { return std::abs(number) <= kLargest; }
+
+/// -infinity is no sink.
+bool is_sink(float number) { return number <= kLargest; }
+
+/// `count` sequences that lie one after the other from 0 to `total`.
+Status check_starts(const std::string& name, const std::int32_t* starts, Index count, Index total) {
+  if (starts[0] != 0) {
+    return broken(StatusCode::option, name + " must start at 0, got " + std::to_string(starts[0]));
+  }
+  for (Index n = 0; n < count; ++n) {
+    if (starts[n + 1] >= starts[n]) continue;
+    return broken(StatusCode::option, name + " must not decrease, got " + std::to_string(starts[n]) + " and then " +
+                                          std::to_string(starts[n + 1]));
+  }
+  if (starts[count] != total) {
+    return broken(StatusCode::option, name + " must end at " + std::to_string(total) + ", the whole length, got " +
+                                          std::to_string(starts[count]));
+  }
+  return {};
+}
+
+Status check_sequences(const AttentionOptions& options, Index batch, Index queries, Index keys) {
+  const PackedSequences& sequences = options.sequences;
+  if (!sequences.are_given()) {
+    if (sequences.key_starts == nullptr) return {};
+    return broken(StatusCode::option, "cuSeqlensK needs cuSeqlensQ");
+  }
+  if (batch != 1) {
+    return broken(StatusCode::option, "cuSeqlensQ needs a batch of one, got " + std::to_string(batch));
+  }
+  if (options.query_lengths != nullptr || options.key_lengths != nullptr) {
+    return broken(StatusCode::option, "cuSeqlensQ and qLengths or kvLengths exclude each other");
+  }
+  if (sequences.count < 0) {
+    return broken(StatusCode::option, "cuSeqlensQ must hold at least one number");
+  }
+  const char* const whose =
+      sequences.key_starts == nullptr ? "cuSeqlensQ, which says the keys' sequences too," : "cuSeqlensK";
+  return first_failure({check_starts("cuSeqlensQ", sequences.query_starts, sequences.count, queries),
+                        check_starts(whose, sequences.keys(), sequences.count, keys)});
+}
+
+}  // namespace
+
+Status check_options(const AttentionOptions& options, const AttentionInputs& inputs) {
+  const Shape& q = inputs.query.shape;
+  if (options.scale && !std::isfinite(*options.scale)) {
+    return broken(StatusCode::option, "scale must be a finite number");
+  }
+  // Kernels take exponentials in base 2.
+  if (options.scale && !std::isfinite(*options.scale * std::numbers::log2e_v<float>)) {
+    return broken(StatusCode::option, "scale * log2(e) must be finite in single precision");
+  }
+  if (options.softcap && !is_softcap(*options.softcap)) {
+    return broken(StatusCode::option, "softcap must be between 1e-30 and 1e30");
+  }
+  if (options.causal > Causal::upper_left) {
+    return broken(StatusCode::option, "causal must be none, lower_right or upper_left");
+  }
+  if (options.window.left.value_or(0) < 0 || options.window.right.value_or(0) < 0) {
+    return broken(StatusCode::option, "window must be open or 0 and more on either side");
+  }
+  return first_failure(
+      {check_lengths("qLengths", options.query_lengths, q[0], q[2]),
+       check_lengths("kvLengths", options.key_lengths, q[0], inputs.key.shape[2]),
+       check_sequences(options, q[0], q[2], inputs.key.shape[2]),
+       check_per_head("alibiSlopes must be between -1e30 and 1e30", options.alibi_slopes, q[1], is_slope),
+       check_per_head("sinks must be at most 1e30", options.sinks, q[1], is_sink)});
+}
+
+}  // namespace heed
