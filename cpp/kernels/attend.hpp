@@ -3,11 +3,10 @@
 // layout that the product with the values reads; keys and values are read where they lie.
 #pragma once
 
-#include "kernels/mask.hpp"
+#include "kernels/block_scores.hpp"
 #include "kernels/online_softmax.hpp"
 #include "kernels/panel.hpp"
 #include "kernels/results.hpp"
-#include "kernels/score_mods.hpp"
 #include "kernels/scores.hpp"
 #include "kernels/weighted_sum.hpp"
 
@@ -28,15 +27,6 @@ inline void start_panel(const Panel& panel, const AttentionBlock& block) {
     for (int j = 0; j < block.key_length; ++j) panel.rows[lane].scores[j] = kMasked;
   }
 }
-
-/// A run of keys that a task has reached, with the memory that its panels share.
-struct KeyBlock {
-  int first;
-  int count;
-  MaskedKeys masked;  // by the boolean mask, for the panel at work
-  float* scores;
-  float* addends;
-};
 
 /// Whether the values of the block that a task is at are all finite: looked up when the
 /// first of its panels needs to know.
@@ -59,53 +49,27 @@ class FiniteValues {
   bool are_all_ = false;
 };
 
-/// A number for each lane.
-template <class Arch>
-inline void copy_line(const float* from, float* to) {
-  for (int lane = 0; lane < kPanel<Arch>; lane += kLanes<Arch>) {
-    Batch<Arch>::load_aligned(from + lane).store_aligned(to + lane);
-  }
-}
+/// How scores lie where every lane is another row: a line a key.
+template <class A>
+struct RowsInLanes {
+  using Arch = A;
 
-/// Scores of the keys as the softmax takes them, in units of log2(e). Raises maximum[panel],
-/// which comes in as panel.maximum.
-/// Returns whether any may be masked.
-template <class Arch>
-inline bool make_scores(const Panel& panel, const AttentionBlock& block, const KeyBlock& keys, float* maximum) {
-  const bool wants_scores = panel.rows[0].scores != nullptr;
-  const bool sees_all = panel.last_begin <= keys.first && keys.first + keys.count <= panel.first_end;
-  const bool has_addends = panel.rows[0].bias || (panel.rows[0].mask && keys.masked != MaskedKeys::none);
-  const bool has_masked = has_addends || !sees_all;
-  score_keys<Arch>(panel, block, keys.first, keys.count, keys.scores, maximum);
-  const auto hand_out = [&](ScoreStage stage) {
-    if (!wants_scores || block.score_stage != stage) return;
-    park_scores<Arch>(panel, keys.first, keys.count, keys.scores, &AttentionRow::scores, kLn2);
-  };
-  hand_out(ScoreStage::raw);
-  if (block.softcap != 0.0F) cap_scores<Arch>(block.softcap, keys.count, keys.scores);
-  hand_out(ScoreStage::capped);
-  if (block.has_alibi) add_alibi<Arch>(panel, keys.first, keys.count, keys.scores);
-
-  if (has_masked || block.softcap != 0.0F || block.has_alibi) {
-    // The maximum of the product says nothing any more: start again from the one before.
-    copy_line<Arch>(panel.maximum, maximum);
-    if (has_addends) gather_addends<Arch>(panel, block, keys.first, keys.count, keys.addends);
-    if (has_masked) {
-      mask_scores<Arch>(panel, keys.first, keys.count, has_addends ? keys.addends : nullptr, keys.scores, maximum);
-    } else {
-      find_maximum<Arch>(keys.count, keys.scores, maximum);
-    }
+  static void score(const Panel& panel, const AttentionBlock& block, const KeyBlock& keys, float* maximum) {
+    score_keys<Arch>(panel, block, keys.first, keys.count, keys.scores, maximum);
   }
-  hand_out(ScoreStage::masked);
-  if (panel.wants_weights) park_scores<Arch>(panel, keys.first, keys.count, keys.scores, &AttentionRow::weights, 1.0F);
-  return has_masked;
-}
+  static void gather(const Panel& panel, const AttentionBlock& block, const KeyBlock& keys) {
+    gather_addends<Arch>(panel, block, keys, keys.addends);
+  }
+  static void park(const Panel& panel, const KeyBlock& keys, float* AttentionRow::* target, float factor) {
+    park_scores<Arch>(panel, keys.first, keys.count, keys.scores, target, factor);
+  }
+};
 
 template <class Arch>
 inline void attend_keys(const Panel& panel, const AttentionBlock& block, const KeyBlock& keys, FiniteValues& values) {
   alignas(kScratchAlignment) float maximum[kPanel<Arch>];
   copy_line<Arch>(panel.maximum, maximum);
-  const bool has_masked = make_scores<Arch>(panel, block, keys, maximum);
+  const bool has_masked = make_scores<RowsInLanes<Arch>>(panel, block, keys, maximum);
   if (panel.rows[0].entropy) add_spread<Arch>(panel, maximum, keys.count, keys.scores);
   if (!has_masked) {
     const Rescale<Arch> rescale = exponentiate<Arch, false>(panel, maximum, keys.count, keys.scores);
@@ -117,11 +81,6 @@ inline void attend_keys(const Panel& panel, const AttentionBlock& block, const K
   } else {
     add_attended_values<Arch>(panel, block, keys.first, keys.count, keys.scores, rescale);
   }
-}
-
-/// Whether a boolean mask takes the whole block from the panel, and nobody wants to see it.
-inline bool may_skip(const Panel& panel, const KeyBlock& keys) {
-  return keys.masked == MaskedKeys::all && !panel.rows[0].scores && !panel.wants_weights;
 }
 
 /// The panels of a block, and the keys that concern any of them.
@@ -160,7 +119,7 @@ inline void for_each_block(const Panels<Arch>& panels, const AttentionBlock& blo
       const int begin = start > panel.first_begin ? start : panel.first_begin;
       const int end = stop < panel.last_end ? stop : panel.last_end;
       if (begin >= end) continue;
-      KeyBlock keys{begin, end - begin, MaskedKeys::none, scores, addends};
+      KeyBlock keys{{begin, end - begin}, MaskedKeys::none, scores, addends};
       if (panel.rows[0].mask) keys.masked = look_at_mask(panel, block, keys.first, keys.count);
       if (!may_skip(panel, keys)) visit(panel, keys, values);
     }

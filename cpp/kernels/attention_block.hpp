@@ -76,12 +76,37 @@ constexpr std::int64_t attention_scratch_floats(int panel, std::int64_t panels, 
   return panel * (panels * (head_dim + value_dim + kStatistics) + 2 * std::int64_t{key_block});
 }
 
+/// Keys [begin, end) of a block that are computed by themselves, and merged with the others later.
+struct KeyPart {
+  int begin;
+  int end;
+};
+
+constexpr std::int64_t round_up_to(std::int64_t count, std::int64_t step) { return (count + step - 1) / step * step; }
+
+/// Before a row's output stand its maximum, sum and spread; a cache line, for the alignment.
+inline constexpr int kPartHeader = 16;
+
+/// What a part gives of one row.
+constexpr std::int64_t part_result_floats(std::int64_t value_dim) { return kPartHeader + round_up_to(value_dim, 16); }
+
+/// The scratch of one worker for attend_part(): per row its scaled query and its statistics by lane, and for
+/// the row at work its scores and what is added to them; key_block a multiple of the panel.
+constexpr std::int64_t part_scratch_floats(int panel, std::int64_t rows, std::int64_t head_dim, int key_block) {
+  return rows * (round_up_to(head_dim, panel) + std::int64_t{kStatistics} * panel) + 2 * std::int64_t{key_block};
+}
+
 /// One architecture's kernels.
 struct AttentionKernels {
   const char* name;
   int lanes;
-  int panel;  // rows computed side by side; a task's rows are cut in panels
+  int panel;       // rows computed side by side; a task's rows are cut in panels
+  int short_rows;  // up to so many rows it pays to attend in parts
   void (*attend)(const AttentionBlock& block);
+  /// The same for a part of the keys: results[row][part_result_floats], aligned as scratch is.
+  void (*attend_part)(const AttentionBlock& block, const KeyPart& part, float* results);
+  /// Writes the rows' results from those of all parts, results[part][row], which it uses up.
+  void (*merge_parts)(const AttentionBlock& block, int parts, float* results);
   /// After attend(): adds every row's weights, computed once more, to its mean_weights.
   void (*add_weights)(const AttentionBlock& block);
 };

@@ -2,13 +2,22 @@
 #pragma once
 
 #include "kernels/attend.hpp"
+#include "kernels/attend_part.hpp"
 #include "kernels/mean_weights.hpp"
+#include "kernels/merge_parts.hpp"
 
 namespace heed::kernels {
 
 template <class Arch>
 constexpr AttentionKernels make_attention_kernels(const char* name) noexcept {
-  return {name, kLanes<Arch>, kPanel<Arch>, &attend<Arch>, &add_weights<Arch>};
+  return {.name = name,
+          .lanes = kLanes<Arch>,
+          .panel = kPanel<Arch>,
+          .short_rows = kPanel<Arch> / 2,
+          .attend = &attend<Arch>,
+          .attend_part = &attend_part<Arch>,
+          .merge_parts = &merge_parts<Arch>,
+          .add_weights = &add_weights<Arch>};
 }
 
 }  // namespace heed::kernels

@@ -3,6 +3,7 @@
 
 #include <limits>
 
+#include "kernels/key_lines.hpp"
 #include "kernels/panel.hpp"
 #include "kernels/scores.hpp"
 #include "kernels/transpose.hpp"
@@ -30,20 +31,23 @@ inline Batch<Arch> load_bias(const float* bias, std::ptrdiff_t stride, int count
   return xsimd::select(given == Batch<Arch>(kMasked), given, bounded);
 }
 
-/// addend[j][lane]: what mask and bias add to the scores of keys [first_key,
-/// first_key + count), with kMasked where a key is taken away.
+/// What mask and bias add to a row's scores of `count` keys, with kMasked where a key is taken away.
 template <class Arch>
-inline void gather_addends(const Panel& panel, const AttentionBlock& block, int first_key, int count, float* addend) {
+inline Batch<Arch> load_addends(const AttentionRow& row, const AttentionBlock& block, std::ptrdiff_t key, int count) {
+  Batch<Arch> sum(0.0F);
+  if (row.bias) sum = load_bias<Arch>(row.bias + key * block.bias_stride, block.bias_stride, count);
+  if (!row.mask) return sum;
+  const Batch<Arch> attended = load_strided<Arch>(row.mask + key * block.mask_stride, block.mask_stride, count);
+  return xsimd::select(attended == Batch<Arch>(0.0F), Batch<Arch>(kMasked), sum);
+}
+
+/// The addends of a block, key by key, with rows in lanes.
+template <class Arch>
+inline void gather_addends(const Panel& panel, const AttentionBlock& block, const KeyLines& keys, float* addends) {
   for (int vector = 0; vector < kPanelVectors; ++vector) {
     const int first_lane = vector * kLanes<Arch>;
-    rows_to_lanes<Arch>(count, addend + first_lane, kPanel<Arch>, [&](int lane, int i, int some) {
-      const AttentionRow& row = panel.row(first_lane + lane);
-      const std::ptrdiff_t key = first_key + i;
-      Batch<Arch> sum(0.0F);
-      if (row.bias) sum = load_bias<Arch>(row.bias + key * block.bias_stride, block.bias_stride, some);
-      if (!row.mask) return sum;
-      const Batch<Arch> attended = load_strided<Arch>(row.mask + key * block.mask_stride, block.mask_stride, some);
-      return xsimd::select(attended == Batch<Arch>(0.0F), Batch<Arch>(kMasked), sum);
+    rows_to_lanes<Arch>(keys.count, addends + first_lane, kPanel<Arch>, [&](int lane, int i, int some) {
+      return load_addends<Arch>(panel.row(first_lane + lane), block, keys.first + i, some);
     });
   }
 }
@@ -51,29 +55,31 @@ inline void gather_addends(const Panel& panel, const AttentionBlock& block, int 
 /// Applies ranges and addends (null: none) to the scores and raises maximum[panel]. A
 /// masked score is replaced, not added to: a NaN in a masked key must not survive.
 template <class Arch>
-inline void mask_scores(const Panel& panel, int first_key, int count, const float* addend, float* scores,
-                        float* maximum) {
+inline void mask_scores(const Panel& panel, const KeyLines& keys, const float* addend, float* scores, float* maximum) {
   using Keys = xsimd::batch<std::int32_t, Arch>;
   alignas(kScratchAlignment) std::int32_t begins[kPanel<Arch>];
   alignas(kScratchAlignment) std::int32_t ends[kPanel<Arch>];
+  alignas(kScratchAlignment) std::int32_t firsts[kPanel<Arch>];
   for (int lane = 0; lane < kPanel<Arch>; ++lane) {
     begins[lane] = panel.row(lane).key_begin;
-    ends[lane] = panel.row(lane).key_end;
+    ends[lane] = panel.row(lane).key_end < keys.end() ? panel.row(lane).key_end : keys.end();
+    firsts[lane] = keys.key(0, lane);
   }
   const Batch<Arch> masked(kMasked);
   for (int vector = 0; vector < kPanelVectors; ++vector) {
     const int first_lane = vector * kLanes<Arch>;
     const Keys begin = Keys::load_aligned(begins + first_lane);
     const Keys end = Keys::load_aligned(ends + first_lane);
+    const Keys first = Keys::load_aligned(firsts + first_lane);
     Batch<Arch> highest = Batch<Arch>::load_aligned(maximum + first_lane);
-    for (int j = 0; j < count; ++j) {
+    for (int j = 0; j < keys.lines(); ++j) {
       float* const place = scores + j * kPanel<Arch> + first_lane;
       Batch<Arch> score = Batch<Arch>::load_aligned(place);
       if (addend) {
         const Batch<Arch> extra = Batch<Arch>::load_aligned(addend + j * kPanel<Arch> + first_lane);
         score = xsimd::select(extra == masked, masked, score + extra);
       }
-      const Keys key(first_key + j);
+      const Keys key = first + Keys(j * keys.per_line);
       const auto is_visible = (key >= begin) & (key < end);
       score = xsimd::select(xsimd::batch_bool_cast<float>(is_visible), score, masked);
       score.store_aligned(place);

@@ -40,7 +40,7 @@ void add_weights(const AttentionBlock& block) {
   }
   for_each_block<Arch>(panels, block, [&block](const Panel& panel, const KeyBlock& keys, FiniteValues&) {
     alignas(kScratchAlignment) float maximum[kPanel<Arch>] = {};  // not asked for
-    make_scores<Arch>(panel, block, keys, maximum);
+    make_scores<RowsInLanes<Arch>>(panel, block, keys, maximum);
     add_block<Arch>(panel, keys);
   });
 }

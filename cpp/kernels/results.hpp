@@ -83,6 +83,18 @@ inline RowEnd end_row(const AttentionRow& row, float maximum, float sum, float s
   return {.inverse_sum = inverse, .log_sum_exp = highest * kLn2 + std::log(total), .entropy = entropy};
 }
 
+/// Everything of a row's results but its output. Returns the factor that the output still lacks.
+template <class Arch>
+inline float write_statistics(const AttentionRow& row, int key_length, float maximum, float sum, float spread) {
+  const RowEnd end = end_row(row, maximum, sum, spread);
+  const WeightRule rule{.maximum = maximum, .factor = end.inverse_sum};
+  if (row.weights) finish_weights<Arch>(row, key_length, rule);
+  if (row.weight_rule) *row.weight_rule = rule;
+  if (row.log_sum_exp) *row.log_sum_exp = end.log_sum_exp;
+  if (row.entropy) *row.entropy = end.entropy;
+  return end.inverse_sum;
+}
+
 template <class Arch>
 inline void write_results(const Panel& panel, const AttentionBlock& block) {
   for (int vector = 0; vector < kPanelVectors; ++vector) {
@@ -92,13 +104,8 @@ inline void write_results(const Panel& panel, const AttentionBlock& block) {
     for (int lane = 0; lane < kLanes<Arch> && first_lane + lane < panel.row_count; ++lane) {
       const int index = first_lane + lane;
       const AttentionRow& row = panel.rows[index];
-      const RowEnd end = end_row(row, panel.maximum[index], panel.sum[index], panel.spread[index]);
-      const WeightRule rule{.maximum = panel.maximum[index], .factor = end.inverse_sum};
-      if (row.weights) finish_weights<Arch>(row, block.key_length, rule);
-      if (row.weight_rule) *row.weight_rule = rule;
-      if (row.log_sum_exp) *row.log_sum_exp = end.log_sum_exp;
-      if (row.entropy) *row.entropy = end.entropy;
-      inverse_sums[lane] = end.inverse_sum;
+      inverse_sums[lane] =
+          write_statistics<Arch>(row, block.key_length, panel.maximum[index], panel.sum[index], panel.spread[index]);
       targets.of[lane] = row.output;
     }
     lanes_to_rows<Arch>(block.value_dim, panel.output + first_lane, kPanel<Arch>,

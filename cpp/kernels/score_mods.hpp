@@ -1,17 +1,18 @@
 // What happens to scores between the product and the masks: softcap and ALiBi.
 #pragma once
 
+#include "kernels/key_lines.hpp"
 #include "kernels/panel.hpp"
 #include "kernels/scores.hpp"
 #include "kernels/tanh.hpp"
 
 namespace heed::kernels {
 
-/// Rewrites scores[count][panel] by `change(score, key, vector)`.
+/// Rewrites scores[lines][panel] by `change(score, line, vector)`.
 template <class Arch, class Change>
-[[gnu::always_inline]] inline void change_scores(int count, float* scores, Change change) {
+[[gnu::always_inline]] inline void change_scores(int lines, float* scores, Change change) {
   for (int vector = 0; vector < kPanelVectors; ++vector) {
-    for (int j = 0; j < count; ++j) {
+    for (int j = 0; j < lines; ++j) {
       float* const place = scores + j * kPanel<Arch> + vector * kLanes<Arch>;
       change(Batch<Arch>::load_aligned(place), j, vector).store_aligned(place);
     }
@@ -29,17 +30,18 @@ inline void cap_scores(float softcap, int count, float* scores) {
 
 /// score -= slope * |position - key|.
 template <class Arch>
-inline void add_alibi(const Panel& panel, int first_key, int count, float* scores) {
+inline void add_alibi(const Panel& panel, const KeyLines& keys, float* scores) {
   alignas(kScratchAlignment) float positions[kPanel<Arch>];
   alignas(kScratchAlignment) float slopes[kPanel<Arch>];
   for (int lane = 0; lane < kPanel<Arch>; ++lane) {
-    positions[lane] = panel.row(lane).position;
+    // Behind the first key of its lane: exact as long as both are below 2^24.
+    positions[lane] = panel.row(lane).position - static_cast<float>(keys.key(0, lane));
     slopes[lane] = -kLog2E * panel.row(lane).alibi_slope;
   }
-  change_scores<Arch>(count, scores, [&](Batch<Arch> score, int j, int vector) {
+  change_scores<Arch>(keys.lines(), scores, [&](Batch<Arch> score, int j, int vector) {
     const Batch<Arch> position = Batch<Arch>::load_aligned(positions + vector * kLanes<Arch>);
     const Batch<Arch> slope = Batch<Arch>::load_aligned(slopes + vector * kLanes<Arch>);
-    const Batch<Arch> distance = xsimd::abs(position - Batch<Arch>(static_cast<float>(first_key + j)));
+    const Batch<Arch> distance = xsimd::abs(position - Batch<Arch>(static_cast<float>(j * keys.per_line)));
     return multiply_add<Arch>(slope, distance, score);
   });
 }

@@ -1,11 +1,12 @@
 #include "heed/attention.hpp"
 
 #include <algorithm>
-#include <array>
 #include <string>
 
 #include "kernels/instances/instances.hpp"
+#include "ops/attend_parts.hpp"
 #include "ops/attend_with.hpp"
+#include "ops/attention_job.hpp"
 #include "ops/describe.hpp"
 #include "ops/scratch.hpp"
 #include "plan/attention_plan.hpp"
@@ -20,64 +21,28 @@ using kernels::WeightRule;
 
 static_assert(kMaxRowsPerTask <= kernels::kMaxRows);
 
-/// What every task of one call shares.
-struct Job {
-  const AttentionProblem& problem;
-  const AttentionPlan& plan;
-  const kernels::AttentionKernels& kernels;
-  float* scratch;
-  Index scratch_per_worker;  // floats
-  WeightRule* weight_rules;  // [B, H, L], kept for the second pass; null: there is none
-};
-
-Job& job_of(void* context) { return *static_cast<Job*>(context); }
-
-WeightRule* weight_rule_of(const Job& job, Index batch, Index head, Index query) {
-  const AttentionProblem& problem = job.problem;
-  if (job.weight_rules == nullptr) return nullptr;
-  return job.weight_rules + (batch * problem.query_heads + head) * problem.query_length + query;
-}
-
-AttentionRow describe_row(const Job& job, Index batch, Index head, Index query) {
-  const AttentionOutputs& out = job.problem.outputs;
-  const QueryRange& weight_rows = job.problem.weight_rows;
-  AttentionRow row = describe_query(job.problem, batch, head, query);
-  row.output = out.output.at(batch, head, query);
-  if (weight_rows.begin <= query && query < weight_rows.end) {
-    row.weights = out.weights.at(batch, head, query - weight_rows.begin);
-  }
-  row.scores = out.scores.at(batch, head, query);
-  row.log_sum_exp = out.log_sum_exp.at(batch, head, query);
-  row.entropy = out.entropy.at(batch, head, query);
-  row.weight_rule = weight_rule_of(job, batch, head, query);
-  return row;
-}
+AttentionJob& job_of(void* context) { return *static_cast<AttentionJob*>(context); }
 
 void run_task(void* context, Index task, int worker) {
-  const Job& job = job_of(context);
-  const AttentionProblem& problem = job.problem;
-  const Index group = task / job.plan.tasks_per_group;
-  const Index batch = group / problem.kv_heads;
-  const Index kv_head = group % problem.kv_heads;
-  const Index first_row = task % job.plan.tasks_per_group * job.plan.rows_per_task;
-  const Index row_count = std::min(job.plan.rows_per_task, job.plan.rows_per_group - first_row);
+  const AttentionJob& job = job_of(context);
+  const AttentionPlan& plan = job.plan;
+  const Index first = task % plan.tasks_per_group * plan.rows_per_task;
+  TaskRows rows;
+  job.kernels.attend(describe_rows(job,
+                                   {.group = task / plan.tasks_per_group,
+                                    .first = first,
+                                    .count = std::min(plan.rows_per_task, plan.rows_per_group - first)},
+                                   rows, worker));
+}
 
-  std::array<AttentionRow, kMaxRowsPerTask> rows;
-  for (Index i = 0; i < row_count; ++i) {
-    const Index row = first_row + i;
-    const Index head = kv_head * problem.heads_per_group() + row / problem.query_length;
-    rows[static_cast<std::size_t>(i)] = describe_row(job, batch, head, row % problem.query_length);
-  }
-  AttentionBlock block = describe_block(problem, job.plan, batch, kv_head);
-  block.rows = rows.data();
-  block.row_count = static_cast<int>(row_count);
-  block.scratch = job.scratch + worker * job.scratch_per_worker;
-  job.kernels.attend(block);
+void attend_all(AttentionJob& job, Executor& executor) {
+  if (job.plan.parts_per_group > 0) return attend_parts(job, executor);
+  executor.run({run_task, &job, job.plan.task_count});
 }
 
 /// The mean of the weights of some queries: head after head, in this order whatever the tasks.
 void run_mean_task(void* context, Index task, int worker) {
-  const Job& job = job_of(context);
+  const AttentionJob& job = job_of(context);
   const AttentionProblem& problem = job.problem;
   const Index batch = task / job.plan.mean_tasks_per_batch;
   const Index first_query = task % job.plan.mean_tasks_per_batch * job.plan.queries_per_mean_task;
@@ -86,7 +51,7 @@ void run_mean_task(void* context, Index task, int worker) {
     std::fill_n(problem.outputs.mean_weights.at(batch, 0, first_query + i), problem.key_length, 0.0F);
   }
 
-  std::array<AttentionRow, kMaxRowsPerTask> rows;
+  TaskRows rows;
   for (Index head = 0; head < problem.query_heads; ++head) {
     for (Index i = 0; i < count; ++i) {
       const Index query = first_query + i;
@@ -103,13 +68,31 @@ void run_mean_task(void* context, Index task, int worker) {
   }
 }
 
+/// Of one worker, which is at rows or at a part, never at both.
+Index scratch_floats(const AttentionJob& job) {
+  const AttentionProblem& problem = job.problem;
+  const AttentionPlan& plan = job.plan;
+  const int panel = job.kernels.panel;
+  const Index panels = (plan.rows_per_task + panel - 1) / panel;
+  const Index of_rows =
+      kernels::attention_scratch_floats(panel, panels, problem.head_dim, problem.value_dim, plan.key_block);
+  if (plan.parts_per_group == 0) return of_rows;
+  return std::max(of_rows,
+                  Index{kernels::part_scratch_floats(panel, plan.rows_per_group, problem.head_dim, plan.key_block)});
+}
+
+Index weight_rule_floats(const AttentionProblem& problem, const AttentionPlan& plan) {
+  constexpr Index floats = sizeof(WeightRule) / sizeof(float);
+  return plan.mean_task_count == 0 ? 0 : floats * problem.batch * problem.query_heads * problem.query_length;
+}
+
 Status no_room(Index floats) {
   return {StatusCode::memory,
           "attention: scratch memory must fit, could not get " + std::to_string(floats) + " floats"};
 }
 
 /// The second pass: with each row's maximum and sum known, as part of the mean.
-void average_weights(Job& job, Executor& executor) {
+void average_weights(AttentionJob& job, Executor& executor) {
   const Index rows = job.problem.batch * job.problem.query_heads * job.problem.query_length;
   const float share = 1.0F / static_cast<float>(job.problem.query_heads);
   for (Index row = 0; row < rows; ++row) job.weight_rules[row].factor *= share;
@@ -123,27 +106,24 @@ Status attend_with(const kernels::AttentionKernels& kernels, const AttentionInpu
   AttentionProblem problem{};
   if (Status status = make_attention_problem(inputs, options, outputs, problem); !status.is_ok()) return status;
 
-  const AttentionPlan plan = plan_attention(problem, {.panel = kernels.panel, .workers = executor.worker_count()});
+  const AttentionPlan plan = plan_attention(
+      problem, {.panel = kernels.panel, .workers = executor.worker_count(), .short_rows = kernels.short_rows});
   if (plan.task_count == 0) return {};
 
-  const Index panels = (plan.rows_per_task + kernels.panel - 1) / kernels.panel;
-  const Index per_worker =
-      kernels::attention_scratch_floats(kernels.panel, panels, problem.head_dim, problem.value_dim, plan.key_block);
-  const Scratch scratch(per_worker * executor.worker_count());
-  if (!scratch.is_available()) return no_room(per_worker * executor.worker_count());
-  Job job{problem, plan, kernels, scratch.data(), per_worker, nullptr};
-  if (plan.mean_task_count == 0) {
-    executor.run({run_task, &job, plan.task_count});
-    return {};
+  AttentionJob job{problem, plan, kernels};
+  job.scratch_per_worker = scratch_floats(job);
+  const Scratch scratch(job.scratch_per_worker * executor.worker_count());
+  const Scratch parts(part_results_floats(problem, plan));
+  const Scratch rules(weight_rule_floats(problem, plan));
+  for (const Scratch* memory : {&scratch, &parts, &rules}) {
+    if (!memory->is_available()) return no_room(memory->floats());
   }
+  job.scratch = scratch.data();
+  job.part_results = parts.data();
+  if (plan.mean_task_count > 0) job.weight_rules = reinterpret_cast<WeightRule*>(rules.data());
 
-  constexpr Index kFloatsPerRule = sizeof(WeightRule) / sizeof(float);
-  const Index rule_floats = kFloatsPerRule * problem.batch * problem.query_heads * problem.query_length;
-  const Scratch rules(rule_floats);
-  if (!rules.is_available()) return no_room(rule_floats);
-  job.weight_rules = reinterpret_cast<WeightRule*>(rules.data());
-  executor.run({run_task, &job, plan.task_count});
-  average_weights(job, executor);
+  attend_all(job, executor);
+  if (plan.mean_task_count > 0) average_weights(job, executor);
   return {};
 }
 

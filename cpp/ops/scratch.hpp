@@ -12,7 +12,7 @@ namespace heed {
 class Scratch {
  public:
   /// is_available() tells whether the memory was to be had.
-  explicit Scratch(Index floats) {
+  explicit Scratch(Index floats) : floats_(floats) {
     if (floats > kMaxFloats) return;
     data_ =
         static_cast<float*>(::operator new(static_cast<std::size_t>(floats) * sizeof(float), kAlignment, std::nothrow));
@@ -23,10 +23,12 @@ class Scratch {
 
   [[nodiscard]] bool is_available() const { return data_ != nullptr; }
   [[nodiscard]] float* data() const { return data_; }
+  [[nodiscard]] Index floats() const { return floats_; }
 
  private:
   static constexpr std::align_val_t kAlignment{kernels::kScratchAlignment};
   static constexpr Index kMaxFloats = std::numeric_limits<std::int32_t>::max() / Index{sizeof(float)};
+  Index floats_;
   float* data_ = nullptr;
 };
 

@@ -27,6 +27,24 @@ Index choose_key_block(const AttentionProblem& problem) {
   return std::clamp(fitting / kKeyStep * kKeyStep, kKeyStep, kMaxKeyBlock);
 }
 
+// A part should take tens of microseconds, so that handing it out and merging it cost nothing beside it:
+// 256 KB / 4 bytes = 65536 floats, at some 20 GB/s.
+constexpr Index kPartFloats = 65536;
+constexpr Index kPartStep = 128;
+constexpr Index kMaxPart = 4096;
+// A multiple of every panel's width.
+constexpr Index kPartKeyStep = 32;
+
+/// Like key blocks, parts depend on sizes alone.
+void plan_parts(const AttentionProblem& problem, AttentionPlan& plan) {
+  const Index floats = problem.head_dim + problem.value_dim;
+  const Index keys = std::clamp(kPartFloats / floats / kPartStep * kPartStep, kPartStep, kMaxPart);
+  plan.keys_per_part = static_cast<int>(keys);
+  plan.parts_per_group = static_cast<int>(std::max<Index>(1, divide_up(problem.key_length, keys)));
+  plan.key_block =
+      static_cast<int>(std::clamp(kCachedFloats / floats / kPartKeyStep * kPartKeyStep, kPartKeyStep, kPartStep));
+}
+
 Index choose_rows_per_task(Index rows, Index groups, const Machine& machine) {
   const Index wanted_tasks = machine.workers > 1 ? kTasksPerWorker * machine.workers : 1;
   const Index tasks_per_group = std::max<Index>(1, divide_up(wanted_tasks, std::max<Index>(groups, 1)));
@@ -44,8 +62,12 @@ AttentionPlan plan_attention(const AttentionProblem& problem, const Machine& mac
   plan.rows_per_group = rows;
   plan.rows_per_task = choose_rows_per_task(rows, groups, machine);
   plan.tasks_per_group = divide_up(rows, plan.rows_per_task);
-  plan.task_count = groups * plan.tasks_per_group;
   plan.key_block = static_cast<int>(choose_key_block(problem));
+  if (rows > 0 && rows <= machine.short_rows) {
+    plan_parts(problem, plan);
+    plan.tasks_per_group = plan.parts_per_group;
+  }
+  plan.task_count = groups * plan.tasks_per_group;
 
   if (problem.outputs.mean_weights.is_present()) {
     const Index queries = choose_rows_per_task(problem.query_length, problem.batch, machine);

@@ -14,6 +14,7 @@ inline constexpr Index kMaxRowsPerTask = 64;
 struct Machine {
   int panel;  // rows that the kernel computes side by side, at most kMaxRowsPerTask
   int workers;
+  int short_rows = 0;  // groups of up to so many rows are computed in parts of their keys
 };
 
 /// A task is one key/value head of one batch entry and a run of its rows. The
@@ -25,6 +26,10 @@ struct AttentionPlan {
   Index tasks_per_group;
   Index task_count;
   int key_block;  // keys between two updates of the running softmax
+
+  // Few rows: a task is one group and a part of the keys, and the parts are merged.
+  int parts_per_group;  // 0: tasks are cut by rows
+  int keys_per_part;
 
   // The second pass, for the mean of the weights over the heads: a task is one batch entry and
   // a run of its queries, of all heads. No more rows at a time than the first pass has.

@@ -42,6 +42,9 @@ struct AttentionCase {
 
 std::string describe(const AttentionCase& one);
 
+/// Options in random company, mask and bias among them.
+void add_random_options(Random& random, AttentionCase& one);
+
 struct AttentionTensors {
   Owned<float> query, key, value, bias;
   Owned<std::uint8_t> mask;

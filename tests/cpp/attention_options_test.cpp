@@ -21,28 +21,6 @@ void check_all(Random& random, const AttentionCase& one) {
   check_all_results(make_tensors(random, one));
 }
 
-std::optional<Index> random_side(Random& random) {
-  if (random.chance(0.5)) return std::nullopt;
-  return random.pick(std::vector<Index>{0, 1, 2, 5, 23, 48, 60, 100, 1000});
-}
-
-void add_random_options(Random& random, AttentionCase& one) {
-  one.causal = static_cast<Causal>(random.below(3));
-  if (random.chance(0.4)) one.softcap = random.pick(std::vector<float>{0.3F, 1.0F, 2.5F, 20.0F, 1000.0F});
-  one.window = {.left = random_side(random), .right = random_side(random)};
-  one.has_query_lengths = random.chance(0.3);
-  one.has_key_lengths = random.chance(0.4);
-  one.has_query_offsets = random.chance(0.4);
-  one.has_alibi = random.chance(0.4);
-  one.has_sinks = random.chance(0.4);
-  if (random.chance(0.4)) {
-    one.mask = one.score_shape();
-    if (random.chance(0.5)) (*one.mask)[1] = 1;
-    if (random.chance(0.3)) (*one.mask)[2] = 1;
-  }
-  if (random.chance(0.3)) one.bias = Shape{1, one.heads, random.chance(0.5) ? 1 : one.queries, one.keys};
-}
-
 }  // namespace
 
 TEST_CASE("each option alone stays within the error model, scores and entropy too") {

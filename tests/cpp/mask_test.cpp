@@ -24,7 +24,7 @@ TEMPLATE_LIST_TEST_CASE("keys outside a row's range become -infinity and do not 
   }
   alignas(64) float maximum[kernels::kPanel<TestType>];
   std::ranges::fill(maximum, -1.0F);
-  kernels::mask_scores<TestType>(scene.panel, 0, keys, nullptr, scene.scores(), maximum);
+  kernels::mask_scores<TestType>(scene.panel, {0, keys}, nullptr, scene.scores(), maximum);
   for (int lane = 0; lane < width; ++lane) {
     for (int j = 0; j < keys; ++j) {
       const bool is_visible = j >= lane % 5 && j < keys - lane % 7;
@@ -44,10 +44,10 @@ TEMPLATE_LIST_TEST_CASE("a masked score is replaced even when it or its bias is 
   scene.block.mask_stride = scene.block.bias_stride = 1;
   for (int n = 0; n < 3 * width; ++n) scene.scores()[n] = n < 2 * width ? 1.0F : kNan;
 
-  kernels::gather_addends<TestType>(scene.panel, scene.block, 0, 3, scene.addends());
+  kernels::gather_addends<TestType>(scene.panel, scene.block, {0, 3}, scene.addends());
   alignas(64) float maximum[kernels::kPanel<TestType>];
   std::ranges::fill(maximum, -1.0F);
-  kernels::mask_scores<TestType>(scene.panel, 0, 3, scene.addends(), scene.scores(), maximum);
+  kernels::mask_scores<TestType>(scene.panel, {0, 3}, scene.addends(), scene.scores(), maximum);
   CHECK(scene.scores()[0] == Catch::Approx(1.0 + 0.5 * std::numbers::log2e));
   CHECK(scene.scores()[width] == -kInfinity);
   CHECK(scene.scores()[2 * width] == -kInfinity);

@@ -1,0 +1,66 @@
+// The scores of one panel against a block of keys, from the product to what the softmax takes:
+// the same for rows in lanes and for keys in lanes, which differ in the `Way` to lay scores out.
+#pragma once
+
+#include "kernels/key_lines.hpp"
+#include "kernels/mask.hpp"
+#include "kernels/panel.hpp"
+#include "kernels/score_mods.hpp"
+
+namespace heed::kernels {
+
+/// A run of keys that a task has reached, with the memory that its panels share.
+struct KeyBlock : KeyLines {
+  MaskedKeys masked;  // by the boolean mask, for the panel at work
+  float* scores;      // [lines][panel]
+  float* addends;
+};
+
+/// A number for each lane.
+template <class Arch>
+inline void copy_line(const float* from, float* to) {
+  for (int lane = 0; lane < kPanel<Arch>; lane += kLanes<Arch>) {
+    Batch<Arch>::load_aligned(from + lane).store_aligned(to + lane);
+  }
+}
+
+/// Whether a boolean mask takes the whole block from the panel, and nobody wants to see it.
+inline bool may_skip(const Panel& panel, const KeyBlock& keys) {
+  return keys.masked == MaskedKeys::all && !panel.rows[0].scores && !panel.wants_weights;
+}
+
+/// Scores of the keys as the softmax takes them, in units of log2(e). Raises maximum[panel],
+/// which comes in as panel.maximum. Returns whether any may be masked.
+template <class Way>
+inline bool make_scores(const Panel& panel, const AttentionBlock& block, const KeyBlock& keys, float* maximum) {
+  using Arch = typename Way::Arch;
+  const bool wants_scores = panel.rows[0].scores != nullptr;
+  const bool sees_all = panel.last_begin <= keys.first && keys.end() <= panel.first_end && keys.are_full();
+  const bool has_addends = panel.rows[0].bias || (panel.rows[0].mask && keys.masked != MaskedKeys::none);
+  const bool has_masked = has_addends || !sees_all;
+
+  Way::score(panel, block, keys, maximum);
+  const auto hand_out = [&](ScoreStage stage) {
+    if (wants_scores && block.score_stage == stage) Way::park(panel, keys, &AttentionRow::scores, kLn2);
+  };
+  hand_out(ScoreStage::raw);
+  if (block.softcap != 0.0F) cap_scores<Arch>(block.softcap, keys.lines(), keys.scores);
+  hand_out(ScoreStage::capped);
+  if (block.has_alibi) add_alibi<Arch>(panel, keys, keys.scores);
+
+  if (has_masked || block.softcap != 0.0F || block.has_alibi) {
+    // The maximum of the product says nothing any more: start again from the one before.
+    copy_line<Arch>(panel.maximum, maximum);
+    if (has_addends) Way::gather(panel, block, keys);
+    if (has_masked) {
+      mask_scores<Arch>(panel, keys, has_addends ? keys.addends : nullptr, keys.scores, maximum);
+    } else {
+      find_maximum<Arch>(keys.lines(), keys.scores, maximum);
+    }
+  }
+  hand_out(ScoreStage::masked);
+  if (panel.wants_weights) Way::park(panel, keys, &AttentionRow::weights, 1.0F);
+  return has_masked;
+}
+
+}  // namespace heed::kernels

@@ -1,0 +1,51 @@
+#include "ops/attend_parts.hpp"
+
+#include <algorithm>
+
+namespace heed {
+namespace {
+
+AttentionJob& job_of(void* context) { return *static_cast<AttentionJob*>(context); }
+
+/// Of one part of one group's keys.
+Index result_floats(const AttentionProblem& problem, const AttentionPlan& plan) {
+  return plan.rows_per_group * kernels::part_result_floats(problem.value_dim);
+}
+
+float* results_of(const AttentionJob& job, Index group) {
+  return job.part_results + group * job.plan.parts_per_group * result_floats(job.problem, job.plan);
+}
+
+void merge_group(void* context, Index group, int worker) {
+  const AttentionJob& job = job_of(context);
+  TaskRows rows;
+  const kernels::AttentionBlock block = describe_rows(job, {group, 0, job.plan.rows_per_group}, rows, worker);
+  job.kernels.merge_parts(block, job.plan.parts_per_group, results_of(job, group));
+}
+
+void run_part(void* context, Index task, int worker) {
+  const AttentionJob& job = job_of(context);
+  const AttentionPlan& plan = job.plan;
+  const Index group = task / plan.parts_per_group;
+  const Index part = task % plan.parts_per_group;
+  TaskRows rows;
+  const kernels::AttentionBlock block = describe_rows(job, {group, 0, plan.rows_per_group}, rows, worker);
+  const Index begin = part * plan.keys_per_part;
+  const Index end = std::min(begin + plan.keys_per_part, job.problem.key_length);
+  job.kernels.attend_part(block, {.begin = static_cast<int>(begin), .end = static_cast<int>(end)},
+                          results_of(job, group) + part * result_floats(job.problem, plan));
+  if (plan.parts_per_group == 1) merge_group(context, group, worker);
+}
+
+}  // namespace
+
+Index part_results_floats(const AttentionProblem& problem, const AttentionPlan& plan) {
+  return plan.parts_per_group == 0 ? 0 : plan.task_count * result_floats(problem, plan);
+}
+
+void attend_parts(AttentionJob& job, Executor& executor) {
+  executor.run({run_part, &job, job.plan.task_count});
+  if (job.plan.parts_per_group > 1) executor.run({merge_group, &job, job.plan.task_count / job.plan.parts_per_group});
+}
+
+}  // namespace heed

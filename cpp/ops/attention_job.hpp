@@ -1,0 +1,37 @@
+// What every task of one attention call shares, and how its rows are found.
+#pragma once
+
+#include <array>
+
+#include "kernels/attention_block.hpp"
+#include "plan/attention_plan.hpp"
+#include "problem/attention_problem.hpp"
+
+namespace heed {
+
+struct AttentionJob {
+  const AttentionProblem& problem;
+  const AttentionPlan& plan;
+  const kernels::AttentionKernels& kernels;
+  float* scratch = nullptr;
+  Index scratch_per_worker = 0;                 // floats
+  kernels::WeightRule* weight_rules = nullptr;  // [B, H, L], kept for the second pass; null: there is none
+  float* part_results = nullptr;                // [group][part][row], where a group's keys come in parts
+};
+
+using TaskRows = std::array<kernels::AttentionRow, kMaxRowsPerTask>;
+
+/// Some rows of one group.
+struct RowRun {
+  Index group;
+  Index first;
+  Index count;
+};
+
+/// Describes the rows, with all their results, in `rows`, and what the kernels need beside them.
+kernels::AttentionBlock describe_rows(const AttentionJob& job, const RowRun& run, TaskRows& rows, int worker);
+
+/// Where the first pass leaves a row's rule for the second; null: there is no second.
+kernels::WeightRule* weight_rule_of(const AttentionJob& job, Index batch, Index head, Index query);
+
+}  // namespace heed

@@ -1,0 +1,148 @@
+// One query, or a few that share their keys: computed in parts of the keys, which are merged.
+#include <algorithm>
+#include <catch_amalgamated.hpp>
+#include <cmath>
+
+#include "attention_check.hpp"
+#include "kernels/instances/instances.hpp"
+#include "plan/attention_plan.hpp"
+
+namespace heed::testing {
+namespace {
+
+// More than one part of 512 keys, several blocks in a part, and rows that no architecture puts in lanes.
+const AttentionCase kCase = {
+    .batch = 2, .heads = 4, .kv_heads = 2, .queries = 1, .keys = 1300, .head_dim = 64, .value_dim = 64};
+
+}  // namespace
+
+TEST_CASE("a query alone is within the error model around lanes, blocks and parts") {
+  Random random(301);
+  for (const Index keys : {0, 1, 3, 4, 5, 8, 15, 16, 17, 31, 33, 127, 128, 129, 511, 512, 513, 1025, 1800}) {
+    check_tensors(make_tensors(random, {.heads = 2, .queries = 1, .keys = keys, .head_dim = 64, .value_dim = 64}));
+  }
+}
+
+TEST_CASE("a query alone is within the error model around vectors of its dimensions") {
+  Random random(302);
+  for (const Index dim : {1, 3, 4, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 65, 130, 512}) {
+    check_tensors(make_tensors(random, {.queries = 2, .keys = 40, .head_dim = dim, .value_dim = 8}));
+    check_tensors(make_tensors(random, {.queries = 2, .keys = 40, .head_dim = 8, .value_dim = dim}));
+  }
+}
+
+TEST_CASE("few rows with options in random company stay within the error model, scores and entropy too") {
+  Random random(303);
+  for (int n = 0; n < 150; ++n) {
+    AttentionCase one = {.batch = 1 + random.below(2), .queries = 1 + random.below(3)};
+    one.kv_heads = 1 + random.below(2);
+    one.heads = one.kv_heads * (1 + random.below(2));
+    one.keys = 1 + random.below(random.chance(0.3) ? 1200 : 150);
+    one.head_dim = 1 + random.below(40);
+    one.value_dim = 1 + random.below(40);
+    one.layout = random.chance(0.5) ? Layout::bnhd : Layout::bhnd;
+    add_random_options(random, one);
+    INFO(describe(one));
+    check_all_results(make_tensors(random, one));
+  }
+}
+
+TEST_CASE("a cache as of a language model, its heads grouped, is within the error model") {
+  Random random(304);
+  AttentionCase one = {.batch = 2,
+                       .heads = 8,
+                       .kv_heads = 2,
+                       .queries = 1,
+                       .keys = 700,
+                       .head_dim = 128,
+                       .value_dim = 128,
+                       .layout = Layout::bnhd};
+  one.causal = Causal::lower_right;
+  one.has_key_lengths = true;
+  check_all_results(make_tensors(random, one));
+}
+
+TEST_CASE("parts give the same bits in any order and on any number of workers") {
+  Random random(305);
+  AttentionCase one = kCase;
+  one.mask = Shape{2, 1, 1, one.keys};
+  const AttentionTensors tensors = make_tensors(random, one);
+  for (const kernels::AttentionKernels* kernels : kernels::runnable_kernels()) {
+    const auto expected = run(*kernels, tensors.inputs(), tensors.options).bits();
+    for (const int workers : {2, 5, 64}) {
+      ReverseExecutor executor(workers);
+      CHECK(run(*kernels, tensors.inputs(), tensors.options, executor).bits() == expected);
+    }
+  }
+}
+
+TEST_CASE("nothing in a masked key or value reaches a query alone") {
+  Random random(306);
+  AttentionCase one = kCase;
+  one.mask = Shape{1, 1, 1, one.keys};
+  AttentionTensors tensors = make_tensors(random, one);
+  // A whole part as well.
+  for (Index j = 512; j < 1024; ++j) tensors.mask(0, 0, 0, j) = 0;
+  for (const kernels::AttentionKernels* kernels : kernels::runnable_kernels()) {
+    const auto clean = run(*kernels, tensors.inputs(), tensors.options).bits();
+    for (const float bad : {kNan, kInfinity, -kInfinity}) {
+      for (Index j = 0; j < one.keys; ++j) {
+        if (tensors.mask(0, 0, 0, j) != 0) continue;
+        tensors.key(1, 1, j, 5) = bad;
+        tensors.value(0, 0, j, 9) = bad;
+      }
+      INFO(kernels->name << ", " << bad);
+      CHECK(run(*kernels, tensors.inputs(), tensors.options).bits() == clean);
+    }
+  }
+}
+
+TEST_CASE("a NaN in a key reaches exactly the heads that read it, whatever its lane and part") {
+  Random random(307);
+  for (const kernels::AttentionKernels* kernels : kernels::runnable_kernels()) {
+    for (const Index j : {0, 1, 6, 511, 512, 1299}) {
+      AttentionTensors tensors = make_tensors(random, kCase);
+      const Results clean = run(*kernels, tensors.inputs(), tensors.options);
+      tensors.key(1, 0, j, 17) = kNan;
+      const Results results = run(*kernels, tensors.inputs(), tensors.options);
+      INFO(kernels->name << ", key " << j);
+      for_each_element(results.output.view.shape, [&](Index b, Index h, Index i, Index e) {
+        const float got = results.output(b, h, i, e);
+        CHECK((b == 1 && h < 2 ? std::isnan(got) : got == clean.output(b, h, i, e)));
+      });
+    }
+  }
+}
+
+TEST_CASE("a query that sees one key gives exactly its value, in whichever part it is") {
+  Random random(308);
+  AttentionCase one = kCase;
+  one.mask = Shape{1, 1, 1, one.keys};
+  AttentionTensors tensors = make_tensors(random, one);
+  for (const Index only : {0, 130, 512, 1299}) {
+    for (Index j = 0; j < one.keys; ++j) tensors.mask(0, 0, 0, j) = j == only ? 1 : 0;
+    for (const kernels::AttentionKernels* kernels : kernels::runnable_kernels()) {
+      const Results results = run(*kernels, tensors.inputs(), tensors.options);
+      for_each_element(results.output.view.shape, [&](Index b, Index h, Index i, Index e) {
+        CHECK(results.output(b, h, i, e) == tensors.value(b, h / 2, only, e));
+      });
+    }
+  }
+}
+
+TEST_CASE("parts lie end to end, and depend on sizes alone") {
+  for (const Index keys : {0, 1, 511, 512, 513, 100000}) {
+    AttentionProblem problem{};
+    problem.batch = problem.query_heads = problem.kv_heads = problem.query_length = 1;
+    problem.key_length = keys;
+    problem.head_dim = problem.value_dim = 64;
+    const AttentionPlan plan = plan_attention(problem, {.panel = 8, .workers = 1, .short_rows = 4});
+    CHECK(plan.keys_per_part == 512);
+    CHECK(plan.parts_per_group == std::max<Index>(1, (keys + 511) / 512));
+    CHECK(plan.task_count == plan.parts_per_group);
+    CHECK(plan_attention(problem, {.panel = 8, .workers = 16, .short_rows = 4}).keys_per_part == 512);
+    CHECK(plan_attention(problem, {.panel = 8, .workers = 1, .short_rows = 0}).parts_per_group == 0);
+  }
+}
+
+}  // namespace heed::testing
