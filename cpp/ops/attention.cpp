@@ -59,7 +59,10 @@ void run_task(void* context, Index task, int worker) {
   const Index group = task / job.plan.tasks_per_group;
   const Index batch = group / problem.kv_heads;
   const Index kv_head = group % problem.kv_heads;
-  const Index first_row = task % job.plan.tasks_per_group * job.plan.rows_per_task;
+  // Later rows first: where a mask is causal they see more keys, and a long task taken last
+  // would leave the other workers waiting.
+  const Index part = job.plan.tasks_per_group - 1 - task % job.plan.tasks_per_group;
+  const Index first_row = part * job.plan.rows_per_task;
   const Index row_count = std::min(job.plan.rows_per_task, job.plan.rows_per_group - first_row);
 
   std::array<AttentionRow, kMaxRowsPerTask> rows;
@@ -80,7 +83,8 @@ void run_mean_task(void* context, Index task, int worker) {
   const Job& job = job_of(context);
   const AttentionProblem& problem = job.problem;
   const Index batch = task / job.plan.mean_tasks_per_batch;
-  const Index first_query = task % job.plan.mean_tasks_per_batch * job.plan.queries_per_mean_task;
+  const Index part = job.plan.mean_tasks_per_batch - 1 - task % job.plan.mean_tasks_per_batch;
+  const Index first_query = part * job.plan.queries_per_mean_task;
   const Index count = std::min(job.plan.queries_per_mean_task, problem.query_length - first_query);
   for (Index i = 0; i < count; ++i) {
     std::fill_n(problem.outputs.mean_weights.at(batch, 0, first_query + i), problem.key_length, 0.0F);
@@ -113,7 +117,13 @@ void average_weights(Job& job, Executor& executor) {
   const Index rows = job.problem.batch * job.problem.query_heads * job.problem.query_length;
   const float share = 1.0F / static_cast<float>(job.problem.query_heads);
   for (Index row = 0; row < rows; ++row) job.weight_rules[row].factor *= share;
-  executor.run({run_mean_task, &job, job.plan.mean_task_count});
+  const AttentionPlan& plan = job.plan;
+  executor.run({run_mean_task, &job, plan.mean_task_count, plan.workers, job.problem.options.stop});
+}
+
+Status outcome_of(const TaskSet& tasks) {
+  if (tasks.is_stopped()) return {StatusCode::aborted, "attention: stopped by its caller"};
+  return {};
 }
 
 }  // namespace
@@ -123,18 +133,21 @@ Status attend_with(const kernels::AttentionKernels& kernels, const AttentionInpu
   AttentionProblem problem{};
   if (Status status = make_attention_problem(inputs, options, outputs, problem); !status.is_ok()) return status;
 
-  const AttentionPlan plan = plan_attention(problem, {.panel = kernels.panel, .workers = executor.worker_count()});
+  const AttentionPlan plan = plan_attention(problem, {.panel = kernels.panel,
+                                                      .workers = executor.worker_count(),
+                                                      .work_per_worker = executor.work_per_worker()});
   if (plan.task_count == 0) return {};
 
   const Index panels = (plan.rows_per_task + kernels.panel - 1) / kernels.panel;
   const Index per_worker =
       kernels::attention_scratch_floats(kernels.panel, panels, problem.head_dim, problem.value_dim, plan.key_block);
-  const Scratch scratch(per_worker * executor.worker_count());
-  if (!scratch.is_available()) return no_room(per_worker * executor.worker_count());
+  const Scratch scratch(per_worker * plan.workers);
+  if (!scratch.is_available()) return no_room(per_worker * plan.workers);
   Job job{problem, plan, kernels, scratch.data(), per_worker, nullptr};
+  const TaskSet tasks{run_task, &job, plan.task_count, plan.workers, options.stop};
   if (plan.mean_task_count == 0) {
-    executor.run({run_task, &job, plan.task_count});
-    return {};
+    executor.run(tasks);
+    return outcome_of(tasks);
   }
 
   constexpr Index kFloatsPerRule = sizeof(WeightRule) / sizeof(float);
@@ -142,9 +155,9 @@ Status attend_with(const kernels::AttentionKernels& kernels, const AttentionInpu
   const Scratch rules(rule_floats);
   if (!rules.is_available()) return no_room(rule_floats);
   job.weight_rules = reinterpret_cast<WeightRule*>(rules.data());
-  executor.run({run_task, &job, plan.task_count});
-  average_weights(job, executor);
-  return {};
+  executor.run(tasks);
+  if (!tasks.is_stopped()) average_weights(job, executor);
+  return outcome_of(tasks);
 }
 
 Status attention(const AttentionInputs& inputs, const AttentionOptions& options, const AttentionOutputs& outputs,

@@ -14,6 +14,7 @@ inline constexpr Index kMaxRowsPerTask = 64;
 struct Machine {
   int panel;  // rows that the kernel computes side by side, at most kMaxRowsPerTask
   int workers;
+  double work_per_worker;  // multiplications that pay for waking one more worker
 };
 
 /// A task is one key/value head of one batch entry and a run of its rows. The
@@ -25,6 +26,7 @@ struct AttentionPlan {
   Index tasks_per_group;
   Index task_count;
   int key_block;  // keys between two updates of the running softmax
+  int workers;    // that are worth waking, the caller included
 
   // The second pass, for the mean of the weights over the heads: a task is one batch entry and
   // a run of its queries, of all heads. No more rows at a time than the first pass has.
