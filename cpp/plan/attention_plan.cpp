@@ -45,7 +45,7 @@ double count_multiplications(const AttentionProblem& problem) {
 }
 
 int choose_workers(const AttentionProblem& problem, const Machine& machine) {
-  if (machine.workers <= 1 || machine.work_per_worker <= 0.0) return machine.workers;
+  if (machine.workers <= 1 || machine.work_per_worker <= 0.0 || problem.query_length == 0) return machine.workers;
   const double paid = count_multiplications(problem) / machine.work_per_worker;
   return static_cast<int>(std::clamp(paid, 1.0, static_cast<double>(machine.workers)));
 }
