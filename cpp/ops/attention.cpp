@@ -133,9 +133,9 @@ Status attend_with(const kernels::AttentionKernels& kernels, const AttentionInpu
   AttentionProblem problem{};
   if (Status status = make_attention_problem(inputs, options, outputs, problem); !status.is_ok()) return status;
 
-  const AttentionPlan plan = plan_attention(problem, {.panel = kernels.panel,
-                                                      .workers = executor.worker_count(),
-                                                      .work_per_worker = executor.work_per_worker()});
+  const AttentionPlan plan = plan_attention(
+      problem,
+      {.panel = kernels.panel, .workers = executor.worker_count(), .work_per_worker = executor.work_per_worker()});
   if (plan.task_count == 0) return {};
 
   const Index panels = (plan.rows_per_task + kernels.panel - 1) / kernels.panel;
