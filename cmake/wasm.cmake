@@ -42,6 +42,10 @@ target_link_options(heed_wasm PRIVATE
   -lexports.js
 )
 if(HEED_SHARED_MEMORY)
+  target_sources(heed_wasm PRIVATE
+    cpp/bindings/pool_bindings.cpp
+    cpp/schedule/task_board.cpp
+    cpp/schedule/worker_pool.cpp)
   # Made by JavaScript and shared with the workers; each takes a stack of its own.
   target_link_options(heed_wasm PRIVATE -sIMPORTED_MEMORY=1 -sEXPORTED_FUNCTIONS=__emscripten_stack_restore)
 endif()
@@ -52,7 +56,7 @@ if(NOT HEED_SHARED_MEMORY AND NOT HEED_RELAXED)
   target_link_options(heed_wasm PRIVATE --emit-tsd=kernels.d.ts)
 
   add_executable(heed_call_layout cpp/bindings/attention_call_layout.cpp)
-  target_include_directories(heed_call_layout PRIVATE cpp)
+  target_include_directories(heed_call_layout PRIVATE cpp cpp/include)
   target_link_libraries(heed_call_layout PRIVATE heed_options)
   target_link_options(heed_call_layout PRIVATE -sENVIRONMENT=node -sSINGLE_FILE=1)
   set_target_properties(heed_call_layout PROPERTIES SUFFIX .cjs)

@@ -3,6 +3,7 @@
 
 #include <array>
 
+#include "heed/executor.hpp"
 #include "kernels/attention_block.hpp"
 #include "plan/attention_plan.hpp"
 #include "problem/attention_problem.hpp"
@@ -18,6 +19,14 @@ struct AttentionJob {
   kernels::WeightRule* weight_rules = nullptr;  // [B, H, L], kept for the second pass; null: there is none
   float* part_results = nullptr;                // [group][part][row], where a group's keys come in parts
 };
+
+/// Tasks of the job's, for as many workers as its plan says, until its caller stops it.
+inline TaskSet task_set(AttentionJob& job, void (*run)(void* context, Index task, int worker), Index count) {
+  return {run, &job, count, job.plan.workers, job.problem.options.stop};
+}
+
+/// Whether tasks may have been left out.
+inline bool is_stopped(const AttentionJob& job) { return is_set(job.problem.options.stop); }
 
 using TaskRows = std::array<kernels::AttentionRow, kMaxRowsPerTask>;
 

@@ -106,14 +106,14 @@ export interface WasmOverrides {
   readonly module?: WebAssembly.Module | undefined;
   /** A file with the worker, for pages whose policy forbids `blob:` workers. */
   readonly workerUrl?: string | URL | undefined;
-  /** Makes the worker; called with no arguments each time one is needed. */
+  /** Makes a worker; called with no arguments each time one is needed, which is once a thread. */
   readonly workerFactory?: (() => Worker) | undefined;
 }
 
 export interface CreateOptions {
   /** Default "auto". */
   readonly backend?: "auto" | "wasm" | undefined;
-  /** Default "auto" = min(4, cores / 2), at least 1. */
+  /** Threads that compute a call, where the page is cross-origin isolated. Default "auto" = min(4, cores / 2), at least 1. */
   readonly threads?: number | "auto" | undefined;
   /** Default "auto" = the fastest that runs here. */
   readonly variant?: "auto" | "simd" | "relaxed" | undefined;
