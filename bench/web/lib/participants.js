@@ -17,7 +17,7 @@ const KINDS = {
   heed: { page: "heed", threads: [1, 2], options: {} },
   "heed-simd": { page: "heed", threads: [1, 2], options: { variant: "simd" } },
   "heed:feed": { page: "heed", threads: [1, 2], options: { feed: "yes" } },
-  "heed:here": { page: "heed", threads: [1], options: { offload: "false" } },
+  "heed:here": { page: "heed", threads: [1], options: { here: "yes" } },
   "heed:weights": { page: "heed", threads: [1], options: { with: "weights" } },
   "heed:mask": { page: "heed", threads: [1], options: { with: "mask" } },
   "heed:bias": { page: "heed", threads: [1], options: { with: "bias" } },
@@ -26,7 +26,6 @@ const KINDS = {
   "ort-attention": { page: "ort", threads: [1, 2], options: { op: "attention" } },
   "ort-mha": { page: "ort", threads: [1, 2], options: { op: "mha" } },
   "ort-gqa": { page: "ort", threads: [1, 2], options: { op: "gqa" } },
-  "ort-unfused:feed": { page: "ort", threads: [1, 2], options: { op: "unfused", feed: "yes" } },
   "ort-attention:feed": { page: "ort", threads: [1, 2], options: { op: "attention", feed: "yes" } },
   jax: { page: "jax", threads: [1, 2], options: {} },
   tfjs: { page: "tfjs", threads: [1], options: {} },
@@ -47,6 +46,9 @@ export function participant(name) {
   return { name: `${kind}@${threads}`, page, options, threads: Number(threads) };
 }
 
+/** Whose page says what is right. */
+export const JUDGE = participant("plain");
+
 /** Every number of threads that it is measured with. @param {string} kind */
 const all = (kind) => (KINDS[kind]?.threads ?? []).map((threads) => participant(`${kind}@${threads}`));
 
@@ -54,7 +56,7 @@ const all = (kind) => (KINDS[kind]?.threads ?? []).map((threads) => participant(
 export function participantsAt(shape) {
   const kinds = ["heed", "heed-simd", "ort-unfused", "ort-attention", "ort-mha", "ort-gqa", "jax", "tfjs", "plain"];
   const ceilings = ["tile-relaxed", "tile-simd", ...(DECODE.includes(shape) ? ["read"] : [])];
-  const fed = FED.includes(shape) ? ["heed:feed", "ort-unfused:feed", "ort-attention:feed"] : [];
+  const fed = FED.includes(shape) ? ["heed:feed", "ort-attention:feed"] : [];
   // On the page's own thread a call has no way to go: that shows where calls are small.
   const here = shape === "1x64x64" ? ["heed:here"] : [];
   return [...ceilings, ...kinds, ...fed, ...here].flatMap(all);

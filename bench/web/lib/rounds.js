@@ -1,7 +1,8 @@
 // Measures participants at one problem: each prepared, checked and warmed up alone, then all in turn, a sample each, so that
 // whatever the machine does besides hits them alike.
 
-import { isCeiling } from "./participants.js";
+import { isCeiling, JUDGE } from "./participants.js";
+import { reasonOf } from "./reason.js";
 
 /** @typedef {import("./participants.js").Participant} Participant */
 /** @typedef {import("../pages/peer.js").Problem} Problem */
@@ -22,13 +23,12 @@ import { isCeiling } from "./participants.js";
  * @typedef {object} Pace
  * @property {number} rounds samples of each, unless calls are long
  * @property {number} budgetMs what one participant may take for its samples at one problem
- * @property {number} patienceMs a call that is expected to take longer is left out
  */
 
 /** A sample lasts at least this long, or timers and promises would be in it. */
 const SAMPLE_MS = 12;
 /** Engines replace baseline code in the background, after some calls. */
-const WARM_UP_MS = 250;
+const WARM_UP_MS = 150;
 /** A call this short is preceded by an untimed one: what slept while others computed is awake again. */
 const LEAD_IN_MS = 60;
 const FEWEST_SAMPLES = 3;
@@ -38,12 +38,12 @@ const FEWEST_SAMPLES = 3;
  * @param {Problem} problem
  * @param {readonly Participant[]} participants
  * @param {Pace} pace
- * @param {import("../pages/judge.js").Verdict | null} verdict null: outputs are not checked
  * @returns {Promise<Result[]>}
  */
-export async function measure(stage, problem, participants, pace, verdict) {
+export async function measure(stage, problem, participants, pace) {
+  const verdicts = await judge(stage, problem, participants);
   const runs = participants.map((one) => new Run(stage, one));
-  for (const run of runs) await run.start(problem, verdict, pace);
+  for (const run of runs) await run.start(problem, verdicts(run.one), pace);
   for (let round = 0; round < pace.rounds; round++) {
     // Nobody always follows the same one.
     const order = [...runs.slice(round % runs.length), ...runs.slice(0, round % runs.length)];
@@ -53,10 +53,27 @@ export async function measure(stage, problem, participants, pace, verdict) {
   return runs.map((run) => run.result());
 }
 
+/**
+ * The exact answers that participants are held to: some are given masks or biases besides.
+ * @param {import("./stage.js").Stage} stage
+ * @param {Problem} problem
+ * @param {readonly Participant[]} participants
+ */
+async function judge(stage, problem, participants) {
+  /** @param {Participant} one */
+  const additionOf = ({ options }) => (options.with === "weights" ? undefined : options.with);
+  /** @type {Map<string | undefined, import("../pages/judge.js").Verdict>} */
+  const verdicts = new Map();
+  for (const addition of new Set(participants.filter((one) => !isCeiling(one)).map(additionOf))) {
+    const asked = /** @type {import("../pages/additions.js").Addition | undefined} */ (addition);
+    verdicts.set(addition, await stage.ask(JUDGE, "judge", problem, asked ?? null));
+  }
+  return (/** @type {Participant} */ one) => verdicts.get(additionOf(one)) ?? null;
+}
+
 /** One participant at one problem. */
 class Run {
   #stage;
-  #one;
   #calls = 1;
   #before = 0;
   #wanted = 0;
@@ -68,7 +85,7 @@ class Run {
   /** @param {import("./stage.js").Stage} stage @param {Participant} one */
   constructor(stage, one) {
     this.#stage = stage;
-    this.#one = one;
+    this.one = one;
   }
 
   /**
@@ -78,30 +95,30 @@ class Run {
    */
   async start(problem, verdict, pace) {
     await this.#trying(async () => {
-      this.#found.prepareMs = await this.#stage.ask(this.#one, "prepare", problem);
+      this.#found.prepareMs = await this.#stage.ask(this.one, "prepare", problem);
       this.#wanted = pace.rounds;
-      if (isCeiling(this.#one)) {
-        await this.#stage.ask(this.#one, "rate");
+      if (isCeiling(this.one)) {
+        await this.#stage.ask(this.one, "rate");
         return;
       }
-      const { ms, error } = await this.#stage.ask(this.#one, "check", verdict);
+      const { ms, error } = await this.#stage.ask(this.one, "check", verdict);
       this.#found.firstMs = ms;
       this.#found.error = error;
       const warm = await this.#warmUp(ms);
       this.#calls = Math.max(1, Math.ceil(SAMPLE_MS / warm));
       this.#before = warm < LEAD_IN_MS ? 1 : 0;
-      const each = warm * (this.#calls + this.#before);
-      this.#wanted = Math.min(pace.rounds, Math.max(warm > pace.patienceMs ? 1 : FEWEST_SAMPLES, Math.floor(pace.budgetMs / each)));
+      const affordable = Math.floor(pace.budgetMs / (warm * (this.#calls + this.#before)));
+      this.#wanted = Math.min(pace.rounds, Math.max(FEWEST_SAMPLES, affordable));
     });
   }
 
   /** Milliseconds of a call once it is warm. @param {number} first */
   async #warmUp(first) {
-    if (first > 4 * WARM_UP_MS) return first;
+    if (first > 6 * WARM_UP_MS) return first;
     let ms = first;
     for (let spent = 0; spent < WARM_UP_MS; ) {
       const calls = Math.max(1, Math.ceil(SAMPLE_MS / ms));
-      ms = await this.#stage.ask(this.#one, "sample", calls, 0);
+      ms = await this.#stage.ask(this.one, "sample", calls, 0);
       spent += Math.max(ms * calls, 1);
     }
     return ms;
@@ -111,24 +128,24 @@ class Run {
   async sample(round) {
     if (round >= this.#wanted) return;
     await this.#trying(async () => {
-      const ceiling = isCeiling(this.#one);
+      const ceiling = isCeiling(this.one);
       const taken = ceiling
-        ? await this.#stage.ask(this.#one, "rate")
-        : await this.#stage.ask(this.#one, "sample", this.#calls, this.#before);
+        ? await this.#stage.ask(this.one, "rate")
+        : await this.#stage.ask(this.one, "sample", this.#calls, this.#before);
       this.#samples.push(taken);
     });
   }
 
   async stop() {
-    await this.#trying(() => this.#stage.ask(this.#one, "release"));
+    await this.#trying(() => this.#stage.ask(this.one, "release"));
   }
 
   /** @returns {Result} */
   result() {
     const middle = this.#samples.length === 0 ? null : median(this.#samples);
-    const ceiling = isCeiling(this.#one);
+    const ceiling = isCeiling(this.one);
     return {
-      name: this.#one.name,
+      name: this.one.name,
       ms: ceiling ? null : middle,
       rate: ceiling ? middle : null,
       samples: this.#samples,
@@ -144,21 +161,16 @@ class Run {
     } catch (error) {
       this.#wanted = 0;
       this.#found.failure = reasonOf(error);
-      await this.#stage.close(this.#one);
+      await this.#stage.close(this.one);
     }
   }
-}
-
-/** @param {unknown} error */
-function reasonOf(error) {
-  const text = error instanceof Error ? error.message : String(error);
-  return text.replace(/^page\.evaluate: /, "").split("\n")[0]?.slice(0, 300) ?? "";
 }
 
 /** @param {readonly number[]} samples */
 export function median(samples) {
   const sorted = [...samples].sort((a, b) => a - b);
   const middle = Math.floor(sorted.length / 2);
-  const [low = Number.NaN, high = low] = sorted.length % 2 === 1 ? [sorted[middle]] : sorted.slice(middle - 1, middle + 1);
+  const [low = Number.NaN, high = low] =
+    sorted.length % 2 === 1 ? [sorted[middle]] : sorted.slice(middle - 1, middle + 1);
   return (low + high) / 2;
 }

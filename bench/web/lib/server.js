@@ -57,14 +57,19 @@ function read(pathname) {
   if (base === undefined) throw new Error(`nothing is served from ${folder}`);
   const path = join(base, ...rest);
   // The pages are TypeScript: a module asked for by its name in JavaScript is made from it.
-  if (folder === "pages" && /\.[jt]s$/.test(path)) return { body: script(path.replace(/\.js$/, ".ts")), type: TYPES[".js"] };
+  if (folder === "pages" && /\.[jt]s$/.test(path))
+    return { body: script(path.replace(/\.js$/, ".ts")), type: TYPES[".js"] };
   return { body: readFileSync(path), type: TYPES[extname(path)] ?? "application/octet-stream" };
 }
 
 /** @param {string} path */
 function script(path) {
   const { outputText } = typescript.transpileModule(readFileSync(path, "utf8"), {
-    compilerOptions: { target: typescript.ScriptTarget.ES2022, module: typescript.ModuleKind.ESNext, verbatimModuleSyntax: true },
+    compilerOptions: {
+      target: typescript.ScriptTarget.ES2022,
+      module: typescript.ModuleKind.ESNext,
+      verbatimModuleSyntax: true,
+    },
   });
   return outputText;
 }

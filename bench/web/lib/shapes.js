@@ -31,7 +31,7 @@ export const PREFILL = [...SQUARE, ...SQUARE.map((name) => `${name}c`), ...CROSS
 /** Where heed's threads are held to a number, beside the shapes of the peers. */
 export const SCALING = ["8x256x64"];
 export const ALL = [...SQUARE, ...SCALING, ...SQUARE.map((name) => `${name}c`), ...CROSS, ...DECODE];
-export const QUICK = ["1x64x64", "8x1024x64", "8x1024x64c", "8x1:4096x64", "8x77:1024x64"];
+export const QUICK = ["1x64x64", "8x1024x64", "8x1024x64c", "8x1:4096x64"];
 
 /** Floating-point operations: 4 H L S D, half of that when causal. @param {Problem} problem */
 export function flopsOf({ heads, queries, keys, dim, causal }) {

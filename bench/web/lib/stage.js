@@ -31,9 +31,9 @@ export class Stage {
     return this.#browser.version();
   }
 
-  /** Whether a participant's page is there, and what it says of itself. @param {Participant} one */
-  about(one) {
-    return this.#pages.get(one.name)?.about;
+  /** What a participant says of itself. @param {Participant} one */
+  async about(one) {
+    return (this.#pages.get(one.name) ?? (await this.#open(one))).about;
   }
 
   /**
@@ -54,11 +54,6 @@ export class Stage {
     const opened = this.#pages.get(one.name);
     this.#pages.delete(one.name);
     await opened?.page.close();
-  }
-
-  async closeAll() {
-    for (const { page } of this.#pages.values()) await page.close();
-    this.#pages.clear();
   }
 
   async end() {
@@ -97,8 +92,8 @@ async function ask(page, method, args) {
     timer = setTimeout(() => fail(new Error(`no answer in ${LONGEST_MS / 1000} s`)), LONGEST_MS);
   });
   try {
-    const answer = page.evaluate(([name, given]) => Reflect.get(Reflect.get(window, "bench"), name)(...given), [method, args]);
-    return await Promise.race([answer, late]);
+    const answer = page.evaluate(`bench.${method}(...${JSON.stringify(args)})`);
+    return /** @type {Awaited<ReturnType<Bench[Method]>>} */ (await Promise.race([answer, late]));
   } finally {
     clearTimeout(timer);
   }

@@ -11,7 +11,7 @@ interface Exports {
 
 let loops: Exports | null = null;
 
-onmessage = ({ data }: MessageEvent<WebAssembly.Module | Order>) => {
+addEventListener("message", ({ data }: MessageEvent<WebAssembly.Module | Order>) => {
   if (data instanceof WebAssembly.Module) {
     // The module is our own: these are its exports.
     loops = new WebAssembly.Instance(data).exports as unknown as Exports;
@@ -23,4 +23,4 @@ onmessage = ({ data }: MessageEvent<WebAssembly.Module | Order>) => {
   const work = data.loop === "read" ? loops.read(data.repeats, data.numbers) : loops[data.loop](data.repeats);
   const report: Report = { work, start, end: performance.timeOrigin + performance.now() };
   postMessage(report);
-};
+});

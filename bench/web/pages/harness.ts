@@ -1,8 +1,9 @@
 // The page's side of the bench: makes the participant that its address names, and times it when it is told to.
 
-import { memoryBytes } from "./memories.js";
 import { inputsOf } from "./inputs.js";
 import { judge, type Verdict, worstError } from "./judge.js";
+// First: it sees every memory that is made.
+import { memoryBytes } from "./memories.js";
 import type { Ceiling, Peer, Problem, Setup } from "./peer.js";
 
 /** What a module under peers/ has to offer. */
@@ -44,9 +45,7 @@ const bench = {
   },
 
   /** The exact answer in some rows, by heed/reference. */
-  judge(given: Problem): Verdict {
-    return judge(given);
-  },
+  judge,
 
   /** One call: its milliseconds, and how far it is from the exact answer. */
   async check(verdict: Verdict | null): Promise<{ ms: number; error: number | null }> {

@@ -24,7 +24,7 @@ export function normalNumbers(count: number, seed: number): Float32Array {
   return numbers;
 }
 
-/** Bytes, nine of ten of them 1. */
+/** Bytes 0 and 1, nine of ten of them 1. */
 export function maskBytes(count: number, seed: number): Uint8Array {
   const next = uniform(seed);
   return Uint8Array.from({ length: count }, () => (next() < 0.9 ? 1 : 0));

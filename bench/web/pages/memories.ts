@@ -13,7 +13,7 @@ WebAssembly.Memory = new Proxy(WebAssembly.Memory, {
 
 function noticeExports(instance: WebAssembly.Instance): void {
   for (const value of Object.values(instance.exports)) {
-    if (Object.prototype.toString.call(value) === "[object WebAssembly.Memory]") memories.add(value as WebAssembly.Memory);
+    if (value instanceof WebAssembly.Memory) memories.add(value);
   }
 }
 
@@ -26,12 +26,15 @@ WebAssembly.Instance = new Proxy(WebAssembly.Instance, {
 });
 
 for (const name of ["instantiate", "instantiateStreaming"] as const) {
-  const original: (...args: unknown[]) => Promise<WebAssembly.Instance | WebAssembly.WebAssemblyInstantiatedSource> =
-    Reflect.get(WebAssembly, name);
+  const original = WebAssembly[name];
   Reflect.set(WebAssembly, name, async (...args: unknown[]) => {
-    const result = await original.apply(WebAssembly, args);
-    noticeExports("instance" in result ? result.instance : result);
-    return result;
+    const made: WebAssembly.Instance | WebAssembly.WebAssemblyInstantiatedSource = await Reflect.apply(
+      original,
+      WebAssembly,
+      args,
+    );
+    noticeExports("instance" in made ? made.instance : made);
+    return made;
   });
 }
 

@@ -44,7 +44,13 @@ const unfused: Graph = {
     // Query heads that share keys are rows of one product.
     const rows = queries * (heads / kvHeads);
     const mask: Operand[] = causal ? [{ name: "mask", data: causalBias(queries, keys), shape: [queries, keys] }] : [];
-    const masking: GraphNode = { op: "Add", domain: "", inputs: ["scores", "mask"], outputs: ["masked"], attributes: {} };
+    const masking: GraphNode = {
+      op: "Add",
+      domain: "",
+      inputs: ["scores", "mask"],
+      outputs: ["masked"],
+      attributes: {},
+    };
     return {
       inputs: [
         { name: "query", data: query, shape: [1, kvHeads, rows, dim] },

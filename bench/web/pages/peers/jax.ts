@@ -1,7 +1,7 @@
 // jax-js on its wasm backend. It takes as many workers as the machine has cores, asked while the module loads.
 
-import type { Inputs, Peer, Problem, Setup } from "../peer.js";
 import { headsInside } from "../inputs.js";
+import type { Inputs, Peer, Problem, Setup } from "../peer.js";
 
 type Jax = typeof import("@jax-js/jax");
 type JaxArray = InstanceType<Jax["Array"]>;

@@ -2,8 +2,8 @@
 // because that is the one way to keep them in its memory; with `feed` they are given at each call, as its users do.
 
 import * as ort from "onnxruntime-web/wasm";
-import { GRAPHS, isGraphName } from "../onnx/graphs.js";
 import { encodeModel } from "../onnx/encode.js";
+import { GRAPHS, isGraphName } from "../onnx/graphs.js";
 import type { Inputs, Peer, Problem, Setup } from "../peer.js";
 
 export async function open({ threads, options }: Setup): Promise<Peer> {

@@ -7,7 +7,10 @@ declare module "onnxruntime-web/wasm" {
     readonly data: unknown;
   }
   export class InferenceSession {
-    static create(model: Uint8Array, options: { readonly executionProviders: readonly "wasm"[] }): Promise<InferenceSession>;
+    static create(
+      model: Uint8Array,
+      options: { readonly executionProviders: readonly "wasm"[] },
+    ): Promise<InferenceSession>;
     run(feeds: Readonly<Record<string, Tensor>>): Promise<Record<string, Tensor>>;
     release(): Promise<void>;
   }
@@ -19,18 +22,24 @@ declare module "onnxruntime-web/wasm" {
 }
 
 declare module "@jax-js/jax" {
-  export class Array {
-    readonly ref: Array;
+  class JaxArray {
+    readonly ref: JaxArray;
     data(): Promise<unknown>;
     dispose(): void;
   }
   export function init(device: "wasm"): Promise<unknown>;
   export function defaultDevice(device: "wasm"): void;
-  export function jit<Operands extends readonly Array[]>(
-    work: (...operands: Operands) => Array,
-  ): ((...operands: Operands) => Array) & { dispose(): void };
-  export const numpy: { array(data: Float32Array, options: { readonly shape: readonly number[] }): Array };
+  export function jit<Operands extends readonly JaxArray[]>(
+    work: (...operands: Operands) => JaxArray,
+  ): ((...operands: Operands) => JaxArray) & { dispose(): void };
+  export const numpy: { array(data: Float32Array, options: { readonly shape: readonly number[] }): JaxArray };
   export const nn: {
-    dotProductAttention(query: Array, key: Array, value: Array, options: { readonly isCausal: boolean }): Array;
+    dotProductAttention(
+      query: JaxArray,
+      key: JaxArray,
+      value: JaxArray,
+      options: { readonly isCausal: boolean },
+    ): JaxArray;
   };
+  export { JaxArray as Array };
 }
