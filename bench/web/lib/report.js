@@ -1,8 +1,8 @@
 // A run in words and tables.
 
+import { digits, percent, small, table, times } from "../../table.js";
 import { judgeAims } from "./aims.js";
 import { bestPeer, lead, msOf, ofReading, ofTile, scaling, speedOf } from "./findings.js";
-import { digits, percent, small, table, times } from "./table.js";
 
 /** @typedef {import("../studies/shapes.js").ShapeStudy} ShapeStudy */
 /** @typedef {import("./rounds.js").Result} Result */
