@@ -1,6 +1,7 @@
 // Measures participants at one problem: each prepared, checked and warmed up alone, then all in turn, a sample each, so that
 // whatever the machine does besides hits them alike.
 
+import { median } from "./median.js";
 import { isCeiling, JUDGE } from "./participants.js";
 import { reasonOf } from "./reason.js";
 
@@ -164,13 +165,4 @@ class Run {
       await this.#stage.close(this.one);
     }
   }
-}
-
-/** @param {readonly number[]} samples */
-export function median(samples) {
-  const sorted = [...samples].sort((a, b) => a - b);
-  const middle = Math.floor(sorted.length / 2);
-  const [low = Number.NaN, high = low] =
-    sorted.length % 2 === 1 ? [sorted[middle]] : sorted.slice(middle - 1, middle + 1);
-  return (low + high) / 2;
 }

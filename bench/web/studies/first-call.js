@@ -1,8 +1,8 @@
 // The first call in a fresh browser against calls once warm: engines run baseline code first, and replace a function when it
 // is called again.
 
+import { median } from "../lib/median.js";
 import { participant } from "../lib/participants.js";
-import { median } from "../lib/rounds.js";
 import { shapeOf } from "../lib/shapes.js";
 
 const SHAPE = "8x2048x64";
