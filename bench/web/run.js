@@ -52,6 +52,7 @@ try {
       date: new Date().toISOString().slice(0, 10),
       browser: stage.version,
       isolated: settings.isolated,
+      summary: settings.pace.summary,
       machine: `${cpus()[0]?.model ?? "unknown processor"}, ${availableParallelism()} cores`,
       heed,
     },

@@ -3,8 +3,8 @@
 import { describe, expect, test } from "vitest";
 import { judgeAims } from "../../bench/web/lib/aims.js";
 import { bestPeer, lead } from "../../bench/web/lib/findings.js";
-import { median } from "../../bench/web/lib/median.js";
 import { flopsOf, keyBytesOf, shapeOf } from "../../bench/web/lib/shapes.js";
+import { median, summarise } from "../../bench/web/lib/summary.js";
 
 const result = (name: string, ms: number | null, more: { rate?: number; error?: number } = {}) => ({
   name,
@@ -23,7 +23,14 @@ const study = (shape: string, results: ReturnType<typeof result>[]) => {
 };
 
 const findings = (shapes: ReturnType<typeof study>[], threads = 2) => ({
-  run: { date: "", browser: "", isolated: true, machine: "", heed: { "heed@2": { threads } } },
+  run: {
+    date: "",
+    browser: "",
+    isolated: true,
+    machine: "",
+    summary: "median" as const,
+    heed: { "heed@2": { threads } },
+  },
   machine: [],
   shapes,
   costs: [],
@@ -57,6 +64,12 @@ describe("a shape's name", () => {
 test("the median is the middle, or between the two middle ones", () => {
   expect(median([9, 1, 5])).toBe(5);
   expect(median([4, 1, 9, 2])).toBe(3);
+});
+
+test("the best is the shortest time, or the highest rate", () => {
+  expect(summarise([9, 1, 5], "best", false)).toBe(1);
+  expect(summarise([9, 1, 5], "best", true)).toBe(9);
+  expect(summarise([9, 1, 5], "median", true)).toBe(5);
 });
 
 describe("the best peer", () => {

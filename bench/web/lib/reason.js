@@ -8,6 +8,7 @@ export function reasonOf(error) {
   // What Playwright and onnxruntime wrap around the reason.
   return line
     .replace(/^page\.evaluate: (?:Error: )?/, "")
-    .replace(/^.*ERROR_MESSAGE: (?:\S+:\d+ )?/, "")
+    .replace(/^.*ERROR_MESSAGE: /, "")
+    .replace(/^\S+:\d+ (?:static \w+ \S+::)?/, "")
     .slice(0, LONGEST);
 }

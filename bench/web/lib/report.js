@@ -9,7 +9,7 @@ import { bestPeer, lead, msOf, ofReading, ofTile, scaling, speedOf } from "./fin
 
 /**
  * @typedef {object} Findings
- * @property {{ date: string, browser: string, isolated: boolean, machine: string, heed: Record<string, Readonly<Record<string, unknown>>> }} run
+ * @property {{ date: string, browser: string, isolated: boolean, machine: string, summary: import("./summary.js").Summary, heed: Record<string, Readonly<Record<string, unknown>>> }} run
  * @property {readonly Result[]} machine
  * @property {readonly ShapeStudy[]} shapes
  * @property {readonly import("../studies/costs.js").CostStudy[]} costs
@@ -23,22 +23,26 @@ const MIB = 2 ** 20;
 /** @param {Findings} findings */
 export function report(findings) {
   const { run, machine, shapes, costs, firstCalls, memory } = findings;
-  const parts = [`Chromium ${run.browser}, ${run.machine}${run.isolated ? "" : ", not isolated"}, ${run.date}`];
+  const samples = run.summary === "median" ? "medians" : "best samples";
+  const page = run.isolated ? "" : ", not isolated";
+  const parts = [`Chromium ${run.browser}, ${run.machine}${page}, ${run.date}, ${samples}`];
   parts.push(...notesOn(run.heed));
   if (machine.length > 0) parts.push(titled("The machine, in workers of this browser", machineTable(machine)));
   if (shapes.length > 0) {
     parts.push(
       titled("heed beside the best peer", shapesTable(shapes)),
       titled(
-        "Medians: ms a call; of the loops, GFLOP/s or GB/s",
+        "Everybody: ms a call; of the loops, GFLOP/s or GB/s",
         everybodyTable(shapes, ({ ms, rate }) => (rate === null ? digits(ms) : digits(rate / GIGA))),
       ),
       titled(
         "Largest difference from heed/reference",
         everybodyTable(shapes, ({ error }) => small(error)),
       ),
-      titled("Who is missing, and why", failureTable(shapes)),
     );
+    if (shapes.some(({ results }) => results.some(({ failure }) => failure !== null))) {
+      parts.push(titled("Who is missing, and why", failureTable(shapes)));
+    }
   }
   if (costs.length > 0) parts.push(titled("What options cost", costTable(costs)));
   if (firstCalls.length > 0)

@@ -1,18 +1,19 @@
 // Measures participants at one problem: each prepared, checked and warmed up alone, then all in turn, a sample each, so that
 // whatever the machine does besides hits them alike.
 
-import { median } from "./median.js";
 import { isCeiling, JUDGE } from "./participants.js";
 import { reasonOf } from "./reason.js";
+import { summarise } from "./summary.js";
 
 /** @typedef {import("./participants.js").Participant} Participant */
 /** @typedef {import("../pages/peer.js").Problem} Problem */
+/** @typedef {import("./summary.js").Summary} Summary */
 
 /**
  * @typedef {object} Result
  * @property {string} name
- * @property {number | null} ms the median of its samples, milliseconds a call
- * @property {number | null} rate of a ceiling: the median, work a second
+ * @property {number | null} ms its samples in one number, milliseconds a call
+ * @property {number | null} rate of a ceiling: likewise, work a second
  * @property {readonly number[]} samples
  * @property {number | null} error largest difference from heed/reference
  * @property {number | null} firstMs its first call, compilation and all
@@ -24,6 +25,8 @@ import { reasonOf } from "./reason.js";
  * @typedef {object} Pace
  * @property {number} rounds samples of each, unless calls are long
  * @property {number} budgetMs what one participant may take for its samples at one problem
+ * @property {Summary} summary which number stands for the samples
+ * @property {number} patienceMs longer calls are sampled once, or not at all
  */
 
 /** A sample lasts at least this long, or timers and promises would be in it. */
@@ -51,7 +54,7 @@ export async function measure(stage, problem, participants, pace) {
     for (const run of order) await run.sample(round);
   }
   for (const run of runs) await run.stop();
-  return runs.map((run) => run.result());
+  return runs.map((run) => run.result(pace.summary));
 }
 
 /**
@@ -109,7 +112,8 @@ class Run {
       this.#calls = Math.max(1, Math.ceil(SAMPLE_MS / warm));
       this.#before = warm < LEAD_IN_MS ? 1 : 0;
       const affordable = Math.floor(pace.budgetMs / (warm * (this.#calls + this.#before)));
-      this.#wanted = Math.min(pace.rounds, Math.max(FEWEST_SAMPLES, affordable));
+      const fewest = warm > pace.patienceMs ? 1 : FEWEST_SAMPLES;
+      this.#wanted = Math.min(pace.rounds, Math.max(fewest, affordable));
     });
   }
 
@@ -141,14 +145,14 @@ class Run {
     await this.#trying(() => this.#stage.ask(this.one, "release"));
   }
 
-  /** @returns {Result} */
-  result() {
-    const middle = this.#samples.length === 0 ? null : median(this.#samples);
-    const ceiling = isCeiling(this.one);
+  /** @param {Summary} summary @returns {Result} */
+  result(summary) {
+    const isRate = isCeiling(this.one);
+    const figure = this.#samples.length === 0 ? null : summarise(this.#samples, summary, isRate);
     return {
       name: this.one.name,
-      ms: ceiling ? null : middle,
-      rate: ceiling ? middle : null,
+      ms: isRate ? null : figure,
+      rate: isRate ? figure : null,
       samples: this.#samples,
       ...this.#found,
     };

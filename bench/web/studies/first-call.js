@@ -1,9 +1,9 @@
 // The first call in a fresh browser against calls once warm: engines run baseline code first, and replace a function when it
 // is called again.
 
-import { median } from "../lib/median.js";
 import { participant } from "../lib/participants.js";
 import { shapeOf } from "../lib/shapes.js";
+import { median } from "../lib/summary.js";
 
 const SHAPE = "8x2048x64";
 const NAMES = ["heed@1", "heed@2", "ort-unfused@1", "ort-attention@1", "ort-mha@1"];

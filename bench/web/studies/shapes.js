@@ -1,10 +1,12 @@
 // The main study: heed, its peers and the loops that limit it, at every shape.
 
-import { isCeiling, participantsAt } from "../lib/participants.js";
+import { isCeiling, isHeed, participantsAt } from "../lib/participants.js";
 import { measure } from "../lib/rounds.js";
 import { flopsOf, keyBytesOf, scoreBytesOf, shapeOf } from "../lib/shapes.js";
 
 /** @typedef {import("../lib/rounds.js").Result} Result */
+/** @typedef {import("../lib/participants.js").Participant} Participant */
+/** @typedef {import("../pages/peer.js").Problem} Problem */
 /**
  * @typedef {object} ShapeStudy
  * @property {string} shape
@@ -25,19 +27,21 @@ const CLEAR_AFTER_BYTES = 60e6;
 export async function studyShapes(stage, shapes, settings, log) {
   /** @type {ShapeStudy[]} */
   const studies = [];
-  /** Operations a millisecond at the last shape, by name. @type {Map<string, number>} */
-  const speeds = new Map();
+  const forecast = new Forecast();
   for (const shape of shapes) {
     const problem = shapeOf(shape);
-    const flops = flopsOf(problem);
     const wanted = participantsAt(shape).filter(settings.takesPart);
-    const isPatient = ({ name = "" }) => flops / (speeds.get(name) ?? Number.POSITIVE_INFINITY) <= settings.patienceMs;
-    const results = await measure(stage, problem, wanted.filter(isPatient), settings.pace);
-    for (const one of wanted.filter((candidate) => !isPatient(candidate))) {
-      results.push(leftOut(one.name, flops / (speeds.get(one.name) ?? Number.NaN)));
-    }
-    for (const { name, ms } of results) if (ms !== null) speeds.set(name, flops / ms);
-    studies.push({ shape, flops, keyBytes: keyBytesOf(problem), results });
+    const isTooSlow = (/** @type {Participant} */ one) =>
+      !isHeed(one) && forecast.msOf(one.name, problem) > settings.pace.patienceMs;
+    const results = await measure(
+      stage,
+      problem,
+      wanted.filter((one) => !isTooSlow(one)),
+      settings.pace,
+    );
+    for (const { name, ms } of results) forecast.learn(name, problem, ms);
+    results.push(...wanted.filter(isTooSlow).map(({ name }) => leftOut(name, forecast.msOf(name, problem))));
+    studies.push({ shape, flops: flopsOf(problem), keyBytes: keyBytesOf(problem), results });
     log(`  ${shape}: ${results.filter(({ failure }) => failure === null).length} measured`);
     if (scoreBytesOf(problem) > CLEAR_AFTER_BYTES) {
       for (const one of wanted) if (!isCeiling(one)) await stage.close(one);
@@ -45,6 +49,30 @@ export async function studyShapes(stage, shapes, settings, log) {
   }
   return studies;
 }
+
+/** How long a call will take, by the best that a participant has shown. Most do all the work of causal problems, or more. */
+class Forecast {
+  /** Operations a millisecond. @type {Map<string, number>} */
+  #speeds = new Map();
+
+  /** Nothing where nothing is known. @param {string} name @param {Problem} problem */
+  msOf(name, problem) {
+    return wholeWorkOf(problem) / (this.#speeds.get(keyOf(name, problem)) ?? Number.POSITIVE_INFINITY);
+  }
+
+  /** @param {string} name @param {Problem} problem @param {number | null} ms */
+  learn(name, problem, ms) {
+    if (ms === null) return;
+    const key = keyOf(name, problem);
+    this.#speeds.set(key, Math.max(this.#speeds.get(key) ?? 0, wholeWorkOf(problem) / ms));
+  }
+}
+
+/** @param {Problem} problem */
+const wholeWorkOf = (problem) => flopsOf({ ...problem, causal: false });
+
+/** @param {string} name @param {Problem} problem */
+const keyOf = (name, { causal }) => `${name} ${causal}`;
 
 /** @param {string} name @param {number} ms @returns {Result} */
 function leftOut(name, ms) {
