@@ -15,7 +15,7 @@ import { DECODE } from "./shapes.js";
 /** @type {Record<string, Kind & { threads: readonly number[] }>} */
 const KINDS = {
   heed: { page: "heed", threads: [1, 2], options: {} },
-  "heed-simd": { page: "heed", threads: [1, 2], options: { variant: "simd" } },
+  "heed-simd": { page: "heed", threads: [1], options: { variant: "simd" } },
   "heed:feed": { page: "heed", threads: [1, 2], options: { feed: "yes" } },
   "heed:here": { page: "heed", threads: [1], options: { here: "yes" } },
   "heed:weights": { page: "heed", threads: [1], options: { with: "weights" } },
@@ -31,7 +31,7 @@ const KINDS = {
   tfjs: { page: "tfjs", threads: [1], options: {} },
   plain: { page: "plain", threads: [1], options: {} },
   "tile-relaxed": { page: "ceiling", threads: [1, 2], options: { variant: "relaxed", loop: "tile" } },
-  "tile-simd": { page: "ceiling", threads: [1, 2], options: { variant: "simd", loop: "tile" } },
+  "tile-simd": { page: "ceiling", threads: [1], options: { variant: "simd", loop: "tile" } },
   "chain-relaxed": { page: "ceiling", threads: [1, 2], options: { variant: "relaxed", loop: "chain" } },
   "chain-simd": { page: "ceiling", threads: [1, 2], options: { variant: "simd", loop: "chain" } },
   read: { page: "ceiling", threads: [1, 2], options: { variant: "simd", loop: "read" } },
@@ -49,7 +49,7 @@ export function participant(name) {
 /** Whose page says what is right. */
 export const JUDGE = participant("plain");
 
-/** Every number of threads that it is measured with. @param {string} kind */
+/** With every number of threads that the shapes are measured with. @param {string} kind */
 const all = (kind) => (KINDS[kind]?.threads ?? []).map((threads) => participant(`${kind}@${threads}`));
 
 /** Both variants, each with the loop that limits it, and every peer. @param {string} shape */
