@@ -22,8 +22,8 @@ export async function runProgram(toolchain, preset, folder, target) {
   return stdout;
 }
 
-/** @param {string} preset */
-function nodeFlags(preset) {
+/** What this Node needs to run a preset's program. @param {string} preset */
+export function nodeFlags(preset) {
   const isOldNode = Number(process.versions.node.split(".")[0]) < 21;
   if (preset !== "wasm-relaxed" || !isOldNode) return [];
   note("Node 20 compiles relaxed SIMD without its optimisations: measure it in Node 22 or later, or in a browser.");
