@@ -36,7 +36,7 @@ const attention: Graph = {
   },
 };
 
-/** The graph that exporters wrote before there was an operator: two products and a softmax, the scale in the first. */
+/** The graph of before there was an operator: two products and a softmax. FusedMatMul spares it transposing and scaling. */
 const unfused: Graph = {
   layout: "bhnd",
   model({ heads, kvHeads, queries, keys, dim, causal }, { query, key, value }) {
