@@ -1,15 +1,10 @@
 #include "tile_rate.hpp"
 
+#include "bench_arch.hpp"
 #include "kernels/broadcast_tile.hpp"
 
 namespace heed::bench {
 namespace {
-
-#ifdef __AVX512DQ__
-using Arch = xsimd::avx512dq;
-#else
-using Arch = xsimd::best_arch;
-#endif
 
 constexpr int kDepth = 64;
 constexpr int kWidth = kernels::kPanel<Arch>;

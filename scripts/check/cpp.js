@@ -9,7 +9,7 @@ import { run } from "../lib/steps.js";
 
 /** @typedef {import("../toolchain/find.js").Toolchain<"native" | "tests" | "format">} Toolchain */
 
-const FOLDERS = ["cpp", "tests/cpp", "bench/cpp"].map((path) => join(root, path));
+const FOLDERS = ["cpp", "tests/cpp", "bench/cpp", "bench/ladder"].map((path) => join(root, path));
 
 export const cppSources = () => filesUnder(FOLDERS).filter((path) => /\.[ch]pp$/.test(path));
 

@@ -34,7 +34,9 @@ const WEB_ROOMS = {
 const WEB_ROOTS = ["index.ts", "engine.ts", "shared-engine.ts"];
 
 export function checkLayers() {
-  const broken = [...cppBreaches(), ...webBreaches(), ...demoBreaches()];
+  const demo = ["demo/src", "demo/rooms"].flatMap((folder) => strangerBreaches(folder, "demo", []));
+  const bench = strangerBreaches("bench/web/pages", "bench/web/pages", PEERS);
+  const broken = [...cppBreaches(), ...webBreaches(), ...demo, ...bench];
   if (broken.length > 0)
     throw new Failure(`${broken.length} includes or imports cross the layers`, { output: broken.join("\n") });
 }
@@ -73,6 +75,9 @@ function* cppBreaches() {
   }
 }
 
+/** What the bench's pages measure heed against. */
+const PEERS = ["onnxruntime-web/wasm", "@jax-js/jax"];
+
 const IMPORT = /^(?:import|export|\})(?:.*\bfrom)?\s*"([^"]+)"|\bimport\("([^"]+)"\)/;
 
 function* webBreaches() {
@@ -96,12 +101,21 @@ function* webBreaches() {
   }
 }
 
-function* demoBreaches() {
-  for (const file of [...sourcesUnder("demo/src"), ...sourcesUnder("demo/rooms")]) {
+/**
+ * Those that import the package as a stranger would: the demo, and the pages of the bench, which import peers as well.
+ * @param {string} folder @param {string} home relative imports stay in it
+ * @param {readonly string[]} others
+ */
+function strangerBreaches(folder, home, others) {
+  const broken = [];
+  for (const file of sourcesUnder(folder)) {
     for (const { target, where } of matches(file, IMPORT)) {
-      const escapes = target.startsWith(".") && !join(dirname(file), target).startsWith(join(root, "demo"));
-      const isForeign = !target.startsWith(".") && target !== "heed" && !target.startsWith("heed/");
-      if (escapes || isForeign) yield `${where}: the demo imports the package as a stranger would, got ${target}`;
+      const escapes = target.startsWith(".") && !join(dirname(file), target).startsWith(join(root, home));
+      const isKnown = target === "heed" || target.startsWith("heed/") || others.includes(target);
+      if (escapes || !(target.startsWith(".") || isKnown)) {
+        broken.push(`${where}: ${home} imports the package as a stranger would, got ${target}`);
+      }
     }
   }
+  return broken;
 }

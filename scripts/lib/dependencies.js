@@ -1,9 +1,9 @@
-// Sees to it that node_modules is what package-lock.json says, before anything from it is imported. It uses only Node's
+// Sees to it that a folder's node_modules is what its package-lock.json says, before anything from it is imported. It uses only Node's
 // own modules, as everything does that may run first.
 
 import { createHash } from "node:crypto";
 import { readFile, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { cacheFolder, hashOf } from "../toolchain/cache.js";
 import { withLock } from "../toolchain/lock.js";
@@ -12,29 +12,31 @@ import { run } from "./steps.js";
 const root = fileURLToPath(new URL("../../", import.meta.url));
 
 /** Runs `npm ci` when node_modules is missing or was installed from another lock file. */
-export async function ensureDependencies() {
-  if (await isInstalled()) return;
-  await withLock(join(cacheFolder(), `install-${hashOf(root)}.lock`), async () => {
-    if (await isInstalled()) return;
-    const before = await lockHash();
+export async function ensureDependencies(folder = root) {
+  if (await isInstalled(folder)) return;
+  await withLock(join(cacheFolder(), `install-${hashOf(folder)}.lock`), async () => {
+    if (await isInstalled(folder)) return;
+    const before = await lockHash(folder);
     await run(process.platform === "win32" ? "npm.cmd" : "npm", ["ci", "--no-audit", "--no-fund"], {
-      cwd: root,
-      title: "install the npm packages",
+      cwd: folder,
+      title: folder === root ? "install the npm packages" : `install the npm packages of ${relative(root, folder)}`,
     });
     // npm ci empties node_modules first, so a run cut short leaves no stamp behind.
-    await writeFile(stampFile, before);
+    await writeFile(stampFile(folder), before);
   });
 }
 
-const stampFile = join(root, "node_modules/.heed-lock");
+/** @param {string} folder */
+const stampFile = (folder) => join(folder, "node_modules/.heed-lock");
 
-async function isInstalled() {
-  const stamp = await readFile(stampFile, "utf8").catch(() => undefined);
-  return stamp !== undefined && stamp === (await lockHash());
+/** @param {string} folder */
+async function isInstalled(folder) {
+  const stamp = await readFile(stampFile(folder), "utf8").catch(() => undefined);
+  return stamp !== undefined && stamp === (await lockHash(folder));
 }
 
-/** An install holds for one lock file on one kind of machine: some packages bring programs. */
-async function lockHash() {
-  const lock = await readFile(join(root, "package-lock.json"));
+/** An install holds for one lock file on one kind of machine: some packages bring programs. @param {string} folder */
+async function lockHash(folder) {
+  const lock = await readFile(join(folder, "package-lock.json"));
   return createHash("sha256").update(lock).update(`${process.platform}-${process.arch}`).digest("hex");
 }

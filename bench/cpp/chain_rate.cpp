@@ -1,0 +1,40 @@
+#include "chain_rate.hpp"
+
+#include "bench_arch.hpp"
+
+namespace heed::bench {
+namespace {
+
+using kernels::Batch;
+
+/// As many as cover the latency; with the two operands they fit 16 registers.
+constexpr int kChains = 12;
+constexpr int kSteps = 1000;
+
+alignas(64) float sums[kChains * kernels::kLanes<Arch>];
+constexpr float kOperands[] = {0.5F, 0.25F};
+
+/// A function of its own, for the reason that run_tile has.
+void run_chain(int steps, const float* operands, float* state) {
+  const Batch<Arch> factor(operands[0]);
+  const Batch<Arch> summand(operands[1]);
+  Batch<Arch> chain[kChains];
+  for (int i = 0; i < kChains; ++i) chain[i] = Batch<Arch>::load_aligned(state + i * kernels::kLanes<Arch>);
+  for (int step = 0; step < steps; ++step) {
+    // The product depends on the step before, or it would be taken out of the loop.
+    for (auto& value : chain) value = kernels::multiply_add<Arch>(value, factor, summand);
+  }
+  for (int i = 0; i < kChains; ++i) chain[i].store_aligned(state + i * kernels::kLanes<Arch>);
+}
+
+}  // namespace
+
+double run_chains(int repeats) {
+  auto* volatile chain = &run_chain;
+  for (int i = 0; i < repeats; ++i) chain(kSteps, kernels::opaque(kOperands), sums);
+  volatile float result = *kernels::opaque(sums);
+  (void)result;
+  return 2.0 * kChains * kernels::kLanes<Arch> * kSteps * repeats;
+}
+
+}  // namespace heed::bench

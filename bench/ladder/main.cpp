@@ -1,0 +1,140 @@
+// Climbs the ladder: every rung checked against the reference, then all timed in turn. Prints a JSON object a rung;
+// fails when a result is further from the reference than its arithmetic explains.
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <functional>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "error_model.hpp"
+#include "heed/machine.hpp"
+#include "kernels/instances/instances.hpp"
+#include "ops/attend_with.hpp"
+#include "reference/attention.hpp"
+#include "rungs.hpp"
+#ifdef HEED_LADDER_THREADS
+#include "schedule/thread_pool.hpp"
+#endif
+
+namespace {
+
+using heed::Index;
+
+constexpr int kHeads = 4;
+constexpr int kLength = 512;
+constexpr int kDim = 64;
+constexpr int kRounds = 7;
+constexpr heed::Shape kShape = {1, kHeads, kLength, kDim};
+
+struct Rung {
+  std::string name;
+  std::function<void()> climb;
+  double error = 0.0;     // largest difference from the reference
+  double of_bound = 0.0;  // largest share of what the error model allows
+  std::vector<double> milliseconds;
+};
+
+std::vector<float> normal_numbers(unsigned seed) {
+  std::mt19937 random(seed);
+  std::normal_distribution<float> normal;
+  std::vector<float> numbers(static_cast<std::size_t>(kHeads * kLength * kDim));
+  for (float& number : numbers) number = normal(random);
+  return numbers;
+}
+
+/// Compares an output with the reference, number by number.
+class Judge {
+ public:
+  explicit Judge(const heed::AttentionInputs& inputs)
+      : inputs_(inputs), exact_(heed::reference::attention(inputs, heed::AttentionOptions{})) {}
+
+  void judge(Rung& rung, const std::vector<float>& output) const {
+    constexpr auto kMasked = static_cast<std::size_t>(heed::ScoreStage::masked);
+    for (Index row = 0; row < Index{kHeads} * kLength; ++row) {
+      const auto index = static_cast<std::size_t>(row);
+      const std::size_t keys = index * kLength;
+      const heed::testing::ExactRow exact{.weights = {exact_.weights.data() + keys, kLength},
+                                          .scores = {exact_.scores[kMasked].data() + keys, kLength},
+                                          .log_sum_exp = exact_.log_sum_exp[index],
+                                          .entropy = exact_.entropy[index]};
+      const heed::testing::RowPosition position{.b = 0, .h = row / kLength, .i = row % kLength};
+      const auto bounds = heed::testing::bound_row(inputs_, {.scale = 1.0 / std::sqrt(kDim)}, position, exact);
+      for (std::size_t e = 0; e < kDim; ++e) {
+        const double error = std::abs(static_cast<double>(output[index * kDim + e]) - exact_.output[index * kDim + e]);
+        rung.error = std::max(rung.error, error);
+        // Not a number: as wrong as can be.
+        rung.of_bound = error <= bounds.output[e] ? std::max(rung.of_bound, error / bounds.output[e]) : HUGE_VAL;
+        if (rung.of_bound == HUGE_VAL) return;
+      }
+    }
+  }
+
+ private:
+  heed::AttentionInputs inputs_;
+  heed::reference::AttentionResult exact_;
+};
+
+double milliseconds_of(const std::function<void()>& work) {
+  const auto start = std::chrono::steady_clock::now();
+  work();
+  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+}
+
+double median(std::vector<double> samples) {
+  std::ranges::sort(samples);
+  return samples[samples.size() / 2];
+}
+
+}  // namespace
+
+int main() {
+  const std::vector<float> query = normal_numbers(1);
+  const std::vector<float> key = normal_numbers(2);
+  const std::vector<float> value = normal_numbers(3);
+  std::vector<float> output(query.size());
+  const heed::ladder::Problem problem{kHeads, kLength, kDim, query.data(), key.data(), value.data(), output.data()};
+  const heed::AttentionInputs inputs{.query = heed::bhnd_view(query.data(), kShape),
+                                     .key = heed::bhnd_view(key.data(), kShape),
+                                     .value = heed::bhnd_view(value.data(), kShape)};
+  const heed::AttentionOutputs outputs{.output = heed::bhnd_view(output.data(), kShape)};
+  const auto by_kernels = [&](const heed::kernels::AttentionKernels& kernels, heed::Executor& executor) {
+    if (!heed::attend_with(kernels, inputs, {}, outputs, executor).is_ok()) std::abort();
+  };
+
+  std::vector<Rung> rungs;
+  rungs.push_back({.name = "naive", .climb = [&] { heed::ladder::naive(problem); }});
+  rungs.push_back({.name = "tiled", .climb = [&] { heed::ladder::tiled(problem); }});
+  rungs.push_back({.name = "online", .climb = [&] { heed::ladder::online(problem); }});
+  const auto& runnable = heed::kernels::runnable_kernels();
+  for (auto kernels = runnable.rbegin(); kernels != runnable.rend(); ++kernels) {
+    rungs.push_back({.name = (*kernels)->name,
+                     .climb = [&by_kernels, one = *kernels] { by_kernels(*one, heed::calling_thread()); }});
+  }
+#ifdef HEED_LADDER_THREADS
+  heed::ThreadPool pool(2);
+  rungs.push_back({.name = "2 threads", .climb = [&] { by_kernels(*runnable.front(), pool); }});
+#endif
+
+  const Judge judge(inputs);
+  for (Rung& rung : rungs) {
+    std::ranges::fill(output, NAN);
+    rung.climb();
+    judge.judge(rung, output);
+  }
+  for (int round = 0; round < kRounds; ++round) {
+    for (Rung& rung : rungs) rung.milliseconds.push_back(milliseconds_of(rung.climb));
+  }
+
+  constexpr double kOperations = 4.0 * kHeads * kLength * kLength * kDim;
+  bool is_right = true;
+  for (const Rung& rung : rungs) {
+    const double ms = median(rung.milliseconds);
+    std::printf("{\"rung\": \"%s\", \"ms\": %.4f, \"gflops\": %.3f, \"error\": %.3e, \"of_bound\": %.3f}\n",
+                rung.name.c_str(), ms, kOperations / ms * 1e-6, rung.error, std::min(rung.of_bound, 1e9));
+    is_right = is_right && rung.of_bound <= 1.0;
+  }
+  return is_right ? 0 : 1;
+}

@@ -1,0 +1,25 @@
+// The inner loop of the scalar rungs: four rows of one matrix with four columns of another, sixteen sums at once.
+#pragma once
+
+#include "rungs.hpp"
+
+namespace heed::ladder {
+
+/// A matrix of floats: where it begins, and how far its rows and columns lie apart.
+struct Strided {
+  const float* data;
+  int row, column;
+};
+
+/// sums[r][c] += sum over k of a(r, k) * b(k, c).
+inline void multiply_tile(float (&sums)[kTile][kTile], int depth, const Strided& a, const Strided& b) {
+  for (int k = 0; k < depth; ++k) {
+    for (int r = 0; r < kTile; ++r) {
+      for (int c = 0; c < kTile; ++c) {
+        sums[r][c] += a.data[r * a.row + k * a.column] * b.data[k * b.row + c * b.column];
+      }
+    }
+  }
+}
+
+}  // namespace heed::ladder

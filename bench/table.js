@@ -1,0 +1,36 @@
+// Figures as people read them: Markdown tables with aligned columns, three digits that count.
+
+/**
+ * @param {readonly string[]} heads
+ * @param {readonly (readonly string[])[]} rows
+ */
+export function table(heads, rows) {
+  const widths = heads.map((head, column) =>
+    Math.max(head.length, ...rows.map((row) => (row[column] ?? "").length), 2),
+  );
+  /** The first column names, the others count. @param {readonly string[]} cells */
+  const line = (cells) =>
+    `| ${widths.map((width, column) => pad(cells[column] ?? "", width, column === 0)).join(" | ")} |`;
+  const rule = `| ${widths.map((width, column) => (column === 0 ? "-".repeat(width) : `${"-".repeat(width - 1)}:`)).join(" | ")} |`;
+  return [line(heads), rule, ...rows.map(line)].join("\n");
+}
+
+/** @param {string} text @param {number} width @param {boolean} left */
+const pad = (text, width, left) => (left ? text.padEnd(width) : text.padStart(width));
+
+/** @param {number | null | undefined} value */
+export function digits(value) {
+  if (value === null || value === undefined) return "";
+  if (!Number.isFinite(value)) return "NaN";
+  const magnitude = Math.abs(value);
+  return magnitude >= 1000 ? value.toFixed(0) : magnitude >= 100 ? value.toFixed(0) : value.toPrecision(3);
+}
+
+/** @param {number | null | undefined} value */
+export const times = (value) => (value === null || value === undefined ? "" : `${value.toFixed(2)}x`);
+
+/** @param {number | null | undefined} value */
+export const percent = (value) => (value === null || value === undefined ? "" : `${(100 * value).toFixed(0)}%`);
+
+/** @param {number | null | undefined} value */
+export const small = (value) => (value === null || value === undefined ? "" : value.toExponential(1));

@@ -1,0 +1,173 @@
+// What heed aims at, and whether a run shows it. An aim that the run has no figures for is left open.
+
+import { lead, ofReading, ofTile, scaling } from "./findings.js";
+import { DECODE, flopsOf, PREFILL, SCALING, shapeOf } from "./shapes.js";
+
+/** @typedef {import("../studies/shapes.js").ShapeStudy} ShapeStudy */
+/** @typedef {import("./report.js").Findings} Findings */
+/** @typedef {{ value: number, where: string }} Figure */
+/** @typedef {{ aim: string, wanted: string, got: string, state: "met" | "short" | "open" }} Judged */
+
+const TILE_SHAPES = ["8x1024x64", "8x1024x128", "4x4096x64"];
+const TINY = "1x64x64";
+const ACCURACY_SHAPE = "4x4096x64";
+const MIB = 2 ** 20;
+
+/** @param {Findings} findings @returns {Judged[]} */
+export function judgeAims(findings) {
+  const { shapes } = findings;
+  const prefill = shapes.filter(({ shape }) => PREFILL.includes(shape) && !shape.startsWith(TINY));
+  const plain = prefill.filter(({ shape }) => !shape.endsWith("c"));
+  const causal = prefill.filter(({ shape }) => shape.endsWith("c"));
+  const decode = shapes.filter(({ shape }) => DECODE.includes(shape));
+  const tiled = shapes.filter(({ shape }) => TILE_SHAPES.includes(shape));
+  const scaled = shapes.filter(({ shape }) => PREFILL.includes(shape) || SCALING.includes(shape)).filter(isLargeEnough);
+  // Asked for two threads, heed may have got one: that says nothing about two.
+  const hasTwo = findings.run.heed["heed@2"]?.threads === 2;
+  const threaded = (/** @type {number} */ threads, /** @type {readonly ShapeStudy[]} */ studies) =>
+    threads === 1 || hasTwo ? studies : [];
+  return [
+    least(
+      "relaxed: of the tile's rate, 1 thread",
+      0.9,
+      figures(tiled, (one) => ofTile(one, 1, "relaxed")),
+    ),
+    least(
+      "simd: of its tile's rate, 1 thread",
+      0.9,
+      figures(tiled, (one) => ofTile(one, 1, "simd")),
+    ),
+    least("2 threads over 1", 1.93, figures(threaded(2, scaled), scaling)),
+    ...[1, 2].flatMap((threads) => [
+      least(
+        `over the best onnxruntime-web, ${threads} thr.`,
+        1.65,
+        figures(threaded(threads, plain), (one) => lead(one, threads, "ort")),
+      ),
+      least(
+        `the same, geometric mean, ${threads} thr.`,
+        1.8,
+        mean(figures(threaded(threads, plain), (one) => lead(one, threads, "ort"))),
+      ),
+      least(
+        `the same when causal, ${threads} thr.`,
+        3.3,
+        figures(threaded(threads, causal), (one) => lead(one, threads, "ort")),
+      ),
+      least(
+        `never slower than any peer, ${threads} thr.`,
+        1,
+        figures(threaded(threads, shapes), (one) => lead(one, threads)),
+      ),
+      least(
+        `decode: over the best peer, ${threads} thr.`,
+        1.7,
+        figures(threaded(threads, decode), (one) => lead(one, threads)),
+      ),
+      least(
+        `decode: of plain reading, ${threads} thr.`,
+        0.85,
+        figures(threaded(threads, decode), (one) => ofReading(one, threads)),
+      ),
+    ]),
+    most("weights returned, over without", 1.6, cost(findings, "heed:weights@1")),
+    most("boolean mask of full rank, over without", 1.25, cost(findings, "heed:mask@1")),
+    most("bias of full rank, over without", 1.25, cost(findings, "heed:bias@1")),
+    most("window, over the keys that it keeps", 1.2, cost(findings, "heed:window@1")),
+    most("first call over warm", 1.3, firstCall(findings)),
+    most("32768 keys: MiB beyond inputs and output", 16, memory(findings)),
+    most("error, normal inputs, 4096 keys", 6e-7, errors(shapes.filter(({ shape }) => shape === ACCURACY_SHAPE))),
+    most("error over onnxruntime-web's", 1.5, errorRatios(shapes)),
+  ];
+}
+
+/** From (8, 256, 64) up. @param {ShapeStudy} study */
+const isLargeEnough = ({ flops }) => flops >= flopsOf(shapeOf("8x256x64"));
+
+/** @param {readonly ShapeStudy[]} studies @param {(study: ShapeStudy) => number | null} of @returns {Figure[]} */
+function figures(studies, of) {
+  return studies.flatMap((study) => {
+    const value = of(study);
+    return value === null ? [] : [{ value, where: study.shape }];
+  });
+}
+
+/** @param {readonly Figure[]} all @returns {Figure[]} */
+function mean(all) {
+  if (all.length === 0) return [];
+  const value = Math.exp(all.reduce((sum, one) => sum + Math.log(one.value), 0) / all.length);
+  return [{ value, where: `${all.length} shapes` }];
+}
+
+/** @param {Findings} findings @param {string} name @returns {Figure[]} */
+function cost({ costs }, name) {
+  return costs.flatMap(({ shape, options, results }) => {
+    const option = options.find((one) => one.name === name);
+    const [without, given] = ["heed@1", name].map((who) => results.find((one) => one.name === who)?.ms ?? null);
+    if (option === undefined || without === null || given === null || without === undefined || given === undefined)
+      return [];
+    return [{ value: given / (without * option.keptShare), where: shape }];
+  });
+}
+
+/** @param {Findings} findings @returns {Figure[]} */
+const firstCall = ({ firstCalls }) =>
+  firstCalls.filter(({ name }) => name.startsWith("heed")).map(({ name, ratio }) => ({ value: ratio, where: name }));
+
+/** @param {Findings} findings @returns {Figure[]} */
+const memory = ({ memory: studies }) =>
+  studies
+    .filter(({ name }) => name.startsWith("heed"))
+    .map(({ shape, beyondBytes }) => ({
+      value: beyondBytes === null ? Number.POSITIVE_INFINITY : beyondBytes / MIB,
+      where: shape,
+    }));
+
+/** @param {readonly ShapeStudy[]} studies @returns {Figure[]} */
+const errors = (studies) => figures(studies, ({ results }) => worst(results, "heed"));
+
+/** @param {readonly ShapeStudy[]} studies @returns {Figure[]} */
+const errorRatios = (studies) =>
+  figures(studies, ({ results }) => {
+    const [own, theirs] = [worst(results, "heed"), worst(results, "ort")];
+    return own === null || theirs === null ? null : own / theirs;
+  });
+
+/** @param {readonly import("./rounds.js").Result[]} results @param {string} beginning */
+function worst(results, beginning) {
+  const found = results.flatMap(({ name, error }) => (name.startsWith(beginning) && error !== null ? [error] : []));
+  return found.length === 0 ? null : Math.max(...found);
+}
+
+/** @param {string} aim @param {number} bound @param {readonly Figure[]} all @returns {Judged} */
+const least = (aim, bound, all) =>
+  judged(
+    aim,
+    `>= ${bound}`,
+    all,
+    (a, b) => a.value - b.value,
+    (value) => value >= bound,
+  );
+
+/** @param {string} aim @param {number} bound @param {readonly Figure[]} all @returns {Judged} */
+const most = (aim, bound, all) =>
+  judged(
+    aim,
+    `<= ${bound}`,
+    all,
+    (a, b) => b.value - a.value,
+    (value) => value <= bound,
+  );
+
+/**
+ * The worst figure decides.
+ * @param {string} aim @param {string} wanted @param {readonly Figure[]} all
+ * @param {(a: Figure, b: Figure) => number} worstFirst @param {(value: number) => boolean} isEnough
+ * @returns {Judged}
+ */
+function judged(aim, wanted, all, worstFirst, isEnough) {
+  const [first] = [...all].sort(worstFirst);
+  if (first === undefined) return { aim, wanted, got: "", state: "open" };
+  const value = first.value < 0.01 ? first.value.toExponential(1) : first.value.toPrecision(3);
+  return { aim, wanted, got: `${value} (${first.where})`, state: isEnough(first.value) ? "met" : "short" };
+}

@@ -1,0 +1,64 @@
+// Reads a shape's results: who was how fast, who was the best peer, what the limit was.
+
+/** @typedef {import("../studies/shapes.js").ShapeStudy} ShapeStudy */
+/** @typedef {import("./rounds.js").Result} Result */
+
+/** @param {ShapeStudy} study @param {string} name @returns {number | null} */
+export const msOf = (study, name) => study.results.find((one) => one.name === name)?.ms ?? null;
+
+/** @param {ShapeStudy} study @param {string} name @returns {number | null} */
+export const rateOf = (study, name) => study.results.find((one) => one.name === name)?.rate ?? null;
+
+/** Operations a second. @param {ShapeStudy} study @param {string} name */
+export function speedOf(study, name) {
+  const ms = msOf(study, name);
+  return ms === null ? null : (study.flops / ms) * 1000;
+}
+
+/**
+ * The fastest whose name begins so, inputs resident as heed's are.
+ * @param {ShapeStudy} study @param {number} threads @param {string} beginning "" for every peer
+ */
+export function bestPeer(study, threads, beginning = "") {
+  const peers = study.results.filter(
+    ({ name, ms }) =>
+      ms !== null &&
+      !name.startsWith("heed") &&
+      !name.includes(":feed") &&
+      name.startsWith(beginning) &&
+      // A peer that knows one thread only is still a peer to two.
+      (name.endsWith(`@${threads}`) || name.endsWith("@1")),
+  );
+  return peers.reduce(
+    (/** @type {Result | null} */ best, one) => (best === null || (one.ms ?? 0) < (best.ms ?? 0) ? one : best),
+    null,
+  );
+}
+
+/** How many times as fast as the best peer. @param {ShapeStudy} study @param {number} threads @param {string} beginning */
+export function lead(study, threads, beginning = "") {
+  const ms = msOf(study, `heed@${threads}`);
+  const best = bestPeer(study, threads, beginning)?.ms ?? null;
+  return ms === null || best === null ? null : best / ms;
+}
+
+/** The share of the tile's rate that heed reaches. @param {ShapeStudy} study @param {number} threads @param {"simd" | "relaxed"} variant */
+export function ofTile(study, threads, variant) {
+  const speed = speedOf(study, `${variant === "simd" ? "heed-simd" : "heed"}@${threads}`);
+  const tile = rateOf(study, `tile-${variant}@${threads}`);
+  return speed === null || tile === null ? null : speed / tile;
+}
+
+/** What the second thread adds. @param {ShapeStudy} study */
+export function scaling(study) {
+  const one = msOf(study, "heed@1");
+  const two = msOf(study, "heed@2");
+  return one === null || two === null ? null : one / two;
+}
+
+/** The share of plain reading of the same keys and values. @param {ShapeStudy} study @param {number} threads */
+export function ofReading(study, threads) {
+  const ms = msOf(study, `heed@${threads}`);
+  const read = rateOf(study, `read@${threads}`);
+  return ms === null || read === null ? null : ((study.keyBytes / ms) * 1000) / read;
+}

@@ -1,0 +1,70 @@
+// Who takes part: a page, a number of threads, and what that page is told besides. Names end in the threads: heed@2.
+
+import { DECODE } from "./shapes.js";
+
+/**
+ * @typedef {object} Participant
+ * @property {string} name
+ * @property {"heed" | "ort" | "jax" | "tfjs" | "plain" | "ceiling"} page
+ * @property {number} threads
+ * @property {Record<string, string>} options
+ */
+
+/** @typedef {Omit<Participant, "name" | "threads">} Kind */
+
+/** @type {Record<string, Kind & { threads: readonly number[] }>} */
+const KINDS = {
+  heed: { page: "heed", threads: [1, 2], options: {} },
+  "heed-simd": { page: "heed", threads: [1], options: { variant: "simd" } },
+  "heed:feed": { page: "heed", threads: [1, 2], options: { feed: "yes" } },
+  "heed:here": { page: "heed", threads: [1], options: { here: "yes" } },
+  "heed:weights": { page: "heed", threads: [1], options: { with: "weights" } },
+  "heed:mask": { page: "heed", threads: [1], options: { with: "mask" } },
+  "heed:bias": { page: "heed", threads: [1], options: { with: "bias" } },
+  "heed:window": { page: "heed", threads: [1], options: { with: "window" } },
+  "ort-unfused": { page: "ort", threads: [1, 2], options: { op: "unfused" } },
+  "ort-attention": { page: "ort", threads: [1, 2], options: { op: "attention" } },
+  "ort-mha": { page: "ort", threads: [1, 2], options: { op: "mha" } },
+  "ort-gqa": { page: "ort", threads: [1, 2], options: { op: "gqa" } },
+  "ort-attention:feed": { page: "ort", threads: [1, 2], options: { op: "attention", feed: "yes" } },
+  jax: { page: "jax", threads: [1, 2], options: {} },
+  tfjs: { page: "tfjs", threads: [1], options: {} },
+  plain: { page: "plain", threads: [1], options: {} },
+  "tile-relaxed": { page: "ceiling", threads: [1, 2], options: { variant: "relaxed", loop: "tile" } },
+  "tile-simd": { page: "ceiling", threads: [1], options: { variant: "simd", loop: "tile" } },
+  "chain-relaxed": { page: "ceiling", threads: [1, 2], options: { variant: "relaxed", loop: "chain" } },
+  "chain-simd": { page: "ceiling", threads: [1, 2], options: { variant: "simd", loop: "chain" } },
+  read: { page: "ceiling", threads: [1, 2], options: { variant: "simd", loop: "read" } },
+};
+
+/** @param {string} name @returns {Participant} */
+export function participant(name) {
+  const [, kind = "", threads = "1"] = /^([^@]+)(?:@(\d+))?$/.exec(name) ?? [];
+  const known = KINDS[kind];
+  if (known === undefined) throw new Error(`nobody is called ${name}; there are ${Object.keys(KINDS).join(", ")}`);
+  const { page, options } = known;
+  return { name: `${kind}@${threads}`, page, options, threads: Number(threads) };
+}
+
+/** Whose page says what is right. */
+export const JUDGE = participant("plain");
+
+/** With every number of threads that the shapes are measured with. @param {string} kind */
+const all = (kind) => (KINDS[kind]?.threads ?? []).map((threads) => participant(`${kind}@${threads}`));
+
+/** Both variants, each with the loop that limits it, and every peer. @param {string} shape */
+export function participantsAt(shape) {
+  const kinds = ["heed", "heed-simd", "ort-unfused", "ort-attention", "ort-mha", "ort-gqa", "jax", "tfjs", "plain"];
+  const ceilings = ["tile-relaxed", "tile-simd", ...(DECODE.includes(shape) ? ["read"] : [])];
+  const fed = FED.includes(shape) ? ["heed:feed", "ort-attention:feed"] : [];
+  // On the page's own thread a call has no way to go: that shows where calls are small.
+  const here = shape === "1x64x64" ? ["heed:here"] : [];
+  return [...ceilings, ...kinds, ...fed, ...here].flatMap(all);
+}
+
+const FED = ["8x1024x64", "8x77:1024x64", ...DECODE];
+
+/** @param {Participant} one */
+export const isHeed = ({ page }) => page === "heed";
+/** @param {Participant} one */
+export const isCeiling = ({ page }) => page === "ceiling";

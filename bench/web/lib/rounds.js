@@ -1,0 +1,172 @@
+// Measures participants at one problem: each prepared, checked and warmed up alone, then all in turn, a sample each, so that
+// whatever the machine does besides hits them alike.
+
+import { isCeiling, JUDGE } from "./participants.js";
+import { reasonOf } from "./reason.js";
+import { summarise } from "./summary.js";
+
+/** @typedef {import("./participants.js").Participant} Participant */
+/** @typedef {import("../pages/peer.js").Problem} Problem */
+/** @typedef {import("./summary.js").Summary} Summary */
+
+/**
+ * @typedef {object} Result
+ * @property {string} name
+ * @property {number | null} ms its samples in one number, milliseconds a call
+ * @property {number | null} rate of a ceiling: likewise, work a second
+ * @property {readonly number[]} samples
+ * @property {number | null} error largest difference from heed/reference
+ * @property {number | null} firstMs its first call, compilation and all
+ * @property {number | null} prepareMs
+ * @property {string | null} failure why there is no more
+ */
+
+/**
+ * @typedef {object} Pace
+ * @property {number} rounds samples of each, unless calls are long
+ * @property {number} budgetMs what one participant may take for its samples at one problem
+ * @property {Summary} summary which number stands for the samples
+ * @property {number} patienceMs longer calls are sampled once, or not at all
+ */
+
+/** A sample lasts at least this long, or timers and promises would be in it. */
+const SAMPLE_MS = 12;
+/** Engines replace baseline code in the background, after some calls. */
+const WARM_UP_MS = 150;
+/** A call this short is preceded by an untimed one: what slept while others computed is awake again. */
+const LEAD_IN_MS = 60;
+const FEWEST_SAMPLES = 3;
+
+/**
+ * @param {import("./stage.js").Stage} stage
+ * @param {Problem} problem
+ * @param {readonly Participant[]} participants
+ * @param {Pace} pace
+ * @returns {Promise<Result[]>}
+ */
+export async function measure(stage, problem, participants, pace) {
+  const verdicts = await judge(stage, problem, participants);
+  const runs = participants.map((one) => new Run(stage, one));
+  for (const run of runs) await run.start(problem, verdicts(run.one), pace);
+  for (let round = 0; round < pace.rounds; round++) {
+    // Nobody always follows the same one.
+    const order = [...runs.slice(round % runs.length), ...runs.slice(0, round % runs.length)];
+    for (const run of order) await run.sample(round);
+  }
+  for (const run of runs) await run.stop();
+  return runs.map((run) => run.result(pace.summary));
+}
+
+/**
+ * The exact answers that participants are held to: some are given masks or biases besides.
+ * @param {import("./stage.js").Stage} stage
+ * @param {Problem} problem
+ * @param {readonly Participant[]} participants
+ */
+async function judge(stage, problem, participants) {
+  /** @param {Participant} one */
+  const additionOf = ({ options }) => (options.with === "weights" ? undefined : options.with);
+  /** @type {Map<string | undefined, import("../pages/judge.js").Verdict>} */
+  const verdicts = new Map();
+  for (const addition of new Set(participants.filter((one) => !isCeiling(one)).map(additionOf))) {
+    const asked = /** @type {import("../pages/additions.js").Addition | undefined} */ (addition);
+    verdicts.set(addition, await stage.ask(JUDGE, "judge", problem, asked ?? null));
+  }
+  return (/** @type {Participant} */ one) => verdicts.get(additionOf(one)) ?? null;
+}
+
+/** One participant at one problem. */
+class Run {
+  #stage;
+  #calls = 1;
+  #before = 0;
+  #wanted = 0;
+  /** @type {number[]} */
+  #samples = [];
+  /** @type {{ prepareMs: number | null, firstMs: number | null, error: number | null, failure: string | null }} */
+  #found = { prepareMs: null, firstMs: null, error: null, failure: null };
+
+  /** @param {import("./stage.js").Stage} stage @param {Participant} one */
+  constructor(stage, one) {
+    this.#stage = stage;
+    this.one = one;
+  }
+
+  /**
+   * @param {Problem} problem
+   * @param {import("../pages/judge.js").Verdict | null} verdict
+   * @param {Pace} pace
+   */
+  async start(problem, verdict, pace) {
+    await this.#trying(async () => {
+      this.#found.prepareMs = await this.#stage.ask(this.one, "prepare", problem);
+      this.#wanted = pace.rounds;
+      if (isCeiling(this.one)) {
+        await this.#stage.ask(this.one, "rate");
+        return;
+      }
+      const { ms, error } = await this.#stage.ask(this.one, "check", verdict);
+      this.#found.firstMs = ms;
+      this.#found.error = error;
+      const warm = await this.#warmUp(ms);
+      this.#calls = Math.max(1, Math.ceil(SAMPLE_MS / warm));
+      this.#before = warm < LEAD_IN_MS ? 1 : 0;
+      const affordable = Math.floor(pace.budgetMs / (warm * (this.#calls + this.#before)));
+      const fewest = warm > pace.patienceMs ? 1 : FEWEST_SAMPLES;
+      this.#wanted = Math.min(pace.rounds, Math.max(fewest, affordable));
+    });
+  }
+
+  /** Milliseconds of a call once it is warm. @param {number} first */
+  async #warmUp(first) {
+    if (first > 6 * WARM_UP_MS) return first;
+    let ms = first;
+    for (let spent = 0; spent < WARM_UP_MS; ) {
+      const calls = Math.max(1, Math.ceil(SAMPLE_MS / ms));
+      ms = await this.#stage.ask(this.one, "sample", calls, 0);
+      spent += Math.max(ms * calls, 1);
+    }
+    return ms;
+  }
+
+  /** @param {number} round */
+  async sample(round) {
+    if (round >= this.#wanted) return;
+    await this.#trying(async () => {
+      const ceiling = isCeiling(this.one);
+      const taken = ceiling
+        ? await this.#stage.ask(this.one, "rate")
+        : await this.#stage.ask(this.one, "sample", this.#calls, this.#before);
+      this.#samples.push(taken);
+    });
+  }
+
+  async stop() {
+    await this.#trying(() => this.#stage.ask(this.one, "release"));
+  }
+
+  /** @param {Summary} summary @returns {Result} */
+  result(summary) {
+    const isRate = isCeiling(this.one);
+    const figure = this.#samples.length === 0 ? null : summarise(this.#samples, summary, isRate);
+    return {
+      name: this.one.name,
+      ms: isRate ? null : figure,
+      rate: isRate ? figure : null,
+      samples: this.#samples,
+      ...this.#found,
+    };
+  }
+
+  /** A participant that fails is out for this problem; its page may be in any state. @param {() => Promise<void>} work */
+  async #trying(work) {
+    if (this.#found.failure !== null) return;
+    try {
+      await work();
+    } catch (error) {
+      this.#wanted = 0;
+      this.#found.failure = reasonOf(error);
+      await this.#stage.close(this.one);
+    }
+  }
+}

@@ -1,0 +1,75 @@
+// Serves the bench's pages, the built package and the installed peers from this machine: cross-origin isolated, or not.
+
+import { readFileSync } from "node:fs";
+import { createServer } from "node:http";
+import { extname, join, normalize } from "node:path";
+import { fileURLToPath } from "node:url";
+import typescript from "typescript";
+
+const web = fileURLToPath(new URL("../", import.meta.url));
+const root = join(web, "..", "..");
+
+/** What the first part of a path stands for. @type {Record<string, string>} */
+const FOLDERS = {
+  pages: join(web, "pages"),
+  peers: join(web, "node_modules"),
+  dist: join(root, "dist"),
+  ceilings: join(root, "build"),
+};
+
+/** @type {Record<string, string>} */
+const TYPES = {
+  ".html": "text/html; charset=utf-8",
+  ".js": "text/javascript",
+  ".mjs": "text/javascript",
+  ".wasm": "application/wasm",
+};
+
+const ISOLATION = {
+  "Cross-Origin-Opener-Policy": "same-origin",
+  "Cross-Origin-Embedder-Policy": "require-corp",
+};
+
+/**
+ * @param {{ isolated: boolean }} options
+ * @returns {Promise<{ address: string, close(): void }>}
+ */
+export async function serve({ isolated }) {
+  const headers = { ...(isolated ? ISOLATION : {}), "Cache-Control": "no-store" };
+  const server = createServer((request, response) => {
+    try {
+      const { body, type } = read(new URL(request.url ?? "/", "http://localhost").pathname);
+      response.writeHead(200, { ...headers, "Content-Type": type }).end(body);
+    } catch {
+      response.writeHead(404).end();
+    }
+  });
+  await new Promise((done) => server.listen(0, "127.0.0.1", () => done(undefined)));
+  const at = server.address();
+  if (at === null || typeof at === "string") throw new Error("the server has no port");
+  return { address: `http://127.0.0.1:${at.port}`, close: () => server.close() };
+}
+
+/** @param {string} pathname */
+function read(pathname) {
+  const [, folder = "", ...rest] = normalize(pathname).split("/");
+  const base = FOLDERS[folder];
+  if (base === undefined) throw new Error(`nothing is served from ${folder}`);
+  const path = join(base, ...rest);
+  // The pages are TypeScript: a module asked for by its name in JavaScript is made from it.
+  if (folder === "pages" && /\.[jt]s$/.test(path))
+    return { body: script(path.replace(/\.js$/, ".ts")), type: TYPES[".js"] };
+  return { body: readFileSync(path), type: TYPES[extname(path)] ?? "application/octet-stream" };
+}
+
+/** @param {string} path */
+function script(path) {
+  const { outputText } = typescript.transpileModule(readFileSync(path, "utf8"), {
+    compilerOptions: {
+      target: typescript.ScriptTarget.ES2022,
+      module: typescript.ModuleKind.ESNext,
+      verbatimModuleSyntax: true,
+    },
+  });
+  return outputText;
+}

@@ -1,0 +1,100 @@
+// The browser: a page for every participant, opened when first needed, and asked one thing at a time.
+
+import { chromium } from "playwright";
+
+/** @typedef {import("./participants.js").Participant} Participant */
+/** @typedef {import("../pages/harness.js").Bench} Bench */
+/** @typedef {{ page: import("playwright").Page, about: Readonly<Record<string, unknown>> }} Opened */
+
+const LONGEST_MS = 150_000;
+
+export class Stage {
+  #address;
+  #browser;
+  /** @type {Map<string, Opened>} */
+  #pages = new Map();
+
+  /** @param {string} address @param {import("playwright").Browser} browser */
+  constructor(address, browser) {
+    this.#address = address;
+    this.#browser = browser;
+  }
+
+  /** @param {{ address: string, executablePath: string }} options */
+  static async open({ address, executablePath }) {
+    // As root, Chromium has no sandbox.
+    const args = process.getuid?.() === 0 ? ["--no-sandbox"] : [];
+    return new Stage(address, await chromium.launch({ executablePath, args }));
+  }
+
+  get version() {
+    return this.#browser.version();
+  }
+
+  /** What a participant says of itself. @param {Participant} one */
+  async about(one) {
+    return (this.#pages.get(one.name) ?? (await this.#open(one))).about;
+  }
+
+  /**
+   * Asks a participant's page.
+   * @template {keyof Bench} Method
+   * @param {Participant} one
+   * @param {Method} method
+   * @param {Parameters<Bench[Method]>} args
+   * @returns {Promise<Awaited<ReturnType<Bench[Method]>>>}
+   */
+  async ask(one, method, ...args) {
+    const { page } = this.#pages.get(one.name) ?? (await this.#open(one));
+    return ask(page, method, args);
+  }
+
+  /** @param {Participant} one */
+  async close(one) {
+    const opened = this.#pages.get(one.name);
+    this.#pages.delete(one.name);
+    await opened?.page.close();
+  }
+
+  async end() {
+    this.#pages.clear();
+    await this.#browser.close();
+  }
+
+  /** @param {Participant} one */
+  async #open(one) {
+    const page = await this.#browser.newPage();
+    const query = new URLSearchParams({
+      page: one.page,
+      threads: String(one.threads),
+      options: JSON.stringify(one.options),
+    });
+    await page.goto(`${this.#address}/pages/page.html?${query}`);
+    await page.waitForFunction(() => "bench" in window, undefined, { timeout: 20_000 });
+    const about = await ask(page, "open", []);
+    const opened = { page, about };
+    this.#pages.set(one.name, opened);
+    return opened;
+  }
+}
+
+/**
+ * @template {keyof Bench} Method
+ * @param {import("playwright").Page} page
+ * @param {Method} method
+ * @param {Parameters<Bench[Method]>} args
+ * @returns {Promise<Awaited<ReturnType<Bench[Method]>>>}
+ */
+async function ask(page, method, args) {
+  /** @type {NodeJS.Timeout | undefined} */
+  let timer;
+  const late = new Promise((_, fail) => {
+    timer = setTimeout(() => fail(new Error(`no answer in ${LONGEST_MS / 1000} s`)), LONGEST_MS);
+  });
+  try {
+    const answer = page.evaluate(`bench.${method}(...${JSON.stringify(args)})`);
+    return /** @type {Awaited<ReturnType<Bench[Method]>>} */ (await Promise.race([answer, late]));
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,85 @@
+// The page's side of the bench: makes the participant that its address names, and times it when it is told to.
+
+import { inputsOf } from "./inputs.js";
+import { judge, type Verdict, worstError } from "./judge.js";
+// First: it sees every memory that is made.
+import { memoryBytes } from "./memories.js";
+import type { Ceiling, Peer, Problem, Setup } from "./peer.js";
+
+/** What a module under peers/ has to offer. */
+interface PeerModule {
+  open(setup: Setup): Promise<Peer | Ceiling>;
+}
+
+const address = new URLSearchParams(location.search);
+let peer: Peer | Ceiling | null = null;
+let problem: Problem | null = null;
+
+function opened(): Peer | Ceiling {
+  if (peer === null) throw new Error("the page was not opened");
+  return peer;
+}
+
+function computing(): Peer {
+  const one = opened();
+  if ("rate" in one) throw new Error("a ceiling computes no attention");
+  return one;
+}
+
+const bench = {
+  async open(): Promise<Readonly<Record<string, unknown>>> {
+    const module: PeerModule = await import(`./peers/${address.get("page")}.js`);
+    peer = await module.open({
+      threads: Number(address.get("threads")),
+      options: JSON.parse(address.get("options") ?? "{}"),
+    });
+    return peer.about;
+  },
+
+  async prepare(given: Problem): Promise<number> {
+    const inputs = inputsOf(given);
+    problem = given;
+    const start = performance.now();
+    await opened().prepare(given, inputs);
+    return performance.now() - start;
+  },
+
+  /** The exact answer in some rows, by heed/reference. */
+  judge,
+
+  /** One call: its milliseconds, and how far it is from the exact answer. */
+  async check(verdict: Verdict | null): Promise<{ ms: number; error: number | null }> {
+    const one = computing();
+    const start = performance.now();
+    const output = await one.run();
+    const ms = performance.now() - start;
+    if (problem === null) throw new Error("nothing was prepared");
+    return { ms, error: verdict === null ? null : worstError(output, one.layout, problem, verdict) };
+  },
+
+  /** Milliseconds a call, of `calls` in a row after `before` untimed ones. */
+  async sample(calls: number, before: number): Promise<number> {
+    const one = computing();
+    for (let i = 0; i < before; i++) await one.run();
+    const start = performance.now();
+    for (let i = 0; i < calls; i++) await one.run();
+    return (performance.now() - start) / calls;
+  },
+
+  /** Work a second of a ceiling. */
+  async rate(): Promise<number> {
+    const one = opened();
+    if (!("rate" in one)) throw new Error("only a ceiling has a rate");
+    return one.rate();
+  },
+
+  async release(): Promise<void> {
+    const one = opened();
+    if (!("rate" in one)) await one.release();
+  },
+
+  memoryBytes,
+};
+
+export type Bench = typeof bench;
+Object.assign(window, { bench });

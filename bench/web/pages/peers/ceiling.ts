@@ -1,0 +1,49 @@
+// The machine's own limits: a loop in as many workers as there are threads, all at the same time.
+
+import type { Loop, Order, Report } from "../ceilings.js";
+import type { Ceiling, Problem, Setup } from "../peer.js";
+
+/** As long as a sample of the others. */
+const SAMPLE_MS = 12;
+
+export async function open({ threads, options }: Setup): Promise<Ceiling> {
+  const { loop, variant } = options;
+  if (!isLoop(loop)) throw new Error(`no loop is called ${loop}`);
+  const response = await fetch(`/ceilings/wasm-${variant}/bench/cpp/heed_ceilings.wasm`);
+  const module = await WebAssembly.compileStreaming(response);
+  const workers = Array.from({ length: threads }, () => {
+    const worker = new Worker(new URL("../ceiling-worker.js", import.meta.url), { type: "module" });
+    worker.postMessage(module);
+    return worker;
+  });
+  let order: Order = { loop, repeats: 1, numbers: 0 };
+
+  const run = async (): Promise<{ ms: number; work: number }> => {
+    const reports = await Promise.all(workers.map((worker) => askWorker(worker, order)));
+    const ms = Math.max(...reports.map(({ end }) => end)) - Math.min(...reports.map(({ start }) => start));
+    return { ms, work: reports.reduce((sum, { work }) => sum + work, 0) };
+  };
+
+  return {
+    about: { threads, loop, variant },
+    async prepare({ kvHeads, keys, dim }: Problem) {
+      // The keys and values of the problem, a share each.
+      order = { loop, repeats: 1, numbers: Math.floor((2 * kvHeads * keys * dim) / threads) };
+      for (let ms = 0; ms < SAMPLE_MS; ms = (await run()).ms) order = { ...order, repeats: order.repeats * 2 };
+    },
+    async rate() {
+      const { ms, work } = await run();
+      return (work / ms) * 1000;
+    },
+  };
+}
+
+const isLoop = (name: string | undefined): name is Loop => name === "tile" || name === "chain" || name === "read";
+
+function askWorker(worker: Worker, order: Order): Promise<Report> {
+  return new Promise((done, fail) => {
+    worker.onmessage = ({ data }) => done(data);
+    worker.onerror = ({ message }) => fail(new Error(message));
+    worker.postMessage(order);
+  });
+}

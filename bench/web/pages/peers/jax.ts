@@ -1,0 +1,50 @@
+// jax-js on its wasm backend. It takes as many workers as the machine has cores, asked while the module loads.
+
+import { headsInside } from "../inputs.js";
+import type { Inputs, Peer, Problem, Setup } from "../peer.js";
+
+type Jax = typeof import("@jax-js/jax");
+type JaxArray = InstanceType<Jax["Array"]>;
+
+export async function open({ threads }: Setup): Promise<Peer> {
+  Object.defineProperty(navigator, "hardwareConcurrency", { value: threads });
+  const jax: Jax = await import("@jax-js/jax");
+  await jax.init("wasm");
+  jax.defaultDevice("wasm");
+  let operands: readonly JaxArray[] = [];
+  let call = async (): Promise<Float32Array> => new Float32Array();
+  let dispose = (): void => {};
+
+  return {
+    about: { threads },
+    layout: "bnhd",
+
+    async prepare({ heads, kvHeads, queries, keys, dim, causal }: Problem, inputs: Inputs) {
+      const array = (data: Float32Array, count: number, length: number) =>
+        jax.numpy.array(headsInside(data, count, length, dim), { shape: [1, length, count, dim] });
+      const query = array(inputs.query, heads, queries);
+      const key = array(inputs.key, kvHeads, keys);
+      const value = array(inputs.value, kvHeads, keys);
+      operands = [query, key, value];
+      const attention = jax.jit((q: JaxArray, k: JaxArray, v: JaxArray) =>
+        jax.nn.dotProductAttention(q, k, v, { isCausal: causal }),
+      );
+      call = async () => {
+        // An array is used up by its use: ref keeps it.
+        const output = await attention(query.ref, key.ref, value.ref).data();
+        if (!(output instanceof Float32Array)) throw new Error("jax-js gave no floats");
+        return output;
+      };
+      dispose = () => attention.dispose();
+    },
+
+    run: () => call(),
+
+    async release() {
+      for (const operand of operands) operand.dispose();
+      operands = [];
+      dispose();
+      dispose = () => {};
+    },
+  };
+}

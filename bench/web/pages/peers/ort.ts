@@ -1,0 +1,47 @@
+// onnxruntime-web on the CPU: `op` names the graph. Inputs live in the model, as initializers that a call could override,
+// because that is the one way to keep them in its memory; with `feed` they are given at each call, as its users do.
+
+import * as ort from "onnxruntime-web/wasm";
+import { encodeModel } from "../onnx/encode.js";
+import { GRAPHS, isGraphName } from "../onnx/graphs.js";
+import type { Inputs, Peer, Problem, Setup } from "../peer.js";
+
+export async function open({ threads, options }: Setup): Promise<Peer> {
+  const { op } = options;
+  if (op === undefined || !isGraphName(op)) throw new Error(`no graph is called ${op}`);
+  const graph = GRAPHS[op];
+  ort.env.wasm.numThreads = threads;
+  ort.env.logLevel = "error";
+  let session: ort.InferenceSession | null = null;
+  let feeds: Record<string, ort.Tensor> = {};
+
+  return {
+    about: { version: ort.env.versions.web, threads },
+    layout: graph.layout,
+
+    async prepare(problem: Problem, inputs: Inputs) {
+      const model = graph.model(problem, inputs);
+      const isFed = options.feed !== undefined;
+      session = await ort.InferenceSession.create(encodeModel(model, isFed), { executionProviders: ["wasm"] });
+      feeds = isFed
+        ? Object.fromEntries(model.inputs.map(({ name, data, shape }) => [name, tensorOf(data, shape)]))
+        : {};
+    },
+
+    async run() {
+      if (session === null) throw new Error("no session");
+      const { output } = await session.run(feeds);
+      if (!(output?.data instanceof Float32Array)) throw new Error("no output");
+      return output.data;
+    },
+
+    async release() {
+      await session?.release();
+      session = null;
+    },
+  };
+}
+
+function tensorOf(data: Float32Array | Int32Array, shape: readonly number[]): ort.Tensor {
+  return data instanceof Float32Array ? new ort.Tensor("float32", data, shape) : new ort.Tensor("int32", data, shape);
+}

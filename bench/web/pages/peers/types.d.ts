@@ -1,0 +1,45 @@
+// As much of the peers as the bench calls, so that types can be checked where they are not installed.
+
+declare module "onnxruntime-web/wasm" {
+  export class Tensor {
+    constructor(type: "float32", data: Float32Array, shape: readonly number[]);
+    constructor(type: "int32", data: Int32Array, shape: readonly number[]);
+    readonly data: unknown;
+  }
+  export class InferenceSession {
+    static create(
+      model: Uint8Array,
+      options: { readonly executionProviders: readonly "wasm"[] },
+    ): Promise<InferenceSession>;
+    run(feeds: Readonly<Record<string, Tensor>>): Promise<Record<string, Tensor>>;
+    release(): Promise<void>;
+  }
+  export const env: {
+    logLevel: "error";
+    readonly wasm: { numThreads: number };
+    readonly versions: { readonly web: string };
+  };
+}
+
+declare module "@jax-js/jax" {
+  class JaxArray {
+    readonly ref: JaxArray;
+    data(): Promise<unknown>;
+    dispose(): void;
+  }
+  export function init(device: "wasm"): Promise<unknown>;
+  export function defaultDevice(device: "wasm"): void;
+  export function jit<Operands extends readonly JaxArray[]>(
+    work: (...operands: Operands) => JaxArray,
+  ): ((...operands: Operands) => JaxArray) & { dispose(): void };
+  export const numpy: { array(data: Float32Array, options: { readonly shape: readonly number[] }): JaxArray };
+  export const nn: {
+    dotProductAttention(
+      query: JaxArray,
+      key: JaxArray,
+      value: JaxArray,
+      options: { readonly isCausal: boolean },
+    ): JaxArray;
+  };
+  export { JaxArray as Array };
+}

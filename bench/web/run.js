@@ -1,0 +1,72 @@
+// The bench in the browser: reads the command line, runs the studies, writes the JSON and prints the tables.
+
+import { mkdirSync, writeFileSync } from "node:fs";
+import { availableParallelism, cpus } from "node:os";
+import { dirname, join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { findToolchain } from "../../scripts/toolchain/find.js";
+import { isHeed, participant } from "./lib/participants.js";
+import { report } from "./lib/report.js";
+import { serve } from "./lib/server.js";
+import { Stage } from "./lib/stage.js";
+import { studyCosts } from "./studies/costs.js";
+import { studyFirstCall } from "./studies/first-call.js";
+import { studyMachine } from "./studies/machine.js";
+import { studyMemory } from "./studies/memory.js";
+import { readSettings, USAGE } from "./studies/settings.js";
+import { studyShapes } from "./studies/shapes.js";
+
+const root = fileURLToPath(new URL("../../", import.meta.url));
+const args = process.argv.slice(2);
+if (args.includes("--help")) {
+  console.log(USAGE);
+  process.exit(0);
+}
+const settings = readSettings(args, join(root, "build", "bench", "web.json"));
+const { chromium } = await findToolchain({ need: ["chromium"], log: () => {} });
+const server = await serve({ isolated: settings.isolated });
+const openStage = () => Stage.open({ address: server.address, executablePath: chromium.path });
+const stage = await openStage();
+
+/**
+ * @template T
+ * @param {import("./studies/settings.js").Study} name
+ * @param {() => Promise<T[]>} study
+ * @returns {Promise<T[]>}
+ */
+async function when(name, study) {
+  if (!settings.studies.includes(name)) return [];
+  const start = performance.now();
+  const found = await study();
+  console.log(`▸ ${name} … ${((performance.now() - start) / 1000).toFixed(1)} s`);
+  return found;
+}
+
+try {
+  const engines = ["heed@1", "heed@2"].map(participant);
+  /** @type {Record<string, Readonly<Record<string, unknown>>>} */
+  const heed = {};
+  for (const one of engines.filter(isHeed)) heed[one.name] = await stage.about(one);
+  const findings = {
+    run: {
+      date: new Date().toISOString().slice(0, 10),
+      browser: stage.version,
+      isolated: settings.isolated,
+      summary: settings.pace.summary,
+      machine: `${cpus()[0]?.model ?? "unknown processor"}, ${availableParallelism()} cores`,
+      heed,
+    },
+    machine: await when("machine", () => studyMachine(stage, settings)),
+    shapes: await when("shapes", () => studyShapes(stage, settings.shapes, settings, console.log)),
+    costs: await when("costs", () => studyCosts(stage, settings)),
+    firstCalls: await when("first-call", () => studyFirstCall(openStage, settings)),
+    memory: await when("memory", () => studyMemory(stage, settings)),
+  };
+  const out = resolve(settings.out);
+  mkdirSync(dirname(out), { recursive: true });
+  writeFileSync(out, `${JSON.stringify(findings, null, 2)}\n`);
+  console.log(`\n${report(findings)}\n\nall samples: ${out}`);
+} finally {
+  await stage.end();
+  server.close();
+}

@@ -1,0 +1,81 @@
+// The main study: heed, its peers and the loops that limit it, at every shape.
+
+import { isCeiling, isHeed, participantsAt } from "../lib/participants.js";
+import { measure } from "../lib/rounds.js";
+import { flopsOf, keyBytesOf, scoreBytesOf, shapeOf } from "../lib/shapes.js";
+
+/** @typedef {import("../lib/rounds.js").Result} Result */
+/** @typedef {import("../lib/participants.js").Participant} Participant */
+/** @typedef {import("../pages/peer.js").Problem} Problem */
+/**
+ * @typedef {object} ShapeStudy
+ * @property {string} shape
+ * @property {number} flops
+ * @property {number} keyBytes
+ * @property {readonly Result[]} results
+ */
+
+/** Peers hold all scores, and WebAssembly memory never shrinks: after a shape with so many bytes of them, pages are opened afresh. */
+const CLEAR_AFTER_BYTES = 60e6;
+
+/**
+ * @param {import("../lib/stage.js").Stage} stage
+ * @param {readonly string[]} shapes
+ * @param {import("./settings.js").Settings} settings
+ * @param {(line: string) => void} log
+ */
+export async function studyShapes(stage, shapes, settings, log) {
+  /** @type {ShapeStudy[]} */
+  const studies = [];
+  const forecast = new Forecast();
+  for (const shape of shapes) {
+    const problem = shapeOf(shape);
+    const wanted = participantsAt(shape).filter(settings.takesPart);
+    const isTooSlow = (/** @type {Participant} */ one) =>
+      !isHeed(one) && forecast.msOf(one.name, problem) > settings.pace.patienceMs;
+    const results = await measure(
+      stage,
+      problem,
+      wanted.filter((one) => !isTooSlow(one)),
+      settings.pace,
+    );
+    for (const { name, ms } of results) forecast.learn(name, problem, ms);
+    results.push(...wanted.filter(isTooSlow).map(({ name }) => leftOut(name, forecast.msOf(name, problem))));
+    studies.push({ shape, flops: flopsOf(problem), keyBytes: keyBytesOf(problem), results });
+    log(`  ${shape}: ${results.filter(({ failure }) => failure === null).length} measured`);
+    if (scoreBytesOf(problem) > CLEAR_AFTER_BYTES) {
+      for (const one of wanted) if (!isCeiling(one)) await stage.close(one);
+    }
+  }
+  return studies;
+}
+
+/** How long a call will take, by the best that a participant has shown. Most do all the work of causal problems, or more. */
+class Forecast {
+  /** Operations a millisecond. @type {Map<string, number>} */
+  #speeds = new Map();
+
+  /** Nothing where nothing is known. @param {string} name @param {Problem} problem */
+  msOf(name, problem) {
+    return wholeWorkOf(problem) / (this.#speeds.get(keyOf(name, problem)) ?? Number.POSITIVE_INFINITY);
+  }
+
+  /** @param {string} name @param {Problem} problem @param {number | null} ms */
+  learn(name, problem, ms) {
+    if (ms === null) return;
+    const key = keyOf(name, problem);
+    this.#speeds.set(key, Math.max(this.#speeds.get(key) ?? 0, wholeWorkOf(problem) / ms));
+  }
+}
+
+/** @param {Problem} problem */
+const wholeWorkOf = (problem) => flopsOf({ ...problem, causal: false });
+
+/** @param {string} name @param {Problem} problem */
+const keyOf = (name, { causal }) => `${name} ${causal}`;
+
+/** @param {string} name @param {number} ms @returns {Result} */
+function leftOut(name, ms) {
+  const failure = `left out: about ${(ms / 1000).toFixed(1)} s a call`;
+  return { name, ms: null, rate: null, samples: [], error: null, firstMs: null, prepareMs: null, failure };
+}

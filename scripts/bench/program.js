@@ -1,0 +1,31 @@
+// Builds a C++ bench by a preset and runs it: natively, or as WebAssembly in this Node.
+
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { root } from "../build/root.js";
+import { buildPreset } from "../lib/cmake.js";
+import { note, run, step } from "../lib/steps.js";
+
+export const PRESETS = ["native-release", "wasm-simd", "wasm-relaxed"];
+
+/**
+ * @param {import("../toolchain/find.js").Toolchain<"wasm" | "native" | "tests">} toolchain
+ * @param {string} preset @param {string} folder under bench/ @param {string} target
+ * @returns {Promise<string>} what it printed
+ */
+export async function runProgram(toolchain, preset, folder, target) {
+  await step(`build ${target}, ${preset}`, () => buildPreset(toolchain, preset, [target]));
+  const program = join(root, "build", preset, "bench", folder, target);
+  const { stdout } = existsSync(`${program}.cjs`)
+    ? await run(process.execPath, [...nodeFlags(preset), `${program}.cjs`], { cwd: root })
+    : await run(program, [], { cwd: root });
+  return stdout;
+}
+
+/** What this Node needs to run a preset's program. @param {string} preset */
+export function nodeFlags(preset) {
+  const isOldNode = Number(process.versions.node.split(".")[0]) < 21;
+  if (preset !== "wasm-relaxed" || !isOldNode) return [];
+  note("Node 20 compiles relaxed SIMD without its optimisations: measure it in Node 22 or later, or in a browser.");
+  return ["--experimental-wasm-relaxed-simd"];
+}

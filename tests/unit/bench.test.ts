@@ -1,0 +1,129 @@
+// What the bench in the browser concludes from its samples: which shapes, which peer, which aims.
+
+import { describe, expect, test } from "vitest";
+import { judgeAims } from "../../bench/web/lib/aims.js";
+import { bestPeer, lead } from "../../bench/web/lib/findings.js";
+import { flopsOf, keyBytesOf, shapeOf } from "../../bench/web/lib/shapes.js";
+import { median, summarise } from "../../bench/web/lib/summary.js";
+
+const result = (name: string, ms: number | null, more: { rate?: number; error?: number } = {}) => ({
+  name,
+  ms,
+  rate: more.rate ?? null,
+  samples: [],
+  error: more.error ?? null,
+  firstMs: null,
+  prepareMs: null,
+  failure: null,
+});
+
+const study = (shape: string, results: ReturnType<typeof result>[]) => {
+  const problem = shapeOf(shape);
+  return { shape, flops: flopsOf(problem), keyBytes: keyBytesOf(problem), results };
+};
+
+const findings = (shapes: ReturnType<typeof study>[], threads = 2) => ({
+  run: {
+    date: "",
+    browser: "",
+    isolated: true,
+    machine: "",
+    summary: "median" as const,
+    heed: { "heed@2": { threads } },
+  },
+  machine: [],
+  shapes,
+  costs: [],
+  firstCalls: [],
+  memory: [],
+});
+
+const aim = (name: string, given: ReturnType<typeof findings>) => judgeAims(given).find((one) => one.aim === name);
+
+describe("a shape's name", () => {
+  test("says heads, lengths, dim and causal", () => {
+    expect(shapeOf("32/8x1:4096x128")).toEqual({
+      heads: 32,
+      kvHeads: 8,
+      queries: 1,
+      keys: 4096,
+      dim: 128,
+      causal: false,
+    });
+    expect(shapeOf("1x64x32c")).toEqual({ heads: 1, kvHeads: 1, queries: 64, keys: 64, dim: 32, causal: true });
+    expect(() => shapeOf("64x64")).toThrow("64x64");
+  });
+
+  test("gives operations and bytes by hand", () => {
+    expect(flopsOf(shapeOf("2x3:5x7"))).toBe(4 * 2 * 3 * 5 * 7);
+    expect(flopsOf(shapeOf("2x3x7c"))).toBe(2 * 2 * 3 * 3 * 7);
+    expect(keyBytesOf(shapeOf("4/2x1:10x3"))).toBe(2 * 4 * 2 * 10 * 3);
+  });
+});
+
+test("the median is the middle, or between the two middle ones", () => {
+  expect(median([9, 1, 5])).toBe(5);
+  expect(median([4, 1, 9, 2])).toBe(3);
+});
+
+test("the best is the shortest time, or the highest rate", () => {
+  expect(summarise([9, 1, 5], "best", false)).toBe(1);
+  expect(summarise([9, 1, 5], "best", true)).toBe(9);
+  expect(summarise([9, 1, 5], "median", true)).toBe(5);
+});
+
+describe("the best peer", () => {
+  const shape = study("8x1024x64", [
+    result("heed@1", 10),
+    result("heed@2", 5),
+    result("heed-simd@1", 1),
+    result("ort-attention:feed@1", 2),
+    result("tile-relaxed@1", null, { rate: 1 }),
+    result("jax@1", 15),
+    result("ort-mha@1", 20),
+    result("ort-mha@2", 25),
+  ]);
+
+  test("is the fastest that is neither heed, nor a loop, nor fed at each call", () => {
+    expect(bestPeer(shape, 1)?.name).toBe("jax@1");
+    expect(bestPeer(shape, 1, "ort")?.name).toBe("ort-mha@1");
+  });
+
+  test("for two threads may use one, where a second slows it down", () => {
+    expect(bestPeer(shape, 2, "ort")?.name).toBe("ort-mha@1");
+    expect(lead(shape, 2, "ort")).toBe(4);
+  });
+});
+
+describe("an aim", () => {
+  const fast = study("8x1024x64", [result("heed@1", 10), result("heed@2", 5), result("ort-mha@1", 20)]);
+  const slow = study("8x1024x128", [result("heed@1", 10), result("heed@2", 6), result("ort-mha@1", 16)]);
+  const name = "over the best onnxruntime-web, 1 thr.";
+
+  test("is decided by the worst figure", () => {
+    expect(aim(name, findings([fast]))).toMatchObject({ state: "met" });
+    expect(aim(name, findings([fast, slow]))).toMatchObject({ state: "short", got: "1.60 (8x1024x128)" });
+    expect(aim("2 threads over 1", findings([fast, slow]))).toMatchObject({ state: "short", got: "1.67 (8x1024x128)" });
+  });
+
+  test("about threads is open when heed got one only", () => {
+    expect(aim("2 threads over 1", findings([fast, slow], 1))).toMatchObject({ state: "open" });
+  });
+
+  test("without figures is open", () => {
+    expect(aim(name, findings([]))).toMatchObject({ state: "open", got: "" });
+  });
+
+  test("about errors compares the largest of heed with the largest of onnxruntime-web", () => {
+    const errors = study("8x128x64", [
+      result("heed@1", 1, { error: 2e-7 }),
+      result("heed-simd@1", 1, { error: 4e-7 }),
+      result("ort-mha@1", 1, { error: 1e-7 }),
+      result("ort-gqa@1", 1, { error: 3.2e-7 }),
+    ]);
+    expect(aim("error over onnxruntime-web's", findings([errors]))).toMatchObject({
+      state: "met",
+      got: "1.25 (8x128x64)",
+    });
+  });
+});
