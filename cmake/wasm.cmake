@@ -42,6 +42,10 @@ target_link_options(heed_wasm PRIVATE
   -lexports.js
 )
 if(HEED_SHARED_MEMORY)
+  target_sources(heed_wasm PRIVATE
+    cpp/bindings/pool_bindings.cpp
+    cpp/schedule/task_board.cpp
+    cpp/schedule/worker_pool.cpp)
   # Made by JavaScript and shared with the workers; each takes a stack of its own.
   target_link_options(heed_wasm PRIVATE -sIMPORTED_MEMORY=1 -sEXPORTED_FUNCTIONS=__emscripten_stack_restore)
 endif()

@@ -44,6 +44,7 @@ constexpr Field kFields[] = {
     {"sequences", offsetof(AttentionCall, sequences)},
     {"weightRowsBegin", offsetof(AttentionCall, weight_rows_begin)},
     {"weightRowsEnd", offsetof(AttentionCall, weight_rows_end)},
+    {"stop", offsetof(AttentionCall, stop)},
 };
 
 }  // namespace

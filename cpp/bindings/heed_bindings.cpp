@@ -9,6 +9,7 @@
 #include <string>
 
 #include "bindings/attention_call.hpp"
+#include "bindings/run_call.hpp"
 #include "heed/attention.hpp"
 #include "heed/machine.hpp"
 
@@ -71,6 +72,7 @@ heed::AttentionOptions unpack_options(const AttentionCall& call) {
                        .count = call.sequences};
   options.alibi_slopes = numbers<float>(call.alibi_slopes);
   options.sinks = numbers<float>(call.sinks);
+  options.stop = reinterpret_cast<const heed::StopFlag*>(&call.stop);
   return options;
 }
 
@@ -88,14 +90,18 @@ heed::AttentionOutputs unpack_outputs(const AttentionCall& call) {
 
 }  // namespace
 
+int heed::bindings::run_call(std::uint32_t address, heed::Executor& executor) {
+  const auto& call = *reinterpret_cast<const AttentionCall*>(address);
+  const heed::Status status =
+      heed::attention(unpack_inputs(call), unpack_options(call), unpack_outputs(call), executor);
+  if (!status.is_ok()) remember(status.message());
+  return static_cast<int>(status.code());
+}
+
 extern "C" {
 
 EMSCRIPTEN_KEEPALIVE int heed_attention(std::uint32_t address) {
-  const auto& call = *reinterpret_cast<const AttentionCall*>(address);
-  const heed::Status status =
-      heed::attention(unpack_inputs(call), unpack_options(call), unpack_outputs(call), heed::calling_thread());
-  if (!status.is_ok()) remember(status.message());
-  return static_cast<int>(status.code());
+  return heed::bindings::run_call(address, heed::calling_thread());
 }
 
 EMSCRIPTEN_KEEPALIVE const char* heed_status_message() { return last_message; }

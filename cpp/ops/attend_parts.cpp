@@ -44,8 +44,9 @@ Index part_results_floats(const AttentionProblem& problem, const AttentionPlan& 
 }
 
 void attend_parts(AttentionJob& job, Executor& executor) {
-  executor.run({run_part, &job, job.plan.task_count});
-  if (job.plan.parts_per_group > 1) executor.run({merge_group, &job, job.plan.task_count / job.plan.parts_per_group});
+  executor.run(tasks_of(job, run_part, job.plan.task_count));
+  if (job.plan.parts_per_group == 1) return;
+  executor.run(tasks_of(job, merge_group, job.plan.task_count / job.plan.parts_per_group));
 }
 
 }  // namespace heed

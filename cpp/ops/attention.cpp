@@ -26,7 +26,10 @@ AttentionJob& job_of(void* context) { return *static_cast<AttentionJob*>(context
 void run_task(void* context, Index task, int worker) {
   const AttentionJob& job = job_of(context);
   const AttentionPlan& plan = job.plan;
-  const Index first = task % plan.tasks_per_group * plan.rows_per_task;
+  // Later rows first: where a mask is causal they see more keys, and a long task taken last
+  // would leave the other workers waiting.
+  const Index part = plan.tasks_per_group - 1 - task % plan.tasks_per_group;
+  const Index first = part * plan.rows_per_task;
   TaskRows rows;
   job.kernels.attend(describe_rows(job,
                                    {.group = task / plan.tasks_per_group,
@@ -37,7 +40,7 @@ void run_task(void* context, Index task, int worker) {
 
 void attend_all(AttentionJob& job, Executor& executor) {
   if (job.plan.parts_per_group > 0) return attend_parts(job, executor);
-  executor.run({run_task, &job, job.plan.task_count});
+  executor.run(tasks_of(job, run_task, job.plan.task_count));
 }
 
 /// The mean of the weights of some queries: head after head, in this order whatever the tasks.
@@ -45,7 +48,8 @@ void run_mean_task(void* context, Index task, int worker) {
   const AttentionJob& job = job_of(context);
   const AttentionProblem& problem = job.problem;
   const Index batch = task / job.plan.mean_tasks_per_batch;
-  const Index first_query = task % job.plan.mean_tasks_per_batch * job.plan.queries_per_mean_task;
+  const Index part = job.plan.mean_tasks_per_batch - 1 - task % job.plan.mean_tasks_per_batch;
+  const Index first_query = part * job.plan.queries_per_mean_task;
   const Index count = std::min(job.plan.queries_per_mean_task, problem.query_length - first_query);
   for (Index i = 0; i < count; ++i) {
     std::fill_n(problem.outputs.mean_weights.at(batch, 0, first_query + i), problem.key_length, 0.0F);
@@ -91,12 +95,16 @@ Status no_room(Index floats) {
           "attention: scratch memory must fit, could not get " + std::to_string(floats) + " floats"};
 }
 
+bool is_stopped(const AttentionOptions& options) { return options.stop != nullptr && options.stop->load() != 0; }
+
+Status stopped() { return {StatusCode::aborted, "attention: stopped by its caller"}; }
+
 /// The second pass: with each row's maximum and sum known, as part of the mean.
 void average_weights(AttentionJob& job, Executor& executor) {
   const Index rows = job.problem.batch * job.problem.query_heads * job.problem.query_length;
   const float share = 1.0F / static_cast<float>(job.problem.query_heads);
   for (Index row = 0; row < rows; ++row) job.weight_rules[row].factor *= share;
-  executor.run({run_mean_task, &job, job.plan.mean_task_count});
+  executor.run(tasks_of(job, run_mean_task, job.plan.mean_task_count));
 }
 
 }  // namespace
@@ -106,13 +114,15 @@ Status attend_with(const kernels::AttentionKernels& kernels, const AttentionInpu
   AttentionProblem problem{};
   if (Status status = make_attention_problem(inputs, options, outputs, problem); !status.is_ok()) return status;
 
-  const AttentionPlan plan = plan_attention(
-      problem, {.panel = kernels.panel, .workers = executor.worker_count(), .short_rows = kernels.short_rows});
+  const AttentionPlan plan = plan_attention(problem, {.panel = kernels.panel,
+                                                      .workers = executor.worker_count(),
+                                                      .short_rows = kernels.short_rows,
+                                                      .work_per_worker = executor.work_per_worker()});
   if (plan.task_count == 0) return {};
 
   AttentionJob job{problem, plan, kernels};
   job.scratch_per_worker = scratch_floats(job);
-  const Scratch scratch(job.scratch_per_worker * executor.worker_count());
+  const Scratch scratch(job.scratch_per_worker * plan.workers);
   const Scratch parts(part_results_floats(problem, plan));
   const Scratch rules(weight_rule_floats(problem, plan));
   for (const Scratch* memory : {&scratch, &parts, &rules}) {
@@ -123,8 +133,9 @@ Status attend_with(const kernels::AttentionKernels& kernels, const AttentionInpu
   if (plan.mean_task_count > 0) job.weight_rules = reinterpret_cast<WeightRule*>(rules.data());
 
   attend_all(job, executor);
+  if (is_stopped(options)) return stopped();
   if (plan.mean_task_count > 0) average_weights(job, executor);
-  return {};
+  return is_stopped(options) ? stopped() : Status();
 }
 
 Status attention(const AttentionInputs& inputs, const AttentionOptions& options, const AttentionOutputs& outputs,

@@ -3,6 +3,7 @@
 
 #include <array>
 
+#include "heed/executor.hpp"
 #include "kernels/attention_block.hpp"
 #include "plan/attention_plan.hpp"
 #include "problem/attention_problem.hpp"
@@ -18,6 +19,11 @@ struct AttentionJob {
   kernels::WeightRule* weight_rules = nullptr;  // [B, H, L], kept for the second pass; null: there is none
   float* part_results = nullptr;                // [group][part][row], where a group's keys come in parts
 };
+
+/// So many tasks of this job, for as many workers as have scratch.
+inline TaskSet tasks_of(AttentionJob& job, decltype(TaskSet::run) run, Index count) {
+  return {run, &job, count, job.plan.workers, job.problem.options.stop};
+}
 
 using TaskRows = std::array<kernels::AttentionRow, kMaxRowsPerTask>;
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "problem/key_range.hpp"
+
 namespace heed {
 namespace {
 
@@ -45,11 +47,32 @@ void plan_parts(const AttentionProblem& problem, AttentionPlan& plan) {
       static_cast<int>(std::clamp(kCachedFloats / floats / kPartKeyStep * kPartKeyStep, kPartKeyStep, kPartStep));
 }
 
-Index choose_rows_per_task(Index rows, Index groups, const Machine& machine) {
-  const Index wanted_tasks = machine.workers > 1 ? kTasksPerWorker * machine.workers : 1;
+/// Of both products, by the keys that some of the queries see.
+double count_multiplications(const AttentionProblem& problem) {
+  constexpr Index kSamples = 16;
+  Index keys = 0;
+  for (Index batch = 0; batch < problem.batch; ++batch) {
+    for (Index sample = 0; sample < kSamples; ++sample) {
+      const Index query = (2 * sample + 1) * problem.query_length / (2 * kSamples);
+      const KeyRange visible = visible_keys(problem, batch, query);
+      keys += visible.end - visible.begin;
+    }
+  }
+  return static_cast<double>(keys) / kSamples * static_cast<double>(problem.query_heads * problem.query_length) *
+         static_cast<double>(problem.head_dim + problem.value_dim);
+}
+
+int choose_workers(const AttentionProblem& problem, const Machine& machine) {
+  if (machine.workers <= 1 || machine.work_per_worker <= 0.0 || problem.query_length == 0) return machine.workers;
+  const double paid = count_multiplications(problem) / machine.work_per_worker;
+  return static_cast<int>(std::clamp(paid, 1.0, static_cast<double>(machine.workers)));
+}
+
+Index choose_rows_per_task(Index rows, Index groups, int panel, int workers) {
+  const Index wanted_tasks = workers > 1 ? kTasksPerWorker * workers : 1;
   const Index tasks_per_group = std::max<Index>(1, divide_up(wanted_tasks, std::max<Index>(groups, 1)));
-  const Index balanced = round_up(divide_up(rows, tasks_per_group), machine.panel);
-  return std::clamp<Index>(balanced, machine.panel, kMaxRowsPerTask);
+  const Index balanced = round_up(divide_up(rows, tasks_per_group), panel);
+  return std::clamp<Index>(balanced, panel, kMaxRowsPerTask);
 }
 
 }  // namespace
@@ -60,7 +83,8 @@ AttentionPlan plan_attention(const AttentionProblem& problem, const Machine& mac
 
   AttentionPlan plan{};
   plan.rows_per_group = rows;
-  plan.rows_per_task = choose_rows_per_task(rows, groups, machine);
+  plan.workers = choose_workers(problem, machine);
+  plan.rows_per_task = choose_rows_per_task(rows, groups, machine.panel, plan.workers);
   plan.tasks_per_group = divide_up(rows, plan.rows_per_task);
   plan.key_block = static_cast<int>(choose_key_block(problem));
   if (rows > 0 && rows <= machine.short_rows) {
@@ -70,7 +94,7 @@ AttentionPlan plan_attention(const AttentionProblem& problem, const Machine& mac
   plan.task_count = groups * plan.tasks_per_group;
 
   if (problem.outputs.mean_weights.is_present()) {
-    const Index queries = choose_rows_per_task(problem.query_length, problem.batch, machine);
+    const Index queries = choose_rows_per_task(problem.query_length, problem.batch, machine.panel, plan.workers);
     plan.queries_per_mean_task = std::min(queries, plan.rows_per_task);
     plan.mean_tasks_per_batch = divide_up(problem.query_length, plan.queries_per_mean_task);
     plan.mean_task_count = problem.batch * plan.mean_tasks_per_batch;

@@ -14,7 +14,8 @@ inline constexpr Index kMaxRowsPerTask = 64;
 struct Machine {
   int panel;  // rows that the kernel computes side by side, at most kMaxRowsPerTask
   int workers;
-  int short_rows = 0;  // groups of up to so many rows are computed in parts of their keys
+  int short_rows = 0;            // groups of up to so many rows are computed in parts of their keys
+  double work_per_worker = 0.0;  // multiplications that pay for waking one more worker
 };
 
 /// A task is one key/value head of one batch entry and a run of its rows. The
@@ -26,6 +27,7 @@ struct AttentionPlan {
   Index tasks_per_group;
   Index task_count;
   int key_block;  // keys between two updates of the running softmax
+  int workers;    // that are worth waking, the caller included
 
   // Few rows: a task is one group and a part of the keys, and the parts are merged.
   int parts_per_group;  // 0: tasks are cut by rows

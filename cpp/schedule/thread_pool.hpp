@@ -1,39 +1,32 @@
-// Native threads that take tasks from a shared counter. WebAssembly has workers of
-// its own: see web/src/backends/wasm.
+// Native threads that serve a board of tasks. WebAssembly has workers of its own: see worker_pool.hpp.
 #pragma once
 
-#include <atomic>
-#include <condition_variable>
-#include <cstdint>
-#include <mutex>
 #include <thread>
 #include <vector>
 
 #include "heed/executor.hpp"
+#include "schedule/task_board.hpp"
 
 namespace heed {
 
 /// The caller is worker 0 and takes part. run() may be called from one thread at a time.
 class ThreadPool final : public Executor {
  public:
-  explicit ThreadPool(int workers);
+  /// At least 1 worker and at most TaskBoard::kMaxWorkers. `work_per_worker`: see Executor.
+  explicit ThreadPool(int workers, double work_per_worker = kWorkPerThread);
   ~ThreadPool() override;
 
   [[nodiscard]] int worker_count() const override { return static_cast<int>(threads_.size()) + 1; }
-  void run(const TaskSet& tasks) override;
+  [[nodiscard]] double work_per_worker() const override { return work_per_worker_; }
+  void run(const TaskSet& tasks) override { board_.run(tasks, worker_count()); }
+
+  [[nodiscard]] const TaskBoard& board() const { return board_; }
 
  private:
-  void serve(int worker);
-  void take_tasks(const TaskSet& tasks, int worker);
+  static constexpr double kWorkPerThread = 1e6;
 
-  std::mutex mutex_;
-  std::condition_variable work_arrived_;
-  std::condition_variable work_finished_;
-  TaskSet tasks_{};
-  std::uint64_t generation_ = 0;  // counts calls of run()
-  int busy_ = 0;                  // workers that have not left the current tasks
-  bool is_stopping_ = false;
-  std::atomic<Index> next_task_{0};
+  double work_per_worker_;
+  TaskBoard board_;
   std::vector<std::thread> threads_;
 };
 

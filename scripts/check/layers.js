@@ -16,7 +16,7 @@ const CPP_ROOMS = {
   schedule: ["include"],
   reference: ["problem", "include"],
   ops: ["problem", "plan", "kernels", "schedule", "include"],
-  bindings: ["include", "emscripten"],
+  bindings: ["include", "schedule", "emscripten"],
 };
 
 /** Rooms of web/src, longest path first where they nest. @type {Record<string, readonly string[]>} */

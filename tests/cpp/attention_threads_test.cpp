@@ -24,7 +24,7 @@ TEST_CASE("thread pools of any size give the bits of one thread") {
     for (const kernels::AttentionKernels* kernels : kernels::runnable_kernels()) {
       const auto expected = run(*kernels, tensors.inputs(), tensors.options).bits();
       for (const int workers : {1, 2, 3, 8}) {
-        ThreadPool pool(workers);
+        ThreadPool pool(workers, 0.0);
         INFO(describe(one) << ", " << kernels->name << ", " << workers << " workers");
         for (int time = 0; time < 3; ++time) {
           CHECK(run(*kernels, tensors.inputs(), tensors.options, pool).bits() == expected);
@@ -36,7 +36,7 @@ TEST_CASE("thread pools of any size give the bits of one thread") {
 
 TEST_CASE("a pool serves calls of different sizes one after the other") {
   Random random(131);
-  ThreadPool pool(4);
+  ThreadPool pool(4, 0.0);
   for (const Index queries : {1, 500, 0, 33, 129}) {
     const AttentionTensors tensors = make_tensors(random, {.heads = 3, .queries = queries, .keys = 40});
     const kernels::AttentionKernels& kernels = *kernels::runnable_kernels().front();

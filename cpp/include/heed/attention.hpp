@@ -60,6 +60,9 @@ struct AttentionOptions {
   // One per query head; null: not given.
   const float* alibi_slopes = nullptr;  // adds -slope * |query's position - key|
   const float* sinks = nullptr;         // a logit that joins the denominator only
+
+  // Once set, the call ends soon with StatusCode::aborted, its outputs half written.
+  const StopFlag* stop = nullptr;
 };
 
 /// How far the scores have come when they are handed out.

@@ -1,16 +1,28 @@
 // Who runs the tasks of an operation. The implementations live in schedule/.
 #pragma once
 
+#include <atomic>
+#include <cstdint>
+#include <limits>
+
 #include "heed/tensor_view.hpp"
 
 namespace heed {
 
+/// Set to anything but 0, from any thread, to have the work that looks at it end early.
+using StopFlag = std::atomic<std::uint32_t>;
+
 /// One kind of work cut into numbered pieces that may run in any order and at
-/// the same time. `worker` tells the pieces which scratch memory is theirs.
+/// the same time, and are started in the order of their numbers. `worker` tells
+/// the pieces which scratch memory is theirs.
 struct TaskSet {
   void (*run)(void* context, Index task, int worker);
   void* context;
   Index count;
+  int workers = std::numeric_limits<int>::max();  // more than these, the caller included, are not worth waking
+  const StopFlag* stop = nullptr;                 // once set, pieces not yet started are left out
+
+  [[nodiscard]] bool is_stopped() const { return stop != nullptr && stop->load(std::memory_order_relaxed) != 0; }
 };
 
 class Executor {
@@ -22,6 +34,9 @@ class Executor {
 
   /// At least 1; worker numbers are below it.
   [[nodiscard]] virtual int worker_count() const = 0;
+
+  /// The multiplications that pay for waking one more worker.
+  [[nodiscard]] virtual double work_per_worker() const { return 0.0; }
 
   /// Runs every task once and returns when all are done.
   virtual void run(const TaskSet& tasks) = 0;

@@ -13,6 +13,7 @@ enum class StatusCode : std::uint8_t {
   option = 2,       // an option outside its domain
   memory = 3,       // a scratch allocation failed
   unsupported = 4,  // well formed, but this build does not do it
+  aborted = 5,      // stopped by the caller
 };
 
 /// The outcome of an operation: ok, or a code and one sentence naming the

@@ -1,0 +1,223 @@
+// Tickets under contention: each task once, by its own set, whoever comes late.
+#include "schedule/task_board.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <catch_amalgamated.hpp>
+#include <chrono>
+#include <memory>
+#include <thread>
+#include <vector>
+
+namespace heed::testing {
+namespace {
+
+using std::chrono::milliseconds;
+
+/// A board with threads that serve it, as workers 1, 2, ...
+class ServedBoard {
+ public:
+  explicit ServedBoard(int workers, std::uint32_t generation = 0) : board_(generation) {
+    for (int worker = 1; worker < workers; ++worker) {
+      threads_.emplace_back([this, worker] { board_.serve(worker); });
+    }
+  }
+  ~ServedBoard() {
+    board_.stop();
+    for (std::thread& thread : threads_) thread.join();
+  }
+  ServedBoard(const ServedBoard&) = delete;
+  ServedBoard& operator=(const ServedBoard&) = delete;
+
+  TaskBoard* operator->() { return &board_; }
+
+ private:
+  TaskBoard board_;
+  std::vector<std::thread> threads_;
+};
+
+/// Counts how often each task of one set ran, and who ran any.
+struct Tally {
+  explicit Tally(std::size_t count) : times(count) {}
+
+  std::vector<std::atomic<int>> times;
+  std::array<std::atomic<int>, TaskBoard::kMaxWorkers> of_worker{};
+
+  TaskSet tasks() {
+    return {[](void* context, Index task, int worker) {
+              Tally& mine = *static_cast<Tally*>(context);
+              // Unequal: some tasks take a thousand times as long as others.
+              for (Index turn = task % 7 == 3 ? 1000 : 1; turn > 0; --turn) waste.fetch_add(1);
+              ++mine.times[static_cast<std::size_t>(task)];
+              ++mine.of_worker[static_cast<std::size_t>(worker)];
+            },
+            this, static_cast<Index>(times.size())};
+  }
+
+  [[nodiscard]] bool is_each_once() const {
+    return std::ranges::all_of(times, [](const std::atomic<int>& one) { return one == 1; });
+  }
+
+  static inline std::atomic<int> waste{0};
+};
+
+/// Two workers have to meet in it, so nobody can run it alone; one then takes its time.
+struct Meeting {
+  std::atomic<int> arrived{0};
+  milliseconds helper_stays{0};
+
+  TaskSet tasks() {
+    return {[](void* context, Index, int worker) {
+              Meeting& meeting = *static_cast<Meeting*>(context);
+              ++meeting.arrived;
+              while (meeting.arrived < 2) std::this_thread::yield();
+              if (worker != 0) std::this_thread::sleep_for(meeting.helper_stays);
+            },
+            this, 2};
+  }
+};
+
+}  // namespace
+
+TEST_CASE("each task of many tiny sets back to back runs once, with more workers than cores") {
+  constexpr int kSets = 4000;
+  for (const int workers : {2, 3, 9}) {
+    // All of them stay, so that a task that ran late, for another set or twice would show.
+    std::vector<std::unique_ptr<Tally>> tallies;
+    ServedBoard board(workers);
+    for (int set = 0; set < kSets; ++set) {
+      Tally& tally = *tallies.emplace_back(std::make_unique<Tally>(static_cast<std::size_t>(set % 6)));
+      board->run(tally.tasks(), workers);
+    }
+    INFO(workers << " workers");
+    CHECK(std::ranges::all_of(tallies, [](const auto& tally) { return tally->is_each_once(); }));
+  }
+}
+
+TEST_CASE("what a set points to may go as soon as the set is over") {
+  // Each set's context is freed at once: a late worker that touched it is what the sanitizers watch for.
+  ServedBoard board(4);
+  bool is_right = true;
+  for (int set = 0; set < 3000; ++set) {
+    const auto tally = std::make_unique<Tally>(static_cast<std::size_t>(2 + set % 5));
+    board->run(tally->tasks(), 4);
+    is_right &= tally->is_each_once();
+  }
+  CHECK(is_right);
+}
+
+TEST_CASE("generations wrap around") {
+  ServedBoard board(3, 0xFFFFFFFFU - 50U);
+  for (int set = 0; set < 100; ++set) {
+    Tally tally(20);
+    board->run(tally.tasks(), 3);
+    REQUIRE(tally.is_each_once());
+  }
+}
+
+TEST_CASE("nobody is waited for who does not come") {
+  TaskBoard board;
+  Tally tally(10);
+  board.run(tally.tasks(), 8);
+  CHECK(tally.is_each_once());
+  CHECK(tally.of_worker[0] == 10);
+}
+
+TEST_CASE("a worker that first comes between two sets finds no ticket of the last one") {
+  Tally first(10);
+  Tally second(10);
+  TaskBoard board;
+  board.run(first.tasks(), 2);
+  std::thread late([&board] { board.serve(1); });
+  std::this_thread::sleep_for(milliseconds(2));
+  CHECK(first.of_worker[1] == 0);
+  board.run(second.tasks(), 2);
+  board.stop();
+  late.join();
+  CHECK(first.is_each_once());
+  CHECK(second.is_each_once());
+}
+
+TEST_CASE("workers beyond those that a set wants take none of its tasks") {
+  ServedBoard board(5);
+  std::array<int, 5> tasks_of{};
+  for (int set = 0; set < 200; ++set) {
+    Tally tally(30);
+    TaskSet tasks = tally.tasks();
+    tasks.workers = 2;
+    board->run(tasks, 5);
+    for (std::size_t worker = 0; worker < tasks_of.size(); ++worker) tasks_of[worker] += tally.of_worker[worker];
+  }
+  CHECK(tasks_of[0] + tasks_of[1] == 200 * 30);
+  CHECK(board->tasks_done(0) + board->tasks_done(1) == 200U * 30U);
+  CHECK(board->tasks_done(2) == 0);
+}
+
+TEST_CASE("a set for one worker, or of one task, runs in order on the caller") {
+  ServedBoard board(3);
+  for (const auto& [workers, count] : {std::pair{1, 50}, std::pair{3, 1}}) {
+    std::vector<Index> order;
+    TaskSet tasks{[](void* context, Index task, int worker) {
+                    CHECK(worker == 0);
+                    static_cast<std::vector<Index>*>(context)->push_back(task);
+                  },
+                  &order, count};
+    tasks.workers = workers;
+    board->run(tasks, 3);
+    REQUIRE(std::ssize(order) == count);
+    CHECK(std::ranges::is_sorted(order));
+  }
+}
+
+TEST_CASE("tasks are started in the order of their numbers") {
+  TaskBoard board;
+  std::vector<Index> order;
+  board.run({[](void* context, Index task, int) { static_cast<std::vector<Index>*>(context)->push_back(task); }, &order,
+             100},
+            2);
+  REQUIRE(order.size() == 100);
+  CHECK(std::ranges::is_sorted(order));
+}
+
+TEST_CASE("workers that fell asleep are woken") {
+  ServedBoard board(2);
+  for (int time = 0; time < 3; ++time) {
+    std::this_thread::sleep_for(milliseconds(25));  // beyond the time that they look around
+    Meeting meeting;
+    board->run(meeting.tasks(), 2);
+    CHECK(meeting.arrived == 2);
+  }
+}
+
+TEST_CASE("a caller that fell asleep over the last task is woken") {
+  ServedBoard board(2);
+  for (int time = 0; time < 3; ++time) {
+    Meeting meeting{.helper_stays = milliseconds(25)};
+    board->run(meeting.tasks(), 2);
+    CHECK(meeting.arrived == 2);
+  }
+}
+
+TEST_CASE("a stop flag leaves out what has not started, and the next set runs in whole") {
+  for (const int workers : {1, 2, 4}) {
+    ServedBoard board(workers);
+    struct Stopping {
+      StopFlag stop{0};
+      std::atomic<int> runs{0};
+    } stopping;
+    board->run({[](void* context, Index, int) {
+                  Stopping& mine = *static_cast<Stopping*>(context);
+                  if (++mine.runs == 10) mine.stop = 1;
+                },
+                &stopping, 100'000, workers, &stopping.stop},
+               workers);
+    INFO(workers << " workers");
+    CHECK(stopping.runs >= 10);
+    CHECK(stopping.runs < 10 + workers);  // those that were past the flag already
+    Tally tally(50);
+    board->run(tally.tasks(), workers);
+    CHECK(tally.is_each_once());
+  }
+}
+
+}  // namespace heed::testing
