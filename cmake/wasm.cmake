@@ -56,7 +56,7 @@ if(NOT HEED_SHARED_MEMORY AND NOT HEED_RELAXED)
   target_link_options(heed_wasm PRIVATE --emit-tsd=kernels.d.ts)
 
   add_executable(heed_call_layout cpp/bindings/attention_call_layout.cpp)
-  target_include_directories(heed_call_layout PRIVATE cpp)
+  target_include_directories(heed_call_layout PRIVATE cpp cpp/include)
   target_link_libraries(heed_call_layout PRIVATE heed_options)
   target_link_options(heed_call_layout PRIVATE -sENVIRONMENT=node -sSINGLE_FILE=1)
   set_target_properties(heed_call_layout PROPERTIES SUFFIX .cjs)

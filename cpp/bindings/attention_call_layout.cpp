@@ -1,9 +1,10 @@
-// Prints the layout of AttentionCall as a TypeScript module, in words: run by the
+// Prints the layout of AttentionCall as a TypeScript module, in words, and the room in a pool: run by the
 // build, so that the two sides cannot drift apart.
 #include <cstddef>
 #include <cstdio>
 
 #include "bindings/attention_call.hpp"
+#include "schedule/task_board.hpp"
 
 using heed::bindings::AttentionCall;
 
@@ -55,5 +56,7 @@ int main() {
   std::printf("  words: %zu,\n", sizeof(AttentionCall) / kWord);
   for (const Field& field : kFields) std::printf("  %s: %zu,\n", field.name, field.offset / kWord);
   std::puts("} as const;");
+  std::puts("\n// From cpp/schedule/task_board.hpp.");
+  std::printf("export const MAX_WORKERS = %d;\n", heed::TaskBoard::kMaxWorkers);
   return 0;
 }

@@ -19,6 +19,9 @@ EMSCRIPTEN_KEEPALIVE void heed_serve(int worker) {
   if (worker > 0 && worker < heed::TaskBoard::kMaxWorkers) heed::shared_board().serve(worker);
 }
 
+/// Says that a worker that served is no more, so that nobody waits for its task.
+EMSCRIPTEN_KEEPALIVE void heed_lose(int worker) { heed::shared_board().lose(worker); }
+
 /// Tasks that a worker of the pool has run so far, modulo 2^32.
 EMSCRIPTEN_KEEPALIVE std::uint32_t heed_tasks_done(int worker) { return heed::shared_board().tasks_done(worker); }
 

@@ -27,7 +27,7 @@ void TaskBoard::run(const TaskSet& tasks, int workers) {
   }
   post(tasks, wanted);
   take_tasks(0);
-  waiting::wait_until(seat(0).asleep, [this] { return unfinished_.load() == 0; });
+  waiting::wait_until(seat(0).asleep, [this] { return is_over(); });
 }
 
 void TaskBoard::post(const TaskSet& tasks, int workers) {
@@ -44,6 +44,7 @@ void TaskBoard::post(const TaskSet& tasks, int workers) {
 }
 
 void TaskBoard::serve(int worker) {
+  seat(worker).is_lost.store(false);
   while (!is_stopping_.load()) {
     take_tasks(worker);
     waiting::wait_until(seat(worker).asleep,
@@ -56,6 +57,12 @@ void TaskBoard::stop() {
   for (Seat& one : seats_) waiting::wake_if_asleep(one.asleep);
 }
 
+void TaskBoard::lose(int worker) {
+  seat(worker).is_lost.store(true);
+  has_lost_workers_.store(true);
+  waiting::wake_if_asleep(seat(0).asleep);
+}
+
 std::uint32_t TaskBoard::tasks_done(int worker) const {
   return seats_[static_cast<std::size_t>(worker)].tasks_done.load(kRelaxed);
 }
@@ -63,6 +70,7 @@ std::uint32_t TaskBoard::tasks_done(int worker) const {
 void TaskBoard::take_tasks(int worker) {
   TaskSet tasks{};
   Index task = 0;
+  seat(worker).may_hold_ticket.store(true);
   while (take_ticket(worker, tasks, task)) {
     if (!tasks.is_stopped()) {
       tasks.run(tasks.context, task, worker);
@@ -71,6 +79,8 @@ void TaskBoard::take_tasks(int worker) {
     // From here on the caller may be gone, and what the set points to with it.
     if (unfinished_.fetch_sub(1) == 1) waiting::wake_if_asleep(seat(0).asleep);
   }
+  seat(worker).may_hold_ticket.store(false);
+  if (has_lost_workers_.load()) waiting::wake_if_asleep(seat(0).asleep);
 }
 
 bool TaskBoard::take_ticket(int worker, TaskSet& tasks, Index& task) {
@@ -82,6 +92,15 @@ bool TaskBoard::take_ticket(int worker, TaskSet& tasks, Index& task) {
     if (tickets_.compare_exchange_weak(tickets, tickets - 1)) return true;
   }
   return false;
+}
+
+/// When all tasks are done, or only lost workers can hold what is left: in that order, since a
+/// worker says that it may hold a ticket before it takes one.
+bool TaskBoard::is_over() const {
+  if (unfinished_.load() == 0) return true;
+  if (!has_lost_workers_.load() || tickets_left(tickets_.load()) > 0) return false;
+  return std::ranges::none_of(
+      seats_, [](const Seat& one) { return one.may_hold_ticket.load() && !one.is_lost.load(); });
 }
 
 bool TaskBoard::has_ticket_for(int worker) const {

@@ -42,6 +42,10 @@ class TaskBoard {
   /// Lets serve() return, now and from now on.
   void stop();
 
+  /// Says that a serving worker is no more. A set that it may have held a task of ends without
+  /// that task: whoever calls this knows that the set is not whole.
+  void lose(int worker);
+
   /// Tasks that a worker has run so far, modulo 2^32.
   [[nodiscard]] std::uint32_t tasks_done(int worker) const;
 
@@ -49,6 +53,8 @@ class TaskBoard {
   /// A worker's own cache line.
   struct alignas(64) Seat {
     waiting::Word asleep{0};
+    std::atomic<bool> may_hold_ticket{false};
+    std::atomic<bool> is_lost{false};
     std::atomic<std::uint32_t> tasks_done{0};
   };
 
@@ -57,10 +63,12 @@ class TaskBoard {
   [[nodiscard]] bool take_ticket(int worker, TaskSet& tasks, Index& task);
   void take_tasks(int worker);
   [[nodiscard]] bool has_ticket_for(int worker) const;
+  [[nodiscard]] bool is_over() const;
 
   alignas(64) std::atomic<std::uint64_t> tickets_;  // generation, tickets left
   alignas(64) std::atomic<std::uint32_t> unfinished_{0};
   std::atomic<bool> is_stopping_{false};
+  std::atomic<bool> has_lost_workers_{false};
 
   // What is posted. Atomic, because a late thread may read it while it changes.
   std::atomic<decltype(TaskSet::run)> run_{nullptr};

@@ -1,7 +1,11 @@
 // heed in a real page: the same problems, the expected isolation and worker, and a page that stays responsive.
 
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
+import { attend } from "../../web/src/api/attention.js";
+import { WasmBackend } from "../../web/src/backends/wasm/wasm-backend.js";
 import { attention, createHeed, type Heed, HeedError, type TensorLike } from "../../web/src/index.js";
+import { features } from "../../web/src/platform/features.js";
+import { select } from "../../web/src/platform/select.js";
 import { cases, compute, computeSync, firstDifferentBit, firstError } from "../support/cases.js";
 import { Random } from "../support/random.js";
 
@@ -74,6 +78,30 @@ test("the page goes on while a long call computes", async () => {
   await heed.attention(...LONG);
   port1.close();
   expect(turns).toBeGreaterThan(5);
+});
+
+test(`two threads ${isolated ? "are two workers that both compute" : "are one, with its reason"}, and give the bits of one`, async () => {
+  const choice = select(await features(), { variant: "auto", offload: true, importsMemory: null, ownWorkers: false });
+  const overrides = { workerUrl: null, workerFactory: null, compiled: null };
+  const one = await WasmBackend.open(choice, { ...overrides, threads: 1 });
+  const two = await WasmBackend.open(choice, { ...overrides, threads: 2 });
+  const [query, key, value] = LONG;
+  for (const causal of [false, true]) {
+    const options = { causal, return: { lse: true } };
+    const expected = await attend(one, { query, key, value }, options);
+    const result = await attend(two, { query, key, value }, options);
+    expect(result).toEqual(expected);
+  }
+  const { threads, reasons } = two.report();
+  expect(threads).toBe(isolated ? 2 : 1);
+  if (isolated) expect(reasons).toEqual([]);
+  else expect(reasons.join()).toContain("1 of 2 threads compute");
+  for (const worker of [0, 1]) {
+    if (isolated) expect(two.tasksDone(worker)).toBeGreaterThan(0);
+    else expect(two.tasksDone(worker)).toBeUndefined();
+  }
+  one.dispose();
+  two.dispose();
 });
 
 test("an abort rejects at once, and the next call works", async () => {

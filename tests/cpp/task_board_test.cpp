@@ -198,6 +198,53 @@ TEST_CASE("a caller that fell asleep over the last task is woken") {
   }
 }
 
+TEST_CASE("a set ends without the task of a lost worker, but not before those of the others") {
+  struct Scene {
+    std::atomic<int> held{0};
+    std::atomic<bool> is_lost_one_gone{false};
+    std::atomic<int> others_done{0};
+  } scene;
+  ServedBoard board(3);
+  std::thread front([&] {
+    while (scene.held < 2) std::this_thread::yield();
+    board->lose(1);
+    // Not over yet: worker 2 still has a task.
+    std::this_thread::sleep_for(milliseconds(15));
+    scene.held = 3;
+  });
+  board->run({[](void* context, Index, int worker) {
+                Scene& mine = *static_cast<Scene*>(context);
+                // Everybody holds one of three tasks; worker 1 never ends its own, as if it were dead.
+                if (worker == 0) {
+                  while (mine.held < 2) std::this_thread::yield();
+                  return;
+                }
+                ++mine.held;
+                if (worker == 1) {
+                  while (!mine.is_lost_one_gone) std::this_thread::yield();
+                  return;
+                }
+                while (mine.held < 3) std::this_thread::yield();
+                ++mine.others_done;
+              },
+              &scene, 3},
+             3);
+  CHECK(scene.others_done == 1);
+  CHECK(!scene.is_lost_one_gone);
+  scene.is_lost_one_gone = true;
+  front.join();
+}
+
+TEST_CASE("a set without lost workers' tasks is whole, though some were lost before") {
+  ServedBoard board(2);
+  board->lose(3);
+  for (int set = 0; set < 100; ++set) {
+    Tally tally(20);
+    board->run(tally.tasks(), 4);
+    REQUIRE(tally.is_each_once());
+  }
+}
+
 TEST_CASE("a stop flag leaves out what has not started, and the next set runs in whole") {
   for (const int workers : {1, 2, 4}) {
     ServedBoard board(workers);

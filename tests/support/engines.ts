@@ -1,10 +1,12 @@
 // Engines of every kind that Node can have: each variant, on shared memory, on private memory, and on the calling thread.
 
 import { readCreateOptions } from "../../web/src/api/read-create-options.js";
+import { WasmBackend } from "../../web/src/backends/wasm/wasm-backend.js";
 import { openEngine } from "../../web/src/engine.js";
 import type { CreateOptions, Heed } from "../../web/src/index.js";
 import { type Features, probe } from "../../web/src/platform/features.js";
 import { currentHost } from "../../web/src/platform/host.js";
+import { select } from "../../web/src/platform/select.js";
 
 export interface EngineKind {
   readonly variant: "simd" | "relaxed";
@@ -22,6 +24,22 @@ export async function openKind({ variant, worker }: EngineKind, options: CreateO
   const features: Features = { ...probe(currentHost()), isolated: worker === "shared-memory" };
   const heed = await openEngine(readCreateOptions({ ...options, variant, offload: worker !== null }), features);
   const { capabilities } = heed;
-  if (capabilities.variant === variant && capabilities.worker === worker) return heed;
-  throw new Error(`wanted ${nameOf({ variant, worker })}, got ${JSON.stringify(capabilities)}`);
+  const { threads } = options;
+  const isAsWanted = capabilities.variant === variant && capabilities.worker === worker;
+  if (isAsWanted && (typeof threads !== "number" || capabilities.threads === threads)) return heed;
+  heed.dispose();
+  const wanted = `${nameOf({ variant, worker })}${threads === undefined ? "" : `, ${threads} threads`}`;
+  throw new Error(`wanted ${wanted}, got ${JSON.stringify(capabilities)}`);
+}
+
+/** The backend of such an engine, for what the public surface does not show. */
+export function openBackend({ variant, worker }: EngineKind, threads = 1): Promise<WasmBackend> {
+  const features = { ...probe(currentHost()), isolated: worker === "shared-memory" };
+  const wishes = { variant, offload: worker !== null, importsMemory: null, ownWorkers: false };
+  return WasmBackend.open(select(features, wishes), {
+    workerUrl: null,
+    workerFactory: null,
+    compiled: null,
+    threads,
+  });
 }

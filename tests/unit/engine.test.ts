@@ -7,13 +7,9 @@ import { readAttentionOptions } from "../../web/src/api/read-options.js";
 import { Tensor } from "../../web/src/api/tensor.js";
 import { validateAttention } from "../../web/src/api/validate.js";
 import { workerSource } from "../../web/src/backends/wasm/generated/worker-source.js";
-import { WasmBackend } from "../../web/src/backends/wasm/wasm-backend.js";
 import { attention, createHeed, type Heed, type TensorLike } from "../../web/src/index.js";
-import { probe } from "../../web/src/platform/features.js";
-import { currentHost } from "../../web/src/platform/host.js";
-import { select } from "../../web/src/platform/select.js";
 import { cases, differentIndex, errorOf } from "../support/cases.js";
-import { ENGINE_KINDS, type EngineKind, openKind } from "../support/engines.js";
+import { ENGINE_KINDS, openBackend, openKind } from "../support/engines.js";
 import { Random } from "../support/random.js";
 
 const random = new Random(11);
@@ -348,12 +344,6 @@ test("attention on its own opens one shared engine and reads its inputs at once"
   expect(await first).toEqual(await attention(q, k, v));
   expect(await errorOf(() => Reflect.apply(attention, undefined, []))).toMatchObject({ code: "dtype" });
 });
-
-function openBackend({ variant, worker }: EngineKind): Promise<WasmBackend> {
-  const features = { ...probe(currentHost()), isolated: worker === "shared-memory" };
-  const wishes = { variant, offload: worker !== null, importsMemory: null, ownWorkers: false };
-  return WasmBackend.open(select(features, wishes), { workerUrl: null, workerFactory: null, compiled: null });
-}
 
 async function withHeed<T>(options: Parameters<typeof createHeed>[0], use: (heed: Heed) => Promise<T>): Promise<T> {
   using heed = await createHeed(options);

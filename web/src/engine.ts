@@ -36,13 +36,8 @@ export async function openEngine(read: ReadCreateOptions, found: Features): Prom
   if (choice.ladder.length === 0) {
     throw new HeedError("unsupported", `createHeed: heed cannot run here: ${choice.reasons.join("; ")}`);
   }
-  const reasons = [...choice.reasons, ...threadReason(read.threads, found.cores)];
-  return new Engine(await WasmBackend.open({ ...choice, reasons }, { workerUrl, workerFactory, compiled }), found);
-}
-
-function threadReason(threads: number | "auto", cores: number): readonly string[] {
-  const wanted = threads === "auto" ? autoThreads(cores) : threads;
-  return wanted > 1 ? [`one thread computes in this version, not ${wanted}`] : [];
+  const threads = read.threads === "auto" ? autoThreads(found.cores) : read.threads;
+  return new Engine(await WasmBackend.open(choice, { workerUrl, workerFactory, compiled, threads }), found);
 }
 
 class Engine implements Heed {

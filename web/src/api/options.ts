@@ -113,7 +113,7 @@ export interface WasmOverrides {
 export interface CreateOptions {
   /** Default "auto". */
   readonly backend?: "auto" | "wasm" | undefined;
-  /** Default "auto" = min(4, cores / 2), at least 1. */
+  /** Threads that compute a call, where the page is cross-origin isolated. Default "auto" = min(4, cores / 2), at least 1. */
   readonly threads?: number | "auto" | undefined;
   /** Default "auto" = the fastest that runs here. */
   readonly variant?: "auto" | "simd" | "relaxed" | undefined;

@@ -20,6 +20,10 @@ export class HeapView {
     return new Float32Array(this.#upTo(address + length * Float32Array.BYTES_PER_ELEMENT), address, length);
   }
 
+  words(address: number, length: number): Int32Array {
+    return new Int32Array(this.#upTo(address + length * Int32Array.BYTES_PER_ELEMENT), address, length);
+  }
+
   /** The buffer, which reaches `end`: where another thread grew a shared memory, this one may still hold the shorter view. */
   #upTo(end: number): ArrayBuffer {
     if (this.#memory.buffer.byteLength < end) this.#memory.grow(0);

@@ -3,11 +3,12 @@
 import { causeText, HeedError, type HeedErrorCode } from "../../api/errors.js";
 import { Arena, type Block, MAX_BLOCK_BYTES } from "../../memory/arena.js";
 import { HeapView } from "../../memory/heap-view.js";
-import type { MainModule } from "./generated/kernels.js";
+import { ATTENTION_CALL } from "./generated/attention-call.js";
 import { type Job, type OutputPart, writeJob } from "./job.js";
+import type { FrontModule } from "./variants.js";
 
 /** The code of each status that C++ returns, by number. */
-const CODES: readonly (HeedErrorCode | null)[] = [null, "shape", "option", "memory", "unsupported"];
+const CODES: readonly (HeedErrorCode | null)[] = [null, "shape", "option", "memory", "unsupported", "aborted"];
 
 /** A status from C++ as a HeedError; nothing for 0. */
 export function throwStatus(status: number, message: string): void {
@@ -28,13 +29,14 @@ export class Kernels {
   readonly memory: WebAssembly.Memory;
   readonly heap: HeapView;
   readonly arena: Arena;
-  readonly #raw: MainModule;
+  readonly #raw: FrontModule;
+  #abandoned = false;
 
-  constructor(raw: MainModule, compiled: WebAssembly.Module, memory: WebAssembly.Memory) {
+  constructor(raw: FrontModule, compiled: WebAssembly.Module, memory: WebAssembly.Memory) {
     this.compiled = compiled;
     this.memory = memory;
     this.heap = new HeapView(memory);
-    this.arena = new Arena(raw);
+    this.arena = new Arena(this);
     this.#raw = raw;
   }
 
@@ -47,6 +49,7 @@ export class Kernels {
 
   /** Computes a job on this thread. */
   compute(job: Job): Finished {
+    this.#assertUsable();
     const block = this.place(job);
     try {
       const status = this.#call(block.address);
@@ -67,6 +70,30 @@ export class Kernels {
     };
   }
 
+  /** Has the call in this block end early, whoever computes it. */
+  stop(block: Block): void {
+    Atomics.store(this.heap.words(block.address, ATTENTION_CALL.words), ATTENTION_CALL.stop, 1);
+  }
+
+  /** Tasks that a worker of the pool has run so far; undefined in a build without one. For tests. */
+  tasksDone(worker: number): number | undefined {
+    return this.#raw._heed_tasks_done?.(worker);
+  }
+
+  /** Has nobody wait for a helper that is no more. */
+  lose(worker: number): void {
+    this.#raw._heed_lose?.(worker);
+  }
+
+  /** A worker died in the middle of a call, and may have held the allocator's lock: it is never asked again. */
+  abandon(): void {
+    this.#abandoned = true;
+  }
+
+  get abandoned(): boolean {
+    return this.#abandoned;
+  }
+
   /** Copies floats into memory of their own. `source` is asked after allocating, which makes older views stale. */
   upload(elements: number, source: () => Float32Array): number {
     const address = this.#reserve(elements);
@@ -81,11 +108,12 @@ export class Kernels {
   }
 
   release(address: number): void {
-    this.#raw.release(address);
+    if (!this.#abandoned) this.#raw.release(address);
   }
 
   /** 64-byte aligned memory that the caller releases by address. */
   allocate(bytes: number): number {
+    this.#assertUsable();
     const address = bytes <= MAX_BLOCK_BYTES ? this.#raw.allocate(bytes) >>> 0 : 0;
     if (address === 0) throw new HeedError("memory", `heed: the engine's memory has no room for ${bytes} more bytes`);
     return address;
@@ -93,6 +121,10 @@ export class Kernels {
 
   #reserve(elements: number): number {
     return this.allocate(Math.max(1, elements) * Float32Array.BYTES_PER_ELEMENT);
+  }
+
+  #assertUsable(): void {
+    if (this.#abandoned) throw new HeedError("device-lost", "heed: the engine's memory was lost with its worker");
   }
 
   /** A trap inside the module must not leave as a bare RuntimeError. */

@@ -1,16 +1,25 @@
-// The messages between the backend and its worker: plain data, the worker's whole vocabulary. One call at a time is under way.
+// The messages between the backend and its workers: plain data, a worker's whole vocabulary. One call at a time is under way.
 
-/** First of all: what to run. A shared memory comes with a stack for the worker; without one it makes a memory of its own. */
+/** First of all: what to run. A shared memory comes with a place in the pool; without one a worker makes a memory of its own. */
 export interface StartMessage {
   readonly kind: "start";
   readonly module: WebAssembly.Module;
-  readonly shared: { readonly memory: WebAssembly.Memory; readonly stackTop: number } | null;
+  readonly shared: PoolPlace | null;
 }
 
-/** Shared memory: everything is in the heap already. */
+export interface PoolPlace {
+  readonly memory: WebAssembly.Memory;
+  /** Of a stack for this worker alone. */
+  readonly stackTop: number;
+  /** Worker 0 is sent the calls. The others serve it from their start on, and hear no message any more. */
+  readonly worker: number;
+}
+
+/** Shared memory: everything is in the heap already. For the worker that leads, which works with those below `workers`. */
 export interface CallMessage {
   readonly kind: "call";
   readonly call: number;
+  readonly workers: number;
 }
 
 /** Private memory: the block's written part travels, addresses in it relative to its start. */

@@ -17,18 +17,20 @@ export interface OpenRung {
 export interface RungOverrides extends WorkerOverrides {
   /** A compiled module to use instead of the inlined binary. */
   readonly compiled: WebAssembly.Module | null;
+  /** Threads to compute on, where a rung has more than one. */
+  readonly threads: number;
 }
 
 /** Throws HeedError `load` or WorkerLost when this rung cannot be had. `previous` lends its kernels where they fit. */
 export async function openRung(rung: Rung, overrides: RungOverrides, previous: OpenRung | null): Promise<OpenRung> {
-  const fits = previous !== null && previous.rung.variant === rung.variant;
+  const fits = previous !== null && previous.rung.variant === rung.variant && !previous.kernels.abandoned;
   const kernels = fits ? previous.kernels : await loadKernels(rung.variant, overrides.compiled);
   return { rung, kernels, runner: await openRunner(rung, kernels, overrides) };
 }
 
-async function openRunner(rung: Rung, kernels: Kernels, overrides: WorkerOverrides): Promise<Runner> {
+async function openRunner(rung: Rung, kernels: Kernels, overrides: RungOverrides): Promise<Runner> {
   if (rung.worker === null) return new LocalRunner(kernels);
   return rung.worker === "shared-memory"
-    ? SharedRunner.open(kernels, overrides)
+    ? SharedRunner.open(kernels, overrides, overrides.threads)
     : PrivateRunner.open(kernels, overrides);
 }

@@ -1,4 +1,4 @@
-// Where an async call computes: in a worker on the front's memory, in a worker with its own, or right here. One interface.
+// Where an async call computes: in workers on the front's memory, in a worker with its own, or right here. One interface.
 
 import { HeedError } from "../../api/errors.js";
 import type { Block } from "../../memory/arena.js";
@@ -7,12 +7,17 @@ import { type Finished, type Kernels, throwStatus } from "./kernels.js";
 import { type BlockMessage, type DoneMessage, NO_ROOM, TRAPPED } from "./protocol.js";
 import type { WasmResident } from "./residents.js";
 import { WorkerLink, WorkerLost, type WorkerOverrides } from "./worker-link.js";
+import { WorkerPool } from "./worker-pool.js";
 
 /** One job at a time. `run` reads the job's inputs before it returns; it rejects with WorkerLost when the runner is gone. */
 export interface Runner {
   run(job: Job): Promise<Finished>;
   /** Why it can run nothing more; null while it can. */
   readonly lost: WorkerLost | null;
+  /** Threads that compute a call. */
+  readonly threads: number;
+  /** Why it is not more. */
+  readonly threadReasons: readonly string[];
   /** Stops the job that runs, where that leaves the runner whole. */
   interrupt(): void;
   /** A resident was freed. */
@@ -20,12 +25,11 @@ export interface Runner {
   dispose(): void;
 }
 
-/** The kernels keep their arrays in the heap; this is for frames and tiles of a few KiB. */
-const STACK_BYTES = 128 * 1024;
-
 /** Computes on the calling thread. */
 export class LocalRunner implements Runner {
   readonly lost = null;
+  readonly threads = 1;
+  readonly threadReasons = ["the calling thread computes alone"];
   readonly #kernels: Kernels;
 
   constructor(kernels: Kernels) {
@@ -41,51 +45,65 @@ export class LocalRunner implements Runner {
   dispose(): void {}
 }
 
-/** Computes in a worker on the front instance's memory: only an address crosses. */
+/** Computes in a pool of workers on the front instance's memory: only an address crosses. */
 export class SharedRunner implements Runner {
   readonly #kernels: Kernels;
-  readonly #link: WorkerLink;
+  readonly #pool: WorkerPool;
+  /** Of the call that runs. */
+  #block: Block | null = null;
 
-  static async open(kernels: Kernels, overrides: WorkerOverrides): Promise<SharedRunner> {
-    const stackTop = kernels.allocate(STACK_BYTES) + STACK_BYTES;
-    const shared = { memory: kernels.memory, stackTop };
-    return new SharedRunner(
-      kernels,
-      await WorkerLink.open(overrides, { kind: "start", module: kernels.compiled, shared }),
-    );
+  static async open(kernels: Kernels, overrides: WorkerOverrides, threads: number): Promise<SharedRunner> {
+    return new SharedRunner(kernels, await WorkerPool.open(kernels, overrides, threads));
   }
 
-  private constructor(kernels: Kernels, link: WorkerLink) {
+  private constructor(kernels: Kernels, pool: WorkerPool) {
     this.#kernels = kernels;
-    this.#link = link;
+    this.#pool = pool;
   }
 
   get lost(): WorkerLost | null {
-    return this.#link.lost;
+    return this.#pool.lost;
+  }
+
+  get threads(): number {
+    return this.#pool.threads;
+  }
+
+  get threadReasons(): readonly string[] {
+    return this.#pool.missing;
   }
 
   async run(job: Job): Promise<Finished> {
     const block: Block = this.#kernels.place(job);
+    this.#block = block;
     try {
-      throwOutcome(await this.#link.request({ kind: "call", call: block.address }));
+      throwOutcome(await this.#pool.call(block.address));
     } catch (error) {
+      if (error instanceof WorkerLost) this.#kernels.abandon();
       this.#kernels.arena.give(block);
       throw error;
+    } finally {
+      this.#block = null;
     }
     return this.#kernels.finished(block);
   }
 
-  /** Nothing: a worker stopped in the middle could hold the allocator's lock. The job's result is dropped instead. */
-  interrupt(): void {}
+  /** Asks the workers to stop after their present task. One that was terminated could hold the allocator's lock. */
+  interrupt(): void {
+    if (this.#block !== null) this.#kernels.stop(this.#block);
+  }
+
   forget(): void {}
 
   dispose(): void {
-    this.#link.terminate("the engine was disposed");
+    this.#pool.dispose();
   }
 }
 
 /** Computes in a worker with a memory of its own: the block travels there, results travel back. */
 export class PrivateRunner implements Runner {
+  readonly threads = 1;
+  readonly threadReasons = ["a worker with a memory of its own computes alone"];
   readonly #kernels: Kernels;
   readonly #overrides: WorkerOverrides;
   #link: WorkerLink;

@@ -12,9 +12,18 @@ export interface GlueOptions {
   readonly wasmMemory?: WebAssembly.Memory;
 }
 
+/** What builds for shared memory have beside the others. */
+export interface PoolModule {
+  /** Says that a helper is no more, so that nobody waits for its task. */
+  _heed_lose(worker: number): void;
+  _heed_tasks_done(worker: number): number;
+}
+
+export type FrontModule = MainModule & Partial<PoolModule>;
+
 /** A generated module: Emscripten's glue and its binary. */
 export interface Variant {
-  readonly default: (options: GlueOptions) => Promise<MainModule>;
+  readonly default: (options: GlueOptions) => Promise<FrontModule>;
   /** Base64. */
   readonly binary: string;
   /** Pages of the memory that the binary imports; null where it owns one. */

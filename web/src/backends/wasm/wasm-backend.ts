@@ -40,12 +40,21 @@ export class WasmBackend implements Backend {
   report(): BackendReport {
     const rung = this.#open?.rung ?? this.#choice.ladder.at(-1);
     const variant = rung?.variant.startsWith("wasm-relaxed") ? "relaxed" : "simd";
-    return { backend: "wasm", variant, worker: rung?.worker ?? null, threads: 1, reasons: [...this.#reasons] };
+    const { threads, threadReasons } = this.#open?.runner ?? { threads: 1, threadReasons: [] };
+    const wanted = this.#overrides.threads;
+    const fewer = threads < wanted ? [`${threads} of ${wanted} threads compute: ${threadReasons.join("; ")}`] : [];
+    const reasons = [...this.#reasons, ...fewer];
+    return { backend: "wasm", variant, worker: rung?.worker ?? null, threads, reasons };
   }
 
   /** Bytes of the front instance's heap: for tests of leaks. */
   get heapBytes(): number {
     return this.#current("heed").kernels.heap.byteLength;
+  }
+
+  /** Tasks that a worker of the pool has run so far; undefined where there is no pool. For tests. */
+  tasksDone(worker: number): number | undefined {
+    return this.#current("heed").kernels.tasksDone(worker);
   }
 
   async attention(problem: AttentionProblem, signal: AbortSignal | null): Promise<AttentionComputed> {

@@ -51,14 +51,22 @@ interface Pending {
 
 export class WorkerLink {
   readonly #worker: AnyWorker;
+  readonly #onLost: (lost: WorkerLost) => void;
   readonly #started: Promise<void>;
   #settleStart: { resolve(): void; reject(error: WorkerLost): void } | null = null;
   #pending: Pending | null = null;
   #lost: WorkerLost | null = null;
 
-  /** Resolves when the worker has its instance. Rejects with WorkerLost where none can be made. */
-  static async open(overrides: WorkerOverrides, start: StartMessage): Promise<WorkerLink> {
-    const link = new WorkerLink(makeWorker(overrides));
+  /**
+   * Resolves when the worker has its instance. Rejects with WorkerLost where none can be made. `onLost` is called when it is
+   * gone, by itself or terminated.
+   */
+  static async open(
+    overrides: WorkerOverrides,
+    start: StartMessage,
+    onLost: (lost: WorkerLost) => void = () => {},
+  ): Promise<WorkerLink> {
+    const link = new WorkerLink(makeWorker(overrides), onLost);
     const timer = setTimeout(() => link.#lose("it did not start in time"), START_TIMEOUT_MS);
     try {
       link.#post(start, []);
@@ -70,8 +78,9 @@ export class WorkerLink {
     return link;
   }
 
-  private constructor(worker: AnyWorker) {
+  private constructor(worker: AnyWorker, onLost: (lost: WorkerLost) => void) {
     this.#worker = worker;
+    this.#onLost = onLost;
     this.#started = new Promise((resolve, reject) => {
       this.#settleStart = { resolve, reject };
     });
@@ -154,6 +163,7 @@ export class WorkerLink {
     this.#settleStart?.reject(this.#lost);
     this.#pending?.reject(this.#lost);
     this.#pending = null;
+    this.#onLost(this.#lost);
   }
 }
 

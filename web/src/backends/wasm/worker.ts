@@ -1,14 +1,24 @@
 // heed's worker: a bare WebAssembly.Instance of the kernels and a message loop. Built into one string (generated/worker-source.ts),
 // it runs as a browser's worker and as Node's; it imports nothing but the protocol.
 
-import { type BlockMessage, type FromWorker, NO_ROOM, type StartMessage, type ToWorker, TRAPPED } from "./protocol.js";
+import {
+  type BlockMessage,
+  type CallMessage,
+  type FromWorker,
+  NO_ROOM,
+  type StartMessage,
+  type ToWorker,
+  TRAPPED,
+} from "./protocol.js";
 
-/** The exports of every variant that a bare instance needs. `memory` and `_initialize` only where memory is not shared. */
+/** The exports that a bare instance needs: of every variant, and (optional) of those with shared memory or those without. */
 interface KernelExports {
   heed_attention(call: number): number;
   heed_status_message(): number;
   heed_allocate(bytes: number): number;
   heed_release(address: number): void;
+  heed_lead?(call: number, workers: number): number;
+  heed_serve?(worker: number): void;
   readonly memory?: WebAssembly.Memory;
   _initialize?(): void;
   __wasm_call_ctors?(): void;
@@ -28,7 +38,7 @@ const port = openPort();
 port.listen((message) => {
   if (message.kind === "start") void start(message);
   else if (message.kind === "forget") forget(message.id);
-  else reply(message.kind === "call" ? () => callShared(message.call) : () => callBlock(message));
+  else reply(message.kind === "call" ? () => callShared(message) : () => callBlock(message));
 });
 
 async function start({ module, shared }: StartMessage): Promise<void> {
@@ -45,18 +55,26 @@ async function start({ module, shared }: StartMessage): Promise<void> {
       kernels._emscripten_stack_restore?.(shared.stackTop);
     }
     port.postMessage({ kind: "ready" });
+    if (shared !== null && shared.worker > 0) serve(shared.worker);
   } catch (error) {
     port.postMessage({ kind: "failed", message: String(error) });
   }
 }
 
-/** What the glue would provide: kernels need room to grow, and constructors register for an Embind that is not here. */
+/** Computes parts of the leading worker's calls for as long as this worker lives. */
+function serve(worker: number): never {
+  running().heed_serve?.(worker);
+  throw new Error("the pool has no place for it");
+}
+
+/** What the glue would provide: kernels need room to grow and a clock; constructors register for an Embind that is not here. */
 function importsOf(module: WebAssembly.Module): WebAssembly.Imports {
   const imports: Record<string, Record<string, WebAssembly.ImportValue>> = {};
   for (const { module: space, name, kind } of WebAssembly.Module.imports(module)) {
     imports[space] ??= {};
     if (kind === "memory" && memory !== undefined) imports[space][name] = memory;
     else if (name === "emscripten_resize_heap") imports[space][name] = (bytes: number) => grow(bytes >>> 0);
+    else if (name === "emscripten_get_now") imports[space][name] = () => performance.now();
     else if (name === "_emscripten_memcpy_js") imports[space][name] = copyWithin;
     else if (name.startsWith("_embind_register")) imports[space][name] = () => {};
     else imports[space][name] = () => abort(name);
@@ -113,8 +131,9 @@ function reply(compute: () => Outcome): void {
   }
 }
 
-function callShared(call: number): Outcome {
-  return { status: running().heed_attention(call), outputs: [] };
+function callShared({ call, workers }: CallMessage): Outcome {
+  const { heed_lead } = running();
+  return { status: heed_lead?.(call, workers) ?? abort("heed_lead, which they lack"), outputs: [] };
 }
 
 function callBlock(message: BlockMessage): Outcome {

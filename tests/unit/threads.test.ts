@@ -1,0 +1,176 @@
+// Calls on several threads: who computes, the same bits, and what becomes of a call when a worker of the pool is lost.
+
+import { Worker as NodeWorker } from "node:worker_threads";
+import { describe, expect, test } from "vitest";
+import { attend } from "../../web/src/api/attention.js";
+import { workerSource } from "../../web/src/backends/wasm/generated/worker-source.js";
+import { createHeed, type TensorLike } from "../../web/src/index.js";
+import { cases, compute, differentIndex, errorOf, firstDifferentBit } from "../support/cases.js";
+import { ENGINE_KINDS, nameOf, openBackend, openKind } from "../support/engines.js";
+import { Random } from "../support/random.js";
+
+const random = new Random(17);
+
+function tensor(...shape: number[]): TensorLike {
+  return { data: random.floats(shape.reduce((total, size) => total * size, 1)), shape };
+}
+
+function inputs(...shape: number[]) {
+  return { query: tensor(...shape), key: tensor(...shape), value: tensor(...shape) } as const;
+}
+
+const SMALL = inputs(1, 2, 9, 8);
+const MIDDLE = inputs(1, 3, 300, 40);
+
+/** Half a second of work on one core. */
+const LONG = inputs(1, 8, 2048, 64);
+
+/** Workers that a test can end, in the order of their places in the pool. */
+function ownWorkers() {
+  const workers: NodeWorker[] = [];
+  const workerFactory = (): never => {
+    const worker = new NodeWorker(workerSource, { eval: true });
+    workers.push(worker);
+    // Node's Worker stands in for the browser's, as the engine allows.
+    return worker as never;
+  };
+  return { workers, wasm: { workerFactory } };
+}
+
+const soon = (milliseconds: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, milliseconds));
+
+describe.each(ENGINE_KINDS.filter(({ worker }) => worker === "shared-memory"))("$variant", (kind) => {
+  test.each([2, 3])("%i threads are as many workers that all compute", async (threads) => {
+    const backend = await openBackend(kind, threads);
+    expect(backend.report()).toMatchObject({ threads, reasons: [] });
+    await attend(backend, LONG, {});
+    for (let worker = 0; worker < threads; worker++) expect(backend.tasksDone(worker)).toBeGreaterThan(0);
+    expect(backend.tasksDone(threads)).toBe(0);
+    backend.dispose();
+  });
+
+  test("a call too small to be shared wakes nobody", async () => {
+    const backend = await openBackend(kind, 2);
+    await attend(backend, SMALL, {});
+    expect(backend.tasksDone(1)).toBe(0);
+    backend.dispose();
+  });
+
+  test("any number of threads gives the bits of one", async () => {
+    using one = await openKind(kind, { threads: 1 });
+    const shapes = [
+      ...cases(5, 20),
+      ...[{}, { causal: true }, { causal: "upper-left", window: [40, 0] }].map((options) => ({
+        ...(cases(1, 1)[0] ?? raise()),
+        ...MIDDLE,
+        options: { ...options, return: { weights: true, lse: true } } as never,
+      })),
+    ];
+    for (const threads of [2, 3, 5]) {
+      using several = await openKind(kind, { threads });
+      for (const given of shapes) {
+        expect(firstDifferentBit(await compute(one, given), await compute(several, given)), given.name).toBeNull();
+      }
+    }
+  });
+
+  test("an aborted call ends early, its workers ready for the next", async () => {
+    const backend = await openBackend(kind, 2);
+    const tasks = (): number => (backend.tasksDone(0) ?? 0) + (backend.tasksDone(1) ?? 0);
+    const expected = await attend(backend, MIDDLE, {});
+    const before = tasks();
+    await attend(backend, LONG, {});
+    const whole = tasks() - before;
+    const controller = new AbortController();
+    const aborted = errorOf(() => attend(backend, LONG, { signal: controller.signal }));
+    await soon(30);
+    controller.abort();
+    expect(await aborted).toMatchObject({ code: "aborted" });
+    expect(await attend(backend, MIDDLE, {})).toEqual(expected);
+    expect(tasks() - before - whole).toBeLessThan(whole);
+    backend.dispose();
+  });
+
+  test("disposal ends every worker", async () => {
+    const { workers, wasm } = ownWorkers();
+    const heed = await openKind(kind, { threads: 3, wasm });
+    const ends = workers.map((worker) => new Promise((resolve) => worker.on("exit", resolve)));
+    expect(ends).toHaveLength(3);
+    await heed.attention(MIDDLE.query, MIDDLE.key, MIDDLE.value);
+    heed.dispose();
+    await Promise.all(ends);
+  });
+
+  test("a helper that dies costs the call under way; the engine stays where it is, with a thread less", async () => {
+    const { workers, wasm } = ownWorkers();
+    using heed = await openKind(kind, { threads: 2, wasm });
+    const { query, key, value } = LONG;
+    const expected = await heed.attention(query, key, value);
+    const lost = errorOf(() => heed.attention(query, key, value));
+    await soon(30);
+    await workers[1]?.terminate();
+    expect(await lost).toMatchObject({ code: "device-lost" });
+    expect(heed.capabilities).toMatchObject({ worker: "shared-memory", threads: 1 });
+    expect(heed.capabilities.reasons.join()).toContain("1 of 2 threads compute: helper 1 was lost");
+    const { output } = await heed.attention(query, key, value);
+    expect(differentIndex(output.data, expected.output.data)).toBe(-1);
+  });
+
+  test("a helper that dies between calls costs none", async () => {
+    const { workers, wasm } = ownWorkers();
+    using heed = await openKind(kind, { threads: 3, wasm });
+    const { query, key, value } = MIDDLE;
+    const expected = await heed.attention(query, key, value);
+    await workers[1]?.terminate();
+    expect(await heed.attention(query, key, value)).toEqual(expected);
+    expect(heed.capabilities).toMatchObject({ worker: "shared-memory", threads: 2 });
+  });
+
+  test("the leading worker's death in the middle of a call is a step down, whatever its helpers do", async () => {
+    const { workers, wasm } = ownWorkers();
+    using heed = await openKind(kind, { threads: 2, wasm });
+    const { query, key, value } = LONG;
+    const resident = heed.tensor(key.data, key.shape);
+    const expected = await heed.attention(query, resident, value);
+    const lost = errorOf(() => heed.attention(query, resident, value));
+    await soon(30);
+    await workers[0]?.terminate();
+    expect(await lost).toMatchObject({ code: "device-lost" });
+    expect(heed.capabilities).toMatchObject({ worker: "private-memory", threads: 1 });
+    const { output } = await heed.attention(query, resident, value);
+    expect(differentIndex(output.data, expected.output.data)).toBe(-1);
+    expect(heed.attentionSync(SMALL.query, SMALL.key, SMALL.value).output.shape).toEqual([1, 2, 9, 8]);
+  });
+});
+
+test("helpers that do not start are done without, and reasons say so", async () => {
+  let made = 0;
+  const workerFactory = (): never => {
+    made += 1;
+    if (made > 2) throw new Error("enough workers");
+    return new NodeWorker(workerSource, { eval: true }) as never;
+  };
+  using heed = await createHeed({ threads: 1000, wasm: { workerFactory } });
+  expect(heed.capabilities).toMatchObject({ worker: "shared-memory", threads: 2 });
+  const reasons = heed.capabilities.reasons.join();
+  expect(reasons).toContain("2 of 1000 threads compute: a pool has at most 64 workers; helper 2 did not start");
+  expect(reasons).toContain("enough workers");
+  const { query, key, value } = MIDDLE;
+  const { output } = await heed.attention(query, key, value);
+  expect(output.data).toEqual(heed.attentionSync(query, key, value).output.data);
+});
+
+test.each(ENGINE_KINDS.filter(({ worker }) => worker !== "shared-memory"))(
+  "$variant, $worker worker has one thread, says why, and passes for no more",
+  async (kind) => {
+    using heed = await openKind(kind);
+    expect(heed.capabilities.threads).toBe(1);
+    const refusal = openKind(kind, { threads: 2 });
+    await expect(refusal).rejects.toThrow(`wanted ${nameOf(kind)}, 2 threads`);
+    await expect(refusal).rejects.toThrow(/1 of 2 threads compute: .* computes alone/);
+  },
+);
+
+function raise(): never {
+  throw new Error("unreachable");
+}
