@@ -2,19 +2,21 @@
 // tile loop, and prints medians: milliseconds, GFLOP/s (4 B H L S D, half when causal), and
 // the fraction of the tile's rate. `heed_bench --json` prints one JSON object a line.
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
-#include <random>
 #include <string_view>
 #include <vector>
 
 #include "heed/attention.hpp"
 #include "heed/machine.hpp"
+#include "measure.hpp"
 #include "tile_rate.hpp"
 
 namespace {
 
 using heed::Index;
+using heed::bench::median;
+using heed::bench::normal_numbers;
+using heed::bench::seconds_of;
 
 struct Case {
   Index heads, queries, keys, dim;
@@ -29,25 +31,6 @@ constexpr Case kCases[] = {
 
 constexpr int kRounds = 9;
 constexpr int kTileRepeats = 4000;
-
-double seconds_of(auto work) {
-  const auto start = std::chrono::steady_clock::now();
-  work();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
-
-double median(std::vector<double> samples) {
-  std::ranges::sort(samples);
-  return samples[samples.size() / 2];
-}
-
-std::vector<float> normal_numbers(Index count, unsigned seed) {
-  std::mt19937 random(seed);
-  std::normal_distribution<float> normal;
-  std::vector<float> numbers(static_cast<std::size_t>(count));
-  for (float& number : numbers) number = normal(random);
-  return numbers;
-}
 
 struct Figures {
   double milliseconds;

@@ -9,6 +9,14 @@ namespace heed {
 namespace {
 
 constexpr auto kRelaxed = std::memory_order_relaxed;
+/// A parked helper wakes badly: for milliseconds after a wake it may be of no help. This
+/// bridges the gaps between calls.
+constexpr double kHelperSpinMilliseconds = 10.0;
+
+/// The caller waits for no more than the helpers' last tasks. Beyond some of those it may be
+/// that it holds the core which a helper needs to end them.
+constexpr double kCallerSpinMilliseconds = 0.5;
+
 constexpr Index kMaxTickets = std::numeric_limits<std::uint32_t>::max();
 
 std::uint32_t tickets_left(std::uint64_t tickets) { return static_cast<std::uint32_t>(tickets); }
@@ -27,7 +35,7 @@ void TaskBoard::run(const TaskSet& tasks, int workers) {
   }
   post(tasks, wanted);
   take_tasks(0);
-  waiting::wait_until(seat(0).asleep, [this] { return is_over(); });
+  waiting::wait_until(seat(0).asleep, kCallerSpinMilliseconds, [this] { return is_over(); });
 }
 
 void TaskBoard::post(const TaskSet& tasks, int workers) {
@@ -47,7 +55,7 @@ void TaskBoard::serve(int worker) {
   seat(worker).is_lost.store(false);
   while (!is_stopping_.load()) {
     take_tasks(worker);
-    waiting::wait_until(seat(worker).asleep,
+    waiting::wait_until(seat(worker).asleep, kHelperSpinMilliseconds,
                         [this, worker] { return is_stopping_.load() || has_ticket_for(worker); });
   }
 }

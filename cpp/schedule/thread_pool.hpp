@@ -23,7 +23,7 @@ class ThreadPool final : public Executor {
   [[nodiscard]] const TaskBoard& board() const { return board_; }
 
  private:
-  static constexpr double kWorkPerThread = 1e6;
+  static constexpr double kWorkPerThread = 0.5e6;
 
   double work_per_worker_;
   TaskBoard board_;

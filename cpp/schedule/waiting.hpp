@@ -46,13 +46,9 @@ inline void let_others_run() { std::this_thread::yield(); }
 
 #endif
 
-/// A parked thread wakes badly: for milliseconds after a wake it may be of no help. So it
-/// looks for about this long before it sleeps, which bridges the gaps between calls.
-inline constexpr double kSpinMilliseconds = 10.0;
-
-/// Looks until `is_over()`, and gives up after kSpinMilliseconds.
+/// Looks until `is_over()`, and gives up after some milliseconds.
 template <typename Condition>
-bool spin_until(Condition is_over) {
+bool spin_until(Condition is_over, double milliseconds_at_most) {
   // Looking is cheap; asking for the time and stepping aside are not.
   constexpr int kLooks = 200;
   double end = 0.0;
@@ -61,17 +57,17 @@ bool spin_until(Condition is_over) {
       if (is_over()) return true;
     }
     const double now = milliseconds();
-    if (end == 0.0) end = now + kSpinMilliseconds;
+    if (end == 0.0) end = now + milliseconds_at_most;
     if (now >= end) return false;
     let_others_run();
   }
 }
 
-/// Returns when `is_over()`: looks, then sleeps. Whoever makes it so afterwards calls
+/// Returns when `is_over()`: looks for so many milliseconds, then sleeps. Whoever makes it so afterwards calls
 /// wake_if_asleep with the same word. One thread sleeps on a word.
 template <typename Condition>
-void wait_until(Word& asleep, Condition is_over) {
-  while (!spin_until(is_over)) {
+void wait_until(Word& asleep, double spin_milliseconds, Condition is_over) {
+  while (!spin_until(is_over, spin_milliseconds)) {
     // The word is set before the last look, and read after the change that this waits for:
     // in the one order of all these operations, either that look sees the change or the
     // other side sees the word.

@@ -22,7 +22,7 @@ class WorkerPool final : public Executor {
   void run(const TaskSet& tasks) override { shared_board().run(tasks, workers_); }
 
  private:
-  static constexpr double kWorkPerWorker = 1e6;
+  static constexpr double kWorkPerWorker = 0.5e6;
 
   int workers_;
 };

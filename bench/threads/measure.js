@@ -1,0 +1,87 @@
+// Times heed.attention on several threads against one, alternating in one run. Runs wherever it is imported.
+
+/** [heads, length, head_dim, causal]: the ladder around the threshold, then the shapes that the bar is set for. */
+export const SHAPES = [
+  [1, 64, 64, false],
+  [1, 128, 64, false],
+  [8, 64, 64, false],
+  [1, 256, 64, false],
+  [8, 128, 64, false],
+  [8, 256, 64, false],
+  [8, 256, 64, true],
+  [8, 1024, 64, false],
+  [8, 1024, 64, true],
+  [1, 8192, 64, false],
+  [1, 8192, 64, true],
+];
+
+/** Calls of one sample last about this long, so that clocks of coarse steps will do. */
+const SAMPLE_MS = 8;
+
+/**
+ * One line a shape: medians of both in milliseconds, the median of the rounds' own ratios, and the ratio of the best.
+ * @param {typeof import("heed").createHeed} createHeed
+ * @param {number} threads
+ * @param {number} rounds
+ * @param {(line: string) => void} print
+ */
+export async function measure(createHeed, threads, rounds, print) {
+  const engines = [await createHeed({ threads: 1 }), await createHeed({ threads })];
+  const { capabilities } = /** @type {import("heed").Heed} */ (engines[1]);
+  if (capabilities.threads !== threads) {
+    throw new Error(`wanted ${threads} threads, got ${capabilities.threads}: ${capabilities.reasons.join("; ")}`);
+  }
+  print(`${capabilities.variant}, ${threads} threads against 1, medians of ${rounds} rounds`);
+  print(`${"shape".padEnd(24)} ${"1, ms".padStart(10)} ${"all, ms".padStart(10)}   ratio  of the best`);
+  for (const shape of SHAPES) print(await line(engines, shape, rounds));
+  for (const engine of engines) engine.dispose();
+}
+
+/** @param {readonly import("heed").Heed[]} engines @param {readonly (number | boolean)[]} shape @param {number} rounds */
+async function line(engines, shape, rounds) {
+  const [heads = 0, length = 0, dim = 0] = shape.map(Number);
+  const causal = shape[3] === true;
+  const callers = engines.map((engine) => caller(engine, [1, heads, length, dim], causal));
+  const warm = await Promise.all(callers.map((call) => timed(call, 3)));
+  const batch = Math.max(1, Math.round(SAMPLE_MS / Math.min(...warm)));
+  /** @type {number[][]} */
+  const times = [[], []];
+  for (let round = 0; round < rounds; round++) {
+    for (const [index, call] of callers.entries()) times[index]?.push(await timed(call, batch));
+  }
+  const [one = [], all = []] = times;
+  const ratios = one.map((time, round) => time / (all[round] ?? Number.NaN));
+  const best = Math.min(...one) / Math.min(...all);
+  const name = `(1, ${heads}, ${length}, ${dim})${causal ? " causal" : ""}`;
+  const cells = [median(one).toFixed(3), median(all).toFixed(3)].map((cell) => cell.padStart(10)).join(" ");
+  return `${name.padEnd(24)} ${cells} ${median(ratios).toFixed(2).padStart(7)} ${best.toFixed(2).padStart(8)}`;
+}
+
+/** A call with everything in the engine. @param {import("heed").Heed} engine @param {readonly number[]} shape @param {boolean} causal */
+function caller(engine, shape, causal) {
+  const [query, key, value] = [1, 2, 3].map((seed) => engine.tensor(numbers(shape.reduce((a, b) => a * b), seed), shape));
+  return async () => {
+    if (query === undefined || key === undefined || value === undefined) return;
+    const { output } = await engine.attention(query, key, value, { causal, keep: true });
+    output.dispose();
+  };
+}
+
+/** Milliseconds a call. @param {() => Promise<void>} call @param {number} times */
+async function timed(call, times) {
+  const start = performance.now();
+  for (let i = 0; i < times; i++) await call();
+  return (performance.now() - start) / times;
+}
+
+/** Between -1 and 1, the same for the same seed. @param {number} count @param {number} seed */
+function numbers(count, seed) {
+  let state = seed;
+  return Float32Array.from({ length: count }, () => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+    return state / 2 ** 31 - 1;
+  });
+}
+
+/** @param {readonly number[]} samples */
+const median = (samples) => [...samples].sort((a, b) => a - b)[samples.length >> 1] ?? Number.NaN;
