@@ -59,7 +59,15 @@ async function line(engines, shape, rounds) {
 
 /** A call with everything in the engine. @param {import("heed").Heed} engine @param {readonly number[]} shape @param {boolean} causal */
 function caller(engine, shape, causal) {
-  const [query, key, value] = [1, 2, 3].map((seed) => engine.tensor(numbers(shape.reduce((a, b) => a * b), seed), shape));
+  const [query, key, value] = [1, 2, 3].map((seed) =>
+    engine.tensor(
+      numbers(
+        shape.reduce((a, b) => a * b),
+        seed,
+      ),
+      shape,
+    ),
+  );
   return async () => {
     if (query === undefined || key === undefined || value === undefined) return;
     const { output } = await engine.attention(query, key, value, { causal, keep: true });

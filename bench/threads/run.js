@@ -39,7 +39,9 @@ async function inChromium() {
     await page.evaluate(
       async ([count, times]) => {
         // Addresses of this server, which are no modules to the type checker.
-        const [heed, bench] = await Promise.all(["/dist/index.js", "/bench/threads/measure.js"].map((url) => import(url)));
+        const [heed, bench] = await Promise.all(
+          ["/dist/index.js", "/bench/threads/measure.js"].map((url) => import(url)),
+        );
         await bench.measure(heed.createHeed, count, times, (/** @type {string} */ line) => console.log(line));
       },
       [threads, rounds],

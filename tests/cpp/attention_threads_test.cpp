@@ -2,7 +2,9 @@
 #include <catch_amalgamated.hpp>
 
 #include "attention_check.hpp"
+#include "heed/machine.hpp"
 #include "kernels/instances/instances.hpp"
+#include "ops/attend_with.hpp"
 #include "schedule/thread_pool.hpp"
 
 namespace heed::testing {
@@ -41,6 +43,53 @@ TEST_CASE("a pool serves calls of different sizes one after the other") {
     const AttentionTensors tensors = make_tensors(random, {.heads = 3, .queries = queries, .keys = 40});
     const kernels::AttentionKernels& kernels = *kernels::runnable_kernels().front();
     CHECK(run(kernels, tensors.inputs(), {}, pool).bits() == run(kernels, tensors.inputs(), {}).bits());
+  }
+}
+
+TEST_CASE("a pool leaves its helpers alone over a call that is not worth waking them") {
+  Random random(132);
+  const kernels::AttentionKernels& kernels = *kernels::runnable_kernels().front();
+  const AttentionTensors tensors = make_tensors(random, {.heads = 8, .queries = 100, .keys = 100});
+  ThreadPool reluctant(3, 1e12);
+  ThreadPool eager(3, 1.0);
+  for (int call = 0; call < 20; ++call) {
+    run(kernels, tensors.inputs(), {}, reluctant);
+    run(kernels, tensors.inputs(), {}, eager);
+  }
+  CHECK(reluctant.board().tasks_done(1) + reluctant.board().tasks_done(2) == 0);
+  CHECK(eager.board().tasks_done(0) + eager.board().tasks_done(1) + eager.board().tasks_done(2) >= 20U * 8U);
+}
+
+TEST_CASE("later rows are started first, since a causal mask leaves them more keys") {
+  // Runs one task only, and shows which rows that computed.
+  class FirstTaskOnly final : public Executor {
+   public:
+    [[nodiscard]] int worker_count() const override { return 2; }
+    void run(const TaskSet& tasks) override { tasks.run(tasks.context, 0, 0); }
+  } executor;
+  Random random(133);
+  const AttentionTensors tensors = make_tensors(random, {.queries = 256, .keys = 256, .causal = Causal::lower_right});
+  const Results results(tensors.inputs());
+  const kernels::AttentionKernels& kernels = *kernels::runnable_kernels().front();
+  REQUIRE(attend_with(kernels, tensors.inputs(), tensors.options, results.outputs(), executor).is_ok());
+  CHECK(*results.outputs().output.at(0, 0, 0) == kUntouched);
+  CHECK(*results.outputs().output.at(0, 0, 255) != kUntouched);
+}
+
+TEST_CASE("a call whose stop flag is set says that it was stopped, and computes nothing more") {
+  Random random(134);
+  const AttentionTensors tensors = make_tensors(random, {.heads = 3, .queries = 100, .keys = 100});
+  const kernels::AttentionKernels& kernels = *kernels::runnable_kernels().front();
+  const StopFlag stop{1};
+  AttentionOptions options;
+  options.stop = &stop;
+  ThreadPool pool(2, 0.0);
+  for (Executor* executor : {static_cast<Executor*>(&pool), &calling_thread()}) {
+    const Results results(tensors.inputs());
+    const Status status = attend_with(kernels, tensors.inputs(), options, results.outputs(), *executor);
+    CHECK(status.code() == StatusCode::aborted);
+    CHECK(*results.outputs().output.at(0, 0, 0) == kUntouched);
+    CHECK(*results.outputs().output.at(0, 2, 99) == kUntouched);
   }
 }
 

@@ -59,6 +59,40 @@ TEST_CASE("every worker gets a task when there are rows enough") {
   }
 }
 
+TEST_CASE("as many workers are woken as the multiplications pay for") {
+  const auto workers_for = [](const AttentionProblem& problem, double work_per_worker) {
+    return plan_attention(problem, {8, 4, work_per_worker}).workers;
+  };
+  AttentionProblem problem = problem_of(2, 4, 2, 320, 64);
+  const double all = 2.0 * 4 * 320 * 100 * (64 + 64);
+  CHECK(workers_for(problem, 0.0) == 4);
+  CHECK(workers_for(problem, all / 100) == 4);
+  CHECK(workers_for(problem, all / 3.5) == 3);
+  CHECK(workers_for(problem, all / 1.9) == 1);
+  CHECK(workers_for(problem, all * 10) == 1);
+
+  // A causal mask leaves half of the keys.
+  problem.key_length = problem.key_limit = 320;
+  problem.options.causal = Causal::upper_left;
+  const double half = 2.0 * 4 * 320 * 160.5 * (64 + 64);
+  CHECK(workers_for(problem, half / 3.1) == 3);
+  CHECK(workers_for(problem, half / 2.9) == 2);
+
+  // Padding is not computed: 320 queries see 10 keys in one entry and none in the other.
+  problem.options.causal = Causal::none;
+  const std::int32_t lengths[] = {10, 0};
+  problem.options.key_lengths = lengths;
+  CHECK(workers_for(problem, 4.0 * 320 * 10 * 128 / 3.1) == 3);
+  CHECK(workers_for(problem, 4.0 * 320 * 10 * 128 / 1.9) == 1);
+}
+
+TEST_CASE("what one worker does alone is not cut into more tasks than one worker's") {
+  const AttentionPlan shared = plan_attention(problem_of(1, 1, 1, 64, 64), {8, 4});
+  const AttentionPlan alone = plan_attention(problem_of(1, 1, 1, 64, 64), {8, 4, 1e9});
+  CHECK(shared.task_count == 8);
+  CHECK(alone.task_count == plan_attention(problem_of(1, 1, 1, 64, 64), {8, 1}).task_count);
+}
+
 TEST_CASE("key blocks depend on the head sizes alone") {
   for (const Index dims : {1, 16, 64, 128, 1000}) {
     const int one = plan_attention(problem_of(1, 1, 1, 1, dims), {8, 1}).key_block;
