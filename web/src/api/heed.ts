@@ -56,7 +56,7 @@ export interface Heed {
   /** A tensor of zeros in the engine. */
   zeros(shape: readonly number[], options?: { readonly dtype?: "f32" | undefined }): Tensor;
 
-  /** Frees the engine's memory and ends its worker. Calls in flight reject with `disposed`. Can be repeated. */
+  /** Frees the engine's memory and ends its workers. Calls in flight reject with `disposed`. Can be repeated. */
   dispose(): void;
   [Symbol.dispose](): void;
 }

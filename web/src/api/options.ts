@@ -106,7 +106,7 @@ export interface WasmOverrides {
   readonly module?: WebAssembly.Module | undefined;
   /** A file with the worker, for pages whose policy forbids `blob:` workers. */
   readonly workerUrl?: string | URL | undefined;
-  /** Makes the worker; called with no arguments each time one is needed. */
+  /** Makes a worker; called with no arguments each time one is needed, which is once a thread. */
   readonly workerFactory?: (() => Worker) | undefined;
 }
 
