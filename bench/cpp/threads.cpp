@@ -26,9 +26,9 @@ struct Case {
 };
 
 constexpr Case kCases[] = {
-    {1, 16, 16, 64, false},     {1, 32, 32, 64, false},     {1, 64, 64, 64, false},    {1, 128, 128, 64, false},
-    {8, 64, 64, 64, false},     {1, 256, 256, 64, false},   {8, 128, 128, 64, false},  {8, 128, 128, 64, true},
-    {8, 256, 256, 64, false},   {8, 256, 256, 64, true},    {8, 1024, 1024, 64, false}, {8, 1024, 1024, 64, true},
+    {1, 16, 16, 64, false},     {1, 32, 32, 64, false},    {1, 64, 64, 64, false},     {1, 128, 128, 64, false},
+    {8, 64, 64, 64, false},     {1, 256, 256, 64, false},  {8, 128, 128, 64, false},   {8, 128, 128, 64, true},
+    {8, 256, 256, 64, false},   {8, 256, 256, 64, true},   {8, 1024, 1024, 64, false}, {8, 1024, 1024, 64, true},
     {1, 8192, 8192, 64, false}, {1, 8192, 8192, 64, true},
 };
 
@@ -48,10 +48,11 @@ class Attention {
     const heed::Shape keys{1, case_.heads, case_.keys, case_.dim};
     heed::AttentionOptions options;
     options.causal = case_.is_causal ? heed::Causal::lower_right : heed::Causal::none;
-    const heed::Status status = heed::attention({.query = heed::bhnd_view<const float>(query_.data(), queries),
-                                                 .key = heed::bhnd_view<const float>(key_.data(), keys),
-                                                 .value = heed::bhnd_view<const float>(value_.data(), keys)},
-                                                options, {.output = heed::bhnd_view(output_.data(), queries)}, executor);
+    const heed::Status status =
+        heed::attention({.query = heed::bhnd_view<const float>(query_.data(), queries),
+                         .key = heed::bhnd_view<const float>(key_.data(), keys),
+                         .value = heed::bhnd_view<const float>(value_.data(), keys)},
+                        options, {.output = heed::bhnd_view(output_.data(), queries)}, executor);
     if (!status.is_ok()) std::abort();
   }
 
@@ -121,8 +122,8 @@ int main(int count, char** arguments) {
     char shape[64];
     std::snprintf(shape, sizeof shape, "(1, %d, %d, %d)%s", static_cast<int>(c.heads), static_cast<int>(c.queries),
                   static_cast<int>(c.dim), c.is_causal ? " causal" : "");
-    std::printf("%-26s %10.3f %10.4f %10.4f %7.2f %16.2f\n", shape, attention.multiplications() * 1e-6,
-                awake.one * 1e3, awake.several * 1e3, awake.ratio, asleep.ratio);
+    std::printf("%-26s %10.3f %10.4f %10.4f %7.2f %16.2f\n", shape, attention.multiplications() * 1e-6, awake.one * 1e3,
+                awake.several * 1e3, awake.ratio, asleep.ratio);
   }
   return 0;
 }

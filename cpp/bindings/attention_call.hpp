@@ -40,7 +40,7 @@ struct AttentionCall {
   std::int32_t sequences;
   std::int32_t weight_rows_begin;
   std::int32_t weight_rows_end;  // -1: all rows
-  std::uint32_t stop;  // anything but 0, written while the call runs, aborts it
+  std::uint32_t stop;            // anything but 0, written while the call runs, aborts it
 };
 
 }  // namespace heed::bindings

@@ -28,7 +28,8 @@ std::uint64_t next_generation(std::uint64_t tickets, std::uint32_t count) {
 }  // namespace
 
 void TaskBoard::run(const TaskSet& tasks, int workers) {
-  const auto wanted = static_cast<int>(std::min<Index>({tasks.count, tasks.workers, workers, kMaxWorkers}));
+  const auto wanted =
+      static_cast<int>(std::min({tasks.count, Index{tasks.workers}, Index{workers}, Index{kMaxWorkers}}));
   if (wanted <= 1 || tasks.count > kMaxTickets) {
     run_alone(tasks);
     return;
@@ -107,8 +108,8 @@ bool TaskBoard::take_ticket(int worker, TaskSet& tasks, Index& task) {
 bool TaskBoard::is_over() const {
   if (unfinished_.load() == 0) return true;
   if (!has_lost_workers_.load() || tickets_left(tickets_.load()) > 0) return false;
-  return std::ranges::none_of(
-      seats_, [](const Seat& one) { return one.may_hold_ticket.load() && !one.is_lost.load(); });
+  return std::ranges::none_of(seats_,
+                              [](const Seat& one) { return one.may_hold_ticket.load() && !one.is_lost.load(); });
 }
 
 bool TaskBoard::has_ticket_for(int worker) const {

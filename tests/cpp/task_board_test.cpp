@@ -172,9 +172,9 @@ TEST_CASE("a set for one worker, or of one task, runs in order on the caller") {
 TEST_CASE("tasks are started in the order of their numbers") {
   TaskBoard board;
   std::vector<Index> order;
-  board.run({[](void* context, Index task, int) { static_cast<std::vector<Index>*>(context)->push_back(task); }, &order,
-             100},
-            2);
+  board.run(
+      {[](void* context, Index task, int) { static_cast<std::vector<Index>*>(context)->push_back(task); }, &order, 100},
+      2);
   REQUIRE(order.size() == 100);
   CHECK(std::ranges::is_sorted(order));
 }
