@@ -61,7 +61,7 @@ TEST_CASE("every worker gets a task when there are rows enough") {
 
 TEST_CASE("as many workers are woken as the multiplications pay for") {
   const auto workers_for = [](const AttentionProblem& problem, double work_per_worker) {
-    return plan_attention(problem, {8, 4, work_per_worker}).workers;
+    return plan_attention(problem, {.panel = 8, .workers = 4, .work_per_worker = work_per_worker}).workers;
   };
   AttentionProblem problem = problem_of(2, 4, 2, 320, 64);
   const double all = 2.0 * 4 * 320 * 100 * (64 + 64);
@@ -88,7 +88,8 @@ TEST_CASE("as many workers are woken as the multiplications pay for") {
 
 TEST_CASE("what one worker does alone is not cut into more tasks than one worker's") {
   const AttentionPlan shared = plan_attention(problem_of(1, 1, 1, 64, 64), {8, 4});
-  const AttentionPlan alone = plan_attention(problem_of(1, 1, 1, 64, 64), {8, 4, 1e9});
+  const AttentionPlan alone =
+      plan_attention(problem_of(1, 1, 1, 64, 64), {.panel = 8, .workers = 4, .work_per_worker = 1e9});
   CHECK(shared.task_count == 8);
   CHECK(alone.task_count == plan_attention(problem_of(1, 1, 1, 64, 64), {8, 1}).task_count);
 }

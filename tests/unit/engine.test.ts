@@ -110,7 +110,7 @@ describe.each(ENGINE_KINDS.filter(({ worker }) => worker !== null))("$variant, $
       // Node's Worker stands in for the browser's, as the engine allows.
       return worker as never;
     };
-    using heed = await openKind(kind, { wasm: { workerFactory } });
+    using heed = await openKind(kind, { threads: 1, wasm: { workerFactory } });
     const [q, k, v] = SMALL;
     const expected = await heed.attention(q, k, v);
     const resident = heed.tensor(k.data, k.shape);
