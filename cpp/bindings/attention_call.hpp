@@ -32,7 +32,9 @@ struct AttentionCall {
   std::uint32_t alibi_slopes;  // addresses of one float a query head
   std::uint32_t sinks;
   float scale;
-  float softcap;  // 0: none
+  float softcap;    // 0: none
+  float dropout_p;  // 0: none
+  std::uint32_t dropout_seed;
   std::int32_t causal;
   std::int32_t window_left;  // -1: open
   std::int32_t window_right;

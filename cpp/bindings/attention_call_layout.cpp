@@ -37,6 +37,8 @@ constexpr Field kFields[] = {
     {"sinks", offsetof(AttentionCall, sinks)},
     {"scale", offsetof(AttentionCall, scale)},
     {"softcap", offsetof(AttentionCall, softcap)},
+    {"dropoutP", offsetof(AttentionCall, dropout_p)},
+    {"dropoutSeed", offsetof(AttentionCall, dropout_seed)},
     {"causal", offsetof(AttentionCall, causal)},
     {"windowLeft", offsetof(AttentionCall, window_left)},
     {"windowRight", offsetof(AttentionCall, window_right)},

@@ -60,6 +60,7 @@ heed::AttentionOptions unpack_options(const AttentionCall& call) {
   heed::AttentionOptions options;
   options.scale = call.scale;
   if (call.softcap != 0.0F) options.softcap = call.softcap;
+  if (call.dropout_p != 0.0F) options.dropout = heed::Dropout{.p = call.dropout_p, .seed = call.dropout_seed};
   options.causal = static_cast<heed::Causal>(call.causal);
   if (call.window_left != kOpen) options.window.left = call.window_left;
   if (call.window_right != kOpen) options.window.right = call.window_right;

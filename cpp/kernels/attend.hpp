@@ -4,6 +4,7 @@
 #pragma once
 
 #include "kernels/block_scores.hpp"
+#include "kernels/dropout.hpp"
 #include "kernels/online_softmax.hpp"
 #include "kernels/panel.hpp"
 #include "kernels/results.hpp"
@@ -71,11 +72,12 @@ inline void attend_keys(const Panel& panel, const AttentionBlock& block, const K
   copy_line<Arch>(panel.maximum, maximum);
   const bool has_masked = make_scores<RowsInLanes<Arch>>(panel, block, keys, maximum);
   if (panel.rows[0].entropy) add_spread<Arch>(panel, maximum, keys.count, keys.scores);
-  if (!has_masked) {
-    const Rescale<Arch> rescale = exponentiate<Arch, false>(panel, maximum, keys.count, keys.scores);
+  const Rescale<Arch> rescale = has_masked ? exponentiate<Arch, true>(panel, maximum, keys.count, keys.scores)
+                                           : exponentiate<Arch, false>(panel, maximum, keys.count, keys.scores);
+  if (block.has_dropout) drop_weights<Arch>(panel, block, keys, keys.scores);
+  if (!has_masked && !block.has_dropout) {
     return add_values<Arch>(panel, block, keys.first, keys.count, keys.scores, rescale);
   }
-  const Rescale<Arch> rescale = exponentiate<Arch, true>(panel, maximum, keys.count, keys.scores);
   if (values.are_all<Arch>(block)) {
     add_values<Arch>(panel, block, keys.first, keys.count, keys.scores, rescale);
   } else {

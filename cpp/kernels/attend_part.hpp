@@ -4,6 +4,7 @@
 #pragma once
 
 #include "kernels/block_scores.hpp"
+#include "kernels/dropout.hpp"
 #include "kernels/online_softmax.hpp"
 #include "kernels/row_products.hpp"
 
@@ -67,11 +68,12 @@ inline void attend_row_keys(const Panel& panel, const AttentionBlock& block, con
 
   RowValues<Arch> values{keys.scores, keys.count, block.value + keys.first * block.value_stride, block.value_stride,
                          Rescale<Arch>{}};
-  if (has_masked) {
-    values.rescale = exponentiate<Arch, true>(panel, maximum, keys.lines(), keys.scores);
+  values.rescale = has_masked ? exponentiate<Arch, true>(panel, maximum, keys.lines(), keys.scores)
+                              : exponentiate<Arch, false>(panel, maximum, keys.lines(), keys.scores);
+  if (block.has_dropout) drop_weights<Arch>(panel, block, keys, keys.scores);
+  if (has_masked || block.has_dropout) {
     add_row_values<Arch, true>(values, block.value_dim, panel.output);
   } else {
-    values.rescale = exponentiate<Arch, false>(panel, maximum, keys.lines(), keys.scores);
     add_row_values<Arch, false>(values, block.value_dim, panel.output);
   }
 }

@@ -27,7 +27,8 @@ struct AttentionRow {
   float* mean_weights;      // key_length numbers that add_weights() adds to
   float position;           // among the keys, for ALiBi
   float alibi_slope;
-  float sink;              // a logit of the denominator; -infinity: none
+  float sink;  // a logit of the denominator; -infinity: none
+  std::uint32_t dropout_stream;
   std::int32_t key_begin;  // the row sees keys [key_begin, key_end) ...
   std::int32_t key_end;    // ... less those that mask or bias take away
 };
@@ -59,6 +60,9 @@ struct AttentionBlock {
   float softcap;  // 0: none
   bool has_alibi;
   ScoreStage score_stage;
+  bool has_dropout;
+  std::uint32_t dropout_limit;  // a weight is kept if its random number is above
+  float dropout_factor;         // of what is kept; 1 without dropout
 
   float* scratch;  // attention_scratch_floats(...), aligned to kScratchAlignment
 };

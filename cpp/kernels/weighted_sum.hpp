@@ -52,7 +52,7 @@ inline void add_values(const Panel& panel, const AttentionBlock& block, int firs
   });
 }
 
-/// The same for blocks whose masked values may be NaN or infinite: a value counts
+/// The same for blocks whose masked or dropped values may be NaN or infinite: a value counts
 /// only in the lanes whose weight is not zero. The same sums otherwise, more slowly.
 template <class Arch>
 inline void add_attended_values(const Panel& panel, const AttentionBlock& block, int first_key, int count,

@@ -2,6 +2,7 @@
 
 #include <limits>
 
+#include "kernels/dropout_hash.hpp"
 #include "problem/key_range.hpp"
 
 namespace heed {
@@ -16,6 +17,10 @@ kernels::AttentionRow describe_query(const AttentionProblem& problem, Index batc
   row.position = static_cast<float>(position_of(problem, batch, query));
   row.alibi_slope = options.alibi_slopes == nullptr ? 0.0F : options.alibi_slopes[head];
   row.sink = options.sinks == nullptr ? -std::numeric_limits<float>::infinity() : options.sinks[head];
+  if (problem.dropout.is_on) {
+    const Index number = (batch * problem.query_heads + head) * problem.query_length + query;
+    row.dropout_stream = kernels::dropout_stream(options.dropout->seed, static_cast<std::uint32_t>(number));
+  }
   row.key_begin = static_cast<std::int32_t>(keys.begin);
   row.key_end = static_cast<std::int32_t>(keys.end);
   return row;
@@ -41,6 +46,9 @@ kernels::AttentionBlock describe_block(const AttentionProblem& problem, const At
       .softcap = problem.softcap,
       .has_alibi = problem.options.alibi_slopes != nullptr,
       .score_stage = static_cast<kernels::ScoreStage>(problem.outputs.score_stage),
+      .has_dropout = problem.dropout.is_on,
+      .dropout_limit = problem.dropout.limit,
+      .dropout_factor = problem.dropout.factor,
       .scratch = nullptr,
   };
 }

@@ -110,6 +110,17 @@ Status check_weight_rows(const QueryRange& rows, Index queries) {
                                         std::to_string(rows.end) + ")");
 }
 
+DropoutRule make_dropout_rule(const std::optional<Dropout>& dropout) {
+  constexpr DropoutRule none{.is_on = false, .limit = 0, .factor = 1.0F};
+  if (!dropout) return none;
+  const auto p = static_cast<double>(dropout->p);
+  const auto dropped = static_cast<std::uint64_t>(p * 0x1p32);  // of 2^32 random numbers
+  if (dropped == 0) return none;
+  // Where nothing is kept there is nothing to multiply, and infinity would make NaN of it.
+  const double factor = p < 1.0 ? 1.0 / (1.0 - p) : 0.0;
+  return {.is_on = true, .limit = static_cast<std::uint32_t>(dropped - 1), .factor = static_cast<float>(factor)};
+}
+
 }  // namespace
 
 Status make_attention_problem(const AttentionInputs& inputs, const AttentionOptions& options,
@@ -158,6 +169,7 @@ Status make_attention_problem(const AttentionInputs& inputs, const AttentionOpti
   problem.options = options;
   problem.inputs = inputs;
   problem.weight_rows = weight_rows;
+  problem.dropout = make_dropout_rule(options.dropout);
   problem.outputs = outputs;
 
   if (inputs.mask.is_present()) {

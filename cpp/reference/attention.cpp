@@ -93,6 +93,27 @@ double score(const AttentionInputs& in, const AttentionOptions& options, const R
   return in.bias.is_present() ? result + element(in.bias, row, j, -kInfinity) : result;
 }
 
+/// As docs/semantics.md says it, one step a line.
+std::uint32_t mixed(std::uint32_t x) {
+  x ^= x >> 16U;
+  x *= 0x7FEB352DU;
+  x ^= x >> 15U;
+  x *= 0x846CA68BU;
+  x ^= x >> 16U;
+  return x;
+}
+
+/// What dropout multiplies a key's weight with.
+double kept(const AttentionInputs& in, const AttentionOptions& options, const Row& row, Index j) {
+  if (!options.dropout) return 1.0;
+  const auto p = static_cast<double>(options.dropout->p);
+  const auto number = static_cast<std::uint32_t>((row.b * in.query.shape[1] + row.h) * in.query.shape[2] + row.i);
+  const std::uint32_t of_seed = mixed(options.dropout->seed + 0x9E3779B9U);
+  const std::uint32_t of_row = mixed(of_seed ^ number);
+  const std::uint32_t of_key = mixed(of_row ^ (static_cast<std::uint32_t>(j) * 0x9E3779B9U));
+  return static_cast<double>(of_key) < std::floor(p * 4294967296.0) ? 0.0 : 1.0 / (1.0 - p);
+}
+
 void attend(const AttentionInputs& in, const AttentionOptions& options, const Row& row, AttentionResult& result) {
   const Index keys = in.key.shape[2];
   const Index kv_head = row.h / (in.query.shape[1] / in.key.shape[1]);
@@ -121,6 +142,12 @@ void attend(const AttentionInputs& in, const AttentionOptions& options, const Ro
   for (double& weight : weights) {
     weight = has_keys ? weight / sum : 0.0;
     if (weight != 0.0) entropy -= weight * std::log(weight);
+  }
+
+  result.probabilities.insert(result.probabilities.end(), weights.begin(), weights.end());
+  for (Index j = 0; j < keys; ++j) {
+    result.kept.push_back(kept(in, options, row, j));
+    weights[static_cast<std::size_t>(j)] *= result.kept.back();
   }
 
   for (Index e = 0; e < in.value.shape[3]; ++e) {

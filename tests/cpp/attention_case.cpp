@@ -36,6 +36,7 @@ void add_options(Random& random, const AttentionCase& one, AttentionTensors& mad
   AttentionOptions& options = made.options;
   options.softcap = one.softcap;
   options.window = one.window;
+  options.dropout = one.dropout;
   for (Index b = 0; b < one.batch; ++b) {
     if (one.has_query_lengths) made.query_lengths.push_back(random_length(random, one.queries));
     if (one.has_key_lengths) made.key_lengths.push_back(random_length(random, one.keys));
@@ -73,6 +74,7 @@ std::string describe_options(const AttentionCase& one) {
   if (one.has_query_offsets) text += " offsets";
   if (one.has_alibi) text += " alibi";
   if (one.has_sinks) text += " sinks";
+  if (one.dropout) text += " dropout " + std::to_string(one.dropout->p) + " " + std::to_string(one.dropout->seed);
   if (one.sequences > 0) text += " sequences " + std::to_string(one.sequences);
   return text;
 }
@@ -130,6 +132,7 @@ void add_random_options(Random& random, AttentionCase& one) {
   one.has_query_offsets = random.chance(0.4);
   one.has_alibi = random.chance(0.4);
   one.has_sinks = random.chance(0.4);
+  if (random.chance(0.25)) one.dropout = Dropout{.p = random.pick(std::vector<float>{0.1F, 0.7F, 1.0F}), .seed = 21};
   if (random.chance(0.4)) {
     one.mask = one.score_shape();
     if (random.chance(0.5)) (*one.mask)[1] = 1;

@@ -31,6 +31,7 @@ struct AttentionCase {
   bool has_query_offsets = false;
   bool has_alibi = false;
   bool has_sinks = false;
+  std::optional<Dropout> dropout = std::nullopt;
   Index sequences = 0;  // packed one after the other, if any; some of them empty
 
   [[nodiscard]] Shape query_shape() const { return {batch, heads, queries, head_dim}; }

@@ -30,6 +30,7 @@ std::vector<AttentionCase> option_cases() {
     one.mask = Shape{2, 1, 70, 207};
     one.bias = Shape{1, 6, 1, 207};
     one.softcap = 2.0F;
+    one.dropout = Dropout{.p = 0.3F, .seed = 5};
     one.window = {.left = 100, .right = 20};
     one.has_query_lengths = one.has_key_lengths = one.has_alibi = one.has_sinks = true;
     cases.push_back(one);

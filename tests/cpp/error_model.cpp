@@ -125,10 +125,11 @@ struct Shared {
   double power;       // relative, of a weight before normalising
   double sum;         // relative, of the sum of weights
   double rescale;     // relative, of all weights, by a sink
+  double last_steps;  // relative, of outputs and weights: the division, and dropout
   double inflation;   // of everything, for what the first order leaves out
 };
 
-Shared find_shared(const std::vector<Term>& terms) {
+Shared find_shared(const std::vector<Term>& terms, bool has_dropout) {
   double rescalings = 0.0;
   double maximum = -kInfinite;
   double sum = 0.0;
@@ -147,6 +148,7 @@ Shared find_shared(const std::vector<Term>& terms) {
           .power = kExp2Error * (1.0 + rescalings) + rescalings * kUnitRoundoff,
           .sum = kUnitRoundoff * (kGrowth * std::sqrt(partial_sums) + rescalings),
           .rescale = rescale,
+          .last_steps = (has_dropout ? 4.0 : 2.0) * kUnitRoundoff,
           .inflation = std::exp(2.0 * largest)};
 }
 
@@ -172,7 +174,11 @@ double bound_output(const std::vector<Term>& terms, const Shared& shared, const 
   const double sums = kUnitRoundoff * (kGrowth * std::sqrt(partial_sums) + shared.rescalings * largest_partial) +
                       (shared.sum + shared.rescale) * std::abs(output);
   const double floor = static_cast<double>(terms.size()) * (0x1p-79 * largest_value + 0x1p-149);
-  return shared.inflation * (common + std::sqrt(own) + sums + 2.0 * kUnitRoundoff * std::abs(output)) + floor;
+  return shared.inflation * (common + std::sqrt(own) + sums + shared.last_steps * std::abs(output)) + floor;
+}
+
+double kept_of(const ExactRow& exact, Index j) {
+  return exact.kept.empty() ? 1.0 : exact.kept[static_cast<std::size_t>(j)];
 }
 
 /// What is common to the weights of a row, relative: errors in the sum that they are divided by.
@@ -238,14 +244,14 @@ RowBounds bound_row(const AttentionInputs& in, const ScoreRules& rules, const Ro
   if (exact.log_sum_exp == -kInfinite) return bounds;  // no key: exact zeros
 
   const std::vector<Term> terms = make_terms(rules, exact, scores);
-  const Shared shared = find_shared(terms);
+  const Shared shared = find_shared(terms, !exact.kept.empty());
 
   const Index kv_head = row.h / (in.query.shape[1] / in.key.shape[1]);
   std::vector<double> values(terms.size());
   for (std::size_t e = 0; e < bounds.output.size(); ++e) {
     for (std::size_t n = 0; n < terms.size(); ++n) {
       const Index j = terms[n].j;
-      values[n] = j == kSink ? 0.0 : static_cast<double>(in.value.at(row.b, kv_head, j)[e]);
+      values[n] = j == kSink ? 0.0 : kept_of(exact, j) * static_cast<double>(in.value.at(row.b, kv_head, j)[e]);
     }
     bounds.output[e] = bound_output(terms, shared, values);
   }
@@ -253,8 +259,9 @@ RowBounds bound_row(const AttentionInputs& in, const ScoreRules& rules, const Ro
   const double normaliser = bound_normaliser(terms, shared);
   for (const Term& term : terms) {
     if (term.j == kSink) continue;
-    const double relative = term.common + term.own + kExp2Error + normaliser + 2.0 * kUnitRoundoff;
-    bounds.weights[static_cast<std::size_t>(term.j)] = shared.inflation * term.weight * relative + 0x1p-126;
+    const double relative = term.common + term.own + kExp2Error + normaliser + shared.last_steps;
+    bounds.weights[static_cast<std::size_t>(term.j)] =
+        kept_of(exact, term.j) * (shared.inflation * term.weight * relative + 0x1p-126);
   }
   bounds.log_sum_exp = bound_log_sum_exp(terms, shared, normaliser, exact.log_sum_exp);
   bounds.entropy = bound_entropy(terms, shared, exact);

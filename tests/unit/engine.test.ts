@@ -310,6 +310,20 @@ describe("the first call of attention on its own", () => {
     ["a bare bias", () => [q, k, v, { bias: bias.slice() }]],
     ["shapes", () => [{ data: q.data, shape: [...q.shape] }, k, v]],
     ["options", () => [q, k, v, { scale: 0.3, causal: true }]],
+    [
+      "options inside options",
+      () => [
+        q,
+        k,
+        v,
+        {
+          dropout: { p: 0.5, seed: 3 },
+          return: { weights: { rows: [1, 3] } },
+          cuSeqlensQ: [0, 9],
+          cuSeqlensK: [0, 17],
+        },
+      ],
+    ],
     ["inherited options", () => [q, k, v, Object.assign(Object.create({ causal: true, scale: 0.2 }), { bias })]],
   ])("reads %s as later calls do, and before it returns", async (_name, make) => {
     const expected = await attention(...make());
@@ -336,6 +350,9 @@ describe("the first call of attention on its own", () => {
       else if (value instanceof Float32Array && value !== bias) value.fill(9);
       else if (value !== undefined && "data" in value && Array.isArray(value.data)) value.data.fill(false);
     }
+    const weights = given.return?.weights;
+    if (typeof weights === "object") Object.assign(weights.rows, [0, 9]);
+    Object.assign(given.dropout ?? {}, { p: 0.9, seed: 4 });
     Object.assign(given, { scale: 7, causal: false });
   }
 });

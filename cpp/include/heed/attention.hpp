@@ -42,6 +42,13 @@ struct PackedSequences {
   [[nodiscard]] const std::int32_t* keys() const { return key_starts == nullptr ? query_starts : key_starts; }
 };
 
+/// After the softmax, each weight becomes an exact zero with probability p and is else divided by
+/// 1 - p. Which, is a hash of seed, batch entry, head, query and key: see docs/semantics.md.
+struct Dropout {
+  float p;  // 0 to 1; with 1, all weights are zero
+  std::uint32_t seed;
+};
+
 struct AttentionOptions {
   std::optional<float> scale;    // default 1 / sqrt(D)
   std::optional<float> softcap;  // c: scores become c * tanh(score / c)
@@ -60,6 +67,8 @@ struct AttentionOptions {
   // One per query head; null: not given.
   const float* alibi_slopes = nullptr;  // adds -slope * |query's position - key|
   const float* sinks = nullptr;         // a logit that joins the denominator only
+
+  std::optional<Dropout> dropout;  // of output and weights; the other results are those without
 };
 
 /// How far the scores have come when they are handed out.

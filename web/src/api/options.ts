@@ -81,6 +81,8 @@ export interface AttentionOptions {
   readonly alibiSlopes?: ArrayLike<number> | undefined;
   /** One a query head: a logit that joins the denominator only. */
   readonly sinks?: ArrayLike<number> | undefined;
+  /** Each weight becomes 0 with probability p and is else divided by 1 - p; which, follows from the seed, a whole number of 32 bits. */
+  readonly dropout?: { readonly p: number; readonly seed?: number | undefined } | undefined;
   readonly normalize?: "softmax" | undefined;
   readonly return?: ReturnOptions | undefined;
   /** Default "bhnd". */
@@ -155,6 +157,7 @@ export const ATTENTION_OPTIONS = [
   "cuSeqlensK",
   "alibiSlopes",
   "sinks",
+  "dropout",
   "normalize",
   "return",
   "layout",
@@ -166,17 +169,10 @@ export const ATTENTION_OPTIONS = [
 ] as const;
 
 /** Options that heed names but this version does not compute: refused by name, never ignored. */
-export const ATTENTION_OPTIONS_TO_COME = [
-  "scoreMod",
-  "maskMod",
-  "probMod",
-  "blocks",
-  "topK",
-  "dropout",
-  "cache",
-] as const;
+export const ATTENTION_OPTIONS_TO_COME = ["scoreMod", "maskMod", "probMod", "blocks", "topK", "cache"] as const;
 
 export const RETURN_OPTIONS = ["output", "weights", "lse", "scores", "entropy"] as const;
+export const DROPOUT_OPTIONS = ["p", "seed"] as const;
 export const WEIGHT_OPTIONS = ["rows"] as const;
 export const SCORE_STAGES = ["raw", "capped", "masked"] as const;
 

@@ -49,6 +49,7 @@ export function validateAttention(
     scale: effectiveScale(where, options, walks.query.shape[3]),
     softcap: options.softcap,
     causal: options.causal,
+    dropout: options.dropout,
     structure: readStructure(where, options.structure, target),
     output,
     weights: form && { ...outputView(where, "weights", dense("bhnd", weightsShape(form, target))), form },

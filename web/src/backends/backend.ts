@@ -60,6 +60,14 @@ export interface AttentionStructure {
 /** How far the scores have come when they are handed out. */
 export type ScoreStage = "raw" | "capped" | "masked";
 
+/** After the softmax: which weights become zeros and what the others are divided by. The hash is in docs/semantics.md. */
+export interface Dropout {
+  /** In (0, 1], single precision. */
+  readonly p: number;
+  /** 32 bits, unsigned. */
+  readonly seed: number;
+}
+
 /** Weights that are wanted: of each head for queries [from, to), or their mean over the query heads. */
 export type WeightForm = { readonly of: "rows"; readonly from: number; readonly to: number } | { readonly of: "mean" };
 
@@ -77,6 +85,7 @@ export interface AttentionProblem {
   /** Scores become softcap * tanh(score / softcap). */
   readonly softcap: number | null;
   readonly causal: CausalRule;
+  readonly dropout: Dropout | null;
   readonly structure: AttentionStructure;
   readonly output: OutputView;
   readonly weights: (OutputView & { readonly form: WeightForm }) | null;

@@ -100,6 +100,8 @@ export function jobOf(problem: AttentionProblem): Job {
   const floats = new Float32Array(call.buffer);
   floats[ATTENTION_CALL.scale] = problem.scale;
   floats[ATTENTION_CALL.softcap] = problem.softcap ?? 0;
+  floats[ATTENTION_CALL.dropoutP] = problem.dropout?.p ?? 0;
+  call[ATTENTION_CALL.dropoutSeed] = problem.dropout?.seed ?? 0;
   call[ATTENTION_CALL.sequences] = (structure.sequences?.queryStarts.length ?? 1) - 1;
   call[ATTENTION_CALL.windowLeft] = structure.windowLeft ?? OPEN;
   call[ATTENTION_CALL.windowRight] = structure.windowRight ?? OPEN;
