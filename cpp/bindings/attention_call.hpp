@@ -39,6 +39,9 @@ struct AttentionCall {
   std::int32_t window_left;  // -1: open
   std::int32_t window_right;
   std::int32_t score_stage;
+  std::int32_t query_type;  // DType
+  std::int32_t key_type;
+  std::int32_t value_type;
   std::int32_t sequences;
   std::int32_t weight_rows_begin;
   std::int32_t weight_rows_end;  // -1: all rows

@@ -39,7 +39,7 @@ void add_weights(const AttentionBlock& block) {
   for (int index = 0; index < panels.count; ++index) {
     pack_queries<Arch>(panels.all[index], block.head_dim, block.scale);
   }
-  for_each_block<Arch>(panels, block, [&block](const Panel& panel, const KeyBlock& keys, FiniteValues&) {
+  for_each_block<Arch>(panels, block, [&block](const Panel& panel, const KeyBlock& keys, BlockNumbers<Arch>&) {
     alignas(kScratchAlignment) float maximum[kPanel<Arch>] = {};  // not asked for
     make_scores<RowsInLanes<Arch>>(panel, block, keys, maximum);
     add_block<Arch>(panel, block, keys);

@@ -108,12 +108,11 @@ inline void write_results(const Panel& panel, const AttentionBlock& block) {
     for (int lane = 0; lane < kLanes<Arch> && first_lane + lane < panel.row_count; ++lane) {
       const int index = first_lane + lane;
       const AttentionRow& row = panel.rows[index];
-      factors[lane] =
-          write_statistics<Arch>(row, block, panel.maximum[index], panel.sum[index], panel.spread[index]);
+      factors[lane] = write_statistics<Arch>(row, block, panel.maximum[index], panel.sum[index], panel.spread[index]);
       targets.of[lane] = row.output;
     }
-    lanes_to_rows<Arch>(block.value_dim, panel.output + first_lane, kPanel<Arch>,
-                        Batch<Arch>::load_aligned(factors), targets);
+    lanes_to_rows<Arch>(block.value_dim, panel.output + first_lane, kPanel<Arch>, Batch<Arch>::load_aligned(factors),
+                        targets);
   }
 }
 

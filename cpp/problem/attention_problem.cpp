@@ -15,8 +15,8 @@ namespace {
 // Far enough below 2^31 for positions and block ends to be 32-bit numbers.
 constexpr Index kMaxSize = Index{1} << 30;
 
-template <typename T>
-Status check_sizes(std::string_view name, const TensorView<T>& view) {
+template <typename View>
+Status check_sizes(std::string_view name, const View& view) {
   for (const Index size : view.shape) {
     if (size < 0 || size > kMaxSize) {
       return broken(StatusCode::shape,
@@ -32,8 +32,8 @@ Status check_present(std::string_view name, bool is_present, const Shape& shape)
   return broken(StatusCode::shape, std::string(name) + " must have data, got none for " + describe(shape));
 }
 
-template <typename T>
-Status check_contiguous(std::string_view name, const TensorView<T>& view) {
+template <typename View>
+Status check_contiguous(std::string_view name, const View& view) {
   if (!view.is_present() || view.shape[3] <= 1 || view.strides[3] == 1) return {};
   return broken(StatusCode::shape, std::string(name) + " must be contiguous along its last axis, got stride " +
                                        std::to_string(view.strides[3]));

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "reference/numbers.hpp"
+
 namespace heed::reference {
 namespace {
 
@@ -74,10 +76,10 @@ double score(const AttentionInputs& in, const AttentionOptions& options, const R
   const Index head_dim = in.query.shape[3];
   const double scale =
       options.scale ? static_cast<double>(*options.scale) : 1.0 / std::sqrt(static_cast<double>(head_dim));
-  const float* const query = in.query.at(row.b, row.h, row.i);
-  const float* const key = in.key.at(row.b, kv_head, j);
+  const std::vector<double> query = read_row(in.query, row.b, row.h, row.i);
+  const std::vector<double> key = read_row(in.key, row.b, kv_head, j);
   double dot = 0.0;
-  for (Index d = 0; d < head_dim; ++d) dot += static_cast<double>(query[d]) * static_cast<double>(key[d]);
+  for (std::size_t d = 0; d < query.size(); ++d) dot += query[d] * key[d];
 
   double result = dot * scale;
   if (stage == ScoreStage::raw) return result;
@@ -150,14 +152,14 @@ void attend(const AttentionInputs& in, const AttentionOptions& options, const Ro
     weights[static_cast<std::size_t>(j)] *= result.kept.back();
   }
 
-  for (Index e = 0; e < in.value.shape[3]; ++e) {
-    double total = 0.0;
-    for (Index j = 0; j < keys; ++j) {
-      const double weight = weights[static_cast<std::size_t>(j)];
-      if (weight != 0.0) total += weight * static_cast<double>(in.value.at(row.b, kv_head, j)[e]);
-    }
-    result.output.push_back(total);
+  std::vector<double> output(static_cast<std::size_t>(in.value.shape[3]));
+  for (Index j = 0; j < keys; ++j) {
+    const double weight = weights[static_cast<std::size_t>(j)];
+    if (weight == 0.0) continue;
+    const std::vector<double> value = read_row(in.value, row.b, kv_head, j);
+    for (std::size_t e = 0; e < output.size(); ++e) output[e] += weight * value[e];
   }
+  result.output.insert(result.output.end(), output.begin(), output.end());
   result.weights.insert(result.weights.end(), weights.begin(), weights.end());
   result.log_sum_exp.push_back(has_keys ? maximum + std::log(sum) : -kInfinity);
   result.entropy.push_back(entropy);

@@ -119,7 +119,7 @@ TEST_CASE("heads that share keys give the same bits as heads with keys of their 
   Random random(122);
   AttentionTensors shared = make_tensors(random, {.heads = 4, .kv_heads = 1, .queries = 37, .keys = 50});
   AttentionInputs separate = shared.inputs();
-  for (TensorView<const float>* view : {&separate.key, &separate.value}) {
+  for (FloatView* view : {&separate.key, &separate.value}) {
     view->shape[1] = 4;
     view->strides[1] = 0;
   }

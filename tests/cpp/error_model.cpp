@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "reference/numbers.hpp"
+
 namespace heed::testing {
 namespace {
 
@@ -31,20 +33,20 @@ struct Term {
 
 constexpr Index kSink = -1;
 
-Score multiply(const float* query, const float* key, Index head_dim, double scale) {
+Score multiply(const std::vector<double>& query, const std::vector<double>& key, double scale) {
   double partial_sums = 0.0;
   double products = 0.0;
   double magnitudes = 0.0;
   double dot = 0.0;
-  for (Index d = 0; d < head_dim; ++d) {
-    const double product = static_cast<double>(query[d]) * static_cast<double>(key[d]) * scale;
+  for (std::size_t d = 0; d < query.size(); ++d) {
+    const double product = query[d] * key[d] * scale;
     dot += product;
     partial_sums += squared(dot);
     products += squared(product);
-    magnitudes += std::abs(static_cast<double>(key[d]));
+    magnitudes += std::abs(key[d]);
   }
   return {.value = dot,
-          .common = 5.0 * kUnitRoundoff * std::abs(dot) + 0x1p-149 * (static_cast<double>(head_dim) + magnitudes),
+          .common = 5.0 * kUnitRoundoff * std::abs(dot) + 0x1p-149 * (static_cast<double>(query.size()) + magnitudes),
           .own = partial_sums + 2.0 * products};
 }
 
@@ -75,9 +77,9 @@ std::vector<Score> make_scores(const AttentionInputs& in, const ScoreRules& rule
                                const ExactRow& exact, RowBounds& bounds) {
   const Index kv_head = row.h / (in.query.shape[1] / in.key.shape[1]);
   std::vector<Score> scores;
+  const std::vector<double> query = reference::read_row(in.query, row.b, row.h, row.i);
   for (Index j = 0; j < in.key.shape[2]; ++j) {
-    const Score raw =
-        multiply(in.query.at(row.b, row.h, row.i), in.key.at(row.b, kv_head, j), in.query.shape[3], rules.scale);
+    const Score raw = multiply(query, reference::read_row(in.key, row.b, kv_head, j), rules.scale);
     const Score capped = cap(raw, rules.softcap);
     const double alibi = -rules.slope * std::abs(rules.position - static_cast<double>(j));
     const double sum = exact.scores[static_cast<std::size_t>(j)];
@@ -247,11 +249,16 @@ RowBounds bound_row(const AttentionInputs& in, const ScoreRules& rules, const Ro
   const Shared shared = find_shared(terms, !exact.kept.empty());
 
   const Index kv_head = row.h / (in.query.shape[1] / in.key.shape[1]);
+  std::vector<std::vector<double>> rows;
+  for (const Term& term : terms) {
+    rows.push_back(term.j == kSink ? std::vector<double>(bounds.output.size())
+                                   : reference::read_row(in.value, row.b, kv_head, term.j));
+  }
   std::vector<double> values(terms.size());
   for (std::size_t e = 0; e < bounds.output.size(); ++e) {
     for (std::size_t n = 0; n < terms.size(); ++n) {
       const Index j = terms[n].j;
-      values[n] = j == kSink ? 0.0 : kept_of(exact, j) * static_cast<double>(in.value.at(row.b, kv_head, j)[e]);
+      values[n] = j == kSink ? 0.0 : kept_of(exact, j) * rows[n][e];
     }
     bounds.output[e] = bound_output(terms, shared, values);
   }

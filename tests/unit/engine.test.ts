@@ -305,6 +305,7 @@ describe("the first call of attention on its own", () => {
   test.each<[string, () => Parameters<typeof attention>]>([
     ["tensors", () => [{ ...q, data: q.data.slice() }, k, v]],
     ["tensors of a class with getters", () => [new Getters({ ...q, data: q.data.slice() }), new Getters(k), v]],
+    ["halves", () => [{ data: new Uint16Array(q.data.length).fill(0x3c00), shape: q.shape, dtype: "f16" }, k, v]],
     ["a bare mask", () => [q, k, v, { mask: mask.slice() }]],
     ["a mask of booleans", () => [q, k, v, { mask: { data: [...booleans], shape: [9, 17] } }]],
     ["a bare bias", () => [q, k, v, { bias: bias.slice() }]],
@@ -342,7 +343,7 @@ describe("the first call of attention on its own", () => {
 
   /** Overwrites everything that can be written to, save the tensors that all tests share. */
   function spoil([query, , , options]: Parameters<typeof attention>): void {
-    if (query !== q && "data" in query && query.data !== q.data) query.data.fill(9);
+    if (query !== q && "data" in query && query.data !== q.data && "fill" in query.data) query.data.fill(9);
     if (query !== q && query.shape !== q.shape) Object.assign(query.shape, [7, 7, 7]);
     const given = options ?? {};
     for (const value of [given.mask, given.bias]) {

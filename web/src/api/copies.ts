@@ -9,7 +9,16 @@ import {
 } from "./options.js";
 import { isOptions, isRecord } from "./read-values.js";
 import { Tensor } from "./tensor.js";
-import { isFloat32Array, isTypedArray, isUint8Array, plainBytes, plainFloats } from "./typed-array.js";
+import {
+  copyHalves,
+  isFloat16Array,
+  isFloat32Array,
+  isTypedArray,
+  isUint8Array,
+  isUint16Array,
+  plainBytes,
+  plainFloats,
+} from "./typed-array.js";
 
 /** Names that options are read by; those that a prototype holds are not among an object's own. */
 const NAMES = [
@@ -25,6 +34,7 @@ const NAMES = [
 export function copyOperand(value: unknown): unknown {
   if (isFloat32Array(value)) return plainFloats(value).slice();
   if (isUint8Array(value)) return plainBytes(value).slice();
+  if (isFloat16Array(value) || isUint16Array(value)) return copyHalves(value);
   if (Array.isArray(value)) return value.slice();
   if (!isRecord(value) || !("data" in value) || !("shape" in value)) return value;
   const { data, shape, dtype } = value;
