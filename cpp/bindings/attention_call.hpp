@@ -32,11 +32,16 @@ struct AttentionCall {
   std::uint32_t alibi_slopes;  // addresses of one float a query head
   std::uint32_t sinks;
   float scale;
-  float softcap;  // 0: none
+  float softcap;    // 0: none
+  float dropout_p;  // 0: none
+  std::uint32_t dropout_seed;
   std::int32_t causal;
   std::int32_t window_left;  // -1: open
   std::int32_t window_right;
   std::int32_t score_stage;
+  std::int32_t query_type;  // DType
+  std::int32_t key_type;
+  std::int32_t value_type;
   std::int32_t sequences;
   std::int32_t weight_rows_begin;
   std::int32_t weight_rows_end;  // -1: all rows

@@ -43,6 +43,11 @@ heed::TensorView<T> unpack(const PackedView& view) {
   return unpacked;
 }
 
+heed::FloatView unpack(const PackedView& view, std::int32_t dtype) {
+  if (static_cast<heed::DType>(dtype) == heed::DType::f16) return unpack<const heed::Half>(view);
+  return unpack<const float>(view);
+}
+
 /// Numbers of the caller's at an address; none at 0.
 template <typename T>
 const T* numbers(std::uint32_t address) {
@@ -50,9 +55,9 @@ const T* numbers(std::uint32_t address) {
 }
 
 heed::AttentionInputs unpack_inputs(const AttentionCall& call) {
-  return {.query = unpack<const float>(call.query),
-          .key = unpack<const float>(call.key),
-          .value = unpack<const float>(call.value),
+  return {.query = unpack(call.query, call.query_type),
+          .key = unpack(call.key, call.key_type),
+          .value = unpack(call.value, call.value_type),
           .mask = unpack<const std::uint8_t>(call.mask),
           .bias = unpack<const float>(call.bias)};
 }
@@ -61,6 +66,7 @@ heed::AttentionOptions unpack_options(const AttentionCall& call) {
   heed::AttentionOptions options;
   options.scale = call.scale;
   if (call.softcap != 0.0F) options.softcap = call.softcap;
+  if (call.dropout_p != 0.0F) options.dropout = heed::Dropout{.p = call.dropout_p, .seed = call.dropout_seed};
   options.causal = static_cast<heed::Causal>(call.causal);
   if (call.window_left != kOpen) options.window.left = call.window_left;
   if (call.window_right != kOpen) options.window.right = call.window_right;

@@ -3,7 +3,9 @@
 // layout that the product with the values reads; keys and values are read where they lie.
 #pragma once
 
+#include "kernels/block_numbers.hpp"
 #include "kernels/block_scores.hpp"
+#include "kernels/dropout.hpp"
 #include "kernels/online_softmax.hpp"
 #include "kernels/panel.hpp"
 #include "kernels/results.hpp"
@@ -28,34 +30,13 @@ inline void start_panel(const Panel& panel, const AttentionBlock& block) {
   }
 }
 
-/// Whether the values of the block that a task is at are all finite: looked up when the
-/// first of its panels needs to know.
-class FiniteValues {
- public:
-  explicit FiniteValues(int start, int end) : start_(start), end_(end) {}
-
-  template <class Arch>
-  bool are_all(const AttentionBlock& block) {
-    if (!is_known_) {
-      are_all_ = are_values_finite<Arch>(block, start_, end_ - start_);
-      is_known_ = true;
-    }
-    return are_all_;
-  }
-
- private:
-  int start_, end_;
-  bool is_known_ = false;
-  bool are_all_ = false;
-};
-
 /// How scores lie where every lane is another row: a line a key.
 template <class A>
 struct RowsInLanes {
   using Arch = A;
 
   static void score(const Panel& panel, const AttentionBlock& block, const KeyBlock& keys, float* maximum) {
-    score_keys<Arch>(panel, block, keys.first, keys.count, keys.scores, maximum);
+    score_keys<Arch>(panel, block.head_dim, keys.numbers, keys.count, keys.scores, maximum);
   }
   static void gather(const Panel& panel, const AttentionBlock& block, const KeyBlock& keys) {
     gather_addends<Arch>(panel, block, keys, keys.addends);
@@ -66,20 +47,21 @@ struct RowsInLanes {
 };
 
 template <class Arch>
-inline void attend_keys(const Panel& panel, const AttentionBlock& block, const KeyBlock& keys, FiniteValues& values) {
+inline void attend_keys(const Panel& panel, const AttentionBlock& block, const KeyBlock& keys,
+                        BlockNumbers<Arch>& numbers) {
   alignas(kScratchAlignment) float maximum[kPanel<Arch>];
   copy_line<Arch>(panel.maximum, maximum);
   const bool has_masked = make_scores<RowsInLanes<Arch>>(panel, block, keys, maximum);
   if (panel.rows[0].entropy) add_spread<Arch>(panel, maximum, keys.count, keys.scores);
-  if (!has_masked) {
-    const Rescale<Arch> rescale = exponentiate<Arch, false>(panel, maximum, keys.count, keys.scores);
-    return add_values<Arch>(panel, block, keys.first, keys.count, keys.scores, rescale);
-  }
-  const Rescale<Arch> rescale = exponentiate<Arch, true>(panel, maximum, keys.count, keys.scores);
-  if (values.are_all<Arch>(block)) {
-    add_values<Arch>(panel, block, keys.first, keys.count, keys.scores, rescale);
+  const Rescale<Arch> rescale = has_masked ? exponentiate<Arch, true>(panel, maximum, keys.count, keys.scores)
+                                           : exponentiate<Arch, false>(panel, maximum, keys.count, keys.scores);
+  if (block.has_dropout) drop_weights<Arch>(panel, block, keys, keys.scores);
+  const Lines values = numbers.values(keys.first);
+  const bool may_hold_zeros = has_masked || block.has_dropout;
+  if (!may_hold_zeros || numbers.are_values_finite()) {
+    add_values<Arch>(panel, block.value_dim, values, keys.count, keys.scores, rescale);
   } else {
-    add_attended_values<Arch>(panel, block, keys.first, keys.count, keys.scores, rescale);
+    add_attended_values<Arch>(panel, block.value_dim, values, keys.count, keys.scores, rescale);
   }
 }
 
@@ -101,7 +83,7 @@ struct Panels {
   }
 };
 
-/// Calls visit(panel, keys, values) for each run of keys that concerns a panel: block by block, so that a
+/// Calls visit(panel, keys, numbers) for each run of keys that concerns a panel: block by block, so that a
 /// block passes every panel while it is in the cache. Blocks start at multiples of key_block whatever the
 /// rows, so that a row's sums are grouped the same way in any task.
 template <class Arch, class Visit>
@@ -109,19 +91,22 @@ inline void for_each_block(const Panels<Arch>& panels, const AttentionBlock& blo
   const std::int64_t shared = attention_scratch_floats(kPanel<Arch>, panels.count, block.head_dim, block.value_dim, 0);
   float* const scores = block.scratch + shared;
   float* const addends = scores + std::ptrdiff_t{block.key_block} * kPanel<Arch>;
+  float* const widened = addends + std::ptrdiff_t{block.key_block} * kPanel<Arch>;
 
   const int first = panels.first_begin / block.key_block * block.key_block;
   for (int start = first; start < panels.last_end; start += block.key_block) {
     const int stop = start + block.key_block < panels.last_end ? start + block.key_block : panels.last_end;
-    FiniteValues values(start, stop);
+    BlockNumbers<Arch> numbers(block, start, stop, widened);
     for (int index = 0; index < panels.count; ++index) {
       const Panel& panel = panels.all[index];
       const int begin = start > panel.first_begin ? start : panel.first_begin;
       const int end = stop < panel.last_end ? stop : panel.last_end;
       if (begin >= end) continue;
-      KeyBlock keys{{begin, end - begin}, MaskedKeys::none, scores, addends};
+      KeyBlock keys{{begin, end - begin}, {}, MaskedKeys::none, scores, addends};
       if (panel.rows[0].mask) keys.masked = look_at_mask(panel, block, keys.first, keys.count);
-      if (!may_skip(panel, keys)) visit(panel, keys, values);
+      if (may_skip(panel, keys)) continue;
+      keys.numbers = numbers.keys(begin);
+      visit(panel, keys, numbers);
     }
   }
 }
@@ -130,8 +115,8 @@ template <class Arch>
 void attend(const AttentionBlock& block) {
   const Panels<Arch> panels(block);
   for (int index = 0; index < panels.count; ++index) start_panel<Arch>(panels.all[index], block);
-  for_each_block<Arch>(panels, block, [&block](const Panel& panel, const KeyBlock& keys, FiniteValues& values) {
-    attend_keys<Arch>(panel, block, keys, values);
+  for_each_block<Arch>(panels, block, [&block](const Panel& panel, const KeyBlock& keys, BlockNumbers<Arch>& numbers) {
+    attend_keys<Arch>(panel, block, keys, numbers);
   });
   for (int index = 0; index < panels.count; ++index) write_results<Arch>(panels.all[index], block);
 }

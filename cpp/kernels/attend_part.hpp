@@ -3,7 +3,9 @@
 // merged with the others in merge_parts.hpp.
 #pragma once
 
+#include "kernels/block_numbers.hpp"
 #include "kernels/block_scores.hpp"
+#include "kernels/dropout.hpp"
 #include "kernels/online_softmax.hpp"
 #include "kernels/row_products.hpp"
 
@@ -18,7 +20,7 @@ struct KeysInLanes {
     for (int j = 0; j < keys.lines() * kPanel<Arch>; j += kDotKeys<Arch>) {
       const int left = keys.count - j;
       const int first = left > 0 ? keys.first + j : keys.end() - 1;  // a line's last tile may be empty
-      const DotInput input{panel.query, block.head_dim, block.key + first * block.key_stride, block.key_stride,
+      const DotInput input{panel.query, block.head_dim, keys.numbers.line(first - keys.first), keys.numbers.stride,
                            left > 0 ? left : 1};
       dot_tile<Arch>(input, keys.scores + j);
     }
@@ -58,20 +60,20 @@ inline void share_maximum(float* maximum) {
 }
 
 template <class Arch>
-inline void attend_row_keys(const Panel& panel, const AttentionBlock& block, const KeyBlock& keys) {
+inline void attend_row_keys(const Panel& panel, const AttentionBlock& block, const KeyBlock& keys, const Lines& given) {
   alignas(kScratchAlignment) float maximum[kPanel<Arch>];
   copy_line<Arch>(panel.maximum, maximum);
   const bool has_masked = make_scores<KeysInLanes<Arch>>(panel, block, keys, maximum);
   share_maximum<Arch>(maximum);
   if (panel.rows[0].entropy) add_spread<Arch>(panel, maximum, keys.lines(), keys.scores);
 
-  RowValues<Arch> values{keys.scores, keys.count, block.value + keys.first * block.value_stride, block.value_stride,
-                         Rescale<Arch>{}};
-  if (has_masked) {
-    values.rescale = exponentiate<Arch, true>(panel, maximum, keys.lines(), keys.scores);
+  RowValues<Arch> values{keys.scores, keys.count, given.numbers, given.stride, Rescale<Arch>{}};
+  values.rescale = has_masked ? exponentiate<Arch, true>(panel, maximum, keys.lines(), keys.scores)
+                              : exponentiate<Arch, false>(panel, maximum, keys.lines(), keys.scores);
+  if (block.has_dropout) drop_weights<Arch>(panel, block, keys, keys.scores);
+  if (has_masked || block.has_dropout) {
     add_row_values<Arch, true>(values, block.value_dim, panel.output);
   } else {
-    values.rescale = exponentiate<Arch, false>(panel, maximum, keys.lines(), keys.scores);
     add_row_values<Arch, false>(values, block.value_dim, panel.output);
   }
 }
@@ -103,7 +105,7 @@ template <class Arch>
 inline void start_row(const Panel& panel, const AttentionBlock& block, const KeyPart& part) {
   for (int d = 0; d < block.head_dim; d += kLanes<Arch>) {
     const int left = block.head_dim - d;
-    const Batch<Arch> some = load_some<Arch>(panel.rows[0].query + d, left < kLanes<Arch> ? left : kLanes<Arch>);
+    const Batch<Arch> some = load_numbers<Arch>(panel.rows[0].query, d, left < kLanes<Arch> ? left : kLanes<Arch>);
     (some * Batch<Arch>(block.scale * kLog2E)).store_aligned(panel.query + d);
   }
   for (int e = 0; e < round_up_to(block.value_dim, kLanes<Arch>); ++e) panel.output[e] = 0.0F;
@@ -136,11 +138,13 @@ void attend_part(const AttentionBlock& block, const KeyPart& part, float* result
   const std::int64_t result_floats = part_result_floats(block.value_dim);
   float* const scores = block.scratch + part_scratch_floats(kPanel<Arch>, block.row_count, block.head_dim, 0);
   float* const addends = scores + block.key_block;
+  float* const widened = addends + block.key_block;
   for (int index = 0; index < block.row_count; ++index) {
     start_row<Arch>(make_row_panel<Arch>(block, part, index, results + index * result_floats), block, part);
   }
   for (int start = part.begin; start < part.end; start += block.key_block) {
-    const int stop = start + block.key_block;
+    const int stop = start + block.key_block < part.end ? start + block.key_block : part.end;
+    BlockNumbers<Arch> numbers(block, start, stop, widened);
     for (int index = 0; index < block.row_count; ++index) {
       const Panel panel = make_row_panel<Arch>(block, part, index, results + index * result_floats);
       const int end = stop < panel.last_end ? stop : panel.last_end;
@@ -148,9 +152,11 @@ void attend_part(const AttentionBlock& block, const KeyPart& part, float* result
       const int lead = panel.first_begin > start ? (panel.first_begin - start) / kPanel<Arch> * kPanel<Arch> : 0;
       const int begin = start + lead;
       if (begin >= end) continue;
-      KeyBlock keys{{begin, end - begin, kPanel<Arch>}, MaskedKeys::none, scores, addends};
+      KeyBlock keys{{begin, end - begin, kPanel<Arch>}, {}, MaskedKeys::none, scores, addends};
       if (panel.rows[0].mask) keys.masked = look_at_mask(panel, block, keys.first, keys.count);
-      if (!may_skip(panel, keys)) attend_row_keys<Arch>(panel, block, keys);
+      if (may_skip(panel, keys)) continue;
+      keys.numbers = numbers.keys(begin);
+      attend_row_keys<Arch>(panel, block, keys, numbers.values(begin));
     }
   }
   for (int index = 0; index < block.row_count; ++index) {

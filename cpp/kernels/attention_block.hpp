@@ -7,6 +7,17 @@
 
 namespace heed::kernels {
 
+/// What numbers are in memory; kernels compute in single precision.
+enum class Precision : std::uint8_t { single, half };
+
+struct Numbers {
+  const void* data;
+  Precision precision;
+
+  [[nodiscard]] const float* floats() const { return static_cast<const float*>(data); }
+  [[nodiscard]] const std::uint16_t* halves() const { return static_cast<const std::uint16_t*>(data); }
+};
+
 /// How a row's scores become weights once all of them are known: 2^(score - maximum) * factor.
 struct WeightRule {
   float maximum;
@@ -15,7 +26,7 @@ struct WeightRule {
 
 /// One query and where its results go. A null pointer leaves a part out.
 struct AttentionRow {
-  const float* query;        // head_dim numbers
+  Numbers query;             // head_dim of them
   const std::uint8_t* mask;  // of key 0; nonzero = attend
   const float* bias;         // of key 0
   float* output;             // value_dim numbers
@@ -27,7 +38,8 @@ struct AttentionRow {
   float* mean_weights;      // key_length numbers that add_weights() adds to
   float position;           // among the keys, for ALiBi
   float alibi_slope;
-  float sink;              // a logit of the denominator; -infinity: none
+  float sink;  // a logit of the denominator; -infinity: none
+  std::uint32_t dropout_stream;
   std::int32_t key_begin;  // the row sees keys [key_begin, key_end) ...
   std::int32_t key_end;    // ... less those that mask or bias take away
 };
@@ -44,9 +56,9 @@ struct AttentionBlock {
   const AttentionRow* rows;
   int row_count;  // at most kMaxRows
 
-  const float* key;
+  Numbers key;
   std::ptrdiff_t key_stride;  // from one key to the next
-  const float* value;
+  Numbers value;
   std::ptrdiff_t value_stride;
   std::ptrdiff_t mask_stride;
   std::ptrdiff_t bias_stride;
@@ -59,8 +71,11 @@ struct AttentionBlock {
   float softcap;  // 0: none
   bool has_alibi;
   ScoreStage score_stage;
+  bool has_dropout;
+  std::uint32_t dropout_limit;  // a weight is kept if its random number is above
+  float dropout_factor;         // of what is kept; 1 without dropout
 
-  float* scratch;  // attention_scratch_floats(...), aligned to kScratchAlignment
+  float* scratch;  // attention_scratch_floats(...) and widened_floats(...), aligned to kScratchAlignment
 };
 
 inline constexpr std::size_t kScratchAlignment = 64;
@@ -94,6 +109,13 @@ constexpr std::int64_t part_result_floats(std::int64_t value_dim) { return kPart
 /// the row at work its scores and what is added to them; key_block a multiple of the panel.
 constexpr std::int64_t part_scratch_floats(int panel, std::int64_t rows, std::int64_t head_dim, int key_block) {
   return rows * (round_up_to(head_dim, panel) + std::int64_t{kStatistics} * panel) + 2 * std::int64_t{key_block};
+}
+
+/// Behind either, first for the keys and then for the values: a block of them in single precision, where
+/// they are halves. `length` numbers a key.
+constexpr std::int64_t widened_floats(Precision precision, std::int64_t length, int key_block) {
+  constexpr std::int64_t unit = kScratchAlignment / sizeof(float);
+  return precision == Precision::half ? round_up_to(length * key_block, unit) : 0;
 }
 
 /// One architecture's kernels.

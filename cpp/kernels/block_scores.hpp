@@ -11,6 +11,7 @@ namespace heed::kernels {
 
 /// A run of keys that a task has reached, with the memory that its panels share.
 struct KeyBlock : KeyLines {
+  Lines numbers;      // the keys themselves
   MaskedKeys masked;  // by the boolean mask, for the panel at work
   float* scores;      // [lines][panel]
   float* addends;

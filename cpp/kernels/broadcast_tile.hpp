@@ -15,6 +15,15 @@ inline constexpr int kTileRows = 6;
 template <class Arch, int kRows>
 using Tile = Batch<Arch>[kRows][kPanelVectors];
 
+/// Numbers in lines `stride` apart.
+struct Lines {
+  const float* numbers;
+  std::ptrdiff_t stride;
+
+  [[nodiscard]] const float* line(std::ptrdiff_t index) const { return numbers + index * stride; }
+  [[nodiscard]] Lines from(std::ptrdiff_t index) const { return {line(index), stride}; }
+};
+
 /// What a tile multiplies: panel[depth][kPanel], and numbers in lines `stride` apart.
 struct TileInput {
   const float* panel;

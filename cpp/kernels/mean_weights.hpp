@@ -8,7 +8,7 @@ namespace heed::kernels {
 
 /// Adds a block of weights to the rows' mean_weights.
 template <class Arch>
-inline void add_block(const Panel& panel, const KeyBlock& keys) {
+inline void add_block(const Panel& panel, const AttentionBlock& block, const KeyBlock& keys) {
   alignas(kScratchAlignment) float maximum[kPanel<Arch>];
   alignas(kScratchAlignment) float factor[kPanel<Arch>];
   for (int lane = 0; lane < kPanel<Arch>; ++lane) {
@@ -21,6 +21,7 @@ inline void add_block(const Panel& panel, const KeyBlock& keys) {
     return weight_of(score, Batch<Arch>::load_aligned(maximum + first_lane),
                      Batch<Arch>::load_aligned(factor + first_lane));
   });
+  if (block.has_dropout) drop_weights<Arch>(panel, block, keys, keys.scores);
   for (int vector = 0; vector < kPanelVectors; ++vector) {
     const int first_lane = vector * kLanes<Arch>;
     lanes_to_rows<Arch>(keys.count, keys.scores + first_lane, kPanel<Arch>, Batch<Arch>(1.0F),
@@ -38,10 +39,10 @@ void add_weights(const AttentionBlock& block) {
   for (int index = 0; index < panels.count; ++index) {
     pack_queries<Arch>(panels.all[index], block.head_dim, block.scale);
   }
-  for_each_block<Arch>(panels, block, [&block](const Panel& panel, const KeyBlock& keys, FiniteValues&) {
+  for_each_block<Arch>(panels, block, [&block](const Panel& panel, const KeyBlock& keys, BlockNumbers<Arch>&) {
     alignas(kScratchAlignment) float maximum[kPanel<Arch>] = {};  // not asked for
     make_scores<RowsInLanes<Arch>>(panel, block, keys, maximum);
-    add_block<Arch>(panel, keys);
+    add_block<Arch>(panel, block, keys);
   });
 }
 

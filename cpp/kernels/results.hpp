@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "kernels/dropout.hpp"
 #include "kernels/exp2.hpp"
 #include "kernels/online_softmax.hpp"
 #include "kernels/panel.hpp"
@@ -45,19 +46,21 @@ class FinalWeight {
 
 /// Turns one row's parked scores into weights.
 template <class Arch>
-inline void finish_weights(const AttentionRow& row, int key_length, const WeightRule& rule) {
+inline void finish_weights(const AttentionRow& row, const AttentionBlock& block, const WeightRule& rule) {
   const FinalWeight<Arch> weight_of;
   const int end = row.key_end > row.key_begin ? row.key_end : row.key_begin;
   for (int j = 0; j < row.key_begin; ++j) row.weights[j] = 0.0F;
   for (int j = row.key_begin; j < end; j += kLanes<Arch>) {
     const int count = end - j < kLanes<Arch> ? end - j : kLanes<Arch>;
     const Batch<Arch> score = load_some<Arch>(row.weights + j, count);
-    store_some<Arch>(weight_of(score, Batch<Arch>(rule.maximum), Batch<Arch>(rule.factor)), row.weights + j, count);
+    Batch<Arch> weight = weight_of(score, Batch<Arch>(rule.maximum), Batch<Arch>(rule.factor));
+    if (block.has_dropout) weight = drop_keys<Arch>(weight, row, block, j);
+    store_some<Arch>(weight, row.weights + j, count);
   }
-  for (int j = end; j < key_length; ++j) row.weights[j] = 0.0F;
+  for (int j = end; j < block.key_length; ++j) row.weights[j] = 0.0F;
 }
 
-/// What a row's weights are made of at the end: weight = 2^(score - maximum) * inverse_sum.
+/// What a row's weights are made of at the end: weight = 2^(score - maximum) * inverse_sum, before dropout.
 struct RowEnd {
   float inverse_sum;
   float log_sum_exp;
@@ -85,31 +88,31 @@ inline RowEnd end_row(const AttentionRow& row, float maximum, float sum, float s
 
 /// Everything of a row's results but its output. Returns the factor that the output still lacks.
 template <class Arch>
-inline float write_statistics(const AttentionRow& row, int key_length, float maximum, float sum, float spread) {
+inline float write_statistics(const AttentionRow& row, const AttentionBlock& block, float maximum, float sum,
+                              float spread) {
   const RowEnd end = end_row(row, maximum, sum, spread);
-  const WeightRule rule{.maximum = maximum, .factor = end.inverse_sum};
-  if (row.weights) finish_weights<Arch>(row, key_length, rule);
+  const WeightRule rule{.maximum = maximum, .factor = end.inverse_sum * block.dropout_factor};
+  if (row.weights) finish_weights<Arch>(row, block, rule);
   if (row.weight_rule) *row.weight_rule = rule;
   if (row.log_sum_exp) *row.log_sum_exp = end.log_sum_exp;
   if (row.entropy) *row.entropy = end.entropy;
-  return end.inverse_sum;
+  return rule.factor;
 }
 
 template <class Arch>
 inline void write_results(const Panel& panel, const AttentionBlock& block) {
   for (int vector = 0; vector < kPanelVectors; ++vector) {
     const int first_lane = vector * kLanes<Arch>;
-    alignas(kScratchAlignment) float inverse_sums[kLanes<Arch>] = {};
+    alignas(kScratchAlignment) float factors[kLanes<Arch>] = {};
     RowTargets<Arch> targets;
     for (int lane = 0; lane < kLanes<Arch> && first_lane + lane < panel.row_count; ++lane) {
       const int index = first_lane + lane;
       const AttentionRow& row = panel.rows[index];
-      inverse_sums[lane] =
-          write_statistics<Arch>(row, block.key_length, panel.maximum[index], panel.sum[index], panel.spread[index]);
+      factors[lane] = write_statistics<Arch>(row, block, panel.maximum[index], panel.sum[index], panel.spread[index]);
       targets.of[lane] = row.output;
     }
-    lanes_to_rows<Arch>(block.value_dim, panel.output + first_lane, kPanel<Arch>,
-                        Batch<Arch>::load_aligned(inverse_sums), targets);
+    lanes_to_rows<Arch>(block.value_dim, panel.output + first_lane, kPanel<Arch>, Batch<Arch>::load_aligned(factors),
+                        targets);
   }
 }
 

@@ -4,6 +4,7 @@
 #include <numbers>
 
 #include "kernels/broadcast_tile.hpp"
+#include "kernels/half.hpp"
 #include "kernels/panel.hpp"
 #include "kernels/transpose.hpp"
 
@@ -19,7 +20,7 @@ inline void pack_queries(const Panel& panel, int head_dim, float scale) {
   for (int vector = 0; vector < kPanelVectors; ++vector) {
     const int first_lane = vector * kLanes<Arch>;
     rows_to_lanes<Arch>(head_dim, panel.query + first_lane, kPanel<Arch>, [&](int lane, int i, int count) {
-      return load_some<Arch>(panel.row(first_lane + lane).query + i, count) * factor;
+      return load_numbers<Arch>(panel.row(first_lane + lane).query, i, count) * factor;
     });
   }
 }
@@ -43,12 +44,9 @@ template <class Arch, int kRows>
 
 /// Fills scores for `count` keys and raises maximum[panel] to the largest of them.
 template <class Arch>
-inline void score_keys(const Panel& panel, const AttentionBlock& block, int first_key, int count, float* scores,
-                       float* maximum) {
-  const float* const keys = block.key + first_key * block.key_stride;
-  const std::ptrdiff_t stride = block.key_stride;
+inline void score_keys(const Panel& panel, int head_dim, const Lines& keys, int count, float* scores, float* maximum) {
   for_each_tile(count, [&]<int kRows>(int row) {
-    const TileInput input{panel.query, block.head_dim, keys + row * stride, stride};
+    const TileInput input{panel.query, head_dim, keys.line(row), keys.stride};
     score_tile<Arch, kRows>(input, scores + row * kPanel<Arch>, maximum);
   });
 }

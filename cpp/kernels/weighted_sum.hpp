@@ -7,16 +7,14 @@
 
 namespace heed::kernels {
 
-/// True when no value of keys [first_key, first_key + count) is infinite or NaN, so
-/// that a weight of zero takes it out of a sum.
+/// True when none of `count` values is infinite or NaN, so that a weight of zero takes it out of a sum.
 template <class Arch>
-inline bool are_values_finite(const AttentionBlock& block, int first_key, int count) {
+inline bool are_all_finite(const Lines& values, int count, int value_dim) {
   Batch<Arch> zeros(0.0F);  // stays zero unless 0 * value is NaN
   for (int j = 0; j < count; ++j) {
-    const float* const value = block.value + (first_key + j) * block.value_stride;
-    for (int e = 0; e < block.value_dim; e += kLanes<Arch>) {
-      const int left = block.value_dim - e;
-      const Batch<Arch> some = load_some<Arch>(value + e, left < kLanes<Arch> ? left : kLanes<Arch>);
+    for (int e = 0; e < value_dim; e += kLanes<Arch>) {
+      const int left = value_dim - e;
+      const Batch<Arch> some = load_some<Arch>(values.line(j) + e, left < kLanes<Arch> ? left : kLanes<Arch>);
       zeros = zeros + some * Batch<Arch>(0.0F);
     }
   }
@@ -42,31 +40,29 @@ template <class Arch, int kRows>
 
 /// output = output * rescale + weights x values.
 template <class Arch>
-inline void add_values(const Panel& panel, const AttentionBlock& block, int first_key, int count, const float* weights,
+inline void add_values(const Panel& panel, int value_dim, const Lines& values, int count, const float* weights,
                        const Rescale<Arch>& rescale) {
-  const float* const values = block.value + first_key * block.value_stride;
-  const std::ptrdiff_t stride = block.value_stride;
-  for_each_tile(block.value_dim, [&]<int kRows>(int row) {
-    const TileInput input{weights, count, values + row, stride};
+  for_each_tile(value_dim, [&]<int kRows>(int row) {
+    const TileInput input{weights, count, values.numbers + row, values.stride};
     value_tile<Arch, kRows>(input, panel.output + row * kPanel<Arch>, rescale);
   });
 }
 
-/// The same for blocks whose masked values may be NaN or infinite: a value counts
+/// The same for blocks whose masked or dropped values may be NaN or infinite: a value counts
 /// only in the lanes whose weight is not zero. The same sums otherwise, more slowly.
 template <class Arch>
-inline void add_attended_values(const Panel& panel, const AttentionBlock& block, int first_key, int count,
-                                const float* weights, const Rescale<Arch>& rescale) {
+inline void add_attended_values(const Panel& panel, int value_dim, const Lines& values, int count, const float* weights,
+                                const Rescale<Arch>& rescale) {
   const Batch<Arch> zero(0.0F);
   for (int vector = 0; vector < kPanelVectors; ++vector) {
     const int first_lane = vector * kLanes<Arch>;
-    for (int e = 0; e < block.value_dim; ++e) {
+    for (int e = 0; e < value_dim; ++e) {
       float* const output = panel.output + e * kPanel<Arch> + first_lane;
       Batch<Arch> sum = Batch<Arch>::load_aligned(output);
       if (rescale.is_needed) sum = sum * rescale.factor[vector];
       for (int j = 0; j < count; ++j) {
         const Batch<Arch> weight = Batch<Arch>::load_aligned(weights + j * kPanel<Arch> + first_lane);
-        const Batch<Arch> value(block.value[(first_key + j) * block.value_stride + e]);
+        const Batch<Arch> value(values.line(j)[e]);
         sum = multiply_add<Arch>(xsimd::select(weight == zero, zero, value), weight, sum);
       }
       sum.store_aligned(output);

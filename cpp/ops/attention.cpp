@@ -71,6 +71,14 @@ void run_mean_task(void* context, Index task, int worker) {
   }
 }
 
+/// For the blocks of keys and values that are widened.
+Index widened_floats(const AttentionJob& job) {
+  const AttentionInputs& in = job.problem.inputs;
+  const int key_block = job.plan.key_block;
+  return kernels::widened_floats(precision_of(in.key), job.problem.head_dim, key_block) +
+         kernels::widened_floats(precision_of(in.value), job.problem.value_dim, key_block);
+}
+
 /// Of one worker, which is at rows or at a part, never at both.
 Index scratch_floats(const AttentionJob& job) {
   const AttentionProblem& problem = job.problem;
@@ -116,7 +124,7 @@ Status attend_with(const kernels::AttentionKernels& kernels, const AttentionInpu
   if (plan.task_count == 0) return {};
 
   AttentionJob job{problem, plan, kernels};
-  job.scratch_per_worker = scratch_floats(job);
+  job.scratch_per_worker = scratch_floats(job) + widened_floats(job);
   const Scratch scratch(job.scratch_per_worker * plan.workers);
   const Scratch parts(part_results_floats(problem, plan));
   const Scratch rules(weight_rule_floats(problem, plan));

@@ -2,20 +2,36 @@
 
 #include <limits>
 
+#include "kernels/dropout_hash.hpp"
 #include "problem/key_range.hpp"
 
 namespace heed {
+namespace {
+
+kernels::Numbers numbers_at(const FloatView& view, Index batch, Index head, Index row) {
+  return {view.at(batch, head, row), precision_of(view)};
+}
+
+}  // namespace
+
+kernels::Precision precision_of(const FloatView& view) {
+  return view.dtype == DType::f16 ? kernels::Precision::half : kernels::Precision::single;
+}
 
 kernels::AttentionRow describe_query(const AttentionProblem& problem, Index batch, Index head, Index query) {
   const AttentionOptions& options = problem.options;
   const KeyRange keys = visible_keys(problem, batch, query);
   kernels::AttentionRow row{};
-  row.query = problem.inputs.query.at(batch, head, query);
+  row.query = numbers_at(problem.inputs.query, batch, head, query);
   row.mask = problem.inputs.mask.at(batch, head, query);
   row.bias = problem.inputs.bias.at(batch, head, query);
   row.position = static_cast<float>(position_of(problem, batch, query));
   row.alibi_slope = options.alibi_slopes == nullptr ? 0.0F : options.alibi_slopes[head];
   row.sink = options.sinks == nullptr ? -std::numeric_limits<float>::infinity() : options.sinks[head];
+  if (problem.dropout.is_on) {
+    const Index number = (batch * problem.query_heads + head) * problem.query_length + query;
+    row.dropout_stream = kernels::dropout_stream(options.dropout->seed, static_cast<std::uint32_t>(number));
+  }
   row.key_begin = static_cast<std::int32_t>(keys.begin);
   row.key_end = static_cast<std::int32_t>(keys.end);
   return row;
@@ -27,9 +43,9 @@ kernels::AttentionBlock describe_block(const AttentionProblem& problem, const At
   return {
       .rows = nullptr,
       .row_count = 0,
-      .key = in.key.at(batch, kv_head, 0),
+      .key = numbers_at(in.key, batch, kv_head, 0),
       .key_stride = static_cast<std::ptrdiff_t>(in.key.strides[2]),
-      .value = in.value.at(batch, kv_head, 0),
+      .value = numbers_at(in.value, batch, kv_head, 0),
       .value_stride = static_cast<std::ptrdiff_t>(in.value.strides[2]),
       .mask_stride = static_cast<std::ptrdiff_t>(in.mask.strides[3]),
       .bias_stride = static_cast<std::ptrdiff_t>(in.bias.strides[3]),
@@ -41,6 +57,9 @@ kernels::AttentionBlock describe_block(const AttentionProblem& problem, const At
       .softcap = problem.softcap,
       .has_alibi = problem.options.alibi_slopes != nullptr,
       .score_stage = static_cast<kernels::ScoreStage>(problem.outputs.score_stage),
+      .has_dropout = problem.dropout.is_on,
+      .dropout_limit = problem.dropout.limit,
+      .dropout_factor = problem.dropout.factor,
       .scratch = nullptr,
   };
 }

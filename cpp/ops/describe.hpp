@@ -7,6 +7,8 @@
 
 namespace heed {
 
+kernels::Precision precision_of(const FloatView& view);
+
 /// A query with everything that makes its scores, and no results yet.
 kernels::AttentionRow describe_query(const AttentionProblem& problem, Index batch, Index head, Index query);
 

@@ -15,8 +15,8 @@ namespace {
 // Far enough below 2^31 for positions and block ends to be 32-bit numbers.
 constexpr Index kMaxSize = Index{1} << 30;
 
-template <typename T>
-Status check_sizes(std::string_view name, const TensorView<T>& view) {
+template <typename View>
+Status check_sizes(std::string_view name, const View& view) {
   for (const Index size : view.shape) {
     if (size < 0 || size > kMaxSize) {
       return broken(StatusCode::shape,
@@ -32,8 +32,8 @@ Status check_present(std::string_view name, bool is_present, const Shape& shape)
   return broken(StatusCode::shape, std::string(name) + " must have data, got none for " + describe(shape));
 }
 
-template <typename T>
-Status check_contiguous(std::string_view name, const TensorView<T>& view) {
+template <typename View>
+Status check_contiguous(std::string_view name, const View& view) {
   if (!view.is_present() || view.shape[3] <= 1 || view.strides[3] == 1) return {};
   return broken(StatusCode::shape, std::string(name) + " must be contiguous along its last axis, got stride " +
                                        std::to_string(view.strides[3]));
@@ -110,6 +110,17 @@ Status check_weight_rows(const QueryRange& rows, Index queries) {
                                         std::to_string(rows.end) + ")");
 }
 
+DropoutRule make_dropout_rule(const std::optional<Dropout>& dropout) {
+  constexpr DropoutRule none{.is_on = false, .limit = 0, .factor = 1.0F};
+  if (!dropout) return none;
+  const auto p = static_cast<double>(dropout->p);
+  const auto dropped = static_cast<std::uint64_t>(p * 0x1p32);  // of 2^32 random numbers
+  if (dropped == 0) return none;
+  // Where nothing is kept there is nothing to multiply, and infinity would make NaN of it.
+  const double factor = p < 1.0 ? 1.0 / (1.0 - p) : 0.0;
+  return {.is_on = true, .limit = static_cast<std::uint32_t>(dropped - 1), .factor = static_cast<float>(factor)};
+}
+
 }  // namespace
 
 Status make_attention_problem(const AttentionInputs& inputs, const AttentionOptions& options,
@@ -158,6 +169,7 @@ Status make_attention_problem(const AttentionInputs& inputs, const AttentionOpti
   problem.options = options;
   problem.inputs = inputs;
   problem.weight_rows = weight_rows;
+  problem.dropout = make_dropout_rule(options.dropout);
   problem.outputs = outputs;
 
   if (inputs.mask.is_present()) {

@@ -6,6 +6,13 @@
 
 namespace heed {
 
+/// Which weights are kept after the softmax, and what they are multiplied with.
+struct DropoutRule {
+  bool is_on;
+  std::uint32_t limit;  // those whose random number of 32 bits is above
+  float factor;
+};
+
 /// A well-formed attention call: every size positive or zero, every view
 /// consistent, every default filled in. mask and bias are broadcast to
 /// [B, H, L, S] by strides of 0.
@@ -22,6 +29,7 @@ struct AttentionProblem {
   float softcap;    // 0: none
   Index key_limit;  // keys from here on are masked for every query
   QueryRange weight_rows;
+  DropoutRule dropout;
 
   AttentionInputs inputs;
   AttentionOptions options;

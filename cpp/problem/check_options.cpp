@@ -99,6 +99,9 @@ Status check_options(const AttentionOptions& options, const AttentionInputs& inp
   if (options.window.left.value_or(0) < 0 || options.window.right.value_or(0) < 0) {
     return broken(StatusCode::option, "window must be open or 0 and more on either side");
   }
+  if (options.dropout && !(options.dropout->p >= 0.0F && options.dropout->p <= 1.0F)) {
+    return broken(StatusCode::option, "dropout.p must be between 0 and 1");
+  }
   return first_failure(
       {check_lengths("qLengths", options.query_lengths, q[0], q[2]),
        check_lengths("kvLengths", options.key_lengths, q[0], inputs.key.shape[2]),

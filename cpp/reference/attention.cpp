@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "reference/numbers.hpp"
+
 namespace heed::reference {
 namespace {
 
@@ -74,10 +76,10 @@ double score(const AttentionInputs& in, const AttentionOptions& options, const R
   const Index head_dim = in.query.shape[3];
   const double scale =
       options.scale ? static_cast<double>(*options.scale) : 1.0 / std::sqrt(static_cast<double>(head_dim));
-  const float* const query = in.query.at(row.b, row.h, row.i);
-  const float* const key = in.key.at(row.b, kv_head, j);
+  const std::vector<double> query = read_row(in.query, row.b, row.h, row.i);
+  const std::vector<double> key = read_row(in.key, row.b, kv_head, j);
   double dot = 0.0;
-  for (Index d = 0; d < head_dim; ++d) dot += static_cast<double>(query[d]) * static_cast<double>(key[d]);
+  for (std::size_t d = 0; d < query.size(); ++d) dot += query[d] * key[d];
 
   double result = dot * scale;
   if (stage == ScoreStage::raw) return result;
@@ -91,6 +93,27 @@ double score(const AttentionInputs& in, const AttentionOptions& options, const R
     result -= static_cast<double>(options.alibi_slopes[row.h]) * distance;
   }
   return in.bias.is_present() ? result + element(in.bias, row, j, -kInfinity) : result;
+}
+
+/// As docs/semantics.md says it, one step a line.
+std::uint32_t mixed(std::uint32_t x) {
+  x ^= x >> 16U;
+  x *= 0x7FEB352DU;
+  x ^= x >> 15U;
+  x *= 0x846CA68BU;
+  x ^= x >> 16U;
+  return x;
+}
+
+/// What dropout multiplies a key's weight with.
+double kept(const AttentionInputs& in, const AttentionOptions& options, const Row& row, Index j) {
+  if (!options.dropout) return 1.0;
+  const auto p = static_cast<double>(options.dropout->p);
+  const auto number = static_cast<std::uint32_t>((row.b * in.query.shape[1] + row.h) * in.query.shape[2] + row.i);
+  const std::uint32_t of_seed = mixed(options.dropout->seed + 0x9E3779B9U);
+  const std::uint32_t of_row = mixed(of_seed ^ number);
+  const std::uint32_t of_key = mixed(of_row ^ (static_cast<std::uint32_t>(j) * 0x9E3779B9U));
+  return static_cast<double>(of_key) < std::floor(p * 4294967296.0) ? 0.0 : 1.0 / (1.0 - p);
 }
 
 void attend(const AttentionInputs& in, const AttentionOptions& options, const Row& row, AttentionResult& result) {
@@ -123,14 +146,20 @@ void attend(const AttentionInputs& in, const AttentionOptions& options, const Ro
     if (weight != 0.0) entropy -= weight * std::log(weight);
   }
 
-  for (Index e = 0; e < in.value.shape[3]; ++e) {
-    double total = 0.0;
-    for (Index j = 0; j < keys; ++j) {
-      const double weight = weights[static_cast<std::size_t>(j)];
-      if (weight != 0.0) total += weight * static_cast<double>(in.value.at(row.b, kv_head, j)[e]);
-    }
-    result.output.push_back(total);
+  result.probabilities.insert(result.probabilities.end(), weights.begin(), weights.end());
+  for (Index j = 0; j < keys; ++j) {
+    result.kept.push_back(kept(in, options, row, j));
+    weights[static_cast<std::size_t>(j)] *= result.kept.back();
   }
+
+  std::vector<double> output(static_cast<std::size_t>(in.value.shape[3]));
+  for (Index j = 0; j < keys; ++j) {
+    const double weight = weights[static_cast<std::size_t>(j)];
+    if (weight == 0.0) continue;
+    const std::vector<double> value = read_row(in.value, row.b, kv_head, j);
+    for (std::size_t e = 0; e < output.size(); ++e) output[e] += weight * value[e];
+  }
+  result.output.insert(result.output.end(), output.begin(), output.end());
   result.weights.insert(result.weights.end(), weights.begin(), weights.end());
   result.log_sum_exp.push_back(has_keys ? maximum + std::log(sum) : -kInfinity);
   result.entropy.push_back(entropy);

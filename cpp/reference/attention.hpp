@@ -13,6 +13,8 @@ namespace heed::reference {
 struct AttentionResult {
   std::vector<double> output;                 // [B, H, L, E]
   std::vector<double> weights;                // [B, H, L, S]
+  std::vector<double> probabilities;          // [B, H, L, S], the weights before dropout
+  std::vector<double> kept;                   // [B, H, L, S], what dropout multiplies them with
   std::vector<double> log_sum_exp;            // [B, H, L]
   std::vector<double> entropy;                // [B, H, L]
   std::array<std::vector<double>, 3> scores;  // by ScoreStage, [B, H, L, S]

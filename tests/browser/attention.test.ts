@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import { attend } from "../../web/src/api/attention.js";
 import { WasmBackend } from "../../web/src/backends/wasm/wasm-backend.js";
-import { attention, createHeed, type Heed, HeedError, type TensorLike } from "../../web/src/index.js";
+import { attention, createHeed, type HalfArray, type Heed, HeedError, type TensorLike } from "../../web/src/index.js";
 import { features } from "../../web/src/platform/features.js";
 import { select } from "../../web/src/platform/select.js";
 import { cases, compute, computeSync, differentIndex, firstDifferentBit, firstError } from "../support/cases.js";
@@ -29,6 +29,31 @@ function numbersOf(result: object | undefined): Float32Array {
 
 test(`this page is ${isolated ? "" : "not "}cross-origin isolated, as its project wants`, () => {
   expect(globalThis.crossOriginIsolated).toBe(isolated);
+});
+
+test("a Float16Array is taken for what it is, and nothing less exact comes out", async () => {
+  const { Float16Array: Halves } = globalThis as unknown as {
+    readonly Float16Array: new (numbers: Iterable<number>) => HalfArray & Iterable<number>;
+  };
+  const numbers = random.floats(9 * 8);
+  const halves = new Halves(numbers);
+  const single = { data: Float32Array.from(halves), shape: [9, 8] };
+  const half = { data: halves, shape: [9, 8] };
+  using heed = await createHeed();
+  const expected = await heed.attention(single, single, single);
+  expect(await heed.attention(half, half, half)).toEqual(expected);
+  // Before the shared engine is there it is a copy that waits, and of the same class.
+  expect(await attention(half, half, half)).toEqual(expected);
+  using given = heed.tensor(halves, [9, 8]);
+  using rounded = heed.tensor(numbers, [9, 8], { dtype: "f16" });
+  expect([given.dtype, rounded.dtype]).toEqual(["f16", "f16"]);
+  expect(await given.read()).toEqual(single.data);
+  expect(await rounded.read()).toEqual(single.data);
+  const bias = { data: new Halves(new Float32Array(81)), shape: [9, 9] };
+  const refused = await Reflect.apply(heed.attention, heed, [single, single, single, { bias }]).catch(
+    (e: unknown) => e,
+  );
+  expect(refused).toMatchObject({ code: "dtype" });
 });
 
 const OPTIONS = [

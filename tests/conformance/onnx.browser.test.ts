@@ -1,8 +1,18 @@
-// ONNX's Attention cases in Chromium, as a page gets heed by default and on each kind of worker.
+// ONNX's Attention cases in Chromium: both variants on the page's kind of worker and on the calling thread. The two projects, with
+// and without isolation, run all four artefacts.
 
+import { inject } from "vitest";
 import { createHeed } from "../../web/src/index.js";
+import { type EngineKind, nameOf } from "../support/engines.js";
 import { conformanceSuite } from "./suite.js";
 
-conformanceSuite("default engine", () => createHeed());
-conformanceSuite("plain SIMD", () => createHeed({ variant: "simd" }));
-conformanceSuite("calling thread", () => createHeed({ offload: false }));
+const worker = inject("isolated") ? "shared-memory" : "private-memory";
+
+for (const variant of ["simd", "relaxed"] as const) {
+  for (const kind of [
+    { variant, worker },
+    { variant, worker: null },
+  ] satisfies EngineKind[]) {
+    conformanceSuite(nameOf(kind), () => createHeed({ variant, offload: kind.worker !== null }), kind);
+  }
+}

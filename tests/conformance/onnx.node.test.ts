@@ -7,7 +7,7 @@ import notCovered from "./not-covered.json";
 import { ATTENTION_CASES, attentionCases, whyNot } from "./onnx.js";
 import { conformanceSuite } from "./suite.js";
 
-for (const kind of ENGINE_KINDS) conformanceSuite(nameOf(kind), () => openKind(kind));
+for (const kind of ENGINE_KINDS) conformanceSuite(nameOf(kind), () => openKind(kind), kind);
 
 test("not-covered.json lists the cases that heed cannot compute, and no others", () => {
   // Without the folder there is nothing to compare with, which the suites above have said.

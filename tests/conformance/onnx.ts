@@ -1,6 +1,7 @@
 // ONNX's Attention cases said in heed's words, and their own tolerance. What heed cannot say yet is in not-covered.json.
 
-import type { AttentionOptions, MaskLike, TensorLike } from "../../web/src/index.js";
+import { roundToHalves, widenHalves } from "../../web/src/api/half.js";
+import type { AttentionOptions, HalfTensorLike, MaskLike, TensorLike } from "../../web/src/index.js";
 
 export interface CaseTensor {
   readonly name: string;
@@ -32,9 +33,9 @@ export interface Set {
 /** An Attention case as a call of heed's, with what it must give. */
 export interface Call {
   readonly name: string;
-  readonly query: TensorLike;
-  readonly key: TensorLike;
-  readonly value: TensorLike;
+  readonly query: TensorLike | HalfTensorLike;
+  readonly key: TensorLike | HalfTensorLike;
+  readonly value: TensorLike | HalfTensorLike;
   readonly options: AttentionOptions;
   /** The scores that the case wants. */
   readonly stage: "raw" | "capped" | "masked" | null;
@@ -71,22 +72,27 @@ export const attentionCases = ({ index }: Set): readonly OnnxCase[] =>
   index.cases.filter(({ op }) => op === "Attention");
 
 /** Why heed cannot compute a case yet; null: it can. */
-export function whyNot({ attributes, inputs }: OnnxCase): string | null {
+export function whyNot({ attributes }: OnnxCase): string | null {
   const other = Object.keys(attributes).find((name) => !KNOWN.includes(name) && NEUTRAL[name] !== attributes[name]);
-  if (other !== undefined) return `attribute ${other}`;
-  return inputs.some((input) => input?.dtype === "float16") ? "half precision" : null;
+  return other === undefined ? null : `attribute ${other}`;
 }
 
 /** A covered case in heed's words. */
 export function callOf(one: OnnxCase, { base64 }: Set): Call {
   const bytes = Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
+  const bufferOf = ({ offset, length }: CaseTensor): ArrayBuffer => bytes.slice(offset, offset + length).buffer;
   const floats = (tensor: CaseTensor | null | undefined): TensorLike => {
-    if (tensor?.dtype !== "float32") throw new Error(`${one.name}: wanted float32, got ${tensor?.dtype}`);
-    return {
-      data: new Float32Array(bytes.slice(tensor.offset, tensor.offset + tensor.length).buffer),
-      shape: tensor.shape,
-    };
+    if (tensor?.dtype === "float16") {
+      return { data: widenHalves(new Uint16Array(bufferOf(tensor))), shape: tensor.shape };
+    }
+    if (tensor?.dtype !== "float32") throw new Error(`${one.name}: wanted floats, got ${tensor?.dtype}`);
+    return { data: new Float32Array(bufferOf(tensor)), shape: tensor.shape };
   };
+  /** What the case gives in half precision heed is given in half precision. */
+  const asGiven = (tensor: TensorLike): TensorLike | HalfTensorLike =>
+    one.inputs[0]?.dtype === "float16"
+      ? { data: roundToHalves(tensor.data), shape: tensor.shape, dtype: "f16" }
+      : tensor;
   const bools = ({ offset, length, shape }: CaseTensor): MaskLike => ({
     data: bytes.slice(offset, offset + length),
     shape,
@@ -109,9 +115,9 @@ export function callOf(one: OnnxCase, { base64 }: Set): Call {
   const lengths = valid && ints(valid);
   return {
     name: one.name,
-    query: unpack ? unpacked(query, heads) : query,
-    key: joined(pastKey, floats(inputs[1])),
-    value: joined(pastValue, floats(inputs[2])),
+    query: asGiven(unpack ? unpacked(query, heads) : query),
+    key: asGiven(joined(pastKey, floats(inputs[1]))),
+    value: asGiven(joined(pastValue, floats(inputs[2]))),
     options: {
       ...(attributes["scale"] === undefined ? {} : { scale: Number(attributes["scale"]) }),
       ...(Number(attributes["softcap"] ?? 0) === 0 ? {} : { softcap: Number(attributes["softcap"]) }),
@@ -122,7 +128,7 @@ export function callOf(one: OnnxCase, { base64 }: Set): Call {
       ...(lengths ? { kvLengths: lengths } : {}),
       ...(packed && !unpack ? { layout: "packed" as const, heads, kvHeads } : {}),
       ...(mask?.dtype === "bool" ? { mask: bools(mask) } : {}),
-      ...(mask?.dtype === "float32" ? { bias: floats(mask) } : {}),
+      ...(mask?.dtype.startsWith("float") ? { bias: floats(mask) } : {}),
     },
     stage: outputs[3] && mode < 3 ? (STAGES[mode] ?? null) : null,
     output: unpack ? unpacked(floats(outputs[0]), heads) : floats(outputs[0]),

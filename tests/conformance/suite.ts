@@ -1,11 +1,13 @@
-// The conformance tests of one engine: every covered case, sync and async. Run in Node and in Chromium alike.
+// The conformance tests of one engine, which must be of the kind that it says: every covered case, sync and async. Run in
+// Node and in Chromium alike.
 
 import { folder, required, set } from "virtual:conformance";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Heed } from "../../web/src/index.js";
+import type { EngineKind } from "../support/engines.js";
 import { ATTENTION_CASES, attentionCases, callOf, firstDifference, whyNot } from "./onnx.js";
 
-export function conformanceSuite(name: string, open: () => Promise<Heed>): void {
+export function conformanceSuite(name: string, open: () => Promise<Heed>, kind: EngineKind): void {
   describe(name, () => {
     if (set === null) {
       test("sees ONNX's cases where they are demanded", () => {
@@ -22,6 +24,10 @@ export function conformanceSuite(name: string, open: () => Promise<Heed>): void 
       heed = await open();
     });
     afterAll(() => heed.dispose());
+    const artefact = `wasm-${kind.variant}${kind.worker === "shared-memory" ? "-threads" : ""}`;
+    test(`runs on ${artefact}, and no other`, () => {
+      expect(heed.capabilities).toMatchObject(kind);
+    });
     test.each(attentionCases(present).filter((one) => whyNot(one) === null))("$name", async (one) => {
       const { query, key, value, options, stage, output, weights, scores } = callOf(one, present);
       const all = { ...options, keep: false, return: { weights: true, scores: stage ?? "raw" } } as const;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "half.hpp"
 #include "problem/describe.hpp"
 
 namespace heed::testing {
@@ -36,6 +37,7 @@ void add_options(Random& random, const AttentionCase& one, AttentionTensors& mad
   AttentionOptions& options = made.options;
   options.softcap = one.softcap;
   options.window = one.window;
+  options.dropout = one.dropout;
   for (Index b = 0; b < one.batch; ++b) {
     if (one.has_query_lengths) made.query_lengths.push_back(random_length(random, one.queries));
     if (one.has_key_lengths) made.key_lengths.push_back(random_length(random, one.keys));
@@ -73,6 +75,11 @@ std::string describe_options(const AttentionCase& one) {
   if (one.has_query_offsets) text += " offsets";
   if (one.has_alibi) text += " alibi";
   if (one.has_sinks) text += " sinks";
+  for (const auto& [name, dtype] : {std::pair{" query f16", one.query_type}, std::pair{" key f16", one.key_type},
+                                    std::pair{" value f16", one.value_type}}) {
+    if (dtype == DType::f16) text += name;
+  }
+  if (one.dropout) text += " dropout " + std::to_string(one.dropout->p) + " " + std::to_string(one.dropout->seed);
   if (one.sequences > 0) text += " sequences " + std::to_string(one.sequences);
   return text;
 }
@@ -115,6 +122,9 @@ AttentionTensors make_tensors(Random& random, const AttentionCase& one) {
       if (random.chance(0.1)) made.bias(b, h, i, j) = -kInfinity;
     });
   }
+  if (one.query_type == DType::f16) made.half_query = halve(made.query, query_layout);
+  if (one.key_type == DType::f16) made.half_key = halve(made.key, one.layout);
+  if (one.value_type == DType::f16) made.half_value = halve(made.value, one.layout);
   made.options.scale = one.scale;
   made.options.causal = one.causal;
   add_options(random, one, made);
@@ -130,6 +140,9 @@ void add_random_options(Random& random, AttentionCase& one) {
   one.has_query_offsets = random.chance(0.4);
   one.has_alibi = random.chance(0.4);
   one.has_sinks = random.chance(0.4);
+  if (random.chance(0.25)) one.dropout = Dropout{.p = random.pick(std::vector<float>{0.1F, 0.7F, 1.0F}), .seed = 21};
+  if (random.chance(0.2)) one.query_type = one.key_type = DType::f16;
+  if (random.chance(0.2)) one.value_type = DType::f16;
   if (random.chance(0.4)) {
     one.mask = one.score_shape();
     if (random.chance(0.5)) (*one.mask)[1] = 1;

@@ -31,6 +31,10 @@ struct AttentionCase {
   bool has_query_offsets = false;
   bool has_alibi = false;
   bool has_sinks = false;
+  DType query_type = DType::f32;
+  DType key_type = DType::f32;
+  DType value_type = DType::f32;
+  std::optional<Dropout> dropout = std::nullopt;
   Index sequences = 0;  // packed one after the other, if any; some of them empty
 
   [[nodiscard]] Shape query_shape() const { return {batch, heads, queries, head_dim}; }
@@ -47,13 +51,20 @@ void add_random_options(Random& random, AttentionCase& one);
 
 struct AttentionTensors {
   Owned<float> query, key, value, bias;
+  Owned<Half> half_query, half_key, half_value;  // instead, where there are any; those above hold the same numbers
   Owned<std::uint8_t> mask;
   std::vector<std::int32_t> query_lengths, key_lengths, query_offsets, query_starts, key_starts;
   std::vector<float> alibi_slopes, sinks;
   AttentionOptions options;  // of them, those that are not empty
 
   [[nodiscard]] AttentionInputs inputs() const {
-    return {query.reading(), key.reading(), value.reading(), mask.reading(), bias.reading()};
+    return {either(half_query, query), either(half_key, key), either(half_value, value), mask.reading(),
+            bias.reading()};
+  }
+
+ private:
+  static FloatView either(const Owned<Half>& half, const Owned<float>& single) {
+    return half.numbers.empty() ? FloatView(single.reading()) : FloatView(half.reading());
   }
 };
 

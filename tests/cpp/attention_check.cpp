@@ -124,17 +124,20 @@ Expected expect(const AttentionInputs& inputs, const AttentionOptions& options) 
   const reference::AttentionResult& result = expected.result;
   const std::vector<double>& scores = result.scores[static_cast<std::size_t>(ScoreStage::masked)];
   const auto keys = static_cast<std::size_t>(inputs.key.shape[2]);
+  const std::span<const double> kept =
+      options.dropout ? std::span<const double>(result.kept) : std::span<const double>();
   std::size_t row = 0;
-  for_each_element({inputs.query.shape[0], inputs.query.shape[1], inputs.query.shape[2], 1},
-                   [&](Index b, Index h, Index i, Index) {
-                     const RowPosition position{b, h, i};
-                     const ExactRow exact{.weights = std::span(result.weights).subspan(row * keys, keys),
-                                          .scores = std::span(scores).subspan(row * keys, keys),
-                                          .log_sum_exp = result.log_sum_exp[row],
-                                          .entropy = result.entropy[row]};
-                     expected.bounds.push_back(bound_row(inputs, rules_of(inputs, options, position), position, exact));
-                     ++row;
-                   });
+  for_each_element(
+      {inputs.query.shape[0], inputs.query.shape[1], inputs.query.shape[2], 1}, [&](Index b, Index h, Index i, Index) {
+        const RowPosition position{b, h, i};
+        const ExactRow exact{.weights = std::span(result.probabilities).subspan(row * keys, keys),
+                             .scores = std::span(scores).subspan(row * keys, keys),
+                             .log_sum_exp = result.log_sum_exp[row],
+                             .entropy = result.entropy[row],
+                             .kept = kept.subspan(options.dropout ? row * keys : 0, kept.empty() ? 0 : keys)};
+        expected.bounds.push_back(bound_row(inputs, rules_of(inputs, options, position), position, exact));
+        ++row;
+      });
   return expected;
 }
 

@@ -12,9 +12,9 @@ TEST_CASE("scratch past what 32 bits address is refused before anything is read 
   float somewhere = 0.0F;
   float untouched = kUntouched;
   const Index huge = Index{1} << 30;
-  const AttentionInputs inputs = {.query = {&somewhere, {1, 1, 1, huge}, {0, 0, 0, 1}},
-                                  .key = {&somewhere, {1, 1, 1, huge}, {0, 0, 0, 1}},
-                                  .value = {&somewhere, {1, 1, 1, 1}, {0, 0, 0, 1}},
+  const AttentionInputs inputs = {.query = TensorView<const float>{&somewhere, {1, 1, 1, huge}, {0, 0, 0, 1}},
+                                  .key = TensorView<const float>{&somewhere, {1, 1, 1, huge}, {0, 0, 0, 1}},
+                                  .value = TensorView<const float>{&somewhere, {1, 1, 1, 1}, {0, 0, 0, 1}},
                                   .mask = {},
                                   .bias = {}};
   const AttentionOutputs outputs = {

@@ -30,6 +30,7 @@ std::vector<AttentionCase> option_cases() {
     one.mask = Shape{2, 1, 70, 207};
     one.bias = Shape{1, 6, 1, 207};
     one.softcap = 2.0F;
+    one.dropout = Dropout{.p = 0.3F, .seed = 5};
     one.window = {.left = 100, .right = 20};
     one.has_query_lengths = one.has_key_lengths = one.has_alibi = one.has_sinks = true;
     cases.push_back(one);
@@ -118,7 +119,7 @@ TEST_CASE("heads that share keys give the same bits as heads with keys of their 
   Random random(122);
   AttentionTensors shared = make_tensors(random, {.heads = 4, .kv_heads = 1, .queries = 37, .keys = 50});
   AttentionInputs separate = shared.inputs();
-  for (TensorView<const float>* view : {&separate.key, &separate.value}) {
+  for (FloatView* view : {&separate.key, &separate.value}) {
     view->shape[1] = 4;
     view->strides[1] = 0;
   }

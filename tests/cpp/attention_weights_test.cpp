@@ -30,6 +30,7 @@ AttentionCase random_case(Random& random) {
   one.has_key_lengths = random.chance(0.3);
   one.has_alibi = random.chance(0.3);
   one.has_sinks = random.chance(0.4);
+  if (random.chance(0.4)) one.dropout = Dropout{.p = 0.4F, .seed = 77};
   if (random.chance(0.5)) one.mask = Shape{one.batch, random.chance(0.5) ? 1 : one.heads, one.queries, one.keys};
   if (random.chance(0.3)) one.bias = Shape{1, one.heads, 1, one.keys};
   return one;

@@ -7,6 +7,9 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "half.hpp"
+#include "reference/numbers.hpp"
+
 namespace heed::testing {
 namespace {
 
@@ -20,7 +23,8 @@ const Json kAbsent;
 
 const Json& item(const Json& list, std::size_t at) { return at < list.size() ? list[at] : kAbsent; }
 
-bool is_float(const Json& tensor) { return tensor["dtype"] == "float32"; }
+bool is_half(const Json& tensor) { return tensor["dtype"] == "float16"; }
+bool is_float(const Json& tensor) { return tensor["dtype"] == "float32" || is_half(tensor); }
 
 /// The same rule as tests/conformance/onnx.ts.
 std::string find_obstacle(const Json& one) {
@@ -41,9 +45,6 @@ std::string find_obstacle(const Json& one) {
   for (std::size_t at = kKeyLengths + 1; at < inputs.size(); ++at) {
     if (!inputs[at].is_null()) return "input " + inputs[at]["name"].get<std::string>();
   }
-  for (const Json& input : inputs) {
-    if (!input.is_null() && input["dtype"] == "float16") return "half precision";
-  }
   return "";
 }
 
@@ -62,6 +63,17 @@ Owned<T> read_tensor(const Json& tensor, const Bytes& bytes, Index heads) {
   const auto length = tensor["length"].get<std::size_t>();
   REQUIRE(length == sizeof(T) * (made.numbers.size() - 1));
   std::memcpy(made.numbers.data(), bytes.data() + tensor["offset"].get<std::size_t>(), length);
+  return made;
+}
+
+/// Of either precision, in single.
+Owned<float> read_floats(const Json& tensor, const Bytes& bytes, Index heads) {
+  if (!is_half(tensor)) return read_tensor<float>(tensor, bytes, heads);
+  const Owned<Half> halves = read_tensor<Half>(tensor, bytes, heads);
+  Owned<float> made = allocate(halves.view.shape, heads > 0 ? Layout::bnhd : Layout::bhnd, 0.0F);
+  for_each_element(halves.view.shape, [&](Index b, Index h, Index i, Index d) {
+    made(b, h, i, d) = static_cast<float>(reference::value_of(halves(b, h, i, d)));
+  });
   return made;
 }
 
@@ -107,13 +119,13 @@ void read_options(const Json& attributes, AttentionOptions& options) {
 
 void read_results(const Json& one, const Bytes& bytes, Index heads, ConformanceCase& made) {
   const Json& outputs = one["outputs"];
-  made.output = read_tensor<float>(outputs[0], bytes, heads);
-  if (!item(outputs, 1).is_null()) made.present_key = read_tensor<float>(outputs[1], bytes, 0);
-  if (!item(outputs, 2).is_null()) made.present_value = read_tensor<float>(outputs[2], bytes, 0);
+  made.output = read_floats(outputs[0], bytes, heads);
+  if (!item(outputs, 1).is_null()) made.present_key = read_floats(outputs[1], bytes, 0);
+  if (!item(outputs, 2).is_null()) made.present_value = read_floats(outputs[2], bytes, 0);
   if (item(outputs, 3).is_null()) return;
   const int mode = one["attributes"].value("qk_matmul_output_mode", 0);
   std::optional<Owned<float>>& wanted = mode == 3 ? made.weights : made.scores;
-  wanted = read_tensor<float>(outputs[3], bytes, 0);
+  wanted = read_floats(outputs[3], bytes, 0);
   if (mode != 3) made.score_stage = static_cast<ScoreStage>(mode);
 }
 
@@ -125,22 +137,28 @@ void read_numbers(const Json& one, const Bytes& bytes, ConformanceCase& made) {
   const Index kv_heads = is_packed ? attributes["kv_num_heads"].get<Index>() : 0;
 
   AttentionTensors& tensors = made.tensors;
-  tensors.query = read_tensor<float>(inputs[kQuery], bytes, heads);
-  tensors.key = read_tensor<float>(inputs[kKey], bytes, kv_heads);
-  tensors.value = read_tensor<float>(inputs[kValue], bytes, kv_heads);
+  tensors.query = read_floats(inputs[kQuery], bytes, heads);
+  tensors.key = read_floats(inputs[kKey], bytes, kv_heads);
+  tensors.value = read_floats(inputs[kValue], bytes, kv_heads);
   Index past = 0;
   if (const Json& past_key = item(inputs, kPastKey); !past_key.is_null()) {
     past = past_key["shape"][2].get<Index>();
-    tensors.key = join(read_tensor<float>(past_key, bytes, 0), tensors.key);
-    tensors.value = join(read_tensor<float>(inputs[kPastValue], bytes, 0), tensors.value);
+    tensors.key = join(read_floats(past_key, bytes, 0), tensors.key);
+    tensors.value = join(read_floats(inputs[kPastValue], bytes, 0), tensors.value);
   }
   if (const Json& mask = item(inputs, kMask); !mask.is_null()) {
     if (is_float(mask)) {
-      tensors.bias = read_tensor<float>(mask, bytes, 0);
+      tensors.bias = read_floats(mask, bytes, 0);
     } else {
       REQUIRE(mask["dtype"] == "bool");
       tensors.mask = read_tensor<std::uint8_t>(mask, bytes, 0);
     }
+  }
+  if (is_half(inputs[kQuery])) {
+    const Layout layout = is_packed ? Layout::bnhd : Layout::bhnd;
+    tensors.half_query = halve(tensors.query, layout);
+    tensors.half_key = halve(tensors.key, past > 0 ? Layout::bhnd : layout);
+    tensors.half_value = halve(tensors.value, past > 0 ? Layout::bhnd : layout);
   }
   read_options(attributes, tensors.options);
   read_lengths(inputs, bytes, past, tensors);

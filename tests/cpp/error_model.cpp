@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "reference/numbers.hpp"
+
 namespace heed::testing {
 namespace {
 
@@ -31,20 +33,20 @@ struct Term {
 
 constexpr Index kSink = -1;
 
-Score multiply(const float* query, const float* key, Index head_dim, double scale) {
+Score multiply(const std::vector<double>& query, const std::vector<double>& key, double scale) {
   double partial_sums = 0.0;
   double products = 0.0;
   double magnitudes = 0.0;
   double dot = 0.0;
-  for (Index d = 0; d < head_dim; ++d) {
-    const double product = static_cast<double>(query[d]) * static_cast<double>(key[d]) * scale;
+  for (std::size_t d = 0; d < query.size(); ++d) {
+    const double product = query[d] * key[d] * scale;
     dot += product;
     partial_sums += squared(dot);
     products += squared(product);
-    magnitudes += std::abs(static_cast<double>(key[d]));
+    magnitudes += std::abs(key[d]);
   }
   return {.value = dot,
-          .common = 5.0 * kUnitRoundoff * std::abs(dot) + 0x1p-149 * (static_cast<double>(head_dim) + magnitudes),
+          .common = 5.0 * kUnitRoundoff * std::abs(dot) + 0x1p-149 * (static_cast<double>(query.size()) + magnitudes),
           .own = partial_sums + 2.0 * products};
 }
 
@@ -75,9 +77,9 @@ std::vector<Score> make_scores(const AttentionInputs& in, const ScoreRules& rule
                                const ExactRow& exact, RowBounds& bounds) {
   const Index kv_head = row.h / (in.query.shape[1] / in.key.shape[1]);
   std::vector<Score> scores;
+  const std::vector<double> query = reference::read_row(in.query, row.b, row.h, row.i);
   for (Index j = 0; j < in.key.shape[2]; ++j) {
-    const Score raw =
-        multiply(in.query.at(row.b, row.h, row.i), in.key.at(row.b, kv_head, j), in.query.shape[3], rules.scale);
+    const Score raw = multiply(query, reference::read_row(in.key, row.b, kv_head, j), rules.scale);
     const Score capped = cap(raw, rules.softcap);
     const double alibi = -rules.slope * std::abs(rules.position - static_cast<double>(j));
     const double sum = exact.scores[static_cast<std::size_t>(j)];
@@ -125,10 +127,11 @@ struct Shared {
   double power;       // relative, of a weight before normalising
   double sum;         // relative, of the sum of weights
   double rescale;     // relative, of all weights, by a sink
+  double last_steps;  // relative, of outputs and weights: the division, and dropout
   double inflation;   // of everything, for what the first order leaves out
 };
 
-Shared find_shared(const std::vector<Term>& terms) {
+Shared find_shared(const std::vector<Term>& terms, bool has_dropout) {
   double rescalings = 0.0;
   double maximum = -kInfinite;
   double sum = 0.0;
@@ -147,6 +150,7 @@ Shared find_shared(const std::vector<Term>& terms) {
           .power = kExp2Error * (1.0 + rescalings) + rescalings * kUnitRoundoff,
           .sum = kUnitRoundoff * (kGrowth * std::sqrt(partial_sums) + rescalings),
           .rescale = rescale,
+          .last_steps = (has_dropout ? 4.0 : 2.0) * kUnitRoundoff,
           .inflation = std::exp(2.0 * largest)};
 }
 
@@ -172,7 +176,11 @@ double bound_output(const std::vector<Term>& terms, const Shared& shared, const 
   const double sums = kUnitRoundoff * (kGrowth * std::sqrt(partial_sums) + shared.rescalings * largest_partial) +
                       (shared.sum + shared.rescale) * std::abs(output);
   const double floor = static_cast<double>(terms.size()) * (0x1p-79 * largest_value + 0x1p-149);
-  return shared.inflation * (common + std::sqrt(own) + sums + 2.0 * kUnitRoundoff * std::abs(output)) + floor;
+  return shared.inflation * (common + std::sqrt(own) + sums + shared.last_steps * std::abs(output)) + floor;
+}
+
+double kept_of(const ExactRow& exact, Index j) {
+  return exact.kept.empty() ? 1.0 : exact.kept[static_cast<std::size_t>(j)];
 }
 
 /// What is common to the weights of a row, relative: errors in the sum that they are divided by.
@@ -238,14 +246,19 @@ RowBounds bound_row(const AttentionInputs& in, const ScoreRules& rules, const Ro
   if (exact.log_sum_exp == -kInfinite) return bounds;  // no key: exact zeros
 
   const std::vector<Term> terms = make_terms(rules, exact, scores);
-  const Shared shared = find_shared(terms);
+  const Shared shared = find_shared(terms, !exact.kept.empty());
 
   const Index kv_head = row.h / (in.query.shape[1] / in.key.shape[1]);
+  std::vector<std::vector<double>> rows;
+  for (const Term& term : terms) {
+    rows.push_back(term.j == kSink ? std::vector<double>(bounds.output.size())
+                                   : reference::read_row(in.value, row.b, kv_head, term.j));
+  }
   std::vector<double> values(terms.size());
   for (std::size_t e = 0; e < bounds.output.size(); ++e) {
     for (std::size_t n = 0; n < terms.size(); ++n) {
       const Index j = terms[n].j;
-      values[n] = j == kSink ? 0.0 : static_cast<double>(in.value.at(row.b, kv_head, j)[e]);
+      values[n] = j == kSink ? 0.0 : kept_of(exact, j) * rows[n][e];
     }
     bounds.output[e] = bound_output(terms, shared, values);
   }
@@ -253,8 +266,9 @@ RowBounds bound_row(const AttentionInputs& in, const ScoreRules& rules, const Ro
   const double normaliser = bound_normaliser(terms, shared);
   for (const Term& term : terms) {
     if (term.j == kSink) continue;
-    const double relative = term.common + term.own + kExp2Error + normaliser + 2.0 * kUnitRoundoff;
-    bounds.weights[static_cast<std::size_t>(term.j)] = shared.inflation * term.weight * relative + 0x1p-126;
+    const double relative = term.common + term.own + kExp2Error + normaliser + shared.last_steps;
+    bounds.weights[static_cast<std::size_t>(term.j)] =
+        kept_of(exact, term.j) * (shared.inflation * term.weight * relative + 0x1p-126);
   }
   bounds.log_sum_exp = bound_log_sum_exp(terms, shared, normaliser, exact.log_sum_exp);
   bounds.entropy = bound_entropy(terms, shared, exact);

@@ -32,6 +32,9 @@
 // a sink is a key of value 0 that comes last, with
 //   |sink| * 2u + u |sink - highest|, exp2 and log of the C library (2u each); and to all weights
 //   u * (|m - highest| + 8)  for the rescaling by 2^(m - highest)
+// dropout, weight j times c_j, which is 0 or 1 / (1 - p): values are c_j v_j for the output; and 2u for the factor and
+// its
+//   product
 // scores that are handed out: d_j as far as they have come, and 2u for ln 2
 // entropy H = A + B, A = sum p_j (m - s_j), B = P (lse - m), P = sum p_j (1 but for a sink); both parts are positive.
 //   d_j moves it by p_j (ln p_j + 1 - P + H) d_j, weights before normalising likewise; A is a sum as the others are.
@@ -69,10 +72,11 @@ struct RowPosition {
 
 /// The reference's for one row.
 struct ExactRow {
-  std::span<const double> weights;
-  std::span<const double> scores;  // masked
+  std::span<const double> weights;  // before dropout
+  std::span<const double> scores;   // masked
   double log_sum_exp;
   double entropy;
+  std::span<const double> kept = {};  // what dropout multiplies each weight with; empty: 1
 };
 
 /// What happens to the scores of a row between the product and the softmax.

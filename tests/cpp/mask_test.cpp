@@ -13,7 +13,7 @@ namespace heed::testing {
 TEMPLATE_LIST_TEST_CASE("keys outside a row's range become -infinity and do not raise its maximum", "", TestedArchs) {
   constexpr int width = kernels::kPanel<TestType>;
   constexpr int keys = 13;
-  PanelScene<TestType> scene(width, keys, 1, nullptr);
+  PanelScene<TestType> scene(width, keys, 1);
   for (int lane = 0; lane < width; ++lane) {
     scene.rows[static_cast<std::size_t>(lane)].key_begin = lane % 5;
     scene.rows[static_cast<std::size_t>(lane)].key_end = keys - lane % 7;
@@ -38,7 +38,7 @@ TEMPLATE_LIST_TEST_CASE("a masked score is replaced even when it or its bias is 
   constexpr int width = kernels::kPanel<TestType>;
   const std::uint8_t mask[] = {1, 0, 0};
   const float bias[] = {0.5F, kNan, 0.0F};
-  PanelScene<TestType> scene(1, 3, 1, nullptr);
+  PanelScene<TestType> scene(1, 3, 1);
   scene.rows[0].mask = mask;
   scene.rows[0].bias = bias;
   scene.block.mask_stride = scene.block.bias_stride = 1;

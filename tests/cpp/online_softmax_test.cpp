@@ -34,7 +34,7 @@ struct Line {
 TEMPLATE_LIST_TEST_CASE("weights are powers of what a score lacks to its maximum, however large both are", "",
                         TestedArchs) {
   for (const float origin : {0.0F, -3.5F, 70000.25F, -16777216.0F, 1e30F, -1e30F}) {
-    PanelScene<TestType> scene(1, 2, 1, nullptr);
+    PanelScene<TestType> scene(1, 2, 1);
     start(scene, origin, 0.0F);
     const float lower = std::nextafter(origin, -kInfinity);
     std::fill_n(scene.scores(), scene.kWidth, origin);
@@ -48,7 +48,7 @@ TEMPLATE_LIST_TEST_CASE("weights are powers of what a score lacks to its maximum
 }
 
 TEMPLATE_LIST_TEST_CASE("an unchanged maximum leaves older sums bit for bit as they are", "", TestedArchs) {
-  PanelScene<TestType> scene(1, 1, 1, nullptr);
+  PanelScene<TestType> scene(1, 1, 1);
   start(scene, 5.0F, 1.5F);
   std::fill_n(scene.scores(), scene.kWidth, -kInfinity);
   const Line<TestType> maximum(5.0F);
@@ -58,7 +58,7 @@ TEMPLATE_LIST_TEST_CASE("an unchanged maximum leaves older sums bit for bit as t
 }
 
 TEMPLATE_LIST_TEST_CASE("a maximum raised by n divides older sums by two to the n", "", TestedArchs) {
-  PanelScene<TestType> scene(1, 1, 1, nullptr);
+  PanelScene<TestType> scene(1, 1, 1);
   start(scene, 5.0F, 1.5F);
   std::fill_n(scene.scores(), scene.kWidth, 8.0F);
   const Line<TestType> maximum(8.0F);
@@ -71,7 +71,7 @@ TEMPLATE_LIST_TEST_CASE("a maximum raised by n divides older sums by two to the 
 }
 
 TEMPLATE_LIST_TEST_CASE("a row that sees no key of its first block keeps a sum of zero", "", TestedArchs) {
-  PanelScene<TestType> scene(1, 2, 1, nullptr);
+  PanelScene<TestType> scene(1, 2, 1);
   start(scene, kernels::kNoMaximum, 0.0F);
   std::fill_n(scene.scores(), 2 * scene.kWidth, -kInfinity);
   const Line<TestType> maximum(kernels::kNoMaximum);
@@ -84,13 +84,13 @@ TEMPLATE_LIST_TEST_CASE("one value that is not finite is noticed wherever it is"
   constexpr int dim = 2 * kernels::kLanes<TestType> + 1;
   Random random(60);
   Owned<float> values = random_tensor(random, {1, 1, 3, dim});
-  const PanelScene<TestType> scene(1, 3, dim, values.view.data);
-  CHECK(kernels::are_values_finite<TestType>(scene.block, 0, 3));
+  const kernels::Lines lines{values.view.data, dim};
+  CHECK(kernels::are_all_finite<TestType>(lines, 3, dim));
   for (const float bad : {kNan, kInfinity, -kInfinity}) {
     for (Index e = 0; e < dim; ++e) {
       const float good = std::exchange(values(0, 0, 1, e), bad);
-      CHECK(!kernels::are_values_finite<TestType>(scene.block, 0, 3));
-      CHECK(kernels::are_values_finite<TestType>(scene.block, 2, 1));
+      CHECK(!kernels::are_all_finite<TestType>(lines, 3, dim));
+      CHECK(kernels::are_all_finite<TestType>(lines.from(2), 1, dim));
       values(0, 0, 1, e) = good;
     }
   }
@@ -102,8 +102,9 @@ TEMPLATE_LIST_TEST_CASE("the two ways to add values give the same bits", "", Tes
   for (const int dim : {1, 5, 6, 7, 13}) {
     Random random(61);
     const Owned<float> values = random_tensor(random, {1, 1, keys, dim});
-    PanelScene<TestType> plain(1, keys, dim, values.view.data);
-    PanelScene<TestType> careful(1, keys, dim, values.view.data);
+    const kernels::Lines lines{values.view.data, dim};
+    PanelScene<TestType> plain(1, keys, dim);
+    PanelScene<TestType> careful(1, keys, dim);
     for (PanelScene<TestType>* scene : {&plain, &careful}) {
       Random weights(62);
       start(*scene, 0.0F, 0.0F);
@@ -112,8 +113,8 @@ TEMPLATE_LIST_TEST_CASE("the two ways to add values give the same bits", "", Tes
       }
     }
     const kernels::Rescale<TestType> rescale{{Batch(0.75F), Batch(0.3F)}, true};
-    kernels::add_values<TestType>(plain.panel, plain.block, 0, keys, plain.scores(), rescale);
-    kernels::add_attended_values<TestType>(careful.panel, careful.block, 0, keys, careful.scores(), rescale);
+    kernels::add_values<TestType>(plain.panel, dim, lines, keys, plain.scores(), rescale);
+    kernels::add_attended_values<TestType>(careful.panel, dim, lines, keys, careful.scores(), rescale);
     CHECK(std::equal(plain.panel.output, plain.panel.output + dim * plain.kWidth, careful.panel.output));
   }
 }

@@ -148,6 +148,13 @@ TEST_CASE("sinks that are NaN or above 1e30 are refused for any head, those of -
   CHECK(check({.sinks = none}).is_ok());
 }
 
+TEST_CASE("a dropout that is no probability is refused") {
+  for (const float p : {-0.1F, 1.1F, kNan, kInfinity, -kInfinity}) {
+    check_refused({.dropout = Dropout{.p = p, .seed = 1}}, "dropout.p must be between 0 and 1");
+  }
+  for (const float p : {0.0F, -0.0F, 0.5F, 1.0F}) CHECK(check({.dropout = Dropout{.p = p, .seed = 1}}).is_ok());
+}
+
 TEST_CASE("rows of weights that are none of the queries are refused, and weights of other rows than those") {
   const auto check_rows = [](Index begin, Index end, Index rows) {
     AttentionOutputs outputs{.weights = bhnd_view(&somewhere, {2, 4, rows, 5})};

@@ -17,15 +17,13 @@ struct PanelScene {
   kernels::Panel panel{};
   std::vector<kernels::Batch<Arch>> memory;  // aligned, as scratch is
 
-  PanelScene(int count, int keys, int value_dim, const float* values)
+  PanelScene(int count, int keys, int value_dim)
       : rows(static_cast<std::size_t>(count)),
         memory(static_cast<std::size_t>(2 * (value_dim + kernels::kStatistics + 2 * keys))) {
     for (kernels::AttentionRow& row : rows) row.key_end = keys;
     block.rows = rows.data();
     block.row_count = count;
     block.key_length = keys;
-    block.value = values;
-    block.value_stride = value_dim;
     block.value_dim = value_dim;
     block.scratch = reinterpret_cast<float*>(memory.data());
     refresh();

@@ -110,6 +110,7 @@ function structureOf(random: Random, { batch, heads, queryLength, keyLength }: S
   ];
   const side = (): number => random.pick([-1, 0, 1, 3, 40]);
   return {
+    ...(random.chance(0.15) ? { dropout: { p: random.pick([0.1, 0.5, 1]), seed: random.whole(0, 2 ** 32 - 1) } } : {}),
     ...(random.chance(0.15) ? { softcap: random.pick([0.5, 3, 30]) } : {}),
     ...(random.chance(0.15) ? { window: [side(), side()] as const } : {}),
     ...(random.chance(0.15) ? { qOffset: random.pick([0, 2, perEntry(-3, keyLength)]) } : {}),
@@ -189,7 +190,7 @@ export function firstError(one: Case, got: EverythingResult): string | null {
   const scale = (options.scale ?? own) / (options.temperature ?? 1);
   const slopes = Array.from(options.alibiSlopes ?? [0], Math.abs);
   const alibi = Math.max(...slopes) * (2 * sizes.keyLength + sizes.queryLength);
-  const bounds = boundsFor(sizes, { query, key, value, bias: options.bias }, scale, alibi);
+  const bounds = boundsFor(sizes, { query, key, value, bias: options.bias }, scale, alibi, options.dropout?.p);
   const checks = [
     ["output", withinOutput],
     ["weights", withinWeight],

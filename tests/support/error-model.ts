@@ -49,6 +49,7 @@ export function boundsFor(
   },
   scale: number,
   alibi = 0,
+  dropout = 0,
 ): Bounds {
   const { headDim, keyLength } = sizes;
   // In every layout the numbers of one head lie side by side.
@@ -56,7 +57,8 @@ export function boundsFor(
   const bias = alibi + (tensors.bias === undefined ? 0 : largest(tensors.bias.data));
   const score = UNIT_ROUNDOFF * (GROWTH * Math.sqrt(headDim) * products + FEW * (products + bias));
   const sum = UNIT_ROUNDOFF * GROWTH * Math.sqrt(keyLength);
-  const v = largest(tensors.value.data);
+  // What dropout keeps it multiplies, which is as if values were larger.
+  const v = largest(tensors.value.data) / (dropout < 1 ? 1 - dropout : 1);
   const weights = 2 * score + sum + UNIT_ROUNDOFF * EXP;
   const lse = score + sum + UNIT_ROUNDOFF * FEW;
   return {

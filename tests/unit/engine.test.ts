@@ -301,11 +301,26 @@ describe("the first call of attention on its own", () => {
   test.each<[string, () => Parameters<typeof attention>]>([
     ["tensors", () => [{ ...q, data: q.data.slice() }, k, v]],
     ["tensors of a class with getters", () => [new Getters({ ...q, data: q.data.slice() }), new Getters(k), v]],
+    ["halves", () => [{ data: new Uint16Array(q.data.length).fill(0x3c00), shape: q.shape, dtype: "f16" }, k, v]],
     ["a bare mask", () => [q, k, v, { mask: mask.slice() }]],
     ["a mask of booleans", () => [q, k, v, { mask: { data: [...booleans], shape: [9, 17] } }]],
     ["a bare bias", () => [q, k, v, { bias: bias.slice() }]],
     ["shapes", () => [{ data: q.data, shape: [...q.shape] }, k, v]],
     ["options", () => [q, k, v, { scale: 0.3, causal: true }]],
+    [
+      "options inside options",
+      () => [
+        q,
+        k,
+        v,
+        {
+          dropout: { p: 0.5, seed: 3 },
+          return: { weights: { rows: [1, 3] } },
+          cuSeqlensQ: [0, 9],
+          cuSeqlensK: [0, 17],
+        },
+      ],
+    ],
     ["inherited options", () => [q, k, v, Object.assign(Object.create({ causal: true, scale: 0.2 }), { bias })]],
   ])("reads %s as later calls do, and before it returns", async (_name, make) => {
     const expected = await attention(...make());
@@ -324,7 +339,7 @@ describe("the first call of attention on its own", () => {
 
   /** Overwrites everything that can be written to, save the tensors that all tests share. */
   function spoil([query, , , options]: Parameters<typeof attention>): void {
-    if (query !== q && "data" in query && query.data !== q.data) query.data.fill(9);
+    if (query !== q && "data" in query && query.data !== q.data && "fill" in query.data) query.data.fill(9);
     if (query !== q && query.shape !== q.shape) Object.assign(query.shape, [7, 7, 7]);
     const given = options ?? {};
     for (const value of [given.mask, given.bias]) {
@@ -332,6 +347,9 @@ describe("the first call of attention on its own", () => {
       else if (value instanceof Float32Array && value !== bias) value.fill(9);
       else if (value !== undefined && "data" in value && Array.isArray(value.data)) value.data.fill(false);
     }
+    const weights = given.return?.weights;
+    if (typeof weights === "object") Object.assign(weights.rows, [0, 9]);
+    Object.assign(given.dropout ?? {}, { p: 0.9, seed: 4 });
     Object.assign(given, { scale: 7, causal: false });
   }
 });

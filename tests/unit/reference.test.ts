@@ -73,6 +73,32 @@ describe("by hand", () => {
   });
 });
 
+test("dropout drops what the documented hash says, in arithmetic of its own", () => {
+  const bits = (x: bigint): bigint => BigInt.asUintN(32, x);
+  const mix = (x: bigint): bigint => {
+    let y = bits(x);
+    y = bits((y ^ (y >> 16n)) * 0x7feb352dn);
+    y = bits((y ^ (y >> 15n)) * 0x846ca68bn);
+    return y ^ (y >> 16n);
+  };
+  const [b, h, l, s] = [2, 3, 4, 5];
+  for (const [p, seed] of [
+    [0.5, 0],
+    [0.25, 4294967295],
+    [0.9, 123456789],
+  ] as const) {
+    const [q, k] = [tensor(b, h, l, 2), tensor(b, h, s, 2)];
+    const { weights } = attention(q, k, k, { dropout: { p, seed } });
+    const plain = attention(q, k, k).weights;
+    for (const [index, weight] of weights.data.entries()) {
+      const [row, j] = [BigInt(Math.floor(index / s)), BigInt(index % s)];
+      const random = mix(mix(mix(BigInt(seed) + 0x9e3779b9n) ^ row) ^ bits(j * 0x9e3779b9n));
+      const isDropped = Number(random) / 2 ** 32 < p;
+      expect(weight).toBeCloseTo(isDropped ? 0 : (plain.data[index] ?? 0) / (1 - Math.fround(p)), 14);
+    }
+  }
+});
+
 describe("identities", () => {
   test("the mean of the weights is their sum over the heads, divided by how many there are", () => {
     const { weights, meanWeights } = attention(tensor(2, 3, 2, 4), tensor(2, 1, 5, 4), tensor(2, 1, 5, 4));

@@ -137,11 +137,25 @@ describe("values that only JavaScript has", () => {
     ["an array of numbers", [{ data: [1, 2], shape: [1, 2] }, K, V], "dtype", "must be a Float32Array, got"],
     ["double precision", [{ data: new Float64Array(24), shape: Q.shape }, K, V], "dtype", "got a Float64Array"],
     ["whole numbers", [{ data: new Int32Array(24), shape: Q.shape }, K, V], "dtype", "got an Int32Array"],
+    ["halves that do not say so", [{ data: new Uint16Array(24), shape: Q.shape }, K, V], "dtype", 'are of dtype "f16"'],
     [
-      "half precision",
-      [{ data: new Uint16Array(24), shape: Q.shape, dtype: "f16" }, K, V],
-      "unsupported",
-      "half precision",
+      "halves that say otherwise",
+      [{ data: new Uint16Array(24), shape: Q.shape, dtype: "f32" }, K, V],
+      "dtype",
+      "must be a Float32Array, got a Uint16Array",
+    ],
+    ["floats called halves", [{ ...Q, dtype: "f16" }, K, V], "dtype", "a Uint16Array of bits"],
+    [
+      "too few halves",
+      [Q, { data: new Uint16Array(39), shape: K.shape, dtype: "f16" }, V],
+      "shape",
+      "must have 40 elements, got 39",
+    ],
+    [
+      "a bias of halves",
+      [Q, K, V, { bias: { data: new Uint16Array(15), shape: [3, 5], dtype: "f16" } }],
+      "dtype",
+      "bias must be in single precision",
     ],
     ["an unknown dtype", [{ ...Q, dtype: "f64" }, K, V], "dtype", 'dtype must be "f32"'],
     ["a shape that is no array", [{ data: Q.data, shape: 24 }, K, V], "shape", "query.shape must be an array"],
@@ -256,6 +270,8 @@ describe("values that only JavaScript has", () => {
 
   test("a heed tensor where none can be is called a Tensor, and a mask is not said to be one", async () => {
     using made = heed.zeros([3, 5]);
+    using halves = heed.zeros([3, 5], { dtype: "f16" });
+    expect(await errorOf(() => call("attention", [Q, K, V, { bias: halves }]))).toMatchObject({ code: "dtype" });
     for (const [options, wanted] of [
       [{ mask: made }, "mask must be { data, shape }, a Uint8Array or boolean[], got a Tensor"],
       [{ out: made }, "out must be a Float32Array, got a Tensor"],
@@ -338,7 +354,11 @@ describe("createHeed", () => {
     [[new Float32Array(3), [2, 2]], "shape"],
     [[new Float64Array(4), [2, 2]], "dtype"],
     [[[1, 2], [2]], "dtype"],
-    [[new Float32Array(4), [2, 2], { dtype: "f16" }], "unsupported"],
+    [[new Uint16Array(4), [2, 2]], "dtype"],
+    [[new Uint16Array(4), [2, 2], { dtype: "f32" }], "dtype"],
+    [[new Float32Array(3), [2, 2], { dtype: "f16" }], "shape"],
+    [[new Float32Array(4), [2, 2], { dtype: "bf16" }], "dtype"],
+    [[new Float64Array(4), [2, 2], { dtype: "f16" }], "dtype"],
     [[new Float32Array(4), "2,2"], "shape"],
     [[new Float32Array(4), [2, 2], { type: "f32" }], "option"],
   ])("heed.tensor refuses %o", async (args, code) => {

@@ -92,6 +92,28 @@ describe.each(ENGINE_KINDS)("$variant, $worker worker", (kind) => {
     expect([...output.data.subarray(0, 6)]).toEqual([1, 2, 1, 2, 6, 7].map((mean) => expect.closeTo(mean, 5)));
   });
 
+  test("dropout leaves zeros and what makes up for them, the same every time", async () => {
+    const [q, x] = [zeros(1, 2, 64, 2), { data: new Float32Array(512).fill(3), shape: [1, 2, 128, 2] }];
+    const call = (seed: number): Promise<{ weights: { data: Float32Array }; output: { data: Float32Array } }> =>
+      heed.attention(q, x, x, { dropout: { p: 0.25, seed }, return: { weights: true } });
+    const { weights, output } = await call(7);
+    const kept = weights.data.filter((weight) => weight !== 0);
+    for (const weight of kept) expect(weight).toBeCloseTo(1 / 96, 8);
+    // Six standard deviations of 16384 throws.
+    expect(Math.abs(kept.length / weights.data.length - 0.75)).toBeLessThan(6 * Math.sqrt((0.25 * 0.75) / 16384));
+    const first = weights.data.subarray(0, 128).reduce((sum, weight) => sum + weight, 0);
+    expect(output.data[0]).toBeCloseTo(3 * first, 5);
+    expect(await call(7)).toEqual(await call(7));
+    expect((await call(8)).weights.data).not.toEqual(weights.data);
+  });
+
+  test("a dropout of 0 needs no seed and drops nothing", async () => {
+    const x = { data: Float32Array.of(1, 2, 3, 4), shape: [2, 2] };
+    const plain = await heed.attention(x, x, x);
+    expect(await heed.attention(x, x, x, { dropout: { p: 0 } })).toEqual(plain);
+    expect((await heed.attention(x, x, x, { dropout: { p: 1, seed: 1 } })).output.data).toEqual(new Float32Array(4));
+  });
+
   test("a sink takes its share and gives nothing", async () => {
     const value = { data: Float32Array.of(1, 1, 1), shape: [1, 3, 1] };
     const { output, weights, lse, entropy } = await heed.attention(zeros(2, 1, 1), value, value, {

@@ -4,12 +4,19 @@ import { attend, attendSync } from "./api/attention.js";
 import { asyncStep, step } from "./api/door.js";
 import { HeedError } from "./api/errors.js";
 import type { Capabilities, Heed } from "./api/heed.js";
-import { product, readShape, readTensor } from "./api/operands.js";
-import type { AttentionOptions, CreateOptions, TensorInput } from "./api/options.js";
+import { product, readShape, readTensorData } from "./api/operands.js";
+import {
+  type AttentionOptions,
+  type CreateOptions,
+  TENSOR_OPTIONS,
+  type TensorInput,
+  type TensorOptions,
+} from "./api/options.js";
 import { type ReadCreateOptions, readCreateOptions } from "./api/read-create-options.js";
 import { readChoice, readRecord } from "./api/read-values.js";
 import type { AnyAttentionResult, AttentionResult, NoOptions } from "./api/results.js";
 import { Tensor } from "./api/tensor.js";
+import type { HalfArray } from "./api/typed-array.js";
 import type { Backend } from "./backends/backend.js";
 import { compileOverride, importsMemory } from "./backends/wasm/binary.js";
 import { WasmBackend } from "./backends/wasm/wasm-backend.js";
@@ -74,26 +81,22 @@ class Engine implements Heed {
     return attendSync(this.#backend, { query, key, value }, options);
   }
 
-  tensor(data: Float32Array, shape: readonly number[], options?: { readonly dtype?: "f32" | undefined }): Tensor {
-    const { source, shape: sizes } = step("option", "tensor: reading its arguments", () => {
-      const { dtype } = readRecord("tensor", "options", options, ["dtype"]);
-      return readTensor("tensor", "data", { data, shape, dtype }, this.#backend);
+  tensor(data: Float32Array | HalfArray | Uint16Array, shape: readonly number[], options?: TensorOptions): Tensor {
+    const { numbers, sizes } = step("option", "tensor: reading its arguments", () => {
+      const { dtype } = readRecord("tensor", "options", options, TENSOR_OPTIONS);
+      return readTensorData("tensor", data, shape, dtype);
     });
-    if (source.kind !== "array" || source.array instanceof Uint8Array) {
-      throw new HeedError("dtype", "tensor: data must be a Float32Array");
-    }
-    const { array } = source;
-    return step("memory", "tensor: copying", () => new Tensor(this.#backend, this.#backend.upload(array), sizes));
+    return step("memory", "tensor: copying", () => new Tensor(this.#backend, this.#backend.upload(numbers()), sizes));
   }
 
-  zeros(shape: readonly number[], options?: { readonly dtype?: "f32" | undefined }): Tensor {
-    const sizes = step("option", "zeros: reading its arguments", () => {
-      const given = readRecord("zeros", "options", options, ["dtype"]);
-      readChoice("zeros", "dtype", given["dtype"], ["f32"], ["f16"], "f32");
-      return readShape("zeros", "shape", shape);
+  zeros(shape: readonly number[], options?: TensorOptions): Tensor {
+    const { sizes, dtype } = step("option", "zeros: reading its arguments", () => {
+      const given = readRecord("zeros", "options", options, TENSOR_OPTIONS);
+      const dtype = readChoice("zeros", "dtype", given["dtype"], ["f32", "f16"], [], "f32");
+      return { sizes: readShape("zeros", "shape", shape), dtype };
     });
     return step("memory", "zeros: making them", () => {
-      return new Tensor(this.#backend, this.#backend.zeros(product(sizes)), sizes);
+      return new Tensor(this.#backend, this.#backend.zeros(product(sizes), dtype), sizes);
     });
   }
 

@@ -7,15 +7,18 @@ export type {
   AttentionOptions,
   BiasInput,
   CreateOptions,
+  HalfTensorLike,
   Layout,
   MaskInput,
   MaskLike,
   ReturnOptions,
   TensorInput,
   TensorLike,
+  TensorOptions,
   WasmOverrides,
 } from "./api/options.js";
 export type { AttentionResult } from "./api/results.js";
 export type { ArrayTensor, Tensor } from "./api/tensor.js";
+export type { HalfArray } from "./api/typed-array.js";
 export { createHeed } from "./engine.js";
 export { attention } from "./shared-engine.js";

@@ -17,9 +17,9 @@ enum class Causal : std::uint8_t { none = 0, lower_right = 1, upper_left = 2 };
 /// B batch, H query heads, G key/value heads (H a multiple of G; query head h
 /// reads head h / (H / G)), L queries, S keys, D head_dim, E value_dim.
 struct AttentionInputs {
-  TensorView<const float> query;        // [B, H, L, D]
-  TensorView<const float> key;          // [B, G, S, D]
-  TensorView<const float> value;        // [B, G, S, E]
+  FloatView query;                      // [B, H, L, D]; results are in single precision whatever these are
+  FloatView key;                        // [B, G, S, D]
+  FloatView value;                      // [B, G, S, E]
   TensorView<const std::uint8_t> mask;  // optional, broadcasts to [B, H, L, S]; nonzero = attend
   TensorView<const float> bias;         // optional, broadcasts likewise, added to the scores
 };
@@ -42,6 +42,13 @@ struct PackedSequences {
   [[nodiscard]] const std::int32_t* keys() const { return key_starts == nullptr ? query_starts : key_starts; }
 };
 
+/// After the softmax, each weight becomes an exact zero with probability p and is else divided by
+/// 1 - p. Which, is a hash of seed, batch entry, head, query and key: see docs/semantics.md.
+struct Dropout {
+  float p;  // 0 to 1; with 1, all weights are zero
+  std::uint32_t seed;
+};
+
 struct AttentionOptions {
   std::optional<float> scale;    // default 1 / sqrt(D)
   std::optional<float> softcap;  // c: scores become c * tanh(score / c)
@@ -60,6 +67,8 @@ struct AttentionOptions {
   // One per query head; null: not given.
   const float* alibi_slopes = nullptr;  // adds -slope * |query's position - key|
   const float* sinks = nullptr;         // a logit that joins the denominator only
+
+  std::optional<Dropout> dropout;  // of output and weights; the other results are those without
 
   // Once set, the call ends soon with StatusCode::aborted, its outputs half written.
   const StopFlag* stop = nullptr;
@@ -95,7 +104,8 @@ struct AttentionOutputs {
 /// with no key left gives zeros, and -infinity for log_sum_exp. A mask or bias
 /// whose last axis is neither 1 nor S but shorter masks the keys beyond it.
 /// The last axis of query, key, value, output and weights must be contiguous.
-/// Scratch grows with D + E, never with L * S; for mean_weights also with B * H * L. The views must stay valid for
+/// Scratch grows with D + E, never with L * S; for mean_weights also with B * H * L. Numbers in half precision
+/// are widened block by block, and what is computed is what their single precision gives. The views must stay valid for
 /// the call; nothing is kept. Fails without writing when an input breaks a rule.
 Status attention(const AttentionInputs& inputs, const AttentionOptions& options, const AttentionOutputs& outputs,
                  Executor& executor);

@@ -1,17 +1,40 @@
 // Arguments of attention as plain copies, for a call that has to wait while its caller may write on.
 
-import { ATTENTION_OPTIONS, ATTENTION_OPTIONS_TO_COME, RETURN_OPTIONS } from "./options.js";
+import {
+  ATTENTION_OPTIONS,
+  ATTENTION_OPTIONS_TO_COME,
+  DROPOUT_OPTIONS,
+  RETURN_OPTIONS,
+  WEIGHT_OPTIONS,
+} from "./options.js";
 import { isOptions, isRecord } from "./read-values.js";
 import { Tensor } from "./tensor.js";
-import { isFloat32Array, isTypedArray, isUint8Array, plainBytes, plainFloats } from "./typed-array.js";
+import {
+  copyHalves,
+  isFloat16Array,
+  isFloat32Array,
+  isTypedArray,
+  isUint8Array,
+  isUint16Array,
+  plainBytes,
+  plainFloats,
+} from "./typed-array.js";
 
 /** Names that options are read by; those that a prototype holds are not among an object's own. */
-const NAMES = [...ATTENTION_OPTIONS, ...ATTENTION_OPTIONS_TO_COME, ...RETURN_OPTIONS, "type"];
+const NAMES = [
+  ...ATTENTION_OPTIONS,
+  ...ATTENTION_OPTIONS_TO_COME,
+  ...RETURN_OPTIONS,
+  ...WEIGHT_OPTIONS,
+  ...DROPOUT_OPTIONS,
+  "type",
+];
 
 /** A tensor, mask, bias or shape, its numbers copied. What is none of them is left for validation to refuse. */
 export function copyOperand(value: unknown): unknown {
   if (isFloat32Array(value)) return plainFloats(value).slice();
   if (isUint8Array(value)) return plainBytes(value).slice();
+  if (isFloat16Array(value) || isUint16Array(value)) return copyHalves(value);
   if (Array.isArray(value)) return value.slice();
   if (!isRecord(value) || !("data" in value) || !("shape" in value)) return value;
   const { data, shape, dtype } = value;
@@ -25,18 +48,22 @@ export function copyOptions(options: unknown): unknown {
   for (const name of new Set([...Object.keys(options), ...NAMES])) {
     if (!(name in options)) continue;
     const value = options[name];
-    copy[name] = name === "out" || name === "signal" ? value : copyOption(value);
+    copy[name] = name === "out" || name === "signal" ? value : copyOption(value, DEEPEST);
   }
   return copy;
 }
 
-function copyOption(value: unknown): unknown {
+/** Options inside options: `return.weights.rows`. */
+const DEEPEST = 3;
+
+function copyOption(value: unknown, depth: number): unknown {
   const operand = copyOperand(value);
   if (operand === value && isTypedArray(value)) return [...value];
-  return operand === value && isOptions(value) && !(value instanceof Tensor) ? pick(value) : operand;
+  const isInner = operand === value && isOptions(value) && !(value instanceof Tensor) && depth > 0;
+  return isInner ? pick(value, depth - 1) : operand;
 }
 
-function pick(value: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+function pick(value: Readonly<Record<string, unknown>>, depth: number): Readonly<Record<string, unknown>> {
   const names = NAMES.filter((name) => name in value);
-  return { ...value, ...Object.fromEntries(names.map((name) => [name, value[name]])) };
+  return { ...value, ...Object.fromEntries(names.map((name) => [name, copyOption(value[name], depth)])) };
 }

@@ -1,9 +1,10 @@
 // The engine as its users see it: the public interface, without how it is put together (engine.ts).
 /// <reference lib="esnext.disposable" preserve="true" />
 
-import type { AttentionOptions, TensorInput } from "./options.js";
+import type { AttentionOptions, TensorInput, TensorOptions } from "./options.js";
 import type { AttentionResult, NoOptions } from "./results.js";
 import type { Tensor } from "./tensor.js";
+import type { HalfArray } from "./typed-array.js";
 
 /** What was found on this machine and what was chosen for it. */
 export interface Capabilities {
@@ -50,11 +51,11 @@ export interface Heed {
     options?: O,
   ): AttentionResult<O>;
 
-  /** Copies values into the engine, for use in many calls. */
-  tensor(data: Float32Array, shape: readonly number[], options?: { readonly dtype?: "f32" | undefined }): Tensor;
+  /** Copies values into the engine, for use in many calls. A Uint16Array holds the bits of halves, for dtype "f16". */
+  tensor(data: Float32Array | HalfArray | Uint16Array, shape: readonly number[], options?: TensorOptions): Tensor;
 
   /** A tensor of zeros in the engine. */
-  zeros(shape: readonly number[], options?: { readonly dtype?: "f32" | undefined }): Tensor;
+  zeros(shape: readonly number[], options?: TensorOptions): Tensor;
 
   /** Frees the engine's memory and ends its workers. Calls in flight reject with `disposed`. Can be repeated. */
   dispose(): void;

@@ -1,17 +1,28 @@
 // One tensor, mask or bias as a user gives it -> a source of numbers with a checked shape, or a HeedError.
 
-import type { Backend, Source } from "../backends/backend.js";
+import type { Backend, Operand, Source } from "../backends/backend.js";
 import { showClass, showShape, showValue } from "./describe.js";
 import { HeedError } from "./errors.js";
+import { roundToHalves } from "./half.js";
 import { isRecord } from "./read-values.js";
 import { Tensor } from "./tensor.js";
-import { isFloat32Array, isUint8Array, lengthOf, plainBytes, plainFloats, typedArrayName } from "./typed-array.js";
+import {
+  isFloat16Array,
+  isFloat32Array,
+  isUint8Array,
+  isUint16Array,
+  lengthOf,
+  plainBytes,
+  plainFloats,
+  plainHalves,
+} from "./typed-array.js";
 
 /** Sizes and strides cross into C++ as signed 32-bit numbers. */
 export const MAX_ELEMENTS = 2 ** 31 - 1;
 
 export interface ReadTensor {
   readonly source: Source;
+  readonly dtype: Operand["dtype"];
   readonly shape: readonly number[];
   readonly elements: number;
 }
@@ -20,18 +31,50 @@ export interface ReadTensor {
 export function readTensor(where: string, name: string, value: unknown, backend: Backend | null): ReadTensor {
   if (value instanceof Tensor) {
     const resident = Tensor.residentOf(value, backend, `${where}: ${name}`);
-    return { source: { kind: "resident", resident }, shape: value.shape, elements: resident.elements };
+    const { elements, dtype } = resident;
+    return { source: { kind: "resident", resident }, dtype, shape: value.shape, elements };
   }
   const { data, shape, dtype } = readFields(where, name, value);
-  refuseHalf(where, name, data, dtype);
-  if (!isFloat32Array(data)) {
-    const hint = name === "bias" && isUint8Array(data) ? "; what selects keys is a mask" : "";
-    throw new HeedError("dtype", `${where}: ${name}.data must be a Float32Array, got ${showKind(data)}${hint}`);
+  return withArray(where, name, readNumbers(where, name, data, dtype), readShape(where, name, shape));
+}
+
+/** What a tensor is to hold, with its shape. Single precision is rounded where halves are wanted, when `numbers` asks. */
+export function readTensorData(
+  where: string,
+  data: unknown,
+  shape: unknown,
+  dtype: unknown,
+): { readonly numbers: () => Float32Array | Uint16Array; readonly sizes: readonly number[] } {
+  const isRounded = dtype === "f16" && isFloat32Array(data);
+  const array = readNumbers(where, "data", data, isRounded ? "f32" : dtype);
+  const read = withArray(where, "data", array, readShape(where, "data", shape));
+  const numbers = (): Float32Array | Uint16Array =>
+    isRounded && array instanceof Float32Array ? roundToHalves(array) : array;
+  return { numbers, sizes: read.shape };
+}
+
+/** A bias: as a tensor, in single precision. */
+export function readBias(where: string, value: unknown, backend: Backend | null): ReadTensor {
+  const bias = readTensor(where, "bias", value, backend);
+  if (bias.dtype === "f32") return bias;
+  throw new HeedError("dtype", `${where}: bias must be in single precision, got half`);
+}
+
+/** Numbers of either precision: halves by their bits. */
+export function readNumbers(where: string, name: string, data: unknown, dtype: unknown): Float32Array | Uint16Array {
+  if (dtype !== undefined && dtype !== "f32" && dtype !== "f16") {
+    throw new HeedError("dtype", `${where}: ${name}.dtype must be "f32" or "f16", got ${showValue(dtype)}`);
   }
-  if (dtype !== undefined && dtype !== "f32") {
-    throw new HeedError("dtype", `${where}: ${name}.dtype must be "f32", got ${showValue(dtype)}`);
-  }
-  return withArray(where, name, plainFloats(data), readShape(where, name, shape));
+  if (isFloat32Array(data) && dtype !== "f16") return plainFloats(data);
+  if (isFloat16Array(data) && dtype !== "f32") return plainHalves(data);
+  if (isUint16Array(data) && dtype === "f16") return plainHalves(data);
+  const wanted = dtype === "f16" ? 'a Float16Array or a Uint16Array of bits for dtype "f16"' : "a Float32Array";
+  throw new HeedError("dtype", `${where}: ${name}.data must be ${wanted}, got ${showKind(data)}${hintFor(name, data)}`);
+}
+
+function hintFor(name: string, data: unknown): string {
+  if (name === "bias" && isUint8Array(data)) return "; what selects keys is a mask";
+  return isUint16Array(data) || isFloat16Array(data) ? '; halves are of dtype "f16"' : "";
 }
 
 /** A `{ data, shape }` of bytes or booleans. Bytes other than 0 and 1 are refused rather than guessed at. */
@@ -97,11 +140,6 @@ function readFields(
   throw new HeedError("dtype", `${where}: ${name} must be ${wanted}, got ${got}`);
 }
 
-function refuseHalf(where: string, name: string, data: unknown, dtype: unknown): void {
-  if (typedArrayName(data) !== "Float16Array" && dtype !== "f16") return;
-  throw new HeedError("unsupported", `${where}: ${name} in half precision is not supported by this version of heed`);
-}
-
 function readMaskData(where: string, data: unknown): Uint8Array {
   if (Array.isArray(data)) return fromBooleans(where, data);
   if (!isUint8Array(data)) {
@@ -131,7 +169,7 @@ function fromBooleans(where: string, data: readonly unknown[]): Uint8Array {
 function withArray(
   where: string,
   name: string,
-  array: Float32Array | Uint8Array,
+  array: Float32Array | Uint16Array | Uint8Array,
   shape: readonly number[],
 ): ReadTensor {
   const elements = product(shape);
@@ -143,7 +181,12 @@ function withArray(
       `${where}: ${name} of shape ${showShape(shape)} must have ${elements} elements, got ${array.length}${detached}`,
     );
   }
-  return { source: { kind: "array", array }, shape, elements };
+  return { source: { kind: "array", array }, dtype: dtypeOf(array), shape, elements };
+}
+
+function dtypeOf(array: Float32Array | Uint16Array | Uint8Array): Operand["dtype"] {
+  if (array instanceof Uint16Array) return "f16";
+  return array instanceof Float32Array ? "f32" : "bool";
 }
 
 function showKind(value: unknown): string {

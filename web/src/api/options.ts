@@ -1,6 +1,7 @@
 // The options of every call: public types, names and defaults. What the values must be is checked in read-options.ts.
 
 import type { Tensor } from "./tensor.js";
+import type { HalfArray } from "./typed-array.js";
 
 /** `bhnd` [B, H, L, D], `bnhd` [B, L, H, D], `packed` [B, L, H*D]. */
 export type Layout = "bhnd" | "bnhd" | "packed";
@@ -12,8 +13,13 @@ export interface TensorLike {
   readonly dtype?: "f32" | undefined;
 }
 
-/** What `attention` takes for query, key, value and bias. */
-export type TensorInput = TensorLike | Tensor;
+/** The same in half precision, a Float16Array or its bits. Computed with in single precision; nothing is widened as a whole. */
+export type HalfTensorLike =
+  | { readonly data: HalfArray; readonly shape: readonly number[]; readonly dtype?: "f16" | undefined }
+  | { readonly data: Uint16Array; readonly shape: readonly number[]; readonly dtype: "f16" };
+
+/** What `attention` takes for query, key and value, of one precision or several. */
+export type TensorInput = TensorLike | HalfTensorLike | Tensor;
 
 /** 1 / true = attend. */
 export interface MaskLike {
@@ -24,8 +30,13 @@ export interface MaskLike {
 /** A mask with its shape, or bare values of exactly [L, S] or [B, H, L, S]. */
 export type MaskInput = MaskLike | Uint8Array | readonly boolean[];
 
-/** A bias with its shape, or bare values of exactly [L, S] or [B, H, L, S]. */
-export type BiasInput = TensorInput | Float32Array;
+/** A bias with its shape, or bare values of exactly [L, S] or [B, H, L, S]. In single precision. */
+export type BiasInput = TensorLike | Tensor | Float32Array;
+
+export interface TensorOptions {
+  /** How the values are kept: "f16" takes half the memory, and rounds a Float32Array. Default: as they are given, else "f32". */
+  readonly dtype?: "f32" | "f16" | undefined;
+}
 
 export interface ReturnOptions {
   /** Default true. */
@@ -81,6 +92,8 @@ export interface AttentionOptions {
   readonly alibiSlopes?: ArrayLike<number> | undefined;
   /** One a query head: a logit that joins the denominator only. */
   readonly sinks?: ArrayLike<number> | undefined;
+  /** Each weight becomes 0 with probability p and is else divided by 1 - p; which, follows from the seed, a whole number of 32 bits. */
+  readonly dropout?: { readonly p: number; readonly seed?: number | undefined } | undefined;
   readonly normalize?: "softmax" | undefined;
   readonly return?: ReturnOptions | undefined;
   /** Default "bhnd". */
@@ -155,6 +168,7 @@ export const ATTENTION_OPTIONS = [
   "cuSeqlensK",
   "alibiSlopes",
   "sinks",
+  "dropout",
   "normalize",
   "return",
   "layout",
@@ -166,17 +180,11 @@ export const ATTENTION_OPTIONS = [
 ] as const;
 
 /** Options that heed names but this version does not compute: refused by name, never ignored. */
-export const ATTENTION_OPTIONS_TO_COME = [
-  "scoreMod",
-  "maskMod",
-  "probMod",
-  "blocks",
-  "topK",
-  "dropout",
-  "cache",
-] as const;
+export const ATTENTION_OPTIONS_TO_COME = ["scoreMod", "maskMod", "probMod", "blocks", "topK", "cache"] as const;
 
 export const RETURN_OPTIONS = ["output", "weights", "lse", "scores", "entropy"] as const;
+export const TENSOR_OPTIONS = ["dtype"] as const;
+export const DROPOUT_OPTIONS = ["p", "seed"] as const;
 export const WEIGHT_OPTIONS = ["rows"] as const;
 export const SCORE_STAGES = ["raw", "capped", "masked"] as const;
 

@@ -1,12 +1,13 @@
 // Options as a user gives them -> checked values with defaults filled in. Knows no tensor: shapes are validate.ts's.
 
-import type { CausalRule, ScoreStage } from "../backends/backend.js";
+import type { CausalRule, Dropout, ScoreStage } from "../backends/backend.js";
 import { showValue } from "./describe.js";
 import { HeedError } from "./errors.js";
 import {
   ATTENTION_OPTIONS,
   ATTENTION_OPTIONS_TO_COME,
   DEFAULTS,
+  DROPOUT_OPTIONS,
   type Layout,
   NORMALIZERS,
   NORMALIZERS_TO_COME,
@@ -41,6 +42,7 @@ export interface ReadOptions {
   readonly mask: unknown;
   readonly softcap: number | null;
   readonly causal: CausalRule;
+  readonly dropout: Dropout | null;
   /** Read with the shapes. */
   readonly structure: GivenStructure;
   readonly output: boolean;
@@ -69,6 +71,7 @@ export function readAttentionOptions(where: string, options: unknown): ReadOptio
     mask: given["mask"],
     softcap: readSoftcap(where, given["softcap"]),
     causal: readCausal(where, given["causal"]),
+    dropout: readDropout(where, given["dropout"]),
     structure: {
       window: given["window"],
       qOffset: given["qOffset"],
@@ -141,6 +144,24 @@ function readSoftcap(where: string, value: unknown): number | null {
   const softcap = readFinite(where, "softcap", value, null);
   if (softcap === null || (softcap >= 1e-30 && softcap <= 1e30)) return softcap;
   throw new HeedError("option", `${where}: softcap must be between 1e-30 and 1e30, got ${showValue(value)}`);
+}
+
+/** Null where nothing is dropped. */
+function readDropout(where: string, value: unknown): Dropout | null {
+  if (value === undefined) return null;
+  const { p, seed } = readRecord(where, "dropout", value, DROPOUT_OPTIONS);
+  if (typeof p !== "number" || !(p >= 0 && p <= 1)) {
+    throw new HeedError("option", `${where}: dropout.p must be between 0 and 1, got ${showValue(p)}`);
+  }
+  const isSeed = typeof seed === "number" && Number.isInteger(seed) && seed >= 0 && seed < 2 ** 32;
+  if (!isSeed && (p > 0 || seed !== undefined)) {
+    throw new HeedError(
+      "option",
+      `${where}: dropout.seed must be a whole number from 0 to 2^32 - 1, got ${showValue(seed)}`,
+    );
+  }
+  const single = Math.fround(p);
+  return isSeed && single > 0 ? { p: single, seed } : null;
 }
 
 function readCausal(where: string, value: unknown): CausalRule {

@@ -1,8 +1,9 @@
 // Tensors that live in an engine, so that repeated calls copy nothing; and the plain arrays that calls return.
 
-import type { Backend, Resident } from "../backends/backend.js";
+import type { Backend, DType, Resident } from "../backends/backend.js";
 import { DISPOSE, finalise, unfinalise } from "../memory/disposable.js";
 import { HeedError } from "./errors.js";
+import { widenHalves } from "./half.js";
 
 /** A result: an array of the caller's own. */
 export interface ArrayTensor {
@@ -16,7 +17,7 @@ export class Tensor {
   /** @internal Its name in messages, whatever a minifier calls the class. */
   static readonly name: string = "Tensor";
   readonly shape: readonly number[];
-  readonly dtype: "f32" = "f32";
+  readonly dtype: DType;
   readonly location: "wasm" = "wasm";
   readonly #backend: Backend;
   readonly #resident: Resident;
@@ -24,6 +25,7 @@ export class Tensor {
   /** @internal Users call `heed.tensor`. */
   constructor(backend: Backend, resident: Resident, shape: readonly number[]) {
     this.shape = Object.freeze([...shape]);
+    this.dtype = resident.dtype;
     this.#backend = backend;
     this.#resident = resident;
     finalise(this, () => backend.free(resident));
@@ -38,9 +40,10 @@ export class Tensor {
     return tensor.#resident;
   }
 
-  /** Its values, copied. Rejects with HeedError `disposed` when it is gone. */
+  /** Its values, copied, in single precision. Rejects with HeedError `disposed` when it is gone. */
   async read(): Promise<Float32Array> {
-    return this.#backend.download(Tensor.residentOf(this, this.#backend, "Tensor.read: this"));
+    const data = await this.#backend.download(Tensor.residentOf(this, this.#backend, "Tensor.read: this"));
+    return data instanceof Uint16Array ? widenHalves(data) : data;
   }
 
   /** Frees its memory, once calls that already use it are done. Can be repeated. */

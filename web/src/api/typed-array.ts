@@ -15,12 +15,30 @@ export function isFloat32Array(value: unknown): value is Float32Array {
   return typedArrayName(value) === "Float32Array";
 }
 
+/** A Float16Array as far as heed reads one: the class is newer than many compilers' libraries. */
+export interface HalfArray {
+  readonly [Symbol.toStringTag]: "Float16Array";
+  readonly BYTES_PER_ELEMENT: number;
+  readonly buffer: ArrayBufferLike;
+  readonly byteOffset: number;
+  readonly byteLength: number;
+  readonly length: number;
+}
+
+export function isFloat16Array(value: unknown): value is HalfArray {
+  return typedArrayName(value) === "Float16Array";
+}
+
+export function isUint16Array(value: unknown): value is Uint16Array {
+  return typedArrayName(value) === "Uint16Array";
+}
+
 export function isUint8Array(value: unknown): value is Uint8Array {
   return typedArrayName(value) === "Uint8Array";
 }
 
 /** Its elements; 0 when its buffer was transferred away. */
-export function lengthOf(array: Float32Array | Uint8Array): number {
+export function lengthOf(array: Float32Array | HalfArray | Uint16Array | Uint8Array): number {
   return length(array) as number;
 }
 
@@ -30,6 +48,20 @@ export function plainFloats(array: Float32Array): Float32Array {
   // A buffer that was transferred away takes no view, not even an empty one.
   if (size === 0) return new Float32Array(0);
   return new Float32Array(buffer(array) as ArrayBuffer, byteOffset(array) as number, size);
+}
+
+/** The bits of halves, where they lie. */
+export function plainHalves(array: HalfArray | Uint16Array): Uint16Array {
+  const size = lengthOf(array);
+  if (size === 0) return new Uint16Array(0);
+  return new Uint16Array(buffer(array) as ArrayBuffer, byteOffset(array) as number, size);
+}
+
+/** A copy of halves that is of the class that they are. */
+export function copyHalves(array: HalfArray | Uint16Array): HalfArray | Uint16Array {
+  const bits = plainHalves(array).slice();
+  const { Float16Array: Halves } = globalThis as { readonly Float16Array?: new (buffer: ArrayBuffer) => HalfArray };
+  return isFloat16Array(array) && Halves !== undefined ? new Halves(bits.buffer) : bits;
 }
 
 export function plainBytes(array: Uint8Array): Uint8Array {

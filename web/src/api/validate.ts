@@ -4,7 +4,7 @@ import type { AttentionProblem, Backend, Dims4, Operand, OutputView, WeightForm 
 import { showShape, showValue } from "./describe.js";
 import { HeedError } from "./errors.js";
 import { dense, perHeadShape, userShape, type Walk, walkOf } from "./layout.js";
-import { MAX_ELEMENTS, product, type ReadTensor, readMask, readTensor, withBareShape } from "./operands.js";
+import { MAX_ELEMENTS, product, type ReadTensor, readBias, readMask, readTensor, withBareShape } from "./operands.js";
 import type { Layout } from "./options.js";
 import type { ReadOptions, WantedWeights } from "./read-options.js";
 import { readStructure } from "./structure.js";
@@ -45,10 +45,11 @@ export function validateAttention(
     key: operand(key, walks.key),
     value: operand(value, walks.value),
     mask: broadcastOperand(where, "mask", options.mask, target, (mask) => readMask(where, mask)),
-    bias: broadcastOperand(where, "bias", options.bias, target, (bias) => readTensor(where, "bias", bias, backend)),
+    bias: broadcastOperand(where, "bias", options.bias, target, (bias) => readBias(where, bias, backend)),
     scale: effectiveScale(where, options, walks.query.shape[3]),
     softcap: options.softcap,
     causal: options.causal,
+    dropout: options.dropout,
     structure: readStructure(where, options.structure, target),
     output,
     weights: form && { ...outputView(where, "weights", dense("bhnd", weightsShape(form, target))), form },
@@ -151,7 +152,7 @@ function scoresShape(query: Walk, key: Walk): Dims4 {
 }
 
 function operand(read: ReadTensor, walk: Walk): Operand {
-  return { source: read.source, elements: read.elements, ...walk };
+  return { source: read.source, dtype: read.dtype, elements: read.elements, ...walk };
 }
 
 /** A mask or bias over [B, H, L, S]: axes of size 1 repeat, a shorter last axis masks the keys beyond it. */
@@ -176,6 +177,7 @@ function broadcastOperand(
   const step = (index: 0 | 1 | 2 | 3): number => (full[index] === 1 && target[index] !== 1 ? 0 : walk.strides[index]);
   return {
     source: tensor.source,
+    dtype: tensor.dtype,
     elements: tensor.elements,
     shape: full,
     strides: [step(0), step(1), step(2), step(3)],

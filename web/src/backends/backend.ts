@@ -3,21 +3,26 @@
 /** Four axes, always [batch, heads, length, dim], whatever the caller's layout. */
 export type Dims4 = readonly [number, number, number, number];
 
+/** Numbers in single precision, or in half, which are computed with in single precision. */
+export type DType = "f32" | "f16";
+
 /** Values that live in a backend's memory. Immutable once made; only the backend that made it can use it. */
 export interface Resident {
   readonly elements: number;
+  readonly dtype: DType;
   /** False from `free` on, and after the backend's own end. */
   readonly live: boolean;
 }
 
-/** Where the numbers of an operand are: in an array of the caller's, or in the backend's memory already. */
+/** Where the numbers of an operand are: in an array of the caller's (halves by their bits), or in the backend's memory already. */
 export type Source =
-  | { readonly kind: "array"; readonly array: Float32Array | Uint8Array }
+  | { readonly kind: "array"; readonly array: Float32Array | Uint16Array | Uint8Array }
   | { readonly kind: "resident"; readonly resident: Resident };
 
 /** One input: its numbers, and how [batch, heads, length, dim] walks over them. Strides count elements; 0 broadcasts. */
 export interface Operand {
   readonly source: Source;
+  readonly dtype: DType | "bool";
   readonly elements: number;
   readonly shape: Dims4;
   readonly strides: Dims4;
@@ -60,6 +65,14 @@ export interface AttentionStructure {
 /** How far the scores have come when they are handed out. */
 export type ScoreStage = "raw" | "capped" | "masked";
 
+/** After the softmax: which weights become zeros and what the others are divided by. The hash is in docs/semantics.md. */
+export interface Dropout {
+  /** In (0, 1], single precision. */
+  readonly p: number;
+  /** 32 bits, unsigned. */
+  readonly seed: number;
+}
+
 /** Weights that are wanted: of each head for queries [from, to), or their mean over the query heads. */
 export type WeightForm = { readonly of: "rows"; readonly from: number; readonly to: number } | { readonly of: "mean" };
 
@@ -70,13 +83,14 @@ export interface AttentionProblem {
   readonly value: Operand;
   /** Bytes, nonzero = attend, broadcast against [batch, query heads, query length, key length]. */
   readonly mask: Operand | null;
-  /** Floats added to the scores, broadcast likewise. */
+  /** Floats of single precision added to the scores, broadcast likewise. */
   readonly bias: Operand | null;
   /** Everything that multiplies the scores, temperature included. */
   readonly scale: number;
   /** Scores become softcap * tanh(score / softcap). */
   readonly softcap: number | null;
   readonly causal: CausalRule;
+  readonly dropout: Dropout | null;
   readonly structure: AttentionStructure;
   readonly output: OutputView;
   readonly weights: (OutputView & { readonly form: WeightForm }) | null;
@@ -124,9 +138,10 @@ export interface Backend {
   report(): BackendReport;
   attention(problem: AttentionProblem, signal: AbortSignal | null): Promise<AttentionComputed>;
   attentionSync(problem: AttentionProblem): AttentionComputed;
-  upload(data: Float32Array): Resident;
-  zeros(elements: number): Resident;
-  download(resident: Resident): Promise<Float32Array>;
+  /** Halves by their bits. */
+  upload(data: Float32Array | Uint16Array): Resident;
+  zeros(elements: number, dtype: DType): Resident;
+  download(resident: Resident): Promise<Float32Array | Uint16Array>;
   free(resident: Resident): void;
   dispose(): void;
 }

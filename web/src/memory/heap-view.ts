@@ -1,5 +1,10 @@
 // The only maker of views on a wasm heap. A view goes stale when memory grows, so none outlives the function that asked for it.
 
+/** The bytes of an array, where they lie. */
+export function bytesIn({ buffer, byteOffset, byteLength }: ArrayBufferView): Uint8Array {
+  return new Uint8Array(buffer, byteOffset, byteLength);
+}
+
 export class HeapView {
   readonly #memory: WebAssembly.Memory;
 

@@ -26,6 +26,7 @@ export interface ReferenceOptions {
   readonly cuSeqlensK?: ArrayLike<number> | undefined;
   readonly alibiSlopes?: ArrayLike<number> | undefined;
   readonly sinks?: ArrayLike<number> | undefined;
+  readonly dropout?: { readonly p: number; readonly seed?: number | undefined } | undefined;
   readonly mask?: ReferenceMask | undefined;
   readonly bias?: ReferenceTensor | undefined;
   readonly layout?: "bhnd" | "bnhd" | "packed" | undefined;
@@ -81,6 +82,7 @@ export function attention(
   const capped = new Float64Array(weights.length);
   const masked = new Float64Array(weights.length);
 
+  const kept = dropoutOf(options.dropout);
   let row = 0;
   for (let b = 0; b < batch; b++) {
     for (let h = 0; h < queryHeads; h++) {
@@ -101,12 +103,13 @@ export function attention(
         masked.set(scores, row * keyLength);
         const { probabilities, logSum } = softmax(scores, options.sinks?.[h] ?? -Infinity);
         entropy[row] = probabilities.reduce((sum, p) => (p === 0 ? sum : sum - p * Math.log(p)), 0);
-        weights.set(probabilities, row * keyLength);
+        const given = probabilities.map((p, j) => p * kept(row, j));
+        weights.set(given, row * keyLength);
         lse[row] = logSum;
         for (let e = 0; e < valueDim; e++) {
           let sum = 0;
-          for (const [j, p] of probabilities.entries()) {
-            // A masked value is not read into the sum: it may be NaN.
+          for (const [j, p] of given.entries()) {
+            // A masked or dropped value is not read into the sum: it may be NaN.
             if (p > 0) sum += p * at(v, [b, g, j, e]);
           }
           output[row * valueDim + e] = sum;
@@ -147,6 +150,23 @@ function softmax(scores: readonly number[], sink: number): { probabilities: Floa
   const exponentials = Float64Array.from(scores, (score) => Math.exp(score - max));
   const sum = exponentials.reduce((total, term) => total + term, Math.exp(sink - max));
   return { probabilities: exponentials.map((term) => term / sum), logSum: max + Math.log(sum) };
+}
+
+/** What the weight of key j in a row is multiplied with; rows count the queries of all heads and batch entries. */
+function dropoutOf(dropout: ReferenceOptions["dropout"]): (row: number, j: number) => number {
+  const p = Math.fround(dropout?.p ?? 0);
+  if (p === 0) return () => 1;
+  const dropped = Math.floor(p * 2 ** 32);
+  const ofSeed = mix((dropout?.seed ?? 0) + 0x9e3779b9);
+  return (row, j) => (mix(mix(ofSeed ^ row) ^ Math.imul(j, 0x9e3779b9)) >>> 0 < dropped ? 0 : 1 / (1 - p));
+}
+
+/** Mixes the bits of a 32-bit number: "lowbias32" of github.com/skeeto/hash-prospector. */
+function mix(number: number): number {
+  let x = number | 0;
+  x = Math.imul(x ^ (x >>> 16), 0x7feb352d);
+  x = Math.imul(x ^ (x >>> 15), 0x846ca68b);
+  return x ^ (x >>> 16);
 }
 
 /** Where query i stands among the keys: lower-right unless told otherwise, by the lengths that are valid. */

@@ -2,6 +2,7 @@
 
 import { HeedError } from "../../api/errors.js";
 import { MAX_BLOCK_BYTES } from "../../memory/arena.js";
+import { bytesIn } from "../../memory/heap-view.js";
 import type { AttentionProblem, CausalRule, Operand, OutputView, ScoreStage } from "../backend.js";
 import { ATTENTION_CALL } from "./generated/attention-call.js";
 import { WasmResident } from "./residents.js";
@@ -45,6 +46,8 @@ export interface Job {
 const CAUSAL: Readonly<Record<CausalRule, number>> = { none: 0, "lower-right": 1, "upper-left": 2 };
 
 const STAGE: Readonly<Record<ScoreStage, number>> = { raw: 0, capped: 1, masked: 2 };
+
+const DTYPE: Readonly<Record<Operand["dtype"], number>> = { f32: 0, f16: 1, bool: 0 };
 
 /** Says that a side of the window, or a range of rows, has no end. */
 const OPEN = -1;
@@ -100,6 +103,11 @@ export function jobOf(problem: AttentionProblem): Job {
   const floats = new Float32Array(call.buffer);
   floats[ATTENTION_CALL.scale] = problem.scale;
   floats[ATTENTION_CALL.softcap] = problem.softcap ?? 0;
+  floats[ATTENTION_CALL.dropoutP] = problem.dropout?.p ?? 0;
+  call[ATTENTION_CALL.dropoutSeed] = problem.dropout?.seed ?? 0;
+  call[ATTENTION_CALL.queryType] = DTYPE[problem.query.dtype];
+  call[ATTENTION_CALL.keyType] = DTYPE[problem.key.dtype];
+  call[ATTENTION_CALL.valueType] = DTYPE[problem.value.dtype];
   call[ATTENTION_CALL.sequences] = (structure.sequences?.queryStarts.length ?? 1) - 1;
   call[ATTENTION_CALL.windowLeft] = structure.windowLeft ?? OPEN;
   call[ATTENTION_CALL.windowRight] = structure.windowRight ?? OPEN;
@@ -158,7 +166,7 @@ function writeWalk(call: Int32Array, word: number, walk: Pick<OutputView, "shape
 }
 
 /** The bytes of an operand. Reading the other arguments ran code of the caller's, which may have taken its buffer away. */
-function bytesOf(array: Float32Array | Uint8Array, elements: number): Uint8Array {
+function bytesOf(array: Float32Array | Uint16Array | Uint8Array, elements: number): Uint8Array {
   if (array.length !== elements) {
     throw new HeedError(
       "shape",
@@ -167,7 +175,7 @@ function bytesOf(array: Float32Array | Uint8Array, elements: number): Uint8Array
   }
   // A buffer that was transferred away takes no view, not even an empty one.
   if (elements === 0) return new Uint8Array(0);
-  return new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
+  return bytesIn(array);
 }
 
 function ownResident(resident: unknown): WasmResident {

@@ -2,7 +2,7 @@
 
 import { causeText, HeedError, type HeedErrorCode } from "../../api/errors.js";
 import { Arena, type Block, MAX_BLOCK_BYTES } from "../../memory/arena.js";
-import { HeapView } from "../../memory/heap-view.js";
+import { bytesIn, HeapView } from "../../memory/heap-view.js";
 import { ATTENTION_CALL } from "./generated/attention-call.js";
 import { type Job, type OutputPart, writeJob } from "./job.js";
 import type { FrontModule } from "./variants.js";
@@ -94,16 +94,16 @@ export class Kernels {
     return this.#abandoned;
   }
 
-  /** Copies floats into memory of their own. `source` is asked after allocating, which makes older views stale. */
-  upload(elements: number, source: () => Float32Array): number {
-    const address = this.#reserve(elements);
-    this.heap.floats(address, elements).set(source());
+  /** Copies bytes into memory of their own. `source` is asked after allocating, which makes older views stale. */
+  upload(bytes: number, source: () => ArrayBufferView): number {
+    const address = this.allocate(Math.max(1, bytes));
+    this.heap.bytes(address, bytes).set(bytesIn(source()));
     return address;
   }
 
-  zeros(elements: number): number {
-    const address = this.#reserve(elements);
-    this.heap.floats(address, elements).fill(0);
+  zeros(bytes: number): number {
+    const address = this.allocate(Math.max(1, bytes));
+    this.heap.bytes(address, bytes).fill(0);
     return address;
   }
 
@@ -117,10 +117,6 @@ export class Kernels {
     const address = bytes <= MAX_BLOCK_BYTES ? this.#raw.allocate(bytes) >>> 0 : 0;
     if (address === 0) throw new HeedError("memory", `heed: the engine's memory has no room for ${bytes} more bytes`);
     return address;
-  }
-
-  #reserve(elements: number): number {
-    return this.allocate(Math.max(1, elements) * Float32Array.BYTES_PER_ELEMENT);
   }
 
   #assertUsable(): void {

@@ -1,25 +1,35 @@
 // Values that live in the front instance's memory, and the counting that keeps them there while a call uses them.
 
-import type { Resident } from "../backend.js";
+import type { DType, Resident } from "../backend.js";
 import type { Kernels } from "./kernels.js";
 
 let lastId = 0;
+
+export function byteSize(elements: number, dtype: DType): number {
+  return elements * (dtype === "f16" ? Uint16Array : Float32Array).BYTES_PER_ELEMENT;
+}
 
 export class WasmResident implements Resident {
   /** Names it in the worker's messages; never reused. */
   readonly id: number;
   readonly elements: number;
+  readonly dtype: DType;
   /** In the front instance's heap; changes when the engine falls back to another memory. */
   address: number;
   /** Calls that are using it. */
   users = 0;
   live = true;
 
-  constructor(address: number, elements: number) {
+  constructor(address: number, elements: number, dtype: DType) {
     lastId += 1;
     this.id = lastId;
     this.address = address;
     this.elements = elements;
+    this.dtype = dtype;
+  }
+
+  get bytes(): number {
+    return byteSize(this.elements, this.dtype);
   }
 }
 
@@ -32,8 +42,8 @@ export class Residents {
     this.#release = release;
   }
 
-  add(address: number, elements: number): WasmResident {
-    const resident = new WasmResident(address, elements);
+  add(address: number, elements: number, dtype: DType): WasmResident {
+    const resident = new WasmResident(address, elements, dtype);
     this.#all.add(resident);
     return resident;
   }
@@ -59,8 +69,8 @@ export class Residents {
   /** Copies everything from one memory to another. Throws HeedError `memory`. */
   move(from: Kernels, to: Kernels): void {
     for (const resident of this.#all) {
-      const { address, elements } = resident;
-      resident.address = to.upload(elements, () => from.heap.floats(address, elements));
+      const { address, bytes } = resident;
+      resident.address = to.upload(bytes, () => from.heap.bytes(address, bytes));
     }
   }
 

@@ -186,8 +186,8 @@ export class PrivateRunner implements Runner {
   /** The residents of a job, with the data of those that the worker has not had yet. */
   #residentsOf(job: Job): BlockMessage["residents"] {
     const sent = new Set(this.#sent);
-    return job.residents.map(({ word, resident: { id, address, elements } }) => {
-      const data = sent.has(id) ? null : new Float32Array(this.#kernels.heap.floats(address, elements)).buffer;
+    return job.residents.map(({ word, resident: { id, address, bytes } }) => {
+      const data = sent.has(id) ? null : new Uint8Array(this.#kernels.heap.bytes(address, bytes)).buffer;
       sent.add(id);
       return { word, id, data };
     });

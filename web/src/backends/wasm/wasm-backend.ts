@@ -2,11 +2,19 @@
 
 import { causeText, HeedError } from "../../api/errors.js";
 import type { Choice } from "../../platform/select.js";
-import type { AttentionComputed, AttentionProblem, Backend, BackendReport, Computed, Resident } from "../backend.js";
+import type {
+  AttentionComputed,
+  AttentionProblem,
+  Backend,
+  BackendReport,
+  Computed,
+  DType,
+  Resident,
+} from "../backend.js";
 import { type Job, jobOf, type OutputPart, snapshot } from "./job.js";
 import type { Finished } from "./kernels.js";
 import { SerialQueue, type Ticket } from "./queue.js";
-import { Residents, WasmResident } from "./residents.js";
+import { byteSize, Residents, WasmResident } from "./residents.js";
 import { type OpenRung, openRung, type RungOverrides } from "./rung.js";
 import { WorkerLost } from "./worker-link.js";
 
@@ -79,23 +87,22 @@ export class WasmBackend implements Backend {
     return this.#collect(kernels.compute(job), job, problem);
   }
 
-  upload(data: Float32Array): Resident {
+  upload(data: Float32Array | Uint16Array): Resident {
     const { kernels } = this.#current("tensor");
-    return this.#residents.add(
-      kernels.upload(data.length, () => data),
-      data.length,
-    );
+    const address = kernels.upload(data.byteLength, () => data);
+    return this.#residents.add(address, data.length, data instanceof Uint16Array ? "f16" : "f32");
   }
 
-  zeros(elements: number): Resident {
+  zeros(elements: number, dtype: DType): Resident {
     const { kernels } = this.#current("zeros");
-    return this.#residents.add(kernels.zeros(elements), elements);
+    return this.#residents.add(kernels.zeros(byteSize(elements, dtype)), elements, dtype);
   }
 
-  async download(resident: Resident): Promise<Float32Array> {
+  async download(resident: Resident): Promise<Float32Array | Uint16Array> {
     const { kernels } = this.#current("Tensor.read");
     if (!(resident instanceof WasmResident) || !resident.live) throw disposedError("Tensor.read");
-    return kernels.heap.floats(resident.address, resident.elements).slice();
+    const { buffer } = new Uint8Array(kernels.heap.bytes(resident.address, resident.bytes));
+    return resident.dtype === "f16" ? new Uint16Array(buffer) : new Float32Array(buffer);
   }
 
   free(resident: Resident): void {
@@ -148,8 +155,9 @@ export class WasmBackend implements Backend {
       }
       const { kernels } = this.#current("attention");
       const resident = this.#residents.add(
-        kernels.upload(part.elements, () => finished.view(part)),
+        kernels.upload(byteSize(part.elements, "f32"), () => finished.view(part)),
         part.elements,
+        "f32",
       );
       made.push(resident);
       return { kind: "resident", resident };

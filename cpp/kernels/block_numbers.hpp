@@ -1,0 +1,56 @@
+// The keys and values of the block that a task is at, in single precision: where they lie, or, of halves,
+// in scratch memory, widened once for all the panels that the block passes.
+#pragma once
+
+#include "kernels/half.hpp"
+#include "kernels/weighted_sum.hpp"
+
+namespace heed::kernels {
+
+/// Does what it is asked for, and once.
+template <class Arch>
+class BlockNumbers {
+ public:
+  /// Keys [start, stop). `widened` has room for those of halves.
+  BlockNumbers(const AttentionBlock& block, int start, int stop, float* widened)
+      : block_(block), start_(start), count_(stop - start), widened_(widened) {}
+
+  /// From the key numbered `first` on.
+  Lines keys(int first) {
+    if (!keys_.numbers) keys_ = read(block_.key, block_.key_stride, block_.head_dim, widened_);
+    return keys_.from(first - start_);
+  }
+
+  Lines values(int first) { return all_values().from(first - start_); }
+
+  bool are_values_finite() {
+    if (!is_known_) {
+      are_finite_ = are_all_finite<Arch>(all_values(), count_, block_.value_dim);
+      is_known_ = true;
+    }
+    return are_finite_;
+  }
+
+ private:
+  Lines all_values() {
+    float* const room = widened_ + widened_floats(block_.key.precision, block_.head_dim, block_.key_block);
+    if (!values_.numbers) values_ = read(block_.value, block_.value_stride, block_.value_dim, room);
+    return values_;
+  }
+
+  Lines read(Numbers numbers, std::ptrdiff_t stride, int length, float* room) const {
+    if (numbers.precision == Precision::single) return {numbers.floats() + start_ * stride, stride};
+    widen_lines<Arch>(numbers.halves() + start_ * stride, stride, count_, length, room);
+    return {room, length};
+  }
+
+  const AttentionBlock& block_;
+  int start_, count_;
+  float* widened_;
+  Lines keys_{};
+  Lines values_{};
+  bool is_known_ = false;
+  bool are_finite_ = false;
+};
+
+}  // namespace heed::kernels

@@ -1,0 +1,29 @@
+#include "reference/numbers.hpp"
+
+#include <cmath>
+#include <limits>
+
+namespace heed::reference {
+
+double value_of(Half half) {
+  const auto bits = static_cast<unsigned>(half);
+  const double sign = (bits & 0x8000U) != 0 ? -1.0 : 1.0;
+  const int exponent = static_cast<int>((bits >> 10U) & 0x1FU);
+  const auto fraction = static_cast<double>(bits & 0x3FFU);
+  if (exponent == 0) return sign * std::ldexp(fraction, -24);
+  if (exponent < 31) return sign * std::ldexp(1024.0 + fraction, exponent - 25);
+  return fraction == 0.0 ? sign * std::numeric_limits<double>::infinity() : std::numeric_limits<double>::quiet_NaN();
+}
+
+std::vector<double> read_row(const FloatView& view, Index batch, Index head, Index row) {
+  const void* const start = view.at(batch, head, row);
+  std::vector<double> numbers;
+  for (Index d = 0; d < view.shape[3]; ++d) {
+    const Index at = d * view.strides[3];
+    numbers.push_back(view.dtype == DType::f16 ? value_of(static_cast<const Half*>(start)[at])
+                                               : static_cast<double>(static_cast<const float*>(start)[at]));
+  }
+  return numbers;
+}
+
+}  // namespace heed::reference

@@ -1,0 +1,15 @@
+// Numbers of either precision in double precision, by the definition of their format.
+#pragma once
+
+#include <vector>
+
+#include "heed/tensor_view.hpp"
+
+namespace heed::reference {
+
+double value_of(Half half);
+
+/// One row of a view.
+std::vector<double> read_row(const FloatView& view, Index batch, Index head, Index row);
+
+}  // namespace heed::reference

@@ -1,0 +1,23 @@
+// The four artefacts are what their names say, so that a test of a variant is a test of it.
+
+import { describe, expect, test } from "vitest";
+import { decodeBase64 } from "../../web/src/backends/wasm/binary.js";
+import { VARIANTS } from "../../web/src/backends/wasm/variants.js";
+
+/** f32x4.relaxed_madd as it stands in a binary. */
+const RELAXED_MADD = [0xfd, 0x85, 0x02];
+
+describe.each(["wasm-simd", "wasm-relaxed", "wasm-simd-threads", "wasm-relaxed-threads"] as const)("%s", (name) => {
+  test("shares its memory and fuses its sums if and only if its name says so", async () => {
+    const binary = decodeBase64((await VARIANTS[name]()).binary);
+    const imports = WebAssembly.Module.imports(await WebAssembly.compile(binary));
+    expect(imports.some(({ kind }) => kind === "memory")).toBe(name.endsWith("-threads"));
+    const fused = binary.reduce(
+      (count, _, at) => count + Number(RELAXED_MADD.every((b, i) => binary[at + i] === b)),
+      0,
+    );
+    // Twelve in each tile; by chance the three bytes meet once in 16 million.
+    if (name.includes("relaxed")) expect(fused).toBeGreaterThan(24);
+    else expect(fused).toBe(0);
+  });
+});

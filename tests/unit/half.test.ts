@@ -1,0 +1,116 @@
+// Half precision: rounding and widening by the format's definition, and calls that give what the same numbers give in single.
+
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { roundToHalves, widenHalves } from "../../web/src/api/half.js";
+import type { Heed, TensorInput, TensorLike } from "../../web/src/index.js";
+import { cases, EVERYTHING, type EverythingResult, firstDifferentBit } from "../support/cases.js";
+import { ENGINE_KINDS, openKind } from "../support/engines.js";
+import { Random } from "../support/random.js";
+
+const ALL = Uint16Array.from({ length: 2 ** 16 }, (_, bits) => bits);
+
+/** IEEE 754: sign, 5 bits of exponent with bias 15, 10 bits of fraction. */
+function numberOf(bits: number): number {
+  const [sign, exponent, fraction] = [bits >> 15 ? -1 : 1, (bits >> 10) & 31, bits & 1023];
+  if (exponent === 31) return fraction === 0 ? sign * Infinity : Number.NaN;
+  return sign * (exponent === 0 ? fraction * 2 ** -24 : (1024 + fraction) * 2 ** (exponent - 25));
+}
+
+describe("halves by their bits", () => {
+  test("every half widens to its value, zeros with their sign", () => {
+    const wide = widenHalves(ALL);
+    expect(ALL.findIndex((bits) => !Object.is(wide[bits], numberOf(bits)))).toBe(-1);
+  });
+
+  test("every half but a NaN rounds to itself, NaN to a NaN", () => {
+    const round = roundToHalves(widenHalves(ALL));
+    expect(ALL.findIndex((bits) => !Number.isNaN(numberOf(bits)) && round[bits] !== bits)).toBe(-1);
+    expect(ALL.every((bits) => !Number.isNaN(numberOf(bits)) || Number.isNaN(numberOf(round[bits] ?? 0)))).toBe(true);
+  });
+
+  test("what lies halfway goes to the even one, what lies beside it to the nearer", () => {
+    const largest = 0x7bff;
+    for (let bits = 0; bits < largest; bits++) {
+      const [below, above] = [numberOf(bits), numberOf(bits + 1)];
+      const middle = (below + above) / 2;
+      const even = bits % 2 === 0 ? bits : bits + 1;
+      const single = Float32Array.of(middle, -middle, middle + (above - middle) / 512, middle - (middle - below) / 512);
+      const wanted = [even, even | 0x8000, bits + 1, bits];
+      if (String(roundToHalves(single)) !== String(wanted)) expect([bits, ...roundToHalves(single)]).toEqual(wanted);
+    }
+    expect([...roundToHalves(Float32Array.of(65519.99, 65520, -1e38, 2 ** -25, 2 ** -26))]).toEqual([
+      largest,
+      0x7c00,
+      0xfc00,
+      0,
+      0,
+    ]);
+  });
+});
+
+const problems = cases(31, 24);
+const inHalf = ({ data, shape }: TensorLike): { bits: Uint16Array; single: TensorLike } => {
+  const bits = roundToHalves(data);
+  return { bits, single: { data: widenHalves(bits), shape } };
+};
+
+describe.each(ENGINE_KINDS)("$variant, $worker worker", (kind) => {
+  let heed: Heed;
+  beforeAll(async () => {
+    heed = await openKind(kind);
+  });
+  afterAll(() => heed.dispose());
+
+  test("halves give the bits of the same numbers in single precision, as arrays and as tensors", async () => {
+    const random = new Random(32);
+    for (const one of problems) {
+      const options = { ...one.options, ...EVERYTHING };
+      const tensors = [one.query, one.key, one.value].map((tensor): [TensorLike, TensorInput] => {
+        const { bits, single } = inHalf(tensor);
+        const { shape } = tensor;
+        const made = (): TensorInput => heed.tensor(random.chance(0.5) ? tensor.data : bits, shape, { dtype: "f16" });
+        if (random.chance(0.3)) return [tensor, tensor];
+        return [single, random.chance(0.5) ? { data: bits, shape, dtype: "f16" } : made()];
+      });
+      const [[q, hq] = fail(), [k, hk] = fail(), [v, hv] = fail()] = tensors;
+      const wanted: EverythingResult = heed.attentionSync(q, k, v, options);
+      const results: EverythingResult[] = [
+        await heed.attention(hq, hk, hv, options),
+        heed.attentionSync(hq, hk, hv, options),
+      ];
+      for (const got of results) {
+        expect(firstDifferentBit(got, wanted), one.name).toBeNull();
+        expect(got.output.dtype).toBe("f32");
+      }
+      for (const [, tensor] of tensors) if ("dispose" in tensor) tensor.dispose();
+    }
+  });
+
+  test("a tensor of halves reads as floats and takes no more than its bits", async () => {
+    const floats = Float32Array.of(1, -2.5, 65504, 1 / 3, 1e9, 2 ** -24);
+    using rounded = heed.tensor(floats, [2, 3], { dtype: "f16" });
+    expect([rounded.dtype, rounded.shape]).toEqual(["f16", [2, 3]]);
+    expect([...(await rounded.read())]).toEqual([1, -2.5, 65504, numberOf(0x3555), Infinity, 2 ** -24]);
+    using bits = heed.tensor(Uint16Array.of(0x3c00, 0x8000), [2], { dtype: "f16" });
+    expect([...(await bits.read())]).toEqual([1, -0]);
+    using zeros = heed.zeros([3], { dtype: "f16" });
+    expect([zeros.dtype, ...(await zeros.read())]).toEqual(["f16", 0, 0, 0]);
+    using single = heed.tensor(floats, [6]);
+    expect([single.dtype, await single.read()]).toEqual(["f32", floats]);
+  });
+
+  test("halves may be overwritten as soon as the call was made, and tensors freed", async () => {
+    const { bits, single } = inHalf({ data: new Random(33).floats(9 * 8), shape: [9, 8] });
+    const expected = await heed.attention(single, single, single);
+    const tensor = heed.tensor(bits, [9, 8], { dtype: "f16" });
+    const array = { data: bits, shape: [9, 8], dtype: "f16" } as const;
+    const calls = [heed.attention(array, tensor, tensor), heed.attention(tensor, array, array)];
+    bits.fill(0x7e00);
+    tensor.dispose();
+    expect(await Promise.all(calls)).toEqual([expected, expected]);
+  });
+});
+
+function fail(): never {
+  throw new Error("unreachable");
+}
