@@ -31,16 +31,13 @@ export async function studyShapes(stage, shapes, settings, log) {
   for (const shape of shapes) {
     const problem = shapeOf(shape);
     const wanted = participantsAt(shape).filter(settings.takesPart);
-    const isTooSlow = (/** @type {Participant} */ one) =>
-      !isHeed(one) && forecast.msOf(one.name, problem) > settings.pace.patienceMs;
-    const results = await measure(
-      stage,
-      problem,
-      wanted.filter((one) => !isTooSlow(one)),
-      settings.pace,
-    );
-    for (const { name, ms } of results) forecast.learn(name, problem, ms);
-    results.push(...wanted.filter(isTooSlow).map(({ name }) => leftOut(name, forecast.msOf(name, problem))));
+    const expected = (/** @type {Participant} */ one) => (isHeed(one) ? 0 : forecast.msOf(one.name, problem));
+    const isTooSlow = (/** @type {Participant} */ one) => expected(one) > settings.pace.patienceMs;
+    const absent = wanted.filter(isTooSlow).map((one) => leftOut(one.name, expected(one)));
+    const present = wanted.filter((one) => !isTooSlow(one));
+    const measured = await measure(stage, problem, present, settings.pace);
+    for (const { name, ms } of measured) forecast.learn(name, problem, ms);
+    const results = [...measured, ...absent];
     studies.push({ shape, flops: flopsOf(problem), keyBytes: keyBytesOf(problem), results });
     log(`  ${shape}: ${results.filter(({ failure }) => failure === null).length} measured`);
     if (scoreBytesOf(problem) > CLEAR_AFTER_BYTES) {
