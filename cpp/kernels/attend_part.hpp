@@ -17,12 +17,11 @@ struct KeysInLanes {
   using Arch = A;
 
   static void score(const Panel& panel, const AttentionBlock& block, const KeyBlock& keys, float* maximum) {
-    for (int j = 0; j < keys.lines() * kPanel<Arch>; j += kDotKeys<Arch>) {
-      const int left = keys.count - j;
-      const int first = left > 0 ? keys.first + j : keys.end() - 1;  // a line's last tile may be empty
-      const DotInput input{panel.query, block.head_dim, keys.numbers.line(first - keys.first), keys.numbers.stride,
-                           left > 0 ? left : 1};
-      dot_tile<Arch>(input, keys.scores + j);
+    for (int j = 0; j < keys.lines() * kPanel<Arch>; j += kLanes<Arch>) {
+      const int given = j < keys.count ? j : keys.count - 1;  // the last line may have vectors without a key
+      score_vector<Arch>(
+          {panel.query, block.head_dim, keys.numbers.line(given), keys.numbers.stride, keys.count - given},
+          keys.scores + j);
     }
     find_maximum<Arch>(keys.lines(), keys.scores, maximum);
   }
@@ -67,10 +66,11 @@ inline void attend_row_keys(const Panel& panel, const AttentionBlock& block, con
   share_maximum<Arch>(maximum);
   if (panel.rows[0].entropy) add_spread<Arch>(panel, maximum, keys.lines(), keys.scores);
 
-  RowValues<Arch> values{keys.scores, keys.count, given.numbers, given.stride, Rescale<Arch>{}};
-  values.rescale = has_masked ? exponentiate<Arch, true>(panel, maximum, keys.lines(), keys.scores)
-                              : exponentiate<Arch, false>(panel, maximum, keys.lines(), keys.scores);
+  const Rescale<Arch> rescale = has_masked ? exponentiate<Arch, true>(panel, maximum, keys.lines(), keys.scores)
+                                           : exponentiate<Arch, false>(panel, maximum, keys.lines(), keys.scores);
   if (block.has_dropout) drop_weights<Arch>(panel, block, keys, keys.scores);
+  scale_output<Arch>(rescale.factor[0], block.value_dim, panel.output);
+  const RowValues values{keys.scores, keys.count, given.numbers, given.stride};
   if (has_masked || block.has_dropout) {
     add_row_values<Arch, true>(values, block.value_dim, panel.output);
   } else {

@@ -14,11 +14,10 @@ namespace heed::kernels {
 /// that has seen no key yet keeps a sum of zero.
 inline constexpr float kNoMaximum = std::numeric_limits<float>::lowest();
 
-/// What a block did to the maximum: multiply older sums by `factor` if `is_needed`.
+/// What a block did to the maximum: older sums are to be multiplied by `factor`.
 template <class Arch>
 struct Rescale {
   Batch<Arch> factor[kPanelVectors];
-  bool is_needed;
 };
 
 /// Keeps panel.spread, the sum of weight * (score - maximum), as exponentiate() keeps
@@ -61,8 +60,8 @@ template <class Arch, bool kSelect>
     const Batch<Arch> older = Batch<Arch>::load_aligned(panel.maximum + first_lane);
     const Batch<Arch> newer = Batch<Arch>::load_aligned(maximum + first_lane);
     rescale.factor[vector] = exp2(older - newer);
-    rescale.is_needed |= xsimd::any(older != newer);
-    Batch<Arch> sum = Batch<Arch>::load_aligned(panel.sum + first_lane) * rescale.factor[vector];
+    // From zero: a block's own sum rounds at its own size, not at that of all keys before.
+    Batch<Arch> sum(0.0F);
     for (int j = 0; j < count; ++j) {
       float* const place = scores + j * kPanel<Arch> + first_lane;
       const Batch<Arch> score = Batch<Arch>::load_aligned(place);
@@ -71,7 +70,8 @@ template <class Arch, bool kSelect>
       weight.store_aligned(place);
       sum += weight;
     }
-    sum.store_aligned(panel.sum + first_lane);
+    const Batch<Arch> before = Batch<Arch>::load_aligned(panel.sum + first_lane);
+    multiply_add<Arch>(before, rescale.factor[vector], sum).store_aligned(panel.sum + first_lane);
     newer.store_aligned(panel.maximum + first_lane);
   }
   return rescale;

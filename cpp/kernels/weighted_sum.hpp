@@ -25,16 +25,17 @@ inline bool are_all_finite(const Lines& values, int count, int value_dim) {
 template <class Arch, int kRows>
 [[gnu::noinline]] void value_tile(const TileInput& input, float* output, const Rescale<Arch>& rescale) {
   Tile<Arch, kRows> tile;
-  for (int r = 0; r < kRows; ++r) {
-    for (int vector = 0; vector < kPanelVectors; ++vector) {
-      tile[r][vector] = Batch<Arch>::load_aligned(output + r * kPanel<Arch> + vector * kLanes<Arch>);
-      if (rescale.is_needed) tile[r][vector] = tile[r][vector] * rescale.factor[vector];
-    }
-  }
+  for (auto& sums : tile) sums[0] = sums[1] = Batch<Arch>(0.0F);
   const float* const value = input.numbers;
   const std::ptrdiff_t stride = input.stride;
   accumulate<Arch, kRows>(tile, input.depth, input.panel,
                           [value, stride](int r, int k) { return value + k * stride + r; });
+  for (int r = 0; r < kRows; ++r) {
+    for (int vector = 0; vector < kPanelVectors; ++vector) {
+      const Batch<Arch> older = Batch<Arch>::load_aligned(output + r * kPanel<Arch> + vector * kLanes<Arch>);
+      tile[r][vector] = multiply_add<Arch>(older, rescale.factor[vector], tile[r][vector]);
+    }
+  }
   store_tile<Arch, kRows>(tile, output);
 }
 
@@ -58,14 +59,13 @@ inline void add_attended_values(const Panel& panel, int value_dim, const Lines& 
     const int first_lane = vector * kLanes<Arch>;
     for (int e = 0; e < value_dim; ++e) {
       float* const output = panel.output + e * kPanel<Arch> + first_lane;
-      Batch<Arch> sum = Batch<Arch>::load_aligned(output);
-      if (rescale.is_needed) sum = sum * rescale.factor[vector];
+      Batch<Arch> sum(0.0F);
       for (int j = 0; j < count; ++j) {
         const Batch<Arch> weight = Batch<Arch>::load_aligned(weights + j * kPanel<Arch> + first_lane);
         const Batch<Arch> value(values.line(j)[e]);
         sum = multiply_add<Arch>(xsimd::select(weight == zero, zero, value), weight, sum);
       }
-      sum.store_aligned(output);
+      multiply_add<Arch>(Batch<Arch>::load_aligned(output), rescale.factor[vector], sum).store_aligned(output);
     }
   }
 }
