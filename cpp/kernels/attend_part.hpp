@@ -27,8 +27,9 @@ struct KeysInLanes {
   }
 
   static void gather(const Panel& panel, const AttentionBlock& block, const KeyBlock& keys) {
+    const Addends<Arch> addends_of(block);
     for_each_vector(keys, [&](int j, int count) {
-      load_addends<Arch>(panel.rows[0], block, keys.first + j, count).store_aligned(keys.addends + j);
+      addends_of(panel.rows[0], keys.first + j, count).store_aligned(keys.addends + j);
     });
   }
 

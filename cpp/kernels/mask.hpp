@@ -1,6 +1,7 @@
 // Takes keys away from rows: key ranges, boolean masks and biases, on a block of scores.
 #pragma once
 
+#include <cstring>
 #include <limits>
 
 #include "kernels/key_lines.hpp"
@@ -20,71 +21,147 @@ inline Batch<Arch> load_strided(const Number* source, std::ptrdiff_t stride, int
   return Batch<Arch>::load_aligned(numbers);
 }
 
-/// A bias in the units of the scores. A finite bias stays finite: the lowest float is a
-/// common "never" that must still tell a row of nothing else apart from an empty one, and
-/// infinity minus infinity would be NaN.
+/// A lane's byte of four that are in every lane.
+alignas(kScratchAlignment) inline constexpr std::uint32_t kByteOfLane[] = {
+    0xFFU, 0xFF00U, 0xFF0000U, 0xFF000000U, 0xFFU, 0xFF00U, 0xFF0000U, 0xFF000000U,
+    0xFFU, 0xFF00U, 0xFF0000U, 0xFF000000U, 0xFFU, 0xFF00U, 0xFF0000U, 0xFF000000U};
+
+/// Which of a vector of bytes in a row are zero.
 template <class Arch>
-inline Batch<Arch> load_bias(const float* bias, std::ptrdiff_t stride, int count) {
-  const Batch<Arch> given = stride == 1 ? load_some<Arch>(bias, count) : load_strided<Arch>(bias, stride, count);
-  const Batch<Arch> highest(std::numeric_limits<float>::max());
-  const Batch<Arch> bounded = at_least<Arch>(at_most<Arch>(given * Batch<Arch>(kLog2E), highest), -highest);
-  return xsimd::select(given == Batch<Arch>(kMasked), given, bounded);
+inline xsimd::batch_bool<float, Arch> are_zero(const std::uint8_t* bytes) {
+  using Words = xsimd::batch<std::uint32_t, Arch>;
+  alignas(kScratchAlignment) std::uint32_t words[kLanes<Arch>];
+  for (int first = 0; first < kLanes<Arch>; first += 4) {
+    std::uint32_t word = 0;
+    std::memcpy(&word, bytes + first, sizeof word);
+    for (int lane = first; lane < first + 4; ++lane) words[lane] = word;
+  }
+  return xsimd::batch_bool_cast<float>((Words::load_aligned(words) & Words::load_aligned(kByteOfLane)) == Words(0U));
 }
 
-/// What mask and bias add to a row's scores of `count` keys, with kMasked where a key is taken away.
+struct AddendConstants {
+  float masked = kMasked;
+  float log2e = kLog2E;
+  float highest = std::numeric_limits<float>::max();
+};
+
+inline constexpr AddendConstants kAddendConstants{};
+
+/// Reads what mask and bias add to scores. Holds its constants: make one before a loop.
 template <class Arch>
-inline Batch<Arch> load_addends(const AttentionRow& row, const AttentionBlock& block, std::ptrdiff_t key, int count) {
-  Batch<Arch> sum(0.0F);
-  if (row.bias) sum = load_bias<Arch>(row.bias + key * block.bias_stride, block.bias_stride, count);
-  if (!row.mask) return sum;
-  const Batch<Arch> attended = load_strided<Arch>(row.mask + key * block.mask_stride, block.mask_stride, count);
-  return xsimd::select(attended == Batch<Arch>(0.0F), Batch<Arch>(kMasked), sum);
-}
+class Addends {
+ public:
+  explicit Addends(const AttentionBlock& block) : Addends(block, opaque(&kAddendConstants)) {}
+
+  /// Of a row and `count` keys, with kMasked where a key is taken away.
+  Batch<Arch> operator()(const AttentionRow& row, std::ptrdiff_t key, int count) const {
+    const Batch<Arch> sum = row.bias ? bias(row.bias + key * bias_stride_, count) : Batch<Arch>(0.0F);
+    if (!row.mask) return sum;
+    const std::uint8_t* const mask = row.mask + key * mask_stride_;
+    if (mask_stride_ == 1 && count == kLanes<Arch>) return xsimd::select(are_zero<Arch>(mask), masked_, sum);
+    const Batch<Arch> attended = load_strided<Arch>(mask, mask_stride_, count);
+    return xsimd::select(attended == Batch<Arch>(0.0F), masked_, sum);
+  }
+
+  /// A bias in the units of the scores. A finite bias stays finite: the lowest float is a
+  /// common "never" that must still tell a row of nothing else apart from an empty one, and
+  /// infinity minus infinity would be NaN.
+  Batch<Arch> bias(const float* bias, int count) const {
+    const Batch<Arch> given =
+        bias_stride_ == 1 ? load_some<Arch>(bias, count) : load_strided<Arch>(bias, bias_stride_, count);
+    const Batch<Arch> bounded = at_least<Arch>(at_most<Arch>(given * log2e_, highest_), -highest_);
+    return xsimd::select(given == masked_, given, bounded);
+  }
+
+ private:
+  Addends(const AttentionBlock& block, const AddendConstants* c)
+      : bias_stride_(block.bias_stride),
+        mask_stride_(block.mask_stride),
+        masked_(c->masked),
+        log2e_(c->log2e),
+        highest_(c->highest) {}
+
+  std::ptrdiff_t bias_stride_, mask_stride_;
+  Batch<Arch> masked_, log2e_, highest_;
+};
 
 /// The addends of a block, key by key, with rows in lanes.
 template <class Arch>
 inline void gather_addends(const Panel& panel, const AttentionBlock& block, const KeyLines& keys, float* addends) {
+  const Addends<Arch> addends_of(block);
   for (int vector = 0; vector < kPanelVectors; ++vector) {
     const int first_lane = vector * kLanes<Arch>;
     rows_to_lanes<Arch>(keys.count, addends + first_lane, kPanel<Arch>, [&](int lane, int i, int some) {
-      return load_addends<Arch>(panel.row(first_lane + lane), block, keys.first + i, some);
+      return addends_of(panel.row(first_lane + lane), keys.first + i, some);
     });
   }
 }
+
+/// Where each lane's keys begin and end, and which it is at.
+template <class Arch>
+struct KeyRanges {
+  using Keys = xsimd::batch<std::int32_t, Arch>;
+  Keys begin, end, first;
+
+  KeyRanges(const Panel& panel, const KeyLines& keys, int first_lane) {
+    alignas(kScratchAlignment) std::int32_t numbers[3][kLanes<Arch>];
+    for (int lane = 0; lane < kLanes<Arch>; ++lane) {
+      const AttentionRow& row = panel.row(first_lane + lane);
+      numbers[0][lane] = row.key_begin;
+      numbers[1][lane] = row.key_end < keys.end() ? row.key_end : keys.end();
+      numbers[2][lane] = keys.key(0, first_lane + lane);
+    }
+    begin = Keys::load_aligned(numbers[0]);
+    end = Keys::load_aligned(numbers[1]);
+    first = Keys::load_aligned(numbers[2]);
+  }
+
+  /// Which lanes see the key that is `ahead` of their first.
+  [[nodiscard]] xsimd::batch_bool<float, Arch> sees(int ahead) const {
+    const Keys key = first + Keys(ahead);
+    return xsimd::batch_bool_cast<float>((key >= begin) & (key < end));
+  }
+};
+
+/// Lines [begin, end) that every row sees in whole.
+struct ClearLines {
+  int begin, end;
+
+  ClearLines(const Panel& panel, const KeyLines& keys) : begin(panel.last_begin - keys.first), end(begin) {
+    const int lines = keys.lines();
+    begin = begin < 0 ? 0 : begin;
+    end = panel.first_end - keys.first;
+    end = end < lines ? end : lines;
+    if (keys.per_line > 1 || begin >= end) begin = end = 0;
+  }
+};
 
 /// Applies ranges and addends (null: none) to the scores and raises maximum[panel]. A
 /// masked score is replaced, not added to: a NaN in a masked key must not survive.
 template <class Arch>
 inline void mask_scores(const Panel& panel, const KeyLines& keys, const float* addend, float* scores, float* maximum) {
-  using Keys = xsimd::batch<std::int32_t, Arch>;
-  alignas(kScratchAlignment) std::int32_t begins[kPanel<Arch>];
-  alignas(kScratchAlignment) std::int32_t ends[kPanel<Arch>];
-  alignas(kScratchAlignment) std::int32_t firsts[kPanel<Arch>];
-  for (int lane = 0; lane < kPanel<Arch>; ++lane) {
-    begins[lane] = panel.row(lane).key_begin;
-    ends[lane] = panel.row(lane).key_end < keys.end() ? panel.row(lane).key_end : keys.end();
-    firsts[lane] = keys.key(0, lane);
-  }
-  const Batch<Arch> masked(kMasked);
+  const Batch<Arch> masked(*opaque(&kMasked));
+  const ClearLines clear(panel, keys);
   for (int vector = 0; vector < kPanelVectors; ++vector) {
     const int first_lane = vector * kLanes<Arch>;
-    const Keys begin = Keys::load_aligned(begins + first_lane);
-    const Keys end = Keys::load_aligned(ends + first_lane);
-    const Keys first = Keys::load_aligned(firsts + first_lane);
+    const KeyRanges<Arch> ranges(panel, keys, first_lane);
     Batch<Arch> highest = Batch<Arch>::load_aligned(maximum + first_lane);
-    for (int j = 0; j < keys.lines(); ++j) {
-      float* const place = scores + j * kPanel<Arch> + first_lane;
-      Batch<Arch> score = Batch<Arch>::load_aligned(place);
-      if (addend) {
-        const Batch<Arch> extra = Batch<Arch>::load_aligned(addend + j * kPanel<Arch> + first_lane);
-        score = xsimd::select(extra == masked, masked, score + extra);
+    const auto mask_lines = [&]<bool kIsClear>(int begin, int end) {
+      for (int j = begin; j < end; ++j) {
+        float* const place = scores + j * kPanel<Arch> + first_lane;
+        Batch<Arch> score = Batch<Arch>::load_aligned(place);
+        if (addend) {
+          const Batch<Arch> extra = Batch<Arch>::load_aligned(addend + j * kPanel<Arch> + first_lane);
+          score = xsimd::select(extra == masked, masked, score + extra);
+        }
+        if (!kIsClear) score = xsimd::select(ranges.sees(j * keys.per_line), score, masked);
+        if (!kIsClear || addend) score.store_aligned(place);
+        highest = at_least<Arch>(score, highest);
       }
-      const Keys key = first + Keys(j * keys.per_line);
-      const auto is_visible = (key >= begin) & (key < end);
-      score = xsimd::select(xsimd::batch_bool_cast<float>(is_visible), score, masked);
-      score.store_aligned(place);
-      highest = at_least<Arch>(score, highest);
-    }
+    };
+    mask_lines.template operator()<false>(0, clear.begin);
+    mask_lines.template operator()<true>(clear.begin, clear.end);
+    mask_lines.template operator()<false>(clear.end, keys.lines());
     highest.store_aligned(maximum + first_lane);
   }
 }
@@ -92,15 +169,29 @@ inline void mask_scores(const Panel& panel, const KeyLines& keys, const float* a
 /// What a boolean mask says of a whole block.
 enum class MaskedKeys : std::uint8_t { none, some, all };
 
+/// Looks at `count` bytes of a row until both kinds have been seen.
+inline void look_at_bytes(const std::uint8_t* mask, std::ptrdiff_t stride, int count, bool& any_attended,
+                          bool& any_masked) {
+  int j = 0;
+  for (; stride == 1 && j + 8 <= count && !(any_attended && any_masked); j += 8) {
+    std::uint64_t bytes = 0;
+    std::memcpy(&bytes, mask + j, sizeof bytes);
+    any_attended |= bytes != 0;
+    // A borrow reaches the top bit of a byte that is zero, and with it of the lowest such byte.
+    any_masked |= ((bytes - 0x0101010101010101U) & ~bytes & 0x8080808080808080U) != 0;
+  }
+  for (; j < count && !(any_attended && any_masked); ++j) {
+    any_attended |= mask[j * stride] != 0;
+    any_masked |= mask[j * stride] == 0;
+  }
+}
+
 inline MaskedKeys look_at_mask(const Panel& panel, const AttentionBlock& block, int first_key, int count) {
   bool any_attended = false;
   bool any_masked = false;
   for (int lane = 0; lane < panel.row_count; ++lane) {
     const std::uint8_t* const mask = panel.rows[lane].mask + first_key * block.mask_stride;
-    for (int j = 0; j < count; ++j) {
-      any_attended |= mask[j * block.mask_stride] != 0;
-      any_masked |= mask[j * block.mask_stride] == 0;
-    }
+    look_at_bytes(mask, block.mask_stride, count, any_attended, any_masked);
     if (any_attended && any_masked) return MaskedKeys::some;
   }
   return any_masked ? MaskedKeys::all : MaskedKeys::none;

@@ -57,10 +57,49 @@ TEMPLATE_LIST_TEST_CASE("a masked score is replaced even when it or its bias is 
 TEMPLATE_LIST_TEST_CASE("the lowest float as a bias stays finite and -infinity stays infinite", "", TestedArchs) {
   const float lowest = std::numeric_limits<float>::lowest();
   const float biases[] = {lowest, -kInfinity, -1.0F};
-  const auto loaded = [&biases](int at) { return kernels::load_bias<TestType>(biases + at, 1, 1).get(0); };
+  kernels::AttentionBlock block{};
+  block.bias_stride = 1;
+  const kernels::Addends<TestType> addends(block);
+  const auto loaded = [&](int at) { return addends.bias(biases + at, 1).get(0); };
   CHECK(loaded(0) == lowest);
   CHECK(loaded(1) == -kInfinity);
   CHECK(loaded(2) == Catch::Approx(-std::numbers::log2e));
+}
+
+TEMPLATE_LIST_TEST_CASE("bytes beside each other mask as those with a stride do, whatever is not zero", "",
+                        TestedArchs) {
+  constexpr int lanes = kernels::kLanes<TestType>;
+  Random random(51);
+  for (int n = 0; n < 200; ++n) {
+    std::uint8_t bytes[lanes];
+    for (std::uint8_t& byte : bytes) byte = random.pick(std::vector<std::uint8_t>{0, 1, 2, 128, 255});
+    const auto are_zero = kernels::are_zero<TestType>(bytes);
+    for (int lane = 0; lane < lanes; ++lane) CHECK(are_zero.get(static_cast<std::size_t>(lane)) == (bytes[lane] == 0));
+  }
+}
+
+TEST_CASE("a block of a mask is told to be full, empty or neither, at any length and from any byte on") {
+  Random random(52);
+  for (int n = 0; n < 3000; ++n) {
+    const int count = 1 + static_cast<int>(random.below(40));
+    const std::uint8_t other = random.pick(std::vector<std::uint8_t>{1, 128, 255});
+    std::vector<std::uint8_t> bytes(static_cast<std::size_t>(count) + 3);
+    const double share = random.pick(std::vector<double>{0.0, 0.02, 0.98, 1.0});
+    for (std::uint8_t& byte : bytes) byte = random.chance(share) ? other : 0;
+    const int first = static_cast<int>(random.below(3));
+    kernels::AttentionRow row{};
+    row.mask = bytes.data();
+    kernels::Panel panel{};
+    panel.rows = &row;
+    panel.row_count = 1;
+    kernels::AttentionBlock block{};
+    block.mask_stride = 1;
+    const auto zeros = std::count(bytes.begin() + first, bytes.begin() + first + count, 0);
+    const auto expected = zeros == 0       ? kernels::MaskedKeys::none
+                          : zeros == count ? kernels::MaskedKeys::all
+                                           : kernels::MaskedKeys::some;
+    CHECK(kernels::look_at_mask(panel, block, first, count) == expected);
+  }
 }
 
 TEMPLATE_LIST_TEST_CASE("numbers with a stride load as those beside each other do", "", TestedArchs) {
