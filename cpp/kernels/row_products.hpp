@@ -43,9 +43,10 @@ template <class Arch>
   int d = 0;
   for (; d + step <= input.head_dim; d += step) {
     for (int s = 0; s < kDotSums<Arch>; ++s) {
-      const Batch<Arch> query = Batch<Arch>::load_aligned(input.query + d + s * lanes);
+      const int first = d + s * lanes;
+      const Batch<Arch> query = Batch<Arch>::load_aligned(input.query + first);
       for (int j = 0; j < kDotKeys<Arch>; ++j) {
-        sums[s][j] = multiply_add<Arch>(Batch<Arch>::load_unaligned(key[j] + d + s * lanes), query, sums[s][j]);
+        sums[s][j] = multiply_add<Arch>(Batch<Arch>::load_unaligned(key[j] + first), query, sums[s][j]);
       }
     }
   }
@@ -83,7 +84,7 @@ struct RowValues {
 /// its value out, whatever it is.
 template <class Arch, int kVectors, bool kSelect>
 [[gnu::noinline]] void row_value_tile(const RowValues<Arch>& input, float* output) {
-  constexpr int lanes = kLanes<Arch>;
+  constexpr std::ptrdiff_t lanes = kLanes<Arch>;
   Batch<Arch> sums[kVectors];
   for (int v = 0; v < kVectors; ++v) {
     sums[v] = Batch<Arch>::load_aligned(output + v * lanes);
@@ -126,14 +127,15 @@ inline void add_row_values(const RowValues<Arch>& input, int value_dim, float* o
   int vector = 0;
   const auto add = [&]<int kVectors>() {
     for (; vector + kVectors <= whole; vector += kVectors) {
-      row_value_tile<Arch, kVectors, kSelect>(from(vector * lanes), output + vector * lanes);
+      const int first = vector * lanes;
+      row_value_tile<Arch, kVectors, kSelect>(from(first), output + first);
     }
   };
   add.template operator()<8>();
   add.template operator()<4>();
   add.template operator()<1>();
-  const int rest = value_dim - whole * lanes;
-  if (rest > 0) row_value_rest<Arch, kSelect>(from(whole * lanes), rest, output + whole * lanes);
+  const int done = whole * lanes;
+  if (done < value_dim) row_value_rest<Arch, kSelect>(from(done), value_dim - done, output + done);
 }
 
 }  // namespace heed::kernels
