@@ -26,17 +26,26 @@ alignas(kScratchAlignment) inline constexpr std::uint32_t kByteOfLane[] = {
     0xFFU, 0xFF00U, 0xFF0000U, 0xFF000000U, 0xFFU, 0xFF00U, 0xFF0000U, 0xFF000000U,
     0xFFU, 0xFF00U, 0xFF0000U, 0xFF000000U, 0xFFU, 0xFF00U, 0xFF0000U, 0xFF000000U};
 
+/// Four bytes in every lane, or, with longer vectors, each four in the four lanes that they are for.
+template <class Arch>
+inline xsimd::batch<std::uint32_t, Arch> spread_bytes(const std::uint8_t* bytes) {
+  std::uint32_t words[kLanes<Arch> / 4];
+  std::memcpy(words, bytes, sizeof words);
+  if constexpr (kLanes<Arch> == 4) {
+    return xsimd::batch<std::uint32_t, Arch>(words[0]);
+  } else {
+    alignas(kScratchAlignment) std::uint32_t lanes[kLanes<Arch>];
+    for (int lane = 0; lane < kLanes<Arch>; ++lane) lanes[lane] = words[lane / 4];
+    return xsimd::batch<std::uint32_t, Arch>::load_aligned(lanes);
+  }
+}
+
 /// Which of a vector of bytes in a row are zero.
 template <class Arch>
 inline xsimd::batch_bool<float, Arch> are_zero(const std::uint8_t* bytes) {
   using Words = xsimd::batch<std::uint32_t, Arch>;
-  alignas(kScratchAlignment) std::uint32_t words[kLanes<Arch>];
-  for (int first = 0; first < kLanes<Arch>; first += 4) {
-    std::uint32_t word = 0;
-    std::memcpy(&word, bytes + first, sizeof word);
-    for (int lane = first; lane < first + 4; ++lane) words[lane] = word;
-  }
-  return xsimd::batch_bool_cast<float>((Words::load_aligned(words) & Words::load_aligned(kByteOfLane)) == Words(0U));
+  const Words own = spread_bytes<Arch>(bytes) & Words::load_aligned(opaque(kByteOfLane));
+  return xsimd::batch_bool_cast<float>(own == Words(0U));
 }
 
 struct AddendConstants {

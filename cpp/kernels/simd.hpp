@@ -34,23 +34,30 @@ inline Batch<Arch> multiply_add(Batch<Arch> a, Batch<Arch> b, Batch<Arch> c) {
 #endif
 }
 
-/// The larger of the two, NaN when `value` is NaN. x86 answers with the second
-/// operand of max when one is NaN, WebAssembly's pmax and plain C++ with the first.
+/// When one operand of max or min is NaN, x86 answers with the second, WebAssembly's pmax and
+/// pmin and plain C++ with the first.
+template <class Arch>
+inline constexpr bool kSecondWins = std::is_base_of_v<xsimd::sse2, Arch> || std::is_base_of_v<xsimd::avx, Arch> ||
+                                    std::is_base_of_v<xsimd::avx512f, Arch>;
+
+/// The larger of the two, NaN when `value` is NaN.
 template <class Arch>
 inline Batch<Arch> at_least(Batch<Arch> value, Batch<Arch> floor) {
-  constexpr bool second_wins = std::is_base_of_v<xsimd::sse2, Arch> || std::is_base_of_v<xsimd::avx, Arch> ||
-                               std::is_base_of_v<xsimd::avx512f, Arch>;
-  if constexpr (second_wins) {
+  if constexpr (kSecondWins<Arch>) {
     return xsimd::max(floor, value);
   } else {
     return xsimd::max(value, floor);
   }
 }
 
-/// The smaller of the two, NaN when `value` is NaN: see at_least.
+/// The smaller of the two, NaN when `value` is NaN.
 template <class Arch>
 inline Batch<Arch> at_most(Batch<Arch> value, Batch<Arch> ceiling) {
-  return -at_least<Arch>(-value, -ceiling);
+  if constexpr (kSecondWins<Arch>) {
+    return xsimd::min(ceiling, value);
+  } else {
+    return xsimd::min(value, ceiling);
+  }
 }
 
 /// Hides from the optimiser where `pointer` leads, so that constants read through it

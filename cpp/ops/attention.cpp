@@ -38,7 +38,10 @@ void run_task(void* context, Index task, int worker) {
 }
 
 void attend_all(AttentionJob& job, Executor& executor) {
-  if (job.plan.parts_per_group > 0) return attend_parts(job, executor);
+  if (job.plan.parts_per_group > 0) {
+    attend_parts(job, executor);
+    return;
+  }
   executor.run(task_set(job, run_task, job.plan.task_count));
 }
 

@@ -30,7 +30,7 @@ kernels::AttentionRow describe_query(const AttentionProblem& problem, Index batc
   row.sink = options.sinks == nullptr ? -std::numeric_limits<float>::infinity() : options.sinks[head];
   if (problem.dropout.is_on) {
     const Index number = (batch * problem.query_heads + head) * problem.query_length + query;
-    row.dropout_stream = kernels::dropout_stream(options.dropout->seed, static_cast<std::uint32_t>(number));
+    row.dropout_stream = kernels::dropout_stream(problem.dropout.seed, static_cast<std::uint32_t>(number));
   }
   row.key_begin = static_cast<std::int32_t>(keys.begin);
   row.key_end = static_cast<std::int32_t>(keys.end);

@@ -111,14 +111,17 @@ Status check_weight_rows(const QueryRange& rows, Index queries) {
 }
 
 DropoutRule make_dropout_rule(const std::optional<Dropout>& dropout) {
-  constexpr DropoutRule none{.is_on = false, .limit = 0, .factor = 1.0F};
+  constexpr DropoutRule none{.is_on = false, .seed = 0, .limit = 0, .factor = 1.0F};
   if (!dropout) return none;
   const auto p = static_cast<double>(dropout->p);
   const auto dropped = static_cast<std::uint64_t>(p * 0x1p32);  // of 2^32 random numbers
   if (dropped == 0) return none;
   // Where nothing is kept there is nothing to multiply, and infinity would make NaN of it.
   const double factor = p < 1.0 ? 1.0 / (1.0 - p) : 0.0;
-  return {.is_on = true, .limit = static_cast<std::uint32_t>(dropped - 1), .factor = static_cast<float>(factor)};
+  return {.is_on = true,
+          .seed = dropout->seed,
+          .limit = static_cast<std::uint32_t>(dropped - 1),
+          .factor = static_cast<float>(factor)};
 }
 
 }  // namespace

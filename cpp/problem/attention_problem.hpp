@@ -9,6 +9,7 @@ namespace heed {
 /// Which weights are kept after the softmax, and what they are multiplied with.
 struct DropoutRule {
   bool is_on;
+  std::uint32_t seed;
   std::uint32_t limit;  // those whose random number of 32 bits is above
   float factor;
 };

@@ -38,6 +38,8 @@ bool is_softcap(float number) { return number >= 1.0F / kLargest && number <= kL
 
 bool is_slope(float number) { return std::abs(number) <= kLargest; }
 
+bool is_probability(float number) { return number >= 0.0F && number <= 1.0F; }
+
 /// -infinity is no sink.
 bool is_sink(float number) { return number <= kLargest; }
 
@@ -99,7 +101,7 @@ Status check_options(const AttentionOptions& options, const AttentionInputs& inp
   if (options.window.left.value_or(0) < 0 || options.window.right.value_or(0) < 0) {
     return broken(StatusCode::option, "window must be open or 0 and more on either side");
   }
-  if (options.dropout && !(options.dropout->p >= 0.0F && options.dropout->p <= 1.0F)) {
+  if (options.dropout && !is_probability(options.dropout->p)) {
     return broken(StatusCode::option, "dropout.p must be between 0 and 1");
   }
   return first_failure(
