@@ -72,14 +72,38 @@ class Addends {
     return xsimd::select(attended == Batch<Arch>(0.0F), masked_, sum);
   }
 
-  /// A bias in the units of the scores. A finite bias stays finite: the lowest float is a
-  /// common "never" that must still tell a row of nothing else apart from an empty one, and
-  /// infinity minus infinity would be NaN.
   Batch<Arch> bias(const float* bias, int count) const {
-    const Batch<Arch> given =
-        bias_stride_ == 1 ? load_some<Arch>(bias, count) : load_strided<Arch>(bias, bias_stride_, count);
-    const Batch<Arch> bounded = at_least<Arch>(at_most<Arch>(given * log2e_, highest_), -highest_);
-    return xsimd::select(given == masked_, given, bounded);
+    return in_score_units(bias_stride_ == 1 ? load_some<Arch>(bias, count)
+                                            : load_strided<Arch>(bias, bias_stride_, count));
+  }
+
+  /// A finite bias stays finite: the lowest float is a common "never" that must still tell a row of
+  /// nothing else apart from an empty one, and infinity minus infinity would be NaN.
+  Batch<Arch> in_score_units(Batch<Arch> bias) const {
+    const Batch<Arch> bounded = at_least<Arch>(at_most<Arch>(bias * log2e_, highest_), -highest_);
+    return xsimd::select(bias == masked_, bias, bounded);
+  }
+
+  /// The same as the operator, for rows in lanes and numbers that lie side by side: without a question
+  /// in the loop it takes a third of the time.
+  template <bool kBias, bool kMask>
+  void gather_whole(const AttentionRow* const (&rows)[kLanes<Arch>], std::ptrdiff_t key, int count,
+                    float* addends) const {
+    const float* biases[kLanes<Arch>];
+    const std::uint8_t* masks[kLanes<Arch>];
+    for (int lane = 0; lane < kLanes<Arch>; ++lane) {
+      biases[lane] = kBias ? rows[lane]->bias + key : nullptr;
+      masks[lane] = kMask ? rows[lane]->mask + key : nullptr;
+    }
+    rows_to_lanes<Arch>(count, addends, kPanel<Arch>, [&](int lane, int i, int) {
+      Batch<Arch> sum(0.0F);
+      if (kBias) sum = in_score_units(Batch<Arch>::load_unaligned(biases[lane] + i));
+      return kMask ? xsimd::select(are_zero<Arch>(masks[lane] + i), masked_, sum) : sum;
+    });
+  }
+
+  [[nodiscard]] bool lie_side_by_side(const AttentionRow& row) const {
+    return (!row.bias || bias_stride_ == 1) && (!row.mask || mask_stride_ == 1);
   }
 
  private:
@@ -98,11 +122,22 @@ class Addends {
 template <class Arch>
 inline void gather_addends(const Panel& panel, const AttentionBlock& block, const KeyLines& keys, float* addends) {
   const Addends<Arch> addends_of(block);
+  const int whole = addends_of.lie_side_by_side(panel.rows[0]) ? keys.count / kLanes<Arch> * kLanes<Arch> : 0;
   for (int vector = 0; vector < kPanelVectors; ++vector) {
     const int first_lane = vector * kLanes<Arch>;
-    rows_to_lanes<Arch>(keys.count, addends + first_lane, kPanel<Arch>, [&](int lane, int i, int some) {
-      return addends_of(panel.row(first_lane + lane), keys.first + i, some);
-    });
+    float* const target = addends + first_lane;
+    const AttentionRow* rows[kLanes<Arch>];
+    for (int lane = 0; lane < kLanes<Arch>; ++lane) rows[lane] = &panel.row(first_lane + lane);
+    if (rows[0]->bias && rows[0]->mask) {
+      addends_of.template gather_whole<true, true>(rows, keys.first, whole, target);
+    } else if (rows[0]->bias) {
+      addends_of.template gather_whole<true, false>(rows, keys.first, whole, target);
+    } else {
+      addends_of.template gather_whole<false, true>(rows, keys.first, whole, target);
+    }
+    rows_to_lanes<Arch>(
+        keys.count - whole, target + whole * kPanel<Arch>, kPanel<Arch>,
+        [&](int lane, int i, int some) { return addends_of(*rows[lane], keys.first + whole + i, some); });
   }
 }
 

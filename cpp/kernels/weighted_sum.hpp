@@ -10,15 +10,25 @@ namespace heed::kernels {
 /// True when none of `count` values is infinite or NaN, so that a weight of zero takes it out of a sum.
 template <class Arch>
 inline bool are_all_finite(const Lines& values, int count, int value_dim) {
-  Batch<Arch> zeros(0.0F);  // stays zero unless 0 * value is NaN
+  constexpr int lanes = kLanes<Arch>;
+  const Batch<Arch> zero(0.0F);
+  constexpr int sums = 4;   // that do not wait for each other
+  Batch<Arch> zeros[sums];  // stay zero unless 0 * value is NaN
+  for (Batch<Arch>& sum : zeros) sum = zero;
   for (int j = 0; j < count; ++j) {
-    for (int e = 0; e < value_dim; e += kLanes<Arch>) {
-      const int left = value_dim - e;
-      const Batch<Arch> some = load_some<Arch>(values.line(j) + e, left < kLanes<Arch> ? left : kLanes<Arch>);
-      zeros = zeros + some * Batch<Arch>(0.0F);
+    const float* const value = values.line(j);
+    int e = 0;
+    for (; e + sums * lanes <= value_dim; e += sums * lanes) {
+      for (int s = 0; s < sums; ++s) {
+        zeros[s] = multiply_add<Arch>(Batch<Arch>::load_unaligned(value + e + s * lanes), zero, zeros[s]);
+      }
+    }
+    for (; e < value_dim; e += lanes) {
+      const int left = value_dim - e < lanes ? value_dim - e : lanes;
+      zeros[0] = multiply_add<Arch>(load_some<Arch>(value + e, left), zero, zeros[0]);
     }
   }
-  return xsimd::all(zeros == Batch<Arch>(0.0F));
+  return xsimd::all((zeros[0] + zeros[1]) + (zeros[2] + zeros[3]) == zero);
 }
 
 /// kRows lines of the output: output = output * rescale + weights x values.
