@@ -39,7 +39,7 @@ test("a Float16Array is taken for what it is, and nothing less exact comes out",
   const halves = new Halves(numbers);
   const single = { data: Float32Array.from(halves), shape: [9, 8] };
   const half = { data: halves, shape: [9, 8] };
-  using heed = await createHeed();
+  using heed = await createHeed({ offload: true });
   const expected = await heed.attention(single, single, single);
   expect(await heed.attention(half, half, half)).toEqual(expected);
   // Before the shared engine is there it is a copy that waits, and of the same class.
@@ -113,7 +113,7 @@ test("the page goes on while a long call computes", async () => {
 
 test(`two threads ${isolated ? "are two workers that both compute" : "are one, with its reason"}, and give the bits of one`, async () => {
   const choice = select(await features(), { variant: "auto", offload: true, importsMemory: null, ownWorkers: false });
-  const overrides = { workerUrl: null, workerFactory: null, compiled: null };
+  const overrides = { workerUrl: null, workerFactory: null, compiled: null, offload: true };
   const one = await WasmBackend.open(choice, { ...overrides, threads: 1 });
   const two = await WasmBackend.open(choice, { ...overrides, threads: 2 });
   const [query, key, value] = LONG;
@@ -147,7 +147,7 @@ test("an abort rejects at once, and the next call works", async () => {
 });
 
 test("tensors in the engine give what arrays give", async () => {
-  using heed = await createHeed();
+  using heed = await createHeed({ offload: true });
   const [q, k, v] = [tensor(1, 2, 9, 8), tensor(1, 2, 17, 8), tensor(1, 2, 17, 8)];
   const [kt, vt] = [heed.tensor(k.data, k.shape), heed.tensor(v.data, v.shape)];
   const expected = await heed.attention(q, k, v);
@@ -168,7 +168,7 @@ test("a worker that the page refuses is a step down to the calling thread, with 
 
 test("shared memory views are read where the page has them", async () => {
   if (!isolated) return expect(globalThis.SharedArrayBuffer).toBeUndefined();
-  using heed = await createHeed();
+  using heed = await createHeed({ offload: true });
   const q = tensor(3, 4);
   const shared = new Float32Array(new SharedArrayBuffer(q.data.byteLength));
   shared.set(q.data);

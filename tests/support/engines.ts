@@ -41,5 +41,6 @@ export function openBackend({ variant, worker }: EngineKind, threads = 1): Promi
     workerFactory: null,
     compiled: null,
     threads,
+    offload: true,
   });
 }

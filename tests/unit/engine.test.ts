@@ -211,7 +211,7 @@ describe("fallbacks", () => {
       const say = () => { for (const one of [null, 7, "text", {}, { kind: "hello" }]) parentPort.postMessage(one); };
       say(); parentPort.on("message", say);`;
     const workerFactory = (): never => new NodeWorker(`{${noise}}\n${workerSource}`, { eval: true }) as never;
-    using heed = await createHeed({ wasm: { workerFactory } });
+    using heed = await createHeed({ offload: true, wasm: { workerFactory } });
     using quiet = await createHeed({ offload: false });
     expect(heed.capabilities.worker).not.toBeNull();
     for (let i = 0; i < 3; i++) expect(await heed.attention(...SMALL)).toEqual(await quiet.attention(...SMALL));

@@ -333,7 +333,7 @@ describe("createHeed", () => {
     [{ threads: 1.5 }, "option", "threads must be a whole number"],
     [{ threads: "many" }, "option", "threads must be a whole number"],
     [{ variant: "scalar" }, "option", "variant must be one of"],
-    [{ offload: 1 }, "option", "offload must be true or false"],
+    [{ offload: 1 }, "option", 'offload must be true, false or "auto"'],
     [{ ofload: true }, "option", 'did you mean "offload"'],
     [{ wasm: { uri: "x" } }, "option", 'did you mean "url"'],
     [{ wasm: { url: 7 } }, "option", "wasm.url"],

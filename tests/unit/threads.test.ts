@@ -150,7 +150,7 @@ test("helpers that do not start are done without, and reasons say so", async () 
     if (made > 2) throw new Error("enough workers");
     return new NodeWorker(workerSource, { eval: true }) as never;
   };
-  using heed = await createHeed({ threads: 1000, wasm: { workerFactory } });
+  using heed = await createHeed({ threads: 1000, offload: true, wasm: { workerFactory } });
   expect(heed.capabilities).toMatchObject({ worker: "shared-memory", threads: 2 });
   const reasons = heed.capabilities.reasons.join();
   expect(reasons).toContain("2 of 1000 threads compute: a pool has at most 64 workers; helper 2 did not start");

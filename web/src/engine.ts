@@ -36,7 +36,7 @@ export async function openEngine(read: ReadCreateOptions, found: Features): Prom
   const { workerUrl, workerFactory } = read.wasm;
   const choice = select(found, {
     variant: read.variant,
-    offload: read.offload,
+    offload: read.offload !== false,
     importsMemory: compiled && importsMemory(compiled),
     ownWorkers: workerUrl !== null || workerFactory !== null,
   });
@@ -44,7 +44,10 @@ export async function openEngine(read: ReadCreateOptions, found: Features): Prom
     throw new HeedError("unsupported", `createHeed: heed cannot run here: ${choice.reasons.join("; ")}`);
   }
   const threads = read.threads === "auto" ? autoThreads(found.cores) : read.threads;
-  return new Engine(await WasmBackend.open(choice, { workerUrl, workerFactory, compiled, threads }), found);
+  return new Engine(
+    await WasmBackend.open(choice, { workerUrl, workerFactory, compiled, threads, offload: read.offload }),
+    found,
+  );
 }
 
 class Engine implements Heed {

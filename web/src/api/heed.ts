@@ -33,8 +33,8 @@ export interface Heed {
 
   /**
    * softmax(scale * Q K^T + bias, masked) V. Query [B, H, L, D], key [B, G, S, D], value [B, G, S, E] (or as `layout` says);
-   * H a multiple of G. Never blocks the calling thread unless the engine was made with `offload: false` or no worker could
-   * start. Arrays are read before it returns. Rejects with a HeedError.
+   * H a multiple of G. Never blocks the calling thread, but for calls of some microseconds, unless the engine was made
+   * with `offload: false` or no worker could start. Arrays are read before it returns. Rejects with a HeedError.
    */
   attention<const O extends AttentionOptions = NoOptions>(
     query: TensorInput,

@@ -130,8 +130,11 @@ export interface CreateOptions {
   readonly threads?: number | "auto" | undefined;
   /** Default "auto" = the fastest that runs here. */
   readonly variant?: "auto" | "simd" | "relaxed" | undefined;
-  /** false: compute on the calling thread. Default true. */
-  readonly offload?: boolean | undefined;
+  /**
+   * true: never compute on the calling thread; false: always. Default "auto" = only calls so small that they are done
+   * there before a worker would have been told of them.
+   */
+  readonly offload?: boolean | "auto" | undefined;
   readonly wasm?: WasmOverrides | undefined;
 }
 
@@ -149,7 +152,7 @@ export const DEFAULTS = {
   backend: "auto",
   threads: "auto",
   variant: "auto",
-  offload: true,
+  offload: "auto",
 } as const;
 
 export const ATTENTION_OPTIONS = [

@@ -3,12 +3,12 @@
 import { showValue } from "./describe.js";
 import { HeedError } from "./errors.js";
 import { CREATE_OPTIONS, CREATE_OPTIONS_TO_COME, DEFAULTS, WASM_OVERRIDES } from "./options.js";
-import { isRecord, readBoolean, readChoice, readCount, readRecord } from "./read-values.js";
+import { isRecord, readChoice, readCount, readRecord } from "./read-values.js";
 
 export interface ReadCreateOptions {
   readonly threads: number | "auto";
   readonly variant: "auto" | "simd" | "relaxed";
-  readonly offload: boolean;
+  readonly offload: boolean | "auto";
   readonly wasm: ReadWasmOverrides;
 }
 
@@ -28,9 +28,15 @@ export function readCreateOptions(options: unknown): ReadCreateOptions {
   return {
     threads: threads === "auto" ? "auto" : readCount(where, "threads", threads, DEFAULTS.threads),
     variant: readChoice(where, "variant", given["variant"], ["auto", "simd", "relaxed"], [], DEFAULTS.variant),
-    offload: readBoolean(where, "offload", given["offload"], DEFAULTS.offload),
+    offload: readOffload(where, given["offload"]),
     wasm: readOverrides(where, given["wasm"]),
   };
+}
+
+function readOffload(where: string, value: unknown): boolean | "auto" {
+  if (value === undefined || value === "auto") return "auto";
+  if (typeof value === "boolean") return value;
+  throw new HeedError("option", `${where}: offload must be true, false or "auto", got ${showValue(value)}`);
 }
 
 function readOverrides(where: string, value: unknown): ReadWasmOverrides {

@@ -19,6 +19,8 @@ export interface RungOverrides extends WorkerOverrides {
   readonly compiled: WebAssembly.Module | null;
   /** Threads to compute on, where a rung has more than one. */
   readonly threads: number;
+  /** "auto": calls too small for the way to a worker are computed on the calling thread. */
+  readonly offload: boolean | "auto";
 }
 
 /** Throws HeedError `load` or WorkerLost when this rung cannot be had. `previous` lends its kernels where they fit. */

@@ -16,6 +16,7 @@ import type { Finished } from "./kernels.js";
 import { SerialQueue, type Ticket } from "./queue.js";
 import { byteSize, Residents, WasmResident } from "./residents.js";
 import { type OpenRung, openRung, type RungOverrides } from "./rung.js";
+import { isSmall } from "./small-call.js";
 import { WorkerLost } from "./worker-link.js";
 
 export class WasmBackend implements Backend {
@@ -69,6 +70,8 @@ export class WasmBackend implements Backend {
     const { runner } = this.#current("attention");
     const startsNow = this.#queue.idle && runner.lost === null;
     const job = startsNow ? jobOf(problem) : snapshot(jobOf(problem));
+    if (startsNow && this.#overrides.offload === "auto" && isSmall(problem, job))
+      return this.#computeHere(job, problem);
     const used = job.residents.map(({ resident }) => resident);
     this.#residents.hold(used);
     return this.#queue.push(
@@ -82,9 +85,8 @@ export class WasmBackend implements Backend {
   }
 
   attentionSync(problem: AttentionProblem): AttentionComputed {
-    const { kernels } = this.#current("attentionSync");
-    const job = jobOf(problem);
-    return this.#collect(kernels.compute(job), job, problem);
+    this.#current("attentionSync");
+    return this.#computeHere(jobOf(problem), problem);
   }
 
   upload(data: Float32Array | Uint16Array): Resident {
@@ -117,6 +119,10 @@ export class WasmBackend implements Backend {
     this.#residents.forgetAll();
     // The heap goes with its last reference.
     this.#open = null;
+  }
+
+  #computeHere(job: Job, problem: AttentionProblem): AttentionComputed {
+    return this.#collect(this.#current("attention").kernels.compute(job), job, problem);
   }
 
   /** Async only where it has to be: a call that starts now has its inputs read before this returns. */

@@ -1,0 +1,74 @@
+// Which calls the calling thread computes itself: told by what a worker is sent, never by time.
+
+import { Worker as NodeWorker } from "node:worker_threads";
+import { expect, test } from "vitest";
+import { workerSource } from "../../web/src/backends/wasm/generated/worker-source.js";
+import { createHeed, type Heed, type TensorLike } from "../../web/src/index.js";
+import { Random } from "../support/random.js";
+
+const random = new Random(77);
+const tensor = (...shape: number[]): TensorLike => ({ data: random.floats(shape.reduce((a, b) => a * b, 1)), shape });
+
+/** An engine, and how many calls its worker has been sent. */
+async function watched(offload?: boolean | "auto"): Promise<{ heed: Heed; sent: () => number }> {
+  let calls = 0;
+  const workerFactory = (): never => {
+    const worker = new NodeWorker(workerSource, { eval: true });
+    const post = worker.postMessage.bind(worker);
+    worker.postMessage = (message, ...rest) => {
+      if (["call", "block"].includes(message.kind)) calls += 1;
+      post(message, ...rest);
+    };
+    return worker as never;
+  };
+  return { heed: await createHeed({ offload, threads: 1, wasm: { workerFactory } }), sent: () => calls };
+}
+
+const SMALL = [tensor(64, 64), tensor(64, 64), tensor(64, 64)] as const;
+
+test.each([[undefined], ["auto"]] as const)(
+  "with offload %s a small call goes to no worker, a larger one does",
+  async (offload) => {
+    const { heed, sent } = await watched(offload);
+    await heed.attention(...SMALL);
+    expect(sent()).toBe(0);
+    await heed.attention(tensor(2, 128, 64), tensor(2, 128, 64), tensor(2, 128, 64));
+    expect(sent()).toBe(1);
+    // Few multiplications, but much to copy.
+    await heed.attention(tensor(1, 1), tensor(2 ** 17, 1), tensor(2 ** 17, 1));
+    expect(sent()).toBe(2);
+    heed.dispose();
+  },
+);
+
+test("with offload true every call goes to the worker, with the same bits", async () => {
+  const { heed, sent } = await watched(true);
+  const offloaded = await heed.attention(...SMALL);
+  expect(sent()).toBe(1);
+  const { heed: here } = await watched();
+  expect(await here.attention(...SMALL)).toEqual(offloaded);
+  heed.dispose();
+  here.dispose();
+});
+
+test("a small call waits its turn behind a larger one", async () => {
+  const { heed, sent } = await watched();
+  const done: string[] = [];
+  const large = heed
+    .attention(tensor(4, 256, 64), tensor(4, 256, 64), tensor(4, 256, 64))
+    .then(() => done.push("large"));
+  const small = heed.attention(...SMALL).then(() => done.push("small"));
+  await Promise.all([large, small]);
+  expect(done).toEqual(["large", "small"]);
+  expect(sent()).toBe(2);
+  heed.dispose();
+});
+
+test("a small call that cannot be is refused as any other, and the next one works", async () => {
+  const { heed } = await watched();
+  await expect(heed.attention(tensor(3, 4), tensor(5, 4), tensor(6, 4))).rejects.toMatchObject({ code: "shape" });
+  const aborted = heed.attention(...SMALL, { signal: AbortSignal.abort() });
+  await expect(aborted).rejects.toMatchObject({ code: "aborted" });
+  expect((await heed.attention(...SMALL)).output.shape).toEqual([64, 64]);
+  heed.dispose();
+});
