@@ -103,7 +103,7 @@ inline void for_each_block(const Panels<Arch>& panels, const AttentionBlock& blo
       const int end = stop < panel.last_end ? stop : panel.last_end;
       if (begin >= end) continue;
       KeyBlock keys{{begin, end - begin}, {}, MaskedKeys::none, scores, addends};
-      if (panel.rows[0].mask) keys.masked = look_at_mask(panel, block, keys.first, keys.count);
+      if (panel.rows[0].mask) keys.masked = look_at_mask(panel, block, keys_with_addends(block, keys));
       if (may_skip(panel, keys)) continue;
       keys.numbers = numbers.keys(begin);
       visit(panel, keys, numbers);

@@ -154,7 +154,7 @@ void attend_part(const AttentionBlock& block, const KeyPart& part, float* result
       const int begin = start + lead;
       if (begin >= end) continue;
       KeyBlock keys{{begin, end - begin, kPanel<Arch>}, {}, MaskedKeys::none, scores, addends};
-      if (panel.rows[0].mask) keys.masked = look_at_mask(panel, block, keys.first, keys.count);
+      if (panel.rows[0].mask) keys.masked = look_at_mask(panel, block, keys_with_addends(block, keys));
       if (may_skip(panel, keys)) continue;
       keys.numbers = numbers.keys(begin);
       attend_row_keys<Arch>(panel, block, keys, numbers.values(begin));

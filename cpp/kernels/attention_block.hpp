@@ -64,6 +64,7 @@ struct AttentionBlock {
   std::ptrdiff_t bias_stride;
 
   int key_length;
+  int addend_length;  // keys that mask and bias have numbers for; no row sees those beyond
   int head_dim;
   int value_dim;
   int key_block;  // fixes the order of the sums: see plan/

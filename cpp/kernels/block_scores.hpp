@@ -17,6 +17,13 @@ struct KeyBlock : KeyLines {
   float* addends;
 };
 
+/// The keys that mask and bias have numbers for. Others are reached only for scores from before the masks.
+inline KeyBlock keys_with_addends(const AttentionBlock& block, KeyBlock keys) {
+  const int count = block.addend_length - keys.first;
+  if (count < keys.count) keys.count = count > 0 ? count : 0;
+  return keys;
+}
+
 /// A number for each lane.
 template <class Arch>
 inline void copy_line(const float* from, float* to) {
@@ -52,7 +59,7 @@ inline bool make_scores(const Panel& panel, const AttentionBlock& block, const K
   if (has_masked || block.softcap != 0.0F || block.has_alibi) {
     // The maximum of the product says nothing any more: start again from the one before.
     copy_line<Arch>(panel.maximum, maximum);
-    if (has_addends) Way::gather(panel, block, keys);
+    if (has_addends) Way::gather(panel, block, keys_with_addends(block, keys));
     if (has_masked) {
       mask_scores<Arch>(panel, keys, has_addends ? keys.addends : nullptr, keys.scores, maximum);
     } else {

@@ -230,12 +230,12 @@ inline void look_at_bytes(const std::uint8_t* mask, std::ptrdiff_t stride, int c
   }
 }
 
-inline MaskedKeys look_at_mask(const Panel& panel, const AttentionBlock& block, int first_key, int count) {
+inline MaskedKeys look_at_mask(const Panel& panel, const AttentionBlock& block, const KeyLines& keys) {
   bool any_attended = false;
   bool any_masked = false;
   for (int lane = 0; lane < panel.row_count; ++lane) {
-    const std::uint8_t* const mask = panel.rows[lane].mask + first_key * block.mask_stride;
-    look_at_bytes(mask, block.mask_stride, count, any_attended, any_masked);
+    const std::uint8_t* const mask = panel.rows[lane].mask + keys.first * block.mask_stride;
+    look_at_bytes(mask, block.mask_stride, keys.count, any_attended, any_masked);
     if (any_attended && any_masked) return MaskedKeys::some;
   }
   return any_masked ? MaskedKeys::all : MaskedKeys::none;

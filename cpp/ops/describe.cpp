@@ -50,6 +50,7 @@ kernels::AttentionBlock describe_block(const AttentionProblem& problem, const At
       .mask_stride = static_cast<std::ptrdiff_t>(in.mask.strides[3]),
       .bias_stride = static_cast<std::ptrdiff_t>(in.bias.strides[3]),
       .key_length = static_cast<int>(problem.key_length),
+      .addend_length = static_cast<int>(problem.key_limit),
       .head_dim = static_cast<int>(problem.head_dim),
       .value_dim = static_cast<int>(problem.value_dim),
       .key_block = plan.key_block,

@@ -88,13 +88,16 @@ AttentionPlan plan_attention(const AttentionProblem& problem, const Machine& mac
   plan.rows_per_task = choose_rows_per_task(rows, groups, machine.panel, plan.workers);
   plan.tasks_per_group = divide_up(rows, plan.rows_per_task);
   plan.key_block = static_cast<int>(choose_key_block(problem));
-  if (rows > 0 && rows <= machine.short_rows) {
+  // The second pass of the mean takes scores anew, and has to find the very maximum that the first pass found, to the
+  // last bit: where scores are large, the roundings of another kernel are large numbers.
+  const bool wants_mean = problem.outputs.mean_weights.is_present();
+  if (rows > 0 && rows <= machine.short_rows && !wants_mean) {
     plan_parts(problem, plan);
     plan.tasks_per_group = plan.parts_per_group;
   }
   plan.task_count = groups * plan.tasks_per_group;
 
-  if (problem.outputs.mean_weights.is_present()) {
+  if (wants_mean) {
     const Index queries = choose_rows_per_task(problem.query_length, problem.batch, machine.panel, plan.workers);
     plan.queries_per_mean_task = std::min(queries, plan.rows_per_task);
     plan.mean_tasks_per_batch = divide_up(problem.query_length, plan.queries_per_mean_task);

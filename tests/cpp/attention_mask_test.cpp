@@ -168,4 +168,17 @@ TEST_CASE("any nonzero byte of a mask attends") {
   }
 }
 
+// For the address sanitiser: raw scores are wanted of keys for which there is no mask and no bias.
+TEST_CASE("scores of all keys are had without reading beyond a mask or bias that is shorter") {
+  Random random(84);
+  for (const Index queries : {1, 11}) {
+    for (const Index length : {2, 20, 52}) {
+      AttentionCase one = kCase;
+      one.queries = queries;
+      (random.chance(0.5) ? one.mask : one.bias) = Shape{1, 1, 1, length};
+      check_all_results(make_tensors(random, one));
+    }
+  }
+}
+
 }  // namespace heed::testing

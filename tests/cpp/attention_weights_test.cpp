@@ -107,6 +107,26 @@ TEST_CASE("the mean of the weights has the same bits for any number of workers a
   }
 }
 
+TEST_CASE("the mean of weights under large scores adds up to one, for few queries and many") {
+  Random random(224);
+  for (const float deviation : {300.0F, 1e4F, 1e8F, 1e15F}) {
+    for (const Index queries : {1, 2, 40}) {
+      const AttentionCase one{.heads = 2, .queries = queries, .keys = 200, .head_dim = 64, .deviation = deviation};
+      const AttentionTensors tensors = make_tensors(random, one);
+      for (const kernels::AttentionKernels* kernels : kernels::runnable_kernels()) {
+        INFO(describe(one) << ", " << kernels->name);
+        SerialExecutor executor;
+        const Owned<float> mean = compute_mean(*kernels, tensors, executor);
+        for (Index i = 0; i < queries; ++i) {
+          double sum = 0.0;
+          for (Index j = 0; j < one.keys; ++j) sum += static_cast<double>(mean(0, 0, i, j));
+          CHECK(std::abs(sum - 1.0) <= static_cast<double>(one.keys) * kUnitRoundoff + kExp2Error);
+        }
+      }
+    }
+  }
+}
+
 TEST_CASE("the mean changes no other result, and writes nothing beside itself") {
   Random random(222);
   const AttentionCase one{.heads = 4, .kv_heads = 2, .queries = 41, .keys = 130, .causal = Causal::lower_right};

@@ -98,7 +98,7 @@ TEST_CASE("a block of a mask is told to be full, empty or neither, at any length
     const auto expected = zeros == 0       ? kernels::MaskedKeys::none
                           : zeros == count ? kernels::MaskedKeys::all
                                            : kernels::MaskedKeys::some;
-    CHECK(kernels::look_at_mask(panel, block, first, count) == expected);
+    CHECK(kernels::look_at_mask(panel, block, {first, count}) == expected);
   }
 }
 

@@ -72,3 +72,28 @@ test("a small call that cannot be is refused as any other, and the next one work
   expect((await heed.attention(...SMALL)).output.shape).toEqual([64, 64]);
   heed.dispose();
 });
+
+test("a small call that is aborted or loses its engine in the same turn is rejected as any other, and keeps nothing", async () => {
+  const { heed, sent } = await watched();
+  for (const keep of [false, true]) {
+    const controller = new AbortController();
+    const aborted = heed.attention(...SMALL, { signal: controller.signal, keep });
+    controller.abort("enough");
+    await expect(aborted).rejects.toMatchObject({ code: "aborted", cause: "enough" });
+  }
+  const orphaned = heed.attention(...SMALL, { keep: true });
+  heed.dispose();
+  await expect(orphaned).rejects.toMatchObject({ code: "disposed" });
+  expect(sent()).toBe(0);
+});
+
+test("few multiplications do not make a call small that has many rows or many scores", async () => {
+  const { heed, sent } = await watched();
+  const rows = heed.zeros([60_000, 1]);
+  await heed.attention(rows, tensor(8, 1), tensor(8, 1));
+  expect(sent()).toBe(1);
+  const keys = heed.zeros([500_000, 1]);
+  await heed.attention(tensor(1, 1), keys, keys);
+  expect(sent()).toBe(2);
+  heed.dispose();
+});

@@ -70,8 +70,9 @@ export class WasmBackend implements Backend {
     const { runner } = this.#current("attention");
     const startsNow = this.#queue.idle && runner.lost === null;
     const job = startsNow ? jobOf(problem) : snapshot(jobOf(problem));
-    if (startsNow && this.#overrides.offload === "auto" && isSmall(problem, job))
-      return this.#computeHere(job, problem);
+    if (startsNow && this.#overrides.offload === "auto" && isSmall(problem, job)) {
+      return this.#unlessEnded(this.#computeHere(job, problem), signal);
+    }
     const used = job.residents.map(({ resident }) => resident);
     this.#residents.hold(used);
     return this.#queue.push(
@@ -123,6 +124,15 @@ export class WasmBackend implements Backend {
 
   #computeHere(job: Job, problem: AttentionProblem): AttentionComputed {
     return this.#collect(this.#current("attention").kernels.compute(job), job, problem);
+  }
+
+  /** A call that was computed before it returned is still the caller's to abort, and ends with the engine, as any other. */
+  async #unlessEnded(computed: AttentionComputed, signal: AbortSignal | null): Promise<AttentionComputed> {
+    await null;
+    if (this.#disposed) throw disposedError("attention");
+    if (signal?.aborted !== true) return computed;
+    for (const part of Object.values(computed)) if (part?.kind === "resident") this.free(part.resident);
+    throw new HeedError("aborted", "attention: aborted by its signal", { cause: signal.reason });
   }
 
   /** Async only where it has to be: a call that starts now has its inputs read before this returns. */
