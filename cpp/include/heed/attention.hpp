@@ -104,7 +104,8 @@ struct AttentionOutputs {
 /// with no key left gives zeros, and -infinity for log_sum_exp. A mask or bias
 /// whose last axis is neither 1 nor S but shorter masks the keys beyond it.
 /// The last axis of query, key, value, output and weights must be contiguous.
-/// Scratch grows with D + E, never with L * S; for mean_weights also with B * H * L. Numbers in half precision
+/// Scratch grows with D + E, never with L * S; for mean_weights also with B * H * L, and where
+/// few queries share their keys with B * H * E times the parts of the keys. Numbers in half precision
 /// are widened block by block, and what is computed is what their single precision gives. The views must stay valid for
 /// the call; nothing is kept. Fails without writing when an input breaks a rule.
 Status attention(const AttentionInputs& inputs, const AttentionOptions& options, const AttentionOutputs& outputs,
