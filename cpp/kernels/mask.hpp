@@ -79,7 +79,7 @@ class Addends {
 
   /// A finite bias stays finite: the lowest float is a common "never" that must still tell a row of
   /// nothing else apart from an empty one, and infinity minus infinity would be NaN.
-  Batch<Arch> in_score_units(Batch<Arch> bias) const {
+  [[nodiscard]] Batch<Arch> in_score_units(Batch<Arch> bias) const {
     const Batch<Arch> bounded = at_least<Arch>(at_most<Arch>(bias * log2e_, highest_), -highest_);
     return xsimd::select(bias == masked_, bias, bounded);
   }

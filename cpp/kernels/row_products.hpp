@@ -26,13 +26,14 @@ struct DotInput {
 template <class Arch>
 [[gnu::always_inline]] inline Batch<Arch> dot(const DotInput& input, const float* key) {
   constexpr int lanes = kLanes<Arch>;
+  constexpr std::ptrdiff_t next = lanes;
   Batch<Arch> sums[kDotSums];
   for (Batch<Arch>& sum : sums) sum = Batch<Arch>(0.0F);
   int d = 0;
   for (; d + kDotSums * lanes <= input.head_dim; d += kDotSums * lanes) {
     for (int s = 0; s < kDotSums; ++s) {
-      const Batch<Arch> query = Batch<Arch>::load_aligned(input.query + d + s * lanes);
-      sums[s] = multiply_add<Arch>(Batch<Arch>::load_unaligned(key + d + s * lanes), query, sums[s]);
+      const Batch<Arch> query = Batch<Arch>::load_aligned(input.query + d + s * next);
+      sums[s] = multiply_add<Arch>(Batch<Arch>::load_unaligned(key + d + s * next), query, sums[s]);
     }
   }
   for (; d < input.head_dim; d += lanes) {

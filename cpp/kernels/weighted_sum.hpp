@@ -11,6 +11,7 @@ namespace heed::kernels {
 template <class Arch>
 inline bool are_all_finite(const Lines& values, int count, int value_dim) {
   constexpr int lanes = kLanes<Arch>;
+  constexpr std::ptrdiff_t next = lanes;
   const Batch<Arch> zero(0.0F);
   constexpr int sums = 4;   // that do not wait for each other
   Batch<Arch> zeros[sums];  // stay zero unless 0 * value is NaN
@@ -20,7 +21,7 @@ inline bool are_all_finite(const Lines& values, int count, int value_dim) {
     int e = 0;
     for (; e + sums * lanes <= value_dim; e += sums * lanes) {
       for (int s = 0; s < sums; ++s) {
-        zeros[s] = multiply_add<Arch>(Batch<Arch>::load_unaligned(value + e + s * lanes), zero, zeros[s]);
+        zeros[s] = multiply_add<Arch>(Batch<Arch>::load_unaligned(value + e + s * next), zero, zeros[s]);
       }
     }
     for (; e < value_dim; e += lanes) {
