@@ -60,7 +60,8 @@ inline void share_maximum(float* maximum) {
 }
 
 template <class Arch>
-inline void attend_row_keys(const Panel& panel, const AttentionBlock& block, const KeyBlock& keys, const Lines& given) {
+inline void attend_row_keys(const Panel& panel, float* output, const AttentionBlock& block, const KeyBlock& keys,
+                            const Lines& given) {
   alignas(kScratchAlignment) float maximum[kPanel<Arch>];
   copy_line<Arch>(panel.maximum, maximum);
   const bool has_masked = make_scores<KeysInLanes<Arch>>(panel, block, keys, maximum);
@@ -70,18 +71,18 @@ inline void attend_row_keys(const Panel& panel, const AttentionBlock& block, con
   const Rescale<Arch> rescale = has_masked ? exponentiate<Arch, true>(panel, maximum, keys.lines(), keys.scores)
                                            : exponentiate<Arch, false>(panel, maximum, keys.lines(), keys.scores);
   if (block.has_dropout) drop_weights<Arch>(panel, block, keys, keys.scores);
-  scale_output<Arch>(rescale.factor[0], block.value_dim, panel.output);
+  scale_output<Arch>(rescale.factor[0], block.value_dim, output);
   const RowValues values{keys.scores, keys.count, given.numbers, given.stride};
   if (has_masked || block.has_dropout) {
-    add_row_values<Arch, true>(values, block.value_dim, panel.output);
+    add_row_values<Arch, true>(values, block.value_dim, output);
   } else {
-    add_row_values<Arch, false>(values, block.value_dim, panel.output);
+    add_row_values<Arch, false>(values, block.value_dim, output);
   }
 }
 
-/// A panel whose lanes are all the block's row `index`, of which it sees the keys of one part.
+/// A panel whose lanes are all the block's row `index`, of which it sees the keys of one part. Its output is elsewhere.
 template <class Arch>
-inline Panel make_row_panel(const AttentionBlock& block, const KeyPart& part, int index, float* result) {
+inline Panel make_row_panel(const AttentionBlock& block, const KeyPart& part, int index) {
   const AttentionRow& row = block.rows[index];
   const std::int64_t query = round_up_to(block.head_dim, kPanel<Arch>);
   Panel panel{};
@@ -91,7 +92,6 @@ inline Panel make_row_panel(const AttentionBlock& block, const KeyPart& part, in
   panel.maximum = panel.query + query;
   panel.sum = panel.maximum + kPanel<Arch>;
   panel.spread = panel.sum + kPanel<Arch>;
-  panel.output = result + kPartHeader;
 
   const bool wants_all = row.scores && block.score_stage != ScoreStage::masked;
   panel.last_begin = row.key_begin;
@@ -103,13 +103,18 @@ inline Panel make_row_panel(const AttentionBlock& block, const KeyPart& part, in
 }
 
 template <class Arch>
-inline void start_row(const Panel& panel, const AttentionBlock& block, const KeyPart& part) {
+inline void scale_query(const Panel& panel, const AttentionBlock& block) {
   for (int d = 0; d < block.head_dim; d += kLanes<Arch>) {
     const int left = block.head_dim - d;
     const Batch<Arch> some = load_numbers<Arch>(panel.rows[0].query, d, left < kLanes<Arch> ? left : kLanes<Arch>);
     (some * Batch<Arch>(block.scale * kLog2E)).store_aligned(panel.query + d);
   }
-  for (int e = 0; e < round_up_to(block.value_dim, kLanes<Arch>); ++e) panel.output[e] = 0.0F;
+}
+
+template <class Arch>
+inline void start_row(const Panel& panel, float* output, const AttentionBlock& block, const KeyPart& part) {
+  scale_query<Arch>(panel, block);
+  for (int e = 0; e < round_up_to(block.value_dim, kLanes<Arch>); ++e) output[e] = 0.0F;
   for (int lane = 0; lane < kPanel<Arch>; ++lane) {
     panel.maximum[lane] = kNoMaximum;
     panel.sum[lane] = 0.0F;
@@ -133,21 +138,17 @@ inline void finish_row(const Panel& panel, float* result) {
   result[2] = spread;
 }
 
-/// See AttentionKernels.
-template <class Arch>
-void attend_part(const AttentionBlock& block, const KeyPart& part, float* results) {
-  const std::int64_t result_floats = part_result_floats(block.value_dim);
+/// Calls visit(index, panel, keys, numbers) for each run of a part's keys that concerns a row.
+template <class Arch, class Visit>
+inline void for_each_row_block(const AttentionBlock& block, const KeyPart& part, Visit visit) {
   float* const scores = block.scratch + part_scratch_floats(kPanel<Arch>, block.row_count, block.head_dim, 0);
   float* const addends = scores + block.key_block;
   float* const widened = addends + block.key_block;
-  for (int index = 0; index < block.row_count; ++index) {
-    start_row<Arch>(make_row_panel<Arch>(block, part, index, results + index * result_floats), block, part);
-  }
   for (int start = part.begin; start < part.end; start += block.key_block) {
     const int stop = start + block.key_block < part.end ? start + block.key_block : part.end;
     BlockNumbers<Arch> numbers(block, start, stop, widened);
     for (int index = 0; index < block.row_count; ++index) {
-      const Panel panel = make_row_panel<Arch>(block, part, index, results + index * result_floats);
+      const Panel panel = make_row_panel<Arch>(block, part, index);
       const int end = stop < panel.last_end ? stop : panel.last_end;
       // From a whole line, so that a key has the same lane whatever else is asked of the row.
       const int lead = panel.first_begin > start ? (panel.first_begin - start) / kPanel<Arch> * kPanel<Arch> : 0;
@@ -157,12 +158,25 @@ void attend_part(const AttentionBlock& block, const KeyPart& part, float* result
       if (panel.rows[0].mask) keys.masked = look_at_mask(panel, block, keys_with_addends(block, keys));
       if (may_skip(panel, keys)) continue;
       keys.numbers = numbers.keys(begin);
-      attend_row_keys<Arch>(panel, block, keys, numbers.values(begin));
+      visit(index, panel, keys, numbers);
     }
   }
+}
+
+/// See AttentionKernels.
+template <class Arch>
+void attend_part(const AttentionBlock& block, const KeyPart& part, float* results) {
+  const std::int64_t result_floats = part_result_floats(block.value_dim);
+  const auto output_of = [&](int index) { return results + index * result_floats + kPartHeader; };
   for (int index = 0; index < block.row_count; ++index) {
-    float* const result = results + index * result_floats;
-    finish_row<Arch>(make_row_panel<Arch>(block, part, index, result), result);
+    start_row<Arch>(make_row_panel<Arch>(block, part, index), output_of(index), block, part);
+  }
+  for_each_row_block<Arch>(block, part,
+                           [&](int index, const Panel& panel, const KeyBlock& keys, BlockNumbers<Arch>& numbers) {
+                             attend_row_keys<Arch>(panel, output_of(index), block, keys, numbers.values(keys.first));
+                           });
+  for (int index = 0; index < block.row_count; ++index) {
+    finish_row<Arch>(make_row_panel<Arch>(block, part, index), results + index * result_floats);
   }
 }
 

@@ -132,6 +132,8 @@ struct AttentionKernels {
   void (*merge_parts)(const AttentionBlock& block, int parts, float* results);
   /// After attend(): adds every row's weights, computed once more, to its mean_weights.
   void (*add_weights)(const AttentionBlock& block);
+  /// The same after attend_part() and merge_parts(), of a part of the keys.
+  void (*add_part_weights)(const AttentionBlock& block, const KeyPart& part);
 };
 
 }  // namespace heed::kernels

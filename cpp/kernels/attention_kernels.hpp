@@ -17,7 +17,8 @@ constexpr AttentionKernels make_attention_kernels(const char* name) noexcept {
           .attend = &attend<Arch>,
           .attend_part = &attend_part<Arch>,
           .merge_parts = &merge_parts<Arch>,
-          .add_weights = &add_weights<Arch>};
+          .add_weights = &add_weights<Arch>,
+          .add_part_weights = &add_part_weights<Arch>};
 }
 
 }  // namespace heed::kernels

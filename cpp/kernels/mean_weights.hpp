@@ -3,12 +3,13 @@
 #pragma once
 
 #include "kernels/attend.hpp"
+#include "kernels/attend_part.hpp"
 
 namespace heed::kernels {
 
-/// Adds a block of weights to the rows' mean_weights.
+/// Makes scores[lines][panel] the weights that they come to.
 template <class Arch>
-inline void add_block(const Panel& panel, const AttentionBlock& block, const KeyBlock& keys) {
+inline void weigh(const Panel& panel, const AttentionBlock& block, const KeyBlock& keys) {
   alignas(kScratchAlignment) float maximum[kPanel<Arch>];
   alignas(kScratchAlignment) float factor[kPanel<Arch>];
   for (int lane = 0; lane < kPanel<Arch>; ++lane) {
@@ -16,23 +17,20 @@ inline void add_block(const Panel& panel, const AttentionBlock& block, const Key
     factor[lane] = panel.row(lane).weight_rule->factor;
   }
   const FinalWeight<Arch> weight_of;
-  change_scores<Arch>(keys.count, keys.scores, [&](Batch<Arch> score, int, int vector) {
+  change_scores<Arch>(keys.lines(), keys.scores, [&](Batch<Arch> score, int, int vector) {
     const int first_lane = vector * kLanes<Arch>;
     return weight_of(score, Batch<Arch>::load_aligned(maximum + first_lane),
                      Batch<Arch>::load_aligned(factor + first_lane));
   });
   if (block.has_dropout) drop_weights<Arch>(panel, block, keys, keys.scores);
-  for (int vector = 0; vector < kPanelVectors; ++vector) {
-    const int first_lane = vector * kLanes<Arch>;
-    lanes_to_rows<Arch>(keys.count, keys.scores + first_lane, kPanel<Arch>, Batch<Arch>(1.0F),
-                        [&](int lane, int i, Batch<Arch> weights, int count) {
-                          if (first_lane + lane >= panel.row_count) return;
-                          float* const mean = panel.rows[first_lane + lane].mean_weights + keys.first + i;
-                          store_some<Arch>(load_some<Arch>(mean, count) + weights, mean, count);
-                        });
-  }
 }
 
+template <class Arch>
+inline void add_some(Batch<Arch> weights, int count, float* mean) {
+  store_some<Arch>(load_some<Arch>(mean, count) + weights, mean, count);
+}
+
+/// See AttentionKernels.
 template <class Arch>
 void add_weights(const AttentionBlock& block) {
   const Panels<Arch> panels(block);
@@ -42,7 +40,31 @@ void add_weights(const AttentionBlock& block) {
   for_each_block<Arch>(panels, block, [&block](const Panel& panel, const KeyBlock& keys, BlockNumbers<Arch>&) {
     alignas(kScratchAlignment) float maximum[kPanel<Arch>] = {};  // not asked for
     make_scores<RowsInLanes<Arch>>(panel, block, keys, maximum);
-    add_block<Arch>(panel, block, keys);
+    weigh<Arch>(panel, block, keys);
+    for (int first_lane = 0; first_lane < panel.row_count; first_lane += kLanes<Arch>) {
+      lanes_to_rows<Arch>(keys.count, keys.scores + first_lane, kPanel<Arch>, Batch<Arch>(1.0F),
+                          [&](int lane, int i, Batch<Arch> weights, int count) {
+                            if (first_lane + lane >= panel.row_count) return;
+                            add_some<Arch>(weights, count, panel.rows[first_lane + lane].mean_weights + keys.first + i);
+                          });
+    }
+  });
+}
+
+/// See AttentionKernels.
+template <class Arch>
+void add_part_weights(const AttentionBlock& block, const KeyPart& part) {
+  for (int index = 0; index < block.row_count; ++index) {
+    scale_query<Arch>(make_row_panel<Arch>(block, part, index), block);
+  }
+  for_each_row_block<Arch>(block, part, [&](int, const Panel& panel, const KeyBlock& keys, BlockNumbers<Arch>&) {
+    alignas(kScratchAlignment) float maximum[kPanel<Arch>] = {};  // not asked for
+    make_scores<KeysInLanes<Arch>>(panel, block, keys, maximum);
+    weigh<Arch>(panel, block, keys);
+    for (int j = 0; j < keys.count; j += kLanes<Arch>) {
+      const int count = keys.count - j < kLanes<Arch> ? keys.count - j : kLanes<Arch>;
+      add_some<Arch>(Batch<Arch>::load_aligned(keys.scores + j), count, panel.rows[0].mean_weights + keys.first + j);
+    }
   });
 }
 

@@ -1,7 +1,5 @@
 #include "ops/attend_parts.hpp"
 
-#include <algorithm>
-
 namespace heed {
 namespace {
 
@@ -30,10 +28,7 @@ void run_part(void* context, Index task, int worker) {
   const Index part = task % plan.parts_per_group;
   TaskRows rows;
   const kernels::AttentionBlock block = describe_rows(job, {group, 0, plan.rows_per_group}, rows, worker);
-  const Index begin = part * plan.keys_per_part;
-  const Index end = std::min(begin + plan.keys_per_part, job.problem.key_length);
-  job.kernels.attend_part(block, {.begin = static_cast<int>(begin), .end = static_cast<int>(end)},
-                          results_of(job, group) + part * result_floats(job.problem, plan));
+  job.kernels.attend_part(block, key_part(job, part), results_of(job, group) + part * result_floats(job.problem, plan));
   if (plan.parts_per_group == 1) merge_group(context, group, worker);
 }
 

@@ -7,6 +7,7 @@
 #include "ops/attend_parts.hpp"
 #include "ops/attend_with.hpp"
 #include "ops/attention_job.hpp"
+#include "ops/average_weights.hpp"
 #include "ops/describe.hpp"
 #include "ops/scratch.hpp"
 #include "plan/attention_plan.hpp"
@@ -14,10 +15,6 @@
 
 namespace heed {
 namespace {
-
-using kernels::AttentionBlock;
-using kernels::AttentionRow;
-using kernels::WeightRule;
 
 static_assert(kMaxRowsPerTask <= kernels::kMaxRows);
 
@@ -45,35 +42,6 @@ void attend_all(AttentionJob& job, Executor& executor) {
   executor.run(task_set(job, run_task, job.plan.task_count));
 }
 
-/// The mean of the weights of some queries: head after head, in this order whatever the tasks.
-void run_mean_task(void* context, Index task, int worker) {
-  const AttentionJob& job = job_of(context);
-  const AttentionProblem& problem = job.problem;
-  const Index batch = task / job.plan.mean_tasks_per_batch;
-  const Index part = job.plan.mean_tasks_per_batch - 1 - task % job.plan.mean_tasks_per_batch;
-  const Index first_query = part * job.plan.queries_per_mean_task;
-  const Index count = std::min(job.plan.queries_per_mean_task, problem.query_length - first_query);
-  for (Index i = 0; i < count; ++i) {
-    std::fill_n(problem.outputs.mean_weights.at(batch, 0, first_query + i), problem.key_length, 0.0F);
-  }
-
-  TaskRows rows;
-  for (Index head = 0; head < problem.query_heads; ++head) {
-    for (Index i = 0; i < count; ++i) {
-      const Index query = first_query + i;
-      AttentionRow row = describe_query(problem, batch, head, query);
-      row.weight_rule = weight_rule_of(job, batch, head, query);
-      row.mean_weights = problem.outputs.mean_weights.at(batch, 0, query);
-      rows[static_cast<std::size_t>(i)] = row;
-    }
-    AttentionBlock block = describe_block(problem, job.plan, batch, head / problem.heads_per_group());
-    block.rows = rows.data();
-    block.row_count = static_cast<int>(count);
-    block.scratch = job.scratch + worker * job.scratch_per_worker;
-    job.kernels.add_weights(block);
-  }
-}
-
 /// For the blocks of keys and values that are widened.
 Index widened_floats(const AttentionJob& job) {
   const AttentionInputs& in = job.problem.inputs;
@@ -95,22 +63,9 @@ Index scratch_floats(const AttentionJob& job) {
                   Index{kernels::part_scratch_floats(panel, plan.rows_per_group, problem.head_dim, plan.key_block)});
 }
 
-Index weight_rule_floats(const AttentionProblem& problem, const AttentionPlan& plan) {
-  constexpr Index floats = sizeof(WeightRule) / sizeof(float);
-  return plan.mean_task_count == 0 ? 0 : floats * problem.batch * problem.query_heads * problem.query_length;
-}
-
 Status no_room(Index floats) {
   return {StatusCode::memory,
           "attention: scratch memory must fit, could not get " + std::to_string(floats) + " floats"};
-}
-
-/// The second pass: with each row's maximum and sum known, as part of the mean.
-void average_weights(AttentionJob& job, Executor& executor) {
-  const Index rows = job.problem.batch * job.problem.query_heads * job.problem.query_length;
-  const float share = 1.0F / static_cast<float>(job.problem.query_heads);
-  for (Index row = 0; row < rows; ++row) job.weight_rules[row].factor *= share;
-  executor.run(task_set(job, run_mean_task, job.plan.mean_task_count));
 }
 
 }  // namespace
@@ -136,7 +91,7 @@ Status attend_with(const kernels::AttentionKernels& kernels, const AttentionInpu
   }
   job.scratch = scratch.data();
   job.part_results = parts.data();
-  if (plan.mean_task_count > 0) job.weight_rules = reinterpret_cast<WeightRule*>(rules.data());
+  if (plan.mean_task_count > 0) job.weight_rules = reinterpret_cast<kernels::WeightRule*>(rules.data());
 
   attend_all(job, executor);
   if (plan.mean_task_count > 0 && !is_stopped(job)) average_weights(job, executor);

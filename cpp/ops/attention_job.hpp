@@ -1,6 +1,7 @@
 // What every task of one attention call shares, and how its rows are found.
 #pragma once
 
+#include <algorithm>
 #include <array>
 
 #include "heed/executor.hpp"
@@ -36,6 +37,13 @@ struct RowRun {
   Index first;
   Index count;
 };
+
+/// The keys of one part, where groups are cut in parts.
+inline kernels::KeyPart key_part(const AttentionJob& job, Index part) {
+  const Index begin = part * job.plan.keys_per_part;
+  const Index end = std::min<Index>(begin + job.plan.keys_per_part, job.problem.key_length);
+  return {.begin = static_cast<int>(begin), .end = static_cast<int>(end)};
+}
 
 /// Describes the rows, with all their results, in `rows`, and what the kernels need beside them.
 kernels::AttentionBlock describe_rows(const AttentionJob& job, const RowRun& run, TaskRows& rows, int worker);

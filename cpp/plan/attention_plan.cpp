@@ -76,6 +76,18 @@ Index choose_rows_per_task(Index rows, Index groups, int panel, int workers) {
   return std::clamp<Index>(balanced, panel, kMaxRowsPerTask);
 }
 
+void plan_mean(const AttentionProblem& problem, const Machine& machine, AttentionPlan& plan) {
+  if (plan.parts_per_group > 0) {
+    plan.queries_per_mean_task = problem.query_length;
+    plan.mean_tasks_per_batch = plan.parts_per_group;
+  } else {
+    const Index queries = choose_rows_per_task(problem.query_length, problem.batch, machine.panel, plan.workers);
+    plan.queries_per_mean_task = std::min(queries, plan.rows_per_task);
+    plan.mean_tasks_per_batch = divide_up(problem.query_length, plan.queries_per_mean_task);
+  }
+  plan.mean_task_count = problem.batch * plan.mean_tasks_per_batch;
+}
+
 }  // namespace
 
 AttentionPlan plan_attention(const AttentionProblem& problem, const Machine& machine) {
@@ -88,21 +100,12 @@ AttentionPlan plan_attention(const AttentionProblem& problem, const Machine& mac
   plan.rows_per_task = choose_rows_per_task(rows, groups, machine.panel, plan.workers);
   plan.tasks_per_group = divide_up(rows, plan.rows_per_task);
   plan.key_block = static_cast<int>(choose_key_block(problem));
-  // The second pass of the mean takes scores anew, and has to find the very maximum that the first pass found, to the
-  // last bit: where scores are large, the roundings of another kernel are large numbers.
-  const bool wants_mean = problem.outputs.mean_weights.is_present();
-  if (rows > 0 && rows <= machine.short_rows && !wants_mean) {
+  if (rows > 0 && rows <= machine.short_rows) {
     plan_parts(problem, plan);
     plan.tasks_per_group = plan.parts_per_group;
   }
   plan.task_count = groups * plan.tasks_per_group;
-
-  if (wants_mean) {
-    const Index queries = choose_rows_per_task(problem.query_length, problem.batch, machine.panel, plan.workers);
-    plan.queries_per_mean_task = std::min(queries, plan.rows_per_task);
-    plan.mean_tasks_per_batch = divide_up(problem.query_length, plan.queries_per_mean_task);
-    plan.mean_task_count = problem.batch * plan.mean_tasks_per_batch;
-  }
+  if (problem.outputs.mean_weights.is_present()) plan_mean(problem, machine, plan);
   return plan;
 }
 

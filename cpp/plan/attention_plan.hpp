@@ -33,8 +33,9 @@ struct AttentionPlan {
   int parts_per_group;  // 0: tasks are cut by rows
   int keys_per_part;
 
-  // The second pass, for the mean of the weights over the heads: a task is one batch entry and
-  // a run of its queries, of all heads. No more rows at a time than the first pass has.
+  // The second pass, for the mean of the weights over the heads, by the kernel of the first, to the last bit:
+  // where scores are large, the roundings of another one are large numbers. A task is one batch entry and, of
+  // all heads, a run of its queries, no more at a time than the first pass has; or a part of the keys.
   Index queries_per_mean_task;
   Index mean_tasks_per_batch;
   Index mean_task_count;  // 0: not wanted

@@ -69,30 +69,31 @@ bool is_masked(const AttentionInputs& in, const AttentionOptions& options, const
   return in.bias.is_present() && element(in.bias, row, j, -kInfinity) == -kInfinity;
 }
 
-/// The score of key j at a stage; a masked one is -infinity at the last.
-double score(const AttentionInputs& in, const AttentionOptions& options, const Row& row, Index kv_head, Index j,
-             ScoreStage stage) {
-  if (stage == ScoreStage::masked && is_masked(in, options, row, j)) return -kInfinity;
-  const Index head_dim = in.query.shape[3];
+/// One key's score, by ScoreStage.
+using Stages = std::array<double, 3>;
+
+/// The score of key j at each stage; a masked one is -infinity at the last.
+Stages score(const AttentionInputs& in, const AttentionOptions& options, const Row& row,
+             const std::vector<double>& query, const std::vector<double>& key, Index j) {
   const double scale =
-      options.scale ? static_cast<double>(*options.scale) : 1.0 / std::sqrt(static_cast<double>(head_dim));
-  const std::vector<double> query = read_row(in.query, row.b, row.h, row.i);
-  const std::vector<double> key = read_row(in.key, row.b, kv_head, j);
+      options.scale ? static_cast<double>(*options.scale) : 1.0 / std::sqrt(static_cast<double>(query.size()));
   double dot = 0.0;
   for (std::size_t d = 0; d < query.size(); ++d) dot += query[d] * key[d];
 
-  double result = dot * scale;
-  if (stage == ScoreStage::raw) return result;
+  const double raw = dot * scale;
+  double capped = raw;
   if (options.softcap) {
     const auto cap = static_cast<double>(*options.softcap);
-    result = cap * std::tanh(result / cap);
+    capped = cap * std::tanh(raw / cap);
   }
-  if (stage == ScoreStage::capped) return result;
+  if (is_masked(in, options, row, j)) return {raw, capped, -kInfinity};
+  double sum = capped;
   if (options.alibi_slopes != nullptr) {
     const double distance = std::abs(static_cast<double>(position(in, options, row) - j));
-    result -= static_cast<double>(options.alibi_slopes[row.h]) * distance;
+    sum -= static_cast<double>(options.alibi_slopes[row.h]) * distance;
   }
-  return in.bias.is_present() ? result + element(in.bias, row, j, -kInfinity) : result;
+  if (in.bias.is_present()) sum += element(in.bias, row, j, -kInfinity);
+  return {raw, capped, sum};
 }
 
 /// As docs/semantics.md says it, one step a line.
@@ -122,11 +123,11 @@ void attend(const AttentionInputs& in, const AttentionOptions& options, const Ro
 
   std::vector<double> weights;
   weights.reserve(static_cast<std::size_t>(keys));
+  const std::vector<double> query = read_row(in.query, row.b, row.h, row.i);
   for (Index j = 0; j < keys; ++j) {
-    weights.push_back(score(in, options, row, kv_head, j, ScoreStage::masked));
-    for (const ScoreStage stage : {ScoreStage::raw, ScoreStage::capped, ScoreStage::masked}) {
-      result.scores[static_cast<std::size_t>(stage)].push_back(score(in, options, row, kv_head, j, stage));
-    }
+    const Stages stages = score(in, options, row, query, read_row(in.key, row.b, kv_head, j), j);
+    for (std::size_t stage = 0; stage < stages.size(); ++stage) result.scores[stage].push_back(stages[stage]);
+    weights.push_back(stages.back());
   }
   double maximum = keys == 0 ? -kInfinity : *std::ranges::max_element(weights);
   const bool has_keys = maximum != -kInfinity;

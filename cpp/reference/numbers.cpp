@@ -18,6 +18,7 @@ double value_of(Half half) {
 std::vector<double> read_row(const FloatView& view, Index batch, Index head, Index row) {
   const void* const start = view.at(batch, head, row);
   std::vector<double> numbers;
+  numbers.reserve(static_cast<std::size_t>(view.shape[3]));
   for (Index d = 0; d < view.shape[3]; ++d) {
     const Index at = d * view.strides[3];
     numbers.push_back(view.dtype == DType::f16 ? value_of(static_cast<const Half*>(start)[at])

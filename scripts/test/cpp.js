@@ -1,6 +1,7 @@
 // Builds heed_tests under each preset and runs it: one binary, many machines.
 
 import { existsSync } from "node:fs";
+import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { root } from "../build/root.js";
 import { buildPreset } from "../lib/cmake.js";
@@ -41,14 +42,25 @@ export async function runCppTests(toolchain) {
   return results;
 }
 
-/** @param {string} preset @param {readonly string[]} runner @returns {Promise<Result>} */
+/** Runs the tests of one preset, dealt out over the cores. @param {string} preset @param {readonly string[]} runner */
 async function runBinary(preset, runner) {
   const folder = join(root, "build", preset, "tests", "cpp");
   const binary = [join(folder, "heed_tests"), join(folder, "heed_tests.cjs")].find((path) => existsSync(path));
   if (binary === undefined) throw new Failure(`no heed_tests in ${folder}`);
-  const [command = "", ...args] = [...runner, binary];
+  const shards = Array.from({ length: availableParallelism() }, (_, index) => index);
+  // Shuffled, or the slow tests of one file would all fall to one shard.
+  const options = ["--colour-mode", "none", "--order", "rand", "--rng-seed", "1", "--shard-count", `${shards.length}`];
+  const results = await Promise.all(
+    shards.map((index) => runShard(preset, [...runner, binary, ...options, "--shard-index", `${index}`])),
+  );
+  const total = (/** @type {"passed" | "failed"} */ outcome) => results.reduce((sum, one) => sum + one[outcome], 0);
+  return { name: preset, passed: total("passed"), failed: total("failed") };
+}
+
+/** @param {string} preset @param {readonly string[]} commandLine @returns {Promise<Result>} */
+async function runShard(preset, [command = "", ...args]) {
   try {
-    const { output } = await run(command, [...args, "--colour-mode", "none"], { cwd: root });
+    const { output } = await run(command, args, { cwd: root });
     return count(preset, output);
   } catch (error) {
     if (!(error instanceof Failure)) throw error;

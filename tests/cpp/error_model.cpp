@@ -77,6 +77,7 @@ std::vector<Score> make_scores(const AttentionInputs& in, const ScoreRules& rule
                                const ExactRow& exact, RowBounds& bounds) {
   const Index kv_head = row.h / (in.query.shape[1] / in.key.shape[1]);
   std::vector<Score> scores;
+  scores.reserve(static_cast<std::size_t>(in.key.shape[2]));
   const std::vector<double> query = reference::read_row(in.query, row.b, row.h, row.i);
   for (Index j = 0; j < in.key.shape[2]; ++j) {
     const Score raw = multiply(query, reference::read_row(in.key, row.b, kv_head, j), rules.scale);
@@ -100,6 +101,7 @@ std::vector<Term> make_terms(const ScoreRules& rules, const ExactRow& exact, con
   double maximum = -kInfinite;
   for (const Score& score : scores) maximum = std::max(maximum, score.value);
   std::vector<Term> terms;
+  terms.reserve(scores.size() + 1);
   for (std::size_t j = 0; j < scores.size(); ++j) {
     if (exact.weights[j] == 0.0) continue;
     const double own = scores[j].own + squared(scores[j].value - maximum);

@@ -1,0 +1,89 @@
+#include "ops/average_weights.hpp"
+
+#include <algorithm>
+
+#include "ops/describe.hpp"
+
+namespace heed {
+namespace {
+
+using kernels::AttentionBlock;
+using kernels::AttentionRow;
+using kernels::KeyPart;
+using kernels::WeightRule;
+
+/// Some queries of a batch entry and some of their keys.
+struct MeanTask {
+  Index batch;
+  Index first_query;
+  Index query_count;
+  KeyPart keys;
+};
+
+MeanTask describe_task(const AttentionJob& job, Index task) {
+  const AttentionProblem& problem = job.problem;
+  const AttentionPlan& plan = job.plan;
+  const Index index = task % plan.mean_tasks_per_batch;
+  MeanTask result{.batch = task / plan.mean_tasks_per_batch,
+                  .first_query = 0,
+                  .query_count = problem.query_length,
+                  .keys = {.begin = 0, .end = static_cast<int>(problem.key_length)}};
+  if (plan.parts_per_group > 0) {
+    result.keys = key_part(job, index);
+  } else {
+    // Later queries first, as in the first pass.
+    result.first_query = (plan.mean_tasks_per_batch - 1 - index) * plan.queries_per_mean_task;
+    result.query_count = std::min(plan.queries_per_mean_task, problem.query_length - result.first_query);
+  }
+  return result;
+}
+
+AttentionRow describe_row(const AttentionJob& job, Index batch, Index head, Index query) {
+  AttentionRow row = describe_query(job.problem, batch, head, query);
+  row.weight_rule = weight_rule_of(job, batch, head, query);
+  row.mean_weights = job.problem.outputs.mean_weights.at(batch, 0, query);
+  return row;
+}
+
+/// Head after head, in this order whatever the tasks.
+void run_task(void* context, Index number, int worker) {
+  const AttentionJob& job = *static_cast<AttentionJob*>(context);
+  const AttentionProblem& problem = job.problem;
+  const MeanTask task = describe_task(job, number);
+  for (Index i = 0; i < task.query_count; ++i) {
+    float* const mean = problem.outputs.mean_weights.at(task.batch, 0, task.first_query + i);
+    std::fill(mean + task.keys.begin, mean + task.keys.end, 0.0F);
+  }
+
+  TaskRows rows;
+  for (Index head = 0; head < problem.query_heads; ++head) {
+    for (Index i = 0; i < task.query_count; ++i) {
+      rows[static_cast<std::size_t>(i)] = describe_row(job, task.batch, head, task.first_query + i);
+    }
+    AttentionBlock block = describe_block(problem, job.plan, task.batch, head / problem.heads_per_group());
+    block.rows = rows.data();
+    block.row_count = static_cast<int>(task.query_count);
+    block.scratch = job.scratch + worker * job.scratch_per_worker;
+    if (job.plan.parts_per_group > 0) {
+      job.kernels.add_part_weights(block, task.keys);
+    } else {
+      job.kernels.add_weights(block);
+    }
+  }
+}
+
+}  // namespace
+
+Index weight_rule_floats(const AttentionProblem& problem, const AttentionPlan& plan) {
+  constexpr Index floats = sizeof(WeightRule) / sizeof(float);
+  return plan.mean_task_count == 0 ? 0 : floats * problem.batch * problem.query_heads * problem.query_length;
+}
+
+void average_weights(AttentionJob& job, Executor& executor) {
+  const Index rows = job.problem.batch * job.problem.query_heads * job.problem.query_length;
+  const float share = 1.0F / static_cast<float>(job.problem.query_heads);
+  for (Index row = 0; row < rows; ++row) job.weight_rules[row].factor *= share;
+  executor.run(task_set(job, run_task, job.plan.mean_task_count));
+}
+
+}  // namespace heed
