@@ -16,13 +16,8 @@ template <class A>
 struct KeysInLanes {
   using Arch = A;
 
-  static void score(const Panel& panel, const AttentionBlock& block, const KeyBlock& keys, float* maximum) {
-    for (int j = 0; j < keys.lines() * kPanel<Arch>; j += kLanes<Arch>) {
-      const int given = j < keys.count ? j : keys.count - 1;  // the last line may have vectors without a key
-      score_vector<Arch>(
-          {panel.query, block.head_dim, keys.numbers.line(given), keys.numbers.stride, keys.count - given},
-          keys.scores + j);
-    }
+  /// The products are there: all rows were scored together.
+  static void score(const Panel&, const AttentionBlock&, const KeyBlock& keys, float* maximum) {
     find_maximum<Arch>(keys.lines(), keys.scores, maximum);
   }
 
@@ -59,9 +54,9 @@ inline void share_maximum(float* maximum) {
   for (int lane = 0; lane < kPanel<Arch>; ++lane) maximum[lane] = highest;
 }
 
+/// Turns one row's scores into weights. Returns whether some may be zeros that stand for no key.
 template <class Arch>
-inline void attend_row_keys(const Panel& panel, float* output, const AttentionBlock& block, const KeyBlock& keys,
-                            const Lines& given) {
+inline bool weigh_row_keys(const Panel& panel, float* output, const AttentionBlock& block, const KeyBlock& keys) {
   alignas(kScratchAlignment) float maximum[kPanel<Arch>];
   copy_line<Arch>(panel.maximum, maximum);
   const bool has_masked = make_scores<KeysInLanes<Arch>>(panel, block, keys, maximum);
@@ -72,24 +67,18 @@ inline void attend_row_keys(const Panel& panel, float* output, const AttentionBl
                                            : exponentiate<Arch, false>(panel, maximum, keys.lines(), keys.scores);
   if (block.has_dropout) drop_weights<Arch>(panel, block, keys, keys.scores);
   scale_output<Arch>(rescale.factor[0], block.value_dim, output);
-  const RowValues values{keys.scores, keys.count, given.numbers, given.stride};
-  if (has_masked || block.has_dropout) {
-    add_row_values<Arch, true>(values, block.value_dim, output);
-  } else {
-    add_row_values<Arch, false>(values, block.value_dim, output);
-  }
+  return has_masked || block.has_dropout;
 }
 
 /// A panel whose lanes are all the block's row `index`, of which it sees the keys of one part. Its output is elsewhere.
 template <class Arch>
 inline Panel make_row_panel(const AttentionBlock& block, const KeyPart& part, int index) {
   const AttentionRow& row = block.rows[index];
-  const std::int64_t query = round_up_to(block.head_dim, kPanel<Arch>);
   Panel panel{};
   panel.rows = &row;
   panel.row_count = 1;
-  panel.query = block.scratch + index * (query + std::ptrdiff_t{kStatistics} * kPanel<Arch>);
-  panel.maximum = panel.query + query;
+  panel.query = block.scratch + index * row_scratch_floats(kPanel<Arch>, block.head_dim);
+  panel.maximum = panel.query + round_up_to(block.head_dim, kPanel<Arch>);
   panel.sum = panel.maximum + kPanel<Arch>;
   panel.spread = panel.sum + kPanel<Arch>;
 
@@ -138,27 +127,82 @@ inline void finish_row(const Panel& panel, float* result) {
   result[2] = spread;
 }
 
-/// Calls visit(index, panel, keys, numbers) for each run of a part's keys that concerns a row.
+/// The keys of a block that concern a row; none if the mask takes them all.
+template <class Arch>
+inline KeyBlock find_row_keys(const AttentionBlock& block, const Panel& panel, const KeyPart& within) {
+  const int end = within.end < panel.last_end ? within.end : panel.last_end;
+  // From a whole line, so that a key has the same lane whatever else is asked of the row.
+  const int before = panel.first_begin - within.begin;
+  const int begin = within.begin + (before > 0 ? before / kPanel<Arch> * kPanel<Arch> : 0);
+  KeyBlock keys{{begin, end > begin ? end - begin : 0, kPanel<Arch>}, {}, MaskedKeys::none, nullptr, nullptr};
+  if (keys.count > 0 && panel.rows[0].mask) keys.masked = look_at_mask(panel, block, keys_with_addends(block, keys));
+  if (may_skip(panel, keys)) keys.count = 0;
+  return keys;
+}
+
+/// What a block of a part's keys is to each row: its scores so far are products.
+template <class Arch>
+struct PartKeys {
+  KeyBlock of_row[kPanel<Arch> / 2];
+  BlockNumbers<Arch>& numbers;
+};
+
+/// Calls visit(part_keys) for each block of the part's keys that concerns a row.
 template <class Arch, class Visit>
-inline void for_each_row_block(const AttentionBlock& block, const KeyPart& part, Visit visit) {
-  float* const scores = block.scratch + part_scratch_floats(kPanel<Arch>, block.row_count, block.head_dim, 0);
-  float* const addends = scores + block.key_block;
+inline void for_each_part_block(const AttentionBlock& block, const KeyPart& part, Visit visit) {
+  const RowNumbers queries{block.scratch,
+                           static_cast<std::ptrdiff_t>(row_scratch_floats(kPanel<Arch>, block.head_dim))};
+  const RowNumbers scores{block.scratch + block.row_count * queries.stride, block.key_block};
+  float* const addends = scores.from(block.row_count).numbers;
   float* const widened = addends + block.key_block;
   for (int start = part.begin; start < part.end; start += block.key_block) {
     const int stop = start + block.key_block < part.end ? start + block.key_block : part.end;
     BlockNumbers<Arch> numbers(block, start, stop, widened);
+    PartKeys<Arch> keys{{}, numbers};
+    int first = stop;
+    int end = start;
     for (int index = 0; index < block.row_count; ++index) {
-      const Panel panel = make_row_panel<Arch>(block, part, index);
-      const int end = stop < panel.last_end ? stop : panel.last_end;
-      // From a whole line, so that a key has the same lane whatever else is asked of the row.
-      const int lead = panel.first_begin > start ? (panel.first_begin - start) / kPanel<Arch> * kPanel<Arch> : 0;
-      const int begin = start + lead;
-      if (begin >= end) continue;
-      KeyBlock keys{{begin, end - begin, kPanel<Arch>}, {}, MaskedKeys::none, scores, addends};
-      if (panel.rows[0].mask) keys.masked = look_at_mask(panel, block, keys_with_addends(block, keys));
-      if (may_skip(panel, keys)) continue;
-      keys.numbers = numbers.keys(begin);
-      visit(index, panel, keys, numbers);
+      KeyBlock& own = keys.of_row[index];
+      own = find_row_keys<Arch>(block, make_row_panel<Arch>(block, part, index), {start, stop});
+      if (own.count == 0) continue;
+      own.scores = scores.from(index).numbers + (own.first - start);
+      own.addends = addends;
+      if (own.first < first) first = own.first;
+      if (own.end() > end) end = own.end();
+    }
+    if (first >= end) continue;
+    score_all_rows<Arch>(
+        block.row_count,
+        {queries, block.head_dim, numbers.keys(first), end - first, {scores.numbers + (first - start), scores.stride}});
+    visit(keys);
+  }
+}
+
+/// Adds the values of a block: to all rows at once if each of them sees all of it.
+template <class Arch>
+inline void attend_part_keys(const AttentionBlock& block, const KeyPart& part, const PartKeys<Arch>& keys,
+                             RowNumbers outputs) {
+  bool may_hold_zeros[kPanel<Arch> / 2];
+  bool is_shared = true;
+  const KeyBlock& first = keys.of_row[0];
+  for (int index = 0; index < block.row_count; ++index) {
+    const KeyBlock& own = keys.of_row[index];
+    may_hold_zeros[index] = own.count > 0 && weigh_row_keys<Arch>(make_row_panel<Arch>(block, part, index),
+                                                                  outputs.from(index).numbers, block, own);
+    is_shared &= own.first == first.first && own.count == first.count && !may_hold_zeros[index];
+  }
+  const auto sums_from = [&](int index) {
+    const KeyBlock& own = keys.of_row[index];
+    return RowSums{
+        {own.scores, block.key_block}, keys.numbers.values(own.first), own.count, block.value_dim, outputs.from(index)};
+  };
+  if (is_shared) return add_values_to_all_rows<Arch>(block.row_count, sums_from(0));
+  for (int index = 0; index < block.row_count; ++index) {
+    if (keys.of_row[index].count == 0) continue;
+    if (may_hold_zeros[index]) {
+      add_values_to_row<Arch, true>(sums_from(index));
+    } else {
+      add_values_to_all_rows<Arch>(1, sums_from(index));
     }
   }
 }
@@ -166,15 +210,13 @@ inline void for_each_row_block(const AttentionBlock& block, const KeyPart& part,
 /// See AttentionKernels.
 template <class Arch>
 void attend_part(const AttentionBlock& block, const KeyPart& part, float* results) {
-  const std::int64_t result_floats = part_result_floats(block.value_dim);
-  const auto output_of = [&](int index) { return results + index * result_floats + kPartHeader; };
+  const auto result_floats = static_cast<std::ptrdiff_t>(part_result_floats(block.value_dim));
+  const RowNumbers outputs{results + kPartHeader, result_floats};
   for (int index = 0; index < block.row_count; ++index) {
-    start_row<Arch>(make_row_panel<Arch>(block, part, index), output_of(index), block, part);
+    start_row<Arch>(make_row_panel<Arch>(block, part, index), outputs.from(index).numbers, block, part);
   }
-  for_each_row_block<Arch>(block, part,
-                           [&](int index, const Panel& panel, const KeyBlock& keys, BlockNumbers<Arch>& numbers) {
-                             attend_row_keys<Arch>(panel, output_of(index), block, keys, numbers.values(keys.first));
-                           });
+  for_each_part_block<Arch>(block, part,
+                            [&](const PartKeys<Arch>& keys) { attend_part_keys<Arch>(block, part, keys, outputs); });
   for (int index = 0; index < block.row_count; ++index) {
     finish_row<Arch>(make_row_panel<Arch>(block, part, index), results + index * result_floats);
   }

@@ -106,10 +106,15 @@ inline constexpr int kPartHeader = 16;
 /// What a part gives of one row.
 constexpr std::int64_t part_result_floats(std::int64_t value_dim) { return kPartHeader + round_up_to(value_dim, 16); }
 
-/// The scratch of one worker for attend_part(): per row its scaled query and its statistics by lane, and for
-/// the row at work its scores and what is added to them; key_block a multiple of the panel.
+/// Of one row at attend_part(): its scaled query and its statistics by lane.
+constexpr std::int64_t row_scratch_floats(int panel, std::int64_t head_dim) {
+  return round_up_to(head_dim, panel) + std::int64_t{kStatistics} * panel;
+}
+
+/// The scratch of one worker for attend_part(): that of its rows, their scores and what is added to those of
+/// the row at work; key_block a multiple of the panel.
 constexpr std::int64_t part_scratch_floats(int panel, std::int64_t rows, std::int64_t head_dim, int key_block) {
-  return rows * (round_up_to(head_dim, panel) + std::int64_t{kStatistics} * panel) + 2 * std::int64_t{key_block};
+  return rows * (row_scratch_floats(panel, head_dim) + key_block) + key_block;
 }
 
 /// Behind either, first for the keys and then for the values: a block of them in single precision, where

@@ -57,13 +57,18 @@ void add_part_weights(const AttentionBlock& block, const KeyPart& part) {
   for (int index = 0; index < block.row_count; ++index) {
     scale_query<Arch>(make_row_panel<Arch>(block, part, index), block);
   }
-  for_each_row_block<Arch>(block, part, [&](int, const Panel& panel, const KeyBlock& keys, BlockNumbers<Arch>&) {
-    alignas(kScratchAlignment) float maximum[kPanel<Arch>] = {};  // not asked for
-    make_scores<KeysInLanes<Arch>>(panel, block, keys, maximum);
-    weigh<Arch>(panel, block, keys);
-    for (int j = 0; j < keys.count; j += kLanes<Arch>) {
-      const int count = keys.count - j < kLanes<Arch> ? keys.count - j : kLanes<Arch>;
-      add_some<Arch>(Batch<Arch>::load_aligned(keys.scores + j), count, panel.rows[0].mean_weights + keys.first + j);
+  for_each_part_block<Arch>(block, part, [&](const PartKeys<Arch>& part_keys) {
+    for (int index = 0; index < block.row_count; ++index) {
+      const Panel panel = make_row_panel<Arch>(block, part, index);
+      const KeyBlock& keys = part_keys.of_row[index];
+      if (keys.count == 0) continue;
+      alignas(kScratchAlignment) float maximum[kPanel<Arch>] = {};  // not asked for
+      make_scores<KeysInLanes<Arch>>(panel, block, keys, maximum);
+      weigh<Arch>(panel, block, keys);
+      for (int j = 0; j < keys.count; j += kLanes<Arch>) {
+        const int count = keys.count - j < kLanes<Arch> ? keys.count - j : kLanes<Arch>;
+        add_some<Arch>(Batch<Arch>::load_aligned(keys.scores + j), count, panel.rows[0].mean_weights + keys.first + j);
+      }
     }
   });
 }

@@ -1,81 +1,257 @@
-// The two products of attention for a single row: its query with keys, and its weights with values. Head
-// dimensions lie in lanes. Memory is what such a row waits for, so keys and values are read in the order in
-// which they lie, line after line: two keys at a time would be fewer instructions, but read from memory they
-// came at half the rate, four at a third (2 x 16 MB, 128 dimensions).
+// The two products of attention for a few rows that read the same keys: their queries with keys, and their
+// weights with values. Head dimensions lie in lanes. Memory is what such rows wait for, so lines are read in
+// the order in which they lie, and each is read once for up to four rows.
+//
+// The way that one row takes through memory changes no bit of it; whether it shares its keys with others may.
 #pragma once
 
 #include <cstddef>
 
+#include "kernels/broadcast_tile.hpp"
 #include "kernels/transpose.hpp"
 
 namespace heed::kernels {
 
-/// Partial sums of one dot product, so that they need not wait for each other.
-inline constexpr int kDotSums = 4;
-
-/// A query against a run of keys.
-struct DotInput {
-  const float* query;  // aligned, zeros up to a whole vector
-  int head_dim;
-  const float* key;
+/// Rows of numbers, `stride` apart.
+struct RowNumbers {
+  float* numbers;
   std::ptrdiff_t stride;
-  int count;  // at least 1
+
+  [[nodiscard]] RowNumbers from(int row) const { return {numbers + row * stride, stride}; }
 };
 
-/// A dot product whose lanes are still to be summed.
+/// Queries against a run of keys.
+struct RowDots {
+  RowNumbers queries;  // aligned, zeros up to a whole vector
+  int head_dim;
+  Lines keys;
+  int count;  // at least 1
+  RowNumbers scores;
+};
+
+/// Weights of rows against a run of values: aligned outputs, with room up to a whole vector.
+struct RowSums {
+  RowNumbers weights;
+  Lines values;
+  int count;
+  int value_dim;
+  RowNumbers outputs;
+};
+
+/// Partial sums of one row's dot product, by turns, so that they need not wait for each other; several rows
+/// have others to wait for.
+inline constexpr int kDotSums = 4;
+inline constexpr int kDotSumsOfRows = 2;
+
+/// Where one row reads narrow lines (two chunks at most), a chunk of its own numbers stays in registers while
+/// the same chunk of so many lines passes. Wider lines would come from memory at a third of its rate.
+inline constexpr int kChunkVectors = 8;
+inline constexpr int kChunkLines = 16;
+
 template <class Arch>
-[[gnu::always_inline]] inline Batch<Arch> dot(const DotInput& input, const float* key) {
+inline bool is_in_chunks(int dim) {
+  constexpr int chunk = kChunkVectors * kLanes<Arch>;
+  return dim % chunk == 0 && dim <= 2 * chunk;
+}
+
+/// result[i] = the sum of square[i]'s lanes. Uses up `square`.
+template <class Arch>
+[[gnu::always_inline]] inline Batch<Arch> sum_lanes(Batch<Arch> (&square)[kLanes<Arch>]) {
+  constexpr int lanes = kLanes<Arch>;
+  xsimd::transpose(square, square + lanes);
+  for (int half = lanes / 2; half > 0; half /= 2) {
+    for (int i = 0; i < half; ++i) square[i] += square[i + half];
+  }
+  return square[0];
+}
+
+/// A dot product of `query` whose lanes are still to be summed.
+template <class Arch>
+[[gnu::always_inline]] inline Batch<Arch> dot(const float* query, int head_dim, const float* key) {
   constexpr int lanes = kLanes<Arch>;
   constexpr std::ptrdiff_t next = lanes;
   Batch<Arch> sums[kDotSums];
   for (Batch<Arch>& sum : sums) sum = Batch<Arch>(0.0F);
   int d = 0;
-  for (; d + kDotSums * lanes <= input.head_dim; d += kDotSums * lanes) {
+  for (; d + kDotSums * lanes <= head_dim; d += kDotSums * lanes) {
     for (int s = 0; s < kDotSums; ++s) {
-      const Batch<Arch> query = Batch<Arch>::load_aligned(input.query + d + s * next);
-      sums[s] = multiply_add<Arch>(Batch<Arch>::load_unaligned(key + d + s * next), query, sums[s]);
+      const Batch<Arch> numbers = Batch<Arch>::load_unaligned(key + d + s * next);
+      sums[s] = multiply_add<Arch>(numbers, Batch<Arch>::load_aligned(query + d + s * next), sums[s]);
     }
   }
-  for (; d < input.head_dim; d += lanes) {
-    const int count = input.head_dim - d < lanes ? input.head_dim - d : lanes;
-    sums[0] = multiply_add<Arch>(load_some<Arch>(key + d, count), Batch<Arch>::load_aligned(input.query + d), sums[0]);
+  for (int s = 0; d < head_dim; d += lanes, ++s) {
+    const Batch<Arch> numbers = load_some<Arch>(key + d, head_dim - d < lanes ? head_dim - d : lanes);
+    sums[s] = multiply_add<Arch>(numbers, Batch<Arch>::load_aligned(query + d), sums[s]);
   }
   return (sums[0] + sums[1]) + (sums[2] + sums[3]);
 }
 
-/// A vector of scores; where the keys run out, those of the last one.
+/// Scores of one row, key after key.
 template <class Arch>
-[[gnu::noinline]] void score_vector(const DotInput& input, float* scores) {
+void score_row(const RowDots& input) {
   constexpr int lanes = kLanes<Arch>;
-  Batch<Arch> square[lanes];
-  for (int j = 0; j < lanes; ++j) {
-    square[j] = dot<Arch>(input, input.key + (j < input.count ? j : input.count - 1) * input.stride);
+  for (int j = 0; j < input.count; j += lanes) {
+    const int left = input.count - j;
+    Batch<Arch> square[lanes];
+    for (int i = 0; i < lanes; ++i) {
+      square[i] = dot<Arch>(input.queries.numbers, input.head_dim, input.keys.line(j + (i < left ? i : left - 1)));
+    }
+    store_some<Arch>(sum_lanes<Arch>(square), input.scores.numbers + j, left < lanes ? left : lanes);
   }
-  xsimd::transpose(square, square + lanes);
-  for (int half = lanes / 2; half > 0; half /= 2) {
-    for (int j = 0; j < half; ++j) square[j] += square[j + half];
-  }
-  square[0].store_aligned(scores);
 }
 
-/// A row's weights against a run of values.
-struct RowValues {
-  const float* weights;
-  int count;
-  const float* value;
-  std::ptrdiff_t stride;
-};
-
-/// output[value_dim] += weights x values; output is aligned, with room up to a whole vector. With kSelect a
-/// weight of zero leaves its value out, whatever it is.
-template <class Arch, bool kSelect>
-[[gnu::noinline]] void add_row_values(const RowValues& input, int value_dim, float* output) {
+/// The same, a chunk of the query at a time.
+template <class Arch>
+void score_row_in_chunks(const RowDots& input) {
   constexpr int lanes = kLanes<Arch>;
+  constexpr int chunk = kChunkVectors * lanes;
+  alignas(kScratchAlignment) float partial[kChunkLines * kDotSums * lanes];
+  int j = 0;
+  for (; j + kChunkLines <= input.count; j += kChunkLines) {
+    for (float& sum : partial) sum = 0.0F;
+    for (int d = 0; d < input.head_dim; d += chunk) {
+      Batch<Arch> held[kChunkVectors];
+      for (int v = 0; v < kChunkVectors; ++v)
+        held[v] = Batch<Arch>::load_aligned(input.queries.numbers + d + v * lanes);
+      const float* line = input.keys.line(j) + d;
+      for (float* place = partial; place < partial + kChunkLines * kDotSums * lanes; place += kDotSums * lanes) {
+        for (int s = 0; s < kDotSums; ++s) {
+          Batch<Arch> sum = Batch<Arch>::load_aligned(place + s * lanes);
+          for (int v = s; v < kChunkVectors; v += kDotSums) {
+            sum = multiply_add<Arch>(Batch<Arch>::load_unaligned(line + v * lanes), held[v], sum);
+          }
+          sum.store_aligned(place + s * lanes);
+        }
+        line += input.keys.stride;
+      }
+    }
+    for (int i = 0; i < kChunkLines; i += lanes) {
+      Batch<Arch> square[lanes];
+      for (int n = 0; n < lanes; ++n) {
+        const float* const place = partial + (i + n) * kDotSums * lanes;
+        const auto sum = [place](int s) { return Batch<Arch>::load_aligned(place + s * lanes); };
+        square[n] = (sum(0) + sum(1)) + (sum(2) + sum(3));
+      }
+      sum_lanes<Arch>(square).store_unaligned(input.scores.numbers + j + i);
+    }
+  }
+  if (j == input.count) return;
+  RowDots rest = input;
+  rest.keys = input.keys.from(j);
+  rest.count -= j;
+  rest.scores.numbers += j;
+  score_row<Arch>(rest);
+}
+
+/// Scores of kRows rows, key after key.
+template <class Arch, int kRows>
+void score_rows(const RowDots& input) {
+  constexpr int lanes = kLanes<Arch>;
+  constexpr int keys = lanes / kRows;
+  const float* const queries = input.queries.numbers;
+  const std::ptrdiff_t query_stride = input.queries.stride;
+  alignas(kScratchAlignment) float scores[lanes];
+  for (int j = 0; j < input.count; j += keys) {
+    Batch<Arch> square[lanes];
+    for (int k = 0; k < keys; ++k) {
+      const float* const key = input.keys.line(j + k < input.count ? j + k : input.count - 1);
+      Batch<Arch> sums[kRows][kDotSumsOfRows];
+      for (auto& row : sums) row[0] = row[1] = Batch<Arch>(0.0F);
+      const auto add = [&](int d, int s, Batch<Arch> numbers) {
+        for (int r = 0; r < kRows; ++r) {
+          const Batch<Arch> query = Batch<Arch>::load_aligned(queries + r * query_stride + d);
+          sums[r][s] = multiply_add<Arch>(numbers, query, sums[r][s]);
+        }
+      };
+      int d = 0;
+      for (; d + kDotSumsOfRows * lanes <= input.head_dim; d += kDotSumsOfRows * lanes) {
+        add(d, 0, Batch<Arch>::load_unaligned(key + d));
+        add(d + lanes, 1, Batch<Arch>::load_unaligned(key + d + lanes));
+      }
+      for (int s = 0; d < input.head_dim; d += lanes, ++s) {
+        add(d, s, load_some<Arch>(key + d, input.head_dim - d < lanes ? input.head_dim - d : lanes));
+      }
+      for (int r = 0; r < kRows; ++r) square[k * kRows + r] = sums[r][0] + sums[r][1];
+    }
+    sum_lanes<Arch>(square).store_aligned(scores);
+    const int given = input.count - j < keys ? input.count - j : keys;
+    for (int r = 0; r < kRows; ++r) {
+      float* const row = input.scores.from(r).numbers + j;
+      for (int k = 0; k < given; ++k) row[k] = scores[k * kRows + r];
+    }
+  }
+}
+
+/// outputs[value_dim] of kRows rows += weights x values; two vectors of a line at a time.
+template <class Arch, int kRows>
+void add_values_to_rows(const RowSums& input) {
+  constexpr int lanes = kLanes<Arch>;
+  constexpr int kVectors = 2;
+  for (int e = 0; e < input.value_dim; e += kVectors * lanes) {
+    const int left = input.value_dim - e;
+    const bool is_whole = left >= kVectors * lanes;
+    Batch<Arch> sums[kRows][kVectors];
+    for (int r = 0; r < kRows; ++r) {
+      const float* const output = input.outputs.from(r).numbers + e;
+      for (int v = 0; v < kVectors; ++v) {
+        sums[r][v] = v * lanes < left ? Batch<Arch>::load_aligned(output + v * lanes) : Batch<Arch>(0.0F);
+      }
+    }
+    const auto add = [&](auto load) {
+      for (int j = 0; j < input.count; ++j) {
+        const float* const value = input.values.line(j) + e;
+        Batch<Arch> numbers[kVectors];
+        for (int v = 0; v < kVectors; ++v) numbers[v] = load(value, v);
+        for (int r = 0; r < kRows; ++r) {
+          const Batch<Arch> weight = Batch<Arch>::broadcast(input.weights.from(r).numbers[j]);
+          for (int v = 0; v < kVectors; ++v) sums[r][v] = multiply_add<Arch>(weight, numbers[v], sums[r][v]);
+        }
+      }
+    };
+    if (is_whole) {
+      add([](const float* value, int v) { return Batch<Arch>::load_unaligned(value + v * lanes); });
+    } else {
+      add([left](const float* value, int v) {
+        const int count = left - v * lanes;
+        return count <= 0 ? Batch<Arch>(0.0F) : load_some<Arch>(value + v * lanes, count < lanes ? count : lanes);
+      });
+    }
+    for (int r = 0; r < kRows; ++r) {
+      float* const output = input.outputs.from(r).numbers + e;
+      for (int v = 0; v < kVectors && v * lanes < left; ++v) sums[r][v].store_aligned(output + v * lanes);
+    }
+  }
+}
+
+/// The same for one row and kChunkLines values.
+template <class Arch>
+void add_chunks(const float* weights, const Lines& values, int value_dim, float* output) {
+  constexpr int lanes = kLanes<Arch>;
+  for (int e = 0; e < value_dim; e += kChunkVectors * lanes) {
+    Batch<Arch> held[kChunkVectors];
+    for (int v = 0; v < kChunkVectors; ++v) held[v] = Batch<Arch>::load_aligned(output + e + v * lanes);
+    const float* line = values.numbers + e;
+    for (int j = 0; j < kChunkLines; ++j, line += values.stride) {
+      const Batch<Arch> weight = Batch<Arch>::broadcast(weights[j]);
+      for (int v = 0; v < kChunkVectors; ++v) {
+        held[v] = multiply_add<Arch>(weight, Batch<Arch>::load_unaligned(line + v * lanes), held[v]);
+      }
+    }
+    for (int v = 0; v < kChunkVectors; ++v) held[v].store_aligned(output + e + v * lanes);
+  }
+}
+
+/// The same for one row, value after value. With kSelect a weight of zero leaves its value out, whatever it is.
+template <class Arch, bool kSelect>
+void add_values_to_row(const RowSums& input) {
+  constexpr int lanes = kLanes<Arch>;
+  const int value_dim = input.value_dim;
   const int whole = value_dim / lanes * lanes;
-  const float* value = input.value;
-  for (int j = 0; j < input.count; ++j, value += input.stride) {
-    if (kSelect && input.weights[j] == 0.0F) continue;
-    const Batch<Arch> weight = Batch<Arch>::broadcast(input.weights[j]);
+  float* const output = input.outputs.numbers;
+  const float* value = input.values.numbers;
+  for (int j = 0; j < input.count; ++j, value += input.values.stride) {
+    if (kSelect && input.weights.numbers[j] == 0.0F) continue;
+    const Batch<Arch> weight = Batch<Arch>::broadcast(input.weights.numbers[j]);
     for (int e = 0; e < whole; e += lanes) {
       const Batch<Arch> sum = Batch<Arch>::load_aligned(output + e);
       multiply_add<Arch>(weight, Batch<Arch>::load_unaligned(value + e), sum).store_aligned(output + e);
@@ -84,6 +260,59 @@ template <class Arch, bool kSelect>
     const Batch<Arch> sum = Batch<Arch>::load_aligned(output + whole);
     multiply_add<Arch>(weight, load_some<Arch>(value + whole, value_dim - whole), sum).store_aligned(output + whole);
   }
+}
+
+template <class Arch>
+void add_values_to_row_in_chunks(const RowSums& input) {
+  int j = 0;
+  for (; j + kChunkLines <= input.count; j += kChunkLines) {
+    add_chunks<Arch>(input.weights.numbers + j, input.values.from(j), input.value_dim, input.outputs.numbers);
+  }
+  RowSums rest = input;
+  rest.weights.numbers += j;
+  rest.values = input.values.from(j);
+  rest.count -= j;
+  add_values_to_row<Arch, false>(rest);
+}
+
+/// Calls visit(first, way) for runs of at most four rows, `ways` by the logarithm of their number. Through the
+/// table each way stays a function of its own: inlined into their caller, loops were a tenth slower in V8.
+template <class Input, class Visit>
+inline void for_each_run(int rows, void (*const (&ways)[3])(const Input&), Visit visit) {
+  for (int row = 0; row < rows;) {
+    const int left = rows - row;
+    const int log = left >= 4 ? 2 : left / 2;
+    visit(row, ways[log]);
+    row += 1 << log;
+  }
+}
+
+/// Scores of all rows.
+template <class Arch>
+inline void score_all_rows(int rows, const RowDots& input) {
+  static constexpr void (*kWays[][3])(const RowDots&) = {
+      {&score_row<Arch>, &score_rows<Arch, 2>, &score_rows<Arch, 4>},
+      {&score_row_in_chunks<Arch>, &score_rows<Arch, 2>, &score_rows<Arch, 4>}};
+  for_each_run(rows, kWays[is_in_chunks<Arch>(input.head_dim) ? 1 : 0], [&](int row, auto way) {
+    RowDots run = input;
+    run.queries = input.queries.from(row);
+    run.scores = input.scores.from(row);
+    way(run);
+  });
+}
+
+/// outputs += weights x values, of all rows.
+template <class Arch>
+inline void add_values_to_all_rows(int rows, const RowSums& input) {
+  static constexpr void (*kWays[][3])(const RowSums&) = {
+      {&add_values_to_row<Arch, false>, &add_values_to_rows<Arch, 2>, &add_values_to_rows<Arch, 4>},
+      {&add_values_to_row_in_chunks<Arch>, &add_values_to_rows<Arch, 2>, &add_values_to_rows<Arch, 4>}};
+  for_each_run(rows, kWays[is_in_chunks<Arch>(input.value_dim) ? 1 : 0], [&](int row, auto way) {
+    RowSums run = input;
+    run.weights = input.weights.from(row);
+    run.outputs = input.outputs.from(row);
+    way(run);
+  });
 }
 
 /// output[value_dim] *= factor, in whole vectors.

@@ -55,16 +55,21 @@ void run_task(void* context, Index number, int worker) {
     std::fill(mean + task.keys.begin, mean + task.keys.end, 0.0F);
   }
 
+  // The rows that the first pass had together, so that their scores come out with the same bits.
+  const bool is_parts = job.plan.parts_per_group > 0;
+  const Index heads_at_once = is_parts ? problem.heads_per_group() : 1;
   TaskRows rows;
-  for (Index head = 0; head < problem.query_heads; ++head) {
-    for (Index i = 0; i < task.query_count; ++i) {
-      rows[static_cast<std::size_t>(i)] = describe_row(job, task.batch, head, task.first_query + i);
+  for (Index head = 0; head < problem.query_heads; head += heads_at_once) {
+    const Index count = heads_at_once * task.query_count;
+    for (Index i = 0; i < count; ++i) {
+      rows[static_cast<std::size_t>(i)] =
+          describe_row(job, task.batch, head + i / task.query_count, task.first_query + i % task.query_count);
     }
     AttentionBlock block = describe_block(problem, job.plan, task.batch, head / problem.heads_per_group());
     block.rows = rows.data();
-    block.row_count = static_cast<int>(task.query_count);
+    block.row_count = static_cast<int>(count);
     block.scratch = job.scratch + worker * job.scratch_per_worker;
-    if (job.plan.parts_per_group > 0) {
+    if (is_parts) {
       job.kernels.add_part_weights(block, task.keys);
     } else {
       job.kernels.add_weights(block);

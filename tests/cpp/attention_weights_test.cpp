@@ -111,7 +111,12 @@ TEST_CASE("the mean of weights under large scores adds up to one, for few querie
   Random random(224);
   for (const float deviation : {300.0F, 1e4F, 1e8F, 1e15F}) {
     for (const Index queries : {1, 2, 40}) {
-      const AttentionCase one{.heads = 2, .queries = queries, .keys = 200, .head_dim = 64, .deviation = deviation};
+      const AttentionCase one{.heads = 6,
+                              .kv_heads = queries == 1 ? 2 : 6,
+                              .queries = queries,
+                              .keys = 200,
+                              .head_dim = 64,
+                              .deviation = deviation};
       const AttentionTensors tensors = make_tensors(random, one);
       for (const kernels::AttentionKernels* kernels : kernels::runnable_kernels()) {
         INFO(describe(one) << ", " << kernels->name);
@@ -129,19 +134,23 @@ TEST_CASE("the mean of weights under large scores adds up to one, for few querie
 
 TEST_CASE("the mean changes no other result, and writes nothing beside itself") {
   Random random(222);
-  const AttentionCase one{.heads = 4, .kv_heads = 2, .queries = 41, .keys = 130, .causal = Causal::lower_right};
-  const AttentionTensors tensors = make_tensors(random, one);
-  for (const kernels::AttentionKernels* kernels : kernels::runnable_kernels()) {
-    SerialExecutor executor;
-    const Results without = run(*kernels, tensors.inputs(), tensors.options);
-    const Results with(tensors.inputs());
-    const Owned<float> mean = allocate({1, 1, 41, 130}, Layout::padded, kUntouched);
-    AttentionOutputs outputs = with.outputs();
-    outputs.mean_weights = mean.view;
-    REQUIRE(attend_with(*kernels, tensors.inputs(), tensors.options, outputs, executor).is_ok());
-    CHECK(with.bits() == without.bits());
-    for (Index i = 0; i < 41; ++i) {
-      for (Index padding = 130; padding < 135; ++padding) CHECK(mean.view.at(0, 0, i)[padding] == kUntouched);
+  for (const Index queries : {1, 2, 41}) {
+    const AttentionCase one{.heads = 4, .kv_heads = 2, .queries = queries, .keys = 1030, .causal = Causal::lower_right};
+    const AttentionTensors tensors = make_tensors(random, one);
+    for (const kernels::AttentionKernels* kernels : kernels::runnable_kernels()) {
+      SerialExecutor executor;
+      const Results without = run(*kernels, tensors.inputs(), tensors.options);
+      const Results with(tensors.inputs());
+      const Owned<float> mean = allocate({1, 1, queries, one.keys}, Layout::padded, kUntouched);
+      AttentionOutputs outputs = with.outputs();
+      outputs.mean_weights = mean.view;
+      REQUIRE(attend_with(*kernels, tensors.inputs(), tensors.options, outputs, executor).is_ok());
+      CHECK(with.bits() == without.bits());
+      for (Index i = 0; i < queries; ++i) {
+        for (Index padding = one.keys; padding < one.keys + 5; ++padding) {
+          CHECK(mean.view.at(0, 0, i)[padding] == kUntouched);
+        }
+      }
     }
   }
 }
