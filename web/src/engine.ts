@@ -45,7 +45,14 @@ export async function openEngine(read: ReadCreateOptions, found: Features): Prom
   }
   const threads = read.threads === "auto" ? autoThreads(found.cores) : read.threads;
   return new Engine(
-    await WasmBackend.open(choice, { workerUrl, workerFactory, compiled, threads, offload: read.offload }),
+    await WasmBackend.open(choice, {
+      workerUrl,
+      workerFactory,
+      compiled,
+      threads,
+      offload: read.offload,
+      grain: null,
+    }),
     found,
   );
 }

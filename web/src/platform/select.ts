@@ -56,10 +56,10 @@ function selectWorker(features: Features, wishes: Wishes): { worker: Rung["worke
     return { worker: null, reason: "no workers in this runtime: calls compute on the calling thread" };
   }
   if (!features.sharedMemory) {
-    return { worker: "private-memory", reason: "no shared WebAssembly memory: the worker has a memory of its own" };
+    return { worker: "private-memory", reason: "no shared WebAssembly memory: workers have memories of their own" };
   }
   if (!features.isolated) {
-    return { worker: "private-memory", reason: "not cross-origin isolated: the worker has a memory of its own" };
+    return { worker: "private-memory", reason: "not cross-origin isolated: workers have memories of their own" };
   }
   return { worker: "shared-memory", reason: null };
 }

@@ -52,13 +52,24 @@ export class Kernels {
     this.#assertUsable();
     const block = this.place(job);
     try {
-      const status = this.#call(block.address);
-      if (status !== 0) throwStatus(status, this.#raw.statusMessage());
+      this.#run(block);
     } catch (error) {
       this.arena.give(block);
       throw error;
     }
     return this.finished(block);
+  }
+
+  /** The call in a placed block, with its addresses. */
+  callIn(block: Block): Int32Array {
+    return this.heap.words(block.address, ATTENTION_CALL.words).slice();
+  }
+
+  /** Computes a call of the same inputs and outputs in a placed block, on this thread. */
+  computeIn(block: Block, call: Int32Array): void {
+    this.#assertUsable();
+    this.heap.words(block.address, ATTENTION_CALL.words).set(call);
+    this.#run(block);
   }
 
   /** What a computed block holds. */
@@ -121,6 +132,11 @@ export class Kernels {
 
   #assertUsable(): void {
     if (this.#abandoned) throw new HeedError("device-lost", "heed: the engine's memory was lost with its worker");
+  }
+
+  #run(block: Block): void {
+    const status = this.#call(block.address);
+    if (status !== 0) throwStatus(status, this.#raw.statusMessage());
   }
 
   /** A trap inside the module must not leave as a bare RuntimeError. */

@@ -61,9 +61,9 @@ export class WasmBackend implements Backend {
     return this.#current("heed").kernels.heap.byteLength;
   }
 
-  /** Tasks that a worker of the pool has run so far; undefined where there is no pool. For tests. */
-  tasksDone(worker: number): number | undefined {
-    return this.#current("heed").kernels.tasksDone(worker);
+  /** Pieces of work that a worker has done so far. For tests. */
+  tasksDone(worker: number): number {
+    return this.#current("heed").runner.tasksDone(worker);
   }
 
   async attention(problem: AttentionProblem, signal: AbortSignal | null): Promise<AttentionComputed> {
