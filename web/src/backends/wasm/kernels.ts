@@ -96,7 +96,7 @@ export class Kernels {
     this.#raw._heed_lose?.(worker);
   }
 
-  /** A worker died in the middle of a call, and may have held the allocator's lock: it is never asked again. */
+  /** It is never asked again: a worker died in a call, and may have held the allocator's lock; or this instance trapped. */
   abandon(): void {
     this.#abandoned = true;
   }
@@ -131,7 +131,8 @@ export class Kernels {
   }
 
   #assertUsable(): void {
-    if (this.#abandoned) throw new HeedError("device-lost", "heed: the engine's memory was lost with its worker");
+    if (this.#abandoned)
+      throw new HeedError("device-lost", "heed: the engine's instance is lost; the next async call makes another");
   }
 
   #run(block: Block): void {
@@ -144,6 +145,8 @@ export class Kernels {
     try {
       return this.#raw.attention(address);
     } catch (cause) {
+      // Its stack is where the trap left it, and its memory in doubt.
+      this.abandon();
       throw new HeedError("memory", `attention: the kernel trapped: ${causeText(cause)}`, { cause });
     }
   }
