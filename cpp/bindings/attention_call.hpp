@@ -45,6 +45,7 @@ struct AttentionCall {
   std::int32_t sequences;
   std::int32_t weight_rows_begin;
   std::int32_t weight_rows_end;  // -1: all rows
+  std::int32_t slice_of[6];      // SliceOf in its order; a batch of 0: the call is whole
   std::uint32_t stop;            // anything but 0, written while the call runs, aborts it
 };
 

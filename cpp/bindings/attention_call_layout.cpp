@@ -50,6 +50,7 @@ constexpr Field kFields[] = {
     {"sequences", offsetof(AttentionCall, sequences)},
     {"weightRowsBegin", offsetof(AttentionCall, weight_rows_begin)},
     {"weightRowsEnd", offsetof(AttentionCall, weight_rows_end)},
+    {"sliceOf", offsetof(AttentionCall, slice_of)},
     {"stop", offsetof(AttentionCall, stop)},
 };
 

@@ -78,6 +78,14 @@ heed::AttentionOptions unpack_options(const AttentionCall& call) {
                        .count = call.sequences};
   options.alibi_slopes = numbers<float>(call.alibi_slopes);
   options.sinks = numbers<float>(call.sinks);
+  if (const auto [batch, head, query, batches, heads, queries] = call.slice_of; batches > 0) {
+    options.slice_of = heed::SliceOf{.first_batch = batch,
+                                     .first_head = head,
+                                     .first_query = query,
+                                     .batch = batches,
+                                     .query_heads = heads,
+                                     .query_length = queries};
+  }
   options.stop = reinterpret_cast<const heed::StopFlag*>(&call.stop);
   return options;
 }

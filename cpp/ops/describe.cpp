@@ -20,16 +20,19 @@ kernels::Precision precision_of(const FloatView& view) {
 
 kernels::AttentionRow describe_query(const AttentionProblem& problem, Index batch, Index head, Index query) {
   const AttentionOptions& options = problem.options;
+  const SliceOf& whole = problem.whole;
+  const Index head_of_whole = whole.first_head + head;
   const KeyRange keys = visible_keys(problem, batch, query);
   kernels::AttentionRow row{};
   row.query = numbers_at(problem.inputs.query, batch, head, query);
   row.mask = problem.inputs.mask.at(batch, head, query);
   row.bias = problem.inputs.bias.at(batch, head, query);
   row.position = static_cast<float>(position_of(problem, batch, query));
-  row.alibi_slope = options.alibi_slopes == nullptr ? 0.0F : options.alibi_slopes[head];
-  row.sink = options.sinks == nullptr ? -std::numeric_limits<float>::infinity() : options.sinks[head];
+  row.alibi_slope = options.alibi_slopes == nullptr ? 0.0F : options.alibi_slopes[head_of_whole];
+  row.sink = options.sinks == nullptr ? -std::numeric_limits<float>::infinity() : options.sinks[head_of_whole];
   if (problem.dropout.is_on) {
-    const Index number = (batch * problem.query_heads + head) * problem.query_length + query;
+    const Index number = ((whole.first_batch + batch) * whole.query_heads + head_of_whole) * whole.query_length +
+                         whole.first_query + query;
     row.dropout_stream = kernels::dropout_stream(problem.dropout.seed, static_cast<std::uint32_t>(number));
   }
   row.key_begin = static_cast<std::int32_t>(keys.begin);

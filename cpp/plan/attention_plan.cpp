@@ -100,7 +100,8 @@ AttentionPlan plan_attention(const AttentionProblem& problem, const Machine& mac
   plan.rows_per_task = choose_rows_per_task(rows, groups, machine.panel, plan.workers);
   plan.tasks_per_group = divide_up(rows, plan.rows_per_task);
   plan.key_block = static_cast<int>(choose_key_block(problem));
-  if (rows > 0 && rows <= machine.short_rows) {
+  const bool is_short = problem.heads_per_group() * problem.whole.query_length <= machine.short_rows;
+  if (rows > 0 && is_short) {
     plan_parts(problem, plan);
     plan.tasks_per_group = plan.parts_per_group;
   }

@@ -30,7 +30,7 @@ struct AttentionPlan {
   int workers;    // that are worth waking, the caller included
 
   // Few rows: a task is one group and a part of the keys, and the parts are merged.
-  int parts_per_group;  // 0: tasks are cut by rows
+  int parts_per_group;  // 0: tasks are cut by rows, as they are where the whole has more
   int keys_per_part;
 
   // The second pass, for the mean of the weights over the heads, by the kernel of the first, to the last bit:

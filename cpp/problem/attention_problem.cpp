@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "problem/check_options.hpp"
+#include "problem/check_slice.hpp"
 #include "problem/describe.hpp"
 #include "problem/failures.hpp"
 
@@ -155,7 +156,13 @@ Status make_attention_problem(const AttentionInputs& inputs, const AttentionOpti
        check_output("weights", outputs.weights, {q[0], q[1], weight_rows.end - weight_rows.begin, k[2]}),
        check_output("mean weights", outputs.mean_weights, {q[0], 1, q[2], k[2]}),
        check_output("lse", outputs.log_sum_exp, {q[0], q[1], q[2], 1}), check_output("scores", outputs.scores, scores),
-       check_output("entropy", outputs.entropy, {q[0], q[1], q[2], 1}), check_options(options, inputs)});
+       check_output("entropy", outputs.entropy, {q[0], q[1], q[2], 1})});
+  if (!status.is_ok()) return status;
+
+  const SliceOf whole = options.slice_of.value_or(SliceOf{
+      .first_batch = 0, .first_head = 0, .first_query = 0, .batch = q[0], .query_heads = q[1], .query_length = q[2]});
+  status = check_slice(whole, inputs, outputs);
+  if (status.is_ok()) status = check_options(options, whole, k[2]);
   if (!status.is_ok()) return status;
 
   problem = {};
@@ -166,6 +173,7 @@ Status make_attention_problem(const AttentionInputs& inputs, const AttentionOpti
   problem.key_length = k[2];
   problem.head_dim = q[3];
   problem.value_dim = v[3];
+  problem.whole = whole;
   problem.scale = options.scale.value_or(1.0F / std::sqrt(static_cast<float>(q[3])));
   problem.softcap = options.softcap.value_or(0.0F);
   problem.key_limit = k[2];

@@ -26,6 +26,8 @@ struct AttentionProblem {
   Index head_dim;
   Index value_dim;
 
+  SliceOf whole;  // what this is a slice of: where it is none, itself
+
   float scale;
   float softcap;    // 0: none
   Index key_limit;  // keys from here on are masked for every query

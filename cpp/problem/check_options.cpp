@@ -83,8 +83,7 @@ Status check_sequences(const AttentionOptions& options, Index batch, Index queri
 
 }  // namespace
 
-Status check_options(const AttentionOptions& options, const AttentionInputs& inputs) {
-  const Shape& q = inputs.query.shape;
+Status check_options(const AttentionOptions& options, const SliceOf& whole, Index key_length) {
   if (options.scale && !std::isfinite(*options.scale)) {
     return broken(StatusCode::option, "scale must be a finite number");
   }
@@ -105,11 +104,11 @@ Status check_options(const AttentionOptions& options, const AttentionInputs& inp
     return broken(StatusCode::option, "dropout.p must be between 0 and 1");
   }
   return first_failure(
-      {check_lengths("qLengths", options.query_lengths, q[0], q[2]),
-       check_lengths("kvLengths", options.key_lengths, q[0], inputs.key.shape[2]),
-       check_sequences(options, q[0], q[2], inputs.key.shape[2]),
-       check_per_head("alibiSlopes must be between -1e30 and 1e30", options.alibi_slopes, q[1], is_slope),
-       check_per_head("sinks must be at most 1e30", options.sinks, q[1], is_sink)});
+      {check_lengths("qLengths", options.query_lengths, whole.batch, whole.query_length),
+       check_lengths("kvLengths", options.key_lengths, whole.batch, key_length),
+       check_sequences(options, whole.batch, whole.query_length, key_length),
+       check_per_head("alibiSlopes must be between -1e30 and 1e30", options.alibi_slopes, whole.query_heads, is_slope),
+       check_per_head("sinks must be at most 1e30", options.sinks, whole.query_heads, is_sink)});
 }
 
 }  // namespace heed

@@ -13,7 +13,7 @@ Index length_or(const std::int32_t* lengths, Index batch, Index otherwise) {
 }
 
 /// The queries and keys among which a query has its place: those of its batch entry, or of
-/// its sequence.
+/// its sequence. Of the whole call, as are all numbers from here on.
 struct Surroundings {
   Index first_query, end_query;
   Index first_key, end_key;
@@ -35,7 +35,7 @@ Surroundings surroundings_of(const AttentionProblem& problem, Index batch, Index
   const AttentionOptions& options = problem.options;
   if (options.sequences.are_given()) return find_sequence(options.sequences, query);
   return {.first_query = 0,
-          .end_query = length_or(options.query_lengths, batch, problem.query_length),
+          .end_query = length_or(options.query_lengths, batch, problem.whole.query_length),
           .first_key = 0,
           .end_key = length_or(options.key_lengths, batch, problem.key_length),
           .index = batch};
@@ -51,16 +51,19 @@ Index find_position(const AttentionOptions& options, const Surroundings& around,
 }  // namespace
 
 Index position_of(const AttentionProblem& problem, Index batch, Index query) {
-  return find_position(problem.options, surroundings_of(problem, batch, query), query);
+  const SliceOf& whole = problem.whole;
+  const Index number = whole.first_query + query;
+  return find_position(problem.options, surroundings_of(problem, whole.first_batch + batch, number), number);
 }
 
 KeyRange visible_keys(const AttentionProblem& problem, Index batch, Index query) {
   const AttentionOptions& options = problem.options;
-  const Surroundings around = surroundings_of(problem, batch, query);
-  if (query >= around.end_query) return {.begin = 0, .end = 0};
+  const Index number = problem.whole.first_query + query;
+  const Surroundings around = surroundings_of(problem, problem.whole.first_batch + batch, number);
+  if (number >= around.end_query) return {.begin = 0, .end = 0};
 
   const Index limit = std::max(around.first_key, std::min(problem.key_limit, around.end_key));
-  const Index position = find_position(options, around, query);
+  const Index position = find_position(options, around, number);
   const Index left = std::min(options.window.left.value_or(kOpen), kOpen);
   const Index right = options.causal == Causal::none ? std::min(options.window.right.value_or(kOpen), kOpen) : 0;
   const Index end = std::clamp(position + right + 1, around.first_key, limit);

@@ -134,6 +134,8 @@ TEST_CASE("parts lie end to end, and depend on sizes alone") {
   for (const Index keys : {0, 1, 511, 512, 513, 100000}) {
     AttentionProblem problem{};
     problem.batch = problem.query_heads = problem.kv_heads = problem.query_length = 1;
+    problem.whole = {
+        .first_batch = 0, .first_head = 0, .first_query = 0, .batch = 1, .query_heads = 1, .query_length = 1};
     problem.key_length = keys;
     problem.head_dim = problem.value_dim = 64;
     const AttentionPlan plan = plan_attention(problem, {.panel = 8, .workers = 1, .short_rows = 4});

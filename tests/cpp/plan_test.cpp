@@ -15,6 +15,12 @@ AttentionProblem problem_of(Index batch, Index heads, Index kv_heads, Index quer
   problem.query_heads = heads;
   problem.kv_heads = kv_heads;
   problem.query_length = queries;
+  problem.whole = {.first_batch = 0,
+                   .first_head = 0,
+                   .first_query = 0,
+                   .batch = batch,
+                   .query_heads = heads,
+                   .query_length = queries};
   problem.key_length = problem.key_limit = 100;
   problem.head_dim = problem.value_dim = dims;
   return problem;

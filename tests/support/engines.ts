@@ -1,6 +1,7 @@
 // Engines of every kind that Node can have: each variant, on shared memory, on private memory, and on the calling thread.
 
 import { readCreateOptions } from "../../web/src/api/read-create-options.js";
+import type { RungOverrides } from "../../web/src/backends/wasm/rung.js";
 import { WasmBackend } from "../../web/src/backends/wasm/wasm-backend.js";
 import { openEngine } from "../../web/src/engine.js";
 import type { CreateOptions, Heed } from "../../web/src/index.js";
@@ -33,7 +34,11 @@ export async function openKind({ variant, worker }: EngineKind, options: CreateO
 }
 
 /** The backend of such an engine, for what the public surface does not show. */
-export function openBackend({ variant, worker }: EngineKind, threads = 1): Promise<WasmBackend> {
+export function openBackend(
+  { variant, worker }: EngineKind,
+  threads = 1,
+  overrides: Partial<RungOverrides> = {},
+): Promise<WasmBackend> {
   const features = { ...probe(currentHost()), isolated: worker === "shared-memory" };
   const wishes = { variant, offload: worker !== null, importsMemory: null, ownWorkers: false };
   return WasmBackend.open(select(features, wishes), {
@@ -42,5 +47,7 @@ export function openBackend({ variant, worker }: EngineKind, threads = 1): Promi
     compiled: null,
     threads,
     offload: true,
+    grain: null,
+    ...overrides,
   });
 }

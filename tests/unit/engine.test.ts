@@ -143,6 +143,46 @@ describe.each(ENGINE_KINDS)("$variant, $worker worker", (kind) => {
     expect(await heed.attention(...SMALL)).toEqual(expected);
   });
 
+  test("a trap in the kernels is a HeedError, and the engine works on, tensors included", async () => {
+    const backend = await openBackend(kind, 2);
+    const [query, key, value] = SMALL;
+    const expected = await attend(backend, { query, key, value }, {});
+    const kept = new Tensor(backend, backend.upload(key.data), key.shape);
+    const { problem } = validateAttention("test", backend, { query, key, value }, readAttentionOptions("test", {}));
+    // Past the doors: strides that lead out of any memory.
+    const wild = { ...problem, key: { ...problem.key, strides: [0, 0, 2 ** 26, 1] as const } };
+    for (let time = 0; time < 2; time++) {
+      expect(await errorOf(() => backend.attentionSync(wild))).toMatchObject({ code: "memory" });
+      expect(await attend(backend, { query, key: kept, value }, {})).toEqual(expected);
+      expect(attendSync(backend, { query, key: kept, value }, {})).toEqual(expected);
+    }
+    expect(backend.report()).toMatchObject({ worker: kind.worker, variant: kind.variant });
+    expect((await errorOf(() => backend.attention(wild, null))).code).toMatch(/memory|device-lost/);
+    expect(await attend(backend, { query, key: kept, value }, {})).toEqual(expected);
+    expect(await kept.read()).toEqual(key.data);
+    backend.dispose();
+  });
+
+  test("memory() counts what is there: tensors until they are disposed of or forgotten, nothing after the end", async () => {
+    const heed = await openKind(kind);
+    const empty = heed.memory();
+    expect(empty).toMatchObject({ tensors: 0, tensorBytes: 0 });
+    expect(empty.engine).toBeGreaterThan(2 ** 20);
+    expect(empty.total).toBe(empty.engine + empty.workers);
+    const one = heed.tensor(new Float32Array(1000), [1000]);
+    const half = heed.zeros([10], { dtype: "f16" });
+    expect(heed.memory()).toMatchObject({ tensors: 2, tensorBytes: 4020 });
+    one.dispose();
+    expect(heed.memory()).toMatchObject({ tensors: 1, tensorBytes: 20 });
+    half.dispose();
+    heed.zeros([7]);
+    // The net: nobody has the tensor of sevens any more.
+    await collected(() => heed.memory().tensors === 0);
+    expect(heed.memory()).toMatchObject({ tensors: 0, tensorBytes: 0 });
+    heed.dispose();
+    expect(heed.memory()).toEqual({ total: 0, engine: 0, workers: 0, tensors: 0, tensorBytes: 0 });
+  });
+
   test("what C++ refuses is a HeedError with C++'s message, and frees what it took", async () => {
     const backend = await openBackend(kind);
     const [query, key, value] = [tensor(1, 8, 1024, 64), tensor(1, 8, 1024, 64), tensor(1, 8, 1024, 64)];
@@ -160,14 +200,14 @@ describe.each(ENGINE_KINDS)("$variant, $worker worker", (kind) => {
       }
     };
     await refuse();
-    const before = backend.heapBytes;
+    const before = backend.memory();
     for (let i = 0; i < 20; i++) await refuse();
-    expect(backend.heapBytes).toBe(before);
+    expect(backend.memory()).toEqual(before);
     backend.dispose();
   });
 
-  test("10,000 mixed calls do not grow the heap", async () => {
-    const backend = await openBackend(kind);
+  test("10,000 mixed calls grow no heap, the workers' included, and leave no tensor", async () => {
+    const backend = await openBackend(kind, 2);
     const problems = cases(3, 50).map(({ query, key, value, options }) => ({ given: { query, key, value }, options }));
     const round = async (times: number): Promise<void> => {
       for (let i = 0; i < times; i++) {
@@ -180,12 +220,52 @@ describe.each(ENGINE_KINDS)("$variant, $worker worker", (kind) => {
       }
     };
     await round(100);
-    const before = backend.heapBytes;
+    const before = backend.memory();
+    if (kind.worker === "private-memory") expect(before.workers).toBeGreaterThan(0);
+    else expect(before.workers).toBe(0);
     await round(10_000 - 100);
-    expect(backend.heapBytes).toBe(before);
+    expect(backend.memory()).toEqual(before);
+    expect(before.tensors).toBe(0);
     backend.dispose();
   });
 });
+
+test.each(ENGINE_KINDS.filter(({ worker }) => worker !== null))(
+  "an engine that nobody has any more ends its workers, but not while its tensors or calls live: $variant, $worker",
+  async (kind) => {
+    const workers: NodeWorker[] = [];
+    const workerFactory = (): never => {
+      const worker = new NodeWorker(workerSource, { eval: true });
+      workers.push(worker);
+      return worker as never;
+    };
+    let ended = 0;
+    const open = async () => {
+      const heed = await openKind(kind, { threads: 2, wasm: { workerFactory } });
+      for (const worker of workers) worker.on("exit", () => (ended += 1));
+      const [q, k, v] = SMALL;
+      const { output } = await heed.attention(q, k, v, { keep: true });
+      const call = heed.attention(...LONG);
+      return { output, call: call.then(({ output: { shape } }) => shape) };
+    };
+    let held: Awaited<ReturnType<typeof open>> | undefined = await open();
+    await collected(() => false, 5);
+    expect(await held.call).toEqual(LONG[0].shape);
+    expect((await held.output.read()).length).toBe(9 * 2 * 8);
+    expect(ended).toBe(0);
+    held = undefined;
+    await collected(() => ended === 2);
+    expect(ended).toBe(2);
+  },
+);
+
+/** Collects garbage until something shows it, or for so many times. */
+async function collected(isOver: () => boolean, times = 100): Promise<void> {
+  for (let i = 0; i < times && !isOver(); i++) {
+    globalThis.gc?.();
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}
 
 describe("fallbacks", () => {
   test("no worker possible: calls compute on the calling thread, and capabilities say why", async () => {

@@ -80,7 +80,9 @@ describe("select", () => {
       {},
       rungs(
         ["wasm-relaxed-threads", "shared-memory"],
+        ["wasm-simd-threads", "shared-memory"],
         ["wasm-relaxed", "private-memory"],
+        ["wasm-simd", "private-memory"],
         ["wasm-relaxed", null],
         ["wasm-simd", null],
       ),
@@ -97,7 +99,12 @@ describe("select", () => {
       "not isolated",
       { isolated: false },
       {},
-      rungs(["wasm-relaxed", "private-memory"], ["wasm-relaxed", null], ["wasm-simd", null]),
+      rungs(
+        ["wasm-relaxed", "private-memory"],
+        ["wasm-simd", "private-memory"],
+        ["wasm-relaxed", null],
+        ["wasm-simd", null],
+      ),
       "not cross-origin isolated",
     ],
     [

@@ -39,10 +39,11 @@ function ownWorkers() {
 
 const soon = (milliseconds: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
-describe.each(ENGINE_KINDS.filter(({ worker }) => worker === "shared-memory"))("$variant", (kind) => {
+describe.each(ENGINE_KINDS.filter(({ worker }) => worker !== null))("$variant, $worker worker", (kind) => {
   test.each([2, 3])("%i threads are as many workers that all compute", async (threads) => {
     const backend = await openBackend(kind, threads);
-    expect(backend.report()).toMatchObject({ threads, reasons: [] });
+    expect(backend.report()).toMatchObject({ threads });
+    expect(backend.report().reasons.join()).not.toContain("threads compute");
     await attend(backend, LONG, {});
     for (let worker = 0; worker < threads; worker++) expect(backend.tasksDone(worker)).toBeGreaterThan(0);
     expect(backend.tasksDone(threads)).toBe(0);
@@ -74,6 +75,44 @@ describe.each(ENGINE_KINDS.filter(({ worker }) => worker === "shared-memory"))("
     }
   });
 
+  test("disposal ends every worker", async () => {
+    const { workers, wasm } = ownWorkers();
+    const heed = await openKind(kind, { threads: 3, wasm });
+    const ends = workers.map((worker) => new Promise((resolve) => worker.on("exit", resolve)));
+    expect(ends).toHaveLength(3);
+    await heed.attention(MIDDLE.query, MIDDLE.key, MIDDLE.value);
+    heed.dispose();
+    await Promise.all(ends);
+  });
+
+  test("one of several workers that dies costs the call under way; the engine stays where it is, with a thread less", async () => {
+    const { workers, wasm } = ownWorkers();
+    using heed = await openKind(kind, { threads: 2, wasm });
+    const { query, key, value } = LONG;
+    const resident = heed.tensor(key.data, key.shape);
+    const expected = await heed.attention(query, resident, value);
+    const lost = errorOf(() => heed.attention(query, resident, value));
+    await soon(30);
+    await workers[1]?.terminate();
+    expect(await lost).toMatchObject({ code: "device-lost" });
+    expect(heed.capabilities).toMatchObject({ worker: kind.worker, threads: 1 });
+    expect(heed.capabilities.reasons.join()).toMatch(/1 of 2 threads compute: (helper 1|a worker) was lost/);
+    const { output } = await heed.attention(query, resident, value);
+    expect(differentIndex(output.data, expected.output.data)).toBe(-1);
+  });
+
+  test("one of several workers that dies between calls costs none", async () => {
+    const { workers, wasm } = ownWorkers();
+    using heed = await openKind(kind, { threads: 3, wasm });
+    const { query, key, value } = MIDDLE;
+    const expected = await heed.attention(query, key, value);
+    await workers[1]?.terminate();
+    expect(await heed.attention(query, key, value)).toEqual(expected);
+    expect(heed.capabilities).toMatchObject({ worker: kind.worker, threads: 2 });
+  });
+});
+
+describe.each(ENGINE_KINDS.filter(({ worker }) => worker === "shared-memory"))("$variant, shared memory", (kind) => {
   test("an aborted call ends early, its workers ready for the next", async () => {
     const backend = await openBackend(kind, 2);
     const tasks = (): number => (backend.tasksDone(0) ?? 0) + (backend.tasksDone(1) ?? 0);
@@ -91,41 +130,6 @@ describe.each(ENGINE_KINDS.filter(({ worker }) => worker === "shared-memory"))("
     backend.dispose();
   });
 
-  test("disposal ends every worker", async () => {
-    const { workers, wasm } = ownWorkers();
-    const heed = await openKind(kind, { threads: 3, wasm });
-    const ends = workers.map((worker) => new Promise((resolve) => worker.on("exit", resolve)));
-    expect(ends).toHaveLength(3);
-    await heed.attention(MIDDLE.query, MIDDLE.key, MIDDLE.value);
-    heed.dispose();
-    await Promise.all(ends);
-  });
-
-  test("a helper that dies costs the call under way; the engine stays where it is, with a thread less", async () => {
-    const { workers, wasm } = ownWorkers();
-    using heed = await openKind(kind, { threads: 2, wasm });
-    const { query, key, value } = LONG;
-    const expected = await heed.attention(query, key, value);
-    const lost = errorOf(() => heed.attention(query, key, value));
-    await soon(30);
-    await workers[1]?.terminate();
-    expect(await lost).toMatchObject({ code: "device-lost" });
-    expect(heed.capabilities).toMatchObject({ worker: "shared-memory", threads: 1 });
-    expect(heed.capabilities.reasons.join()).toContain("1 of 2 threads compute: helper 1 was lost");
-    const { output } = await heed.attention(query, key, value);
-    expect(differentIndex(output.data, expected.output.data)).toBe(-1);
-  });
-
-  test("a helper that dies between calls costs none", async () => {
-    const { workers, wasm } = ownWorkers();
-    using heed = await openKind(kind, { threads: 3, wasm });
-    const { query, key, value } = MIDDLE;
-    const expected = await heed.attention(query, key, value);
-    await workers[1]?.terminate();
-    expect(await heed.attention(query, key, value)).toEqual(expected);
-    expect(heed.capabilities).toMatchObject({ worker: "shared-memory", threads: 2 });
-  });
-
   test("the leading worker's death in the middle of a call is a step down, whatever its helpers do", async () => {
     const { workers, wasm } = ownWorkers();
     using heed = await openKind(kind, { threads: 2, wasm });
@@ -136,7 +140,7 @@ describe.each(ENGINE_KINDS.filter(({ worker }) => worker === "shared-memory"))("
     await soon(30);
     await workers[0]?.terminate();
     expect(await lost).toMatchObject({ code: "device-lost" });
-    expect(heed.capabilities).toMatchObject({ worker: "private-memory", threads: 1 });
+    expect(heed.capabilities).toMatchObject({ worker: "private-memory", threads: 2 });
     const { output } = await heed.attention(query, resident, value);
     expect(differentIndex(output.data, expected.output.data)).toBe(-1);
     expect(heed.attentionSync(SMALL.query, SMALL.key, SMALL.value).output.shape).toEqual([1, 2, 9, 8]);
@@ -160,7 +164,46 @@ test("helpers that do not start are done without, and reasons say so", async () 
   expect(output.data).toEqual(heed.attentionSync(query, key, value).output.data);
 });
 
-test.each(ENGINE_KINDS.filter(({ worker }) => worker !== "shared-memory"))(
+describe.each(ENGINE_KINDS.filter(({ worker }) => worker === "private-memory"))("$variant, private memory", (kind) => {
+  test("an aborted call starts no slice any more, and its workers stay", async () => {
+    const { workers, wasm } = ownWorkers();
+    const grain = { least: 1, most: 2 ** 22, count: 1, upTo: 10_000 };
+    const backend = await openBackend(kind, 2, { ...wasm, grain });
+    const slices = (): number => backend.tasksDone(0) + backend.tasksDone(1);
+    await attend(backend, LONG, {});
+    const whole = slices();
+    const expected = await attend(backend, MIDDLE, {});
+    const before = slices();
+    const controller = new AbortController();
+    const aborted = errorOf(() => attend(backend, LONG, { signal: controller.signal }));
+    await soon(30);
+    controller.abort();
+    expect(await aborted).toMatchObject({ code: "aborted" });
+    expect(await attend(backend, MIDDLE, {})).toEqual(expected);
+    expect(slices() - before).toBeLessThan(whole);
+    expect(workers).toHaveLength(2);
+    backend.dispose();
+  });
+
+  test("a worker that is long at a slice is ended by an abort, and replaced", async () => {
+    const { workers, wasm } = ownWorkers();
+    using heed = await openKind(kind, { threads: 2, wasm });
+    // Sixteen queries, which are not cut, of very many keys.
+    const keys = heed.zeros([1, 1, 2 ** 20, 64]);
+    const query = tensor(1, 1, 16, 64);
+    const expected = await heed.attention(query, keys, keys);
+    const controller = new AbortController();
+    const aborted = errorOf(() => heed.attention(query, keys, keys, { signal: controller.signal }));
+    await soon(5);
+    controller.abort();
+    expect(await aborted).toMatchObject({ code: "aborted" });
+    expect(await heed.attention(query, keys, keys)).toEqual(expected);
+    expect(workers.length).toBeGreaterThan(2);
+    expect(heed.capabilities).toMatchObject({ worker: "private-memory", threads: 2 });
+  });
+});
+
+test.each(ENGINE_KINDS.filter(({ worker }) => worker === null))(
   "$variant, $worker worker has one thread, says why, and passes for no more",
   async (kind) => {
     using heed = await openKind(kind);

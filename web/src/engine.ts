@@ -17,7 +17,7 @@ import { readChoice, readRecord } from "./api/read-values.js";
 import type { AnyAttentionResult, AttentionResult, NoOptions } from "./api/results.js";
 import { Tensor } from "./api/tensor.js";
 import type { HalfArray } from "./api/typed-array.js";
-import type { Backend } from "./backends/backend.js";
+import type { Backend, MemoryReport } from "./backends/backend.js";
 import { compileOverride, importsMemory } from "./backends/wasm/binary.js";
 import { WasmBackend } from "./backends/wasm/wasm-backend.js";
 import { DISPOSE } from "./memory/disposable.js";
@@ -45,7 +45,14 @@ export async function openEngine(read: ReadCreateOptions, found: Features): Prom
   }
   const threads = read.threads === "auto" ? autoThreads(found.cores) : read.threads;
   return new Engine(
-    await WasmBackend.open(choice, { workerUrl, workerFactory, compiled, threads, offload: read.offload }),
+    await WasmBackend.open(choice, {
+      workerUrl,
+      workerFactory,
+      compiled,
+      threads,
+      offload: read.offload,
+      grain: null,
+    }),
     found,
   );
 }
@@ -101,6 +108,10 @@ class Engine implements Heed {
     return step("memory", "zeros: making them", () => {
       return new Tensor(this.#backend, this.#backend.zeros(product(sizes), dtype), sizes);
     });
+  }
+
+  memory(): MemoryReport {
+    return this.#backend.memory();
   }
 
   dispose(): void {

@@ -2,7 +2,7 @@
 
 export type { HeedErrorCode } from "./api/errors.js";
 export { HeedError } from "./api/errors.js";
-export type { Capabilities, Heed } from "./api/heed.js";
+export type { Capabilities, Heed, MemoryReport } from "./api/heed.js";
 export type {
   AttentionOptions,
   BiasInput,

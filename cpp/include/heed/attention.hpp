@@ -49,6 +49,19 @@ struct Dropout {
   std::uint32_t seed;
 };
 
+/// The larger call that a call is a slice of: some of its batch entries, its key/value heads with all
+/// the query heads that read them, and its queries. The views are the slice's own. What goes by batch
+/// entry, query head or position (lengths, offsets, sequences, slopes, sinks, the numbering of
+/// dropout) is the whole's, and so is the choice of kernels: slices give the bits of the whole.
+struct SliceOf {
+  Index first_batch;
+  Index first_head;  // a query head
+  Index first_query;
+  Index batch;  // sizes of the whole
+  Index query_heads;
+  Index query_length;
+};
+
 struct AttentionOptions {
   std::optional<float> scale;    // default 1 / sqrt(D)
   std::optional<float> softcap;  // c: scores become c * tanh(score / c)
@@ -69,6 +82,8 @@ struct AttentionOptions {
   const float* sinks = nullptr;         // a logit that joins the denominator only
 
   std::optional<Dropout> dropout;  // of output and weights; the other results are those without
+
+  std::optional<SliceOf> slice_of;  // absent: the call is whole
 
   // Once set, the call ends soon with StatusCode::aborted, its outputs half written.
   const StopFlag* stop = nullptr;
@@ -96,7 +111,7 @@ struct AttentionOutputs {
   TensorView<float> entropy;       // [B, H, L, 1], of the weights, natural logarithm
   TensorView<float> mean_weights;  // [B, 1, L, S], over the query heads; costs the scores a second time
   ScoreStage score_stage = ScoreStage::raw;
-  std::optional<QueryRange> weight_rows;  // the queries whose weights are wanted; absent: all
+  std::optional<QueryRange> weight_rows;  // the queries, of the call's own, whose weights are wanted; absent: all
 };
 
 /// Computes the outputs asked for. Masks are selections: a masked key or value

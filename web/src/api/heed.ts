@@ -1,10 +1,13 @@
 // The engine as its users see it: the public interface, without how it is put together (engine.ts).
 /// <reference lib="esnext.disposable" preserve="true" />
 
+import type { MemoryReport } from "../backends/backend.js";
 import type { AttentionOptions, TensorInput, TensorOptions } from "./options.js";
 import type { AttentionResult, NoOptions } from "./results.js";
 import type { Tensor } from "./tensor.js";
 import type { HalfArray } from "./typed-array.js";
+
+export type { MemoryReport };
 
 /** What was found on this machine and what was chosen for it. */
 export interface Capabilities {
@@ -19,7 +22,7 @@ export interface Capabilities {
   readonly threads: number;
   readonly variant: "simd" | "relaxed";
   readonly backend: "wasm" | "webgpu";
-  /** Where async calls compute; null: on the calling thread. */
+  /** Where async calls compute that are not so small that the calling thread does them itself; null: all there. */
   readonly worker: "shared-memory" | "private-memory" | null;
   readonly webgpu: null;
   /** Why it is so, and what was refused. */
@@ -53,6 +56,9 @@ export interface Heed {
 
   /** Copies values into the engine, for use in many calls. A Uint16Array holds the bits of halves, for dtype "f16". */
   tensor(data: Float32Array | HalfArray | Uint16Array, shape: readonly number[], options?: TensorOptions): Tensor;
+
+  /** What it holds now; zeros once it is disposed of. */
+  memory(): MemoryReport;
 
   /** A tensor of zeros in the engine. */
   zeros(shape: readonly number[], options?: TensorOptions): Tensor;

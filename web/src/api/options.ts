@@ -126,13 +126,14 @@ export interface WasmOverrides {
 export interface CreateOptions {
   /** Default "auto". */
   readonly backend?: "auto" | "wasm" | undefined;
-  /** Threads that compute a call, where the page is cross-origin isolated. Default "auto" = min(4, cores / 2), at least 1. */
+  /** Threads that compute a call: workers, on shared memory or each with its own. Default "auto" = min(4, cores / 2), at least 1. */
   readonly threads?: number | "auto" | undefined;
   /** Default "auto" = the fastest that runs here. */
   readonly variant?: "auto" | "simd" | "relaxed" | undefined;
   /**
-   * true: never compute on the calling thread; false: always. Default "auto" = only calls so small that they are done
-   * there before a worker would have been told of them.
+   * true: never compute on the calling thread; false: always, in one piece. Default "auto" = only calls so small that they are
+   * done there before a worker would have been told of them. Where no worker can be had, calls are computed on the calling
+   * thread in slices of some milliseconds, between which the page goes on.
    */
   readonly offload?: boolean | "auto" | undefined;
   readonly wasm?: WasmOverrides | undefined;

@@ -121,11 +121,24 @@ export interface AttentionComputed {
 export interface BackendReport {
   readonly backend: "wasm" | "webgpu";
   readonly variant: "simd" | "relaxed";
-  /** Where async calls compute: a worker on shared memory, a worker with its own, or (null) the calling thread. */
+  /** Where async calls compute but for small ones: workers on shared memory, workers with their own, or (null) the calling thread. */
   readonly worker: "shared-memory" | "private-memory" | null;
   readonly threads: number;
   /** Why it is this way and no better. */
   readonly reasons: readonly string[];
+}
+
+/** WebAssembly memory that an engine holds, in bytes. Memories grow and never shrink: what is freed in them is used again. */
+export interface MemoryReport {
+  /** All of it. */
+  readonly total: number;
+  /** The engine's own, which it shares with its workers where they share. */
+  readonly engine: number;
+  /** Of workers with memories of their own, as of their last answers. */
+  readonly workers: number;
+  /** Tensors that live in the engine, and what their numbers take of its memory. */
+  readonly tensors: number;
+  readonly tensorBytes: number;
 }
 
 /**
@@ -143,5 +156,6 @@ export interface Backend {
   zeros(elements: number, dtype: DType): Resident;
   download(resident: Resident): Promise<Float32Array | Uint16Array>;
   free(resident: Resident): void;
+  memory(): MemoryReport;
   dispose(): void;
 }

@@ -56,28 +56,32 @@ function selectWorker(features: Features, wishes: Wishes): { worker: Rung["worke
     return { worker: null, reason: "no workers in this runtime: calls compute on the calling thread" };
   }
   if (!features.sharedMemory) {
-    return { worker: "private-memory", reason: "no shared WebAssembly memory: the worker has a memory of its own" };
+    return { worker: "private-memory", reason: "no shared WebAssembly memory: workers have memories of their own" };
   }
   if (!features.isolated) {
-    return { worker: "private-memory", reason: "not cross-origin isolated: the worker has a memory of its own" };
+    return { worker: "private-memory", reason: "not cross-origin isolated: workers have memories of their own" };
   }
   return { worker: "shared-memory", reason: null };
 }
 
 /** From the chosen rung down to plain SIMD on the calling thread, which needs nothing that could be refused. */
 function ladder(relaxed: boolean, worker: Rung["worker"], wishes: Wishes): readonly Rung[] {
+  const kinds = WORKERS.slice(WORKERS.indexOf(worker));
   const own: VariantName = relaxed ? "wasm-relaxed" : "wasm-simd";
-  const shared: VariantName = relaxed ? "wasm-relaxed-threads" : "wasm-simd-threads";
-  const rungs: Rung[] = [];
-  if (worker === "shared-memory") rungs.push({ variant: shared, worker });
-  if (worker !== null) rungs.push({ variant: own, worker: "private-memory" });
-  rungs.push({ variant: own, worker: null });
-  if (relaxed && wishes.variant === "auto") rungs.push({ variant: "wasm-simd", worker: null });
-  if (wishes.importsMemory === null) return rungs;
-  // A given binary has one kind of memory, and stays on its rungs.
-  if (!wishes.importsMemory) return rungs.filter((rung) => rung.variant === own);
-  return [...rungs.filter((rung) => rung.variant === shared), { variant: shared, worker: null }];
+  const shared: VariantName = `${own}-threads`;
+  if (wishes.importsMemory !== null) {
+    // A given binary has one kind of memory, and stays on its rungs.
+    const [variant, other] = wishes.importsMemory ? [shared, "private-memory"] : [own, "shared-memory"];
+    return kinds.filter((kind) => kind !== other).map((kind) => ({ variant, worker: kind }));
+  }
+  const variants = relaxed && wishes.variant === "auto" ? ([own, "wasm-simd"] as const) : ([own] as const);
+  return kinds.flatMap((kind) =>
+    variants.map((name): Rung => ({ variant: kind === "shared-memory" ? `${name}-threads` : name, worker: kind })),
+  );
 }
+
+/** Where async calls compute, best first. */
+const WORKERS: readonly Rung["worker"][] = ["shared-memory", "private-memory", null];
 
 /** The number of threads that "auto" stands for. */
 export function autoThreads(cores: number): number {

@@ -12,6 +12,8 @@ export interface InputPart {
   readonly word: number;
   readonly offset: number;
   readonly bytes: Uint8Array;
+  /** A view's, which a slice has some of; or numbers by batch entry, head or sequence, which it has all of. */
+  readonly of: "view" | "numbers";
 }
 
 /** An input that lives in the engine already. */
@@ -55,6 +57,11 @@ const OPEN = -1;
 /** Every part starts on a cache line, which is also the widest vector. */
 const ALIGNMENT = 64;
 
+/** The next place where a part may start. */
+export function aligned(bytes: number): number {
+  return Math.ceil(bytes / ALIGNMENT) * ALIGNMENT;
+}
+
 export function jobOf(problem: AttentionProblem): Job {
   const call = new Int32Array(ATTENTION_CALL.words);
   const inputs: InputPart[] = [];
@@ -70,13 +77,13 @@ export function jobOf(problem: AttentionProblem): Job {
       return;
     }
     const bytes = bytesOf(source.array, operand.elements);
-    inputs.push({ word, offset: end, bytes });
+    inputs.push({ word, offset: end, bytes, of: "view" });
     end = aligned(end + bytes.length);
   };
   const numbers = (word: number, array: Int32Array | Float32Array | null): void => {
     if (array === null) return;
     const { buffer, byteOffset, byteLength } = array;
-    inputs.push({ word, offset: end, bytes: new Uint8Array(buffer, byteOffset, byteLength) });
+    inputs.push({ word, offset: end, bytes: new Uint8Array(buffer, byteOffset, byteLength), of: "numbers" });
     end = aligned(end + byteLength);
   };
   const output = (word: number, view: OutputView): OutputPart => {
@@ -181,8 +188,4 @@ function bytesOf(array: Float32Array | Uint16Array | Uint8Array, elements: numbe
 function ownResident(resident: unknown): WasmResident {
   if (resident instanceof WasmResident) return resident;
   throw new TypeError("a resident of another backend reached the wasm backend");
-}
-
-function aligned(bytes: number): number {
-  return Math.ceil(bytes / ALIGNMENT) * ALIGNMENT;
 }

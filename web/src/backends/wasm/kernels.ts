@@ -52,13 +52,24 @@ export class Kernels {
     this.#assertUsable();
     const block = this.place(job);
     try {
-      const status = this.#call(block.address);
-      if (status !== 0) throwStatus(status, this.#raw.statusMessage());
+      this.#run(block);
     } catch (error) {
       this.arena.give(block);
       throw error;
     }
     return this.finished(block);
+  }
+
+  /** The call in a placed block, with its addresses. */
+  callIn(block: Block): Int32Array {
+    return this.heap.words(block.address, ATTENTION_CALL.words).slice();
+  }
+
+  /** Computes a call of the same inputs and outputs in a placed block, on this thread. */
+  computeIn(block: Block, call: Int32Array): void {
+    this.#assertUsable();
+    this.heap.words(block.address, ATTENTION_CALL.words).set(call);
+    this.#run(block);
   }
 
   /** What a computed block holds. */
@@ -85,7 +96,7 @@ export class Kernels {
     this.#raw._heed_lose?.(worker);
   }
 
-  /** A worker died in the middle of a call, and may have held the allocator's lock: it is never asked again. */
+  /** It is never asked again: a worker died in a call, and may have held the allocator's lock; or this instance trapped. */
   abandon(): void {
     this.#abandoned = true;
   }
@@ -120,7 +131,13 @@ export class Kernels {
   }
 
   #assertUsable(): void {
-    if (this.#abandoned) throw new HeedError("device-lost", "heed: the engine's memory was lost with its worker");
+    if (this.#abandoned)
+      throw new HeedError("device-lost", "heed: the engine's instance is lost; the next async call makes another");
+  }
+
+  #run(block: Block): void {
+    const status = this.#call(block.address);
+    if (status !== 0) throwStatus(status, this.#raw.statusMessage());
   }
 
   /** A trap inside the module must not leave as a bare RuntimeError. */
@@ -128,6 +145,8 @@ export class Kernels {
     try {
       return this.#raw.attention(address);
     } catch (cause) {
+      // Its stack is where the trap left it, and its memory in doubt.
+      this.abandon();
       throw new HeedError("memory", `attention: the kernel trapped: ${causeText(cause)}`, { cause });
     }
   }

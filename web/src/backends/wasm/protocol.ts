@@ -30,16 +30,23 @@ export interface BlockMessage {
   readonly bytes: number;
   /** Words of the call that hold addresses relative to the block. */
   readonly relative: readonly number[];
-  /** Words of the call that take the address of a resident; its `data` come once, with the first use. */
-  readonly residents: readonly { readonly word: number; readonly id: number; readonly data: ArrayBuffer | null }[];
+  readonly pieces: readonly PieceUse[];
   /** Byte offset and length of each output. */
   readonly outputs: readonly (readonly [offset: number, bytes: number])[];
 }
 
-/** Private memory: a resident was freed. */
+/** A word of the call that takes an address: of a piece, from some bytes on. Its `data` come once, with the first use. */
+export interface PieceUse {
+  readonly word: number;
+  readonly id: number;
+  readonly offset: number;
+  readonly data: ArrayBuffer | null;
+}
+
+/** Private memory: pieces are of no use any more. */
 export interface ForgetMessage {
   readonly kind: "forget";
-  readonly id: number;
+  readonly ids: readonly number[];
 }
 
 export type ToWorker = StartMessage | CallMessage | BlockMessage | ForgetMessage;
@@ -61,6 +68,10 @@ export interface DoneMessage {
   readonly message: string;
   /** Private memory: the outputs, in the order asked. */
   readonly outputs: readonly ArrayBuffer[];
+  /** Private memory: pieces for which there was no room. */
+  readonly refused: readonly number[];
+  /** Bytes of the worker's memory. */
+  readonly memoryBytes: number;
 }
 
 export type FromWorker = ReadyMessage | FailedMessage | DoneMessage;

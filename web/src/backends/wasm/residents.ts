@@ -66,12 +66,33 @@ export class Residents {
     }
   }
 
-  /** Copies everything from one memory to another. Throws HeedError `memory`. */
+  get count(): number {
+    return this.#all.size;
+  }
+
+  /** Those that were freed and are still in use among them. */
+  get bytes(): number {
+    let total = 0;
+    for (const resident of this.#all) total += resident.bytes;
+    return total;
+  }
+
+  /** Copies everything from one memory to another, or, when there is no room for all, nothing. Throws HeedError `memory`. */
   move(from: Kernels, to: Kernels): void {
-    for (const resident of this.#all) {
-      const { address, bytes } = resident;
-      resident.address = to.upload(bytes, () => from.heap.bytes(address, bytes));
+    const copies = new Map<WasmResident, number>();
+    try {
+      for (const resident of this.#all) {
+        const { address, bytes } = resident;
+        copies.set(
+          resident,
+          to.upload(bytes, () => from.heap.bytes(address, bytes)),
+        );
+      }
+    } catch (error) {
+      for (const address of copies.values()) to.release(address);
+      throw error;
     }
+    for (const [resident, address] of copies) resident.address = address;
   }
 
   /** Their memory is gone. */

@@ -3,8 +3,10 @@
 import type { Rung } from "../../platform/select.js";
 import type { Kernels } from "./kernels.js";
 import { loadKernels } from "./load-module.js";
-import { LocalRunner, PrivateRunner, type Runner, SharedRunner } from "./runners.js";
-import type { WorkerOverrides } from "./worker-link.js";
+import { BlockingRunner, SlicedRunner } from "./local-runners.js";
+import { type PrivateOverrides, PrivateRunner } from "./private-runner.js";
+import type { Runner } from "./runner.js";
+import { SharedRunner } from "./shared-runner.js";
 
 /** A rung that works: what it is, its front instance, and where its async calls compute. */
 export interface OpenRung {
@@ -14,11 +16,9 @@ export interface OpenRung {
 }
 
 /** What the caller brings to every rung. */
-export interface RungOverrides extends WorkerOverrides {
+export interface RungOverrides extends PrivateOverrides {
   /** A compiled module to use instead of the inlined binary. */
   readonly compiled: WebAssembly.Module | null;
-  /** Threads to compute on, where a rung has more than one. */
-  readonly threads: number;
   /** "auto": calls too small for the way to a worker are computed on the calling thread. */
   readonly offload: boolean | "auto";
 }
@@ -31,7 +31,8 @@ export async function openRung(rung: Rung, overrides: RungOverrides, previous: O
 }
 
 async function openRunner(rung: Rung, kernels: Kernels, overrides: RungOverrides): Promise<Runner> {
-  if (rung.worker === null) return new LocalRunner(kernels);
+  if (rung.worker === null)
+    return overrides.offload === false ? new BlockingRunner(kernels) : new SlicedRunner(kernels, overrides.grain);
   return rung.worker === "shared-memory"
     ? SharedRunner.open(kernels, overrides, overrides.threads)
     : PrivateRunner.open(kernels, overrides);

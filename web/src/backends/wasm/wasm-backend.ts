@@ -1,6 +1,7 @@
 // The wasm backend: a ladder of ways to compute, the rung it stands on, the queue of calls, and the residents they share.
 
 import { causeText, HeedError } from "../../api/errors.js";
+import { finalise, unfinalise } from "../../memory/disposable.js";
 import type { Choice } from "../../platform/select.js";
 import type {
   AttentionComputed,
@@ -9,6 +10,7 @@ import type {
   BackendReport,
   Computed,
   DType,
+  MemoryReport,
   Resident,
 } from "../backend.js";
 import { type Job, jobOf, type OutputPart, snapshot } from "./job.js";
@@ -19,6 +21,12 @@ import { type OpenRung, openRung, type RungOverrides } from "./rung.js";
 import { isSmall } from "./small-call.js";
 import { WorkerLost } from "./worker-link.js";
 
+/** What has to end when nobody knows the backend any more. Its finaliser holds it, so nothing here may know the backend. */
+interface Running {
+  /** The rung that the backend stands on; null when disposed, or when the ladder has no rung left. */
+  open: OpenRung | null;
+}
+
 export class WasmBackend implements Backend {
   readonly #choice: Choice;
   readonly #overrides: RungOverrides;
@@ -28,8 +36,7 @@ export class WasmBackend implements Backend {
     this.#open?.runner.forget(resident);
     this.#open?.kernels.release(resident.address);
   });
-  /** The rung it stands on; null when disposed, or when the ladder has no rung left. */
-  #open: OpenRung | null = null;
+  readonly #running: Running = { open: null };
   #rungsTried = 0;
   #disposed = false;
 
@@ -44,6 +51,12 @@ export class WasmBackend implements Backend {
     this.#choice = choice;
     this.#overrides = overrides;
     this.#reasons = [...choice.reasons];
+    const running = this.#running;
+    finalise(this, () => running.open?.runner.dispose());
+  }
+
+  get #open(): OpenRung | null {
+    return this.#running.open;
   }
 
   report(): BackendReport {
@@ -56,19 +69,21 @@ export class WasmBackend implements Backend {
     return { backend: "wasm", variant, worker: rung?.worker ?? null, threads, reasons };
   }
 
-  /** Bytes of the front instance's heap: for tests of leaks. */
-  get heapBytes(): number {
-    return this.#current("heed").kernels.heap.byteLength;
+  memory(): MemoryReport {
+    const engine = this.#open?.kernels.heap.byteLength ?? 0;
+    const workers = this.#open?.runner.memoryBytes ?? 0;
+    const { count, bytes } = this.#residents;
+    return { total: engine + workers, engine, workers, tensors: count, tensorBytes: bytes };
   }
 
-  /** Tasks that a worker of the pool has run so far; undefined where there is no pool. For tests. */
-  tasksDone(worker: number): number | undefined {
-    return this.#current("heed").kernels.tasksDone(worker);
+  /** Pieces of work that a worker has done so far. For tests. */
+  tasksDone(worker: number): number {
+    return this.#current("heed").runner.tasksDone(worker);
   }
 
   async attention(problem: AttentionProblem, signal: AbortSignal | null): Promise<AttentionComputed> {
-    const { runner } = this.#current("attention");
-    const startsNow = this.#queue.idle && runner.lost === null;
+    const { runner, kernels } = this.#current("attention");
+    const startsNow = this.#queue.idle && runner.lost === null && !kernels.abandoned;
     const job = startsNow ? jobOf(problem) : snapshot(jobOf(problem));
     if (startsNow && this.#overrides.offload === "auto" && isSmall(problem, job)) {
       return this.#unlessEnded(this.#computeHere(job, problem), signal);
@@ -86,8 +101,14 @@ export class WasmBackend implements Backend {
   }
 
   attentionSync(problem: AttentionProblem): AttentionComputed {
-    this.#current("attentionSync");
-    return this.#computeHere(jobOf(problem), problem);
+    const { kernels } = this.#current("attentionSync");
+    try {
+      return this.#computeHere(jobOf(problem), problem);
+    } finally {
+      // Not left to the next async call: there may be none.
+      if (kernels.abandoned)
+        this.#queue.push({ run: () => this.#restore(), interrupt() {}, done() {} }, null).catch(() => {});
+    }
   }
 
   upload(data: Float32Array | Uint16Array): Resident {
@@ -115,11 +136,12 @@ export class WasmBackend implements Backend {
   dispose(): void {
     if (this.#disposed) return;
     this.#disposed = true;
+    unfinalise(this);
     this.#queue.close(disposedError("attention"));
     this.#open?.runner.dispose();
     this.#residents.forgetAll();
     // The heap goes with its last reference.
-    this.#open = null;
+    this.#running.open = null;
   }
 
   #computeHere(job: Job, problem: AttentionProblem): AttentionComputed {
@@ -139,6 +161,7 @@ export class WasmBackend implements Backend {
   async #run(job: Job, problem: AttentionProblem, ticket: Ticket): Promise<AttentionComputed> {
     const lost = this.#open?.runner.lost ?? null;
     if (lost !== null) await this.#descend(lost);
+    if (this.#open?.kernels.abandoned === true) await this.#restore();
     const { runner } = this.#current("attention");
     const finished = await this.#runOn(runner, job, ticket);
     if (ticket.cancelled) {
@@ -199,8 +222,11 @@ export class WasmBackend implements Backend {
     if (lost !== null) this.#reasons.push(`the worker was lost (${lost.message})`);
     const previous = this.#open;
     const failures: unknown[] = [];
+    // Of a kind that was lost or does not start there is no second try: another variant would not help.
+    const missing = new Set(lost === null ? [] : [previous?.rung.worker]);
     for (const rung of this.#choice.ladder.slice(this.#rungsTried)) {
       this.#rungsTried += 1;
+      if (rung.worker !== null && missing.has(rung.worker)) continue;
       try {
         const open = await openRung(rung, this.#overrides, previous);
         if (this.#disposed) open.runner.dispose();
@@ -208,18 +234,31 @@ export class WasmBackend implements Backend {
         return;
       } catch (error) {
         failures.push(error);
+        if (error instanceof WorkerLost) missing.add(rung.worker);
         this.#reasons.push(`${rung.variant} with ${rung.worker ?? "no"} worker was refused: ${causeText(error)}`);
       }
     }
-    this.#open = null;
+    this.#running.open = null;
     const probed = this.#reasons.join("; ");
     throw new HeedError("load", `createHeed: heed cannot run here: ${probed}`, { cause: failures.at(-1) });
   }
 
+  /** Opens the rung again that it stands on, if its front instance trapped. */
+  async #restore(): Promise<void> {
+    if (this.#open?.kernels.abandoned !== true) return;
+    this.#rungsTried -= 1;
+    await this.#descend();
+  }
+
   #stepOnto(open: OpenRung, previous: OpenRung | null): void {
-    if (previous !== null && previous.kernels !== open.kernels) this.#residents.move(previous.kernels, open.kernels);
+    try {
+      if (previous !== null && previous.kernels !== open.kernels) this.#residents.move(previous.kernels, open.kernels);
+    } catch (error) {
+      open.runner.dispose();
+      throw error;
+    }
     previous?.runner.dispose();
-    this.#open = open;
+    this.#running.open = open;
   }
 
   #current(where: string): OpenRung {

@@ -44,6 +44,8 @@ interface AnyWorker {
   unref?(): void;
 }
 
+type OnLost = (lost: WorkerLost, link: WorkerLink) => void;
+
 interface Pending {
   resolve(message: DoneMessage): void;
   reject(error: WorkerLost): void;
@@ -51,21 +53,18 @@ interface Pending {
 
 export class WorkerLink {
   readonly #worker: AnyWorker;
-  readonly #onLost: (lost: WorkerLost) => void;
+  readonly #onLost: OnLost;
   readonly #started: Promise<void>;
   #settleStart: { resolve(): void; reject(error: WorkerLost): void } | null = null;
-  #pending: Pending | null = null;
+  /** Of requests under way, which are answered in the order in which they were made. */
+  #pending: Pending[] = [];
   #lost: WorkerLost | null = null;
 
   /**
    * Resolves when the worker has its instance. Rejects with WorkerLost where none can be made. `onLost` is called when it is
    * gone, by itself or terminated.
    */
-  static async open(
-    overrides: WorkerOverrides,
-    start: StartMessage,
-    onLost: (lost: WorkerLost) => void = () => {},
-  ): Promise<WorkerLink> {
+  static async open(overrides: WorkerOverrides, start: StartMessage, onLost: OnLost = () => {}): Promise<WorkerLink> {
     const link = new WorkerLink(makeWorker(overrides), onLost);
     const timer = setTimeout(() => link.#lose("it did not start in time"), START_TIMEOUT_MS);
     try {
@@ -78,7 +77,7 @@ export class WorkerLink {
     return link;
   }
 
-  private constructor(worker: AnyWorker, onLost: (lost: WorkerLost) => void) {
+  private constructor(worker: AnyWorker, onLost: OnLost) {
     this.#worker = worker;
     this.#onLost = onLost;
     this.#started = new Promise((resolve, reject) => {
@@ -93,14 +92,19 @@ export class WorkerLink {
     return this.#lost;
   }
 
-  /** Asks for one computation. The next may be asked when this one is answered. */
+  /** While a request is not answered. */
+  get isBusy(): boolean {
+    return this.#pending.length > 0;
+  }
+
+  /** Asks for one computation; it comes after those that were asked for before. */
   request(message: CallMessage | BlockMessage, transfer: readonly ArrayBuffer[] = []): Promise<DoneMessage> {
     return new Promise((resolve, reject) => {
       if (this.#lost !== null) {
         reject(this.#lost);
         return;
       }
-      this.#pending = { resolve, reject };
+      this.#pending.push({ resolve, reject });
       // Node ends when only idle workers are left.
       this.#worker.ref?.();
       this.#post(message, transfer);
@@ -150,10 +154,9 @@ export class WorkerLink {
   }
 
   #answer(message: DoneMessage): void {
-    const pending = this.#pending;
-    this.#pending = null;
-    this.#worker.unref?.();
-    pending?.resolve(message);
+    const answered = this.#pending.shift();
+    if (!this.isBusy) this.#worker.unref?.();
+    answered?.resolve(message);
   }
 
   #lose(reason: string): void {
@@ -161,9 +164,10 @@ export class WorkerLink {
     this.#lost = new WorkerLost(reason);
     this.#worker.terminate();
     this.#settleStart?.reject(this.#lost);
-    this.#pending?.reject(this.#lost);
-    this.#pending = null;
-    this.#onLost(this.#lost);
+    const pending = this.#pending;
+    this.#pending = [];
+    for (const { reject } of pending) reject(this.#lost);
+    this.#onLost(this.#lost, this);
   }
 }
 

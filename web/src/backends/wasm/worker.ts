@@ -32,12 +32,13 @@ interface Port {
 
 let kernels: KernelExports | undefined;
 let memory: WebAssembly.Memory | undefined;
-const residents = new Map<number, number>();
+/** Addresses of pieces of inputs, by their numbers. */
+const pieces = new Map<number, number>();
 
 const port = openPort();
 port.listen((message) => {
   if (message.kind === "start") void start(message);
-  else if (message.kind === "forget") forget(message.id);
+  else if (message.kind === "forget") message.ids.forEach(forget);
   else reply(message.kind === "call" ? () => callShared(message) : () => callBlock(message));
 });
 
@@ -119,15 +120,18 @@ function tryGrow(target: WebAssembly.Memory, pages: number): boolean {
 interface Outcome {
   readonly status: number;
   readonly outputs: readonly ArrayBuffer[];
+  readonly refused?: readonly number[];
 }
 
 function reply(compute: () => Outcome): void {
   try {
-    const { status, outputs } = compute();
+    const { status, outputs, refused = [] } = compute();
     const message = status > 0 ? statusMessage() : "";
-    port.postMessage({ kind: "done", status, message, outputs }, outputs);
+    const memoryBytes = heapBuffer().byteLength;
+    port.postMessage({ kind: "done", status, message, outputs, refused, memoryBytes }, outputs);
   } catch (error) {
-    port.postMessage({ kind: "done", status: TRAPPED, message: String(error), outputs: [] });
+    const message = String(error);
+    port.postMessage({ kind: "done", status: TRAPPED, message, outputs: [], refused: [], memoryBytes: 0 });
   }
 }
 
@@ -138,7 +142,8 @@ function callShared({ call, workers }: CallMessage): Outcome {
 
 function callBlock(message: BlockMessage): Outcome {
   const { heed_allocate, heed_attention, heed_release } = running();
-  if (!keepResidents(message)) return { status: NO_ROOM, outputs: [] };
+  const refused = keepPieces(message);
+  if (refused.length > 0) return { status: NO_ROOM, outputs: [], refused };
   const base = heed_allocate(message.bytes) >>> 0;
   if (base === 0) return { status: NO_ROOM, outputs: [] };
   try {
@@ -146,7 +151,7 @@ function callBlock(message: BlockMessage): Outcome {
     new Uint8Array(heap, base).set(new Uint8Array(message.block));
     const call = new Uint32Array(heap, base, message.block.byteLength >>> 2);
     for (const word of message.relative) call[word] = (call[word] ?? 0) + base;
-    for (const { word, id } of message.residents) call[word] = residents.get(id) ?? 0;
+    for (const { word, id, offset } of message.pieces) call[word] = (pieces.get(id) ?? 0) + offset;
     const status = heed_attention(base);
     // The memory may have grown: its buffer is asked for again.
     const after = heapBuffer();
@@ -158,22 +163,22 @@ function callBlock(message: BlockMessage): Outcome {
   }
 }
 
-/** Copies residents that are new here into this memory; false when there is no room. */
-function keepResidents(message: BlockMessage): boolean {
-  for (const { id, data } of message.residents) {
-    if (data === null || residents.has(id)) continue;
+/** Copies pieces that are new here into this memory. Returns those that there is no room for, or was none before. */
+function keepPieces(message: BlockMessage): readonly number[] {
+  for (const { id, data } of message.pieces) {
+    if (data === null || pieces.has(id)) continue;
     const address = running().heed_allocate(data.byteLength) >>> 0;
-    if (address === 0) return false;
+    if (address === 0) break;
     new Uint8Array(heapBuffer(), address).set(new Uint8Array(data));
-    residents.set(id, address);
+    pieces.set(id, address);
   }
-  return true;
+  return message.pieces.map(({ id }) => id).filter((id) => !pieces.has(id));
 }
 
 function forget(id: number): void {
-  const address = residents.get(id);
+  const address = pieces.get(id);
   if (address === undefined) return;
-  residents.delete(id);
+  pieces.delete(id);
   running().heed_release(address);
 }
 

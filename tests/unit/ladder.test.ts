@@ -1,0 +1,53 @@
+// The way down: what is refused is told, and what comes next works. Here relaxed SIMD cannot be loaded.
+
+import { expect, test, vi } from "vitest";
+import { Residents } from "../../web/src/backends/wasm/residents.js";
+import { createHeed, HeedError } from "../../web/src/index.js";
+import { probe } from "../../web/src/platform/features.js";
+import { currentHost } from "../../web/src/platform/host.js";
+
+vi.mock(import("../../web/src/backends/wasm/variants.js"), async (original) => {
+  const { VARIANTS } = await original();
+  const lost = (): Promise<never> => Promise.reject(new Error("the network is gone"));
+  return { VARIANTS: { ...VARIANTS, "wasm-relaxed": lost, "wasm-relaxed-threads": lost } };
+});
+
+test("where relaxed SIMD cannot be loaded, plain SIMD computes in workers all the same, and reasons say why", async () => {
+  expect(probe(currentHost()).relaxedSimd).toBe(true);
+  using heed = await createHeed({ threads: 2, offload: true });
+  expect(heed.capabilities).toMatchObject({ variant: "simd", worker: "shared-memory", threads: 2 });
+  expect(heed.capabilities.reasons.join()).toMatch(
+    /wasm-relaxed-threads with shared-memory worker was refused: .*gone/,
+  );
+  const one = { data: Float32Array.of(1, 2), shape: [1, 2] };
+  expect((await heed.attention(one, one, one)).output.data).toEqual(one.data);
+});
+
+test("where nothing can be loaded that was asked for, that is said with every reason", async () => {
+  const refused = createHeed({ variant: "relaxed" });
+  await expect(refused).rejects.toMatchObject({ name: "HeedError", code: "load" });
+  await expect(refused).rejects.toThrow(
+    /shared-memory worker was refused.*private-memory worker was refused.*no worker/,
+  );
+});
+
+test("tensors that do not all fit into another memory stay where they are", () => {
+  const residents = new Residents(() => {});
+  const all = [64, 128, 192].map((address) => residents.add(address, 4, "f32"));
+  const released: number[] = [];
+  let next = 1000;
+  const to = {
+    upload: () => {
+      next += 64;
+      if (next > 1128) throw new HeedError("memory", "full");
+      return next;
+    },
+    release: (address: number) => released.push(address),
+  };
+  expect(() => residents.move({} as never, to as never)).toThrow("full");
+  expect(all.map(({ address }) => address)).toEqual([64, 128, 192]);
+  expect(released).toEqual([1064, 1128]);
+  next = 500;
+  residents.move({} as never, to as never);
+  expect(all.map(({ address }) => address)).toEqual([564, 628, 692]);
+});

@@ -1,0 +1,143 @@
+// Calls cut into slices: that the slices are the call, and that they give its bits wherever they are computed.
+
+import { describe, expect, test } from "vitest";
+import { attend, attendSync } from "../../web/src/api/attention.js";
+import { readAttentionOptions } from "../../web/src/api/read-options.js";
+import { validateAttention } from "../../web/src/api/validate.js";
+import { jobOf } from "../../web/src/backends/wasm/job.js";
+import { cutCall, type Grain, type Range } from "../../web/src/backends/wasm/slices.js";
+import type { WasmBackend } from "../../web/src/backends/wasm/wasm-backend.js";
+import { type AttentionOptions, createHeed, type ReturnOptions, type TensorLike } from "../../web/src/index.js";
+import { type Case, caseOf, cases, differentIndex } from "../support/cases.js";
+import { ENGINE_KINDS, openBackend } from "../support/engines.js";
+import { Random } from "../support/random.js";
+
+const SEED = 31;
+const random = new Random(SEED);
+
+/** As small as slices can be; several of each axis, more than workers. */
+const FINE: Grain = { least: 1, most: 1, count: 1, upTo: 12 };
+const FINEST: Grain = { least: 1, most: 1, count: 1, upTo: 1000 };
+
+/** Of enough queries that they are cut as well, a shape that no test of one call has. */
+const LONGER: readonly Case[] = [
+  { batch: 1, heads: 1, kvHeads: 1, queryLength: 250, keyLength: 130, headDim: 16, valueDim: 24 },
+  { batch: 2, heads: 4, kvHeads: 2, queryLength: 100, keyLength: 60, headDim: 8, valueDim: 8 },
+  { batch: 3, heads: 3, kvHeads: 1, queryLength: 70, keyLength: 97, headDim: 8, valueDim: 5 },
+  { batch: 1, heads: 6, kvHeads: 3, queryLength: 64, keyLength: 200, headDim: 32, valueDim: 8 },
+].flatMap((sizes) => Array.from({ length: 8 }, (_, n) => caseOf(random, `longer ${n}`, sizes)));
+
+/** The results that a call may ask for, of which each case asks for some. */
+function returns({ sizes: { queryLength } }: Case, index: number): ReturnOptions {
+  const from = Math.floor(queryLength / 3);
+  const weights = [true, "mean", { rows: [from, Math.max(from + 1, queryLength - 1)] }, false] as const;
+  return {
+    weights: weights[index % weights.length] ?? false,
+    lse: index % 2 === 0,
+    entropy: index % 3 === 0,
+    scores: index % 5 === 0 ? "masked" : index % 7 === 0 ? "raw" : false,
+  };
+}
+
+const RESULTS = ["output", "weights", "lse", "scores", "entropy"] as const;
+
+/** Where the async results of a backend differ from the sync ones, which are computed in one piece. */
+async function firstDifference(backend: WasmBackend, one: Case, options: AttentionOptions): Promise<string | null> {
+  const [whole, sliced] = [attendSync(backend, one, options), await attend(backend, one, options)];
+  for (const name of RESULTS) {
+    const [wanted, got] = [whole[name], sliced[name]];
+    if (wanted === undefined && got === undefined) continue;
+    if (wanted === undefined || got === undefined || !("data" in wanted) || !("data" in got))
+      return `${name} is missing`;
+    const index = differentIndex(got.data, wanted.data);
+    if (index !== -1) return `${one.name}: ${name}[${index}] is ${got.data[index]}, not ${wanted.data[index]}`;
+  }
+  return null;
+}
+
+describe.each(ENGINE_KINDS.filter(({ worker }) => worker !== "shared-memory"))("$variant, $worker worker", (kind) => {
+  test.each([
+    [1, FINE],
+    [2, FINE],
+    [3, FINEST],
+  ])("%i threads and the finest slices give the bits of the whole, with every option", async (threads, grain) => {
+    const backend = await openBackend(kind, kind.worker === null ? 1 : threads, { grain });
+    for (const [index, one] of [...cases(SEED, 80), ...LONGER].entries()) {
+      const options = { ...one.options, return: returns(one, index) };
+      expect(await firstDifference(backend, one, options)).toBeNull();
+    }
+    if (kind.worker !== null) expect(backend.tasksDone(0)).toBeGreaterThan(LONGER.length);
+    backend.dispose();
+  });
+});
+
+const tensor = (...shape: number[]): TensorLike => ({ data: random.floats(shape.reduce((a, b) => a * b, 1)), shape });
+
+describe("slices", () => {
+  const callOf = (query: TensorLike, key: TensorLike, options: AttentionOptions = {}): Int32Array => {
+    const read = readAttentionOptions("test", options);
+    return jobOf(validateAttention("test", null, { query, key, value: key }, read).problem).call;
+  };
+  const covered = (times: Map<string, number>, [a, b, c]: readonly Range[]): void => {
+    if (a === undefined || b === undefined || c === undefined) return;
+    for (let i = a.begin; i < a.end; i++) {
+      for (let j = b.begin; j < b.end; j++) {
+        for (let k = c.begin; k < c.end; k++) times.set(`${i},${j},${k}`, (times.get(`${i},${j},${k}`) ?? 0) + 1);
+      }
+    }
+  };
+
+  test.each([
+    [[1, 1, 100, 8], [1, 1, 9, 8], {}],
+    [[3, 4, 33, 8], [3, 2, 9, 8], {}],
+    [[2, 70, 3, 8], [2, 9, 1, 8], { layout: "bnhd" }],
+    [[2, 6, 40, 8], [2, 3, 9, 8], { return: { weights: "mean" } }],
+  ] as const)("of query %j and key %j are each row once", (query, key, options) => {
+    const call = callOf(tensor(...query), tensor(...key), options);
+    for (const upTo of [1, 2, 3, 5, 8, 1000]) {
+      const times = new Map<string, number>();
+      for (const { batch, groups, queries } of cutCall(call, { ...FINEST, upTo }))
+        covered(times, [batch, groups, queries]);
+      const [heads, rows] = "layout" in options ? [key[2], query[1]] : [key[1], query[2]];
+      expect(times.size).toBe(query[0] * heads * rows);
+      expect(new Set(times.values())).toEqual(new Set([1]));
+    }
+  });
+
+  test("are as many as are wanted and worth it, of whole heads where those are enough", () => {
+    const call = callOf(tensor(1, 8, 256, 8), tensor(1, 8, 256, 8));
+    expect(cutCall(call, { ...FINEST, upTo: 8 }).map(({ groups }) => groups.begin)).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
+    expect(cutCall(call, { least: 2 ** 40, most: 1, count: 8, upTo: 8 })).toHaveLength(1);
+    expect(cutCall(call, { least: 1, most: 2 ** 40, count: 4, upTo: 8 })).toHaveLength(4);
+  });
+
+  test("of the mean of the weights keep the heads together", () => {
+    const call = callOf(tensor(1, 8, 256, 8), tensor(1, 8, 256, 8), { return: { weights: "mean" } });
+    for (const { groups } of cutCall(call, FINEST)) expect(groups).toEqual({ begin: 0, end: 8 });
+  });
+});
+
+test("with no worker to be had a long call leaves turns to the page, and can be aborted", async () => {
+  const workerFactory = (): never => {
+    throw new Error("worker-src is none");
+  };
+  using heed = await createHeed({ wasm: { workerFactory } });
+  const long = [tensor(1, 8, 1024, 64), tensor(1, 8, 1024, 64), tensor(1, 8, 1024, 64)] as const;
+  const whole = heed.attentionSync(...long);
+  let turns = 0;
+  let computes = true;
+  const turn = (): void => {
+    turns += 1;
+    if (computes) setImmediate(turn);
+  };
+  setImmediate(turn);
+  const { output } = await heed.attention(...long);
+  computes = false;
+  expect(turns).toBeGreaterThan(3);
+  expect(differentIndex(output.data, whole.output.data)).toBe(-1);
+  const controller = new AbortController();
+  const aborted = heed.attention(...long, { signal: controller.signal });
+  setImmediate(() => controller.abort("enough"));
+  await expect(aborted).rejects.toMatchObject({ code: "aborted", cause: "enough" });
+  expect((await heed.attention(...long)).output.data).toEqual(whole.output.data);
+});

@@ -1,0 +1,250 @@
+// A job as portions that workers with memories of their own compute: what each is sent, and where its results go. No worker is
+// known here: see private-runner.ts.
+
+import { HeedError } from "../../api/errors.js";
+import { aligned, type InputPart, type Job, type OutputPart, outputsOf, relativeWords, writeJob } from "./job.js";
+import type { Kernels } from "./kernels.js";
+import type { BlockMessage, PieceUse } from "./protocol.js";
+import type { WasmResident } from "./residents.js";
+import {
+  elementBytes,
+  elementsOf,
+  INPUT_VIEWS,
+  isPresent,
+  placeDensely,
+  type Slice,
+  scatter,
+  sliceCall,
+  spanOf,
+} from "./slices.js";
+
+/** Bytes that a worker is sent once and keeps: of a tensor until that is freed, of a call until it is over. */
+export interface Piece {
+  readonly id: number;
+  readonly ofResident: boolean;
+  /** A copy to send; `isLast` when nobody will ask again. */
+  bytes(isLast: boolean): ArrayBuffer;
+}
+
+/** A piece and where in it a view starts. */
+interface PiecePart {
+  readonly word: number;
+  readonly piece: Piece;
+  readonly offset: number;
+}
+
+export interface Portion {
+  /** Portions of one home share inputs: one worker should compute them. */
+  readonly home: number;
+  readonly pieces: readonly PiecePart[];
+  /** Without its pieces' bytes. */
+  message(): Omit<BlockMessage, "pieces">;
+  /** Takes the results, in the message's order. */
+  take(outputs: readonly ArrayBuffer[]): void;
+}
+
+let lastPiece = 0;
+
+/** Pieces of tensors by the bytes that they are of, so that later calls find them where they were sent. */
+export class ResidentPieces {
+  readonly #kernels: Kernels;
+  readonly #known = new Map<number, Map<string, Piece>>();
+
+  constructor(kernels: Kernels) {
+    this.#kernels = kernels;
+  }
+
+  of(resident: WasmResident, from: number, length: number): Piece {
+    const known = this.#known.get(resident.id) ?? new Map<string, Piece>();
+    this.#known.set(resident.id, known);
+    const key = `${from}+${length}`;
+    const piece = known.get(key) ?? {
+      id: ++lastPiece,
+      ofResident: true,
+      bytes: () => new Uint8Array(this.#kernels.heap.bytes(resident.address + from, length)).buffer,
+    };
+    known.set(key, piece);
+    return piece;
+  }
+
+  /** The tensor was freed. Returns its pieces, which workers may hold. */
+  forget(resident: WasmResident): readonly Piece[] {
+    const known = this.#known.get(resident.id);
+    this.#known.delete(resident.id);
+    return known === undefined ? [] : [...known.values()];
+  }
+}
+
+/** The job in one portion: its arrays travel with it, and its results are those of the worker. */
+export class WholePortion implements Portion {
+  readonly home = 0;
+  readonly pieces: readonly PiecePart[];
+  readonly #job: Job;
+  readonly #block: ArrayBuffer;
+  readonly #outputs: readonly OutputPart[];
+  readonly results = new Map<OutputPart, Float32Array>();
+
+  constructor(job: Job, residents: ResidentPieces) {
+    this.#job = job;
+    this.#outputs = outputsOf(job);
+    this.#block = roomFor(job.inputBytes, () => {
+      const block = new ArrayBuffer(job.inputBytes);
+      writeJob(job, new Uint8Array(block), 0);
+      return block;
+    });
+    this.pieces = job.residents.map(({ word, resident }) => ({
+      word,
+      piece: residents.of(resident, 0, resident.bytes),
+      offset: 0,
+    }));
+  }
+
+  message(): Omit<BlockMessage, "pieces"> {
+    return {
+      kind: "block",
+      block: this.#block,
+      bytes: this.#job.bytes,
+      relative: relativeWords(this.#job),
+      outputs: this.#outputs.map(({ offset, elements }) => [offset, elements * Float32Array.BYTES_PER_ELEMENT]),
+    };
+  }
+
+  take(outputs: readonly ArrayBuffer[]): void {
+    for (const [index, part] of this.#outputs.entries()) {
+      this.results.set(part, new Float32Array(outputs[index] ?? new ArrayBuffer(0)));
+    }
+  }
+}
+
+/** The job in a portion for each slice. The arrays are copied here and now. */
+export class SlicedJob {
+  readonly portions: readonly Portion[];
+  readonly results: ReadonlyMap<OutputPart, Float32Array>;
+  readonly #job: Job;
+  readonly #residents: ResidentPieces;
+  readonly #copies = new Map<string, Piece>();
+
+  constructor(job: Job, slices: readonly Slice[], residents: ResidentPieces) {
+    this.#job = job;
+    this.#residents = residents;
+    this.results = roomFor(job.bytes - job.inputBytes, () => {
+      return new Map(outputsOf(job).map((part) => [part, new Float32Array(part.elements)]));
+    });
+    const homes = homesOf(slices);
+    this.portions = slices.map((slice, index) => this.#portionOf(slice, homes[index] ?? 0));
+  }
+
+  /** Pieces that are of no use once the call is over. */
+  get ownPieces(): readonly Piece[] {
+    return [...this.#copies.values()];
+  }
+
+  #portionOf(slice: Slice, home: number): Portion {
+    const { call } = this.#job;
+    const sliced = sliceCall(call, slice);
+    const pieces = INPUT_VIEWS.filter((word) => isPresent(sliced, word)).map((word) => this.#piecePart(sliced, word));
+    const numbers = this.#job.inputs.filter((part) => part.of === "numbers");
+    const outputs = outputsOf(this.#job).filter((part) => isPresent(sliced, part.word));
+    return {
+      home,
+      pieces,
+      message: () => packSlice(sliced, numbers, outputs),
+      take: (arrays) => {
+        for (const [index, part] of outputs.entries()) {
+          const [from, to] = [arrays[index], this.results.get(part)];
+          if (from !== undefined && to !== undefined) scatter(sliced, call, part.word, new Float32Array(from), to);
+        }
+      },
+    };
+  }
+
+  /** Where a view's numbers are in between those of other slices, all of the operand is one piece. */
+  #piecePart(sliced: Int32Array, word: number): PiecePart {
+    const { inputs, residents } = this.#job;
+    const resident = residents.find((part) => part.word === word)?.resident;
+    const array = inputs.find((part) => part.word === word)?.bytes ?? new Uint8Array(0);
+    const from = sliced[word] ?? 0;
+    const span = spanOf(sliced, word);
+    const isDense = span <= 2 * elementsOf(sliced, word) * elementBytes(sliced, word);
+    const start = isDense ? from : 0;
+    const length = isDense ? span : (resident?.bytes ?? array.length);
+    const piece =
+      resident === undefined ? this.#copy(word, array, start, length) : this.#residents.of(resident, start, length);
+    return { word, piece, offset: from - start };
+  }
+
+  #copy(word: number, array: Uint8Array, from: number, length: number): Piece {
+    const key = `${word}:${from}+${length}`;
+    const known = this.#copies.get(key);
+    if (known !== undefined) return known;
+    const { buffer } = roomFor(length, () => new Uint8Array(array.subarray(from, from + length)));
+    const piece = {
+      id: ++lastPiece,
+      ofResident: false,
+      bytes: (isLast: boolean): ArrayBuffer => (isLast ? buffer : buffer.slice(0)),
+    };
+    this.#copies.set(key, piece);
+    return piece;
+  }
+}
+
+/** Slices of the same keys have one home; where all have the same keys, each has its own. */
+function homesOf(slices: readonly Slice[]): readonly number[] {
+  const homes = new Map<string, number>();
+  const byKeys = slices.map(({ batch, groups }) => {
+    const keys = `${batch.begin},${groups.begin}`;
+    const home = homes.get(keys) ?? homes.size;
+    homes.set(keys, home);
+    return home;
+  });
+  return homes.size === 1 ? slices.map((_, index) => index) : byKeys;
+}
+
+/** A slice's call, its numbers, and room for its results. */
+function packSlice(
+  sliced: Int32Array<ArrayBuffer>,
+  numbers: readonly InputPart[],
+  outputs: readonly OutputPart[],
+): Omit<BlockMessage, "pieces"> {
+  const call = sliced.slice();
+  const relative: number[] = [];
+  let end = aligned(call.byteLength);
+  for (const { word, bytes } of numbers) {
+    call[word] = end;
+    relative.push(word);
+    end = aligned(end + bytes.length);
+  }
+  const block = new Uint8Array(end);
+  const placed = outputs.map(({ word }): readonly [number, number] => {
+    const offset = end;
+    const bytes = placeDensely(call, word, offset);
+    relative.push(word);
+    end = aligned(end + bytes);
+    return [offset, bytes];
+  });
+  block.set(new Uint8Array(call.buffer));
+  for (const { word, bytes } of numbers) block.set(bytes, call[word]);
+  return { kind: "block", block: block.buffer, bytes: end, relative, outputs: placed };
+}
+
+/** What a portion asks of a worker's store, and the bytes that it lacks. */
+export function piecesFor(
+  portion: Portion,
+  stored: ReadonlySet<number>,
+  isLast: (piece: Piece) => boolean,
+): readonly PieceUse[] {
+  const sent = new Set(stored);
+  return portion.pieces.map(({ word, piece, offset }) => {
+    const data = sent.has(piece.id) ? null : piece.bytes(isLast(piece));
+    sent.add(piece.id);
+    return { word, id: piece.id, offset, data };
+  });
+}
+
+function roomFor<T>(bytes: number, make: () => T): T {
+  try {
+    return make();
+  } catch (cause) {
+    throw new HeedError("memory", `attention: no room for a copy of ${bytes} bytes`, { cause });
+  }
+}

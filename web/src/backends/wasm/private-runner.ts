@@ -1,0 +1,261 @@
+// Workers with memories of their own, as a page has them that is not cross-origin isolated: a call is cut into slices, and each
+// worker is sent one after the other, with the pieces of the inputs that it has not had yet.
+
+import { causeText, HeedError } from "../../api/errors.js";
+import { MAX_WORKERS } from "./generated/attention-call.js";
+import type { Job, OutputPart } from "./job.js";
+import type { Finished, Kernels } from "./kernels.js";
+import { type Piece, type Portion, piecesFor, ResidentPieces, SlicedJob, WholePortion } from "./portions.js";
+import { TRAPPED } from "./protocol.js";
+import type { WasmResident } from "./residents.js";
+import { type Runner, throwOutcome } from "./runner.js";
+import { cutCall, type Grain } from "./slices.js";
+import { WorkerLink, WorkerLost, type WorkerOverrides } from "./worker-link.js";
+
+/** A slice pays for its two messages with a tenth of a millisecond's work at least; at most a few, so that an abort need not wait. */
+const LEAST_OF_SLICE = 2 ** 22;
+const MOST_OF_SLICE = 2 ** 26;
+
+/** So that workers which start late, or meet short rows, still end together. */
+const SLICES_PER_WORKER = 4;
+
+/** Beyond, making them would keep this thread. */
+const MOST_SLICES = 256;
+
+/** Slices that a worker has at a time: the next one waits there while this thread is busy. */
+const DEPTH = 2;
+
+/** Workers that are not done so long after an abort are ended. */
+const PATIENCE_MS = 40;
+
+export interface PrivateOverrides extends WorkerOverrides {
+  readonly threads: number;
+  /** How calls are cut, where that is not this file's to say: for tests. */
+  readonly grain: Grain | null;
+}
+
+/** A worker, what it holds, and what became of it. */
+interface Member {
+  readonly link: WorkerLink;
+  readonly stored: Set<number>;
+  memoryBytes: number;
+  slicesDone: number;
+}
+
+/** Portions to be computed, dealt out to workers by their home. */
+class Deal {
+  #left: Portion[];
+  readonly #workers: number;
+
+  constructor(portions: readonly Portion[], workers: number) {
+    this.#left = [...portions];
+    this.#workers = workers;
+  }
+
+  /** The next for this worker: of its own, or, when those are all taken, of another's. */
+  next(worker: number): Portion | undefined {
+    const own = this.#left.findIndex(({ home }) => home % this.#workers === worker);
+    return own === -1 ? this.#left.pop() : this.#left.splice(own, 1)[0];
+  }
+
+  wants(piece: Piece): boolean {
+    return this.#left.some(({ pieces }) => pieces.some((part) => part.piece === piece));
+  }
+
+  stop(): void {
+    this.#left = [];
+  }
+}
+
+export class PrivateRunner implements Runner {
+  readonly #kernels: Kernels;
+  readonly #overrides: PrivateOverrides;
+  readonly #pieces: ResidentPieces;
+  readonly #missing: string[] = [];
+  #members: Member[] = [];
+  /** Workers that an abort ended; the next call replaces them. */
+  #ended = 0;
+  #losses = 0;
+  #lost: WorkerLost | null = null;
+  #deal: Deal | null = null;
+  #disposed = false;
+
+  /** Rejects with WorkerLost when not even one worker starts; others that do not are done without. */
+  static async open(kernels: Kernels, overrides: PrivateOverrides): Promise<PrivateRunner> {
+    const runner = new PrivateRunner(kernels, overrides);
+    const { threads } = overrides;
+    if (threads > MAX_WORKERS) runner.#missing.push(`a pool has at most ${MAX_WORKERS} workers`);
+    await runner.#start(Math.min(threads, MAX_WORKERS));
+    if (runner.#members.length > 0) return runner;
+    throw runner.#lost ?? new WorkerLost("no worker started");
+  }
+
+  private constructor(kernels: Kernels, overrides: PrivateOverrides) {
+    this.#kernels = kernels;
+    this.#overrides = overrides;
+    this.#pieces = new ResidentPieces(kernels);
+  }
+
+  get lost(): WorkerLost | null {
+    return this.threads === 0 ? this.#lost : null;
+  }
+
+  get threads(): number {
+    return this.#members.length + this.#ended;
+  }
+
+  get threadReasons(): readonly string[] {
+    return this.#missing;
+  }
+
+  get memoryBytes(): number {
+    return this.#members.reduce((total, { memoryBytes }) => total + memoryBytes, 0);
+  }
+
+  tasksDone(worker: number): number {
+    return this.#members[worker]?.slicesDone ?? 0;
+  }
+
+  async run(job: Job): Promise<Finished> {
+    const slices = cutCall(job.call, this.#overrides.grain ?? this.#grain());
+    if (slices.length === 1) {
+      const whole = new WholePortion(job, this.#pieces);
+      await this.#compute([whole]);
+      return finished(whole.results);
+    }
+    const sliced = new SlicedJob(job, slices, this.#pieces);
+    try {
+      await this.#compute(sliced.portions);
+      return finished(sliced.results);
+    } finally {
+      this.#forget(sliced.ownPieces);
+    }
+  }
+
+  /** Sends no slice any more; a worker that is long at one is ended. */
+  interrupt(): void {
+    const deal = this.#deal;
+    deal?.stop();
+    setTimeout(() => {
+      if (this.#deal !== deal || deal === null) return;
+      const late = this.#members.filter(({ link }) => link.isBusy);
+      this.#members = this.#members.filter((one) => !late.includes(one));
+      this.#ended += late.length;
+      for (const { link } of late) link.terminate("its call was aborted");
+    }, PATIENCE_MS);
+  }
+
+  forget(resident: WasmResident): void {
+    this.#forget(this.#pieces.forget(resident));
+  }
+
+  dispose(): void {
+    this.#disposed = true;
+    this.#deal?.stop();
+    for (const { link } of this.#members) link.terminate("the engine was disposed");
+  }
+
+  #grain(): Grain {
+    const count = this.threads === 1 ? 1 : this.threads * SLICES_PER_WORKER;
+    return { least: LEAST_OF_SLICE, most: MOST_OF_SLICE, count, upTo: MOST_SLICES };
+  }
+
+  /** Rejects when all that was sent is answered, so that the next call finds idle workers. */
+  async #compute(portions: readonly Portion[]): Promise<void> {
+    const losses = this.#losses;
+    const deal = new Deal(portions, this.threads);
+    this.#deal = deal;
+    try {
+      if (this.#ended > 0) await this.#restart();
+      const feeds = Array.from({ length: DEPTH }, () =>
+        this.#members.map((one, index) => this.#feed(one, index, deal)),
+      );
+      const outcomes = await Promise.allSettled(feeds.flat());
+      for (const outcome of outcomes) if (outcome.status === "rejected") throw outcome.reason;
+    } catch (error) {
+      // Not all of them are lost, and the next call is computed by the rest.
+      if (error instanceof WorkerLost && this.#losses > losses && this.lost === null && !this.#disposed) {
+        throw new HeedError("device-lost", `attention: a worker that computed it is lost: ${error.message}`);
+      }
+      throw error;
+    } finally {
+      this.#deal = null;
+    }
+  }
+
+  /** One portion after the other; the first is sent before this returns. */
+  async #feed(member: Member, worker: number, deal: Deal): Promise<void> {
+    for (let portion = deal.next(worker); portion !== undefined; portion = deal.next(worker)) {
+      try {
+        portion.take(await this.#ask(member, portion, deal));
+        member.slicesDone += 1;
+      } catch (error) {
+        deal.stop();
+        throw error;
+      }
+    }
+  }
+
+  async #ask(member: Member, portion: Portion, deal: Deal): Promise<readonly ArrayBuffer[]> {
+    const { link, stored } = member;
+    const pieces = piecesFor(portion, stored, (piece) => !deal.wants(piece));
+    const message = { ...portion.message(), pieces };
+    // Told before it is answered: the worker takes one message after the other.
+    for (const { id } of pieces) stored.add(id);
+    const data = pieces.map((piece) => piece.data).filter((buffer) => buffer !== null);
+    const done = await link.request(message, [message.block, ...data]);
+    member.memoryBytes = done.memoryBytes;
+    if (done.status === TRAPPED) {
+      // Its instance is in doubt.
+      link.terminate(done.message);
+      throw new WorkerLost(done.message);
+    }
+    for (const id of done.refused) stored.delete(id);
+    throwOutcome(done);
+    return done.outputs;
+  }
+
+  #forget(pieces: readonly Piece[]): void {
+    for (const { link, stored } of this.#members) {
+      const ids = pieces.map(({ id }) => id).filter((id) => stored.delete(id));
+      if (ids.length > 0) link.tell({ kind: "forget", ids });
+    }
+  }
+
+  async #restart(): Promise<void> {
+    const count = this.#ended;
+    this.#ended = 0;
+    await this.#start(count);
+    if (this.#members.length === 0) throw this.#lost ?? new WorkerLost("no worker started");
+  }
+
+  async #start(count: number): Promise<void> {
+    const start = { kind: "start", module: this.#kernels.compiled, shared: null } as const;
+    await Promise.all(
+      Array.from({ length: count }, async () => {
+        try {
+          const link = await WorkerLink.open(this.#overrides, start, (lost, its) => this.#lose(its, lost));
+          if (this.#disposed) link.terminate("the engine was disposed");
+          else if (link.lost !== null) throw link.lost;
+          else this.#members.push({ link, stored: new Set(), memoryBytes: 0, slicesDone: 0 });
+        } catch (error) {
+          this.#lost = error instanceof WorkerLost ? error : new WorkerLost(causeText(error));
+          this.#missing.push(`a worker did not start (${causeText(error)})`);
+        }
+      }),
+    );
+  }
+
+  #lose(link: WorkerLink, lost: WorkerLost): void {
+    const before = this.#members.length;
+    this.#members = this.#members.filter((one) => one.link !== link);
+    if (this.#members.length === before || this.#disposed) return;
+    this.#lost = lost;
+    this.#losses += 1;
+    this.#missing.push(`a worker was lost (${lost.message})`);
+  }
+}
+
+function finished(results: ReadonlyMap<OutputPart, Float32Array>): Finished {
+  return { owned: true, view: (part) => results.get(part) ?? new Float32Array(0), release: () => {} };
+}
