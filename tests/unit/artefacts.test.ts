@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "vitest";
 import { decodeBase64 } from "../../web/src/backends/wasm/binary.js";
-import { VARIANTS } from "../../web/src/backends/wasm/variants.js";
+import { VARIANTS } from "../../web/src/backends/wasm/inlined.js";
 
 /** f32x4.relaxed_madd as it stands in a binary. */
 const RELAXED_MADD = [0xfd, 0x85, 0x02];
