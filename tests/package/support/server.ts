@@ -19,7 +19,6 @@ export type Folders = Readonly<Record<string, string>>;
 const TYPES: Readonly<Record<string, string>> = {
   ".html": "text/html; charset=utf-8",
   ".js": "text/javascript",
-  ".wasm": "application/wasm",
 };
 
 export async function serve(folders: Folders, headers: Readonly<Record<string, string>> = {}): Promise<Site> {
