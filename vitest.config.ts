@@ -22,13 +22,19 @@ async function chromiumPath(): Promise<string> {
   return chromium.path;
 }
 
-function node(name: string, include: string, provide: Partial<ProvidedContext> = {}): TestProjectConfiguration {
+function node(
+  name: string,
+  include: string,
+  provide: Partial<ProvidedContext> = {},
+  globalSetup: string | string[] = [],
+): TestProjectConfiguration {
   return {
     plugins: [conformance()],
     test: {
       name,
       include: [include],
       provide,
+      globalSetup,
       execArgv: [...RELAXED_SIMD, "--expose-gc"],
       pool: "forks",
       testTimeout: 60_000,
@@ -69,7 +75,7 @@ export default defineConfig(async () => {
         chromium("chromium-isolated", ISOLATION, executablePath),
         chromium("chromium-plain", {}, executablePath),
         node("demo", "tests/browser/demo/**/*.test.ts", { chromiumPath: executablePath }),
-        node("package", "tests/package/**/*.test.ts", { chromiumPath: executablePath }),
+        node("package", "tests/package/**/*.test.ts", { chromiumPath: executablePath }, "tests/package/setup.ts"),
       ],
     },
   };

@@ -17,7 +17,7 @@ struct KeysInLanes {
   using Arch = A;
 
   /// The products are there: all rows were scored together.
-  static void score(const Panel&, const AttentionBlock&, const KeyBlock& keys, float* maximum) {
+  static void score(const Panel& /*panel*/, const AttentionBlock& /*block*/, const KeyBlock& keys, float* maximum) {
     find_maximum<Arch>(keys.lines(), keys.scores, maximum);
   }
 

@@ -104,6 +104,7 @@ void score_row(const RowDots& input) {
 template <class Arch>
 void score_row_in_chunks(const RowDots& input) {
   constexpr int lanes = kLanes<Arch>;
+  constexpr std::ptrdiff_t next = lanes;
   constexpr int chunk = kChunkVectors * lanes;
   alignas(kScratchAlignment) float partial[kChunkLines * kDotSums * lanes];
   int j = 0;
@@ -111,25 +112,26 @@ void score_row_in_chunks(const RowDots& input) {
     for (float& sum : partial) sum = 0.0F;
     for (int d = 0; d < input.head_dim; d += chunk) {
       Batch<Arch> held[kChunkVectors];
-      for (int v = 0; v < kChunkVectors; ++v)
-        held[v] = Batch<Arch>::load_aligned(input.queries.numbers + d + v * lanes);
+      for (int v = 0; v < kChunkVectors; ++v) held[v] = Batch<Arch>::load_aligned(input.queries.numbers + d + v * next);
       const float* line = input.keys.line(j) + d;
-      for (float* place = partial; place < partial + kChunkLines * kDotSums * lanes; place += kDotSums * lanes) {
+      float* place = partial;
+      for (int n = 0; n < kChunkLines; ++n) {
         for (int s = 0; s < kDotSums; ++s) {
-          Batch<Arch> sum = Batch<Arch>::load_aligned(place + s * lanes);
+          Batch<Arch> sum = Batch<Arch>::load_aligned(place + s * next);
           for (int v = s; v < kChunkVectors; v += kDotSums) {
-            sum = multiply_add<Arch>(Batch<Arch>::load_unaligned(line + v * lanes), held[v], sum);
+            sum = multiply_add<Arch>(Batch<Arch>::load_unaligned(line + v * next), held[v], sum);
           }
-          sum.store_aligned(place + s * lanes);
+          sum.store_aligned(place + s * next);
         }
         line += input.keys.stride;
+        place += kDotSums * next;
       }
     }
     for (int i = 0; i < kChunkLines; i += lanes) {
       Batch<Arch> square[lanes];
       for (int n = 0; n < lanes; ++n) {
-        const float* const place = partial + (i + n) * kDotSums * lanes;
-        const auto sum = [place](int s) { return Batch<Arch>::load_aligned(place + s * lanes); };
+        const float* const place = partial + (i + n) * (kDotSums * next);
+        const auto sum = [place](int s) { return Batch<Arch>::load_aligned(place + s * next); };
         square[n] = (sum(0) + sum(1)) + (sum(2) + sum(3));
       }
       sum_lanes<Arch>(square).store_unaligned(input.scores.numbers + j + i);
@@ -186,6 +188,7 @@ void score_rows(const RowDots& input) {
 template <class Arch, int kRows>
 void add_values_to_rows(const RowSums& input) {
   constexpr int lanes = kLanes<Arch>;
+  constexpr std::ptrdiff_t next = lanes;
   constexpr int kVectors = 2;
   for (int e = 0; e < input.value_dim; e += kVectors * lanes) {
     const int left = input.value_dim - e;
@@ -194,7 +197,7 @@ void add_values_to_rows(const RowSums& input) {
     for (int r = 0; r < kRows; ++r) {
       const float* const output = input.outputs.from(r).numbers + e;
       for (int v = 0; v < kVectors; ++v) {
-        sums[r][v] = v * lanes < left ? Batch<Arch>::load_aligned(output + v * lanes) : Batch<Arch>(0.0F);
+        sums[r][v] = v * lanes < left ? Batch<Arch>::load_aligned(output + v * next) : Batch<Arch>(0.0F);
       }
     }
     const auto add = [&](auto load) {
@@ -209,16 +212,16 @@ void add_values_to_rows(const RowSums& input) {
       }
     };
     if (is_whole) {
-      add([](const float* value, int v) { return Batch<Arch>::load_unaligned(value + v * lanes); });
+      add([](const float* value, int v) { return Batch<Arch>::load_unaligned(value + v * next); });
     } else {
       add([left](const float* value, int v) {
         const int count = left - v * lanes;
-        return count <= 0 ? Batch<Arch>(0.0F) : load_some<Arch>(value + v * lanes, count < lanes ? count : lanes);
+        return count <= 0 ? Batch<Arch>(0.0F) : load_some<Arch>(value + v * next, count < lanes ? count : lanes);
       });
     }
     for (int r = 0; r < kRows; ++r) {
       float* const output = input.outputs.from(r).numbers + e;
-      for (int v = 0; v < kVectors && v * lanes < left; ++v) sums[r][v].store_aligned(output + v * lanes);
+      for (int v = 0; v < kVectors && v * lanes < left; ++v) sums[r][v].store_aligned(output + v * next);
     }
   }
 }
@@ -227,17 +230,18 @@ void add_values_to_rows(const RowSums& input) {
 template <class Arch>
 void add_chunks(const float* weights, const Lines& values, int value_dim, float* output) {
   constexpr int lanes = kLanes<Arch>;
+  constexpr std::ptrdiff_t next = lanes;
   for (int e = 0; e < value_dim; e += kChunkVectors * lanes) {
     Batch<Arch> held[kChunkVectors];
-    for (int v = 0; v < kChunkVectors; ++v) held[v] = Batch<Arch>::load_aligned(output + e + v * lanes);
+    for (int v = 0; v < kChunkVectors; ++v) held[v] = Batch<Arch>::load_aligned(output + e + v * next);
     const float* line = values.numbers + e;
     for (int j = 0; j < kChunkLines; ++j, line += values.stride) {
       const Batch<Arch> weight = Batch<Arch>::broadcast(weights[j]);
       for (int v = 0; v < kChunkVectors; ++v) {
-        held[v] = multiply_add<Arch>(weight, Batch<Arch>::load_unaligned(line + v * lanes), held[v]);
+        held[v] = multiply_add<Arch>(weight, Batch<Arch>::load_unaligned(line + v * next), held[v]);
       }
     }
-    for (int v = 0; v < kChunkVectors; ++v) held[v].store_aligned(output + e + v * lanes);
+    for (int v = 0; v < kChunkVectors; ++v) held[v].store_aligned(output + e + v * next);
   }
 }
 

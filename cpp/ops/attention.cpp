@@ -63,6 +63,17 @@ Index scratch_floats(const AttentionJob& job) {
                   Index{kernels::part_scratch_floats(panel, plan.rows_per_group, problem.head_dim, plan.key_block)});
 }
 
+/// Few rows share their reads of the keys, which fixes the order of their sums.
+bool is_torn(const AttentionProblem& problem, const AttentionPlan& plan) {
+  return plan.parts_per_group > 0 && problem.query_length != problem.whole.query_length;
+}
+
+Status torn(const AttentionProblem& problem) {
+  return {StatusCode::option, "attention: a slice of so few queries must hold all " +
+                                  std::to_string(problem.whole.query_length) + ", got " +
+                                  std::to_string(problem.query_length)};
+}
+
 Status no_room(Index floats) {
   return {StatusCode::memory,
           "attention: scratch memory must fit, could not get " + std::to_string(floats) + " floats"};
@@ -80,6 +91,7 @@ Status attend_with(const kernels::AttentionKernels& kernels, const AttentionInpu
                                                       .work_per_worker = executor.work_per_worker(),
                                                       .short_rows = kernels.short_rows});
   if (plan.task_count == 0) return {};
+  if (is_torn(problem, plan)) return torn(problem);
 
   AttentionJob job{problem, plan, kernels};
   job.scratch_per_worker = scratch_floats(job) + widened_floats(job);

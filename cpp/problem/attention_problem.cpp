@@ -111,6 +111,19 @@ Status check_weight_rows(const QueryRange& rows, Index queries) {
                                         std::to_string(rows.end) + ")");
 }
 
+Status check_outputs(const AttentionInputs& inputs, const AttentionOutputs& outputs, const QueryRange& weight_rows) {
+  const Shape& q = inputs.query.shape;
+  const Index keys = inputs.key.shape[2];
+  return first_failure(
+      {check_output("output", outputs.output, {q[0], q[1], q[2], inputs.value.shape[3]}),
+       check_weight_rows(weight_rows, q[2]),
+       check_output("weights", outputs.weights, {q[0], q[1], weight_rows.end - weight_rows.begin, keys}),
+       check_output("mean weights", outputs.mean_weights, {q[0], 1, q[2], keys}),
+       check_output("lse", outputs.log_sum_exp, {q[0], q[1], q[2], 1}),
+       check_output("scores", outputs.scores, {q[0], q[1], q[2], keys}),
+       check_output("entropy", outputs.entropy, {q[0], q[1], q[2], 1})});
+}
+
 DropoutRule make_dropout_rule(const std::optional<Dropout>& dropout) {
   constexpr DropoutRule none{.is_on = false, .seed = 0, .limit = 0, .factor = 1.0F};
   if (!dropout) return none;
@@ -149,14 +162,8 @@ Status make_attention_problem(const AttentionInputs& inputs, const AttentionOpti
        check_contiguous("scores", outputs.scores), check_contiguous("mean weights", outputs.mean_weights)});
   if (!status.is_ok()) return status;
 
-  const Shape scores{q[0], q[1], q[2], k[2]};
   const QueryRange weight_rows = outputs.weight_rows.value_or(QueryRange{.begin = 0, .end = q[2]});
-  status = first_failure(
-      {check_output("output", outputs.output, {q[0], q[1], q[2], v[3]}), check_weight_rows(weight_rows, q[2]),
-       check_output("weights", outputs.weights, {q[0], q[1], weight_rows.end - weight_rows.begin, k[2]}),
-       check_output("mean weights", outputs.mean_weights, {q[0], 1, q[2], k[2]}),
-       check_output("lse", outputs.log_sum_exp, {q[0], q[1], q[2], 1}), check_output("scores", outputs.scores, scores),
-       check_output("entropy", outputs.entropy, {q[0], q[1], q[2], 1})});
+  status = check_outputs(inputs, outputs, weight_rows);
   if (!status.is_ok()) return status;
 
   const SliceOf whole = options.slice_of.value_or(SliceOf{
@@ -183,6 +190,7 @@ Status make_attention_problem(const AttentionInputs& inputs, const AttentionOpti
   problem.dropout = make_dropout_rule(options.dropout);
   problem.outputs = outputs;
 
+  const Shape scores{q[0], q[1], q[2], k[2]};
   if (inputs.mask.is_present()) {
     status = broadcast("mask", scores, problem.inputs.mask, problem.key_limit);
     if (!status.is_ok()) return status;

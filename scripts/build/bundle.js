@@ -1,4 +1,4 @@
-// web/src -> dist: ES modules for browsers and Node, and the declarations that their public entries reach.
+// web/src -> dist: ES modules for browsers and Node, the files that may be hosted, and the declarations of the public entries.
 
 import { cpSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
@@ -10,43 +10,74 @@ import { root } from "./root.js";
 
 export const dist = join(root, "dist");
 
-/** The package's entries, by the names of their files in dist. */
+/** Entries that are bundled together, by the names of their files in dist. */
 const ENTRIES = { index: "web/src/index.ts", reference: "web/src/reference/index.ts" };
 
+/** The same surface once more, with parts that are files. A bundle of its own: nobody loads both. */
+const HOSTED_ENTRIES = { assets: "web/src/index.ts" };
+
+/** What bundlers look for: addresses in imports and URLs, and the kind of a worker. */
+const LOOKED_FOR = /\b(import\(|new URL\(|type:)`([^`$]+)`/g;
+
 /**
- * The minifier writes dynamic imports with backquotes, which not every bundler takes for a name.
+ * The minifier writes strings with backquotes, which not every bundler takes for such.
  * @type {import("vite").Plugin}
  */
-const plainImports = {
-  name: "heed-plain-imports",
+const plainStrings = {
+  name: "heed-plain-strings",
   generateBundle(_options, output) {
     for (const file of Object.values(output)) {
-      if (file.type === "chunk") file.code = file.code.replaceAll(/\bimport\(`([^`$]+)`\)/g, 'import("$1")');
+      if (file.type === "chunk") file.code = file.code.replaceAll(LOOKED_FOR, '$1"$2"');
+    }
+  },
+};
+
+/**
+ * Puts hosted.ts in the place of inlined.ts.
+ * @type {import("vite").Plugin}
+ */
+const hosted = {
+  name: "heed-hosted",
+  enforce: "pre",
+  resolveId(source, importer) {
+    if (importer === undefined || !source.endsWith("/inlined.js")) return undefined;
+    return join(dirname(importer), source.replace(/inlined\.js$/, "hosted.ts"));
+  },
+  generateBundle(_options, output) {
+    for (const file of Object.values(output)) {
+      if (file.type === "chunk") file.code = file.code.replaceAll("HEED_MODULE_URL", "import.meta.url");
     }
   },
 };
 
 export async function bundle() {
+  rmSync(dist, { recursive: true, force: true });
+  await bundleEntries(ENTRIES, { plugins: [plainStrings], chunks: "[name].js" });
+  await bundleEntries(HOSTED_ENTRIES, { plugins: [plainStrings, hosted], chunks: "glue-[name].js" });
+}
+
+/** @param {Record<string, string>} entries @param {{ plugins: import("vite").Plugin[], chunks: string }} options */
+async function bundleEntries(entries, { plugins, chunks }) {
   await build({
     configFile: false,
     logLevel: "warn",
     root,
-    plugins: [plainImports],
+    plugins,
     build: {
       outDir: dist,
-      emptyOutDir: true,
+      emptyOutDir: false,
       target: "es2022",
       // Every consumer has a bundler or HTTP compression of its own; source maps would double the download.
       sourcemap: false,
-      lib: { entry: mapValues(ENTRIES, (path) => join(root, path)), formats: ["es"] },
+      lib: { entry: mapValues(entries, (path) => join(root, path)), formats: ["es"] },
       rolldownOptions: {
-        output: { entryFileNames: "[name].js", chunkFileNames: "[name].js", minify: true },
+        output: { entryFileNames: "[name].js", chunkFileNames: chunks, minify: true },
       },
     },
   });
 }
 
-/** The wasm files and the worker, for those who host them and name them in `createHeed({ wasm })`. */
+/** The wasm files and the worker: of heed/assets, and of those who name them in `createHeed({ wasm })`. */
 export function copyAssets() {
   const assets = join(dist, "assets");
   mkdirSync(assets, { recursive: true });

@@ -1,4 +1,4 @@
-// Artefacts -> web/src/backends/wasm/generated: a module per variant with glue and binary, types, offsets, the worker as a string.
+// Artefacts -> web/src/backends/wasm/generated: the glue of each variant, with and without its binary, types, offsets, the worker as a string.
 
 import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -6,6 +6,7 @@ import { build } from "vite";
 import { Failure } from "../lib/steps.js";
 import { artefact, BASELINE, VARIANTS } from "./artefacts.js";
 import { root } from "./root.js";
+import { encodeText } from "./text.js";
 import { importedMemory } from "./wasm-binary.js";
 
 const wasmRoom = join(root, "web/src/backends/wasm");
@@ -24,12 +25,15 @@ export const generateInputs = [
 
 export async function generate() {
   rmSync(generated, { recursive: true, force: true });
-  mkdirSync(generated, { recursive: true });
+  mkdirSync(join(generated, "glue"), { recursive: true });
   copyFileSync(artefact(BASELINE, "kernels.d.ts"), join(generated, "kernels.d.ts"));
   copyFileSync(artefact(BASELINE, "attention-call.ts"), join(generated, "attention-call.ts"));
   for (const variant of VARIANTS) {
-    writeFileSync(join(generated, `${variant}.js`), variantModule(variant));
-    writeFileSync(join(generated, `${variant}.d.ts`), VARIANT_TYPES);
+    const bytes = readFileSync(artefact(variant, `${variant}.wasm`));
+    writeFileSync(join(generated, "glue", `${variant}.js`), glueModule(variant, bytes));
+    writeFileSync(join(generated, "glue", `${variant}.d.ts`), GLUE_TYPES);
+    writeFileSync(join(generated, `${variant}.js`), variantModule(variant, bytes));
+    writeFileSync(join(generated, `${variant}.d.ts`), variantTypes(variant));
   }
   const script = await workerScript();
   writeFileSync(join(generated, "worker.js"), script);
@@ -39,35 +43,44 @@ export async function generate() {
   );
 }
 
-const VARIANT_TYPES = `${BANNER}import type { Variant } from "../variants.js";
-declare const factory: Variant["default"];
+const GLUE_TYPES = `${BANNER}import type { Glue } from "../../variants.js";
+declare const factory: Glue["default"];
 export default factory;
-export declare const binary: Variant["binary"];
-export declare const importedMemory: Variant["importedMemory"];
+export declare const importedMemory: Glue["importedMemory"];
 `;
 
 /** @param {string} variant */
-function variantModule(variant) {
-  const bytes = readFileSync(artefact(variant, `${variant}.wasm`));
+const variantTypes = (variant) => `${BANNER}export { default, importedMemory } from "./glue/${variant}.js";
+export declare const binary: string;
+`;
+
+/** @param {string} variant @param {Uint8Array} bytes */
+function glueModule(variant, bytes) {
   const glue = readFileSync(artefact(variant, `${variant}.mjs`), "utf8");
   return [
     `${BANNER}// @ts-nocheck`,
-    withoutOwnAddress(variant, glue),
-    `export const binary = "${bytes.toString("base64")}";`,
+    withoutQuestions(variant, glue),
     `export const importedMemory = ${JSON.stringify(importedMemory(bytes))};`,
     "",
   ].join("\n");
 }
 
+/** @param {string} variant @param {Buffer} bytes */
+const variantModule = (variant, bytes) => `${BANNER}export { default, importedMemory } from "./glue/${variant}.js";
+export const binary = "${encodeText(bytes)}";
+`;
+
 /**
- * The glue asks where it lies, to fetch its binary from there; here it is always given one. Without the question, bundlers find
- * no file to look for, and transforms to other module formats work.
+ * The glue asks where it lies, to fetch its binary from there, and whether it is in Node: here it is always given the binary, and
+ * does the same everywhere. Without the questions bundlers find no file to look for and no need for a stand-in for Node's
+ * `process`, and transforms to other module formats work.
  * @param {string} variant @param {string} glue
  */
-function withoutOwnAddress(variant, glue) {
+function withoutQuestions(variant, glue) {
   const address = /new URL\("[^"]*\.wasm", ?import\.meta\.url\)\.href/g;
-  const code = glue.replaceAll(address, '""').replaceAll("import.meta.url", '""');
-  const forbidden = /import\.meta|new URL\(|new Function|\beval\(|\brequire\(|\bimport\(/.exec(code);
+  const inNode = /typeof process=="object"&&[^;]*process\.type!="renderer"/g;
+  const code = glue.replaceAll(address, '""').replaceAll("import.meta.url", '""').replaceAll(inNode, "false");
+  const forbidden = /import\.meta|\bprocess\b|new URL\(|new Function|\beval\(|\brequire\(|\bimport\(/.exec(code);
   if (forbidden !== null) throw new Failure(`the glue of ${variant} contains ${forbidden[0]}`);
   return code;
 }

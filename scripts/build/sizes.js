@@ -23,13 +23,14 @@ export function measureSizes() {
       variant,
       {
         chunk: brotliBytes(join(dist, `${variant}.js`)),
-        separate: brotliBytes(artefact(variant, `${variant}.mjs`)) + brotliBytes(artefact(variant, `${variant}.wasm`)),
+        hosted: brotliBytes(join(dist, `glue-${variant}.js`)) + brotliBytes(artefact(variant, `${variant}.wasm`)),
       },
     ]),
   );
   const sizes = {
     index: brotliBytes(join(dist, "index.js")),
     reference: brotliBytes(join(dist, "reference.js")),
+    assets: brotliBytes(join(dist, "assets.js")) + brotliBytes(join(dist, "assets", "worker.js")),
     variants,
   };
   mkdirSync(dirname(sizesFile), { recursive: true });
@@ -39,8 +40,8 @@ export function measureSizes() {
 export function printSizes() {
   const sizes = JSON.parse(readFileSync(sizesFile, "utf8"));
   const kb = (/** @type {number} */ bytes) => `${(bytes / 1000).toFixed(1).padStart(5)} kB`;
-  note(`  ${kb(sizes.index)} brotli  index.js`);
-  for (const [name, { chunk, separate }] of Object.entries(sizes.variants)) {
-    note(`  ${kb(chunk)} brotli  ${name}.js: glue and wasm inlined (${kb(separate).trim()} as two files)`);
+  note(`  ${kb(sizes.index)} brotli  index.js (${kb(sizes.assets).trim()}: assets.js and its worker)`);
+  for (const [name, { chunk, hosted }] of Object.entries(sizes.variants)) {
+    note(`  ${kb(chunk)} brotli  ${name}.js: glue and wasm inlined (${kb(hosted).trim()} as two files)`);
   }
 }

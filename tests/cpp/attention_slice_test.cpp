@@ -37,11 +37,14 @@ std::vector<Range> cut(Random& random, Index count, Index pieces) {
   return runs;
 }
 
-std::vector<Slice> cut_in_slices(Random& random, const AttentionCase& one, bool keeps_heads) {
+/// Few rows share their reads of the keys, and stay together.
+std::vector<Slice> cut_in_slices(Random& random, const AttentionCase& one, bool keeps_heads, int short_rows) {
+  const bool keeps_queries = one.heads / one.kv_heads * one.queries <= short_rows;
   std::vector<Slice> slices;
   for (const Range& batch : cut(random, one.batch, 2)) {
     for (const Range& groups : cut(random, one.kv_heads, keeps_heads ? 1 : 2)) {
-      for (const Range& queries : cut(random, one.queries, 4)) slices.push_back({batch, groups, queries});
+      for (const Range& queries : cut(random, one.queries, keeps_queries ? 1 : 4))
+        slices.push_back({batch, groups, queries});
     }
   }
   return slices;
@@ -143,8 +146,8 @@ TEST_CASE("slices along batch, heads and queries give the bits of the whole, wit
     const AttentionInputs inputs = tensors.inputs();
     const bool wants_mean = random.chance(0.4);
     const Wanted wanted{.weights = random.chance(0.5), .entropy = random.chance(0.5)};
-    const std::vector<Slice> slices = cut_in_slices(random, one, wants_mean);
     for (const kernels::AttentionKernels* kernels : kernels::runnable_kernels()) {
+      const std::vector<Slice> slices = cut_in_slices(random, one, wants_mean, kernels->short_rows);
       const Everything whole(inputs, wanted, wants_mean);
       attend(*kernels, inputs, tensors.options, whole.outputs());
       const Everything sliced(inputs, wanted, wants_mean);
@@ -163,6 +166,25 @@ TEST_CASE("slices along batch, heads and queries give the bits of the whole, wit
       INFO(describe(one) << ", " << kernels->name << ", " << slices.size() << " slices");
       CHECK(sliced.bits() == whole.bits());
     }
+  }
+}
+
+TEST_CASE("a slice with some of few queries is refused: they share what they read") {
+  Random random(126);
+  const AttentionCase one{.heads = 2, .queries = 2, .keys = 20};
+  const AttentionTensors tensors = make_tensors(random, one);
+  const Results results(tensors.inputs());
+  AttentionOptions options;
+  options.slice_of =
+      SliceOf{.first_batch = 0, .first_head = 0, .first_query = 1, .batch = 1, .query_heads = 2, .query_length = 2};
+  const Slice slice{{0, 1}, {0, 2}, {1, 2}};
+  const Range heads{0, 2};
+  for (const kernels::AttentionKernels* kernels : kernels::runnable_kernels()) {
+    SerialExecutor executor;
+    const Status status = attend_with(*kernels, narrow(tensors.inputs(), slice, heads), options,
+                                      narrow(results.outputs(), slice, heads), executor);
+    CHECK(status.code() == StatusCode::option);
+    CHECK(status.message() == "attention: a slice of so few queries must hold all 2, got 1");
   }
 }
 

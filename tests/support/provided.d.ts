@@ -7,5 +7,9 @@ declare module "vitest" {
     /** Whether the pages of this project are served cross-origin isolated. */
     isolated: boolean;
     chromiumPath: string;
+    /** Where the bundlers and runtimes are that the package is tried with: the folder of their node_modules. */
+    tools: string;
+    /** A folder inside of it, for this run alone, in whose node_modules the packed package is installed. */
+    workshop: string;
   }
 }

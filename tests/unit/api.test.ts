@@ -5,7 +5,8 @@ import { showShape, showValue } from "../../web/src/api/describe.js";
 import { dense, perHeadShape, userShape, walkOf } from "../../web/src/api/layout.js";
 import { ATTENTION_OPTIONS, ATTENTION_OPTIONS_TO_COME } from "../../web/src/api/options.js";
 import { didYouMean } from "../../web/src/api/suggest.js";
-import { decodeBase64 } from "../../web/src/backends/wasm/binary.js";
+import { encodeText } from "../../scripts/build/text.js";
+import { decodeText } from "../../web/src/backends/wasm/text.js";
 import { HeedError } from "../../web/src/index.js";
 
 describe("did you mean", () => {
@@ -80,7 +81,11 @@ describe("layouts", () => {
   });
 });
 
-test("base64 decodes to the bytes it came from, natively or not", () => {
-  const bytes = Uint8Array.from({ length: 1000 }, (_, i) => (i * 7) % 256);
-  expect(decodeBase64(Buffer.from(bytes).toString("base64"))).toEqual(bytes);
+test("bytes written as text are read as they were, and the text needs no escapes", () => {
+  const bytes = Uint8Array.from({ length: 1000 }, (_, i) => (i * 37) ^ (i >> 3));
+  const text = encodeText(bytes);
+  expect(new Set(bytes).size).toBe(256);
+  expect(decodeText(text)).toEqual(bytes);
+  expect(JSON.stringify(text)).toBe(`"${text}"`);
+  expect(text).not.toContain("<");
 });

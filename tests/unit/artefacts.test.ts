@@ -1,15 +1,15 @@
 // The four artefacts are what their names say, so that a test of a variant is a test of it.
 
 import { describe, expect, test } from "vitest";
-import { decodeBase64 } from "../../web/src/backends/wasm/binary.js";
-import { VARIANTS } from "../../web/src/backends/wasm/variants.js";
+import { decodeText } from "../../web/src/backends/wasm/text.js";
+import { VARIANTS } from "../../web/src/backends/wasm/inlined.js";
 
 /** f32x4.relaxed_madd as it stands in a binary. */
 const RELAXED_MADD = [0xfd, 0x85, 0x02];
 
 describe.each(["wasm-simd", "wasm-relaxed", "wasm-simd-threads", "wasm-relaxed-threads"] as const)("%s", (name) => {
   test("shares its memory and fuses its sums if and only if its name says so", async () => {
-    const binary = decodeBase64((await VARIANTS[name]()).binary);
+    const binary = decodeText((await VARIANTS[name]()).binary);
     const imports = WebAssembly.Module.imports(await WebAssembly.compile(binary));
     expect(imports.some(({ kind }) => kind === "memory")).toBe(name.endsWith("-threads"));
     const fused = binary.reduce(

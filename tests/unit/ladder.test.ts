@@ -6,10 +6,10 @@ import { createHeed, HeedError } from "../../web/src/index.js";
 import { probe } from "../../web/src/platform/features.js";
 import { currentHost } from "../../web/src/platform/host.js";
 
-vi.mock(import("../../web/src/backends/wasm/variants.js"), async (original) => {
-  const { VARIANTS } = await original();
+vi.mock(import("../../web/src/backends/wasm/inlined.js"), async (original) => {
+  const inlined = await original();
   const lost = (): Promise<never> => Promise.reject(new Error("the network is gone"));
-  return { VARIANTS: { ...VARIANTS, "wasm-relaxed": lost, "wasm-relaxed-threads": lost } };
+  return { ...inlined, VARIANTS: { ...inlined.VARIANTS, "wasm-relaxed": lost, "wasm-relaxed-threads": lost } };
 });
 
 test("where relaxed SIMD cannot be loaded, plain SIMD computes in workers all the same, and reasons say why", async () => {

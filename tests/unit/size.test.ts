@@ -5,7 +5,9 @@ import { expect, test } from "vitest";
 
 interface Sizes {
   readonly index: number;
-  readonly variants: Readonly<Record<string, { readonly chunk: number }>>;
+  /** assets.js and its worker. */
+  readonly assets: number;
+  readonly variants: Readonly<Record<string, { readonly chunk: number; readonly hosted: number }>>;
 }
 
 const sizes: Sizes = JSON.parse(readFileSync(new URL("../../build/sizes.json", import.meta.url), "utf8"));
@@ -22,4 +24,11 @@ test("each of the four variants is within 60 kB brotli", () => {
 
 test("what is loaded beside a variant is within 20 kB brotli", () => {
   expect(sizes.index).toBeLessThanOrEqual(20_000);
+});
+
+test("a visit loads at most 75 kB brotli in all with heed, 61 kB with heed/assets, whichever variant", () => {
+  for (const [name, { chunk, hosted }] of Object.entries(sizes.variants)) {
+    expect(sizes.index + chunk, `heed with ${name}`).toBeLessThanOrEqual(75_000);
+    expect(sizes.assets + hosted, `heed/assets with ${name}`).toBeLessThanOrEqual(61_000);
+  }
 });

@@ -52,7 +52,8 @@ struct Dropout {
 /// The larger call that a call is a slice of: some of its batch entries, its key/value heads with all
 /// the query heads that read them, and its queries. The views are the slice's own. What goes by batch
 /// entry, query head or position (lengths, offsets, sequences, slopes, sinks, the numbering of
-/// dropout) is the whole's, and so is the choice of kernels: slices give the bits of the whole.
+/// dropout) is the whole's, and so is the choice of kernels: slices give the bits of the whole. Few
+/// queries, which share their reads of the keys, cannot be parted.
 struct SliceOf {
   Index first_batch;
   Index first_head;  // a query head

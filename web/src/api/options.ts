@@ -111,11 +111,11 @@ export interface AttentionOptions {
 
 /** Overrides for those who host the files themselves. */
 export interface WasmOverrides {
-  /** Fetched instead of using the inlined binary. */
+  /** Fetched instead of using the package's binary: the file of any variant. */
   readonly url?: string | URL | undefined;
-  /** Compiled instead of the inlined binary. */
+  /** Compiled instead of the package's binary. */
   readonly binary?: ArrayBuffer | Uint8Array | undefined;
-  /** Used instead of the inlined binary. */
+  /** Used instead of the package's binary. */
   readonly module?: WebAssembly.Module | undefined;
   /** A file with the worker, for pages whose policy forbids `blob:` workers. */
   readonly workerUrl?: string | URL | undefined;

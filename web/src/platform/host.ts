@@ -13,6 +13,7 @@ export interface NodeWorker {
 
 export interface NodeWorkerConstructor {
   new (source: string, options: { eval: true; name: string; execArgv: readonly string[] }): NodeWorker;
+  new (file: URL, options: { name: string; execArgv: readonly string[] }): NodeWorker;
 }
 
 export interface Host {
@@ -45,4 +46,11 @@ export function nodeWorker(host: Host = currentHost()): NodeWorkerConstructor | 
 export function nodeCores(host: Host = currentHost()): number | null {
   const os = host.process?.getBuiltinModule?.("node:os");
   return (os as { readonly availableParallelism?: () => number } | undefined)?.availableParallelism?.() ?? null;
+}
+
+/** The bytes of a file, read by Node; null elsewhere. */
+export async function nodeFile(url: string, host: Host = currentHost()): Promise<Uint8Array<ArrayBuffer> | null> {
+  const files = host.process?.getBuiltinModule?.("node:fs/promises");
+  const { readFile } = (files ?? {}) as { readonly readFile?: (file: URL) => Promise<Uint8Array<ArrayBuffer>> };
+  return readFile === undefined ? null : new Uint8Array(await readFile(new URL(url)));
 }

@@ -2,18 +2,19 @@
 
 import { causeText, HeedError } from "../../api/errors.js";
 import type { VariantName } from "../../platform/select.js";
-import { compileBase64 } from "./binary.js";
+import { compileBinary } from "./binary.js";
+import { VARIANTS } from "./inlined.js";
 import { Kernels } from "./kernels.js";
-import { type GlueOptions, VARIANTS, type Variant } from "./variants.js";
+import type { GlueOptions, Variant } from "./variants.js";
 
 /** Ceilings for a shared memory, in pages of 64 KiB: phones refuse to reserve 2 GiB of addresses, and get less. */
 const SHARED_CEILINGS = [32768, 16384, 4096];
 
-/** The caller's compiled module stands in for the inlined binary where there is one. */
+/** The caller's compiled module stands in for the package's binary where there is one. */
 export async function loadKernels(name: VariantName, override: WebAssembly.Module | null): Promise<Kernels> {
   try {
     const variant = await VARIANTS[name]();
-    const compiled = override ?? (await compileBase64(variant.binary, name));
+    const compiled = override ?? (await compileBinary(variant.binary, name));
     return await instantiate(variant, compiled);
   } catch (cause) {
     if (cause instanceof HeedError) throw cause;

@@ -1,6 +1,5 @@
-// The four artefacts, each behind its own dynamic import, so that only the chosen one is loaded and bundlers split it off.
+// What the four artefacts are to TypeScript: glue, and a binary that it is given. Where they come from: inlined.ts, hosted.ts.
 
-import type { VariantName } from "../../platform/select.js";
 import type { MainModule } from "./generated/kernels.js";
 
 /** What the glue takes: it never fetches, and owns its memory unless it is given one. */
@@ -21,18 +20,14 @@ export interface PoolModule {
 
 export type FrontModule = MainModule & Partial<PoolModule>;
 
-/** A generated module: Emscripten's glue and its binary. */
-export interface Variant {
+/** A generated module: Emscripten's glue. */
+export interface Glue {
   readonly default: (options: GlueOptions) => Promise<FrontModule>;
-  /** Base64. */
-  readonly binary: string;
   /** Pages of the memory that the binary imports; null where it owns one. */
   readonly importedMemory: { readonly initial: number; readonly maximum: number } | null;
 }
 
-export const VARIANTS: Readonly<Record<VariantName, () => Promise<Variant>>> = {
-  "wasm-simd": () => import("./generated/wasm-simd.js"),
-  "wasm-relaxed": () => import("./generated/wasm-relaxed.js"),
-  "wasm-simd-threads": () => import("./generated/wasm-simd-threads.js"),
-  "wasm-relaxed-threads": () => import("./generated/wasm-relaxed-threads.js"),
-};
+export interface Variant extends Glue {
+  /** Text, or where it lies. */
+  readonly binary: string | URL;
+}

@@ -1,9 +1,8 @@
-// One worker from outside: made for this runtime, started, asked one thing at a time, and noticed when it dies.
+// One worker from outside: started, asked one thing at a time, and noticed when it dies.
 
 import { causeText } from "../../api/errors.js";
-import { workerKind } from "../../platform/features.js";
-import { currentHost, nodeWorker } from "../../platform/host.js";
-import { workerSource } from "./generated/worker-source.js";
+import { type AnyWorker, fileWorker } from "./any-worker.js";
+import { ownWorker } from "./inlined.js";
 import type {
   BlockMessage,
   CallMessage,
@@ -14,7 +13,7 @@ import type {
   ToWorker,
 } from "./protocol.js";
 
-/** How the caller wants workers made; both null: from the inlined source. */
+/** How the caller wants workers made; both null: the package's own. */
 export interface WorkerOverrides {
   readonly workerUrl: string | null;
   readonly workerFactory: (() => unknown) | null;
@@ -27,22 +26,6 @@ export class WorkerLost extends Error {
 
 /** A worker that neither starts nor fails within this time never will: some policies block it without an event. */
 const START_TIMEOUT_MS = 15_000;
-
-/** The script imports nothing, but Deno has no workers other than modules. */
-const WEB_WORKER: WorkerOptions = { type: "module", name: "heed" };
-
-/** What heed needs of a browser's Worker; Node's has the same but for its events. */
-interface AnyWorker {
-  postMessage(message: ToWorker, transfer: readonly ArrayBuffer[]): void;
-  terminate(): unknown;
-  addEventListener?(
-    type: string,
-    listener: (event: { readonly data?: FromWorker; readonly message?: string }) => void,
-  ): void;
-  on?(type: string, listener: (value: unknown) => void): void;
-  ref?(): void;
-  unref?(): void;
-}
 
 type OnLost = (lost: WorkerLost, link: WorkerLink) => void;
 
@@ -173,28 +156,10 @@ export class WorkerLink {
 
 function makeWorker({ workerFactory, workerUrl }: WorkerOverrides): AnyWorker {
   try {
-    // The boundary to a worker of the caller's or the runtime's making.
+    // The boundary to a worker of the caller's making.
     if (workerFactory !== null) return workerFactory() as AnyWorker;
-    return workerUrl === null ? inlinedWorker() : (new Worker(workerUrl, WEB_WORKER) as AnyWorker);
+    return workerUrl === null ? ownWorker() : fileWorker(workerUrl);
   } catch (error) {
     throw new WorkerLost(causeText(error));
   }
-}
-
-function inlinedWorker(): AnyWorker {
-  const host = currentHost();
-  const NodeWorker = workerKind(host) === "node" ? nodeWorker(host) : null;
-  if (NodeWorker === null) return webWorker();
-  // No flags of the process's own: a loader meant for its files would run before this source.
-  return new NodeWorker(workerSource, { eval: true, name: "heed", execArgv: [] });
-}
-
-function webWorker(): AnyWorker {
-  const url = URL.createObjectURL(new Blob([workerSource], { type: "text/javascript" }));
-  const worker = new Worker(url, WEB_WORKER);
-  const revoke = (): void => URL.revokeObjectURL(url);
-  // Not at once: some runtimes fetch the source later.
-  worker.addEventListener("message", revoke, { once: true });
-  worker.addEventListener("error", revoke, { once: true });
-  return worker as AnyWorker;
 }

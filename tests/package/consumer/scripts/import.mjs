@@ -13,6 +13,9 @@ const needed = [
 for (const name of needed) Reflect.deleteProperty(globalThis, name);
 const before = Reflect.ownKeys(globalThis).length;
 const heed = await import("heed");
+const assets = await import("heed/assets");
 await import("heed/reference");
 if (Reflect.ownKeys(globalThis).length !== before) throw new Error("importing left something on globalThis");
+if (Object.keys(assets).sort().join() !== Object.keys(heed).sort().join())
+  throw new Error("heed/assets differs from heed");
 console.log(Object.keys(heed).sort().join());

@@ -1,5 +1,6 @@
 // The public types as a stranger's compiler sees them, and what they must refuse.
 import { attention, type Capabilities, createHeed, type Heed, HeedError, type Tensor } from "heed";
+import { createHeed as createHosted } from "heed/assets";
 import { attention as reference } from "heed/reference";
 
 const tensor = { data: new Float32Array(4), shape: [2, 2] };
@@ -7,6 +8,8 @@ const tensor = { data: new Float32Array(4), shape: [2, 2] };
 export async function use(): Promise<number> {
   const heed: Heed = await createHeed({ variant: "simd", wasm: { binary: new Uint8Array(8) } });
   const capabilities: Capabilities = heed.capabilities;
+  const hosted: Heed = await createHosted({ wasm: { workerUrl: "/worker.js" } });
+  hosted.dispose();
   const { output, weights, lse } = await heed.attention(tensor, tensor, tensor, {
     return: { weights: true },
     causal: true,

@@ -1,0 +1,5 @@
+import Client from "./client.jsx";
+
+export default function Page() {
+  return <Client />;
+}

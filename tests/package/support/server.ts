@@ -1,0 +1,67 @@
+// Serves folders as a plain static host does: with the headers that a test asks for, compressed, and no cleverness.
+
+import { readFileSync } from "node:fs";
+import { createServer } from "node:http";
+import { extname, join, normalize } from "node:path";
+import { brotliCompressSync } from "node:zlib";
+
+export interface Site {
+  /** Ends in a slash. */
+  readonly address: string;
+  /** The same server under another origin. */
+  readonly elsewhere: string;
+  close(): void;
+}
+
+/** Folders by the path that they are served under, which ends in a slash. */
+export type Folders = Readonly<Record<string, string>>;
+
+const TYPES: Readonly<Record<string, string>> = {
+  ".html": "text/html; charset=utf-8",
+  ".js": "text/javascript",
+};
+
+export async function serve(folders: Folders, headers: Readonly<Record<string, string>> = {}): Promise<Site> {
+  const server = createServer((request, response) => {
+    const { pathname } = new URL(request.url ?? "/", "http://localhost");
+    try {
+      const path = fileAt(folders, pathname);
+      const body = brotliCompressSync(readFileSync(path));
+      const type = TYPES[extname(path)] ?? "application/octet-stream";
+      response.writeHead(200, { "Content-Type": type, "Content-Encoding": "br", ...headers }).end(body);
+    } catch {
+      response.writeHead(404, headers).end();
+    }
+  });
+  await new Promise<void>((done) => server.listen(0, done));
+  const at = server.address();
+  if (at === null || typeof at === "string") throw new Error("the server has no port");
+  return {
+    address: `http://127.0.0.1:${at.port}/`,
+    elsewhere: `http://localhost:${at.port}/`,
+    close: () => {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}
+
+function fileAt(folders: Folders, pathname: string): string {
+  const prefix = Object.keys(folders)
+    .filter((one) => pathname.startsWith(one))
+    .sort((a, b) => b.length - a.length)[0];
+  const folder = prefix === undefined ? undefined : folders[prefix];
+  if (prefix === undefined || folder === undefined) throw new Error("no such folder");
+  const inside = normalize(pathname.slice(prefix.length) || "index.html");
+  if (inside.startsWith("..")) throw new Error("outside");
+  return join(folder, inside);
+}
+
+/** What makes a page cross-origin isolated. */
+export const ISOLATION = {
+  "Cross-Origin-Opener-Policy": "same-origin",
+  "Cross-Origin-Embedder-Policy": "require-corp",
+};
+
+/** The least that a policy must grant for WebAssembly. */
+export const STRICT = "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'";

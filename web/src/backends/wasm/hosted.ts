@@ -1,0 +1,36 @@
+// Where heed/assets has its parts from: files beside it. The build puts this in the place of inlined.ts. Addresses and workers
+// are written out the way that bundlers recognise: they then emit the files by themselves.
+
+import { workerKind } from "../../platform/features.js";
+import { currentHost } from "../../platform/host.js";
+import type { VariantName } from "../../platform/select.js";
+import { type AnyWorker, fileWorker } from "./any-worker.js";
+import type { Variant } from "./variants.js";
+
+/** `import.meta.url`, which the build writes in its place when all is bundled: before, it would inline the files itself. */
+declare const HEED_MODULE_URL: string;
+
+export const VARIANTS: Readonly<Record<VariantName, () => Promise<Variant>>> = {
+  "wasm-simd": async () => ({
+    ...(await import("./generated/glue/wasm-simd.js")),
+    binary: new URL("./assets/wasm-simd.wasm", HEED_MODULE_URL),
+  }),
+  "wasm-relaxed": async () => ({
+    ...(await import("./generated/glue/wasm-relaxed.js")),
+    binary: new URL("./assets/wasm-relaxed.wasm", HEED_MODULE_URL),
+  }),
+  "wasm-simd-threads": async () => ({
+    ...(await import("./generated/glue/wasm-simd-threads.js")),
+    binary: new URL("./assets/wasm-simd-threads.wasm", HEED_MODULE_URL),
+  }),
+  "wasm-relaxed-threads": async () => ({
+    ...(await import("./generated/glue/wasm-relaxed-threads.js")),
+    binary: new URL("./assets/wasm-relaxed-threads.wasm", HEED_MODULE_URL),
+  }),
+};
+
+export function ownWorker(): AnyWorker {
+  // Not written out: bundlers would emit a second copy, for a page that has no use for it.
+  if (workerKind(currentHost()) === "node") return fileWorker(`${HEED_MODULE_URL}/../assets/worker.js`);
+  return new Worker(new URL("./assets/worker.js", HEED_MODULE_URL), { type: "module", name: "heed" }) as AnyWorker;
+}

@@ -1,0 +1,18 @@
+// Where the default entry has its parts from: itself. Each variant is behind its own dynamic import, so that only the chosen one
+// is loaded and bundlers split it off.
+
+import type { VariantName } from "../../platform/select.js";
+import { type AnyWorker, scriptWorker } from "./any-worker.js";
+import { workerSource } from "./generated/worker-source.js";
+import type { Variant } from "./variants.js";
+
+export const VARIANTS: Readonly<Record<VariantName, () => Promise<Variant & { readonly binary: string }>>> = {
+  "wasm-simd": () => import("./generated/wasm-simd.js"),
+  "wasm-relaxed": () => import("./generated/wasm-relaxed.js"),
+  "wasm-simd-threads": () => import("./generated/wasm-simd-threads.js"),
+  "wasm-relaxed-threads": () => import("./generated/wasm-relaxed-threads.js"),
+};
+
+export function ownWorker(): AnyWorker {
+  return scriptWorker(workerSource);
+}
