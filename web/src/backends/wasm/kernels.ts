@@ -138,7 +138,12 @@ export class Kernels {
 
   #run(block: Block): void {
     const status = this.#call(block.address);
-    if (status !== 0) throwStatus(status, this.#raw.statusMessage());
+    if (status !== 0) throwStatus(status, this.statusMessage());
+  }
+
+  /** What the last call said that failed, whoever computed it. */
+  statusMessage(): string {
+    return this.#raw.statusMessage();
   }
 
   /** A trap inside the module must not leave as a bare RuntimeError. */

@@ -7,6 +7,7 @@ import { BlockingRunner, SlicedRunner } from "./local-runners.js";
 import { type PrivateOverrides, PrivateRunner } from "./private-runner.js";
 import type { Runner } from "./runner.js";
 import { SharedRunner } from "./shared-runner.js";
+import type { PoolOverrides } from "./worker-pool.js";
 
 /** A rung that works: what it is, its front instance, and where its async calls compute. */
 export interface OpenRung {
@@ -16,7 +17,7 @@ export interface OpenRung {
 }
 
 /** What the caller brings to every rung. */
-export interface RungOverrides extends PrivateOverrides {
+export interface RungOverrides extends PrivateOverrides, PoolOverrides {
   /** A compiled module to use instead of the inlined binary. */
   readonly compiled: WebAssembly.Module | null;
   /** "auto": calls too small for the way to a worker are computed on the calling thread. */
@@ -34,6 +35,6 @@ async function openRunner(rung: Rung, kernels: Kernels, overrides: RungOverrides
   if (rung.worker === null)
     return overrides.offload === false ? new BlockingRunner(kernels) : new SlicedRunner(kernels, overrides.grain);
   return rung.worker === "shared-memory"
-    ? SharedRunner.open(kernels, overrides, overrides.threads)
+    ? SharedRunner.open(kernels, overrides)
     : PrivateRunner.open(kernels, overrides);
 }

@@ -4,15 +4,7 @@ import { causeText } from "../../api/errors.js";
 import { workerKind } from "../../platform/features.js";
 import { currentHost, nodeWorker } from "../../platform/host.js";
 import { workerSource } from "./generated/worker-source.js";
-import type {
-  BlockMessage,
-  CallMessage,
-  DoneMessage,
-  ForgetMessage,
-  FromWorker,
-  StartMessage,
-  ToWorker,
-} from "./protocol.js";
+import type { BlockMessage, DoneMessage, ForgetMessage, FromWorker, StartMessage, ToWorker } from "./protocol.js";
 
 /** How the caller wants workers made; both null: from the inlined source. */
 export interface WorkerOverrides {
@@ -98,7 +90,14 @@ export class WorkerLink {
   }
 
   /** Asks for one computation; it comes after those that were asked for before. */
-  request(message: CallMessage | BlockMessage, transfer: readonly ArrayBuffer[] = []): Promise<DoneMessage> {
+  request(message: BlockMessage, transfer: readonly ArrayBuffer[]): Promise<DoneMessage> {
+    const answer = this.answer();
+    if (this.#lost === null) this.#post(message, transfer);
+    return answer;
+  }
+
+  /** What the worker will answer that was asked by other ways than a message. */
+  answer(): Promise<DoneMessage> {
     return new Promise((resolve, reject) => {
       if (this.#lost !== null) {
         reject(this.#lost);
@@ -107,8 +106,14 @@ export class WorkerLink {
       this.#pending.push({ resolve, reject });
       // Node ends when only idle workers are left.
       this.#worker.ref?.();
-      this.#post(message, transfer);
     });
+  }
+
+  /** Waits for work that is seen to be over by other ways than a message, unless the worker is gone before. */
+  during(work: Promise<DoneMessage>): Promise<DoneMessage> {
+    const answer = this.answer();
+    work.then((message) => this.#answer(message));
+    return answer;
   }
 
   tell(message: ForgetMessage): void {
