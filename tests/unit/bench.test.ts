@@ -35,6 +35,8 @@ const findings = (shapes: ReturnType<typeof study>[], threads = 2) => ({
   shapes,
   costs: [],
   firstCalls: [],
+  firstResults: [],
+  stalls: [],
   memory: [],
 });
 

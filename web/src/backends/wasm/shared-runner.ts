@@ -4,7 +4,7 @@ import type { Block } from "../../memory/arena.js";
 import type { Job } from "./job.js";
 import { type Finished, type Kernels, throwStatus } from "./kernels.js";
 import type { Runner } from "./runner.js";
-import { WorkerLost } from "./worker-link.js";
+import { WorkerLost, type WorkerSource } from "./worker-link.js";
 import { type PoolOverrides, WorkerPool } from "./worker-pool.js";
 
 export class SharedRunner implements Runner {
@@ -13,8 +13,8 @@ export class SharedRunner implements Runner {
   /** Of the call that runs. */
   #block: Block | null = null;
 
-  static async open(kernels: Kernels, overrides: PoolOverrides): Promise<SharedRunner> {
-    return new SharedRunner(kernels, await WorkerPool.open(kernels, overrides));
+  static async open(kernels: Kernels, workers: WorkerSource, overrides: PoolOverrides): Promise<SharedRunner> {
+    return new SharedRunner(kernels, await WorkerPool.open(kernels, workers, overrides));
   }
 
   private constructor(kernels: Kernels, pool: WorkerPool) {

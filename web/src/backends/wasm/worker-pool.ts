@@ -4,7 +4,7 @@ import { causeText, HeedError } from "../../api/errors.js";
 import { Door, WAITS_ASYNC } from "./door.js";
 import { MAX_WORKERS } from "./generated/attention-call.js";
 import type { Kernels } from "./kernels.js";
-import { WorkerLink, type WorkerLost, type WorkerOverrides } from "./worker-link.js";
+import type { WorkerLink, WorkerLost, WorkerSource } from "./worker-link.js";
 
 /** The kernels keep their arrays in the heap; this is for frames and tiles of a few KiB. */
 const STACK_BYTES = 128 * 1024;
@@ -12,7 +12,7 @@ const STACK_BYTES = 128 * 1024;
 /** The worker that leads; helpers have the numbers from 1 on. */
 const LEAD = 0;
 
-export interface PoolOverrides extends WorkerOverrides {
+export interface PoolOverrides {
   readonly threads: number;
   /** Of the machine. */
   readonly cores: number;
@@ -28,12 +28,12 @@ export class WorkerPool {
   #disposed = false;
 
   /** Rejects with WorkerLost when not even one worker starts to lead; helpers that do not start are done without. */
-  static async open(kernels: Kernels, overrides: PoolOverrides): Promise<WorkerPool> {
+  static async open(kernels: Kernels, workers: WorkerSource, overrides: PoolOverrides): Promise<WorkerPool> {
     const { threads } = overrides;
     const pool = new WorkerPool(kernels);
     if (threads > MAX_WORKERS) pool.#missing.push(`a pool has at most ${MAX_WORKERS} workers`);
     const length = Math.min(threads, MAX_WORKERS);
-    const opening = Array.from({ length }, (_, worker) => pool.#open(worker, overrides));
+    const opening = Array.from({ length }, (_, worker) => pool.#open(worker, workers, overrides));
     const [lead] = await Promise.allSettled(opening);
     if (lead?.status === "fulfilled" && pool.#lead?.lost === null) return pool;
     pool.dispose();
@@ -79,14 +79,15 @@ export class WorkerPool {
     for (const link of this.#links.values()) link.terminate("the engine was disposed");
   }
 
-  async #open(worker: number, overrides: PoolOverrides): Promise<void> {
+  async #open(worker: number, workers: WorkerSource, overrides: PoolOverrides): Promise<void> {
     try {
       const stackTop = this.#kernels.allocate(STACK_BYTES) + STACK_BYTES;
       const door = this.#door.address;
       const looks = overrides.threads < overrides.cores;
       const shared = { memory: this.#kernels.memory, stackTop, worker, door, looks, answers: !WAITS_ASYNC };
       const start = { kind: "start", module: this.#kernels.compiled, shared } as const;
-      const link = await WorkerLink.open(overrides, start, (lost) => this.#lose(worker, lost));
+      const link = workers.take();
+      await link.start(start, (lost) => this.#lose(worker, lost));
       this.#links.set(worker, link);
       if (worker === LEAD) this.#lead = link;
       if (link.lost !== null) this.#lose(worker, link.lost);
