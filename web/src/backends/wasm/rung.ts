@@ -28,10 +28,11 @@ export interface RungOverrides extends WorkerOverrides, PrivateOverrides, PoolOv
 
 /** Throws HeedError `load` or WorkerLost when this rung cannot be had. `previous` lends its kernels where they fit. */
 export async function openRung(rung: Rung, overrides: RungOverrides, previous: OpenRung | null): Promise<OpenRung> {
+  const fits = previous !== null && previous.rung.variant === rung.variant && !previous.kernels.abandoned;
+  const loading = fits ? previous.kernels : loadKernels(rung.variant, overrides.compiled);
   const workers = new WorkerSource(overrides, rung.worker === null ? 0 : Math.min(overrides.threads, MAX_WORKERS));
   try {
-    const fits = previous !== null && previous.rung.variant === rung.variant && !previous.kernels.abandoned;
-    const kernels = fits ? previous.kernels : await loadKernels(rung.variant, overrides.compiled);
+    const kernels = await loading;
     return { rung, kernels, runner: await openRunner(rung, kernels, workers, overrides) };
   } finally {
     workers.endAhead();
