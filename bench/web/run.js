@@ -11,10 +11,12 @@ import { serve } from "./lib/server.js";
 import { Stage } from "./lib/stage.js";
 import { studyCosts } from "./studies/costs.js";
 import { studyFirstCall } from "./studies/first-call.js";
+import { studyFirstResult } from "./studies/first-result.js";
 import { studyMachine } from "./studies/machine.js";
 import { studyMemory } from "./studies/memory.js";
 import { readSettings, USAGE } from "./studies/settings.js";
 import { studyShapes } from "./studies/shapes.js";
+import { studyStalls } from "./studies/stalls.js";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 const args = process.argv.slice(2);
@@ -60,6 +62,8 @@ try {
     shapes: await when("shapes", () => studyShapes(stage, settings.shapes, settings, console.log)),
     costs: await when("costs", () => studyCosts(stage, settings)),
     firstCalls: await when("first-call", () => studyFirstCall(openStage, settings)),
+    firstResults: await when("first-result", () => studyFirstResult(stage, settings)),
+    stalls: await when("stalls", () => studyStalls(stage, settings)),
     memory: await when("memory", () => studyMemory(stage, settings)),
   };
   const out = resolve(settings.out);

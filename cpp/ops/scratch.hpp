@@ -13,7 +13,7 @@ class Scratch {
  public:
   /// is_available() tells whether the memory was to be had.
   explicit Scratch(Index floats) : floats_(floats) {
-    if (floats > kMaxFloats) return;
+    if (floats == 0 || floats > kMaxFloats) return;
     data_ =
         static_cast<float*>(::operator new(static_cast<std::size_t>(floats) * sizeof(float), kAlignment, std::nothrow));
   }
@@ -21,7 +21,7 @@ class Scratch {
   Scratch(const Scratch&) = delete;
   Scratch& operator=(const Scratch&) = delete;
 
-  [[nodiscard]] bool is_available() const { return data_ != nullptr; }
+  [[nodiscard]] bool is_available() const { return data_ != nullptr || floats_ == 0; }
   [[nodiscard]] float* data() const { return data_; }
   [[nodiscard]] Index floats() const { return floats_; }
 

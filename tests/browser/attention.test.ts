@@ -113,7 +113,7 @@ test("the page goes on while a long call computes", async () => {
 
 test("two threads are two workers that both compute, and give the bits of one", async () => {
   const choice = select(await features(), { variant: "auto", offload: true, importsMemory: null, ownWorkers: false });
-  const overrides = { workerUrl: null, workerFactory: null, compiled: null, offload: true, grain: null };
+  const overrides = { workerUrl: null, workerFactory: null, compiled: null, cores: 2, offload: true, grain: null };
   const one = await WasmBackend.open(choice, { ...overrides, threads: 1 });
   const two = await WasmBackend.open(choice, { ...overrides, threads: 2 });
   const [query, key, value] = LONG;

@@ -46,6 +46,7 @@ export function openBackend(
     workerFactory: null,
     compiled: null,
     threads,
+    cores: features.cores,
     offload: true,
     grain: null,
     ...overrides,

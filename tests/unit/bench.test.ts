@@ -35,6 +35,8 @@ const findings = (shapes: ReturnType<typeof study>[], threads = 2) => ({
   shapes,
   costs: [],
   firstCalls: [],
+  firstResults: [],
+  stalls: [],
   memory: [],
 });
 
@@ -93,6 +95,27 @@ describe("the best peer", () => {
     expect(bestPeer(shape, 2, "ort")?.name).toBe("ort-mha@1");
     expect(lead(shape, 2, "ort")).toBe(4);
   });
+});
+
+test("stalls and first results are heed's own worst, and a lead over the fastest peer", () => {
+  const given = {
+    ...findings([]),
+    firstResults: [
+      { name: "heed@1", ms: 40, failure: null },
+      { name: "jax@1", ms: 100, failure: null },
+      { name: "tfjs@1", ms: 90, failure: null },
+      { name: "ort-unfused@1", ms: null, failure: "gone" },
+    ],
+    stalls: [
+      { name: "heed@1", ms: 3, failure: null },
+      { name: "heed:feed@1", ms: 12, failure: null },
+      { name: "jax@1", ms: 200, failure: null },
+    ],
+  };
+  const state = (name: string) => judgeAims(given).find((one) => one.aim === name);
+  expect(state("from import to first result, ms")).toMatchObject({ state: "met", got: "40.0 (heed@1)" });
+  expect(state("the fastest peer's, over that")).toMatchObject({ state: "met", got: "2.25 (tfjs@1)" });
+  expect(state("longest task of the page's thread, ms")).toMatchObject({ state: "short", got: "12.0 (heed:feed@1)" });
 });
 
 describe("an aim", () => {

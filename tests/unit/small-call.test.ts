@@ -2,26 +2,32 @@
 
 import { Worker as NodeWorker } from "node:worker_threads";
 import { expect, test } from "vitest";
+import { readCreateOptions } from "../../web/src/api/read-create-options.js";
 import { workerSource } from "../../web/src/backends/wasm/generated/worker-source.js";
-import { createHeed, type Heed, type TensorLike } from "../../web/src/index.js";
+import { openEngine } from "../../web/src/engine.js";
+import type { Heed, TensorLike } from "../../web/src/index.js";
+import { probe } from "../../web/src/platform/features.js";
+import { currentHost } from "../../web/src/platform/host.js";
 import { Random } from "../support/random.js";
 
 const random = new Random(77);
 const tensor = (...shape: number[]): TensorLike => ({ data: random.floats(shape.reduce((a, b) => a * b, 1)), shape });
 
-/** An engine, and how many calls its worker has been sent. */
+/** An engine, and how many calls its worker has been sent. One on shared memory would find them there. */
 async function watched(offload?: boolean | "auto"): Promise<{ heed: Heed; sent: () => number }> {
   let calls = 0;
   const workerFactory = (): never => {
     const worker = new NodeWorker(workerSource, { eval: true });
     const post = worker.postMessage.bind(worker);
     worker.postMessage = (message, ...rest) => {
-      if (["call", "block"].includes(message.kind)) calls += 1;
+      if (message.kind === "block") calls += 1;
       post(message, ...rest);
     };
     return worker as never;
   };
-  return { heed: await createHeed({ offload, threads: 1, wasm: { workerFactory } }), sent: () => calls };
+  const read = readCreateOptions({ offload, threads: 1, wasm: { workerFactory } });
+  const heed = await openEngine(read, { ...probe(currentHost()), isolated: false });
+  return { heed, sent: () => calls };
 }
 
 const SMALL = [tensor(64, 64), tensor(64, 64), tensor(64, 64)] as const;

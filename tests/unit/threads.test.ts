@@ -1,7 +1,7 @@
 // Calls on several threads: who computes, the same bits, and what becomes of a call when a worker of the pool is lost.
 
 import { Worker as NodeWorker } from "node:worker_threads";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { attend } from "../../web/src/api/attention.js";
 import { workerSource } from "../../web/src/backends/wasm/generated/worker-source.js";
 import { createHeed, type TensorLike } from "../../web/src/index.js";
@@ -145,6 +145,25 @@ describe.each(ENGINE_KINDS.filter(({ worker }) => worker === "shared-memory"))("
     expect(differentIndex(output.data, expected.output.data)).toBe(-1);
     expect(heed.attentionSync(SMALL.query, SMALL.key, SMALL.value).output.shape).toEqual([1, 2, 9, 8]);
   });
+});
+
+test("where nobody can wait for a word without blocking, the worker answers by message", async () => {
+  const { query, key, value } = MIDDLE;
+  const waitAsync = Object.getOwnPropertyDescriptor(Atomics, "waitAsync") ?? raise();
+  Reflect.deleteProperty(Atomics, "waitAsync");
+  vi.resetModules();
+  const own = await import("../../web/src/index.js");
+  Object.defineProperty(Atomics, "waitAsync", waitAsync);
+  const { workers, wasm } = ownWorkers();
+  using heed = await own.createHeed({ threads: 2, offload: true, wasm });
+  let answers = 0;
+  workers[0]?.on("message", () => {
+    answers += 1;
+  });
+  expect(heed.capabilities).toMatchObject({ worker: "shared-memory", threads: 2 });
+  const { output } = await heed.attention(query, key, value);
+  expect(output.data).toEqual(heed.attentionSync(query, key, value).output.data);
+  expect(answers).toBe(1);
 });
 
 test("helpers that do not start are done without, and reasons say so", async () => {

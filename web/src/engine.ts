@@ -50,6 +50,7 @@ export async function openEngine(read: ReadCreateOptions, found: Features): Prom
       workerFactory,
       compiled,
       threads,
+      cores: found.cores,
       offload: read.offload,
       grain: null,
     }),

@@ -75,6 +75,9 @@ export function judgeAims(findings) {
     most("bias of full rank, over without", 1.25, cost(findings, "heed:bias@1")),
     most("window, over the keys that it keeps", 1.2, cost(findings, "heed:window@1")),
     most("first call over warm", 1.3, firstCall(findings)),
+    most("from import to first result, ms", 50, own(findings.firstResults)),
+    least("the fastest peer's, over that", 2, firstResultLead(findings)),
+    most("longest task of the page's thread, ms", 10, own(findings.stalls)),
     most("32768 keys: MiB beyond inputs and output", 16, memory(findings)),
     most("error, normal inputs, 4096 keys", 6e-7, errors(shapes.filter(({ shape }) => shape === ACCURACY_SHAPE))),
     most("error over onnxruntime-web's", 1.5, errorRatios(shapes)),
@@ -113,6 +116,18 @@ function cost({ costs }, name) {
 /** @param {Findings} findings @returns {Figure[]} */
 const firstCall = ({ firstCalls }) =>
   firstCalls.filter(({ name }) => name.startsWith("heed")).map(({ name, ratio }) => ({ value: ratio, where: name }));
+
+/** heed's milliseconds. @param {readonly { name: string, ms: number | null }[]} found @returns {Figure[]} */
+const own = (found) =>
+  found.flatMap(({ name, ms }) => (name.startsWith("heed") && ms !== null ? [{ value: ms, where: name }] : []));
+
+/** @param {Findings} findings @returns {Figure[]} */
+function firstResultLead({ firstResults }) {
+  const peers = firstResults.flatMap(({ name, ms }) => (name.startsWith("heed") || ms === null ? [] : [{ name, ms }]));
+  const [fastest] = peers.sort((a, b) => a.ms - b.ms);
+  if (fastest === undefined) return [];
+  return own(firstResults).map(({ value }) => ({ value: fastest.ms / value, where: fastest.name }));
+}
 
 /** @param {Findings} findings @returns {Figure[]} */
 const memory = ({ memory: studies }) =>

@@ -14,6 +14,8 @@ import { bestPeer, lead, msOf, ofReading, ofTile, scaling, speedOf } from "./fin
  * @property {readonly ShapeStudy[]} shapes
  * @property {readonly import("../studies/costs.js").CostStudy[]} costs
  * @property {readonly import("../studies/first-call.js").FirstCall[]} firstCalls
+ * @property {readonly import("../studies/first-result.js").FirstResult[]} firstResults
+ * @property {readonly import("../studies/stalls.js").Stall[]} stalls
  * @property {readonly import("../studies/memory.js").MemoryStudy[]} memory
  */
 
@@ -22,7 +24,7 @@ const MIB = 2 ** 20;
 
 /** @param {Findings} findings */
 export function report(findings) {
-  const { run, machine, shapes, costs, firstCalls, memory } = findings;
+  const { run, machine, shapes, costs, firstCalls, firstResults, stalls, memory } = findings;
   const samples = run.summary === "median" ? "medians" : "best samples";
   const page = run.isolated ? "" : ", not isolated";
   const parts = [`Chromium ${run.browser}, ${run.machine}${page}, ${run.date}, ${samples}`];
@@ -47,6 +49,14 @@ export function report(findings) {
   if (costs.length > 0) parts.push(titled("What options cost", costTable(costs)));
   if (firstCalls.length > 0)
     parts.push(titled("The first call in a fresh browser, 8x2048x64", firstCallTable(firstCalls)));
+  if (firstResults.length > 0) {
+    parts.push(
+      titled("From the import to the first result in a fresh page, 8x128x64", millisecondsTable(firstResults)),
+    );
+  }
+  if (stalls.length > 0) {
+    parts.push(titled("The longest task of the page's thread during a call, 8x2048x64", millisecondsTable(stalls)));
+  }
   if (memory.length > 0) parts.push(titled("32768 keys", memoryTable(memory)));
   parts.push(titled("Aims, by the worst figure of this run", aimsTable(findings)));
   return parts.join("\n\n");
@@ -165,6 +175,14 @@ function firstCallTable(calls) {
     times(one.ratio),
   ]);
   return table(["", "prepare ms", "first ms", "warm ms", "ratio"], rows);
+}
+
+/** @param {readonly { name: string, ms: number | null, failure: string | null }[]} found */
+function millisecondsTable(found) {
+  return table(
+    ["", "ms", "failure"],
+    found.map(({ name, ms, failure }) => [name, digits(ms), failure ?? ""]),
+  );
 }
 
 /** @param {Findings["memory"]} memory */

@@ -49,6 +49,23 @@ export class Stage {
     return ask(page, method, args);
   }
 
+  /**
+   * Asks a page that nobody has been in, with a profile of its own, and in which nothing is opened yet.
+   * @template {keyof Bench} Method
+   * @param {Participant} one
+   * @param {Method} method
+   * @param {Parameters<Bench[Method]>} args
+   * @returns {Promise<Awaited<ReturnType<Bench[Method]>>>}
+   */
+  async fresh(one, method, ...args) {
+    const context = await this.#browser.newContext();
+    try {
+      return await ask(await this.#load(await context.newPage(), one), method, args);
+    } finally {
+      await context.close();
+    }
+  }
+
   /** @param {Participant} one */
   async close(one) {
     const opened = this.#pages.get(one.name);
@@ -63,7 +80,15 @@ export class Stage {
 
   /** @param {Participant} one */
   async #open(one) {
-    const page = await this.#browser.newPage();
+    const page = await this.#load(await this.#browser.newPage(), one);
+    const about = await ask(page, "open", []);
+    const opened = { page, about };
+    this.#pages.set(one.name, opened);
+    return opened;
+  }
+
+  /** @param {import("playwright").Page} page @param {Participant} one */
+  async #load(page, one) {
     const query = new URLSearchParams({
       page: one.page,
       threads: String(one.threads),
@@ -71,10 +96,7 @@ export class Stage {
     });
     await page.goto(`${this.#address}/pages/page.html?${query}`);
     await page.waitForFunction(() => "bench" in window, undefined, { timeout: 20_000 });
-    const about = await ask(page, "open", []);
-    const opened = { page, about };
-    this.#pages.set(one.name, opened);
-    return opened;
+    return page;
   }
 }
 

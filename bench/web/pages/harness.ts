@@ -26,14 +26,27 @@ function computing(): Peer {
   return one;
 }
 
+async function open(): Promise<Peer | Ceiling> {
+  const module: PeerModule = await import(`./peers/${address.get("page")}.js`);
+  peer = await module.open({
+    threads: Number(address.get("threads")),
+    options: JSON.parse(address.get("options") ?? "{}"),
+  });
+  return peer;
+}
+
 const bench = {
   async open(): Promise<Readonly<Record<string, unknown>>> {
-    const module: PeerModule = await import(`./peers/${address.get("page")}.js`);
-    peer = await module.open({
-      threads: Number(address.get("threads")),
-      options: JSON.parse(address.get("options") ?? "{}"),
-    });
-    return peer.about;
+    return (await open()).about;
+  },
+
+  /** In a page where nothing was opened: milliseconds from the import of a library to its first output. */
+  async firstResult(given: Problem): Promise<number> {
+    const inputs = inputsOf(given);
+    const start = performance.now();
+    await (await open()).prepare(given, inputs);
+    await computing().run();
+    return performance.now() - start;
   },
 
   async prepare(given: Problem): Promise<number> {
@@ -64,6 +77,27 @@ const bench = {
     const start = performance.now();
     for (let i = 0; i < calls; i++) await one.run();
     return (performance.now() - start) / calls;
+  },
+
+  /** Milliseconds for which no other task of the page had its turn, at worst, during one call. */
+  async longestTask(): Promise<number> {
+    const { port1, port2 } = new MessageChannel();
+    let longest = 0;
+    let last = performance.now();
+    const look = (): void => {
+      const now = performance.now();
+      longest = Math.max(longest, now - last);
+      last = now;
+    };
+    port2.onmessage = () => {
+      look();
+      port1.postMessage(null);
+    };
+    port1.postMessage(null);
+    await computing().run();
+    look();
+    port2.close();
+    return longest;
   },
 
   /** Work a second of a ceiling. */

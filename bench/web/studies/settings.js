@@ -4,7 +4,7 @@ import { parseArgs } from "node:util";
 import { ALL, QUICK, shapeOf } from "../lib/shapes.js";
 
 /** @typedef {import("../lib/participants.js").Participant} Participant */
-/** @typedef {"machine" | "shapes" | "costs" | "first-call" | "memory"} Study */
+/** @typedef {"machine" | "shapes" | "costs" | "first-call" | "first-result" | "stalls" | "memory"} Study */
 
 /**
  * @typedef {object} Settings
@@ -18,7 +18,7 @@ import { ALL, QUICK, shapeOf } from "../lib/shapes.js";
  */
 
 /** @type {readonly Study[]} */
-const STUDIES = ["machine", "shapes", "costs", "first-call", "memory"];
+const STUDIES = ["machine", "shapes", "costs", "first-call", "first-result", "stalls", "memory"];
 
 export const USAGE = `npm run bench -- web [options]
   --quick           a few shapes, few rounds: a minute or two

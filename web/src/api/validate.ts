@@ -1,4 +1,4 @@
-// Tensors + read options -> a frozen AttentionProblem, or a HeedError that names the rule and the shapes that broke it.
+// Tensors + read options -> an AttentionProblem, or a HeedError that names the rule and the shapes that broke it.
 
 import type { AttentionProblem, Backend, Dims4, Operand, OutputView, WeightForm } from "../backends/backend.js";
 import { showShape, showValue } from "./describe.js";
@@ -37,7 +37,7 @@ export function validateAttention(
   const rank = query.shape.length;
   const order = options.layout === "bhnd" || rank === 2 ? "bhnd" : "bnhd";
   const output = outputView(where, "output", dense(order, outputShape));
-  const perQuery = dense("bhnd", [target[0], target[1], target[2], 1]);
+  const perQuery = (): Walk => dense("bhnd", [target[0], target[1], target[2], 1]);
   const form = weightForm(where, options.weights, target[2]);
   checkOut(where, options.out, output.elements);
   const problem: AttentionProblem = {
@@ -53,20 +53,21 @@ export function validateAttention(
     structure: readStructure(where, options.structure, target),
     output,
     weights: form && { ...outputView(where, "weights", dense("bhnd", weightsShape(form, target))), form },
-    lse: options.lse ? outputView(where, "lse", perQuery) : null,
+    lse: options.lse ? outputView(where, "lse", perQuery()) : null,
     scores: options.scores ? outputView(where, "scores", dense("bhnd", target)) : null,
     scoreStage: options.scores ?? "raw",
-    entropy: options.entropy ? outputView(where, "entropy", perQuery) : null,
+    entropy: options.entropy ? outputView(where, "entropy", perQuery()) : null,
     into: options.out,
     keep: options.keep,
   };
   return {
-    problem: Object.freeze(problem),
+    problem,
+    // Of what was not asked for nobody sees the shape.
     shapes: {
       output: userShape(outputShape, rank, options.layout),
       weights: weightsUserShape(form, target, rank, options.layout),
-      scores: perHeadShape(target, rank, options.layout),
-      perQuery: perHeadShape(target.slice(0, 3), rank, options.layout),
+      scores: options.scores ? perHeadShape(target, rank, options.layout) : [],
+      perQuery: options.lse || options.entropy ? perHeadShape(target.slice(0, 3), rank, options.layout) : [],
     },
   };
 }
@@ -152,7 +153,13 @@ function scoresShape(query: Walk, key: Walk): Dims4 {
 }
 
 function operand(read: ReadTensor, walk: Walk): Operand {
-  return { source: read.source, dtype: read.dtype, elements: read.elements, ...walk };
+  return {
+    source: read.source,
+    dtype: read.dtype,
+    elements: read.elements,
+    shape: walk.shape,
+    strides: walk.strides,
+  };
 }
 
 /** A mask or bias over [B, H, L, S]: axes of size 1 repeat, a shorter last axis masks the keys beyond it. */
@@ -192,7 +199,7 @@ function outputView(where: string, name: string, walk: Walk): OutputView {
       `${where}: ${name} ${showShape(walk.shape)} would have ${elements} elements, heed can address ${MAX_ELEMENTS}`,
     );
   }
-  return { elements, ...walk };
+  return { elements, shape: walk.shape, strides: walk.strides };
 }
 
 function checkOut(where: string, out: Float32Array | null, elements: number): void {

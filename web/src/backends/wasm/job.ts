@@ -62,8 +62,9 @@ export function aligned(bytes: number): number {
   return Math.ceil(bytes / ALIGNMENT) * ALIGNMENT;
 }
 
-export function jobOf(problem: AttentionProblem): Job {
-  const call = new Int32Array(ATTENTION_CALL.words);
+/** `call` is written over: an array of its own where the job has to last, or one that is used for every job that is not. */
+export function jobOf(problem: AttentionProblem, call = new Int32Array(ATTENTION_CALL.words)): Job {
+  call.fill(0);
   const inputs: InputPart[] = [];
   const residents: ResidentPart[] = [];
   let end = aligned(call.byteLength);
@@ -107,10 +108,9 @@ export function jobOf(problem: AttentionProblem): Job {
   numbers(ATTENTION_CALL.alibiSlopes, structure.alibiSlopes);
   numbers(ATTENTION_CALL.sinks, structure.sinks);
   const inputBytes = end;
-  const floats = new Float32Array(call.buffer);
-  floats[ATTENTION_CALL.scale] = problem.scale;
-  floats[ATTENTION_CALL.softcap] = problem.softcap ?? 0;
-  floats[ATTENTION_CALL.dropoutP] = problem.dropout?.p ?? 0;
+  call[ATTENTION_CALL.scale] = bitsOf(problem.scale);
+  call[ATTENTION_CALL.softcap] = bitsOf(problem.softcap ?? 0);
+  call[ATTENTION_CALL.dropoutP] = bitsOf(problem.dropout?.p ?? 0);
   call[ATTENTION_CALL.dropoutSeed] = problem.dropout?.seed ?? 0;
   call[ATTENTION_CALL.queryType] = DTYPE[problem.query.dtype];
   call[ATTENTION_CALL.keyType] = DTYPE[problem.key.dtype];
@@ -138,10 +138,15 @@ export function jobOf(problem: AttentionProblem): Job {
   return { call, inputs, residents, inputBytes, ...outputs, bytes: end };
 }
 
+/** The same job with a call of its own. */
+export function lasting(job: Job): Job {
+  return { ...job, call: job.call.slice() };
+}
+
 /** The same job with its inputs copied, for one that has to wait while its caller may write on. Throws HeedError `memory`. */
 export function snapshot(job: Job): Job {
   try {
-    return { ...job, inputs: job.inputs.map((part) => ({ ...part, bytes: part.bytes.slice() })) };
+    return { ...lasting(job), inputs: job.inputs.map((part) => ({ ...part, bytes: part.bytes.slice() })) };
   } catch (cause) {
     throw new HeedError("memory", `attention: no room for a copy of ${job.inputBytes} bytes of inputs`, { cause });
   }
@@ -157,19 +162,35 @@ export function relativeWords(job: Job): readonly number[] {
   return [...job.inputs, ...outputsOf(job)].map((part) => part.word);
 }
 
-/** Writes call and inputs to `block`, with addresses for a block that starts at `base`. */
-export function writeJob(job: Job, block: Uint8Array, base: number): void {
-  const call = job.call.slice();
+/** Writes the call to the start of `words`, with addresses for a block that starts at `base`. */
+export function writeCall(job: Job, words: Int32Array, base: number): void {
+  words.set(job.call);
   // Stores keep the low 32 bits, which is how C++ reads an address beyond 2 GiB.
-  for (const part of [...job.inputs, ...outputsOf(job)]) call[part.word] = base + part.offset;
-  for (const { word, resident } of job.residents) call[word] = resident.address;
-  block.set(new Uint8Array(call.buffer), 0);
+  for (const part of job.inputs) words[part.word] = base + part.offset;
+  for (const part of outputsOf(job)) words[part.word] = base + part.offset;
+  for (const { word, resident } of job.residents) words[word] = resident.address;
+}
+
+/** Writes the inputs that are not residents to their places in `block`. */
+export function writeInputs(job: Job, block: Uint8Array): void {
   for (const part of job.inputs) block.set(part.bytes, part.offset);
 }
 
-function writeWalk(call: Int32Array, word: number, walk: Pick<OutputView, "shape" | "strides">): void {
-  call.set(walk.shape, word + 1);
-  call.set(walk.strides, word + 5);
+const one = new Float32Array(1);
+const oneBits = new Int32Array(one.buffer);
+
+/** A number in single precision, by its bits. */
+function bitsOf(number: number): number {
+  one[0] = number;
+  return oneBits[0] ?? 0;
+}
+
+/** By hand: setting a few numbers from an array takes ten times as long. */
+function writeWalk(call: Int32Array, word: number, { shape, strides }: Pick<OutputView, "shape" | "strides">): void {
+  for (let axis = 0; axis < 4; axis++) {
+    call[word + 1 + axis] = shape[axis] ?? 0;
+    call[word + 5 + axis] = strides[axis] ?? 0;
+  }
 }
 
 /** The bytes of an operand. Reading the other arguments ran code of the caller's, which may have taken its buffer away. */

@@ -4,7 +4,7 @@ import { causeText, HeedError, type HeedErrorCode } from "../../api/errors.js";
 import { Arena, type Block, MAX_BLOCK_BYTES } from "../../memory/arena.js";
 import { bytesIn, HeapView } from "../../memory/heap-view.js";
 import { ATTENTION_CALL } from "./generated/attention-call.js";
-import { type Job, type OutputPart, writeJob } from "./job.js";
+import { type Job, type OutputPart, writeCall, writeInputs } from "./job.js";
 import type { FrontModule } from "./variants.js";
 
 /** The code of each status that C++ returns, by number. */
@@ -43,7 +43,8 @@ export class Kernels {
   /** Takes a block and writes the job into it. */
   place(job: Job): Block {
     const block = this.arena.take(job.bytes);
-    writeJob(job, this.heap.bytes(block.address, job.inputBytes), block.address);
+    writeCall(job, this.heap.words(block.address, ATTENTION_CALL.words), block.address);
+    if (job.inputs.length > 0) writeInputs(job, this.heap.bytes(block.address, job.inputBytes));
     return block;
   }
 
@@ -137,7 +138,12 @@ export class Kernels {
 
   #run(block: Block): void {
     const status = this.#call(block.address);
-    if (status !== 0) throwStatus(status, this.#raw.statusMessage());
+    if (status !== 0) throwStatus(status, this.statusMessage());
+  }
+
+  /** What the last call said that failed, whoever computed it. */
+  statusMessage(): string {
+    return this.#raw.statusMessage();
   }
 
   /** A trap inside the module must not leave as a bare RuntimeError. */

@@ -2,7 +2,16 @@
 // known here: see private-runner.ts.
 
 import { HeedError } from "../../api/errors.js";
-import { aligned, type InputPart, type Job, type OutputPart, outputsOf, relativeWords, writeJob } from "./job.js";
+import {
+  aligned,
+  type InputPart,
+  type Job,
+  type OutputPart,
+  outputsOf,
+  relativeWords,
+  writeCall,
+  writeInputs,
+} from "./job.js";
 import type { Kernels } from "./kernels.js";
 import type { BlockMessage, PieceUse } from "./protocol.js";
 import type { WasmResident } from "./residents.js";
@@ -89,7 +98,8 @@ export class WholePortion implements Portion {
     this.#outputs = outputsOf(job);
     this.#block = roomFor(job.inputBytes, () => {
       const block = new ArrayBuffer(job.inputBytes);
-      writeJob(job, new Uint8Array(block), 0);
+      writeCall(job, new Int32Array(block, 0, job.call.length), 0);
+      writeInputs(job, new Uint8Array(block));
       return block;
     });
     this.pieces = job.residents.map(({ word, resident }) => ({

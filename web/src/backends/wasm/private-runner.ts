@@ -10,7 +10,7 @@ import { TRAPPED } from "./protocol.js";
 import type { WasmResident } from "./residents.js";
 import { type Runner, throwOutcome } from "./runner.js";
 import { cutCall, type Grain } from "./slices.js";
-import { WorkerLink, WorkerLost, type WorkerOverrides } from "./worker-link.js";
+import { type WorkerLink, WorkerLost, type WorkerSource } from "./worker-link.js";
 
 /** A slice pays for its two messages with a tenth of a millisecond's work at least; at most a few, so that an abort need not wait. */
 const LEAST_OF_SLICE = 2 ** 22;
@@ -28,7 +28,7 @@ const DEPTH = 2;
 /** Workers that are not done so long after an abort are ended. */
 const PATIENCE_MS = 40;
 
-export interface PrivateOverrides extends WorkerOverrides {
+export interface PrivateOverrides {
   readonly threads: number;
   /** How calls are cut, where that is not this file's to say: for tests. */
   readonly grain: Grain | null;
@@ -69,6 +69,7 @@ class Deal {
 
 export class PrivateRunner implements Runner {
   readonly #kernels: Kernels;
+  readonly #workers: WorkerSource;
   readonly #overrides: PrivateOverrides;
   readonly #pieces: ResidentPieces;
   readonly #missing: string[] = [];
@@ -81,8 +82,8 @@ export class PrivateRunner implements Runner {
   #disposed = false;
 
   /** Rejects with WorkerLost when not even one worker starts; others that do not are done without. */
-  static async open(kernels: Kernels, overrides: PrivateOverrides): Promise<PrivateRunner> {
-    const runner = new PrivateRunner(kernels, overrides);
+  static async open(kernels: Kernels, workers: WorkerSource, overrides: PrivateOverrides): Promise<PrivateRunner> {
+    const runner = new PrivateRunner(kernels, workers, overrides);
     const { threads } = overrides;
     if (threads > MAX_WORKERS) runner.#missing.push(`a pool has at most ${MAX_WORKERS} workers`);
     await runner.#start(Math.min(threads, MAX_WORKERS));
@@ -90,8 +91,9 @@ export class PrivateRunner implements Runner {
     throw runner.#lost ?? new WorkerLost("no worker started");
   }
 
-  private constructor(kernels: Kernels, overrides: PrivateOverrides) {
+  private constructor(kernels: Kernels, workers: WorkerSource, overrides: PrivateOverrides) {
     this.#kernels = kernels;
+    this.#workers = workers;
     this.#overrides = overrides;
     this.#pieces = new ResidentPieces(kernels);
   }
@@ -234,7 +236,8 @@ export class PrivateRunner implements Runner {
     await Promise.all(
       Array.from({ length: count }, async () => {
         try {
-          const link = await WorkerLink.open(this.#overrides, start, (lost, its) => this.#lose(its, lost));
+          const link = this.#workers.take();
+          await link.start(start, (lost) => this.#lose(link, lost));
           if (this.#disposed) link.terminate("the engine was disposed");
           else if (link.lost !== null) throw link.lost;
           else this.#members.push({ link, stored: new Set(), memoryBytes: 0, slicesDone: 0 });

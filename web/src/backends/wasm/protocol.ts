@@ -11,16 +11,27 @@ export interface PoolPlace {
   readonly memory: WebAssembly.Memory;
   /** Of a stack for this worker alone. */
   readonly stackTop: number;
-  /** Worker 0 is sent the calls. The others serve it from their start on, and hear no message any more. */
+  /** Worker 0 is handed the calls. The others help it. None of them hears a message any more. */
   readonly worker: number;
+  /** Address of the words of the door, at which worker 0 waits for calls. */
+  readonly door: number;
+  /** Whether it is to look for the next call before it sleeps. */
+  readonly looks: boolean;
+  /** Whether it is to say by message that a call is done: for who cannot wait for the door's word. */
+  readonly answers: boolean;
 }
 
-/** Shared memory: everything is in the heap already. For the worker that leads, which works with those below `workers`. */
-export interface CallMessage {
-  readonly kind: "call";
-  readonly call: number;
-  readonly workers: number;
-}
+/** The door's words, and what its state can be. */
+export const DOOR = {
+  words: 16,
+  state: 0,
+  call: 1,
+  /** The call may be computed by the workers below. */
+  workers: 2,
+  status: 3,
+  /** States: a call is handed in, and (0) none, or it is done. */
+  posted: 1,
+} as const;
 
 /** Private memory: the block's written part travels, addresses in it relative to its start. */
 export interface BlockMessage {
@@ -49,7 +60,7 @@ export interface ForgetMessage {
   readonly ids: readonly number[];
 }
 
-export type ToWorker = StartMessage | CallMessage | BlockMessage | ForgetMessage;
+export type ToWorker = StartMessage | BlockMessage | ForgetMessage;
 
 export interface ReadyMessage {
   readonly kind: "ready";
@@ -75,6 +86,9 @@ export interface DoneMessage {
 }
 
 export type FromWorker = ReadyMessage | FailedMessage | DoneMessage;
+
+/** An answer that says no more than that it is one. */
+export const DONE: DoneMessage = { kind: "done", status: 0, message: "", outputs: [], refused: [], memoryBytes: 0 };
 
 /** Statuses beside C++'s own, which are positive. */
 export const TRAPPED = -1;

@@ -2,11 +2,10 @@
 
 import type { Block } from "../../memory/arena.js";
 import type { Job } from "./job.js";
-import type { Finished, Kernels } from "./kernels.js";
-import { TRAPPED } from "./protocol.js";
-import { type Runner, throwOutcome } from "./runner.js";
-import { WorkerLost, type WorkerOverrides } from "./worker-link.js";
-import { WorkerPool } from "./worker-pool.js";
+import { type Finished, type Kernels, throwStatus } from "./kernels.js";
+import type { Runner } from "./runner.js";
+import { WorkerLost, type WorkerSource } from "./worker-link.js";
+import { type PoolOverrides, WorkerPool } from "./worker-pool.js";
 
 export class SharedRunner implements Runner {
   readonly #kernels: Kernels;
@@ -14,8 +13,8 @@ export class SharedRunner implements Runner {
   /** Of the call that runs. */
   #block: Block | null = null;
 
-  static async open(kernels: Kernels, overrides: WorkerOverrides, threads: number): Promise<SharedRunner> {
-    return new SharedRunner(kernels, await WorkerPool.open(kernels, overrides, threads));
+  static async open(kernels: Kernels, workers: WorkerSource, overrides: PoolOverrides): Promise<SharedRunner> {
+    return new SharedRunner(kernels, await WorkerPool.open(kernels, workers, overrides));
   }
 
   private constructor(kernels: Kernels, pool: WorkerPool) {
@@ -48,10 +47,8 @@ export class SharedRunner implements Runner {
     const block: Block = this.#kernels.place(job);
     this.#block = block;
     try {
-      const done = await this.#pool.call(block.address);
-      // The instance of a worker that trapped is in doubt.
-      if (done.status === TRAPPED) throw new WorkerLost(done.message);
-      throwOutcome(done);
+      const status = await this.#pool.call(block.address);
+      if (status !== 0) throwStatus(status, this.#kernels.statusMessage());
     } catch (error) {
       if (error instanceof WorkerLost) this.#kernels.abandon();
       this.#kernels.arena.give(block);

@@ -13,7 +13,8 @@ import type {
   MemoryReport,
   Resident,
 } from "../backend.js";
-import { type Job, jobOf, type OutputPart, snapshot } from "./job.js";
+import { ATTENTION_CALL } from "./generated/attention-call.js";
+import { type Job, jobOf, lasting, type OutputPart, snapshot } from "./job.js";
 import type { Finished } from "./kernels.js";
 import { SerialQueue, type Ticket } from "./queue.js";
 import { byteSize, Residents, WasmResident } from "./residents.js";
@@ -36,6 +37,8 @@ export class WasmBackend implements Backend {
     this.#open?.runner.forget(resident);
     this.#open?.kernels.release(resident.address);
   });
+  /** Of jobs that are over before another is made: engines take long for an array. */
+  readonly #call = new Int32Array(ATTENTION_CALL.words);
   readonly #running: Running = { open: null };
   #rungsTried = 0;
   #disposed = false;
@@ -84,10 +87,11 @@ export class WasmBackend implements Backend {
   async attention(problem: AttentionProblem, signal: AbortSignal | null): Promise<AttentionComputed> {
     const { runner, kernels } = this.#current("attention");
     const startsNow = this.#queue.idle && runner.lost === null && !kernels.abandoned;
-    const job = startsNow ? jobOf(problem) : snapshot(jobOf(problem));
-    if (startsNow && this.#overrides.offload === "auto" && isSmall(problem, job)) {
-      return this.#unlessEnded(this.#computeHere(job, problem), signal);
+    const passing = jobOf(problem, this.#call);
+    if (startsNow && this.#overrides.offload === "auto" && isSmall(problem, passing)) {
+      return this.#unlessEnded(this.#computeHere(passing, problem), signal);
     }
+    const job = startsNow ? lasting(passing) : snapshot(passing);
     const used = job.residents.map(({ resident }) => resident);
     this.#residents.hold(used);
     return this.#queue.push(
@@ -103,7 +107,7 @@ export class WasmBackend implements Backend {
   attentionSync(problem: AttentionProblem): AttentionComputed {
     const { kernels } = this.#current("attentionSync");
     try {
-      return this.#computeHere(jobOf(problem), problem);
+      return this.#computeHere(jobOf(problem, this.#call), problem);
     } finally {
       // Not left to the next async call: there may be none.
       if (kernels.abandoned)

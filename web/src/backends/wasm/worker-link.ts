@@ -3,15 +3,7 @@
 import { causeText } from "../../api/errors.js";
 import { type AnyWorker, fileWorker } from "./any-worker.js";
 import { ownWorker } from "./inlined.js";
-import type {
-  BlockMessage,
-  CallMessage,
-  DoneMessage,
-  ForgetMessage,
-  FromWorker,
-  StartMessage,
-  ToWorker,
-} from "./protocol.js";
+import type { BlockMessage, DoneMessage, ForgetMessage, FromWorker, StartMessage, ToWorker } from "./protocol.js";
 
 /** How the caller wants workers made; both null: the package's own. */
 export interface WorkerOverrides {
@@ -27,7 +19,7 @@ export class WorkerLost extends Error {
 /** A worker that neither starts nor fails within this time never will: some policies block it without an event. */
 const START_TIMEOUT_MS = 15_000;
 
-type OnLost = (lost: WorkerLost, link: WorkerLink) => void;
+type OnLost = (lost: WorkerLost) => void;
 
 interface Pending {
   resolve(message: DoneMessage): void;
@@ -36,38 +28,40 @@ interface Pending {
 
 export class WorkerLink {
   readonly #worker: AnyWorker;
-  readonly #onLost: OnLost;
-  readonly #started: Promise<void>;
+  readonly #ready: Promise<void>;
+  #onLost: OnLost = () => {};
   #settleStart: { resolve(): void; reject(error: WorkerLost): void } | null = null;
   /** Of requests under way, which are answered in the order in which they were made. */
   #pending: Pending[] = [];
   #lost: WorkerLost | null = null;
 
+  /** Makes a worker, which is to be started. Throws WorkerLost where none can be made. */
+  constructor(overrides: WorkerOverrides) {
+    const worker = makeWorker(overrides);
+    this.#worker = worker;
+    this.#ready = new Promise((resolve, reject) => {
+      this.#settleStart = { resolve, reject };
+    });
+    // Heard of by whoever starts it, if anybody does.
+    this.#ready.catch(() => {});
+    if (worker.on !== undefined) this.#listenNode(worker);
+    else this.#listenWeb(worker);
+  }
+
   /**
-   * Resolves when the worker has its instance. Rejects with WorkerLost where none can be made. `onLost` is called when it is
-   * gone, by itself or terminated.
+   * Resolves when the worker has its instance. Rejects with WorkerLost when it gets none. `onLost` is called when the worker is gone
+   * after this, by itself or terminated.
    */
-  static async open(overrides: WorkerOverrides, start: StartMessage, onLost: OnLost = () => {}): Promise<WorkerLink> {
-    const link = new WorkerLink(makeWorker(overrides), onLost);
-    const timer = setTimeout(() => link.#lose("it did not start in time"), START_TIMEOUT_MS);
+  async start(message: StartMessage, onLost: OnLost): Promise<void> {
+    this.#onLost = onLost;
+    const timer = setTimeout(() => this.#lose("it did not start in time"), START_TIMEOUT_MS);
     try {
-      link.#post(start, []);
-      await link.#started;
+      if (this.#lost === null) this.#post(message, []);
+      await this.#ready;
     } finally {
       clearTimeout(timer);
     }
-    link.#worker.unref?.();
-    return link;
-  }
-
-  private constructor(worker: AnyWorker, onLost: OnLost) {
-    this.#worker = worker;
-    this.#onLost = onLost;
-    this.#started = new Promise((resolve, reject) => {
-      this.#settleStart = { resolve, reject };
-    });
-    if (worker.on !== undefined) this.#listenNode(worker);
-    else this.#listenWeb(worker);
+    this.#worker.unref?.();
   }
 
   /** Why the worker is gone; null while it lives. */
@@ -81,7 +75,14 @@ export class WorkerLink {
   }
 
   /** Asks for one computation; it comes after those that were asked for before. */
-  request(message: CallMessage | BlockMessage, transfer: readonly ArrayBuffer[] = []): Promise<DoneMessage> {
+  request(message: BlockMessage, transfer: readonly ArrayBuffer[]): Promise<DoneMessage> {
+    const answer = this.answer();
+    if (this.#lost === null) this.#post(message, transfer);
+    return answer;
+  }
+
+  /** What the worker will answer that was asked by other ways than a message. */
+  answer(): Promise<DoneMessage> {
     return new Promise((resolve, reject) => {
       if (this.#lost !== null) {
         reject(this.#lost);
@@ -90,8 +91,14 @@ export class WorkerLink {
       this.#pending.push({ resolve, reject });
       // Node ends when only idle workers are left.
       this.#worker.ref?.();
-      this.#post(message, transfer);
     });
+  }
+
+  /** Waits for work that is seen to be over by other ways than a message, unless the worker is gone before. */
+  during(work: Promise<DoneMessage>): Promise<DoneMessage> {
+    const answer = this.answer();
+    work.then((message) => this.#answer(message));
+    return answer;
   }
 
   tell(message: ForgetMessage): void {
@@ -150,7 +157,48 @@ export class WorkerLink {
     const pending = this.#pending;
     this.#pending = [];
     for (const { reject } of pending) reject(this.#lost);
-    this.#onLost(this.#lost, this);
+    this.#onLost(this.#lost);
+  }
+}
+
+/** Where workers come from. Some are made ahead, and start up while the kernels are loaded that they are to be given. */
+export class WorkerSource {
+  readonly #overrides: WorkerOverrides;
+  #ahead: (() => WorkerLink)[];
+
+  constructor(overrides: WorkerOverrides, ahead: number) {
+    this.#overrides = overrides;
+    this.#ahead = Array.from({ length: ahead }, () => made(() => new WorkerLink(overrides)));
+  }
+
+  /** Throws WorkerLost where none can be made. */
+  take(): WorkerLink {
+    const next = this.#ahead.shift();
+    return next === undefined ? new WorkerLink(this.#overrides) : next();
+  }
+
+  /** They are not needed after all. */
+  endAhead(): void {
+    for (const next of this.#ahead) {
+      try {
+        next().terminate("it was not needed");
+      } catch {
+        // There is none.
+      }
+    }
+    this.#ahead = [];
+  }
+}
+
+/** What was made just now, or what it threw, for whoever asks for it. */
+function made<T>(make: () => T): () => T {
+  try {
+    const value = make();
+    return () => value;
+  } catch (error) {
+    return () => {
+      throw error;
+    };
   }
 }
 

@@ -1,10 +1,10 @@
-// Workers on the front instance's memory: one is sent the calls, the others help it, by themselves, inside the kernels.
+// Workers on the front instance's memory: one is handed the calls, the others help it, by themselves, inside the kernels.
 
 import { causeText, HeedError } from "../../api/errors.js";
+import { Door, WAITS_ASYNC } from "./door.js";
 import { MAX_WORKERS } from "./generated/attention-call.js";
 import type { Kernels } from "./kernels.js";
-import type { DoneMessage } from "./protocol.js";
-import { WorkerLink, type WorkerLost, type WorkerOverrides } from "./worker-link.js";
+import type { WorkerLink, WorkerLost, WorkerSource } from "./worker-link.js";
 
 /** The kernels keep their arrays in the heap; this is for frames and tiles of a few KiB. */
 const STACK_BYTES = 128 * 1024;
@@ -12,8 +12,15 @@ const STACK_BYTES = 128 * 1024;
 /** The worker that leads; helpers have the numbers from 1 on. */
 const LEAD = 0;
 
+export interface PoolOverrides {
+  readonly threads: number;
+  /** Of the machine. */
+  readonly cores: number;
+}
+
 export class WorkerPool {
   readonly #kernels: Kernels;
+  readonly #door: Door;
   readonly #links = new Map<number, WorkerLink>();
   readonly #missing: string[] = [];
   #lead: WorkerLink | null = null;
@@ -21,11 +28,12 @@ export class WorkerPool {
   #disposed = false;
 
   /** Rejects with WorkerLost when not even one worker starts to lead; helpers that do not start are done without. */
-  static async open(kernels: Kernels, overrides: WorkerOverrides, threads: number): Promise<WorkerPool> {
+  static async open(kernels: Kernels, workers: WorkerSource, overrides: PoolOverrides): Promise<WorkerPool> {
+    const { threads } = overrides;
     const pool = new WorkerPool(kernels);
     if (threads > MAX_WORKERS) pool.#missing.push(`a pool has at most ${MAX_WORKERS} workers`);
     const length = Math.min(threads, MAX_WORKERS);
-    const opening = Array.from({ length }, (_, worker) => pool.#open(worker, overrides));
+    const opening = Array.from({ length }, (_, worker) => pool.#open(worker, workers, overrides));
     const [lead] = await Promise.allSettled(opening);
     if (lead?.status === "fulfilled" && pool.#lead?.lost === null) return pool;
     pool.dispose();
@@ -34,6 +42,7 @@ export class WorkerPool {
 
   private constructor(kernels: Kernels) {
     this.#kernels = kernels;
+    this.#door = new Door(kernels);
   }
 
   /** Why it can run no call any more; null while it can. */
@@ -51,16 +60,17 @@ export class WorkerPool {
   }
 
   /**
-   * Computes the call at this address; the next may be made when it is over. Rejects with WorkerLost when the pool is gone,
-   * with HeedError `device-lost` when it goes on with a helper less.
+   * Computes the call at this address, and resolves to its status; the next may be made when it is over. Rejects with WorkerLost
+   * when the pool is gone, with HeedError `device-lost` when it goes on with a helper less.
    */
-  async call(address: number): Promise<DoneMessage> {
-    if (this.#lead === null) throw new Error("the pool is not open yet");
+  async call(address: number): Promise<number> {
+    const lead = this.#lead;
+    if (lead === null) throw new Error("the pool is not open yet");
     const losses = this.#losses;
     // The numbers of lost helpers stay empty.
-    const workers = Math.max(...this.#links.keys()) + 1;
-    const done = await this.#lead.request({ kind: "call", call: address, workers });
-    if (this.#losses === losses) return done;
+    this.#door.post(address, Math.max(...this.#links.keys()) + 1);
+    await (WAITS_ASYNC ? lead.during(this.#door.done()) : lead.answer());
+    if (this.#losses === losses) return this.#door.status;
     throw new HeedError("device-lost", `attention: a worker that computed it is lost: ${this.#missing.at(-1)}`);
   }
 
@@ -69,12 +79,15 @@ export class WorkerPool {
     for (const link of this.#links.values()) link.terminate("the engine was disposed");
   }
 
-  async #open(worker: number, overrides: WorkerOverrides): Promise<void> {
+  async #open(worker: number, workers: WorkerSource, overrides: PoolOverrides): Promise<void> {
     try {
       const stackTop = this.#kernels.allocate(STACK_BYTES) + STACK_BYTES;
-      const shared = { memory: this.#kernels.memory, stackTop, worker };
+      const door = this.#door.address;
+      const looks = overrides.threads < overrides.cores;
+      const shared = { memory: this.#kernels.memory, stackTop, worker, door, looks, answers: !WAITS_ASYNC };
       const start = { kind: "start", module: this.#kernels.compiled, shared } as const;
-      const link = await WorkerLink.open(overrides, start, (lost) => this.#lose(worker, lost));
+      const link = workers.take();
+      await link.start(start, (lost) => this.#lose(worker, lost));
       this.#links.set(worker, link);
       if (worker === LEAD) this.#lead = link;
       if (link.lost !== null) this.#lose(worker, link.lost);

@@ -3,9 +3,11 @@
 
 import {
   type BlockMessage,
-  type CallMessage,
+  DONE,
+  DOOR,
   type FromWorker,
   NO_ROOM,
+  type PoolPlace,
   type StartMessage,
   type ToWorker,
   TRAPPED,
@@ -39,7 +41,7 @@ const port = openPort();
 port.listen((message) => {
   if (message.kind === "start") void start(message);
   else if (message.kind === "forget") message.ids.forEach(forget);
-  else reply(message.kind === "call" ? () => callShared(message) : () => callBlock(message));
+  else reply(() => callBlock(message));
 });
 
 async function start({ module, shared }: StartMessage): Promise<void> {
@@ -56,16 +58,48 @@ async function start({ module, shared }: StartMessage): Promise<void> {
       kernels._emscripten_stack_restore?.(shared.stackTop);
     }
     port.postMessage({ kind: "ready" });
-    if (shared !== null && shared.worker > 0) serve(shared.worker);
+    if (shared !== null) work(shared);
   } catch (error) {
     port.postMessage({ kind: "failed", message: String(error) });
   }
 }
 
-/** Computes parts of the leading worker's calls for as long as this worker lives. */
-function serve(worker: number): never {
-  running().heed_serve?.(worker);
+/** Computes calls, or parts of the leading worker's, for as long as this worker lives. */
+function work(place: PoolPlace): never {
+  if (place.worker === 0) lead(place);
+  running().heed_serve?.(place.worker);
   throw new Error("the pool has no place for it");
+}
+
+/**
+ * The next call often comes as soon as the last is answered, and a thread that sleeps takes long to wake. Not longer than the way
+ * from one to the other takes; and not at all where every core has a worker, since whoever is to call needs one as well.
+ */
+const LOOK_MS = 0.05;
+
+/** Asking for the time takes longer than looking at a word. */
+const LOOKS = 100;
+
+/** Takes calls at the door. A trap ends this worker: its instance is in doubt. */
+function lead({ door, answers, looks }: PoolPlace): never {
+  const { heed_lead } = running();
+  const words = new Int32Array(heapBuffer(), door, DOOR.words);
+  while (true) {
+    awaitCall(words, looks ? LOOK_MS : 0);
+    words[DOOR.status] =
+      heed_lead?.(words[DOOR.call] ?? 0, words[DOOR.workers] ?? 1) ?? abort("heed_lead, which they lack");
+    Atomics.store(words, DOOR.state, 0);
+    Atomics.notify(words, DOOR.state);
+    if (answers) port.postMessage(DONE);
+  }
+}
+
+function awaitCall(words: Int32Array, lookMs: number): void {
+  const end = performance.now() + lookMs;
+  do {
+    for (let look = 0; look < LOOKS; look++) if (Atomics.load(words, DOOR.state) === DOOR.posted) return;
+  } while (performance.now() < end);
+  while (Atomics.load(words, DOOR.state) !== DOOR.posted) Atomics.wait(words, DOOR.state, 0);
 }
 
 /** What the glue would provide: kernels need room to grow and a clock; constructors register for an Embind that is not here. */
@@ -133,11 +167,6 @@ function reply(compute: () => Outcome): void {
     const message = String(error);
     port.postMessage({ kind: "done", status: TRAPPED, message, outputs: [], refused: [], memoryBytes: 0 });
   }
-}
-
-function callShared({ call, workers }: CallMessage): Outcome {
-  const { heed_lead } = running();
-  return { status: heed_lead?.(call, workers) ?? abort("heed_lead, which they lack"), outputs: [] };
 }
 
 function callBlock(message: BlockMessage): Outcome {
