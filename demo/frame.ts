@@ -10,6 +10,7 @@ interface Page {
 /** In the order of a first visit. */
 export const PAGES: readonly Page[] = [
   { file: "index.html", name: "Matrix walk" },
+  { file: "scale.html", name: "Scale" },
 ];
 
 export function frame(): Plugin {
