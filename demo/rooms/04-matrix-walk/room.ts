@@ -82,7 +82,7 @@ export class MatrixWalk {
         { class: "beside" },
         h(
           "div",
-          {},
+          { "data-picture": "walk" },
           panels,
           saveTools("walk", "the walk", panels, () => this.#data()),
         ),

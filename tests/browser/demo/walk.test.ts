@@ -7,6 +7,7 @@ import { demoInChromium } from "./chromium.js";
 import { copied, runUnderNode } from "./copied.js";
 import { column, compare, dot, HALF_OF_FOUR_DECIMALS, HALF_OF_TWO_DECIMALS, total } from "./numbers.js";
 import { cell, hover, kernelAnswered, readMatrix, readTold, step } from "./page.js";
+import { jsonOf } from "./saved.js";
 
 const { open } = demoInChromium();
 
@@ -294,6 +295,19 @@ test("the copied heed call runs and gives the numbers on the page", async () => 
   expect(ran).toHaveLength(output.data.length);
   ran.forEach((value, index) => {
     expect(value).toBeCloseTo(output.data[index] ?? Number.NaN, 5);
+  });
+});
+
+test("the numbers of all steps can be taken away, and O is A times V", async () => {
+  const page = await open("#t=cat+saw+it&causal=lower-right");
+  await kernelAnswered(page);
+  const { labels, A, V, O } = await jsonOf<Readonly<Record<"labels" | "A" | "V" | "O", number[][]>>>(page, "walk");
+  expect(labels).toEqual(["cat", "saw", "it"]);
+  expect(O).toHaveLength(3);
+  O.forEach((row, i) => {
+    row.forEach((value, j) => {
+      expect(value).toBeCloseTo(dot(A[i] ?? [], column(V, j)), 6);
+    });
   });
 });
 
