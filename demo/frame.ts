@@ -11,6 +11,7 @@ interface Page {
 export const PAGES: readonly Page[] = [
   { file: "index.html", name: "Matrix walk" },
   { file: "scale.html", name: "Scale" },
+  { file: "masks.html", name: "Masks" },
 ];
 
 export function frame(): Plugin {

@@ -1,6 +1,6 @@
 // The row that is shown, as code.
 
-import { fill } from "../../src/model/matrix.js";
+import { identity } from "../../src/model/matrix.js";
 import { heedTensor, single, torchTensor } from "../../src/ui/code.js";
 import type { ScaleScene } from "./scene.js";
 
@@ -36,10 +36,6 @@ output = torch.softmax(q @ k.transpose(-2, -1) * ${single(factor)}, dim=-1)
 entropy = torch.special.entr(output).sum(-1)
 print(output, entropy)
 `;
-}
-
-export function identity(size: number) {
-  return fill(size, size, (row, col) => (row === col ? 1 : 0));
 }
 
 function about({ state }: ScaleScene): string {

@@ -2,10 +2,9 @@
 
 import "../../style/scale.css";
 import { type Answer, Engine } from "../../src/engine/engine.js";
-import { stack } from "../../src/model/matrix.js";
+import { identity, stack } from "../../src/model/matrix.js";
 import { startFrame } from "../../src/page/frame.js";
 import { find } from "../../src/ui/dom.js";
-import { identity } from "./code.js";
 import { type ScaleAnswer, ScaleRoom } from "./room.js";
 import { type ScaleScene, sceneOf, vectors } from "./scene.js";
 import { soften } from "./softmax.js";

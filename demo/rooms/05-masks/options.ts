@@ -1,6 +1,6 @@
 // The present mask as options of heed: structure where heed has a name for it, a boolean mask for the rest.
 
-import { offsetOf, sees } from "./rules.js";
+import { type RuleName, verdictsOn } from "./rules.js";
 import { type MaskState, OPEN } from "./state.js";
 
 export interface Structure {
@@ -14,36 +14,29 @@ export interface Structure {
 }
 
 export function structureOf(state: MaskState): Structure {
-  const { causal, left, right, prefix, cuts, padding, block, painted, queries, keys } = state;
+  const { causal, left, right, prefix, cuts, padding, queries, keys } = state;
   const windowed = left !== OPEN || right !== OPEN;
   // A prefix opens what causal and window close, and masks only take away: those two go into the mask then.
   const opened = prefix > 0 && (causal !== "none" || windowed);
   const byLength = padding > 0 && cuts.length === 0;
-  const rest: MaskState = {
-    ...state,
-    ...(opened ? {} : { causal: "none", left: OPEN, right: OPEN }),
-    cuts: [],
-    padding: byLength ? 0 : padding,
-  };
-  const needsMask = opened || block > 0 || painted.length > 0 || rest.padding > 0;
-  // Blocks count places as causal does, which "none" would take away.
-  const placed = { ...rest, ...(opened ? {} : { block: 0 }) };
-  const mask = Array.from({ length: queries * keys }, (_, pair) => {
-    const [row, col] = [Math.floor(pair / keys), pair % keys];
-    return sees(placed, row, col) && inBlocks(state, row, col) ? 1 : 0;
-  });
+  const inMask = new Set<RuleName>(["blocks", "paint"]);
+  if (opened) inMask.add("causal").add("window");
+  if (!byLength) inMask.add("padding");
   return {
     ...(opened || causal === "none" ? {} : { causal }),
     ...(opened || !windowed ? {} : { window: [left, right] as const }),
     ...(cuts.length === 0 ? {} : { cuSeqlensQ: [0, ...cuts, queries] }),
     ...(byLength ? { qLengths: [queries - padding], kvLengths: [keys - padding] } : {}),
-    ...(needsMask ? { mask } : {}),
+    ...maskOf(state, inMask),
   };
 }
 
-function inBlocks(state: MaskState, row: number, col: number): boolean {
-  if (state.block === 0) return true;
-  const only: MaskState = { ...state, left: OPEN, right: OPEN, cuts: [], padding: 0, painted: [], prefix: 0 };
-  const shifted = row + offsetOf(state) - offsetOf({ ...only, causal: "upper-left" });
-  return sees({ ...only, causal: "none", queries: only.keys }, shifted, col);
+/** Every pair that one of these rules hides; nothing where none of them is on. */
+function maskOf(state: MaskState, rules: ReadonlySet<RuleName>): Pick<Structure, "mask"> {
+  const { queries, keys } = state;
+  const verdicts = Array.from({ length: queries * keys }, (_, pair) =>
+    verdictsOn(state, Math.floor(pair / keys), pair % keys).filter(({ rule }) => rules.has(rule)),
+  );
+  if (verdicts.every((own) => own.length === 0)) return {};
+  return { mask: verdicts.map((own) => (own.every((verdict) => verdict.sees) ? 1 : 0)) };
 }

@@ -2,8 +2,10 @@
 
 import { type MaskState, OPEN } from "./state.js";
 
+export type RuleName = "causal" | "window" | "documents" | "padding" | "blocks" | "paint";
+
 export interface Verdict {
-  readonly rule: string;
+  readonly rule: RuleName;
   readonly sees: boolean;
   readonly why: string;
 }
@@ -42,7 +44,10 @@ const window: Rule = (state, row, col) => {
   if (left === OPEN && right === OPEN) return undefined;
   if (inPrefix(state, col)) return { rule: "window", sees: true, why: "in the prefix" };
   const place = row + offsetOf(state);
-  const [first, last] = [left === OPEN ? Number.NEGATIVE_INFINITY : place - left, right === OPEN ? Infinity : place + right];
+  const [first, last] = [
+    left === OPEN ? Number.NEGATIVE_INFINITY : place - left,
+    right === OPEN ? Infinity : place + right,
+  ];
   const bound = (value: number): string => (Number.isFinite(value) ? String(value + 1) : "…");
   return { rule: "window", sees: col >= first && col <= last, why: `${bound(first)} to ${bound(last)}` };
 };
@@ -50,7 +55,11 @@ const window: Rule = (state, row, col) => {
 const documents: Rule = (state, row, col) => {
   if (state.cuts.length === 0) return undefined;
   const [own, other] = [documentOf(state, row), documentOf(state, col)];
-  return { rule: "documents", sees: own === other, why: own === other ? `both in ${own + 1}` : `${own + 1}, not ${other + 1}` };
+  return {
+    rule: "documents",
+    sees: own === other,
+    why: own === other ? `both in ${own + 1}` : `${own + 1}, not ${other + 1}`,
+  };
 };
 
 const padding: Rule = ({ padding: count, queries, keys }, row, col) => {

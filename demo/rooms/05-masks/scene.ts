@@ -3,7 +3,7 @@
 import { at, fill, type Matrix, multiply, toSingle, transpose } from "../../src/model/matrix.js";
 import { normal, twoDecimals } from "../../src/model/random.js";
 import { sees } from "./rules.js";
-import { MOST, type MaskState } from "./state.js";
+import { type MaskState, MOST } from "./state.js";
 
 /** Added to hide, by those who hide with a number. */
 export const LARGE = -10_000;

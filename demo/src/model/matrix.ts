@@ -85,3 +85,7 @@ export function unstack(rows: number, cols: number, data: ArrayLike<number>, hea
 export function rowsOf(a: Matrix): readonly (readonly number[])[] {
   return Array.from({ length: a.rows }, (_, row) => Array.from(a.data.subarray(row * a.cols, (row + 1) * a.cols)));
 }
+
+export function identity(size: number): Matrix {
+  return fill(size, size, (row, col) => (row === col ? 1 : 0));
+}
