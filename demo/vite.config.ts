@@ -3,6 +3,7 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { defineConfig, type Plugin } from "vite";
+import { frame, PAGES } from "./frame.js";
 
 const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 
@@ -52,7 +53,7 @@ function heedEntries(): { find: RegExp; replacement: string }[] {
 export default defineConfig({
   root: at("."),
   base: "./",
-  plugins: [contentSecurityPolicy()],
+  plugins: [frame(), contentSecurityPolicy()],
   resolve: { alias: heedEntries() },
   server: { headers: isolation },
   preview: { headers: isolation },
@@ -62,5 +63,6 @@ export default defineConfig({
     target: "es2022",
     cssTarget: ["chrome123", "firefox128", "safari17.5"],
     modulePreload: { polyfill: false },
+    rolldownOptions: { input: PAGES.map(({ file }) => at(file)) },
   },
 });

@@ -1,15 +1,13 @@
 // The present state as code: the call of heed, and the same in PyTorch, with the very numbers on the page.
 
-import { at, type Matrix } from "../../src/model/matrix.js";
 import type { State } from "../../src/model/state.js";
-import type { Walk } from "../../src/model/walk.js";
+import type { HeadWalk, Walk } from "../../src/model/walk.js";
+import { heedTensor, single, torchTensor } from "../../src/ui/code.js";
 
 export function heedCode(walk: Walk, state: State): string {
-  const { shapes, hidden } = facts(walk, state);
-  const tensor = (name: "q" | "k" | "v", pick: (index: number) => Matrix | undefined): string =>
-    `const ${name} = {\n  data: Float32Array.of(\n${stacked(walk, pick, "    ")},\n  ),\n  shape: [${shapes[name].join(", ")}],\n};`;
+  const { hidden } = facts(state);
   const options = [
-    `scale: ${number(walk.scale)},`,
+    `scale: ${single(walk.scale)},`,
     ...(state.causal === "none" ? [] : [`causal: "${state.causal}",`]),
     ...(hidden.length === 0
       ? []
@@ -20,9 +18,9 @@ export function heedCode(walk: Walk, state: State): string {
 import { createHeed } from "heed";
 
 const heed = await createHeed();
-${tensor("q", (head) => walk.heads[head]?.q)}
-${tensor("k", (head) => walk.heads[head]?.k)}
-${tensor("v", (head) => walk.heads[head]?.v)}
+${heedTensor("q", headsOf(walk, "q"))}
+${heedTensor("k", headsOf(walk, "k"))}
+${heedTensor("v", headsOf(walk, "v"))}
 
 const { output, weights, lse } = await heed.attention(q, k, v, {
   ${options.join("\n  ")}
@@ -33,9 +31,7 @@ heed.dispose();
 }
 
 export function torchCode(walk: Walk, state: State): string {
-  const { shapes, hidden, masked } = facts(walk, state);
-  const tensor = (name: "q" | "k" | "v", pick: (index: number) => Matrix | undefined): string =>
-    `${name} = torch.tensor([\n${stacked(walk, pick, "    ")},\n], dtype=torch.float32).view(${shapes[name].join(", ")})`;
+  const { hidden, masked } = facts(state);
   const [rows, cols] = [walk.askers.length, walk.labels.length];
   const offset = state.causal === "upper-left" ? 0 : cols - rows;
   const mask = [
@@ -50,47 +46,23 @@ export function torchCode(walk: Walk, state: State): string {
 import torch
 import torch.nn.functional as F
 
-${tensor("q", (head) => walk.heads[head]?.q)}
-${tensor("k", (head) => walk.heads[head]?.k)}
-${tensor("v", (head) => walk.heads[head]?.v)}
+${torchTensor("q", headsOf(walk, "q"))}
+${torchTensor("k", headsOf(walk, "k"))}
+${torchTensor("v", headsOf(walk, "v"))}
 ${masked ? `${mask.join("\n")}\n` : ""}${blind ? "# Some row sees no key: heed gives zeros there, older versions of PyTorch NaN.\n" : ""}
-output = F.scaled_dot_product_attention(q, k, v${masked ? ", attn_mask=mask" : ""}, scale=${number(walk.scale)})
+output = F.scaled_dot_product_attention(q, k, v${masked ? ", attn_mask=mask" : ""}, scale=${single(walk.scale)})
 print(output.shape, output)
 `;
 }
 
-function facts(walk: Walk, state: State) {
-  const [heads, width] = [walk.heads.length, walk.headWidth];
-  const [rows, cols] = [walk.askers.length, walk.labels.length];
-  const hidden = state.hidden;
-  return {
-    shapes: { q: [1, heads, rows, width], k: [1, heads, cols, width], v: [1, heads, cols, width] },
-    hidden,
-    masked: state.causal !== "none" || hidden.length > 0,
-  };
+function facts({ hidden, causal }: State) {
+  return { hidden, masked: causal !== "none" || hidden.length > 0 };
+}
+
+function headsOf(walk: Walk, role: "q" | "k" | "v"): readonly HeadWalk["q"][] {
+  return walk.heads.map((head) => head[role]);
 }
 
 function seen(walk: Walk, hidden: readonly number[]): readonly number[] {
   return walk.labels.map((_, key) => (hidden.includes(key) ? 0 : 1));
-}
-
-/** One line for each row, heads below each other. */
-function stacked(walk: Walk, pick: (head: number) => Matrix | undefined, indent: string): string {
-  const lines = walk.heads.flatMap((_, head) => {
-    const matrix = pick(head);
-    if (matrix === undefined) return [];
-    return Array.from({ length: matrix.rows }, (_, row) =>
-      Array.from({ length: matrix.cols }, (_, col) => number(at(matrix, row, col))).join(", "),
-    );
-  });
-  return lines.map((line) => indent + line).join(",\n");
-}
-
-/** The shortest decimal that single precision reads back as the same number. */
-function number(value: number): string {
-  for (let digits = 1; digits < 9; digits++) {
-    const text = Number(value.toPrecision(digits));
-    if (Math.fround(text) === Math.fround(value)) return String(text);
-  }
-  return String(Math.fround(value));
 }

@@ -2,7 +2,7 @@
 
 import { LEAST_WIDTH, MOST_WIDTH } from "../../src/model/embed.js";
 import { labelsOf, type State } from "../../src/model/state.js";
-import type { Store } from "../../src/model/store.js";
+import type { WalkStore } from "../../src/model/url.js";
 import type { Walk } from "../../src/model/walk.js";
 import { choice } from "../../src/ui/choice.js";
 import { h } from "../../src/ui/dom.js";
@@ -10,7 +10,7 @@ import { exact } from "../../src/ui/numbers.js";
 
 export class Options {
   readonly element: HTMLElement;
-  readonly #store: Store;
+  readonly #store: WalkStore;
   #hide = h("div", { class: "chips", role: "group", "aria-label": "Hide words from everybody (padding)" });
   #width = h("input", { type: "range", id: "width", min: LEAST_WIDTH, max: MOST_WIDTH, step: 1 });
   #widthSaid = h("output", { for: "width" });
@@ -42,7 +42,7 @@ export class Options {
   #asking = h("input", { type: "range", id: "asking", min: 1, step: 1 });
   #askingSaid = h("output", { for: "asking" });
 
-  constructor(store: Store) {
+  constructor(store: WalkStore) {
     this.#store = store;
     this.#width.addEventListener("input", () => this.#store.change({ width: Number(this.#width.value) }));
     this.#ownScale.addEventListener("input", () => this.#store.change({ scale: Number(this.#ownScale.value) }));

@@ -4,7 +4,7 @@ import type { Role, State, StepName } from "../../src/model/state.js";
 import type { Walk } from "../../src/model/walk.js";
 import { h } from "../../src/ui/dom.js";
 import { HeedMatrix, type MatrixHandlers } from "../../src/ui/heed-matrix.js";
-import type { MatrixName, Scene } from "./explain.js";
+import type { MatrixName, Scene } from "./spots.js";
 import { TEXTS } from "./steps.js";
 import { viewOf } from "./views.js";
 

@@ -1,25 +1,30 @@
 // Room 4, the matrix walk: X to Q, K, V, to scores, to shares, to the output, every cell telling its arithmetic.
 
-import type { KernelAnswer } from "../../src/engine/kernel.js";
+import type { KernelAnswer } from "../../src/engine/walk-call.js";
+import { rowsOf } from "../../src/model/matrix.js";
 import { NOTHING_EDITED, type Role, STEPS, type State } from "../../src/model/state.js";
-import type { Store } from "../../src/model/store.js";
+import type { WalkStore } from "../../src/model/url.js";
 import type { Walk } from "../../src/model/walk.js";
 import { tellingOrder } from "../../src/page/stage.js";
 import { choice } from "../../src/ui/choice.js";
-import { copyFrom } from "../../src/ui/copy.js";
+import { codeButtons } from "../../src/ui/code.js";
 import { h } from "../../src/ui/dom.js";
+import type { Explanation } from "../../src/ui/explanation.js";
 import type { MatrixHandlers } from "../../src/ui/heed-matrix.js";
 import { magnitude } from "../../src/ui/numbers.js";
+import { saveTools } from "../../src/ui/picture.js";
+import { Readout } from "../../src/ui/readout.js";
 import { heedCode, torchCode } from "./code.js";
 import { afterEdit } from "./edits.js";
-import { type Explanation, explain, MATRICES, type Scene, type Spot, tellingSpot } from "./explain.js";
+import { explain } from "./explain.js";
 import { Options } from "./options.js";
 import { Panel } from "./panels.js";
-import { Readout } from "./readout.js";
+import { MATRICES, type Scene, type Spot, tellingSpot } from "./spots.js";
 import { Stepper } from "./stepper.js";
+import { viewOf } from "./views.js";
 
 export class MatrixWalk {
-  readonly #store: Store;
+  readonly #store: WalkStore;
   #walk: Walk;
   #answer: KernelAnswer | undefined;
   #hovered: Spot | undefined;
@@ -45,7 +50,7 @@ export class MatrixWalk {
   );
   #restore = h("button", { type: "button", class: "link restore" }, "Undo all edits");
 
-  constructor(store: Store, root: HTMLElement, walk: Walk) {
+  constructor(store: WalkStore, root: HTMLElement, walk: Walk) {
     this.#store = store;
     this.#walk = walk;
     this.#options = new Options(store);
@@ -63,6 +68,7 @@ export class MatrixWalk {
     this.#restore.addEventListener("click", () =>
       store.change({ edited: NOTHING_EDITED, ...(store.state.text === "" ? {} : { numbers: null }) }),
     );
+    const panels = h("div", { class: "panels" }, ...this.#panels.map(({ element }) => element));
     root.append(
       this.#options.element,
       h(
@@ -73,11 +79,24 @@ export class MatrixWalk {
       ),
       h(
         "div",
-        { class: "walk" },
-        h("div", { class: "panels" }, ...this.#panels.map(({ element }) => element)),
+        { class: "beside" },
+        h(
+          "div",
+          { "data-picture": "walk" },
+          panels,
+          saveTools("walk", "the walk", panels, () => this.#data()),
+        ),
         this.#readout.element,
       ),
-      h("div", { class: "walk-foot" }, this.#agreement, this.#codeButtons()),
+      h(
+        "div",
+        { class: "room-foot" },
+        this.#agreement,
+        codeButtons(
+          () => heedCode(this.#walk, store.state),
+          () => torchCode(this.#walk, store.state),
+        ),
+      ),
     );
   }
 
@@ -140,19 +159,20 @@ export class MatrixWalk {
     return explanation;
   }
 
+  /** Of all steps, whichever are shown. */
+  #data(): unknown {
+    const scene = this.#scene();
+    if (scene === undefined) return {};
+    const matrices = MATRICES.map((name) => [name, rowsOf(viewOf(name, scene).matrix)] as const);
+    const { labels, askers, featureNames, scale } = this.#walk;
+    return { labels, askers, featureNames, scale, head: this.#store.state.head, ...Object.fromEntries(matrices) };
+  }
+
   #edit(edit: Parameters<typeof afterEdit>[2]): void {
     const patch = afterEdit(this.#store.state, this.#walk, edit);
     if (patch === undefined) return;
     this.#held = { name: nameOf(edit.name), row: edit.row, col: edit.col };
     this.#store.change(patch);
-  }
-
-  #codeButtons(): HTMLElement {
-    const heed = h("button", { type: "button", class: "button", "data-copy": "heed" }, "Copy as heed");
-    const torch = h("button", { type: "button", class: "button", "data-copy": "torch" }, "Copy as PyTorch");
-    heed.addEventListener("click", () => void copyFrom(heed, heedCode(this.#walk, this.#store.state)));
-    torch.addEventListener("click", () => void copyFrom(torch, torchCode(this.#walk, this.#store.state)));
-    return h("div", { class: "code-buttons" }, heed, torch);
   }
 }
 

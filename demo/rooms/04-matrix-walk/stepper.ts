@@ -1,7 +1,7 @@
 // The row of steps: buttons, back and on, play, all at once; the arrow keys wherever nothing else needs them.
 
 import { STEPS, type State } from "../../src/model/state.js";
-import type { Store } from "../../src/model/store.js";
+import type { WalkStore } from "../../src/model/url.js";
 import { h } from "../../src/ui/dom.js";
 import { TEXTS } from "./steps.js";
 
@@ -9,7 +9,7 @@ const STEP_TIME = 5000;
 
 export class Stepper {
   readonly element: HTMLElement;
-  readonly #store: Store;
+  readonly #store: WalkStore;
   #buttons = STEPS.map((step, index) => {
     const button = h(
       "button",
@@ -29,7 +29,7 @@ export class Stepper {
   #all = h("button", { type: "button", class: "button", "aria-pressed": "false" }, "All at once");
   #timer: ReturnType<typeof setInterval> | undefined;
 
-  constructor(store: Store) {
+  constructor(store: WalkStore) {
     this.#store = store;
     this.#back.addEventListener("click", () => this.#move(-1));
     this.#on.addEventListener("click", () => this.#move(1));

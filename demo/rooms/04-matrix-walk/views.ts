@@ -3,7 +3,7 @@
 import { columns, largest, type Matrix } from "../../src/model/matrix.js";
 import { isNameless } from "../../src/model/state.js";
 import type { MatrixView } from "../../src/ui/heed-matrix.js";
-import type { MatrixName, Scene } from "./explain.js";
+import type { MatrixName, Scene } from "./spots.js";
 
 export function viewOf(name: MatrixName, { walk, state, head, kernel }: Scene): MatrixView {
   const slice = <T>(names: readonly T[]): readonly T[] =>

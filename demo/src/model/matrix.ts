@@ -55,3 +55,37 @@ export function largest(a: Matrix): number {
   for (const value of a.data) if (Number.isFinite(value)) most = Math.max(most, Math.abs(value));
   return most;
 }
+
+/** The largest difference between two matrices of one shape; NaN where one holds NaN. */
+export function widestGap(a: Matrix, b: Matrix): number {
+  let most = 0;
+  a.data.forEach((value, index) => {
+    const gap = Math.abs(value - (b.data[index] ?? Number.NaN));
+    // Two equal infinities differ by NaN; and NaN must show, which a comparison would drop.
+    most = value === b.data[index] ? most : Number.isNaN(gap) ? Number.NaN : Math.max(most, gap);
+  });
+  return most;
+}
+
+/** Heads below each other, in single precision, as heed takes them: [1, heads, rows, cols]. */
+export function stack(heads: readonly Matrix[]): { readonly data: Float32Array; readonly shape: readonly number[] } {
+  const { rows, cols } = heads[0] ?? { rows: 0, cols: 0 };
+  const data = new Float32Array(heads.length * rows * cols);
+  heads.forEach((head, index) => {
+    data.set(head.data, index * rows * cols);
+  });
+  return { data, shape: [1, heads.length, rows, cols] };
+}
+
+/** The matrix of one head out of such a stack. */
+export function unstack(rows: number, cols: number, data: ArrayLike<number>, head = 0): Matrix {
+  return fill(rows, cols, (row, col) => data[(head * rows + row) * cols + col] ?? Number.NaN);
+}
+
+export function rowsOf(a: Matrix): readonly (readonly number[])[] {
+  return Array.from({ length: a.rows }, (_, row) => Array.from(a.data.subarray(row * a.cols, (row + 1) * a.cols)));
+}
+
+export function identity(size: number): Matrix {
+  return fill(size, size, (row, col) => (row === col ? 1 : 0));
+}

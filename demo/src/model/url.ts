@@ -2,10 +2,19 @@
 
 import { LEAST_WIDTH, MOST_WIDTH } from "./embed.js";
 import type { Matrix } from "./matrix.js";
-import { INITIAL, type Role, STEPS, type State } from "./state.js";
+import { consistent, INITIAL, type Role, STEPS, type State } from "./state.js";
+import { type Codec, Store } from "./store.js";
 import { MOST_TOKENS } from "./tokens.js";
 
 const LONGEST_TEXT = 400;
+
+export type WalkStore = Store<State>;
+
+export function openWalkStore(): WalkStore {
+  return new Store(WALK_STATE);
+}
+
+const WALK_STATE: Codec<State> = { initial: INITIAL, consistent, fromHash, toHash };
 
 export function toHash(state: State): string {
   const parts = new URLSearchParams();

@@ -3,8 +3,8 @@
 import { MOST_WIDTH } from "../model/embed.js";
 import { at, type Matrix } from "../model/matrix.js";
 import { isNameless, NOTHING_EDITED, type State } from "../model/state.js";
-import type { Store } from "../model/store.js";
 import { cutIntoWords, MOST_TOKENS } from "../model/tokens.js";
+import type { WalkStore } from "../model/url.js";
 import type { Walk } from "../model/walk.js";
 import { choice } from "../ui/choice.js";
 import { h } from "../ui/dom.js";
@@ -12,7 +12,7 @@ import { readBlock } from "../ui/paste.js";
 import { PRESETS } from "./presets.js";
 
 export class SentenceInput {
-  readonly #store: Store;
+  readonly #store: WalkStore;
   #source = choice(
     "Start from",
     [
@@ -42,7 +42,7 @@ export class SentenceInput {
   #wantsNumbers = false;
   #walk: Walk | undefined;
 
-  constructor(store: Store, root: HTMLElement) {
+  constructor(store: WalkStore, root: HTMLElement) {
     this.#store = store;
     this.#text.addEventListener("input", () =>
       this.#store.change({ text: this.#text.value, numbers: null, hidden: [], asker: -1 }),

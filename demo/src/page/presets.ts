@@ -14,12 +14,19 @@ const preset = (name: string, patch: Partial<State>): Preset => ({ name, state: 
 const ANIMAL = INITIAL.text;
 
 export const PRESETS: readonly Preset[] = [
-  preset("One head must divide", {}),
-  preset("Two heads can disagree", { heads: 2 }),
-  preset("… too wide", { text: ANIMAL.replace("tired", "wide") }),
-  preset("No peeking ahead", { text: "The hungry fox saw a rabbit because it was slow", causal: "lower-right" }),
-  preset("One more word, cached", { text: "The dog chased the cat and then it", causal: "lower-right", asking: 1 }),
-  preset("With padding", { text: "Susan gave roses to Mary [pad] [pad] [pad]", width: 12, hidden: [5, 6, 7] }),
+  preset("“it”, one head", {}),
+  preset("“it”, two heads", { heads: 2 }),
+  preset("too wide, not tired", { text: ANIMAL.replace("tired", "wide") }),
+  preset("Causal: no looking ahead", {
+    text: "The hungry fox saw a rabbit because it was slow",
+    causal: "lower-right",
+  }),
+  preset("Causal: only the last word asks", {
+    text: "The dog chased the cat and then it",
+    causal: "lower-right",
+    asking: 1,
+  }),
+  preset("Padding", { text: "Susan gave roses to Mary [pad] [pad] [pad]", width: 12, hidden: [5, 6, 7] }),
   preset("Just numbers", {
     text: "",
     numbers: fill(4, 4, (row, col) => [1, 0, 0, 1, 0, 1, 0, 1, 0, 0, 1, -1, 0.5, 0.5, 0, 0][row * 4 + col] ?? 0),

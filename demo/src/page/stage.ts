@@ -2,7 +2,7 @@
 
 import { at, type Matrix } from "../model/matrix.js";
 import type { State } from "../model/state.js";
-import type { Store } from "../model/store.js";
+import type { WalkStore } from "../model/url.js";
 import { meaningOf } from "../model/vocabulary.js";
 import type { Walk } from "../model/walk.js";
 import { choice } from "../ui/choice.js";
@@ -13,7 +13,7 @@ import { percent } from "../ui/numbers.js";
 const SHOWN_FOR = 3600;
 
 export class Stage {
-  readonly #store: Store;
+  readonly #store: WalkStore;
   readonly #flow: HeedFlow;
   readonly #caption: HTMLElement;
   readonly #button: HTMLButtonElement;
@@ -28,7 +28,7 @@ export class Stage {
   #turn = 0;
   #timer: ReturnType<typeof setInterval> | undefined;
 
-  constructor(store: Store, root: HTMLElement) {
+  constructor(store: WalkStore, root: HTMLElement) {
     this.#store = store;
     this.#flow = find("heed-flow", HeedFlow, root);
     this.#caption = find(".stage-caption", HTMLElement, root);

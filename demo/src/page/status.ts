@@ -1,12 +1,16 @@
 // The quiet line in the header: which variant computes, on how many threads, how long a call takes; more on request.
 
-import type { Kernel } from "../engine/kernel.js";
+import type { EngineStatus } from "../engine/engine.js";
 import { h } from "../ui/dom.js";
 
 const VARIANT = { simd: "SIMD", relaxed: "relaxed SIMD" } as const;
 
-export function showStatus(kernel: Kernel, summary: HTMLElement, details: HTMLElement, warning: HTMLElement): void {
-  const { status } = kernel;
+export function showStatus(
+  status: EngineStatus,
+  summary: HTMLElement,
+  details: HTMLElement,
+  warning: HTMLElement,
+): void {
   summary.dataset["kind"] = status.kind;
   warning.hidden = status.kind !== "failed";
   if (status.kind === "loading") {

@@ -1,13 +1,15 @@
 // The demo's own arithmetic, without a browser: every cell of every matrix is explained, and the explanation adds up.
 
 import { describe, expect, test } from "vitest";
-import { type Explanation, explain, MATRICES, type Scene } from "../../../demo/rooms/04-matrix-walk/explain.js";
+import { explain } from "../../../demo/rooms/04-matrix-walk/explain.js";
+import { MATRICES, type Scene } from "../../../demo/rooms/04-matrix-walk/spots.js";
 import { viewOf } from "../../../demo/rooms/04-matrix-walk/views.js";
 import { at, fill } from "../../../demo/src/model/matrix.js";
 import { consistent, INITIAL, type State } from "../../../demo/src/model/state.js";
 import { cutIntoWords } from "../../../demo/src/model/tokens.js";
 import { fromHash, toHash } from "../../../demo/src/model/url.js";
 import { walk } from "../../../demo/src/model/walk.js";
+import type { Explanation } from "../../../demo/src/ui/explanation.js";
 import { readBlock } from "../../../demo/src/ui/paste.js";
 import { attention } from "../../../web/src/reference/index.js";
 

@@ -4,11 +4,7 @@ import type { Page } from "playwright";
 
 /** The numbers of the first visible matrix with this name, as displayed: two decimals, -Infinity for the sign. */
 export async function readMatrix(page: Page, name: string): Promise<number[][]> {
-  const rows = await page
-    .locator(`section.panel:not([hidden]) heed-matrix[data-name="${name}"]`)
-    .first()
-    .locator("tbody tr")
-    .all();
+  const rows = await page.locator(`heed-matrix[data-name="${name}"]:visible`).first().locator("tbody tr").all();
   return Promise.all(
     rows.map(async (row) => (await row.locator("td").allTextContents()).map((text) => readNumber(text))),
   );
@@ -38,7 +34,7 @@ export async function readTold(page: Page): Promise<Told> {
   const text = async (selector: string): Promise<string> =>
     (await readout.locator(selector).count()) === 0 ? "" : ((await readout.locator(selector).textContent()) ?? "");
   return {
-    subject: await text("h4 span"),
+    subject: await text(".readout-subject span"),
     result: readNumber(await text(".readout-result")),
     terms,
     last: await text(".readout-last"),
@@ -52,9 +48,7 @@ export async function hover(page: Page, name: string, row: number, col: number):
 }
 
 export function cell(page: Page, name: string, row: number, col: number) {
-  return page
-    .locator(`section.panel:not([hidden]) heed-matrix[data-name="${name}"] td[data-row="${row}"][data-col="${col}"]`)
-    .first();
+  return page.locator(`heed-matrix[data-name="${name}"]:visible td[data-row="${row}"][data-col="${col}"]`).first();
 }
 
 export async function step(page: Page, name: string): Promise<void> {
@@ -64,5 +58,5 @@ export async function step(page: Page, name: string): Promise<void> {
 
 /** Waits until the shares on the page are the kernel's. */
 export async function kernelAnswered(page: Page): Promise<void> {
-  await page.locator(".agreement", { hasText: "come from the kernel" }).waitFor();
+  await page.locator(".agreement", { hasText: "from the kernel" }).waitFor();
 }

@@ -1,99 +1,28 @@
 // The demo in real Chromium: does what a person would do, reads numbers from the page, and computes them again from what is
 // printed before them.
 
-import { execFile } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { promisify } from "node:util";
-import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright";
-import { afterAll, afterEach, beforeAll, describe, expect, inject, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { attention } from "../../../web/src/reference/index.js";
+import { demoInChromium } from "./chromium.js";
+import { copied, runUnderNode } from "./copied.js";
+import { column, compare, dot, HALF_OF_FOUR_DECIMALS, HALF_OF_TWO_DECIMALS, total } from "./numbers.js";
 import { cell, hover, kernelAnswered, readMatrix, readTold, step } from "./page.js";
-import { openSite, type Site } from "./site.js";
+import { jsonOf } from "./saved.js";
 
-/** Cells show two decimals, told arithmetic four. */
-const HALF_OF_TWO_DECIMALS = 0.005 + 1e-6;
-const HALF_OF_FOUR_DECIMALS = 0.00005 + 1e-6;
-
-const run = promisify(execFile);
-let site: Site;
-let browser: Browser;
-const complaints: string[] = [];
-const pages: Page[] = [];
-
-beforeAll(async () => {
-  site = await openSite();
-  const executablePath = inject("chromiumPath") ?? process.env["CHROME_PATH"] ?? "/usr/bin/chromium";
-  // As root, Chromium has no sandbox.
-  browser = await chromium.launch({ executablePath, args: process.getuid?.() === 0 ? ["--no-sandbox"] : [] });
-}, 60_000);
-
-afterAll(async () => {
-  await browser?.close();
-  await site?.close();
-});
-
-afterEach(async () => {
-  await Promise.all(pages.splice(0).map((page) => page.context().close()));
-  expect(complaints.splice(0), "the console").toEqual([]);
-});
-
-async function open(hash = "", options: BrowserContextOptions = {}, at: string = site.isolated): Promise<Page> {
-  const context = await browser.newContext({
-    viewport: { width: 1280, height: 900 },
-    reducedMotion: "reduce",
-    ...options,
-  });
-  const page = await context.newPage();
-  pages.push(page);
-  page.on("console", (message) => {
-    if (message.type() === "error" || message.type() === "warning") complaints.push(message.text());
-  });
-  page.on("pageerror", (error) => complaints.push(error.message));
-  await page.goto(at + hash);
-  await page.locator(".agreement").waitFor();
-  return page;
-}
-
-const dot = (a: readonly number[], b: readonly number[]): number =>
-  a.reduce((sum, value, index) => sum + value * (b[index] ?? Number.NaN), 0);
-const column = (matrix: readonly (readonly number[])[], index: number): number[] =>
-  matrix.map((row) => row[index] ?? Number.NaN);
-const total = (row: readonly number[]): number => row.reduce((sum, value) => sum + value, 0);
+const { open } = demoInChromium();
 
 describe("the first look", () => {
   test.each([
     ["isolated", true],
     ["plain", false],
   ] as const)("says which variant computes on a page that is %s, and how long a call takes", async (kind, isolated) => {
-    const page = await open("", {}, site[kind]);
+    const page = await open("", {}, kind);
     await kernelAnswered(page);
     const status = page.locator("#status-summary");
     await expect.poll(() => status.textContent()).toMatch(/^(relaxed )?SIMD · \d+ threads? · \d+ µs$/);
     await page.locator(".status summary").click();
     const details = (await page.locator("#status-details").textContent()) ?? "";
     expect(details).toContain(isolated ? "Isolated pageyes" : "Isolated pageno");
-  });
-
-  test.each([360, 1280])("nothing jumps while the page of width %i comes up", async (width) => {
-    const context = await browser.newContext({ viewport: { width, height: 860 } });
-    const page = await context.newPage();
-    pages.push(page);
-    await page.goto(site.isolated);
-    await kernelAnswered(page);
-    await expect.poll(() => page.locator("#status-summary").textContent()).toContain("µs");
-    const moved = await page.evaluate(
-      () =>
-        new Promise<number>((done) => {
-          let sum = 0;
-          new PerformanceObserver((list) => {
-            for (const entry of list.getEntries()) sum += "value" in entry ? Number(entry.value) : 0;
-          }).observe({ type: "layout-shift", buffered: true });
-          setTimeout(() => done(sum), 300);
-        }),
-    );
-    expect(moved).toBeLessThan(0.02);
   });
 
   test("the sentence says whom the word in the light listens to, as the matrix does", async () => {
@@ -178,14 +107,6 @@ describe("a typed sentence", () => {
     expect(await page.locator(".flow-askers button").allTextContents()).toHaveLength(3);
   });
 });
-
-function compare(shown: readonly (readonly number[])[], expected: Float64Array): void {
-  const flat = shown.flat();
-  expect(flat).toHaveLength(expected.length);
-  flat.forEach((value, index) => {
-    expect(Math.abs(value - (expected[index] ?? Number.NaN))).toBeLessThanOrEqual(HALF_OF_TWO_DECIMALS);
-  });
-}
 
 describe("a cell's arithmetic", () => {
   test("the multiply-adds told for a score add up to the displayed number", async () => {
@@ -351,9 +272,7 @@ test("the copied heed call runs and gives the numbers on the page", async () => 
     permissions: ["clipboard-read", "clipboard-write"],
   });
   await kernelAnswered(page);
-  await page.locator('[data-copy="heed"]').click();
-  await page.locator('[data-copy="heed"]', { hasText: "Copied" }).waitFor();
-  const code = await page.evaluate(() => navigator.clipboard.readText());
+  const code = await copied(page, "heed");
   const ran = await runUnderNode(code);
   const read = (name: string): { data: Float64Array; shape: number[] } => {
     const found = code.match(
@@ -379,19 +298,18 @@ test("the copied heed call runs and gives the numbers on the page", async () => 
   });
 });
 
-/** The copied code against the built package, with one line more that prints all numbers. */
-async function runUnderNode(code: string): Promise<number[]> {
-  const folder = mkdtempSync(join(tmpdir(), "heed-copied-"));
-  try {
-    const built = new URL("../../../dist/index.js", import.meta.url).href;
-    const print = 'process.stdout.write("\\n" + JSON.stringify([...output.data]));\n';
-    writeFileSync(join(folder, "copied.mjs"), code.replace('"heed"', JSON.stringify(built)) + print);
-    const { stdout } = await run(process.execPath, [join(folder, "copied.mjs")], { timeout: 20_000 });
-    return JSON.parse(stdout.slice(stdout.lastIndexOf("\n")));
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
-}
+test("the numbers of all steps can be taken away, and O is A times V", async () => {
+  const page = await open("#t=cat+saw+it&causal=lower-right");
+  await kernelAnswered(page);
+  const { labels, A, V, O } = await jsonOf<Readonly<Record<"labels" | "A" | "V" | "O", number[][]>>>(page, "walk");
+  expect(labels).toEqual(["cat", "saw", "it"]);
+  expect(O).toHaveLength(3);
+  O.forEach((row, i) => {
+    row.forEach((value, j) => {
+      expect(value).toBeCloseTo(dot(A[i] ?? [], column(V, j)), 6);
+    });
+  });
+});
 
 describe("on a phone", () => {
   test.each(["words", "project", "scores", "scale", "mask", "softmax", "output"])(
@@ -415,16 +333,4 @@ describe("on a phone", () => {
     await cell(page, "Q", 3, 1).tap();
     expect((await readTold(page)).subject).toBe("Q [cross, doer]");
   });
-});
-
-test("where the kernels cannot run, the page says so and still explains", async () => {
-  const context = await browser.newContext({ viewport: { width: 1280, height: 900 } });
-  const page = await context.newPage();
-  pages.push(page);
-  await page.addInitScript(() => Reflect.deleteProperty(globalThis, "WebAssembly"));
-  await page.goto(`${site.isolated}#step=softmax`);
-  const warning = page.locator("#warning");
-  await warning.waitFor();
-  expect(await warning.textContent()).toMatch(/did not start here.*HeedError: .+own arithmetic/);
-  expect((await readMatrix(page, "A"))[0]).toHaveLength(11);
 });

@@ -1,8 +1,8 @@
 // Draws an explanation: the subject, the multiply-adds as a table, the result, and for an input cell the means to change it.
 
-import { h } from "../../src/ui/dom.js";
-import { exact, magnitude, parseNumber } from "../../src/ui/numbers.js";
-import type { Explanation } from "./explain.js";
+import { h } from "./dom.js";
+import type { Explanation } from "./explanation.js";
+import { exact, magnitude, parseNumber } from "./numbers.js";
 
 const REACH = 4;
 
@@ -33,7 +33,12 @@ export class Readout {
     }
     const { subject, sentence, terms, last, result } = explanation;
     this.#body.replaceChildren(
-      h("h4", {}, h("span", {}, subject), h("output", { class: "readout-result" }, exact(result))),
+      h(
+        "h3",
+        { class: "readout-subject" },
+        h("span", {}, subject),
+        h("output", { class: "readout-result" }, exact(result)),
+      ),
       h("p", {}, sentence),
       ...(terms.length > 0 ? [table(explanation)] : []),
       ...(last === "" ? [] : [h("p", { class: "readout-last" }, last)]),

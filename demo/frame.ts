@@ -1,0 +1,72 @@
+// What all pages share: the rooms and where they are, and the frame that is written around each page when it is served or built.
+
+import type { Plugin } from "vite";
+
+interface Page {
+  readonly file: string;
+  readonly name: string;
+}
+
+/** In the order of a first visit. */
+export const PAGES: readonly Page[] = [
+  { file: "index.html", name: "Matrix walk" },
+  { file: "scale.html", name: "Scale" },
+  { file: "masks.html", name: "Masks" },
+];
+
+export function frame(): Plugin {
+  return {
+    name: "frame",
+    transformIndexHtml: {
+      order: "pre",
+      handler: (html, { path }) => {
+        const here = PAGES.findIndex(({ file }) => path.endsWith(file));
+        return html
+          .replace("<!-- head -->", HEAD)
+          .replace("<!-- masthead -->", masthead(here))
+          .replace("<!-- footer -->", footer(here));
+      },
+    },
+  };
+}
+
+/** The landing page is the folder itself, whose address is shorter and always there. */
+function address({ file }: Page): string {
+  return file === "index.html" ? "./" : `./${file}`;
+}
+
+const HEAD = `<meta charset="utf-8" />
+    <meta name="viewport" content="width=device-width, initial-scale=1" />
+    <meta name="color-scheme" content="light dark" />
+    <link rel="icon" href="./icon.svg" type="image/svg+xml" />`;
+
+function masthead(here: number): string {
+  const links = PAGES.map(
+    (page, index) =>
+      `<li><a href="${address(page)}"${index === here ? ' aria-current="page"' : ""}>${page.name}</a></li>`,
+  );
+  return `<a class="skip" href="#content">Skip to the content</a>
+    <header class="masthead">
+      <a class="wordmark" href="./">heed</a>
+      <p class="tagline">Attention in the browser: C++ kernels, compiled to WebAssembly.</p>
+      <details class="status">
+        <summary><span id="status-summary" data-kind="loading">loading the kernels</span></summary>
+        <div id="status-details"></div>
+      </details>
+      <button id="theme" class="theme" type="button" aria-label="Switch theme"><span></span></button>
+      <nav class="rooms" aria-label="Rooms"><ul>${links.join("")}</ul></nav>
+    </header>`;
+}
+
+function footer(here: number): string {
+  const next = PAGES[here + 1];
+  const onward =
+    next === undefined ? "" : `<p class="onward"><a href="${address(next)}">Next room: ${next.name} →</a></p>`;
+  return `<footer class="bottom">
+      ${onward}
+      <p>
+        Everything runs on this device; nothing you type leaves it. heed is MIT-licensed: C++20 and xsimd, built with Emscripten.
+      </p>
+    </footer>
+    <noscript><p class="warning">This page computes; without JavaScript it cannot.</p></noscript>`;
+}

@@ -1,0 +1,45 @@
+// The row that is shown, as code.
+
+import { identity } from "../../src/model/matrix.js";
+import { heedTensor, single, torchTensor } from "../../src/ui/code.js";
+import type { ScaleScene } from "./scene.js";
+
+export function heedCode(scene: ScaleScene): string {
+  const { q, k, state } = scene;
+  return `// ${about(scene)}
+import { createHeed } from "heed";
+
+const heed = await createHeed();
+${heedTensor("q", [q])}
+${heedTensor("k", [k])}
+// The identity as values: the output is the row of shares.
+${heedTensor("v", [identity(k.rows)])}
+
+const { output, entropy } = await heed.attention(q, k, v, {
+  ${state.scaling === "root" ? "" : "scale: 1,\n  "}temperature: ${single(state.temperature)},
+  return: { entropy: true },
+});
+console.log(output.data, entropy.data);
+heed.dispose();
+`;
+}
+
+export function torchCode(scene: ScaleScene): string {
+  const { q, k, factor } = scene;
+  return `# ${about(scene)}
+import torch
+
+${torchTensor("q", [q])}
+${torchTensor("k", [k])}
+
+output = torch.softmax(q @ k.transpose(-2, -1) * ${single(factor)}, dim=-1)
+entropy = torch.special.entr(output).sum(-1)
+print(output, entropy)
+`;
+}
+
+function about({ state }: ScaleScene): string {
+  const { width, keys, scaling, temperature, seed, likeness } = state;
+  const like = likeness > 0 ? `, k1 like q by ${likeness}` : "";
+  return `d = ${width}, ${keys} keys, ${scaling === "root" ? "1/sqrt(d)" : "no scale"}, temperature ${temperature}, draw ${seed}${like}`;
+}

@@ -1,0 +1,111 @@
+// One number of the room taken apart: a score, a scaled score, a share, or a slope.
+
+import { at } from "../../src/model/matrix.js";
+import { type Explanation, products } from "../../src/ui/explanation.js";
+import { exact } from "../../src/ui/numbers.js";
+import type { ScaleScene } from "./scene.js";
+import { jacobian } from "./softmax.js";
+
+export const ROWS = ["S", "Z", "A", "J"] as const;
+
+export interface Spot {
+  readonly name: (typeof ROWS)[number];
+  readonly row: number;
+  readonly col: number;
+}
+
+/** `kernel`: its shares of the row. */
+export function explain(
+  scene: ScaleScene,
+  { name, row, col }: Spot,
+  kernel?: ArrayLike<number>,
+): Explanation | undefined {
+  if (row >= (name === "J" ? scene.raw.length : 1) || col >= scene.raw.length) return undefined;
+  switch (name) {
+    case "S":
+      return explainScore(scene, col);
+    case "Z":
+      return explainScaled(scene, col);
+    case "A":
+      return explainShare(scene, col, kernel);
+    case "J":
+      return explainSlope(scene, row, col);
+  }
+}
+
+function explainScore({ q, k, raw, state }: ScaleScene, key: number): Explanation {
+  const names = Array.from({ length: state.width }, (_, index) => String(index + 1));
+  return {
+    subject: `q · k${key + 1}`,
+    sentence: `The sum of ${state.width === 1 ? "one product" : `${state.width} products`}, component by component.`,
+    ...products(
+      names,
+      (index) => at(q, 0, index),
+      (index) => at(k, key, index),
+      ["", "q", `k${key + 1}`],
+    ),
+    result: raw[key] ?? Number.NaN,
+    lights: [{ name: "S", row: 0, col: key }],
+  };
+}
+
+function explainScaled({ raw, scaled, factor, state }: ScaleScene, key: number): Explanation {
+  const [from, result] = [raw[key] ?? Number.NaN, scaled[key] ?? Number.NaN];
+  const by = state.scaling === "root" ? `√${state.width} = ${exact(Math.sqrt(state.width))}` : "nothing";
+  return {
+    subject: `z${key + 1}`,
+    sentence: `The score divided by ${by}, and by the temperature ${state.temperature}.`,
+    head: [],
+    terms: [],
+    last: `${exact(from)} × ${exact(factor, 6)} = ${exact(result)}`,
+    result,
+    lights: [
+      { name: "S", row: 0, col: key },
+      { name: "Z", row: 0, col: key },
+    ],
+  };
+}
+
+function explainShare({ scaled, soft }: ScaleScene, key: number, kernel?: ArrayLike<number>): Explanation {
+  const result = soft.shares[key] ?? Number.NaN;
+  const own = kernel?.[key];
+  return {
+    subject: `share of k${key + 1}`,
+    sentence: `e to the power of each score less the largest, ${exact(soft.most)}; then this one over the sum of all.`,
+    head: ["", "z", "− max", "e^"],
+    terms: scaled.map((score, index) => ({
+      label: `k${index + 1}`,
+      figures: [exact(score, 3), exact(score - soft.most, 3), exact(Math.exp(score - soft.most))],
+      own: index === key,
+      faint: Math.exp(score - soft.most) < 5e-5,
+    })),
+    last: `${exact(Math.exp((scaled[key] ?? 0) - soft.most))} / ${exact(soft.sum)} = ${exact(result)}`,
+    result,
+    ...(own === undefined ? {} : { kernel: own }),
+    lights: [
+      { name: "Z", row: 0 },
+      { name: "A", row: 0, col: key },
+    ],
+  };
+}
+
+function explainSlope({ soft }: ScaleScene, i: number, j: number): Explanation {
+  const [a, b] = [soft.shares[i] ?? Number.NaN, soft.shares[j] ?? Number.NaN];
+  const result = jacobian(soft.shares, i, j);
+  return {
+    subject: `∂a${i + 1} / ∂z${j + 1}`,
+    sentence:
+      i === j
+        ? "A share moves with its own score by a (1 − a): most at one half, not at all at 0 and 1."
+        : "A share gives way to another’s score by the product of both shares.",
+    head: [],
+    terms: [],
+    last:
+      i === j ? `${exact(a)} × (1 − ${exact(a)}) = ${exact(result)}` : `−${exact(a)} × ${exact(b)} = ${exact(result)}`,
+    result,
+    lights: [
+      { name: "A", row: 0, col: i },
+      { name: "J", row: i, col: j },
+    ],
+  };
+}

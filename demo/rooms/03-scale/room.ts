@@ -1,0 +1,227 @@
+// Room 3, scale and temperature: one query among its keys, the slopes that are left, and both against width or temperature.
+
+import { rowsOf } from "../../src/model/matrix.js";
+import { choice } from "../../src/ui/choice.js";
+import { codeButtons } from "../../src/ui/code.js";
+import { h } from "../../src/ui/dom.js";
+import { HeedChart } from "../../src/ui/heed-chart.js";
+import { HeedMatrix, type MatrixHandlers } from "../../src/ui/heed-matrix.js";
+import { formula, fraction, plain, root as rootSign, row, sub, sup } from "../../src/ui/math.js";
+import { exact, magnitude, percent } from "../../src/ui/numbers.js";
+import { picture } from "../../src/ui/picture.js";
+import { Readout } from "../../src/ui/readout.js";
+import { heedCode, torchCode } from "./code.js";
+import { controls } from "./controls.js";
+import { explain, ROWS, type Spot } from "./explain.js";
+import type { ScaleScene } from "./scene.js";
+import { type Axis, type ScaleStore, TEMPERATURES, WIDTHS } from "./state.js";
+import { entropyView, slopeView, spreadView, viewOf } from "./views.js";
+
+/** What the kernel gave for the row that is shown, and how far it is from the page's arithmetic over all draws. */
+export interface ScaleAnswer {
+  readonly shares: Float32Array;
+  readonly difference: number;
+}
+
+const CURVES = [spreadView, entropyView, slopeView];
+
+export class ScaleRoom {
+  readonly #store: ScaleStore;
+  #scene: ScaleScene;
+  #answer: ScaleAnswer | undefined;
+  #hovered: Spot | undefined;
+  #held: Spot | undefined;
+  readonly #controls: ReturnType<typeof controls>;
+  readonly #readout = new Readout();
+  readonly #matrices = new Map(ROWS.map((name) => [name, new HeedMatrix()] as const));
+  readonly #charts = CURVES.map((view) => ({ view, chart: new HeedChart() }));
+  readonly #figures = h("dl", { class: "figures" });
+  readonly #agreement = h("p", { class: "agreement", role: "status" });
+  readonly #axis = choice<Axis>(
+    "Curves over",
+    [
+      { value: "d", text: "width" },
+      { value: "T", text: "temperature" },
+    ],
+    (axis) => this.#store.change({ axis }),
+  );
+  readonly #pictures;
+
+  constructor(store: ScaleStore, root: HTMLElement, scene: ScaleScene) {
+    this.#store = store;
+    this.#scene = scene;
+    this.#controls = controls(store);
+    const handlers: MatrixHandlers = {
+      inspect: (name, atRow, col, held) => this.#inspect(name, atRow, col, held),
+      leave: () => {
+        this.#hovered = undefined;
+        this.#explain();
+      },
+      edit: () => {},
+    };
+    for (const matrix of this.#matrices.values()) matrix.handlers = handlers;
+    for (const { chart } of this.#charts) chart.choose = (index) => this.#choose(index);
+    this.#pictures = this.#build();
+    root.append(
+      this.#controls.element,
+      h(
+        "div",
+        { class: "beside" },
+        h("div", {}, ...Object.values(this.#pictures).map(({ element }) => element)),
+        this.#readout.element,
+      ),
+      h(
+        "div",
+        { class: "room-foot" },
+        this.#agreement,
+        codeButtons(
+          () => heedCode(this.#scene),
+          () => torchCode(this.#scene),
+        ),
+      ),
+    );
+  }
+
+  #build() {
+    const matrix = (name: Spot["name"]): HTMLElement => this.#matrices.get(name) ?? h("div");
+    const rows = h("div", { class: "stacked-rows" }, matrix("S"), matrix("Z"), matrix("A"));
+    return {
+      row: picture({
+        name: "row",
+        title: "One query, and how it shares itself out",
+        body: [rows, this.#figures],
+        data: () => this.#rowData(),
+        aside: formula(
+          sub("z", "j"),
+          "=",
+          fraction(row("q", "·", sub("k", "j")), row(rootSign("d"), "T")),
+          plain(",  "),
+          sub("a", "j"),
+          "=",
+          fraction(sup("e", sub("z", "j")), row("∑", sup("e", sub("z", "l")))),
+        ),
+      }),
+      slopes: picture({
+        name: "slopes",
+        title: "How far the shares can still be moved",
+        body: [matrix("J")],
+        data: () => ({ state: this.#scene.state, jacobian: rowsOf(viewOf("J", this.#scene).matrix) }),
+        aside: formula(
+          sub("J", row("i", "j")),
+          "=",
+          fraction(row("∂", sub("a", "i")), row("∂", sub("z", "j"))),
+          "=",
+          sub("a", "i"),
+          row("(", sub("δ", row("i", "j")), "−", sub("a", "j"), ")"),
+        ),
+      }),
+      curves: picture({
+        name: "curves",
+        title: "The same for 64 queries, at every width",
+        body: [this.#axis.element, h("div", { class: "charts" }, ...this.#charts.map(({ chart }) => chart))],
+        data: () => this.#curveData(),
+      }),
+    };
+  }
+
+  show(scene: ScaleScene, answer: ScaleAnswer | undefined): void {
+    this.#scene = scene;
+    this.#answer = answer;
+    this.#controls.show();
+    this.#axis.show(scene.state.axis);
+    for (const [name, matrix] of this.#matrices) matrix.show(viewOf(name, scene, answer?.shares));
+    for (const { view, chart } of this.#charts) chart.show(view(scene));
+    this.#figures.replaceChildren(...figuresOf(scene));
+    this.#pictures.row.say(rowText(scene));
+    this.#pictures.slopes.say(slopeText(scene));
+    this.#pictures.curves.say(curveText(scene));
+    this.#agreement.textContent = agreementOf(answer);
+    this.#explain();
+  }
+
+  /** A place on a curve is a state. */
+  #choose(index: number): void {
+    const { axis } = this.#scene.state;
+    if (axis === "d") this.#store.change({ width: WIDTHS[index] ?? 1 });
+    else this.#store.change({ temperature: TEMPERATURES[index] ?? 1 });
+  }
+
+  #inspect(name: string, atRow: number, col: number, held: boolean): void {
+    const known = ROWS.find((one) => one === name);
+    if (known === undefined) return;
+    const spot = { name: known, row: atRow, col };
+    this.#hovered = spot;
+    if (held) this.#held = spot;
+    const told = this.#explain();
+    if (held && told !== undefined) this.#readout.say(told);
+  }
+
+  #explain() {
+    const { shares } = this.#scene.soft;
+    const best: Spot = { name: "A", row: 0, col: shares.indexOf(Math.max(...shares)) };
+    const told =
+      explain(this.#scene, this.#hovered ?? this.#held ?? best, this.#answer?.shares) ?? explain(this.#scene, best);
+    this.#readout.show(told);
+    for (const [name, matrix] of this.#matrices)
+      matrix.light(told?.lights.filter((light) => light.name === name) ?? []);
+    return told;
+  }
+
+  #rowData(): unknown {
+    const { state, q, k, raw, scaled, soft } = this.#scene;
+    return { state, q: rowsOf(q), k: rowsOf(k), scores: raw, scaled, shares: soft.shares, entropy: soft.entropy };
+  }
+
+  #curveData(): unknown {
+    const { state, xs, curves } = this.#scene;
+    return { state, [state.axis]: xs, divided: curves.root, notDivided: curves.none };
+  }
+}
+
+function figuresOf({ soft, state }: ScaleScene): HTMLElement[] {
+  const full = Math.log(state.keys);
+  const part = soft.entropy / full;
+  const fill = h("span");
+  fill.style.setProperty("width", `${(part * 100).toFixed(1)}%`);
+  const figure = (name: string, value: string, note: string, ...more: readonly HTMLElement[]): HTMLElement =>
+    h("div", {}, h("dt", {}, name), h("dd", {}, value, " ", h("small", {}, note), ...more));
+  return [
+    figure(
+      "Entropy",
+      exact(soft.entropy, 3),
+      `of ln ${state.keys} = ${exact(full, 3)} nats`,
+      h("span", { class: "meter", "aria-hidden": "true" }, fill),
+    ),
+    figure("As if it listened to", exact(Math.exp(soft.entropy), 2), `of ${state.keys} keys, e to the entropy`),
+    figure("Largest share", percent(Math.max(...soft.shares)), ""),
+    figure("Left to move, ‖J‖", exact(soft.slope, 4), ""),
+  ];
+}
+
+function rowText({ state, factor }: ScaleScene): string {
+  const { width, temperature, scaling } = state;
+  const divided = scaling === "root" ? `divided by √${width} = ${exact(Math.sqrt(width), 2)}` : "not divided";
+  const cooled = temperature === 1 ? "" : `, then ${temperature < 1 ? "sharpened" : "softened"} by T = ${temperature}`;
+  return `Components are independent, with mean 0 and variance 1. Each score is a sum of ${width} products, so its standard deviation is √${width} = ${exact(Math.sqrt(width), 2)}. Here it is ${divided}${cooled}: × ${exact(factor, 4)} in all.`;
+}
+
+function slopeText({ soft }: ScaleScene): string {
+  if (soft.slope < 0.02) {
+    return "Nearly nothing: one share is almost 1, the others almost 0. Learning moves scores through these slopes, so a query that has settled like this hardly learns any more, right or wrong.";
+  }
+  return "Learning moves scores through these slopes. They are steepest where shares are undecided, and die where one share takes all. Every row and column adds up to 0: what one share gains, the others lose.";
+}
+
+function curveText({ state }: ScaleScene): string {
+  if (state.likeness > 0) {
+    return `Key 1 is ${state.likeness} × q plus noise, so its score has a mean of ${state.likeness} d. Divided by √d it still grows, as √d: the scale tames chance, not a true match. The spread is that of the other keys.`;
+  }
+  return state.axis === "d"
+    ? "Each curve averages 64 queries with keys of their own. Divided by √d, the softmax is given the same spread at every width. Drag over a curve, or use the arrow keys on it, to change d."
+    : "Towards T = 0 the softmax becomes a choice of the largest score, towards infinity a plain average. 1/√d is a temperature, too: one that follows from the width. A share is no probability of being right; a temperature fitted to held-out data can make it closer to one.";
+}
+
+function agreementOf(answer: ScaleAnswer | undefined): string {
+  if (answer === undefined) return "Shown: this page’s own arithmetic, in double precision.";
+  return `Shares come from the kernel. Over all 64 queries, it and the arithmetic by hand agree to ${magnitude(answer.difference)}.`;
+}

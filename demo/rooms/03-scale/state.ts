@@ -1,0 +1,56 @@
+// What the reader can choose in this room.
+
+import { codecOf, number, oneOf } from "../../src/model/fields.js";
+import { Store } from "../../src/model/store.js";
+
+export const WIDTHS: readonly number[] = [1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512];
+export const TEMPERATURES: readonly number[] = [
+  0.05, 0.07, 0.1, 0.14, 0.2, 0.3, 0.4, 0.5, 0.7, 1, 1.4, 2, 3, 4, 5, 7, 10, 14, 20,
+];
+export const [LEAST_KEYS, MOST_KEYS] = [2, 12];
+const MOST_SEED = 9999;
+
+export type Scaling = "root" | "none";
+export type Axis = "d" | "T";
+
+export interface ScaleState {
+  readonly width: number;
+  readonly keys: number;
+  readonly scaling: Scaling;
+  readonly temperature: number;
+  /** How much the first key resembles the query: the cosine that it has with it, in the mean. */
+  readonly likeness: number;
+  readonly seed: number;
+  /** What the curves run over. */
+  readonly axis: Axis;
+}
+
+export type ScaleStore = Store<ScaleState>;
+
+export function openScaleStore(): ScaleStore {
+  return new Store(SCALE_STATE);
+}
+
+export const SCALE_STATE = codecOf<ScaleState>(
+  { width: 64, keys: 8, scaling: "none", temperature: 1, likeness: 0, seed: 1, axis: "d" },
+  {
+    width: number("d", 1, 512),
+    keys: number("n", LEAST_KEYS, MOST_KEYS),
+    scaling: oneOf("scale", ["root", "none"]),
+    temperature: number("T", 0.05, 20, 2),
+    likeness: number("like", 0, 0.9, 2),
+    seed: number("seed", 1, MOST_SEED),
+    axis: oneOf("over", ["d", "T"]),
+  },
+  (state) => ({
+    ...state,
+    width: listed(WIDTHS, state.width),
+    temperature: listed(TEMPERATURES, state.temperature),
+    seed: state.seed > MOST_SEED ? 1 : state.seed,
+  }),
+);
+
+/** The closest value of a list that ascends. */
+function listed(values: readonly number[], wanted: number): number {
+  return values.reduce((best, value) => (Math.abs(value - wanted) < Math.abs(best - wanted) ? value : best));
+}

@@ -1,0 +1,97 @@
+// The room's rows and slopes as matrices, its averages as curves. Pure; the room draws them.
+
+import { fill, type Matrix } from "../../src/model/matrix.js";
+import type { ChartView } from "../../src/ui/heed-chart.js";
+import type { MatrixView } from "../../src/ui/heed-matrix.js";
+import type { Spot } from "./explain.js";
+import type { Point, ScaleScene } from "./scene.js";
+import { jacobian } from "./softmax.js";
+
+/** Scores beyond this have the full colour: no row looks calmer because another one is wild. */
+const LOUD = 12;
+/** A share of one half has the steepest slope. */
+const STEEPEST = 0.25;
+
+export function viewOf(name: Spot["name"], scene: ScaleScene, kernel?: ArrayLike<number>): MatrixView {
+  const { raw, scaled, soft } = scene;
+  const keys = raw.map((_, key) => `k${key + 1}`);
+  const line = (numbers: ArrayLike<number>): Matrix => fill(1, raw.length, (_, col) => numbers[col] ?? Number.NaN);
+  const row = (title: string, about: string, matrix: Matrix): MatrixView => ({
+    name,
+    title,
+    about,
+    matrix,
+    rowLabels: [title],
+    colLabels: keys,
+    tone: "signed",
+    full: LOUD,
+  });
+  switch (name) {
+    case "S":
+      return row("q · k", "scores of one query", line(raw));
+    case "Z":
+      return row("scaled", "what the softmax is given", line(scaled));
+    case "A":
+      return { ...row("share", "after the softmax", line(kernel ?? soft.shares)), tone: "share", full: 1 };
+    case "J":
+      return {
+        name,
+        title: "J",
+        about: "row: share, column: score",
+        matrix: fill(raw.length, raw.length, (i, j) => jacobian(soft.shares, i, j)),
+        rowLabels: keys.map((_, key) => `a${key + 1}`),
+        colLabels: keys.map((_, key) => `z${key + 1}`),
+        tone: "signed",
+        full: STEEPEST,
+      };
+  }
+}
+
+export function spreadView(scene: ScaleScene): ChartView {
+  const { state, xs } = scene;
+  const free =
+    state.axis === "d" ? xs.map((x) => Math.sqrt(x) / state.temperature) : xs.map((x) => Math.sqrt(state.width) / x);
+  const most = Math.max(...scene.curves.none.map(({ spread }) => spread), ...free);
+  const least = Math.min(...scene.curves.root.map(({ spread }) => spread), 0.1);
+  return {
+    ...over(scene, "Standard deviation of the scores that the softmax is given"),
+    y: { name: "standard deviation of the scores", least, most: most * 1.2, log: true },
+    series: [
+      ...both(scene, (point) => point.spread),
+      { name: state.axis === "d" ? "√d / T" : "√d / T, at this d", values: free, tone: "soft", dashed: true },
+    ],
+  };
+}
+
+export function entropyView(scene: ScaleScene): ChartView {
+  const full = Math.log(scene.state.keys);
+  return {
+    ...over(scene, "Mean entropy of the shares"),
+    y: { name: "entropy of the shares, nats", most: full * 1.04 },
+    series: [
+      ...both(scene, (point) => point.entropy),
+      { name: "ln n: all alike", values: scene.xs.map(() => full), tone: "soft", dashed: true },
+    ],
+  };
+}
+
+export function slopeView(scene: ScaleScene): ChartView {
+  const steepest = Math.max(...[...scene.curves.none, ...scene.curves.root].map(({ slope }) => slope));
+  return {
+    ...over(scene, "Mean size of the softmax's Jacobian"),
+    y: { name: "size of the Jacobian, ‖J‖", most: steepest * 1.08 },
+    series: both(scene, (point) => point.slope),
+  };
+}
+
+function over({ state, xs, cursor }: ScaleScene, label: string): Pick<ChartView, "label" | "x" | "cursor"> {
+  const name = state.axis === "d" ? "width d" : "temperature T";
+  return { label: `${label}, against the ${name}`, x: { name, values: xs, log: true }, cursor };
+}
+
+function both(scene: ScaleScene, pick: (point: Point) => number): ChartView["series"] {
+  return [
+    { name: "not divided", values: scene.curves.none.map(pick), tone: "key" },
+    { name: "divided by √d", values: scene.curves.root.map(pick), tone: "query" },
+  ];
+}

@@ -1,0 +1,75 @@
+// What a mask costs: counted on the grid, and for many tokens if its proportions stay.
+
+import { at } from "../../src/model/matrix.js";
+import type { MaskScene } from "./scene.js";
+
+export const HEADS = 12;
+export const WIDTH = 64;
+const BYTES = 4;
+
+export interface GridCost {
+  readonly pairs: number;
+  readonly seen: number;
+  readonly tiles: number;
+  /** Tiles in which nothing is seen: never computed. */
+  readonly skipped: number;
+  /** Tiles in which everything is seen: computed as without a mask. */
+  readonly full: number;
+  /** Pairs in all tiles that are not skipped. */
+  readonly computed: number;
+}
+
+export function gridCost({ seen, state }: MaskScene): GridCost {
+  const { queries, keys, tile } = state;
+  let [all, tiles, skipped, full, computed] = [0, 0, 0, 0, 0];
+  for (let top = 0; top < queries; top += tile) {
+    for (let first = 0; first < keys; first += tile) {
+      const [bottom, last] = [Math.min(queries, top + tile), Math.min(keys, first + tile)];
+      const size = (bottom - top) * (last - first);
+      let count = 0;
+      for (let row = top; row < bottom; row++) for (let col = first; col < last; col++) count += at(seen, row, col);
+      tiles += 1;
+      all += count;
+      skipped += count === 0 ? 1 : 0;
+      full += count === size ? 1 : 0;
+      computed += count === 0 ? 0 : size;
+    }
+  }
+  return { pairs: queries * keys, seen: all, tiles, skipped, full, computed };
+}
+
+export interface ScaledCost {
+  /** Bytes of all scores at once. */
+  readonly materialised: number;
+  /** Bytes of the running maximum and sum of every row: all that is kept when tiles pass. */
+  readonly streamed: number;
+  /** Multiply-adds of both products. */
+  readonly everything: number;
+  readonly byTiles: number;
+  readonly seenOnly: number;
+}
+
+export function scaledCost({ pairs, seen, computed }: GridCost, tokens: number): ScaledCost {
+  const everything = 2 * HEADS * tokens * tokens * WIDTH;
+  return {
+    materialised: HEADS * tokens * tokens * BYTES,
+    streamed: HEADS * tokens * 2 * BYTES,
+    everything,
+    byTiles: (everything * computed) / pairs,
+    seenOnly: (everything * seen) / pairs,
+  };
+}
+
+const UNITS = ["bytes", "kB", "MB", "GB", "TB"] as const;
+
+export function bytes(count: number): string {
+  const step = Math.min(UNITS.length - 1, Math.max(0, Math.floor(Math.log10(Math.max(1, count)) / 3)));
+  const value = count / 1000 ** step;
+  return `${value.toFixed(value < 10 && step > 0 ? 1 : 0)} ${UNITS[step]}`;
+}
+
+/** Multiply-adds in thousands of millions. */
+export function billions(count: number): string {
+  const value = count / 1e9;
+  return `${value.toFixed(value < 10 ? 2 : value < 100 ? 1 : 0)} billion`;
+}

@@ -1,0 +1,184 @@
+// Room 5, masks and structure: the grid that is painted, the shares that follow, and what is saved.
+
+import type { Engine } from "../../src/engine/engine.js";
+import { at, rowsOf } from "../../src/model/matrix.js";
+import { codeButtons } from "../../src/ui/code.js";
+import { h } from "../../src/ui/dom.js";
+import { HeedMask } from "../../src/ui/heed-mask.js";
+import { HeedMatrix, type MatrixHandlers, type MatrixView } from "../../src/ui/heed-matrix.js";
+import { magnitude } from "../../src/ui/numbers.js";
+import { picture } from "../../src/ui/picture.js";
+import { Readout } from "../../src/ui/readout.js";
+import type { MaskAnswer } from "./call.js";
+import { heedCode, torchCode } from "./code.js";
+import { controls } from "./controls.js";
+import { CostPicture } from "./cost-picture.js";
+import { explain, type Spot } from "./explain.js";
+import { structureOf } from "./options.js";
+import { type MaskScene, sumOf } from "./scene.js";
+import type { MaskStore } from "./state.js";
+import { gridText, sharesText } from "./texts.js";
+
+export class MaskRoom {
+  readonly #store: MaskStore;
+  #scene: MaskScene;
+  #answer: MaskAnswer | undefined;
+  #hovered: Spot | undefined;
+  #held: Spot | undefined;
+  readonly #controls: ReturnType<typeof controls>;
+  readonly #mask = new HeedMask();
+  readonly #shares = new HeedMatrix();
+  readonly #sums = new HeedMatrix();
+  readonly #readout = new Readout();
+  readonly #grid;
+  readonly #softmax;
+  readonly #cost: CostPicture;
+  readonly #agreement = h("p", { class: "agreement", role: "status" });
+
+  constructor(store: MaskStore, engine: Engine, root: HTMLElement, scene: MaskScene) {
+    this.#store = store;
+    this.#scene = scene;
+    this.#controls = controls(store);
+    this.#mask.handlers = {
+      inspect: (row, col, held) => this.#inspect({ name: "mask", row, col }, held),
+      leave: () => this.#inspect(undefined, false),
+      paint: (row, col, hide) => this.#paint(row, col, hide),
+    };
+    const handlers: MatrixHandlers = {
+      inspect: (name, row, col, held) => this.#inspect({ name: name === "sum" ? "sum" : "A", row, col }, held),
+      leave: () => this.#inspect(undefined, false),
+      edit: () => {},
+    };
+    this.#shares.handlers = handlers;
+    this.#sums.handlers = handlers;
+    this.#sums.classList.add("rows-shared");
+    this.#grid = picture({
+      name: "mask",
+      title: "Who may see whom",
+      body: [this.#mask],
+      data: () => ({ state: this.#scene.state, sees: rowsOf(this.#scene.seen), heed: structureOf(this.#scene.state) }),
+    });
+    this.#softmax = picture({
+      name: "shares",
+      title: "How the shares come out",
+      body: [h("div", { class: "with-sums" }, this.#shares, this.#sums)],
+      data: () => this.#numbers(),
+    });
+    this.#cost = new CostPicture(store, engine);
+    root.append(
+      this.#controls.element,
+      h(
+        "div",
+        { class: "beside" },
+        h("div", {}, h("div", { class: "two-grids" }, this.#grid.element, this.#softmax.element), this.#cost.element),
+        this.#readout.element,
+      ),
+      h(
+        "div",
+        { class: "room-foot" },
+        this.#agreement,
+        codeButtons(
+          () => heedCode(this.#scene),
+          () => torchCode(this.#scene),
+        ),
+      ),
+    );
+  }
+
+  show(scene: MaskScene, answer: MaskAnswer | undefined): void {
+    this.#scene = scene;
+    this.#answer = answer;
+    const { state, seen } = scene;
+    this.#controls.show();
+    this.#mask.show({
+      name: "mask",
+      label: `Mask, ${state.queries} queries by ${state.keys} keys; space paints`,
+      rows: state.queries,
+      cols: state.keys,
+      rowName: (row) => `q${row + 1}`,
+      colName: (col) => `k${col + 1}`,
+      sees: (row, col) => at(seen, row, col) === 1,
+      painted: (row, col) => state.painted.includes(row * state.keys + col),
+      tile: state.tile,
+    });
+    this.#shares.show(sharesView(scene, answer));
+    this.#sums.show(sumsView(scene));
+    this.#grid.say(gridText(scene));
+    this.#softmax.say(sharesText(scene));
+    this.#cost.show(scene);
+    this.#agreement.textContent = agreementOf(scene, answer);
+    this.#explain();
+  }
+
+  #paint(row: number, col: number, hide: boolean): void {
+    const { painted, keys } = this.#store.state;
+    const pair = row * keys + col;
+    const next = hide ? [...painted, pair] : painted.filter((other) => other !== pair);
+    this.#store.change({ painted: next.sort((a, b) => a - b) });
+  }
+
+  #inspect(spot: Spot | undefined, held: boolean): void {
+    this.#hovered = spot;
+    if (held) this.#held = spot;
+    const told = this.#explain();
+    if (held && told !== undefined) this.#readout.say(told);
+  }
+
+  #explain() {
+    const middle: Spot = { name: "mask", row: this.#scene.state.queries >> 1, col: this.#scene.state.keys >> 1 };
+    const told =
+      explain(this.#scene, this.#hovered ?? this.#held ?? middle, this.#answer) ?? explain(this.#scene, middle);
+    this.#readout.show(told);
+    const lights = told?.lights ?? [];
+    for (const matrix of [this.#shares, this.#sums]) {
+      matrix.light(lights.filter(({ name }) => name === matrix.view?.name));
+    }
+    const lit = lights.find(({ name }) => name === "mask");
+    this.#mask.light(lit?.row ?? -1, lit?.col ?? -1);
+    return told;
+  }
+
+  #numbers(): unknown {
+    const { state, q, k, scale, given, shares } = this.#scene;
+    return { state, q: rowsOf(q), k: rowsOf(k), scale, given: rowsOf(given), shares: rowsOf(shares) };
+  }
+}
+
+function sharesView({ state, shares, seen }: MaskScene, answer: MaskAnswer | undefined): MatrixView {
+  return {
+    name: "A",
+    title: "A",
+    about: "rows ask, columns answer",
+    matrix: answer?.shares ?? shares,
+    rowLabels: Array.from({ length: state.queries }, (_, row) => `q${row + 1}`),
+    colLabels: Array.from({ length: state.keys }, (_, col) => `k${col + 1}`),
+    tone: "share",
+    full: 1,
+    struck: (row, col) => at(seen, row, col) === 0,
+  };
+}
+
+function sumsView({ state, sums }: MaskScene): MatrixView {
+  return {
+    name: "sum",
+    title: "sum",
+    about: "",
+    matrix: sums,
+    rowLabels: Array.from({ length: state.queries }, (_, row) => `q${row + 1}`),
+    colLabels: ["sum"],
+    tone: "share",
+    full: 1,
+  };
+}
+
+function agreementOf(scene: MaskScene, answer: MaskAnswer | undefined): string {
+  if (answer === undefined) return "Shown: this page’s own arithmetic, in double precision.";
+  const apart = `it and the arithmetic by hand agree to ${magnitude(answer.difference)}.`;
+  const blind = Array.from({ length: scene.state.queries }, (_, row) => sumOf(scene.seen, row)).some(
+    (sum) => sum === 0,
+  );
+  if (scene.state.hiding === "minus" && blind) {
+    return `Shares come from the kernel; ${apart} In single precision −10000 has eaten most decimals of the scores beside it.`;
+  }
+  return `Shares come from the kernel; ${apart}`;
+}

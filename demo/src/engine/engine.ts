@@ -1,0 +1,110 @@
+// The one place that calls heed: opens an engine, answers the calls that a room asks for, times the first of them.
+
+import type { AttentionOptions, Capabilities, Heed } from "heed";
+
+export interface Tensor {
+  readonly data: Float32Array;
+  readonly shape: readonly number[];
+}
+
+export interface Call {
+  readonly q: Tensor;
+  readonly k: Tensor;
+  readonly v: Tensor;
+  readonly options: Omit<AttentionOptions, "return" | "keep" | "out">;
+}
+
+export interface Answer {
+  readonly output: Tensor;
+  readonly weights: Tensor;
+  readonly lse: Tensor;
+  readonly entropy: Tensor;
+}
+
+export type EngineStatus =
+  | { readonly kind: "loading" }
+  | { readonly kind: "ready"; readonly capabilities: Capabilities; readonly microseconds: number | null }
+  | { readonly kind: "failed"; readonly message: string };
+
+const TIMED_CALLS = 15;
+const QUIET_BEFORE_TIMING = 200;
+
+interface Request {
+  readonly calls: readonly Call[];
+  readonly answered: (answers: readonly Answer[]) => void;
+}
+
+export class Engine {
+  status: EngineStatus = { kind: "loading" };
+  onStatus: () => void = () => {};
+  /** undefined until it is open, and where it cannot be opened. */
+  heed: Heed | undefined;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #latest: Request | undefined;
+
+  async open(): Promise<void> {
+    try {
+      // Behind the first paint: the page explains itself before the engine is there.
+      const { createHeed } = await import("heed");
+      this.heed = await createHeed();
+      this.#become({ kind: "ready", capabilities: this.heed.capabilities, microseconds: null });
+      if (this.#latest !== undefined) await this.#answer(this.#latest);
+    } catch (error) {
+      this.#fail(error);
+    }
+  }
+
+  /** Answers when it can; a later request makes an unfinished earlier one void. */
+  ask(calls: readonly Call[], answered: Request["answered"]): void {
+    this.#latest = { calls, answered };
+    void this.#answer(this.#latest);
+  }
+
+  async #answer(request: Request): Promise<void> {
+    const { heed } = this;
+    const [first] = request.calls;
+    if (heed === undefined || first === undefined) return;
+    try {
+      const answers = await Promise.all(request.calls.map((call) => run(heed, call)));
+      if (request !== this.#latest) return;
+      request.answered(answers);
+      clearTimeout(this.#timer);
+      this.#timer = setTimeout(() => void this.#time(heed, first, request), QUIET_BEFORE_TIMING);
+    } catch (error) {
+      this.#fail(error);
+    }
+  }
+
+  /** The median of several calls, as a user would await them: the way to the worker and back is in it. */
+  async #time(heed: Heed, { q, k, v, options }: Call, request: Request): Promise<void> {
+    const times: number[] = [];
+    try {
+      for (let i = 0; i < TIMED_CALLS; i++) {
+        const start = performance.now();
+        await heed.attention(q, k, v, options);
+        times.push(performance.now() - start);
+      }
+    } catch (error) {
+      this.#fail(error);
+      return;
+    }
+    times.sort((a, b) => a - b);
+    const median = times[TIMED_CALLS >> 1];
+    if (request !== this.#latest || median === undefined) return;
+    this.#become({ kind: "ready", capabilities: heed.capabilities, microseconds: median * 1000 });
+  }
+
+  #fail(error: unknown): void {
+    const message = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+    this.#become({ kind: "failed", message });
+  }
+
+  #become(status: EngineStatus): void {
+    this.status = status;
+    this.onStatus();
+  }
+}
+
+function run(heed: Heed, { q, k, v, options }: Call): Promise<Answer> {
+  return heed.attention(q, k, v, { ...options, return: { weights: true, lse: true, entropy: true } });
+}

@@ -1,0 +1,78 @@
+// A room's state, field by field: its name in the address, how it is written there and what is accepted.
+
+import type { Codec } from "./store.js";
+
+export interface Field<T> {
+  readonly key: string;
+  readonly write: (value: T) => string;
+  /** undefined for what cannot be read: an address may come from anywhere. */
+  readonly read: (text: string) => T | undefined;
+}
+
+type Fields<S> = { readonly [K in keyof S]: Field<S[K]> };
+
+export function codecOf<S extends object>(
+  initial: S,
+  fields: Fields<S>,
+  consistent: (state: S) => S = (state) => state,
+): Codec<S> {
+  const names = Object.keys(initial).filter((name): name is Extract<keyof S, string> => name in fields);
+  return {
+    initial,
+    consistent,
+    toHash: (state) => {
+      const parts = new URLSearchParams();
+      for (const name of names) {
+        const { key, write } = fields[name];
+        const text = write(state[name]);
+        if (text !== write(initial[name])) parts.set(key, text);
+      }
+      const text = parts.toString();
+      return text === "" ? "" : `#${text}`;
+    },
+    fromHash: (hash) => {
+      const parts = new URLSearchParams(hash.replace(/^#/, ""));
+      const read: Partial<S> = {};
+      for (const name of names) {
+        const text = parts.get(fields[name].key);
+        const value = text === null ? undefined : fields[name].read(text);
+        if (value !== undefined) read[name] = value;
+      }
+      return read;
+    },
+  };
+}
+
+/** A number, brought within its bounds, with so many decimals at most. */
+export function number(key: string, least: number, most: number, decimals = 0): Field<number> {
+  return {
+    key,
+    write: (value) => String(Number(value.toFixed(decimals))),
+    read: (text) => {
+      const value = Number(text);
+      if (text.trim() === "" || !Number.isFinite(value)) return undefined;
+      return Number(Math.min(most, Math.max(least, value)).toFixed(decimals));
+    },
+  };
+}
+
+export function oneOf<T extends string>(key: string, values: readonly T[]): Field<T> {
+  return { key, write: (value) => value, read: (text) => values.find((value) => value === text) };
+}
+
+export function text(key: string, longest: number): Field<string> {
+  return { key, write: (value) => value, read: (written) => written.slice(0, longest) };
+}
+
+/** Whole numbers from zero on: "3.5.8". */
+export function wholes(key: string): Field<readonly number[]> {
+  return {
+    key,
+    write: (value) => value.join("."),
+    read: (written) =>
+      written
+        .split(".")
+        .filter((part) => /^\d{1,6}$/.test(part))
+        .map(Number),
+  };
+}

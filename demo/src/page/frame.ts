@@ -1,0 +1,34 @@
+// What every page does around its room: the theme, the line about the engine, links within the page.
+
+import "../../style/base.css";
+import "../../style/page.css";
+import "../../style/controls.css";
+import "../../style/matrix.css";
+import "../../style/arithmetic.css";
+import "../../style/picture.css";
+import type { Engine } from "../engine/engine.js";
+import { calm, find } from "../ui/dom.js";
+import { showStatus } from "./status.js";
+import { startTheme } from "./theme.js";
+
+export function startFrame(engine: Engine): void {
+  startTheme(find("#theme", HTMLButtonElement));
+  keepStateInLinks();
+  const [summary, details] = [find("#status-summary", HTMLElement), find("#status-details", HTMLElement)];
+  const warning = find("#warning", HTMLElement);
+  engine.onStatus = () => showStatus(engine.status, summary, details, warning);
+}
+
+/** Links within the page must not overwrite the state in the address. */
+function keepStateInLinks(): void {
+  for (const link of document.querySelectorAll<HTMLAnchorElement>('a[href^="#"]')) {
+    link.addEventListener("click", (event) => {
+      const target = document.querySelector<HTMLElement>(link.hash);
+      if (target === null) return;
+      event.preventDefault();
+      target.tabIndex = -1;
+      target.focus({ preventScroll: true });
+      target.scrollIntoView({ behavior: calm() ? "auto" : "smooth" });
+    });
+  }
+}

@@ -1,0 +1,44 @@
+// Numbers and tensors as source code, for heed and for PyTorch, and the two buttons that copy it.
+
+import { at, type Matrix } from "../model/matrix.js";
+import { copyFrom } from "./copy.js";
+import { h } from "./dom.js";
+
+/** The shortest decimal that single precision reads back as the same number. */
+export function single(value: number): string {
+  for (let digits = 1; digits < 9; digits++) {
+    const text = Number(value.toPrecision(digits));
+    if (Math.fround(text) === Math.fround(value)) return String(text);
+  }
+  return String(Math.fround(value));
+}
+
+/** Matrices of one shape below each other, one line for each row. */
+export function heedTensor(name: string, heads: readonly Matrix[], shape = shapeOf(heads)): string {
+  return `const ${name} = {\n  data: Float32Array.of(\n${lines(heads)},\n  ),\n  shape: [${shape.join(", ")}],\n};`;
+}
+
+export function torchTensor(name: string, heads: readonly Matrix[], shape = shapeOf(heads)): string {
+  return `${name} = torch.tensor([\n${lines(heads)},\n], dtype=torch.float32).view(${shape.join(", ")})`;
+}
+
+export function codeButtons(heedCode: () => string, torchCode: () => string): HTMLElement {
+  const heed = h("button", { type: "button", class: "button", "data-copy": "heed" }, "Copy as heed");
+  const torch = h("button", { type: "button", class: "button", "data-copy": "torch" }, "Copy as PyTorch");
+  heed.addEventListener("click", () => void copyFrom(heed, heedCode()));
+  torch.addEventListener("click", () => void copyFrom(torch, torchCode()));
+  return h("div", { class: "code-buttons" }, heed, torch);
+}
+
+function shapeOf(heads: readonly Matrix[]): readonly number[] {
+  return [1, heads.length, heads[0]?.rows ?? 0, heads[0]?.cols ?? 0];
+}
+
+function lines(heads: readonly Matrix[]): string {
+  const rows = heads.flatMap((matrix) =>
+    Array.from({ length: matrix.rows }, (_, row) =>
+      Array.from({ length: matrix.cols }, (_, col) => single(at(matrix, row, col))).join(", "),
+    ),
+  );
+  return rows.map((row) => `    ${row}`).join(",\n");
+}

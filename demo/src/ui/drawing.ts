@@ -1,0 +1,180 @@
+// A part of the page as one SVG that stands alone: boxes, text and drawings with the colours that they have on the screen.
+
+import { svg } from "./dom.js";
+
+const MARGIN = 16;
+/** What a picture is drawn without. */
+const LEFT_OUT = "input, textarea, select, fieldset, .picture-tools, .as-table, .spoken, math";
+const SVG_STYLES = [
+  "fill",
+  "stroke",
+  "stroke-width",
+  "stroke-dasharray",
+  "stroke-linecap",
+  "stroke-linejoin",
+  "opacity",
+  "font-size",
+  "font-family",
+  "font-weight",
+  "text-anchor",
+  "dominant-baseline",
+] as const;
+
+interface Pen {
+  readonly into: SVGSVGElement;
+  /** The picture's own top left corner, in the coordinates of the window. */
+  readonly left: number;
+  readonly top: number;
+  right: number;
+  bottom: number;
+}
+
+export function drawingOf(root: HTMLElement): SVGSVGElement {
+  const box = root.getBoundingClientRect();
+  const into = svg("svg", { xmlns: "http://www.w3.org/2000/svg" });
+  const pen: Pen = { into, left: box.left - MARGIN, top: box.top - MARGIN, right: box.right, bottom: box.bottom };
+  const ground = svg("rect", { fill: hex(getComputedStyle(document.body).backgroundColor) });
+  into.append(ground);
+  drawElement(root, pen);
+  const [width, height] = [Math.ceil(pen.right - pen.left + MARGIN), Math.ceil(pen.bottom - pen.top + MARGIN)];
+  for (const element of [into, ground]) {
+    element.setAttribute("width", String(width));
+    element.setAttribute("height", String(height));
+  }
+  into.setAttribute("viewBox", `0 0 ${width} ${height}`);
+  return into;
+}
+
+function drawElement(element: Element, pen: Pen): void {
+  if (element.matches(LEFT_OUT) || !element.checkVisibility({ visibilityProperty: true })) return;
+  if (element instanceof SVGSVGElement) {
+    drawSvg(element, pen);
+    return;
+  }
+  const style = getComputedStyle(element);
+  drawBox(element, style, pen);
+  for (const child of element.childNodes) {
+    if (child instanceof Element) drawElement(child, pen);
+    else if (child instanceof Text && element instanceof HTMLElement) drawText(child, element, style, pen);
+  }
+}
+
+function drawBox(element: Element, style: CSSStyleDeclaration, pen: Pen): void {
+  const box = element.getBoundingClientRect();
+  const fill = hex(style.backgroundColor);
+  const hatched = style.backgroundImage.includes("gradient");
+  if (box.width === 0 || (fill === "none" && !hatched)) return;
+  reach(box, pen);
+  const [x, y] = [box.left - pen.left, box.top - pen.top];
+  const rx = Number.parseFloat(style.borderTopLeftRadius) || 0;
+  pen.into.append(svg("rect", { x, y, width: box.width, height: box.height, rx, fill }));
+  if (!hatched) return;
+  const stroke = hex(style.color);
+  const line = { x1: x, y1: y + box.height, x2: x + box.width, y2: y, stroke, "stroke-width": 0.5, opacity: 0.6 };
+  pen.into.append(svg("line", line));
+}
+
+function drawText(text: Text, parent: HTMLElement, style: CSSStyleDeclaration, pen: Pen): void {
+  const size = Number.parseFloat(style.fontSize);
+  if (size < 1 || text.data.trim() === "") return;
+  const look = {
+    fill: hex(style.color),
+    "font-size": size,
+    "font-family": style.fontFamily,
+    "font-weight": style.fontWeight,
+    "font-style": style.fontStyle,
+    "dominant-baseline": "central",
+  };
+  const upright = style.writingMode === "horizontal-tb";
+  for (const { words, box } of linesOf(text)) {
+    const shown = cut(words, parent, upright);
+    reach(box, pen);
+    const [middle, centre] = [(box.top + box.bottom) / 2 - pen.top, (box.left + box.right) / 2 - pen.left];
+    const place = upright
+      ? { x: box.left - pen.left, y: middle }
+      : { transform: `translate(${centre} ${box.bottom - pen.top}) rotate(-90)` };
+    pen.into.append(svg("text", { ...look, ...place }, document.createTextNode(shown)));
+  }
+}
+
+/** Words beside each other, with the box around them. */
+function linesOf(text: Text): { readonly words: string; readonly box: DOMRect }[] {
+  const lines: { words: string; box: DOMRect }[] = [];
+  const range = document.createRange();
+  for (const { 0: word, index } of text.data.matchAll(/\S+/g)) {
+    range.setStart(text, index);
+    range.setEnd(text, index + word.length);
+    const box = range.getBoundingClientRect();
+    if (box.width === 0) continue;
+    const last = lines.at(-1);
+    if (last !== undefined && Math.abs(last.box.top - box.top) < 2) {
+      last.words += ` ${word}`;
+      last.box = new DOMRect(last.box.left, last.box.top, box.right - last.box.left, last.box.height);
+    } else {
+      lines.push({ words: word, box });
+    }
+  }
+  return lines;
+}
+
+/** As the page cuts it where it is too long. */
+function cut(words: string, parent: HTMLElement, upright: boolean): string {
+  const [room, length] = upright
+    ? [parent.clientWidth, parent.scrollWidth]
+    : [parent.clientHeight, parent.scrollHeight];
+  if (room === 0 || length <= room + 1) return words;
+  return `${words.slice(0, Math.max(1, Math.floor((words.length * room) / length) - 1))}…`;
+}
+
+function drawSvg(element: SVGSVGElement, pen: Pen): void {
+  const box = element.getBoundingClientRect();
+  reach(box, pen);
+  const copy = element.cloneNode(true);
+  if (!(copy instanceof SVGSVGElement)) return;
+  const originals = element.querySelectorAll("*");
+  copy.querySelectorAll("*").forEach((part, index) => {
+    const original = originals[index];
+    if (original === undefined) return;
+    const style = getComputedStyle(original);
+    for (const name of SVG_STYLES) {
+      const value = style.getPropertyValue(name);
+      part.setAttribute(name, name === "fill" || name === "stroke" ? hex(value) : value);
+    }
+    part.removeAttribute("class");
+  });
+  copy.removeAttribute("class");
+  const place = { x: box.left - pen.left, y: box.top - pen.top, width: box.width, height: box.height };
+  for (const [name, value] of Object.entries(place)) copy.setAttribute(name, String(value));
+  pen.into.append(copy);
+}
+
+function reach(box: DOMRect, pen: Pen): void {
+  pen.right = Math.max(pen.right, box.right);
+  pen.bottom = Math.max(pen.bottom, box.bottom);
+}
+
+const known = new Map<string, string>();
+const dot = pixel();
+
+function pixel(): CanvasRenderingContext2D | null {
+  const canvas = document.createElement("canvas");
+  canvas.width = 1;
+  canvas.height = 1;
+  return canvas.getContext("2d", { willReadFrequently: true });
+}
+
+/** Any CSS colour as "#rrggbb", which every program that reads SVG knows; "none" for a transparent one. */
+function hex(colour: string): string {
+  const before = known.get(colour);
+  if (before !== undefined) return before;
+  if (colour === "none" || colour.startsWith("url(")) return "none";
+  if (dot === null) return colour;
+  dot.clearRect(0, 0, 1, 1);
+  dot.fillStyle = colour;
+  dot.fillRect(0, 0, 1, 1);
+  const [red = 0, green = 0, blue = 0, alpha = 0] = dot.getImageData(0, 0, 1, 1).data;
+  const found =
+    alpha === 0 ? "none" : `#${[red, green, blue].map((part) => part.toString(16).padStart(2, "0")).join("")}`;
+  known.set(colour, found);
+  return found;
+}

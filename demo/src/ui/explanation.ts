@@ -1,0 +1,50 @@
+// One number taken apart: the terms it is the sum of, where they stand, and what they add up to. Pure; drawn by readout.ts.
+
+import { exact } from "./numbers.js";
+
+export interface Term {
+  readonly label: string;
+  readonly figures: readonly string[];
+  /** Contributes nothing. */
+  readonly faint?: boolean;
+  /** The one that the cell is about. */
+  readonly own?: boolean;
+}
+
+/** What to light up: a row or a column of the matrix with this name, or the cell where both are given. */
+export interface NamedLight {
+  readonly name: string;
+  readonly row?: number;
+  readonly col?: number;
+}
+
+export interface Explanation {
+  readonly subject: string;
+  readonly sentence: string;
+  readonly head: readonly string[];
+  readonly terms: readonly Term[];
+  /** The last line of the calculation, ending in the result. */
+  readonly last: string;
+  readonly result: number;
+  /** The kernel's number for the same cell. */
+  readonly kernel?: number;
+  readonly lights: readonly NamedLight[];
+  /** For cells that can be changed. */
+  readonly editable?: boolean;
+}
+
+/** A dot product written out. */
+export function products(
+  names: readonly string[],
+  left: (index: number) => number,
+  right: (index: number) => number,
+  head: readonly string[],
+): Pick<Explanation, "head" | "terms" | "last"> {
+  let sum = 0;
+  const terms = names.map((label, index) => {
+    const [a, b] = [left(index), right(index)];
+    sum += a * b;
+    return { label, figures: [exact(a), exact(b), exact(a * b)], faint: a * b === 0 };
+  });
+  return { head: [...head, "product"], terms, last: `sum = ${exact(sum)}` };
+}

@@ -1,0 +1,219 @@
+// <heed-chart>: lines over a logarithmic or even axis, with a cursor that the pointer and the keyboard move, and a table behind it.
+
+import { h, svg } from "./dom.js";
+import { exact } from "./numbers.js";
+
+export interface Series {
+  readonly name: string;
+  readonly values: readonly number[];
+  readonly tone: "query" | "key" | "value" | "share" | "soft";
+  /** A law to compare with, rather than something measured. */
+  readonly dashed?: boolean;
+}
+
+export interface ChartView {
+  readonly label: string;
+  readonly x: { readonly name: string; readonly values: readonly number[]; readonly log: boolean };
+  readonly y: { readonly name: string; readonly most: number; readonly log?: boolean; readonly least?: number };
+  readonly series: readonly Series[];
+  /** Index into x. */
+  readonly cursor: number;
+}
+
+const [TOP, RIGHT, BOTTOM, LEFT] = [26, 14, 40, 44];
+/** Pixels, as in picture.css. */
+const HEIGHT = 236;
+const SMALL = 460;
+
+export class HeedChart extends HTMLElement {
+  choose: (index: number) => void = () => {};
+  #view: ChartView | undefined;
+  #svg = svg("svg", { "aria-hidden": "true" });
+  #stage = h("div", { class: "chart-stage", tabindex: 0, role: "slider" }, this.#svg);
+  #keys = h("ul", { class: "chart-keys" });
+  #table = h("table");
+  #width = 0;
+
+  connectedCallback(): void {
+    if (this.firstChild !== null) return;
+    this.append(
+      this.#keys,
+      this.#stage,
+      h("details", { class: "as-table" }, h("summary", {}, "The same as a table"), h("div", {}, this.#table)),
+    );
+    this.#stage.addEventListener("pointerdown", (event) => this.#pointed(event));
+    this.#stage.addEventListener("pointermove", (event) => {
+      if (event.buttons > 0) this.#pointed(event);
+    });
+    this.#stage.addEventListener("keydown", (event) => this.#key(event));
+    new ResizeObserver(() => {
+      if (this.#width !== this.#stage.clientWidth) this.#draw();
+    }).observe(this.#stage);
+  }
+
+  show(view: ChartView): void {
+    this.#view = view;
+    this.#draw();
+    this.#describe(view);
+  }
+
+  #pointed(event: PointerEvent): void {
+    const view = this.#view;
+    if (view === undefined) return;
+    const at = event.clientX - this.#stage.getBoundingClientRect().left;
+    const distances = view.x.values.map((value) => Math.abs(this.#x(view, value) - at));
+    this.choose(distances.indexOf(Math.min(...distances)));
+  }
+
+  #key(event: KeyboardEvent): void {
+    const view = this.#view;
+    if (view === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
+    const last = view.x.values.length - 1;
+    const goals: Readonly<Record<string, number>> = {
+      ArrowRight: view.cursor + 1,
+      ArrowUp: view.cursor + 1,
+      ArrowLeft: view.cursor - 1,
+      ArrowDown: view.cursor - 1,
+      Home: 0,
+      End: last,
+    };
+    const goal = goals[event.key];
+    if (goal === undefined) return;
+    event.preventDefault();
+    this.choose(Math.min(last, Math.max(0, goal)));
+  }
+
+  #x({ x }: ChartView, value: number): number {
+    return LEFT + part(value, x.values[0] ?? 0, x.values.at(-1) ?? 1, x.log) * (this.#width - LEFT - RIGHT);
+  }
+
+  #y({ y }: ChartView, value: number): number {
+    const height = HEIGHT - TOP - BOTTOM;
+    return TOP + height * (1 - Math.min(1, Math.max(0, part(value, y.least ?? 0, y.most, y.log === true))));
+  }
+
+  #draw(): void {
+    const view = this.#view;
+    this.#width = this.#stage.clientWidth;
+    if (view === undefined || this.#width === 0) return;
+    this.#svg.setAttribute("viewBox", `0 0 ${this.#width} ${HEIGHT}`);
+    this.#svg.replaceChildren(...this.#axes(view), ...this.#cursor(view), ...this.#lines(view));
+    this.#keys.replaceChildren(
+      ...view.series.map(({ name, tone, dashed, values }) =>
+        h(
+          "li",
+          { class: `tone-${tone}` },
+          h("i", { class: dashed === true ? "dashed" : undefined }),
+          `${name} `,
+          h("b", {}, exact(values[view.cursor] ?? Number.NaN, 2)),
+        ),
+      ),
+    );
+  }
+
+  #axes(view: ChartView): SVGElement[] {
+    const bottom = HEIGHT - BOTTOM;
+    const everyOther = this.#width < SMALL ? 2 : 1;
+    const ticks = ticksOf(view.x.values, view.x.log).filter((_, index) => index % everyOther === 0);
+    const rises = view.y.log === true ? powers(view.y.least ?? 1, view.y.most) : evenSteps(view.y.most);
+    return [
+      ...rises.flatMap((value) => {
+        const y = this.#y(view, value);
+        const line = svg("line", { class: "chart-rule", x1: LEFT, x2: this.#width - RIGHT, y1: y, y2: y });
+        return [line, label({ class: "chart-tick", x: LEFT - 7, y: y + 4, "text-anchor": "end" }, exact(value, 3))];
+      }),
+      ...ticks.map((value) =>
+        label(
+          { class: "chart-tick", x: this.#x(view, value), y: bottom + 17, "text-anchor": "middle" },
+          exact(value, 2),
+        ),
+      ),
+      label({ class: "chart-name", x: this.#width - RIGHT, y: HEIGHT - 4, "text-anchor": "end" }, view.x.name),
+      label({ class: "chart-name", x: 2, y: 12 }, view.y.name),
+    ];
+  }
+
+  #cursor(view: ChartView): SVGElement[] {
+    const x = this.#x(view, view.x.values[view.cursor] ?? 0);
+    return [svg("line", { class: "chart-cursor", x1: x, x2: x, y1: TOP - 4, y2: HEIGHT - BOTTOM })];
+  }
+
+  #lines(view: ChartView): SVGElement[] {
+    return view.series.flatMap(({ values, tone, dashed }) => {
+      const points = values.map(
+        (value, index) => `${this.#x(view, view.x.values[index] ?? 0)},${this.#y(view, value)}`,
+      );
+      const line = svg("polyline", {
+        class: `chart-line tone-${tone}${dashed === true ? " dashed" : ""}`,
+        points: points.join(" "),
+      });
+      const [cx, cy] = points[view.cursor]?.split(",") ?? [];
+      return dashed === true ? [line] : [line, svg("circle", { class: `chart-dot tone-${tone}`, r: 4, cx, cy })];
+    });
+  }
+
+  #describe(view: ChartView): void {
+    const { x, series, cursor } = view;
+    const said = series.map(({ name, values }) => `${name} ${exact(values[cursor] ?? Number.NaN, 2)}`);
+    const attributes = {
+      "aria-label": view.label,
+      "aria-valuemin": x.values[0] ?? 0,
+      "aria-valuemax": x.values.at(-1) ?? 0,
+      "aria-valuenow": x.values[cursor] ?? 0,
+      "aria-valuetext": `${x.name} ${exact(x.values[cursor] ?? 0, 2)}: ${said.join(", ")}`,
+    };
+    for (const [name, value] of Object.entries(attributes)) this.#stage.setAttribute(name, String(value));
+    this.#table.replaceChildren(
+      h("caption", {}, view.label),
+      h(
+        "thead",
+        {},
+        h("tr", {}, ...[x.name, ...series.map(({ name }) => name)].map((name) => h("th", { scope: "col" }, name))),
+      ),
+      h(
+        "tbody",
+        {},
+        ...x.values.map((value, index) =>
+          h(
+            "tr",
+            { class: index === cursor ? "own" : undefined },
+            h("th", { scope: "row" }, exact(value, 3)),
+            ...series.map(({ values }) => h("td", {}, exact(values[index] ?? Number.NaN))),
+          ),
+        ),
+      ),
+    );
+  }
+}
+
+/** Where a value lies between two others, from 0 to 1. */
+function part(value: number, least: number, most: number, log: boolean): number {
+  if (log) return (Math.log(Math.max(value, Number.MIN_VALUE)) - Math.log(least)) / (Math.log(most) - Math.log(least));
+  return (value - least) / (most - least);
+}
+
+/** About five round steps from zero. */
+function evenSteps(most: number): readonly number[] {
+  const rough = most / 4;
+  const unit = 10 ** Math.floor(Math.log10(rough));
+  const step = [1, 2, 2.5, 5, 10].map((times) => times * unit).find((candidate) => candidate >= rough) ?? rough;
+  return Array.from({ length: Math.floor(most / step + 1e-9) + 1 }, (_, index) => index * step);
+}
+
+function powers(least: number, most: number): readonly number[] {
+  const first = Math.ceil(Math.log10(least) - 1e-9);
+  return Array.from({ length: Math.floor(Math.log10(most) + 1e-9) - first + 1 }, (_, index) => 10 ** (first + index));
+}
+
+/** Those values of the axis that are round: powers of two, or of ten. */
+function ticksOf(values: readonly number[], log: boolean): readonly number[] {
+  if (!log) return values;
+  const round = values.filter((value) => Number.isInteger(Math.log2(value)) && value >= 1);
+  return (values[0] ?? 1) >= 1 ? round : powers(values[0] ?? 1, values.at(-1) ?? 1);
+}
+
+function label(attributes: Readonly<Record<string, string | number>>, text: string): SVGTextElement {
+  return svg("text", attributes, document.createTextNode(text));
+}
+
+customElements.define("heed-chart", HeedChart);

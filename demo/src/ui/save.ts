@@ -1,0 +1,46 @@
+// Hands a picture or its numbers to the reader as a file.
+
+import { drawingOf } from "./drawing.js";
+
+const PIXELS_PER_POINT = 2;
+
+export function saveSvg(name: string, picture: HTMLElement): void {
+  save(`${name}.svg`, new Blob([textOf(picture)], { type: "image/svg+xml" }));
+}
+
+export async function savePng(name: string, picture: HTMLElement): Promise<void> {
+  const image = new Image();
+  image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(textOf(picture))}`;
+  await image.decode();
+  const canvas = document.createElement("canvas");
+  canvas.width = image.naturalWidth * PIXELS_PER_POINT;
+  canvas.height = image.naturalHeight * PIXELS_PER_POINT;
+  canvas.getContext("2d")?.drawImage(image, 0, 0, canvas.width, canvas.height);
+  const blob = await new Promise<Blob | null>((done) => {
+    canvas.toBlob(done, "image/png");
+  });
+  if (blob === null) throw new Error(`a picture of ${canvas.width} × ${canvas.height} pixels is too large here`);
+  save(`${name}.png`, blob);
+}
+
+/** Infinity and NaN, which JSON lacks, become words. */
+export function saveJson(name: string, data: unknown): void {
+  const text = JSON.stringify(
+    data,
+    (_key, value: unknown) => (typeof value === "number" && !Number.isFinite(value) ? String(value) : value),
+    1,
+  );
+  save(`${name}.json`, new Blob([`${text}\n`], { type: "application/json" }));
+}
+
+function textOf(picture: HTMLElement): string {
+  return new XMLSerializer().serializeToString(drawingOf(picture));
+}
+
+function save(name: string, blob: Blob): void {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(blob);
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+}

@@ -1,0 +1,31 @@
+// Code copied from the demo, run as a person would run it.
+
+import { execFile } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import type { Page } from "playwright";
+
+const run = promisify(execFile);
+
+/** Presses the button and reads the clipboard. */
+export async function copied(page: Page, kind: "heed" | "torch"): Promise<string> {
+  await page.locator(`[data-copy="${kind}"]`).click();
+  await page.locator(`[data-copy="${kind}"]`, { hasText: "Copied" }).waitFor();
+  return page.evaluate(() => navigator.clipboard.readText());
+}
+
+/** The copied code against the built package, with one line more that prints all numbers. */
+export async function runUnderNode(code: string): Promise<number[]> {
+  const folder = mkdtempSync(join(tmpdir(), "heed-copied-"));
+  try {
+    const built = new URL("../../../dist/index.js", import.meta.url).href;
+    const print = 'process.stdout.write("\\n" + JSON.stringify([...output.data]));\n';
+    writeFileSync(join(folder, "copied.mjs"), code.replace('"heed"', JSON.stringify(built)) + print);
+    const { stdout } = await run(process.execPath, [join(folder, "copied.mjs")], { timeout: 20_000 });
+    return JSON.parse(stdout.slice(stdout.lastIndexOf("\n")));
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,81 @@
+// What must hold on every page of the demo, whatever room it is.
+
+import { brotliCompressSync, constants } from "node:zlib";
+import type { Page } from "playwright";
+import { describe, expect, test } from "vitest";
+import { PAGES } from "../../../demo/frame.js";
+import { axeFindings, demoInChromium, LOOKS } from "./chromium.js";
+import { kernelAnswered } from "./page.js";
+
+/** As a host may do it on the fly; the best quality takes seconds a file. */
+const FAST = { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } };
+const MOST_BYTES = 300_000;
+
+const { open, site } = demoInChromium();
+
+async function timed(page: Page): Promise<void> {
+  await kernelAnswered(page);
+  await expect.poll(() => page.locator("#status-summary").textContent()).toContain("µs");
+}
+
+describe.each(PAGES.map(({ file, name }) => [name, file] as const))("the page %s", (name, file) => {
+  test.each(LOOKS)("has nothing that axe objects to, and is not too wide: %o", async ({ width, colorScheme }) => {
+    const page = await open(file, { viewport: { width, height: 800 }, colorScheme });
+    await kernelAnswered(page);
+    expect(await axeFindings(page)).toEqual([]);
+    const wider = await page.evaluate(
+      () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
+    );
+    expect(wider).toBeLessThanOrEqual(0);
+  });
+
+  test.each([360, 1280])("does not jump while it comes up, at a width of %i", async (width) => {
+    const page = await open(file, { viewport: { width, height: 860 }, reducedMotion: "no-preference" });
+    await timed(page);
+    const moved = await page.evaluate(
+      () =>
+        new Promise<number>((done) => {
+          let sum = 0;
+          new PerformanceObserver((list) => {
+            for (const entry of list.getEntries()) sum += "value" in entry ? Number(entry.value) : 0;
+          }).observe({ type: "layout-shift", buffered: true });
+          setTimeout(() => done(sum), 300);
+        }),
+    );
+    expect(moved).toBeLessThan(0.02);
+  });
+
+  test("weighs less than 300 kB before anybody touches it, engine included", async () => {
+    const page = await open();
+    const addresses = new Set<string>();
+    page.on("response", (response) => addresses.add(response.url()));
+    await page.goto(site().plain + file);
+    await timed(page);
+    const files = [...addresses].filter((address) => address.startsWith("http"));
+    const sizes = files.map(
+      async (address) => brotliCompressSync(Buffer.from(await (await fetch(address)).arrayBuffer()), FAST).length,
+    );
+    const total = (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
+    // Not less than the engine alone: else the page was not counted.
+    expect(total).toBeGreaterThan(50_000);
+    expect(total).toBeLessThan(MOST_BYTES);
+  });
+
+  test("says so where the kernels cannot run, and still explains", async () => {
+    const page = await open(file, { before: () => Reflect.deleteProperty(globalThis, "WebAssembly") });
+    const warning = page.locator("#warning");
+    await warning.waitFor();
+    expect(await warning.textContent()).toMatch(/did not start here.*HeedError: .+own arithmetic/);
+    expect(await page.locator("heed-matrix td[data-row]:visible").count()).toBeGreaterThan(5);
+    expect(await page.locator(".readout-result").textContent()).toMatch(/\d/);
+  });
+
+  test("is where the links of the other pages lead, in a subfolder too", async () => {
+    const other = PAGES.find((page) => page.file !== file);
+    const page = await open(other?.file);
+    await page.getByRole("navigation", { name: "Rooms" }).getByRole("link", { name }).click();
+    await page.locator(".rooms a[aria-current]", { hasText: name }).waitFor();
+    await kernelAnswered(page);
+    expect(page.url().startsWith(site().isolated)).toBe(true);
+  });
+});

@@ -1,0 +1,210 @@
+// Room 5 in real Chromium: masks chosen and painted, and the shares and costs that must follow.
+
+import type { Page } from "playwright";
+import { describe, expect, test } from "vitest";
+import { attention, type ReferenceOptions } from "../../../web/src/reference/index.js";
+import { demoInChromium } from "./chromium.js";
+import { copied, runUnderNode } from "./copied.js";
+import { compare, HALF_OF_FOUR_DECIMALS, total } from "./numbers.js";
+import { hover, kernelAnswered, readMatrix, readTold } from "./page.js";
+import { jsonOf } from "./saved.js";
+
+const { open } = demoInChromium();
+
+const pair = (page: Page, row: number, col: number) =>
+  page.locator(`heed-mask td[data-row="${row}"][data-col="${col}"]`);
+
+/** The grid as a screen reader reads it. */
+async function grid(page: Page): Promise<boolean[][]> {
+  const rows = await page.locator("heed-mask tbody tr").all();
+  return Promise.all(
+    rows.map(async (row) => (await row.locator("td").allTextContents()).map((text) => text === "sees")),
+  );
+}
+
+interface Numbers {
+  readonly q: number[][];
+  readonly k: number[][];
+  readonly scale: number;
+}
+
+async function expected(page: Page, options: ReferenceOptions) {
+  const { q, k, scale } = await jsonOf<Numbers>(page, "shares");
+  const tensor = (rows: number[][]) => ({
+    data: Float64Array.from(rows.flat()),
+    shape: [1, 1, rows.length, rows[0]?.length ?? 0],
+  });
+  return attention(tensor(q), tensor(k), tensor(k), { scale, ...options });
+}
+
+const inSix = [0, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2];
+const PRESETS: readonly (readonly [string, ReferenceOptions, (i: number, j: number) => boolean])[] = [
+  ["Everything", {}, () => true],
+  ["Causal", { causal: true }, (i, j) => j <= i],
+  ["Causal with a cache", { causal: "lower-right" }, (i, j) => j <= i + 8],
+  ["Sliding window", { causal: true, window: [3, 0] }, (i, j) => j <= i && j >= i - 3],
+  [
+    "Documents",
+    { causal: true, cuSeqlensQ: [0, 5, 9, 12], cuSeqlensK: [0, 5, 9, 12] },
+    (i, j) => j <= i && inSix[i] === inSix[j],
+  ],
+  ["Padding", { qLengths: [9], kvLengths: [9] }, (i, j) => i < 9 && j < 9],
+  ["Prefix", {}, (i, j) => j <= i || j < 5],
+  ["Blocks", {}, (i, j) => j <= i && (j < 3 || Math.floor(i / 3) - Math.floor(j / 3) <= 1)],
+  ["A row that sees nothing", {}, (i) => i !== 6],
+];
+
+describe("the examples", () => {
+  test.each(PRESETS)("%s", async (name, options, rule) => {
+    const page = await open("masks.html");
+    await page.getByRole("button", { name, exact: true }).click();
+    await kernelAnswered(page);
+    const seen = await grid(page);
+    seen.forEach((row, i) => {
+      row.forEach((sees, j) => {
+        expect(sees, `${i} ${j}`).toBe(rule(i, j));
+      });
+    });
+    const shape = [1, 1, seen.length, seen[0]?.length ?? 0];
+    // Where the reference knows the structure by name, it is not told by mask.
+    const told = Object.keys(options).length > 0 ? options : { mask: { data: seen.flat(), shape } };
+    const { weights } = await expected(page, told);
+    compare(await readMatrix(page, "A"), weights.data);
+  });
+});
+
+describe("paint", () => {
+  test("a drag hides the pairs under it, and the address keeps them", async () => {
+    const page = await open("masks.html#causal=none");
+    const [from, to] = [await pair(page, 2, 3).boundingBox(), await pair(page, 2, 6).boundingBox()];
+    if (from === null || to === null) throw new Error("no grid");
+    await page.mouse.move(from.x + 8, from.y + 8);
+    await page.mouse.down();
+    await page.mouse.move(to.x + 8, to.y + 8, { steps: 12 });
+    await page.mouse.up();
+    const hidden = async (): Promise<string[]> =>
+      (await grid(page)).flatMap((row, i) => row.flatMap((sees, j) => (sees ? [] : [`${i} ${j}`])));
+    expect(await hidden()).toEqual(["2 3", "2 4", "2 5", "2 6"]);
+    await page.reload();
+    expect(await hidden()).toEqual(["2 3", "2 4", "2 5", "2 6"]);
+    await page.getByText("Wipe off the paint").click();
+    expect(await hidden()).toEqual([]);
+  });
+
+  test("the keyboard walks the grid and paints with the space bar; the rules are told", async () => {
+    const page = await open("masks.html#left=2");
+    await pair(page, 0, 0).focus();
+    for (const key of ["ArrowDown", "ArrowDown", "ArrowDown", "ArrowRight", "ArrowRight", " "])
+      await page.keyboard.press(key);
+    expect((await grid(page))[3]?.slice(0, 5)).toEqual([false, true, false, true, false]);
+    const told = await readTold(page);
+    expect(told.subject).toBe("q4 sees k3?");
+    expect(told.result).toBe(0);
+    const rules = await page.locator(".readout tbody tr").allTextContents();
+    expect(rules).toEqual(["causal3 ≤ 4yes", "window2 to …yes", "painthidden by handno"]);
+  });
+
+  test("a finger paints as well", async () => {
+    const page = await open("masks.html#causal=none", { viewport: { width: 360, height: 740 }, hasTouch: true });
+    await pair(page, 4, 4).tap();
+    expect((await grid(page))[4]?.[4]).toBe(false);
+  });
+});
+
+test("with fewer queries than keys the two alignments differ", async () => {
+  const page = await open("masks.html#L=2&S=5");
+  const count = async (): Promise<number[]> => (await grid(page)).map((row) => row.filter(Boolean).length);
+  expect(await count()).toEqual([4, 5]);
+  await page.getByRole("radio", { name: "upper left" }).check();
+  expect(await count()).toEqual([1, 2]);
+});
+
+describe("ways to hide", () => {
+  const sums = async (page: Page): Promise<number[]> =>
+    (await readMatrix(page, "sum")).map(([sum]) => sum ?? Number.NaN);
+
+  test("after the softmax, shares are lost: rows no longer add up to one", async () => {
+    const page = await open("masks.html#hiding=after");
+    await kernelAnswered(page);
+    const { weights } = await expected(page, {});
+    const seen = (await grid(page)).flat();
+    compare(
+      await readMatrix(page, "A"),
+      weights.data.map((share, index) => (seen[index] === true ? share : 0)),
+    );
+    const shown = await sums(page);
+    expect(shown[0]).toBeLessThan(0.9);
+    expect(shown[11]).toBe(1);
+  });
+
+  test("a large negative number fails where a row sees nothing: all of it is heard", async () => {
+    const blind = "masks.html#L=3&S=4&causal=none&hide=4.5.6.7";
+    const page = await open(`${blind}&hiding=minus`);
+    await kernelAnswered(page);
+    const { weights } = await expected(page, {});
+    compare((await readMatrix(page, "A")).slice(1, 2), weights.data.slice(4, 8));
+    await page.getByRole("radio", { name: "−∞ before the softmax" }).check();
+    await kernelAnswered(page);
+    expect((await readMatrix(page, "A"))[1]).toEqual([0, 0, 0, 0]);
+    expect(await sums(page)).toEqual([1, 0, 1]);
+  });
+
+  test("a share and a sum tell what they come from", async () => {
+    const page = await open("masks.html");
+    await kernelAnswered(page);
+    await hover(page, "A", 4, 2);
+    const share = await readTold(page);
+    const powers = share.terms.map(([score = Number.NaN]) => Math.exp(score));
+    expect(powers.slice(5)).toEqual([0, 0, 0, 0, 0, 0, 0]);
+    // Scores are told with three decimals.
+    expect(Math.abs((powers[2] ?? Number.NaN) / total(powers) - share.result)).toBeLessThan(0.001);
+    await hover(page, "sum", 4, 0);
+    const sum = await readTold(page);
+    expect(Math.abs(total(sum.terms.map(([part]) => part ?? Number.NaN)) - 1)).toBeLessThanOrEqual(
+      12 * HALF_OF_FOUR_DECIMALS,
+    );
+  });
+});
+
+describe("costs", () => {
+  test("of a causal mask in tiles of 4, counted by hand", async () => {
+    const page = await open("masks.html#tile=4&N=4096");
+    const text = await page.locator('[data-picture="cost"]').innerText();
+    expect(text).toContain("Of 9 tiles here: 3 skipped, 3 whole, 3 mixed.");
+    const rows = await page.locator(".cost tbody tr").allTextContents();
+    // 2 products x 12 heads x 4096² pairs x 64 = 25.77e9; 6 of 9 tiles; 78 of 144 pairs.
+    expect(rows).toEqual(["no mask144100 %25.8 billion", "in tiles9667 %17.2 billion", "seen7854 %14.0 billion"]);
+    // 12 x 4096² x 4 bytes; 12 x 4096 x 2 x 4.
+    expect(text).toMatch(/805 MB[\s\S]*393 kB/);
+  });
+
+  test("the structures are timed here, and it can be stopped", async () => {
+    const page = await open("masks.html#N=256");
+    await kernelAnswered(page);
+    const start = page.getByRole("button", { name: "Time it on this device" });
+    await start.click();
+    await page.locator(".race [role=status]", { hasText: "Best of three" }).waitFor();
+    expect(await page.locator(".laps tbody tr").count()).toBe(5);
+    for (const time of await page.locator(".laps td:nth-child(2)").allTextContents())
+      expect(time).toMatch(/^\d+(\.\d)? ms$/);
+    await page.getByLabel("Tokens N").fill("4");
+    await start.click();
+    await page.getByRole("button", { name: "Stop" }).click();
+    await page.locator(".race [role=status]", { hasText: "Stopped" }).waitFor();
+  });
+});
+
+test.each(["masks.html#L=3&S=5&left=1", "masks.html#L=4&S=4&cuts=2&pad=1", "masks.html#L=3&S=3&hiding=minus"])(
+  "the copied heed call of %s runs and gives the shares on the page",
+  async (path) => {
+    const page = await open(path, { permissions: ["clipboard-read", "clipboard-write"] });
+    await kernelAnswered(page);
+    compare(await readMatrix(page, "A"), await runUnderNode(await copied(page, "heed")));
+  },
+);
+
+test("an address with nonsense in it is read as far as it makes sense", async () => {
+  const page = await open("masks.html#L=99&S=x&causal=sideways&cuts=-1.0.3.77&pad=40&hide=1.9999.z&tile=0&N=12");
+  await kernelAnswered(page);
+  expect(await grid(page)).toHaveLength(16);
+});

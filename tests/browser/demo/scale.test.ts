@@ -1,0 +1,181 @@
+// Room 3 in real Chromium: what a person does with scale and temperature, and the numbers that must follow.
+
+import type { Page } from "playwright";
+import { describe, expect, test } from "vitest";
+import { attention } from "../../../web/src/reference/index.js";
+import { demoInChromium } from "./chromium.js";
+import { copied, runUnderNode } from "./copied.js";
+import { compare, HALF_OF_FOUR_DECIMALS, halfOfCell, total } from "./numbers.js";
+import { cell, hover, kernelAnswered, readMatrix, readNumber, readTold } from "./page.js";
+import { jsonOf, saved } from "./saved.js";
+
+const { open } = demoInChromium();
+
+interface Row {
+  readonly q: readonly (readonly number[])[];
+  readonly k: readonly (readonly number[])[];
+  readonly scores: readonly number[];
+  readonly shares: readonly number[];
+  readonly entropy: number;
+}
+
+/** The vectors as the page hands them out. */
+const rowOf = (page: Page): Promise<Row> => jsonOf<Row>(page, "row");
+
+const figure = async (page: Page, name: string): Promise<number> => {
+  const term = page.locator(".figures dt", { hasText: name });
+  return readNumber(((await term.locator("xpath=../dd").textContent()) ?? "").split(" ")[0] ?? "");
+};
+
+const inOne = (rows: readonly (readonly number[])[]) => ({
+  data: Float64Array.from(rows.flat()),
+  shape: [rows.length, rows[0]?.length ?? 0],
+});
+
+describe("the row that is shown", () => {
+  test.each([
+    ["scale.html", 1],
+    ["scale.html#d=12&scale=root&T=0.5&n=5&seed=7", 1 / Math.sqrt(12) / 0.5],
+    ["scale.html#d=512&T=20&n=12&like=0.6", 1 / 20],
+  ])("%s: scores, shares and entropy are those of the reference", async (path, factor) => {
+    const page = await open(path);
+    await kernelAnswered(page);
+    const { q, k } = await rowOf(page);
+    const expected = attention(inOne(q), inOne(k), inOne(k), { scale: factor });
+    const raw = await readMatrix(page, "S");
+    raw[0]?.forEach((score, key) => {
+      const products = q[0]?.map((component, index) => component * (k[key]?.[index] ?? Number.NaN)) ?? [];
+      const sum = total(products);
+      expect(Math.abs(score - sum)).toBeLessThanOrEqual(halfOfCell(sum));
+    });
+    compare(await readMatrix(page, "A"), expected.weights.data);
+    expect(Math.abs((await figure(page, "Entropy")) - (expected.entropy.data[0] ?? Number.NaN))).toBeLessThanOrEqual(
+      0.0005,
+    );
+  });
+
+  test("dividing by √d takes the page from one key that takes all to shares that can move", async () => {
+    const page = await open("scale.html#d=256");
+    const before = { entropy: await figure(page, "Entropy"), slope: await figure(page, "Left to move") };
+    await page.getByRole("group", { name: "Divide scores by √d" }).getByRole("radio", { name: "yes" }).check();
+    await kernelAnswered(page);
+    expect(await figure(page, "Entropy")).toBeGreaterThan(before.entropy + 0.5);
+    expect(await figure(page, "Left to move")).toBeGreaterThan(before.slope * 3);
+    expect(page.url()).toContain("scale=root");
+  });
+
+  test("a score tells all of its products, and they add up", async () => {
+    const page = await open("scale.html#d=96");
+    await hover(page, "S", 0, 2);
+    const told = await readTold(page);
+    expect(told.subject).toBe("q · k3");
+    expect(told.terms).toHaveLength(96);
+    const sum = total(told.terms.map(([a = Number.NaN, b = Number.NaN]) => a * b));
+    // The components have two decimals and are shown with four: the products are exact.
+    expect(Math.abs(sum - told.result)).toBeLessThanOrEqual(HALF_OF_FOUR_DECIMALS);
+  });
+
+  test("the keyboard walks the slopes, each of which follows from two shares", async () => {
+    const page = await open("scale.html#d=4&scale=root");
+    await kernelAnswered(page);
+    const { shares } = await rowOf(page);
+    const slopes = await readMatrix(page, "J");
+    const own = shares.flatMap((a, i) => shares.map((b, j) => (i === j ? a * (1 - a) : -a * b)));
+    compare(slopes, own);
+    await cell(page, "J", 0, 0).focus();
+    await page.keyboard.press("ArrowRight");
+    const told = await readTold(page);
+    expect(told.subject).toBe("∂a1 / ∂z2");
+    expect(Math.abs(told.result - (own[1] ?? Number.NaN))).toBeLessThanOrEqual(HALF_OF_FOUR_DECIMALS);
+  });
+});
+
+describe("the curves", () => {
+  const column = async (page: Page, chart: number, index: number): Promise<number[]> =>
+    (
+      await page
+        .locator("heed-chart")
+        .nth(chart)
+        .locator(`tbody tr :nth-child(${index + 1})`)
+        .allTextContents()
+    ).map(readNumber);
+
+  test("the spread of the scores grows as the root of the width, and stays at 1 when divided by it", async () => {
+    const page = await open("scale.html#n=12");
+    const [widths, free, divided] = [await column(page, 0, 0), await column(page, 0, 1), await column(page, 0, 2)];
+    widths.forEach((width, index) => {
+      // 768 scores of 64 queries. The error of a query's own length, √(1/2d), is averaged over the queries.
+      const bound = 5 * Math.sqrt(1 / (2 * 768) + 1 / (8 * width * 64) + 1 / (2 * 64 * 12));
+      expect(Math.abs((free[index] ?? Number.NaN) / Math.sqrt(width) - 1)).toBeLessThan(bound);
+      expect(Math.abs((divided[index] ?? Number.NaN) - (free[index] ?? 0) / Math.sqrt(width))).toBeLessThan(1e-4);
+    });
+  });
+
+  test("without the division entropy and slope die; with it they do not", async () => {
+    const page = await open("scale.html");
+    for (const chart of [1, 2]) {
+      const [free, divided] = [await column(page, chart, 1), await column(page, chart, 2)];
+      expect(free.at(-1) ?? Number.NaN).toBeLessThan(0.25 * (free[0] ?? 0));
+      expect(divided.at(-1) ?? Number.NaN).toBeGreaterThan(0.8 * (divided[0] ?? 0));
+    }
+  });
+
+  test("the arrow keys on a curve change the width, and the address with it", async () => {
+    const page = await open("scale.html");
+    await page.getByRole("slider", { name: /Mean entropy/ }).press("ArrowRight");
+    expect(page.url()).toContain("d=96");
+    await kernelAnswered(page);
+    expect((await rowOf(page)).q[0]).toHaveLength(96);
+  });
+
+  test("over the temperature, entropy goes from nothing to that of equal shares", async () => {
+    const page = await open("scale.html#scale=root");
+    await page.getByRole("group", { name: "Curves over" }).getByRole("radio", { name: "temperature" }).check();
+    const entropies = await column(page, 1, 2);
+    expect(entropies[0] ?? Number.NaN).toBeLessThan(0.2);
+    expect(entropies.at(-1) ?? Number.NaN).toBeGreaterThan(Math.log(8) - 0.01);
+    expect([...entropies].sort((a, b) => a - b)).toEqual(entropies);
+  });
+});
+
+test("the state survives a reload, and another draw gives other numbers", async () => {
+  const page = await open("scale.html#d=16&T=2&n=6&like=0.3");
+  const before = await readMatrix(page, "S");
+  await page.reload();
+  expect(await readMatrix(page, "S")).toEqual(before);
+  await page.getByRole("button", { name: "Draw again" }).click();
+  expect(await readMatrix(page, "S")).not.toEqual(before);
+});
+
+test("an address with nonsense in it is read as far as it makes sense", async () => {
+  const page = await open("scale.html#d=65&T=hot&n=-4&scale=maybe&like=7&seed=x&over=z");
+  await kernelAnswered(page);
+  expect((await readMatrix(page, "S"))[0]).toHaveLength(2);
+  expect((await rowOf(page)).q[0]).toHaveLength(64);
+});
+
+test("the copied heed call runs and gives the shares on the page", async () => {
+  const page = await open("scale.html#d=8&scale=root&T=0.7&n=4", {
+    permissions: ["clipboard-read", "clipboard-write"],
+  });
+  await kernelAnswered(page);
+  const shown = await readMatrix(page, "A");
+  compare(shown, await runUnderNode(await copied(page, "heed")));
+  expect(await copied(page, "torch")).toContain("torch.softmax(q @ k.transpose(-2, -1) * 0.50507");
+});
+
+test("a picture can be taken away as SVG and PNG", async () => {
+  const page = await open("scale.html#n=4");
+  await kernelAnswered(page);
+  const drawing = (await saved(page, "row", "SVG")).toString("utf8");
+  const texts = await page.evaluate((source) => {
+    const parsed = new DOMParser().parseFromString(source, "image/svg+xml");
+    return Array.from(parsed.querySelectorAll("text"), ({ textContent }) => textContent);
+  }, drawing);
+  const shares = await page.locator('heed-matrix[data-name="A"] td[data-row]').allTextContents();
+  expect(texts).toEqual(expect.arrayContaining(["k1", "k4", "share", ...shares]));
+  expect(drawing).not.toMatch(/oklch|color-mix|var\(/);
+  const png = await saved(page, "curves", "PNG");
+  expect(png.subarray(1, 4).toString("latin1")).toBe("PNG");
+  expect(png.length).toBeGreaterThan(10_000);
+});
