@@ -133,6 +133,8 @@ describe("a policy", () => {
     ["strict, without a word of workers", STRICT, ASSETS, {}, "private-memory"],
     ["strict, without a word of workers, isolated", STRICT, ASSETS, ISOLATION, "shared-memory"],
     ["strict, no workers at all", `${STRICT}; worker-src 'none'`, ASSETS, {}, null],
+    ["strict, blob workers allowed", `${STRICT}; worker-src blob:`, ASSETS, {}, null],
+    ["with trusted types", `${STRICT}; require-trusted-types-for 'script'`, ASSETS, {}, null],
     ["with trusted types", `${STRICT}; worker-src blob:; require-trusted-types-for 'script'`, HEED, {}, null],
   ])("%s (%s) lets %s compute", async (_name, policy, module, headers, worker) => {
     const site = await host({ ...headers, "Content-Security-Policy": policy });
