@@ -1,10 +1,14 @@
-// Test projects: unit and conformance in Node, both again in Chromium with and without cross-origin isolation, the demo, the packed package.
+// Test projects: unit and conformance in Node, the browser suite in three engines with and without cross-origin isolation, the demo, the
+// packed package.
 
 import { playwright } from "@vitest/browser-playwright";
 import type { ProvidedContext } from "vitest";
 import { defineConfig, type TestProjectConfiguration } from "vitest/config";
+import type { BrowserProviderOption } from "vitest/node";
+import { type WebKit, wantedBrowsers } from "./scripts/toolchain/browsers.js";
 import { findToolchain } from "./scripts/toolchain/find.js";
 import { conformance } from "./tests/conformance/plugin.js";
+import { webkit } from "./tests/support/webkit.js";
 import { probe } from "./web/src/platform/features.js";
 import { currentHost } from "./web/src/platform/host.js";
 
@@ -16,11 +20,6 @@ const ISOLATION = {
 
 /** Node 20 runs relaxed SIMD only behind this flag; later versions run it anyway, and may refuse the flag. */
 const RELAXED_SIMD = probe(currentHost()).relaxedSimd ? [] : ["--experimental-wasm-relaxed-simd"];
-
-async function chromiumPath(): Promise<string> {
-  const { chromium } = await findToolchain({ need: ["chromium"], log: () => {} });
-  return chromium.path;
-}
 
 function node(
   name: string,
@@ -42,40 +41,69 @@ function node(
   };
 }
 
-function chromium(name: string, headers: Record<string, string>, executablePath: string): TestProjectConfiguration {
+interface Pages {
+  readonly name: string;
+  readonly browser: "chromium" | "firefox" | "webkit";
+  readonly provider: BrowserProviderOption;
+  readonly isolated: boolean;
+  readonly relaxedSimd: boolean;
+}
+
+/** The browser suite on pages of one kind. */
+function pages({ name, browser, provider, isolated, relaxedSimd }: Pages): TestProjectConfiguration {
   return {
     plugins: [conformance()],
-    server: { headers },
+    server: { headers: isolated ? ISOLATION : {} },
+    // WebKit knows no `using` yet.
+    oxc: { target: "es2022" },
     test: {
       name,
       include: ["tests/browser/*.test.ts", "tests/conformance/*.browser.test.ts"],
-      provide: { isolated: headers === ISOLATION },
+      provide: { isolated, relaxedSimd },
       testTimeout: 60_000,
-      browser: {
-        enabled: true,
-        headless: true,
-        screenshotFailures: false,
-        // As root, Chromium has no sandbox.
-        provider: playwright({
-          launchOptions: { executablePath, args: process.getuid?.() === 0 ? ["--no-sandbox"] : [] },
-        }),
-        instances: [{ browser: "chromium" }],
-      },
+      browser: { enabled: true, headless: true, screenshotFailures: false, provider, instances: [{ browser }] },
     },
   };
 }
 
+function chromium(name: string, isolated: boolean, executablePath: string): TestProjectConfiguration {
+  // As root, Chromium has no sandbox.
+  const args = process.getuid?.() === 0 ? ["--no-sandbox"] : [];
+  const provider = playwright({ launchOptions: { executablePath, args } });
+  return pages({ name, browser: "chromium", provider, isolated, relaxedSimd: true });
+}
+
+/** Driven by WebDriver BiDi: an ordinary Firefox, not one of Playwright's, whose later versions want newer ones than Debian's. */
+function firefox(name: string, isolated: boolean, executablePath: string): TestProjectConfiguration {
+  const provider = playwright({ launchOptions: { channel: "moz-firefox", executablePath } });
+  return pages({ name, browser: "firefox", provider, isolated, relaxedSimd: true });
+}
+
+/** WebKitGTK as it comes has neither relaxed SIMD nor shared memory for scripts; isolated pages get both by options of its engine. */
+function webkitGtk(name: string, isolated: boolean, found: WebKit): TestProjectConfiguration {
+  const engine = isolated ? { JSC_useSharedArrayBuffer: "1", JSC_useWasmRelaxedSIMD: "1" } : {};
+  const provider = webkit({ driver: found.path, browser: found.browser, display: found.display, engine });
+  return pages({ name, browser: "webkit", provider, isolated, relaxedSimd: isolated });
+}
+
 export default defineConfig(async () => {
-  const executablePath = await chromiumPath();
+  const found = await findToolchain({ need: wantedBrowsers(), log: () => {} });
+  const chromiumPath = found.chromium.path;
   return {
     test: {
       projects: [
         node("unit", "tests/unit/**/*.test.ts"),
         node("conformance", "tests/conformance/**/*.node.test.ts"),
-        chromium("chromium-isolated", ISOLATION, executablePath),
-        chromium("chromium-plain", {}, executablePath),
-        node("demo", "tests/browser/demo/**/*.test.ts", { chromiumPath: executablePath }),
-        node("package", "tests/package/**/*.test.ts", { chromiumPath: executablePath }, "tests/package/setup.ts"),
+        chromium("chromium-isolated", true, chromiumPath),
+        chromium("chromium-plain", false, chromiumPath),
+        ...(found.firefox === undefined ? [] : [true, false]).map((isolated) =>
+          firefox(isolated ? "firefox-isolated" : "firefox-plain", isolated, found.firefox.path),
+        ),
+        ...(found.webkit === undefined ? [] : [true, false]).map((isolated) =>
+          webkitGtk(isolated ? "webkit-isolated" : "webkit-plain", isolated, found.webkit),
+        ),
+        node("demo", "tests/browser/demo/**/*.test.ts", { chromiumPath }),
+        node("package", "tests/package/**/*.test.ts", { chromiumPath }, "tests/package/setup.ts"),
       ],
     },
   };

@@ -5,11 +5,12 @@ import { root } from "./build/root.js";
 import { build } from "./build.js";
 import { ensureDependencies } from "./lib/dependencies.js";
 import { note, step } from "./lib/steps.js";
+import { wantedBrowsers } from "./toolchain/browsers.js";
 import { findToolchain } from "./toolchain/find.js";
 
 await ensureDependencies();
 const toolchain = await step("find the toolchain", () =>
-  findToolchain({ need: ["wasm", "native", "tests", "chromium"] }),
+  findToolchain({ need: ["wasm", "native", "tests", ...wantedBrowsers()] }),
 );
 await build({ toolchain });
 

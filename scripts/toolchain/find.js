@@ -4,7 +4,7 @@
 import { delimiter, dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Failure, note } from "../lib/steps.js";
-import { findChromium } from "./chromium.js";
+import { findChromium, findFirefox, findWebkit } from "./browsers.js";
 import { whyNoDebian } from "./debian.js";
 import { findEmscripten, privateEmscripten } from "./emscripten.js";
 import { missingMessage } from "./missing.js";
@@ -29,6 +29,8 @@ import { PIECES } from "./versions.js";
  * @property {{ catch2: Catch2, json: Headers }} tests
  * @property {{ clangFormat: Program, clangTidy: Program }} format
  * @property {{ chromium: Program }} chromium
+ * @property {{ firefox: Program }} firefox
+ * @property {{ webkit: import("./browsers.js").WebKit }} webkit
  */
 /** @typedef {keyof Parts} Need */
 /** @typedef {{ node: Program, additions: Record<string, string>, env: NodeJS.ProcessEnv }} Common */
@@ -41,11 +43,11 @@ import { PIECES } from "./versions.js";
  * @template {Need} N
  * @typedef {Common & Intersection<Parts[N]>} Toolchain
  */
-/** @typedef {Partial<Parts["wasm"] & Parts["native"] & Parts["tests"] & Parts["format"] & Parts["chromium"]>} Chosen */
+/** @typedef {Partial<Intersection<Parts[Need]>>} Chosen */
 /** @typedef {{ found: unknown } | import("./programs.js").Problem} Search */
 
 /** @type {readonly Need[]} */
-export const ALL_NEEDS = ["wasm", "native", "tests", "format", "chromium"];
+export const ALL_NEEDS = ["wasm", "native", "tests", "format", "chromium", "firefox", "webkit"];
 
 /** @type {Record<Need, readonly (keyof Chosen)[]>} */
 const NAMES = {
@@ -54,7 +56,12 @@ const NAMES = {
   tests: ["catch2", "json"],
   format: ["clangFormat", "clangTidy"],
   chromium: ["chromium"],
+  firefox: ["firefox"],
+  webkit: ["webkit"],
 };
+
+/** Have no private form: found, installed by the system's own means, or for a person to install. @type {readonly (keyof Chosen)[]} */
+const BROWSERS = ["chromium", "firefox", "webkit"];
 
 /** How each is looked for on the machine itself. @type {Record<keyof Chosen, () => Search | Promise<Search>>} */
 const ON_THE_MACHINE = {
@@ -69,6 +76,8 @@ const ON_THE_MACHINE = {
   json: () => findHeaders(JSON_LIBRARY),
   catch2: findCatch2,
   chromium: findChromium,
+  firefox: findFirefox,
+  webkit: findWebkit,
 };
 
 /** Which private tools serve a name; the other names are sources, or have no private form. @type {Partial<Record<keyof Chosen, Piece>>} */
@@ -94,12 +103,14 @@ export async function findToolchain({ need, log = note }) {
   const { chosen, problems } = await lookFor(names);
   const unmet = /** @type {(keyof Chosen)[]} */ (Object.keys(problems));
 
-  const fetchable = unmet.filter((name) => name !== "chromium");
+  const fetchable = unmet.filter((name) => !BROWSERS.includes(name));
   const obstacle = fetchable.length === 0 ? undefined : await whyNoDebian();
   if (obstacle !== undefined) throw new Failure(missingMessage(problems, obstacle));
-  // The others are fetched below: only this one is for a person to install.
-  const { chromium } = problems;
-  if (chromium !== undefined) throw new Failure(missingMessage({ chromium }, undefined));
+  // The others are fetched below: only these are for a person to install.
+  const browsers = Object.fromEntries(
+    Object.entries(problems).filter(([name]) => BROWSERS.some((one) => one === name)),
+  );
+  if (Object.keys(browsers).length > 0) throw new Failure(missingMessage(browsers, undefined));
   for (const name of fetchable) {
     const { named, problem } = problems[name] ?? {};
     if (named !== undefined) log(`  ${named} is set, but ${problem}: another ${name} is used instead`);

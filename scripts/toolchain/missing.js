@@ -26,6 +26,8 @@ const PACKAGES = {
   xsimd: { debian: "libxsimd-dev", fedora: "xsimd-devel", macos: "xsimd" },
   json: { debian: "nlohmann-json3-dev", fedora: "json-devel", macos: "nlohmann-json" },
   chromium: { debian: "chromium", fedora: "chromium", macos: "--cask chromium" },
+  firefox: { debian: "firefox-esr", fedora: "firefox", macos: "--cask firefox" },
+  webkit: { debian: "webkit2gtk-driver xvfb xauth" },
 };
 
 /** @type {Record<Family, string>} */
@@ -57,7 +59,7 @@ export function missingMessage(problems, obstacle) {
   if (advice.length > 0)
     lines.push(
       "",
-      "Install (or name what you have by EMSDK, CC and CXX, XSIMD_ROOT, NLOHMANN_JSON_ROOT, CHROME_PATH):",
+      "Install (or name what you have by EMSDK, CC and CXX, XSIMD_ROOT, NLOHMANN_JSON_ROOT, CHROME_PATH, FIREFOX_PATH):",
       ...advice,
     );
   if ("emscripten" in problems)
@@ -66,6 +68,8 @@ export function missingMessage(problems, obstacle) {
     lines.push(
       `  Catch2 is needed as source: unpack its release ${CATCH2_VERSION} and set CATCH2_SOURCE to the folder.`,
     );
+  if ("firefox" in problems || "webkit" in problems)
+    lines.push('  To test without some of the browsers, name those that you have: HEED_BROWSERS="chromium firefox".');
   if (process.platform === "win32") lines.push("  On Windows, use Debian or Ubuntu in WSL.");
   return lines.join("\n");
 }

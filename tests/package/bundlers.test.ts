@@ -1,7 +1,7 @@
 // The packed package under every bundler, with nothing but what the bundler needs for any package; the results in Chromium.
 
 import { createHash } from "node:crypto";
-import { cp, readdir, readFile } from "node:fs/promises";
+import { cp, readdir, readFile, writeFile } from "node:fs/promises";
 import type { Browser } from "playwright";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Consumer, type Entry } from "./support/consumer.js";
@@ -87,6 +87,18 @@ describe.each(BUNDLERS)("$name with $entry", ({ name, entry, command, pages, cop
     expect(binaries.size).toBe(entry === "heed" ? 0 : 1);
   });
 });
+
+test.each(["heed", "heed/assets", "heed/reference"])(
+  "an import of %s that is not used leaves nothing in a bundle",
+  async (entry) => {
+    const consumer = await Consumer.make(`unused-${entry.replace("/", "-")}`, "page");
+    await writeFile(consumer.path("main.js"), `import * as unused from "${entry}";\nconsole.log("used");\n`);
+    const [program, ...args] = ESBUILD;
+    await consumer.tool(program, ...args, "--format=esm", "--outfile=dist/main.js");
+    const lines = (await readFile(consumer.path("dist/main.js"), "utf8")).split("\n");
+    expect(lines.filter((line) => line !== "" && !line.startsWith("//"))).toEqual(['console.log("used");']);
+  },
+);
 
 /** The least that heed needs, and the inline scripts of the page by their hashes: Parcel writes an import map into it. */
 function strictPolicy(page: string, entry: Entry): Readonly<Record<string, string>> {

@@ -6,6 +6,8 @@ declare module "vitest" {
   export interface ProvidedContext {
     /** Whether the pages of this project are served cross-origin isolated. */
     isolated: boolean;
+    /** Whether the browser of this project has relaxed SIMD. */
+    relaxedSimd: boolean;
     chromiumPath: string;
     /** Where the bundlers and runtimes are that the package is tried with: the folder of their node_modules. */
     tools: string;

@@ -7,7 +7,6 @@ import { readAttentionOptions } from "../../web/src/api/read-options.js";
 import { Tensor } from "../../web/src/api/tensor.js";
 import { validateAttention } from "../../web/src/api/validate.js";
 import { workerSource } from "../../web/src/backends/wasm/generated/worker-source.js";
-import { decodeText } from "../../web/src/backends/wasm/text.js";
 import { attention, createHeed, type Heed, type TensorLike } from "../../web/src/index.js";
 import { cases, differentIndex, errorOf } from "../support/cases.js";
 import { ENGINE_KINDS, openBackend, openKind } from "../support/engines.js";
@@ -339,7 +338,7 @@ describe("tensors", () => {
 describe("overrides", () => {
   test("a given module and a given binary stand in for the inlined ones", async () => {
     const { binary } = await import("../../web/src/backends/wasm/generated/wasm-simd.js");
-    const bytes = decodeText(binary);
+    const bytes = Uint8Array.from(Buffer.from(binary, "hex"));
     const expected = await withHeed({ variant: "simd" }, (heed) => heed.attention(...SMALL));
     for (const wasm of [{ binary: bytes }, { module: new WebAssembly.Module(bytes) }]) {
       using heed = await createHeed({ variant: "simd", wasm });

@@ -2,7 +2,6 @@
 
 import { causeText, HeedError } from "../../api/errors.js";
 import { nodeFile } from "../../platform/host.js";
-import { decodeText } from "./text.js";
 
 /** Where the binary comes from when it is not the package's own; at most one is not null. */
 export interface BinaryOverrides {
@@ -20,15 +19,29 @@ export async function compileOverride(overrides: BinaryOverrides): Promise<WebAs
   return null;
 }
 
-/** Compiles a binary that is text, or what lies at an address. Throws HeedError `load`. */
+/** Compiles hexadecimal text, or what lies at an address. Throws HeedError `load`. */
 export function compileBinary(binary: string | URL, name: string): Promise<WebAssembly.Module> {
-  return typeof binary === "string" ? compile(decodeText(binary), name) : compileFile(binary.href);
+  return typeof binary === "string" ? compile(decodeHex(binary), name) : compileFile(binary.href);
 }
 
 /** True when the module imports its memory, which all heed's shared-memory variants do and no other. */
 export function importsMemory(module: WebAssembly.Module): boolean {
   return WebAssembly.Module.imports(module).some((entry) => entry.kind === "memory");
 }
+
+export function decodeHex(text: string): Uint8Array<ArrayBuffer> {
+  // Newer engines decode in one native step.
+  const native = Reflect.get(Uint8Array, "fromHex");
+  if (typeof native === "function") return Reflect.apply(native, Uint8Array, [text]);
+  const bytes = new Uint8Array(text.length >>> 1);
+  for (let i = 0; i < bytes.length; i++) {
+    bytes[i] = (digit(text.charCodeAt(2 * i)) << 4) | digit(text.charCodeAt(2 * i + 1));
+  }
+  return bytes;
+}
+
+/** Of the codes of 0 to 9 and a to f. */
+const digit = (code: number): number => (code & 15) + 9 * (code >>> 6);
 
 async function compile(bytes: Uint8Array<ArrayBuffer>, name: string): Promise<WebAssembly.Module> {
   try {

@@ -28,6 +28,6 @@ export interface Glue {
 }
 
 export interface Variant extends Glue {
-  /** Text, or where it lies. */
+  /** In hexadecimal, or where it lies. */
   readonly binary: string | URL;
 }
