@@ -194,7 +194,7 @@ export class WasmBackend implements Backend {
       if (into !== null) return { kind: "array", array: fill(into, finished.view(part)) };
       if (!problem.keep) {
         const view = finished.view(part);
-        return { kind: "array", array: finished.owned ? view : view.slice() };
+        return { kind: "array", array: finished.owned ? view : copied(view) };
       }
       const { kernels } = this.#current("attention");
       const resident = this.#residents.add(
@@ -274,6 +274,13 @@ export class WasmBackend implements Backend {
 
 function disposedError(where: string): HeedError {
   return new HeedError("disposed", `${where}: the engine was disposed`);
+}
+
+/** As slice() does, in half the time where there is little to copy. */
+function copied(view: Float32Array): Float32Array {
+  const copy = new Float32Array(view.length);
+  copy.set(view);
+  return copy;
 }
 
 function fill(into: Float32Array, view: Float32Array): Float32Array {
