@@ -7,6 +7,7 @@
 #include "kernels/block_scores.hpp"
 #include "kernels/dropout.hpp"
 #include "kernels/online_softmax.hpp"
+#include "kernels/pair_scores.hpp"
 #include "kernels/panel.hpp"
 #include "kernels/results.hpp"
 #include "kernels/scores.hpp"
@@ -16,7 +17,7 @@ namespace heed::kernels {
 
 template <class Arch>
 inline void start_panel(const Panel& panel, const AttentionBlock& block) {
-  pack_queries<Arch>(panel, block.head_dim, block.scale);
+  pack_queries<Arch>(panel, block.head_dim);
   for (int i = 0; i < block.value_dim * kPanel<Arch>; ++i) panel.output[i] = 0.0F;
   for (int lane = 0; lane < kPanel<Arch>; ++lane) {
     panel.maximum[lane] = kNoMaximum;
@@ -36,6 +37,7 @@ struct RowsInLanes {
   using Arch = A;
 
   static void score(const Panel& panel, const AttentionBlock& block, const KeyBlock& keys, float* maximum) {
+    if (block.pairing != Pairing::product) return score_pairs<Arch>(panel, block, keys);
     score_keys<Arch>(panel, block.head_dim, keys.numbers, keys.count, keys.scores, maximum);
   }
   static void gather(const Panel& panel, const AttentionBlock& block, const KeyBlock& keys) {

@@ -7,6 +7,7 @@
 #include "kernels/block_scores.hpp"
 #include "kernels/dropout.hpp"
 #include "kernels/online_softmax.hpp"
+#include "kernels/pair_scores.hpp"
 #include "kernels/row_products.hpp"
 
 namespace heed::kernels {
@@ -16,7 +17,7 @@ template <class A>
 struct KeysInLanes {
   using Arch = A;
 
-  /// The products are there: all rows were scored together.
+  /// The sums are there: all rows were scored together.
   static void score(const Panel& /*panel*/, const AttentionBlock& /*block*/, const KeyBlock& keys, float* maximum) {
     find_maximum<Arch>(keys.lines(), keys.scores, maximum);
   }
@@ -96,7 +97,7 @@ inline void scale_query(const Panel& panel, const AttentionBlock& block) {
   for (int d = 0; d < block.head_dim; d += kLanes<Arch>) {
     const int left = block.head_dim - d;
     const Batch<Arch> some = load_numbers<Arch>(panel.rows[0].query, d, left < kLanes<Arch> ? left : kLanes<Arch>);
-    (some * Batch<Arch>(block.scale * kLog2E)).store_aligned(panel.query + d);
+    (some * Batch<Arch>(panel.rows[0].query_factor)).store_aligned(panel.query + d);
   }
 }
 
@@ -171,9 +172,13 @@ inline void for_each_part_block(const AttentionBlock& block, const KeyPart& part
       if (own.end() > end) end = own.end();
     }
     if (first >= end) continue;
-    score_all_rows<Arch>(
-        block.row_count,
-        {queries, block.head_dim, numbers.keys(first), end - first, {scores.numbers + (first - start), scores.stride}});
+    const RowDots dots{
+        queries, block.head_dim, numbers.keys(first), end - first, {scores.numbers + (first - start), scores.stride}};
+    if (block.pairing == Pairing::product) {
+      score_all_rows<Arch>(block.row_count, dots);
+    } else {
+      score_row_pairs<Arch>(block, dots);
+    }
     visit(keys);
   }
 }

@@ -2,20 +2,13 @@
 // the same for rows in lanes and for keys in lanes, which differ in the `Way` to lay scores out.
 #pragma once
 
-#include "kernels/key_lines.hpp"
+#include "kernels/key_block.hpp"
 #include "kernels/mask.hpp"
 #include "kernels/panel.hpp"
+#include "kernels/score_finish.hpp"
 #include "kernels/score_mods.hpp"
 
 namespace heed::kernels {
-
-/// A run of keys that a task has reached, with the memory that its panels share.
-struct KeyBlock : KeyLines {
-  Lines numbers;      // the keys themselves
-  MaskedKeys masked;  // by the boolean mask, for the panel at work
-  float* scores;      // [lines][panel]
-  float* addends;
-};
 
 /// The keys that mask and bias have numbers for. Others are reached only for scores from before the masks.
 inline KeyBlock keys_with_addends(const AttentionBlock& block, KeyBlock keys) {
@@ -48,6 +41,7 @@ inline bool make_scores(const Panel& panel, const AttentionBlock& block, const K
   const bool has_masked = has_addends || !sees_all;
 
   Way::score(panel, block, keys, maximum);
+  if (block.finish != Finish::nothing) finish_scores<Arch>(panel, block, keys);
   const auto hand_out = [&](ScoreStage stage) {
     if (wants_scores && block.score_stage == stage) Way::park(panel, keys, &AttentionRow::scores, kLn2);
   };
@@ -56,7 +50,8 @@ inline bool make_scores(const Panel& panel, const AttentionBlock& block, const K
   hand_out(ScoreStage::capped);
   if (block.has_alibi) add_alibi<Arch>(panel, keys, keys.scores);
 
-  if (has_masked || block.softcap != 0.0F || block.has_alibi) {
+  const bool is_product = block.pairing == Pairing::product && block.finish == Finish::nothing;
+  if (has_masked || block.softcap != 0.0F || block.has_alibi || !is_product) {
     // The maximum of the product says nothing any more: start again from the one before.
     copy_line<Arch>(panel.maximum, maximum);
     if (has_addends) Way::gather(panel, block, keys_with_addends(block, keys));

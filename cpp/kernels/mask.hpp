@@ -4,7 +4,7 @@
 #include <cstring>
 #include <limits>
 
-#include "kernels/key_lines.hpp"
+#include "kernels/key_block.hpp"
 #include "kernels/panel.hpp"
 #include "kernels/scores.hpp"
 #include "kernels/transpose.hpp"
@@ -209,9 +209,6 @@ inline void mask_scores(const Panel& panel, const KeyLines& keys, const float* a
     highest.store_aligned(maximum + first_lane);
   }
 }
-
-/// What a boolean mask says of a whole block.
-enum class MaskedKeys : std::uint8_t { none, some, all };
 
 /// Looks at `count` bytes of a row until both kinds have been seen.
 inline void look_at_bytes(const std::uint8_t* mask, std::ptrdiff_t stride, int count, bool& any_attended,

@@ -35,7 +35,7 @@ template <class Arch>
 void add_weights(const AttentionBlock& block) {
   const Panels<Arch> panels(block);
   for (int index = 0; index < panels.count; ++index) {
-    pack_queries<Arch>(panels.all[index], block.head_dim, block.scale);
+    pack_queries<Arch>(panels.all[index], block.head_dim);
   }
   for_each_block<Arch>(panels, block, [&block](const Panel& panel, const KeyBlock& keys, BlockNumbers<Arch>&) {
     alignas(kScratchAlignment) float maximum[kPanel<Arch>] = {};  // not asked for

@@ -23,7 +23,7 @@ inline void park_scores(const Panel& panel, int first_key, int count, const floa
       float* const row = panel.rows[first_lane + lane].*target;
       if (row) targets.of[lane] = row + first_key;
     }
-    lanes_to_rows<Arch>(count, scores + first_lane, kPanel<Arch>, Batch<Arch>(factor), targets);
+    lanes_to_targets<Arch>(count, scores + first_lane, Batch<Arch>(factor), targets);
   }
 }
 
@@ -111,8 +111,7 @@ inline void write_results(const Panel& panel, const AttentionBlock& block) {
       factors[lane] = write_statistics<Arch>(row, block, panel.maximum[index], panel.sum[index], panel.spread[index]);
       targets.of[lane] = row.output;
     }
-    lanes_to_rows<Arch>(block.value_dim, panel.output + first_lane, kPanel<Arch>, Batch<Arch>::load_aligned(factors),
-                        targets);
+    lanes_to_targets<Arch>(block.value_dim, panel.output + first_lane, Batch<Arch>::load_aligned(factors), targets);
   }
 }
 

@@ -9,6 +9,7 @@
 #include "ops/attention_job.hpp"
 #include "ops/average_weights.hpp"
 #include "ops/describe.hpp"
+#include "ops/prepare_scores.hpp"
 #include "ops/scratch.hpp"
 #include "plan/attention_plan.hpp"
 #include "problem/attention_problem.hpp"
@@ -85,6 +86,9 @@ Status attend_with(const kernels::AttentionKernels& kernels, const AttentionInpu
                    const AttentionOptions& options, const AttentionOutputs& outputs, Executor& executor) {
   AttentionProblem problem{};
   if (Status status = make_attention_problem(inputs, options, outputs, problem); !status.is_ok()) return status;
+  ScorePreparation preparation(problem, kernels, executor);
+  if (const Index missing = preparation.missing_floats(); missing > 0) return no_room(missing);
+  preparation.run(problem);
 
   const AttentionPlan plan = plan_attention(problem, {.panel = kernels.panel,
                                                       .workers = executor.worker_count(),

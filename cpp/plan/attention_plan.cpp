@@ -91,7 +91,7 @@ void plan_mean(const AttentionProblem& problem, const Machine& machine, Attentio
 }  // namespace
 
 AttentionPlan plan_attention(const AttentionProblem& problem, const Machine& machine) {
-  const Index groups = problem.batch * problem.kv_heads;
+  const Index groups = problem.batch * problem.groups;
   const Index rows = problem.heads_per_group() * problem.query_length;
 
   AttentionPlan plan{};

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "reference/numbers.hpp"
+#include "reference/scores.hpp"
 
 namespace heed::reference {
 namespace {
@@ -75,12 +76,7 @@ using Stages = std::array<double, 3>;
 /// The score of key j at each stage; a masked one is -infinity at the last.
 Stages score(const AttentionInputs& in, const AttentionOptions& options, const Row& row,
              const std::vector<double>& query, const std::vector<double>& key, Index j) {
-  const double scale =
-      options.scale ? static_cast<double>(*options.scale) : 1.0 / std::sqrt(static_cast<double>(query.size()));
-  double dot = 0.0;
-  for (std::size_t d = 0; d < query.size(); ++d) dot += query[d] * key[d];
-
-  const double raw = dot * scale;
+  const double raw = scale_of(options, query.size()) * pair_score(options.score, row.h, query, key);
   double capped = raw;
   if (options.softcap) {
     const auto cap = static_cast<double>(*options.softcap);

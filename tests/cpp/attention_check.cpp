@@ -9,6 +9,7 @@
 
 #include "kernels/instances/instances.hpp"
 #include "ops/attend_with.hpp"
+#include "reference/scores.hpp"
 #include "report.hpp"
 #include "schedule/serial_executor.hpp"
 
@@ -92,12 +93,11 @@ Results run(const kernels::AttentionKernels& kernels, const AttentionInputs& inp
 }
 
 double scale_of(const AttentionInputs& inputs, const AttentionOptions& options) {
-  return options.scale ? static_cast<double>(*options.scale)
-                       : 1.0 / std::sqrt(static_cast<double>(inputs.query.shape[3]));
+  return reference::scale_of(options, static_cast<std::size_t>(inputs.query.shape[3]));
 }
 
 ScoreRules rules_of(const AttentionInputs& inputs, const AttentionOptions& options, const RowPosition& row) {
-  ScoreRules rules{.scale = scale_of(inputs, options)};
+  ScoreRules rules{.scale = scale_of(inputs, options), .score = options.score};
   if (options.softcap) rules.softcap = static_cast<double>(*options.softcap);
   if (options.alibi_slopes != nullptr) rules.slope = static_cast<double>(options.alibi_slopes[row.h]);
   if (options.sinks != nullptr) rules.sink = static_cast<double>(options.sinks[row.h]);

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "reference/numbers.hpp"
+#include "score_error.hpp"
 
 namespace heed::testing {
 namespace {
@@ -12,15 +13,6 @@ namespace {
 constexpr double kInfinite = std::numeric_limits<double>::infinity();
 
 double squared(double x) { return x * x; }
-
-/// A score on its way, and how wrong it may be.
-struct Score {
-  double value;
-  double common;  // of errors that keys share
-  double own;     // of the key's own roundings, the square of their norm in units of u
-
-  [[nodiscard]] double error() const { return common + kGrowth * kUnitRoundoff * std::sqrt(own); }
-};
 
 /// A key that takes part, and how wrong its score may be.
 struct Term {
@@ -32,23 +24,6 @@ struct Term {
 };
 
 constexpr Index kSink = -1;
-
-Score multiply(const std::vector<double>& query, const std::vector<double>& key, double scale) {
-  double partial_sums = 0.0;
-  double products = 0.0;
-  double magnitudes = 0.0;
-  double dot = 0.0;
-  for (std::size_t d = 0; d < query.size(); ++d) {
-    const double product = query[d] * key[d] * scale;
-    dot += product;
-    partial_sums += squared(dot);
-    products += squared(product);
-    magnitudes += std::abs(key[d]);
-  }
-  return {.value = dot,
-          .common = 5.0 * kUnitRoundoff * std::abs(dot) + 0x1p-149 * (static_cast<double>(query.size()) + magnitudes),
-          .own = partial_sums + 2.0 * products};
-}
 
 Score cap(const Score& raw, double softcap) {
   if (softcap == 0.0) return raw;
@@ -80,7 +55,8 @@ std::vector<Score> make_scores(const AttentionInputs& in, const ScoreRules& rule
   scores.reserve(static_cast<std::size_t>(in.key.shape[2]));
   const std::vector<double> query = reference::read_row(in.query, row.b, row.h, row.i);
   for (Index j = 0; j < in.key.shape[2]; ++j) {
-    const Score raw = multiply(query, reference::read_row(in.key, row.b, kv_head, j), rules.scale);
+    const Score raw =
+        bound_score(rules.score, row.h, rules.scale, query, reference::read_row(in.key, row.b, kv_head, j));
     const Score capped = cap(raw, rules.softcap);
     const double alibi = -rules.slope * std::abs(rules.position - static_cast<double>(j));
     const double sum = exact.scores[static_cast<std::size_t>(j)];

@@ -11,7 +11,8 @@
 // uniform, of variance u^2 / 3, which makes that 2 exp(-3 kGrowth^2 / 2) = 1e-10 an element. Errors that many keys have
 // in common are added by magnitude instead. Keys are taken to be drawn independently of each other.
 //
-// d_j   common:  |x_j| * 5u      scale (1/sqrt(D) in float: 1.5u), log2(e) (u), their product (u), ln 2, spare
+// d_j of a dot product, x_j; of other scores, see score_error.hpp:
+//       common:  |x_j| * 5u      scale (1/sqrt(D) in float: 1.5u), log2(e) (u), their product (u), ln 2, spare
 //                |b_j| * u       log2(e)
 //       own:     D partial sums of x_j                     the dot product
 //                D terms of x_j, twice                     query * (scale log2(e)); the product where it is not fused
@@ -82,6 +83,7 @@ struct ExactRow {
 /// What happens to the scores of a row between the product and the softmax.
 struct ScoreRules {
   double scale = 1.0;
+  ScoreFunction score = {};
   double softcap = 0.0;  // 0: none
   double slope = 0.0;    // ALiBi's
   double position = 0.0;

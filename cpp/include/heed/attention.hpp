@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "heed/executor.hpp"
+#include "heed/score.hpp"
 #include "heed/status.hpp"
 #include "heed/tensor_view.hpp"
 
@@ -18,7 +19,7 @@ enum class Causal : std::uint8_t { none = 0, lower_right = 1, upper_left = 2 };
 /// reads head h / (H / G)), L queries, S keys, D head_dim, E value_dim.
 struct AttentionInputs {
   FloatView query;                      // [B, H, L, D]; results are in single precision whatever these are
-  FloatView key;                        // [B, G, S, D]
+  FloatView key;                        // [B, G, S, D]; another D than the query's where the score's matrices say so
   FloatView value;                      // [B, G, S, E]
   TensorView<const std::uint8_t> mask;  // optional, broadcasts to [B, H, L, S]; nonzero = attend
   TensorView<const float> bias;         // optional, broadcasts likewise, added to the scores
@@ -64,7 +65,8 @@ struct SliceOf {
 };
 
 struct AttentionOptions {
-  std::optional<float> scale;    // default 1 / sqrt(D)
+  ScoreFunction score;
+  std::optional<float> scale;    // default 1 / sqrt(D) for scaled_dot, 1 for other scores
   std::optional<float> softcap;  // c: scores become c * tanh(score / c)
   Causal causal = Causal::none;
   Window window;
@@ -92,7 +94,7 @@ struct AttentionOptions {
 
 /// How far the scores have come when they are handed out.
 enum class ScoreStage : std::uint8_t {
-  raw = 0,     // scale * q k
+  raw = 0,     // scale * score
   capped = 1,  // after softcap
   masked = 2,  // after ALiBi and bias; -infinity where masked
 };
@@ -120,8 +122,9 @@ struct AttentionOutputs {
 /// with no key left gives zeros, and -infinity for log_sum_exp. A mask or bias
 /// whose last axis is neither 1 nor S but shorter masks the keys beyond it.
 /// The last axis of query, key, value, output and weights must be contiguous.
-/// Scratch grows with D + E, never with L * S; for mean_weights also with B * H * L, and where
-/// few queries share their keys with B * H * E times the parts of the keys. Numbers in half precision
+/// Scratch grows with D + E, never with L * S; for mean_weights also with B * H * L, where
+/// few queries share their keys with B * H * E times the parts of the keys, and by what a score function makes of
+/// queries and keys once a call: see ops/prepare_scores.hpp. Numbers in half precision
 /// are widened block by block, and what is computed is what their single precision gives. The views must stay valid for
 /// the call; nothing is kept. Fails without writing when an input breaks a rule.
 Status attention(const AttentionInputs& inputs, const AttentionOptions& options, const AttentionOutputs& outputs,

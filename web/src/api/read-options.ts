@@ -13,13 +13,10 @@ import {
   NORMALIZERS_TO_COME,
   RETURN_OPTIONS,
   SCORE_STAGES,
-  SCORES,
-  SCORES_TO_COME,
   WEIGHT_OPTIONS,
 } from "./options.js";
 import {
   isOptions,
-  isRecord,
   readBoolean,
   readChoice,
   readCount,
@@ -28,6 +25,7 @@ import {
   readRecord,
   readSignal,
 } from "./read-values.js";
+import { type GivenScore, readScore } from "./score.js";
 import type { GivenStructure } from "./structure.js";
 
 /** Weights that are wanted: none, all, their mean over heads, or some rows, as they were given. */
@@ -35,6 +33,8 @@ export type WantedWeights = boolean | "mean" | { readonly rows: unknown };
 
 /** The options of one attention call, checked. `bias` and `mask` are read with the tensors. */
 export interface ReadOptions {
+  /** Its parameters are read with the shapes. */
+  readonly score: GivenScore;
   /** null: 1 / sqrt(head_dim). */
   readonly scale: number | null;
   readonly temperature: number;
@@ -65,7 +65,8 @@ export function readAttentionOptions(where: string, options: unknown): ReadOptio
   const score = readScore(where, given["score"]);
   readChoice(where, "normalize", given["normalize"], NORMALIZERS, NORMALIZERS_TO_COME, "softmax");
   const read: ReadOptions = {
-    scale: readFinite(where, "scale", given["scale"], score === "dot" ? 1 : null),
+    score,
+    scale: readFinite(where, "scale", given["scale"], score.kind === "scaled-dot" ? null : 1),
     temperature: readTemperature(where, given["temperature"]),
     bias: given["bias"],
     mask: given["mask"],
@@ -127,11 +128,6 @@ function readWeights(where: string, value: unknown): WantedWeights {
 function readScores(where: string, value: unknown): ScoreStage | null {
   if (value === undefined || value === false) return null;
   return readChoice(where, "return.scores", value, SCORE_STAGES, [], "raw");
-}
-
-function readScore(where: string, value: unknown): "scaled-dot" | "dot" {
-  const name = isRecord(value) && typeof value["type"] === "string" ? value["type"] : value;
-  return readChoice(where, "score", name, SCORES, SCORES_TO_COME, DEFAULTS.score);
 }
 
 function readTemperature(where: string, value: unknown): number {

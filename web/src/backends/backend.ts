@@ -76,7 +76,23 @@ export interface Dropout {
 /** Weights that are wanted: of each head for queries [from, to), or their mean over the query heads. */
 export type WeightForm = { readonly of: "rows"; readonly from: number; readonly to: number } | { readonly of: "mean" };
 
-/** Scaled dot-product attention, checked: a backend computes it without asking again. */
+/** q . k and its likes: docs/semantics.md has the formulae. */
+export type ScoreKind = "scaled-dot" | "dot" | "cosine" | "general" | "additive" | "gated" | "rbf" | "distance";
+
+/** How queries and keys make scores. Parameters are floats of [1, 1 or query heads, rows, columns]; null: not given. */
+export interface ScoreFunction {
+  readonly kind: ScoreKind;
+  /** Numbers that a query and a key have in common: head_dim, or what additive's matrices make of them. */
+  readonly hidden: number;
+  readonly w: Operand | null;
+  readonly wq: Operand | null;
+  readonly wk: Operand | null;
+  readonly b: Operand | null;
+  readonly v: Operand | null;
+  readonly bandwidth: Operand | null;
+}
+
+/** Attention, checked: a backend computes it without asking again. */
 export interface AttentionProblem {
   readonly query: Operand;
   readonly key: Operand;
@@ -85,6 +101,7 @@ export interface AttentionProblem {
   readonly mask: Operand | null;
   /** Floats of single precision added to the scores, broadcast likewise. */
   readonly bias: Operand | null;
+  readonly score: ScoreFunction;
   /** Everything that multiplies the scores, temperature included. */
   readonly scale: number;
   /** Scores become softcap * tanh(score / softcap). */

@@ -1,5 +1,9 @@
 // heed/reference: attention in double precision, straight from its formulae, for tests. Slow, and shares no code with the engine.
 
+import { defaultScale, pairScore, type ReferenceScore } from "./scores.js";
+
+export type { ReferenceParameter, ReferenceScore } from "./scores.js";
+
 /** A dense row-major array and its shape, as `heed` takes them; double precision is welcome. */
 export interface ReferenceTensor {
   readonly data: Float32Array | Float64Array;
@@ -15,7 +19,7 @@ export interface ReferenceMask {
 export interface ReferenceOptions {
   readonly scale?: number | undefined;
   readonly temperature?: number | undefined;
-  readonly score?: "scaled-dot" | "dot" | undefined;
+  readonly score?: ReferenceScore | undefined;
   readonly softcap?: number | undefined;
   readonly causal?: boolean | "lower-right" | "upper-left" | undefined;
   readonly qOffset?: number | ArrayLike<number> | undefined;
@@ -55,7 +59,7 @@ export interface ReferenceResult {
 }
 
 /**
- * softmax(cap(scale * Q K^T / temperature) + alibi + bias, over the keys that the masks leave) V, with everything on the way to
+ * softmax(cap(scale * score(Q, K) / temperature) + alibi + bias, over the keys that the masks leave) V, with everything on the way to
  * it. Shapes and layouts as in `heed.attention`. Throws a RangeError for shapes that do not fit; checks little else.
  */
 export function attention(
@@ -73,7 +77,7 @@ export function attention(
   const valueDim = v.shape[3];
   if (queryHeads % keyHeads !== 0) throw new RangeError("query heads must be a multiple of key heads");
 
-  const scale = (options.scale ?? (options.score === "dot" ? 1 : 1 / Math.sqrt(headDim))) / (options.temperature ?? 1);
+  const scale = (options.scale ?? defaultScale(options.score, headDim)) / (options.temperature ?? 1);
   const output = new Float64Array(batch * queryHeads * queryLength * valueDim);
   const weights = new Float64Array(batch * queryHeads * queryLength * keyLength);
   const lse = new Float64Array(batch * queryHeads * queryLength);
@@ -89,9 +93,10 @@ export function attention(
       const g = Math.floor(h / (queryHeads / keyHeads));
       for (let i = 0; i < queryLength; i++, row++) {
         const position = positionOf(options, b, i, queryLength, keyLength);
+        const query = rowOf(q, [b, h, i]);
         const scores: number[] = [];
         for (let j = 0; j < keyLength; j++) {
-          const score = scale * dot(q, k, [b, h, i], [b, g, j]);
+          const score = scale * pairScore(options.score ?? "dot", h, query, rowOf(k, [b, g, j]));
           const cap = options.softcap;
           const bounded = cap === undefined ? score : cap * Math.tanh(score / cap);
           const alibi = options.alibiSlopes === undefined ? 0 : (options.alibiSlopes[h] ?? 0) * Math.abs(position - j);
@@ -240,15 +245,8 @@ function broadcastIndex(shape: readonly number[], position: Dims, keys: number):
   return index;
 }
 
-function dot(
-  q: Heads,
-  k: Heads,
-  qRow: readonly [number, number, number],
-  kRow: readonly [number, number, number],
-): number {
-  let sum = 0;
-  for (let d = 0; d < q.shape[3]; d++) sum += at(q, [...qRow, d]) * at(k, [...kRow, d]);
-  return sum;
+function rowOf(tensor: Heads, row: readonly [number, number, number]): number[] {
+  return Array.from({ length: tensor.shape[3] }, (_, d) => at(tensor, [...row, d]));
 }
 
 function at({ data, shape }: Heads, [b, h, l, d]: Dims): number {
