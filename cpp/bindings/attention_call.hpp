@@ -41,7 +41,9 @@ struct AttentionCall {
   float softcap;    // 0: none
   float dropout_p;  // 0: none
   std::uint32_t dropout_seed;
-  std::int32_t score;  // ScoreKind
+  std::int32_t score;       // ScoreKind
+  std::int32_t normalizer;  // Normalizer
+  std::int32_t top_k;       // 0: all
   std::int32_t causal;
   std::int32_t window_left;  // -1: open
   std::int32_t window_right;

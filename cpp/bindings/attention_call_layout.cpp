@@ -47,6 +47,8 @@ constexpr Field kFields[] = {
     {"dropoutP", offsetof(AttentionCall, dropout_p)},
     {"dropoutSeed", offsetof(AttentionCall, dropout_seed)},
     {"score", offsetof(AttentionCall, score)},
+    {"normalizer", offsetof(AttentionCall, normalizer)},
+    {"topK", offsetof(AttentionCall, top_k)},
     {"causal", offsetof(AttentionCall, causal)},
     {"windowLeft", offsetof(AttentionCall, window_left)},
     {"windowRight", offsetof(AttentionCall, window_right)},

@@ -75,6 +75,8 @@ heed::ScoreFunction unpack_score(const AttentionCall& call) {
 heed::AttentionOptions unpack_options(const AttentionCall& call) {
   heed::AttentionOptions options;
   options.score = unpack_score(call);
+  options.normalizer = static_cast<heed::Normalizer>(call.normalizer);
+  if (call.top_k != 0) options.top_k = call.top_k;
   options.scale = call.scale;
   if (call.softcap != 0.0F) options.softcap = call.softcap;
   if (call.dropout_p != 0.0F) options.dropout = heed::Dropout{.p = call.dropout_p, .seed = call.dropout_seed};

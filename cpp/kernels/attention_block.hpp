@@ -18,10 +18,22 @@ struct Numbers {
   [[nodiscard]] const std::uint16_t* halves() const { return static_cast<const std::uint16_t*>(data); }
 };
 
-/// How a row's scores become weights once all of them are known: 2^(score - maximum) * factor.
+/// What makes weights of scores.
+enum class Normalizer : std::uint8_t {
+  softmax,    // 2^(score - maximum) / their sum
+  sparsemax,  // max(score - maximum - shift, 0), with the shift by which they add up to 1
+  sigmoid,    // 1 / (1 + 2^-score)
+  identity,   // the score
+};
+
+/// How a row's scores become weights once all of them are known, times `factor` in the end.
 struct WeightRule {
   float maximum;
   float factor;
+  float shift;
+  // Of the best that are kept, where not all are: the lowest score, and the last key that has it.
+  float threshold;
+  std::int32_t last_best;
 };
 
 /// What the numbers of a query and a key add up to, dimension by dimension.
@@ -69,6 +81,12 @@ enum class ScoreStage : std::uint8_t { raw, capped, masked };
 /// scratch to stay in the second-level cache and the panels on the stack.
 inline constexpr int kMaxRows = 64;
 
+/// A candidate for the best keys of a row.
+struct BestKey {
+  float score;
+  std::int32_t key;
+};
+
 /// Rows that read the same keys and values.
 struct AttentionBlock {
   const AttentionRow* rows;
@@ -90,7 +108,10 @@ struct AttentionBlock {
   Finish finish;
   const float* key_numbers;   // one a key for Finish, and room up to a whole panel
   const float* pair_weights;  // head_dim of them, aligned, then zeros up to 16
-  float softcap;              // 0: none
+  Normalizer normalizer;
+  int top_k;          // a row keeps its best so many keys, the first of equals; 0: all
+  float score_units;  // scores are kept in these: log2(e) where powers of two are taken of them, else 1
+  float softcap;      // 0: none
   bool has_alibi;
   ScoreStage score_stage;
   bool has_dropout;
@@ -98,15 +119,16 @@ struct AttentionBlock {
   float dropout_factor;         // of what is kept; 1 without dropout
 
   float* scratch;  // attention_scratch_floats(...) and widened_floats(...), aligned to kScratchAlignment
+  BestKey* best;   // [kMaxRows][top_k]
 };
 
 inline constexpr std::size_t kScratchAlignment = 64;
 
-/// Kept of a row while its keys pass: maximum, sum and spread.
-inline constexpr int kStatistics = 3;
+/// Kept of a row while its keys pass: see Panel.
+inline constexpr int kStatistics = 7;
 
 /// The scratch of one worker: per panel the packed queries [head_dim][panel], the
-/// unnormalised output [value_dim][panel] and two running statistics; and for the
+/// unnormalised output [value_dim][panel] and running statistics; and for the
 /// panel at work its scores and what is added to them, [key_block][panel] each.
 constexpr std::int64_t attention_scratch_floats(int panel, std::int64_t panels, std::int64_t head_dim,
                                                 std::int64_t value_dim, int key_block) {

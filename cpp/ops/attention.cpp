@@ -19,6 +19,8 @@ namespace {
 
 static_assert(kMaxRowsPerTask <= kernels::kMaxRows);
 
+constexpr Index kFloatsOfBest = sizeof(kernels::BestKey) / sizeof(float);
+
 AttentionJob& job_of(void* context) { return *static_cast<AttentionJob*>(context); }
 
 void run_task(void* context, Index task, int worker) {
@@ -102,11 +104,13 @@ Status attend_with(const kernels::AttentionKernels& kernels, const AttentionInpu
   const Scratch scratch(job.scratch_per_worker * plan.workers);
   const Scratch parts(part_results_floats(problem, plan));
   const Scratch rules(weight_rule_floats(problem, plan));
-  for (const Scratch* memory : {&scratch, &parts, &rules}) {
+  const Scratch best(problem.top_k * plan.rows_per_task * plan.workers * kFloatsOfBest);
+  for (const Scratch* memory : {&scratch, &parts, &rules, &best}) {
     if (!memory->is_available()) return no_room(memory->floats());
   }
   job.scratch = scratch.data();
   job.part_results = parts.data();
+  job.best = reinterpret_cast<kernels::BestKey*>(best.data());
   if (plan.mean_task_count > 0) job.weight_rules = reinterpret_cast<kernels::WeightRule*>(rules.data());
 
   attend_all(job, executor);

@@ -43,6 +43,7 @@ kernels::AttentionBlock describe_rows(const AttentionJob& job, const RowRun& run
   block.rows = rows.data();
   block.row_count = static_cast<int>(run.count);
   block.scratch = job.scratch + worker * job.scratch_per_worker;
+  block.best = job.best + worker * job.plan.rows_per_task * problem.top_k;
   return block;
 }
 

@@ -40,11 +40,26 @@ kernels::Finish finish_of(ScoreKind kind) {
   }
 }
 
-/// What a query is multiplied with, and its number for Finish. Kernels keep scores in units of log2(e).
+kernels::Normalizer normalizer_of(Normalizer normalizer) {
+  switch (normalizer) {
+    case Normalizer::sparsemax:
+      return kernels::Normalizer::sparsemax;
+    case Normalizer::sigmoid:
+      return kernels::Normalizer::sigmoid;
+    case Normalizer::none:
+      return kernels::Normalizer::identity;
+    case Normalizer::softmax:
+    case Normalizer::hard:  // of one key
+      break;
+  }
+  return kernels::Normalizer::softmax;
+}
+
+/// What a query is multiplied with, and its number for Finish.
 void describe_score(const AttentionProblem& problem, Index batch, Index head, Index query, kernels::AttentionRow& row) {
   const Index head_of_whole = problem.whole.first_head + head;
   const ScoreFunction& score = problem.options.score;
-  const float factor = problem.scale * kernels::kLog2E;
+  const float factor = problem.scale * score_units(problem);
   const float* const prepared = problem.prepared.queries;
   const Index index = (batch * problem.query_heads + head) * problem.query_length + query;
   row.query_factor = factor;
@@ -77,6 +92,11 @@ void describe_score(const AttentionProblem& problem, Index batch, Index head, In
 
 kernels::Precision precision_of(const FloatView& view) {
   return view.dtype == DType::f16 ? kernels::Precision::half : kernels::Precision::single;
+}
+
+float score_units(const AttentionProblem& problem) {
+  const Normalizer normalizer = problem.options.normalizer;
+  return normalizer == Normalizer::softmax || normalizer == Normalizer::sigmoid ? kernels::kLog2E : 1.0F;
 }
 
 kernels::AttentionRow describe_query(const AttentionProblem& problem, Index batch, Index head, Index query) {
@@ -126,6 +146,9 @@ kernels::AttentionBlock describe_block(const AttentionProblem& problem, const At
       .finish = finish_of(score),
       .key_numbers = prepared.keys == nullptr ? nullptr : prepared.keys + number * prepared.key_stride,
       .pair_weights = prepared.pair_weights == nullptr ? nullptr : prepared.pair_weights + group * prepared.pair_stride,
+      .normalizer = normalizer_of(problem.options.normalizer),
+      .top_k = static_cast<int>(problem.top_k),
+      .score_units = score_units(problem),
       .softcap = problem.softcap,
       .has_alibi = problem.options.alibi_slopes != nullptr,
       .score_stage = static_cast<kernels::ScoreStage>(problem.outputs.score_stage),
@@ -133,6 +156,7 @@ kernels::AttentionBlock describe_block(const AttentionProblem& problem, const At
       .dropout_limit = problem.dropout.limit,
       .dropout_factor = problem.dropout.factor,
       .scratch = nullptr,
+      .best = nullptr,
   };
 }
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 
-#include "kernels/score_units.hpp"
 #include "ops/describe.hpp"
 
 namespace heed {
@@ -246,7 +245,7 @@ void ScorePreparation::run(AttentionProblem& problem) {
   const Index room = kernels::round_up_to(pair_dim_, kLongestVector);
   if (pair_heads(problem) > 1) prepared.pair_stride = room;
   for (Index head = 0; head < pair_heads(problem); ++head) {
-    scale_weights(problem.options.score.v, problem.scale * kernels::kLog2E, pair_dim_, problem.whole.first_head + head,
+    scale_weights(problem.options.score.v, problem.scale * score_units(problem), pair_dim_, problem.whole.first_head + head,
                   pair_memory_.data() + head * room);
   }
 }

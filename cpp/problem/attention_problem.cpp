@@ -140,6 +140,12 @@ bool have_own_keys(const ScoreFunction& score) {
   return is_per_head(score.wk) || is_per_head(score.v);
 }
 
+/// 0 where all keys are kept anyway.
+Index choose_top_k(const AttentionOptions& options, Index keys) {
+  const Index wanted = options.normalizer == Normalizer::hard ? 1 : options.top_k.value_or(keys);
+  return wanted < keys ? wanted : 0;
+}
+
 float default_scale(ScoreKind kind, Index head_dim) {
   return kind == ScoreKind::scaled_dot ? 1.0F / std::sqrt(static_cast<float>(head_dim)) : 1.0F;
 }
@@ -177,6 +183,7 @@ Status make_attention_problem(const AttentionInputs& inputs, const AttentionOpti
   status = check_slice(whole, inputs, outputs);
   if (status.is_ok()) status = check_score(options.score, inputs, whole.query_heads);
   if (status.is_ok()) status = check_options(options, whole, k[2]);
+  if (status.is_ok()) status = check_normalizer(options, outputs);
   if (!status.is_ok()) return status;
 
   problem = {};
@@ -191,6 +198,7 @@ Status make_attention_problem(const AttentionInputs& inputs, const AttentionOpti
   problem.groups = have_own_keys(options.score) ? q[1] : k[1];
   problem.scale = options.scale.value_or(default_scale(options.score.kind, q[3]));
   problem.softcap = options.softcap.value_or(0.0F);
+  problem.top_k = choose_top_k(options, k[2]);
   problem.key_limit = k[2];
   problem.options = options;
   problem.inputs = inputs;

@@ -40,6 +40,7 @@ struct AttentionProblem {
 
   float scale;
   float softcap;    // 0: none
+  Index top_k;      // 0: all; for a hard maximum 1
   Index key_limit;  // keys from here on are masked for every query
   QueryRange weight_rows;
   DropoutRule dropout;

@@ -108,4 +108,27 @@ Status check_options(const AttentionOptions& options, const SliceOf& whole, Inde
        check_per_head("sinks must be at most 1e30", options.sinks, whole.query_heads, is_sink)});
 }
 
+Status check_normalizer(const AttentionOptions& options, const AttentionOutputs& outputs) {
+  const Normalizer normalizer = options.normalizer;
+  if (normalizer > Normalizer::none) {
+    return broken(StatusCode::option, {"normalize must be one of the kinds that there are"});
+  }
+  if (options.top_k && *options.top_k < 1) {
+    return broken(StatusCode::option, {"topK must be a whole number, 1 or more, got ", *options.top_k});
+  }
+  if (normalizer == Normalizer::softmax) return {};
+  if (options.sinks != nullptr) {
+    return broken(StatusCode::option, {"sinks join a sum that only normalize softmax divides by"});
+  }
+  if (outputs.log_sum_exp.is_present()) {
+    return broken(StatusCode::option, {"lse is that of a softmax, and normalize is another"});
+  }
+  const bool is_distribution = normalizer == Normalizer::sparsemax || normalizer == Normalizer::hard;
+  if (outputs.entropy.is_present() && !is_distribution) {
+    return broken(StatusCode::option,
+                  {"entropy is that of weights which add up to 1, and those of normalize sigmoid and none do not"});
+  }
+  return {};
+}
+
 }  // namespace heed

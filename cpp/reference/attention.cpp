@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "reference/normalizers.hpp"
 #include "reference/numbers.hpp"
 #include "reference/scores.hpp"
 
@@ -125,23 +126,9 @@ void attend(const AttentionInputs& in, const AttentionOptions& options, const Ro
     for (std::size_t stage = 0; stage < stages.size(); ++stage) result.scores[stage].push_back(stages[stage]);
     weights.push_back(stages.back());
   }
-  double maximum = keys == 0 ? -kInfinity : *std::ranges::max_element(weights);
-  const bool has_keys = maximum != -kInfinity;
-  double sum = 0.0;
-  if (has_keys && options.sinks != nullptr) {
-    const auto sink = static_cast<double>(options.sinks[row.h]);
-    maximum = std::max(maximum, sink);
-    sum = std::exp(sink - maximum);
-  }
-  for (double& weight : weights) {
-    weight = weight == -kInfinity ? 0.0 : std::exp(weight - maximum);
-    sum += weight;
-  }
-  double entropy = 0.0;
-  for (double& weight : weights) {
-    weight = has_keys ? weight / sum : 0.0;
-    if (weight != 0.0) entropy -= weight * std::log(weight);
-  }
+  const double sink = options.sinks == nullptr ? -kInfinity : static_cast<double>(options.sinks[row.h]);
+  const Normalized normalized = normalize(weights, options, sink);
+  weights = normalized.weights;
 
   result.probabilities.insert(result.probabilities.end(), weights.begin(), weights.end());
   for (Index j = 0; j < keys; ++j) {
@@ -158,8 +145,8 @@ void attend(const AttentionInputs& in, const AttentionOptions& options, const Ro
   }
   result.output.insert(result.output.end(), output.begin(), output.end());
   result.weights.insert(result.weights.end(), weights.begin(), weights.end());
-  result.log_sum_exp.push_back(has_keys ? maximum + std::log(sum) : -kInfinity);
-  result.entropy.push_back(entropy);
+  result.log_sum_exp.push_back(normalized.log_sum_exp);
+  result.entropy.push_back(normalized.entropy);
 }
 
 }  // namespace

@@ -39,6 +39,8 @@ void add_options(Random& random, const AttentionCase& one, AttentionTensors& mad
   options.softcap = one.softcap;
   options.window = one.window;
   options.dropout = one.dropout;
+  options.normalizer = one.normalizer;
+  options.top_k = one.top_k;
   for (Index b = 0; b < one.batch; ++b) {
     if (one.has_query_lengths) made.query_lengths.push_back(random_length(random, one.queries));
     if (one.has_key_lengths) made.key_lengths.push_back(random_length(random, one.keys));
@@ -115,7 +117,9 @@ std::string describe_score(const ScoreCase& score) {
 }
 
 std::string describe_options(const AttentionCase& one) {
-  std::string text = describe_score(one.score);
+  constexpr std::array normalizers = {"", " sparsemax", " sigmoid", " hard", " none"};
+  std::string text = describe_score(one.score) + normalizers[static_cast<std::size_t>(one.normalizer)];
+  if (one.top_k) text += " top " + std::to_string(*one.top_k);
   if (one.softcap) text += " softcap " + std::to_string(*one.softcap);
   if (one.window.left) text += " left " + std::to_string(*one.window.left);
   if (one.window.right) text += " right " + std::to_string(*one.window.right);
@@ -199,6 +203,12 @@ void add_random_options(Random& random, AttentionCase& one) {
     if (random.chance(0.3)) (*one.mask)[2] = 1;
   }
   if (random.chance(0.3)) one.bias = Shape{1, one.heads, random.chance(0.5) ? 1 : one.queries, one.keys};
+}
+
+void choose_normalizer(Random& random, AttentionCase& one) {
+  one.normalizer = static_cast<Normalizer>(random.below(5));
+  if (random.chance(0.5)) one.top_k = random.pick(std::vector<Index>{1, 2, 3, 7, 16, 40, 100, 1000});
+  if (one.normalizer != Normalizer::softmax) one.has_sinks = false;
 }
 
 ScoreCase random_score(Random& random) {

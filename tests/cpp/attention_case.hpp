@@ -47,6 +47,8 @@ struct AttentionCase {
   std::optional<Dropout> dropout = std::nullopt;
   Index sequences = 0;  // packed one after the other, if any; some of them empty
   ScoreCase score = {};
+  Normalizer normalizer = Normalizer::softmax;
+  std::optional<Index> top_k = std::nullopt;
 
   [[nodiscard]] Shape query_shape() const { return {batch, heads, queries, score.query_dim.value_or(head_dim)}; }
   [[nodiscard]] Shape key_shape() const { return {batch, kv_heads, keys, head_dim}; }
@@ -59,6 +61,9 @@ std::string describe(const AttentionCase& one);
 
 /// Options in random company, mask and bias among them.
 void add_random_options(Random& random, AttentionCase& one);
+
+/// Any normalizer, often with a number of best keys, and none of the options that only a softmax has.
+void choose_normalizer(Random& random, AttentionCase& one);
 
 /// A score function of any kind and shape.
 ScoreCase random_score(Random& random);

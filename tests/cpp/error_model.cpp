@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "normalizer_error.hpp"
+#include "reference/normalizers.hpp"
 #include "reference/numbers.hpp"
 #include "score_error.hpp"
 
@@ -214,6 +216,30 @@ double bound_entropy(const std::vector<Term>& terms, const Shared& shared, const
   return shared.inflation * (common + std::sqrt(own) + sums) + floor;
 }
 
+/// Of the scores as normalizers take them.
+std::vector<double> errors_of(const std::vector<Score>& scores) {
+  std::vector<double> errors;
+  errors.reserve(scores.size());
+  for (const Score& score : scores) errors.push_back(score.error() + 2.0 * kUnitRoundoff * std::abs(score.value));
+  return errors;
+}
+
+/// Whether the errors may have exchanged one of the best with another key.
+bool is_selection_open(std::span<const double> scores, const std::vector<double>& best,
+                       const std::vector<double>& errors) {
+  double lowest_kept = kInfinite;
+  double highest_dropped = -kInfinite;
+  for (std::size_t j = 0; j < scores.size(); ++j) {
+    if (scores[j] == -kInfinite) continue;
+    if (best[j] == -kInfinite) {
+      highest_dropped = std::max(highest_dropped, scores[j] + errors[j]);
+    } else {
+      lowest_kept = std::min(lowest_kept, scores[j] - errors[j]);
+    }
+  }
+  return highest_dropped >= lowest_kept;
+}
+
 }  // namespace
 
 RowBounds bound_row(const AttentionInputs& in, const ScoreRules& rules, const RowPosition& row, const ExactRow& exact) {
@@ -222,6 +248,15 @@ RowBounds bound_row(const AttentionInputs& in, const ScoreRules& rules, const Ro
   bounds.weights.assign(exact.weights.size(), 0.0);
   const std::vector<Score> scores = make_scores(in, rules, row, exact, bounds);
   if (exact.log_sum_exp == -kInfinite) return bounds;  // no key: exact zeros
+
+  const std::vector<double> errors = errors_of(scores);
+  const AttentionOptions selection{.normalizer = rules.normalizer, .top_k = rules.top_k};
+  const std::vector<double> best = reference::best_of({exact.scores.begin(), exact.scores.end()}, selection);
+  bounds.is_open = is_selection_open(exact.scores, best, errors);
+  if (rules.normalizer != Normalizer::softmax && rules.normalizer != Normalizer::hard) {
+    bound_each(in, rules.normalizer, row, exact, best, errors, bounds);
+    return bounds;
+  }
 
   const std::vector<Term> terms = make_terms(rules, exact, scores);
   const Shared shared = find_shared(terms, !exact.kept.empty());

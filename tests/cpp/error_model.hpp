@@ -36,6 +36,10 @@
 // dropout, weight j times c_j, which is 0 or 1 / (1 - p): values are c_j v_j for the output; and 2u for the factor and
 // its
 //   product
+// other normalizers: see normalizer_error.hpp
+// top-k, and the hard maximum, which is the best: exact, unless a key that is kept and one that is not are nearer to
+// each other
+//   than their errors
 // scores that are handed out: d_j as far as they have come, and 2u for ln 2
 // entropy H = A + B, A = sum p_j (m - s_j), B = P (lse - m), P = sum p_j (1 but for a sink); both parts are positive.
 //   d_j moves it by p_j (ln p_j + 1 - P + H) d_j, weights before normalising likewise; A is a sum as the others are.
@@ -43,6 +47,7 @@
 
 #include <array>
 #include <limits>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -65,6 +70,7 @@ struct RowBounds {
   double log_sum_exp = 0.0;                   // absolute
   double entropy = 0.0;                       // absolute
   std::array<std::vector<double>, 3> scores;  // by ScoreStage, [S], absolute
+  bool is_open = false;                       // which keys are the best is within the errors: only scores are bounded
 };
 
 struct RowPosition {
@@ -88,6 +94,8 @@ struct ScoreRules {
   double slope = 0.0;    // ALiBi's
   double position = 0.0;
   double sink = -std::numeric_limits<double>::infinity();
+  Normalizer normalizer = Normalizer::softmax;
+  std::optional<Index> top_k = std::nullopt;
 };
 
 /// All numbers that take part must be finite.

@@ -30,6 +30,7 @@ float number_of(const Json& value) {
 struct Options {
   AttentionOptions given;
   std::map<std::string, Owned<float>> parameters;
+  std::vector<float> sinks;
 };
 
 /// A parameter of a score function, [1, heads, rows, columns]: a tensor of zeros, or a number or one for each head.
@@ -73,6 +74,20 @@ Options options_of(const Json& entry) {
     INFO("option " << name);
     if (name == "score") {
       read_score(value, options);
+      continue;
+    }
+    if (name == "normalize") {
+      const std::vector<std::string> kinds = {"softmax", "sparsemax", "sigmoid", "hard", "none"};
+      options.given.normalizer = static_cast<Normalizer>(std::ranges::find(kinds, value.get<std::string>()) - kinds.begin());
+      continue;
+    }
+    if (name == "topK") {
+      options.given.top_k = value.get<Index>();
+      continue;
+    }
+    if (name == "sinks") {
+      options.sinks = value.get<std::vector<float>>();
+      options.given.sinks = options.sinks.data();
       continue;
     }
     REQUIRE(name == "scale");

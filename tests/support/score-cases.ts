@@ -40,16 +40,7 @@ export function drawScore(
     return isPerHead ? Array.from({ length: heads }, draw) : draw();
   };
   const other = random.chance(0.5) ? headDim : random.whole(1, 24);
-  const kind = random.pick([
-    "scaled-dot",
-    "dot",
-    "cosine",
-    "distance",
-    "general",
-    "additive",
-    "gated",
-    "rbf",
-  ] as const);
+  const kind = random.pick(["scaled-dot", "dot", "cosine", "distance", "general", "additive", "gated", "rbf"] as const);
   switch (kind) {
     case "general":
       return { score: { type: kind, w: parameter(other, headDim) }, queryDim: other };

@@ -11,6 +11,7 @@ export type {
   Layout,
   MaskInput,
   MaskLike,
+  Normalizer,
   PlainScore,
   ReturnOptions,
   Score,

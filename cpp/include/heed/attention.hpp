@@ -1,4 +1,4 @@
-// Attention: softmax(scale * Q K^T + bias, over the keys that the masks leave) V.
+// Attention: normalize(scale * score(Q, K) + bias, over the keys that the masks leave) V.
 #pragma once
 
 #include <cstdint>
@@ -64,10 +64,21 @@ struct SliceOf {
   Index query_length;
 };
 
+/// What turns the scores of a row into weights.
+enum class Normalizer : std::uint8_t {
+  softmax = 0,
+  sparsemax = 1,  // max(score - t, 0), with the t by which they add up to 1
+  sigmoid = 2,    // 1 / (1 + exp(-score)), each by itself
+  hard = 3,       // 1 for the highest score, the first of equals, and 0
+  none = 4,       // the scores themselves
+};
+
 struct AttentionOptions {
   ScoreFunction score;
   std::optional<float> scale;    // default 1 / sqrt(D) for scaled_dot, 1 for other scores
   std::optional<float> softcap;  // c: scores become c * tanh(score / c)
+  Normalizer normalizer = Normalizer::softmax;
+  std::optional<Index> top_k;  // the best keys of each query that are kept, the first of equals; the others are masked
   Causal causal = Causal::none;
   Window window;
 
@@ -109,9 +120,9 @@ struct QueryRange {
 struct AttentionOutputs {
   TensorView<float> output;        // [B, H, L, E]
   TensorView<float> weights;       // [B, H, L, S], or [B, H, end - begin, S]: see weight_rows
-  TensorView<float> log_sum_exp;   // [B, H, L, 1], natural logarithm
+  TensorView<float> log_sum_exp;   // [B, H, L, 1], natural logarithm; of a softmax only
   TensorView<float> scores;        // [B, H, L, S]
-  TensorView<float> entropy;       // [B, H, L, 1], of the weights, natural logarithm
+  TensorView<float> entropy;       // [B, H, L, 1], of the weights, natural logarithm; where they add up to 1
   TensorView<float> mean_weights;  // [B, 1, L, S], over the query heads; costs the scores a second time
   ScoreStage score_stage = ScoreStage::raw;
   std::optional<QueryRange> weight_rows;  // the queries, of the call's own, whose weights are wanted; absent: all
@@ -123,10 +134,10 @@ struct AttentionOutputs {
 /// whose last axis is neither 1 nor S but shorter masks the keys beyond it.
 /// The last axis of query, key, value, output and weights must be contiguous.
 /// Scratch grows with D + E, never with L * S; for mean_weights also with B * H * L, where
-/// few queries share their keys with B * H * E times the parts of the keys, and by what a score function makes of
-/// queries and keys once a call: see ops/prepare_scores.hpp. Numbers in half precision
-/// are widened block by block, and what is computed is what their single precision gives. The views must stay valid for
-/// the call; nothing is kept. Fails without writing when an input breaks a rule.
+/// few queries share their keys with B * H * E times the parts of the keys, with top_k, and by what a score function
+/// makes of queries and keys once a call: see ops/prepare_scores.hpp. Numbers in half precision are widened block by
+/// block, and what is computed is what their single precision gives. The views must stay valid for the call; nothing is
+/// kept. Fails without writing when an input breaks a rule.
 Status attention(const AttentionInputs& inputs, const AttentionOptions& options, const AttentionOutputs& outputs,
                  Executor& executor);
 

@@ -63,6 +63,8 @@ export type Score =
 
 export type PlainScore = "scaled-dot" | "dot" | "cosine" | "distance";
 
+export type Normalizer = "softmax" | "sparsemax" | "sigmoid" | "hard" | "none";
+
 export interface TensorOptions {
   /** How the values are kept: "f16" takes half the memory, and rounds a Float32Array. Default: as they are given, else "f32". */
   readonly dtype?: "f32" | "f16" | undefined;
@@ -76,11 +78,11 @@ export interface ReturnOptions {
    * their mean over the query heads, [B, L, S]. Default false.
    */
   readonly weights?: boolean | "mean" | { readonly rows: readonly [number, number] } | undefined;
-  /** The natural logarithm of each row's sum of exponentials, [B, H, L]. Default false. */
+  /** The natural logarithm of each row's sum of exponentials, [B, H, L]; of a softmax. Default false. */
   readonly lse?: boolean | undefined;
   /** [B, H, L, S]: "raw" scaled, "capped" after softcap, "masked" after ALiBi, bias and masks. Default false. */
   readonly scores?: "raw" | "capped" | "masked" | false | undefined;
-  /** Of the weights of each query, in nats, [B, H, L]. Default false. */
+  /** Of the weights of each query, in nats, [B, H, L]; not of "sigmoid" and "none". Default false. */
   readonly entropy?: boolean | undefined;
 }
 
@@ -124,7 +126,13 @@ export interface AttentionOptions {
   readonly sinks?: ArrayLike<number> | undefined;
   /** Each weight becomes 0 with probability p and is else divided by 1 - p; which, follows from the seed, a whole number of 32 bits. */
   readonly dropout?: { readonly p: number; readonly seed?: number | undefined } | undefined;
-  readonly normalize?: "softmax" | undefined;
+  /**
+   * What turns scores into weights. "sparsemax": max(score - t, 0), with the t by which they add up to 1; "sigmoid": each by
+   * itself; "hard": 1 for the highest, the first of equals; "none": the scores themselves. Default "softmax".
+   */
+  readonly normalize?: Normalizer | undefined;
+  /** Only so many keys of each query count, those with the highest scores, the first of equals. Default: all. */
+  readonly topK?: number | undefined;
   readonly return?: ReturnOptions | undefined;
   /** Default "bhnd". */
   readonly layout?: Layout | undefined;
@@ -173,6 +181,7 @@ export interface CreateOptions {
 export const DEFAULTS = {
   temperature: 1,
   score: "scaled-dot",
+  normalize: "softmax",
   causal: "none",
   layout: "bhnd",
   output: true,
@@ -204,6 +213,7 @@ export const ATTENTION_OPTIONS = [
   "sinks",
   "dropout",
   "normalize",
+  "topK",
   "return",
   "layout",
   "heads",
@@ -214,7 +224,7 @@ export const ATTENTION_OPTIONS = [
 ] as const;
 
 /** Options that heed names but this version does not compute: refused by name, never ignored. */
-export const ATTENTION_OPTIONS_TO_COME = ["scoreMod", "maskMod", "probMod", "blocks", "topK", "cache"] as const;
+export const ATTENTION_OPTIONS_TO_COME = ["scoreMod", "maskMod", "probMod", "blocks", "cache"] as const;
 
 export const RETURN_OPTIONS = ["output", "weights", "lse", "scores", "entropy"] as const;
 export const TENSOR_OPTIONS = ["dtype"] as const;
@@ -234,8 +244,7 @@ export const SCORE_PARAMETERS = {
   distance: { takes: [], needs: [] },
 } as const;
 
-export const NORMALIZERS = ["softmax"] as const;
-export const NORMALIZERS_TO_COME = ["sparsemax", "sigmoid", "hard", "none"] as const;
+export const NORMALIZERS = ["softmax", "sparsemax", "sigmoid", "hard", "none"] as const;
 
 export const CREATE_OPTIONS = ["backend", "threads", "variant", "offload", "wasm"] as const;
 export const CREATE_OPTIONS_TO_COME = ["device"] as const;

@@ -1,6 +1,6 @@
 // Options as a user gives them -> checked values with defaults filled in. Knows no tensor: shapes are validate.ts's.
 
-import type { CausalRule, Dropout, ScoreStage } from "../backends/backend.js";
+import type { CausalRule, Dropout, Normalizer, ScoreStage } from "../backends/backend.js";
 import { showValue } from "./describe.js";
 import { HeedError } from "./errors.js";
 import {
@@ -10,7 +10,6 @@ import {
   DROPOUT_OPTIONS,
   type Layout,
   NORMALIZERS,
-  NORMALIZERS_TO_COME,
   RETURN_OPTIONS,
   SCORE_STAGES,
   WEIGHT_OPTIONS,
@@ -41,6 +40,8 @@ export interface ReadOptions {
   readonly bias: unknown;
   readonly mask: unknown;
   readonly softcap: number | null;
+  readonly normalizer: Normalizer;
+  readonly topK: number | null;
   readonly causal: CausalRule;
   readonly dropout: Dropout | null;
   /** Read with the shapes. */
@@ -63,7 +64,6 @@ export function readAttentionOptions(where: string, options: unknown): ReadOptio
   const given = readRecord(where, "options", options, ATTENTION_OPTIONS, ATTENTION_OPTIONS_TO_COME);
   const returned = readReturn(where, given["return"]);
   const score = readScore(where, given["score"]);
-  readChoice(where, "normalize", given["normalize"], NORMALIZERS, NORMALIZERS_TO_COME, "softmax");
   const read: ReadOptions = {
     score,
     scale: readFinite(where, "scale", given["scale"], score.kind === "scaled-dot" ? null : 1),
@@ -71,6 +71,8 @@ export function readAttentionOptions(where: string, options: unknown): ReadOptio
     bias: given["bias"],
     mask: given["mask"],
     softcap: readSoftcap(where, given["softcap"]),
+    normalizer: readChoice(where, "normalize", given["normalize"], NORMALIZERS, [], DEFAULTS.normalize),
+    topK: readCount(where, "topK", given["topK"], null),
     causal: readCausal(where, given["causal"]),
     dropout: readDropout(where, given["dropout"]),
     structure: {
@@ -91,11 +93,25 @@ export function readAttentionOptions(where: string, options: unknown): ReadOptio
     out: readOut(where, "out", given["out"]),
     signal: readSignal(where, given["signal"]),
   };
+  checkNormalizer(where, read);
   if (read.out !== null && read.keep) throw new HeedError("option", `${where}: out and keep exclude each other`);
   if (read.out !== null && !read.output) {
     throw new HeedError("option", `${where}: out needs the output, which return.output: false leaves away`);
   }
   return read;
+}
+
+/** Whether what is asked for has a meaning with the weights that the normalizer makes. */
+function checkNormalizer(where: string, { normalizer, structure, lse, entropy }: ReadOptions): void {
+  const fail = (rule: string): never => {
+    throw new HeedError("option", `${where}: ${rule}, got normalize "${normalizer}"`);
+  };
+  if (normalizer === "softmax") return;
+  if (structure.sinks !== undefined) fail("sinks join a sum that only normalize softmax divides by");
+  if (lse) fail("lse is that of a softmax, and normalize is another");
+  if (entropy && (normalizer === "sigmoid" || normalizer === "none")) {
+    fail("entropy is that of weights which add up to 1, and those of normalize sigmoid and none do not");
+  }
 }
 
 function readReturn(

@@ -50,6 +50,8 @@ export function validateAttention(
     score: readScoreFunction(where, options.score, walks.query.shape, walks.key.shape, backend),
     scale: effectiveScale(where, options, walks.query.shape[3]),
     softcap: options.softcap,
+    normalizer: options.normalizer,
+    topK: options.topK,
     causal: options.causal,
     dropout: options.dropout,
     structure: readStructure(where, options.structure, target),

@@ -62,10 +62,13 @@ export interface AttentionStructure {
   readonly sinks: Float32Array<ArrayBuffer> | null;
 }
 
+/** What turns scores into weights: docs/semantics.md has the formulae. */
+export type Normalizer = "softmax" | "sparsemax" | "sigmoid" | "hard" | "none";
+
 /** How far the scores have come when they are handed out. */
 export type ScoreStage = "raw" | "capped" | "masked";
 
-/** After the softmax: which weights become zeros and what the others are divided by. The hash is in docs/semantics.md. */
+/** After the normalizer: which weights become zeros and what the others are divided by. The hash is in docs/semantics.md. */
 export interface Dropout {
   /** In (0, 1], single precision. */
   readonly p: number;
@@ -106,6 +109,9 @@ export interface AttentionProblem {
   readonly scale: number;
   /** Scores become softcap * tanh(score / softcap). */
   readonly softcap: number | null;
+  readonly normalizer: Normalizer;
+  /** The keys of each query that count; null: all. */
+  readonly topK: number | null;
   readonly causal: CausalRule;
   readonly dropout: Dropout | null;
   readonly structure: AttentionStructure;

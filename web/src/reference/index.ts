@@ -1,7 +1,9 @@
 // heed/reference: attention in double precision, straight from its formulae, for tests. Slow, and shares no code with the engine.
 
+import { normalize, type ReferenceNormalizer } from "./normalizers.js";
 import { defaultScale, pairScore, type ReferenceScore } from "./scores.js";
 
+export type { ReferenceNormalizer } from "./normalizers.js";
 export type { ReferenceParameter, ReferenceScore } from "./scores.js";
 
 /** A dense row-major array and its shape, as `heed` takes them; double precision is welcome. */
@@ -21,6 +23,8 @@ export interface ReferenceOptions {
   readonly temperature?: number | undefined;
   readonly score?: ReferenceScore | undefined;
   readonly softcap?: number | undefined;
+  readonly normalize?: ReferenceNormalizer | undefined;
+  readonly topK?: number | undefined;
   readonly causal?: boolean | "lower-right" | "upper-left" | undefined;
   readonly qOffset?: number | ArrayLike<number> | undefined;
   readonly window?: readonly [number, number] | undefined;
@@ -48,6 +52,7 @@ export interface ReferenceResult {
   readonly weights: ReferenceResultTensor;
   /** Over the query heads, [B, L, S] or [L, S]. */
   readonly meanWeights: ReferenceResultTensor;
+  /** Of a softmax over the same keys, whatever the normalizer. */
   readonly lse: ReferenceResultTensor;
   /** At each stage, whatever was asked for. */
   readonly scores: {
@@ -55,11 +60,12 @@ export interface ReferenceResult {
     readonly capped: ReferenceResultTensor;
     readonly masked: ReferenceResultTensor;
   };
+  /** NaN where weights are negative. */
   readonly entropy: ReferenceResultTensor;
 }
 
 /**
- * softmax(cap(scale * score(Q, K) / temperature) + alibi + bias, over the keys that the masks leave) V, with everything on the way to
+ * normalize(cap(scale * score(Q, K) / temperature) + alibi + bias, over the keys that the masks leave) V, with everything on the way to
  * it. Shapes and layouts as in `heed.attention`. Throws a RangeError for shapes that do not fit; checks little else.
  */
 export function attention(
@@ -106,7 +112,7 @@ export function attention(
           scores.push(attends ? bounded - alibi + biasAt(options.bias, b, h, i, j, keyLength) : -Infinity);
         }
         masked.set(scores, row * keyLength);
-        const { probabilities, logSum } = softmax(scores, options.sinks?.[h] ?? -Infinity);
+        const { probabilities, logSum } = normalize(scores, options, options.sinks?.[h] ?? -Infinity);
         entropy[row] = probabilities.reduce((sum, p) => (p === 0 ? sum : sum - p * Math.log(p)), 0);
         const given = probabilities.map((p, j) => p * kept(row, j));
         weights.set(given, row * keyLength);
@@ -115,7 +121,7 @@ export function attention(
           let sum = 0;
           for (const [j, p] of given.entries()) {
             // A masked or dropped value is not read into the sum: it may be NaN.
-            if (p > 0) sum += p * at(v, [b, g, j, e]);
+            if (p !== 0) sum += p * at(v, [b, g, j, e]);
           }
           output[row * valueDim + e] = sum;
         }
@@ -144,17 +150,6 @@ type Dims = readonly [number, number, number, number];
 interface Heads {
   readonly data: ArrayLike<number>;
   readonly shape: Dims;
-}
-
-/** p_j = exp(s_j) / (exp(sink) + sum exp(s)), and the logarithm of the denominator; a row of -Infinity gives zeros and -Infinity. */
-function softmax(scores: readonly number[], sink: number): { probabilities: Float64Array; logSum: number } {
-  const most = (best: number, score: number): number => (score > best || Number.isNaN(score) ? score : best);
-  const highest = scores.reduce(most, -Infinity);
-  if (highest === -Infinity) return { probabilities: new Float64Array(scores.length), logSum: -Infinity };
-  const max = most(highest, sink);
-  const exponentials = Float64Array.from(scores, (score) => Math.exp(score - max));
-  const sum = exponentials.reduce((total, term) => total + term, Math.exp(sink - max));
-  return { probabilities: exponentials.map((term) => term / sum), logSum: max + Math.log(sum) };
 }
 
 /** What the weight of key j in a row is multiplied with; rows count the queries of all heads and batch entries. */

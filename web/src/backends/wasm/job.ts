@@ -3,7 +3,15 @@
 import { HeedError } from "../../api/errors.js";
 import { MAX_BLOCK_BYTES } from "../../memory/arena.js";
 import { bytesIn } from "../../memory/heap-view.js";
-import type { AttentionProblem, CausalRule, Operand, OutputView, ScoreKind, ScoreStage } from "../backend.js";
+import type {
+  AttentionProblem,
+  CausalRule,
+  Normalizer,
+  Operand,
+  OutputView,
+  ScoreKind,
+  ScoreStage,
+} from "../backend.js";
 import { ATTENTION_CALL } from "./generated/attention-call.js";
 import { WasmResident } from "./residents.js";
 
@@ -57,6 +65,8 @@ const SCORE: Readonly<Record<ScoreKind, number>> = {
   rbf: 6,
   distance: 7,
 };
+
+const NORMALIZER: Readonly<Record<Normalizer, number>> = { softmax: 0, sparsemax: 1, sigmoid: 2, hard: 3, none: 4 };
 
 const STAGE: Readonly<Record<ScoreStage, number>> = { raw: 0, capped: 1, masked: 2 };
 
@@ -137,6 +147,8 @@ export function jobOf(problem: AttentionProblem, call = new Int32Array(ATTENTION
   call[ATTENTION_CALL.windowRight] = structure.windowRight ?? OPEN;
   call[ATTENTION_CALL.scoreStage] = STAGE[problem.scoreStage];
   call[ATTENTION_CALL.score] = SCORE[score.kind];
+  call[ATTENTION_CALL.normalizer] = NORMALIZER[problem.normalizer];
+  call[ATTENTION_CALL.topK] = problem.topK ?? 0;
   call[ATTENTION_CALL.causal] = CAUSAL[problem.causal];
   const form = problem.weights?.form ?? null;
   call[ATTENTION_CALL.weightRowsBegin] = form?.of === "rows" ? form.from : 0;

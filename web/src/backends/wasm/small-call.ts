@@ -18,11 +18,16 @@ const SMALL_BYTES = 2 ** 18;
 /** What a hyperbolic tangent costs, likewise. */
 const OF_TANH = 16;
 
-export function isSmall({ query, key, value, score }: AttentionProblem, job: Job): boolean {
+/** How often scores are made where they have to be looked at before they become weights. */
+const OF_LOOKS = 6;
+
+export function isSmall(problem: AttentionProblem, job: Job): boolean {
+  const { query, key, value, score, normalizer, topK } = problem;
+  const looks = topK !== null || normalizer === "hard" || normalizer === "sparsemax" ? OF_LOOKS : 1;
   const [batch, heads, queries] = query.shape;
   const keys = key.shape[2];
   const ofScore = score.kind === "additive" ? OF_TANH * score.hidden : score.hidden;
-  const ofRow = OF_ROW + keys * Math.max(LEAST_OF_SCORE, ofScore + value.shape[3]);
+  const ofRow = OF_ROW + keys * Math.max(LEAST_OF_SCORE, looks * ofScore + value.shape[3]);
   const multiplications = batch * heads * (queries * ofRow + ofParameters(score) * (queries + keys));
   return multiplications <= SMALL_MULTIPLICATIONS && job.bytes <= SMALL_BYTES;
 }
