@@ -6,6 +6,9 @@ target_link_libraries(heed_wasm PRIVATE heed heed_options embind)
 target_compile_options(heed_wasm PRIVATE -fno-exceptions -fno-rtti)
 target_compile_options(heed PRIVATE -fno-exceptions -fno-rtti)
 target_compile_options(heed_kernels PRIVATE -fno-exceptions -fno-rtti)
+# What surrounds the kernels takes no time, but is downloaded.
+target_compile_options(heed PRIVATE -Os)
+target_compile_options(heed_wasm PRIVATE -Os)
 # Embind prints names of types that nobody bound only where there is RTTI.
 target_compile_definitions(heed_wasm PRIVATE EMSCRIPTEN_HAS_UNBOUND_TYPE_NAMES=0)
 set_target_properties(heed_wasm PROPERTIES OUTPUT_NAME ${HEED_ARTEFACT} SUFFIX .mjs)

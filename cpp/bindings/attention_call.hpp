@@ -24,6 +24,12 @@ struct AttentionCall {
   PackedView scores;
   PackedView entropy;
   PackedView mean_weights;
+  PackedView score_w;  // parameters of the score function
+  PackedView score_wq;
+  PackedView score_wk;
+  PackedView score_b;
+  PackedView score_v;
+  PackedView score_bandwidth;
   std::uint32_t query_lengths;  // addresses of one int32 a batch entry
   std::uint32_t key_lengths;
   std::uint32_t query_offsets;  // or a sequence
@@ -35,6 +41,9 @@ struct AttentionCall {
   float softcap;    // 0: none
   float dropout_p;  // 0: none
   std::uint32_t dropout_seed;
+  std::int32_t score;       // ScoreKind
+  std::int32_t normalizer;  // Normalizer
+  std::int32_t top_k;       // 0: all
   std::int32_t causal;
   std::int32_t window_left;  // -1: open
   std::int32_t window_right;

@@ -62,8 +62,21 @@ heed::AttentionInputs unpack_inputs(const AttentionCall& call) {
           .bias = unpack<const float>(call.bias)};
 }
 
+heed::ScoreFunction unpack_score(const AttentionCall& call) {
+  return {.kind = static_cast<heed::ScoreKind>(call.score),
+          .w = unpack<const float>(call.score_w),
+          .wq = unpack<const float>(call.score_wq),
+          .wk = unpack<const float>(call.score_wk),
+          .b = unpack<const float>(call.score_b),
+          .v = unpack<const float>(call.score_v),
+          .bandwidth = unpack<const float>(call.score_bandwidth)};
+}
+
 heed::AttentionOptions unpack_options(const AttentionCall& call) {
   heed::AttentionOptions options;
+  options.score = unpack_score(call);
+  options.normalizer = static_cast<heed::Normalizer>(call.normalizer);
+  if (call.top_k != 0) options.top_k = call.top_k;
   options.scale = call.scale;
   if (call.softcap != 0.0F) options.softcap = call.softcap;
   if (call.dropout_p != 0.0F) options.dropout = heed::Dropout{.p = call.dropout_p, .seed = call.dropout_seed};

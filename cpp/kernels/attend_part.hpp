@@ -6,7 +6,8 @@
 #include "kernels/block_numbers.hpp"
 #include "kernels/block_scores.hpp"
 #include "kernels/dropout.hpp"
-#include "kernels/online_softmax.hpp"
+#include "kernels/normalize.hpp"
+#include "kernels/pair_scores.hpp"
 #include "kernels/row_products.hpp"
 
 namespace heed::kernels {
@@ -16,7 +17,7 @@ template <class A>
 struct KeysInLanes {
   using Arch = A;
 
-  /// The products are there: all rows were scored together.
+  /// The sums are there: all rows were scored together.
   static void score(const Panel& /*panel*/, const AttentionBlock& /*block*/, const KeyBlock& keys, float* maximum) {
     find_maximum<Arch>(keys.lines(), keys.scores, maximum);
   }
@@ -61,13 +62,10 @@ inline bool weigh_row_keys(const Panel& panel, float* output, const AttentionBlo
   copy_line<Arch>(panel.maximum, maximum);
   const bool has_masked = make_scores<KeysInLanes<Arch>>(panel, block, keys, maximum);
   share_maximum<Arch>(maximum);
-  if (panel.rows[0].entropy) add_spread<Arch>(panel, maximum, keys.lines(), keys.scores);
-
-  const Rescale<Arch> rescale = has_masked ? exponentiate<Arch, true>(panel, maximum, keys.lines(), keys.scores)
-                                           : exponentiate<Arch, false>(panel, maximum, keys.lines(), keys.scores);
+  const Rescale<Arch> rescale = make_weights<Arch>(panel, block, keys, maximum, has_masked);
   if (block.has_dropout) drop_weights<Arch>(panel, block, keys, keys.scores);
   scale_output<Arch>(rescale.factor[0], block.value_dim, output);
-  return has_masked || block.has_dropout;
+  return may_hold_zeros(block, has_masked);
 }
 
 /// A panel whose lanes are all the block's row `index`, of which it sees the keys of one part. Its output is elsewhere.
@@ -88,6 +86,7 @@ inline Panel make_row_panel(const AttentionBlock& block, const KeyPart& part, in
   panel.first_begin = wants_all || row.key_begin < part.begin ? part.begin : row.key_begin;
   panel.last_end = wants_all || row.key_end > part.end ? part.end : row.key_end;
   panel.wants_weights = row.weights != nullptr;
+  panel.wants_scores = row.scores != nullptr;
   return panel;
 }
 
@@ -96,7 +95,7 @@ inline void scale_query(const Panel& panel, const AttentionBlock& block) {
   for (int d = 0; d < block.head_dim; d += kLanes<Arch>) {
     const int left = block.head_dim - d;
     const Batch<Arch> some = load_numbers<Arch>(panel.rows[0].query, d, left < kLanes<Arch> ? left : kLanes<Arch>);
-    (some * Batch<Arch>(block.scale * kLog2E)).store_aligned(panel.query + d);
+    (some * Batch<Arch>(panel.rows[0].query_factor)).store_aligned(panel.query + d);
   }
 }
 
@@ -104,11 +103,7 @@ template <class Arch>
 inline void start_row(const Panel& panel, float* output, const AttentionBlock& block, const KeyPart& part) {
   scale_query<Arch>(panel, block);
   for (int e = 0; e < round_up_to(block.value_dim, kLanes<Arch>); ++e) output[e] = 0.0F;
-  for (int lane = 0; lane < kPanel<Arch>; ++lane) {
-    panel.maximum[lane] = kNoMaximum;
-    panel.sum[lane] = 0.0F;
-    panel.spread[lane] = 0.0F;
-  }
+  start_statistics<Arch>(panel, block);
   if (!panel.rows[0].scores) return;
   for (int j = part.begin; j < part.end; ++j) panel.rows[0].scores[j] = kMasked;
 }
@@ -171,9 +166,13 @@ inline void for_each_part_block(const AttentionBlock& block, const KeyPart& part
       if (own.end() > end) end = own.end();
     }
     if (first >= end) continue;
-    score_all_rows<Arch>(
-        block.row_count,
-        {queries, block.head_dim, numbers.keys(first), end - first, {scores.numbers + (first - start), scores.stride}});
+    const RowDots dots{
+        queries, block.head_dim, numbers.keys(first), end - first, {scores.numbers + (first - start), scores.stride}};
+    if (block.pairing == Pairing::product) {
+      score_all_rows<Arch>(block.row_count, dots);
+    } else {
+      score_row_pairs<Arch>(block, dots);
+    }
     visit(keys);
   }
 }

@@ -18,15 +18,45 @@ struct Numbers {
   [[nodiscard]] const std::uint16_t* halves() const { return static_cast<const std::uint16_t*>(data); }
 };
 
-/// How a row's scores become weights once all of them are known: 2^(score - maximum) * factor.
+/// What makes weights of scores.
+enum class Normalizer : std::uint8_t {
+  softmax,    // 2^(score - maximum) / their sum
+  sparsemax,  // max(score - maximum - shift, 0), with the shift by which they add up to 1
+  sigmoid,    // 1 / (1 + 2^-score)
+  identity,   // the score
+};
+
+/// How a row's scores become weights once all of them are known, times `factor` in the end.
 struct WeightRule {
   float maximum;
   float factor;
+  float shift;
+  // Of the best that are kept, where not all are: the lowest score, and the last key that has it.
+  float threshold;
+  std::int32_t last_best;
+};
+
+/// What the numbers of a query and a key add up to, dimension by dimension.
+enum class Pairing : std::uint8_t {
+  product,     // q k
+  difference,  // (q - k)^2
+  bend,        // c tanh(q + k), with the c of pair_weights
+};
+
+/// What becomes of that sum, given a number of the row's and one of the key's.
+enum class Finish : std::uint8_t {
+  nothing,
+  by_key,       // times the key's
+  by_row,       // times the row's
+  root_by_row,  // its square root, times the row's
+  gate,         // times the sigmoid of the row's and the key's together
 };
 
 /// One query and where its results go. A null pointer leaves a part out.
 struct AttentionRow {
   Numbers query;             // head_dim of them
+  float query_factor;        // that they are multiplied with before anything else
+  float score_number;        // for Finish
   const std::uint8_t* mask;  // of key 0; nonzero = attend
   const float* bias;         // of key 0
   float* output;             // value_dim numbers
@@ -51,6 +81,12 @@ enum class ScoreStage : std::uint8_t { raw, capped, masked };
 /// scratch to stay in the second-level cache and the panels on the stack.
 inline constexpr int kMaxRows = 64;
 
+/// A candidate for the best keys of a row.
+struct BestKey {
+  float score;
+  std::int32_t key;
+};
+
 /// Rows that read the same keys and values.
 struct AttentionBlock {
   const AttentionRow* rows;
@@ -68,8 +104,14 @@ struct AttentionBlock {
   int head_dim;
   int value_dim;
   int key_block;  // fixes the order of the sums: see plan/
-  float scale;
-  float softcap;  // 0: none
+  Pairing pairing;
+  Finish finish;
+  const float* key_numbers;   // one a key for Finish, and room up to a whole panel
+  const float* pair_weights;  // head_dim of them, aligned, then zeros up to 16
+  Normalizer normalizer;
+  int top_k;          // a row keeps its best so many keys, the first of equals; 0: all
+  float score_units;  // scores are kept in these: log2(e) where powers of two are taken of them, else 1
+  float softcap;      // 0: none
   bool has_alibi;
   ScoreStage score_stage;
   bool has_dropout;
@@ -77,15 +119,16 @@ struct AttentionBlock {
   float dropout_factor;         // of what is kept; 1 without dropout
 
   float* scratch;  // attention_scratch_floats(...) and widened_floats(...), aligned to kScratchAlignment
+  BestKey* best;   // [kMaxRows][top_k]
 };
 
 inline constexpr std::size_t kScratchAlignment = 64;
 
-/// Kept of a row while its keys pass: maximum, sum and spread.
-inline constexpr int kStatistics = 3;
+/// Kept of a row while its keys pass: see Panel.
+inline constexpr int kStatistics = 7;
 
 /// The scratch of one worker: per panel the packed queries [head_dim][panel], the
-/// unnormalised output [value_dim][panel] and two running statistics; and for the
+/// unnormalised output [value_dim][panel] and running statistics; and for the
 /// panel at work its scores and what is added to them, [key_block][panel] each.
 constexpr std::int64_t attention_scratch_floats(int panel, std::int64_t panels, std::int64_t head_dim,
                                                 std::int64_t value_dim, int key_block) {
@@ -124,6 +167,29 @@ constexpr std::int64_t widened_floats(Precision precision, std::int64_t length, 
   return precision == Precision::half ? round_up_to(length * key_block, unit) : 0;
 }
 
+/// A vector and where what is made of it goes.
+struct SourceRow {
+  Numbers source;
+  float* target;
+};
+
+/// target = matrix source + offset, for up to kMaxRows rows.
+struct ProjectionBlock {
+  const SourceRow* rows;
+  int row_count;
+  int source_dim;
+  int target_dim;
+  const float* matrix;  // [target_dim, source_dim], or, transposed, [source_dim, target_dim]; null: the identity
+  std::ptrdiff_t matrix_stride;
+  bool is_transposed;
+  const float* offset;  // target_dim of them; null: none
+  float* scratch;       // projection_scratch_floats(...), aligned to kScratchAlignment
+};
+
+constexpr std::int64_t projection_scratch_floats(int panel, std::int64_t source_dim, std::int64_t target_dim) {
+  return panel * (source_dim + target_dim);
+}
+
 /// One architecture's kernels.
 struct AttentionKernels {
   const char* name;
@@ -139,6 +205,9 @@ struct AttentionKernels {
   void (*add_weights)(const AttentionBlock& block);
   /// The same after attend_part() and merge_parts(), of a part of the keys.
   void (*add_part_weights)(const AttentionBlock& block, const KeyPart& part);
+  void (*project)(const ProjectionBlock& block);
+  /// target[0] = 1 / the length of source, for `count` rows; 0 where it is shorter than 2^-126.
+  void (*invert_lengths)(const SourceRow* rows, int count, int dim);
 };
 
 }  // namespace heed::kernels

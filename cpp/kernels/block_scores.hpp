@@ -2,20 +2,14 @@
 // the same for rows in lanes and for keys in lanes, which differ in the `Way` to lay scores out.
 #pragma once
 
-#include "kernels/key_lines.hpp"
+#include "kernels/best_keys.hpp"
+#include "kernels/key_block.hpp"
 #include "kernels/mask.hpp"
 #include "kernels/panel.hpp"
+#include "kernels/score_finish.hpp"
 #include "kernels/score_mods.hpp"
 
 namespace heed::kernels {
-
-/// A run of keys that a task has reached, with the memory that its panels share.
-struct KeyBlock : KeyLines {
-  Lines numbers;      // the keys themselves
-  MaskedKeys masked;  // by the boolean mask, for the panel at work
-  float* scores;      // [lines][panel]
-  float* addends;
-};
 
 /// The keys that mask and bias have numbers for. Others are reached only for scores from before the masks.
 inline KeyBlock keys_with_addends(const AttentionBlock& block, KeyBlock keys) {
@@ -34,29 +28,32 @@ inline void copy_line(const float* from, float* to) {
 
 /// Whether a boolean mask takes the whole block from the panel, and nobody wants to see it.
 inline bool may_skip(const Panel& panel, const KeyBlock& keys) {
-  return keys.masked == MaskedKeys::all && !panel.rows[0].scores && !panel.wants_weights;
+  return keys.masked == MaskedKeys::all && !panel.wants_scores && !panel.wants_weights;
 }
 
-/// Scores of the keys as the softmax takes them, in units of log2(e). Raises maximum[panel],
+/// Scores of the keys as normalizers take them, in block.score_units. Raises maximum[panel],
 /// which comes in as panel.maximum. Returns whether any may be masked.
 template <class Way>
 inline bool make_scores(const Panel& panel, const AttentionBlock& block, const KeyBlock& keys, float* maximum) {
   using Arch = typename Way::Arch;
-  const bool wants_scores = panel.rows[0].scores != nullptr;
   const bool sees_all = panel.last_begin <= keys.first && keys.end() <= panel.first_end && keys.are_full();
   const bool has_addends = panel.rows[0].bias || (panel.rows[0].mask && keys.masked != MaskedKeys::none);
   const bool has_masked = has_addends || !sees_all;
 
   Way::score(panel, block, keys, maximum);
+  if (block.finish != Finish::nothing) finish_scores<Arch>(panel, block, keys);
   const auto hand_out = [&](ScoreStage stage) {
-    if (wants_scores && block.score_stage == stage) Way::park(panel, keys, &AttentionRow::scores, kLn2);
+    if (panel.wants_scores && block.score_stage == stage) {
+      Way::park(panel, keys, &AttentionRow::scores, block.score_units == 1.0F ? 1.0F : kLn2);
+    }
   };
   hand_out(ScoreStage::raw);
-  if (block.softcap != 0.0F) cap_scores<Arch>(block.softcap, keys.lines(), keys.scores);
+  if (block.softcap != 0.0F) cap_scores<Arch>(block.softcap * block.score_units, keys.lines(), keys.scores);
   hand_out(ScoreStage::capped);
-  if (block.has_alibi) add_alibi<Arch>(panel, keys, keys.scores);
+  if (block.has_alibi) add_alibi<Arch>(panel, block.score_units, keys, keys.scores);
 
-  if (has_masked || block.softcap != 0.0F || block.has_alibi) {
+  const bool is_product = block.pairing == Pairing::product && block.finish == Finish::nothing;
+  if (has_masked || block.softcap != 0.0F || block.has_alibi || !is_product) {
     // The maximum of the product says nothing any more: start again from the one before.
     copy_line<Arch>(panel.maximum, maximum);
     if (has_addends) Way::gather(panel, block, keys_with_addends(block, keys));
@@ -67,8 +64,9 @@ inline bool make_scores(const Panel& panel, const AttentionBlock& block, const K
     }
   }
   hand_out(ScoreStage::masked);
+  if (panel.keeps_best) keep_best<Arch>(panel, keys);
   if (panel.wants_weights) Way::park(panel, keys, &AttentionRow::weights, 1.0F);
-  return has_masked;
+  return has_masked || panel.keeps_best;
 }
 
 }  // namespace heed::kernels

@@ -4,7 +4,7 @@
 #include <cstring>
 #include <limits>
 
-#include "kernels/key_lines.hpp"
+#include "kernels/key_block.hpp"
 #include "kernels/panel.hpp"
 #include "kernels/scores.hpp"
 #include "kernels/transpose.hpp"
@@ -50,7 +50,6 @@ inline xsimd::batch_bool<float, Arch> are_zero(const std::uint8_t* bytes) {
 
 struct AddendConstants {
   float masked = kMasked;
-  float log2e = kLog2E;
   float highest = std::numeric_limits<float>::max();
 };
 
@@ -80,7 +79,7 @@ class Addends {
   /// A finite bias stays finite: the lowest float is a common "never" that must still tell a row of
   /// nothing else apart from an empty one, and infinity minus infinity would be NaN.
   [[nodiscard]] Batch<Arch> in_score_units(Batch<Arch> bias) const {
-    const Batch<Arch> bounded = at_least<Arch>(at_most<Arch>(bias * log2e_, highest_), -highest_);
+    const Batch<Arch> bounded = at_least<Arch>(at_most<Arch>(bias * units_, highest_), -highest_);
     return xsimd::select(bias == masked_, bias, bounded);
   }
 
@@ -111,11 +110,11 @@ class Addends {
       : bias_stride_(block.bias_stride),
         mask_stride_(block.mask_stride),
         masked_(c->masked),
-        log2e_(c->log2e),
+        units_(block.score_units),
         highest_(c->highest) {}
 
   std::ptrdiff_t bias_stride_, mask_stride_;
-  Batch<Arch> masked_, log2e_, highest_;
+  Batch<Arch> masked_, units_, highest_;
 };
 
 /// The addends of a block, key by key, with rows in lanes.
@@ -209,9 +208,6 @@ inline void mask_scores(const Panel& panel, const KeyLines& keys, const float* a
     highest.store_aligned(maximum + first_lane);
   }
 }
-
-/// What a boolean mask says of a whole block.
-enum class MaskedKeys : std::uint8_t { none, some, all };
 
 /// Looks at `count` bytes of a row until both kinds have been seen.
 inline void look_at_bytes(const std::uint8_t* mask, std::ptrdiff_t stride, int count, bool& any_attended,

@@ -9,20 +9,34 @@ namespace heed::kernels {
 
 /// Makes scores[lines][panel] the weights that they come to.
 template <class Arch>
-inline void weigh(const Panel& panel, const AttentionBlock& block, const KeyBlock& keys) {
+[[gnu::noinline]] void weigh(const Panel& panel, const AttentionBlock& block, const KeyBlock& keys) {
   alignas(kScratchAlignment) float maximum[kPanel<Arch>];
+  alignas(kScratchAlignment) float shift[kPanel<Arch>];
   alignas(kScratchAlignment) float factor[kPanel<Arch>];
   for (int lane = 0; lane < kPanel<Arch>; ++lane) {
-    maximum[lane] = panel.row(lane).weight_rule->maximum;
-    factor[lane] = panel.row(lane).weight_rule->factor;
+    const WeightRule& rule = *panel.row(lane).weight_rule;
+    maximum[lane] = rule.maximum;
+    shift[lane] = rule.shift;
+    factor[lane] = rule.factor;
   }
-  const FinalWeight<Arch> weight_of;
+  const Weight<Arch> weight_of(block.normalizer, kExp2OfResults);
   change_scores<Arch>(keys.lines(), keys.scores, [&](Batch<Arch> score, int, int vector) {
     const int first_lane = vector * kLanes<Arch>;
-    return weight_of(score, Batch<Arch>::load_aligned(maximum + first_lane),
-                     Batch<Arch>::load_aligned(factor + first_lane));
+    return weight_of(score,
+                     {Batch<Arch>::load_aligned(maximum + first_lane), Batch<Arch>::load_aligned(shift + first_lane),
+                      Batch<Arch>::load_aligned(factor + first_lane)});
   });
   if (block.has_dropout) drop_weights<Arch>(panel, block, keys, keys.scores);
+}
+
+/// What attend() found.
+template <class Arch>
+inline void recall_best(Panel& panel) {
+  for (int lane = 0; lane < kPanel<Arch>; ++lane) {
+    panel.threshold[lane] = panel.row(lane).weight_rule->threshold;
+    panel.last_best[lane] = panel.row(lane).weight_rule->last_best;
+  }
+  panel.keeps_best = true;
 }
 
 template <class Arch>
@@ -30,25 +44,30 @@ inline void add_some(Batch<Arch> weights, int count, float* mean) {
   store_some<Arch>(load_some<Arch>(mean, count) + weights, mean, count);
 }
 
+template <class Arch>
+void add_block_weights(const Panel& panel, const AttentionBlock& block, const KeyBlock& keys, BlockNumbers<Arch>&) {
+  alignas(kScratchAlignment) float maximum[kPanel<Arch>] = {};  // not asked for
+  make_scores<RowsInLanes<Arch>>(panel, block, keys, maximum);
+  weigh<Arch>(panel, block, keys);
+  for (int first_lane = 0; first_lane < panel.row_count; first_lane += kLanes<Arch>) {
+    lanes_to_rows<Arch>(keys.count, keys.scores + first_lane, kPanel<Arch>, Batch<Arch>(1.0F),
+                        [&](int lane, int i, Batch<Arch> weights, int count) {
+                          if (first_lane + lane >= panel.row_count) return;
+                          add_some<Arch>(weights, count, panel.rows[first_lane + lane].mean_weights + keys.first + i);
+                        });
+  }
+}
+
 /// See AttentionKernels.
 template <class Arch>
 void add_weights(const AttentionBlock& block) {
-  const Panels<Arch> panels(block);
+  Panels<Arch> panels(block);
   for (int index = 0; index < panels.count; ++index) {
-    pack_queries<Arch>(panels.all[index], block.head_dim, block.scale);
+    Panel& panel = panels.all[index];
+    pack_queries<Arch>(panel, block.head_dim);
+    if (block.top_k > 0) recall_best<Arch>(panel);
   }
-  for_each_block<Arch>(panels, block, [&block](const Panel& panel, const KeyBlock& keys, BlockNumbers<Arch>&) {
-    alignas(kScratchAlignment) float maximum[kPanel<Arch>] = {};  // not asked for
-    make_scores<RowsInLanes<Arch>>(panel, block, keys, maximum);
-    weigh<Arch>(panel, block, keys);
-    for (int first_lane = 0; first_lane < panel.row_count; first_lane += kLanes<Arch>) {
-      lanes_to_rows<Arch>(keys.count, keys.scores + first_lane, kPanel<Arch>, Batch<Arch>(1.0F),
-                          [&](int lane, int i, Batch<Arch> weights, int count) {
-                            if (first_lane + lane >= panel.row_count) return;
-                            add_some<Arch>(weights, count, panel.rows[first_lane + lane].mean_weights + keys.first + i);
-                          });
-    }
-  });
+  for_each_block<Arch>(panels, block, add_block_weights<Arch>);
 }
 
 /// See AttentionKernels.

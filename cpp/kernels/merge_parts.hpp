@@ -62,7 +62,7 @@ void merge_parts(const AttentionBlock& block, int parts, float* results) {
     const AttentionRow& row = block.rows[index];
     const PartOfRow merged =
         merge_row<Arch>(results + index * row_floats, parts, block.row_count * row_floats, block.value_dim);
-    const float factor = write_statistics<Arch>(row, block, merged.maximum, merged.sum, merged.spread);
+    const float factor = write_statistics<Arch>(row, block, {.maximum = merged.maximum}, merged.sum, merged.spread);
     for (int e = 0; row.output && e < block.value_dim; e += kLanes<Arch>) {
       const int left = block.value_dim - e;
       const Batch<Arch> output = Batch<Arch>::load_aligned(merged.output + e) * Batch<Arch>(factor);

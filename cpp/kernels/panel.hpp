@@ -17,6 +17,11 @@ struct Panel {
   float* maximum;  // [panel], of the scores so far
   float* sum;      // [panel], of weights 2^(score - maximum)
   float* spread;   // [panel], of weight * (score - maximum), when entropy is wanted
+  // Of normalizers that look at all scores before they make weights of any.
+  float* shift;             // [panel]
+  float* support;           // [panel], of how many keys the shift was made; negative: it is final
+  float* threshold;         // [panel], the score of the last of the best keys
+  std::int32_t* last_best;  // [panel], the last key that has it and is kept
 
   // Over the rows: keys outside [first_begin, last_end) concern no row, keys in
   // [last_begin, first_end) all of them.
@@ -24,6 +29,8 @@ struct Panel {
   int first_end, last_end;
 
   bool wants_weights;  // of any of its rows
+  bool wants_scores;
+  bool keeps_best;  // alone: threshold and last_best are known
 
   [[nodiscard]] const AttentionRow& row(int lane) const { return rows[lane < row_count ? lane : row_count - 1]; }
 };
@@ -47,7 +54,12 @@ inline Panel make_panel(const AttentionBlock& block, int index) {
   panel.maximum = take(1);
   panel.sum = take(1);
   panel.spread = take(1);
+  panel.shift = take(1);
+  panel.support = take(1);
+  panel.threshold = take(1);
+  panel.last_best = reinterpret_cast<std::int32_t*>(take(1));
 
+  panel.wants_scores = panel.rows[0].scores != nullptr;
   for (int lane = 0; lane < panel.row_count; ++lane) panel.wants_weights |= panel.rows[lane].weights != nullptr;
 
   panel.first_begin = panel.last_begin = panel.rows[0].key_begin;
@@ -60,7 +72,7 @@ inline Panel make_panel(const AttentionBlock& block, int index) {
     if (row.key_end > panel.last_end) panel.last_end = row.key_end;
   }
   // Scores from before the masks are wanted of every key.
-  if (panel.rows[0].scores && block.score_stage != ScoreStage::masked) {
+  if (panel.wants_scores && block.score_stage != ScoreStage::masked) {
     panel.first_begin = 0;
     panel.last_end = block.key_length;
   }

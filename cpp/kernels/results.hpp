@@ -4,10 +4,10 @@
 #include <cmath>
 
 #include "kernels/dropout.hpp"
-#include "kernels/exp2.hpp"
 #include "kernels/online_softmax.hpp"
 #include "kernels/panel.hpp"
 #include "kernels/transpose.hpp"
+#include "kernels/weight.hpp"
 
 namespace heed::kernels {
 
@@ -23,37 +23,21 @@ inline void park_scores(const Panel& panel, int first_key, int count, const floa
       float* const row = panel.rows[first_lane + lane].*target;
       if (row) targets.of[lane] = row + first_key;
     }
-    lanes_to_rows<Arch>(count, scores + first_lane, kPanel<Arch>, Batch<Arch>(factor), targets);
+    lanes_to_targets<Arch>(count, scores + first_lane, Batch<Arch>(factor), targets);
   }
 }
-
-/// Weights by a rule for each lane. Holds its constants in registers, as Exp2 does.
-template <class Arch>
-class FinalWeight {
- public:
-  FinalWeight() : exp2_(kExp2OfResults) {}
-
-  Batch<Arch> operator()(Batch<Arch> score, Batch<Arch> maximum, Batch<Arch> factor) const {
-    const Batch<Arch> exponent = score - maximum;
-    // A masked key weighs nothing even where the maximum, and so the exponent, is NaN.
-    const auto is_nothing = (exponent < Batch<Arch>(kExp2OfResults.floor)) | (score == Batch<Arch>(kMasked));
-    return xsimd::select(is_nothing, Batch<Arch>(0.0F), exp2_(exponent) * factor);
-  }
-
- private:
-  Exp2<Arch> exp2_;
-};
 
 /// Turns one row's parked scores into weights.
 template <class Arch>
 inline void finish_weights(const AttentionRow& row, const AttentionBlock& block, const WeightRule& rule) {
-  const FinalWeight<Arch> weight_of;
+  const Weight<Arch> weight_of(block.normalizer, kExp2OfResults);
+  const RuleLanes<Arch> lanes{Batch<Arch>(rule.maximum), Batch<Arch>(rule.shift), Batch<Arch>(rule.factor)};
   const int end = row.key_end > row.key_begin ? row.key_end : row.key_begin;
   for (int j = 0; j < row.key_begin; ++j) row.weights[j] = 0.0F;
   for (int j = row.key_begin; j < end; j += kLanes<Arch>) {
     const int count = end - j < kLanes<Arch> ? end - j : kLanes<Arch>;
     const Batch<Arch> score = load_some<Arch>(row.weights + j, count);
-    Batch<Arch> weight = weight_of(score, Batch<Arch>(rule.maximum), Batch<Arch>(rule.factor));
+    Batch<Arch> weight = weight_of(score, lanes);
     if (block.has_dropout) weight = drop_keys<Arch>(weight, row, block, j);
     store_some<Arch>(weight, row.weights + j, count);
   }
@@ -67,8 +51,10 @@ struct RowEnd {
   float entropy;
 };
 
-/// A row without a key gives zeros, sink or not, rather than 0 / 0.
-inline RowEnd end_row(const AttentionRow& row, float maximum, float sum, float spread) {
+/// A row without a key gives zeros, sink or not, rather than 0 / 0. Where weights do not wait for their sum, the spread
+/// is that of w ln w.
+inline RowEnd end_row(const AttentionRow& row, Normalizer normalizer, float maximum, float sum, float spread) {
+  if (normalizer != Normalizer::softmax) return {.inverse_sum = 1.0F, .log_sum_exp = 0.0F, .entropy = 0.0F - spread};
   if (sum == 0.0F) return {.inverse_sum = 0.0F, .log_sum_exp = kMasked, .entropy = 0.0F};
   // The usual row wants its output alone, and logarithms are what takes time here.
   if (row.sink == kMasked && !row.log_sum_exp && !row.entropy) {
@@ -86,12 +72,13 @@ inline RowEnd end_row(const AttentionRow& row, float maximum, float sum, float s
   return {.inverse_sum = inverse, .log_sum_exp = highest * kLn2 + std::log(total), .entropy = entropy};
 }
 
-/// Everything of a row's results but its output. Returns the factor that the output still lacks.
+/// Everything of a row's results but its output. Comes with what the rule lacks, its factor, which it returns: the
+/// output lacks it as well.
 template <class Arch>
-inline float write_statistics(const AttentionRow& row, const AttentionBlock& block, float maximum, float sum,
+inline float write_statistics(const AttentionRow& row, const AttentionBlock& block, WeightRule rule, float sum,
                               float spread) {
-  const RowEnd end = end_row(row, maximum, sum, spread);
-  const WeightRule rule{.maximum = maximum, .factor = end.inverse_sum * block.dropout_factor};
+  const RowEnd end = end_row(row, block.normalizer, rule.maximum, sum, spread);
+  rule.factor = end.inverse_sum * block.dropout_factor;
   if (row.weights) finish_weights<Arch>(row, block, rule);
   if (row.weight_rule) *row.weight_rule = rule;
   if (row.log_sum_exp) *row.log_sum_exp = end.log_sum_exp;
@@ -108,11 +95,15 @@ inline void write_results(const Panel& panel, const AttentionBlock& block) {
     for (int lane = 0; lane < kLanes<Arch> && first_lane + lane < panel.row_count; ++lane) {
       const int index = first_lane + lane;
       const AttentionRow& row = panel.rows[index];
-      factors[lane] = write_statistics<Arch>(row, block, panel.maximum[index], panel.sum[index], panel.spread[index]);
+      const WeightRule rule{.maximum = panel.maximum[index],
+                            .factor = 0.0F,
+                            .shift = panel.shift[index],
+                            .threshold = panel.threshold[index],
+                            .last_best = panel.last_best[index]};
+      factors[lane] = write_statistics<Arch>(row, block, rule, panel.sum[index], panel.spread[index]);
       targets.of[lane] = row.output;
     }
-    lanes_to_rows<Arch>(block.value_dim, panel.output + first_lane, kPanel<Arch>, Batch<Arch>::load_aligned(factors),
-                        targets);
+    lanes_to_targets<Arch>(block.value_dim, panel.output + first_lane, Batch<Arch>::load_aligned(factors), targets);
   }
 }
 

@@ -19,24 +19,24 @@ template <class Arch, class Change>
   }
 }
 
-/// score = c * tanh(score / c); with scores in units of log2(e), so is c.
+/// score = c * tanh(score / c), with c in the units of the scores.
 template <class Arch>
 inline void cap_scores(float softcap, int count, float* scores) {
   const Tanh<Arch> tanh;
-  const Batch<Arch> cap(softcap * kLog2E);
-  const Batch<Arch> inverse(1.0F / (softcap * kLog2E));
+  const Batch<Arch> cap(softcap);
+  const Batch<Arch> inverse(1.0F / softcap);
   change_scores<Arch>(count, scores, [&](Batch<Arch> score, int, int) { return cap * tanh(score * inverse); });
 }
 
-/// score -= slope * |position - key|.
+/// score -= slope * |position - key|, in `units`.
 template <class Arch>
-inline void add_alibi(const Panel& panel, const KeyLines& keys, float* scores) {
+inline void add_alibi(const Panel& panel, float units, const KeyLines& keys, float* scores) {
   alignas(kScratchAlignment) float positions[kPanel<Arch>];
   alignas(kScratchAlignment) float slopes[kPanel<Arch>];
   for (int lane = 0; lane < kPanel<Arch>; ++lane) {
     // Behind the first key of its lane: exact as long as both are below 2^24.
     positions[lane] = panel.row(lane).position - static_cast<float>(keys.key(0, lane));
-    slopes[lane] = -kLog2E * panel.row(lane).alibi_slope;
+    slopes[lane] = -units * panel.row(lane).alibi_slope;
   }
   change_scores<Arch>(keys.lines(), scores, [&](Batch<Arch> score, int j, int vector) {
     const Batch<Arch> position = Batch<Arch>::load_aligned(positions + vector * kLanes<Arch>);

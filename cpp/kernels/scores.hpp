@@ -1,28 +1,39 @@
 // Scores of a panel's queries against a run of keys: scores[j][lane].
 #pragma once
 
-#include <numbers>
-
 #include "kernels/broadcast_tile.hpp"
 #include "kernels/half.hpp"
 #include "kernels/panel.hpp"
+#include "kernels/score_units.hpp"
 #include "kernels/transpose.hpp"
 
 namespace heed::kernels {
 
-/// Scores are kept in units of log2(e), so that the softmax is powers of two.
-inline constexpr float kLog2E = std::numbers::log2e_v<float>;
-inline constexpr float kLn2 = std::numbers::ln2_v<float>;
+/// A vector for a lane, and what multiplies it.
+struct LaneSource {
+  Numbers numbers;
+  float factor;
+};
 
+/// packed[dim][panel], from one source a lane.
 template <class Arch>
-inline void pack_queries(const Panel& panel, int head_dim, float scale) {
-  const Batch<Arch> factor(scale * kLog2E);
-  for (int vector = 0; vector < kPanelVectors; ++vector) {
-    const int first_lane = vector * kLanes<Arch>;
-    rows_to_lanes<Arch>(head_dim, panel.query + first_lane, kPanel<Arch>, [&](int lane, int i, int count) {
-      return load_numbers<Arch>(panel.row(first_lane + lane).query, i, count) * factor;
+[[gnu::noinline]] void pack_lanes(const LaneSource* sources, int dim, float* packed) {
+  for (int first_lane = 0; first_lane < kPanel<Arch>; first_lane += kLanes<Arch>) {
+    rows_to_lanes<Arch>(dim, packed + first_lane, kPanel<Arch>, [&](int lane, int i, int count) {
+      const LaneSource& source = sources[first_lane + lane];
+      return load_numbers<Arch>(source.numbers, i, count) * Batch<Arch>(source.factor);
     });
   }
+}
+
+template <class Arch>
+inline void pack_queries(const Panel& panel, int head_dim) {
+  LaneSource sources[kPanel<Arch>];
+  for (int lane = 0; lane < kPanel<Arch>; ++lane) {
+    const AttentionRow& row = panel.row(lane);
+    sources[lane] = {row.query, row.query_factor};
+  }
+  pack_lanes<Arch>(sources, head_dim, panel.query);
 }
 
 /// Scores of kRows keys, and maximum[panel] raised to the largest of them: kept in memory, since

@@ -66,4 +66,11 @@ struct RowTargets {
   }
 };
 
+/// The way back into those rows, from lines of a panel.
+template <class Arch>
+[[gnu::noinline]] void lanes_to_targets(int length, const float* panel, Batch<Arch> factor,
+                                        const RowTargets<Arch>& targets) {
+  lanes_to_rows<Arch>(length, panel, kPanel<Arch>, factor, targets);
+}
+
 }  // namespace heed::kernels

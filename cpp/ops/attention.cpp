@@ -9,6 +9,7 @@
 #include "ops/attention_job.hpp"
 #include "ops/average_weights.hpp"
 #include "ops/describe.hpp"
+#include "ops/prepare_scores.hpp"
 #include "ops/scratch.hpp"
 #include "plan/attention_plan.hpp"
 #include "problem/attention_problem.hpp"
@@ -17,6 +18,8 @@ namespace heed {
 namespace {
 
 static_assert(kMaxRowsPerTask <= kernels::kMaxRows);
+
+constexpr Index kFloatsOfBest = sizeof(kernels::BestKey) / sizeof(float);
 
 AttentionJob& job_of(void* context) { return *static_cast<AttentionJob*>(context); }
 
@@ -85,6 +88,9 @@ Status attend_with(const kernels::AttentionKernels& kernels, const AttentionInpu
                    const AttentionOptions& options, const AttentionOutputs& outputs, Executor& executor) {
   AttentionProblem problem{};
   if (Status status = make_attention_problem(inputs, options, outputs, problem); !status.is_ok()) return status;
+  ScorePreparation preparation(problem, kernels, executor);
+  if (const Index missing = preparation.missing_floats(); missing > 0) return no_room(missing);
+  preparation.run(problem);
 
   const AttentionPlan plan = plan_attention(problem, {.panel = kernels.panel,
                                                       .workers = executor.worker_count(),
@@ -98,11 +104,13 @@ Status attend_with(const kernels::AttentionKernels& kernels, const AttentionInpu
   const Scratch scratch(job.scratch_per_worker * plan.workers);
   const Scratch parts(part_results_floats(problem, plan));
   const Scratch rules(weight_rule_floats(problem, plan));
-  for (const Scratch* memory : {&scratch, &parts, &rules}) {
+  const Scratch best(problem.top_k * plan.rows_per_task * plan.workers * kFloatsOfBest);
+  for (const Scratch* memory : {&scratch, &parts, &rules, &best}) {
     if (!memory->is_available()) return no_room(memory->floats());
   }
   job.scratch = scratch.data();
   job.part_results = parts.data();
+  job.best = reinterpret_cast<kernels::BestKey*>(best.data());
   if (plan.mean_task_count > 0) job.weight_rules = reinterpret_cast<kernels::WeightRule*>(rules.data());
 
   attend_all(job, executor);

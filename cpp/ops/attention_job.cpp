@@ -32,17 +32,18 @@ kernels::WeightRule* weight_rule_of(const AttentionJob& job, Index batch, Index 
 
 kernels::AttentionBlock describe_rows(const AttentionJob& job, const RowRun& run, TaskRows& rows, int worker) {
   const AttentionProblem& problem = job.problem;
-  const Index batch = run.group / problem.kv_heads;
-  const Index kv_head = run.group % problem.kv_heads;
+  const Index batch = run.group / problem.groups;
+  const Index group = run.group % problem.groups;
   for (Index i = 0; i < run.count; ++i) {
     const Index row = run.first + i;
-    const Index head = kv_head * problem.heads_per_group() + row / problem.query_length;
+    const Index head = group * problem.heads_per_group() + row / problem.query_length;
     rows[static_cast<std::size_t>(i)] = describe_row(job, batch, head, row % problem.query_length);
   }
-  kernels::AttentionBlock block = describe_block(problem, job.plan, batch, kv_head);
+  kernels::AttentionBlock block = describe_block(problem, job.plan, batch, group);
   block.rows = rows.data();
   block.row_count = static_cast<int>(run.count);
   block.scratch = job.scratch + worker * job.scratch_per_worker;
+  block.best = job.best + worker * job.plan.rows_per_task * problem.top_k;
   return block;
 }
 

@@ -17,6 +17,7 @@ struct AttentionJob {
   const kernels::AttentionKernels& kernels;
   float* scratch = nullptr;
   Index scratch_per_worker = 0;                 // floats
+  kernels::BestKey* best = nullptr;             // [worker][rows_per_task][top_k]
   kernels::WeightRule* weight_rules = nullptr;  // [B, H, L], kept for the second pass; null: there is none
   float* part_results = nullptr;                // [group][part][row], where a group's keys come in parts
 };

@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "kernels/dropout_hash.hpp"
+#include "kernels/score_units.hpp"
 #include "problem/key_range.hpp"
 
 namespace heed {
@@ -12,10 +13,90 @@ kernels::Numbers numbers_at(const FloatView& view, Index batch, Index head, Inde
   return {view.at(batch, head, row), precision_of(view)};
 }
 
+kernels::Pairing pairing_of(ScoreKind kind) {
+  switch (kind) {
+    case ScoreKind::additive:
+      return kernels::Pairing::bend;
+    case ScoreKind::rbf:
+    case ScoreKind::distance:
+      return kernels::Pairing::difference;
+    default:
+      return kernels::Pairing::product;
+  }
+}
+
+kernels::Finish finish_of(ScoreKind kind) {
+  switch (kind) {
+    case ScoreKind::cosine:
+      return kernels::Finish::by_key;
+    case ScoreKind::gated:
+      return kernels::Finish::gate;
+    case ScoreKind::rbf:
+      return kernels::Finish::by_row;
+    case ScoreKind::distance:
+      return kernels::Finish::root_by_row;
+    default:
+      return kernels::Finish::nothing;
+  }
+}
+
+kernels::Normalizer normalizer_of(Normalizer normalizer) {
+  switch (normalizer) {
+    case Normalizer::sparsemax:
+      return kernels::Normalizer::sparsemax;
+    case Normalizer::sigmoid:
+      return kernels::Normalizer::sigmoid;
+    case Normalizer::none:
+      return kernels::Normalizer::identity;
+    case Normalizer::softmax:
+    case Normalizer::hard:  // of one key
+      break;
+  }
+  return kernels::Normalizer::softmax;
+}
+
+/// What a query is multiplied with, and its number for Finish.
+void describe_score(const AttentionProblem& problem, Index batch, Index head, Index query, kernels::AttentionRow& row) {
+  const Index head_of_whole = problem.whole.first_head + head;
+  const ScoreFunction& score = problem.options.score;
+  const float factor = problem.scale * score_units(problem);
+  const float* const prepared = problem.prepared.queries;
+  const Index index = (batch * problem.query_heads + head) * problem.query_length + query;
+  row.query_factor = factor;
+  switch (score.kind) {
+    case ScoreKind::cosine:
+      row.query_factor = factor * prepared[index];
+      return;
+    case ScoreKind::gated:
+      row.score_number = prepared[index];
+      return;
+    case ScoreKind::additive:
+      row.query_factor = 1.0F;
+      return;
+    case ScoreKind::rbf: {
+      const auto bandwidth = static_cast<double>(*score.bandwidth.at(0, score.bandwidth.shape[1] == 1 ? 0 : head_of_whole, 0));
+      row.query_factor = 1.0F;
+      row.score_number = static_cast<float>(-static_cast<double>(factor) / (2.0 * bandwidth * bandwidth));
+      return;
+    }
+    case ScoreKind::distance:
+      row.query_factor = 1.0F;
+      row.score_number = -factor;
+      return;
+    default:
+      return;
+  }
+}
+
 }  // namespace
 
 kernels::Precision precision_of(const FloatView& view) {
   return view.dtype == DType::f16 ? kernels::Precision::half : kernels::Precision::single;
+}
+
+float score_units(const AttentionProblem& problem) {
+  const Normalizer normalizer = problem.options.normalizer;
+  return normalizer == Normalizer::softmax || normalizer == Normalizer::sigmoid ? kernels::kLog2E : 1.0F;
 }
 
 kernels::AttentionRow describe_query(const AttentionProblem& problem, Index batch, Index head, Index query) {
@@ -25,6 +106,7 @@ kernels::AttentionRow describe_query(const AttentionProblem& problem, Index batc
   const KeyRange keys = visible_keys(problem, batch, query);
   kernels::AttentionRow row{};
   row.query = numbers_at(problem.inputs.query, batch, head, query);
+  describe_score(problem, batch, head, query, row);
   row.mask = problem.inputs.mask.at(batch, head, query);
   row.bias = problem.inputs.bias.at(batch, head, query);
   row.position = static_cast<float>(position_of(problem, batch, query));
@@ -41,14 +123,17 @@ kernels::AttentionRow describe_query(const AttentionProblem& problem, Index batc
 }
 
 kernels::AttentionBlock describe_block(const AttentionProblem& problem, const AttentionPlan& plan, Index batch,
-                                       Index kv_head) {
+                                       Index group) {
   const AttentionInputs& in = problem.inputs;
+  const PreparedNumbers& prepared = problem.prepared;
+  const ScoreKind score = problem.options.score.kind;
+  const Index number = batch * problem.groups + group;
   return {
       .rows = nullptr,
       .row_count = 0,
-      .key = numbers_at(in.key, batch, kv_head, 0),
+      .key = numbers_at(in.key, batch, problem.head_of(group, in.key.shape[1]), 0),
       .key_stride = static_cast<std::ptrdiff_t>(in.key.strides[2]),
-      .value = numbers_at(in.value, batch, kv_head, 0),
+      .value = numbers_at(in.value, batch, problem.head_of(group, in.value.shape[1]), 0),
       .value_stride = static_cast<std::ptrdiff_t>(in.value.strides[2]),
       .mask_stride = static_cast<std::ptrdiff_t>(in.mask.strides[3]),
       .bias_stride = static_cast<std::ptrdiff_t>(in.bias.strides[3]),
@@ -57,7 +142,13 @@ kernels::AttentionBlock describe_block(const AttentionProblem& problem, const At
       .head_dim = static_cast<int>(problem.head_dim),
       .value_dim = static_cast<int>(problem.value_dim),
       .key_block = plan.key_block,
-      .scale = problem.scale,
+      .pairing = pairing_of(score),
+      .finish = finish_of(score),
+      .key_numbers = prepared.keys == nullptr ? nullptr : prepared.keys + number * prepared.key_stride,
+      .pair_weights = prepared.pair_weights == nullptr ? nullptr : prepared.pair_weights + group * prepared.pair_stride,
+      .normalizer = normalizer_of(problem.options.normalizer),
+      .top_k = static_cast<int>(problem.top_k),
+      .score_units = score_units(problem),
       .softcap = problem.softcap,
       .has_alibi = problem.options.alibi_slopes != nullptr,
       .score_stage = static_cast<kernels::ScoreStage>(problem.outputs.score_stage),
@@ -65,6 +156,7 @@ kernels::AttentionBlock describe_block(const AttentionProblem& problem, const At
       .dropout_limit = problem.dropout.limit,
       .dropout_factor = problem.dropout.factor,
       .scratch = nullptr,
+      .best = nullptr,
   };
 }
 

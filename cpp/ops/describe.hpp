@@ -9,11 +9,14 @@ namespace heed {
 
 kernels::Precision precision_of(const FloatView& view);
 
+/// What scores are kept in: log2(e) where powers of two are taken of them, else 1, so that whole numbers stay whole.
+float score_units(const AttentionProblem& problem);
+
 /// A query with everything that makes its scores, and no results yet.
 kernels::AttentionRow describe_query(const AttentionProblem& problem, Index batch, Index head, Index query);
 
-/// The keys and values of one head of one batch entry, with no rows and no scratch yet.
+/// The keys and values of one group of heads of one batch entry, with no rows and no scratch yet.
 kernels::AttentionBlock describe_block(const AttentionProblem& problem, const AttentionPlan& plan, Index batch,
-                                       Index kv_head);
+                                       Index group);
 
 }  // namespace heed

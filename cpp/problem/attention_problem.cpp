@@ -2,12 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <string>
-#include <string_view>
 
 #include "problem/check_options.hpp"
+#include "problem/check_score.hpp"
 #include "problem/check_slice.hpp"
-#include "problem/describe.hpp"
 #include "problem/failures.hpp"
 
 namespace heed {
@@ -17,60 +15,60 @@ namespace {
 constexpr Index kMaxSize = Index{1} << 30;
 
 template <typename View>
-Status check_sizes(std::string_view name, const View& view) {
+Status check_sizes(const char* name, const View& view) {
   for (const Index size : view.shape) {
     if (size < 0 || size > kMaxSize) {
-      return broken(StatusCode::shape,
-                    "every size must be between 0 and 2^30, got " + std::string(name) + " " + describe(view.shape));
+      return broken(StatusCode::shape, {"every size must be between 0 and 2^30, got ", name, " ", view.shape});
     }
   }
   return {};
 }
 
-Status check_present(std::string_view name, bool is_present, const Shape& shape) {
+Status check_present(const char* name, bool is_present, const Shape& shape) {
   const bool has_elements = std::ranges::find(shape, 0) == shape.end();
   if (is_present || !has_elements) return {};
-  return broken(StatusCode::shape, std::string(name) + " must have data, got none for " + describe(shape));
+  return broken(StatusCode::shape, {name, " must have data, got none for ", shape});
 }
 
 template <typename View>
-Status check_contiguous(std::string_view name, const View& view) {
+Status check_contiguous(const char* name, const View& view) {
   if (!view.is_present() || view.shape[3] <= 1 || view.strides[3] == 1) return {};
-  return broken(StatusCode::shape, std::string(name) + " must be contiguous along its last axis, got stride " +
-                                       std::to_string(view.strides[3]));
+  return broken(StatusCode::shape, {name, " must be contiguous along its last axis, got stride ", view.strides[3]});
 }
 
-Status check_operands(const AttentionInputs& in) {
-  const auto both = [&in] { return "got key " + describe(in.key.shape) + " value " + describe(in.value.shape); };
-  const auto query_and_key = [&in] {
-    return "got query " + describe(in.query.shape) + " key " + describe(in.key.shape);
+Status check_operands(const AttentionInputs& in, bool may_differ_in_dim) {
+  const auto query_and_key = [&in](const char* rule) {
+    return broken(StatusCode::shape, {rule, ", got query ", in.query.shape, " key ", in.key.shape});
+  };
+  const auto key_and_value = [&in](const char* rule) {
+    return broken(StatusCode::shape, {rule, ", got key ", in.key.shape, " value ", in.value.shape});
   };
   if (in.query.shape[0] != in.key.shape[0]) {
-    return broken(StatusCode::shape, "query and key batches must match, " + query_and_key());
+    return query_and_key("query and key batches must match");
   }
-  if (in.query.shape[3] != in.key.shape[3]) {
-    return broken(StatusCode::shape, "query and key head_dim must match, " + query_and_key());
+  if (in.query.shape[3] != in.key.shape[3] && !may_differ_in_dim) {
+    return query_and_key("query and key head_dim must match");
   }
-  if (in.query.shape[3] == 0) {
-    return broken(StatusCode::shape, "head_dim must be at least 1, got query " + describe(in.query.shape));
+  if (in.query.shape[3] == 0 || in.key.shape[3] == 0) {
+    return query_and_key("head_dim must be at least 1");
   }
   if (in.query.shape[1] == 0 || in.key.shape[1] == 0) {
-    return broken(StatusCode::shape, "there must be at least one head, " + query_and_key());
+    return query_and_key("there must be at least one head");
   }
   if (in.query.shape[1] % in.key.shape[1] != 0) {
-    return broken(StatusCode::shape, "query heads must be a multiple of key and value heads, " + query_and_key());
+    return query_and_key("query heads must be a multiple of key and value heads");
   }
   if (in.key.shape[0] != in.value.shape[0]) {
-    return broken(StatusCode::shape, "key and value batches must match, " + both());
+    return key_and_value("key and value batches must match");
   }
   if (in.key.shape[1] != in.value.shape[1]) {
-    return broken(StatusCode::shape, "key and value heads must match, " + both());
+    return key_and_value("key and value heads must match");
   }
   if (in.key.shape[2] != in.value.shape[2]) {
-    return broken(StatusCode::shape, "key and value lengths must match, " + both());
+    return key_and_value("key and value lengths must match");
   }
   if (in.value.shape[3] == 0) {
-    return broken(StatusCode::shape, "value_dim must be at least 1, got value " + describe(in.value.shape));
+    return broken(StatusCode::shape, {"value_dim must be at least 1, got value ", in.value.shape});
   }
   return {};
 }
@@ -78,7 +76,7 @@ Status check_operands(const AttentionInputs& in) {
 /// Turns a broadcastable view into one of the full shape, with strides of 0
 /// where it repeats, and lowers `key_limit` to its length when it is shorter.
 template <typename T>
-Status broadcast(std::string_view name, const Shape& full, TensorView<T>& view, Index& key_limit) {
+Status broadcast(const char* name, const Shape& full, TensorView<T>& view, Index& key_limit) {
   const Shape given = view.shape;
   for (int axis = 0; axis < 4; ++axis) {
     const auto a = static_cast<std::size_t>(axis);
@@ -89,26 +87,23 @@ Status broadcast(std::string_view name, const Shape& full, TensorView<T>& view, 
     } else if (is_shorter_keys) {
       key_limit = std::min(key_limit, given[a]);
     } else {
-      return broken(StatusCode::shape,
-                    std::string(name) + " must broadcast to " + describe(full) + ", got " + describe(given));
+      return broken(StatusCode::shape, {name, " must broadcast to ", full, ", got ", given});
     }
   }
   view.shape = full;
   return {};
 }
 
-Status check_output(std::string_view name, const TensorView<float>& view, const Shape& expected) {
+Status check_output(const char* name, const TensorView<float>& view, const Shape& expected) {
   if (!view.is_present() || view.shape == expected) return {};
-  return broken(StatusCode::shape,
-                std::string(name) + " must be " + describe(expected) + ", got " + describe(view.shape));
+  return broken(StatusCode::shape, {name, " must be ", expected, ", got ", view.shape});
 }
 
 Status check_weight_rows(const QueryRange& rows, Index queries) {
   if (rows.begin >= 0 && rows.begin < rows.end && rows.end <= queries) return {};
   if (rows.begin == 0 && rows.end == queries) return {};  // all of none
-  return broken(StatusCode::option, "the rows of weights must be at least one of " + std::to_string(queries) +
-                                        " queries, got [" + std::to_string(rows.begin) + ", " +
-                                        std::to_string(rows.end) + ")");
+  return broken(StatusCode::option, {"the rows of weights must be at least one of ", queries, " queries, got [",
+                                     rows.begin, ", ", rows.end, ")"});
 }
 
 Status check_outputs(const AttentionInputs& inputs, const AttentionOutputs& outputs, const QueryRange& weight_rows) {
@@ -138,6 +133,23 @@ DropoutRule make_dropout_rule(const std::optional<Dropout>& dropout) {
           .factor = static_cast<float>(factor)};
 }
 
+/// Whether query heads that share keys must meet them one by one all the same.
+bool have_own_keys(const ScoreFunction& score) {
+  const auto is_per_head = [](const TensorView<const float>& view) { return view.is_present() && view.shape[1] > 1; };
+  if (score.kind == ScoreKind::gated) return is_per_head(score.w);
+  return is_per_head(score.wk) || is_per_head(score.v);
+}
+
+/// 0 where all keys are kept anyway.
+Index choose_top_k(const AttentionOptions& options, Index keys) {
+  const Index wanted = options.normalizer == Normalizer::hard ? 1 : options.top_k.value_or(keys);
+  return wanted < keys ? wanted : 0;
+}
+
+float default_scale(ScoreKind kind, Index head_dim) {
+  return kind == ScoreKind::scaled_dot ? 1.0F / std::sqrt(static_cast<float>(head_dim)) : 1.0F;
+}
+
 }  // namespace
 
 Status make_attention_problem(const AttentionInputs& inputs, const AttentionOptions& options,
@@ -151,7 +163,7 @@ Status make_attention_problem(const AttentionInputs& inputs, const AttentionOpti
                                  check_sizes("bias", inputs.bias)});
   if (!status.is_ok()) return status;
 
-  status = check_operands(inputs);
+  status = check_operands(inputs, has_matrices(options.score));
   if (!status.is_ok()) return status;
 
   status = first_failure(
@@ -169,7 +181,9 @@ Status make_attention_problem(const AttentionInputs& inputs, const AttentionOpti
   const SliceOf whole = options.slice_of.value_or(SliceOf{
       .first_batch = 0, .first_head = 0, .first_query = 0, .batch = q[0], .query_heads = q[1], .query_length = q[2]});
   status = check_slice(whole, inputs, outputs);
+  if (status.is_ok()) status = check_score(options.score, inputs, whole.query_heads);
   if (status.is_ok()) status = check_options(options, whole, k[2]);
+  if (status.is_ok()) status = check_normalizer(options, outputs);
   if (!status.is_ok()) return status;
 
   problem = {};
@@ -178,11 +192,13 @@ Status make_attention_problem(const AttentionInputs& inputs, const AttentionOpti
   problem.kv_heads = k[1];
   problem.query_length = q[2];
   problem.key_length = k[2];
-  problem.head_dim = q[3];
+  problem.head_dim = k[3];
   problem.value_dim = v[3];
   problem.whole = whole;
-  problem.scale = options.scale.value_or(1.0F / std::sqrt(static_cast<float>(q[3])));
+  problem.groups = have_own_keys(options.score) ? q[1] : k[1];
+  problem.scale = options.scale.value_or(default_scale(options.score.kind, q[3]));
   problem.softcap = options.softcap.value_or(0.0F);
+  problem.top_k = choose_top_k(options, k[2]);
   problem.key_limit = k[2];
   problem.options = options;
   problem.inputs = inputs;

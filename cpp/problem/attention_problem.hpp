@@ -14,6 +14,15 @@ struct DropoutRule {
   float factor;
 };
 
+/// What ops/prepare_scores.hpp made of queries and keys beside the vectors that take their place.
+struct PreparedNumbers {
+  const float* queries = nullptr;       // [B, H, L]
+  const float* keys = nullptr;          // [B, groups, key_stride]
+  Index key_stride = 0;                 // at least S
+  const float* pair_weights = nullptr;  // [groups, pair_stride], times everything that multiplies the scores
+  Index pair_stride = 0;                // 0: one for all groups
+};
+
 /// A well-formed attention call: every size positive or zero, every view
 /// consistent, every default filled in. mask and bias are broadcast to
 /// [B, H, L, S] by strides of 0.
@@ -21,15 +30,17 @@ struct AttentionProblem {
   Index batch;
   Index query_heads;
   Index kv_heads;
+  Index groups;  // sets of query heads that meet the same keys: kv_heads of them, or query_heads if each has its own
   Index query_length;
   Index key_length;
-  Index head_dim;
+  Index head_dim;  // of queries and keys as they meet
   Index value_dim;
 
   SliceOf whole;  // what this is a slice of: where it is none, itself
 
   float scale;
   float softcap;    // 0: none
+  Index top_k;      // 0: all; for a hard maximum 1
   Index key_limit;  // keys from here on are masked for every query
   QueryRange weight_rows;
   DropoutRule dropout;
@@ -38,7 +49,11 @@ struct AttentionProblem {
   AttentionOptions options;
   AttentionOutputs outputs;
 
-  [[nodiscard]] Index heads_per_group() const { return query_heads / kv_heads; }
+  PreparedNumbers prepared;
+
+  [[nodiscard]] Index heads_per_group() const { return query_heads / groups; }
+  /// The keys' or values' head that a group reads, of `heads`.
+  [[nodiscard]] Index head_of(Index group, Index heads) const { return group / (groups / heads); }
 };
 
 /// Fills `problem`, or says which rule the call breaks.

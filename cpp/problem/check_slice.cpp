@@ -1,7 +1,5 @@
 #include "problem/check_slice.hpp"
 
-#include <string>
-
 #include "problem/failures.hpp"
 
 namespace heed {
@@ -10,8 +8,8 @@ namespace {
 /// `count` from `first` on lie within `whole`.
 Status check_axis(const char* axis, Index first, Index count, Index whole) {
   if (first >= 0 && first <= whole && count <= whole - first) return {};
-  return broken(StatusCode::option, "a slice must lie within its whole, got " + std::to_string(count) + " " + axis +
-                                        " from " + std::to_string(first) + " of " + std::to_string(whole));
+  return broken(StatusCode::option,
+                {"a slice must lie within its whole, got ", count, " ", axis, " from ", first, " of ", whole});
 }
 
 }  // namespace
@@ -25,13 +23,12 @@ Status check_slice(const SliceOf& whole, const AttentionInputs& inputs, const At
 
   const Index heads_per_group = q[1] / inputs.key.shape[1];
   if (whole.first_head % heads_per_group != 0 || whole.query_heads % heads_per_group != 0) {
-    return broken(StatusCode::option, "a slice must hold all " + std::to_string(heads_per_group) +
-                                          " query heads of its keys, got " + std::to_string(q[1]) + " from " +
-                                          std::to_string(whole.first_head));
+    return broken(StatusCode::option, {"a slice must hold all ", heads_per_group, " query heads of its keys, got ", q[1],
+                                      " from ", whole.first_head});
   }
   if (outputs.mean_weights.is_present() && q[1] != whole.query_heads) {
-    return broken(StatusCode::option, "a slice with the mean of the weights must hold all " +
-                                          std::to_string(whole.query_heads) + " heads, got " + std::to_string(q[1]));
+    return broken(StatusCode::option, {"a slice with the mean of the weights must hold all ", whole.query_heads,
+                                      " heads, got ", q[1]});
   }
   return {};
 }

@@ -4,7 +4,9 @@
 #include <cmath>
 #include <limits>
 
+#include "reference/normalizers.hpp"
 #include "reference/numbers.hpp"
+#include "reference/scores.hpp"
 
 namespace heed::reference {
 namespace {
@@ -75,12 +77,7 @@ using Stages = std::array<double, 3>;
 /// The score of key j at each stage; a masked one is -infinity at the last.
 Stages score(const AttentionInputs& in, const AttentionOptions& options, const Row& row,
              const std::vector<double>& query, const std::vector<double>& key, Index j) {
-  const double scale =
-      options.scale ? static_cast<double>(*options.scale) : 1.0 / std::sqrt(static_cast<double>(query.size()));
-  double dot = 0.0;
-  for (std::size_t d = 0; d < query.size(); ++d) dot += query[d] * key[d];
-
-  const double raw = dot * scale;
+  const double raw = scale_of(options, query.size()) * pair_score(options.score, row.h, query, key);
   double capped = raw;
   if (options.softcap) {
     const auto cap = static_cast<double>(*options.softcap);
@@ -129,23 +126,9 @@ void attend(const AttentionInputs& in, const AttentionOptions& options, const Ro
     for (std::size_t stage = 0; stage < stages.size(); ++stage) result.scores[stage].push_back(stages[stage]);
     weights.push_back(stages.back());
   }
-  double maximum = keys == 0 ? -kInfinity : *std::ranges::max_element(weights);
-  const bool has_keys = maximum != -kInfinity;
-  double sum = 0.0;
-  if (has_keys && options.sinks != nullptr) {
-    const auto sink = static_cast<double>(options.sinks[row.h]);
-    maximum = std::max(maximum, sink);
-    sum = std::exp(sink - maximum);
-  }
-  for (double& weight : weights) {
-    weight = weight == -kInfinity ? 0.0 : std::exp(weight - maximum);
-    sum += weight;
-  }
-  double entropy = 0.0;
-  for (double& weight : weights) {
-    weight = has_keys ? weight / sum : 0.0;
-    if (weight != 0.0) entropy -= weight * std::log(weight);
-  }
+  const double sink = options.sinks == nullptr ? -kInfinity : static_cast<double>(options.sinks[row.h]);
+  const Normalized normalized = normalize(weights, options, sink);
+  weights = normalized.weights;
 
   result.probabilities.insert(result.probabilities.end(), weights.begin(), weights.end());
   for (Index j = 0; j < keys; ++j) {
@@ -162,8 +145,8 @@ void attend(const AttentionInputs& in, const AttentionOptions& options, const Ro
   }
   result.output.insert(result.output.end(), output.begin(), output.end());
   result.weights.insert(result.weights.end(), weights.begin(), weights.end());
-  result.log_sum_exp.push_back(has_keys ? maximum + std::log(sum) : -kInfinity);
-  result.entropy.push_back(entropy);
+  result.log_sum_exp.push_back(normalized.log_sum_exp);
+  result.entropy.push_back(normalized.entropy);
 }
 
 }  // namespace

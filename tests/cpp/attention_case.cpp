@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "half.hpp"
 #include "problem/describe.hpp"
@@ -38,6 +39,8 @@ void add_options(Random& random, const AttentionCase& one, AttentionTensors& mad
   options.softcap = one.softcap;
   options.window = one.window;
   options.dropout = one.dropout;
+  options.normalizer = one.normalizer;
+  options.top_k = one.top_k;
   for (Index b = 0; b < one.batch; ++b) {
     if (one.has_query_lengths) made.query_lengths.push_back(random_length(random, one.queries));
     if (one.has_key_lengths) made.key_lengths.push_back(random_length(random, one.keys));
@@ -65,8 +68,58 @@ void add_options(Random& random, const AttentionCase& one, AttentionTensors& mad
   if (one.has_sinks) options.sinks = made.sinks.data();
 }
 
+/// Drawn so that scores are of a size with those of scaled dot products.
+void add_score(Random& random, const AttentionCase& one, AttentionTensors& made) {
+  const ScoreCase& score = one.score;
+  const Index heads = score.is_per_head ? one.heads : 1;
+  const Index of_query = one.query_shape()[3];
+  ScoreFunction& function = made.options.score;
+  function.kind = score.kind;
+  const auto draw = [&](Owned<float>& owned, TensorView<const float>& view, Index rows, Index columns) {
+    const float deviation = 1.0F / std::sqrt(static_cast<float>(columns));
+    owned = random_tensor(random, {1, heads, rows, columns}, Layout::bhnd, deviation);
+    view = owned.reading();
+  };
+  switch (score.kind) {
+    case ScoreKind::general:
+      return draw(made.w, function.w, of_query, one.head_dim);
+    case ScoreKind::additive: {
+      const Index hidden = score.hidden == 0 ? one.head_dim : score.hidden;
+      if (score.hidden > 0) draw(made.wq, function.wq, hidden, of_query);
+      if (score.hidden > 0) draw(made.wk, function.wk, hidden, one.head_dim);
+      if (score.has_offset) draw(made.b, function.b, 1, hidden);
+      if (score.has_weights) draw(made.v, function.v, 1, hidden);
+      return;
+    }
+    case ScoreKind::gated:
+      draw(made.w, function.w, 1, 2 * one.head_dim);
+      if (score.has_offset) draw(made.b, function.b, 1, 1);
+      return;
+    case ScoreKind::rbf:
+      draw(made.bandwidth, function.bandwidth, 1, 1);
+      for (float& bandwidth : made.bandwidth.numbers) {
+        bandwidth = std::sqrt(static_cast<float>(one.head_dim)) * (0.3F + std::abs(bandwidth));
+      }
+      return;
+    default:
+      return;
+  }
+}
+
+std::string describe_score(const ScoreCase& score) {
+  constexpr std::array kinds = {"", " dot", " cosine", " general", " additive", " gated", " rbf", " distance"};
+  std::string text = kinds[static_cast<std::size_t>(score.kind)];
+  if (score.is_per_head) text += " per head";
+  if (score.hidden > 0) text += " hidden " + std::to_string(score.hidden);
+  if (score.has_offset) text += " with b";
+  if (score.has_weights) text += " with v";
+  return text;
+}
+
 std::string describe_options(const AttentionCase& one) {
-  std::string text;
+  constexpr std::array normalizers = {"", " sparsemax", " sigmoid", " hard", " none"};
+  std::string text = describe_score(one.score) + normalizers[static_cast<std::size_t>(one.normalizer)];
+  if (one.top_k) text += " top " + std::to_string(*one.top_k);
   if (one.softcap) text += " softcap " + std::to_string(*one.softcap);
   if (one.window.left) text += " left " + std::to_string(*one.window.left);
   if (one.window.right) text += " right " + std::to_string(*one.window.right);
@@ -128,6 +181,7 @@ AttentionTensors make_tensors(Random& random, const AttentionCase& one) {
   made.options.scale = one.scale;
   made.options.causal = one.causal;
   add_options(random, one, made);
+  add_score(random, one, made);
   return made;
 }
 
@@ -149,6 +203,23 @@ void add_random_options(Random& random, AttentionCase& one) {
     if (random.chance(0.3)) (*one.mask)[2] = 1;
   }
   if (random.chance(0.3)) one.bias = Shape{1, one.heads, random.chance(0.5) ? 1 : one.queries, one.keys};
+}
+
+void choose_normalizer(Random& random, AttentionCase& one) {
+  one.normalizer = static_cast<Normalizer>(random.below(5));
+  if (random.chance(0.5)) one.top_k = random.pick(std::vector<Index>{1, 2, 3, 7, 16, 40, 100, 1000});
+  if (one.normalizer != Normalizer::softmax) one.has_sinks = false;
+}
+
+ScoreCase random_score(Random& random) {
+  ScoreCase score{.kind = static_cast<ScoreKind>(random.below(8)),
+                  .is_per_head = random.chance(0.5),
+                  .has_offset = random.chance(0.5),
+                  .has_weights = random.chance(0.5)};
+  const bool has_matrices = score.kind == ScoreKind::additive && random.chance(0.7);
+  if (has_matrices) score.hidden = random.pick(std::vector<Index>{1, 3, 8, 16, 17, 40});
+  if ((has_matrices || score.kind == ScoreKind::general) && random.chance(0.5)) score.query_dim = 1 + random.below(20);
+  return score;
 }
 
 }  // namespace heed::testing

@@ -10,6 +10,16 @@
 
 namespace heed::testing {
 
+/// A score function of which some parameters are drawn, for all heads or for each.
+struct ScoreCase {
+  ScoreKind kind = ScoreKind::scaled_dot;
+  bool is_per_head = false;
+  Index hidden = 0;                               // additive: of the matrices; 0: none of them is given
+  bool has_offset = false;                        // additive and gated: b
+  bool has_weights = false;                       // additive: v
+  std::optional<Index> query_dim = std::nullopt;  // general, and additive with matrices: another than the keys'
+};
+
 struct AttentionCase {
   Index batch = 1;
   Index heads = 1;
@@ -36,8 +46,11 @@ struct AttentionCase {
   DType value_type = DType::f32;
   std::optional<Dropout> dropout = std::nullopt;
   Index sequences = 0;  // packed one after the other, if any; some of them empty
+  ScoreCase score = {};
+  Normalizer normalizer = Normalizer::softmax;
+  std::optional<Index> top_k = std::nullopt;
 
-  [[nodiscard]] Shape query_shape() const { return {batch, heads, queries, head_dim}; }
+  [[nodiscard]] Shape query_shape() const { return {batch, heads, queries, score.query_dim.value_or(head_dim)}; }
   [[nodiscard]] Shape key_shape() const { return {batch, kv_heads, keys, head_dim}; }
   [[nodiscard]] Shape value_shape() const { return {batch, kv_heads, keys, value_dim}; }
   [[nodiscard]] Shape output_shape() const { return {batch, heads, queries, value_dim}; }
@@ -49,13 +62,20 @@ std::string describe(const AttentionCase& one);
 /// Options in random company, mask and bias among them.
 void add_random_options(Random& random, AttentionCase& one);
 
+/// Any normalizer, often with a number of best keys, and none of the options that only a softmax has.
+void choose_normalizer(Random& random, AttentionCase& one);
+
+/// A score function of any kind and shape.
+ScoreCase random_score(Random& random);
+
 struct AttentionTensors {
   Owned<float> query, key, value, bias;
   Owned<Half> half_query, half_key, half_value;  // instead, where there are any; those above hold the same numbers
   Owned<std::uint8_t> mask;
   std::vector<std::int32_t> query_lengths, key_lengths, query_offsets, query_starts, key_starts;
   std::vector<float> alibi_slopes, sinks;
-  AttentionOptions options;  // of them, those that are not empty
+  Owned<float> w, wq, wk, b, v, bandwidth;  // of the score function
+  AttentionOptions options;                 // of them, those that are not empty
 
   [[nodiscard]] AttentionInputs inputs() const {
     return {either(half_query, query), either(half_key, key), either(half_value, value), mask.reading(),

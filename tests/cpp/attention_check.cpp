@@ -9,6 +9,7 @@
 
 #include "kernels/instances/instances.hpp"
 #include "ops/attend_with.hpp"
+#include "reference/scores.hpp"
 #include "report.hpp"
 #include "schedule/serial_executor.hpp"
 
@@ -55,7 +56,7 @@ Results::Results(const AttentionInputs& inputs, const Wanted& asked) : wanted(as
 AttentionOutputs Results::outputs() const {
   AttentionOutputs outputs;
   outputs.output = output.view;
-  outputs.log_sum_exp = log_sum_exp.view;
+  if (wanted.log_sum_exp) outputs.log_sum_exp = log_sum_exp.view;
   if (wanted.weights) outputs.weights = weights.view;
   if (wanted.entropy) outputs.entropy = entropy.view;
   if (wanted.scores) outputs.scores = scores.view;
@@ -76,9 +77,21 @@ bool Results::is_padding_untouched() const {
          is_rest_untouched(scores) && is_rest_untouched(entropy);
 }
 
+namespace {
+
+/// Without what has no meaning for the normalizer.
+Wanted fitting(Wanted wanted, const AttentionOptions& options) {
+  const Normalizer normalizer = options.normalizer;
+  wanted.log_sum_exp = wanted.log_sum_exp && normalizer == Normalizer::softmax;
+  wanted.entropy = wanted.entropy && normalizer != Normalizer::sigmoid && normalizer != Normalizer::none;
+  return wanted;
+}
+
+}  // namespace
+
 Results run(const kernels::AttentionKernels& kernels, const AttentionInputs& inputs, const AttentionOptions& options,
             Executor& executor, const Wanted& wanted) {
-  Results results(inputs, wanted);
+  Results results(inputs, fitting(wanted, options));
   const Status status = attend_with(kernels, inputs, options, results.outputs(), executor);
   INFO(status.message());
   REQUIRE(status.is_ok());
@@ -92,12 +105,14 @@ Results run(const kernels::AttentionKernels& kernels, const AttentionInputs& inp
 }
 
 double scale_of(const AttentionInputs& inputs, const AttentionOptions& options) {
-  return options.scale ? static_cast<double>(*options.scale)
-                       : 1.0 / std::sqrt(static_cast<double>(inputs.query.shape[3]));
+  return reference::scale_of(options, static_cast<std::size_t>(inputs.query.shape[3]));
 }
 
 ScoreRules rules_of(const AttentionInputs& inputs, const AttentionOptions& options, const RowPosition& row) {
-  ScoreRules rules{.scale = scale_of(inputs, options)};
+  ScoreRules rules{.scale = scale_of(inputs, options),
+                   .score = options.score,
+                   .normalizer = options.normalizer,
+                   .top_k = options.top_k};
   if (options.softcap) rules.softcap = static_cast<double>(*options.softcap);
   if (options.alibi_slopes != nullptr) rules.slope = static_cast<double>(options.alibi_slopes[row.h]);
   if (options.sinks != nullptr) rules.sink = static_cast<double>(options.sinks[row.h]);
@@ -163,18 +178,25 @@ Comparison compare(const Expected& expected, const Results& results) {
              [&] { return describe_place(what, position, column, actual, right); });
       }
     };
-    hold("output", comparison.output, results.output, expected.result.output, bounds.output);
-    hold("lse", comparison.log_sum_exp, results.log_sum_exp, expected.result.log_sum_exp, {bounds.log_sum_exp});
     const Wanted& wanted = results.wanted;
+    if (wanted.scores) {
+      const auto stage = static_cast<std::size_t>(*wanted.scores);
+      hold("scores", comparison.scores, results.scores, expected.result.scores[stage], bounds.scores[stage]);
+    }
+    ++row;
+    ++comparison.rows;
+    if (bounds.is_open) return;
+    ++comparison.closed_rows;
+    --row;
+    hold("output", comparison.output, results.output, expected.result.output, bounds.output);
+    if (wanted.log_sum_exp) {
+      hold("lse", comparison.log_sum_exp, results.log_sum_exp, expected.result.log_sum_exp, {bounds.log_sum_exp});
+    }
     if (wanted.weights) {
       hold("weights", comparison.weights, results.weights, expected.result.weights, bounds.weights);
     }
     if (wanted.entropy) {
       hold("entropy", comparison.entropy, results.entropy, expected.result.entropy, {bounds.entropy});
-    }
-    if (wanted.scores) {
-      const auto stage = static_cast<std::size_t>(*wanted.scores);
-      hold("scores", comparison.scores, results.scores, expected.result.scores[stage], bounds.scores[stage]);
     }
     ++row;
   });
@@ -198,6 +220,8 @@ Results check_results(const kernels::AttentionKernels& kernels, const AttentionT
   CHECK(comparison.log_sum_exp <= 1.0);
   CHECK(comparison.scores <= 1.0);
   CHECK(comparison.entropy <= 1.0);
+  // Keys nearer to each other than their errors are rare.
+  CHECK(10 * comparison.closed_rows >= 9 * comparison.rows);
   CHECK(results.is_padding_untouched());
   return results;
 }

@@ -16,8 +16,9 @@ namespace heed::testing {
 /// is masked, so what is wanted decides which paths they take.
 struct Wanted {
   bool weights = true;
-  bool entropy = true;
+  bool entropy = true;  // where the normalizer has one
   std::optional<ScoreStage> scores = std::nullopt;
+  bool log_sum_exp = true;  // likewise
 };
 
 /// In rows with padding between them, which no kernel may write.
@@ -56,6 +57,8 @@ struct Comparison {
   double scores = 0.0;
   double entropy = 0.0;
   std::string where;  // the worst of all
+  int rows = 0;
+  int closed_rows = 0;  // of which more than the scores were compared
 
   [[nodiscard]] double worst() const;
 };

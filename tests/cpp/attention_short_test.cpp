@@ -133,7 +133,7 @@ TEST_CASE("a query that sees one key gives exactly its value, in whichever part 
 TEST_CASE("parts lie end to end, and depend on sizes alone") {
   for (const Index keys : {0, 1, 511, 512, 513, 100000}) {
     AttentionProblem problem{};
-    problem.batch = problem.query_heads = problem.kv_heads = problem.query_length = 1;
+    problem.batch = problem.query_heads = problem.kv_heads = problem.groups = problem.query_length = 1;
     problem.whole = {
         .first_batch = 0, .first_head = 0, .first_query = 0, .batch = 1, .query_heads = 1, .query_length = 1};
     problem.key_length = keys;

@@ -4,7 +4,10 @@
 #include <cmath>
 #include <limits>
 
+#include "normalizer_error.hpp"
+#include "reference/normalizers.hpp"
 #include "reference/numbers.hpp"
+#include "score_error.hpp"
 
 namespace heed::testing {
 namespace {
@@ -12,15 +15,6 @@ namespace {
 constexpr double kInfinite = std::numeric_limits<double>::infinity();
 
 double squared(double x) { return x * x; }
-
-/// A score on its way, and how wrong it may be.
-struct Score {
-  double value;
-  double common;  // of errors that keys share
-  double own;     // of the key's own roundings, the square of their norm in units of u
-
-  [[nodiscard]] double error() const { return common + kGrowth * kUnitRoundoff * std::sqrt(own); }
-};
 
 /// A key that takes part, and how wrong its score may be.
 struct Term {
@@ -32,23 +26,6 @@ struct Term {
 };
 
 constexpr Index kSink = -1;
-
-Score multiply(const std::vector<double>& query, const std::vector<double>& key, double scale) {
-  double partial_sums = 0.0;
-  double products = 0.0;
-  double magnitudes = 0.0;
-  double dot = 0.0;
-  for (std::size_t d = 0; d < query.size(); ++d) {
-    const double product = query[d] * key[d] * scale;
-    dot += product;
-    partial_sums += squared(dot);
-    products += squared(product);
-    magnitudes += std::abs(key[d]);
-  }
-  return {.value = dot,
-          .common = 5.0 * kUnitRoundoff * std::abs(dot) + 0x1p-149 * (static_cast<double>(query.size()) + magnitudes),
-          .own = partial_sums + 2.0 * products};
-}
 
 Score cap(const Score& raw, double softcap) {
   if (softcap == 0.0) return raw;
@@ -80,7 +57,8 @@ std::vector<Score> make_scores(const AttentionInputs& in, const ScoreRules& rule
   scores.reserve(static_cast<std::size_t>(in.key.shape[2]));
   const std::vector<double> query = reference::read_row(in.query, row.b, row.h, row.i);
   for (Index j = 0; j < in.key.shape[2]; ++j) {
-    const Score raw = multiply(query, reference::read_row(in.key, row.b, kv_head, j), rules.scale);
+    const Score raw =
+        bound_score(rules.score, row.h, rules.scale, query, reference::read_row(in.key, row.b, kv_head, j));
     const Score capped = cap(raw, rules.softcap);
     const double alibi = -rules.slope * std::abs(rules.position - static_cast<double>(j));
     const double sum = exact.scores[static_cast<std::size_t>(j)];
@@ -238,6 +216,30 @@ double bound_entropy(const std::vector<Term>& terms, const Shared& shared, const
   return shared.inflation * (common + std::sqrt(own) + sums) + floor;
 }
 
+/// Of the scores as normalizers take them.
+std::vector<double> errors_of(const std::vector<Score>& scores) {
+  std::vector<double> errors;
+  errors.reserve(scores.size());
+  for (const Score& score : scores) errors.push_back(score.error() + 2.0 * kUnitRoundoff * std::abs(score.value));
+  return errors;
+}
+
+/// Whether the errors may have exchanged one of the best with another key.
+bool is_selection_open(std::span<const double> scores, const std::vector<double>& best,
+                       const std::vector<double>& errors) {
+  double lowest_kept = kInfinite;
+  double highest_dropped = -kInfinite;
+  for (std::size_t j = 0; j < scores.size(); ++j) {
+    if (scores[j] == -kInfinite) continue;
+    if (best[j] == -kInfinite) {
+      highest_dropped = std::max(highest_dropped, scores[j] + errors[j]);
+    } else {
+      lowest_kept = std::min(lowest_kept, scores[j] - errors[j]);
+    }
+  }
+  return highest_dropped >= lowest_kept;
+}
+
 }  // namespace
 
 RowBounds bound_row(const AttentionInputs& in, const ScoreRules& rules, const RowPosition& row, const ExactRow& exact) {
@@ -246,6 +248,15 @@ RowBounds bound_row(const AttentionInputs& in, const ScoreRules& rules, const Ro
   bounds.weights.assign(exact.weights.size(), 0.0);
   const std::vector<Score> scores = make_scores(in, rules, row, exact, bounds);
   if (exact.log_sum_exp == -kInfinite) return bounds;  // no key: exact zeros
+
+  const std::vector<double> errors = errors_of(scores);
+  const AttentionOptions selection{.normalizer = rules.normalizer, .top_k = rules.top_k};
+  const std::vector<double> best = reference::best_of({exact.scores.begin(), exact.scores.end()}, selection);
+  bounds.is_open = is_selection_open(exact.scores, best, errors);
+  if (rules.normalizer != Normalizer::softmax && rules.normalizer != Normalizer::hard) {
+    bound_each(in, rules.normalizer, row, exact, best, errors, bounds);
+    return bounds;
+  }
 
   const std::vector<Term> terms = make_terms(rules, exact, scores);
   const Shared shared = find_shared(terms, !exact.kept.empty());

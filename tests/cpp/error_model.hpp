@@ -11,7 +11,8 @@
 // uniform, of variance u^2 / 3, which makes that 2 exp(-3 kGrowth^2 / 2) = 1e-10 an element. Errors that many keys have
 // in common are added by magnitude instead. Keys are taken to be drawn independently of each other.
 //
-// d_j   common:  |x_j| * 5u      scale (1/sqrt(D) in float: 1.5u), log2(e) (u), their product (u), ln 2, spare
+// d_j of a dot product, x_j; of other scores, see score_error.hpp:
+//       common:  |x_j| * 5u      scale (1/sqrt(D) in float: 1.5u), log2(e) (u), their product (u), ln 2, spare
 //                |b_j| * u       log2(e)
 //       own:     D partial sums of x_j                     the dot product
 //                D terms of x_j, twice                     query * (scale log2(e)); the product where it is not fused
@@ -35,6 +36,10 @@
 // dropout, weight j times c_j, which is 0 or 1 / (1 - p): values are c_j v_j for the output; and 2u for the factor and
 // its
 //   product
+// other normalizers: see normalizer_error.hpp
+// top-k, and the hard maximum, which is the best: exact, unless a key that is kept and one that is not are nearer to
+// each other
+//   than their errors
 // scores that are handed out: d_j as far as they have come, and 2u for ln 2
 // entropy H = A + B, A = sum p_j (m - s_j), B = P (lse - m), P = sum p_j (1 but for a sink); both parts are positive.
 //   d_j moves it by p_j (ln p_j + 1 - P + H) d_j, weights before normalising likewise; A is a sum as the others are.
@@ -42,6 +47,7 @@
 
 #include <array>
 #include <limits>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -64,6 +70,7 @@ struct RowBounds {
   double log_sum_exp = 0.0;                   // absolute
   double entropy = 0.0;                       // absolute
   std::array<std::vector<double>, 3> scores;  // by ScoreStage, [S], absolute
+  bool is_open = false;                       // which keys are the best is within the errors: only scores are bounded
 };
 
 struct RowPosition {
@@ -82,10 +89,13 @@ struct ExactRow {
 /// What happens to the scores of a row between the product and the softmax.
 struct ScoreRules {
   double scale = 1.0;
+  ScoreFunction score = {};
   double softcap = 0.0;  // 0: none
   double slope = 0.0;    // ALiBi's
   double position = 0.0;
   double sink = -std::numeric_limits<double>::infinity();
+  Normalizer normalizer = Normalizer::softmax;
+  std::optional<Index> top_k = std::nullopt;
 };
 
 /// All numbers that take part must be finite.

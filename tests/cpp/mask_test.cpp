@@ -58,6 +58,7 @@ TEMPLATE_LIST_TEST_CASE("the lowest float as a bias stays finite and -infinity s
   const float lowest = std::numeric_limits<float>::lowest();
   const float biases[] = {lowest, -kInfinity, -1.0F};
   kernels::AttentionBlock block{};
+  block.score_units = kernels::kLog2E;
   block.bias_stride = 1;
   const kernels::Addends<TestType> addends(block);
   const auto loaded = [&](int at) { return addends.bias(biases + at, 1).get(0); };

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "kernels/panel.hpp"
+#include "kernels/score_units.hpp"
 
 namespace heed::testing {
 
@@ -25,6 +26,7 @@ struct PanelScene {
     block.row_count = count;
     block.key_length = keys;
     block.value_dim = value_dim;
+    block.score_units = kernels::kLog2E;
     block.scratch = reinterpret_cast<float*>(memory.data());
     refresh();
   }

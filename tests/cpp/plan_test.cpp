@@ -13,7 +13,7 @@ AttentionProblem problem_of(Index batch, Index heads, Index kv_heads, Index quer
   AttentionProblem problem{};
   problem.batch = batch;
   problem.query_heads = heads;
-  problem.kv_heads = kv_heads;
+  problem.kv_heads = problem.groups = kv_heads;
   problem.query_length = queries;
   problem.whole = {.first_batch = 0,
                    .first_head = 0,

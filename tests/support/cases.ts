@@ -10,8 +10,18 @@ import {
   type TensorLike,
 } from "../../web/src/index.js";
 import { type ReferenceResult, attention as reference } from "../../web/src/reference/index.js";
-import { boundsFor, withinEntropy, withinLse, withinOutput, withinScore, withinWeight } from "./error-model.js";
+import {
+  type Bounds,
+  boundsFor,
+  withinEntropy,
+  withinLse,
+  withinOutput,
+  withinScore,
+  withinWeight,
+} from "./error-model.js";
 import { Random } from "./random.js";
+import { drawScore, type PlainDataScore } from "./score-cases.js";
+import { scoreBound } from "./score-error.js";
 
 export interface Case {
   readonly name: string;
@@ -23,7 +33,8 @@ export interface Case {
 }
 
 /** Options that both the engine and the reference take, in plain data. */
-export type CaseOptions = Omit<AttentionOptions, "mask" | "bias"> & {
+export type CaseOptions = Omit<AttentionOptions, "mask" | "bias" | "score"> & {
+  readonly score?: PlainDataScore;
   readonly mask?: MaskLike;
   readonly bias?: TensorLike;
 };
@@ -34,7 +45,9 @@ export interface Sizes {
   readonly kvHeads: number;
   readonly queryLength: number;
   readonly keyLength: number;
+  /** Of the keys, and of the queries where `queryDim` is not given. */
   readonly headDim: number;
+  readonly queryDim?: number;
   readonly valueDim: number;
 }
 
@@ -74,12 +87,14 @@ export function caseOf(random: Random, label: string, sizes: Sizes): Case {
     shape: shapeOf(layout, rank, [batch, h, length, dim]),
   });
   const target = [batch, heads, queryLength, keyLength];
+  const score = random.chance(0.5) ? drawScore(random, heads, headDim) : null;
+  const queryDim = score?.queryDim ?? headDim;
   const options: CaseOptions = {
     layout,
     ...(layout === "packed" ? { heads, kvHeads } : {}),
     ...(random.chance(0.3) ? { scale: random.next() * 2 - 0.5 } : {}),
     ...(random.chance(0.2) ? { temperature: 0.25 + random.next() * 2 } : {}),
-    ...(random.chance(0.2) ? { score: random.pick(["dot", "scaled-dot"]) } : {}),
+    ...(score === null ? {} : { score: score.score }),
     ...(random.chance(0.4) ? { causal: random.pick([true, "lower-right", "upper-left", false]) } : {}),
     ...structureOf(random, sizes),
     ...(random.chance(0.4) ? { mask: broadcast(random, target, (count) => random.bits(count)) } : {}),
@@ -88,11 +103,11 @@ export function caseOf(random: Random, label: string, sizes: Sizes): Case {
   const name = `${label}: ${layout} rank ${rank} ${JSON.stringify(sizes)} ${describe(options)}`;
   return {
     name,
-    query: tensor(heads, queryLength, headDim),
+    query: tensor(heads, queryLength, queryDim),
     key: tensor(kvHeads, keyLength, headDim),
     value: tensor(kvHeads, keyLength, valueDim),
     options,
-    sizes,
+    sizes: { ...sizes, queryDim },
   };
 }
 
@@ -154,10 +169,11 @@ function biasOf(random: Random, count: number): Float32Array {
 }
 
 function describe(options: AttentionOptions): string {
-  const { mask, bias, ...rest } = options;
+  const { mask, bias, score, ...rest } = options;
   const shapeText = (value: unknown): string =>
     typeof value === "object" && value !== null && "shape" in value ? JSON.stringify(value.shape) : "none";
-  return `${JSON.stringify(rest)} mask ${shapeText(mask)} bias ${shapeText(bias)}`;
+  const scoreText = typeof score === "object" ? `${score.type} ${Object.keys(score)}` : (score ?? "");
+  return `${JSON.stringify(rest)} ${scoreText} mask ${shapeText(mask)} bias ${shapeText(bias)}`;
 }
 
 /** What a check compares: every result. */
@@ -182,15 +198,22 @@ function expectedOf(one: Case): ReferenceResult {
   return expected;
 }
 
+/** How far the results of a case may be from the reference's. */
+export function boundsOf({ options, sizes, query, key, value }: Case): Bounds {
+  const { headDim, queryDim = headDim, keyLength, queryLength } = sizes;
+  const type = typeof options.score === "object" ? options.score.type : options.score;
+  const own = type === undefined || type === "scaled-dot" ? 1 / Math.sqrt(headDim) : 1;
+  const scale = (options.scale ?? own) / (options.temperature ?? 1);
+  const slopes = Array.from(options.alibiSlopes ?? [0], Math.abs);
+  const alibi = Math.max(...slopes) * (2 * keyLength + queryLength);
+  const score = scoreBound(options.score, scale, { query, key, queryDim, headDim });
+  return boundsFor(keyLength, { value, bias: options.bias }, score, alibi, options.dropout?.p);
+}
+
 /** The first number that is further from the reference than the error model allows, in words; null when all are within. */
 export function firstError(one: Case, got: EverythingResult): string | null {
   const expected = expectedOf(one);
-  const { options, sizes, query, key, value } = one;
-  const own = options.score === "dot" ? 1 : 1 / Math.sqrt(sizes.headDim);
-  const scale = (options.scale ?? own) / (options.temperature ?? 1);
-  const slopes = Array.from(options.alibiSlopes ?? [0], Math.abs);
-  const alibi = Math.max(...slopes) * (2 * sizes.keyLength + sizes.queryLength);
-  const bounds = boundsFor(sizes, { query, key, value, bias: options.bias }, scale, alibi, options.dropout?.p);
+  const bounds = boundsOf(one);
   const checks = [
     ["output", withinOutput],
     ["weights", withinWeight],

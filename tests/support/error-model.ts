@@ -1,8 +1,7 @@
 // How far float32 attention may be from the double-precision reference: bounds from norms and epsilon, never from trying.
 //
-// With unit roundoff u = 2^-24, head_dim D, key_length S, |scale| * max|q| * max|k| = a (Euclidean norms, so by Cauchy and
-// Schwarz a bounds every sum of |scale * q_d * k_d|), and b the largest finite |bias|, ALiBi included:
-//   score      ds <= u * (GROWTH * sqrt(D) * a + FEW * (a + b))     a dot product's roundings grow as sqrt(D) (Higham and Mary 2019),
+// With unit roundoff u = 2^-24, key_length S, and b the largest finite |bias|, ALiBi included:
+//   score      ds <= score-error.ts's + u * FEW * b                 a dot product's roundings grow as sqrt(D) (Higham and Mary 2019),
 //                                                                   and the kernel moves scores to base 2 and shifts them by the maximum
 //   lse        ds + u * (GROWTH * sqrt(S) + FEW)                    + u * |lse|
 //   weight     p * (2 ds + u * (GROWTH * sqrt(S) + EXP))            + FLUSHED
@@ -11,14 +10,15 @@
 //   output     max|v| * (2 ds + u * (2 * GROWTH * sqrt(S) + EXP))   + FLUSHED * S * max|v|
 
 import type { TensorLike } from "../../web/src/index.js";
+import type { ScoreBound } from "./score-error.js";
 
-const UNIT_ROUNDOFF = 2 ** -24;
+export const UNIT_ROUNDOFF = 2 ** -24;
 
 /** Constant of the probabilistic bound of a sum's roundings: exceeded with probability 2 exp(-GROWTH^2 / 2), did norms not bound it. */
-const GROWTH = 4;
+export const GROWTH = 4;
 
 /** Single roundings along the way of one score: scale, base 2, shift, bias. */
-const FEW = 8;
+export const FEW = 8;
 
 /** Units in the last place of the exponential and the division. */
 const EXP = 16;
@@ -40,22 +40,14 @@ export interface Bounds {
 }
 
 export function boundsFor(
-  sizes: { readonly headDim: number; readonly keyLength: number },
-  tensors: {
-    readonly query: TensorLike;
-    readonly key: TensorLike;
-    readonly value: TensorLike;
-    readonly bias?: TensorLike | undefined;
-  },
-  scale: number,
+  keyLength: number,
+  tensors: { readonly value: TensorLike; readonly bias?: TensorLike | undefined },
+  ofScore: ScoreBound,
   alibi = 0,
   dropout = 0,
 ): Bounds {
-  const { headDim, keyLength } = sizes;
-  // In every layout the numbers of one head lie side by side.
-  const products = Math.abs(scale) * largestNorm(tensors.query.data, headDim) * largestNorm(tensors.key.data, headDim);
   const bias = alibi + (tensors.bias === undefined ? 0 : largest(tensors.bias.data));
-  const score = UNIT_ROUNDOFF * (GROWTH * Math.sqrt(headDim) * products + FEW * (products + bias));
+  const score = ofScore.error + UNIT_ROUNDOFF * FEW * bias;
   const sum = UNIT_ROUNDOFF * GROWTH * Math.sqrt(keyLength);
   // What dropout keeps it multiplies, which is as if values were larger.
   const v = largest(tensors.value.data) / (dropout < 1 ? 1 - dropout : 1);
@@ -90,8 +82,8 @@ export function withinOutput(got: number, expected: number, bounds: Bounds): boo
   return Math.abs(got - expected) <= bounds.output;
 }
 
-/** The largest Euclidean norm of `dim` numbers in a row. */
-function largestNorm(values: ArrayLike<number>, dim: number): number {
+/** The largest Euclidean norm of `dim` numbers in a row: in every layout the numbers of one head lie side by side. */
+export function largestNorm(values: ArrayLike<number>, dim: number): number {
   let most = 0;
   for (let start = 0; start < values.length; start += dim) {
     let squares = 0;

@@ -20,6 +20,7 @@ const SPELT: ReadonlyMap<unknown, number> = new Map([
 function spelt(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(spelt);
   if (typeof value === "object" && value !== null) {
+    if ("zeros" in value && Array.isArray(value.zeros)) return zeros(value.zeros, floats);
     return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, spelt(inner)]));
   }
   return SPELT.get(value) ?? value;

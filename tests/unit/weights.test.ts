@@ -3,9 +3,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Heed } from "../../web/src/index.js";
 import { attention as reference } from "../../web/src/reference/index.js";
-import { type Case, cases, differentIndex } from "../support/cases.js";
+import { boundsOf, type Case, cases, differentIndex } from "../support/cases.js";
 import { ENGINE_KINDS, openKind } from "../support/engines.js";
-import { boundsFor } from "../support/error-model.js";
 
 const problems = cases(29, 40);
 
@@ -78,12 +77,7 @@ function firstMeanError(
   const { query, key, value, options, sizes } = one;
   const wanted = reference(query, key, value, options).meanWeights;
   if (String(got.shape) !== String(wanted.shape)) return `shape [${got.shape}], not [${wanted.shape}]`;
-  const own = options.score === "dot" ? 1 : 1 / Math.sqrt(sizes.headDim);
-  const scale = (options.scale ?? own) / (options.temperature ?? 1);
-  const slope = Math.max(0, ...Array.from(options.alibiSlopes ?? [], Math.abs));
-  const reach = 2 * sizes.keyLength + sizes.queryLength;
-  const bounds = boundsFor(sizes, { query, key, value, bias: options.bias }, scale, slope * reach);
-  const relative = bounds.weights + (sizes.heads + 2) * 2 ** -24;
+  const relative = boundsOf(one).weights + (sizes.heads + 2) * 2 ** -24;
   const index = wanted.data.findIndex(
     (exact, at) => !(Math.abs((got.data[at] ?? Number.NaN) - exact) <= relative * exact + 2 ** -80),
   );

@@ -1,10 +1,11 @@
-// Attention: softmax(scale * Q K^T + bias, over the keys that the masks leave) V.
+// Attention: normalize(scale * score(Q, K) + bias, over the keys that the masks leave) V.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 
 #include "heed/executor.hpp"
+#include "heed/score.hpp"
 #include "heed/status.hpp"
 #include "heed/tensor_view.hpp"
 
@@ -18,7 +19,7 @@ enum class Causal : std::uint8_t { none = 0, lower_right = 1, upper_left = 2 };
 /// reads head h / (H / G)), L queries, S keys, D head_dim, E value_dim.
 struct AttentionInputs {
   FloatView query;                      // [B, H, L, D]; results are in single precision whatever these are
-  FloatView key;                        // [B, G, S, D]
+  FloatView key;                        // [B, G, S, D]; another D than the query's where the score's matrices say so
   FloatView value;                      // [B, G, S, E]
   TensorView<const std::uint8_t> mask;  // optional, broadcasts to [B, H, L, S]; nonzero = attend
   TensorView<const float> bias;         // optional, broadcasts likewise, added to the scores
@@ -63,9 +64,21 @@ struct SliceOf {
   Index query_length;
 };
 
+/// What turns the scores of a row into weights.
+enum class Normalizer : std::uint8_t {
+  softmax = 0,
+  sparsemax = 1,  // max(score - t, 0), with the t by which they add up to 1
+  sigmoid = 2,    // 1 / (1 + exp(-score)), each by itself
+  hard = 3,       // 1 for the highest score, the first of equals, and 0
+  none = 4,       // the scores themselves
+};
+
 struct AttentionOptions {
-  std::optional<float> scale;    // default 1 / sqrt(D)
+  ScoreFunction score;
+  std::optional<float> scale;    // default 1 / sqrt(D) for scaled_dot, 1 for other scores
   std::optional<float> softcap;  // c: scores become c * tanh(score / c)
+  Normalizer normalizer = Normalizer::softmax;
+  std::optional<Index> top_k;  // the best keys of each query that are kept, the first of equals; the others are masked
   Causal causal = Causal::none;
   Window window;
 
@@ -92,7 +105,7 @@ struct AttentionOptions {
 
 /// How far the scores have come when they are handed out.
 enum class ScoreStage : std::uint8_t {
-  raw = 0,     // scale * q k
+  raw = 0,     // scale * score
   capped = 1,  // after softcap
   masked = 2,  // after ALiBi and bias; -infinity where masked
 };
@@ -107,9 +120,9 @@ struct QueryRange {
 struct AttentionOutputs {
   TensorView<float> output;        // [B, H, L, E]
   TensorView<float> weights;       // [B, H, L, S], or [B, H, end - begin, S]: see weight_rows
-  TensorView<float> log_sum_exp;   // [B, H, L, 1], natural logarithm
+  TensorView<float> log_sum_exp;   // [B, H, L, 1], natural logarithm; of a softmax only
   TensorView<float> scores;        // [B, H, L, S]
-  TensorView<float> entropy;       // [B, H, L, 1], of the weights, natural logarithm
+  TensorView<float> entropy;       // [B, H, L, 1], of the weights, natural logarithm; where they add up to 1
   TensorView<float> mean_weights;  // [B, 1, L, S], over the query heads; costs the scores a second time
   ScoreStage score_stage = ScoreStage::raw;
   std::optional<QueryRange> weight_rows;  // the queries, of the call's own, whose weights are wanted; absent: all
@@ -120,10 +133,11 @@ struct AttentionOutputs {
 /// with no key left gives zeros, and -infinity for log_sum_exp. A mask or bias
 /// whose last axis is neither 1 nor S but shorter masks the keys beyond it.
 /// The last axis of query, key, value, output and weights must be contiguous.
-/// Scratch grows with D + E, never with L * S; for mean_weights also with B * H * L, and where
-/// few queries share their keys with B * H * E times the parts of the keys. Numbers in half precision
-/// are widened block by block, and what is computed is what their single precision gives. The views must stay valid for
-/// the call; nothing is kept. Fails without writing when an input breaks a rule.
+/// Scratch grows with D + E, never with L * S; for mean_weights also with B * H * L, where
+/// few queries share their keys with B * H * E times the parts of the keys, with top_k, and by what a score function
+/// makes of queries and keys once a call: see ops/prepare_scores.hpp. Numbers in half precision are widened block by
+/// block, and what is computed is what their single precision gives. The views must stay valid for the call; nothing is
+/// kept. Fails without writing when an input breaks a rule.
 Status attention(const AttentionInputs& inputs, const AttentionOptions& options, const AttentionOutputs& outputs,
                  Executor& executor);
 

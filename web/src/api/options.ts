@@ -33,6 +33,38 @@ export type MaskInput = MaskLike | Uint8Array | readonly boolean[];
 /** A bias with its shape, or bare values of exactly [L, S] or [B, H, L, S]. In single precision. */
 export type BiasInput = TensorLike | Tensor | Float32Array;
 
+/** A parameter of a score function, in single precision: one for all query heads, or, with a leading axis, one for each. */
+export type ScoreParameter = TensorLike | Tensor;
+
+/**
+ * How a query q and a key k make a score. `general` is q . (w k), `w` [D_q, D_k]; `additive` v . tanh(wq q + wk k + b), `wq`
+ * [hidden, D_q], `wk` [hidden, D_k], `b` and `v` [hidden], of which those left out are the identity, the identity, zero and
+ * ones; `gated` sigmoid(w . [q; k] + b) * (q . k), `w` [2 D]; `rbf` -|q - k|^2 / (2 bandwidth^2); `distance` -|q - k|; `cosine`
+ * q . k / (|q| |k|).
+ */
+export type Score =
+  | PlainScore
+  | "additive"
+  | { readonly type: PlainScore }
+  | { readonly type: "general"; readonly w: ScoreParameter }
+  | {
+      readonly type: "additive";
+      readonly wq?: ScoreParameter | undefined;
+      readonly wk?: ScoreParameter | undefined;
+      readonly b?: ScoreParameter | Float32Array | undefined;
+      readonly v?: ScoreParameter | Float32Array | undefined;
+    }
+  | {
+      readonly type: "gated";
+      readonly w: ScoreParameter | Float32Array;
+      readonly b?: number | ArrayLike<number> | undefined;
+    }
+  | { readonly type: "rbf"; readonly bandwidth: number | ArrayLike<number> };
+
+export type PlainScore = "scaled-dot" | "dot" | "cosine" | "distance";
+
+export type Normalizer = "softmax" | "sparsemax" | "sigmoid" | "hard" | "none";
+
 export interface TensorOptions {
   /** How the values are kept: "f16" takes half the memory, and rounds a Float32Array. Default: as they are given, else "f32". */
   readonly dtype?: "f32" | "f16" | undefined;
@@ -46,24 +78,24 @@ export interface ReturnOptions {
    * their mean over the query heads, [B, L, S]. Default false.
    */
   readonly weights?: boolean | "mean" | { readonly rows: readonly [number, number] } | undefined;
-  /** The natural logarithm of each row's sum of exponentials, [B, H, L]. Default false. */
+  /** The natural logarithm of each row's sum of exponentials, [B, H, L]; of a softmax. Default false. */
   readonly lse?: boolean | undefined;
   /** [B, H, L, S]: "raw" scaled, "capped" after softcap, "masked" after ALiBi, bias and masks. Default false. */
   readonly scores?: "raw" | "capped" | "masked" | false | undefined;
-  /** Of the weights of each query, in nats, [B, H, L]. Default false. */
+  /** Of the weights of each query, in nats, [B, H, L]; not of "sigmoid" and "none". Default false. */
   readonly entropy?: boolean | undefined;
 }
 
 /** An option that is `undefined` is absent; `null` is refused, as any other value of a wrong type. */
 export interface AttentionOptions {
-  /** Multiplies the scores. Default 1 / sqrt(head_dim); 1 for `score: "dot"`. */
+  /** Multiplies the scores. Default 1 / sqrt(head_dim) for "scaled-dot", 1 for every other score. */
   readonly scale?: number | undefined;
   /** Divides the scores on top of scale. Default 1. */
   readonly temperature?: number | undefined;
   /** c: scores become c * tanh(score / c), before bias and masks. */
   readonly softcap?: number | undefined;
   /** Default "scaled-dot". */
-  readonly score?: "scaled-dot" | "dot" | undefined;
+  readonly score?: Score | undefined;
   /** Added to the scores after scaling, broadcast to [B, H, L, S]; -Infinity masks. */
   readonly bias?: BiasInput | undefined;
   /** Broadcast to [B, H, L, S]; a last axis shorter than S (and not 1) masks the remaining keys. */
@@ -94,7 +126,13 @@ export interface AttentionOptions {
   readonly sinks?: ArrayLike<number> | undefined;
   /** Each weight becomes 0 with probability p and is else divided by 1 - p; which, follows from the seed, a whole number of 32 bits. */
   readonly dropout?: { readonly p: number; readonly seed?: number | undefined } | undefined;
-  readonly normalize?: "softmax" | undefined;
+  /**
+   * What turns scores into weights. "sparsemax": max(score - t, 0), with the t by which they add up to 1; "sigmoid": each by
+   * itself; "hard": 1 for the highest, the first of equals; "none": the scores themselves. Default "softmax".
+   */
+  readonly normalize?: Normalizer | undefined;
+  /** Only so many keys of each query count, those with the highest scores, the first of equals. Default: all. */
+  readonly topK?: number | undefined;
   readonly return?: ReturnOptions | undefined;
   /** Default "bhnd". */
   readonly layout?: Layout | undefined;
@@ -143,6 +181,7 @@ export interface CreateOptions {
 export const DEFAULTS = {
   temperature: 1,
   score: "scaled-dot",
+  normalize: "softmax",
   causal: "none",
   layout: "bhnd",
   output: true,
@@ -174,6 +213,7 @@ export const ATTENTION_OPTIONS = [
   "sinks",
   "dropout",
   "normalize",
+  "topK",
   "return",
   "layout",
   "heads",
@@ -184,7 +224,7 @@ export const ATTENTION_OPTIONS = [
 ] as const;
 
 /** Options that heed names but this version does not compute: refused by name, never ignored. */
-export const ATTENTION_OPTIONS_TO_COME = ["scoreMod", "maskMod", "probMod", "blocks", "topK", "cache"] as const;
+export const ATTENTION_OPTIONS_TO_COME = ["scoreMod", "maskMod", "probMod", "blocks", "cache"] as const;
 
 export const RETURN_OPTIONS = ["output", "weights", "lse", "scores", "entropy"] as const;
 export const TENSOR_OPTIONS = ["dtype"] as const;
@@ -192,11 +232,19 @@ export const DROPOUT_OPTIONS = ["p", "seed"] as const;
 export const WEIGHT_OPTIONS = ["rows"] as const;
 export const SCORE_STAGES = ["raw", "capped", "masked"] as const;
 
-export const SCORES = ["scaled-dot", "dot"] as const;
-export const SCORES_TO_COME = ["cosine", "general", "additive", "gated", "rbf", "distance"] as const;
+/** The parameters of each score function, and those that it cannot do without. */
+export const SCORE_PARAMETERS = {
+  "scaled-dot": { takes: [], needs: [] },
+  dot: { takes: [], needs: [] },
+  cosine: { takes: [], needs: [] },
+  general: { takes: ["w"], needs: ["w"] },
+  additive: { takes: ["wq", "wk", "b", "v"], needs: [] },
+  gated: { takes: ["w", "b"], needs: ["w"] },
+  rbf: { takes: ["bandwidth"], needs: ["bandwidth"] },
+  distance: { takes: [], needs: [] },
+} as const;
 
-export const NORMALIZERS = ["softmax"] as const;
-export const NORMALIZERS_TO_COME = ["sparsemax", "sigmoid", "hard", "none"] as const;
+export const NORMALIZERS = ["softmax", "sparsemax", "sigmoid", "hard", "none"] as const;
 
 export const CREATE_OPTIONS = ["backend", "threads", "variant", "offload", "wasm"] as const;
 export const CREATE_OPTIONS_TO_COME = ["device"] as const;

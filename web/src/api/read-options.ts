@@ -1,6 +1,6 @@
 // Options as a user gives them -> checked values with defaults filled in. Knows no tensor: shapes are validate.ts's.
 
-import type { CausalRule, Dropout, ScoreStage } from "../backends/backend.js";
+import type { CausalRule, Dropout, Normalizer, ScoreStage } from "../backends/backend.js";
 import { showValue } from "./describe.js";
 import { HeedError } from "./errors.js";
 import {
@@ -10,16 +10,12 @@ import {
   DROPOUT_OPTIONS,
   type Layout,
   NORMALIZERS,
-  NORMALIZERS_TO_COME,
   RETURN_OPTIONS,
   SCORE_STAGES,
-  SCORES,
-  SCORES_TO_COME,
   WEIGHT_OPTIONS,
 } from "./options.js";
 import {
   isOptions,
-  isRecord,
   readBoolean,
   readChoice,
   readCount,
@@ -28,6 +24,7 @@ import {
   readRecord,
   readSignal,
 } from "./read-values.js";
+import { type GivenScore, readScore } from "./score.js";
 import type { GivenStructure } from "./structure.js";
 
 /** Weights that are wanted: none, all, their mean over heads, or some rows, as they were given. */
@@ -35,12 +32,16 @@ export type WantedWeights = boolean | "mean" | { readonly rows: unknown };
 
 /** The options of one attention call, checked. `bias` and `mask` are read with the tensors. */
 export interface ReadOptions {
+  /** Its parameters are read with the shapes. */
+  readonly score: GivenScore;
   /** null: 1 / sqrt(head_dim). */
   readonly scale: number | null;
   readonly temperature: number;
   readonly bias: unknown;
   readonly mask: unknown;
   readonly softcap: number | null;
+  readonly normalizer: Normalizer;
+  readonly topK: number | null;
   readonly causal: CausalRule;
   readonly dropout: Dropout | null;
   /** Read with the shapes. */
@@ -63,13 +64,15 @@ export function readAttentionOptions(where: string, options: unknown): ReadOptio
   const given = readRecord(where, "options", options, ATTENTION_OPTIONS, ATTENTION_OPTIONS_TO_COME);
   const returned = readReturn(where, given["return"]);
   const score = readScore(where, given["score"]);
-  readChoice(where, "normalize", given["normalize"], NORMALIZERS, NORMALIZERS_TO_COME, "softmax");
   const read: ReadOptions = {
-    scale: readFinite(where, "scale", given["scale"], score === "dot" ? 1 : null),
+    score,
+    scale: readFinite(where, "scale", given["scale"], score.kind === "scaled-dot" ? null : 1),
     temperature: readTemperature(where, given["temperature"]),
     bias: given["bias"],
     mask: given["mask"],
     softcap: readSoftcap(where, given["softcap"]),
+    normalizer: readChoice(where, "normalize", given["normalize"], NORMALIZERS, [], DEFAULTS.normalize),
+    topK: readCount(where, "topK", given["topK"], null),
     causal: readCausal(where, given["causal"]),
     dropout: readDropout(where, given["dropout"]),
     structure: {
@@ -90,11 +93,25 @@ export function readAttentionOptions(where: string, options: unknown): ReadOptio
     out: readOut(where, "out", given["out"]),
     signal: readSignal(where, given["signal"]),
   };
+  checkNormalizer(where, read);
   if (read.out !== null && read.keep) throw new HeedError("option", `${where}: out and keep exclude each other`);
   if (read.out !== null && !read.output) {
     throw new HeedError("option", `${where}: out needs the output, which return.output: false leaves away`);
   }
   return read;
+}
+
+/** Whether what is asked for has a meaning with the weights that the normalizer makes. */
+function checkNormalizer(where: string, { normalizer, structure, lse, entropy }: ReadOptions): void {
+  const fail = (rule: string): never => {
+    throw new HeedError("option", `${where}: ${rule}, got normalize "${normalizer}"`);
+  };
+  if (normalizer === "softmax") return;
+  if (structure.sinks !== undefined) fail("sinks join a sum that only normalize softmax divides by");
+  if (lse) fail("lse is that of a softmax, and normalize is another");
+  if (entropy && (normalizer === "sigmoid" || normalizer === "none")) {
+    fail("entropy is that of weights which add up to 1, and those of normalize sigmoid and none do not");
+  }
 }
 
 function readReturn(
@@ -127,11 +144,6 @@ function readWeights(where: string, value: unknown): WantedWeights {
 function readScores(where: string, value: unknown): ScoreStage | null {
   if (value === undefined || value === false) return null;
   return readChoice(where, "return.scores", value, SCORE_STAGES, [], "raw");
-}
-
-function readScore(where: string, value: unknown): "scaled-dot" | "dot" {
-  const name = isRecord(value) && typeof value["type"] === "string" ? value["type"] : value;
-  return readChoice(where, "score", name, SCORES, SCORES_TO_COME, DEFAULTS.score);
 }
 
 function readTemperature(where: string, value: unknown): number {

@@ -7,6 +7,7 @@ import { dense, perHeadShape, userShape, type Walk, walkOf } from "./layout.js";
 import { MAX_ELEMENTS, product, type ReadTensor, readBias, readMask, readTensor, withBareShape } from "./operands.js";
 import type { Layout } from "./options.js";
 import type { ReadOptions, WantedWeights } from "./read-options.js";
+import { hasMatrices, readScoreFunction } from "./score.js";
 import { readStructure } from "./structure.js";
 import { lengthOf, numbersOf } from "./typed-array.js";
 
@@ -46,8 +47,11 @@ export function validateAttention(
     value: operand(value, walks.value),
     mask: broadcastOperand(where, "mask", options.mask, target, (mask) => readMask(where, mask)),
     bias: broadcastOperand(where, "bias", options.bias, target, (bias) => readBias(where, bias, backend)),
+    score: readScoreFunction(where, options.score, walks.query.shape, walks.key.shape, backend),
     scale: effectiveScale(where, options, walks.query.shape[3]),
     softcap: options.softcap,
+    normalizer: options.normalizer,
+    topK: options.topK,
     causal: options.causal,
     dropout: options.dropout,
     structure: readStructure(where, options.structure, target),
@@ -128,7 +132,7 @@ function walksOf(where: string, query: ReadTensor, key: ReadTensor, value: ReadT
   if (q.shape[3] === 0 || k.shape[3] === 0) fail("head_dim must be at least 1");
   if (v.shape[3] === 0) fail("value_dim must be at least 1");
   if (q.shape[0] !== k.shape[0] || q.shape[0] !== v.shape[0]) fail("query, key and value must have the same batch");
-  if (q.shape[3] !== k.shape[3]) fail("query and key must have the same head_dim");
+  if (q.shape[3] !== k.shape[3] && !hasMatrices(options.score)) fail("query and key must have the same head_dim");
   if (k.shape[1] !== v.shape[1]) fail("key and value heads must match");
   if (k.shape[2] !== v.shape[2]) {
     const got = `got key ${showShape(key.shape)} value ${showShape(value.shape)}`;

@@ -62,10 +62,13 @@ export interface AttentionStructure {
   readonly sinks: Float32Array<ArrayBuffer> | null;
 }
 
+/** What turns scores into weights: docs/semantics.md has the formulae. */
+export type Normalizer = "softmax" | "sparsemax" | "sigmoid" | "hard" | "none";
+
 /** How far the scores have come when they are handed out. */
 export type ScoreStage = "raw" | "capped" | "masked";
 
-/** After the softmax: which weights become zeros and what the others are divided by. The hash is in docs/semantics.md. */
+/** After the normalizer: which weights become zeros and what the others are divided by. The hash is in docs/semantics.md. */
 export interface Dropout {
   /** In (0, 1], single precision. */
   readonly p: number;
@@ -76,7 +79,23 @@ export interface Dropout {
 /** Weights that are wanted: of each head for queries [from, to), or their mean over the query heads. */
 export type WeightForm = { readonly of: "rows"; readonly from: number; readonly to: number } | { readonly of: "mean" };
 
-/** Scaled dot-product attention, checked: a backend computes it without asking again. */
+/** q . k and its likes: docs/semantics.md has the formulae. */
+export type ScoreKind = "scaled-dot" | "dot" | "cosine" | "general" | "additive" | "gated" | "rbf" | "distance";
+
+/** How queries and keys make scores. Parameters are floats of [1, 1 or query heads, rows, columns]; null: not given. */
+export interface ScoreFunction {
+  readonly kind: ScoreKind;
+  /** Numbers that a query and a key have in common: head_dim, or what additive's matrices make of them. */
+  readonly hidden: number;
+  readonly w: Operand | null;
+  readonly wq: Operand | null;
+  readonly wk: Operand | null;
+  readonly b: Operand | null;
+  readonly v: Operand | null;
+  readonly bandwidth: Operand | null;
+}
+
+/** Attention, checked: a backend computes it without asking again. */
 export interface AttentionProblem {
   readonly query: Operand;
   readonly key: Operand;
@@ -85,10 +104,14 @@ export interface AttentionProblem {
   readonly mask: Operand | null;
   /** Floats of single precision added to the scores, broadcast likewise. */
   readonly bias: Operand | null;
+  readonly score: ScoreFunction;
   /** Everything that multiplies the scores, temperature included. */
   readonly scale: number;
   /** Scores become softcap * tanh(score / softcap). */
   readonly softcap: number | null;
+  readonly normalizer: Normalizer;
+  /** The keys of each query that count; null: all. */
+  readonly topK: number | null;
   readonly causal: CausalRule;
   readonly dropout: Dropout | null;
   readonly structure: AttentionStructure;

@@ -1,5 +1,11 @@
 // heed/reference: attention in double precision, straight from its formulae, for tests. Slow, and shares no code with the engine.
 
+import { normalize, type ReferenceNormalizer } from "./normalizers.js";
+import { defaultScale, pairScore, type ReferenceScore } from "./scores.js";
+
+export type { ReferenceNormalizer } from "./normalizers.js";
+export type { ReferenceParameter, ReferenceScore } from "./scores.js";
+
 /** A dense row-major array and its shape, as `heed` takes them; double precision is welcome. */
 export interface ReferenceTensor {
   readonly data: Float32Array | Float64Array;
@@ -15,8 +21,10 @@ export interface ReferenceMask {
 export interface ReferenceOptions {
   readonly scale?: number | undefined;
   readonly temperature?: number | undefined;
-  readonly score?: "scaled-dot" | "dot" | undefined;
+  readonly score?: ReferenceScore | undefined;
   readonly softcap?: number | undefined;
+  readonly normalize?: ReferenceNormalizer | undefined;
+  readonly topK?: number | undefined;
   readonly causal?: boolean | "lower-right" | "upper-left" | undefined;
   readonly qOffset?: number | ArrayLike<number> | undefined;
   readonly window?: readonly [number, number] | undefined;
@@ -44,6 +52,7 @@ export interface ReferenceResult {
   readonly weights: ReferenceResultTensor;
   /** Over the query heads, [B, L, S] or [L, S]. */
   readonly meanWeights: ReferenceResultTensor;
+  /** Of a softmax over the same keys, whatever the normalizer. */
   readonly lse: ReferenceResultTensor;
   /** At each stage, whatever was asked for. */
   readonly scores: {
@@ -51,11 +60,12 @@ export interface ReferenceResult {
     readonly capped: ReferenceResultTensor;
     readonly masked: ReferenceResultTensor;
   };
+  /** NaN where weights are negative. */
   readonly entropy: ReferenceResultTensor;
 }
 
 /**
- * softmax(cap(scale * Q K^T / temperature) + alibi + bias, over the keys that the masks leave) V, with everything on the way to
+ * normalize(cap(scale * score(Q, K) / temperature) + alibi + bias, over the keys that the masks leave) V, with everything on the way to
  * it. Shapes and layouts as in `heed.attention`. Throws a RangeError for shapes that do not fit; checks little else.
  */
 export function attention(
@@ -73,7 +83,7 @@ export function attention(
   const valueDim = v.shape[3];
   if (queryHeads % keyHeads !== 0) throw new RangeError("query heads must be a multiple of key heads");
 
-  const scale = (options.scale ?? (options.score === "dot" ? 1 : 1 / Math.sqrt(headDim))) / (options.temperature ?? 1);
+  const scale = (options.scale ?? defaultScale(options.score, headDim)) / (options.temperature ?? 1);
   const output = new Float64Array(batch * queryHeads * queryLength * valueDim);
   const weights = new Float64Array(batch * queryHeads * queryLength * keyLength);
   const lse = new Float64Array(batch * queryHeads * queryLength);
@@ -89,9 +99,10 @@ export function attention(
       const g = Math.floor(h / (queryHeads / keyHeads));
       for (let i = 0; i < queryLength; i++, row++) {
         const position = positionOf(options, b, i, queryLength, keyLength);
+        const query = rowOf(q, [b, h, i]);
         const scores: number[] = [];
         for (let j = 0; j < keyLength; j++) {
-          const score = scale * dot(q, k, [b, h, i], [b, g, j]);
+          const score = scale * pairScore(options.score ?? "dot", h, query, rowOf(k, [b, g, j]));
           const cap = options.softcap;
           const bounded = cap === undefined ? score : cap * Math.tanh(score / cap);
           const alibi = options.alibiSlopes === undefined ? 0 : (options.alibiSlopes[h] ?? 0) * Math.abs(position - j);
@@ -101,7 +112,7 @@ export function attention(
           scores.push(attends ? bounded - alibi + biasAt(options.bias, b, h, i, j, keyLength) : -Infinity);
         }
         masked.set(scores, row * keyLength);
-        const { probabilities, logSum } = softmax(scores, options.sinks?.[h] ?? -Infinity);
+        const { probabilities, logSum } = normalize(scores, options, options.sinks?.[h] ?? -Infinity);
         entropy[row] = probabilities.reduce((sum, p) => (p === 0 ? sum : sum - p * Math.log(p)), 0);
         const given = probabilities.map((p, j) => p * kept(row, j));
         weights.set(given, row * keyLength);
@@ -110,7 +121,7 @@ export function attention(
           let sum = 0;
           for (const [j, p] of given.entries()) {
             // A masked or dropped value is not read into the sum: it may be NaN.
-            if (p > 0) sum += p * at(v, [b, g, j, e]);
+            if (p !== 0) sum += p * at(v, [b, g, j, e]);
           }
           output[row * valueDim + e] = sum;
         }
@@ -139,17 +150,6 @@ type Dims = readonly [number, number, number, number];
 interface Heads {
   readonly data: ArrayLike<number>;
   readonly shape: Dims;
-}
-
-/** p_j = exp(s_j) / (exp(sink) + sum exp(s)), and the logarithm of the denominator; a row of -Infinity gives zeros and -Infinity. */
-function softmax(scores: readonly number[], sink: number): { probabilities: Float64Array; logSum: number } {
-  const most = (best: number, score: number): number => (score > best || Number.isNaN(score) ? score : best);
-  const highest = scores.reduce(most, -Infinity);
-  if (highest === -Infinity) return { probabilities: new Float64Array(scores.length), logSum: -Infinity };
-  const max = most(highest, sink);
-  const exponentials = Float64Array.from(scores, (score) => Math.exp(score - max));
-  const sum = exponentials.reduce((total, term) => total + term, Math.exp(sink - max));
-  return { probabilities: exponentials.map((term) => term / sum), logSum: max + Math.log(sum) };
 }
 
 /** What the weight of key j in a row is multiplied with; rows count the queries of all heads and batch entries. */
@@ -240,15 +240,8 @@ function broadcastIndex(shape: readonly number[], position: Dims, keys: number):
   return index;
 }
 
-function dot(
-  q: Heads,
-  k: Heads,
-  qRow: readonly [number, number, number],
-  kRow: readonly [number, number, number],
-): number {
-  let sum = 0;
-  for (let d = 0; d < q.shape[3]; d++) sum += at(q, [...qRow, d]) * at(k, [...kRow, d]);
-  return sum;
+function rowOf(tensor: Heads, row: readonly [number, number, number]): number[] {
+  return Array.from({ length: tensor.shape[3] }, (_, d) => at(tensor, [...row, d]));
 }
 
 function at({ data, shape }: Heads, [b, h, l, d]: Dims): number {

@@ -3,7 +3,15 @@
 import { HeedError } from "../../api/errors.js";
 import { MAX_BLOCK_BYTES } from "../../memory/arena.js";
 import { bytesIn } from "../../memory/heap-view.js";
-import type { AttentionProblem, CausalRule, Operand, OutputView, ScoreStage } from "../backend.js";
+import type {
+  AttentionProblem,
+  CausalRule,
+  Normalizer,
+  Operand,
+  OutputView,
+  ScoreKind,
+  ScoreStage,
+} from "../backend.js";
 import { ATTENTION_CALL } from "./generated/attention-call.js";
 import { WasmResident } from "./residents.js";
 
@@ -46,6 +54,19 @@ export interface Job {
 }
 
 const CAUSAL: Readonly<Record<CausalRule, number>> = { none: 0, "lower-right": 1, "upper-left": 2 };
+
+const SCORE: Readonly<Record<ScoreKind, number>> = {
+  "scaled-dot": 0,
+  dot: 1,
+  cosine: 2,
+  general: 3,
+  additive: 4,
+  gated: 5,
+  rbf: 6,
+  distance: 7,
+};
+
+const NORMALIZER: Readonly<Record<Normalizer, number>> = { softmax: 0, sparsemax: 1, sigmoid: 2, hard: 3, none: 4 };
 
 const STAGE: Readonly<Record<ScoreStage, number>> = { raw: 0, capped: 1, masked: 2 };
 
@@ -99,7 +120,13 @@ export function jobOf(problem: AttentionProblem, call = new Int32Array(ATTENTION
   input(ATTENTION_CALL.value, problem.value);
   input(ATTENTION_CALL.mask, problem.mask);
   input(ATTENTION_CALL.bias, problem.bias);
-  const { structure } = problem;
+  const { score, structure } = problem;
+  input(ATTENTION_CALL.scoreW, score.w);
+  input(ATTENTION_CALL.scoreWq, score.wq);
+  input(ATTENTION_CALL.scoreWk, score.wk);
+  input(ATTENTION_CALL.scoreB, score.b);
+  input(ATTENTION_CALL.scoreV, score.v);
+  input(ATTENTION_CALL.scoreBandwidth, score.bandwidth);
   numbers(ATTENTION_CALL.queryLengths, structure.qLengths);
   numbers(ATTENTION_CALL.keyLengths, structure.kvLengths);
   numbers(ATTENTION_CALL.queryOffsets, structure.qOffsets);
@@ -119,6 +146,9 @@ export function jobOf(problem: AttentionProblem, call = new Int32Array(ATTENTION
   call[ATTENTION_CALL.windowLeft] = structure.windowLeft ?? OPEN;
   call[ATTENTION_CALL.windowRight] = structure.windowRight ?? OPEN;
   call[ATTENTION_CALL.scoreStage] = STAGE[problem.scoreStage];
+  call[ATTENTION_CALL.score] = SCORE[score.kind];
+  call[ATTENTION_CALL.normalizer] = NORMALIZER[problem.normalizer];
+  call[ATTENTION_CALL.topK] = problem.topK ?? 0;
   call[ATTENTION_CALL.causal] = CAUSAL[problem.causal];
   const form = problem.weights?.form ?? null;
   call[ATTENTION_CALL.weightRowsBegin] = form?.of === "rows" ? form.from : 0;

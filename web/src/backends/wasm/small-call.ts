@@ -1,6 +1,6 @@
 // Which calls are done on the calling thread before a worker would have been told of them.
 
-import type { AttentionProblem } from "../backend.js";
+import type { AttentionProblem, ScoreFunction } from "../backend.js";
 import type { Job } from "./job.js";
 
 /** The way to a worker and back takes about as long as a million multiplications: 20 to 80 microseconds. */
@@ -15,9 +15,25 @@ const OF_ROW = 1024;
 /** Copying as much takes no longer than that either. */
 const SMALL_BYTES = 2 ** 18;
 
-export function isSmall({ query, key, value }: AttentionProblem, job: Job): boolean {
-  const [batch, heads, queries, headDim] = query.shape;
-  const ofRow = OF_ROW + key.shape[2] * Math.max(LEAST_OF_SCORE, headDim + value.shape[3]);
-  const multiplications = batch * heads * queries * ofRow;
+/** What a hyperbolic tangent costs, likewise. */
+const OF_TANH = 16;
+
+/** How often scores are made where they have to be looked at before they become weights. */
+const OF_LOOKS = 6;
+
+export function isSmall(problem: AttentionProblem, job: Job): boolean {
+  const { query, key, value, score, normalizer, topK } = problem;
+  const looks = topK !== null || normalizer === "hard" || normalizer === "sparsemax" ? OF_LOOKS : 1;
+  const [batch, heads, queries] = query.shape;
+  const keys = key.shape[2];
+  const ofScore = score.kind === "additive" ? OF_TANH * score.hidden : score.hidden;
+  const ofRow = OF_ROW + keys * Math.max(LEAST_OF_SCORE, looks * ofScore + value.shape[3]);
+  const multiplications = batch * heads * (queries * ofRow + ofParameters(score) * (queries + keys));
   return multiplications <= SMALL_MULTIPLICATIONS && job.bytes <= SMALL_BYTES;
+}
+
+/** What the matrices of a score function cost each query and each key, at most. */
+function ofParameters({ w, wq, wk }: ScoreFunction): number {
+  const sizes = [w, wq, wk].map((matrix) => (matrix === null ? 0 : matrix.shape[2] * matrix.shape[3]));
+  return Math.max(...sizes);
 }
