@@ -74,7 +74,8 @@ void describe_score(const AttentionProblem& problem, Index batch, Index head, In
       row.query_factor = 1.0F;
       return;
     case ScoreKind::rbf: {
-      const auto bandwidth = static_cast<double>(*score.bandwidth.at(0, score.bandwidth.shape[1] == 1 ? 0 : head_of_whole, 0));
+      const auto bandwidth =
+          static_cast<double>(*score.bandwidth.at(0, score.bandwidth.shape[1] == 1 ? 0 : head_of_whole, 0));
       row.query_factor = 1.0F;
       row.score_number = static_cast<float>(-static_cast<double>(factor) / (2.0 * bandwidth * bandwidth));
       return;

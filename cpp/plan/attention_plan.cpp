@@ -47,7 +47,23 @@ void plan_parts(const AttentionProblem& problem, AttentionPlan& plan) {
       static_cast<int>(std::clamp(kCachedFloats / floats / kPartKeyStep * kPartKeyStep, kPartKeyStep, kPartStep));
 }
 
-/// Of both products, by the keys that some of the queries see.
+// What a hyperbolic tangent costs, and how often scores are made where they are looked at before they become weights.
+constexpr Index kWorkOfTanh = 16;
+constexpr Index kLooks = 6;
+
+/// Whether a part of the keys can be turned into weights without a look at the others.
+bool needs_one_look(const AttentionProblem& problem) {
+  return problem.top_k == 0 && problem.options.normalizer != Normalizer::sparsemax;
+}
+
+/// Of a query and a key.
+Index work_of_pair(const AttentionProblem& problem) {
+  const bool is_bent = problem.options.score.kind == ScoreKind::additive;
+  const Index of_score = is_bent ? kWorkOfTanh * problem.head_dim : problem.head_dim;
+  return (needs_one_look(problem) ? of_score : kLooks * of_score) + problem.value_dim;
+}
+
+/// In multiplications, by the keys that some of the queries see.
 double count_multiplications(const AttentionProblem& problem) {
   constexpr Index kSamples = 16;
   Index keys = 0;
@@ -59,7 +75,7 @@ double count_multiplications(const AttentionProblem& problem) {
     }
   }
   return static_cast<double>(keys) / kSamples * static_cast<double>(problem.query_heads * problem.query_length) *
-         static_cast<double>(problem.head_dim + problem.value_dim);
+         static_cast<double>(work_of_pair(problem));
 }
 
 int choose_workers(const AttentionProblem& problem, const Machine& machine) {
@@ -81,11 +97,6 @@ constexpr Index kBestKeys = 131072;
 
 Index fit_best(Index top_k, int panel, Index rows) {
   return std::clamp<Index>(kBestKeys / top_k / panel * panel, panel, std::max<Index>(rows, panel));
-}
-
-/// Whether a part of the keys can be turned into weights without a look at the others.
-bool needs_one_look(const AttentionProblem& problem) {
-  return problem.top_k == 0 && problem.options.normalizer != Normalizer::sparsemax;
 }
 
 void plan_mean(const AttentionProblem& problem, const Machine& machine, AttentionPlan& plan) {

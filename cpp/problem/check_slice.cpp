@@ -23,12 +23,12 @@ Status check_slice(const SliceOf& whole, const AttentionInputs& inputs, const At
 
   const Index heads_per_group = q[1] / inputs.key.shape[1];
   if (whole.first_head % heads_per_group != 0 || whole.query_heads % heads_per_group != 0) {
-    return broken(StatusCode::option, {"a slice must hold all ", heads_per_group, " query heads of its keys, got ", q[1],
-                                      " from ", whole.first_head});
+    return broken(StatusCode::option, {"a slice must hold all ", heads_per_group, " query heads of its keys, got ",
+                                       q[1], " from ", whole.first_head});
   }
   if (outputs.mean_weights.is_present() && q[1] != whole.query_heads) {
-    return broken(StatusCode::option, {"a slice with the mean of the weights must hold all ", whole.query_heads,
-                                      " heads, got ", q[1]});
+    return broken(StatusCode::option,
+                  {"a slice with the mean of the weights must hold all ", whole.query_heads, " heads, got ", q[1]});
   }
   return {};
 }

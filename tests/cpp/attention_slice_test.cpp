@@ -39,7 +39,8 @@ std::vector<Range> cut(Random& random, Index count, Index pieces) {
 
 /// Few rows share their reads of the keys, and stay together.
 std::vector<Slice> cut_in_slices(Random& random, const AttentionCase& one, bool keeps_heads, int short_rows) {
-  const bool keeps_queries = one.heads / one.kv_heads * one.queries <= short_rows;
+  // Heads that have keys of their own by the score's parameters are few rows each for themselves.
+  const bool keeps_queries = one.queries <= short_rows || one.heads / one.kv_heads * one.queries <= short_rows;
   std::vector<Slice> slices;
   for (const Range& batch : cut(random, one.batch, 2)) {
     for (const Range& groups : cut(random, one.kv_heads, keeps_heads ? 1 : 2)) {
@@ -97,6 +98,8 @@ AttentionCase random_case(Random& random) {
                     .value_dim = random.pick(std::vector<Index>{1, 10, 64}),
                     .layout = static_cast<Layout>(random.below(4))};
   add_random_options(random, one);
+  if (random.chance(0.5)) one.score = random_score(random);
+  if (random.chance(0.5)) choose_normalizer(random, one);
   if (one.batch == 1 && random.chance(0.4)) {
     one.sequences = 1 + random.below(4);
     one.has_query_lengths = one.has_key_lengths = false;

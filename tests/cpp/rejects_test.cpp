@@ -78,7 +78,8 @@ Options options_of(const Json& entry) {
     }
     if (name == "normalize") {
       const std::vector<std::string> kinds = {"softmax", "sparsemax", "sigmoid", "hard", "none"};
-      options.given.normalizer = static_cast<Normalizer>(std::ranges::find(kinds, value.get<std::string>()) - kinds.begin());
+      options.given.normalizer =
+          static_cast<Normalizer>(std::ranges::find(kinds, value.get<std::string>()) - kinds.begin());
       continue;
     }
     if (name == "topK") {

@@ -22,13 +22,19 @@ const STRIDES = 5;
 
 const OPEN = -1;
 
-/** Inputs that are views; the other numbers of a call are the whole's in every slice. */
+/** Inputs that are views. Those of a score function, and the other numbers of a call, are the whole's in every slice. */
 export const INPUT_VIEWS = [
   ATTENTION_CALL.query,
   ATTENTION_CALL.key,
   ATTENTION_CALL.value,
   ATTENTION_CALL.mask,
   ATTENTION_CALL.bias,
+  ATTENTION_CALL.scoreW,
+  ATTENTION_CALL.scoreWq,
+  ATTENTION_CALL.scoreWk,
+  ATTENTION_CALL.scoreB,
+  ATTENTION_CALL.scoreV,
+  ATTENTION_CALL.scoreBandwidth,
 ] as const;
 
 /** What a score costs at least, whatever the length of its products, in multiplications. */
