@@ -12,6 +12,7 @@ export const PAGES: readonly Page[] = [
   { file: "index.html", name: "Matrix walk" },
   { file: "scale.html", name: "Scale" },
   { file: "masks.html", name: "Masks" },
+  { file: "order.html", name: "Order" },
 ];
 
 export function frame(): Plugin {

@@ -1,6 +1,5 @@
 // Puts the room's page together: the store, the engine, the room.
 
-import "../../style/scale.css";
 import { type Answer, Engine } from "../../src/engine/engine.js";
 import { identity, stack } from "../../src/model/matrix.js";
 import { startFrame } from "../../src/page/frame.js";
@@ -9,6 +8,8 @@ import { type ScaleAnswer, ScaleRoom } from "./room.js";
 import { type ScaleScene, sceneOf, vectors } from "./scene.js";
 import { soften } from "./softmax.js";
 import { openScaleStore, type ScaleState, WIDTHS } from "./state.js";
+// After the frame, whose styles a room refines.
+import "../../style/scale.css";
 
 /** What the numbers depend on; over what the curves run does not change them. */
 const COMPUTED_FROM = [

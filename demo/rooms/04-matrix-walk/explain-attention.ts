@@ -1,7 +1,7 @@
 // What the numbers of attention itself come from: scores, masks, shares, lse and outputs.
 
 import { at } from "../../src/model/matrix.js";
-import { rowSum } from "../../src/model/walk.js";
+import { rowSum } from "../../src/model/softmax.js";
 import { type Explanation, products } from "../../src/ui/explanation.js";
 import { exact } from "../../src/ui/numbers.js";
 import type { Scene } from "./spots.js";

@@ -1,7 +1,5 @@
 // Puts the landing page together: the store, the engine, the sentence at the top, and the walk.
 
-import "../../style/stage.css";
-import "../../style/walk.css";
 import { Engine } from "../../src/engine/engine.js";
 import { callsOf, type KernelAnswer, readAnswer } from "../../src/engine/walk-call.js";
 import type { State } from "../../src/model/state.js";
@@ -13,6 +11,9 @@ import { Stage } from "../../src/page/stage.js";
 import { copyFrom } from "../../src/ui/copy.js";
 import { find } from "../../src/ui/dom.js";
 import { MatrixWalk } from "./room.js";
+// After the frame, whose styles a room refines.
+import "../../style/stage.css";
+import "../../style/walk.css";
 
 /** What the numbers depend on; everything else in the state only decides what is looked at. */
 const COMPUTED_FROM = [

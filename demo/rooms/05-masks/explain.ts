@@ -1,11 +1,12 @@
 // One cell of the room taken apart: why a pair is seen or not, what its share comes from, what a row adds up to.
 
 import { at } from "../../src/model/matrix.js";
+import { rowSum } from "../../src/model/softmax.js";
 import type { Explanation } from "../../src/ui/explanation.js";
 import { exact } from "../../src/ui/numbers.js";
 import type { MaskAnswer } from "./call.js";
 import { verdictsOn } from "./rules.js";
-import { LARGE, type MaskScene, softmaxOf } from "./scene.js";
+import { LARGE, type MaskScene } from "./scene.js";
 
 export interface Spot {
   readonly name: "mask" | "A" | "sum";
@@ -49,7 +50,7 @@ function explainSight(scene: MaskScene, row: number, col: number): Explanation {
 
 function explainShare(scene: MaskScene, row: number, col: number, answer?: MaskAnswer): Explanation {
   const { given, shares, seen, state } = scene;
-  const { most, sum } = softmaxOf(given, row);
+  const { most, sum } = rowSum(given, row);
   const result = at(shares, row, col);
   const hidden = at(seen, row, col) === 0;
   const power = Math.exp(at(given, row, col) - most);

@@ -1,6 +1,5 @@
 // Puts the room's page together: the store, the engine, the room.
 
-import "../../style/masks.css";
 import { Engine } from "../../src/engine/engine.js";
 import { startFrame } from "../../src/page/frame.js";
 import { find } from "../../src/ui/dom.js";
@@ -8,6 +7,8 @@ import { callOf, type MaskAnswer, readAnswer } from "./call.js";
 import { MaskRoom } from "./room.js";
 import { sceneOf } from "./scene.js";
 import { openMaskStore } from "./state.js";
+// After the frame, whose styles a room refines.
+import "../../style/masks.css";
 
 const store = openMaskStore();
 const engine = new Engine();

@@ -2,6 +2,7 @@
 
 import { at, fill, type Matrix, multiply, toSingle, transpose } from "../../src/model/matrix.js";
 import { normal, twoDecimals } from "../../src/model/random.js";
+import { softmax } from "../../src/model/softmax.js";
 import { sees } from "./rules.js";
 import { type MaskState, MOST } from "./state.js";
 
@@ -37,33 +38,12 @@ export function sceneOf(state: MaskState): MaskScene {
     if (hiding === "after" || at(seen, row, col) === 1) return score;
     return hiding === "before" ? Number.NEGATIVE_INFINITY : score + LARGE;
   });
+  const softened = softmax(given);
   const shares = fill(queries, keys, (row, col) =>
-    hiding === "after" && at(seen, row, col) === 0 ? 0 : shareOf(given, row, col),
+    hiding === "after" && at(seen, row, col) === 0 ? 0 : at(softened, row, col),
   );
   const sums = fill(queries, 1, (row) => sumOf(shares, row));
   return { state, q, k, scale, scores, seen, given, shares, sums };
-}
-
-export interface Softmax {
-  readonly most: number;
-  /** Of e^(score - most); 0 where nothing is seen. */
-  readonly sum: number;
-}
-
-export function softmaxOf(given: Matrix, row: number): Softmax {
-  let most = Number.NEGATIVE_INFINITY;
-  for (let col = 0; col < given.cols; col++) most = Math.max(most, at(given, row, col));
-  let sum = 0;
-  // A row that sees nothing: -Infinity less -Infinity would be NaN.
-  if (most > Number.NEGATIVE_INFINITY) {
-    for (let col = 0; col < given.cols; col++) sum += Math.exp(at(given, row, col) - most);
-  }
-  return { most, sum };
-}
-
-function shareOf(given: Matrix, row: number, col: number): number {
-  const { most, sum } = softmaxOf(given, row);
-  return sum === 0 ? 0 : Math.exp(at(given, row, col) - most) / sum;
 }
 
 export function sumOf(matrix: Matrix, row: number): number {

@@ -1,7 +1,7 @@
 // The state as the part of the address behind "#", and back. Only what differs from the initial state is written.
 
 import { LEAST_WIDTH, MOST_WIDTH } from "./embed.js";
-import type { Matrix } from "./matrix.js";
+import { readMatrix, writeMatrix } from "./matrix-text.js";
 import { consistent, INITIAL, type Role, STEPS, type State } from "./state.js";
 import { type Codec, Store } from "./store.js";
 import { MOST_TOKENS } from "./tokens.js";
@@ -80,18 +80,4 @@ function readNumber(text: string | null): number | null {
   if (text === null || text.trim() === "") return null;
   const value = Number(text);
   return Number.isFinite(value) ? value : null;
-}
-
-/** Columns, then the numbers: "3_1_0_0.5_…", letters that survive an address unescaped. */
-function writeMatrix(matrix: Matrix): string {
-  return [matrix.cols, ...Array.from(matrix.data, (value) => Number(value.toFixed(4)))].join("_");
-}
-
-function readMatrix(text: string | null): Matrix | null {
-  if (text === null) return null;
-  const [cols, ...data] = text.split("_").map(Number);
-  if (cols === undefined || !Number.isInteger(cols) || cols < 1 || data.length === 0 || data.length % cols !== 0)
-    return null;
-  if (!data.every(Number.isFinite)) return null;
-  return { rows: data.length / cols, cols, data: Float64Array.from(data) };
 }

@@ -3,6 +3,7 @@
 import { embed } from "./embed.js";
 import { at, columns, fill, type Matrix, multiply, rowsFrom, toSingle, transpose } from "./matrix.js";
 import { givenProjections, type Projections, QUESTIONS } from "./projections.js";
+import { rowSum, softmax } from "./softmax.js";
 import { isNameless, labelsOf, type State } from "./state.js";
 import { FEATURES } from "./vocabulary.js";
 
@@ -102,30 +103,14 @@ function walkHead(x: Matrix, w: Projections, plan: HeadPlan): HeadWalk {
   const masked = fill(scaled.rows, scaled.cols, (row, col) =>
     plan.hiddenBy(row, col) === undefined ? at(scaled, row, col) : Number.NEGATIVE_INFINITY,
   );
-  const { weights, lse } = softmax(masked);
-  return { q, k, v, keyTransposed, scores, scaled, masked, weights, lse, output: multiply(weights, v), firstColumn };
+  const weights = softmax(masked);
+  const output = multiply(weights, v);
+  return { q, k, v, keyTransposed, scores, scaled, masked, weights, lse: lseOf(masked), output, firstColumn };
 }
 
-function softmax(masked: Matrix): { readonly weights: Matrix; readonly lse: Matrix } {
-  const lse = fill(masked.rows, 1, (row) => {
+function lseOf(masked: Matrix): Matrix {
+  return fill(masked.rows, 1, (row) => {
     const { most, sum } = rowSum(masked, row);
-    // A row that sees nothing: its maximum is -Infinity, and -Infinity - (-Infinity) would be NaN.
-    return most === Number.NEGATIVE_INFINITY ? most : most + Math.log(sum);
+    return sum === 0 ? most : most + Math.log(sum);
   });
-  const weights = fill(masked.rows, masked.cols, (row, col) => {
-    const { most, sum } = rowSum(masked, row);
-    return most === Number.NEGATIVE_INFINITY ? 0 : Math.exp(at(masked, row, col) - most) / sum;
-  });
-  return { weights, lse };
-}
-
-/** A row's maximum, and its sum of exponentials relative to that maximum. */
-export function rowSum(masked: Matrix, row: number): { readonly most: number; readonly sum: number } {
-  let most = Number.NEGATIVE_INFINITY;
-  for (let col = 0; col < masked.cols; col++) most = Math.max(most, at(masked, row, col));
-  let sum = 0;
-  if (most > Number.NEGATIVE_INFINITY) {
-    for (let col = 0; col < masked.cols; col++) sum += Math.exp(at(masked, row, col) - most);
-  }
-  return { most, sum };
 }

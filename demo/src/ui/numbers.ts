@@ -29,6 +29,11 @@ export function magnitude(value: number): string {
   return `${digits} × 10${raised}`;
 }
 
+/** A difference: in decimals where one can see it, else as a power of ten. */
+export function apart(value: number): string {
+  return value >= 0.005 ? exact(value, 2) : magnitude(value);
+}
+
 const SUPERSCRIPT: Readonly<Record<string, string>> = {
   "-": "⁻",
   "0": "⁰",

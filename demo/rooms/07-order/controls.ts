@@ -1,0 +1,72 @@
+// The sentence, the kinds of position, and their settings.
+
+import { choice } from "../../src/ui/choice.js";
+import { h } from "../../src/ui/dom.js";
+import { slider } from "../../src/ui/slider.js";
+import { BASES, type Kind, MOST_SHIFT, MOST_WORDS, type OrderStore, SLOPES, wordsOf } from "./state.js";
+
+export const KIND_NAMES: Readonly<Record<Kind, string>> = {
+  none: "none",
+  causal: "causal mask",
+  sinusoidal: "sinusoidal",
+  learned: "learned",
+  rope: "rotary",
+  alibi: "ALiBi",
+  relative: "relative",
+};
+
+export function controls(store: OrderStore): { readonly element: HTMLElement; readonly show: () => void } {
+  const text = h("input", {
+    type: "text",
+    id: "sentence",
+    maxlength: 200,
+    autocomplete: "off",
+    spellcheck: "false",
+    dir: "auto",
+  });
+  text.addEventListener("input", () => store.change({ text: text.value, order: [], numbers: null, asker: 0 }));
+  const message = h("p", { class: "field-message", role: "status" });
+  const kind = choice<Kind>(
+    "Positions",
+    Object.entries(KIND_NAMES).flatMap(([value, name]) => (isKind(value) ? [{ value, text: name }] : [])),
+    (value) => store.change({ kind: value }),
+  );
+  const shift = slider("First position", { least: 0, most: MOST_SHIFT, step: 1 }, (value) =>
+    store.change({ shift: value }),
+  );
+  const base = slider("Base", BASES, (value) => store.change({ base: value }));
+  const slope = slider("Slope", SLOPES, (value) => store.change({ slope: value }));
+  const table = h("button", { type: "button", class: "button" }, "Another table");
+  table.addEventListener("click", () => store.change({ seed: (store.state.seed % 9999) + 1 }));
+  return {
+    element: h(
+      "div",
+      { class: "controls" },
+      h("div", { class: "field" }, h("label", { for: "sentence" }, "Sentence"), text),
+      message,
+      h("div", { class: "controls-options" }, kind.element, shift.element, base.element, slope.element, table),
+    ),
+    show: () => {
+      const { state } = store;
+      if (document.activeElement !== text) text.value = state.text;
+      const count = wordsOf(state).length;
+      message.textContent =
+        count === 0
+          ? "No words yet. Type some."
+          : count === MOST_WORDS
+            ? `No more than ${MOST_WORDS} words are shown.`
+            : "";
+      kind.show(state.kind);
+      shift.show(state.shift, String(state.shift));
+      base.show(state.base, state.base.toLocaleString("en"));
+      base.element.hidden = state.kind !== "sinusoidal" && state.kind !== "rope";
+      slope.show(state.slope, String(state.slope));
+      slope.element.hidden = state.kind !== "alibi";
+      table.hidden = state.kind !== "learned";
+    },
+  };
+}
+
+function isKind(value: string): value is Kind {
+  return value in KIND_NAMES;
+}

@@ -1,0 +1,234 @@
+// Room 7, order: words that can be moved, the positions that they are given, and what notices.
+
+import { at, fill, type Matrix, rowsOf } from "../../src/model/matrix.js";
+import { uniform } from "../../src/model/random.js";
+import { codeButtons } from "../../src/ui/code.js";
+import { h } from "../../src/ui/dom.js";
+import { HeedMatrix, type MatrixHandlers } from "../../src/ui/heed-matrix.js";
+import { HeedOrder } from "../../src/ui/heed-order.js";
+import { magnitude } from "../../src/ui/numbers.js";
+import { picture } from "../../src/ui/picture.js";
+import { Readout } from "../../src/ui/readout.js";
+import type { OrderAnswer } from "./calls.js";
+import { heedCode, torchCode } from "./code.js";
+import { controls } from "./controls.js";
+import { explain, type Spot } from "./explain.js";
+import type { OrderScene } from "./scene.js";
+import { type OrderStore, placesOf } from "./state.js";
+import { KIND_TEXTS, orderText, TABLE_TEXT } from "./texts.js";
+import { residualsOf, trialRows } from "./trials.js";
+import { MATRICES, type MatrixName, POSITION_MATRICES, VECTOR_MATRICES, viewOf } from "./views.js";
+
+export class OrderRoom {
+  readonly #store: OrderStore;
+  #scene: OrderScene;
+  #answer: OrderAnswer | undefined;
+  #hovered: Spot | undefined;
+  #held: Spot | undefined;
+  readonly #controls: ReturnType<typeof controls>;
+  readonly #order = new HeedOrder();
+  readonly #swap = h("button", { type: "button", class: "button" });
+  readonly #readout = new Readout();
+  readonly #matrices = new Map(MATRICES.map((name) => [name, new HeedMatrix()] as const));
+  readonly #trials = h("tbody");
+  readonly #pictures;
+  readonly #agreement = h("p", { class: "agreement", role: "status" });
+
+  constructor(store: OrderStore, root: HTMLElement, scene: OrderScene) {
+    this.#store = store;
+    this.#scene = scene;
+    this.#controls = controls(store);
+    this.#order.handlers = {
+      move: (places) => store.change({ order: places }),
+      choose: (word) => store.change({ asker: word }),
+    };
+    const handlers: MatrixHandlers = {
+      inspect: (name, row, col, held) => this.#inspect(name, row, col, held),
+      leave: () => {
+        this.#hovered = undefined;
+        this.#explain();
+      },
+      edit: (name, row, col, values) => this.#edit(name, row, col, values),
+    };
+    for (const matrix of this.#matrices.values()) matrix.handlers = handlers;
+    this.#readout.change = (value) => {
+      const spot = this.#hovered ?? this.#held;
+      if (spot !== undefined) this.#edit(spot.name, spot.row, spot.col, [[value]]);
+    };
+    this.#pictures = this.#build();
+    root.append(
+      this.#controls.element,
+      h(
+        "div",
+        { class: "beside" },
+        h("div", {}, ...Object.values(this.#pictures).map(({ element }) => element)),
+        this.#readout.element,
+      ),
+      h(
+        "div",
+        { class: "room-foot" },
+        this.#agreement,
+        codeButtons(
+          () => heedCode(this.#scene),
+          () => torchCode(this.#scene),
+        ),
+      ),
+    );
+  }
+
+  #build() {
+    const of = (...names: readonly MatrixName[]): HTMLElement[] =>
+      names.flatMap((name) => this.#matrices.get(name) ?? []);
+    const line = (...names: readonly MatrixName[]): HTMLElement => h("div", { class: "matrices" }, ...of(...names));
+    const head = ["positions", "first two swapped", "reversed", "moved by 7"].map((name) =>
+      h("th", { scope: "col" }, name),
+    );
+    return {
+      words: picture({
+        name: "words",
+        title: "The same words in any order",
+        body: [this.#order, this.#moves()],
+        data: () => ({ state: this.#scene.state, words: this.#scene.labels, shares: rowsOf(this.#scene.now.shares) }),
+      }),
+      output: picture({
+        name: "output",
+        title: "What comes out",
+        body: [line("O", "D")],
+        data: () => this.#numbers(["O", "D"]),
+      }),
+      positions: picture({
+        name: "positions",
+        title: "What positions add",
+        body: [line("P", "angle", "Q", "K", "b", "B")],
+        data: () => this.#numbers(POSITION_MATRICES[this.#scene.state.kind]),
+      }),
+      shares: picture({
+        name: "shares",
+        title: "Who listens to whom",
+        body: [line("Z", "A")],
+        data: () => this.#numbers(["Z", "A"]),
+      }),
+      trials: picture({
+        name: "trials",
+        title: "Who notices what",
+        body: [
+          h(
+            "div",
+            { class: "table-frame", tabindex: 0, role: "region", "aria-label": "Who notices what" },
+            h("table", { class: "plain-table trials" }, h("thead", {}, h("tr", {}, ...head)), this.#trials),
+          ),
+        ],
+        data: () => Object.fromEntries(residualsOf(this.#scene, this.#answer)),
+      }),
+      vectors: picture({
+        name: "vectors",
+        title: "Where queries and keys come from",
+        body: [line("X"), line("Wq", "Wk"), line("Qp", "Kp")],
+        data: () => this.#numbers(VECTOR_MATRICES),
+      }),
+    };
+  }
+
+  #moves(): HTMLElement {
+    const button = (text: string, label: string, press: () => void): HTMLButtonElement => {
+      const made = h("button", { type: "button", class: "button", "aria-label": label }, text);
+      made.addEventListener("click", press);
+      return made;
+    };
+    this.#swap.addEventListener("click", () => this.#store.change({ order: endsSwapped(placesOf(this.#store.state)) }));
+    return h(
+      "div",
+      { class: "order-moves" },
+      this.#swap,
+      button("←", "Move the word in the light back", () => this.#order.move(this.#store.state.asker, -1)),
+      button("→", "Move the word in the light on", () => this.#order.move(this.#store.state.asker, 1)),
+      button("Shuffle", "Shuffle the words", () =>
+        this.#store.change({ order: shuffled(placesOf(this.#store.state)) }),
+      ),
+      button("As written", "Put the words as written", () => this.#store.change({ order: [], shift: 0 })),
+    );
+  }
+
+  show(scene: OrderScene, answer: OrderAnswer | undefined): void {
+    this.#scene = scene;
+    this.#answer = answer;
+    const { state, words, places, labels } = scene;
+    this.#controls.show();
+    const shares = answer?.shares ?? scene.now.shares;
+    const asker = places.indexOf(state.asker);
+    this.#order.show({ words, places, shares: places.map((_, place) => at(shares, asker, place)), asker: state.asker });
+    this.#swap.textContent = words.length < 2 ? "Swap the ends" : `Swap “${labels[0]}” and “${labels.at(-1)}”`;
+    this.#swap.disabled = words.length < 2;
+    const shown = new Set<MatrixName>(["Z", "A", "O", "D", ...VECTOR_MATRICES, ...POSITION_MATRICES[state.kind]]);
+    for (const [name, matrix] of this.#matrices) {
+      matrix.hidden = !shown.has(name);
+      if (shown.has(name)) matrix.show(viewOf(name, scene, answer));
+    }
+    this.#trials.replaceChildren(...trialRows(scene, answer));
+    this.#pictures.words.say(orderText(scene, answer));
+    this.#pictures.positions.say(KIND_TEXTS[state.kind]);
+    this.#pictures.trials.say(TABLE_TEXT);
+    this.#pictures.output.say(
+      "One row for each word, where it stands now. D is 0 where a word takes in what it took in as written.",
+    );
+    this.#pictures.vectors.say(
+      "Six properties set by hand, and two numbers made from the letters, so that Susan and Mary are alike but not the same. Nothing is trained. Two matrices turn vectors into queries and keys, one question a column; values are the vectors themselves.",
+    );
+    this.#agreement.textContent =
+      answer === undefined
+        ? "Shown: this page’s own arithmetic, in double precision."
+        : `Shares and outputs come from the kernel. It and the arithmetic by hand agree to ${magnitude(answer.apart)}.`;
+    this.#explain();
+  }
+
+  #inspect(name: string, row: number, col: number, held: boolean): void {
+    const known = MATRICES.find((one) => one === name);
+    if (known === undefined) return;
+    this.#hovered = { name: known, row, col };
+    if (held) this.#held = this.#hovered;
+    const told = this.#explain();
+    if (held && told !== undefined) this.#readout.say(told);
+  }
+
+  #explain() {
+    const row = Math.max(0, this.#scene.places.indexOf(this.#scene.state.asker));
+    const own: Spot = { name: "O", row, col: 1 };
+    const spot = this.#hovered ?? this.#held;
+    const visible = spot !== undefined && this.#matrices.get(spot.name)?.hidden === false;
+    const told =
+      (visible ? explain(this.#scene, spot, this.#answer) : undefined) ?? explain(this.#scene, own, this.#answer);
+    this.#readout.show(told);
+    for (const [name, matrix] of this.#matrices)
+      matrix.light(told?.lights.filter((light) => light.name === name) ?? []);
+    return told;
+  }
+
+  #edit(name: string, row: number, col: number, values: readonly (readonly number[])[]): void {
+    if (name === "X") this.#store.change({ numbers: patched(this.#scene.vectors, row, col, values) });
+    if (name === "b") this.#store.change({ biases: patched(this.#store.state.biases, row, col, values) });
+  }
+
+  #numbers(names: readonly MatrixName[]): unknown {
+    const { state, labels } = this.#scene;
+    const matrices = names.map((name) => [name, rowsOf(viewOf(name, this.#scene, this.#answer).matrix)] as const);
+    return { state, words: labels, ...Object.fromEntries(matrices) };
+  }
+}
+
+function patched(matrix: Matrix, row: number, col: number, values: readonly (readonly number[])[]): Matrix {
+  return fill(matrix.rows, matrix.cols, (r, c) => values[r - row]?.[c - col] ?? at(matrix, r, c));
+}
+
+function endsSwapped(places: readonly number[]): readonly number[] {
+  const [first, last] = [places[0], places.at(-1)];
+  if (first === undefined || last === undefined || places.length < 2) return places;
+  return [last, ...places.slice(1, -1), first];
+}
+
+/** Another order than the present one, where there is one; the same each time it is asked for from the same order. */
+function shuffled(places: readonly number[]): readonly number[] {
+  const next = uniform(places.reduce((seed, word) => seed * 31 + word + 1, 7));
+  const left = [...places];
+  const taken = places.map(() => left.splice(Math.floor(next() * left.length), 1)[0] ?? 0);
+  return taken.join() === places.join() ? [...places.slice(1), ...places.slice(0, 1)] : taken;
+}

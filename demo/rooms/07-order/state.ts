@@ -1,0 +1,111 @@
+// What the reader can choose in this room.
+
+import { codecOf, type Field, number, oneOf, text, wholes } from "../../src/model/fields.js";
+import type { Matrix } from "../../src/model/matrix.js";
+import { readMatrix, writeMatrix } from "../../src/model/matrix-text.js";
+import { Store } from "../../src/model/store.js";
+import { cutIntoWords } from "../../src/model/tokens.js";
+import { WIDTH } from "./vectors.js";
+
+export const MOST_WORDS = 10;
+export const MOST_SHIFT = 40;
+export const BASES: readonly number[] = [10, 100, 1000, 10_000];
+export const SLOPES: readonly number[] = [0.125, 0.25, 0.5, 1, 2];
+/** Distances beyond it count as it. */
+export const REACH = 4;
+
+export const KINDS = ["none", "causal", "sinusoidal", "learned", "rope", "alibi", "relative"] as const;
+export type Kind = (typeof KINDS)[number];
+
+export interface OrderState {
+  readonly text: string;
+  /** Which word of the text stands where; empty: as written. */
+  readonly order: readonly number[];
+  readonly kind: Kind;
+  /** How many positions come before the first word. */
+  readonly shift: number;
+  readonly base: number;
+  readonly slope: number;
+  /** Of the table that stands for a learned one. */
+  readonly seed: number;
+  /** Added to the score at each distance from -REACH to REACH, of key less query. */
+  readonly biases: Matrix;
+  /** X changed by hand, in the order of the text; null: as made from the words. */
+  readonly numbers: Matrix | null;
+  /** The word in the light, by its place in the text. */
+  readonly asker: number;
+}
+
+export type OrderStore = Store<OrderState>;
+
+export function openOrderStore(): OrderStore {
+  return new Store(ORDER_STATE);
+}
+
+/** The word before a query matters most, the one after it a little. */
+const BIASES: Matrix = {
+  rows: 1,
+  cols: 2 * REACH + 1,
+  data: Float64Array.of(-1, -0.5, 0, 1.5, 0, 0.5, -0.5, -1, -1.5),
+};
+
+export const ORDER_STATE = codecOf<OrderState>(
+  {
+    text: "Susan gave roses to Mary",
+    order: [],
+    kind: "none",
+    shift: 0,
+    base: 10_000,
+    slope: 0.5,
+    seed: 1,
+    biases: BIASES,
+    numbers: null,
+    asker: 1,
+  },
+  {
+    text: text("t", 200),
+    order: wholes("order"),
+    kind: oneOf("kind", KINDS),
+    shift: number("shift", 0, MOST_SHIFT),
+    base: number("base", 10, 10_000),
+    slope: number("slope", 0.125, 2, 3),
+    seed: number("seed", 1, 9999),
+    biases: numbers("bias", BIASES),
+    numbers: numbers("x", null),
+    asker: number("word", 0, MOST_WORDS - 1),
+  },
+  consistent,
+);
+
+export function wordsOf({ text: written }: OrderState): readonly string[] {
+  return cutIntoWords(written).words.slice(0, MOST_WORDS);
+}
+
+/** The word of the text at each place. */
+export function placesOf(state: OrderState): readonly number[] {
+  return state.order.length > 0 ? state.order : wordsOf(state).map((_, index) => index);
+}
+
+function consistent(state: OrderState): OrderState {
+  const count = wordsOf(state).length;
+  const isPermutation = new Set(state.order).size === count && state.order.every((word) => word < count);
+  const isAsWritten = state.order.every((word, place) => word === place);
+  const { numbers: own, biases } = state;
+  return {
+    ...state,
+    order: isPermutation && state.order.length === count && !isAsWritten ? state.order : [],
+    base: BASES.includes(state.base) ? state.base : 10_000,
+    slope: SLOPES.includes(state.slope) ? state.slope : 0.5,
+    biases: biases.rows === 1 && biases.cols === 2 * REACH + 1 ? biases : BIASES,
+    numbers: own !== null && own.rows === count && own.cols === WIDTH ? own : null,
+    asker: Math.max(0, Math.min(state.asker, count - 1)),
+  };
+}
+
+function numbers<T extends Matrix | null>(key: string, initial: T): Field<Matrix | T> {
+  return {
+    key,
+    write: (value) => (value === null ? "" : writeMatrix(value)),
+    read: (written) => readMatrix(written) ?? initial,
+  };
+}
