@@ -45,7 +45,8 @@ inline void add_some(Batch<Arch> weights, int count, float* mean) {
 }
 
 template <class Arch>
-void add_block_weights(const Panel& panel, const AttentionBlock& block, const KeyBlock& keys, BlockNumbers<Arch>&) {
+void add_block_weights(const Panel& panel, const AttentionBlock& block, const KeyBlock& keys,
+                       BlockNumbers<Arch>& /*numbers*/) {
   alignas(kScratchAlignment) float maximum[kPanel<Arch>] = {};  // not asked for
   make_scores<RowsInLanes<Arch>>(panel, block, keys, maximum);
   weigh<Arch>(panel, block, keys);

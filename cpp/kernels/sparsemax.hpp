@@ -12,7 +12,8 @@
 namespace heed::kernels {
 
 template <class Arch>
-void note_maximum(const Panel& panel, const AttentionBlock& block, const KeyBlock& keys, BlockNumbers<Arch>&) {
+void note_maximum(const Panel& panel, const AttentionBlock& block, const KeyBlock& keys,
+                  BlockNumbers<Arch>& /*numbers*/) {
   alignas(kScratchAlignment) float maximum[kPanel<Arch>];
   look_at_scores<Arch>(panel, block, keys, maximum);
   copy_line<Arch>(maximum, panel.maximum);
@@ -20,7 +21,8 @@ void note_maximum(const Panel& panel, const AttentionBlock& block, const KeyBloc
 
 /// Adds to panel.sum what lies above the shift, and to panel.spread how many scores do.
 template <class Arch>
-void note_support(const Panel& panel, const AttentionBlock& block, const KeyBlock& keys, BlockNumbers<Arch>&) {
+void note_support(const Panel& panel, const AttentionBlock& block, const KeyBlock& keys,
+                  BlockNumbers<Arch>& /*numbers*/) {
   alignas(kScratchAlignment) float unused[kPanel<Arch>];
   look_at_scores<Arch>(panel, block, keys, unused);
   const Batch<Arch> zero(0.0F);

@@ -30,12 +30,12 @@ inline void add_candidate(BestKey* heap, int top_k, const BestKey& candidate, fl
 inline constexpr std::int32_t kAllKeys = -1;
 
 template <class Arch>
-void note_best(const Panel& panel, const AttentionBlock& block, const KeyBlock& keys, BlockNumbers<Arch>&) {
+void note_best(const Panel& panel, const AttentionBlock& block, const KeyBlock& keys, BlockNumbers<Arch>& /*numbers*/) {
   alignas(kScratchAlignment) float maximum[kPanel<Arch>];
   look_at_scores<Arch>(panel, block, keys, maximum);
   BestKey* const heaps = block.best + (panel.rows - block.rows) * block.top_k;
   for (int line = 0; line < keys.count; ++line) {
-    const float* const scores = keys.scores + line * kPanel<Arch>;
+    const float* const scores = keys.scores + static_cast<std::ptrdiff_t>(line) * kPanel<Arch>;
     for (int first_lane = 0; first_lane < panel.row_count; first_lane += kLanes<Arch>) {
       const Batch<Arch> threshold = Batch<Arch>::load_aligned(panel.threshold + first_lane);
       if (xsimd::all(Batch<Arch>::load_aligned(scores + first_lane) <= threshold)) continue;
@@ -43,8 +43,8 @@ void note_best(const Panel& panel, const AttentionBlock& block, const KeyBlock& 
         std::int32_t& size = panel.last_best[lane];
         if (scores[lane] != scores[lane]) size = kAllKeys;
         if (size == kAllKeys || !(scores[lane] > panel.threshold[lane])) continue;
-        add_candidate(heaps + lane * block.top_k, block.top_k, {scores[lane], keys.first + line}, panel.threshold[lane],
-                      size);
+        add_candidate(heaps + static_cast<std::ptrdiff_t>(lane) * block.top_k, block.top_k,
+                      {scores[lane], keys.first + line}, panel.threshold[lane], size);
       }
     }
   }

@@ -3,6 +3,7 @@
 import { expect } from "vitest";
 import { attention as reference } from "../../../web/src/reference/index.js";
 import { boundsFor } from "../../support/error-model.js";
+import { scoreBound } from "../../support/score-error.js";
 
 export interface Outcome {
   readonly failure?: string;
@@ -27,7 +28,8 @@ const [query, key, value] = [
 ];
 
 const expected = reference(query, key, value, { causal: true }).output.data;
-const bound = boundsFor({ headDim: 8, keyLength: 7 }, { query, key, value }, 1 / Math.sqrt(8)).output;
+const ofScore = scoreBound("scaled-dot", 1 / Math.sqrt(8), { query, key, queryDim: 8, headDim: 8 });
+const bound = boundsFor(7, { value }, ofScore).output;
 
 export function expectRight(outcome: Outcome): void {
   expect(outcome.failure).toBeUndefined();
