@@ -77,17 +77,12 @@ bool Results::is_padding_untouched() const {
          is_rest_untouched(scores) && is_rest_untouched(entropy);
 }
 
-namespace {
-
-/// Without what has no meaning for the normalizer.
 Wanted fitting(Wanted wanted, const AttentionOptions& options) {
   const Normalizer normalizer = options.normalizer;
   wanted.log_sum_exp = wanted.log_sum_exp && normalizer == Normalizer::softmax;
   wanted.entropy = wanted.entropy && normalizer != Normalizer::sigmoid && normalizer != Normalizer::none;
   return wanted;
 }
-
-}  // namespace
 
 Results run(const kernels::AttentionKernels& kernels, const AttentionInputs& inputs, const AttentionOptions& options,
             Executor& executor, const Wanted& wanted) {

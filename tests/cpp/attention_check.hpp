@@ -21,6 +21,9 @@ struct Wanted {
   bool log_sum_exp = true;  // likewise
 };
 
+/// Without what has no meaning for the options' normalizer.
+Wanted fitting(Wanted wanted, const AttentionOptions& options);
+
 /// In rows with padding between them, which no kernel may write.
 struct Results {
   Wanted wanted;

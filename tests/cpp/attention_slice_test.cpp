@@ -148,7 +148,7 @@ TEST_CASE("slices along batch, heads and queries give the bits of the whole, wit
     const AttentionTensors tensors = make_tensors(random, one);
     const AttentionInputs inputs = tensors.inputs();
     const bool wants_mean = random.chance(0.4);
-    const Wanted wanted{.weights = random.chance(0.5), .entropy = random.chance(0.5)};
+    const Wanted wanted = fitting({.weights = random.chance(0.5), .entropy = random.chance(0.5)}, tensors.options);
     for (const kernels::AttentionKernels* kernels : kernels::runnable_kernels()) {
       const std::vector<Slice> slices = cut_in_slices(random, one, wants_mean, kernels->short_rows);
       const Everything whole(inputs, wanted, wants_mean);
