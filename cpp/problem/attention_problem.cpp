@@ -119,6 +119,25 @@ Status check_outputs(const AttentionInputs& inputs, const AttentionOutputs& outp
        check_output("entropy", outputs.entropy, {q[0], q[1], q[2], 1})});
 }
 
+/// Sizes that fit each other, and memory behind them.
+Status check_views(const AttentionInputs& inputs, const AttentionOutputs& outputs, bool has_matrices) {
+  Status status = first_failure({check_sizes("query", inputs.query), check_sizes("key", inputs.key),
+                                 check_sizes("value", inputs.value), check_sizes("mask", inputs.mask),
+                                 check_sizes("bias", inputs.bias)});
+  if (!status.is_ok()) return status;
+
+  status = check_operands(inputs, has_matrices);
+  if (!status.is_ok()) return status;
+
+  return first_failure({check_present("query", inputs.query.is_present(), inputs.query.shape),
+                        check_present("key", inputs.key.is_present(), inputs.key.shape),
+                        check_present("value", inputs.value.is_present(), inputs.value.shape),
+                        check_contiguous("query", inputs.query), check_contiguous("key", inputs.key),
+                        check_contiguous("value", inputs.value), check_contiguous("output", outputs.output),
+                        check_contiguous("weights", outputs.weights), check_contiguous("scores", outputs.scores),
+                        check_contiguous("mean weights", outputs.mean_weights)});
+}
+
 DropoutRule make_dropout_rule(const std::optional<Dropout>& dropout) {
   constexpr DropoutRule none{.is_on = false, .seed = 0, .limit = 0, .factor = 1.0F};
   if (!dropout) return none;
@@ -158,20 +177,7 @@ Status make_attention_problem(const AttentionInputs& inputs, const AttentionOpti
   const Shape& k = inputs.key.shape;
   const Shape& v = inputs.value.shape;
 
-  Status status = first_failure({check_sizes("query", inputs.query), check_sizes("key", inputs.key),
-                                 check_sizes("value", inputs.value), check_sizes("mask", inputs.mask),
-                                 check_sizes("bias", inputs.bias)});
-  if (!status.is_ok()) return status;
-
-  status = check_operands(inputs, has_matrices(options.score));
-  if (!status.is_ok()) return status;
-
-  status = first_failure(
-      {check_present("query", inputs.query.is_present(), q), check_present("key", inputs.key.is_present(), k),
-       check_present("value", inputs.value.is_present(), v), check_contiguous("query", inputs.query),
-       check_contiguous("key", inputs.key), check_contiguous("value", inputs.value),
-       check_contiguous("output", outputs.output), check_contiguous("weights", outputs.weights),
-       check_contiguous("scores", outputs.scores), check_contiguous("mean weights", outputs.mean_weights)});
+  Status status = check_views(inputs, outputs, has_matrices(options.score));
   if (!status.is_ok()) return status;
 
   const QueryRange weight_rows = outputs.weight_rows.value_or(QueryRange{.begin = 0, .end = q[2]});

@@ -17,6 +17,6 @@ struct Normalized {
 std::vector<double> best_of(std::vector<double> scores, const AttentionOptions& options);
 
 /// Masked scores are -infinity. A sink of -infinity is none.
-Normalized normalize(const std::vector<double>& scores, const AttentionOptions& options, double sink);
+Normalized normalize(const std::vector<double>& given, const AttentionOptions& options, double sink);
 
 }  // namespace heed::reference
