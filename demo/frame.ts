@@ -12,6 +12,7 @@ export const PAGES: readonly Page[] = [
   { file: "index.html", name: "Matrix walk" },
   { file: "scale.html", name: "Scale" },
   { file: "masks.html", name: "Masks" },
+  { file: "heads.html", name: "Heads" },
   { file: "order.html", name: "Order" },
 ];
 
