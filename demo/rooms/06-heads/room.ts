@@ -65,7 +65,7 @@ export class HeadsRoom {
     root.append(
       h(
         "div",
-        { class: "beside" },
+        { class: "with-readout" },
         h("div", {}, this.#split.element, this.#multiplication.element, this.#counts.element),
         this.#readout.element,
       ),
