@@ -5,14 +5,33 @@ import type { Plugin } from "vite";
 interface Page {
   readonly file: string;
   readonly name: string;
+  /** What one does there. */
+  readonly about: string;
 }
 
 /** In the order of a first visit. */
 export const PAGES: readonly Page[] = [
-  { file: "index.html", name: "Matrix walk" },
-  { file: "scale.html", name: "Scale" },
-  { file: "masks.html", name: "Masks" },
-  { file: "order.html", name: "Order" },
+  { file: "index.html", name: "Matrix walk", about: "From words to what each has heard, every number taken apart." },
+  {
+    file: "scale.html",
+    name: "Scale",
+    about: "Raise the width, watch the softmax saturate; divide by √d, turn the temperature.",
+  },
+  {
+    file: "masks.html",
+    name: "Masks",
+    about: "Paint who may see whom; see what it saves, and time it on this device.",
+  },
+  {
+    file: "heads.html",
+    name: "Heads",
+    about: "One head must average, two can split; the multiplication in steps; heads that share.",
+  },
+  {
+    file: "order.html",
+    name: "Order",
+    about: "Shuffle the words and nothing notices; then give them positions, in five ways.",
+  },
 ];
 
 export function frame(): Plugin {
@@ -25,6 +44,7 @@ export function frame(): Plugin {
         return html
           .replace("<!-- head -->", HEAD)
           .replace("<!-- masthead -->", masthead(here))
+          .replace("<!-- rooms -->", doors(here))
           .replace("<!-- footer -->", footer(here));
       },
     },
@@ -57,6 +77,15 @@ function masthead(here: number): string {
       <button id="theme" class="theme" type="button" aria-label="Switch theme"><span></span></button>
       <nav class="rooms" aria-label="Rooms"><ul>${links.join("")}</ul></nav>
     </header>`;
+}
+
+/** The other rooms, with what one does in them. */
+function doors(here: number): string {
+  const others = PAGES.filter((_, index) => index !== here);
+  const items = others.map((page) => `<li><a href="${address(page)}">${page.name}</a> <span>${page.about}</span></li>`);
+  return `<section class="room" aria-labelledby="rooms-title">
+        <div class="room-head"><h2 id="rooms-title">More rooms</h2><ul class="doors">${items.join("")}</ul></div>
+      </section>`;
 }
 
 function footer(here: number): string {

@@ -66,7 +66,7 @@ export class ScaleRoom {
       this.#controls.element,
       h(
         "div",
-        { class: "beside" },
+        { class: "with-readout" },
         h("div", {}, ...Object.values(this.#pictures).map(({ element }) => element)),
         this.#readout.element,
       ),

@@ -39,6 +39,14 @@ export class Options {
     ],
     (value) => this.#store.change({ causal: value }),
   );
+  #word = choice<"row" | "column">(
+    "A word is a",
+    [
+      { value: "row", text: "row" },
+      { value: "column", text: "column" },
+    ],
+    (value) => this.#store.change({ columns: value === "column" }),
+  );
   #asking = h("input", { type: "range", id: "asking", min: 1, step: 1 });
   #askingSaid = h("output", { for: "asking" });
 
@@ -73,7 +81,16 @@ export class Options {
     this.element = h(
       "div",
       { class: "controls" },
-      h("div", { class: "controls-options" }, widthBox, this.#heads.element, scaleBox, this.#causal.element, askingBox),
+      h(
+        "div",
+        { class: "controls-options" },
+        widthBox,
+        this.#heads.element,
+        scaleBox,
+        this.#causal.element,
+        askingBox,
+        this.#word.element,
+      ),
       h("div", { class: "controls-hide" }, h("span", { class: "small-label" }, "Hide a word"), this.#hide),
     );
   }
@@ -89,6 +106,7 @@ export class Options {
       state.heads > 1 ? `${state.width} = ${state.heads} × ${walk.headWidth}` : String(state.width);
     this.#heads.show(String(state.heads));
     this.#showScale(state, walk);
+    this.#word.show(state.columns ? "column" : "row");
     const differ = walk.askers.length !== walk.labels.length;
     this.#causal.show(state.causal === "upper-left" && !differ ? "lower-right" : state.causal);
     this.#causal.label("lower-right", differ ? "lower right" : "on");

@@ -3,7 +3,8 @@
 import type { Role, State, StepName } from "../../src/model/state.js";
 import type { Walk } from "../../src/model/walk.js";
 import { h } from "../../src/ui/dom.js";
-import { HeedMatrix, type MatrixHandlers } from "../../src/ui/heed-matrix.js";
+import { HeedMatrix, type Light, type MatrixHandlers } from "../../src/ui/heed-matrix.js";
+import { turned, turningHandlers, worded } from "./orientation.js";
 import type { MatrixName, Scene } from "./spots.js";
 import { TEXTS } from "./steps.js";
 import { viewOf } from "./views.js";
@@ -46,26 +47,27 @@ export class Panel {
   #title = h("h3");
   #text = h("p", { class: "step-text" });
   #note = h("p", { class: "step-note" });
+  #formula = h("div", { class: "step-formula" });
   #matrices: HeedMatrix[];
+  #columns: boolean | undefined;
 
   constructor(step: StepName, handlers: MatrixHandlers, tools?: HTMLElement) {
     this.step = step;
     const slots = SLOTS[step];
-    this.#matrices = slots.map(({ place }) => {
+    const turning = turningHandlers(handlers, () => this.#columns === true);
+    this.#matrices = slots.map(() => {
       const matrix = new HeedMatrix();
-      matrix.handlers = handlers;
-      matrix.classList.add(place);
+      matrix.handlers = turning;
       return matrix;
     });
-    scrollTogether(this.#matrices.filter((matrix) => matrix.matches(".top, .result")));
+    scrollTogether(this.#matrices);
     const crossed = slots.some(({ place }) => place === "top");
     this.#title.textContent = TEXTS[step].title;
-    const formula = h("div", { class: "step-formula" }, TEXTS[step].formula());
     const head = h(
       "div",
       { class: "panel-head" },
       h("div", {}, this.#title, this.#text),
-      formula,
+      this.#formula,
       ...(tools === undefined ? [] : [tools]),
     );
     const aside = step === "words" ? [h("div", { class: "aside" }, legend(), this.#note)] : [];
@@ -86,12 +88,30 @@ export class Panel {
 
   show(scene: Scene): void {
     const texts = TEXTS[this.step];
-    this.#text.textContent = texts.text(scene.walk, scene.state);
-    this.#note.textContent = texts.note(scene.walk, scene.state);
+    const { columns } = scene.state;
+    const say = columns ? worded : (text: string): string => text;
+    this.#text.textContent = say(texts.text(scene.walk, scene.state));
+    this.#note.textContent = say(texts.note(scene.walk, scene.state));
+    if (columns !== this.#columns) this.#turn(columns);
     SLOTS[this.step].forEach(({ name }, index) => {
-      this.#matrices[index]?.show(viewOf(name(scene.state), scene));
+      const view = viewOf(name(scene.state), scene);
+      this.#matrices[index]?.show(columns ? turned(view) : view);
     });
     this.#fit(scene.walk);
+  }
+
+  /** What stood left of a product stands above it, and the other way round. */
+  #turn(columns: boolean): void {
+    this.#columns = columns;
+    this.#formula.replaceChildren(TEXTS[this.step].formula(columns));
+    SLOTS[this.step].forEach(({ place }, index) => {
+      const other = place === "left" ? "top" : place === "top" ? "left" : place;
+      const matrix = this.#matrices[index];
+      const crossed = matrix?.matches(".crossed *") === true;
+      matrix?.classList.remove("left", "top", "result", "beside");
+      matrix?.classList.add(columns && crossed ? other : place);
+    });
+    this.element.classList.toggle("by-columns", columns);
   }
 
   /** Before and after: where they are too wide, the first gives up its numbers, which the step before showed. */
@@ -105,11 +125,15 @@ export class Panel {
     const beside = 2 * square + gaps <= room;
     const besideSmall = small + square + gaps <= room;
     before.classList.toggle("compact", !beside && (besideSmall || square > room));
-    for (const matrix of more) matrix.classList.toggle("rows-shared", beside || besideSmall);
+    for (const matrix of more)
+      matrix.classList.toggle("rows-shared", (beside || besideSmall) && this.#columns !== true);
   }
 
   light(lights: readonly { readonly name: string; readonly row?: number; readonly col?: number }[]): void {
-    for (const matrix of this.#matrices) matrix.light(lights.filter(({ name }) => name === matrix.view?.name));
+    for (const matrix of this.#matrices) {
+      const own = lights.filter(({ name }) => name === matrix.view?.name);
+      matrix.light(this.#columns === true ? own.map(turnedLight) : own);
+    }
   }
 
   appear(): void {
@@ -131,13 +155,20 @@ function legend(): HTMLElement {
   );
 }
 
+function turnedLight({ row, col }: Light): Light {
+  return { ...(col === undefined ? {} : { row: col }), ...(row === undefined ? {} : { col: row }) };
+}
+
+const STACKED = ".top, .result";
+
 /** Columns that stand above each other stay above each other. */
 function scrollTogether(matrices: readonly HeedMatrix[]): void {
   for (const matrix of matrices) {
     matrix.addEventListener(
       "scroll",
       () => {
-        for (const other of matrices) if (other !== matrix) other.scrolled = matrix.scrolled;
+        if (!matrix.matches(STACKED)) return;
+        for (const other of matrices) if (other !== matrix && other.matches(STACKED)) other.scrolled = matrix.scrolled;
       },
       { capture: true },
     );

@@ -18,6 +18,7 @@ import { heedCode, torchCode } from "./code.js";
 import { afterEdit } from "./edits.js";
 import { explain } from "./explain.js";
 import { Options } from "./options.js";
+import { turnedExplanation } from "./orientation.js";
 import { Panel } from "./panels.js";
 import { MATRICES, type Scene, type Spot, tellingSpot } from "./spots.js";
 import { Stepper } from "./stepper.js";
@@ -79,7 +80,7 @@ export class MatrixWalk {
       ),
       h(
         "div",
-        { class: "beside" },
+        { class: "with-readout" },
         h(
           "div",
           { "data-picture": "walk" },
@@ -153,7 +154,8 @@ export class MatrixWalk {
   #explain(): Explanation | undefined {
     const scene = this.#scene();
     const spot = this.#spot();
-    const explanation = scene !== undefined && spot !== undefined ? explain(scene, spot) : undefined;
+    const told = scene !== undefined && spot !== undefined ? explain(scene, spot) : undefined;
+    const explanation = told !== undefined && this.#store.state.columns ? turnedExplanation(told) : told;
     this.#readout.show(explanation);
     for (const panel of this.#panels) panel.light(explanation?.lights ?? []);
     return explanation;

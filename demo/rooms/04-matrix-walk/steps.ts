@@ -11,9 +11,11 @@ export interface StepText {
   readonly title: string;
   readonly text: (walk: Walk, state: State) => string;
   readonly note: (walk: Walk, state: State) => string;
-  readonly formula: () => Element;
+  readonly formula: (columns: boolean) => Element;
 }
 
+/** Of query i and some key, in the order in which rows and columns stand. */
+const pair = (columns: boolean, key: string): Element => (columns ? row(key, "i") : row("i", key));
 const transposedKeys = (): Element => sup("K", "⊤");
 
 export const TEXTS: Readonly<Record<StepName, StepText>> = {
@@ -26,7 +28,14 @@ export const TEXTS: Readonly<Record<StepName, StepText>> = {
         : "Each row of X is one element: a word, a pixel, a point. Attention does not mind what the numbers stand for.",
     note: () =>
       "Nothing here was trained, so that you can follow it. In a trained model there are hundreds of columns, and none has a name. Change any number: everything below follows.",
-    formula: () => formula("X", "=", row("(", sub("x", "1"), ";", sub("x", "2"), ";", "…", ";", sub("x", "n"), ")")),
+    formula: (columns) => {
+      const between = columns ? "," : ";";
+      return formula(
+        "X",
+        "=",
+        row("(", sub("x", "1"), between, sub("x", "2"), between, "…", between, sub("x", "n"), ")"),
+      );
+    },
   },
   project: {
     name: "Q K V",
@@ -37,25 +46,13 @@ export const TEXTS: Readonly<Record<StepName, StepText>> = {
       state.heads > 1
         ? `${state.heads} heads cut the columns into ${state.heads} equal parts. No multiplication is added: every head only sees its own columns.`
         : "The value matrix starts as the identity: a word hands over just what it is.",
-    formula: () =>
-      formula(
-        "Q",
-        "=",
-        "X",
-        sub("W", "Q"),
-        ",",
-        plain("  "),
-        "K",
-        "=",
-        "X",
-        sub("W", "K"),
-        ",",
-        plain("  "),
-        "V",
-        "=",
-        "X",
-        sub("W", "V"),
-      ),
+    formula: (columns) => {
+      const product = (role: string): readonly Element[] => {
+        const [x, weights] = [row("X"), sub("W", role)];
+        return [row(role, "="), ...(columns ? [weights, x] : [x, weights])];
+      };
+      return formula(...product("Q"), ",", plain("  "), ...product("K"), ",", plain("  "), ...product("V"));
+    },
   },
   scores: {
     name: "QKᵀ",
@@ -64,15 +61,14 @@ export const TEXTS: Readonly<Record<StepName, StepText>> = {
       "The score of a pair is the dot product of one word’s query with another word’s key: large when what is sought is what is offered. Rows ask, columns answer.",
     note: (walk) =>
       `${walk.askers.length} × ${walk.labels.length} scores of ${walk.headWidth} multiply-adds each. This square is what makes attention expensive. heed works through it in tiles and keeps it only when asked, as this page does.`,
-    formula: () =>
+    formula: (columns) =>
       formula(
         "S",
         "=",
-        "Q",
-        transposedKeys(),
+        ...(columns ? [transposedKeys(), "Q"] : ["Q", transposedKeys()]),
         ",",
         plain("  "),
-        sub("S", row("i", "j")),
+        sub("S", pair(columns, "j")),
         "=",
         sub("q", "i"),
         "·",
@@ -88,7 +84,8 @@ export const TEXTS: Readonly<Record<StepName, StepText>> = {
         : `All scores are multiplied by ${exact(walk.scale)}, which you chose. Towards 0 every word is heard alike; the larger it is, the more the best match takes all.`,
     note: () =>
       "The √d rests on an assumption: components that are independent, with mean 0 and variance 1. Dividing by a temperature is the same thing under another name.",
-    formula: () => formula(fraction(row("Q", transposedKeys()), root("d"))),
+    formula: (columns) =>
+      formula(fraction(columns ? row(transposedKeys(), "Q") : row("Q", transposedKeys()), root("d"))),
   },
   mask: {
     name: "mask",
@@ -98,7 +95,8 @@ export const TEXTS: Readonly<Record<StepName, StepText>> = {
       state.causal !== "none" && walk.askers.length < walk.labels.length
         ? "Fewer queries than keys: now it matters which corners meet. Lower right (generation with a cache): the last query sees every key. Upper left: the first query sees only the first key."
         : "Hidden before the softmax, not after: the shares of the rest must still sum to one. A row with nothing left to see gives zeros, not NaN.",
-    formula: () => formula(sub("S", row("i", "j")), "←", "−∞", plain(" where "), "j", plain(" is hidden from "), "i"),
+    formula: (columns) =>
+      formula(sub("S", pair(columns, "j")), "←", "−∞", plain(" where "), "j", plain(" is hidden from "), "i"),
   },
   softmax: {
     name: "softmax",
@@ -107,13 +105,13 @@ export const TEXTS: Readonly<Record<StepName, StepText>> = {
       "In each row, every score is raised to a power of e and divided by the row’s sum: positive shares that add up to one. A lead of 1 in score is a factor of 2.7 in share, whatever the rest do.",
     note: () =>
       "The row’s maximum is subtracted first. It changes nothing, except that e^1000 never happens. The kernel keeps a running maximum and sum while tiles pass, and of a whole row only lse, the logarithm of that sum.",
-    formula: () =>
+    formula: (columns) =>
       formula(
-        sub("A", row("i", "j")),
+        sub("A", pair(columns, "j")),
         "=",
         fraction(
-          sup("e", row(sub("S", row("i", "j")), "−", sub("m", "i"))),
-          row(under("∑", "l"), sup("e", row(sub("S", row("i", "l")), "−", sub("m", "i")))),
+          sup("e", row(sub("S", pair(columns, "j")), "−", sub("m", "i"))),
+          row(under("∑", "l"), sup("e", row(sub("S", pair(columns, "l")), "−", sub("m", "i")))),
         ),
       ),
   },
@@ -130,18 +128,17 @@ export const TEXTS: Readonly<Record<StepName, StepText>> = {
       state.heads > 1
         ? "The heads’ outputs are put side by side, and a last matrix (W_O) mixes them. Shuffle the words, and the rows of the output are shuffled alike: attention by itself knows no order."
         : "Linear in V, once the shares are fixed; the shares themselves are not linear in anything. Shuffle the words, and the rows of the output are shuffled alike: attention by itself knows no order.",
-    formula: () =>
+    formula: (columns) =>
       formula(
         "O",
         "=",
-        "A",
-        "V",
+        ...(columns ? ["V", "A"] : ["A", "V"]),
         ",",
         plain("  "),
         sub("o", "i"),
         "=",
         under("∑", "j"),
-        sub("A", row("i", "j")),
+        sub("A", pair(columns, "j")),
         sub("v", "j"),
       ),
   },

@@ -69,7 +69,7 @@ export class MaskRoom {
       this.#controls.element,
       h(
         "div",
-        { class: "beside" },
+        { class: "with-readout" },
         h("div", {}, h("div", { class: "two-grids" }, this.#grid.element, this.#softmax.element), this.#cost.element),
         this.#readout.element,
       ),

@@ -60,7 +60,7 @@ export class OrderRoom {
       this.#controls.element,
       h(
         "div",
-        { class: "beside" },
+        { class: "with-readout" },
         h("div", {}, ...Object.values(this.#pictures).map(({ element }) => element)),
         this.#readout.element,
       ),

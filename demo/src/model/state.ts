@@ -31,6 +31,8 @@ export interface State {
   readonly head: number;
   /** Which of Q, K, V the projection step shows. */
   readonly role: Role;
+  /** A word is a column instead of a row. */
+  readonly columns: boolean;
   /** The word in the light, by position; -1: the page chooses. */
   readonly asker: number;
 }
@@ -51,6 +53,7 @@ export const INITIAL: State = {
   all: false,
   head: 0,
   role: "q",
+  columns: false,
   asker: -1,
 };
 

@@ -37,6 +37,7 @@ export function toHash(state: State): string {
   put("all", state.all ? "1" : "", "");
   put("head", String(state.head + 1), String(INITIAL.head + 1));
   put("role", state.role, INITIAL.role);
+  put("by", state.columns ? "columns" : "", "");
   put("word", String(state.asker), String(INITIAL.asker));
   const text = parts.toString();
   return text === "" ? "" : `#${text}`;
@@ -71,6 +72,7 @@ export function fromHash(hash: string): Partial<State> {
   if (head !== null) read.head = head - 1;
   const role = (["q", "k", "v"] satisfies Role[]).find((name) => name === parts.get("role"));
   if (role !== undefined) read.role = role;
+  if (parts.get("by") === "columns") read.columns = true;
   const asker = readNumber(parts.get("word"));
   if (asker !== null && Number.isInteger(asker)) read.asker = Math.max(-1, asker);
   return read;

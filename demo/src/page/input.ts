@@ -95,9 +95,9 @@ export class SentenceInput {
   #presetButton({ name, state }: (typeof PRESETS)[number]): HTMLButtonElement {
     const button = h("button", { type: "button", class: "link" }, name);
     button.addEventListener("click", () => {
-      const { step, all, role } = this.#store.state;
+      const { step, all, role, columns } = this.#store.state;
       this.#wantsNumbers = false;
-      this.#store.change({ ...state, step, all, role });
+      this.#store.change({ ...state, step, all, role, columns });
     });
     return button;
   }

@@ -245,6 +245,20 @@ describe("the walk", () => {
     expect(await page.locator("section.panel:not([hidden])").count()).toBe(7);
   });
 
+  test.each(["scale", "mask", "softmax"])("before and after of the step %s stand beside each other", async (name) => {
+    const page = await open(`#step=${name}`);
+    const boxes = await page
+      .locator("section.panel:not([hidden]) heed-matrix")
+      .evaluateAll((all) =>
+        all.map((one) => one.getBoundingClientRect()).map(({ left, right, top }) => ({ left, right, top })),
+      );
+    const [before, after] = boxes;
+    if (before === undefined || after === undefined) throw new Error("no matrices");
+    expect(after.top).toBe(before.top);
+    expect(after.left).toBeGreaterThanOrEqual(before.right);
+    expect(after.left - before.right).toBeLessThan(40);
+  });
+
   test("the state survives a reload, by the address alone", async () => {
     const page = await open();
     await page.locator("#sentence").fill("the dog saw a cat");
@@ -295,6 +309,45 @@ test("the copied heed call runs and gives the numbers on the page", async () => 
   expect(ran).toHaveLength(output.data.length);
   ran.forEach((value, index) => {
     expect(value).toBeCloseTo(output.data[index] ?? Number.NaN, 5);
+  });
+});
+
+describe("with a word as a column", () => {
+  const turn = (matrix: readonly (readonly number[])[]): number[][] =>
+    (matrix[0] ?? []).map((_, index) => column(matrix, index));
+
+  test.each(["words", "project", "scores", "scale", "mask", "softmax", "output"])(
+    "every matrix of the step %s is turned, and products stand the other way round",
+    async (name) => {
+      const page = await open(`#step=${name}&causal=lower-right`);
+      await kernelAnswered(page);
+      const read = async () => {
+        const names = await page
+          .locator("section.panel:not([hidden]) heed-matrix")
+          .evaluateAll((all) => all.map((one) => one.getAttribute("data-name") ?? ""));
+        return Promise.all(names.map(async (one) => [one, await readMatrix(page, one)] as const));
+      };
+      const before = await read();
+      await page.getByRole("group", { name: "A word is a" }).getByRole("radio", { name: "column" }).check();
+      await kernelAnswered(page);
+      expect(await read()).toEqual(before.map(([one, matrix]) => [one, turn(matrix)]));
+      expect(page.url()).toContain("by=columns");
+    },
+  );
+
+  test("a cell is told, lit and edited where it stands now", async () => {
+    const page = await open("#step=project&by=columns");
+    await hover(page, "Q", 0, 7);
+    expect((await readTold(page)).subject).toBe("Q [it, who]");
+    expect(await page.locator('heed-matrix[data-name="X"]:visible td.lit-col').count()).toBe(8);
+    expect(await page.locator(".readout").textContent()).toContain("its column of X times this row of WQ");
+    await cell(page, "Wq", 0, 2).focus();
+    await page.keyboard.type("1.5");
+    await page.keyboard.press("Enter");
+    expect((await readMatrix(page, "Q"))[0]?.[7]).toBe(1.5);
+    // As it is multiplied: W on the left, X above.
+    const [left, top] = [page.locator("heed-matrix.left:visible"), page.locator("heed-matrix.top:visible")];
+    expect([await left.getAttribute("data-name"), await top.getAttribute("data-name")]).toEqual(["Wq", "X"]);
   });
 });
 

@@ -1,0 +1,52 @@
+// The other convention: a word is a column instead of a row, so that every matrix is turned and products stand the other way round.
+
+import { transpose } from "../../src/model/matrix.js";
+import type { Explanation } from "../../src/ui/explanation.js";
+import type { MatrixHandlers, MatrixView } from "../../src/ui/heed-matrix.js";
+
+export function turned(view: MatrixView): MatrixView {
+  const { struck, rowLabels, colLabels } = view;
+  return {
+    ...view,
+    about: worded(view.about),
+    matrix: transpose(view.matrix),
+    rowLabels: colLabels,
+    colLabels: rowLabels,
+    ...(struck === undefined ? {} : { struck: (row: number, col: number) => struck(col, row) }),
+  };
+}
+
+/** Rows where columns are meant, and the other way round. */
+export function worded(text: string): string {
+  return text.replace(/\b(row|column)(s?)\b/gi, (_, word: string, many: string) => {
+    const other = word.toLowerCase() === "row" ? "column" : "row";
+    return (
+      (word.startsWith(word.charAt(0).toUpperCase()) ? other.charAt(0).toUpperCase() + other.slice(1) : other) + many
+    );
+  });
+}
+
+export function turnedExplanation(told: Explanation): Explanation {
+  return { ...told, sentence: worded(told.sentence) };
+}
+
+/** What is pointed at on a turned matrix, as if it were not; `isTurned` is asked each time. */
+export function turningHandlers(handlers: MatrixHandlers, isTurned: () => boolean): MatrixHandlers {
+  return {
+    inspect: (name, row, col, held) => {
+      if (isTurned()) handlers.inspect(name, col, row, held);
+      else handlers.inspect(name, row, col, held);
+    },
+    leave: handlers.leave,
+    edit: (name, row, col, values) => {
+      if (isTurned()) handlers.edit(name, col, row, columnsOf(values));
+      else handlers.edit(name, row, col, values);
+    },
+  };
+}
+
+/** A pasted block on its side; what a short line lacks is 0. */
+function columnsOf(values: readonly (readonly number[])[]): readonly (readonly number[])[] {
+  const wide = Math.max(...values.map((line) => line.length));
+  return Array.from({ length: wide }, (_, col) => values.map((line) => line[col] ?? 0));
+}

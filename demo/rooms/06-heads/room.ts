@@ -1,0 +1,152 @@
+// Room 6, heads: one against two, the multiplication step by step, and heads that share.
+
+import { at, fill } from "../../src/model/matrix.js";
+import { choice } from "../../src/ui/choice.js";
+import { codeButtons } from "../../src/ui/code.js";
+import { h } from "../../src/ui/dom.js";
+import { HeedMatrix, type MatrixHandlers } from "../../src/ui/heed-matrix.js";
+import { magnitude, percent } from "../../src/ui/numbers.js";
+import { picture } from "../../src/ui/picture.js";
+import { Readout } from "../../src/ui/readout.js";
+import { heedCode, torchCode } from "./code.js";
+import { CountsPicture } from "./counts-picture.js";
+import { explain } from "./explain.js";
+import { Multiplication, partsOf } from "./multiplication.js";
+import { type HeadsScene, passesOf } from "./scene.js";
+import type { HeadsStore, Reason } from "./state.js";
+import { nameOf, type Spot, viewOf } from "./views.js";
+
+export class HeadsRoom {
+  readonly #store: HeadsStore;
+  #scene: HeadsScene;
+  #hovered: Spot | undefined;
+  #held: Spot | undefined;
+  readonly #shares = new HeedMatrix();
+  readonly #taken = new HeedMatrix();
+  readonly #readout = new Readout();
+  readonly #multiplication: Multiplication;
+  readonly #counts: CountsPicture;
+  readonly #split;
+  readonly #agreement = h("p", { class: "agreement", role: "status" });
+  readonly #reason = choice<Reason>(
+    "… because it was too",
+    [
+      { value: "tired", text: "tired" },
+      { value: "wide", text: "wide" },
+    ],
+    (reason) => this.#store.change({ reason }),
+  );
+
+  constructor(store: HeadsStore, root: HTMLElement, scene: HeadsScene) {
+    this.#store = store;
+    this.#scene = scene;
+    const handlers: MatrixHandlers = {
+      inspect: (name, row, col, held) => this.#inspect(name, row, col, held),
+      leave: () => {
+        this.#hovered = undefined;
+        this.#explain();
+      },
+      edit: (name, row, col, values) => this.#edit(name, row, col, values),
+    };
+    this.#shares.handlers = handlers;
+    this.#taken.handlers = handlers;
+    this.#readout.change = (value) => {
+      const spot = this.#hovered ?? this.#held;
+      if (spot !== undefined) this.#edit(nameOf(spot.kind, spot.head), spot.row, spot.col, [[value]]);
+    };
+    this.#multiplication = new Multiplication(store, handlers);
+    this.#counts = new CountsPicture(store);
+    this.#split = picture({
+      name: "split",
+      title: "One head must average, two can split",
+      body: [this.#reason.element, this.#shares, this.#taken],
+      data: () => this.#numbers(),
+    });
+    root.append(
+      h(
+        "div",
+        { class: "with-readout" },
+        h("div", {}, this.#split.element, this.#multiplication.element, this.#counts.element),
+        this.#readout.element,
+      ),
+      h(
+        "div",
+        { class: "room-foot" },
+        this.#agreement,
+        codeButtons(
+          () => heedCode(this.#scene),
+          () => torchCode(this.#scene),
+        ),
+      ),
+    );
+  }
+
+  show(scene: HeadsScene): void {
+    this.#scene = scene;
+    this.#reason.show(scene.state.reason);
+    this.#shares.show(viewOf("shares", 0, scene));
+    this.#taken.show(viewOf("taken", 0, scene));
+    this.#split.say(splitText(scene));
+    this.#multiplication.show(scene);
+    this.#counts.show(scene.state);
+    this.#agreement.textContent = agreementOf(scene);
+    this.#explain();
+  }
+
+  #inspect(name: string, row: number, col: number, held: boolean): void {
+    const [kind, head] = partsOf(name);
+    this.#hovered = { kind, head, row, col };
+    if (held) this.#held = this.#hovered;
+    const told = this.#explain();
+    if (held && told !== undefined) this.#readout.say(told);
+  }
+
+  #explain() {
+    const first: Spot = { kind: "shares", head: 0, row: 0, col: this.#scene.words.indexOf("animal") };
+    const spot = this.#hovered ?? this.#held ?? first;
+    const there =
+      spot.kind === "shares" || spot.kind === "taken" || this.#multiplication.has(nameOf(spot.kind, spot.head));
+    const told = (there ? explain(this.#scene, spot) : undefined) ?? explain(this.#scene, first);
+    this.#readout.show(told);
+    const lights = told?.lights ?? [];
+    this.#multiplication.light(lights);
+    for (const matrix of [this.#shares, this.#taken]) {
+      matrix.light(lights.filter(({ name }) => name === matrix.view?.name));
+    }
+    return told;
+  }
+
+  #edit(name: string, row: number, col: number, values: readonly (readonly number[])[]): void {
+    if (partsOf(name)[0] !== "Wo") return;
+    const { mix } = this.#store.state;
+    this.#store.change({ mix: fill(mix.rows, mix.cols, (r, c) => values[r - row]?.[c - col] ?? at(mix, r, c)) });
+  }
+
+  #numbers(): unknown {
+    const { words } = this.#scene;
+    const of = (kind: "shares" | "taken") => {
+      const { rowLabels, matrix } = viewOf(kind, 0, this.#scene);
+      return Object.fromEntries(
+        rowLabels.map((label, row) => [
+          label,
+          Array.from(matrix.data.subarray(row * matrix.cols, (row + 1) * matrix.cols)),
+        ]),
+      );
+    };
+    return { words, shares: of("shares"), taken: of("taken") };
+  }
+}
+
+function splitText(scene: HeadsScene): string {
+  const shares = viewOf("shares", 0, scene).matrix;
+  const [animal, road] = [scene.words.indexOf("animal"), scene.words.indexOf("road")];
+  const share = (row: number, word: number): string => percent(at(shares, row, word));
+  return `With one head, “it” gives ${share(0, animal)} to the animal and ${share(0, road)} to the road: it takes in half a living thing and half a place, which is neither. With two heads, head 1 asks who (${share(1, animal)} animal) and head 2 asks where (${share(2, road)} road), so both readings arrive whole, in columns of their own. Which of them is meant, “${scene.state.reason}” decides later: a later layer can pick either. In an average, both have lost half.`;
+}
+
+function agreementOf(scene: HeadsScene): string {
+  const gaps = passesOf(scene).map(({ kernel }) => kernel?.difference);
+  if (gaps.some((gap) => gap === undefined)) return "Shown: this page’s own arithmetic, in double precision.";
+  const most = Math.max(...gaps.map((gap) => gap ?? 0));
+  return `Shares and the heads’ outputs come from the kernel. It and the arithmetic by hand agree to ${magnitude(most)}.`;
+}
