@@ -82,13 +82,13 @@ Status check_outputs(const AttentionInputs& inputs, const AttentionOutputs& outp
   const Shape& q = inputs.query.shape;
   const Index keys = inputs.key.shape[2];
   return first_failure(
-      {check_output("output", outputs.output, {q[0], q[1], q[2], inputs.value.shape[3]}),
+      {kRules.check_shape("output", outputs.output, {q[0], q[1], q[2], inputs.value.shape[3]}),
        check_weight_rows(weight_rows, q[2]),
-       check_output("weights", outputs.weights, {q[0], q[1], weight_rows.end - weight_rows.begin, keys}),
-       check_output("mean weights", outputs.mean_weights, {q[0], 1, q[2], keys}),
-       check_output("lse", outputs.log_sum_exp, {q[0], q[1], q[2], 1}),
-       check_output("scores", outputs.scores, {q[0], q[1], q[2], keys}),
-       check_output("entropy", outputs.entropy, {q[0], q[1], q[2], 1})});
+       kRules.check_shape("weights", outputs.weights, {q[0], q[1], weight_rows.end - weight_rows.begin, keys}),
+       kRules.check_shape("mean weights", outputs.mean_weights, {q[0], 1, q[2], keys}),
+       kRules.check_shape("lse", outputs.log_sum_exp, {q[0], q[1], q[2], 1}),
+       kRules.check_shape("scores", outputs.scores, {q[0], q[1], q[2], keys}),
+       kRules.check_shape("entropy", outputs.entropy, {q[0], q[1], q[2], 1})});
 }
 
 /// Sizes that fit each other, and memory behind them.
