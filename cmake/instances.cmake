@@ -1,26 +1,20 @@
-# heed_kernels: one object per instruction set, each alone with its flags, and the table
+# heed_kernels: two objects per instruction set, attention and what is beside it, each alone with its flags, and the tables
 # of those that were built, from which the machine picks at run time.
 
 add_library(heed_kernels OBJECT)
 target_include_directories(heed_kernels PUBLIC cpp)
 target_link_libraries(heed_kernels PRIVATE heed_options heed_xsimd)
-set(HEED_INSTANCE_DECLARATIONS "")
-set(HEED_INSTANCE_ENTRIES "")
+set(HEED_INSTANCES "")
 
 # heed_instance(NAME ARCH [FLAGS...]): the fastest first.
 function(heed_instance name arch)
-  set(source ${CMAKE_SOURCE_DIR}/cpp/kernels/instances/${name}.cpp)
-  target_sources(heed_kernels PRIVATE ${source})
-  set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS "${ARGN}")
-  string(APPEND HEED_INSTANCE_DECLARATIONS "extern const AttentionKernels ${name}_kernels;\n")
-  if(HEED_EMULATED)
-    # Plain C++ runs anywhere; xsimd's list of what a machine has leaves it out.
-    string(APPEND HEED_INSTANCE_ENTRIES "  found.push_back(&${name}_kernels);\n")
-  else()
-    string(APPEND HEED_INSTANCE_ENTRIES "  add_if_available<${arch}>(found, ${name}_kernels);\n")
-  endif()
-  set(HEED_INSTANCE_DECLARATIONS ${HEED_INSTANCE_DECLARATIONS} PARENT_SCOPE)
-  set(HEED_INSTANCE_ENTRIES ${HEED_INSTANCE_ENTRIES} PARENT_SCOPE)
+  set(extra ${CMAKE_BINARY_DIR}/extra_${name}.cpp)
+  configure_file(cpp/kernels/instances/extra.cpp.in ${extra} @ONLY)
+  set(sources ${CMAKE_SOURCE_DIR}/cpp/kernels/instances/${name}.cpp ${extra})
+  target_sources(heed_kernels PRIVATE ${sources})
+  set_source_files_properties(${sources} PROPERTIES COMPILE_OPTIONS "${ARGN}")
+  list(APPEND HEED_INSTANCES ${name} ${arch})
+  set(HEED_INSTANCES ${HEED_INSTANCES} PARENT_SCOPE)
 endfunction()
 
 if(HEED_EMULATED)
@@ -43,5 +37,23 @@ else()
   message(FATAL_ERROR "heed has no kernels for ${CMAKE_SYSTEM_PROCESSOR}: use the native-emulated preset.")
 endif()
 
-configure_file(cpp/kernels/instances/runnable_kernels.cpp.in ${CMAKE_BINARY_DIR}/runnable_kernels.cpp @ONLY)
-target_sources(heed_kernels PRIVATE ${CMAKE_BINARY_DIR}/runnable_kernels.cpp)
+# heed_table(TABLE FINDER SUFFIX): FINDER() lists the instances' tables, called NAME and SUFFIX.
+function(heed_table HEED_TABLE HEED_FINDER suffix)
+  set(instances ${HEED_INSTANCES})
+  while(instances)
+    list(POP_FRONT instances name arch)
+    string(APPEND HEED_INSTANCE_DECLARATIONS "extern const ${HEED_TABLE} ${name}${suffix};\n")
+    if(HEED_EMULATED)
+      # Plain C++ runs anywhere; xsimd's list of what a machine has leaves it out.
+      string(APPEND HEED_INSTANCE_ENTRIES "  found.push_back(&${name}${suffix});\n")
+    else()
+      string(APPEND HEED_INSTANCE_ENTRIES "  add_if_available<${arch}>(found, ${name}${suffix});\n")
+    endif()
+  endwhile()
+  set(made ${CMAKE_BINARY_DIR}/${HEED_FINDER}.cpp)
+  configure_file(cpp/kernels/instances/runnable_kernels.cpp.in ${made} @ONLY)
+  target_sources(heed_kernels PRIVATE ${made})
+endfunction()
+
+heed_table(AttentionKernels runnable_kernels _kernels)
+heed_table(ExtraKernels runnable_extra_kernels _extra_kernels)

@@ -4,15 +4,12 @@
 
 #include <cstdint>
 
+#include "bindings/packed_view.hpp"
+
 namespace heed::bindings {
 
-struct PackedView {
-  std::uint32_t address;  // 0: absent
-  std::int32_t shape[4];
-  std::int32_t strides[4];
-};
-
 struct AttentionCall {
+  std::uint32_t stop;  // anything but 0, written while the call runs, aborts it
   PackedView query;
   PackedView key;
   PackedView value;
@@ -55,7 +52,6 @@ struct AttentionCall {
   std::int32_t weight_rows_begin;
   std::int32_t weight_rows_end;  // -1: all rows
   std::int32_t slice_of[6];      // SliceOf in its order; a batch of 0: the call is whole
-  std::uint32_t stop;            // anything but 0, written while the call runs, aborts it
 };
 
 }  // namespace heed::bindings

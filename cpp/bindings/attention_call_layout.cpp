@@ -1,23 +1,16 @@
 // Prints the layout of AttentionCall as a TypeScript module, in words, and the room in a pool: run by the
 // build, so that the two sides cannot drift apart.
-#include <cstddef>
-#include <cstdio>
-
 #include "bindings/attention_call.hpp"
+#include "bindings/print_layout.hpp"
 #include "schedule/task_board.hpp"
 
 using heed::bindings::AttentionCall;
+using heed::bindings::Field;
 
 namespace {
 
-constexpr std::size_t kWord = sizeof(std::uint32_t);
-
-struct Field {
-  const char* name;
-  std::size_t offset;
-};
-
 constexpr Field kFields[] = {
+    {"stop", offsetof(AttentionCall, stop)},
     {"query", offsetof(AttentionCall, query)},
     {"key", offsetof(AttentionCall, key)},
     {"value", offsetof(AttentionCall, value)},
@@ -60,17 +53,13 @@ constexpr Field kFields[] = {
     {"weightRowsBegin", offsetof(AttentionCall, weight_rows_begin)},
     {"weightRowsEnd", offsetof(AttentionCall, weight_rows_end)},
     {"sliceOf", offsetof(AttentionCall, slice_of)},
-    {"stop", offsetof(AttentionCall, stop)},
 };
 
 }  // namespace
 
 int main() {
   std::puts("// Made by the build from cpp/bindings/attention_call.hpp: word offsets of a packed call.");
-  std::puts("export const ATTENTION_CALL = {");
-  std::printf("  words: %zu,\n", sizeof(AttentionCall) / kWord);
-  for (const Field& field : kFields) std::printf("  %s: %zu,\n", field.name, field.offset / kWord);
-  std::puts("} as const;");
+  heed::bindings::print_layout("ATTENTION_CALL", sizeof(AttentionCall), kFields);
   std::puts("\n// From cpp/schedule/task_board.hpp.");
   std::printf("export const MAX_WORKERS = %d;\n", heed::TaskBoard::kMaxWorkers);
   return 0;

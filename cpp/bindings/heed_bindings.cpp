@@ -1,5 +1,5 @@
-// Everything that JavaScript can call: a table. The wrappers only turn addresses into
-// views. The extern "C" twins serve workers, which run without Embind's glue.
+// Everything that JavaScript can call of either module: a table. The extern "C" twins serve workers, which run without
+// Embind's glue. What calls there are is each module's own: run_attention.cpp, run_extra.cpp.
 #include <emscripten/bind.h>
 #include <emscripten/em_macros.h>
 
@@ -8,126 +8,32 @@
 #include <cstring>
 #include <string>
 
-#include "bindings/attention_call.hpp"
 #include "bindings/run_call.hpp"
-#include "heed/attention.hpp"
 #include "heed/machine.hpp"
 
 namespace {
 
-using heed::bindings::AttentionCall;
-using heed::bindings::PackedView;
-
 constexpr std::size_t kAlignment = 64;
 constexpr std::uint64_t kMaxMemory = std::uint64_t{1} << 31;
-constexpr std::int32_t kOpen = -1;  // a side of the window, or a range of rows, without an end
 
 /// Of the last call that failed. A fixed buffer, because in shared memory two threads
 /// may fail at once: then a message is mixed up, but nothing breaks.
 char last_message[512] = "";
 
-void remember(const std::string& message) {
-  const std::size_t length = std::min(message.size(), sizeof(last_message) - 1);
-  std::memcpy(last_message, message.data(), length);
-  last_message[length] = '\0';
-}
-
-template <typename T>
-heed::TensorView<T> unpack(const PackedView& view) {
-  heed::TensorView<T> unpacked;
-  unpacked.data = reinterpret_cast<T*>(view.address);
-  for (std::size_t axis = 0; axis < 4; ++axis) {
-    unpacked.shape[axis] = view.shape[axis];
-    unpacked.strides[axis] = view.strides[axis];
-  }
-  return unpacked;
-}
-
-heed::FloatView unpack(const PackedView& view, std::int32_t dtype) {
-  if (static_cast<heed::DType>(dtype) == heed::DType::f16) return unpack<const heed::Half>(view);
-  return unpack<const float>(view);
-}
-
-/// Numbers of the caller's at an address; none at 0.
-template <typename T>
-const T* numbers(std::uint32_t address) {
-  return reinterpret_cast<const T*>(address);
-}
-
-heed::AttentionInputs unpack_inputs(const AttentionCall& call) {
-  return {.query = unpack(call.query, call.query_type),
-          .key = unpack(call.key, call.key_type),
-          .value = unpack(call.value, call.value_type),
-          .mask = unpack<const std::uint8_t>(call.mask),
-          .bias = unpack<const float>(call.bias)};
-}
-
-heed::ScoreFunction unpack_score(const AttentionCall& call) {
-  return {.kind = static_cast<heed::ScoreKind>(call.score),
-          .w = unpack<const float>(call.score_w),
-          .wq = unpack<const float>(call.score_wq),
-          .wk = unpack<const float>(call.score_wk),
-          .b = unpack<const float>(call.score_b),
-          .v = unpack<const float>(call.score_v),
-          .bandwidth = unpack<const float>(call.score_bandwidth)};
-}
-
-heed::AttentionOptions unpack_options(const AttentionCall& call) {
-  heed::AttentionOptions options;
-  options.score = unpack_score(call);
-  options.normalizer = static_cast<heed::Normalizer>(call.normalizer);
-  if (call.top_k != 0) options.top_k = call.top_k;
-  options.scale = call.scale;
-  if (call.softcap != 0.0F) options.softcap = call.softcap;
-  if (call.dropout_p != 0.0F) options.dropout = heed::Dropout{.p = call.dropout_p, .seed = call.dropout_seed};
-  options.causal = static_cast<heed::Causal>(call.causal);
-  if (call.window_left != kOpen) options.window.left = call.window_left;
-  if (call.window_right != kOpen) options.window.right = call.window_right;
-  options.query_lengths = numbers<std::int32_t>(call.query_lengths);
-  options.key_lengths = numbers<std::int32_t>(call.key_lengths);
-  options.query_offsets = numbers<std::int32_t>(call.query_offsets);
-  options.sequences = {.query_starts = numbers<std::int32_t>(call.query_starts),
-                       .key_starts = numbers<std::int32_t>(call.key_starts),
-                       .count = call.sequences};
-  options.alibi_slopes = numbers<float>(call.alibi_slopes);
-  options.sinks = numbers<float>(call.sinks);
-  if (const auto [batch, head, query, batches, heads, queries] = call.slice_of; batches > 0) {
-    options.slice_of = heed::SliceOf{.first_batch = batch,
-                                     .first_head = head,
-                                     .first_query = query,
-                                     .batch = batches,
-                                     .query_heads = heads,
-                                     .query_length = queries};
-  }
-  options.stop = reinterpret_cast<const heed::StopFlag*>(&call.stop);
-  return options;
-}
-
-heed::AttentionOutputs unpack_outputs(const AttentionCall& call) {
-  heed::AttentionOutputs outputs{.output = unpack<float>(call.output),
-                                 .weights = unpack<float>(call.weights),
-                                 .log_sum_exp = unpack<float>(call.lse),
-                                 .scores = unpack<float>(call.scores),
-                                 .entropy = unpack<float>(call.entropy),
-                                 .mean_weights = unpack<float>(call.mean_weights),
-                                 .score_stage = static_cast<heed::ScoreStage>(call.score_stage)};
-  if (call.weight_rows_end != kOpen) outputs.weight_rows = {call.weight_rows_begin, call.weight_rows_end};
-  return outputs;
-}
-
 }  // namespace
 
-int heed::bindings::run_call(std::uint32_t address, heed::Executor& executor) {
-  const auto& call = *reinterpret_cast<const AttentionCall*>(address);
-  const heed::Status status =
-      heed::attention(unpack_inputs(call), unpack_options(call), unpack_outputs(call), executor);
-  if (!status.is_ok()) remember(status.message());
+int heed::bindings::report(const heed::Status& status) {
+  if (!status.is_ok()) {
+    const std::size_t length = std::min(status.message().size(), sizeof(last_message) - 1);
+    std::memcpy(last_message, status.message().data(), length);
+    last_message[length] = '\0';
+  }
   return static_cast<int>(status.code());
 }
 
 extern "C" {
 
-EMSCRIPTEN_KEEPALIVE int heed_attention(std::uint32_t address) {
+EMSCRIPTEN_KEEPALIVE int heed_run(std::uint32_t address) {
   return heed::bindings::run_call(address, heed::calling_thread());
 }
 
@@ -144,9 +50,8 @@ EMSCRIPTEN_KEEPALIVE void heed_release(std::uint32_t address) { std::free(reinte
 }  // extern "C"
 
 EMSCRIPTEN_BINDINGS(heed) {
-  emscripten::function("attention", &heed_attention);
+  emscripten::function("run", &heed_run);
   emscripten::function("statusMessage", +[] { return std::string(last_message); });
   emscripten::function("allocate", &heed_allocate);
   emscripten::function("release", &heed_release);
-  emscripten::function("lanes", +[] { return heed::kernel_lanes(); });
 }

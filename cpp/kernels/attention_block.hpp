@@ -16,6 +16,10 @@ struct Numbers {
 
   [[nodiscard]] const float* floats() const { return static_cast<const float*>(data); }
   [[nodiscard]] const std::uint16_t* halves() const { return static_cast<const std::uint16_t*>(data); }
+  [[nodiscard]] Numbers from(std::ptrdiff_t index) const {
+    if (precision == Precision::half) return {halves() + index, precision};
+    return {floats() + index, precision};
+  }
 };
 
 /// What makes weights of scores.

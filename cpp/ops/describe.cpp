@@ -9,10 +9,6 @@
 namespace heed {
 namespace {
 
-kernels::Numbers numbers_at(const FloatView& view, Index batch, Index head, Index row) {
-  return {view.at(batch, head, row), precision_of(view)};
-}
-
 kernels::Pairing pairing_of(ScoreKind kind) {
   switch (kind) {
     case ScoreKind::additive:
@@ -90,10 +86,6 @@ void describe_score(const AttentionProblem& problem, Index batch, Index head, In
 }
 
 }  // namespace
-
-kernels::Precision precision_of(const FloatView& view) {
-  return view.dtype == DType::f16 ? kernels::Precision::half : kernels::Precision::single;
-}
 
 float score_units(const AttentionProblem& problem) {
   const Normalizer normalizer = problem.options.normalizer;

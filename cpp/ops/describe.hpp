@@ -2,12 +2,11 @@
 #pragma once
 
 #include "kernels/attention_block.hpp"
+#include "ops/numbers.hpp"
 #include "plan/attention_plan.hpp"
 #include "problem/attention_problem.hpp"
 
 namespace heed {
-
-kernels::Precision precision_of(const FloatView& view);
 
 /// What scores are kept in: log2(e) where powers of two are taken of them, else 1, so that whole numbers stay whole.
 float score_units(const AttentionProblem& problem);

@@ -6,35 +6,12 @@
 #include "problem/check_options.hpp"
 #include "problem/check_score.hpp"
 #include "problem/check_slice.hpp"
-#include "problem/failures.hpp"
+#include "problem/check_views.hpp"
 
 namespace heed {
 namespace {
 
-// Far enough below 2^31 for positions and block ends to be 32-bit numbers.
-constexpr Index kMaxSize = Index{1} << 30;
-
-template <typename View>
-Status check_sizes(const char* name, const View& view) {
-  for (const Index size : view.shape) {
-    if (size < 0 || size > kMaxSize) {
-      return broken(StatusCode::shape, {"every size must be between 0 and 2^30, got ", name, " ", view.shape});
-    }
-  }
-  return {};
-}
-
-Status check_present(const char* name, bool is_present, const Shape& shape) {
-  const bool has_elements = std::ranges::find(shape, 0) == shape.end();
-  if (is_present || !has_elements) return {};
-  return broken(StatusCode::shape, {name, " must have data, got none for ", shape});
-}
-
-template <typename View>
-Status check_contiguous(const char* name, const View& view) {
-  if (!view.is_present() || view.shape[3] <= 1 || view.strides[3] == 1) return {};
-  return broken(StatusCode::shape, {name, " must be contiguous along its last axis, got stride ", view.strides[3]});
-}
+constexpr ViewRules kRules{"attention"};
 
 Status check_operands(const AttentionInputs& in, bool may_differ_in_dim) {
   const auto query_and_key = [&in](const char* rule) {
@@ -94,11 +71,6 @@ Status broadcast(const char* name, const Shape& full, TensorView<T>& view, Index
   return {};
 }
 
-Status check_output(const char* name, const TensorView<float>& view, const Shape& expected) {
-  if (!view.is_present() || view.shape == expected) return {};
-  return broken(StatusCode::shape, {name, " must be ", expected, ", got ", view.shape});
-}
-
 Status check_weight_rows(const QueryRange& rows, Index queries) {
   if (rows.begin >= 0 && rows.begin < rows.end && rows.end <= queries) return {};
   if (rows.begin == 0 && rows.end == queries) return {};  // all of none
@@ -110,32 +82,32 @@ Status check_outputs(const AttentionInputs& inputs, const AttentionOutputs& outp
   const Shape& q = inputs.query.shape;
   const Index keys = inputs.key.shape[2];
   return first_failure(
-      {check_output("output", outputs.output, {q[0], q[1], q[2], inputs.value.shape[3]}),
+      {kRules.check_shape("output", outputs.output, {q[0], q[1], q[2], inputs.value.shape[3]}),
        check_weight_rows(weight_rows, q[2]),
-       check_output("weights", outputs.weights, {q[0], q[1], weight_rows.end - weight_rows.begin, keys}),
-       check_output("mean weights", outputs.mean_weights, {q[0], 1, q[2], keys}),
-       check_output("lse", outputs.log_sum_exp, {q[0], q[1], q[2], 1}),
-       check_output("scores", outputs.scores, {q[0], q[1], q[2], keys}),
-       check_output("entropy", outputs.entropy, {q[0], q[1], q[2], 1})});
+       kRules.check_shape("weights", outputs.weights, {q[0], q[1], weight_rows.end - weight_rows.begin, keys}),
+       kRules.check_shape("mean weights", outputs.mean_weights, {q[0], 1, q[2], keys}),
+       kRules.check_shape("lse", outputs.log_sum_exp, {q[0], q[1], q[2], 1}),
+       kRules.check_shape("scores", outputs.scores, {q[0], q[1], q[2], keys}),
+       kRules.check_shape("entropy", outputs.entropy, {q[0], q[1], q[2], 1})});
 }
 
 /// Sizes that fit each other, and memory behind them.
 Status check_views(const AttentionInputs& inputs, const AttentionOutputs& outputs, bool has_matrices) {
-  Status status = first_failure({check_sizes("query", inputs.query), check_sizes("key", inputs.key),
-                                 check_sizes("value", inputs.value), check_sizes("mask", inputs.mask),
-                                 check_sizes("bias", inputs.bias)});
+  Status status = first_failure({kRules.check_sizes("query", inputs.query), kRules.check_sizes("key", inputs.key),
+                                 kRules.check_sizes("value", inputs.value), kRules.check_sizes("mask", inputs.mask),
+                                 kRules.check_sizes("bias", inputs.bias)});
   if (!status.is_ok()) return status;
 
   status = check_operands(inputs, has_matrices);
   if (!status.is_ok()) return status;
 
-  return first_failure({check_present("query", inputs.query.is_present(), inputs.query.shape),
-                        check_present("key", inputs.key.is_present(), inputs.key.shape),
-                        check_present("value", inputs.value.is_present(), inputs.value.shape),
-                        check_contiguous("query", inputs.query), check_contiguous("key", inputs.key),
-                        check_contiguous("value", inputs.value), check_contiguous("output", outputs.output),
-                        check_contiguous("weights", outputs.weights), check_contiguous("scores", outputs.scores),
-                        check_contiguous("mean weights", outputs.mean_weights)});
+  return first_failure({kRules.check_present("query", inputs.query), kRules.check_present("key", inputs.key),
+                        kRules.check_present("value", inputs.value), kRules.check_contiguous("query", inputs.query),
+                        kRules.check_contiguous("key", inputs.key), kRules.check_contiguous("value", inputs.value),
+                        kRules.check_contiguous("output", outputs.output),
+                        kRules.check_contiguous("weights", outputs.weights),
+                        kRules.check_contiguous("scores", outputs.scores),
+                        kRules.check_contiguous("mean weights", outputs.mean_weights)});
 }
 
 DropoutRule make_dropout_rule(const std::optional<Dropout>& dropout) {

@@ -6,8 +6,9 @@
 
 namespace heed {
 
-Status broken(StatusCode code, std::initializer_list<Piece> rule) {
-  std::string message = "attention: ";
+Status broken(const char* operation, StatusCode code, std::initializer_list<Piece> rule) {
+  std::string message = operation;
+  message += ": ";
   for (const Piece& piece : rule) {
     if (piece.text != nullptr) {
       message += piece.text;

@@ -1,4 +1,4 @@
-// How the checks of attention say that a rule is broken.
+// How checks say that a rule is broken.
 #pragma once
 
 #include <initializer_list>
@@ -22,7 +22,10 @@ struct Piece {
 };
 
 /// The pieces one after the other, after the operation's name.
-Status broken(StatusCode code, std::initializer_list<Piece> rule);
+Status broken(const char* operation, StatusCode code, std::initializer_list<Piece> rule);
+
+/// The same of attention.
+inline Status broken(StatusCode code, std::initializer_list<Piece> rule) { return broken("attention", code, rule); }
 
 inline Status first_failure(std::initializer_list<Status> statuses) {
   for (const Status& status : statuses) {

@@ -8,11 +8,23 @@ import { root } from "./root.js";
 
 export const VARIANTS = ["wasm-simd", "wasm-relaxed", "wasm-simd-threads", "wasm-relaxed-threads"];
 
+/** The module of a variant that is loaded when something beside attention is asked for. @param {string} variant */
+export const extraOf = (variant) => `${variant}-extra`;
+
+/** Every module: of each variant two. */
+export const MODULES = VARIANTS.flatMap((variant) => [variant, extraOf(variant)]);
+
 /** The variant whose build also makes the types. */
 export const BASELINE = "wasm-simd";
 
+/** What the baseline's build makes for TypeScript. */
+export const TYPES = ["kernels.d.ts", "attention-call.ts", "extra-call.ts"];
+
 /** @param {string} variant @param {string} file */
 export const artefact = (variant, file) => join(root, "build", variant, file);
+
+/** Glue or binary of a module. @param {string} module @param {"mjs" | "wasm"} kind */
+export const moduleFile = (module, kind) => artefact(module.replace(/-extra$/, ""), `${module}.${kind}`);
 
 const SOURCES = ["CMakeLists.txt", "CMakePresets.json", "cmake", "cpp"].map((path) => join(root, path));
 
@@ -20,11 +32,11 @@ const SOURCES = ["CMakeLists.txt", "CMakePresets.json", "cmake", "cpp"].map((pat
 export async function buildArtefacts(toolchain) {
   const salt = `${toolchain.emscripten.version} ${toolchain.xsimd.version} ${toolchain.cmake.version}`;
   for (const variant of VARIANTS) {
-    const outputs = [artefact(variant, `${variant}.mjs`), artefact(variant, `${variant}.wasm`)];
-    if (variant === BASELINE) outputs.push(artefact(variant, "kernels.d.ts"), artefact(variant, "attention-call.ts"));
+    const outputs = [variant, extraOf(variant)].flatMap((name) => [moduleFile(name, "mjs"), moduleFile(name, "wasm")]);
+    if (variant === BASELINE) outputs.push(...TYPES.map((file) => artefact(variant, file)));
     await whenChanged(variant, { inputs: SOURCES, outputs, salt }, () =>
       step(`build ${variant}`, async () => {
-        const targets = variant === BASELINE ? ["heed_wasm", "heed_call_types"] : ["heed_wasm"];
+        const targets = ["heed_wasm", "heed_wasm_extra", ...(variant === BASELINE ? ["heed_call_types"] : [])];
         await buildPreset(toolchain, variant, targets);
       }),
     );

@@ -4,7 +4,7 @@ import { cpSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { build } from "vite";
 import { Failure, run } from "../lib/steps.js";
-import { artefact, VARIANTS } from "./artefacts.js";
+import { MODULES, moduleFile } from "./artefacts.js";
 import { generated } from "./generate.js";
 import { root } from "./root.js";
 
@@ -81,7 +81,7 @@ async function bundleEntries(entries, { plugins, chunks }) {
 export function copyAssets() {
   const assets = join(dist, "assets");
   mkdirSync(assets, { recursive: true });
-  for (const variant of VARIANTS) cpSync(artefact(variant, `${variant}.wasm`), join(assets, `${variant}.wasm`));
+  for (const name of MODULES) cpSync(moduleFile(name, "wasm"), join(assets, `${name}.wasm`));
   cpSync(join(generated, "worker.js"), join(assets, "worker.js"));
 }
 

@@ -4,7 +4,7 @@ import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "no
 import { join } from "node:path";
 import { build } from "vite";
 import { Failure } from "../lib/steps.js";
-import { artefact, BASELINE, VARIANTS } from "./artefacts.js";
+import { artefact, BASELINE, MODULES, moduleFile, TYPES } from "./artefacts.js";
 import { root } from "./root.js";
 import { importedMemory } from "./wasm-binary.js";
 
@@ -15,9 +15,8 @@ const BANNER = "// Made by scripts/build.js: never edited, never committed.\n";
 
 /** What `generate` reads beside this folder's own files. */
 export const generateInputs = [
-  ...VARIANTS.flatMap((variant) => [artefact(variant, `${variant}.mjs`), artefact(variant, `${variant}.wasm`)]),
-  artefact(BASELINE, "kernels.d.ts"),
-  artefact(BASELINE, "attention-call.ts"),
+  ...MODULES.flatMap((name) => [moduleFile(name, "mjs"), moduleFile(name, "wasm")]),
+  ...TYPES.map((file) => artefact(BASELINE, file)),
   join(wasmRoom, "worker.ts"),
   join(wasmRoom, "protocol.ts"),
 ];
@@ -25,14 +24,13 @@ export const generateInputs = [
 export async function generate() {
   rmSync(generated, { recursive: true, force: true });
   mkdirSync(join(generated, "glue"), { recursive: true });
-  copyFileSync(artefact(BASELINE, "kernels.d.ts"), join(generated, "kernels.d.ts"));
-  copyFileSync(artefact(BASELINE, "attention-call.ts"), join(generated, "attention-call.ts"));
-  for (const variant of VARIANTS) {
-    const bytes = readFileSync(artefact(variant, `${variant}.wasm`));
-    writeFileSync(join(generated, "glue", `${variant}.js`), glueModule(variant, bytes));
-    writeFileSync(join(generated, "glue", `${variant}.d.ts`), GLUE_TYPES);
-    writeFileSync(join(generated, `${variant}.js`), variantModule(variant, bytes));
-    writeFileSync(join(generated, `${variant}.d.ts`), variantTypes(variant));
+  for (const file of TYPES) copyFileSync(artefact(BASELINE, file), join(generated, file));
+  for (const name of MODULES) {
+    const bytes = readFileSync(moduleFile(name, "wasm"));
+    writeFileSync(join(generated, "glue", `${name}.js`), glueModule(name, bytes));
+    writeFileSync(join(generated, "glue", `${name}.d.ts`), GLUE_TYPES);
+    writeFileSync(join(generated, `${name}.js`), inlinedModule(name, bytes));
+    writeFileSync(join(generated, `${name}.d.ts`), moduleTypes(name));
   }
   const script = await workerScript();
   writeFileSync(join(generated, "worker.js"), script);
@@ -48,17 +46,17 @@ export default factory;
 export declare const importedMemory: Glue["importedMemory"];
 `;
 
-/** @param {string} variant */
-const variantTypes = (variant) => `${BANNER}export { default, importedMemory } from "./glue/${variant}.js";
+/** @param {string} name */
+const moduleTypes = (name) => `${BANNER}export { default, importedMemory } from "./glue/${name}.js";
 export declare const binary: string;
 `;
 
-/** @param {string} variant @param {Uint8Array} bytes */
-function glueModule(variant, bytes) {
-  const glue = readFileSync(artefact(variant, `${variant}.mjs`), "utf8");
+/** @param {string} name @param {Uint8Array} bytes */
+function glueModule(name, bytes) {
+  const glue = readFileSync(moduleFile(name, "mjs"), "utf8");
   return [
     `${BANNER}// @ts-nocheck`,
-    withoutQuestions(variant, glue),
+    withoutQuestions(name, glue),
     `export const importedMemory = ${JSON.stringify(importedMemory(bytes))};`,
     "",
   ].join("\n");
@@ -67,9 +65,9 @@ function glueModule(variant, bytes) {
 /**
  * In hexadecimal: twice the bytes, but of the text forms that engines decode by themselves the one that compresses as its bytes do.
  * Base64 lays three bytes across four characters, which hides what repeats: a third more after compression.
- * @param {string} variant @param {Buffer} bytes
+ * @param {string} name @param {Buffer} bytes
  */
-const variantModule = (variant, bytes) => `${BANNER}export { default, importedMemory } from "./glue/${variant}.js";
+const inlinedModule = (name, bytes) => `${BANNER}export { default, importedMemory } from "./glue/${name}.js";
 export const binary = "${bytes.toString("hex")}";
 `;
 
@@ -77,14 +75,14 @@ export const binary = "${bytes.toString("hex")}";
  * The glue asks where it lies, to fetch its binary from there, and whether it is in Node: here it is always given the binary, and
  * does the same everywhere. Without the questions bundlers find no file to look for and no need for a stand-in for Node's
  * `process`, and transforms to other module formats work.
- * @param {string} variant @param {string} glue
+ * @param {string} name @param {string} glue
  */
-function withoutQuestions(variant, glue) {
+function withoutQuestions(name, glue) {
   const address = /new URL\("[^"]*\.wasm", ?import\.meta\.url\)\.href/g;
   const inNode = /typeof process=="object"&&[^;]*process\.type!="renderer"/g;
   const code = glue.replaceAll(address, '""').replaceAll("import.meta.url", '""').replaceAll(inNode, "false");
   const forbidden = /import\.meta|\bprocess\b|new URL\(|new Function|\beval\(|\brequire\(|\bimport\(/.exec(code);
-  if (forbidden !== null) throw new Failure(`the glue of ${variant} contains ${forbidden[0]}`);
+  if (forbidden !== null) throw new Failure(`the glue of ${name} contains ${forbidden[0]}`);
   return code;
 }
 

@@ -4,7 +4,7 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { brotliCompressSync, constants } from "node:zlib";
 import { note } from "../lib/steps.js";
-import { artefact, VARIANTS } from "./artefacts.js";
+import { extraOf, moduleFile, VARIANTS } from "./artefacts.js";
 import { dist } from "./bundle.js";
 import { root } from "./root.js";
 
@@ -17,21 +17,41 @@ function brotliBytes(path) {
   return brotliCompressSync(bytes, { params }).length;
 }
 
+/**
+ * Of a module and those that it imports as it is loaded, but for `loaded` ones.
+ * @param {string} name @param {Set<string>} loaded
+ */
+function loadedBytes(name, loaded = new Set()) {
+  if (loaded.has(name)) return 0;
+  loaded.add(name);
+  const path = join(dist, name);
+  let bytes = brotliBytes(path);
+  for (const [, imported = ""] of readFileSync(path, "utf8").matchAll(/(?:\bfrom|\bimport)\s*"\.\/([^"]+)"/g)) {
+    bytes += loadedBytes(imported, loaded);
+  }
+  return bytes;
+}
+
 export function measureSizes() {
-  const variants = Object.fromEntries(
-    VARIANTS.map((variant) => [
-      variant,
-      {
-        chunk: brotliBytes(join(dist, `${variant}.js`)),
-        hosted: brotliBytes(join(dist, `glue-${variant}.js`)) + brotliBytes(artefact(variant, `${variant}.wasm`)),
-      },
-    ]),
-  );
+  const sizesOf = (/** @type {readonly string[]} */ names) =>
+    Object.fromEntries(
+      names.map((name) => [
+        name,
+        {
+          chunk: brotliBytes(join(dist, `${name}.js`)),
+          hosted: brotliBytes(join(dist, `glue-${name}.js`)) + brotliBytes(moduleFile(name, "wasm")),
+        },
+      ]),
+    );
+  /** @type {Set<string>} */
+  const loaded = new Set();
   const sizes = {
-    index: brotliBytes(join(dist, "index.js")),
-    reference: brotliBytes(join(dist, "reference.js")),
-    assets: brotliBytes(join(dist, "assets.js")) + brotliBytes(join(dist, "assets", "worker.js")),
-    variants,
+    index: loadedBytes("index.js", loaded),
+    extra: loadedBytes("extra.js", loaded),
+    reference: loadedBytes("reference.js"),
+    assets: loadedBytes("assets.js") + brotliBytes(join(dist, "assets", "worker.js")),
+    variants: sizesOf(VARIANTS),
+    extras: sizesOf(VARIANTS.map(extraOf)),
   };
   mkdirSync(dirname(sizesFile), { recursive: true });
   writeFileSync(sizesFile, `${JSON.stringify(sizes, null, 2)}\n`);
@@ -41,7 +61,8 @@ export function printSizes() {
   const sizes = JSON.parse(readFileSync(sizesFile, "utf8"));
   const kb = (/** @type {number} */ bytes) => `${(bytes / 1000).toFixed(1).padStart(5)} kB`;
   note(`  ${kb(sizes.index)} brotli  index.js (${kb(sizes.assets).trim()}: assets.js and its worker)`);
-  for (const [name, { chunk, hosted }] of Object.entries(sizes.variants)) {
+  note(`  ${kb(sizes.extra)} brotli  extra.js: what is beside attention, when it is asked for`);
+  for (const [name, { chunk, hosted }] of Object.entries({ ...sizes.variants, ...sizes.extras })) {
     note(`  ${kb(chunk)} brotli  ${name}.js: glue and wasm inlined (${kb(hosted).trim()} as two files)`);
   }
 }

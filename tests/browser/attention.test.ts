@@ -2,6 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import { attend } from "../../web/src/api/attention.js";
+import { VARIANTS as MODULES } from "../../web/src/backends/wasm/inlined.js";
 import { WasmBackend } from "../../web/src/backends/wasm/wasm-backend.js";
 import { attention, createHeed, type HalfArray, type Heed, HeedError, type TensorLike } from "../../web/src/index.js";
 import { features } from "../../web/src/platform/features.js";
@@ -110,7 +111,15 @@ test("the page goes on while a long call computes", async () => {
 
 test("two threads are two workers that both compute, and give the bits of one", async () => {
   const choice = select(await features(), { variant: "auto", offload: true, importsMemory: null, ownWorkers: false });
-  const overrides = { workerUrl: null, workerFactory: null, compiled: null, cores: 2, offload: true, grain: null };
+  const overrides = {
+    workerUrl: null,
+    workerFactory: null,
+    compiled: null,
+    variants: MODULES,
+    cores: 2,
+    offload: true,
+    grain: null,
+  };
   const one = await WasmBackend.open(choice, { ...overrides, threads: 1 });
   const two = await WasmBackend.open(choice, { ...overrides, threads: 2 });
   const [query, key, value] = LONG;

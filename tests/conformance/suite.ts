@@ -1,4 +1,4 @@
-// The conformance tests of one engine, which must be of the kind that it says: every covered case, sync and async. Run in
+// The conformance tests of one engine, which must be of the kind that it says: every covered case, sync and async, and all of linear attention and rotary embedding. Run in
 // Node and in Chromium alike.
 
 import { folder, required, set } from "virtual:conformance";
@@ -6,13 +6,14 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Heed } from "../../web/src/index.js";
 import type { EngineKind } from "../support/engines.js";
 import { ATTENTION_CASES, attentionCases, callOf, firstDifference, whyNot } from "./onnx.js";
+import { EXTRA_CASES, extraCases, linearCaseOf, ropeCaseOf } from "./onnx-extra.js";
 
 export function conformanceSuite(name: string, open: () => Promise<Heed>, kind: EngineKind): void {
   describe(name, () => {
     if (set === null) {
       test("sees ONNX's cases where they are demanded", () => {
         console.warn(
-          `conformance: ${ATTENTION_CASES} attention cases of ONNX's could not be seen: no ${folder} (HEED_CONFORMANCE names it)`,
+          `conformance: ${ATTENTION_CASES} attention cases and ${EXTRA_CASES.LinearAttention + EXTRA_CASES.RotaryEmbedding} others of ONNX's could not be seen: no ${folder} (HEED_CONFORMANCE names it)`,
         );
         expect(required, `HEED_CONFORMANCE_REQUIRED is 1 and ${folder} is missing`).toBe(false);
       });
@@ -36,6 +37,21 @@ export function conformanceSuite(name: string, open: () => Promise<Heed>, kind: 
         if (weights !== null) expect(firstDifference("weights", got.weights, weights, present)).toBeNull();
         if (scores !== null) expect(firstDifference("scores", got.scores, scores, present)).toBeNull();
       }
+    });
+    test("sees all cases of linear attention and rotary embedding", () => {
+      for (const op of ["LinearAttention", "RotaryEmbedding"] as const) {
+        expect(extraCases(present, op).length).toBe(EXTRA_CASES[op]);
+      }
+    });
+    test.each(extraCases(present, "LinearAttention"))("$name", async (one) => {
+      const { tensors, options, output, state } = linearCaseOf(one, present);
+      const got = await heed.linearAttention(...tensors, { ...options, keep: false });
+      expect(firstDifference("output", got.output, output, present)).toBeNull();
+      expect(firstDifference("state", got.state, state, present)).toBeNull();
+    });
+    test.each(extraCases(present, "RotaryEmbedding"))("$name", async (one) => {
+      const { x, options, output } = ropeCaseOf(one, present);
+      expect(firstDifference("output", await heed.rope(x, { ...options, keep: false }), output, present)).toBeNull();
     });
   });
 }

@@ -1,11 +1,6 @@
 #include "conformance_cases.hpp"
 
 #include <array>
-#include <catch_amalgamated.hpp>
-#include <cstdlib>
-#include <cstring>
-#include <fstream>
-#include <nlohmann/json.hpp>
 
 #include "half.hpp"
 #include "reference/numbers.hpp"
@@ -13,15 +8,8 @@
 namespace heed::testing {
 namespace {
 
-using Json = nlohmann::json;
-using Bytes = std::vector<char>;
-
 /// The formal order of ONNX's inputs.
 enum Input : std::uint8_t { kQuery, kKey, kValue, kMask, kPastKey, kPastValue, kKeyLengths };
-
-const Json kAbsent;
-
-const Json& item(const Json& list, std::size_t at) { return at < list.size() ? list[at] : kAbsent; }
 
 bool is_half(const Json& tensor) { return tensor["dtype"] == "float16"; }
 bool is_float(const Json& tensor) { return tensor["dtype"] == "float32" || is_half(tensor); }
@@ -46,24 +34,6 @@ std::string find_obstacle(const Json& one) {
     if (!inputs[at].is_null()) return "input " + inputs[at]["name"].get<std::string>();
   }
   return "";
-}
-
-/// A packed [B, L, H * D] or plain [B, H, L, D] tensor; masks of any rank broadcast from the right.
-template <typename T>
-Owned<T> read_tensor(const Json& tensor, const Bytes& bytes, Index heads) {
-  const auto given = tensor["shape"].get<std::vector<Index>>();
-  Owned<T> made;
-  if (heads > 0) {
-    made = allocate<T>({given[0], heads, given[1], given[2] / heads}, Layout::bnhd, T{});
-  } else {
-    Shape shape{1, 1, 1, 1};
-    std::ranges::copy(given, shape.end() - static_cast<std::ptrdiff_t>(given.size()));
-    made = allocate<T>(shape, Layout::bhnd, T{});
-  }
-  const auto length = tensor["length"].get<std::size_t>();
-  REQUIRE(length == sizeof(T) * (made.numbers.size() - 1));
-  std::memcpy(made.numbers.data(), bytes.data() + tensor["offset"].get<std::size_t>(), length);
-  return made;
 }
 
 /// Of either precision, in single.
@@ -96,10 +66,8 @@ void read_lengths(const Json& inputs, const Bytes& bytes, Index past, AttentionT
   const Index queries = tensors.query.view.shape[2];
   tensors.query_offsets.assign(static_cast<std::size_t>(batch), static_cast<std::int32_t>(past));
   if (const Json& given = item(inputs, kKeyLengths); !given.is_null()) {
-    REQUIRE(given["dtype"] == "int64");
-    std::vector<std::int64_t> lengths(static_cast<std::size_t>(batch));
-    REQUIRE(given["length"].get<std::size_t>() == 8 * lengths.size());
-    std::memcpy(lengths.data(), bytes.data() + given["offset"].get<std::size_t>(), 8 * lengths.size());
+    const std::vector<std::int64_t> lengths = read_integers(given, bytes);
+    REQUIRE(lengths.size() == static_cast<std::size_t>(batch));
     for (std::size_t b = 0; b < lengths.size(); ++b) {
       tensors.key_lengths.push_back(static_cast<std::int32_t>(lengths[b]));
       tensors.query_offsets[b] = static_cast<std::int32_t>(lengths[b] - queries);
@@ -173,28 +141,14 @@ ConformanceCase read_case(const Json& one, const Bytes& bytes) {
   return made;
 }
 
-std::string folder() {
-  const char* const given = std::getenv("HEED_CONFORMANCE");
-  return std::string(given == nullptr ? HEED_TEST_CONFORMANCE : given) + "/onnx/";
-}
-
 }  // namespace
 
-std::optional<ConformanceSet> read_conformance_cases() {
-  std::ifstream index(folder() + "cases.json");
-  std::ifstream numbers(folder() + "cases.bin", std::ios::binary);
-  if (!index || !numbers) return std::nullopt;
-  const Json json = Json::parse(index);
-  const Bytes bytes((std::istreambuf_iterator<char>(numbers)), std::istreambuf_iterator<char>());
-  REQUIRE(bytes.size() == json["bin_bytes"].get<std::size_t>());
-
-  ConformanceSet set;
-  set.relative_tolerance = json["tolerance"]["rtol"].get<double>();
-  set.absolute_tolerance = json["tolerance"]["atol"].get<double>();
-  for (const Json& one : json["cases"]) {
-    if (one["op"] == "Attention") set.cases.push_back(read_case(one, bytes));
+std::vector<ConformanceCase> read_conformance_cases(const ConformanceFile& file) {
+  std::vector<ConformanceCase> cases;
+  for (const Json& one : file.index["cases"]) {
+    if (one["op"] == "Attention") cases.push_back(read_case(one, file.bytes));
   }
-  return set;
+  return cases;
 }
 
 }  // namespace heed::testing

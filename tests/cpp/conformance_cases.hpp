@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "attention_case.hpp"
+#include "conformance_file.hpp"
 
 namespace heed::testing {
 
@@ -21,13 +22,6 @@ struct ConformanceCase {
   std::optional<Owned<float>> present_key, present_value;
 };
 
-struct ConformanceSet {
-  std::vector<ConformanceCase> cases;
-  double relative_tolerance = 0.0;
-  double absolute_tolerance = 0.0;
-};
-
-/// Nothing where the folder is missing: HEED_CONFORMANCE, or ../shared/conformance beside the repository.
-std::optional<ConformanceSet> read_conformance_cases();
+std::vector<ConformanceCase> read_conformance_cases(const ConformanceFile& file);
 
 }  // namespace heed::testing

@@ -33,7 +33,8 @@ export interface Case {
 }
 
 /** Options that both the engine and the reference take, in plain data. */
-export type CaseOptions = Omit<AttentionOptions, "mask" | "bias" | "score"> & {
+export type CaseOptions = Omit<AttentionOptions, "mask" | "bias" | "score" | "alibiSlopes"> & {
+  readonly alibiSlopes?: ArrayLike<number> | undefined;
   readonly score?: PlainDataScore;
   readonly mask?: MaskLike;
   readonly bias?: TensorLike;

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { attend, attendSync } from "../../web/src/api/attention.js";
 import { readAttentionOptions } from "../../web/src/api/read-options.js";
 import { validateAttention } from "../../web/src/api/validate.js";
-import { jobOf } from "../../web/src/backends/wasm/job.js";
+import { attentionJob } from "../../web/src/backends/wasm/attention-job.js";
 import { cutCall, type Grain, type Range } from "../../web/src/backends/wasm/slices.js";
 import type { WasmBackend } from "../../web/src/backends/wasm/wasm-backend.js";
 import { type AttentionOptions, createHeed, type ReturnOptions, type TensorLike } from "../../web/src/index.js";
@@ -76,7 +76,7 @@ const tensor = (...shape: number[]): TensorLike => ({ data: random.floats(shape.
 describe("slices", () => {
   const callOf = (query: TensorLike, key: TensorLike, options: AttentionOptions = {}): Int32Array => {
     const read = readAttentionOptions("test", options);
-    return jobOf(validateAttention("test", null, { query, key, value: key }, read).problem).call;
+    return attentionJob(validateAttention("test", null, { query, key, value: key }, read).problem).call;
   };
   const covered = (times: Map<string, number>, [a, b, c]: readonly Range[]): void => {
     if (a === undefined || b === undefined || c === undefined) return;

@@ -3,6 +3,13 @@
 import { attend, attendSync } from "./api/attention.js";
 import { asyncStep, step } from "./api/door.js";
 import { HeedError } from "./api/errors.js";
+import type {
+  LinearOptions,
+  LinearResult,
+  RelativeKeysOptions,
+  RelativeValuesOptions,
+  RopeOptions,
+} from "./api/extra/options.js";
 import type { Capabilities, Heed } from "./api/heed.js";
 import { product, readShape, readTensorData } from "./api/operands.js";
 import {
@@ -14,12 +21,14 @@ import {
 } from "./api/options.js";
 import { type ReadCreateOptions, readCreateOptions } from "./api/read-create-options.js";
 import { readChoice, readRecord } from "./api/read-values.js";
-import type { AnyAttentionResult, AttentionResult, NoOptions } from "./api/results.js";
-import { Tensor } from "./api/tensor.js";
+import type { AnyAttentionResult, AttentionResult, NoOptions, Returned } from "./api/results.js";
+import { type ArrayTensor, Tensor } from "./api/tensor.js";
 import type { HalfArray } from "./api/typed-array.js";
 import type { Backend, MemoryReport } from "./backends/backend.js";
 import { compileOverride, importsMemory } from "./backends/wasm/binary.js";
+import { VARIANTS } from "./backends/wasm/inlined.js";
 import { WasmBackend } from "./backends/wasm/wasm-backend.js";
+import { LazyExtra } from "./lazy-extra.js";
 import { DISPOSE } from "./memory/disposable.js";
 import { type Features, features } from "./platform/features.js";
 import { autoThreads, select } from "./platform/select.js";
@@ -44,26 +53,19 @@ export async function openEngine(read: ReadCreateOptions, found: Features): Prom
     throw new HeedError("unsupported", `createHeed: heed cannot run here: ${choice.reasons.join("; ")}`);
   }
   const threads = read.threads === "auto" ? autoThreads(found.cores) : read.threads;
-  return new Engine(
-    await WasmBackend.open(choice, {
-      workerUrl,
-      workerFactory,
-      compiled,
-      threads,
-      cores: found.cores,
-      offload: read.offload,
-      grain: null,
-    }),
-    found,
-  );
+  const overrides = { workerUrl, workerFactory, threads, cores: found.cores, offload: read.offload, grain: null };
+  const backend = await WasmBackend.open(choice, { ...overrides, compiled, variants: VARIANTS });
+  return new Engine(backend, new LazyExtra(backend, choice, overrides), found);
 }
 
 class Engine implements Heed {
   readonly #backend: Backend;
+  readonly #extra: LazyExtra;
   readonly #features: Features;
 
-  constructor(backend: Backend, found: Features) {
+  constructor(backend: Backend, extra: LazyExtra, found: Features) {
     this.#backend = backend;
+    this.#extra = extra;
     this.#features = found;
   }
 
@@ -92,6 +94,39 @@ class Engine implements Heed {
     return attendSync(this.#backend, { query, key, value }, options);
   }
 
+  rope<const O extends RopeOptions = NoOptions>(x: TensorInput, options?: O): Promise<Returned<O>>;
+  rope(x: unknown, options?: unknown): Promise<Tensor | ArrayTensor> {
+    return this.#extra.run("rope", { tensors: [x], options });
+  }
+
+  linearAttention<const O extends LinearOptions>(
+    query: TensorInput,
+    key: TensorInput,
+    value: TensorInput,
+    options: O,
+  ): Promise<LinearResult<O>>;
+  linearAttention(query: unknown, key: unknown, value: unknown, options: unknown): Promise<unknown> {
+    return this.#extra.run("linearAttention", { tensors: [query, key, value], options });
+  }
+
+  relativeKeys<const O extends RelativeKeysOptions = NoOptions>(
+    q: TensorInput,
+    table: TensorInput,
+    options?: O,
+  ): Promise<Returned<O>>;
+  relativeKeys(q: unknown, table: unknown, options?: unknown): Promise<Tensor | ArrayTensor> {
+    return this.#extra.run("relativeKeys", { tensors: [q, table], options });
+  }
+
+  relativeValues<const O extends RelativeValuesOptions = NoOptions>(
+    weights: TensorInput,
+    table: TensorInput,
+    options?: O,
+  ): Promise<Returned<O>>;
+  relativeValues(weights: unknown, table: unknown, options?: unknown): Promise<Tensor | ArrayTensor> {
+    return this.#extra.run("relativeValues", { tensors: [weights, table], options });
+  }
+
   tensor(data: Float32Array | HalfArray | Uint16Array, shape: readonly number[], options?: TensorOptions): Tensor {
     const { numbers, sizes } = step("option", "tensor: reading its arguments", () => {
       const { dtype } = readRecord("tensor", "options", options, TENSOR_OPTIONS);
@@ -116,6 +151,7 @@ class Engine implements Heed {
   }
 
   dispose(): void {
+    this.#extra.dispose();
     this.#backend.dispose();
   }
 

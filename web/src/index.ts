@@ -2,6 +2,14 @@
 
 export type { HeedErrorCode } from "./api/errors.js";
 export { HeedError } from "./api/errors.js";
+export type {
+  LinearOptions,
+  LinearResult,
+  RelativeKeysOptions,
+  RelativeValuesOptions,
+  RopeOptions,
+  RopeScaling,
+} from "./api/extra/options.js";
 export type { Capabilities, Heed, MemoryReport } from "./api/heed.js";
 export type {
   AttentionOptions,
@@ -21,8 +29,12 @@ export type {
   TensorOptions,
   WasmOverrides,
 } from "./api/options.js";
+export { alibiSlopes } from "./api/positions/alibi.js";
+export { type LearnedOptions, learnedPositions } from "./api/positions/learned.js";
+export { type RelativeBiasOptions, relativeBias } from "./api/positions/relative-bias.js";
+export { type SinusoidalOptions, sinusoidal } from "./api/positions/sinusoidal.js";
 export type { AttentionResult } from "./api/results.js";
 export type { ArrayTensor, Tensor } from "./api/tensor.js";
 export type { HalfArray } from "./api/typed-array.js";
 export { createHeed } from "./engine.js";
-export { attention } from "./shared-engine.js";
+export { attention, linearAttention, relativeKeys, relativeValues, rope } from "./shared-engine.js";

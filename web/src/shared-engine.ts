@@ -1,11 +1,19 @@
-// `attention` on its own: one engine for everybody who wants no engine of their own, made at the first call.
+// `attention` and the others on their own: one engine for everybody who wants no engine of their own, made at the first call.
 
 import { check } from "./api/attention.js";
 import { copyOperand, copyOptions } from "./api/copies.js";
-import { step } from "./api/door.js";
+import { detach } from "./api/detach.js";
+import { asyncStep, step } from "./api/door.js";
+import type {
+  LinearOptions,
+  LinearResult,
+  RelativeKeysOptions,
+  RelativeValuesOptions,
+  RopeOptions,
+} from "./api/extra/options.js";
 import type { Heed } from "./api/heed.js";
 import type { AttentionOptions, TensorInput } from "./api/options.js";
-import type { AttentionResult, NoOptions } from "./api/results.js";
+import type { AttentionResult, NoOptions, Returned } from "./api/results.js";
 import { createHeed } from "./engine.js";
 
 let engine: Heed | undefined;
@@ -30,6 +38,53 @@ export async function attention<const O extends AttentionOptions = NoOptions>(
   const heed = await openShared();
   // The copies say what the caller's arguments said, types included.
   return Reflect.apply(heed.attention, heed, [copies.query, copies.key, copies.value, copies.options]);
+}
+
+/** `heed.rope` of a shared engine with default options. */
+export function rope<const O extends RopeOptions = NoOptions>(x: TensorInput, options?: O): Promise<Returned<O>> {
+  return byName("rope", [x], options);
+}
+
+/** `heed.linearAttention` of a shared engine with default options. */
+export function linearAttention<const O extends LinearOptions>(
+  query: TensorInput,
+  key: TensorInput,
+  value: TensorInput,
+  options: O,
+): Promise<LinearResult<O>> {
+  return byName("linearAttention", [query, key, value], options);
+}
+
+/** `heed.relativeKeys` of a shared engine with default options. */
+export function relativeKeys<const O extends RelativeKeysOptions = NoOptions>(
+  q: TensorInput,
+  table: TensorInput,
+  options?: O,
+): Promise<Returned<O>> {
+  return byName("relativeKeys", [q, table], options);
+}
+
+/** `heed.relativeValues` of a shared engine with default options. */
+export function relativeValues<const O extends RelativeValuesOptions = NoOptions>(
+  weights: TensorInput,
+  table: TensorInput,
+  options?: O,
+): Promise<Returned<O>> {
+  return byName("relativeValues", [weights, table], options);
+}
+
+/** Arguments are read before this returns: copied where there is no engine yet that they could be read by. */
+async function byName<R>(
+  operation: "rope" | "linearAttention" | "relativeKeys" | "relativeValues",
+  tensors: readonly unknown[],
+  options: unknown,
+): Promise<R> {
+  if (engine !== undefined) return Reflect.apply(engine[operation], engine, [...tensors, options]);
+  const copies = await asyncStep("option", `${operation}: reading its arguments`, () => {
+    return detach(operation, null, { tensors, options });
+  });
+  const heed = await openShared();
+  return Reflect.apply(heed[operation], heed, [...copies.tensors, copies.options]);
 }
 
 async function openShared(): Promise<Heed> {

@@ -4,10 +4,14 @@
 #include <vector>
 
 #include "kernels/attention_block.hpp"
+#include "kernels/extra_table.hpp"
 
 namespace heed::kernels {
 
 /// Every instance that this machine can run, the fastest first. Never empty.
 const std::vector<const AttentionKernels*>& runnable_kernels();
+
+/// The same of the kernels beside attention.
+const std::vector<const ExtraKernels*>& runnable_extra_kernels();
 
 }  // namespace heed::kernels

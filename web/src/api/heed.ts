@@ -2,8 +2,15 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 
 import type { MemoryReport } from "../backends/backend.js";
+import type {
+  LinearOptions,
+  LinearResult,
+  RelativeKeysOptions,
+  RelativeValuesOptions,
+  RopeOptions,
+} from "./extra/options.js";
 import type { AttentionOptions, TensorInput, TensorOptions } from "./options.js";
-import type { AttentionResult, NoOptions } from "./results.js";
+import type { AttentionResult, NoOptions, Returned } from "./results.js";
 import type { Tensor } from "./tensor.js";
 import type { HalfArray } from "./typed-array.js";
 
@@ -53,6 +60,43 @@ export interface Heed {
     value: TensorInput,
     options?: O,
   ): AttentionResult<O>;
+
+  /**
+   * Turns the pairs of numbers of x by angles that grow with their position (rotary embedding). x and the result are
+   * [B, H, L, D], or as `layout` says. Loaded at its first call. Rejects with a HeedError.
+   */
+  rope<const O extends RopeOptions = NoOptions>(x: TensorInput, options?: O): Promise<Returned<O>>;
+
+  /**
+   * Attention by a state matrix that keys and values are written to, one token after the other: time grows with the length,
+   * memory does not. Shapes as of `attention`. Loaded at its first call. Rejects with a HeedError.
+   */
+  linearAttention<const O extends LinearOptions>(
+    query: TensorInput,
+    key: TensorInput,
+    value: TensorInput,
+    options: O,
+  ): Promise<LinearResult<O>>;
+
+  /**
+   * Shaw's relative keys: scale * q . table[clip(key - query)], a bias for `attention`, [B, H, L, S] with the leading axes that q
+   * has. The table is [2 k + 1, D]: its middle row is that of the query's own place.
+   */
+  relativeKeys<const O extends RelativeKeysOptions = NoOptions>(
+    q: TensorInput,
+    table: TensorInput,
+    options?: O,
+  ): Promise<Returned<O>>;
+
+  /**
+   * Shaw's relative values: the sum over keys of weight * table[clip(key - query)], to be added to attention's output. Weights are
+   * those that `attention` returns, the table is [2 k + 1, E], the result [B, H, L, E] with the weights' leading axes.
+   */
+  relativeValues<const O extends RelativeValuesOptions = NoOptions>(
+    weights: TensorInput,
+    table: TensorInput,
+    options?: O,
+  ): Promise<Returned<O>>;
 
   /** Copies values into the engine, for use in many calls. A Uint16Array holds the bits of halves, for dtype "f16". */
   tensor(data: Float32Array | HalfArray | Uint16Array, shape: readonly number[], options?: TensorOptions): Tensor;

@@ -121,7 +121,7 @@ export interface AttentionOptions {
   /** The same of the keys: [0, ..., S]. Default cuSeqlensQ. */
   readonly cuSeqlensK?: ArrayLike<number> | undefined;
   /** One a query head: adds -slope * |position - key| to the scores. */
-  readonly alibiSlopes?: ArrayLike<number> | undefined;
+  readonly alibiSlopes?: ArrayLike<number> | { readonly data: ArrayLike<number> } | undefined;
   /** One a query head: a logit that joins the denominator only. */
   readonly sinks?: ArrayLike<number> | undefined;
   /** Each weight becomes 0 with probability p and is else divided by 1 - p; which, follows from the seed, a whole number of 32 bits. */

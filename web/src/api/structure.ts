@@ -3,6 +3,7 @@
 import type { AttentionStructure, Dims4 } from "../backends/backend.js";
 import { showShape, showValue } from "./describe.js";
 import { HeedError } from "./errors.js";
+import { isRecord } from "./read-values.js";
 import { readSequences } from "./sequences.js";
 import { numbersOf } from "./typed-array.js";
 
@@ -100,7 +101,8 @@ function readPerHead(
   isGood: (number: number) => boolean,
 ): Float32Array<ArrayBuffer> | null {
   if (value === undefined) return null;
-  const numbers = numbersOf(value);
+  // As alibiSlopes() gives them, too.
+  const numbers = numbersOf(isRecord(value) && "data" in value ? value["data"] : value);
   if (numbers === null || numbers.length !== heads || !numbers.every((number) => isGood(Math.fround(number)))) {
     throw new HeedError(
       "option",

@@ -1,9 +1,12 @@
 // heed/reference: attention in double precision, straight from its formulae, for tests. Slow, and shares no code with the engine.
 
+import { at, type Dims, fromHeads, type Heads, toHeads } from "./heads.js";
 import { normalize, type ReferenceNormalizer } from "./normalizers.js";
 import { defaultScale, pairScore, type ReferenceScore } from "./scores.js";
 
+export { type LinearReferenceOptions, linearAttention } from "./linear-attention.js";
 export type { ReferenceNormalizer } from "./normalizers.js";
+export { type RopeReferenceOptions, rope } from "./rope.js";
 export type { ReferenceParameter, ReferenceScore } from "./scores.js";
 
 /** A dense row-major array and its shape, as `heed` takes them; double precision is welcome. */
@@ -144,14 +147,6 @@ export function attention(
   };
 }
 
-type Dims = readonly [number, number, number, number];
-
-/** A tensor in [batch, heads, length, dim]. */
-interface Heads {
-  readonly data: ArrayLike<number>;
-  readonly shape: Dims;
-}
-
 /** What the weight of key j in a row is multiplied with; rows count the queries of all heads and batch entries. */
 function dropoutOf(dropout: ReferenceOptions["dropout"]): (row: number, j: number) => number {
   const p = Math.fround(dropout?.p ?? 0);
@@ -242,43 +237,4 @@ function broadcastIndex(shape: readonly number[], position: Dims, keys: number):
 
 function rowOf(tensor: Heads, row: readonly [number, number, number]): number[] {
   return Array.from({ length: tensor.shape[3] }, (_, d) => at(tensor, [...row, d]));
-}
-
-function at({ data, shape }: Heads, [b, h, l, d]: Dims): number {
-  return data[((b * shape[1] + h) * shape[2] + l) * shape[3] + d] ?? Number.NaN;
-}
-
-/** Copies any layout into [batch, heads, length, dim]. */
-function toHeads(tensor: ReferenceTensor, layout: string, heads: number | undefined): Heads {
-  const { data, shape } = tensor;
-  const [a = 0, b = 0, c = 0, d = 0] = shape;
-  if (layout === "packed") {
-    if (heads === undefined || shape.length !== 3) throw new RangeError("packed needs rank 3 and heads");
-    return swapped(data, [a, b, heads, c / heads]);
-  }
-  if (shape.length === 2) return { data, shape: [1, 1, a, b] };
-  const full: Dims = shape.length === 3 ? [1, a, b, c] : [a, b, c, d];
-  return layout === "bnhd" ? swapped(data, full) : { data, shape: full };
-}
-
-/** [batch, heads, length, dim] -> the caller's layout and rank. */
-function fromHeads(data: Float64Array, shape: Dims, layout: string, rank: number): ReferenceResultTensor {
-  const [b, h, l, d] = shape;
-  if (layout === "packed") return { data: swapped(data, shape).data, shape: [b, l, h * d] };
-  if (layout === "bhnd" || rank === 2) return { data, shape: shape.slice(4 - rank) };
-  return { data: swapped(data, shape).data, shape: [b, l, h, d].slice(4 - rank) };
-}
-
-/** Exchanges the two middle axes. */
-function swapped(data: ArrayLike<number>, [a, b, c, d]: Dims): { data: Float64Array; shape: Dims } {
-  const result = new Float64Array(a * b * c * d);
-  let target = 0;
-  for (let i = 0; i < a; i++) {
-    for (let k = 0; k < c; k++) {
-      for (let j = 0; j < b; j++) {
-        for (let l = 0; l < d; l++) result[target++] = data[((i * b + j) * c + k) * d + l] ?? Number.NaN;
-      }
-    }
-  }
-  return { data: result, shape: [a, c, b, d] };
 }

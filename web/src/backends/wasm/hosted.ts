@@ -3,14 +3,13 @@
 
 import { workerKind } from "../../platform/features.js";
 import { currentHost } from "../../platform/host.js";
-import type { VariantName } from "../../platform/select.js";
 import { type AnyWorker, fileWorker } from "./any-worker.js";
-import type { Variant } from "./variants.js";
+import type { VariantTable } from "./variants.js";
 
 /** `import.meta.url`, which the build writes in its place when all is bundled: before, it would inline the files itself. */
 declare const HEED_MODULE_URL: string;
 
-export const VARIANTS: Readonly<Record<VariantName, () => Promise<Variant>>> = {
+export const VARIANTS: VariantTable = {
   "wasm-simd": async () => ({
     ...(await import("./generated/glue/wasm-simd.js")),
     binary: new URL("./assets/wasm-simd.wasm", HEED_MODULE_URL),
@@ -26,6 +25,25 @@ export const VARIANTS: Readonly<Record<VariantName, () => Promise<Variant>>> = {
   "wasm-relaxed-threads": async () => ({
     ...(await import("./generated/glue/wasm-relaxed-threads.js")),
     binary: new URL("./assets/wasm-relaxed-threads.wasm", HEED_MODULE_URL),
+  }),
+};
+
+export const EXTRA_VARIANTS: VariantTable = {
+  "wasm-simd": async () => ({
+    ...(await import("./generated/glue/wasm-simd-extra.js")),
+    binary: new URL("./assets/wasm-simd-extra.wasm", HEED_MODULE_URL),
+  }),
+  "wasm-relaxed": async () => ({
+    ...(await import("./generated/glue/wasm-relaxed-extra.js")),
+    binary: new URL("./assets/wasm-relaxed-extra.wasm", HEED_MODULE_URL),
+  }),
+  "wasm-simd-threads": async () => ({
+    ...(await import("./generated/glue/wasm-simd-threads-extra.js")),
+    binary: new URL("./assets/wasm-simd-threads-extra.wasm", HEED_MODULE_URL),
+  }),
+  "wasm-relaxed-threads": async () => ({
+    ...(await import("./generated/glue/wasm-relaxed-threads-extra.js")),
+    binary: new URL("./assets/wasm-relaxed-threads-extra.wasm", HEED_MODULE_URL),
   }),
 };
 

@@ -4,13 +4,21 @@
 import type { VariantName } from "../../platform/select.js";
 import { type AnyWorker, scriptWorker } from "./any-worker.js";
 import { workerSource } from "./generated/worker-source.js";
-import type { Variant } from "./variants.js";
+import type { Variant, VariantTable } from "./variants.js";
 
 export const VARIANTS: Readonly<Record<VariantName, () => Promise<Variant & { readonly binary: string }>>> = {
   "wasm-simd": () => import("./generated/wasm-simd.js"),
   "wasm-relaxed": () => import("./generated/wasm-relaxed.js"),
   "wasm-simd-threads": () => import("./generated/wasm-simd-threads.js"),
   "wasm-relaxed-threads": () => import("./generated/wasm-relaxed-threads.js"),
+};
+
+/** What is beside attention, modules of their own. */
+export const EXTRA_VARIANTS: VariantTable = {
+  "wasm-simd": () => import("./generated/wasm-simd-extra.js"),
+  "wasm-relaxed": () => import("./generated/wasm-relaxed-extra.js"),
+  "wasm-simd-threads": () => import("./generated/wasm-simd-threads-extra.js"),
+  "wasm-relaxed-threads": () => import("./generated/wasm-relaxed-threads-extra.js"),
 };
 
 export function ownWorker(): AnyWorker {

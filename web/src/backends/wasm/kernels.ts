@@ -7,6 +7,9 @@ import { ATTENTION_CALL } from "./generated/attention-call.js";
 import { type Job, type OutputPart, writeCall, writeInputs } from "./job.js";
 import type { FrontModule } from "./variants.js";
 
+/** Of any call: anything but 0, written while it runs, aborts it. */
+const STOP_WORD = ATTENTION_CALL.stop;
+
 /** The code of each status that C++ returns, by number. */
 const CODES: readonly (HeedErrorCode | null)[] = [null, "shape", "option", "memory", "unsupported", "aborted"];
 
@@ -43,7 +46,7 @@ export class Kernels {
   /** Takes a block and writes the job into it. */
   place(job: Job): Block {
     const block = this.arena.take(job.bytes);
-    writeCall(job, this.heap.words(block.address, ATTENTION_CALL.words), block.address);
+    writeCall(job, this.heap.words(block.address, job.call.length), block.address);
     if (job.inputs.length > 0) writeInputs(job, this.heap.bytes(block.address, job.inputBytes));
     return block;
   }
@@ -53,7 +56,7 @@ export class Kernels {
     this.#assertUsable();
     const block = this.place(job);
     try {
-      this.#run(block);
+      this.#run(block, job.operation);
     } catch (error) {
       this.arena.give(block);
       throw error;
@@ -70,7 +73,7 @@ export class Kernels {
   computeIn(block: Block, call: Int32Array): void {
     this.#assertUsable();
     this.heap.words(block.address, ATTENTION_CALL.words).set(call);
-    this.#run(block);
+    this.#run(block, "attention");
   }
 
   /** What a computed block holds. */
@@ -84,7 +87,7 @@ export class Kernels {
 
   /** Has the call in this block end early, whoever computes it. */
   stop(block: Block): void {
-    Atomics.store(this.heap.words(block.address, ATTENTION_CALL.words), ATTENTION_CALL.stop, 1);
+    Atomics.store(this.heap.words(block.address, 1), STOP_WORD, 1);
   }
 
   /** Tasks that a worker of the pool has run so far; undefined in a build without one. For tests. */
@@ -136,8 +139,8 @@ export class Kernels {
       throw new HeedError("device-lost", "heed: the engine's instance is lost; the next async call makes another");
   }
 
-  #run(block: Block): void {
-    const status = this.#call(block.address);
+  #run(block: Block, operation: string): void {
+    const status = this.#call(block.address, operation);
     if (status !== 0) throwStatus(status, this.statusMessage());
   }
 
@@ -147,13 +150,13 @@ export class Kernels {
   }
 
   /** A trap inside the module must not leave as a bare RuntimeError. */
-  #call(address: number): number {
+  #call(address: number, operation: string): number {
     try {
-      return this.#raw.attention(address);
+      return this.#raw.run(address);
     } catch (cause) {
       // Its stack is where the trap left it, and its memory in doubt.
       this.abandon();
-      throw new HeedError("memory", `attention: the kernel trapped: ${causeText(cause)}`, { cause });
+      throw new HeedError("memory", `${operation}: the kernel trapped: ${causeText(cause)}`, { cause });
     }
   }
 }

@@ -3,17 +3,20 @@
 import { causeText, HeedError } from "../../api/errors.js";
 import type { VariantName } from "../../platform/select.js";
 import { compileBinary } from "./binary.js";
-import { VARIANTS } from "./inlined.js";
 import { Kernels } from "./kernels.js";
-import type { GlueOptions, Variant } from "./variants.js";
+import type { GlueOptions, Variant, VariantTable } from "./variants.js";
 
 /** Ceilings for a shared memory, in pages of 64 KiB: phones refuse to reserve 2 GiB of addresses, and get less. */
 const SHARED_CEILINGS = [32768, 16384, 4096];
 
 /** The caller's compiled module stands in for the package's binary where there is one. */
-export async function loadKernels(name: VariantName, override: WebAssembly.Module | null): Promise<Kernels> {
+export async function loadKernels(
+  variants: VariantTable,
+  name: VariantName,
+  override: WebAssembly.Module | null,
+): Promise<Kernels> {
   try {
-    const variant = await VARIANTS[name]();
+    const variant = await variants[name]();
     const compiled = override ?? (await compileBinary(variant.binary, name));
     return await instantiate(variant, compiled);
   } catch (cause) {

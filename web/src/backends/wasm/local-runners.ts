@@ -5,7 +5,7 @@ import { nextTurn } from "../../platform/turn.js";
 import type { Job } from "./job.js";
 import type { Finished, Kernels } from "./kernels.js";
 import type { Runner } from "./runner.js";
-import { cutCall, type Grain, sliceCall } from "./slices.js";
+import { type Grain, sliceCall, slicesOf } from "./slices.js";
 
 /** Slices of about a millisecond. */
 const GRAIN: Grain = { least: 2 ** 24, most: 2 ** 25, count: 1, upTo: Number.POSITIVE_INFINITY };
@@ -54,7 +54,7 @@ export class SlicedRunner extends LocalRunner {
   }
 
   async run(job: Job): Promise<Finished> {
-    const slices = cutCall(job.call, this.#grain);
+    const slices = slicesOf(job, this.#grain);
     if (slices.length === 1) return this.kernels.compute(job);
     this.#isStopped = false;
     const block = this.kernels.place(job);

@@ -2,16 +2,7 @@
 // known here: see private-runner.ts.
 
 import { HeedError } from "../../api/errors.js";
-import {
-  aligned,
-  type InputPart,
-  type Job,
-  type OutputPart,
-  outputsOf,
-  relativeWords,
-  writeCall,
-  writeInputs,
-} from "./job.js";
+import { aligned, type InputPart, type Job, type OutputPart, relativeWords, writeCall, writeInputs } from "./job.js";
 import type { Kernels } from "./kernels.js";
 import type { BlockMessage, PieceUse } from "./protocol.js";
 import type { WasmResident } from "./residents.js";
@@ -95,8 +86,8 @@ export class WholePortion implements Portion {
 
   constructor(job: Job, residents: ResidentPieces) {
     this.#job = job;
-    this.#outputs = outputsOf(job);
-    this.#block = roomFor(job.inputBytes, () => {
+    this.#outputs = job.outputs;
+    this.#block = roomFor(job.operation, job.inputBytes, () => {
       const block = new ArrayBuffer(job.inputBytes);
       writeCall(job, new Int32Array(block, 0, job.call.length), 0);
       writeInputs(job, new Uint8Array(block));
@@ -137,8 +128,8 @@ export class SlicedJob {
   constructor(job: Job, slices: readonly Slice[], residents: ResidentPieces) {
     this.#job = job;
     this.#residents = residents;
-    this.results = roomFor(job.bytes - job.inputBytes, () => {
-      return new Map(outputsOf(job).map((part) => [part, new Float32Array(part.elements)]));
+    this.results = roomFor(job.operation, job.bytes - job.inputBytes, () => {
+      return new Map(job.outputs.map((part) => [part, new Float32Array(part.elements)]));
     });
     const homes = homesOf(slices);
     this.portions = slices.map((slice, index) => this.#portionOf(slice, homes[index] ?? 0));
@@ -154,7 +145,7 @@ export class SlicedJob {
     const sliced = sliceCall(call, slice);
     const pieces = INPUT_VIEWS.filter((word) => isPresent(sliced, word)).map((word) => this.#piecePart(sliced, word));
     const numbers = this.#job.inputs.filter((part) => part.of === "numbers");
-    const outputs = outputsOf(this.#job).filter((part) => isPresent(sliced, part.word));
+    const outputs = this.#job.outputs.filter((part) => isPresent(sliced, part.word));
     return {
       home,
       pieces,
@@ -187,7 +178,7 @@ export class SlicedJob {
     const key = `${word}:${from}+${length}`;
     const known = this.#copies.get(key);
     if (known !== undefined) return known;
-    const { buffer } = roomFor(length, () => new Uint8Array(array.subarray(from, from + length)));
+    const { buffer } = roomFor(this.#job.operation, length, () => new Uint8Array(array.subarray(from, from + length)));
     const piece = {
       id: ++lastPiece,
       ofResident: false,
@@ -251,10 +242,10 @@ export function piecesFor(
   });
 }
 
-function roomFor<T>(bytes: number, make: () => T): T {
+function roomFor<T>(operation: string, bytes: number, make: () => T): T {
   try {
     return make();
   } catch (cause) {
-    throw new HeedError("memory", `attention: no room for a copy of ${bytes} bytes`, { cause });
+    throw new HeedError("memory", `${operation}: no room for a copy of ${bytes} bytes`, { cause });
   }
 }

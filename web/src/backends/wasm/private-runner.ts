@@ -9,7 +9,7 @@ import { type Piece, type Portion, piecesFor, ResidentPieces, SlicedJob, WholePo
 import { TRAPPED } from "./protocol.js";
 import type { WasmResident } from "./residents.js";
 import { type Runner, throwOutcome } from "./runner.js";
-import { cutCall, type Grain } from "./slices.js";
+import { type Grain, slicesOf } from "./slices.js";
 import { type WorkerLink, WorkerLost, type WorkerSource } from "./worker-link.js";
 
 /** A slice pays for its two messages with a tenth of a millisecond's work at least; at most a few, so that an abort need not wait. */
@@ -44,10 +44,13 @@ interface Member {
 
 /** Portions to be computed, dealt out to workers by their home. */
 class Deal {
+  /** The caller's function, for messages. */
+  readonly operation: string;
   #left: Portion[];
   readonly #workers: number;
 
-  constructor(portions: readonly Portion[], workers: number) {
+  constructor(portions: readonly Portion[], workers: number, operation: string) {
+    this.operation = operation;
     this.#left = [...portions];
     this.#workers = workers;
   }
@@ -119,15 +122,15 @@ export class PrivateRunner implements Runner {
   }
 
   async run(job: Job): Promise<Finished> {
-    const slices = cutCall(job.call, this.#overrides.grain ?? this.#grain());
+    const slices = slicesOf(job, this.#overrides.grain ?? this.#grain());
     if (slices.length === 1) {
       const whole = new WholePortion(job, this.#pieces);
-      await this.#compute([whole]);
+      await this.#compute([whole], job.operation);
       return finished(whole.results);
     }
     const sliced = new SlicedJob(job, slices, this.#pieces);
     try {
-      await this.#compute(sliced.portions);
+      await this.#compute(sliced.portions, job.operation);
       return finished(sliced.results);
     } finally {
       this.#forget(sliced.ownPieces);
@@ -163,9 +166,9 @@ export class PrivateRunner implements Runner {
   }
 
   /** Rejects when all that was sent is answered, so that the next call finds idle workers. */
-  async #compute(portions: readonly Portion[]): Promise<void> {
+  async #compute(portions: readonly Portion[], operation: string): Promise<void> {
     const losses = this.#losses;
-    const deal = new Deal(portions, this.threads);
+    const deal = new Deal(portions, this.threads, operation);
     this.#deal = deal;
     try {
       if (this.#ended > 0) await this.#restart();
@@ -177,7 +180,7 @@ export class PrivateRunner implements Runner {
     } catch (error) {
       // Not all of them are lost, and the next call is computed by the rest.
       if (error instanceof WorkerLost && this.#losses > losses && this.lost === null && !this.#disposed) {
-        throw new HeedError("device-lost", `attention: a worker that computed it is lost: ${error.message}`);
+        throw new HeedError("device-lost", `${operation}: a worker that computed it is lost: ${error.message}`);
       }
       throw error;
     } finally {
@@ -213,7 +216,7 @@ export class PrivateRunner implements Runner {
       throw new WorkerLost(done.message);
     }
     for (const id of done.refused) stored.delete(id);
-    throwOutcome(done);
+    throwOutcome(done, deal.operation);
     return done.outputs;
   }
 

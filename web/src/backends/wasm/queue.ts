@@ -33,7 +33,8 @@ export class SerialQueue {
     return this.#running === null;
   }
 
-  push<T>(task: Task<T>, signal: AbortSignal | null): Promise<T> {
+  /** `operation` is the caller's function, for messages. */
+  push<T>(task: Task<T>, signal: AbortSignal | null, operation = "attention"): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       const ticket: Ticket = { cancelled: false };
       let dropped = false;
@@ -48,7 +49,7 @@ export class SerialQueue {
       };
       const abort = (): void => {
         const cause = quietly((): unknown => signal?.reason);
-        stop(new HeedError("aborted", "attention: aborted by its signal", { cause }));
+        stop(new HeedError("aborted", `${operation}: aborted by its signal`, { cause }));
       };
       const entry: Entry = {
         start: async () => {
@@ -76,7 +77,7 @@ export class SerialQueue {
       try {
         signal?.addEventListener("abort", abort, { once: true });
       } catch (cause) {
-        stop(new HeedError("option", `attention: signal takes no listener: ${causeText(cause)}`, { cause }));
+        stop(new HeedError("option", `${operation}: signal takes no listener: ${causeText(cause)}`, { cause }));
       }
     });
   }

@@ -8,6 +8,7 @@ import { BlockingRunner, SlicedRunner } from "./local-runners.js";
 import { type PrivateOverrides, PrivateRunner } from "./private-runner.js";
 import type { Runner } from "./runner.js";
 import { SharedRunner } from "./shared-runner.js";
+import type { VariantTable } from "./variants.js";
 import { type WorkerOverrides, WorkerSource } from "./worker-link.js";
 import type { PoolOverrides } from "./worker-pool.js";
 
@@ -22,6 +23,7 @@ export interface OpenRung {
 export interface RungOverrides extends WorkerOverrides, PrivateOverrides, PoolOverrides {
   /** A compiled module to use instead of the inlined binary. */
   readonly compiled: WebAssembly.Module | null;
+  readonly variants: VariantTable;
   /** "auto": calls too small for the way to a worker are computed on the calling thread. */
   readonly offload: boolean | "auto";
 }
@@ -29,7 +31,7 @@ export interface RungOverrides extends WorkerOverrides, PrivateOverrides, PoolOv
 /** Throws HeedError `load` or WorkerLost when this rung cannot be had. `previous` lends its kernels where they fit. */
 export async function openRung(rung: Rung, overrides: RungOverrides, previous: OpenRung | null): Promise<OpenRung> {
   const fits = previous !== null && previous.rung.variant === rung.variant && !previous.kernels.abandoned;
-  const loading = fits ? previous.kernels : loadKernels(rung.variant, overrides.compiled);
+  const loading = fits ? previous.kernels : loadKernels(overrides.variants, rung.variant, overrides.compiled);
   const workers = new WorkerSource(overrides, rung.worker === null ? 0 : Math.min(overrides.threads, MAX_WORKERS));
   try {
     const kernels = await loading;

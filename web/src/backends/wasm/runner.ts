@@ -28,7 +28,7 @@ export interface Runner {
 }
 
 /** Nothing for a computation that went well. */
-export function throwOutcome({ status, message }: DoneMessage): void {
-  if (status === NO_ROOM) throw new HeedError("memory", "attention: the worker's memory has no room for the call");
+export function throwOutcome({ status, message }: DoneMessage, operation: string): void {
+  if (status === NO_ROOM) throw new HeedError("memory", `${operation}: the worker's memory has no room for the call`);
   throwStatus(status, message);
 }

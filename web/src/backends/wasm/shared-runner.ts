@@ -47,7 +47,7 @@ export class SharedRunner implements Runner {
     const block: Block = this.#kernels.place(job);
     this.#block = block;
     try {
-      const status = await this.#pool.call(block.address);
+      const status = await this.#pool.call(block.address, job.operation);
       if (status !== 0) throwStatus(status, this.#kernels.statusMessage());
     } catch (error) {
       if (error instanceof WorkerLost) this.#kernels.abandon();

@@ -2,6 +2,7 @@
 // call of its own, whose results have the bits of the whole: C++ is told of what it is a slice (SliceOf in heed/attention.hpp).
 
 import { ATTENTION_CALL } from "./generated/attention-call.js";
+import type { Job } from "./job.js";
 
 /** From `begin` up to `end`, which is not of it. */
 export interface Range {
@@ -51,6 +52,11 @@ export interface Grain {
   readonly count: number;
   /** No more than so many, however large. */
   readonly upTo: number;
+}
+
+/** Of a call of another operation than attention there is one slice, the whole. */
+export function slicesOf({ operation, call }: Job, grain: Grain): readonly Slice[] {
+  return operation === "attention" ? cutCall(call, grain) : [wholeOf(1, 1, 1)];
 }
 
 /** Slices that together are the call, in the order in which they should be started. One where it is not worth cutting. */

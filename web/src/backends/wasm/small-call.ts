@@ -21,6 +21,11 @@ const OF_TANH = 16;
 /** How often scores are made where they have to be looked at before they become weights. */
 const OF_LOOKS = 6;
 
+/** Of any call, by its multiplications and its bytes. */
+export function isLittle(multiplications: number, bytes: number): boolean {
+  return multiplications <= SMALL_MULTIPLICATIONS && bytes <= SMALL_BYTES;
+}
+
 export function isSmall(problem: AttentionProblem, job: Job): boolean {
   const { query, key, value, score, normalizer, topK } = problem;
   const looks = topK !== null || normalizer === "hard" || normalizer === "sparsemax" ? OF_LOOKS : 1;
@@ -29,7 +34,7 @@ export function isSmall(problem: AttentionProblem, job: Job): boolean {
   const ofScore = score.kind === "additive" ? OF_TANH * score.hidden : score.hidden;
   const ofRow = OF_ROW + keys * Math.max(LEAST_OF_SCORE, looks * ofScore + value.shape[3]);
   const multiplications = batch * heads * (queries * ofRow + ofParameters(score) * (queries + keys));
-  return multiplications <= SMALL_MULTIPLICATIONS && job.bytes <= SMALL_BYTES;
+  return isLittle(multiplications, job.bytes);
 }
 
 /** What the matrices of a score function cost each query and each key, at most. */

@@ -1,5 +1,6 @@
 // What the four artefacts are to TypeScript: glue, and a binary that it is given. Where they come from: inlined.ts, hosted.ts.
 
+import type { VariantName } from "../../platform/select.js";
 import type { MainModule } from "./generated/kernels.js";
 
 /** What the glue takes: it never fetches, and owns its memory unless it is given one. */
@@ -31,3 +32,6 @@ export interface Variant extends Glue {
   /** In hexadecimal, or where it lies. */
   readonly binary: string | URL;
 }
+
+/** The module to run for each variant. */
+export type VariantTable = Readonly<Record<VariantName, () => Promise<Variant>>>;

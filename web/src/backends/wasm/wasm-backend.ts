@@ -13,8 +13,9 @@ import type {
   MemoryReport,
   Resident,
 } from "../backend.js";
+import { type AttentionJob, attentionJob } from "./attention-job.js";
 import { ATTENTION_CALL } from "./generated/attention-call.js";
-import { type Job, jobOf, lasting, type OutputPart, snapshot } from "./job.js";
+import { type Job, lasting, type OutputPart, snapshot } from "./job.js";
 import type { Finished } from "./kernels.js";
 import { SerialQueue, type Ticket } from "./queue.js";
 import { byteSize, Residents, WasmResident } from "./residents.js";
@@ -26,6 +27,15 @@ import { WorkerLost } from "./worker-link.js";
 interface Running {
   /** The rung that the backend stands on; null when disposed, or when the ladder has no rung left. */
   open: OpenRung | null;
+}
+
+/** A call that is laid out, and what becomes of its results. */
+interface Prepared<C> {
+  readonly job: Job;
+  /** It is done here before a worker would have been told of it. */
+  readonly isSmall: boolean;
+  /** Takes the results and gives the block back. */
+  readonly collect: (finished: Finished) => C;
 }
 
 export class WasmBackend implements Backend {
@@ -84,30 +94,30 @@ export class WasmBackend implements Backend {
     return this.#current("heed").runner.tasksDone(worker);
   }
 
-  async attention(problem: AttentionProblem, signal: AbortSignal | null): Promise<AttentionComputed> {
-    const { runner, kernels } = this.#current("attention");
-    const startsNow = this.#queue.idle && runner.lost === null && !kernels.abandoned;
-    const passing = jobOf(problem, this.#call);
-    if (startsNow && this.#overrides.offload === "auto" && isSmall(problem, passing)) {
-      return this.#unlessEnded(this.#computeHere(passing, problem), signal);
-    }
-    const job = startsNow ? lasting(passing) : snapshot(passing);
-    const used = job.residents.map(({ resident }) => resident);
-    this.#residents.hold(used);
-    return this.#queue.push(
-      {
-        run: (ticket) => this.#run(job, problem, ticket),
-        interrupt: () => this.#open?.runner.interrupt(),
-        done: () => this.#residents.letGo(used),
-      },
-      signal,
-    );
+  attention(problem: AttentionProblem, signal: AbortSignal | null): Promise<AttentionComputed> {
+    return this.#compute("attention", signal, () => {
+      const job = attentionJob(problem, this.#call);
+      return { job, isSmall: isSmall(problem, job), collect: (finished) => this.#collect(finished, job, problem) };
+    });
+  }
+
+  /** A call that is none of attention, whose results are arrays. */
+  run(
+    operation: string,
+    signal: AbortSignal | null,
+    prepare: () => { readonly job: Job; readonly isSmall: boolean },
+  ): Promise<readonly Float32Array[]> {
+    return this.#compute(operation, signal, () => {
+      const { job, isSmall } = prepare();
+      return { job, isSmall, collect: (finished) => arraysOf(finished, job) };
+    });
   }
 
   attentionSync(problem: AttentionProblem): AttentionComputed {
     const { kernels } = this.#current("attentionSync");
     try {
-      return this.#computeHere(jobOf(problem, this.#call), problem);
+      const job = attentionJob(problem, this.#call);
+      return this.#collect(kernels.compute(job), job, problem);
     } finally {
       // Not left to the next async call: there may be none.
       if (kernels.abandoned)
@@ -148,31 +158,49 @@ export class WasmBackend implements Backend {
     this.#running.open = null;
   }
 
-  #computeHere(job: Job, problem: AttentionProblem): AttentionComputed {
-    return this.#collect(this.#current("attention").kernels.compute(job), job, problem);
+  async #compute<C>(operation: string, signal: AbortSignal | null, prepare: () => Prepared<C>): Promise<C> {
+    const { runner, kernels } = this.#current(operation);
+    const startsNow = this.#queue.idle && runner.lost === null && !kernels.abandoned;
+    const prepared = prepare();
+    const { isSmall, collect } = prepared;
+    if (startsNow && this.#overrides.offload === "auto" && isSmall) {
+      return this.#unlessEnded(operation, collect(kernels.compute(prepared.job)), signal);
+    }
+    const job = startsNow ? lasting(prepared.job) : snapshot(prepared.job);
+    const used = job.residents.map(({ resident }) => resident);
+    this.#residents.hold(used);
+    return this.#queue.push(
+      {
+        run: (ticket) => this.#run(job, collect, ticket),
+        interrupt: () => this.#open?.runner.interrupt(),
+        done: () => this.#residents.letGo(used),
+      },
+      signal,
+      operation,
+    );
   }
 
   /** A call that was computed before it returned is still the caller's to abort, and ends with the engine, as any other. */
-  async #unlessEnded(computed: AttentionComputed, signal: AbortSignal | null): Promise<AttentionComputed> {
+  async #unlessEnded<C>(operation: string, computed: C, signal: AbortSignal | null): Promise<C> {
     await null;
-    if (this.#disposed) throw disposedError("attention");
+    if (this.#disposed) throw disposedError(operation);
     if (signal?.aborted !== true) return computed;
-    for (const part of Object.values(computed)) if (part?.kind === "resident") this.free(part.resident);
-    throw new HeedError("aborted", "attention: aborted by its signal", { cause: signal.reason });
+    for (const part of Object.values(computed ?? {})) if (isKept(part)) this.free(part.resident);
+    throw new HeedError("aborted", `${operation}: aborted by its signal`, { cause: signal.reason });
   }
 
   /** Async only where it has to be: a call that starts now has its inputs read before this returns. */
-  async #run(job: Job, problem: AttentionProblem, ticket: Ticket): Promise<AttentionComputed> {
+  async #run<C>(job: Job, collect: (finished: Finished) => C, ticket: Ticket): Promise<C> {
     const lost = this.#open?.runner.lost ?? null;
     if (lost !== null) await this.#descend(lost);
     if (this.#open?.kernels.abandoned === true) await this.#restore();
-    const { runner } = this.#current("attention");
+    const { runner } = this.#current(job.operation);
     const finished = await this.#runOn(runner, job, ticket);
     if (ticket.cancelled) {
       finished.release();
-      throw new HeedError("aborted", "attention: aborted by its signal");
+      throw new HeedError("aborted", `${job.operation}: aborted by its signal`);
     }
-    return this.#collect(finished, job, problem);
+    return collect(finished);
   }
 
   async #runOn(runner: OpenRung["runner"], job: Job, ticket: Ticket): Promise<Finished> {
@@ -181,14 +209,14 @@ export class WasmBackend implements Backend {
     } catch (error) {
       if (!(error instanceof WorkerLost)) throw error;
       if (!this.#disposed && !ticket.cancelled) await this.#descend(error);
-      throw new HeedError("device-lost", `attention: the worker that computed it is lost: ${error.message}`, {
+      throw new HeedError("device-lost", `${job.operation}: the worker that computed it is lost: ${error.message}`, {
         cause: error,
       });
     }
   }
 
   /** Copies results out, or keeps them; the block goes back in any case. */
-  #collect(finished: Finished, job: Job, problem: AttentionProblem): AttentionComputed {
+  #collect(finished: Finished, job: AttentionJob, problem: AttentionProblem): AttentionComputed {
     const made: Resident[] = [];
     const take = (part: OutputPart, into: Float32Array | null): Computed => {
       if (into !== null) return { kind: "array", array: fill(into, finished.view(part)) };
@@ -215,7 +243,7 @@ export class WasmBackend implements Backend {
       };
     } catch (error) {
       for (const resident of made) this.free(resident);
-      throw asHeedError(error);
+      throw asHeedError(job.operation, error);
     } finally {
       finished.release();
     }
@@ -272,6 +300,24 @@ export class WasmBackend implements Backend {
   }
 }
 
+function isKept(part: unknown): part is { readonly resident: Resident } {
+  return typeof part === "object" && part !== null && "resident" in part && part.resident instanceof WasmResident;
+}
+
+/** The results as arrays of the caller's own. */
+function arraysOf(finished: Finished, job: Job): readonly Float32Array[] {
+  try {
+    return job.outputs.map((part) => {
+      const view = finished.view(part);
+      return finished.owned ? view : copied(view);
+    });
+  } catch (error) {
+    throw asHeedError(job.operation, error);
+  } finally {
+    finished.release();
+  }
+}
+
 function disposedError(where: string): HeedError {
   return new HeedError("disposed", `${where}: the engine was disposed`);
 }
@@ -292,7 +338,7 @@ function fill(into: Float32Array, view: Float32Array): Float32Array {
 }
 
 /** A RangeError of the engine's own, when it has no room for an array. */
-function asHeedError(error: unknown): HeedError {
+function asHeedError(operation: string, error: unknown): HeedError {
   if (error instanceof HeedError) return error;
-  return new HeedError("memory", `attention: no room for the results: ${causeText(error)}`, { cause: error });
+  return new HeedError("memory", `${operation}: no room for the results: ${causeText(error)}`, { cause: error });
 }

@@ -63,7 +63,7 @@ export class WorkerPool {
    * Computes the call at this address, and resolves to its status; the next may be made when it is over. Rejects with WorkerLost
    * when the pool is gone, with HeedError `device-lost` when it goes on with a helper less.
    */
-  async call(address: number): Promise<number> {
+  async call(address: number, operation: string): Promise<number> {
     const lead = this.#lead;
     if (lead === null) throw new Error("the pool is not open yet");
     const losses = this.#losses;
@@ -71,7 +71,7 @@ export class WorkerPool {
     this.#door.post(address, Math.max(...this.#links.keys()) + 1);
     await (WAITS_ASYNC ? lead.during(this.#door.done()) : lead.answer());
     if (this.#losses === losses) return this.#door.status;
-    throw new HeedError("device-lost", `attention: a worker that computed it is lost: ${this.#missing.at(-1)}`);
+    throw new HeedError("device-lost", `${operation}: a worker that computed it is lost: ${this.#missing.at(-1)}`);
   }
 
   dispose(): void {

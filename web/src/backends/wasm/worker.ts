@@ -15,7 +15,7 @@ import {
 
 /** The exports that a bare instance needs: of every variant, and (optional) of those with shared memory or those without. */
 interface KernelExports {
-  heed_attention(call: number): number;
+  heed_run(call: number): number;
   heed_status_message(): number;
   heed_allocate(bytes: number): number;
   heed_release(address: number): void;
@@ -170,7 +170,7 @@ function reply(compute: () => Outcome): void {
 }
 
 function callBlock(message: BlockMessage): Outcome {
-  const { heed_allocate, heed_attention, heed_release } = running();
+  const { heed_allocate, heed_run, heed_release } = running();
   const refused = keepPieces(message);
   if (refused.length > 0) return { status: NO_ROOM, outputs: [], refused };
   const base = heed_allocate(message.bytes) >>> 0;
@@ -181,7 +181,7 @@ function callBlock(message: BlockMessage): Outcome {
     const call = new Uint32Array(heap, base, message.block.byteLength >>> 2);
     for (const word of message.relative) call[word] = (call[word] ?? 0) + base;
     for (const { word, id, offset } of message.pieces) call[word] = (pieces.get(id) ?? 0) + offset;
-    const status = heed_attention(base);
+    const status = heed_run(base);
     // The memory may have grown: its buffer is asked for again.
     const after = heapBuffer();
     const outputs =

@@ -1,0 +1,47 @@
+// Prints the layout of the calls beside attention as a TypeScript module: run by the build, so that the two sides
+// cannot drift apart.
+#include "bindings/extra_call.hpp"
+#include "bindings/print_layout.hpp"
+
+using heed::bindings::Field;
+using heed::bindings::LinearCall;
+using heed::bindings::RopeCall;
+
+namespace {
+
+constexpr Field kRopeFields[] = {
+    {"stop", offsetof(RopeCall, header.stop)},
+    {"operation", offsetof(RopeCall, header.operation)},
+    {"input", offsetof(RopeCall, input)},
+    {"cosines", offsetof(RopeCall, cosines)},
+    {"sines", offsetof(RopeCall, sines)},
+    {"output", offsetof(RopeCall, output)},
+    {"frequencies", offsetof(RopeCall, frequencies)},
+    {"positions", offsetof(RopeCall, positions)},
+    {"positionsByBatch", offsetof(RopeCall, positions_by_batch)},
+    {"rotaryDim", offsetof(RopeCall, rotary_dim)},
+    {"interleaved", offsetof(RopeCall, interleaved)},
+    {"inverse", offsetof(RopeCall, inverse)},
+    {"magnitude", offsetof(RopeCall, magnitude)},
+    {"inputType", offsetof(RopeCall, input_type)},
+};
+
+constexpr Field kLinearFields[] = {
+    {"stop", offsetof(LinearCall, header.stop)}, {"operation", offsetof(LinearCall, header.operation)},
+    {"query", offsetof(LinearCall, query)},      {"key", offsetof(LinearCall, key)},
+    {"value", offsetof(LinearCall, value)},      {"decay", offsetof(LinearCall, decay)},
+    {"beta", offsetof(LinearCall, beta)},        {"state", offsetof(LinearCall, state)},
+    {"output", offsetof(LinearCall, output)},    {"newState", offsetof(LinearCall, new_state)},
+    {"rule", offsetof(LinearCall, rule)},        {"causal", offsetof(LinearCall, causal)},
+    {"scale", offsetof(LinearCall, scale)},      {"queryType", offsetof(LinearCall, query_type)},
+    {"keyType", offsetof(LinearCall, key_type)}, {"valueType", offsetof(LinearCall, value_type)},
+};
+
+}  // namespace
+
+int main() {
+  std::puts("// Made by the build from cpp/bindings/extra_call.hpp: word offsets of packed calls.");
+  heed::bindings::print_layout("ROPE_CALL", sizeof(RopeCall), kRopeFields);
+  heed::bindings::print_layout("LINEAR_CALL", sizeof(LinearCall), kLinearFields);
+  return 0;
+}

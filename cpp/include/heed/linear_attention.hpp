@@ -1,0 +1,54 @@
+// Linear attention: a state matrix a key/value head, which keys and values are written to and queries read from.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "heed/executor.hpp"
+#include "heed/status.hpp"
+#include "heed/tensor_view.hpp"
+
+namespace heed {
+
+/// What key k and value v make of the state, D x E, with decay g and beta b. Then a query q reads scale * q^T state.
+enum class LinearRule : std::uint8_t {
+  linear = 0,       // state + k v^T
+  gated = 1,        // exp(g) state + k v^T
+  delta = 2,        // state + b k (v - state^T k)^T
+  gated_delta = 3,  // the same with exp(g) state in place of state
+  elu = 4,          // as linear, of f(k) and f(q) with f(x) = elu(x) + 1, divided by f(q) * (sum of f(k))
+};
+
+/// B batch, H query heads, G key/value heads (H a multiple of G; query head h reads head h / (H / G)), L queries,
+/// S keys, D head_dim, E value_dim.
+struct LinearInputs {
+  FloatView query;  // [B, H, L, D]
+  FloatView key;    // [B, G, S, D], S = L unless the call is not causal
+  FloatView value;  // [B, G, S, E]
+  TensorView<const float>
+      decay;                     // [B, G, L, D], or [B, G, L, 1] for all dimensions; for the gated rules, which need it
+  TensorView<const float> beta;  // [B, G, L, 1], or [B, 1, L, 1] for all heads; for the delta rules, default ones
+  TensorView<const float> state;  // of what came before, as the output's; default zeros
+};
+
+struct LinearOptions {
+  LinearRule rule = LinearRule::linear;
+  std::optional<float> scale;  // default 1 / sqrt(D); not for elu
+  bool causal = true;          // false, for elu alone: every query reads the state that all keys leave
+
+  // Once set, the call ends soon with StatusCode::aborted, its outputs half written.
+  const StopFlag* stop = nullptr;
+};
+
+/// Any of them may be absent; each is written in whole.
+struct LinearOutputs {
+  TensorView<float> output;  // [B, H, L, E]
+  TensorView<float> state;   // [B, G, D, E]; for elu [B, G, D, E + 1], whose last column is the sum of f(k)
+};
+
+/// The last axis of every view must be contiguous. Scratch grows with D * E. Nothing may overlap. The views must stay
+/// valid for the call; nothing is kept. Fails without writing when an input breaks a rule.
+Status linear_attention(const LinearInputs& inputs, const LinearOptions& options, const LinearOutputs& outputs,
+                        Executor& executor);
+
+}  // namespace heed

@@ -1,0 +1,40 @@
+// Rotary position embedding: pairs of numbers of a query or key, turned by angles that grow with its position.
+#pragma once
+
+#include "heed/executor.hpp"
+#include "heed/status.hpp"
+#include "heed/tensor_view.hpp"
+
+namespace heed {
+
+/// B batch, H heads, L length, D head_dim, R rotary_dim.
+struct RopeInputs {
+  FloatView input;  // [B, H, L, D]
+
+  // In place of frequencies: both or neither. A position's row is looked up; without positions, row l is that of
+  // place l, for each batch entry where there are B of them.
+  TensorView<const float> cosines;  // [1 or B, 1, rows, R / 2]
+  TensorView<const float> sines;
+};
+
+struct RopeOptions {
+  Index rotary_dim = 0;      // the first numbers of D that are turned, an even number of them; 0: all
+  bool interleaved = false;  // pairs are numbers 2i and 2i + 1, else i and i + R / 2
+  bool inverse = false;      // turns back
+
+  // Numbers of the caller's; null: not given.
+  const double* frequencies = nullptr;  // one a pair, radians a position; needed without tables
+  const double* positions = nullptr;    // L of them; default 0, 1, 2 ...
+  bool positions_by_batch = false;      // there are B * L of them
+  float magnitude = 1.0F;               // multiplies what is turned
+
+  // Once set, the call ends soon with StatusCode::aborted, its output half written.
+  const StopFlag* stop = nullptr;
+};
+
+/// output[B, H, L, D]: every pair (x, y) becomes (x cos - y sin, x sin + y cos), times magnitude; what is not turned is
+/// copied. Angles, sines and cosines are computed in double precision. The last axis of input, tables and output must
+/// be contiguous. Nothing may overlap. Fails without writing when an input breaks a rule.
+Status rope(const RopeInputs& inputs, const RopeOptions& options, const TensorView<float>& output, Executor& executor);
+
+}  // namespace heed

@@ -1,0 +1,22 @@
+// Linear attention in double precision, by the definition: one token after the other, the state as a matrix.
+#pragma once
+
+#include <vector>
+
+#include "heed/linear_attention.hpp"
+
+namespace heed::reference {
+
+/// Dense.
+struct LinearResult {
+  std::vector<double> output;  // [B, H, L, E]
+  std::vector<double> state;   // [B, G, D, E], for elu [B, G, D, E + 1]
+};
+
+/// Takes well-formed inputs only.
+LinearResult linear_attention(const LinearInputs& inputs, const LinearOptions& options);
+
+/// What numbers of key and query the rule computes with.
+double feature_of(LinearRule rule, double number);
+
+}  // namespace heed::reference

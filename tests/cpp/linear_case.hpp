@@ -1,0 +1,64 @@
+// One call of linear attention: its sizes, its tensors, and what it gave.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "heed/linear_attention.hpp"
+#include "heed/machine.hpp"
+#include "kernels/extra_table.hpp"
+#include "support.hpp"
+
+namespace heed::testing {
+
+struct LinearCase {
+  LinearRule rule = LinearRule::linear;
+  Index batch = 1;
+  Index heads = 1;
+  Index kv_heads = 0;  // 0: heads
+  Index queries = 5;
+  Index keys = -1;  // queries
+  Index head_dim = 8;
+  Index value_dim = 8;
+  bool has_state = false;
+  bool has_wide_decay = true;
+  bool has_shared_beta = false;
+  bool is_causal = true;
+  float strength = 1.0F;  // of decays
+  Layout layout = Layout::bhnd;
+};
+
+std::string describe(const LinearCase& one);
+
+struct LinearTensors {
+  Owned<float> query, key, value, decay, beta, state;
+  LinearOptions options;
+
+  [[nodiscard]] LinearInputs inputs() const;
+};
+
+/// Keys of the delta rules have a length of about 1, as their users' have.
+LinearTensors make_tensors(Random& random, const LinearCase& one);
+
+struct LinearGot {
+  Owned<float> output, state;
+};
+
+/// Outputs that are filled with a number before.
+LinearGot make_results(const LinearInputs& inputs, const LinearOptions& options);
+
+LinearGot run(const kernels::ExtraKernels& kernels, const LinearInputs& inputs, const LinearOptions& options,
+              Executor& executor = calling_thread());
+
+/// `view` from token `first` on, `count` of them.
+template <typename View>
+View tokens(View view, Index first, Index count) {
+  if (!view.is_present()) return view;
+  view.data = view.data + first * view.strides[2];
+  view.shape[2] = count;
+  return view;
+}
+
+inline constexpr float kUntouchedNumber = 1234.5F;
+
+}  // namespace heed::testing

@@ -1,0 +1,32 @@
+// How far the float32 kernel of linear attention may be from the double-precision reference, from the arithmetic that
+// it does and from nothing else, whatever the order of its sums. u = 2^-24.
+//
+// W_t is the sum of what the state was made of, by magnitude: W_t = a W_t-1 + |k| |w|, with w what was written beside
+// the key (v, or what is missing of it times beta). n = D + chunk + 8 is more than the summands of any one sum of
+// products.
+//   what is written    |w| wrong by     n u |beta| (|v| + |k| a W_t-1), and the state's own error
+//   the state          column e by      N_t = r max(a) N_t-1 + |k| (error of w) + (2u + e_a) |W_t|, in the 2-norm, with
+//                                       r = max(1, |1 - beta k.k|) for the delta rules, which is what I - beta k k^T
+//                                       does
+//   a decay            e_a =            the exponential's error, 2u |g| for g log2(e), and 2u for multiplying
+//   an output          by               scale (|q| N_t + (n + 2) u |q| W_t)
+//   elu + 1            relatively       the exponential's error and 2u |x|, or u, of key and query: into W
+//   the normaliser     is one more column, of values 1; a quotient adds 2u
+#pragma once
+
+#include <vector>
+
+#include "heed/linear_attention.hpp"
+
+namespace heed::testing {
+
+/// Absolute, in the order of the reference's results.
+struct LinearBounds {
+  std::vector<double> output;
+  std::vector<double> state;
+};
+
+/// All numbers must be finite.
+LinearBounds bound_linear(const LinearInputs& inputs, const LinearOptions& options);
+
+}  // namespace heed::testing

@@ -1,0 +1,48 @@
+// A list of calls that must be refused, tests/cases/*.json, and what each must be refused with.
+#pragma once
+
+#include <catch_amalgamated.hpp>
+#include <fstream>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "heed/status.hpp"
+#include "support.hpp"
+
+namespace heed::testing {
+
+using Json = nlohmann::json;
+
+/// Calls refuse(entry) for every case that can be said to C++, which returns the status.
+template <typename Refuse>
+void check_rejects(const std::string& name, Refuse refuse) {
+  const std::map<std::string, StatusCode> codes = {{"shape", StatusCode::shape}, {"option", StatusCode::option}};
+  std::ifstream file(HEED_TEST_CASES "/" + name);
+  REQUIRE(file);
+  const Json list = Json::parse(file);
+  int count = 0;
+  for (const Json& entry : list["cases"]) {
+    if (entry.value("scope", "") == "typescript") continue;
+    ++count;
+    INFO(entry.dump());
+    const Status status = refuse(entry);
+    CHECK(status.code() == codes.at(entry["code"].get<std::string>()));
+    CHECK_THAT(status.message(), Catch::Matchers::ContainsSubstring(entry["message"].get<std::string>()));
+  }
+  CHECK(count > 10);
+}
+
+inline float number_of(const Json& value) { return value.is_number() ? value.get<float>() : kNan; }
+
+/// Zeros of a case's shape. One of three axes is short of one in the place that `missing` says; absent where the case
+/// has none.
+inline Owned<float> zeros_of(const Json& entry, const char* name, std::size_t missing) {
+  if (!entry.contains(name)) return {};
+  auto sizes = entry[name].get<std::vector<Index>>();
+  if (sizes.size() == 3) sizes.insert(sizes.begin() + static_cast<std::ptrdiff_t>(missing), 1);
+  Shape shape{};
+  std::ranges::copy(sizes, shape.begin());
+  return allocate(shape, Layout::bhnd, 0.0F);
+}
+
+}  // namespace heed::testing

@@ -1,0 +1,196 @@
+// linearAttention on every kind of engine against heed/reference, by its rules, layouts and states, and every call that it must refuse.
+
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createHeed, type Heed, linearAttention, type TensorLike } from "../../web/src/index.js";
+import list from "../cases/linear-rejects.json";
+import { errorOf } from "../support/cases.js";
+import { ENGINE_KINDS, openKind } from "../support/engines.js";
+import { type LinearCall, linearCall, RULES, worstError } from "../support/linear.js";
+import { Random } from "../support/random.js";
+
+const random = new Random(420);
+
+describe.each(ENGINE_KINDS)("$variant, $worker worker", (kind) => {
+  let heed: Heed;
+  beforeAll(async () => {
+    heed = await openKind(kind);
+  });
+  afterAll(() => heed.dispose());
+
+  const run = ({ query, key, value, options }: LinearCall) =>
+    heed.linearAttention(query, key, value, { ...options, keep: false });
+
+  test.each(RULES)("computes rule %s", async (rule) => {
+    for (const length of [1, 12, 13, 40]) {
+      for (const hasState of [false, true]) {
+        const call = linearCall(random, rule, length, hasState);
+        expect(worstError(call, await run(call))).toBeLessThan(1);
+      }
+    }
+  });
+
+  test("computes calls that are not done on the calling thread", async () => {
+    const call = linearCall(random, "gated-delta", 700);
+    expect(worstError(call, await run(call))).toBeLessThan(4);
+  });
+
+  test("takes and keeps tensors", async () => {
+    const { query, key, value, options } = linearCall(random, "delta", 9, true);
+    const own = (tensor: TensorLike) => heed.tensor(tensor.data, tensor.shape);
+    const state = options.state as TensorLike;
+    const plain = await heed.linearAttention(query, key, value, { ...options, keep: false });
+    const kept = await heed.linearAttention(own(query), key, own(value), { ...options, state: own(state), keep: true });
+    expect(await kept.output.read()).toEqual(plain.output.data);
+    expect(await kept.state.read()).toEqual(plain.state.data);
+    expect(kept.state.shape).toEqual(plain.state.shape);
+  });
+});
+
+/** [B, H, L, D] as [B, L, H, D]. */
+function swapped({ data, shape }: TensorLike): TensorLike {
+  const [batch = 0, heads = 0, length = 0, dim = 1] = shape;
+  const result = new Float32Array(data.length);
+  for (let at = 0; at < data.length; at++) {
+    const [d, l] = [at % dim, Math.floor(at / dim) % length];
+    const [h, b] = [Math.floor(at / dim / length) % heads, Math.floor(at / dim / length / heads)];
+    result[((b * length + l) * heads + h) * dim + d] = data[at] ?? 0;
+  }
+  return { data: result, shape: [batch, length, heads, ...shape.slice(3)] };
+}
+
+const packed = (tensor: TensorLike): TensorLike => {
+  const [batch = 0, length = 0, heads = 0, dim = 1] = tensor.shape;
+  return { data: tensor.data, shape: [batch, length, heads * dim] };
+};
+
+test.each(RULES)("layouts say the same of rule %s", async (rule) => {
+  const call = linearCall(random, rule, 7);
+  const { decay, beta, ...options } = call.options;
+  const turned = (turn: (tensor: TensorLike) => TensorLike): object => ({
+    ...(decay === undefined ? {} : { decay: turn(decay as TensorLike) }),
+    ...(beta === undefined ? {} : { beta: turn(beta as TensorLike) }),
+  });
+  const wanted = await linearAttention(call.query, call.key, call.value, { ...call.options, keep: false });
+  const [query, key, value] = [call.query, call.key, call.value].map(swapped) as [TensorLike, TensorLike, TensorLike];
+  const bnhd = await linearAttention(query, key, value, {
+    ...options,
+    ...turned(swapped),
+    layout: "bnhd",
+    keep: false,
+  });
+  expect(bnhd.output).toEqual(swapped(wanted.output as TensorLike) && { ...swapped(wanted.output), dtype: "f32" });
+  expect(bnhd.state).toEqual(wanted.state);
+  const flat = await linearAttention(packed(query), packed(key), packed(value), {
+    ...options,
+    ...turned((tensor) => packed(swapped(tensor))),
+    layout: "packed",
+    heads: 4,
+    kvHeads: 2,
+    keep: false,
+  });
+  expect(flat.output.data).toEqual(bnhd.output.data);
+  expect(flat.output.shape).toEqual([2, 7, 24]);
+  expect(flat.state).toEqual(wanted.state);
+});
+
+test.each(RULES)("a call of rule %s that is handed over at any token is the whole", async (rule) => {
+  const call = linearCall(random, rule, 20, true);
+  const part = (tensor: TensorLike, from: number, to: number): TensorLike => {
+    const [batch = 0, heads = 0, length = 0, dim = 1] = tensor.shape;
+    const data = new Float32Array(batch * heads * (to - from) * dim);
+    for (let head = 0; head < batch * heads; head++) {
+      data.set(
+        tensor.data.subarray((head * length + from) * dim, (head * length + to) * dim),
+        head * (to - from) * dim,
+      );
+    }
+    return { data, shape: [batch, heads, to - from, ...tensor.shape.slice(3)] };
+  };
+  const parts = (from: number, to: number, state: TensorLike) => {
+    const { query, key, value, options } = call;
+    const { decay, beta } = options;
+    return linearAttention(part(query, from, to), part(key, from, to), part(value, from, to), {
+      ...options,
+      ...(decay === undefined ? {} : { decay: part(decay as TensorLike, from, to) }),
+      ...(beta === undefined ? {} : { beta: part(beta as TensorLike, from, to) }),
+      state,
+      keep: false,
+    });
+  };
+  for (const cut of [1, 5, 12, 19]) {
+    const before = await parts(0, cut, call.options.state as TensorLike);
+    const after = await parts(cut, 20, before.state);
+    const joined = new Float32Array(2 * 4 * 20 * 6);
+    for (let head = 0; head < 8; head++) {
+      joined.set(before.output.data.subarray(head * cut * 6, (head + 1) * cut * 6), head * 20 * 6);
+      joined.set(after.output.data.subarray(head * (20 - cut) * 6, (head + 1) * (20 - cut) * 6), (head * 20 + cut) * 6);
+    }
+    expect(worstError(call, { output: { data: joined, shape: [2, 4, 20, 6] }, state: after.state })).toBeLessThan(1);
+  }
+});
+
+describe("what a person can check", () => {
+  const one = (number: number): TensorLike => ({ data: Float32Array.of(number), shape: [1, 1] });
+  const three = (...numbers: number[]): TensorLike => ({ data: Float32Array.from(numbers), shape: [3, 1] });
+  const ones = three(1, 1, 1);
+
+  test("linear adds values up", async () => {
+    const { output, state } = await linearAttention(ones, ones, three(1, 10, 100), { rule: "linear", keep: false });
+    expect([...output.data]).toEqual([1, 11, 111]);
+    expect([state.shape, ...state.data]).toEqual([[1, 1], 111]);
+  });
+
+  test("gated forgets by e to the decay", async () => {
+    const decay = { data: Float32Array.of(0, Math.log(0.5), Number.NEGATIVE_INFINITY), shape: [3] };
+    const { output } = await linearAttention(ones, ones, three(8, 0, 3), { rule: "gated", decay, keep: false });
+    expect(output.data[0]).toBe(8);
+    expect(output.data[1]).toBeCloseTo(4, 5);
+    expect(output.data[2]).toBe(3);
+  });
+
+  test("delta replaces what a key holds, beta of the way", async () => {
+    const beta = { data: Float32Array.of(1, 0.5, 1), shape: [3] };
+    const { output } = await linearAttention(ones, ones, three(8, 2, 3), { rule: "delta", beta, keep: false });
+    expect([...output.data]).toEqual([8, 5, 3]);
+  });
+
+  test("elu averages values by (elu(q) + 1) (elu(k) + 1)", async () => {
+    const keys = three(0, 2, 0);
+    const options = { rule: "elu", keep: false } as const;
+    const both = await linearAttention(one(0), keys, three(1, 6, 11), options);
+    expect([...both.output.data]).toEqual([6]);
+    expect([both.state.shape, [...both.state.data]]).toEqual([
+      [1, 2],
+      [30, 5],
+    ]);
+    const causal = await linearAttention(ones, keys, three(1, 5, 15), { ...options, causal: true });
+    expect(causal.output.data[0]).toBeCloseTo(1, 6);
+    expect(causal.output.data[1]).toBeCloseTo(4, 6);
+  });
+});
+
+describe("tests/cases/linear-rejects.json", () => {
+  let heed: Heed;
+  beforeAll(async () => {
+    heed = await createHeed();
+  });
+  afterAll(() => heed.dispose());
+
+  const zeros = (shape: readonly number[]): TensorLike => ({
+    data: new Float32Array(shape.reduce((total, size) => total * size, 1)),
+    shape,
+  });
+
+  test.each(list.cases)("refuses: $name", async ({ query, key, value, code, message, ...rest }) => {
+    const options: Record<string, unknown> = { ...rest.options };
+    if (options["scale"] === "NaN") options["scale"] = Number.NaN;
+    if (rest.decay !== undefined) options["decay"] = zeros(rest.decay);
+    if (rest.beta !== undefined) options["beta"] = zeros(rest.beta);
+    if (rest.state !== undefined) options["state"] = zeros(rest.state);
+    const args = [zeros(query), zeros(key), zeros(value), options];
+    const error = await errorOf(() => Reflect.apply(heed.linearAttention, heed, args));
+    expect(error).toMatchObject({ name: "HeedError", code });
+    expect(error.message).toContain(message);
+    expect(error.message).toMatch(/^linearAttention: /);
+  });
+});

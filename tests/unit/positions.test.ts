@@ -1,0 +1,162 @@
+// Position tables: against values worked out by hand, and the formulae of the papers that they come from.
+
+import { describe, expect, test } from "vitest";
+import { alibiSlopes, learnedPositions, relativeBias, sinusoidal } from "../../web/src/index.js";
+import { errorOf } from "../support/cases.js";
+
+describe("sinusoidal", () => {
+  test("has sines and cosines of position / 10000^(2i / dim) side by side", async () => {
+    const { data, shape, dtype } = await sinusoidal(3, 4);
+    expect([shape, dtype]).toEqual([[3, 4], "f32"]);
+    const row = (position: number): number[] =>
+      [Math.sin(position), Math.cos(position), Math.sin(position / 100), Math.cos(position / 100)].map(Math.fround);
+    expect([...data]).toEqual([0, 1, 2].flatMap(row));
+  });
+
+  test("starts at an offset, takes another base and odd widths", () => {
+    const { data } = sinusoidal(1, 3, { base: 16, offset: 7 });
+    const angles = [7, 7, 7 * 16 ** (-2 / 3)];
+    expect([...data]).toEqual([Math.sin(7), Math.cos(7), Math.sin(angles[2] ?? 0)].map(Math.fround));
+  });
+
+  test("the product of two rows depends on their distance alone", () => {
+    const dim = 32;
+    const { data } = sinusoidal(100, dim);
+    const product = (i: number, j: number): number => {
+      let sum = 0;
+      for (let d = 0; d < dim; d++) sum += (data[i * dim + d] ?? 0) * (data[j * dim + d] ?? 0);
+      return sum;
+    };
+    for (const [i, j] of [
+      [0, 5],
+      [40, 45],
+      [94, 99],
+    ] as const) {
+      expect(Math.abs(product(i, j) - product(1, 6))).toBeLessThan(dim * 2 ** -22);
+    }
+  });
+});
+
+describe("alibiSlopes", () => {
+  test("are powers of 2^(-8 / heads), and between powers of two every other slope of the next", () => {
+    expect([...alibiSlopes(8).data]).toEqual([1 / 2, 1 / 4, 1 / 8, 1 / 16, 1 / 32, 1 / 64, 1 / 128, 1 / 256]);
+    expect([...alibiSlopes(1).data]).toEqual([1 / 256]);
+    const six = [1 / 4, 1 / 16, 1 / 64, 1 / 256, 1 / 2, 1 / 8];
+    expect([...alibiSlopes(6).data]).toEqual(six);
+    const twelve = [...alibiSlopes(12).data];
+    expect(twelve.slice(0, 8)).toEqual([...alibiSlopes(8).data]);
+    expect(twelve.slice(8)).toEqual([0.5, 1.5, 2.5, 3.5].map((power) => Math.fround(2 ** -power)));
+    expect(alibiSlopes(12).shape).toEqual([12]);
+  });
+});
+
+describe("relativeBias", () => {
+  /** A table whose numbers tell bucket and head apart. */
+  const table = (buckets: number, heads: number): { data: Float32Array; shape: number[] } => ({
+    data: Float32Array.from({ length: buckets * heads }, (_, at) => Math.floor(at / heads) + (at % heads) * 1000),
+    shape: [buckets, heads],
+  });
+  const bucketOf = (options: { bidirectional?: boolean; buckets?: number }, distance: number): number => {
+    const keyLength = 600;
+    const { data } = relativeBias(table(options.buckets ?? 32, 1), {
+      length: 1,
+      keyLength,
+      offset: 300,
+      ...options,
+    });
+    return data[300 + distance] ?? Number.NaN;
+  };
+
+  test("buckets distances as T5's encoder does", () => {
+    const expected = new Map([
+      [0, 0],
+      [-1, 1],
+      [-7, 7],
+      [-8, 8],
+      [-11, 8],
+      [-12, 9],
+      [-15, 9],
+      [-16, 10],
+      [-22, 10],
+      [-23, 11],
+      [-31, 11],
+      [-32, 12],
+      [-64, 14],
+      [-90, 14],
+      [-91, 15],
+      [-127, 15],
+      [-300, 15],
+      [1, 17],
+      [7, 23],
+      [8, 24],
+      [16, 26],
+      [128, 31],
+      [299, 31],
+    ]);
+    for (const [distance, bucket] of expected) expect([distance, bucketOf({}, distance)]).toEqual([distance, bucket]);
+  });
+
+  test("buckets distances as T5's decoder does: what lies ahead is at distance 0", () => {
+    const expected = new Map([
+      [5, 0],
+      [0, 0],
+      [-15, 15],
+      [-16, 16],
+      [-18, 16],
+      [-19, 17],
+      [-20, 17],
+      [-21, 18],
+      [-127, 31],
+      [-113, 31],
+      [-112, 30],
+      [-300, 31],
+    ]);
+    for (const [distance, bucket] of expected) {
+      expect([distance, bucketOf({ bidirectional: false }, distance)]).toEqual([distance, bucket]);
+    }
+  });
+
+  test("is [heads, queries, keys], aligned by the last query and key unless there is an offset", () => {
+    const { data, shape } = relativeBias(table(4, 2), { length: 2, keyLength: 3, maxDistance: 4 });
+    expect(shape).toEqual([2, 2, 3]);
+    // Distances -1 0 1 and -2 -1 0.
+    const first = [1, 0, 3, 1, 1, 0];
+    expect([...data]).toEqual([...first, ...first.map((bucket) => bucket + 1000)]);
+    const { data: shifted } = relativeBias(table(4, 1), { length: 2, keyLength: 3, offset: 0, maxDistance: 4 });
+    expect([...shifted]).toEqual([0, 3, 3, 1, 0, 3]);
+  });
+});
+
+describe("learnedPositions", () => {
+  const table = { data: Float32Array.of(0, 1, 10, 11, 20, 21, 30, 31), shape: [4, 2] };
+
+  test("are rows of the table", () => {
+    expect(learnedPositions(table)).toEqual({ data: table.data, shape: [4, 2], dtype: "f32" });
+    expect([...learnedPositions(table, { offset: 1, length: 2 }).data]).toEqual([10, 11, 20, 21]);
+    expect([...learnedPositions(table, { positions: [3, 0, 3] }).data]).toEqual([30, 31, 0, 1, 30, 31]);
+  });
+});
+
+test("what makes no sense is refused by name", async () => {
+  const table = { data: new Float32Array(6), shape: [3, 2] };
+  const refusals: readonly [() => unknown, string, string][] = [
+    [() => sinusoidal(-1, 4), "option", "sinusoidal: length must be a whole number"],
+    [() => sinusoidal(2, 0), "option", "sinusoidal: dim must be a whole number from 1"],
+    [() => sinusoidal(2, 4, { base: 0 }), "option", "sinusoidal: base must be greater than 0"],
+    [() => alibiSlopes(0), "option", "alibiSlopes: heads must be a whole number from 1"],
+    [
+      () => relativeBias(table, { length: 2 }),
+      "shape",
+      "relativeBias: table must have 3 rows, an even number, got [3, 2]",
+    ],
+    [() => relativeBias(table, { length: 2, buckets: 4 }), "shape", "table must have 4 rows, an even number"],
+    [() => relativeBias(table, { length: 0.5 }), "option", "relativeBias: length must be a whole number"],
+    [() => learnedPositions(table, { positions: [3] }), "option", "learnedPositions: positions must be rows"],
+    [() => learnedPositions(table, { length: 4 }), "option", "learnedPositions: positions must be rows"],
+  ];
+  for (const [act, code, message] of refusals) {
+    const error = await errorOf(act);
+    expect(error).toMatchObject({ name: "HeedError", code });
+    expect(error.message).toContain(message);
+  }
+});

@@ -1,0 +1,159 @@
+// rope on every kind of engine against heed/reference, its scalings against their formulae, and every call that it must refuse.
+
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createHeed, type Heed, type RopeOptions, rope, type TensorLike } from "../../web/src/index.js";
+import { rope as reference } from "../../web/src/reference/index.js";
+import list from "../cases/rope-rejects.json";
+import { errorOf } from "../support/cases.js";
+import { ENGINE_KINDS, openKind } from "../support/engines.js";
+import { Random } from "../support/random.js";
+
+const random = new Random(400);
+
+function tensor(...shape: number[]): TensorLike {
+  return { data: random.floats(shape.reduce((total, size) => total * size, 1)), shape };
+}
+
+/** The first number further from the reference's than its arithmetic allows: four roundings of numbers up to 8, for tables up to 32. */
+function firstWrong(got: TensorLike, wanted: { data: Float64Array; shape: readonly number[] }, largest = 8): number {
+  if (String(got.shape) !== String(wanted.shape)) return -2;
+  return got.data.findIndex(
+    (number, at) => !(Math.abs(number - (wanted.data[at] ?? Number.NaN)) <= 4 * largest * 2 ** -24),
+  );
+}
+
+const CALLS: readonly (readonly [string, TensorLike, RopeOptions])[] = [
+  ["halves", tensor(2, 3, 70, 16), {}],
+  ["neighbours", tensor(2, 3, 70, 16), { interleaved: true }],
+  ["some of the numbers", tensor(1, 2, 5, 20), { rotaryDim: 6 }],
+  ["another base, turned back", tensor(3, 8), { base: 500, inverse: true }],
+  ["positions from one on", tensor(2, 4, 8), { positions: 1000 }],
+  ["positions of every place", tensor(2, 1, 3, 8), { positions: [5, 0, 2.5] }],
+  ["positions of every batch entry", tensor(2, 1, 3, 8), { positions: Int32Array.of(5, 0, 2, 9, 9, 1) }],
+  ["length before heads", tensor(2, 5, 3, 8), { layout: "bnhd" }],
+  ["packed heads", tensor(2, 5, 24), { layout: "packed", heads: 3, interleaved: true }],
+];
+
+describe.each(ENGINE_KINDS)("$variant, $worker worker", (kind) => {
+  let heed: Heed;
+  beforeAll(async () => {
+    heed = await openKind(kind);
+  });
+  afterAll(() => heed.dispose());
+
+  test.each(CALLS)("turns %s", async (_, x, options) => {
+    expect(firstWrong(await heed.rope(x, { ...options, keep: false }), reference(x, options as never))).toBe(-1);
+  });
+
+  test("takes tables, halves and tensors, and keeps what it is asked to", async () => {
+    const x = tensor(2, 2, 3, 8);
+    const [cos, sin] = [tensor(9, 3), tensor(9, 3)];
+    const options = { cos, sin, positions: [8, 0, 4] };
+    const wanted = reference(x, options as never);
+    expect(firstWrong(await heed.rope(x, options), wanted, 32)).toBe(-1);
+    const kept = await heed.rope(heed.tensor(x.data, x.shape), {
+      ...options,
+      cos: heed.tensor(cos.data, cos.shape),
+      keep: true,
+    });
+    expect(firstWrong({ data: await kept.read(), shape: kept.shape }, wanted, 32)).toBe(-1);
+    const byBatch = { cos: tensor(2, 3, 4), sin: tensor(2, 3, 4) };
+    expect(firstWrong(await heed.rope(x, byBatch), reference(x, byBatch as never), 32)).toBe(-1);
+    const bits = Uint16Array.of(0x3c00, 0x4000, 0, 0xbc00);
+    const half = await heed.rope({ data: bits, shape: [1, 4], dtype: "f16" }, { positions: 2 });
+    expect(firstWrong(half, reference({ data: Float32Array.of(1, 2, 0, -1), shape: [1, 4] }, { positions: 2 }))).toBe(
+      -1,
+    );
+  });
+
+  test("reads its arrays before it returns", async () => {
+    const x = tensor(1, 2, 3, 8);
+    const wanted = reference({ data: x.data.slice(), shape: x.shape });
+    const promise = heed.rope(x);
+    x.data.fill(Number.NaN);
+    expect(firstWrong(await promise, wanted)).toBe(-1);
+  });
+
+  test("turning back gives the numbers back; equal shifts leave products of queries and keys alone", async () => {
+    const [q, k] = [tensor(1, 1, 4, 32), tensor(1, 1, 4, 32)];
+    const turned = await heed.rope(q, { positions: 50 });
+    const back = await heed.rope(turned, { positions: 50, inverse: true });
+    expect(back.data.findIndex((number, at) => Math.abs(number - (q.data[at] ?? 0)) > 16 * 4 * 2 ** -24)).toBe(-1);
+    const raw = async (positions: number): Promise<Float32Array> => {
+      const [a, b] = [await heed.rope(q, { positions }), await heed.rope(k, { positions })];
+      return (await heed.attention(a, b, b, { return: { scores: "raw" } })).scores.data;
+    };
+    const [here, there] = [await raw(0), await raw(321)];
+    expect(here.findIndex((number, at) => Math.abs(number - (there[at] ?? 0)) > 1e-5)).toBe(-1);
+  });
+});
+
+describe("scaling", () => {
+  const x = tensor(1, 1, 6, 8);
+  const plain = [1, 0.1, 0.01, 0.001];
+  const turnedBy = async (options: RopeOptions, frequencies: readonly number[], magnitude = 1): Promise<number> =>
+    firstWrong(await rope(x, { ...options, keep: false }), reference(x, { frequencies, magnitude }), 16);
+
+  test("by a number divides every position", async () => {
+    const slower = plain.map((frequency) => frequency / 4);
+    expect(await turnedBy({ scaling: 4 }, slower)).toBe(-1);
+    expect(await turnedBy({ scaling: { type: "linear", factor: 4 } }, slower)).toBe(-1);
+  });
+
+  test("ntk divides the slowest pair by the factor and leaves the fastest", async () => {
+    const slower = plain.map((frequency, i) => frequency * 4 ** (-i / 3));
+    expect(await turnedBy({ scaling: { type: "ntk", factor: 4 } }, slower)).toBe(-1);
+  });
+
+  test("llama3 divides pairs of long waves, keeps those of short ones, and goes from one to the other", async () => {
+    // Waves of 6.28, 62.8, 628 and 6283 places, against 1000 / 4 = 250 and 1000 / 1.
+    const share = (1000 / 628.3185307179587 - 1) / 3;
+    const frequencies = [1, 0.1, ((1 - share) / 8 + share) * 0.01, 0.001 / 8];
+    const scaling = { type: "llama3", factor: 8, originalLength: 1000 } as const;
+    expect(await turnedBy({ scaling }, frequencies)).toBe(-1);
+  });
+
+  test("yarn goes from pair to pair between those that turn 32 times and once, and turns by more", async () => {
+    // 4 ln(1000 / (32 * 2 pi)) / ln 10000 = 0.697 and 4 ln(1000 / (2 pi)) / ln 10000 = 2.2: pairs 0 to 3.
+    const frequencies = plain.map((frequency, i) => frequency * (1 - i / 3 + i / 3 / 8));
+    const scaling = { type: "yarn", factor: 8, originalLength: 1000 } as const;
+    expect(await turnedBy({ scaling }, frequencies, 0.1 * Math.log(8) + 1)).toBe(-1);
+    expect(await turnedBy({ scaling: { ...scaling, attentionFactor: 1 } }, frequencies)).toBe(-1);
+  });
+});
+
+describe("tests/cases/rope-rejects.json", () => {
+  let heed: Heed;
+  beforeAll(async () => {
+    heed = await createHeed();
+  });
+  afterAll(() => heed.dispose());
+
+  const zeros = (shape: readonly number[]): TensorLike => ({
+    data: new Float32Array(shape.reduce((total, size) => total * size, 1)),
+    shape,
+  });
+
+  test.each(list.cases)("refuses: $name", async ({ input, code, message, ...rest }) => {
+    const given: Record<string, unknown> = "options" in rest ? { ...rest.options } : {};
+    if (Array.isArray(given["positions"])) {
+      given["positions"] = given["positions"].map((one: unknown) => (one === "NaN" ? Number.NaN : one));
+    }
+    if (rest.cos !== undefined) given["cos"] = zeros(rest.cos);
+    if (rest.sin !== undefined) given["sin"] = zeros(rest.sin);
+    const error = await errorOf(() => Reflect.apply(heed.rope, heed, [zeros(input), given]));
+    expect(error).toMatchObject({ name: "HeedError", code });
+    expect(error.message).toContain(message);
+    expect(error.message).toMatch(/^rope: /);
+  });
+
+  test("an engine that was disposed, and a signal that was aborted", async () => {
+    const other = await createHeed();
+    const aborted = await errorOf(() => other.rope(zeros([2, 4]), { signal: AbortSignal.abort() }));
+    expect(aborted).toMatchObject({ code: "aborted" });
+    const foreign = heed.zeros([2, 4]);
+    expect(await errorOf(() => other.rope(foreign))).toMatchObject({ code: "disposed" });
+    other.dispose();
+    expect(await errorOf(() => other.rope(zeros([2, 4])))).toMatchObject({ code: "disposed" });
+  });
+});

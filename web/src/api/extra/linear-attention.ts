@@ -1,0 +1,216 @@
+// linearAttention: its arguments -> a checked problem -> results.
+
+import type { Backend, Dims4, Operand } from "../../backends/backend.js";
+import type { ExtraBackend, LinearProblem, LinearRule } from "../../backends/extra-backend.js";
+import { showShape, showValue } from "../describe.js";
+import { asyncStep, step } from "../door.js";
+import { HeedError } from "../errors.js";
+import { dense, perHeadShape, userShape, type Walk, walkOf } from "../layout.js";
+import { type ReadTensor, readTensor } from "../operands.js";
+import { DEFAULTS, type Layout } from "../options.js";
+import { readBoolean, readChoice, readCount, readFinite, readRecord, readSignal } from "../read-values.js";
+import { type ArrayTensor, Tensor } from "../tensor.js";
+import { operandOf, readLayout, readSingle, roomFor, sameShape } from "./read-layout.js";
+import { resultOf, throwIfAborted } from "./results.js";
+
+const WHERE = "linearAttention";
+const NAMES = ["rule", "decay", "beta", "state", "scale", "causal", "layout", "heads", "kvHeads", "keep", "signal"];
+const RULES = ["linear", "gated", "delta", "gated-delta", "elu"] as const;
+
+/** `home` is where results stay that are to be kept. */
+export async function linearAttention(
+  extra: ExtraBackend,
+  home: Backend,
+  tensors: readonly unknown[],
+  options: unknown,
+): Promise<{ readonly output: ArrayTensor | Tensor; readonly state: ArrayTensor | Tensor }> {
+  const { problem, shapes, keep, signal } = step("option", `${WHERE}: reading its arguments`, () =>
+    check(tensors, options),
+  );
+  throwIfAborted(WHERE, signal);
+  return asyncStep("memory", `${WHERE}: computing`, async () => {
+    const computed = await extra.linearAttention(problem, signal);
+    const output = resultOf(home, computed.output, shapes.output, keep);
+    try {
+      return { output, state: resultOf(home, computed.state, shapes.state, keep) };
+    } catch (error) {
+      if (output instanceof Tensor) output.dispose();
+      throw error;
+    }
+  });
+}
+
+interface Checked {
+  readonly problem: LinearProblem;
+  readonly shapes: { readonly output: readonly number[]; readonly state: readonly number[] };
+  readonly keep: boolean;
+  readonly signal: AbortSignal | null;
+}
+
+function check([q, k, v]: readonly unknown[], options: unknown): Checked {
+  const given = readRecord(WHERE, "options", options, NAMES);
+  const rule = readRule(given["rule"]);
+  const causal = readBoolean(WHERE, "causal", given["causal"], rule !== "elu");
+  if (!causal && rule !== "elu") {
+    throw new HeedError("option", `${WHERE}: causal may be false for rule elu alone, got rule "${rule}"`);
+  }
+  const scale = readFinite(WHERE, "scale", given["scale"], null);
+  if (scale !== null && rule === "elu") {
+    throw new HeedError("option", `${WHERE}: scale has no meaning for rule elu, which divides it out`);
+  }
+  const layout = readLayout(WHERE, given["layout"]);
+  const query = readTensor(WHERE, "query", q, null);
+  const key = readTensor(WHERE, "key", k, null);
+  const value = readTensor(WHERE, "value", v, null);
+  const heads = readCount(WHERE, "heads", given["heads"], null);
+  const kvHeads = readCount(WHERE, "kvHeads", given["kvHeads"], null);
+  const walks = walksOf({ query, key, value }, layout, heads, kvHeads, causal);
+  const rank = query.shape.length;
+  const order = layout === "bhnd" || rank === 2 ? "bhnd" : "bnhd";
+  const [batch, queryHeads, queries, headDim] = walks.query.shape;
+  const [, groups, , valueDim] = walks.value.shape;
+  const stateShape: Dims4 = [batch, groups, headDim, valueDim + (rule === "elu" ? 1 : 0)];
+  const outputShape: Dims4 = [batch, queryHeads, queries, valueDim];
+  const problem: LinearProblem = {
+    query: operandOf(query, walks.query),
+    key: operandOf(key, walks.key),
+    value: operandOf(value, walks.value),
+    decay: readDecay(readSingle(WHERE, "decay", given["decay"]), rule, layout, order, walks.key, key.shape),
+    beta: readBeta(readSingle(WHERE, "beta", given["beta"]), rule, layout, order, walks.key, key.shape),
+    state: readState(readSingle(WHERE, "state", given["state"]), stateShape, rank, layout),
+    rule,
+    causal,
+    scale,
+    output: roomFor(WHERE, "output", dense(order, outputShape)),
+    newState: roomFor(WHERE, "state", dense("bhnd", stateShape)),
+  };
+  return {
+    problem,
+    shapes: { output: userShape(outputShape, rank, layout), state: perHeadShape(stateShape, rank, layout) },
+    keep: readBoolean(WHERE, "keep", given["keep"], DEFAULTS.keep),
+    signal: readSignal(WHERE, given["signal"]),
+  };
+}
+
+function readRule(value: unknown): LinearRule {
+  if (value !== undefined) return readChoice(WHERE, "rule", value, RULES, [], "linear");
+  const list = RULES.map((rule) => `"${rule}"`).join(", ");
+  throw new HeedError("option", `${WHERE}: rule must be one of ${list}, got undefined`);
+}
+
+interface Tensors {
+  readonly query: ReadTensor;
+  readonly key: ReadTensor;
+  readonly value: ReadTensor;
+}
+
+/** The three shapes in [batch, heads, length, dim], agreeing with each other. */
+function walksOf(
+  { query, key, value }: Tensors,
+  layout: Layout,
+  heads: number | null,
+  kvHeads: number | null,
+  causal: boolean,
+): { readonly query: Walk; readonly key: Walk; readonly value: Walk } {
+  const check = (isGood: boolean, rule: string): void => {
+    if (isGood) return;
+    const got = `got query ${showShape(query.shape)} key ${showShape(key.shape)} value ${showShape(value.shape)}`;
+    throw new HeedError("shape", `${WHERE}: ${rule}, ${got}`);
+  };
+  const ranks = [query.shape.length, key.shape.length, value.shape.length];
+  check(
+    ranks.every((rank) => rank === ranks[0]),
+    "query, key and value must have the same rank",
+  );
+  check(
+    ranks.every((rank) => rank >= 2 && rank <= 4),
+    "query, key and value must have rank 2, 3 or 4",
+  );
+  if (layout === "packed" && heads === null) {
+    throw new HeedError("option", `${WHERE}: layout "packed" needs heads (and kvHeads where they differ)`);
+  }
+  const q = walkOf(WHERE, "query", query.shape, layout, heads ?? 1);
+  const k = walkOf(WHERE, "key", key.shape, layout, kvHeads ?? heads ?? 1);
+  const v = walkOf(WHERE, "value", value.shape, layout, kvHeads ?? heads ?? 1);
+  check(q.shape[1] > 0 && k.shape[1] > 0, "query, key and value must have at least one head");
+  check(q.shape[3] > 0, "head_dim must be at least 1");
+  check(v.shape[3] > 0, "value_dim must be at least 1");
+  check(q.shape[0] === k.shape[0] && q.shape[0] === v.shape[0], "query, key and value must have the same batch");
+  check(q.shape[3] === k.shape[3], "query and key must have the same head_dim");
+  check(k.shape[1] === v.shape[1], "key and value heads must match");
+  check(k.shape[2] === v.shape[2], "key and value lengths must match");
+  check(q.shape[1] % k.shape[1] === 0, "query heads must be a multiple of key and value heads");
+  check(!causal || q.shape[2] === k.shape[2], "query and key lengths must match unless causal is false");
+  for (const [name, count, wanted] of [
+    ["heads", q.shape[1], heads],
+    ["kvHeads", k.shape[1], kvHeads],
+  ] as const) {
+    if (wanted === null || wanted === count) continue;
+    throw new HeedError("option", `${WHERE}: ${name} is ${wanted}, but the shapes have ${count}`);
+  }
+  return { query: q, key: k, value: v };
+}
+
+/** A key's shape with so many heads and numbers a head and token; without a last axis for one number, but where heads are packed. */
+function perTokenShape(shape: readonly number[], layout: Layout, heads: number, dim: number | null): readonly number[] {
+  if (layout === "packed") return [shape[0] ?? 0, shape[1] ?? 0, heads * (dim ?? 1)];
+  const axes = shape.slice(0, -1);
+  if (shape.length > 2) axes[axes.length - (layout === "bhnd" ? 2 : 1)] = heads;
+  return dim === null ? axes : [...axes, dim];
+}
+
+function readDecay(
+  decay: ReadTensor | null,
+  rule: LinearRule,
+  layout: Layout,
+  order: "bhnd" | "bnhd",
+  key: Walk,
+  keyShape: readonly number[],
+): Operand | null {
+  const isGated = rule === "gated" || rule === "gated-delta";
+  if (!isGated && decay !== null) {
+    throw new HeedError("option", `${WHERE}: decay is for the gated rules alone, got rule "${rule}"`);
+  }
+  if (!isGated) return null;
+  if (decay === null)
+    throw new HeedError("option", `${WHERE}: the gated rules need decay, got ${showValue(undefined)}`);
+  const [batch, heads, length, dim] = key.shape;
+  const narrow = perTokenShape(keyShape, layout, heads, null);
+  const wide = perTokenShape(keyShape, layout, heads, dim);
+  if (sameShape(decay.shape, wide)) return operandOf(decay, dense(order, key.shape));
+  if (sameShape(decay.shape, narrow)) return operandOf(decay, dense(order, [batch, heads, length, 1]));
+  throw new HeedError(
+    "shape",
+    `${WHERE}: decay must be ${showShape(narrow)} or ${showShape(wide)}, got ${showShape(decay.shape)}`,
+  );
+}
+
+function readBeta(
+  beta: ReadTensor | null,
+  rule: LinearRule,
+  layout: Layout,
+  order: "bhnd" | "bnhd",
+  key: Walk,
+  keyShape: readonly number[],
+): Operand | null {
+  if (beta === null) return null;
+  if (rule !== "delta" && rule !== "gated-delta") {
+    throw new HeedError("option", `${WHERE}: beta is for the delta rules alone, got rule "${rule}"`);
+  }
+  const [batch, heads, length] = key.shape;
+  const perHead = perTokenShape(keyShape, layout, heads, null);
+  const shared = perTokenShape(keyShape, layout, 1, null);
+  if (sameShape(beta.shape, perHead)) return operandOf(beta, dense(order, [batch, heads, length, 1]));
+  if (sameShape(beta.shape, shared)) return operandOf(beta, dense(order, [batch, 1, length, 1]));
+  throw new HeedError(
+    "shape",
+    `${WHERE}: beta must be ${showShape(perHead)} or ${showShape(shared)}, got ${showShape(beta.shape)}`,
+  );
+}
+
+function readState(state: ReadTensor | null, shape: Dims4, rank: number, layout: Layout): Operand | null {
+  if (state === null) return null;
+  const own = perHeadShape(shape, rank, layout);
+  if (sameShape(state.shape, own) || sameShape(state.shape, shape)) return operandOf(state, dense("bhnd", shape));
+  throw new HeedError("shape", `${WHERE}: state must be ${showShape(own)}, got ${showShape(state.shape)}`);
+}

@@ -1,0 +1,38 @@
+// What rope and linear attention read alike: layouts, operands in single precision, room for results.
+
+import type { Operand, OutputView } from "../../backends/backend.js";
+import { showShape } from "../describe.js";
+import { HeedError } from "../errors.js";
+import type { Walk } from "../layout.js";
+import { MAX_ELEMENTS, product, type ReadTensor, readTensor } from "../operands.js";
+import { DEFAULTS, type Layout } from "../options.js";
+import { readChoice } from "../read-values.js";
+
+export function readLayout(where: string, value: unknown): Layout {
+  return readChoice(where, "layout", value, ["bhnd", "bnhd", "packed"], [], DEFAULTS.layout);
+}
+
+export function operandOf(read: ReadTensor, walk: Walk): Operand {
+  return { source: read.source, dtype: read.dtype, elements: read.elements, ...walk };
+}
+
+/** A tensor in single precision; null where it is absent. */
+export function readSingle(where: string, name: string, value: unknown): ReadTensor | null {
+  if (value === undefined) return null;
+  const read = readTensor(where, name, value, null);
+  if (read.dtype === "f32") return read;
+  throw new HeedError("dtype", `${where}: ${name} must be in single precision, got half`);
+}
+
+export function roomFor(where: string, name: string, walk: Walk): OutputView {
+  const elements = product(walk.shape);
+  if (elements <= MAX_ELEMENTS) return { elements, ...walk };
+  throw new HeedError(
+    "memory",
+    `${where}: ${name} ${showShape(walk.shape)} would have ${elements} elements, heed can address ${MAX_ELEMENTS}`,
+  );
+}
+
+export function sameShape(a: readonly number[], b: readonly number[]): boolean {
+  return a.length === b.length && a.every((size, axis) => size === b[axis]);
+}

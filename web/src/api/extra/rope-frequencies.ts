@@ -1,0 +1,87 @@
+// How fast each pair turns, in radians a position, in double precision: from a base, and slowed down by a scaling.
+
+import { showValue } from "../describe.js";
+import { HeedError } from "../errors.js";
+import { readChoice, readFinite, readRecord } from "../read-values.js";
+
+export interface Frequencies {
+  readonly frequencies: Float64Array<ArrayBuffer>;
+  /** Multiplies what is turned. */
+  readonly magnitude: number;
+}
+
+export function frequenciesOf(where: string, base: number, rotaryDim: number, scaling: unknown): Frequencies {
+  const plain = (of: number): Float64Array<ArrayBuffer> =>
+    Float64Array.from({ length: rotaryDim / 2 }, (_, i) => of ** ((-2 * i) / rotaryDim));
+  if (scaling === undefined) return { frequencies: plain(base), magnitude: 1 };
+  const given = typeof scaling === "number" ? { type: "linear", factor: scaling } : scaling;
+  const names = readRecord(where, "scaling", given, SCALING_NAMES);
+  const type = readChoice(
+    where,
+    "scaling.type",
+    names["type"],
+    ["linear", "ntk", "llama3", "yarn"],
+    ["dynamic", "longrope"],
+    "linear",
+  );
+  const read = (name: string, absent: number | null): number => readPositive(where, name, names[name], absent);
+  const factor = read("factor", null);
+  if (type === "linear") return { frequencies: plain(base).map((one) => one / factor), magnitude: 1 };
+  // Of one pair there is no slowest that is not the fastest.
+  if (type === "ntk") {
+    const power = rotaryDim > 2 ? rotaryDim / (rotaryDim - 2) : 0;
+    return { frequencies: plain(base * factor ** power), magnitude: 1 };
+  }
+  const length = read("originalLength", null);
+  if (type === "llama3") {
+    const low = read("lowFrequencyFactor", 1);
+    const high = read("highFrequencyFactor", 4);
+    return { frequencies: plain(base).map((one) => llama3(one, factor, length, low, high)), magnitude: 1 };
+  }
+  const fast = pairThatTurns(read("betaFast", 32), base, rotaryDim, length);
+  const slow = pairThatTurns(read("betaSlow", 1), base, rotaryDim, length);
+  return {
+    frequencies: yarn(plain(base), factor, Math.max(Math.floor(fast), 0), Math.min(Math.ceil(slow), rotaryDim - 1)),
+    magnitude: read("attentionFactor", factor > 1 ? 0.1 * Math.log(factor) + 1 : 1),
+  };
+}
+
+const SCALING_NAMES = [
+  "type",
+  "factor",
+  "originalLength",
+  "lowFrequencyFactor",
+  "highFrequencyFactor",
+  "betaFast",
+  "betaSlow",
+  "attentionFactor",
+];
+
+function readPositive(where: string, name: string, value: unknown, absent: number | null): number {
+  const read = readFinite(where, `scaling.${name}`, value, absent);
+  if (read !== null && read > 0) return read;
+  throw new HeedError("option", `${where}: scaling.${name} must be greater than 0, got ${showValue(value)}`);
+}
+
+/** Llama 3.1: slow pairs by the factor, fast ones not at all, those between in proportion to their turns. */
+function llama3(frequency: number, factor: number, length: number, low: number, high: number): number {
+  const turns = (length * frequency) / (2 * Math.PI);
+  if (turns > high) return frequency;
+  if (turns < low) return frequency / factor;
+  const share = (turns - low) / (high - low);
+  return (1 - share) * (frequency / factor) + share * frequency;
+}
+
+/** YaRN (Peng et al. 2023, arXiv 2309.00071): the pair, not a whole number, that turns so often within the length. */
+function pairThatTurns(times: number, base: number, rotaryDim: number, length: number): number {
+  return (rotaryDim * Math.log(length / (times * 2 * Math.PI))) / (2 * Math.log(base));
+}
+
+/** Pairs from `slow` on by the factor, up to `fast` not at all, those between in proportion to their number. */
+function yarn(plain: Float64Array<ArrayBuffer>, factor: number, fast: number, slow: number): Float64Array<ArrayBuffer> {
+  const width = fast === slow ? 0.001 : slow - fast;
+  return plain.map((frequency, i) => {
+    const share = Math.min(Math.max((i - fast) / width, 0), 1);
+    return (frequency / factor) * share + frequency * (1 - share);
+  });
+}

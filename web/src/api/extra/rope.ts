@@ -1,0 +1,169 @@
+// rope: its arguments -> a checked problem -> results.
+
+import type { Backend } from "../../backends/backend.js";
+import type { ExtraBackend, RopeProblem } from "../../backends/extra-backend.js";
+import { showShape, showValue } from "../describe.js";
+import { asyncStep, step } from "../door.js";
+import { HeedError } from "../errors.js";
+import { dense, userShape, type Walk, walkOf } from "../layout.js";
+import { type ReadTensor, readTensor } from "../operands.js";
+import { DEFAULTS } from "../options.js";
+import { readBoolean, readCount, readFinite, readRecord, readSignal } from "../read-values.js";
+import type { ArrayTensor, Tensor } from "../tensor.js";
+import { numbersOf } from "../typed-array.js";
+import { operandOf, readLayout, readSingle, roomFor, sameShape } from "./read-layout.js";
+import { resultOf, throwIfAborted } from "./results.js";
+import { frequenciesOf } from "./rope-frequencies.js";
+
+const WHERE = "rope";
+const NAMES = [
+  "base",
+  "interleaved",
+  "rotaryDim",
+  "positions",
+  "scaling",
+  "inverse",
+  "cos",
+  "sin",
+  "layout",
+  "heads",
+  "keep",
+  "signal",
+];
+
+/** `home` is where results stay that are to be kept. */
+export async function rope(
+  extra: ExtraBackend,
+  home: Backend,
+  [x]: readonly unknown[],
+  options: unknown,
+): Promise<ArrayTensor | Tensor> {
+  const { problem, shape, keep, signal } = step("option", `${WHERE}: reading its arguments`, () => check(x, options));
+  throwIfAborted(WHERE, signal);
+  return asyncStep("memory", `${WHERE}: computing`, async () =>
+    resultOf(home, await extra.rope(problem, signal), shape, keep),
+  );
+}
+
+interface Checked {
+  readonly problem: RopeProblem;
+  readonly shape: readonly number[];
+  readonly keep: boolean;
+  readonly signal: AbortSignal | null;
+}
+
+function check(x: unknown, options: unknown): Checked {
+  const given = readRecord(WHERE, "options", options, NAMES);
+  const input = readTensor(WHERE, "input", x, null);
+  const rank = input.shape.length;
+  if (rank < 2 || rank > 4) {
+    throw new HeedError("shape", `${WHERE}: input must have rank 2, 3 or 4, got ${showShape(input.shape)}`);
+  }
+  const layout = readLayout(WHERE, given["layout"]);
+  const heads = readCount(WHERE, "heads", given["heads"], null);
+  if (layout === "packed" && heads === null) {
+    throw new HeedError("option", `${WHERE}: layout "packed" needs heads`);
+  }
+  const walk = walkOf(WHERE, "input", input.shape, layout, heads ?? 1);
+  const headDim = walk.shape[3];
+  if (headDim === 0) {
+    throw new HeedError("shape", `${WHERE}: head_dim must be at least 1, got ${showShape(input.shape)}`);
+  }
+  const cosines = readSingle(WHERE, "cos", given["cos"]);
+  const sines = readSingle(WHERE, "sin", given["sin"]);
+  if ((cosines === null) !== (sines === null)) {
+    throw new HeedError("option", `${WHERE}: cos and sin must be given together`);
+  }
+  const columns = cosines?.shape[cosines.shape.length - 1] ?? 0;
+  const rotaryDim = readRotaryDim(given["rotaryDim"], cosines === null ? headDim : 2 * columns, walk);
+  const positions = readPositions(given["positions"], walk);
+  const tables =
+    cosines === null || sines === null ? null : readTables(given, cosines, sines, walk, rotaryDim, positions);
+  const { frequencies, magnitude } =
+    tables === null
+      ? frequenciesOf(WHERE, readBase(given["base"]), rotaryDim, given["scaling"])
+      : { frequencies: null, magnitude: 1 };
+  const order = layout === "bhnd" || rank === 2 ? "bhnd" : "bnhd";
+  return {
+    problem: {
+      input: operandOf(input, walk),
+      output: roomFor(WHERE, "the result", dense(order, walk.shape)),
+      tables,
+      frequencies,
+      positions,
+      positionsByBatch: positions !== null && positions.length !== walk.shape[2],
+      rotaryDim,
+      interleaved: readBoolean(WHERE, "interleaved", given["interleaved"], false),
+      inverse: readBoolean(WHERE, "inverse", given["inverse"], false),
+      magnitude,
+    },
+    shape: userShape(walk.shape, rank, layout),
+    keep: readBoolean(WHERE, "keep", given["keep"], DEFAULTS.keep),
+    signal: readSignal(WHERE, given["signal"]),
+  };
+}
+
+function readRotaryDim(value: unknown, absent: number, walk: Walk): number {
+  const rotaryDim = readFinite(WHERE, "rotaryDim", value, absent);
+  if (rotaryDim >= 2 && rotaryDim <= walk.shape[3] && rotaryDim % 2 === 0) return rotaryDim;
+  throw new HeedError(
+    "option",
+    `${WHERE}: rotaryDim must be an even number from 2 to head_dim, got ${rotaryDim} for ${showShape(walk.shape)}`,
+  );
+}
+
+function readBase(value: unknown): number {
+  const base = readFinite(WHERE, "base", value, 10000);
+  if (base > 0) return base;
+  throw new HeedError("option", `${WHERE}: base must be greater than 0, got ${showValue(value)}`);
+}
+
+/** One a place, or a batch entry and place; null: 0, 1, 2 ... */
+function readPositions(value: unknown, walk: Walk): Float64Array<ArrayBuffer> | null {
+  if (value === undefined) return null;
+  const [batch, , length] = walk.shape;
+  const numbers = typeof value === "number" ? Array.from({ length }, (_, place) => value + place) : numbersOf(value);
+  const isCount = numbers?.length === length || numbers?.length === batch * length;
+  if (numbers === null || !isCount) {
+    throw new HeedError(
+      "option",
+      `${WHERE}: positions must be a finite number, or one for each of ${length} places or of ${batch} batch entries' places, got ${showValue(value)}`,
+    );
+  }
+  const at = numbers.findIndex((position) => !Number.isFinite(position));
+  if (at === -1) return Float64Array.from(numbers);
+  throw new HeedError("option", `${WHERE}: positions must be finite numbers, number ${at} is not`);
+}
+
+/** Tables of [rows, pairs], or [batch, rows, pairs]. */
+function readTables(
+  given: Readonly<Record<string, unknown>>,
+  cosines: ReadTensor,
+  sines: ReadTensor,
+  walk: Walk,
+  rotaryDim: number,
+  positions: Float64Array | null,
+): RopeProblem["tables"] {
+  for (const name of ["base", "scaling"]) {
+    if (given[name] !== undefined) throw new HeedError("option", `${WHERE}: ${name} and cos exclude each other`);
+  }
+  const { shape } = cosines;
+  const [entries = 0, rows = 0, columns = 0] = shape.length === 2 ? [1, ...shape] : shape;
+  const fits = (shape.length === 2 || shape.length === 3) && (entries === 1 || entries === walk.shape[0]);
+  if (!fits || columns !== rotaryDim / 2 || !sameShape(shape, sines.shape)) {
+    throw new HeedError(
+      "shape",
+      `${WHERE}: cos and sin must have a row of ${rotaryDim / 2} numbers, one a pair, for each position, got cos ${showShape(shape)} sin ${showShape(sines.shape)}`,
+    );
+  }
+  const places = positions ?? Float64Array.from({ length: walk.shape[2] }, (_, place) => place);
+  const at = places.findIndex((position) => !Number.isInteger(position) || position < 0 || position >= rows);
+  if (at !== -1) {
+    throw new HeedError(
+      "option",
+      `${WHERE}: positions must be rows of cos and sin, which have ${rows}, place ${at % Math.max(1, walk.shape[2])} has none`,
+    );
+  }
+  const table = dense("bhnd", [entries, 1, rows, columns]);
+  return { cosines: operandOf(cosines, table), sines: operandOf(sines, table) };
+}

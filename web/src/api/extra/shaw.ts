@@ -1,0 +1,148 @@
+// Relative positions of Shaw et al. 2018 (arXiv 1803.02155): a vector of the key's and one of the value's for each distance up to
+// some, put together of what attention and linear attention compute anyway.
+
+import type { Backend } from "../../backends/backend.js";
+import type { ExtraBackend } from "../../backends/extra-backend.js";
+import { attend } from "../attention.js";
+import { showShape } from "../describe.js";
+import { step } from "../door.js";
+import { HeedError } from "../errors.js";
+import { product, type ReadTensor, readTensor } from "../operands.js";
+import { readSize } from "../positions/read.js";
+import { readBoolean, readCount, readFinite, readRecord, readSignal } from "../read-values.js";
+import { type ArrayTensor, Tensor } from "../tensor.js";
+import { linearAttention } from "./linear-attention.js";
+import { readLayout, readSingle } from "./read-layout.js";
+import { resultOf } from "./results.js";
+
+/** scale * q . table[distance of the key], [B, H, L, S] with the leading axes that q has: a bias for attention. */
+export async function relativeKeys(
+  _extra: ExtraBackend,
+  home: Backend,
+  [q, tableGiven]: readonly unknown[],
+  options: unknown,
+): Promise<ArrayTensor | Tensor> {
+  const where = "relativeKeys";
+  const names = ["length", "offset", "scale", "layout", "heads", "keep", "signal"];
+  const { given, query, table, keep } = step("option", `${where}: reading its arguments`, () => {
+    const read = readRecord(where, "options", options, names);
+    return {
+      given: read,
+      query: readTensor(where, "query", q, null),
+      table: readTable(where, tableGiven),
+      keep: readBoolean(where, "keep", read["keep"], false),
+    };
+  });
+  const [rows, dim] = [table.shape[0] ?? 0, table.shape[1] ?? 0];
+  const layout = readLayout(where, given["layout"]);
+  const heads = readCount(where, "heads", given["heads"], null);
+  const rank = query.shape.length;
+  const batch = rank === 4 || layout === "packed" ? (query.shape[0] ?? 0) : 1;
+  const keys = { data: repeated(floatsOf(table), batch), shape: keyShape(layout, rank, batch, rows, dim) };
+  const values = { data: new Float32Array(batch * rows), shape: keyShape(layout, rank, batch, rows, 1) };
+  const { scores } = await attend(
+    home,
+    { query: q, key: keys, value: values },
+    {
+      ...(given["scale"] === undefined ? {} : { scale: given["scale"] }),
+      ...(given["signal"] === undefined ? {} : { signal: readSignal(where, given["signal"]) }),
+      ...(layout === "packed" ? { heads, kvHeads: 1 } : {}),
+      layout,
+      return: { scores: "raw", output: false },
+    },
+  );
+  if (scores === undefined || scores instanceof Tensor) throw new TypeError("scores were asked for as an array");
+  const queries = scores.shape[scores.shape.length - 2] ?? 0;
+  const length = readSize(where, "length", given["length"] ?? queries, 0);
+  const offset = readFinite(where, "offset", given["offset"], length - queries);
+  const rowOf = distanceRow(rows, offset);
+  const data = new Float32Array((scores.data.length / Math.max(1, rows)) * length);
+  for (let row = 0; row * rows < scores.data.length; row++) {
+    for (let j = 0; j < length; j++) data[row * length + j] = scores.data[row * rows + rowOf(row % queries, j)] ?? 0;
+  }
+  return resultOf(home, data, [...scores.shape.slice(0, -1), length], keep);
+}
+
+/** Sum over keys of weight * table[distance of the key], [B, H, L, E] with the weights' leading axes: to be added to attention's output. */
+export async function relativeValues(
+  extra: ExtraBackend,
+  home: Backend,
+  [weightsGiven, tableGiven]: readonly unknown[],
+  options: unknown,
+): Promise<ArrayTensor | Tensor> {
+  const where = "relativeValues";
+  const { weights, table, given, offset } = step("option", `${where}: reading its arguments`, () => {
+    const read = readRecord(where, "options", options, ["offset", "keep", "signal"]);
+    const tensor = readSingle(where, "weights", weightsGiven);
+    if (tensor === null || tensor.shape.length < 2 || tensor.shape.length > 4) {
+      throw new HeedError("shape", `${where}: weights must be [B, H, L, S], [H, L, S] or [L, S]`);
+    }
+    const [queries = 0, keys = 0] = tensor.shape.slice(-2);
+    return {
+      weights: tensor,
+      table: readTable(where, tableGiven),
+      given: read,
+      offset: readFinite(where, "offset", read["offset"], keys - queries),
+    };
+  });
+  const [rows, dim] = [table.shape[0] ?? 0, table.shape[1] ?? 0];
+  const [queries = 0, keys = 0] = weights.shape.slice(-2);
+  const heads = product(weights.shape.slice(0, -2));
+  const rowOf = distanceRow(rows, offset);
+  const numbers = floatsOf(weights);
+  const sums = new Float64Array(heads * queries * rows);
+  for (let row = 0; row < heads * queries; row++) {
+    for (let j = 0; j < keys; j++) {
+      const at = row * rows + rowOf(row % queries, j);
+      sums[at] = (sums[at] ?? 0) + (numbers[row * keys + j] ?? 0);
+    }
+  }
+  // A product with the table is what queries read from a state that nobody writes to.
+  const nothing = (width: number) => ({ data: new Float32Array(queries * width), shape: [1, queries, width] });
+  const query = { data: Float32Array.from(sums), shape: [heads, queries, rows] };
+  const { output } = await linearAttention(extra, home, [query, nothing(rows), nothing(dim)], {
+    ...given,
+    offset: undefined,
+    rule: "linear",
+    scale: 1,
+    state: { data: floatsOf(table), shape: [1, rows, dim] },
+    keep: false,
+  });
+  if (output instanceof Tensor) throw new TypeError("the output was asked for as an array");
+  const keep = readBoolean(where, "keep", given["keep"], false);
+  return resultOf(home, output.data, [...weights.shape.slice(0, -1), dim], keep);
+}
+
+/** [2 k + 1, dim]: row k + c is that of keys c after the query; those further away have the first and last. */
+function readTable(where: string, value: unknown): ReadTensor {
+  const table = readSingle(where, "table", value);
+  if (table !== null && table.shape.length === 2 && (table.shape[0] ?? 0) % 2 === 1 && (table.shape[1] ?? 0) > 0) {
+    return table;
+  }
+  const got = table === null ? "none" : showShape(table.shape);
+  throw new HeedError("shape", `${where}: table must be [2 k + 1, dim], an odd number of rows, got ${got}`);
+}
+
+function distanceRow(rows: number, offset: number): (query: number, key: number) => number {
+  const most = (rows - 1) / 2;
+  return (query, key) => most + Math.min(Math.max(key - query - offset, -most), most);
+}
+
+function floatsOf({ source }: ReadTensor): Float32Array {
+  if (source.kind === "array" && source.array instanceof Float32Array) return source.array;
+  throw new TypeError("a tensor in single precision is not an array of floats");
+}
+
+function repeated(data: Float32Array, times: number): Float32Array {
+  const all = new Float32Array(data.length * times);
+  for (let time = 0; time < times; time++) all.set(data, time * data.length);
+  return all;
+}
+
+/** One head of so many keys, in the query's rank and layout. */
+function keyShape(layout: string, rank: number, batch: number, keys: number, dim: number): readonly number[] {
+  if (rank === 2) return [keys, dim];
+  if (layout === "packed") return [batch, keys, dim];
+  const inner = layout === "bhnd" ? [1, keys, dim] : [keys, 1, dim];
+  return rank === 3 ? inner : [batch, ...inner];
+}

@@ -1,0 +1,19 @@
+// The slopes of ALiBi (Press et al. 2021, arXiv 2108.12409), as their code has them for any number of heads.
+
+import type { ArrayTensor } from "../tensor.js";
+import { readSize } from "./read.js";
+
+/** [heads], for the option `alibiSlopes` of attention. Throws a HeedError. */
+export function alibiSlopes(heads: number): ArrayTensor {
+  const count = readSize("alibiSlopes", "heads", heads, 1);
+  const whole = 2 ** Math.floor(Math.log2(count));
+  // Beyond a power of two, every other slope of the next one.
+  const data = Float32Array.from({ length: count }, (_, head) =>
+    head < whole ? slope(head + 1, whole) : slope(2 * (head - whole) + 1, 2 * whole),
+  );
+  return { data, shape: [count], dtype: "f32" };
+}
+
+function slope(number: number, heads: number): number {
+  return 2 ** ((-8 * number) / heads);
+}

@@ -1,0 +1,34 @@
+// Readers of what position tables are made of.
+
+import { showShape, showValue } from "../describe.js";
+import { HeedError } from "../errors.js";
+import { readTensor } from "../operands.js";
+import { readFinite } from "../read-values.js";
+
+/** A whole number of at least `least`. */
+export function readSize(where: string, name: string, value: unknown, least: number): number {
+  if (typeof value === "number" && Number.isInteger(value) && value >= least && value <= 2 ** 24) return value;
+  throw new HeedError(
+    "option",
+    `${where}: ${name} must be a whole number from ${least} to 2^24, got ${showValue(value)}`,
+  );
+}
+
+export function readPositive(where: string, name: string, value: unknown, absent: number): number {
+  const number = readFinite(where, name, value, absent);
+  if (number > 0) return number;
+  throw new HeedError("option", `${where}: ${name} must be greater than 0, got ${showValue(value)}`);
+}
+
+/** A table of floats, by rows. */
+export function readTable(
+  where: string,
+  value: unknown,
+): { readonly floats: Float32Array; readonly rows: number; readonly columns: number } {
+  const { source, shape } = readTensor(where, "table", value, null);
+  const [rows = 0, columns = 0] = shape;
+  if (shape.length === 2 && source.kind === "array" && source.array instanceof Float32Array) {
+    return { floats: source.array, rows, columns };
+  }
+  throw new HeedError("shape", `${where}: table must be of rank 2, in single precision, got ${showShape(shape)}`);
+}

@@ -1,0 +1,31 @@
+// The sinusoidal positions of Vaswani et al. 2017, arXiv 1706.03762, section 3.5.
+
+import { readFinite, readRecord } from "../read-values.js";
+import type { ArrayTensor } from "../tensor.js";
+import { readPositive, readSize } from "./read.js";
+
+export interface SinusoidalOptions {
+  /** Default 10000. */
+  readonly base?: number | undefined;
+  /** The position of row 0. Default 0. */
+  readonly offset?: number | undefined;
+}
+
+/** [length, dim]: numbers 2i and 2i + 1 of a row are sine and cosine of position * base ** (-2i / dim). Throws a HeedError. */
+export function sinusoidal(length: number, dim: number, options?: SinusoidalOptions): ArrayTensor {
+  const where = "sinusoidal";
+  const given = readRecord(where, "options", options, ["base", "offset"]);
+  const rows = readSize(where, "length", length, 0);
+  const columns = readSize(where, "dim", dim, 1);
+  const base = readPositive(where, "base", given["base"], 10000);
+  const offset = readFinite(where, "offset", given["offset"], 0);
+  const data = new Float32Array(rows * columns);
+  for (let column = 0; column < columns; column++) {
+    const frequency = base ** ((2 * Math.floor(column / 2)) / -columns);
+    for (let row = 0; row < rows; row++) {
+      const angle = (row + offset) * frequency;
+      data[row * columns + column] = column % 2 === 0 ? Math.sin(angle) : Math.cos(angle);
+    }
+  }
+  return { data, shape: [rows, columns], dtype: "f32" };
+}

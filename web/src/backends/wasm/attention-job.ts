@@ -1,0 +1,84 @@
+// A problem of attention as a job.
+
+import type { AttentionProblem, CausalRule, Normalizer, ScoreKind, ScoreStage } from "../backend.js";
+import { ATTENTION_CALL } from "./generated/attention-call.js";
+import { bitsOf, DTYPE, type Job, JobBuilder, type OutputPart } from "./job.js";
+
+export interface AttentionJob extends Job {
+  readonly output: OutputPart;
+  readonly weights: OutputPart | null;
+  readonly lse: OutputPart | null;
+  readonly scores: OutputPart | null;
+  readonly entropy: OutputPart | null;
+}
+
+const CAUSAL: Readonly<Record<CausalRule, number>> = { none: 0, "lower-right": 1, "upper-left": 2 };
+
+const SCORE: Readonly<Record<ScoreKind, number>> = {
+  "scaled-dot": 0,
+  dot: 1,
+  cosine: 2,
+  general: 3,
+  additive: 4,
+  gated: 5,
+  rbf: 6,
+  distance: 7,
+};
+
+const NORMALIZER: Readonly<Record<Normalizer, number>> = { softmax: 0, sparsemax: 1, sigmoid: 2, hard: 3, none: 4 };
+
+const STAGE: Readonly<Record<ScoreStage, number>> = { raw: 0, capped: 1, masked: 2 };
+
+/** Says that a side of the window, or a range of rows, has no end. */
+const OPEN = -1;
+
+/** `call` is written over: an array of its own where the job has to last, or one that is used for every job that is not. */
+export function attentionJob(problem: AttentionProblem, call = new Int32Array(ATTENTION_CALL.words)): AttentionJob {
+  const builder = new JobBuilder("attention", call);
+  builder.input(ATTENTION_CALL.query, problem.query);
+  builder.input(ATTENTION_CALL.key, problem.key);
+  builder.input(ATTENTION_CALL.value, problem.value);
+  builder.input(ATTENTION_CALL.mask, problem.mask);
+  builder.input(ATTENTION_CALL.bias, problem.bias);
+  const { score, structure } = problem;
+  builder.input(ATTENTION_CALL.scoreW, score.w);
+  builder.input(ATTENTION_CALL.scoreWq, score.wq);
+  builder.input(ATTENTION_CALL.scoreWk, score.wk);
+  builder.input(ATTENTION_CALL.scoreB, score.b);
+  builder.input(ATTENTION_CALL.scoreV, score.v);
+  builder.input(ATTENTION_CALL.scoreBandwidth, score.bandwidth);
+  builder.numbers(ATTENTION_CALL.queryLengths, structure.qLengths);
+  builder.numbers(ATTENTION_CALL.keyLengths, structure.kvLengths);
+  builder.numbers(ATTENTION_CALL.queryOffsets, structure.qOffsets);
+  builder.numbers(ATTENTION_CALL.queryStarts, structure.sequences?.queryStarts ?? null);
+  builder.numbers(ATTENTION_CALL.keyStarts, structure.sequences?.keyStarts ?? null);
+  builder.numbers(ATTENTION_CALL.alibiSlopes, structure.alibiSlopes);
+  builder.numbers(ATTENTION_CALL.sinks, structure.sinks);
+  call[ATTENTION_CALL.scale] = bitsOf(problem.scale);
+  call[ATTENTION_CALL.softcap] = bitsOf(problem.softcap ?? 0);
+  call[ATTENTION_CALL.dropoutP] = bitsOf(problem.dropout?.p ?? 0);
+  call[ATTENTION_CALL.dropoutSeed] = problem.dropout?.seed ?? 0;
+  call[ATTENTION_CALL.queryType] = DTYPE[problem.query.dtype];
+  call[ATTENTION_CALL.keyType] = DTYPE[problem.key.dtype];
+  call[ATTENTION_CALL.valueType] = DTYPE[problem.value.dtype];
+  call[ATTENTION_CALL.sequences] = (structure.sequences?.queryStarts.length ?? 1) - 1;
+  call[ATTENTION_CALL.windowLeft] = structure.windowLeft ?? OPEN;
+  call[ATTENTION_CALL.windowRight] = structure.windowRight ?? OPEN;
+  call[ATTENTION_CALL.scoreStage] = STAGE[problem.scoreStage];
+  call[ATTENTION_CALL.score] = SCORE[score.kind];
+  call[ATTENTION_CALL.normalizer] = NORMALIZER[problem.normalizer];
+  call[ATTENTION_CALL.topK] = problem.topK ?? 0;
+  call[ATTENTION_CALL.causal] = CAUSAL[problem.causal];
+  const form = problem.weights?.form ?? null;
+  call[ATTENTION_CALL.weightRowsBegin] = form?.of === "rows" ? form.from : 0;
+  call[ATTENTION_CALL.weightRowsEnd] = form?.of === "rows" ? form.to : OPEN;
+  const weights = form?.of === "mean" ? ATTENTION_CALL.meanWeights : ATTENTION_CALL.weights;
+  const parts = {
+    output: builder.output(ATTENTION_CALL.output, problem.output),
+    weights: problem.weights && builder.output(weights, problem.weights),
+    lse: problem.lse && builder.output(ATTENTION_CALL.lse, problem.lse),
+    scores: problem.scores && builder.output(ATTENTION_CALL.scores, problem.scores),
+    entropy: problem.entropy && builder.output(ATTENTION_CALL.entropy, problem.entropy),
+  };
+  return { ...builder.finish(), ...parts };
+}

@@ -1,0 +1,106 @@
+// Linear attention by its definition: one token after the other, the state as a matrix.
+
+import { at, type Dims, fromHeads, type Heads, toHeads } from "./heads.js";
+import type { ReferenceResultTensor, ReferenceTensor } from "./index.js";
+
+/** The options of `heed.linearAttention`, with the same meaning. */
+export interface LinearReferenceOptions {
+  readonly rule: "linear" | "gated" | "delta" | "gated-delta" | "elu";
+  readonly decay?: ReferenceTensor | undefined;
+  readonly beta?: ReferenceTensor | undefined;
+  readonly state?: ReferenceTensor | undefined;
+  readonly scale?: number | undefined;
+  readonly causal?: boolean | undefined;
+  readonly layout?: "bhnd" | "bnhd" | "packed" | undefined;
+  readonly heads?: number | undefined;
+  readonly kvHeads?: number | undefined;
+}
+
+/** Throws a RangeError for heads that do not fit; checks little else. */
+export function linearAttention(
+  query: ReferenceTensor,
+  key: ReferenceTensor,
+  value: ReferenceTensor,
+  options: LinearReferenceOptions,
+): { readonly output: ReferenceResultTensor; readonly state: ReferenceResultTensor } {
+  const { rule, layout = "bhnd", heads, kvHeads = heads, causal = rule !== "elu" } = options;
+  const q = toHeads(query, layout, heads);
+  const k = toHeads(key, layout, kvHeads);
+  const v = toHeads(value, layout, kvHeads);
+  const [batch, queryHeads, queries, dim] = q.shape;
+  const [, groups, keys] = k.shape;
+  if (queryHeads % groups !== 0) throw new RangeError("query heads must be a multiple of key heads");
+  const valueDim = v.shape[3];
+  const width = valueDim + (rule === "elu" ? 1 : 0);
+  const scale = options.scale ?? 1 / Math.sqrt(dim);
+  const decay = perToken(options.decay, key, k.shape, layout);
+  const beta = perToken(options.beta, key, k.shape, layout);
+  const feature = (x: number): number => (rule !== "elu" ? x : x > 0 ? x + 1 : Math.exp(x));
+
+  const output = new Float64Array(batch * queryHeads * queries * valueDim);
+  const states = new Float64Array(batch * groups * dim * width);
+  if (options.state !== undefined) states.set(options.state.data);
+  for (let b = 0; b < batch; b++) {
+    for (let g = 0; g < groups; g++) {
+      const state = states.subarray((b * groups + g) * dim * width, (b * groups + g + 1) * dim * width);
+      const known = (number: (d: number) => number, e: number): number => {
+        let sum = 0;
+        for (let d = 0; d < dim; d++) sum += number(d) * (state[d * width + e] ?? 0);
+        return sum;
+      };
+      const write = (t: number): void => {
+        for (let d = 0; d < dim && decay !== null; d++) {
+          const left = Math.exp(at(decay, [b, g, t, decay.shape[3] === 1 ? 0 : d]));
+          for (let e = 0; e < width; e++) state[d * width + e] = left * (state[d * width + e] ?? 0);
+        }
+        const strength = beta === null ? 1 : at(beta, [b, beta.shape[1] === 1 ? 0 : g, t, 0]);
+        const isDelta = rule === "delta" || rule === "gated-delta";
+        const written = Array.from({ length: width }, (_, e) => {
+          const own = e < valueDim ? at(v, [b, g, t, e]) : 1;
+          return isDelta ? strength * (own - known((d) => at(k, [b, g, t, d]), e)) : own;
+        });
+        for (let d = 0; d < dim; d++) {
+          const number = feature(at(k, [b, g, t, d]));
+          for (const [e, own] of written.entries()) state[d * width + e] = (state[d * width + e] ?? 0) + number * own;
+        }
+      };
+      const read = (t: number): void => {
+        for (let h = g * (queryHeads / groups); h < (g + 1) * (queryHeads / groups); h++) {
+          const number = (d: number): number => feature(at(q, [b, h, t, d]));
+          const sum = rule === "elu" ? known(number, valueDim) : 1;
+          const factor = rule !== "elu" ? scale : sum === 0 ? 0 : 1 / sum;
+          const row = ((b * queryHeads + h) * queries + t) * valueDim;
+          for (let e = 0; e < valueDim; e++) output[row + e] = factor * known(number, e);
+        }
+      };
+      for (let t = 0; t < keys; t++) {
+        write(t);
+        if (causal) read(t);
+      }
+      for (let t = 0; t < queries && !causal; t++) read(t);
+    }
+  }
+  const rank = query.shape.length;
+  const stateShape: Dims = [batch, groups, dim, width];
+  return {
+    output: fromHeads(output, [batch, queryHeads, queries, valueDim], layout, rank),
+    state: { data: states, shape: rank === 4 || layout === "packed" ? stateShape : stateShape.slice(4 - rank) },
+  };
+}
+
+/** Numbers by head and token, as many as the key's or one: [batch, heads, length, 1 or dim]. */
+function perToken(
+  given: ReferenceTensor | undefined,
+  key: ReferenceTensor,
+  [batch, , length, dim]: Dims,
+  layout: string,
+): Heads | null {
+  if (given === undefined) return null;
+  const { data, shape } = given;
+  const isWide = layout !== "packed" && shape.length === key.shape.length;
+  const width = isWide ? dim : 1;
+  const heads = layout === "packed" ? (shape[2] ?? 0) : data.length / (batch * length * width);
+  if (layout !== "packed") return toHeads({ data, shape: isWide ? shape : [...shape, 1] }, layout, undefined);
+  const keyHeads = (key.shape[2] ?? 0) / dim;
+  return heads > keyHeads ? toHeads(given, layout, heads / dim) : toHeads(given, layout, heads);
+}
