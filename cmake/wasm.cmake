@@ -3,8 +3,9 @@
 
 target_compile_options(heed PRIVATE -fno-exceptions -fno-rtti)
 target_compile_options(heed_kernels PRIVATE -fno-exceptions -fno-rtti)
-# What surrounds the kernels takes no time, but is downloaded.
-target_compile_options(heed PRIVATE -Os)
+# What is done once a call, and is mostly messages, takes no time, but is downloaded.
+file(GLOB HEED_ONCE_A_CALL CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/cpp/problem/check_*.cpp ${CMAKE_SOURCE_DIR}/cpp/problem/*_problem.cpp)
+set_source_files_properties(${HEED_ONCE_A_CALL} cpp/problem/failures.cpp cpp/ops/prepare_scores.cpp PROPERTIES COMPILE_OPTIONS -Os)
 
 # heed_module(TARGET NAME CALLS): CALLS is the source that knows the module's calls.
 function(heed_module target name calls)

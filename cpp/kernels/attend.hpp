@@ -26,7 +26,8 @@ inline void start_panel(const Panel& panel, const AttentionBlock& block) {
 }
 
 template <class Arch>
-void attend_keys(const Panel& panel, const AttentionBlock& block, const KeyBlock& keys, BlockNumbers<Arch>& numbers) {
+inline void attend_keys(const Panel& panel, const AttentionBlock& block, const KeyBlock& keys,
+                        BlockNumbers<Arch>& numbers) {
   alignas(kScratchAlignment) float maximum[kPanel<Arch>];
   copy_line<Arch>(panel.maximum, maximum);
   const bool has_masked = make_scores<RowsInLanes<Arch>>(panel, block, keys, maximum);
@@ -47,7 +48,9 @@ void attend(const AttentionBlock& block) {
   for (int index = 0; index < panels.count; ++index) start_panel<Arch>(panels.all[index], block);
   if (block.top_k > 0) find_best<Arch>(panels, block);
   if (block.normalizer == Normalizer::sparsemax) find_shifts<Arch>(panels, block);
-  for_each_block<Arch>(panels, block, attend_keys<Arch>);
+  for_each_block<Arch>(panels, block,
+                       [](const Panel& panel, const AttentionBlock& of, const KeyBlock& keys,
+                          BlockNumbers<Arch>& numbers) { attend_keys<Arch>(panel, of, keys, numbers); });
   for (int index = 0; index < panels.count; ++index) write_results<Arch>(panels.all[index], block);
 }
 

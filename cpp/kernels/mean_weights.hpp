@@ -68,7 +68,7 @@ void add_weights(const AttentionBlock& block) {
     pack_queries<Arch>(panel, block.head_dim);
     if (block.top_k > 0) recall_best<Arch>(panel);
   }
-  for_each_block<Arch>(panels, block, add_block_weights<Arch>);
+  for_each_block<Arch, Look<Arch>>(panels, block, add_block_weights<Arch>);
 }
 
 /// See AttentionKernels.

@@ -54,6 +54,9 @@ inline Panel make_panel(const AttentionBlock& block, int index) {
   panel.maximum = take(1);
   panel.sum = take(1);
   panel.spread = take(1);
+  const std::ptrdiff_t panels = (block.row_count + width - 1) / width;
+  next = block.scratch +
+         width * (panels * (block.head_dim + block.value_dim + kStatistics) + std::ptrdiff_t{index} * kLookStatistics);
   panel.shift = take(1);
   panel.support = take(1);
   panel.threshold = take(1);

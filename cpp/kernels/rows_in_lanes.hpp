@@ -45,16 +45,16 @@ struct Panels {
   }
 };
 
-/// What is done with a block of keys and a panel.
+/// What is done with a block of keys and a panel, where it is done seldom: all of this kind share one walk.
 template <class Arch>
-using Visit = void (*)(const Panel& panel, const AttentionBlock& block, const KeyBlock& keys,
-                       BlockNumbers<Arch>& numbers);
+using Look = void (*)(const Panel& panel, const AttentionBlock& block, const KeyBlock& keys,
+                      BlockNumbers<Arch>& numbers);
 
 /// Calls visit for each run of keys that concerns a panel: block by block, so that a
 /// block passes every panel while it is in the cache. Blocks start at multiples of key_block whatever the
 /// rows, so that a row's sums are grouped the same way in any task.
-template <class Arch>
-[[gnu::noinline]] void for_each_block(const Panels<Arch>& panels, const AttentionBlock& block, Visit<Arch> visit) {
+template <class Arch, class Visit>
+[[gnu::noinline]] void for_each_block(const Panels<Arch>& panels, const AttentionBlock& block, Visit visit) {
   const std::int64_t shared = attention_scratch_floats(kPanel<Arch>, panels.count, block.head_dim, block.value_dim, 0);
   float* const scores = block.scratch + shared;
   float* const addends = scores + std::ptrdiff_t{block.key_block} * kPanel<Arch>;

@@ -56,7 +56,7 @@ inline bool step(float sum, float count, float& shift, float& support) {
 /// Leaves every panel with its maximum and shift, and the other statistics as they were.
 template <class Arch>
 inline void find_shifts(const Panels<Arch>& panels, const AttentionBlock& block) {
-  for_each_block<Arch>(panels, block, note_maximum<Arch>);
+  for_each_block<Arch, Look<Arch>>(panels, block, note_maximum<Arch>);
   const auto for_each_lane = [&panels](auto visit) {
     for (int index = 0; index < panels.count; ++index) {
       for (int lane = 0; lane < kPanel<Arch>; ++lane) visit(panels.all[index], lane);
@@ -68,7 +68,7 @@ inline void find_shifts(const Panels<Arch>& panels, const AttentionBlock& block)
   });
   for (bool is_moving = true; is_moving;) {
     is_moving = false;
-    for_each_block<Arch>(panels, block, note_support<Arch>);
+    for_each_block<Arch, Look<Arch>>(panels, block, note_support<Arch>);
     for_each_lane([&is_moving](const Panel& panel, int lane) {
       is_moving |= step(panel.sum[lane], panel.spread[lane], panel.shift[lane], panel.support[lane]);
       panel.sum[lane] = panel.spread[lane] = 0.0F;

@@ -59,7 +59,7 @@ inline void find_best(Panels<Arch>& panels, const AttentionBlock& block) {
       panels.all[index].last_best[lane] = 0;
     }
   }
-  for_each_block<Arch>(panels, block, note_best<Arch>);
+  for_each_block<Arch, Look<Arch>>(panels, block, note_best<Arch>);
   for (int index = 0; index < panels.count; ++index) {
     Panel& panel = panels.all[index];
     for (int lane = 0; lane < kPanel<Arch>; ++lane) {

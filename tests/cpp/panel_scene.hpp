@@ -12,6 +12,7 @@ namespace heed::testing {
 template <class Arch>
 struct PanelScene {
   static constexpr int kWidth = kernels::kPanel<Arch>;
+  static constexpr int kLines = kernels::kStatistics + kernels::kLookStatistics;
 
   std::vector<kernels::AttentionRow> rows;
   kernels::AttentionBlock block{};
@@ -19,8 +20,7 @@ struct PanelScene {
   std::vector<kernels::Batch<Arch>> memory;  // aligned, as scratch is
 
   PanelScene(int count, int keys, int value_dim)
-      : rows(static_cast<std::size_t>(count)),
-        memory(static_cast<std::size_t>(2 * (value_dim + kernels::kStatistics + 2 * keys))) {
+      : rows(static_cast<std::size_t>(count)), memory(static_cast<std::size_t>(2 * (value_dim + kLines + 2 * keys))) {
     for (kernels::AttentionRow& row : rows) row.key_end = keys;
     block.rows = rows.data();
     block.row_count = count;
@@ -38,7 +38,7 @@ struct PanelScene {
   void refresh() { panel = kernels::make_panel<Arch>(block, 0); }
 
   /// Behind the panel's own memory.
-  float* scores() { return block.scratch + kWidth * (block.value_dim + kernels::kStatistics); }
+  float* scores() { return block.scratch + kWidth * (block.value_dim + kLines); }
   float* addends() { return scores() + kWidth * block.key_length; }
 };
 
