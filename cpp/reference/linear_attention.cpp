@@ -106,7 +106,8 @@ LinearResult linear_attention(const LinearInputs& inputs, const LinearOptions& o
       const auto read = [&](Index query) {
         for (Index h = g * (heads / groups); h < (g + 1) * (heads / groups); ++h) {
           const Row row = state.read(h, query, scale);
-          std::ranges::copy(row, result.output.begin() + ((b * heads + h) * length + query) * value_dim);
+          std::ranges::copy(
+              row, result.output.begin() + static_cast<std::ptrdiff_t>(((b * heads + h) * length + query) * value_dim));
         }
       };
       for (Index t = 0; t < inputs.key.shape[2]; ++t) {

@@ -161,7 +161,8 @@ LinearBounds bound_linear(const LinearInputs& inputs, const LinearOptions& optio
       const auto read = [&](Index query) {
         for (Index h = g * (heads / groups); h < (g + 1) * (heads / groups); ++h) {
           const Row row = head.of_output(h, query, scale);
-          std::ranges::copy(row, bounds.output.begin() + ((b * heads + h) * length + query) * value_dim);
+          std::ranges::copy(
+              row, bounds.output.begin() + static_cast<std::ptrdiff_t>(((b * heads + h) * length + query) * value_dim));
         }
       };
       for (Index t = 0; t < inputs.key.shape[2]; ++t) {
