@@ -71,6 +71,8 @@ async function bundleEntries(entries, { plugins, chunks }) {
       sourcemap: false,
       lib: { entry: mapValues(entries, (path) => join(root, path)), formats: ["es"] },
       rolldownOptions: {
+        // What entries share stands in one of them, under names of one letter: a file of its own would be fetched after it.
+        preserveEntrySignatures: "allow-extension",
         output: { entryFileNames: "[name].js", chunkFileNames: chunks, minify: true },
       },
     },

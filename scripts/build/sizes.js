@@ -43,13 +43,14 @@ export function measureSizes() {
         },
       ]),
     );
-  /** @type {Set<string>} */
-  const loaded = new Set();
+  /** Beside the entry. */
+  const later = (/** @type {string} */ name) => loadedBytes(name, new Set(["index.js", "assets.js"]));
   const sizes = {
-    index: loadedBytes("index.js", loaded),
-    extra: loadedBytes("extra.js", loaded),
-    reference: loadedBytes("reference.js"),
+    index: loadedBytes("index.js"),
     assets: loadedBytes("assets.js") + brotliBytes(join(dist, "assets", "worker.js")),
+    runners: { shared: later("shared-runner.js"), unshared: later("unshared-runners.js") },
+    extra: later("extra.js"),
+    reference: loadedBytes("reference.js"),
     variants: sizesOf(VARIANTS),
     extras: sizesOf(VARIANTS.map(extraOf)),
   };
@@ -61,6 +62,8 @@ export function printSizes() {
   const sizes = JSON.parse(readFileSync(sizesFile, "utf8"));
   const kb = (/** @type {number} */ bytes) => `${(bytes / 1000).toFixed(1).padStart(5)} kB`;
   note(`  ${kb(sizes.index)} brotli  index.js (${kb(sizes.assets).trim()}: assets.js and its worker)`);
+  note(`  ${kb(sizes.runners.shared)} brotli  shared-runner.js, or`);
+  note(`  ${kb(sizes.runners.unshared)} brotli  unshared-runners.js`);
   note(`  ${kb(sizes.extra)} brotli  extra.js: what is beside attention, when it is asked for`);
   for (const [name, { chunk, hosted }] of Object.entries({ ...sizes.variants, ...sizes.extras })) {
     note(`  ${kb(chunk)} brotli  ${name}.js: glue and wasm inlined (${kb(hosted).trim()} as two files)`);

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { filesUnder, whenChanged } from "../build/freshness.js";
 import { root } from "../build/root.js";
 import { buildPreset } from "../lib/cmake.js";
-import { run } from "../lib/steps.js";
+import { Failure, run } from "../lib/steps.js";
 
 /** @typedef {import("../toolchain/find.js").Toolchain<"native" | "tests" | "format">} Toolchain */
 
@@ -27,12 +27,21 @@ export async function checkCppLint(toolchain) {
   const sources = commands.map(({ file }) => file).filter((file) => file.startsWith(join(root, "cpp")));
   const inputs = [...FOLDERS, join(root, ".clang-tidy"), join(database, "compile_commands.json")];
   await whenChanged("clang-tidy", { inputs, outputs: [] }, async () => {
-    await twoAtATime(sources, (source) =>
-      // The database may hold flags of GCC that clang does not know.
-      run(toolchain.clangTidy.path, ["--quiet", "-p", database, "--extra-arg=-Wno-unknown-warning-option", source], {
-        cwd: root,
-      }),
-    );
+    // The database may hold flags of GCC that clang does not know.
+    const options = ["--quiet", "-p", database, "--extra-arg=-Wno-unknown-warning-option"];
+    /** @type {string[]} */
+    const findings = [];
+    await twoAtATime(sources, async (source) => {
+      try {
+        await run(toolchain.clangTidy.path, [...options, source], { cwd: root });
+      } catch (error) {
+        if (!(error instanceof Failure)) throw error;
+        findings.push(error.output);
+      }
+    });
+    if (findings.length > 0) {
+      throw new Failure(`clang-tidy finds fault with ${findings.length} files`, { output: findings.join("\n") });
+    }
   });
 }
 

@@ -1,7 +1,8 @@
 // The words on shared memory by which the leading worker is handed calls, and by which it says that one is done: no message crosses.
 
+import { DONE, DOOR } from "./door-words.js";
 import type { Kernels } from "./kernels.js";
-import { DONE, DOOR, type DoneMessage } from "./protocol.js";
+import type { DoneMessage } from "./protocol.js";
 
 /** Whether this realm can wait for a word without blocking. Where it cannot, the worker answers by message. */
 export const WAITS_ASYNC = typeof Reflect.get(Atomics, "waitAsync") === "function";

@@ -21,18 +21,6 @@ export interface PoolPlace {
   readonly answers: boolean;
 }
 
-/** The door's words, and what its state can be. */
-export const DOOR = {
-  words: 16,
-  state: 0,
-  call: 1,
-  /** The call may be computed by the workers below. */
-  workers: 2,
-  status: 3,
-  /** States: a call is handed in, and (0) none, or it is done. */
-  posted: 1,
-} as const;
-
 /** Private memory: the block's written part travels, addresses in it relative to its start. */
 export interface BlockMessage {
   readonly kind: "block";
@@ -86,9 +74,6 @@ export interface DoneMessage {
 }
 
 export type FromWorker = ReadyMessage | FailedMessage | DoneMessage;
-
-/** An answer that says no more than that it is one. */
-export const DONE: DoneMessage = { kind: "done", status: 0, message: "", outputs: [], refused: [], memoryBytes: 0 };
 
 /** Statuses beside C++'s own, which are positive. */
 export const TRAPPED = -1;

@@ -1,13 +1,12 @@
 // Opening one rung of the ladder: kernels of its variant, and a runner where it wants one.
 
+import { causeText, HeedError } from "../../api/errors.js";
 import type { Rung } from "../../platform/select.js";
 import { MAX_WORKERS } from "./generated/attention-call.js";
 import type { Kernels } from "./kernels.js";
 import { loadKernels } from "./load-module.js";
-import { BlockingRunner, SlicedRunner } from "./local-runners.js";
-import { type PrivateOverrides, PrivateRunner } from "./private-runner.js";
+import type { PrivateOverrides } from "./private-runner.js";
 import type { Runner } from "./runner.js";
-import { SharedRunner } from "./shared-runner.js";
 import type { VariantTable } from "./variants.js";
 import { type WorkerOverrides, WorkerSource } from "./worker-link.js";
 import type { PoolOverrides } from "./worker-pool.js";
@@ -34,23 +33,30 @@ export async function openRung(rung: Rung, overrides: RungOverrides, previous: O
   const loading = fits ? previous.kernels : loadKernels(overrides.variants, rung.variant, overrides.compiled);
   const workers = new WorkerSource(overrides, rung.worker === null ? 0 : Math.min(overrides.threads, MAX_WORKERS));
   try {
-    const kernels = await loading;
-    return { rung, kernels, runner: await openRunner(rung, kernels, workers, overrides) };
+    const [kernels, openRunner] = await Promise.all([loading, loadRunner(rung, overrides)]);
+    return { rung, kernels, runner: await openRunner(kernels, workers, overrides) };
   } finally {
     workers.endAhead();
   }
 }
 
-async function openRunner(
-  rung: Rung,
-  kernels: Kernels,
-  workers: WorkerSource,
-  overrides: RungOverrides,
-): Promise<Runner> {
-  if (rung.worker === null) {
-    return overrides.offload === false ? new BlockingRunner(kernels) : new SlicedRunner(kernels, overrides.grain);
+type OpenRunner = (kernels: Kernels, workers: WorkerSource, overrides: RungOverrides) => Runner | Promise<Runner>;
+
+/** A page stands on one rung, and loads what that takes. */
+async function loadRunner(rung: Rung, { offload, grain }: RungOverrides): Promise<OpenRunner> {
+  if (rung.worker === "shared-memory") {
+    const { SharedRunner } = await importRunner(() => import("./shared-runner.js"));
+    return SharedRunner.open;
   }
-  return rung.worker === "shared-memory"
-    ? SharedRunner.open(kernels, workers, overrides)
-    : PrivateRunner.open(kernels, workers, overrides);
+  const { PrivateRunner, SlicedRunner, BlockingRunner } = await importRunner(() => import("./unshared-runners.js"));
+  if (rung.worker !== null) return PrivateRunner.open;
+  return (kernels) => (offload === false ? new BlockingRunner(kernels) : new SlicedRunner(kernels, grain));
+}
+
+async function importRunner<M>(load: () => Promise<M>): Promise<M> {
+  try {
+    return await load();
+  } catch (cause) {
+    throw new HeedError("load", `createHeed: cannot load a part of itself: ${causeText(cause)}`, { cause });
+  }
 }

@@ -1,10 +1,9 @@
 // heed's worker: a bare WebAssembly.Instance of the kernels and a message loop. Built into one string (generated/worker-source.ts),
-// it runs as a browser's worker and as Node's; it imports nothing but the protocol.
+// it runs as a browser's worker and as Node's; it imports nothing but what it has in common with the front.
 
+import { DONE, DOOR } from "./door-words.js";
 import {
   type BlockMessage,
-  DONE,
-  DOOR,
   type FromWorker,
   NO_ROOM,
   type PoolPlace,
