@@ -13,8 +13,9 @@ struct Turn {
 
 Turn turn_of(const RopeInputs& inputs, const RopeOptions& options, Index batch, Index place, Index pair) {
   const Index length = inputs.input.shape[2];
-  const double position =
-      options.positions == nullptr ? static_cast<double>(place) : options.positions[(options.positions_by_batch ? batch * length : 0) + place];
+  const double position = options.positions == nullptr
+                              ? static_cast<double>(place)
+                              : options.positions[(options.positions_by_batch ? batch * length : 0) + place];
   if (!inputs.cosines.is_present()) {
     const double angle = position * options.frequencies[pair];
     return {std::cos(angle), std::sin(angle)};
