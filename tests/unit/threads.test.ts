@@ -153,9 +153,9 @@ test("where nobody can wait for a word without blocking, the worker answers by m
   Reflect.deleteProperty(Atomics, "waitAsync");
   vi.resetModules();
   const own = await import("../../web/src/index.js");
-  Object.defineProperty(Atomics, "waitAsync", waitAsync);
   const { workers, wasm } = ownWorkers();
   using heed = await own.createHeed({ threads: 2, offload: true, wasm });
+  Object.defineProperty(Atomics, "waitAsync", waitAsync);
   let answers = 0;
   workers[0]?.on("message", () => {
     answers += 1;
