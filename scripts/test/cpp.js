@@ -13,14 +13,18 @@ import { Failure, note, report, run, step } from "../lib/steps.js";
 const RELAXED_FLAG = "--experimental-wasm-relaxed-simd";
 const RELAXED_FLAGS = Number(process.versions.node.split(".")[0]) < 21 ? [RELAXED_FLAG] : [];
 
-/** What runs each preset's binary; nothing: it runs by itself. @type {Record<string, readonly string[]>} */
+/**
+ * What runs each preset's binary (nothing: it runs by itself), and which of its tests (nothing: all).
+ * @type {Record<string, { runner?: readonly string[], only?: string }>}
+ */
 const PRESETS = {
-  "native-release": [],
-  "native-asan": [],
-  "native-tsan": [],
-  "native-emulated": [],
-  "wasm-simd": [process.execPath],
-  "wasm-relaxed": [process.execPath, ...RELAXED_FLAGS],
+  "native-release": {},
+  "native-asan": {},
+  // A race takes two threads.
+  "native-tsan": { only: "[threads]" },
+  "native-emulated": {},
+  "wasm-simd": { runner: [process.execPath] },
+  "wasm-relaxed": { runner: [process.execPath, ...RELAXED_FLAGS] },
 };
 
 /**
@@ -29,10 +33,10 @@ const PRESETS = {
  */
 export async function runCppTests(toolchain) {
   const results = [];
-  for (const [preset, runner] of Object.entries(PRESETS)) {
+  for (const [preset, { runner = [], only }] of Object.entries(PRESETS)) {
     try {
       await step(`build heed_tests, ${preset}`, () => buildPreset(toolchain, preset, ["heed_tests"]));
-      results.push(await step(`test C++, ${preset}`, () => runBinary(preset, runner)));
+      results.push(await step(`test C++, ${preset}`, () => runBinary(preset, runner, only)));
     } catch (error) {
       if (!(error instanceof Failure)) throw error;
       report(error);
@@ -42,14 +46,18 @@ export async function runCppTests(toolchain) {
   return results;
 }
 
-/** Runs the tests of one preset, dealt out over the cores. @param {string} preset @param {readonly string[]} runner */
-async function runBinary(preset, runner) {
+/**
+ * Runs tests of one preset, dealt out over the cores.
+ * @param {string} preset @param {readonly string[]} runner @param {string | undefined} only
+ */
+async function runBinary(preset, runner, only) {
   const folder = join(root, "build", preset, "tests", "cpp");
   const binary = [join(folder, "heed_tests"), join(folder, "heed_tests.cjs")].find((path) => existsSync(path));
   if (binary === undefined) throw new Failure(`no heed_tests in ${folder}`);
   const shards = Array.from({ length: availableParallelism() }, (_, index) => index);
   // Shuffled, or the slow tests of one file would all fall to one shard.
   const options = ["--colour-mode", "none", "--order", "rand", "--rng-seed", "1", "--shard-count", `${shards.length}`];
+  if (only !== undefined) options.unshift(only);
   const results = await Promise.all(
     shards.map((index) => runShard(preset, [...runner, binary, ...options, "--shard-index", `${index}`])),
   );

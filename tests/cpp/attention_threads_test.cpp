@@ -9,7 +9,7 @@
 
 namespace heed::testing {
 
-TEST_CASE("thread pools of any size give the bits of one thread") {
+TEST_CASE("thread pools of any size give the bits of one thread", "[threads]") {
   Random random(130);
   const AttentionCase cases[] = {
       {.heads = 2, .queries = 257, .keys = 111, .head_dim = 33, .value_dim = 17},
@@ -20,6 +20,9 @@ TEST_CASE("thread pools of any size give the bits of one thread") {
        .keys = 200,
        .mask = Shape{1, 3, 65, 200},
        .bias = Shape{1, 1, 1, 200}},
+      // A few rows: their keys are dealt out in parts.
+      {.heads = 4, .kv_heads = 2, .queries = 1, .keys = 3000},
+      {.queries = 3, .keys = 2000, .head_dim = 64, .causal = Causal::lower_right},
   };
   for (const AttentionCase& one : cases) {
     const AttentionTensors tensors = make_tensors(random, one);
@@ -36,7 +39,7 @@ TEST_CASE("thread pools of any size give the bits of one thread") {
   }
 }
 
-TEST_CASE("a pool serves calls of different sizes one after the other") {
+TEST_CASE("a pool serves calls of different sizes one after the other", "[threads]") {
   Random random(131);
   ThreadPool pool(4, 0.0);
   for (const Index queries : {1, 500, 0, 33, 129}) {
@@ -46,7 +49,7 @@ TEST_CASE("a pool serves calls of different sizes one after the other") {
   }
 }
 
-TEST_CASE("a pool leaves its helpers alone over a call that is not worth waking them") {
+TEST_CASE("a pool leaves its helpers alone over a call that is not worth waking them", "[threads]") {
   Random random(132);
   const kernels::AttentionKernels& kernels = *kernels::runnable_kernels().front();
   const AttentionTensors tensors = make_tensors(random, {.heads = 8, .queries = 100, .keys = 100});
@@ -60,7 +63,7 @@ TEST_CASE("a pool leaves its helpers alone over a call that is not worth waking 
   CHECK(eager.board().tasks_done(0) + eager.board().tasks_done(1) + eager.board().tasks_done(2) >= 20U * 8U);
 }
 
-TEST_CASE("later rows are started first, since a causal mask leaves them more keys") {
+TEST_CASE("later rows are started first, since a causal mask leaves them more keys", "[threads]") {
   // Runs one task only, and shows which rows that computed.
   class FirstTaskOnly final : public Executor {
    public:
@@ -76,7 +79,7 @@ TEST_CASE("later rows are started first, since a causal mask leaves them more ke
   CHECK(*results.outputs().output.at(0, 0, 255) != kUntouched);
 }
 
-TEST_CASE("a call whose stop flag is set says that it was stopped, and computes nothing more") {
+TEST_CASE("a call whose stop flag is set says that it was stopped, and computes nothing more", "[threads]") {
   Random random(134);
   const AttentionTensors tensors = make_tensors(random, {.heads = 3, .queries = 100, .keys = 100});
   const kernels::AttentionKernels& kernels = *kernels::runnable_kernels().front();

@@ -79,7 +79,7 @@ struct Meeting {
 
 }  // namespace
 
-TEST_CASE("each task of many tiny sets back to back runs once, with more workers than cores") {
+TEST_CASE("each task of many tiny sets back to back runs once, with more workers than cores", "[threads]") {
   constexpr int kSets = 4000;
   for (const int workers : {2, 3, 9}) {
     // All of them stay, so that a task that ran late, for another set or twice would show.
@@ -94,7 +94,7 @@ TEST_CASE("each task of many tiny sets back to back runs once, with more workers
   }
 }
 
-TEST_CASE("what a set points to may go as soon as the set is over") {
+TEST_CASE("what a set points to may go as soon as the set is over", "[threads]") {
   // Each set's context is freed at once: a late worker that touched it is what the sanitizers watch for.
   ServedBoard board(4);
   bool is_right = true;
@@ -106,7 +106,7 @@ TEST_CASE("what a set points to may go as soon as the set is over") {
   CHECK(is_right);
 }
 
-TEST_CASE("generations wrap around") {
+TEST_CASE("generations wrap around", "[threads]") {
   ServedBoard board(3, 0xFFFFFFFFU - 50U);
   for (int set = 0; set < 100; ++set) {
     Tally tally(20);
@@ -115,7 +115,7 @@ TEST_CASE("generations wrap around") {
   }
 }
 
-TEST_CASE("nobody is waited for who does not come") {
+TEST_CASE("nobody is waited for who does not come", "[threads]") {
   TaskBoard board;
   Tally tally(10);
   board.run(tally.tasks(), 8);
@@ -123,7 +123,7 @@ TEST_CASE("nobody is waited for who does not come") {
   CHECK(tally.of_worker[0] == 10);
 }
 
-TEST_CASE("a worker that first comes between two sets finds no ticket of the last one") {
+TEST_CASE("a worker that first comes between two sets finds no ticket of the last one", "[threads]") {
   Tally first(10);
   Tally second(10);
   TaskBoard board;
@@ -138,7 +138,7 @@ TEST_CASE("a worker that first comes between two sets finds no ticket of the las
   CHECK(second.is_each_once());
 }
 
-TEST_CASE("workers beyond those that a set wants take none of its tasks") {
+TEST_CASE("workers beyond those that a set wants take none of its tasks", "[threads]") {
   ServedBoard board(5);
   std::array<int, 5> tasks_of{};
   for (int set = 0; set < 200; ++set) {
@@ -153,7 +153,7 @@ TEST_CASE("workers beyond those that a set wants take none of its tasks") {
   CHECK(board->tasks_done(2) == 0);
 }
 
-TEST_CASE("a set for one worker, or of one task, runs in order on the caller") {
+TEST_CASE("a set for one worker, or of one task, runs in order on the caller", "[threads]") {
   ServedBoard board(3);
   for (const auto& [workers, count] : {std::pair{1, 50}, std::pair{3, 1}}) {
     std::vector<Index> order;
@@ -169,7 +169,7 @@ TEST_CASE("a set for one worker, or of one task, runs in order on the caller") {
   }
 }
 
-TEST_CASE("tasks are started in the order of their numbers") {
+TEST_CASE("tasks are started in the order of their numbers", "[threads]") {
   TaskBoard board;
   std::vector<Index> order;
   board.run(
@@ -179,7 +179,7 @@ TEST_CASE("tasks are started in the order of their numbers") {
   CHECK(std::ranges::is_sorted(order));
 }
 
-TEST_CASE("workers that fell asleep are woken") {
+TEST_CASE("workers that fell asleep are woken", "[threads]") {
   ServedBoard board(2);
   for (int time = 0; time < 3; ++time) {
     std::this_thread::sleep_for(milliseconds(25));  // beyond the time that they look around
@@ -189,7 +189,7 @@ TEST_CASE("workers that fell asleep are woken") {
   }
 }
 
-TEST_CASE("a caller that fell asleep over the last task is woken") {
+TEST_CASE("a caller that fell asleep over the last task is woken", "[threads]") {
   ServedBoard board(2);
   for (int time = 0; time < 3; ++time) {
     Meeting meeting{.helper_stays = milliseconds(25)};
@@ -198,7 +198,7 @@ TEST_CASE("a caller that fell asleep over the last task is woken") {
   }
 }
 
-TEST_CASE("a set ends without the task of a lost worker, but not before those of the others") {
+TEST_CASE("a set ends without the task of a lost worker, but not before those of the others", "[threads]") {
   struct Scene {
     std::atomic<int> held{0};
     std::atomic<bool> is_lost_one_gone{false};
@@ -235,7 +235,7 @@ TEST_CASE("a set ends without the task of a lost worker, but not before those of
   front.join();
 }
 
-TEST_CASE("a set without lost workers' tasks is whole, though some were lost before") {
+TEST_CASE("a set without lost workers' tasks is whole, though some were lost before", "[threads]") {
   ServedBoard board(2);
   board->lose(3);
   for (int set = 0; set < 100; ++set) {
@@ -245,7 +245,7 @@ TEST_CASE("a set without lost workers' tasks is whole, though some were lost bef
   }
 }
 
-TEST_CASE("a stop flag leaves out what has not started, and the next set runs in whole") {
+TEST_CASE("a stop flag leaves out what has not started, and the next set runs in whole", "[threads]") {
   for (const int workers : {1, 2, 4}) {
     ServedBoard board(workers);
     struct Stopping {

@@ -34,7 +34,7 @@ bool is_each_once(const Tally& tally) {
 
 }  // namespace
 
-TEST_CASE("a thread pool runs every task once for any number of workers and tasks") {
+TEST_CASE("a thread pool runs every task once for any number of workers and tasks", "[threads]") {
   for (const int workers : {1, 2, 3, 8, 17}) {
     ThreadPool pool(workers);
     CHECK(pool.worker_count() == workers);
@@ -45,7 +45,7 @@ TEST_CASE("a thread pool runs every task once for any number of workers and task
   }
 }
 
-TEST_CASE("a thread pool without tasks returns at once and is used again") {
+TEST_CASE("a thread pool without tasks returns at once and is used again", "[threads]") {
   ThreadPool pool(4);
   for (int n = 0; n < 100; ++n) {
     CHECK(is_each_once(run_once(pool, 0)));
@@ -53,14 +53,14 @@ TEST_CASE("a thread pool without tasks returns at once and is used again") {
   }
 }
 
-TEST_CASE("a thread pool survives many short runs in a row") {
+TEST_CASE("a thread pool survives many short runs in a row", "[threads]") {
   ThreadPool pool(3);
   bool is_right = true;
   for (int n = 0; n < 3000; ++n) is_right &= is_each_once(run_once(pool, static_cast<std::size_t>(n % 5)));
   CHECK(is_right);
 }
 
-TEST_CASE("a run returns only when what its tasks wrote can be read") {
+TEST_CASE("a run returns only when what its tasks wrote can be read", "[threads]") {
   // Plain memory, written by workers and read by the caller: what ThreadSanitizer watches.
   ThreadPool pool(4);
   std::vector<Index> squares(64);
@@ -76,7 +76,7 @@ TEST_CASE("a run returns only when what its tasks wrote can be read") {
   }
 }
 
-TEST_CASE("workers that could share the tasks of a run do") {
+TEST_CASE("workers that could share the tasks of a run do", "[threads]") {
   // Task 0 waits until another worker has taken part, so the caller cannot do it alone.
   struct Meeting {
     std::atomic<int> arrived{0};
@@ -91,7 +91,7 @@ TEST_CASE("workers that could share the tasks of a run do") {
   CHECK(meeting.arrived == 2);
 }
 
-TEST_CASE("a thread pool asked for no workers still has the caller") {
+TEST_CASE("a thread pool asked for no workers still has the caller", "[threads]") {
   for (const int workers : {0, -3}) {
     ThreadPool pool(workers);
     CHECK(pool.worker_count() == 1);
@@ -99,7 +99,7 @@ TEST_CASE("a thread pool asked for no workers still has the caller") {
   }
 }
 
-TEST_CASE("thread pools come and go without running anything") {
+TEST_CASE("thread pools come and go without running anything", "[threads]") {
   for (int n = 0; n < 200; ++n) {
     const ThreadPool pool(1 + n % 4);
     CHECK(pool.worker_count() == 1 + n % 4);
