@@ -1,8 +1,9 @@
 // From the engine that a layer was given, or the shared one, to what computes layers there.
 
-import { HeedError } from "../api/errors.js";
-import type { Heed } from "../api/heed.js";
 import { LAYERS, type LayerBackend } from "../backends/layer-backend.js";
+// From the entry, so that what both entries share stands in that one.
+import { type Heed, HeedError } from "../index.js";
+import { openShared } from "../shared-engine.js";
 
 /** Where a layer computes: found when it is first asked for. */
 export class LayerEngine {
@@ -19,8 +20,6 @@ export class LayerEngine {
   /** The engine whose `attention` takes caches. */
   async heed(): Promise<Heed> {
     if (this.#given !== null) return this.#given;
-    // Loaded only where nobody brought an engine.
-    const { openShared } = await import("../shared-engine.js");
     return openShared();
   }
 

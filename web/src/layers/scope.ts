@@ -3,7 +3,6 @@
 import { attend } from "../api/attention.js";
 import { showShape, showValue } from "../api/describe.js";
 import { HeedError } from "../api/errors.js";
-import { rope } from "../api/extra/rope.js";
 import { widenHalves } from "../api/half.js";
 import { readTensor } from "../api/operands.js";
 import { isRecord } from "../api/read-values.js";
@@ -100,6 +99,16 @@ export class Scope {
     return this.#own(await this.backend.pointwise(this.rows(x), this.#rule(rule, null), this.signal), x.shape);
   }
 
+  /** The same numbers in another shape. */
+  async copied(x: Tensor, shape: readonly number[]): Promise<Tensor> {
+    return this.#own(await this.backend.pointwise(this.rows(x), this.#rule({}, null), this.signal), shape);
+  }
+
+  /** A tensor of this pass that nothing needs any more. */
+  drop(tensor: Tensor): void {
+    if (this.#made.delete(tensor)) tensor.dispose();
+  }
+
   async norm(
     x: Tensor,
     rule: {
@@ -152,6 +161,7 @@ export class Scope {
 
   async rope(x: Tensor, options: Readonly<Record<string, unknown>>): Promise<Tensor> {
     const { extra, home } = this.backend;
+    const { rope } = await import("../extra.js");
     const turned = await rope(extra, home, [x], { ...options, keep: true, signal: this.signal ?? undefined });
     if (!(turned instanceof Tensor)) throw new TypeError("a tensor was asked for");
     this.#made.add(turned);
