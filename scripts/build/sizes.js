@@ -44,7 +44,12 @@ export function measureSizes() {
       ]),
     );
   /** Beside the entry. */
-  const later = (/** @type {string} */ name) => loadedBytes(name, new Set(["index.js", "assets.js"]));
+  const later = (/** @type {string} */ name) => {
+    /** @type {Set<string>} */
+    const loaded = new Set();
+    for (const entry of ["index.js", "assets.js"]) loadedBytes(entry, loaded);
+    return loadedBytes(name, loaded);
+  };
   const sizes = {
     index: loadedBytes("index.js"),
     assets: loadedBytes("assets.js") + brotliBytes(join(dist, "assets", "worker.js")),

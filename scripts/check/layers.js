@@ -27,7 +27,7 @@ const WEB_ROOMS = {
   memory: ["api/errors.ts"],
   platform: [],
   api: ["backends", "memory"],
-  layers: ["api", "backends", "memory", "index.ts", "shared-engine.ts", "extra.ts"],
+  layers: ["api", "backends", "memory", "shared-engine.ts", "extra.ts"],
   reference: [],
 };
 

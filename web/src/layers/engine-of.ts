@@ -1,8 +1,8 @@
 // From the engine that a layer was given, or the shared one, to what computes layers there.
 
+import { HeedError } from "../api/errors.js";
+import type { Heed } from "../api/heed.js";
 import { LAYERS, type LayerBackend } from "../backends/layer-backend.js";
-// From the entry, so that what both entries share stands in that one.
-import { type Heed, HeedError } from "../index.js";
 import { openShared } from "../shared-engine.js";
 
 /** Where a layer computes: found when it is first asked for. */

@@ -50,9 +50,8 @@ export async function handOutAll<O>(
   const parts: Record<string, unknown> = {};
   for (const [name, part] of Object.entries(result)) {
     if (!(part instanceof Tensor)) continue;
-    const made = await handOut(scope, part, keep);
-    const isBatched = isSingle && name !== "output" && !(made instanceof Tensor);
-    parts[name] = isBatched ? { ...made, shape: made.shape.slice(1) } : made;
+    const isBatched = isSingle && name !== "output";
+    parts[name] = await handOut(scope, isBatched ? await scope.copied(part, part.shape.slice(1)) : part, keep);
   }
   const { output, weights, lse, scores, entropy } = parts;
   // Which of them are there, the caller's types say, by the options.

@@ -1,5 +1,6 @@
 // Layers, by modules of their own on the same ladder, in which attention and what is beside it are as well: all in one memory.
 
+import { HeedError } from "../../api/errors.js";
 import type { Choice } from "../../platform/select.js";
 import type { Operand, OutputView, Resident } from "../backend.js";
 import type {
@@ -190,5 +191,8 @@ function rowsView(count: number, length: number): OutputView {
 }
 
 function operandOf({ resident, count, length }: Rows): Operand {
+  // A layer may be disposed of between two calls of a pass.
+  if (!resident.live)
+    throw new HeedError("disposed", "heed/layers: a layer or tensor was disposed of while it was used");
   return { source: { kind: "resident", resident }, dtype: "f32", ...rowsView(count, length) };
 }
