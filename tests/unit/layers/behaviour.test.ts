@@ -153,6 +153,45 @@ test("a pass leaves nothing behind but parameters, failed or not, and dispose fr
   layer.dispose();
 });
 
+test("a layer that is disposed of while it computes says so, or has computed", async () => {
+  const layer = new MLP({ dim: 4, hidden: 6, bias: false, engine });
+  layer.load(
+    new Map([
+      ["up_proj.weight", numbers(6, 4)],
+      ["down_proj.weight", numbers(4, 6)],
+    ]),
+  );
+  const x = numbers(3, 4);
+  const expected = [...(await layer.forward(x)).data];
+  const outcomes = Array.from({ length: 6 }, async (_, ticks) => {
+    const pending = layer.forward(x).then(
+      ({ data }) => [...data],
+      (error: unknown) => Reflect.get(Object(error), "code"),
+    );
+    for (let tick = 0; tick < ticks; tick++) await null;
+    layer.dispose();
+    return pending;
+  });
+  for (const outcome of await Promise.all(outcomes)) expect([expected, "disposed"]).toContainEqual(outcome);
+  expect([...(await layer.forward(x)).data]).toEqual(expected);
+});
+
+test("kept weights of a single batch entry have no batch axis either", async () => {
+  const layer = new MultiHeadAttention({ embedDim: 8, heads: 2, bias: false, engine });
+  layer.load(new Map(["q", "k", "v", "out"].map((name) => [`${name}_proj.weight`, numbers(8, 8)])));
+  const x = numbers(3, 8);
+  const options = { return: { weights: true, lse: true } } as const;
+  const plain = await layer.forward(x, x, x, options);
+  const kept = await layer.forward(x, x, x, { ...options, keep: true });
+  expect([kept.output.shape, kept.weights.shape, kept.lse.shape]).toEqual([
+    [3, 8],
+    [2, 3, 3],
+    [2, 3],
+  ]);
+  expect([...(await kept.weights.read())]).toEqual([...plain.weights.data]);
+  for (const tensor of [kept.output, kept.weights, kept.lse]) tensor.dispose();
+});
+
 test("layers without an engine share one, and one that was disposed of says so", async () => {
   const layer = new Linear({ inFeatures: 4, outFeatures: 3 }).load(linearParameters());
   expect((await layer.forward(numbers(1, 4))).shape).toEqual([1, 3]);
