@@ -1,4 +1,4 @@
-# heed_kernels: two objects per instruction set, attention and what is beside it, each alone with its flags, and the tables
+# heed_kernels: three objects per instruction set, attention, what is beside it, and layers, each alone with its flags, and the tables
 # of those that were built, from which the machine picks at run time.
 
 add_library(heed_kernels OBJECT)
@@ -8,9 +8,12 @@ set(HEED_INSTANCES "")
 
 # heed_instance(NAME ARCH [FLAGS...]): the fastest first.
 function(heed_instance name arch)
-  set(extra ${CMAKE_BINARY_DIR}/extra_${name}.cpp)
-  configure_file(cpp/kernels/instances/extra.cpp.in ${extra} @ONLY)
-  set(sources ${CMAKE_SOURCE_DIR}/cpp/kernels/instances/${name}.cpp ${extra})
+  set(sources ${CMAKE_SOURCE_DIR}/cpp/kernels/instances/${name}.cpp)
+  foreach(table extra layers)
+    set(made ${CMAKE_BINARY_DIR}/${table}_${name}.cpp)
+    configure_file(cpp/kernels/instances/${table}.cpp.in ${made} @ONLY)
+    list(APPEND sources ${made})
+  endforeach()
   target_sources(heed_kernels PRIVATE ${sources})
   set_source_files_properties(${sources} PROPERTIES COMPILE_OPTIONS "${ARGN}")
   list(APPEND HEED_INSTANCES ${name} ${arch})
@@ -57,3 +60,4 @@ endfunction()
 
 heed_table(AttentionKernels runnable_kernels _kernels)
 heed_table(ExtraKernels runnable_extra_kernels _extra_kernels)
+heed_table(LayerKernels runnable_layer_kernels _layer_kernels)

@@ -1,5 +1,5 @@
-# The modules that the npm package carries, named after their preset: heed_wasm, and heed_wasm_extra with what is beside
-# attention, which a page loads when it asks for it.
+# The modules that the npm package carries, named after their preset: heed_wasm; heed_wasm_extra with what is beside attention
+# and heed_wasm_layers with layers and all the rest, which a page loads when it asks for them.
 
 target_compile_options(heed PRIVATE -fno-exceptions -fno-rtti)
 target_compile_options(heed_kernels PRIVATE -fno-exceptions -fno-rtti)
@@ -7,9 +7,11 @@ target_compile_options(heed_kernels PRIVATE -fno-exceptions -fno-rtti)
 file(GLOB HEED_ONCE_A_CALL CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/cpp/problem/check_*.cpp ${CMAKE_SOURCE_DIR}/cpp/problem/*_problem.cpp)
 set_source_files_properties(${HEED_ONCE_A_CALL} cpp/problem/failures.cpp cpp/ops/prepare_scores.cpp PROPERTIES COMPILE_OPTIONS -Os)
 
-# heed_module(TARGET NAME CALLS): CALLS is the source that knows the module's calls.
-function(heed_module target name calls)
-  add_executable(${target} cpp/bindings/heed_bindings.cpp ${calls})
+# heed_module(TARGET NAME CALLS...): CALLS are the sources that know the module's calls.
+function(heed_module target name)
+  add_executable(${target} cpp/bindings/heed_bindings.cpp)
+  list(TRANSFORM ARGN PREPEND cpp/bindings/)
+  target_sources(${target} PRIVATE ${ARGN})
   target_include_directories(${target} PRIVATE cpp)
   target_link_libraries(${target} PRIVATE heed heed_options embind)
   target_compile_options(${target} PRIVATE -fno-exceptions -fno-rtti -Os)
@@ -58,15 +60,16 @@ function(heed_module target name calls)
   endif()
 endfunction()
 
-heed_module(heed_wasm ${HEED_ARTEFACT} cpp/bindings/run_attention.cpp)
-heed_module(heed_wasm_extra ${HEED_ARTEFACT}-extra cpp/bindings/run_extra.cpp)
+heed_module(heed_wasm ${HEED_ARTEFACT} attention_module.cpp run_attention.cpp)
+heed_module(heed_wasm_extra ${HEED_ARTEFACT}-extra extra_module.cpp run_extra.cpp)
+heed_module(heed_wasm_layers ${HEED_ARTEFACT}-layers layers_module.cpp run_attention.cpp run_extra.cpp run_layers.cpp)
 
 # What TypeScript needs to know of the module, from its baseline build (the types are
 # found by running it, and Node 20 does not run relaxed SIMD unasked).
 if(NOT HEED_SHARED_MEMORY AND NOT HEED_RELAXED)
   target_link_options(heed_wasm PRIVATE --emit-tsd=kernels.d.ts)
 
-  foreach(call attention extra)
+  foreach(call attention extra layer)
     add_executable(heed_${call}_layout cpp/bindings/${call}_call_layout.cpp)
     target_include_directories(heed_${call}_layout PRIVATE cpp cpp/include)
     target_link_libraries(heed_${call}_layout PRIVATE heed_options)
@@ -78,5 +81,5 @@ if(NOT HEED_SHARED_MEMORY AND NOT HEED_RELAXED)
       DEPENDS heed_${call}_layout
       VERBATIM)
   endforeach()
-  add_custom_target(heed_call_types ALL DEPENDS attention-call.ts extra-call.ts)
+  add_custom_target(heed_call_types ALL DEPENDS attention-call.ts extra-call.ts layer-call.ts)
 endif()

@@ -4,12 +4,13 @@
 
 #include <cstdint>
 
+#include "bindings/call_header.hpp"
 #include "bindings/packed_view.hpp"
 
 namespace heed::bindings {
 
 struct AttentionCall {
-  std::uint32_t stop;  // anything but 0, written while the call runs, aborts it
+  CallHeader header;
   PackedView query;
   PackedView key;
   PackedView value;

@@ -10,7 +10,7 @@ using heed::bindings::Field;
 namespace {
 
 constexpr Field kFields[] = {
-    {"stop", offsetof(AttentionCall, stop)},
+    {"stop", offsetof(AttentionCall, header.stop)},
     {"query", offsetof(AttentionCall, query)},
     {"key", offsetof(AttentionCall, key)},
     {"value", offsetof(AttentionCall, value)},

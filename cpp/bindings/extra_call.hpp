@@ -4,20 +4,13 @@
 
 #include <cstdint>
 
+#include "bindings/call_header.hpp"
 #include "bindings/packed_view.hpp"
 
 namespace heed::bindings {
 
-enum class ExtraOperation : std::int32_t { rope = 0, linear_attention = 1 };
-
-/// Every call starts so.
-struct ExtraHeader {
-  std::uint32_t stop;  // anything but 0, written while the call runs, aborts it
-  std::int32_t operation;
-};
-
 struct RopeCall {
-  ExtraHeader header;
+  CallHeader header;
   PackedView input;
   PackedView cosines;
   PackedView sines;
@@ -33,7 +26,7 @@ struct RopeCall {
 };
 
 struct LinearCall {
-  ExtraHeader header;
+  CallHeader header;
   PackedView query;
   PackedView key;
   PackedView value;

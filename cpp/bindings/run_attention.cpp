@@ -1,10 +1,7 @@
-// Unpacks and runs the calls of the module of attention.
-#include <emscripten/bind.h>
-
+// Unpacks and runs calls of attention.
 #include "bindings/attention_call.hpp"
 #include "bindings/run_call.hpp"
 #include "heed/attention.hpp"
-#include "heed/machine.hpp"
 
 namespace {
 
@@ -59,7 +56,7 @@ heed::AttentionOptions unpack_options(const AttentionCall& call) {
                                      .query_heads = heads,
                                      .query_length = queries};
   }
-  options.stop = reinterpret_cast<const heed::StopFlag*>(&call.stop);
+  options.stop = heed::bindings::stop_of(call.header);
   return options;
 }
 
@@ -77,11 +74,7 @@ heed::AttentionOutputs unpack_outputs(const AttentionCall& call) {
 
 }  // namespace
 
-int heed::bindings::run_call(std::uint32_t address, heed::Executor& executor) {
+heed::Status heed::bindings::run_attention(std::uint32_t address, heed::Executor& executor) {
   const auto& call = *reinterpret_cast<const AttentionCall*>(address);
-  return report(heed::attention(unpack_inputs(call), unpack_options(call), unpack_outputs(call), executor));
-}
-
-EMSCRIPTEN_BINDINGS(heed_attention) {
-  emscripten::function("lanes", +[] { return heed::kernel_lanes(); });
+  return heed::attention(unpack_inputs(call), unpack_options(call), unpack_outputs(call), executor);
 }

@@ -1,4 +1,4 @@
-// Unpacks and runs the calls of the module beside attention.
+// Unpacks and runs the calls beside attention.
 #include <cmath>
 
 #include "bindings/extra_call.hpp"
@@ -8,8 +8,6 @@
 
 namespace heed::bindings {
 namespace {
-
-const StopFlag* stop_of(const ExtraHeader& header) { return reinterpret_cast<const StopFlag*>(&header.stop); }
 
 Status run_rope(const RopeCall& call, Executor& executor) {
   return rope({.input = unpack(call.input, call.input_type),
@@ -42,12 +40,12 @@ Status run_linear(const LinearCall& call, Executor& executor) {
 
 }  // namespace
 
-int run_call(std::uint32_t address, Executor& executor) {
-  const auto& header = *reinterpret_cast<const ExtraHeader*>(address);
-  if (static_cast<ExtraOperation>(header.operation) == ExtraOperation::rope) {
-    return report(run_rope(*reinterpret_cast<const RopeCall*>(address), executor));
+Status run_extra(std::uint32_t address, Executor& executor) {
+  const auto& header = *reinterpret_cast<const CallHeader*>(address);
+  if (static_cast<Operation>(header.operation) == Operation::rope) {
+    return run_rope(*reinterpret_cast<const RopeCall*>(address), executor);
   }
-  return report(run_linear(*reinterpret_cast<const LinearCall*>(address), executor));
+  return run_linear(*reinterpret_cast<const LinearCall*>(address), executor);
 }
 
 }  // namespace heed::bindings

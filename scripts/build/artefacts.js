@@ -11,20 +11,26 @@ export const VARIANTS = ["wasm-simd", "wasm-relaxed", "wasm-simd-threads", "wasm
 /** The module of a variant that is loaded when something beside attention is asked for. @param {string} variant */
 export const extraOf = (variant) => `${variant}-extra`;
 
-/** Every module: of each variant two. */
-export const MODULES = VARIANTS.flatMap((variant) => [variant, extraOf(variant)]);
+/** The one that is loaded for heed/layers. @param {string} variant */
+export const layersOf = (variant) => `${variant}-layers`;
+
+/** @param {string} variant */
+const modulesOf = (variant) => [variant, extraOf(variant), layersOf(variant)];
+
+/** Every module: of each variant three. */
+export const MODULES = VARIANTS.flatMap(modulesOf);
 
 /** The variant whose build also makes the types. */
 export const BASELINE = "wasm-simd";
 
 /** What the baseline's build makes for TypeScript. */
-export const TYPES = ["kernels.d.ts", "attention-call.ts", "extra-call.ts"];
+export const TYPES = ["kernels.d.ts", "attention-call.ts", "extra-call.ts", "layer-call.ts"];
 
 /** @param {string} variant @param {string} file */
 export const artefact = (variant, file) => join(root, "build", variant, file);
 
 /** Glue or binary of a module. @param {string} module @param {"mjs" | "wasm"} kind */
-export const moduleFile = (module, kind) => artefact(module.replace(/-extra$/, ""), `${module}.${kind}`);
+export const moduleFile = (module, kind) => artefact(module.replace(/-(?:extra|layers)$/, ""), `${module}.${kind}`);
 
 const SOURCES = ["CMakeLists.txt", "CMakePresets.json", "cmake", "cpp"].map((path) => join(root, path));
 
@@ -32,11 +38,12 @@ const SOURCES = ["CMakeLists.txt", "CMakePresets.json", "cmake", "cpp"].map((pat
 export async function buildArtefacts(toolchain) {
   const salt = `${toolchain.emscripten.version} ${toolchain.xsimd.version} ${toolchain.cmake.version}`;
   for (const variant of VARIANTS) {
-    const outputs = [variant, extraOf(variant)].flatMap((name) => [moduleFile(name, "mjs"), moduleFile(name, "wasm")]);
+    const outputs = modulesOf(variant).flatMap((name) => [moduleFile(name, "mjs"), moduleFile(name, "wasm")]);
     if (variant === BASELINE) outputs.push(...TYPES.map((file) => artefact(variant, file)));
     await whenChanged(variant, { inputs: SOURCES, outputs, salt }, () =>
       step(`build ${variant}`, async () => {
-        const targets = ["heed_wasm", "heed_wasm_extra", ...(variant === BASELINE ? ["heed_call_types"] : [])];
+        const types = variant === BASELINE ? ["heed_call_types"] : [];
+        const targets = ["heed_wasm", "heed_wasm_extra", "heed_wasm_layers", ...types];
         await buildPreset(toolchain, variant, targets);
       }),
     );

@@ -11,7 +11,11 @@ import { root } from "./root.js";
 export const dist = join(root, "dist");
 
 /** Entries that are bundled together, by the names of their files in dist. */
-const ENTRIES = { index: "web/src/index.ts", reference: "web/src/reference/index.ts" };
+const ENTRIES = {
+  index: "web/src/index.ts",
+  layers: "web/src/layers/index.ts",
+  reference: "web/src/reference/index.ts",
+};
 
 /** The same surface once more, with parts that are files. A bundle of its own: nobody loads both. */
 const HOSTED_ENTRIES = { assets: "web/src/index.ts" };
@@ -58,6 +62,8 @@ export async function bundle() {
 
 /** @param {Record<string, string>} entries @param {{ plugins: import("vite").Plugin[], chunks: string }} options */
 async function bundleEntries(entries, { plugins, chunks }) {
+  const [first = "", source = ""] = Object.entries(entries)[0] ?? [];
+  const core = loadedWith(join(root, source));
   await build({
     configFile: false,
     logLevel: "warn",
@@ -71,12 +77,36 @@ async function bundleEntries(entries, { plugins, chunks }) {
       sourcemap: false,
       lib: { entry: mapValues(entries, (path) => join(root, path)), formats: ["es"] },
       rolldownOptions: {
-        // What entries share stands in one of them, under names of one letter: a file of its own would be fetched after it.
+        // What entries share stands in the first of them, under names of a letter: a file of its own would be fetched after it.
         preserveEntrySignatures: "allow-extension",
-        output: { entryFileNames: "[name].js", chunkFileNames: chunks, minify: true },
+        output: {
+          entryFileNames: "[name].js",
+          chunkFileNames: chunks,
+          minify: true,
+          codeSplitting: {
+            includeDependenciesRecursively: false,
+            groups: [{ name: first, test: (id) => core.has(id) }],
+          },
+        },
       },
     },
   });
+}
+
+/** Modules that are loaded with an entry: what it imports, what that imports, but for types. @param {string} entry */
+function loadedWith(entry) {
+  const found = new Set([entry]);
+  for (const file of found) {
+    for (const [, specifier = ""] of readFileSync(file, "utf8").matchAll(
+      /^(?:import|export) (?!type )[^;]*?from "(\.[^"]+)";/gm,
+    )) {
+      const imported = join(dirname(file), specifier.replace(/\.js$/, ".ts"));
+      found.add(imported);
+      // hosted.ts stands in its place in one of the bundles.
+      if (imported.endsWith("/inlined.ts")) found.add(imported.replace(/inlined\.ts$/, "hosted.ts"));
+    }
+  }
+  return found;
 }
 
 /** The wasm files and the worker: of heed/assets, and of those who name them in `createHeed({ wasm })`. */

@@ -4,7 +4,7 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { brotliCompressSync, constants } from "node:zlib";
 import { note } from "../lib/steps.js";
-import { extraOf, moduleFile, VARIANTS } from "./artefacts.js";
+import { extraOf, layersOf, moduleFile, VARIANTS } from "./artefacts.js";
 import { dist } from "./bundle.js";
 import { root } from "./root.js";
 
@@ -44,15 +44,22 @@ export function measureSizes() {
       ]),
     );
   /** Beside the entry. */
-  const later = (/** @type {string} */ name) => loadedBytes(name, new Set(["index.js", "assets.js"]));
+  const later = (/** @type {string} */ name) => {
+    /** @type {Set<string>} */
+    const loaded = new Set();
+    for (const entry of ["index.js", "assets.js"]) loadedBytes(entry, loaded);
+    return loadedBytes(name, loaded);
+  };
   const sizes = {
     index: loadedBytes("index.js"),
     assets: loadedBytes("assets.js") + brotliBytes(join(dist, "assets", "worker.js")),
     runners: { shared: later("shared-runner.js"), unshared: later("unshared-runners.js") },
     extra: later("extra.js"),
+    layers: later("layers.js") + later("wasm-layers.js"),
     reference: loadedBytes("reference.js"),
     variants: sizesOf(VARIANTS),
     extras: sizesOf(VARIANTS.map(extraOf)),
+    layersOf: sizesOf(VARIANTS.map(layersOf)),
   };
   mkdirSync(dirname(sizesFile), { recursive: true });
   writeFileSync(sizesFile, `${JSON.stringify(sizes, null, 2)}\n`);
@@ -65,7 +72,9 @@ export function printSizes() {
   note(`  ${kb(sizes.runners.shared)} brotli  shared-runner.js, or`);
   note(`  ${kb(sizes.runners.unshared)} brotli  unshared-runners.js`);
   note(`  ${kb(sizes.extra)} brotli  extra.js: what is beside attention, when it is asked for`);
-  for (const [name, { chunk, hosted }] of Object.entries({ ...sizes.variants, ...sizes.extras })) {
+  note(`  ${kb(sizes.layers)} brotli  layers.js: heed/layers, beside index.js`);
+  const modules = { ...sizes.variants, ...sizes.extras, ...sizes.layersOf };
+  for (const [name, { chunk, hosted }] of Object.entries(modules)) {
     note(`  ${kb(chunk)} brotli  ${name}.js: glue and wasm inlined (${kb(hosted).trim()} as two files)`);
   }
 }

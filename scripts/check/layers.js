@@ -27,6 +27,7 @@ const WEB_ROOMS = {
   memory: ["api/errors.ts"],
   platform: [],
   api: ["backends", "memory"],
+  layers: ["api", "backends", "memory", "shared-engine.ts", "extra.ts"],
   reference: [],
 };
 

@@ -65,7 +65,7 @@ function ruleOf(name: string): LinearOptions["rule"] {
   return rule;
 }
 
-function floatsOf(tensor: CaseTensor | null | undefined, set: CaseSet): TensorLike {
+export function floatsOf(tensor: CaseTensor | null | undefined, set: CaseSet): TensorLike {
   if (tensor?.dtype !== "float32") throw new Error(`wanted floats, got ${tensor?.dtype}`);
   return { data: new Float32Array(bufferOf(tensor, set)), shape: tensor.shape };
 }

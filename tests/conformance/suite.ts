@@ -1,19 +1,21 @@
-// The conformance tests of one engine, which must be of the kind that it says: every covered case, sync and async, and all of linear attention and rotary embedding. Run in
+// The conformance tests of one engine, which must be of the kind that it says: every covered case, sync and async, and all of linear attention, rotary embedding and norms. Run in
 // Node and in Chromium alike.
 
 import { folder, required, set } from "virtual:conformance";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Heed } from "../../web/src/index.js";
+import { LayerNorm, RMSNorm } from "../../web/src/layers/index.js";
 import type { EngineKind } from "../support/engines.js";
 import { ATTENTION_CASES, attentionCases, callOf, firstDifference, whyNot } from "./onnx.js";
 import { EXTRA_CASES, extraCases, linearCaseOf, ropeCaseOf } from "./onnx-extra.js";
+import { NORM_CASES, normCaseOf, normCases } from "./onnx-layers.js";
 
 export function conformanceSuite(name: string, open: () => Promise<Heed>, kind: EngineKind): void {
   describe(name, () => {
     if (set === null) {
       test("sees ONNX's cases where they are demanded", () => {
         console.warn(
-          `conformance: ${ATTENTION_CASES} attention cases and ${EXTRA_CASES.LinearAttention + EXTRA_CASES.RotaryEmbedding} others of ONNX's could not be seen: no ${folder} (HEED_CONFORMANCE names it)`,
+          `conformance: ${ATTENTION_CASES} attention cases and ${EXTRA_CASES.LinearAttention + EXTRA_CASES.RotaryEmbedding + NORM_CASES.LayerNormalization + NORM_CASES.RMSNormalization} others of ONNX's could not be seen: no ${folder} (HEED_CONFORMANCE names it)`,
         );
         expect(required, `HEED_CONFORMANCE_REQUIRED is 1 and ${folder} is missing`).toBe(false);
       });
@@ -52,6 +54,18 @@ export function conformanceSuite(name: string, open: () => Promise<Heed>, kind: 
     test.each(extraCases(present, "RotaryEmbedding"))("$name", async (one) => {
       const { x, options, output } = ropeCaseOf(one, present);
       expect(firstDifference("output", await heed.rope(x, { ...options, keep: false }), output, present)).toBeNull();
+    });
+    test("sees all cases of norms", () => {
+      expect(normCases(present).length).toBe(NORM_CASES.LayerNormalization + NORM_CASES.RMSNormalization);
+    });
+    test.each(normCases(present))("$name", async (one) => {
+      const { x, options, parameters, output } = normCaseOf(one, present);
+      const { shape, epsilon } = options;
+      const layer =
+        one.op === "LayerNormalization"
+          ? new LayerNorm({ ...options, engine: heed })
+          : new RMSNorm({ shape, epsilon, engine: heed });
+      expect(firstDifference("output", await layer.load(parameters).forward(x), output, present)).toBeNull();
     });
   });
 }

@@ -25,6 +25,7 @@ import type { AnyAttentionResult, AttentionResult, NoOptions, Returned } from ".
 import { type ArrayTensor, Tensor } from "./api/tensor.js";
 import type { HalfArray } from "./api/typed-array.js";
 import type { Backend, MemoryReport } from "./backends/backend.js";
+import { LAYERS, type LayerBackend } from "./backends/layer-backend.js";
 import { compileOverride, importsMemory } from "./backends/wasm/binary.js";
 import { VARIANTS } from "./backends/wasm/inlined.js";
 import { WasmBackend } from "./backends/wasm/wasm-backend.js";
@@ -125,6 +126,11 @@ class Engine implements Heed {
   ): Promise<Returned<O>>;
   relativeValues(weights: unknown, table: unknown, options?: unknown): Promise<Tensor | ArrayTensor> {
     return this.#extra.run("relativeValues", { tensors: [weights, table], options });
+  }
+
+  /** Known by its symbol alone, across the package's entries. */
+  [LAYERS](): Promise<LayerBackend> {
+    return this.#extra.layers();
   }
 
   tensor(data: Float32Array | HalfArray | Uint16Array, shape: readonly number[], options?: TensorOptions): Tensor {

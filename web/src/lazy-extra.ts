@@ -5,7 +5,9 @@ import { asyncStep } from "./api/door.js";
 import { HeedError } from "./api/errors.js";
 import type { Backend } from "./backends/backend.js";
 import type { ExtraBackend } from "./backends/extra-backend.js";
+import type { LayerBackend } from "./backends/layer-backend.js";
 import type { RungOverrides } from "./backends/wasm/rung.js";
+import { Lazy } from "./lazy.js";
 import type { Choice } from "./platform/select.js";
 
 type ExtraModule = typeof import("./extra.js");
@@ -14,39 +16,54 @@ type Operation = Exclude<keyof ExtraModule, "WasmExtra">;
 interface Opened {
   readonly module: ExtraModule;
   readonly backend: ExtraBackend;
+  dispose(): void;
 }
 
 export class LazyExtra {
   readonly #home: Backend;
-  readonly #choice: Choice;
-  readonly #overrides: Omit<RungOverrides, "compiled" | "variants">;
-  #opening: Promise<Opened> | null = null;
-  #opened: Opened | null = null;
-  #disposed = false;
+  readonly #extra: Lazy<Opened>;
+  readonly #layers: Lazy<LayerBackend>;
 
   /** Results that are to be kept stay in `home`, which also has the tensors that it is given. */
   constructor(home: Backend, choice: Choice, overrides: Omit<RungOverrides, "compiled" | "variants">) {
     this.#home = home;
-    this.#choice = choice;
-    this.#overrides = overrides;
+    this.#extra = new Lazy(() =>
+      asyncStep("load", "heed: loading what is beside attention", async () => {
+        const module = await import("./extra.js");
+        const backend = await module.WasmExtra.open(choice, overrides);
+        return { module, backend, dispose: () => backend.dispose() };
+      }),
+    );
+    this.#layers = new Lazy(() =>
+      asyncStep("load", "heed: loading layers", async () => {
+        const { WasmLayers } = await import("./backends/wasm/wasm-layers.js");
+        return WasmLayers.open(choice, overrides);
+      }),
+    );
+  }
+
+  /** What heed/layers computes with. */
+  layers(): Promise<LayerBackend> {
+    this.#assertUsable("heed/layers");
+    return this.#layers.open();
   }
 
   /** Arrays are read before this returns. */
   async run<N extends Operation>(operation: N, given: Arguments): Promise<Awaited<ReturnType<ExtraModule[N]>>> {
     this.#assertUsable(operation);
-    const opened = this.#opened;
+    const { opened } = this.#extra;
     if (opened !== null && !holdsTensors(given)) return this.#call(operation, opened, given);
     const detached = asyncStep("option", `${operation}: reading its arguments`, () => {
       return detach(operation, this.#home, given);
     });
-    const [args, ready] = await Promise.all([detached, opened ?? this.#open()]);
+    const [args, ready] = await Promise.all([detached, opened ?? this.#extra.open()]);
     this.#assertUsable(operation);
     return this.#call(operation, ready, args);
   }
 
   dispose(): void {
-    this.#disposed = true;
-    this.#opened?.backend.dispose();
+    this.#extra.dispose();
+    this.#layers.dispose();
   }
 
   #call<N extends Operation>(
@@ -58,28 +75,7 @@ export class LazyExtra {
     return Reflect.apply(module[operation], null, [backend, this.#home, tensors, options]);
   }
 
-  async #open(): Promise<Opened> {
-    this.#opening ??= this.#load();
-    try {
-      return await this.#opening;
-    } catch (error) {
-      // The next call tries again: the network or memory may be back.
-      this.#opening = null;
-      throw error;
-    }
-  }
-
-  async #load(): Promise<Opened> {
-    const opened = await asyncStep("load", "heed: loading what is beside attention", async () => {
-      const module = await import("./extra.js");
-      return { module, backend: await module.WasmExtra.open(this.#choice, this.#overrides) };
-    });
-    if (this.#disposed) opened.backend.dispose();
-    else this.#opened = opened;
-    return opened;
-  }
-
   #assertUsable(operation: string): void {
-    if (this.#disposed) throw new HeedError("disposed", `${operation}: the engine was disposed`);
+    if (this.#extra.disposed) throw new HeedError("disposed", `${operation}: the engine was disposed`);
   }
 }

@@ -87,7 +87,8 @@ async function byName<R>(
   return Reflect.apply(heed[operation], heed, [...copies.tensors, copies.options]);
 }
 
-async function openShared(): Promise<Heed> {
+/** The engine of whoever wants none of his own. */
+export async function openShared(): Promise<Heed> {
   opening ??= createHeed();
   try {
     engine = await opening;

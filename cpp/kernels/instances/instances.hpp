@@ -5,6 +5,7 @@
 
 #include "kernels/attention_block.hpp"
 #include "kernels/extra_table.hpp"
+#include "kernels/layer_table.hpp"
 
 namespace heed::kernels {
 
@@ -13,5 +14,8 @@ const std::vector<const AttentionKernels*>& runnable_kernels();
 
 /// The same of the kernels beside attention.
 const std::vector<const ExtraKernels*>& runnable_extra_kernels();
+
+/// The same of those of layers.
+const std::vector<const LayerKernels*>& runnable_layer_kernels();
 
 }  // namespace heed::kernels

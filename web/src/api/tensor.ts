@@ -40,6 +40,11 @@ export class Tensor {
     return tensor.#resident;
   }
 
+  /** @internal */
+  static isOf(tensor: Tensor, backend: Backend): boolean {
+    return tensor.#backend === backend;
+  }
+
   /** Its values, copied, in single precision. Rejects with HeedError `disposed` when it is gone. */
   async read(): Promise<Float32Array> {
     const data = await this.#backend.download(Tensor.residentOf(this, this.#backend, "Tensor.read: this"));

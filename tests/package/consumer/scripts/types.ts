@@ -1,6 +1,7 @@
 // The public types as a stranger's compiler sees them, and what they must refuse.
 import { attention, type Capabilities, createHeed, type Heed, HeedError, type Tensor } from "heed";
 import { createHeed as createHosted } from "heed/assets";
+import { BertModel, Linear, MultiHeadAttention } from "heed/layers";
 import { attention as reference } from "heed/reference";
 
 const tensor = { data: new Float32Array(4), shape: [2, 2] };
@@ -41,5 +42,26 @@ export async function use(): Promise<number> {
   heed.dispose();
   return (
     sum + firsts.length + (out[0] ?? 0) + (reference(tensor, tensor, tensor).lse.data[0] ?? 0) + capabilities.cores
+  );
+}
+
+export async function useLayers(heed: Heed): Promise<number> {
+  const layer = new Linear({ inFeatures: 2, outFeatures: 3, engine: heed }).load(new Map([["weight", tensor]]));
+  const plain: Float32Array = (await layer.forward(tensor)).data;
+  const kept: Tensor = await layer.forward(tensor, { keep: true });
+  // @ts-expect-error a kept tensor has no data here
+  kept.data;
+  // @ts-expect-error sizes must be given
+  new Linear({ inFeatures: 2 });
+  const heads = new MultiHeadAttention({ embedDim: 2, heads: 1 });
+  const { output, weights } = await heads.forward(kept, undefined, undefined, {
+    return: { weights: true },
+    causal: true,
+  });
+  // @ts-expect-error the layer says what the layout is
+  await heads.forward(kept, kept, kept, { layout: "bhnd" });
+  const { hidden, attentions } = await new BertModel({}).forward([1, 2], { attentions: true });
+  return (
+    (plain[0] ?? 0) + (output.data[0] ?? 0) + (weights.data[0] ?? 0) + hidden.data.length + (attentions?.length ?? 0)
   );
 }

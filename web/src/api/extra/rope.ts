@@ -31,14 +31,16 @@ const NAMES = [
   "signal",
 ];
 
-/** `home` is where results stay that are to be kept. */
+/** `home` is where results stay that are to be kept; a tensor of it can be `x` where `extra` computes in its memory. */
 export async function rope(
   extra: ExtraBackend,
   home: Backend,
   [x]: readonly unknown[],
   options: unknown,
 ): Promise<ArrayTensor | Tensor> {
-  const { problem, shape, keep, signal } = step("option", `${WHERE}: reading its arguments`, () => check(x, options));
+  const { problem, shape, keep, signal } = step("option", `${WHERE}: reading its arguments`, () =>
+    check(home, x, options),
+  );
   throwIfAborted(WHERE, signal);
   return asyncStep("memory", `${WHERE}: computing`, async () =>
     resultOf(home, await extra.rope(problem, signal), shape, keep),
@@ -52,9 +54,9 @@ interface Checked {
   readonly signal: AbortSignal | null;
 }
 
-function check(x: unknown, options: unknown): Checked {
+function check(home: Backend, x: unknown, options: unknown): Checked {
   const given = readRecord(WHERE, "options", options, NAMES);
-  const input = readTensor(WHERE, "input", x, null);
+  const input = readTensor(WHERE, "input", x, home);
   const rank = input.shape.length;
   if (rank < 2 || rank > 4) {
     throw new HeedError("shape", `${WHERE}: input must have rank 2, 3 or 4, got ${showShape(input.shape)}`);

@@ -47,6 +47,26 @@ export const EXTRA_VARIANTS: VariantTable = {
   }),
 };
 
+/** Layers, with attention and all of that. */
+export const LAYERS_VARIANTS: VariantTable = {
+  "wasm-simd": async () => ({
+    ...(await import("./generated/glue/wasm-simd-layers.js")),
+    binary: new URL("./assets/wasm-simd-layers.wasm", HEED_MODULE_URL),
+  }),
+  "wasm-relaxed": async () => ({
+    ...(await import("./generated/glue/wasm-relaxed-layers.js")),
+    binary: new URL("./assets/wasm-relaxed-layers.wasm", HEED_MODULE_URL),
+  }),
+  "wasm-simd-threads": async () => ({
+    ...(await import("./generated/glue/wasm-simd-threads-layers.js")),
+    binary: new URL("./assets/wasm-simd-threads-layers.wasm", HEED_MODULE_URL),
+  }),
+  "wasm-relaxed-threads": async () => ({
+    ...(await import("./generated/glue/wasm-relaxed-threads-layers.js")),
+    binary: new URL("./assets/wasm-relaxed-threads-layers.wasm", HEED_MODULE_URL),
+  }),
+};
+
 export function ownWorker(): AnyWorker {
   // Not written out: bundlers would emit a second copy, for a page that has no use for it.
   if (workerKind(currentHost()) === "node") return fileWorker(`${HEED_MODULE_URL}/../assets/worker.js`);

@@ -21,6 +21,14 @@ export const EXTRA_VARIANTS: VariantTable = {
   "wasm-relaxed-threads": () => import("./generated/wasm-relaxed-threads-extra.js"),
 };
 
+/** Layers, with attention and all of that. */
+export const LAYERS_VARIANTS: VariantTable = {
+  "wasm-simd": () => import("./generated/wasm-simd-layers.js"),
+  "wasm-relaxed": () => import("./generated/wasm-relaxed-layers.js"),
+  "wasm-simd-threads": () => import("./generated/wasm-simd-threads-layers.js"),
+  "wasm-relaxed-threads": () => import("./generated/wasm-relaxed-threads-layers.js"),
+};
+
 export function ownWorker(): AnyWorker {
   return scriptWorker(workerSource);
 }

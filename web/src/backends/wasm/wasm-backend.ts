@@ -30,7 +30,7 @@ interface Running {
 }
 
 /** A call that is laid out, and what becomes of its results. */
-interface Prepared<C> {
+export interface Prepared<C> {
   readonly job: Job;
   /** It is done here before a worker would have been told of it. */
   readonly isSmall: boolean;
@@ -95,21 +95,9 @@ export class WasmBackend implements Backend {
   }
 
   attention(problem: AttentionProblem, signal: AbortSignal | null): Promise<AttentionComputed> {
-    return this.#compute("attention", signal, () => {
+    return this.compute("attention", signal, () => {
       const job = attentionJob(problem, this.#call);
       return { job, isSmall: isSmall(problem, job), collect: (finished) => this.#collect(finished, job, problem) };
-    });
-  }
-
-  /** A call that is none of attention, whose results are arrays. */
-  run(
-    operation: string,
-    signal: AbortSignal | null,
-    prepare: () => { readonly job: Job; readonly isSmall: boolean },
-  ): Promise<readonly Float32Array[]> {
-    return this.#compute(operation, signal, () => {
-      const { job, isSmall } = prepare();
-      return { job, isSmall, collect: (finished) => arraysOf(finished, job) };
     });
   }
 
@@ -129,6 +117,13 @@ export class WasmBackend implements Backend {
     const { kernels } = this.#current("tensor");
     const address = kernels.upload(data.byteLength, () => data);
     return this.#residents.add(address, data.length, data instanceof Uint16Array ? "f16" : "f32");
+  }
+
+  /** An output as a resident. */
+  keep(finished: Finished, part: OutputPart): Resident {
+    const { kernels } = this.#current("attention");
+    const address = kernels.upload(byteSize(part.elements, "f32"), () => finished.view(part));
+    return this.#residents.add(address, part.elements, "f32");
   }
 
   zeros(elements: number, dtype: DType): Resident {
@@ -158,7 +153,8 @@ export class WasmBackend implements Backend {
     this.#running.open = null;
   }
 
-  async #compute<C>(operation: string, signal: AbortSignal | null, prepare: () => Prepared<C>): Promise<C> {
+  /** A call of any operation. */
+  async compute<C>(operation: string, signal: AbortSignal | null, prepare: () => Prepared<C>): Promise<C> {
     const { runner, kernels } = this.#current(operation);
     const startsNow = this.#queue.idle && runner.lost === null && !kernels.abandoned;
     const prepared = prepare();
@@ -224,12 +220,7 @@ export class WasmBackend implements Backend {
         const view = finished.view(part);
         return { kind: "array", array: finished.owned ? view : copied(view) };
       }
-      const { kernels } = this.#current("attention");
-      const resident = this.#residents.add(
-        kernels.upload(byteSize(part.elements, "f32"), () => finished.view(part)),
-        part.elements,
-        "f32",
-      );
+      const resident = this.keep(finished, part);
       made.push(resident);
       return { kind: "resident", resident };
     };
@@ -304,26 +295,12 @@ function isKept(part: unknown): part is { readonly resident: Resident } {
   return typeof part === "object" && part !== null && "resident" in part && part.resident instanceof WasmResident;
 }
 
-/** The results as arrays of the caller's own. */
-function arraysOf(finished: Finished, job: Job): readonly Float32Array[] {
-  try {
-    return job.outputs.map((part) => {
-      const view = finished.view(part);
-      return finished.owned ? view : copied(view);
-    });
-  } catch (error) {
-    throw asHeedError(job.operation, error);
-  } finally {
-    finished.release();
-  }
-}
-
 function disposedError(where: string): HeedError {
   return new HeedError("disposed", `${where}: the engine was disposed`);
 }
 
 /** As slice() does, in half the time where there is little to copy. */
-function copied(view: Float32Array): Float32Array {
+export function copied(view: Float32Array): Float32Array {
   const copy = new Float32Array(view.length);
   copy.set(view);
   return copy;
@@ -338,7 +315,7 @@ function fill(into: Float32Array, view: Float32Array): Float32Array {
 }
 
 /** A RangeError of the engine's own, when it has no room for an array. */
-function asHeedError(operation: string, error: unknown): HeedError {
+export function asHeedError(operation: string, error: unknown): HeedError {
   if (error instanceof HeedError) return error;
   return new HeedError("memory", `${operation}: no room for the results: ${causeText(error)}`, { cause: error });
 }

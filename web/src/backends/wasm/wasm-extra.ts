@@ -5,12 +5,13 @@ import type { ExtraBackend, LinearProblem, LinearRule, RopeProblem } from "../ex
 import { LINEAR_CALL, ROPE_CALL } from "./generated/extra-call.js";
 import { EXTRA_VARIANTS } from "./inlined.js";
 import { bitsOf, DTYPE, type Job, JobBuilder } from "./job.js";
+import type { Finished } from "./kernels.js";
 import type { RungOverrides } from "./rung.js";
 import { isLittle } from "./small-call.js";
-import { WasmBackend } from "./wasm-backend.js";
+import { asHeedError, copied, WasmBackend } from "./wasm-backend.js";
 
 /** As C++ numbers them. */
-const OPERATION = { rope: 0, linearAttention: 1 };
+const OPERATION = { rope: 1, linearAttention: 2 };
 const RULE: Readonly<Record<LinearRule, number>> = { linear: 0, gated: 1, delta: 2, "gated-delta": 3, elu: 4 };
 
 /** What a sine and a cosine cost, in multiplications. */
@@ -24,12 +25,13 @@ export class WasmExtra implements ExtraBackend {
     return new WasmExtra(await WasmBackend.open(choice, { ...overrides, compiled: null, variants: EXTRA_VARIANTS }));
   }
 
-  private constructor(backend: WasmBackend) {
+  /** The module of `backend` must have these calls. */
+  constructor(backend: WasmBackend) {
     this.#backend = backend;
   }
 
   async rope(problem: RopeProblem, signal: AbortSignal | null): Promise<Float32Array> {
-    const [output = new Float32Array(0)] = await this.#backend.run("rope", signal, () => {
+    const [output = new Float32Array(0)] = await this.#run("rope", signal, () => {
       const job = ropeJob(problem);
       const [batch, heads, length, dim] = problem.input.shape;
       return { job, isSmall: isLittle(batch * length * dim * (heads + OF_TURN), job.bytes) };
@@ -42,7 +44,7 @@ export class WasmExtra implements ExtraBackend {
     signal: AbortSignal | null,
   ): Promise<{ readonly output: Float32Array; readonly state: Float32Array }> {
     const none = new Float32Array(0);
-    const [output = none, state = none] = await this.#backend.run("linearAttention", signal, () => {
+    const [output = none, state = none] = await this.#run("linearAttention", signal, () => {
       const job = linearJob(problem);
       const [batch, heads, queries, headDim] = problem.query.shape;
       const [, groups, keys, valueDim] = problem.value.shape;
@@ -54,6 +56,31 @@ export class WasmExtra implements ExtraBackend {
 
   dispose(): void {
     this.#backend.dispose();
+  }
+
+  #run(
+    operation: string,
+    signal: AbortSignal | null,
+    prepare: () => { readonly job: Job; readonly isSmall: boolean },
+  ): Promise<readonly Float32Array[]> {
+    return this.#backend.compute(operation, signal, () => {
+      const { job, isSmall } = prepare();
+      return { job, isSmall, collect: (finished) => arraysOf(finished, job) };
+    });
+  }
+}
+
+/** The results as arrays of the caller's own. */
+function arraysOf(finished: Finished, job: Job): readonly Float32Array[] {
+  try {
+    return job.outputs.map((part) => {
+      const view = finished.view(part);
+      return finished.owned ? view : copied(view);
+    });
+  } catch (error) {
+    throw asHeedError(job.operation, error);
+  } finally {
+    finished.release();
   }
 }
 

@@ -1,0 +1,13 @@
+// The module of attention.
+#include <emscripten/bind.h>
+
+#include "bindings/run_call.hpp"
+#include "heed/machine.hpp"
+
+int heed::bindings::run_call(std::uint32_t address, Executor& executor) {
+  return report(run_attention(address, executor));
+}
+
+EMSCRIPTEN_BINDINGS(heed_attention) {
+  emscripten::function("lanes", +[] { return heed::kernel_lanes(); });
+}

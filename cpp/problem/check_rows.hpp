@@ -1,0 +1,44 @@
+// Rules that hold for the rows of every layer.
+#pragma once
+
+#include "heed/rows.hpp"
+#include "problem/failures.hpp"
+
+namespace heed {
+
+struct RowRules {
+  const char* operation;
+
+  [[nodiscard]] Status broken(StatusCode code, std::initializer_list<Piece> rule) const {
+    return heed::broken(operation, code, rule);
+  }
+
+  /// Present, and of as many rows of as many numbers.
+  template <typename T>
+  [[nodiscard]] Status check(const char* name, const Rows<T>& rows, Index count, Index length) const {
+    if (rows.count != count || rows.length != length) {
+      return broken(StatusCode::shape,
+                    {name, " must be ", count, " rows of ", length, " numbers, got ", rows.count, " of ", rows.length});
+    }
+    return check_sizes(name, rows);
+  }
+
+  template <typename T>
+  [[nodiscard]] Status check_sizes(const char* name, const Rows<T>& rows) const {
+    const bool is_small = rows.count >= 0 && rows.length >= 0 && rows.count <= kMaxSize && rows.length <= kMaxSize;
+    if (!is_small) {
+      return broken(StatusCode::shape, {name, " must have between 0 and 2^30 rows and numbers in each, got ",
+                                        rows.count, " of ", rows.length});
+    }
+    if (rows.count > 1 && rows.stride < rows.length && rows.stride != 0) {
+      return broken(StatusCode::shape, {"rows of ", name, " must not overlap, got stride ", rows.stride});
+    }
+    if (rows.is_present() || rows.count == 0 || rows.length == 0) return {};
+    return broken(StatusCode::shape, {name, " must have data, got none"});
+  }
+
+ private:
+  static constexpr Index kMaxSize = Index{1} << 30;
+};
+
+}  // namespace heed

@@ -1,0 +1,30 @@
+// Layers by their definitions, in double precision. Results are row-major.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "heed/affine.hpp"
+#include "heed/gru.hpp"
+#include "heed/normalize_rows.hpp"
+#include "heed/pointwise.hpp"
+
+namespace heed::reference {
+
+double activate(Activation activation, double x);
+
+/// As heed::pointwise, of numbers [rows][length].
+std::vector<double> pointwise(const std::vector<double>& numbers, Index rows, Index length, const Pointwise& rule);
+
+/// input W^T, without what follows.
+std::vector<double> product(const Rows<const float>& input, const WeightMatrix& weights);
+
+struct Normalized {
+  std::vector<double> output, mean, inverse_deviation;
+};
+Normalized normalize_rows(const Rows<const float>& input, const RowNorm& norm);
+
+/// The states of every step, from the gates of the inputs and the three matrices one below the other, [3 H, H].
+std::vector<double> gru(const GruInputs& inputs, const GruOptions& options, const float* matrices);
+
+}  // namespace heed::reference

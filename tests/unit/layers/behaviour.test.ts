@@ -1,0 +1,210 @@
+// What layers do beside computing: parameters in and out, tensors that stay, memory that goes, refusals.
+
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { LAYERS, type LayerBackend } from "../../../web/src/backends/layer-backend.js";
+import { createHeed, type Heed, HeedError } from "../../../web/src/index.js";
+import { LayerNorm, Linear, MLP, MultiHeadAttention, type ParameterTensor } from "../../../web/src/layers/index.js";
+import { Random } from "../../support/random.js";
+
+let engine: Heed;
+beforeAll(async () => {
+  engine = await createHeed();
+});
+afterAll(() => engine.dispose());
+
+const random = new Random(900);
+const numbers = (...shape: number[]): ParameterTensor => ({
+  data: random.floats(shape.reduce((a, b) => a * b, 1)),
+  shape,
+});
+
+const linearParameters = (): Map<string, ParameterTensor> =>
+  new Map([
+    ["weight", numbers(3, 4)],
+    ["bias", numbers(3)],
+  ]);
+
+/** The memory that layers hold: of the engine's own it says nothing. */
+async function held(): Promise<number> {
+  const layers: LayerBackend = await Reflect.get(engine, LAYERS).call(engine);
+  return layers.home.memory().tensors;
+}
+
+test("parameters come out under the names and with the numbers that went in", () => {
+  const names = ["up_proj.weight", "up_proj.bias", "down_proj.weight", "down_proj.bias"];
+  const shapes = [[6, 4], [6], [4, 6], [4]];
+  const given = new Map(names.map((name, at) => [`block.${name}`, numbers(...(shapes[at] ?? []))]));
+  const layer = new MLP({ dim: 4, hidden: 6, engine }).load(given, "block.");
+  const got = layer.parameters();
+  expect([...got.keys()].sort()).toEqual([...names].sort());
+  for (const name of names) expect(got.get(name)?.data.buffer).toBe(given.get(`block.${name}`)?.data.buffer);
+});
+
+test("parameters that are missing, of another shape or of another type are refused by name", () => {
+  const layer = new Linear({ inFeatures: 4, outFeatures: 3, engine });
+  const fails = (parameters: Map<string, unknown>): unknown => {
+    try {
+      layer.load(parameters as Map<string, ParameterTensor>, "head.");
+    } catch (error) {
+      if (error instanceof HeedError) return [error.code, error.message];
+    }
+    return null;
+  };
+  const missing = fails(new Map([["head.weight", numbers(3, 4)]]));
+  expect(missing).toEqual(["option", "Linear: parameter head.bias is missing among the 1 that were given"]);
+  const turned = fails(
+    new Map([
+      ["head.weight", numbers(4, 3)],
+      ["head.bias", numbers(3)],
+    ]),
+  );
+  expect(turned).toEqual(["shape", "Linear: parameter head.weight must be [3, 4], got [4, 3]"]);
+  const short = fails(
+    new Map([
+      ["head.weight", { data: new Float32Array(5), shape: [3, 4] }],
+      ["head.bias", numbers(3)],
+    ]),
+  );
+  expect(short).toEqual(["shape", "Linear: parameter head.weight of shape [3, 4] must have 12 elements, got 5"]);
+  expect(fails(new Map([["head.weight", { data: [1], shape: [1] }]]))).toMatchObject(["dtype", expect.any(String)]);
+  expect(fails(new Map([["head.weight", 7]]))).toMatchObject(["dtype", expect.any(String)]);
+});
+
+test("a layer without parameters says so when it is asked to compute", async () => {
+  const layer = new Linear({ inFeatures: 4, outFeatures: 3, engine });
+  await expect(layer.forward(numbers(2, 4))).rejects.toMatchObject({
+    code: "option",
+    message: "Linear: parameter weight has not been loaded",
+  });
+});
+
+test("inputs of another width or type are refused, and the layer works on", async () => {
+  const layer = new Linear({ inFeatures: 4, outFeatures: 3, engine }).load(linearParameters());
+  await expect(layer.forward(numbers(2, 5))).rejects.toMatchObject({
+    code: "shape",
+    message: "Linear: the last axis of x must be 4, got [2, 5]",
+  });
+  await expect(layer.forward([1, 2, 3, 4] as never)).rejects.toMatchObject({ code: "dtype" });
+  await expect(layer.forward(numbers(2, 4), { kept: true } as never)).rejects.toMatchObject({ code: "option" });
+  const signal = AbortSignal.abort();
+  await expect(layer.forward(numbers(2, 4), { signal })).rejects.toMatchObject({ code: "aborted" });
+  expect((await layer.forward(numbers(2, 4))).shape).toEqual([2, 3]);
+  expect((await layer.forward(numbers(0, 4))).shape).toEqual([0, 3]);
+});
+
+test("options that no layer can have are refused", () => {
+  const codes = [
+    () => new Linear({ inFeatures: 0, outFeatures: 3 }),
+    () => new Linear({ inFeatures: 3 } as never),
+    () => new Linear({ inFeatures: 3, outFeatures: 3, biass: true } as never),
+    () => new Linear({ inFeatures: 3, outFeatures: 3, engine: {} as never }),
+    () => new LayerNorm({ shape: 4, epsilon: -1 }),
+    () => new MLP({ dim: 4, hidden: 4, activation: "swish" as never }),
+    () => new MultiHeadAttention({ embedDim: 10, heads: 3 }),
+    () => new MultiHeadAttention({ embedDim: 12, heads: 4, kvHeads: 3 }),
+    () => new MultiHeadAttention({ embedDim: 12, heads: 4, bias: 1 as never }),
+  ].map((make) => {
+    try {
+      make();
+    } catch (error) {
+      return error instanceof HeedError ? error.code : error;
+    }
+    return null;
+  });
+  expect(codes).toEqual(codes.map(() => "option"));
+});
+
+test("kept results go from layer to layer, and tensors of the engine are taken as well", async () => {
+  const layer = new Linear({ inFeatures: 4, outFeatures: 3, engine }).load(linearParameters());
+  const norm = new LayerNorm({ shape: 3, weight: false, bias: false, engine });
+  const x = numbers(5, 4);
+  const plain = await norm.forward(await layer.forward(x));
+  const own = engine.tensor(x.data, x.shape);
+  const kept = await layer.forward(own, { keep: true });
+  const before = await held();
+  const result = await norm.forward(kept);
+  expect([...result.data]).toEqual([...plain.data]);
+  expect([...(await kept.read())]).toEqual([...(await layer.forward(x)).data]);
+  kept.dispose();
+  expect(await held()).toBe(before - 1);
+  own.dispose();
+});
+
+test("a pass leaves nothing behind but parameters, failed or not, and dispose frees those", async () => {
+  const names = {
+    "q_proj.weight": [8, 8],
+    "k_proj.weight": [8, 8],
+    "v_proj.weight": [8, 8],
+    "out_proj.weight": [8, 8],
+  };
+  const parameters = new Map(Object.entries(names).map(([name, shape]) => [name, numbers(...shape)]));
+  const start = await held();
+  const layer = new MultiHeadAttention({ embedDim: 8, heads: 2, bias: false, rope: {}, engine }).load(parameters);
+  await layer.forward(numbers(2, 3, 8));
+  expect(await held()).toBe(start + 4);
+  await expect(layer.forward(numbers(2, 3, 8), undefined, undefined, { causal: "sideways" as never })).rejects.toThrow(
+    HeedError,
+  );
+  expect(await held()).toBe(start + 4);
+  layer.dispose();
+  await Promise.resolve();
+  expect(await held()).toBe(start);
+  expect((await layer.forward(numbers(1, 3, 8))).output.shape).toEqual([1, 3, 8]);
+  layer.dispose();
+});
+
+test("a layer that is disposed of while it computes says so, or has computed", async () => {
+  const layer = new MLP({ dim: 4, hidden: 6, bias: false, engine });
+  layer.load(
+    new Map([
+      ["up_proj.weight", numbers(6, 4)],
+      ["down_proj.weight", numbers(4, 6)],
+    ]),
+  );
+  const x = numbers(3, 4);
+  const expected = [...(await layer.forward(x)).data];
+  const outcomes = Array.from({ length: 6 }, async (_, ticks) => {
+    const pending = layer.forward(x).then(
+      ({ data }) => [...data],
+      (error: unknown) => Reflect.get(Object(error), "code"),
+    );
+    for (let tick = 0; tick < ticks; tick++) await null;
+    layer.dispose();
+    return pending;
+  });
+  for (const outcome of await Promise.all(outcomes)) expect([expected, "disposed"]).toContainEqual(outcome);
+  expect([...(await layer.forward(x)).data]).toEqual(expected);
+});
+
+test("kept weights of a single batch entry have no batch axis either", async () => {
+  const layer = new MultiHeadAttention({ embedDim: 8, heads: 2, bias: false, engine });
+  layer.load(new Map(["q", "k", "v", "out"].map((name) => [`${name}_proj.weight`, numbers(8, 8)])));
+  const x = numbers(3, 8);
+  const options = { return: { weights: true, lse: true } } as const;
+  const plain = await layer.forward(x, x, x, options);
+  const kept = await layer.forward(x, x, x, { ...options, keep: true });
+  expect([kept.output.shape, kept.weights.shape, kept.lse.shape]).toEqual([
+    [3, 8],
+    [2, 3, 3],
+    [2, 3],
+  ]);
+  expect([...(await kept.weights.read())]).toEqual([...plain.weights.data]);
+  for (const tensor of [kept.output, kept.weights, kept.lse]) tensor.dispose();
+});
+
+test("layers without an engine share one, and one that was disposed of says so", async () => {
+  const layer = new Linear({ inFeatures: 4, outFeatures: 3 }).load(linearParameters());
+  expect((await layer.forward(numbers(1, 4))).shape).toEqual([1, 3]);
+  const other = await createHeed();
+  const late = new Linear({ inFeatures: 4, outFeatures: 3, engine: other }).load(linearParameters());
+  other.dispose();
+  await expect(late.forward(numbers(1, 4))).rejects.toMatchObject({ code: "disposed" });
+});
+
+test("options of attention that heed does not have yet are refused by name", async () => {
+  const layer = new MultiHeadAttention({ embedDim: 8, heads: 2, bias: false, engine });
+  layer.load(new Map(["q", "k", "v", "out"].map((name) => [`${name}_proj.weight`, numbers(8, 8)])));
+  const x = numbers(1, 3, 8);
+  await expect(layer.forward(x, x, x, { layout: "bhnd" } as never)).rejects.toMatchObject({ code: "option" });
+  await expect(layer.forward(x, x, x, { scaling: 3 } as never)).rejects.toMatchObject({ code: "option" });
+});

@@ -1,0 +1,133 @@
+// BERT, GPT-2 and Llama against transformers', from their published names, on every kind of engine.
+
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Heed } from "../../../web/src/index.js";
+import {
+  BertModel,
+  GPT2Model,
+  LlamaModel,
+  type ModelConfig,
+  type ParameterTensor,
+} from "../../../web/src/layers/index.js";
+import { ENGINE_KINDS, nameOf, openKind } from "../../support/engines.js";
+import { type PackedCase, readFixture, unpackAll, worstDifference } from "../../support/fixtures.js";
+
+interface ModelCase extends Pick<PackedCase, "parameters" | "outputs"> {
+  readonly config: ModelConfig;
+  readonly inputs: Readonly<Record<string, readonly (readonly number[])[]>>;
+}
+
+const fixture = readFixture("models.json");
+
+function caseOf(name: string) {
+  const { config, parameters, inputs, outputs } = fixture[name] as ModelCase;
+  const wanted = unpackAll(outputs);
+  return {
+    config,
+    parameters: unpackAll(parameters),
+    input: (of: string) => {
+      const rows = inputs[of] ?? [];
+      return { data: rows.flat(), shape: [rows.length, rows[0]?.length ?? 0] };
+    },
+    output: (of: string): ParameterTensor => wanted.get(of) ?? { data: new Float32Array(0), shape: [] },
+  };
+}
+
+/** Errors of single precision after two layers, each a chain of about ten sums. */
+const DEPTH = 24;
+
+const renamed = (parameters: ReadonlyMap<string, ParameterTensor>, change: (name: string) => string) =>
+  new Map([...parameters].map(([name, value]) => [change(name), value]));
+
+describe.each(ENGINE_KINDS.map((kind) => ({ name: nameOf(kind), kind })))("models, $name", ({ kind }) => {
+  let engine: Heed;
+  beforeAll(async () => {
+    engine = await openKind(kind);
+  });
+  afterAll(() => engine.dispose());
+
+  test("BERT is transformers', with segments, padding and attentions", async () => {
+    const { config, parameters, input, output } = caseOf("bert");
+    const model = new BertModel(config, { engine }).load(parameters);
+    const mask = Uint8Array.from(input("attention_mask").data);
+    const tokenTypes = input("token_type_ids");
+    const result = await model.forward(input("input_ids"), { tokenTypes, mask, attentions: true });
+    expect(worstDifference(result.hidden, output("hidden"), DEPTH)).toBeLessThan(1);
+    expect(worstDifference(result.pooled, output("pooled"), DEPTH)).toBeLessThan(1);
+    expect(result.attentions?.length).toBe(2);
+    for (const [layer, weights] of (result.attentions ?? []).entries()) {
+      expect(worstDifference(weights, output(`attention${layer}`), DEPTH)).toBeLessThan(1);
+    }
+    model.dispose();
+  });
+
+  test.each([
+    ["gpt2", GPT2Model],
+    ["llama", LlamaModel],
+  ] as const)("%s is transformers', with attentions", async (name, Model) => {
+    const { config, parameters, input, output } = caseOf(name);
+    const model = new Model(config, { engine }).load(parameters);
+    const { logits, attentions } = await model.forward(input("input_ids"), { attentions: true });
+    expect(worstDifference(logits, output("logits"), DEPTH)).toBeLessThan(1);
+    expect(attentions?.length).toBe(2);
+    for (const [layer, weights] of (attentions ?? []).entries()) {
+      expect(worstDifference(weights, output(`attention${layer}`), DEPTH)).toBeLessThan(1);
+    }
+    const { logits: last } = await model.forward(input("input_ids"), { last: true });
+    expect(last.shape).toEqual([2, 1, 16]);
+    for (const entry of [0, 1]) {
+      const from = (entry * 7 + 6) * 16;
+      const error = last.data
+        .subarray(entry * 16, entry * 16 + 16)
+        .map((x, i) => x - (logits.data[from + i] ?? Number.NaN));
+      expect(Math.max(...error.map(Math.abs))).toBeLessThan(1e-5);
+    }
+    model.dispose();
+  });
+});
+
+test("published names with and without their beginning are the same model", async () => {
+  const bert = caseOf("bert");
+  const one = new BertModel(bert.config).load(bert.parameters);
+  const old = (name: string): string =>
+    `bert.${name.replace("LayerNorm.weight", "LayerNorm.gamma").replace("LayerNorm.bias", "LayerNorm.beta")}`;
+  const other = new BertModel(bert.config).load(renamed(bert.parameters, old));
+  const tokens = [1, 2, 3];
+  const [a, b] = [await one.forward(tokens), await other.forward(tokens)];
+  expect(a.hidden.shape).toEqual([1, 3, 12]);
+  expect([...a.hidden.data]).toEqual([...b.hidden.data]);
+  const bare = new BertModel(bert.config);
+  bare.load(new Map([...bert.parameters].filter(([name]) => !name.startsWith("pooler"))));
+  expect((await bare.forward(tokens)).pooled).toBeUndefined();
+
+  const gpt2 = caseOf("gpt2");
+  const strip = (name: string): string => name.replace("transformer.", "");
+  const long = await new GPT2Model(gpt2.config).load(gpt2.parameters).forward(tokens);
+  const short = await new GPT2Model(gpt2.config).load(renamed(gpt2.parameters, strip)).forward(tokens);
+  expect([...long.logits.data]).toEqual([...short.logits.data]);
+});
+
+test("configurations and files that do not fit are refused by name", async () => {
+  const { config, parameters } = caseOf("llama");
+  const codes = [
+    () => new LlamaModel({ ...config, hidden_size: undefined }),
+    () => new LlamaModel({ ...config, hidden_act: "gelu" }),
+    () => new LlamaModel({ ...config, rope_parameters: { rope_type: "longrope" } }),
+    () => new LlamaModel(null as never),
+    () => new LlamaModel(config).load(new Map()),
+    () => new LlamaModel(config).load(new Map([...parameters].filter(([name]) => !name.includes("layers.1.mlp")))),
+    () => new LlamaModel({ ...config, intermediate_size: 24 }).load(parameters),
+  ].map((make) => {
+    try {
+      make();
+    } catch (error) {
+      return Reflect.get(Object(error), "code");
+    }
+    return null;
+  });
+  expect(codes).toEqual(["option", "unsupported", "unsupported", "option", "option", "option", "shape"]);
+  const model = new LlamaModel(config).load(parameters);
+  await expect(model.forward([16])).rejects.toMatchObject({ code: "option" });
+  await expect(model.forward([])).rejects.toMatchObject({ code: "shape" });
+  await expect(model.forward([1], { caches: [] })).rejects.toMatchObject({ code: "option" });
+});

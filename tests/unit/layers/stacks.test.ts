@@ -1,0 +1,153 @@
+// Blocks, stacks and pooling against PyTorch's, and what holds between them.
+
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { createHeed, type Heed } from "../../../web/src/index.js";
+import {
+  Decoder,
+  Encoder,
+  EncoderDecoder,
+  type ParameterTensor,
+  Pooling,
+  TransformerBlock,
+} from "../../../web/src/layers/index.js";
+import { type PackedCase, readFixture, unpackCase, worstDifference } from "../../support/fixtures.js";
+import { Random } from "../../support/random.js";
+
+type NormCase = PackedCase & { readonly normFirst: boolean };
+
+const fixture = readFixture("layers.json");
+const encoders = fixture["encoders"] as readonly NormCase[];
+const decoders = fixture["decoders"] as readonly NormCase[];
+
+let engine: Heed;
+beforeAll(async () => {
+  engine = await createHeed();
+});
+afterAll(() => engine.dispose());
+
+const random = new Random(910);
+const numbers = (...shape: number[]): ParameterTensor => ({
+  data: random.floats(shape.reduce((a, b) => a * b, 1)),
+  shape,
+});
+
+test.each(encoders.map((one) => [one.normFirst ? "before" : "after", one] as const))(
+  "an encoder with norms %s its parts is PyTorch's",
+  async (_, one) => {
+    const { parameters, inputs, outputs } = unpackCase(one);
+    const { normFirst } = one;
+    const encoder = new Encoder({ layers: 2, dim: 8, heads: 2, hidden: 12, normFirst, engine }).load(parameters);
+    const { output, attentions } = await encoder.forward(inputs("x"));
+    expect(worstDifference(output, outputs("y"), 12)).toBeLessThan(1);
+    expect(attentions).toBeUndefined();
+  },
+);
+
+test.each(decoders.map((one) => [one.normFirst ? "before" : "after", one] as const))(
+  "a decoder with norms %s its parts is PyTorch's",
+  async (_, one) => {
+    const { parameters, inputs, outputs } = unpackCase(one);
+    const options = {
+      layers: 2,
+      dim: 8,
+      heads: 2,
+      hidden: 12,
+      activation: "relu",
+      cross: true,
+      finalNorm: true,
+    } as const;
+    const decoder = new Decoder({ ...options, normFirst: one.normFirst, engine }).load(parameters);
+    const result = await decoder.forward(inputs("x"), { memory: inputs("memory"), attentions: true });
+    expect(worstDifference(result.output, outputs("y"), 16)).toBeLessThan(1);
+    expect(result.attentions?.map(({ self, cross }) => [self.shape, cross?.shape])).toEqual([
+      [
+        [2, 2, 4, 4],
+        [2, 2, 4, 6],
+      ],
+      [
+        [2, 2, 4, 4],
+        [2, 2, 4, 6],
+      ],
+    ]);
+    for (const { self, cross } of result.attentions ?? []) {
+      for (const { data, shape } of [self, cross ?? self]) {
+        const keys = shape[3] ?? 1;
+        for (let row = 0; row < data.length; row += keys) {
+          expect(data.subarray(row, row + keys).reduce((sum, weight) => sum + weight, 0)).toBeCloseTo(1, 5);
+        }
+      }
+      // Keys after the query have no weight.
+      expect([self.data[1], self.data[2], self.data[3], self.data[7]]).toEqual([0, 0, 0, 0]);
+    }
+  },
+);
+
+test("an encoder-decoder is its encoder, and its decoder on what that made", async () => {
+  const [encoder, decoder] = [encoders[1], decoders[1]];
+  if (encoder === undefined || decoder === undefined) throw new Error("the fixture has both");
+  const options = { dim: 8, heads: 2, hidden: 12, activation: "relu", engine } as const;
+  const parameters = new Map(
+    [...unpackCase(encoder).parameters]
+      .map(([name, value]): [string, ParameterTensor] => [`encoder.${name}`, value])
+      .concat([...unpackCase(decoder).parameters].map(([name, value]) => [`decoder.${name}`, value])),
+  );
+  const both = new EncoderDecoder({ ...options, encoderLayers: 2, decoderLayers: 2 }).load(parameters);
+  const [source, target] = [numbers(2, 6, 8), numbers(2, 3, 8)];
+  const got = await both.forward(source, target, { attentions: true });
+  const { output: memory } = await new Encoder({ ...options, layers: 2 }).load(parameters, "encoder.").forward(source);
+  const alone = new Decoder({ ...options, layers: 2, cross: true }).load(parameters, "decoder.");
+  expect([...got.memory.data]).toEqual([...memory.data]);
+  expect([...got.output.data]).toEqual([...(await alone.forward(target, { memory })).output.data]);
+  expect(got.encoderAttentions?.[1]?.self.shape).toEqual([2, 2, 6, 6]);
+  expect(got.attentions?.[1]?.cross?.shape).toEqual([2, 2, 3, 6]);
+});
+
+test("a decoder does not look ahead, and an encoder does not look at what a mask leaves out", async () => {
+  const one = encoders[1];
+  if (one === undefined) throw new Error("the fixture has two");
+  const { parameters } = unpackCase(one);
+  const options = { layers: 2, dim: 8, heads: 2, hidden: 12, engine } as const;
+  const x = numbers(1, 5, 8);
+  const changed = { data: x.data.slice(), shape: x.shape };
+  changed.data.fill(3, 4 * 8);
+  const decoder = new Decoder(options).load(parameters);
+  const [before, after] = [await decoder.forward(x), await decoder.forward(changed)];
+  expect([...before.output.data.slice(0, 32)]).toEqual([...after.output.data.slice(0, 32)]);
+  expect([...before.output.data.slice(32)]).not.toEqual([...after.output.data.slice(32)]);
+  const encoder = new Encoder(options).load(parameters);
+  const self = { mask: { data: Uint8Array.of(1, 1, 1, 1, 0), shape: [1, 1, 1, 5] } };
+  const masked = [await encoder.forward(x, { self }), await encoder.forward(changed, { self })];
+  expect([...(masked[0]?.output.data.slice(0, 32) ?? [])]).toEqual([...(masked[1]?.output.data.slice(0, 32) ?? [])]);
+});
+
+test("blocks refuse a memory that they cannot use, and the lack of one that they need", async () => {
+  const plain = new TransformerBlock({ dim: 8, heads: 2, engine });
+  const crossed = new TransformerBlock({ dim: 8, heads: 2, cross: true, engine });
+  const [x, memory] = [numbers(1, 2, 8), numbers(1, 3, 8)];
+  await expect(plain.forward(x, { memory })).rejects.toMatchObject({ code: "option" });
+  await expect(crossed.forward(x)).rejects.toMatchObject({ code: "option" });
+  await expect(plain.forward(x, { self: { heads: 3 } as never })).rejects.toMatchObject({ code: "option" });
+  await expect(plain.forward(x, { self: { return: { weights: true } } as never })).rejects.toMatchObject({
+    code: "option",
+  });
+});
+
+test("the mean is that of the tokens that a mask has, and of none zero; cls is the first token", async () => {
+  const x = numbers(3, 4, 5);
+  const at = (entry: number, token: number, i: number): number => x.data[(entry * 4 + token) * 5 + i] ?? Number.NaN;
+  const mask = Uint8Array.of(1, 1, 1, 1, 1, 0, 1, 0, 0, 0, 0, 0);
+  const mean = await new Pooling({ kind: "mean", engine }).forward(x, { mask });
+  expect(mean.shape).toEqual([3, 5]);
+  for (let i = 0; i < 5; i++) {
+    expect(mean.data[i]).toBeCloseTo((at(0, 0, i) + at(0, 1, i) + at(0, 2, i) + at(0, 3, i)) / 4, 5);
+    expect(mean.data[5 + i]).toBeCloseTo((at(1, 0, i) + at(1, 2, i)) / 2, 5);
+    expect(mean.data[10 + i]).toBe(0);
+  }
+  const first = await new Pooling({ kind: "cls", engine }).forward(x);
+  expect([...first.data]).toEqual([0, 1, 2].flatMap((entry) => [0, 1, 2, 3, 4].map((i) => at(entry, 0, i))));
+  await expect(new Pooling({ kind: "cls", engine }).forward(x, { mask })).rejects.toMatchObject({ code: "option" });
+  await expect(new Pooling({ kind: "mean", engine }).forward(numbers(4, 5))).rejects.toMatchObject({ code: "shape" });
+  await expect(new Pooling({ kind: "mean", engine }).forward(x, { mask: "all" as never })).rejects.toMatchObject({
+    code: "dtype",
+  });
+});

@@ -1,0 +1,198 @@
+// Layers, by modules of their own on the same ladder, in which attention and what is beside it are as well: all in one memory.
+
+import { HeedError } from "../../api/errors.js";
+import type { Choice } from "../../platform/select.js";
+import type { Operand, OutputView, Resident } from "../backend.js";
+import type {
+  Activation,
+  AffineProblem,
+  GruProblem,
+  LayerBackend,
+  NormProblem,
+  PointwiseRule,
+  Rows,
+} from "../layer-backend.js";
+import { AFFINE_CALL, GATHER_CALL, GRU_CALL, NORM_CALL, PACK_CALL, POINTWISE_CALL } from "./generated/layer-call.js";
+import { LAYERS_VARIANTS } from "./inlined.js";
+import { bitsOf, type Job, JobBuilder } from "./job.js";
+import type { Finished } from "./kernels.js";
+import type { RungOverrides } from "./rung.js";
+import { isLittle } from "./small-call.js";
+import { asHeedError, WasmBackend } from "./wasm-backend.js";
+import { WasmExtra } from "./wasm-extra.js";
+
+/** As C++ numbers them: cpp/bindings/call_header.hpp. */
+const OPERATION = { pack: 3, affine: 4, pointwise: 5, norm: 6, gather: 7, gru: 8 };
+
+/** As C++ numbers them: cpp/include/heed/pointwise.hpp. */
+const ACTIVATION: Readonly<Record<Activation, number>> = {
+  none: 0,
+  relu: 1,
+  gelu: 2,
+  "gelu-tanh": 3,
+  silu: 4,
+  tanh: 5,
+  sigmoid: 6,
+};
+
+/** Columns that lie side by side in a packed matrix: two vectors. C++ refuses another number. */
+const PANEL = 8;
+
+/** What a number costs that is only passed over, in multiplications. */
+const OF_NUMBER = 8;
+
+export class WasmLayers implements LayerBackend {
+  readonly home: WasmBackend;
+  readonly extra: WasmExtra;
+
+  /** Throws HeedError `load` when no rung works. */
+  static async open(choice: Choice, overrides: Omit<RungOverrides, "compiled" | "variants">): Promise<WasmLayers> {
+    return new WasmLayers(await WasmBackend.open(choice, { ...overrides, compiled: null, variants: LAYERS_VARIANTS }));
+  }
+
+  private constructor(home: WasmBackend) {
+    this.home = home;
+    this.extra = new WasmExtra(home);
+  }
+
+  pack(matrices: Operand): Promise<Resident> {
+    const [, count, outputs, inputs] = matrices.shape;
+    return this.#one("pack", null, () => {
+      const builder = builderOf("pack", PACK_CALL);
+      builder.input(PACK_CALL.matrix, matrices);
+      builder.output(PACK_CALL.packed, rowsView(1, count * Math.ceil(outputs / PANEL) * PANEL * inputs));
+      return [builder, matrices.elements];
+    });
+  }
+
+  affine({ input, weights, outputs, rule }: AffineProblem, signal: AbortSignal | null): Promise<Resident> {
+    return this.#one("linear", signal, () => {
+      const builder = builderOf("affine", AFFINE_CALL);
+      builder.input(AFFINE_CALL.input, operandOf(input));
+      builder.input(AFFINE_CALL.weights, operandOf({ resident: weights, count: 1, length: weights.elements }));
+      writeRule(builder, AFFINE_CALL, rule);
+      builder.output(AFFINE_CALL.output, rowsView(input.count, outputs));
+      return [builder, input.count * input.length * outputs];
+    });
+  }
+
+  pointwise(input: Rows, rule: PointwiseRule, signal: AbortSignal | null): Promise<Resident> {
+    return this.#one("pointwise", signal, () => {
+      const builder = builderOf("pointwise", POINTWISE_CALL);
+      builder.input(POINTWISE_CALL.input, operandOf(input));
+      writeRule(builder, POINTWISE_CALL, rule);
+      builder.output(POINTWISE_CALL.output, rowsView(input.count, input.length));
+      return [builder, OF_NUMBER * input.count * input.length];
+    });
+  }
+
+  norm({ input, isCentred, epsilon, weight, bias }: NormProblem, signal: AbortSignal | null): Promise<Resident> {
+    return this.#one("norm", signal, () => {
+      const builder = builderOf("norm", NORM_CALL);
+      builder.input(NORM_CALL.input, operandOf(input));
+      builder.input(NORM_CALL.weight, weight && operandOf(weight));
+      builder.input(NORM_CALL.bias, bias && operandOf(bias));
+      builder.call[NORM_CALL.isCentred] = Number(isCentred);
+      builder.call[NORM_CALL.epsilon] = bitsOf(epsilon);
+      builder.output(NORM_CALL.output, rowsView(input.count, input.length));
+      return [builder, OF_NUMBER * input.count * input.length];
+    });
+  }
+
+  gather(table: Rows, indices: Int32Array<ArrayBuffer>, signal: AbortSignal | null): Promise<Resident> {
+    return this.#one("embedding", signal, () => {
+      const builder = builderOf("gather", GATHER_CALL);
+      builder.input(GATHER_CALL.table, operandOf(table));
+      builder.numbers(GATHER_CALL.indices, indices);
+      builder.output(GATHER_CALL.output, rowsView(indices.length, table.length));
+      return [builder, indices.length * table.length];
+    });
+  }
+
+  async gru(problem: GruProblem, signal: AbortSignal | null): Promise<readonly [Resident, Resident]> {
+    const { gates, weights, bias, state, batch, isReversed } = problem;
+    const hidden = gates.length / 3;
+    const [states, last] = await this.#run("gru", signal, () => {
+      const builder = builderOf("gru", GRU_CALL);
+      builder.input(GRU_CALL.gates, operandOf(gates));
+      builder.input(GRU_CALL.weights, operandOf({ resident: weights, count: 1, length: weights.elements }));
+      builder.input(GRU_CALL.bias, bias && operandOf(bias));
+      builder.input(GRU_CALL.state, state && operandOf(state));
+      builder.call[GRU_CALL.batch] = batch;
+      builder.call[GRU_CALL.isReversed] = Number(isReversed);
+      builder.output(GRU_CALL.states, rowsView(gates.count, hidden));
+      builder.output(GRU_CALL.last, rowsView(batch, hidden));
+      return [builder, gates.count * gates.length * (hidden + OF_NUMBER)];
+    });
+    if (states === undefined || last === undefined) throw new TypeError("a call of two results had fewer");
+    return [states, last];
+  }
+
+  dispose(): void {
+    this.home.dispose();
+  }
+
+  async #one(operation: string, signal: AbortSignal | null, prepare: () => [JobBuilder, number]): Promise<Resident> {
+    const [resident] = await this.#run(operation, signal, prepare);
+    if (resident === undefined) throw new TypeError("a call of one result had none");
+    return resident;
+  }
+
+  /** `prepare` gives the call, and its multiplications. */
+  #run(
+    operation: string,
+    signal: AbortSignal | null,
+    prepare: () => [JobBuilder, number],
+  ): Promise<readonly Resident[]> {
+    return this.home.compute(operation, signal, () => {
+      const [builder, multiplications] = prepare();
+      const job = builder.finish();
+      const isSmall = isLittle(multiplications, job.bytes);
+      return { job, isSmall, collect: (finished) => this.#keep(finished, job) };
+    });
+  }
+
+  #keep(finished: Finished, job: Job): readonly Resident[] {
+    const made: Resident[] = [];
+    try {
+      for (const part of job.outputs) made.push(this.home.keep(finished, part));
+      return made;
+    } catch (error) {
+      for (const resident of made) this.home.free(resident);
+      throw asHeedError(job.operation, error);
+    } finally {
+      finished.release();
+    }
+  }
+}
+
+function builderOf(operation: keyof typeof OPERATION, layout: { readonly words: number; readonly operation: number }) {
+  const builder = new JobBuilder(operation, new Int32Array(layout.words));
+  builder.call[layout.operation] = OPERATION[operation];
+  return builder;
+}
+
+interface RuleWords {
+  readonly bias: number;
+  readonly factor: number;
+  readonly addend: number;
+  readonly activation: number;
+}
+
+function writeRule(builder: JobBuilder, words: RuleWords, { activation, bias, factor, addend }: PointwiseRule): void {
+  builder.input(words.bias, bias && operandOf(bias));
+  builder.input(words.factor, factor && operandOf(factor));
+  builder.input(words.addend, addend && operandOf(addend));
+  builder.call[words.activation] = ACTIVATION[activation];
+}
+
+function rowsView(count: number, length: number): OutputView {
+  return { elements: count * length, shape: [1, 1, count, length], strides: [0, 0, length, 1] };
+}
+
+function operandOf({ resident, count, length }: Rows): Operand {
+  // A layer may be disposed of between two calls of a pass.
+  if (!resident.live)
+    throw new HeedError("disposed", "heed/layers: a layer or tensor was disposed of while it was used");
+  return { source: { kind: "resident", resident }, dtype: "f32", ...rowsView(count, length) };
+}

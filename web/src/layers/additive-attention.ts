@@ -1,0 +1,79 @@
+// Bahdanau's attention: v . tanh(W_q q + W_k k + b), softmax, the sum of the values.
+
+import type { AttentionOptions, TensorInput } from "../api/options.js";
+import { readBoolean, readCount, readRecord } from "../api/read-values.js";
+import type { AnyAttentionResult, AttentionResult, NoOptions } from "../api/results.js";
+import type { Tensor } from "../api/tensor.js";
+import { Layer, type LayerOptions } from "./layer.js";
+import { Parameter } from "./parameters.js";
+import { handOutAll, PASSED_OPTIONS, passedOn, withOwnBias } from "./projections.js";
+import { required } from "./read.js";
+import { checkWidth, type Scope } from "./scope.js";
+
+export interface AdditiveAttentionOptions extends LayerOptions {
+  readonly queryDim: number;
+  readonly keyDim: number;
+  readonly hidden: number;
+  /** An addend before the tanh. Default false. */
+  readonly bias?: boolean | undefined;
+}
+
+/** Parameters: `query_proj.weight` [hidden, queryDim], `key_proj.weight` [hidden, keyDim], `score_proj.weight` [1, hidden], `bias` [hidden]. */
+export class AdditiveAttention extends Layer {
+  readonly #query: Parameter;
+  readonly #key: Parameter;
+  readonly #score: Parameter;
+  readonly #bias: Parameter | null;
+
+  constructor(options: AdditiveAttentionOptions) {
+    const where = "AdditiveAttention";
+    const given = readRecord(where, "options", options, ["queryDim", "keyDim", "hidden", "bias", "engine"]);
+    super(where, options.engine);
+    const read = (name: string): number => required(where, name, readCount(where, name, given[name], null));
+    const hidden = read("hidden");
+    this.#query = this.parameter("query_proj.weight", new Parameter([hidden, read("queryDim")]));
+    this.#key = this.parameter("key_proj.weight", new Parameter([hidden, read("keyDim")]));
+    this.#score = this.parameter("score_proj.weight", new Parameter([1, hidden]));
+    this.#bias = readBoolean(where, "bias", given["bias"], false)
+      ? this.parameter("bias", new Parameter([hidden]))
+      : null;
+  }
+
+  /** Query [B, L, queryDim], key [B, S, keyDim], value [B, S, E], or without B; value default key. */
+  forward<const O extends Omit<AttentionOptions, "layout" | "heads" | "kvHeads" | "out" | "score"> = NoOptions>(
+    query: TensorInput,
+    key: TensorInput,
+    value?: TensorInput,
+    options?: O,
+  ): Promise<AttentionResult<O>>;
+  forward(query: unknown, key: unknown, value?: unknown, options?: unknown): Promise<AttentionResult> {
+    const names = PASSED_OPTIONS.filter((name) => name !== "score");
+    return this.pass(options, names, async (scope, given, keep) => {
+      const q = await scope.take(this.where, "query", query);
+      const k = await scope.take(this.where, "key", key);
+      const v = value === undefined ? k : await scope.take(this.where, "value", value);
+      return handOutAll(scope, await this.compute(scope, { query: q, key: k, value: v }, given), keep, false);
+    });
+  }
+
+  /** @internal */
+  async compute(
+    scope: Scope,
+    { query, key, value }: { readonly query: Tensor; readonly key: Tensor; readonly value: Tensor },
+    options: Readonly<Record<string, unknown>>,
+  ): Promise<AnyAttentionResult> {
+    checkWidth(this.where, "query", query, this.#query.shape[1] ?? 0);
+    checkWidth(this.where, "key", key, this.#key.shape[1] ?? 0);
+    const passed = await withOwnBias(this.where, scope, passedOn(options));
+    const packed = query.shape.length === 3 ? { layout: "packed", heads: 1, kvHeads: 1 } : {};
+    const v = this.#score.loaded(`${this.where}: parameter score_proj.weight`).data;
+    const score = {
+      type: "additive",
+      wq: this.#query.loaded(`${this.where}: parameter query_proj.weight`),
+      wk: this.#key.loaded(`${this.where}: parameter key_proj.weight`),
+      v,
+      ...(this.#bias === null ? {} : { b: this.#bias.loaded(`${this.where}: parameter bias`).data }),
+    };
+    return scope.attention(query, key, value, { ...passed, ...packed, score });
+  }
+}

@@ -1,0 +1,29 @@
+// Attention over a cache, which lives in the engine that made it: few tokens go there and back.
+
+import type { Heed } from "../api/heed.js";
+import type { AnyAttentionResult } from "../api/results.js";
+import type { Tensor } from "../api/tensor.js";
+import type { Scope } from "./scope.js";
+
+export async function attendWithCache(
+  scope: Scope,
+  heed: Heed,
+  { query, key, value }: { readonly query: Tensor; readonly key: Tensor; readonly value: Tensor },
+  options: Readonly<Record<string, unknown>>,
+): Promise<AnyAttentionResult> {
+  const [q, k, v] = await Promise.all([query, key, value].map(async (x) => ({ data: await x.read(), shape: x.shape })));
+  const signal = scope.signal ?? undefined;
+  const result: AnyAttentionResult = await Reflect.apply(heed.attention, heed, [q, k, v, { ...options, signal }]);
+  const brought = Object.entries(result).map(([name, part]) => [
+    name,
+    part === undefined || !("data" in part) ? part : scope.upload(part.data, part.shape),
+  ]);
+  return {
+    output: undefined,
+    weights: undefined,
+    lse: undefined,
+    scores: undefined,
+    entropy: undefined,
+    ...Object.fromEntries(brought),
+  };
+}

@@ -1,0 +1,72 @@
+// Rows of a table by their numbers.
+
+import { showValue } from "../api/describe.js";
+import { HeedError } from "../api/errors.js";
+import { product, readShape } from "../api/operands.js";
+import { isRecord, readCount, readRecord } from "../api/read-values.js";
+import type { ArrayTensor, Tensor } from "../api/tensor.js";
+import { numbersOf } from "../api/typed-array.js";
+import { type Forwarded, type ForwardOptions, Layer, type LayerOptions, type NoOptions } from "./layer.js";
+import { Parameter } from "./parameters.js";
+import { required } from "./read.js";
+import { handOut, type Scope } from "./scope.js";
+
+/** Whole numbers in any shape; a bare array is of rank 1. */
+export type IndexInput = ArrayLike<number> | { readonly data: ArrayLike<number>; readonly shape: readonly number[] };
+
+export interface Indices {
+  readonly data: Int32Array<ArrayBuffer>;
+  readonly shape: readonly number[];
+}
+
+export interface EmbeddingOptions extends LayerOptions {
+  /** Rows of the table. */
+  readonly count: number;
+  /** Numbers of a row. */
+  readonly dim: number;
+}
+
+/** Parameter: `weight` [count, dim]. */
+export class Embedding extends Layer {
+  readonly count: number;
+  readonly dim: number;
+
+  constructor(options: EmbeddingOptions) {
+    const where = "Embedding";
+    const given = readRecord(where, "options", options, ["count", "dim", "engine"]);
+    super(where, options.engine);
+    this.count = required(where, "count", readCount(where, "count", given["count"], null));
+    this.dim = required(where, "dim", readCount(where, "dim", given["dim"], null));
+    this.parameter("weight", new Parameter([this.count, this.dim]));
+  }
+
+  /** Indices of any shape to [..., dim]. */
+  forward<const O extends ForwardOptions = NoOptions>(indices: IndexInput, options?: O): Forwarded<O>;
+  forward(indices: unknown, options?: unknown): Promise<Tensor | ArrayTensor> {
+    return this.pass(options, [], async (scope, _given, keep) => {
+      return handOut(scope, await this.compute(scope, readIndices(this.where, "indices", indices)), keep);
+    });
+  }
+
+  /** @internal */
+  async compute(scope: Scope, { data, shape }: Indices): Promise<Tensor> {
+    const { resident } = await this.place(scope, "weight");
+    return scope.gather({ resident, count: this.count, length: this.dim }, data, shape);
+  }
+}
+
+export function readIndices(where: string, name: string, value: unknown): Indices {
+  const hasShape = isRecord(value) && "data" in value && "shape" in value;
+  const numbers = numbersOf(hasShape ? value["data"] : value);
+  const at = numbers?.findIndex((index) => !Number.isInteger(index) || index < 0 || index >= 2 ** 31) ?? 0;
+  if (numbers === null || at !== -1) {
+    const got = numbers === null ? showValue(value) : `${showValue(numbers[at])} at ${at}`;
+    throw new HeedError(
+      "option",
+      `${where}: ${name} must be whole numbers of at least 0, or { data, shape }, got ${got}`,
+    );
+  }
+  const shape = hasShape ? readShape(where, name, value["shape"]) : [numbers.length];
+  if (product(shape) === numbers.length) return { data: Int32Array.from(numbers), shape };
+  throw new HeedError("shape", `${where}: ${name} must have ${product(shape)} elements, got ${numbers.length}`);
+}

@@ -1,0 +1,49 @@
+// From the engine that a layer was given, or the shared one, to what computes layers there.
+
+import { HeedError } from "../api/errors.js";
+import type { Heed } from "../api/heed.js";
+import { LAYERS, type LayerBackend } from "../backends/layer-backend.js";
+import { openShared } from "../shared-engine.js";
+
+/** Where a layer computes: found when it is first asked for. */
+export class LayerEngine {
+  readonly #given: Heed | null;
+  #opening: Promise<LayerBackend> | null = null;
+
+  constructor(where: string, engine: Heed | undefined) {
+    if (engine !== undefined && doorOf(engine) === null) {
+      throw new HeedError("option", `${where}: engine must be one that createHeed made`);
+    }
+    this.#given = engine ?? null;
+  }
+
+  /** The engine whose `attention` takes caches. */
+  async heed(): Promise<Heed> {
+    if (this.#given !== null) return this.#given;
+    return openShared();
+  }
+
+  async open(): Promise<LayerBackend> {
+    this.#opening ??= this.#find();
+    try {
+      return await this.#opening;
+    } catch (error) {
+      this.#opening = null;
+      throw error;
+    }
+  }
+
+  async #find(): Promise<LayerBackend> {
+    const heed = await this.heed();
+    const door = doorOf(heed);
+    if (door === null)
+      throw new HeedError("unsupported", "heed/layers: the shared engine is of another version of heed");
+    return door();
+  }
+}
+
+function doorOf(engine: Heed): (() => Promise<LayerBackend>) | null {
+  if (typeof engine !== "object" || engine === null || !(LAYERS in engine)) return null;
+  const door = engine[LAYERS];
+  return typeof door === "function" ? () => Reflect.apply(door, engine, []) : null;
+}

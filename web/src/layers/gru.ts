@@ -1,0 +1,99 @@
+// A gated recurrent unit over sequences, as PyTorch's nn.GRU of one layer with batch_first, forwards or backwards.
+
+import { showShape } from "../api/describe.js";
+import { HeedError } from "../api/errors.js";
+import type { TensorInput } from "../api/options.js";
+import { readBoolean, readCount, readRecord } from "../api/read-values.js";
+import type { NoOptions, Returned } from "../api/results.js";
+import type { Tensor } from "../api/tensor.js";
+import { type ForwardOptions, Layer, type LayerOptions } from "./layer.js";
+import { Parameter } from "./parameters.js";
+import { required } from "./read.js";
+import { checkWidth, handOut, type Scope } from "./scope.js";
+
+export interface GRUOptions extends LayerOptions {
+  readonly inputSize: number;
+  readonly hiddenSize: number;
+  /** Default true. */
+  readonly bias?: boolean | undefined;
+  /** From the last step to the first instead. Default false. */
+  readonly reverse?: boolean | undefined;
+}
+
+export interface GRUForwardOptions extends ForwardOptions {
+  /** Before the first step, [B, hiddenSize]. Default zeros. */
+  readonly state?: TensorInput | undefined;
+}
+
+export interface GRUResult<O> {
+  /** The states of every step, [B, T, hiddenSize]. */
+  readonly output: Returned<O>;
+  /** The one that was computed last, [B, hiddenSize]. */
+  readonly state: Returned<O>;
+}
+
+/** Parameters: `weight_ih` [3 H, inputSize], `weight_hh` [3 H, H], `bias_ih`, `bias_hh` [3 H], gates in the order r, z, n. */
+export class GRU extends Layer {
+  readonly inputSize: number;
+  readonly hiddenSize: number;
+  readonly #isReversed: boolean;
+
+  constructor(options: GRUOptions) {
+    const where = "GRU";
+    const given = readRecord(where, "options", options, ["inputSize", "hiddenSize", "bias", "reverse", "engine"]);
+    super(where, options.engine);
+    this.inputSize = required(where, "inputSize", readCount(where, "inputSize", given["inputSize"], null));
+    this.hiddenSize = required(where, "hiddenSize", readCount(where, "hiddenSize", given["hiddenSize"], null));
+    this.#isReversed = readBoolean(where, "reverse", given["reverse"], false);
+    const gates = 3 * this.hiddenSize;
+    this.parameter("weight_ih", new Parameter([gates, this.inputSize], { matrices: 1 }));
+    this.parameter("weight_hh", new Parameter([gates, this.hiddenSize], { matrices: 3 }));
+    if (!readBoolean(where, "bias", given["bias"], true)) return;
+    this.parameter("bias_ih", new Parameter([gates]));
+    this.parameter("bias_hh", new Parameter([gates]));
+  }
+
+  /** x [B, T, inputSize]. */
+  forward<const O extends GRUForwardOptions = NoOptions>(x: TensorInput, options?: O): Promise<GRUResult<O>>;
+  forward(x: unknown, options?: unknown): Promise<GRUResult<{ readonly keep: boolean }>> {
+    return this.pass(options, ["state"], async (scope, given, keep) => {
+      const input = await scope.take(this.where, "x", x);
+      const before = given["state"];
+      const state = before === undefined ? null : await scope.take(this.where, "state", before);
+      const { states, last } = await this.compute(scope, input, state);
+      return { output: await handOut(scope, states, keep), state: await handOut(scope, last, keep) };
+    });
+  }
+
+  /** @internal */
+  async compute(
+    scope: Scope,
+    x: Tensor,
+    state: Tensor | null,
+  ): Promise<{ readonly states: Tensor; readonly last: Tensor }> {
+    checkWidth(this.where, "x", x, this.inputSize);
+    const [batch = 0, steps = 0] = x.shape;
+    if (x.shape.length !== 3 || batch === 0 || steps === 0) {
+      throw new HeedError(
+        "shape",
+        `GRU: x must be [B, T, ${this.inputSize}], at least one of each, got ${showShape(x.shape)}`,
+      );
+    }
+    if (
+      state !== null &&
+      (state.shape.length !== 2 || state.shape[0] !== batch || state.shape[1] !== this.hiddenSize)
+    ) {
+      throw new HeedError("shape", `GRU: state must be [${batch}, ${this.hiddenSize}], got ${showShape(state.shape)}`);
+    }
+    const weights = { input: await this.place(scope, "weight_ih"), state: await this.place(scope, "weight_hh") };
+    const bias = { input: await this.placeIf(scope, "bias_ih"), state: await this.placeIf(scope, "bias_hh") };
+    return scope.inner(
+      async (inner) => {
+        // Those of the inputs for all steps at once.
+        const gates = await inner.affine(x, weights.input.resident, 3 * this.hiddenSize, bias.input);
+        return inner.gru(gates, weights.state.resident, bias.state, state, this.#isReversed);
+      },
+      ({ states, last }) => [states, last],
+    );
+  }
+}

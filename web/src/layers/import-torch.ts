@@ -1,0 +1,43 @@
+// PyTorch's nn.MultiheadAttention in the names of MultiHeadAttention: one matrix for queries, keys and values, or three.
+
+import { HeedError } from "../api/errors.js";
+import { type ParameterMap, type ParameterTensor, requireParameter, rowsOf } from "./parameters.js";
+
+const WHERE = "fromTorchAttention";
+const PARTS = ["q", "k", "v"] as const;
+
+export function isTorchAttention(parameters: ParameterMap, prefix: string): boolean {
+  return parameters.has(`${prefix}in_proj_weight`) || parameters.has(`${prefix}q_proj_weight`);
+}
+
+/** `in_proj_weight` [3 E, E], or `q_proj_weight`, `k_proj_weight`, `v_proj_weight`; `in_proj_bias`; `out_proj`. Nothing is copied. */
+export function fromTorchAttention(parameters: ParameterMap, prefix = ""): Map<string, ParameterTensor> {
+  const made = new Map<string, ParameterTensor>();
+  for (const part of ["weight", "bias"]) {
+    const name = `out_proj.${part}`;
+    const found = parameters.get(prefix + name);
+    if (found !== undefined) made.set(name, found);
+  }
+  const joined = parameters.has(`${prefix}in_proj_weight`)
+    ? requireParameter(WHERE, parameters, `${prefix}in_proj_weight`)
+    : null;
+  const bias = parameters.has(`${prefix}in_proj_bias`)
+    ? requireParameter(WHERE, parameters, `${prefix}in_proj_bias`)
+    : null;
+  for (const [at, part] of PARTS.entries()) {
+    const weight =
+      joined === null ? requireParameter(WHERE, parameters, `${prefix}${part}_proj_weight`) : third(joined, at);
+    made.set(`${part}_proj.weight`, weight);
+    if (bias !== null) made.set(`${part}_proj.bias`, third(bias, at));
+  }
+  return made;
+}
+
+/** The rows of a part of three. */
+export function third(all: ParameterTensor, at: number): ParameterTensor {
+  const [rows = 0] = all.shape;
+  if (rows % 3 !== 0) {
+    throw new HeedError("shape", `${WHERE}: query, key and value must have as many rows each, got ${rows} in all`);
+  }
+  return rowsOf(all, (at * rows) / 3, ((at + 1) * rows) / 3);
+}

@@ -1,0 +1,41 @@
+// heed/layers: what stands around attention in a model, forward.
+
+export { AdditiveAttention, type AdditiveAttentionOptions } from "./additive-attention.js";
+export { Embedding, type EmbeddingOptions, type IndexInput } from "./embedding.js";
+export { GRU, type GRUForwardOptions, type GRUOptions, type GRUResult } from "./gru.js";
+export { fromKerasAttention } from "./import-keras.js";
+export { fromTorchAttention } from "./import-torch.js";
+export { type ForwardOptions, Layer, type LayerOptions } from "./layer.js";
+export { Linear, type LinearLayerOptions } from "./linear.js";
+export { MLP, type MLPActivation, type MLPOptions } from "./mlp.js";
+export { type BertForwardOptions, BertModel, type BertResult, type ModelOptions } from "./models/bert.js";
+export type { CausalForwardOptions, CausalResult } from "./models/causal.js";
+export type { ModelConfig } from "./models/config.js";
+export { GPT2Model } from "./models/gpt2.js";
+export { LlamaModel } from "./models/llama.js";
+export {
+  MultiHeadAttention,
+  type MultiHeadAttentionOptions,
+  type MultiHeadForwardOptions,
+} from "./multi-head-attention.js";
+export { LayerNorm, type LayerNormOptions, type NormOptions, RMSNorm } from "./norm.js";
+export type { ParameterMap, ParameterTensor } from "./parameters.js";
+export { Pooling, type PoolingForwardOptions, type PoolingOptions } from "./pooling.js";
+export {
+  Decoder,
+  Encoder,
+  EncoderDecoder,
+  type EncoderDecoderForwardOptions,
+  type EncoderDecoderOptions,
+  type EncoderDecoderResult,
+  type StackOptions,
+  type StackResult,
+} from "./stacks.js";
+export {
+  type BlockAttentions,
+  type BlockForwardOptions,
+  type BlockResult,
+  type InnerAttentionOptions,
+  TransformerBlock,
+  type TransformerBlockOptions,
+} from "./transformer-block.js";

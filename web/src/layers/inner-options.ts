@@ -1,0 +1,35 @@
+// What blocks and stacks are given beside x, read and brought into the engine.
+
+import { HeedError } from "../api/errors.js";
+import { readBoolean, readRecord } from "../api/read-values.js";
+import { PASSED_OPTIONS } from "./projections.js";
+import type { Scope } from "./scope.js";
+import type { BlockInputs } from "./transformer-block.js";
+
+/** Options of an attention inside: all but what is returned, which is asked for from outside. */
+export function readInnerOptions(where: string, name: string, value: unknown): Readonly<Record<string, unknown>> {
+  return readRecord(where, name, value, [...PASSED_OPTIONS.filter((option) => option !== "return"), "positions"]);
+}
+
+export async function readInner(
+  where: string,
+  scope: Scope,
+  x: unknown,
+  given: Readonly<Record<string, unknown>>,
+  hasCross: boolean,
+): Promise<BlockInputs> {
+  const { memory } = given;
+  if (hasCross !== (memory !== undefined)) {
+    const rule = hasCross
+      ? "memory must be given, for its cross attention"
+      : "memory is for cross attention, which this has not";
+    throw new HeedError("option", `${where}: ${rule}`);
+  }
+  return {
+    self: readInnerOptions(where, "self", given["self"]),
+    cross: readInnerOptions(where, "cross", given["cross"]),
+    attentions: readBoolean(where, "attentions", given["attentions"], false),
+    x: await scope.take(where, "x", x),
+    memory: memory === undefined ? null : await scope.take(where, "memory", memory),
+  };
+}

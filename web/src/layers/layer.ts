@@ -1,0 +1,127 @@
+// What every layer has: parameters by name, parts, an engine, and an end.
+
+import { asyncStep } from "../api/door.js";
+import { HeedError } from "../api/errors.js";
+import type { Heed } from "../api/heed.js";
+import { readBoolean, readRecord, readSignal } from "../api/read-values.js";
+import type { NoOptions, Returned } from "../api/results.js";
+import type { ArrayTensor, Tensor } from "../api/tensor.js";
+import { DISPOSE } from "../memory/disposable.js";
+import { LayerEngine } from "./engine-of.js";
+import { type Parameter, type ParameterMap, type ParameterTensor, requireParameter } from "./parameters.js";
+import { handOut, type Placed, Scope } from "./scope.js";
+
+export interface LayerOptions {
+  /** Where it computes; default the engine that `attention` shares. */
+  readonly engine?: Heed | undefined;
+}
+
+export interface ForwardOptions {
+  /** Leave the result in the engine, where other layers take it without a copy. Default false. */
+  readonly keep?: boolean | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export const FORWARD_OPTIONS = ["keep", "signal"] as const;
+
+/** Layers keep nothing of a pass: what a backward pass needs follows from inputs and parameters. */
+export abstract class Layer {
+  /** Its name in messages, whatever a minifier calls the class. */
+  protected readonly where: string;
+  protected readonly engine: LayerEngine;
+  readonly #own = new Map<string, Parameter>();
+  readonly #parts = new Map<string, Layer>();
+
+  protected constructor(where: string, engine: Heed | undefined) {
+    this.where = where;
+    this.engine = new LayerEngine(where, engine);
+  }
+
+  /** What was loaded, by name; nothing is copied. */
+  parameters(): Map<string, ParameterTensor> {
+    const all = new Map<string, ParameterTensor>();
+    for (const [name, { value }] of this.#own) if (value !== null) all.set(name, value);
+    for (const [part, layer] of this.#parts) {
+      for (const [name, value] of layer.parameters()) all.set(`${part}.${name}`, value);
+    }
+    return all;
+  }
+
+  /** Takes its parameters from a map that may hold others as well. The numbers are not copied: they must not change. */
+  load(parameters: ParameterMap, prefix = ""): this {
+    for (const [name, parameter] of this.#own) {
+      const found = requireParameter(this.where, parameters, prefix + name);
+      parameter.set(`${this.where}: parameter ${prefix}${name}`, found);
+    }
+    for (const [part, layer] of this.#parts) layer.load(parameters, `${prefix}${part}.`);
+    return this;
+  }
+
+  /** Frees what it holds of the engine's memory. It can be used again. */
+  dispose(): void {
+    for (const parameter of this.#own.values()) parameter.dispose();
+    for (const layer of this.#parts.values()) layer.dispose();
+  }
+
+  [DISPOSE](): void {
+    this.dispose();
+  }
+
+  protected parameter(name: string, parameter: Parameter): Parameter {
+    this.#own.set(name, parameter);
+    return parameter;
+  }
+
+  protected part<L extends Layer>(name: string, layer: L): L {
+    this.#parts.set(name, layer);
+    return layer;
+  }
+
+  protected async place(scope: Scope, name: string): Promise<Placed> {
+    const parameter = this.#own.get(name);
+    if (parameter === undefined) throw new TypeError(`${this.where} has no parameter ${name}`);
+    const resident = await parameter.residentIn(scope.backend, `${this.where}: parameter ${name}`);
+    return { resident, length: parameter.shape.reduce((total, size) => total * size, 1) };
+  }
+
+  /** The same of one that the layer may lack. */
+  protected async placeIf(scope: Scope, name: string): Promise<Placed | null> {
+    return this.#own.has(name) ? this.place(scope, name) : null;
+  }
+
+  /** A pass from options to results. `act` is called at once where the engine is open already. */
+  protected async pass<R>(
+    options: unknown,
+    names: readonly string[],
+    act: (scope: Scope, given: Readonly<Record<string, unknown>>, keep: boolean) => Promise<R>,
+  ): Promise<R> {
+    const given = readRecord(this.where, "options", options, [...FORWARD_OPTIONS, ...names]);
+    const keep = readBoolean(this.where, "keep", given["keep"], false);
+    const signal = readSignal(this.where, given["signal"]);
+    if (signal?.aborted === true) {
+      throw new HeedError("aborted", `${this.where}: the signal was aborted before the call`, { cause: signal.reason });
+    }
+    const backend = await this.engine.open();
+    const scope = new Scope(backend, signal);
+    try {
+      return await asyncStep("memory", `${this.where}: computing`, () => act(scope, given, keep));
+    } finally {
+      scope.close();
+    }
+  }
+
+  /** A pass of one tensor to one tensor. */
+  protected async passOne(
+    x: unknown,
+    options: unknown,
+    act: (scope: Scope, x: Tensor) => Promise<Tensor>,
+  ): Promise<Tensor | ArrayTensor> {
+    return this.pass(options, [], async (scope, _given, keep) => {
+      return handOut(scope, await act(scope, await scope.take(this.where, "x", x)), keep);
+    });
+  }
+}
+
+/** The result's type for a layer of one tensor to one tensor. */
+export type Forwarded<O> = Promise<Returned<O>>;
+export type { NoOptions };

@@ -1,0 +1,45 @@
+// y = x W^T + b.
+
+import type { TensorInput } from "../api/options.js";
+import { readBoolean, readCount, readRecord } from "../api/read-values.js";
+import type { ArrayTensor, Tensor } from "../api/tensor.js";
+import { type Forwarded, type ForwardOptions, Layer, type LayerOptions, type NoOptions } from "./layer.js";
+import { Parameter } from "./parameters.js";
+import { required } from "./read.js";
+import { checkWidth, type FinishRule, type Scope } from "./scope.js";
+
+export interface LinearLayerOptions extends LayerOptions {
+  readonly inFeatures: number;
+  readonly outFeatures: number;
+  /** Default true. */
+  readonly bias?: boolean | undefined;
+}
+
+/** Parameters: `weight` [outFeatures, inFeatures], `bias` [outFeatures]. */
+export class Linear extends Layer {
+  readonly inFeatures: number;
+  readonly outFeatures: number;
+
+  constructor(options: LinearLayerOptions) {
+    const where = "Linear";
+    const given = readRecord(where, "options", options, ["inFeatures", "outFeatures", "bias", "engine"]);
+    super(where, options.engine);
+    this.inFeatures = required(where, "inFeatures", readCount(where, "inFeatures", given["inFeatures"], null));
+    this.outFeatures = required(where, "outFeatures", readCount(where, "outFeatures", given["outFeatures"], null));
+    this.parameter("weight", new Parameter([this.outFeatures, this.inFeatures], { matrices: 1 }));
+    if (readBoolean(where, "bias", given["bias"], true)) this.parameter("bias", new Parameter([this.outFeatures]));
+  }
+
+  /** x [..., inFeatures] to [..., outFeatures]. */
+  forward<const O extends ForwardOptions = NoOptions>(x: TensorInput, options?: O): Forwarded<O>;
+  forward(x: unknown, options?: unknown): Promise<Tensor | ArrayTensor> {
+    return this.passOne(x, options, (scope, input) => this.compute(scope, input));
+  }
+
+  /** @internal activation(x W^T + b) * factor + addend, in a pass of another layer's. */
+  async compute(scope: Scope, x: Tensor, rule: FinishRule = {}): Promise<Tensor> {
+    checkWidth(this.where, "x", x, this.inFeatures);
+    const weight = await this.place(scope, "weight");
+    return scope.affine(x, weight.resident, this.outFeatures, await this.placeIf(scope, "bias"), rule);
+  }
+}

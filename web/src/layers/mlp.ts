@@ -1,0 +1,67 @@
+// The feed-forward part of a transformer.
+
+import type { TensorInput } from "../api/options.js";
+import { readBoolean, readChoice, readCount, readRecord } from "../api/read-values.js";
+import type { ArrayTensor, Tensor } from "../api/tensor.js";
+import { type Forwarded, type ForwardOptions, Layer, type LayerOptions, type NoOptions } from "./layer.js";
+import { Linear } from "./linear.js";
+import { required } from "./read.js";
+import type { FinishRule, Scope } from "./scope.js";
+
+/** "swiglu": silu(gate) * up; the others bend what `up_proj` made. */
+export type MLPActivation = "gelu" | "gelu-tanh" | "silu" | "relu" | "swiglu";
+
+export const MLP_ACTIVATIONS = ["gelu", "gelu-tanh", "silu", "relu", "swiglu"] as const;
+
+export interface MLPOptions extends LayerOptions {
+  readonly dim: number;
+  readonly hidden: number;
+  /** Default "gelu". */
+  readonly activation?: MLPActivation | undefined;
+  /** Default true, but for "swiglu". */
+  readonly bias?: boolean | undefined;
+}
+
+/** Parameters: those of `up_proj` and `down_proj`, and of `gate_proj` for "swiglu". */
+export class MLP extends Layer {
+  readonly #up: Linear;
+  readonly #down: Linear;
+  readonly #gate: Linear | null;
+  readonly #activation: MLPActivation;
+
+  constructor(options: MLPOptions) {
+    const where = "MLP";
+    const given = readRecord(where, "options", options, ["dim", "hidden", "activation", "bias", "engine"]);
+    const { engine } = options;
+    super(where, engine);
+    const dim = required(where, "dim", readCount(where, "dim", given["dim"], null));
+    const hidden = required(where, "hidden", readCount(where, "hidden", given["hidden"], null));
+    this.#activation = readChoice(where, "activation", given["activation"], MLP_ACTIVATIONS, [], "gelu");
+    const isGated = this.#activation === "swiglu";
+    const bias = readBoolean(where, "bias", given["bias"], !isGated);
+    const widen = { inFeatures: dim, outFeatures: hidden, bias, engine };
+    this.#gate = isGated ? this.part("gate_proj", new Linear(widen)) : null;
+    this.#up = this.part("up_proj", new Linear(widen));
+    this.#down = this.part("down_proj", new Linear({ inFeatures: hidden, outFeatures: dim, bias, engine }));
+  }
+
+  /** x [..., dim] to the same shape. */
+  forward<const O extends ForwardOptions = NoOptions>(x: TensorInput, options?: O): Forwarded<O>;
+  forward(x: unknown, options?: unknown): Promise<Tensor | ArrayTensor> {
+    return this.passOne(x, options, (scope, input) => this.compute(scope, input));
+  }
+
+  /** @internal */
+  compute(scope: Scope, x: Tensor, rule: FinishRule = {}): Promise<Tensor> {
+    return scope.one(async (inner) => this.#down.compute(inner, await this.#widen(inner, x), rule));
+  }
+
+  async #widen(scope: Scope, x: Tensor): Promise<Tensor> {
+    const activation = this.#activation;
+    if (this.#gate === null) {
+      return this.#up.compute(scope, x, { activation: activation === "swiglu" ? "silu" : activation });
+    }
+    const up = await this.#up.compute(scope, x);
+    return this.#gate.compute(scope, x, { activation: "silu", factor: up });
+  }
+}

@@ -1,0 +1,186 @@
+// BERT: token, position and segment embeddings, an encoder with norms after its parts, a pooler on the first token.
+
+import { HeedError } from "../../api/errors.js";
+import type { Heed } from "../../api/heed.js";
+import { readBoolean } from "../../api/read-values.js";
+import type { NoOptions, Returned } from "../../api/results.js";
+import type { Tensor } from "../../api/tensor.js";
+import { isUint8Array } from "../../api/typed-array.js";
+import { Embedding, type IndexInput, type Indices, readIndices } from "../embedding.js";
+import { type ForwardOptions, Layer } from "../layer.js";
+import { Linear } from "../linear.js";
+import { LayerNorm } from "../norm.js";
+import type { ParameterMap, ParameterTensor } from "../parameters.js";
+import { Pooling } from "../pooling.js";
+import { handOut, type Scope } from "../scope.js";
+import { Encoder, handOutStack, type StackMade } from "../stacks.js";
+import { ConfigReader, type ModelConfig } from "./config.js";
+import { prefixOf, Renamed } from "./published.js";
+import { asBatch } from "./tokens.js";
+
+export interface ModelOptions {
+  readonly engine?: Heed | undefined;
+}
+
+export interface BertForwardOptions extends ForwardOptions {
+  /** [B, L], the segment of each token. Default 0. */
+  readonly tokenTypes?: IndexInput | undefined;
+  /** [B, L], 1 for tokens, 0 for padding. */
+  readonly mask?: Uint8Array | readonly boolean[] | undefined;
+  /** Return the attention weights of every layer. Default false. */
+  readonly attentions?: boolean | undefined;
+}
+
+export interface BertResult<O> {
+  /** [B, L, hidden_size] */
+  readonly hidden: Returned<O>;
+  /** tanh of a projection of the first token, [B, hidden_size]; where the parameters have a pooler. */
+  readonly pooled: Returned<O> | undefined;
+  /** [B, H, L, L] of every layer. */
+  readonly attentions: readonly Returned<O>[] | undefined;
+}
+
+const ACTIVATIONS = {
+  gelu: "gelu",
+  gelu_new: "gelu-tanh",
+  gelu_pytorch_tanh: "gelu-tanh",
+  relu: "relu",
+  silu: "silu",
+} as const;
+
+/** From its config.json and its published parameters, `bert.` before their names or not. */
+export class BertModel extends Layer {
+  readonly #words: Embedding;
+  readonly #places: Embedding;
+  readonly #types: Embedding;
+  readonly #norm: LayerNorm;
+  readonly #encoder: Encoder;
+  readonly #pooler: Linear;
+  readonly #first: Pooling;
+  readonly #layers: number;
+  #hasPooler = true;
+
+  constructor(config: ModelConfig, { engine }: ModelOptions = {}) {
+    const where = "BertModel";
+    const read = new ConfigReader(where, config);
+    super(where, engine);
+    const dim = read.count("hidden_size");
+    const epsilon = read.number("layer_norm_eps", 1e-12);
+    this.#layers = read.count("num_hidden_layers");
+    this.#words = this.part("words", new Embedding({ count: read.count("vocab_size"), dim, engine }));
+    this.#places = this.part("places", new Embedding({ count: read.count("max_position_embeddings"), dim, engine }));
+    this.#types = this.part("types", new Embedding({ count: read.count("type_vocab_size", 2), dim, engine }));
+    this.#norm = this.part("norm", new LayerNorm({ shape: dim, epsilon, engine }));
+    this.#encoder = this.part(
+      "encoder",
+      new Encoder({
+        layers: this.#layers,
+        dim,
+        heads: read.count("num_attention_heads"),
+        hidden: read.count("intermediate_size"),
+        activation: read.choice("hidden_act", ACTIVATIONS, "gelu"),
+        normFirst: false,
+        epsilon,
+        engine,
+      }),
+    );
+    this.#pooler = new Linear({ inFeatures: dim, outFeatures: dim, engine });
+    this.#first = new Pooling({ kind: "cls", engine });
+  }
+
+  override load(parameters: ParameterMap, prefix = ""): this {
+    const start = prefixOf(this.where, parameters, prefix, ["", "bert."], "embeddings.word_embeddings.weight");
+    const made = new Renamed(this.where, parameters);
+    made.take("words", `${start}embeddings.word_embeddings`);
+    made.take("places", `${start}embeddings.position_embeddings`);
+    made.take("types", `${start}embeddings.token_type_embeddings`);
+    made.take("norm", `${start}embeddings.LayerNorm`);
+    for (let layer = 0; layer < this.#layers; layer++) {
+      const [ours, theirs] = [`encoder.layers.${layer}`, `${start}encoder.layer.${layer}`];
+      for (const part of ["query", "key", "value"]) {
+        made.take(`${ours}.self_attn.${part.charAt(0)}_proj`, `${theirs}.attention.self.${part}`);
+      }
+      made.take(`${ours}.self_attn.out_proj`, `${theirs}.attention.output.dense`);
+      made.take(`${ours}.norm1`, `${theirs}.attention.output.LayerNorm`);
+      made.take(`${ours}.mlp.up_proj`, `${theirs}.intermediate.dense`);
+      made.take(`${ours}.mlp.down_proj`, `${theirs}.output.dense`);
+      made.take(`${ours}.norm2`, `${theirs}.output.LayerNorm`);
+    }
+    this.#hasPooler = made.has(`${start}pooler.dense.weight`);
+    if (this.#hasPooler) {
+      made.take("pooler", `${start}pooler.dense`);
+      this.#pooler.load(made.map, "pooler.");
+    }
+    return super.load(made.map);
+  }
+
+  override parameters(): Map<string, ParameterTensor> {
+    const all = super.parameters();
+    for (const [name, value] of this.#pooler.parameters()) all.set(`pooler.${name}`, value);
+    return all;
+  }
+
+  override dispose(): void {
+    super.dispose();
+    this.#pooler.dispose();
+  }
+
+  /** Token numbers [B, L] or [L], which is a batch of one. */
+  forward<const O extends BertForwardOptions = NoOptions>(tokens: IndexInput, options?: O): Promise<BertResult<O>>;
+  forward(tokens: unknown, options?: unknown): Promise<BertResult<{ readonly keep: boolean }>> {
+    return this.pass(options, ["tokenTypes", "mask", "attentions"], async (scope, given, keep) => {
+      const wanted = readBoolean(this.where, "attentions", given["attentions"], false);
+      const indices = asBatch(this.where, readIndices(this.where, "tokens", tokens));
+      const types = given["tokenTypes"];
+      const segments = types === undefined ? null : asBatch(this.where, readIndices(this.where, "tokenTypes", types));
+      const { output, attentions } = await this.#encode(scope, indices, segments, given["mask"], wanted);
+      const pooled = this.#hasPooler ? await this.#pool(scope, output) : undefined;
+      const handed = await handOutStack(scope, { output, attentions }, wanted, keep);
+      return {
+        hidden: handed.output,
+        pooled: pooled && (await handOut(scope, pooled, keep)),
+        attentions: handed.attentions?.map(({ self }) => self),
+      };
+    });
+  }
+
+  async #encode(
+    scope: Scope,
+    tokens: Indices,
+    types: Indices | null,
+    mask: unknown,
+    attentions: boolean,
+  ): Promise<StackMade> {
+    const [batch = 0, length = 0] = tokens.shape;
+    const x = await scope.one(async (inner) => {
+      const segments = types ?? { data: new Int32Array(batch * length), shape: tokens.shape };
+      if (segments.data.length !== batch * length) {
+        throw new HeedError(
+          "shape",
+          `${this.where}: tokenTypes must be as many as tokens, got ${segments.data.length}`,
+        );
+      }
+      const places = await this.#places.compute(inner, {
+        data: Int32Array.from({ length }, (_, at) => at),
+        shape: [length],
+      });
+      const words = await this.#words.compute(inner, tokens);
+      const both = await inner.pointwise(words, { addend: await this.#types.compute(inner, segments) });
+      return this.#norm.compute(inner, await inner.pointwise(both, { addend: places }));
+    });
+    const self = mask === undefined ? {} : { mask: paddingMask(this.where, mask, batch, length) };
+    return this.#encoder.compute(scope, { x, memory: null, self, cross: {}, attentions });
+  }
+
+  async #pool(scope: Scope, hidden: Tensor): Promise<Tensor> {
+    return scope.one(async (inner) => {
+      return this.#pooler.compute(inner, await this.#first.compute(inner, hidden), { activation: "tanh" });
+    });
+  }
+}
+
+/** [B, L] for all heads and queries. */
+function paddingMask(where: string, mask: unknown, batch: number, length: number): object {
+  if (isUint8Array(mask) || Array.isArray(mask)) return { data: mask, shape: [batch, 1, 1, length] };
+  throw new HeedError("dtype", `${where}: mask must be a Uint8Array or boolean[] of [B, L]`);
+}

@@ -1,0 +1,60 @@
+// Readers of config.json-like objects: numbers by their published names, under any of several.
+
+import { showValue } from "../../api/describe.js";
+import { HeedError } from "../../api/errors.js";
+import { isRecord, readBoolean, readCount, readFinite } from "../../api/read-values.js";
+import { required } from "../read.js";
+
+/** A model's config.json. What heed does not need of it is not looked at. */
+export type ModelConfig = Readonly<Record<string, unknown>>;
+
+export class ConfigReader {
+  readonly #where: string;
+  readonly #config: ModelConfig;
+
+  constructor(where: string, config: unknown) {
+    if (!isRecord(config)) {
+      throw new HeedError(
+        "option",
+        `${where}: config must be an object as config.json has it, got ${showValue(config)}`,
+      );
+    }
+    this.#where = where;
+    this.#config = config;
+  }
+
+  /** null and undefined are absent. */
+  value(name: string): unknown {
+    return this.#config[name] ?? undefined;
+  }
+
+  count(name: string, absent: number | null = null): number {
+    return required(this.#where, `config.${name}`, readCount(this.#where, `config.${name}`, this.value(name), absent));
+  }
+
+  number(name: string, absent: number): number {
+    return readFinite(this.#where, `config.${name}`, this.value(name), absent);
+  }
+
+  flag(name: string, absent: boolean): boolean {
+    return readBoolean(this.#where, `config.${name}`, this.value(name), absent);
+  }
+
+  /** One of the names that `choices` has, to what it means. */
+  choice<T>(name: string, choices: Readonly<Record<string, T>>, absent: string): T {
+    const value = this.value(name) ?? absent;
+    const found = Object.entries(choices).find(([known]) => known === value)?.[1];
+    if (found !== undefined) return found;
+    const list = Object.keys(choices).join(", ");
+    throw new HeedError(
+      "unsupported",
+      `${this.#where}: config.${name} must be one of ${list}, got ${showValue(value)}`,
+    );
+  }
+
+  /** A part that is an object of its own; null where it is absent. */
+  part(name: string): ConfigReader | null {
+    const value = this.value(name);
+    return value === undefined ? null : new ConfigReader(`${this.#where}: config.${name}`, value);
+  }
+}

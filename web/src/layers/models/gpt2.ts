@@ -1,0 +1,99 @@
+// GPT-2: token and position embeddings, a decoder with norms before its parts, logits by the token embeddings again.
+
+import type { Tensor } from "../../api/tensor.js";
+import { Embedding, type Indices } from "../embedding.js";
+import { third } from "../import-torch.js";
+import { Linear } from "../linear.js";
+import { type ParameterMap, transposed } from "../parameters.js";
+import type { Scope } from "../scope.js";
+import { Decoder, type StackMade } from "../stacks.js";
+import type { ModelOptions } from "./bert.js";
+import { CausalModel, cacheOf, pastLength } from "./causal.js";
+import { ConfigReader, type ModelConfig } from "./config.js";
+import { prefixOf, Renamed } from "./published.js";
+
+const ACTIVATIONS = {
+  gelu_new: "gelu-tanh",
+  gelu_pytorch_tanh: "gelu-tanh",
+  gelu: "gelu",
+  relu: "relu",
+  silu: "silu",
+} as const;
+
+/** From its config.json and its published parameters, `transformer.` before their names or not. */
+export class GPT2Model extends CausalModel {
+  protected readonly layers: number;
+  readonly #words: Embedding;
+  readonly #places: Embedding;
+  readonly #decoder: Decoder;
+  readonly #head: Linear;
+
+  constructor(config: ModelConfig, { engine }: ModelOptions = {}) {
+    const where = "GPT2Model";
+    const read = new ConfigReader(where, config);
+    super(where, engine);
+    const dim = read.count("n_embd");
+    const count = read.count("vocab_size");
+    this.layers = read.count("n_layer");
+    this.#words = this.part("words", new Embedding({ count, dim, engine }));
+    this.#places = this.part("places", new Embedding({ count: read.count("n_positions"), dim, engine }));
+    this.#decoder = this.part(
+      "decoder",
+      new Decoder({
+        layers: this.layers,
+        dim,
+        heads: read.count("n_head"),
+        hidden: read.count("n_inner", 4 * dim),
+        activation: read.choice("activation_function", ACTIVATIONS, "gelu_new"),
+        epsilon: read.number("layer_norm_epsilon", 1e-5),
+        engine,
+      }),
+    );
+    this.#head = this.part("head", new Linear({ inFeatures: dim, outFeatures: count, bias: false, engine }));
+  }
+
+  override load(parameters: ParameterMap, prefix = ""): this {
+    const start = prefixOf(this.where, parameters, prefix, ["", "transformer."], "wte.weight");
+    const made = new Renamed(this.where, parameters);
+    made.take("words", `${start}wte`);
+    made.take("places", `${start}wpe`);
+    for (let layer = 0; layer < this.layers; layer++) {
+      const [ours, theirs] = [`decoder.layers.${layer}`, `${start}h.${layer}`];
+      made.take(`${ours}.norm1`, `${theirs}.ln_1`);
+      const weight = transposed(made.get(`${theirs}.attn.c_attn.weight`));
+      const bias = made.get(`${theirs}.attn.c_attn.bias`);
+      for (const [at, part] of ["q", "k", "v"].entries()) {
+        made.map.set(`${ours}.self_attn.${part}_proj.weight`, third(weight, at));
+        made.map.set(`${ours}.self_attn.${part}_proj.bias`, third(bias, at));
+      }
+      made.take(`${ours}.self_attn.out_proj`, `${theirs}.attn.c_proj`, transposed);
+      made.take(`${ours}.norm2`, `${theirs}.ln_2`);
+      made.take(`${ours}.mlp.up_proj`, `${theirs}.mlp.c_fc`, transposed);
+      made.take(`${ours}.mlp.down_proj`, `${theirs}.mlp.c_proj`, transposed);
+    }
+    made.take("decoder.norm", `${start}ln_f`);
+    const own = `${prefix}lm_head`;
+    made.take("head", made.has(`${own}.weight`) ? own : `${start}wte`);
+    return super.load(made.map);
+  }
+
+  protected async decode(
+    scope: Scope,
+    tokens: Indices,
+    caches: readonly unknown[] | null,
+    attentions: boolean,
+  ): Promise<StackMade> {
+    const [, length = 0] = tokens.shape;
+    const past = pastLength(caches);
+    const x = await scope.one(async (inner) => {
+      const places = { data: Int32Array.from({ length }, (_, at) => past + at), shape: [length] };
+      const addend = await this.#places.compute(inner, places);
+      return inner.pointwise(await this.#words.compute(inner, tokens), { addend });
+    });
+    return this.#decoder.compute(scope, { x, memory: null, self: {}, cross: {}, attentions }, cacheOf(caches));
+  }
+
+  protected logitsOf(scope: Scope, hidden: Tensor): Promise<Tensor> {
+    return this.#head.compute(scope, hidden);
+  }
+}

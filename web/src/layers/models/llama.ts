@@ -1,0 +1,124 @@
+// Llama: token embeddings, a decoder with RMS norms before its parts, rotary positions, grouped heads and SwiGLU.
+
+import type { RopeOptions, RopeScaling } from "../../api/extra/options.js";
+import type { Tensor } from "../../api/tensor.js";
+import { Embedding, type Indices } from "../embedding.js";
+import { Linear } from "../linear.js";
+import type { ParameterMap } from "../parameters.js";
+import type { Scope } from "../scope.js";
+import { Decoder, type StackMade } from "../stacks.js";
+import type { ModelOptions } from "./bert.js";
+import { CausalModel, cacheOf } from "./causal.js";
+import { ConfigReader, type ModelConfig } from "./config.js";
+import { prefixOf, Renamed } from "./published.js";
+
+/** From its config.json and its published parameters, `model.` before their names or not. */
+export class LlamaModel extends CausalModel {
+  protected readonly layers: number;
+  readonly #words: Embedding;
+  readonly #decoder: Decoder;
+  readonly #head: Linear;
+
+  constructor(config: ModelConfig, { engine }: ModelOptions = {}) {
+    const where = "LlamaModel";
+    const read = new ConfigReader(where, config);
+    super(where, engine);
+    const dim = read.count("hidden_size");
+    const count = read.count("vocab_size");
+    const heads = read.count("num_attention_heads");
+    const attentionBias = read.flag("attention_bias", false);
+    read.choice("hidden_act", { silu: true }, "silu");
+    this.layers = read.count("num_hidden_layers");
+    this.#words = this.part("words", new Embedding({ count, dim, engine }));
+    this.#decoder = this.part(
+      "decoder",
+      new Decoder({
+        layers: this.layers,
+        dim,
+        heads,
+        kvHeads: read.count("num_key_value_heads", heads),
+        headDim: read.count("head_dim", dim / heads),
+        hidden: read.count("intermediate_size"),
+        activation: "swiglu",
+        norm: "rms",
+        epsilon: read.number("rms_norm_eps", 1e-6),
+        bias: { qkv: attentionBias, out: attentionBias, mlp: read.flag("mlp_bias", false) },
+        rope: ropeOf(read),
+        engine,
+      }),
+    );
+    this.#head = this.part("head", new Linear({ inFeatures: dim, outFeatures: count, bias: false, engine }));
+  }
+
+  override load(parameters: ParameterMap, prefix = ""): this {
+    const start = prefixOf(this.where, parameters, prefix, ["model.", ""], "embed_tokens.weight");
+    const made = new Renamed(this.where, parameters);
+    made.take("words", `${start}embed_tokens`);
+    for (let layer = 0; layer < this.layers; layer++) {
+      const [ours, theirs] = [`decoder.layers.${layer}`, `${start}layers.${layer}`];
+      for (const part of ["q", "k", "v"])
+        made.take(`${ours}.self_attn.${part}_proj`, `${theirs}.self_attn.${part}_proj`);
+      made.take(`${ours}.self_attn.out_proj`, `${theirs}.self_attn.o_proj`);
+      for (const part of ["gate", "up", "down"]) made.take(`${ours}.mlp.${part}_proj`, `${theirs}.mlp.${part}_proj`);
+      made.take(`${ours}.norm1`, `${theirs}.input_layernorm`);
+      made.take(`${ours}.norm2`, `${theirs}.post_attention_layernorm`);
+    }
+    made.take("decoder.norm", `${start}norm`);
+    const own = `${prefix}lm_head`;
+    made.take("head", made.has(`${own}.weight`) ? own : `${start}embed_tokens`);
+    return super.load(made.map);
+  }
+
+  protected async decode(
+    scope: Scope,
+    tokens: Indices,
+    caches: readonly unknown[] | null,
+    attentions: boolean,
+  ): Promise<StackMade> {
+    const x = await this.#words.compute(scope, tokens);
+    return this.#decoder.compute(scope, { x, memory: null, self: {}, cross: {}, attentions }, cacheOf(caches));
+  }
+
+  protected logitsOf(scope: Scope, hidden: Tensor): Promise<Tensor> {
+    return this.#head.compute(scope, hidden);
+  }
+}
+
+/** Of `rope_parameters`, or in files of before `rope_theta` and `rope_scaling`. */
+function ropeOf(read: ConfigReader): Pick<RopeOptions, "base" | "scaling"> {
+  const rules = read.part("rope_parameters") ?? read.part("rope_scaling");
+  const base = read.number("rope_theta", 10000);
+  if (rules === null) return { base };
+  const longest = read.value("max_position_embeddings") === undefined ? 2048 : read.count("max_position_embeddings");
+  const scaling = scalingOf(rules, longest);
+  return { base: rules.number("rope_theta", base), ...(scaling === null ? {} : { scaling }) };
+}
+
+const KINDS = { default: "default", linear: "linear", llama3: "llama3", yarn: "yarn" } as const;
+
+function scalingOf(rules: ConfigReader, longest: number): RopeScaling | null {
+  const type = rules.choice(rules.value("rope_type") === undefined ? "type" : "rope_type", KINDS, "default");
+  if (type === "default") return null;
+  const factor = rules.number("factor", 1);
+  if (type === "linear") return { type, factor };
+  const originalLength = rules.count("original_max_position_embeddings", longest);
+  if (type === "llama3") {
+    const lowFrequencyFactor = rules.number("low_freq_factor", 1);
+    return {
+      type,
+      factor,
+      originalLength,
+      lowFrequencyFactor,
+      highFrequencyFactor: rules.number("high_freq_factor", 4),
+    };
+  }
+  const attentionFactor = rules.value("attention_factor");
+  return {
+    type,
+    factor,
+    originalLength,
+    betaFast: rules.number("beta_fast", 32),
+    betaSlow: rules.number("beta_slow", 1),
+    ...(attentionFactor === undefined ? {} : { attentionFactor: rules.number("attention_factor", 1) }),
+  };
+}

@@ -1,0 +1,184 @@
+// Projections around attention: queries, keys and values of every head, and what becomes of the heads together.
+
+import { showValue } from "../api/describe.js";
+import { HeedError } from "../api/errors.js";
+import type { RopeOptions } from "../api/extra/options.js";
+import type { AttentionOptions, TensorInput } from "../api/options.js";
+import { isRecord, readBoolean, readCount, readRecord } from "../api/read-values.js";
+import type { AnyAttentionResult, AttentionResult, NoOptions } from "../api/results.js";
+import { Tensor } from "../api/tensor.js";
+import { attendWithCache } from "./cached-attention.js";
+import { fromTorchAttention, isTorchAttention } from "./import-torch.js";
+import { Layer, type LayerOptions } from "./layer.js";
+import { Linear } from "./linear.js";
+import type { ParameterMap } from "./parameters.js";
+import { handOutAll, leadingOf, PASSED_OPTIONS, passedOn, withOwnBias } from "./projections.js";
+import { checkDivides, required } from "./read.js";
+import type { FinishRule, Scope } from "./scope.js";
+
+export interface MultiHeadAttentionOptions extends LayerOptions {
+  /** Numbers of a query before its projection, and of the output after the last. */
+  readonly embedDim: number;
+  readonly heads: number;
+  /** Heads of keys and values, of which `heads` is a multiple. Default `heads`. */
+  readonly kvHeads?: number | undefined;
+  /** Default embedDim / heads. */
+  readonly headDim?: number | undefined;
+  /** Numbers of a value's head. Default headDim. */
+  readonly valueDim?: number | undefined;
+  /** Numbers of a key and a value before their projections. Default embedDim. */
+  readonly keyDim?: number | undefined;
+  readonly valueInputDim?: number | undefined;
+  /** Of all projections, or of those of query, key and value, and of the output. Default true. */
+  readonly bias?: boolean | { readonly qkv?: boolean; readonly out?: boolean } | undefined;
+  /** Turns queries and keys by their positions. */
+  readonly rope?: Pick<RopeOptions, "base" | "interleaved" | "rotaryDim" | "scaling"> | undefined;
+}
+
+export interface MultiHeadForwardOptions extends Omit<AttentionOptions, "layout" | "heads" | "kvHeads" | "out"> {
+  /** Of rope: that of the first place, or one a place. Default 0, or what a cache holds. */
+  readonly positions?: RopeOptions["positions"];
+  /** A cache of the engine's, where it offers them: keys and values are appended, and the queries attend to all of it. */
+  readonly cache?: unknown;
+}
+
+const NAMES = [
+  "embedDim",
+  "heads",
+  "kvHeads",
+  "headDim",
+  "valueDim",
+  "keyDim",
+  "valueInputDim",
+  "bias",
+  "rope",
+  "engine",
+];
+
+/**
+ * Parameters: `weight` and `bias` of `q_proj`, `k_proj`, `v_proj` and `out_proj`; `load` takes PyTorch's forms of
+ * nn.MultiheadAttention as well.
+ */
+export class MultiHeadAttention extends Layer {
+  readonly embedDim: number;
+  readonly heads: number;
+  readonly kvHeads: number;
+  readonly #query: Linear;
+  readonly #key: Linear;
+  readonly #value: Linear;
+  readonly #out: Linear;
+  readonly #rope: Readonly<Record<string, unknown>> | null;
+
+  constructor(options: MultiHeadAttentionOptions) {
+    const where = "MultiHeadAttention";
+    const given = readRecord(where, "options", options, NAMES);
+    const { engine } = options;
+    super(where, engine);
+    const read = (name: string, absent: number | null): number =>
+      required(where, name, readCount(where, name, given[name], absent));
+    this.embedDim = read("embedDim", null);
+    this.heads = read("heads", null);
+    this.kvHeads = read("kvHeads", this.heads);
+    checkDivides(where, "kvHeads", this.kvHeads, "heads", this.heads);
+    if (given["headDim"] === undefined) checkDivides(where, "heads", this.heads, "embedDim", this.embedDim);
+    const headDim = read("headDim", this.embedDim / this.heads);
+    const valueDim = read("valueDim", headDim);
+    const bias = readBias(where, given["bias"]);
+    const project = (from: number, to: number, hasBias: boolean): Linear =>
+      new Linear({ inFeatures: from, outFeatures: to, bias: hasBias, engine });
+    this.#query = this.part("q_proj", project(this.embedDim, this.heads * headDim, bias.qkv));
+    this.#key = this.part("k_proj", project(read("keyDim", this.embedDim), this.kvHeads * headDim, bias.qkv));
+    this.#value = this.part("v_proj", project(read("valueInputDim", this.embedDim), this.kvHeads * valueDim, bias.qkv));
+    this.#out = this.part("out_proj", project(this.heads * valueDim, this.embedDim, bias.out));
+    const names = ["base", "interleaved", "rotaryDim", "scaling"];
+    this.#rope = given["rope"] === undefined ? null : readRecord(where, "rope", given["rope"], names);
+  }
+
+  override load(parameters: ParameterMap, prefix = ""): this {
+    if (!isTorchAttention(parameters, prefix)) return super.load(parameters, prefix);
+    return super.load(fromTorchAttention(parameters, prefix));
+  }
+
+  /** Query [B, L, embedDim] or [L, embedDim]; key and value likewise, of S; key default query, value default key. */
+  forward<const O extends MultiHeadForwardOptions = NoOptions>(
+    query: TensorInput,
+    key?: TensorInput,
+    value?: TensorInput,
+    options?: O,
+  ): Promise<AttentionResult<O>>;
+  forward(query: unknown, key?: unknown, value?: unknown, options?: unknown): Promise<AttentionResult> {
+    return this.pass(options, [...PASSED_OPTIONS, "positions"], async (scope, given, keep) => {
+      const q = await scope.take(this.where, "query", query);
+      const k = key === undefined ? q : await scope.take(this.where, "key", key);
+      const v = value === undefined ? k : await scope.take(this.where, "value", value);
+      const result = await this.compute(scope, { query: q, key: k, value: v }, given);
+      return handOutAll(scope, result, keep, q.shape.length === 2);
+    });
+  }
+
+  /** @internal `rule` goes with the output projection. Weights and the like are of [B, H, ...]. */
+  compute(
+    scope: Scope,
+    { query, key, value }: { readonly query: Tensor; readonly key: Tensor; readonly value: Tensor },
+    options: Readonly<Record<string, unknown>>,
+    rule: FinishRule = {},
+  ): Promise<AnyAttentionResult> {
+    const { where } = this;
+    const act = async (inner: Scope): Promise<AnyAttentionResult> => {
+      const keys = leadingOf(where, "key", key);
+      const projected = {
+        query: await this.#query.compute(inner, query, { leading: leadingOf(where, "query", query) }),
+        key: await this.#key.compute(inner, key, { leading: keys }),
+        value: await this.#value.compute(inner, value, { leading: leadingOf(where, "value", value) }),
+      };
+      const positions = options["positions"] ?? lengthOf(options["cache"]);
+      const q = await this.#turn(inner, projected.query, this.heads, positions);
+      const k = await this.#turn(inner, projected.key, this.kvHeads, positions);
+      const passed = await withOwnBias(where, inner, passedOn(options));
+      const result = await this.#attend(inner, q, k, projected.value, passed);
+      if (!(result.output instanceof Tensor)) return result;
+      const output = await this.#out.compute(inner, result.output, { ...rule, leading: query.shape.slice(0, -1) });
+      return { ...result, output };
+    };
+    return scope.inner(act, tensorsOf);
+  }
+
+  async #turn(scope: Scope, x: Tensor, heads: number, positions: unknown): Promise<Tensor> {
+    if (this.#rope === null) return x;
+    return scope.rope(x, { ...this.#rope, layout: "packed", heads, ...(positions === undefined ? {} : { positions }) });
+  }
+
+  async #attend(
+    scope: Scope,
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    options: Readonly<Record<string, unknown>>,
+  ): Promise<AnyAttentionResult> {
+    const all = { ...options, layout: "packed", heads: this.heads, kvHeads: this.kvHeads };
+    if (options["cache"] === undefined) return scope.attention(query, key, value, all);
+    return attendWithCache(scope, await this.engine.heed(), { query, key, value }, all);
+  }
+}
+
+/** The tensors among the results. */
+export function tensorsOf(result: AnyAttentionResult): readonly (Tensor | undefined)[] {
+  return Object.values(result).filter((part) => part instanceof Tensor);
+}
+
+function readBias(where: string, value: unknown): { readonly qkv: boolean; readonly out: boolean } {
+  if (value === undefined || typeof value === "boolean") return { qkv: value ?? true, out: value ?? true };
+  if (!isRecord(value)) {
+    throw new HeedError("option", `${where}: bias must be true, false or { qkv, out }, got ${showValue(value)}`);
+  }
+  const given = readRecord(where, "bias", value, ["qkv", "out"]);
+  return {
+    qkv: readBoolean(where, "bias.qkv", given["qkv"], true),
+    out: readBoolean(where, "bias.out", given["out"], true),
+  };
+}
+
+/** Tokens that a cache holds. */
+function lengthOf(cache: unknown): number | undefined {
+  return isRecord(cache) && typeof cache["length"] === "number" ? cache["length"] : undefined;
+}

@@ -1,0 +1,91 @@
+// LayerNorm and RMSNorm over the last axes.
+
+import { showShape, showValue } from "../api/describe.js";
+import { HeedError } from "../api/errors.js";
+import { product, readShape } from "../api/operands.js";
+import type { TensorInput } from "../api/options.js";
+import { readBoolean, readFinite, readRecord } from "../api/read-values.js";
+import type { ArrayTensor, Tensor } from "../api/tensor.js";
+import { type Forwarded, type ForwardOptions, Layer, type LayerOptions, type NoOptions } from "./layer.js";
+import { Parameter } from "./parameters.js";
+import type { Scope } from "./scope.js";
+
+export interface NormOptions extends LayerOptions {
+  /** The last axis, or the last axes. */
+  readonly shape: number | readonly number[];
+  /** Added to the variance, or the mean square. Default 1e-5. */
+  readonly epsilon?: number | undefined;
+  /** A factor for each number. Default true. */
+  readonly weight?: boolean | undefined;
+}
+
+export interface LayerNormOptions extends NormOptions {
+  /** An addend for each number. Default true. */
+  readonly bias?: boolean | undefined;
+}
+
+class Norm extends Layer {
+  readonly shape: readonly number[];
+  readonly #epsilon: number;
+  readonly #isCentred: boolean;
+
+  protected constructor(where: string, options: LayerNormOptions, names: readonly string[], isCentred: boolean) {
+    const given = readRecord(where, "options", options, ["shape", "epsilon", "weight", "engine", ...names]);
+    super(where, options.engine);
+    this.shape = readNormShape(where, given["shape"]);
+    this.#epsilon = readEpsilon(where, given["epsilon"]);
+    this.#isCentred = isCentred;
+    if (readBoolean(where, "weight", given["weight"], true)) this.parameter("weight", new Parameter(this.shape));
+    if (isCentred && readBoolean(where, "bias", given["bias"], true)) this.parameter("bias", new Parameter(this.shape));
+  }
+
+  /** x to the same shape. */
+  forward<const O extends ForwardOptions = NoOptions>(x: TensorInput, options?: O): Forwarded<O>;
+  forward(x: unknown, options?: unknown): Promise<Tensor | ArrayTensor> {
+    return this.passOne(x, options, (scope, input) => this.compute(scope, input));
+  }
+
+  /** @internal */
+  async compute(scope: Scope, x: Tensor): Promise<Tensor> {
+    const last = x.shape.slice(-this.shape.length);
+    if (last.length !== this.shape.length || last.some((size, axis) => size !== this.shape[axis])) {
+      throw new HeedError(
+        "shape",
+        `${this.where}: the last axes of x must be ${showShape(this.shape)}, got ${showShape(x.shape)}`,
+      );
+    }
+    return scope.norm(x, {
+      isCentred: this.#isCentred,
+      epsilon: this.#epsilon,
+      width: product(this.shape),
+      weight: await this.placeIf(scope, "weight"),
+      bias: await this.placeIf(scope, "bias"),
+    });
+  }
+}
+
+/** (x - mean) / sqrt(variance + epsilon) * weight + bias. Parameters: `weight`, `bias`, of `shape`. */
+export class LayerNorm extends Norm {
+  constructor(options: LayerNormOptions) {
+    super("LayerNorm", options, ["bias"], true);
+  }
+}
+
+/** x / sqrt(mean square + epsilon) * weight. Parameter: `weight`, of `shape`. */
+export class RMSNorm extends Norm {
+  constructor(options: NormOptions) {
+    super("RMSNorm", options, [], false);
+  }
+}
+
+function readNormShape(where: string, value: unknown): readonly number[] {
+  const shape = readShape(where, "options", typeof value === "number" ? [value] : value);
+  if (shape.length > 0 && shape.every((size) => size > 0)) return shape;
+  throw new HeedError("shape", `${where}: shape must have axes of at least 1, got ${showShape(shape)}`);
+}
+
+function readEpsilon(where: string, value: unknown): number {
+  const epsilon = readFinite(where, "epsilon", value, 1e-5);
+  if (epsilon >= 0) return epsilon;
+  throw new HeedError("option", `${where}: epsilon must be at least 0, got ${showValue(value)}`);
+}

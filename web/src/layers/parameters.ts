@@ -1,0 +1,130 @@
+// Parameters of layers: a flat map from names as PyTorch writes them to numbers and shapes, and each layer's part of one.
+
+import { showShape, showValue } from "../api/describe.js";
+import { HeedError } from "../api/errors.js";
+import { product, readNumbers, readShape } from "../api/operands.js";
+import { isRecord } from "../api/read-values.js";
+import type { Dims4, Resident } from "../backends/backend.js";
+import type { LayerBackend } from "../backends/layer-backend.js";
+
+/** The numbers of one parameter, row-major, and its shape. */
+export interface ParameterTensor {
+  readonly data: Float32Array;
+  readonly shape: readonly number[];
+}
+
+/** By name: what safetensors files hold, and what `load` takes. */
+export type ParameterMap = ReadonlyMap<string, ParameterTensor>;
+
+/** How the kernels want a parameter: as it is, or as so many packed matrices one below the other. */
+export type Form = "plain" | { readonly matrices: number };
+
+/** One parameter of a layer: what it must be, what was loaded, and that in the engine's memory once it was needed. */
+export class Parameter {
+  readonly shape: readonly number[];
+  readonly #form: Form;
+  #value: ParameterTensor | null = null;
+  #resident: Promise<Resident> | null = null;
+  #backend: LayerBackend | null = null;
+
+  constructor(shape: readonly number[], form: Form = "plain") {
+    this.shape = shape;
+    this.#form = form;
+  }
+
+  get value(): ParameterTensor | null {
+    return this.#value;
+  }
+
+  set(where: string, value: unknown): void {
+    const read = readParameter(where, value);
+    if (read.shape.length !== this.shape.length || read.shape.some((size, axis) => size !== this.shape[axis])) {
+      throw new HeedError("shape", `${where} must be ${showShape(this.shape)}, got ${showShape(read.shape)}`);
+    }
+    this.dispose();
+    this.#value = read;
+  }
+
+  /** What was loaded, or a HeedError. */
+  loaded(where: string): ParameterTensor {
+    if (this.#value !== null) return this.#value;
+    throw new HeedError("option", `${where} has not been loaded`);
+  }
+
+  /** In the engine's memory, where it stays until it is set again or disposed of. */
+  async residentIn(backend: LayerBackend, where: string): Promise<Resident> {
+    const value = this.loaded(where);
+    this.#backend = backend;
+    this.#resident ??= this.#place(backend, value);
+    try {
+      return await this.#resident;
+    } catch (error) {
+      this.#resident = null;
+      throw error;
+    }
+  }
+
+  /** Frees its place in the engine; it is put there again when it is needed again. */
+  dispose(): void {
+    const backend = this.#backend;
+    this.#resident?.then(
+      (resident) => backend?.home.free(resident),
+      () => {},
+    );
+    this.#resident = null;
+  }
+
+  async #place(backend: LayerBackend, { data }: ParameterTensor): Promise<Resident> {
+    if (this.#form === "plain") return backend.home.upload(data);
+    const { matrices } = this.#form;
+    const [rows = 0, columns = 0] = this.shape;
+    const outputs = rows / matrices;
+    const shape: Dims4 = [1, matrices, outputs, columns];
+    const strides: Dims4 = [0, outputs * columns, columns, 1];
+    return backend.pack({
+      source: { kind: "array", array: data },
+      dtype: "f32",
+      elements: data.length,
+      shape,
+      strides,
+    });
+  }
+}
+
+/** A parameter that someone gave: floats, as many as its shape has. The numbers are not copied. */
+export function readParameter(where: string, value: unknown): ParameterTensor {
+  if (!isRecord(value) || !("data" in value) || !("shape" in value)) {
+    throw new HeedError("dtype", `${where} must be { data, shape }, got ${showValue(value)}`);
+  }
+  const shape = readShape(where, "it", value["shape"]);
+  const data = readNumbers(where, "it", value["data"], "f32");
+  if (!(data instanceof Float32Array) || data.length !== product(shape)) {
+    throw new HeedError(
+      "shape",
+      `${where} of shape ${showShape(shape)} must have ${product(shape)} elements, got ${data.length}`,
+    );
+  }
+  return { data, shape };
+}
+
+/** A parameter of that name, or a HeedError that names the nearest thing to it. */
+export function requireParameter(where: string, parameters: ParameterMap, name: string): ParameterTensor {
+  const found = parameters.get(name);
+  if (found !== undefined) return readParameter(`${where}: parameter ${name}`, found);
+  throw new HeedError("option", `${where}: parameter ${name} is missing among the ${parameters.size} that were given`);
+}
+
+/** Columns as rows: GPT-2's matrices lie as [in, out], Keras's likewise. */
+export function transposed({ data, shape }: ParameterTensor): ParameterTensor {
+  const [rows = 0, columns = 0] = shape;
+  const turned = new Float32Array(data.length);
+  for (let i = 0; i < rows; i++) for (let j = 0; j < columns; j++) turned[j * rows + i] = data[i * columns + j] ?? 0;
+  return { data: turned, shape: [columns, rows] };
+}
+
+/** Some rows of a parameter, from its first axis. */
+export function rowsOf({ data, shape }: ParameterTensor, from: number, to: number): ParameterTensor {
+  const [rows = 1, ...rest] = shape;
+  const width = data.length / rows;
+  return { data: data.subarray(from * width, to * width), shape: [to - from, ...rest] };
+}

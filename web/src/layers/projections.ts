@@ -1,0 +1,59 @@
+// Tensors between layers and attention: ranks, packed heads, results.
+
+import { showShape } from "../api/describe.js";
+import { HeedError } from "../api/errors.js";
+import { ATTENTION_OPTIONS, ATTENTION_OPTIONS_TO_COME } from "../api/options.js";
+import type { AnyAttentionResult, AttentionResult } from "../api/results.js";
+import { Tensor } from "../api/tensor.js";
+import { handOut, type Scope } from "./scope.js";
+
+/** What the layers say of a call themselves. */
+const OWN = ["layout", "heads", "kvHeads", "keep", "out", "signal"];
+
+/** Options that go to attention as they are. */
+export const PASSED_OPTIONS: readonly string[] = [...ATTENTION_OPTIONS, ...ATTENTION_OPTIONS_TO_COME].filter(
+  (name) => !OWN.includes(name),
+);
+
+/** Those of a pass's options that are attention's. */
+export function passedOn(given: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return Object.fromEntries(
+    PASSED_OPTIONS.filter((name) => given[name] !== undefined).map((name) => [name, given[name]]),
+  );
+}
+
+/** [L, E] or [B, L, E]: the axes of a projection of it, [B, L] in any case. */
+export function leadingOf(where: string, name: string, { shape }: Tensor): readonly [number, number] {
+  const [first = 0, second = 0] = shape;
+  if (shape.length === 2) return [1, first];
+  if (shape.length === 3) return [first, second];
+  throw new HeedError("shape", `${where}: ${name} must be [L, E] or [B, L, E], got ${showShape(shape)}`);
+}
+
+/** A bias that lives in another engine, brought here. */
+export async function withOwnBias(
+  where: string,
+  scope: Scope,
+  options: Record<string, unknown>,
+): Promise<Record<string, unknown>> {
+  const { bias } = options;
+  return bias instanceof Tensor ? { ...options, bias: await scope.take(where, "bias", bias) } : options;
+}
+
+/** All parts that there are, as arrays or kept; without the batch axis where `isSingle`. */
+export async function handOutAll<O>(
+  scope: Scope,
+  result: AnyAttentionResult,
+  keep: boolean,
+  isSingle: boolean,
+): Promise<AttentionResult<O>> {
+  const parts: Record<string, unknown> = {};
+  for (const [name, part] of Object.entries(result)) {
+    if (!(part instanceof Tensor)) continue;
+    const isBatched = isSingle && name !== "output";
+    parts[name] = await handOut(scope, isBatched ? await scope.copied(part, part.shape.slice(1)) : part, keep);
+  }
+  const { output, weights, lse, scores, entropy } = parts;
+  // Which of them are there, the caller's types say, by the options.
+  return { output, weights, lse, scores, entropy } as AttentionResult<O>;
+}

@@ -1,0 +1,225 @@
+// One forward pass: what is made on the way lives in the engine, and goes when the pass is over, but for its results.
+
+import { attend } from "../api/attention.js";
+import { showShape, showValue } from "../api/describe.js";
+import { HeedError } from "../api/errors.js";
+import { widenHalves } from "../api/half.js";
+import { readTensor } from "../api/operands.js";
+import { isRecord } from "../api/read-values.js";
+import type { AnyAttentionResult } from "../api/results.js";
+import { type ArrayTensor, Tensor } from "../api/tensor.js";
+import type { Resident } from "../backends/backend.js";
+import type { Activation, LayerBackend, PointwiseRule, Rows } from "../backends/layer-backend.js";
+
+export interface FinishRule {
+  readonly activation?: Activation;
+  readonly factor?: Tensor | null;
+  readonly addend?: Tensor | null;
+  readonly leading?: readonly number[];
+}
+
+/** A parameter in the engine's memory, with what says its width. */
+export interface Placed {
+  readonly resident: Resident;
+  readonly length: number;
+}
+
+export class Scope {
+  readonly backend: LayerBackend;
+  readonly signal: AbortSignal | null;
+  readonly #made = new Set<Tensor>();
+
+  constructor(backend: LayerBackend, signal: AbortSignal | null) {
+    this.backend = backend;
+    this.signal = signal;
+  }
+
+  /** A part of the pass, whose own tensors go when it is over. */
+  async inner<R>(
+    act: (scope: Scope) => Promise<R>,
+    resultsOf: (result: R) => readonly (Tensor | undefined)[],
+  ): Promise<R> {
+    const scope = new Scope(this.backend, this.signal);
+    try {
+      const result = await act(scope);
+      for (const tensor of resultsOf(result))
+        if (tensor !== undefined && scope.#made.delete(tensor)) this.#made.add(tensor);
+      return result;
+    } finally {
+      scope.close();
+    }
+  }
+
+  /** The same for a part that has one result. */
+  one(act: (scope: Scope) => Promise<Tensor>): Promise<Tensor> {
+    return this.inner(act, (tensor) => [tensor]);
+  }
+
+  /** It outlives the pass. */
+  release(tensor: Tensor): Tensor {
+    this.#made.delete(tensor);
+    return tensor;
+  }
+
+  close(): void {
+    for (const tensor of this.#made) tensor.dispose();
+    this.#made.clear();
+  }
+
+  /** What someone gave, in this engine's memory. Arrays are read before this returns. */
+  take(where: string, name: string, value: unknown): Tensor | Promise<Tensor> {
+    if (value instanceof Tensor && Tensor.isOf(value, this.backend.home)) return value;
+    if (isForeign(value)) {
+      return value.read().then((data) => this.#upload(readTensor(where, name, { data, shape: value.shape }, null)));
+    }
+    return this.#upload(readTensor(where, name, value, null));
+  }
+
+  /** A tensor of this pass. */
+  upload(data: Float32Array, shape: readonly number[]): Tensor {
+    return this.#own(this.backend.home.upload(data), shape);
+  }
+
+  /** `rule.leading` are the axes of the result before its last, where they are not those of x. */
+  async affine(
+    x: Tensor,
+    weights: Resident,
+    outputs: number,
+    bias: Placed | null,
+    rule: FinishRule = {},
+  ): Promise<Tensor> {
+    const resident = await this.backend.affine(
+      { input: this.rows(x), weights, outputs, rule: this.#rule(rule, bias) },
+      this.signal,
+    );
+    return this.#own(resident, [...(rule.leading ?? x.shape.slice(0, -1)), outputs]);
+  }
+
+  async pointwise(x: Tensor, rule: FinishRule): Promise<Tensor> {
+    return this.#own(await this.backend.pointwise(this.rows(x), this.#rule(rule, null), this.signal), x.shape);
+  }
+
+  /** The same numbers in another shape. */
+  async copied(x: Tensor, shape: readonly number[]): Promise<Tensor> {
+    return this.#own(await this.backend.pointwise(this.rows(x), this.#rule({}, null), this.signal), shape);
+  }
+
+  /** A tensor of this pass that nothing needs any more. */
+  drop(tensor: Tensor): void {
+    if (this.#made.delete(tensor)) tensor.dispose();
+  }
+
+  async norm(
+    x: Tensor,
+    rule: {
+      readonly isCentred: boolean;
+      readonly epsilon: number;
+      /** Numbers of the axes that are normalised over. */
+      readonly width: number;
+      readonly weight: Placed | null;
+      readonly bias: Placed | null;
+    },
+  ): Promise<Tensor> {
+    const { isCentred, epsilon, width, weight, bias } = rule;
+    const { resident } = this.rows(x);
+    const input = { resident, count: resident.elements / width, length: width };
+    const problem = { input, isCentred, epsilon, weight: placedRow(weight), bias: placedRow(bias) };
+    return this.#own(await this.backend.norm(problem, this.signal), x.shape);
+  }
+
+  async gather(table: Rows, indices: Int32Array<ArrayBuffer>, shape: readonly number[]): Promise<Tensor> {
+    return this.#own(await this.backend.gather(table, indices, this.signal), [...shape, table.length]);
+  }
+
+  async gru(
+    gates: Tensor,
+    weights: Resident,
+    bias: Placed | null,
+    state: Tensor | null,
+    isReversed: boolean,
+  ): Promise<{ readonly states: Tensor; readonly last: Tensor }> {
+    const [batch = 0, steps = 0, width = 0] = gates.shape;
+    const [states, last] = await this.backend.gru(
+      { gates: this.rows(gates), weights, bias: placedRow(bias), state: state && this.rows(state), batch, isReversed },
+      this.signal,
+    );
+    return { states: this.#own(states, [batch, steps, width / 3]), last: this.#own(last, [batch, width / 3]) };
+  }
+
+  /** Attention in the engine's memory: its results stay there. */
+  async attention(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    options: Readonly<Record<string, unknown>>,
+  ): Promise<AnyAttentionResult> {
+    const signal = this.signal ?? undefined;
+    const result = await attend(this.backend.home, { query, key, value }, { ...options, keep: true, signal });
+    for (const part of Object.values(result)) if (part instanceof Tensor) this.#made.add(part);
+    return result;
+  }
+
+  async rope(x: Tensor, options: Readonly<Record<string, unknown>>): Promise<Tensor> {
+    const { extra, home } = this.backend;
+    const { rope } = await import("../extra.js");
+    const turned = await rope(extra, home, [x], { ...options, keep: true, signal: this.signal ?? undefined });
+    if (!(turned instanceof Tensor)) throw new TypeError("a tensor was asked for");
+    this.#made.add(turned);
+    return turned;
+  }
+
+  /** A tensor as rows along its last axis. */
+  rows(x: Tensor): Rows {
+    const resident = Tensor.residentOf(x, this.backend.home, "heed/layers: a tensor");
+    const length = lastOf(x);
+    return { resident, count: length === 0 ? 0 : resident.elements / length, length };
+  }
+
+  #rule({ activation = "none", factor = null, addend = null }: FinishRule, bias: Placed | null): PointwiseRule {
+    return {
+      activation,
+      bias: placedRow(bias),
+      factor: factor && this.rows(factor),
+      addend: addend && this.rows(addend),
+    };
+  }
+
+  #upload({ source, shape }: ReturnType<typeof readTensor>): Tensor {
+    if (source.kind === "resident" || source.array instanceof Uint8Array) throw new TypeError("numbers were read");
+    const { array } = source;
+    return this.upload(array instanceof Uint16Array ? widenHalves(array) : array, shape);
+  }
+
+  #own(resident: Resident, shape: readonly number[]): Tensor {
+    const tensor = new Tensor(this.backend.home, resident, shape);
+    this.#made.add(tensor);
+    return tensor;
+  }
+}
+
+/** As an array of the caller's own, or the tensor itself with `keep`. */
+export async function handOut(scope: Scope, tensor: Tensor, keep: boolean): Promise<Tensor | ArrayTensor> {
+  if (keep) return scope.release(tensor);
+  return { data: await tensor.read(), shape: tensor.shape, dtype: "f32" };
+}
+
+/** The last axis of x must be so long. */
+export function checkWidth(where: string, name: string, x: Tensor, width: number): void {
+  if (x.shape.length >= 1 && lastOf(x) === width) return;
+  throw new HeedError("shape", `${where}: the last axis of ${name} must be ${width}, got ${showShape(x.shape)}`);
+}
+
+export function lastOf({ shape }: Tensor): number {
+  return shape[shape.length - 1] ?? 0;
+}
+
+function placedRow(placed: Placed | null): Rows | null {
+  return placed && { resident: placed.resident, count: 1, length: placed.length };
+}
+
+/** A tensor of another engine, or of another copy of heed. */
+function isForeign(value: unknown): value is { read(): Promise<Float32Array>; readonly shape: readonly number[] } {
+  if (!isRecord(value) || typeof value["read"] !== "function") return false;
+  if (Array.isArray(value["shape"])) return true;
+  throw new HeedError("dtype", `heed/layers: a tensor must have a shape, got ${showValue(value["shape"])}`);
+}

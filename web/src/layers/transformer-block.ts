@@ -1,0 +1,236 @@
+// Attention and a feed-forward part, each with a norm and a way around it: the block that transformers are stacks of.
+
+import type { RopeOptions } from "../api/extra/options.js";
+import type { TensorInput } from "../api/options.js";
+import { readBoolean, readChoice, readCount, readRecord } from "../api/read-values.js";
+import type { AttentionResult, NoOptions, Returned } from "../api/results.js";
+import { Tensor } from "../api/tensor.js";
+import { readInner } from "./inner-options.js";
+import { Layer, type LayerOptions } from "./layer.js";
+import { MLP, type MLPActivation } from "./mlp.js";
+import { MultiHeadAttention, type MultiHeadForwardOptions } from "./multi-head-attention.js";
+import { LayerNorm, RMSNorm } from "./norm.js";
+import type { ParameterMap } from "./parameters.js";
+import { required } from "./read.js";
+import { handOut, type Scope } from "./scope.js";
+
+export interface TransformerBlockOptions extends LayerOptions {
+  readonly dim: number;
+  readonly heads: number;
+  readonly kvHeads?: number | undefined;
+  readonly headDim?: number | undefined;
+  /** Of the feed-forward part. Default 4 dim. */
+  readonly hidden?: number | undefined;
+  /** Default "gelu". */
+  readonly activation?: MLPActivation | undefined;
+  /** true: norms stand before attention and feed-forward part, inside the ways around them; false: after. Default true. */
+  readonly normFirst?: boolean | undefined;
+  /** Default "layer". */
+  readonly norm?: "layer" | "rms" | undefined;
+  /** Default 1e-5. */
+  readonly epsilon?: number | undefined;
+  /** Of all projections, or of those of query, key and value, of attention's output, and of the feed-forward part. Default true. */
+  readonly bias?: boolean | { readonly qkv?: boolean; readonly out?: boolean; readonly mlp?: boolean } | undefined;
+  /** A second attention, to a memory. Default false. */
+  readonly cross?: boolean | undefined;
+  readonly rope?: Pick<RopeOptions, "base" | "interleaved" | "rotaryDim" | "scaling"> | undefined;
+}
+
+/** What goes to an attention inside a block: its options, but for what is returned. */
+export type InnerAttentionOptions = Omit<MultiHeadForwardOptions, "return" | "keep" | "signal">;
+
+export interface BlockForwardOptions {
+  /** Of the attention to the input itself. */
+  readonly self?: InnerAttentionOptions | undefined;
+  /** [B, S, dim], for a block with cross attention. */
+  readonly memory?: TensorInput | undefined;
+  /** Of the attention to the memory. */
+  readonly cross?: InnerAttentionOptions | undefined;
+  /** Return the weights. Default false. */
+  readonly attentions?: boolean | undefined;
+  readonly keep?: boolean | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** The weights of one block, [B, H, L, S]. */
+export interface BlockAttentions<T> {
+  readonly self: T;
+  readonly cross: T | undefined;
+}
+
+export interface BlockResult<O> {
+  readonly output: Returned<O>;
+  /** Where they were asked for. */
+  readonly attentions: BlockAttentions<Returned<O>> | undefined;
+}
+
+/** What a block takes inside a pass. */
+export interface BlockInputs {
+  readonly x: Tensor;
+  readonly memory: Tensor | null;
+  readonly self: Readonly<Record<string, unknown>>;
+  readonly cross: Readonly<Record<string, unknown>>;
+  readonly attentions: boolean;
+}
+
+/** What it makes there. */
+export interface BlockMade {
+  readonly output: Tensor;
+  readonly attentions: BlockAttentions<Tensor> | undefined;
+}
+
+export const BLOCK_OPTIONS = [
+  "dim",
+  "heads",
+  "kvHeads",
+  "headDim",
+  "hidden",
+  "activation",
+  "normFirst",
+  "norm",
+  "epsilon",
+  "bias",
+  "cross",
+  "rope",
+  "engine",
+] as const;
+
+export const BLOCK_FORWARD_OPTIONS = ["self", "memory", "cross", "attentions"] as const;
+
+/**
+ * Parameters: those of `self_attn`, `cross_attn`, `mlp`, and of the norms in their order, `norm1`, `norm2` and, with cross
+ * attention, `norm3`; `load` takes those of PyTorch's nn.TransformerEncoderLayer and DecoderLayer as well.
+ */
+export class TransformerBlock extends Layer {
+  readonly #attention: MultiHeadAttention;
+  readonly #cross: MultiHeadAttention | null;
+  readonly #mlp: MLP;
+  readonly #norms: readonly (LayerNorm | RMSNorm)[];
+  readonly #isFirst: boolean;
+
+  constructor(options: TransformerBlockOptions) {
+    const where = "TransformerBlock";
+    const given = readRecord(where, "options", options, BLOCK_OPTIONS);
+    const { engine, kvHeads, headDim, activation, rope, epsilon } = options;
+    super(where, engine);
+    const dim = required(where, "dim", readCount(where, "dim", given["dim"], null));
+    const heads = required(where, "heads", readCount(where, "heads", given["heads"], null));
+    const hidden = readCount(where, "hidden", given["hidden"], 4 * dim);
+    const { qkv, out, mlp } = readBias(where, given["bias"], activation !== "swiglu");
+    const attention = { embedDim: dim, heads, kvHeads, headDim, bias: { qkv, out }, engine };
+    const hasCross = readBoolean(where, "cross", given["cross"], false);
+    const kind = readChoice(where, "norm", given["norm"], ["layer", "rms"], [], "layer");
+    const norm = { shape: dim, epsilon, engine };
+    this.#isFirst = readBoolean(where, "normFirst", given["normFirst"], true);
+    this.#attention = this.part("self_attn", new MultiHeadAttention({ ...attention, rope }));
+    this.#cross = hasCross ? this.part("cross_attn", new MultiHeadAttention(attention)) : null;
+    this.#mlp = this.part("mlp", new MLP({ dim, hidden, activation, bias: mlp, engine }));
+    this.#norms = (hasCross ? ["norm1", "norm2", "norm3"] : ["norm1", "norm2"]).map((name) =>
+      this.part(name, kind === "layer" ? new LayerNorm(norm) : new RMSNorm(norm)),
+    );
+  }
+
+  override load(parameters: ParameterMap, prefix = ""): this {
+    return super.load(
+      parameters.has(`${prefix}linear1.weight`) ? fromTorchBlock(parameters, prefix) : parameters,
+      prefix,
+    );
+  }
+
+  /** x [B, L, dim] or [L, dim] to the same shape. */
+  forward<const O extends BlockForwardOptions = NoOptions>(x: TensorInput, options?: O): Promise<BlockResult<O>>;
+  forward(x: unknown, options?: unknown): Promise<BlockResult<{ readonly keep: boolean }>> {
+    return this.pass(options, BLOCK_FORWARD_OPTIONS, async (scope, given, keep) => {
+      const inputs = await readInner(this.where, scope, x, given, this.#cross !== null);
+      const { output, attentions } = await this.compute(scope, inputs);
+      return {
+        output: await handOut(scope, output, keep),
+        attentions: attentions && (await handOutAttentions(scope, attentions, keep)),
+      };
+    });
+  }
+
+  /** @internal */
+  compute(scope: Scope, { x, memory, self, cross, attentions }: BlockInputs): Promise<BlockMade> {
+    const wanted = attentions ? { return: { weights: true } } : {};
+    const act = async (inner: Scope): Promise<BlockMade> => {
+      const made: { self?: Tensor; cross?: Tensor } = {};
+      const outputOf = ({ output, weights }: AttentionResult, name: "self" | "cross"): Tensor => {
+        if (!(output instanceof Tensor)) throw new TypeError("attention in a pass makes a tensor");
+        if (weights instanceof Tensor) made[name] = weights;
+        return output;
+      };
+      const attended = await this.#around(inner, 0, x, async (query, addend) => {
+        const result = await this.#attention.compute(
+          inner,
+          { query, key: query, value: query },
+          { ...self, ...wanted },
+          { addend },
+        );
+        return outputOf(result as AttentionResult, "self");
+      });
+      const crossAttention = this.#cross;
+      const both =
+        crossAttention === null || memory === null
+          ? attended
+          : await this.#around(inner, 1, attended, async (query, addend) => {
+              const tensors = { query, key: memory, value: memory };
+              const result = await crossAttention.compute(inner, tensors, { ...cross, ...wanted }, { addend });
+              return outputOf(result as AttentionResult, "cross");
+            });
+      const output = await this.#around(inner, this.#norms.length - 1, both, (y, addend) =>
+        this.#mlp.compute(inner, y, { addend }),
+      );
+      const { self: weights } = made;
+      return { output, attentions: weights && { self: weights, cross: made.cross } };
+    };
+    return scope.inner(act, ({ output, attentions: made }) => [output, made?.self, made?.cross]);
+  }
+
+  /** x and what `act` makes of it, added, with a norm before or after. */
+  async #around(
+    scope: Scope,
+    at: number,
+    x: Tensor,
+    act: (y: Tensor, addend: Tensor) => Promise<Tensor>,
+  ): Promise<Tensor> {
+    const norm = this.#norms[at];
+    if (norm === undefined) throw new TypeError(`a block has no norm ${at}`);
+    if (this.#isFirst) return act(await norm.compute(scope, x), x);
+    return norm.compute(scope, await act(x, x));
+  }
+}
+
+/** The weights of one block as arrays, or kept. */
+export async function handOutAttentions(
+  scope: Scope,
+  { self, cross }: BlockAttentions<Tensor>,
+  keep: boolean,
+): Promise<BlockAttentions<Returned<{ readonly keep: boolean }>>> {
+  return { self: await handOut(scope, self, keep), cross: cross && (await handOut(scope, cross, keep)) };
+}
+
+function readBias(
+  where: string,
+  value: unknown,
+  absent: boolean,
+): { readonly qkv: boolean; readonly out: boolean; readonly mlp: boolean } {
+  if (typeof value === "boolean") return { qkv: value, out: value, mlp: value };
+  const given = readRecord(where, "bias", value, ["qkv", "out", "mlp"]);
+  const read = (name: string, other: boolean): boolean => readBoolean(where, `bias.${name}`, given[name], other);
+  return { qkv: read("qkv", true), out: read("out", true), mlp: read("mlp", absent) };
+}
+
+const TORCH_NAMES = { "mlp.up_proj": "linear1", "mlp.down_proj": "linear2", cross_attn: "multihead_attn" } as const;
+
+/** nn.TransformerEncoderLayer's and DecoderLayer's names in the block's. */
+function fromTorchBlock(parameters: ParameterMap, prefix: string): ParameterMap {
+  const made = new Map(parameters);
+  for (const [ours, theirs] of Object.entries(TORCH_NAMES)) {
+    for (const [name, value] of parameters) {
+      const start = `${prefix}${theirs}.`;
+      if (name.startsWith(start)) made.set(`${prefix}${ours}.${name.slice(start.length)}`, value);
+    }
+  }
+  return made;
+}
