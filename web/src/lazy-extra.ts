@@ -9,7 +9,7 @@ import type { RungOverrides } from "./backends/wasm/rung.js";
 import type { Choice } from "./platform/select.js";
 
 type ExtraModule = typeof import("./extra.js");
-type Operation = Exclude<keyof ExtraModule, "WasmExtra">;
+type Operation = Exclude<keyof ExtraModule, "WasmExtra" | "createCache">;
 
 interface Opened {
   readonly module: ExtraModule;
