@@ -47,7 +47,7 @@ class Cache {
       made.shape = {1, c.kv_heads, c.keys, c.dim};
       made.strides = {0, head_bytes / size, c.dim, 1};
       made.dtype = dtype;
-      made.pages = {.table = table_.data(), .per_batch = count_, .rows = kPageRows, .first = 0};
+      made.pages = {.table = table_.data(), .per_batch = count_, .rows = kPageRows, .first = 0, .is_finite = true};
       made.offset = offset;
       made.scales = scales;
       return made;

@@ -33,6 +33,7 @@ struct AttentionCall {
   std::int32_t first_row;
   std::int32_t key_scales;
   std::int32_t value_scales;
+  std::int32_t pages_finite;    // they are known to hold neither NaN nor infinity
   std::uint32_t query_lengths;  // addresses of one int32 a batch entry
   std::uint32_t key_lengths;
   std::uint32_t query_offsets;  // or a sequence

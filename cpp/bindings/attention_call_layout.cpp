@@ -34,6 +34,7 @@ constexpr Field kFields[] = {
     {"firstRow", offsetof(AttentionCall, first_row)},
     {"keyScales", offsetof(AttentionCall, key_scales)},
     {"valueScales", offsetof(AttentionCall, value_scales)},
+    {"pagesFinite", offsetof(AttentionCall, pages_finite)},
     {"queryLengths", offsetof(AttentionCall, query_lengths)},
     {"keyLengths", offsetof(AttentionCall, key_lengths)},
     {"queryOffsets", offsetof(AttentionCall, query_offsets)},

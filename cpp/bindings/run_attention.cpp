@@ -23,7 +23,8 @@ heed::FloatView unpack_rows(const AttentionCall& call, const heed::bindings::Pac
   view.pages = {.table = numbers<const void*>(call.pages),
                 .per_batch = call.pages_per_batch,
                 .rows = call.page_rows,
-                .first = call.first_row};
+                .first = call.first_row,
+                .is_finite = call.pages_finite != 0};
   view.offset = packed.address;
   view.scales = scales;
   return view;

@@ -7,6 +7,7 @@
 #include "kernels/block_scores.hpp"
 #include "kernels/byte_rows.hpp"
 #include "kernels/dropout.hpp"
+#include "kernels/half_rows.hpp"
 #include "kernels/normalize.hpp"
 #include "kernels/pair_scores.hpp"
 #include "kernels/row_products.hpp"
@@ -162,6 +163,9 @@ inline ByteLines byte_lines(const HeadRows& rows, int first) {
   return {numbers.bytes(), rows.stride, numbers.scale};
 }
 
+/// Halves of a head from row `first` on.
+inline HalfLines half_lines(const HeadRows& rows, int first) { return {rows.row(first).halves(), rows.stride}; }
+
 /// The products of all rows with keys [first, end).
 template <class Arch>
 inline void score_part_rows(const AttentionBlock& block, int first, int end, BlockNumbers<Arch>& numbers,
@@ -175,8 +179,13 @@ inline void score_part_rows(const AttentionBlock& block, int first, int end, Blo
     }
     return;
   }
+  const bool is_product = block.pairing == Pairing::product;
+  if (is_product && block.row_count == 1 && may_widen_in_registers(block.key, block.head_dim)) {
+    const HalfLines keys = half_lines(block.key, first);
+    return score_row_of_halves<Arch>(dots.queries.numbers, keys, block.head_dim, end - first, dots.scores.numbers);
+  }
   dots.keys = numbers.keys(first);
-  if (block.pairing == Pairing::product) return score_all_rows<Arch>(block.row_count, dots);
+  if (is_product) return score_all_rows<Arch>(block.row_count, dots);
   score_row_pairs<Arch>(block, dots);
 }
 
@@ -237,6 +246,10 @@ inline void attend_part_keys(const AttentionBlock& block, const KeyPart& part, c
     return RowSums{
         {own.scores, block.key_block}, keys.numbers.values(own.first), own.count, block.value_dim, outputs.from(index)};
   };
+  if (block.row_count == 1 && may_widen_in_registers(block.value, block.value_dim)) {
+    const HalfLines values = half_lines(block.value, first.first);
+    return add_halves_to_row<Arch>(first.scores, values, block.value_dim, first.count, outputs.numbers);
+  }
   const bool are_bytes = block.value.first.precision == Precision::byte;
   if (is_shared && !are_bytes) return add_values_to_all_rows<Arch>(block.row_count, sums_from(0));
   for (int index = 0; index < block.row_count; ++index) {

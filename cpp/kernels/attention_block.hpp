@@ -36,8 +36,9 @@ struct HeadRows {
   int before = 0;             // places of the first page that come before row 0
   std::ptrdiff_t offset = 0;  // bytes from a page to the head's numbers
   std::ptrdiff_t scales = 0;  // and from there to their scales
+  bool is_finite = false;     // is known to be
 
-  [[nodiscard]] Numbers row(int index) const {
+  [[nodiscard]] [[gnu::noinline]] Numbers row(int index) const {
     if (!pages) return first.from(index * stride);
     const int place = (before + index) % page_rows;
     const char* const head = static_cast<const char*>(pages[(before + index) / page_rows]) + offset;
@@ -160,11 +161,11 @@ inline constexpr std::size_t kScratchAlignment = 64;
 
 /// Where the block of keys begins that a key is in, and where one ends at the latest: they are counted from a page's
 /// start.
-inline int block_begin(const AttentionBlock& block, int key) {
+[[gnu::noinline]] inline int block_begin(const AttentionBlock& block, int key) {
   const int begin = block.value.page_begin(key);
   return begin + (key - begin) / block.key_block * block.key_block;
 }
-inline int block_end(const AttentionBlock& block, int begin) {
+[[gnu::noinline]] inline int block_end(const AttentionBlock& block, int begin) {
   const int end = block.value.page_end(begin);
   return end - begin < block.key_block ? end : begin + block.key_block;
 }

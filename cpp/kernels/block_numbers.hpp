@@ -38,7 +38,7 @@ class BlockNumbers {
     return values_;
   }
 
-  Lines read(const HeadRows& rows, int length, float* room) const {
+  [[gnu::noinline]] Lines read(const HeadRows& rows, int length, float* room) const {
     const Numbers numbers = rows.row(start_);
     if (numbers.precision == Precision::single) return {numbers.floats(), rows.stride};
     widen_lines<Arch>(numbers, rows.stride, count_, length, room);

@@ -113,38 +113,31 @@ inline int score_fours(const WordQuery&, const ByteLines&, int, int, float*) { r
 }
 
 #ifdef __wasm_simd128__
-/// output[16 kSixteens] += weights x bytes.
-template <class Arch, int kSixteens>
-[[gnu::noinline]] void add_sixteens(const float* weights, const ByteLines& values, int count, float* output) {
-  constexpr int kVectors = 4 * kSixteens;
-  Batch<Arch> sums[kVectors];
-  for (int v = 0; v < kVectors; ++v) sums[v] = Batch<Arch>::load_aligned(output + 4 * v);
-  const std::int8_t* bytes = values.bytes;
-  for (int j = 0; j < count; ++j, bytes += values.stride) {
-    const Batch<Arch> weight = Batch<Arch>::broadcast(weights[j]);
-    for (int v = 0; v < kVectors; v += 2) {
-      const v128_t words = wasm_i16x8_load8x8(bytes + 4 * v);
-      const auto widened = [](v128_t whole) { return Batch<Arch>(wasm_f32x4_convert_i32x4(whole)); };
-      sums[v] = multiply_add<Arch>(weight, widened(wasm_i32x4_extend_low_i16x8(words)), sums[v]);
-      sums[v + 1] = multiply_add<Arch>(weight, widened(wasm_i32x4_extend_high_i16x8(words)), sums[v + 1]);
-    }
-  }
-  for (int v = 0; v < kVectors; ++v) sums[v].store_aligned(output + 4 * v);
-}
-
-/// Returns how many numbers were done.
+/// Sixteen numbers at a time. Returns how many were done.
 template <class Arch>
-inline int add_whole_sixteens(const float* weights, const ByteLines& values, int dim, int count, float* output) {
-  const auto from = [&values](int first) { return ByteLines{values.bytes + first, values.stride, values.scales}; };
+inline int add_sixteens(const float* weights, const ByteLines& values, int dim, int count, float* output) {
+  const auto widened = [](v128_t whole) { return Batch<Arch>(wasm_f32x4_convert_i32x4(whole)); };
   int e = 0;
-  for (; e + 32 <= dim; e += 32) add_sixteens<Arch, 2>(weights, from(e), count, output + e);
-  for (; e + 16 <= dim; e += 16) add_sixteens<Arch, 1>(weights, from(e), count, output + e);
+  for (; e + 16 <= dim; e += 16) {
+    Batch<Arch> sums[4];
+    for (int v = 0; v < 4; ++v) sums[v] = Batch<Arch>::load_aligned(output + e + 4 * v);
+    const std::int8_t* bytes = values.bytes + e;
+    for (int j = 0; j < count; ++j, bytes += values.stride) {
+      const Batch<Arch> weight = Batch<Arch>::broadcast(weights[j]);
+      for (int v = 0; v < 4; v += 2) {
+        const v128_t words = wasm_i16x8_load8x8(bytes + 4 * v);
+        sums[v] = multiply_add<Arch>(weight, widened(wasm_i32x4_extend_low_i16x8(words)), sums[v]);
+        sums[v + 1] = multiply_add<Arch>(weight, widened(wasm_i32x4_extend_high_i16x8(words)), sums[v + 1]);
+      }
+    }
+    for (int v = 0; v < 4; ++v) sums[v].store_aligned(output + e + 4 * v);
+  }
   return e;
 }
 #else
 /// Other compilers make vectors of the loop over the rest.
 template <class Arch>
-inline int add_whole_sixteens(const float*, const ByteLines&, int, int, float*) {
+inline int add_sixteens(const float*, const ByteLines&, int, int, float*) {
   return 0;
 }
 #endif
@@ -154,7 +147,7 @@ template <class Arch>
 [[gnu::noinline]] void add_bytes_to_row(float* weights, const ByteLines& values, int dim, int count, float* output) {
   // A weight of zero leaves its value out, whatever its scale.
   for (int j = 0; j < count; ++j) weights[j] = weights[j] == 0.0F ? 0.0F : weights[j] * values.scales[j];
-  const int done = add_whole_sixteens<Arch>(weights, values, dim, count, output);
+  const int done = add_sixteens<Arch>(weights, values, dim, count, output);
   if (done == dim) return;
   const std::int8_t* bytes = values.bytes;
   for (int j = 0; j < count; ++j, bytes += values.stride) {

@@ -59,16 +59,32 @@ inline Batch<Arch> load_numbers(Numbers line, std::ptrdiff_t first, int count) {
 
 #ifdef __wasm_simd128__
 struct HalfConstants {
-  std::uint16_t size[8] = {0x7FFF, 0x7FFF, 0x7FFF, 0x7FFF, 0x7FFF, 0x7FFF, 0x7FFF, 0x7FFF};
   std::uint32_t kept[4] = {0x8FFFFFFF, 0x8FFFFFFF, 0x8FFFFFFF, 0x8FFFFFFF};
   float bias[4] = {0x1p112F, 0x1p112F, 0x1p112F, 0x1p112F};
 };
 
 inline constexpr HalfConstants kHalfConstants{};
 
+/// Widens four halves that are finite: a half's bits, moved to where single precision has them, are its number times
+/// 2^-112. Holds its constants: make one before a loop.
+template <class Arch>
+class FiniteHalves {
+ public:
+  FiniteHalves() : FiniteHalves(opaque(&kHalfConstants)) {}
+
+  [[gnu::always_inline]] Batch<Arch> operator()(const std::uint16_t* halves) const {
+    return wasm_f32x4_mul(wasm_v128_and(wasm_i32x4_shl(wasm_i32x4_load16x4(halves), 13), kept_), bias_);
+  }
+
+ private:
+  explicit FiniteHalves(const HalfConstants* c) : kept_(wasm_v128_load(c->kept)), bias_(wasm_v128_load(c->bias)) {}
+
+  v128_t kept_, bias_;
+};
+
 /// Of lines of whole eights.
 inline bool are_halves_finite(const std::uint16_t* source, std::ptrdiff_t stride, int count, int length) {
-  const v128_t size = wasm_v128_load(opaque(&kHalfConstants)->size);
+  const v128_t size = wasm_i16x8_const_splat(0x7FFF);
   v128_t largest = wasm_i16x8_const_splat(0);
   for (int line = 0; line < count; ++line, source += stride) {
     for (int i = 0; i < length; i += 8) {
@@ -78,21 +94,13 @@ inline bool are_halves_finite(const std::uint16_t* source, std::ptrdiff_t stride
   return !wasm_v128_any_true(wasm_i16x8_ge(largest, wasm_i16x8_const_splat(0x7C00)));
 }
 
-/// Lines of whole eights, all finite: a half's bits, moved to where single precision has them, are its number times
-/// 2^-112.
-[[gnu::noinline]] inline void widen_finite_lines(const std::uint16_t* source, std::ptrdiff_t stride, int count,
-                                                 int length, float* target) {
-  const HalfConstants* const constants = opaque(&kHalfConstants);
-  const v128_t kept = wasm_v128_load(constants->kept);
-  const v128_t bias = wasm_v128_load(constants->bias);
-  const auto widen = [&](const std::uint16_t* halves) {
-    return wasm_f32x4_mul(wasm_v128_and(wasm_i32x4_shl(wasm_i32x4_load16x4(halves), 13), kept), bias);
-  };
+/// Lines of whole eights.
+template <class Arch>
+inline void widen_finite_lines(const std::uint16_t* source, std::ptrdiff_t stride, int count, int length,
+                               float* target) {
+  const FiniteHalves<Arch> widen;
   for (int line = 0; line < count; ++line, source += stride, target += length) {
-    for (int i = 0; i < length; i += 8) {
-      wasm_v128_store(target + i, widen(source + i));
-      wasm_v128_store(target + i + 4, widen(source + i + 4));
-    }
+    for (int i = 0; i < length; i += 4) widen(source + i).store_unaligned(target + i);
   }
 }
 #endif
@@ -103,7 +111,7 @@ template <class Arch>
 #ifdef __wasm_simd128__
   if (source.precision == Precision::half && length % 8 == 0 &&
       are_halves_finite(source.halves(), stride, count, length)) {
-    return widen_finite_lines(source.halves(), stride, count, length, target);
+    return widen_finite_lines<Arch>(source.halves(), stride, count, length, target);
   }
 #endif
   for (int line = 0; line < count; ++line) {

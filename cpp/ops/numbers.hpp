@@ -31,7 +31,8 @@ inline kernels::HeadRows rows_of(const FloatView& view, Index batch, Index head)
           .page_rows = static_cast<int>(pages.rows),
           .before = static_cast<int>(pages.first),
           .offset = static_cast<std::ptrdiff_t>(view.offset + head * view.strides[1] * bytes),
-          .scales = static_cast<std::ptrdiff_t>(view.scales)};
+          .scales = static_cast<std::ptrdiff_t>(view.scales),
+          .is_finite = pages.is_finite};
 }
 
 /// From one row, or head, to the next, as pointers of this machine are added to.

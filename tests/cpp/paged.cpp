@@ -60,7 +60,11 @@ Paged::Paged(Random& random, const AttentionInputs& inputs, const Paging& paging
     made.shape = shape;
     made.strides = {0, head_bytes / size, shape[3], 1};
     made.dtype = paging.dtype;
-    made.pages = {.table = table_.data(), .per_batch = per_batch, .rows = paging.rows, .first = paging.first};
+    made.pages = {.table = table_.data(),
+                  .per_batch = per_batch,
+                  .rows = paging.rows,
+                  .first = paging.first,
+                  .is_finite = paging.is_finite};
     made.offset = offset;
     made.scales = scales;
     return made;

@@ -14,6 +14,7 @@ struct Paging {
   DType dtype = DType::f32;
   Index rows = 96;  // of a page
   Index first = 0;  // places of the first page that are not theirs
+  bool is_finite = false;
 };
 
 /// Pages with the numbers of `inputs`, rounded as `paging` says, in memory in no order; what no row holds is NaN.

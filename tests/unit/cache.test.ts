@@ -3,12 +3,19 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { attend, attendSync } from "../../web/src/api/attention.js";
 import { createCache } from "../../web/src/api/cache/kv-cache.js";
-import { roundToHalves, widenHalves } from "../../web/src/api/half.js";
-import type { AttentionOptions, CacheOptions, Heed, KVCache, Layout, TensorLike } from "../../web/src/index.js";
+import type { CacheOptions, Heed, KVCache, TensorLike } from "../../web/src/index.js";
 import { attention as reference } from "../../web/src/reference/index.js";
-import { exactInBytes, randomCuts, tokens } from "../support/cached.js";
 import {
-  type Case,
+  type CachedOptions,
+  cacheFor,
+  exactInBytes,
+  inRuns,
+  kept,
+  randomCuts,
+  TYPES,
+  tokens,
+} from "../support/cached.js";
+import {
   cases,
   differentIndex,
   EVERYTHING,
@@ -21,49 +28,6 @@ import { ENGINE_KINDS, openBackend, openKind } from "../support/engines.js";
 import { boundsFor, withinOutput } from "../support/error-model.js";
 import { Random } from "../support/random.js";
 import { inWords, scoreBound } from "../support/score-error.js";
-
-const TYPES = ["f32", "f16", "i8"] as const;
-
-/** The case with keys and values that a cache of the type keeps exactly, so that its bounds are those of the arithmetic. */
-function kept(random: Random, one: Case, dtype: (typeof TYPES)[number]): Case {
-  const { key, value, sizes } = one;
-  const halve = ({ data, shape }: TensorLike): TensorLike => ({ data: widenHalves(roundToHalves(data)), shape });
-  if (dtype === "f16") return { ...one, key: halve(key), value: halve(value) };
-  if (dtype === "f32") return one;
-  const [exactKey, exactValue] = [
-    exactInBytes(random, key, sizes.headDim),
-    exactInBytes(random, value, sizes.valueDim),
-  ];
-  return { ...one, key: exactKey, value: exactValue, hasBytes: true };
-}
-
-function cacheFor({ sizes }: Case, options: Partial<CacheOptions>): CacheOptions {
-  const { batch, kvHeads, headDim, valueDim, keyLength } = sizes;
-  return { batch, kvHeads, headDim, valueDim, maxLength: keyLength, ...options };
-}
-
-type CachedOptions = Omit<AttentionOptions, "return" | "keep"> & typeof EVERYTHING;
-
-/** Cached in runs, the last of which comes with the query. */
-async function inRuns(
-  heed: Heed,
-  one: Case,
-  cache: KVCache,
-  cuts: readonly number[],
-  call: (key: TensorLike, value: TensorLike) => Promise<EverythingResult>,
-): Promise<EverythingResult> {
-  const layout: Layout = one.options.layout ?? "bhnd";
-  let from = 0;
-  for (const to of cuts.slice(0, -1)) {
-    const [key, value] = [one.key, one.value].map((tensor) => tokens(tensor, layout, from, to));
-    if (key === undefined || value === undefined) throw new Error("no tokens");
-    using kept = heed.tensor(key.data, key.shape);
-    await cache.append(from % 2 === 1 ? kept : key, value, { layout });
-    from = to;
-  }
-  const end = cuts.at(-1) ?? 0;
-  return call(tokens(one.key, layout, from, end), tokens(one.value, layout, from, end));
-}
 
 const problems = cases(61, 60).filter(({ options }) => options.cuSeqlensQ === undefined);
 
@@ -84,12 +48,12 @@ describe.each(ENGINE_KINDS)("$variant, $worker worker", (kind) => {
         const results: EverythingResult[] = [];
         for (const isSync of [false, true]) {
           using cache = await heed.createCache(cacheFor(one, { dtype }));
-          const options = { ...one.options, ...EVERYTHING, cache };
-          const result = await inRuns(heed, one, cache, cuts, (key, value) =>
+          const options: CachedOptions = { ...one.options, ...EVERYTHING, cache };
+          const call = (key: TensorLike, value: TensorLike): Promise<EverythingResult> =>
             isSync
-              ? heed.attentionSync(one.query, key, value, options)
-              : heed.attention(one.query, key, value, options),
-          );
+              ? Promise.resolve(heed.attentionSync(one.query, key, value, options))
+              : heed.attention(one.query, key, value, options);
+          const result = await inRuns(heed, one, cache, cuts, call);
           expect(firstError(one, result), `in runs up to ${cuts}`).toBe(null);
           expect(cache.length).toBe(one.sizes.keyLength);
           results.push(result);

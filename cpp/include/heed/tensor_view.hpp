@@ -38,6 +38,7 @@ struct Pages {
   Index per_batch = 0;
   Index rows = 0;
   Index first = 0;
+  bool is_finite = false;  // no row in them holds NaN or infinity; false: it is not known
 };
 
 /// As a TensorView, of numbers in single or half precision; or of keys and values that a cache keeps in pages.

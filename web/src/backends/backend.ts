@@ -32,6 +32,8 @@ export interface Pages {
   readonly perBatch: number;
   readonly rows: number;
   readonly first: number;
+  /** They are known to hold neither NaN nor infinity. */
+  readonly areFinite: boolean;
   /** Of i8: bytes from a head's first key, or value, to the scales of its keys, or values: one a row. */
   readonly keyScales: number;
   readonly valueScales: number;

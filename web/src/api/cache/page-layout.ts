@@ -16,6 +16,9 @@ const ROWS = 96;
 /** Lines of the processor's cache, and the widest vector. */
 const ALIGNMENT = 64;
 
+/** The exponent of a half that is infinite or NaN. */
+const INFINITE = 0x7c00;
+
 const SIZES: Readonly<Record<CacheType, number>> = { f32: 4, f16: 2, i8: 1 };
 
 /** The keys, or the values, of one head of a page. */
@@ -76,7 +79,7 @@ export class PageLayout {
     return [rows, { from: start + part.scales + place * ofScale, bytes: count * ofScale }];
   }
 
-  /** Writes rows of a head from a place on. False: some of them cannot be kept, not being finite. */
+  /** Writes rows of a head from a place on, and says whether they are finite; those that are not cannot be kept as i8. Of f32 nobody asks. */
   write(page: Uint8Array<ArrayBuffer>, part: PagePart, head: number, place: number, given: GivenRows): boolean {
     const start = page.byteOffset + head * this.headBytes + part.offset;
     const first = start + place * part.dim * this.elementBytes;
@@ -87,10 +90,11 @@ export class PageLayout {
       return quantiseRows(floatsOf(rows), part.dim, new Int8Array(page.buffer, first, length), scales);
     }
     if (this.dtype === "f16") {
-      new Uint16Array(page.buffer, first, length).set(rows instanceof Uint16Array ? rows : roundToHalves(rows));
-    } else {
-      new Float32Array(page.buffer, first, length).set(floatsOf(rows));
+      const halves = rows instanceof Uint16Array ? rows : roundToHalves(rows);
+      new Uint16Array(page.buffer, first, length).set(halves);
+      return halves.every((bits) => (bits & INFINITE) !== INFINITE);
     }
+    new Float32Array(page.buffer, first, length).set(floatsOf(rows));
     return true;
   }
 }

@@ -33,10 +33,13 @@ export class PageStore {
   #length = 0;
   #start = 0;
   #disposed = false;
+  /** Nothing that was ever written to it is NaN or infinite. Of f32 nobody looks. */
+  #areFinite: boolean;
 
   constructor(backend: Backend, layout: PageLayout, batch: number, keep: number | null) {
     this.#backend = backend;
     this.#layout = layout;
+    this.#areFinite = layout.dtype !== "f32";
     this.#keep = keep;
     this.#lists = Array.from({ length: batch }, () => []);
   }
@@ -73,6 +76,7 @@ export class PageStore {
       perBatch: lists[0]?.length ?? 0,
       rows,
       first: this.#start % rows,
+      areFinite: this.#areFinite,
       keyScales: keys.scales,
       valueScales: values.scales,
     };
@@ -178,7 +182,9 @@ export class PageStore {
         for (let head = 0; head < heads; head++) {
           const from = entry * batchStride + head * headStride + done * stride;
           if (this.#layout.write(bytes, part, head, place, { numbers, first: from, stride, count: some })) continue;
-          throw new HeedError("option", `${where}: a cache of i8 keeps finite numbers, got others`);
+          this.#areFinite = false;
+          if (this.#layout.dtype === "i8")
+            throw new HeedError("option", `${where}: a cache of i8 keeps finite numbers, got others`);
         }
         const spans = Array.from({ length: heads }, (_, head) => this.#layout.spans(part, head, place, some));
         this.#backend.changed(page.resident, spans.flat());

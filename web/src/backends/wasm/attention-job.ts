@@ -47,6 +47,7 @@ export function attentionJob(problem: AttentionProblem, scrap = new Int32Array(A
     call[ATTENTION_CALL.firstRow] = pages.first;
     call[ATTENTION_CALL.keyScales] = pages.keyScales;
     call[ATTENTION_CALL.valueScales] = pages.valueScales;
+    call[ATTENTION_CALL.pagesFinite] = Number(pages.areFinite);
   }
   builder.input(ATTENTION_CALL.mask, problem.mask);
   builder.input(ATTENTION_CALL.bias, problem.bias);
