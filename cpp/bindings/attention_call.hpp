@@ -28,6 +28,13 @@ struct AttentionCall {
   PackedView score_b;
   PackedView score_v;
   PackedView score_bandwidth;
+  std::uint32_t pages;  // address of a table of addresses: then key's and value's are bytes from a page on
+  std::int32_t pages_per_batch;
+  std::int32_t page_rows;
+  std::int32_t first_row;
+  std::int32_t key_scales;
+  std::int32_t value_scales;
+  std::int32_t pages_finite;    // they are known to hold neither NaN nor infinity
   std::uint32_t query_lengths;  // addresses of one int32 a batch entry
   std::uint32_t key_lengths;
   std::uint32_t query_offsets;  // or a sequence

@@ -25,8 +25,9 @@ TensorView<T> unpack(const PackedView& view) {
 }
 
 inline FloatView unpack(const PackedView& view, std::int32_t dtype) {
-  if (static_cast<DType>(dtype) == DType::f16) return unpack<const Half>(view);
-  return unpack<const float>(view);
+  FloatView unpacked = unpack<const float>(view);
+  unpacked.dtype = static_cast<DType>(dtype);
+  return unpacked;
 }
 
 /// Numbers of the caller's at an address; none at 0.

@@ -11,10 +11,26 @@ using heed::bindings::unpack;
 
 constexpr std::int32_t kOpen = -1;  // a side of the window, or a range of rows, without an end
 
+/// Keys or values: where they were put, or in a cache's pages.
+heed::FloatView unpack_rows(const AttentionCall& call, const heed::bindings::PackedView& packed, std::int32_t dtype,
+                            std::int32_t scales) {
+  heed::FloatView view = unpack(packed, dtype);
+  if (call.pages == 0) return view;
+  view.data = nullptr;
+  view.pages = {.table = numbers<const void*>(call.pages),
+                .per_batch = call.pages_per_batch,
+                .rows = call.page_rows,
+                .first = call.first_row,
+                .is_finite = call.pages_finite != 0};
+  view.offset = packed.address;
+  view.scales = scales;
+  return view;
+}
+
 heed::AttentionInputs unpack_inputs(const AttentionCall& call) {
   return {.query = unpack(call.query, call.query_type),
-          .key = unpack(call.key, call.key_type),
-          .value = unpack(call.value, call.value_type),
+          .key = unpack_rows(call, call.key, call.key_type, call.key_scales),
+          .value = unpack_rows(call, call.value, call.value_type, call.value_scales),
           .mask = unpack<const std::uint8_t>(call.mask),
           .bias = unpack<const float>(call.bias)};
 }

@@ -5,7 +5,9 @@
 
 #include "kernels/block_numbers.hpp"
 #include "kernels/block_scores.hpp"
+#include "kernels/byte_rows.hpp"
 #include "kernels/dropout.hpp"
+#include "kernels/half_rows.hpp"
 #include "kernels/normalize.hpp"
 #include "kernels/pair_scores.hpp"
 #include "kernels/row_products.hpp"
@@ -99,9 +101,29 @@ inline void scale_query(const Panel& panel, const AttentionBlock& block) {
   }
 }
 
+/// Keys of bytes meet the query as whole numbers.
+inline bool is_in_words(const AttentionBlock& block) {
+  return block.pairing == Pairing::product && block.key.first.precision == Precision::byte;
+}
+
+/// Where a row's query, in words, has its unit: words take half the room of the numbers that they were.
+template <class Arch>
+inline float& unit_of(float* query, int head_dim) {
+  return query[round_up_to(head_dim, kPanel<Arch>) - 1];
+}
+
+/// The query as the block's keys meet it.
+template <class Arch>
+inline void prepare_query(const Panel& panel, const AttentionBlock& block) {
+  scale_query<Arch>(panel, block);
+  if (!is_in_words(block)) return;
+  const float unit = make_words(panel.query, block.head_dim).unit;
+  unit_of<Arch>(panel.query, block.head_dim) = unit;
+}
+
 template <class Arch>
 inline void start_row(const Panel& panel, float* output, const AttentionBlock& block, const KeyPart& part) {
-  scale_query<Arch>(panel, block);
+  prepare_query<Arch>(panel, block);
   for (int e = 0; e < round_up_to(block.value_dim, kLanes<Arch>); ++e) output[e] = 0.0F;
   start_statistics<Arch>(panel, block);
   if (!panel.rows[0].scores) return;
@@ -135,6 +157,38 @@ inline KeyBlock find_row_keys(const AttentionBlock& block, const Panel& panel, c
   return keys;
 }
 
+/// Bytes of a head from row `first` on.
+inline ByteLines byte_lines(const HeadRows& rows, int first) {
+  const Numbers numbers = rows.row(first);
+  return {numbers.bytes(), rows.stride, numbers.scale};
+}
+
+/// Halves of a head from row `first` on.
+inline HalfLines half_lines(const HeadRows& rows, int first) { return {rows.row(first).halves(), rows.stride}; }
+
+/// The products of all rows with keys [first, end).
+template <class Arch>
+inline void score_part_rows(const AttentionBlock& block, int first, int end, BlockNumbers<Arch>& numbers,
+                            RowDots dots) {
+  if (is_in_words(block)) {
+    for (int index = 0; index < block.row_count; ++index) {
+      float* const query = dots.queries.from(index).numbers;
+      const WordQuery words{reinterpret_cast<const std::int16_t*>(query), unit_of<Arch>(query, block.head_dim)};
+      score_row_of_bytes(words, byte_lines(block.key, first), block.head_dim, end - first,
+                         dots.scores.from(index).numbers);
+    }
+    return;
+  }
+  const bool is_product = block.pairing == Pairing::product;
+  if (is_product && block.row_count == 1 && may_widen_in_registers(block.key, block.head_dim)) {
+    const HalfLines keys = half_lines(block.key, first);
+    return score_row_of_halves<Arch>(dots.queries.numbers, keys, block.head_dim, end - first, dots.scores.numbers);
+  }
+  dots.keys = numbers.keys(first);
+  if (is_product) return score_all_rows<Arch>(block.row_count, dots);
+  score_row_pairs<Arch>(block, dots);
+}
+
 /// What a block of a part's keys is to each row: its scores so far are products.
 template <class Arch>
 struct PartKeys {
@@ -150,8 +204,10 @@ inline void for_each_part_block(const AttentionBlock& block, const KeyPart& part
   const RowNumbers scores{block.scratch + block.row_count * queries.stride, block.key_block};
   float* const addends = scores.from(block.row_count).numbers;
   float* const widened = addends + block.key_block;
-  for (int start = part.begin; start < part.end; start += block.key_block) {
-    const int stop = start + block.key_block < part.end ? start + block.key_block : part.end;
+  int stop = 0;
+  for (int start = part.begin; start < part.end; start = stop) {
+    stop = block_end(block, start);
+    if (stop > part.end) stop = part.end;
     BlockNumbers<Arch> numbers(block, start, stop, widened);
     PartKeys<Arch> keys{{}, numbers};
     int first = stop;
@@ -166,13 +222,8 @@ inline void for_each_part_block(const AttentionBlock& block, const KeyPart& part
       if (own.end() > end) end = own.end();
     }
     if (first >= end) continue;
-    const RowDots dots{
-        queries, block.head_dim, numbers.keys(first), end - first, {scores.numbers + (first - start), scores.stride}};
-    if (block.pairing == Pairing::product) {
-      score_all_rows<Arch>(block.row_count, dots);
-    } else {
-      score_row_pairs<Arch>(block, dots);
-    }
+    const RowNumbers own{scores.numbers + (first - start), scores.stride};
+    score_part_rows<Arch>(block, first, end, numbers, {queries, block.head_dim, {}, end - first, own});
     visit(keys);
   }
 }
@@ -195,10 +246,19 @@ inline void attend_part_keys(const AttentionBlock& block, const KeyPart& part, c
     return RowSums{
         {own.scores, block.key_block}, keys.numbers.values(own.first), own.count, block.value_dim, outputs.from(index)};
   };
-  if (is_shared) return add_values_to_all_rows<Arch>(block.row_count, sums_from(0));
+  if (block.row_count == 1 && may_widen_in_registers(block.value, block.value_dim)) {
+    const HalfLines values = half_lines(block.value, first.first);
+    return add_halves_to_row<Arch>(first.scores, values, block.value_dim, first.count, outputs.numbers);
+  }
+  const bool are_bytes = block.value.first.precision == Precision::byte;
+  if (is_shared && !are_bytes) return add_values_to_all_rows<Arch>(block.row_count, sums_from(0));
   for (int index = 0; index < block.row_count; ++index) {
-    if (keys.of_row[index].count == 0) continue;
-    if (may_hold_zeros[index]) {
+    const KeyBlock& own = keys.of_row[index];
+    if (own.count == 0) continue;
+    if (are_bytes) {
+      add_bytes_to_row<Arch>(own.scores, byte_lines(block.value, own.first), block.value_dim, own.count,
+                             outputs.from(index).numbers);
+    } else if (may_hold_zeros[index]) {
       add_values_to_row<Arch, true>(sums_from(index));
     } else {
       add_values_to_all_rows<Arch>(1, sums_from(index));

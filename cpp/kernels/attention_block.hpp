@@ -4,21 +4,54 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 
 namespace heed::kernels {
 
 /// What numbers are in memory; kernels compute in single precision.
-enum class Precision : std::uint8_t { single, half };
+enum class Precision : std::uint8_t { single, half, byte };
 
 struct Numbers {
   const void* data;
   Precision precision;
+  const float* scale = nullptr;  // of bytes, which it multiplies; those of the rows behind it follow
 
   [[nodiscard]] const float* floats() const { return static_cast<const float*>(data); }
   [[nodiscard]] const std::uint16_t* halves() const { return static_cast<const std::uint16_t*>(data); }
+  [[nodiscard]] const std::int8_t* bytes() const { return static_cast<const std::int8_t*>(data); }
   [[nodiscard]] Numbers from(std::ptrdiff_t index) const {
+    if (precision == Precision::byte) return {bytes() + index, precision, scale};
     if (precision == Precision::half) return {halves() + index, precision};
     return {floats() + index, precision};
+  }
+};
+
+/// The keys or the values of a head: `stride` numbers from one to the next; or, as a cache keeps them, in pages.
+struct HeadRows {
+  Numbers first;
+  std::ptrdiff_t stride;
+
+  const void* const* pages = nullptr;
+  int page_rows = 0;
+  int before = 0;             // places of the first page that come before row 0
+  std::ptrdiff_t offset = 0;  // bytes from a page to the head's numbers
+  std::ptrdiff_t scales = 0;  // and from there to their scales
+  bool is_finite = false;     // is known to be
+
+  [[nodiscard]] [[gnu::noinline]] Numbers row(int index) const {
+    if (!pages) return first.from(index * stride);
+    const int place = (before + index) % page_rows;
+    const char* const head = static_cast<const char*>(pages[(before + index) / page_rows]) + offset;
+    const Numbers start{head, first.precision, reinterpret_cast<const float*>(head + scales) + place};
+    return start.from(place * stride);
+  }
+  /// The rows of the page that a row is in: [page_begin, page_end).
+  [[nodiscard]] int page_begin(int index) const {
+    const int begin = pages ? (before + index) / page_rows * page_rows - before : 0;
+    return begin > 0 ? begin : 0;
+  }
+  [[nodiscard]] int page_end(int index) const {
+    return pages ? ((before + index) / page_rows + 1) * page_rows - before : std::numeric_limits<std::int32_t>::max();
   }
 };
 
@@ -96,10 +129,8 @@ struct AttentionBlock {
   const AttentionRow* rows;
   int row_count;  // at most kMaxRows
 
-  Numbers key;
-  std::ptrdiff_t key_stride;  // from one key to the next
-  Numbers value;
-  std::ptrdiff_t value_stride;
+  HeadRows key;
+  HeadRows value;  // in the same pages as the keys, if both are in any
   std::ptrdiff_t mask_stride;
   std::ptrdiff_t bias_stride;
 
@@ -127,6 +158,17 @@ struct AttentionBlock {
 };
 
 inline constexpr std::size_t kScratchAlignment = 64;
+
+/// Where the block of keys begins that a key is in, and where one ends at the latest: they are counted from a page's
+/// start.
+[[gnu::noinline]] inline int block_begin(const AttentionBlock& block, int key) {
+  const int begin = block.value.page_begin(key);
+  return begin + (key - begin) / block.key_block * block.key_block;
+}
+[[gnu::noinline]] inline int block_end(const AttentionBlock& block, int begin) {
+  const int end = block.value.page_end(begin);
+  return end - begin < block.key_block ? end : begin + block.key_block;
+}
 
 /// Kept of a row while its keys pass: maximum, sum and spread.
 inline constexpr int kStatistics = 3;
@@ -167,10 +209,10 @@ constexpr std::int64_t part_scratch_floats(int panel, std::int64_t rows, std::in
 }
 
 /// Behind either, first for the keys and then for the values: a block of them in single precision, where
-/// they are halves. `length` numbers a key.
+/// they are in another. `length` numbers a key.
 constexpr std::int64_t widened_floats(Precision precision, std::int64_t length, int key_block) {
   constexpr std::int64_t unit = kScratchAlignment / sizeof(float);
-  return precision == Precision::half ? round_up_to(length * key_block, unit) : 0;
+  return precision == Precision::single ? 0 : round_up_to(length * key_block, unit);
 }
 
 /// A vector and where what is made of it goes.

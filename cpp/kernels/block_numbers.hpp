@@ -1,4 +1,4 @@
-// The keys and values of the block that a task is at, in single precision: where they lie, or, of halves,
+// The keys and values of the block that a task is at, in single precision: where they lie, or, of halves and bytes,
 // in scratch memory, widened once for all the panels that the block passes.
 #pragma once
 
@@ -11,13 +11,13 @@ namespace heed::kernels {
 template <class Arch>
 class BlockNumbers {
  public:
-  /// Keys [start, stop). `widened` has room for those of halves.
+  /// Keys [start, stop), of one page. `widened` has room for those of another precision.
   BlockNumbers(const AttentionBlock& block, int start, int stop, float* widened)
       : block_(block), start_(start), count_(stop - start), widened_(widened) {}
 
   /// From the key numbered `first` on.
   Lines keys(int first) {
-    if (!keys_.numbers) keys_ = read(block_.key, block_.key_stride, block_.head_dim, widened_);
+    if (!keys_.numbers) keys_ = read(block_.key, block_.head_dim, widened_);
     return keys_.from(first - start_);
   }
 
@@ -33,14 +33,15 @@ class BlockNumbers {
 
  private:
   Lines all_values() {
-    float* const room = widened_ + widened_floats(block_.key.precision, block_.head_dim, block_.key_block);
-    if (!values_.numbers) values_ = read(block_.value, block_.value_stride, block_.value_dim, room);
+    float* const room = widened_ + widened_floats(block_.key.first.precision, block_.head_dim, block_.key_block);
+    if (!values_.numbers) values_ = read(block_.value, block_.value_dim, room);
     return values_;
   }
 
-  Lines read(Numbers numbers, std::ptrdiff_t stride, int length, float* room) const {
-    if (numbers.precision == Precision::single) return {numbers.floats() + start_ * stride, stride};
-    widen_lines<Arch>(numbers.halves() + start_ * stride, stride, count_, length, room);
+  [[gnu::noinline]] Lines read(const HeadRows& rows, int length, float* room) const {
+    const Numbers numbers = rows.row(start_);
+    if (numbers.precision == Precision::single) return {numbers.floats(), rows.stride};
+    widen_lines<Arch>(numbers, rows.stride, count_, length, room);
     return {room, length};
   }
 

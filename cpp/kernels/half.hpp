@@ -6,6 +6,10 @@
 #include "kernels/attention_block.hpp"
 #include "kernels/transpose.hpp"
 
+#ifdef __wasm_simd128__
+#include <wasm_simd128.h>
+#endif
+
 namespace heed::kernels {
 
 /// Single precision of halves, given by their bits in words. Exact, for subnormal numbers, infinity and
@@ -37,22 +41,86 @@ inline Batch<Arch> load_some_halves(const std::uint16_t* source, int count) {
   return widen<Arch>(xsimd::batch<std::int32_t, Arch>::load_aligned(words));
 }
 
+/// As load_some, of bytes times their scale.
+template <class Arch>
+[[gnu::noinline]] Batch<Arch> load_some_bytes(const std::int8_t* source, float scale, int count) {
+  alignas(kScratchAlignment) float numbers[kLanes<Arch>] = {};
+  for (int i = 0; i < count; ++i) numbers[i] = static_cast<float>(source[i]) * scale;
+  return Batch<Arch>::load_aligned(numbers);
+}
+
 /// `count` (at most a vector) numbers of a line from its `first` on; the other lanes are zero.
 template <class Arch>
 inline Batch<Arch> load_numbers(Numbers line, std::ptrdiff_t first, int count) {
+  if (line.precision == Precision::byte) return load_some_bytes<Arch>(line.bytes() + first, *line.scale, count);
   if (line.precision == Precision::half) return load_some_halves<Arch>(line.halves() + first, count);
   return load_some<Arch>(line.floats() + first, count);
 }
 
-/// Writes `count` lines of `length` halves, `stride` apart, one after the other.
+#ifdef __wasm_simd128__
+struct HalfConstants {
+  std::uint32_t kept[4] = {0x8FFFFFFF, 0x8FFFFFFF, 0x8FFFFFFF, 0x8FFFFFFF};
+  float bias[4] = {0x1p112F, 0x1p112F, 0x1p112F, 0x1p112F};
+};
+
+inline constexpr HalfConstants kHalfConstants{};
+
+/// Widens four halves that are finite: a half's bits, moved to where single precision has them, are its number times
+/// 2^-112. Holds its constants: make one before a loop.
 template <class Arch>
-inline void widen_lines(const std::uint16_t* source, std::ptrdiff_t stride, int count, int length, float* target) {
+class FiniteHalves {
+ public:
+  FiniteHalves() : FiniteHalves(opaque(&kHalfConstants)) {}
+
+  [[gnu::always_inline]] Batch<Arch> operator()(const std::uint16_t* halves) const {
+    return wasm_f32x4_mul(wasm_v128_and(wasm_i32x4_shl(wasm_i32x4_load16x4(halves), 13), kept_), bias_);
+  }
+
+ private:
+  explicit FiniteHalves(const HalfConstants* c) : kept_(wasm_v128_load(c->kept)), bias_(wasm_v128_load(c->bias)) {}
+
+  v128_t kept_, bias_;
+};
+
+/// Of lines of whole eights.
+inline bool are_halves_finite(const std::uint16_t* source, std::ptrdiff_t stride, int count, int length) {
+  const v128_t size = wasm_i16x8_const_splat(0x7FFF);
+  v128_t largest = wasm_i16x8_const_splat(0);
+  for (int line = 0; line < count; ++line, source += stride) {
+    for (int i = 0; i < length; i += 8) {
+      largest = wasm_i16x8_max(largest, wasm_v128_and(wasm_v128_load(source + i), size));
+    }
+  }
+  return !wasm_v128_any_true(wasm_i16x8_ge(largest, wasm_i16x8_const_splat(0x7C00)));
+}
+
+/// Lines of whole eights.
+template <class Arch>
+inline void widen_finite_lines(const std::uint16_t* source, std::ptrdiff_t stride, int count, int length,
+                               float* target) {
+  const FiniteHalves<Arch> widen;
+  for (int line = 0; line < count; ++line, source += stride, target += length) {
+    for (int i = 0; i < length; i += 4) widen(source + i).store_unaligned(target + i);
+  }
+}
+#endif
+
+/// Writes `count` lines of `length` numbers, `stride` apart, one after the other.
+template <class Arch>
+[[gnu::noinline]] void widen_lines(Numbers source, std::ptrdiff_t stride, int count, int length, float* target) {
+#ifdef __wasm_simd128__
+  if (source.precision == Precision::half && length % 8 == 0 &&
+      are_halves_finite(source.halves(), stride, count, length)) {
+    return widen_finite_lines<Arch>(source.halves(), stride, count, length, target);
+  }
+#endif
   for (int line = 0; line < count; ++line) {
     for (int i = 0; i < length; i += kLanes<Arch>) {
       const int some = length - i < kLanes<Arch> ? length - i : kLanes<Arch>;
-      store_some<Arch>(load_some_halves<Arch>(source + i, some), target + i, some);
+      store_some<Arch>(load_numbers<Arch>(source, i, some), target + i, some);
     }
-    source += stride;
+    source = source.from(stride);
+    if (source.scale) ++source.scale;
     target += length;
   }
 }

@@ -75,7 +75,7 @@ void add_weights(const AttentionBlock& block) {
 template <class Arch>
 void add_part_weights(const AttentionBlock& block, const KeyPart& part) {
   for (int index = 0; index < block.row_count; ++index) {
-    scale_query<Arch>(make_row_panel<Arch>(block, part, index), block);
+    prepare_query<Arch>(make_row_panel<Arch>(block, part, index), block);
   }
   for_each_part_block<Arch>(block, part, [&](const PartKeys<Arch>& part_keys) {
     for (int index = 0; index < block.row_count; ++index) {

@@ -51,7 +51,7 @@ using Look = void (*)(const Panel& panel, const AttentionBlock& block, const Key
                       BlockNumbers<Arch>& numbers);
 
 /// Calls visit for each run of keys that concerns a panel: block by block, so that a
-/// block passes every panel while it is in the cache. Blocks start at multiples of key_block whatever the
+/// block passes every panel while it is in the cache. Blocks start at the same keys whatever the
 /// rows, so that a row's sums are grouped the same way in any task.
 template <class Arch, class Visit>
 [[gnu::noinline]] void for_each_block(const Panels<Arch>& panels, const AttentionBlock& block, Visit visit) {
@@ -60,9 +60,10 @@ template <class Arch, class Visit>
   float* const addends = scores + std::ptrdiff_t{block.key_block} * kPanel<Arch>;
   float* const widened = addends + std::ptrdiff_t{block.key_block} * kPanel<Arch>;
 
-  const int first = panels.first_begin / block.key_block * block.key_block;
-  for (int start = first; start < panels.last_end; start += block.key_block) {
-    const int stop = start + block.key_block < panels.last_end ? start + block.key_block : panels.last_end;
+  int stop = 0;
+  for (int start = block_begin(block, panels.first_begin); start < panels.last_end; start = stop) {
+    stop = block_end(block, start);
+    if (stop > panels.last_end) stop = panels.last_end;
     BlockNumbers<Arch> numbers(block, start, stop, widened);
     for (int index = 0; index < panels.count; ++index) {
       const Panel& panel = panels.all[index];

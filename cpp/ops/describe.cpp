@@ -124,10 +124,8 @@ kernels::AttentionBlock describe_block(const AttentionProblem& problem, const At
   return {
       .rows = nullptr,
       .row_count = 0,
-      .key = numbers_at(in.key, batch, problem.head_of(group, in.key.shape[1]), 0),
-      .key_stride = static_cast<std::ptrdiff_t>(in.key.strides[2]),
-      .value = numbers_at(in.value, batch, problem.head_of(group, in.value.shape[1]), 0),
-      .value_stride = static_cast<std::ptrdiff_t>(in.value.strides[2]),
+      .key = rows_of(in.key, batch, problem.head_of(group, in.key.shape[1])),
+      .value = rows_of(in.value, batch, problem.head_of(group, in.value.shape[1])),
       .mask_stride = static_cast<std::ptrdiff_t>(in.mask.strides[3]),
       .bias_stride = static_cast<std::ptrdiff_t>(in.bias.strides[3]),
       .key_length = static_cast<int>(problem.key_length),

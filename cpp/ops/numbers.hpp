@@ -9,11 +9,30 @@
 namespace heed {
 
 inline kernels::Precision precision_of(const FloatView& view) {
-  return view.dtype == DType::f16 ? kernels::Precision::half : kernels::Precision::single;
+  static_assert(static_cast<int>(DType::f16) == static_cast<int>(kernels::Precision::half) &&
+                static_cast<int>(DType::i8) == static_cast<int>(kernels::Precision::byte));
+  return static_cast<kernels::Precision>(view.dtype);
 }
 
 inline kernels::Numbers numbers_at(const FloatView& view, Index batch, Index head, Index row) {
-  return {view.at(batch, head, row), precision_of(view)};
+  return {view.at(batch, head, row), precision_of(view),
+          view.dtype == DType::i8 ? view.scale_at(batch, head, row) : nullptr};
+}
+
+/// The rows of a head.
+inline kernels::HeadRows rows_of(const FloatView& view, Index batch, Index head) {
+  const Pages& pages = view.pages;
+  const auto stride = static_cast<std::ptrdiff_t>(view.strides[2]);
+  if (pages.table == nullptr) return {numbers_at(view, batch, head, 0), stride};
+  const auto bytes = std::ptrdiff_t{view.dtype == DType::i8 ? 1 : (view.dtype == DType::f16 ? 2 : 4)};
+  return {.first = {nullptr, precision_of(view)},
+          .stride = stride,
+          .pages = pages.table + batch * pages.per_batch,
+          .page_rows = static_cast<int>(pages.rows),
+          .before = static_cast<int>(pages.first),
+          .offset = static_cast<std::ptrdiff_t>(view.offset + head * view.strides[1] * bytes),
+          .scales = static_cast<std::ptrdiff_t>(view.scales),
+          .is_finite = pages.is_finite};
 }
 
 /// From one row, or head, to the next, as pointers of this machine are added to.

@@ -146,7 +146,7 @@ void make_rows(void* context, Index task, int worker) {
   float* const target = making.target + number * preparation.head_stride;
   const Index source_head = head / (preparation.heads / source.shape[1]);
   for (Index i = 0; i < count; ++i) {
-    rows[static_cast<std::size_t>(i)] = {{source.at(batch, source_head, first + i), precision_of(source)},
+    rows[static_cast<std::size_t>(i)] = {numbers_at(source, batch, source_head, first + i),
                                          target + (first + i) * preparation.target_dim};
   }
   if (preparation.inverts_lengths) {

@@ -40,7 +40,9 @@ constexpr Index kPartKeyStep = 32;
 /// Like key blocks, parts depend on sizes alone.
 void plan_parts(const AttentionProblem& problem, AttentionPlan& plan) {
   const Index floats = problem.head_dim + problem.value_dim;
-  const Index keys = std::clamp(kPartFloats / floats / kPartStep * kPartStep, kPartStep, kMaxPart);
+  // Bytes come four times as fast.
+  const Index floats_read = problem.inputs.value.dtype == DType::i8 ? divide_up(floats, 4) : floats;
+  const Index keys = std::clamp(kPartFloats / floats_read / kPartStep * kPartStep, kPartStep, kMaxPart);
   plan.keys_per_part = static_cast<int>(keys);
   plan.parts_per_group = static_cast<int>(std::max<Index>(1, divide_up(problem.key_length, keys)));
   plan.key_block =

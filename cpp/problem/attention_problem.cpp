@@ -50,6 +50,24 @@ Status check_operands(const AttentionInputs& in, bool may_differ_in_dim) {
   return {};
 }
 
+/// What eight bits stand for is known in pages alone, of which keys and values are in the same.
+Status check_pages(const AttentionInputs& in) {
+  const auto is_alone = [](const FloatView& view) { return view.dtype == DType::i8 && view.pages.table == nullptr; };
+  if (in.query.pages.table != nullptr || is_alone(in.query) || is_alone(in.key) || is_alone(in.value)) {
+    return broken(StatusCode::option, {"keys and values can lie in pages, and numbers of eight bits must"});
+  }
+  const Pages& key = in.key.pages;
+  const Pages& value = in.value.pages;
+  if (key.table != value.table || key.per_batch != value.per_batch || key.rows != value.rows ||
+      key.first != value.first) {
+    return broken(StatusCode::option, {"keys and values must lie in the same pages"});
+  }
+  if (key.table == nullptr) return {};
+  if (key.rows >= 1 && key.first >= 0 && key.first + in.key.shape[2] <= key.per_batch * key.rows) return {};
+  return broken(StatusCode::option, {"the pages of keys and values must hold rows [", key.first, ", ",
+                                     key.first + in.key.shape[2], "), got ", key.per_batch, " pages of ", key.rows});
+}
+
 /// Turns a broadcastable view into one of the full shape, with strides of 0
 /// where it repeats, and lowers `key_limit` to its length when it is shorter.
 template <typename T>
@@ -99,6 +117,7 @@ Status check_views(const AttentionInputs& inputs, const AttentionOutputs& output
   if (!status.is_ok()) return status;
 
   status = check_operands(inputs, has_matrices);
+  if (status.is_ok()) status = check_pages(inputs);
   if (!status.is_ok()) return status;
 
   return first_failure({kRules.check_present("query", inputs.query), kRules.check_present("key", inputs.key),

@@ -17,12 +17,21 @@ double value_of(Half half) {
 
 std::vector<double> read_row(const FloatView& view, Index batch, Index head, Index row) {
   const void* const start = view.at(batch, head, row);
+  const auto number = [&](Index at) {
+    switch (view.dtype) {
+      case DType::f16:
+        return value_of(static_cast<const Half*>(start)[at]);
+      case DType::i8:
+        return static_cast<double>(static_cast<const Byte*>(start)[at]) *
+               static_cast<double>(*view.scale_at(batch, head, row));
+      default:
+        return static_cast<double>(static_cast<const float*>(start)[at]);
+    }
+  };
   std::vector<double> numbers;
   numbers.reserve(static_cast<std::size_t>(view.shape[3]));
   for (Index d = 0; d < view.shape[3]; ++d) {
-    const Index at = d * view.strides[3];
-    numbers.push_back(view.dtype == DType::f16 ? value_of(static_cast<const Half*>(start)[at])
-                                               : static_cast<double>(static_cast<const float*>(start)[at]));
+    numbers.push_back(number(d * view.strides[3]));
   }
   return numbers;
 }

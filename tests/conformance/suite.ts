@@ -3,12 +3,26 @@
 
 import { folder, required, set } from "virtual:conformance";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Heed } from "../../web/src/index.js";
 import { LayerNorm, RMSNorm } from "../../web/src/layers/index.js";
+import { widenHalves } from "../../web/src/api/half.js";
+import type { HalfTensorLike, Heed, TensorLike } from "../../web/src/index.js";
+import { tokens } from "../support/cached.js";
 import type { EngineKind } from "../support/engines.js";
 import { ATTENTION_CASES, attentionCases, callOf, firstDifference, whyNot } from "./onnx.js";
 import { EXTRA_CASES, extraCases, linearCaseOf, ropeCaseOf } from "./onnx-extra.js";
 import { NORM_CASES, normCaseOf, normCases } from "./onnx-layers.js";
+
+/** In single precision, exactly. */
+function widened({ data, shape }: TensorLike | HalfTensorLike): TensorLike {
+  if (data instanceof Float32Array) return { data, shape };
+  if (data instanceof Uint16Array) return { data: widenHalves(data), shape };
+  throw new Error("a case holds floats, or the bits of halves");
+}
+
+/** [B, S, G * D] as [B, 1, S, G * D]. */
+function packedSizes({ shape: [batch = 0, length = 0, width = 0] }: TensorLike): readonly number[] {
+  return [batch, 1, length, width];
+}
 
 export function conformanceSuite(name: string, open: () => Promise<Heed>, kind: EngineKind): void {
   describe(name, () => {
@@ -39,6 +53,22 @@ export function conformanceSuite(name: string, open: () => Promise<Heed>, kind: 
         if (weights !== null) expect(firstDifference("weights", got.weights, weights, present)).toBeNull();
         if (scores !== null) expect(firstDifference("scores", got.scores, scores, present)).toBeNull();
       }
+    });
+    test.each(attentionCases(present).filter((one) => whyNot(one) === null))("$name, of a cache", async (one) => {
+      const { query, key, value, options, output } = callOf(one, present);
+      const layout = options.layout ?? "bhnd";
+      const [keys, values] = [widened(key), widened(value)];
+      const [batch = 0, , length = 0] = layout === "packed" ? packedSizes(keys) : keys.shape;
+      const kvHeads = options.kvHeads ?? keys.shape[1] ?? 0;
+      const dims = [keys, values].map(({ shape }) => (shape.at(-1) ?? 0) / (layout === "packed" ? kvHeads : 1));
+      const [headDim = 0, valueDim = 0] = dims;
+      const dtype = key.dtype ?? "f32";
+      using cache = await heed.createCache({ batch, kvHeads, headDim, valueDim, maxLength: length, dtype });
+      const past = Math.floor(length / 2);
+      await cache.append(tokens(keys, layout, 0, past), tokens(values, layout, 0, past), { layout });
+      const rest = [tokens(keys, layout, past, length), tokens(values, layout, past, length)] as const;
+      const got = await heed.attention(query, ...rest, { ...options, keep: false, cache });
+      expect(firstDifference("output", got.output, output, present)).toBeNull();
     });
     test("sees all cases of linear attention and rotary embedding", () => {
       for (const op of ["LinearAttention", "RotaryEmbedding"] as const) {

@@ -49,6 +49,41 @@ Score add(const Score& capped, double alibi, double bias, double sum) {
   return score;
 }
 
+/// How wrong a score may be because its query was made of whole numbers, as it is for keys of eight bits.
+double bound_words(const AttentionInputs& in, const ScoreRules& rules, Index head, const std::vector<double>& query,
+                   const std::vector<double>& key) {
+  const ScoreKind kind = rules.score.kind;
+  const bool is_product = kind != ScoreKind::additive && kind != ScoreKind::rbf && kind != ScoreKind::distance;
+  if (in.key.dtype != DType::i8 || !is_product) return 0.0;
+  const auto size_of = [](const std::vector<double>& numbers, auto power) {
+    double sum = 0.0;
+    for (const double number : numbers) sum += power(std::abs(number));
+    return sum;
+  };
+  double largest = 0.0;
+  if (kind == ScoreKind::general) {
+    const TensorView<const float>& w = rules.score.w;
+    for (std::size_t column = 0; column < key.size(); ++column) {
+      double sum = 0.0;
+      for (std::size_t row = 0; row < query.size(); ++row) {
+        const float* const line = w.at(0, w.shape[1] == 1 ? 0 : head, static_cast<Index>(row));
+        sum += query[row] * static_cast<double>(line[static_cast<Index>(column) * w.strides[3]]);
+      }
+      largest = std::max(largest, std::abs(sum));
+    }
+  } else {
+    for (const double number : query) largest = std::max(largest, std::abs(number));
+  }
+  const auto dim = static_cast<double>(key.size());
+  const double words = std::min(32767.0, std::floor(2147483647.0 / 127.0 / dim));
+  double error = std::abs(rules.scale) * largest / (2.0 * words) * size_of(key, [](double x) { return x; });
+  if (kind == ScoreKind::cosine) {
+    const double norms = std::sqrt(size_of(query, squared) * size_of(key, squared));
+    error = norms > 0.0 ? error / norms : 0.0;
+  }
+  return 1.0001 * error;  // the unit is rounded, too
+}
+
 /// The scores of all keys; notes how wrong they may be when they are handed out.
 std::vector<Score> make_scores(const AttentionInputs& in, const ScoreRules& rules, const RowPosition& row,
                                const ExactRow& exact, RowBounds& bounds) {
@@ -57,8 +92,9 @@ std::vector<Score> make_scores(const AttentionInputs& in, const ScoreRules& rule
   scores.reserve(static_cast<std::size_t>(in.key.shape[2]));
   const std::vector<double> query = reference::read_row(in.query, row.b, row.h, row.i);
   for (Index j = 0; j < in.key.shape[2]; ++j) {
-    const Score raw =
-        bound_score(rules.score, row.h, rules.scale, query, reference::read_row(in.key, row.b, kv_head, j));
+    const std::vector<double> key = reference::read_row(in.key, row.b, kv_head, j);
+    Score raw = bound_score(rules.score, row.h, rules.scale, query, key);
+    raw.common += bound_words(in, rules, row.h, query, key);
     const Score capped = cap(raw, rules.softcap);
     const double alibi = -rules.slope * std::abs(rules.position - static_cast<double>(j));
     const double sum = exact.scores[static_cast<std::size_t>(j)];

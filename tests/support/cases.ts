@@ -21,7 +21,7 @@ import {
 } from "./error-model.js";
 import { Random } from "./random.js";
 import { drawScore, type PlainDataScore } from "./score-cases.js";
-import { scoreBound } from "./score-error.js";
+import { inWords, scoreBound } from "./score-error.js";
 
 export interface Case {
   readonly name: string;
@@ -30,6 +30,8 @@ export interface Case {
   readonly value: TensorLike;
   readonly options: CaseOptions;
   readonly sizes: Sizes;
+  /** Keys are kept in eight bits, which queries meet in whole numbers. */
+  readonly hasBytes?: boolean;
 }
 
 /** Options that both the engine and the reference take, in plain data. */
@@ -200,14 +202,15 @@ function expectedOf(one: Case): ReferenceResult {
 }
 
 /** How far the results of a case may be from the reference's. */
-export function boundsOf({ options, sizes, query, key, value }: Case): Bounds {
+export function boundsOf({ options, sizes, query, key, value, hasBytes = false }: Case): Bounds {
   const { headDim, queryDim = headDim, keyLength, queryLength } = sizes;
   const type = typeof options.score === "object" ? options.score.type : options.score;
   const own = type === undefined || type === "scaled-dot" ? 1 / Math.sqrt(headDim) : 1;
   const scale = (options.scale ?? own) / (options.temperature ?? 1);
   const slopes = Array.from(options.alibiSlopes ?? [0], Math.abs);
   const alibi = Math.max(...slopes) * (2 * keyLength + queryLength);
-  const score = scoreBound(options.score, scale, { query, key, queryDim, headDim });
+  const plain = scoreBound(options.score, scale, { query, key, queryDim, headDim });
+  const score = hasBytes ? inWords(plain, headDim) : plain;
   return boundsFor(keyLength, { value, bias: options.bias }, score, alibi, options.dropout?.p);
 }
 

@@ -1,6 +1,7 @@
 // The composition root: probe -> select -> load -> backend. The one file that knows every backend.
 
 import { attend, attendSync } from "./api/attention.js";
+import type { CacheOptions, KVCache } from "./api/cache/kv-cache.js";
 import { asyncStep, step } from "./api/door.js";
 import { HeedError } from "./api/errors.js";
 import type {
@@ -149,6 +150,13 @@ class Engine implements Heed {
     });
     return step("memory", "zeros: making them", () => {
       return new Tensor(this.#backend, this.#backend.zeros(product(sizes), dtype), sizes);
+    });
+  }
+
+  async createCache(options: CacheOptions): Promise<KVCache> {
+    return asyncStep("load", "createCache: loading what caches are made of", async () => {
+      const { createCache } = await import("./extra.js");
+      return createCache(this.#backend, options);
     });
   }
 

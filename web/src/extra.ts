@@ -1,5 +1,6 @@
 // What is loaded when something beside attention is first asked for: its API, and what computes it.
 
+export { createCache } from "./api/cache/kv-cache.js";
 export { linearAttention } from "./api/extra/linear-attention.js";
 export { rope } from "./api/extra/rope.js";
 export { relativeKeys, relativeValues } from "./api/extra/shaw.js";

@@ -11,7 +11,7 @@ import { Lazy } from "./lazy.js";
 import type { Choice } from "./platform/select.js";
 
 type ExtraModule = typeof import("./extra.js");
-type Operation = Exclude<keyof ExtraModule, "WasmExtra">;
+type Operation = Exclude<keyof ExtraModule, "WasmExtra" | "createCache">;
 
 interface Opened {
   readonly module: ExtraModule;

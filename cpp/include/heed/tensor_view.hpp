@@ -26,14 +26,33 @@ struct TensorView {
 /// A number of IEEE 754's half precision, by its bits.
 enum class Half : std::uint16_t {};
 
-enum class DType : std::uint8_t { f32 = 0, f16 = 1 };
+/// A number of eight bits, which stands for itself times its row's scale.
+enum class Byte : std::int8_t {};
 
-/// As a TensorView, of numbers in single or half precision.
+enum class DType : std::uint8_t { f32 = 0, f16 = 1, i8 = 2 };
+
+/// Pieces of memory that hold the same number of rows each, of all heads. Row r of batch entry b is at place
+/// (first + r) % rows of page table[b * per_batch + (first + r) / rows].
+struct Pages {
+  const void* const* table = nullptr;  // null: rows lie at their strides
+  Index per_batch = 0;
+  Index rows = 0;
+  Index first = 0;
+  bool is_finite = false;  // no row in them holds NaN or infinity; false: it is not known
+};
+
+/// As a TensorView, of numbers in single or half precision; or of keys and values that a cache keeps in pages.
 struct FloatView {
   const void* data = nullptr;
   Shape shape{};
   Shape strides{};
   DType dtype = DType::f32;
+
+  // In pages, where strides[0] means nothing: bytes from a page to the first number of its first head, and of i8, which
+  // lies in pages alone, from there to the scales of that head's rows.
+  Pages pages;
+  Index offset = 0;
+  Index scales = 0;
 
   FloatView() = default;
   // Implicit: wherever numbers of either precision will do, one of them will.
@@ -42,12 +61,28 @@ struct FloatView {
   FloatView(const TensorView<const Half>& view)  // NOLINT(google-explicit-constructor)
       : data(view.data), shape(view.shape), strides(view.strides), dtype(DType::f16) {}
 
-  [[nodiscard]] bool is_present() const { return data != nullptr; }
+  [[nodiscard]] bool is_present() const { return data != nullptr || pages.table != nullptr; }
   [[nodiscard]] const void* at(Index batch, Index head, Index row) const {
-    const Index offset = batch * strides[0] + head * strides[1] + row * strides[2];
     if (!is_present()) return nullptr;
-    if (dtype == DType::f16) return static_cast<const Half*>(data) + offset;
-    return static_cast<const float*>(data) + offset;
+    if (pages.table == nullptr) return step(data, batch * strides[0] + head * strides[1] + row * strides[2]);
+    return step(page_of(batch, row), head * strides[1] + place_of(row) * strides[2]);
+  }
+  /// What the row's bytes are times.
+  [[nodiscard]] const float* scale_at(Index batch, Index head, Index row) const {
+    const void* const first = static_cast<const char*>(step(page_of(batch, row), head * strides[1])) + scales;
+    return static_cast<const float*>(first) + place_of(row);
+  }
+
+ private:
+  [[nodiscard]] Index place_of(Index row) const { return (pages.first + row) % pages.rows; }
+  [[nodiscard]] const void* page_of(Index batch, Index row) const {
+    const Index number = batch * pages.per_batch + (pages.first + row) / pages.rows;
+    return static_cast<const char*>(pages.table[number]) + offset;
+  }
+  [[nodiscard]] const void* step(const void* from, Index elements) const {
+    if (dtype == DType::i8) return static_cast<const Byte*>(from) + elements;
+    if (dtype == DType::f16) return static_cast<const Half*>(from) + elements;
+    return static_cast<const float*>(from) + elements;
   }
 };
 

@@ -1,6 +1,7 @@
 // The attention operation of the API: options -> checked problem -> backend -> results, sync and async, on any backend.
 
 import type { Backend } from "../backends/backend.js";
+import { cacheIn } from "./cache/door.js";
 import { asyncStep, step } from "./door.js";
 import { HeedError } from "./errors.js";
 import { type ReadOptions, readAttentionOptions } from "./read-options.js";
@@ -16,6 +17,8 @@ export interface GivenTensors {
 
 /** Validates and starts before it returns, so that the caller may overwrite its arrays at once. */
 export async function attend(backend: Backend, tensors: GivenTensors, options: unknown): Promise<AnyAttentionResult> {
+  const cache = cacheIn("attention", options);
+  if (cache !== null) return cache.attend(backend, tensors, options);
   const { read, checked } = check("attention", backend, tensors, options);
   if (read.signal?.aborted) {
     throw new HeedError("aborted", "attention: the signal was aborted before the call", { cause: read.signal.reason });
@@ -27,6 +30,8 @@ export async function attend(backend: Backend, tensors: GivenTensors, options: u
 }
 
 export function attendSync(backend: Backend, tensors: GivenTensors, options: unknown): AnyAttentionResult {
+  const cache = cacheIn("attentionSync", options);
+  if (cache !== null) return cache.attendSync(backend, tensors, options);
   const { read, checked } = check("attentionSync", backend, tensors, options);
   if (read.signal?.aborted) {
     throw new HeedError("aborted", "attentionSync: the signal was aborted", { cause: read.signal.reason });

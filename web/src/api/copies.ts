@@ -41,17 +41,19 @@ export function copyOperand(value: unknown): unknown {
   return { data: copyOperand(data), shape: copyOperand(shape), dtype };
 }
 
-/** Options, each read once; `out` and `signal` stay the caller's own. */
+/** Options, each read once; `out`, `signal` and `cache` stay the caller's own. */
 export function copyOptions(options: unknown): unknown {
   if (!isOptions(options)) return options;
   const copy: Record<string, unknown> = {};
   for (const name of new Set([...Object.keys(options), ...NAMES])) {
     if (!(name in options)) continue;
     const value = options[name];
-    copy[name] = name === "out" || name === "signal" ? value : copyOption(value, DEEPEST);
+    copy[name] = OWN.includes(name) ? value : copyOption(value, DEEPEST);
   }
   return copy;
 }
+
+const OWN = ["out", "signal", "cache"];
 
 /** Options inside options: `return.weights.rows`. */
 const DEEPEST = 3;

@@ -2,6 +2,7 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 
 import type { MemoryReport } from "../backends/backend.js";
+import type { CacheOptions, KVCache } from "./cache/kv-cache.js";
 import type {
   LinearOptions,
   LinearResult,
@@ -100,6 +101,12 @@ export interface Heed {
 
   /** Copies values into the engine, for use in many calls. A Uint16Array holds the bits of halves, for dtype "f16". */
   tensor(data: Float32Array | HalfArray | Uint16Array, shape: readonly number[], options?: TensorOptions): Tensor;
+
+  /**
+   * Makes a cache of keys and values that `attention` appends to and attends to: see its option `cache`. Loaded at its first call.
+   * Rejects with a HeedError.
+   */
+  createCache(options: CacheOptions): Promise<KVCache>;
 
   /** What it holds now; zeros once it is disposed of. */
   memory(): MemoryReport;

@@ -1,5 +1,6 @@
 // The options of every call: public types, names and defaults. What the values must be is checked in read-options.ts.
 
+import type { KVCache } from "./cache/kv-cache.js";
 import type { Tensor } from "./tensor.js";
 import type { HalfArray } from "./typed-array.js";
 
@@ -133,6 +134,8 @@ export interface AttentionOptions {
   readonly normalize?: Normalizer | undefined;
   /** Only so many keys of each query count, those with the highest scores, the first of equals. Default: all. */
   readonly topK?: number | undefined;
+  /** Holds the keys and values of earlier calls: key and value are appended, and the query attends to all of them. */
+  readonly cache?: KVCache | undefined;
   readonly return?: ReturnOptions | undefined;
   /** Default "bhnd". */
   readonly layout?: Layout | undefined;
@@ -214,6 +217,7 @@ export const ATTENTION_OPTIONS = [
   "dropout",
   "normalize",
   "topK",
+  "cache",
   "return",
   "layout",
   "heads",
@@ -224,7 +228,7 @@ export const ATTENTION_OPTIONS = [
 ] as const;
 
 /** Options that heed names but this version does not compute: refused by name, never ignored. */
-export const ATTENTION_OPTIONS_TO_COME = ["scoreMod", "maskMod", "probMod", "blocks", "cache"] as const;
+export const ATTENTION_OPTIONS_TO_COME = ["scoreMod", "maskMod", "probMod", "blocks"] as const;
 
 export const RETURN_OPTIONS = ["output", "weights", "lse", "scores", "entropy"] as const;
 export const TENSOR_OPTIONS = ["dtype"] as const;

@@ -23,17 +23,19 @@ export interface CheckedAttention {
   };
 }
 
+/** `held` keys and values come before those that are given. */
 export function validateAttention(
   where: string,
   backend: Backend | null,
   tensors: { readonly query: unknown; readonly key: unknown; readonly value: unknown },
   options: ReadOptions,
+  held = 0,
 ): CheckedAttention {
   const query = readTensor(where, "query", tensors.query, backend);
   const key = readTensor(where, "key", tensors.key, backend);
   const value = readTensor(where, "value", tensors.value, backend);
   const walks = walksOf(where, query, key, value, options);
-  const target = scoresShape(walks.query, walks.key);
+  const target = scoresShape(walks.query, walks.key, held);
   const outputShape: Dims4 = [target[0], target[1], target[2], walks.value.shape[3]];
   const rank = query.shape.length;
   const order = options.layout === "bhnd" || rank === 2 ? "bhnd" : "bnhd";
@@ -45,6 +47,7 @@ export function validateAttention(
     query: operand(query, walks.query),
     key: operand(key, walks.key),
     value: operand(value, walks.value),
+    pages: null,
     mask: broadcastOperand(where, "mask", options.mask, target, (mask) => readMask(where, mask)),
     bias: broadcastOperand(where, "bias", options.bias, target, (bias) => readBias(where, bias, backend)),
     score: readScoreFunction(where, options.score, walks.query.shape, walks.key.shape, backend),
@@ -152,8 +155,8 @@ function checkHeads(where: string, name: string, given: number | null, heads: nu
 }
 
 /** [batch, query heads, query length, key length] */
-function scoresShape(query: Walk, key: Walk): Dims4 {
-  return [query.shape[0], query.shape[1], query.shape[2], key.shape[2]];
+function scoresShape(query: Walk, key: Walk, held: number): Dims4 {
+  return [query.shape[0], query.shape[1], query.shape[2], held + key.shape[2]];
 }
 
 function operand(read: ReadTensor, walk: Walk): Operand {

@@ -14,15 +14,35 @@ export interface Resident {
   readonly live: boolean;
 }
 
-/** Where the numbers of an operand are: in an array of the caller's (halves by their bits), or in the backend's memory already. */
+/** Some bytes of a resident. */
+export interface Span {
+  readonly from: number;
+  readonly bytes: number;
+}
+
+/** Where the numbers of an operand are: in an array of the caller's (halves by their bits), in the backend's memory already, or so many bytes behind the start of each of a problem's pages. */
 export type Source =
   | { readonly kind: "array"; readonly array: Float32Array | Uint16Array | Uint8Array }
-  | { readonly kind: "resident"; readonly resident: Resident };
+  | { readonly kind: "resident"; readonly resident: Resident }
+  | { readonly kind: "paged"; readonly offset: number };
+
+/** Keys and values in pages that hold as many rows each, of all heads. Row r of batch entry b is at place (first + r) % rows of page [b * perBatch + (first + r) / rows]. */
+export interface Pages {
+  readonly pages: readonly Resident[];
+  readonly perBatch: number;
+  readonly rows: number;
+  readonly first: number;
+  /** They are known to hold neither NaN nor infinity. */
+  readonly areFinite: boolean;
+  /** Of i8: bytes from a head's first key, or value, to the scales of its keys, or values: one a row. */
+  readonly keyScales: number;
+  readonly valueScales: number;
+}
 
 /** One input: its numbers, and how [batch, heads, length, dim] walks over them. Strides count elements; 0 broadcasts. */
 export interface Operand {
   readonly source: Source;
-  readonly dtype: DType | "bool";
+  readonly dtype: DType | "i8" | "bool";
   readonly elements: number;
   readonly shape: Dims4;
   readonly strides: Dims4;
@@ -100,6 +120,8 @@ export interface AttentionProblem {
   readonly query: Operand;
   readonly key: Operand;
   readonly value: Operand;
+  /** That keys and values lie in; null: they do not. */
+  readonly pages: Pages | null;
   /** Bytes, nonzero = attend, broadcast against [batch, query heads, query length, key length]. */
   readonly mask: Operand | null;
   /** Floats of single precision added to the scores, broadcast likewise. */
@@ -159,7 +181,7 @@ export interface MemoryReport {
   readonly engine: number;
   /** Of workers with memories of their own, as of their last answers. */
   readonly workers: number;
-  /** Tensors that live in the engine, and what their numbers take of its memory. */
+  /** Tensors that live in the engine and pages of its caches, and what their numbers take of its memory. */
   readonly tensors: number;
   readonly tensorBytes: number;
 }
@@ -179,6 +201,9 @@ export interface Backend {
   zeros(elements: number, dtype: DType): Resident;
   download(resident: Resident): Promise<Float32Array | Uint16Array>;
   free(resident: Resident): void;
+  /** Where a resident lies, until the backend is next asked for anything. Who writes to it says so, by `changed`; no call may be reading what is written. */
+  bytesOf(where: string, resident: Resident): Uint8Array<ArrayBuffer>;
+  changed(resident: Resident, spans: readonly Span[]): void;
   memory(): MemoryReport;
   dispose(): void;
 }

@@ -17,7 +17,7 @@ export class HeapView {
     return this.#memory.buffer.byteLength;
   }
 
-  bytes(address: number, length: number): Uint8Array {
+  bytes(address: number, length: number): Uint8Array<ArrayBuffer> {
     return new Uint8Array(this.#upTo(address + length), address, length);
   }
 

@@ -32,12 +32,23 @@ const STAGE: Readonly<Record<ScoreStage, number>> = { raw: 0, capped: 1, masked:
 /** Says that a side of the window, or a range of rows, has no end. */
 const OPEN = -1;
 
-/** `call` is written over: an array of its own where the job has to last, or one that is used for every job that is not. */
-export function attentionJob(problem: AttentionProblem, call = new Int32Array(ATTENTION_CALL.words)): AttentionJob {
+/** `scrap` is written over: an array of its own where the job has to last, or one that is used for every job that is not. */
+export function attentionJob(problem: AttentionProblem, scrap = new Int32Array(ATTENTION_CALL.words)): AttentionJob {
+  const { pages } = problem;
+  const call = pages === null ? scrap : new Int32Array(ATTENTION_CALL.words + pages.pages.length);
   const builder = new JobBuilder("attention", call);
   builder.input(ATTENTION_CALL.query, problem.query);
   builder.input(ATTENTION_CALL.key, problem.key);
   builder.input(ATTENTION_CALL.value, problem.value);
+  if (pages !== null) {
+    builder.pages(ATTENTION_CALL.pages, ATTENTION_CALL.words, pages.pages);
+    call[ATTENTION_CALL.pagesPerBatch] = pages.perBatch;
+    call[ATTENTION_CALL.pageRows] = pages.rows;
+    call[ATTENTION_CALL.firstRow] = pages.first;
+    call[ATTENTION_CALL.keyScales] = pages.keyScales;
+    call[ATTENTION_CALL.valueScales] = pages.valueScales;
+    call[ATTENTION_CALL.pagesFinite] = Number(pages.areFinite);
+  }
   builder.input(ATTENTION_CALL.mask, problem.mask);
   builder.input(ATTENTION_CALL.bias, problem.bias);
   const { score, structure } = problem;

@@ -3,7 +3,7 @@
 import { HeedError } from "../../api/errors.js";
 import { MAX_BLOCK_BYTES } from "../../memory/arena.js";
 import { bytesIn } from "../../memory/heap-view.js";
-import type { Operand, OutputView } from "../backend.js";
+import type { Operand, OutputView, Resident } from "../backend.js";
 import { WasmResident } from "./residents.js";
 
 /** Bytes of an input's own: `word` of the call is to hold their address. */
@@ -11,8 +11,8 @@ export interface InputPart {
   readonly word: number;
   readonly offset: number;
   readonly bytes: Uint8Array;
-  /** A view's, which a slice has some of; or numbers by batch entry, head or sequence, which it has all of. */
-  readonly of: "view" | "numbers";
+  /** A view's, which a slice has some of; numbers by batch entry, head or sequence, which it has all of; or pages, whose addresses are in the call, behind its parameters. */
+  readonly of: "view" | "numbers" | "pages";
 }
 
 /** An input that lives in the engine already. */
@@ -44,7 +44,7 @@ export interface Job {
 }
 
 /** As C++ numbers them. */
-export const DTYPE: Readonly<Record<Operand["dtype"], number>> = { f32: 0, f16: 1, bool: 0 };
+export const DTYPE: Readonly<Record<Operand["dtype"], number>> = { f32: 0, f16: 1, i8: 2, bool: 0 };
 
 /** Every part starts on a cache line, which is also the widest vector. */
 const ALIGNMENT = 64;
@@ -116,7 +116,19 @@ export class JobBuilder {
       this.#residents.push({ word, resident: ownResident(source.resident) });
       return;
     }
+    if (source.kind === "paged") {
+      this.call[word] = source.offset;
+      return;
+    }
     this.#add(word, bytesOf(this.#operation, source.array, operand.elements), "view");
+  }
+
+  /** A table of pages, from word `table` of the call on. */
+  pages(word: number, table: number, pages: readonly Resident[]): void {
+    this.#inputs.push({ word, offset: table * Int32Array.BYTES_PER_ELEMENT, bytes: new Uint8Array(0), of: "pages" });
+    for (const [index, page] of pages.entries()) {
+      this.#residents.push({ word: table + index, resident: ownResident(page) });
+    }
   }
 
   /** Numbers by batch entry, head, sequence or pair; absent where they are null. */

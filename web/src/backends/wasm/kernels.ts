@@ -65,14 +65,14 @@ export class Kernels {
   }
 
   /** The call in a placed block, with its addresses. */
-  callIn(block: Block): Int32Array {
-    return this.heap.words(block.address, ATTENTION_CALL.words).slice();
+  callIn(block: Block, { call }: Job): Int32Array {
+    return this.heap.words(block.address, call.length).slice();
   }
 
   /** Computes a call of the same inputs and outputs in a placed block, on this thread. */
   computeIn(block: Block, call: Int32Array): void {
     this.#assertUsable();
-    this.heap.words(block.address, ATTENTION_CALL.words).set(call);
+    this.heap.words(block.address, call.length).set(call);
     this.#run(block, "attention");
   }
 

@@ -59,7 +59,7 @@ export class SlicedRunner extends LocalRunner {
     this.#isStopped = false;
     const block = this.kernels.place(job);
     try {
-      const whole = this.kernels.callIn(block);
+      const whole = this.kernels.callIn(block, job);
       let end = performance.now() + TURN_MS;
       for (const slice of slices) {
         if (performance.now() >= end) {

@@ -2,15 +2,18 @@
 // known here: see private-runner.ts.
 
 import { HeedError } from "../../api/errors.js";
+import type { Span } from "../backend.js";
+import { ATTENTION_CALL } from "./generated/attention-call.js";
 import { aligned, type InputPart, type Job, type OutputPart, relativeWords, writeCall, writeInputs } from "./job.js";
 import type { Kernels } from "./kernels.js";
-import type { BlockMessage, PieceUse } from "./protocol.js";
+import type { BlockMessage, Patch, PieceUse } from "./protocol.js";
 import type { WasmResident } from "./residents.js";
 import {
   elementBytes,
   elementsOf,
   INPUT_VIEWS,
   isPresent,
+  pageSpan,
   placeDensely,
   type Slice,
   scatter,
@@ -22,6 +25,10 @@ import {
 export interface Piece {
   readonly id: number;
   readonly ofResident: boolean;
+  /** How often some of its bytes changed. */
+  readonly version: number;
+  /** What changed after a version, as it is now. */
+  changes(since: number): readonly Patch[];
   /** A copy to send; `isLast` when nobody will ask again. */
   bytes(isLast: boolean): ArrayBuffer;
 }
@@ -43,28 +50,82 @@ export interface Portion {
   take(outputs: readonly ArrayBuffer[]): void;
 }
 
+/** What is in pages where the job has any. */
+const PAGED_VIEWS: ReadonlySet<number> = new Set([ATTENTION_CALL.key, ATTENTION_CALL.value]);
+
+/** Where the table of pages is in a call, in bytes. */
+const TABLE = ATTENTION_CALL.words * Int32Array.BYTES_PER_ELEMENT;
+
 let lastPiece = 0;
+
+/** Changes beyond so many are not told one by one: the piece is sent again. */
+const MOST_CHANGES = 4096;
+
+/** Some bytes of a tensor. */
+class ResidentPiece implements Piece {
+  readonly id = ++lastPiece;
+  readonly ofResident = true;
+  /** Spans of the resident, by the version that they made. */
+  readonly #changes: (readonly [version: number, span: Span])[] = [];
+  readonly #read: (span: Span) => ArrayBuffer;
+  readonly #span: Span;
+  #version = 0;
+
+  constructor(span: Span, read: (span: Span) => ArrayBuffer) {
+    this.#span = span;
+    this.#read = read;
+  }
+
+  get version(): number {
+    return this.#version;
+  }
+
+  bytes(): ArrayBuffer {
+    return this.#read(this.#span);
+  }
+
+  /** False when it has changed too often to be told. */
+  change(spans: readonly Span[]): boolean {
+    const { from, bytes } = this.#span;
+    this.#version += 1;
+    const own = spans.filter((span) => span.from >= from && span.from < from + bytes);
+    for (const span of own) this.#changes.push([this.#version, span]);
+    return this.#changes.length <= MOST_CHANGES;
+  }
+
+  changes(since: number): readonly Patch[] {
+    return this.#changes
+      .filter(([version]) => version > since)
+      .map(([, span]): Patch => [span.from - this.#span.from, this.#read(span)]);
+  }
+}
 
 /** Pieces of tensors by the bytes that they are of, so that later calls find them where they were sent. */
 export class ResidentPieces {
   readonly #kernels: Kernels;
-  readonly #known = new Map<number, Map<string, Piece>>();
+  readonly #known = new Map<number, Map<string, ResidentPiece>>();
 
   constructor(kernels: Kernels) {
     this.#kernels = kernels;
   }
 
   of(resident: WasmResident, from: number, length: number): Piece {
-    const known = this.#known.get(resident.id) ?? new Map<string, Piece>();
+    const known = this.#known.get(resident.id) ?? new Map<string, ResidentPiece>();
     this.#known.set(resident.id, known);
     const key = `${from}+${length}`;
-    const piece = known.get(key) ?? {
-      id: ++lastPiece,
-      ofResident: true,
-      bytes: () => new Uint8Array(this.#kernels.heap.bytes(resident.address + from, length)).buffer,
-    };
+    const read = (span: Span): ArrayBuffer =>
+      new Uint8Array(this.#kernels.heap.bytes(resident.address + span.from, span.bytes)).buffer;
+    const piece = known.get(key) ?? new ResidentPiece({ from, bytes: length }, read);
     known.set(key, piece);
     return piece;
+  }
+
+  /** Some bytes of the tensor are others. Returns its pieces that workers had better be sent again. */
+  change(resident: WasmResident, spans: readonly Span[]): readonly Piece[] {
+    const known = [...(this.#known.get(resident.id) ?? [])];
+    const stale = known.filter(([, piece]) => !piece.change(spans));
+    for (const [key] of stale) this.#known.get(resident.id)?.delete(key);
+    return stale.map(([, piece]) => piece);
   }
 
   /** The tensor was freed. Returns its pieces, which workers may hold. */
@@ -143,12 +204,14 @@ export class SlicedJob {
   #portionOf(slice: Slice, home: number): Portion {
     const { call } = this.#job;
     const sliced = sliceCall(call, slice);
-    const pieces = INPUT_VIEWS.filter((word) => isPresent(sliced, word)).map((word) => this.#piecePart(sliced, word));
+    const pages = this.#pageParts(slice);
+    const isPiece = (word: number): boolean => isPresent(sliced, word) && (pages === null || !PAGED_VIEWS.has(word));
+    const pieces = INPUT_VIEWS.filter(isPiece).map((word) => this.#piecePart(sliced, word));
     const numbers = this.#job.inputs.filter((part) => part.of === "numbers");
     const outputs = this.#job.outputs.filter((part) => isPresent(sliced, part.word));
     return {
       home,
-      pieces,
+      pieces: [...pieces, ...(pages ?? [])],
       message: () => packSlice(sliced, numbers, outputs),
       take: (arrays) => {
         for (const [index, part] of outputs.entries()) {
@@ -157,6 +220,19 @@ export class SlicedJob {
         }
       },
     };
+  }
+
+  /** Of the pages of the slice's batch entries, what its heads have of them. Null: the job has none. */
+  #pageParts(slice: Slice): readonly PiecePart[] | null {
+    const { call, inputs, residents } = this.#job;
+    if (!inputs.some((part) => part.of === "pages")) return null;
+    const perBatch = call[ATTENTION_CALL.pagesPerBatch] ?? 0;
+    const [from, bytes] = pageSpan(call, slice);
+    const first = ATTENTION_CALL.words + slice.batch.begin * perBatch;
+    const end = ATTENTION_CALL.words + slice.batch.end * perBatch;
+    return residents
+      .filter(({ word }) => word >= first && word < end)
+      .map(({ word, resident }) => ({ word, piece: this.#residents.of(resident, from, bytes), offset: -from }));
   }
 
   /** Where a view's numbers are in between those of other slices, all of the operand is one piece. */
@@ -182,6 +258,8 @@ export class SlicedJob {
     const piece = {
       id: ++lastPiece,
       ofResident: false,
+      version: 0,
+      changes: () => [],
       bytes: (isLast: boolean): ArrayBuffer => (isLast ? buffer : buffer.slice(0)),
     };
     this.#copies.set(key, piece);
@@ -209,6 +287,10 @@ function packSlice(
 ): Omit<BlockMessage, "pieces"> {
   const call = sliced.slice();
   const relative: number[] = [];
+  if (call[ATTENTION_CALL.pageRows] !== 0) {
+    call[ATTENTION_CALL.pages] = (call[ATTENTION_CALL.pages] ?? 0) + TABLE;
+    relative.push(ATTENTION_CALL.pages);
+  }
   let end = aligned(call.byteLength);
   for (const { word, bytes } of numbers) {
     call[word] = end;
@@ -231,14 +313,16 @@ function packSlice(
 /** What a portion asks of a worker's store, and the bytes that it lacks. */
 export function piecesFor(
   portion: Portion,
-  stored: ReadonlySet<number>,
+  stored: ReadonlyMap<number, number>,
   isLast: (piece: Piece) => boolean,
 ): readonly PieceUse[] {
-  const sent = new Set(stored);
+  const sent = new Map(stored);
   return portion.pieces.map(({ word, piece, offset }) => {
-    const data = sent.has(piece.id) ? null : piece.bytes(isLast(piece));
-    sent.add(piece.id);
-    return { word, id: piece.id, offset, data };
+    const version = sent.get(piece.id);
+    sent.set(piece.id, piece.version);
+    const isNew = version === undefined;
+    const data = isNew ? piece.bytes(isLast(piece)) : null;
+    return { word, id: piece.id, offset, data, patches: isNew ? [] : piece.changes(version) };
   });
 }
 

@@ -2,6 +2,7 @@
 // worker is sent one after the other, with the pieces of the inputs that it has not had yet.
 
 import { causeText, HeedError } from "../../api/errors.js";
+import type { Span } from "../backend.js";
 import { MAX_WORKERS } from "./generated/attention-call.js";
 import type { Job, OutputPart } from "./job.js";
 import type { Finished, Kernels } from "./kernels.js";
@@ -37,7 +38,8 @@ export interface PrivateOverrides {
 /** A worker, what it holds, and what became of it. */
 interface Member {
   readonly link: WorkerLink;
-  readonly stored: Set<number>;
+  /** The pieces that it has, and the version of each. */
+  readonly stored: Map<number, number>;
   memoryBytes: number;
   slicesDone: number;
 }
@@ -150,8 +152,8 @@ export class PrivateRunner implements Runner {
     }, PATIENCE_MS);
   }
 
-  forget(resident: WasmResident): void {
-    this.#forget(this.#pieces.forget(resident));
+  forget(resident: WasmResident, changed?: readonly Span[]): void {
+    this.#forget(changed === undefined ? this.#pieces.forget(resident) : this.#pieces.change(resident, changed));
   }
 
   dispose(): void {
@@ -206,7 +208,7 @@ export class PrivateRunner implements Runner {
     const pieces = piecesFor(portion, stored, (piece) => !deal.wants(piece));
     const message = { ...portion.message(), pieces };
     // Told before it is answered: the worker takes one message after the other.
-    for (const { id } of pieces) stored.add(id);
+    for (const { piece } of portion.pieces) stored.set(piece.id, piece.version);
     const data = pieces.map((piece) => piece.data).filter((buffer) => buffer !== null);
     const done = await link.request(message, [message.block, ...data]);
     member.memoryBytes = done.memoryBytes;
@@ -243,7 +245,7 @@ export class PrivateRunner implements Runner {
           await link.start(start, (lost) => this.#lose(link, lost));
           if (this.#disposed) link.terminate("the engine was disposed");
           else if (link.lost !== null) throw link.lost;
-          else this.#members.push({ link, stored: new Set(), memoryBytes: 0, slicesDone: 0 });
+          else this.#members.push({ link, stored: new Map(), memoryBytes: 0, slicesDone: 0 });
         } catch (error) {
           this.#lost = error instanceof WorkerLost ? error : new WorkerLost(causeText(error));
           this.#missing.push(`a worker did not start (${causeText(error)})`);

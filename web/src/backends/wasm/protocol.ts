@@ -34,12 +34,16 @@ export interface BlockMessage {
   readonly outputs: readonly (readonly [offset: number, bytes: number])[];
 }
 
-/** A word of the call that takes an address: of a piece, from some bytes on. Its `data` come once, with the first use. */
+/** Bytes that take the place of others, from an offset on. */
+export type Patch = readonly [offset: number, data: ArrayBuffer];
+
+/** A word of the call that takes an address: of a piece, from some bytes on. Its `data` come once, with the first use, later what changed of them. */
 export interface PieceUse {
   readonly word: number;
   readonly id: number;
   readonly offset: number;
   readonly data: ArrayBuffer | null;
+  readonly patches: readonly Patch[];
 }
 
 /** Private memory: pieces are of no use any more. */

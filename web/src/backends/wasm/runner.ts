@@ -1,6 +1,7 @@
 // Where an async call computes: in workers on the front's memory, in workers with their own, or right here. One interface.
 
 import { HeedError } from "../../api/errors.js";
+import type { Span } from "../backend.js";
 import type { Job } from "./job.js";
 import { type Finished, throwStatus } from "./kernels.js";
 import { type DoneMessage, NO_ROOM } from "./protocol.js";
@@ -22,8 +23,8 @@ export interface Runner {
   tasksDone(worker: number): number;
   /** Stops the job that runs, where that leaves the runner whole. */
   interrupt(): void;
-  /** A resident was freed. */
-  forget(resident: WasmResident): void;
+  /** A resident was freed, or some of its bytes are others. */
+  forget(resident: WasmResident, changed?: readonly Span[]): void;
   dispose(): void;
 }
 

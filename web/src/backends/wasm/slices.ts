@@ -137,6 +137,9 @@ export function sliceCall(whole: Int32Array, { batch, groups, queries }: Slice):
     narrow(word, batch, heads, queries);
   }
   for (const word of [ATTENTION_CALL.key, ATTENTION_CALL.value]) narrow(word, batch, groups);
+  call[ATTENTION_CALL.pages] =
+    (whole[ATTENTION_CALL.pages] ?? 0) +
+    batch.begin * (whole[ATTENTION_CALL.pagesPerBatch] ?? 0) * Int32Array.BYTES_PER_ELEMENT;
   const { output, lse, scores, entropy } = ATTENTION_CALL;
   for (const word of [output, lse, scores, entropy]) narrow(word, batch, heads, queries);
   narrow(ATTENTION_CALL.meanWeights, batch, null, queries);
@@ -155,6 +158,12 @@ export function sliceCall(whole: Int32Array, { batch, groups, queries }: Slice):
   const [wholeBatch, wholeHeads, wholeQueries] = shapeAt(whole, ATTENTION_CALL.query);
   call.set([batch.begin, heads.begin, queries.begin, wholeBatch, wholeHeads, wholeQueries], ATTENTION_CALL.sliceOf);
   return call;
+}
+
+/** Of a page of keys and values, the bytes of the heads of a slice: where they begin, and how many they are. */
+export function pageSpan(call: Int32Array, { groups }: Slice): readonly [from: number, bytes: number] {
+  const ofHead = stride(call, ATTENTION_CALL.key, 1) * elementBytes(call, ATTENTION_CALL.key);
+  return [groups.begin * ofHead, (groups.end - groups.begin) * ofHead];
 }
 
 /** The queries whose weights are wanted. */
@@ -191,7 +200,7 @@ export function elementBytes(call: Int32Array, word: number): number {
     [ATTENTION_CALL.value]: ATTENTION_CALL.valueType,
   };
   const type = types[word];
-  return type !== undefined && call[type] === 1 ? Uint16Array.BYTES_PER_ELEMENT : Float32Array.BYTES_PER_ELEMENT;
+  return Float32Array.BYTES_PER_ELEMENT >> (type === undefined ? 0 : (call[type] ?? 0));
 }
 
 /** Has a view lie densely at an address, in the order of its axes. Returns its bytes. */

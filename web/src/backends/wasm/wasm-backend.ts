@@ -12,6 +12,7 @@ import type {
   DType,
   MemoryReport,
   Resident,
+  Span,
 } from "../backend.js";
 import { type AttentionJob, attentionJob } from "./attention-job.js";
 import { ATTENTION_CALL } from "./generated/attention-call.js";
@@ -140,6 +141,16 @@ export class WasmBackend implements Backend {
 
   free(resident: Resident): void {
     if (resident instanceof WasmResident) this.#residents.free(resident);
+  }
+
+  bytesOf(where: string, resident: Resident): Uint8Array<ArrayBuffer> {
+    const { kernels } = this.#current(where);
+    if (!(resident instanceof WasmResident) || !resident.live) throw disposedError(where);
+    return kernels.heap.bytes(resident.address, resident.bytes);
+  }
+
+  changed(resident: Resident, spans: readonly Span[]): void {
+    if (resident instanceof WasmResident) this.#open?.runner.forget(resident, spans);
   }
 
   dispose(): void {

@@ -179,7 +179,11 @@ function callBlock(message: BlockMessage): Outcome {
     new Uint8Array(heap, base).set(new Uint8Array(message.block));
     const call = new Uint32Array(heap, base, message.block.byteLength >>> 2);
     for (const word of message.relative) call[word] = (call[word] ?? 0) + base;
-    for (const { word, id, offset } of message.pieces) call[word] = (pieces.get(id) ?? 0) + offset;
+    for (const { word, id, offset, patches } of message.pieces) {
+      const address = pieces.get(id) ?? 0;
+      call[word] = address + offset;
+      for (const [from, data] of patches) new Uint8Array(heap, address + from).set(new Uint8Array(data));
+    }
     const status = heed_run(base);
     // The memory may have grown: its buffer is asked for again.
     const after = heapBuffer();

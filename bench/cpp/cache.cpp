@@ -1,0 +1,176 @@
+// Times single queries against a cache of keys and values in pages, at each precision, alternating with a plain read of
+// the same bytes and beside keys and values that lie as tensors do. One thread; the quickest of some rounds. What a
+// query waits for is memory: GB/s count the bytes of keys, values and scales.
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <vector>
+
+#include "bench_arch.hpp"
+#include "heed/attention.hpp"
+#include "heed/machine.hpp"
+#include "measure.hpp"
+
+namespace {
+
+using heed::DType;
+using heed::Index;
+using heed::bench::seconds_of;
+
+constexpr Index kPageRows = 96;
+constexpr int kRounds = 41;
+constexpr double kWarmSeconds = 0.4;
+
+struct Case {
+  Index kv_heads, queries_per_head, keys, dim;
+};
+
+constexpr Case kCases[] = {{8, 1, 4096, 64}, {32, 1, 8192, 64}, {32, 1, 4096, 128}, {8, 4, 16384, 128}};
+
+Index bytes_of(DType dtype) { return dtype == DType::i8 ? 1 : (dtype == DType::f16 ? 2 : 4); }
+
+/// Pages of heads: of each its keys, its values and the scales of both. Any bits of small numbers will do.
+class Cache {
+ public:
+  Cache(const Case& c, DType dtype, bool is_paged) : count_((c.keys + kPageRows - 1) / kPageRows) {
+    const Index size = bytes_of(dtype);
+    const Index values = kPageRows * c.dim * size;
+    const Index key_scales = 2 * values;
+    const Index head_bytes = key_scales + (dtype == DType::i8 ? 2 * kPageRows * 4 : 0);
+    page_bytes_ = c.kv_heads * head_bytes;
+    memory_ = static_cast<char*>(std::aligned_alloc(64, static_cast<std::size_t>(count_ * page_bytes_)));
+    if (memory_ == nullptr) std::abort();
+    for (Index p = 0; p < count_; ++p) table_.push_back(memory_ + p * page_bytes_);
+    for (Index h = 0; h < count_ * c.kv_heads; ++h) fill(memory_ + h * head_bytes, dtype, c.dim, key_scales);
+    const auto view = [&](Index offset, Index scales) {
+      heed::FloatView made;
+      made.shape = {1, c.kv_heads, c.keys, c.dim};
+      made.strides = {0, head_bytes / size, c.dim, 1};
+      made.dtype = dtype;
+      made.pages = {.table = table_.data(), .per_batch = count_, .rows = kPageRows, .first = 0, .is_finite = true};
+      made.offset = offset;
+      made.scales = scales;
+      return made;
+    };
+    key = view(0, key_scales);
+    value = view(values, key_scales + kPageRows * 4 - values);
+    if (is_paged) return;
+    const auto* const numbers = reinterpret_cast<const float*>(memory_);
+    key = heed::bhnd_view(numbers, key.shape);
+    value = heed::bhnd_view(numbers + c.kv_heads * c.keys * c.dim, value.shape);
+  }
+  ~Cache() { std::free(memory_); }
+  Cache(const Cache&) = delete;
+  Cache& operator=(const Cache&) = delete;
+
+  [[nodiscard]] double bytes() const { return static_cast<double>(count_ * page_bytes_); }
+
+  /// All of it, added up.
+  [[nodiscard]] float read() const {
+    using Arch = heed::bench::Arch;
+    using Batch = heed::kernels::Batch<Arch>;
+    constexpr Index lanes = heed::kernels::kLanes<Arch>;
+    Batch sums[8];
+    for (Batch& sum : sums) sum = Batch(0.0F);
+    const auto* const numbers = reinterpret_cast<const float*>(memory_);
+    const Index count = count_ * page_bytes_ / 4;
+    for (Index i = 0; i + 8 * lanes <= count; i += 8 * lanes) {
+      for (Index s = 0; s < 8; ++s) sums[s] += Batch::load_unaligned(numbers + i + s * lanes);
+    }
+    for (Index s = 1; s < 8; ++s) sums[0] += sums[s];
+    return xsimd::reduce_add(sums[0]);
+  }
+
+  heed::FloatView key, value;
+
+ private:
+  void fill(char* head, DType dtype, Index dim, Index scales) {
+    const Index numbers = 2 * kPageRows * dim;
+    for (Index i = 0; i < numbers; ++i) {
+      random_ = random_ * 1664525U + 1013904223U;
+      const int whole = static_cast<int>(random_ >> 25U) - 64;
+      if (dtype == DType::f32) reinterpret_cast<float*>(head)[i] = static_cast<float>(whole) / 64.0F;
+      // Halves of about 0.5 to 2, of either sign.
+      if (dtype == DType::f16) {
+        reinterpret_cast<std::uint16_t*>(head)[i] =
+            static_cast<std::uint16_t>(0x3800U + (random_ >> 21U) + (random_ & 0x8000U));
+      }
+      if (dtype == DType::i8) reinterpret_cast<std::int8_t*>(head)[i] = static_cast<std::int8_t>(whole);
+    }
+    if (dtype != DType::i8) return;
+    for (Index i = 0; i < 2 * kPageRows; ++i) reinterpret_cast<float*>(head + scales)[i] = 1.0F / 64.0F;
+  }
+
+  Index count_;
+  Index page_bytes_ = 0;
+  char* memory_ = nullptr;
+  std::vector<const void*> table_;
+  std::uint32_t random_ = 1;
+};
+
+/// Others use the same memory, and only ever slow it down.
+double quickest(const std::vector<double>& samples) { return *std::ranges::min_element(samples); }
+
+struct Figures {
+  double milliseconds;
+  double reading;  // milliseconds
+  double bytes;
+};
+
+Figures measure(const Case& c, DType dtype, bool is_paged) {
+  const Cache cache(c, dtype, is_paged);
+  const Index heads = c.kv_heads * c.queries_per_head;
+  const std::vector<float> query = heed::bench::normal_numbers(heads * c.dim, 1);
+  std::vector<float> output(query.size());
+  const heed::AttentionInputs inputs{.query = heed::bhnd_view(query.data(), {1, heads, 1, c.dim}),
+                                     .key = cache.key,
+                                     .value = cache.value,
+                                     .mask = {},
+                                     .bias = {}};
+  const heed::AttentionOutputs outputs{.output = heed::bhnd_view(output.data(), {1, heads, 1, c.dim})};
+  std::vector<double> calls;
+  std::vector<double> reads;
+  float sum = 0.0F;
+  double warm = 0.0;
+  for (int round = 0; round < kRounds;) {
+    const double read = seconds_of([&] { sum += cache.read(); });
+    const double call = seconds_of([&] {
+      if (!heed::attention(inputs, {}, outputs, heed::calling_thread()).is_ok()) std::abort();
+    });
+    // Until engines have compiled what they run with all that they can do.
+    warm += call;
+    if (warm < kWarmSeconds) continue;
+    ++round;
+    reads.push_back(read * 1e3);
+    calls.push_back(call * 1e3);
+  }
+  if (sum == 12345.0F) std::puts("");  // so that reads are not left out
+  return {.milliseconds = quickest(calls), .reading = quickest(reads), .bytes = cache.bytes()};
+}
+
+}  // namespace
+
+int main() {
+  std::printf("kernels: %s, 1 thread\n%-24s %5s %9s %9s %9s %7s\n", heed::kernel_name(), "(G x H/G, S, D)", "", "ms",
+              "GB/s", "of read", "x f32");
+  for (const Case& c : kCases) {
+    double single = 0.0;
+    struct Way {
+      const char* name;
+      DType dtype;
+      bool is_paged;
+    };
+    constexpr Way kWays[] = {
+        {"plain", DType::f32, false}, {"f32", DType::f32, true}, {"f16", DType::f16, true}, {"i8", DType::i8, true}};
+    for (const Way& way : kWays) {
+      const Figures f = measure(c, way.dtype, way.is_paged);
+      if (way.dtype == DType::f32) single = f.milliseconds;
+      char shape[64];
+      std::snprintf(shape, sizeof shape, "(%d x %d, %d, %d)", static_cast<int>(c.kv_heads),
+                    static_cast<int>(c.queries_per_head), static_cast<int>(c.keys), static_cast<int>(c.dim));
+      std::printf("%-24s %5s %9.3f %9.1f %8.0f%% %7.2f\n", shape, way.name, f.milliseconds,
+                  f.bytes / f.milliseconds * 1e-6, 100.0 * f.reading / f.milliseconds, single / f.milliseconds);
+    }
+  }
+  return 0;
+}

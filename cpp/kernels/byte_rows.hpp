@@ -1,0 +1,158 @@
+// The two products of attention for a row whose keys, or values, are bytes with a scale each. Such a row waits for
+// memory, unless it widens what it reads: keys meet the query as whole numbers, and values are widened in registers.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+
+#include "kernels/simd.hpp"
+
+#ifdef __wasm_simd128__
+#include <wasm_simd128.h>
+#endif
+
+namespace heed::kernels {
+
+/// Bytes in lines `stride` apart.
+struct ByteLines {
+  const std::int8_t* bytes;
+  std::ptrdiff_t stride;
+  const float* scales;  // one a line
+};
+
+/// A query in whole numbers: words * unit is within half a unit of it.
+struct WordQuery {
+  const std::int16_t* words;
+  float unit;
+};
+
+/// The largest word, by which no sum of products with bytes, 127 at most, leaves 32 bits: 15 bits up to 516 numbers,
+/// fewer beyond.
+constexpr int largest_word(int dim) {
+  constexpr int all = std::numeric_limits<std::int32_t>::max() / 127;
+  constexpr int word = std::numeric_limits<std::int16_t>::max();
+  return all / dim < word ? all / dim : word;
+}
+
+/// Turns a query into words where it lies. One that is not finite has a unit that is NaN, as all its scores then are.
+[[gnu::noinline]] inline WordQuery make_words(float* query, int dim) {
+  auto* const words = reinterpret_cast<std::int16_t*>(query);
+  float largest = 0.0F;
+  for (int d = 0; d < dim; ++d) {
+    const float size = query[d] < 0.0F ? -query[d] : query[d];
+    if (!(size <= largest)) largest = size;
+  }
+  const float unit = largest / static_cast<float>(largest_word(dim));
+  const float inverse = static_cast<float>(largest_word(dim)) / largest;
+  // Zero, or so small that one of the two is not a number to multiply with.
+  const bool is_usable = largest <= std::numeric_limits<float>::max() && inverse <= std::numeric_limits<float>::max();
+  for (int d = 0; d < dim; ++d) {
+    words[d] = is_usable ? static_cast<std::int16_t>(__builtin_rintf(query[d] * inverse)) : std::int16_t{0};
+  }
+  return {words, largest <= std::numeric_limits<float>::max() ? unit : std::numeric_limits<float>::quiet_NaN()};
+}
+
+inline std::int32_t dot_of_rest(const WordQuery& query, const std::int8_t* bytes, int from, int dim) {
+  std::int32_t sum = 0;
+  for (int d = from; d < dim; ++d) sum += query.words[d] * bytes[d];
+  return sum;
+}
+
+#ifdef __wasm_simd128__
+/// Partial sums, of which the lanes together are the dot product of the first numbers, in whole sixteens.
+inline v128_t dot_of_sixteens(const WordQuery& query, const std::int8_t* bytes, int dim) {
+  v128_t first = wasm_i32x4_const_splat(0);
+  v128_t second = first;
+  for (int d = 0; d + 16 <= dim; d += 16) {
+    first = wasm_i32x4_add(first, wasm_i32x4_dot_i16x8(wasm_i16x8_load8x8(bytes + d), wasm_v128_load(query.words + d)));
+    second = wasm_i32x4_add(
+        second, wasm_i32x4_dot_i16x8(wasm_i16x8_load8x8(bytes + d + 8), wasm_v128_load(query.words + d + 8)));
+  }
+  return wasm_i32x4_add(first, second);
+}
+
+/// [sum of a's lanes, of b's, of c's, of d's].
+inline v128_t sum_each(v128_t a, v128_t b, v128_t c, v128_t d) {
+  const v128_t ab = wasm_i32x4_add(wasm_i32x4_shuffle(a, b, 0, 4, 1, 5), wasm_i32x4_shuffle(a, b, 2, 6, 3, 7));
+  const v128_t cd = wasm_i32x4_add(wasm_i32x4_shuffle(c, d, 0, 4, 1, 5), wasm_i32x4_shuffle(c, d, 2, 6, 3, 7));
+  return wasm_i32x4_add(wasm_i32x4_shuffle(ab, cd, 0, 1, 4, 5), wasm_i32x4_shuffle(ab, cd, 2, 3, 6, 7));
+}
+#endif
+
+#ifdef __wasm_simd128__
+/// Scores of as many keys as come in fours; returns how many.
+inline int score_fours(const WordQuery& query, const ByteLines& keys, int dim, int count, float* scores) {
+  const int done = dim / 16 * 16;
+  const v128_t unit = wasm_f32x4_splat(query.unit);
+  const std::int8_t* bytes = keys.bytes;
+  int j = 0;
+  for (; j + 4 <= count; j += 4, bytes += 4 * keys.stride) {
+    const auto dot = [&](int line) { return dot_of_sixteens(query, bytes + line * keys.stride, dim); };
+    v128_t sums = sum_each(dot(0), dot(1), dot(2), dot(3));
+    if (done < dim) {
+      const auto rest = [&](int line) { return dot_of_rest(query, bytes + line * keys.stride, done, dim); };
+      sums = wasm_i32x4_add(sums, wasm_i32x4_make(rest(0), rest(1), rest(2), rest(3)));
+    }
+    const v128_t factors = wasm_f32x4_mul(wasm_v128_load(keys.scales + j), unit);
+    wasm_v128_store(scores + j, wasm_f32x4_mul(wasm_f32x4_convert_i32x4(sums), factors));
+  }
+  return j;
+}
+#else
+inline int score_fours(const WordQuery&, const ByteLines&, int, int, float*) { return 0; }
+#endif
+
+/// Scores of one row, key after key.
+[[gnu::noinline]] inline void score_row_of_bytes(const WordQuery& query, const ByteLines& keys, int dim, int count,
+                                                 float* scores) {
+  for (int j = score_fours(query, keys, dim, count, scores); j < count; ++j) {
+    const std::int32_t dot = dot_of_rest(query, keys.bytes + j * keys.stride, 0, dim);
+    scores[j] = static_cast<float>(dot) * (keys.scales[j] * query.unit);
+  }
+}
+
+#ifdef __wasm_simd128__
+/// Sixteen numbers at a time. Returns how many were done.
+template <class Arch>
+inline int add_sixteens(const float* weights, const ByteLines& values, int dim, int count, float* output) {
+  const auto widened = [](v128_t whole) { return Batch<Arch>(wasm_f32x4_convert_i32x4(whole)); };
+  int e = 0;
+  for (; e + 16 <= dim; e += 16) {
+    Batch<Arch> sums[4];
+    for (int v = 0; v < 4; ++v) sums[v] = Batch<Arch>::load_aligned(output + e + 4 * v);
+    const std::int8_t* bytes = values.bytes + e;
+    for (int j = 0; j < count; ++j, bytes += values.stride) {
+      const Batch<Arch> weight = Batch<Arch>::broadcast(weights[j]);
+      for (int v = 0; v < 4; v += 2) {
+        const v128_t words = wasm_i16x8_load8x8(bytes + 4 * v);
+        sums[v] = multiply_add<Arch>(weight, widened(wasm_i32x4_extend_low_i16x8(words)), sums[v]);
+        sums[v + 1] = multiply_add<Arch>(weight, widened(wasm_i32x4_extend_high_i16x8(words)), sums[v + 1]);
+      }
+    }
+    for (int v = 0; v < 4; ++v) sums[v].store_aligned(output + e + 4 * v);
+  }
+  return e;
+}
+#else
+/// Other compilers make vectors of the loop over the rest.
+template <class Arch>
+inline int add_sixteens(const float*, const ByteLines&, int, int, float*) {
+  return 0;
+}
+#endif
+
+/// output[dim] += weights x bytes. Leaves the weights times their values' scales.
+template <class Arch>
+[[gnu::noinline]] void add_bytes_to_row(float* weights, const ByteLines& values, int dim, int count, float* output) {
+  // A weight of zero leaves its value out, whatever its scale.
+  for (int j = 0; j < count; ++j) weights[j] = weights[j] == 0.0F ? 0.0F : weights[j] * values.scales[j];
+  const int done = add_sixteens<Arch>(weights, values, dim, count, output);
+  if (done == dim) return;
+  const std::int8_t* bytes = values.bytes;
+  for (int j = 0; j < count; ++j, bytes += values.stride) {
+    for (int d = done; d < dim; ++d) output[d] += weights[j] * static_cast<float>(bytes[d]);
+  }
+}
+
+}  // namespace heed::kernels

@@ -1,0 +1,142 @@
+// Keys and values in pages, as a cache keeps them: what they give is what the same numbers give anywhere.
+#include <catch_amalgamated.hpp>
+
+#include "attention_check.hpp"
+#include "heed/machine.hpp"
+#include "kernels/instances/instances.hpp"
+#include "paged.hpp"
+
+namespace heed::testing {
+namespace {
+
+constexpr DType kTypes[] = {DType::f32, DType::f16, DType::i8};
+
+/// Against the reference, which reads the same pages: so the bound is that of the arithmetic alone.
+void check_paged(Random& random, const AttentionTensors& tensors, const Paging& paging) {
+  const Paged paged(random, tensors.inputs(), paging);
+  const Expected expected = expect(paged.inputs(), tensors.options);
+  for (const kernels::AttentionKernels* kernels : kernels::runnable_kernels()) {
+    for (const int workers : {1, 3}) {
+      ReverseExecutor executor(workers);
+      const Wanted wanted = fitting({.weights = random.chance(0.5), .entropy = random.chance(0.5)}, tensors.options);
+      const Results results = run(*kernels, paged.inputs(), tensors.options, executor, wanted);
+      const Comparison comparison = compare(expected, results);
+      INFO(kernels->name << ", " << workers << " workers, " << comparison.where);
+      CHECK(comparison.worst() <= 1.0);
+      CHECK(results.is_padding_untouched());
+    }
+  }
+}
+
+AttentionCase random_case(Random& random) {
+  const Index group = random.pick(std::vector<Index>{1, 1, 2, 4});
+  const Index groups = 1 + random.below(3);
+  AttentionCase one{.batch = 1 + random.below(2),
+                    .heads = groups * group,
+                    .kv_heads = groups,
+                    .queries = random.pick(std::vector<Index>{1, 1, 2, 5, 17, 40}),
+                    .keys = random.pick(std::vector<Index>{1, 8, 95, 96, 97, 200, 700}),
+                    .head_dim = random.pick(std::vector<Index>{8, 33, 64, 128}),
+                    .value_dim = random.pick(std::vector<Index>{1, 10, 64, 128})};
+  add_random_options(random, one);
+  one.query_type = one.key_type = one.value_type = DType::f32;
+  if (random.chance(0.4)) one.score = random_score(random);
+  if (random.chance(0.4)) choose_normalizer(random, one);
+  return one;
+}
+
+}  // namespace
+
+TEST_CASE("keys and values in pages stay within the error model, at any precision and place") {
+  Random random(250);
+  for (const DType dtype : kTypes) {
+    for (const Index rows : {1, 7, 32, 96, 1000}) {
+      for (const Index first : {Index{0}, rows / 2, rows - 1}) {
+        for (const Index queries : {1, 2, 19}) {
+          AttentionCase one{
+              .batch = 2, .heads = 4, .kv_heads = 2, .queries = queries, .keys = 205, .head_dim = 33, .value_dim = 17};
+          if (queries == 1) one.head_dim = one.value_dim = 64;
+          one.causal = queries == 19 ? Causal::lower_right : Causal::none;
+          INFO(describe(one) << ", dtype " << static_cast<int>(dtype) << " in pages of " << rows << " from " << first);
+          check_paged(random, make_tensors(random, one), {dtype, rows, first, random.chance(0.5)});
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("keys and values in pages stay within the error model, in the company of any option") {
+  Random random(251);
+  for (int round = 0; round < 120; ++round) {
+    const AttentionCase one = random_case(random);
+    const Index rows = random.pick(std::vector<Index>{5, 64, 96});
+    const Paging paging{kTypes[random.below(3)], rows, random.below(rows), random.chance(0.5)};
+    INFO(describe(one) << ", dtype " << static_cast<int>(paging.dtype) << " in pages of " << rows << " from "
+                       << paging.first);
+    check_paged(random, make_tensors(random, one), paging);
+  }
+}
+
+TEST_CASE("pages give the bits of the same numbers elsewhere where their blocks are the same") {
+  Random random(252);
+  for (const Index queries : {1, 3, 40}) {
+    const AttentionCase one{
+        .batch = 2, .heads = 6, .kv_heads = 3, .queries = queries, .keys = 700, .head_dim = 64, .value_dim = 64};
+    const AttentionTensors tensors = make_tensors(random, one);
+    const Paged paged(random, tensors.inputs(), {.rows = 1024});
+    for (const kernels::AttentionKernels* kernels : kernels::runnable_kernels()) {
+      INFO(kernels->name << ", " << queries << " queries");
+      const auto expected = run(*kernels, tensors.inputs(), tensors.options).bits();
+      CHECK(run(*kernels, paged.inputs(), tensors.options).bits() == expected);
+    }
+  }
+}
+
+TEST_CASE("a value in a page that is not finite reaches what sees it and nothing else") {
+  Random random(253);
+  AttentionCase one{.heads = 2, .queries = 3, .keys = 150, .value_dim = 6};
+  one.mask = Shape{1, 1, 1, 150};
+  AttentionTensors tensors = make_tensors(random, one);
+  for (const DType dtype : {DType::f32, DType::f16}) {
+    for (const bool is_attended : {false, true}) {
+      tensors.mask(0, 0, 0, 101) = is_attended ? 1 : 0;
+      const Paged clean(random, tensors.inputs(), {.dtype = dtype});
+      const float good = std::exchange(tensors.value(0, 0, 101, 2), kInfinity);
+      const Paged spoilt(random, tensors.inputs(), {.dtype = dtype});
+      tensors.value(0, 0, 101, 2) = good;
+      for (const kernels::AttentionKernels* kernels : kernels::runnable_kernels()) {
+        const Results expected = run(*kernels, clean.inputs(), tensors.options);
+        const Results got = run(*kernels, spoilt.inputs(), tensors.options);
+        int wrong = 0;
+        for_each_element(one.output_shape(), [&](Index b, Index h, Index i, Index e) {
+          const bool is_reached = is_attended && e == 2;
+          wrong += (got.output(b, h, i, e) == expected.output(b, h, i, e)) == is_reached ? 1 : 0;
+        });
+        INFO(kernels->name << ", attended " << is_attended);
+        CHECK(wrong == 0);
+      }
+    }
+  }
+}
+
+TEST_CASE("pages that cannot hold the keys, and eight bits without any, are refused") {
+  Random random(254);
+  const AttentionTensors tensors = make_tensors(random, {.keys = 20});
+  const Paged paged(random, tensors.inputs(), {.dtype = DType::i8, .rows = 8});
+  const auto status_of = [&](auto spoil) {
+    AttentionInputs inputs = paged.inputs();
+    spoil(inputs);
+    return attention(inputs, tensors.options, Results(inputs).outputs(), calling_thread()).code();
+  };
+  CHECK(status_of([](AttentionInputs&) {}) == StatusCode::ok);
+  CHECK(status_of([](AttentionInputs& in) { in.key.pages.first = in.value.pages.first = 20; }) == StatusCode::option);
+  CHECK(status_of([](AttentionInputs& in) { in.key.pages.rows = in.value.pages.rows = 0; }) == StatusCode::option);
+  CHECK(status_of([](AttentionInputs& in) { in.key.pages.first = 1; }) == StatusCode::option);
+  CHECK(status_of([](AttentionInputs& in) { in.query.dtype = DType::i8; }) == StatusCode::option);
+  CHECK(status_of([](AttentionInputs& in) {
+          in.key.pages = in.value.pages = {};
+          in.key.data = in.value.data = in.query.data;
+        }) == StatusCode::option);
+}
+
+}  // namespace heed::testing

@@ -1,0 +1,492 @@
+// The cache of keys and values: calls with it give what calls with all of its keys and values give, on every kind of engine.
+
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { attend, attendSync } from "../../web/src/api/attention.js";
+import { createCache } from "../../web/src/api/cache/kv-cache.js";
+import type { CacheOptions, Heed, KVCache, TensorLike } from "../../web/src/index.js";
+import { attention as reference } from "../../web/src/reference/index.js";
+import {
+  type CachedOptions,
+  cacheFor,
+  exactInBytes,
+  inRuns,
+  kept,
+  randomCuts,
+  TYPES,
+  tokens,
+} from "../support/cached.js";
+import {
+  cases,
+  differentIndex,
+  EVERYTHING,
+  type EverythingResult,
+  errorOf,
+  firstDifferentBit,
+  firstError,
+} from "../support/cases.js";
+import { ENGINE_KINDS, openBackend, openKind } from "../support/engines.js";
+import { boundsFor, withinOutput } from "../support/error-model.js";
+import { Random } from "../support/random.js";
+import { inWords, scoreBound } from "../support/score-error.js";
+
+const problems = cases(61, 60).filter(({ options }) => options.cuSeqlensQ === undefined);
+
+describe.each(ENGINE_KINDS)("$variant, $worker worker", (kind) => {
+  let heed: Heed;
+  beforeAll(async () => {
+    heed = await openKind(kind);
+  });
+  afterAll(() => heed.dispose());
+
+  test.each(TYPES)(
+    "calls with a cache of %s give what all of its keys and values give, with any option",
+    async (dtype) => {
+      const random = new Random(62);
+      for (const plain of problems) {
+        const one = kept(random, plain, dtype);
+        const cuts = randomCuts(random, one.sizes.keyLength);
+        const results: EverythingResult[] = [];
+        for (const isSync of [false, true]) {
+          using cache = await heed.createCache(cacheFor(one, { dtype }));
+          const options: CachedOptions = { ...one.options, ...EVERYTHING, cache };
+          const call = (key: TensorLike, value: TensorLike): Promise<EverythingResult> =>
+            isSync
+              ? Promise.resolve(heed.attentionSync(one.query, key, value, options))
+              : heed.attention(one.query, key, value, options);
+          const result = await inRuns(heed, one, cache, cuts, call);
+          expect(firstError(one, result), `in runs up to ${cuts}`).toBe(null);
+          expect(cache.length).toBe(one.sizes.keyLength);
+          results.push(result);
+        }
+        const [first, second] = results;
+        if (first !== undefined && second !== undefined) expect(firstDifferentBit(first, second), one.name).toBe(null);
+      }
+    },
+  );
+
+  test("every way to cut tokens into appends gives the same bits", async () => {
+    const random = new Random(63);
+    const length = 6;
+    const shape = [1, 2, length, 8];
+    const [query, key, value] = [0, 1, 2].map(() => ({ data: random.floats(96), shape }));
+    if (query === undefined || key === undefined || value === undefined) throw new Error("no tensors");
+    const one = tokens(query, "bhnd", 5, 6);
+    let wanted: Float32Array | null = null;
+    for (let ways = 0; ways < 2 ** (length - 1); ways++) {
+      using cache = await heed.createCache({ kvHeads: 2, headDim: 8, maxLength: length });
+      let from = 0;
+      for (let to = 1; to < length; to++) {
+        if ((ways & (1 << (to - 1))) === 0) continue;
+        await cache.append(tokens(key, "bhnd", from, to), tokens(value, "bhnd", from, to));
+        from = to;
+      }
+      const rest = [tokens(key, "bhnd", from, length), tokens(value, "bhnd", from, length)] as const;
+      const { output } = await heed.attention(one, ...rest, { cache, causal: true });
+      wanted ??= output.data;
+      expect(differentIndex(output.data, wanted)).toBe(-1);
+    }
+  });
+
+  test("past its window a cache gives what attention with the window gives, and holds no more than it", async () => {
+    const random = new Random(64);
+    for (const window of [1, 2, 7, 96, 97, 150]) {
+      const [heads, dim, total] = [2, 8, window + 230];
+      const whole = [heads, total, dim];
+      const [query, key, value] = [0, 1, 2].map(() => ({ data: random.floats(heads * total * dim), shape: whole }));
+      if (query === undefined || key === undefined || value === undefined) throw new Error("no tensors");
+      const expected = reference(query, key, value, { causal: true, window: [window - 1, 0] });
+      const score = scoreBound(undefined, 1 / Math.sqrt(dim), { query, key, queryDim: dim, headDim: dim });
+      const bounds = boundsFor(total, { value }, score);
+      using cache = await heed.createCache({ kvHeads: heads, headDim: dim, window });
+      const most = 2 + Math.ceil((window + 11) / 96);
+      for (let from = 0; from < total; ) {
+        const to = Math.min(total, from + random.whole(1, 11));
+        const [q, k, v] = [query, key, value].map((tensor) => tokens(tensor, "bhnd", from, to));
+        if (q === undefined || k === undefined || v === undefined) throw new Error("no tokens");
+        const { output } = await heed.attention(q, k, v, { cache, causal: true });
+        const { data: exact } = tokens(
+          { data: Float32Array.from(expected.output.data), shape: whole },
+          "bhnd",
+          from,
+          to,
+        );
+        const wrong = output.data.findIndex(
+          (number, index) => !withinOutput(number, exact[index] ?? Number.NaN, bounds),
+        );
+        expect(wrong, `window ${window}, tokens ${from} to ${to}`).toBe(-1);
+        expect(heed.memory().tensors).toBeLessThanOrEqual(most);
+        expect(cache.length).toBe(to);
+        expect(cache.start).toBe(Math.max(0, to - (window - 1)));
+        from = to;
+      }
+    }
+  });
+
+  test("appending, truncating and reordering in any order leave what they say", async () => {
+    const random = new Random(65);
+    const [batch, heads, dim] = [3, 2, 4];
+    for (const dtype of ["f32", "i8"] as const) {
+      using cache = await heed.createCache({ batch, kvHeads: heads, headDim: dim, maxLength: 400, dtype });
+      // Of each batch entry, the rows of all its tokens.
+      let past: { readonly key: number[][]; readonly value: number[][] }[] = Array.from({ length: batch }, () => ({
+        key: [],
+        value: [],
+      }));
+      const draw = (count: number): TensorLike => {
+        const shape = [batch, count, heads, dim];
+        return exactInBytes(random, { data: new Float32Array(batch * count * heads * dim), shape }, dim);
+      };
+      const rowsOf = ({ data }: TensorLike, entry: number, count: number): number[][] =>
+        Array.from({ length: count }, (_, token) => {
+          const first = (entry * count + token) * heads * dim;
+          return Array.from(data.subarray(first, first + heads * dim));
+        });
+      const remember = (key: TensorLike, value: TensorLike, count: number): void => {
+        past = past.map((one, entry) => ({
+          key: [...one.key, ...rowsOf(key, entry, count)],
+          value: [...one.value, ...rowsOf(value, entry, count)],
+        }));
+      };
+      for (let round = 0; round < 60; round++) {
+        const count = Math.min(random.pick([0, 1, 1, 5, 60]), 400 - cache.length);
+        const what = random.pick(["append", "attend", "attend", "truncate", "reorder", "reorder"]);
+        if (what === "truncate") {
+          const length = random.whole(0, cache.length);
+          await cache.truncate(length);
+          past = past.map(({ key, value }) => ({ key: key.slice(0, length), value: value.slice(0, length) }));
+        } else if (what === "reorder") {
+          const order = Array.from({ length: batch }, () => random.whole(0, batch - 1));
+          await cache.reorder(order);
+          past = order.map((index) => past[index] ?? { key: [], value: [] });
+        } else {
+          const [key, value] = [draw(count), draw(count)];
+          remember(key, value, count);
+          if (what === "append") await cache.append(key, value, { layout: "bnhd" });
+          else {
+            const query = { data: random.floats(batch * 2 * heads * dim), shape: [batch, 2, heads, dim] };
+            const { output } = await heed.attention(query, key, value, { cache, layout: "bnhd" });
+            const all = (part: "key" | "value"): TensorLike => ({
+              data: Float32Array.from(past.flatMap((one) => one[part].flat())),
+              shape: [batch, cache.length, heads, dim],
+            });
+            const [keys, values] = [all("key"), all("value")];
+            const exact = reference(query, keys, values, { layout: "bnhd" }).output.data;
+            const plain = scoreBound(undefined, 0.5, { query, key: keys, queryDim: dim, headDim: dim });
+            const score = dtype === "i8" ? inWords(plain, dim) : plain;
+            const bounds = boundsFor(cache.length, { value: values }, score);
+            const wrong = output.data.findIndex((number, at) => !withinOutput(number, exact[at] ?? Number.NaN, bounds));
+            expect(wrong, `round ${round}`).toBe(-1);
+          }
+        }
+        expect(cache.length).toBe(past[0]?.key.length);
+      }
+    }
+  });
+
+  test("calls that nobody waits for take their turns", async () => {
+    const random = new Random(66);
+    const shape = [2, 1, 16];
+    const step = (): TensorLike => ({ data: random.floats(32), shape });
+    const steps = Array.from({ length: 20 }, () => [step(), step(), step()] as const);
+    using waiting = await heed.createCache({ kvHeads: 2, headDim: 16, maxLength: 20 });
+    using hasty = await heed.createCache({ kvHeads: 2, headDim: 16, maxLength: 20 });
+    const wanted: Float32Array[] = [];
+    for (const [q, k, v] of steps) wanted.push((await heed.attention(q, k, v, { cache: waiting })).output.data);
+    const calls = steps.map(([q, k, v]) => {
+      const [key, value] = [k, v].map(({ data }) => ({ data: data.slice(), shape }));
+      if (key === undefined || value === undefined) throw new Error("no step");
+      const call = heed.attention(q, key, value, { cache: hasty });
+      key.data.fill(0);
+      value.data.fill(0);
+      return call;
+    });
+    for (const [index, { output }] of (await Promise.all(calls)).entries()) {
+      expect(differentIndex(output.data, wanted[index] ?? new Float32Array(0)), `step ${index}`).toBe(-1);
+    }
+  });
+
+  test("a call that is aborted or fails leaves the cache as it was", async () => {
+    const random = new Random(67);
+    const [heads, dim] = [4, 64];
+    const draw = (count: number): TensorLike => ({
+      data: random.floats(heads * count * dim),
+      shape: [heads, count, dim],
+    });
+    using cache = await heed.createCache({ kvHeads: heads, headDim: dim, maxLength: 5000 });
+    const [key, value] = [draw(300), draw(300)];
+    await cache.append(key, value);
+    const before = heed.memory();
+    const controller = new AbortController();
+    const call = errorOf(() =>
+      heed.attention(draw(2000), draw(2000), draw(2000), { cache, signal: controller.signal }),
+    );
+    controller.abort();
+    expect((await call).code).toBe("aborted");
+    const late = await errorOf(() => heed.attention(draw(1), draw(1), draw(1), { cache, signal: AbortSignal.abort() }));
+    expect(late.code).toBe("aborted");
+    const mask = { data: new Uint8Array(300), shape: [1, 300 + 2] };
+    expect((await errorOf(() => heed.attention(draw(1), draw(1), draw(1), { cache, mask }))).code).toBe("shape");
+    const small = new Float32Array(1);
+    expect((await errorOf(() => heed.attentionSync(draw(1), draw(1), draw(1), { cache, out: small }))).code).toBe(
+      "shape",
+    );
+    expect(cache.length).toBe(300);
+    const [query, none] = [draw(1), draw(0)];
+    const { output } = await heed.attention(query, none, none, { cache });
+    const plain = await heed.attention(query, key, value);
+    const score = scoreBound(undefined, 1 / 8, { query, key, queryDim: dim, headDim: dim });
+    const bounds = boundsFor(300, { value }, score);
+    expect(
+      output.data.findIndex(
+        (number, at) => !withinOutput(number, plain.output.data[at] ?? 0, { ...bounds, output: 2 * bounds.output }),
+      ),
+    ).toBe(-1);
+    expect(heed.memory().tensorBytes).toBe(before.tensorBytes);
+  });
+
+  test("eight bits are within half a unit of each row, and results within what that allows", async () => {
+    const random = new Random(68);
+    const [heads, length, dim] = [2, 300, 64];
+    const draw = (count: number): TensorLike => ({
+      data: random.floats(heads * count * dim),
+      shape: [heads, count, dim],
+    });
+    const [query, key, value, none] = [draw(3), draw(length), draw(length), draw(0)];
+    const exact = reference(query, key, value);
+    using cache = await heed.createCache({ kvHeads: heads, headDim: dim, maxLength: length, dtype: "i8" });
+    await cache.append(key, value);
+    const options: CachedOptions = { ...EVERYTHING, cache };
+    const got: EverythingResult = await heed.attention(query, none, none, options);
+    const score = inWords(scoreBound(undefined, 1 / 8, { query, key, queryDim: dim, headDim: dim }), dim);
+    const bounds = boundsFor(length, { value }, score);
+    const unit = (tensor: TensorLike, head: number, token: number): number => {
+      const first = (head * length + token) * dim;
+      return Math.max(...tensor.data.subarray(first, first + dim).map(Math.abs)) / 127;
+    };
+    let largest = 0;
+    for (let row = 0; row < heads * 3; row++) {
+      const head = Math.floor(row / 3);
+      const numbers = query.data.subarray(row * dim, (row + 1) * dim);
+      const magnitude = numbers.reduce((sum, number) => sum + Math.abs(number), 0) / 8;
+      // A score moves by at most |q|_1 scale unit / 2, by which weights move by that factor, up or down, and are normalised again.
+      let shift = 0;
+      let valueUnit = 0;
+      let valueSize = 0;
+      for (let token = 0; token < length; token++) {
+        const off = (magnitude * unit(key, head, token)) / 2;
+        shift = Math.max(shift, off);
+        valueUnit = Math.max(valueUnit, unit(value, head, token));
+        valueSize = Math.max(valueSize, unit(value, head, token) * 127);
+        const at = row * length + token;
+        const difference = Math.abs((got.scores.data[at] ?? Number.NaN) - (exact.scores.masked.data[at] ?? 0));
+        expect(difference).toBeLessThanOrEqual(off + bounds.scores);
+        largest = Math.max(largest, difference / off);
+      }
+      const allowed = Math.expm1(2 * shift) * valueSize + valueUnit / 2 + bounds.output;
+      for (let at = row * dim; at < (row + 1) * dim; at++) {
+        expect(Math.abs((got.output.data[at] ?? Number.NaN) - (exact.output.data[at] ?? 0))).toBeLessThanOrEqual(
+          allowed,
+        );
+      }
+    }
+    // Were keys kept better than they are said to be, the bound would say nothing.
+    expect(largest).toBeGreaterThan(0.1);
+  });
+
+  test("10,000 tokens in a window, and 1,000 caches that were disposed of, take no more than a few", async () => {
+    const draw = (count: number): TensorLike => ({
+      data: new Float32Array(count * 32).fill(0.5),
+      shape: [2, count, 16],
+    });
+    const [query, key, value] = [draw(1), draw(1), draw(1)];
+    const cache = await heed.createCache({ kvHeads: 2, headDim: 16, window: 200, dtype: "f16" });
+    const isRecent = { tensors: 0, total: 0 };
+    for (let token = 0; token < 10_000; token++) {
+      if (token % 50 === 0) await heed.attention(query, key, value, { cache });
+      else heed.attentionSync(query, key, value, { cache });
+      if (token === 1000) Object.assign(isRecent, heed.memory());
+    }
+    expect(heed.memory().total).toBe(isRecent.total);
+    expect(heed.memory().tensors).toBeLessThanOrEqual(4);
+    cache.dispose();
+    expect(heed.memory().tensors).toBe(0);
+    for (let round = 0; round < 1000; round++) {
+      using short = await heed.createCache({ kvHeads: 2, headDim: 16, maxLength: 300, dtype: "i8" });
+      await short.append(draw(100), draw(100));
+    }
+    expect(heed.memory()).toMatchObject({ tensors: 0, tensorBytes: 0, total: isRecent.total });
+  });
+});
+
+describe.each(ENGINE_KINDS.filter(({ worker }) => worker !== "shared-memory"))(
+  "in slices: $variant, $worker worker",
+  (kind) => {
+    test.each([1, 3])("give the bits of the whole, %i threads", async (threads) => {
+      const grain = { least: 1, most: 1, count: 1, upTo: 12 };
+      const backend = await openBackend(kind, threads, { grain });
+      const random = new Random(69);
+      try {
+        for (const plain of problems) {
+          const dtype = random.pick(TYPES);
+          const one = kept(random, plain, dtype);
+          using cache = createCache(backend, cacheFor(one, { dtype, maxLength: 1000 }));
+          const layout = one.options.layout ?? "bhnd";
+          const options = { ...one.options, return: { weights: true, lse: true, entropy: true }, cache };
+          const middle = random.whole(0, one.sizes.keyLength);
+          await cache.append(tokens(one.key, layout, 0, middle), tokens(one.value, layout, 0, middle), { layout });
+          const rest = {
+            query: one.query,
+            key: tokens(one.key, layout, middle, one.sizes.keyLength),
+            value: tokens(one.value, layout, middle, one.sizes.keyLength),
+          };
+          const sliced = await attend(backend, rest, options);
+          await cache.truncate(middle);
+          const whole = attendSync(backend, rest, options);
+          for (const name of ["output", "weights", "lse", "entropy"] as const) {
+            const [got, wanted] = [sliced[name], whole[name]];
+            if (got === undefined || wanted === undefined || !("data" in got && "data" in wanted))
+              throw new Error(name);
+            expect(differentIndex(got.data, wanted.data), `${one.name}: ${name}`).toBe(-1);
+          }
+        }
+      } finally {
+        backend.dispose();
+      }
+    });
+  },
+);
+
+describe("misuse", () => {
+  let heed: Heed;
+  beforeAll(async () => {
+    heed = await openKind({ variant: "simd", worker: null });
+  });
+  afterAll(() => heed.dispose());
+
+  const draw = (...shape: number[]): TensorLike => ({
+    data: new Float32Array(shape.reduce((total, size) => total * size, 1)).fill(0.25),
+    shape,
+  });
+  const made = (options: Partial<CacheOptions> = {}): Promise<KVCache> =>
+    heed.createCache({ batch: 2, kvHeads: 2, headDim: 8, maxLength: 10, ...options });
+
+  test.each([
+    ["nothing", undefined],
+    ["no heads", { headDim: 8, maxLength: 4 }],
+    ["no head size", { kvHeads: 1, maxLength: 4 }],
+    ["no length", { kvHeads: 1, headDim: 8 }],
+    ["a length of zero", { kvHeads: 1, headDim: 8, maxLength: 0 }],
+    ["a length beyond all positions", { kvHeads: 1, headDim: 8, maxLength: 2 ** 25 }],
+    ["an unknown type", { kvHeads: 1, headDim: 8, maxLength: 4, dtype: "f64" }],
+    ["half a window", { kvHeads: 1, headDim: 8, window: 0.5 }],
+    ["an unknown option", { kvHeads: 1, headDim: 8, maxLength: 4, lenght: 1 }],
+  ])("createCache with %s is refused", async (_, options) => {
+    const error = await errorOf(() => Reflect.apply(heed.createCache, heed, [options]));
+    expect(error.code).toBe("option");
+    expect(error.message).toMatch(/^createCache: /);
+  });
+
+  test("what does not fit the cache is refused, and changes nothing", async () => {
+    using cache = await made();
+    await cache.append(draw(2, 2, 6, 8), draw(2, 2, 6, 8));
+    const refusals: readonly (readonly [string, () => unknown, string, RegExp])[] = [
+      ["too many tokens", () => cache.append(draw(2, 2, 5, 8), draw(2, 2, 5, 8)), "shape", /10 tokens.* has 6, got 5/],
+      ["other heads", () => cache.append(draw(2, 3, 1, 8), draw(2, 3, 1, 8)), "shape", /the cache takes/],
+      ["another batch", () => cache.append(draw(1, 2, 1, 8), draw(1, 2, 1, 8)), "shape", /the cache takes/],
+      ["another head size", () => cache.append(draw(2, 2, 1, 4), draw(2, 2, 1, 8)), "shape", /the cache takes/],
+      ["fewer values", () => cache.append(draw(2, 2, 2, 8), draw(2, 2, 1, 8)), "shape", /the cache takes/],
+      ["one number", () => cache.append(draw(8), draw(8)), "shape", /rank/],
+      ["truncating beyond", () => cache.truncate(7), "option", /0 to the cache's 6, got 7/],
+      ["truncating to less than nothing", () => cache.truncate(-1), "option", /truncate/],
+      ["entries out of range", () => cache.reorder([0, 2]), "option", /0 to 1/],
+      ["too few entries", () => cache.reorder([0]), "option", /2 whole numbers/],
+      [
+        "packed sequences",
+        () => heed.attention(draw(2, 2, 1, 8), draw(2, 2, 1, 8), draw(2, 2, 1, 8), { cache, cuSeqlensQ: [0, 1] }),
+        "unsupported",
+        /packed sequences/,
+      ],
+      [
+        "a mask of the new keys alone",
+        () =>
+          heed.attention(draw(2, 2, 1, 8), draw(2, 2, 2, 8), draw(2, 2, 2, 8), {
+            cache,
+            mask: { data: new Uint8Array(2 * 9), shape: [2, 1, 1, 9] },
+          }),
+        "shape",
+        /\[2, 2, 1, 8\]/,
+      ],
+    ];
+    for (const [name, call, code, message] of refusals) {
+      const error = await errorOf(call);
+      expect(error.code, name).toBe(code);
+      expect(error.message, name).toMatch(message);
+      expect(cache.length, name).toBe(6);
+    }
+  });
+
+  test("a cache of i8 refuses numbers that are not finite", async () => {
+    using cache = await made({ dtype: "i8" });
+    for (const bad of [Number.NaN, Infinity, -Infinity]) {
+      const key = draw(2, 2, 1, 8);
+      key.data[13] = bad;
+      expect((await errorOf(() => cache.append(key, draw(2, 2, 1, 8)))).message).toMatch(/finite/);
+      expect((await errorOf(() => cache.append(draw(2, 2, 1, 8), key))).message).toMatch(/finite/);
+      expect(cache.length).toBe(0);
+    }
+  });
+
+  test("a cache that is disposed of, or another engine's, is refused", async () => {
+    const cache = await made();
+    const row = draw(2, 2, 1, 8);
+    const other = await openKind({ variant: "simd", worker: null });
+    expect((await errorOf(() => other.attention(row, row, row, { cache }))).message).toMatch(/another engine/);
+    const others = await other.createCache({ batch: 2, kvHeads: 2, headDim: 8, maxLength: 10 });
+    other.dispose();
+    expect((await errorOf(() => others.append(row, row))).code).toBe("disposed");
+    cache.dispose();
+    cache.dispose();
+    for (const call of [
+      () => cache.append(row, row),
+      () => cache.truncate(0),
+      () => cache.reorder([0, 1]),
+      () => heed.attention(row, row, row, { cache }),
+      () => heed.attentionSync(row, row, row, { cache }),
+    ]) {
+      const error = await errorOf(call);
+      expect([error.code, error.message]).toEqual(["disposed", expect.stringMatching(/the cache was disposed/)]);
+    }
+  });
+
+  test("a window has positions of its own", async () => {
+    using cache = await made({ window: 4 });
+    const row = draw(2, 2, 1, 8);
+    await cache.append(draw(2, 2, 6, 8), draw(2, 2, 6, 8));
+    expect([cache.start, cache.length]).toEqual([3, 6]);
+    for (const options of [
+      { qOffset: 0 },
+      { kvLengths: [1, 1] },
+      { qLengths: [1, 1] },
+      { causal: "upper-left" },
+    ] as const) {
+      expect((await errorOf(() => heed.attention(row, row, row, { cache, ...options }))).message).toMatch(/positions/);
+    }
+    expect((await errorOf(() => heed.attention(draw(2, 2, 2, 8), row, row, { cache }))).message).toMatch(/queries/);
+    expect((await errorOf(() => cache.truncate(5))).message).toMatch(/let go of/);
+  });
+
+  test("a sync call is refused while another is under way", async () => {
+    const busy = await openKind({ variant: "simd", worker: "private-memory" });
+    try {
+      using cache = await busy.createCache({ batch: 2, kvHeads: 2, headDim: 8, maxLength: 10 });
+      const row = draw(2, 2, 1, 8);
+      const call = busy.attention(row, row, row, { cache });
+      expect((await errorOf(() => busy.attentionSync(row, row, row, { cache }))).message).toMatch(/under way/);
+      await call;
+      busy.attentionSync(row, row, row, { cache });
+      expect(cache.length).toBe(2);
+    } finally {
+      busy.dispose();
+    }
+  });
+});

@@ -1,0 +1,362 @@
+// A cache of keys and values: what users see of it, and the calls that append to it and attend to all of it.
+/// <reference lib="esnext.disposable" preserve="true" />
+
+import type { AttentionProblem, Backend, Dims4, Operand } from "../../backends/backend.js";
+import { DISPOSE, finalise, unfinalise } from "../../memory/disposable.js";
+import type { GivenTensors } from "../attention.js";
+import { copyOperand, copyOptions } from "../copies.js";
+import { showShape, showValue } from "../describe.js";
+import { asyncStep, step } from "../door.js";
+import { HeedError } from "../errors.js";
+import { walkOf } from "../layout.js";
+import { readTensor } from "../operands.js";
+import { DEFAULTS, type Layout, type TensorInput } from "../options.js";
+import { type ReadOptions, readAttentionOptions } from "../read-options.js";
+import { readChoice, readCount, readRecord } from "../read-values.js";
+import { type AnyAttentionResult, resultOf } from "../results.js";
+import { numbersOf } from "../typed-array.js";
+import { type CheckedAttention, validateAttention } from "../validate.js";
+import { openDoor } from "./door.js";
+import { PageLayout, type PagePart } from "./page-layout.js";
+import { type NewRows, PageStore, type Staged } from "./page-store.js";
+
+export interface CacheOptions {
+  /** Batch entries, or beams. Default 1. */
+  readonly batch?: number | undefined;
+  /** Heads of keys and values. */
+  readonly kvHeads: number;
+  readonly headDim: number;
+  /** Default headDim. */
+  readonly valueDim?: number | undefined;
+  /** Tokens that may be appended at most. May be left out where there is a window. */
+  readonly maxLength?: number | undefined;
+  /** What keys and values are kept as; "i8" with a scale for each token and head. Default "f32". */
+  readonly dtype?: "f32" | "f16" | "i8" | undefined;
+  /** A query sees its own token and the window - 1 before it, and the cache lets go of what no query to come sees. Default: of nothing. */
+  readonly window?: number | undefined;
+}
+
+const NAMES = ["batch", "kvHeads", "headDim", "valueDim", "maxLength", "dtype", "window"];
+
+/** Positions are exact in single precision up to here. */
+const MOST_TOKENS = 2 ** 24;
+
+/** Checked, with defaults. */
+interface ReadCacheOptions {
+  readonly batch: number;
+  readonly kvHeads: number;
+  readonly headDim: number;
+  readonly valueDim: number;
+  readonly maxLength: number;
+  readonly dtype: "f32" | "f16" | "i8";
+  readonly window: number | null;
+}
+
+export function createCache(backend: Backend, options: unknown): KVCache {
+  const read = step("option", "createCache: reading its options", () => readCacheOptions(options));
+  return new KVCache(backend, read);
+}
+
+function readCacheOptions(options: unknown): ReadCacheOptions {
+  const where = "createCache";
+  const given = readRecord(where, "options", options, NAMES);
+  const needed = (name: string): number => {
+    const count = readCount(where, name, given[name], null);
+    if (count !== null) return count;
+    throw new HeedError("option", `${where}: ${name} must be given`);
+  };
+  const headDim = needed("headDim");
+  const window = readCount(where, "window", given["window"], null);
+  const maxLength =
+    window === null ? needed("maxLength") : readCount(where, "maxLength", given["maxLength"], MOST_TOKENS);
+  if (maxLength > MOST_TOKENS) {
+    throw new HeedError("option", `${where}: maxLength must be at most 2^24, got ${maxLength}`);
+  }
+  return {
+    batch: readCount(where, "batch", given["batch"], 1),
+    kvHeads: needed("kvHeads"),
+    headDim,
+    valueDim: readCount(where, "valueDim", given["valueDim"], headDim),
+    maxLength,
+    dtype: readChoice(where, "dtype", given["dtype"], ["f32", "f16", "i8"], [], "f32"),
+    window,
+  };
+}
+
+/** A call with a cache, checked. */
+interface Prepared {
+  readonly read: ReadOptions;
+  readonly problem: AttentionProblem;
+  readonly shapes: CheckedAttention["shapes"];
+  readonly staged: Staged;
+}
+
+/** Keys and values of earlier tokens, in the engine's memory. Made by `heed.createCache`, freed by `dispose` or `using`. */
+export class KVCache {
+  /** @internal Its name in messages, whatever a minifier calls the class. */
+  static readonly name: string = "KVCache";
+  readonly batch: number;
+  readonly kvHeads: number;
+  readonly headDim: number;
+  readonly valueDim: number;
+  readonly maxLength: number;
+  readonly dtype: "f32" | "f16" | "i8";
+  readonly window: number | null;
+  readonly #backend: Backend;
+  readonly #layout: PageLayout;
+  readonly #store: PageStore;
+  #disposed = false;
+  /** Those that are under way or wait for it. */
+  #turns = 0;
+  #last: Promise<unknown> = Promise.resolve();
+
+  /** @internal Users call `heed.createCache`. */
+  constructor(backend: Backend, options: ReadCacheOptions) {
+    this.batch = options.batch;
+    this.kvHeads = options.kvHeads;
+    this.headDim = options.headDim;
+    this.valueDim = options.valueDim;
+    this.maxLength = options.maxLength;
+    this.dtype = options.dtype;
+    this.window = options.window;
+    this.#backend = backend;
+    const dims = { key: this.headDim, value: this.valueDim };
+    this.#layout = new PageLayout(this.dtype, this.kvHeads, dims, this.maxLength);
+    const store = new PageStore(backend, this.#layout, this.batch, this.window === null ? null : this.window - 1);
+    this.#store = store;
+    finalise(this, () => store.dispose());
+    openDoor(this, {
+      attend: (engine, tensors, given) => this.#attend(engine, tensors, given),
+      attendSync: (engine, tensors, given) => this.#attendSync(engine, tensors, given),
+    });
+  }
+
+  /** Tokens appended so far: the position of the next one. */
+  get length(): number {
+    return this.#store.length;
+  }
+
+  /** The position of the first token that it still has: 0 without a window. Keys of a call are numbered from there. */
+  get start(): number {
+    return this.#store.start;
+  }
+
+  /** Appends keys [B, G, T, D] and values [B, G, T, E], or as `layout` says. */
+  async append(
+    key: TensorInput,
+    value: TensorInput,
+    options?: { readonly layout?: Layout | undefined },
+  ): Promise<void> {
+    const isIdle = this.#turns === 0;
+    const given = isIdle ? { key, value } : { key: copyOperand(key), value: copyOperand(value) };
+    const layout = step("option", "append: reading its arguments", () => {
+      const { layout } = readRecord("append", "options", options, ["layout"]);
+      return readChoice<Layout>("append", "layout", layout, ["bhnd", "bnhd", "packed"], [], DEFAULTS.layout);
+    });
+    return this.#inTurn(() => {
+      this.#assertUsable("append");
+      const rows = step("option", "append: reading its arguments", () => this.#readRows(given, layout));
+      this.#store.commit(step("memory", "append: copying", () => this.#store.stage("append", rows)));
+    });
+  }
+
+  /** Forgets the tokens from number `length` on. */
+  async truncate(length: number): Promise<void> {
+    return this.#inTurn(() => {
+      this.#assertUsable("truncate");
+      const { length: now, start } = this.#store;
+      if (!Number.isInteger(length) || length < 0 || length > now) {
+        throw new HeedError(
+          "option",
+          `truncate: length must be a whole number from 0 to the cache's ${now}, got ${showValue(length)}`,
+        );
+      }
+      if (length < now && start > 0) {
+        throw new HeedError(
+          "option",
+          `truncate: the window has let go of tokens before ${start}, which those before ${now} would see, got ${length}`,
+        );
+      }
+      this.#store.truncate(length);
+    });
+  }
+
+  /** Has batch entry i go on from what entry indices[i] has been: for beams. Copies no keys and values. */
+  async reorder(indices: ArrayLike<number>): Promise<void> {
+    const order = step("option", "reorder: reading its arguments", () => numbersOf(indices)?.slice() ?? null);
+    return this.#inTurn(() => {
+      this.#assertUsable("reorder");
+      const isEntry = (index: number): boolean => Number.isInteger(index) && index >= 0 && index < this.batch;
+      if (order === null || order.length !== this.batch || !order.every(isEntry)) {
+        throw new HeedError(
+          "option",
+          `reorder: indices must be ${this.batch} whole numbers from 0 to ${this.batch - 1}, got ${showValue(indices)}`,
+        );
+      }
+      this.#store.reorder(order);
+    });
+  }
+
+  /** Frees its memory, once calls that already use it are done. Can be repeated. */
+  dispose(): void {
+    this.#disposed = true;
+    unfinalise(this);
+    this.#store.dispose();
+  }
+
+  [DISPOSE](): void {
+    this.dispose();
+  }
+
+  async #attend(backend: Backend, given: GivenTensors, options: unknown): Promise<AnyAttentionResult> {
+    const { query, key, value } = given;
+    const isIdle = this.#turns === 0;
+    const tensors = isIdle ? given : { query: copyOperand(query), key: copyOperand(key), value: copyOperand(value) };
+    const settings = isIdle ? options : copyOptions(options);
+    return this.#inTurn(async () => {
+      const prepared = this.#prepare("attention", backend, tensors, settings);
+      const { read, problem, shapes, staged } = prepared;
+      try {
+        const computed = await backend.attention(problem, read.signal);
+        this.#store.commit(staged);
+        return resultOf(backend, computed, shapes, read.output);
+      } catch (error) {
+        this.#store.rollBack(staged);
+        return asyncStep("memory", "attention: computing", () => Promise.reject(error));
+      }
+    });
+  }
+
+  #attendSync(backend: Backend, tensors: GivenTensors, options: unknown): AnyAttentionResult {
+    if (this.#turns > 0) {
+      throw new HeedError("option", "attentionSync: the cache must be idle, but a call with it is under way");
+    }
+    const { read, problem, shapes, staged } = this.#prepare("attentionSync", backend, tensors, options);
+    return step("memory", "attentionSync: computing", () => {
+      try {
+        const computed = backend.attentionSync(problem);
+        this.#store.commit(staged);
+        return resultOf(backend, computed, shapes, read.output);
+      } catch (error) {
+        this.#store.rollBack(staged);
+        throw error;
+      }
+    });
+  }
+
+  /** Reads and checks everything, and writes the new keys and values behind the others. */
+  #prepare(where: string, backend: Backend, tensors: GivenTensors, options: unknown): Prepared {
+    this.#assertUsable(where);
+    if (backend !== this.#backend) throw new HeedError("disposed", `${where}: cache is a cache of another engine`);
+    const { read, checked } = step("option", `${where}: reading its arguments`, () => {
+      const read = readAttentionOptions(where, options);
+      return { read, checked: this.#validate(where, tensors, read) };
+    });
+    if (read.signal?.aborted) {
+      throw new HeedError("aborted", `${where}: the signal was aborted before the call`, { cause: read.signal.reason });
+    }
+    const { problem, shapes } = checked;
+    const staged = step("memory", `${where}: copying`, () => this.#store.stage(where, problem));
+    return { read, problem: this.#paged(problem, staged), shapes, staged };
+  }
+
+  #validate(where: string, tensors: GivenTensors, read: ReadOptions): CheckedAttention {
+    if (read.structure.cuSeqlensQ !== undefined || read.structure.cuSeqlensK !== undefined) {
+      throw new HeedError("unsupported", `${where}: packed sequences and a cache exclude each other`);
+    }
+    const checked = validateAttention(where, this.#backend, tensors, read, this.length - this.start);
+    this.#checkRows(where, checked.problem);
+    if (this.window !== null) this.#checkPositions(where, read, checked.problem);
+    return checked;
+  }
+
+  /** With a window, what is let go of follows from positions that count on from the cache's. */
+  #checkPositions(where: string, read: ReadOptions, { query, key }: AttentionProblem): void {
+    const { qOffset, qLengths, kvLengths } = read.structure;
+    const fail = (rule: string): never => {
+      throw new HeedError("option", `${where}: a cache with a window counts positions by itself: ${rule}`);
+    };
+    if ([qOffset, qLengths, kvLengths].some((option) => option !== undefined)) {
+      fail("qOffset, qLengths and kvLengths cannot be given");
+    }
+    if (read.causal === "upper-left") fail('causal cannot be "upper-left"');
+    const [queries, keys] = [query.shape[2], key.shape[2]];
+    if (queries > keys) fail(`there must not be more queries than keys, got ${queries} and ${keys}`);
+  }
+
+  #paged(problem: AttentionProblem, staged: Staged): AttentionProblem {
+    const { keys, values, headBytes, elementBytes } = this.#layout;
+    const length = staged.length - this.start;
+    const operand = ({ offset, dim }: PagePart): Operand => ({
+      source: { kind: "paged", offset },
+      dtype: this.dtype,
+      elements: 0,
+      shape: [this.batch, this.kvHeads, length, dim],
+      strides: [0, headBytes / elementBytes, dim, 1],
+    });
+    const { structure } = problem;
+    const reach = Math.min(structure.windowLeft ?? Infinity, (this.window ?? Infinity) - 1);
+    return {
+      ...problem,
+      key: operand(keys),
+      value: operand(values),
+      pages: this.#store.pagesOf(staged),
+      structure: { ...structure, windowLeft: reach === Infinity ? null : reach },
+    };
+  }
+
+  /** Keys and values without a query. */
+  #readRows(given: { readonly key: unknown; readonly value: unknown }, layout: Layout): NewRows {
+    const operand = (name: string, value: unknown): Operand => {
+      const { source, dtype, elements, shape } = readTensor("append", name, value, this.#backend);
+      if (shape.length < 2 || shape.length > 4) {
+        throw new HeedError("shape", `append: ${name} must have rank 2, 3 or 4, got ${showShape(shape)}`);
+      }
+      return { source, dtype, elements, ...walkOf("append", name, shape, layout, this.kvHeads) };
+    };
+    const rows = { key: operand("key", given.key), value: operand("value", given.value) };
+    this.#checkRows("append", rows);
+    return rows;
+  }
+
+  #checkRows(where: string, { key, value }: NewRows): void {
+    const count = key.shape[2];
+    const fits = ({ shape }: Operand, dim: number): boolean =>
+      shape[0] === this.batch && shape[1] === this.kvHeads && shape[2] === count && shape[3] === dim;
+    if (!fits(key, this.headDim) || !fits(value, this.valueDim)) {
+      const wanted = (dim: number): Dims4 => [this.batch, this.kvHeads, count, dim];
+      throw new HeedError(
+        "shape",
+        `${where}: the cache takes key ${showShape(wanted(this.headDim))} value ${showShape(wanted(this.valueDim))}, got key ${showShape(key.shape)} value ${showShape(value.shape)} (in [B, H, L, D])`,
+      );
+    }
+    if (this.length + count > this.maxLength) {
+      throw new HeedError(
+        "shape",
+        `${where}: the cache takes ${this.maxLength} tokens (maxLength), has ${this.length}, got ${count} more`,
+      );
+    }
+  }
+
+  #assertUsable(where: string): void {
+    if (this.#disposed) throw new HeedError("disposed", `${where}: the cache was disposed`);
+  }
+
+  /** One after the other: at once, if nothing with the cache is under way. */
+  async #inTurn<T>(act: () => T | Promise<T>): Promise<T> {
+    const before = this.#turns === 0 ? null : this.#last;
+    this.#turns += 1;
+    const turn = this.#take(before, act);
+    this.#last = turn.catch(() => {});
+    return turn;
+  }
+
+  async #take<T>(before: Promise<unknown> | null, act: () => T | Promise<T>): Promise<T> {
+    try {
+      if (before !== null) await before;
+      return await act();
+    } finally {
+      this.#turns -= 1;
+    }
+  }
+}

@@ -1,0 +1,115 @@
+// How a page of a cache holds the keys and values of all heads, and the writing of rows to it.
+
+import type { Span } from "../../backends/backend.js";
+import { roundToHalves, widenHalves } from "../half.js";
+import { quantiseRows } from "./quantise.js";
+
+/** What keys and values are kept as. */
+export type CacheType = "f32" | "f16" | "i8";
+
+/**
+ * Rows of a page: 96 keys are a block of the kernels, whose blocks end where a page does. Fewer, and a long cache would have more
+ * pages than its calls like to name; more, and a short one would take memory that it does not need.
+ */
+const ROWS = 96;
+
+/** Lines of the processor's cache, and the widest vector. */
+const ALIGNMENT = 64;
+
+/** The exponent of a half that is infinite or NaN. */
+const INFINITE = 0x7c00;
+
+const SIZES: Readonly<Record<CacheType, number>> = { f32: 4, f16: 2, i8: 1 };
+
+/** The keys, or the values, of one head of a page. */
+export interface PagePart {
+  /** Bytes from the head's own. */
+  readonly offset: number;
+  /** Of i8: bytes from `offset` to a float for each row. */
+  readonly scales: number;
+  /** Numbers of a row. */
+  readonly dim: number;
+}
+
+/** Rows of a head as they are given: from `first` on, `stride` numbers from one to the next. Halves by their bits. */
+export interface GivenRows {
+  readonly numbers: Float32Array | Uint16Array;
+  readonly first: number;
+  readonly stride: number;
+  readonly count: number;
+}
+
+export class PageLayout {
+  readonly rows: number;
+  readonly dtype: CacheType;
+  readonly keys: PagePart;
+  readonly values: PagePart;
+  readonly headBytes: number;
+  readonly bytes: number;
+
+  constructor(dtype: CacheType, heads: number, dims: { readonly key: number; readonly value: number }, most: number) {
+    this.dtype = dtype;
+    this.rows = Math.min(ROWS, most);
+    let end = 0;
+    const take = (bytes: number): number => {
+      const start = end;
+      end = Math.ceil((end + bytes) / ALIGNMENT) * ALIGNMENT;
+      return start;
+    };
+    const keys = take(this.rows * dims.key * this.elementBytes);
+    const values = take(this.rows * dims.value * this.elementBytes);
+    const ofScales = dtype === "i8" ? this.rows * Float32Array.BYTES_PER_ELEMENT : 0;
+    this.keys = { offset: keys, scales: take(ofScales) - keys, dim: dims.key };
+    this.values = { offset: values, scales: take(ofScales) - values, dim: dims.value };
+    this.headBytes = end;
+    this.bytes = heads * end;
+  }
+
+  get elementBytes(): number {
+    return SIZES[this.dtype];
+  }
+
+  /** Where rows of a head are, and their scales. */
+  spans(part: PagePart, head: number, place: number, count: number): readonly Span[] {
+    const start = head * this.headBytes + part.offset;
+    const ofRow = part.dim * this.elementBytes;
+    const rows = { from: start + place * ofRow, bytes: count * ofRow };
+    if (this.dtype !== "i8") return [rows];
+    const ofScale = Float32Array.BYTES_PER_ELEMENT;
+    return [rows, { from: start + part.scales + place * ofScale, bytes: count * ofScale }];
+  }
+
+  /** Writes rows of a head from a place on, and says whether they are finite; those that are not cannot be kept as i8. Of f32 nobody asks. */
+  write(page: Uint8Array<ArrayBuffer>, part: PagePart, head: number, place: number, given: GivenRows): boolean {
+    const start = page.byteOffset + head * this.headBytes + part.offset;
+    const first = start + place * part.dim * this.elementBytes;
+    const rows = inARow(given, part.dim);
+    const length = rows.length;
+    if (this.dtype === "i8") {
+      const scales = new Float32Array(page.buffer, start + part.scales, this.rows).subarray(place);
+      return quantiseRows(floatsOf(rows), part.dim, new Int8Array(page.buffer, first, length), scales);
+    }
+    if (this.dtype === "f16") {
+      const halves = rows instanceof Uint16Array ? rows : roundToHalves(rows);
+      new Uint16Array(page.buffer, first, length).set(halves);
+      return halves.every((bits) => (bits & INFINITE) !== INFINITE);
+    }
+    new Float32Array(page.buffer, first, length).set(floatsOf(rows));
+    return true;
+  }
+}
+
+function floatsOf(rows: Float32Array | Uint16Array): Float32Array {
+  return rows instanceof Uint16Array ? widenHalves(rows) : rows;
+}
+
+/** The rows one after the other: where they lie, or copied. */
+function inARow({ numbers, first, stride, count }: GivenRows, dim: number): Float32Array | Uint16Array {
+  if (stride === dim || count === 1) return numbers.subarray(first, first + count * dim);
+  const rows = numbers instanceof Uint16Array ? new Uint16Array(count * dim) : new Float32Array(count * dim);
+  for (let row = 0; row < count; row++) {
+    const at = first + row * stride;
+    rows.set(numbers.subarray(at, at + dim), row * dim);
+  }
+  return rows;
+}
