@@ -3,12 +3,12 @@
 
 import { folder, required, set } from "virtual:conformance";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Heed } from "../../web/src/index.js";
-import type { EngineKind } from "../support/engines.js";
+import type { Capabilities, Heed } from "../../web/src/index.js";
 import { ATTENTION_CASES, attentionCases, callOf, firstDifference, whyNot } from "./onnx.js";
 import { EXTRA_CASES, extraCases, linearCaseOf, ropeCaseOf } from "./onnx-extra.js";
 
-export function conformanceSuite(name: string, open: () => Promise<Heed>, kind: EngineKind): void {
+/** `kind`: what the engine must say of itself. */
+export function conformanceSuite(name: string, open: () => Promise<Heed>, kind: Partial<Capabilities>): void {
   describe(name, () => {
     if (set === null) {
       test("sees ONNX's cases where they are demanded", () => {
@@ -25,8 +25,7 @@ export function conformanceSuite(name: string, open: () => Promise<Heed>, kind: 
       heed = await open();
     });
     afterAll(() => heed.dispose());
-    const artefact = `wasm-${kind.variant}${kind.worker === "shared-memory" ? "-threads" : ""}`;
-    test(`runs on ${artefact}, and no other`, () => {
+    test(`is of the kind ${JSON.stringify(kind)}, and no other`, () => {
       expect(heed.capabilities).toMatchObject(kind);
     });
     test.each(attentionCases(present).filter((one) => whyNot(one) === null))("$name", async (one) => {

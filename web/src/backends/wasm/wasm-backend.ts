@@ -10,6 +10,7 @@ import type {
   BackendReport,
   Computed,
   DType,
+  Explanation,
   MemoryReport,
   Resident,
 } from "../backend.js";
@@ -80,6 +81,11 @@ export class WasmBackend implements Backend {
     const fewer = threads < wanted ? [`${threads} of ${wanted} threads compute: ${threadReasons.join("; ")}`] : [];
     const reasons = [...this.#reasons, ...fewer];
     return { backend: "wasm", variant, worker: rung?.worker ?? null, threads, reasons };
+  }
+
+  explain(): Explanation {
+    const { backend, reasons } = this.report();
+    return { backend, reasons };
   }
 
   memory(): MemoryReport {
