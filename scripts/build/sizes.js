@@ -66,7 +66,9 @@ export function printSizes() {
   note(`  ${kb(sizes.runners.shared)} brotli  shared-runner.js, or`);
   note(`  ${kb(sizes.runners.unshared)} brotli  unshared-runners.js`);
   note(`  ${kb(sizes.extra)} brotli  extra.js: what is beside attention, when it is asked for`);
-  note(`  ${kb(sizes.webgpu)} brotli  webgpu.js: what computes on a GPU, when a call is large enough or it is asked for`);
+  note(
+    `  ${kb(sizes.webgpu)} brotli  webgpu.js: what computes on a GPU, when a call is large enough or it is asked for`,
+  );
   for (const [name, { chunk, hosted }] of Object.entries({ ...sizes.variants, ...sizes.extras })) {
     note(`  ${kb(chunk)} brotli  ${name}.js: glue and wasm inlined (${kb(hosted).trim()} as two files)`);
   }

@@ -90,6 +90,7 @@ async function measure(open: OpenDevice, wasm: Backend): Promise<Costs> {
 async function lineOf(run: (problem: AttentionProblem) => Promise<unknown>, moves: boolean): Promise<Line> {
   const tiny = square(TINY);
   const fixed = await quickest(run, tiny);
+  const perMegabyte = moves ? await timePerMegabyte(run, fixed) : 0;
   // Larger until it takes long enough to tell arithmetic from overhead.
   let heads = 1;
   let problem = square([heads, 128, 128]);
@@ -99,16 +100,17 @@ async function lineOf(run: (problem: AttentionProblem) => Promise<unknown>, move
     problem = square([heads, 128, 128]);
     time = await quickest(run, problem);
   }
-  const perMegaflop = Math.max(time - fixed, time / 8) / ((flops(problem) - flops(tiny)) / 1e6);
-  // Few operations, many bytes: keys that nobody sees.
-  const heavy = {
-    ...square([64, 128, 128]),
-    causal: "upper-left" as const,
-    structure: { ...NO_STRUCTURE, windowLeft: 0 },
-  };
-  const moving = moves ? await quickest(run, heavy) : 0;
-  const perMegabyte = moves ? Math.max(moving - fixed, 0) / (transfers(heavy) / 1e6) : 0;
+  const moving = (transfers(problem) / 1e6) * perMegabyte;
+  // Noise may leave nothing: then a share of the time, so that no rate is without bounds.
+  const perMegaflop = Math.max(time - fixed - moving, time / 20) / (flops(problem) / 1e6);
   return { fixed, perMegaflop, perMegabyte };
+}
+
+/** Of a call with many numbers and little to do: each query sees one key. */
+async function timePerMegabyte(run: (problem: AttentionProblem) => Promise<unknown>, fixed: number): Promise<number> {
+  const structure = { ...NO_STRUCTURE, windowLeft: 0 };
+  const problem: AttentionProblem = { ...square([32, 128, 128]), causal: "upper-left", structure };
+  return Math.max((await quickest(run, problem)) - fixed, 0) / (transfers(problem) / 1e6);
 }
 
 /** Of two runs after one that compiles. */

@@ -66,7 +66,10 @@ export class Pipelines {
 export function shaderOf(kernel: Kernel): { readonly code: string; readonly bound: readonly Bound[] } {
   switch (kernel.kind) {
     case "attend":
-      return { code: attendShader(kernel), bound: attendBindings(kernel) };
+      return {
+        code: attendShader(kernel),
+        bound: attendBindings(kernel),
+      };
     case "merge":
       return { code: mergeShader(kernel), bound: mergeBindings(kernel) };
     case "pairs":
