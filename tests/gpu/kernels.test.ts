@@ -66,6 +66,18 @@ describe("tensors in half precision", () => {
   });
 });
 
+test("a large call is computed where it was asked for", async () => {
+  const { heed, close } = await openTested();
+  const long = heed.zeros([1, 1100, 64]);
+  const options = { causal: true, window: [0, 0], keep: true } as const;
+  for (let repeat = 0; repeat < 2; repeat++) {
+    const { output } = await heed.attention(long, long, long, options);
+    expect(output.location).toBe("webgpu");
+  }
+  expect(heed.capabilities.backend).toBe("webgpu");
+  close();
+});
+
 describe('"auto"', () => {
   test("measures both, sends a call where it is faster, and says why", async () => {
     const { device, uncaptured } = await testDevice();

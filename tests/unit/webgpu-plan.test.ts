@@ -6,12 +6,15 @@ import { validateAttention } from "../../web/src/api/validate.js";
 import type { AttentionProblem } from "../../web/src/backends/backend.js";
 import { sizeClass } from "../../web/src/backends/webgpu/buffer-pool.js";
 import { choose } from "../../web/src/backends/webgpu/choose.js";
-import type { GpuLimits } from "../../web/src/backends/webgpu/gpu.js";
+import { Ending } from "../../web/src/backends/webgpu/ending.js";
+import { scoped } from "../../web/src/backends/webgpu/error-scopes.js";
+import type { GpuDevice, GpuLimits } from "../../web/src/backends/webgpu/gpu.js";
 import type { AttendKernel } from "../../web/src/backends/webgpu/kernel.js";
 import { PARAMS_STRUCT, packParams } from "../../web/src/backends/webgpu/params.js";
 import { shaderOf } from "../../web/src/backends/webgpu/pipelines.js";
 import { type Plan, planAttention } from "../../web/src/backends/webgpu/plan.js";
 import { hasRanges, RANGE_WORDS, rowRanges } from "../../web/src/backends/webgpu/row-ranges.js";
+import { HeedError } from "../../web/src/index.js";
 import { attention as reference } from "../../web/src/reference/index.js";
 import { cases } from "../support/cases.js";
 
@@ -194,4 +197,45 @@ test("sizes of pooled buffers waste at most an eighth, and like sizes share one"
     expect(size).toBeLessThanOrEqual(Math.max(512, bytes * 1.125 + 1));
   }
   expect(sizeClass(1_000_000)).toBe(sizeClass(1_010_000));
+});
+
+describe("error scopes", () => {
+  /** A device that has something to say of one kind. */
+  const device = (filter: string, said: string): GpuDevice => {
+    const scopes: string[] = [];
+    const fake: Partial<GpuDevice> = {
+      pushErrorScope: (pushed) => void scopes.push(pushed),
+      popErrorScope: async () => (scopes.pop() === filter ? { message: said } : null),
+    };
+    // The part of a device that scopes use.
+    return fake as GpuDevice;
+  };
+
+  test("make HeedErrors of the call of what a device says afterwards", async () => {
+    const full = scoped(device("out-of-memory", "no more"), () => 1);
+    expect(full.made).toBe(1);
+    expect(await full.refused).toMatchObject({
+      name: "HeedError",
+      code: "memory",
+      message: "attention: the GPU has no room: no more",
+    });
+    const wrong = scoped(device("validation", "bad binding"), () => 1);
+    expect(await wrong.refused).toMatchObject({
+      code: "load",
+      message: "attention: the GPU refused the call: bad binding",
+    });
+    expect(await scoped(device("none", ""), () => 1).refused).toBeNull();
+  });
+});
+
+describe("an ending", () => {
+  test("rejects whoever waits and whoever comes late, and leaves what is over alone", async () => {
+    const ending = new Ending();
+    expect(await ending.unless(Promise.resolve(7))).toBe(7);
+    const waiting = ending.unless(new Promise(() => {}));
+    const error = new HeedError("device-lost", "gone");
+    ending.come(error);
+    await expect(waiting).rejects.toBe(error);
+    await expect(ending.unless(Promise.resolve(7))).rejects.toBe(error);
+  });
 });

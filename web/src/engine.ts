@@ -62,9 +62,10 @@ export async function openEngine(read: ReadCreateOptions, found: Features): Prom
 
 /** "auto" looks for a GPU when there is something to gain, unless it was given one. */
 async function withGpu(wasm: Backend, { backend, device }: ReadCreateOptions): Promise<Backend> {
-  if (backend === "wasm") return wasm;
+  const isLazy = backend === "auto" && device === null;
+  if (backend === "wasm" || (isLazy && !("gpu" in (globalThis.navigator ?? {})))) return wasm;
   const gpu = new LazyGpu(wasm, device);
-  if (backend === "auto" && device === null) return gpu;
+  if (isLazy) return gpu;
   try {
     await gpu.open(backend);
   } catch (error) {

@@ -1,5 +1,6 @@
 // The door to the GPU: calls go through it to WebAssembly until one is large enough to load what computes there.
 
+import { causeText } from "./api/errors.js";
 import type {
   AttentionComputed,
   AttentionProblem,
@@ -18,6 +19,8 @@ export class LazyGpu implements Backend {
   #backend: Backend;
   readonly #device: object | null;
   #opening: Promise<void> | null = null;
+  /** Why there is no GPU, once one was looked for. */
+  #refusal: readonly string[] = [];
   #disposed = false;
 
   constructor(wasm: Backend, device: object | null) {
@@ -25,8 +28,13 @@ export class LazyGpu implements Backend {
     this.#device = device;
   }
 
-  /** Rejects with HeedError `unsupported`. */
-  async open(mode: "auto" | "webgpu"): Promise<void> {
+  /** Once. Rejects with HeedError `unsupported`. */
+  open(mode: "auto" | "webgpu"): Promise<void> {
+    this.#opening ??= this.#load(mode);
+    return this.#opening;
+  }
+
+  async #load(mode: "auto" | "webgpu"): Promise<void> {
     const { openGpu } = await import("./webgpu.js");
     const backend = await openGpu(this.#backend, mode, this.#device);
     if (this.#disposed) backend.dispose();
@@ -36,8 +44,11 @@ export class LazyGpu implements Backend {
   /** A large call is what the GPU is opened at; it does not wait for that. */
   attention(problem: AttentionProblem, signal: AbortSignal | null): Promise<AttentionComputed> {
     const { query, key } = problem;
-    // Where it cannot be opened, all stays as it is.
-    if (query.elements * key.shape[2] > LARGE) this.#opening ??= this.open("auto").catch(() => {});
+    if (query.elements * key.shape[2] > LARGE) {
+      this.open("auto").catch((error: unknown) => {
+        this.#refusal = [causeText(error)];
+      });
+    }
     return this.#backend.attention(problem, signal);
   }
 
@@ -46,7 +57,8 @@ export class LazyGpu implements Backend {
   }
 
   report(): BackendReport {
-    return this.#backend.report();
+    const report = this.#backend.report();
+    return { ...report, reasons: [...report.reasons, ...this.#refusal] };
   }
 
   explain(problem: AttentionProblem): Explanation {

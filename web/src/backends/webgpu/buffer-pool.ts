@@ -33,6 +33,7 @@ export interface PoolReport {
 export class BufferPool {
   readonly #device: GpuDevice;
   readonly #idle = new Map<string, GpuBuffer[]>();
+  #disposed = false;
   #buffers = 0;
   #bytes = 0;
   #idleBytes = 0;
@@ -55,7 +56,7 @@ export class BufferPool {
   }
 
   give(kind: BufferKind, buffer: GpuBuffer): void {
-    if (this.#idleBytes + buffer.size > MOST_IDLE) {
+    if (this.#disposed || this.#idleBytes + buffer.size > MOST_IDLE) {
       this.drop(buffer);
       return;
     }
@@ -77,8 +78,9 @@ export class BufferPool {
     return { buffers: this.#buffers, bytes: this.#bytes, idleBytes: this.#idleBytes };
   }
 
-  /** Those in use are dropped by whoever uses them. */
+  /** Those in use are destroyed as they are given back. */
   dispose(): void {
+    this.#disposed = true;
     for (const buffers of this.#idle.values()) for (const buffer of buffers) this.drop(buffer);
     this.#idle.clear();
     this.#idleBytes = 0;

@@ -2,6 +2,7 @@
 
 import { causeText, HeedError } from "../../api/errors.js";
 import { BufferPool } from "./buffer-pool.js";
+import { Ending } from "./ending.js";
 import type { Gpu, GpuAdapter, GpuAdapterInfo, GpuDevice } from "./gpu.js";
 import { Pipelines } from "./pipelines.js";
 import type { Machine } from "./plan.js";
@@ -32,9 +33,8 @@ export class OpenDevice {
   readonly machine: Machine;
   readonly pool: BufferPool;
   readonly pipelines: Pipelines;
-  /** Rejects with HeedError `device-lost` when it is, and never resolves. */
-  readonly whenLost: Promise<never>;
-  #lost: string | null = null;
+  /** Comes with HeedError `device-lost` when it is. */
+  readonly loss = new Ending();
 
   constructor(device: GpuDevice, isOwn: boolean, info: GpuAdapterInfo | undefined) {
     this.device = device;
@@ -48,17 +48,10 @@ export class OpenDevice {
     this.machine = { limits: device.limits, isSoftware: info !== undefined && isSoftware(info) };
     this.pool = new BufferPool(device);
     this.pipelines = new Pipelines(device);
-    this.whenLost = device.lost.then(({ reason, message }) => {
-      this.#lost = message === "" ? (reason ?? "unknown") : message;
-      throw new HeedError("device-lost", `attention: the GPU device is lost: ${this.#lost}`);
+    void device.lost.then(({ reason, message }) => {
+      const why = message === "" ? (reason ?? "unknown") : message;
+      this.loss.come(new HeedError("device-lost", `attention: the GPU device is lost: ${why}`));
     });
-    // Whoever waits is told; when nobody waits, nobody is.
-    this.whenLost.catch(() => {});
-  }
-
-  /** Why; null while it is not. */
-  get lost(): string | null {
-    return this.#lost;
   }
 
   dispose(): void {

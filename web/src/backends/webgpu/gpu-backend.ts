@@ -15,6 +15,7 @@ import type {
 import { type Choice, choose } from "./choose.js";
 import { type Costs, measureCosts } from "./costs.js";
 import type { OpenDevice } from "./device.js";
+import { Ending } from "./ending.js";
 import type { GpuBuffer } from "./gpu.js";
 import { runOnGpu, writeBytes } from "./gpu-call.js";
 import { readBuffer } from "./read-buffer.js";
@@ -48,10 +49,7 @@ export class GpuBackend implements Backend {
   #costs: Costs | null = null;
   #reopenings = 0;
   #disposed = false;
-  #abandon: (error: HeedError) => void = () => {};
-  readonly #ended = new Promise<never>((_, reject) => {
-    this.#abandon = reject;
-  });
+  readonly #end = new Ending();
   /** Settled when every call before is. */
   #last: Promise<unknown> = Promise.resolve();
 
@@ -66,7 +64,6 @@ export class GpuBackend implements Backend {
     this.#wasm = wasm;
     this.#mode = mode;
     this.#reopen = reopen;
-    this.#ended.catch(() => {});
     this.#stepOnto(open);
   }
 
@@ -91,8 +88,10 @@ export class GpuBackend implements Backend {
     this.#assertUsable("attention");
     const before = this.#last;
     const computing = this.#compute(problem, this.#choose(problem), signal);
+    // Its failure is told in its turn, too.
+    computing.catch(() => {});
     const inTurn = before.then(() => computing);
-    this.#last = inTurn.catch(() => {});
+    this.#last = inTurn.then(nothing, nothing);
     return this.#unlessStopped(inTurn, signal);
   }
 
@@ -164,7 +163,7 @@ export class GpuBackend implements Backend {
   dispose(): void {
     if (this.#disposed) return;
     this.#disposed = true;
-    this.#abandon(new HeedError("disposed", "attention: the engine was disposed"));
+    this.#end.come(new HeedError("disposed", "attention: the engine was disposed"));
     this.#residents.freeAll();
     this.#open?.dispose();
     this.#open = null;
@@ -274,8 +273,8 @@ export class GpuBackend implements Backend {
 
   #stepOnto(open: OpenDevice): void {
     this.#open = open;
-    open.whenLost.catch((error: unknown) => {
-      if (!this.#disposed) void this.#replace(open, causeText(error));
+    void open.device.lost.then(() => {
+      if (!this.#disposed) void this.#replace(open, causeText(open.loss.error));
     });
   }
 
@@ -297,22 +296,17 @@ export class GpuBackend implements Backend {
 
   /** Aborted and disposed calls reject at once; what they would have kept goes when it is there. */
   async #unlessStopped(computing: Promise<AttentionComputed>, signal: AbortSignal | null): Promise<AttentionComputed> {
-    let stop = (): void => {};
-    const aborted = new Promise<never>((_, reject) => {
-      stop = (): void => {
-        reject(new HeedError("aborted", "attention: aborted by its signal", { cause: signal?.reason }));
-      };
-    });
+    const abort = new Ending();
+    const stop = (): void => {
+      abort.come(new HeedError("aborted", "attention: aborted by its signal", { cause: signal?.reason }));
+    };
     signal?.addEventListener("abort", stop, { once: true });
     try {
-      return await Promise.race([computing, aborted, this.#ended]);
+      return await this.#end.unless(abort.unless(computing));
     } catch (error) {
-      computing.then(
-        (computed) => {
-          for (const part of partsOf(computed)) if (part.kind === "resident") this.free(part.resident);
-        },
-        () => {},
-      );
+      computing.then((computed) => {
+        for (const part of partsOf(computed)) if (part.kind === "resident") this.free(part.resident);
+      }, nothing);
       throw error;
     } finally {
       signal?.removeEventListener("abort", stop);
@@ -323,6 +317,8 @@ export class GpuBackend implements Backend {
     if (this.#disposed) throw new HeedError("disposed", `${where}: the engine was disposed`);
   }
 }
+
+function nothing(): void {}
 
 function isOn(open: OpenDevice, resident: Resident): boolean {
   return resident instanceof GpuResident && resident.home === open;

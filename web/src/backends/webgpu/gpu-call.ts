@@ -221,14 +221,16 @@ function fill(into: Float32Array, output: Float32Array): Float32Array {
   return into.length === output.length ? into : into.subarray(0, output.length);
 }
 
-/** What a promise gives, or the loss of the device, which may be told a moment after what it made fail. */
-export async function unlessLost<T>(open: OpenDevice, promise: Promise<T>): Promise<T> {
+/** Milliseconds that the loss of a device may be told after what it made fail. */
+const LATE = 50;
+
+/** What a promise gives, or the loss of the device. */
+export async function unlessLost<T>({ loss }: OpenDevice, promise: Promise<T>): Promise<T> {
   try {
-    return await Promise.race([promise, open.whenLost]);
+    return await loss.unless(promise);
   } catch (cause) {
     if (cause instanceof HeedError) throw cause;
-    const soon = new Promise((resolve) => setTimeout(resolve, 50));
-    await Promise.race([open.whenLost, soon]);
+    await loss.unless(new Promise((resolve) => setTimeout(resolve, LATE)));
     throw new HeedError("load", `attention: the GPU failed: ${causeText(cause)}`, { cause });
   }
 }

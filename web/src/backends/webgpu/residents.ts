@@ -25,7 +25,7 @@ export class GpuResident implements Resident {
   }
 
   get live(): boolean {
-    return !this.#isFreed && this.home.lost === null;
+    return !this.#isFreed && this.home.loss.error === null;
   }
 
   get bytes(): number {
