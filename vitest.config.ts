@@ -47,10 +47,13 @@ interface Pages {
   readonly provider: BrowserProviderOption;
   readonly isolated: boolean;
   readonly relaxedSimd: boolean;
+  readonly include?: string[];
 }
 
+const BROWSER_TESTS = ["tests/browser/*.test.ts", "tests/conformance/*.browser.test.ts"];
+
 /** The browser suite on pages of one kind. */
-function pages({ name, browser, provider, isolated, relaxedSimd }: Pages): TestProjectConfiguration {
+function pages({ name, browser, provider, isolated, relaxedSimd, include = BROWSER_TESTS }: Pages): TestProjectConfiguration {
   return {
     plugins: [conformance()],
     server: { headers: isolated ? ISOLATION : {} },
@@ -58,7 +61,7 @@ function pages({ name, browser, provider, isolated, relaxedSimd }: Pages): TestP
     oxc: { target: "es2022" },
     test: {
       name,
-      include: ["tests/browser/*.test.ts", "tests/conformance/*.browser.test.ts"],
+      include,
       provide: { isolated, relaxedSimd },
       testTimeout: 60_000,
       browser: { enabled: true, headless: true, screenshotFailures: false, provider, instances: [{ browser }] },
@@ -66,11 +69,24 @@ function pages({ name, browser, provider, isolated, relaxedSimd }: Pages): TestP
   };
 }
 
+/** As root, Chromium has no sandbox. */
+function rootless(): string[] {
+  return process.getuid?.() === 0 ? ["--no-sandbox"] : [];
+}
+
 function chromium(name: string, isolated: boolean, executablePath: string): TestProjectConfiguration {
-  // As root, Chromium has no sandbox.
-  const args = process.getuid?.() === 0 ? ["--no-sandbox"] : [];
-  const provider = playwright({ launchOptions: { executablePath, args } });
+  const provider = playwright({ launchOptions: { executablePath, args: rootless() } });
   return pages({ name, browser: "chromium", provider, isolated, relaxedSimd: true });
+}
+
+/** The GPU tests, on Chromium's software adapter: the same on every machine. The pair of flags for Vulkan and ANGLE is its recipe. */
+function webgpu(executablePath: string): TestProjectConfiguration {
+  const gpu = ["--enable-unsafe-webgpu", "--use-webgpu-adapter=swiftshader", "--enable-features=Vulkan"];
+  const vulkan = ["--use-angle=swiftshader", "--use-vulkan=swiftshader"];
+  const args = [...rootless(), ...gpu, ...vulkan];
+  const provider = playwright({ launchOptions: { executablePath, args } });
+  const include = ["tests/gpu/*.test.ts"];
+  return pages({ name: "chromium-webgpu", browser: "chromium", provider, isolated: true, relaxedSimd: true, include });
 }
 
 /** Driven by WebDriver BiDi: an ordinary Firefox, not one of Playwright's, whose later versions want newer ones than Debian's. */
@@ -96,6 +112,7 @@ export default defineConfig(async () => {
         node("conformance", "tests/conformance/**/*.node.test.ts"),
         chromium("chromium-isolated", true, chromiumPath),
         chromium("chromium-plain", false, chromiumPath),
+        webgpu(chromiumPath),
         ...(found.firefox === undefined ? [] : [true, false]).map((isolated) =>
           firefox(isolated ? "firefox-isolated" : "firefox-plain", isolated, found.firefox.path),
         ),

@@ -56,6 +56,7 @@ export function measureSizes() {
     runners: { shared: later("shared-runner.js"), unshared: later("unshared-runners.js") },
     extra: later("extra.js"),
     layers: later("layers.js") + later("wasm-layers.js"),
+    webgpu: later("webgpu.js"),
     reference: loadedBytes("reference.js"),
     variants: sizesOf(VARIANTS),
     extras: sizesOf(VARIANTS.map(extraOf)),
@@ -73,6 +74,9 @@ export function printSizes() {
   note(`  ${kb(sizes.runners.unshared)} brotli  unshared-runners.js`);
   note(`  ${kb(sizes.extra)} brotli  extra.js: what is beside attention, when it is asked for`);
   note(`  ${kb(sizes.layers)} brotli  layers.js: heed/layers, beside index.js`);
+  note(
+    `  ${kb(sizes.webgpu)} brotli  webgpu.js: what computes on a GPU, when a call is large enough or it is asked for`,
+  );
   const modules = { ...sizes.variants, ...sizes.extras, ...sizes.layersOf };
   for (const [name, { chunk, hosted }] of Object.entries(modules)) {
     note(`  ${kb(chunk)} brotli  ${name}.js: glue and wasm inlined (${kb(hosted).trim()} as two files)`);

@@ -13,6 +13,7 @@ import { type ReferenceResult, attention as reference } from "../../web/src/refe
 import {
   type Bounds,
   boundsFor,
+  EXACT,
   withinEntropy,
   withinLse,
   withinOutput,
@@ -202,7 +203,7 @@ function expectedOf(one: Case): ReferenceResult {
 }
 
 /** How far the results of a case may be from the reference's. */
-export function boundsOf({ options, sizes, query, key, value, hasBytes = false }: Case): Bounds {
+export function boundsOf({ options, sizes, query, key, value, hasBytes = false }: Case, arithmetic = EXACT): Bounds {
   const { headDim, queryDim = headDim, keyLength, queryLength } = sizes;
   const type = typeof options.score === "object" ? options.score.type : options.score;
   const own = type === undefined || type === "scaled-dot" ? 1 / Math.sqrt(headDim) : 1;
@@ -211,13 +212,21 @@ export function boundsOf({ options, sizes, query, key, value, hasBytes = false }
   const alibi = Math.max(...slopes) * (2 * keyLength + queryLength);
   const plain = scoreBound(options.score, scale, { query, key, queryDim, headDim });
   const score = hasBytes ? inWords(plain, headDim) : plain;
-  return boundsFor(keyLength, { value, bias: options.bias }, score, alibi, options.dropout?.p);
+  return boundsFor(
+    keyLength,
+    { value, bias: options.bias },
+    score,
+    alibi,
+    options.dropout?.p,
+    arithmetic,
+    options.softcap,
+  );
 }
 
 /** The first number that is further from the reference than the error model allows, in words; null when all are within. */
-export function firstError(one: Case, got: EverythingResult): string | null {
+export function firstError(one: Case, got: EverythingResult, arithmetic = EXACT): string | null {
   const expected = expectedOf(one);
-  const bounds = boundsOf(one);
+  const bounds = boundsOf(one, arithmetic);
   const checks = [
     ["output", withinOutput],
     ["weights", withinWeight],

@@ -39,24 +39,50 @@ export interface Bounds {
   readonly entropy: number;
 }
 
+/** What the elementary functions of a machine promise. */
+export interface Arithmetic {
+  /** Relative, of an exponential of a number of at most this size. */
+  readonly exp: (size: number) => number;
+  /** Absolute, of a logarithm. */
+  readonly log: number;
+  /** Absolute, of a hyperbolic tangent or a sigmoid. */
+  readonly curve: number;
+}
+
+/** That of the C++ kernels. */
+export const EXACT: Arithmetic = { exp: () => UNIT_ROUNDOFF * EXP, log: 0, curve: 0 };
+
+/**
+ * What the WGSL specification grants shaders (section 15.7.4.1, accuracy of concrete floating point expressions), an ULP being 2 u:
+ * exp(x) 3 + 2 |x| ULP, log 2^-21, division 2.5 ULP. tanh and sigmoid are heed's own, of one exponential and one division.
+ */
+export const WGSL: Arithmetic = {
+  exp: (size) => UNIT_ROUNDOFF * (EXP + 2 * (3 + 2 * size)),
+  log: 2 ** -21,
+  curve: 1e-6,
+};
+
 export function boundsFor(
   keyLength: number,
   tensors: { readonly value: TensorLike; readonly bias?: TensorLike | undefined },
   ofScore: ScoreBound,
   alibi = 0,
   dropout = 0,
+  arithmetic = EXACT,
+  softcap = 0,
 ): Bounds {
   const bias = alibi + (tensors.bias === undefined ? 0 : largest(tensors.bias.data));
-  const score = ofScore.error + UNIT_ROUNDOFF * FEW * bias;
+  const score = ofScore.error + arithmetic.curve * (ofScore.size + softcap) + UNIT_ROUNDOFF * FEW * bias;
+  const exp = arithmetic.exp(2 * (ofScore.size + bias));
   const sum = UNIT_ROUNDOFF * GROWTH * Math.sqrt(keyLength);
   // What dropout keeps it multiplies, which is as if values were larger.
   const v = largest(tensors.value.data) / (dropout < 1 ? 1 - dropout : 1);
-  const weights = 2 * score + sum + UNIT_ROUNDOFF * EXP;
-  const lse = score + sum + UNIT_ROUNDOFF * FEW;
+  const weights = 2 * score + sum + exp;
+  const lse = score + sum + UNIT_ROUNDOFF * FEW + arithmetic.log;
   return {
     scores: score,
     entropy: 4 * weights * (1 + Math.log(Math.max(1, keyLength))) + lse,
-    output: v * (2 * score + 2 * sum + UNIT_ROUNDOFF * EXP) + FLUSHED * keyLength * v,
+    output: v * (2 * score + 2 * sum + exp) + FLUSHED * keyLength * v,
     weights,
     lse,
   };

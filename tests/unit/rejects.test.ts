@@ -2,64 +2,14 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createHeed, type Heed } from "../../web/src/index.js";
-import list from "../cases/attention-rejects.json";
 import { errorOf } from "../support/cases.js";
+import { argumentsOf, rejects } from "../support/reject-cases.js";
 
 let heed: Heed;
 beforeAll(async () => {
   heed = await createHeed();
 });
 afterAll(() => heed.dispose());
-
-/** Numbers that JSON cannot say. */
-const SPELT: ReadonlyMap<unknown, number> = new Map([
-  ["NaN", Number.NaN],
-  ["Infinity", Number.POSITIVE_INFINITY],
-]);
-
-function spelt(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(spelt);
-  if (typeof value === "object" && value !== null) {
-    if ("zeros" in value && Array.isArray(value.zeros)) return zeros(value.zeros, floats);
-    return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, spelt(inner)]));
-  }
-  return SPELT.get(value) ?? value;
-}
-
-/** Zeros of a shape that may be nonsense: then empty, since the shape must be refused before the data is looked at. */
-function zeros(shape: readonly unknown[], make: (size: number) => unknown): { data: unknown; shape: unknown } {
-  const size = shape.reduce<number>((total, axis) => (typeof axis === "number" ? total * axis : -1), 1);
-  return { data: make(Number.isInteger(size) && size > 0 && size < 2 ** 20 ? size : 0), shape: spelt(shape) };
-}
-
-const floats = (size: number): Float32Array => new Float32Array(size);
-const bytes = (size: number): Uint8Array => new Uint8Array(size);
-
-interface Reject {
-  readonly name: string;
-  readonly query: readonly unknown[];
-  readonly key: readonly unknown[];
-  readonly value: readonly unknown[];
-  readonly mask?: readonly unknown[];
-  readonly bias?: readonly unknown[];
-  readonly options?: unknown;
-  readonly code: string;
-  readonly message: string;
-}
-
-const rejects: readonly Reject[] = list.cases;
-
-function argumentsOf(one: Reject): unknown[] {
-  const tensors = [one.query, one.key, one.value].map((shape) => zeros(shape, floats));
-  const extras = {
-    ...(one.mask && { mask: zeros(one.mask, bytes) }),
-    ...(one.bias && { bias: zeros(one.bias, floats) }),
-  };
-  if (Object.keys(extras).length === 0 && !("options" in one)) return tensors;
-  const options = spelt(one.options);
-  if (Object.keys(extras).length === 0) return [...tensors, options];
-  return [...tensors, { ...(typeof options === "object" ? options : {}), ...extras }];
-}
 
 /** Calls with whatever arguments: what is wrong with them is the test. */
 function call(method: "attention" | "attentionSync", args: readonly unknown[]): unknown {
@@ -327,9 +277,10 @@ describe("values that only JavaScript has", () => {
 
 describe("createHeed", () => {
   test.each([
-    [{ backend: "webgpu" }, "unsupported", "webgpu"],
+    [{ backend: "webgpu" }, "unsupported", "there is no navigator.gpu"],
     [{ backend: "cuda" }, "option", "backend must be one of"],
-    [{ device: {} }, "unsupported", "device"],
+    [{ device: {} }, "option", "device must be a GPUDevice"],
+    [{ device: 1 }, "option", "device must be a GPUDevice, got 1"],
     [{ threads: 0 }, "option", "threads must be a whole number"],
     [{ threads: 1.5 }, "option", "threads must be a whole number"],
     [{ threads: "many" }, "option", "threads must be a whole number"],

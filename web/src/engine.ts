@@ -1,6 +1,6 @@
 // The composition root: probe -> select -> load -> backend. The one file that knows every backend.
 
-import { attend, attendSync } from "./api/attention.js";
+import { attend, attendSync, check } from "./api/attention.js";
 import type { CacheOptions, KVCache } from "./api/cache/kv-cache.js";
 import { asyncStep, step } from "./api/door.js";
 import { HeedError } from "./api/errors.js";
@@ -21,16 +21,17 @@ import {
   type TensorOptions,
 } from "./api/options.js";
 import { type ReadCreateOptions, readCreateOptions } from "./api/read-create-options.js";
-import { readChoice, readRecord } from "./api/read-values.js";
+import { isRecord, readChoice, readRecord } from "./api/read-values.js";
 import type { AnyAttentionResult, AttentionResult, NoOptions, Returned } from "./api/results.js";
 import { type ArrayTensor, Tensor } from "./api/tensor.js";
 import type { HalfArray } from "./api/typed-array.js";
-import type { Backend, MemoryReport } from "./backends/backend.js";
+import type { Backend, DType, Explanation, MemoryReport } from "./backends/backend.js";
 import { LAYERS, type LayerBackend } from "./backends/layer-backend.js";
 import { compileOverride, importsMemory } from "./backends/wasm/binary.js";
 import { VARIANTS } from "./backends/wasm/inlined.js";
 import { WasmBackend } from "./backends/wasm/wasm-backend.js";
 import { LazyExtra } from "./lazy-extra.js";
+import { LazyGpu } from "./lazy-gpu.js";
 import { DISPOSE } from "./memory/disposable.js";
 import { type Features, features } from "./platform/features.js";
 import { autoThreads, select } from "./platform/select.js";
@@ -57,7 +58,23 @@ export async function openEngine(read: ReadCreateOptions, found: Features): Prom
   const threads = read.threads === "auto" ? autoThreads(found.cores) : read.threads;
   const overrides = { workerUrl, workerFactory, threads, cores: found.cores, offload: read.offload, grain: null };
   const backend = await WasmBackend.open(choice, { ...overrides, compiled, variants: VARIANTS });
-  return new Engine(backend, new LazyExtra(backend, choice, overrides), found);
+  const routed = await withGpu(backend, read);
+  return new Engine(routed, new LazyExtra(routed, choice, overrides), found);
+}
+
+/** "auto" looks for a GPU when there is something to gain, unless it was given one. */
+async function withGpu(wasm: Backend, { backend, device }: ReadCreateOptions): Promise<Backend> {
+  const isLazy = backend === "auto" && device === null;
+  if (backend === "wasm" || (isLazy && !("gpu" in (globalThis.navigator ?? {})))) return wasm;
+  const gpu = new LazyGpu(wasm, device);
+  if (isLazy) return gpu;
+  try {
+    await gpu.open(backend);
+  } catch (error) {
+    wasm.dispose();
+    throw error;
+  }
+  return gpu;
 }
 
 class Engine implements Heed {
@@ -94,6 +111,10 @@ class Engine implements Heed {
   ): AttentionResult<O>;
   attentionSync(query: unknown, key: unknown, value: unknown, options?: unknown): AnyAttentionResult {
     return attendSync(this.#backend, { query, key, value }, options);
+  }
+
+  explain(query: unknown, key: unknown, value: unknown, options?: unknown): Explanation {
+    return this.#backend.explain(check("explain", this.#backend, { query, key, value }, options).checked.problem);
   }
 
   rope<const O extends RopeOptions = NoOptions>(x: TensorInput, options?: O): Promise<Returned<O>>;
@@ -134,7 +155,12 @@ class Engine implements Heed {
     return this.#extra.layers();
   }
 
-  tensor(data: Float32Array | HalfArray | Uint16Array, shape: readonly number[], options?: TensorOptions): Tensor {
+  tensor(
+    data: Float32Array | HalfArray | Uint16Array | GPUBuffer,
+    shape: readonly number[],
+    options?: TensorOptions,
+  ): Tensor {
+    if (isRecord(data) && "mapAsync" in data) return this.#adopt(data, shape, options);
     const { numbers, sizes } = step("option", "tensor: reading its arguments", () => {
       const { dtype } = readRecord("tensor", "options", options, TENSOR_OPTIONS);
       return readTensorData("tensor", data, shape, dtype);
@@ -143,11 +169,7 @@ class Engine implements Heed {
   }
 
   zeros(shape: readonly number[], options?: TensorOptions): Tensor {
-    const { sizes, dtype } = step("option", "zeros: reading its arguments", () => {
-      const given = readRecord("zeros", "options", options, TENSOR_OPTIONS);
-      const dtype = readChoice("zeros", "dtype", given["dtype"], ["f32", "f16"], [], "f32");
-      return { sizes: readShape("zeros", "shape", shape), dtype };
-    });
+    const { sizes, dtype } = readSizes("zeros", shape, options);
     return step("memory", "zeros: making them", () => {
       return new Tensor(this.#backend, this.#backend.zeros(product(sizes), dtype), sizes);
     });
@@ -158,6 +180,13 @@ class Engine implements Heed {
       const { createCache } = await import("./extra.js");
       return createCache(this.#backend, options);
     });
+  }
+
+  #adopt(buffer: object, shape: readonly number[], options: TensorOptions | undefined): Tensor {
+    const { sizes, dtype } = readSizes("tensor", shape, options);
+    const resident = this.#backend.adopt?.(buffer, product(sizes), dtype);
+    if (resident !== undefined) return new Tensor(this.#backend, resident, sizes);
+    throw new HeedError("unsupported", "tensor: a GPUBuffer needs an engine with its device");
   }
 
   memory(): MemoryReport {
@@ -172,4 +201,12 @@ class Engine implements Heed {
   [DISPOSE](): void {
     this.dispose();
   }
+}
+
+function readSizes(where: string, shape: unknown, options: unknown): { sizes: readonly number[]; dtype: DType } {
+  return step("option", `${where}: reading its arguments`, () => {
+    const given = readRecord(where, "options", options, TENSOR_OPTIONS);
+    const dtype = readChoice(where, "dtype", given["dtype"], ["f32", "f16"], [], "f32");
+    return { sizes: readShape(where, "shape", shape), dtype };
+  });
 }

@@ -11,7 +11,7 @@ export type {
   RopeOptions,
   RopeScaling,
 } from "./api/extra/options.js";
-export type { Capabilities, Heed, MemoryReport } from "./api/heed.js";
+export type { Capabilities, Explanation, Heed, MemoryReport, WebGpuReport } from "./api/heed.js";
 export type {
   AttentionOptions,
   BiasInput,

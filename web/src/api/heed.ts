@@ -1,7 +1,7 @@
 // The engine as its users see it: the public interface, without how it is put together (engine.ts).
 /// <reference lib="esnext.disposable" preserve="true" />
 
-import type { MemoryReport } from "../backends/backend.js";
+import type { Explanation, MemoryReport, WebGpuReport } from "../backends/backend.js";
 import type { CacheOptions, KVCache } from "./cache/kv-cache.js";
 import type {
   LinearOptions,
@@ -14,8 +14,9 @@ import type { AttentionOptions, TensorInput, TensorOptions } from "./options.js"
 import type { AttentionResult, NoOptions, Returned } from "./results.js";
 import type { Tensor } from "./tensor.js";
 import type { HalfArray } from "./typed-array.js";
+import type {} from "./webgpu-globals.js";
 
-export type { MemoryReport };
+export type { Explanation, MemoryReport, WebGpuReport };
 
 /** What was found on this machine and what was chosen for it. */
 export interface Capabilities {
@@ -32,7 +33,8 @@ export interface Capabilities {
   readonly backend: "wasm" | "webgpu";
   /** Where async calls compute that are not so small that the calling thread does them itself; null: all there. */
   readonly worker: "shared-memory" | "private-memory" | null;
-  readonly webgpu: null;
+  /** The GPU that calls may run on; null: none is in use. "auto" opens one at the first large call. */
+  readonly webgpu: WebGpuReport | null;
   /** Why it is so, and what was refused. */
   readonly reasons: readonly string[];
 }
@@ -61,6 +63,9 @@ export interface Heed {
     value: TensorInput,
     options?: O,
   ): AttentionResult<O>;
+
+  /** Where this call would run now, and why. Computes nothing. */
+  explain(query: TensorInput, key: TensorInput, value: TensorInput, options?: AttentionOptions): Explanation;
 
   /**
    * Turns the pairs of numbers of x by angles that grow with their position (rotary embedding). x and the result are
@@ -101,6 +106,9 @@ export interface Heed {
 
   /** Copies values into the engine, for use in many calls. A Uint16Array holds the bits of halves, for dtype "f16". */
   tensor(data: Float32Array | HalfArray | Uint16Array, shape: readonly number[], options?: TensorOptions): Tensor;
+
+  /** A tensor of the numbers that a buffer of the engine's device starts with. The buffer stays the caller's. */
+  tensor(buffer: GPUBuffer, shape: readonly number[], options?: TensorOptions): Tensor;
 
   /**
    * Makes a cache of keys and values that `attention` appends to and attends to: see its option `cache`. Loaded at its first call.

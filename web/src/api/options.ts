@@ -3,6 +3,7 @@
 import type { KVCache } from "./cache/kv-cache.js";
 import type { Tensor } from "./tensor.js";
 import type { HalfArray } from "./typed-array.js";
+import type {} from "./webgpu-globals.js";
 
 /** `bhnd` [B, H, L, D], `bnhd` [B, L, H, D], `packed` [B, L, H*D]. */
 export type Layout = "bhnd" | "bnhd" | "packed";
@@ -165,8 +166,13 @@ export interface WasmOverrides {
 }
 
 export interface CreateOptions {
-  /** Default "auto". */
-  readonly backend?: "auto" | "wasm" | undefined;
+  /**
+   * "webgpu": on the GPU whatever it can compute, or `unsupported` where there is none; "auto": there what is faster there, once a
+   * call was large enough to look; "wasm": never. Default "auto".
+   */
+  readonly backend?: "auto" | "wasm" | "webgpu" | undefined;
+  /** A device of the caller's, to compute on; never destroyed, nor replaced when it is lost. Default: one of heed's own. */
+  readonly device?: GPUDevice | undefined;
   /** Threads that compute a call: workers, on shared memory or each with its own. Default "auto" = min(4, cores / 2), at least 1. */
   readonly threads?: number | "auto" | undefined;
   /** Default "auto" = the fastest that runs here. */
@@ -250,6 +256,5 @@ export const SCORE_PARAMETERS = {
 
 export const NORMALIZERS = ["softmax", "sparsemax", "sigmoid", "hard", "none"] as const;
 
-export const CREATE_OPTIONS = ["backend", "threads", "variant", "offload", "wasm"] as const;
-export const CREATE_OPTIONS_TO_COME = ["device"] as const;
+export const CREATE_OPTIONS = ["backend", "device", "threads", "variant", "offload", "wasm"] as const;
 export const WASM_OVERRIDES = ["url", "binary", "module", "workerUrl", "workerFactory"] as const;

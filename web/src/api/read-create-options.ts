@@ -2,10 +2,13 @@
 
 import { showValue } from "./describe.js";
 import { HeedError } from "./errors.js";
-import { CREATE_OPTIONS, CREATE_OPTIONS_TO_COME, DEFAULTS, WASM_OVERRIDES } from "./options.js";
+import { CREATE_OPTIONS, DEFAULTS, WASM_OVERRIDES } from "./options.js";
 import { isRecord, readChoice, readCount, readRecord } from "./read-values.js";
 
 export interface ReadCreateOptions {
+  readonly backend: "auto" | "wasm" | "webgpu";
+  /** Looked at where it is used. */
+  readonly device: object | null;
   readonly threads: number | "auto";
   readonly variant: "auto" | "simd" | "relaxed";
   readonly offload: boolean | "auto";
@@ -22,15 +25,22 @@ export interface ReadWasmOverrides {
 
 export function readCreateOptions(options: unknown): ReadCreateOptions {
   const where = "createHeed";
-  const given = readRecord(where, "options", options, CREATE_OPTIONS, CREATE_OPTIONS_TO_COME);
-  readChoice(where, "backend", given["backend"], ["auto", "wasm"], ["webgpu"], DEFAULTS.backend);
+  const given = readRecord(where, "options", options, CREATE_OPTIONS);
   const { threads } = given;
   return {
+    backend: readChoice(where, "backend", given["backend"], ["auto", "wasm", "webgpu"], [], DEFAULTS.backend),
+    device: readDevice(where, given["device"]),
     threads: threads === "auto" ? "auto" : readCount(where, "threads", threads, DEFAULTS.threads),
     variant: readChoice(where, "variant", given["variant"], ["auto", "simd", "relaxed"], [], DEFAULTS.variant),
     offload: readOffload(where, given["offload"]),
     wasm: readOverrides(where, given["wasm"]),
   };
+}
+
+function readDevice(where: string, value: unknown): object | null {
+  if (value === undefined) return null;
+  if (isRecord(value)) return value;
+  throw new HeedError("option", `${where}: device must be a GPUDevice, got ${showValue(value)}`);
 }
 
 function readOffload(where: string, value: unknown): boolean | "auto" {

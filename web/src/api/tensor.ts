@@ -4,6 +4,7 @@ import type { Backend, DType, Resident } from "../backends/backend.js";
 import { DISPOSE, finalise, unfinalise } from "../memory/disposable.js";
 import { HeedError } from "./errors.js";
 import { widenHalves } from "./half.js";
+import type {} from "./webgpu-globals.js";
 
 /** A result: an array of the caller's own. */
 export interface ArrayTensor {
@@ -18,7 +19,9 @@ export class Tensor {
   static readonly name: string = "Tensor";
   readonly shape: readonly number[];
   readonly dtype: DType;
-  readonly location: "wasm" = "wasm";
+  readonly location: "wasm" | "webgpu";
+  /** Where `location` is "webgpu": its GPUBuffer, with the numbers from its start. */
+  readonly buffer: GPUBuffer | undefined;
   readonly #backend: Backend;
   readonly #resident: Resident;
 
@@ -26,6 +29,8 @@ export class Tensor {
   constructor(backend: Backend, resident: Resident, shape: readonly number[]) {
     this.shape = Object.freeze([...shape]);
     this.dtype = resident.dtype;
+    this.buffer = resident.buffer;
+    this.location = resident.buffer === undefined ? "wasm" : "webgpu";
     this.#backend = backend;
     this.#resident = resident;
     finalise(this, () => backend.free(resident));

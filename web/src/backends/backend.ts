@@ -12,6 +12,8 @@ export interface Resident {
   readonly dtype: DType;
   /** False from `free` on, and after the backend's own end. */
   readonly live: boolean;
+  /** The GPUBuffer that holds them, from its start; absent where they are in memory of WebAssembly. */
+  readonly buffer?: object;
 }
 
 /** Some bytes of a resident. */
@@ -162,6 +164,20 @@ export interface AttentionComputed {
   readonly entropy: Computed | null;
 }
 
+/** Where a call would run, and why. */
+export interface Explanation {
+  readonly backend: "wasm" | "webgpu";
+  readonly reasons: readonly string[];
+}
+
+/** What is known of the GPU that an engine uses. */
+export interface WebGpuReport {
+  readonly vendor: string;
+  readonly architecture: string;
+  readonly f16: boolean;
+  readonly subgroups: boolean;
+}
+
 /** What a backend says of itself in `capabilities`; may change when it falls back. */
 export interface BackendReport {
   readonly backend: "wasm" | "webgpu";
@@ -169,18 +185,22 @@ export interface BackendReport {
   /** Where async calls compute but for small ones: workers on shared memory, workers with their own, or (null) the calling thread. */
   readonly worker: "shared-memory" | "private-memory" | null;
   readonly threads: number;
+  /** Null, or absent: no GPU is in use. */
+  readonly webgpu?: WebGpuReport | null;
   /** Why it is this way and no better. */
   readonly reasons: readonly string[];
 }
 
-/** WebAssembly memory that an engine holds, in bytes. Memories grow and never shrink: what is freed in them is used again. */
+/** Memory that an engine holds, in bytes. Memories of WebAssembly grow and never shrink: what is freed in them is used again. */
 export interface MemoryReport {
-  /** All of it. */
+  /** All of WebAssembly's. */
   readonly total: number;
   /** The engine's own, which it shares with its workers where they share. */
   readonly engine: number;
   /** Of workers with memories of their own, as of their last answers. */
   readonly workers: number;
+  /** GPU buffers, those among them that wait for the next call. Absent: none. */
+  readonly gpu?: number;
   /** Tensors that live in the engine and pages of its caches, and what their numbers take of its memory. */
   readonly tensors: number;
   readonly tensorBytes: number;
@@ -194,13 +214,18 @@ export interface MemoryReport {
  */
 export interface Backend {
   report(): BackendReport;
+  explain(problem: AttentionProblem): Explanation;
   attention(problem: AttentionProblem, signal: AbortSignal | null): Promise<AttentionComputed>;
   attentionSync(problem: AttentionProblem): AttentionComputed;
   /** Halves by their bits. */
   upload(data: Float32Array | Uint16Array): Resident;
   zeros(elements: number, dtype: DType): Resident;
+  /** A GPUBuffer of the caller's. Absent, or undefined, where there is no GPU. */
+  adopt?(buffer: object, elements: number, dtype: DType): Resident | undefined;
   download(resident: Resident): Promise<Float32Array | Uint16Array>;
   free(resident: Resident): void;
+  /** Memory that `bytesOf` sees. */
+  page(bytes: number): Resident;
   /** Where a resident lies, until the backend is next asked for anything. Who writes to it says so, by `changed`; no call may be reading what is written. */
   bytesOf(where: string, resident: Resident): Uint8Array<ArrayBuffer>;
   changed(resident: Resident, spans: readonly Span[]): void;

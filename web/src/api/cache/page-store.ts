@@ -159,7 +159,7 @@ export class PageStore {
       page.users += 1;
       return page;
     }
-    const resident = this.#backend.zeros(this.#layout.bytes / Float32Array.BYTES_PER_ELEMENT, "f32");
+    const resident = this.#backend.page(this.#layout.bytes);
     if (page !== undefined) {
       this.#backend.bytesOf("cache", resident).set(this.#backend.bytesOf("cache", page.resident));
     }

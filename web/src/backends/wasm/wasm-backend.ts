@@ -10,6 +10,7 @@ import type {
   BackendReport,
   Computed,
   DType,
+  Explanation,
   MemoryReport,
   Resident,
   Span,
@@ -83,6 +84,11 @@ export class WasmBackend implements Backend {
     return { backend: "wasm", variant, worker: rung?.worker ?? null, threads, reasons };
   }
 
+  explain(): Explanation {
+    const { backend, reasons } = this.report();
+    return { backend, reasons };
+  }
+
   memory(): MemoryReport {
     const engine = this.#open?.kernels.heap.byteLength ?? 0;
     const workers = this.#open?.runner.memoryBytes ?? 0;
@@ -141,6 +147,10 @@ export class WasmBackend implements Backend {
 
   free(resident: Resident): void {
     if (resident instanceof WasmResident) this.#residents.free(resident);
+  }
+
+  page(bytes: number): Resident {
+    return this.zeros(bytes / Float32Array.BYTES_PER_ELEMENT, "f32");
   }
 
   bytesOf(where: string, resident: Resident): Uint8Array<ArrayBuffer> {

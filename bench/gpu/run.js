@@ -1,0 +1,79 @@
+// heed on a GPU from Node, through Dawn: GFLOP/s of attention, beside a plain tiled product of matrices on the same device.
+// node bench/gpu/run.js [--shapes=16x4096x64,16x4096x128] [--size=2048] [--dawn=the npm package "webgpu", or where it lies]
+
+import { createHeed } from "../../dist/index.js";
+import { matmulRate } from "./matmul.js";
+
+const REPEATS = 5;
+const defaults = { shapes: "16x4096x64,16x4096x128,8x1024x64,8x1:4096x64", size: "2048", dawn: "webgpu" };
+/** @type {Record<keyof typeof defaults, string>} */
+const wishes = { ...defaults };
+for (const argument of process.argv.slice(2)) {
+  const [, name = "", value = ""] = /^--(\w+)=(.+)$/.exec(argument) ?? [];
+  if (!(name in defaults)) throw new Error(`bench/gpu: no option is called ${argument}`);
+  Object.assign(wishes, { [name]: value });
+}
+
+const { create, globals } = await import(wishes.dawn);
+// Dawn's instance has to outlive its devices: what nobody refers to is collected, and the process with it.
+Object.assign(globalThis, globals, { dawn: create([]) });
+Object.defineProperty(globalThis, "navigator", { value: { gpu: Reflect.get(globalThis, "dawn") }, configurable: true });
+
+const adapter = await navigator.gpu.requestAdapter({ powerPreference: "high-performance" });
+if (adapter === null)
+  throw new Error("bench/gpu: Dawn found no adapter: it needs a Vulkan driver, and VK_DRIVER_FILES to name it");
+const { vendor, architecture, description } = adapter.info;
+console.log(`adapter: ${vendor} ${architecture} ${description}`);
+
+const size = Number(wishes.size);
+const peak = await matmulRate(adapter, size, REPEATS);
+console.log(`matmul ${size}: ${peak.toFixed(1)} GFLOP/s`);
+
+const heed = await createHeed({ backend: "webgpu" });
+for (const shape of wishes.shapes.split(",")) {
+  const [, heads = 0, queries = 0, keys = queries, dim = 0] = (/^(\d+)x(\d+)(?::(\d+))?x(\d+)$/.exec(shape) ?? []).map(
+    (text) => (text === undefined ? undefined : Number(text)),
+  );
+  for (const causal of [false, true]) {
+    const rate = await attentionRate({ heads, queries, keys, dim, causal });
+    const name = `${shape}${causal ? " causal" : ""}`;
+    console.log(`attention ${name}: ${rate.toFixed(1)} GFLOP/s, ${((100 * rate) / peak).toFixed(0)}% of the product`);
+  }
+}
+heed.dispose();
+process.exit(0);
+
+/** @param {{ heads: number, queries: number, keys: number, dim: number, causal: boolean }} shape */
+async function attentionRate({ heads, queries, keys, dim, causal }) {
+  const tensor = (/** @type {number} */ length) =>
+    heed.tensor(
+      Float32Array.from({ length: heads * length * dim }, () => Math.random() - 0.5),
+      [heads, length, dim],
+    );
+  const [query, key, value] = [tensor(queries), tensor(keys), tensor(keys)];
+  // The last of a row of calls on the same queue is over when all are; one number of it is read.
+  const run = async () => {
+    const { output } = await heed.attention(query, key, value, { causal, keep: true });
+    output.dispose();
+  };
+  await run();
+  const ms = await fastest(run);
+  for (const one of [query, key, value]) one.dispose();
+  let pairs = queries * keys;
+  if (causal) {
+    pairs = 0;
+    for (let i = 0; i < queries; i++) pairs += Math.max(0, Math.min(keys, i + 1 + keys - queries));
+  }
+  return (4 * heads * pairs * dim) / ms / 1e6;
+}
+
+/** Milliseconds. @param {() => Promise<void>} run */
+async function fastest(run) {
+  let best = Number.POSITIVE_INFINITY;
+  for (let repeat = 0; repeat < REPEATS; repeat++) {
+    const start = performance.now();
+    await run();
+    best = Math.min(best, performance.now() - start);
+  }
+  return best;
+}

@@ -1,0 +1,195 @@
+// Devices, tensors and memory on the GPU: whose they are, what outlives what, and that nothing is lost in silence.
+
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createHeed, type Heed, type TensorLike } from "../../web/src/index.js";
+import { attention as reference } from "../../web/src/reference/index.js";
+import { errorOf } from "../support/cases.js";
+import { boundsFor, WGSL, withinOutput } from "../support/error-model.js";
+import { openTested, type TestDevice, testDevice } from "../support/gpu-device.js";
+import { Random } from "../support/random.js";
+import { scoreBound } from "../support/score-error.js";
+
+const random = new Random(5);
+const tensor = (...shape: number[]): TensorLike => ({
+  data: random.floats(shape.reduce((total, size) => total * size, 1)),
+  shape,
+});
+const [query, key, value] = [tensor(2, 9, 8), tensor(2, 17, 8), tensor(2, 17, 8)] as const;
+const exact = reference(query, key, value).output.data;
+const score = scoreBound("scaled-dot", 1 / Math.sqrt(8), { query, key, queryDim: 8, headDim: 8 });
+const bounds = boundsFor(17, { value }, score, 0, 0, WGSL);
+
+function expectRight(output: Float32Array): void {
+  expect(output.length).toBe(exact.length);
+  for (const [index, number] of output.entries()) {
+    expect(withinOutput(number, exact[index] ?? Number.NaN, bounds), `output[${index}]`).toBe(true);
+  }
+}
+
+describe("an engine on the caller's device", () => {
+  let heed: Heed;
+  let tested: TestDevice;
+  let close: () => void;
+  beforeAll(async () => {
+    ({ heed, tested, close } = await openTested());
+  });
+  afterAll(() => close());
+
+  test("says what it computes on", () => {
+    const { backend, webgpu } = heed.capabilities;
+    expect(backend).toBe("webgpu");
+    expect(webgpu).toMatchObject({
+      subgroups: tested.device.features.has("subgroups"),
+      f16: tested.device.features.has("shader-f16"),
+    });
+  });
+
+  test("arrays may be overwritten as soon as the call returned its promise", async () => {
+    const own = [query, key, value].map(({ data, shape }) => ({ data: data.slice(), shape }));
+    const [q = query, k = key, v = value] = own;
+    const computing = heed.attention(q, k, v);
+    for (const { data } of own) data.fill(Number.NaN);
+    expectRight((await computing).output.data);
+  });
+
+  test("tensors, kept results and halves stay on the GPU and come back", async () => {
+    using k = heed.tensor(key.data, key.shape);
+    using v = heed.tensor(value.data, value.shape);
+    expect([k.location, k.buffer === undefined]).toEqual(["webgpu", false]);
+    expect(await k.read()).toEqual(key.data);
+    const { output, lse } = await heed.attention(query, k, v, { keep: true, return: { lse: true } });
+    expect([output.location, lse.location]).toEqual(["webgpu", "webgpu"]);
+    expectRight(await output.read());
+    using zeros = heed.zeros([3, 3], { dtype: "f16" });
+    expect(await zeros.read()).toEqual(new Float32Array(9));
+    output.dispose();
+    lse.dispose();
+    expect((await errorOf(() => output.read())).code).toBe("disposed");
+  });
+
+  test("takes the caller's GPUBuffer, and leaves it to the caller", async () => {
+    const bytes = key.data.byteLength;
+    // STORAGE, COPY_DST and COPY_SRC
+    const buffer = tested.device.createBuffer({ size: bytes, usage: 128 | 8 | 4 });
+    tested.device.queue.writeBuffer(buffer, 0, Float32Array.from(key.data));
+    const k = heed.tensor(buffer as GPUBuffer, key.shape);
+    expect(k.buffer).toBe(buffer);
+    expectRight((await heed.attention(query, k, value)).output.data);
+    k.dispose();
+    using again = heed.tensor(buffer as GPUBuffer, key.shape);
+    expect(await again.read()).toEqual(key.data);
+    expect((await errorOf(() => heed.tensor(buffer as GPUBuffer, [2, 17, 9]))).code).toBe("shape");
+    const mapped = tested.device.createBuffer({ size: bytes, usage: 1 | 8 });
+    expect((await errorOf(() => heed.tensor(mapped as GPUBuffer, key.shape))).code).toBe("option");
+  });
+
+  test("a call that the GPU leaves to wasm gives wasm's results, also of tensors on the GPU, and says so", async () => {
+    using k = heed.tensor(key.data, key.shape);
+    const options = { topK: 3 } as const;
+    const { backend, reasons } = heed.explain(query, k, value, options);
+    expect(backend).toBe("wasm");
+    expect(reasons.join()).toContain("topK runs on wasm: ");
+    using wasm = await createHeed({ backend: "wasm" });
+    const { output } = await heed.attention(query, k, value, options);
+    expect(output.data).toEqual((await wasm.attention(query, key, value, options)).output.data);
+    expect(heed.capabilities.reasons.join()).toContain("topK runs on wasm: ");
+  });
+
+  test("a tensor on the GPU is refused by attentionSync, which cannot wait for it", async () => {
+    using k = heed.tensor(key.data, key.shape);
+    const error = await errorOf(() => heed.attentionSync(query, k, value));
+    expect([error.code, error.message]).toEqual([
+      "unsupported",
+      "attentionSync: key lives on the GPU, which cannot be waited for: use attention",
+    ]);
+  });
+
+  test("an aborted call rejects at once, and the next one computes", async () => {
+    const controller = new AbortController();
+    const computing = heed.attention(query, key, value, { signal: controller.signal });
+    controller.abort();
+    expect((await errorOf(() => computing)).code).toBe("aborted");
+    expectRight((await heed.attention(query, key, value)).output.data);
+  });
+
+  test("calls finish in the order in which they were made, whatever computes them", async () => {
+    const done: number[] = [];
+    const large = tensor(1, 96, 8);
+    const calls = [
+      heed.attention(large, large, large),
+      heed.attention(query, key, value, { topK: 1 }),
+      heed.attention(query, key, value),
+    ];
+    await Promise.all(calls.map((call, index) => call.then(() => done.push(index))));
+    expect(done).toEqual([0, 1, 2]);
+  });
+
+  test("what is masked is not read, NaN or not; what is seen is", async () => {
+    const poisoned = { data: value.data.slice(), shape: value.shape };
+    // The last key of both heads.
+    for (const at of [16, 33]) poisoned.data.fill(Number.NaN, at * 8, at * 8 + 8);
+    const mask = { data: new Uint8Array(17).fill(1), shape: [17] };
+    mask.data[16] = 0;
+    const masked = await heed.attention(query, key, poisoned, { mask });
+    const wanted = reference(query, key, value, { mask }).output.data;
+    for (const [index, number] of masked.output.data.entries()) {
+      expect(withinOutput(number, wanted[index] ?? Number.NaN, bounds)).toBe(true);
+    }
+    const seen = await heed.attention(query, key, poisoned);
+    expect(seen.output.data.every(Number.isNaN)).toBe(true);
+  });
+
+  test("thousands of calls hold no more buffers than some", async () => {
+    const call = (): Promise<unknown> => heed.attention(query, key, value);
+    for (let i = 0; i < 16; i++) await Promise.all([call(), call(), call()]);
+    const { gpu = 0 } = heed.memory();
+    expect(gpu).toBeGreaterThan(0);
+    for (let i = 0; i < 700; i++) await Promise.all([call(), call(), call()]);
+    expect(heed.memory().gpu).toBe(gpu);
+  });
+});
+
+describe("the loss of a device", () => {
+  test("rejects calls in flight with device-lost; the caller's is not replaced, and wasm computes", async () => {
+    const { device } = await testDevice();
+    using heed = await createHeed({ backend: "webgpu", device });
+    using k = heed.tensor(key.data, key.shape);
+    await heed.attention(query, k, value);
+    const computing = heed.attention(query, k, value);
+    device.destroy();
+    expect((await errorOf(() => computing)).code).toBe("device-lost");
+    expect((await errorOf(() => heed.attention(query, k, value))).code).toBe("disposed");
+    expectRight((await heed.attention(query, key, value)).output.data);
+    expect(heed.capabilities).toMatchObject({ backend: "wasm", webgpu: null });
+    expect(heed.capabilities.reasons.join()).toContain("the GPU device is lost");
+  });
+
+  test("of heed's own is followed by a new one", async () => {
+    const { GpuBackend } = await import("../../web/src/backends/webgpu/gpu-backend.js");
+    const { OpenDevice } = await import("../../web/src/backends/webgpu/device.js");
+    const { openBackend } = await import("../support/engines.js");
+    const { attend } = await import("../../web/src/api/attention.js");
+    const first = (await testDevice()).device;
+    const wasm = await openBackend({ variant: "simd", worker: null });
+    const open = new OpenDevice(first, true, undefined);
+    const reopen = async (): Promise<typeof open> => new OpenDevice((await testDevice()).device, true, undefined);
+    const backend = await GpuBackend.open({ wasm, mode: "webgpu", open, reopen });
+    first.destroy();
+    await expect.poll(() => backend.report().webgpu !== null && backend.pool !== open.pool).toBe(true);
+    const { output } = await attend(backend, { query, key, value }, {});
+    expectRight((output as { readonly data: Float32Array }).data);
+    backend.dispose();
+  });
+
+  test("a disposed engine rejects its calls and leaves the caller's device alone", async () => {
+    const { device } = await testDevice();
+    const heed = await createHeed({ backend: "webgpu", device });
+    const computing = heed.attention(query, key, value);
+    heed.dispose();
+    expect((await errorOf(() => computing)).code).toBe("disposed");
+    expect((await errorOf(() => heed.attention(query, key, value))).code).toBe("disposed");
+    using next = await createHeed({ backend: "webgpu", device });
+    expectRight((await next.attention(query, key, value)).output.data);
+    device.destroy();
+  });
+});

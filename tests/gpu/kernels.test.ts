@@ -1,0 +1,111 @@
+// Kernels that a plan takes elsewhere than on the software adapter of these tests, halves, and the choice of "auto".
+
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { attend } from "../../web/src/api/attention.js";
+import { roundToHalves, widenHalves } from "../../web/src/api/half.js";
+import { OpenDevice } from "../../web/src/backends/webgpu/device.js";
+import { GpuBackend } from "../../web/src/backends/webgpu/gpu-backend.js";
+import { createHeed, type TensorLike } from "../../web/src/index.js";
+import { type Case, caseOf, compute, EVERYTHING, type EverythingResult, firstError } from "../support/cases.js";
+import { openBackend } from "../support/engines.js";
+import { WGSL } from "../support/error-model.js";
+import { openTested, type TestDevice, testDevice } from "../support/gpu-device.js";
+import { Random } from "../support/random.js";
+
+const SEED = 20261123;
+const random = new Random(SEED);
+
+describe("kernels with tiles in workgroup memory", () => {
+  let tested: TestDevice;
+  let backend: GpuBackend;
+  beforeAll(async () => {
+    tested = await testDevice();
+    const wasm = await openBackend({ variant: "simd", worker: null });
+    // Nobody says that it is a software adapter.
+    const open = new OpenDevice(tested.device, false, undefined);
+    backend = await GpuBackend.open({ wasm, mode: "webgpu", open, reopen: null });
+  });
+  afterAll(() => {
+    backend.dispose();
+    tested.device.destroy();
+    expect(tested.uncaptured).toEqual([]);
+  });
+
+  /** Many rows, one thread each; fewer rows, which several threads share; both with more keys than a tile has. */
+  const SHAPES = [
+    { batch: 1, heads: 4, kvHeads: 2, queryLength: 40, keyLength: 70, headDim: 7, valueDim: 5 },
+    { batch: 2, heads: 1, kvHeads: 1, queryLength: 20, keyLength: 75, headDim: 8, valueDim: 8 },
+  ] as const;
+  const list = [...SHAPES, ...SHAPES].map((sizes, index) => caseOf(random, `seed ${SEED} tiled ${index}`, sizes));
+
+  test.each(list)(
+    "$name",
+    async (one) => {
+      const { query, key, value } = one;
+      const got = await attend(backend, { query, key, value }, { ...one.options, ...EVERYTHING });
+      // What was asked for is there.
+      expect(firstError(one, got as EverythingResult, WGSL)).toBeNull();
+    },
+    30_000,
+  );
+});
+
+describe("tensors in half precision", () => {
+  test.each([8, 5])("are computed with as what they are, %i numbers a row", async (headDim) => {
+    const { heed, close } = await openTested();
+    const sizes = { batch: 1, heads: 2, kvHeads: 1, queryLength: 9, keyLength: 11, headDim, valueDim: headDim };
+    const one = caseOf(new Random(headDim), `halves ${headDim}`, sizes);
+    const halves = (tensor: TensorLike): Uint16Array => roundToHalves(tensor.data as Float32Array<ArrayBuffer>);
+    const single = (tensor: TensorLike): TensorLike => ({ ...tensor, data: widenHalves(halves(tensor)) });
+    const rounded: Case = { ...one, query: single(one.query), key: single(one.key), value: single(one.value) };
+    const half = (tensor: TensorLike) => ({ data: halves(tensor), shape: tensor.shape, dtype: "f16" as const });
+    using key = heed.tensor(halves(one.key), one.key.shape, { dtype: "f16" });
+    const got = await heed.attention(half(one.query), key, half(one.value), { ...one.options, ...EVERYTHING });
+    expect(firstError(rounded, got, WGSL)).toBeNull();
+    close();
+  });
+});
+
+test("a large call is computed where it was asked for", async () => {
+  const { heed, close } = await openTested();
+  const long = heed.zeros([1, 1100, 64]);
+  const options = { causal: true, window: [0, 0], keep: true } as const;
+  for (let repeat = 0; repeat < 2; repeat++) {
+    const { output } = await heed.attention(long, long, long, options);
+    expect(output.location).toBe("webgpu");
+  }
+  expect(heed.capabilities.backend).toBe("webgpu");
+  close();
+});
+
+describe('"auto"', () => {
+  test("measures both, sends a call where it is faster, and says why", async () => {
+    const { device, uncaptured } = await testDevice();
+    using heed = await createHeed({ backend: "auto", device });
+    expect(heed.capabilities.webgpu).not.toBeNull();
+    const sizes = { batch: 1, heads: 2, kvHeads: 2, queryLength: 8, keyLength: 8, headDim: 8, valueDim: 8 };
+    const one = caseOf(random, "auto", sizes);
+    const { backend, reasons } = heed.explain(one.query, one.key, one.value, one.options);
+    expect(backend).toBe("wasm");
+    expect(reasons.join()).toMatch(/about [\d.]+ ms on the GPU and [\d.]+ ms on wasm, as measured on this machine/);
+    expect(firstError(one, await compute(heed, one), WGSL)).toBeNull();
+    // A processor does not get faster by being asked to be a GPU.
+    const large = heed.zeros([1, 8, 1024, 64]);
+    expect(heed.explain(large, large, large).backend).toBe("wasm");
+    expect(uncaptured).toEqual([]);
+    device.destroy();
+  });
+
+  test("opens no GPU until a call is large, and then does not make it wait", async () => {
+    using heed = await createHeed();
+    const small = heed.zeros([4, 4]);
+    await heed.attention(small, small, small);
+    expect(heed.capabilities.webgpu).toBeNull();
+    const large = heed.zeros([1, 8, 512, 64]);
+    await heed.attention(large, large, large);
+    await expect.poll(() => heed.capabilities.webgpu, { timeout: 20_000 }).not.toBeNull();
+    // Tensors made before are as good as those made after.
+    const { output } = await heed.attention(small, small, small);
+    expect(output.data).toEqual(new Float32Array(16));
+  });
+});

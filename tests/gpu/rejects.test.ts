@@ -1,0 +1,22 @@
+// What wasm refuses the GPU's engine refuses, with the same code and words, and computes on.
+
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { Heed } from "../../web/src/index.js";
+import { errorOf } from "../support/cases.js";
+import { openTested } from "../support/gpu-device.js";
+import { argumentsOf, rejects } from "../support/reject-cases.js";
+
+let heed: Heed;
+let close: () => void;
+beforeAll(async () => {
+  ({ heed, close } = await openTested());
+});
+afterAll(() => close());
+
+test.each(rejects)("refuses: $name", async (one) => {
+  const error = await errorOf(() => Reflect.apply(heed.attention, heed, argumentsOf(one)));
+  expect(error).toMatchObject({ name: "HeedError", code: one.code });
+  expect(error.message).toContain(one.message);
+  const ones = { data: new Float32Array(4).fill(1), shape: [2, 2] };
+  expect((await heed.attention(ones, ones, ones)).output.data).toEqual(ones.data);
+});

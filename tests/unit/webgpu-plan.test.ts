@@ -1,0 +1,241 @@
+// The GPU's plans, tables and pool, none of which needs a GPU.
+
+import { describe, expect, test } from "vitest";
+import { readAttentionOptions } from "../../web/src/api/read-options.js";
+import { validateAttention } from "../../web/src/api/validate.js";
+import type { AttentionProblem } from "../../web/src/backends/backend.js";
+import { sizeClass } from "../../web/src/backends/webgpu/buffer-pool.js";
+import { choose } from "../../web/src/backends/webgpu/choose.js";
+import { Ending } from "../../web/src/backends/webgpu/ending.js";
+import { scoped } from "../../web/src/backends/webgpu/error-scopes.js";
+import type { GpuDevice, GpuLimits } from "../../web/src/backends/webgpu/gpu.js";
+import type { AttendKernel } from "../../web/src/backends/webgpu/kernel.js";
+import { PARAMS_STRUCT, packParams } from "../../web/src/backends/webgpu/params.js";
+import { shaderOf } from "../../web/src/backends/webgpu/pipelines.js";
+import { type Plan, planAttention } from "../../web/src/backends/webgpu/plan.js";
+import { hasRanges, RANGE_WORDS, rowRanges } from "../../web/src/backends/webgpu/row-ranges.js";
+import { HeedError } from "../../web/src/index.js";
+import { attention as reference } from "../../web/src/reference/index.js";
+import { cases } from "../support/cases.js";
+
+/** WebGPU's defaults, which every adapter has. */
+const LIMITS: GpuLimits = {
+  maxBufferSize: 256 * 2 ** 20,
+  maxStorageBufferBindingSize: 128 * 2 ** 20,
+  maxStorageBuffersPerShaderStage: 8,
+  maxComputeWorkgroupStorageSize: 16_384,
+  maxComputeInvocationsPerWorkgroup: 256,
+  maxComputeWorkgroupSizeX: 256,
+  maxComputeWorkgroupsPerDimension: 65_535,
+};
+const MACHINE = { limits: LIMITS, isSoftware: false };
+
+interface Sizes {
+  readonly heads?: number;
+  readonly kvHeads?: number;
+  readonly queries: number;
+  readonly keys: number;
+  readonly dim?: number;
+}
+
+function problemOf({ heads = 1, kvHeads = heads, queries, keys, dim = 64 }: Sizes, options = {}): AttentionProblem {
+  const zeros = (...shape: number[]): { data: Float32Array; shape: number[] } => ({
+    data: new Float32Array(shape.reduce((total, size) => total * size, 1)),
+    shape,
+  });
+  const tensors = {
+    query: zeros(heads, queries, dim),
+    key: zeros(kvHeads, keys, dim),
+    value: zeros(kvHeads, keys, dim),
+  };
+  return validateAttention("attention", null, tensors, readAttentionOptions("attention", options)).problem;
+}
+
+function attendOf(plan: Plan): AttendKernel {
+  const kernel = plan.steps.map((step) => step.kernel).find((one) => one.kind === "attend");
+  if (kernel?.kind !== "attend") throw new Error("no such kernel");
+  return kernel;
+}
+
+const kinds = (plan: Plan): readonly string[] => plan.steps.map(({ kernel }) => kernel.kind);
+
+describe("a plan", () => {
+  test("gives many rows a thread each, and shares the keys of few rows out among threads", () => {
+    expect(attendOf(planAttention(problemOf({ queries: 300, keys: 64 }), MACHINE))).toMatchObject({
+      rows: 64,
+      slices: 1,
+    });
+    const decoding = problemOf({ heads: 8, kvHeads: 2, queries: 1, keys: 64 });
+    expect(attendOf(planAttention(decoding, MACHINE))).toMatchObject({ rows: 4, slices: 16 });
+  });
+
+  test("splits the keys of few workgroups, and merges", () => {
+    const plan = planAttention(problemOf({ queries: 1, keys: 4096 }), MACHINE);
+    expect(kinds(plan)).toEqual(["attend", "merge"]);
+    expect(plan.bytes.get("parts")).toBe(16 * (1 + 16) * 16);
+    expect(kinds(planAttention(problemOf({ heads: 300, queries: 1, keys: 4096 }), MACHINE))).toEqual(["attend"]);
+  });
+
+  test("keeps tiles within the memory of a workgroup, and does without where rows are long", () => {
+    for (const dim of [8, 64, 100, 128]) {
+      const kernel = attendOf(planAttention(problemOf({ queries: 300, keys: 64, dim }), MACHINE));
+      const { tile, vectors, valueVectors } = kernel;
+      expect(tile * (vectors + valueVectors) * 16).toBeLessThanOrEqual(LIMITS.maxComputeWorkgroupStorageSize);
+      expect(tile).toBeGreaterThanOrEqual(kernel.step);
+    }
+    const long = planAttention(problemOf({ queries: 300, keys: 64, dim: 256 }), MACHINE);
+    expect(attendOf(long)).toMatchObject({ tile: 0, valueVectors: 32 });
+  });
+
+  test("takes memory that grows with L + S, whatever their product", () => {
+    const bytesOf = (length: number): number => {
+      const { bytes } = planAttention(
+        problemOf({ heads: 8, queries: length, keys: length }, { causal: true }),
+        MACHINE,
+      );
+      return [...bytes.values()].reduce((sum, size) => sum + size, 0);
+    };
+    expect(bytesOf(16_384)).toBeLessThan(4.1 * bytesOf(4096));
+  });
+
+  test("names a kernel by what it does, not by the sizes of the call", () => {
+    const kernelsOf = (queries: number): unknown =>
+      planAttention(problemOf({ queries, keys: 96 }), MACHINE).steps[0]?.kernel;
+    expect(kernelsOf(128)).toEqual(kernelsOf(1000));
+  });
+
+  test("needs at most the eight buffers that every adapter binds", () => {
+    const everything = {
+      mask: { data: new Uint8Array(100), shape: [100] },
+      bias: { data: new Float32Array(100), shape: [100] },
+      alibiSlopes: [1],
+      sinks: [0],
+      causal: true,
+      dropout: { p: 0.5, seed: 1 },
+      score: { type: "gated", w: new Float32Array(128) },
+      return: { weights: true, scores: "masked", lse: true, entropy: true },
+    };
+    for (const weights of [true, "mean"]) {
+      const options = { ...everything, return: { ...everything.return, weights } };
+      const plan = planAttention(problemOf({ queries: 70, keys: 100 }, options), MACHINE);
+      expect(plan.tooLarge).toBeNull();
+      for (const { kernel, buffers } of plan.steps) {
+        expect(buffers.length).toBeLessThanOrEqual(8);
+        expect(buffers.length).toBe(shaderOf(kernel).bound.length);
+      }
+    }
+  });
+
+  test("refuses what the adapter cannot bind, by name, and the call runs on wasm", () => {
+    const problem = problemOf({ queries: 8, keys: 8 }, { return: { weights: true } });
+    const machine = { ...MACHINE, limits: { ...LIMITS, maxStorageBufferBindingSize: 2048 } };
+    const why = "results takes 2304 bytes, of which the adapter binds 2048";
+    expect(planAttention(problem, machine).tooLarge).toBe(why);
+    expect(choose(problem, machine, null)).toMatchObject({
+      backend: "wasm",
+      reasons: [`too large for the GPU: ${why}`],
+    });
+  });
+});
+
+describe("a choice by costs", () => {
+  const line = (fixed: number, perMegaflop: number) => ({ fixed, perMegaflop, perMegabyte: 0 });
+  const costs = { gpu: line(1, 0.001), wasm: line(0, 0.05) };
+
+  test("sends a small call to wasm and a large one to the GPU, and says what it expects", () => {
+    const small = choose(problemOf({ queries: 8, keys: 8 }), MACHINE, costs);
+    expect([small.backend, small.plan]).toEqual(["wasm", null]);
+    const large = choose(problemOf({ heads: 8, queries: 1024, keys: 1024 }), MACHINE, costs);
+    expect(large.backend).toBe("webgpu");
+    expect(large.reasons).toEqual(["about 3.15 ms on the GPU and 107.37 ms on wasm, as measured on this machine"]);
+  });
+});
+
+describe("row ranges", () => {
+  test("leave each query the keys that the reference leaves it", () => {
+    for (const { query, key, value, options, name } of cases(77, 40)) {
+      const { mask: _mask, bias: _bias, ...structure } = options;
+      const problem = validateAttention(
+        "attention",
+        null,
+        { query, key, value },
+        readAttentionOptions("attention", structure),
+      ).problem;
+      const [, heads, queries] = problem.query.shape;
+      const keys = problem.key.shape[2];
+      const { masked } = reference(query, key, value, { ...structure, alibiSlopes: undefined }).scores;
+      const ranges = rowRanges(problem);
+      const isSeen = Array.from(masked.data, (one) => one !== Number.NEGATIVE_INFINITY);
+      const inRange = isSeen.map((_, index) => {
+        const row = Math.floor(index / keys);
+        const at = (Math.floor(row / queries / heads) * queries + (row % queries)) * RANGE_WORDS;
+        return index % keys >= (ranges[at] ?? 0) && index % keys < (ranges[at + 1] ?? 0);
+      });
+      expect(inRange, name).toEqual(isSeen);
+      if (!hasRanges(problem)) expect(isSeen.every(Boolean), name).toBe(true);
+    }
+  });
+});
+
+describe("parameters", () => {
+  test("lie where the shader's struct has them", () => {
+    const names = [...PARAMS_STRUCT.matchAll(/(\w+): ([fu])32/g)].map(
+      ([, name = "", type = ""]) => [name, type] as const,
+    );
+    const values = Object.fromEntries(names.map(([name], index) => [name, index + 1]));
+    const words = Reflect.apply(packParams, null, [values]) as Uint32Array<ArrayBuffer>;
+    const floats = new Float32Array(words.buffer);
+    for (const [index, [, type]] of names.entries()) expect((type === "f" ? floats : words)[index]).toBe(index + 1);
+    expect(words.byteLength % 16).toBe(0);
+  });
+});
+
+test("sizes of pooled buffers waste at most an eighth, and like sizes share one", () => {
+  for (const bytes of [1, 256, 257, 5000, 70_000, 10 ** 6 + 1, 2 ** 27 + 5]) {
+    const size = sizeClass(bytes);
+    expect(size).toBeGreaterThanOrEqual(bytes);
+    expect(size).toBeLessThanOrEqual(Math.max(512, bytes * 1.125 + 1));
+  }
+  expect(sizeClass(1_000_000)).toBe(sizeClass(1_010_000));
+});
+
+describe("error scopes", () => {
+  /** A device that has something to say of one kind. */
+  const device = (filter: string, said: string): GpuDevice => {
+    const scopes: string[] = [];
+    const fake: Partial<GpuDevice> = {
+      pushErrorScope: (pushed) => void scopes.push(pushed),
+      popErrorScope: async () => (scopes.pop() === filter ? { message: said } : null),
+    };
+    // The part of a device that scopes use.
+    return fake as GpuDevice;
+  };
+
+  test("make HeedErrors of the call of what a device says afterwards", async () => {
+    const full = scoped(device("out-of-memory", "no more"), () => 1);
+    expect(full.made).toBe(1);
+    expect(await full.refused).toMatchObject({
+      name: "HeedError",
+      code: "memory",
+      message: "attention: the GPU has no room: no more",
+    });
+    const wrong = scoped(device("validation", "bad binding"), () => 1);
+    expect(await wrong.refused).toMatchObject({
+      code: "load",
+      message: "attention: the GPU refused the call: bad binding",
+    });
+    expect(await scoped(device("none", ""), () => 1).refused).toBeNull();
+  });
+});
+
+describe("an ending", () => {
+  test("rejects whoever waits and whoever comes late, and leaves what is over alone", async () => {
+    const ending = new Ending();
+    expect(await ending.unless(Promise.resolve(7))).toBe(7);
+    const waiting = ending.unless(new Promise(() => {}));
+    const error = new HeedError("device-lost", "gone");
+    ending.come(error);
+    await expect(waiting).rejects.toBe(error);
+    await expect(ending.unless(Promise.resolve(7))).rejects.toBe(error);
+  });
+});

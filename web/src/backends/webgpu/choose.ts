@@ -1,0 +1,32 @@
+// Where a call runs, and why: what the GPU supports and fits, then what either would take. Pure.
+
+import type { AttentionProblem, Explanation } from "../backend.js";
+import { type Costs, gpuTime, wasmTime } from "./costs.js";
+import { type Machine, type Plan, planAttention } from "./plan.js";
+import { unsupported } from "./support.js";
+
+export interface Choice extends Explanation {
+  /** Of a call that runs on the GPU. */
+  readonly plan: Plan | null;
+  /** The GPU was wanted and could not. */
+  readonly isFallback: boolean;
+}
+
+/** `costs` null: the GPU wherever it can. */
+export function choose(problem: AttentionProblem, machine: Machine, costs: Costs | null): Choice {
+  const refusals = unsupported(problem);
+  if (refusals.length > 0) return { backend: "wasm", reasons: refusals, plan: null, isFallback: true };
+  if (costs !== null) {
+    const [gpu, wasm] = [gpuTime(costs, problem), wasmTime(costs, problem)];
+    const reason = `about ${gpu.toFixed(2)} ms on the GPU and ${wasm.toFixed(2)} ms on wasm, as measured on this machine`;
+    if (gpu >= wasm) return { backend: "wasm", reasons: [reason], plan: null, isFallback: false };
+    return onGpu(problem, machine, reason);
+  }
+  return onGpu(problem, machine, 'backend "webgpu" was asked for');
+}
+
+function onGpu(problem: AttentionProblem, machine: Machine, reason: string): Choice {
+  const plan = planAttention(problem, machine);
+  if (plan.tooLarge === null) return { backend: "webgpu", reasons: [reason], plan, isFallback: false };
+  return { backend: "wasm", reasons: [`too large for the GPU: ${plan.tooLarge}`], plan: null, isFallback: true };
+}

@@ -1,0 +1,176 @@
+// What a call takes on the GPU and on wasm: a line of fixed time, arithmetic and bytes for each, measured on this machine once.
+
+import type { AttentionProblem, Backend, Operand } from "../backend.js";
+import type { OpenDevice } from "./device.js";
+import { runOnGpu } from "./gpu-call.js";
+import { planAttention } from "./plan.js";
+import { hasRanges, RANGE_WORDS, rowRanges } from "./row-ranges.js";
+import { residentsOf } from "./sources.js";
+
+/** Milliseconds, and milliseconds for a million. */
+export interface Line {
+  readonly fixed: number;
+  readonly perMegaflop: number;
+  readonly perMegabyte: number;
+}
+
+export interface Costs {
+  readonly gpu: Line;
+  readonly wasm: Line;
+}
+
+/** Multiplications and additions of the two products, over the keys that queries see. */
+export function flops(problem: AttentionProblem): number {
+  const [batch, heads, queries, headDim] = problem.query.shape;
+  const [keys, valueDim] = [problem.key.shape[2], problem.value.shape[3]];
+  let pairs = batch * queries * keys;
+  if (hasRanges(problem)) {
+    const ranges = rowRanges(problem);
+    pairs = 0;
+    for (let at = 0; at < ranges.length; at += RANGE_WORDS) pairs += (ranges[at + 1] ?? 0) - (ranges[at] ?? 0);
+  }
+  const again = problem.weights === null && problem.scores === null ? 0 : 2 * batch * heads * queries * keys * headDim;
+  return 2 * heads * pairs * (headDim + valueDim) + again;
+}
+
+/** Bytes that cross to the GPU and back. */
+export function transfers(problem: AttentionProblem): number {
+  const { query, key, value, mask, bias, output, weights, scores, keep } = problem;
+  const up = [query, key, value, mask, bias].reduce((sum, operand) => sum + arrayBytes(operand), 0);
+  const down = [output, weights, scores].reduce((sum, view) => sum + 4 * (view?.elements ?? 0), 0);
+  return up + (keep ? 0 : down);
+}
+
+function arrayBytes(operand: Operand | null): number {
+  return operand?.source.kind === "array" ? operand.source.array.byteLength : 0;
+}
+
+export function gpuTime({ gpu }: Costs, problem: AttentionProblem): number {
+  return timeOf(gpu, flops(problem), transfers(problem));
+}
+
+/** Tensors that live on the GPU would have to come over first. */
+export function wasmTime({ wasm, gpu }: Costs, problem: AttentionProblem): number {
+  let away = 0;
+  for (const resident of residentsOf(problem)) if (resident.buffer !== undefined) away += 4 * resident.elements;
+  return timeOf(wasm, flops(problem), 0) + (away / 1e6) * gpu.perMegabyte;
+}
+
+function timeOf(line: Line, operations: number, bytes: number): number {
+  return line.fixed + (operations / 1e6) * line.perMegaflop + (bytes / 1e6) * line.perMegabyte;
+}
+
+/** Measured adapters, by what they call themselves; WebAssembly's part is that of the engine that measured first. */
+const known = new Map<string, Promise<Costs>>();
+
+export function measureCosts(open: OpenDevice, wasm: Backend): Promise<Costs> {
+  const { vendor, architecture } = open.info;
+  const { threads, variant } = wasm.report();
+  const key = `${vendor} ${architecture} ${threads} ${variant}`;
+  const measured = known.get(key) ?? measure(open, wasm);
+  known.set(key, measured);
+  // What failed is measured again by the next engine.
+  measured.catch(() => known.delete(key));
+  return measured;
+}
+
+const TINY: readonly [number, number, number] = [1, 16, 16];
+const DIM = 64;
+
+/** A run longer than this says enough of a rate. */
+const ENOUGH_MS = 4;
+
+async function measure(open: OpenDevice, wasm: Backend): Promise<Costs> {
+  const onGpu = (problem: AttentionProblem): Promise<unknown> =>
+    runOnGpu(open, problem, planAttention(problem, open.machine));
+  const onWasm = (problem: AttentionProblem): Promise<unknown> => wasm.attention(problem, null);
+  return { gpu: await lineOf(onGpu, true), wasm: await lineOf(onWasm, false) };
+}
+
+async function lineOf(run: (problem: AttentionProblem) => Promise<unknown>, moves: boolean): Promise<Line> {
+  const tiny = square(TINY);
+  const fixed = await quickest(run, tiny);
+  const perMegabyte = moves ? await timePerMegabyte(run, fixed) : 0;
+  // Larger until it takes long enough to tell arithmetic from overhead.
+  let heads = 1;
+  let problem = square([heads, 128, 128]);
+  let time = await quickest(run, problem);
+  while (time < fixed + ENOUGH_MS && heads < 256) {
+    heads *= 4;
+    problem = square([heads, 128, 128]);
+    time = await quickest(run, problem);
+  }
+  const moving = (transfers(problem) / 1e6) * perMegabyte;
+  // Noise may leave nothing: then a share of the time, so that no rate is without bounds.
+  const perMegaflop = Math.max(time - fixed - moving, time / 20) / (flops(problem) / 1e6);
+  return { fixed, perMegaflop, perMegabyte };
+}
+
+/** Of a call with many numbers and little to do: each query sees one key. */
+async function timePerMegabyte(run: (problem: AttentionProblem) => Promise<unknown>, fixed: number): Promise<number> {
+  const structure = { ...NO_STRUCTURE, windowLeft: 0 };
+  const problem: AttentionProblem = { ...square([32, 128, 128]), causal: "upper-left", structure };
+  return Math.max((await quickest(run, problem)) - fixed, 0) / (transfers(problem) / 1e6);
+}
+
+/** Of two runs after one that compiles. */
+async function quickest(
+  run: (problem: AttentionProblem) => Promise<unknown>,
+  problem: AttentionProblem,
+): Promise<number> {
+  await run(problem);
+  let best = Number.POSITIVE_INFINITY;
+  for (let repeat = 0; repeat < 2; repeat++) {
+    const start = performance.now();
+    await run(problem);
+    best = Math.min(best, performance.now() - start);
+  }
+  return best;
+}
+
+const NO_STRUCTURE: AttentionProblem["structure"] = {
+  windowLeft: null,
+  windowRight: null,
+  qOffsets: null,
+  qLengths: null,
+  kvLengths: null,
+  sequences: null,
+  alibiSlopes: null,
+  sinks: null,
+};
+
+/** Attention of heads, queries and keys, of zeros. */
+function square([heads, queries, keys]: readonly [number, number, number]): AttentionProblem {
+  const operand = (length: number): Operand => {
+    const array = new Float32Array(heads * length * DIM);
+    return { source: { kind: "array", array }, dtype: "f32", elements: array.length, ...rows(heads, length) };
+  };
+  return {
+    query: operand(queries),
+    key: operand(keys),
+    value: operand(keys),
+    pages: null,
+    mask: null,
+    bias: null,
+    score: { kind: "scaled-dot", hidden: DIM, w: null, wq: null, wk: null, b: null, v: null, bandwidth: null },
+    scale: 1 / Math.sqrt(DIM),
+    softcap: null,
+    normalizer: "softmax",
+    topK: null,
+    causal: "none",
+    dropout: null,
+    structure: NO_STRUCTURE,
+    output: { elements: heads * queries * DIM, ...rows(heads, queries) },
+    weights: null,
+    lse: null,
+    scores: null,
+    scoreStage: "raw",
+    entropy: null,
+    into: null,
+    keep: false,
+  };
+}
+
+function rows(heads: number, length: number): Pick<Operand, "shape" | "strides"> {
+  return { shape: [1, heads, length, DIM], strides: [heads * length * DIM, length * DIM, DIM, 1] };
+}

@@ -1,0 +1,36 @@
+// What WebGPU reports of a step some time after it, as HeedErrors of the call that took the step.
+
+import { HeedError } from "../../api/errors.js";
+import type { ErrorFilter, GpuDevice } from "./gpu.js";
+
+const FILTERS: readonly ErrorFilter[] = ["validation", "out-of-memory", "internal"];
+
+/** Runs a step that does not wait, and says what the device thinks of it. */
+export function scoped<T>(
+  device: GpuDevice,
+  act: () => T,
+): { readonly made: T; readonly refused: Promise<HeedError | null> } {
+  for (const filter of FILTERS) device.pushErrorScope(filter);
+  let made: T;
+  try {
+    made = act();
+  } catch (error) {
+    void popAll(device);
+    throw error;
+  }
+  return { made, refused: popAll(device) };
+}
+
+async function popAll(device: GpuDevice): Promise<HeedError | null> {
+  const popped = [...FILTERS].reverse().map(async (filter) => {
+    // On a device that is lost there is nothing to pop; the loss itself is told to whoever waits.
+    const error = await device.popErrorScope().catch(() => null);
+    return error === null ? null : asHeedError(filter, error.message);
+  });
+  return (await Promise.all(popped)).find((error) => error !== null) ?? null;
+}
+
+function asHeedError(filter: ErrorFilter, message: string): HeedError {
+  if (filter === "out-of-memory") return new HeedError("memory", `attention: the GPU has no room: ${message}`);
+  return new HeedError("load", `attention: the GPU refused the call: ${message}`);
+}

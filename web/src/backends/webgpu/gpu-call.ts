@@ -1,0 +1,245 @@
+// One call on a device: inputs into buffers, the plan's steps, results back into arrays or left where they are.
+
+import { causeText, HeedError } from "../../api/errors.js";
+import type { AttentionComputed, AttentionProblem, Computed, Operand, Resident } from "../backend.js";
+import type { BufferKind } from "./buffer-pool.js";
+import type { OpenDevice } from "./device.js";
+import { scoped } from "./error-scopes.js";
+import { type BindingEntry, type GpuBuffer, MAP_READ } from "./gpu.js";
+import type { Pipeline } from "./pipelines.js";
+import type { Part, Plan, Role } from "./plan.js";
+import { GpuResident } from "./residents.js";
+
+/** Buffers of the pool that a call has. */
+class Taken {
+  readonly #open: OpenDevice;
+  readonly #buffers: [BufferKind, GpuBuffer][] = [];
+
+  constructor(open: OpenDevice) {
+    this.#open = open;
+  }
+
+  take(kind: BufferKind, bytes: number): GpuBuffer {
+    const buffer = this.#open.pool.take(kind, bytes);
+    this.#buffers.push([kind, buffer]);
+    return buffer;
+  }
+
+  /** It is somebody else's from now on. */
+  keep(kept: GpuBuffer): void {
+    const index = this.#buffers.findIndex(([, buffer]) => buffer === kept);
+    if (index !== -1) this.#buffers.splice(index, 1);
+  }
+
+  /** After a failure nobody knows what they are. */
+  giveBack(isGood: boolean): void {
+    for (const [kind, buffer] of this.#buffers) {
+      if (isGood) this.#open.pool.give(kind, buffer);
+      else this.#open.pool.drop(buffer);
+    }
+    this.#buffers.length = 0;
+  }
+}
+
+/** Arrays are read before this returns. Every resident of the problem is a GpuResident of this device. */
+export function runOnGpu(open: OpenDevice, problem: AttentionProblem, plan: Plan): Promise<AttentionComputed> {
+  const taken = new Taken(open);
+  try {
+    const { made, refused } = scoped(open.device, () => upload(open, problem, plan, taken));
+    return finish(open, { problem, plan, taken, inputs: made }, refused);
+  } catch (error) {
+    taken.giveBack(false);
+    throw error;
+  }
+}
+
+interface Inputs {
+  readonly buffers: ReadonlyMap<Role, GpuBuffer>;
+  readonly uniforms: readonly GpuBuffer[];
+}
+
+interface Call {
+  readonly problem: AttentionProblem;
+  readonly plan: Plan;
+  readonly taken: Taken;
+  readonly inputs: Inputs;
+}
+
+function upload({ device }: OpenDevice, problem: AttentionProblem, plan: Plan, taken: Taken): Inputs {
+  const buffers = new Map<Role, GpuBuffer>();
+  const operands: Readonly<Partial<Record<Role, Operand | null>>> = problem;
+  for (const [role, bytes] of plan.bytes) {
+    const source = operands[role]?.source;
+    if (source?.kind === "resident") {
+      buffers.set(role, bufferOf(source.resident));
+      continue;
+    }
+    const buffer = taken.take("storage", bytes);
+    buffers.set(role, buffer);
+    const array = (source?.kind === "array" ? source.array : undefined) ?? plan.uploads.get(role);
+    if (array !== undefined) writeBytes(device, buffer, array, bytes);
+  }
+  const uniforms = plan.steps.map(({ uniform }) => {
+    const buffer = taken.take("uniform", uniform.byteLength);
+    device.queue.writeBuffer(buffer, 0, uniform);
+    return buffer;
+  });
+  return { buffers, uniforms };
+}
+
+/** Queues take whole words; of what is none, the last bytes go by a word of their own. */
+export function writeBytes(
+  { queue }: OpenDevice["device"],
+  buffer: GpuBuffer,
+  array: ArrayBufferView,
+  expected: number,
+): void {
+  if (array.byteLength !== expected) {
+    throw new HeedError(
+      "shape",
+      `attention: an input of ${expected} bytes lost its buffer or shrank while it was read`,
+    );
+  }
+  // Shared memory is no source for the queue.
+  const { buffer: memory, byteOffset, byteLength } = array;
+  const bytes = memory instanceof ArrayBuffer ? new Uint8Array(memory, byteOffset, byteLength) : copied(array);
+  const whole = byteLength - (byteLength % 4);
+  if (whole > 0) queue.writeBuffer(buffer, 0, bytes.subarray(0, whole));
+  if (whole === byteLength) return;
+  const last = new Uint8Array(4);
+  last.set(bytes.subarray(whole));
+  queue.writeBuffer(buffer, whole, last);
+}
+
+function copied({ buffer, byteOffset, byteLength }: ArrayBufferView): Uint8Array<ArrayBuffer> {
+  const copy = new Uint8Array(byteLength);
+  copy.set(new Uint8Array(buffer, byteOffset, byteLength));
+  return copy;
+}
+
+async function finish(open: OpenDevice, call: Call, uploading: Promise<HeedError | null>): Promise<AttentionComputed> {
+  const { plan, taken } = call;
+  let isGood = false;
+  try {
+    const pipelines = await unlessLost(open, Promise.all(plan.steps.map(({ kernel }) => open.pipelines.get(kernel))));
+    const { made, refused } = scoped(open.device, () => submit(open, call, pipelines));
+    const error = await unlessLost(open, Promise.all([uploading, refused]));
+    const first = error.find((one) => one !== null);
+    if (first !== undefined && first !== null) throw first;
+    const computed = await made();
+    isGood = true;
+    return computed;
+  } finally {
+    taken.giveBack(isGood);
+  }
+}
+
+/** Queues everything, and returns how to get at the results. */
+function submit(open: OpenDevice, call: Call, pipelines: readonly Pipeline[]): () => Promise<AttentionComputed> {
+  const { device } = open;
+  const { plan, problem, taken, inputs } = call;
+  const encoder = device.createCommandEncoder();
+  const pass = encoder.beginComputePass();
+  for (const [index, step] of plan.steps.entries()) {
+    const { pipeline, layout } = pipelines[index] ?? missing();
+    const uniform = inputs.uniforms[index] ?? missing();
+    const entries: BindingEntry[] = [{ binding: 0, resource: { buffer: uniform, size: step.uniform.byteLength } }];
+    for (const role of step.buffers) {
+      const size = Math.max(16, Math.ceil((plan.bytes.get(role) ?? 0) / 16) * 16);
+      const buffer = inputs.buffers.get(role) ?? missing();
+      entries.push({ binding: entries.length, resource: { buffer, size: Math.min(size, buffer.size) } });
+    }
+    pass.setPipeline(pipeline);
+    pass.setBindGroup(0, device.createBindGroup({ layout, entries }));
+    pass.dispatchWorkgroups(...step.grid);
+  }
+  pass.end();
+  const results = inputs.buffers.get("results") ?? missing();
+  if (problem.keep) {
+    const kept = keptParts(plan).map((part) => {
+      const buffer = taken.take("storage", part.elements * 4);
+      encoder.copyBufferToBuffer(results, part.at * 4, buffer, 0, part.elements * 4);
+      return buffer;
+    });
+    device.queue.submit([encoder.finish()]);
+    return async () => keepResults(open, call, kept);
+  }
+  const bytes = plan.bytes.get("results") ?? 0;
+  const staging = taken.take("readback", bytes);
+  encoder.copyBufferToBuffer(results, 0, staging, 0, bytes);
+  device.queue.submit([encoder.finish()]);
+  const mapped = unlessLost(open, staging.mapAsync(MAP_READ));
+  // Should the call fail before it waits for this.
+  mapped.catch(() => {});
+  return async () => {
+    await mapped;
+    try {
+      return readResults(call, new Float32Array(staging.getMappedRange()));
+    } finally {
+      staging.unmap();
+    }
+  };
+}
+
+function keptParts(plan: Plan): readonly Part[] {
+  const { output, weights, lse, scores, entropy } = plan;
+  return [output, weights, lse, scores, entropy].filter((part) => part !== null);
+}
+
+function keepResults(open: OpenDevice, { plan, taken }: Call, kept: readonly GpuBuffer[]): AttentionComputed {
+  const parts = keptParts(plan);
+  const take = (part: Part): Computed => {
+    const buffer = kept[parts.indexOf(part)] ?? missing();
+    taken.keep(buffer);
+    return { kind: "resident", resident: new GpuResident(open, buffer, part.elements, "f32", false) };
+  };
+  return computedOf(plan, take);
+}
+
+function readResults({ plan, problem }: Call, words: Float32Array<ArrayBuffer>): AttentionComputed {
+  const array = ({ at, elements }: Part): Float32Array => words.slice(at, at + elements);
+  const computed = computedOf(plan, (part) => ({ kind: "array", array: array(part) }));
+  if (problem.into === null) return computed;
+  return { ...computed, output: { kind: "array", array: fill(problem.into, array(plan.output)) } };
+}
+
+function computedOf(plan: Plan, take: (part: Part) => Computed): AttentionComputed {
+  return {
+    output: take(plan.output),
+    weights: plan.weights && take(plan.weights),
+    lse: plan.lse && take(plan.lse),
+    scores: plan.scores && take(plan.scores),
+    entropy: plan.entropy && take(plan.entropy),
+  };
+}
+
+function fill(into: Float32Array, output: Float32Array): Float32Array {
+  if (into.length < output.length) {
+    throw new HeedError("shape", "attention: out lost its buffer or shrank while the call ran");
+  }
+  into.set(output);
+  return into.length === output.length ? into : into.subarray(0, output.length);
+}
+
+/** Milliseconds that the loss of a device may be told after what it made fail. */
+const LATE = 50;
+
+/** What a promise gives, or the loss of the device. */
+export async function unlessLost<T>({ loss }: OpenDevice, promise: Promise<T>): Promise<T> {
+  try {
+    return await loss.unless(promise);
+  } catch (cause) {
+    if (cause instanceof HeedError) throw cause;
+    await loss.unless(new Promise((resolve) => setTimeout(resolve, LATE)));
+    throw new HeedError("load", `attention: the GPU failed: ${causeText(cause)}`, { cause });
+  }
+}
+
+function bufferOf(resident: Resident): GpuBuffer {
+  if (resident instanceof GpuResident) return resident.buffer;
+  throw new TypeError("a resident of another backend reached the GPU");
+}
+
+function missing(): never {
+  throw new TypeError("a plan names what it does not have");
+}

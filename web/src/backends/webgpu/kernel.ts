@@ -1,0 +1,82 @@
+// What tells one compiled kernel from another: plain records, from which shaders are written and by which pipelines are kept.
+
+/** How an operand lies in its buffer. `vec4`: rows start at multiples of four numbers and are multiples of four long. */
+export interface Load {
+  readonly dtype: "f32" | "f16";
+  readonly vec4: boolean;
+}
+
+/** What a query and a key make, once what belongs to one of them alone is prepared. */
+export type PairKind = "product" | "gated" | "rbf" | "distance" | "additive";
+
+/** What happens to a score; the same for every kernel that makes scores. */
+export interface ScoreFeatures {
+  readonly query: Load;
+  readonly key: Load;
+  readonly pair: PairKind;
+  /** Vectors of four numbers in a row of query or key. */
+  readonly vectors: number;
+  readonly softcap: boolean;
+  readonly alibi: boolean;
+  readonly ranges: boolean;
+  readonly mask: boolean;
+  readonly bias: boolean;
+  readonly dropout: boolean;
+  readonly normalizer: "softmax" | "sigmoid" | "none";
+}
+
+export interface RowOutputs {
+  readonly sinks: boolean;
+  readonly lse: boolean;
+  readonly entropy: boolean;
+  /** Keep each row's maximum and sum, for kernels that follow. */
+  readonly stats: boolean;
+}
+
+export interface AttendKernel extends ScoreFeatures, RowOutputs {
+  readonly kind: "attend";
+  readonly value: Load;
+  /** Rows of queries of a workgroup; each has `slices` threads, which share out the keys. */
+  readonly rows: number;
+  readonly slices: number;
+  /** Keys that are in workgroup memory at a time; 0: keys and values are read where they lie. */
+  readonly tile: number;
+  /** Keys between two looks at the running maximum. */
+  readonly step: number;
+  /** Vectors of a value that a thread adds up. */
+  readonly valueVectors: number;
+  /** Loops over vectors and steps are written out. */
+  readonly unrolled: boolean;
+  /** Leave parts for a merge, one a split of the keys. */
+  readonly split: boolean;
+}
+
+export interface MergeKernel extends RowOutputs {
+  readonly kind: "merge";
+  readonly normalizer: ScoreFeatures["normalizer"];
+  readonly dropout: boolean;
+}
+
+export interface PairsKernel extends ScoreFeatures {
+  readonly kind: "pairs";
+  readonly scores: "raw" | "capped" | "masked" | null;
+  readonly weights: "rows" | "mean" | null;
+}
+
+/** Rows that belong to a query or key alone, made once a call. */
+export interface PrepareKernel {
+  readonly kind: "prepare";
+  readonly source: Load;
+  readonly what: "matrix" | "normalise" | "gate";
+  /** Matrix: columns are what comes out, as of q . (w k), where w meets the query. */
+  readonly transposed: boolean;
+  readonly identity: boolean;
+  readonly offset: boolean;
+}
+
+export type Kernel = AttendKernel | MergeKernel | PairsKernel | PrepareKernel;
+
+/** Records are made with their fields in one order, by plan.ts. */
+export function kernelKey(kernel: Kernel): string {
+  return JSON.stringify(kernel);
+}

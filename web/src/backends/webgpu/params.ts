@@ -1,0 +1,84 @@
+// The numbers of a call that every shader reads: one uniform struct, written from a record and declared from the same list. Pure.
+
+/** Strides and offsets count elements. `...At`: where something starts in the tables or the results, in words. */
+const FIELDS = {
+  heads: "u32",
+  /** Heads that keys have as the kernels see them: more than kv_heads where a projection of the keys goes by query head. */
+  key_heads: "u32",
+  /** Query heads that read the same keys, and so the same tiles. */
+  pack: "u32",
+  /** Query heads a kv head. */
+  group: "u32",
+  queries: "u32",
+  keys: "u32",
+  head_dim: "u32",
+  value_dim: "u32",
+  q_b: "u32",
+  q_h: "u32",
+  q_i: "u32",
+  k_b: "u32",
+  k_h: "u32",
+  k_j: "u32",
+  v_b: "u32",
+  v_h: "u32",
+  v_j: "u32",
+  mask_b: "u32",
+  mask_h: "u32",
+  mask_i: "u32",
+  mask_j: "u32",
+  bias_b: "u32",
+  bias_h: "u32",
+  bias_i: "u32",
+  bias_j: "u32",
+  out_b: "u32",
+  out_h: "u32",
+  out_i: "u32",
+  ranges_at: "u32",
+  tiles_at: "u32",
+  slopes_at: "u32",
+  sinks_at: "u32",
+  /** Of score functions: a number a head, or a vector. */
+  constants_at: "u32",
+  constants_h: "u32",
+  row_tiles: "u32",
+  chunks: "u32",
+  splits: "u32",
+  split_keys: "u32",
+  rows: "u32",
+  part_width: "u32",
+  groups: "u32",
+  groups_x: "u32",
+  lse_at: "u32",
+  entropy_at: "u32",
+  weights_at: "u32",
+  scores_at: "u32",
+  weights_from: "u32",
+  weights_to: "u32",
+  pairs_from: "u32",
+  pairs_rows: "u32",
+  pairs: "u32",
+  scale: "f32",
+  softcap: "f32",
+  drop_last: "u32",
+  drop_seed: "u32",
+  drop_keep: "f32",
+} as const;
+
+export type Params = Readonly<Record<keyof typeof FIELDS, number>>;
+
+const NAMES = Object.keys(FIELDS) as readonly (keyof typeof FIELDS)[];
+
+/** Uniform structs end on 16 bytes. */
+export const PARAM_BYTES = Math.ceil((NAMES.length * 4) / 16) * 16;
+
+export const PARAMS_STRUCT = `struct Params {\n${NAMES.map((name) => `  ${name}: ${FIELDS[name]},`).join("\n")}\n}`;
+
+export function packParams(params: Params): Uint32Array<ArrayBuffer> {
+  const words = new Uint32Array(PARAM_BYTES / 4);
+  const floats = new Float32Array(words.buffer);
+  for (const [index, name] of NAMES.entries()) {
+    const target = FIELDS[name] === "f32" ? floats : words;
+    target[index] = params[name];
+  }
+  return words;
+}

@@ -1,0 +1,90 @@
+// Values that live in a GPU buffer, and the counting that keeps them there until the calls that use them are submitted.
+
+import type { DType, Resident } from "../backend.js";
+import type { OpenDevice } from "./device.js";
+import type { GpuBuffer } from "./gpu.js";
+
+export class GpuResident implements Resident {
+  readonly elements: number;
+  readonly dtype: DType;
+  readonly buffer: GpuBuffer;
+  readonly home: OpenDevice;
+  /** The caller's buffer: never destroyed here. */
+  readonly isForeign: boolean;
+  /** A copy of it for calls that run on wasm. */
+  mirror: Resident | null = null;
+  users = 0;
+  #isFreed = false;
+
+  constructor(home: OpenDevice, buffer: GpuBuffer, elements: number, dtype: DType, isForeign: boolean) {
+    this.home = home;
+    this.buffer = buffer;
+    this.elements = elements;
+    this.dtype = dtype;
+    this.isForeign = isForeign;
+  }
+
+  get live(): boolean {
+    return !this.#isFreed && this.home.loss.error === null;
+  }
+
+  get bytes(): number {
+    return this.elements * (this.dtype === "f16" ? 2 : 4);
+  }
+
+  free(): void {
+    this.#isFreed = true;
+  }
+}
+
+/** All residents of one backend. */
+export class GpuResidents {
+  readonly #all = new Set<GpuResident>();
+  readonly #forget: (resident: GpuResident) => void;
+
+  /** `forget` is told of each that nobody uses any more. */
+  constructor(forget: (resident: GpuResident) => void) {
+    this.#forget = forget;
+  }
+
+  add(resident: GpuResident): GpuResident {
+    this.#all.add(resident);
+    return resident;
+  }
+
+  hold(residents: readonly GpuResident[]): void {
+    for (const resident of residents) resident.users += 1;
+  }
+
+  letGo(residents: readonly GpuResident[]): void {
+    for (const resident of residents) {
+      resident.users -= 1;
+      this.#dropUnused(resident);
+    }
+  }
+
+  free(resident: GpuResident): void {
+    resident.free();
+    this.#dropUnused(resident);
+  }
+
+  freeAll(): void {
+    for (const resident of this.#all) this.free(resident);
+  }
+
+  get count(): number {
+    return this.#all.size;
+  }
+
+  get bytes(): number {
+    let total = 0;
+    for (const resident of this.#all) total += resident.bytes;
+    return total;
+  }
+
+  #dropUnused(resident: GpuResident): void {
+    if (resident.live || resident.users > 0 || !this.#all.delete(resident)) return;
+    if (!resident.isForeign) resident.home.pool.drop(resident.buffer);
+    this.#forget(resident);
+  }
+}

@@ -1,0 +1,98 @@
+// What every kernel begins with: numbers of the call, buffers, how operands are read, functions that WGSL defines too loosely.
+
+import type { Load } from "../kernel.js";
+import { PARAMS_STRUCT } from "../params.js";
+
+export const WORKGROUP = 64;
+
+/** In the order of their bindings, from 1 on; 0 is the uniform. */
+export interface Bound {
+  readonly name: string;
+  readonly type: string;
+  readonly access: "read" | "read_write";
+}
+
+export function bindings(bound: readonly Bound[]): string {
+  const lines = bound.map(
+    ({ name, type, access }, index) =>
+      `@group(0) @binding(${index + 1}) var<storage, ${access}> ${name}: array<${type}>;`,
+  );
+  return [PARAMS_STRUCT, "@group(0) @binding(0) var<uniform> P: Params;", ...lines].join("\n");
+}
+
+export function operandType({ dtype, vec4 }: Load): string {
+  if (dtype === "f32") return vec4 ? "vec4f" : "f32";
+  return vec4 ? "vec2u" : "u32";
+}
+
+/** `load_x(row, d, dim)`: numbers d to d + 3 of the row that starts at `row`; zeros beyond dim. */
+export function loader(name: string, { dtype, vec4 }: Load): string {
+  const data = `${name}_data`;
+  const head = `fn load_${name}(row: u32, d: u32, dim: u32) -> vec4f {`;
+  if (vec4 && dtype === "f32") return `${head} return ${data}[(row + d) >> 2u]; }`;
+  if (vec4) {
+    return `${head} let bits = ${data}[(row + d) >> 2u]; return vec4f(unpack2x16float(bits.x), unpack2x16float(bits.y)); }`;
+  }
+  const one =
+    dtype === "f32"
+      ? `${data}[row + d]`
+      : `select(unpack2x16float(${data}[(row + d) >> 1u]).x, unpack2x16float(${data}[(row + d) >> 1u]).y, ((row + d) & 1u) == 1u)`;
+  // Beyond the buffer reads are clamped by WebGPU, and what was read is not taken.
+  return `fn one_of_${name}(row: u32, d: u32, dim: u32) -> f32 { return select(0.0, ${one}, d < dim); }
+${head} return vec4f(one_of_${name}(row, d, dim), one_of_${name}(row, d + 1u, dim), one_of_${name}(row, d + 2u, dim), one_of_${name}(row, d + 3u, dim)); }`;
+}
+
+/** Indices of a workgroup among all, whatever the grid's width. */
+export const GROUP_INDEX = `fn group_index(group: vec3u) -> u32 { return group.x + group.y * P.groups_x; }`;
+
+/**
+ * Scores that stand for none. Shaders may assume that there are neither NaN nor infinities, so nothing here is decided by
+ * comparing with one: what a key is worth is a number and a flag.
+ */
+export const NUMBERS = `const NONE = -3.0e38;
+const BIAS_LIMIT = 2.3e38;
+const SMALLEST_WEIGHT = 0x1p-80f;
+const MINUS_INFINITY = 0xff800000u;
+fn number(value: f32) -> u32 { return bitcast<u32>(value); }`;
+
+/** WGSL grants its own tanh an absolute error of 1e-5. Cephes' polynomial below 0.625, the exponential beyond. */
+export const TANH = ["f32", "vec4f"]
+  .map(
+    (type) => `fn tanh_${type}(x: ${type}) -> ${type} {
+  let a = abs(x);
+  let z = x * x;
+  let low = x + x * z * ((((-5.70498872745e-3 * z + 2.06390887954e-2) * z - 5.37397155531e-2) * z + 1.33314422036e-1) * z - 3.33332819422e-1);
+  let bounded = select(a, ${type}(15.0), a > ${type}(15.0));
+  let high = 1.0 - 2.0 / (exp(2.0 * bounded) + 1.0);
+  return select(select(high, -high, x < ${type}(0.0)), low, a < ${type}(0.625));
+}`,
+  )
+  .join("\n");
+
+export const SIGMOID = `fn sigmoid(x: f32) -> f32 { return 1.0 / (1.0 + exp(select(-x, 88.0, x < -88.0))); }`;
+
+/** docs/semantics.md, dropout. */
+export const DROPOUT = `fn mix_bits(given: u32) -> u32 {
+  var x = given;
+  x = (x ^ (x >> 16u)) * 0x7feb352du;
+  x = (x ^ (x >> 15u)) * 0x846ca68bu;
+  return x ^ (x >> 16u);
+}
+fn is_dropped(row: Row, j: u32) -> bool { return mix_bits(row.drop ^ (j * 0x9e3779b9u)) <= P.drop_last; }`;
+
+/** Statements for each index from `first` on, one after the other or in a loop: what holds registers in a large kernel takes some compilers seconds. */
+export function each(
+  index: string,
+  [first, end]: readonly [number, number],
+  isUnrolled: boolean,
+  text: (index: string) => string,
+): string {
+  if (isUnrolled || end - first <= 1) {
+    return Array.from({ length: Math.max(0, end - first) }, (_, n) => text(`${first + n}u`)).join("\n");
+  }
+  return `for (var ${index} = ${first}u; ${index} < ${end}u; ${index}++) { ${text(index)} }`;
+}
+
+export function when(condition: boolean, text: string): string {
+  return condition ? text : "";
+}

@@ -1,0 +1,102 @@
+// What a call has of numbers by row, tile and head, as one array of words that shaders read. Pure.
+
+import type { AttentionProblem, Operand } from "../backend.js";
+import { hasRanges, RANGE_WORDS, rowRanges } from "./row-ranges.js";
+
+export interface Tables {
+  readonly words: Uint32Array<ArrayBuffer>;
+  readonly rangesAt: number;
+  readonly tilesAt: number;
+  readonly slopesAt: number;
+  readonly sinksAt: number;
+  readonly constantsAt: number;
+  /** Words from one head's constants to the next; 0: all have the same. */
+  readonly constantsHead: number;
+}
+
+/** `rows` of queries a tile, of which `pack` heads stand side by side. */
+export function makeTables(problem: AttentionProblem, pack: number, rows: number): Tables {
+  const pieces: Uint32Array[] = [];
+  let end = 0;
+  const add = (piece: Uint32Array): number => {
+    pieces.push(piece);
+    end += piece.length;
+    return end - piece.length;
+  };
+  const { alibiSlopes, sinks } = problem.structure;
+  const ranges = hasRanges(problem) ? rowRanges(problem) : new Int32Array(0);
+  const constants = scoreConstants(problem);
+  const at = {
+    rangesAt: add(bitsOf(ranges)),
+    tilesAt: add(bitsOf(tileRanges(ranges, problem, pack, rows))),
+    slopesAt: add(bitsOf(alibiSlopes ?? new Float32Array(0))),
+    sinksAt: add(bitsOf(sinks?.map(finiteSink) ?? new Float32Array(0))),
+    constantsAt: add(bitsOf(constants.numbers)),
+    constantsHead: constants.head,
+  };
+  const words = new Uint32Array(Math.max(end, 1));
+  let start = 0;
+  for (const piece of pieces) {
+    words.set(piece, start);
+    start += piece.length;
+  }
+  return { words, ...at };
+}
+
+/** What stands for no sink in shaders, which know no infinity. */
+function finiteSink(sink: number): number {
+  return Math.max(sink, -3e38);
+}
+
+/** For each batch entry and tile, the keys that some row of it sees. */
+function tileRanges(
+  ranges: Int32Array,
+  { query }: AttentionProblem,
+  pack: number,
+  rows: number,
+): Int32Array<ArrayBuffer> {
+  const [batch, , queries] = query.shape;
+  if (ranges.length === 0) return new Int32Array(0);
+  const tiles = Math.ceil((pack * queries) / rows);
+  const found = new Int32Array(batch * tiles * 2);
+  for (let b = 0; b < batch; b++) {
+    for (let tile = 0; tile < tiles; tile++) {
+      const first = Math.floor((tile * rows) / pack);
+      const last = Math.min(Math.floor((tile * rows + rows - 1) / pack), queries - 1);
+      let [begin, end] = [2 ** 31 - 1, 0];
+      for (let i = first; i <= last; i++) {
+        const at = (b * queries + i) * RANGE_WORDS;
+        const [from = 0, to = 0] = ranges.subarray(at, at + 2);
+        if (from < to) [begin, end] = [Math.min(begin, from), Math.max(end, to)];
+      }
+      found.set([Math.min(begin, end), end], (b * tiles + tile) * 2);
+    }
+  }
+  return found;
+}
+
+/** Of a score function: a number a head, or the weights of additive's sum, padded to vectors of four. */
+function scoreConstants({ score }: AttentionProblem): { numbers: Float32Array; head: number } {
+  if (score.kind === "rbf") {
+    const widths = numbersOf(score.bandwidth);
+    return { numbers: widths.map((width) => -0.5 / width ** 2), head: widths.length > 1 ? 1 : 0 };
+  }
+  if (score.kind !== "additive") return { numbers: new Float32Array(0), head: 0 };
+  const { hidden } = score;
+  const heads = score.v?.shape[1] ?? 1;
+  const stride = Math.ceil(hidden / 4) * 4;
+  const numbers = new Float32Array(heads * stride);
+  const weights = score.v === null ? new Float32Array(hidden).fill(1) : numbersOf(score.v);
+  for (let h = 0; h < heads; h++) numbers.set(weights.subarray(h * hidden, (h + 1) * hidden), h * stride);
+  return { numbers, head: heads > 1 ? stride : 0 };
+}
+
+/** A parameter's numbers, which are in an array: what lives in an engine is refused before. */
+export function numbersOf(operand: Operand | null): Float32Array {
+  if (operand?.source.kind === "array" && operand.source.array instanceof Float32Array) return operand.source.array;
+  throw new TypeError("a parameter of a score function that is no array reached the GPU");
+}
+
+function bitsOf(numbers: Int32Array | Float32Array): Uint32Array {
+  return new Uint32Array(numbers.buffer, numbers.byteOffset, numbers.length);
+}

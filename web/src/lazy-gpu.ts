@@ -1,0 +1,109 @@
+// The door to the GPU: calls go through it to WebAssembly until one is large enough to load what computes there.
+
+import { causeText } from "./api/errors.js";
+import type {
+  AttentionComputed,
+  AttentionProblem,
+  Backend,
+  BackendReport,
+  DType,
+  Explanation,
+  MemoryReport,
+  Resident,
+  Span,
+} from "./backends/backend.js";
+
+/** Multiplications of a call's two products from which on the GPU is worth a look: some milliseconds of WebAssembly. */
+const LARGE = 2 ** 26;
+
+export class LazyGpu implements Backend {
+  #backend: Backend;
+  readonly #device: object | null;
+  #opening: Promise<void> | null = null;
+  /** Why there is no GPU, once one was looked for. */
+  #refusal: readonly string[] = [];
+  #disposed = false;
+
+  constructor(wasm: Backend, device: object | null) {
+    this.#backend = wasm;
+    this.#device = device;
+  }
+
+  /** Once. Rejects with HeedError `unsupported`. */
+  open(mode: "auto" | "webgpu"): Promise<void> {
+    this.#opening ??= this.#load(mode);
+    return this.#opening;
+  }
+
+  async #load(mode: "auto" | "webgpu"): Promise<void> {
+    const { openGpu } = await import("./webgpu.js");
+    const backend = await openGpu(this.#backend, mode, this.#device);
+    if (this.#disposed) backend.dispose();
+    this.#backend = backend;
+  }
+
+  /** A large call is what the GPU is opened at; it does not wait for that. */
+  attention(problem: AttentionProblem, signal: AbortSignal | null): Promise<AttentionComputed> {
+    const { query, key } = problem;
+    if (query.elements * key.shape[2] > LARGE) {
+      this.open("auto").catch((error: unknown) => {
+        this.#refusal = [causeText(error)];
+      });
+    }
+    return this.#backend.attention(problem, signal);
+  }
+
+  attentionSync(problem: AttentionProblem): AttentionComputed {
+    return this.#backend.attentionSync(problem);
+  }
+
+  report(): BackendReport {
+    const report = this.#backend.report();
+    return { ...report, reasons: [...report.reasons, ...this.#refusal] };
+  }
+
+  explain(problem: AttentionProblem): Explanation {
+    return this.#backend.explain(problem);
+  }
+
+  upload(data: Float32Array | Uint16Array): Resident {
+    return this.#backend.upload(data);
+  }
+
+  zeros(elements: number, dtype: DType): Resident {
+    return this.#backend.zeros(elements, dtype);
+  }
+
+  adopt(buffer: object, elements: number, dtype: DType): Resident | undefined {
+    return this.#backend.adopt?.(buffer, elements, dtype);
+  }
+
+  download(resident: Resident): Promise<Float32Array | Uint16Array> {
+    return this.#backend.download(resident);
+  }
+
+  free(resident: Resident): void {
+    this.#backend.free(resident);
+  }
+
+  page(bytes: number): Resident {
+    return this.#backend.page(bytes);
+  }
+
+  bytesOf(where: string, resident: Resident): Uint8Array<ArrayBuffer> {
+    return this.#backend.bytesOf(where, resident);
+  }
+
+  changed(resident: Resident, spans: readonly Span[]): void {
+    this.#backend.changed(resident, spans);
+  }
+
+  memory(): MemoryReport {
+    return this.#backend.memory();
+  }
+
+  dispose(): void {
+    this.#disposed = true;
+    this.#backend.dispose();
+  }
+}
