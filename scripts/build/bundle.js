@@ -11,7 +11,11 @@ import { root } from "./root.js";
 export const dist = join(root, "dist");
 
 /** Entries that are bundled together, by the names of their files in dist. */
-const ENTRIES = { index: "web/src/index.ts", reference: "web/src/reference/index.ts" };
+const ENTRIES = {
+  index: "web/src/index.ts",
+  reference: "web/src/reference/index.ts",
+  layers: "web/src/layers/index.ts",
+};
 
 /** The same surface once more, with parts that are files. A bundle of its own: nobody loads both. */
 const HOSTED_ENTRIES = { assets: "web/src/index.ts" };

@@ -28,6 +28,10 @@ const WEB_ROOMS = {
   platform: [],
   api: ["backends", "memory"],
   reference: [],
+  "layers/io": ["api"],
+  "layers/text": ["layers/io", "api"],
+  "layers/generate": ["api"],
+  layers: ["layers/io", "layers/text", "layers/generate", "api"],
 };
 
 /** Files of web/src outside every room: the composition root and the public surface may see all. */

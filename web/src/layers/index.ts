@@ -1,0 +1,3 @@
+// heed/layers: models around attention. Importing it does nothing.
+
+export * from "./io/index.js";
