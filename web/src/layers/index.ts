@@ -2,3 +2,4 @@
 
 export * from "./generate/index.js";
 export * from "./io/index.js";
+export * from "./text/index.js";
