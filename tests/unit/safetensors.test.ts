@@ -397,6 +397,10 @@ describe("saving", () => {
     expect(Buffer.from(saved).equals(Buffer.from(FILE))).toBe(true);
   });
 
+  test("makes a file of 72 bytes of two floats, as docs/semantics.md says", () => {
+    expect(saveSafetensors({ w: { data: Float32Array.of(1, 2), shape: [2] } }).length).toBe(72);
+  });
+
   test("and loading give the same tensors and metadata, from maps and objects", async () => {
     const tensors = { __proto__x: floats(3), 7: { data: Int8Array.of(1, -1), shape: [1, 2, 1] } };
     const metadata = new Map([["__proto__", "ü\n"]]);

@@ -221,6 +221,16 @@ describe("patterns", () => {
   const found = (pattern: string, text: string): string[] =>
     [...text.matchAll(fromOniguruma(pattern))].map(([one]) => one);
 
+  test("GPT-2's cuts the example of docs/semantics.md as it says", async () => {
+    const tokenizer = await loadTokenizer({
+      model: { type: "WordLevel", vocab: { "?": 0 }, unk_token: "?" },
+      pre_tokenizer: { type: "ByteLevel", add_prefix_space: false },
+    });
+    const text = "It's 5  o'clock";
+    const pieces = tokenizer.encode(text).offsets.map(([from, to]) => text.slice(from, to));
+    expect(pieces).toEqual(["It", "'s", " 5", " ", " o", "'", "clock"]);
+  });
+
   test.each<[string, string, string[]]>([
     ["(?i:'s|k)", "'S 'ſ \u212a 's x", ["'S", "'ſ", "\u212a", "'s"]],
     ["a(?i:b)c", "abc aBc Abc aBC", ["abc", "aBc"]],
@@ -230,6 +240,7 @@ describe("patterns", () => {
     ["(?>ab|a)c", "abc ac", ["abc", "ac"]],
     ["a{2}+", "aaaaa", ["aaaa"]],
     ["a+?b", "aab", ["aab"]],
+    ["a{,2}b{x", "aaab{x", ["aab{x"]],
     ["\\s+", "a\u0085\u3000b\ufeffc", ["\u0085\u3000"]],
     ["[^\\s\\S]|\\S", "a\u0085", ["a"]],
     ["\\d|\\h", "٣ f g", ["٣", "f"]],

@@ -14,6 +14,7 @@ for (const name of needed) Reflect.deleteProperty(globalThis, name);
 const before = Reflect.ownKeys(globalThis).length;
 const heed = await import("heed");
 const assets = await import("heed/assets");
+await import("heed/layers");
 await import("heed/reference");
 if (Reflect.ownKeys(globalThis).length !== before) throw new Error("importing left something on globalThis");
 if (Object.keys(assets).sort().join() !== Object.keys(heed).sort().join())

@@ -1,6 +1,7 @@
 // The public types as a stranger's compiler sees them, and what they must refuse.
 import { attention, type Capabilities, createHeed, type Heed, HeedError, type Tensor } from "heed";
 import { createHeed as createHosted } from "heed/assets";
+import { type FileTensor, loadSafetensors, sample, saveSafetensors } from "heed/layers";
 import { attention as reference } from "heed/reference";
 
 const tensor = { data: new Float32Array(4), shape: [2, 2] };
@@ -42,4 +43,12 @@ export async function use(): Promise<number> {
   return (
     sum + firsts.length + (out[0] ?? 0) + (reference(tensor, tensor, tensor).lse.data[0] ?? 0) + capabilities.cores
   );
+}
+
+export async function store(): Promise<number[]> {
+  const file = saveSafetensors({ a: tensor }, { format: "pt" });
+  const loaded: Map<string, FileTensor> = await loadSafetensors(file, { only: ["a"] });
+  // @ts-expect-error metadata are texts
+  saveSafetensors(loaded, { format: 1 });
+  return sample((ids, past) => new Float32Array(ids.length + past), [0], { topK: 1, seed: 1 });
 }

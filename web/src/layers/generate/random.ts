@@ -1,4 +1,4 @@
-// Numbers of chance that a seed fixes: the generator of dropout (docs/semantics.md), asked for one number after another.
+// Numbers of chance that a seed fixes: the generator of dropout (docs/semantics.md) in its row 0, asked for one number after another.
 
 export class SeededRandom {
   readonly #seed: number;
@@ -6,7 +6,7 @@ export class SeededRandom {
 
   /** A whole number of 32 bits. */
   constructor(seed: number) {
-    this.#seed = mix((seed + 0x9e3779b9) | 0);
+    this.#seed = mix(mix((seed + 0x9e3779b9) | 0));
   }
 
   /** From 0 up to 1, of 53 bits. */

@@ -72,7 +72,7 @@ class Translator {
   #alternatives(ignoreCase: boolean): string {
     const parts: string[] = [];
     while (this.#at < this.#pattern.length && this.#pattern[this.#at] !== ")") {
-      const quantifier = /[?*+]|\{\d*,?\d*\}/uy;
+      const quantifier = /[?*+]|\{(?:\d+,?\d*|,\d+)\}/uy;
       quantifier.lastIndex = this.#at;
       const found = parts.length > 0 ? quantifier.exec(this.#pattern)?.[0] : undefined;
       if (found === undefined) parts.push(this.#atom(ignoreCase));
@@ -81,8 +81,9 @@ class Translator {
     return parts.join("");
   }
 
-  #quantified(atom: string, quantifier: string): string {
-    this.#at += quantifier.length;
+  #quantified(atom: string, written: string): string {
+    this.#at += written.length;
+    const quantifier = written.replace("{,", "{0,");
     const next = this.#pattern[this.#at];
     if (next === "?") {
       this.#at += 1;
@@ -111,6 +112,7 @@ class Translator {
     if (character === "^") return "(?<![^\\n])";
     if (character === "$") return "(?![^\\n])";
     if (character === "|") return "|";
+    if ("?*+".includes(character)) throw refusal("a pattern must have something to repeat", this.#pattern);
     return ignoreCase ? bothCases(character) : literal(character);
   }
 
