@@ -41,7 +41,7 @@ export class Component {
   whole(name: string, absent?: number): number {
     const value = this.get(name) ?? absent;
     if (isWhole(value)) return value;
-    throw refusal(`${this.what}: ${name} must be a whole number, 0 or more`, value);
+    throw refusal(`${this.what}: ${name} must be a whole number from 0 to 2^26`, value);
   }
 
   list(name: string): readonly unknown[] {
@@ -74,7 +74,8 @@ export class Component {
   vocabulary(name: string): Map<string, number> {
     const vocabulary = new Map<string, number>();
     for (const [token, id] of this.entries(name)) {
-      if (!isWhole(id)) throw refusal(`${this.what}: ${name} must have whole numbers, that of ${showValue(token)}`, id);
+      if (!isWhole(id))
+        throw refusal(`${this.what}: ${name} must have whole numbers from 0 to 2^26, that of ${showValue(token)}`, id);
       vocabulary.set(token, id);
     }
     return vocabulary;
@@ -87,8 +88,9 @@ export class Component {
   }
 }
 
-const isWhole = (value: unknown): value is number =>
-  typeof value === "number" && Number.isInteger(value) && value >= 0 && value < 2 ** 31;
+/** Below 2^26, so that a pair of tokens can be one number that is exact. */
+export const isWhole = (value: unknown): value is number =>
+  typeof value === "number" && Number.isInteger(value) && value >= 0 && value < 2 ** 26;
 
 export function refusal(rule: string, got: unknown): HeedError {
   return new HeedError("load", `${WHERE}: ${rule}, got ${showValue(got)}`);

@@ -1,6 +1,6 @@
 // What a tokenizer puts around the tokens of a text, and of a pair of texts.
 
-import { type Component, refusal } from "./component.js";
+import { type Component, isWhole, refusal } from "./component.js";
 
 /** A token of the result. `start` and `end` are places in the text; a token that was put there has none, 0 and 0. */
 export interface Token {
@@ -73,8 +73,7 @@ function readTemplate(component: Component): PostProcessor {
     const texts = special.list("tokens");
     const tokens = special.list("ids").map((id, index) => {
       const text = texts[index];
-      if (typeof id !== "number" || typeof text !== "string")
-        throw refusal(`${special.what}: must have ids and tokens`, id);
+      if (!isWhole(id) || typeof text !== "string") throw refusal(`${special.what}: must have ids and tokens`, id);
       return { id, text, start: 0, end: 0, typeId };
     });
     return { tokens };
@@ -86,7 +85,7 @@ function readTemplate(component: Component): PostProcessor {
 function readEnds(component: Component, pairType: 0 | 1): PostProcessor {
   const read = (name: string, typeId: number): Slot => {
     const [text, id] = component.list(name);
-    if (typeof text !== "string" || typeof id !== "number") {
+    if (typeof text !== "string" || !isWhole(id)) {
       throw refusal(`${component.what}: ${name} must be a token and its number`, component.get(name));
     }
     return { tokens: [{ id, text, start: 0, end: 0, typeId }] };
