@@ -77,7 +77,13 @@ async function bundleEntries(entries, { plugins, chunks }) {
       rolldownOptions: {
         // What entries share stands in one of them, under names of one letter: a file of its own would be fetched after it.
         preserveEntrySignatures: "allow-extension",
-        output: { entryFileNames: "[name].js", chunkFileNames: chunks, minify: true },
+        output: {
+          entryFileNames: "[name].js",
+          chunkFileNames: chunks,
+          minify: true,
+          // All that the first entry needs stays in its file, whatever other entries share of it.
+          codeSplitting: { groups: [{ name: "index", test: /web\/src\/index\.ts$/ }] },
+        },
       },
     },
   });

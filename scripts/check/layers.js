@@ -31,7 +31,7 @@ const WEB_ROOMS = {
   "layers/io": ["api"],
   "layers/text": ["layers/io", "api"],
   "layers/generate": ["api"],
-  layers: ["layers/io", "layers/text", "layers/generate", "api", "index.ts"],
+  layers: ["layers/io", "layers/text", "layers/generate", "api"],
 };
 
 /** Files of web/src outside every room: the composition root and the public surface may see all. */
