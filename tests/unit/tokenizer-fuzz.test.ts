@@ -62,7 +62,9 @@ function spoil(random: Random, root: Node): void {
     }
     if (random.chance(0.2)) delete node[key];
     else
-      node[key] = random.chance(0.2) ? root[random.pick(["model", "decoder", "normalizer"])] : random.pick(SPLINTERS);
+      node[key] = random.chance(0.2)
+        ? structuredClone(root[random.pick(["model", "decoder", "normalizer"])])
+        : random.pick(SPLINTERS);
     return;
   }
 }
