@@ -61,10 +61,11 @@ function spoil(random: Random, root: Node): void {
       continue;
     }
     if (random.chance(0.2)) delete node[key];
-    else
-      node[key] = random.chance(0.2)
-        ? structuredClone(root[random.pick(["model", "decoder", "normalizer"])])
-        : random.pick(SPLINTERS);
+    else {
+      const part = random.pick(["model", "decoder", "normalizer"]);
+      // A copy, lest it comes to hold itself.
+      node[key] = structuredClone(random.chance(0.2) ? root[part] : random.pick(SPLINTERS));
+    }
     return;
   }
 }
