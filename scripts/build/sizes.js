@@ -43,15 +43,13 @@ export function measureSizes() {
         },
       ]),
     );
+  /** @type {Set<string>} */
+  const loaded = new Set(["assets.js"]);
+  const index = loadedBytes("index.js", loaded);
   /** Beside the entry. */
-  const later = (/** @type {string} */ name) => {
-    /** @type {Set<string>} */
-    const loaded = new Set();
-    for (const entry of ["index.js", "assets.js"]) loadedBytes(entry, loaded);
-    return loadedBytes(name, loaded);
-  };
+  const later = (/** @type {string} */ name) => loadedBytes(name, new Set(loaded));
   const sizes = {
-    index: loadedBytes("index.js"),
+    index,
     assets: loadedBytes("assets.js") + brotliBytes(join(dist, "assets", "worker.js")),
     runners: { shared: later("shared-runner.js"), unshared: later("unshared-runners.js") },
     extra: later("extra.js"),

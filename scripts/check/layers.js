@@ -31,6 +31,10 @@ const WEB_ROOMS = {
   api: ["backends", "memory"],
   layers: ["api", "backends", "memory", "shared-engine.ts", "extra.ts"],
   reference: [],
+  "layers/io": ["api"],
+  "layers/text": ["layers/io", "api"],
+  "layers/generate": ["api"],
+  layers: ["layers/io", "layers/text", "layers/generate", "api"],
 };
 
 /** Files of web/src outside every room: the composition root and the public surface may see all. */

@@ -3,9 +3,9 @@
 
 import { folder, required, set } from "virtual:conformance";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { LayerNorm, RMSNorm } from "../../web/src/layers/index.js";
 import { widenHalves } from "../../web/src/api/half.js";
 import type { Capabilities, HalfTensorLike, Heed, TensorLike } from "../../web/src/index.js";
+import { LayerNorm, RMSNorm } from "../../web/src/layers/index.js";
 import { tokens } from "../support/cached.js";
 import { ATTENTION_CASES, attentionCases, callOf, firstDifference, whyNot } from "./onnx.js";
 import { EXTRA_CASES, extraCases, linearCaseOf, ropeCaseOf } from "./onnx-extra.js";

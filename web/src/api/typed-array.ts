@@ -81,7 +81,7 @@ export function numbersOf(value: unknown): readonly number[] | null {
   return numbers;
 }
 
-export function isTypedArray(value: unknown): value is Iterable<unknown> {
+export function isTypedArray(value: unknown): value is Iterable<unknown> & ArrayBufferView {
   return ArrayBuffer.isView(value) && !(value instanceof DataView);
 }
 

@@ -1,10 +1,12 @@
-// heed/layers: what stands around attention in a model, forward.
+// heed/layers: what stands around attention in a model, forward; model files, tokenizers, generation. Importing it does nothing.
 
 export { AdditiveAttention, type AdditiveAttentionOptions } from "./additive-attention.js";
 export { Embedding, type EmbeddingOptions, type IndexInput } from "./embedding.js";
+export * from "./generate/index.js";
 export { GRU, type GRUForwardOptions, type GRUOptions, type GRUResult } from "./gru.js";
 export { fromKerasAttention } from "./import-keras.js";
 export { fromTorchAttention } from "./import-torch.js";
+export * from "./io/index.js";
 export { type ForwardOptions, Layer, type LayerOptions } from "./layer.js";
 export { Linear, type LinearLayerOptions } from "./linear.js";
 export { MLP, type MLPActivation, type MLPOptions } from "./mlp.js";
@@ -31,6 +33,7 @@ export {
   type StackOptions,
   type StackResult,
 } from "./stacks.js";
+export * from "./text/index.js";
 export {
   type BlockAttentions,
   type BlockForwardOptions,

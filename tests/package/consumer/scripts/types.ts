@@ -1,7 +1,15 @@
 // The public types as a stranger's compiler sees them, and what they must refuse.
 import { attention, type Capabilities, createHeed, type Heed, HeedError, type Tensor } from "heed";
 import { createHeed as createHosted } from "heed/assets";
-import { BertModel, Linear, MultiHeadAttention } from "heed/layers";
+import {
+  BertModel,
+  type FileTensor,
+  Linear,
+  loadSafetensors,
+  MultiHeadAttention,
+  sample,
+  saveSafetensors,
+} from "heed/layers";
 import { attention as reference } from "heed/reference";
 
 const tensor = { data: new Float32Array(4), shape: [2, 2] };
@@ -64,4 +72,12 @@ export async function useLayers(heed: Heed): Promise<number> {
   return (
     (plain[0] ?? 0) + (output.data[0] ?? 0) + (weights.data[0] ?? 0) + hidden.data.length + (attentions?.length ?? 0)
   );
+}
+
+export async function store(): Promise<number[]> {
+  const file = saveSafetensors({ a: tensor }, { format: "pt" });
+  const loaded: Map<string, FileTensor> = await loadSafetensors(file, { only: ["a"] });
+  // @ts-expect-error metadata are texts
+  saveSafetensors(loaded, { format: 1 });
+  return sample((ids, past) => new Float32Array(ids.length + past), [0], { topK: 1, seed: 1 });
 }

@@ -1,0 +1,269 @@
+// What tokenizers do beside what their library's cases show: broken text, files of every age, refusals, and time.
+
+import { readFileSync } from "node:fs";
+import { describe, expect, test } from "vitest";
+import { HeedError } from "../../web/src/index.js";
+import { loadTokenizer } from "../../web/src/layers/index.js";
+import { fromOniguruma } from "../../web/src/layers/text/pattern.js";
+
+type Json = Readonly<Record<string, unknown>>;
+
+const MADE: readonly { readonly name: string; readonly tokenizer: Json }[] = JSON.parse(
+  readFileSync(new URL("../fixtures/tokenizers.json", import.meta.url), "utf8"),
+);
+
+function fileOf(name: string): Json {
+  const made = MADE.find((one) => one.name === name);
+  if (made === undefined) throw new Error(`no tokenizer ${name}`);
+  return made.tokenizer;
+}
+
+const modelOf = (file: Json): Json => file["model"] as Json;
+const bytesOf = (file: unknown): Uint8Array => new TextEncoder().encode(JSON.stringify(file));
+
+async function failure(promise: Promise<unknown>): Promise<HeedError> {
+  const error = await promise.then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  );
+  if (!(error instanceof HeedError)) throw new Error(`expected a HeedError, got ${String(error)}`);
+  return error;
+}
+
+describe("text", () => {
+  const LONE = ["\ud83d", "\ude00", "a\ud83d b", "\ude00\ud83d", "x\udfffy\ud800"];
+
+  test.each(MADE.map(({ name }) => name))("%s reads halves of pairs as U+FFFD", async (name) => {
+    const tokenizer = await loadTokenizer(fileOf(name));
+    for (const text of LONE) {
+      const repaired = text.replace(/\p{Cs}/gu, "\ufffd");
+      expect(tokenizer.encode(text)).toEqual(tokenizer.encode(repaired));
+    }
+  });
+
+  test.each(["gpt2", "llama3", "possessive"])("%s brings every text back", async (name) => {
+    const tokenizer = await loadTokenizer(fileOf(name));
+    const texts = [
+      "",
+      " a  b ",
+      "😀👩\u200d👩\u200d👧 e\u0301\u0308",
+      "مرحبا שלום",
+      "\u0000\u0085\u2028\ufeff",
+      "日本\n\n\r\n",
+    ];
+    for (const text of texts) expect(tokenizer.decode(tokenizer.encode(text).ids)).toBe(text);
+  });
+
+  test("offsets cut tokens out of the text, in order and without gaps where every byte is a token's", async () => {
+    const tokenizer = await loadTokenizer(fileOf("gpt2"));
+    const text = "It's  naïve 日本 шу 12345\n";
+    const { offsets } = tokenizer.encode(text);
+    let end = 0;
+    for (const [start, stop] of offsets) {
+      expect(start).toBeLessThanOrEqual(end);
+      end = Math.max(end, stop);
+    }
+    expect(end).toBe(text.length);
+    const bert = await loadTokenizer(fileOf("bert"));
+    const encoded = bert.encode("Hello, WÖRLD", { addSpecialTokens: false });
+    expect(encoded.offsets.map(([from, to]) => "Hello, WÖRLD".slice(from, to)).join("")).toBe("Hello,WÖRLD");
+  });
+
+  test("numbers without a token are left out of a text, and others than numbers refused", async () => {
+    const tokenizer = await loadTokenizer(fileOf("gpt2"));
+    const { ids } = tokenizer.encode("Hello");
+    expect(tokenizer.decode([...ids, tokenizer.vocabularySize, 2 ** 30])).toBe("Hello");
+    expect(tokenizer.decode([])).toBe("");
+    for (const wrong of [[-1], [0.5], [Number.NaN], ["a"], "abc", undefined]) {
+      expect(() => Reflect.apply(tokenizer.decode, tokenizer, [wrong])).toThrow(HeedError);
+    }
+  });
+
+  test("tokens have numbers, and numbers tokens", async () => {
+    const tokenizer = await loadTokenizer(fileOf("bert"));
+    expect(tokenizer.tokenOf(tokenizer.idOf("[CLS]") ?? -1)).toBe("[CLS]");
+    expect([tokenizer.idOf("nowhere"), tokenizer.tokenOf(10 ** 6), tokenizer.vocabularySize]).toEqual([
+      undefined,
+      undefined,
+      420,
+    ]);
+  });
+
+  test.each<[string, unknown[], RegExp]>([
+    ["no text", [7], /text must be a string, got 7/],
+    ["a pair that is none", ["a", { pair: 7 }], /pair must be a string, got 7/],
+    ["no room for what is added", ["a", { maxLength: 1 }], /leave room for 2 added tokens, got 1/],
+    ["an unknown option", ["a", { maxlength: 1 }], /"maxlength", did you mean "maxLength"/],
+  ])("encode refuses %s", async (_name, given, message) => {
+    const tokenizer = await loadTokenizer(fileOf("bert"));
+    const encode = (): unknown => Reflect.apply(tokenizer.encode, tokenizer, given);
+    expect(encode).toThrow(expect.objectContaining({ code: "option", message: expect.stringMatching(message) }));
+  });
+});
+
+describe("files", () => {
+  const TEXT = "Hello it's the lowest newest 12345 naïve";
+
+  test("come as bytes, Blobs, streams, or parsed", async () => {
+    const file = fileOf("llama3");
+    const wanted = (await loadTokenizer(file)).encode(TEXT);
+    const bytes = bytesOf(file);
+    const sources = [bytes, new Blob([Uint8Array.from(bytes)]), new Response(JSON.stringify(file))];
+    for (const source of sources) expect((await loadTokenizer(source)).encode(TEXT)).toEqual(wanted);
+  });
+
+  test("may write merges as older ones did, and not say what their model is", async () => {
+    for (const name of ["gpt2", "llama2", "metaspace"]) {
+      const file = fileOf(name);
+      const { type: _type, ...model } = modelOf(file);
+      const merges = (model["merges"] as string[][]).map((merge) => merge.join(" "));
+      const older = await loadTokenizer({ ...file, model: { ...model, merges } });
+      expect(older.encode(TEXT)).toEqual((await loadTokenizer(file)).encode(TEXT));
+    }
+    const { type: _type, ...model } = modelOf(fileOf("bert"));
+    const bert = await loadTokenizer({ ...fileOf("bert"), model });
+    expect(bert.encode(TEXT)).toEqual((await loadTokenizer(fileOf("bert"))).encode(TEXT));
+  });
+
+  const bert = fileOf("bert");
+  const gpt2 = fileOf("gpt2");
+  const withModel = (file: Json, change: Json): Json => ({ ...file, model: { ...modelOf(file), ...change } });
+  test.each<[string, unknown, string, RegExp]>([
+    ["a model", withModel(bert, { type: "Unigram" }), "unsupported", /model of type "Unigram" is not supported/],
+    ["a normalizer", { ...bert, normalizer: { type: "Nmt" } }, "unsupported", /normalizer of type "Nmt"/],
+    [
+      "one in a row",
+      { ...bert, normalizer: { type: "Sequence", normalizers: [{ type: "X" }] } },
+      "unsupported",
+      /normalizers\[0\] of type "X"/,
+    ],
+    ["a pre-tokenizer", { ...bert, pre_tokenizer: { type: "UnicodeScripts" } }, "unsupported", /"UnicodeScripts"/],
+    ["a post-processor", { ...bert, post_processor: { type: "X" } }, "unsupported", /post_processor of type "X"/],
+    ["a decoder", { ...bert, decoder: { type: "CTC" } }, "unsupported", /decoder of type "CTC"/],
+    ["a type from the prototype", { ...bert, decoder: { type: "constructor" } }, "unsupported", /"constructor"/],
+    ["dropout", withModel(gpt2, { dropout: 0.1 }), "unsupported", /dropout/],
+    ["no model", { model: 7 }, "load", /the tokenizer: model must be an object, got 7/],
+    ["an array", [], "load", /must be an object/],
+    ["no vocabulary", withModel(gpt2, { vocab: 7 }), "load", /vocab must be an object, got 7/],
+    ["a token without a number", withModel(gpt2, { vocab: { a: "1" } }), "load", /that of "a", got "1"/],
+    ["a negative number", withModel(gpt2, { vocab: { a: -1 } }), "load", /that of "a", got -1/],
+    ["a merge of three", withModel(gpt2, { merges: ["a b c"] }), "load", /a merge must be two tokens/],
+    ["a merge of nothing", withModel(gpt2, { merges: [null] }), "load", /a merge must be two tokens, got null/],
+    [
+      "a merge of strangers",
+      withModel(gpt2, { merges: [["nobody", "a"]] }),
+      "load",
+      /tokens of the vocabulary, got "nobody/,
+    ],
+    ["an unknown token that is unknown", withModel(bert, { unk_token: "nobody" }), "load", /unk_token must be in/],
+    [
+      "a number for a text",
+      { ...bert, decoder: { type: "WordPiece", prefix: 7 } },
+      "load",
+      /prefix must be a text, got 7/,
+    ],
+    [
+      "a text for a flag",
+      { ...bert, normalizer: { type: "BertNormalizer", lowercase: "no" } },
+      "load",
+      /lowercase must be true or false/,
+    ],
+    [
+      "a pattern that is none",
+      { ...bert, pre_tokenizer: { type: "Split", pattern: { Regex: "a{2,1}" }, behavior: "Isolated" } },
+      "load",
+      /is no pattern/,
+    ],
+    [
+      "an unknown behavior",
+      { ...bert, pre_tokenizer: { type: "Split", pattern: { String: "a" }, behavior: "X" } },
+      "load",
+      /behavior must be one of/,
+    ],
+  ])("are refused with %s", async (_name, file, code, message) => {
+    const error = await failure(loadTokenizer(bytesOf(file)));
+    expect([error.code, error.message]).toEqual([code, expect.stringMatching(message)]);
+    expect(error.message).toMatch(/^loadTokenizer: /);
+  });
+
+  test("are refused where they are no JSON, no UTF-8, or nothing to read", async () => {
+    expect((await failure(loadTokenizer(new TextEncoder().encode("{")))).message).toMatch(/must be JSON/);
+    expect((await failure(loadTokenizer(Uint8Array.of(0x22, 0xff, 0x22)))).message).toMatch(/must be UTF-8/);
+    expect((await failure(Reflect.apply(loadTokenizer, undefined, [7]))).code).toBe("option");
+    expect((await failure(loadTokenizer(bytesOf(gpt2), { signal: AbortSignal.abort() }))).code).toBe("aborted");
+  });
+
+  test("a token named __proto__ is a token", async () => {
+    const vocab = JSON.parse('{"__proto__": 1, "a": 0, "<unk>": 2}');
+    const tokenizer = await loadTokenizer({ model: { type: "WordLevel", vocab, unk_token: "<unk>" } });
+    expect([...tokenizer.encode("__proto__").ids]).toEqual([1]);
+    expect([...tokenizer.encode("toString").ids]).toEqual([2]);
+  });
+});
+
+describe("time", () => {
+  test("a word of 200,000 characters takes no more than some times that of 20,000", async () => {
+    const tokenizer = await loadTokenizer(fileOf("gpt2"));
+    const took = (length: number): number => {
+      const text = "abbaab".repeat(Math.ceil(length / 6)).slice(0, length);
+      const start = performance.now();
+      expect(tokenizer.decode(tokenizer.encode(text).ids)).toBe(text);
+      return performance.now() - start;
+    };
+    took(20_000);
+    const short = Math.min(took(20_001), took(20_002), took(20_003));
+    // 10 times as much, 11.5 times with its logarithm; 100 times if it were quadratic.
+    expect(Math.min(took(200_001), took(200_002))).toBeLessThan(40 * short);
+  });
+});
+
+describe("patterns", () => {
+  const found = (pattern: string, text: string): string[] =>
+    [...text.matchAll(fromOniguruma(pattern))].map(([one]) => one);
+
+  test("GPT-2's cuts the example of docs/semantics.md as it says", async () => {
+    const tokenizer = await loadTokenizer({
+      model: { type: "WordLevel", vocab: { "?": 0 }, unk_token: "?" },
+      pre_tokenizer: { type: "ByteLevel", add_prefix_space: false },
+    });
+    const text = "It's 5  o'clock";
+    const pieces = tokenizer.encode(text).offsets.map(([from, to]) => text.slice(from, to));
+    expect(pieces).toEqual(["It", "'s", " 5", " ", " o", "'", "clock"]);
+  });
+
+  test.each<[string, string, string[]]>([
+    ["(?i:'s|k)", "'S 'ſ \u212a 's x", ["'S", "'ſ", "\u212a", "'s"]],
+    ["a(?i:b)c", "abc aBc Abc aBC", ["abc", "aBc"]],
+    ["(?i:[a-c]x)", "Bx bX dx", ["Bx", "bX"]],
+    ["a++b|a", "aab aac", ["aab", "a", "a"]],
+    ["(?:a?+a|b)", "a b", ["b"]],
+    ["(?>ab|a)c", "abc ac", ["abc", "ac"]],
+    ["a{2}+", "aaaaa", ["aaaa"]],
+    ["a+?b", "aab", ["aab"]],
+    ["a{,2}b{x", "aaab{x", ["aab{x"]],
+    ["\\s+", "a\u0085\u3000b\ufeffc", ["\u0085\u3000"]],
+    ["[^\\s\\S]|\\S", "a\u0085", ["a"]],
+    ["\\d|\\h", "٣ f g", ["٣", "f"]],
+    ["\\w+", "aé_1-b\u0301½", ["aé_1", "b\u0301"]],
+    ["\\p{Han}+", "a日本b", ["日本"]],
+    ["\\p{^L}|\\P{Lu}", "aB1", ["a", "1"]],
+    ["[]a]|[-b]", "]a-b", ["]", "a", "-", "b"]],
+    ["^a|b$", "ab\nab", ["a", "b", "a", "b"]],
+    [".", "a\r\n\u2028", ["a", "\r", "\u2028"]],
+    ["\\u0041|\\x42|\\x{1F600}", "AB😀", ["A", "B", "😀"]],
+    ["a/b\\-c\\ d", "a/b-c d", ["a/b-c d"]],
+    ["(?<year>\\d{4})-(?=x)", "2000-x 2001-y", ["2000-"]],
+    ["(?<!a)b", "ab b", ["b"]],
+  ])("%s", (pattern, text, wanted) => expect(found(pattern, text)).toEqual(wanted));
+
+  test.each(["[a[bc]]", "[a&&b]", "\\Aa", "a\\z", "(?m:a)", "(a)\\1", "[\\W]", "(?#comment)", "a)", "\\p{Nonsense}"])(
+    "%s is refused as unsupported",
+    (pattern) => {
+      expect(() => fromOniguruma(pattern)).toThrow(expect.objectContaining({ code: "unsupported" }));
+    },
+  );
+
+  test.each(["(a", "[a", "a\\", "*", "a{2,1}"])("%s is refused as no pattern", (pattern) => {
+    expect(() => fromOniguruma(pattern)).toThrow(HeedError);
+  });
+});

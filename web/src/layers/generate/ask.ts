@@ -1,0 +1,45 @@
+// Asking a model for logits: what it returns is checked, and an abort does not wait for it.
+
+import { showClass, showValue } from "../../api/describe.js";
+import { asyncStep } from "../../api/door.js";
+import { HeedError } from "../../api/errors.js";
+import { isRecord } from "../../api/read-values.js";
+import { isFloat32Array, lengthOf, plainFloats } from "../../api/typed-array.js";
+
+/** Logits of `rows` sequences, each as long as the vocabulary; `call` calls the model. */
+export async function askForLogits(
+  where: string,
+  signal: AbortSignal | null,
+  rows: number,
+  call: () => unknown,
+): Promise<Float32Array> {
+  const logits = await untilAborted(where, signal, () => asyncStep("option", `${where}: step`, async () => call()));
+  if (!isFloat32Array(logits)) {
+    const got = isRecord(logits) ? showClass(logits) : showValue(logits);
+    throw new HeedError("dtype", `${where}: step must return a Float32Array, got ${got}`);
+  }
+  const count = lengthOf(logits);
+  if (count === 0 || count % rows !== 0) {
+    throw new HeedError("shape", `${where}: step must return logits for ${rows} sequences, got ${count} numbers`);
+  }
+  const floats = plainFloats(logits);
+  const wrong = floats.findIndex((logit) => !(logit < Infinity));
+  if (wrong === -1) return floats;
+  const token = wrong % (count / rows);
+  throw new HeedError(
+    "option",
+    `${where}: logits must be below Infinity and not NaN, got ${floats[wrong]} for token ${token}`,
+  );
+}
+
+function untilAborted<T>(where: string, signal: AbortSignal | null, act: () => Promise<T>): Promise<T> {
+  if (signal === null) return act();
+  return new Promise((resolve, reject) => {
+    const stop = (): void => reject(new HeedError("aborted", `${where} was aborted`, { cause: signal.reason }));
+    if (signal.aborted) return stop();
+    signal.addEventListener("abort", stop);
+    act()
+      .then(resolve, reject)
+      .finally(() => signal.removeEventListener("abort", stop));
+  });
+}

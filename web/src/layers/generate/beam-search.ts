@@ -1,0 +1,116 @@
+// Beam search: several sequences followed at once, and the best of those that ended.
+
+import { showValue } from "../../api/describe.js";
+import { HeedError } from "../../api/errors.js";
+import { askForLogits } from "./ask.js";
+import { indicesOfLargest, logSumExp } from "./best.js";
+import { type BeamOptions, readBeamOptions, readIds } from "./options.js";
+
+/**
+ * What comes after each of some sequences of the same length: [beams, vocabulary]. `past` tokens of each were there in an earlier call, and
+ * sequence i continues what was sequence `origins[i]` of it: what a cache has to be reordered by. The first call has the prompt alone.
+ */
+export type NextBeamLogits = (
+  sequences: readonly (readonly number[])[],
+  past: number,
+  origins: readonly number[],
+) => Float32Array | Promise<Float32Array>;
+
+export interface BeamResult {
+  /** The new tokens, the one that ended them among them. */
+  readonly ids: readonly number[];
+  readonly logProbability: number;
+  /** By which results are ordered: `logProbability / ids.length ** lengthPenalty`. */
+  readonly score: number;
+  /** Whether it ended, or was cut at `maxTokens`. */
+  readonly ended: boolean;
+}
+
+interface Beam {
+  readonly ids: readonly number[];
+  readonly logProbability: number;
+  readonly origin: number;
+}
+
+/** At most `beams` sequences, the best first. Throws a HeedError. */
+export async function beamSearch(
+  step: NextBeamLogits,
+  prompt: ArrayLike<number>,
+  options?: BeamOptions,
+): Promise<BeamResult[]> {
+  const where = "beamSearch";
+  if (typeof step !== "function") {
+    throw new HeedError("option", `${where}: step must be a function, got ${showValue(step)}`);
+  }
+  const { beams, lengthPenalty, maxTokens, eos, signal } = readBeamOptions(where, options);
+  const start = readIds(where, "prompt", prompt);
+  const result = ({ ids, logProbability }: Beam, ended: boolean): BeamResult => ({
+    ids,
+    logProbability,
+    score: logProbability / ids.length ** lengthPenalty,
+    ended,
+  });
+  let done: BeamResult[] = [];
+  let live: readonly Beam[] = [{ ids: [], logProbability: 0, origin: 0 }];
+  let length = 0;
+  while (length < maxTokens && canImprove(live[0], done, { length, beams, lengthPenalty, maxTokens })) {
+    const before = live;
+    const past = length === 0 ? 0 : start.length + length - 1;
+    const logits = await askForLogits(where, signal, before.length, () =>
+      step(
+        before.map(({ ids }) => [...start, ...ids]),
+        past,
+        before.map(({ origin }) => origin),
+      ),
+    );
+    length += 1;
+    // Those that end leave the race: so many more are looked at that enough go on.
+    const next = continuations(before, logits, beams * (1 + eos.size));
+    const isEnd = ({ ids }: Beam): boolean => eos.has(ids.at(-1) ?? -1);
+    const ended = next.slice(0, beams).filter(isEnd);
+    done = best([...done, ...ended.map((beam) => result(beam, true))], beams);
+    live = next.filter((beam) => !isEnd(beam)).slice(0, beams);
+  }
+  const cut = length === maxTokens ? live.map((beam) => result(beam, false)) : [];
+  const all = best([...done, ...cut], beams);
+  if (all.length > 0) return all;
+  throw new HeedError("option", `${where}: some token must be possible, got -Infinity for all of all sequences`);
+}
+
+/** The likeliest ways to go on by one token, of equals those of the first beams and tokens. */
+function continuations(live: readonly Beam[], logits: Float32Array, count: number): Beam[] {
+  const vocabulary = logits.length / live.length;
+  const sums = new Float64Array(logits.length);
+  for (const [row, { logProbability }] of live.entries()) {
+    const own = logits.subarray(row * vocabulary, (row + 1) * vocabulary);
+    const total = logSumExp(own);
+    for (const [token, logit] of own.entries()) {
+      sums[row * vocabulary + token] = total === -Infinity ? -Infinity : logProbability + logit - total;
+    }
+  }
+  return indicesOfLargest(sums, count).map((index) => {
+    const origin = Math.floor(index / vocabulary);
+    const ids = [...(live[origin]?.ids ?? []), index % vocabulary];
+    return { ids, logProbability: sums[index] ?? -Infinity, origin };
+  });
+}
+
+function best(results: BeamResult[], count: number): BeamResult[] {
+  return results.sort((a, b) => b.score - a.score).slice(0, count);
+}
+
+interface Race {
+  /** New tokens so far. */
+  readonly length: number;
+  readonly beams: number;
+  readonly lengthPenalty: number;
+  readonly maxTokens: number;
+}
+
+/** Whether the likeliest that is live may still overtake what ended. It only becomes less likely; a positive penalty forgives most at the end. */
+function canImprove(live: Beam | undefined, done: readonly BeamResult[], race: Race): boolean {
+  if (live === undefined) return false;
+  if (done.length < race.beams) return true;
+  const length = race.lengthPenalty > 0 ? race.maxTokens : race.length + 1;
+  return live.logProbability / length ** race.lengthPenalty > (done.at(-1)?.score ?? -Infinity);
+}

@@ -1,0 +1,90 @@
+// One sequence, a token at a time: the best one, or one of chance.
+
+import { showValue } from "../../api/describe.js";
+import { HeedError } from "../../api/errors.js";
+import { askForLogits } from "./ask.js";
+import { indicesOfLargest } from "./best.js";
+import { draw } from "./draw.js";
+import {
+  type GenerateOptions,
+  type NextLogits,
+  type ReadCommon,
+  readGreedyOptions,
+  readIds,
+  readSampleOptions,
+  type SampleOptions,
+} from "./options.js";
+import { SeededRandom } from "./random.js";
+
+/** The new tokens, each the one with the highest logit, of equals the first. Throws a HeedError. */
+export async function greedy(
+  step: NextLogits,
+  prompt: ArrayLike<number>,
+  options?: GenerateOptions,
+): Promise<number[]> {
+  return collect(bestTokens("greedy", step, prompt, options));
+}
+
+/** The same as they come. */
+export function streamGreedy(
+  step: NextLogits,
+  prompt: ArrayLike<number>,
+  options?: GenerateOptions,
+): AsyncGenerator<number, void, undefined> {
+  return bestTokens("streamGreedy", step, prompt, options);
+}
+
+/** The new tokens, each drawn by its probability among those that the options keep. Throws a HeedError. */
+export async function sample(step: NextLogits, prompt: ArrayLike<number>, options?: SampleOptions): Promise<number[]> {
+  return collect(drawnTokens("sample", step, prompt, options));
+}
+
+/** The same as they come. */
+export function streamSample(
+  step: NextLogits,
+  prompt: ArrayLike<number>,
+  options?: SampleOptions,
+): AsyncGenerator<number, void, undefined> {
+  return drawnTokens("streamSample", step, prompt, options);
+}
+
+type Tokens = AsyncGenerator<number, void, undefined>;
+
+async function* bestTokens(where: string, step: NextLogits, prompt: unknown, options: unknown): Tokens {
+  yield* tokens(where, step, prompt, readGreedyOptions(where, options), (logits) => indicesOfLargest(logits, 1)[0]);
+}
+
+async function* drawnTokens(where: string, step: NextLogits, prompt: unknown, options: unknown): Tokens {
+  const read = readSampleOptions(where, options);
+  const random = new SeededRandom(read.seed);
+  yield* tokens(where, step, prompt, read, (logits, ids) => draw(logits, ids, read, random));
+}
+
+type Choose = (logits: Float32Array, ids: readonly number[]) => number | undefined;
+
+async function* tokens(where: string, step: NextLogits, prompt: unknown, options: ReadCommon, choose: Choose): Tokens {
+  if (typeof step !== "function") {
+    throw new HeedError("option", `${where}: step must be a function, got ${showValue(step)}`);
+  }
+  const ids = readIds(where, "prompt", prompt);
+  const { maxTokens, eos, signal } = options;
+  let past = 0;
+  for (let count = 0; count < maxTokens; count++) {
+    // A copy: it is the model's to keep.
+    const logits = await askForLogits(where, signal, 1, () => step([...ids], past));
+    const id = choose(logits, ids);
+    if (id === undefined) {
+      throw new HeedError("option", `${where}: some token must be possible, got -Infinity for all after ${ids.length}`);
+    }
+    past = ids.length;
+    ids.push(id);
+    yield id;
+    if (eos.has(id)) return;
+  }
+}
+
+async function collect(tokens: Tokens): Promise<number[]> {
+  const ids: number[] = [];
+  for await (const id of tokens) ids.push(id);
+  return ids;
+}

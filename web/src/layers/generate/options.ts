@@ -1,0 +1,116 @@
+// What a caller may say of generation, read and checked.
+
+import { showValue } from "../../api/describe.js";
+import { HeedError } from "../../api/errors.js";
+import { readCount, readFinite, readRecord, readSignal } from "../../api/read-values.js";
+import { numbersOf } from "../../api/typed-array.js";
+
+/**
+ * What comes after a sequence: a logit for each token. `past` tokens of it were there in an earlier call, 0 in the first: a model with a
+ * cache computes those from `past` on.
+ */
+export type NextLogits = (ids: readonly number[], past: number) => Float32Array | Promise<Float32Array>;
+
+export interface GenerateOptions {
+  /** New tokens at most. Default 256. */
+  readonly maxTokens?: number | undefined;
+  /** Tokens that end a sequence; it ends with the one that did. Default none. */
+  readonly eos?: number | readonly number[] | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface SampleOptions extends GenerateOptions {
+  /** Divides the logits. 0 takes the best token. Default 1. */
+  readonly temperature?: number | undefined;
+  /** Keeps the best so many tokens, of equals the first. */
+  readonly topK?: number | undefined;
+  /** Keeps the fewest best tokens whose probabilities reach this, above 0 and up to 1. */
+  readonly topP?: number | undefined;
+  /** Keeps tokens of at least this share of the best one's probability, from 0 to 1. */
+  readonly minP?: number | undefined;
+  /** Divides positive logits of tokens that are there already, multiplies negative ones. Above 0, default 1. */
+  readonly repetitionPenalty?: number | undefined;
+  /** A whole number of 32 bits: the same seed draws the same tokens. Default one of chance. */
+  readonly seed?: number | undefined;
+}
+
+export interface BeamOptions extends GenerateOptions {
+  /** Sequences that are followed at once, and returned. Default 4. */
+  readonly beams?: number | undefined;
+  /** A sequence's score is its log-probability / its new tokens ** lengthPenalty. Default 1; 0 is the log-probability. */
+  readonly lengthPenalty?: number | undefined;
+}
+
+const COMMON = ["maxTokens", "eos", "signal"];
+
+export interface ReadCommon {
+  readonly maxTokens: number;
+  readonly eos: ReadonlySet<number>;
+  readonly signal: AbortSignal | null;
+}
+
+export interface ReadSampling {
+  readonly temperature: number;
+  readonly topK: number;
+  readonly topP: number;
+  readonly minP: number;
+  readonly repetitionPenalty: number;
+  readonly seed: number;
+}
+
+export function readGreedyOptions(where: string, options: unknown): ReadCommon {
+  return readCommon(where, readRecord(where, "options", options, COMMON));
+}
+
+export function readSampleOptions(where: string, options: unknown): ReadCommon & ReadSampling {
+  const names = ["temperature", "topK", "topP", "minP", "repetitionPenalty", "seed"];
+  const given = readRecord(where, "options", options, [...COMMON, ...names]);
+  const number = (name: string, absent: number, isAllowed: (value: number) => boolean, rule: string): number => {
+    const value = readFinite(where, name, given[name], absent);
+    if (isAllowed(value)) return value;
+    throw new HeedError("option", `${where}: ${name} must be ${rule}, got ${value}`);
+  };
+  return {
+    ...readCommon(where, given),
+    temperature: number("temperature", 1, (value) => value >= 0, "0 or more"),
+    topK: readCount(where, "topK", given["topK"], Infinity),
+    topP: number("topP", 1, (value) => value > 0 && value <= 1, "above 0 and at most 1"),
+    minP: number("minP", 0, (value) => value >= 0 && value <= 1, "from 0 to 1"),
+    repetitionPenalty: number("repetitionPenalty", 1, (value) => value > 0, "above 0"),
+    seed: number("seed", Math.floor(Math.random() * 2 ** 32), isSeed, "a whole number of 32 bits"),
+  };
+}
+
+const isSeed = (value: number): boolean => value === value >> 0 || value === value >>> 0;
+
+export function readBeamOptions(
+  where: string,
+  options: unknown,
+): ReadCommon & { readonly beams: number; readonly lengthPenalty: number } {
+  const given = readRecord(where, "options", options, [...COMMON, "beams", "lengthPenalty"]);
+  return {
+    ...readCommon(where, given),
+    beams: readCount(where, "beams", given["beams"], 4),
+    lengthPenalty: readFinite(where, "lengthPenalty", given["lengthPenalty"], 1),
+  };
+}
+
+function readCommon(where: string, given: Readonly<Record<string, unknown>>): ReadCommon {
+  const { eos = [] } = given;
+  return {
+    maxTokens: readCount(where, "maxTokens", given["maxTokens"], 256),
+    eos: new Set(readIds(where, "eos", typeof eos === "number" ? [eos] : eos)),
+    signal: readSignal(where, given["signal"]),
+  };
+}
+
+/** Tokens by their numbers, copied. */
+export function readIds(where: string, name: string, value: unknown): number[] {
+  const ids = numbersOf(value);
+  const wrong = ids?.find((id) => !Number.isSafeInteger(id) || id < 0);
+  if (ids !== null && wrong === undefined) return [...ids];
+  throw new HeedError(
+    "option",
+    `${where}: ${name} must be tokens, whole numbers from 0 on, got ${showValue(wrong ?? value)}`,
+  );
+}

@@ -1,0 +1,15 @@
+// Model files: safetensors in and out.
+
+export type { FileSource } from "./byte-reader.js";
+export type { FileArray, FileDType } from "./dtypes.js";
+export {
+  type FileHeader,
+  type FileTensor,
+  type LoadOptions,
+  type LoadProgress,
+  loadSafetensors,
+  readSafetensorsHeader,
+  streamSafetensors,
+} from "./load-safetensors.js";
+export { loadSafetensorsShards, type ShardOptions } from "./load-shards.js";
+export { saveSafetensors, type TensorToSave } from "./save-safetensors.js";

@@ -1,0 +1,173 @@
+// Tensors out of a safetensors file, each as soon as its bytes are there.
+
+import { showValue } from "../../api/describe.js";
+import { asyncStep } from "../../api/door.js";
+import { HeedError } from "../../api/errors.js";
+import { readBoolean, readRecord, readSignal } from "../../api/read-values.js";
+import { ByteReader, type FileSource } from "./byte-reader.js";
+import type { FileArray, FileDType } from "./dtypes.js";
+import { type HeaderEntry, readHeader } from "./safetensors-header.js";
+
+/** A tensor of a file, in memory of its own. */
+export interface FileTensor {
+  readonly data: FileArray;
+  readonly shape: readonly number[];
+  /** What `data` holds: "f32" is a Float32Array, "f16" halves by their bits in a Uint16Array, "bool" bytes. */
+  readonly dtype: FileDType;
+}
+
+export interface LoadProgress {
+  /** Bytes that were read, or left out where the source allows that. */
+  readonly loaded: number;
+  /** Bytes of the file; undefined until its header has arrived. */
+  readonly total: number | undefined;
+}
+
+export interface LoadOptions {
+  /** The tensors to keep, by name or as a test of names; the others take no memory. Default all. */
+  readonly only?: readonly string[] | ((name: string) => boolean) | undefined;
+  /** Leaves F16 as it is, `dtype: "f16"`, which takes half of the memory. Default false: floats. */
+  readonly keepHalves?: boolean | undefined;
+  readonly onProgress?: ((progress: LoadProgress) => void) | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface FileHeader {
+  readonly metadata: ReadonlyMap<string, string>;
+  /** By name: its type as files spell it ("F32"), its shape, its size. */
+  readonly tensors: ReadonlyMap<
+    string,
+    { readonly dtype: string; readonly shape: readonly number[]; readonly bytes: number }
+  >;
+}
+
+const NAMES = ["only", "keepHalves", "onProgress", "signal"];
+
+/** All tensors of a file, or those that `only` names, in the order in which they lie in it. */
+export async function loadSafetensors(source: FileSource, options?: LoadOptions): Promise<Map<string, FileTensor>> {
+  return asyncStep("load", "loadSafetensors", async () => {
+    const tensors = new Map<string, FileTensor>();
+    for await (const [name, tensor] of read("loadSafetensors", source, options)) tensors.set(name, tensor);
+    return tensors;
+  });
+}
+
+/** The same one by one, for whoever puts them elsewhere as they come: no more than one is kept in memory. */
+export async function* streamSafetensors(
+  source: FileSource,
+  options?: LoadOptions,
+): AsyncGenerator<[string, FileTensor], void, undefined> {
+  const tensors = read("streamSafetensors", source, options);
+  try {
+    for (;;) {
+      const { done, value } = await asyncStep("load", "streamSafetensors", () => tensors.next());
+      if (done) return;
+      yield value;
+    }
+  } finally {
+    await tensors.return();
+  }
+}
+
+/** What a file holds, from its first bytes: nothing after them is read. */
+export async function readSafetensorsHeader(
+  source: FileSource,
+  options?: Pick<LoadOptions, "signal">,
+): Promise<FileHeader> {
+  const where = "readSafetensorsHeader";
+  return asyncStep("load", where, async () => {
+    const signal = readSignal(where, readRecord(where, "options", options, ["signal"])["signal"]);
+    const reader = await ByteReader.open(where, source, signal);
+    try {
+      const { metadata, entries } = await readHeader(where, reader);
+      const described = entries.map(
+        ({ name, format, shape, start, end }) => [name, { dtype: format.name, shape, bytes: end - start }] as const,
+      );
+      return { metadata, tensors: new Map(described) };
+    } finally {
+      reader.close();
+    }
+  });
+}
+
+async function* read(
+  where: string,
+  source: FileSource,
+  options: LoadOptions | undefined,
+): AsyncGenerator<[string, FileTensor], void, undefined> {
+  const given = readRecord(where, "options", options, NAMES);
+  const keepHalves = readBoolean(where, "keepHalves", given["keepHalves"], false);
+  const onProgress = readCallback(where, given["onProgress"]);
+  const signal = readSignal(where, given["signal"]);
+  const only = readOnly(where, given["only"]);
+  const reader = await ByteReader.open(where, source, signal);
+  let total: number | undefined;
+  reader.onBytes = () => onProgress?.({ loaded: reader.position, total });
+  try {
+    const { entries, fileSize } = await readHeader(where, reader);
+    total = fileSize;
+    const wanted = choose(where, only, entries);
+    for (const entry of entries) {
+      // What comes after the last one need not be fetched.
+      if (wanted.size === 0) return;
+      if (wanted.delete(entry.name)) yield [entry.name, await readTensor(where, reader, entry, keepHalves)];
+      else assertWhole(where, entry, await reader.skip(entry.end - entry.start));
+    }
+    if (!(await reader.isAtEnd())) {
+      throw new HeedError("load", `${where}: the file must end after its last tensor, at ${fileSize} bytes, got more`);
+    }
+  } finally {
+    reader.close();
+  }
+}
+
+async function readTensor(
+  where: string,
+  reader: ByteReader,
+  entry: HeaderEntry,
+  keepHalves: boolean,
+): Promise<FileTensor> {
+  const { buffer, length } = await reader.read(entry.end - entry.start);
+  assertWhole(where, entry, length);
+  const { format, shape } = entry;
+  const { floats, dtype } = format;
+  if (floats === undefined || (dtype === "f16" && keepHalves)) return { data: format.view(buffer), shape, dtype };
+  return { data: floats(buffer), shape, dtype: "f32" };
+}
+
+function assertWhole(where: string, { name, start, end }: HeaderEntry, got: number): void {
+  if (got === end - start) return;
+  throw new HeedError(
+    "load",
+    `${where}: the file ends within tensor ${showValue(name)}, after ${got} of ${end - start} bytes`,
+  );
+}
+
+type Only = ReadonlySet<string> | ((name: string) => unknown) | null;
+
+function readOnly(where: string, value: unknown): Only {
+  if (value === undefined) return null;
+  if (typeof value === "function") return (name) => Reflect.apply(value, undefined, [name]);
+  if (Array.isArray(value) && value.every((name) => typeof name === "string")) return new Set<string>(value);
+  throw new HeedError("option", `${where}: only must be names or a function of one, got ${showValue(value)}`);
+}
+
+/** Names of tensors that are to be read; those that were asked for must be there. */
+function choose(where: string, only: Only, entries: readonly HeaderEntry[]): Set<string> {
+  const names = entries.map(({ name }) => name);
+  if (only === null) return new Set(names);
+  if (typeof only === "function") return new Set(names.filter((name) => Boolean(only(name))));
+  const there = new Set(names);
+  for (const name of only) {
+    if (!there.has(name)) {
+      throw new HeedError("load", `${where}: the file must have what only names, got none named ${showValue(name)}`);
+    }
+  }
+  return new Set(only);
+}
+
+function readCallback(where: string, value: unknown): ((progress: LoadProgress) => void) | undefined {
+  if (value === undefined) return undefined;
+  if (typeof value === "function") return (progress) => Reflect.apply(value, undefined, [progress]);
+  throw new HeedError("option", `${where}: onProgress must be a function, got ${showValue(value)}`);
+}

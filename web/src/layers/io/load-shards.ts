@@ -1,0 +1,87 @@
+// Models that come in several files: an index says which tensor is in which.
+
+import { showValue } from "../../api/describe.js";
+import { asyncStep } from "../../api/door.js";
+import { HeedError } from "../../api/errors.js";
+import { isOptions, readRecord, readSignal } from "../../api/read-values.js";
+import { type FileSource, readText } from "./byte-reader.js";
+import { type FileTensor, type LoadOptions, loadSafetensors } from "./load-safetensors.js";
+import { parseUniqueJson } from "./unique-json.js";
+
+export interface ShardOptions extends LoadOptions {
+  /** Where a file that the index names is. Default, of an index that was given by its address: beside it. */
+  readonly resolve?: ((file: string) => FileSource | Promise<FileSource>) | undefined;
+}
+
+const WHERE = "loadSafetensorsShards";
+const LARGEST_INDEX = 100_000_000;
+
+/**
+ * The tensors of all files of a `model.safetensors.index.json`, one file after another. Files of which nothing is wanted are not asked
+ * for. Progress is that of the file at work.
+ */
+export async function loadSafetensorsShards(
+  index: FileSource,
+  options?: ShardOptions,
+): Promise<Map<string, FileTensor>> {
+  return asyncStep("load", WHERE, async () => {
+    const given = readRecord(WHERE, "options", options, ["resolve", "only", "keepHalves", "onProgress", "signal"]);
+    const resolve = resolverOf(index, given["resolve"]);
+    const { only, keepHalves, onProgress, signal } = options ?? {};
+    const text = await readText(WHERE, index, LARGEST_INDEX, readSignal(WHERE, signal));
+    const files = filesOf(readWeightMap(text), only);
+    const tensors = new Map<string, FileTensor>();
+    for (const [file, names] of files) {
+      const loaded = await loadSafetensors(await resolve(file), { only: names, keepHalves, onProgress, signal });
+      for (const [name, tensor] of loaded) tensors.set(name, tensor);
+    }
+    return tensors;
+  });
+}
+
+/** File by tensor name. */
+function readWeightMap(text: string): ReadonlyMap<string, string> {
+  const index = parseUniqueJson(WHERE, "the index", text);
+  const map = isOptions(index) ? index["weight_map"] : undefined;
+  if (!isOptions(map)) {
+    throw new HeedError("load", `${WHERE}: the index must have a weight_map, got ${showValue(map ?? index)}`);
+  }
+  const files = new Map<string, string>();
+  for (const [name, file] of Object.entries(map)) {
+    // A path or an address could lead anywhere.
+    if (typeof file !== "string" || !/^(?!\.)[\w. -]+$/u.test(file)) {
+      throw new HeedError("load", `${WHERE}: the index must name files without a path, got ${showValue(file)}`);
+    }
+    files.set(name, file);
+  }
+  return files;
+}
+
+/** The names wanted of each file. */
+function filesOf(map: ReadonlyMap<string, string>, only: LoadOptions["only"]): Map<string, string[]> {
+  const files = new Map<string, string[]>();
+  const names = typeof only === "function" ? [...map.keys()].filter(only) : (only ?? map.keys());
+  for (const name of names) {
+    const file = map.get(name);
+    if (file === undefined) {
+      throw new HeedError("load", `${WHERE}: the index must have what only names, got none named ${showValue(name)}`);
+    }
+    const others = files.get(file);
+    if (others === undefined) files.set(file, [name]);
+    else others.push(name);
+  }
+  return files;
+}
+
+function resolverOf(index: FileSource, resolve: unknown): (file: string) => Promise<FileSource> {
+  if (typeof resolve === "function") return async (file) => Reflect.apply(resolve, undefined, [file]);
+  if (resolve !== undefined) {
+    throw new HeedError("option", `${WHERE}: resolve must be a function, got ${showValue(resolve)}`);
+  }
+  const address = index instanceof Response ? index.url : index;
+  if (typeof address === "string" || address instanceof URL) {
+    const base = new URL(address, globalThis.location?.href);
+    return async (file) => new URL(file, base);
+  }
+  throw new HeedError("option", `${WHERE}: resolve must be given where the index is not an address, got none`);
+}

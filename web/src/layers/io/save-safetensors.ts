@@ -1,0 +1,120 @@
+// Tensors into a safetensors file, byte for byte the file that the format's own library writes.
+
+import { showClass, showShape, showValue } from "../../api/describe.js";
+import { step } from "../../api/door.js";
+import { HeedError } from "../../api/errors.js";
+import { isOptions, isRecord } from "../../api/read-values.js";
+import { isTypedArray, typedArrayName } from "../../api/typed-array.js";
+import { type FileArray, type FileDType, FORMATS, type Format } from "./dtypes.js";
+import { METADATA, readMetadata } from "./safetensors-header.js";
+
+export interface TensorToSave {
+  readonly data: FileArray | ArrayBufferView;
+  readonly shape: readonly number[];
+  /** Where `data` alone does not say it: of a Uint16Array "f16", "bf16" or "u16" (default), of a Uint8Array "u8" (default) or "bool". */
+  readonly dtype?: FileDType | undefined;
+}
+
+interface Written {
+  readonly name: string;
+  readonly format: Format;
+  readonly shape: readonly number[];
+  readonly bytes: Uint8Array;
+}
+
+/** What the numbers of an array may be, the default first. */
+const DTYPES: Readonly<Record<string, readonly FileDType[]>> = {
+  Float64Array: ["f64"],
+  Float32Array: ["f32"],
+  Float16Array: ["f16"],
+  Int8Array: ["i8"],
+  Uint8Array: ["u8", "bool"],
+  Int16Array: ["i16"],
+  Uint16Array: ["u16", "f16", "bf16"],
+  Int32Array: ["i32"],
+  Uint32Array: ["u32"],
+  BigInt64Array: ["i64"],
+  BigUint64Array: ["u64"],
+};
+
+const ORDER = [...FORMATS.values()];
+
+/** The file, in memory. `metadata` are texts by name. Throws a HeedError. */
+export function saveSafetensors(
+  tensors: ReadonlyMap<string, TensorToSave> | Readonly<Record<string, TensorToSave>>,
+  metadata?: Readonly<Record<string, string>> | ReadonlyMap<string, string>,
+): Uint8Array<ArrayBuffer> {
+  return step("option", "saveSafetensors", () => {
+    const written = [...entriesOf("tensors", tensors)].map(([name, tensor]) => readTensor(name, tensor));
+    const place = ({ format }: Written): number => ORDER.indexOf(format);
+    written.sort((a, b) => place(a) - place(b) || (a.name < b.name ? -1 : 1));
+    const header = new TextEncoder().encode(headerOf(written, metadata));
+    const size = written.reduce((total, { bytes }) => total + bytes.length, 0);
+    // Data starts at a multiple of 8, so that the widest formats can be mapped where they lie.
+    const start = 8 + 8 * Math.ceil(header.length / 8);
+    const file = new Uint8Array(start + size).fill(0x20, 8, start);
+    new DataView(file.buffer).setBigUint64(0, BigInt(start - 8), true);
+    file.set(header, 8);
+    let at = start;
+    for (const { bytes } of written) {
+      file.set(bytes, at);
+      at += bytes.length;
+    }
+    return file;
+  });
+}
+
+/** Put together by hand: an object would sort names that look like numbers. */
+function headerOf(written: readonly Written[], metadata: unknown): string {
+  const parts: string[] = [];
+  if (metadata !== undefined) {
+    const texts = readMetadata("saveSafetensors", isMap(metadata) ? Object.fromEntries(metadata) : metadata);
+    const pairs = [...texts].map(([name, text]) => `${JSON.stringify(name)}:${JSON.stringify(text)}`);
+    parts.push(`"${METADATA}":{${pairs.join(",")}}`);
+  }
+  let start = 0;
+  for (const { name, format, shape, bytes } of written) {
+    const entry = { dtype: format.name, shape, data_offsets: [start, start + bytes.length] };
+    parts.push(`${JSON.stringify(name)}:${JSON.stringify(entry)}`);
+    start += bytes.length;
+  }
+  return `{${parts.join(",")}}`;
+}
+
+function readTensor(name: unknown, tensor: unknown): Written {
+  const what = `saveSafetensors: tensor ${showValue(name)}`;
+  if (typeof name !== "string" || name === METADATA) {
+    throw new HeedError("option", `${what}: a name must be a string, and not ${showValue(METADATA)}`);
+  }
+  const { data, shape, dtype } = isRecord(tensor) ? tensor : { data: tensor };
+  const choices = DTYPES[typedArrayName(data) ?? ""];
+  if (choices === undefined || !isTypedArray(data)) {
+    const got = isRecord(data) ? showClass(data) : showValue(data);
+    throw new HeedError("dtype", `${what}: data must be a typed array of numbers, got ${got}`);
+  }
+  const chosen = choices.find((one) => one === (dtype ?? choices[0]));
+  const format = ORDER.find((one) => one.dtype === chosen);
+  if (format === undefined) {
+    throw new HeedError(
+      "dtype",
+      `${what}: ${showClass(data)} holds ${choices.join(", ")}, got dtype ${showValue(dtype)}`,
+    );
+  }
+  const { buffer, byteOffset, byteLength } = data;
+  const sizes: readonly unknown[] = Array.isArray(shape) ? shape : [Number.NaN];
+  const counts = sizes.filter((size): size is number => Number.isSafeInteger(size) && Number(size) >= 0);
+  if (counts.length !== sizes.length || counts.reduce((total, size) => total * size, format.bytes) !== byteLength) {
+    const given = Array.isArray(shape) ? showShape(shape) : showValue(shape);
+    throw new HeedError("shape", `${what}: shape must be that of ${byteLength / format.bytes} numbers, got ${given}`);
+  }
+  return { name, format, shape: counts, bytes: new Uint8Array(buffer, byteOffset, byteLength) };
+}
+
+const isMap = (value: unknown): value is ReadonlyMap<unknown, unknown> =>
+  Object.prototype.toString.call(value) === "[object Map]";
+
+function entriesOf(what: string, value: unknown): Iterable<[unknown, unknown]> {
+  if (isMap(value)) return value.entries();
+  if (isOptions(value)) return Object.entries(value);
+  throw new HeedError("option", `saveSafetensors: ${what} must be a Map or an object, got ${showValue(value)}`);
+}

@@ -1,0 +1,83 @@
+// Tokens that stand beside a model's vocabulary, found in a text before anything else is done to it.
+
+import { Aligned } from "./aligned.js";
+import type { Component } from "./component.js";
+import type { Normalizer } from "./normalizers.js";
+import { trimmedEnd } from "./normalizers.js";
+import { literal } from "./pattern.js";
+
+export interface AddedToken {
+  readonly id: number;
+  readonly content: string;
+  /** Not part of the text: left out by `skipSpecialTokens`. */
+  readonly special: boolean;
+  /** Only where no letter or digit touches it. */
+  readonly singleWord: boolean;
+  /** Takes the spaces before or after it with it. */
+  readonly takesLeft: boolean;
+  readonly takesRight: boolean;
+  /** Is looked for in the text as it was normalized, and as it would be itself. */
+  readonly normalized: boolean;
+}
+
+export function readAddedTokens(component: Component): AddedToken[] {
+  if ((component.get("added_tokens") ?? null) === null) return [];
+  return component.parts("added_tokens").map((token) => {
+    const special = token.flag("special", false);
+    return {
+      id: token.whole("id"),
+      content: token.text("content", ""),
+      special,
+      singleWord: token.flag("single_word", false),
+      takesLeft: token.flag("lstrip", false),
+      takesRight: token.flag("rstrip", false),
+      normalized: token.flag("normalized", !special),
+    };
+  });
+}
+
+/** A stretch of text: a token that was found, or text for the model. */
+export interface Section {
+  readonly text: Aligned;
+  readonly token: AddedToken | null;
+}
+
+/** Finds tokens by what they are written as: of several that start at a place, the longest. */
+export class TokenFinder {
+  readonly #byContent: ReadonlyMap<string, AddedToken>;
+  readonly #pattern: RegExp | null;
+
+  constructor(tokens: readonly AddedToken[], normalize: Normalizer) {
+    const named = tokens.map((token) => [normalize(Aligned.of(token.content)).text, token] as const);
+    this.#byContent = new Map(named.filter(([content]) => content !== ""));
+    const longestFirst = [...this.#byContent.keys()].sort((a, b) => b.length - a.length);
+    this.#pattern = longestFirst.length === 0 ? null : new RegExp(longestFirst.map(literal).join("|"), "gu");
+  }
+
+  split(text: Aligned): Section[] {
+    if (this.#pattern === null) return [{ text, token: null }];
+    const sections: Section[] = [];
+    let at = 0;
+    const push = (from: number, to: number, token: AddedToken | null): void => {
+      if (to > from) sections.push({ text: text.slice(from, to), token });
+    };
+    for (const { 0: found, index } of text.text.matchAll(this.#pattern)) {
+      const token = this.#byContent.get(found);
+      if (token === undefined || index < at) continue;
+      const [before, after] = [text.text.slice(at, index), text.text.slice(index + found.length)];
+      if (
+        token.singleWord &&
+        (/[\w\p{L}\p{M}\p{N}]$/u.test(text.text.slice(0, index)) || /^[\w\p{L}\p{M}\p{N}]/u.test(after))
+      ) {
+        continue;
+      }
+      const from = token.takesLeft ? at + trimmedEnd(before) : index;
+      const spaces = token.takesRight ? (/^\p{White_Space}+/u.exec(after)?.[0].length ?? 0) : 0;
+      push(at, from, null);
+      at = index + found.length + spaces;
+      push(from, at, token);
+    }
+    push(at, text.text.length, null);
+    return sections;
+  }
+}

@@ -1,0 +1,84 @@
+// Text that remembers where in the original each of its UTF-16 units comes from, through every change.
+
+/** What replaces a part of a text: the units from `from` to `to`. */
+export interface Change {
+  readonly from: number;
+  readonly to: number;
+  readonly text: string;
+}
+
+export class Aligned {
+  readonly text: string;
+  /** Where the original of each unit starts and ends. */
+  readonly starts: Int32Array;
+  readonly ends: Int32Array;
+
+  private constructor(text: string, starts: Int32Array, ends: Int32Array) {
+    this.text = text;
+    this.starts = starts;
+    this.ends = ends;
+  }
+
+  /** Both halves of a pair come from the whole character. */
+  static of(text: string): Aligned {
+    const starts = new Int32Array(text.length);
+    const ends = new Int32Array(text.length);
+    let at = 0;
+    for (const character of text) {
+      starts.fill(at, at, at + character.length);
+      at += character.length;
+      ends.fill(at, at - character.length, at);
+    }
+    return new Aligned(text, starts, ends);
+  }
+
+  slice(from: number, to: number): Aligned {
+    return new Aligned(this.text.slice(from, to), this.starts.subarray(from, to), this.ends.subarray(from, to));
+  }
+
+  /** The place in the original of some of its units. */
+  range(from: number, to: number): [number, number] {
+    const start = this.starts[from] ?? this.ends[this.ends.length - 1] ?? 0;
+    return [start, Math.max(start, this.ends[to - 1] ?? start)];
+  }
+
+  /** Every character replaced by a text, which comes from where it came from. */
+  map(replace: (character: string) => string): Aligned {
+    const changes: Change[] = [];
+    let at = 0;
+    for (const character of this.text) {
+      const text = replace(character);
+      if (text !== character) changes.push({ from: at, to: at + character.length, text });
+      at += character.length;
+    }
+    return this.change(changes);
+  }
+
+  /** Changes in order, which do not overlap. What is put in comes from the unit that it is put before. */
+  change(changes: readonly Change[]): Aligned {
+    if (changes.length === 0) return this;
+    const added = changes.reduce((total, { from, to, text }) => total + text.length - (to - from), 0);
+    const starts = new Int32Array(this.text.length + added);
+    const ends = new Int32Array(starts.length);
+    const texts: string[] = [];
+    let [read, written] = [0, 0];
+    const copy = (to: number): void => {
+      texts.push(this.text.slice(read, to));
+      starts.set(this.starts.subarray(read, to), written);
+      ends.set(this.ends.subarray(read, to), written);
+      written += to - read;
+      read = to;
+    };
+    for (const { from, to, text } of changes) {
+      copy(from);
+      const last = from === to ? from : to - 1;
+      starts.fill(this.starts[from] ?? 0, written, written + text.length);
+      ends.fill(this.ends[last] ?? 0, written, written + text.length);
+      texts.push(text);
+      written += text.length;
+      read = to;
+    }
+    copy(this.text.length);
+    return new Aligned(texts.join(""), starts, ends);
+  }
+}

@@ -1,0 +1,160 @@
+// Byte pair encoding: a word's characters, merged two by two in the order in which training merged them.
+
+import { HeedError } from "../../api/errors.js";
+import { type Component, refusal, WHERE } from "./component.js";
+import { MergeQueue } from "./merge-queue.js";
+import type { Model, Piece } from "./models.js";
+
+/** What two tokens become, and how early. */
+interface Rule {
+  readonly rank: number;
+  readonly id: number;
+}
+
+/** Words whose tokens are remembered, and how long they may be. */
+const REMEMBERED_WORDS = 10_000;
+const REMEMBERED_LENGTH = 256;
+
+export function readBpe(component: Component): Model {
+  const vocabulary = component.vocabulary("vocab");
+  if ((component.get("dropout") ?? 0) !== 0) {
+    throw new HeedError("unsupported", `${WHERE}: ${component.what} with dropout is not supported`);
+  }
+  const bpe = new Bpe(component, vocabulary);
+  return { vocabulary, tokenize: ({ text }) => bpe.tokenize(text) };
+}
+
+class Bpe {
+  readonly #vocabulary: ReadonlyMap<string, number>;
+  readonly #rules: ReadonlyMap<number, Rule>;
+  readonly #prefix: string;
+  readonly #suffix: string;
+  readonly #unknown: number | undefined;
+  readonly #fuseUnknown: boolean;
+  readonly #byteFallback: boolean;
+  readonly #ignoreMerges: boolean;
+  readonly #remembered = new Map<string, readonly Piece[]>();
+
+  constructor(component: Component, vocabulary: ReadonlyMap<string, number>) {
+    this.#vocabulary = vocabulary;
+    this.#prefix = component.text("continuing_subword_prefix", "");
+    this.#suffix = component.text("end_of_word_suffix", "");
+    this.#fuseUnknown = component.flag("fuse_unk", false);
+    this.#byteFallback = component.flag("byte_fallback", false);
+    this.#ignoreMerges = component.flag("ignore_merges", false);
+    const unknown = component.text("unk_token", undefined);
+    this.#unknown = unknown === undefined ? undefined : vocabulary.get(unknown);
+    if (unknown !== undefined && this.#unknown === undefined) {
+      throw refusal(`${component.what}: unk_token must be in the vocabulary`, unknown);
+    }
+    this.#rules = readRules(component, vocabulary, this.#prefix.length);
+  }
+
+  tokenize(word: string): readonly Piece[] {
+    const known = this.#remembered.get(word);
+    if (known !== undefined) return known;
+    const whole = this.#ignoreMerges ? this.#vocabulary.get(word) : undefined;
+    const pieces = whole === undefined ? this.#merged(word) : [{ id: whole, from: 0, to: word.length }];
+    if (word.length <= REMEMBERED_LENGTH) {
+      if (this.#remembered.size >= REMEMBERED_WORDS) this.#remembered.clear();
+      this.#remembered.set(word, pieces);
+    }
+    return pieces;
+  }
+
+  /** Symbols in a doubly linked list; what the queue says of symbols that are gone by then is passed over. */
+  #merged(word: string): Piece[] {
+    const pieces: (Piece | null)[] = this.#symbols(word);
+    const next = pieces.map((_, index) => (index + 1 < pieces.length ? index + 1 : -1));
+    const previous = pieces.map((_, index) => index - 1);
+    const queue = new MergeQueue();
+    const offer = (left: number): void => {
+      const rule = this.#ruleOf(pieces[left], pieces[next[left] ?? -1]);
+      if (rule !== undefined) queue.push({ ...rule, left });
+    };
+    for (let left = 0; left < pieces.length; left++) offer(left);
+    for (let merge = queue.pop(); merge !== undefined; merge = queue.pop()) {
+      const { left, rank, id } = merge;
+      const right = next[left] ?? -1;
+      const [one, other] = [pieces[left], pieces[right]];
+      if (!one || !other || this.#ruleOf(one, other)?.rank !== rank) continue;
+      pieces[left] = { id, from: one.from, to: other.to };
+      pieces[right] = null;
+      const after = next[right] ?? -1;
+      next[left] = after;
+      if (after >= 0) previous[after] = left;
+      const before = previous[left] ?? -1;
+      if (before >= 0) offer(before);
+      offer(left);
+    }
+    return pieces.filter((piece) => piece !== null);
+  }
+
+  #ruleOf(left: Piece | null | undefined, right: Piece | null | undefined): Rule | undefined {
+    return left && right ? this.#rules.get(pairKey(left.id, right.id)) : undefined;
+  }
+
+  /** The word's characters, or what stands for those that are not in the vocabulary. */
+  #symbols(word: string): Piece[] {
+    const pieces: Piece[] = [];
+    let from = 0;
+    for (const character of word) {
+      const to = from + character.length;
+      const prefix = from > 0 ? this.#prefix : "";
+      const suffix = to === word.length ? this.#suffix : "";
+      const id = this.#vocabulary.get(prefix + character + suffix);
+      if (id !== undefined) pieces.push({ id, from, to });
+      else this.#pushUnknown(pieces, character, from, to);
+      from = to;
+    }
+    return pieces;
+  }
+
+  #pushUnknown(pieces: Piece[], character: string, from: number, to: number): void {
+    const bytes = this.#byteFallback ? this.#bytesOf(character) : null;
+    const last = pieces.at(-1);
+    if (bytes !== null) pieces.push(...bytes.map((id) => ({ id, from, to })));
+    else if (this.#unknown === undefined) return;
+    else if (this.#fuseUnknown && last?.id === this.#unknown) pieces[pieces.length - 1] = { ...last, to };
+    else pieces.push({ id: this.#unknown, from, to });
+  }
+
+  /** Null where not all are in the vocabulary. */
+  #bytesOf(character: string): number[] | null {
+    const tokens = Array.from(new TextEncoder().encode(character), (byte) => this.#vocabulary.get(byteToken(byte)));
+    const ids = tokens.filter((id) => id !== undefined);
+    return ids.length === tokens.length ? ids : null;
+  }
+}
+
+const byteToken = (byte: number): string => `<0x${byte.toString(16).toUpperCase().padStart(2, "0")}>`;
+
+/** Exact, since numbers of tokens are below 2^26. */
+const pairKey = (left: number, right: number): number => left * 2 ** 26 + right;
+
+function readRules(
+  component: Component,
+  vocabulary: ReadonlyMap<string, number>,
+  prefixLength: number,
+): Map<number, Rule> {
+  const idOf = (token: string): number => {
+    const id = vocabulary.get(token);
+    if (id === undefined) throw refusal(`${component.what}: merges must be of tokens of the vocabulary`, token);
+    return id;
+  };
+  const rules = new Map<number, Rule>();
+  for (const [rank, merge] of component.list("merges").entries()) {
+    const [left, right] = readMerge(component, merge);
+    const id = idOf(left + right.slice(prefixLength));
+    rules.set(pairKey(idOf(left), idOf(right)), { rank, id });
+  }
+  return rules;
+}
+
+/** `"a b"` as older files write it, or `["a", "b"]`. */
+function readMerge(component: Component, merge: unknown): [string, string] {
+  const parts: unknown[] = typeof merge === "string" ? merge.split(" ") : Array.isArray(merge) ? merge : [];
+  const [left, right, more] = parts;
+  if (typeof left === "string" && typeof right === "string" && more === undefined) return [left, right];
+  throw refusal(`${component.what}: a merge must be two tokens`, merge);
+}

@@ -1,0 +1,97 @@
+// The parts of a tokenizer.json by their fields: read with a type, or refused with the part's name.
+
+import { showValue } from "../../api/describe.js";
+import { HeedError } from "../../api/errors.js";
+import { isOptions } from "../../api/read-values.js";
+
+export const WHERE = "loadTokenizer";
+
+/** A part of the file, and what it is called in messages. */
+export class Component {
+  readonly #fields: Readonly<Record<string, unknown>>;
+  readonly what: string;
+
+  constructor(what: string, fields: unknown) {
+    if (!isOptions(fields)) throw refusal(`${what} must be an object`, fields);
+    this.what = what;
+    this.#fields = fields;
+  }
+
+  /** What kind of part it is; empty where it does not say. */
+  get type(): string {
+    return this.text("type", "");
+  }
+
+  get(name: string): unknown {
+    return Object.hasOwn(this.#fields, name) ? this.#fields[name] : undefined;
+  }
+
+  text<D extends string | undefined>(name: string, absent: D): string | D {
+    const value = this.get(name) ?? absent;
+    if (typeof value === "string" || value === absent) return value as string | D;
+    throw refusal(`${this.what}: ${name} must be a text`, value);
+  }
+
+  flag(name: string, absent: boolean): boolean {
+    const value = this.get(name) ?? absent;
+    if (typeof value === "boolean") return value;
+    throw refusal(`${this.what}: ${name} must be true or false`, value);
+  }
+
+  whole(name: string, absent?: number): number {
+    const value = this.get(name) ?? absent;
+    if (isWhole(value)) return value;
+    throw refusal(`${this.what}: ${name} must be a whole number from 0 to 2^26`, value);
+  }
+
+  list(name: string): readonly unknown[] {
+    const value = this.get(name);
+    if (Array.isArray(value)) return value;
+    throw refusal(`${this.what}: ${name} must be an array`, value);
+  }
+
+  /** Another part within. */
+  part(name: string): Component {
+    return new Component(`${this.what}: ${name}`, this.get(name));
+  }
+
+  parts(name: string): Component[] {
+    return this.list(name).map((value, index) => new Component(`${this.what}: ${name}[${index}]`, value));
+  }
+
+  /** A part that may be null. */
+  optional(name: string): Component | null {
+    return (this.get(name) ?? null) === null ? null : this.part(name);
+  }
+
+  entries(name: string): [string, unknown][] {
+    const value = this.get(name);
+    if (isOptions(value)) return Object.entries(value);
+    throw refusal(`${this.what}: ${name} must be an object`, value);
+  }
+
+  /** Numbers by name. */
+  vocabulary(name: string): Map<string, number> {
+    const vocabulary = new Map<string, number>();
+    for (const [token, id] of this.entries(name)) {
+      if (!isWhole(id))
+        throw refusal(`${this.what}: ${name} must have whole numbers from 0 to 2^26, that of ${showValue(token)}`, id);
+      vocabulary.set(token, id);
+    }
+    return vocabulary;
+  }
+
+  /** A kind of part that this version does not know. */
+  unsupported(): HeedError {
+    const type = this.get("type");
+    return new HeedError("unsupported", `${WHERE}: ${this.what} of type ${showValue(type)} is not supported`);
+  }
+}
+
+/** Below 2^26, so that a pair of tokens can be one number that is exact. */
+export const isWhole = (value: unknown): value is number =>
+  typeof value === "number" && Number.isInteger(value) && value >= 0 && value < 2 ** 26;
+
+export function refusal(rule: string, got: unknown): HeedError {
+  return new HeedError("load", `${WHERE}: ${rule}, got ${showValue(got)}`);
+}

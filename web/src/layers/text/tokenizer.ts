@@ -1,0 +1,200 @@
+// A tokenizer as a tokenizer.json describes it: text to tokens and back.
+
+import { showValue } from "../../api/describe.js";
+import { asyncStep, step } from "../../api/door.js";
+import { HeedError } from "../../api/errors.js";
+import { isOptions, readBoolean, readCount, readRecord, readSignal } from "../../api/read-values.js";
+import { numbersOf } from "../../api/typed-array.js";
+import { type FileSource, readText } from "../io/byte-reader.js";
+import { parseJson } from "../io/unique-json.js";
+import { type AddedToken, readAddedTokens, TokenFinder } from "./added-tokens.js";
+import { Aligned } from "./aligned.js";
+import { Component, WHERE } from "./component.js";
+import { type Decoder, NO_DECODER, readDecoder } from "./decoders.js";
+import { type Model, readModel } from "./models.js";
+import { type Normalizer, readNormalizer } from "./normalizers.js";
+import { NO_POST_PROCESSOR, type PostProcessor, readPostProcessor, type Token } from "./post-processors.js";
+import { type PreTokenizer, readPreTokenizer } from "./pre-tokenizers.js";
+
+export interface EncodeOptions {
+  /** A second text. */
+  readonly pair?: string | undefined;
+  /** Puts the tokens there that the model expects around texts, [CLS] and the like. Default true. */
+  readonly addSpecialTokens?: boolean | undefined;
+  /** Tokens at most, those that are added among them. Cuts the ends; of a pair, first that of the longer text. Default all. */
+  readonly maxLength?: number | undefined;
+}
+
+export interface Encoding {
+  readonly ids: Int32Array<ArrayBuffer>;
+  readonly tokens: readonly string[];
+  /** The place of each token in its text, `text.slice(start, end)`; 0 and 0 of tokens that were added. */
+  readonly offsets: readonly (readonly [number, number])[];
+  /** Which text a token is of, as the model counts them. */
+  readonly typeIds: Int32Array<ArrayBuffer>;
+  /** A 1 for each token: what a batch pads with zeros. */
+  readonly mask: Uint8Array<ArrayBuffer>;
+}
+
+export interface DecodeOptions {
+  /** Leaves special tokens out. Default true. */
+  readonly skipSpecialTokens?: boolean | undefined;
+}
+
+/** Beyond this a file is no tokenizer: the largest have some 20 MB. */
+const LARGEST_FILE = 200_000_000;
+
+/** Reads a tokenizer.json, or takes what one was parsed to. Rejects with a HeedError. */
+export async function loadTokenizer(
+  source: FileSource | Readonly<Record<string, unknown>>,
+  options?: { readonly signal?: AbortSignal | undefined },
+): Promise<Tokenizer> {
+  return asyncStep("load", WHERE, async () => {
+    const signal = readSignal(WHERE, readRecord(WHERE, "options", options, ["signal"])["signal"]);
+    if (isOptions(source) && "model" in source) return new Tokenizer(source);
+    return new Tokenizer(parseJson(WHERE, "the file", await readText(WHERE, source, LARGEST_FILE, signal)));
+  });
+}
+
+export class Tokenizer {
+  /** One more than the highest id. */
+  readonly vocabularySize: number;
+  readonly #model: Model;
+  readonly #normalize: Normalizer;
+  readonly #preTokenize: PreTokenizer;
+  readonly #postProcessor: PostProcessor;
+  readonly #decode: Decoder;
+  readonly #added: ReadonlyMap<number, AddedToken>;
+  readonly #rawFinder: TokenFinder;
+  readonly #normalizedFinder: TokenFinder;
+  readonly #ids: ReadonlyMap<string, number>;
+  readonly #tokens = new Map<number, string>();
+
+  /** @internal Users call `loadTokenizer`. */
+  constructor(json: unknown) {
+    const file = new Component("the tokenizer", json);
+    const [normalizer, preTokenizer] = [file.optional("normalizer"), file.optional("pre_tokenizer")];
+    const [postProcessor, decoder] = [file.optional("post_processor"), file.optional("decoder")];
+    this.#model = readModel(file.part("model"));
+    this.#normalize = normalizer === null ? (text) => text : readNormalizer(normalizer);
+    this.#preTokenize = preTokenizer === null ? (text) => [text] : readPreTokenizer(preTokenizer);
+    this.#postProcessor = postProcessor === null ? NO_POST_PROCESSOR : readPostProcessor(postProcessor);
+    this.#decode = decoder === null ? NO_DECODER : readDecoder(decoder);
+    const added = readAddedTokens(file);
+    this.#added = new Map(added.map((token) => [token.id, token]));
+    const raw = added.filter(({ normalized }) => !normalized);
+    this.#rawFinder = new TokenFinder(raw, (text) => text);
+    const normalized = added.filter((token) => token.normalized);
+    this.#normalizedFinder = new TokenFinder(normalized, this.#normalize);
+    this.#ids = new Map([...this.#model.vocabulary, ...added.map(({ content, id }) => [content, id] as const)]);
+    let size = 0;
+    for (const [token, id] of this.#ids) {
+      this.#tokens.set(id, token);
+      size = Math.max(size, id + 1);
+    }
+    this.vocabularySize = size;
+  }
+
+  /** The number of a token as it is in the vocabulary; undefined where it is not. */
+  idOf(token: string): number | undefined {
+    return this.#ids.get(token);
+  }
+
+  /** The token of a number, as it is in the vocabulary. */
+  tokenOf(id: number): string | undefined {
+    return this.#tokens.get(id);
+  }
+
+  /** Throws a HeedError. Halves of pairs that stand alone, which no file's text can hold, are read as U+FFFD. */
+  encode(text: string, options?: EncodeOptions): Encoding {
+    const where = "Tokenizer.encode";
+    return step("option", where, () => {
+      const given = readRecord(where, "options", options, ["pair", "addSpecialTokens", "maxLength"]);
+      const addSpecialTokens = readBoolean(where, "addSpecialTokens", given["addSpecialTokens"], true);
+      const maxLength = readCount(where, "maxLength", given["maxLength"], Infinity);
+      const first = this.#tokensOf(readString(where, "text", text));
+      const second = given["pair"] === undefined ? null : this.#tokensOf(readString(where, "pair", given["pair"]));
+      const added = addSpecialTokens ? this.#postProcessor.added(second !== null) : 0;
+      if (maxLength < added) {
+        throw new HeedError(
+          "option",
+          `${where}: maxLength must leave room for ${added} added tokens, got ${maxLength}`,
+        );
+      }
+      const [kept, keptOfPair] = shares(first.length, second?.length ?? 0, maxLength - added);
+      const cut = second?.slice(0, keptOfPair) ?? null;
+      return encodingOf(this.#postProcessor.process(first.slice(0, kept), cut, addSpecialTokens));
+    });
+  }
+
+  /** Numbers that no token has are left out: models often have some more than their tokenizers. Throws a HeedError. */
+  decode(ids: ArrayLike<number>, options?: DecodeOptions): string {
+    const where = "Tokenizer.decode";
+    return step("option", where, () => {
+      const given = readRecord(where, "options", options, ["skipSpecialTokens"]);
+      const skips = readBoolean(where, "skipSpecialTokens", given["skipSpecialTokens"], true);
+      const numbers = numbersOf(ids);
+      if (numbers === null || !numbers.every((id) => Number.isInteger(id) && id >= 0)) {
+        throw new HeedError("option", `${where}: ids must be whole numbers, 0 or more, got ${showValue(ids)}`);
+      }
+      const kept = numbers.filter((id) => !(skips && this.#added.get(id)?.special));
+      const tokens = kept.map((id) => this.#tokens.get(id)).filter((token) => token !== undefined);
+      return this.#decode(tokens).join("");
+    });
+  }
+
+  #tokensOf(text: string): Token[] {
+    const tokens: Token[] = [];
+    const push = (id: number, [start, end]: readonly [number, number]): void => {
+      tokens.push({ id, text: this.#tokens.get(id) ?? "", start, end, typeId: 0 });
+    };
+    for (const section of this.#sections(Aligned.of(wellFormed(text)))) {
+      if (section.token !== null) {
+        push(section.token.id, section.text.range(0, section.text.text.length));
+        continue;
+      }
+      const isFirst = section.text.starts[0] === 0;
+      for (const word of this.#preTokenize(section.text, isFirst)) {
+        if (word.text === "") continue;
+        for (const { id, from, to } of this.#model.tokenize(word)) push(id, word.range(from, to));
+      }
+    }
+    return tokens;
+  }
+
+  /** Tokens that are looked for in the text as it is, then those that are looked for in what is left, as normalized. */
+  *#sections(text: Aligned): Generator<{ readonly text: Aligned; readonly token: AddedToken | null }> {
+    for (const section of this.#rawFinder.split(text)) {
+      if (section.token !== null) yield section;
+      else yield* this.#normalizedFinder.split(this.#normalize(section.text));
+    }
+  }
+}
+
+function encodingOf(tokens: readonly Token[]): Encoding {
+  return {
+    ids: Int32Array.from(tokens, ({ id }) => id),
+    tokens: tokens.map(({ text }) => text),
+    offsets: tokens.map(({ start, end }) => [start, end] as const),
+    typeIds: Int32Array.from(tokens, ({ typeId }) => typeId),
+    mask: new Uint8Array(tokens.length).fill(1),
+  };
+}
+
+/** How many tokens of two texts fit into `room`: of the shorter one as many as there are, and at least half of the room. */
+function shares(first: number, second: number, room: number): [number, number] {
+  if (first + second <= room) return [first, second];
+  const [short, long] = [Math.min(first, second), Math.max(first, second)];
+  const isTight = short + Math.max(short, room - short) > room;
+  const [kept, keptOfLong] = isTight
+    ? [Math.floor(room / 2), Math.ceil(room / 2)]
+    : [short, Math.min(long, room - short)];
+  return first > second ? [keptOfLong, kept] : [kept, keptOfLong];
+}
+
+function readString(where: string, name: string, value: unknown): string {
+  if (typeof value === "string") return value;
+  throw new HeedError("option", `${where}: ${name} must be a string, got ${showValue(value)}`);
+}
+
+const wellFormed = (text: string): string => text.replace(/\p{Cs}/gu, "\ufffd");
