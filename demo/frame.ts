@@ -13,6 +13,11 @@ interface Page {
 export const PAGES: readonly Page[] = [
   { file: "index.html", name: "Matrix walk", about: "From words to what each has heard, every number taken apart." },
   {
+    file: "dictionary.html",
+    name: "Soft dictionary",
+    about: "Query a file cabinet, from exact lookup to average; grades and salaries, tastes and movies.",
+  },
+  {
     file: "scale.html",
     name: "Scale",
     about: "Raise the width, watch the softmax saturate; divide by √d, turn the temperature.",
