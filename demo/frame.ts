@@ -37,6 +37,11 @@ export const PAGES: readonly Page[] = [
     name: "Order",
     about: "Shuffle the words and nothing notices; then give them positions, in five ways.",
   },
+  {
+    file: "what-else.html",
+    name: "What else it is",
+    about: "A convolution on your photo, a dense layer, messages on a graph; and how far it reaches.",
+  },
 ];
 
 export function frame(): Plugin {
