@@ -13,6 +13,9 @@ export const dist = join(root, "dist");
 /** Entries that are bundled together, by the names of their files in dist. */
 const ENTRIES = { index: "web/src/index.ts", reference: "web/src/reference/index.ts" };
 
+/** Bundled alone: a page that only draws loads nothing of the engine. */
+const VIEW_ENTRIES = { viz: "web/src/viz/index.ts" };
+
 /** The same surface once more, with parts that are files. A bundle of its own: nobody loads both. */
 const HOSTED_ENTRIES = { assets: "web/src/index.ts" };
 
@@ -53,6 +56,7 @@ const hosted = {
 export async function bundle() {
   rmSync(dist, { recursive: true, force: true });
   await bundleEntries(ENTRIES, { plugins: [plainStrings], chunks: "[name].js" });
+  await bundleEntries(VIEW_ENTRIES, { plugins: [], chunks: "viz-[name].js" });
   await bundleEntries(HOSTED_ENTRIES, { plugins: [plainStrings, hosted], chunks: "glue-[name].js" });
 }
 
@@ -95,7 +99,7 @@ export async function declare() {
     cwd: root,
   });
   for (const file of reachable(
-    Object.values(ENTRIES).map((path) => join(made, declarationOf(relative("web/src", path)))),
+    Object.values({ ...ENTRIES, ...VIEW_ENTRIES }).map((path) => join(made, declarationOf(relative("web/src", path)))),
   )) {
     const target = join(dist, relative(made, file));
     mkdirSync(dirname(target), { recursive: true });

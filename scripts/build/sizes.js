@@ -51,6 +51,7 @@ export function measureSizes() {
     runners: { shared: later("shared-runner.js"), unshared: later("unshared-runners.js") },
     extra: later("extra.js"),
     reference: loadedBytes("reference.js"),
+    viz: loadedBytes("viz.js"),
     variants: sizesOf(VARIANTS),
     extras: sizesOf(VARIANTS.map(extraOf)),
   };
@@ -65,6 +66,7 @@ export function printSizes() {
   note(`  ${kb(sizes.runners.shared)} brotli  shared-runner.js, or`);
   note(`  ${kb(sizes.runners.unshared)} brotli  unshared-runners.js`);
   note(`  ${kb(sizes.extra)} brotli  extra.js: what is beside attention, when it is asked for`);
+  note(`  ${kb(sizes.viz)} brotli  viz.js: views as custom elements, alone`);
   for (const [name, { chunk, hosted }] of Object.entries({ ...sizes.variants, ...sizes.extras })) {
     note(`  ${kb(chunk)} brotli  ${name}.js: glue and wasm inlined (${kb(hosted).trim()} as two files)`);
   }

@@ -28,6 +28,7 @@ const WEB_ROOMS = {
   platform: [],
   api: ["backends", "memory"],
   reference: [],
+  viz: ["api/errors.ts"],
 };
 
 /** Files of web/src outside every room: the composition root and the public surface may see all. */

@@ -1,13 +1,14 @@
 // Room 1, soft dictionary: drawers that open by how well they fit, from exact lookup to plain average.
 
+import { HeedMatrix } from "heed/viz";
 import { at, fill, rowsOf } from "../../src/model/matrix.js";
 import { codeButtons } from "../../src/ui/code.js";
 import { h } from "../../src/ui/dom.js";
 import type { Explanation } from "../../src/ui/explanation.js";
 import { HeedCabinet } from "../../src/ui/heed-cabinet.js";
 import { HeedChart } from "../../src/ui/heed-chart.js";
-import { HeedMatrix, type MatrixHandlers } from "../../src/ui/heed-matrix.js";
 import { formula, fraction, plain, row, sub, sup } from "../../src/ui/math.js";
+import { handle, type MatrixHandlers } from "../../src/ui/matrix-handlers.js";
 import { magnitude, percent } from "../../src/ui/numbers.js";
 import { picture } from "../../src/ui/picture.js";
 import { Readout } from "../../src/ui/readout.js";
@@ -48,7 +49,7 @@ export class DictionaryRoom {
       },
       edit: (name, atRow, col, values) => this.#edit(name, atRow, col, values),
     };
-    for (const matrix of this.#matrices.values()) matrix.handlers = handlers;
+    for (const matrix of this.#matrices.values()) handle(matrix, handlers);
     this.#readout.change = (value) => {
       const spot = this.#hovered ?? this.#held;
       if (spot !== undefined) this.#edit(spot.name, spot.row, spot.col, [[value]]);

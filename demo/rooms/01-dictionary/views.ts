@@ -1,9 +1,9 @@
 // The room's matrices, drawers and curve. Pure; the room draws them.
 
+import type { MatrixView } from "heed/viz";
 import { at, fill, largest, type Matrix } from "../../src/model/matrix.js";
 import type { Drawer } from "../../src/ui/heed-cabinet.js";
 import type { ChartView } from "../../src/ui/heed-chart.js";
-import type { MatrixView } from "../../src/ui/heed-matrix.js";
 import { exact } from "../../src/ui/numbers.js";
 import type { DictionaryAnswer } from "./calls.js";
 import type { MatrixName } from "./explain.js";

@@ -1,17 +1,19 @@
 // Attention as a convolution: a picture, a kernel, as many heads as it has weights, and the two results beside each other.
 
+import { HeedMatrix } from "heed/viz";
 import type { Answer, Call } from "../../src/engine/engine.js";
 import { at, fill, largest, type Matrix } from "../../src/model/matrix.js";
-import { single, torchTensor } from "../../src/ui/code.js";
 import { h } from "../../src/ui/dom.js";
 import type { Explanation } from "../../src/ui/explanation.js";
-import { HeedMatrix } from "../../src/ui/heed-matrix.js";
 import { HeedPixels } from "../../src/ui/heed-pixels.js";
-import { apart as gapIn, exact, magnitude } from "../../src/ui/numbers.js";
+import { handle } from "../../src/ui/matrix-handlers.js";
+import { exact, apart as gapIn, magnitude } from "../../src/ui/numbers.js";
 import { picture } from "../../src/ui/picture.js";
 import { slider } from "../../src/ui/slider.js";
 import { convolve, keys, mixed, queriesOf, queryWeights, readByHand, type Shift, shiftsOf } from "./convolution.js";
+import { heedCode, torchCode } from "./convolution-code.js";
 import type { Exhibit, Host } from "./exhibit.js";
+import { figure, widest } from "./figures.js";
 import type { Gallery } from "./gallery.js";
 import { PIXELS, SIZE } from "./images.js";
 import { EDGE, SHARPNESS, type WhatElseState } from "./state.js";
@@ -84,7 +86,7 @@ export class ConvolutionExhibit implements Exhibit {
         host.change({ pixel });
       };
     }
-    this.#kernel.handlers = {
+    handle(this.#kernel, {
       inspect: (_name, row, col, held) => {
         this.#head = row * (this.#scene?.state.kernel.cols ?? 0) + col;
         this.#showQueries();
@@ -97,7 +99,7 @@ export class ConvolutionExhibit implements Exhibit {
         const kernel = fill(before.rows, before.cols, (r, c) => values[r - row]?.[c - col] ?? at(before, r, c));
         host.change({ kernel });
       },
-    };
+    });
     this.#pictures = {
       convolution: picture({
         name: "convolution",
@@ -277,64 +279,11 @@ export class ConvolutionExhibit implements Exhibit {
   }
 
   heedCode(): string {
-    const scene = this.#scene;
-    if (scene === undefined) return "";
-    const { grey, state, shifts } = scene;
-    return `// ${state.kernel.rows} x ${state.kernel.cols} convolution as attention with ${shifts.length} heads
-import { createHeed } from "heed";
-
-const [size, s] = [${SIZE}, ${single(state.sharpness)}];
-const pixels = Float32Array.of(${Array.from(grey, (value) => single(value)).join(", ")});
-const weights = [${Array.from(state.kernel.data, single).join(", ")}];
-const reach = (Math.sqrt(weights.length) - 1) / 2;
-const place = (pixel) => [(pixel % size) - (size - 1) / 2, Math.floor(pixel / size) - (size - 1) / 2];
-
-const heads = weights.map((_, head) => [(head % (2 * reach + 1)) - reach, Math.floor(head / (2 * reach + 1)) - reach]);
-const q = Float32Array.from(heads.flatMap(([dx, dy]) =>
-  Array.from(pixels, (_, pixel) => place(pixel)).flatMap(([x, y]) => [2 * s * (x + dx), 2 * s * (y + dy), -s]),
-));
-const k = Float32Array.from(Array.from(pixels, (_, pixel) => place(pixel)).flatMap(([x, y]) => [x, y, x * x + y * y]));
-
-const heed = await createHeed();
-const read = await heed.attention(
-  { data: q, shape: [1, weights.length, pixels.length, 3] },
-  { data: k, shape: [1, 1, pixels.length, 3] },
-  { data: pixels, shape: [1, 1, pixels.length, 1] },
-  { score: "dot" },
-);
-// The output weights are the kernel.
-const output = { data: pixels.map((_, pixel) =>
-  weights.reduce((sum, weight, head) => sum + weight * read.output.data[head * pixels.length + pixel], 0)) };
-console.log(output.data);
-heed.dispose();
-`;
+    return this.#scene === undefined ? "" : heedCode(this.#scene.state, this.#scene.grey);
   }
 
   torchCode(): string {
-    const scene = this.#scene;
-    if (scene === undefined) return "";
-    const { state, grey } = scene;
-    const size = state.kernel.rows;
-    const pixels = fill(SIZE, SIZE, (row, col) => grey[row * SIZE + col] ?? 0);
-    return `# ${size} x ${size} convolution, and the attention that is the same
-import torch
-import torch.nn.functional as F
-
-${torchTensor("image", [pixels])}
-${torchTensor("kernel", [state.kernel])}
-convolution = F.conv2d(F.pad(image, [${(size - 1) / 2}] * 4, mode="replicate"), kernel)
-
-s = ${single(state.sharpness)}
-y, x = torch.meshgrid(torch.arange(${SIZE}.0), torch.arange(${SIZE}.0), indexing="ij")
-x, y = x.flatten() - ${(SIZE - 1) / 2}, y.flatten() - ${(SIZE - 1) / 2}
-steps = torch.arange(${size}) - ${(size - 1) / 2}
-q = torch.stack([torch.stack([2 * s * (x + dx), 2 * s * (y + dy), torch.full_like(x, -s)], -1) for dy in steps for dx in steps])
-k = torch.stack([x, y, x * x + y * y], -1).expand(len(q), -1, -1)
-v = image.view(1, -1, 1).expand(len(q), -1, -1)
-read = F.scaled_dot_product_attention(q, k, v, scale=1.0)
-output = (read * kernel.view(-1, 1, 1)).sum(0).view_as(convolution)
-print((output - convolution).abs().max())
-`;
+    return this.#scene === undefined ? "" : torchCode(this.#scene.state, this.#scene.grey);
   }
 }
 
@@ -349,18 +298,6 @@ function sceneOf(state: WhatElseState, grey: Float32Array<ArrayBuffer>): Scene {
     byHand,
     attended: mixed((head, pixel) => byHand[head]?.[pixel] ?? Number.NaN, state.kernel),
   };
-}
-
-export function widest(a: ArrayLike<number>, b: ArrayLike<number>): number {
-  let most = 0;
-  for (let index = 0; index < a.length; index++) {
-    most = Math.max(most, Math.abs((a[index] ?? Number.NaN) - (b[index] ?? Number.NaN)));
-  }
-  return most;
-}
-
-export function figure(name: string, value: string, note: string): HTMLElement {
-  return h("div", {}, h("dt", {}, name), h("dd", {}, value, " ", h("small", {}, note)));
 }
 
 function nameOf({ x, y }: Shift): string {

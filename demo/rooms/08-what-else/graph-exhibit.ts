@@ -1,45 +1,21 @@
 // Attention as message passing: who may listen to whom is a graph, and a round of messages is one masked call.
 
+import { HeedMatrix } from "heed/viz";
 import type { Answer, Call } from "../../src/engine/engine.js";
-import { at, fill, largest, type Matrix, toSingle, widestGap } from "../../src/model/matrix.js";
-import { softmax } from "../../src/model/softmax.js";
+import { at, fill, largest, type Matrix, widestGap } from "../../src/model/matrix.js";
 import { choice } from "../../src/ui/choice.js";
 import { heedTensor, single, torchTensor } from "../../src/ui/code.js";
 import { h, svg } from "../../src/ui/dom.js";
 import { type Explanation, type NamedLight, products } from "../../src/ui/explanation.js";
 import { HeedMask } from "../../src/ui/heed-mask.js";
-import { HeedMatrix } from "../../src/ui/heed-matrix.js";
-import { exact, magnitude } from "../../src/ui/numbers.js";
+import { handle } from "../../src/ui/matrix-handlers.js";
+import { magnitude } from "../../src/ui/numbers.js";
 import { picture } from "../../src/ui/picture.js";
 import { slider } from "../../src/ui/slider.js";
 import type { Exhibit, Host } from "./exhibit.js";
+import { featuresOf, type GraphScene, graphScene, maskOf, NAMES, SHARP } from "./graph.js";
+import { drawGraph, HEIGHT, WIDTH } from "./graph-drawing.js";
 import { edgeOf, joined, MOST_ROUNDS, NODES, type Weighing, type WhatElseState } from "./state.js";
-
-/** Where the nodes stand, from 0 to 1: two groups and a bridge. */
-const PLACES: readonly (readonly [number, number])[] = [
-  [0.08, 0.22],
-  [0.1, 0.78],
-  [0.32, 0.5],
-  [0.52, 0.5],
-  [0.7, 0.5],
-  [0.93, 0.24],
-  [0.92, 0.78],
-];
-/** Set by hand: nodes of one side are alike. */
-const FEATURES: Matrix = toSingle(
-  fill(NODES, 2, (row, col) => [1, 0, 0.9, 0.2, 1, 0.5, 0.5, 0.5, 0.4, 1, 0.1, 0.9, 0, 1][row * 2 + col] ?? 0),
-);
-const NAMES = Array.from({ length: NODES }, (_, node) => String.fromCharCode(97 + node));
-const [WIDTH, HEIGHT] = [560, 250];
-const SHARP = 2;
-
-interface Scene {
-  readonly state: WhatElseState;
-  readonly shares: Matrix;
-  /** What each node holds before the last round and after it. */
-  readonly before: Matrix;
-  readonly after: Matrix;
-}
 
 export class GraphExhibit implements Exhibit {
   readonly controls;
@@ -51,7 +27,7 @@ export class GraphExhibit implements Exhibit {
   readonly #mask = new HeedMask();
   readonly #matrices = { A: new HeedMatrix(), M: new HeedMatrix(), N: new HeedMatrix() };
   readonly #picture;
-  #scene: Scene | undefined;
+  #scene: GraphScene | undefined;
   #found: { readonly shares: Matrix; readonly after: Matrix } | undefined;
   #spot: { readonly name: "A" | "M" | "N"; readonly row: number; readonly col: number } | undefined;
 
@@ -75,14 +51,14 @@ export class GraphExhibit implements Exhibit {
       paint: (row, col, part) => this.#join(row, col, !part),
     };
     for (const matrix of Object.values(this.#matrices)) {
-      matrix.handlers = {
+      handle(matrix, {
         inspect: (name, row, col, held) => {
           if (name === "A" || name === "M" || name === "N") this.#spot = { name, row, col };
           host.tell(held);
         },
         leave: () => {},
         edit: (_name, row, col, values) => this.#edit(row, col, values),
-      };
+      });
     }
     this.#drawing.addEventListener("click", (event) => {
       const node = event.target instanceof Element ? event.target.closest("[data-node]") : null;
@@ -138,7 +114,7 @@ export class GraphExhibit implements Exhibit {
 
   show(state: WhatElseState): void {
     this.#found = undefined;
-    this.#scene = sceneOf(state);
+    this.#scene = graphScene(state);
     this.#draw();
   }
 
@@ -332,86 +308,4 @@ output = F.scaled_dot_product_attention(features, features, held, attn_mask=mask
 print(output)
 `;
   }
-}
-
-/** All alike: no node differs from another. */
-function featuresOf({ weighing }: WhatElseState): Matrix {
-  return weighing === "mean" ? fill(NODES, 2, () => 0) : FEATURES;
-}
-
-function maskOf({ edges }: WhatElseState): Uint8Array<ArrayBuffer> {
-  return Uint8Array.from({ length: NODES * NODES }, (_, index) =>
-    joined(edges, Math.floor(index / NODES), index % NODES) ? 1 : 0,
-  );
-}
-
-function sceneOf(state: WhatElseState): Scene {
-  const features = featuresOf(state);
-  const shares = softmax(
-    fill(NODES, NODES, (row, col) =>
-      joined(state.edges, row, col)
-        ? SHARP * (at(features, row, 0) * at(features, col, 0) + at(features, row, 1) * at(features, col, 1))
-        : Number.NEGATIVE_INFINITY,
-    ),
-  );
-  let [before, after] = [toSingle(state.messages), toSingle(state.messages)];
-  for (let round = 0; round < state.rounds; round++) {
-    before = toSingle(after);
-    after = passed(before, shares, state);
-  }
-  return { state, shares, before, after };
-}
-
-/** Edge by edge, as graph networks are described, rather than as a product of matrices. */
-function passed(held: Matrix, shares: Matrix, { edges }: WhatElseState): Matrix {
-  const taken = fill(NODES, 1, (node) => at(shares, node, node) * at(held, node, 0));
-  for (const edge of edges) {
-    const [a, b] = [Math.floor(edge / NODES), edge % NODES];
-    taken.data[a] = (taken.data[a] ?? 0) + at(shares, a, b) * at(held, b, 0);
-    taken.data[b] = (taken.data[b] ?? 0) + at(shares, b, a) * at(held, a, 0);
-  }
-  return taken;
-}
-
-function drawGraph({ edges, node }: WhatElseState, shares: Matrix, held: Matrix): readonly SVGElement[] {
-  const x = (index: number): number => 30 + (PLACES[index]?.[0] ?? 0) * (WIDTH - 60);
-  const y = (index: number): number => 30 + (PLACES[index]?.[1] ?? 0) * (HEIGHT - 60);
-  const most = Math.max(largest(held), 1e-9);
-  const lines = edges.map((edge) => {
-    const [a, b] = [Math.floor(edge / NODES), edge % NODES];
-    const other = a === node ? b : b === node ? a : -1;
-    const share = other < 0 ? 0 : at(shares, node, other);
-    return svg("line", {
-      class: other < 0 ? "graph-edge" : "graph-edge heard",
-      x1: x(a),
-      y1: y(a),
-      x2: x(b),
-      y2: y(b),
-      "stroke-width": (1.2 + 9 * share).toFixed(2),
-    });
-  });
-  const circles = NAMES.flatMap((name, index) => {
-    const value = at(held, index, 0);
-    return [
-      svg(
-        "g",
-        { class: index === node ? "graph-node chosen" : "graph-node", "data-node": index },
-        svg("circle", { class: "graph-ground", cx: x(index), cy: y(index), r: 22 }),
-        svg("circle", {
-          class: value < 0 ? "graph-held below" : "graph-held",
-          cx: x(index),
-          cy: y(index),
-          r: 22,
-          "fill-opacity": (0.75 * Math.sqrt(Math.abs(value) / most)).toFixed(3),
-        }),
-        label(x(index), y(index) - 27, name, "graph-name"),
-        label(x(index), y(index) + 5, exact(value, 2), "graph-value"),
-      ),
-    ];
-  });
-  return [...lines, ...circles];
-}
-
-function label(x: number, y: number, text: string, name: string): SVGTextElement {
-  return svg("text", { class: name, x, y, "text-anchor": "middle" }, document.createTextNode(text));
 }

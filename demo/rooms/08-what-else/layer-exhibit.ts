@@ -1,5 +1,6 @@
 // Attention as a dense layer: one query, a head for each input that looks at nothing else, and output weights that are the layer's.
 
+import { HeedMatrix, type MatrixView } from "heed/viz";
 import type { Answer, Call } from "../../src/engine/engine.js";
 import {
   at,
@@ -16,12 +17,12 @@ import { softmax } from "../../src/model/softmax.js";
 import { heedTensor, single, torchTensor } from "../../src/ui/code.js";
 import { h } from "../../src/ui/dom.js";
 import { type Explanation, type NamedLight, products } from "../../src/ui/explanation.js";
-import { HeedMatrix, type MatrixView } from "../../src/ui/heed-matrix.js";
-import { apart as gapIn, exact, magnitude } from "../../src/ui/numbers.js";
+import { handle } from "../../src/ui/matrix-handlers.js";
+import { exact, apart as gapIn, magnitude } from "../../src/ui/numbers.js";
 import { picture } from "../../src/ui/picture.js";
 import { slider } from "../../src/ui/slider.js";
-import { figure } from "./convolution-exhibit.js";
 import type { Exhibit, Host } from "./exhibit.js";
+import { figure } from "./figures.js";
 import { SHARPNESS, type WhatElseState } from "./state.js";
 
 const MATRICES = ["X", "Wd", "A", "C", "D", "Y"] as const;
@@ -56,7 +57,7 @@ export class LayerExhibit implements Exhibit {
     this.#sharpness = slider("Sharpness s", SHARPNESS, (sharpness) => host.change({ sharpness }));
     this.controls = h("div", { class: "controls-options" }, this.#sharpness.element);
     for (const matrix of this.#matrices.values()) {
-      matrix.handlers = {
+      handle(matrix, {
         inspect: (name, row, col, held) => {
           const known = MATRICES.find((one) => one === name);
           if (known !== undefined) this.#spot = { name: known, row, col };
@@ -64,7 +65,7 @@ export class LayerExhibit implements Exhibit {
         },
         leave: () => {},
         edit: (name, row, col, values) => this.#edit(name, row, col, values),
-      };
+      });
     }
     const line = (...names: readonly MatrixName[]): HTMLElement =>
       h("div", { class: "matrices" }, ...names.flatMap((name) => this.#matrices.get(name) ?? []));

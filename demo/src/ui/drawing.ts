@@ -163,7 +163,7 @@ function drawCanvas(element: HTMLCanvasElement, pen: Pen): void {
       y: box.top - pen.top,
       width: box.width,
       height: box.height,
-      style: "image-rendering: pixelated",
+      "image-rendering": "pixelated",
     }),
   );
 }

@@ -15,6 +15,8 @@ const before = Reflect.ownKeys(globalThis).length;
 const heed = await import("heed");
 const assets = await import("heed/assets");
 await import("heed/reference");
+// Without elements to register there is nothing to do.
+(await import("heed/viz")).define();
 if (Reflect.ownKeys(globalThis).length !== before) throw new Error("importing left something on globalThis");
 if (Object.keys(assets).sort().join() !== Object.keys(heed).sort().join())
   throw new Error("heed/assets differs from heed");
