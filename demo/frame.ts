@@ -18,6 +18,11 @@ export const PAGES: readonly Page[] = [
     about: "Query a file cabinet, from exact lookup to average; grades and salaries, tastes and movies.",
   },
   {
+    file: "score-lab.html",
+    name: "Score lab",
+    about: "One query, ten ways to score its keys: who gets the attention, what it costs, how long it takes.",
+  },
+  {
     file: "scale.html",
     name: "Scale",
     about: "Raise the width, watch the softmax saturate; divide by √d, turn the temperature.",
