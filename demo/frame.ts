@@ -13,6 +13,16 @@ interface Page {
 export const PAGES: readonly Page[] = [
   { file: "index.html", name: "Matrix walk", about: "From words to what each has heard, every number taken apart." },
   {
+    file: "dictionary.html",
+    name: "Soft dictionary",
+    about: "Query a file cabinet, from exact lookup to average; grades and salaries, tastes and movies.",
+  },
+  {
+    file: "score-lab.html",
+    name: "Score lab",
+    about: "One query, ten ways to score its keys: who gets the attention, what it costs, how long it takes.",
+  },
+  {
     file: "scale.html",
     name: "Scale",
     about: "Raise the width, watch the softmax saturate; divide by √d, turn the temperature.",
@@ -31,6 +41,11 @@ export const PAGES: readonly Page[] = [
     file: "order.html",
     name: "Order",
     about: "Shuffle the words and nothing notices; then give them positions, in five ways.",
+  },
+  {
+    file: "what-else.html",
+    name: "What else it is",
+    about: "A convolution on your photo, a dense layer, messages on a graph; and how far it reaches.",
   },
 ];
 

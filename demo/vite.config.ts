@@ -37,7 +37,10 @@ function contentSecurityPolicy(): Plugin {
 /** `heed` from its own exports map, as in node_modules; HEED_SOURCE=1 takes the sources, for work on the package. */
 function heedEntries(): { find: RegExp; replacement: string }[] {
   if (process.env["HEED_SOURCE"] === "1") {
-    return [{ find: /^heed$/, replacement: at("../web/src/index.ts") }];
+    return [
+      { find: /^heed$/, replacement: at("../web/src/index.ts") },
+      { find: /^heed\/viz$/, replacement: at("../web/src/viz/index.ts") },
+    ];
   }
   const { exports }: { exports: Record<string, string | { default: string }> } = JSON.parse(
     readFileSync(at("../package.json"), "utf8"),

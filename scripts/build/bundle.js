@@ -17,6 +17,9 @@ const ENTRIES = {
   reference: "web/src/reference/index.ts",
 };
 
+/** Bundled alone: a page that only draws loads nothing of the engine. */
+const VIEW_ENTRIES = { viz: "web/src/viz/index.ts" };
+
 /** The same surface once more, with parts that are files. A bundle of its own: nobody loads both. */
 const HOSTED_ENTRIES = { assets: "web/src/index.ts" };
 
@@ -57,6 +60,7 @@ const hosted = {
 export async function bundle() {
   rmSync(dist, { recursive: true, force: true });
   await bundleEntries(ENTRIES, { plugins: [plainStrings], chunks: "[name].js" });
+  await bundleEntries(VIEW_ENTRIES, { plugins: [], chunks: "viz-[name].js" });
   await bundleEntries(HOSTED_ENTRIES, { plugins: [plainStrings, hosted], chunks: "glue-[name].js" });
 }
 
@@ -125,7 +129,7 @@ export async function declare() {
     cwd: root,
   });
   for (const file of reachable(
-    Object.values(ENTRIES).map((path) => join(made, declarationOf(relative("web/src", path)))),
+    Object.values({ ...ENTRIES, ...VIEW_ENTRIES }).map((path) => join(made, declarationOf(relative("web/src", path)))),
   )) {
     const target = join(dist, relative(made, file));
     mkdirSync(dirname(target), { recursive: true });

@@ -56,6 +56,7 @@ export function measureSizes() {
     layers: later("layers.js") + later("wasm-layers.js"),
     webgpu: later("webgpu.js"),
     reference: loadedBytes("reference.js"),
+    viz: loadedBytes("viz.js"),
     variants: sizesOf(VARIANTS),
     extras: sizesOf(VARIANTS.map(extraOf)),
     layersOf: sizesOf(VARIANTS.map(layersOf)),
@@ -72,6 +73,7 @@ export function printSizes() {
   note(`  ${kb(sizes.runners.unshared)} brotli  unshared-runners.js`);
   note(`  ${kb(sizes.extra)} brotli  extra.js: what is beside attention, when it is asked for`);
   note(`  ${kb(sizes.layers)} brotli  layers.js: heed/layers, beside index.js`);
+  note(`  ${kb(sizes.viz)} brotli  viz.js: views as custom elements, alone`);
   note(
     `  ${kb(sizes.webgpu)} brotli  webgpu.js: what computes on a GPU, when a call is large enough or it is asked for`,
   );

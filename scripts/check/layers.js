@@ -29,12 +29,12 @@ const WEB_ROOMS = {
   memory: ["api/errors.ts"],
   platform: [],
   api: ["backends", "memory"],
-  layers: ["api", "backends", "memory", "shared-engine.ts", "extra.ts"],
   reference: [],
+  viz: ["api/errors.ts"],
   "layers/io": ["api"],
   "layers/text": ["layers/io", "api"],
   "layers/generate": ["api"],
-  layers: ["layers/io", "layers/text", "layers/generate", "api"],
+  layers: ["layers/io", "layers/text", "layers/generate", "api", "backends", "memory", "shared-engine.ts", "extra.ts"],
 };
 
 /** Files of web/src outside every room: the composition root and the public surface may see all. */

@@ -1,12 +1,13 @@
 // Room 3, scale and temperature: one query among its keys, the slopes that are left, and both against width or temperature.
 
+import { HeedMatrix } from "heed/viz";
 import { rowsOf } from "../../src/model/matrix.js";
 import { choice } from "../../src/ui/choice.js";
 import { codeButtons } from "../../src/ui/code.js";
 import { h } from "../../src/ui/dom.js";
 import { HeedChart } from "../../src/ui/heed-chart.js";
-import { HeedMatrix, type MatrixHandlers } from "../../src/ui/heed-matrix.js";
 import { formula, fraction, plain, root as rootSign, row, sub, sup } from "../../src/ui/math.js";
+import { handle, type MatrixHandlers } from "../../src/ui/matrix-handlers.js";
 import { exact, magnitude, percent } from "../../src/ui/numbers.js";
 import { picture } from "../../src/ui/picture.js";
 import { Readout } from "../../src/ui/readout.js";
@@ -59,7 +60,7 @@ export class ScaleRoom {
       },
       edit: () => {},
     };
-    for (const matrix of this.#matrices.values()) matrix.handlers = handlers;
+    for (const matrix of this.#matrices.values()) handle(matrix, handlers);
     for (const { chart } of this.#charts) chart.choose = (index) => this.#choose(index);
     this.#pictures = this.#build();
     root.append(

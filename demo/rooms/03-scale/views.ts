@@ -1,8 +1,8 @@
 // The room's rows and slopes as matrices, its averages as curves. Pure; the room draws them.
 
+import type { MatrixView } from "heed/viz";
 import { fill, type Matrix } from "../../src/model/matrix.js";
 import type { ChartView } from "../../src/ui/heed-chart.js";
-import type { MatrixView } from "../../src/ui/heed-matrix.js";
 import type { Spot } from "./explain.js";
 import type { Point, ScaleScene } from "./scene.js";
 import { jacobian } from "./softmax.js";

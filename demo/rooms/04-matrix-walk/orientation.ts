@@ -1,8 +1,9 @@
 // The other convention: a word is a column instead of a row, so that every matrix is turned and products stand the other way round.
 
+import type { MatrixView } from "heed/viz";
 import { transpose } from "../../src/model/matrix.js";
 import type { Explanation } from "../../src/ui/explanation.js";
-import type { MatrixHandlers, MatrixView } from "../../src/ui/heed-matrix.js";
+import type { MatrixHandlers } from "../../src/ui/matrix-handlers.js";
 
 export function turned(view: MatrixView): MatrixView {
   const { struck, rowLabels, colLabels } = view;

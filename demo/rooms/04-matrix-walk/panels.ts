@@ -1,9 +1,10 @@
 // One panel for each step: its title, its two sentences, its formula, and its matrices laid out as they are multiplied.
 
+import { HeedMatrix, type Light } from "heed/viz";
 import type { Role, State, StepName } from "../../src/model/state.js";
 import type { Walk } from "../../src/model/walk.js";
 import { h } from "../../src/ui/dom.js";
-import { HeedMatrix, type Light, type MatrixHandlers } from "../../src/ui/heed-matrix.js";
+import { handle, type MatrixHandlers } from "../../src/ui/matrix-handlers.js";
 import { turned, turningHandlers, worded } from "./orientation.js";
 import type { MatrixName, Scene } from "./spots.js";
 import { TEXTS } from "./steps.js";
@@ -57,7 +58,7 @@ export class Panel {
     const turning = turningHandlers(handlers, () => this.#columns === true);
     this.#matrices = slots.map(() => {
       const matrix = new HeedMatrix();
-      matrix.handlers = turning;
+      handle(matrix, turning);
       return matrix;
     });
     scrollTogether(this.#matrices);

@@ -10,7 +10,7 @@ import { choice } from "../../src/ui/choice.js";
 import { codeButtons } from "../../src/ui/code.js";
 import { h } from "../../src/ui/dom.js";
 import type { Explanation } from "../../src/ui/explanation.js";
-import type { MatrixHandlers } from "../../src/ui/heed-matrix.js";
+import type { MatrixHandlers } from "../../src/ui/matrix-handlers.js";
 import { magnitude } from "../../src/ui/numbers.js";
 import { saveTools } from "../../src/ui/picture.js";
 import { Readout } from "../../src/ui/readout.js";

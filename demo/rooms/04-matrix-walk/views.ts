@@ -1,8 +1,8 @@
 // How each matrix of the walk is shown: its title, its labels, its colours. Pure; the panels draw it.
 
+import type { MatrixView } from "heed/viz";
 import { columns, largest, type Matrix } from "../../src/model/matrix.js";
 import { isNameless } from "../../src/model/state.js";
-import type { MatrixView } from "../../src/ui/heed-matrix.js";
 import type { MatrixName, Scene } from "./spots.js";
 
 export function viewOf(name: MatrixName, { walk, state, head, kernel }: Scene): MatrixView {

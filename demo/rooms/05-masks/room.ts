@@ -1,11 +1,12 @@
 // Room 5, masks and structure: the grid that is painted, the shares that follow, and what is saved.
 
+import { HeedMatrix, type MatrixView } from "heed/viz";
 import type { Engine } from "../../src/engine/engine.js";
 import { at, rowsOf } from "../../src/model/matrix.js";
 import { codeButtons } from "../../src/ui/code.js";
 import { h } from "../../src/ui/dom.js";
 import { HeedMask } from "../../src/ui/heed-mask.js";
-import { HeedMatrix, type MatrixHandlers, type MatrixView } from "../../src/ui/heed-matrix.js";
+import { handle, type MatrixHandlers } from "../../src/ui/matrix-handlers.js";
 import { magnitude } from "../../src/ui/numbers.js";
 import { picture } from "../../src/ui/picture.js";
 import { Readout } from "../../src/ui/readout.js";
@@ -49,8 +50,8 @@ export class MaskRoom {
       leave: () => this.#inspect(undefined, false),
       edit: () => {},
     };
-    this.#shares.handlers = handlers;
-    this.#sums.handlers = handlers;
+    handle(this.#shares, handlers);
+    handle(this.#sums, handlers);
     this.#sums.classList.add("rows-shared");
     this.#grid = picture({
       name: "mask",

@@ -1,10 +1,11 @@
 // The multi-head matrix multiplication, step by step: columns drift apart when they are split, and together when joined.
 
+import { HeedMatrix } from "heed/viz";
 import { rowsOf } from "../../src/model/matrix.js";
 import { choice } from "../../src/ui/choice.js";
 import { calm, h } from "../../src/ui/dom.js";
 import type { NamedLight } from "../../src/ui/explanation.js";
-import { HeedMatrix, type MatrixHandlers } from "../../src/ui/heed-matrix.js";
+import { handle, type MatrixHandlers } from "../../src/ui/matrix-handlers.js";
 import { type Picture, picture } from "../../src/ui/picture.js";
 import type { HeadsScene } from "./scene.js";
 import { HEADS, type HeadsStore, type Role, STEPS, type Step } from "./state.js";
@@ -109,7 +110,7 @@ export class Multiplication {
     this.#matrices = new Map();
     const make = (kind: Kind, head: number): HeedMatrix => {
       const matrix = new HeedMatrix();
-      matrix.handlers = this.#handlers;
+      handle(matrix, this.#handlers);
       if (!WHOLE.has(kind)) matrix.dataset["head"] = String(head % 4);
       matrix.classList.toggle("rows-shared", head > 0 && kind !== "A");
       matrix.classList.toggle("compact", kind === "A");

@@ -1,10 +1,11 @@
 // Room 6, heads: one against two, the multiplication step by step, and heads that share.
 
-import { at, fill } from "../../src/model/matrix.js";
+import { HeedMatrix } from "heed/viz";
+import { at, fill, rowsOf } from "../../src/model/matrix.js";
 import { choice } from "../../src/ui/choice.js";
 import { codeButtons } from "../../src/ui/code.js";
 import { h } from "../../src/ui/dom.js";
-import { HeedMatrix, type MatrixHandlers } from "../../src/ui/heed-matrix.js";
+import { handle, type MatrixHandlers } from "../../src/ui/matrix-handlers.js";
 import { magnitude, percent } from "../../src/ui/numbers.js";
 import { picture } from "../../src/ui/picture.js";
 import { Readout } from "../../src/ui/readout.js";
@@ -48,8 +49,8 @@ export class HeadsRoom {
       },
       edit: (name, row, col, values) => this.#edit(name, row, col, values),
     };
-    this.#shares.handlers = handlers;
-    this.#taken.handlers = handlers;
+    handle(this.#shares, handlers);
+    handle(this.#taken, handlers);
     this.#readout.change = (value) => {
       const spot = this.#hovered ?? this.#held;
       if (spot !== undefined) this.#edit(nameOf(spot.kind, spot.head), spot.row, spot.col, [[value]]);
@@ -126,12 +127,8 @@ export class HeadsRoom {
     const { words } = this.#scene;
     const of = (kind: "shares" | "taken") => {
       const { rowLabels, matrix } = viewOf(kind, 0, this.#scene);
-      return Object.fromEntries(
-        rowLabels.map((label, row) => [
-          label,
-          Array.from(matrix.data.subarray(row * matrix.cols, (row + 1) * matrix.cols)),
-        ]),
-      );
+      const rows = rowsOf(matrix);
+      return Object.fromEntries(rowLabels.map((label, row) => [label, rows[row]]));
     };
     return { words, shares: of("shares"), taken: of("taken") };
   }

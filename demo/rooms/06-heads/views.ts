@@ -1,9 +1,9 @@
 // The room's matrices: which there are, what they are called, how they are coloured. Pure; the room draws them.
 
+import type { MatrixView } from "heed/viz";
 import { at, columns, fill, largest, type Matrix } from "../../src/model/matrix.js";
 import { QUESTIONS } from "../../src/model/projections.js";
 import { FEATURES } from "../../src/model/vocabulary.js";
-import type { MatrixView } from "../../src/ui/heed-matrix.js";
 import type { HeadsScene, Pass } from "./scene.js";
 import { WIDTH } from "./state.js";
 

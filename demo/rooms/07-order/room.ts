@@ -1,11 +1,12 @@
 // Room 7, order: words that can be moved, the positions that they are given, and what notices.
 
+import { HeedMatrix } from "heed/viz";
 import { at, fill, type Matrix, rowsOf } from "../../src/model/matrix.js";
 import { uniform } from "../../src/model/random.js";
 import { codeButtons } from "../../src/ui/code.js";
 import { h } from "../../src/ui/dom.js";
-import { HeedMatrix, type MatrixHandlers } from "../../src/ui/heed-matrix.js";
 import { HeedOrder } from "../../src/ui/heed-order.js";
+import { handle, type MatrixHandlers } from "../../src/ui/matrix-handlers.js";
 import { magnitude } from "../../src/ui/numbers.js";
 import { picture } from "../../src/ui/picture.js";
 import { Readout } from "../../src/ui/readout.js";
@@ -50,7 +51,7 @@ export class OrderRoom {
       },
       edit: (name, row, col, values) => this.#edit(name, row, col, values),
     };
-    for (const matrix of this.#matrices.values()) matrix.handlers = handlers;
+    for (const matrix of this.#matrices.values()) handle(matrix, handlers);
     this.#readout.change = (value) => {
       const spot = this.#hovered ?? this.#held;
       if (spot !== undefined) this.#edit(spot.name, spot.row, spot.col, [[value]]);

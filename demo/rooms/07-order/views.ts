@@ -1,7 +1,7 @@
 // The room's matrices: titles, labels, colours. Pure; the room draws them.
 
+import type { MatrixView } from "heed/viz";
 import { at, fill, largest, type Matrix } from "../../src/model/matrix.js";
-import type { MatrixView } from "../../src/ui/heed-matrix.js";
 import type { OrderAnswer } from "./calls.js";
 import { speed } from "./positions.js";
 import type { OrderScene } from "./scene.js";

@@ -12,6 +12,8 @@ export interface Call {
   readonly k: Tensor;
   readonly v: Tensor;
   readonly options: Omit<AttentionOptions, "return" | "keep" | "out">;
+  /** Only the output: weights between all pixels of a picture would be larger than all else. */
+  readonly lean?: boolean;
 }
 
 export interface Answer {
@@ -26,6 +28,7 @@ export type EngineStatus =
   | { readonly kind: "ready"; readonly capabilities: Capabilities; readonly microseconds: number | null }
   | { readonly kind: "failed"; readonly message: string };
 
+const EMPTY: Tensor = { data: new Float32Array(0), shape: [0] };
 const TIMED_CALLS = 15;
 const QUIET_BEFORE_TIMING = 200;
 
@@ -105,6 +108,17 @@ export class Engine {
   }
 }
 
-function run(heed: Heed, { q, k, v, options }: Call): Promise<Answer> {
-  return heed.attention(q, k, v, { ...options, return: { weights: true, lse: true, entropy: true } });
+/** What a normalizer has no meaning for stays empty. */
+async function run(heed: Heed, { q, k, v, options, lean = false }: Call): Promise<Answer> {
+  const softened = !lean && (options.normalize ?? "softmax") === "softmax";
+  const {
+    output,
+    weights = EMPTY,
+    lse = EMPTY,
+    entropy = EMPTY,
+  } = await heed.attention(q, k, v, {
+    ...options,
+    return: { weights: !lean, lse: softened, entropy: softened },
+  });
+  return { output, weights, lse, entropy };
 }

@@ -14,8 +14,15 @@ export function fill(rows: number, cols: number, value: (row: number, col: numbe
   return { rows, cols, data };
 }
 
+/** What is only read may lie in any array. */
+export interface Readable {
+  readonly rows: number;
+  readonly cols: number;
+  readonly data: ArrayLike<number>;
+}
+
 /** The element, or NaN outside. */
-export function at(matrix: Matrix, row: number, col: number): number {
+export function at(matrix: Readable, row: number, col: number): number {
   return col < matrix.cols ? (matrix.data[row * matrix.cols + col] ?? Number.NaN) : Number.NaN;
 }
 
@@ -27,7 +34,7 @@ export function multiply(a: Matrix, b: Matrix): Matrix {
   });
 }
 
-export function transpose(a: Matrix): Matrix {
+export function transpose(a: Readable): Matrix {
   return fill(a.cols, a.rows, (row, col) => at(a, col, row));
 }
 
@@ -50,9 +57,12 @@ export function withElement(a: Matrix, row: number, col: number, value: number):
   return { ...a, data };
 }
 
-export function largest(a: Matrix): number {
+export function largest({ data }: Readable): number {
   let most = 0;
-  for (const value of a.data) if (Number.isFinite(value)) most = Math.max(most, Math.abs(value));
+  for (let index = 0; index < data.length; index++) {
+    const value = data[index] ?? 0;
+    if (Number.isFinite(value)) most = Math.max(most, Math.abs(value));
+  }
   return most;
 }
 
@@ -82,8 +92,8 @@ export function unstack(rows: number, cols: number, data: ArrayLike<number>, hea
   return fill(rows, cols, (row, col) => data[(head * rows + row) * cols + col] ?? Number.NaN);
 }
 
-export function rowsOf(a: Matrix): readonly (readonly number[])[] {
-  return Array.from({ length: a.rows }, (_, row) => Array.from(a.data.subarray(row * a.cols, (row + 1) * a.cols)));
+export function rowsOf(a: Readable): readonly (readonly number[])[] {
+  return Array.from({ length: a.rows }, (_, row) => Array.from({ length: a.cols }, (_, col) => at(a, row, col)));
 }
 
 export function identity(size: number): Matrix {

@@ -6,10 +6,14 @@ import "../../style/controls.css";
 import "../../style/matrix.css";
 import "../../style/arithmetic.css";
 import "../../style/picture.css";
+import { define } from "heed/viz";
 import type { Engine } from "../engine/engine.js";
 import { calm, find } from "../ui/dom.js";
 import { showStatus } from "./status.js";
 import { startTheme } from "./theme.js";
+
+// Before any room makes one.
+define();
 
 export function startFrame(engine: Engine): void {
   startTheme(find("#theme", HTMLButtonElement));

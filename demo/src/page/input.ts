@@ -1,5 +1,6 @@
 // Where the page begins: a sentence or numbers typed by hand, and examples to start from.
 
+import { readBlock } from "heed/viz";
 import { MOST_WIDTH } from "../model/embed.js";
 import { at, type Matrix } from "../model/matrix.js";
 import { isNameless, NOTHING_EDITED, type State } from "../model/state.js";
@@ -8,7 +9,6 @@ import type { WalkStore } from "../model/url.js";
 import type { Walk } from "../model/walk.js";
 import { choice } from "../ui/choice.js";
 import { h } from "../ui/dom.js";
-import { readBlock } from "../ui/paste.js";
 import { PRESETS } from "./presets.js";
 
 export class SentenceInput {

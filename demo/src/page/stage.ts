@@ -1,5 +1,6 @@
 // The sentence at the top of the page: chooses which word is in the light, and says in words what the arches show.
 
+import { type FlowSelection, HeedFlow } from "heed/viz";
 import { at, type Matrix } from "../model/matrix.js";
 import type { State } from "../model/state.js";
 import type { WalkStore } from "../model/url.js";
@@ -7,7 +8,7 @@ import { meaningOf } from "../model/vocabulary.js";
 import type { Walk } from "../model/walk.js";
 import { choice } from "../ui/choice.js";
 import { calm, find, h } from "../ui/dom.js";
-import { HeedFlow } from "../ui/heed-flow.js";
+import { on } from "../ui/matrix-handlers.js";
 import { percent } from "../ui/numbers.js";
 
 const SHOWN_FOR = 3600;
@@ -33,21 +34,19 @@ export class Stage {
     this.#flow = find("heed-flow", HeedFlow, root);
     this.#caption = find(".stage-caption", HTMLElement, root);
     this.#button = find(".stage-play", HTMLButtonElement, root);
-    this.#flow.handlers = {
-      hover: (word) => {
-        this.#play(false);
-        this.#hovered = word;
-        this.#draw();
-      },
-      leave: () => {
-        this.#hovered = -1;
-        this.#draw();
-      },
-      choose: (word) => {
-        this.#play(false);
-        this.#store.change({ asker: word });
-      },
-    };
+    on<FlowSelection>(this.#flow, "inspect", ({ word }) => {
+      this.#play(false);
+      this.#hovered = word;
+      this.#draw();
+    });
+    this.#flow.addEventListener("leave", () => {
+      this.#hovered = -1;
+      this.#draw();
+    });
+    on<FlowSelection>(this.#flow, "select", ({ word }) => {
+      this.#play(false);
+      this.#store.change({ asker: word });
+    });
     this.#button.before(this.#heads.element);
     this.#button.addEventListener("click", () => this.#play(this.#timer === undefined));
     this.#play(!calm() && store.state.asker < 0);

@@ -13,6 +13,7 @@ const SVG_STYLES = [
   "stroke-linecap",
   "stroke-linejoin",
   "opacity",
+  "fill-opacity",
   "font-size",
   "font-family",
   "font-weight",
@@ -49,6 +50,10 @@ function drawElement(element: Element, pen: Pen): void {
   if (element.matches(LEFT_OUT) || !element.checkVisibility({ visibilityProperty: true })) return;
   if (element instanceof SVGSVGElement) {
     drawSvg(element, pen);
+    return;
+  }
+  if (element instanceof HTMLCanvasElement) {
+    drawCanvas(element, pen);
     return;
   }
   const style = getComputedStyle(element);
@@ -146,6 +151,21 @@ function drawSvg(element: SVGSVGElement, pen: Pen): void {
   const place = { x: box.left - pen.left, y: box.top - pen.top, width: box.width, height: box.height };
   for (const [name, value] of Object.entries(place)) copy.setAttribute(name, String(value));
   pen.into.append(copy);
+}
+
+function drawCanvas(element: HTMLCanvasElement, pen: Pen): void {
+  const box = element.getBoundingClientRect();
+  reach(box, pen);
+  pen.into.append(
+    svg("image", {
+      href: element.toDataURL(),
+      x: box.left - pen.left,
+      y: box.top - pen.top,
+      width: box.width,
+      height: box.height,
+      "image-rendering": "pixelated",
+    }),
+  );
 }
 
 function reach(box: DOMRect, pen: Pen): void {

@@ -11,11 +11,26 @@ export interface Series {
   readonly dashed?: boolean;
 }
 
+/** Something measured, off the lines: its place and, from 0 to 1, how much it counts. */
+export interface ChartDot {
+  readonly name: string;
+  readonly x: number;
+  readonly y: number;
+  readonly weight: number;
+}
+
 export interface ChartView {
   readonly label: string;
-  readonly x: { readonly name: string; readonly values: readonly number[]; readonly log: boolean };
+  readonly x: {
+    readonly name: string;
+    readonly values: readonly number[];
+    readonly log: boolean;
+    /** What stands on the axis, where the values are too many. */
+    readonly ticks?: readonly number[];
+  };
   readonly y: { readonly name: string; readonly most: number; readonly log?: boolean; readonly least?: number };
   readonly series: readonly Series[];
+  readonly dots?: readonly ChartDot[];
   /** Index into x. */
   readonly cursor: number;
 }
@@ -97,7 +112,7 @@ export class HeedChart extends HTMLElement {
     this.#width = this.#stage.clientWidth;
     if (view === undefined || this.#width === 0) return;
     this.#svg.setAttribute("viewBox", `0 0 ${this.#width} ${HEIGHT}`);
-    this.#svg.replaceChildren(...this.#axes(view), ...this.#cursor(view), ...this.#lines(view));
+    this.#svg.replaceChildren(...this.#axes(view), ...this.#cursor(view), ...this.#lines(view), ...this.#dots(view));
     this.#keys.replaceChildren(
       ...view.series.map(({ name, tone, dashed, values }) =>
         h(
@@ -114,8 +129,10 @@ export class HeedChart extends HTMLElement {
   #axes(view: ChartView): SVGElement[] {
     const bottom = HEIGHT - BOTTOM;
     const everyOther = this.#width < SMALL ? 2 : 1;
-    const ticks = ticksOf(view.x.values, view.x.log).filter((_, index) => index % everyOther === 0);
-    const rises = view.y.log === true ? powers(view.y.least ?? 1, view.y.most) : evenSteps(view.y.most);
+    const all = view.x.ticks ?? ticksOf(view.x.values, view.x.log);
+    const ticks = all.filter((_, index) => index % everyOther === 0);
+    const even = evenSteps(view.y.most).filter((value) => value >= (view.y.least ?? 0));
+    const rises = view.y.log === true ? powers(view.y.least ?? 1, view.y.most) : even;
     return [
       ...rises.flatMap((value) => {
         const y = this.#y(view, value);
@@ -136,6 +153,23 @@ export class HeedChart extends HTMLElement {
   #cursor(view: ChartView): SVGElement[] {
     const x = this.#x(view, view.x.values[view.cursor] ?? 0);
     return [svg("line", { class: "chart-cursor", x1: x, x2: x, y1: TOP - 4, y2: HEIGHT - BOTTOM })];
+  }
+
+  /** The more one counts, the larger and fuller it is. */
+  #dots(view: ChartView): SVGElement[] {
+    return (view.dots ?? []).map(({ name, x, y, weight }) =>
+      svg(
+        "circle",
+        {
+          class: "chart-point",
+          cx: this.#x(view, x),
+          cy: this.#y(view, y),
+          r: 3.5 + 7 * Math.sqrt(weight),
+          "fill-opacity": 0.25 + 0.6 * weight,
+        },
+        svg("title", {}, document.createTextNode(name)),
+      ),
+    );
   }
 
   #lines(view: ChartView): SVGElement[] {

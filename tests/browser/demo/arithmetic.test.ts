@@ -10,8 +10,8 @@ import { cutIntoWords } from "../../../demo/src/model/tokens.js";
 import { fromHash, toHash } from "../../../demo/src/model/url.js";
 import { walk } from "../../../demo/src/model/walk.js";
 import type { Explanation } from "../../../demo/src/ui/explanation.js";
-import { readBlock } from "../../../demo/src/ui/paste.js";
 import { attention } from "../../../web/src/reference/index.js";
+import { readBlock } from "../../../web/src/viz/paste.js";
 
 const STATES: Readonly<Record<string, Partial<State>>> = {
   "one head": {},

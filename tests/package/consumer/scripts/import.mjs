@@ -16,6 +16,8 @@ const heed = await import("heed");
 const assets = await import("heed/assets");
 await import("heed/layers");
 await import("heed/reference");
+// Without elements to register there is nothing to do.
+(await import("heed/viz")).define();
 if (Reflect.ownKeys(globalThis).length !== before) throw new Error("importing left something on globalThis");
 // What an entry has for the package's other files has names of a letter or two.
 const namesOf = (entry) =>

@@ -1,9 +1,10 @@
 // <heed-matrix>: numbers as coloured cells in a real table; the keyboard walks it, editable cells take digits and pasted blocks.
 
-import { at, type Matrix } from "../model/matrix.js";
-import { h } from "./dom.js";
-import { parseNumber, short } from "./numbers.js";
+import { adopt, Base, h } from "./dom.js";
+import { formatNumber, parseNumber } from "./numbers.js";
 import { readBlock } from "./paste.js";
+import { MATRIX_STYLE } from "./style.js";
+import { at, checkWeights, headOf, type Matrix, type Weights } from "./weights.js";
 
 export interface MatrixView {
   /** What the cells are called in arithmetic. */
@@ -31,20 +32,34 @@ export interface Light {
   readonly col?: number;
 }
 
-export interface MatrixHandlers {
-  readonly inspect: (name: string, row: number, col: number, held: boolean) => void;
-  readonly leave: (name: string) => void;
-  readonly edit: (name: string, row: number, col: number, values: readonly (readonly number[])[]) => void;
+/** The detail of `select`, when a cell was pressed or the keyboard came to it, and of `inspect`, when the pointer did. */
+export interface MatrixSelection {
+  readonly name: string;
+  readonly row: number;
+  readonly col: number;
+  readonly value: number;
+}
+
+/** The detail of `edit`: what was typed or pasted, from this cell on. Nothing changes until it is shown. */
+export interface MatrixEdit {
+  readonly name: string;
+  readonly row: number;
+  readonly col: number;
+  readonly values: readonly (readonly number[])[];
 }
 
 const NUDGE = 0.1;
-/** Levels of colour at which the text must change sides, see --on-low in base.css. */
-const DARK_THEME_FLIPS = 0.565;
-const LIGHT_THEME_FLIPS = 0.77;
+/** Levels of colour at which the text must change sides, see --on-low in style.ts. */
+const DARK_THEME_FLIPS = 0.584;
+const LIGHT_THEME_FLIPS = 0.753;
 
-export class HeedMatrix extends HTMLElement {
-  handlers: MatrixHandlers | undefined;
+const LABELLED = { rowLabels: [], columnLabels: [] } as const;
+
+export class HeedMatrix extends Base {
+  static readonly observedAttributes = ["head", "label", "tone"];
   #view: MatrixView | undefined;
+  #weights: Weights | undefined;
+  #labels: { readonly rowLabels: readonly string[]; readonly columnLabels: readonly string[] } = LABELLED;
   #cells: HTMLTableCellElement[] = [];
   #title = h("span", { class: "matrix-title" });
   #about = h("span", { class: "matrix-about" });
@@ -54,15 +69,84 @@ export class HeedMatrix extends HTMLElement {
   #col = 0;
 
   connectedCallback(): void {
+    adopt(this, MATRIX_STYLE);
     if (this.firstChild !== null) return;
     this.append(h("div", { class: "matrix-caption" }, this.#title, this.#about), this.#frame);
     this.#table.addEventListener("pointerover", (event) => this.#point(event, false));
-    this.#table.addEventListener("pointerleave", () => this.handlers?.leave(this.#view?.name ?? ""));
+    this.#table.addEventListener("pointerleave", () => this.#send("leave", undefined));
     this.#table.addEventListener("click", (event) => this.#point(event, true));
     this.#table.addEventListener("dblclick", (event) => this.#startEdit(cellOf(event.target), null));
     this.#table.addEventListener("focusin", (event) => this.#focused(event));
     this.#table.addEventListener("keydown", (event) => this.#key(event));
     this.#table.addEventListener("paste", (event) => this.#paste(event));
+    // A field's own event of this name, when its text is selected.
+    this.#table.addEventListener("select", (event) => event.stopPropagation());
+  }
+
+  attributeChangedCallback(): void {
+    this.#showWeights();
+  }
+
+  /** The last two axes are shown, of the head that the attribute `head` names. */
+  get weights(): Weights | undefined {
+    return this.#weights;
+  }
+
+  set weights(weights: Weights) {
+    this.#weights = checkWeights("<heed-matrix>.weights", weights);
+    this.#showWeights();
+  }
+
+  get rowLabels(): readonly string[] {
+    return this.#labels.rowLabels;
+  }
+
+  set rowLabels(rowLabels: readonly string[]) {
+    this.#labels = { ...this.#labels, rowLabels };
+    this.#showWeights();
+  }
+
+  get columnLabels(): readonly string[] {
+    return this.#labels.columnLabels;
+  }
+
+  set columnLabels(columnLabels: readonly string[]) {
+    this.#labels = { ...this.#labels, columnLabels };
+    this.#showWeights();
+  }
+
+  get head(): number {
+    return Number(this.getAttribute("head") ?? 0);
+  }
+
+  set head(head: number) {
+    this.setAttribute("head", String(head));
+  }
+
+  #showWeights(): void {
+    if (this.#weights === undefined) return;
+    const matrix = headOf(this.#weights, this.head);
+    const tone = this.getAttribute("tone") === "signed" ? "signed" : "share";
+    const { rowLabels, columnLabels } = this.#labels;
+    this.show({
+      name: "weights",
+      title: this.getAttribute("label") ?? "weights",
+      about: "",
+      matrix,
+      rowLabels: Array.from({ length: matrix.rows }, (_, row) => rowLabels[row] ?? String(row + 1)),
+      colLabels: Array.from({ length: matrix.cols }, (_, col) => columnLabels[col] ?? String(col + 1)),
+      tone,
+      full: tone === "share" ? 1 : largest(matrix),
+    });
+  }
+
+  #send(type: "inspect" | "select" | "edit" | "leave", detail: MatrixSelection | MatrixEdit | undefined): void {
+    this.dispatchEvent(new CustomEvent(type, { detail }));
+  }
+
+  #selection(row: number, col: number): MatrixSelection {
+    const view = this.#view;
+    return { name: view?.name ?? "", row, col, value: view === undefined ? Number.NaN : at(view.matrix, row, col) };
   }
 
   get view(): MatrixView | undefined {
@@ -152,7 +236,8 @@ export class HeedMatrix extends HTMLElement {
   #point(event: Event, held: boolean): void {
     const cell = cellOf(event.target);
     if (cell === undefined) return;
-    this.handlers?.inspect(this.#view?.name ?? "", Number(cell.dataset["row"]), Number(cell.dataset["col"]), held);
+    const selection = this.#selection(Number(cell.dataset["row"]), Number(cell.dataset["col"]));
+    this.#send(held ? "select" : "inspect", selection);
     if (held && !cell.contains(document.activeElement)) cell.focus({ preventScroll: true });
   }
 
@@ -164,7 +249,7 @@ export class HeedMatrix extends HTMLElement {
     this.#row = Number(cell.dataset["row"]);
     this.#col = Number(cell.dataset["col"]);
     cell.tabIndex = 0;
-    this.handlers?.inspect(this.#view?.name ?? "", this.#row, this.#col, true);
+    this.#send("select", this.#selection(this.#row, this.#col));
   }
 
   #key(event: KeyboardEvent): void {
@@ -209,7 +294,7 @@ export class HeedMatrix extends HTMLElement {
   }
 
   #set(value: number): void {
-    this.handlers?.edit(this.#view?.name ?? "", this.#row, this.#col, [[Number(value.toFixed(4))]]);
+    this.#edited(this.#row, this.#col, [[Number(value.toFixed(4))]]);
   }
 
   #startEdit(cell: HTMLTableCellElement | undefined, typed: string | null): void {
@@ -228,7 +313,7 @@ export class HeedMatrix extends HTMLElement {
       input.remove();
       paint(cell, view, row, col);
       if (focused) cell.focus();
-      if (value !== null) this.handlers?.edit(view.name, row, col, [[value]]);
+      if (value !== null) this.#edited(row, col, [[value]]);
     };
     input.addEventListener("keydown", (event) => {
       if (event.key === "Enter" || event.key === "Escape") {
@@ -248,8 +333,18 @@ export class HeedMatrix extends HTMLElement {
     const values = readBlock(event.clipboardData?.getData("text/plain") ?? "");
     if (values === null) return;
     event.preventDefault();
-    this.handlers?.edit(this.#view.name, this.#row, this.#col, values);
+    this.#edited(this.#row, this.#col, values);
   }
+
+  #edited(row: number, col: number, values: MatrixEdit["values"]): void {
+    this.#send("edit", { name: this.#view?.name ?? "", row, col, values });
+  }
+}
+
+function largest({ data }: Matrix): number {
+  let most = 0;
+  for (const value of Array.from(data)) if (Number.isFinite(value)) most = Math.max(most, Math.abs(value));
+  return most === 0 ? 1 : most;
 }
 
 function sameFrame(a: MatrixView | undefined, b: MatrixView): boolean {
@@ -267,7 +362,7 @@ function paint(cell: HTMLTableCellElement, view: MatrixView, row: number, col: n
   const value = at(view.matrix, row, col);
   const struck = view.struck?.(row, col) === true;
   const level = Number.isFinite(value) ? Math.min(1, Math.abs(value) / view.full) : 0;
-  if (cell.firstElementChild === null) cell.textContent = short(value);
+  if (cell.firstElementChild === null) cell.textContent = formatNumber(value);
   cell.style.setProperty("--level", level.toFixed(3));
   cell.dataset["tone"] = view.tone === "share" ? "share" : value < 0 ? "below" : "above";
   cell.dataset["ink"] = level > LIGHT_THEME_FLIPS ? "high" : level > DARK_THEME_FLIPS ? "middle" : "low";
@@ -280,5 +375,3 @@ function cellOf(target: EventTarget | null): HTMLTableCellElement | undefined {
   const cell = target instanceof Element ? target.closest("td[data-row]") : null;
   return cell instanceof HTMLTableCellElement ? cell : undefined;
 }
-
-customElements.define("heed-matrix", HeedMatrix);

@@ -1,8 +1,10 @@
 // <heed-flow>: a sentence with attention drawn on it. Arches over the line where it fits, two columns of words where it does not.
 
 import { across, arch, type Curve, type Point, path, pointOn } from "./curves.js";
-import { calm, h, svg } from "./dom.js";
-import { percent } from "./numbers.js";
+import { adopt, Base, calm, h, svg } from "./dom.js";
+import { formatShare } from "./numbers.js";
+import { FLOW_STYLE } from "./style.js";
+import { at, checkWeights, headOf, type Weights } from "./weights.js";
 
 export interface FlowView {
   readonly words: readonly string[];
@@ -13,22 +15,23 @@ export interface FlowView {
   readonly asker: number;
 }
 
-export interface FlowHandlers {
-  readonly hover: (word: number) => void;
-  readonly leave: () => void;
-  readonly choose: (word: number) => void;
+/** The detail of `select`, when a word was pressed, and of `inspect`, when the pointer or the keyboard came to it. */
+export interface FlowSelection {
+  readonly word: number;
 }
 
 const SIZES = [30, 27, 24, 21, 18.5, 17] as const;
 const MOST_DOTS = 28;
-/** Pixels around the picture, as in stage.css. */
+/** Pixels around the picture, as in style.ts. */
 const MARGIN = 14;
 /** Milliseconds: how fast shares settle, and how long a dot travels. */
 const SETTLE = 130;
 const TRAVEL = 2400;
 
-export class HeedFlow extends HTMLElement {
-  handlers: FlowHandlers | undefined;
+export class HeedFlow extends Base {
+  static readonly observedAttributes = ["head", "asker"];
+  #weights: Weights | undefined;
+  #words: readonly string[] = [];
   #view: FlowView = { words: [], shares: [], hidden: new Set(), asker: -1 };
   #still = false;
   #columns = false;
@@ -48,6 +51,7 @@ export class HeedFlow extends HTMLElement {
   #visible = true;
 
   connectedCallback(): void {
+    adopt(this, FLOW_STYLE);
     if (this.#svg.parentNode === this) return;
     this.replaceChildren(this.#svg, this.#askers, this.#answers);
     for (let i = 0; i < MOST_DOTS; i++) this.#dots.append(svg("circle", { r: 2.6, opacity: 0 }));
@@ -58,10 +62,74 @@ export class HeedFlow extends HTMLElement {
     }).observe(this);
     this.#askers.addEventListener("pointerover", (event) => {
       const word = event.target instanceof HTMLButtonElement ? this.#buttons.indexOf(event.target) : -1;
-      if (word >= 0 && event.pointerType === "mouse") this.handlers?.hover(word);
+      if (word >= 0 && event.pointerType === "mouse") this.#send("inspect", { word });
     });
-    this.#askers.addEventListener("pointerleave", () => this.handlers?.leave());
+    this.#askers.addEventListener("pointerleave", () => this.#send("leave", undefined));
     document.fonts.ready.then(() => this.#layOut());
+  }
+
+  attributeChangedCallback(): void {
+    this.#showWeights();
+  }
+
+  /** Of a sentence among its own words; of several heads, the one that the attribute `head` names. */
+  get weights(): Weights | undefined {
+    return this.#weights;
+  }
+
+  set weights(weights: Weights) {
+    this.#weights = checkWeights("<heed-flow>.weights", weights);
+    this.#showWeights();
+  }
+
+  get words(): readonly string[] {
+    return this.#words;
+  }
+
+  set words(words: readonly string[]) {
+    this.#words = words;
+    this.#showWeights();
+  }
+
+  get head(): number {
+    return Number(this.getAttribute("head") ?? 0);
+  }
+
+  set head(head: number) {
+    this.setAttribute("head", String(head));
+  }
+
+  /** The word whose shares are drawn; -1: none. */
+  get asker(): number {
+    return Number(this.getAttribute("asker") ?? -1);
+  }
+
+  set asker(word: number) {
+    this.setAttribute("asker", String(word));
+  }
+
+  #showWeights(): void {
+    if (this.#weights === undefined) return;
+    const matrix = headOf(this.#weights, this.head);
+    // The last words ask, where fewer do than there are.
+    const first = matrix.cols - matrix.rows;
+    const keys = Array.from({ length: matrix.cols }, (_, key) => key);
+    this.show({
+      words: keys.map((key) => this.#words[key] ?? String(key + 1)),
+      shares: keys.map((word) => (word < first ? undefined : keys.map((key) => at(matrix, word - first, key)))),
+      hidden: new Set(),
+      asker: this.asker,
+    });
+  }
+
+  /** Chooses by itself where it was given weights; else whoever shows views does. */
+  #choose(word: number): void {
+    if (this.#weights !== undefined) this.asker = word;
+    this.#send("select", { word });
+  }
+
+  #send(type: "inspect" | "select" | "leave", detail: FlowSelection | undefined): void {
+    this.dispatchEvent(new CustomEvent(type, { detail }));
   }
 
   /** Dots stop travelling; shares still settle. */
@@ -88,8 +156,8 @@ export class HeedFlow extends HTMLElement {
     const { words } = this.#view;
     this.#buttons = words.map((word, index) => {
       const button = h("button", { type: "button", class: "flow-word", dir: "auto" }, word);
-      button.addEventListener("click", () => this.handlers?.choose(index));
-      button.addEventListener("focus", () => this.handlers?.hover(index));
+      button.addEventListener("click", () => this.#choose(index));
+      button.addEventListener("focus", () => this.#send("inspect", { word: index }));
       return button;
     });
     this.#askers.replaceChildren(...this.#buttons);
@@ -112,7 +180,7 @@ export class HeedFlow extends HTMLElement {
       word.style.setProperty("--strength", share < 0.05 ? "0" : Math.min(1, share * 1.6).toFixed(3));
     }
     const figure = this.#answers.children[index]?.querySelector("i");
-    if (figure) figure.textContent = asker >= 0 && share >= 0.005 ? percent(share) : "";
+    if (figure) figure.textContent = asker >= 0 && share >= 0.005 ? formatShare(share) : "";
   }
 
   #layOut(): void {
@@ -226,5 +294,3 @@ export class HeedFlow extends HTMLElement {
     for (; used < dots.length; used++) dots[used]?.setAttribute("opacity", "0");
   }
 }
-
-customElements.define("heed-flow", HeedFlow);

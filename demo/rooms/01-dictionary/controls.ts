@@ -1,0 +1,73 @@
+// Which cabinet, how alike is measured, how hot, and who asks.
+
+import { choice } from "../../src/ui/choice.js";
+import { h } from "../../src/ui/dom.js";
+import { exact } from "../../src/ui/numbers.js";
+import { slider } from "../../src/ui/slider.js";
+import { CABINETS, EXAMPLES, type ScoreName } from "./examples.js";
+import { asGiven, BANDWIDTHS, type DictionaryStore, exampleOf, matrixOf, TEMPERATURES } from "./state.js";
+import { withRow } from "./views.js";
+
+export function controls(store: DictionaryStore): { readonly element: HTMLElement; readonly show: () => void } {
+  const example = choice(
+    "Cabinet",
+    EXAMPLES.map((value) => ({ value, text: CABINETS[value].title })),
+    (value) => store.change(asGiven(value)),
+  );
+  const score = choice<ScoreName>(
+    "Alike by",
+    [
+      { value: "dot", text: "dot product" },
+      { value: "cosine", text: "cosine" },
+      { value: "rbf", text: "distance (rbf)" },
+    ],
+    (value) => store.change({ score: value }),
+  );
+  const temperature = slider("Temperature T", TEMPERATURES, (value) => store.change({ temperature: value }));
+  const bandwidth = slider("Bandwidth b", BANDWIDTHS, (value) => store.change({ bandwidth: value }));
+  const grade = slider("Ask for a GPA of", { least: 1.5, most: 4.5, step: 0.05 }, (value) =>
+    store.change({ q: withRow(matrixOf(store.state, "q"), 0, [Number(value.toFixed(2))]) }),
+  );
+  const who = choice(
+    "Who asks",
+    CABINETS.movies.queries.map((text, index) => ({ value: String(index), text })),
+    (value) => store.change({ asker: Number(value) }),
+  );
+  const again = h("button", { type: "button", class: "button" }, "As given");
+  again.addEventListener("click", () => store.change(asGiven(store.state.example)));
+  return {
+    element: h(
+      "div",
+      { class: "controls" },
+      example.element,
+      h(
+        "div",
+        { class: "controls-options" },
+        temperature.element,
+        score.element,
+        bandwidth.element,
+        grade.element,
+        who.element,
+        again,
+      ),
+    ),
+    show: () => {
+      const { state } = store;
+      example.show(state.example);
+      score.show(state.score);
+      temperature.show(state.temperature, temperatureName(state.temperature));
+      bandwidth.show(state.bandwidth, exact(state.bandwidth, 2));
+      bandwidth.element.hidden = state.score !== "rbf";
+      grade.element.hidden = state.example !== "salary";
+      const asked = matrixOf(state, "q").data[0] ?? 0;
+      grade.show(asked, exact(asked, 2));
+      who.element.hidden = exampleOf(state).queries.length === 1;
+      who.show(String(state.asker));
+    },
+  };
+}
+
+function temperatureName(temperature: number): string {
+  if (temperature === 0) return "0: exact";
+  return temperature === Number.POSITIVE_INFINITY ? "∞: average" : String(temperature);
+}

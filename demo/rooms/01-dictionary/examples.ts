@@ -1,0 +1,104 @@
+// The three cabinets: who is asked for, what stands on the drawers, what lies in them. All numbers are set by hand, none are learned.
+
+import { fill, type Matrix, toSingle } from "../../src/model/matrix.js";
+
+export const EXAMPLES = ["students", "salary", "movies"] as const;
+export type ExampleName = (typeof EXAMPLES)[number];
+
+export const SCORES = ["dot", "cosine", "rbf"] as const;
+export type ScoreName = (typeof SCORES)[number];
+
+export type Role = "q" | "k" | "v";
+
+export interface Example {
+  readonly title: string;
+  readonly queries: readonly string[];
+  readonly keys: readonly string[];
+  /** What a query and a key are compared by. */
+  readonly features: readonly string[];
+  /** Columns of the values. */
+  readonly contents: readonly string[];
+  readonly q: Matrix;
+  readonly k: Matrix;
+  readonly v: Matrix;
+  readonly score: ScoreName;
+  readonly temperature: number;
+  readonly bandwidth: number;
+}
+
+const table = (...rows: readonly (readonly number[])[]): Matrix =>
+  // As the kernel gets them.
+  toSingle(fill(rows.length, rows[0]?.length ?? 0, (row, col) => rows[row]?.[col] ?? 0));
+
+const MAJORS = ["psychology", "law", "statistics", "engineering", "literature", "design"];
+
+const STUDENTS = [
+  { name: "John Doe", card: [3, 1, 1, 0], major: "psychology" },
+  { name: "Sam Coe", card: [3, 2, 3, 0], major: "law" },
+  { name: "Jane Roe", card: [1, 3, 0, 1], major: "statistics" },
+  { name: "Ada Moe", card: [0, 3, 1, 3], major: "engineering" },
+  { name: "Max Poe", card: [1, 0, 3, 1], major: "literature" },
+  { name: "Mia Noe", card: [2, 0, 1, 3], major: "design" },
+  { name: "Ann Loe", card: [2, 0, 0, 1], major: "psychology" },
+];
+
+const GRADUATES = [
+  [2, 46],
+  [2.3, 52],
+  [2.5, 49],
+  [2.7, 55],
+  [2.9, 61],
+  [3, 57],
+  [3.2, 66],
+  [3.4, 68],
+  [3.5, 74],
+  [3.6, 70],
+  [3.8, 81],
+  [4, 78],
+];
+
+const TASTES = ["action", "romance", "laughs"];
+
+const MOVIES = table([1, -0.5, -0.2], [-0.4, 0.5, -0.1], [0.9, 0.9, 0.9], [-0.2, 0.6, 0.8], [-0.9, -0.2, -0.6]);
+
+export const CABINETS: Readonly<Record<ExampleName, Example>> = {
+  students: {
+    title: "Students and majors",
+    queries: ["you ask"],
+    keys: STUDENTS.map(({ name }) => name),
+    features: ["people", "numbers", "words", "making"],
+    contents: MAJORS,
+    q: table([3, 1, 1, 0]),
+    k: table(...STUDENTS.map(({ card }) => card)),
+    v: table(...STUDENTS.map(({ major }) => MAJORS.map((name) => (name === major ? 1 : 0)))),
+    score: "cosine",
+    temperature: 0.1,
+    bandwidth: 1,
+  },
+  salary: {
+    title: "Grades and salaries",
+    queries: ["you ask"],
+    keys: GRADUATES.map((_, index) => `no. ${index + 1}`),
+    features: ["GPA"],
+    contents: ["salary"],
+    q: table([3.3]),
+    k: table(...GRADUATES.map(([grade = 0]) => [grade])),
+    v: table(...GRADUATES.map(([, salary = 0]) => [salary])),
+    score: "rbf",
+    temperature: 1,
+    bandwidth: 0.15,
+  },
+  movies: {
+    title: "Tastes and movies",
+    queries: ["Ann", "Ben", "Cleo", "Dev"],
+    keys: ["Long Chase", "Quiet Letters", "All at Once", "Two Left Feet", "Still Water"],
+    features: TASTES,
+    contents: TASTES,
+    q: table([-0.8, 0.6, 0.3], [0.9, -0.4, 0.2], [0.2, 0.3, 0.9], [-0.5, -0.6, -0.1]),
+    k: MOVIES,
+    v: MOVIES,
+    score: "dot",
+    temperature: 0.3,
+    bandwidth: 0.5,
+  },
+};

@@ -1,0 +1,122 @@
+// What the reader can choose in this room.
+
+import { codecOf, type Field, number, oneOf } from "../../src/model/fields.js";
+import type { Matrix } from "../../src/model/matrix.js";
+import { readMatrix, writeMatrix } from "../../src/model/matrix-text.js";
+import { Store } from "../../src/model/store.js";
+import { CABINETS, EXAMPLES, type Example, type ExampleName, type Role, SCORES, type ScoreName } from "./examples.js";
+
+/** From the exact lookup to the plain average. */
+export const TEMPERATURES: readonly number[] = [
+  0,
+  0.02,
+  0.05,
+  0.1,
+  0.2,
+  0.3,
+  0.5,
+  0.7,
+  1,
+  1.5,
+  2,
+  3,
+  5,
+  10,
+  20,
+  50,
+  Number.POSITIVE_INFINITY,
+];
+export const BANDWIDTHS: readonly number[] = [0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.5, 0.7, 1, 1.5, 2];
+
+export interface DictionaryState {
+  readonly example: ExampleName;
+  readonly score: ScoreName;
+  readonly temperature: number;
+  readonly bandwidth: number;
+  /** Edited matrices; null: as given. */
+  readonly q: Matrix | null;
+  readonly k: Matrix | null;
+  readonly v: Matrix | null;
+  /** The query in view. */
+  readonly asker: number;
+}
+
+export type DictionaryStore = Store<DictionaryState>;
+
+/** An example as it is given, whatever was chosen before. */
+export function asGiven(example: ExampleName): DictionaryState {
+  const { score, temperature, bandwidth } = CABINETS[example];
+  return { example, score, temperature, bandwidth, q: null, k: null, v: null, asker: 0 };
+}
+
+export function openDictionaryStore(): DictionaryStore {
+  return new Store({ ...CODEC, fromHash: (hash) => ({ ...givenIn(hash), ...CODEC.fromHash(hash) }) });
+}
+
+const CODEC = codecOf<DictionaryState>(
+  asGiven("students"),
+  {
+    example: oneOf("of", EXAMPLES),
+    score: oneOf("score", SCORES),
+    temperature: temperature("T"),
+    bandwidth: number("b", 0.02, 2, 2),
+    q: matrix("q"),
+    k: matrix("k"),
+    v: matrix("v"),
+    asker: number("who", 0, 9),
+  },
+  consistent,
+);
+
+/** What an address leaves out of another example is that example's own. */
+function givenIn(hash: string): Partial<DictionaryState> {
+  const { example } = CODEC.fromHash(hash);
+  return example === undefined ? {} : asGiven(example);
+}
+
+function consistent(state: DictionaryState): DictionaryState {
+  const given = CABINETS[state.example];
+  const edited = (role: Role): Matrix | null => fitting(state[role], given[role]);
+  return {
+    ...state,
+    temperature: listed(TEMPERATURES, state.temperature),
+    bandwidth: listed(BANDWIDTHS, state.bandwidth),
+    q: edited("q"),
+    k: edited("k"),
+    v: edited("v"),
+    asker: Math.min(state.asker, given.queries.length - 1),
+  };
+}
+
+export function matrixOf(state: DictionaryState, role: Role): Matrix {
+  return state[role] ?? CABINETS[state.example][role];
+}
+
+export function exampleOf(state: DictionaryState): Example {
+  return CABINETS[state.example];
+}
+
+function fitting(edited: Matrix | null, given: Matrix): Matrix | null {
+  return edited !== null && edited.rows === given.rows && edited.cols === given.cols ? edited : null;
+}
+
+function matrix(key: string): Field<Matrix | null> {
+  return { key, write: (value) => (value === null ? "" : writeMatrix(value)), read: (text) => readMatrix(text) };
+}
+
+function temperature(key: string): Field<number> {
+  return {
+    key,
+    write: (value) => (value === Number.POSITIVE_INFINITY ? "inf" : String(value)),
+    read: (text) => {
+      const value = text === "inf" ? Number.POSITIVE_INFINITY : Number(text);
+      return text.trim() === "" || Number.isNaN(value) ? undefined : Math.max(0, value);
+    },
+  };
+}
+
+/** The closest value of a list that ascends. */
+function listed(values: readonly number[], wanted: number): number {
+  if (wanted === Number.POSITIVE_INFINITY) return values.at(-1) ?? wanted;
+  return values.reduce((best, value) => (Math.abs(value - wanted) < Math.abs(best - wanted) ? value : best));
+}

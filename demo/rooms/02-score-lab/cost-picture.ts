@@ -1,0 +1,113 @@
+// What each kind costs, counted; and timed on this device when somebody asks.
+
+import type { Engine } from "../../src/engine/engine.js";
+import { h } from "../../src/ui/dom.js";
+import { exact } from "../../src/ui/numbers.js";
+import { type Picture, picture } from "../../src/ui/picture.js";
+import { costPerPair, costPerVector, KINDS, type Kind, NAMES } from "./kinds.js";
+import { RACED_HIDDEN, RACED_WIDTH, race } from "./race.js";
+
+const TOKENS = 1024;
+
+export class CostPicture {
+  readonly #engine: Engine;
+  readonly #picture: Picture;
+  readonly #rows = h("tbody");
+  readonly #start = h("button", { type: "button", class: "button" }, "Time them on this device");
+  readonly #said = h("p", { class: "small-label", role: "status" });
+  #running: AbortController | undefined;
+  #times: ReadonlyMap<Kind, number> = new Map();
+  #kind: Kind = "dot";
+
+  constructor(engine: Engine) {
+    this.#engine = engine;
+    this.#start.addEventListener("click", () => void this.#race());
+    const head = ["", "products a pair", "beside", "once for each", "ms", "× scaled dot"];
+    this.#picture = picture({
+      name: "cost",
+      title: "What they cost",
+      body: [
+        h(
+          "div",
+          { class: "table-frame", tabindex: 0, role: "region", "aria-label": "What they cost" },
+          h(
+            "table",
+            { class: "plain-table costs" },
+            h(
+              "thead",
+              {},
+              h("tr", {}, ...head.map((name) => (name === "" ? h("td") : h("th", { scope: "col" }, name)))),
+            ),
+            this.#rows,
+          ),
+        ),
+        h("div", { class: "race" }, this.#start, this.#said),
+      ],
+      data: () => ({
+        width: RACED_WIDTH,
+        hidden: RACED_HIDDEN,
+        kinds: KINDS.map((kind) => ({ kind, ...costPerPair(kind, RACED_WIDTH, RACED_HIDDEN) })),
+        milliseconds: Object.fromEntries(this.#times),
+      }),
+    });
+    this.#picture.say(
+      `For queries and keys of width ${RACED_WIDTH}, and ${RACED_HIDDEN} hidden numbers. Products with the values come on top, as many for all. Additive and multiplicative scores take equally many products; what differs is the tanh, and that a matrix product is of no help with it. Timed: ${TOKENS.toLocaleString("en")} queries among as many keys, the best of four, in turns.`,
+    );
+  }
+
+  get element(): HTMLElement {
+    return this.#picture.element;
+  }
+
+  show(kind: Kind): void {
+    this.#kind = kind;
+    const base = this.#times.get("scaled-dot");
+    this.#rows.replaceChildren(
+      ...KINDS.map((one) => {
+        const { products, others } = costPerPair(one, RACED_WIDTH, RACED_HIDDEN);
+        const time = this.#times.get(one);
+        const cells = [
+          String(products),
+          others,
+          costPerVector(one, RACED_WIDTH, RACED_HIDDEN),
+          time === undefined ? "" : exact(time, 1),
+          time === undefined || base === undefined ? "" : exact(time / base, 2),
+        ];
+        return h(
+          "tr",
+          { class: one === kind ? "own" : undefined, "data-kind": one },
+          h("th", { scope: "row" }, NAMES[one]),
+          ...cells.map((text) => h("td", {}, text)),
+        );
+      }),
+    );
+  }
+
+  async #race(): Promise<void> {
+    if (this.#running !== undefined) {
+      this.#running.abort();
+      return;
+    }
+    const { heed } = this.#engine;
+    if (heed === undefined) {
+      this.#said.textContent = "The kernels are not there yet.";
+      return;
+    }
+    this.#running = new AbortController();
+    this.#start.textContent = "Stop";
+    try {
+      this.#times = await race(heed, TOKENS, this.#running.signal, (done, of) => {
+        this.#said.textContent = `Call ${done + 1} of ${of}`;
+      });
+      this.#said.textContent = "Timed.";
+      this.show(this.#kind);
+    } catch (error) {
+      const stopped = this.#running.signal.aborted;
+      this.#said.textContent = stopped
+        ? "Stopped."
+        : `Failed: ${error instanceof Error ? error.message : String(error)}`;
+    }
+    this.#running = undefined;
+    this.#start.textContent = "Time them on this device";
+  }
+}

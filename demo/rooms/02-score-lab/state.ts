@@ -1,0 +1,96 @@
+// What the reader can choose in this room.
+
+import { codecOf, type Field, number, oneOf } from "../../src/model/fields.js";
+import { fill, type Matrix } from "../../src/model/matrix.js";
+import { readMatrix, writeMatrix } from "../../src/model/matrix-text.js";
+import { Store } from "../../src/model/store.js";
+import { HIDDEN, KEYS, KINDS, type Kind, WIDTH } from "./kinds.js";
+
+/** All that can be typed, by its name in the room. */
+export const TYPED = ["q", "K", "W", "Wq", "Wk", "b", "v", "g"] as const;
+export type TypedName = (typeof TYPED)[number];
+
+export interface ScoreState extends Readonly<Record<TypedName, Matrix>> {
+  readonly kind: Kind;
+  readonly bandwidth: number;
+  readonly keep: number;
+  readonly temperature: number;
+}
+
+export type ScoreStore = Store<ScoreState>;
+
+export const TEMPERATURES: readonly number[] = [0.1, 0.2, 0.3, 0.5, 0.7, 1, 1.5, 2, 3, 5, 10];
+export const BANDWIDTHS: readonly number[] = [0.2, 0.3, 0.5, 0.7, 1, 1.5, 2, 3];
+
+const rows = (...lines: readonly (readonly number[])[]): Matrix =>
+  fill(lines.length, lines[0]?.length ?? 0, (row, col) => lines[row]?.[col] ?? 0);
+
+export const INITIAL: ScoreState = {
+  kind: "scaled-dot",
+  bandwidth: 1,
+  keep: 2,
+  temperature: 1,
+  q: rows([1, 0.5, -0.5, 0]),
+  K: rows([1, 0.5, -0.5, 0], [3, 1.5, -1.5, 0], [0.5, 1, 0, 0.5], [-1, 0, 0.5, 1], [0, 0, 0, 2]),
+  W: rows([1, 0, 0, 0], [0, 1, 0, 0.5], [0, 0, 1, 0], [1, 0, 0, -1]),
+  Wq: rows([1, 0, 0, 0], [0, 1, 0, 1], [0, 0, -1, 0]),
+  Wk: rows([1, 0, 0, 0.5], [0, 1, 0, 0], [0, 0, -1, 0]),
+  b: rows([0, 0, 0.5]),
+  v: rows([1, 1, 1]),
+  g: rows([0, 0, 0, 0, 1, 0, 0, -1]),
+};
+
+export const SIZES: Readonly<Record<TypedName, readonly [number, number]>> = {
+  q: [1, WIDTH],
+  K: [KEYS, WIDTH],
+  W: [WIDTH, WIDTH],
+  Wq: [HIDDEN, WIDTH],
+  Wk: [HIDDEN, WIDTH],
+  b: [1, HIDDEN],
+  v: [1, HIDDEN],
+  g: [1, 2 * WIDTH],
+};
+
+export function openScoreStore(): ScoreStore {
+  return new Store(
+    codecOf<ScoreState>(
+      INITIAL,
+      {
+        kind: oneOf("score", KINDS),
+        bandwidth: number("width", 0.2, 3, 1),
+        keep: number("keep", 1, KEYS),
+        temperature: number("T", 0.1, 10, 1),
+        q: matrix("q"),
+        K: matrix("k"),
+        W: matrix("w"),
+        Wq: matrix("wq"),
+        Wk: matrix("wk"),
+        b: matrix("b"),
+        v: matrix("v"),
+        g: matrix("g"),
+      },
+      consistent,
+    ),
+  );
+}
+
+function consistent(state: ScoreState): ScoreState {
+  const typed = TYPED.map((name) => {
+    const [high, wide] = SIZES[name];
+    return [name, state[name].rows === high && state[name].cols === wide ? state[name] : INITIAL[name]] as const;
+  });
+  return {
+    ...state,
+    ...Object.fromEntries(typed),
+    bandwidth: closest(BANDWIDTHS, state.bandwidth),
+    temperature: closest(TEMPERATURES, state.temperature),
+  };
+}
+
+function closest(values: readonly number[], wanted: number): number {
+  return values.reduce((best, value) => (Math.abs(value - wanted) < Math.abs(best - wanted) ? value : best));
+}
+
+function matrix(key: string): Field<Matrix> {
+  return { key, write: writeMatrix, read: (text) => readMatrix(text) ?? undefined };
+}

@@ -1,0 +1,74 @@
+// The room's matrices. Pure; the room draws them.
+
+import type { MatrixView } from "heed/viz";
+import { largest, type Matrix } from "../../src/model/matrix.js";
+import type { ScoreAnswer } from "./calls.js";
+import { HIDDEN, KEYS, KINDS, type Kind, NAMES, WIDTH } from "./kinds.js";
+import type { ScoreScene } from "./scene.js";
+import { TYPED, type TypedName } from "./state.js";
+
+export const MATRICES = [...TYPED, "S", "A"] as const;
+export type MatrixName = (typeof MATRICES)[number];
+
+/** Which typed matrices a kind uses, beside q and K. */
+export const PARAMETERS: Readonly<Record<Kind, readonly TypedName[]>> = {
+  dot: [],
+  "scaled-dot": [],
+  general: ["W"],
+  additive: ["Wq", "Wk", "b", "v"],
+  gated: ["g"],
+  cosine: [],
+  rbf: [],
+  distance: [],
+  "top-k": [],
+  sparsemax: [],
+};
+
+const numbered = (name: string, count: number): readonly string[] =>
+  Array.from({ length: count }, (_, index) => `${name}${index + 1}`);
+
+const [KEY_NAMES, QUERY_PARTS, KEY_PARTS] = [numbered("k", KEYS), numbered("q", WIDTH), numbered("k", WIDTH)];
+const UNITS = numbered("h", HIDDEN);
+
+/** Titles, notes and labels of what is typed. */
+const LABELS: Readonly<Record<TypedName, Pick<MatrixView, "title" | "about" | "rowLabels" | "colLabels">>> = {
+  q: { title: "q", about: "the query; change any", rowLabels: ["q"], colLabels: numbered("", WIDTH) },
+  K: { title: "K", about: "the keys; change any", rowLabels: KEY_NAMES, colLabels: numbered("", WIDTH) },
+  W: { title: "W", about: "of general", rowLabels: QUERY_PARTS, colLabels: KEY_PARTS },
+  Wq: { title: "W_q", about: "of additive", rowLabels: UNITS, colLabels: QUERY_PARTS },
+  Wk: { title: "W_k", about: "of additive", rowLabels: UNITS, colLabels: KEY_PARTS },
+  b: { title: "b", about: "added before the tanh", rowLabels: ["b"], colLabels: UNITS },
+  v: { title: "v", about: "weighs the hidden numbers", rowLabels: ["v"], colLabels: UNITS },
+  g: {
+    title: "w",
+    about: "of the gate: the query’s part, then the key’s",
+    rowLabels: ["w"],
+    colLabels: [...QUERY_PARTS, ...KEY_PARTS],
+  },
+};
+
+export function viewOf(name: MatrixName, scene: ScoreScene, answer?: ScoreAnswer): MatrixView {
+  const kinds = KINDS.map((kind) => NAMES[kind]);
+  const of = (matrix: Matrix): Pick<MatrixView, "name" | "matrix" | "tone" | "full"> => ({
+    name,
+    matrix,
+    tone: "signed",
+    full: Math.max(1, largest(matrix)),
+  });
+  switch (name) {
+    case "S":
+      return { ...of(scene.scores), title: "S", about: "scores over T", rowLabels: kinds, colLabels: KEY_NAMES };
+    case "A":
+      return {
+        ...of(answer?.shares ?? scene.shares),
+        title: "A",
+        about: "shares: each row sums to 1",
+        rowLabels: kinds,
+        colLabels: KEY_NAMES,
+        tone: "share",
+        full: 1,
+      };
+    default:
+      return { ...of(scene.typed[name]), ...LABELS[name], editable: true };
+  }
+}

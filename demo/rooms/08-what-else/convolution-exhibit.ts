@@ -1,0 +1,315 @@
+// Attention as a convolution: a picture, a kernel, as many heads as it has weights, and the two results beside each other.
+
+import { HeedMatrix } from "heed/viz";
+import type { Answer, Call } from "../../src/engine/engine.js";
+import { at, fill, largest, type Matrix } from "../../src/model/matrix.js";
+import { h } from "../../src/ui/dom.js";
+import type { Explanation } from "../../src/ui/explanation.js";
+import { HeedPixels } from "../../src/ui/heed-pixels.js";
+import { handle } from "../../src/ui/matrix-handlers.js";
+import { exact, apart as gapIn, magnitude } from "../../src/ui/numbers.js";
+import { picture } from "../../src/ui/picture.js";
+import { slider } from "../../src/ui/slider.js";
+import { convolve, keys, mixed, queriesOf, queryWeights, readByHand, type Shift, shiftsOf } from "./convolution.js";
+import { heedCode, torchCode } from "./convolution-code.js";
+import type { Exhibit, Host } from "./exhibit.js";
+import { figure, widest } from "./figures.js";
+import type { Gallery } from "./gallery.js";
+import { PIXELS, SIZE } from "./images.js";
+import { EDGE, SHARPNESS, type WhatElseState } from "./state.js";
+
+const KERNELS: readonly { readonly name: string; readonly kernel: Matrix }[] = [
+  { name: "edges", kernel: EDGE },
+  { name: "from left to right", kernel: square([-1, 0, 1, -2, 0, 2, -1, 0, 1]) },
+  { name: "sharper", kernel: square([0, -1, 0, -1, 5, -1, 0, -1, 0]) },
+  { name: "blur", kernel: square(Array.from({ length: 9 }, () => 1 / 8)) },
+  {
+    name: "edges, 5 × 5",
+    kernel: square([0, 0, -1, 0, 0, 0, -1, -2, -1, 0, -1, -2, 16, -2, -1, 0, -1, -2, -1, 0, 0, 0, -1, 0, 0]),
+  },
+];
+
+function square(numbers: readonly number[]): Matrix {
+  const size = Math.sqrt(numbers.length);
+  return fill(size, size, (row, col) => numbers[row * size + col] ?? 0);
+}
+
+type PanelName = "grey" | "direct" | "attended" | "gap";
+
+interface Scene {
+  readonly state: WhatElseState;
+  readonly grey: Float32Array<ArrayBuffer>;
+  readonly shifts: readonly Shift[];
+  readonly direct: Float64Array;
+  readonly byHand: readonly Float64Array[];
+  readonly attended: Float64Array;
+}
+
+export class ConvolutionExhibit implements Exhibit {
+  readonly controls;
+  readonly element;
+  readonly #gallery: Gallery;
+  readonly #kernel = new HeedMatrix();
+  readonly #queries = new HeedMatrix();
+  readonly #pixels = {
+    grey: new HeedPixels(),
+    direct: new HeedPixels(),
+    attended: new HeedPixels(),
+    gap: new HeedPixels(),
+  };
+  readonly #figures = h("dl", { class: "figures" });
+  readonly #sharpness;
+  readonly #pictures;
+  #scene: Scene | undefined;
+  /** What the kernel read, head by head. */
+  #found: Float32Array | undefined;
+  /** The weight in the light, which is a head. */
+  #head = -1;
+
+  constructor(host: Host, gallery: Gallery) {
+    this.#gallery = gallery;
+    this.#sharpness = slider("Sharpness s", SHARPNESS, (sharpness) => host.change({ sharpness }));
+    const presets = KERNELS.map(({ name, kernel }) => {
+      const button = h("button", { type: "button", class: "link" }, name);
+      button.addEventListener("click", () => host.change({ kernel }));
+      return button;
+    });
+    this.controls = h(
+      "div",
+      { class: "controls-options" },
+      this.#sharpness.element,
+      h("div", { class: "presets" }, h("span", { class: "small-label" }, "Kernel"), ...presets),
+    );
+    for (const one of Object.values(this.#pixels)) {
+      one.choose = (pixel) => {
+        this.#head = -1;
+        host.change({ pixel });
+      };
+    }
+    handle(this.#kernel, {
+      inspect: (_name, row, col, held) => {
+        this.#head = row * (this.#scene?.state.kernel.cols ?? 0) + col;
+        this.#showQueries();
+        host.tell(held);
+      },
+      leave: () => {},
+      edit: (_name, row, col, values) => {
+        const before = this.#scene?.state.kernel;
+        if (before === undefined) return;
+        const kernel = fill(before.rows, before.cols, (r, c) => values[r - row]?.[c - col] ?? at(before, r, c));
+        host.change({ kernel });
+      },
+    });
+    this.#pictures = {
+      convolution: picture({
+        name: "convolution",
+        title: "A convolution, and attention that is the same",
+        body: [h("div", { class: "pixel-row" }, ...Object.values(this.#pixels)), this.#figures],
+        data: () => ({
+          state: this.#scene?.state,
+          grey: Array.from(this.#scene?.grey ?? []),
+          convolution: Array.from(this.#scene?.direct ?? []),
+          attention: Array.from(this.#scene?.attended ?? []),
+        }),
+      }),
+      weights: picture({
+        name: "weights",
+        title: "The weights, made by hand",
+        body: [h("div", { class: "matrices" }, this.#kernel, this.#queries)],
+        data: () => ({
+          sharpness: this.#scene?.state.sharpness,
+          kernel: Array.from(this.#scene?.state.kernel.data ?? []),
+          queries: this.#scene?.shifts.map((shift) =>
+            Array.from(queryWeights(shift, this.#scene?.state.sharpness ?? 1).data),
+          ),
+        }),
+      }),
+    };
+    this.element = h("div", {}, this.#pictures.convolution.element, this.#pictures.weights.element);
+  }
+
+  show(state: WhatElseState): void {
+    const before = this.#scene;
+    const same =
+      before !== undefined &&
+      before.state.kernel === state.kernel &&
+      before.state.sharpness === state.sharpness &&
+      before.grey === this.#gallery.grey;
+    if (same) this.#scene = { ...before, state };
+    else {
+      this.#found = undefined;
+      this.#scene = sceneOf(state, this.#gallery.grey);
+    }
+    this.#draw();
+  }
+
+  /** The same while only another pixel is looked at. */
+  calls(): readonly Call[] {
+    const scene = this.#scene;
+    if (scene === undefined || this.#found !== undefined) return [];
+    const { state, grey } = scene;
+    const call: Call = {
+      q: { data: queriesOf(state.kernel, state.sharpness), shape: [1, scene.shifts.length, PIXELS, 3] },
+      k: { data: keys(), shape: [1, 1, PIXELS, 3] },
+      v: { data: grey, shape: [1, 1, PIXELS, 1] },
+      options: { score: "dot" },
+      lean: true,
+    };
+    return [call];
+  }
+
+  read([answer]: readonly Answer[]): string {
+    const scene = this.#scene;
+    if (scene === undefined || answer === undefined) return "";
+    const found = answer.output.data;
+    this.#found = found;
+    const attended = mixed((head, pixel) => found[head * PIXELS + pixel] ?? Number.NaN, scene.state.kernel);
+    const apart = widest(attended, scene.attended);
+    this.#scene = { ...scene, attended };
+    this.#draw();
+    return `All ${scene.shifts.length} heads come from the kernel. It and the same attention by hand agree to ${magnitude(apart)}.`;
+  }
+
+  explain(): Explanation | undefined {
+    const scene = this.#scene;
+    if (scene === undefined) return undefined;
+    const { state, shifts } = scene;
+    const { pixel, kernel } = state;
+    const readings = shifts.map((_, head) => this.#reading(scene, head, pixel));
+    const sum = readings.reduce((total, reading, head) => total + reading * (kernel.data[head] ?? 0), 0);
+    const byHand = scene.byHand.reduce(
+      (total, reading, head) => total + (reading[pixel] ?? 0) * (kernel.data[head] ?? 0),
+      0,
+    );
+    return {
+      subject: `row ${Math.floor(pixel / SIZE) + 1}, column ${(pixel % SIZE) + 1}`,
+      sentence: `Each head reads one neighbour; the output weights are the kernel. The convolution itself says ${exact(scene.direct[pixel] ?? Number.NaN, 6)}.`,
+      head: ["looks", "reads", "weight", "product"],
+      terms: shifts.map((shift, head) => {
+        const [reading, weight] = [readings[head] ?? Number.NaN, kernel.data[head] ?? 0];
+        return {
+          label: nameOf(shift),
+          figures: [exact(reading), exact(weight), exact(reading * weight)],
+          own: head === this.#head,
+          faint: weight === 0,
+        };
+      }),
+      last: `sum = ${exact(sum)}`,
+      result: byHand,
+      ...(this.#found === undefined ? {} : { kernel: sum }),
+      lights: [],
+    };
+  }
+
+  #reading(scene: Scene, head: number, pixel: number): number {
+    return this.#found?.[head * PIXELS + pixel] ?? scene.byHand[head]?.[pixel] ?? Number.NaN;
+  }
+
+  #draw(): void {
+    const scene = this.#scene;
+    if (scene === undefined) return;
+    const { state, grey, direct, attended } = scene;
+    this.#sharpness.show(state.sharpness, exact(state.sharpness, 2));
+    const gaps = attended.map((value, pixel) => Math.abs(value - (direct[pixel] ?? Number.NaN)));
+    const apart = Math.max(...gaps);
+    const reach = Math.max(...direct.map(Math.abs), 1e-9);
+    const signed = state.kernel.data.some((weight) => weight < 0) && direct.some((value) => value < -1e-9);
+    const range = signed ? ([-reach, reach] as const) : ([0, Math.max(1, reach)] as const);
+    const about = signed ? "grey is 0" : "";
+    const show = (
+      one: PanelName,
+      title: string,
+      note: string,
+      data: ArrayLike<number>,
+      of: readonly [number, number],
+    ): void =>
+      this.#pixels[one].show({ title, about: note, size: SIZE, data, channels: 1, range: of, cursor: state.pixel });
+    show("grey", "Picture", "", grey, [0, 1]);
+    show("direct", "Convolution", about, direct, range);
+    show("attended", "Attention", about, attended, range);
+    show("gap", "Difference", apart === 0 ? "0 everywhere" : `white is ${gapIn(apart)}`, gaps, [
+      0,
+      Math.max(apart, 1e-30),
+    ]);
+    const largestWeight = Math.max(1, largest(state.kernel));
+    this.#kernel.show({
+      name: "W",
+      title: "kernel",
+      about: "change any; each is a head’s output weight",
+      matrix: state.kernel,
+      rowLabels: offsets(state.kernel.rows, "up", "down"),
+      colLabels: offsets(state.kernel.cols, "left", "right"),
+      tone: "signed",
+      full: largestWeight,
+      editable: true,
+    });
+    this.#showQueries();
+    this.#figures.replaceChildren(
+      figure("Largest difference", gapIn(apart), apart <= 1e-6 ? "the same, to 1e-6" : "not the same yet"),
+      figure("Heads", String(scene.shifts.length), `${state.kernel.rows} × ${state.kernel.cols}`),
+      figure("Next pixel’s share", gapIn(Math.exp(-state.sharpness)), "e^−s of the one that is looked at"),
+    );
+    this.#pictures.convolution.say(
+      state.sharpness >= 12
+        ? "Every head looks at one neighbour and at nothing else, because it scores places by their distance from the one it looks for. At the border it finds the border’s own pixel. Lower the sharpness, and a softmax no longer picks one: what is left is a blurred convolution. That attention can be a convolution is true of hard shares only, which a softmax reaches in the limit."
+        : "A softmax gives every place a share. With so little sharpness each head reads a neighbourhood instead of one pixel, and the result is a blurred convolution, not the convolution.",
+    );
+    this.#pictures.weights.say(
+      "A pixel’s query is its place (x, y, 1) times W_Q; its key is (x, y, x² + y²); its value is its grey. The product is −s times the squared distance between a key’s place and the place looked for, up to what is the same for all keys. Nothing here depends on the picture: that is what makes it a convolution. Attention proper would let it.",
+    );
+  }
+
+  #showQueries(): void {
+    const scene = this.#scene;
+    if (scene === undefined) return;
+    const head = Math.max(0, this.#head < 0 ? (scene.shifts.length - 1) / 2 - 1 : this.#head);
+    const shift = scene.shifts[head] ?? { x: 0, y: 0 };
+    const matrix = queryWeights(shift, scene.state.sharpness);
+    this.#queries.show({
+      name: "Wq",
+      title: "W_Q",
+      about: `of the head that looks ${nameOf(shift)}`,
+      matrix,
+      rowLabels: ["x", "y", "1"],
+      colLabels: ["x", "y", "x² + y²"],
+      tone: "signed",
+      full: Math.max(1, largest(matrix)),
+    });
+    this.#kernel.light([{ row: Math.floor(head / scene.state.kernel.cols), col: head % scene.state.kernel.cols }]);
+  }
+
+  heedCode(): string {
+    return this.#scene === undefined ? "" : heedCode(this.#scene.state, this.#scene.grey);
+  }
+
+  torchCode(): string {
+    return this.#scene === undefined ? "" : torchCode(this.#scene.state, this.#scene.grey);
+  }
+}
+
+function sceneOf(state: WhatElseState, grey: Float32Array<ArrayBuffer>): Scene {
+  const shifts = shiftsOf(state.kernel);
+  const byHand = shifts.map((shift) => readByHand(grey, shift, state.sharpness));
+  return {
+    state,
+    grey,
+    shifts,
+    direct: convolve(grey, state.kernel),
+    byHand,
+    attended: mixed((head, pixel) => byHand[head]?.[pixel] ?? Number.NaN, state.kernel),
+  };
+}
+
+function nameOf({ x, y }: Shift): string {
+  const upright = y === 0 ? "" : `${Math.abs(y)} ${y < 0 ? "up" : "down"}`;
+  const level = x === 0 ? "" : `${Math.abs(x)} ${x < 0 ? "left" : "right"}`;
+  return [upright, level].filter(Boolean).join(", ") || "here";
+}
+
+function offsets(size: number, before: string, after: string): readonly string[] {
+  const reach = (size - 1) / 2;
+  return Array.from({ length: size }, (_, index) => {
+    const offset = index - reach;
+    return offset === 0 ? "here" : `${Math.abs(offset)} ${offset < 0 ? before : after}`;
+  });
+}

@@ -1,0 +1,111 @@
+// A convolution, and attention that is one: as many heads as the kernel has weights, each looking one step to a side.
+
+import { at, fill, type Matrix } from "../../src/model/matrix.js";
+import { PIXELS, SIZE } from "./images.js";
+
+const MIDDLE = (SIZE - 1) / 2;
+
+export interface Shift {
+  readonly x: number;
+  readonly y: number;
+}
+
+/** One a head, row by row of the kernel. */
+export function shiftsOf({ rows: size }: Matrix): readonly Shift[] {
+  const reach = (size - 1) / 2;
+  return Array.from({ length: size * size }, (_, head) => ({
+    x: (head % size) - reach,
+    y: Math.floor(head / size) - reach,
+  }));
+}
+
+/** As its definition has it; beyond the border lies the border's own pixel. No kernel is flipped: what machine learning calls so. */
+export function convolve(grey: ArrayLike<number>, kernel: Matrix): Float64Array {
+  const shifts = shiftsOf(kernel);
+  return Float64Array.from({ length: PIXELS }, (_, pixel) =>
+    shifts.reduce((sum, shift, head) => sum + (kernel.data[head] ?? 0) * (grey[seenFrom(pixel, shift)] ?? 0), 0),
+  );
+}
+
+/** The pixel that a head looks at. */
+export function seenFrom(pixel: number, { x, y }: Shift): number {
+  const inside = (place: number): number => Math.min(SIZE - 1, Math.max(0, place));
+  return inside(Math.floor(pixel / SIZE) + y) * SIZE + inside((pixel % SIZE) + x);
+}
+
+/** Of a pixel: its place, and the 1 that lets a matrix shift it. */
+export function placeOf(pixel: number): readonly [number, number, 1] {
+  return [(pixel % SIZE) - MIDDLE, Math.floor(pixel / SIZE) - MIDDLE, 1];
+}
+
+/** [x y 1] times this is the query: 2s (x + dx), 2s (y + dy), -s. */
+export function queryWeights({ x, y }: Shift, sharpness: number): Matrix {
+  const twice = 2 * sharpness;
+  const numbers = [twice, 0, 0, 0, twice, 0, twice * x, twice * y, -sharpness];
+  return fill(3, 3, (row, col) => numbers[row * 3 + col] ?? 0);
+}
+
+/** One head below the other. */
+export function queriesOf(kernel: Matrix, sharpness: number): Float32Array<ArrayBuffer> {
+  const shifts = shiftsOf(kernel);
+  const queries = new Float32Array(shifts.length * PIXELS * 3);
+  shifts.forEach((shift, head) => {
+    const weights = queryWeights(shift, sharpness);
+    for (let pixel = 0; pixel < PIXELS; pixel++) {
+      const place = placeOf(pixel);
+      for (let col = 0; col < 3; col++) {
+        queries[(head * PIXELS + pixel) * 3 + col] = place.reduce(
+          (sum, part, row) => sum + part * at(weights, row, col),
+          0,
+        );
+      }
+    }
+  });
+  return queries;
+}
+
+/** x, y and x² + y², so that q . k is the negative squared distance to the shifted place, but for what no key changes. */
+export function keys(): Float32Array<ArrayBuffer> {
+  return Float32Array.from({ length: PIXELS * 3 }, (_, index) => {
+    const [x, y] = placeOf(Math.floor(index / 3));
+    return [x, y, x * x + y * y][index % 3] ?? 0;
+  });
+}
+
+/**
+ * What each head reads, in double precision: e^(-s dx² - s dy²) is a product, so a softmax over places is one over columns times one
+ * over rows.
+ */
+export function readByHand(grey: ArrayLike<number>, shift: Shift, sharpness: number): Float64Array {
+  const [columns, rows] = [sharesAlong(shift.x, sharpness), sharesAlong(shift.y, sharpness)];
+  const across = fill(SIZE, SIZE, (y, to) => {
+    let sum = 0;
+    for (let x = 0; x < SIZE; x++) sum += at(columns, to, x) * (grey[y * SIZE + x] ?? 0);
+    return sum;
+  });
+  return fill(SIZE, SIZE, (to, x) => {
+    let sum = 0;
+    for (let y = 0; y < SIZE; y++) sum += at(rows, to, y) * at(across, y, x);
+    return sum;
+  }).data;
+}
+
+export function sharesAlong(shift: number, sharpness: number): Matrix {
+  const nearest = (from: number): number => Math.min(SIZE - 1, Math.max(0, from + shift));
+  const power = (from: number, to: number): number =>
+    Math.exp(-sharpness * ((from + shift - to) ** 2 - (from + shift - nearest(from)) ** 2));
+  return fill(SIZE, SIZE, (from, to) => {
+    let sum = 0;
+    for (let other = 0; other < SIZE; other++) sum += power(from, other);
+    return power(from, to) / sum;
+  });
+}
+
+/** The output matrix at work: each head's reading times its weight of the kernel. */
+export function mixed(readings: (head: number, pixel: number) => number, kernel: Matrix): Float64Array {
+  return Float64Array.from({ length: PIXELS }, (_, pixel) => {
+    let sum = 0;
+    for (let head = 0; head < kernel.data.length; head++) sum += (kernel.data[head] ?? 0) * readings(head, pixel);
+    return sum;
+  });
+}

@@ -1,0 +1,28 @@
+// What the room's five parts have in common: each shows a state, asks the kernel, and takes its numbers apart.
+
+import type { Answer, Call } from "../../src/engine/engine.js";
+import type { Explanation, NamedLight } from "../../src/ui/explanation.js";
+import type { WhatElseState } from "./state.js";
+
+export interface Exhibit {
+  readonly controls: HTMLElement;
+  readonly element: HTMLElement;
+  readonly show: (state: WhatElseState) => void;
+  /** What must be asked for the state that is shown. */
+  readonly calls: () => readonly Call[];
+  /** Shows the kernel's answers; what is to be said of them. */
+  readonly read: (answers: readonly Answer[]) => string;
+  readonly explain: () => Explanation | undefined;
+  readonly light?: (lights: readonly NamedLight[]) => void;
+  /** Another number in the place that is explained. */
+  readonly retype?: (value: number) => void;
+  readonly heedCode: () => string;
+  readonly torchCode: () => string;
+}
+
+/** What the room does for its parts. */
+export interface Host {
+  readonly change: (patch: Partial<WhatElseState>) => void;
+  /** Draws the explanation anew; `aloud` where the keyboard chose it. */
+  readonly tell: (aloud: boolean) => void;
+}

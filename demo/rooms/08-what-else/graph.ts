@@ -1,0 +1,60 @@
+// A graph whose nodes pass messages, by the page's own arithmetic: edge by edge.
+
+import { at, fill, type Matrix, toSingle } from "../../src/model/matrix.js";
+import { softmax } from "../../src/model/softmax.js";
+import { joined, NODES, type WhatElseState } from "./state.js";
+
+/** Set by hand: nodes of one side are alike. */
+const FEATURES: Matrix = toSingle(
+  fill(NODES, 2, (row, col) => [1, 0, 0.9, 0.2, 1, 0.5, 0.5, 0.5, 0.4, 1, 0.1, 0.9, 0, 1][row * 2 + col] ?? 0),
+);
+export const NAMES = Array.from({ length: NODES }, (_, node) => String.fromCharCode(97 + node));
+/** What the dot product of two features is multiplied with. */
+export const SHARP = 2;
+
+export interface GraphScene {
+  readonly state: WhatElseState;
+  readonly shares: Matrix;
+  /** What each node holds before the last round and after it. */
+  readonly before: Matrix;
+  readonly after: Matrix;
+}
+
+/** All alike: no node differs from another. */
+export function featuresOf({ weighing }: WhatElseState): Matrix {
+  return weighing === "mean" ? fill(NODES, 2, () => 0) : FEATURES;
+}
+
+export function maskOf({ edges }: WhatElseState): Uint8Array<ArrayBuffer> {
+  return Uint8Array.from({ length: NODES * NODES }, (_, index) =>
+    joined(edges, Math.floor(index / NODES), index % NODES) ? 1 : 0,
+  );
+}
+
+export function graphScene(state: WhatElseState): GraphScene {
+  const features = featuresOf(state);
+  const shares = softmax(
+    fill(NODES, NODES, (row, col) =>
+      joined(state.edges, row, col)
+        ? SHARP * (at(features, row, 0) * at(features, col, 0) + at(features, row, 1) * at(features, col, 1))
+        : Number.NEGATIVE_INFINITY,
+    ),
+  );
+  let [before, after] = [toSingle(state.messages), toSingle(state.messages)];
+  for (let round = 0; round < state.rounds; round++) {
+    before = toSingle(after);
+    after = passed(before, shares, state);
+  }
+  return { state, shares, before, after };
+}
+
+/** Edge by edge, as graph networks are described, rather than as a product of matrices. */
+function passed(held: Matrix, shares: Matrix, { edges }: WhatElseState): Matrix {
+  const taken = fill(NODES, 1, (node) => at(shares, node, node) * at(held, node, 0));
+  for (const edge of edges) {
+    const [a, b] = [Math.floor(edge / NODES), edge % NODES];
+    taken.data[a] = (taken.data[a] ?? 0) + at(shares, a, b) * at(held, b, 0);
+    taken.data[b] = (taken.data[b] ?? 0) + at(shares, b, a) * at(held, a, 0);
+  }
+  return taken;
+}

@@ -1,0 +1,107 @@
+// Room 8, what else attention is: a convolution, a dense layer, an operation on a set, messages on a graph; and how far it reaches.
+
+import type { Answer, Call } from "../../src/engine/engine.js";
+import { choice } from "../../src/ui/choice.js";
+import { codeButtons } from "../../src/ui/code.js";
+import { h } from "../../src/ui/dom.js";
+import { Readout } from "../../src/ui/readout.js";
+import { ConvolutionExhibit } from "./convolution-exhibit.js";
+import type { Exhibit, Host } from "./exhibit.js";
+import { Gallery } from "./gallery.js";
+import { GraphExhibit } from "./graph-exhibit.js";
+import { LayerExhibit } from "./layer-exhibit.js";
+import { ReachExhibit } from "./reach-exhibit.js";
+import { SetExhibit } from "./set-exhibit.js";
+import { VIEWS, type ViewName, type WhatElseState, type WhatElseStore } from "./state.js";
+
+const NAMES: Readonly<Record<ViewName, string>> = {
+  convolution: "a convolution",
+  layer: "a dense layer",
+  set: "for sets",
+  graph: "message passing",
+  reach: "far-reaching",
+};
+const WITH_PICTURE: readonly ViewName[] = ["convolution", "set"];
+
+export class WhatElseRoom {
+  readonly #store: WhatElseStore;
+  readonly #choice;
+  readonly #gallery: Gallery;
+  readonly #exhibits: Readonly<Record<ViewName, Exhibit>>;
+  readonly #readout = new Readout();
+  readonly #agreement = h("p", { class: "agreement", role: "status" });
+
+  constructor(store: WhatElseStore, root: HTMLElement) {
+    this.#store = store;
+    this.#choice = choice<ViewName>(
+      "Attention is",
+      VIEWS.map((value) => ({ value, text: NAMES[value] })),
+      (view) => store.change({ view }),
+    );
+    const host: Host = { change: (patch) => store.change(patch), tell: (aloud) => this.#tell(aloud) };
+    this.#gallery = new Gallery(host.change);
+    this.#exhibits = {
+      convolution: new ConvolutionExhibit(host, this.#gallery),
+      layer: new LayerExhibit(host),
+      set: new SetExhibit(host, this.#gallery),
+      graph: new GraphExhibit(host),
+      reach: new ReachExhibit(host),
+    };
+    this.#readout.change = (value) => this.#current.retype?.(value);
+    const all = Object.values(this.#exhibits);
+    root.append(
+      h(
+        "div",
+        { class: "controls" },
+        this.#choice.element,
+        this.#gallery.element,
+        ...all.map(({ controls }) => controls),
+      ),
+      h("div", { class: "with-readout" }, h("div", {}, ...all.map(({ element }) => element)), this.#readout.element),
+      h(
+        "div",
+        { class: "room-foot" },
+        this.#agreement,
+        codeButtons(
+          () => this.#current.heedCode(),
+          () => this.#current.torchCode(),
+        ),
+      ),
+    );
+  }
+
+  get #current(): Exhibit {
+    return this.#exhibits[this.#store.state.view];
+  }
+
+  /** Shows the state; gives the calls that are new in it. */
+  show(state: WhatElseState): readonly Call[] {
+    this.#choice.show(state.view);
+    this.#gallery.show(state);
+    this.#gallery.element.hidden = !WITH_PICTURE.includes(state.view);
+    for (const view of VIEWS) {
+      const { controls, element } = this.#exhibits[view];
+      controls.hidden = view !== state.view;
+      element.hidden = view !== state.view;
+    }
+    this.#current.show(state);
+    const calls = this.#current.calls();
+    if (state.view === "reach")
+      this.#agreement.textContent = "Nothing is computed here: steps follow from who is wired to whom.";
+    else if (calls.length > 0) this.#agreement.textContent = "Shown: this page’s own arithmetic, in double precision.";
+    this.#tell(false);
+    return calls;
+  }
+
+  answer(answers: readonly Answer[]): void {
+    this.#agreement.textContent = this.#current.read(answers);
+    this.#tell(false);
+  }
+
+  #tell(aloud: boolean): void {
+    const told = this.#current.explain();
+    this.#readout.show(told);
+    this.#current.light?.(told?.lights ?? []);
+    if (aloud && told !== undefined) this.#readout.say(told);
+  }
+}

@@ -1,0 +1,130 @@
+// <heed-pixels>: a small picture whose pixels can be pointed at, or walked with the arrow keys, with the numbers as a table behind it.
+
+import { h } from "./dom.js";
+import { exact } from "./numbers.js";
+
+export interface PixelsView {
+  readonly title: string;
+  readonly about: string;
+  readonly size: number;
+  /** One number a pixel, or three. */
+  readonly data: ArrayLike<number>;
+  readonly channels: 1 | 3;
+  /** The numbers that become black and white. */
+  readonly range: readonly [number, number];
+  /** The pixel in the light. */
+  readonly cursor: number;
+}
+
+export class HeedPixels extends HTMLElement {
+  choose: (pixel: number) => void = () => {};
+  #view: PixelsView | undefined;
+  #title = h("b");
+  #about = h("span");
+  #canvas = h("canvas");
+  #mark = h("span", { class: "pixel-mark", "aria-hidden": "true" });
+  #stage = h("div", { class: "pixels-stage", tabindex: 0, role: "application" }, this.#canvas, this.#mark);
+  #table = h("table");
+  #behind = h("details", { class: "as-table" }, h("summary", {}, "As a table"), h("div", {}, this.#table));
+
+  connectedCallback(): void {
+    if (this.firstChild !== null) return;
+    this.append(h("p", { class: "pixels-caption" }, this.#title, " ", this.#about), this.#stage, this.#behind);
+    this.#stage.addEventListener("pointerdown", (event) => this.#pointed(event));
+    this.#stage.addEventListener("pointermove", (event) => {
+      if (event.pointerType === "mouse" || event.buttons > 0) this.#pointed(event);
+    });
+    this.#stage.addEventListener("keydown", (event) => this.#key(event));
+    this.#behind.addEventListener("toggle", () => this.#tabulate());
+  }
+
+  show(view: PixelsView): void {
+    this.#view = view;
+    const { size, cursor } = view;
+    this.#title.textContent = view.title;
+    this.#about.textContent = view.about;
+    this.#canvas.width = size;
+    this.#canvas.height = size;
+    this.#canvas.getContext("2d")?.putImageData(new ImageData(coloursOf(view), size, size), 0, 0);
+    const [row, col] = [Math.floor(cursor / size), cursor % size];
+    this.#mark.style.setProperty("inset-inline-start", `${(100 * col) / size}%`);
+    this.#mark.style.setProperty("top", `${(100 * row) / size}%`);
+    this.#mark.style.setProperty("width", `${100 / size}%`);
+    this.#mark.style.setProperty("height", `${100 / size}%`);
+    const numbers = numbersAt(view, cursor).map((number) => exact(number, 3));
+    this.#stage.setAttribute(
+      "aria-label",
+      `${view.title}, ${size} by ${size} pixels; row ${row + 1}, column ${col + 1}: ${numbers.join(", ")}`,
+    );
+    this.#tabulate();
+  }
+
+  #pointed(event: PointerEvent): void {
+    const view = this.#view;
+    if (view === undefined) return;
+    const box = this.#stage.getBoundingClientRect();
+    const place = (at: number, from: number, length: number): number =>
+      Math.min(view.size - 1, Math.max(0, Math.floor(((at - from) / length) * view.size)));
+    const pixel = place(event.clientY, box.top, box.height) * view.size + place(event.clientX, box.left, box.width);
+    if (pixel !== view.cursor) this.choose(pixel);
+  }
+
+  #key(event: KeyboardEvent): void {
+    const view = this.#view;
+    if (view === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
+    const { size, cursor } = view;
+    const [row, col] = [Math.floor(cursor / size), cursor % size];
+    const goals: Readonly<Record<string, number>> = {
+      ArrowRight: row * size + Math.min(size - 1, col + 1),
+      ArrowLeft: row * size + Math.max(0, col - 1),
+      ArrowDown: Math.min(size - 1, row + 1) * size + col,
+      ArrowUp: Math.max(0, row - 1) * size + col,
+    };
+    const goal = goals[event.key];
+    if (goal === undefined) return;
+    event.preventDefault();
+    this.choose(goal);
+  }
+
+  /** Only while it is open: a thousand cells are not made for nobody. */
+  #tabulate(): void {
+    const view = this.#view;
+    if (view === undefined || !this.#behind.open) return;
+    const indices = Array.from({ length: view.size }, (_, index) => index);
+    const head = h("tr", {}, h("td"), ...indices.map((col) => h("th", { scope: "col" }, String(col + 1))));
+    const body = indices.map((row) =>
+      h(
+        "tr",
+        {},
+        h("th", { scope: "row" }, String(row + 1)),
+        ...indices.map((col) =>
+          h(
+            "td",
+            {},
+            numbersAt(view, row * view.size + col)
+              .map((number) => exact(number, 3))
+              .join(" "),
+          ),
+        ),
+      ),
+    );
+    this.#table.replaceChildren(h("thead", {}, head), h("tbody", {}, ...body));
+  }
+}
+
+function numbersAt({ data, channels }: PixelsView, pixel: number): readonly number[] {
+  return Array.from({ length: channels }, (_, channel) => data[pixel * channels + channel] ?? Number.NaN);
+}
+
+function coloursOf(view: PixelsView): Uint8ClampedArray<ArrayBuffer> {
+  const [black, white] = view.range;
+  const colours = new Uint8ClampedArray(view.size * view.size * 4);
+  for (let pixel = 0; pixel < view.size * view.size; pixel++) {
+    const numbers = numbersAt(view, pixel).map((number) => (255 * (number - black)) / (white - black));
+    const [red = 0, green = red, blue = red] = numbers;
+    colours.set([red, green, blue, 255], pixel * 4);
+  }
+  return colours;
+}
+
+customElements.define("heed-pixels", HeedPixels);

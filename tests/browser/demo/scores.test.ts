@@ -1,0 +1,160 @@
+// Room 2 in real Chromium: ten ways to score five keys, and what the reference says to each.
+
+import type { Page } from "playwright";
+import { describe, expect, test } from "vitest";
+import { attention, type ReferenceOptions } from "../../../web/src/reference/index.js";
+import { demoInChromium } from "./chromium.js";
+import { copied, runUnderNode } from "./copied.js";
+import { compare, HALF_OF_FOUR_DECIMALS, halfOfCell, total } from "./numbers.js";
+import { cell, hover, kernelAnswered, readMatrix, readNumber, readTold } from "./page.js";
+import { jsonOf } from "./saved.js";
+
+const { open } = demoInChromium();
+
+type Rows = readonly (readonly number[])[];
+type Typed = Readonly<Record<"q" | "K" | "W" | "Wq" | "Wk" | "b" | "v" | "g", Rows>>;
+
+const KINDS = [
+  "dot",
+  "scaled-dot",
+  "general",
+  "additive",
+  "gated",
+  "cosine",
+  "rbf",
+  "distance",
+  "top-k",
+  "sparsemax",
+] as const;
+
+const inOne = (rows: Rows) => ({ data: Float64Array.from(rows.flat()), shape: [rows.length, rows[0]?.length ?? 0] });
+
+async function typedOn(page: Page): Promise<Typed> {
+  // The picture of the parameters hands out all of them, and is there for kinds that have some.
+  return jsonOf<Typed>(page, "parameters");
+}
+
+function optionsOf(typed: Typed, bandwidth = 1, topK = 2): Readonly<Record<(typeof KINDS)[number], ReferenceOptions>> {
+  const row = (rows: Rows) => Float32Array.from(rows[0] ?? []);
+  return {
+    dot: { score: "dot" },
+    "scaled-dot": { score: "scaled-dot" },
+    general: { score: { type: "general", w: inOne(typed.W) } },
+    additive: {
+      score: { type: "additive", wq: inOne(typed.Wq), wk: inOne(typed.Wk), b: row(typed.b), v: row(typed.v) },
+    },
+    gated: { score: { type: "gated", w: row(typed.g) } },
+    cosine: { score: "cosine" },
+    rbf: { score: { type: "rbf", bandwidth } },
+    distance: { score: "distance" },
+    "top-k": { score: "scaled-dot", topK },
+    sparsemax: { score: "scaled-dot", normalize: "sparsemax" },
+  };
+}
+
+describe("scores and shares of every kind are those of the reference", () => {
+  test.each([
+    ["score-lab.html#score=additive", 1, 1, 2],
+    ["score-lab.html#score=general&T=0.5&width=0.5&keep=3&q=4_0.5_-1_2_0.25", 0.5, 0.5, 3],
+    ["score-lab.html#score=gated&T=3&keep=1&k=4_1_1_0_0_0_2_0_1_-1_0_3_0_0.5_0.5_0.5_0.5_2_2_2_2", 3, 1, 1],
+  ] as const)("%s", async (path, temperature, bandwidth, topK) => {
+    const page = await open(path);
+    await kernelAnswered(page);
+    const typed = await typedOn(page);
+    const [scores, shares] = [await readMatrix(page, "S"), await readMatrix(page, "A")];
+    expect(shares).toHaveLength(KINDS.length);
+    const options = optionsOf(typed, bandwidth, topK);
+    KINDS.forEach((kind, row) => {
+      const wanted = attention(inOne(typed.q), inOne(typed.K), inOne(typed.K), { ...options[kind], temperature });
+      compare([scores[row] ?? []], wanted.scores.raw.data);
+      compare([shares[row] ?? []], wanted.weights.data);
+    });
+  });
+});
+
+test("as given, a dot product prefers the longer key, and a distance the same one", async () => {
+  const page = await open("score-lab.html#score=dot");
+  await kernelAnswered(page);
+  const shares = await readMatrix(page, "A");
+  const best = (row: number): number => (shares[row] ?? []).indexOf(Math.max(...(shares[row] ?? [])));
+  expect(best(KINDS.indexOf("dot"))).toBe(1);
+  expect(best(KINDS.indexOf("distance"))).toBe(0);
+  const cosine = shares[KINDS.indexOf("cosine")] ?? [];
+  expect(cosine[0]).toBe(cosine[1]);
+});
+
+test("a kind shows its own parameters, and the address keeps what is typed", async () => {
+  const page = await open("score-lab.html");
+  expect(await page.locator('[data-picture="parameters"]').isVisible()).toBe(false);
+  await page.getByRole("group", { name: "Score" }).getByRole("radio", { name: "additive" }).check();
+  expect(await page.locator('[data-picture="parameters"] heed-matrix:visible').count()).toBe(4);
+  await cell(page, "v", 0, 1).focus();
+  await page.keyboard.type("-2");
+  await page.keyboard.press("Enter");
+  expect(await readMatrix(page, "v")).toEqual([[1, -2, 1]]);
+  const before = await readMatrix(page, "S");
+  await page.reload();
+  await kernelAnswered(page);
+  expect(await readMatrix(page, "S")).toEqual(before);
+  await page.getByRole("button", { name: "As given" }).click();
+  expect(await readMatrix(page, "v")).toEqual([[1, 1, 1]]);
+});
+
+test("an additive score tells its hidden numbers, and they add up", async () => {
+  const page = await open("score-lab.html#score=additive");
+  await hover(page, "S", KINDS.indexOf("additive"), 2);
+  const told = await readTold(page);
+  expect(told.terms).toHaveLength(3);
+  told.terms.forEach(([sum = Number.NaN, tanh = Number.NaN, weight = Number.NaN, product = Number.NaN]) => {
+    expect(Math.abs(Math.tanh(sum) - tanh)).toBeLessThan(0.0011);
+    expect(Math.abs(tanh * weight - product)).toBeLessThan(0.0011);
+  });
+  expect(Math.abs(total(told.terms.map((figures) => figures[3] ?? Number.NaN)) - told.result)).toBeLessThan(0.0016);
+});
+
+test("a threshold tells how sparsemax cuts off, and top-k which keys it keeps", async () => {
+  const page = await open("score-lab.html");
+  await kernelAnswered(page);
+  await hover(page, "A", KINDS.indexOf("sparsemax"), 1);
+  const sparse = await readTold(page);
+  expect(Math.abs(total(sparse.terms.map(([, share = Number.NaN]) => share)) - 1)).toBeLessThan(
+    5 * HALF_OF_FOUR_DECIMALS,
+  );
+  expect(sparse.kernel).toMatch(/The kernel says/);
+  await hover(page, "A", KINDS.indexOf("top-k"), 0);
+  const top = await readTold(page);
+  expect(top.terms.filter(([, power]) => power === 0)).toHaveLength(3);
+});
+
+test("what they cost is counted, and timed when asked", async () => {
+  const page = await open("score-lab.html");
+  await kernelAnswered(page);
+  const cells = (kind: string) => page.locator(`.costs tr[data-kind="${kind}"] td`);
+  expect((await cells("additive").allTextContents()).slice(0, 2)).toEqual(["64", "64 tanh"]);
+  await page.getByRole("button", { name: "Time them on this device" }).click();
+  await page.locator(".race", { hasText: "Timed." }).waitFor({ timeout: 50_000 });
+  for (const kind of KINDS) expect(readNumber((await cells(kind).nth(3).textContent()) ?? "")).toBeGreaterThan(0);
+  expect(await cells("scaled-dot").nth(4).textContent()).toBe("1");
+  // A tanh for every hidden number: several times the time, whatever the device.
+  expect(readNumber((await cells("additive").nth(4).textContent()) ?? "")).toBeGreaterThan(1.5);
+});
+
+test("timing can be stopped", async () => {
+  const page = await open("score-lab.html");
+  await kernelAnswered(page);
+  await page.getByRole("button", { name: "Time them on this device" }).click();
+  await page.getByRole("button", { name: "Stop" }).click();
+  await page.locator(".race", { hasText: "Stopped." }).waitFor();
+});
+
+test.each(KINDS)("the copied heed call of %s runs and gives the shares on the page", async (kind) => {
+  const page = await open(`score-lab.html#score=${kind}`, { permissions: ["clipboard-read", "clipboard-write"] });
+  await kernelAnswered(page);
+  const shown = (await readMatrix(page, "A"))[KINDS.indexOf(kind)] ?? [];
+  const found = await runUnderNode(await copied(page, "heed"));
+  expect(found).toHaveLength(shown.length);
+  shown.forEach((share, key) => {
+    expect(Math.abs(share - (found[key] ?? Number.NaN))).toBeLessThanOrEqual(halfOfCell(share));
+  });
+  expect(await copied(page, "torch")).toContain("output = ");
+});

@@ -1,0 +1,322 @@
+// Room 8 in real Chromium: attention as other layers, and the numbers of those layers computed here anew.
+
+import type { Page } from "playwright";
+import { describe, expect, test } from "vitest";
+import { attention } from "../../../web/src/reference/index.js";
+import { demoInChromium } from "./chromium.js";
+import { copied, runUnderNode } from "./copied.js";
+import { compare, HALF_OF_FOUR_DECIMALS, total } from "./numbers.js";
+import { cell, hover, kernelAnswered, readMatrix, readNumber, readTold } from "./page.js";
+import { jsonOf, saved } from "./saved.js";
+
+const { open } = demoInChromium();
+
+const SIZE = 32;
+
+interface Convolved {
+  readonly grey: readonly number[];
+  readonly convolution: readonly number[];
+  readonly attention: readonly number[];
+}
+
+/** With the border's own pixel beyond the border. */
+function convolved(grey: readonly number[], kernel: readonly (readonly number[])[]): number[] {
+  const reach = (kernel.length - 1) / 2;
+  const inside = (place: number): number => Math.min(SIZE - 1, Math.max(0, place));
+  return grey.map((_, pixel) => {
+    const [row, col] = [Math.floor(pixel / SIZE), pixel % SIZE];
+    let sum = 0;
+    kernel.forEach((line, y) => {
+      line.forEach((weight, x) => {
+        sum += weight * (grey[inside(row + y - reach) * SIZE + inside(col + x - reach)] ?? Number.NaN);
+      });
+    });
+    return sum;
+  });
+}
+
+const widest = (a: readonly number[], b: readonly number[]): number =>
+  Math.max(...a.map((value, index) => Math.abs(value - (b[index] ?? Number.NaN))));
+
+const figure = async (page: Page, name: string): Promise<string> =>
+  (await page.locator(".figures:visible dt", { hasText: name }).locator("xpath=../dd").textContent()) ?? "";
+
+describe("a convolution", () => {
+  test.each([
+    "",
+    "#picture=ripples&w=3_-1_0_1_-2_0_2_-1_0_1",
+    "#w=5_0_0_-1_0_0_0_-1_-2_-1_0_-1_-2_16_-2_-1_0_-1_-2_-1_0_0_0_-1_0_0",
+  ])("is matched by the kernel's attention to 1e-6: what-else.html%s", async (hash) => {
+    const page = await open(`what-else.html${hash}`);
+    await kernelAnswered(page);
+    const kernel = await readMatrix(page, "W");
+    const { grey, convolution, attention: attended } = await jsonOf<Convolved>(page, "convolution");
+    const wanted = convolved(grey, kernel);
+    expect(widest(convolution, wanted)).toBeLessThan(1e-12);
+    expect(widest(attended, wanted)).toBeLessThan(1e-6);
+    // Not because all is 0.
+    expect(Math.max(...wanted.map(Math.abs))).toBeGreaterThan(0.5);
+    expect(await figure(page, "Largest difference")).toContain("the same, to 1e-6");
+  });
+
+  test("with less sharpness it is a blurred one, as a softmax over places has it", async () => {
+    const page = await open("what-else.html#sharp=0.5");
+    await kernelAnswered(page);
+    const { grey, attention: attended } = await jsonOf<Convolved>(page, "convolution");
+    expect(await figure(page, "Largest difference")).toContain("not the same yet");
+    // One pixel near the border and one inside, by a softmax over all places of the negative squared distance.
+    for (const [row, col] of [
+      [0, 30],
+      [16, 6],
+    ] as const) {
+      let sum = 0;
+      for (const [dy, dx, weight] of [
+        [-1, 0, -1],
+        [0, -1, -1],
+        [0, 0, 4],
+        [0, 1, -1],
+        [1, 0, -1],
+      ] as const) {
+        const powers = grey.map((_, pixel) => {
+          const [y, x] = [Math.floor(pixel / SIZE), pixel % SIZE];
+          return Math.exp(-0.5 * ((x - col - dx) ** 2 + (y - row - dy) ** 2));
+        });
+        sum += (weight * total(powers.map((power, pixel) => power * (grey[pixel] ?? 0)))) / total(powers);
+      }
+      // Scores of hundreds in single precision, then a sum with weights of 8 in all.
+      expect(Math.abs((attended[row * SIZE + col] ?? Number.NaN) - sum)).toBeLessThan(5e-4);
+    }
+  });
+
+  test("a photo of one's own is read, at 32 by 32, and what is no picture is refused in words", async () => {
+    const page = await open("what-else.html");
+    const png = await page.evaluate(() => {
+      const canvas = document.createElement("canvas");
+      [canvas.width, canvas.height] = [64, 64];
+      const context = canvas.getContext("2d");
+      if (context === null) throw new Error("no canvas");
+      context.fillStyle = "rgb(0 0 0)";
+      context.fillRect(0, 0, 32, 64);
+      context.fillStyle = "rgb(255 255 255)";
+      context.fillRect(32, 0, 32, 64);
+      return canvas.toDataURL("image/png").split(",")[1] ?? "";
+    });
+    await page
+      .locator("#photo")
+      .setInputFiles({ name: "half.png", mimeType: "image/png", buffer: Buffer.from(png, "base64") });
+    await page.locator(".gallery", { hasText: "“half.png”, its middle" }).waitFor();
+    await kernelAnswered(page);
+    const { grey } = await jsonOf<Convolved>(page, "convolution");
+    expect(grey.slice(0, 4)).toEqual([0, 0, 0, 0]);
+    grey.slice(28, 32).forEach((value) => {
+      expect(value).toBeCloseTo(1, 6);
+    });
+    expect(page.url()).toContain("picture=own");
+    await page
+      .locator("#photo")
+      .setInputFiles({ name: "notes.txt", mimeType: "text/plain", buffer: Buffer.from("words") });
+    await page.locator(".gallery", { hasText: "“notes.txt” could not be read as a picture" }).waitFor();
+  });
+
+  test("the arrow keys walk the picture, and each pixel tells what its heads read", async () => {
+    const page = await open("what-else.html#at=0");
+    await kernelAnswered(page);
+    const stage = page.getByRole("application", { name: /^Picture/ });
+    await stage.press("ArrowRight");
+    await stage.press("ArrowDown");
+    expect(page.url()).toContain("at=33");
+    const told = await readTold(page);
+    expect(told.subject).toBe("row 2, column 2");
+    expect(told.terms).toHaveLength(9);
+    const sum = total(told.terms.map(([reads = 0, weight = 0]) => reads * weight));
+    // Readings with four decimals, weights of 8 in all.
+    expect(Math.abs(sum - told.result)).toBeLessThan(8 * HALF_OF_FOUR_DECIMALS + HALF_OF_FOUR_DECIMALS);
+    expect(told.kernel).toMatch(/The kernel says/);
+  });
+
+  test("a weight that is typed changes the convolution; a preset replaces all", async () => {
+    const page = await open("what-else.html");
+    await cell(page, "W", 1, 1).focus();
+    await page.keyboard.type("7");
+    await page.keyboard.press("Enter");
+    expect((await readMatrix(page, "W"))[1]).toEqual([-1, 7, -1]);
+    await page.getByRole("button", { name: "edges, 5 × 5" }).click();
+    expect(await readMatrix(page, "W")).toHaveLength(5);
+    await kernelAnswered(page);
+    expect(await page.locator(".agreement").textContent()).toContain("All 25 heads");
+  });
+
+  test("the query weights are those of the head whose kernel weight is in the light", async () => {
+    const page = await open("what-else.html#sharp=2");
+    await hover(page, "W", 0, 2);
+    expect(await readMatrix(page, "Wq")).toEqual([
+      [4, 0, 0],
+      [0, 4, 0],
+      [4, -4, -2],
+    ]);
+  });
+});
+
+describe("a dense layer", () => {
+  test("is matched by one query with a head for each input", async () => {
+    const page = await open("what-else.html#as=layer");
+    await kernelAnswered(page);
+    const [[x = []], weights] = [await readMatrix(page, "X"), await readMatrix(page, "Wd")];
+    const wanted = weights.map((row) => total(row.map((weight, input) => weight * (x[input] ?? Number.NaN))));
+    compare(await readMatrix(page, "D"), wanted);
+    compare(await readMatrix(page, "Y"), wanted);
+    expect(await figure(page, "Largest difference")).toContain("the same, to 1e-6");
+  });
+
+  test("with little sharpness the heads read mixtures, as the reference does", async () => {
+    const page = await open("what-else.html#as=layer&sharp=1");
+    await kernelAnswered(page);
+    const [x = []] = await readMatrix(page, "X");
+    const unit = Float64Array.from({ length: 16 }, (_, index) => (index % 5 === 0 ? 1 : 0));
+    const heads = { data: unit, shape: [1, 4, 1, 4] };
+    const { weights, output } = attention(
+      heads,
+      { data: unit, shape: [1, 1, 4, 4] },
+      { data: Float64Array.from(x), shape: [1, 1, 4, 1] },
+      { scale: 1 },
+    );
+    compare(await readMatrix(page, "A"), weights.data);
+    compare(await readMatrix(page, "C"), output.data);
+  });
+});
+
+test("shuffled pixels give shuffled outputs; a convolution does not", async () => {
+  const page = await open("what-else.html#as=set&b=0.2");
+  await kernelAnswered(page);
+  const {
+    colours,
+    places,
+    attention: plain,
+    throughTheShuffle,
+  } = await jsonOf<{
+    colours: number[];
+    places: number[];
+    attention: number[];
+    throughTheShuffle: number[];
+  }>(page, "set");
+  expect([...places].sort((a, b) => a - b)).toEqual(Array.from({ length: 1024 }, (_, pixel) => pixel));
+  expect(places[0] === 0 && places[1] === 1).toBe(false);
+  // Sums of 1,024 products of at most 1, in another order.
+  expect(widest(plain, throughTheShuffle)).toBeLessThan(4e-6);
+  const pixels = { data: Float64Array.from(colours), shape: [1024, 3] };
+  const wanted = attention(pixels, pixels, pixels, { score: { type: "rbf", bandwidth: 0.2 } }).output.data;
+  expect(widest(plain, Array.from(wanted))).toBeLessThan(4e-6);
+  expect(readNumber((await figure(page, "Convolution")).split(" ")[0] ?? "")).toBeGreaterThan(0.5);
+  await page.getByRole("button", { name: "Shuffle again" }).click();
+  expect((await jsonOf<{ places: number[] }>(page, "set")).places).not.toEqual(places);
+});
+
+describe("messages on a graph", () => {
+  const held = async (page: Page): Promise<number[]> => (await readMatrix(page, "N")).flat();
+
+  test("a round is the mean over neighbours and itself", async () => {
+    const page = await open("what-else.html#as=graph");
+    await kernelAnswered(page);
+    // a is joined to b and c; c to a, b and d.
+    compare([await held(page)], [1 / 3, 1 / 3, 1 / 4, 0, 0, 0, 0]);
+    await page.getByRole("slider", { name: "Rounds" }).press("ArrowRight");
+    await kernelAnswered(page);
+    const second = [
+      (1 / 3 + 1 / 3 + 1 / 4) / 3,
+      (1 / 3 + 1 / 3 + 1 / 4) / 3,
+      (1 / 3 + 1 / 3 + 1 / 4) / 4,
+      1 / 12,
+      0,
+      0,
+      0,
+    ];
+    compare([await held(page)], second);
+  });
+
+  test("by likeness it is the reference's masked attention", async () => {
+    const page = await open("what-else.html#as=graph&weigh=alike");
+    await kernelAnswered(page);
+    const features = { data: Float32Array.of(1, 0, 0.9, 0.2, 1, 0.5, 0.5, 0.5, 0.4, 1, 0.1, 0.9, 0, 1), shape: [7, 2] };
+    const joined = ["ab", "bc", "ac", "cd", "de", "ef", "fg", "eg"];
+    const mask = Uint8Array.from({ length: 49 }, (_, index) => {
+      const [a, b] = [Math.floor(index / 7), index % 7];
+      const pair = [a, b]
+        .sort()
+        .map((node) => "abcdefg"[node])
+        .join("");
+      return a === b || joined.includes(pair) ? 1 : 0;
+    });
+    const values = { data: Float64Array.of(1, 0, 0, 0, 0, 0, 0), shape: [7, 1] };
+    const wanted = attention(features, features, values, { scale: 2, mask: { data: mask, shape: [7, 7] } });
+    compare(await readMatrix(page, "A"), wanted.weights.data);
+    compare([await held(page)], wanted.output.data);
+  });
+
+  test("a pair is joined by pointer or key, both ways, and one round reaches as far", async () => {
+    const page = await open("what-else.html#as=graph");
+    const pair = (row: number, col: number) => page.locator(`heed-mask td[data-row="${row}"][data-col="${col}"]`);
+    await pair(0, 6).click();
+    await kernelAnswered(page);
+    expect(await pair(6, 0).textContent()).toBe("sees");
+    compare([[(await held(page))[6] ?? Number.NaN]], [1 / 4]);
+    await pair(6, 0).focus();
+    await page.keyboard.press(" ");
+    await kernelAnswered(page);
+    expect((await held(page))[6]).toBe(0);
+  });
+});
+
+test("steps between words follow from the wiring", async () => {
+  const page = await open("what-else.html#as=reach&n=64&k=3");
+  const rows = await page.locator(".reach tbody tr").allTextContents();
+  const steps = await page.locator(".reach tbody tr td:nth-child(2)").allTextContents();
+  expect(rows).toHaveLength(5);
+  // 1 + 3 + 9 + 27 = 40 < 64 <= 121: five layers.
+  expect(steps).toEqual(["64", "64", "5", "64", "1"]);
+  await page.getByRole("slider", { name: "Kernel or window k" }).press("ArrowRight");
+  expect(await page.locator(".reach tbody tr td:nth-child(2)").allTextContents()).toEqual(["64", "32", "4", "32", "1"]);
+});
+
+test.each(["", "#as=layer", "#as=set", "#as=graph", "#as=reach&n=8"])(
+  "the copied heed call runs: what-else.html%s",
+  async (hash) => {
+    const page = await open(`what-else.html${hash}`, { permissions: ["clipboard-read", "clipboard-write"] });
+    if (!hash.includes("reach")) await kernelAnswered(page);
+    const output = await runUnderNode(await copied(page, "heed"));
+    expect(await copied(page, "torch")).toContain("output = ");
+    if (hash === "") {
+      expect(widest((await jsonOf<Convolved>(page, "convolution")).attention, output)).toBeLessThan(1e-6);
+    } else if (hash === "#as=layer") {
+      compare(await readMatrix(page, "Y"), output);
+    } else if (hash === "#as=set") {
+      expect(widest((await jsonOf<{ attention: number[] }>(page, "set")).attention, output)).toBeLessThan(4e-6);
+    } else if (hash === "#as=graph") {
+      compare(await readMatrix(page, "N"), output);
+    } else {
+      expect(output.at(-1)).toBeCloseTo(1 / 9, 6);
+    }
+  },
+);
+
+test("pictures of pixels can be taken away, and stand as tables too", async () => {
+  const page = await open("what-else.html");
+  await kernelAnswered(page);
+  const drawing = (await saved(page, "convolution", "SVG")).toString("utf8");
+  expect(drawing.match(/<image [^>]*href="data:image\/png;base64,/g)).toHaveLength(4);
+  expect((await saved(page, "convolution", "PNG")).length).toBeGreaterThan(5_000);
+  await page.locator("heed-pixels summary").nth(1).click();
+  const { convolution } = await jsonOf<Convolved>(page, "convolution");
+  const numbers = (await page.locator("heed-pixels").nth(1).locator("tbody td").allTextContents()).map(readNumber);
+  expect(widest(numbers, [...convolution])).toBeLessThan(0.0005 + 1e-9);
+});
+
+test("an address with nonsense in it is read as far as it makes sense", async () => {
+  const page = await open("what-else.html#as=sonata&w=4_1_1_1_1&sharp=-2&at=9999&picture=mine");
+  await kernelAnswered(page);
+  expect(await readMatrix(page, "W")).toEqual([
+    [0, -1, 0],
+    [-1, 4, -1],
+    [0, -1, 0],
+  ]);
+  expect((await readTold(page)).subject).toBe("row 32, column 32");
+});
