@@ -38,8 +38,6 @@ export interface MultiHeadAttentionOptions extends LayerOptions {
 export interface MultiHeadForwardOptions extends Omit<AttentionOptions, "layout" | "heads" | "kvHeads" | "out"> {
   /** Of rope: that of the first place, or one a place. Default 0, or what a cache holds. */
   readonly positions?: RopeOptions["positions"];
-  /** A cache of the engine's, where it offers them: keys and values are appended, and the queries attend to all of it. */
-  readonly cache?: unknown;
 }
 
 const NAMES = [

@@ -185,7 +185,7 @@ export class Scope {
   }
 
   #upload({ source, shape }: ReturnType<typeof readTensor>): Tensor {
-    if (source.kind === "resident" || source.array instanceof Uint8Array) throw new TypeError("numbers were read");
+    if (source.kind !== "array" || source.array instanceof Uint8Array) throw new TypeError("numbers were read");
     const { array } = source;
     return this.upload(array instanceof Uint16Array ? widenHalves(array) : array, shape);
   }

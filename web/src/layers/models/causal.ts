@@ -1,5 +1,6 @@
 // What models that continue text have in common: a decoder, logits of the next token, a cache for each layer.
 
+import type { KVCache } from "../../api/cache/kv-cache.js";
 import { showShape, showValue } from "../../api/describe.js";
 import { HeedError } from "../../api/errors.js";
 import { isRecord, readBoolean } from "../../api/read-values.js";
@@ -16,8 +17,8 @@ export interface CausalForwardOptions extends ForwardOptions {
   readonly attentions?: boolean | undefined;
   /** Logits after the last token alone, [B, 1, vocab_size]. Default false. */
   readonly last?: boolean | undefined;
-  /** One for each layer, of the engine's: tokens come after those that it holds, where the engine offers caches. */
-  readonly caches?: readonly unknown[] | undefined;
+  /** One for each layer, of the engine's: tokens come after those that it holds. */
+  readonly caches?: readonly KVCache[] | undefined;
 }
 
 export interface CausalResult<O> {
