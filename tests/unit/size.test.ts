@@ -7,6 +7,8 @@ interface Sizes {
   readonly index: number;
   /** assets.js and its worker. */
   readonly assets: number;
+  /** heed/viz, alone. */
+  readonly viz: number;
   readonly runners: { readonly shared: number; readonly unshared: number };
   readonly variants: Readonly<Record<string, { readonly chunk: number; readonly hosted: number }>>;
 }
@@ -34,4 +36,8 @@ test("a visit loads at most 79 kB brotli in all, whichever entry and variant", (
     expect(sizes.index + runner + chunk, `heed with ${name}`).toBeLessThanOrEqual(79_000);
     expect(sizes.assets + runner + hosted, `heed/assets with ${name}`).toBeLessThanOrEqual(79_000);
   }
+});
+
+test("the views are within 10 kB brotli, with all that they load", () => {
+  expect(sizes.viz).toBeLessThanOrEqual(10_000);
 });

@@ -227,10 +227,7 @@ export class ConvolutionExhibit implements Exhibit {
     show("grey", "Picture", "", grey, [0, 1]);
     show("direct", "Convolution", about, direct, range);
     show("attended", "Attention", about, attended, range);
-    show("gap", "Difference", apart === 0 ? "0 everywhere" : `white is ${gapIn(apart)}`, gaps, [
-      0,
-      Math.max(apart, 1e-30),
-    ]);
+    show("gap", "Difference", apart === 0 ? "all 0" : `white is ${gapIn(apart)}`, gaps, [0, Math.max(apart, 1e-30)]);
     const largestWeight = Math.max(1, largest(state.kernel));
     this.#kernel.show({
       name: "W",

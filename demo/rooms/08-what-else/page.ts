@@ -16,11 +16,12 @@ let asked = 0;
 
 /** A state that asks nothing new leaves an answer that is under way to come. */
 function show(): void {
+  const { view } = store.state;
   const calls = room.show(store.state);
   if (calls.length === 0) return;
   const question = ++asked;
   engine.ask(calls, (answers) => {
-    if (question === asked) room.answer(answers);
+    if (question === asked) room.answer(view, answers);
   });
 }
 

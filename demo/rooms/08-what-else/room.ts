@@ -30,6 +30,10 @@ export class WhatElseRoom {
   readonly #exhibits: Readonly<Record<ViewName, Exhibit>>;
   readonly #readout = new Readout();
   readonly #agreement = h("p", { class: "agreement", role: "status" });
+  /** What was said last of each part: one that asks nothing new still has its answer. */
+  readonly #said = new Map<ViewName, string>([
+    ["reach", "Nothing is computed here: steps follow from who is wired to whom."],
+  ]);
 
   constructor(store: WhatElseStore, root: HTMLElement) {
     this.#store = store;
@@ -86,15 +90,16 @@ export class WhatElseRoom {
     }
     this.#current.show(state);
     const calls = this.#current.calls();
-    if (state.view === "reach")
-      this.#agreement.textContent = "Nothing is computed here: steps follow from who is wired to whom.";
-    else if (calls.length > 0) this.#agreement.textContent = "Shown: this page’s own arithmetic, in double precision.";
+    if (calls.length > 0) this.#said.set(state.view, "Shown: this page’s own arithmetic, in double precision.");
+    this.#agreement.textContent = this.#said.get(state.view) ?? "";
     this.#tell(false);
     return calls;
   }
 
-  answer(answers: readonly Answer[]): void {
-    this.#agreement.textContent = this.#current.read(answers);
+  /** Of the part that asked, which need no longer be the one in view. */
+  answer(view: ViewName, answers: readonly Answer[]): void {
+    this.#said.set(view, this.#exhibits[view].read(answers));
+    this.#agreement.textContent = this.#said.get(this.#store.state.view) ?? "";
     this.#tell(false);
   }
 

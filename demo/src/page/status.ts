@@ -28,7 +28,7 @@ export function showStatus(
   }
   const { capabilities, microseconds } = status;
   const threads = capabilities.threads === 1 ? "1 thread" : `${capabilities.threads} threads`;
-  const time = microseconds === null ? "…" : `${Math.round(microseconds)} µs`;
+  const time = microseconds === null ? "…" : timeOf(microseconds);
   summary.textContent = `${VARIANT[capabilities.variant]} · ${threads} · ${time}`;
   details.replaceChildren(
     h(
@@ -41,7 +41,7 @@ export function showStatus(
       ...row("Isolated page", capabilities.isolated ? "yes" : "no"),
       ...row(
         "Last call",
-        microseconds === null ? "being timed" : `${Math.round(microseconds)} µs, median of 15, awaited from the page`,
+        microseconds === null ? "being timed" : `${timeOf(microseconds)}, median of 15, awaited from the page`,
       ),
     ),
     ...capabilities.reasons.map((reason) => h("p", {}, reason)),
@@ -53,6 +53,10 @@ const WORKER = {
   "private-memory": "with memory of its own",
   none: "none: on this page’s thread",
 } as const;
+
+function timeOf(microseconds: number): string {
+  return microseconds < 1000 ? `${Math.round(microseconds)} µs` : `${(microseconds / 1000).toFixed(1)} ms`;
+}
 
 function row(name: string, value: string): readonly HTMLElement[] {
   return [h("dt", {}, name), h("dd", {}, value)];

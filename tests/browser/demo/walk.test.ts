@@ -19,7 +19,7 @@ describe("the first look", () => {
     const page = await open("", {}, kind);
     await kernelAnswered(page);
     const status = page.locator("#status-summary");
-    await expect.poll(() => status.textContent()).toMatch(/^(relaxed )?SIMD · \d+ threads? · \d+ µs$/);
+    await expect.poll(() => status.textContent()).toMatch(/^(relaxed )?SIMD · \d+ threads? · (\d+ µs|\d+\.\d ms)$/);
     await page.locator(".status summary").click();
     const details = (await page.locator("#status-details").textContent()) ?? "";
     expect(details).toContain(isolated ? "Isolated pageyes" : "Isolated pageno");

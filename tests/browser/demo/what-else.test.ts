@@ -266,6 +266,18 @@ describe("messages on a graph", () => {
   });
 });
 
+test("what was said of a part is still said when one comes back to it", async () => {
+  const page = await open("what-else.html");
+  await kernelAnswered(page);
+  const view = (name: string) => page.getByRole("group", { name: "Attention is" }).getByRole("radio", { name });
+  await view("far-reaching").check();
+  expect(await page.locator(".agreement").textContent()).toMatch(/^Nothing is computed/);
+  await view("a dense layer").check();
+  await page.locator(".agreement", { hasText: "Shares and readings come from the kernel" }).waitFor();
+  await view("a convolution").check();
+  expect(await page.locator(".agreement").textContent()).toMatch(/^All 9 heads come from the kernel/);
+});
+
 test("steps between words follow from the wiring", async () => {
   const page = await open("what-else.html#as=reach&n=64&k=3");
   const rows = await page.locator(".reach tbody tr").allTextContents();
