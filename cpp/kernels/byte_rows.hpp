@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <limits>
 
-#include "kernels/simd.hpp"
+#include "kernels/row_products.hpp"
 
 #ifdef __wasm_simd128__
 #include <wasm_simd128.h>
@@ -144,14 +144,18 @@ inline int add_sixteens(const float*, const ByteLines&, int, int, float*) {
 
 /// output[dim] += weights x bytes. Leaves the weights times their values' scales.
 template <class Arch>
-[[gnu::noinline]] void add_bytes_to_row(float* weights, const ByteLines& values, int dim, int count, float* output) {
+[[gnu::noinline]] void add_bytes_to_row(float* weights, ByteLines values, int dim, int count, float* output) {
   // A weight of zero leaves its value out, whatever its scale.
   for (int j = 0; j < count; ++j) weights[j] = weights[j] == 0.0F ? 0.0F : weights[j] * values.scales[j];
-  const int done = add_sixteens<Arch>(weights, values, dim, count, output);
-  if (done == dim) return;
-  const std::int8_t* bytes = values.bytes;
-  for (int j = 0; j < count; ++j, bytes += values.stride) {
-    for (int d = done; d < dim; ++d) output[d] += weights[j] * static_cast<float>(bytes[d]);
+  // Some lines at a time: others come from memory meanwhile.
+  for (int left = count; left > 0; left -= kChunkLines, weights += kChunkLines) {
+    const int some = left < kChunkLines ? left : kChunkLines;
+    const int done = add_sixteens<Arch>(weights, values, dim, some, output);
+    for (int j = 0; j < some && done < dim; ++j) {
+      const std::int8_t* const line = values.bytes + j * values.stride;
+      for (int d = done; d < dim; ++d) output[d] += weights[j] * static_cast<float>(line[d]);
+    }
+    values.bytes += some * values.stride;
   }
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "kernels/half.hpp"
+#include "kernels/row_products.hpp"
 
 namespace heed::kernels {
 
@@ -37,20 +38,23 @@ template <class Arch>
   }
 }
 
-/// output[dim] += weights x values, sixteen numbers at a time.
+/// output[dim] += weights x values: sixteen numbers of some lines at a time, while others come from memory.
 template <class Arch>
-[[gnu::noinline]] void add_halves_to_row(const float* weights, const HalfLines& values, int dim, int count,
-                                         float* output) {
+[[gnu::noinline]] void add_halves_to_row(const float* weights, HalfLines values, int dim, int count, float* output) {
   const FiniteHalves<Arch> widen;
-  for (int e = 0; e < dim; e += 16) {
-    Batch<Arch> sums[4];
-    for (int v = 0; v < 4; ++v) sums[v] = Batch<Arch>::load_aligned(output + e + 4 * v);
-    const std::uint16_t* line = values.halves + e;
-    for (int j = 0; j < count; ++j, line += values.stride) {
-      const Batch<Arch> weight = Batch<Arch>::broadcast(weights[j]);
-      for (int v = 0; v < 4; ++v) sums[v] = multiply_add<Arch>(weight, widen(line + 4 * v), sums[v]);
+  for (int left = count; left > 0; left -= kChunkLines, weights += kChunkLines) {
+    const int some = left < kChunkLines ? left : kChunkLines;
+    for (int e = 0; e < dim; e += 16) {
+      Batch<Arch> sums[4];
+      for (int v = 0; v < 4; ++v) sums[v] = Batch<Arch>::load_aligned(output + e + 4 * v);
+      const std::uint16_t* line = values.halves + e;
+      for (int j = 0; j < some; ++j, line += values.stride) {
+        const Batch<Arch> weight = Batch<Arch>::broadcast(weights[j]);
+        for (int v = 0; v < 4; ++v) sums[v] = multiply_add<Arch>(weight, widen(line + 4 * v), sums[v]);
+      }
+      for (int v = 0; v < 4; ++v) sums[v].store_aligned(output + e + 4 * v);
     }
-    for (int v = 0; v < 4; ++v) sums[v].store_aligned(output + e + 4 * v);
+    values.halves += some * values.stride;
   }
 }
 #else
@@ -59,7 +63,7 @@ inline bool may_widen_in_registers(const HeadRows&, int) { return false; }
 template <class Arch>
 void score_row_of_halves(const float*, const HalfLines&, int, int, float*) {}
 template <class Arch>
-void add_halves_to_row(const float*, const HalfLines&, int, int, float*) {}
+void add_halves_to_row(const float*, HalfLines, int, int, float*) {}
 #endif
 
 }  // namespace heed::kernels
