@@ -1,0 +1,124 @@
+// Every cell of the option matrix: what it says runs on the GPU does and is right there, and what it gives a reason for runs on wasm.
+
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type Cell, SUPPORT } from "../../web/src/backends/webgpu/support.js";
+import type { AttentionOptions, Heed, ScoreParameter, TensorLike } from "../../web/src/index.js";
+import { type ReferenceOptions, type ReferenceResult, attention as reference } from "../../web/src/reference/index.js";
+import { boundsFor, UNIT_ROUNDOFF, WGSL } from "../support/error-model.js";
+import { openTested } from "../support/gpu-device.js";
+import { Random } from "../support/random.js";
+import { scoreBound } from "../support/score-error.js";
+
+const [HEADS, QUERIES, KEYS, DIM, SLOPE] = [2, 7, 11, 6, 0.25];
+const random = new Random(31);
+const tensor = (...shape: number[]): TensorLike => ({
+  data: random.floats(
+    shape.reduce((total, size) => total * size, 1),
+    0.5,
+  ),
+  shape,
+});
+const [query, key, value] = [tensor(HEADS, QUERIES, DIM), tensor(HEADS, KEYS, DIM), tensor(HEADS, KEYS, DIM)] as const;
+
+/** What every cell is combined with. */
+const COMMON = { causal: true, softcap: 4, alibiSlopes: [SLOPE, SLOPE / 2], dropout: { p: 0.2, seed: 9 } } as const;
+const w = tensor(DIM, DIM);
+const PARAMETERS = { general: { w }, gated: { w: tensor(2 * DIM) }, rbf: { bandwidth: 1.5 } } as const;
+
+type Row = readonly [name: string, cell: Cell, options: AttentionOptions & ReferenceOptions];
+
+function scoreOf(type: string): { readonly score: never } {
+  const parameters = Object.entries(PARAMETERS).find(([name]) => name === type)?.[1] ?? {};
+  // Of the type that the table names.
+  return { score: { type, ...parameters } as never };
+}
+
+const rows: readonly Row[] = [
+  ...Object.entries(SUPPORT.score).map(([type, cell]): Row => [`score ${type}`, cell, scoreOf(type)]),
+  ...Object.entries(SUPPORT.normalize).map(
+    ([name, cell]): Row => [`normalize ${name}`, cell, { normalize: name as "softmax" }],
+  ),
+  ["topK off", SUPPORT.topK.off, {}],
+  ["topK on", SUPPORT.topK.on, { topK: 3 }],
+];
+
+let heed: Heed;
+let close: () => void;
+beforeAll(async () => {
+  ({ heed, close } = await openTested());
+});
+afterAll(() => close());
+
+/** How far weights and outputs may be off, absolutely: of a softmax by its model, of others by the slope of their curve. */
+function boundsOf({ score, normalize = "softmax" }: Row[2]): { readonly weight: number; readonly output: number } {
+  const given = score as { readonly type: "general"; readonly w: ScoreParameter } | undefined;
+  const type = given?.type as string | undefined;
+  const scale = type === undefined || type === "scaled-dot" ? 1 / Math.sqrt(DIM) : 1;
+  const ofScore = scoreBound(given, scale, { query, key, queryDim: DIM, headDim: DIM });
+  const { p } = COMMON.dropout;
+  const bounds = boundsFor(KEYS, { value }, ofScore, SLOPE * (2 * KEYS + QUERIES), p, WGSL, COMMON.softcap);
+  if (normalize === "softmax") return { weight: bounds.weights / (1 - p), output: bounds.output };
+  // sigmoid's slope is at most 1 / 4, that of "none" is 1; scores are below the softcap and ALiBi's part.
+  const largest = normalize === "none" ? COMMON.softcap + SLOPE * (KEYS + QUERIES) : 1;
+  const weight = (bounds.scores + WGSL.curve + 8 * UNIT_ROUNDOFF * largest) / (1 - p);
+  const most = Math.max(...value.data.map(Math.abs));
+  return { weight, output: KEYS * most * (weight + 8 * UNIT_ROUNDOFF * largest) };
+}
+
+test.each(rows)("%s", async (_name, cell, own) => {
+  const options = { ...COMMON, ...own };
+  const { backend, reasons } = heed.explain(query, key, value, options);
+  expect(backend).toBe(cell === true ? "webgpu" : "wasm");
+  if (cell !== true) expect(reasons.join()).toContain(cell);
+  const exact = reference(query, key, value, options);
+  const { weight, output } = boundsOf(own);
+  const got = await heed.attention(query, key, value, { ...options, return: { weights: true } });
+  expectNear(got.output, exact.output, output);
+  expectNear(got.weights, exact.weights, weight);
+});
+
+test.each(Object.keys(SUPPORT.scores) as ("raw" | "capped" | "masked")[])("scores %s", async (stage) => {
+  const options = { ...COMMON, return: { scores: stage } } as const;
+  expect(heed.explain(query, key, value, options).backend).toBe("webgpu");
+  const { scores } = await heed.attention(query, key, value, options);
+  const ofScore = scoreBound(undefined, 1 / Math.sqrt(DIM), { query, key, queryDim: DIM, headDim: DIM });
+  const bounds = boundsFor(KEYS, { value }, ofScore, SLOPE * (2 * KEYS + QUERIES), 0, WGSL, COMMON.softcap);
+  expectNear(scores, exactOf().scores[stage], bounds.scores + UNIT_ROUNDOFF * 8);
+});
+
+test("weights mean, and of rows", async () => {
+  const exact = exactOf();
+  const { weight } = boundsOf({});
+  const mean = await heed.attention(query, key, value, { ...COMMON, return: { weights: "mean" } });
+  expectNear(mean.weights, exact.meanWeights, weight);
+  const some = await heed.attention(query, key, value, { ...COMMON, return: { weights: { rows: [2, 5] } } });
+  const wanted = [0, 1].flatMap((h) => [
+    ...exact.weights.data.subarray((h * QUERIES + 2) * KEYS, (h * QUERIES + 5) * KEYS),
+  ]);
+  expectNear(some.weights, { data: Float64Array.from(wanted), shape: [HEADS, 3, KEYS] }, weight);
+});
+
+test("an empty input has its cell as well", async () => {
+  const none = { data: new Float32Array(0), shape: [HEADS, 0, DIM] };
+  expect(heed.explain(query, none, none).reasons.join()).toContain(SUPPORT.size.none);
+  expect((await heed.attention(query, none, none)).output.data).toEqual(new Float32Array(HEADS * QUERIES * DIM));
+});
+
+function exactOf(): ReferenceResult {
+  return reference(query, key, value, COMMON);
+}
+
+function expectNear(
+  got: { readonly data: Float32Array; readonly shape: readonly number[] },
+  wanted: { readonly data: Float64Array; readonly shape: readonly number[] },
+  bound: number,
+): void {
+  expect(got.shape).toEqual(wanted.shape);
+  const wrong = got.data.findIndex((number, index) => {
+    const exact = wanted.data[index] ?? Number.NaN;
+    return number !== exact && !(Math.abs(number - exact) <= bound);
+  });
+  expect(
+    wrong === -1 ? "all near" : `[${wrong}] is ${got.data[wrong]}, not ${wanted.data[wrong]}, bound ${bound}`,
+  ).toBe("all near");
+}
