@@ -63,6 +63,7 @@ struct AttentionRow {
   float score_number;        // for Finish
   const std::uint8_t* mask;  // of key 0; nonzero = attend
   const float* bias;         // of key 0
+  const std::uint8_t* keep;  // of its keys' block 0; 0 = the row sees none of the block
   float* output;             // value_dim numbers
   float* weights;            // key_length numbers
   float* scores;             // key_length numbers, at the block's stage
@@ -102,12 +103,15 @@ struct AttentionBlock {
   std::ptrdiff_t value_stride;
   std::ptrdiff_t mask_stride;
   std::ptrdiff_t bias_stride;
+  std::ptrdiff_t keep_stride;
 
   int key_length;
   int addend_length;  // keys that mask and bias have numbers for; no row sees those beyond
   int head_dim;
   int value_dim;
   int key_block;  // fixes the order of the sums: see plan/
+  int key_unit;   // what is walked in one step ends at multiples of this at the latest; 0: anywhere
+  int keep_keys;  // of a block of AttentionRow::keep; 0: there are none
   Pairing pairing;
   Finish finish;
   const float* key_numbers;   // one a key for Finish, and room up to a whole panel

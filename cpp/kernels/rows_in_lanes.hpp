@@ -20,7 +20,7 @@ struct RowsInLanes {
     score_keys<Arch>(panel, block.head_dim, keys.numbers, keys.count, keys.scores, maximum);
   }
   static void gather(const Panel& panel, const AttentionBlock& block, const KeyBlock& keys) {
-    gather_addends<Arch>(panel, block, keys, keys.addends);
+    gather_addends<Arch>(panel, block, keys_with_addends(block, keys), keys.addends);
   }
   static void park(const Panel& panel, const KeyBlock& keys, float* AttentionRow::* target, float factor) {
     park_scores<Arch>(panel, keys.first, keys.count, keys.scores, target, factor);
@@ -51,7 +51,7 @@ using Look = void (*)(const Panel& panel, const AttentionBlock& block, const Key
                       BlockNumbers<Arch>& numbers);
 
 /// Calls visit for each run of keys that concerns a panel: block by block, so that a
-/// block passes every panel while it is in the cache. Blocks start at multiples of key_block whatever the
+/// block passes every panel while it is in the cache. Blocks start at the same keys whatever the
 /// rows, so that a row's sums are grouped the same way in any task.
 template <class Arch, class Visit>
 [[gnu::noinline]] void for_each_block(const Panels<Arch>& panels, const AttentionBlock& block, Visit visit) {
@@ -60,18 +60,18 @@ template <class Arch, class Visit>
   float* const addends = scores + std::ptrdiff_t{block.key_block} * kPanel<Arch>;
   float* const widened = addends + std::ptrdiff_t{block.key_block} * kPanel<Arch>;
 
-  const int first = panels.first_begin / block.key_block * block.key_block;
-  for (int start = first; start < panels.last_end; start += block.key_block) {
-    const int stop = start + block.key_block < panels.last_end ? start + block.key_block : panels.last_end;
+  int stop = 0;
+  for (int start = step_with(block, panels.first_begin); start < panels.last_end; start = stop) {
+    stop = end_of_step(block, start, panels.last_end);
     BlockNumbers<Arch> numbers(block, start, stop, widened);
     for (int index = 0; index < panels.count; ++index) {
       const Panel& panel = panels.all[index];
       const int begin = start > panel.first_begin ? start : panel.first_begin;
       const int end = stop < panel.last_end ? stop : panel.last_end;
       if (begin >= end) continue;
-      KeyBlock keys{{begin, end - begin}, {}, MaskedKeys::none, scores, addends};
-      if (panel.rows[0].mask) keys.masked = look_at_mask(panel, block, keys_with_addends(block, keys));
-      if (may_skip(panel, keys)) continue;
+      KeyBlock keys{{begin, end - begin}, {}, MaskedKeys::none, MaskedKeys::none, scores, addends};
+      look_at_masks(panel, block, keys);
+      if (pass_over(panel, block, keys)) continue;
       keys.numbers = numbers.keys(begin);
       visit(panel, block, keys, numbers);
     }
