@@ -16,6 +16,7 @@ struct AttentionCall {
   PackedView value;
   PackedView mask;
   PackedView bias;
+  PackedView keep;  // of blocks
   PackedView output;
   PackedView weights;
   PackedView lse;
@@ -52,6 +53,8 @@ struct AttentionCall {
   std::int32_t causal;
   std::int32_t window_left;  // -1: open
   std::int32_t window_right;
+  std::int32_t block_queries;
+  std::int32_t block_keys;
   std::int32_t score_stage;
   std::int32_t query_type;  // DType
   std::int32_t key_type;

@@ -56,6 +56,8 @@ heed::AttentionOptions unpack_options(const AttentionCall& call) {
   options.causal = static_cast<heed::Causal>(call.causal);
   if (call.window_left != kOpen) options.window.left = call.window_left;
   if (call.window_right != kOpen) options.window.right = call.window_right;
+  options.blocks = {
+      .keep = unpack<const std::uint8_t>(call.keep), .queries = call.block_queries, .keys = call.block_keys};
   options.query_lengths = numbers<std::int32_t>(call.query_lengths);
   options.key_lengths = numbers<std::int32_t>(call.key_lengths);
   options.query_offsets = numbers<std::int32_t>(call.query_offsets);

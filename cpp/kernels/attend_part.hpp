@@ -26,7 +26,7 @@ struct KeysInLanes {
 
   static void gather(const Panel& panel, const AttentionBlock& block, const KeyBlock& keys) {
     const Addends<Arch> addends_of(block);
-    for_each_vector(keys, [&](int j, int count) {
+    for_each_vector(keys_with_addends(block, keys), [&](int j, int count) {
       addends_of(panel.rows[0], keys.first + j, count).store_aligned(keys.addends + j);
     });
   }
@@ -40,7 +40,7 @@ struct KeysInLanes {
 
  private:
   template <class Visit>
-  static void for_each_vector(const KeyBlock& keys, Visit visit) {
+  static void for_each_vector(const KeyLines& keys, Visit visit) {
     for (int j = 0; j < keys.count; j += kLanes<Arch>) {
       visit(j, keys.count - j < kLanes<Arch> ? keys.count - j : kLanes<Arch>);
     }
@@ -151,9 +151,11 @@ inline KeyBlock find_row_keys(const AttentionBlock& block, const Panel& panel, c
   // From a whole line, so that a key has the same lane whatever else is asked of the row.
   const int before = panel.first_begin - within.begin;
   const int begin = within.begin + (before > 0 ? before / kPanel<Arch> * kPanel<Arch> : 0);
-  KeyBlock keys{{begin, end > begin ? end - begin : 0, kPanel<Arch>}, {}, MaskedKeys::none, nullptr, nullptr};
-  if (keys.count > 0 && panel.rows[0].mask) keys.masked = look_at_mask(panel, block, keys_with_addends(block, keys));
-  if (may_skip(panel, keys)) keys.count = 0;
+  KeyBlock keys{
+      {begin, end > begin ? end - begin : 0, kPanel<Arch>}, {}, MaskedKeys::none, MaskedKeys::none, nullptr, nullptr};
+  if (keys.count == 0) return keys;
+  look_at_masks(panel, block, keys);
+  if (pass_over(panel, block, keys)) keys.count = 0;
   return keys;
 }
 
@@ -204,10 +206,9 @@ inline void for_each_part_block(const AttentionBlock& block, const KeyPart& part
   const RowNumbers scores{block.scratch + block.row_count * queries.stride, block.key_block};
   float* const addends = scores.from(block.row_count).numbers;
   float* const widened = addends + block.key_block;
-  int stop = 0;
+  int stop = part.begin;
   for (int start = part.begin; start < part.end; start = stop) {
-    stop = block_end(block, start);
-    if (stop > part.end) stop = part.end;
+    stop = end_of_step(block, start, part.end);
     BlockNumbers<Arch> numbers(block, start, stop, widened);
     PartKeys<Arch> keys{{}, numbers};
     int first = stop;

@@ -96,6 +96,7 @@ struct AttentionRow {
   float score_number;        // for Finish
   const std::uint8_t* mask;  // of key 0; nonzero = attend
   const float* bias;         // of key 0
+  const std::uint8_t* keep;  // of its keys' block 0; 0 = the row sees none of the block
   float* output;             // value_dim numbers
   float* weights;            // key_length numbers
   float* scores;             // key_length numbers, at the block's stage
@@ -133,12 +134,15 @@ struct AttentionBlock {
   HeadRows value;  // in the same pages as the keys, if both are in any
   std::ptrdiff_t mask_stride;
   std::ptrdiff_t bias_stride;
+  std::ptrdiff_t keep_stride;
 
   int key_length;
   int addend_length;  // keys that mask and bias have numbers for; no row sees those beyond
   int head_dim;
   int value_dim;
   int key_block;  // fixes the order of the sums: see plan/
+  int key_unit;   // what is walked in one step ends at multiples of this at the latest; 0: anywhere
+  int keep_keys;  // of a block of AttentionRow::keep; 0: there are none
   Pairing pairing;
   Finish finish;
   const float* key_numbers;   // one a key for Finish, and room up to a whole panel
@@ -158,17 +162,6 @@ struct AttentionBlock {
 };
 
 inline constexpr std::size_t kScratchAlignment = 64;
-
-/// Where the block of keys begins that a key is in, and where one ends at the latest: they are counted from a page's
-/// start.
-[[gnu::noinline]] inline int block_begin(const AttentionBlock& block, int key) {
-  const int begin = block.value.page_begin(key);
-  return begin + (key - begin) / block.key_block * block.key_block;
-}
-[[gnu::noinline]] inline int block_end(const AttentionBlock& block, int begin) {
-  const int end = block.value.page_end(begin);
-  return end - begin < block.key_block ? end : begin + block.key_block;
-}
 
 /// Kept of a row while its keys pass: maximum, sum and spread.
 inline constexpr int kStatistics = 3;

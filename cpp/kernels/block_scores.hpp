@@ -3,6 +3,7 @@
 #pragma once
 
 #include "kernels/best_keys.hpp"
+#include "kernels/kept_blocks.hpp"
 #include "kernels/key_block.hpp"
 #include "kernels/mask.hpp"
 #include "kernels/panel.hpp"
@@ -10,13 +11,6 @@
 #include "kernels/score_mods.hpp"
 
 namespace heed::kernels {
-
-/// The keys that mask and bias have numbers for. Others are reached only for scores from before the masks.
-inline KeyBlock keys_with_addends(const AttentionBlock& block, KeyBlock keys) {
-  const int count = block.addend_length - keys.first;
-  if (count < keys.count) keys.count = count > 0 ? count : 0;
-  return keys;
-}
 
 /// A number for each lane.
 template <class Arch>
@@ -26,11 +20,6 @@ inline void copy_line(const float* from, float* to) {
   }
 }
 
-/// Whether a boolean mask takes the whole block from the panel, and nobody wants to see it.
-inline bool may_skip(const Panel& panel, const KeyBlock& keys) {
-  return keys.masked == MaskedKeys::all && !panel.wants_scores && !panel.wants_weights;
-}
-
 /// Scores of the keys as normalizers take them, in block.score_units. Raises maximum[panel],
 /// which comes in as panel.maximum. Returns whether any may be masked.
 template <class Way>
@@ -38,7 +27,8 @@ inline bool make_scores(const Panel& panel, const AttentionBlock& block, const K
   using Arch = typename Way::Arch;
   const bool sees_all = panel.last_begin <= keys.first && keys.end() <= panel.first_end && keys.are_full();
   const bool has_addends = panel.rows[0].bias || (panel.rows[0].mask && keys.masked != MaskedKeys::none);
-  const bool has_masked = has_addends || !sees_all;
+  const bool has_left = keys.left != MaskedKeys::none;
+  const bool has_masked = has_addends || !sees_all || has_left;
 
   Way::score(panel, block, keys, maximum);
   if (block.finish != Finish::nothing) finish_scores<Arch>(panel, block, keys);
@@ -56,8 +46,9 @@ inline bool make_scores(const Panel& panel, const AttentionBlock& block, const K
   if (has_masked || block.softcap != 0.0F || block.has_alibi || !is_product) {
     // The maximum of the product says nothing any more: start again from the one before.
     copy_line<Arch>(panel.maximum, maximum);
-    if (has_addends) Way::gather(panel, block, keys_with_addends(block, keys));
-    if (has_masked) {
+    if (has_left) leave_out<Arch>(panel, block, keys);
+    if (has_addends) Way::gather(panel, block, keys);
+    if (has_addends || !sees_all) {
       mask_scores<Arch>(panel, keys, has_addends ? keys.addends : nullptr, keys.scores, maximum);
     } else {
       find_maximum<Arch>(keys.lines(), keys.scores, maximum);

@@ -13,6 +13,7 @@ enum class MaskedKeys : std::uint8_t { none, some, all };
 struct KeyBlock : KeyLines {
   Lines numbers;      // the keys themselves
   MaskedKeys masked;  // by the boolean mask, for the panel at work
+  MaskedKeys left;    // by blocks that are not kept, likewise
   float* scores;      // [lines][panel]
   float* addends;
 };

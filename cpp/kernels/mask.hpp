@@ -226,15 +226,30 @@ inline void look_at_bytes(const std::uint8_t* mask, std::ptrdiff_t stride, int c
   }
 }
 
-inline MaskedKeys look_at_mask(const Panel& panel, const AttentionBlock& block, const KeyLines& keys) {
+/// What look(row, any_attended, any_masked) says of all rows together.
+template <class Look>
+inline MaskedKeys look_at_rows(const Panel& panel, Look look) {
   bool any_attended = false;
   bool any_masked = false;
   for (int lane = 0; lane < panel.row_count; ++lane) {
-    const std::uint8_t* const mask = panel.rows[lane].mask + keys.first * block.mask_stride;
-    look_at_bytes(mask, block.mask_stride, keys.count, any_attended, any_masked);
+    look(panel.rows[lane], any_attended, any_masked);
     if (any_attended && any_masked) return MaskedKeys::some;
   }
   return any_masked ? MaskedKeys::all : MaskedKeys::none;
+}
+
+/// The keys that mask and bias have numbers for. Others are reached only for scores from before the masks.
+inline KeyLines keys_with_addends(const AttentionBlock& block, KeyLines keys) {
+  const int count = block.addend_length - keys.first;
+  if (count < keys.count) keys.count = count > 0 ? count : 0;
+  return keys;
+}
+
+inline MaskedKeys look_at_mask(const Panel& panel, const AttentionBlock& block, const KeyLines& all_keys) {
+  const KeyLines keys = keys_with_addends(block, all_keys);
+  return look_at_rows(panel, [&](const AttentionRow& row, bool& any_attended, bool& any_masked) {
+    look_at_bytes(row.mask + keys.first * block.mask_stride, block.mask_stride, keys.count, any_attended, any_masked);
+  });
 }
 
 }  // namespace heed::kernels

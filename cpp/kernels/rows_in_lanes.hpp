@@ -20,7 +20,7 @@ struct RowsInLanes {
     score_keys<Arch>(panel, block.head_dim, keys.numbers, keys.count, keys.scores, maximum);
   }
   static void gather(const Panel& panel, const AttentionBlock& block, const KeyBlock& keys) {
-    gather_addends<Arch>(panel, block, keys, keys.addends);
+    gather_addends<Arch>(panel, block, keys_with_addends(block, keys), keys.addends);
   }
   static void park(const Panel& panel, const KeyBlock& keys, float* AttentionRow::* target, float factor) {
     park_scores<Arch>(panel, keys.first, keys.count, keys.scores, target, factor);
@@ -61,18 +61,17 @@ template <class Arch, class Visit>
   float* const widened = addends + std::ptrdiff_t{block.key_block} * kPanel<Arch>;
 
   int stop = 0;
-  for (int start = block_begin(block, panels.first_begin); start < panels.last_end; start = stop) {
-    stop = block_end(block, start);
-    if (stop > panels.last_end) stop = panels.last_end;
+  for (int start = step_with(block, panels.first_begin); start < panels.last_end; start = stop) {
+    stop = end_of_step(block, start, panels.last_end);
     BlockNumbers<Arch> numbers(block, start, stop, widened);
     for (int index = 0; index < panels.count; ++index) {
       const Panel& panel = panels.all[index];
       const int begin = start > panel.first_begin ? start : panel.first_begin;
       const int end = stop < panel.last_end ? stop : panel.last_end;
       if (begin >= end) continue;
-      KeyBlock keys{{begin, end - begin}, {}, MaskedKeys::none, scores, addends};
-      if (panel.rows[0].mask) keys.masked = look_at_mask(panel, block, keys_with_addends(block, keys));
-      if (may_skip(panel, keys)) continue;
+      KeyBlock keys{{begin, end - begin}, {}, MaskedKeys::none, MaskedKeys::none, scores, addends};
+      look_at_masks(panel, block, keys);
+      if (pass_over(panel, block, keys)) continue;
       keys.numbers = numbers.keys(begin);
       visit(panel, block, keys, numbers);
     }

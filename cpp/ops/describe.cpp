@@ -1,5 +1,6 @@
 #include "ops/describe.hpp"
 
+#include <algorithm>
 #include <limits>
 
 #include "kernels/dropout_hash.hpp"
@@ -102,6 +103,10 @@ kernels::AttentionRow describe_query(const AttentionProblem& problem, Index batc
   describe_score(problem, batch, head, query, row);
   row.mask = problem.inputs.mask.at(batch, head, query);
   row.bias = problem.inputs.bias.at(batch, head, query);
+  const KeptBlocks& blocks = options.blocks;
+  if (blocks.keep.is_present()) {
+    row.keep = blocks.keep.at(whole.first_batch + batch, head_of_whole, (whole.first_query + query) / blocks.queries);
+  }
   row.position = static_cast<float>(position_of(problem, batch, query));
   row.alibi_slope = options.alibi_slopes == nullptr ? 0.0F : options.alibi_slopes[head_of_whole];
   row.sink = options.sinks == nullptr ? -std::numeric_limits<float>::infinity() : options.sinks[head_of_whole];
@@ -119,6 +124,7 @@ kernels::AttentionBlock describe_block(const AttentionProblem& problem, const At
                                        Index group) {
   const AttentionInputs& in = problem.inputs;
   const PreparedNumbers& prepared = problem.prepared;
+  const KeptBlocks& blocks = problem.options.blocks;
   const ScoreKind score = problem.options.score.kind;
   const Index number = batch * problem.groups + group;
   return {
@@ -128,11 +134,16 @@ kernels::AttentionBlock describe_block(const AttentionProblem& problem, const At
       .value = rows_of(in.value, batch, problem.head_of(group, in.value.shape[1])),
       .mask_stride = static_cast<std::ptrdiff_t>(in.mask.strides[3]),
       .bias_stride = static_cast<std::ptrdiff_t>(in.bias.strides[3]),
+      .keep_stride = static_cast<std::ptrdiff_t>(blocks.keep.strides[3]),
       .key_length = static_cast<int>(problem.key_length),
       .addend_length = static_cast<int>(problem.key_limit),
       .head_dim = static_cast<int>(problem.head_dim),
       .value_dim = static_cast<int>(problem.value_dim),
       .key_block = plan.key_block,
+      .key_unit = plan.key_unit,
+      .keep_keys = blocks.keep.is_present()
+                       ? static_cast<int>(std::min(blocks.keys, std::max<Index>(problem.key_length, 1)))
+                       : 0,
       .pairing = pairing_of(score),
       .finish = finish_of(score),
       .key_numbers = prepared.keys == nullptr ? nullptr : prepared.keys + number * prepared.key_stride,

@@ -22,11 +22,22 @@ constexpr Index kTasksPerWorker = 4;
 Index round_up(Index count, Index step) { return (count + step - 1) / step * step; }
 Index divide_up(Index count, Index step) { return (count + step - 1) / step; }
 
-/// Depends on the head sizes alone, so that the order of the sums, and with it
+// Fewer keys an update would be spent on the update.
+constexpr Index kLeastKeys = 16;
+
+/// Whole blocks of a block-sparse structure, so that those which are not kept can be passed over.
+Index choose_key_unit(const AttentionProblem& problem) {
+  const KeptBlocks& blocks = problem.options.blocks;
+  if (!blocks.keep.is_present() || blocks.keys >= problem.key_length) return 0;
+  return blocks.keys * divide_up(kLeastKeys, blocks.keys);
+}
+
+/// Depends on the sizes of heads and blocks alone, so that the order of the sums, and with it
 /// every bit of the result, is the same for any number of tasks or workers.
-Index choose_key_block(const AttentionProblem& problem) {
+Index choose_key_block(const AttentionProblem& problem, Index unit) {
   const Index fitting = kCachedFloats / (problem.head_dim + problem.value_dim);
-  return std::clamp(fitting / kKeyStep * kKeyStep, kKeyStep, kMaxKeyBlock);
+  const Index most = std::clamp(fitting / kKeyStep * kKeyStep, kKeyStep, kMaxKeyBlock);
+  return unit == 0 ? most : divide_up(unit, divide_up(unit, most));
 }
 
 // A part should take tens of microseconds, so that handing it out and merging it cost nothing beside it:
@@ -123,7 +134,9 @@ AttentionPlan plan_attention(const AttentionProblem& problem, const Machine& mac
   plan.rows_per_group = rows;
   plan.workers = choose_workers(problem, machine);
   plan.rows_per_task = choose_rows_per_task(rows, groups, machine.panel, plan.workers);
-  plan.key_block = static_cast<int>(choose_key_block(problem));
+  const Index unit = choose_key_unit(problem);
+  plan.key_unit = static_cast<int>(unit);
+  plan.key_block = static_cast<int>(choose_key_block(problem, unit));
   if (problem.top_k > 0) plan.rows_per_task = fit_best(problem.top_k, machine.panel, plan.rows_per_task);
   plan.tasks_per_group = divide_up(rows, plan.rows_per_task);
   const bool is_short = problem.heads_per_group() * problem.whole.query_length <= machine.short_rows;

@@ -27,6 +27,7 @@ struct AttentionPlan {
   Index tasks_per_group;
   Index task_count;
   int key_block;  // keys between two updates of the running softmax
+  int key_unit;   // whose multiples those of one update do not cross; 0: none
   int workers;    // that are worth waking, the caller included
 
   // Few rows: a task is one group and a part of the keys, and the parts are merged.

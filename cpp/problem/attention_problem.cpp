@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "problem/check_blocks.hpp"
 #include "problem/check_options.hpp"
 #include "problem/check_score.hpp"
 #include "problem/check_slice.hpp"
@@ -210,8 +211,9 @@ Status make_attention_problem(const AttentionInputs& inputs, const AttentionOpti
   }
   if (inputs.bias.is_present()) {
     status = broadcast("bias", scores, problem.inputs.bias, problem.key_limit);
+    if (!status.is_ok()) return status;
   }
-  return status;
+  return broadcast_blocks(whole, k[2], problem.options.blocks);
 }
 
 }  // namespace heed

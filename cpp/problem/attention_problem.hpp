@@ -25,7 +25,7 @@ struct PreparedNumbers {
 
 /// A well-formed attention call: every size positive or zero, every view
 /// consistent, every default filled in. mask and bias are broadcast to
-/// [B, H, L, S] by strides of 0.
+/// [B, H, L, S] by strides of 0, and so is options.blocks.keep to the blocks of the whole.
 struct AttentionProblem {
   Index batch;
   Index query_heads;

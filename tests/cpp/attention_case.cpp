@@ -68,6 +68,18 @@ void add_options(Random& random, const AttentionCase& one, AttentionTensors& mad
   if (one.has_sinks) options.sinks = made.sinks.data();
 }
 
+void add_blocks(Random& random, const AttentionCase& one, AttentionTensors& made) {
+  const auto divide_up = [](Index count, Index step) { return (count + step - 1) / step; };
+  const BlockCase& blocks = *one.blocks;
+  const Shape shape{blocks.is_per_head ? one.batch : 1, blocks.is_per_head ? one.heads : 1,
+                    divide_up(one.queries, blocks.queries), divide_up(one.keys, blocks.keys)};
+  made.keep = allocate<std::uint8_t>(shape, Layout::bhnd, 0);
+  for_each_element(shape, [&](Index b, Index h, Index i, Index j) {
+    if (random.chance(blocks.kept)) made.keep(b, h, i, j) = static_cast<std::uint8_t>(1 + random.below(255));
+  });
+  made.options.blocks = {.keep = made.keep.reading(), .queries = blocks.queries, .keys = blocks.keys};
+}
+
 /// Drawn so that scores are of a size with those of scaled dot products.
 void add_score(Random& random, const AttentionCase& one, AttentionTensors& made) {
   const ScoreCase& score = one.score;
@@ -134,6 +146,10 @@ std::string describe_options(const AttentionCase& one) {
   }
   if (one.dropout) text += " dropout " + std::to_string(one.dropout->p) + " " + std::to_string(one.dropout->seed);
   if (one.sequences > 0) text += " sequences " + std::to_string(one.sequences);
+  if (one.blocks) {
+    text += " blocks " + std::to_string(one.blocks->queries) + " x " + std::to_string(one.blocks->keys);
+    if (one.blocks->is_per_head) text += " per head";
+  }
   return text;
 }
 
@@ -181,6 +197,7 @@ AttentionTensors make_tensors(Random& random, const AttentionCase& one) {
   made.options.scale = one.scale;
   made.options.causal = one.causal;
   add_options(random, one, made);
+  if (one.blocks) add_blocks(random, one, made);
   add_score(random, one, made);
   return made;
 }
@@ -203,6 +220,13 @@ void add_random_options(Random& random, AttentionCase& one) {
     if (random.chance(0.3)) (*one.mask)[2] = 1;
   }
   if (random.chance(0.3)) one.bias = Shape{1, one.heads, random.chance(0.5) ? 1 : one.queries, one.keys};
+}
+
+BlockCase random_blocks(Random& random) {
+  return {.queries = random.pick(std::vector<Index>{1, 5, 8, 16, 32, 64, 128, 1000}),
+          .keys = random.pick(std::vector<Index>{1, 2, 8, 15, 16, 17, 32, 64, 96, 97, 128, 192, 500, 1000}),
+          .is_per_head = random.chance(0.5),
+          .kept = random.pick(std::vector<double>{0.1, 0.5, 0.9})};
 }
 
 void choose_normalizer(Random& random, AttentionCase& one) {

@@ -20,6 +20,14 @@ struct ScoreCase {
   std::optional<Index> query_dim = std::nullopt;  // general, and additive with matrices: another than the keys'
 };
 
+/// Blocks of which some are kept.
+struct BlockCase {
+  Index queries = 16;  // of a block
+  Index keys = 16;
+  bool is_per_head = true;  // or the same for all heads and batch entries
+  double kept = 0.5;
+};
+
 struct AttentionCase {
   Index batch = 1;
   Index heads = 1;
@@ -49,6 +57,7 @@ struct AttentionCase {
   ScoreCase score = {};
   Normalizer normalizer = Normalizer::softmax;
   std::optional<Index> top_k = std::nullopt;
+  std::optional<BlockCase> blocks = std::nullopt;
 
   [[nodiscard]] Shape query_shape() const { return {batch, heads, queries, score.query_dim.value_or(head_dim)}; }
   [[nodiscard]] Shape key_shape() const { return {batch, kv_heads, keys, head_dim}; }
@@ -65,13 +74,16 @@ void add_random_options(Random& random, AttentionCase& one);
 /// Any normalizer, often with a number of best keys, and none of the options that only a softmax has.
 void choose_normalizer(Random& random, AttentionCase& one);
 
+/// Blocks of any size, around those that are computed together.
+BlockCase random_blocks(Random& random);
+
 /// A score function of any kind and shape.
 ScoreCase random_score(Random& random);
 
 struct AttentionTensors {
   Owned<float> query, key, value, bias;
   Owned<Half> half_query, half_key, half_value;  // instead, where there are any; those above hold the same numbers
-  Owned<std::uint8_t> mask;
+  Owned<std::uint8_t> mask, keep;
   std::vector<std::int32_t> query_lengths, key_lengths, query_offsets, query_starts, key_starts;
   std::vector<float> alibi_slopes, sinks;
   Owned<float> w, wq, wk, b, v, bandwidth;  // of the score function

@@ -95,6 +95,7 @@ TEST_CASE("a block of a mask is told to be full, empty or neither, at any length
     panel.row_count = 1;
     kernels::AttentionBlock block{};
     block.mask_stride = 1;
+    block.addend_length = first + count;
     const auto zeros = std::count(bytes.begin() + first, bytes.begin() + first + count, 0);
     const auto expected = zeros == 0       ? kernels::MaskedKeys::none
                           : zeros == count ? kernels::MaskedKeys::all

@@ -30,6 +30,7 @@ float number_of(const Json& value) {
 struct Options {
   AttentionOptions given;
   std::map<std::string, Owned<float>> parameters;
+  Owned<std::uint8_t> keep;
   std::vector<float> sinks;
 };
 
@@ -84,6 +85,13 @@ Options options_of(const Json& entry) {
     }
     if (name == "topK") {
       options.given.top_k = value.get<Index>();
+      continue;
+    }
+    if (name == "blocks") {
+      options.keep = allocate<std::uint8_t>(value["keep"]["bytes"].get<Shape>(), Layout::bhnd, 0);
+      options.given.blocks = {.keep = options.keep.reading(),
+                              .queries = value["size"][0].get<Index>(),
+                              .keys = value["size"][1].get<Index>()};
       continue;
     }
     if (name == "sinks") {

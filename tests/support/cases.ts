@@ -36,12 +36,18 @@ export interface Case {
 }
 
 /** Options that both the engine and the reference take, in plain data. */
-export type CaseOptions = Omit<AttentionOptions, "mask" | "bias" | "score" | "alibiSlopes"> & {
+export type CaseOptions = Omit<AttentionOptions, "mask" | "bias" | "score" | "alibiSlopes" | "blocks"> & {
+  readonly blocks?: CaseBlocks;
   readonly alibiSlopes?: ArrayLike<number> | undefined;
   readonly score?: PlainDataScore;
   readonly mask?: MaskLike;
   readonly bias?: TensorLike;
 };
+
+export interface CaseBlocks {
+  readonly size: readonly [number, number];
+  readonly keep: MaskLike;
+}
 
 export interface Sizes {
   readonly batch: number;
@@ -101,6 +107,7 @@ export function caseOf(random: Random, label: string, sizes: Sizes): Case {
     ...(score === null ? {} : { score: score.score }),
     ...(random.chance(0.4) ? { causal: random.pick([true, "lower-right", "upper-left", false]) } : {}),
     ...structureOf(random, sizes),
+    ...(random.chance(0.15) ? { blocks: blocksOf(random, target) } : {}),
     ...(random.chance(0.4) ? { mask: broadcast(random, target, (count) => random.bits(count)) } : {}),
     ...(random.chance(0.4) ? { bias: broadcast(random, target, (count) => biasOf(random, count)) } : {}),
   };
@@ -167,17 +174,25 @@ function broadcast<T>(
   return { data: fill(shape.reduce((total, size) => total * size, 1)), shape };
 }
 
+/** About half of the blocks, for all heads and batch entries or for each. */
+function blocksOf(random: Random, [batch = 0, heads = 0, queries = 0, keys = 0]: readonly number[]): CaseBlocks {
+  const size = [random.pick([1, 8, 16, 40]), random.pick([1, 7, 16, 32, 97])] as const;
+  const counts = [Math.ceil(queries / size[0]), Math.ceil(keys / size[1])];
+  const shape = random.chance(0.5) ? counts : [batch, heads, ...counts];
+  return { size, keep: { data: random.bits(shape.reduce((total, count) => total * count, 1)), shape } };
+}
+
 /** Mostly small numbers, some -Infinity. */
 function biasOf(random: Random, count: number): Float32Array {
   return random.floats(count, 2).map((value) => (random.chance(0.15) ? Number.NEGATIVE_INFINITY : value));
 }
 
 function describe(options: AttentionOptions): string {
-  const { mask, bias, score, ...rest } = options;
+  const { mask, bias, score, blocks, ...rest } = options;
   const shapeText = (value: unknown): string =>
     typeof value === "object" && value !== null && "shape" in value ? JSON.stringify(value.shape) : "none";
   const scoreText = typeof score === "object" ? `${score.type} ${Object.keys(score)}` : (score ?? "");
-  return `${JSON.stringify(rest)} ${scoreText} mask ${shapeText(mask)} bias ${shapeText(bias)}`;
+  return `${JSON.stringify(rest)} ${scoreText} mask ${shapeText(mask)} bias ${shapeText(bias)} blocks ${blocks?.size ?? "none"}`;
 }
 
 /** What a check compares: every result. */

@@ -12,6 +12,7 @@ export function spelt(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(spelt);
   if (typeof value === "object" && value !== null) {
     if ("zeros" in value && Array.isArray(value.zeros)) return zeros(value.zeros, floats);
+    if ("bytes" in value && Array.isArray(value.bytes)) return zeros(value.bytes, bytes);
     return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, spelt(inner)]));
   }
   return SPELT.get(value) ?? value;

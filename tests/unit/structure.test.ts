@@ -42,6 +42,16 @@ describe.each(ENGINE_KINDS)("$variant, $worker worker", (kind) => {
     ["a window open to the left", { window: [Infinity, 1] }, ["0123", "01234", "012345", "012345"]],
     ["a window around upper-left positions", { window: [1, 1], qOffset: 0 }, ["01", "012", "123", "234"]],
     ["a causal window", { window: [1, 3], causal: "upper-left" }, ["0", "01", "12", "23"]],
+    [
+      "blocks of two queries and three keys",
+      { blocks: { size: [2, 3], keep: Uint8Array.of(1, 0, 1, 1) } },
+      ["012", "012", "012345", "012345"],
+    ],
+    [
+      "blocks for all queries, causal",
+      { blocks: { size: [9, 4], keep: { data: [false, true], shape: [2] } }, causal: true },
+      ["", "", "4", "45"],
+    ],
     ["four valid keys", { kvLengths: [4] }, ["0123", "0123", "0123", "0123"]],
     ["four valid keys, causal", { kvLengths: [4], causal: true }, ["0", "01", "012", "0123"]],
     ["two valid queries, causal", { qLengths: [2], causal: true }, ["01234", "012345", "", ""]],

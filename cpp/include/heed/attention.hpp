@@ -43,6 +43,15 @@ struct PackedSequences {
   [[nodiscard]] const std::int32_t* keys() const { return key_starts == nullptr ? query_starts : key_starts; }
 };
 
+/// Queries and keys in blocks: query i sees key j only where keep has something other than 0 at [i / queries, j /
+/// keys]. What is not kept is not computed.
+struct KeptBlocks {
+  TensorView<const std::uint8_t>
+      keep;           // optional, broadcasts to [B, H, L / queries, S / keys], rounded up; of a slice the whole's
+  Index queries = 1;  // of a block
+  Index keys = 1;     // likewise; fewer than 16 are computed 16 and more at a time
+};
+
 /// After the softmax, each weight becomes an exact zero with probability p and is else divided by
 /// 1 - p. Which, is a hash of seed, batch entry, head, query and key: see docs/semantics.md.
 struct Dropout {
@@ -81,6 +90,7 @@ struct AttentionOptions {
   std::optional<Index> top_k;  // the best keys of each query that are kept, the first of equals; the others are masked
   Causal causal = Causal::none;
   Window window;
+  KeptBlocks blocks;
 
   // Numbers of the caller's, one per batch entry; null: not given. Queries and keys from a
   // length on are padding. An offset is the position of query 0 among the keys, for causal

@@ -78,9 +78,9 @@ function hintFor(name: string, data: unknown): string {
 }
 
 /** A `{ data, shape }` of bytes or booleans. Bytes other than 0 and 1 are refused rather than guessed at. */
-export function readMask(where: string, value: unknown): ReadTensor {
-  const { data, shape } = readFields(where, "mask", value, "{ data, shape }, a Uint8Array or boolean[]");
-  return withArray(where, "mask", readMaskData(where, data), readShape(where, "mask", shape));
+export function readMask(where: string, name: string, value: unknown): ReadTensor {
+  const { data, shape } = readFields(where, name, value, "{ data, shape }, a Uint8Array or boolean[]");
+  return withArray(where, name, readMaskData(where, name, data), readShape(where, name, shape));
 }
 
 /** Bare values as `{ data, shape }` where their number leaves one reading: exactly [L, S] or [B, H, L, S]. */
@@ -140,26 +140,29 @@ function readFields(
   throw new HeedError("dtype", `${where}: ${name} must be ${wanted}, got ${got}`);
 }
 
-function readMaskData(where: string, data: unknown): Uint8Array {
-  if (Array.isArray(data)) return fromBooleans(where, data);
+function readMaskData(where: string, name: string, data: unknown): Uint8Array {
+  if (Array.isArray(data)) return fromBooleans(where, name, data);
   if (!isUint8Array(data)) {
     const hint = isFloat32Array(data) ? "; numbers that are added to the scores are a bias" : "";
-    throw new HeedError("dtype", `${where}: mask.data must be a Uint8Array or boolean[], got ${showKind(data)}${hint}`);
+    throw new HeedError(
+      "dtype",
+      `${where}: ${name}.data must be a Uint8Array or boolean[], got ${showKind(data)}${hint}`,
+    );
   }
   const bytes = plainBytes(data);
   // By index: iterating a mask of L x S costs eight times as much.
   for (let i = 0; i < bytes.length; i++) {
     const value = bytes[i] ?? 0;
-    if (value > 1) throw new HeedError("option", `${where}: mask values must be 0 or 1 (1 = attend), got ${value}`);
+    if (value > 1) throw new HeedError("option", `${where}: ${name} values must be 0 or 1 (1 = attend), got ${value}`);
   }
   return bytes;
 }
 
-function fromBooleans(where: string, data: readonly unknown[]): Uint8Array {
+function fromBooleans(where: string, name: string, data: readonly unknown[]): Uint8Array {
   const bytes = new Uint8Array(data.length);
   for (const [index, value] of data.entries()) {
     if (typeof value !== "boolean") {
-      throw new HeedError("dtype", `${where}: mask values must be booleans, got ${showValue(value)} at ${index}`);
+      throw new HeedError("dtype", `${where}: ${name} values must be booleans, got ${showValue(value)} at ${index}`);
     }
     bytes[index] = value ? 1 : 0;
   }

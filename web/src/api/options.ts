@@ -111,6 +111,11 @@ export interface AttentionOptions {
   readonly qOffset?: number | ArrayLike<number> | undefined;
   /** [left, right]: a query sees keys from position - left to position + right; -1 or Infinity is open. */
   readonly window?: readonly [number, number] | undefined;
+  /**
+   * Queries and keys in blocks of `size`, [of queries, of keys]: a query sees the keys of the blocks that `keep` has a 1 for, 1 byte
+   * a block, broadcast to [B, H, ceil(L / size[0]), ceil(S / size[1])]. What is not kept is not computed.
+   */
+  readonly blocks?: { readonly size: readonly [number, number]; readonly keep: MaskInput } | undefined;
   /** The valid queries of each batch entry; the rest is padding, and gives zeros. */
   readonly qLengths?: ArrayLike<number> | undefined;
   /** The valid keys of each batch entry. */
@@ -214,6 +219,7 @@ export const ATTENTION_OPTIONS = [
   "causal",
   "qOffset",
   "window",
+  "blocks",
   "qLengths",
   "kvLengths",
   "cuSeqlensQ",
@@ -234,12 +240,13 @@ export const ATTENTION_OPTIONS = [
 ] as const;
 
 /** Options that heed names but this version does not compute: refused by name, never ignored. */
-export const ATTENTION_OPTIONS_TO_COME = ["scoreMod", "maskMod", "probMod", "blocks"] as const;
+export const ATTENTION_OPTIONS_TO_COME = ["scoreMod", "maskMod", "probMod"] as const;
 
 export const RETURN_OPTIONS = ["output", "weights", "lse", "scores", "entropy"] as const;
 export const TENSOR_OPTIONS = ["dtype"] as const;
 export const DROPOUT_OPTIONS = ["p", "seed"] as const;
 export const WEIGHT_OPTIONS = ["rows"] as const;
+export const BLOCK_OPTIONS = ["size", "keep"] as const;
 export const SCORE_STAGES = ["raw", "capped", "masked"] as const;
 
 /** The parameters of each score function, and those that it cannot do without. */

@@ -43,6 +43,8 @@ export interface ReadOptions {
   readonly normalizer: Normalizer;
   readonly topK: number | null;
   readonly causal: CausalRule;
+  /** Read with the shapes. */
+  readonly blocks: unknown;
   readonly dropout: Dropout | null;
   /** Read with the shapes. */
   readonly structure: GivenStructure;
@@ -74,6 +76,7 @@ export function readAttentionOptions(where: string, options: unknown): ReadOptio
     normalizer: readChoice(where, "normalize", given["normalize"], NORMALIZERS, [], DEFAULTS.normalize),
     topK: readCount(where, "topK", given["topK"], null),
     causal: readCausal(where, given["causal"]),
+    blocks: given["blocks"],
     dropout: readDropout(where, given["dropout"]),
     structure: {
       window: given["window"],

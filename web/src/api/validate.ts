@@ -1,12 +1,21 @@
 // Tensors + read options -> an AttentionProblem, or a HeedError that names the rule and the shapes that broke it.
 
-import type { AttentionProblem, Backend, Dims4, Operand, OutputView, WeightForm } from "../backends/backend.js";
+import type {
+  AttentionProblem,
+  Backend,
+  Dims4,
+  KeptBlocks,
+  Operand,
+  OutputView,
+  WeightForm,
+} from "../backends/backend.js";
 import { showShape, showValue } from "./describe.js";
 import { HeedError } from "./errors.js";
 import { dense, perHeadShape, userShape, type Walk, walkOf } from "./layout.js";
 import { MAX_ELEMENTS, product, type ReadTensor, readBias, readMask, readTensor, withBareShape } from "./operands.js";
-import type { Layout } from "./options.js";
+import { BLOCK_OPTIONS, type Layout } from "./options.js";
 import type { ReadOptions, WantedWeights } from "./read-options.js";
+import { readRecord } from "./read-values.js";
 import { hasMatrices, readScoreFunction } from "./score.js";
 import { readStructure } from "./structure.js";
 import { lengthOf, numbersOf } from "./typed-array.js";
@@ -48,7 +57,7 @@ export function validateAttention(
     key: operand(key, walks.key),
     value: operand(value, walks.value),
     pages: null,
-    mask: broadcastOperand(where, "mask", options.mask, target, (mask) => readMask(where, mask)),
+    mask: broadcastOperand(where, "mask", options.mask, target, (mask) => readMask(where, "mask", mask)),
     bias: broadcastOperand(where, "bias", options.bias, target, (bias) => readBias(where, bias, backend)),
     score: readScoreFunction(where, options.score, walks.query.shape, walks.key.shape, backend),
     scale: effectiveScale(where, options, walks.query.shape[3]),
@@ -56,6 +65,7 @@ export function validateAttention(
     normalizer: options.normalizer,
     topK: options.topK,
     causal: options.causal,
+    blocks: readBlocks(where, options.blocks, target),
     dropout: options.dropout,
     structure: readStructure(where, options.structure, target),
     output,
@@ -176,6 +186,7 @@ function broadcastOperand(
   value: unknown,
   target: Dims4,
   read: (value: unknown) => ReadTensor,
+  lastAxis: "whole" | "may be shorter" = "may be shorter",
 ): Operand | null {
   if (value === undefined) return null;
   const tensor = read(withBareShape(where, name, value, target));
@@ -183,7 +194,9 @@ function broadcastOperand(
   const rank = shape.length;
   const axis = (index: number): number => shape[index - 4 + rank] ?? 1;
   const full: Dims4 = [axis(0), axis(1), axis(2), axis(3)];
-  const fits = full.every((size, index) => size === 1 || size === target[index] || (index === 3 && size < target[3]));
+  const fits = full.every(
+    (size, index) => size === 1 || size === target[index] || (index === 3 && size < target[3] && lastAxis !== "whole"),
+  );
   if (rank < 1 || rank > 4 || !fits) {
     throw new HeedError("shape", `${where}: ${name} must broadcast to ${showShape(target)}, got ${showShape(shape)}`);
   }
@@ -196,6 +209,25 @@ function broadcastOperand(
     shape: full,
     strides: [step(0), step(1), step(2), step(3)],
   };
+}
+
+function readBlocks(where: string, value: unknown, [batch, heads, queries, keys]: Dims4): KeptBlocks | null {
+  if (value === undefined) return null;
+  const { size, keep } = readRecord(where, "blocks", value, BLOCK_OPTIONS);
+  const [ofQueries = 0, ofKeys = 0, ...rest] = numbersOf(size) ?? [];
+  if (
+    rest.length > 0 ||
+    ![ofQueries, ofKeys].every((count) => Number.isInteger(count) && count >= 1 && count < 2 ** 31)
+  ) {
+    throw new HeedError(
+      "option",
+      `${where}: blocks.size must be two whole numbers, 1 or more, of queries and of keys, got ${showValue(size)}`,
+    );
+  }
+  const name = "blocks.keep";
+  const target: Dims4 = [batch, heads, Math.ceil(queries / ofQueries), Math.ceil(keys / ofKeys)];
+  const kept = broadcastOperand(where, name, keep ?? null, target, (given) => readMask(where, name, given), "whole");
+  return kept && { queries: ofQueries, keys: ofKeys, keep: kept };
 }
 
 function outputView(where: string, name: string, walk: Walk): OutputView {

@@ -57,6 +57,14 @@ export interface OutputView {
   readonly strides: Dims4;
 }
 
+/** Queries and keys in blocks: query i sees key j only where `keep` is not 0 at [i / queries, j / keys]. */
+export interface KeptBlocks {
+  readonly queries: number;
+  readonly keys: number;
+  /** Bytes, broadcast against [batch, query heads, blocks of queries, blocks of keys]. */
+  readonly keep: Operand;
+}
+
 /** "lower-right": query i sees keys j <= i + (S - L). "upper-left": j <= i. */
 export type CausalRule = "none" | "lower-right" | "upper-left";
 
@@ -137,6 +145,7 @@ export interface AttentionProblem {
   /** The keys of each query that count; null: all. */
   readonly topK: number | null;
   readonly causal: CausalRule;
+  readonly blocks: KeptBlocks | null;
   readonly dropout: Dropout | null;
   readonly structure: AttentionStructure;
   readonly output: OutputView;

@@ -38,6 +38,7 @@ export interface ReferenceOptions {
   readonly alibiSlopes?: ArrayLike<number> | undefined;
   readonly sinks?: ArrayLike<number> | undefined;
   readonly dropout?: { readonly p: number; readonly seed?: number | undefined } | undefined;
+  readonly blocks?: { readonly size: readonly [number, number]; readonly keep: ReferenceMask } | undefined;
   readonly mask?: ReferenceMask | undefined;
   readonly bias?: ReferenceTensor | undefined;
   readonly layout?: "bhnd" | "bnhd" | "packed" | undefined;
@@ -109,7 +110,10 @@ export function attention(
           const cap = options.softcap;
           const bounded = cap === undefined ? score : cap * Math.tanh(score / cap);
           const alibi = options.alibiSlopes === undefined ? 0 : (options.alibiSlopes[h] ?? 0) * Math.abs(position - j);
-          const attends = isInStructure(options, b, i, j, position) && maskAt(options.mask, b, h, i, j, keyLength);
+          const attends =
+            isInStructure(options, b, i, j, position) &&
+            isKept(options.blocks, b, h, i, j, keyLength) &&
+            maskAt(options.mask, b, h, i, j, keyLength);
           raw[row * keyLength + j] = score;
           capped[row * keyLength + j] = bounded;
           scores.push(attends ? bounded - alibi + biasAt(options.bias, b, h, i, j, keyLength) : -Infinity);
@@ -199,6 +203,12 @@ function isInStructure(options: ReferenceOptions, b: number, i: number, j: numbe
   if (i >= (options.qLengths?.[b] ?? Infinity) || j >= (options.kvLengths?.[b] ?? Infinity)) return false;
   if (options.causal !== undefined && options.causal !== false && j > position) return false;
   return j >= position - open(options.window?.[0]) && j <= position + open(options.window?.[1]);
+}
+
+function isKept(blocks: ReferenceOptions["blocks"], b: number, h: number, i: number, j: number, keys: number): boolean {
+  if (blocks === undefined) return true;
+  const { size, keep } = blocks;
+  return maskAt(keep, b, h, Math.floor(i / size[0]), Math.floor(j / size[1]), Math.ceil(keys / size[1]));
 }
 
 function meanOverHeads(weights: Float64Array, [batch, heads, queries, keys]: Dims): Float64Array {

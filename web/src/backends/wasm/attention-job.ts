@@ -51,7 +51,8 @@ export function attentionJob(problem: AttentionProblem, scrap = new Int32Array(A
   }
   builder.input(ATTENTION_CALL.mask, problem.mask);
   builder.input(ATTENTION_CALL.bias, problem.bias);
-  const { score, structure } = problem;
+  const { score, structure, blocks } = problem;
+  builder.input(ATTENTION_CALL.keep, blocks?.keep ?? null);
   builder.input(ATTENTION_CALL.scoreW, score.w);
   builder.input(ATTENTION_CALL.scoreWq, score.wq);
   builder.input(ATTENTION_CALL.scoreWk, score.wk);
@@ -75,6 +76,8 @@ export function attentionJob(problem: AttentionProblem, scrap = new Int32Array(A
   call[ATTENTION_CALL.sequences] = (structure.sequences?.queryStarts.length ?? 1) - 1;
   call[ATTENTION_CALL.windowLeft] = structure.windowLeft ?? OPEN;
   call[ATTENTION_CALL.windowRight] = structure.windowRight ?? OPEN;
+  call[ATTENTION_CALL.blockQueries] = blocks?.queries ?? 0;
+  call[ATTENTION_CALL.blockKeys] = blocks?.keys ?? 0;
   call[ATTENTION_CALL.scoreStage] = STAGE[problem.scoreStage];
   call[ATTENTION_CALL.score] = SCORE[score.kind];
   call[ATTENTION_CALL.normalizer] = NORMALIZER[problem.normalizer];

@@ -23,13 +23,14 @@ const STRIDES = 5;
 
 const OPEN = -1;
 
-/** Inputs that are views. Those of a score function, and the other numbers of a call, are the whole's in every slice. */
+/** Inputs that are views. Those of a score function, what blocks are kept, and the other numbers of a call, are the whole's in every slice. */
 export const INPUT_VIEWS = [
   ATTENTION_CALL.query,
   ATTENTION_CALL.key,
   ATTENTION_CALL.value,
   ATTENTION_CALL.mask,
   ATTENTION_CALL.bias,
+  ATTENTION_CALL.keep,
   ATTENTION_CALL.scoreW,
   ATTENTION_CALL.scoreWq,
   ATTENTION_CALL.scoreWk,
@@ -193,7 +194,7 @@ export function spanOf(call: Int32Array, word: number): number {
 }
 
 export function elementBytes(call: Int32Array, word: number): number {
-  if (word === ATTENTION_CALL.mask) return Uint8Array.BYTES_PER_ELEMENT;
+  if (word === ATTENTION_CALL.mask || word === ATTENTION_CALL.keep) return Uint8Array.BYTES_PER_ELEMENT;
   const types: Readonly<Record<number, number>> = {
     [ATTENTION_CALL.query]: ATTENTION_CALL.queryType,
     [ATTENTION_CALL.key]: ATTENTION_CALL.keyType,

@@ -31,6 +31,10 @@ export const SUPPORT = {
     off: true,
     on: "its pages are written a token at a time, in memory of WebAssembly",
   } satisfies Record<"off" | "on", Cell>,
+  blocks: {
+    off: true,
+    on: "the GPU kernels walk one range of keys a tile, and would compute what blocks leave out",
+  } satisfies Record<"off" | "on", Cell>,
   weights: { rows: true, mean: true } satisfies Record<WeightForm["of"], Cell>,
   scores: { raw: true, capped: true, masked: true } satisfies Record<ScoreStage, Cell>,
   size: { some: true, none: "there is nothing to compute" } satisfies Record<"some" | "none", Cell>,
@@ -38,13 +42,14 @@ export const SUPPORT = {
 
 /** Why the GPU does not compute this problem, in the words of the matrix; empty where it does. */
 export function unsupported(problem: AttentionProblem): readonly string[] {
-  const { query, key, score, normalizer, topK, pages } = problem;
+  const { query, key, score, normalizer, topK, pages, blocks } = problem;
   const isEmpty = query.elements === 0 || key.elements === 0;
   const cells: readonly (readonly [string, Cell])[] = [
     [`score ${score.kind}`, SUPPORT.score[score.kind]],
     [`normalize ${normalizer}`, SUPPORT.normalize[normalizer]],
     ["topK", SUPPORT.topK[topK === null ? "off" : "on"]],
     ["a cache", SUPPORT.cache[pages === null ? "off" : "on"]],
+    ["blocks", SUPPORT.blocks[blocks === null ? "off" : "on"]],
     ["an empty input", SUPPORT.size[isEmpty ? "none" : "some"]],
   ];
   return cells.flatMap(([name, cell]) => (cell === true ? [] : [`${name} runs on wasm: ${cell}`]));
