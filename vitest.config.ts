@@ -53,7 +53,14 @@ interface Pages {
 const BROWSER_TESTS = ["tests/browser/*.test.ts", "tests/conformance/*.browser.test.ts"];
 
 /** The browser suite on pages of one kind. */
-function pages({ name, browser, provider, isolated, relaxedSimd, include = BROWSER_TESTS }: Pages): TestProjectConfiguration {
+function pages({
+  name,
+  browser,
+  provider,
+  isolated,
+  relaxedSimd,
+  include = BROWSER_TESTS,
+}: Pages): TestProjectConfiguration {
   return {
     plugins: [conformance()],
     server: { headers: isolated ? ISOLATION : {} },
