@@ -4,7 +4,7 @@ import type { Backend, Operand, Resident } from "./backend.js";
 import type { ExtraBackend } from "./extra-backend.js";
 
 /** An engine's method by which heed/layers finds what computes there, whichever of the package's entries the engine is from. */
-export const LAYERS: unique symbol = Symbol.for("heed.layers") as never;
+export const LAYERS: unique symbol = Symbol.for("heed.layers");
 
 export type Activation = "none" | "relu" | "gelu" | "gelu-tanh" | "silu" | "tanh" | "sigmoid";
 

@@ -32,11 +32,15 @@ export interface GRUResult<O> {
   readonly state: Returned<O>;
 }
 
-/** Parameters: `weight_ih` [3 H, inputSize], `weight_hh` [3 H, H], `bias_ih`, `bias_hh` [3 H], gates in the order r, z, n. */
+/**
+ * Parameters: `weight_ih_l0` [3 H, inputSize], `weight_hh_l0` [3 H, H], `bias_ih_l0`, `bias_hh_l0` [3 H], gates in the order r, z, n;
+ * with `_reverse` after their names for the way back.
+ */
 export class GRU extends Layer {
   readonly inputSize: number;
   readonly hiddenSize: number;
   readonly #isReversed: boolean;
+  readonly #suffix: "_l0" | "_l0_reverse";
 
   constructor(options: GRUOptions) {
     const where = "GRU";
@@ -45,12 +49,13 @@ export class GRU extends Layer {
     this.inputSize = required(where, "inputSize", readCount(where, "inputSize", given["inputSize"], null));
     this.hiddenSize = required(where, "hiddenSize", readCount(where, "hiddenSize", given["hiddenSize"], null));
     this.#isReversed = readBoolean(where, "reverse", given["reverse"], false);
+    this.#suffix = this.#isReversed ? "_l0_reverse" : "_l0";
     const gates = 3 * this.hiddenSize;
-    this.parameter("weight_ih", new Parameter([gates, this.inputSize], { matrices: 1 }));
-    this.parameter("weight_hh", new Parameter([gates, this.hiddenSize], { matrices: 3 }));
+    this.parameter(`weight_ih${this.#suffix}`, new Parameter([gates, this.inputSize], { matrices: 1 }));
+    this.parameter(`weight_hh${this.#suffix}`, new Parameter([gates, this.hiddenSize], { matrices: 3 }));
     if (!readBoolean(where, "bias", given["bias"], true)) return;
-    this.parameter("bias_ih", new Parameter([gates]));
-    this.parameter("bias_hh", new Parameter([gates]));
+    this.parameter(`bias_ih${this.#suffix}`, new Parameter([gates]));
+    this.parameter(`bias_hh${this.#suffix}`, new Parameter([gates]));
   }
 
   /** x [B, T, inputSize]. */
@@ -85,8 +90,14 @@ export class GRU extends Layer {
     ) {
       throw new HeedError("shape", `GRU: state must be [${batch}, ${this.hiddenSize}], got ${showShape(state.shape)}`);
     }
-    const weights = { input: await this.place(scope, "weight_ih"), state: await this.place(scope, "weight_hh") };
-    const bias = { input: await this.placeIf(scope, "bias_ih"), state: await this.placeIf(scope, "bias_hh") };
+    const weights = {
+      input: await this.place(scope, `weight_ih${this.#suffix}`),
+      state: await this.place(scope, `weight_hh${this.#suffix}`),
+    };
+    const bias = {
+      input: await this.placeIf(scope, `bias_ih${this.#suffix}`),
+      state: await this.placeIf(scope, `bias_hh${this.#suffix}`),
+    };
     return scope.inner(
       async (inner) => {
         // Those of the inputs for all steps at once.

@@ -27,7 +27,7 @@ export class MLP extends Layer {
   readonly #up: Linear;
   readonly #down: Linear;
   readonly #gate: Linear | null;
-  readonly #activation: MLPActivation;
+  readonly #activation: Exclude<MLPActivation, "swiglu">;
 
   constructor(options: MLPOptions) {
     const where = "MLP";
@@ -36,8 +36,9 @@ export class MLP extends Layer {
     super(where, engine);
     const dim = required(where, "dim", readCount(where, "dim", given["dim"], null));
     const hidden = required(where, "hidden", readCount(where, "hidden", given["hidden"], null));
-    this.#activation = readChoice(where, "activation", given["activation"], MLP_ACTIVATIONS, [], "gelu");
-    const isGated = this.#activation === "swiglu";
+    const activation = readChoice(where, "activation", given["activation"], MLP_ACTIVATIONS, [], "gelu");
+    const isGated = activation === "swiglu";
+    this.#activation = activation === "swiglu" ? "silu" : activation;
     const bias = readBoolean(where, "bias", given["bias"], !isGated);
     const widen = { inFeatures: dim, outFeatures: hidden, bias, engine };
     this.#gate = isGated ? this.part("gate_proj", new Linear(widen)) : null;
@@ -58,10 +59,7 @@ export class MLP extends Layer {
 
   async #widen(scope: Scope, x: Tensor): Promise<Tensor> {
     const activation = this.#activation;
-    if (this.#gate === null) {
-      return this.#up.compute(scope, x, { activation: activation === "swiglu" ? "silu" : activation });
-    }
-    const up = await this.#up.compute(scope, x);
-    return this.#gate.compute(scope, x, { activation: "silu", factor: up });
+    if (this.#gate === null) return this.#up.compute(scope, x, { activation });
+    return this.#gate.compute(scope, x, { activation, factor: await this.#up.compute(scope, x) });
   }
 }

@@ -3,7 +3,7 @@
 import type { RopeOptions } from "../api/extra/options.js";
 import type { TensorInput } from "../api/options.js";
 import { readBoolean, readChoice, readCount, readRecord } from "../api/read-values.js";
-import type { AttentionResult, NoOptions, Returned } from "../api/results.js";
+import type { AnyAttentionResult, NoOptions, Returned } from "../api/results.js";
 import { Tensor } from "../api/tensor.js";
 import { readInner } from "./inner-options.js";
 import { Layer, type LayerOptions } from "./layer.js";
@@ -155,7 +155,7 @@ export class TransformerBlock extends Layer {
     const wanted = attentions ? { return: { weights: true } } : {};
     const act = async (inner: Scope): Promise<BlockMade> => {
       const made: { self?: Tensor; cross?: Tensor } = {};
-      const outputOf = ({ output, weights }: AttentionResult, name: "self" | "cross"): Tensor => {
+      const outputOf = ({ output, weights }: AnyAttentionResult, name: "self" | "cross"): Tensor => {
         if (!(output instanceof Tensor)) throw new TypeError("attention in a pass makes a tensor");
         if (weights instanceof Tensor) made[name] = weights;
         return output;
@@ -167,7 +167,7 @@ export class TransformerBlock extends Layer {
           { ...self, ...wanted },
           { addend },
         );
-        return outputOf(result as AttentionResult, "self");
+        return outputOf(result, "self");
       });
       const crossAttention = this.#cross;
       const both =
@@ -176,7 +176,7 @@ export class TransformerBlock extends Layer {
           : await this.#around(inner, 1, attended, async (query, addend) => {
               const tensors = { query, key: memory, value: memory };
               const result = await crossAttention.compute(inner, tensors, { ...cross, ...wanted }, { addend });
-              return outputOf(result as AttentionResult, "cross");
+              return outputOf(result, "cross");
             });
       const output = await this.#around(inner, this.#norms.length - 1, both, (y, addend) =>
         this.#mlp.compute(inner, y, { addend }),
