@@ -1,7 +1,7 @@
 // BERT, GPT-2 and Llama against transformers', from their published names, on every kind of engine.
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Heed } from "../../../web/src/index.js";
+import { createHeed, type Heed } from "../../../web/src/index.js";
 import {
   BertModel,
   GPT2Model,
@@ -84,6 +84,47 @@ describe.each(ENGINE_KINDS.map((kind) => ({ name: nameOf(kind), kind })))("model
     }
     model.dispose();
   });
+});
+
+test.each([
+  ["gpt2", GPT2Model, 3],
+  ["llama", LlamaModel, 2],
+] as const)("%s continues from caches as if it had read all at once", async (name, Model, kvHeads) => {
+  const heed = await createHeed();
+  const { config, parameters, input, output } = caseOf(name);
+  const model = new Model(config, { engine: heed }).load(parameters);
+  const { data, shape } = input("input_ids");
+  const [batch = 0, length = 0] = shape;
+  const caches = await Promise.all([0, 1].map(() => heed.createCache({ batch, kvHeads, headDim: 4, maxLength: 16 })));
+  const wanted = output("logits");
+  const vocabulary = wanted.shape[2] ?? 0;
+  for (const [from, to] of [
+    [0, 3],
+    [3, 4],
+    [4, length],
+  ] as const) {
+    const some = Array.from({ length: batch }, (_, entry) =>
+      data.slice(entry * length + from, entry * length + to),
+    ).flat();
+    const { logits, attentions } = await model.forward(
+      { data: some, shape: [batch, to - from] },
+      { caches, attentions: true },
+    );
+    expect(attentions?.map((weights) => weights.shape.slice(2))).toEqual([
+      [to - from, to],
+      [to - from, to],
+    ]);
+    for (let entry = 0; entry < batch; entry++) {
+      const rows = (of: Float32Array, start: number, count: number): ParameterTensor => ({
+        data: of.slice(start * vocabulary, (start + count) * vocabulary),
+        shape: [count, vocabulary],
+      });
+      const got = rows(logits.data, entry * (to - from), to - from);
+      expect(worstDifference(got, rows(wanted.data, entry * length + from, to - from), DEPTH)).toBeLessThan(1);
+    }
+  }
+  expect(caches.map((cache) => cache.length)).toEqual([length, length]);
+  heed.dispose();
 });
 
 test("published names with and without their beginning are the same model", async () => {
