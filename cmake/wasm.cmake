@@ -1,12 +1,12 @@
 # The modules that the npm package carries, named after their preset: heed_wasm; heed_wasm_extra with what is beside attention
 # and heed_wasm_layers with layers and all the rest, which a page loads when it asks for them.
 
-target_compile_options(heed PRIVATE -fno-exceptions -fno-rtti)
+# What surrounds the kernels is mostly done once a call, and downloaded by all; what is done for each row is not slowed down for that.
+target_compile_options(heed PRIVATE -fno-exceptions -fno-rtti -Os)
+set_source_files_properties(cpp/ops/attention_job.cpp cpp/ops/attend_parts.cpp cpp/problem/key_range.cpp
+  PROPERTIES COMPILE_OPTIONS -O2)
 # What -O3 adds to loops that are written in vectors is a sixth of the download, and no speed.
 target_compile_options(heed_kernels PRIVATE -fno-exceptions -fno-rtti -O2)
-# What is done once a call, and is mostly messages, takes no time, but is downloaded.
-file(GLOB HEED_ONCE_A_CALL CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/cpp/problem/check_*.cpp ${CMAKE_SOURCE_DIR}/cpp/problem/*_problem.cpp)
-set_source_files_properties(${HEED_ONCE_A_CALL} cpp/problem/failures.cpp cpp/ops/prepare_scores.cpp PROPERTIES COMPILE_OPTIONS -Os)
 
 # heed_module(TARGET NAME CALLS...): CALLS are the sources that know the module's calls.
 function(heed_module target name)
