@@ -29,7 +29,9 @@ const size = Number(wishes.size);
 const peak = await matmulRate(adapter, size, REPEATS);
 console.log(`matmul ${size}: ${peak.toFixed(1)} GFLOP/s`);
 
-const heed = await createHeed({ backend: "webgpu" });
+const { maxBufferSize, maxStorageBufferBindingSize } = adapter.limits;
+const device = await adapter.requestDevice({ requiredLimits: { maxBufferSize, maxStorageBufferBindingSize } });
+const heed = await createHeed({ backend: "webgpu", device });
 for (const shape of wishes.shapes.split(",")) {
   const [, heads = 0, queries = 0, keys = queries, dim = 0] = (/^(\d+)x(\d+)(?::(\d+))?x(\d+)$/.exec(shape) ?? []).map(
     (text) => (text === undefined ? undefined : Number(text)),
@@ -51,9 +53,10 @@ async function attentionRate({ heads, queries, keys, dim, causal }) {
       [heads, length, dim],
     );
   const [query, key, value] = [tensor(queries), tensor(keys), tensor(keys)];
-  // The last of a row of calls on the same queue is over when all are; one number of it is read.
+  // A result that stays on the device is there when its call is queued, and computed when the queue is done.
   const run = async () => {
     const { output } = await heed.attention(query, key, value, { causal, keep: true });
+    await device.queue.onSubmittedWorkDone();
     output.dispose();
   };
   await run();
