@@ -46,7 +46,7 @@ void measure(const Case& c) {
   const auto floats = static_cast<std::size_t>(heed::packed_floats(c.outputs, c.inputs));
   const std::unique_ptr<float, Free> packed(
       static_cast<float*>(::operator new(floats * sizeof(float), std::align_val_t{64})));
-  if (!pack_weights({weights.data(), c.outputs, c.inputs, c.inputs, 1}, packed.get()).is_ok()) std::abort();
+  if (!heed::pack_weights({weights.data(), c.outputs, c.inputs, c.inputs, 1}, packed.get()).is_ok()) std::abort();
   std::vector<float> output(static_cast<std::size_t>(c.rows * c.outputs));
   const double flops = 2.0 * static_cast<double>(c.rows * c.inputs) * static_cast<double>(c.outputs);
   const int batch = std::max(1, static_cast<int>(5e7 / flops));
@@ -58,9 +58,9 @@ void measure(const Case& c) {
     const double read = seconds_of([&] { heed::bench::read_numbers(readable, batch); });
     const double call = seconds_of([&] {
       for (int i = 0; i < batch; ++i) {
-        if (!affine({{input.data(), c.rows, c.inputs, c.inputs}, packed.get()},
-                    {.activation = c.activation, .bias = bias.data()}, {output.data(), c.rows, c.outputs, c.outputs},
-                    heed::calling_thread())
+        if (!heed::affine({{input.data(), c.rows, c.inputs, c.inputs}, packed.get()},
+                          {.activation = c.activation, .bias = bias.data()},
+                          {output.data(), c.rows, c.outputs, c.outputs}, heed::calling_thread())
                  .is_ok()) {
           std::abort();
         }
