@@ -108,8 +108,8 @@ inline bool is_in_words(const AttentionBlock& block) {
 
 /// Where a row's query, in words, has its unit: words take half the room of the numbers that they were.
 template <class Arch>
-inline float& unit_of(float* query, int head_dim) {
-  return query[round_up_to(head_dim, kPanel<Arch>) - 1];
+constexpr std::int64_t unit_place(int head_dim) {
+  return round_up_to(head_dim, kPanel<Arch>) - 1;
 }
 
 /// The query as the block's keys meet it.
@@ -118,7 +118,7 @@ inline void prepare_query(const Panel& panel, const AttentionBlock& block) {
   scale_query<Arch>(panel, block);
   if (!is_in_words(block)) return;
   const float unit = make_words(panel.query, block.head_dim).unit;
-  unit_of<Arch>(panel.query, block.head_dim) = unit;
+  panel.query[unit_place<Arch>(block.head_dim)] = unit;
 }
 
 template <class Arch>
@@ -175,7 +175,7 @@ inline void score_part_rows(const AttentionBlock& block, int first, int end, Blo
   if (is_in_words(block)) {
     for (int index = 0; index < block.row_count; ++index) {
       float* const query = dots.queries.from(index).numbers;
-      const WordQuery words{reinterpret_cast<const std::int16_t*>(query), unit_of<Arch>(query, block.head_dim)};
+      const WordQuery words{reinterpret_cast<const std::int16_t*>(query), query[unit_place<Arch>(block.head_dim)]};
       score_row_of_bytes(words, byte_lines(block.key, first), block.head_dim, end - first,
                          dots.scores.from(index).numbers);
     }

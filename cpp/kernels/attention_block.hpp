@@ -145,7 +145,7 @@ struct AttentionBlock {
   int keep_keys;  // of a block of AttentionRow::keep; 0: there are none
   Pairing pairing;
   Finish finish;
-  const float* key_numbers;   // one a key for Finish, and room up to a whole panel
+  const float* key_numbers;   // one a key for Finish, and room for a whole panel from any key on
   const float* pair_weights;  // head_dim of them, aligned, then zeros up to 16
   Normalizer normalizer;
   int top_k;          // a row keeps its best so many keys, the first of equals; 0: all

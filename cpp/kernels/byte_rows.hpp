@@ -100,7 +100,10 @@ inline int score_fours(const WordQuery& query, const ByteLines& keys, int dim, i
   return j;
 }
 #else
-inline int score_fours(const WordQuery&, const ByteLines&, int, int, float*) { return 0; }
+inline int score_fours(const WordQuery& /*query*/, const ByteLines& /*keys*/, int /*dim*/, int /*count*/,
+                       float* /*scores*/) {
+  return 0;
+}
 #endif
 
 /// Scores of one row, key after key.
@@ -137,7 +140,8 @@ inline int add_sixteens(const float* weights, const ByteLines& values, int dim, 
 #else
 /// Other compilers make vectors of the loop over the rest.
 template <class Arch>
-inline int add_sixteens(const float*, const ByteLines&, int, int, float*) {
+inline int add_sixteens(const float* /*weights*/, const ByteLines& /*values*/, int /*dim*/, int /*count*/,
+                        float* /*output*/) {
   return 0;
 }
 #endif

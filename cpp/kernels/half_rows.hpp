@@ -59,11 +59,12 @@ template <class Arch>
 }
 #else
 /// Elsewhere widening is no more than reading.
-inline bool may_widen_in_registers(const HeadRows&, int) { return false; }
+inline bool may_widen_in_registers(const HeadRows& /*rows*/, int /*dim*/) { return false; }
 template <class Arch>
-void score_row_of_halves(const float*, const HalfLines&, int, int, float*) {}
+void score_row_of_halves(const float* /*query*/, const HalfLines& /*keys*/, int /*dim*/, int /*count*/,
+                         float* /*scores*/) {}
 template <class Arch>
-void add_halves_to_row(const float*, HalfLines, int, int, float*) {}
+void add_halves_to_row(const float* /*weights*/, HalfLines /*values*/, int /*dim*/, int /*count*/, float* /*output*/) {}
 #endif
 
 }  // namespace heed::kernels

@@ -73,9 +73,9 @@ Index choose_columns(Index outputs, Index row_cuts, int workers, Index panel) {
 Status affine_with(const kernels::LayerKernels& kernels, const AffineInputs& inputs, const Pointwise& rule,
                    const Rows<float>& output, Executor& executor, const StopFlag* stop) {
   const Rows<const float>& input = inputs.input;
-  const Status status = first_failure({kRules.check_sizes("input", input), kRules.check_sizes("output", output),
-                                       kRules.check("output", output, input.count, output.length),
-                                       check_pointwise(kRules, rule, input.count, output.length)});
+  Status status = first_failure({kRules.check_sizes("input", input), kRules.check_sizes("output", output),
+                                 kRules.check("output", output, input.count, output.length),
+                                 check_pointwise(kRules, rule, input.count, output.length)});
   if (!status.is_ok() || output.count == 0 || output.length == 0) return status;
   if (input.length == 0) return kRules.broken(StatusCode::shape, {"input must have at least 1 column, got none"});
   if (inputs.weights == nullptr) return kRules.broken(StatusCode::shape, {"weights must have data, got none"});

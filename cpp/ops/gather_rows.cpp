@@ -12,7 +12,7 @@ constexpr RowRules kRules{"embedding"};
 }  // namespace
 
 Status gather_rows(const Rows<const float>& table, const std::int32_t* indices, const Rows<float>& output) {
-  const Status status =
+  Status status =
       first_failure({kRules.check_sizes("table", table), kRules.check("output", output, output.count, table.length)});
   if (!status.is_ok()) return status;
   for (Index i = 0; i < output.count; ++i) {

@@ -47,7 +47,7 @@ void run_task(void* context, Index task, int /*worker*/) {
 
 Status normalize_rows_with(const kernels::LayerKernels& kernels, const Rows<const float>& input, const RowNorm& norm,
                            const Rows<float>& output, const RowStatistics& statistics, Executor& executor) {
-  const Status status =
+  Status status =
       first_failure({kRules.check_sizes("input", input), kRules.check("output", output, input.count, input.length)});
   if (!status.is_ok()) return status;
   if (!(norm.epsilon >= 0.0F) || !std::isfinite(norm.epsilon)) {

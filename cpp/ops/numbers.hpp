@@ -15,8 +15,9 @@ inline kernels::Precision precision_of(const FloatView& view) {
 }
 
 inline kernels::Numbers numbers_at(const FloatView& view, Index batch, Index head, Index row) {
-  return {view.at(batch, head, row), precision_of(view),
-          view.dtype == DType::i8 ? view.scale_at(batch, head, row) : nullptr};
+  // Bytes are in pages.
+  const bool has_scales = view.dtype == DType::i8 && view.pages.table != nullptr;
+  return {view.at(batch, head, row), precision_of(view), has_scales ? view.scale_at(batch, head, row) : nullptr};
 }
 
 /// The rows of a head.

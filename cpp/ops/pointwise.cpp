@@ -41,7 +41,7 @@ void run_task(void* context, Index task, int /*worker*/) {
 
 Status pointwise_with(const kernels::LayerKernels& kernels, const Rows<const float>& input, const Pointwise& rule,
                       const Rows<float>& output, Executor& executor, const StopFlag* stop) {
-  const Status status =
+  Status status =
       first_failure({kRules.check_sizes("input", input), kRules.check("output", output, input.count, input.length),
                      check_pointwise(kRules, rule, input.count, input.length)});
   if (!status.is_ok() || input.count == 0 || input.length == 0) return status;

@@ -22,7 +22,8 @@ Preparation of_keys(const AttentionProblem& problem) {
   keys.heads = problem.groups;
   keys.first_head = problem.whole.first_head;
   keys.target_dim = 1;
-  keys.head_stride = kernels::round_up_to(problem.key_length, kLongestPanel);
+  // A panel may be read from any key on.
+  keys.head_stride = kernels::round_up_to(problem.key_length, kLongestPanel) + kLongestPanel;
   return keys;
 }
 

@@ -22,7 +22,7 @@ Status make_gru_problem(const GruInputs& inputs, const GruOptions& options, cons
                          {"gates must have three numbers for each of the state, got ", gates.length});
   }
   const Index hidden = gates.length / kGates;
-  const Status status =
+  Status status =
       first_failure({kRules.check_sizes("gates", gates), kRules.check("states", outputs.states, gates.count, hidden),
                      kRules.check("last", outputs.last, options.batch, hidden)});
   if (!status.is_ok()) return status;

@@ -14,7 +14,7 @@ import type { AttentionOptions, TensorInput, TensorOptions } from "./options.js"
 import type { AttentionResult, NoOptions, Returned } from "./results.js";
 import type { Tensor } from "./tensor.js";
 import type { HalfArray } from "./typed-array.js";
-import type {} from "./webgpu-globals.js";
+import type { AnyGpuBuffer } from "./webgpu-globals.js";
 
 export type { Explanation, MemoryReport, WebGpuReport };
 
@@ -108,7 +108,7 @@ export interface Heed {
   tensor(data: Float32Array | HalfArray | Uint16Array, shape: readonly number[], options?: TensorOptions): Tensor;
 
   /** A tensor of the numbers that a buffer of the engine's device starts with. The buffer stays the caller's. */
-  tensor(buffer: GPUBuffer, shape: readonly number[], options?: TensorOptions): Tensor;
+  tensor(buffer: AnyGpuBuffer, shape: readonly number[], options?: TensorOptions): Tensor;
 
   /**
    * Makes a cache of keys and values that `attention` appends to and attends to: see its option `cache`. Loaded at its first call.

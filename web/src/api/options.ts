@@ -3,7 +3,7 @@
 import type { KVCache } from "./cache/kv-cache.js";
 import type { Tensor } from "./tensor.js";
 import type { HalfArray } from "./typed-array.js";
-import type {} from "./webgpu-globals.js";
+import type { AnyGpuDevice } from "./webgpu-globals.js";
 
 /** `bhnd` [B, H, L, D], `bnhd` [B, L, H, D], `packed` [B, L, H*D]. */
 export type Layout = "bhnd" | "bnhd" | "packed";
@@ -177,7 +177,7 @@ export interface CreateOptions {
    */
   readonly backend?: "auto" | "wasm" | "webgpu" | undefined;
   /** A device of the caller's, to compute on; never destroyed, nor replaced when it is lost. Default: one of heed's own. */
-  readonly device?: GPUDevice | undefined;
+  readonly device?: AnyGpuDevice | undefined;
   /** Threads that compute a call: workers, on shared memory or each with its own. Default "auto" = min(4, cores / 2), at least 1. */
   readonly threads?: number | "auto" | undefined;
   /** Default "auto" = the fastest that runs here. */

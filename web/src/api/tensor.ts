@@ -4,7 +4,7 @@ import type { Backend, DType, Resident } from "../backends/backend.js";
 import { DISPOSE, finalise, unfinalise } from "../memory/disposable.js";
 import { HeedError } from "./errors.js";
 import { widenHalves } from "./half.js";
-import type {} from "./webgpu-globals.js";
+import type { AnyGpuBuffer } from "./webgpu-globals.js";
 
 /** A result: an array of the caller's own. */
 export interface ArrayTensor {
@@ -21,7 +21,7 @@ export class Tensor {
   readonly dtype: DType;
   readonly location: "wasm" | "webgpu";
   /** Where `location` is "webgpu": its GPUBuffer, with the numbers from its start. */
-  readonly buffer: GPUBuffer | undefined;
+  readonly buffer: AnyGpuBuffer | undefined;
   readonly #backend: Backend;
   readonly #resident: Resident;
 

@@ -5,4 +5,5 @@ declare global {
   interface GPUDevice {}
 }
 
-export {};
+export type AnyGpuBuffer = GPUBuffer;
+export type AnyGpuDevice = GPUDevice;
