@@ -2,11 +2,11 @@
 
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { buildArtefacts } from "./build/artefacts.js";
-import { filesUnder, whenChanged } from "./build/freshness.js";
-import { root } from "./build/root.js";
 import { ensureDependencies } from "./lib/dependencies.js";
 import { step } from "./lib/steps.js";
+import { buildArtefacts } from "./make/artefacts.js";
+import { filesUnder, whenChanged } from "./make/freshness.js";
+import { root } from "./make/root.js";
 import { findToolchain } from "./toolchain/find.js";
 
 /** @typedef {{ toolchain?: import("./toolchain/find.js").Toolchain<"wasm"> }} Options a record that the caller already has */
@@ -24,15 +24,15 @@ export async function buildGenerated(options = {}) {
     options.toolchain ?? (await step("find the toolchain", () => findToolchain({ need: ["wasm", "tests"] })));
   await buildArtefacts(toolchain);
   // Imported here, because they need packages that may just have been installed.
-  const { generate, generated, generateInputs } = await import("./build/generate.js");
+  const { generate, generated, generateInputs } = await import("./make/generate.js");
   const inputs = [...generateInputs, ...buildScripts()];
   await whenChanged("generated", { inputs, outputs: [generated] }, () => step("generate modules", generate));
 }
 
 /** dist and its sizes, from what buildGenerated left. */
 export async function buildDist() {
-  const { bundle, copyAssets, declare, dist } = await import("./build/bundle.js");
-  const { measureSizes, printSizes, sizesFile } = await import("./build/sizes.js");
+  const { bundle, copyAssets, declare, dist } = await import("./make/bundle.js");
+  const { measureSizes, printSizes, sizesFile } = await import("./make/sizes.js");
   const inputs = [
     join(root, "web/src"),
     join(root, "tsconfig.json"),
@@ -49,6 +49,6 @@ export async function buildDist() {
 }
 
 /** A change of the build is a change of its results. */
-const buildScripts = () => filesUnder([join(root, "scripts/build"), join(root, "scripts/build.js")]);
+const buildScripts = () => filesUnder([join(root, "scripts/make"), join(root, "scripts/build.js")]);
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) await build();

@@ -1,10 +1,10 @@
 // Everything that is wrong without running: format, lint, types, layers, the package's shape. Reports all of it, then fails.
 
 import { join } from "node:path";
-import { root } from "./build/root.js";
 import { buildDist, buildGenerated } from "./build.js";
 import { ensureDependencies } from "./lib/dependencies.js";
 import { Failure, note, report, run, step } from "./lib/steps.js";
+import { root } from "./make/root.js";
 import { findToolchain } from "./toolchain/find.js";
 
 await ensureDependencies();

@@ -1,10 +1,10 @@
 // Puts every file into its format: C++ by clang-format, the rest by Biome.
 
 import { join } from "node:path";
-import { root } from "./build/root.js";
 import { cppSources } from "./check/cpp.js";
 import { ensureDependencies } from "./lib/dependencies.js";
 import { run, step } from "./lib/steps.js";
+import { root } from "./make/root.js";
 import { findToolchain } from "./toolchain/find.js";
 
 await ensureDependencies();

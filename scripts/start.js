@@ -2,10 +2,10 @@
 
 import { spawn } from "node:child_process";
 import { join } from "node:path";
-import { root } from "./build/root.js";
 import { build } from "./build.js";
 import { ensureDependencies } from "./lib/dependencies.js";
 import { note, step } from "./lib/steps.js";
+import { root } from "./make/root.js";
 
 await ensureDependencies();
 await build();

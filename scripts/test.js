@@ -1,10 +1,10 @@
 // Builds everything and runs every test: C++ natively, under sanitizers and as WebAssembly, then TypeScript in Node and in
 // browsers. Goes on after a failing runner, and closes with one line that counts all tests.
 
-import { root } from "./build/root.js";
 import { build } from "./build.js";
 import { ensureDependencies } from "./lib/dependencies.js";
 import { note, step } from "./lib/steps.js";
+import { root } from "./make/root.js";
 import { wantedBrowsers } from "./toolchain/browsers.js";
 import { findToolchain } from "./toolchain/find.js";
 

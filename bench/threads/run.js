@@ -5,7 +5,7 @@ import { createReadStream } from "node:fs";
 import { createServer } from "node:http";
 import { join, normalize } from "node:path";
 import { parseArgs } from "node:util";
-import { root } from "../../scripts/build/root.js";
+import { root } from "../../scripts/make/root.js";
 import { findToolchain } from "../../scripts/toolchain/find.js";
 import { measure } from "./measure.js";
 

@@ -2,9 +2,9 @@
 
 import { join } from "node:path";
 import { digits, table, times } from "../../bench/table.js";
-import { root } from "../build/root.js";
 import { build } from "../build.js";
 import { note, run, step } from "../lib/steps.js";
+import { root } from "../make/root.js";
 import { findToolchain } from "../toolchain/find.js";
 import { nodeFlags, PRESETS, runProgram } from "./program.js";
 

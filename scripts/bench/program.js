@@ -2,9 +2,9 @@
 
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { root } from "../build/root.js";
 import { buildPreset } from "../lib/cmake.js";
 import { note, run, step } from "../lib/steps.js";
+import { root } from "../make/root.js";
 
 export const PRESETS = ["native-release", "wasm-simd", "wasm-relaxed"];
 

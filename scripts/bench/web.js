@@ -1,11 +1,11 @@
 // The bench in Chromium: builds the package and the ceilings, installs the peers, and lets bench/web do the rest.
 
 import { join } from "node:path";
-import { root } from "../build/root.js";
 import { build } from "../build.js";
 import { buildPreset } from "../lib/cmake.js";
 import { ensureDependencies } from "../lib/dependencies.js";
 import { run, step } from "../lib/steps.js";
+import { root } from "../make/root.js";
 import { findToolchain } from "../toolchain/find.js";
 
 const web = join(root, "bench", "web");

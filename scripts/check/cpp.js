@@ -2,10 +2,10 @@
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { filesUnder, whenChanged } from "../build/freshness.js";
-import { root } from "../build/root.js";
 import { buildPreset } from "../lib/cmake.js";
 import { Failure, run } from "../lib/steps.js";
+import { filesUnder, whenChanged } from "../make/freshness.js";
+import { root } from "../make/root.js";
 
 /** @typedef {import("../toolchain/find.js").Toolchain<"native" | "tests" | "format">} Toolchain */
 

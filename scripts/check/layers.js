@@ -3,9 +3,9 @@
 
 import { readFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
-import { filesUnder } from "../build/freshness.js";
-import { root } from "../build/root.js";
 import { Failure } from "../lib/steps.js";
+import { filesUnder } from "../make/freshness.js";
+import { root } from "../make/root.js";
 
 /** C++ rooms under cpp/ and the rooms and foreign headers that each may include, beside std and itself. @type {Record<string, readonly string[]>} */
 const CPP_ROOMS = {

@@ -2,7 +2,7 @@
 
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { root } from "../build/root.js";
+import { root } from "../make/root.js";
 import { run } from "./steps.js";
 
 /** @typedef {import("../toolchain/find.js").Toolchain<"wasm" | "native">} Tools */

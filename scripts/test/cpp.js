@@ -3,9 +3,9 @@
 import { existsSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
-import { root } from "../build/root.js";
 import { buildPreset } from "../lib/cmake.js";
 import { Failure, note, report, run, step } from "../lib/steps.js";
+import { root } from "../make/root.js";
 
 /** @typedef {{ name: string, passed: number, failed: number }} Result */
 

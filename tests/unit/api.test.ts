@@ -1,11 +1,12 @@
 // Parts of the API room: suggestions, descriptions, layouts as strides, and jobs as blocks.
 
 import { describe, expect, test } from "vitest";
+import { binaryText } from "../../scripts/make/binary-text.js";
 import { showShape, showValue } from "../../web/src/api/describe.js";
 import { dense, perHeadShape, userShape, walkOf } from "../../web/src/api/layout.js";
 import { ATTENTION_OPTIONS, ATTENTION_OPTIONS_TO_COME } from "../../web/src/api/options.js";
 import { didYouMean } from "../../web/src/api/suggest.js";
-import { decodeHex } from "../../web/src/backends/wasm/binary.js";
+import { decodeText } from "../../web/src/backends/wasm/binary.js";
 import { HeedError } from "../../web/src/index.js";
 
 describe("did you mean", () => {
@@ -80,8 +81,13 @@ describe("layouts", () => {
   });
 });
 
-test("hexadecimal text decodes to the bytes it came from, natively or not", () => {
+test("a binary's text decodes to the bytes it came from, and needs no escapes in a string", () => {
   const bytes = Uint8Array.from({ length: 1000 }, (_, i) => (i * 7) % 256);
-  expect(decodeHex(Buffer.from(bytes).toString("hex"))).toEqual(bytes);
-  expect(decodeHex("")).toEqual(new Uint8Array(0));
+  const text = binaryText(bytes);
+  expect(decodeText(text)).toEqual(bytes);
+  expect(text).toMatch(/^[%-[a-z]+$/);
+  expect(decodeText("%")).toEqual(Uint8Array.of(0));
+  expect(decodeText("xi")).toEqual(Uint8Array.of(127));
+  expect(decodeText("zi")).toEqual(Uint8Array.of(255));
+  expect(decodeText("")).toEqual(new Uint8Array(0));
 });

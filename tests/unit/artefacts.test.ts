@@ -2,7 +2,7 @@
 
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { decodeHex } from "../../web/src/backends/wasm/binary.js";
+import { decodeText } from "../../web/src/backends/wasm/binary.js";
 import { VARIANTS } from "../../web/src/backends/wasm/inlined.js";
 
 /** f32x4.relaxed_madd as it stands in a binary. */
@@ -13,11 +13,11 @@ const built = (name: string): Uint8Array =>
 
 describe.each(["wasm-simd", "wasm-relaxed", "wasm-simd-threads", "wasm-relaxed-threads"] as const)("%s", (name) => {
   test("is inlined as it was built", async () => {
-    expect(decodeHex((await VARIANTS[name]()).binary)).toEqual(built(name));
+    expect(decodeText((await VARIANTS[name]()).binary)).toEqual(built(name));
   });
 
   test("shares its memory and fuses its sums if and only if its name says so", async () => {
-    const binary = decodeHex((await VARIANTS[name]()).binary);
+    const binary = decodeText((await VARIANTS[name]()).binary);
     const imports = WebAssembly.Module.imports(await WebAssembly.compile(binary));
     expect(imports.some(({ kind }) => kind === "memory")).toBe(name.endsWith("-threads"));
     const fused = binary.reduce(

@@ -19,9 +19,9 @@ export async function compileOverride(overrides: BinaryOverrides): Promise<WebAs
   return null;
 }
 
-/** Compiles hexadecimal text, or what lies at an address. Throws HeedError `load`. */
+/** Compiles a binary's text, or what lies at an address. Throws HeedError `load`. */
 export function compileBinary(binary: string | URL, name: string): Promise<WebAssembly.Module> {
-  return typeof binary === "string" ? compile(decodeHex(binary), name) : compileFile(binary.href);
+  return typeof binary === "string" ? compile(decodeText(binary), name) : compileFile(binary.href);
 }
 
 /** True when the module imports its memory, which all heed's shared-memory variants do and no other. */
@@ -29,19 +29,26 @@ export function importsMemory(module: WebAssembly.Module): boolean {
   return WebAssembly.Module.imports(module).some((entry) => entry.kind === "memory");
 }
 
-export function decodeHex(text: string): Uint8Array<ArrayBuffer> {
-  // Newer engines decode in one native step.
-  const native = Reflect.get(Uint8Array, "fromHex");
-  if (typeof native === "function") return Reflect.apply(native, Uint8Array, [text]);
-  const bytes = new Uint8Array(text.length >>> 1);
-  for (let i = 0; i < bytes.length; i++) {
-    bytes[i] = (digit(text.charCodeAt(2 * i)) << 4) | digit(text.charCodeAt(2 * i + 1));
+/** Of the text that scripts/make/binary-text.js writes: six bits a character, after the high two where they are not 0. */
+export function decodeText(text: string): Uint8Array<ArrayBuffer> {
+  const bytes = new Uint8Array(text.length);
+  let size = 0;
+  let high = 0;
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    if (code >= X) {
+      high = (code - X + 1) << 6;
+    } else {
+      bytes[size++] = high | (code - (code <= LAST_BEFORE_GAP ? 37 : 42));
+      high = 0;
+    }
   }
-  return bytes;
+  return bytes.subarray(0, size);
 }
 
-/** Of the codes of 0 to 9 and a to f. */
-const digit = (code: number): number => (code & 15) + 9 * (code >>> 6);
+/** The codes of x and [. */
+const X = 120;
+const LAST_BEFORE_GAP = 91;
 
 async function compile(bytes: Uint8Array<ArrayBuffer>, name: string): Promise<WebAssembly.Module> {
   try {

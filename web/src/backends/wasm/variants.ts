@@ -29,7 +29,7 @@ export interface Glue {
 }
 
 export interface Variant extends Glue {
-  /** In hexadecimal, or where it lies. */
+  /** As text, or where it lies. */
   readonly binary: string | URL;
 }
 

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { build } from "vite";
 import { Failure } from "../lib/steps.js";
 import { artefact, BASELINE, MODULES, moduleFile, TYPES } from "./artefacts.js";
+import { binaryText } from "./binary-text.js";
 import { root } from "./root.js";
 import { importedMemory } from "./wasm-binary.js";
 
@@ -61,13 +62,9 @@ function glueModule(name, bytes) {
   ].join("\n");
 }
 
-/**
- * In hexadecimal: twice the bytes, but of the text forms that engines decode by themselves the one that compresses as its bytes do.
- * Base64 lays three bytes across four characters, which hides what repeats: a third more after compression.
- * @param {string} name @param {Buffer} bytes
- */
+/** @param {string} name @param {Uint8Array} bytes */
 const inlinedModule = (name, bytes) => `${BANNER}export { default, importedMemory } from "./glue/${name}.js";
-export const binary = "${bytes.toString("hex")}";
+export const binary = "${binaryText(bytes)}";
 `;
 
 /**
