@@ -47,7 +47,8 @@ function(heed_module target name)
     -sABORTING_MALLOC=0
     -sSTACK_SIZE=128KB
     -sINCOMING_MODULE_JS_API=instantiateWasm,wasmMemory
-    -sEXPORTED_RUNTIME_METHODS=HEAPU8,HEAP32,HEAPU32,HEAPF32,wasmMemory
+    -sWASM_BIGINT=1
+    --js-library ${CMAKE_SOURCE_DIR}/cmake/embind_types.js
     # Workers use the exports of a bare instance, by name.
     -lexports.js
   )

@@ -4,9 +4,9 @@
 #include <emscripten/em_macros.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
-#include <string>
 
 #include "bindings/run_call.hpp"
 #include "heed/machine.hpp"
@@ -51,7 +51,7 @@ EMSCRIPTEN_KEEPALIVE void heed_release(std::uint32_t address) { std::free(reinte
 
 EMSCRIPTEN_BINDINGS(heed) {
   emscripten::function("run", &heed_run);
-  emscripten::function("statusMessage", +[] { return std::string(last_message); });
+  emscripten::function("statusMessage", +[] { return reinterpret_cast<std::uint32_t>(heed_status_message()); });
   emscripten::function("allocate", &heed_allocate);
   emscripten::function("release", &heed_release);
 }

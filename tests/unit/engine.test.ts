@@ -1,5 +1,6 @@
 // The life of an engine: queueing, aborting, disposal, lost workers, exhausted memory, and heaps that do not grow.
 
+import { readFileSync } from "node:fs";
 import { Worker as NodeWorker } from "node:worker_threads";
 import { describe, expect, test, vi } from "vitest";
 import { attend, attendSync } from "../../web/src/api/attention.js";
@@ -337,8 +338,7 @@ describe("tensors", () => {
 
 describe("overrides", () => {
   test("a given module and a given binary stand in for the inlined ones", async () => {
-    const { binary } = await import("../../web/src/backends/wasm/generated/wasm-simd.js");
-    const bytes = Uint8Array.from(Buffer.from(binary, "hex"));
+    const bytes = readFileSync(new URL("../../dist/assets/wasm-simd.wasm", import.meta.url));
     const expected = await withHeed({ variant: "simd" }, (heed) => heed.attention(...SMALL));
     for (const wasm of [{ binary: bytes }, { module: new WebAssembly.Module(bytes) }]) {
       using heed = await createHeed({ variant: "simd", wasm });

@@ -16,27 +16,25 @@ interface Sizes {
 const sizes: Sizes = JSON.parse(readFileSync(new URL("../../build/sizes.json", import.meta.url), "utf8"));
 
 /** Brotli bytes of one variant, glue and wasm as they are shipped. */
-const VARIANT_BUDGET = 60_000;
+const VARIANT_BUDGET = 52_000;
 
-test("each of the four variants is within 60 kB brotli", () => {
+test("each of the four variants is within 52 kB brotli", () => {
   expect(Object.keys(sizes.variants).length).toBe(4);
   for (const [name, { chunk }] of Object.entries(sizes.variants)) {
     expect(chunk, `${name} takes ${chunk} bytes`).toBeLessThanOrEqual(VARIANT_BUDGET);
   }
 });
 
-test("what is loaded beside a variant is within 25.5 kB brotli", () => {
+test("what is loaded beside a variant is within 25 kB brotli", () => {
   const { shared, unshared } = sizes.runners;
-  expect(sizes.index + Math.max(shared, unshared)).toBeLessThanOrEqual(25_500);
+  expect(sizes.index + Math.max(shared, unshared)).toBeLessThanOrEqual(25_100);
 });
 
-test("a visit loads at most 75 kB brotli in all where memory is shared, 77 kB elsewhere, whichever entry and variant", () => {
+test("a visit loads at most 75 kB brotli in all, whichever entry and variant", () => {
   for (const [name, { chunk, hosted }] of Object.entries(sizes.variants)) {
-    const isShared = name.endsWith("-threads");
-    const runner = isShared ? sizes.runners.shared : sizes.runners.unshared;
-    const budget = isShared ? 75_000 : 77_000;
-    expect(sizes.index + runner + chunk, `heed with ${name}`).toBeLessThanOrEqual(budget);
-    expect(sizes.assets + runner + hosted, `heed/assets with ${name}`).toBeLessThanOrEqual(budget);
+    const runner = name.endsWith("-threads") ? sizes.runners.shared : sizes.runners.unshared;
+    expect(sizes.index + runner + chunk, `heed with ${name}`).toBeLessThanOrEqual(75_000);
+    expect(sizes.assets + runner + hosted, `heed/assets with ${name}`).toBeLessThanOrEqual(75_000);
   }
 });
 

@@ -5,6 +5,12 @@ export function bytesIn({ buffer, byteOffset, byteLength }: ArrayBufferView): Ui
   return new Uint8Array(buffer, byteOffset, byteLength);
 }
 
+/** The text that a zero ends. Copied first: decoders refuse shared memory. */
+export function textAt(buffer: ArrayBuffer, address: number): string {
+  const bytes = new Uint8Array(buffer);
+  return new TextDecoder().decode(bytes.slice(address, bytes.indexOf(0, address)));
+}
+
 export class HeapView {
   readonly #memory: WebAssembly.Memory;
 
@@ -23,6 +29,10 @@ export class HeapView {
 
   floats(address: number, length: number): Float32Array {
     return new Float32Array(this.#upTo(address + length * Float32Array.BYTES_PER_ELEMENT), address, length);
+  }
+
+  text(address: number): string {
+    return textAt(this.#upTo(address + 1), address);
   }
 
   words(address: number, length: number): Int32Array {

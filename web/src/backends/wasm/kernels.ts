@@ -146,7 +146,7 @@ export class Kernels {
 
   /** What the last call said that failed, whoever computed it. */
   statusMessage(): string {
-    return this.#raw.statusMessage();
+    return this.heap.text(this.#raw.statusMessage() >>> 0);
   }
 
   /** A trap inside the module must not leave as a bare RuntimeError. */

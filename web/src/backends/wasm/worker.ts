@@ -1,6 +1,7 @@
 // heed's worker: a bare WebAssembly.Instance of the kernels and a message loop. Built into one string (generated/worker-source.ts),
 // it runs as a browser's worker and as Node's; it imports nothing but what it has in common with the front.
 
+import { textAt } from "../../memory/heap-view.js";
 import { DONE, DOOR } from "./door-words.js";
 import {
   type BlockMessage,
@@ -223,10 +224,7 @@ function heapBuffer(): ArrayBuffer {
 }
 
 function statusMessage(): string {
-  const start = running().heed_status_message() >>> 0;
-  const bytes = new Uint8Array(heapBuffer());
-  // Copied first: decoders refuse shared memory.
-  return new TextDecoder().decode(bytes.slice(start, bytes.indexOf(0, start)));
+  return textAt(heapBuffer(), running().heed_status_message() >>> 0);
 }
 
 /** A browser's worker talks through its globals, Node's through worker_threads.parentPort. */
