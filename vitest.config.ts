@@ -1,6 +1,7 @@
 // Test projects: unit and conformance in Node, the browser suite in three engines with and without cross-origin isolation, the demo, the
 // packed package.
 
+import { availableParallelism } from "node:os";
 import { playwright } from "@vitest/browser-playwright";
 import type { ProvidedContext } from "vitest";
 import { defineConfig, type TestProjectConfiguration } from "vitest/config";
@@ -114,6 +115,8 @@ export default defineConfig(async () => {
   const chromiumPath = found.chromium.path;
   return {
     test: {
+      // Files wait for browsers and workers more than they compute: every core gets one, the first as well.
+      maxWorkers: availableParallelism(),
       projects: [
         node("unit", "tests/unit/**/*.test.ts"),
         node("conformance", "tests/conformance/**/*.node.test.ts"),

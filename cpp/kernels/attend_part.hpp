@@ -24,11 +24,12 @@ struct KeysInLanes {
     find_maximum<Arch>(keys.lines(), keys.scores, maximum);
   }
 
-  static void gather(const Panel& panel, const AttentionBlock& block, const KeyBlock& keys) {
+  static Overlay gather(const Panel& panel, const AttentionBlock& block, const KeyBlock& keys) {
     const Addends<Arch> addends_of(block);
     for_each_vector(keys_with_addends(block, keys), [&](int j, int count) {
       addends_of(panel.rows[0], keys.first + j, count).store_aligned(keys.addends + j);
     });
+    return Overlay::addends;
   }
 
   static void park(const Panel& panel, const KeyBlock& keys, float* AttentionRow::* target, float factor) {

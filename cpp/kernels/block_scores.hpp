@@ -47,9 +47,9 @@ inline bool make_scores(const Panel& panel, const AttentionBlock& block, const K
     // The maximum of the product says nothing any more: start again from the one before.
     copy_line<Arch>(panel.maximum, maximum);
     if (has_left) leave_out<Arch>(panel, block, keys);
-    if (has_addends) Way::gather(panel, block, keys);
+    const Overlay overlay = has_addends ? Way::gather(panel, block, keys) : Overlay::nothing;
     if (has_addends || !sees_all) {
-      mask_scores<Arch>(panel, keys, has_addends ? keys.addends : nullptr, keys.scores, maximum);
+      mask_scores<Arch>(panel, keys, overlay, keys.addends, keys.scores, maximum);
     } else {
       find_maximum<Arch>(keys.lines(), keys.scores, maximum);
     }

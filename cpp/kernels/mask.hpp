@@ -83,20 +83,19 @@ class Addends {
     return xsimd::select(bias == masked_, bias, bounded);
   }
 
-  /// The same as the operator, for rows in lanes and numbers that lie side by side: without a question
+  /// The same as the operator, for rows in lanes with biases, and numbers that lie side by side: without a question
   /// in the loop it takes a third of the time.
-  template <bool kBias, bool kMask>
+  template <bool kMask>
   void gather_whole(const AttentionRow* const (&rows)[kLanes<Arch>], std::ptrdiff_t key, int count,
                     float* addends) const {
     const float* biases[kLanes<Arch>];
     const std::uint8_t* masks[kLanes<Arch>];
     for (int lane = 0; lane < kLanes<Arch>; ++lane) {
-      biases[lane] = kBias ? rows[lane]->bias + key : nullptr;
+      biases[lane] = rows[lane]->bias + key;
       masks[lane] = kMask ? rows[lane]->mask + key : nullptr;
     }
     rows_to_lanes<Arch>(count, addends, kPanel<Arch>, [&](int lane, int i, int) {
-      Batch<Arch> sum(0.0F);
-      if (kBias) sum = in_score_units(Batch<Arch>::load_unaligned(biases[lane] + i));
+      const Batch<Arch> sum = in_score_units(Batch<Arch>::load_unaligned(biases[lane] + i));
       return kMask ? xsimd::select(are_zero<Arch>(masks[lane] + i), masked_, sum) : sum;
     });
   }
@@ -121,22 +120,48 @@ class Addends {
 template <class Arch>
 inline void gather_addends(const Panel& panel, const AttentionBlock& block, const KeyLines& keys, float* addends) {
   const Addends<Arch> addends_of(block);
-  const int whole = addends_of.lie_side_by_side(panel.rows[0]) ? keys.count / kLanes<Arch> * kLanes<Arch> : 0;
+  const AttentionRow& any = panel.rows[0];
+  const int whole = any.bias && addends_of.lie_side_by_side(any) ? keys.count / kLanes<Arch> * kLanes<Arch> : 0;
   for (int vector = 0; vector < kPanelVectors; ++vector) {
     const int first_lane = vector * kLanes<Arch>;
     float* const target = addends + first_lane;
     const AttentionRow* rows[kLanes<Arch>];
     for (int lane = 0; lane < kLanes<Arch>; ++lane) rows[lane] = &panel.row(first_lane + lane);
-    if (rows[0]->bias && rows[0]->mask) {
-      addends_of.template gather_whole<true, true>(rows, keys.first, whole, target);
-    } else if (rows[0]->bias) {
-      addends_of.template gather_whole<true, false>(rows, keys.first, whole, target);
+    if (rows[0]->mask) {
+      addends_of.template gather_whole<true>(rows, keys.first, whole, target);
     } else {
-      addends_of.template gather_whole<false, true>(rows, keys.first, whole, target);
+      addends_of.template gather_whole<false>(rows, keys.first, whole, target);
     }
     rows_to_lanes<Arch>(
         keys.count - whole, target + whole * kPanel<Arch>, kPanel<Arch>,
         [&](int lane, int i, int some) { return addends_of(*rows[lane], keys.first + whole + i, some); });
+  }
+}
+
+/// What lies over scores beside key ranges, and how: nothing, numbers to add line by line, or bytes of a boolean
+/// mask, those of four lines in a word of each lane.
+enum class Overlay : std::uint8_t { nothing, addends, bytes };
+
+inline constexpr int kBytesOfWord = 4;
+
+/// The mask of a block with rows in lanes, as Overlay::bytes: transposed four keys at a time.
+template <class Arch>
+[[gnu::noinline]] void gather_bytes(const Panel& panel, const KeyLines& keys, float* words) {
+  constexpr int whole = kLanes<Arch> * kBytesOfWord;
+  for (int first_lane = 0; first_lane < kPanel<Arch>; first_lane += kLanes<Arch>) {
+    const std::uint8_t* masks[kLanes<Arch>];
+    for (int lane = 0; lane < kLanes<Arch>; ++lane) masks[lane] = panel.row(first_lane + lane).mask + keys.first;
+    const int count = (keys.count + kBytesOfWord - 1) / kBytesOfWord;
+    rows_to_lanes<Arch>(count, words + first_lane, kPanel<Arch>, [&](int lane, int word, int) {
+      const std::uint8_t* source = masks[lane] + word * kBytesOfWord;
+      const int left = keys.count - word * kBytesOfWord;
+      alignas(kScratchAlignment) std::uint8_t bytes[whole] = {};
+      if (left < whole) {
+        std::memcpy(bytes, source, static_cast<std::size_t>(left));
+        source = bytes;
+      }
+      return xsimd::bitwise_cast<float>(xsimd::batch<std::uint8_t, Arch>::load_unaligned(source));
+    });
   }
 }
 
@@ -179,51 +204,75 @@ struct ClearLines {
   }
 };
 
-/// Applies ranges and addends (null: none) to the scores and raises maximum[panel]. A
-/// masked score is replaced, not added to: a NaN in a masked key must not survive.
+/// Applies ranges and an overlay to the scores and raises maximum[panel]. A masked score is
+/// replaced, not added to: a NaN in a masked key must not survive.
 template <class Arch>
-inline void mask_scores(const Panel& panel, const KeyLines& keys, const float* addend, float* scores, float* maximum) {
+inline void mask_scores(const Panel& panel, const KeyLines& keys, Overlay overlay, const float* overlaid, float* scores,
+                        float* maximum) {
+  using Words = xsimd::batch<std::uint32_t, Arch>;
   const Batch<Arch> masked(*opaque(&kMasked));
   const ClearLines clear(panel, keys);
   for (int vector = 0; vector < kPanelVectors; ++vector) {
     const int first_lane = vector * kLanes<Arch>;
     const KeyRanges<Arch> ranges(panel, keys, first_lane);
     Batch<Arch> highest = Batch<Arch>::load_aligned(maximum + first_lane);
-    const auto mask_lines = [&]<bool kIsClear>(int begin, int end) {
+    const auto mask_lines = [&]<Overlay kOverlay, bool kIsClear>(int begin, int end) {
       for (int j = begin; j < end; ++j) {
         float* const place = scores + j * kPanel<Arch> + first_lane;
         Batch<Arch> score = Batch<Arch>::load_aligned(place);
-        if (addend) {
-          const Batch<Arch> extra = Batch<Arch>::load_aligned(addend + j * kPanel<Arch> + first_lane);
+        if constexpr (kOverlay == Overlay::addends) {
+          const Batch<Arch> extra = Batch<Arch>::load_aligned(overlaid + j * kPanel<Arch> + first_lane);
           score = xsimd::select(extra == masked, masked, score + extra);
+        } else if constexpr (kOverlay == Overlay::bytes) {
+          const Batch<Arch> word = Batch<Arch>::load_aligned(overlaid + j / kBytesOfWord * kPanel<Arch> + first_lane);
+          const Words own = xsimd::bitwise_cast<std::uint32_t>(word) & Words(0xFFU << (j % kBytesOfWord * 8));
+          score = xsimd::select(xsimd::batch_bool_cast<float>(own == Words(0U)), masked, score);
         }
         if (!kIsClear) score = xsimd::select(ranges.sees(j * keys.per_line), score, masked);
-        if (!kIsClear || addend) score.store_aligned(place);
+        if (!kIsClear || kOverlay != Overlay::nothing) score.store_aligned(place);
         highest = at_least<Arch>(score, highest);
       }
     };
-    mask_lines.template operator()<false>(0, clear.begin);
-    mask_lines.template operator()<true>(clear.begin, clear.end);
-    mask_lines.template operator()<false>(clear.end, keys.lines());
+    const auto mask_all = [&]<Overlay kOverlay>() {
+      mask_lines.template operator()<kOverlay, false>(0, clear.begin);
+      mask_lines.template operator()<kOverlay, true>(clear.begin, clear.end);
+      mask_lines.template operator()<kOverlay, false>(clear.end, keys.lines());
+    };
+    switch (overlay) {
+      case Overlay::nothing:
+        mask_all.template operator()<Overlay::nothing>();
+        break;
+      case Overlay::addends:
+        mask_all.template operator()<Overlay::addends>();
+        break;
+      case Overlay::bytes:
+        mask_all.template operator()<Overlay::bytes>();
+        break;
+    }
     highest.store_aligned(maximum + first_lane);
   }
 }
 
-/// Looks at `count` bytes of a row until both kinds have been seen.
+/// Whether any of `count` bytes is not zero, and whether any is. Sums of its own, and no way out of the loop: what it
+/// would spare is less than what it costs.
 inline void look_at_bytes(const std::uint8_t* mask, std::ptrdiff_t stride, int count, bool& any_attended,
                           bool& any_masked) {
+  std::uint64_t attended = 0;
+  std::uint64_t masked = 0;
   int j = 0;
-  for (; stride == 1 && j + 8 <= count && !(any_attended && any_masked); j += 8) {
+  for (; stride == 1 && j + 8 <= count; j += 8) {
     std::uint64_t bytes = 0;
     std::memcpy(&bytes, mask + j, sizeof bytes);
-    any_attended |= bytes != 0;
+    attended |= bytes;
     // A borrow reaches the top bit of a byte that is zero, and with it of the lowest such byte.
-    any_masked |= ((bytes - 0x0101010101010101U) & ~bytes & 0x8080808080808080U) != 0;
+    masked |= (bytes - 0x0101010101010101U) & ~bytes & 0x8080808080808080U;
   }
-  for (; j < count && !(any_attended && any_masked); ++j) {
-    any_attended |= mask[j * stride] != 0;
-    any_masked |= mask[j * stride] == 0;
+  for (; j < count; ++j) {
+    attended |= mask[j * stride];
+    masked |= mask[j * stride] == 0 ? 1U : 0U;
   }
+  any_attended |= attended != 0;
+  any_masked |= masked != 0;
 }
 
 /// What look(row, any_attended, any_masked) says of all rows together.

@@ -19,8 +19,14 @@ struct RowsInLanes {
     if (block.pairing != Pairing::product) return score_pairs<Arch>(panel, block, keys);
     score_keys<Arch>(panel, block.head_dim, keys.numbers, keys.count, keys.scores, maximum);
   }
-  static void gather(const Panel& panel, const AttentionBlock& block, const KeyBlock& keys) {
-    gather_addends<Arch>(panel, block, keys_with_addends(block, keys), keys.addends);
+  static Overlay gather(const Panel& panel, const AttentionBlock& block, const KeyBlock& all_keys) {
+    const KeyLines keys = keys_with_addends(block, all_keys);
+    if (!panel.rows[0].bias && block.mask_stride == 1) {
+      gather_bytes<Arch>(panel, keys, all_keys.addends);
+      return Overlay::bytes;
+    }
+    gather_addends<Arch>(panel, block, keys, all_keys.addends);
+    return Overlay::addends;
   }
   static void park(const Panel& panel, const KeyBlock& keys, float* AttentionRow::* target, float factor) {
     park_scores<Arch>(panel, keys.first, keys.count, keys.scores, target, factor);

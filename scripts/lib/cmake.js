@@ -3,6 +3,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { root } from "../make/root.js";
+import { OF_EMSCRIPTEN } from "../toolchain/compile-cache.js";
 import { run } from "./steps.js";
 
 /** @typedef {import("../toolchain/find.js").Toolchain<"wasm" | "native">} Tools */
@@ -13,10 +14,12 @@ import { run } from "./steps.js";
  * @param {readonly string[]} targets none: only configure
  */
 export async function buildPreset(toolchain, preset, targets) {
-  const options = { cwd: root, env: toolchain.env };
+  const env = preset.startsWith("wasm") ? { ...toolchain.env, ...OF_EMSCRIPTEN } : toolchain.env;
+  const options = { cwd: root, env };
   const folder = join(root, "build", preset);
   const stamp = join(folder, ".heed-tools");
-  const tools = JSON.stringify([toolchain.emscripten, toolchain.native, toolchain.cmake]);
+  const launcher = toolchain.env.CMAKE_CXX_COMPILER_LAUNCHER;
+  const tools = JSON.stringify([toolchain.emscripten, toolchain.native, toolchain.cmake, launcher]);
   // CMake keeps the paths of compilers, and stumbles when they are gone.
   const isSame = read(stamp) === tools;
   await run(toolchain.cmake.path, ["--preset", preset, ...(isSame ? [] : ["--fresh"])], options);

@@ -5,6 +5,7 @@ import { delimiter, dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Failure, note } from "../lib/steps.js";
 import { findChromium, findFirefox, findWebkit } from "./browsers.js";
+import { compileCache } from "./compile-cache.js";
 import { whyNoDebian } from "./debian.js";
 import { findEmscripten, privateEmscripten } from "./emscripten.js";
 import { missingMessage } from "./missing.js";
@@ -184,7 +185,7 @@ function environment(chosen) {
     ),
   ].filter((folder) => folder !== undefined);
   /** @type {Record<string, string>} */
-  const additions = { ...emscripten?.env, ...native?.env };
+  const additions = { ...compileCache(), ...emscripten?.env, ...native?.env };
   additions.PATH = [...new Set(folders), process.env.PATH ?? ""].join(delimiter);
   if (native !== undefined) Object.assign(additions, { CC: native.cc, CXX: native.cxx });
   // CMakePresets.json reads these.

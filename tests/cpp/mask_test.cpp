@@ -4,6 +4,7 @@
 #include <catch_amalgamated.hpp>
 #include <cmath>
 #include <numbers>
+#include <vector>
 
 #include "panel_scene.hpp"
 #include "support.hpp"
@@ -24,7 +25,7 @@ TEMPLATE_LIST_TEST_CASE("keys outside a row's range become -infinity and do not 
   }
   alignas(64) float maximum[kernels::kPanel<TestType>];
   std::ranges::fill(maximum, -1.0F);
-  kernels::mask_scores<TestType>(scene.panel, {0, keys}, nullptr, scene.scores(), maximum);
+  kernels::mask_scores<TestType>(scene.panel, {0, keys}, kernels::Overlay::nothing, nullptr, scene.scores(), maximum);
   for (int lane = 0; lane < width; ++lane) {
     for (int j = 0; j < keys; ++j) {
       const bool is_visible = j >= lane % 5 && j < keys - lane % 7;
@@ -47,11 +48,48 @@ TEMPLATE_LIST_TEST_CASE("a masked score is replaced even when it or its bias is 
   kernels::gather_addends<TestType>(scene.panel, scene.block, {0, 3}, scene.addends());
   alignas(64) float maximum[kernels::kPanel<TestType>];
   std::ranges::fill(maximum, -1.0F);
-  kernels::mask_scores<TestType>(scene.panel, {0, 3}, scene.addends(), scene.scores(), maximum);
+  kernels::mask_scores<TestType>(scene.panel, {0, 3}, kernels::Overlay::addends, scene.addends(), scene.scores(),
+                                 maximum);
   CHECK(scene.scores()[0] == Catch::Approx(1.0 + 0.5 * std::numbers::log2e));
   CHECK(scene.scores()[width] == -kInfinity);
   CHECK(scene.scores()[2 * width] == -kInfinity);
   CHECK(maximum[0] == scene.scores()[0]);
+}
+
+TEMPLATE_LIST_TEST_CASE("a mask of bytes takes away the keys whose bytes are zero, of each row its own", "",
+                        TestedArchs) {
+  constexpr int width = kernels::kPanel<TestType>;
+  constexpr int most = 4 * width + 3;
+  Random random(52);
+  for (int keys = 1; keys <= most; ++keys) {
+    PanelScene<TestType> scene(width, keys, 1);
+    // A row's bytes end with its last key: nothing may be read behind them.
+    std::vector<std::vector<std::uint8_t>> masks;
+    for (int lane = 0; lane < width; ++lane) {
+      std::vector<std::uint8_t>& mask = masks.emplace_back(static_cast<std::size_t>(keys));
+      for (std::uint8_t& byte : mask) byte = random.pick(std::vector<std::uint8_t>{0, 1, 2, 128, 255});
+      scene.rows[static_cast<std::size_t>(lane)].mask = mask.data();
+    }
+    scene.block.mask_stride = 1;
+    scene.refresh();
+    for (int n = 0; n < keys * width; ++n) scene.scores()[n] = static_cast<float>(n);
+
+    kernels::gather_bytes<TestType>(scene.panel, {0, keys}, scene.addends());
+    alignas(64) float maximum[width];
+    std::ranges::fill(maximum, -1.0F);
+    kernels::mask_scores<TestType>(scene.panel, {0, keys}, kernels::Overlay::bytes, scene.addends(), scene.scores(),
+                                   maximum);
+    for (int lane = 0; lane < width; ++lane) {
+      float highest = -1.0F;
+      for (int j = 0; j < keys; ++j) {
+        const bool is_kept = masks[static_cast<std::size_t>(lane)][static_cast<std::size_t>(j)] != 0;
+        const float score = is_kept ? static_cast<float>(j * width + lane) : -kInfinity;
+        CHECK(scene.scores()[j * width + lane] == score);
+        highest = std::max(highest, score);
+      }
+      CHECK(maximum[lane] == highest);
+    }
+  }
 }
 
 TEMPLATE_LIST_TEST_CASE("the lowest float as a bias stays finite and -infinity stays infinite", "", TestedArchs) {

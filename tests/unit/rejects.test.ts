@@ -40,6 +40,13 @@ function detached(): Float32Array {
   return array;
 }
 
+/** A mask of 15 ones but for a 2, `offset` bytes into its buffer. */
+function bitsBut(index: number, offset: number): Uint8Array {
+  const bytes = new Uint8Array(new ArrayBuffer(15 + offset), offset).fill(1);
+  bytes[index] = 2;
+  return bytes;
+}
+
 /** Arguments whose reading throws, or whose description could be endless. */
 function hostile(): [string, unknown[]][] {
   const raise = (): never => {
@@ -132,6 +139,14 @@ describe("values that only JavaScript has", () => {
     ["a bias of null", [Q, K, V, { bias: null }], "dtype", "bias must be { data, shape } or a heed tensor, got null"],
     ["a float mask", [Q, K, V, { mask: tensor(3, 5) }], "dtype", "are a bias"],
     ["a byte bias", [Q, K, V, { bias: { data: new Uint8Array(15), shape: [3, 5] } }], "dtype", "is a mask"],
+    ["one mask value of 2 among words", [Q, K, V, { mask: { data: bitsBut(6, 0), shape: [3, 5] } }], "option", "got 2"],
+    [
+      "one mask value of 2 behind words",
+      [Q, K, V, { mask: { data: bitsBut(14, 0), shape: [3, 5] } }],
+      "option",
+      "got 2",
+    ],
+    ["one mask value of 2 off words", [Q, K, V, { mask: { data: bitsBut(6, 1), shape: [3, 5] } }], "option", "got 2"],
     ["a mask value of 2", [Q, K, V, { mask: { data: new Uint8Array(15).fill(2), shape: [3, 5] } }], "option", "0 or 1"],
     [
       "numbers in a boolean mask",

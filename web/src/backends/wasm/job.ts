@@ -25,6 +25,8 @@ export interface OutputPart {
   readonly word: number;
   readonly offset: number;
   readonly elements: number;
+  /** Its caller gets it in an array of its own. */
+  readonly leaves: boolean;
 }
 
 /** Offsets count bytes from the block's start; the call itself is at 0. */
@@ -138,9 +140,9 @@ export class JobBuilder {
     this.#add(word, new Uint8Array(buffer, byteOffset, byteLength), "numbers");
   }
 
-  output(word: number, view: OutputView): OutputPart {
+  output(word: number, view: OutputView, leaves: boolean): OutputPart {
     writeWalk(this.call, word, view);
-    const part = { word, offset: this.#end, elements: view.elements };
+    const part = { word, offset: this.#end, elements: view.elements, leaves };
     this.#outputs.push(part);
     this.#end = aligned(this.#end + view.elements * Float32Array.BYTES_PER_ELEMENT);
     return part;

@@ -2,9 +2,10 @@
 
 import { causeText, HeedError, type HeedErrorCode } from "../../api/errors.js";
 import { Arena, type Block, MAX_BLOCK_BYTES } from "../../memory/arena.js";
-import { bytesIn, HeapView } from "../../memory/heap-view.js";
+import { bytesIn, copied, HeapView } from "../../memory/heap-view.js";
 import { ATTENTION_CALL } from "./generated/attention-call.js";
 import { type Job, type OutputPart, writeCall, writeInputs } from "./job.js";
+import type { ResultArrays } from "./result-arrays.js";
 import type { FrontModule } from "./variants.js";
 
 /** Of any call: anything but 0, written while it runs, aborts it. */
@@ -21,9 +22,9 @@ export function throwStatus(status: number, message: string): void {
 
 /** Outputs of a finished job. A view lasts until the next allocation; `release` gives the block back. */
 export interface Finished {
-  /** True when `view` gives an array that nobody else holds. */
-  readonly owned: boolean;
   view(part: OutputPart): Float32Array;
+  /** In an array that nobody else holds. */
+  array(part: OutputPart): Float32Array;
   release(): void;
 }
 
@@ -77,10 +78,11 @@ export class Kernels {
   }
 
   /** What a computed block holds. */
-  finished(block: Block): Finished {
+  finished(block: Block, arrays?: ResultArrays): Finished {
+    const view = (part: OutputPart): Float32Array => this.heap.floats(block.address + part.offset, part.elements);
     return {
-      owned: false,
-      view: (part) => this.heap.floats(block.address + part.offset, part.elements),
+      view,
+      array: (part) => arrays?.fill(part, view(part)) ?? copied(view(part)),
       release: () => this.arena.give(block),
     };
   }

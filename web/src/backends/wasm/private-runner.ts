@@ -265,5 +265,6 @@ export class PrivateRunner implements Runner {
 }
 
 function finished(results: ReadonlyMap<OutputPart, Float32Array>): Finished {
-  return { owned: true, view: (part) => results.get(part) ?? new Float32Array(0), release: () => {} };
+  const array = (part: OutputPart): Float32Array => results.get(part) ?? new Float32Array(0);
+  return { view: array, array, release: () => {} };
 }

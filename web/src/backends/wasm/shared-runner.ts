@@ -3,6 +3,7 @@
 import type { Block } from "../../memory/arena.js";
 import type { Job } from "./job.js";
 import { type Finished, type Kernels, throwStatus } from "./kernels.js";
+import { ResultArrays } from "./result-arrays.js";
 import type { Runner } from "./runner.js";
 import { WorkerLost, type WorkerSource } from "./worker-link.js";
 import { type PoolOverrides, WorkerPool } from "./worker-pool.js";
@@ -46,17 +47,20 @@ export class SharedRunner implements Runner {
   async run(job: Job): Promise<Finished> {
     const block: Block = this.#kernels.place(job);
     this.#block = block;
+    const call = this.#pool.call(block.address, job.operation);
+    const arrays = new ResultArrays(job);
     try {
-      const status = await this.#pool.call(block.address, job.operation);
+      const status = await call;
       if (status !== 0) throwStatus(status, this.#kernels.statusMessage());
     } catch (error) {
       if (error instanceof WorkerLost) this.#kernels.abandon();
       this.#kernels.arena.give(block);
       throw error;
     } finally {
+      arrays.end();
       this.#block = null;
     }
-    return this.#kernels.finished(block);
+    return this.#kernels.finished(block, arrays);
   }
 
   /** Asks the workers to stop after their present task. One that was terminated could hold the allocator's lock. */

@@ -237,10 +237,7 @@ export class WasmBackend implements Backend {
     const made: Resident[] = [];
     const take = (part: OutputPart, into: Float32Array | null): Computed => {
       if (into !== null) return { kind: "array", array: fill(into, finished.view(part)) };
-      if (!problem.keep) {
-        const view = finished.view(part);
-        return { kind: "array", array: finished.owned ? view : copied(view) };
-      }
+      if (part.leaves) return { kind: "array", array: finished.array(part) };
       const resident = this.keep(finished, part);
       made.push(resident);
       return { kind: "resident", resident };
@@ -318,13 +315,6 @@ function isKept(part: unknown): part is { readonly resident: Resident } {
 
 function disposedError(where: string): HeedError {
   return new HeedError("disposed", `${where}: the engine was disposed`);
-}
-
-/** As slice() does, in half the time where there is little to copy. */
-export function copied(view: Float32Array): Float32Array {
-  const copy = new Float32Array(view.length);
-  copy.set(view);
-  return copy;
 }
 
 function fill(into: Float32Array, view: Float32Array): Float32Array {

@@ -8,7 +8,7 @@ import { bitsOf, DTYPE, type Job, JobBuilder } from "./job.js";
 import type { Finished } from "./kernels.js";
 import type { RungOverrides } from "./rung.js";
 import { isLittle } from "./small-call.js";
-import { asHeedError, copied, WasmBackend } from "./wasm-backend.js";
+import { asHeedError, WasmBackend } from "./wasm-backend.js";
 
 /** As C++ numbers them. */
 const OPERATION = { rope: 1, linearAttention: 2 };
@@ -73,10 +73,7 @@ export class WasmExtra implements ExtraBackend {
 /** The results as arrays of the caller's own. */
 function arraysOf(finished: Finished, job: Job): readonly Float32Array[] {
   try {
-    return job.outputs.map((part) => {
-      const view = finished.view(part);
-      return finished.owned ? view : copied(view);
-    });
+    return job.outputs.map((part) => finished.array(part));
   } catch (error) {
     throw asHeedError(job.operation, error);
   } finally {
@@ -99,7 +96,7 @@ function ropeJob(problem: RopeProblem): Job {
   call[ROPE_CALL.inverse] = Number(problem.inverse);
   call[ROPE_CALL.magnitude] = bitsOf(problem.magnitude);
   call[ROPE_CALL.inputType] = DTYPE[problem.input.dtype];
-  builder.output(ROPE_CALL.output, problem.output);
+  builder.output(ROPE_CALL.output, problem.output, true);
   return builder.finish();
 }
 
@@ -119,7 +116,7 @@ function linearJob(problem: LinearProblem): Job {
   call[LINEAR_CALL.queryType] = DTYPE[problem.query.dtype];
   call[LINEAR_CALL.keyType] = DTYPE[problem.key.dtype];
   call[LINEAR_CALL.valueType] = DTYPE[problem.value.dtype];
-  builder.output(LINEAR_CALL.output, problem.output);
-  builder.output(LINEAR_CALL.newState, problem.newState);
+  builder.output(LINEAR_CALL.output, problem.output, true);
+  builder.output(LINEAR_CALL.newState, problem.newState, true);
   return builder.finish();
 }

@@ -60,7 +60,7 @@ export class WasmLayers implements LayerBackend {
     return this.#one("pack", null, () => {
       const builder = builderOf("pack", PACK_CALL);
       builder.input(PACK_CALL.matrix, matrices);
-      builder.output(PACK_CALL.packed, rowsView(1, count * Math.ceil(outputs / PANEL) * PANEL * inputs));
+      builder.output(PACK_CALL.packed, rowsView(1, count * Math.ceil(outputs / PANEL) * PANEL * inputs), false);
       return [builder, matrices.elements];
     });
   }
@@ -71,7 +71,7 @@ export class WasmLayers implements LayerBackend {
       builder.input(AFFINE_CALL.input, operandOf(input));
       builder.input(AFFINE_CALL.weights, operandOf({ resident: weights, count: 1, length: weights.elements }));
       writeRule(builder, AFFINE_CALL, rule);
-      builder.output(AFFINE_CALL.output, rowsView(input.count, outputs));
+      builder.output(AFFINE_CALL.output, rowsView(input.count, outputs), false);
       return [builder, input.count * input.length * outputs];
     });
   }
@@ -81,7 +81,7 @@ export class WasmLayers implements LayerBackend {
       const builder = builderOf("pointwise", POINTWISE_CALL);
       builder.input(POINTWISE_CALL.input, operandOf(input));
       writeRule(builder, POINTWISE_CALL, rule);
-      builder.output(POINTWISE_CALL.output, rowsView(input.count, input.length));
+      builder.output(POINTWISE_CALL.output, rowsView(input.count, input.length), false);
       return [builder, OF_NUMBER * input.count * input.length];
     });
   }
@@ -94,7 +94,7 @@ export class WasmLayers implements LayerBackend {
       builder.input(NORM_CALL.bias, bias && operandOf(bias));
       builder.call[NORM_CALL.isCentred] = Number(isCentred);
       builder.call[NORM_CALL.epsilon] = bitsOf(epsilon);
-      builder.output(NORM_CALL.output, rowsView(input.count, input.length));
+      builder.output(NORM_CALL.output, rowsView(input.count, input.length), false);
       return [builder, OF_NUMBER * input.count * input.length];
     });
   }
@@ -104,7 +104,7 @@ export class WasmLayers implements LayerBackend {
       const builder = builderOf("gather", GATHER_CALL);
       builder.input(GATHER_CALL.table, operandOf(table));
       builder.numbers(GATHER_CALL.indices, indices);
-      builder.output(GATHER_CALL.output, rowsView(indices.length, table.length));
+      builder.output(GATHER_CALL.output, rowsView(indices.length, table.length), false);
       return [builder, indices.length * table.length];
     });
   }
@@ -120,8 +120,8 @@ export class WasmLayers implements LayerBackend {
       builder.input(GRU_CALL.state, state && operandOf(state));
       builder.call[GRU_CALL.batch] = batch;
       builder.call[GRU_CALL.isReversed] = Number(isReversed);
-      builder.output(GRU_CALL.states, rowsView(gates.count, hidden));
-      builder.output(GRU_CALL.last, rowsView(batch, hidden));
+      builder.output(GRU_CALL.states, rowsView(gates.count, hidden), false);
+      builder.output(GRU_CALL.last, rowsView(batch, hidden), false);
       return [builder, gates.count * gates.length * (hidden + OF_NUMBER)];
     });
     if (states === undefined || last === undefined) throw new TypeError("a call of two results had fewer");

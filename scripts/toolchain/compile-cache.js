@@ -1,0 +1,23 @@
+// Keeps what was compiled between checkouts, where the machine has ccache. It is not asked for: without it everything is compiled.
+
+import { join } from "node:path";
+import { root } from "../make/root.js";
+import { cacheFolder } from "./cache.js";
+import { onPath } from "./system.js";
+
+/** What CMake and ccache read. @returns {Record<string, string>} */
+export function compileCache() {
+  const program = onPath("ccache");
+  if (program === undefined) return {};
+  return {
+    CMAKE_CXX_COMPILER_LAUNCHER: program,
+    CCACHE_DIR: join(cacheFolder(), "objects"),
+    CCACHE_MAXSIZE: "2G",
+    // The same in any folder: paths below it are compared as relative ones.
+    CCACHE_BASEDIR: root,
+    CCACHE_NOHASHDIR: "1",
+  };
+}
+
+/** It does not see by its name that Emscripten's compiler is a clang. */
+export const OF_EMSCRIPTEN = { CCACHE_COMPILERTYPE: "clang" };
