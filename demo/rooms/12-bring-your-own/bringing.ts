@@ -14,6 +14,9 @@ const ROLE_NAMES: Readonly<Record<Role, string>> = {
   none: "not used",
 };
 
+/** A model has hundreds. */
+const MOST_LISTED = 60;
+
 export class Bringing {
   readonly element: HTMLElement;
   readonly #brought: (source: Source) => void;
@@ -116,8 +119,10 @@ export class Bringing {
   }
 
   #showList(): void {
+    const hidden = Math.max(0, this.#arrays.length - MOST_LISTED);
+    const more = hidden === 0 ? [] : [h("p", {}, `and ${hidden} more`)];
     this.#list.replaceChildren(
-      ...this.#arrays.map(({ name, shape }, index) => {
+      ...this.#arrays.slice(0, MOST_LISTED).map(({ name, shape }, index) => {
         const select = h(
           "select",
           { "aria-label": `What ${name} is` },
@@ -129,6 +134,7 @@ export class Bringing {
         });
         return h("p", {}, h("b", {}, name), ` ${shown(shape)} `, select);
       }),
+      ...more,
     );
   }
 }

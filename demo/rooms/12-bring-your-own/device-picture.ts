@@ -3,6 +3,7 @@
 import type { Heed } from "heed";
 import { copyFrom } from "../../src/ui/copy.js";
 import { h } from "../../src/ui/dom.js";
+import { LongWork } from "../../src/ui/long-work.js";
 import { exact, magnitude } from "../../src/ui/numbers.js";
 import { type Picture, picture } from "../../src/ui/picture.js";
 import { slider } from "../../src/ui/slider.js";
@@ -15,19 +16,20 @@ export class DevicePicture {
   readonly #picture: Picture;
   readonly #tokens;
   readonly #status = h("dl", { class: "figures" });
-  readonly #start = h("button", { type: "button", class: "button primary" }, "Start the race");
+  readonly #work = new LongWork({
+    name: "Start the race",
+    look: "button primary",
+    run: (signal, say) => this.#race(signal, say),
+  });
   readonly #copy = h("button", { type: "button", class: "button", disabled: true }, "Copy the report");
-  readonly #said = h("p", { class: "small-label", role: "status" });
   readonly #rows = h("tbody");
   readonly #table;
   #heed: Heed | undefined;
-  #running: AbortController | undefined;
   #done: { readonly tokens: number; readonly results: readonly Result[]; readonly report: string } | undefined;
 
   constructor(store: BringStore) {
     this.#store = store;
     this.#tokens = slider("Tokens", RACED, (raced) => store.change({ raced }));
-    this.#start.addEventListener("click", () => void this.#race());
     this.#copy.addEventListener("click", () => void copyFrom(this.#copy, this.#done?.report ?? ""));
     const head = ["", "ms", "× plain", "GFLOP/s", "error", ""].map((name) =>
       name === "" ? h("td") : h("th", { scope: "col" }, name),
@@ -43,7 +45,7 @@ export class DevicePicture {
       body: [
         this.#status,
         h("div", { class: "controls-options" }, this.#tokens.element),
-        h("div", { class: "race" }, this.#start, this.#copy, this.#said),
+        this.#work.line(this.#copy),
         this.#table,
       ],
       data: () => ({ device: this.#device(), ...this.#done }),
@@ -82,32 +84,17 @@ export class DevicePicture {
     );
   }
 
-  async #race(): Promise<void> {
-    if (this.#running !== undefined) {
-      this.#running.abort();
-      return;
-    }
-    const running = new AbortController();
-    this.#running = running;
-    this.#start.textContent = "Stop";
+  async #race(signal: AbortSignal, say: (text: string) => void): Promise<string> {
     this.#copy.disabled = true;
     const tokens = this.#store.state.raced;
-    try {
-      const results = await race(tokens, navigator.hardwareConcurrency, running.signal, (said, so) => {
-        this.#said.textContent = said;
-        this.#draw(so, tokens);
-      });
-      this.#draw(results, tokens);
-      this.#done = { tokens, results, report: reportOf(this.#device(), tokens, results, new Date().toISOString()) };
-      this.#copy.disabled = false;
-      this.#said.textContent = `Timed at ${tokens.toLocaleString("en")} tokens.`;
-    } catch (error) {
-      this.#said.textContent = running.signal.aborted
-        ? "Stopped."
-        : `It broke off: ${error instanceof Error ? error.message : String(error)}.`;
-    }
-    this.#running = undefined;
-    this.#start.textContent = "Start the race";
+    const results = await race(tokens, navigator.hardwareConcurrency, signal, (said, so) => {
+      say(said);
+      this.#draw(so, tokens);
+    });
+    this.#draw(results, tokens);
+    this.#done = { tokens, results, report: reportOf(this.#device(), tokens, results, new Date().toISOString()) };
+    this.#copy.disabled = false;
+    return `Timed at ${tokens.toLocaleString("en")} tokens.`;
   }
 
   #draw(results: readonly Result[], tokens: number): void {

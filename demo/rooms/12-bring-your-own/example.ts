@@ -12,7 +12,7 @@ const TOPICS = 6;
 const LINE = 64;
 const FREQUENCIES = 4;
 /** From one frequency to the next slower one. */
-const SLOWER = 12;
+const SLOWER = 7.3;
 
 interface Text {
   readonly words: Int32Array;
@@ -77,7 +77,7 @@ const RECIPES: readonly Recipe[] = [
   },
   near("wide surroundings", 30, 0.02),
   {
-    name: "the same word nearby, with echoes",
+    name: "the same word nearby",
     strength: 1,
     q: (text, at) => [...wordAt(text, at).map((part) => 20 * part), ...place(at, 0.02).map((part) => 24 * part)],
     k: (text, at) => [...wordAt(text, at), ...place(at, 0.02)],

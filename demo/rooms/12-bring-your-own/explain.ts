@@ -4,12 +4,14 @@ import { at } from "../../src/model/matrix.js";
 import { type Explanation, products } from "../../src/ui/explanation.js";
 import { exact } from "../../src/ui/numbers.js";
 import type { BringAnswer } from "./calls.js";
-import { type BringScene, rowAt, shareAt, vectorOf } from "./scene.js";
+import { entropyOf } from "./entropy.js";
+import { askedOf, type BringScene, rowAt, shareAt, vectorOf } from "./scene.js";
 import type { MatrixName } from "./views.js";
 
 /** In places of the whole: query and key, or key and part of the vector. */
 export interface Spot {
-  readonly name: MatrixName;
+  /** "sum": of the chosen queries' shares of a key; "entropy": of a query's shares. */
+  readonly name: MatrixName | "sum" | "entropy";
   readonly row: number;
   readonly col: number;
 }
@@ -23,6 +25,8 @@ export function explain(scene: BringScene, spot: Spot, answer: BringAnswer | und
     if (row >= source.queries || col >= source.keys) return undefined;
     return vectors === undefined ? explainBrought(scene, row, col) : explainShare(scene, row, col, answer);
   }
+  if (name === "sum") return col < source.keys ? explainSum(scene, col) : undefined;
+  if (name === "entropy") return row < source.queries ? explainEntropy(scene, row) : undefined;
   if (vectors === undefined) return undefined;
   if (name === "Z") {
     return row < source.queries && col < source.keys ? explainScore(scene, row, col) : undefined;
@@ -66,10 +70,60 @@ function explainShare(scene: BringScene, row: number, col: number, answer: Bring
   };
 }
 
-function explainBrought(scene: BringScene, row: number, col: number): Explanation {
+function explainSum(scene: BringScene, key: number): Explanation {
+  const shares = askedOf(scene).map((query) => ({ query, share: lineOf(scene, query)[key] ?? Number.NaN }));
+  const result = shares.reduce((sum, { share }) => sum + share, 0);
+  return {
+    subject: `k${key + 1}, of all that ask`,
+    sentence:
+      shares.length === 1
+        ? "One query asks; choose more, and their shares are added up."
+        : "The shares that the chosen queries give to this key.",
+    head: ["", "share"],
+    terms: shares.map(({ query, share }) => ({
+      label: `q${query + 1}`,
+      figures: [exact(share, 6)],
+      faint: share === 0,
+    })),
+    last: `sum = ${exact(result, 6)}`,
+    result,
+    lights: [],
+  };
+}
+
+function explainEntropy(scene: BringScene, query: number): Explanation {
+  const line = lineOf(scene, query);
+  const strongest = strongestOf(line, SHOWN_TERMS);
+  const result = entropyOf(line);
+  const termOf = (share: number): number => (share > 0 ? -share * Math.log(share) : 0);
+  const listed = strongest.map((key) => ({ key, share: line[key] ?? 0 }));
+  const rest = result - listed.reduce((sum, { share }) => sum + termOf(share), 0);
+  return {
+    subject: `entropy of q${query + 1}`,
+    sentence: "Each share times its logarithm, and all of that together, with the sign turned.",
+    head: ["", "a", "−a ln a"],
+    terms: [
+      ...listed.map(({ key, share }) => ({
+        label: `k${key + 1}`,
+        figures: [exact(share, 5), exact(termOf(share), 5)],
+      })),
+      { label: "others", figures: ["", exact(Math.max(0, rest), 5)], faint: true },
+    ],
+    last: `sum = ${exact(result)} nats, as of ${exact(Math.exp(result), 1)} equal shares`,
+    result,
+    lights: [],
+  };
+}
+
+/** All shares of a query, computed or as they were brought. */
+export function lineOf(scene: BringScene, query: number): ArrayLike<number> {
   const { source, at: headAt } = scene;
-  const weights = source.weights(headAt.layer, headAt.head) ?? new Float32Array(0);
-  const line = weights.subarray(row * source.keys, (row + 1) * source.keys);
+  const given = source.weights(headAt.layer, headAt.head);
+  return given?.subarray(query * source.keys, (query + 1) * source.keys) ?? rowAt(scene, query)?.shares ?? [];
+}
+
+function explainBrought(scene: BringScene, row: number, col: number): Explanation {
+  const line = Array.from(lineOf(scene, row));
   const strongest = strongestOf(line, SHOWN_TERMS);
   const result = shareAt(scene, row, col);
   return {

@@ -3,12 +3,13 @@
 import type { Heed } from "heed";
 import { choice } from "../../src/ui/choice.js";
 import { h } from "../../src/ui/dom.js";
+import { brokenOff } from "../../src/ui/long-work.js";
 import { type Picture, picture } from "../../src/ui/picture.js";
 import { HeedMap } from "./map/map.js";
 import { TILE } from "./map/pool.js";
 import { type Progress, Tiles } from "./map/tiles.js";
 import { type TilePlace, tilesIn, within } from "./map/window.js";
-import { rowsOf } from "./rows.js";
+import { type Rows, rowsAtOnce, rowsOf } from "./rows.js";
 import type { BringScene } from "./scene.js";
 import type { Source } from "./source.js";
 import type { BringStore, Pool } from "./state.js";
@@ -104,7 +105,16 @@ export class HeadPicture {
     if (!this.#isOpen || (this.#shown?.source === source && this.#shown.key === key)) return false;
     this.#shown = { source, key };
     this.#tiles?.dispose();
-    const tiles = new Tiles(rowsOf(source, at, this.#heed), coarseOf(source));
+    let rows: Rows;
+    try {
+      rows = rowsOf(source, at, this.#heed);
+    } catch (error) {
+      // Keys that the engine has no memory for, say.
+      this.#tiles = undefined;
+      this.#said.textContent = brokenOff(error);
+      return true;
+    }
+    const tiles = new Tiles(rows, coarseOf(source));
     this.#tiles = tiles;
     tiles.onChange = (progress) => {
       if (tiles !== this.#tiles) return;
@@ -112,7 +122,7 @@ export class HeadPicture {
       this.#map.refresh();
     };
     tiles.onError = (error) => {
-      this.#said.textContent = `It broke off: ${error instanceof Error ? error.message : String(error)}.`;
+      this.#said.textContent = brokenOff(error);
     };
     return true;
   }
@@ -122,7 +132,7 @@ export class HeadPicture {
     const weights = (done * keys).toLocaleString("en");
     this.#said.textContent =
       done >= of
-        ? `Drawn from ${weights} weights, of which no more than ${Math.max(1, Math.floor(2 ** 20 / keys)).toLocaleString("en")} rows were ever there at once.`
+        ? `Drawn from ${weights} weights, of which no more than ${rowsAtOnce({ keys }).toLocaleString("en")} rows were ever there at once.`
         : `${Math.floor((100 * done) / of)} %, ${weights} weights so far.`;
   }
 

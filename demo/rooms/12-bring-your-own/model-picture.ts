@@ -3,6 +3,7 @@
 import type { Heed } from "heed";
 import { choice } from "../../src/ui/choice.js";
 import { h } from "../../src/ui/dom.js";
+import { brokenOff } from "../../src/ui/long-work.js";
 import { exact } from "../../src/ui/numbers.js";
 import { type Picture, picture } from "../../src/ui/picture.js";
 import { levelOf, type Shades, shadesOf } from "./map/shade.js";
@@ -176,12 +177,11 @@ export class ModelPicture {
         }
         work.signal.throwIfAborted();
         looked = tile.glance.sampled;
-        tile.said.textContent = `${exact(Math.exp(tile.glance.entropy), 1)} keys`;
+        tile.said.textContent = manyOf(tile.glance);
         this.#paint(tile, shadesOf(this.#tiles), this.#store.state.pool);
       }
     } catch (error) {
-      if (!work.signal.aborted)
-        this.#said.textContent = `It broke off: ${error instanceof Error ? error.message : String(error)}.`;
+      if (!work.signal.aborted) this.#said.textContent = brokenOff(error);
       return;
     }
     this.#stop.hidden = true;
@@ -199,8 +199,7 @@ export class ModelPicture {
     this.#rows.replaceChildren(
       ...sorted.map(({ layer, head, glance }) => {
         const name = source?.headName(layer, head) ?? "";
-        const figures =
-          glance === undefined ? ["…", "…"] : [exact(glance.entropy, 3), `${exact(Math.exp(glance.entropy), 1)} keys`];
+        const figures = glance === undefined ? ["…", "…"] : [exact(glance.entropy, 3), `${manyOf(glance)} keys`];
         return h(
           "tr",
           {},
@@ -234,4 +233,10 @@ export class ModelPicture {
     });
     canvas.getContext("2d")?.putImageData(image, 0, 0);
   }
+}
+
+/** To so many keys alike would a query listen that is as spread out. */
+function manyOf({ entropy }: Glance): string {
+  const many = Math.exp(entropy);
+  return exact(many, many < 100 ? 1 : 0);
 }

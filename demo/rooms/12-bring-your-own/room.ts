@@ -53,8 +53,11 @@ export class BringRoom {
       () => this.#teller.leave(),
     );
     this.#model = new ModelPicture(store);
-    this.#tokens = new TokensPicture(store);
-    this.#spread = new SpreadPicture((row) => this.#look(row, this.#scene.col, true));
+    this.#tokens = new TokensPicture(store, (key) => this.#teller.point({ name: "sum", row: 0, col: key }, true));
+    this.#spread = new SpreadPicture((row) => {
+      store.change({ row });
+      this.#teller.point({ name: "entropy", row, col: 0 }, true);
+    });
     this.#device = new DevicePicture(store);
     this.#photo = new PhotoPicture(
       library,

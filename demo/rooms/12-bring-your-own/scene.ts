@@ -77,6 +77,12 @@ export function vectorOf({ width }: Vectors, data: Float32Array, index: number):
   return { rows: 1, cols: width, data: Float64Array.from(data.subarray(index * width, (index + 1) * width)) };
 }
 
+/** The queries that were chosen, else the one in the light. */
+export function askedOf({ state, source, row }: BringScene): readonly number[] {
+  const there = state.chosen.filter((query) => query < source.queries);
+  return there.length > 0 ? there : [row];
+}
+
 /** The share of any cell: of the window, or made for it. */
 export function rowAt({ cells, source, vectors, at: headAt }: BringScene, row: number): OwnRow | undefined {
   if (vectors === undefined) return undefined;

@@ -3,42 +3,40 @@
 import type { Heed } from "heed";
 import { h } from "../../src/ui/dom.js";
 import { HeedChart } from "../../src/ui/heed-chart.js";
+import { LongWork } from "../../src/ui/long-work.js";
 import { exact } from "../../src/ui/numbers.js";
 import { type Picture, picture } from "../../src/ui/picture.js";
+import { axisOf, binAt, binOf, binsOf } from "./bins.js";
 import { rowsOf } from "./rows.js";
 import type { BringScene } from "./scene.js";
 import type { Source } from "./source.js";
 
-const BINS = 128;
 const LISTED = 6;
 const ROWS = 512;
 
 export class SpreadPicture {
   readonly #picture: Picture;
   readonly #chart = new HeedChart();
-  readonly #start = h("button", { type: "button", class: "button" }, "Look at every query");
-  readonly #said = h("p", { class: "small-label", role: "status" });
+  readonly #work = new LongWork({ name: "Look at every query", run: (signal, say) => this.#look(signal, say) });
   readonly #lists = h("div", { class: "spread-lists" });
   readonly #choose: (row: number) => void;
   #heed: Heed | undefined;
   #scene: BringScene | undefined;
   #found: { readonly source: Source; readonly key: string; readonly entropies: Float32Array } | undefined;
-  #running: AbortController | undefined;
 
   constructor(choose: (row: number) => void) {
     this.#choose = choose;
-    this.#start.addEventListener("click", () => void this.#look());
     this.#chart.choose = (bin) => {
       const { entropies } = this.#fresh ?? {};
       if (entropies === undefined) return;
-      const [from, to] = binOf(bin, entropies.length);
+      const [from, to] = binAt(bin, entropies.length);
       const part = Array.from(entropies.subarray(from, to));
       choose(from + part.indexOf(Math.min(...part)));
     };
     this.#picture = picture({
       name: "spread",
       title: "Which queries are sure",
-      body: [h("div", { class: "race" }, this.#start, this.#said), this.#chart, this.#lists],
+      body: [this.#work.line(), this.#chart, this.#lists],
       data: () => ({ ...this.#scene?.at, entropies: Array.from(this.#fresh?.entropies ?? []) }),
     });
     this.#picture.say(
@@ -64,37 +62,25 @@ export class SpreadPicture {
     return found !== undefined && found.source === scene?.source && found.key === keyOf(scene) ? found : undefined;
   }
 
-  async #look(): Promise<void> {
-    if (this.#running !== undefined) {
-      this.#running.abort();
-      return;
-    }
+  async #look(signal: AbortSignal, say: (text: string) => void): Promise<string> {
     const scene = this.#scene;
-    if (scene === undefined) return;
+    if (scene === undefined) return "";
     const { source, at } = scene;
-    const running = new AbortController();
-    this.#running = running;
-    this.#start.textContent = "Stop";
     const rows = rowsOf(source, at, this.#heed);
     const entropies = new Float32Array(source.queries);
     try {
       for (let from = 0; from < source.queries; from += ROWS) {
-        this.#said.textContent = `${Math.floor((100 * from) / source.queries)} %`;
+        say(`${Math.floor((100 * from) / source.queries)} %`);
         const to = Math.min(source.queries, from + ROWS);
-        entropies.set(await rows.entropies(from, to, running.signal), from);
-        running.signal.throwIfAborted();
+        entropies.set(await rows.entropies(from, to, signal), from);
+        signal.throwIfAborted();
       }
-      this.#found = { source, key: keyOf(scene), entropies };
-      this.#said.textContent = `All ${source.queries.toLocaleString("en")} queries.`;
-    } catch (error) {
-      this.#said.textContent = running.signal.aborted
-        ? "Stopped."
-        : `It broke off: ${error instanceof Error ? error.message : String(error)}.`;
+    } finally {
+      rows.dispose();
     }
-    rows.dispose();
-    this.#running = undefined;
-    this.#start.textContent = "Look at every query";
+    this.#found = { source, key: keyOf(scene), entropies };
     this.#draw();
+    return `All ${source.queries.toLocaleString("en")} queries.`;
   }
 
   #draw(): void {
@@ -103,18 +89,16 @@ export class SpreadPicture {
     this.#lists.hidden = found === undefined;
     if (found === undefined || scene === undefined) return;
     const { entropies } = found;
-    const bins = Math.min(BINS, entropies.length);
-    const values = Array.from({ length: bins }, (_, bin) => {
-      const part = entropies.subarray(...binOf(bin, entropies.length));
+    const values = Array.from({ length: binsOf(entropies.length) }, (_, bin) => {
+      const part = entropies.subarray(...binAt(bin, entropies.length));
       return part.reduce((sum, entropy) => sum + entropy, 0) / part.length;
     });
-    const ticks = [0, 0.25, 0.5, 0.75, 1].map((part) => Math.max(1, Math.round(part * entropies.length)));
     this.#chart.show({
       label: "Entropy over the queries",
-      x: { name: "query", values: values.map((_, bin) => binOf(bin, entropies.length)[0] + 1), log: false, ticks },
-      y: { name: "nats", most: Math.log(scene.source.keys) },
+      x: axisOf("query", entropies.length),
+      y: { name: "nats", most: Math.max(0.5, ...values) },
       series: [{ name: "entropy", values, tone: "query" }],
-      cursor: Math.min(bins - 1, Math.floor((scene.row * bins) / entropies.length)),
+      cursor: binOf(scene.row, entropies.length),
     });
     const sorted = Array.from(entropies.keys()).sort((a, b) => (entropies[a] ?? 0) - (entropies[b] ?? 0));
     this.#lists.replaceChildren(
@@ -143,9 +127,4 @@ export class SpreadPicture {
 
 function keyOf({ at }: BringScene): string {
   return [at.layer, at.head, at.causal].join();
-}
-
-function binOf(bin: number, queries: number): readonly [number, number] {
-  const bins = Math.min(BINS, queries);
-  return [Math.floor((bin * queries) / bins), Math.floor(((bin + 1) * queries) / bins)];
 }

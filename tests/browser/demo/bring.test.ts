@@ -143,6 +143,38 @@ describe("the example", () => {
     expect(span()).toBe(0);
   });
 
+  test("two fingers that part zoom in about the one that rests", async () => {
+    const page = await open(`${PAGE}#top=1000&left=1000&span=1024`);
+    await mapDrawn(page);
+    await page.evaluate(() => {
+      const stage = document.querySelector(".map-stage");
+      if (!(stage instanceof HTMLElement)) throw new Error("no map");
+      stage.setPointerCapture = () => {};
+      const { left, top, width } = stage.getBoundingClientRect();
+      const finger = (type: string, pointerId: number, x: number) =>
+        stage.dispatchEvent(
+          new PointerEvent(type, {
+            pointerId,
+            pointerType: "touch",
+            buttons: 1,
+            clientX: left + x * width,
+            clientY: top + width / 4,
+          }),
+        );
+      finger("pointerdown", 1, 0.25);
+      finger("pointerdown", 2, 0.35);
+      finger("pointermove", 2, 0.45);
+      finger("pointerup", 2, 0.45);
+      finger("pointerup", 1, 0.25);
+    });
+    const { window } = await jsonOf<MapJson>(page, "map");
+    // Twice as far apart: half as much is seen, and what was under the first finger still is.
+    expect(window.span).toBeCloseTo(512, 0);
+    expect(window.left + 0.25 * window.span).toBeCloseTo(1000 + 0.25 * 1024, 0);
+    expect(window.top + 0.25 * window.span).toBeCloseTo(1000 + 0.25 * 1024, 0);
+    expect(page.url()).not.toContain("row=");
+  });
+
   test("dragging moves what is looked at, and chooses nothing", async () => {
     const page = await open(`${PAGE}#top=1000&left=1000&span=512`);
     await mapDrawn(page);
@@ -396,6 +428,11 @@ describe("several layers, heads and queries", () => {
     range.forEach((key) => {
       expect(sum[key]).toBeCloseTo(total(asked.map((query) => share(0, 0, query, key))), 9);
     });
+    await page.getByRole("slider", { name: "Sum of shares over the keys" }).press("Home");
+    const told = await readTold(page);
+    expect(told.subject).toBe("k1, of all that ask");
+    expect(told.terms).toHaveLength(2);
+    expect(Math.abs(told.result - (sum[0] ?? Number.NaN))).toBeLessThan(HALF_OF_FOUR_DECIMALS);
     await page.getByRole("button", { name: "Through all layers" }).click();
     await page.locator('[data-picture="tokens"] [role="status"]', { hasText: "passes on half" }).waitFor();
     const { rollout } = await jsonOf<{ rollout: number[] }>(page, "tokens");
@@ -432,7 +469,12 @@ describe("several layers, heads and queries", () => {
     const first = page.locator(".spread-lists button").first();
     expect(await first.textContent()).toBe("query 1");
     await first.click();
-    expect((await readTold(page)).subject).toContain("for q1");
+    expect((await readTold(page)).subject).toBe("entropy of q1");
+    await page.locator(".spread-lists button").last().click();
+    const told = await readTold(page);
+    const query = Number(/\d+$/.exec(told.subject)?.[0]) - 1;
+    expect(Math.abs(told.result - entropyAt(0, 0, query))).toBeLessThan(HALF_OF_FOUR_DECIMALS);
+    expect(Math.abs(total(told.terms.map((line) => line.at(-1) ?? Number.NaN)) - told.result)).toBeLessThan(1e-3);
   });
 });
 
@@ -472,11 +514,11 @@ describe("a picture", () => {
     const page = await open(`${PAGE}#from=photo&causal=no&head=0&row=0&col=0`);
     const png = await page.evaluate(() => {
       const canvas = document.createElement("canvas");
-      canvas.width = canvas.height = 64;
+      canvas.width = canvas.height = 256;
       const context = canvas.getContext("2d");
-      context?.fillRect(0, 0, 64, 64);
+      context?.fillRect(0, 0, 256, 256);
       if (context) context.fillStyle = "white";
-      context?.fillRect(0, 0, 32, 64);
+      context?.fillRect(0, 0, 128, 256);
       return canvas.toDataURL().split(",")[1] ?? "";
     });
     const file = { name: "halves.png", mimeType: "image/png", buffer: Buffer.from(png, "base64") };
@@ -548,11 +590,13 @@ describe("this device", () => {
   });
 });
 
-test("8,192 tokens pan and zoom without a frame over 50 ms", { retry: 3 }, async () => {
+// Time that passes here is shared with whatever else runs; a task of the page that is too long is so every time.
+test("8,192 tokens pan and zoom without a task over 50 ms", { retry: 3 }, async () => {
   const page = await open(`${PAGE}#N=8192&span=2048&top=3000&left=3000`);
   await mapDrawn(page);
   await page.locator(".map-stage").focus();
-  const longest = await page.evaluate(async () => {
+  const before = page.url();
+  const longTasks = await page.evaluate(async () => {
     const stage = document.querySelector(".map-stage");
     if (!(stage instanceof HTMLElement)) throw new Error("no map");
     const box = stage.getBoundingClientRect();
@@ -567,9 +611,10 @@ test("8,192 tokens pan and zoom without a frame over 50 ms", { retry: 3 }, async
         }),
       );
     stage.setPointerCapture = () => {};
-    const gaps: number[] = [];
+    const tasks: number[] = [];
+    const watch = new PerformanceObserver((list) => tasks.push(...list.getEntries().map(({ duration }) => duration)));
+    watch.observe({ type: "longtask" });
     const frame = () => new Promise<number>((done) => requestAnimationFrame(done));
-    let last = await frame();
     pointer("pointerdown", 300, 300);
     for (let step = 0; step < 120; step++) {
       if (step < 60) pointer("pointermove", 300 - 4 * step, 300 - 3 * step);
@@ -582,14 +627,14 @@ test("8,192 tokens pan and zoom without a frame over 50 ms", { retry: 3 }, async
             cancelable: true,
           }),
         );
-      const now = await frame();
-      gaps.push(now - last);
-      last = now;
+      await frame();
     }
     pointer("pointerup", 60, 120);
-    return Math.max(...gaps);
+    await new Promise((done) => setTimeout(done, 300));
+    return tasks;
   });
-  expect(longest).toBeLessThan(50);
+  expect(page.url()).not.toBe(before);
+  expect(longTasks).toEqual([]);
 });
 
 test("the map and its tables can be taken away", async () => {

@@ -160,8 +160,8 @@ export class HeedMap extends HTMLElement {
     const now = { x: event.clientX, y: event.clientY };
     this.#moved += Math.hypot(now.x - before.x, now.y - before.y);
     this.#pointers.set(event.pointerId, now);
-    const [other] = others[0]?.slice(1) ?? [];
-    if (typeof other === "object") this.#pinch(view, before, now, other);
+    const [, other] = others[0] ?? [];
+    if (other !== undefined) this.#pinch(view, before, now, other);
     else if (this.#moved > SLACK) this.#drag(view, before, now);
   }
 

@@ -97,11 +97,8 @@ export class Tiles {
     const { queries, keys } = this.#rows;
     const top = first.row * TILE * first.block;
     const bottom = Math.min(queries, top + TILE * first.block);
-    const many = rowsAtOnce(this.#rows);
     try {
-      for (let from = top; from < bottom; from += many) {
-        const rows = await this.#rows.read(from, Math.min(bottom, from + many), signal);
-        signal.throwIfAborted();
+      for await (const { from, rows } of this.#parts(top, bottom, signal)) {
         for (const tile of tiles) tile.add(rows, from, keys);
         this.onChange(this.#progress());
       }
@@ -112,6 +109,24 @@ export class Tiles {
       throw error;
     }
     this.#forget();
+  }
+
+  /** Some rows after the other; the next ones are computed while those before become dots. */
+  async *#parts(top: number, bottom: number, signal: AbortSignal) {
+    const many = rowsAtOnce(this.#rows);
+    const read = (from: number): Promise<Float32Array> | undefined => {
+      const rows = from < bottom ? this.#rows.read(from, Math.min(bottom, from + many), signal) : undefined;
+      // Whoever stops awaits no more of them.
+      rows?.catch(() => {});
+      return rows;
+    };
+    let next = read(top);
+    for (let from = top; next !== undefined; from += many) {
+      const rows = await next;
+      signal.throwIfAborted();
+      next = read(from + many);
+      yield { from, rows };
+    }
   }
 
   #progress(): Progress {
