@@ -47,6 +47,11 @@ export const PAGES: readonly Page[] = [
     name: "What else it is",
     about: "A convolution on your photo, a dense layer, messages on a graph; and how far it reaches.",
   },
+  {
+    file: "bring-your-own.html",
+    name: "Bring your own",
+    about: "Your arrays, or 32,768 tokens of an example, from above and down to single multiply-adds; and this device.",
+  },
 ];
 
 export function frame(): Plugin {

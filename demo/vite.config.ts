@@ -40,6 +40,7 @@ function heedEntries(): { find: RegExp; replacement: string }[] {
     return [
       { find: /^heed$/, replacement: at("../web/src/index.ts") },
       { find: /^heed\/viz$/, replacement: at("../web/src/viz/index.ts") },
+      { find: /^heed\/layers$/, replacement: at("../web/src/layers/index.ts") },
     ];
   }
   const { exports }: { exports: Record<string, string | { default: string }> } = JSON.parse(

@@ -1,9 +1,8 @@
 // Puts the room's page together: the store, the engine, the room.
 
-import { Engine } from "../../src/engine/engine.js";
-import { startFrame } from "../../src/page/frame.js";
+import { runRoom } from "../../src/page/run-room.js";
 import { find } from "../../src/ui/dom.js";
-import { callsOf, type DictionaryAnswer, readAnswers } from "./calls.js";
+import { callsOf, readAnswers } from "./calls.js";
 import { DictionaryRoom } from "./room.js";
 import { sceneOf } from "./scene.js";
 import { openDictionaryStore } from "./state.js";
@@ -11,28 +10,10 @@ import { openDictionaryStore } from "./state.js";
 import "../../style/dictionary.css";
 
 const store = openDictionaryStore();
-const engine = new Engine();
-let scene = sceneOf(store.state);
-let answer: DictionaryAnswer | undefined;
-const room = new DictionaryRoom(store, find("#room", HTMLElement), scene);
-
-function compute(): void {
-  const asked = scene;
-  engine.ask(callsOf(asked), (answers) => {
-    if (asked !== scene) return;
-    answer = readAnswers(asked, answers);
-    room.show(scene, answer);
-  });
-}
-
-store.listen((state) => {
-  scene = sceneOf(state);
-  answer = undefined;
-  compute();
-  room.show(scene, answer);
+runRoom({
+  store,
+  sceneOf,
+  callsOf,
+  read: readAnswers,
+  build: (scene) => new DictionaryRoom(store, find("#room", HTMLElement), scene),
 });
-
-startFrame(engine);
-compute();
-room.show(scene, answer);
-void engine.open();

@@ -1,17 +1,15 @@
 // Room 1, soft dictionary: drawers that open by how well they fit, from exact lookup to plain average.
 
-import { HeedMatrix } from "heed/viz";
-import { at, fill, rowsOf } from "../../src/model/matrix.js";
-import { codeButtons } from "../../src/ui/code.js";
+import { at, rowsOf, withBlock } from "../../src/model/matrix.js";
+import { agreementLine, furnish, OWN_ARITHMETIC } from "../../src/page/furnish.js";
 import { h } from "../../src/ui/dom.js";
-import type { Explanation } from "../../src/ui/explanation.js";
 import { HeedCabinet } from "../../src/ui/heed-cabinet.js";
 import { HeedChart } from "../../src/ui/heed-chart.js";
 import { formula, fraction, plain, row, sub, sup } from "../../src/ui/math.js";
-import { handle, type MatrixHandlers } from "../../src/ui/matrix-handlers.js";
+import { NamedMatrices } from "../../src/ui/named-matrices.js";
 import { magnitude, percent } from "../../src/ui/numbers.js";
 import { picture } from "../../src/ui/picture.js";
-import { Readout } from "../../src/ui/readout.js";
+import { Teller } from "../../src/ui/teller.js";
 import type { DictionaryAnswer } from "./calls.js";
 import { heedCode, torchCode } from "./code.js";
 import { controls } from "./controls.js";
@@ -25,61 +23,44 @@ export class DictionaryRoom {
   readonly #store: DictionaryStore;
   #scene: DictionaryScene;
   #answer: DictionaryAnswer | undefined;
-  #hovered: Spot | undefined;
-  #held: Spot | undefined;
   readonly #controls: ReturnType<typeof controls>;
   readonly #cabinet = new HeedCabinet();
   readonly #said = h("p", { class: "answer" });
   readonly #chart = new HeedChart();
   readonly #tastes = h("tbody");
-  readonly #readout = new Readout();
-  readonly #matrices = new Map(MATRICES.map((name) => [name, new HeedMatrix()] as const));
-  readonly #agreement = h("p", { class: "agreement", role: "status" });
+  readonly #matrices = new NamedMatrices(MATRICES);
+  readonly #teller = new Teller<Spot>({
+    first: () => {
+      const { state, shares } = this.#scene;
+      return { name: "A", row: state.asker, col: bestOf(shares, state.asker) };
+    },
+    explain: (spot) => explain(this.#scene, spot, this.#answer),
+    light: (lights) => this.#matrices.light(lights),
+    retype: ({ name, row: atRow, col }, value) => this.#edit(name, atRow, col, [[value]]),
+  });
+  readonly #agreement = agreementLine();
   readonly #pictures;
 
   constructor(store: DictionaryStore, root: HTMLElement, scene: DictionaryScene) {
     this.#store = store;
     this.#scene = scene;
     this.#controls = controls(store);
-    const handlers: MatrixHandlers = {
-      inspect: (name, atRow, col, held) => this.#inspect(name, atRow, col, held),
-      leave: () => {
-        this.#hovered = undefined;
-        this.#explain();
-      },
-      edit: (name, atRow, col, values) => this.#edit(name, atRow, col, values),
-    };
-    for (const matrix of this.#matrices.values()) handle(matrix, handlers);
-    this.#readout.change = (value) => {
-      const spot = this.#hovered ?? this.#held;
-      if (spot !== undefined) this.#edit(spot.name, spot.row, spot.col, [[value]]);
-    };
+    this.#matrices.listen(this.#teller, (...edit) => this.#edit(...edit));
     this.#cabinet.choose = (key) => this.#ask(rowsOf(this.#scene.k)[key] ?? []);
     this.#chart.choose = (index) => this.#ask([Number((GRID[index] ?? 0).toFixed(2))]);
     this.#pictures = this.#build();
-    root.append(
-      this.#controls.element,
-      h(
-        "div",
-        { class: "with-readout" },
-        h("div", {}, ...Object.values(this.#pictures).map(({ element }) => element)),
-        this.#readout.element,
-      ),
-      h(
-        "div",
-        { class: "room-foot" },
-        this.#agreement,
-        codeButtons(
-          () => heedCode(this.#scene),
-          () => torchCode(this.#scene),
-        ),
-      ),
-    );
+    furnish(root, {
+      above: [this.#controls.element],
+      pictures: Object.values(this.#pictures).map(({ element }) => element),
+      readout: this.#teller.element,
+      agreement: this.#agreement,
+      heedCode: () => heedCode(this.#scene),
+      torchCode: () => torchCode(this.#scene),
+    });
   }
 
   #build() {
-    const line = (...names: readonly MatrixName[]): HTMLElement =>
-      h("div", { class: "matrices" }, ...names.flatMap((name) => this.#matrices.get(name) ?? []));
+    const line = this.#matrices.line.bind(this.#matrices);
     const head = ["", "by dot product", "by cosine"].map((name) =>
       name === "" ? h("td") : h("th", { scope: "col" }, name),
     );
@@ -148,16 +129,16 @@ export class DictionaryRoom {
     this.#pictures.curve.element.hidden = curve === undefined;
     this.#pictures.tastes.element.hidden = state.example !== "movies";
     this.#tastes.replaceChildren(...tasteRows(scene));
-    for (const [name, matrix] of this.#matrices) matrix.show(viewOf(name, scene, answer));
+    this.#matrices.show((name) => viewOf(name, scene, answer));
     this.#pictures.cabinet.say(cabinetText(scene));
     this.#pictures.curve.say(curveText(scene));
     this.#pictures.tastes.say(tasteText(scene));
     this.#pictures.numbers.say(NUMBERS_TEXT);
     this.#agreement.textContent =
       answer === undefined
-        ? "Shown: this page’s own arithmetic, in double precision."
+        ? OWN_ARITHMETIC
         : `Shares and answers come from the kernel. It and the arithmetic by hand agree to ${magnitude(answer.apart)}.`;
-    this.#explain();
+    this.#teller.tell();
   }
 
   #ask(card: readonly number[]): void {
@@ -165,35 +146,11 @@ export class DictionaryRoom {
     this.#store.change({ q: withRow(matrixOf(state, "q"), state.asker, card) });
   }
 
-  #edit(name: string, atRow: number, col: number, values: readonly (readonly number[])[]): void {
+  #edit(name: MatrixName, atRow: number, col: number, values: readonly (readonly number[])[]): void {
     const known = EDITABLE.find((one) => one === name);
     if (known === undefined) return;
     const role = ROLES[known];
-    const before = matrixOf(this.#store.state, role);
-    this.#store.change({
-      [role]: fill(before.rows, before.cols, (r, c) => values[r - atRow]?.[c - col] ?? at(before, r, c)),
-    });
-  }
-
-  #inspect(name: string, atRow: number, col: number, held: boolean): void {
-    const known = MATRICES.find((one) => one === name);
-    if (known === undefined) return;
-    this.#hovered = { name: known, row: atRow, col };
-    if (held) this.#held = this.#hovered;
-    const told = this.#explain();
-    if (held && told !== undefined) this.#readout.say(told);
-  }
-
-  #explain(): Explanation | undefined {
-    const { state, shares } = this.#scene;
-    const best: Spot = { name: "A", row: state.asker, col: bestOf(shares, state.asker) };
-    const told =
-      explain(this.#scene, this.#hovered ?? this.#held ?? best, this.#answer) ??
-      explain(this.#scene, best, this.#answer);
-    this.#readout.show(told);
-    for (const [name, matrix] of this.#matrices)
-      matrix.light(told?.lights.filter((light) => light.name === name) ?? []);
-    return told;
+    this.#store.change({ [role]: withBlock(matrixOf(this.#store.state, role), atRow, col, values) });
   }
 
   #numbers(): unknown {

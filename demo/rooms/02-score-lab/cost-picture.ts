@@ -2,6 +2,7 @@
 
 import type { Engine } from "../../src/engine/engine.js";
 import { h } from "../../src/ui/dom.js";
+import { LongWork } from "../../src/ui/long-work.js";
 import { exact } from "../../src/ui/numbers.js";
 import { type Picture, picture } from "../../src/ui/picture.js";
 import { costPerPair, costPerVector, KINDS, type Kind, NAMES } from "./kinds.js";
@@ -13,15 +14,21 @@ export class CostPicture {
   readonly #engine: Engine;
   readonly #picture: Picture;
   readonly #rows = h("tbody");
-  readonly #start = h("button", { type: "button", class: "button" }, "Time them on this device");
-  readonly #said = h("p", { class: "small-label", role: "status" });
-  #running: AbortController | undefined;
+  readonly #work = new LongWork({
+    name: "Time them on this device",
+    run: async (signal, say) => {
+      const { heed } = this.#engine;
+      if (heed === undefined) return "The kernels are not there yet.";
+      this.#times = await race(heed, TOKENS, signal, (done, of) => say(`Call ${done + 1} of ${of}`));
+      this.show(this.#kind);
+      return "Timed.";
+    },
+  });
   #times: ReadonlyMap<Kind, number> = new Map();
   #kind: Kind = "dot";
 
   constructor(engine: Engine) {
     this.#engine = engine;
-    this.#start.addEventListener("click", () => void this.#race());
     const head = ["", "products a pair", "beside", "once for each", "ms", "× scaled dot"];
     this.#picture = picture({
       name: "cost",
@@ -41,7 +48,7 @@ export class CostPicture {
             this.#rows,
           ),
         ),
-        h("div", { class: "race" }, this.#start, this.#said),
+        this.#work.line(),
       ],
       data: () => ({
         width: RACED_WIDTH,
@@ -81,33 +88,5 @@ export class CostPicture {
         );
       }),
     );
-  }
-
-  async #race(): Promise<void> {
-    if (this.#running !== undefined) {
-      this.#running.abort();
-      return;
-    }
-    const { heed } = this.#engine;
-    if (heed === undefined) {
-      this.#said.textContent = "The kernels are not there yet.";
-      return;
-    }
-    this.#running = new AbortController();
-    this.#start.textContent = "Stop";
-    try {
-      this.#times = await race(heed, TOKENS, this.#running.signal, (done, of) => {
-        this.#said.textContent = `Call ${done + 1} of ${of}`;
-      });
-      this.#said.textContent = "Timed.";
-      this.show(this.#kind);
-    } catch (error) {
-      const stopped = this.#running.signal.aborted;
-      this.#said.textContent = stopped
-        ? "Stopped."
-        : `Failed: ${error instanceof Error ? error.message : String(error)}`;
-    }
-    this.#running = undefined;
-    this.#start.textContent = "Time them on this device";
   }
 }

@@ -1,9 +1,8 @@
 // Puts the room's page together: the store, the engine, the room.
 
-import { Engine } from "../../src/engine/engine.js";
-import { startFrame } from "../../src/page/frame.js";
+import { runRoom } from "../../src/page/run-room.js";
 import { find } from "../../src/ui/dom.js";
-import { callsOf, readAnswers, type ScoreAnswer } from "./calls.js";
+import { callsOf, readAnswers } from "./calls.js";
 import { ScoreRoom } from "./room.js";
 import { sceneOf } from "./scene.js";
 import { openScoreStore } from "./state.js";
@@ -11,28 +10,10 @@ import { openScoreStore } from "./state.js";
 import "../../style/scores.css";
 
 const store = openScoreStore();
-const engine = new Engine();
-let scene = sceneOf(store.state);
-let answer: ScoreAnswer | undefined;
-const room = new ScoreRoom(store, find("#room", HTMLElement), scene, engine);
-
-function compute(): void {
-  const asked = scene;
-  engine.ask(callsOf(asked), (answers) => {
-    if (asked !== scene) return;
-    answer = readAnswers(asked, answers);
-    room.show(scene, answer);
-  });
-}
-
-store.listen((state) => {
-  scene = sceneOf(state);
-  answer = undefined;
-  compute();
-  room.show(scene, answer);
+runRoom({
+  store,
+  sceneOf,
+  callsOf,
+  read: readAnswers,
+  build: (scene, engine) => new ScoreRoom(store, find("#room", HTMLElement), scene, engine),
 });
-
-startFrame(engine);
-compute();
-room.show(scene, answer);
-void engine.open();

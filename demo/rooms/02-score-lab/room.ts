@@ -1,17 +1,15 @@
 // Room 2, score lab: one query and its keys through every score function, with parameters to change, costs and times.
 
-import { HeedMatrix } from "heed/viz";
 import type { Engine } from "../../src/engine/engine.js";
-import { at, fill, rowsOf } from "../../src/model/matrix.js";
+import { rowsOf, withBlock } from "../../src/model/matrix.js";
+import { agreementLine, furnish, OWN_ARITHMETIC } from "../../src/page/furnish.js";
 import { choice } from "../../src/ui/choice.js";
-import { codeButtons } from "../../src/ui/code.js";
 import { h } from "../../src/ui/dom.js";
-import type { Explanation } from "../../src/ui/explanation.js";
-import { handle } from "../../src/ui/matrix-handlers.js";
+import { NamedMatrices } from "../../src/ui/named-matrices.js";
 import { magnitude } from "../../src/ui/numbers.js";
 import { picture } from "../../src/ui/picture.js";
-import { Readout } from "../../src/ui/readout.js";
 import { slider } from "../../src/ui/slider.js";
+import { Teller } from "../../src/ui/teller.js";
 import type { ScoreAnswer } from "./calls.js";
 import { heedCode, torchCode } from "./code.js";
 import { CostPicture } from "./cost-picture.js";
@@ -25,11 +23,15 @@ export class ScoreRoom {
   readonly #store: ScoreStore;
   #scene: ScoreScene;
   #answer: ScoreAnswer | undefined;
-  #hovered: Spot | undefined;
-  #held: Spot | undefined;
-  readonly #matrices = new Map(MATRICES.map((name) => [name, new HeedMatrix()] as const));
-  readonly #readout = new Readout();
-  readonly #agreement = h("p", { class: "agreement", role: "status" });
+  readonly #matrices = new NamedMatrices(MATRICES);
+  readonly #teller = new Teller<Spot>({
+    first: () => ({ name: "S", row: this.#row, col: bestOf(this.#scene.shares, this.#row) }),
+    explain: (spot) => (this.#matrices.shows(spot.name) ? explain(this.#scene, spot, this.#answer) : undefined),
+    // The row of the kind stays in the light.
+    light: (lights) => this.#matrices.light([...["A", "S"].map((name) => ({ name, row: this.#row })), ...lights]),
+    retype: ({ name, row, col }, value) => this.#edit(name, row, col, [[value]]),
+  });
+  readonly #agreement = agreementLine();
   readonly #kind;
   readonly #sliders;
   readonly #costs: CostPicture;
@@ -42,7 +44,7 @@ export class ScoreRoom {
       "Score",
       KINDS.map((value) => ({ value, text: NAMES[value] })),
       (kind) => {
-        this.#held = undefined;
+        this.#teller.forget();
         store.change({ kind });
       },
     );
@@ -53,50 +55,33 @@ export class ScoreRoom {
     };
     const again = h("button", { type: "button", class: "button" }, "As given");
     again.addEventListener("click", () => store.change({ ...INITIAL, kind: store.state.kind }));
-    for (const matrix of this.#matrices.values()) {
-      handle(matrix, {
-        inspect: (name, row, col, held) => this.#inspect(name, row, col, held),
-        leave: () => {
-          this.#hovered = undefined;
-          this.#explain();
-        },
-        edit: (name, row, col, values) => this.#edit(name, row, col, values),
-      });
-    }
-    this.#readout.change = (value) => {
-      const spot = this.#hovered ?? this.#held;
-      if (spot !== undefined) this.#edit(spot.name, spot.row, spot.col, [[value]]);
-    };
+    this.#matrices.listen(this.#teller, (...edit) => this.#edit(...edit));
     this.#costs = new CostPicture(engine);
     this.#pictures = this.#build();
-    root.append(
-      h(
-        "div",
-        { class: "controls" },
-        this.#kind.element,
-        h("div", { class: "controls-options" }, ...Object.values(this.#sliders).map(({ element }) => element), again),
-      ),
-      h(
-        "div",
-        { class: "with-readout" },
-        h("div", {}, this.#pictures.lab.element, this.#pictures.parameters.element, this.#costs.element),
-        this.#readout.element,
-      ),
-      h(
-        "div",
-        { class: "room-foot" },
-        this.#agreement,
-        codeButtons(
-          () => heedCode(this.#scene),
-          () => torchCode(this.#scene),
+    furnish(root, {
+      above: [
+        h(
+          "div",
+          { class: "controls" },
+          this.#kind.element,
+          h("div", { class: "controls-options" }, ...Object.values(this.#sliders).map(({ element }) => element), again),
         ),
-      ),
-    );
+      ],
+      pictures: [this.#pictures.lab.element, this.#pictures.parameters.element, this.#costs.element],
+      readout: this.#teller.element,
+      agreement: this.#agreement,
+      heedCode: () => heedCode(this.#scene),
+      torchCode: () => torchCode(this.#scene),
+    });
+  }
+
+  /** Of the score in view. */
+  get #row(): number {
+    return KINDS.indexOf(this.#scene.state.kind);
   }
 
   #build() {
-    const line = (...names: readonly MatrixName[]): HTMLElement =>
-      h("div", { class: "matrices" }, ...names.flatMap((name) => this.#matrices.get(name) ?? []));
+    const line = this.#matrices.line.bind(this.#matrices);
     return {
       lab: picture({
         name: "lab",
@@ -125,52 +110,23 @@ export class ScoreRoom {
     this.#sliders.keep.element.hidden = kind !== "top-k";
     const parameters = PARAMETERS[kind];
     const always: readonly MatrixName[] = ["q", "K", "S", "A"];
-    for (const [name, matrix] of this.#matrices) {
-      matrix.hidden = !always.includes(name) && !parameters.some((one) => one === name);
-      if (!matrix.hidden) matrix.show(viewOf(name, scene, answer));
-    }
+    const shown = new Set([...always, ...parameters]);
+    this.#matrices.show((name) => (shown.has(name) ? viewOf(name, scene, answer) : undefined));
     this.#pictures.parameters.element.hidden = parameters.length === 0;
     this.#pictures.lab.say(`${ABOUT[kind]}${likenessText(scene)}`);
     this.#pictures.parameters.say("Small numbers set by hand; a model would learn them. Change any.");
     this.#costs.show(kind);
     this.#agreement.textContent =
       answer === undefined
-        ? "Shown: this page’s own arithmetic, in double precision."
+        ? OWN_ARITHMETIC
         : `All shares come from the kernel. It and the arithmetic by hand agree to ${magnitude(answer.apart)}.`;
-    this.#explain();
+    this.#teller.tell();
   }
 
-  #inspect(name: string, row: number, col: number, held: boolean): void {
-    const known = MATRICES.find((one) => one === name);
-    if (known === undefined) return;
-    this.#hovered = { name: known, row, col };
-    if (held) this.#held = this.#hovered;
-    const told = this.#explain();
-    if (held && told !== undefined) this.#readout.say(told);
-  }
-
-  #edit(name: string, row: number, col: number, values: readonly (readonly number[])[]): void {
+  #edit(name: MatrixName, row: number, col: number, values: readonly (readonly number[])[]): void {
     const known = TYPED.find((one) => one === name);
     if (known === undefined) return;
-    const before = this.#store.state[known];
-    const after = fill(before.rows, before.cols, (r, c) => values[r - row]?.[c - col] ?? at(before, r, c));
-    this.#store.change({ [known]: after });
-  }
-
-  #explain(): Explanation | undefined {
-    const row = KINDS.indexOf(this.#scene.state.kind);
-    const own: Spot = { name: "S", row, col: bestOf(this.#scene.shares, row) };
-    const spot = this.#hovered ?? this.#held ?? own;
-    const visible = this.#matrices.get(spot.name)?.hidden === false;
-    const told =
-      (visible ? explain(this.#scene, spot, this.#answer) : undefined) ?? explain(this.#scene, own, this.#answer);
-    this.#readout.show(told);
-    for (const [name, matrix] of this.#matrices) {
-      const lights = told?.lights.filter((light) => light.name === name) ?? [];
-      // The row of the kind in the light, where nothing else is.
-      matrix.light(name === "A" || name === "S" ? [{ row }, ...lights] : lights);
-    }
-    return told;
+    this.#store.change({ [known]: withBlock(this.#store.state[known], row, col, values) });
   }
 
   #numbers(names: readonly MatrixName[]): unknown {

@@ -1,16 +1,16 @@
 // Room 3, scale and temperature: one query among its keys, the slopes that are left, and both against width or temperature.
 
-import { HeedMatrix } from "heed/viz";
 import { rowsOf } from "../../src/model/matrix.js";
+import { agreementLine, furnish, OWN_ARITHMETIC } from "../../src/page/furnish.js";
 import { choice } from "../../src/ui/choice.js";
-import { codeButtons } from "../../src/ui/code.js";
 import { h } from "../../src/ui/dom.js";
 import { HeedChart } from "../../src/ui/heed-chart.js";
 import { formula, fraction, plain, root as rootSign, row, sub, sup } from "../../src/ui/math.js";
-import { handle, type MatrixHandlers } from "../../src/ui/matrix-handlers.js";
+import { NamedMatrices } from "../../src/ui/named-matrices.js";
 import { exact, magnitude, percent } from "../../src/ui/numbers.js";
 import { picture } from "../../src/ui/picture.js";
-import { Readout } from "../../src/ui/readout.js";
+import { Teller } from "../../src/ui/teller.js";
+import type { ScaleAnswer } from "./calls.js";
 import { heedCode, torchCode } from "./code.js";
 import { controls } from "./controls.js";
 import { explain, ROWS, type Spot } from "./explain.js";
@@ -18,26 +18,25 @@ import type { ScaleScene } from "./scene.js";
 import { type Axis, type ScaleStore, TEMPERATURES, WIDTHS } from "./state.js";
 import { entropyView, slopeView, spreadView, viewOf } from "./views.js";
 
-/** What the kernel gave for the row that is shown, and how far it is from the page's arithmetic over all draws. */
-export interface ScaleAnswer {
-  readonly shares: Float32Array;
-  readonly difference: number;
-}
-
 const CURVES = [spreadView, entropyView, slopeView];
 
 export class ScaleRoom {
   readonly #store: ScaleStore;
   #scene: ScaleScene;
   #answer: ScaleAnswer | undefined;
-  #hovered: Spot | undefined;
-  #held: Spot | undefined;
   readonly #controls: ReturnType<typeof controls>;
-  readonly #readout = new Readout();
-  readonly #matrices = new Map(ROWS.map((name) => [name, new HeedMatrix()] as const));
+  readonly #matrices = new NamedMatrices(ROWS);
+  readonly #teller = new Teller<Spot>({
+    first: () => {
+      const { shares } = this.#scene.soft;
+      return { name: "A", row: 0, col: shares.indexOf(Math.max(...shares)) };
+    },
+    explain: (spot) => explain(this.#scene, spot, this.#answer?.shares),
+    light: (lights) => this.#matrices.light(lights),
+  });
   readonly #charts = CURVES.map((view) => ({ view, chart: new HeedChart() }));
   readonly #figures = h("dl", { class: "figures" });
-  readonly #agreement = h("p", { class: "agreement", role: "status" });
+  readonly #agreement = agreementLine();
   readonly #axis = choice<Axis>(
     "Curves over",
     [
@@ -52,40 +51,21 @@ export class ScaleRoom {
     this.#store = store;
     this.#scene = scene;
     this.#controls = controls(store);
-    const handlers: MatrixHandlers = {
-      inspect: (name, atRow, col, held) => this.#inspect(name, atRow, col, held),
-      leave: () => {
-        this.#hovered = undefined;
-        this.#explain();
-      },
-      edit: () => {},
-    };
-    for (const matrix of this.#matrices.values()) handle(matrix, handlers);
+    this.#matrices.listen(this.#teller);
     for (const { chart } of this.#charts) chart.choose = (index) => this.#choose(index);
     this.#pictures = this.#build();
-    root.append(
-      this.#controls.element,
-      h(
-        "div",
-        { class: "with-readout" },
-        h("div", {}, ...Object.values(this.#pictures).map(({ element }) => element)),
-        this.#readout.element,
-      ),
-      h(
-        "div",
-        { class: "room-foot" },
-        this.#agreement,
-        codeButtons(
-          () => heedCode(this.#scene),
-          () => torchCode(this.#scene),
-        ),
-      ),
-    );
+    furnish(root, {
+      above: [this.#controls.element],
+      pictures: Object.values(this.#pictures).map(({ element }) => element),
+      readout: this.#teller.element,
+      agreement: this.#agreement,
+      heedCode: () => heedCode(this.#scene),
+      torchCode: () => torchCode(this.#scene),
+    });
   }
 
   #build() {
-    const matrix = (name: Spot["name"]): HTMLElement => this.#matrices.get(name) ?? h("div");
-    const rows = h("div", { class: "stacked-rows" }, matrix("S"), matrix("Z"), matrix("A"));
+    const rows = h("div", { class: "stacked-rows" }, ...this.#matrices.of("S", "Z", "A"));
     return {
       row: picture({
         name: "row",
@@ -105,7 +85,7 @@ export class ScaleRoom {
       slopes: picture({
         name: "slopes",
         title: "How far the shares can still be moved",
-        body: [matrix("J")],
+        body: this.#matrices.of("J"),
         data: () => ({ state: this.#scene.state, jacobian: rowsOf(viewOf("J", this.#scene).matrix) }),
         aside: formula(
           sub("J", row("i", "j")),
@@ -130,14 +110,14 @@ export class ScaleRoom {
     this.#answer = answer;
     this.#controls.show();
     this.#axis.show(scene.state.axis);
-    for (const [name, matrix] of this.#matrices) matrix.show(viewOf(name, scene, answer?.shares));
+    this.#matrices.show((name) => viewOf(name, scene, answer?.shares));
     for (const { view, chart } of this.#charts) chart.show(view(scene));
     this.#figures.replaceChildren(...figuresOf(scene));
     this.#pictures.row.say(rowText(scene));
     this.#pictures.slopes.say(slopeText(scene));
     this.#pictures.curves.say(curveText(scene));
     this.#agreement.textContent = agreementOf(answer);
-    this.#explain();
+    this.#teller.tell();
   }
 
   /** A place on a curve is a state. */
@@ -145,27 +125,6 @@ export class ScaleRoom {
     const { axis } = this.#scene.state;
     if (axis === "d") this.#store.change({ width: WIDTHS[index] ?? 1 });
     else this.#store.change({ temperature: TEMPERATURES[index] ?? 1 });
-  }
-
-  #inspect(name: string, atRow: number, col: number, held: boolean): void {
-    const known = ROWS.find((one) => one === name);
-    if (known === undefined) return;
-    const spot = { name: known, row: atRow, col };
-    this.#hovered = spot;
-    if (held) this.#held = spot;
-    const told = this.#explain();
-    if (held && told !== undefined) this.#readout.say(told);
-  }
-
-  #explain() {
-    const { shares } = this.#scene.soft;
-    const best: Spot = { name: "A", row: 0, col: shares.indexOf(Math.max(...shares)) };
-    const told =
-      explain(this.#scene, this.#hovered ?? this.#held ?? best, this.#answer?.shares) ?? explain(this.#scene, best);
-    this.#readout.show(told);
-    for (const [name, matrix] of this.#matrices)
-      matrix.light(told?.lights.filter((light) => light.name === name) ?? []);
-    return told;
   }
 
   #rowData(): unknown {
@@ -223,6 +182,6 @@ function curveText({ state }: ScaleScene): string {
 }
 
 function agreementOf(answer: ScaleAnswer | undefined): string {
-  if (answer === undefined) return "Shown: this page’s own arithmetic, in double precision.";
+  if (answer === undefined) return OWN_ARITHMETIC;
   return `Shares come from the kernel. Over all 64 queries, it and the arithmetic by hand agree to ${magnitude(answer.difference)}.`;
 }

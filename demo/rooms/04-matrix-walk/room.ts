@@ -5,15 +5,15 @@ import { rowsOf } from "../../src/model/matrix.js";
 import { NOTHING_EDITED, type Role, STEPS, type State } from "../../src/model/state.js";
 import type { WalkStore } from "../../src/model/url.js";
 import type { Walk } from "../../src/model/walk.js";
+import { agreementLine, furnish, OWN_ARITHMETIC } from "../../src/page/furnish.js";
 import { tellingOrder } from "../../src/page/stage.js";
 import { choice } from "../../src/ui/choice.js";
-import { codeButtons } from "../../src/ui/code.js";
 import { h } from "../../src/ui/dom.js";
 import type { Explanation } from "../../src/ui/explanation.js";
 import type { MatrixHandlers } from "../../src/ui/matrix-handlers.js";
 import { magnitude } from "../../src/ui/numbers.js";
 import { saveTools } from "../../src/ui/picture.js";
-import { Readout } from "../../src/ui/readout.js";
+import { Teller } from "../../src/ui/teller.js";
 import { heedCode, torchCode } from "./code.js";
 import { afterEdit } from "./edits.js";
 import { explain } from "./explain.js";
@@ -28,13 +28,18 @@ export class MatrixWalk {
   readonly #store: WalkStore;
   #walk: Walk;
   #answer: KernelAnswer | undefined;
-  #hovered: Spot | undefined;
-  #held: Spot | undefined;
   #options: Options;
   #stepper: Stepper;
-  #readout = new Readout();
+  #teller = new Teller<Spot>({
+    first: () => this.#first(),
+    explain: (spot) => this.#explain(spot),
+    light: (lights) => {
+      for (const panel of this.#panels) panel.light(lights);
+    },
+    retype: (spot, value) => this.#edit({ ...spot, values: [[value]] }),
+  });
   #panels: readonly Panel[];
-  #agreement = h("p", { class: "agreement", role: "status" });
+  #agreement = agreementLine();
   #heads = choice(
     "Head",
     ["1", "2", "3", "4"].map((value) => ({ value, text: value })),
@@ -57,48 +62,38 @@ export class MatrixWalk {
     this.#options = new Options(store);
     this.#stepper = new Stepper(store);
     const handlers: MatrixHandlers = {
-      inspect: (name, row, col, held) => this.#inspect({ name: nameOf(name), row, col }, held),
-      leave: () => this.#inspect(undefined, false),
+      inspect: (name, row, col, held) => this.#teller.point({ name: nameOf(name), row, col }, held),
+      leave: () => this.#teller.leave(),
       edit: (name, row, col, values) => this.#edit({ name, row, col, values }),
     };
     this.#panels = STEPS.map((step) => new Panel(step, handlers, step === "project" ? this.#roles.element : undefined));
-    this.#readout.change = (value) => {
-      const spot = this.#spot();
-      if (spot !== undefined) this.#edit({ ...spot, values: [[value]] });
-    };
     this.#restore.addEventListener("click", () =>
       store.change({ edited: NOTHING_EDITED, ...(store.state.text === "" ? {} : { numbers: null }) }),
     );
     const panels = h("div", { class: "panels" }, ...this.#panels.map(({ element }) => element));
-    root.append(
-      this.#options.element,
-      h(
-        "div",
-        { class: "walk-bar" },
-        this.#stepper.element,
-        h("div", { class: "walk-bar-end" }, this.#heads.element, this.#restore),
-      ),
-      h(
-        "div",
-        { class: "with-readout" },
+    furnish(root, {
+      above: [
+        this.#options.element,
+        h(
+          "div",
+          { class: "walk-bar" },
+          this.#stepper.element,
+          h("div", { class: "walk-bar-end" }, this.#heads.element, this.#restore),
+        ),
+      ],
+      pictures: [
         h(
           "div",
           { "data-picture": "walk" },
           panels,
           saveTools("walk", "the walk", panels, () => this.#data()),
         ),
-        this.#readout.element,
-      ),
-      h(
-        "div",
-        { class: "room-foot" },
-        this.#agreement,
-        codeButtons(
-          () => heedCode(this.#walk, store.state),
-          () => torchCode(this.#walk, store.state),
-        ),
-      ),
-    );
+      ],
+      readout: this.#teller.element,
+      agreement: this.#agreement,
+      heedCode: () => heedCode(this.#walk, store.state),
+      torchCode: () => torchCode(this.#walk, store.state),
+    });
   }
 
   /** `answer`: the kernel's, or undefined as long as there is none for this walk. */
@@ -121,13 +116,12 @@ export class MatrixWalk {
       if (visible && scene !== undefined) panel.show(scene);
     }
     this.#agreement.textContent = agreementOf(answer);
-    this.#explain();
+    this.#teller.tell();
   }
 
   /** The step has changed: what was pointed at belongs to another one. */
   forget(): void {
-    this.#hovered = undefined;
-    this.#held = undefined;
+    this.#teller.forget();
     this.#panels.find(({ step }) => step === this.#store.state.step)?.appear();
   }
 
@@ -137,28 +131,18 @@ export class MatrixWalk {
     return head === undefined ? undefined : { walk: this.#walk, state, head, kernel: this.#answer?.heads[state.head] };
   }
 
-  #inspect(spot: Spot | undefined, held: boolean): void {
-    this.#hovered = spot;
-    if (held) this.#held = spot;
-    const explanation = this.#explain();
-    if (held && explanation !== undefined) this.#readout.say(explanation);
-  }
-
-  #spot(): Spot | undefined {
+  #first(): Spot | undefined {
     const scene = this.#scene();
     if (scene === undefined || this.#walk.labels.length === 0) return undefined;
     const asker = this.#store.state.asker >= 0 ? this.#store.state.asker : (tellingOrder(this.#walk)[0] ?? 0);
-    return this.#hovered ?? this.#held ?? tellingSpot(scene, asker);
+    return tellingSpot(scene, asker);
   }
 
-  #explain(): Explanation | undefined {
+  #explain(spot: Spot): Explanation | undefined {
     const scene = this.#scene();
-    const spot = this.#spot();
-    const told = scene !== undefined && spot !== undefined ? explain(scene, spot) : undefined;
-    const explanation = told !== undefined && this.#store.state.columns ? turnedExplanation(told) : told;
-    this.#readout.show(explanation);
-    for (const panel of this.#panels) panel.light(explanation?.lights ?? []);
-    return explanation;
+    if (scene === undefined || this.#walk.labels.length === 0) return undefined;
+    const told = explain(scene, spot);
+    return told !== undefined && this.#store.state.columns ? turnedExplanation(told) : told;
   }
 
   /** Of all steps, whichever are shown. */
@@ -173,7 +157,7 @@ export class MatrixWalk {
   #edit(edit: Parameters<typeof afterEdit>[2]): void {
     const patch = afterEdit(this.#store.state, this.#walk, edit);
     if (patch === undefined) return;
-    this.#held = { name: nameOf(edit.name), row: edit.row, col: edit.col };
+    this.#teller.hold({ name: nameOf(edit.name), row: edit.row, col: edit.col });
     this.#store.change(patch);
   }
 }
@@ -187,7 +171,7 @@ function nameOf(name: string): Spot["name"] {
 }
 
 function agreementOf(answer: KernelAnswer | undefined): string {
-  if (answer === undefined) return "Shown: this page's own arithmetic, in double precision.";
+  if (answer === undefined) return OWN_ARITHMETIC;
   if (answer.difference === 0) return "Shares and outputs come from the kernel; the arithmetic by hand agrees exactly.";
   return `Shares and outputs come from the kernel. It and the arithmetic by hand agree to ${magnitude(answer.difference)}.`;
 }

@@ -2,6 +2,7 @@
 
 import type { Engine } from "../../src/engine/engine.js";
 import { h } from "../../src/ui/dom.js";
+import { LongWork } from "../../src/ui/long-work.js";
 import { percent } from "../../src/ui/numbers.js";
 import { type Picture, picture } from "../../src/ui/picture.js";
 import { slider } from "../../src/ui/slider.js";
@@ -14,31 +15,30 @@ import { type MaskStore, TOKENS } from "./state.js";
 const MOST_RACED = 4096;
 
 export class CostPicture {
+  readonly #store: MaskStore;
   readonly #engine: Engine;
   readonly #picture: Picture;
   readonly #tile;
   readonly #tokens;
   readonly #body = h("div", { class: "cost" });
   readonly #laps = h("div", { class: "laps" });
-  readonly #start = h("button", { type: "button", class: "button" }, "Time it on this device");
-  readonly #said = h("p", { class: "small-label", role: "status" });
+  readonly #work = new LongWork({ name: "Time it on this device", run: (signal, say) => this.#race(signal, say) });
   #cost: { readonly grid: GridCost; readonly scaled: ScaledCost } | undefined;
-  #running: AbortController | undefined;
   #last: readonly Lap[] = [];
   #raced = 0;
 
   constructor(store: MaskStore, engine: Engine) {
+    this.#store = store;
     this.#engine = engine;
     this.#tile = slider("Tiles of", { least: 1, most: 8, step: 1 }, (value) => store.change({ tile: value }));
     this.#tokens = slider("Tokens N", TOKENS, (value) => store.change({ tokens: value }));
-    this.#start.addEventListener("click", () => void this.#race(store.state.tokens));
     this.#picture = picture({
       name: "cost",
       title: "What the mask saves",
       body: [
         h("div", { class: "controls-options" }, this.#tile.element, this.#tokens.element),
         this.#body,
-        h("div", { class: "race" }, this.#start, this.#said),
+        this.#work.line(),
         this.#laps,
       ],
       data: () => ({ state: store.state, ...this.#cost, timed: { tokens: this.#raced, laps: this.#last } }),
@@ -91,40 +91,26 @@ export class CostPicture {
         ),
       ),
     );
-    if (this.#running === undefined) this.#say(tokens);
+    if (!this.#work.isRunning) this.#say(tokens);
   }
 
   #say(tokens: number): void {
     const raced = Math.min(tokens, MOST_RACED);
-    this.#start.disabled = this.#engine.heed === undefined;
-    this.#said.textContent = `${raced.toLocaleString("en")} tokens, ${RACE_HEADS} heads of 64, random numbers${tokens > raced ? ` (no more than ${MOST_RACED.toLocaleString("en")}: one call keeps all scores)` : ""}.`;
+    this.#work.button.disabled = this.#engine.heed === undefined;
+    const limit = tokens > raced ? ` (no more than ${MOST_RACED.toLocaleString("en")}: one call keeps all scores)` : "";
+    this.#work.say(`${raced.toLocaleString("en")} tokens, ${RACE_HEADS} heads of 64, random numbers${limit}.`);
   }
 
-  async #race(tokens: number): Promise<void> {
-    if (this.#running !== undefined) {
-      this.#running.abort();
-      return;
-    }
+  async #race(signal: AbortSignal, say: (text: string) => void): Promise<string> {
     const { heed } = this.#engine;
-    if (heed === undefined) return;
-    const running = new AbortController();
-    this.#running = running;
-    this.#start.textContent = "Stop";
-    this.#raced = Math.min(tokens, MOST_RACED);
-    try {
-      const laps = await race(heed, this.#raced, running.signal, (done, of, so) => {
-        this.#said.textContent = `Call ${done + 1} of ${of}.`;
-        this.#draw(so);
-      });
-      this.#draw(laps);
-      this.#said.textContent = `Best of three calls each, at ${this.#raced.toLocaleString("en")} tokens.`;
-    } catch (error) {
-      this.#said.textContent = running.signal.aborted
-        ? "Stopped."
-        : `It did not work here: ${error instanceof Error ? error.message : String(error)}.`;
-    }
-    this.#running = undefined;
-    this.#start.textContent = "Time it on this device";
+    if (heed === undefined) return "";
+    this.#raced = Math.min(this.#store.state.tokens, MOST_RACED);
+    const laps = await race(heed, this.#raced, signal, (done, of, so) => {
+      say(`Call ${done + 1} of ${of}.`);
+      this.#draw(so);
+    });
+    this.#draw(laps);
+    return `Best of three calls each, at ${this.#raced.toLocaleString("en")} tokens.`;
   }
 
   #draw(laps: readonly Lap[]): void {

@@ -1,9 +1,8 @@
 // Puts the room's page together: the store, the engine, the room.
 
-import { Engine } from "../../src/engine/engine.js";
-import { startFrame } from "../../src/page/frame.js";
+import { runRoom } from "../../src/page/run-room.js";
 import { find } from "../../src/ui/dom.js";
-import { callOf, type MaskAnswer, readAnswer } from "./call.js";
+import { callOf, readAnswer } from "./call.js";
 import { MaskRoom } from "./room.js";
 import { sceneOf } from "./scene.js";
 import { openMaskStore } from "./state.js";
@@ -11,28 +10,10 @@ import { openMaskStore } from "./state.js";
 import "../../style/masks.css";
 
 const store = openMaskStore();
-const engine = new Engine();
-let scene = sceneOf(store.state);
-let answer: MaskAnswer | undefined;
-const room = new MaskRoom(store, engine, find("#room", HTMLElement), scene);
-
-function compute(): void {
-  const asked = scene;
-  engine.ask([callOf(asked)], ([found]) => {
-    if (asked !== scene || found === undefined) return;
-    answer = readAnswer(asked, found);
-    room.show(scene, answer);
-  });
-}
-
-store.listen((state) => {
-  scene = sceneOf(state);
-  answer = undefined;
-  compute();
-  room.show(scene, answer);
+runRoom({
+  store,
+  sceneOf,
+  callsOf: (scene) => [callOf(scene)],
+  read: (scene, [found]) => (found === undefined ? undefined : readAnswer(scene, found)),
+  build: (scene, engine) => new MaskRoom(store, find("#room", HTMLElement), scene, engine),
 });
-
-startFrame(engine);
-compute();
-room.show(scene, answer);
-void engine.open();

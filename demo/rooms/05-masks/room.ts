@@ -3,13 +3,14 @@
 import { HeedMatrix, type MatrixView } from "heed/viz";
 import type { Engine } from "../../src/engine/engine.js";
 import { at, rowsOf } from "../../src/model/matrix.js";
-import { codeButtons } from "../../src/ui/code.js";
+import { agreementLine, furnish, OWN_ARITHMETIC } from "../../src/page/furnish.js";
 import { h } from "../../src/ui/dom.js";
+import type { NamedLight } from "../../src/ui/explanation.js";
 import { HeedMask } from "../../src/ui/heed-mask.js";
-import { handle, type MatrixHandlers } from "../../src/ui/matrix-handlers.js";
+import { handle } from "../../src/ui/matrix-handlers.js";
 import { magnitude } from "../../src/ui/numbers.js";
 import { picture } from "../../src/ui/picture.js";
-import { Readout } from "../../src/ui/readout.js";
+import { Teller } from "../../src/ui/teller.js";
 import type { MaskAnswer } from "./call.js";
 import { heedCode, torchCode } from "./code.js";
 import { controls } from "./controls.js";
@@ -24,34 +25,36 @@ export class MaskRoom {
   readonly #store: MaskStore;
   #scene: MaskScene;
   #answer: MaskAnswer | undefined;
-  #hovered: Spot | undefined;
-  #held: Spot | undefined;
   readonly #controls: ReturnType<typeof controls>;
   readonly #mask = new HeedMask();
   readonly #shares = new HeedMatrix();
   readonly #sums = new HeedMatrix();
-  readonly #readout = new Readout();
+  readonly #teller = new Teller<Spot>({
+    first: () => ({ name: "mask", row: this.#scene.state.queries >> 1, col: this.#scene.state.keys >> 1 }),
+    explain: (spot) => explain(this.#scene, spot, this.#answer),
+    light: (lights) => this.#light(lights),
+  });
   readonly #grid;
   readonly #softmax;
   readonly #cost: CostPicture;
-  readonly #agreement = h("p", { class: "agreement", role: "status" });
+  readonly #agreement = agreementLine();
 
-  constructor(store: MaskStore, engine: Engine, root: HTMLElement, scene: MaskScene) {
+  constructor(store: MaskStore, root: HTMLElement, scene: MaskScene, engine: Engine) {
     this.#store = store;
     this.#scene = scene;
     this.#controls = controls(store);
     this.#mask.handlers = {
-      inspect: (row, col, held) => this.#inspect({ name: "mask", row, col }, held),
-      leave: () => this.#inspect(undefined, false),
+      inspect: (row, col, held) => this.#teller.point({ name: "mask", row, col }, held),
+      leave: () => this.#teller.leave(),
       paint: (row, col, hide) => this.#paint(row, col, hide),
     };
-    const handlers: MatrixHandlers = {
-      inspect: (name, row, col, held) => this.#inspect({ name: name === "sum" ? "sum" : "A", row, col }, held),
-      leave: () => this.#inspect(undefined, false),
-      edit: () => {},
-    };
-    handle(this.#shares, handlers);
-    handle(this.#sums, handlers);
+    for (const matrix of [this.#shares, this.#sums]) {
+      handle(matrix, {
+        inspect: (name, row, col, held) => this.#teller.point({ name: name === "sum" ? "sum" : "A", row, col }, held),
+        leave: () => this.#teller.leave(),
+        edit: () => {},
+      });
+    }
     this.#sums.classList.add("rows-shared");
     this.#grid = picture({
       name: "mask",
@@ -66,24 +69,14 @@ export class MaskRoom {
       data: () => this.#numbers(),
     });
     this.#cost = new CostPicture(store, engine);
-    root.append(
-      this.#controls.element,
-      h(
-        "div",
-        { class: "with-readout" },
-        h("div", {}, h("div", { class: "two-grids" }, this.#grid.element, this.#softmax.element), this.#cost.element),
-        this.#readout.element,
-      ),
-      h(
-        "div",
-        { class: "room-foot" },
-        this.#agreement,
-        codeButtons(
-          () => heedCode(this.#scene),
-          () => torchCode(this.#scene),
-        ),
-      ),
-    );
+    furnish(root, {
+      above: [this.#controls.element],
+      pictures: [h("div", { class: "two-grids" }, this.#grid.element, this.#softmax.element), this.#cost.element],
+      readout: this.#teller.element,
+      agreement: this.#agreement,
+      heedCode: () => heedCode(this.#scene),
+      torchCode: () => torchCode(this.#scene),
+    });
   }
 
   show(scene: MaskScene, answer: MaskAnswer | undefined): void {
@@ -108,7 +101,7 @@ export class MaskRoom {
     this.#softmax.say(sharesText(scene));
     this.#cost.show(scene);
     this.#agreement.textContent = agreementOf(scene, answer);
-    this.#explain();
+    this.#teller.tell();
   }
 
   #paint(row: number, col: number, hide: boolean): void {
@@ -118,25 +111,12 @@ export class MaskRoom {
     this.#store.change({ painted: next.sort((a, b) => a - b) });
   }
 
-  #inspect(spot: Spot | undefined, held: boolean): void {
-    this.#hovered = spot;
-    if (held) this.#held = spot;
-    const told = this.#explain();
-    if (held && told !== undefined) this.#readout.say(told);
-  }
-
-  #explain() {
-    const middle: Spot = { name: "mask", row: this.#scene.state.queries >> 1, col: this.#scene.state.keys >> 1 };
-    const told =
-      explain(this.#scene, this.#hovered ?? this.#held ?? middle, this.#answer) ?? explain(this.#scene, middle);
-    this.#readout.show(told);
-    const lights = told?.lights ?? [];
+  #light(lights: readonly NamedLight[]): void {
     for (const matrix of [this.#shares, this.#sums]) {
       matrix.light(lights.filter(({ name }) => name === matrix.view?.name));
     }
     const lit = lights.find(({ name }) => name === "mask");
     this.#mask.light(lit?.row ?? -1, lit?.col ?? -1);
-    return told;
   }
 
   #numbers(): unknown {
@@ -173,7 +153,7 @@ function sumsView({ state, sums }: MaskScene): MatrixView {
 }
 
 function agreementOf(scene: MaskScene, answer: MaskAnswer | undefined): string {
-  if (answer === undefined) return "Shown: this page’s own arithmetic, in double precision.";
+  if (answer === undefined) return OWN_ARITHMETIC;
   const apart = `it and the arithmetic by hand agree to ${magnitude(answer.difference)}.`;
   const blind = Array.from({ length: scene.state.queries }, (_, row) => sumOf(scene.seen, row)).some(
     (sum) => sum === 0,

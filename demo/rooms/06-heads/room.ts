@@ -1,14 +1,14 @@
 // Room 6, heads: one against two, the multiplication step by step, and heads that share.
 
 import { HeedMatrix } from "heed/viz";
-import { at, fill, rowsOf } from "../../src/model/matrix.js";
+import { at, rowsOf, withBlock } from "../../src/model/matrix.js";
+import { agreementLine, furnish, OWN_ARITHMETIC } from "../../src/page/furnish.js";
 import { choice } from "../../src/ui/choice.js";
-import { codeButtons } from "../../src/ui/code.js";
-import { h } from "../../src/ui/dom.js";
+import type { NamedLight } from "../../src/ui/explanation.js";
 import { handle, type MatrixHandlers } from "../../src/ui/matrix-handlers.js";
 import { magnitude, percent } from "../../src/ui/numbers.js";
 import { picture } from "../../src/ui/picture.js";
-import { Readout } from "../../src/ui/readout.js";
+import { Teller } from "../../src/ui/teller.js";
 import { heedCode, torchCode } from "./code.js";
 import { CountsPicture } from "./counts-picture.js";
 import { explain } from "./explain.js";
@@ -20,15 +20,18 @@ import { nameOf, type Spot, viewOf } from "./views.js";
 export class HeadsRoom {
   readonly #store: HeadsStore;
   #scene: HeadsScene;
-  #hovered: Spot | undefined;
-  #held: Spot | undefined;
   readonly #shares = new HeedMatrix();
   readonly #taken = new HeedMatrix();
-  readonly #readout = new Readout();
+  readonly #teller = new Teller<Spot>({
+    first: () => ({ kind: "shares", head: 0, row: 0, col: this.#scene.words.indexOf("animal") }),
+    explain: (spot) => (this.#shows(spot) ? explain(this.#scene, spot) : undefined),
+    light: (lights) => this.#light(lights),
+    retype: ({ kind, head, row, col }, value) => this.#edit(nameOf(kind, head), row, col, [[value]]),
+  });
   readonly #multiplication: Multiplication;
   readonly #counts: CountsPicture;
   readonly #split;
-  readonly #agreement = h("p", { class: "agreement", role: "status" });
+  readonly #agreement = agreementLine();
   readonly #reason = choice<Reason>(
     "… because it was too",
     [
@@ -42,19 +45,15 @@ export class HeadsRoom {
     this.#store = store;
     this.#scene = scene;
     const handlers: MatrixHandlers = {
-      inspect: (name, row, col, held) => this.#inspect(name, row, col, held),
-      leave: () => {
-        this.#hovered = undefined;
-        this.#explain();
+      inspect: (name, row, col, held) => {
+        const [kind, head] = partsOf(name);
+        this.#teller.point({ kind, head, row, col }, held);
       },
+      leave: () => this.#teller.leave(),
       edit: (name, row, col, values) => this.#edit(name, row, col, values),
     };
     handle(this.#shares, handlers);
     handle(this.#taken, handlers);
-    this.#readout.change = (value) => {
-      const spot = this.#hovered ?? this.#held;
-      if (spot !== undefined) this.#edit(nameOf(spot.kind, spot.head), spot.row, spot.col, [[value]]);
-    };
     this.#multiplication = new Multiplication(store, handlers);
     this.#counts = new CountsPicture(store);
     this.#split = picture({
@@ -63,26 +62,18 @@ export class HeadsRoom {
       body: [this.#reason.element, this.#shares, this.#taken],
       data: () => this.#numbers(),
     });
-    root.append(
-      h(
-        "div",
-        { class: "with-readout" },
-        h("div", {}, this.#split.element, this.#multiplication.element, this.#counts.element),
-        this.#readout.element,
-      ),
-      h(
-        "div",
-        { class: "room-foot" },
-        this.#agreement,
-        codeButtons(
-          () => heedCode(this.#scene),
-          () => torchCode(this.#scene),
-        ),
-      ),
-    );
+    furnish(root, {
+      pictures: [this.#split.element, this.#multiplication.element, this.#counts.element],
+      readout: this.#teller.element,
+      agreement: this.#agreement,
+      heedCode: () => heedCode(this.#scene),
+      torchCode: () => torchCode(this.#scene),
+    });
   }
 
-  show(scene: HeadsScene): void {
+  /** `answered`: the same scene with what the kernel gave. */
+  show(bare: HeadsScene, answered: HeadsScene | undefined): void {
+    const scene = answered ?? bare;
     this.#scene = scene;
     this.#reason.show(scene.state.reason);
     this.#shares.show(viewOf("shares", 0, scene));
@@ -91,36 +82,24 @@ export class HeadsRoom {
     this.#multiplication.show(scene);
     this.#counts.show(scene.state);
     this.#agreement.textContent = agreementOf(scene);
-    this.#explain();
+    this.#teller.tell();
   }
 
-  #inspect(name: string, row: number, col: number, held: boolean): void {
-    const [kind, head] = partsOf(name);
-    this.#hovered = { kind, head, row, col };
-    if (held) this.#held = this.#hovered;
-    const told = this.#explain();
-    if (held && told !== undefined) this.#readout.say(told);
+  #shows({ kind, head }: Spot): boolean {
+    return kind === "shares" || kind === "taken" || this.#multiplication.has(nameOf(kind, head));
   }
 
-  #explain() {
-    const first: Spot = { kind: "shares", head: 0, row: 0, col: this.#scene.words.indexOf("animal") };
-    const spot = this.#hovered ?? this.#held ?? first;
-    const there =
-      spot.kind === "shares" || spot.kind === "taken" || this.#multiplication.has(nameOf(spot.kind, spot.head));
-    const told = (there ? explain(this.#scene, spot) : undefined) ?? explain(this.#scene, first);
-    this.#readout.show(told);
-    const lights = told?.lights ?? [];
+  #light(lights: readonly NamedLight[]): void {
     this.#multiplication.light(lights);
     for (const matrix of [this.#shares, this.#taken]) {
       matrix.light(lights.filter(({ name }) => name === matrix.view?.name));
     }
-    return told;
   }
 
   #edit(name: string, row: number, col: number, values: readonly (readonly number[])[]): void {
     if (partsOf(name)[0] !== "Wo") return;
     const { mix } = this.#store.state;
-    this.#store.change({ mix: fill(mix.rows, mix.cols, (r, c) => values[r - row]?.[c - col] ?? at(mix, r, c)) });
+    this.#store.change({ mix: withBlock(mix, row, col, values) });
   }
 
   #numbers(): unknown {
@@ -143,7 +122,7 @@ function splitText(scene: HeadsScene): string {
 
 function agreementOf(scene: HeadsScene): string {
   const gaps = passesOf(scene).map(({ kernel }) => kernel?.difference);
-  if (gaps.some((gap) => gap === undefined)) return "Shown: this page’s own arithmetic, in double precision.";
+  if (gaps.some((gap) => gap === undefined)) return OWN_ARITHMETIC;
   const most = Math.max(...gaps.map((gap) => gap ?? 0));
   return `Shares and the heads’ outputs come from the kernel. It and the arithmetic by hand agree to ${magnitude(most)}.`;
 }

@@ -1,6 +1,7 @@
 // The numbers of the room: the same sentence through one head, through two, and through as many as are chosen; and the mix.
 
-import type { KernelAnswer } from "../../src/engine/walk-call.js";
+import type { Answer, Call } from "../../src/engine/engine.js";
+import { callsOf as callsOfWalk, type KernelAnswer, readAnswer } from "../../src/engine/walk-call.js";
 import { at, fill, type Matrix, multiply } from "../../src/model/matrix.js";
 import { INITIAL, type State } from "../../src/model/state.js";
 import { type Walk, walk } from "../../src/model/walk.js";
@@ -48,13 +49,19 @@ export function sceneOf(state: HeadsState): HeadsScene {
   };
 }
 
-/** With the kernel's answers, in the order of `passesOf`. */
-export function answered(scene: HeadsScene, [one, two, chosen]: readonly KernelAnswer[]): HeadsScene {
+export function callsOf(scene: HeadsScene): readonly Call[] {
+  return passesOf(scene).flatMap((pass) => callsOfWalk(pass.walk, pass.state));
+}
+
+/** With what the kernel gave for each pass. */
+export function answered(scene: HeadsScene, answers: readonly Answer[]): HeadsScene {
+  const read = (pass: Pass, answer: Answer | undefined): Pass =>
+    answer === undefined ? pass : { ...pass, kernel: readAnswer(pass.walk, answer) };
   return {
     ...scene,
-    one: { ...scene.one, kernel: one },
-    two: { ...scene.two, kernel: two },
-    chosen: { ...scene.chosen, kernel: chosen },
+    one: read(scene.one, answers[0]),
+    two: read(scene.two, answers[1]),
+    chosen: read(scene.chosen, answers[2]),
   };
 }
 

@@ -1,15 +1,14 @@
 // Room 7, order: words that can be moved, the positions that they are given, and what notices.
 
-import { HeedMatrix } from "heed/viz";
-import { at, fill, type Matrix, rowsOf } from "../../src/model/matrix.js";
+import { at, rowsOf, withBlock } from "../../src/model/matrix.js";
 import { uniform } from "../../src/model/random.js";
-import { codeButtons } from "../../src/ui/code.js";
+import { agreementLine, furnish, OWN_ARITHMETIC } from "../../src/page/furnish.js";
 import { h } from "../../src/ui/dom.js";
 import { HeedOrder } from "../../src/ui/heed-order.js";
-import { handle, type MatrixHandlers } from "../../src/ui/matrix-handlers.js";
+import { NamedMatrices } from "../../src/ui/named-matrices.js";
 import { magnitude } from "../../src/ui/numbers.js";
 import { picture } from "../../src/ui/picture.js";
-import { Readout } from "../../src/ui/readout.js";
+import { Teller } from "../../src/ui/teller.js";
 import type { OrderAnswer } from "./calls.js";
 import { heedCode, torchCode } from "./code.js";
 import { controls } from "./controls.js";
@@ -24,16 +23,19 @@ export class OrderRoom {
   readonly #store: OrderStore;
   #scene: OrderScene;
   #answer: OrderAnswer | undefined;
-  #hovered: Spot | undefined;
-  #held: Spot | undefined;
   readonly #controls: ReturnType<typeof controls>;
   readonly #order = new HeedOrder();
   readonly #swap = h("button", { type: "button", class: "button" });
-  readonly #readout = new Readout();
-  readonly #matrices = new Map(MATRICES.map((name) => [name, new HeedMatrix()] as const));
+  readonly #matrices = new NamedMatrices(MATRICES);
+  readonly #teller = new Teller<Spot>({
+    first: () => ({ name: "O", row: Math.max(0, this.#scene.places.indexOf(this.#scene.state.asker)), col: 1 }),
+    explain: (spot) => (this.#matrices.shows(spot.name) ? explain(this.#scene, spot, this.#answer) : undefined),
+    light: (lights) => this.#matrices.light(lights),
+    retype: ({ name, row, col }, value) => this.#edit(name, row, col, [[value]]),
+  });
   readonly #trials = h("tbody");
   readonly #pictures;
-  readonly #agreement = h("p", { class: "agreement", role: "status" });
+  readonly #agreement = agreementLine();
 
   constructor(store: OrderStore, root: HTMLElement, scene: OrderScene) {
     this.#store = store;
@@ -43,44 +45,20 @@ export class OrderRoom {
       move: (places) => store.change({ order: places }),
       choose: (word) => store.change({ asker: word }),
     };
-    const handlers: MatrixHandlers = {
-      inspect: (name, row, col, held) => this.#inspect(name, row, col, held),
-      leave: () => {
-        this.#hovered = undefined;
-        this.#explain();
-      },
-      edit: (name, row, col, values) => this.#edit(name, row, col, values),
-    };
-    for (const matrix of this.#matrices.values()) handle(matrix, handlers);
-    this.#readout.change = (value) => {
-      const spot = this.#hovered ?? this.#held;
-      if (spot !== undefined) this.#edit(spot.name, spot.row, spot.col, [[value]]);
-    };
+    this.#matrices.listen(this.#teller, (...edit) => this.#edit(...edit));
     this.#pictures = this.#build();
-    root.append(
-      this.#controls.element,
-      h(
-        "div",
-        { class: "with-readout" },
-        h("div", {}, ...Object.values(this.#pictures).map(({ element }) => element)),
-        this.#readout.element,
-      ),
-      h(
-        "div",
-        { class: "room-foot" },
-        this.#agreement,
-        codeButtons(
-          () => heedCode(this.#scene),
-          () => torchCode(this.#scene),
-        ),
-      ),
-    );
+    furnish(root, {
+      above: [this.#controls.element],
+      pictures: Object.values(this.#pictures).map(({ element }) => element),
+      readout: this.#teller.element,
+      agreement: this.#agreement,
+      heedCode: () => heedCode(this.#scene),
+      torchCode: () => torchCode(this.#scene),
+    });
   }
 
   #build() {
-    const of = (...names: readonly MatrixName[]): HTMLElement[] =>
-      names.flatMap((name) => this.#matrices.get(name) ?? []);
-    const line = (...names: readonly MatrixName[]): HTMLElement => h("div", { class: "matrices" }, ...of(...names));
+    const line = this.#matrices.line.bind(this.#matrices);
     const head = ["positions", "first two swapped", "reversed", "moved by 7"].map((name) =>
       h("th", { scope: "col" }, name),
     );
@@ -161,10 +139,7 @@ export class OrderRoom {
     this.#swap.textContent = words.length < 2 ? "Swap the ends" : `Swap “${labels[0]}” and “${labels.at(-1)}”`;
     this.#swap.disabled = words.length < 2;
     const shown = new Set<MatrixName>(["Z", "A", "O", "D", ...VECTOR_MATRICES, ...POSITION_MATRICES[state.kind]]);
-    for (const [name, matrix] of this.#matrices) {
-      matrix.hidden = !shown.has(name);
-      if (shown.has(name)) matrix.show(viewOf(name, scene, answer));
-    }
+    this.#matrices.show((name) => (shown.has(name) ? viewOf(name, scene, answer) : undefined));
     this.#trials.replaceChildren(...trialRows(scene, answer));
     this.#pictures.words.say(orderText(scene, answer));
     this.#pictures.positions.say(KIND_TEXTS[state.kind]);
@@ -177,36 +152,14 @@ export class OrderRoom {
     );
     this.#agreement.textContent =
       answer === undefined
-        ? "Shown: this page’s own arithmetic, in double precision."
+        ? OWN_ARITHMETIC
         : `Shares and outputs come from the kernel. It and the arithmetic by hand agree to ${magnitude(answer.apart)}.`;
-    this.#explain();
+    this.#teller.tell();
   }
 
-  #inspect(name: string, row: number, col: number, held: boolean): void {
-    const known = MATRICES.find((one) => one === name);
-    if (known === undefined) return;
-    this.#hovered = { name: known, row, col };
-    if (held) this.#held = this.#hovered;
-    const told = this.#explain();
-    if (held && told !== undefined) this.#readout.say(told);
-  }
-
-  #explain() {
-    const row = Math.max(0, this.#scene.places.indexOf(this.#scene.state.asker));
-    const own: Spot = { name: "O", row, col: 1 };
-    const spot = this.#hovered ?? this.#held;
-    const visible = spot !== undefined && this.#matrices.get(spot.name)?.hidden === false;
-    const told =
-      (visible ? explain(this.#scene, spot, this.#answer) : undefined) ?? explain(this.#scene, own, this.#answer);
-    this.#readout.show(told);
-    for (const [name, matrix] of this.#matrices)
-      matrix.light(told?.lights.filter((light) => light.name === name) ?? []);
-    return told;
-  }
-
-  #edit(name: string, row: number, col: number, values: readonly (readonly number[])[]): void {
-    if (name === "X") this.#store.change({ numbers: patched(this.#scene.vectors, row, col, values) });
-    if (name === "b") this.#store.change({ biases: patched(this.#store.state.biases, row, col, values) });
+  #edit(name: MatrixName, row: number, col: number, values: readonly (readonly number[])[]): void {
+    if (name === "X") this.#store.change({ numbers: withBlock(this.#scene.vectors, row, col, values) });
+    if (name === "b") this.#store.change({ biases: withBlock(this.#store.state.biases, row, col, values) });
   }
 
   #numbers(names: readonly MatrixName[]): unknown {
@@ -214,10 +167,6 @@ export class OrderRoom {
     const matrices = names.map((name) => [name, rowsOf(viewOf(name, this.#scene, this.#answer).matrix)] as const);
     return { state, words: labels, ...Object.fromEntries(matrices) };
   }
-}
-
-function patched(matrix: Matrix, row: number, col: number, values: readonly (readonly number[])[]): Matrix {
-  return fill(matrix.rows, matrix.cols, (r, c) => values[r - row]?.[c - col] ?? at(matrix, r, c));
 }
 
 function endsSwapped(places: readonly number[]): readonly number[] {

@@ -2,7 +2,7 @@
 
 import { HeedMatrix } from "heed/viz";
 import type { Answer, Call } from "../../src/engine/engine.js";
-import { at, fill, largest, type Matrix } from "../../src/model/matrix.js";
+import { fill, largest, type Matrix, withBlock } from "../../src/model/matrix.js";
 import { h } from "../../src/ui/dom.js";
 import type { Explanation } from "../../src/ui/explanation.js";
 import { HeedPixels } from "../../src/ui/heed-pixels.js";
@@ -96,7 +96,7 @@ export class ConvolutionExhibit implements Exhibit {
       edit: (_name, row, col, values) => {
         const before = this.#scene?.state.kernel;
         if (before === undefined) return;
-        const kernel = fill(before.rows, before.cols, (r, c) => values[r - row]?.[c - col] ?? at(before, r, c));
+        const kernel = withBlock(before, row, col, values);
         host.change({ kernel });
       },
     });

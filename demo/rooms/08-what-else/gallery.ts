@@ -44,7 +44,7 @@ export class Gallery {
       "div",
       { class: "gallery" },
       this.#choice.element,
-      h("label", { class: "button", for: "photo" }, "Open a picture…", file),
+      h("label", { class: "button file-button", for: "photo" }, "Open a picture…", file),
       this.#message,
     );
   }

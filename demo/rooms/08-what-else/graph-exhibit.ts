@@ -2,7 +2,7 @@
 
 import { HeedMatrix } from "heed/viz";
 import type { Answer, Call } from "../../src/engine/engine.js";
-import { at, fill, largest, type Matrix, widestGap } from "../../src/model/matrix.js";
+import { at, largest, type Matrix, widestGap, withBlock } from "../../src/model/matrix.js";
 import { choice } from "../../src/ui/choice.js";
 import { heedTensor, single, torchTensor } from "../../src/ui/code.js";
 import { h, svg } from "../../src/ui/dom.js";
@@ -108,7 +108,7 @@ export class GraphExhibit implements Exhibit {
     const messages = this.#scene?.state.messages;
     if (messages === undefined) return;
     this.#host.change({
-      messages: fill(messages.rows, messages.cols, (r, c) => values[r - row]?.[c - col] ?? at(messages, r, c)),
+      messages: withBlock(messages, row, col, values),
     });
   }
 

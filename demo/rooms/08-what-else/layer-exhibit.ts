@@ -1,6 +1,6 @@
 // Attention as a dense layer: one query, a head for each input that looks at nothing else, and output weights that are the layer's.
 
-import { HeedMatrix, type MatrixView } from "heed/viz";
+import type { MatrixView } from "heed/viz";
 import type { Answer, Call } from "../../src/engine/engine.js";
 import {
   at,
@@ -12,12 +12,13 @@ import {
   toSingle,
   transpose,
   widestGap,
+  withBlock,
 } from "../../src/model/matrix.js";
 import { softmax } from "../../src/model/softmax.js";
 import { heedTensor, single, torchTensor } from "../../src/ui/code.js";
 import { h } from "../../src/ui/dom.js";
 import { type Explanation, type NamedLight, products } from "../../src/ui/explanation.js";
-import { handle } from "../../src/ui/matrix-handlers.js";
+import { NamedMatrices, type NamedSpot } from "../../src/ui/named-matrices.js";
 import { exact, apart as gapIn, magnitude } from "../../src/ui/numbers.js";
 import { picture } from "../../src/ui/picture.js";
 import { slider } from "../../src/ui/slider.js";
@@ -45,30 +46,23 @@ export class LayerExhibit implements Exhibit {
   readonly element;
   readonly #host: Host;
   readonly #sharpness;
-  readonly #matrices = new Map(MATRICES.map((name) => [name, new HeedMatrix()] as const));
+  readonly #matrices = new NamedMatrices(MATRICES);
   readonly #figures = h("dl", { class: "figures" });
   readonly #picture;
   #scene: Scene | undefined;
   #found: { readonly shares: Matrix; readonly read: Matrix } | undefined;
-  #spot: { readonly name: MatrixName; readonly row: number; readonly col: number } = { name: "Y", row: 0, col: 0 };
+  #spot: NamedSpot<MatrixName> = { name: "Y", row: 0, col: 0 };
 
   constructor(host: Host) {
     this.#host = host;
     this.#sharpness = slider("Sharpness s", SHARPNESS, (sharpness) => host.change({ sharpness }));
     this.controls = h("div", { class: "controls-options" }, this.#sharpness.element);
-    for (const matrix of this.#matrices.values()) {
-      handle(matrix, {
-        inspect: (name, row, col, held) => {
-          const known = MATRICES.find((one) => one === name);
-          if (known !== undefined) this.#spot = { name: known, row, col };
-          host.tell(held);
-        },
-        leave: () => {},
-        edit: (name, row, col, values) => this.#edit(name, row, col, values),
-      });
-    }
-    const line = (...names: readonly MatrixName[]): HTMLElement =>
-      h("div", { class: "matrices" }, ...names.flatMap((name) => this.#matrices.get(name) ?? []));
+    const point = (spot: NamedSpot<MatrixName>, held: boolean): void => {
+      this.#spot = spot;
+      host.tell(held);
+    };
+    this.#matrices.listen({ point, leave: () => {} }, (...edit) => this.#edit(...edit));
+    const line = this.#matrices.line.bind(this.#matrices);
     this.#picture = picture({
       name: "layer",
       title: "A dense layer, and attention that is the same",
@@ -82,13 +76,11 @@ export class LayerExhibit implements Exhibit {
     this.element = this.#picture.element;
   }
 
-  #edit(name: string, row: number, col: number, values: readonly (readonly number[])[]): void {
+  #edit(name: MatrixName, row: number, col: number, values: readonly (readonly number[])[]): void {
     const scene = this.#scene;
     if (scene === undefined) return;
-    const patched = (before: Matrix): Matrix =>
-      fill(before.rows, before.cols, (r, c) => values[r - row]?.[c - col] ?? at(before, r, c));
-    if (name === "X") this.#host.change({ inputs: patched(scene.x) });
-    if (name === "Wd") this.#host.change({ weights: patched(scene.weights) });
+    if (name === "X") this.#host.change({ inputs: withBlock(scene.x, row, col, values) });
+    if (name === "Wd") this.#host.change({ weights: withBlock(scene.weights, row, col, values) });
   }
 
   show(state: WhatElseState): void {
@@ -206,7 +198,7 @@ export class LayerExhibit implements Exhibit {
   }
 
   light(lights: readonly NamedLight[]): void {
-    for (const [name, element] of this.#matrices) element.light(lights.filter((light) => light.name === name));
+    this.#matrices.light(lights);
   }
 
   retype(value: number): void {
@@ -247,9 +239,9 @@ export class LayerExhibit implements Exhibit {
       D: { about: "the dense layer: x Wᵀ", rowLabels: ["y"], colLabels: outputs },
       Y: { about: "attention: read W_O", rowLabels: ["y"], colLabels: outputs },
     };
-    for (const [name, element] of this.#matrices) {
+    this.#matrices.show((name) => {
       const matrix = this.#matrixOf(scene, name);
-      element.show({
+      return {
         name,
         title: TITLES[name],
         ...labels[name],
@@ -257,8 +249,8 @@ export class LayerExhibit implements Exhibit {
         tone: name === "A" ? "share" : "signed",
         full: name === "A" ? 1 : Math.max(1, largest(matrix)),
         editable: name === "X" || name === "Wd",
-      });
-    }
+      };
+    });
     const apart = widestGap(this.#output(), dense);
     this.#figures.replaceChildren(
       figure("Largest difference", gapIn(apart), apart <= 1e-6 ? "the same, to 1e-6" : "not the same yet"),

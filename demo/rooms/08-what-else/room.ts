@@ -1,8 +1,8 @@
 // Room 8, what else attention is: a convolution, a dense layer, an operation on a set, messages on a graph; and how far it reaches.
 
 import type { Answer, Call } from "../../src/engine/engine.js";
+import { agreementLine, furnish, OWN_ARITHMETIC } from "../../src/page/furnish.js";
 import { choice } from "../../src/ui/choice.js";
-import { codeButtons } from "../../src/ui/code.js";
 import { h } from "../../src/ui/dom.js";
 import { Readout } from "../../src/ui/readout.js";
 import { ConvolutionExhibit } from "./convolution-exhibit.js";
@@ -29,7 +29,7 @@ export class WhatElseRoom {
   readonly #gallery: Gallery;
   readonly #exhibits: Readonly<Record<ViewName, Exhibit>>;
   readonly #readout = new Readout();
-  readonly #agreement = h("p", { class: "agreement", role: "status" });
+  readonly #agreement = agreementLine();
   /** What was said last of each part: one that asks nothing new still has its answer. */
   readonly #said = new Map<ViewName, string>([
     ["reach", "Nothing is computed here: steps follow from who is wired to whom."],
@@ -53,25 +53,22 @@ export class WhatElseRoom {
     };
     this.#readout.change = (value) => this.#current.retype?.(value);
     const all = Object.values(this.#exhibits);
-    root.append(
-      h(
-        "div",
-        { class: "controls" },
-        this.#choice.element,
-        this.#gallery.element,
-        ...all.map(({ controls }) => controls),
-      ),
-      h("div", { class: "with-readout" }, h("div", {}, ...all.map(({ element }) => element)), this.#readout.element),
-      h(
-        "div",
-        { class: "room-foot" },
-        this.#agreement,
-        codeButtons(
-          () => this.#current.heedCode(),
-          () => this.#current.torchCode(),
+    furnish(root, {
+      above: [
+        h(
+          "div",
+          { class: "controls" },
+          this.#choice.element,
+          this.#gallery.element,
+          ...all.map(({ controls }) => controls),
         ),
-      ),
-    );
+      ],
+      pictures: all.map(({ element }) => element),
+      readout: this.#readout.element,
+      agreement: this.#agreement,
+      heedCode: () => this.#current.heedCode(),
+      torchCode: () => this.#current.torchCode(),
+    });
   }
 
   get #current(): Exhibit {
@@ -90,7 +87,7 @@ export class WhatElseRoom {
     }
     this.#current.show(state);
     const calls = this.#current.calls();
-    if (calls.length > 0) this.#said.set(state.view, "Shown: this page’s own arithmetic, in double precision.");
+    if (calls.length > 0) this.#said.set(state.view, OWN_ARITHMETIC);
     this.#agreement.textContent = this.#said.get(state.view) ?? "";
     this.#tell(false);
     return calls;

@@ -42,6 +42,11 @@ export class Engine {
   onStatus: () => void = () => {};
   /** undefined until it is open, and where it cannot be opened. */
   heed: Heed | undefined;
+  #settle: (heed: Heed | undefined) => void = () => {};
+  /** For those who wait for it: the same. */
+  readonly opened = new Promise<Heed | undefined>((settle) => {
+    this.#settle = settle;
+  });
   #timer: ReturnType<typeof setTimeout> | undefined;
   #latest: Request | undefined;
 
@@ -50,6 +55,7 @@ export class Engine {
       // Behind the first paint: the page explains itself before the engine is there.
       const { createHeed } = await import("heed");
       this.heed = await createHeed();
+      this.#settle(this.heed);
       this.#become({ kind: "ready", capabilities: this.heed.capabilities, microseconds: null });
       if (this.#latest !== undefined) await this.#answer(this.#latest);
     } catch (error) {
@@ -98,6 +104,7 @@ export class Engine {
   }
 
   #fail(error: unknown): void {
+    this.#settle(undefined);
     const message = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
     this.#become({ kind: "failed", message });
   }

@@ -57,6 +57,11 @@ export function withElement(a: Matrix, row: number, col: number, value: number):
   return { ...a, data };
 }
 
+/** With what was typed or pasted from this cell on; what reaches beyond the matrix is dropped. */
+export function withBlock(a: Matrix, row: number, col: number, values: readonly (readonly number[])[]): Matrix {
+  return fill(a.rows, a.cols, (r, c) => values[r - row]?.[c - col] ?? at(a, r, c));
+}
+
 export function largest({ data }: Readable): number {
   let most = 0;
   for (let index = 0; index < data.length; index++) {

@@ -14,7 +14,12 @@ export interface PixelsView {
   readonly range: readonly [number, number];
   /** The pixel in the light. */
   readonly cursor: number;
+  /** A finer square picture, of which each number then says how much is seen. */
+  readonly lit?: ImageData;
 }
+
+/** Of a picture where nothing of it is lit. */
+const UNLIT = 0.14;
 
 export class HeedPixels extends HTMLElement {
   choose: (pixel: number) => void = () => {};
@@ -43,9 +48,11 @@ export class HeedPixels extends HTMLElement {
     const { size, cursor } = view;
     this.#title.textContent = view.title;
     this.#about.textContent = view.about;
-    this.#canvas.width = size;
-    this.#canvas.height = size;
-    this.#canvas.getContext("2d")?.putImageData(new ImageData(coloursOf(view), size, size), 0, 0);
+    const side = view.lit?.width ?? size;
+    this.#canvas.width = side;
+    this.#canvas.height = side;
+    const colours = view.lit === undefined ? coloursOf(view) : litOf(view, view.lit);
+    this.#canvas.getContext("2d")?.putImageData(new ImageData(colours, side, side), 0, 0);
     const [row, col] = [Math.floor(cursor / size), cursor % size];
     this.#mark.style.setProperty("inset-inline-start", `${(100 * col) / size}%`);
     this.#mark.style.setProperty("top", `${(100 * row) / size}%`);
@@ -123,6 +130,20 @@ function coloursOf(view: PixelsView): Uint8ClampedArray<ArrayBuffer> {
     const numbers = numbersAt(view, pixel).map((number) => (255 * (number - black)) / (white - black));
     const [red = 0, green = red, blue = red] = numbers;
     colours.set([red, green, blue, 255], pixel * 4);
+  }
+  return colours;
+}
+
+function litOf({ data, size, range }: PixelsView, { data: picture, width }: ImageData): Uint8ClampedArray<ArrayBuffer> {
+  const [dark, bright] = range;
+  const colours = new Uint8ClampedArray(picture);
+  for (let y = 0; y < width; y++) {
+    for (let x = 0; x < width; x++) {
+      const number = data[Math.floor((y * size) / width) * size + Math.floor((x * size) / width)] ?? 0;
+      const light = UNLIT + (1 - UNLIT) * Math.min(1, Math.max(0, (number - dark) / (bright - dark)));
+      const at = (y * width + x) * 4;
+      for (let part = at; part < at + 3; part++) colours[part] = (picture[part] ?? 0) * light;
+    }
   }
   return colours;
 }

@@ -5,7 +5,7 @@ import { drawingOf } from "./drawing.js";
 const PIXELS_PER_POINT = 2;
 
 export function saveSvg(name: string, picture: HTMLElement): void {
-  save(`${name}.svg`, new Blob([textOf(picture)], { type: "image/svg+xml" }));
+  saveBlob(`${name}.svg`, new Blob([textOf(picture)], { type: "image/svg+xml" }));
 }
 
 export async function savePng(name: string, picture: HTMLElement): Promise<void> {
@@ -20,7 +20,7 @@ export async function savePng(name: string, picture: HTMLElement): Promise<void>
     canvas.toBlob(done, "image/png");
   });
   if (blob === null) throw new Error(`a picture of ${canvas.width} × ${canvas.height} pixels is too large here`);
-  save(`${name}.png`, blob);
+  saveBlob(`${name}.png`, blob);
 }
 
 /** Infinity and NaN, which JSON lacks, become words. */
@@ -30,14 +30,14 @@ export function saveJson(name: string, data: unknown): void {
     (_key, value: unknown) => (typeof value === "number" && !Number.isFinite(value) ? String(value) : value),
     1,
   );
-  save(`${name}.json`, new Blob([`${text}\n`], { type: "application/json" }));
+  saveBlob(`${name}.json`, new Blob([`${text}\n`], { type: "application/json" }));
 }
 
 function textOf(picture: HTMLElement): string {
   return new XMLSerializer().serializeToString(drawingOf(picture));
 }
 
-function save(name: string, blob: Blob): void {
+export function saveBlob(name: string, blob: Blob): void {
   const link = document.createElement("a");
   link.href = URL.createObjectURL(blob);
   link.download = name;

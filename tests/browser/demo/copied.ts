@@ -16,11 +16,15 @@ export async function copied(page: Page, kind: "heed" | "torch"): Promise<string
   return page.evaluate(() => navigator.clipboard.readText());
 }
 
-/** The copied code against the built package, with one line more that prints all numbers. */
-export async function runUnderNode(code: string): Promise<number[]> {
+/** The copied code against the built package, beside these files, with one line more that prints all numbers. */
+export async function runUnderNode(
+  code: string,
+  files: ReadonlyMap<string, Uint8Array> = new Map(),
+): Promise<number[]> {
   const folder = mkdtempSync(join(tmpdir(), "heed-copied-"));
   try {
     const built = new URL("../../../dist/index.js", import.meta.url).href;
+    for (const [name, bytes] of files) writeFileSync(join(folder, name), bytes);
     const print = 'process.stdout.write("\\n" + JSON.stringify([...output.data]));\n';
     writeFileSync(join(folder, "copied.mjs"), code.replace('"heed"', JSON.stringify(built)) + print);
     const { stdout } = await run(process.execPath, [join(folder, "copied.mjs")], { timeout: 20_000 });

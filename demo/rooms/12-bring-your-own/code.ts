@@ -1,0 +1,84 @@
+// The head in view as a call that can be run elsewhere, on the files that this page hands out.
+
+import { h } from "../../src/ui/dom.js";
+import { saveBlob } from "../../src/ui/save.js";
+import { writeNpy } from "./npy.js";
+import type { BringScene } from "./scene.js";
+
+/** q and k, or the weights, of the head in view. */
+export function saveButtons(sceneOf: () => BringScene): HTMLElement {
+  const button = h("button", { type: "button", class: "button", "data-save": "npy" }, "Save its arrays");
+  button.addEventListener("click", () => {
+    for (const [name, file] of filesOf(sceneOf())) saveBlob(name, file);
+  });
+  return button;
+}
+
+function filesOf({ source, vectors, at }: BringScene): readonly (readonly [string, Blob])[] {
+  if (vectors === undefined) {
+    const weights = source.weights(at.layer, at.head) ?? new Float32Array(0);
+    return [["weights.npy", writeNpy([1, 1, source.queries, source.keys], weights)]];
+  }
+  return [
+    ["q.npy", writeNpy([1, 1, source.queries, vectors.width], vectors.q)],
+    ["k.npy", writeNpy([1, 1, source.keys, vectors.width], vectors.k)],
+  ];
+}
+
+export function heedCode({ vectors, at, cells }: BringScene): string {
+  const rows = `[${cells.top}, ${cells.top + cells.rows}]`;
+  if (vectors === undefined) {
+    return `// The weights were brought as they are: there is nothing to compute. "Save its arrays" gives weights.npy.\n${READ}\nconst output = await load("weights.npy");\nconsole.log(output.shape);\n`;
+  }
+  return `// Layer ${at.layer + 1}, head ${at.head + 1}, beside the files that "Save its arrays" gives
+import { createHeed } from "heed";
+${READ}
+const heed = await createHeed();
+const q = await load("q.npy");
+const k = await load("k.npy");
+// Only the weights of some rows are wanted, so that any values will do.
+const { weights: output } = await heed.attention(q, k, k, {
+  causal: ${at.causal},
+  return: { output: false, weights: { rows: ${rows} } },
+});
+console.log(output.shape, output.data);
+heed.dispose();
+`;
+}
+
+const READ = `import { readFile } from "node:fs/promises";
+
+async function load(name) {
+  const file = await readFile(new URL(name, import.meta.url));
+  const start = 10 + file.readUInt16LE(8);
+  const [, sizes] = /'shape': \\(([^)]*)\\)/.exec(file.toString("latin1", 10, start));
+  return { data: new Float32Array(new Uint8Array(file.subarray(start)).buffer), shape: JSON.parse(\`[\${sizes}]\`) };
+}
+`;
+
+export function torchCode({ vectors, at, cells, source }: BringScene): string {
+  const [from, to] = [cells.top, cells.top + cells.rows];
+  if (vectors === undefined) {
+    return `# The weights were brought as they are: there is nothing to compute. "Save its arrays" gives weights.npy.
+import numpy as np
+
+output = np.load("weights.npy")
+print(output.shape)
+`;
+  }
+  const hiding = at.causal
+    ? `
+sees = torch.arange(${source.keys}) <= torch.arange(${from}, ${to})[:, None] + ${source.keys - source.queries}
+scores = scores.masked_fill(~sees, float("-inf"))`
+    : "";
+  return `# Layer ${at.layer + 1}, head ${at.head + 1}, beside the files that "Save its arrays" gives
+import numpy as np
+import torch
+
+q = torch.from_numpy(np.load("q.npy"))
+k = torch.from_numpy(np.load("k.npy"))
+scores = q[..., ${from}:${to}, :] @ k.transpose(-2, -1) / q.shape[-1] ** 0.5${hiding}
+output = torch.softmax(scores, dim=-1)
+print(output.shape, output)
+`;
+}

@@ -1,0 +1,91 @@
+// What is looked at: the example or what was brought, and which of its heads.
+
+import { choice } from "../../src/ui/choice.js";
+import { h } from "../../src/ui/dom.js";
+import { slider } from "../../src/ui/slider.js";
+import { Bringing } from "./bringing.js";
+import type { Library } from "./library.js";
+import { PATCHES } from "./photo.js";
+import type { BringScene } from "./scene.js";
+import { type BringState, type BringStore, INITIAL, LOOKING, type SourceName, TOKENS } from "./state.js";
+
+/** What each is first looked at as. */
+const STARTS: Readonly<Record<SourceName, Partial<BringState>>> = {
+  example: INITIAL,
+  photo: { ...LOOKING, source: "photo", causal: "no", row: 18 * PATCHES + 8, col: 18 * PATCHES + 8 },
+  own: { ...LOOKING, source: "own", causal: "no" },
+};
+
+export interface Controls {
+  readonly element: HTMLElement;
+  readonly show: (scene: BringScene) => void;
+}
+
+export function controls(store: BringStore, library: Library): Controls {
+  const source = choice<SourceName>(
+    "Look at",
+    [
+      { value: "example", text: "an example" },
+      { value: "photo", text: "a picture" },
+      { value: "own", text: "your arrays" },
+    ],
+    (value) => {
+      if (value === "own" && library.own === undefined) bringing.element.setAttribute("open", "");
+      store.change(STARTS[value]);
+    },
+  );
+  const tokens = slider("Tokens", TOKENS, (value) =>
+    store.change({ tokens: value, top: 0, left: 0, span: 0, row: value >> 1, col: value >> 1, chosen: [] }),
+  );
+  const another = h("button", { type: "button", class: "button" }, "Another text");
+  another.addEventListener("click", () => store.change({ seed: store.state.seed + 1 }));
+  const layer = slider("Layer", { least: 1, most: 1, step: 1 }, (value) => store.change({ layer: value - 1 }));
+  const head = slider("Head", { least: 1, most: 1, step: 1 }, (value) => store.change({ head: value - 1 }));
+  const causal = choice<"yes" | "no">(
+    "Queries see",
+    [
+      { value: "yes", text: "what came before" },
+      { value: "no", text: "everything" },
+    ],
+    (value) => store.change({ causal: value }),
+  );
+  const bringing = new Bringing((own) => {
+    library.own = own;
+    // Nothing says whether the model was causal: what was brought is shown in full until somebody says so.
+    const [row, col] = [own.queries >> 1, own.keys >> 1];
+    store.change({ ...LOOKING, source: "own", causal: "no", row, col, brought: store.state.brought + 1 });
+  });
+  return {
+    element: h(
+      "div",
+      { class: "controls" },
+      h(
+        "div",
+        { class: "controls-options" },
+        source.element,
+        tokens.element,
+        another,
+        layer.element,
+        head.element,
+        causal.element,
+      ),
+      bringing.element,
+    ),
+    show: ({ state, source: shown, at, vectors }) => {
+      source.show(state.source);
+      const isExample = state.source === "example";
+      tokens.element.hidden = !isExample;
+      another.hidden = !isExample;
+      tokens.show(state.tokens, state.tokens.toLocaleString("en"));
+      layer.limit(shown.layers);
+      layer.element.hidden = shown.layers === 1;
+      layer.show(at.layer + 1, `${at.layer + 1} of ${shown.layers}`);
+      head.limit(shown.heads);
+      head.element.hidden = shown.heads === 1;
+      head.show(at.head + 1, `${at.head + 1} of ${shown.heads}`);
+      causal.element.hidden = vectors === undefined;
+      causal.show(state.causal);
+      bringing.show(state.source === "own" && library.own === undefined);
+    },
+  };
+}

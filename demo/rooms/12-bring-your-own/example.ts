@@ -1,0 +1,141 @@
+// A long text that nobody wrote: words, topics and repeats drawn from a seed, and heads whose vectors are made to look for one thing each.
+
+import { uniform } from "../../src/model/random.js";
+import type { Source, Vectors } from "./source.js";
+
+export const WIDTH = 32;
+export const LAYERS = 3;
+export const HEADS = 4;
+const VOCABULARY = 512;
+const WORD_PARTS = 24;
+const TOPICS = 6;
+const LINE = 64;
+const FREQUENCIES = 4;
+/** From one frequency to the next slower one. */
+const SLOWER = 7.3;
+
+interface Text {
+  readonly words: Int32Array;
+  readonly topics: Int32Array;
+}
+
+/** What a head asks and what keys answer; scores are strength times the products of these. */
+interface Recipe {
+  readonly name: string;
+  readonly strength: number;
+  readonly q: (text: Text, at: number) => readonly number[];
+  readonly k: (text: Text, at: number) => readonly number[];
+}
+
+/** Cosines and sines, so that products are highest where both places are the same. */
+function place(at: number, fastest: number): readonly number[] {
+  return Array.from({ length: 2 * FREQUENCIES }, (_, index) => {
+    const angle = at * fastest * SLOWER ** -(index >> 1);
+    return (index % 2 === 0 ? Math.cos(angle) : Math.sin(angle)) / Math.sqrt(FREQUENCIES);
+  });
+}
+
+const sided = uniform(99);
+/** Vectors of length 1 whose parts differ by sign alone: nearly at right angles. */
+const WORDS = Array.from({ length: VOCABULARY }, () =>
+  Array.from({ length: WORD_PARTS }, () => (sided() < 0.5 ? -1 : 1) / Math.sqrt(WORD_PARTS)),
+);
+const NO_WORD = WORDS[0]?.map(() => 0) ?? [];
+
+const wordAt = ({ words }: Text, at: number): readonly number[] => WORDS[words[at] ?? -1] ?? NO_WORD;
+const topicAt = ({ topics }: Text, at: number): readonly number[] =>
+  Array.from({ length: TOPICS }, (_, topic) => (topics[at] === topic ? 1 : 0));
+const isFirst = (at: number): readonly number[] => [at === 0 ? 1 : 0];
+
+const near = (name: string, strength: number, fastest: number, back = 0): Recipe => ({
+  name,
+  strength,
+  q: (_, at) => place(at - back, fastest),
+  k: (_, at) => place(at, fastest),
+});
+const topical = (name: string, strength: number): Recipe => ({ name, strength, q: topicAt, k: topicAt });
+
+const RECIPES: readonly Recipe[] = [
+  near("the token before", 60, 1.2, 1),
+  near("neighbours", 40, 0.2),
+  { name: "the same word", strength: 24, q: wordAt, k: wordAt },
+  { name: "the first token", strength: 9, q: (_text, _at) => [1], k: (_, at) => isFirst(at) },
+  { name: "what came after the same word", strength: 26, q: wordAt, k: (text, at) => wordAt(text, at - 1) },
+  topical("the same topic", 7),
+  {
+    name: "the beginning of lines",
+    strength: 7,
+    q: () => [1],
+    k: (_, at) => [at % LINE === 0 ? 1 : 0],
+  },
+  { name: "everything alike", strength: 0, q: () => [0], k: () => [0] },
+  {
+    name: "the topic, or else the first token",
+    strength: 6,
+    q: (text, at) => [...topicAt(text, at), 1.2],
+    k: (text, at) => [...topicAt(text, at), ...isFirst(at)],
+  },
+  near("wide surroundings", 30, 0.02),
+  {
+    name: "the same word nearby",
+    strength: 1,
+    q: (text, at) => [...wordAt(text, at).map((part) => 20 * part), ...place(at, 0.02).map((part) => 24 * part)],
+    k: (text, at) => [...wordAt(text, at), ...place(at, 0.02)],
+  },
+  { name: "some words, whoever asks", strength: 6, q: () => WORDS[5] ?? NO_WORD, k: wordAt },
+];
+
+export function exampleSource(tokens: number, seed: number): Source {
+  const text = textOf(tokens, seed);
+  const made = new Map<Recipe, Vectors>();
+  const recipeOf = (layer: number, head: number): Recipe | undefined => RECIPES[layer * HEADS + head];
+  return {
+    name: `an example, ${tokens.toLocaleString("en")} tokens`,
+    layers: LAYERS,
+    heads: HEADS,
+    queries: tokens,
+    keys: tokens,
+    headName: (layer, head) => recipeOf(layer, head)?.name ?? "",
+    vectors: (layer, head) => {
+      const recipe = recipeOf(layer, head);
+      if (recipe === undefined) return undefined;
+      const vectors = made.get(recipe) ?? vectorsOf(recipe, text, tokens);
+      made.set(recipe, vectors);
+      return vectors;
+    },
+    weights: () => undefined,
+  };
+}
+
+/** Of what is left after the recipe's numbers, nothing: they are padded with zeros. */
+function vectorsOf({ strength, q, k }: Recipe, text: Text, tokens: number): Vectors {
+  const vectors = { width: WIDTH, q: new Float32Array(tokens * WIDTH), k: new Float32Array(tokens * WIDTH) };
+  // Scores will be divided by the root of the width.
+  const factor = strength * Math.sqrt(WIDTH);
+  for (let at = 0; at < tokens; at++) {
+    vectors.q.set(
+      q(text, at).map((part) => part * factor),
+      at * WIDTH,
+    );
+    vectors.k.set(k(text, at), at * WIDTH);
+  }
+  return vectors;
+}
+
+/** Topics change now and then; a phrase of before is said again now and then. */
+function textOf(tokens: number, seed: number): Text {
+  const next = uniform(seed);
+  const words = new Int32Array(tokens);
+  const topics = new Int32Array(tokens);
+  let topic = 0;
+  let from = -1;
+  for (let at = 0; at < tokens; at++) {
+    if (next() < 12 / tokens) topic = Math.floor(next() * TOPICS);
+    if (from < 0 && at > tokens / 16 && next() < 24 / tokens) from = Math.floor(next() * (at - tokens / 32));
+    else if (from >= 0 && next() < 80 / tokens) from = -1;
+    topics[at] = topic;
+    // Common words are common: the square of a number below one is small more often than not.
+    words[at] = from < 0 ? Math.floor(next() ** 1.5 * VOCABULARY) : (words[from++] ?? 0);
+  }
+  return { words, topics };
+}

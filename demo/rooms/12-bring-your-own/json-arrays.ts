@@ -1,0 +1,77 @@
+// Arrays out of JSON: rows within rows, or an object that has several by name.
+
+import { countOf, FileTrouble, type NamedArray } from "./arrays.js";
+
+const DEEPEST = 8;
+
+/** `name`: of an array that has none of its own. */
+export function readJson(name: string, text: string): readonly NamedArray[] {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new FileTrouble(`“${name}” is no JSON: ${why}. NaN and Infinity, say, are no words of JSON.`);
+  }
+  if (Array.isArray(value)) return [readNested(name, value)];
+  if (!isRecord(value)) throw new FileTrouble(`“${name}” must be rows within rows, or an object of such by name.`);
+  if (isFlat(value)) return [readFlat(name, value)];
+  const named = Object.entries(value).filter(([, one]) => Array.isArray(one) || (isRecord(one) && isFlat(one)));
+  if (named.length === 0) throw new FileTrouble(`“${name}” is an object without arrays.`);
+  return named.map(([key, one]) =>
+    Array.isArray(one) ? readNested(key, one) : readFlat(key, isRecord(one) ? one : {}),
+  );
+}
+
+/** { shape, data }, as tensors are in code. */
+function readFlat(name: string, { shape, data }: Readonly<Record<string, unknown>>): NamedArray {
+  if (!Array.isArray(shape) || !Array.isArray(data)) throw new FileTrouble(`“${name}” must have a shape and data.`);
+  const sizes = shape.map((size) => (typeof size === "number" ? size : Number.NaN));
+  const count = countOf(name, sizes);
+  if (count !== data.length) {
+    throw new FileTrouble(`“${name}” says ${count} numbers by its shape, and has ${data.length}.`);
+  }
+  return { name, shape: sizes, data: Float32Array.from(data, (one, index) => numberAt(name, one, [index])) };
+}
+
+function readNested(name: string, value: readonly unknown[]): NamedArray {
+  const shape: number[] = [];
+  for (let inner: unknown = value; Array.isArray(inner); inner = inner[0]) {
+    if (shape.length === DEEPEST)
+      throw new FileTrouble(`“${name}” has more than ${DEEPEST} brackets within each other.`);
+    shape.push(inner.length);
+  }
+  const data = new Float32Array(countOf(name, shape));
+  let next = 0;
+  const walk = (part: unknown, axis: number, place: readonly number[]): void => {
+    if (axis === shape.length) {
+      data[next++] = numberAt(name, part, place);
+      return;
+    }
+    const size = shape[axis];
+    if (!Array.isArray(part) || part.length !== size) {
+      const has = Array.isArray(part) ? `${part.length} long` : JSON.stringify(part);
+      throw new FileTrouble(
+        `“${name}” is ragged: at [${place.join(", ")}] it is ${has}, and ${size} long at the start.`,
+      );
+    }
+    part.forEach((one: unknown, index) => {
+      walk(one, axis + 1, [...place, index]);
+    });
+  };
+  walk(value, 0, []);
+  return { name, shape, data };
+}
+
+function numberAt(name: string, value: unknown, place: readonly number[]): number {
+  if (typeof value === "number") return value;
+  throw new FileTrouble(`“${name}” has ${JSON.stringify(value)} at [${place.join(", ")}], where a number must be.`);
+}
+
+function isFlat(value: Readonly<Record<string, unknown>>): boolean {
+  return "shape" in value && "data" in value;
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,332 @@
+// <heed-map>: a matrix of any size as a picture to move and zoom in, by pointer, wheel, fingers and keys, with a table behind it.
+
+import { h } from "../../../src/ui/dom.js";
+import { exact } from "../../../src/ui/numbers.js";
+import type { Pool } from "../state.js";
+import { type PooledTile, TILE } from "./pool.js";
+import { type Shades, shadesOf } from "./shade.js";
+import { TileImage } from "./tile-image.js";
+import { blockFor, type MapSize, type MapWindow, showing, type TilePlace, tilesIn, within, zoomed } from "./window.js";
+
+export interface MapView {
+  readonly label: string;
+  readonly size: MapSize;
+  readonly window: MapWindow;
+  readonly pool: Pool;
+  /** The cell in the light. */
+  readonly row: number;
+  readonly col: number;
+  readonly tile: (place: TilePlace) => PooledTile | undefined;
+  /** Of the whole, to be seen until there is something finer. */
+  readonly coarse: readonly TilePlace[];
+}
+
+export interface MapHandlers {
+  readonly move: (window: MapWindow) => void;
+  /** `held`: chosen, not only pointed at. */
+  readonly inspect: (row: number, col: number, held: boolean) => void;
+  readonly leave: () => void;
+}
+
+const WHEEL = 0.0016;
+const KEY_ZOOM = 2;
+/** A press that moves less chooses a cell. */
+const SLACK = 5;
+const TABLE_SIDE = 16;
+
+export class HeedMap extends HTMLElement {
+  handlers: MapHandlers = { move: () => {}, inspect: () => {}, leave: () => {} };
+  #view: MapView | undefined;
+  #images = new Map<PooledTile, TileImage>();
+  #shades: Shades | undefined;
+  #frame = 0;
+  readonly #canvas = h("canvas");
+  readonly #stage = h("div", { class: "map-stage", tabindex: 0, role: "application" }, this.#canvas);
+  readonly #across = h("p", { class: "map-axis across" });
+  readonly #down = h("p", { class: "map-axis down" });
+  readonly #table = h("table");
+  readonly #behind = h("details", { class: "as-table" }, h("summary", {}, "As a table"), h("div", {}, this.#table));
+  /** Pointers that are down, and where each began. */
+  readonly #pointers = new Map<number, { x: number; y: number }>();
+  #moved = 0;
+
+  connectedCallback(): void {
+    if (this.firstChild !== null) return;
+    this.append(h("div", { class: "map-frame" }, this.#across, this.#down, this.#stage), this.#buttons(), this.#behind);
+    const stage = this.#stage;
+    stage.addEventListener("pointerdown", (event) => this.#pressed(event));
+    stage.addEventListener("pointermove", (event) => this.#pointed(event));
+    stage.addEventListener("pointerup", (event) => this.#released(event));
+    stage.addEventListener("pointercancel", (event) => this.#pointers.delete(event.pointerId));
+    stage.addEventListener("pointerleave", () => this.handlers.leave());
+    stage.addEventListener("keydown", (event) => this.#key(event));
+    stage.addEventListener("wheel", (event) => this.#wheel(event), { passive: false });
+    this.#behind.addEventListener("toggle", () => this.#tabulate());
+    new ResizeObserver(() => this.#draw()).observe(stage);
+    const recolour = (): void => {
+      this.#shades = undefined;
+      this.#images.clear();
+      this.#draw();
+    };
+    new MutationObserver(recolour).observe(document.documentElement, { attributeFilter: ["data-theme"] });
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", recolour);
+  }
+
+  show(view: MapView): void {
+    if (view.pool !== this.#view?.pool) this.#images.clear();
+    this.#view = view;
+    const { size, row, col, label } = view;
+    const { top, left, span } = within(size, view.window);
+    const last = (from: number, count: number): string => Math.ceil(Math.min(count, from + span)).toLocaleString("en");
+    this.#across.textContent = `keys ${Math.floor(left + 1).toLocaleString("en")} to ${last(left, size.keys)} →`;
+    this.#down.textContent = `queries ${Math.floor(top + 1).toLocaleString("en")} to ${last(top, size.queries)} →`;
+    const place = `query ${row + 1}, key ${col + 1}`;
+    this.#stage.setAttribute("aria-label", `${label}; ${place}. Arrows move, plus and minus zoom, 0 shows all.`);
+    // All of it: a finger that moves up or down moves the page.
+    this.#stage.classList.toggle("whole", span >= Math.max(size.queries, size.keys));
+    this.#draw();
+    this.#tabulate();
+  }
+
+  /** More has come in. */
+  refresh(): void {
+    this.#draw();
+    this.#tabulate();
+  }
+
+  #buttons(): HTMLElement {
+    const button = (text: string, label: string, press: () => void): HTMLElement => {
+      const made = h("button", { type: "button", class: "button", "aria-label": label }, text);
+      made.addEventListener("click", press);
+      return made;
+    };
+    return h(
+      "div",
+      { class: "map-buttons" },
+      button("+", "Zoom in", () => this.#zoomOnCell(KEY_ZOOM)),
+      button("−", "Zoom out", () => this.#zoomOnCell(1 / KEY_ZOOM)),
+      button("All", "Show all of it", () => this.handlers.move({ top: 0, left: 0, span: 0 })),
+      h("span", { class: "small-label" }, "Drag to move. To zoom: the wheel, once it is chosen; two fingers; + and −."),
+    );
+  }
+
+  /** About the cell in the light, or the middle where that is out of sight. */
+  #zoomOnCell(factor: number): void {
+    const view = this.#view;
+    if (view === undefined) return;
+    const { top, left, span } = within(view.size, view.window);
+    const [x, y] = [(view.col + 0.5 - left) / span, (view.row + 0.5 - top) / span];
+    const seen = x >= 0 && x <= 1 && y >= 0 && y <= 1;
+    this.handlers.move(zoomed(view.size, view.window, factor, seen ? x : 0.5, seen ? y : 0.5));
+  }
+
+  /** Shares of the edge. */
+  #at(event: MouseEvent): { readonly x: number; readonly y: number } {
+    const box = this.#stage.getBoundingClientRect();
+    return { x: (event.clientX - box.left) / box.width, y: (event.clientY - box.top) / box.height };
+  }
+
+  #cellAt(event: MouseEvent): { readonly row: number; readonly col: number } | undefined {
+    const view = this.#view;
+    if (view === undefined) return undefined;
+    const { size } = view;
+    const { top, left, span } = within(size, view.window);
+    const { x, y } = this.#at(event);
+    const [row, col] = [Math.floor(top + y * span), Math.floor(left + x * span)];
+    if (row < 0 || col < 0 || row >= size.queries || col >= size.keys) return undefined;
+    const block = blockFor({ top, left, span });
+    const side = TILE * block;
+    const tile = view.tile({ block, row: Math.floor(row / side), col: Math.floor(col / side) });
+    if (tile === undefined || block === 1 || view.pool === "mean") return { row, col };
+    return tile.cellAt(Math.floor((row - tile.top) / block) * TILE + Math.floor((col - tile.left) / block));
+  }
+
+  #pressed(event: PointerEvent): void {
+    this.#stage.focus({ preventScroll: true });
+    this.#stage.setPointerCapture(event.pointerId);
+    this.#pointers.set(event.pointerId, { x: event.clientX, y: event.clientY });
+    if (this.#pointers.size === 1) this.#moved = 0;
+  }
+
+  #pointed(event: PointerEvent): void {
+    const [view, before] = [this.#view, this.#pointers.get(event.pointerId)];
+    if (view === undefined) return;
+    if (before === undefined) {
+      const cell = this.#cellAt(event);
+      if (cell !== undefined) this.handlers.inspect(cell.row, cell.col, false);
+      return;
+    }
+    const others = Array.from(this.#pointers).filter(([id]) => id !== event.pointerId);
+    const now = { x: event.clientX, y: event.clientY };
+    this.#moved += Math.hypot(now.x - before.x, now.y - before.y);
+    this.#pointers.set(event.pointerId, now);
+    const [, other] = others[0] ?? [];
+    if (other !== undefined) this.#pinch(view, before, now, other);
+    else if (this.#moved > SLACK) this.#drag(view, before, now);
+  }
+
+  #drag(view: MapView, before: { x: number; y: number }, now: { x: number; y: number }): void {
+    const window = within(view.size, view.window);
+    const cells = window.span / this.#stage.clientWidth;
+    const [top, left] = [window.top - (now.y - before.y) * cells, window.left - (now.x - before.x) * cells];
+    this.handlers.move(within(view.size, { top, left, span: window.span }));
+  }
+
+  #pinch(
+    view: MapView,
+    before: { x: number; y: number },
+    now: { x: number; y: number },
+    fixed: { x: number; y: number },
+  ): void {
+    const distance = (point: { x: number; y: number }): number => Math.hypot(point.x - fixed.x, point.y - fixed.y);
+    const box = this.#stage.getBoundingClientRect();
+    const [x, y] = [(fixed.x - box.left) / box.width, (fixed.y - box.top) / box.height];
+    this.handlers.move(zoomed(view.size, view.window, distance(now) / Math.max(1, distance(before)), x, y));
+  }
+
+  #released(event: PointerEvent): void {
+    const pressed = this.#pointers.delete(event.pointerId);
+    if (!pressed || this.#moved > SLACK || this.#pointers.size > 0) return;
+    const cell = this.#cellAt(event);
+    if (cell !== undefined) this.handlers.inspect(cell.row, cell.col, true);
+  }
+
+  /** Only when it was chosen before, or with the key for zooming: else the wheel is the page's. */
+  #wheel(event: WheelEvent): void {
+    const view = this.#view;
+    if (view === undefined || !(event.ctrlKey || document.activeElement === this.#stage)) return;
+    event.preventDefault();
+    const { x, y } = this.#at(event);
+    this.handlers.move(zoomed(view.size, view.window, Math.exp(-event.deltaY * WHEEL), x, y));
+  }
+
+  #key(event: KeyboardEvent): void {
+    const view = this.#view;
+    if (view === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
+    const { size, row, col } = view;
+    const step = blockFor(within(size, view.window)) * (event.shiftKey ? 16 : 1);
+    const to = (nextRow: number, nextCol: number) => (): void => {
+      const [r, c] = [Math.min(size.queries - 1, Math.max(0, nextRow)), Math.min(size.keys - 1, Math.max(0, nextCol))];
+      this.handlers.inspect(r, c, true);
+      const window = within(size, view.window);
+      const shown = showing(size, window, r, c);
+      if (shown.top !== window.top || shown.left !== window.left) this.handlers.move(shown);
+    };
+    const actions: Readonly<Record<string, () => void>> = {
+      ArrowRight: to(row, col + step),
+      ArrowLeft: to(row, col - step),
+      ArrowDown: to(row + step, col),
+      ArrowUp: to(row - step, col),
+      "+": () => this.#zoomOnCell(KEY_ZOOM),
+      "=": () => this.#zoomOnCell(KEY_ZOOM),
+      "-": () => this.#zoomOnCell(1 / KEY_ZOOM),
+      "0": () => this.handlers.move({ top: 0, left: 0, span: 0 }),
+    };
+    const action = actions[event.key];
+    if (action === undefined) return;
+    event.preventDefault();
+    action();
+  }
+
+  #draw(): void {
+    cancelAnimationFrame(this.#frame);
+    this.#frame = requestAnimationFrame(() => this.#paint());
+  }
+
+  #paint(): void {
+    const view = this.#view;
+    const context = this.#canvas.getContext("2d");
+    const edge = Math.round(this.#stage.clientWidth * devicePixelRatio);
+    if (view === undefined || context === null || edge === 0) return;
+    if (this.#canvas.width !== edge) {
+      this.#canvas.width = edge;
+      this.#canvas.height = edge;
+    }
+    this.#shades ??= shadesOf(this);
+    const { size, pool } = view;
+    const { top, left, span } = within(size, view.window);
+    const scale = edge / span;
+    context.clearRect(0, 0, edge, edge);
+    context.imageSmoothingEnabled = false;
+    const alive = new Map<PooledTile, TileImage>();
+    for (const place of [...view.coarse, ...tilesIn(size, view.window)]) {
+      const tile = view.tile(place);
+      if (tile === undefined || tile.rows === 0) continue;
+      const image = this.#images.get(tile) ?? new TileImage();
+      alive.set(tile, image);
+      image.update(tile, size, pool, this.#shades);
+      const rows = Math.ceil(tile.rows / tile.block);
+      const cols = Math.min(TILE, Math.ceil((size.keys - tile.left) / tile.block));
+      const [x, y] = [(tile.left - left) * scale, (tile.top - top) * scale];
+      context.drawImage(
+        image.canvas,
+        0,
+        0,
+        cols,
+        rows,
+        x,
+        y,
+        Math.min(cols * tile.block, size.keys - tile.left) * scale,
+        Math.min(rows * tile.block, size.queries - tile.top) * scale,
+      );
+    }
+    this.#images = alive;
+    this.#mark(context, (view.col - left) * scale, (view.row - top) * scale, Math.max(6, scale), edge);
+  }
+
+  /** The cell in the light, and lines that lead to it. */
+  #mark(context: CanvasRenderingContext2D, x: number, y: number, side: number, edge: number): void {
+    const style = getComputedStyle(this);
+    context.strokeStyle = style.getPropertyValue("color");
+    context.lineWidth = devicePixelRatio;
+    context.globalAlpha = 0.35;
+    context.beginPath();
+    context.moveTo(0, y);
+    context.lineTo(edge, y);
+    context.moveTo(x, 0);
+    context.lineTo(x, edge);
+    context.stroke();
+    context.globalAlpha = 1;
+    context.lineWidth = 2 * devicePixelRatio;
+    context.strokeRect(x - (side === 6 ? 3 : 0), y - (side === 6 ? 3 : 0), side, side);
+  }
+
+  /** What is looked at, a few dots wide, while the table is open. */
+  #tabulate(): void {
+    const view = this.#view;
+    if (view === undefined || !this.#behind.open) return;
+    const { size, pool } = view;
+    const { top, left, span } = within(size, view.window);
+    const block = blockFor({ top, left, span });
+    const side = TILE * block;
+    const step = span / TABLE_SIDE;
+    const marks = Array.from({ length: TABLE_SIDE }, (_, index) => (index + 0.5) * step);
+    const rows = marks.map((mark) => Math.floor(top + mark)).filter((row) => row < size.queries);
+    const cols = marks.map((mark) => Math.floor(left + mark)).filter((col) => col < size.keys);
+    const weightAt = (row: number, col: number): string => {
+      const tile = view.tile({ block, row: Math.floor(row / side), col: Math.floor(col / side) });
+      if (tile === undefined || row - tile.top >= tile.rows) return "…";
+      const dot = Math.floor((row - tile.top) / block) * TILE + Math.floor((col - tile.left) / block);
+      return exact(pool === "max" ? (tile.max[dot] ?? 0) : tile.mean(dot, size.queries, size.keys), 5);
+    };
+    const what = block === 1 ? "Single cells" : `The ${pool} of ${block} × ${block} cells`;
+    this.#table.replaceChildren(
+      h("caption", {}, `${what} at each place; rows are queries, columns are keys.`),
+      h("thead", {}, h("tr", {}, h("td"), ...cols.map((col) => h("th", { scope: "col" }, String(col + 1))))),
+      h(
+        "tbody",
+        {},
+        ...rows.map((row) =>
+          h(
+            "tr",
+            {},
+            h("th", { scope: "row" }, String(row + 1)),
+            ...cols.map((col) => h("td", {}, weightAt(row, col))),
+          ),
+        ),
+      ),
+    );
+  }
+}
+
+customElements.define("heed-map", HeedMap);

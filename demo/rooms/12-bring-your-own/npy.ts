@@ -1,0 +1,94 @@
+// Arrays as NumPy saves them. What a header says is believed only after it was held against the bytes that are there.
+
+import { countOf, FileTrouble, type NamedArray } from "./arrays.js";
+
+const MAGIC = [0x93, 0x4e, 0x55, 0x4d, 0x50, 0x59];
+const HEADER = /^\{.*\}\s*$/s;
+const DESCR = /'descr'\s*:\s*'([<>|=])([a-z])(\d{1,2})'/;
+const ORDER = /'fortran_order'\s*:\s*(True|False)/;
+const SHAPE = /'shape'\s*:\s*\(([\d\s,]*)\)/;
+
+type Reader = (view: DataView, at: number, little: boolean) => number;
+
+const READERS: Readonly<Record<string, Reader>> = {
+  f2: (view, at, little) => fromHalf(view.getUint16(at, little)),
+  f4: (view, at, little) => view.getFloat32(at, little),
+  f8: (view, at, little) => view.getFloat64(at, little),
+  i1: (view, at) => view.getInt8(at),
+  i2: (view, at, little) => view.getInt16(at, little),
+  i4: (view, at, little) => view.getInt32(at, little),
+  u1: (view, at) => view.getUint8(at),
+  u2: (view, at, little) => view.getUint16(at, little),
+  u4: (view, at, little) => view.getUint32(at, little),
+  b1: (view, at) => view.getUint8(at),
+};
+
+export function readNpy(name: string, buffer: ArrayBuffer): NamedArray {
+  const view = new DataView(buffer);
+  if (view.byteLength < 10 || MAGIC.some((byte, index) => view.getUint8(index) !== byte)) {
+    throw new FileTrouble(`“${name}” does not begin as npy files do.`);
+  }
+  const [major, start] = view.getUint8(6) === 1 ? [1, 10] : [view.getUint8(6), 12];
+  if (major > 3 || view.byteLength < start)
+    throw new FileTrouble(`“${name}” is npy of a version unknown here: ${major}.`);
+  const length = major === 1 ? view.getUint16(8, true) : view.getUint32(8, true);
+  if (start + length > view.byteLength) {
+    throw new FileTrouble(
+      `“${name}” ends within its header: ${length} bytes are said, ${view.byteLength - start} there.`,
+    );
+  }
+  const header = new TextDecoder().decode(new Uint8Array(buffer, start, length));
+  const [descr, order, dims] = [DESCR.exec(header), ORDER.exec(header), SHAPE.exec(header)];
+  if (!HEADER.test(header) || descr === null || order === null || dims === null) {
+    throw new FileTrouble(`“${name}” has a header that cannot be read: ${header.slice(0, 80).trim()}`);
+  }
+  const [, endian, letter = "", digits = ""] = descr;
+  const read = READERS[letter + digits];
+  if (read === undefined)
+    throw new FileTrouble(`“${name}” is of the type ${letter + digits}; read are ${Object.keys(READERS).join(", ")}.`);
+  const shape = (dims[1] ?? "").split(",").flatMap((part) => (part.trim() === "" ? [] : [Number(part)]));
+  const [count, bytes] = [countOf(name, shape), Number(digits)];
+  const there = view.byteLength - start - length;
+  if (there !== count * bytes) {
+    throw new FileTrouble(
+      `“${name}” says ${count} numbers of ${bytes} bytes, which is ${count * bytes}, and holds ${there}.`,
+    );
+  }
+  const data = new Float32Array(count);
+  for (let index = 0; index < count; index++) data[index] = read(view, start + length + index * bytes, endian !== ">");
+  return { name, shape, data: order[1] === "True" ? fromFortran(shape, data) : data };
+}
+
+/** The file of an array in single precision. */
+export function writeNpy(shape: readonly number[], data: Float32Array): Blob {
+  const dims = shape.length === 1 ? `${shape[0]},` : shape.join(", ");
+  const said = `{'descr': '<f4', 'fortran_order': False, 'shape': (${dims}), }`;
+  const length = Math.ceil((10 + said.length + 1) / 64) * 64 - 10;
+  const head = new Uint8Array(10 + length).fill(0x20);
+  head.set([...MAGIC, 1, 0, length & 0xff, length >> 8]);
+  head.set(new TextEncoder().encode(said), 10);
+  head[head.length - 1] = 0x0a;
+  return new Blob([head, Float32Array.from(data)], { type: "application/octet-stream" });
+}
+
+/** First axis fastest, as it lies, to last axis fastest. */
+function fromFortran(shape: readonly number[], lying: Float32Array): Float32Array<ArrayBuffer> {
+  const data = new Float32Array(lying.length);
+  const place = shape.map(() => 0);
+  for (const value of lying) {
+    data[place.reduce((at, index, axis) => at * (shape[axis] ?? 1) + index, 0)] = value;
+    for (let axis = 0; axis < shape.length; axis++) {
+      const next = ((place[axis] ?? 0) + 1) % (shape[axis] ?? 1);
+      place[axis] = next;
+      if (next !== 0) break;
+    }
+  }
+  return data;
+}
+
+/** Of IEEE 754's 16 bits. */
+function fromHalf(bits: number): number {
+  const [sign, power, part] = [bits >> 15 === 0 ? 1 : -1, (bits >> 10) & 31, bits & 1023];
+  if (power === 31) return part === 0 ? sign * Number.POSITIVE_INFINITY : Number.NaN;
+  return sign * (power === 0 ? part * 2 ** -24 : (1 + part / 1024) * 2 ** (power - 15));
+}

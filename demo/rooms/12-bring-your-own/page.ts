@@ -1,0 +1,24 @@
+// Puts the room's page together: the store, the engine, the room.
+
+import { runRoom } from "../../src/page/run-room.js";
+import { find } from "../../src/ui/dom.js";
+import { callsOf, readAnswers } from "./calls.js";
+import { Library } from "./library.js";
+import { BringRoom } from "./room.js";
+import { scenesOf } from "./scene.js";
+import { openBringStore } from "./state.js";
+// After the frame, whose styles a room refines.
+import "../../style/pixels.css";
+import "../../style/bring.css";
+
+const store = openBringStore();
+const library = new Library();
+runRoom({
+  store,
+  sceneOf: scenesOf(library),
+  callsOf,
+  read: readAnswers,
+  // All else is where one looks.
+  computedFrom: ["source", "brought", "tokens", "seed", "causal", "layer", "head", "row", "col"],
+  build: (scene, engine) => new BringRoom(store, library, find("#room", HTMLElement), scene, engine),
+});

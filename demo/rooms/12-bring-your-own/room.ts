@@ -1,0 +1,171 @@
+// Room 12, bring your own: attention of any length, from above and down to single multiply-adds.
+
+import type { Engine } from "../../src/engine/engine.js";
+import { rowsOf } from "../../src/model/matrix.js";
+import { agreementLine, furnish, OWN_ARITHMETIC } from "../../src/page/furnish.js";
+import { NamedMatrices, type NamedSpot } from "../../src/ui/named-matrices.js";
+import { magnitude } from "../../src/ui/numbers.js";
+import { picture } from "../../src/ui/picture.js";
+import { Teller } from "../../src/ui/teller.js";
+import type { BringAnswer } from "./calls.js";
+import { heedCode, saveButtons, torchCode } from "./code.js";
+import { type Controls, controls } from "./controls.js";
+import { DevicePicture } from "./device-picture.js";
+import { explain, type Spot } from "./explain.js";
+import { HeadPicture } from "./head-picture.js";
+import type { Library } from "./library.js";
+import { ModelPicture } from "./model-picture.js";
+import { PhotoPicture } from "./photo-picture.js";
+import type { BringScene } from "./scene.js";
+import { SpreadPicture } from "./spread-picture.js";
+import type { BringStore } from "./state.js";
+import { TokensPicture } from "./tokens-picture.js";
+import { MATRICES, type MatrixName, viewOf } from "./views.js";
+
+export class BringRoom {
+  readonly #store: BringStore;
+  #scene: BringScene;
+  #answer: BringAnswer | undefined;
+  readonly #controls: Controls;
+  readonly #matrices = new NamedMatrices(MATRICES);
+  readonly #teller = new Teller<Spot>({
+    first: () => ({ name: "A", row: this.#scene.row, col: this.#scene.col }),
+    explain: (spot) => explain(this.#scene, spot, this.#answer),
+    light: (lights) => this.#matrices.light(lights),
+  });
+  readonly #head: HeadPicture;
+  readonly #model: ModelPicture;
+  readonly #tokens: TokensPicture;
+  readonly #spread: SpreadPicture;
+  readonly #device: DevicePicture;
+  readonly #photo: PhotoPicture;
+  readonly #cells;
+  readonly #neurons;
+  readonly #agreement = agreementLine();
+
+  constructor(store: BringStore, library: Library, root: HTMLElement, scene: BringScene, engine: Engine) {
+    this.#store = store;
+    this.#scene = scene;
+    this.#controls = controls(store, library);
+    this.#head = new HeadPicture(
+      store,
+      (row, col, held) => this.#look(row, col, held),
+      () => this.#teller.leave(),
+    );
+    this.#model = new ModelPicture(store);
+    this.#tokens = new TokensPicture(store, (key) => this.#teller.point({ name: "sum", row: 0, col: key }, true));
+    this.#spread = new SpreadPicture((row) => {
+      store.change({ row });
+      this.#teller.point({ name: "entropy", row, col: 0 }, true);
+    });
+    this.#device = new DevicePicture(store);
+    this.#photo = new PhotoPicture(
+      library,
+      (row, col) => this.#look(row ?? this.#scene.row, col, true),
+      () => store.change({ source: "photo", brought: store.state.brought + 1 }),
+    );
+    this.#matrices.listen({
+      point: (spot, held) => this.#teller.point(this.#placed(spot), held),
+      leave: () => this.#teller.leave(),
+    });
+    this.#cells = picture({
+      name: "cells",
+      title: "Down to single cells",
+      body: [this.#matrices.line("Z", "A")],
+      data: () => this.#numbers(),
+    });
+    this.#neurons = picture({
+      name: "neurons",
+      title: "Which parts of the vectors did it",
+      body: this.#matrices.of("q", "K", "P"),
+      data: () => this.#numbers(),
+    });
+    furnish(root, {
+      above: [this.#controls.element],
+      pictures: [
+        this.#photo.element,
+        this.#head.element,
+        this.#cells.element,
+        this.#neurons.element,
+        this.#model.element,
+        this.#tokens.element,
+        this.#spread.element,
+        this.#device.element,
+      ],
+      readout: this.#teller.element,
+      agreement: this.#agreement,
+      heedCode: () => heedCode(this.#scene),
+      torchCode: () => torchCode(this.#scene),
+    });
+    root.querySelector(".code-buttons")?.prepend(saveButtons(() => this.#scene));
+    void engine.opened.then((heed) => {
+      for (const part of [this.#head, this.#model, this.#tokens, this.#spread, this.#device]) part.open(heed);
+    });
+  }
+
+  show(scene: BringScene, answer: BringAnswer | undefined): void {
+    const same = answer === this.#answer && scene.source === this.#scene.source && isMove(scene, this.#scene);
+    this.#scene = scene;
+    this.#answer = answer;
+    this.#controls.show(scene);
+    this.#head.show(scene);
+    // Many times a second, and none of the rest changes.
+    if (same && this.#agreement.textContent !== "") return;
+    this.#photo.show(scene);
+    this.#model.show(scene);
+    this.#tokens.show(scene);
+    this.#spread.show(scene);
+    this.#device.show(scene.state.raced);
+    this.#matrices.show((name) => viewOf(name, scene, answer));
+    this.#cells.say(
+      "The cells around the one in the light. Choose another on the map, or point at one here: it tells what it is made of.",
+    );
+    this.#neurons.say(
+      `Query ${scene.row + 1} beside the keys of the window, part by part, and their products: a row of these adds up to a score, before it is divided by the root of the width.`,
+    );
+    this.#neurons.element.hidden = scene.vectors === undefined;
+    this.#agreement.textContent = agreementOf(scene, answer);
+    this.#teller.tell();
+  }
+
+  /** A cell of the map: in the light, or only told about. */
+  #look(row: number, col: number, held: boolean): void {
+    if (!held) {
+      this.#teller.point({ name: "A", row, col }, false);
+      return;
+    }
+    this.#teller.forget();
+    this.#store.change({ row, col });
+    this.#teller.point({ name: "A", row, col }, true);
+  }
+
+  /** From its place in the small window to that in the whole. */
+  #placed({ name, row, col }: NamedSpot<MatrixName>): Spot {
+    const { cells, row: query } = this.#scene;
+    if (name === "q") return { name, row: query, col };
+    if (name === "K" || name === "P") return { name, row: row + cells.left, col };
+    return { name, row: row + cells.top, col: col + cells.left };
+  }
+
+  #numbers(): unknown {
+    const { state, source, at, row, col, cells } = this.#scene;
+    const matrices = MATRICES.flatMap((name) => {
+      const view = viewOf(name, this.#scene, this.#answer);
+      return view === undefined ? [] : [[name, rowsOf(view.matrix)] as const];
+    });
+    const { top, left } = cells;
+    return { state, source: source.name, ...at, row, col, top, left, ...Object.fromEntries(matrices) };
+  }
+}
+
+/** Only another part of the map is looked at. */
+function isMove(now: BringScene, before: BringScene): boolean {
+  const rest = ({ state }: BringScene): string => JSON.stringify({ ...state, top: 0, left: 0, span: 0 });
+  return rest(now) === rest(before);
+}
+
+function agreementOf({ vectors }: BringScene, answer: BringAnswer | undefined): string {
+  if (vectors === undefined) return "Shown: the weights as they were brought. Nothing is computed but sums and means.";
+  if (answer === undefined) return OWN_ARITHMETIC;
+  return `Shares come from the kernel. Over ${answer.compared.toLocaleString("en")} of them, it and the arithmetic by hand agree to ${magnitude(answer.difference)}.`;
+}

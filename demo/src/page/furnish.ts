@@ -1,0 +1,31 @@
+// Puts a room's furniture where it stands in every room: controls, pictures beside the readout, agreement and code below.
+
+import { codeButtons } from "../ui/code.js";
+import { h } from "../ui/dom.js";
+
+export interface Furniture {
+  /** Above everything. */
+  readonly above?: readonly HTMLElement[];
+  readonly pictures: readonly HTMLElement[];
+  readonly readout: HTMLElement;
+  readonly agreement: HTMLElement;
+  readonly heedCode: () => string;
+  readonly torchCode: () => string;
+}
+
+export function furnish(root: HTMLElement, furniture: Furniture): void {
+  const { above = [], pictures, readout, agreement, heedCode, torchCode } = furniture;
+  root.append(
+    ...above,
+    h("div", { class: "with-readout" }, h("div", {}, ...pictures), readout),
+    h("div", { class: "room-foot" }, agreement, codeButtons(heedCode, torchCode)),
+  );
+}
+
+/** Says how the page's numbers and the kernel's agree. */
+export function agreementLine(): HTMLElement {
+  return h("p", { class: "agreement", role: "status" });
+}
+
+/** As long as there is no answer of the kernel's. */
+export const OWN_ARITHMETIC = "Shown: this page’s own arithmetic, in double precision.";

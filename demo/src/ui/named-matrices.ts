@@ -1,0 +1,70 @@
+// A room's matrices by their names: made, shown, lit and listened to together.
+
+import { HeedMatrix, type MatrixEdit, type MatrixView } from "heed/viz";
+import { h } from "./dom.js";
+import type { NamedLight } from "./explanation.js";
+import { handle } from "./matrix-handlers.js";
+import type { Teller } from "./teller.js";
+
+export interface NamedSpot<Name extends string> {
+  readonly name: Name;
+  readonly row: number;
+  readonly col: number;
+}
+
+export class NamedMatrices<Name extends string> {
+  readonly #matrices: ReadonlyMap<string, HeedMatrix>;
+  readonly #names: readonly Name[];
+
+  constructor(names: readonly Name[]) {
+    this.#names = names;
+    this.#matrices = new Map(names.map((name) => [name, new HeedMatrix()]));
+  }
+
+  of(...names: readonly Name[]): HTMLElement[] {
+    return names.flatMap((name) => this.#matrices.get(name) ?? []);
+  }
+
+  /** Beside each other. */
+  line(...names: readonly Name[]): HTMLElement {
+    return h("div", { class: "matrices" }, ...this.of(...names));
+  }
+
+  listen(
+    teller: Pick<Teller<NamedSpot<Name>>, "point" | "leave">,
+    edit: (name: Name, row: number, col: number, values: MatrixEdit["values"]) => void = () => {},
+  ): void {
+    const known = (name: string): Name | undefined => this.#names.find((one) => one === name);
+    for (const matrix of this.#matrices.values()) {
+      handle(matrix, {
+        inspect: (said, row, col, held) => {
+          const name = known(said);
+          if (name !== undefined) teller.point({ name, row, col }, held);
+        },
+        leave: () => teller.leave(),
+        edit: (said, row, col, values) => {
+          const name = known(said);
+          if (name !== undefined) edit(name, row, col, values);
+        },
+      });
+    }
+  }
+
+  /** Those without a view are hidden. */
+  show(viewOf: (name: Name) => MatrixView | undefined): void {
+    for (const name of this.#names) {
+      const [matrix, view] = [this.#matrices.get(name), viewOf(name)];
+      if (matrix === undefined) continue;
+      matrix.hidden = view === undefined;
+      if (view !== undefined) matrix.show(view);
+    }
+  }
+
+  shows(name: Name): boolean {
+    return this.#matrices.get(name)?.hidden === false;
+  }
+
+  light(lights: readonly NamedLight[]): void {
+    for (const [name, matrix] of this.#matrices) matrix.light(lights.filter((light) => light.name === name));
+  }
+}

@@ -1,0 +1,263 @@
+// Room 12's files and arithmetic, without a page: what is read and refused, and how cells become dots.
+
+import { describe, expect, test } from "vitest";
+import { FileTrouble, type NamedArray } from "../../../demo/rooms/12-bring-your-own/arrays.js";
+import { entropyOf } from "../../../demo/rooms/12-bring-your-own/entropy.js";
+import { exampleSource } from "../../../demo/rooms/12-bring-your-own/example.js";
+import { strongestOf } from "../../../demo/rooms/12-bring-your-own/explain.js";
+import { readJson } from "../../../demo/rooms/12-bring-your-own/json-arrays.js";
+import { PooledTile, TILE } from "../../../demo/rooms/12-bring-your-own/map/pool.js";
+import { levelOf } from "../../../demo/rooms/12-bring-your-own/map/shade.js";
+import { blockFor, showing, tilesIn, within, zoomed } from "../../../demo/rooms/12-bring-your-own/map/window.js";
+import { readNpy, writeNpy } from "../../../demo/rooms/12-bring-your-own/npy.js";
+import { guessRoles, sourceFrom } from "../../../demo/rooms/12-bring-your-own/source.js";
+import { uniform } from "../../../demo/src/model/random.js";
+
+/** By the format's description: magic, version, length of the header, the header, the numbers. */
+function npy(header: string, numbers: ArrayBuffer, version = 1): ArrayBuffer {
+  const text = new TextEncoder().encode(header);
+  const size = version === 1 ? 2 : 4;
+  const file = new Uint8Array(8 + size + text.length + numbers.byteLength);
+  file.set([0x93, ...new TextEncoder().encode("NUMPY"), version, 0]);
+  const view = new DataView(file.buffer);
+  if (version === 1) view.setUint16(8, text.length, true);
+  else view.setUint32(8, text.length, true);
+  file.set(text, 8 + size);
+  file.set(new Uint8Array(numbers), 8 + size + text.length);
+  return file.buffer;
+}
+
+const header = (descr: string, shape: string, fortran = "False"): string =>
+  `{'descr': '${descr}', 'fortran_order': ${fortran}, 'shape': ${shape}, }`;
+
+function bigEndian(values: readonly number[]): ArrayBuffer {
+  const view = new DataView(new ArrayBuffer(values.length * 8));
+  values.forEach((value, index) => {
+    view.setFloat64(index * 8, value, false);
+  });
+  return view.buffer;
+}
+
+describe("npy", () => {
+  test.each([
+    ["<f4", Float32Array.of(1.5, -2, 0.25).buffer, [1.5, -2, 0.25]],
+    ["<f8", Float64Array.of(1.5, -2, 0.25).buffer, [1.5, -2, 0.25]],
+    [">f8", bigEndian([1.5, -2, 0.25]), [1.5, -2, 0.25]],
+    // 1.5, -2, the smallest subnormal, 2^-24.
+    ["<f2", Uint16Array.of(0x3e00, 0xc000, 0x0001).buffer, [1.5, -2, 2 ** -24]],
+    ["|i1", Int8Array.of(1, -2, 127).buffer, [1, -2, 127]],
+    ["|b1", Uint8Array.of(1, 0, 1).buffer, [1, 0, 1]],
+    ["<i4", Int32Array.of(1, -2, 70000).buffer, [1, -2, 70000]],
+  ] as const)("of %s", (descr, numbers, wanted) => {
+    const read = readNpy("a", npy(header(descr, "(3,)"), numbers));
+    expect(read.shape).toEqual([3]);
+    expect(Array.from(read.data)).toEqual(wanted);
+  });
+
+  test("with a long header, version 2", () => {
+    expect(Array.from(readNpy("a", npy(header("<f4", "(1,)"), Float32Array.of(7).buffer, 2)).data)).toEqual([7]);
+  });
+
+  test("in Fortran order, as if it were not", () => {
+    // Columns lie one after the other: [[1, 2, 3], [4, 5, 6]].
+    const read = readNpy("a", npy(header("<f4", "(2, 3)", "True"), Float32Array.of(1, 4, 2, 5, 3, 6).buffer));
+    expect(Array.from(read.data)).toEqual([1, 2, 3, 4, 5, 6]);
+  });
+
+  test("as it is written here, read back", async () => {
+    const data = Float32Array.of(1, 2, 3, 4, 5, 6);
+    const file = await writeNpy([1, 2, 3], data).arrayBuffer();
+    expect(file.byteLength % 64).toBe(24);
+    expect(readNpy("a", file)).toEqual({ name: "a", shape: [1, 2, 3], data });
+  });
+
+  const none = new ArrayBuffer(0);
+  test.each([
+    ["no npy", new TextEncoder().encode("PK, or anything else").buffer, "does not begin as npy files do"],
+    ["nothing", none, "does not begin"],
+    ["a later version", npy("{}", none, 9), "version unknown here: 9"],
+    ["a header cut off", npy(header("<f4", "(3,)"), none).slice(0, 30), "ends within its header"],
+    ["no header", npy("import os", none), "header that cannot be read"],
+    ["a negative size", npy(header("<f4", "(-3,)"), none), "header that cannot be read"],
+    ["objects", npy(header("|O8", "(3,)"), none), "header that cannot be read"],
+    ["complex numbers", npy(header("<c8", "(3,)"), none), "of the type c8"],
+    [
+      "fewer numbers than said",
+      npy(header("<f4", "(3,)"), Float32Array.of(1, 2).buffer),
+      "says 3 numbers of 4 bytes, which is 12, and holds 8",
+    ],
+    ["more numbers than said", npy(header("<f4", "(1,)"), Float32Array.of(1, 2).buffer), "which is 4, and holds 8"],
+    ["a size beyond all", npy(header("<f4", "(99999999, 99999999)"), none), "too large"],
+    ["a size beyond counting", npy(header("<f4", "(99999999999999999999, 2)"), none), "says its shape is"],
+  ])("refuses %s", (_, file, why) => {
+    expect(() => readNpy("a", file)).toThrow(FileTrouble);
+    expect(() => readNpy("a", file)).toThrow(why);
+  });
+});
+
+describe("JSON", () => {
+  test("rows within rows, by name, and as shape and data", () => {
+    expect(readJson("w", "[[1, 2], [3, 4]]")).toEqual([
+      { name: "w", shape: [2, 2], data: Float32Array.of(1, 2, 3, 4) },
+    ]);
+    expect(readJson("x", '{ "q": [[1]], "k": { "shape": [1, 2], "data": [3, 4] }, "note": "no array" }')).toEqual([
+      { name: "q", shape: [1, 1], data: Float32Array.of(1) },
+      { name: "k", shape: [1, 2], data: Float32Array.of(3, 4) },
+    ]);
+  });
+
+  test.each([
+    ["[1, 2", "is no JSON"],
+    ["[[1, NaN]]", "is no JSON"],
+    ["7", "rows within rows"],
+    ['{ "note": "none" }', "without arrays"],
+    ["[[1, 2], [3]]", "ragged: at [1] it is 1 long, and 2 long"],
+    ["[[1, 2], 3]", "ragged: at [1] it is 3"],
+    ["[[1, null]]", "null at [0, 1]"],
+    ['[["1"]]', '"1" at [0, 0]'],
+    ['{ "shape": [2], "data": [1] }', "says 2 numbers by its shape, and has 1"],
+    ['{ "shape": [-1], "data": [] }', "says its shape is"],
+    [`${"[".repeat(9)}1${"]".repeat(9)}`, "brackets within each other"],
+  ])("refuses %s", (text, why) => {
+    expect(() => readJson("a", text)).toThrow(why);
+  });
+});
+
+const array = (
+  name: string,
+  shape: readonly number[],
+  value: (index: number) => number = (index) => index,
+): NamedArray => ({
+  name,
+  shape,
+  data: Float32Array.from({ length: shape.reduce((a, b) => a * b, 1) }, (_, index) => value(index)),
+});
+
+describe("what is brought", () => {
+  test("is taken for what its name says", () => {
+    const roles = (...names: string[]) => guessRoles(names.map((name) => array(name, [1, 1])));
+    expect(roles("anything")).toEqual(["weights"]);
+    expect(roles("q", "k", "v")).toEqual(["q", "k", "v"]);
+    expect(roles("layer0.query", "layer0.key", "layer1.query")).toEqual(["q", "k", "none"]);
+    expect(roles("attentions", "task")).toEqual(["weights", "none"]);
+  });
+
+  test("gives each head its own part, and groups of heads their keys", () => {
+    const source = sourceFrom([array("q", [2, 4, 3, 5]), array("k", [2, 2, 7, 5])], ["q", "k"]);
+    expect(source).toMatchObject({ layers: 2, heads: 4, queries: 3, keys: 7 });
+    const vectors = source.vectors(1, 3);
+    expect(vectors?.width).toBe(5);
+    expect([vectors?.q[0], vectors?.q.length]).toEqual([(1 * 4 + 3) * 15, 15]);
+    // Heads 2 and 3 share the second keys.
+    expect([vectors?.k[0], vectors?.k.length]).toEqual([(1 * 2 + 1) * 35, 35]);
+  });
+
+  test("may have axes of one too many", () => {
+    expect(sourceFrom([array("a", [3, 1, 2, 5, 5])], ["weights"])).toMatchObject({ layers: 3, heads: 2, queries: 5 });
+  });
+
+  test.each([
+    [[array("q", [4, 8]), array("k", [4, 9])], ["q", "k"], "do not fit"],
+    [[array("q", [3, 4, 8]), array("k", [2, 4, 8])], ["q", "k"], "do not fit"],
+    [[array("q", [4, 8]), array("k", [4, 8]), array("v", [5, 8])], ["q", "k", "v"], "v [5, 8] does not fit k [4, 8]"],
+    [[array("a", [4])], ["weights"], "must be [rows, columns]"],
+    [[array("a", [2, 2, 2, 2, 2])], ["weights"], "must be [rows, columns]"],
+    [[array("a", [0, 4])], ["weights"], "nothing in it"],
+    [[array("x", [4, 8]), array("y", [4, 8])], ["none", "none"], "There are: x [4, 8], y [4, 8]"],
+    [[array("x", [4, 8]), array("y", [4, 8])], ["q", "q"], "Two arrays are taken for q"],
+    [[array("a", [2, 3], (index) => (index === 4 ? Number.NaN : 0))], ["weights"], "holds NaN at [1, 1]"],
+    [
+      [array("q", [2, 2]), array("k", [2, 2], (index) => (index === 3 ? Infinity : 0))],
+      ["q", "k"],
+      "“k” holds Infinity at [1, 1]",
+    ],
+  ] as const)("is refused in words: %#", (arrays, roles, why) => {
+    expect(() => sourceFrom(arrays, roles)).toThrow(why);
+  });
+});
+
+test("the example is the same for the same seed, another for another, and of the size that is asked for", () => {
+  const [one, same, other] = [exampleSource(4096, 1), exampleSource(4096, 1), exampleSource(4096, 2)];
+  expect(one.vectors(0, 2)?.k).toEqual(same.vectors(0, 2)?.k);
+  expect(one.vectors(0, 2)?.k).not.toEqual(other.vectors(0, 2)?.k);
+  expect(exampleSource(32768, 1).vectors(2, 3)?.q).toHaveLength(32768 * 32);
+});
+
+describe("dots", () => {
+  test.each([1, 2, 4])("hold the largest of their cells, its place, and their mean, at %i × that", (block) => {
+    const [queries, keys] = [TILE * block + 3, TILE * block * 2 - 5];
+    const next = uniform(3);
+    const weights = Float32Array.from({ length: queries * keys }, () => (next() < 0.5 ? 0 : next()));
+    const tiles = [0, 1].flatMap((row) => [0, 1].map((col) => new PooledTile(block, row, col)));
+    for (let row = 0; row < queries; row += 7) {
+      const part = weights.subarray(row * keys, Math.min(queries, row + 7) * keys);
+      for (const tile of tiles) tile.add(part, row, keys);
+    }
+    for (const tile of tiles) {
+      for (let dot = 0; dot < TILE * TILE; dot += 13) {
+        const [top, left] = [tile.top + Math.floor(dot / TILE) * block, tile.left + (dot % TILE) * block];
+        const cells = [];
+        for (let row = top; row < Math.min(queries, top + block); row++) {
+          for (let col = left; col < Math.min(keys, left + block); col++)
+            cells.push({ row, col, weight: weights[row * keys + col] ?? 0 });
+        }
+        const most = cells.reduce((best, cell) => (cell.weight > best ? cell.weight : best), 0);
+        expect(tile.max[dot]).toBe(most);
+        const sum = cells.reduce((total, cell) => total + cell.weight, 0);
+        expect(tile.mean(dot, queries, keys)).toBeCloseTo(cells.length === 0 ? 0 : sum / cells.length, 6);
+        if (most > 0) expect(weights[tile.cellAt(dot).row * keys + tile.cellAt(dot).col]).toBe(most);
+      }
+    }
+  });
+
+  test("are shaded from a tenth of an even share to all", () => {
+    expect(levelOf(0, 1 / 1000)).toBe(0);
+    expect(levelOf(1e-4, 1 / 1000)).toBe(0);
+    expect(levelOf(1e-2, 1 / 1000)).toBeCloseTo(0.5, 12);
+    expect(levelOf(1, 1 / 1000)).toBe(1);
+  });
+});
+
+describe("the part of the map that is looked at", () => {
+  const size = { queries: 4096, keys: 8192 };
+
+  test("is inside, and no smaller than eight cells", () => {
+    expect(within(size, { top: 0, left: 0, span: 0 })).toEqual({ top: 0, left: 0, span: 8192 });
+    expect(within(size, { top: 9999, left: 9999, span: 100 })).toEqual({ top: 3996, left: 8092, span: 100 });
+    expect(within(size, { top: -5, left: 3, span: 1 })).toEqual({ top: 0, left: 3, span: 8 });
+  });
+
+  test("keeps what is under the pointer where it is", () => {
+    const before = { top: 1000, left: 2000, span: 800 };
+    const { top, left, span } = zoomed(size, before, 4, 0.25, 0.75);
+    expect(span).toBe(200);
+    expect(left + 0.25 * span).toBeCloseTo(2000 + 0.25 * 800, 9);
+    expect(top + 0.75 * span).toBeCloseTo(1000 + 0.75 * 800, 9);
+  });
+
+  test("moves as little as shows a cell", () => {
+    const before = { top: 100, left: 100, span: 50 };
+    expect(showing(size, before, 120, 120)).toEqual(before);
+    expect(showing(size, before, 150, 99)).toEqual({ top: 101, left: 99, span: 50 });
+  });
+
+  test("has dots of a few cells, and the tiles that cover it", () => {
+    expect(blockFor({ top: 0, left: 0, span: 8192 })).toBe(32);
+    expect(blockFor({ top: 0, left: 0, span: 300 })).toBe(1);
+    // 128 dots of 2 cells: edges at 0, 256, 512 ...
+    const tiles = tilesIn(size, { top: 250, left: 600, span: 600 });
+    expect(tiles).toEqual([0, 1, 2, 3].flatMap((row) => [2, 3, 4].map((col) => ({ block: 2, row, col }))));
+  });
+});
+
+test("entropy is that of the weights as parts of their sum", () => {
+  expect(entropyOf([0.5, 0.5, 0])).toBeCloseTo(Math.LN2, 12);
+  expect(entropyOf([3, 3, 3])).toBeCloseTo(Math.log(3), 12);
+  expect(entropyOf([0, 0])).toBe(0);
+});
+
+test("the strongest come first, and no more than asked for", () => {
+  expect(strongestOf([0.1, 0.4, 0, 0.3, 0.2], 3)).toEqual([1, 3, 4]);
+  expect(strongestOf([0, 0], 3)).toEqual([]);
+  expect(strongestOf([0.2, 0.2, 0.2], 2)).toEqual([0, 1]);
+});
