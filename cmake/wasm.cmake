@@ -18,7 +18,8 @@ function(heed_module target name)
   target_compile_options(${target} PRIVATE -fno-exceptions -fno-rtti -Os)
   # Embind prints names of types that nobody bound only where there is RTTI.
   target_compile_definitions(${target} PRIVATE EMSCRIPTEN_HAS_UNBOUND_TYPE_NAMES=0)
-  set_target_properties(${target} PROPERTIES OUTPUT_NAME ${name} SUFFIX .mjs)
+  set(types ${CMAKE_SOURCE_DIR}/cmake/embind_types.js)
+  set_target_properties(${target} PROPERTIES OUTPUT_NAME ${name} SUFFIX .mjs LINK_DEPENDS ${types})
 
   target_link_options(${target} PRIVATE
     -O3
@@ -48,7 +49,7 @@ function(heed_module target name)
     -sSTACK_SIZE=128KB
     -sINCOMING_MODULE_JS_API=instantiateWasm,wasmMemory
     -sWASM_BIGINT=1
-    --js-library ${CMAKE_SOURCE_DIR}/cmake/embind_types.js
+    --js-library ${types}
     # Workers use the exports of a bare instance, by name.
     -lexports.js
   )

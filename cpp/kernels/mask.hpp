@@ -127,9 +127,9 @@ inline void gather_addends(const Panel& panel, const AttentionBlock& block, cons
     float* const target = addends + first_lane;
     const AttentionRow* rows[kLanes<Arch>];
     for (int lane = 0; lane < kLanes<Arch>; ++lane) rows[lane] = &panel.row(first_lane + lane);
-    if (rows[0]->mask) {
+    if (whole > 0 && rows[0]->mask) {
       addends_of.template gather_whole<true>(rows, keys.first, whole, target);
-    } else {
+    } else if (whole > 0) {
       addends_of.template gather_whole<false>(rows, keys.first, whole, target);
     }
     rows_to_lanes<Arch>(

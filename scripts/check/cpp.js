@@ -45,12 +45,15 @@ export async function checkCppLint(toolchain) {
   });
 }
 
-/** Kernels are compiled for each kind of machine, from the same headers: one of them shows what there is to find. */
+/**
+ * Kernels are compiled for each kind of machine, from the same headers: one of them shows what there is to find. The last has the
+ * shortest vectors, as WebAssembly does.
+ */
 const INSTANCES = [/\/kernels\/instances\/\w+\.cpp$/, /\/extra_\w+\.cpp$/, /\/layers_\w+\.cpp$/];
 
 /** @param {readonly string[]} files */
 function sourcesOf(files) {
-  const instances = INSTANCES.flatMap((kind) => files.find((file) => kind.test(file)) ?? []);
+  const instances = INSTANCES.flatMap((kind) => files.findLast((file) => kind.test(file)) ?? []);
   const others = files.filter(
     (file) => file.startsWith(join(root, "cpp")) && !INSTANCES.some((kind) => kind.test(file)),
   );

@@ -1,6 +1,6 @@
 // Bytes as text for a string of JavaScript.
 
-/** Neither quotes nor a backslash are among them, nor what a template would read. */
+/** Neither a double quote nor a backslash is among them, nor what a template would read. */
 const SIX_BITS = Array.from({ length: 64 }, (_, bits) => String.fromCharCode(bits < 55 ? 37 + bits : 42 + bits));
 const HIGH_BITS = ["", "x", "y", "z"];
 

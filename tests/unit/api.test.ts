@@ -81,7 +81,7 @@ describe("layouts", () => {
   });
 });
 
-test("a binary's text decodes to the bytes it came from, and needs no escapes in a string", () => {
+test("a binary's text decodes to the bytes it came from, and needs no escapes between double quotes", () => {
   const bytes = Uint8Array.from({ length: 1000 }, (_, i) => (i * 7) % 256);
   const text = binaryText(bytes);
   expect(decodeText(text)).toEqual(bytes);

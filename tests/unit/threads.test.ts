@@ -130,6 +130,19 @@ describe.each(ENGINE_KINDS.filter(({ worker }) => worker === "shared-memory"))("
     backend.dispose();
   });
 
+  // As much as takes several turns to get its pages, and is soon computed.
+  test("a result that is there before all pages of its array are is whole, and stays so", async () => {
+    using heed = await openKind(kind);
+    const [rows, dim] = [40_000, 64];
+    const value = { data: Float32Array.from({ length: dim }, (_, i) => i + 1), shape: [1, 1, 1, dim] };
+    const zeros = (length: number): TensorLike => ({ data: new Float32Array(length), shape: [1, 1, length, 1] });
+    const { output } = await heed.attention(zeros(rows), zeros(1), value, { return: { weights: true } });
+    const isWhole = (): boolean => output.data.every((number, i) => number === (i % dim) + 1);
+    expect([output.data.length, isWhole()]).toEqual([rows * dim, true]);
+    await soon(50);
+    expect(isWhole()).toBe(true);
+  });
+
   test("the leading worker's death in the middle of a call is a step down, whatever its helpers do", async () => {
     const { workers, wasm } = ownWorkers();
     using heed = await openKind(kind, { threads: 2, wasm });
