@@ -1,6 +1,7 @@
 // A long text that nobody wrote: words, topics and repeats drawn from a seed, and heads whose vectors are made to look for one thing each.
 
 import { uniform } from "../../src/model/random.js";
+import { whole } from "../../src/ui/numbers.js";
 import type { Source, Vectors } from "./source.js";
 
 export const WIDTH = 32;
@@ -90,7 +91,7 @@ export function exampleSource(tokens: number, seed: number): Source {
   const made = new Map<Recipe, Vectors>();
   const recipeOf = (layer: number, head: number): Recipe | undefined => RECIPES[layer * HEADS + head];
   return {
-    name: `an example, ${tokens.toLocaleString("en")} tokens`,
+    name: `an example, ${whole(tokens)} tokens`,
     layers: LAYERS,
     heads: HEADS,
     queries: tokens,
@@ -113,12 +114,10 @@ function vectorsOf({ strength, q, k }: Recipe, text: Text, tokens: number): Vect
   // Scores will be divided by the root of the width.
   const factor = strength * Math.sqrt(WIDTH);
   for (let at = 0; at < tokens; at++) {
-    vectors.q.set(
-      q(text, at).map((part) => part * factor),
-      at * WIDTH,
-    );
+    vectors.q.set(q(text, at), at * WIDTH);
     vectors.k.set(k(text, at), at * WIDTH);
   }
+  for (let index = 0; index < vectors.q.length; index++) vectors.q[index] = (vectors.q[index] ?? 0) * factor;
   return vectors;
 }
 
