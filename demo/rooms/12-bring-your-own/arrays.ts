@@ -1,5 +1,7 @@
 // Arrays by name, however they were brought, and what can be wrong with them, in words.
 
+import { whole } from "../../src/ui/numbers.js";
+
 export interface NamedArray {
   readonly name: string;
   readonly shape: readonly number[];
@@ -20,7 +22,7 @@ export function countOf(name: string, shape: readonly number[]): number {
     count *= size;
   }
   if (count > MOST_NUMBERS) {
-    const [has, most] = [count, MOST_NUMBERS].map((many) => many.toLocaleString("en"));
+    const [has, most] = [count, MOST_NUMBERS].map((many) => whole(many));
     throw new FileTrouble(`“${name}” is too large: ${shown(shape)} is ${has} numbers, and this page takes ${most}.`);
   }
   return count;

@@ -1,6 +1,7 @@
 // Where arrays come in: files that are opened or dropped, JSON that is pasted; and what each of them is taken for.
 
 import { h } from "../../src/ui/dom.js";
+import { whole } from "../../src/ui/numbers.js";
 import { FileTrouble, type NamedArray, shown } from "./arrays.js";
 import { readJson } from "./json-arrays.js";
 import { readFiles } from "./read-files.js";
@@ -106,7 +107,7 @@ export class Bringing {
     try {
       const source = sourceFrom(this.#arrays, this.#roles);
       const { layers, heads, queries, keys } = source;
-      this.#message.textContent = `Taken: ${count(layers, "layer")}, ${count(heads, "head")}, ${queries.toLocaleString("en")} queries, ${keys.toLocaleString("en")} keys.`;
+      this.#message.textContent = `Taken: ${count(layers, "layer")}, ${count(heads, "head")}, ${whole(queries)} queries, ${whole(keys)} keys.`;
       this.#brought(source);
     } catch (error) {
       this.#complain(error);

@@ -2,16 +2,17 @@
 
 import { choice } from "../../src/ui/choice.js";
 import { h } from "../../src/ui/dom.js";
+import { whole } from "../../src/ui/numbers.js";
 import { slider } from "../../src/ui/slider.js";
 import { Bringing } from "./bringing.js";
 import type { Library } from "./library.js";
 import { PATCHES } from "./photo.js";
 import type { BringScene } from "./scene.js";
-import { type BringState, type BringStore, INITIAL, LOOKING, type SourceName, TOKENS } from "./state.js";
+import { type BringState, type BringStore, EXAMPLE, LOOKING, type SourceName, TOKENS } from "./state.js";
 
 /** What each is first looked at as. */
 const STARTS: Readonly<Record<SourceName, Partial<BringState>>> = {
-  example: INITIAL,
+  example: EXAMPLE,
   photo: { ...LOOKING, source: "photo", causal: "no", row: 18 * PATCHES + 8, col: 18 * PATCHES + 8 },
   own: { ...LOOKING, source: "own", causal: "no" },
 };
@@ -76,7 +77,7 @@ export function controls(store: BringStore, library: Library): Controls {
       const isExample = state.source === "example";
       tokens.element.hidden = !isExample;
       another.hidden = !isExample;
-      tokens.show(state.tokens, state.tokens.toLocaleString("en"));
+      tokens.show(state.tokens, whole(state.tokens));
       layer.limit(shown.layers);
       layer.element.hidden = shown.layers === 1;
       layer.show(at.layer + 1, `${at.layer + 1} of ${shown.layers}`);

@@ -4,7 +4,7 @@ import type { Heed } from "heed";
 import { copyFrom } from "../../src/ui/copy.js";
 import { h } from "../../src/ui/dom.js";
 import { LongWork } from "../../src/ui/long-work.js";
-import { exact, magnitude } from "../../src/ui/numbers.js";
+import { exact, magnitude, whole } from "../../src/ui/numbers.js";
 import { type Picture, picture } from "../../src/ui/picture.js";
 import { slider } from "../../src/ui/slider.js";
 import { HEADS, operationsOf, type Result, ROUNDS, race, WIDTH } from "./race.js";
@@ -66,7 +66,7 @@ export class DevicePicture {
   }
 
   show(raced: number): void {
-    this.#tokens.show(raced, raced.toLocaleString("en"));
+    this.#tokens.show(raced, whole(raced));
   }
 
   #device(): Device {
@@ -94,7 +94,7 @@ export class DevicePicture {
     this.#draw(results, tokens);
     this.#done = { tokens, results, report: reportOf(this.#device(), tokens, results, new Date().toISOString()) };
     this.#copy.disabled = false;
-    return `Timed at ${tokens.toLocaleString("en")} tokens.`;
+    return `Timed at ${whole(tokens)} tokens.`;
   }
 
   #draw(results: readonly Result[], tokens: number): void {

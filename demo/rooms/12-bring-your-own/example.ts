@@ -1,6 +1,7 @@
 // A long text that nobody wrote: words, topics and repeats drawn from a seed, and heads whose vectors are made to look for one thing each.
 
 import { uniform } from "../../src/model/random.js";
+import { whole } from "../../src/ui/numbers.js";
 import type { Source, Vectors } from "./source.js";
 
 export const WIDTH = 32;
@@ -13,6 +14,7 @@ const LINE = 64;
 const FREQUENCIES = 4;
 /** From one frequency to the next slower one. */
 const SLOWER = 7.3;
+const ROOT = Math.sqrt(FREQUENCIES);
 
 interface Text {
   readonly words: Int32Array;
@@ -29,10 +31,21 @@ interface Recipe {
 
 /** Cosines and sines, so that products are highest where both places are the same. */
 function place(at: number, fastest: number): readonly number[] {
-  return Array.from({ length: 2 * FREQUENCIES }, (_, index) => {
-    const angle = at * fastest * SLOWER ** -(index >> 1);
-    return (index % 2 === 0 ? Math.cos(angle) : Math.sin(angle)) / Math.sqrt(FREQUENCIES);
-  });
+  const parts: number[] = [];
+  let angle = at * fastest;
+  for (let frequency = 0; frequency < FREQUENCIES; frequency++) {
+    parts.push(Math.cos(angle) / ROOT, Math.sin(angle) / ROOT);
+    angle /= SLOWER;
+  }
+  return parts;
+}
+
+/** Both beside each other, each times its factor. */
+function beside(one: readonly number[], oneTimes: number, other: readonly number[], otherTimes: number): number[] {
+  const parts: number[] = [];
+  for (const part of one) parts.push(part * oneTimes);
+  for (const part of other) parts.push(part * otherTimes);
+  return parts;
 }
 
 const sided = uniform(99);
@@ -43,8 +56,11 @@ const WORDS = Array.from({ length: VOCABULARY }, () =>
 const NO_WORD = WORDS[0]?.map(() => 0) ?? [];
 
 const wordAt = ({ words }: Text, at: number): readonly number[] => WORDS[words[at] ?? -1] ?? NO_WORD;
-const topicAt = ({ topics }: Text, at: number): readonly number[] =>
-  Array.from({ length: TOPICS }, (_, topic) => (topics[at] === topic ? 1 : 0));
+/** One in the topic's own place. */
+const TOPIC_PLACES = Array.from({ length: TOPICS }, (_, topic) =>
+  Array.from({ length: TOPICS }, (_, part) => (part === topic ? 1 : 0)),
+);
+const topicAt = ({ topics }: Text, at: number): readonly number[] => TOPIC_PLACES[topics[at] ?? 0] ?? [];
 const isFirst = (at: number): readonly number[] => [at === 0 ? 1 : 0];
 
 const near = (name: string, strength: number, fastest: number, back = 0): Recipe => ({
@@ -79,8 +95,8 @@ const RECIPES: readonly Recipe[] = [
   {
     name: "the same word nearby",
     strength: 1,
-    q: (text, at) => [...wordAt(text, at).map((part) => 20 * part), ...place(at, 0.02).map((part) => 24 * part)],
-    k: (text, at) => [...wordAt(text, at), ...place(at, 0.02)],
+    q: (text, at) => beside(wordAt(text, at), 20, place(at, 0.02), 24),
+    k: (text, at) => beside(wordAt(text, at), 1, place(at, 0.02), 1),
   },
   { name: "some words, whoever asks", strength: 6, q: () => WORDS[5] ?? NO_WORD, k: wordAt },
 ];
@@ -90,7 +106,7 @@ export function exampleSource(tokens: number, seed: number): Source {
   const made = new Map<Recipe, Vectors>();
   const recipeOf = (layer: number, head: number): Recipe | undefined => RECIPES[layer * HEADS + head];
   return {
-    name: `an example, ${tokens.toLocaleString("en")} tokens`,
+    name: `an example, ${whole(tokens)} tokens`,
     layers: LAYERS,
     heads: HEADS,
     queries: tokens,
@@ -113,12 +129,10 @@ function vectorsOf({ strength, q, k }: Recipe, text: Text, tokens: number): Vect
   // Scores will be divided by the root of the width.
   const factor = strength * Math.sqrt(WIDTH);
   for (let at = 0; at < tokens; at++) {
-    vectors.q.set(
-      q(text, at).map((part) => part * factor),
-      at * WIDTH,
-    );
+    vectors.q.set(q(text, at), at * WIDTH);
     vectors.k.set(k(text, at), at * WIDTH);
   }
+  for (let index = 0; index < vectors.q.length; index++) vectors.q[index] = (vectors.q[index] ?? 0) * factor;
   return vectors;
 }
 

@@ -4,6 +4,7 @@ import type { Heed } from "heed";
 import { choice } from "../../src/ui/choice.js";
 import { h } from "../../src/ui/dom.js";
 import { brokenOff } from "../../src/ui/long-work.js";
+import { whole } from "../../src/ui/numbers.js";
 import { type Picture, picture } from "../../src/ui/picture.js";
 import { HeedMap } from "./map/map.js";
 import { TILE } from "./map/pool.js";
@@ -129,10 +130,10 @@ export class HeadPicture {
 
   #say({ done, of }: Progress, { keys }: Source): void {
     this.#stop.hidden = done >= of;
-    const weights = (done * keys).toLocaleString("en");
+    const weights = whole(done * keys);
     this.#said.textContent =
       done >= of
-        ? `Drawn from ${weights} weights, of which no more than ${rowsAtOnce({ keys }).toLocaleString("en")} rows were ever there at once.`
+        ? `Drawn from ${weights} weights, of which no more than ${whole(rowsAtOnce({ keys }))} rows were ever there at once.`
         : `${Math.floor((100 * done) / of)} %, ${weights} weights so far.`;
   }
 
@@ -182,7 +183,7 @@ function textOf({ source, at, state }: BringScene): string {
   const { queries, keys } = source;
   const name = source.headName(at.layer, at.head);
   const made = name === "" ? "" : ` This head was made to look for ${name}.`;
-  const all = `${queries.toLocaleString("en")} queries by ${keys.toLocaleString("en")} keys are ${(queries * keys).toLocaleString("en")} weights, which would be ${Math.round((queries * keys * 4) / 1e6).toLocaleString("en")} MB.`;
+  const all = `${whole(queries)} queries by ${whole(keys)} keys are ${whole(queries * keys)} weights, which would be ${whole(Math.round((queries * keys * 4) / 1e6))} MB.`;
   const how = state.pool === "max" ? "keeps the largest of them, and choosing the dot finds it" : "keeps their mean";
   return `${all} They are computed some rows at a time and forgotten; of the cells under each dot the picture ${how}.${made}`;
 }

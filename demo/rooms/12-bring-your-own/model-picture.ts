@@ -4,7 +4,7 @@ import type { Heed } from "heed";
 import { choice } from "../../src/ui/choice.js";
 import { h } from "../../src/ui/dom.js";
 import { brokenOff } from "../../src/ui/long-work.js";
-import { exact } from "../../src/ui/numbers.js";
+import { exact, whole } from "../../src/ui/numbers.js";
 import { type Picture, picture } from "../../src/ui/picture.js";
 import { levelOf, type Shades, shadesOf } from "./map/shade.js";
 import { rowsOf } from "./rows.js";
@@ -185,7 +185,7 @@ export class ModelPicture {
       return;
     }
     this.#stop.hidden = true;
-    const all = looked === source.queries ? "all" : `${looked} of ${source.queries.toLocaleString("en")}`;
+    const all = looked === source.queries ? "all" : `${looked} of ${whole(source.queries)}`;
     this.#said.textContent = `From ${all} rows of each head. Below each: e to its mean entropy, as if it listened to so many keys alike.`;
     this.#sort();
   }

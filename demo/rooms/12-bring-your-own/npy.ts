@@ -54,8 +54,11 @@ export function readNpy(name: string, buffer: ArrayBuffer): NamedArray {
       `“${name}” says ${count} numbers of ${bytes} bytes, which is ${count * bytes}, and holds ${there}.`,
     );
   }
-  const data = new Float32Array(count);
-  for (let index = 0; index < count; index++) data[index] = read(view, start + length + index * bytes, endian !== ">");
+  const [first, little] = [start + length, endian !== ">"];
+  const data =
+    letter + digits === "f4" && little
+      ? new Float32Array(buffer.slice(first))
+      : Float32Array.from({ length: count }, (_, index) => read(view, first + index * bytes, little));
   return { name, shape, data: order[1] === "True" ? fromFortran(shape, data) : data };
 }
 

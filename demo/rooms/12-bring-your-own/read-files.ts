@@ -1,5 +1,6 @@
 // Files to arrays, by what they are: npy, JSON or safetensors.
 
+import { whole } from "../../src/ui/numbers.js";
 import { FileTrouble, type NamedArray } from "./arrays.js";
 import { readJson } from "./json-arrays.js";
 import { readNpy } from "./npy.js";
@@ -18,7 +19,7 @@ async function readFile(file: File): Promise<readonly NamedArray[]> {
   const [, stem = file.name, ending = ""] = /^(.*)\.([^.]+)$/.exec(file.name) ?? [];
   const most = ending.toLowerCase() === "json" ? LARGEST_JSON : LARGEST_FILE;
   if (file.size > most) {
-    const [has, takes] = [file.size, most].map((bytes) => `${Math.round(bytes / 2 ** 20).toLocaleString("en")} MB`);
+    const [has, takes] = [file.size, most].map((bytes) => `${whole(Math.round(bytes / 2 ** 20))} MB`);
     throw new FileTrouble(`“${file.name}” is too large: ${has}, and this page takes ${takes}.`);
   }
   switch (ending.toLowerCase()) {

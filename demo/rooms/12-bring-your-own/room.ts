@@ -4,7 +4,7 @@ import type { Engine } from "../../src/engine/engine.js";
 import { rowsOf } from "../../src/model/matrix.js";
 import { agreementLine, furnish, OWN_ARITHMETIC } from "../../src/page/furnish.js";
 import { NamedMatrices, type NamedSpot } from "../../src/ui/named-matrices.js";
-import { magnitude } from "../../src/ui/numbers.js";
+import { magnitude, whole } from "../../src/ui/numbers.js";
 import { picture } from "../../src/ui/picture.js";
 import { Teller } from "../../src/ui/teller.js";
 import type { BringAnswer } from "./calls.js";
@@ -104,19 +104,25 @@ export class BringRoom {
   }
 
   show(scene: BringScene, answer: BringAnswer | undefined): void {
-    const same = answer === this.#answer && scene.source === this.#scene.source && isMove(scene, this.#scene);
+    const before = this.#scene;
+    const isFirst = this.#agreement.textContent === "";
     this.#scene = scene;
     this.#answer = answer;
-    this.#controls.show(scene);
-    this.#head.show(scene);
+    if (isFirst || scene !== before) this.#head.show(scene);
     // Many times a second, and none of the rest changes.
-    if (same && this.#agreement.textContent !== "") return;
-    this.#photo.show(scene);
-    this.#model.show(scene);
-    this.#tokens.show(scene);
-    this.#spread.show(scene);
+    if (!isFirst && scene !== before && scene.source === before.source && isMove(scene, before)) return;
+    if (isFirst || scene !== before) this.#showScene(scene);
+    this.#matrices.show((name) => viewOf(name, scene, answer), ["A"]);
+    this.#agreement.textContent = agreementOf(scene, answer);
+    this.#teller.tell();
+  }
+
+  /** All that no answer of the kernel changes. */
+  #showScene(scene: BringScene): void {
+    this.#controls.show(scene);
+    for (const part of [this.#photo, this.#model, this.#tokens, this.#spread]) part.show(scene);
     this.#device.show(scene.state.raced);
-    this.#matrices.show((name) => viewOf(name, scene, answer));
+    this.#matrices.show((name) => viewOf(name, scene, undefined));
     this.#cells.say(
       "The cells around the one in the light. Choose another on the map, or point at one here: it tells what it is made of.",
     );
@@ -124,8 +130,6 @@ export class BringRoom {
       `Query ${scene.row + 1} beside the keys of the window, part by part, and their products: a row of these adds up to a score, before it is divided by the root of the width.`,
     );
     this.#neurons.element.hidden = scene.vectors === undefined;
-    this.#agreement.textContent = agreementOf(scene, answer);
-    this.#teller.tell();
   }
 
   /** A cell of the map: in the light, or only told about. */
@@ -167,5 +171,5 @@ function isMove(now: BringScene, before: BringScene): boolean {
 function agreementOf({ vectors }: BringScene, answer: BringAnswer | undefined): string {
   if (vectors === undefined) return "Shown: the weights as they were brought. Nothing is computed but sums and means.";
   if (answer === undefined) return OWN_ARITHMETIC;
-  return `Shares come from the kernel. Over ${answer.compared.toLocaleString("en")} of them, it and the arithmetic by hand agree to ${magnitude(answer.difference)}.`;
+  return `Shares come from the kernel. Over ${whole(answer.compared)} of them, it and the arithmetic by hand agree to ${magnitude(answer.difference)}.`;
 }

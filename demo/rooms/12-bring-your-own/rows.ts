@@ -23,7 +23,7 @@ export interface HeadAt {
 }
 
 /** Numbers of one call: what it computes and hands over takes some milliseconds. */
-const PART = 2 ** 20;
+const PART = 2 ** 19;
 
 export function rowsAtOnce({ keys }: Pick<Rows, "keys">): number {
   return Math.max(1, Math.floor(PART / keys));

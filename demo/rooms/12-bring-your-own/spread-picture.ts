@@ -4,7 +4,7 @@ import type { Heed } from "heed";
 import { h } from "../../src/ui/dom.js";
 import { HeedChart } from "../../src/ui/heed-chart.js";
 import { LongWork } from "../../src/ui/long-work.js";
-import { exact } from "../../src/ui/numbers.js";
+import { exact, whole } from "../../src/ui/numbers.js";
 import { type Picture, picture } from "../../src/ui/picture.js";
 import { axisOf, binAt, binOf, binsOf } from "./bins.js";
 import { rowsOf } from "./rows.js";
@@ -80,7 +80,7 @@ export class SpreadPicture {
     }
     this.#found = { source, key: keyOf(scene), entropies };
     this.#draw();
-    return `All ${source.queries.toLocaleString("en")} queries.`;
+    return `All ${whole(source.queries)} queries.`;
   }
 
   #draw(): void {

@@ -39,7 +39,8 @@ export interface BringState {
 
 export type BringStore = Store<BringState>;
 
-export const INITIAL: BringState = {
+/** What the example is first looked at as. */
+export const EXAMPLE = {
   source: "example",
   tokens: 4096,
   seed: 1,
@@ -51,12 +52,10 @@ export const INITIAL: BringState = {
   top: 0,
   left: 0,
   span: 0,
-  pool: "max",
-  order: "place",
   chosen: [],
-  raced: 512,
-  brought: 0,
-};
+} as const satisfies Partial<BringState>;
+
+const INITIAL: BringState = { ...EXAMPLE, pool: "max", order: "place", raced: 512, brought: 0 };
 
 export function openBringStore(): BringStore {
   return new Store(

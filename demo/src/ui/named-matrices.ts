@@ -50,9 +50,9 @@ export class NamedMatrices<Name extends string> {
     }
   }
 
-  /** Those without a view are hidden. */
-  show(viewOf: (name: Name) => MatrixView | undefined): void {
-    for (const name of this.#names) {
+  /** Those without a view are hidden. `names`: of which there is something new. Default: all. */
+  show(viewOf: (name: Name) => MatrixView | undefined, names: readonly Name[] = this.#names): void {
+    for (const name of names) {
       const [matrix, view] = [this.#matrices.get(name), viewOf(name)];
       if (matrix === undefined) continue;
       matrix.hidden = view === undefined;

@@ -1,25 +1,11 @@
 // <heed-map>: a matrix of any size as a picture to move and zoom in, by pointer, wheel, fingers and keys, with a table behind it.
 
 import { h } from "../../../src/ui/dom.js";
-import { exact } from "../../../src/ui/numbers.js";
-import type { Pool } from "../state.js";
-import { type PooledTile, TILE } from "./pool.js";
-import { type Shades, shadesOf } from "./shade.js";
-import { TileImage } from "./tile-image.js";
-import { blockFor, type MapSize, type MapWindow, showing, type TilePlace, tilesIn, within, zoomed } from "./window.js";
-
-export interface MapView {
-  readonly label: string;
-  readonly size: MapSize;
-  readonly window: MapWindow;
-  readonly pool: Pool;
-  /** The cell in the light. */
-  readonly row: number;
-  readonly col: number;
-  readonly tile: (place: TilePlace) => PooledTile | undefined;
-  /** Of the whole, to be seen until there is something finer. */
-  readonly coarse: readonly TilePlace[];
-}
+import { whole } from "../../../src/ui/numbers.js";
+import { MapPainter } from "./paint.js";
+import { tableOf } from "./table.js";
+import { dotAt, type MapView } from "./view.js";
+import { blockFor, type MapWindow, showing, within, zoomed } from "./window.js";
 
 export interface MapHandlers {
   readonly move: (window: MapWindow) => void;
@@ -32,14 +18,12 @@ const WHEEL = 0.0016;
 const KEY_ZOOM = 2;
 /** A press that moves less chooses a cell. */
 const SLACK = 5;
-const TABLE_SIDE = 16;
 
 export class HeedMap extends HTMLElement {
   handlers: MapHandlers = { move: () => {}, inspect: () => {}, leave: () => {} };
   #view: MapView | undefined;
-  #images = new Map<PooledTile, TileImage>();
-  #shades: Shades | undefined;
   #frame = 0;
+  readonly #painter = new MapPainter();
   readonly #canvas = h("canvas");
   readonly #stage = h("div", { class: "map-stage", tabindex: 0, role: "application" }, this.#canvas);
   readonly #across = h("p", { class: "map-axis across" });
@@ -64,8 +48,7 @@ export class HeedMap extends HTMLElement {
     this.#behind.addEventListener("toggle", () => this.#tabulate());
     new ResizeObserver(() => this.#draw()).observe(stage);
     const recolour = (): void => {
-      this.#shades = undefined;
-      this.#images.clear();
+      this.#painter.forget();
       this.#draw();
     };
     new MutationObserver(recolour).observe(document.documentElement, { attributeFilter: ["data-theme"] });
@@ -73,13 +56,13 @@ export class HeedMap extends HTMLElement {
   }
 
   show(view: MapView): void {
-    if (view.pool !== this.#view?.pool) this.#images.clear();
+    if (view.pool !== this.#view?.pool) this.#painter.forget();
     this.#view = view;
     const { size, row, col, label } = view;
     const { top, left, span } = within(size, view.window);
-    const last = (from: number, count: number): string => Math.ceil(Math.min(count, from + span)).toLocaleString("en");
-    this.#across.textContent = `keys ${Math.floor(left + 1).toLocaleString("en")} to ${last(left, size.keys)} →`;
-    this.#down.textContent = `queries ${Math.floor(top + 1).toLocaleString("en")} to ${last(top, size.queries)} →`;
+    const last = (from: number, count: number): string => whole(Math.ceil(Math.min(count, from + span)));
+    this.#across.textContent = `keys ${whole(Math.floor(left + 1))} to ${last(left, size.keys)} →`;
+    this.#down.textContent = `queries ${whole(Math.floor(top + 1))} to ${last(top, size.queries)} →`;
     const place = `query ${row + 1}, key ${col + 1}`;
     this.#stage.setAttribute("aria-label", `${label}; ${place}. Arrows move, plus and minus zoom, 0 shows all.`);
     // All of it: a finger that moves up or down moves the page.
@@ -135,10 +118,10 @@ export class HeedMap extends HTMLElement {
     const [row, col] = [Math.floor(top + y * span), Math.floor(left + x * span)];
     if (row < 0 || col < 0 || row >= size.queries || col >= size.keys) return undefined;
     const block = blockFor({ top, left, span });
-    const side = TILE * block;
-    const tile = view.tile({ block, row: Math.floor(row / side), col: Math.floor(col / side) });
-    if (tile === undefined || block === 1 || view.pool === "mean") return { row, col };
-    return tile.cellAt(Math.floor((row - tile.top) / block) * TILE + Math.floor((col - tile.left) / block));
+    const found = dotAt(view, block, row, col);
+    // A cell, or where dots are means, the one under the pointer.
+    if (found === undefined || block === 1 || view.pool === "mean") return { row, col };
+    return found.tile.cellAt(found.dot);
   }
 
   #pressed(event: PointerEvent): void {
@@ -234,98 +217,11 @@ export class HeedMap extends HTMLElement {
   }
 
   #paint(): void {
-    const view = this.#view;
-    const context = this.#canvas.getContext("2d");
-    const edge = Math.round(this.#stage.clientWidth * devicePixelRatio);
-    if (view === undefined || context === null || edge === 0) return;
-    if (this.#canvas.width !== edge) {
-      this.#canvas.width = edge;
-      this.#canvas.height = edge;
-    }
-    this.#shades ??= shadesOf(this);
-    const { size, pool } = view;
-    const { top, left, span } = within(size, view.window);
-    const scale = edge / span;
-    context.clearRect(0, 0, edge, edge);
-    context.imageSmoothingEnabled = false;
-    const alive = new Map<PooledTile, TileImage>();
-    for (const place of [...view.coarse, ...tilesIn(size, view.window)]) {
-      const tile = view.tile(place);
-      if (tile === undefined || tile.rows === 0) continue;
-      const image = this.#images.get(tile) ?? new TileImage();
-      alive.set(tile, image);
-      image.update(tile, size, pool, this.#shades);
-      const rows = Math.ceil(tile.rows / tile.block);
-      const cols = Math.min(TILE, Math.ceil((size.keys - tile.left) / tile.block));
-      const [x, y] = [(tile.left - left) * scale, (tile.top - top) * scale];
-      context.drawImage(
-        image.canvas,
-        0,
-        0,
-        cols,
-        rows,
-        x,
-        y,
-        Math.min(cols * tile.block, size.keys - tile.left) * scale,
-        Math.min(rows * tile.block, size.queries - tile.top) * scale,
-      );
-    }
-    this.#images = alive;
-    this.#mark(context, (view.col - left) * scale, (view.row - top) * scale, Math.max(6, scale), edge);
+    if (this.#view !== undefined) this.#painter.paint(this.#canvas, this.#stage.clientWidth, this.#view);
   }
 
-  /** The cell in the light, and lines that lead to it. */
-  #mark(context: CanvasRenderingContext2D, x: number, y: number, side: number, edge: number): void {
-    const style = getComputedStyle(this);
-    context.strokeStyle = style.getPropertyValue("color");
-    context.lineWidth = devicePixelRatio;
-    context.globalAlpha = 0.35;
-    context.beginPath();
-    context.moveTo(0, y);
-    context.lineTo(edge, y);
-    context.moveTo(x, 0);
-    context.lineTo(x, edge);
-    context.stroke();
-    context.globalAlpha = 1;
-    context.lineWidth = 2 * devicePixelRatio;
-    context.strokeRect(x - (side === 6 ? 3 : 0), y - (side === 6 ? 3 : 0), side, side);
-  }
-
-  /** What is looked at, a few dots wide, while the table is open. */
   #tabulate(): void {
-    const view = this.#view;
-    if (view === undefined || !this.#behind.open) return;
-    const { size, pool } = view;
-    const { top, left, span } = within(size, view.window);
-    const block = blockFor({ top, left, span });
-    const side = TILE * block;
-    const step = span / TABLE_SIDE;
-    const marks = Array.from({ length: TABLE_SIDE }, (_, index) => (index + 0.5) * step);
-    const rows = marks.map((mark) => Math.floor(top + mark)).filter((row) => row < size.queries);
-    const cols = marks.map((mark) => Math.floor(left + mark)).filter((col) => col < size.keys);
-    const weightAt = (row: number, col: number): string => {
-      const tile = view.tile({ block, row: Math.floor(row / side), col: Math.floor(col / side) });
-      if (tile === undefined || row - tile.top >= tile.rows) return "…";
-      const dot = Math.floor((row - tile.top) / block) * TILE + Math.floor((col - tile.left) / block);
-      return exact(pool === "max" ? (tile.max[dot] ?? 0) : tile.mean(dot, size.queries, size.keys), 5);
-    };
-    const what = block === 1 ? "Single cells" : `The ${pool} of ${block} × ${block} cells`;
-    this.#table.replaceChildren(
-      h("caption", {}, `${what} at each place; rows are queries, columns are keys.`),
-      h("thead", {}, h("tr", {}, h("td"), ...cols.map((col) => h("th", { scope: "col" }, String(col + 1))))),
-      h(
-        "tbody",
-        {},
-        ...rows.map((row) =>
-          h(
-            "tr",
-            {},
-            h("th", { scope: "row" }, String(row + 1)),
-            ...cols.map((col) => h("td", {}, weightAt(row, col))),
-          ),
-        ),
-      ),
-    );
+    if (this.#view !== undefined && this.#behind.open) this.#table.replaceChildren(...tableOf(this.#view));
   }
 }
 
