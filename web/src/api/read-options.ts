@@ -1,8 +1,9 @@
 // Options as a user gives them -> checked values with defaults filled in. Knows no tensor: shapes are validate.ts's.
 
-import type { CausalRule, Dropout, Normalizer, ScoreStage } from "../backends/backend.js";
+import type { CausalRule, Dropout, Normalizer, Programs, ScoreStage } from "../backends/backend.js";
 import { showValue } from "./describe.js";
 import { HeedError } from "./errors.js";
+import { readMods } from "./mods.js";
 import {
   ATTENTION_OPTIONS,
   ATTENTION_OPTIONS_TO_COME,
@@ -45,6 +46,7 @@ export interface ReadOptions {
   readonly causal: CausalRule;
   /** Read with the shapes. */
   readonly blocks: unknown;
+  readonly programs: Programs | null;
   readonly dropout: Dropout | null;
   /** Read with the shapes. */
   readonly structure: GivenStructure;
@@ -77,6 +79,7 @@ export function readAttentionOptions(where: string, options: unknown): ReadOptio
     topK: readCount(where, "topK", given["topK"], null),
     causal: readCausal(where, given["causal"]),
     blocks: given["blocks"],
+    programs: readMods(where, { scoreMod: given["scoreMod"], maskMod: given["maskMod"] }),
     dropout: readDropout(where, given["dropout"]),
     structure: {
       window: given["window"],
