@@ -108,9 +108,8 @@ struct AttentionRow {
   float* mean_weights;      // key_length numbers that add_weights() adds to
   float position;           // among the keys, for ALiBi
   float alibi_slope;
-  float head;  // which query head and which query of the call it is, for expressions
-  float number;
-  float sink;  // a logit of the denominator; -infinity: none
+  float place[3];  // which batch entry, query head and query of the call it is, for expressions
+  float sink;      // a logit of the denominator; -infinity: none
   std::uint32_t dropout_stream;
   std::int32_t key_begin;  // the row sees keys [key_begin, key_end) ...
   std::int32_t key_end;    // ... less those that mask or bias take away
@@ -164,7 +163,6 @@ struct AttentionBlock {
 
   const Expression* score_mod;  // null: none
   const Expression* mask_mod;
-  float batch;  // which batch entry of the call it is, for expressions
 
   float* scratch;    // attention_scratch_floats(...) and widened_floats(...), aligned to kScratchAlignment
   BestKey* best;     // [kMaxRows][top_k]

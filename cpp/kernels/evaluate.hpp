@@ -3,61 +3,21 @@
 #pragma once
 
 #include <bit>
+#include <numbers>
 
 #include "kernels/attention_block.hpp"
 #include "kernels/evaluate_op.hpp"
 #include "kernels/key_block.hpp"
-#include "kernels/mask.hpp"
 #include "kernels/panel.hpp"
-#include "kernels/tanh.hpp"
+#include "kernels/score_mods.hpp"
+#include "kernels/weigh_lines.hpp"
 
 namespace heed::kernels {
 
-/// Where the vectors of a register are: all of its lines, or a line that stands for all.
+/// Where the lines of a register are: `step` floats apart, 0 for a line that stands for all.
 struct Register {
   float* numbers;
-  int repeat;  // of the number of a vector, what counts
-
-  [[nodiscard]] float* vector(int index, int lanes) const { return numbers + std::ptrdiff_t{index & repeat} * lanes; }
-};
-
-inline constexpr int kAllLines = -1;
-inline constexpr int kOneLine = kPanelVectors - 1;
-static_assert((kPanelVectors & kOneLine) == 0, "a power of two");
-
-/// The registers of a program, in the lines that its rows and keys take.
-template <class Arch>
-class Registers {
- public:
-  /// `rewritten` is tile 0.
-  Registers(const Program& program, const KeyLines& keys, int key_block, float* memory, float* rewritten)
-      : key_lines_((keys.count + kPanel<Arch> - 1) / kPanel<Arch>),
-        tile_lines_(keys.lines()),
-        tile_floats_(std::ptrdiff_t{key_block} * kPanel<Arch>),
-        key_floats_((std::ptrdiff_t{key_block} + kPanel<Arch> - 1) / kPanel<Arch> * kPanel<Arch>),
-        lines_(memory),
-        keys_(lines_ + std::ptrdiff_t{program.registers[0]} * kPanel<Arch>),
-        tiles_(keys_ + program.registers[1] * key_floats_),
-        rewritten_(rewritten) {}
-
-  [[nodiscard]] Register operator[](std::int32_t name) const {
-    const std::ptrdiff_t number = name % kRegistersOfKind;
-    switch (name / kRegistersOfKind) {
-      case 0:
-        return {lines_ + number * kPanel<Arch>, kOneLine};
-      case 1:
-        return {keys_ + number * key_floats_, kAllLines};
-      default:
-        return {number == 0 ? rewritten_ : tiles_ + number * tile_floats_, kAllLines};
-    }
-  }
-
-  [[nodiscard]] int lines_of(int kind) const { return kind == 0 ? 1 : kind == 1 ? key_lines_ : tile_lines_; }
-
- private:
-  int key_lines_, tile_lines_;
-  std::ptrdiff_t tile_floats_, key_floats_;
-  float *lines_, *keys_, *tiles_, *rewritten_;
+  std::ptrdiff_t step;
 };
 
 /// An index of an axis; beyond its ends the one at the end, and the first for NaN.
@@ -69,172 +29,188 @@ inline std::int32_t nearest_inside(float index, std::int32_t size) {
 template <class Arch>
 class Evaluation {
  public:
+  /// `rewritten` is tile 0; null: that is the program's own.
   Evaluation(const Expression& expression, const Panel& panel, const AttentionBlock& block, const KeyBlock& keys,
-             float* rewritten)  // NOLINT(readability-non-const-parameter): its tile 0 is written
-      : expression_(expression),
-        panel_(panel),
-        keys_(keys),
-        batch_(block.batch),
-        registers_(*expression.program, keys, block.key_block, block.registers, rewritten) {}
+             float* rewritten)
+      : expression_(expression), panel_(panel), keys_(keys), rewritten_(rewritten) {
+    // Keys are padded to whole lines; tiles have all lines that a block may have.
+    const std::int64_t floats[] = {kPanel<Arch>, round_up_to(block.key_block, kPanel<Arch>),
+                                   std::int64_t{block.key_block} * kPanel<Arch>};
+    float* next = block.registers;
+    for (int kind = 0; kind < 3; ++kind) {
+      first_[kind] = next;
+      floats_[kind] = static_cast<std::ptrdiff_t>(floats[kind]);
+      next += expression.program->registers[kind] * floats_[kind];
+    }
+    lines_[0] = 1;
+    lines_[1] = (keys.count + kPanel<Arch> - 1) / kPanel<Arch>;
+    lines_[2] = keys.lines();
+  }
 
-  [[nodiscard]] const Registers<Arch>& registers() const { return registers_; }
-  [[nodiscard]] Register result() const { return registers_[expression_.program->result]; }
+  [[nodiscard]] Register operator[](std::int32_t name) const {
+    const std::int32_t kind = name / kRegistersOfKind;
+    if (name == kRewritten && rewritten_) return {rewritten_, kPanel<Arch>};
+    return {first_[kind] + name % kRegistersOfKind * floats_[kind], kind == 0 ? 0 : kPanel<Arch>};
+  }
 
-  /// Those for lines and keys.
-  void run_edges() const { run_kinds(0, 2); }
-  void run_tiles() const { run_kinds(2, 3); }
+  [[nodiscard]] Register result() const { return (*this)[expression_.program->result]; }
 
- private:
-  [[gnu::noinline]] void run_kinds(int from, int to) const {
+  /// All instructions.
+  void run() const {
     const Instruction* next = expression_.instructions();
-    for (int kind = 0; kind < to; ++kind) {
+    for (int kind = 0; kind < 3; ++kind) {
       const Instruction* const end = next + expression_.program->instructions[kind];
-      for (; kind >= from && next < end; ++next) run(*next, registers_.lines_of(kind));
-      next = end;
+      for (; next < end; ++next) run_one(*next, lines_[kind]);
     }
   }
 
+ private:
   /// What an instruction works on.
   struct Operands {
     Register result, a, b, c;
-    int vectors;
+    int lines;
   };
 
-  template <class Map>
-  [[gnu::always_inline]] static void map(const Operands& at, Map of) {
-    // One loop, since there are many of these, and all are downloaded.
-    for (int i = 0; i < at.vectors; ++i) {
-      const auto load = [i](const Register& from) { return Batch<Arch>::load_aligned(from.vector(i, kLanes<Arch>)); };
-      of(load(at.a), load(at.b), load(at.c)).store_aligned(at.result.vector(i, kLanes<Arch>));
-    }
+  void run_one(const Instruction& instruction, int lines) const {
+    const auto op = static_cast<Op>(instruction.opcode);
+    const std::int32_t* const operands = instruction.operands;
+    const Operands at{(*this)[instruction.result], (*this)[operands[0]], (*this)[operands[1]], (*this)[operands[2]],
+                      lines};
+    if (op < Op::spread) return fill(instruction, at);
+    if (op == Op::at) return read(instruction, at);
+    if (op == Op::spread && keys_.per_line == 1) return spread(at);
+    compute(op, at);
+    if (op == Op::exp) exponentiate_lines(at);
+    if (op == Op::tanh) cap_scores<Arch>(1.0F, lines, at.result.numbers);
+  }
+
+  /// What is in powers of two by then: as weights are made, whose code is there anyway.
+  static void exponentiate_lines(const Operands& at) {
+    alignas(kScratchAlignment) float zeros[kPanel<Arch>] = {};
+    alignas(kScratchAlignment) float ones[kPanel<Arch>];
+    for (float& one : ones) one = 1.0F;
+    weigh_lines<Arch>(Normalizer::softmax, kExp2OfResults, {zeros, zeros, ones}, at.lines, at.result.numbers);
   }
 
   /// What does not come from other registers.
   [[gnu::noinline]] void fill(const Instruction& instruction, const Operands& at) const {
-    for (int i = 0; i < at.vectors * kLanes<Arch>; ++i) {
-      float number = batch_;
-      switch (static_cast<Op>(instruction.opcode)) {
-        case Op::constant:
-          number = std::bit_cast<float>(instruction.immediate);
-          break;
-        case Op::head:
-          number = panel_.row(i).head;
-          break;
-        case Op::query:
-          number = panel_.row(i).number;
-          break;
-        default:
-          break;
+    const int count = at.lines * kPanel<Arch>;
+    for (int i = 0; i < count; ++i) {
+      float& number = at.result.numbers[i];
+      if (instruction.opcode == static_cast<int>(Op::constant)) {
+        number = std::bit_cast<float>(instruction.immediate);
+      } else if (instruction.opcode == static_cast<int>(Op::key)) {
+        number = static_cast<float>((i < keys_.count ? i : keys_.count - 1) + keys_.first);
+      } else {
+        number = panel_.row(i).place[instruction.opcode - static_cast<int>(Op::batch)];
       }
-      at.result.numbers[i] = number;
     }
   }
 
-  void count_keys(const Operands& at) const {
-    alignas(kScratchAlignment) float first[kLanes<Arch>];
-    for (int lane = 0; lane < kLanes<Arch>; ++lane) first[lane] = static_cast<float>(keys_.first + lane);
-    const Batch<Arch> keys = Batch<Arch>::load_aligned(first);
-    for (int i = 0; i < at.vectors; ++i) {
-      (keys + Batch<Arch>(static_cast<float>(i * kLanes<Arch>))).store_aligned(at.result.vector(i, kLanes<Arch>));
-    }
-  }
-
-  void spread(const Operands& at) const {
-    if (keys_.per_line > 1) return map(at, [](Batch<Arch> keys, Batch<Arch>, Batch<Arch>) { return keys; });
-    for (int i = 0; i < at.vectors; ++i) {
-      Batch<Arch>::broadcast(at.a.numbers[i / kPanelVectors]).store_aligned(at.result.vector(i, kLanes<Arch>));
+  static void spread(const Operands& at) {
+    for (int line = 0; line < at.lines; ++line) {
+      for (int lane = 0; lane < kPanel<Arch>; lane += kLanes<Arch>) {
+        Batch<Arch>(at.a.numbers[line]).store_aligned(at.result.numbers + line * at.result.step + lane);
+      }
     }
   }
 
   [[gnu::noinline]] void read(const Instruction& instruction, const Operands& at) const {
     const Table& table = expression_.tables[instruction.immediate];
-    Register indices[4];
-    for (int axis = 0; axis < table.axes; ++axis) indices[axis] = registers_[instruction.operands[axis]];
-    for (int i = 0; i < at.vectors * kLanes<Arch>; ++i) {
-      std::int32_t index = 0;
-      for (int axis = 0; axis < table.axes; ++axis) {
-        const float given = indices[axis].vector(i / kLanes<Arch>, kLanes<Arch>)[i % kLanes<Arch>];
-        index = index * table.sizes[axis] + nearest_inside(given, table.sizes[axis]);
+    for (int line = 0; line < at.lines; ++line) {
+      for (int lane = 0; lane < kPanel<Arch>; ++lane) {
+        std::int32_t index = table.offset;
+        std::int32_t stride = 1;
+        for (int axis = table.axes - 1; axis >= 0; --axis) {
+          const Register& indices = (*this)[instruction.operands[axis]];
+          index += stride * nearest_inside(indices.numbers[line * indices.step + lane], table.sizes[axis]);
+          stride *= table.sizes[axis];
+        }
+        at.result.numbers[line * at.result.step + lane] = expression_.numbers[index];
       }
-      at.result.numbers[i] = expression_.numbers[table.offset + index];
     }
   }
 
-  void run(const Instruction& instruction, int lines) const {
-    const Operands at{registers_[instruction.result], registers_[instruction.operands[0]],
-                      registers_[instruction.operands[1]], registers_[instruction.operands[2]], lines * kPanelVectors};
-    switch (const Op op = static_cast<Op>(instruction.opcode)) {
-      case Op::constant:
-      case Op::batch:
-      case Op::head:
-      case Op::query:
-        return fill(instruction, at);
-      case Op::key:
-        return count_keys(at);
-      case Op::spread:
-        return spread(at);
-      case Op::at:
-        return read(instruction, at);
-      default:
-        return compute(op, at);
-    }
-  }
-
+  /// One line after the other: with a loop for each instruction the code would be three times as long, and all download
+  /// it; the question in the loop is answered alike every time.
+  // NOLINTNEXTLINE(readability-function-size): a case an instruction
   [[gnu::noinline]] static void compute(Op op, const Operands& at) {
     using B = Batch<Arch>;
     const B zero(0.0F);
     const B one = B::broadcast(*opaque(&kOne));
-    const auto truth = [&](auto which) { return xsimd::select(which, one, zero); };
-    const auto floor_div = [&](B a, B b) { return xsimd::select(b == zero, zero, xsimd::floor(a / b)); };
-    switch (op) {
-      case Op::select:
-        return map(at, [&](B a, B b, B c) { return xsimd::select(a != zero, b, c); });
-      case Op::multiply_add:
-        return map(at, [](B a, B b, B c) { return multiply_add<Arch>(a, b, c); });
-      case Op::neg:
-        return map(at, [](B a, B, B) { return -a; });
-      case Op::abs:
-        return map(at, [](B a, B, B) { return xsimd::abs(a); });
-      case Op::floor:
-        return map(at, [](B a, B, B) { return xsimd::floor(a); });
-      case Op::sqrt:
-        return map(at, [](B a, B, B) { return xsimd::sqrt(a); });
-      case Op::exp:
-        return map(at, [](B a, B, B) { return xsimd::exp(a); });
-      case Op::log:
-        return map(at, [](B a, B, B) { return xsimd::log(a); });
-      case Op::tanh: {
-        const Tanh<Arch> tanh;
-        return map(at, [&](B a, B, B) { return tanh(a); });
+    const float *a = at.a.numbers, *b = at.b.numbers, *c = at.c.numbers;
+    float* result = at.result.numbers;
+    for (int line = 0; line < at.lines; ++line) {
+      const auto map = [&](auto of) __attribute__((always_inline)) {
+        constexpr int next = kLanes<Arch>;
+        const B first = of(B::load_aligned(a), B::load_aligned(b), B::load_aligned(c));
+        const B second = of(B::load_aligned(a + next), B::load_aligned(b + next), B::load_aligned(c + next));
+        first.store_aligned(result);
+        second.store_aligned(result + next);
+      };
+      const auto test = [&](auto of) __attribute__((always_inline)) {
+        map([&](B x, B y, B) { return xsimd::select(of(x, y), one, zero); });
+      };
+      switch (op) {
+        case Op::spread:
+        case Op::tanh:
+          map([](B x, B, B) { return x; });
+          break;
+        case Op::exp:
+          map([](B x, B, B) { return at_most<Arch>(x * B(std::numbers::log2e_v<float>), B(127.0F)); });
+          break;
+        case Op::select:
+          map([&](B x, B y, B z) { return xsimd::select(x != zero, y, z); });
+          break;
+        case Op::multiply_add:
+          map([](B x, B y, B z) { return multiply_add<Arch>(x, y, z); });
+          break;
+        case Op::abs:
+          map([](B x, B, B) { return xsimd::abs(x); });
+          break;
+        case Op::floor:
+          map([](B x, B, B) { return xsimd::floor(x); });
+          break;
+        case Op::sqrt:
+          map([](B x, B, B) { return xsimd::sqrt(x); });
+          break;
+        case Op::log:
+          map([](B x, B, B) { return xsimd::log(x); });
+          break;
+        case Op::add:
+          map([](B x, B y, B) { return x + y; });
+          break;
+        case Op::sub:
+          map([](B x, B y, B) { return x - y; });
+          break;
+        case Op::mul:
+          map([](B x, B y, B) { return x * y; });
+          break;
+        case Op::div:
+          map([](B x, B y, B) { return x / y; });
+          break;
+        case Op::min:
+          map([](B x, B y, B) { return at_most<Arch>(x, y); });
+          break;
+        case Op::max:
+          map([](B x, B y, B) { return at_least<Arch>(x, y); });
+          break;
+        case Op::less:
+          test([](B x, B y) { return x < y; });
+          break;
+        case Op::less_equal:
+          test([](B x, B y) { return x <= y; });
+          break;
+        case Op::equal:
+          test([](B x, B y) { return x == y; });
+          break;
+        default:
+          break;
       }
-      case Op::negate:
-        return map(at, [&](B a, B, B) { return one - a; });
-      case Op::add:
-        return map(at, [](B a, B b, B) { return a + b; });
-      case Op::sub:
-        return map(at, [](B a, B b, B) { return a - b; });
-      case Op::mul:
-        return map(at, [](B a, B b, B) { return a * b; });
-      case Op::div:
-        return map(at, [](B a, B b, B) { return a / b; });
-      case Op::floor_div:
-        return map(at, [&](B a, B b, B) { return floor_div(a, b); });
-      case Op::mod:
-        return map(at, [&](B a, B b, B) { return xsimd::select(b == zero, zero, a - b * floor_div(a, b)); });
-      case Op::min:
-        return map(at, [](B a, B b, B) { return at_most<Arch>(a, b); });
-      case Op::max:
-        return map(at, [](B a, B b, B) { return at_least<Arch>(a, b); });
-      case Op::less:
-        return map(at, [&](B a, B b, B) { return truth(a < b); });
-      case Op::less_equal:
-        return map(at, [&](B a, B b, B) { return truth(a <= b); });
-      case Op::equal:
-        return map(at, [&](B a, B b, B) { return truth(a == b); });
-      case Op::not_equal:
-        return map(at, [&](B a, B b, B) { return truth(a != b); });
-      default:
-        return;
+      a += at.a.step;
+      b += at.b.step;
+      c += at.c.step;
+      result += kPanel<Arch>;
     }
   }
 
@@ -243,8 +219,10 @@ class Evaluation {
   const Expression& expression_;
   const Panel& panel_;
   const KeyBlock& keys_;
-  float batch_;
-  Registers<Arch> registers_;
+  float* rewritten_;
+  float* first_[3];
+  std::ptrdiff_t floats_[3];
+  int lines_[3];
 };
 
 }  // namespace heed::kernels

@@ -15,29 +15,27 @@ enum class Op : std::uint8_t {
   at,
   select,
   multiply_add,
-  neg,
   abs,
   floor,
   sqrt,
   exp,
   log,
   tanh,
-  negate,
   add,
   sub,
   mul,
   div,
-  floor_div,
-  mod,
   min,
   max,
   less,
   less_equal,
   equal,
-  not_equal,
 };
 
 inline constexpr int kRegistersOfKind = 256;
 inline constexpr int kMostTiles = 24;
+
+/// The register that a program rewrites.
+inline constexpr int kRewritten = 2 * kRegistersOfKind;
 
 }  // namespace heed::kernels

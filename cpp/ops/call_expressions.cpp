@@ -13,7 +13,7 @@ constexpr Index kPrograms = 2;
 static_assert(sizeof(kernels::Program) == kProgramHeader * sizeof(std::int32_t));
 static_assert(sizeof(kernels::Instruction) == kInstructionWords * sizeof(std::int32_t));
 static_assert(sizeof(kernels::Table) == kTableWords * sizeof(std::int32_t));
-static_assert(static_cast<int>(kernels::Op::not_equal) == static_cast<int>(Opcode::not_equal));
+static_assert(static_cast<int>(kernels::Op::equal) == static_cast<int>(Opcode::equal));
 static_assert(kernels::kRegistersOfKind == kRegistersOfKind && kernels::kMostTiles == kMostTiles);
 
 kernels::Expression describe_one(const Expressions& expressions, Index index) {

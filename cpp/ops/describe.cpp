@@ -112,8 +112,8 @@ kernels::AttentionRow describe_query(const AttentionProblem& problem, Index batc
   if (blocks.keep.is_present()) {
     row.keep = blocks.keep.at(whole.first_batch + batch, head_of_whole, (whole.first_query + query) / blocks.queries);
   }
-  row.head = static_cast<float>(head_of_whole);
-  row.number = static_cast<float>(whole.first_query + query);
+  const Index place[] = {whole.first_batch + batch, head_of_whole, whole.first_query + query};
+  for (int of = 0; of < 3; ++of) row.place[of] = static_cast<float>(place[of]);
   row.position = static_cast<float>(position_of(problem, batch, query));
   row.alibi_slope = options.alibi_slopes == nullptr ? 0.0F : options.alibi_slopes[head_of_whole];
   row.sink = options.sinks == nullptr ? -std::numeric_limits<float>::infinity() : options.sinks[head_of_whole];
@@ -167,7 +167,6 @@ kernels::AttentionBlock describe_block(const AttentionProblem& problem, const At
       .dropout_factor = problem.dropout.factor,
       .score_mod = nullptr,
       .mask_mod = nullptr,
-      .batch = static_cast<float>(problem.whole.first_batch + batch),
       .scratch = nullptr,
       .best = nullptr,
       .registers = nullptr,

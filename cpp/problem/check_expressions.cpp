@@ -7,99 +7,102 @@
 namespace heed {
 namespace {
 
-constexpr Index kPrograms = 2;
+constexpr int kPrograms = 2;
+constexpr int kLines = 0;
+constexpr int kKeys = 1;
+constexpr int kTiles = 2;
+constexpr int kMostOperands = 4;
 
 // Indices are floats.
 constexpr Index kMostWhole = Index{1} << 24;
 
-Status malformed(const char* what, Index where) {
-  return broken(StatusCode::option, {"expressions must be programs of this version, got ", what, " ", where});
+bool is_within(Index number, Index least, Index most) { return least <= number && number <= most; }
+
+const std::int32_t* table_words(const Expressions& expressions, Index table) {
+  return expressions.words + kPrograms + 1 + table * kTableWords;
 }
 
-Status check_tables(const Expressions& expressions) {
-  const Index count = expressions.words[kPrograms];
-  if (count < 0 || count > (expressions.word_count - kPrograms - 1) / kTableWords) return malformed("tables", count);
-  for (Index table = 0; table < count; ++table) {
-    const std::int32_t* const words = expressions.words + kPrograms + 1 + table * kTableWords;
-    Index elements = 1;
-    for (Index axis = 0; axis < 4; ++axis) {
-      // No product of up to four overflows as long as each is within what is there.
-      if (words[2 + axis] < 1 || words[2 + axis] > std::min(expressions.number_count, kMostWhole))
-        return malformed("table", table);
-      elements *= words[2 + axis];
-      if (elements > expressions.number_count) return malformed("table", table);
-    }
-    const bool has_axes = words[1] >= 1 && words[1] <= 4;
-    if (!has_axes || words[0] < 0 || words[0] > expressions.number_count - elements) return malformed("table", table);
+bool is_table(const Expressions& expressions, Index table) {
+  const std::int32_t* const words = table_words(expressions, table);
+  // No product of up to four overflows as long as each is within what is there.
+  const Index most = std::min(expressions.number_count, kMostWhole);
+  Index elements = 1;
+  for (int axis = 0; axis < 4; ++axis) {
+    if (!is_within(words[2 + axis], 1, most)) return false;
+    elements *= words[2 + axis];
+    if (elements > most) return false;
   }
-  return {};
+  return is_within(words[1], 1, 4) && is_within(words[0], 0, expressions.number_count - elements);
 }
 
-struct Program {
-  const std::int32_t* words;
-  Index count;  // from its start on
-  Index tables;
-
-  [[nodiscard]] Index instructions() const { return Index{words[0]} + words[1] + words[2]; }
-  [[nodiscard]] bool has(std::int32_t name, int kind) const {
-    const std::int32_t number = name % kRegistersOfKind;
-    return name >= 0 && name / kRegistersOfKind == kind && number < words[3 + kind];
-  }
-  /// What an instruction of this kind may read.
-  [[nodiscard]] bool can_read(std::int32_t name, int kind) const { return has(name, kind) || has(name, 0); }
-};
-
-int operands_of(Opcode opcode, const std::int32_t* table) {
+int operands_of(Opcode opcode) {
   if (opcode <= Opcode::key) return 0;
-  if (opcode == Opcode::at) return table[1];
-  if (opcode <= Opcode::spread) return 1;
+  if (opcode == Opcode::spread) return 1;
   if (opcode <= Opcode::multiply_add) return 3;
-  return opcode <= Opcode::negate ? 1 : 2;
+  return opcode <= Opcode::tanh ? 1 : 2;
 }
 
-bool is_instruction(const Program& program, const Expressions& expressions, const std::int32_t* words, int kind) {
-  if (words[0] < 0 || words[0] >= kOpcodes || !program.has(words[1], kind)) return false;
+/// Whether a register is one that the program, of this header, has of this kind.
+bool has(const std::int32_t* header, std::int32_t name, int kind) {
+  return is_within(name - kind * kRegistersOfKind, 0, std::min(header[3 + kind], kRegistersOfKind) - 1);
+}
+
+bool is_instruction(const Expressions& expressions, const std::int32_t* header, const std::int32_t* words, int kind) {
+  if (!is_within(words[0], 0, kOpcodes - 1) || !has(header, words[1], kind)) return false;
   const auto opcode = static_cast<Opcode>(words[0]);
-  if (opcode == Opcode::at && (words[6] < 0 || words[6] >= program.tables)) return false;
-  if (opcode == Opcode::spread) return kind == 2 && program.has(words[2], 1);
-  if (opcode == Opcode::key && kind != 1) return false;
-  if (opcode < Opcode::key && kind != 0) return false;
-  const std::int32_t* const table = expressions.words + kPrograms + 1 + Index{words[6]} * kTableWords;
-  const int operands = operands_of(opcode, opcode == Opcode::at ? table : nullptr);
-  for (int n = 0; n < operands; ++n) {
-    if (!program.can_read(words[2 + n], kind)) return false;
+  if (opcode < Opcode::key && kind != kLines) return false;
+  if (opcode == Opcode::key && kind != kKeys) return false;
+  if (opcode == Opcode::spread) return kind == kTiles && has(header, words[2], kKeys) && words[3] == 0 && words[4] == 0;
+  int operands = operands_of(opcode);
+  if (opcode == Opcode::at) {
+    if (!is_within(words[6], 0, expressions.words[kPrograms] - 1)) return false;
+    operands = table_words(expressions, words[6])[1];
+  }
+  for (int n = 0; n < kMostOperands; ++n) {
+    const std::int32_t name = words[2 + n];
+    const bool is_good = n < operands ? has(header, name, kind) || has(header, name, kLines) : name == 0;
+    if (!is_good) return false;
   }
   return true;
 }
 
-Status check_program(const Expressions& expressions, Index start) {
-  if (start == 0) return {};
-  if (start < 0 || start > expressions.word_count - kProgramHeader) return malformed("one at word", start);
-  const Program program{expressions.words + start, expressions.word_count - start, expressions.words[kPrograms]};
-  for (int n = 0; n < 3; ++n) {
-    const bool is_count = program.words[n] >= 0 && program.words[n] <= kMostInstructions;
-    const int most = n == 2 ? kMostTiles : kRegistersOfKind;
-    if (!is_count || program.words[3 + n] < 0 || program.words[3 + n] > most) return malformed("counts at word", start);
-  }
-  if (kProgramHeader + program.instructions() * kInstructionWords > program.count) return malformed("an end of", start);
-  if (!program.can_read(program.words[6], 2)) return malformed("result", program.words[6]);
-  const std::int32_t* words = program.words + kProgramHeader;
+bool is_program(const Expressions& expressions, Index start) {
+  if (!is_within(start, 0, expressions.word_count - kProgramHeader)) return false;
+  const std::int32_t* const header = expressions.words + start;
+  Index instructions = 0;
   for (int kind = 0; kind < 3; ++kind) {
-    for (Index n = 0; n < program.words[kind]; ++n, words += kInstructionWords) {
-      if (!is_instruction(program, expressions, words, kind)) return malformed("instruction", n);
+    if (!is_within(header[kind], 0, kMostInstructions)) return false;
+    if (!is_within(header[3 + kind], 0, kind == kTiles ? kMostTiles : kRegistersOfKind)) return false;
+    instructions += header[kind];
+  }
+  if (start + kProgramHeader + instructions * kInstructionWords > expressions.word_count) return false;
+  const std::int32_t* words = header + kProgramHeader;
+  for (int kind = 0; kind < 3; ++kind) {
+    for (int n = 0; n < header[kind]; ++n, words += kInstructionWords) {
+      if (!is_instruction(expressions, header, words, kind)) return false;
     }
   }
-  return {};
+  return has(header, header[6], kTiles) || has(header, header[6], kLines);
+}
+
+bool are_good(const Expressions& expressions) {
+  if (expressions.word_count < kPrograms + 1) return false;
+  const Index tables = expressions.words[kPrograms];
+  if (!is_within(tables, 0, (expressions.word_count - kPrograms - 1) / kTableWords)) return false;
+  for (Index table = 0; table < tables; ++table) {
+    if (!is_table(expressions, table)) return false;
+  }
+  for (int n = 0; n < kPrograms; ++n) {
+    if (expressions.words[n] != 0 && !is_program(expressions, expressions.words[n])) return false;
+  }
+  return true;
 }
 
 }  // namespace
 
 Status check_expressions(const Expressions& expressions) {
-  if (!expressions.are_given()) return {};
-  if (expressions.word_count < kPrograms + 1) return malformed("words", expressions.word_count);
-  Status status = check_tables(expressions);
-  for (Index n = 0; n < kPrograms && status.is_ok(); ++n) status = check_program(expressions, expressions.words[n]);
-  return status;
+  if (!expressions.are_given() || are_good(expressions)) return {};
+  return broken(StatusCode::option, {"expressions must be programs of this version"});
 }
 
 }  // namespace heed

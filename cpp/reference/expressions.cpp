@@ -28,8 +28,6 @@ double operate(Opcode opcode, double a, double b, double c) {
       return a != 0.0 ? b : c;
     case Opcode::multiply_add:
       return a * b + c;
-    case Opcode::neg:
-      return -a;
     case Opcode::abs:
       return std::abs(a);
     case Opcode::floor:
@@ -42,8 +40,6 @@ double operate(Opcode opcode, double a, double b, double c) {
       return std::log(a);
     case Opcode::tanh:
       return std::tanh(a);
-    case Opcode::negate:
-      return 1.0 - a;
     case Opcode::add:
       return a + b;
     case Opcode::sub:
@@ -52,10 +48,6 @@ double operate(Opcode opcode, double a, double b, double c) {
       return a * b;
     case Opcode::div:
       return a / b;
-    case Opcode::floor_div:
-      return b == 0.0 ? 0.0 : std::floor(a / b);
-    case Opcode::mod:
-      return b == 0.0 ? 0.0 : a - b * std::floor(a / b);
     case Opcode::min:
       return std::min(a, b);
     case Opcode::max:
@@ -66,8 +58,6 @@ double operate(Opcode opcode, double a, double b, double c) {
       return a <= b ? 1.0 : 0.0;
     case Opcode::equal:
       return a == b ? 1.0 : 0.0;
-    case Opcode::not_equal:
-      return a != b ? 1.0 : 0.0;
     default:
       return 0.0;
   }

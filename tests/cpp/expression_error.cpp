@@ -12,7 +12,7 @@ namespace {
 
 constexpr double u = kUnitRoundoff;
 
-/// What xsimd's exp and log state: errors below 2 units in the last place, each of two roundings.
+/// What xsimd's log states: errors below 2 units in the last place, each of two roundings.
 constexpr double kLibraryError = 4.0 * u;
 
 bool is_whole(double value) { return std::floor(value) == value && std::abs(value) <= 0x1p24; }
@@ -35,13 +35,13 @@ BoundedValue operate(Opcode opcode, const BoundedValue& a, const BoundedValue& b
       const BoundedValue product = rounded(a.value * b.value, product_error(a, b));
       return rounded(product.value + c.value, product.error + c.error);
     }
-    case Opcode::neg:
-      return {-a.value, a.error};
     case Opcode::abs:
       return {std::abs(a.value), a.error};
     case Opcode::exp: {
       const double value = std::exp(a.value);
-      return {value, value * (std::expm1(a.error) + kLibraryError)};
+      // x log2(e) is rounded, once as a constant and once as a product; less than exp2's floor is zero.
+      const double relative = kExp2Error + 3.0 * u * std::abs(a.value);
+      return {value, value * (std::expm1(a.error) + relative) + 0x1p-125};
     }
     case Opcode::log:
       return {std::log(a.value), a.error / (a.value - a.error) + kLibraryError * std::abs(std::log(a.value)) + u};
@@ -65,8 +65,7 @@ BoundedValue operate(Opcode opcode, const BoundedValue& a, const BoundedValue& b
 }
 
 bool is_of_whole_numbers(Opcode opcode) {
-  return opcode <= Opcode::key || opcode == Opcode::at || opcode == Opcode::floor || opcode == Opcode::negate ||
-         opcode == Opcode::floor_div || opcode == Opcode::mod || opcode >= Opcode::less;
+  return opcode <= Opcode::key || opcode == Opcode::at || opcode == Opcode::floor || opcode >= Opcode::less;
 }
 
 }  // namespace

@@ -32,28 +32,29 @@ Value random_whole(Random& random, Program& program, int operators) {
   if (operators <= 0) return random_leaf(random, program);
   if (random.chance(0.15)) return program.at(1, {random_whole(random, program, operators - 1)});
   if (random.chance(0.1)) return program.apply(Opcode::abs, {random_whole(random, program, operators - 1)});
-  if (random.chance(0.1)) return program.apply(Opcode::neg, {random_whole(random, program, operators - 1)});
+  if (random.chance(0.1))
+    return program.apply(Opcode::sub, {program.constant(0.0F), random_whole(random, program, operators - 1)});
   const Opcode opcode =
       random.pick(std::vector<Opcode>{Opcode::add, Opcode::sub, Opcode::min, Opcode::max, Opcode::sub});
   const Value a = random_whole(random, program, (operators - 1) / 2);
   if (random.chance(0.3)) {
     const Value divisor = program.constant(static_cast<float>(random.below(9)));
-    return program.apply(random.chance(0.5) ? Opcode::mod : Opcode::floor_div, {a, divisor});
+    return random.chance(0.5) ? program.mod(a, divisor) : program.floor_div(a, divisor);
   }
   return program.apply(opcode, {a, random_whole(random, program, (operators - 1) / 2)});
 }
 
 Value random_truth(Random& random, Program& program, int operators) {
   if (operators <= 3) {
-    const Opcode opcode =
-        random.pick(std::vector<Opcode>{Opcode::less, Opcode::less_equal, Opcode::equal, Opcode::not_equal});
+    const Opcode opcode = random.pick(std::vector<Opcode>{Opcode::less, Opcode::less_equal, Opcode::equal});
     const Value a = random_whole(random, program, operators);
-    return program.apply(opcode, {a, random_whole(random, program, operators / 2)});
+    const Value truth = program.apply(opcode, {a, random_whole(random, program, operators / 2)});
+    return random.chance(0.2) ? program.negate(truth) : truth;
   }
   const Value a = random_truth(random, program, (operators - 1) / 2);
-  if (random.chance(0.2)) return program.apply(Opcode::negate, {a});
+  if (random.chance(0.2)) return program.negate(a);
   const Value b = random_truth(random, program, (operators - 1) / 2);
-  if (random.chance(0.2)) return program.apply(Opcode::select, {a, b, program.apply(Opcode::negate, {b})});
+  if (random.chance(0.2)) return program.apply(Opcode::select, {a, b, program.negate(b)});
   return program.apply(random.chance(0.4) ? Opcode::min : Opcode::max, {a, b});
 }
 
@@ -100,6 +101,18 @@ Value Program::key() { return {add(1, Opcode::key, {}, 0), false}; }
 Value Program::apply(Opcode opcode, const std::vector<Value>& operands) { return emit(opcode, operands, 0); }
 
 Value Program::at(std::int32_t table, const std::vector<Value>& indices) { return emit(Opcode::at, indices, table); }
+
+Value Program::floor_div(Value a, Value b) {
+  const Value zero = constant(0.0F);
+  return apply(Opcode::select,
+               {apply(Opcode::equal, {b, zero}), zero, apply(Opcode::floor, {apply(Opcode::div, {a, b})})});
+}
+
+Value Program::mod(Value a, Value b) {
+  const Value zero = constant(0.0F);
+  const Value rest = apply(Opcode::sub, {a, apply(Opcode::mul, {b, floor_div(a, b)})});
+  return apply(Opcode::select, {apply(Opcode::equal, {b, zero}), zero, rest});
+}
 
 Value Program::emit(Opcode opcode, std::vector<Value> operands, std::int32_t immediate) {
   const auto is = [&operands](int kind) {

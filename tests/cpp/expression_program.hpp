@@ -26,6 +26,11 @@ class Program {
   Value score() { return {kTile, false}; }
   Value apply(Opcode opcode, const std::vector<Value>& operands);
   Value at(std::int32_t table, const std::vector<Value>& indices);
+  Value negate(Value truth) { return apply(Opcode::sub, {constant(1.0F), truth}); }
+  /// Of whole numbers, rounded down; 0 where b is 0.
+  Value floor_div(Value a, Value b);
+  /// What that leaves of a.
+  Value mod(Value a, Value b);
 
   void finish(Value result) { result_ = spread(result).name; }
   [[nodiscard]] std::vector<std::int32_t> words() const;

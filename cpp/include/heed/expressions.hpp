@@ -9,7 +9,7 @@ namespace heed {
 
 /// Instructions by number. All values are floats; whole numbers are exact up to 2^24, and true is 1. Operands and
 /// results are registers of three kinds: lines hold a number for each row, keys one for each key, tiles one for each of
-/// both.
+/// both. What can be said by others is no opcode: `not` is 1 - a, a remainder a - b * floor(a / b).
 enum class Opcode : std::uint8_t {
   constant,  // the immediate
   batch,     // which batch entry, head, query or key this is: of the whole, where the call is a slice
@@ -20,28 +20,23 @@ enum class Opcode : std::uint8_t {
   at,            // of the table that is the immediate, at an index an axis; beyond an end, that at the end
   select,        // b where a is not 0, else c
   multiply_add,  // a * b + c
-  neg,
   abs,
   floor,
   sqrt,
   exp,
   log,
   tanh,
-  negate,  // 1 - a, of true and false
   add,
   sub,
   mul,
   div,
-  floor_div,  // 0 where b is 0
-  mod,        // a - b * floor_div; 0 where b is 0
-  min,        // which is `and` of true and false
-  max,        // `or`
+  min,  // which is `and` of true and false
+  max,  // `or`
   less,
   less_equal,
   equal,
-  not_equal,
 };
-inline constexpr int kOpcodes = static_cast<int>(Opcode::not_equal) + 1;
+inline constexpr int kOpcodes = static_cast<int>(Opcode::equal) + 1;
 
 enum class RegisterKind : std::uint8_t { line = 0, key = 1, tile = 2 };
 

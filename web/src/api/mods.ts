@@ -2,49 +2,36 @@
 // along, so that whoever has none loads nothing for them.
 
 import type { Programs } from "../backends/backend.js";
-import type { Expr, ExprType, Leaf, ModTrees } from "../expr/tree.js";
+import type { Expr, ModTrees } from "../expr/tree.js";
 import { showValue } from "./describe.js";
 import { HeedError } from "./errors.js";
 import { isRecord } from "./read-values.js";
 
-/** The options as they were given. */
-export interface GivenMods {
-  readonly scoreMod: unknown;
-  readonly maskMod: unknown;
+interface Compilable extends Expr {
+  compile(where: string, trees: ModTrees): Programs;
 }
 
-type Compile = (where: string, trees: ModTrees) => Programs;
+/** What each is given; a score where there is none is refused as it is compiled. */
+const LEAVES = Object.fromEntries(
+  ["score", "b", "h", "q", "k"].map((op) => [op, { op, type: op === "score" ? "float" : "int", args: [] }]),
+);
 
-const leaf = (op: Leaf, type: ExprType): Expr => ({ type, op, args: [] });
-const PLACE = { b: leaf("b", "int"), h: leaf("h", "int"), q: leaf("q", "int"), k: leaf("k", "int") };
-
-/** Null where there are none. Runs the caller's functions. */
-export function readMods(where: string, { scoreMod, maskMod }: GivenMods): Programs | null {
-  if (scoreMod === undefined && maskMod === undefined) return null;
-  let compile: Compile | null = null;
-  const treeOf = (name: string, given: unknown, leaves: object): Expr | null => {
+/** Of the options as they were given; null where neither is. Runs the caller's functions. */
+export function readMods(where: string, options: Readonly<Record<string, unknown>>): Programs | null {
+  const treeOf = (name: keyof ModTrees): Compilable | null => {
+    const given = options[name];
     if (given === undefined) return null;
-    if (typeof given !== "function") {
-      throw new HeedError("option", `${where}: ${name} must be a function, got ${showValue(given)}`);
-    }
-    const made: unknown = Reflect.apply(given, undefined, [leaves]);
-    if (!isCompilable(made)) {
-      throw new HeedError(
-        "option",
-        `${where}: ${name} must return an expression made with heed/expr, got ${showValue(made)}`,
-      );
-    }
-    compile ??= made.compile.bind(made);
-    return made;
+    const made: unknown = typeof given === "function" ? given(LEAVES) : given;
+    if (made !== given && isCompilable(made)) return made;
+    throw new HeedError(
+      "option",
+      `${where}: ${name} must be a function that returns an expression made with heed/expr, got ${showValue(made)}`,
+    );
   };
-  const trees: ModTrees = {
-    scoreMod: treeOf("scoreMod", scoreMod, { score: leaf("score", "float"), ...PLACE }),
-    maskMod: treeOf("maskMod", maskMod, PLACE),
-  };
-  // The compiler does not see that it was set above.
-  return (compile as Compile | null)?.(where, trees) ?? null;
+  const trees = { scoreMod: treeOf("scoreMod"), maskMod: treeOf("maskMod") };
+  return (trees.scoreMod ?? trees.maskMod)?.compile(where, trees) ?? null;
 }
 
-function isCompilable(value: unknown): value is Expr & { readonly compile: Compile } {
+function isCompilable(value: unknown): value is Compilable {
   return isRecord(value) && typeof value["compile"] === "function";
 }

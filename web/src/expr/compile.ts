@@ -4,6 +4,7 @@
 import { HeedError } from "../api/errors.js";
 import { assemble, type Placed, type Program } from "./assemble.js";
 import { fold } from "./fold.js";
+import type { Opcode } from "./layout.js";
 import type { Expr, ExprType, Leaf, ModTrees, Op, TableData } from "./tree.js";
 
 /** A call's programs, and the numbers of all of their tables. */
@@ -17,7 +18,8 @@ export type Extent = "all" | "row" | "key" | "tile";
 
 /** A node of the graph that is left when equal ones are one: in an order in which operands come first. */
 export interface Step {
-  readonly op: Op | "multiplyAdd" | "spread";
+  /** What kernels have: other operators are said by these. */
+  readonly op: Opcode | "score";
   readonly args: readonly Step[];
   readonly extent: Extent;
   readonly value: number;
@@ -138,28 +140,61 @@ class Graph {
   #simple(op: Op, args: readonly Step[], value: number, table: TableData | null): Step {
     const constants = args.map((arg) => (arg.op === "const" ? arg.value : null));
     if (args.length > 0 && table === null && constants.every((one) => one !== null)) {
-      return this.#add("const", [], fold(op, constants), null);
+      return this.#constant(fold(op, constants));
     }
     const [a, b, c] = args;
     if (op === "select" && b !== undefined && c !== undefined && constants[0] !== null) return constants[0] ? b : c;
-    if (a !== undefined && b !== undefined && this.#name !== "maskMod") {
-      const divisor = constants[1] ?? null;
-      // Powers of two and their like aside, a rounding more; divisions take five times as long.
-      if (op === "div" && divisor !== null && Number.isFinite(1 / divisor)) {
-        return this.#simple("mul", [a, this.#add("const", [], 1 / divisor, null)], 0, null);
-      }
-      if (op === "add" && a.op === "mul") return this.#add("multiplyAdd", [...a.args, b], 0, null);
-      if (op === "add" && b.op === "mul") return this.#add("multiplyAdd", [...b.args, a], 0, null);
-      const [left, right] = b.args;
-      if (op === "sub" && b.op === "mul" && left !== undefined && right !== undefined) {
-        const isLeft = left.extent === "all" || left.extent === "row";
-        const [once, other] = isLeft ? [left, right] : [right, left];
-        if (once.extent !== "tile") {
-          return this.#add("multiplyAdd", [this.#simple("neg", [once], 0, null), other, a], 0, null);
-        }
+    if (a === undefined || b === undefined) return this.#said(op, args, value, table);
+    const divisor = constants[1] ?? null;
+    if (op === "floorDiv" || op === "mod") {
+      // A division, not a product with 1 / b: of whole numbers that is below the whole number it should be.
+      const quotient = this.#simple("floor", [this.#add("div", args, 0, null)], 0, null);
+      const result =
+        op === "floorDiv" ? quotient : this.#simple("sub", [a, this.#simple("mul", [b, quotient], 0, null)], 0, null);
+      if (divisor !== null && divisor !== 0) return result;
+      const zero = this.#constant(0);
+      return this.#simple("select", [this.#add("equal", [b, zero], 0, null), zero, result], 0, null);
+    }
+    // Powers of two and their like aside, a rounding more, which conditions would show; divisions take five times as long.
+    if (op === "div" && this.#name !== "maskMod" && divisor !== null && Number.isFinite(1 / divisor)) {
+      return this.#simple("mul", [a, this.#constant(1 / divisor)], 0, null);
+    }
+    if (op === "add" && a.op === "mul") return this.#add("multiplyAdd", [...a.args, b], 0, null);
+    if (op === "add" && b.op === "mul") return this.#add("multiplyAdd", [...b.args, a], 0, null);
+    const [left, right] = b.args;
+    if (op === "sub" && b.op === "mul" && left !== undefined && right !== undefined) {
+      const isLeft = left.extent === "all" || left.extent === "row";
+      const [once, other] = isLeft ? [left, right] : [right, left];
+      if (once.extent !== "tile") {
+        return this.#add("multiplyAdd", [this.#simple("neg", [once], 0, null), other, a], 0, null);
       }
     }
-    return this.#add(op, args, value, table);
+    return this.#said(op, args, value, table);
+  }
+
+  /** In the operators that kernels have. */
+  #said(op: Op, args: readonly Step[], value: number, table: TableData | null): Step {
+    switch (op) {
+      case "neg":
+        return this.#add("mul", [...args, this.#constant(-1)], 0, null);
+      case "not":
+        return this.#add("sub", [this.#constant(1), ...args], 0, null);
+      case "notEqual":
+        return this.#add("sub", [this.#constant(1), this.#add("equal", args, 0, null)], 0, null);
+      case "and":
+        return this.#add("min", args, 0, null);
+      case "or":
+        return this.#add("max", args, 0, null);
+      case "floorDiv":
+      case "mod":
+        throw new TypeError(`${op} takes two operands`);
+      default:
+        return this.#add(op, args, value, table);
+    }
+  }
+
+  #constant(value: number): Step {
+    return this.#add("const", [], value, null);
   }
 
   #add(op: Step["op"], given: readonly Step[], value: number, table: TableData | null): Step {
