@@ -23,7 +23,7 @@ const CPP_ROOMS = {
 const WEB_ROOMS = {
   "backends/wasm/generated": [],
   "backends/wasm": ["backends/wasm/generated", "backends", "memory", "platform", "api/errors.ts"],
-  "backends/webgpu/shaders": ["backends/webgpu"],
+  "backends/webgpu/shaders": ["backends/webgpu", "expr/layout.ts"],
   "backends/webgpu": ["backends/webgpu/shaders", "backends", "memory", "api/errors.ts"],
   backends: ["api/errors.ts"],
   memory: ["api/errors.ts"],

@@ -35,10 +35,7 @@ export const SUPPORT = {
     off: true,
     on: "the GPU kernels walk one range of keys a tile, and would compute what blocks leave out",
   } satisfies Record<"off" | "on", Cell>,
-  expressions: {
-    off: true,
-    on: "the shaders do not have their operators yet",
-  } satisfies Record<"off" | "on", Cell>,
+  expressions: { off: true, on: true } satisfies Record<"off" | "on", Cell>,
   weights: { rows: true, mean: true } satisfies Record<WeightForm["of"], Cell>,
   scores: { raw: true, capped: true, masked: true } satisfies Record<ScoreStage, Cell>,
   size: { some: true, none: "there is nothing to compute" } satisfies Record<"some" | "none", Cell>,
