@@ -1,4 +1,4 @@
-# heed_kernels: three objects per instruction set, attention, what is beside it, and layers, each alone with its flags, and the tables
+# heed_kernels: four objects per instruction set, attention, its expressions, what is beside it, and layers, each alone with its flags, and the tables
 # of those that were built, from which the machine picks at run time.
 
 add_library(heed_kernels OBJECT)
@@ -9,7 +9,7 @@ set(HEED_INSTANCES "")
 # heed_instance(NAME ARCH [FLAGS...]): the fastest first.
 function(heed_instance name arch)
   set(sources ${CMAKE_SOURCE_DIR}/cpp/kernels/instances/${name}.cpp)
-  foreach(table extra layers)
+  foreach(table extra layers mods)
     set(made ${CMAKE_BINARY_DIR}/${table}_${name}.cpp)
     configure_file(cpp/kernels/instances/${table}.cpp.in ${made} @ONLY)
     list(APPEND sources ${made})
@@ -27,6 +27,8 @@ if(HEED_EMULATED)
   heed_instance(emulated512 xsimd::emulated<512>)
 elseif(EMSCRIPTEN)
   heed_instance(wasm xsimd::wasm)
+  # Many small loops that few visitors run and all download; written in vectors, they lose nothing.
+  set_source_files_properties(${CMAKE_BINARY_DIR}/mods_wasm.cpp PROPERTIES COMPILE_OPTIONS -Oz)
 elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
   # GCC 12 warns of its own _mm512_undefined_ps inside intrinsics (gcc.gnu.org/PR105593).
   # Delete when GCC 13 is the floor.

@@ -43,6 +43,10 @@ struct AttentionCall {
   std::uint32_t key_starts;
   std::uint32_t alibi_slopes;  // addresses of one float a query head
   std::uint32_t sinks;
+  std::uint32_t expressions;  // address of the words of heed::Expressions, and how many
+  std::uint32_t expression_words;
+  std::uint32_t expression_tables;  // address of their numbers, likewise
+  std::uint32_t expression_numbers;
   float scale;
   float softcap;    // 0: none
   float dropout_p;  // 0: none

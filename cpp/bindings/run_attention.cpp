@@ -66,6 +66,10 @@ heed::AttentionOptions unpack_options(const AttentionCall& call) {
                        .count = call.sequences};
   options.alibi_slopes = numbers<float>(call.alibi_slopes);
   options.sinks = numbers<float>(call.sinks);
+  options.expressions = {.words = numbers<std::int32_t>(call.expressions),
+                         .word_count = call.expression_words,
+                         .numbers = numbers<float>(call.expression_tables),
+                         .number_count = call.expression_numbers};
   if (const auto [batch, head, query, batches, heads, queries] = call.slice_of; batches > 0) {
     options.slice_of = heed::SliceOf{.first_batch = batch,
                                      .first_head = head,

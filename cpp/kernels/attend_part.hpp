@@ -152,10 +152,15 @@ inline KeyBlock find_row_keys(const AttentionBlock& block, const Panel& panel, c
   // From a whole line, so that a key has the same lane whatever else is asked of the row.
   const int before = panel.first_begin - within.begin;
   const int begin = within.begin + (before > 0 ? before / kPanel<Arch> * kPanel<Arch> : 0);
-  KeyBlock keys{
-      {begin, end > begin ? end - begin : 0, kPanel<Arch>}, {}, MaskedKeys::none, MaskedKeys::none, nullptr, nullptr};
+  KeyBlock keys{{begin, end > begin ? end - begin : 0, kPanel<Arch>},
+                {},
+                MaskedKeys::none,
+                MaskedKeys::none,
+                MaskedKeys::none,
+                nullptr,
+                nullptr};
   if (keys.count == 0) return keys;
-  look_at_masks(panel, block, keys);
+  look_at_masks<Arch>(panel, block, keys);
   if (pass_over(panel, block, keys)) keys.count = 0;
   return keys;
 }

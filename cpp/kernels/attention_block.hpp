@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <limits>
 
+#include "kernels/expression.hpp"
+
 namespace heed::kernels {
 
 /// What numbers are in memory; kernels compute in single precision.
@@ -106,7 +108,8 @@ struct AttentionRow {
   float* mean_weights;      // key_length numbers that add_weights() adds to
   float position;           // among the keys, for ALiBi
   float alibi_slope;
-  float sink;  // a logit of the denominator; -infinity: none
+  float place[3];  // which batch entry, query head and query of the call it is, for expressions
+  float sink;      // a logit of the denominator; -infinity: none
   std::uint32_t dropout_stream;
   std::int32_t key_begin;  // the row sees keys [key_begin, key_end) ...
   std::int32_t key_end;    // ... less those that mask or bias take away
@@ -150,6 +153,7 @@ struct AttentionBlock {
   Normalizer normalizer;
   int top_k;          // a row keeps its best so many keys, the first of equals; 0: all
   float score_units;  // scores are kept in these: log2(e) where powers of two are taken of them, else 1
+  float raw_units;    // and in these up to score_mod; the same without
   float softcap;      // 0: none
   bool has_alibi;
   ScoreStage score_stage;
@@ -157,8 +161,12 @@ struct AttentionBlock {
   std::uint32_t dropout_limit;  // a weight is kept if its random number is above
   float dropout_factor;         // of what is kept; 1 without dropout
 
-  float* scratch;  // attention_scratch_floats(...) and widened_floats(...), aligned to kScratchAlignment
-  BestKey* best;   // [kMaxRows][top_k]
+  const Expression* score_mod;  // null: none
+  const Expression* mask_mod;
+
+  float* scratch;    // attention_scratch_floats(...) and widened_floats(...), aligned to kScratchAlignment
+  BestKey* best;     // [kMaxRows][top_k]
+  float* registers;  // register_floats(...) of the larger of the expressions, aligned likewise
 };
 
 inline constexpr std::size_t kScratchAlignment = 64;

@@ -28,25 +28,29 @@ inline bool make_scores(const Panel& panel, const AttentionBlock& block, const K
   const bool sees_all = panel.last_begin <= keys.first && keys.end() <= panel.first_end && keys.are_full();
   const bool has_addends = panel.rows[0].bias || (panel.rows[0].mask && keys.masked != MaskedKeys::none);
   const bool has_left = keys.left != MaskedKeys::none;
-  const bool has_masked = has_addends || !sees_all || has_left;
+  const bool is_barred = keys.barred != MaskedKeys::none;
+  bool has_masked = has_addends || !sees_all || has_left || is_barred;
 
   Way::score(panel, block, keys, maximum);
   if (block.finish != Finish::nothing) finish_scores<Arch>(panel, block, keys);
   const auto hand_out = [&](ScoreStage stage) {
     if (panel.wants_scores && block.score_stage == stage) {
-      Way::park(panel, keys, &AttentionRow::scores, block.score_units == 1.0F ? 1.0F : kLn2);
+      const float units = stage == ScoreStage::masked ? block.score_units : block.raw_units;
+      Way::park(panel, keys, &AttentionRow::scores, units == 1.0F ? 1.0F : kLn2);
     }
   };
   hand_out(ScoreStage::raw);
-  if (block.softcap != 0.0F) cap_scores<Arch>(block.softcap * block.score_units, keys.lines(), keys.scores);
+  if (block.softcap != 0.0F) cap_scores<Arch>(block.softcap * block.raw_units, keys.lines(), keys.scores);
   hand_out(ScoreStage::capped);
+  if (block.score_mod) has_masked |= modify_scores<Arch>(panel, block, keys);
   if (block.has_alibi) add_alibi<Arch>(panel, block.score_units, keys, keys.scores);
 
   const bool is_product = block.pairing == Pairing::product && block.finish == Finish::nothing;
-  if (has_masked || block.softcap != 0.0F || block.has_alibi || !is_product) {
+  if (has_masked || block.softcap != 0.0F || block.score_mod || block.has_alibi || !is_product) {
     // The maximum of the product says nothing any more: start again from the one before.
     copy_line<Arch>(panel.maximum, maximum);
     if (has_left) leave_out<Arch>(panel, block, keys);
+    if (is_barred) apply_mask_mod<Arch>(panel, block, keys);
     const Overlay overlay = has_addends ? Way::gather(panel, block, keys) : Overlay::nothing;
     if (has_addends || !sees_all) {
       mask_scores<Arch>(panel, keys, overlay, keys.addends, keys.scores, maximum);

@@ -4,6 +4,7 @@
 
 #include "kernels/key_block.hpp"
 #include "kernels/mask.hpp"
+#include "kernels/mods.hpp"
 #include "kernels/panel.hpp"
 
 namespace heed::kernels {
@@ -52,15 +53,18 @@ template <class Arch>
 }
 
 /// What masks say of a whole run of keys, before any score of theirs is made.
-[[gnu::noinline]] inline void look_at_masks(const Panel& panel, const AttentionBlock& block, KeyBlock& keys) {
+template <class Arch>
+[[gnu::noinline]] void look_at_masks(const Panel& panel, const AttentionBlock& block, KeyBlock& keys) {
   if (panel.rows[0].mask) keys.masked = look_at_mask(panel, block, keys);
   if (block.keep_keys > 0) keys.left = look_at_blocks(panel, block, keys);
+  if (block.mask_mod) keys.barred = look_at_mask_mod<Arch>(panel, block, keys);
 }
 
 /// Whether masks take the whole run from the panel, and nobody wants its scores from before them. What is wanted of
 /// them else is written then.
 [[gnu::noinline]] inline bool pass_over(const Panel& panel, const AttentionBlock& block, const KeyBlock& keys) {
-  if (keys.masked != MaskedKeys::all && keys.left != MaskedKeys::all) return false;
+  const bool is_gone = keys.masked == MaskedKeys::all || keys.left == MaskedKeys::all || keys.barred == MaskedKeys::all;
+  if (!is_gone) return false;
   if (panel.wants_scores && block.score_stage != ScoreStage::masked) return false;
   for (int lane = 0; panel.wants_weights && lane < panel.row_count; ++lane) {
     float* const weights = panel.rows[lane].weights;

@@ -14,6 +14,7 @@ struct KeyBlock : KeyLines {
   Lines numbers;      // the keys themselves
   MaskedKeys masked;  // by the boolean mask, for the panel at work
   MaskedKeys left;    // by blocks that are not kept, likewise
+  MaskedKeys barred;  // by mask_mod
   float* scores;      // [lines][panel]
   float* addends;
 };

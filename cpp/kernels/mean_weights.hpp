@@ -19,13 +19,7 @@ template <class Arch>
     shift[lane] = rule.shift;
     factor[lane] = rule.factor;
   }
-  const Weight<Arch> weight_of(block.normalizer, kExp2OfResults);
-  change_scores<Arch>(keys.lines(), keys.scores, [&](Batch<Arch> score, int, int vector) {
-    const int first_lane = vector * kLanes<Arch>;
-    return weight_of(score,
-                     {Batch<Arch>::load_aligned(maximum + first_lane), Batch<Arch>::load_aligned(shift + first_lane),
-                      Batch<Arch>::load_aligned(factor + first_lane)});
-  });
+  weigh_lines<Arch>(block.normalizer, kExp2OfResults, {maximum, shift, factor}, keys.lines(), keys.scores);
   if (block.has_dropout) drop_weights<Arch>(panel, block, keys, keys.scores);
 }
 

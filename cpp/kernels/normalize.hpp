@@ -5,8 +5,7 @@
 #include <cmath>
 
 #include "kernels/online_softmax.hpp"
-#include "kernels/score_mods.hpp"
-#include "kernels/weight.hpp"
+#include "kernels/weigh_lines.hpp"
 
 namespace heed::kernels {
 
@@ -31,15 +30,12 @@ inline void add_logarithms(const Panel& panel, const KeyLines& keys, const float
 
 /// Weights by what is known of the rows, and no sums.
 template <class Arch>
-[[gnu::noinline]] void weigh_each(const Panel& panel, const AttentionBlock& block, const KeyBlock& keys) {
+inline void weigh_each(const Panel& panel, const AttentionBlock& block, const KeyBlock& keys) {
   // Below, a product with a value would be a denormal: as in the softmax, it counts as the least that is none.
-  const Weight<Arch> weight_of(block.normalizer, kExp2OfSummands);
   const float* const shift = block.normalizer == Normalizer::sparsemax ? panel.shift : panel.maximum;
-  change_scores<Arch>(keys.lines(), keys.scores, [&](Batch<Arch> score, int, int vector) {
-    const int first_lane = vector * kLanes<Arch>;
-    return weight_of(score, {Batch<Arch>::load_aligned(panel.maximum + first_lane),
-                             Batch<Arch>::load_aligned(shift + first_lane), Batch<Arch>(1.0F)});
-  });
+  alignas(kScratchAlignment) float ones[kPanel<Arch>];
+  for (float& one : ones) one = 1.0F;
+  weigh_lines<Arch>(block.normalizer, kExp2OfSummands, {panel.maximum, shift, ones}, keys.lines(), keys.scores);
   if (panel.rows[0].entropy) add_logarithms<Arch>(panel, keys, keys.scores);
 }
 

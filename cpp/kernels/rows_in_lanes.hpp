@@ -75,8 +75,8 @@ template <class Arch, class Visit>
       const int begin = start > panel.first_begin ? start : panel.first_begin;
       const int end = stop < panel.last_end ? stop : panel.last_end;
       if (begin >= end) continue;
-      KeyBlock keys{{begin, end - begin}, {}, MaskedKeys::none, MaskedKeys::none, scores, addends};
-      look_at_masks(panel, block, keys);
+      KeyBlock keys{{begin, end - begin}, {}, MaskedKeys::none, MaskedKeys::none, MaskedKeys::none, scores, addends};
+      look_at_masks<Arch>(panel, block, keys);
       if (pass_over(panel, block, keys)) continue;
       keys.numbers = numbers.keys(begin);
       visit(panel, block, keys, numbers);

@@ -21,7 +21,7 @@ template <class Arch, class Change>
 
 /// score = c * tanh(score / c), with c in the units of the scores.
 template <class Arch>
-inline void cap_scores(float softcap, int count, float* scores) {
+[[gnu::noinline]] void cap_scores(float softcap, int count, float* scores) {
   const Tanh<Arch> tanh;
   const Batch<Arch> cap(softcap);
   const Batch<Arch> inverse(1.0F / softcap);

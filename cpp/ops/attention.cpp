@@ -101,13 +101,17 @@ Status attend_with(const kernels::AttentionKernels& kernels, const AttentionInpu
 
   AttentionJob job{problem, plan, kernels};
   job.scratch_per_worker = scratch_floats(job) + widened_floats(job);
+  job.expressions = describe_expressions(problem.options.expressions);
+  job.registers_per_worker = register_floats(job.expressions, kernels.panel, plan.key_block);
+  const Scratch registers(job.registers_per_worker * plan.workers);
   const Scratch scratch(job.scratch_per_worker * plan.workers);
   const Scratch parts(part_results_floats(problem, plan));
   const Scratch rules(weight_rule_floats(problem, plan));
   const Scratch best(problem.top_k * plan.rows_per_task * plan.workers * kFloatsOfBest);
-  for (const Scratch* memory : {&scratch, &parts, &rules, &best}) {
+  for (const Scratch* memory : {&registers, &scratch, &parts, &rules, &best}) {
     if (!memory->is_available()) return no_room(memory->floats());
   }
+  job.registers = registers.data();
   job.scratch = scratch.data();
   job.part_results = parts.data();
   job.best = reinterpret_cast<kernels::BestKey*>(best.data());

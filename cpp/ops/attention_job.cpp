@@ -30,6 +30,15 @@ kernels::WeightRule* weight_rule_of(const AttentionJob& job, Index batch, Index 
   return job.weight_rules + (batch * problem.query_heads + head) * problem.query_length + query;
 }
 
+kernels::AttentionBlock block_for(const AttentionJob& job, Index batch, Index group, int worker) {
+  kernels::AttentionBlock block = describe_block(job.problem, job.plan, batch, group);
+  block.score_mod = job.expressions.score.program == nullptr ? nullptr : &job.expressions.score;
+  block.mask_mod = job.expressions.mask.program == nullptr ? nullptr : &job.expressions.mask;
+  block.scratch = job.scratch + worker * job.scratch_per_worker;
+  block.registers = job.registers + worker * job.registers_per_worker;
+  return block;
+}
+
 kernels::AttentionBlock describe_rows(const AttentionJob& job, const RowRun& run, TaskRows& rows, int worker) {
   const AttentionProblem& problem = job.problem;
   const Index batch = run.group / problem.groups;
@@ -39,10 +48,9 @@ kernels::AttentionBlock describe_rows(const AttentionJob& job, const RowRun& run
     const Index head = group * problem.heads_per_group() + row / problem.query_length;
     rows[static_cast<std::size_t>(i)] = describe_row(job, batch, head, row % problem.query_length);
   }
-  kernels::AttentionBlock block = describe_block(problem, job.plan, batch, group);
+  kernels::AttentionBlock block = block_for(job, batch, group, worker);
   block.rows = rows.data();
   block.row_count = static_cast<int>(run.count);
-  block.scratch = job.scratch + worker * job.scratch_per_worker;
   block.best = job.best + worker * job.plan.rows_per_task * problem.top_k;
   return block;
 }

@@ -6,6 +6,7 @@
 
 #include "heed/executor.hpp"
 #include "kernels/attention_block.hpp"
+#include "ops/call_expressions.hpp"
 #include "plan/attention_plan.hpp"
 #include "problem/attention_problem.hpp"
 
@@ -15,8 +16,11 @@ struct AttentionJob {
   const AttentionProblem& problem;
   const AttentionPlan& plan;
   const kernels::AttentionKernels& kernels;
+  CallExpressions expressions = {};
   float* scratch = nullptr;
-  Index scratch_per_worker = 0;                 // floats
+  Index scratch_per_worker = 0;  // floats
+  float* registers = nullptr;
+  Index registers_per_worker = 0;               // floats
   kernels::BestKey* best = nullptr;             // [worker][rows_per_task][top_k]
   kernels::WeightRule* weight_rules = nullptr;  // [B, H, L], kept for the second pass; null: there is none
   float* part_results = nullptr;                // [group][part][row], where a group's keys come in parts
@@ -45,6 +49,9 @@ inline kernels::KeyPart key_part(const AttentionJob& job, Index part) {
   const Index end = std::min<Index>(begin + job.plan.keys_per_part, job.problem.key_length);
   return {.begin = static_cast<int>(begin), .end = static_cast<int>(end)};
 }
+
+/// The keys and values of one group of heads of one batch entry, and a worker's memory; no rows yet.
+kernels::AttentionBlock block_for(const AttentionJob& job, Index batch, Index group, int worker);
 
 /// Describes the rows, with all their results, in `rows`, and what the kernels need beside them.
 kernels::AttentionBlock describe_rows(const AttentionJob& job, const RowRun& run, TaskRows& rows, int worker);

@@ -65,10 +65,9 @@ void run_task(void* context, Index number, int worker) {
       rows[static_cast<std::size_t>(i)] =
           describe_row(job, task.batch, head + i / task.query_count, task.first_query + i % task.query_count);
     }
-    AttentionBlock block = describe_block(problem, job.plan, task.batch, head / problem.heads_per_group());
+    AttentionBlock block = block_for(job, task.batch, head / problem.heads_per_group(), worker);
     block.rows = rows.data();
     block.row_count = static_cast<int>(count);
-    block.scratch = job.scratch + worker * job.scratch_per_worker;
     if (is_parts) {
       job.kernels.add_part_weights(block, task.keys);
     } else {

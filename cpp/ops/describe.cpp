@@ -56,7 +56,7 @@ kernels::Normalizer normalizer_of(Normalizer normalizer) {
 void describe_score(const AttentionProblem& problem, Index batch, Index head, Index query, kernels::AttentionRow& row) {
   const Index head_of_whole = problem.whole.first_head + head;
   const ScoreFunction& score = problem.options.score;
-  const float factor = problem.scale * score_units(problem);
+  const float factor = problem.scale * raw_units(problem);
   const float* const prepared = problem.prepared.queries;
   const Index index = (batch * problem.query_heads + head) * problem.query_length + query;
   row.query_factor = factor;
@@ -93,6 +93,11 @@ float score_units(const AttentionProblem& problem) {
   return normalizer == Normalizer::softmax || normalizer == Normalizer::sigmoid ? kernels::kLog2E : 1.0F;
 }
 
+float raw_units(const AttentionProblem& problem) {
+  const Expressions& expressions = problem.options.expressions;
+  return expressions.are_given() && expressions.words[0] != 0 ? 1.0F : score_units(problem);
+}
+
 kernels::AttentionRow describe_query(const AttentionProblem& problem, Index batch, Index head, Index query) {
   const AttentionOptions& options = problem.options;
   const SliceOf& whole = problem.whole;
@@ -107,6 +112,8 @@ kernels::AttentionRow describe_query(const AttentionProblem& problem, Index batc
   if (blocks.keep.is_present()) {
     row.keep = blocks.keep.at(whole.first_batch + batch, head_of_whole, (whole.first_query + query) / blocks.queries);
   }
+  const Index place[] = {whole.first_batch + batch, head_of_whole, whole.first_query + query};
+  for (int of = 0; of < 3; ++of) row.place[of] = static_cast<float>(place[of]);
   row.position = static_cast<float>(position_of(problem, batch, query));
   row.alibi_slope = options.alibi_slopes == nullptr ? 0.0F : options.alibi_slopes[head_of_whole];
   row.sink = options.sinks == nullptr ? -std::numeric_limits<float>::infinity() : options.sinks[head_of_whole];
@@ -151,14 +158,18 @@ kernels::AttentionBlock describe_block(const AttentionProblem& problem, const At
       .normalizer = normalizer_of(problem.options.normalizer),
       .top_k = static_cast<int>(problem.top_k),
       .score_units = score_units(problem),
+      .raw_units = raw_units(problem),
       .softcap = problem.softcap,
       .has_alibi = problem.options.alibi_slopes != nullptr,
       .score_stage = static_cast<kernels::ScoreStage>(problem.outputs.score_stage),
       .has_dropout = problem.dropout.is_on,
       .dropout_limit = problem.dropout.limit,
       .dropout_factor = problem.dropout.factor,
+      .score_mod = nullptr,
+      .mask_mod = nullptr,
       .scratch = nullptr,
       .best = nullptr,
+      .registers = nullptr,
   };
 }
 

@@ -11,6 +11,9 @@ namespace heed {
 /// What scores are kept in: log2(e) where powers of two are taken of them, else 1, so that whole numbers stay whole.
 float score_units(const AttentionProblem& problem);
 
+/// The same up to the caller's function of a score, which takes natural units.
+float raw_units(const AttentionProblem& problem);
+
 /// A query with everything that makes its scores, and no results yet.
 kernels::AttentionRow describe_query(const AttentionProblem& problem, Index batch, Index head, Index query);
 

@@ -246,7 +246,7 @@ void ScorePreparation::run(AttentionProblem& problem) {
   const Index room = kernels::round_up_to(pair_dim_, kLongestVector);
   if (pair_heads(problem) > 1) prepared.pair_stride = room;
   for (Index head = 0; head < pair_heads(problem); ++head) {
-    scale_weights(problem.options.score.v, problem.scale * score_units(problem), pair_dim_,
+    scale_weights(problem.options.score.v, problem.scale * raw_units(problem), pair_dim_,
                   problem.whole.first_head + head, pair_memory_.data() + head * room);
   }
 }

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "problem/check_blocks.hpp"
+#include "problem/check_expressions.hpp"
 #include "problem/check_options.hpp"
 #include "problem/check_score.hpp"
 #include "problem/check_slice.hpp"
@@ -182,6 +183,7 @@ Status make_attention_problem(const AttentionInputs& inputs, const AttentionOpti
   if (status.is_ok()) status = check_score(options.score, inputs, whole.query_heads);
   if (status.is_ok()) status = check_options(options, whole, k[2]);
   if (status.is_ok()) status = check_normalizer(options, outputs);
+  if (status.is_ok()) status = check_expressions(options.expressions);
   if (!status.is_ok()) return status;
 
   problem = {};

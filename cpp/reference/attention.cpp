@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "reference/expressions.hpp"
 #include "reference/normalizers.hpp"
 #include "reference/numbers.hpp"
 #include "reference/scores.hpp"
@@ -71,6 +72,7 @@ bool is_masked(const AttentionInputs& in, const AttentionOptions& options, const
     if (element(blocks.keep, {.b = row.b, .h = row.h, .i = row.i / blocks.queries}, j / blocks.keys, 0.0) == 0.0)
       return true;
   }
+  if (!mask_mod(options.expressions, {.score = 0.0, .b = row.b, .h = row.h, .i = row.i, .j = j})) return true;
   if (in.mask.is_present() && element(in.mask, row, j, 0.0) == 0.0) return true;
   return in.bias.is_present() && element(in.bias, row, j, -kInfinity) == -kInfinity;
 }
@@ -89,6 +91,9 @@ Stages score(const AttentionInputs& in, const AttentionOptions& options, const R
   }
   if (is_masked(in, options, row, j)) return {raw, capped, -kInfinity};
   double sum = capped;
+  if (has_score_mod(options.expressions)) {
+    sum = score_mod(options.expressions, {.score = capped, .b = row.b, .h = row.h, .i = row.i, .j = j});
+  }
   if (options.alibi_slopes != nullptr) {
     const double distance = std::abs(static_cast<double>(position(in, options, row) - j));
     sum -= static_cast<double>(options.alibi_slopes[row.h]) * distance;

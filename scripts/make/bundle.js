@@ -20,6 +20,9 @@ const ENTRIES = {
 /** Bundled alone: a page that only draws loads nothing of the engine. */
 const VIEW_ENTRIES = { viz: "web/src/viz/index.ts" };
 
+/** What has its errors from the index, and nothing else. */
+const EXPR_ENTRIES = { expr: "web/src/expr/index.ts" };
+
 /** The same surface once more, with parts that are files. A bundle of its own: nobody loads both. */
 const HOSTED_ENTRIES = { assets: "web/src/index.ts" };
 
@@ -57,10 +60,23 @@ const hosted = {
   },
 };
 
+/**
+ * Takes HeedError from where the page has it already, so that there is one.
+ * @type {import("vite").Plugin}
+ */
+const errorsOfIndex = {
+  name: "heed-errors-of-index",
+  enforce: "pre",
+  resolveId(source) {
+    return source.endsWith("/errors.js") ? { id: "./index.js", external: true } : undefined;
+  },
+};
+
 export async function bundle() {
   rmSync(dist, { recursive: true, force: true });
   await bundleEntries(ENTRIES, { plugins: [plainStrings], chunks: "[name].js" });
   await bundleEntries(VIEW_ENTRIES, { plugins: [], chunks: "viz-[name].js" });
+  await bundleEntries(EXPR_ENTRIES, { plugins: [plainStrings, errorsOfIndex], chunks: "[name].js" });
   await bundleEntries(HOSTED_ENTRIES, { plugins: [plainStrings, hosted], chunks: "glue-[name].js" });
 }
 
@@ -129,7 +145,9 @@ export async function declare() {
     cwd: root,
   });
   for (const file of reachable(
-    Object.values({ ...ENTRIES, ...VIEW_ENTRIES }).map((path) => join(made, declarationOf(relative("web/src", path)))),
+    Object.values({ ...ENTRIES, ...VIEW_ENTRIES, ...EXPR_ENTRIES }).map((path) =>
+      join(made, declarationOf(relative("web/src", path))),
+    ),
   )) {
     const target = join(dist, relative(made, file));
     mkdirSync(dirname(target), { recursive: true });

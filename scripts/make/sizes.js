@@ -53,6 +53,7 @@ export function measureSizes() {
     assets: loadedBytes("assets.js") + brotliBytes(join(dist, "assets", "worker.js")),
     runners: { shared: later("shared-runner.js"), unshared: later("unshared-runners.js") },
     extra: later("extra.js"),
+    expr: later("expr.js"),
     layers: later("layers.js") + later("wasm-layers.js"),
     webgpu: later("webgpu.js"),
     reference: loadedBytes("reference.js"),
@@ -73,6 +74,7 @@ export function printSizes() {
   note(`  ${kb(sizes.runners.unshared)} brotli  unshared-runners.js`);
   note(`  ${kb(sizes.extra)} brotli  extra.js: what is beside attention, when it is asked for`);
   note(`  ${kb(sizes.layers)} brotli  layers.js: heed/layers, beside index.js`);
+  note(`  ${kb(sizes.expr)} brotli  expr.js: for those who import heed/expr`);
   note(`  ${kb(sizes.viz)} brotli  viz.js: views as custom elements, alone`);
   note(
     `  ${kb(sizes.webgpu)} brotli  webgpu.js: what computes on a GPU, when a call is large enough or it is asked for`,

@@ -1,4 +1,4 @@
-// The conformance tests of one engine, which must be of the kind that it says: every covered case, sync and async, and all of linear attention, rotary embedding and norms. Run in
+// The conformance tests of one engine, which must be of the kind that it says: every covered case, sync and async, and all of flex attention, linear attention, rotary embedding and norms. Run in
 // Node and in Chromium alike.
 
 import { folder, required, set } from "virtual:conformance";
@@ -9,6 +9,7 @@ import { LayerNorm, RMSNorm } from "../../web/src/layers/index.js";
 import { tokens } from "../support/cached.js";
 import { ATTENTION_CASES, attentionCases, callOf, firstDifference, whyNot } from "./onnx.js";
 import { EXTRA_CASES, extraCases, linearCaseOf, ropeCaseOf } from "./onnx-extra.js";
+import { FLEX_CASES, flexCallOf, flexCases } from "./onnx-flex.js";
 import { NORM_CASES, normCaseOf, normCases } from "./onnx-layers.js";
 
 /** In single precision, exactly. */
@@ -29,7 +30,7 @@ export function conformanceSuite(name: string, open: () => Promise<Heed>, kind: 
     if (set === null) {
       test("sees ONNX's cases where they are demanded", () => {
         console.warn(
-          `conformance: ${ATTENTION_CASES} attention cases and ${EXTRA_CASES.LinearAttention + EXTRA_CASES.RotaryEmbedding + NORM_CASES.LayerNormalization + NORM_CASES.RMSNormalization} others of ONNX's could not be seen: no ${folder} (HEED_CONFORMANCE names it)`,
+          `conformance: ${ATTENTION_CASES} attention cases and ${EXTRA_CASES.LinearAttention + EXTRA_CASES.RotaryEmbedding + FLEX_CASES + NORM_CASES.LayerNormalization + NORM_CASES.RMSNormalization} others of ONNX's could not be seen: no ${folder} (HEED_CONFORMANCE names it)`,
         );
         expect(required, `HEED_CONFORMANCE_REQUIRED is 1 and ${folder} is missing`).toBe(false);
       });
@@ -68,6 +69,16 @@ export function conformanceSuite(name: string, open: () => Promise<Heed>, kind: 
       const rest = [tokens(keys, layout, past, length), tokens(values, layout, past, length)] as const;
       const got = await heed.attention(query, ...rest, { ...options, keep: false, cache });
       expect(firstDifference("output", got.output, output, present)).toBeNull();
+    });
+    test("sees all cases of flex attention", () => {
+      expect(flexCases(present).length).toBe(FLEX_CASES);
+    });
+    test.each(flexCases(present))("$name", async (one) => {
+      const { tensors, options, output } = flexCallOf(one, present);
+      const all = { ...options, keep: false, return: { lse: true } } as const;
+      for (const got of [await heed.attention(...tensors, all), heed.attentionSync(...tensors, all)]) {
+        expect(firstDifference("output", got.output, output, present)).toBeNull();
+      }
     });
     test("sees all cases of linear attention and rotary embedding", () => {
       for (const op of ["LinearAttention", "RotaryEmbedding"] as const) {

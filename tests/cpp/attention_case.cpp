@@ -80,6 +80,14 @@ void add_blocks(Random& random, const AttentionCase& one, AttentionTensors& made
   made.options.blocks = {.keep = made.keep.reading(), .queries = blocks.queries, .keys = blocks.keys};
 }
 
+void add_expressions(Random& random, const AttentionCase& one, AttentionTensors& made) {
+  const Program score = random_score_program(random, one.score_mod);
+  const Program mask = random_mask_program(random, one.mask_mod);
+  made.expressions =
+      OwnedExpressions(one.score_mod > 0 ? &score : nullptr, one.mask_mod > 0 ? &mask : nullptr, random_tables(random));
+  made.options.expressions = made.expressions.view();
+}
+
 /// Drawn so that scores are of a size with those of scaled dot products.
 void add_score(Random& random, const AttentionCase& one, AttentionTensors& made) {
   const ScoreCase& score = one.score;
@@ -146,6 +154,8 @@ std::string describe_options(const AttentionCase& one) {
   }
   if (one.dropout) text += " dropout " + std::to_string(one.dropout->p) + " " + std::to_string(one.dropout->seed);
   if (one.sequences > 0) text += " sequences " + std::to_string(one.sequences);
+  if (one.score_mod > 0) text += " score_mod of " + std::to_string(one.score_mod);
+  if (one.mask_mod > 0) text += " mask_mod of " + std::to_string(one.mask_mod);
   if (one.blocks) {
     text += " blocks " + std::to_string(one.blocks->queries) + " x " + std::to_string(one.blocks->keys);
     if (one.blocks->is_per_head) text += " per head";
@@ -198,6 +208,7 @@ AttentionTensors make_tensors(Random& random, const AttentionCase& one) {
   made.options.causal = one.causal;
   add_options(random, one, made);
   if (one.blocks) add_blocks(random, one, made);
+  if (one.score_mod > 0 || one.mask_mod > 0) add_expressions(random, one, made);
   add_score(random, one, made);
   return made;
 }

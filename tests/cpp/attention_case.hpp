@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "expression_program.hpp"
 #include "heed/attention.hpp"
 #include "support.hpp"
 
@@ -58,6 +59,8 @@ struct AttentionCase {
   Normalizer normalizer = Normalizer::softmax;
   std::optional<Index> top_k = std::nullopt;
   std::optional<BlockCase> blocks = std::nullopt;
+  int score_mod = 0;  // operators of expressions that are drawn; 0: none
+  int mask_mod = 0;
 
   [[nodiscard]] Shape query_shape() const { return {batch, heads, queries, score.query_dim.value_or(head_dim)}; }
   [[nodiscard]] Shape key_shape() const { return {batch, kv_heads, keys, head_dim}; }
@@ -87,7 +90,8 @@ struct AttentionTensors {
   std::vector<std::int32_t> query_lengths, key_lengths, query_offsets, query_starts, key_starts;
   std::vector<float> alibi_slopes, sinks;
   Owned<float> w, wq, wk, b, v, bandwidth;  // of the score function
-  AttentionOptions options;                 // of them, those that are not empty
+  OwnedExpressions expressions;
+  AttentionOptions options;  // of them, those that are not empty
 
   [[nodiscard]] AttentionInputs inputs() const {
     return {either(half_query, query), either(half_key, key), either(half_value, value), mask.reading(),

@@ -107,7 +107,8 @@ ScoreRules rules_of(const AttentionInputs& inputs, const AttentionOptions& optio
   ScoreRules rules{.scale = scale_of(inputs, options),
                    .score = options.score,
                    .normalizer = options.normalizer,
-                   .top_k = options.top_k};
+                   .top_k = options.top_k,
+                   .expressions = options.expressions};
   if (options.softcap) rules.softcap = static_cast<double>(*options.softcap);
   if (options.alibi_slopes != nullptr) rules.slope = static_cast<double>(options.alibi_slopes[row.h]);
   if (options.sinks != nullptr) rules.sink = static_cast<double>(options.sinks[row.h]);

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "expression_error.hpp"
 #include "normalizer_error.hpp"
 #include "reference/normalizers.hpp"
 #include "reference/numbers.hpp"
@@ -96,10 +97,16 @@ std::vector<Score> make_scores(const AttentionInputs& in, const ScoreRules& rule
     Score raw = bound_score(rules.score, row.h, rules.scale, query, key);
     raw.common += bound_words(in, rules, row.h, query, key);
     const Score capped = cap(raw, rules.softcap);
+    Score modified = capped;
+    if (reference::has_score_mod(rules.expressions)) {
+      const reference::Place place{.score = capped.value, .b = row.b, .h = row.h, .i = row.i, .j = j};
+      const BoundedValue made = bound_score_mod(rules.expressions, place, capped.error());
+      modified = {.value = made.value, .common = made.error + 2.0 * kUnitRoundoff * std::abs(made.value), .own = 0.0};
+    }
     const double alibi = -rules.slope * std::abs(rules.position - static_cast<double>(j));
     const double sum = exact.scores[static_cast<std::size_t>(j)];
-    const double bias = in.bias.is_present() && sum != -kInfinite ? sum - capped.value - alibi : 0.0;
-    scores.push_back(add(capped, alibi, bias, sum));
+    const double bias = in.bias.is_present() && sum != -kInfinite ? sum - modified.value - alibi : 0.0;
+    scores.push_back(add(modified, alibi, bias, sum));
     const auto hand_out = [&bounds](ScoreStage stage, const Score& score) {
       const double last_steps = 2.0 * kUnitRoundoff * std::abs(score.value);
       bounds.scores[static_cast<std::size_t>(stage)].push_back(score.error() + last_steps);

@@ -98,6 +98,7 @@ struct ScoreRules {
   double sink = -std::numeric_limits<double>::infinity();
   Normalizer normalizer = Normalizer::softmax;
   std::optional<Index> top_k = std::nullopt;
+  Expressions expressions = {};
 };
 
 /// All numbers that take part must be finite.

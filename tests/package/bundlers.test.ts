@@ -88,7 +88,7 @@ describe.each(BUNDLERS)("$name with $entry", ({ name, entry, command, pages, cop
   });
 });
 
-test.each(["heed", "heed/assets", "heed/layers", "heed/reference", "heed/viz"])(
+test.each(["heed", "heed/assets", "heed/expr", "heed/layers", "heed/reference", "heed/viz"])(
   "an import of %s that is not used leaves nothing in a bundle",
   async (entry) => {
     const consumer = await Consumer.make(`unused-${entry.replace("/", "-")}`, "page");

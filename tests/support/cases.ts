@@ -1,5 +1,6 @@
 // Seeded attention problems and their check against the reference: the one list that every variant, worker and browser is held to.
 
+import { abs, add, equal, floorDiv, lessEqual, mod, mul, notEqual, or, sub } from "../../web/src/expr/index.js";
 import {
   type AttentionOptions,
   type AttentionResult,
@@ -122,6 +123,20 @@ export function caseOf(random: Random, label: string, sizes: Sizes): Case {
   };
 }
 
+type MaskMod = NonNullable<AttentionOptions["maskMod"]>;
+
+/** Of several kinds: by ranges, by remainders, by batch entry and head. */
+const MASK_MODS: readonly [MaskMod, ...MaskMod[]] = [
+  ({ q, k }) => lessEqual(k, add(q, 5)),
+  ({ q, k }) => equal(floorDiv(q, 24), floorDiv(k, 40)),
+  ({ q, k }) => or(lessEqual(abs(sub(q, k)), 9), equal(mod(k, 7), 0)),
+  ({ b, h, k }) => notEqual(mod(add(k, h), 3), b),
+];
+
+/** The steepness of the score function that some cases have. */
+const SLANT = 0.05;
+const slanted: NonNullable<AttentionOptions["scoreMod"]> = ({ score, q, k }) => add(score, mul(SLANT, sub(q, k)));
+
 /** Options that go by position, batch entry or head: each in some cases, several together in few. */
 function structureOf(random: Random, { batch, heads, queryLength, keyLength }: Sizes): CaseOptions {
   const perBatch = (least: number, most: number): number[] =>
@@ -139,6 +154,8 @@ function structureOf(random: Random, { batch, heads, queryLength, keyLength }: S
     ...(random.chance(0.15) ? { dropout: { p: random.pick([0.1, 0.5, 1]), seed: random.whole(0, 2 ** 32 - 1) } } : {}),
     ...(random.chance(0.15) ? { softcap: random.pick([0.5, 3, 30]) } : {}),
     ...(random.chance(0.15) ? { window: [side(), side()] as const } : {}),
+    ...(random.chance(0.15) ? { maskMod: random.pick(MASK_MODS) } : {}),
+    ...(random.chance(0.15) ? { scoreMod: slanted } : {}),
     ...(random.chance(0.15) ? { qOffset: random.pick([0, 2, perEntry(-3, keyLength)]) } : {}),
     ...(packed > 0 ? { cuSeqlensQ: starts(queryLength), cuSeqlensK: starts(keyLength) } : {}),
     ...(packed === 0 && random.chance(0.1) ? { qLengths: perBatch(0, queryLength) } : {}),
@@ -188,11 +205,11 @@ function biasOf(random: Random, count: number): Float32Array {
 }
 
 function describe(options: AttentionOptions): string {
-  const { mask, bias, score, blocks, ...rest } = options;
+  const { mask, bias, score, blocks, maskMod, scoreMod, ...rest } = options;
   const shapeText = (value: unknown): string =>
     typeof value === "object" && value !== null && "shape" in value ? JSON.stringify(value.shape) : "none";
   const scoreText = typeof score === "object" ? `${score.type} ${Object.keys(score)}` : (score ?? "");
-  return `${JSON.stringify(rest)} ${scoreText} mask ${shapeText(mask)} bias ${shapeText(bias)} blocks ${blocks?.size ?? "none"}`;
+  return `${JSON.stringify(rest)} ${scoreText} mask ${shapeText(mask)} bias ${shapeText(bias)} blocks ${blocks?.size ?? "none"} maskMod ${maskMod ?? "none"} scoreMod ${scoreMod ?? "none"}`;
 }
 
 /** What a check compares: every result. */
@@ -224,7 +241,8 @@ export function boundsOf({ options, sizes, query, key, value, hasBytes = false }
   const own = type === undefined || type === "scaled-dot" ? 1 / Math.sqrt(headDim) : 1;
   const scale = (options.scale ?? own) / (options.temperature ?? 1);
   const slopes = Array.from(options.alibiSlopes ?? [0], Math.abs);
-  const alibi = Math.max(...slopes) * (2 * keyLength + queryLength);
+  const slant = options.scoreMod === undefined ? 0 : SLANT * (keyLength + queryLength);
+  const alibi = slant + Math.max(...slopes) * (2 * keyLength + queryLength);
   const plain = scoreBound(options.score, scale, { query, key, queryDim, headDim });
   const score = hasBytes ? inWords(plain, headDim) : plain;
   return boundsFor(

@@ -154,7 +154,7 @@ describe("a choice by costs", () => {
 describe("row ranges", () => {
   test("leave each query the keys that the reference leaves it", () => {
     for (const { query, key, value, options, name } of cases(77, 40)) {
-      const { mask: _mask, bias: _bias, blocks: _blocks, ...structure } = options;
+      const { mask: _mask, bias: _bias, blocks: _blocks, maskMod: _maskMod, ...structure } = options;
       const problem = validateAttention(
         "attention",
         null,

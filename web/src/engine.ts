@@ -206,7 +206,7 @@ class Engine implements Heed {
 function readSizes(where: string, shape: unknown, options: unknown): { sizes: readonly number[]; dtype: DType } {
   return step("option", `${where}: reading its arguments`, () => {
     const given = readRecord(where, "options", options, TENSOR_OPTIONS);
-    const dtype = readChoice(where, "dtype", given["dtype"], ["f32", "f16"], [], "f32");
+    const dtype = readChoice(where, "dtype", given["dtype"], ["f32", "f16"], "f32");
     return { sizes: readShape(where, "shape", shape), dtype };
   });
 }

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "heed/executor.hpp"
+#include "heed/expressions.hpp"
 #include "heed/score.hpp"
 #include "heed/status.hpp"
 #include "heed/tensor_view.hpp"
@@ -104,6 +105,8 @@ struct AttentionOptions {
   // One per query head; null: not given.
   const float* alibi_slopes = nullptr;  // adds -slope * |query's position - key|
   const float* sinks = nullptr;         // a logit that joins the denominator only
+
+  Expressions expressions;
 
   std::optional<Dropout> dropout;  // of output and weights; the other results are those without
 

@@ -1,5 +1,6 @@
 // The options of every call: public types, names and defaults. What the values must be is checked in read-options.ts.
 
+import type { Expr, MaskModArguments, ScoreModArguments } from "../expr/tree.js";
 import type { KVCache } from "./cache/kv-cache.js";
 import type { Tensor } from "./tensor.js";
 import type { HalfArray } from "./typed-array.js";
@@ -96,6 +97,10 @@ export interface AttentionOptions {
   readonly temperature?: number | undefined;
   /** c: scores become c * tanh(score / c), before bias and masks. */
   readonly softcap?: number | undefined;
+  /** What becomes of each score after softcap, as an expression of heed/expr; -Infinity masks. Called as a call is made. */
+  readonly scoreMod?: ((of: ScoreModArguments) => Expr) | undefined;
+  /** Which keys a query sees, as an expression of heed/expr that is true or false. Called as a call is made. */
+  readonly maskMod?: ((of: MaskModArguments) => Expr) | undefined;
   /** Default "scaled-dot". */
   readonly score?: Score | undefined;
   /** Added to the scores after scaling, broadcast to [B, H, L, S]; -Infinity masks. */
@@ -219,6 +224,8 @@ export const ATTENTION_OPTIONS = [
   "causal",
   "qOffset",
   "window",
+  "scoreMod",
+  "maskMod",
   "blocks",
   "qLengths",
   "kvLengths",
@@ -240,7 +247,7 @@ export const ATTENTION_OPTIONS = [
 ] as const;
 
 /** Options that heed names but this version does not compute: refused by name, never ignored. */
-export const ATTENTION_OPTIONS_TO_COME = ["scoreMod", "maskMod", "probMod"] as const;
+export const ATTENTION_OPTIONS_TO_COME = ["probMod"] as const;
 
 export const RETURN_OPTIONS = ["output", "weights", "lse", "scores", "entropy"] as const;
 export const TENSOR_OPTIONS = ["dtype"] as const;

@@ -28,10 +28,10 @@ export function readCreateOptions(options: unknown): ReadCreateOptions {
   const given = readRecord(where, "options", options, CREATE_OPTIONS);
   const { threads } = given;
   return {
-    backend: readChoice(where, "backend", given["backend"], ["auto", "wasm", "webgpu"], [], DEFAULTS.backend),
+    backend: readChoice(where, "backend", given["backend"], ["auto", "wasm", "webgpu"], DEFAULTS.backend),
     device: readDevice(where, given["device"]),
     threads: threads === "auto" ? "auto" : readCount(where, "threads", threads, DEFAULTS.threads),
-    variant: readChoice(where, "variant", given["variant"], ["auto", "simd", "relaxed"], [], DEFAULTS.variant),
+    variant: readChoice(where, "variant", given["variant"], ["auto", "simd", "relaxed"], DEFAULTS.variant),
     offload: readOffload(where, given["offload"]),
     wasm: readOverrides(where, given["wasm"]),
   };

@@ -1,8 +1,9 @@
 // Options as a user gives them -> checked values with defaults filled in. Knows no tensor: shapes are validate.ts's.
 
-import type { CausalRule, Dropout, Normalizer, ScoreStage } from "../backends/backend.js";
+import type { CausalRule, Dropout, Normalizer, Programs, ScoreStage } from "../backends/backend.js";
 import { showValue } from "./describe.js";
 import { HeedError } from "./errors.js";
+import { readMods } from "./mods.js";
 import {
   ATTENTION_OPTIONS,
   ATTENTION_OPTIONS_TO_COME,
@@ -45,6 +46,7 @@ export interface ReadOptions {
   readonly causal: CausalRule;
   /** Read with the shapes. */
   readonly blocks: unknown;
+  readonly programs: Programs | null;
   readonly dropout: Dropout | null;
   /** Read with the shapes. */
   readonly structure: GivenStructure;
@@ -73,10 +75,11 @@ export function readAttentionOptions(where: string, options: unknown): ReadOptio
     bias: given["bias"],
     mask: given["mask"],
     softcap: readSoftcap(where, given["softcap"]),
-    normalizer: readChoice(where, "normalize", given["normalize"], NORMALIZERS, [], DEFAULTS.normalize),
+    normalizer: readChoice(where, "normalize", given["normalize"], NORMALIZERS, DEFAULTS.normalize),
     topK: readCount(where, "topK", given["topK"], null),
     causal: readCausal(where, given["causal"]),
     blocks: given["blocks"],
+    programs: readMods(where, given),
     dropout: readDropout(where, given["dropout"]),
     structure: {
       window: given["window"],
@@ -89,7 +92,7 @@ export function readAttentionOptions(where: string, options: unknown): ReadOptio
       sinks: given["sinks"],
     },
     ...returned,
-    layout: readChoice(where, "layout", given["layout"], ["bhnd", "bnhd", "packed"], [], DEFAULTS.layout),
+    layout: readChoice(where, "layout", given["layout"], ["bhnd", "bnhd", "packed"], DEFAULTS.layout),
     heads: readCount(where, "heads", given["heads"], null),
     kvHeads: readCount(where, "kvHeads", given["kvHeads"], null),
     keep: readBoolean(where, "keep", given["keep"], DEFAULTS.keep),
@@ -146,7 +149,7 @@ function readWeights(where: string, value: unknown): WantedWeights {
 
 function readScores(where: string, value: unknown): ScoreStage | null {
   if (value === undefined || value === false) return null;
-  return readChoice(where, "return.scores", value, SCORE_STAGES, [], "raw");
+  return readChoice(where, "return.scores", value, SCORE_STAGES, "raw");
 }
 
 function readTemperature(where: string, value: unknown): number {

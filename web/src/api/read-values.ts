@@ -62,22 +62,18 @@ export function readBoolean(where: string, name: string, value: unknown, absent:
   throw new HeedError("option", `${at(where, name)} must be true or false, got ${showValue(value)}`);
 }
 
-/** One of `choices`; one of `toCome` is refused as unsupported. */
+/** One of `choices`. */
 export function readChoice<C extends string>(
   where: string,
   name: string,
   value: unknown,
   choices: readonly C[],
-  toCome: readonly string[],
   absent: C,
 ): C {
   if (value === undefined) return absent;
   for (const choice of choices) if (choice === value) return choice;
-  if (typeof value === "string" && toCome.includes(value)) {
-    throw new HeedError("unsupported", `${at(where, name)} "${value}" is not supported by this version of heed`);
-  }
   const list = choices.map((choice) => `"${choice}"`).join(", ");
-  const near = typeof value === "string" ? didYouMean(value, [...choices, ...toCome]) : "";
+  const near = typeof value === "string" ? didYouMean(value, choices) : "";
   throw new HeedError("option", `${at(where, name)} must be one of ${list}, got ${showValue(value)}${near}`);
 }
 

@@ -20,7 +20,7 @@ const KINDS = Object.keys(SCORE_PARAMETERS) as readonly ScoreKind[];
 /** A name, or an object with the name as its `type`. */
 export function readScore(where: string, value: unknown): GivenScore {
   const isNamed = isOptions(value) && value["type"] !== undefined;
-  const kind = readChoice(where, "score", isNamed ? value["type"] : value, KINDS, [], DEFAULTS.score);
+  const kind = readChoice(where, "score", isNamed ? value["type"] : value, KINDS, DEFAULTS.score);
   const { takes, needs } = SCORE_PARAMETERS[kind];
   const parameters = isNamed ? readRecord(where, `score ${kind}`, value, ["type", ...takes]) : {};
   for (const name of needs) {

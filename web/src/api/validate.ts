@@ -66,6 +66,7 @@ export function validateAttention(
     topK: options.topK,
     causal: options.causal,
     blocks: readBlocks(where, options.blocks, target),
+    programs: options.programs,
     dropout: options.dropout,
     structure: readStructure(where, options.structure, target),
     output,

@@ -57,6 +57,13 @@ export interface OutputView {
   readonly strides: Dims4;
 }
 
+/** Functions of scores and their places, and masks, as programs: cpp/include/heed/expressions.hpp says how they are laid out. */
+export interface Programs {
+  readonly words: Int32Array<ArrayBuffer>;
+  /** The numbers of all tables that they read. */
+  readonly tables: Float32Array<ArrayBuffer>;
+}
+
 /** Queries and keys in blocks: query i sees key j only where `keep` is not 0 at [i / queries, j / keys]. */
 export interface KeptBlocks {
   readonly queries: number;
@@ -146,6 +153,7 @@ export interface AttentionProblem {
   readonly topK: number | null;
   readonly causal: CausalRule;
   readonly blocks: KeptBlocks | null;
+  readonly programs: Programs | null;
   readonly dropout: Dropout | null;
   readonly structure: AttentionStructure;
   readonly output: OutputView;

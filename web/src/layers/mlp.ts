@@ -36,7 +36,7 @@ export class MLP extends Layer {
     super(where, engine);
     const dim = required(where, "dim", readCount(where, "dim", given["dim"], null));
     const hidden = required(where, "hidden", readCount(where, "hidden", given["hidden"], null));
-    const activation = readChoice(where, "activation", given["activation"], MLP_ACTIVATIONS, [], "gelu");
+    const activation = readChoice(where, "activation", given["activation"], MLP_ACTIVATIONS, "gelu");
     const isGated = activation === "swiglu";
     this.#activation = activation === "swiglu" ? "silu" : activation;
     const bias = readBoolean(where, "bias", given["bias"], !isGated);

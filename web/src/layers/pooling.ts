@@ -28,7 +28,7 @@ export class Pooling extends Layer {
     const where = "Pooling";
     const given = readRecord(where, "options", options, ["kind", "engine"]);
     super(where, options.engine);
-    this.kind = readChoice(where, "kind", given["kind"], ["mean", "cls"], [], "mean");
+    this.kind = readChoice(where, "kind", given["kind"], ["mean", "cls"], "mean");
   }
 
   /** x [B, L, E] to [B, E]; the mean of no token is zero. */

@@ -119,7 +119,7 @@ export class TransformerBlock extends Layer {
     const { qkv, out, mlp } = readBias(where, given["bias"], activation !== "swiglu");
     const attention = { embedDim: dim, heads, kvHeads, headDim, bias: { qkv, out }, engine };
     const hasCross = readBoolean(where, "cross", given["cross"], false);
-    const kind = readChoice(where, "norm", given["norm"], ["layer", "rms"], [], "layer");
+    const kind = readChoice(where, "norm", given["norm"], ["layer", "rms"], "layer");
     const norm = { shape: dim, epsilon, engine };
     this.#isFirst = readBoolean(where, "normFirst", given["normFirst"], true);
     this.#attention = this.part("self_attn", new MultiHeadAttention({ ...attention, rope }));

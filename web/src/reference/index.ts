@@ -1,13 +1,18 @@
 // heed/reference: attention in double precision, straight from its formulae, for tests. Slow, and shares no code with the engine.
 
+import { evaluate, LEAVES, type ReferenceExpr, type ReferenceLeaf } from "./expressions.js";
 import { at, type Dims, fromHeads, type Heads, toHeads } from "./heads.js";
 import { normalize, type ReferenceNormalizer } from "./normalizers.js";
 import { defaultScale, pairScore, type ReferenceScore } from "./scores.js";
 
+export type { ReferenceExpr, ReferenceLeaf } from "./expressions.js";
 export { type LinearReferenceOptions, linearAttention } from "./linear-attention.js";
 export type { ReferenceNormalizer } from "./normalizers.js";
 export { type RopeReferenceOptions, rope } from "./rope.js";
 export type { ReferenceParameter, ReferenceScore } from "./scores.js";
+
+/** As of `heed.attention`: what heed/expr makes of the leaves. */
+export type ReferenceMod = (leaves: Readonly<Record<"score" | "b" | "h" | "q" | "k", ReferenceLeaf>>) => ReferenceExpr;
 
 /** A dense row-major array and its shape, as `heed` takes them; double precision is welcome. */
 export interface ReferenceTensor {
@@ -39,6 +44,8 @@ export interface ReferenceOptions {
   readonly sinks?: ArrayLike<number> | undefined;
   readonly dropout?: { readonly p: number; readonly seed?: number | undefined } | undefined;
   readonly blocks?: { readonly size: readonly [number, number]; readonly keep: ReferenceMask } | undefined;
+  readonly scoreMod?: ReferenceMod | undefined;
+  readonly maskMod?: ReferenceMod | undefined;
   readonly mask?: ReferenceMask | undefined;
   readonly bias?: ReferenceTensor | undefined;
   readonly layout?: "bhnd" | "bnhd" | "packed" | undefined;
@@ -97,6 +104,8 @@ export function attention(
   const masked = new Float64Array(weights.length);
 
   const kept = dropoutOf(options.dropout);
+  const scoreTree = options.scoreMod?.(LEAVES);
+  const maskTree = options.maskMod?.(LEAVES);
   let row = 0;
   for (let b = 0; b < batch; b++) {
     for (let h = 0; h < queryHeads; h++) {
@@ -109,14 +118,17 @@ export function attention(
           const score = scale * pairScore(options.score ?? "dot", h, query, rowOf(k, [b, g, j]));
           const cap = options.softcap;
           const bounded = cap === undefined ? score : cap * Math.tanh(score / cap);
+          const place = { score: bounded, b, h, q: i, k: j };
+          const modified = scoreTree === undefined ? bounded : evaluate(scoreTree, place);
           const alibi = options.alibiSlopes === undefined ? 0 : (options.alibiSlopes[h] ?? 0) * Math.abs(position - j);
           const attends =
             isInStructure(options, b, i, j, position) &&
             isKept(options.blocks, b, h, i, j, keyLength) &&
+            (maskTree === undefined || evaluate(maskTree, place) !== 0) &&
             maskAt(options.mask, b, h, i, j, keyLength);
           raw[row * keyLength + j] = score;
           capped[row * keyLength + j] = bounded;
-          scores.push(attends ? bounded - alibi + biasAt(options.bias, b, h, i, j, keyLength) : -Infinity);
+          scores.push(attends ? modified - alibi + biasAt(options.bias, b, h, i, j, keyLength) : -Infinity);
         }
         masked.set(scores, row * keyLength);
         const { probabilities, logSum } = normalize(scores, options, options.sinks?.[h] ?? -Infinity);

@@ -1,6 +1,7 @@
 // The public types as a stranger's compiler sees them, and what they must refuse.
 import { attention, type Capabilities, createHeed, type Heed, HeedError, type Tensor } from "heed";
 import { createHeed as createHosted } from "heed/assets";
+import { lessEqual, mul } from "heed/expr";
 import {
   BertModel,
   type FileTensor,
@@ -38,6 +39,12 @@ export async function use(): Promise<number> {
   kept.data;
   const out = heed.attentionSync(kept, tensor, heed.zeros([2, 2]), { mask: { data: [true, false], shape: [2] } }).output
     .data;
+  heed.attentionSync(tensor, tensor, tensor, {
+    maskMod: ({ q, k }) => lessEqual(k, q),
+    scoreMod: ({ score, h }) => mul(score, h),
+  });
+  // @ts-expect-error a mask has no score
+  heed.attentionSync(tensor, tensor, tensor, { maskMod: ({ score }) => lessEqual(score, 1) });
   // @ts-expect-error no such option
   await attention(tensor, tensor, tensor, { is_causal: true });
   // @ts-expect-error plain arrays of numbers are no tensors

@@ -78,7 +78,7 @@ function readCacheOptions(options: unknown): ReadCacheOptions {
     headDim,
     valueDim: readCount(where, "valueDim", given["valueDim"], headDim),
     maxLength,
-    dtype: readChoice(where, "dtype", given["dtype"], ["f32", "f16", "i8"], [], "f32"),
+    dtype: readChoice(where, "dtype", given["dtype"], ["f32", "f16", "i8"], "f32"),
     window,
   };
 }
@@ -151,7 +151,7 @@ export class KVCache {
     const given = isIdle ? { key, value } : { key: copyOperand(key), value: copyOperand(value) };
     const layout = step("option", "append: reading its arguments", () => {
       const { layout } = readRecord("append", "options", options, ["layout"]);
-      return readChoice<Layout>("append", "layout", layout, ["bhnd", "bnhd", "packed"], [], DEFAULTS.layout);
+      return readChoice<Layout>("append", "layout", layout, ["bhnd", "bnhd", "packed"], DEFAULTS.layout);
     });
     return this.#inTurn(() => {
       this.#assertUsable("append");

@@ -93,7 +93,7 @@ function check([q, k, v]: readonly unknown[], options: unknown): Checked {
 }
 
 function readRule(value: unknown): LinearRule {
-  if (value !== undefined) return readChoice(WHERE, "rule", value, RULES, [], "linear");
+  if (value !== undefined) return readChoice(WHERE, "rule", value, RULES, "linear");
   const list = RULES.map((rule) => `"${rule}"`).join(", ");
   throw new HeedError("option", `${WHERE}: rule must be one of ${list}, got undefined`);
 }

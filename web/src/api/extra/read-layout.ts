@@ -9,7 +9,7 @@ import { DEFAULTS, type Layout } from "../options.js";
 import { readChoice } from "../read-values.js";
 
 export function readLayout(where: string, value: unknown): Layout {
-  return readChoice(where, "layout", value, ["bhnd", "bnhd", "packed"], [], DEFAULTS.layout);
+  return readChoice(where, "layout", value, ["bhnd", "bnhd", "packed"], DEFAULTS.layout);
 }
 
 export function operandOf(read: ReadTensor, walk: Walk): Operand {

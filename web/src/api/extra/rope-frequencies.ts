@@ -16,14 +16,13 @@ export function frequenciesOf(where: string, base: number, rotaryDim: number, sc
   if (scaling === undefined) return { frequencies: plain(base), magnitude: 1 };
   const given = typeof scaling === "number" ? { type: "linear", factor: scaling } : scaling;
   const names = readRecord(where, "scaling", given, SCALING_NAMES);
-  const type = readChoice(
-    where,
-    "scaling.type",
-    names["type"],
-    ["linear", "ntk", "llama3", "yarn"],
-    ["dynamic", "longrope"],
-    "linear",
-  );
+  if (names["type"] === "dynamic" || names["type"] === "longrope") {
+    throw new HeedError(
+      "unsupported",
+      `${where}: scaling.type "${names["type"]}" is not supported by this version of heed`,
+    );
+  }
+  const type = readChoice(where, "scaling.type", names["type"], ["linear", "ntk", "llama3", "yarn"], "linear");
   const read = (name: string, absent: number | null): number => readPositive(where, name, names[name], absent);
   const factor = read("factor", null);
   if (type === "linear") return { frequencies: plain(base).map((one) => one / factor), magnitude: 1 };

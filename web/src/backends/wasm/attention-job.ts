@@ -51,7 +51,7 @@ export function attentionJob(problem: AttentionProblem, scrap = new Int32Array(A
   }
   builder.input(ATTENTION_CALL.mask, problem.mask);
   builder.input(ATTENTION_CALL.bias, problem.bias);
-  const { score, structure, blocks } = problem;
+  const { score, structure, blocks, programs } = problem;
   builder.input(ATTENTION_CALL.keep, blocks?.keep ?? null);
   builder.input(ATTENTION_CALL.scoreW, score.w);
   builder.input(ATTENTION_CALL.scoreWq, score.wq);
@@ -66,6 +66,10 @@ export function attentionJob(problem: AttentionProblem, scrap = new Int32Array(A
   builder.numbers(ATTENTION_CALL.keyStarts, structure.sequences?.keyStarts ?? null);
   builder.numbers(ATTENTION_CALL.alibiSlopes, structure.alibiSlopes);
   builder.numbers(ATTENTION_CALL.sinks, structure.sinks);
+  builder.numbers(ATTENTION_CALL.expressions, programs?.words ?? null);
+  builder.numbers(ATTENTION_CALL.expressionTables, programs?.tables ?? null);
+  call[ATTENTION_CALL.expressionWords] = programs?.words.length ?? 0;
+  call[ATTENTION_CALL.expressionNumbers] = programs?.tables.length ?? 0;
   call[ATTENTION_CALL.scale] = bitsOf(problem.scale);
   call[ATTENTION_CALL.softcap] = bitsOf(problem.softcap ?? 0);
   call[ATTENTION_CALL.dropoutP] = bitsOf(problem.dropout?.p ?? 0);

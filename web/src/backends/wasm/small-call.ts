@@ -32,7 +32,9 @@ export function isSmall(problem: AttentionProblem, job: Job): boolean {
   const [batch, heads, queries] = query.shape;
   const keys = key.shape[2];
   const ofScore = score.kind === "additive" ? OF_TANH * score.hidden : score.hidden;
-  const ofRow = OF_ROW + keys * Math.max(LEAST_OF_SCORE, looks * ofScore + value.shape[3]);
+  // About as many words as multiplications.
+  const ofPrograms = problem.programs?.words.length ?? 0;
+  const ofRow = OF_ROW + keys * Math.max(LEAST_OF_SCORE, looks * (ofScore + ofPrograms) + value.shape[3]);
   const multiplications = batch * heads * (queries * ofRow + ofParameters(score) * (queries + keys));
   return isLittle(multiplications, job.bytes);
 }

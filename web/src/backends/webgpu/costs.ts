@@ -153,6 +153,7 @@ function square([heads, queries, keys]: readonly [number, number, number]): Atte
     mask: null,
     bias: null,
     blocks: null,
+    programs: null,
     score: { kind: "scaled-dot", hidden: DIM, w: null, wq: null, wk: null, b: null, v: null, bandwidth: null },
     scale: 1 / Math.sqrt(DIM),
     softcap: null,

@@ -21,6 +21,9 @@ export interface ScoreFeatures {
   readonly ranges: boolean;
   readonly mask: boolean;
   readonly bias: boolean;
+  /** The bodies of functions of a score and its place, in WGSL. */
+  readonly scoreMod: string | null;
+  readonly maskMod: string | null;
   readonly dropout: boolean;
   readonly normalizer: "softmax" | "sigmoid" | "none";
 }

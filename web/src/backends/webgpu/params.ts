@@ -40,6 +40,8 @@ const FIELDS = {
   /** Of score functions: a number a head, or a vector. */
   constants_at: "u32",
   constants_h: "u32",
+  /** Of the numbers that expressions read. */
+  mods_at: "u32",
   row_tiles: "u32",
   chunks: "u32",
   splits: "u32",

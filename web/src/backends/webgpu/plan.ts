@@ -8,6 +8,7 @@ import { keyRows, loadOf, type Making, PAIR, queryRows, type Rows } from "./prep
 import { hasRanges } from "./row-ranges.js";
 import { MERGED_VECTORS, tileStride } from "./shaders/attend.js";
 import { WORKGROUP } from "./shaders/common.js";
+import { modBody } from "./shaders/mods.js";
 import { PREPARE_FIELDS } from "./shaders/prepare.js";
 import { makeTables } from "./tables.js";
 
@@ -124,6 +125,7 @@ export function planAttention(problem: AttentionProblem, machine: Machine): Plan
     sinks_at: tables.sinksAt,
     constants_at: tables.constantsAt,
     constants_h: tables.constantsHead,
+    mods_at: tables.modsAt,
     row_tiles: shape.rowTiles,
     chunks: shape.chunks,
     splits: shape.splits,
@@ -245,6 +247,8 @@ function featuresOf(problem: AttentionProblem, query: Rows, key: Rows): ScoreFea
     ranges: hasRanges(problem),
     mask: problem.mask !== null,
     bias: problem.bias !== null,
+    scoreMod: problem.programs && modBody(problem.programs.words, 0),
+    maskMod: problem.programs && modBody(problem.programs.words, 1),
     dropout: problem.dropout !== null,
     normalizer,
   };

@@ -35,6 +35,7 @@ export const SUPPORT = {
     off: true,
     on: "the GPU kernels walk one range of keys a tile, and would compute what blocks leave out",
   } satisfies Record<"off" | "on", Cell>,
+  expressions: { off: true, on: true } satisfies Record<"off" | "on", Cell>,
   weights: { rows: true, mean: true } satisfies Record<WeightForm["of"], Cell>,
   scores: { raw: true, capped: true, masked: true } satisfies Record<ScoreStage, Cell>,
   size: { some: true, none: "there is nothing to compute" } satisfies Record<"some" | "none", Cell>,
@@ -42,7 +43,7 @@ export const SUPPORT = {
 
 /** Why the GPU does not compute this problem, in the words of the matrix; empty where it does. */
 export function unsupported(problem: AttentionProblem): readonly string[] {
-  const { query, key, score, normalizer, topK, pages, blocks } = problem;
+  const { query, key, score, normalizer, topK, pages, blocks, programs } = problem;
   const isEmpty = query.elements === 0 || key.elements === 0;
   const cells: readonly (readonly [string, Cell])[] = [
     [`score ${score.kind}`, SUPPORT.score[score.kind]],
@@ -50,6 +51,7 @@ export function unsupported(problem: AttentionProblem): readonly string[] {
     ["topK", SUPPORT.topK[topK === null ? "off" : "on"]],
     ["a cache", SUPPORT.cache[pages === null ? "off" : "on"]],
     ["blocks", SUPPORT.blocks[blocks === null ? "off" : "on"]],
+    ["expressions", SUPPORT.expressions[programs === null ? "off" : "on"]],
     ["an empty input", SUPPORT.size[isEmpty ? "none" : "some"]],
   ];
   return cells.flatMap(([name, cell]) => (cell === true ? [] : [`${name} runs on wasm: ${cell}`]));

@@ -12,6 +12,7 @@ export interface Tables {
   readonly constantsAt: number;
   /** Words from one head's constants to the next; 0: all have the same. */
   readonly constantsHead: number;
+  readonly modsAt: number;
 }
 
 /** `rows` of queries a tile, of which `pack` heads stand side by side. */
@@ -33,6 +34,7 @@ export function makeTables(problem: AttentionProblem, pack: number, rows: number
     sinksAt: add(bitsOf(sinks?.map(finiteSink) ?? new Float32Array(0))),
     constantsAt: add(bitsOf(constants.numbers)),
     constantsHead: constants.head,
+    modsAt: add(bitsOf(problem.programs?.tables ?? new Float32Array(0))),
   };
   const words = new Uint32Array(Math.max(end, 1));
   let start = 0;

@@ -2,12 +2,14 @@
 
 import type { PairKind, ScoreFeatures } from "../kernel.js";
 import { DROPOUT, loader, NUMBERS, SIGMOID, TANH, when } from "./common.js";
+import { FLOOR_DIV } from "./mods.js";
 
 /** Functions over the bindings q_data, k_data, mask_data, bias_data and tables, of which it names those that it needs. */
 export function scoreFunctions(features: ScoreFeatures): string {
-  const { pair, softcap, alibi, ranges, mask, bias, dropout, normalizer } = features;
+  const { pair, softcap, alibi, ranges, mask, bias, scoreMod, maskMod, dropout, normalizer } = features;
+  const hasMods = scoreMod !== null || maskMod !== null;
   return `${NUMBERS}
-${when(softcap || pair === "additive", TANH)}
+${when(softcap || pair === "additive" || hasMods, TANH)}
 ${when(pair === "gated" || normalizer === "sigmoid", SIGMOID)}
 ${loader("q", features.query)}
 ${loader("k", features.key)}
@@ -22,6 +24,7 @@ struct Row {
   constant: f32,
   constants: u32,
   drop: u32,
+  place: vec3f,
 }
 struct Score { value: f32, seen: bool }
 fn float_of(at: u32) -> f32 { return ${usesTables(features) ? "bitcast<f32>(tables[at])" : "0.0"}; }
@@ -43,6 +46,7 @@ fn row_of(b: u32, h: u32, i: u32) -> Row {
   ${when(alibi, "row.slope = float_of(P.slopes_at + h);")}
   ${when(pair === "rbf", "row.constant = float_of(P.constants_at + h * P.constants_h);")}
   ${when(pair === "additive", "row.constants = P.constants_at + h * P.constants_h;")}
+  ${when(hasMods, "row.place = vec3f(f32(b), f32(h), f32(i));")}
   ${when(dropout, "row.drop = mix_bits(P.drop_seed ^ row.number);")}
   return row;
 }
@@ -50,8 +54,18 @@ ${when(pair === "additive", ADDITIVE_WEIGHTS)}
 fn capped(raw: f32) -> f32 {
   ${softcap ? "return P.softcap * tanh_f32(raw / P.softcap);" : "return raw;"}
 }
+${when(hasMods, FLOOR_DIV)}
+${when(scoreMod !== null, `fn score_mod(score: f32, row: Row, k: f32) -> f32 {\n  ${scoreMod}\n}`)}
+${when(maskMod !== null, `fn mask_mod(score: f32, row: Row, k: f32) -> f32 {\n  ${maskMod}\n}`)}
 fn finish(row: Row, given: f32, j: u32) -> Score {
   var score = Score(given, j >= row.begin && j < row.end);
+  ${when(
+    scoreMod !== null,
+    `score.value = score_mod(given, row, f32(j));
+  score.seen = score.seen && !(score.value < -BIAS_LIMIT);
+  score.value = select(score.value, BIAS_LIMIT, score.value > BIAS_LIMIT);`,
+  )}
+  ${when(maskMod !== null, "score.seen = score.seen && mask_mod(0.0, row, f32(j)) != 0.0;")}
   ${when(alibi, "score.value -= row.slope * abs(f32(row.position - i32(j)));")}
   ${when(
     mask,
@@ -73,8 +87,8 @@ fn finish(row: Row, given: f32, j: u32) -> Score {
 }`;
 }
 
-export function usesTables({ pair, alibi, ranges }: ScoreFeatures): boolean {
-  return alibi || ranges || pair === "rbf" || pair === "additive";
+export function usesTables({ pair, alibi, ranges, scoreMod, maskMod }: ScoreFeatures): boolean {
+  return alibi || ranges || scoreMod !== null || maskMod !== null || pair === "rbf" || pair === "additive";
 }
 
 const ADDITIVE_WEIGHTS = `fn weights_of(row: Row, d: u32) -> vec4f {

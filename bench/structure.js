@@ -1,0 +1,69 @@
+// What masks and functions of scores cost as expressions and as blocks, as ratios to the options of the same meaning, or to the
+// whole call: each pair alternates in one run, and the median of the pairs' ratios is printed. `node bench/structure.js [relaxed|simd]`,
+// after `npm run build`.
+
+import { abs, greaterEqual, lessEqual, mul, sub, table, tanh } from "../dist/expr.js";
+import { createHeed } from "../dist/index.js";
+
+const [HEADS, LENGTH, DIM] = [8, 1024, 64];
+const ROUNDS = 15;
+
+const [, , wanted] = process.argv;
+const variant = wanted === "simd" || wanted === "relaxed" ? wanted : "auto";
+const heed = await createHeed({ variant, offload: false });
+let state = 1;
+const random = () => {
+  state = (Math.imul(state, 1664525) + 1013904223) | 0;
+  return state / 2 ** 31;
+};
+const tensor = () => heed.tensor(Float32Array.from({ length: HEADS * LENGTH * DIM }, random), [1, HEADS, LENGTH, DIM]);
+const [q, k, v] = [tensor(), tensor(), tensor()];
+
+const slopes = Array.from({ length: HEADS }, (_, h) => 2 ** -(h + 1));
+const slopeTable = table({ data: Float32Array.from(slopes), shape: [HEADS] });
+
+/** Every other block of a chessboard. */
+const chessboard = (/** @type {number} */ size) => {
+  const blocks = LENGTH / size;
+  const keep = Uint8Array.from({ length: blocks * blocks }, (_, n) => (Math.floor(n / blocks) + n) % 2);
+  return { blocks: { size: [size, size], keep: { data: keep, shape: [blocks, blocks] } } };
+};
+
+/** @typedef {import("../dist/index.js").AttentionOptions} Options */
+
+/** @type {readonly (readonly [string, Options, Options])[]} */
+const PAIRS = [
+  ["causal by maskMod", { maskMod: (of) => lessEqual(of.k, of.q) }, { causal: true }],
+  [
+    "window of 256 by maskMod",
+    { maskMod: (of) => lessEqual(abs(sub(of.q, of.k)), 256) },
+    { window: [256, 256], causal: false },
+  ],
+  [
+    "ALiBi by scoreMod",
+    { scoreMod: (of) => sub(of.score, mul(slopeTable.at(of.h), abs(sub(of.q, of.k)))) },
+    { alibiSlopes: slopes },
+  ],
+  ["softcap by scoreMod", { scoreMod: (of) => mul(20, tanh(mul(of.score, 1 / 20))) }, { softcap: 20 }],
+  ["all keys by maskMod", { maskMod: (of) => greaterEqual(of.k, 0) }, {}],
+  ["half of the blocks, 128 x 128", chessboard(128), {}],
+  ["half of the blocks, 64 x 64", chessboard(64), {}],
+  ["half of the blocks, 32 x 32", chessboard(32), {}],
+  ["half of the blocks, 16 x 16", chessboard(16), {}],
+];
+
+const timed = (/** @type {Options} */ options) => {
+  const start = performance.now();
+  heed.attentionSync(q, k, v, options);
+  return performance.now() - start;
+};
+const median = (/** @type {number[]} */ numbers) => numbers.sort((a, b) => a - b)[numbers.length >> 1] ?? Number.NaN;
+
+console.log(`${heed.capabilities.variant}, ${HEADS} heads of ${LENGTH} x ${LENGTH}, head_dim ${DIM}, one thread`);
+for (const [name, ours, theirs] of PAIRS) {
+  timed(ours);
+  timed(theirs);
+  const pairs = Array.from({ length: ROUNDS }, () => ({ ours: timed(ours), theirs: timed(theirs) }));
+  const ratio = median(pairs.map((pair) => pair.ours / pair.theirs));
+  console.log(`${name.padEnd(32)} ${median(pairs.map((pair) => pair.ours)).toFixed(2)} ms, x ${ratio.toFixed(3)}`);
+}

@@ -1,0 +1,42 @@
+#include "ops/call_expressions.hpp"
+
+#include <algorithm>
+
+#include "kernels/attention_block.hpp"
+#include "kernels/evaluate_op.hpp"
+
+namespace heed {
+namespace {
+
+constexpr Index kPrograms = 2;
+
+static_assert(sizeof(kernels::Program) == kProgramHeader * sizeof(std::int32_t));
+static_assert(sizeof(kernels::Instruction) == kInstructionWords * sizeof(std::int32_t));
+static_assert(sizeof(kernels::Table) == kTableWords * sizeof(std::int32_t));
+static_assert(static_cast<int>(kernels::Op::equal) == static_cast<int>(Opcode::equal));
+static_assert(kernels::kRegistersOfKind == kRegistersOfKind && kernels::kMostTiles == kMostTiles);
+
+kernels::Expression describe_one(const Expressions& expressions, Index index) {
+  const std::int32_t* const words = expressions.words;
+  const std::int32_t start = words[index];
+  return {.program = start == 0 ? nullptr : reinterpret_cast<const kernels::Program*>(words + start),
+          .tables = reinterpret_cast<const kernels::Table*>(words + kPrograms + 1),
+          .numbers = expressions.numbers};
+}
+
+}  // namespace
+
+CallExpressions describe_expressions(const Expressions& expressions) {
+  if (!expressions.are_given()) return {};
+  return {.score = describe_one(expressions, 0), .mask = describe_one(expressions, 1)};
+}
+
+Index register_floats(const CallExpressions& expressions, int panel, int key_block) {
+  Index most = 0;
+  for (const kernels::Expression* one : {&expressions.score, &expressions.mask}) {
+    if (one->program != nullptr) most = std::max(most, kernels::register_floats(*one->program, panel, key_block));
+  }
+  return kernels::round_up_to(most, kernels::kScratchAlignment / sizeof(float));
+}
+
+}  // namespace heed

@@ -1,0 +1,108 @@
+#include "problem/check_expressions.hpp"
+
+#include <algorithm>
+
+#include "problem/failures.hpp"
+
+namespace heed {
+namespace {
+
+constexpr int kPrograms = 2;
+constexpr int kLines = 0;
+constexpr int kKeys = 1;
+constexpr int kTiles = 2;
+constexpr int kMostOperands = 4;
+
+// Indices are floats.
+constexpr Index kMostWhole = Index{1} << 24;
+
+bool is_within(Index number, Index least, Index most) { return least <= number && number <= most; }
+
+const std::int32_t* table_words(const Expressions& expressions, Index table) {
+  return expressions.words + kPrograms + 1 + table * kTableWords;
+}
+
+bool is_table(const Expressions& expressions, Index table) {
+  const std::int32_t* const words = table_words(expressions, table);
+  // No product of up to four overflows as long as each is within what is there.
+  const Index most = std::min(expressions.number_count, kMostWhole);
+  Index elements = 1;
+  for (int axis = 0; axis < 4; ++axis) {
+    if (!is_within(words[2 + axis], 1, most)) return false;
+    elements *= words[2 + axis];
+    if (elements > most) return false;
+  }
+  return is_within(words[1], 1, 4) && is_within(words[0], 0, expressions.number_count - elements);
+}
+
+int operands_of(Opcode opcode) {
+  if (opcode <= Opcode::key) return 0;
+  if (opcode == Opcode::spread) return 1;
+  if (opcode <= Opcode::multiply_add) return 3;
+  return opcode <= Opcode::tanh ? 1 : 2;
+}
+
+/// Whether a register is one that the program, of this header, has of this kind.
+bool has(const std::int32_t* header, std::int32_t name, int kind) {
+  return is_within(name - kind * kRegistersOfKind, 0, std::min(header[3 + kind], kRegistersOfKind) - 1);
+}
+
+bool is_instruction(const Expressions& expressions, const std::int32_t* header, const std::int32_t* words, int kind) {
+  if (!is_within(words[0], 0, kOpcodes - 1) || !has(header, words[1], kind)) return false;
+  const auto opcode = static_cast<Opcode>(words[0]);
+  if (opcode < Opcode::key && kind != kLines) return false;
+  if (opcode == Opcode::key && kind != kKeys) return false;
+  if (opcode == Opcode::spread) return kind == kTiles && has(header, words[2], kKeys) && words[3] == 0 && words[4] == 0;
+  int operands = operands_of(opcode);
+  if (opcode == Opcode::at) {
+    if (!is_within(words[6], 0, expressions.words[kPrograms] - 1)) return false;
+    operands = table_words(expressions, words[6])[1];
+  }
+  for (int n = 0; n < kMostOperands; ++n) {
+    const std::int32_t name = words[2 + n];
+    const bool is_good = n < operands ? has(header, name, kind) || has(header, name, kLines) : name == 0;
+    if (!is_good) return false;
+  }
+  return true;
+}
+
+bool is_program(const Expressions& expressions, Index start) {
+  if (!is_within(start, 0, expressions.word_count - kProgramHeader)) return false;
+  const std::int32_t* const header = expressions.words + start;
+  Index instructions = 0;
+  for (int kind = 0; kind < 3; ++kind) {
+    if (!is_within(header[kind], 0, kMostInstructions)) return false;
+    if (!is_within(header[3 + kind], 0, kind == kTiles ? kMostTiles : kRegistersOfKind)) return false;
+    instructions += header[kind];
+  }
+  if (start + kProgramHeader + instructions * kInstructionWords > expressions.word_count) return false;
+  const std::int32_t* words = header + kProgramHeader;
+  for (int kind = 0; kind < 3; ++kind) {
+    for (int n = 0; n < header[kind]; ++n, words += kInstructionWords) {
+      if (!is_instruction(expressions, header, words, kind)) return false;
+    }
+  }
+  return has(header, header[6], kTiles) || has(header, header[6], kLines);
+}
+
+bool are_good(const Expressions& expressions) {
+  if (expressions.word_count < kPrograms + 1) return false;
+  const Index tables = expressions.words[kPrograms];
+  if (!is_within(tables, 0, (expressions.word_count - kPrograms - 1) / kTableWords)) return false;
+  for (Index table = 0; table < tables; ++table) {
+    if (!is_table(expressions, table)) return false;
+  }
+  for (int n = 0; n < kPrograms; ++n) {
+    if (expressions.words[n] != 0 && !is_program(expressions, expressions.words[n])) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+Status check_expressions(const Expressions& expressions) {
+  if (!expressions.are_given() || are_good(expressions)) return {};
+  return broken(StatusCode::option, {"expressions must be programs of this version"});
+}
+
+}  // namespace heed

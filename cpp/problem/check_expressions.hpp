@@ -1,0 +1,11 @@
+// The rules of programs, so that whatever follows them stays within its memory.
+#pragma once
+
+#include "heed/expressions.hpp"
+#include "heed/status.hpp"
+
+namespace heed {
+
+Status check_expressions(const Expressions& expressions);
+
+}  // namespace heed

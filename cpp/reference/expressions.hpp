@@ -1,0 +1,23 @@
+// Expressions in double precision: a program's instructions one after the other, for one query and one key.
+#pragma once
+
+#include "heed/expressions.hpp"
+
+namespace heed::reference {
+
+struct Place {
+  double score;
+  Index b, h, i, j;
+};
+
+/// What an instruction of `words` makes of its operands.
+double run_instruction(const Expressions& expressions, const std::int32_t* words, const double (&operands)[4],
+                       const Place& place);
+
+bool has_score_mod(const Expressions& expressions);
+double score_mod(const Expressions& expressions, const Place& place);
+
+/// True where there is no mask.
+bool mask_mod(const Expressions& expressions, const Place& place);
+
+}  // namespace heed::reference

@@ -1,0 +1,86 @@
+// Expressions as shaders: FlexAttention's recipes against plain masks and biases in double precision, and against wasm.
+
+import { afterAll, beforeAll, expect, test } from "vitest";
+import {
+  abs,
+  add,
+  div,
+  exp,
+  floorDiv,
+  less,
+  log,
+  max,
+  mod,
+  mul,
+  neg,
+  select,
+  sub,
+  tanh,
+} from "../../web/src/expr/index.js";
+import { type AttentionOptions, createHeed, type Heed, type TensorLike } from "../../web/src/index.js";
+import { attention as reference } from "../../web/src/reference/index.js";
+import { EVERYTHING } from "../support/cases.js";
+import { boundsFor, WGSL, withinLse, withinOutput, withinWeight } from "../support/error-model.js";
+import { openTested } from "../support/gpu-device.js";
+import { Random } from "../support/random.js";
+import { BATCH, biasOf, HEADS, KEYS, MASKS, maskOf, QUERIES, SCORES } from "../support/recipes.js";
+import { scoreBound } from "../support/score-error.js";
+
+const DIM = 8;
+const random = new Random(57);
+const tensor = (heads: number, length: number): TensorLike => ({
+  data: random.floats(BATCH * heads * length * DIM),
+  shape: [BATCH, heads, length, DIM],
+});
+const [Q, K, V] = [tensor(HEADS, QUERIES), tensor(2, KEYS), tensor(2, KEYS)];
+
+let heed: Heed;
+let close: () => void;
+beforeAll(async () => {
+  ({ heed, close } = await openTested());
+});
+afterAll(() => close());
+
+/** On the GPU, against the reference with options that hold no expressions. `most` is the largest number that joins a score. */
+async function check(options: AttentionOptions, plain: Parameters<typeof reference>[3], most = 0): Promise<void> {
+  expect(heed.explain(Q, K, V, options).backend).toBe("webgpu");
+  const got = await heed.attention(Q, K, V, { ...options, ...EVERYTHING, keep: false });
+  const wanted = reference(Q, K, V, plain);
+  const score = scoreBound("scaled-dot", 1 / Math.sqrt(DIM), { query: Q, key: K, queryDim: DIM, headDim: DIM });
+  const bounds = boundsFor(KEYS, { value: V }, score, most, 0, WGSL);
+  const differs = (
+    a: Float32Array,
+    b: Float64Array,
+    within: (got: number, expected: number, of: typeof bounds) => boolean,
+  ): number => a.findIndex((value, index) => !within(value, b[index] ?? Number.NaN, bounds));
+  expect(differs(got.output.data, wanted.output.data, withinOutput)).toBe(-1);
+  expect(differs(got.weights.data, wanted.weights.data, withinWeight)).toBe(-1);
+  expect(differs(got.lse.data, wanted.lse.data, withinLse)).toBe(-1);
+}
+
+test.each(MASKS)("masks %s", async (_name, maskMod, rule) => {
+  await check({ maskMod }, { mask: maskOf(rule) });
+});
+
+test.each(SCORES)("scores with %s", async (_name, scoreMod, rule) => {
+  if (typeof rule !== "function") return check({ scoreMod }, { softcap: rule.softcap }, 4);
+  return check({ scoreMod }, { bias: biasOf(rule) }, 100);
+});
+
+test("computes every operator, and whole numbers whole, as wasm does", async () => {
+  // What may differ in the last bits stays small beside what must not: a quotient or a remainder that is one off.
+  const options: AttentionOptions = {
+    scoreMod: ({ score, b, h, q, k }) =>
+      add(
+        mul(0.01, add(tanh(score), exp(neg(abs(score))), log(add(1, abs(score))), div(score, add(h, 2)))),
+        select(less(mod(sub(q, k), 7), 3), floorDiv(sub(k, q), 5), max(b, mod(k, add(h, 1)))),
+      ),
+    return: { scores: "masked" },
+  };
+  using wasm = await createHeed({ backend: "wasm" });
+  const [got, wanted] = await Promise.all(
+    [heed, wasm].map((one) => one.attention(Q, K, V, { ...options, keep: false })),
+  );
+  const wrong = got?.scores?.data.findIndex((score, at) => !(Math.abs(score - (wanted?.scores?.data[at] ?? 0)) < 1e-4));
+  expect(wrong).toBe(-1);
+});

@@ -1,0 +1,190 @@
+// scoreMod and maskMod: FlexAttention's published recipes against plain loops, what is refused, and what a program comes to.
+
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import {
+  add,
+  type Expr,
+  equal,
+  exp,
+  floor,
+  floorDiv,
+  less,
+  lessEqual,
+  log,
+  max,
+  min,
+  mod,
+  mul,
+  neg,
+  not,
+  select,
+  sub,
+  table,
+  tanh,
+} from "../../web/src/expr/index.js";
+import type { AttentionOptions, Heed, TensorLike } from "../../web/src/index.js";
+import { attention as reference } from "../../web/src/reference/index.js";
+import { EVERYTHING, errorOf } from "../support/cases.js";
+import { ENGINE_KINDS, openKind } from "../support/engines.js";
+import { boundsFor, withinLse, withinOutput, withinWeight } from "../support/error-model.js";
+import { Random } from "../support/random.js";
+import { BATCH, biasOf, HEADS, KEYS, MASKS, maskOf, QUERIES, SCORES, SLOPES } from "../support/recipes.js";
+import { scoreBound } from "../support/score-error.js";
+
+const random = new Random(55);
+
+const tensor = (...shape: number[]): TensorLike => ({
+  data: random.floats(shape.reduce((total, size) => total * size, 1)),
+  shape,
+});
+
+const [GROUPS, DIM] = [2, 16] as const;
+const Q = tensor(BATCH, HEADS, QUERIES, DIM);
+const K = tensor(BATCH, GROUPS, KEYS, DIM);
+const V = tensor(BATCH, GROUPS, KEYS, DIM);
+
+type ScoreMod = NonNullable<AttentionOptions["scoreMod"]>;
+type MaskMod = NonNullable<AttentionOptions["maskMod"]>;
+
+describe.each(ENGINE_KINDS)("$variant, $worker worker", (kind) => {
+  let heed: Heed;
+  beforeAll(async () => {
+    heed = await openKind(kind);
+  });
+  afterAll(() => heed.dispose());
+
+  /** Of options that hold expressions, against the reference with options that hold none. `most` is the largest number that joins a score on the way. */
+  async function check(options: AttentionOptions, plain: Parameters<typeof reference>[3], most = 0): Promise<void> {
+    const got = await heed.attention(Q, K, V, { ...options, ...EVERYTHING, keep: false });
+    const wanted = reference(Q, K, V, plain);
+    const score = scoreBound("scaled-dot", 1 / Math.sqrt(DIM), { query: Q, key: K, queryDim: DIM, headDim: DIM });
+    const bounds = boundsFor(KEYS, { value: V }, score, most);
+    const differs = (
+      a: Float32Array,
+      b: Float64Array,
+      within: (got: number, expected: number, of: typeof bounds) => boolean,
+    ): number => a.findIndex((value, index) => !within(value, b[index] ?? Number.NaN, bounds));
+    expect(differs(got.output.data, wanted.output.data, withinOutput)).toBe(-1);
+    expect(differs(got.weights.data, wanted.weights.data, withinWeight)).toBe(-1);
+    expect(differs(got.lse.data, wanted.lse.data, withinLse)).toBe(-1);
+  }
+
+  test.each(MASKS)("masks %s", async (_name, maskMod, rule) => {
+    await check({ maskMod }, { mask: maskOf(rule) });
+  });
+
+  test.each(SCORES)("scores with %s", async (_name, scoreMod, rule) => {
+    if (typeof rule !== "function") return check({ scoreMod }, { softcap: rule.softcap }, 4);
+    return check({ scoreMod }, { bias: biasOf(rule) }, 100);
+  });
+
+  test("computes expressions beside each other and beside other options", async () => {
+    const scoreMod: ScoreMod = ({ score, b, h }) =>
+      add(mul(score, exp(neg(h))), log(add(max(b, 1), 0.5)), min(0.5, floor(score)));
+    const maskMod: MaskMod = ({ q, k }) => not(equal(floorDiv(q, 9), floorDiv(k, 7)));
+    const rest = { causal: true, window: [100, 0], alibiSlopes: SLOPES, softcap: 5 } as const;
+    await check({ scoreMod, maskMod, ...rest }, { scoreMod, maskMod, ...rest }, 100);
+  });
+});
+
+describe("what is refused", () => {
+  let heed: Heed;
+  beforeAll(async () => {
+    const [kind] = ENGINE_KINDS;
+    if (kind === undefined) throw new Error("no kind of engine");
+    heed = await openKind(kind);
+  });
+  afterAll(() => heed.dispose());
+  const x = tensor(2, 4);
+  const run = (options: unknown): unknown => Reflect.apply(heed.attentionSync, heed, [x, x, x, options]);
+
+  const deep = (score: Expr): Expr =>
+    Array.from({ length: 300 }, (_, n) => n).reduce((sum, n) => tanh(add(sum, n)), score);
+
+  test.each<[string, () => unknown, string, string]>([
+    [
+      "a mask that is a number",
+      () => run({ maskMod: ({ q, k }: { q: Expr; k: Expr }) => sub(q, k) }),
+      "option",
+      "true or false",
+    ],
+    [
+      "a score that is true",
+      () => run({ scoreMod: ({ q, k }: { q: Expr; k: Expr }) => less(q, k) }),
+      "option",
+      "a number, got one of type bool",
+    ],
+    [
+      "a number in place of an expression",
+      () => run({ scoreMod: () => 3 }),
+      "option",
+      "must be a function that returns an expression made with heed/expr, got 3",
+    ],
+    ["an expression in place of a function", () => run({ maskMod: lessEqual(1, 2) }), "option", "must be a function"],
+    [
+      "a score in a mask",
+      () => run({ maskMod: () => less({ type: "float", op: "score", args: [] }, 1) }),
+      "option",
+      "maskMod has no score",
+    ],
+    [
+      "an expression that is nested too deep",
+      () => run({ scoreMod: ({ score }: { score: Expr }) => deep(score) }),
+      "option",
+      "nested deeper than",
+    ],
+    [
+      "a function that throws",
+      () =>
+        run({
+          scoreMod: () => {
+            throw new Error("mine");
+          },
+        }),
+      "option",
+      "mine",
+    ],
+    ["probMod", () => run({ probMod: () => 1 }), "unsupported", "probMod"],
+    ["a truth among numbers", () => add(1, true), "option", "add takes numbers"],
+    ["a fraction among whole numbers", () => mod(5, 2.5), "option", "mod takes whole numbers"],
+    ["a number as a condition", () => select(1, 2, 3), "option", "select takes what is true or false"],
+    ["a number beside a truth", () => equal(1, true), "option", "two of a kind"],
+    ["something else", () => Reflect.apply(add, undefined, [1, "2"]), "option", "takes expressions"],
+    ["NaN", () => add(1, Number.NaN), "option", "a constant must be a number"],
+    [
+      "an index too few",
+      () => table({ data: new Float32Array(6), shape: [2, 3] }).at(1),
+      "option",
+      "takes 2 indices, got 1",
+    ],
+    [
+      "a fraction as an index",
+      () => table({ data: new Float32Array(6), shape: [6] }).at(1.5),
+      "option",
+      "at takes whole numbers",
+    ],
+    ["a table of no numbers", () => table({ data: new Float32Array(0), shape: [0] }), "shape", "one to 4 axes"],
+    [
+      "a table of five axes",
+      () => table({ data: new Float32Array(1), shape: [1, 1, 1, 1, 1] }),
+      "shape",
+      "one to 4 axes",
+    ],
+    [
+      "a table of doubles",
+      () => Reflect.apply(table, undefined, [{ data: new Float64Array(1), shape: [1] }]),
+      "dtype",
+      "must be a Float32Array",
+    ],
+    [
+      "a table of large whole numbers",
+      () => table({ data: Int32Array.of(2 ** 24 + 1), shape: [1] }),
+      "option",
+      "between -2^24 and 2^24",
+    ],
+  ])("refuses %s", async (_name, act, code, message) => {
+    const error = await errorOf(async () => act());
+    expect(error.code).toBe(code);
+    expect(error.message).toContain(message);
+  });
+});

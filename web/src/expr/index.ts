@@ -1,0 +1,15 @@
+// heed/expr: the operators of score and mask expressions.
+
+export * from "./operators.js";
+export type {
+  BinaryOp,
+  Expr,
+  ExprType,
+  Leaf,
+  MaskModArguments,
+  ModTrees,
+  Op,
+  ScoreModArguments,
+  TableData,
+  UnaryOp,
+} from "./tree.js";
