@@ -30,11 +30,12 @@ namespace heed::kernels {
   return end - start < block.key_block ? end : start + block.key_block;
 }
 
+template <class Arch>
 inline MaskedKeys look_at_blocks(const Panel& panel, const AttentionBlock& block, const KeyLines& keys) {
   const int first = keys.first / block.keep_keys;
   const int count = (keys.end() - 1) / block.keep_keys - first + 1;
   return look_at_rows(panel, [&](const AttentionRow& row, bool& any_kept, bool& any_left) {
-    look_at_bytes(row.keep + first * block.keep_stride, block.keep_stride, count, any_kept, any_left);
+    look_at_bytes<Arch>(row.keep + first * block.keep_stride, block.keep_stride, count, any_kept, any_left);
   });
 }
 
@@ -55,8 +56,8 @@ template <class Arch>
 /// What masks say of a whole run of keys, before any score of theirs is made.
 template <class Arch>
 [[gnu::noinline]] void look_at_masks(const Panel& panel, const AttentionBlock& block, KeyBlock& keys) {
-  if (panel.rows[0].mask) keys.masked = look_at_mask(panel, block, keys);
-  if (block.keep_keys > 0) keys.left = look_at_blocks(panel, block, keys);
+  if (panel.rows[0].mask) keys.masked = look_at_mask<Arch>(panel, block, keys);
+  if (block.keep_keys > 0) keys.left = look_at_blocks<Arch>(panel, block, keys);
   if (block.mask_mod) keys.barred = look_at_mask_mod<Arch>(panel, block, keys);
 }
 

@@ -253,26 +253,29 @@ inline void mask_scores(const Panel& panel, const KeyLines& keys, Overlay overla
   }
 }
 
-/// Whether any of `count` bytes is not zero, and whether any is. Sums of its own, and no way out of the loop: what it
-/// would spare is less than what it costs.
+/// Whether any of `count` bytes is not zero, and whether any is. There is no way out of the loop: what it would spare
+/// is less than what it costs.
+template <class Arch>
 inline void look_at_bytes(const std::uint8_t* mask, std::ptrdiff_t stride, int count, bool& any_attended,
                           bool& any_masked) {
-  std::uint64_t attended = 0;
-  std::uint64_t masked = 0;
+  using Bytes = xsimd::batch<std::uint8_t, Arch>;
+  constexpr int width = static_cast<int>(Bytes::size);
   int j = 0;
-  for (; stride == 1 && j + 8 <= count; j += 8) {
-    std::uint64_t bytes = 0;
-    std::memcpy(&bytes, mask + j, sizeof bytes);
-    attended |= bytes;
-    // A borrow reaches the top bit of a byte that is zero, and with it of the lowest such byte.
-    masked |= (bytes - 0x0101010101010101U) & ~bytes & 0x8080808080808080U;
+  if (stride == 1 && count >= width) {
+    Bytes attended(std::uint8_t{0});
+    Bytes least(std::uint8_t{255});
+    for (; j + width <= count; j += width) {
+      const Bytes bytes = Bytes::load_unaligned(mask + j);
+      attended = attended | bytes;
+      least = xsimd::min(least, bytes);
+    }
+    any_attended |= xsimd::any(attended != Bytes(std::uint8_t{0}));
+    any_masked |= xsimd::any(least == Bytes(std::uint8_t{0}));
   }
   for (; j < count; ++j) {
-    attended |= mask[j * stride];
-    masked |= mask[j * stride] == 0 ? 1U : 0U;
+    any_attended |= mask[j * stride] != 0;
+    any_masked |= mask[j * stride] == 0;
   }
-  any_attended |= attended != 0;
-  any_masked |= masked != 0;
 }
 
 /// What look(row, any_attended, any_masked) says of all rows together.
@@ -294,10 +297,12 @@ inline KeyLines keys_with_addends(const AttentionBlock& block, KeyLines keys) {
   return keys;
 }
 
+template <class Arch>
 inline MaskedKeys look_at_mask(const Panel& panel, const AttentionBlock& block, const KeyLines& all_keys) {
   const KeyLines keys = keys_with_addends(block, all_keys);
   return look_at_rows(panel, [&](const AttentionRow& row, bool& any_attended, bool& any_masked) {
-    look_at_bytes(row.mask + keys.first * block.mask_stride, block.mask_stride, keys.count, any_attended, any_masked);
+    look_at_bytes<Arch>(row.mask + keys.first * block.mask_stride, block.mask_stride, keys.count, any_attended,
+                        any_masked);
   });
 }
 
