@@ -53,7 +53,7 @@ const INSTANCES = [/\/kernels\/instances\/\w+\.cpp$/, /\/extra_\w+\.cpp$/, /\/la
 
 /** @param {readonly string[]} files */
 function sourcesOf(files) {
-  const instances = INSTANCES.flatMap((kind) => files.findLast((file) => kind.test(file)) ?? []);
+  const instances = INSTANCES.flatMap((kind) => files.filter((file) => kind.test(file)).slice(-1));
   const others = files.filter(
     (file) => file.startsWith(join(root, "cpp")) && !INSTANCES.some((kind) => kind.test(file)),
   );
