@@ -2,8 +2,8 @@
 // whole call: each pair alternates in one run, and the median of the pairs' ratios is printed. `node bench/structure.js [relaxed|simd]`,
 // after `npm run build`.
 
-import { abs, greaterEqual, lessEqual, mul, sub, table, tanh } from "../dist/expr.js";
-import { createHeed } from "../dist/index.js";
+import { createHeed } from "heed";
+import { abs, greaterEqual, lessEqual, mul, sub, table, tanh } from "heed/expr";
 
 const [HEADS, LENGTH, DIM] = [8, 1024, 64];
 const ROUNDS = 15;
@@ -22,14 +22,14 @@ const [q, k, v] = [tensor(), tensor(), tensor()];
 const slopes = Array.from({ length: HEADS }, (_, h) => 2 ** -(h + 1));
 const slopeTable = table({ data: Float32Array.from(slopes), shape: [HEADS] });
 
-/** Every other block of a chessboard. */
-const chessboard = (/** @type {number} */ size) => {
+/** @typedef {import("heed").AttentionOptions} Options */
+
+/** Every other block of a chessboard. @type {(size: number) => Options} */
+const chessboard = (size) => {
   const blocks = LENGTH / size;
   const keep = Uint8Array.from({ length: blocks * blocks }, (_, n) => (Math.floor(n / blocks) + n) % 2);
   return { blocks: { size: [size, size], keep: { data: keep, shape: [blocks, blocks] } } };
 };
-
-/** @typedef {import("../dist/index.js").AttentionOptions} Options */
 
 /** @type {readonly (readonly [string, Options, Options])[]} */
 const PAIRS = [

@@ -45,20 +45,15 @@ export async function checkCppLint(toolchain) {
   });
 }
 
-/**
- * Kernels are compiled for each kind of machine, from the same headers: one of them shows what there is to find. The last has the
- * shortest vectors, as WebAssembly does.
- */
-const INSTANCES = [/\/kernels\/instances\/\w+\.cpp$/, /\/extra_\w+\.cpp$/, /\/layers_\w+\.cpp$/];
+/** Kernels are compiled for each kind of machine, from the same headers: one of them shows what there is to find. */
+const INSTANCE = /\/kernels\/instances\/\w+\.cpp$/;
 
 /** @param {readonly string[]} files */
 function sourcesOf(files) {
-  const instances = INSTANCES.flatMap((kind) => files.filter((file) => kind.test(file)).slice(-1));
-  const others = files.filter(
-    (file) => file.startsWith(join(root, "cpp")) && !INSTANCES.some((kind) => kind.test(file)),
-  );
-  // The longest first.
-  return [...instances, ...others];
+  const ours = files.filter((file) => file.startsWith(join(root, "cpp")));
+  const instances = ours.filter((file) => INSTANCE.test(file));
+  // The longest first. The last has the shortest vectors, as WebAssembly does.
+  return [...instances.slice(-1), ...ours.filter((file) => !INSTANCE.test(file))];
 }
 
 /** @template T @param {readonly T[]} items @param {(item: T) => Promise<unknown>} work */
