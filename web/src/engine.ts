@@ -97,7 +97,7 @@ class Engine implements Heed {
     query: TensorInput,
     key: TensorInput,
     value: TensorInput,
-    options?: O,
+    options?: O & AttentionOptions,
   ): Promise<AttentionResult<O>>;
   attention(query: unknown, key: unknown, value: unknown, options?: unknown): Promise<AnyAttentionResult> {
     return attend(this.#backend, { query, key, value }, options);
@@ -107,7 +107,7 @@ class Engine implements Heed {
     query: TensorInput,
     key: TensorInput,
     value: TensorInput,
-    options?: O,
+    options?: O & AttentionOptions,
   ): AttentionResult<O>;
   attentionSync(query: unknown, key: unknown, value: unknown, options?: unknown): AnyAttentionResult {
     return attendSync(this.#backend, { query, key, value }, options);

@@ -24,7 +24,7 @@ export async function attention<const O extends AttentionOptions = NoOptions>(
   query: TensorInput,
   key: TensorInput,
   value: TensorInput,
-  options?: O,
+  options?: O & AttentionOptions,
 ): Promise<AttentionResult<O>> {
   if (engine !== undefined) return engine.attention(query, key, value, options);
   // As with an engine, arguments are read before this returns, which here means checked, and copied until there is one.

@@ -12,6 +12,7 @@ import { copied, runUnderNode } from "./copied.js";
 import { HALF_OF_FOUR_DECIMALS, total } from "./numbers.js";
 import { cell, hover, kernelAnswered, readMatrix, readNumber, readTold } from "./page.js";
 import { jsonOf, saved } from "./saved.js";
+import { tasksOf } from "./tasks.js";
 
 const { open } = demoInChromium();
 const PAGE = "bring-your-own.html";
@@ -590,51 +591,49 @@ describe("this device", () => {
   });
 });
 
-// Time that passes here is shared with whatever else runs; a task of the page that is too long is so every time.
-test("8,192 tokens pan and zoom without a task over 50 ms", { retry: 3 }, async () => {
+test("8,192 tokens pan and zoom without a task over 50 ms", async () => {
   const page = await open(`${PAGE}#N=8192&span=2048&top=3000&left=3000`);
   await mapDrawn(page);
   await page.locator(".map-stage").focus();
   const before = page.url();
-  const longTasks = await page.evaluate(async () => {
-    const stage = document.querySelector(".map-stage");
-    if (!(stage instanceof HTMLElement)) throw new Error("no map");
-    const box = stage.getBoundingClientRect();
-    const pointer = (type: string, x: number, y: number) =>
-      stage.dispatchEvent(
-        new PointerEvent(type, {
-          pointerId: 1,
-          pointerType: "mouse",
-          buttons: 1,
-          clientX: box.left + x,
-          clientY: box.top + y,
-        }),
-      );
-    stage.setPointerCapture = () => {};
-    const tasks: number[] = [];
-    const watch = new PerformanceObserver((list) => tasks.push(...list.getEntries().map(({ duration }) => duration)));
-    watch.observe({ type: "longtask" });
-    const frame = () => new Promise<number>((done) => requestAnimationFrame(done));
-    pointer("pointerdown", 300, 300);
-    for (let step = 0; step < 120; step++) {
-      if (step < 60) pointer("pointermove", 300 - 4 * step, 300 - 3 * step);
-      else
+  const tasks = await tasksOf(page, () =>
+    page.evaluate(async () => {
+      const stage = document.querySelector(".map-stage");
+      if (!(stage instanceof HTMLElement)) throw new Error("no map");
+      const box = stage.getBoundingClientRect();
+      const pointer = (type: string, x: number, y: number) =>
         stage.dispatchEvent(
-          new WheelEvent("wheel", {
-            deltaY: step < 90 ? -60 : 60,
-            clientX: box.left + 200,
-            clientY: box.top + 200,
-            cancelable: true,
+          new PointerEvent(type, {
+            pointerId: 1,
+            pointerType: "mouse",
+            buttons: 1,
+            clientX: box.left + x,
+            clientY: box.top + y,
           }),
         );
-      await frame();
-    }
-    pointer("pointerup", 60, 120);
-    await new Promise((done) => setTimeout(done, 300));
-    return tasks;
-  });
+      stage.setPointerCapture = () => {};
+      const frame = () => new Promise<number>((done) => requestAnimationFrame(done));
+      pointer("pointerdown", 300, 300);
+      for (let step = 0; step < 120; step++) {
+        if (step < 60) pointer("pointermove", 300 - 4 * step, 300 - 3 * step);
+        else
+          stage.dispatchEvent(
+            new WheelEvent("wheel", {
+              deltaY: step < 90 ? -60 : 60,
+              clientX: box.left + 200,
+              clientY: box.top + 200,
+              cancelable: true,
+            }),
+          );
+        await frame();
+      }
+      pointer("pointerup", 60, 120);
+      await new Promise((done) => setTimeout(done, 300));
+    }),
+  );
   expect(page.url()).not.toBe(before);
-  expect(longTasks).toEqual([]);
+  expect(tasks.length).toBeGreaterThan(120);
+  expect(tasks.filter((ms) => ms > 50)).toEqual([]);
 });
 
 test("the map and its tables can be taken away", async () => {

@@ -53,7 +53,7 @@ export interface Heed {
     query: TensorInput,
     key: TensorInput,
     value: TensorInput,
-    options?: O,
+    options?: O & AttentionOptions,
   ): Promise<AttentionResult<O>>;
 
   /** The same, on the calling thread. Throws a HeedError. */
@@ -61,7 +61,7 @@ export interface Heed {
     query: TensorInput,
     key: TensorInput,
     value: TensorInput,
-    options?: O,
+    options?: O & AttentionOptions,
   ): AttentionResult<O>;
 
   /** Where this call would run now, and why. Computes nothing. */

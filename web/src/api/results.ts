@@ -5,7 +5,10 @@ import type { AttentionOptions, ReturnOptions } from "./options.js";
 import { type ArrayTensor, Tensor } from "./tensor.js";
 import type { CheckedAttention } from "./validate.js";
 
-/** The options of a call that gives none. */
+/**
+ * The options of a call that gives none. Calls take `O & AttentionOptions`: functions among the options, scoreMod and maskMod, would
+ * not find the types of what they are given in an `O` alone that has this for its default.
+ */
 export type NoOptions = Record<never, never>;
 
 type ByKeep<K> = K extends true ? Tensor : ArrayTensor;

@@ -102,7 +102,7 @@ export class MultiHeadAttention extends Layer {
     query: TensorInput,
     key?: TensorInput,
     value?: TensorInput,
-    options?: O,
+    options?: O & MultiHeadForwardOptions,
   ): Promise<AttentionResult<O>>;
   forward(query: unknown, key?: unknown, value?: unknown, options?: unknown): Promise<AttentionResult> {
     return this.pass(options, [...PASSED_OPTIONS, "positions"], async (scope, given, keep) => {
