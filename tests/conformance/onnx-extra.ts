@@ -1,7 +1,7 @@
 // ONNX's LinearAttention and RotaryEmbedding cases said in heed's words.
 
 import type { LinearOptions, RopeOptions, TensorLike } from "../../web/src/index.js";
-import type { Set as CaseSet, CaseTensor, OnnxCase } from "./onnx.js";
+import { bufferOf, type Set as CaseSet, type CaseTensor, type OnnxCase } from "./onnx.js";
 
 /** How many there are of each, for a run without the folder. */
 export const EXTRA_CASES = { LinearAttention: 6, RotaryEmbedding: 4 } as const;
@@ -68,9 +68,4 @@ function ruleOf(name: string): LinearOptions["rule"] {
 export function floatsOf(tensor: CaseTensor | null | undefined, set: CaseSet): TensorLike {
   if (tensor?.dtype !== "float32") throw new Error(`wanted floats, got ${tensor?.dtype}`);
   return { data: new Float32Array(bufferOf(tensor, set)), shape: tensor.shape };
-}
-
-function bufferOf({ offset, length }: CaseTensor, { base64 }: CaseSet): ArrayBuffer {
-  const bytes = Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
-  return bytes.slice(offset, offset + length).buffer;
 }

@@ -3,7 +3,7 @@
 import { roundToHalves, widenHalves } from "../../web/src/api/half.js";
 import { add, constant, type Expr, greaterEqual, type ScoreModArguments, select } from "../../web/src/expr/index.js";
 import type { AttentionOptions, HalfTensorLike, TensorLike } from "../../web/src/index.js";
-import type { Set as CaseSet, CaseTensor, OnnxCase } from "./onnx.js";
+import { bufferOf, type Set as CaseSet, type CaseTensor, type OnnxCase } from "./onnx.js";
 
 /** How many there are, for a run without the folder. */
 export const FLEX_CASES = 6;
@@ -98,10 +98,9 @@ function expressionOf(graph: Graph, { score, q, k }: ScoreModArguments): Expr {
   return exprOf(graph.outputs[0] ?? "");
 }
 
-function floatsOf(tensor: CaseTensor | null | undefined, { base64 }: CaseSet): TensorLike {
+function floatsOf(tensor: CaseTensor | null | undefined, set: CaseSet): TensorLike {
   if (!tensor) throw new Error("a case lacks a tensor");
-  const bytes = Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
-  const { buffer } = bytes.slice(tensor.offset, tensor.offset + tensor.length);
+  const buffer = bufferOf(tensor, set);
   if (tensor.dtype === "float64") return { data: Float32Array.from(new Float64Array(buffer)), shape: tensor.shape };
   if (tensor.dtype === "float16") return { data: widenHalves(new Uint16Array(buffer)), shape: tensor.shape };
   return { data: new Float32Array(buffer), shape: tensor.shape };

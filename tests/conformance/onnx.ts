@@ -27,7 +27,7 @@ export interface CaseIndex {
 
 export interface Set {
   readonly index: CaseIndex;
-  readonly base64: string;
+  readonly bytes: Uint8Array;
 }
 
 /** An Attention case as a call of heed's, with what it must give. */
@@ -77,29 +77,28 @@ export function whyNot({ attributes }: OnnxCase): string | null {
   return other === undefined ? null : `attribute ${other}`;
 }
 
+export const bufferOf = ({ offset, length }: CaseTensor, { bytes }: Set): ArrayBuffer =>
+  Uint8Array.from(bytes.subarray(offset, offset + length)).buffer;
+
 /** A covered case in heed's words. */
-export function callOf(one: OnnxCase, { base64 }: Set): Call {
-  const bytes = Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
-  const bufferOf = ({ offset, length }: CaseTensor): ArrayBuffer => bytes.slice(offset, offset + length).buffer;
+export function callOf(one: OnnxCase, set: Set): Call {
   const floats = (tensor: CaseTensor | null | undefined): TensorLike => {
     if (tensor?.dtype === "float16") {
-      return { data: widenHalves(new Uint16Array(bufferOf(tensor))), shape: tensor.shape };
+      return { data: widenHalves(new Uint16Array(bufferOf(tensor, set))), shape: tensor.shape };
     }
     if (tensor?.dtype !== "float32") throw new Error(`${one.name}: wanted floats, got ${tensor?.dtype}`);
-    return { data: new Float32Array(bufferOf(tensor)), shape: tensor.shape };
+    return { data: new Float32Array(bufferOf(tensor, set)), shape: tensor.shape };
   };
   /** What the case gives in half precision heed is given in half precision. */
   const asGiven = (tensor: TensorLike): TensorLike | HalfTensorLike =>
     one.inputs[0]?.dtype === "float16"
       ? { data: roundToHalves(tensor.data), shape: tensor.shape, dtype: "f16" }
       : tensor;
-  const bools = ({ offset, length, shape }: CaseTensor): MaskLike => ({
-    data: bytes.slice(offset, offset + length),
-    shape,
+  const bools = (tensor: CaseTensor): MaskLike => ({
+    data: new Uint8Array(bufferOf(tensor, set)),
+    shape: tensor.shape,
   });
-  const ints = ({ offset, length }: CaseTensor): number[] => [
-    ...Array.from(new BigInt64Array(bytes.slice(offset, offset + length).buffer), Number),
-  ];
+  const ints = (tensor: CaseTensor): number[] => Array.from(new BigInt64Array(bufferOf(tensor, set)), Number);
   const { attributes, inputs, outputs } = one;
   const [, , , mask, pastKey, pastValue, valid] = inputs;
   const packed = inputs[0]?.shape.length === 3;

@@ -25,7 +25,7 @@ function moduleText(folder: string): string {
   const required = process.env["HEED_CONFORMANCE_REQUIRED"] === "1";
   const present = existsSync(join(folder, "cases.json"));
   const set = present
-    ? `{ index: ${readFileSync(join(folder, "cases.json"), "utf8")}, base64: "${readFileSync(join(folder, "cases.bin"), "base64")}" }`
+    ? `{ index: ${readFileSync(join(folder, "cases.json"), "utf8")}, bytes: Uint8Array.from(atob("${readFileSync(join(folder, "cases.bin"), "base64")}"), (one) => one.charCodeAt(0)) }`
     : "null";
   return `export const set = ${set}; export const required = ${required}; export const folder = ${JSON.stringify(folder)};`;
 }

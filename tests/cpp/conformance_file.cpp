@@ -4,12 +4,13 @@
 #include <cstdlib>
 #include <fstream>
 
+#include "data_files.hpp"
+
 namespace heed::testing {
 namespace {
 
 std::optional<ConformanceFile> read_file() {
-  const char* const given = std::getenv("HEED_CONFORMANCE");
-  const std::string folder = std::string(given == nullptr ? HEED_TEST_CONFORMANCE : given) + "/onnx/";
+  const std::string folder = conformance_folder() + "/onnx/";
   std::ifstream index(folder + "cases.json");
   std::ifstream numbers(folder + "cases.bin", std::ios::binary);
   if (!index || !numbers) return std::nullopt;

@@ -5,6 +5,7 @@
 
 #include "attention_check.hpp"
 #include "conformance_cases.hpp"
+#include "data_files.hpp"
 #include "kernels/instances/instances.hpp"
 
 namespace heed::testing {
@@ -67,7 +68,7 @@ TEST_CASE("past and new keys and values side by side are what ONNX calls present
 TEST_CASE("the list of ONNX's cases not covered is exactly right") {
   const ConformanceSet* const set = cases_or_notice();
   if (set == nullptr) return;
-  std::ifstream file(HEED_TEST_NOT_COVERED);
+  std::ifstream file(not_covered_file());
   REQUIRE(file);
   const Json listed = Json::parse(file);
   std::size_t found = 0;

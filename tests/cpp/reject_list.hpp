@@ -6,6 +6,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "data_files.hpp"
 #include "heed/status.hpp"
 #include "support.hpp"
 
@@ -17,7 +18,7 @@ using Json = nlohmann::json;
 template <typename Refuse>
 void check_rejects(const std::string& name, Refuse refuse) {
   const std::map<std::string, StatusCode> codes = {{"shape", StatusCode::shape}, {"option", StatusCode::option}};
-  std::ifstream file(HEED_TEST_CASES "/" + name);
+  std::ifstream file(case_file(name));
   REQUIRE(file);
   const Json list = Json::parse(file);
   int count = 0;

@@ -5,6 +5,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "data_files.hpp"
 #include "heed/attention.hpp"
 #include "schedule/serial_executor.hpp"
 #include "support.hpp"
@@ -112,7 +113,7 @@ TEST_CASE("every call of the rejects list is refused with its code and its words
                                                    {"option", StatusCode::option},
                                                    {"memory", StatusCode::memory},
                                                    {"unsupported", StatusCode::unsupported}};
-  std::ifstream file(HEED_TEST_CASES "/attention-rejects.json");
+  std::ifstream file(case_file("attention-rejects.json"));
   REQUIRE(file);
   const Json list = Json::parse(file);
   int count = 0;

@@ -22,7 +22,7 @@ import {
 } from "./api/options.js";
 import { type ReadCreateOptions, readCreateOptions } from "./api/read-create-options.js";
 import { isRecord, readChoice, readRecord } from "./api/read-values.js";
-import type { AnyAttentionResult, AttentionResult, NoOptions, Returned } from "./api/results.js";
+import type { AnyAttentionResult, AttentionResult, NoAttentionOptions, NoOptions, Returned } from "./api/results.js";
 import { type ArrayTensor, Tensor } from "./api/tensor.js";
 import type { HalfArray } from "./api/typed-array.js";
 import type { Backend, DType, Explanation, MemoryReport } from "./backends/backend.js";
@@ -93,21 +93,21 @@ class Engine implements Heed {
     return { simd, relaxedSimd, sharedMemory, isolated, cores, webgpu: null, ...this.#backend.report() };
   }
 
-  attention<const O extends AttentionOptions = NoOptions>(
+  attention<const O extends AttentionOptions = NoAttentionOptions>(
     query: TensorInput,
     key: TensorInput,
     value: TensorInput,
-    options?: O & AttentionOptions,
+    options?: O,
   ): Promise<AttentionResult<O>>;
   attention(query: unknown, key: unknown, value: unknown, options?: unknown): Promise<AnyAttentionResult> {
     return attend(this.#backend, { query, key, value }, options);
   }
 
-  attentionSync<const O extends AttentionOptions = NoOptions>(
+  attentionSync<const O extends AttentionOptions = NoAttentionOptions>(
     query: TensorInput,
     key: TensorInput,
     value: TensorInput,
-    options?: O & AttentionOptions,
+    options?: O,
   ): AttentionResult<O>;
   attentionSync(query: unknown, key: unknown, value: unknown, options?: unknown): AnyAttentionResult {
     return attendSync(this.#backend, { query, key, value }, options);

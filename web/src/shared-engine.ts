@@ -13,18 +13,18 @@ import type {
 } from "./api/extra/options.js";
 import type { Heed } from "./api/heed.js";
 import type { AttentionOptions, TensorInput } from "./api/options.js";
-import type { AttentionResult, NoOptions, Returned } from "./api/results.js";
+import type { AttentionResult, NoAttentionOptions, NoOptions, Returned } from "./api/results.js";
 import { createHeed } from "./engine.js";
 
 let engine: Heed | undefined;
 let opening: Promise<Heed> | undefined;
 
 /** `heed.attention` of a shared engine with default options. */
-export async function attention<const O extends AttentionOptions = NoOptions>(
+export async function attention<const O extends AttentionOptions = NoAttentionOptions>(
   query: TensorInput,
   key: TensorInput,
   value: TensorInput,
-  options?: O & AttentionOptions,
+  options?: O,
 ): Promise<AttentionResult<O>> {
   if (engine !== undefined) return engine.attention(query, key, value, options);
   // As with an engine, arguments are read before this returns, which here means checked, and copied until there is one.

@@ -11,7 +11,7 @@ import type {
   RopeOptions,
 } from "./extra/options.js";
 import type { AttentionOptions, TensorInput, TensorOptions } from "./options.js";
-import type { AttentionResult, NoOptions, Returned } from "./results.js";
+import type { AttentionResult, NoAttentionOptions, NoOptions, Returned } from "./results.js";
 import type { Tensor } from "./tensor.js";
 import type { HalfArray } from "./typed-array.js";
 import type { AnyGpuBuffer } from "./webgpu-globals.js";
@@ -49,19 +49,19 @@ export interface Heed {
    * H a multiple of G. Never blocks the calling thread, but for calls of some microseconds, unless the engine was made
    * with `offload: false` or no worker could start. Arrays are read before it returns. Rejects with a HeedError.
    */
-  attention<const O extends AttentionOptions = NoOptions>(
+  attention<const O extends AttentionOptions = NoAttentionOptions>(
     query: TensorInput,
     key: TensorInput,
     value: TensorInput,
-    options?: O & AttentionOptions,
+    options?: O,
   ): Promise<AttentionResult<O>>;
 
   /** The same, on the calling thread. Throws a HeedError. */
-  attentionSync<const O extends AttentionOptions = NoOptions>(
+  attentionSync<const O extends AttentionOptions = NoAttentionOptions>(
     query: TensorInput,
     key: TensorInput,
     value: TensorInput,
-    options?: O & AttentionOptions,
+    options?: O,
   ): AttentionResult<O>;
 
   /** Where this call would run now, and why. Computes nothing. */

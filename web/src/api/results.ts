@@ -5,11 +5,11 @@ import type { AttentionOptions, ReturnOptions } from "./options.js";
 import { type ArrayTensor, Tensor } from "./tensor.js";
 import type { CheckedAttention } from "./validate.js";
 
-/**
- * The options of a call that gives none. Calls take `O & AttentionOptions`: functions among the options, scoreMod and maskMod, would
- * not find the types of what they are given in an `O` alone that has this for its default.
- */
+/** The options of a call that gives none. */
 export type NoOptions = Record<never, never>;
+
+/** The same for attention: nothing of what results' types follow from. The rest gives functions among the options the types of their arguments. */
+export type NoAttentionOptions = Omit<AttentionOptions, "keep" | "return">;
 
 type ByKeep<K> = K extends true ? Tensor : ArrayTensor;
 

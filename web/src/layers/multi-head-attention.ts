@@ -5,7 +5,7 @@ import { HeedError } from "../api/errors.js";
 import type { RopeOptions } from "../api/extra/options.js";
 import type { AttentionOptions, TensorInput } from "../api/options.js";
 import { isRecord, readBoolean, readCount, readRecord } from "../api/read-values.js";
-import type { AnyAttentionResult, AttentionResult, NoOptions } from "../api/results.js";
+import type { AnyAttentionResult, AttentionResult, NoAttentionOptions } from "../api/results.js";
 import { Tensor } from "../api/tensor.js";
 import { attendWithCache } from "./cached-attention.js";
 import { fromTorchAttention, isTorchAttention } from "./import-torch.js";
@@ -98,11 +98,11 @@ export class MultiHeadAttention extends Layer {
   }
 
   /** Query [B, L, embedDim] or [L, embedDim]; key and value likewise, of S; key default query, value default key. */
-  forward<const O extends MultiHeadForwardOptions = NoOptions>(
+  forward<const O extends MultiHeadForwardOptions = NoAttentionOptions>(
     query: TensorInput,
     key?: TensorInput,
     value?: TensorInput,
-    options?: O & MultiHeadForwardOptions,
+    options?: O,
   ): Promise<AttentionResult<O>>;
   forward(query: unknown, key?: unknown, value?: unknown, options?: unknown): Promise<AttentionResult> {
     return this.pass(options, [...PASSED_OPTIONS, "positions"], async (scope, given, keep) => {
