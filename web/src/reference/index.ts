@@ -110,12 +110,14 @@ export function attention(
   for (let b = 0; b < batch; b++) {
     for (let h = 0; h < queryHeads; h++) {
       const g = Math.floor(h / (queryHeads / keyHeads));
+      const keys = rowsOf(k, b, g);
+      const values = rowsOf(v, b, g);
       for (let i = 0; i < queryLength; i++, row++) {
         const position = positionOf(options, b, i, queryLength, keyLength);
         const query = rowOf(q, [b, h, i]);
         const scores: number[] = [];
-        for (let j = 0; j < keyLength; j++) {
-          const score = scale * pairScore(options.score ?? "dot", h, query, rowOf(k, [b, g, j]));
+        for (const [j, key] of keys.entries()) {
+          const score = scale * pairScore(options.score ?? "dot", h, query, key);
           const cap = options.softcap;
           const bounded = cap === undefined ? score : cap * Math.tanh(score / cap);
           const place = { score: bounded, b, h, q: i, k: j };
@@ -136,14 +138,12 @@ export function attention(
         const given = probabilities.map((p, j) => p * kept(row, j));
         weights.set(given, row * keyLength);
         lse[row] = logSum;
-        for (let e = 0; e < valueDim; e++) {
-          let sum = 0;
-          for (const [j, p] of given.entries()) {
-            // A masked or dropped value is not read into the sum: it may be NaN.
-            if (p !== 0) sum += p * at(v, [b, g, j, e]);
-          }
-          output[row * valueDim + e] = sum;
-        }
+        const sums = output.subarray(row * valueDim, (row + 1) * valueDim);
+        values.forEach((value, j) => {
+          const p = given[j] ?? 0;
+          // A masked or dropped value is not read into the sum: it may be NaN.
+          if (p !== 0) for (let e = 0; e < valueDim; e++) sums[e] = (sums[e] ?? 0) + p * (value[e] ?? Number.NaN);
+        });
       }
     }
   }
@@ -256,6 +256,9 @@ function broadcastIndex(shape: readonly number[], position: Dims, keys: number):
   }
   return index;
 }
+
+const rowsOf = (tensor: Heads, b: number, g: number): number[][] =>
+  Array.from({ length: tensor.shape[2] }, (_, j) => rowOf(tensor, [b, g, j]));
 
 function rowOf(tensor: Heads, row: readonly [number, number, number]): number[] {
   return Array.from({ length: tensor.shape[3] }, (_, d) => at(tensor, [...row, d]));
