@@ -423,6 +423,8 @@ describe("several layers, heads and queries", () => {
         location.hash = location.hash.replace(/row=\d+/, `row=${row}`);
       }, query);
       await page.getByRole("button", { name: `Add query ${query + 1}` }).click();
+      // The next look at the hash must find it there.
+      await expect.poll(() => page.url()).toMatch(new RegExp(`[#&]sum=[^&]*\\b${query}\\b`));
     }
     const { queries, sum } = await jsonOf<{ queries: number[]; sum: number[] }>(page, "tokens");
     expect(queries).toEqual(asked);
