@@ -43,16 +43,12 @@ struct RowSums {
 inline constexpr int kDotSums = 4;
 inline constexpr int kDotSumsOfRows = 2;
 
-/// Where one row reads narrow lines (two chunks at most), a chunk of its own numbers stays in registers while
-/// the same chunk of so many lines passes. Wider lines would come from memory at a third of its rate.
-inline constexpr int kChunkVectors = 8;
-inline constexpr int kChunkLines = 16;
+/// Known beforehand it costs a row a fifth less. Lines so narrow also lie so close that two values may come at a time:
+/// those of twice the width would come from memory at half of its rate.
+inline constexpr int kUsualDim = 64;
 
-template <class Arch>
-inline bool is_in_chunks(int dim) {
-  constexpr int chunk = kChunkVectors * kLanes<Arch>;
-  return dim % chunk == 0 && dim <= 2 * chunk;
-}
+/// Lines of halves or bytes that meet a part of the output at a time, while others come from memory.
+inline constexpr int kChunkLines = 16;
 
 /// result[i] = the sum of square[i]'s lanes. Uses up `square`.
 template <class Arch>
@@ -79,70 +75,26 @@ template <class Arch>
       sums[s] = multiply_add<Arch>(numbers, Batch<Arch>::load_aligned(query + d + s * next), sums[s]);
     }
   }
-  for (int s = 0; d < head_dim; d += lanes, ++s) {
+  for (; d < head_dim; d += lanes) {
     const Batch<Arch> numbers = load_some<Arch>(key + d, head_dim - d < lanes ? head_dim - d : lanes);
-    sums[s] = multiply_add<Arch>(numbers, Batch<Arch>::load_aligned(query + d), sums[s]);
+    sums[0] = multiply_add<Arch>(numbers, Batch<Arch>::load_aligned(query + d), sums[0]);
   }
   return (sums[0] + sums[1]) + (sums[2] + sums[3]);
 }
 
-/// Scores of one row, key after key.
-template <class Arch>
+/// Scores of one row, key after key. kDim: the head dimension if it is known beforehand, else 0.
+template <class Arch, int kDim>
 void score_row(const RowDots& input) {
   constexpr int lanes = kLanes<Arch>;
+  const int head_dim = kDim > 0 ? kDim : input.head_dim;
   for (int j = 0; j < input.count; j += lanes) {
     const int left = input.count - j;
     Batch<Arch> square[lanes];
     for (int i = 0; i < lanes; ++i) {
-      square[i] = dot<Arch>(input.queries.numbers, input.head_dim, input.keys.line(j + (i < left ? i : left - 1)));
+      square[i] = dot<Arch>(input.queries.numbers, head_dim, input.keys.line(j + (i < left ? i : left - 1)));
     }
     store_some<Arch>(sum_lanes<Arch>(square), input.scores.numbers + j, left < lanes ? left : lanes);
   }
-}
-
-/// The same, a chunk of the query at a time.
-template <class Arch>
-void score_row_in_chunks(const RowDots& input) {
-  constexpr int lanes = kLanes<Arch>;
-  constexpr std::ptrdiff_t next = lanes;
-  constexpr int chunk = kChunkVectors * lanes;
-  alignas(kScratchAlignment) float partial[kChunkLines * kDotSums * lanes];
-  int j = 0;
-  for (; j + kChunkLines <= input.count; j += kChunkLines) {
-    for (float& sum : partial) sum = 0.0F;
-    for (int d = 0; d < input.head_dim; d += chunk) {
-      Batch<Arch> held[kChunkVectors];
-      for (int v = 0; v < kChunkVectors; ++v) held[v] = Batch<Arch>::load_aligned(input.queries.numbers + d + v * next);
-      const float* line = input.keys.line(j) + d;
-      float* place = partial;
-      for (int n = 0; n < kChunkLines; ++n) {
-        for (int s = 0; s < kDotSums; ++s) {
-          Batch<Arch> sum = Batch<Arch>::load_aligned(place + s * next);
-          for (int v = s; v < kChunkVectors; v += kDotSums) {
-            sum = multiply_add<Arch>(Batch<Arch>::load_unaligned(line + v * next), held[v], sum);
-          }
-          sum.store_aligned(place + s * next);
-        }
-        line += input.keys.stride;
-        place += kDotSums * next;
-      }
-    }
-    for (int i = 0; i < kChunkLines; i += lanes) {
-      Batch<Arch> square[lanes];
-      for (int n = 0; n < lanes; ++n) {
-        const float* const place = partial + (i + n) * (kDotSums * next);
-        const auto sum = [place](int s) { return Batch<Arch>::load_aligned(place + s * next); };
-        square[n] = (sum(0) + sum(1)) + (sum(2) + sum(3));
-      }
-      sum_lanes<Arch>(square).store_unaligned(input.scores.numbers + j + i);
-    }
-  }
-  if (j == input.count) return;
-  RowDots rest = input;
-  rest.keys = input.keys.from(j);
-  rest.count -= j;
-  rest.scores.numbers += j;
-  score_row<Arch>(rest);
 }
 
 /// Scores of kRows rows, key after key.
@@ -170,8 +122,8 @@ void score_rows(const RowDots& input) {
         add(d, 0, Batch<Arch>::load_unaligned(key + d));
         add(d + lanes, 1, Batch<Arch>::load_unaligned(key + d + lanes));
       }
-      for (int s = 0; d < input.head_dim; d += lanes, ++s) {
-        add(d, s, load_some<Arch>(key + d, input.head_dim - d < lanes ? input.head_dim - d : lanes));
+      for (; d < input.head_dim; d += lanes) {
+        add(d, 0, load_some<Arch>(key + d, input.head_dim - d < lanes ? input.head_dim - d : lanes));
       }
       for (int r = 0; r < kRows; ++r) square[k * kRows + r] = sums[r][0] + sums[r][1];
     }
@@ -226,57 +178,47 @@ void add_values_to_rows(const RowSums& input) {
   }
 }
 
-/// The same for one row and kChunkLines values.
-template <class Arch>
-void add_chunks(const float* weights, const Lines& values, int value_dim, float* output) {
+/// output[value_dim] += weights x values of kValues lines: loaded and stored once for all of them.
+template <class Arch, int kValues>
+[[gnu::always_inline]] inline void add_some_values(const float* weights, const Lines& values, int value_dim,
+                                                   float* output) {
   constexpr int lanes = kLanes<Arch>;
-  constexpr std::ptrdiff_t next = lanes;
-  for (int e = 0; e < value_dim; e += kChunkVectors * lanes) {
-    Batch<Arch> held[kChunkVectors];
-    for (int v = 0; v < kChunkVectors; ++v) held[v] = Batch<Arch>::load_aligned(output + e + v * next);
-    const float* line = values.numbers + e;
-    for (int j = 0; j < kChunkLines; ++j, line += values.stride) {
-      const Batch<Arch> weight = Batch<Arch>::broadcast(weights[j]);
-      for (int v = 0; v < kChunkVectors; ++v) {
-        held[v] = multiply_add<Arch>(weight, Batch<Arch>::load_unaligned(line + v * next), held[v]);
-      }
-    }
-    for (int v = 0; v < kChunkVectors; ++v) held[v].store_aligned(output + e + v * next);
+  constexpr int unrolled = 4 * lanes;
+  Batch<Arch> weight[kValues];
+  for (int n = 0; n < kValues; ++n) weight[n] = Batch<Arch>::broadcast(weights[n]);
+  const auto add = [&](int e, auto load) {
+    Batch<Arch> sum = Batch<Arch>::load_aligned(output + e);
+    for (int n = 0; n < kValues; ++n) sum = multiply_add<Arch>(weight[n], load(values.line(n) + e), sum);
+    sum.store_aligned(output + e);
+  };
+  const auto whole = [](const float* value) { return Batch<Arch>::load_unaligned(value); };
+  int e = 0;
+  for (; e + unrolled <= value_dim; e += unrolled) {
+    for (int v = 0; v < unrolled; v += lanes) add(e + v, whole);
   }
+  for (; e + lanes <= value_dim; e += lanes) add(e, whole);
+  if (e < value_dim) add(e, [&](const float* value) { return load_some<Arch>(value, value_dim - e); });
 }
 
 /// The same for one row, value after value. With kSelect a weight of zero leaves its value out, whatever it is.
 template <class Arch, bool kSelect>
 void add_values_to_row(const RowSums& input) {
-  constexpr int lanes = kLanes<Arch>;
-  const int value_dim = input.value_dim;
-  const int whole = value_dim / lanes * lanes;
-  float* const output = input.outputs.numbers;
-  const float* value = input.values.numbers;
-  for (int j = 0; j < input.count; ++j, value += input.values.stride) {
-    if (kSelect && input.weights.numbers[j] == 0.0F) continue;
-    const Batch<Arch> weight = Batch<Arch>::broadcast(input.weights.numbers[j]);
-    for (int e = 0; e < whole; e += lanes) {
-      const Batch<Arch> sum = Batch<Arch>::load_aligned(output + e);
-      multiply_add<Arch>(weight, Batch<Arch>::load_unaligned(value + e), sum).store_aligned(output + e);
-    }
-    if (whole == value_dim) continue;
-    const Batch<Arch> sum = Batch<Arch>::load_aligned(output + whole);
-    multiply_add<Arch>(weight, load_some<Arch>(value + whole, value_dim - whole), sum).store_aligned(output + whole);
+  for (int j = 0; j < input.count; ++j) {
+    const float* const weight = input.weights.numbers + j;
+    if (kSelect && *weight == 0.0F) continue;
+    add_some_values<Arch, 1>(weight, input.values.from(j), input.value_dim, input.outputs.numbers);
   }
 }
 
-template <class Arch>
-void add_values_to_row_in_chunks(const RowSums& input) {
+/// The same for one row of values that are kDim wide, two by two.
+template <class Arch, int kDim>
+void add_value_pairs_to_row(const RowSums& input) {
+  const float* const weights = input.weights.numbers;
   int j = 0;
-  for (; j + kChunkLines <= input.count; j += kChunkLines) {
-    add_chunks<Arch>(input.weights.numbers + j, input.values.from(j), input.value_dim, input.outputs.numbers);
+  for (; j + 2 <= input.count; j += 2) {
+    add_some_values<Arch, 2>(weights + j, input.values.from(j), kDim, input.outputs.numbers);
   }
-  RowSums rest = input;
-  rest.weights.numbers += j;
-  rest.values = input.values.from(j);
-  rest.count -= j;
-  add_values_to_row<Arch, false>(rest);
+  if (j < input.count) add_some_values<Arch, 1>(weights + j, input.values.from(j), kDim, input.outputs.numbers);
 }
 
 /// Calls visit(first, way) for runs of at most four rows, `ways` by the logarithm of their number. Through the
@@ -295,9 +237,9 @@ inline void for_each_run(int rows, void (*const (&ways)[3])(const Input&), Visit
 template <class Arch>
 inline void score_all_rows(int rows, const RowDots& input) {
   static constexpr void (*kWays[][3])(const RowDots&) = {
-      {&score_row<Arch>, &score_rows<Arch, 2>, &score_rows<Arch, 4>},
-      {&score_row_in_chunks<Arch>, &score_rows<Arch, 2>, &score_rows<Arch, 4>}};
-  for_each_run(rows, kWays[is_in_chunks<Arch>(input.head_dim) ? 1 : 0], [&](int row, auto way) {
+      {&score_row<Arch, 0>, &score_rows<Arch, 2>, &score_rows<Arch, 4>},
+      {&score_row<Arch, kUsualDim>, &score_rows<Arch, 2>, &score_rows<Arch, 4>}};
+  for_each_run(rows, kWays[input.head_dim == kUsualDim ? 1 : 0], [&](int row, auto way) {
     RowDots run = input;
     run.queries = input.queries.from(row);
     run.scores = input.scores.from(row);
@@ -310,8 +252,8 @@ template <class Arch>
 inline void add_values_to_all_rows(int rows, const RowSums& input) {
   static constexpr void (*kWays[][3])(const RowSums&) = {
       {&add_values_to_row<Arch, false>, &add_values_to_rows<Arch, 2>, &add_values_to_rows<Arch, 4>},
-      {&add_values_to_row_in_chunks<Arch>, &add_values_to_rows<Arch, 2>, &add_values_to_rows<Arch, 4>}};
-  for_each_run(rows, kWays[is_in_chunks<Arch>(input.value_dim) ? 1 : 0], [&](int row, auto way) {
+      {&add_value_pairs_to_row<Arch, kUsualDim>, &add_values_to_rows<Arch, 2>, &add_values_to_rows<Arch, 4>}};
+  for_each_run(rows, kWays[input.value_dim == kUsualDim ? 1 : 0], [&](int row, auto way) {
     RowSums run = input;
     run.weights = input.weights.from(row);
     run.outputs = input.outputs.from(row);
