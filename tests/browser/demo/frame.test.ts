@@ -45,6 +45,24 @@ describe.each(PAGES.map(({ file, name }) => [name, file] as const))("the page %s
     expect(moved).toBeLessThan(0.02);
   });
 
+  test("keeps the arithmetic to one line on a phone, which opens and closes", async () => {
+    const page = await open(file, { viewport: { width: 360, height: 740 }, hasTouch: true });
+    const [readout, toggle] = [page.locator(".readout"), page.getByRole("button", { name: "All of the arithmetic" })];
+    const height = async (): Promise<number> => (await readout.boundingBox())?.height ?? Number.NaN;
+    const sentence = readout.locator(".readout-subject + p");
+    await page.locator(".readout-subject").waitFor();
+    expect(await height()).toBeLessThan(60);
+    expect(await sentence.isVisible()).toBe(false);
+    await toggle.tap();
+    expect(await toggle.getAttribute("aria-expanded")).toBe("true");
+    expect(await sentence.isVisible()).toBe(true);
+    expect(await height()).toBeGreaterThan(60);
+    expect(await height()).toBeLessThanOrEqual(740 / 2);
+    expect(await axeFindings(page)).toEqual([]);
+    await toggle.tap();
+    expect(await height()).toBeLessThan(60);
+  });
+
   test("weighs less than 300 kB before anybody touches it, engine included", async () => {
     const page = await open();
     const addresses = new Set<string>();
