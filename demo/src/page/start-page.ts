@@ -4,6 +4,7 @@
 import type { Engine } from "../engine/engine.js";
 import { drawn, pause } from "../ui/pieces.js";
 import { startFrame } from "./frame.js";
+import { placeLeft } from "./place.js";
 
 /** The readout stands beside or below the pictures, so that it comes after them. */
 const PARTS = ["[data-picture]", ".readout", ".room-foot"];
@@ -14,6 +15,7 @@ export function startPage(engine: Engine, room: HTMLElement, fill: () => Promise
 }
 
 async function comeUp(engine: Engine, room: HTMLElement, fill: () => Promise<void>): Promise<void> {
+  const place = placeLeft();
   room.classList.add("coming");
   // Past the event `load`, for which the browser would lay out whatever stands there in the same task.
   await pause();
@@ -26,5 +28,6 @@ async function comeUp(engine: Engine, room: HTMLElement, fill: () => Promise<voi
     part.classList.remove("to-come");
     if (part.closest("[hidden]") === null) await drawn();
   }
+  if (scrollY < place) scrollTo({ top: place, behavior: "instant" });
   await engine.open();
 }
