@@ -15,17 +15,18 @@ export interface Draw {
   readonly scores: readonly (readonly number[])[];
 }
 
-export function drawAll(seed: number, keys: number, likeness: number): readonly Draw[] {
+/** One after the other; together they are some milliseconds. */
+export function* draws(seed: number, keys: number, likeness: number): Generator<Draw> {
   const next = normal(seed);
-  return Array.from({ length: DRAWS }, () => {
+  for (let draw = 0; draw < DRAWS; draw++) {
     const q = Float64Array.from({ length: WIDEST }, () => twoDecimals(next()));
     const vectors = Array.from({ length: keys }, (_, key) => {
       const share = key === 0 ? likeness : 0;
       const rest = Math.sqrt(1 - share * share);
       return q.map((component) => twoDecimals(share * component + rest * next()));
     });
-    return { q, keys: vectors, scores: vectors.map((vector) => scoresAt(q, vector)) };
-  });
+    yield { q, keys: vectors, scores: vectors.map((vector) => scoresAt(q, vector)) };
+  }
 }
 
 /** The sum of products so far, wherever a width of the list is reached. */

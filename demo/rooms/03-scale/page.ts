@@ -4,7 +4,7 @@ import { runRoom } from "../../src/page/run-room.js";
 import { find } from "../../src/ui/dom.js";
 import { callsOf, readAnswers } from "./calls.js";
 import { ScaleRoom } from "./room.js";
-import { sceneOf } from "./scene.js";
+import { prepare, sceneOf } from "./scene.js";
 import { openScaleStore } from "./state.js";
 // After the frame, whose styles a room refines.
 import "../../style/scale.css";
@@ -12,6 +12,7 @@ import "../../style/scale.css";
 const store = openScaleStore();
 runRoom({
   store,
+  prepare,
   sceneOf,
   callsOf,
   read: readAnswers,

@@ -9,6 +9,7 @@ import { formula, fraction, plain, root as rootSign, row, sub, sup } from "../..
 import { NamedMatrices } from "../../src/ui/named-matrices.js";
 import { exact, magnitude, percent } from "../../src/ui/numbers.js";
 import { picture } from "../../src/ui/picture.js";
+import { atOnce } from "../../src/ui/pieces.js";
 import { Teller } from "../../src/ui/teller.js";
 import type { ScaleAnswer } from "./calls.js";
 import { heedCode, torchCode } from "./code.js";
@@ -106,12 +107,24 @@ export class ScaleRoom {
   }
 
   show(scene: ScaleScene, answer: ScaleAnswer | undefined): void {
+    atOnce(this.showing(scene, answer));
+  }
+
+  *showing(scene: ScaleScene, answer: ScaleAnswer | undefined): Generator<undefined> {
+    const isNew = scene !== this.#scene || this.#agreement.textContent === "";
     this.#scene = scene;
     this.#answer = answer;
     this.#controls.show();
     this.#axis.show(scene.state.axis);
     this.#matrices.show((name) => viewOf(name, scene, answer?.shares));
-    for (const { view, chart } of this.#charts) chart.show(view(scene));
+    yield;
+    // No answer of the kernel changes the curves.
+    if (isNew) {
+      for (const { view, chart } of this.#charts) {
+        chart.show(view(scene));
+        yield;
+      }
+    }
     this.#figures.replaceChildren(...figuresOf(scene));
     this.#pictures.row.say(rowText(scene));
     this.#pictures.slopes.say(slopeText(scene));

@@ -1,9 +1,12 @@
 // The numbers of the room for one state: the row that is shown, and the curves over width or temperature.
 
 import { fill, type Matrix, toSingle } from "../../src/model/matrix.js";
-import { type Draw, drawAll } from "./draws.js";
+import { atOnce } from "../../src/ui/pieces.js";
+import { type Draw, draws as drawing } from "./draws.js";
 import { type Softened, soften } from "./softmax.js";
 import { type ScaleState, type Scaling, TEMPERATURES, WIDTHS } from "./state.js";
+
+const DRAWS_IN_A_PIECE = 8;
 
 export interface Point {
   /** Standard deviation of the scores, over all draws and keys. */
@@ -73,10 +76,23 @@ export function vectors(rows: readonly Float64Array[], width: number): Matrix {
 let drawn: { readonly of: string; readonly draws: readonly Draw[] } = { of: "", draws: [] };
 
 /** Drawing takes longer than everything else, and most changes do not need it. */
-function drawsOf({ seed, keys, likeness }: ScaleState): readonly Draw[] {
-  const of = `${seed} ${keys} ${likeness}`;
-  if (drawn.of !== of) drawn = { of, draws: drawAll(seed, keys, likeness) };
+function drawsOf(state: ScaleState): readonly Draw[] {
+  if (drawn.of !== drawnOf(state)) atOnce(prepare(state));
   return drawn.draws;
+}
+
+/** In pieces of some draws. */
+export function* prepare(state: ScaleState): Generator<undefined> {
+  const draws: Draw[] = [];
+  for (const draw of drawing(state.seed, state.keys, state.likeness)) {
+    draws.push(draw);
+    if (draws.length % DRAWS_IN_A_PIECE === 0) yield;
+  }
+  drawn = { of: drawnOf(state), draws };
+}
+
+function drawnOf({ seed, keys, likeness }: ScaleState): string {
+  return `${seed} ${keys} ${likeness}`;
 }
 
 /** The key that resembles the query is no part of the spread: it is the signal. */

@@ -1,13 +1,14 @@
 // Puts the landing page together: the store, the engine, the sentence at the top, and the walk.
 
-import { callsOf, readAnswer } from "../../src/engine/walk-call.js";
+import { callsOf, type KernelAnswer, readAnswer } from "../../src/engine/walk-call.js";
 import { openWalkStore } from "../../src/model/url.js";
-import { walk } from "../../src/model/walk.js";
+import { type Walk, walk } from "../../src/model/walk.js";
 import { SentenceInput } from "../../src/page/input.js";
 import { runRoom } from "../../src/page/run-room.js";
 import { Stage } from "../../src/page/stage.js";
 import { copyFrom } from "../../src/ui/copy.js";
 import { find } from "../../src/ui/dom.js";
+import { atOnce } from "../../src/ui/pieces.js";
 import { MatrixWalk } from "./room.js";
 // After the frame, whose styles a room refines.
 import "../../style/stage.css";
@@ -29,14 +30,15 @@ runRoom({
     store.listen((state, before) => {
       if (state.step !== before.step || state.all !== before.all) room.forget();
     });
-    return {
-      show: (now, answer) => {
-        const { head } = store.state;
-        stage.show(now, (answer?.heads[head] ?? now.heads[head])?.weights);
-        input.show(store.state, now);
-        room.show(now, answer);
-      },
-    };
+    function* showing(now: Walk, answer: KernelAnswer | undefined): Generator<undefined> {
+      const { head } = store.state;
+      stage.show(now, (answer?.heads[head] ?? now.heads[head])?.weights);
+      yield;
+      input.show(store.state, now);
+      yield;
+      room.show(now, answer);
+    }
+    return { showing, show: (now, answer) => atOnce(showing(now, answer)) };
   },
 });
 

@@ -2,7 +2,6 @@
 
 import { HeedMatrix, type Light } from "heed/viz";
 import type { Role, State, StepName } from "../../src/model/state.js";
-import type { Walk } from "../../src/model/walk.js";
 import { h } from "../../src/ui/dom.js";
 import { handle, type MatrixHandlers } from "../../src/ui/matrix-handlers.js";
 import { turned, turningHandlers, worded } from "./orientation.js";
@@ -51,6 +50,8 @@ export class Panel {
   #formula = h("div", { class: "step-formula" });
   #matrices: HeedMatrix[];
   #columns: boolean | undefined;
+  #width = 0;
+  #words = 0;
 
   constructor(step: StepName, handlers: MatrixHandlers, tools?: HTMLElement) {
     this.step = step;
@@ -85,6 +86,11 @@ export class Panel {
       ),
       ...(aside.length > 0 ? [] : [this.#note]),
     );
+    new ResizeObserver(() => {
+      if (this.element.clientWidth === this.#width) return;
+      this.#width = this.element.clientWidth;
+      this.#fit();
+    }).observe(this.element);
   }
 
   show(scene: Scene): void {
@@ -98,7 +104,8 @@ export class Panel {
       const view = viewOf(name(scene.state), scene);
       this.#matrices[index]?.show(columns ? turned(view) : view);
     });
-    this.#fit(scene.walk);
+    this.#words = scene.walk.labels.length;
+    this.#fit();
   }
 
   /** What stood left of a product stands above it, and the other way round. */
@@ -116,12 +123,12 @@ export class Panel {
   }
 
   /** Before and after: where they are too wide, the first gives up its numbers, which the step before showed. */
-  #fit({ labels }: Walk): void {
+  #fit(): void {
     const [before, , ...more] = this.#matrices;
-    if (before === undefined || this.#matrices.length < 2 || before.matches(".crossed *")) return;
-    const room = this.element.clientWidth - 2 * PADDING;
-    const square = ROW_LABEL + labels.length * CELL;
-    const small = ROW_LABEL + labels.length * COMPACT_CELL;
+    if (before === undefined || this.#width === 0 || this.#matrices.length < 2 || before.matches(".crossed *")) return;
+    const room = this.#width - 2 * PADDING;
+    const square = ROW_LABEL + this.#words * CELL;
+    const small = ROW_LABEL + this.#words * COMPACT_CELL;
     const gaps = this.#matrices.length * GAP;
     const beside = 2 * square + gaps <= room;
     const besideSmall = small + square + gaps <= room;

@@ -1,6 +1,7 @@
 // Query heads that share keys and values, and what that saves: from one pair a head to one pair for all.
 
 import { h, svg } from "../../src/ui/dom.js";
+import { whole } from "../../src/ui/numbers.js";
 import { type Picture, picture } from "../../src/ui/picture.js";
 import { slider } from "../../src/ui/slider.js";
 import { type Count, cachePerToken, countsOf, modelWidth, perLayer } from "./counts.js";
@@ -83,15 +84,15 @@ export class CountsPicture {
     const total = perLayer(state);
     this.#rows.replaceChildren(
       ...countsOf(state).map(line),
-      h("tr", { class: "own" }, h("th", { scope: "row" }, "one layer"), h("td"), h("td", {}, spelt(total))),
+      h("tr", { class: "own" }, h("th", { scope: "row" }, "one layer"), h("td"), h("td", {}, whole(total))),
     );
     const cache = cachePerToken(state);
     const figure = (name: string, value: string, note: string): HTMLElement =>
       h("div", {}, h("dt", {}, name), h("dd", {}, value, " ", h("small", {}, note)));
     this.#figures.replaceChildren(
-      figure("Width of the model", spelt(modelWidth(state)), `${queryHeads} × ${headWidth}`),
+      figure("Width of the model", whole(modelWidth(state)), `${queryHeads} × ${headWidth}`),
       figure(`In ${layers} layers`, `${((total * layers) / 1e9).toFixed(2)} billion`, "parameters of attention"),
-      figure("One head, with its part of W_O", spelt(Math.round(total / queryHeads)), "parameters"),
+      figure("One head, with its part of W_O", whole(Math.round(total / queryHeads)), "parameters"),
       figure("Cache for each token", bytes(cache.total), `${cache.factors.join(" × ")} bytes, in halves`),
     );
   }
@@ -154,13 +155,9 @@ function line({ name, factors, total }: Count): HTMLElement {
     "tr",
     {},
     h("th", { scope: "row" }, h("i", {}, letter), h("sub", {}, below)),
-    h("td", {}, factors.map(spelt).join(" × ")),
-    h("td", {}, spelt(total)),
+    h("td", {}, factors.map(whole).join(" × ")),
+    h("td", {}, whole(total)),
   );
-}
-
-function spelt(value: number): string {
-  return value.toLocaleString("en");
 }
 
 function bytes(count: number): string {

@@ -8,6 +8,7 @@ import type { NamedLight } from "../../src/ui/explanation.js";
 import { handle, type MatrixHandlers } from "../../src/ui/matrix-handlers.js";
 import { magnitude, percent } from "../../src/ui/numbers.js";
 import { picture } from "../../src/ui/picture.js";
+import { atOnce } from "../../src/ui/pieces.js";
 import { Teller } from "../../src/ui/teller.js";
 import { heedCode, torchCode } from "./code.js";
 import { CountsPicture } from "./counts-picture.js";
@@ -73,14 +74,21 @@ export class HeadsRoom {
 
   /** `answered`: the same scene with what the kernel gave. */
   show(bare: HeadsScene, answered: HeadsScene | undefined): void {
+    atOnce(this.showing(bare, answered));
+  }
+
+  *showing(bare: HeadsScene, answered: HeadsScene | undefined): Generator<undefined> {
     const scene = answered ?? bare;
     this.#scene = scene;
     this.#reason.show(scene.state.reason);
     this.#shares.show(viewOf("shares", 0, scene));
     this.#taken.show(viewOf("taken", 0, scene));
     this.#split.say(splitText(scene));
+    yield;
     this.#multiplication.show(scene);
+    yield;
     this.#counts.show(scene.state);
+    yield;
     this.#agreement.textContent = agreementOf(scene);
     this.#teller.tell();
   }

@@ -8,6 +8,7 @@ import { HeedOrder } from "../../src/ui/heed-order.js";
 import { NamedMatrices } from "../../src/ui/named-matrices.js";
 import { magnitude } from "../../src/ui/numbers.js";
 import { picture } from "../../src/ui/picture.js";
+import { atOnce } from "../../src/ui/pieces.js";
 import { Teller } from "../../src/ui/teller.js";
 import type { OrderAnswer } from "./calls.js";
 import { heedCode, torchCode } from "./code.js";
@@ -129,6 +130,10 @@ export class OrderRoom {
   }
 
   show(scene: OrderScene, answer: OrderAnswer | undefined): void {
+    atOnce(this.showing(scene, answer));
+  }
+
+  *showing(scene: OrderScene, answer: OrderAnswer | undefined): Generator<undefined> {
     this.#scene = scene;
     this.#answer = answer;
     const { state, words, places, labels } = scene;
@@ -138,8 +143,10 @@ export class OrderRoom {
     this.#order.show({ words, places, shares: places.map((_, place) => at(shares, asker, place)), asker: state.asker });
     this.#swap.textContent = words.length < 2 ? "Swap the ends" : `Swap “${labels[0]}” and “${labels.at(-1)}”`;
     this.#swap.disabled = words.length < 2;
+    yield;
     const shown = new Set<MatrixName>(["Z", "A", "O", "D", ...VECTOR_MATRICES, ...POSITION_MATRICES[state.kind]]);
     this.#matrices.show((name) => (shown.has(name) ? viewOf(name, scene, answer) : undefined));
+    yield;
     this.#trials.replaceChildren(...trialRows(scene, answer));
     this.#pictures.words.say(orderText(scene, answer));
     this.#pictures.positions.say(KIND_TEXTS[state.kind]);

@@ -9,6 +9,7 @@ import { HeedPixels } from "../../src/ui/heed-pixels.js";
 import { handle } from "../../src/ui/matrix-handlers.js";
 import { exact, apart as gapIn, magnitude } from "../../src/ui/numbers.js";
 import { picture } from "../../src/ui/picture.js";
+import { atOnce } from "../../src/ui/pieces.js";
 import { slider } from "../../src/ui/slider.js";
 import { convolve, keys, mixed, queriesOf, queryWeights, readByHand, type Shift, shiftsOf } from "./convolution.js";
 import { heedCode, torchCode } from "./convolution-code.js";
@@ -129,6 +130,10 @@ export class ConvolutionExhibit implements Exhibit {
   }
 
   show(state: WhatElseState): void {
+    atOnce(this.showing(state));
+  }
+
+  *showing(state: WhatElseState): Generator<undefined> {
     const before = this.#scene;
     const same =
       before !== undefined &&
@@ -138,9 +143,10 @@ export class ConvolutionExhibit implements Exhibit {
     if (same) this.#scene = { ...before, state };
     else {
       this.#found = undefined;
-      this.#scene = sceneOf(state, this.#gallery.grey);
+      this.#scene = yield* sceneOf(state, this.#gallery.grey);
     }
-    this.#draw();
+    yield;
+    yield* this.#drawing();
   }
 
   /** The same while only another pixel is looked at. */
@@ -166,7 +172,7 @@ export class ConvolutionExhibit implements Exhibit {
     const attended = mixed((head, pixel) => found[head * PIXELS + pixel] ?? Number.NaN, scene.state.kernel);
     const apart = widest(attended, scene.attended);
     this.#scene = { ...scene, attended };
-    this.#draw();
+    atOnce(this.#drawing());
     return `All ${scene.shifts.length} heads come from the kernel. It and the same attention by hand agree to ${magnitude(apart)}.`;
   }
 
@@ -205,7 +211,7 @@ export class ConvolutionExhibit implements Exhibit {
     return this.#found?.[head * PIXELS + pixel] ?? scene.byHand[head]?.[pixel] ?? Number.NaN;
   }
 
-  #draw(): void {
+  *#drawing(): Generator<undefined> {
     const scene = this.#scene;
     if (scene === undefined) return;
     const { state, grey, direct, attended } = scene;
@@ -226,8 +232,10 @@ export class ConvolutionExhibit implements Exhibit {
       this.#pixels[one].show({ title, about: note, size: SIZE, data, channels: 1, range: of, cursor: state.pixel });
     show("grey", "Picture", "", grey, [0, 1]);
     show("direct", "Convolution", about, direct, range);
+    yield;
     show("attended", "Attention", about, attended, range);
     show("gap", "Difference", apart === 0 ? "all 0" : `white is ${gapIn(apart)}`, gaps, [0, Math.max(apart, 1e-30)]);
+    yield;
     const largestWeight = Math.max(1, largest(state.kernel));
     this.#kernel.show({
       name: "W",
@@ -284,17 +292,17 @@ export class ConvolutionExhibit implements Exhibit {
   }
 }
 
-function sceneOf(state: WhatElseState, grey: Float32Array<ArrayBuffer>): Scene {
+function* sceneOf(state: WhatElseState, grey: Float32Array<ArrayBuffer>): Generator<undefined, Scene> {
   const shifts = shiftsOf(state.kernel);
-  const byHand = shifts.map((shift) => readByHand(grey, shift, state.sharpness));
-  return {
-    state,
-    grey,
-    shifts,
-    direct: convolve(grey, state.kernel),
-    byHand,
-    attended: mixed((head, pixel) => byHand[head]?.[pixel] ?? Number.NaN, state.kernel),
-  };
+  const pixels = fill(SIZE, SIZE, (row, col) => grey[row * SIZE + col] ?? 0);
+  const byHand: Float64Array[] = [];
+  for (const reading of readByHand(pixels, shifts, state.sharpness)) {
+    byHand.push(reading);
+    if (byHand.length % state.kernel.cols === 0) yield;
+  }
+  const direct = convolve(grey, state.kernel);
+  const attended = mixed((head, pixel) => byHand[head]?.[pixel] ?? Number.NaN, state.kernel);
+  return { state, grey, shifts, direct, byHand, attended };
 }
 
 function nameOf({ x, y }: Shift): string {

@@ -1,6 +1,6 @@
 // A convolution, and attention that is one: as many heads as the kernel has weights, each looking one step to a side.
 
-import { at, fill, type Matrix } from "../../src/model/matrix.js";
+import { at, fill, type Matrix, multiply, transpose } from "../../src/model/matrix.js";
 import { PIXELS, SIZE } from "./images.js";
 
 const MIDDLE = (SIZE - 1) / 2;
@@ -74,31 +74,28 @@ export function keys(): Float32Array<ArrayBuffer> {
 
 /**
  * What each head reads, in double precision: e^(-s dx² - s dy²) is a product, so a softmax over places is one over columns times one
- * over rows.
+ * over rows. One head after the other; those that look equally far to the side have the first in common.
  */
-export function readByHand(grey: ArrayLike<number>, shift: Shift, sharpness: number): Float64Array {
-  const [columns, rows] = [sharesAlong(shift.x, sharpness), sharesAlong(shift.y, sharpness)];
-  const across = fill(SIZE, SIZE, (y, to) => {
-    let sum = 0;
-    for (let x = 0; x < SIZE; x++) sum += at(columns, to, x) * (grey[y * SIZE + x] ?? 0);
-    return sum;
-  });
-  return fill(SIZE, SIZE, (to, x) => {
-    let sum = 0;
-    for (let y = 0; y < SIZE; y++) sum += at(rows, to, y) * at(across, y, x);
-    return sum;
-  }).data;
+export function* readByHand(grey: Matrix, shifts: readonly Shift[], sharpness: number): Generator<Float64Array> {
+  const across = new Map<number, Matrix>();
+  for (const { x, y } of shifts) {
+    const read = across.get(x) ?? multiply(grey, transpose(sharesAlong(x, sharpness)));
+    across.set(x, read);
+    yield multiply(sharesAlong(y, sharpness), read).data;
+  }
 }
 
 export function sharesAlong(shift: number, sharpness: number): Matrix {
   const nearest = (from: number): number => Math.min(SIZE - 1, Math.max(0, from + shift));
-  const power = (from: number, to: number): number =>
-    Math.exp(-sharpness * ((from + shift - to) ** 2 - (from + shift - nearest(from)) ** 2));
-  return fill(SIZE, SIZE, (from, to) => {
+  const powers = fill(SIZE, SIZE, (from, to) =>
+    Math.exp(-sharpness * ((from + shift - to) ** 2 - (from + shift - nearest(from)) ** 2)),
+  );
+  const sums = Array.from({ length: SIZE }, (_, from) => {
     let sum = 0;
-    for (let other = 0; other < SIZE; other++) sum += power(from, other);
-    return power(from, to) / sum;
+    for (let other = 0; other < SIZE; other++) sum += at(powers, from, other);
+    return sum;
   });
+  return fill(SIZE, SIZE, (from, to) => at(powers, from, to) / (sums[from] ?? Number.NaN));
 }
 
 /** The output matrix at work: each head's reading times its weight of the kernel. */

@@ -8,6 +8,8 @@ export interface Exhibit {
   readonly controls: HTMLElement;
   readonly element: HTMLElement;
   readonly show: (state: WhatElseState) => void;
+  /** The same, where it is too much to be done at a time. */
+  readonly showing?: (state: WhatElseState) => Iterable<unknown>;
   /** What must be asked for the state that is shown. */
   readonly calls: () => readonly Call[];
   /** Shows the kernel's answers; what is to be said of them. */

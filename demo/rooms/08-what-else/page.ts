@@ -1,8 +1,9 @@
 // Puts the room's page together: the store, the engine, the room.
 
 import { Engine } from "../../src/engine/engine.js";
-import { startFrame } from "../../src/page/frame.js";
+import { startPage } from "../../src/page/start-page.js";
 import { find } from "../../src/ui/dom.js";
+import { inPieces, pause } from "../../src/ui/pieces.js";
 import { WhatElseRoom } from "./room.js";
 import { openWhatElseStore } from "./state.js";
 // After the frame, whose styles a room refines.
@@ -12,21 +13,29 @@ import "../../style/what-else.css";
 
 const store = openWhatElseStore();
 const engine = new Engine();
-const room = new WhatElseRoom(store, find("#room", HTMLElement));
+const place = find("#room", HTMLElement);
 let asked = 0;
 
+startPage(engine, place, async () => {
+  const room = new WhatElseRoom(store, place);
+  await pause();
+  let shown = 0;
+  store.listen((state) => {
+    shown += 1;
+    room.show(state);
+    ask(room);
+  });
+  await inPieces(room.showing(store.state), () => shown > 0);
+  if (shown === 0) ask(room);
+});
+
 /** A state that asks nothing new leaves an answer that is under way to come. */
-function show(): void {
+function ask(room: WhatElseRoom): void {
   const { view } = store.state;
-  const calls = room.show(store.state);
+  const calls = room.calls();
   if (calls.length === 0) return;
   const question = ++asked;
   engine.ask(calls, (answers) => {
     if (question === asked) room.answer(view, answers);
   });
 }
-
-store.listen(show);
-startFrame(engine);
-show();
-void engine.open();

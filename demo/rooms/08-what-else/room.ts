@@ -4,6 +4,7 @@ import type { Answer, Call } from "../../src/engine/engine.js";
 import { agreementLine, furnish, OWN_ARITHMETIC } from "../../src/page/furnish.js";
 import { choice } from "../../src/ui/choice.js";
 import { h } from "../../src/ui/dom.js";
+import { atOnce } from "../../src/ui/pieces.js";
 import { Readout } from "../../src/ui/readout.js";
 import { ConvolutionExhibit } from "./convolution-exhibit.js";
 import type { Exhibit, Host } from "./exhibit.js";
@@ -75,8 +76,11 @@ export class WhatElseRoom {
     return this.#exhibits[this.#store.state.view];
   }
 
-  /** Shows the state; gives the calls that are new in it. */
-  show(state: WhatElseState): readonly Call[] {
+  show(state: WhatElseState): void {
+    atOnce(this.showing(state));
+  }
+
+  *showing(state: WhatElseState): Generator<unknown> {
     this.#choice.show(state.view);
     this.#gallery.show(state);
     this.#gallery.element.hidden = !WITH_PICTURE.includes(state.view);
@@ -85,11 +89,20 @@ export class WhatElseRoom {
       controls.hidden = view !== state.view;
       element.hidden = view !== state.view;
     }
-    this.#current.show(state);
-    const calls = this.#current.calls();
-    if (calls.length > 0) this.#said.set(state.view, OWN_ARITHMETIC);
-    this.#agreement.textContent = this.#said.get(state.view) ?? "";
+    yield;
+    if (this.#current.showing === undefined) this.#current.show(state);
+    else yield* this.#current.showing(state);
+    this.#agreement.textContent = this.#said.get(state.view) ?? OWN_ARITHMETIC;
     this.#tell(false);
+  }
+
+  /** Those that are new in what is shown. */
+  calls(): readonly Call[] {
+    const calls = this.#current.calls();
+    if (calls.length > 0) {
+      this.#said.delete(this.#store.state.view);
+      this.#agreement.textContent = OWN_ARITHMETIC;
+    }
     return calls;
   }
 

@@ -5,7 +5,7 @@ import { find } from "../../src/ui/dom.js";
 import { callsOf, readAnswers } from "./calls.js";
 import { Library } from "./library.js";
 import { BringRoom } from "./room.js";
-import { scenesOf } from "./scene.js";
+import { prepare, scenesOf } from "./scene.js";
 import { openBringStore } from "./state.js";
 // After the frame, whose styles a room refines.
 import "../../style/pixels.css";
@@ -15,6 +15,7 @@ const store = openBringStore();
 const library = new Library();
 runRoom({
   store,
+  prepare: (state) => prepare(library, state),
   sceneOf: scenesOf(library),
   callsOf,
   read: readAnswers,

@@ -6,6 +6,7 @@ import { agreementLine, furnish, OWN_ARITHMETIC } from "../../src/page/furnish.j
 import { NamedMatrices, type NamedSpot } from "../../src/ui/named-matrices.js";
 import { magnitude, whole } from "../../src/ui/numbers.js";
 import { picture } from "../../src/ui/picture.js";
+import { atOnce } from "../../src/ui/pieces.js";
 import { Teller } from "../../src/ui/teller.js";
 import type { BringAnswer } from "./calls.js";
 import { heedCode, saveButtons, torchCode } from "./code.js";
@@ -104,6 +105,10 @@ export class BringRoom {
   }
 
   show(scene: BringScene, answer: BringAnswer | undefined): void {
+    atOnce(this.showing(scene, answer));
+  }
+
+  *showing(scene: BringScene, answer: BringAnswer | undefined): Generator<undefined> {
     const before = this.#scene;
     const isFirst = this.#agreement.textContent === "";
     this.#scene = scene;
@@ -111,18 +116,27 @@ export class BringRoom {
     if (isFirst || scene !== before) this.#head.show(scene);
     // Many times a second, and none of the rest changes.
     if (!isFirst && scene !== before && scene.source === before.source && isMove(scene, before)) return;
-    if (isFirst || scene !== before) this.#showScene(scene);
+    yield;
+    if (isFirst || scene !== before) yield* this.#showingScene(scene);
     this.#matrices.show((name) => viewOf(name, scene, answer), ["A"]);
     this.#agreement.textContent = agreementOf(scene, answer);
     this.#teller.tell();
   }
 
   /** All that no answer of the kernel changes. */
-  #showScene(scene: BringScene): void {
+  *#showingScene(scene: BringScene): Generator<undefined> {
     this.#controls.show(scene);
-    for (const part of [this.#photo, this.#model, this.#tokens, this.#spread]) part.show(scene);
+    yield;
+    for (const part of [this.#photo, this.#model, this.#tokens, this.#spread]) {
+      part.show(scene);
+      yield;
+    }
     this.#device.show(scene.state.raced);
-    this.#matrices.show((name) => viewOf(name, scene, undefined));
+    yield;
+    for (const name of MATRICES) {
+      this.#matrices.show((one) => viewOf(one, scene, undefined), [name]);
+      yield;
+    }
     this.#cells.say(
       "The cells around the one in the light. Choose another on the map, or point at one here: it tells what it is made of.",
     );

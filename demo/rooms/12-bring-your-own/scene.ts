@@ -33,6 +33,14 @@ export interface BringScene {
   readonly cells: Cells;
 }
 
+/** The source keeps what it was asked for. */
+export function* prepare(library: Library, state: BringState): Generator<undefined> {
+  const source = library.sourceOf(state);
+  yield;
+  source.vectors(Math.min(state.layer, source.layers - 1), Math.min(state.head, source.heads - 1));
+  yield;
+}
+
 /** Cells are computed anew only where they are others: moving over the map changes the state many times a second. */
 export function scenesOf(library: Library): (state: BringState) => BringScene {
   let last: { readonly key: string; readonly source: Source; readonly cells: Cells } | undefined;

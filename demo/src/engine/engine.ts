@@ -1,6 +1,7 @@
 // The one place that calls heed: opens an engine, answers the calls that a room asks for, times the first of them.
 
 import type { AttentionOptions, Capabilities, Heed } from "heed";
+import { pause } from "../ui/pieces.js";
 
 export interface Tensor {
   readonly data: Float32Array;
@@ -57,6 +58,7 @@ export class Engine {
       this.heed = await createHeed();
       this.#settle(this.heed);
       this.#become({ kind: "ready", capabilities: this.heed.capabilities, microseconds: null });
+      await pause();
       if (this.#latest !== undefined) await this.#answer(this.#latest);
     } catch (error) {
       this.#fail(error);
@@ -75,6 +77,7 @@ export class Engine {
     if (heed === undefined || first === undefined) return;
     try {
       const answers = await Promise.all(request.calls.map((call) => run(heed, call)));
+      await pause();
       if (request !== this.#latest) return;
       request.answered(answers);
       clearTimeout(this.#timer);

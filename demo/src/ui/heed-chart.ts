@@ -61,8 +61,11 @@ export class HeedChart extends HTMLElement {
       if (event.buttons > 0) this.#pointed(event);
     });
     this.#stage.addEventListener("keydown", (event) => this.#key(event));
+    // It tells the first width as well, which asking for would cost a layout ahead of time.
     new ResizeObserver(() => {
-      if (this.#width !== this.#stage.clientWidth) this.#draw();
+      if (this.#width === this.#stage.clientWidth) return;
+      this.#width = this.#stage.clientWidth;
+      this.#draw();
     }).observe(this.#stage);
   }
 
@@ -109,7 +112,6 @@ export class HeedChart extends HTMLElement {
 
   #draw(): void {
     const view = this.#view;
-    this.#width = this.#stage.clientWidth;
     if (view === undefined || this.#width === 0) return;
     this.#svg.setAttribute("viewBox", `0 0 ${this.#width} ${HEIGHT}`);
     this.#svg.replaceChildren(...this.#axes(view), ...this.#cursor(view), ...this.#lines(view), ...this.#dots(view));

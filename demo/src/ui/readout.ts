@@ -1,4 +1,5 @@
-// Draws an explanation: the subject, the multiply-adds as a table, the result, and for an input cell the means to change it.
+// Draws an explanation: the subject, the multiply-adds as a table, the result, and for an input cell the means to change it. On a small
+// screen it is one line at the lower edge, which opens.
 
 import { h } from "./dom.js";
 import type { Explanation } from "./explanation.js";
@@ -11,6 +12,12 @@ export class Readout {
   change: (value: number) => void = () => {};
   /** Said to a screen reader when the keyboard moves from cell to cell. */
   #spoken = h("p", { class: "spoken", "aria-live": "polite" });
+  #toggle = h("button", {
+    type: "button",
+    class: "readout-toggle",
+    "aria-expanded": "false",
+    "aria-label": "All of the arithmetic",
+  });
   #body = h("div", { class: "readout-body" });
   #slider = h("input", { type: "range", min: -REACH, max: REACH, step: 0.1, "aria-label": "Change this number" });
   #field = h("input", { type: "text", inputmode: "decimal", size: 6, "aria-label": "This number" });
@@ -22,7 +29,11 @@ export class Readout {
       const value = parseNumber(this.#field.value);
       if (value !== null) this.change(value);
     });
-    this.element.append(this.#body, this.#editor, this.#spoken);
+    this.#toggle.addEventListener("click", () => {
+      const open = this.element.classList.toggle("open");
+      this.#toggle.setAttribute("aria-expanded", String(open));
+    });
+    this.element.append(this.#toggle, this.#body, this.#editor, this.#spoken);
   }
 
   show(explanation: Explanation | undefined): void {

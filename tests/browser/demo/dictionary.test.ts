@@ -6,7 +6,7 @@ import { attention, type ReferenceOptions } from "../../../web/src/reference/ind
 import { demoInChromium } from "./chromium.js";
 import { copied, runUnderNode } from "./copied.js";
 import { compare, HALF_OF_FOUR_DECIMALS, halfOfCell, total } from "./numbers.js";
-import { cell, hover, kernelAnswered, readMatrix, readNumber, readTold } from "./page.js";
+import { cell, hover, kernelAnswered, readMatrix, readNumber, readTold, reload } from "./page.js";
 import { jsonOf, saved } from "./saved.js";
 
 const { open } = demoInChromium();
@@ -78,7 +78,7 @@ describe("the cabinet", () => {
     expect(await drawer.getAttribute("aria-pressed")).toBe("true");
     expect(await readMatrix(page, "Q")).toEqual([[0, 3, 1, 3]]);
     expect(await answer(page)).toMatch(/^The answer: engineering \d\d %/);
-    await page.reload();
+    await reload(page);
     expect(await readMatrix(page, "Q")).toEqual([[0, 3, 1, 3]]);
   });
 

@@ -5,7 +5,7 @@ import type { Page } from "playwright";
 import { describe, expect, test } from "vitest";
 import { PAGES } from "../../../demo/frame.js";
 import { axeFindings, demoInChromium, LOOKS } from "./chromium.js";
-import { kernelAnswered } from "./page.js";
+import { kernelAnswered, reload } from "./page.js";
 
 /** As a host may do it on the fly; the best quality takes seconds a file. */
 const FAST = { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } };
@@ -43,6 +43,35 @@ describe.each(PAGES.map(({ file, name }) => [name, file] as const))("the page %s
         }),
     );
     expect(moved).toBeLessThan(0.02);
+  });
+
+  test("keeps the arithmetic to one line on a phone, which opens and closes", async () => {
+    const page = await open(file, { viewport: { width: 360, height: 740 }, hasTouch: true });
+    const [readout, toggle] = [page.locator(".readout"), page.getByRole("button", { name: "All of the arithmetic" })];
+    const height = async (): Promise<number> => (await readout.boundingBox())?.height ?? Number.NaN;
+    const sentence = readout.locator(".readout-subject + p");
+    await page.locator(".readout-subject").waitFor();
+    expect(await height()).toBeLessThan(60);
+    expect(await sentence.isVisible()).toBe(false);
+    await toggle.tap();
+    expect(await toggle.getAttribute("aria-expanded")).toBe("true");
+    expect(await sentence.isVisible()).toBe(true);
+    expect(await height()).toBeGreaterThan(60);
+    expect(await height()).toBeLessThanOrEqual(740 / 2);
+    expect(await axeFindings(page)).toEqual([]);
+    await toggle.tap();
+    expect(await height()).toBeLessThan(60);
+  });
+
+  test("comes back to the same place when it is loaded again", async () => {
+    const page = await open(file, { viewport: { width: 360, height: 740 } });
+    await page.evaluate(() => scrollTo(0, document.documentElement.scrollHeight / 2));
+    const place = await page.evaluate(() => scrollY);
+    expect(place).toBeGreaterThan(740);
+    await reload(page);
+    // What is said of the kernel's answers further up may take a line or two, and moves all below it.
+    const away = () => page.evaluate((place) => Math.abs(scrollY - place), place);
+    await expect.poll(away).toBeLessThan(74);
   });
 
   test("weighs less than 300 kB before anybody touches it, engine included", async () => {

@@ -6,7 +6,7 @@ import { attention } from "../../../web/src/reference/index.js";
 import { demoInChromium } from "./chromium.js";
 import { copied, runUnderNode } from "./copied.js";
 import { column, compare, dot, HALF_OF_FOUR_DECIMALS, total } from "./numbers.js";
-import { cell, hover, kernelAnswered, readMatrix, readTold } from "./page.js";
+import { cell, hover, kernelAnswered, readMatrix, readTold, reload } from "./page.js";
 import { jsonOf } from "./saved.js";
 
 const { open } = demoInChromium();
@@ -112,7 +112,7 @@ describe("the multiplication", () => {
     compare(after, (await expectedHeads(page)).mixed.flat());
     for (const col of [0, 1, 3, 4, 5, 6, 7]) expect(column(after, col)).toEqual(column(before, col));
     expect(column(after, 2)).not.toEqual(column(before, 2));
-    await page.reload();
+    await reload(page);
     expect(await readMatrix(page, "Y-0")).toEqual(after);
   });
 });

@@ -6,7 +6,7 @@ import { attention, type ReferenceOptions } from "../../../web/src/reference/ind
 import { demoInChromium } from "./chromium.js";
 import { copied, runUnderNode } from "./copied.js";
 import { compare, HALF_OF_FOUR_DECIMALS, total } from "./numbers.js";
-import { hover, kernelAnswered, readMatrix, readTold } from "./page.js";
+import { hover, kernelAnswered, readMatrix, readTold, reload } from "./page.js";
 import { jsonOf } from "./saved.js";
 
 const { open } = demoInChromium();
@@ -85,7 +85,7 @@ describe("paint", () => {
     const hidden = async (): Promise<string[]> =>
       (await grid(page)).flatMap((row, i) => row.flatMap((sees, j) => (sees ? [] : [`${i} ${j}`])));
     expect(await hidden()).toEqual(["2 3", "2 4", "2 5", "2 6"]);
-    await page.reload();
+    await reload(page);
     expect(await hidden()).toEqual(["2 3", "2 4", "2 5", "2 6"]);
     await page.getByText("Wipe off the paint").click();
     expect(await hidden()).toEqual([]);

@@ -6,7 +6,7 @@ import { attention, type ReferenceOptions } from "../../../web/src/reference/ind
 import { demoInChromium } from "./chromium.js";
 import { copied, runUnderNode } from "./copied.js";
 import { column, compare, dot, HALF_OF_FOUR_DECIMALS, total } from "./numbers.js";
-import { cell, hover, kernelAnswered, readMatrix, readTold } from "./page.js";
+import { cell, hover, kernelAnswered, readMatrix, readTold, reload } from "./page.js";
 import { jsonOf } from "./saved.js";
 
 const { open } = demoInChromium();
@@ -48,7 +48,7 @@ describe("without positions", () => {
     expect(await words(page)).toEqual(["Susan", "roses", "to", "gave", "Mary"]);
     expect(await page.locator("heed-order [aria-live]").textContent()).toBe("gave, now at place 4 of 5");
     await page.getByRole("button", { name: "Swap “Susan” and “Mary”" }).click();
-    await page.reload();
+    await reload(page);
     expect(await words(page)).toEqual(["Mary", "roses", "to", "gave", "Susan"]);
     await page.getByRole("button", { name: "Shuffle the words" }).click();
     const shuffled = await words(page);
@@ -186,7 +186,7 @@ describe("with positions", () => {
         expect(Math.abs(score - (before[i]?.[j] ?? Number.NaN) - (j - i === 1 ? 2 : 0))).toBeLessThanOrEqual(0.0101);
       });
     });
-    await page.reload();
+    await reload(page);
     expect(await readMatrix(page, "Z")).toEqual(after);
   });
 });

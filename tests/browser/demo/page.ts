@@ -56,6 +56,12 @@ export async function step(page: Page, name: string): Promise<void> {
   await page.locator(`section.panel[data-step="${name}"]`).waitFor();
 }
 
+/** Waits until the room stands again. */
+export async function reload(page: Page): Promise<void> {
+  await page.reload();
+  await page.locator(".agreement").waitFor();
+}
+
 /** Waits until the shares on the page are the kernel's. */
 export async function kernelAnswered(page: Page): Promise<void> {
   await page.locator(".agreement", { hasText: "from the kernel" }).waitFor();

@@ -6,7 +6,7 @@ import { attention } from "../../../web/src/reference/index.js";
 import { demoInChromium } from "./chromium.js";
 import { copied, runUnderNode } from "./copied.js";
 import { compare, HALF_OF_FOUR_DECIMALS, halfOfCell, total } from "./numbers.js";
-import { cell, hover, kernelAnswered, readMatrix, readNumber, readTold } from "./page.js";
+import { cell, hover, kernelAnswered, readMatrix, readNumber, readTold, reload } from "./page.js";
 import { jsonOf, saved } from "./saved.js";
 
 const { open } = demoInChromium();
@@ -141,7 +141,7 @@ describe("the curves", () => {
 test("the state survives a reload, and another draw gives other numbers", async () => {
   const page = await open("scale.html#d=16&T=2&n=6&like=0.3");
   const before = await readMatrix(page, "S");
-  await page.reload();
+  await reload(page);
   expect(await readMatrix(page, "S")).toEqual(before);
   await page.getByRole("button", { name: "Draw again" }).click();
   expect(await readMatrix(page, "S")).not.toEqual(before);

@@ -6,7 +6,7 @@ import { attention, type ReferenceOptions } from "../../../web/src/reference/ind
 import { demoInChromium } from "./chromium.js";
 import { copied, runUnderNode } from "./copied.js";
 import { compare, HALF_OF_FOUR_DECIMALS, halfOfCell, total } from "./numbers.js";
-import { cell, hover, kernelAnswered, readMatrix, readNumber, readTold } from "./page.js";
+import { cell, hover, kernelAnswered, readMatrix, readNumber, readTold, reload } from "./page.js";
 import { jsonOf } from "./saved.js";
 
 const { open } = demoInChromium();
@@ -93,7 +93,7 @@ test("a kind shows its own parameters, and the address keeps what is typed", asy
   await page.keyboard.press("Enter");
   expect(await readMatrix(page, "v")).toEqual([[1, -2, 1]]);
   const before = await readMatrix(page, "S");
-  await page.reload();
+  await reload(page);
   await kernelAnswered(page);
   expect(await readMatrix(page, "S")).toEqual(before);
   await page.getByRole("button", { name: "As given" }).click();

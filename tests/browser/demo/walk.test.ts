@@ -6,7 +6,7 @@ import { attention } from "../../../web/src/reference/index.js";
 import { demoInChromium } from "./chromium.js";
 import { copied, runUnderNode } from "./copied.js";
 import { column, compare, dot, HALF_OF_FOUR_DECIMALS, HALF_OF_TWO_DECIMALS, total } from "./numbers.js";
-import { cell, hover, kernelAnswered, readMatrix, readTold, step } from "./page.js";
+import { cell, hover, kernelAnswered, readMatrix, readTold, reload, step } from "./page.js";
 import { jsonOf } from "./saved.js";
 
 const { open } = demoInChromium();
@@ -267,7 +267,7 @@ describe("the walk", () => {
     await step(page, "softmax");
     await kernelAnswered(page);
     const before = await readMatrix(page, "A");
-    await page.reload();
+    await reload(page);
     await kernelAnswered(page);
     expect(await page.locator("#sentence").inputValue()).toBe("the dog saw a cat");
     expect(await readMatrix(page, "A")).toEqual(before);

@@ -20,7 +20,8 @@ export interface FlowSelection {
   readonly word: number;
 }
 
-const SIZES = [30, 27, 24, 21, 18.5, 17] as const;
+const SMALLEST = 17;
+const SIZES = [30, 27, 24, 21, 18.5, SMALLEST] as const;
 const MOST_DOTS = 28;
 /** Pixels around the picture, as in style.ts. */
 const MARGIN = 14;
@@ -49,13 +50,16 @@ export class HeedFlow extends Base {
   #frame = 0;
   #before = 0;
   #visible = true;
+  #laidOutIn = 0;
 
   connectedCallback(): void {
     adopt(this, FLOW_STYLE);
     if (this.#svg.parentNode === this) return;
     this.replaceChildren(this.#svg, this.#askers, this.#answers);
     for (let i = 0; i < MOST_DOTS; i++) this.#dots.append(svg("circle", { r: 2.6, opacity: 0 }));
-    new ResizeObserver(() => this.#layOut()).observe(this);
+    new ResizeObserver(() => {
+      if (this.clientWidth !== this.#laidOutIn) this.#layOut();
+    }).observe(this);
     new IntersectionObserver((entries) => {
       this.#visible = entries.some((entry) => entry.isIntersecting);
       this.#wake();
@@ -65,7 +69,7 @@ export class HeedFlow extends Base {
       if (word >= 0 && event.pointerType === "mouse") this.#send("inspect", { word });
     });
     this.#askers.addEventListener("pointerleave", () => this.#send("leave", undefined));
-    document.fonts.ready.then(() => this.#layOut());
+    if (document.fonts.status === "loading") document.fonts.ready.then(() => this.#layOut());
   }
 
   attributeChangedCallback(): void {
@@ -185,15 +189,18 @@ export class HeedFlow extends Base {
 
   #layOut(): void {
     const room = this.clientWidth;
+    this.#laidOutIn = room;
     if (room === 0 || this.#buttons.length === 0) {
       this.#svg.replaceChildren(this.#faint, this.#bold, this.#dots);
       return;
     }
     this.dataset["mode"] = "line";
-    this.#columns = !SIZES.some((size) => {
+    const fits = (size: number): boolean => {
       this.style.setProperty("--word-size", `${size}px`);
       return this.#askers.scrollWidth <= room;
-    });
+    };
+    // The smallest first: where it does not fit, one look is enough.
+    this.#columns = !fits(SMALLEST) || !SIZES.some(fits);
     if (this.#columns) this.dataset["mode"] = "columns";
     const own = this.getBoundingClientRect();
     this.#svg.setAttribute("viewBox", `${-MARGIN} ${-MARGIN} ${own.width + 2 * MARGIN} ${own.height + 2 * MARGIN}`);

@@ -194,9 +194,13 @@ export class HeedMatrix extends Base {
 
   /** Starts the short wave in which the cells appear. */
   appear(): void {
-    this.#table.classList.remove("appear");
-    void this.#table.offsetWidth;
-    this.#table.classList.add("appear");
+    const { classList } = this.#table;
+    // Taking it away and putting it back is seen only if the table is laid out between.
+    if (classList.contains("appear")) {
+      classList.remove("appear");
+      void this.#table.offsetWidth;
+    }
+    classList.add("appear");
   }
 
   #rebuild(view: MatrixView): void {

@@ -1,5 +1,6 @@
 // The tiles of a map as far as they are there, and the work of making those that somebody looks at: strip by strip, one call at a time.
 
+import { pacer } from "../../../src/ui/pieces.js";
 import { type Rows, rowsAtOnce } from "../rows.js";
 import { PooledTile, TILE } from "./pool.js";
 import type { TilePlace } from "./window.js";
@@ -98,9 +99,13 @@ export class Tiles {
     const top = first.row * TILE * first.block;
     const bottom = Math.min(queries, top + TILE * first.block);
     try {
+      // A small call is computed where it is asked for, so that nothing else would have a turn.
+      const breathe = pacer();
       for await (const { from, rows } of this.#parts(top, bottom, signal)) {
         for (const tile of tiles) tile.add(rows, from, keys);
         this.onChange(this.#progress());
+        await breathe();
+        signal.throwIfAborted();
       }
     } catch (error) {
       places.forEach((place, index) => {

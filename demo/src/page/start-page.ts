@@ -1,0 +1,33 @@
+// The beginning of every page. What fills its room does so unseen, in pieces; then one part after the other is laid out, from above to
+// below, and the engine is opened. Nothing stands still for long that way, and nothing jumps.
+
+import type { Engine } from "../engine/engine.js";
+import { drawn, pause } from "../ui/pieces.js";
+import { startFrame } from "./frame.js";
+import { placeLeft } from "./place.js";
+
+/** The readout stands beside or below the pictures, so that it comes after them. */
+const PARTS = ["[data-picture]", ".readout", ".room-foot"];
+
+export function startPage(engine: Engine, room: HTMLElement, fill: () => Promise<void>): void {
+  startFrame(engine);
+  void comeUp(engine, room, fill);
+}
+
+async function comeUp(engine: Engine, room: HTMLElement, fill: () => Promise<void>): Promise<void> {
+  const place = placeLeft();
+  room.classList.add("coming");
+  // Past the event `load`, for which the browser would lay out whatever stands there in the same task.
+  await pause();
+  await fill();
+  const parts = PARTS.flatMap((selector) => Array.from(room.querySelectorAll(selector)));
+  for (const part of parts) part.classList.add("to-come");
+  room.classList.remove("coming");
+  await drawn();
+  for (const part of parts) {
+    part.classList.remove("to-come");
+    if (part.closest("[hidden]") === null) await drawn();
+  }
+  if (scrollY < place) scrollTo({ top: place, behavior: "instant" });
+  await engine.open();
+}

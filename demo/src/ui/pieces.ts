@@ -1,0 +1,38 @@
+// Work in pieces, between which the browser draws and takes input: on a slow phone a page comes up without standing still.
+
+export function pause(): Promise<void> {
+  return new Promise((go) => setTimeout(go));
+}
+
+/** After the next frame; in a page that nobody sees there are none. */
+export function drawn(): Promise<void> {
+  return new Promise((go) => {
+    requestAnimationFrame(() => setTimeout(go));
+    setTimeout(go, 200);
+  });
+}
+
+/** Milliseconds of work after which it is time for a pause. */
+const ENOUGH = 8;
+
+/** Pauses, but only where there was work enough since the last pause. */
+export function pacer(): () => Promise<void> {
+  let since = performance.now();
+  return async () => {
+    if (performance.now() - since < ENOUGH) return;
+    await pause();
+    since = performance.now();
+  };
+}
+
+/** Stops where `isStale` says that the rest is not wanted any more. */
+export async function inPieces(work: Iterable<unknown>, isStale: () => boolean = () => false): Promise<void> {
+  for (const _ of work) {
+    await pause();
+    if (isStale()) return;
+  }
+}
+
+export function atOnce(work: Iterable<unknown>): void {
+  Array.from(work);
+}

@@ -1,0 +1,153 @@
+// Both calls that a page copies, on the page's very numbers: heed's, run here, against PyTorch's, whose numbers are stored. They were
+// made by running the copied text (tests/fixtures/snippets.py), and are stored under it: a changed snippet has none.
+
+import { createHash } from "node:crypto";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { writeNpy } from "../../../demo/rooms/12-bring-your-own/npy.js";
+import { normal } from "../../../demo/src/model/random.js";
+import { readFixture, unpack } from "../../support/fixtures.js";
+import { demoInChromium } from "./chromium.js";
+import { copied, runUnderNode } from "./copied.js";
+import { compare } from "./numbers.js";
+import { kernelAnswered, readMatrix } from "./page.js";
+
+const { open } = demoInChromium();
+
+/** Where snippets are left for PyTorch, when its numbers are being made anew. */
+const RENEWED = process.env["HEED_SNIPPETS"];
+const HOW = "PyTorch never ran this snippet: python tests/fixtures/snippets.py makes its numbers";
+
+interface Stored {
+  readonly output: { readonly shape: readonly number[]; readonly data: string };
+  /** How far PyTorch's own single precision is from its double precision, which is what is stored. */
+  readonly apart: number;
+}
+
+const STORED = readFixture("snippets.json") as Readonly<Record<string, Stored>>;
+
+type Files = ReadonlyMap<string, Uint8Array>;
+const NO_FILES: Files = new Map();
+
+function torchNumbers(place: string, snippet: string, files: Files = NO_FILES): Stored | undefined {
+  const hash = createHash("sha256").update(snippet);
+  for (const bytes of files.values()) hash.update(bytes);
+  const key = hash.digest("hex");
+  if (RENEWED === undefined) {
+    expect(STORED, HOW).toHaveProperty([key]);
+    return STORED[key];
+  }
+  const folder = join(RENEWED, key);
+  mkdirSync(folder, { recursive: true });
+  for (const [name, bytes] of files) writeFileSync(join(folder, name), bytes);
+  writeFileSync(join(folder, "snippet.py"), snippet);
+  writeFileSync(join(folder, "place.txt"), place);
+  return undefined;
+}
+
+/**
+ * heed may be as far from double precision as twice PyTorch's own single precision, and where that happens to be exact, as far as some
+ * roundings: of a power, a sum, a product, and of a score of this size, which heed takes to base 2 before it subtracts the largest.
+ */
+function agree(found: readonly number[], { output, apart }: Stored, score = 0): void {
+  const { data } = unpack(output);
+  expect(found).toHaveLength(data.length);
+  data.forEach((wanted, index) => {
+    const bound = 2 * apart + (16 + score) * 2 ** -24 * Math.max(1, Math.abs(wanted));
+    expect(Math.abs((found[index] ?? Number.NaN) - wanted)).toBeLessThanOrEqual(bound);
+  });
+}
+
+const places = (page: string, ...hashes: string[]): string[] => hashes.map((hash) => page + hash);
+
+const PLACES: Readonly<Record<string, readonly string[]>> = {
+  "Matrix walk": [
+    ...places("index.html", "", "#h=2", "#causal=lower-right&scale=1", "#causal=upper-left&asking=3&hide=1"),
+    ...places("index.html", "#t=cat+saw+it&causal=lower-right&hide=0", "#x=2_4_1_0_0.5_-2_0_1_-1_0.5"),
+  ],
+  "Soft dictionary": [
+    ...places("dictionary.html", "", "#T=0", "#T=inf", "#score=rbf", "#score=cosine&T=0.1"),
+    ...places("dictionary.html", "#of=salary", "#of=movies"),
+  ],
+  "Score lab": [
+    ...places("score-lab.html", "#score=dot&T=0.5", "", "#score=general", "#score=additive", "#score=gated"),
+    ...places("score-lab.html", "#score=cosine", "#score=rbf&width=0.5", "#score=distance", "#score=top-k"),
+    ...places("score-lab.html", "#score=sparsemax"),
+  ],
+  Scale: places("scale.html", "", "#d=512&scale=root&T=0.7&n=12", "#T=20&like=0.9"),
+  Masks: [
+    ...places("masks.html", "", "#L=4", "#left=3&prefix=5", "#cuts=5.9", "#causal=none&pad=3", "#block=3"),
+    ...places("masks.html", "#causal=none&hide=72.73.74.75.76.77.78.79.80.81.82.83", "#hiding=minus&scores=equal"),
+  ],
+  Heads: places("heads.html", "", "#h=1&too=wide", "#h=4", "#h=8"),
+  Order: ["none", "causal", "sinusoidal", "learned", "rope", "alibi", "relative"].map(
+    (kind) => `order.html#kind=${kind}&order=4.1.2.3.0`,
+  ),
+  "What else it is": [
+    ...places(
+      "what-else.html",
+      "",
+      "#sharp=0.5",
+      "#as=layer",
+      "#as=set",
+      "#as=graph",
+      "#as=graph&weigh=alike&rounds=3",
+    ),
+    ...places("what-else.html", "#as=reach&n=8"),
+  ],
+};
+
+/** 2 s (x + dx) x + 2 s (y + dy) y + s (x^2 + y^2), where a coordinate is 15.5 at most and s a half. */
+const LARGE_SCORES: Readonly<Record<string, number>> = { "what-else.html#sharp=0.5": 752 };
+
+const PERMISSIONS = { permissions: ["clipboard-read", "clipboard-write"] };
+
+describe.each(Object.entries(PLACES))("%s: heed and PyTorch give the same numbers", (_, paths) => {
+  test.each(paths)("at %s", async (path) => {
+    const page = await open(path, PERMISSIONS);
+    const stored = torchNumbers(path, await copied(page, "torch"));
+    if (stored !== undefined) agree(await runUnderNode(await copied(page, "heed")), stored, LARGE_SCORES[path]);
+  });
+});
+
+test("Masks: shares struck out after the softmax, which heed has no option for, are PyTorch's on the page", async () => {
+  const path = "masks.html#hiding=after";
+  const page = await open(path, PERMISSIONS);
+  await kernelAnswered(page);
+  const stored = torchNumbers(path, await copied(page, "torch"));
+  if (stored !== undefined) compare(await readMatrix(page, "A"), unpack(stored.output).data);
+});
+
+test.each(["everything", "what came before"])(
+  "Bring your own: heed and PyTorch agree on arrays, each seeing %s",
+  async (sees) => {
+    const [queries, keys, width] = [5, 7, 8];
+    const arrays = { q: random(1, queries * width), k: random(2, keys * width) };
+    const page = await open("bring-your-own.html", PERMISSIONS);
+    await page.locator(".bringing summary").click();
+    const pasted = { q: nested(arrays.q, width), k: nested(arrays.k, width) };
+    await page.getByLabel("or paste JSON").fill(JSON.stringify(pasted));
+    await page.getByRole("button", { name: "Take this" }).click();
+    await page.getByRole("radio", { name: sees }).check();
+    const files = new Map([
+      ["q.npy", await npy([1, 1, queries, width], arrays.q)],
+      ["k.npy", await npy([1, 1, keys, width], arrays.k)],
+    ]);
+    const stored = torchNumbers(`bring-your-own.html, ${sees}`, await copied(page, "torch"), files);
+    if (stored !== undefined) agree(await runUnderNode(await copied(page, "heed"), files), stored);
+  },
+);
+
+function random(seed: number, count: number): Float32Array {
+  const next = normal(seed);
+  return Float32Array.from({ length: count }, () => next());
+}
+
+function nested(data: Float32Array, width: number): number[][] {
+  return Array.from({ length: data.length / width }, (_, row) => [...data.subarray(row * width, (row + 1) * width)]);
+}
+
+async function npy(shape: number[], data: Float32Array): Promise<Uint8Array> {
+  return new Uint8Array(await writeNpy(shape, data).arrayBuffer());
+}
