@@ -1,5 +1,5 @@
-// Expressions of the caller's where they meet scores: a function of each score, and a mask. Defined in mods_of.hpp,
-// which is compiled apart from the other kernels.
+// Expressions of the caller's where they meet scores: a function of each score, a mask, and a function of each weight.
+// Defined in mods_of.hpp, which is compiled apart from the other kernels.
 #pragma once
 
 #include "kernels/key_block.hpp"
@@ -19,5 +19,9 @@ MaskedKeys look_at_mask_mod(const Panel& panel, const AttentionBlock& block, con
 /// Masks the scores for which mask_mod is false.
 template <class Arch>
 void apply_mask_mod(const Panel& panel, const AttentionBlock& block, const KeyBlock& keys);
+
+/// Makes of the scores weights, and rewrites those by weight_mod. Masked ones stay it.
+template <class Arch>
+void modify_weights(const Panel& panel, const AttentionBlock& block, const KeyBlock& keys);
 
 }  // namespace heed::kernels

@@ -7,6 +7,7 @@
 #include "kernels/mask.hpp"
 #include "kernels/mods.hpp"
 #include "kernels/score_mods.hpp"
+#include "kernels/weigh_by_rules.hpp"
 
 namespace heed::kernels {
 
@@ -58,6 +59,21 @@ void apply_mask_mod(const Panel& panel, const AttentionBlock& block, const KeyBl
   change_scores<Arch>(keys.lines(), keys.scores, [&](Batch<Arch> score, int line, int vector) {
     const float* const seen = sees.numbers + line * sees.step + vector * kLanes<Arch>;
     return xsimd::select(Batch<Arch>::load_aligned(seen) == Batch<Arch>(0.0F), Batch<Arch>(kMasked), score);
+  });
+}
+
+template <class Arch>
+void modify_weights(const Panel& panel, const AttentionBlock& block, const KeyBlock& keys) {
+  // In a register of the program's, so that masked scores are still there afterwards.
+  const Evaluation<Arch> evaluation(*block.weight_mod, panel, block, keys, nullptr);
+  float* const weights = evaluation[kRewritten].numbers;
+  for (int i = 0; i < keys.lines() * kPanel<Arch>; ++i) weights[i] = keys.scores[i];
+  weigh_by_rules<Arch>(panel, block.by_rules, 1.0F, keys.lines(), weights);
+  evaluation.run();
+  const Register made = evaluation.result();
+  change_scores<Arch>(keys.lines(), keys.scores, [&](Batch<Arch> score, int line, int vector) {
+    const float* const weight = made.numbers + line * made.step + vector * kLanes<Arch>;
+    return xsimd::select(score == Batch<Arch>(kMasked), score, Batch<Arch>::load_aligned(weight));
   });
 }
 

@@ -36,7 +36,7 @@ void check_mask(const AttentionCase& one, const Build& build, const MaskRule& ru
                    [&](Index b, Index h, Index q, Index k) { tensors.mask(b, h, q, k) = rule(b, h, q, k) ? 1 : 0; });
   const Expected expected = expect(tensors.inputs(), tensors.options);
   const Program program = program_of(build);
-  const OwnedExpressions expressions(nullptr, &program, tables);
+  const OwnedExpressions expressions({nullptr, &program}, tables);
   AttentionInputs inputs = tensors.inputs();
   inputs.mask = {};
   AttentionOptions options = tensors.options;
@@ -153,7 +153,7 @@ TEST_CASE("ALiBi, softcap and relative biases as expressions are what they are a
     const auto check = [&](const AttentionInputs& plain, const AttentionOptions& options, const Build& build) {
       const Expected expected = expect(plain, options);
       const Program program = program_of(build);
-      const OwnedExpressions expressions(&program, nullptr, {{{4}, slopes}, by_distance});
+      const OwnedExpressions expressions({&program}, {{{4}, slopes}, by_distance});
       AttentionOptions instead = tensors.options;
       instead.expressions = expressions.view();
       for (const kernels::AttentionKernels* kernels : kernels::runnable_kernels()) {
@@ -191,7 +191,7 @@ TEST_CASE("-infinity from an expression masks, NaN keys and values included, and
     AttentionTensors tensors = make_tensors(random, one);
     const Program causal = program_of(
         [](Program& p) { return p.apply(Opcode::select, {is_causal(p), p.score(), p.constant(-kInfinity)}); });
-    const OwnedExpressions expressions(&causal, nullptr);
+    const OwnedExpressions expressions({&causal});
     tensors.options.expressions = expressions.view();
     check_tensors(tensors);
     for (Index j = queries; j < 200; ++j) {
@@ -222,6 +222,47 @@ TEST_CASE("random expressions beside every other option and result") {
     if (random.chance(0.7)) one.mask_mod = 1 + static_cast<int>(random.below(12));
     INFO(describe(one));
     check_all_results(make_tensors(random, one));
+  }
+}
+
+TEST_CASE("random expressions of weights, of every normalizer, beside every other option and result") {
+  Random random(96);
+  for (int n = 0; n < 80; ++n) {
+    const Index group = random.pick(std::vector<Index>{1, 1, 2, 3});
+    AttentionCase one{.batch = 1 + random.below(2),
+                      .heads = 2 * group,
+                      .kv_heads = 2,
+                      .queries = random.pick(std::vector<Index>{1, 3, 17, 64, 150}),
+                      .keys = random.pick(std::vector<Index>{1, 15, 97, 200, 700}),
+                      .head_dim = random.pick(std::vector<Index>{8, 33}),
+                      .value_dim = random.pick(std::vector<Index>{5, 64})};
+    if (random.chance(0.6)) add_random_options(random, one);
+    if (random.chance(0.3)) one.score_mod = 1 + static_cast<int>(random.below(8));
+    if (random.chance(0.3)) one.mask_mod = 1 + static_cast<int>(random.below(12));
+    one.weight_mod = 1 + static_cast<int>(random.below(8));
+    INFO(describe(one));
+    check_all_results(make_tensors(random, one));
+  }
+}
+
+TEST_CASE("masked keys weigh nothing whatever is made of weights, NaN keys and values included") {
+  Random random(97);
+  for (const Index queries : {2, 40}) {
+    AttentionTensors tensors = make_tensors(random, {.queries = queries, .keys = 200, .causal = Causal::upper_left});
+    const Program more = program_of([](Program& p) { return p.apply(Opcode::add, {p.score(), p.constant(0.5F)}); });
+    const OwnedExpressions expressions({nullptr, nullptr, &more});
+    tensors.options.expressions = expressions.view();
+    check_tensors(tensors);
+    for (Index j = queries; j < 200; ++j) {
+      for (Index d = 0; d < 8; ++d) tensors.key(0, 0, j, d) = tensors.value(0, 0, j, d) = kNan;
+    }
+    for (const kernels::AttentionKernels* kernels : kernels::runnable_kernels()) {
+      const Results results = run(*kernels, tensors.inputs(), tensors.options);
+      for (Index i = 0; i < queries; ++i) {
+        CHECK(std::isfinite(results.output(0, 0, i, 0)));
+        CHECK(results.weights(0, 0, i, queries) == 0.0F);
+      }
+    }
   }
 }
 
