@@ -12,9 +12,10 @@ namespace heed::kernels {
 template <class Arch>
 bool modify_scores(const Panel& panel, const AttentionBlock& block, const KeyBlock& keys);
 
-/// What mask_mod leaves of a run of keys.
+/// What mask_mod leaves of a run of keys. Where each line is a key and no others are wanted, the run becomes that from
+/// the first key that a row sees to the last.
 template <class Arch>
-MaskedKeys look_at_mask_mod(const Panel& panel, const AttentionBlock& block, const KeyBlock& keys);
+MaskedKeys look_at_mask_mod(const Panel& panel, const AttentionBlock& block, KeyBlock& keys);
 
 /// Masks the scores for which mask_mod is false.
 template <class Arch>

@@ -141,6 +141,52 @@ TEST_CASE("masks that are the same for a row, for a key, by head, for all and fo
   check_mask_everywhere([](Program& p) { return p.constant(0.0F); }, [](Index, Index, Index, Index) { return false; });
 }
 
+TEST_CASE("conditions that are neither true nor false at the ends of a block") {
+  const auto from_key = [](Program& p, Index key) { return p.apply(Opcode::sub, {p.key(), whole(p, key)}); };
+  check_mask_everywhere(
+      [&](Program& p) { return p.apply(Opcode::less, {whole(p, 2), p.apply(Opcode::abs, {from_key(p, 50)})}); },
+      [](Index, Index, Index, Index k) { return std::abs(k - 50) > 2; });
+  check_mask_everywhere([&](Program& p) { return p.negate(p.apply(Opcode::equal, {p.key(), p.query()})); },
+                        [](Index, Index, Index q, Index k) { return k != q; });
+  check_mask_everywhere(
+      [&](Program& p) {
+        const Value square = p.apply(Opcode::mul, {from_key(p, 50), from_key(p, 50)});
+        return p.apply(Opcode::less, {whole(p, 99), square});
+      },
+      [](Index, Index, Index, Index k) { return (k - 50) * (k - 50) > 99; });
+  check_mask_everywhere(
+      [&](Program& p) {
+        const Value inverse = p.apply(Opcode::div, {whole(p, 8), from_key(p, 50)});
+        return p.apply(Opcode::less_equal, {inverse, whole(p, 2)});
+      },
+      [](Index, Index, Index, Index k) { return k < 50 || k >= 54; });
+}
+
+TEST_CASE("conditions on numbers that are infinite or NaN somewhere in a block") {
+  const auto number = [](Index k) { return k % 31 == 7 ? kNan : k % 31 == 9 ? kInfinity : static_cast<float>(k); };
+  TableCase table{.sizes = {700}, .numbers = {}};
+  for (Index k = 0; k < 700; ++k) table.numbers.push_back(number(k));
+  // NaN is not below anything, nor is infinity below this.
+  const auto is_finite = [](Program& p, Value value) { return p.apply(Opcode::less, {value, p.constant(1e6F)}); };
+  const auto is_odd = [](Index k) { return k % 31 == 7 || k % 31 == 9; };
+  check_mask_everywhere([&](Program& p) { return is_finite(p, p.at(0, {p.key()})); },
+                        [&](Index, Index, Index, Index k) { return !is_odd(k); }, {table});
+  check_mask_everywhere(
+      [&](Program& p) {
+        const Value read = p.at(0, {p.key()});
+        return is_finite(p, p.apply(Opcode::sub, {read, read}));
+      },
+      [&](Index, Index, Index, Index k) { return !is_odd(k); }, {table});
+  const auto root_behind = [](Program& p, Index key) {
+    return p.apply(Opcode::sqrt, {p.apply(Opcode::sub, {p.key(), whole(p, key)})});
+  };
+  check_mask_everywhere([&](Program& p) { return is_finite(p, root_behind(p, 50)); },
+                        [](Index, Index, Index, Index k) { return k >= 50; });
+  check_mask_everywhere(
+      [&](Program& p) { return p.apply(Opcode::less_equal, {root_behind(p, 50), p.constant(kInfinity)}); },
+      [](Index, Index, Index, Index k) { return k >= 50; });
+}
+
 TEST_CASE("ALiBi, softcap and relative biases as expressions are what they are as options") {
   Random random(91);
   for (const Index queries : {Index{2}, kQueries}) {
