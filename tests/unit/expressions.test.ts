@@ -23,13 +23,12 @@ import {
   tanh,
 } from "../../web/src/expr/index.js";
 import type { AttentionOptions, Heed, TensorLike } from "../../web/src/index.js";
-import { attention as reference } from "../../web/src/reference/index.js";
+import { type ReferenceOptions, attention as reference } from "../../web/src/reference/index.js";
 import { EVERYTHING, errorOf } from "../support/cases.js";
 import { ENGINE_KINDS, openKind } from "../support/engines.js";
-import { boundsFor, withinLse, withinOutput, withinWeight } from "../support/error-model.js";
+import { checkMods } from "../support/mods-check.js";
 import { Random } from "../support/random.js";
 import { BATCH, biasOf, HEADS, KEYS, MASKS, maskOf, QUERIES, SCORES, SLOPES } from "../support/recipes.js";
-import { scoreBound } from "../support/score-error.js";
 
 const random = new Random(55);
 
@@ -53,21 +52,8 @@ describe.each(ENGINE_KINDS)("$variant, $worker worker", (kind) => {
   });
   afterAll(() => heed.dispose());
 
-  /** Of options that hold expressions, against the reference with options that hold none. `most` is the largest number that joins a score on the way. */
-  async function check(options: AttentionOptions, plain: Parameters<typeof reference>[3], most = 0): Promise<void> {
-    const got = await heed.attention(Q, K, V, { ...options, ...EVERYTHING, keep: false });
-    const wanted = reference(Q, K, V, plain);
-    const score = scoreBound("scaled-dot", 1 / Math.sqrt(DIM), { query: Q, key: K, queryDim: DIM, headDim: DIM });
-    const bounds = boundsFor(KEYS, { value: V }, score, most);
-    const differs = (
-      a: Float32Array,
-      b: Float64Array,
-      within: (got: number, expected: number, of: typeof bounds) => boolean,
-    ): number => a.findIndex((value, index) => !within(value, b[index] ?? Number.NaN, bounds));
-    expect(differs(got.output.data, wanted.output.data, withinOutput)).toBe(-1);
-    expect(differs(got.weights.data, wanted.weights.data, withinWeight)).toBe(-1);
-    expect(differs(got.lse.data, wanted.lse.data, withinLse)).toBe(-1);
-  }
+  const check = (options: AttentionOptions, plain: ReferenceOptions, most = 0): Promise<void> =>
+    checkMods(heed, { query: Q, key: K, value: V }, options, plain, { most });
 
   test.each(MASKS)("masks %s", async (_name, maskMod, rule) => {
     await check({ maskMod }, { mask: maskOf(rule) });
