@@ -11,6 +11,8 @@ import { jsonOf } from "./saved.js";
 
 const { open } = demoInChromium();
 
+const PERMISSIONS = { permissions: ["clipboard-read", "clipboard-write"] };
+
 type Rows = readonly (readonly number[])[];
 type Typed = Readonly<Record<"q" | "K" | "W" | "Wq" | "Wk" | "b" | "v" | "g", Rows>>;
 
@@ -95,7 +97,7 @@ const FORMULAS: readonly (readonly [formula: string, rule: (score: number, k: nu
 
 describe("a formula of one's own gives the reference's numbers", () => {
   test.each(FORMULAS)("%s", async (formula, rule) => {
-    const page = await open("score-lab.html#score=own&T=2&q=4_0.5_-1_2_0.25");
+    const page = await open("score-lab.html#score=own&T=2&q=4_0.5_-1_2_0.25", PERMISSIONS);
     await kernelAnswered(page);
     await page.getByLabel("Your own score").fill(formula);
     await expect
@@ -110,6 +112,7 @@ describe("a formula of one's own gives the reference's numbers", () => {
     const bias = { data: wanted, shape: [1, wanted.length] };
     const { weights } = attention(inOne(q), inOne(K), inOne(K), { scale: 0, bias });
     compare([(await readMatrix(page, "A"))[row] ?? []], weights.data);
+    compare([await runUnderNode(await copied(page, "heed"))], weights.data);
     await page.reload();
     await kernelAnswered(page);
     expect(await page.getByLabel("Your own score").inputValue()).toBe(formula);
@@ -231,7 +234,7 @@ test("timing can be stopped", async () => {
 });
 
 test.each(KINDS)("the copied heed call of %s runs and gives the shares on the page", async (kind) => {
-  const page = await open(`score-lab.html#score=${kind}`, { permissions: ["clipboard-read", "clipboard-write"] });
+  const page = await open(`score-lab.html#score=${kind}`, PERMISSIONS);
   await kernelAnswered(page);
   const shown = (await readMatrix(page, "A"))[KINDS.indexOf(kind)] ?? [];
   const found = await runUnderNode(await copied(page, "heed"));
