@@ -160,9 +160,13 @@ struct AttentionBlock {
   bool has_dropout;
   std::uint32_t dropout_limit;  // a weight is kept if its random number is above
   float dropout_factor;         // of what is kept; 1 without dropout
+  float share;                  // of the weights that add_weights() adds
 
   const Expression* score_mod;  // null: none
   const Expression* mask_mod;
+  // Where it is given, weights are made by the rows' rules and by_rules, rewritten, and then taken for scores.
+  const Expression* weight_mod;
+  Normalizer by_rules;
 
   float* scratch;    // attention_scratch_floats(...) and widened_floats(...), aligned to kScratchAlignment
   BestKey* best;     // [kMaxRows][top_k]

@@ -64,13 +64,95 @@ class Evaluation {
     }
   }
 
- private:
   /// What an instruction works on.
   struct Operands {
     Register result, a, b, c;
     int lines;
   };
 
+  /// A loop for each instruction.
+  // NOLINTNEXTLINE(readability-function-size): a case an instruction
+  [[gnu::noinline]] static void compute(Op op, const Operands& at) {
+    using B = Batch<Arch>;
+    const B zero(0.0F);
+    const B one = B::broadcast(*opaque(&kOne));
+    const float *a = at.a.numbers, *b = at.b.numbers, *c = at.c.numbers;
+    float* result = at.result.numbers;
+    const auto map = [&](auto of) __attribute__((always_inline)) {
+      for (int line = 0; line < at.lines; ++line) {
+        constexpr int next = kLanes<Arch>;
+        const B first = of(B::load_aligned(a), B::load_aligned(b), B::load_aligned(c));
+        const B second = of(B::load_aligned(a + next), B::load_aligned(b + next), B::load_aligned(c + next));
+        first.store_aligned(result);
+        second.store_aligned(result + next);
+        a += at.a.step;
+        b += at.b.step;
+        c += at.c.step;
+        result += kPanel<Arch>;
+      }
+    };
+    const auto test = [&](auto of) __attribute__((always_inline)) {
+      map([&](B x, B y, B) { return xsimd::select(of(x, y), one, zero); });
+    };
+    switch (op) {
+      case Op::spread:
+      case Op::tanh:
+        map([](B x, B, B) { return x; });
+        break;
+      case Op::exp:
+        map([](B x, B, B) { return at_most<Arch>(x * B(std::numbers::log2e_v<float>), B(127.0F)); });
+        break;
+      case Op::select:
+        map([&](B x, B y, B z) { return xsimd::select(x != zero, y, z); });
+        break;
+      case Op::multiply_add:
+        map([](B x, B y, B z) { return multiply_add<Arch>(x, y, z); });
+        break;
+      case Op::abs:
+        map([](B x, B, B) { return xsimd::abs(x); });
+        break;
+      case Op::floor:
+        map([](B x, B, B) { return xsimd::floor(x); });
+        break;
+      case Op::sqrt:
+        map([](B x, B, B) { return xsimd::sqrt(x); });
+        break;
+      case Op::log:
+        map([](B x, B, B) { return xsimd::log(x); });
+        break;
+      case Op::add:
+        map([](B x, B y, B) { return x + y; });
+        break;
+      case Op::sub:
+        map([](B x, B y, B) { return x - y; });
+        break;
+      case Op::mul:
+        map([](B x, B y, B) { return x * y; });
+        break;
+      case Op::div:
+        map([](B x, B y, B) { return x / y; });
+        break;
+      case Op::min:
+        map([](B x, B y, B) { return at_most<Arch>(x, y); });
+        break;
+      case Op::max:
+        map([](B x, B y, B) { return at_least<Arch>(x, y); });
+        break;
+      case Op::less:
+        test([](B x, B y) { return x < y; });
+        break;
+      case Op::less_equal:
+        test([](B x, B y) { return x <= y; });
+        break;
+      case Op::equal:
+        test([](B x, B y) { return x == y; });
+        break;
+      default:
+        break;
+    }
+  }
+
+ private:
   void run_one(const Instruction& instruction, int lines) const {
     const auto op = static_cast<Op>(instruction.opcode);
     const std::int32_t* const operands = instruction.operands;
@@ -128,89 +210,6 @@ class Evaluation {
         }
         at.result.numbers[line * at.result.step + lane] = expression_.numbers[index];
       }
-    }
-  }
-
-  /// One line after the other: with a loop for each instruction the code would be three times as long, and all download
-  /// it; the question in the loop is answered alike every time.
-  // NOLINTNEXTLINE(readability-function-size): a case an instruction
-  [[gnu::noinline]] static void compute(Op op, const Operands& at) {
-    using B = Batch<Arch>;
-    const B zero(0.0F);
-    const B one = B::broadcast(*opaque(&kOne));
-    const float *a = at.a.numbers, *b = at.b.numbers, *c = at.c.numbers;
-    float* result = at.result.numbers;
-    for (int line = 0; line < at.lines; ++line) {
-      const auto map = [&](auto of) __attribute__((always_inline)) {
-        constexpr int next = kLanes<Arch>;
-        const B first = of(B::load_aligned(a), B::load_aligned(b), B::load_aligned(c));
-        const B second = of(B::load_aligned(a + next), B::load_aligned(b + next), B::load_aligned(c + next));
-        first.store_aligned(result);
-        second.store_aligned(result + next);
-      };
-      const auto test = [&](auto of) __attribute__((always_inline)) {
-        map([&](B x, B y, B) { return xsimd::select(of(x, y), one, zero); });
-      };
-      switch (op) {
-        case Op::spread:
-        case Op::tanh:
-          map([](B x, B, B) { return x; });
-          break;
-        case Op::exp:
-          map([](B x, B, B) { return at_most<Arch>(x * B(std::numbers::log2e_v<float>), B(127.0F)); });
-          break;
-        case Op::select:
-          map([&](B x, B y, B z) { return xsimd::select(x != zero, y, z); });
-          break;
-        case Op::multiply_add:
-          map([](B x, B y, B z) { return multiply_add<Arch>(x, y, z); });
-          break;
-        case Op::abs:
-          map([](B x, B, B) { return xsimd::abs(x); });
-          break;
-        case Op::floor:
-          map([](B x, B, B) { return xsimd::floor(x); });
-          break;
-        case Op::sqrt:
-          map([](B x, B, B) { return xsimd::sqrt(x); });
-          break;
-        case Op::log:
-          map([](B x, B, B) { return xsimd::log(x); });
-          break;
-        case Op::add:
-          map([](B x, B y, B) { return x + y; });
-          break;
-        case Op::sub:
-          map([](B x, B y, B) { return x - y; });
-          break;
-        case Op::mul:
-          map([](B x, B y, B) { return x * y; });
-          break;
-        case Op::div:
-          map([](B x, B y, B) { return x / y; });
-          break;
-        case Op::min:
-          map([](B x, B y, B) { return at_most<Arch>(x, y); });
-          break;
-        case Op::max:
-          map([](B x, B y, B) { return at_least<Arch>(x, y); });
-          break;
-        case Op::less:
-          test([](B x, B y) { return x < y; });
-          break;
-        case Op::less_equal:
-          test([](B x, B y) { return x <= y; });
-          break;
-        case Op::equal:
-          test([](B x, B y) { return x == y; });
-          break;
-        default:
-          break;
-      }
-      a += at.a.step;
-      b += at.b.step;
-      c += at.c.step;
-      result += kPanel<Arch>;
     }
   }
 

@@ -33,7 +33,6 @@ enum class Op : std::uint8_t {
 };
 
 inline constexpr int kRegistersOfKind = 256;
-inline constexpr int kMostTiles = 24;
 
 /// The register that a program rewrites.
 inline constexpr int kRewritten = 2 * kRegistersOfKind;

@@ -53,7 +53,7 @@ template <class Arch>
   }
 }
 
-/// What masks say of a whole run of keys, before any score of theirs is made.
+/// What masks say of a whole run of keys, before any score of theirs is made. A mask_mod makes it as short as it can.
 template <class Arch>
 [[gnu::noinline]] void look_at_masks(const Panel& panel, const AttentionBlock& block, KeyBlock& keys) {
   if (panel.rows[0].mask) keys.masked = look_at_mask<Arch>(panel, block, keys);
@@ -67,10 +67,7 @@ template <class Arch>
   const bool is_gone = keys.masked == MaskedKeys::all || keys.left == MaskedKeys::all || keys.barred == MaskedKeys::all;
   if (!is_gone) return false;
   if (panel.wants_scores && block.score_stage != ScoreStage::masked) return false;
-  for (int lane = 0; panel.wants_weights && lane < panel.row_count; ++lane) {
-    float* const weights = panel.rows[lane].weights;
-    for (int j = keys.first; weights && j < keys.end(); ++j) weights[j] = kMasked;
-  }
+  mask_weights(panel, keys.first, keys.end());
   return true;
 }
 

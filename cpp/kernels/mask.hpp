@@ -13,6 +13,14 @@ namespace heed::kernels {
 
 inline constexpr float kMasked = -std::numeric_limits<float>::infinity();
 
+/// Of keys whose scores are not made.
+inline void mask_weights(const Panel& panel, int first, int end) {
+  for (int lane = 0; panel.wants_weights && lane < panel.row_count; ++lane) {
+    float* const weights = panel.rows[lane].weights;
+    for (int j = first; weights && j < end; ++j) weights[j] = kMasked;
+  }
+}
+
 /// `count` numbers that lie `stride` apart, in a vector.
 template <class Arch, typename Number>
 inline Batch<Arch> load_strided(const Number* source, std::ptrdiff_t stride, int count) {

@@ -4,33 +4,23 @@
 
 #include "kernels/attend.hpp"
 #include "kernels/attend_part.hpp"
+#include "kernels/weigh_by_rules.hpp"
 
 namespace heed::kernels {
 
-/// Makes scores[lines][panel] the weights that they come to.
+/// Makes scores[lines][panel] what they add to the mean.
 template <class Arch>
-[[gnu::noinline]] void weigh(const Panel& panel, const AttentionBlock& block, const KeyBlock& keys) {
-  alignas(kScratchAlignment) float maximum[kPanel<Arch>];
-  alignas(kScratchAlignment) float shift[kPanel<Arch>];
-  alignas(kScratchAlignment) float factor[kPanel<Arch>];
-  for (int lane = 0; lane < kPanel<Arch>; ++lane) {
-    const WeightRule& rule = *panel.row(lane).weight_rule;
-    maximum[lane] = rule.maximum;
-    shift[lane] = rule.shift;
-    factor[lane] = rule.factor;
+inline void weigh(const Panel& panel, const AttentionBlock& block, const KeyBlock& keys) {
+  if (block.weight_mod) {
+    const Batch<Arch> factor(block.share * block.dropout_factor);
+    const Batch<Arch> masked(kMasked);
+    change_scores<Arch>(keys.lines(), keys.scores, [&](Batch<Arch> weight, int, int) {
+      return xsimd::select(weight == masked, Batch<Arch>(0.0F), weight * factor);
+    });
+  } else {
+    weigh_by_rules<Arch>(panel, block.normalizer, block.share, keys.lines(), keys.scores);
   }
-  weigh_lines<Arch>(block.normalizer, kExp2OfResults, {maximum, shift, factor}, keys.lines(), keys.scores);
   if (block.has_dropout) drop_weights<Arch>(panel, block, keys, keys.scores);
-}
-
-/// What attend() found.
-template <class Arch>
-inline void recall_best(Panel& panel) {
-  for (int lane = 0; lane < kPanel<Arch>; ++lane) {
-    panel.threshold[lane] = panel.row(lane).weight_rule->threshold;
-    panel.last_best[lane] = panel.row(lane).weight_rule->last_best;
-  }
-  panel.keeps_best = true;
 }
 
 template <class Arch>

@@ -3,10 +3,12 @@
 
 #include <limits>
 
+#include "kernels/bounds.hpp"
 #include "kernels/evaluate.hpp"
 #include "kernels/mask.hpp"
 #include "kernels/mods.hpp"
 #include "kernels/score_mods.hpp"
+#include "kernels/weigh_by_rules.hpp"
 
 namespace heed::kernels {
 
@@ -36,20 +38,38 @@ bool modify_scores(const Panel& panel, const AttentionBlock& block, const KeyBlo
 }
 
 template <class Arch>
-MaskedKeys look_at_mask_mod(const Panel& panel, const AttentionBlock& block, const KeyBlock& keys) {
-  const Register sees = evaluate<Arch>(*block.mask_mod, panel, block, keys, nullptr);
-  bool any_seen = false;
+MaskedKeys look_at_mask_mod(const Panel& panel, const AttentionBlock& block, KeyBlock& keys) {
+  const Evaluation<Arch> evaluation(*block.mask_mod, panel, block, keys, nullptr);
+  const Bounds bounds = BlockBounds<Arch>(evaluation, *block.mask_mod, panel, keys).find();
+  if (bounds.are_one()) return bounds.hold(0.0F) ? MaskedKeys::all : MaskedKeys::none;
+  evaluation.run();
+  const Register sees = evaluation.result();
   bool any_masked = false;
+  int first_seen = keys.lines();
+  int end_seen = 0;
   // Rows and keys that fill a line up repeat others.
-  const float* line = sees.numbers;
-  for (int left = keys.lines(); left > 0 && !(any_seen && any_masked); --left, line += sees.step) {
+  for (int line = 0; line < keys.lines(); ++line) {
+    bool any_seen = false;
     for (int lane = 0; lane < kPanel<Arch>; lane += kLanes<Arch>) {
-      const auto is_masked = Batch<Arch>::load_aligned(line + lane) == Batch<Arch>(0.0F);
+      const auto is_masked = Batch<Arch>::load_aligned(sees.numbers + line * sees.step + lane) == Batch<Arch>(0.0F);
       any_seen |= !xsimd::all(is_masked);
       any_masked |= xsimd::any(is_masked);
     }
+    if (!any_seen) continue;
+    if (end_seen == 0) first_seen = line;
+    end_seen = line + 1;
   }
-  return !any_masked ? MaskedKeys::none : any_seen ? MaskedKeys::some : MaskedKeys::all;
+  if (end_seen == 0) return MaskedKeys::all;
+  const bool wants_others = panel.wants_scores && block.score_stage != ScoreStage::masked;
+  if (keys.per_line == 1 && !wants_others) {
+    const int first = keys.first + first_seen;
+    const int end = keys.first + end_seen;
+    mask_weights(panel, keys.first, first);
+    mask_weights(panel, end, keys.end());
+    keys.first = first;
+    keys.count = end - first;
+  }
+  return any_masked ? MaskedKeys::some : MaskedKeys::none;
 }
 
 template <class Arch>
@@ -58,6 +78,21 @@ void apply_mask_mod(const Panel& panel, const AttentionBlock& block, const KeyBl
   change_scores<Arch>(keys.lines(), keys.scores, [&](Batch<Arch> score, int line, int vector) {
     const float* const seen = sees.numbers + line * sees.step + vector * kLanes<Arch>;
     return xsimd::select(Batch<Arch>::load_aligned(seen) == Batch<Arch>(0.0F), Batch<Arch>(kMasked), score);
+  });
+}
+
+template <class Arch>
+void modify_weights(const Panel& panel, const AttentionBlock& block, const KeyBlock& keys) {
+  // In a register of the program's, so that masked scores are still there afterwards.
+  const Evaluation<Arch> evaluation(*block.weight_mod, panel, block, keys, nullptr);
+  float* const weights = evaluation[kRewritten].numbers;
+  for (int i = 0; i < keys.lines() * kPanel<Arch>; ++i) weights[i] = keys.scores[i];
+  weigh_by_rules<Arch>(panel, block.by_rules, 1.0F, keys.lines(), weights);
+  evaluation.run();
+  const Register made = evaluation.result();
+  change_scores<Arch>(keys.lines(), keys.scores, [&](Batch<Arch> score, int line, int vector) {
+    const float* const weight = made.numbers + line * made.step + vector * kLanes<Arch>;
+    return xsimd::select(score == Batch<Arch>(kMasked), score, Batch<Arch>::load_aligned(weight));
   });
 }
 

@@ -80,7 +80,7 @@ inline float write_statistics(const AttentionRow& row, const AttentionBlock& blo
   const RowEnd end = end_row(row, block.normalizer, rule.maximum, sum, spread);
   rule.factor = end.inverse_sum * block.dropout_factor;
   if (row.weights) finish_weights<Arch>(row, block, rule);
-  if (row.weight_rule) *row.weight_rule = rule;
+  if (row.weight_rule && !block.weight_mod) *row.weight_rule = rule;
   if (row.log_sum_exp) *row.log_sum_exp = end.log_sum_exp;
   if (row.entropy) *row.entropy = end.entropy;
   return rule.factor;

@@ -78,7 +78,7 @@ template <class Arch, class Visit>
       KeyBlock keys{{begin, end - begin}, {}, MaskedKeys::none, MaskedKeys::none, MaskedKeys::none, scores, addends};
       look_at_masks<Arch>(panel, block, keys);
       if (pass_over(panel, block, keys)) continue;
-      keys.numbers = numbers.keys(begin);
+      keys.numbers = numbers.keys(keys.first);
       visit(panel, block, keys, numbers);
     }
   }

@@ -72,4 +72,14 @@ inline void find_best(Panels<Arch>& panels, const AttentionBlock& block) {
   }
 }
 
+/// What find_best() found in an earlier pass.
+template <class Arch>
+inline void recall_best(Panel& panel) {
+  for (int lane = 0; lane < kPanel<Arch>; ++lane) {
+    panel.threshold[lane] = panel.row(lane).weight_rule->threshold;
+    panel.last_best[lane] = panel.row(lane).weight_rule->last_best;
+  }
+  panel.keeps_best = true;
+}
+
 }  // namespace heed::kernels

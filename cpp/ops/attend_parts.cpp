@@ -6,19 +6,19 @@ namespace {
 AttentionJob& job_of(void* context) { return *static_cast<AttentionJob*>(context); }
 
 /// Of one part of one group's keys.
-Index result_floats(const AttentionProblem& problem, const AttentionPlan& plan) {
-  return plan.rows_per_group * kernels::part_result_floats(problem.value_dim);
+Index result_floats(const AttentionPlan& plan, Index value_dim) {
+  return plan.rows_per_group * kernels::part_result_floats(value_dim);
 }
 
-float* results_of(const AttentionJob& job, Index group) {
-  return job.part_results + group * job.plan.parts_per_group * result_floats(job.problem, job.plan);
+float* results_of(const AttentionJob& job, Index group, Index part, Index value_dim) {
+  return job.part_results + (group * job.plan.parts_per_group + part) * result_floats(job.plan, value_dim);
 }
 
 void merge_group(void* context, Index group, int worker) {
   const AttentionJob& job = job_of(context);
   TaskRows rows;
   const kernels::AttentionBlock block = describe_rows(job, {group, 0, job.plan.rows_per_group}, rows, worker);
-  job.kernels.merge_parts(block, job.plan.parts_per_group, results_of(job, group));
+  job.kernels.merge_parts(block, job.plan.parts_per_group, results_of(job, group, 0, block.value_dim));
 }
 
 void run_part(void* context, Index task, int worker) {
@@ -28,14 +28,14 @@ void run_part(void* context, Index task, int worker) {
   const Index part = task % plan.parts_per_group;
   TaskRows rows;
   const kernels::AttentionBlock block = describe_rows(job, {group, 0, plan.rows_per_group}, rows, worker);
-  job.kernels.attend_part(block, key_part(job, part), results_of(job, group) + part * result_floats(job.problem, plan));
+  job.kernels.attend_part(block, key_part(job, part), results_of(job, group, part, block.value_dim));
   if (plan.parts_per_group == 1) merge_group(context, group, worker);
 }
 
 }  // namespace
 
 Index part_results_floats(const AttentionProblem& problem, const AttentionPlan& plan) {
-  return plan.parts_per_group == 0 ? 0 : plan.task_count * result_floats(problem, plan);
+  return plan.parts_per_group == 0 ? 0 : plan.task_count * result_floats(plan, problem.value_dim);
 }
 
 void attend_parts(AttentionJob& job, Executor& executor) {

@@ -37,12 +37,23 @@ void run_task(void* context, Index task, int worker) {
                                    rows, worker));
 }
 
-void attend_all(AttentionJob& job, Executor& executor) {
+void attend_once(AttentionJob& job, Executor& executor) {
   if (job.plan.parts_per_group > 0) {
     attend_parts(job, executor);
     return;
   }
   executor.run(task_set(job, run_task, job.plan.task_count));
+}
+
+/// Weights that are rewritten are those of rows of which all is known.
+void attend_all(AttentionJob& job, Executor& executor) {
+  if (job.problem.options.expressions.have(ProgramOf::weight)) {
+    job.pass = Pass::rules;
+    attend_once(job, executor);
+    if (is_stopped(job)) return;
+    job.pass = Pass::weights;
+  }
+  attend_once(job, executor);
 }
 
 /// For the blocks of keys and values that are widened.
@@ -115,7 +126,7 @@ Status attend_with(const kernels::AttentionKernels& kernels, const AttentionInpu
   job.scratch = scratch.data();
   job.part_results = parts.data();
   job.best = reinterpret_cast<kernels::BestKey*>(best.data());
-  if (plan.mean_task_count > 0) job.weight_rules = reinterpret_cast<kernels::WeightRule*>(rules.data());
+  if (rules.floats() > 0) job.weight_rules = reinterpret_cast<kernels::WeightRule*>(rules.data());
 
   attend_all(job, executor);
   if (plan.mean_task_count > 0 && !is_stopped(job)) average_weights(job, executor);

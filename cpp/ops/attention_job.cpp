@@ -11,14 +11,18 @@ AttentionRow describe_row(const AttentionJob& job, Index batch, Index head, Inde
   const AttentionOutputs& out = job.problem.outputs;
   const QueryRange& weight_rows = job.problem.weight_rows;
   AttentionRow row = describe_query(job.problem, batch, head, query);
-  row.output = out.output.at(batch, head, query);
-  if (weight_rows.begin <= query && query < weight_rows.end) {
-    row.weights = out.weights.at(batch, head, query - weight_rows.begin);
-  }
-  row.scores = out.scores.at(batch, head, query);
-  row.log_sum_exp = out.log_sum_exp.at(batch, head, query);
-  row.entropy = out.entropy.at(batch, head, query);
   row.weight_rule = weight_rule_of(job, batch, head, query);
+  if (job.pass != Pass::rules) {
+    row.output = out.output.at(batch, head, query);
+    if (weight_rows.begin <= query && query < weight_rows.end) {
+      row.weights = out.weights.at(batch, head, query - weight_rows.begin);
+    }
+  }
+  if (job.pass != Pass::weights) {
+    row.scores = out.scores.at(batch, head, query);
+    row.log_sum_exp = out.log_sum_exp.at(batch, head, query);
+    row.entropy = out.entropy.at(batch, head, query);
+  }
   return row;
 }
 
@@ -34,6 +38,14 @@ kernels::AttentionBlock block_for(const AttentionJob& job, Index batch, Index gr
   kernels::AttentionBlock block = describe_block(job.problem, job.plan, batch, group);
   block.score_mod = job.expressions.score.program == nullptr ? nullptr : &job.expressions.score;
   block.mask_mod = job.expressions.mask.program == nullptr ? nullptr : &job.expressions.mask;
+  if (job.pass == Pass::rules) {
+    block.value_dim = 0;
+    block.has_dropout = false;
+    block.dropout_factor = 1.0F;
+  } else if (job.pass == Pass::weights) {
+    block.weight_mod = &job.expressions.weight;
+    block.normalizer = kernels::Normalizer::identity;
+  }
   block.scratch = job.scratch + worker * job.scratch_per_worker;
   block.registers = job.registers + worker * job.registers_per_worker;
   return block;

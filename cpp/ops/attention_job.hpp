@@ -12,11 +12,16 @@
 
 namespace heed {
 
+/// A call is one pass over its rows, unless what comes of a weight must know all of its row first: then one that makes
+/// the rows' rules and what goes by scores, and one for weights and outputs.
+enum class Pass : std::uint8_t { only, rules, weights };
+
 struct AttentionJob {
   const AttentionProblem& problem;
   const AttentionPlan& plan;
   const kernels::AttentionKernels& kernels;
   CallExpressions expressions = {};
+  Pass pass = Pass::only;
   float* scratch = nullptr;
   Index scratch_per_worker = 0;  // floats
   float* registers = nullptr;

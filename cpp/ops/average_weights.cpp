@@ -68,6 +68,7 @@ void run_task(void* context, Index number, int worker) {
     AttentionBlock block = block_for(job, task.batch, head / problem.heads_per_group(), worker);
     block.rows = rows.data();
     block.row_count = static_cast<int>(count);
+    block.share = 1.0F / static_cast<float>(problem.query_heads);
     if (is_parts) {
       job.kernels.add_part_weights(block, task.keys);
     } else {
@@ -80,13 +81,11 @@ void run_task(void* context, Index number, int worker) {
 
 Index weight_rule_floats(const AttentionProblem& problem, const AttentionPlan& plan) {
   constexpr Index floats = sizeof(WeightRule) / sizeof(float);
-  return plan.mean_task_count == 0 ? 0 : floats * problem.batch * problem.query_heads * problem.query_length;
+  const bool has_rules = plan.mean_task_count > 0 || problem.options.expressions.have(ProgramOf::weight);
+  return !has_rules ? 0 : floats * problem.batch * problem.query_heads * problem.query_length;
 }
 
 void average_weights(AttentionJob& job, Executor& executor) {
-  const Index rows = job.problem.batch * job.problem.query_heads * job.problem.query_length;
-  const float share = 1.0F / static_cast<float>(job.problem.query_heads);
-  for (Index row = 0; row < rows; ++row) job.weight_rules[row].factor *= share;
   executor.run(task_set(job, run_task, job.plan.mean_task_count));
 }
 

@@ -10,6 +10,7 @@ namespace heed {
 struct CallExpressions {
   kernels::Expression score;
   kernels::Expression mask;
+  kernels::Expression weight;
 };
 
 CallExpressions describe_expressions(const Expressions& expressions);

@@ -94,8 +94,7 @@ float score_units(const AttentionProblem& problem) {
 }
 
 float raw_units(const AttentionProblem& problem) {
-  const Expressions& expressions = problem.options.expressions;
-  return expressions.are_given() && expressions.words[0] != 0 ? 1.0F : score_units(problem);
+  return problem.options.expressions.have(ProgramOf::score) ? 1.0F : score_units(problem);
 }
 
 kernels::AttentionRow describe_query(const AttentionProblem& problem, Index batch, Index head, Index query) {
@@ -165,8 +164,11 @@ kernels::AttentionBlock describe_block(const AttentionProblem& problem, const At
       .has_dropout = problem.dropout.is_on,
       .dropout_limit = problem.dropout.limit,
       .dropout_factor = problem.dropout.factor,
+      .share = 1.0F,
       .score_mod = nullptr,
       .mask_mod = nullptr,
+      .weight_mod = nullptr,
+      .by_rules = normalizer_of(problem.options.normalizer),
       .scratch = nullptr,
       .best = nullptr,
       .registers = nullptr,

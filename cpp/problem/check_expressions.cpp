@@ -7,7 +7,6 @@
 namespace heed {
 namespace {
 
-constexpr int kPrograms = 2;
 constexpr int kLines = 0;
 constexpr int kKeys = 1;
 constexpr int kTiles = 2;

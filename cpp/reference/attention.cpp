@@ -91,7 +91,7 @@ Stages score(const AttentionInputs& in, const AttentionOptions& options, const R
   }
   if (is_masked(in, options, row, j)) return {raw, capped, -kInfinity};
   double sum = capped;
-  if (has_score_mod(options.expressions)) {
+  if (options.expressions.have(ProgramOf::score)) {
     sum = score_mod(options.expressions, {.score = capped, .b = row.b, .h = row.h, .i = row.i, .j = j});
   }
   if (options.alibi_slopes != nullptr) {
@@ -137,9 +137,15 @@ void attend(const AttentionInputs& in, const AttentionOptions& options, const Ro
   }
   const double sink = options.sinks == nullptr ? -kInfinity : static_cast<double>(options.sinks[row.h]);
   const Normalized normalized = normalize(weights, options, sink);
+  const std::vector<double> seen = best_of(weights, options);
   weights = normalized.weights;
 
   result.probabilities.insert(result.probabilities.end(), weights.begin(), weights.end());
+  for (Index j = 0; j < keys && options.expressions.have(ProgramOf::weight); ++j) {
+    double& weight = weights[static_cast<std::size_t>(j)];
+    if (seen[static_cast<std::size_t>(j)] == -kInfinity) continue;
+    weight = weight_mod(options.expressions, {.score = weight, .b = row.b, .h = row.h, .i = row.i, .j = j});
+  }
   for (Index j = 0; j < keys; ++j) {
     result.kept.push_back(kept(in, options, row, j));
     weights[static_cast<std::size_t>(j)] *= result.kept.back();

@@ -8,8 +8,6 @@
 namespace heed::reference {
 namespace {
 
-constexpr Index kPrograms = 2;
-
 double read_table(const Expressions& expressions, std::int32_t table, const double (&indices)[4]) {
   const std::int32_t* const words = expressions.words + kPrograms + 1 + Index{table} * kTableWords;
   Index index = 0;
@@ -63,8 +61,8 @@ double operate(Opcode opcode, double a, double b, double c) {
   }
 }
 
-double evaluate(const Expressions& expressions, Index which, const Place& place) {
-  const std::int32_t* const header = expressions.words + expressions.words[which];
+double evaluate(const Expressions& expressions, ProgramOf which, const Place& place) {
+  const std::int32_t* const header = expressions.words + expressions.words[static_cast<int>(which)];
   std::map<std::int32_t, double> registers{{2 * kRegistersOfKind, place.score}};
   const std::int32_t* words = header + kProgramHeader;
   for (Index n = 0; n < Index{header[0]} + header[1] + header[2]; ++n, words += kInstructionWords) {
@@ -72,10 +70,6 @@ double evaluate(const Expressions& expressions, Index which, const Place& place)
     registers[words[1]] = run_instruction(expressions, words, operands, place);
   }
   return registers[header[6]];
-}
-
-bool has(const Expressions& expressions, Index which) {
-  return expressions.are_given() && expressions.words[which] != 0;
 }
 
 }  // namespace
@@ -100,12 +94,16 @@ double run_instruction(const Expressions& expressions, const std::int32_t* words
   }
 }
 
-bool has_score_mod(const Expressions& expressions) { return has(expressions, 0); }
-
-double score_mod(const Expressions& expressions, const Place& place) { return evaluate(expressions, 0, place); }
+double score_mod(const Expressions& expressions, const Place& place) {
+  return evaluate(expressions, ProgramOf::score, place);
+}
 
 bool mask_mod(const Expressions& expressions, const Place& place) {
-  return !has(expressions, 1) || evaluate(expressions, 1, place) != 0.0;
+  return !expressions.have(ProgramOf::mask) || evaluate(expressions, ProgramOf::mask, place) != 0.0;
+}
+
+double weight_mod(const Expressions& expressions, const Place& place) {
+  return evaluate(expressions, ProgramOf::weight, place);
 }
 
 }  // namespace heed::reference

@@ -14,10 +14,12 @@ struct Place {
 double run_instruction(const Expressions& expressions, const std::int32_t* words, const double (&operands)[4],
                        const Place& place);
 
-bool has_score_mod(const Expressions& expressions);
 double score_mod(const Expressions& expressions, const Place& place);
 
 /// True where there is no mask.
 bool mask_mod(const Expressions& expressions, const Place& place);
+
+/// The place's score is a weight.
+double weight_mod(const Expressions& expressions, const Place& place);
 
 }  // namespace heed::reference

@@ -83,8 +83,10 @@ void add_blocks(Random& random, const AttentionCase& one, AttentionTensors& made
 void add_expressions(Random& random, const AttentionCase& one, AttentionTensors& made) {
   const Program score = random_score_program(random, one.score_mod);
   const Program mask = random_mask_program(random, one.mask_mod);
-  made.expressions =
-      OwnedExpressions(one.score_mod > 0 ? &score : nullptr, one.mask_mod > 0 ? &mask : nullptr, random_tables(random));
+  const Program weight = random_score_program(random, one.weight_mod);
+  made.expressions = OwnedExpressions({one.score_mod > 0 ? &score : nullptr, one.mask_mod > 0 ? &mask : nullptr,
+                                       one.weight_mod > 0 ? &weight : nullptr},
+                                      random_tables(random));
   made.options.expressions = made.expressions.view();
 }
 
@@ -155,6 +157,7 @@ std::string describe_options(const AttentionCase& one) {
   if (one.dropout) text += " dropout " + std::to_string(one.dropout->p) + " " + std::to_string(one.dropout->seed);
   if (one.sequences > 0) text += " sequences " + std::to_string(one.sequences);
   if (one.score_mod > 0) text += " score_mod of " + std::to_string(one.score_mod);
+  if (one.weight_mod > 0) text += " weight_mod of " + std::to_string(one.weight_mod);
   if (one.mask_mod > 0) text += " mask_mod of " + std::to_string(one.mask_mod);
   if (one.blocks) {
     text += " blocks " + std::to_string(one.blocks->queries) + " x " + std::to_string(one.blocks->keys);
@@ -208,7 +211,7 @@ AttentionTensors make_tensors(Random& random, const AttentionCase& one) {
   made.options.causal = one.causal;
   add_options(random, one, made);
   if (one.blocks) add_blocks(random, one, made);
-  if (one.score_mod > 0 || one.mask_mod > 0) add_expressions(random, one, made);
+  if (one.score_mod > 0 || one.mask_mod > 0 || one.weight_mod > 0) add_expressions(random, one, made);
   add_score(random, one, made);
   return made;
 }

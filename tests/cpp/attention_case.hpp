@@ -61,6 +61,7 @@ struct AttentionCase {
   std::optional<BlockCase> blocks = std::nullopt;
   int score_mod = 0;  // operators of expressions that are drawn; 0: none
   int mask_mod = 0;
+  int weight_mod = 0;
 
   [[nodiscard]] Shape query_shape() const { return {batch, heads, queries, score.query_dim.value_or(head_dim)}; }
   [[nodiscard]] Shape key_shape() const { return {batch, kv_heads, keys, head_dim}; }

@@ -36,7 +36,7 @@ void check_mask(const AttentionCase& one, const Build& build, const MaskRule& ru
                    [&](Index b, Index h, Index q, Index k) { tensors.mask(b, h, q, k) = rule(b, h, q, k) ? 1 : 0; });
   const Expected expected = expect(tensors.inputs(), tensors.options);
   const Program program = program_of(build);
-  const OwnedExpressions expressions(nullptr, &program, tables);
+  const OwnedExpressions expressions({nullptr, &program}, tables);
   AttentionInputs inputs = tensors.inputs();
   inputs.mask = {};
   AttentionOptions options = tensors.options;
@@ -141,6 +141,52 @@ TEST_CASE("masks that are the same for a row, for a key, by head, for all and fo
   check_mask_everywhere([](Program& p) { return p.constant(0.0F); }, [](Index, Index, Index, Index) { return false; });
 }
 
+TEST_CASE("conditions that are neither true nor false at the ends of a block") {
+  const auto from_key = [](Program& p, Index key) { return p.apply(Opcode::sub, {p.key(), whole(p, key)}); };
+  check_mask_everywhere(
+      [&](Program& p) { return p.apply(Opcode::less, {whole(p, 2), p.apply(Opcode::abs, {from_key(p, 50)})}); },
+      [](Index, Index, Index, Index k) { return std::abs(k - 50) > 2; });
+  check_mask_everywhere([&](Program& p) { return p.negate(p.apply(Opcode::equal, {p.key(), p.query()})); },
+                        [](Index, Index, Index q, Index k) { return k != q; });
+  check_mask_everywhere(
+      [&](Program& p) {
+        const Value square = p.apply(Opcode::mul, {from_key(p, 50), from_key(p, 50)});
+        return p.apply(Opcode::less, {whole(p, 99), square});
+      },
+      [](Index, Index, Index, Index k) { return (k - 50) * (k - 50) > 99; });
+  check_mask_everywhere(
+      [&](Program& p) {
+        const Value inverse = p.apply(Opcode::div, {whole(p, 8), from_key(p, 50)});
+        return p.apply(Opcode::less_equal, {inverse, whole(p, 2)});
+      },
+      [](Index, Index, Index, Index k) { return k < 50 || k >= 54; });
+}
+
+TEST_CASE("conditions on numbers that are infinite or NaN somewhere in a block") {
+  const auto number = [](Index k) { return k % 31 == 7 ? kNan : k % 31 == 9 ? kInfinity : static_cast<float>(k); };
+  TableCase table{.sizes = {700}, .numbers = {}};
+  for (Index k = 0; k < 700; ++k) table.numbers.push_back(number(k));
+  // NaN is not below anything, nor is infinity below this.
+  const auto is_finite = [](Program& p, Value value) { return p.apply(Opcode::less, {value, p.constant(1e6F)}); };
+  const auto is_odd = [](Index k) { return k % 31 == 7 || k % 31 == 9; };
+  check_mask_everywhere([&](Program& p) { return is_finite(p, p.at(0, {p.key()})); },
+                        [&](Index, Index, Index, Index k) { return !is_odd(k); }, {table});
+  check_mask_everywhere(
+      [&](Program& p) {
+        const Value read = p.at(0, {p.key()});
+        return is_finite(p, p.apply(Opcode::sub, {read, read}));
+      },
+      [&](Index, Index, Index, Index k) { return !is_odd(k); }, {table});
+  const auto root_behind = [](Program& p, Index key) {
+    return p.apply(Opcode::sqrt, {p.apply(Opcode::sub, {p.key(), whole(p, key)})});
+  };
+  check_mask_everywhere([&](Program& p) { return is_finite(p, root_behind(p, 50)); },
+                        [](Index, Index, Index, Index k) { return k >= 50; });
+  check_mask_everywhere(
+      [&](Program& p) { return p.apply(Opcode::less_equal, {root_behind(p, 50), p.constant(kInfinity)}); },
+      [](Index, Index, Index, Index k) { return k >= 50; });
+}
+
 TEST_CASE("ALiBi, softcap and relative biases as expressions are what they are as options") {
   Random random(91);
   for (const Index queries : {Index{2}, kQueries}) {
@@ -153,7 +199,7 @@ TEST_CASE("ALiBi, softcap and relative biases as expressions are what they are a
     const auto check = [&](const AttentionInputs& plain, const AttentionOptions& options, const Build& build) {
       const Expected expected = expect(plain, options);
       const Program program = program_of(build);
-      const OwnedExpressions expressions(&program, nullptr, {{{4}, slopes}, by_distance});
+      const OwnedExpressions expressions({&program}, {{{4}, slopes}, by_distance});
       AttentionOptions instead = tensors.options;
       instead.expressions = expressions.view();
       for (const kernels::AttentionKernels* kernels : kernels::runnable_kernels()) {
@@ -191,7 +237,7 @@ TEST_CASE("-infinity from an expression masks, NaN keys and values included, and
     AttentionTensors tensors = make_tensors(random, one);
     const Program causal = program_of(
         [](Program& p) { return p.apply(Opcode::select, {is_causal(p), p.score(), p.constant(-kInfinity)}); });
-    const OwnedExpressions expressions(&causal, nullptr);
+    const OwnedExpressions expressions({&causal});
     tensors.options.expressions = expressions.view();
     check_tensors(tensors);
     for (Index j = queries; j < 200; ++j) {
@@ -222,6 +268,47 @@ TEST_CASE("random expressions beside every other option and result") {
     if (random.chance(0.7)) one.mask_mod = 1 + static_cast<int>(random.below(12));
     INFO(describe(one));
     check_all_results(make_tensors(random, one));
+  }
+}
+
+TEST_CASE("random expressions of weights, of every normalizer, beside every other option and result") {
+  Random random(96);
+  for (int n = 0; n < 80; ++n) {
+    const Index group = random.pick(std::vector<Index>{1, 1, 2, 3});
+    AttentionCase one{.batch = 1 + random.below(2),
+                      .heads = 2 * group,
+                      .kv_heads = 2,
+                      .queries = random.pick(std::vector<Index>{1, 3, 17, 64, 150}),
+                      .keys = random.pick(std::vector<Index>{1, 15, 97, 200, 700}),
+                      .head_dim = random.pick(std::vector<Index>{8, 33}),
+                      .value_dim = random.pick(std::vector<Index>{5, 64})};
+    if (random.chance(0.6)) add_random_options(random, one);
+    if (random.chance(0.3)) one.score_mod = 1 + static_cast<int>(random.below(8));
+    if (random.chance(0.3)) one.mask_mod = 1 + static_cast<int>(random.below(12));
+    one.weight_mod = 1 + static_cast<int>(random.below(8));
+    INFO(describe(one));
+    check_all_results(make_tensors(random, one));
+  }
+}
+
+TEST_CASE("masked keys weigh nothing whatever is made of weights, NaN keys and values included") {
+  Random random(97);
+  for (const Index queries : {2, 40}) {
+    AttentionTensors tensors = make_tensors(random, {.queries = queries, .keys = 200, .causal = Causal::upper_left});
+    const Program more = program_of([](Program& p) { return p.apply(Opcode::add, {p.score(), p.constant(0.5F)}); });
+    const OwnedExpressions expressions({nullptr, nullptr, &more});
+    tensors.options.expressions = expressions.view();
+    check_tensors(tensors);
+    for (Index j = queries; j < 200; ++j) {
+      for (Index d = 0; d < 8; ++d) tensors.key(0, 0, j, d) = tensors.value(0, 0, j, d) = kNan;
+    }
+    for (const kernels::AttentionKernels* kernels : kernels::runnable_kernels()) {
+      const Results results = run(*kernels, tensors.inputs(), tensors.options);
+      for (Index i = 0; i < queries; ++i) {
+        CHECK(std::isfinite(results.output(0, 0, i, 0)));
+        CHECK(results.weights(0, 0, i, queries) == 0.0F);
+      }
+    }
   }
 }
 

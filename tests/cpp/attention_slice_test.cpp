@@ -103,6 +103,7 @@ AttentionCase random_case(Random& random) {
   if (random.chance(0.3)) one.blocks = random_blocks(random);
   if (random.chance(0.3)) one.score_mod = 3;
   if (random.chance(0.3)) one.mask_mod = 5;
+  if (random.chance(0.3)) one.weight_mod = 3;
   if (one.batch == 1 && random.chance(0.4)) {
     one.sequences = 1 + random.below(4);
     one.has_query_lengths = one.has_key_lengths = false;

@@ -83,7 +83,7 @@ void check_flex(const Json& one, const ConformanceFile& file) {
   if (one["attributes"].contains("scale")) tensors.options.scale = one["attributes"]["scale"].get<float>();
   if (one.contains("graph_attributes")) {
     const Program program = read_graph(one["graph_attributes"]["score_mod"]);
-    tensors.expressions = OwnedExpressions(&program, nullptr);
+    tensors.expressions = OwnedExpressions({&program});
     tensors.options.expressions = tensors.expressions.view();
   }
   for (const kernels::AttentionKernels* kernels : kernels::runnable_kernels()) {

@@ -98,9 +98,9 @@ std::vector<Score> make_scores(const AttentionInputs& in, const ScoreRules& rule
     raw.common += bound_words(in, rules, row.h, query, key);
     const Score capped = cap(raw, rules.softcap);
     Score modified = capped;
-    if (reference::has_score_mod(rules.expressions)) {
+    if (rules.expressions.have(ProgramOf::score)) {
       const reference::Place place{.score = capped.value, .b = row.b, .h = row.h, .i = row.i, .j = j};
-      const BoundedValue made = bound_score_mod(rules.expressions, place, capped.error());
+      const BoundedValue made = bound_mod(rules.expressions, ProgramOf::score, place, capped.error());
       modified = {.value = made.value, .common = made.error + 2.0 * kUnitRoundoff * std::abs(made.value), .own = 0.0};
     }
     const double alibi = -rules.slope * std::abs(rules.position - static_cast<double>(j));
@@ -283,9 +283,9 @@ bool is_selection_open(std::span<const double> scores, const std::vector<double>
   return highest_dropped >= lowest_kept;
 }
 
-}  // namespace
-
-RowBounds bound_row(const AttentionInputs& in, const ScoreRules& rules, const RowPosition& row, const ExactRow& exact) {
+/// With weights as the normalizer makes them.
+RowBounds bound_normalized(const AttentionInputs& in, const ScoreRules& rules, const RowPosition& row,
+                           const ExactRow& exact) {
   RowBounds bounds;
   bounds.output.assign(static_cast<std::size_t>(in.value.shape[3]), 0.0);
   bounds.weights.assign(exact.weights.size(), 0.0);
@@ -328,6 +328,46 @@ RowBounds bound_row(const AttentionInputs& in, const ScoreRules& rules, const Ro
   }
   bounds.log_sum_exp = bound_log_sum_exp(terms, shared, normaliser, exact.log_sum_exp);
   bounds.entropy = bound_entropy(terms, shared, exact);
+  return bounds;
+}
+
+/// The weights and outputs of a row whose weights are rewritten, and which of its keys are not masked: see weight_mod.
+void bound_rewritten(const AttentionInputs& in, const ScoreRules& rules, const RowPosition& row, const ExactRow& exact,
+                     RowBounds& bounds) {
+  const AttentionOptions selection{.normalizer = rules.normalizer, .top_k = rules.top_k};
+  const std::vector<double> best = reference::best_of({exact.scores.begin(), exact.scores.end()}, selection);
+  const Index kv_head = row.h / (in.query.shape[1] / in.key.shape[1]);
+  std::vector<double> outputs(bounds.output.size());
+  std::vector<double> roundings(bounds.output.size());
+  std::ranges::fill(bounds.output, 0.0);
+  for (std::size_t j = 0; j < best.size(); ++j) {
+    if (best[j] == -kInfinite) continue;
+    const auto key = static_cast<Index>(j);
+    const reference::Place place{.score = exact.weights[j], .b = row.b, .h = row.h, .i = row.i, .j = key};
+    const BoundedValue made = bound_mod(rules.expressions, ProgramOf::weight, place, bounds.weights[j]);
+    const double kept = kept_of(exact, key);
+    bounds.weights[j] = kept * (made.error + 3.0 * kUnitRoundoff * std::abs(made.value));
+    const std::vector<double> value = reference::read_row(in.value, row.b, kv_head, key);
+    for (std::size_t e = 0; e < outputs.size(); ++e) {
+      const double product = kept * made.value * value[e];
+      outputs[e] += product;
+      roundings[e] += squared(outputs[e]) + squared(product);
+      bounds.output[e] += bounds.weights[j] * std::abs(value[e]) + 0x1p-149;
+    }
+  }
+  for (std::size_t e = 0; e < outputs.size(); ++e) {
+    bounds.output[e] += kUnitRoundoff * (kGrowth * std::sqrt(roundings[e]) + 4.0 * std::abs(outputs[e]));
+  }
+}
+
+}  // namespace
+
+RowBounds bound_row(const AttentionInputs& in, const ScoreRules& rules, const RowPosition& row, const ExactRow& exact) {
+  if (!rules.expressions.have(ProgramOf::weight)) return bound_normalized(in, rules, row, exact);
+  ExactRow undropped = exact;
+  undropped.kept = {};
+  RowBounds bounds = bound_normalized(in, rules, row, undropped);
+  bound_rewritten(in, rules, row, exact, bounds);
   return bounds;
 }
 

@@ -70,8 +70,8 @@ bool is_of_whole_numbers(Opcode opcode) {
 
 }  // namespace
 
-BoundedValue bound_score_mod(const Expressions& expressions, const reference::Place& place, double error) {
-  const std::int32_t* const header = expressions.words + expressions.words[0];
+BoundedValue bound_mod(const Expressions& expressions, ProgramOf which, const reference::Place& place, double error) {
+  const std::int32_t* const header = expressions.words + expressions.words[static_cast<int>(which)];
   std::map<std::int32_t, BoundedValue> registers{{2 * kRegistersOfKind, {place.score, error}}};
   const std::int32_t* words = header + kProgramHeader;
   for (Index n = 0; n < Index{header[0]} + header[1] + header[2]; ++n, words += kInstructionWords) {

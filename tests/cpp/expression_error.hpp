@@ -1,5 +1,6 @@
-// How wrong a score may be after score_mod, given how wrong it was before: each instruction's own rounding, and what it
-// makes of those of its operands. Values that single precision has exactly, whole numbers and tables, have no error.
+// How wrong a score or a weight may be after its program, given how wrong it was before: each instruction's own
+// rounding, and what it makes of those of its operands. Values that single precision has exactly, whole numbers and
+// tables, have no error.
 #pragma once
 
 #include "heed/expressions.hpp"
@@ -12,6 +13,6 @@ struct BoundedValue {
   double error;
 };
 
-BoundedValue bound_score_mod(const Expressions& expressions, const reference::Place& place, double error);
+BoundedValue bound_mod(const Expressions& expressions, ProgramOf which, const reference::Place& place, double error);
 
 }  // namespace heed::testing

@@ -148,22 +148,22 @@ std::vector<std::int32_t> Program::words() const {
   return words;
 }
 
-OwnedExpressions::OwnedExpressions(const Program* score, const Program* mask, const std::vector<TableCase>& tables)
-    : words{0, 0, static_cast<std::int32_t>(tables.size())} {
+OwnedExpressions::OwnedExpressions(const std::array<const Program*, kPrograms>& programs,
+                                   const std::vector<TableCase>& tables)
+    : words(kPrograms + 1) {
+  words[kPrograms] = static_cast<std::int32_t>(tables.size());
   for (const TableCase& table : tables) {
     words.push_back(static_cast<std::int32_t>(numbers.size()));
     words.push_back(static_cast<std::int32_t>(table.sizes.size()));
     for (std::size_t axis = 0; axis < 4; ++axis) words.push_back(axis < table.sizes.size() ? table.sizes[axis] : 1);
     numbers.insert(numbers.end(), table.numbers.begin(), table.numbers.end());
   }
-  const auto append = [this](std::size_t which, const Program* program) {
-    if (program == nullptr) return;
+  for (std::size_t which = 0; which < programs.size(); ++which) {
+    if (programs[which] == nullptr) continue;
     words[which] = static_cast<std::int32_t>(words.size());
-    const std::vector<std::int32_t> own = program->words();
+    const std::vector<std::int32_t> own = programs[which]->words();
     words.insert(words.end(), own.begin(), own.end());
-  };
-  append(0, score);
-  append(1, mask);
+  }
 }
 
 Program random_score_program(Random& random, int operators) {

@@ -59,8 +59,9 @@ struct OwnedExpressions {
   std::vector<float> numbers;
 
   OwnedExpressions() = default;
-  /// Null: there is none.
-  OwnedExpressions(const Program* score, const Program* mask, const std::vector<TableCase>& tables = {});
+  /// Of scores, of the mask and of weights; null: there is none.
+  explicit OwnedExpressions(const std::array<const Program*, kPrograms>& programs,
+                            const std::vector<TableCase>& tables = {});
   OwnedExpressions(OwnedExpressions&&) noexcept = default;
   OwnedExpressions& operator=(OwnedExpressions&&) noexcept = default;
   OwnedExpressions(const OwnedExpressions&) = delete;

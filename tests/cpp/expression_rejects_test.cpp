@@ -15,7 +15,7 @@ TEST_CASE("expressions that are no programs of this version are refused") {
     p.finish(p.apply(Opcode::add, {p.score(), p.at(0, {p.key()})}));
     return p;
   }();
-  const OwnedExpressions good(&program, nullptr, {{{4}, {1.0F, 2.0F, 3.0F, 4.0F}}});
+  const OwnedExpressions good({&program}, {{{4}, {1.0F, 2.0F, 3.0F, 4.0F}}});
   static float somewhere = 0.0F;
   const auto check = [](const std::vector<std::int32_t>& words, const std::vector<float>& numbers) {
     AttentionProblem problem{};

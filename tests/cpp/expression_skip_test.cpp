@@ -49,7 +49,7 @@ TEST_CASE("blocks that an expression leaves nothing of are not read, in many row
   program.finish(program.apply(
       Opcode::equal, {program.mod(program.apply(Opcode::add, {half, program.query()}), program.constant(2.0F)),
                       program.mod(program.query(), program.constant(2.0F))}));
-  const OwnedExpressions expressions(nullptr, &program);
+  const OwnedExpressions expressions({nullptr, &program});
   for (const Index queries : {Index{2}, Index{40}}) {
     Owned<float> query = allocate<float>({1, 1, queries, kDim}, Layout::bhnd, 0.5F);
     const AttentionInputs inputs{

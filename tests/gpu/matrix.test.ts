@@ -2,6 +2,7 @@
 
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Cell, SUPPORT } from "../../web/src/backends/webgpu/support.js";
+import { mul } from "../../web/src/expr/index.js";
 import type { AttentionOptions, Heed, ScoreParameter, TensorLike } from "../../web/src/index.js";
 import { type ReferenceOptions, type ReferenceResult, attention as reference } from "../../web/src/reference/index.js";
 import { boundsFor, UNIT_ROUNDOFF, WGSL } from "../support/error-model.js";
@@ -40,6 +41,8 @@ const rows: readonly Row[] = [
   ),
   ["topK off", SUPPORT.topK.off, {}],
   ["topK on", SUPPORT.topK.on, { topK: 3 }],
+  ["probMod off", SUPPORT.probMod.off, {}],
+  ["probMod on", SUPPORT.probMod.on, { probMod: ({ prob }) => mul(0.5, prob) }],
 ];
 
 let heed: Heed;

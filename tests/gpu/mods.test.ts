@@ -18,13 +18,12 @@ import {
   tanh,
 } from "../../web/src/expr/index.js";
 import { type AttentionOptions, createHeed, type Heed, type TensorLike } from "../../web/src/index.js";
-import { attention as reference } from "../../web/src/reference/index.js";
-import { EVERYTHING } from "../support/cases.js";
-import { boundsFor, WGSL, withinLse, withinOutput, withinWeight } from "../support/error-model.js";
+import type { ReferenceOptions } from "../../web/src/reference/index.js";
+import { WGSL } from "../support/error-model.js";
 import { openTested } from "../support/gpu-device.js";
+import { checkMods } from "../support/mods-check.js";
 import { Random } from "../support/random.js";
 import { BATCH, biasOf, HEADS, KEYS, MASKS, maskOf, QUERIES, SCORES } from "../support/recipes.js";
-import { scoreBound } from "../support/score-error.js";
 
 const DIM = 8;
 const random = new Random(57);
@@ -41,21 +40,10 @@ beforeAll(async () => {
 });
 afterAll(() => close());
 
-/** On the GPU, against the reference with options that hold no expressions. `most` is the largest number that joins a score. */
-async function check(options: AttentionOptions, plain: Parameters<typeof reference>[3], most = 0): Promise<void> {
+/** On the GPU. */
+async function check(options: AttentionOptions, plain: ReferenceOptions, most = 0): Promise<void> {
   expect(heed.explain(Q, K, V, options).backend).toBe("webgpu");
-  const got = await heed.attention(Q, K, V, { ...options, ...EVERYTHING, keep: false });
-  const wanted = reference(Q, K, V, plain);
-  const score = scoreBound("scaled-dot", 1 / Math.sqrt(DIM), { query: Q, key: K, queryDim: DIM, headDim: DIM });
-  const bounds = boundsFor(KEYS, { value: V }, score, most, 0, WGSL);
-  const differs = (
-    a: Float32Array,
-    b: Float64Array,
-    within: (got: number, expected: number, of: typeof bounds) => boolean,
-  ): number => a.findIndex((value, index) => !within(value, b[index] ?? Number.NaN, bounds));
-  expect(differs(got.output.data, wanted.output.data, withinOutput)).toBe(-1);
-  expect(differs(got.weights.data, wanted.weights.data, withinWeight)).toBe(-1);
-  expect(differs(got.lse.data, wanted.lse.data, withinLse)).toBe(-1);
+  await checkMods(heed, { query: Q, key: K, value: V }, options, plain, { most, arithmetic: WGSL });
 }
 
 test.each(MASKS)("masks %s", async (_name, maskMod, rule) => {

@@ -4,13 +4,13 @@ import { describe, expect, test } from "vitest";
 import { binaryText } from "../../scripts/make/binary-text.js";
 import { showShape, showValue } from "../../web/src/api/describe.js";
 import { dense, perHeadShape, userShape, walkOf } from "../../web/src/api/layout.js";
-import { ATTENTION_OPTIONS, ATTENTION_OPTIONS_TO_COME } from "../../web/src/api/options.js";
+import { ATTENTION_OPTIONS } from "../../web/src/api/options.js";
 import { didYouMean } from "../../web/src/api/suggest.js";
 import { decodeText } from "../../web/src/backends/wasm/binary.js";
 import { HeedError } from "../../web/src/index.js";
 
 describe("did you mean", () => {
-  const names = [...ATTENTION_OPTIONS, ...ATTENTION_OPTIONS_TO_COME];
+  const names = ATTENTION_OPTIONS;
   test.each([
     ["casual", "causal"],
     ["is_causal", "causal"],

@@ -23,13 +23,12 @@ import {
   tanh,
 } from "../../web/src/expr/index.js";
 import type { AttentionOptions, Heed, TensorLike } from "../../web/src/index.js";
-import { attention as reference } from "../../web/src/reference/index.js";
+import { type ReferenceOptions, attention as reference } from "../../web/src/reference/index.js";
 import { EVERYTHING, errorOf } from "../support/cases.js";
 import { ENGINE_KINDS, openKind } from "../support/engines.js";
-import { boundsFor, withinLse, withinOutput, withinWeight } from "../support/error-model.js";
+import { checkMods } from "../support/mods-check.js";
 import { Random } from "../support/random.js";
 import { BATCH, biasOf, HEADS, KEYS, MASKS, maskOf, QUERIES, SCORES, SLOPES } from "../support/recipes.js";
-import { scoreBound } from "../support/score-error.js";
 
 const random = new Random(55);
 
@@ -53,21 +52,8 @@ describe.each(ENGINE_KINDS)("$variant, $worker worker", (kind) => {
   });
   afterAll(() => heed.dispose());
 
-  /** Of options that hold expressions, against the reference with options that hold none. `most` is the largest number that joins a score on the way. */
-  async function check(options: AttentionOptions, plain: Parameters<typeof reference>[3], most = 0): Promise<void> {
-    const got = await heed.attention(Q, K, V, { ...options, ...EVERYTHING, keep: false });
-    const wanted = reference(Q, K, V, plain);
-    const score = scoreBound("scaled-dot", 1 / Math.sqrt(DIM), { query: Q, key: K, queryDim: DIM, headDim: DIM });
-    const bounds = boundsFor(KEYS, { value: V }, score, most);
-    const differs = (
-      a: Float32Array,
-      b: Float64Array,
-      within: (got: number, expected: number, of: typeof bounds) => boolean,
-    ): number => a.findIndex((value, index) => !within(value, b[index] ?? Number.NaN, bounds));
-    expect(differs(got.output.data, wanted.output.data, withinOutput)).toBe(-1);
-    expect(differs(got.weights.data, wanted.weights.data, withinWeight)).toBe(-1);
-    expect(differs(got.lse.data, wanted.lse.data, withinLse)).toBe(-1);
-  }
+  const check = (options: AttentionOptions, plain: ReferenceOptions, most = 0): Promise<void> =>
+    checkMods(heed, { query: Q, key: K, value: V }, options, plain, { most });
 
   test.each(MASKS)("masks %s", async (_name, maskMod, rule) => {
     await check({ maskMod }, { mask: maskOf(rule) });
@@ -76,6 +62,35 @@ describe.each(ENGINE_KINDS)("$variant, $worker worker", (kind) => {
   test.each(SCORES)("scores with %s", async (_name, scoreMod, rule) => {
     if (typeof rule !== "function") return check({ scoreMod }, { softcap: rule.softcap }, 4);
     return check({ scoreMod }, { bias: biasOf(rule) }, 100);
+  });
+
+  test("squares weights as docs/semantics.md has it, and leaves lse as it is", async () => {
+    const [q, k, v] = [
+      { data: Float32Array.of(Math.LN2, 0), shape: [1, 2] },
+      { data: Float32Array.of(1, 0, 0, 1), shape: [2, 2] },
+      { data: Float32Array.of(9, 0, 0, 9), shape: [2, 2] },
+    ];
+    const probMod: AttentionOptions["probMod"] = ({ prob }) => mul(prob, prob);
+    const { output, weights, lse } = await heed.attention(q, k, v, { scale: 1, probMod, ...EVERYTHING, keep: false });
+    for (const [at, wanted] of [4 / 9, 1 / 9].entries()) {
+      expect(weights.data[at]).toBeCloseTo(wanted, 6);
+      expect(output.data[at]).toBeCloseTo(9 * wanted, 5);
+    }
+    expect(lse.data[0]).toBeCloseTo(Math.log(3), 6);
+  });
+
+  test.each(["softmax", "sparsemax", "sigmoid", "none"] as const)("rewrites the weights of %s", async (normalize) => {
+    const probMod: AttentionOptions["probMod"] = ({ prob, h, k }) => mul(0.5, add(prob, select(less(k, h), 0.25, 0)));
+    const options = { normalize, probMod, causal: true, topK: 20, dropout: { p: 0.25, seed: 3 } } as const;
+    const got = await heed.attention(Q, K, V, { ...options, keep: false, return: { weights: true } });
+    const wanted = reference(Q, K, V, options);
+    // Weights are below 8, and half of their error is left: 1e-5 is far above the error model's for these sizes.
+    const wrong = (a: Float32Array, b: Float64Array, bound: number): number =>
+      a.findIndex((value, at) => !(Math.abs(value - (b[at] ?? Number.NaN)) <= bound));
+    expect(wrong(got.weights.data, wanted.weights.data, 1e-5)).toBe(-1);
+    expect(wrong(got.output.data, wanted.output.data, 2e-4)).toBe(-1);
+    const mean = await heed.attention(Q, K, V, { ...options, keep: false, return: { weights: "mean" } });
+    expect(wrong(mean.weights.data, wanted.meanWeights.data, 1e-5)).toBe(-1);
   });
 
   test("computes expressions beside each other and beside other options", async () => {
@@ -144,7 +159,12 @@ describe("what is refused", () => {
       "option",
       "mine",
     ],
-    ["probMod", () => run({ probMod: () => 1 }), "unsupported", "probMod"],
+    [
+      "a score in a function of weights",
+      () => run({ probMod: () => add({ type: "float", op: "score", args: [] }, 1) }),
+      "option",
+      "probMod has no score",
+    ],
     ["a truth among numbers", () => add(1, true), "option", "add takes numbers"],
     ["a fraction among whole numbers", () => mod(5, 2.5), "option", "mod takes whole numbers"],
     ["a number as a condition", () => select(1, 2, 3), "option", "select takes what is true or false"],

@@ -19,7 +19,12 @@ export function callsOf(scene: ScoreScene): readonly Call[] {
     k: stack([K]),
     // The identity as values: the output is the row of shares.
     v: stack([identity(KEYS)]),
-    options: { score: scoreOf(kind, scene), temperature: scene.state.temperature, ...normalizerOf(kind, scene) },
+    options: {
+      score: scoreOf(kind, scene),
+      temperature: scene.state.temperature,
+      ...normalizerOf(kind, scene),
+      ...(kind === "own" ? { scoreMod: () => scene.own } : {}),
+    },
   }));
 }
 
@@ -37,6 +42,7 @@ function scoreOf(kind: Kind, { typed, state }: ScoreScene): Score {
       return { type: kind, bandwidth: state.bandwidth };
     case "top-k":
     case "sparsemax":
+    case "own":
       return "scaled-dot";
     default:
       return kind;

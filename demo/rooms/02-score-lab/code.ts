@@ -2,12 +2,14 @@
 
 import { identity } from "../../src/model/matrix.js";
 import { heedTensor, single, torchTensor } from "../../src/ui/code.js";
+import { heedFormula, torchFormula } from "./formula-code.js";
 import { KEYS, NAMES } from "./kinds.js";
 import type { ScoreScene } from "./scene.js";
 
-export function heedCode({ typed, state }: ScoreScene): string {
+export function heedCode({ typed, state, own }: ScoreScene): string {
   const { kind, bandwidth, keep, temperature } = state;
   const flat = (name: "b" | "v" | "g"): string => `Float32Array.of(${Array.from(typed[name].data, single).join(", ")})`;
+  const formula = heedFormula(own);
   const parameters = {
     general: [heedTensor("w", [typed.W], [typed.W.rows, typed.W.cols])],
     additive: [
@@ -24,11 +26,17 @@ export function heedCode({ typed, state }: ScoreScene): string {
     rbf: `score: { type: "rbf", bandwidth: ${single(bandwidth)} }`,
     "top-k": `topK: ${keep}`,
     sparsemax: 'normalize: "sparsemax"',
+    own: `scoreMod: ${formula.scoreMod}`,
   };
   const lines = kind === "general" || kind === "additive" || kind === "gated" ? parameters[kind] : [];
   return `// ${NAMES[kind]}
 import { createHeed } from "heed";
-
+${
+  kind === "own"
+    ? `import { ${formula.operators.join(", ")} } from "heed/expr";
+`
+    : ""
+}
 const heed = await createHeed();
 ${[heedTensor("q", [typed.q]), heedTensor("k", [typed.K]), ...lines].join("\n")}
 // The identity as values: the output is the row of shares.
@@ -43,7 +51,7 @@ heed.dispose();
 `;
 }
 
-export function torchCode({ typed, state }: ScoreScene): string {
+export function torchCode({ typed, state, own }: ScoreScene): string {
   const { kind, bandwidth, keep, temperature } = state;
   const scaled = "q @ k.T / q.shape[-1] ** 0.5";
   const scores = {
@@ -57,6 +65,7 @@ export function torchCode({ typed, state }: ScoreScene): string {
     distance: "-torch.cdist(q, k)",
     "top-k": scaled,
     sparsemax: scaled,
+    own: scaled,
   }[kind];
   const shares =
     kind === "top-k"
@@ -67,7 +76,10 @@ output = torch.zeros_like(scores).scatter(-1, best.indices, torch.softmax(best.v
 sums, ranks = ranked.cumsum(-1), torch.arange(1, ranked.shape[-1] + 1)
 count = (1 + ranks * ranked > sums).sum(-1, keepdim=True)
 output = (scores - (sums.gather(-1, count - 1) - 1) / count).clamp(min=0)`
-        : "output = torch.softmax(scores, dim=-1)";
+        : kind === "own"
+          ? `score, query_at, key_at = scores, torch.arange(q.shape[0]).view(-1, 1), torch.arange(k.shape[0])
+output = torch.softmax(${torchFormula(own)}, dim=-1)`
+          : "output = torch.softmax(scores, dim=-1)";
   const used = { general: ["W"], additive: ["Wq", "Wk", "b", "v"], gated: ["g"] } as const;
   const more = kind === "general" || kind === "additive" || kind === "gated" ? used[kind] : [];
   const given = (["q", "K", ...more] as const).map((name) =>

@@ -7,6 +7,7 @@ import { exact } from "../../src/ui/numbers.js";
 import { type Picture, picture } from "../../src/ui/picture.js";
 import { costPerPair, costPerVector, KINDS, type Kind, NAMES } from "./kinds.js";
 import { RACED_HIDDEN, RACED_WIDTH, race } from "./race.js";
+import type { ScoreScene } from "./scene.js";
 
 const TOKENS = 1024;
 
@@ -19,16 +20,18 @@ export class CostPicture {
     run: async (signal, say) => {
       const { heed } = this.#engine;
       if (heed === undefined) return "The kernels are not there yet.";
-      this.#times = await race(heed, TOKENS, signal, (done, of) => say(`Call ${done + 1} of ${of}`));
-      this.show(this.#kind);
+      const { own } = this.#scene;
+      this.#times = await race(heed, { tokens: TOKENS, own }, signal, (done, of) => say(`Call ${done + 1} of ${of}`));
+      this.show(this.#scene);
       return "Timed.";
     },
   });
   #times: ReadonlyMap<Kind, number> = new Map();
-  #kind: Kind = "dot";
+  #scene: ScoreScene;
 
-  constructor(engine: Engine) {
+  constructor(engine: Engine, scene: ScoreScene) {
     this.#engine = engine;
+    this.#scene = scene;
     const head = ["", "products a pair", "beside", "once for each", "ms", "× scaled dot"];
     this.#picture = picture({
       name: "cost",
@@ -66,8 +69,8 @@ export class CostPicture {
     return this.#picture.element;
   }
 
-  show(kind: Kind): void {
-    this.#kind = kind;
+  show(scene: ScoreScene): void {
+    this.#scene = scene;
     const base = this.#times.get("scaled-dot");
     this.#rows.replaceChildren(
       ...KINDS.map((one) => {
@@ -82,7 +85,7 @@ export class CostPicture {
         ];
         return h(
           "tr",
-          { class: one === kind ? "own" : undefined, "data-kind": one },
+          { class: one === scene.state.kind ? "own" : undefined, "data-kind": one },
           h("th", { scope: "row" }, NAMES[one]),
           ...cells.map((text) => h("td", {}, text)),
         );

@@ -43,7 +43,7 @@ export function explain(scene: ScoreScene, { name, row, col }: Spot, answer?: Sc
   if (name === "S") {
     return {
       subject: `${NAMES[kind]}: score of k${col + 1}`,
-      ...heated(scene, scoreTold(scene, kind, col)),
+      ...(kind === "own" ? ownTold(scene, col) : heated(scene, scoreTold(scene, kind, col))),
       result: at(scene.scores, row, col),
       ...common,
     };
@@ -63,7 +63,7 @@ function heated({ state }: ScoreScene, told: Told): Told {
 
 const parts = Array.from({ length: WIDTH }, (_, index) => String(index + 1));
 
-function scoreTold(scene: ScoreScene, kind: Kind, key: number): Told {
+function scoreTold(scene: ScoreScene, kind: Exclude<Kind, "own">, key: number): Told {
   const { q, K } = scene.typed;
   const dots = products(
     parts,
@@ -113,6 +113,17 @@ function scoreTold(scene: ScoreScene, kind: Kind, key: number): Told {
     case "distance":
       return distanceTold(scene, kind, key);
   }
+}
+
+function ownTold(scene: ScoreScene, key: number): Told {
+  const { temperature, formula } = scene.state;
+  const scaled = heated(scene, scoreTold(scene, "scaled-dot", key));
+  const score = dotOf(scene.typed.q, 0, scene.typed.K, key) / Math.sqrt(WIDTH) / temperature;
+  return {
+    ...scaled,
+    sentence: `${scaled.sentence} Then the formula.`,
+    last: `${scaled.last}; ${formula}, where score = ${exact(score)}, q = 0 and k = ${key}`,
+  };
 }
 
 function throughW({ typed }: ScoreScene, index: number): number {

@@ -11,6 +11,7 @@ export const KINDS = [
   "distance",
   "top-k",
   "sparsemax",
+  "own",
 ] as const;
 export type Kind = (typeof KINDS)[number];
 
@@ -29,6 +30,7 @@ export const NAMES: Readonly<Record<Kind, string>> = {
   distance: "distance",
   "top-k": "top-k",
   sparsemax: "sparsemax",
+  own: "your own",
 };
 
 export const ABOUT: Readonly<Record<Kind, string>> = {
@@ -46,6 +48,7 @@ export const ABOUT: Readonly<Record<Kind, string>> = {
   "top-k": "Scaled dot products, of which only the best k count: the others are masked before the softmax.",
   sparsemax:
     "Scaled dot products, less a threshold, cut off at 0: far keys get exactly nothing (Martins and Astudillo 2016).",
+  own: "The scaled dot product through a formula of yours, which the kernel evaluates by vector instructions: heed’s scoreMod.",
 };
 
 /** Multiply-adds for one query and one key of width d, with h hidden numbers; tanh, roots and divisions are counted beside. */
@@ -57,6 +60,8 @@ export function costPerPair(kind: Kind, d: number, h: number): { readonly produc
     case "sparsemax":
     case "general":
       return { products: d, others: "" };
+    case "own":
+      return { products: d, others: "the formula" };
     case "additive":
       return { products: h, others: `${h} tanh` };
     case "gated":

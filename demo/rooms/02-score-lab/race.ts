@@ -1,6 +1,7 @@
 // The kinds timed on this device, in turns; can be stopped between calls and within.
 
 import type { AttentionOptions, Heed } from "heed";
+import type { Expr } from "heed/expr";
 import { normal } from "../../src/model/random.js";
 import { KINDS, type Kind } from "./kinds.js";
 
@@ -10,7 +11,7 @@ const ROUNDS = 4;
 /** The best of a few rounds each, in milliseconds: what else the device does then hits all alike. */
 export async function race(
   heed: Heed,
-  tokens: number,
+  { tokens, own }: { readonly tokens: number; readonly own: Expr },
   signal: AbortSignal,
   progress: (done: number, of: number) => void,
 ): Promise<ReadonlyMap<Kind, number>> {
@@ -36,6 +37,7 @@ export async function race(
     distance: { score: "distance" },
     "top-k": { topK: 8 },
     sparsemax: { normalize: "sparsemax" },
+    own: { scoreMod: () => own },
   };
   const best = new Map<Kind, number>();
   for (let turn = 0; turn < ROUNDS * KINDS.length; turn++) {

@@ -14,6 +14,7 @@ import type { ScoreAnswer } from "./calls.js";
 import { heedCode, torchCode } from "./code.js";
 import { CostPicture } from "./cost-picture.js";
 import { bestOf, explain, type Spot } from "./explain.js";
+import { FormulaField } from "./formula-field.js";
 import { ABOUT, KEYS, KINDS, type Kind, NAMES } from "./kinds.js";
 import type { ScoreScene } from "./scene.js";
 import { BANDWIDTHS, INITIAL, type ScoreStore, TEMPERATURES, TYPED } from "./state.js";
@@ -34,6 +35,7 @@ export class ScoreRoom {
   readonly #agreement = agreementLine();
   readonly #kind;
   readonly #sliders;
+  readonly #formula: FormulaField;
   readonly #costs: CostPicture;
   readonly #pictures;
 
@@ -53,10 +55,11 @@ export class ScoreRoom {
       bandwidth: slider("Bandwidth b", BANDWIDTHS, (bandwidth) => store.change({ bandwidth })),
       keep: slider("Keep the best k", { least: 1, most: KEYS, step: 1 }, (keep) => store.change({ keep })),
     };
+    this.#formula = new FormulaField((formula) => store.change({ formula }));
     const again = h("button", { type: "button", class: "button" }, "As given");
     again.addEventListener("click", () => store.change({ ...INITIAL, kind: store.state.kind }));
     this.#matrices.listen(this.#teller, (...edit) => this.#edit(...edit));
-    this.#costs = new CostPicture(engine);
+    this.#costs = new CostPicture(engine, scene);
     this.#pictures = this.#build();
     furnish(root, {
       above: [
@@ -65,6 +68,7 @@ export class ScoreRoom {
           { class: "controls" },
           this.#kind.element,
           h("div", { class: "controls-options" }, ...Object.values(this.#sliders).map(({ element }) => element), again),
+          this.#formula.element,
         ),
       ],
       pictures: [this.#pictures.lab.element, this.#pictures.parameters.element, this.#costs.element],
@@ -85,7 +89,7 @@ export class ScoreRoom {
     return {
       lab: picture({
         name: "lab",
-        title: "One query, ten ways to score its keys",
+        title: "One query, eleven ways to score its keys",
         body: [line("q", "K"), line("S", "A")],
         data: () => this.#numbers(["q", "K", "S", "A"]),
       }),
@@ -108,6 +112,8 @@ export class ScoreRoom {
     this.#sliders.bandwidth.element.hidden = kind !== "rbf";
     this.#sliders.keep.show(keep, String(keep));
     this.#sliders.keep.element.hidden = kind !== "top-k";
+    this.#formula.element.hidden = kind !== "own";
+    this.#formula.show(scene);
     const parameters = PARAMETERS[kind];
     const always: readonly MatrixName[] = ["q", "K", "S", "A"];
     const shown = new Set([...always, ...parameters]);
@@ -115,7 +121,7 @@ export class ScoreRoom {
     this.#pictures.parameters.element.hidden = parameters.length === 0;
     this.#pictures.lab.say(`${ABOUT[kind]}${likenessText(scene)}`);
     this.#pictures.parameters.say("Small numbers set by hand; a model would learn them. Change any.");
-    this.#costs.show(kind);
+    this.#costs.show(scene);
     this.#agreement.textContent =
       answer === undefined
         ? OWN_ARITHMETIC
@@ -131,8 +137,8 @@ export class ScoreRoom {
 
   #numbers(names: readonly MatrixName[]): unknown {
     const matrices = names.map((name) => [name, rowsOf(viewOf(name, this.#scene, this.#answer).matrix)] as const);
-    const { kind, temperature, bandwidth, keep } = this.#scene.state;
-    return { kind, temperature, bandwidth, keep, kinds: KINDS, ...Object.fromEntries(matrices) };
+    const { kind, temperature, bandwidth, keep, formula } = this.#scene.state;
+    return { kind, temperature, bandwidth, keep, formula, kinds: KINDS, ...Object.fromEntries(matrices) };
   }
 }
 

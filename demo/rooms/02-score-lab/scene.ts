@@ -1,8 +1,11 @@
 // Scores and shares of every kind for one state, by the page's own arithmetic.
 
+import type { Expr } from "heed/expr";
+import { attention as reference } from "heed/reference";
 import { at, fill, type Matrix, multiply, toSingle, transpose } from "../../src/model/matrix.js";
 import { cosineOf, dotOf, squaredDistance } from "../../src/model/similarity.js";
 import { softmax } from "../../src/model/softmax.js";
+import { readFormula } from "./formula.js";
 import { KEYS, KINDS, type Kind, WIDTH } from "./kinds.js";
 import { type ScoreState, TYPED, type TypedName } from "./state.js";
 
@@ -17,6 +20,8 @@ export interface ScoreScene {
   readonly hidden: Matrix;
   /** Of gated: one number a key, from 0 to 1. */
   readonly gates: readonly number[];
+  /** Of one's own: the formula, read. */
+  readonly own: Expr;
 }
 
 export function sceneOf(state: ScoreState): ScoreScene {
@@ -30,7 +35,8 @@ export function sceneOf(state: ScoreState): ScoreScene {
   );
   const gates = Array.from({ length: KEYS }, (_, key) => 1 / (1 + Math.exp(-gateScore(typed, key))));
   const turned = multiply(q, typed.W);
-  const score: Readonly<Record<Kind, (key: number) => number>> = {
+  const own = readFormula(state.formula);
+  const score: Readonly<Record<Exclude<Kind, "own">, (key: number) => number>> = {
     dot: (key) => dotOf(q, 0, K, key),
     "scaled-dot": (key) => dotOf(q, 0, K, key) / Math.sqrt(WIDTH),
     general: (key) => dotOf(turned, 0, K, key),
@@ -46,8 +52,19 @@ export function sceneOf(state: ScoreState): ScoreScene {
     "top-k": (key) => dotOf(q, 0, K, key) / Math.sqrt(WIDTH),
     sparsemax: (key) => dotOf(q, 0, K, key) / Math.sqrt(WIDTH),
   };
-  const scores = fill(KINDS.length, KEYS, (row, key) => score[KINDS[row] ?? "dot"](key) / state.temperature);
-  return { state, typed, scores, shares: sharesOf(scores, state.keep), hidden, gates };
+  const rewritten = ownScores(typed, state.temperature, own);
+  const scores = fill(KINDS.length, KEYS, (row, key) => {
+    const kind = KINDS[row] ?? "dot";
+    return kind === "own" ? (rewritten[key] ?? Number.NaN) : score[kind](key) / state.temperature;
+  });
+  return { state, typed, scores, shares: sharesOf(scores, state.keep), hidden, gates, own };
+}
+
+/** The temperature divides before the formula. */
+function ownScores({ q, K }: Pick<ScoreScene["typed"], "q" | "K">, temperature: number, own: Expr): Float64Array {
+  const [query, key] = [q, K].map(({ rows, cols, data }) => ({ data, shape: [rows, cols] }));
+  if (query === undefined || key === undefined) return new Float64Array();
+  return reference(query, key, key, { score: "scaled-dot", temperature, scoreMod: () => own }).scores.masked.data;
 }
 
 function typedOf(state: ScoreState): Readonly<Record<TypedName, Matrix>> {

@@ -4,6 +4,7 @@ import { codecOf, type Field, number, oneOf } from "../../src/model/fields.js";
 import { fill, type Matrix } from "../../src/model/matrix.js";
 import { readMatrix, writeMatrix } from "../../src/model/matrix-text.js";
 import { Store } from "../../src/model/store.js";
+import { readFormula } from "./formula.js";
 import { HIDDEN, KEYS, KINDS, type Kind, WIDTH } from "./kinds.js";
 
 /** All that can be typed, by its name in the room. */
@@ -15,6 +16,8 @@ export interface ScoreState extends Readonly<Record<TypedName, Matrix>> {
   readonly bandwidth: number;
   readonly keep: number;
   readonly temperature: number;
+  /** Can be read. */
+  readonly formula: string;
 }
 
 export type ScoreStore = Store<ScoreState>;
@@ -30,6 +33,7 @@ export const INITIAL: ScoreState = {
   bandwidth: 1,
   keep: 2,
   temperature: 1,
+  formula: "score - 0.5 * abs(q - k)",
   q: rows([1, 0.5, -0.5, 0]),
   K: rows([1, 0.5, -0.5, 0], [3, 1.5, -1.5, 0], [0.5, 1, 0, 0.5], [-1, 0, 0.5, 1], [0, 0, 0, 2]),
   W: rows([1, 0, 0, 0], [0, 1, 0, 0.5], [0, 0, 1, 0], [1, 0, 0, -1]),
@@ -60,6 +64,7 @@ export function openScoreStore(): ScoreStore {
         bandwidth: number("width", 0.2, 3, 1),
         keep: number("keep", 1, KEYS),
         temperature: number("T", 0.1, 10, 1),
+        formula: { key: "f", write: (text) => text, read: (text) => (troubleWith(text) === "" ? text : undefined) },
         q: matrix("q"),
         K: matrix("k"),
         W: matrix("w"),
@@ -72,6 +77,16 @@ export function openScoreStore(): ScoreStore {
       consistent,
     ),
   );
+}
+
+/** In words; empty: it can be read. */
+export function troubleWith(formula: string): string {
+  try {
+    readFormula(formula);
+    return "";
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
 }
 
 function consistent(state: ScoreState): ScoreState {

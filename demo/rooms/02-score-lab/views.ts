@@ -22,6 +22,7 @@ export const PARAMETERS: Readonly<Record<Kind, readonly TypedName[]>> = {
   distance: [],
   "top-k": [],
   sparsemax: [],
+  own: [],
 };
 
 const numbered = (name: string, count: number): readonly string[] =>

@@ -23,10 +23,11 @@ export async function runUnderNode(
 ): Promise<number[]> {
   const folder = mkdtempSync(join(tmpdir(), "heed-copied-"));
   try {
-    const built = new URL("../../../dist/index.js", import.meta.url).href;
+    const built = (name: string): string => JSON.stringify(new URL(`../../../dist/${name}.js`, import.meta.url).href);
     for (const [name, bytes] of files) writeFileSync(join(folder, name), bytes);
     const print = 'process.stdout.write("\\n" + JSON.stringify([...output.data]));\n';
-    writeFileSync(join(folder, "copied.mjs"), code.replace('"heed"', JSON.stringify(built)) + print);
+    const found = code.replace('"heed"', built("index")).replace('"heed/expr"', built("expr"));
+    writeFileSync(join(folder, "copied.mjs"), found + print);
     const { stdout } = await run(process.execPath, [join(folder, "copied.mjs")], { timeout: 20_000 });
     return JSON.parse(stdout.slice(stdout.lastIndexOf("\n")));
   } finally {

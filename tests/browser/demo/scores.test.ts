@@ -1,4 +1,4 @@
-// Room 2 in real Chromium: ten ways to score five keys, and what the reference says to each.
+// Room 2 in real Chromium: ten ways to score five keys, and one's own, and what the reference says to each.
 
 import type { Page } from "playwright";
 import { describe, expect, test } from "vitest";
@@ -11,10 +11,12 @@ import { jsonOf } from "./saved.js";
 
 const { open } = demoInChromium();
 
+const PERMISSIONS = { permissions: ["clipboard-read", "clipboard-write"] };
+
 type Rows = readonly (readonly number[])[];
 type Typed = Readonly<Record<"q" | "K" | "W" | "Wq" | "Wk" | "b" | "v" | "g", Rows>>;
 
-const KINDS = [
+const BUILT_IN = [
   "dot",
   "scaled-dot",
   "general",
@@ -26,6 +28,7 @@ const KINDS = [
   "top-k",
   "sparsemax",
 ] as const;
+const KINDS = [...BUILT_IN, "own"] as const;
 
 const inOne = (rows: Rows) => ({ data: Float64Array.from(rows.flat()), shape: [rows.length, rows[0]?.length ?? 0] });
 
@@ -34,7 +37,11 @@ async function typedOn(page: Page): Promise<Typed> {
   return jsonOf<Typed>(page, "parameters");
 }
 
-function optionsOf(typed: Typed, bandwidth = 1, topK = 2): Readonly<Record<(typeof KINDS)[number], ReferenceOptions>> {
+function optionsOf(
+  typed: Typed,
+  bandwidth = 1,
+  topK = 2,
+): Readonly<Record<(typeof BUILT_IN)[number], ReferenceOptions>> {
   const row = (rows: Rows) => Float32Array.from(rows[0] ?? []);
   return {
     dot: { score: "dot" },
@@ -64,12 +71,91 @@ describe("scores and shares of every kind are those of the reference", () => {
     const [scores, shares] = [await readMatrix(page, "S"), await readMatrix(page, "A")];
     expect(shares).toHaveLength(KINDS.length);
     const options = optionsOf(typed, bandwidth, topK);
-    KINDS.forEach((kind, row) => {
+    BUILT_IN.forEach((kind, row) => {
       const wanted = attention(inOne(typed.q), inOne(typed.K), inOne(typed.K), { ...options[kind], temperature });
       compare([scores[row] ?? []], wanted.scores.raw.data);
       compare([shares[row] ?? []], wanted.weights.data);
     });
   });
+});
+
+/** By the formula's own meaning, in plain arithmetic, of the scaled dot product over T. */
+const FORMULAS: readonly (readonly [formula: string, rule: (score: number, k: number) => number])[] = [
+  ["score - 0.5 * abs(q - k)", (score, k) => score - 0.5 * k],
+  ["score", (score) => score],
+  [
+    "k % 2 == 0 || k > 3 ? 3 * tanh(score / 3) : -infinity",
+    (score, k) => (k % 2 === 0 ? 3 * Math.tanh(score / 3) : -Infinity),
+  ],
+  ["-(k//2 - 1) * -score + max(k, 2, 1e0) - .5", (score, k) => (Math.floor(k / 2) - 1) * score + Math.max(k, 2) - 0.5],
+  [
+    "!(q + h + b != 0 && k >= 0) ? exp(min(score, 1)) - sqrt(k) : log(k)",
+    (score, k) => Math.exp(Math.min(score, 1)) - Math.sqrt(k),
+  ],
+  ["8 - 4 - 2 - k / 2 / 2", (_score, k) => 2 - k / 4],
+];
+
+describe("a formula of one's own gives the reference's numbers", () => {
+  test.each(FORMULAS)("%s", async (formula, rule) => {
+    const page = await open("score-lab.html#score=own&T=2&q=4_0.5_-1_2_0.25", PERMISSIONS);
+    await kernelAnswered(page);
+    await page.getByLabel("Your own score").fill(formula);
+    await expect
+      .poll(() => new URLSearchParams(new URL(page.url()).hash.slice(1)).get("f") ?? FORMULAS[0]?.[0])
+      .toBe(formula);
+    await kernelAnswered(page);
+    const { q, K } = await jsonOf<Pick<Typed, "q" | "K">>(page, "lab");
+    const plain = attention(inOne(q), inOne(K), inOne(K), { score: "scaled-dot", temperature: 2 }).scores.raw.data;
+    const wanted = plain.map(rule);
+    const row = KINDS.indexOf("own");
+    compare([(await readMatrix(page, "S"))[row] ?? []], wanted);
+    const bias = { data: wanted, shape: [1, wanted.length] };
+    const { weights } = attention(inOne(q), inOne(K), inOne(K), { scale: 0, bias });
+    compare([(await readMatrix(page, "A"))[row] ?? []], weights.data);
+    compare([await runUnderNode(await copied(page, "heed"))], weights.data);
+    await page.reload();
+    await kernelAnswered(page);
+    expect(await page.getByLabel("Your own score").inputValue()).toBe(formula);
+    compare([(await readMatrix(page, "S"))[row] ?? []], wanted);
+  });
+});
+
+test.each([
+  ["score +", "something is missing at the end"],
+  ["(score", "“)” is missing"],
+  ["score)", "“)” is too much"],
+  ["alert(1)", "there is no “alert”"],
+  ["constructor(1)", "there is no “constructor”"],
+  ["score; 1", "cannot read “; 1”"],
+  ["score % 2", "mod takes whole numbers"],
+  ["k < 2", "it is true or false"],
+  ["1 < 2 < 3", "less takes numbers"],
+  ["max(score)", "max takes two or more"],
+  ["abs(1, 2)", "abs takes one"],
+])("what cannot be read, %s, is told at the field, and the last formula stays", async (typed, told) => {
+  const page = await open("score-lab.html#score=own&f=k");
+  await kernelAnswered(page);
+  const field = page.getByLabel("Your own score");
+  await field.fill(typed);
+  const trouble = page.locator("#formula-trouble");
+  await expect.poll(() => trouble.textContent()).toContain(told);
+  expect(await field.getAttribute("aria-invalid")).toBe("true");
+  compare([(await readMatrix(page, "S"))[KINDS.indexOf("own")] ?? []], [0, 1, 2, 3, 4]);
+  await field.fill("k + 1");
+  await expect.poll(() => trouble.textContent()).toBe("");
+  compare([(await readMatrix(page, "S"))[KINDS.indexOf("own")] ?? []], [1, 2, 3, 4, 5]);
+});
+
+test("an address with a formula that cannot be read has the one that is given", async () => {
+  const page = await open("score-lab.html#score=own&f=alert(1)");
+  await kernelAnswered(page);
+  expect(await page.getByLabel("Your own score").inputValue()).toBe(FORMULAS[0]?.[0]);
+});
+
+test("scores that are no numbers are told", async () => {
+  const page = await open("score-lab.html#score=own&f=sqrt(k+-+2)");
+  await kernelAnswered(page);
+  expect(await page.locator("#formula-trouble").textContent()).toBe("The score of k1 is not a number.");
 });
 
 test("as given, a dot product prefers the longer key, and a distance the same one", async () => {
@@ -148,7 +234,7 @@ test("timing can be stopped", async () => {
 });
 
 test.each(KINDS)("the copied heed call of %s runs and gives the shares on the page", async (kind) => {
-  const page = await open(`score-lab.html#score=${kind}`, { permissions: ["clipboard-read", "clipboard-write"] });
+  const page = await open(`score-lab.html#score=${kind}`, PERMISSIONS);
   await kernelAnswered(page);
   const shown = (await readMatrix(page, "A"))[KINDS.indexOf(kind)] ?? [];
   const found = await runUnderNode(await copied(page, "heed"));

@@ -1,13 +1,6 @@
 // Arguments of attention as plain copies, for a call that has to wait while its caller may write on.
 
-import {
-  ATTENTION_OPTIONS,
-  ATTENTION_OPTIONS_TO_COME,
-  BLOCK_OPTIONS,
-  DROPOUT_OPTIONS,
-  RETURN_OPTIONS,
-  WEIGHT_OPTIONS,
-} from "./options.js";
+import { ATTENTION_OPTIONS, BLOCK_OPTIONS, DROPOUT_OPTIONS, RETURN_OPTIONS, WEIGHT_OPTIONS } from "./options.js";
 import { isOptions, isRecord } from "./read-values.js";
 import { Tensor } from "./tensor.js";
 import {
@@ -24,7 +17,6 @@ import {
 /** Names that options are read by; those that a prototype holds are not among an object's own. */
 const NAMES = [
   ...ATTENTION_OPTIONS,
-  ...ATTENTION_OPTIONS_TO_COME,
   ...RETURN_OPTIONS,
   ...WEIGHT_OPTIONS,
   ...DROPOUT_OPTIONS,

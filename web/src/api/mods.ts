@@ -1,5 +1,5 @@
-// scoreMod and maskMod: functions of the caller's that make expressions. What they are made with, heed/expr, brings what compiles them
-// along, so that whoever has none loads nothing for them.
+// scoreMod, maskMod and probMod: functions of the caller's that make expressions. What they are made with, heed/expr, brings what
+// compiles them along, so that whoever has none loads nothing for them.
 
 import type { Programs } from "../backends/backend.js";
 import type { Expr, ModTrees } from "../expr/tree.js";
@@ -13,10 +13,10 @@ interface Compilable extends Expr {
 
 /** What each is given; a score where there is none is refused as it is compiled. */
 const LEAVES = Object.fromEntries(
-  ["score", "b", "h", "q", "k"].map((op) => [op, { op, type: op === "score" ? "float" : "int", args: [] }]),
+  ["score", "prob", "b", "h", "q", "k"].map((op) => [op, { op, type: op.length > 1 ? "float" : "int", args: [] }]),
 );
 
-/** Of the options as they were given; null where neither is. Runs the caller's functions. */
+/** Of the options as they were given; null where none of them is. Runs the caller's functions. */
 export function readMods(where: string, options: Readonly<Record<string, unknown>>): Programs | null {
   const treeOf = (name: keyof ModTrees): Compilable | null => {
     const given = options[name];
@@ -28,8 +28,8 @@ export function readMods(where: string, options: Readonly<Record<string, unknown
       `${where}: ${name} must be a function that returns an expression made with heed/expr, got ${showValue(made)}`,
     );
   };
-  const trees = { scoreMod: treeOf("scoreMod"), maskMod: treeOf("maskMod") };
-  return (trees.scoreMod ?? trees.maskMod)?.compile(where, trees) ?? null;
+  const trees = { scoreMod: treeOf("scoreMod"), maskMod: treeOf("maskMod"), probMod: treeOf("probMod") };
+  return (trees.scoreMod ?? trees.maskMod ?? trees.probMod)?.compile(where, trees) ?? null;
 }
 
 function isCompilable(value: unknown): value is Compilable {

@@ -1,6 +1,6 @@
 // The options of every call: public types, names and defaults. What the values must be is checked in read-options.ts.
 
-import type { Expr, MaskModArguments, ScoreModArguments } from "../expr/tree.js";
+import type { Expr, MaskModArguments, ProbModArguments, ScoreModArguments } from "../expr/tree.js";
 import type { KVCache } from "./cache/kv-cache.js";
 import type { Tensor } from "./tensor.js";
 import type { HalfArray } from "./typed-array.js";
@@ -101,6 +101,8 @@ export interface AttentionOptions {
   readonly scoreMod?: ((of: ScoreModArguments) => Expr) | undefined;
   /** Which keys a query sees, as an expression of heed/expr that is true or false. Called as a call is made. */
   readonly maskMod?: ((of: MaskModArguments) => Expr) | undefined;
+  /** What becomes of each weight before dropout, as an expression of heed/expr. Called as a call is made. */
+  readonly probMod?: ((of: ProbModArguments) => Expr) | undefined;
   /** Default "scaled-dot". */
   readonly score?: Score | undefined;
   /** Added to the scores after scaling, broadcast to [B, H, L, S]; -Infinity masks. */
@@ -226,6 +228,7 @@ export const ATTENTION_OPTIONS = [
   "window",
   "scoreMod",
   "maskMod",
+  "probMod",
   "blocks",
   "qLengths",
   "kvLengths",
@@ -245,9 +248,6 @@ export const ATTENTION_OPTIONS = [
   "out",
   "signal",
 ] as const;
-
-/** Options that heed names but this version does not compute: refused by name, never ignored. */
-export const ATTENTION_OPTIONS_TO_COME = ["probMod"] as const;
 
 export const RETURN_OPTIONS = ["output", "weights", "lse", "scores", "entropy"] as const;
 export const TENSOR_OPTIONS = ["dtype"] as const;

@@ -6,7 +6,6 @@ import { HeedError } from "./errors.js";
 import { readMods } from "./mods.js";
 import {
   ATTENTION_OPTIONS,
-  ATTENTION_OPTIONS_TO_COME,
   DEFAULTS,
   DROPOUT_OPTIONS,
   type Layout,
@@ -65,7 +64,7 @@ export interface ReadOptions {
 }
 
 export function readAttentionOptions(where: string, options: unknown): ReadOptions {
-  const given = readRecord(where, "options", options, ATTENTION_OPTIONS, ATTENTION_OPTIONS_TO_COME);
+  const given = readRecord(where, "options", options, ATTENTION_OPTIONS);
   const returned = readReturn(where, given["return"]);
   const score = readScore(where, given["score"]);
   const read: ReadOptions = {

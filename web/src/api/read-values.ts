@@ -14,13 +14,12 @@ export function isRecord(value: unknown): value is Readonly<Record<string, unkno
   return typeof value === "object" && value !== null;
 }
 
-/** An options object, all of whose names are known; `undefined` is the empty one. Names to come are refused as unsupported. */
+/** An options object, all of whose names are known; `undefined` is the empty one. */
 export function readRecord(
   where: string,
   what: string,
   value: unknown,
   names: readonly string[],
-  toCome: readonly string[] = [],
 ): Readonly<Record<string, unknown>> {
   if (value === undefined) return {};
   if (!isOptions(value)) {
@@ -28,10 +27,7 @@ export function readRecord(
   }
   for (const name of Object.keys(value)) {
     if (names.includes(name) || value[name] === undefined) continue;
-    if (toCome.includes(name)) {
-      throw new HeedError("unsupported", `${where}: option "${name}" is not supported by this version of heed`);
-    }
-    const near = didYouMean(name, [...names, ...toCome]);
+    const near = didYouMean(name, names);
     throw new HeedError("option", `${where}: ${what} has no option ${showValue(name)}${near}`);
   }
   return value;

@@ -33,6 +33,7 @@ const MOST_STEPS = 400;
 const LEAVES: Readonly<Record<keyof ModTrees, readonly Leaf[]>> = {
   scoreMod: ["score", "b", "h", "q", "k"],
   maskMod: ["b", "h", "q", "k"],
+  probMod: ["prob", "b", "h", "q", "k"],
 };
 
 export function compile(where: string, trees: ModTrees): CompiledMods {
@@ -41,7 +42,7 @@ export function compile(where: string, trees: ModTrees): CompiledMods {
     const tree = trees[name];
     return tree && assemble(where, name, new Graph(where, name).program(tree), tables);
   };
-  const programs = [one("scoreMod"), one("maskMod")];
+  const programs = [one("scoreMod"), one("maskMod"), one("probMod")];
   return { words: join(programs, tables), tables: tables.numbers() };
 }
 
@@ -134,10 +135,12 @@ class Graph {
       this.#fail(`has no ${op}`);
     }
     const steps = args.map((arg) => this.#step(arg, depth + 1));
+    // What is rewritten, whichever it is.
+    if (op === "score" || op === "prob") return this.#add("score", [], 0, null);
     return this.#simple(op, steps, value, table);
   }
 
-  #simple(op: Op, args: readonly Step[], value: number, table: TableData | null): Step {
+  #simple(op: Exclude<Op, "score" | "prob">, args: readonly Step[], value: number, table: TableData | null): Step {
     const constants = args.map((arg) => (arg.op === "const" ? arg.value : null));
     if (args.length > 0 && table === null && constants.every((one) => one !== null)) {
       return this.#constant(fold(op, constants));
@@ -173,7 +176,7 @@ class Graph {
   }
 
   /** In the operators that kernels have. */
-  #said(op: Op, args: readonly Step[], value: number, table: TableData | null): Step {
+  #said(op: Exclude<Op, "score" | "prob">, args: readonly Step[], value: number, table: TableData | null): Step {
     switch (op) {
       case "neg":
         return this.#add("mul", [...args, this.#constant(-1)], 0, null);

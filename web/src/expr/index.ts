@@ -9,6 +9,7 @@ export type {
   MaskModArguments,
   ModTrees,
   Op,
+  ProbModArguments,
   ScoreModArguments,
   TableData,
   UnaryOp,

@@ -30,8 +30,8 @@ export const OPCODES = [
 
 export type Opcode = (typeof OPCODES)[number];
 
-/** Where they start stands first: of scores, and of the mask. Then comes how many tables there are. */
-export const PROGRAMS = 2;
+/** Where they start stands first: of scores, of the mask, of weights. Then comes how many tables there are. */
+export const PROGRAMS = 3;
 /** Where its numbers start, how many axes, four sizes. */
 export const TABLE_WORDS = 6;
 /** Instructions by kind, registers by kind, the result. */

@@ -4,8 +4,8 @@
 /** What a value is: a number in single precision, a whole number (exact up to 2^24 in size), or true or false. */
 export type ExprType = "float" | "int" | "bool";
 
-/** What an expression is about: a score, and its batch entry, query head, query and key, counted from 0 in the call. */
-export type Leaf = "score" | "b" | "h" | "q" | "k";
+/** What an expression is about: a score or a weight, and its batch entry, query head, query and key, counted from 0 in the call. */
+export type Leaf = "score" | "prob" | "b" | "h" | "q" | "k";
 
 /** Operators by what they take. Whole numbers stay whole where all operands are; `not`, `and`, `or` take true or false. */
 export type UnaryOp = "neg" | "abs" | "floor" | "sqrt" | "exp" | "log" | "tanh" | "not";
@@ -35,7 +35,7 @@ export interface TableData {
   readonly type: "float" | "int";
 }
 
-/** An expression: also what the functions of `scoreMod` and `maskMod` are given. */
+/** An expression: also what the functions of `scoreMod`, `maskMod` and `probMod` are given. */
 export interface Expr {
   readonly type: ExprType;
   readonly op: Op;
@@ -57,8 +57,14 @@ export interface MaskModArguments {
   readonly k: Expr;
 }
 
+/** What `probMod` is given. */
+export interface ProbModArguments extends MaskModArguments {
+  readonly prob: Expr;
+}
+
 /** The expressions of a call, by their options; null: not given. */
 export interface ModTrees {
   readonly scoreMod: Expr | null;
   readonly maskMod: Expr | null;
+  readonly probMod: Expr | null;
 }

@@ -2,7 +2,7 @@
 
 import { showShape } from "../api/describe.js";
 import { HeedError } from "../api/errors.js";
-import { ATTENTION_OPTIONS, ATTENTION_OPTIONS_TO_COME } from "../api/options.js";
+import { ATTENTION_OPTIONS } from "../api/options.js";
 import type { AnyAttentionResult, AttentionResult } from "../api/results.js";
 import { Tensor } from "../api/tensor.js";
 import { handOut, type Scope } from "./scope.js";
@@ -11,9 +11,7 @@ import { handOut, type Scope } from "./scope.js";
 const OWN = ["layout", "heads", "kvHeads", "keep", "out", "signal"];
 
 /** Options that go to attention as they are. */
-export const PASSED_OPTIONS: readonly string[] = [...ATTENTION_OPTIONS, ...ATTENTION_OPTIONS_TO_COME].filter(
-  (name) => !OWN.includes(name),
-);
+export const PASSED_OPTIONS: readonly string[] = ATTENTION_OPTIONS.filter((name) => !OWN.includes(name));
 
 /** Those of a pass's options that are attention's. */
 export function passedOn(given: Readonly<Record<string, unknown>>): Record<string, unknown> {

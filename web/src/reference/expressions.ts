@@ -11,6 +11,7 @@ export interface ReferenceExpr {
 /** What a tree is evaluated for. */
 export interface Place {
   readonly score: number;
+  readonly prob: number;
   readonly b: number;
   readonly h: number;
   readonly q: number;
@@ -27,6 +28,7 @@ export interface ReferenceLeaf {
 /** What functions that make trees are given. */
 export const LEAVES: Readonly<Record<keyof Place, ReferenceLeaf>> = {
   score: { op: "score", type: "float", args: [] },
+  prob: { op: "prob", type: "float", args: [] },
   b: { op: "b", type: "int", args: [] },
   h: { op: "h", type: "int", args: [] },
   q: { op: "q", type: "int", args: [] },
@@ -62,7 +64,7 @@ const OPERATORS: Readonly<Record<string, (a: number, b: number, c: number) => nu
 export function evaluate(expr: ReferenceExpr, place: Place): number {
   const { op, args, value, table } = expr;
   if (op === "const") return value ?? Number.NaN;
-  if (op === "score" || op === "b" || op === "h" || op === "q" || op === "k") return place[op];
+  if (op === "score" || op === "prob" || op === "b" || op === "h" || op === "q" || op === "k") return place[op];
   const numbers = args.map((arg) => evaluate(arg, place));
   if (table !== undefined) {
     const at = table.shape.reduce((index, size, axis) => {

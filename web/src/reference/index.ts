@@ -12,7 +12,9 @@ export { type RopeReferenceOptions, rope } from "./rope.js";
 export type { ReferenceParameter, ReferenceScore } from "./scores.js";
 
 /** As of `heed.attention`: what heed/expr makes of the leaves. */
-export type ReferenceMod = (leaves: Readonly<Record<"score" | "b" | "h" | "q" | "k", ReferenceLeaf>>) => ReferenceExpr;
+export type ReferenceMod = (
+  leaves: Readonly<Record<"score" | "prob" | "b" | "h" | "q" | "k", ReferenceLeaf>>,
+) => ReferenceExpr;
 
 /** A dense row-major array and its shape, as `heed` takes them; double precision is welcome. */
 export interface ReferenceTensor {
@@ -46,6 +48,7 @@ export interface ReferenceOptions {
   readonly blocks?: { readonly size: readonly [number, number]; readonly keep: ReferenceMask } | undefined;
   readonly scoreMod?: ReferenceMod | undefined;
   readonly maskMod?: ReferenceMod | undefined;
+  readonly probMod?: ReferenceMod | undefined;
   readonly mask?: ReferenceMask | undefined;
   readonly bias?: ReferenceTensor | undefined;
   readonly layout?: "bhnd" | "bnhd" | "packed" | undefined;
@@ -106,6 +109,7 @@ export function attention(
   const kept = dropoutOf(options.dropout);
   const scoreTree = options.scoreMod?.(LEAVES);
   const maskTree = options.maskMod?.(LEAVES);
+  const weightTree = options.probMod?.(LEAVES);
   let row = 0;
   for (let b = 0; b < batch; b++) {
     for (let h = 0; h < queryHeads; h++) {
@@ -120,7 +124,7 @@ export function attention(
           const score = scale * pairScore(options.score ?? "dot", h, query, key);
           const cap = options.softcap;
           const bounded = cap === undefined ? score : cap * Math.tanh(score / cap);
-          const place = { score: bounded, b, h, q: i, k: j };
+          const place = { score: bounded, prob: Number.NaN, b, h, q: i, k: j };
           const modified = scoreTree === undefined ? bounded : evaluate(scoreTree, place);
           const alibi = options.alibiSlopes === undefined ? 0 : (options.alibiSlopes[h] ?? 0) * Math.abs(position - j);
           const attends =
@@ -133,9 +137,14 @@ export function attention(
           scores.push(attends ? modified - alibi + biasAt(options.bias, b, h, i, j, keyLength) : -Infinity);
         }
         masked.set(scores, row * keyLength);
-        const { probabilities, logSum } = normalize(scores, options, options.sinks?.[h] ?? -Infinity);
+        const { probabilities, logSum, isSeen } = normalize(scores, options, options.sinks?.[h] ?? -Infinity);
         entropy[row] = probabilities.reduce((sum, p) => (p === 0 ? sum : sum - p * Math.log(p)), 0);
-        const given = probabilities.map((p, j) => p * kept(row, j));
+        const rewritten = probabilities.map((prob, j) =>
+          weightTree === undefined || !isSeen[j]
+            ? prob
+            : evaluate(weightTree, { score: Number.NaN, prob, b, h, q: i, k: j }),
+        );
+        const given = rewritten.map((p, j) => p * kept(row, j));
         weights.set(given, row * keyLength);
         lse[row] = logSum;
         const sums = output.subarray(row * valueDim, (row + 1) * valueDim);

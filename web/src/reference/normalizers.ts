@@ -6,6 +6,8 @@ export interface Normalized {
   readonly probabilities: Float64Array;
   /** The logarithm of the softmax's denominator. */
   readonly logSum: number;
+  /** Which keys are neither masked nor left out by topK. */
+  readonly isSeen: readonly boolean[];
 }
 
 export function normalize(
@@ -15,15 +17,17 @@ export function normalize(
 ): Normalized {
   const { normalize: kind = "softmax", topK = given.length } = options;
   const scores = best(given, kind === "hard" ? 1 : topK);
+  const isSeen = scores.map((score) => score !== -Infinity);
   const { probabilities, logSum } = softmax(scores, sink);
-  if (kind === "softmax" || kind === "hard") return { probabilities, logSum };
+  if (kind === "softmax" || kind === "hard") return { probabilities, logSum, isSeen };
   const threshold = simplexThreshold(scores);
   const weightOf = {
     sparsemax: (score: number) => Math.max(score - threshold, 0),
     sigmoid: (score: number) => 1 / (1 + Math.exp(-score)),
     none: (score: number) => score,
   }[kind];
-  return { probabilities: Float64Array.from(scores, (score) => (score === -Infinity ? 0 : weightOf(score))), logSum };
+  const weights = Float64Array.from(scores, (score) => (score === -Infinity ? 0 : weightOf(score)));
+  return { probabilities: weights, logSum, isSeen };
 }
 
 /** The `count` highest, the first of equals; the others become -Infinity. */
@@ -48,7 +52,7 @@ function simplexThreshold(scores: readonly number[]): number {
 }
 
 /** p_j = exp(s_j) / (exp(sink) + sum exp(s)), and the logarithm of the denominator; a row of -Infinity gives zeros and -Infinity. */
-function softmax(scores: readonly number[], sink: number): Normalized {
+function softmax(scores: readonly number[], sink: number): Omit<Normalized, "isSeen"> {
   const most = (best: number, score: number): number => (score > best || Number.isNaN(score) ? score : best);
   const highest = scores.reduce(most, -Infinity);
   if (highest === -Infinity) return { probabilities: new Float64Array(scores.length), logSum: -Infinity };

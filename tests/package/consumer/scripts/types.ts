@@ -42,9 +42,12 @@ export async function use(): Promise<number> {
   heed.attentionSync(tensor, tensor, tensor, {
     maskMod: ({ q, k }) => lessEqual(k, q),
     scoreMod: ({ score, h }) => mul(score, h),
+    probMod: ({ prob, b }) => mul(prob, b),
   });
   // @ts-expect-error a mask has no score
   heed.attentionSync(tensor, tensor, tensor, { maskMod: ({ score }) => lessEqual(score, 1) });
+  // @ts-expect-error a weight's score is gone
+  heed.attentionSync(tensor, tensor, tensor, { probMod: ({ score }) => mul(score, 1) });
   // @ts-expect-error no such option
   await attention(tensor, tensor, tensor, { is_causal: true });
   // @ts-expect-error plain arrays of numbers are no tensors

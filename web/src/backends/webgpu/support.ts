@@ -35,11 +35,17 @@ export const SUPPORT = {
     off: true,
     on: "the GPU kernels walk one range of keys a tile, and would compute what blocks leave out",
   } satisfies Record<"off" | "on", Cell>,
-  expressions: { off: true, on: true } satisfies Record<"off" | "on", Cell>,
+  probMod: {
+    off: true,
+    on: "it rewrites weights of which all scores are known, and the GPU kernels make outputs before they are",
+  } satisfies Record<"off" | "on", Cell>,
   weights: { rows: true, mean: true } satisfies Record<WeightForm["of"], Cell>,
   scores: { raw: true, capped: true, masked: true } satisfies Record<ScoreStage, Cell>,
   size: { some: true, none: "there is nothing to compute" } satisfies Record<"some" | "none", Cell>,
 } as const;
+
+/** Where programs say that there is one for weights. */
+const WEIGHT_PROGRAM = 2;
 
 /** Why the GPU does not compute this problem, in the words of the matrix; empty where it does. */
 export function unsupported(problem: AttentionProblem): readonly string[] {
@@ -51,7 +57,7 @@ export function unsupported(problem: AttentionProblem): readonly string[] {
     ["topK", SUPPORT.topK[topK === null ? "off" : "on"]],
     ["a cache", SUPPORT.cache[pages === null ? "off" : "on"]],
     ["blocks", SUPPORT.blocks[blocks === null ? "off" : "on"]],
-    ["expressions", SUPPORT.expressions[programs === null ? "off" : "on"]],
+    ["probMod", SUPPORT.probMod[programs?.words[WEIGHT_PROGRAM] ? "on" : "off"]],
     ["an empty input", SUPPORT.size[isEmpty ? "none" : "some"]],
   ];
   return cells.flatMap(([name, cell]) => (cell === true ? [] : [`${name} runs on wasm: ${cell}`]));

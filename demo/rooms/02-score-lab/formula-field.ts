@@ -1,0 +1,66 @@
+// Where one's own score is typed; says in words what cannot be read, while the last that could stays on the page.
+
+import { at } from "../../src/model/matrix.js";
+import { h } from "../../src/ui/dom.js";
+import { MOST_CHARACTERS } from "./formula.js";
+import { KINDS } from "./kinds.js";
+import type { ScoreScene } from "./scene.js";
+import { troubleWith } from "./state.js";
+
+export class FormulaField {
+  readonly element: HTMLElement;
+  readonly #input = h("input", {
+    type: "text",
+    id: "formula",
+    maxlength: MOST_CHARACTERS,
+    autocomplete: "off",
+    autocapitalize: "off",
+    spellcheck: "false",
+    "aria-describedby": "formula-help formula-trouble",
+  });
+  readonly #message = h("p", { class: "field-message", id: "formula-trouble", role: "status" });
+
+  constructor(read: (formula: string) => void) {
+    this.element = h(
+      "div",
+      { class: "field" },
+      h("label", { for: "formula" }, "Your own score"),
+      this.#input,
+      h(
+        "small",
+        { id: "formula-help" },
+        "Of score, the scaled dot product over T, and of the places q and k, counted from 0: here q is 0. With + − * / // % < <= == && || ! ? : and abs, exp, floor, log, max, min, sqrt, tanh, infinity.",
+      ),
+      this.#message,
+    );
+    this.#input.addEventListener("input", () => {
+      const trouble = troubleWith(this.#input.value);
+      this.#say(trouble === "" ? "" : `${trouble}. The last one that could be read is shown.`, trouble !== "");
+      if (trouble === "") read(this.#input.value);
+    });
+  }
+
+  show(scene: ScoreScene): void {
+    const { formula } = scene.state;
+    // What cannot be read yet is still being typed.
+    if (document.activeElement === this.#input && this.#input.value !== formula) return;
+    this.#input.value = formula;
+    this.#say(strangeness(scene), false);
+  }
+
+  #say(text: string, isWrong: boolean): void {
+    this.#message.textContent = text;
+    this.#input.setAttribute("aria-invalid", String(isWrong));
+  }
+}
+
+/** A softmax takes -Infinity, which masks, and no other that is not finite. */
+function strangeness({ scores }: ScoreScene): string {
+  const row = KINDS.indexOf("own");
+  for (let key = 0; key < scores.cols; key++) {
+    const score = at(scores, row, key);
+    if (Number.isNaN(score)) return `The score of k${key + 1} is not a number.`;
+    if (score === Number.POSITIVE_INFINITY) return `The score of k${key + 1} is infinite.`;
+  }
+  return "";
+}

@@ -1,0 +1,161 @@
+// A function of a score in plain arithmetic, read into the operators of heed/expr: nothing that is typed is ever run.
+
+import {
+  abs,
+  add,
+  and,
+  constant,
+  div,
+  type Expr,
+  equal,
+  exp,
+  floor,
+  floorDiv,
+  greater,
+  greaterEqual,
+  type Leaf,
+  less,
+  lessEqual,
+  log,
+  max,
+  min,
+  mod,
+  mul,
+  neg,
+  not,
+  notEqual,
+  or,
+  select,
+  sqrt,
+  sub,
+  tanh,
+} from "heed/expr";
+
+const LEAVES: ReadonlyMap<string, Expr> = new Map(
+  (["score", "b", "h", "q", "k"] as const).map((op: Leaf) => [
+    op,
+    { op, type: op === "score" ? "float" : "int", args: [] },
+  ]),
+);
+
+const OF_ONE: ReadonlyMap<string, (x: Expr) => Expr> = new Map(Object.entries({ abs, exp, floor, log, sqrt, tanh }));
+const OF_MANY: ReadonlyMap<string, (a: Expr, ...more: readonly Expr[]) => Expr> = new Map(Object.entries({ min, max }));
+
+/** Weakest first; those of a line bind alike, from the left. */
+const BINARY: readonly ReadonlyMap<string, (a: Expr, b: Expr) => Expr>[] = [
+  { "||": or },
+  { "&&": and },
+  { "==": equal, "!=": notEqual, "<=": lessEqual, ">=": greaterEqual, "<": less, ">": greater },
+  { "+": add, "-": sub },
+  { "*": mul, "//": floorDiv, "/": div, "%": mod },
+].map((operators) => new Map(Object.entries(operators)));
+
+const TOKEN = /\s*(?:\d+(?:\.\d*)?(?:e[+-]?\d+)?|\.\d+|[a-z]+|\|\||&&|==|!=|<=|>=|\/\/|[-+*/%<>!?:(),])/iy;
+
+/** Longer ones are no fun to read. */
+export const MOST_CHARACTERS = 200;
+
+/** What to tell whoever typed it. */
+export class FormulaError extends Error {}
+
+/** Throws a FormulaError, or the HeedError of an operator that is given what it does not take. */
+export function readFormula(text: string): Expr {
+  if (text.length > MOST_CHARACTERS) throw new FormulaError(`at most ${MOST_CHARACTERS} characters`);
+  const reader = new Reader(tokensOf(text));
+  const read = reader.choice();
+  reader.end();
+  if (read.type === "bool")
+    throw new FormulaError("it is true or false; condition ? number : number makes it a number");
+  // A function must return what an operator made.
+  return read.args.length === 0 ? add(read, 0) : read;
+}
+
+function tokensOf(text: string): readonly string[] {
+  const tokens: string[] = [];
+  let at = 0;
+  while (text.slice(at).trim() !== "") {
+    TOKEN.lastIndex = at;
+    const found = TOKEN.exec(text);
+    if (found === null) throw new FormulaError(`cannot read “${text.slice(at).trim().slice(0, 8)}”`);
+    tokens.push(found[0].trim());
+    at = TOKEN.lastIndex;
+  }
+  return tokens;
+}
+
+class Reader {
+  readonly #tokens: readonly string[];
+  #at = 0;
+
+  constructor(tokens: readonly string[]) {
+    this.#tokens = tokens;
+  }
+
+  choice(): Expr {
+    const condition = this.#binary(0);
+    if (!this.#take("?")) return condition;
+    const yes = this.choice();
+    this.#need(":");
+    return select(condition, yes, this.choice());
+  }
+
+  end(): void {
+    const left = this.#tokens[this.#at];
+    if (left !== undefined) throw new FormulaError(`“${left}” is too much`);
+  }
+
+  #binary(strength: number): Expr {
+    const operators = BINARY[strength];
+    if (operators === undefined) return this.#unary();
+    let left = this.#binary(strength + 1);
+    for (;;) {
+      const operator = operators.get(this.#tokens[this.#at] ?? "");
+      if (operator === undefined) return left;
+      this.#at++;
+      left = operator(left, this.#binary(strength + 1));
+    }
+  }
+
+  #unary(): Expr {
+    if (this.#take("-")) return neg(this.#unary());
+    if (this.#take("!")) return not(this.#unary());
+    const token = this.#tokens[this.#at++];
+    if (token === undefined) throw new FormulaError("something is missing at the end");
+    if (token === "(") {
+      const inner = this.choice();
+      this.#need(")");
+      return inner;
+    }
+    return /^[\d.]/.test(token) ? constant(Number(token)) : this.#named(token);
+  }
+
+  #named(name: string): Expr {
+    const leaf = LEAVES.get(name);
+    if (leaf !== undefined) return leaf;
+    if (name === "infinity") return constant(Number.POSITIVE_INFINITY);
+    const [ofOne, ofMany] = [OF_ONE.get(name), OF_MANY.get(name)];
+    if (ofOne === undefined && ofMany === undefined) throw new FormulaError(`there is no “${name}”`);
+    const [first, ...more] = this.#operands();
+    if (ofOne !== undefined && more.length === 0) return ofOne(first);
+    if (ofMany !== undefined && more.length > 0) return ofMany(first, ...more);
+    throw new FormulaError(`${name} takes ${ofOne === undefined ? "two or more" : "one"}`);
+  }
+
+  #operands(): [Expr, ...Expr[]] {
+    this.#need("(");
+    const all: [Expr, ...Expr[]] = [this.choice()];
+    while (this.#take(",")) all.push(this.choice());
+    this.#need(")");
+    return all;
+  }
+
+  #take(token: string): boolean {
+    if (this.#tokens[this.#at] !== token) return false;
+    this.#at++;
+    return true;
+  }
+
+  #need(token: string): void {
+    if (!this.#take(token)) throw new FormulaError(`“${token}” is missing`);
+  }
+}
