@@ -46,9 +46,10 @@ template <class Arch>
 void attend(const AttentionBlock& block) {
   Panels<Arch> panels(block);
   for (int index = 0; index < panels.count; ++index) start_panel<Arch>(panels.all[index], block);
-  if (block.top_k > 0 && !block.weight_mod) find_best<Arch>(panels, block);
-  for (int index = 0; block.top_k > 0 && block.weight_mod && index < panels.count; ++index) {
-    recall_best<Arch>(panels.all[index]);
+  if (block.top_k > 0 && block.weight_mod) {
+    for (int index = 0; index < panels.count; ++index) recall_best<Arch>(panels.all[index]);
+  } else if (block.top_k > 0) {
+    find_best<Arch>(panels, block);
   }
   if (block.normalizer == Normalizer::sparsemax) find_shifts<Arch>(panels, block);
   for_each_block<Arch>(panels, block,

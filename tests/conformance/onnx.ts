@@ -77,6 +77,7 @@ export function whyNot({ attributes }: OnnxCase): string | null {
   return other === undefined ? null : `attribute ${other}`;
 }
 
+/** A tensor's bytes alone, which so lie where views of longer numbers may begin. */
 export const bufferOf = ({ offset, length }: CaseTensor, { bytes }: Set): ArrayBuffer =>
   Uint8Array.from(bytes.subarray(offset, offset + length)).buffer;
 

@@ -85,8 +85,7 @@ export async function axeFindings(page: Page): Promise<readonly string[]> {
   );
 }
 
-/** Both layouts and both colour schemes: layout does not depend on colours, nor contrast on widths. */
-export const LOOKS = [
-  { width: 360, colorScheme: "dark" },
-  { width: 1280, colorScheme: "light" },
-] as const;
+/** Every question of layout, colour scheme and size at which a page must hold. */
+export const LOOKS = ([360, 1280] as const).flatMap((width) =>
+  (["light", "dark"] as const).map((colorScheme) => ({ width, colorScheme })),
+);
