@@ -123,15 +123,20 @@ double kept(const AttentionInputs& in, const AttentionOptions& options, const Ro
   return static_cast<double>(of_key) < std::floor(p * 4294967296.0) ? 0.0 : 1.0 / (1.0 - p);
 }
 
-void attend(const AttentionInputs& in, const AttentionOptions& options, const Row& row, AttentionResult& result) {
+/// The keys and values that a head reads.
+struct Memory {
+  std::vector<std::vector<double>> keys, values;
+};
+
+void attend(const AttentionInputs& in, const AttentionOptions& options, const Row& row, const Memory& memory,
+            AttentionResult& result) {
   const Index keys = in.key.shape[2];
-  const Index kv_head = row.h / (in.query.shape[1] / in.key.shape[1]);
 
   std::vector<double> weights;
   weights.reserve(static_cast<std::size_t>(keys));
   const std::vector<double> query = read_row(in.query, row.b, row.h, row.i);
   for (Index j = 0; j < keys; ++j) {
-    const Stages stages = score(in, options, row, query, read_row(in.key, row.b, kv_head, j), j);
+    const Stages stages = score(in, options, row, query, memory.keys[static_cast<std::size_t>(j)], j);
     for (std::size_t stage = 0; stage < stages.size(); ++stage) result.scores[stage].push_back(stages[stage]);
     weights.push_back(stages.back());
   }
@@ -155,7 +160,7 @@ void attend(const AttentionInputs& in, const AttentionOptions& options, const Ro
   for (Index j = 0; j < keys; ++j) {
     const double weight = weights[static_cast<std::size_t>(j)];
     if (weight == 0.0) continue;
-    const std::vector<double> value = read_row(in.value, row.b, kv_head, j);
+    const std::vector<double>& value = memory.values[static_cast<std::size_t>(j)];
     for (std::size_t e = 0; e < output.size(); ++e) output[e] += weight * value[e];
   }
   result.output.insert(result.output.end(), output.begin(), output.end());
@@ -171,7 +176,9 @@ AttentionResult attention(const AttentionInputs& inputs, const AttentionOptions&
   AttentionResult result;
   for (Index b = 0; b < batch; ++b) {
     for (Index h = 0; h < heads; ++h) {
-      for (Index i = 0; i < queries; ++i) attend(inputs, options, {.b = b, .h = h, .i = i}, result);
+      const Index kv_head = h / (heads / inputs.key.shape[1]);
+      const Memory memory{.keys = read_rows(inputs.key, b, kv_head), .values = read_rows(inputs.value, b, kv_head)};
+      for (Index i = 0; i < queries; ++i) attend(inputs, options, {.b = b, .h = h, .i = i}, memory, result);
     }
   }
   return result;

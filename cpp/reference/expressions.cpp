@@ -1,9 +1,9 @@
 #include "reference/expressions.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
-#include <map>
 
 namespace heed::reference {
 namespace {
@@ -63,13 +63,15 @@ double operate(Opcode opcode, double a, double b, double c) {
 
 double evaluate(const Expressions& expressions, ProgramOf which, const Place& place) {
   const std::int32_t* const header = expressions.words + expressions.words[static_cast<int>(which)];
-  std::map<std::int32_t, double> registers{{2 * kRegistersOfKind, place.score}};
+  std::array<double, std::size_t{3} * kRegistersOfKind> registers{};
+  const auto named = [&registers](std::int32_t name) -> double& { return registers[static_cast<std::size_t>(name)]; };
+  named(2 * kRegistersOfKind) = place.score;
   const std::int32_t* words = header + kProgramHeader;
   for (Index n = 0; n < Index{header[0]} + header[1] + header[2]; ++n, words += kInstructionWords) {
-    const double operands[4] = {registers[words[2]], registers[words[3]], registers[words[4]], registers[words[5]]};
-    registers[words[1]] = run_instruction(expressions, words, operands, place);
+    const double operands[4] = {named(words[2]), named(words[3]), named(words[4]), named(words[5])};
+    named(words[1]) = run_instruction(expressions, words, operands, place);
   }
-  return registers[header[6]];
+  return named(header[6]);
 }
 
 }  // namespace

@@ -36,4 +36,11 @@ std::vector<double> read_row(const FloatView& view, Index batch, Index head, Ind
   return numbers;
 }
 
+std::vector<std::vector<double>> read_rows(const FloatView& view, Index batch, Index head) {
+  std::vector<std::vector<double>> rows;
+  rows.reserve(static_cast<std::size_t>(view.shape[2]));
+  for (Index row = 0; row < view.shape[2]; ++row) rows.push_back(read_row(view, batch, head, row));
+  return rows;
+}
+
 }  // namespace heed::reference

@@ -12,4 +12,7 @@ double value_of(Half half);
 /// One row of a view.
 std::vector<double> read_row(const FloatView& view, Index batch, Index head, Index row);
 
+/// All rows of a head.
+std::vector<std::vector<double>> read_rows(const FloatView& view, Index batch, Index head);
+
 }  // namespace heed::reference

@@ -25,14 +25,7 @@ Status check(const KeptBlocks& blocks) {
 TEST_CASE("blocks of any size leave the keys that they keep, beside every other option and result") {
   Random random(71);
   for (int n = 0; n < 60; ++n) {
-    const Index group = random.pick(std::vector<Index>{1, 1, 2, 3});
-    AttentionCase one{.batch = 1 + random.below(2),
-                      .heads = 2 * group,
-                      .kv_heads = 2,
-                      .queries = random.pick(std::vector<Index>{1, 3, 17, 64, 150}),
-                      .keys = random.pick(std::vector<Index>{1, 15, 97, 200, 700}),
-                      .head_dim = random.pick(std::vector<Index>{8, 33, 64}),
-                      .value_dim = random.pick(std::vector<Index>{5, 64})};
+    AttentionCase one = random_sizes(random);
     add_random_options(random, one);
     if (random.chance(0.4)) choose_normalizer(random, one);
     one.blocks = random_blocks(random);

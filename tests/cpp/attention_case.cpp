@@ -216,6 +216,17 @@ AttentionTensors make_tensors(Random& random, const AttentionCase& one) {
   return made;
 }
 
+AttentionCase random_sizes(Random& random) {
+  const Index group = random.pick(std::vector<Index>{1, 1, 2, 3});
+  return {.batch = 1 + random.below(2),
+          .heads = 2 * group,
+          .kv_heads = 2,
+          .queries = random.pick(std::vector<Index>{1, 3, 17, 64, 150}),
+          .keys = random.pick(std::vector<Index>{1, 15, 97, 200, 700}),
+          .head_dim = random.pick(std::vector<Index>{8, 33, 64}),
+          .value_dim = random.pick(std::vector<Index>{5, 64})};
+}
+
 void add_random_options(Random& random, AttentionCase& one) {
   one.causal = static_cast<Causal>(random.below(3));
   if (random.chance(0.4)) one.softcap = random.pick(std::vector<float>{0.3F, 1.0F, 2.5F, 20.0F, 1000.0F});

@@ -72,6 +72,9 @@ struct AttentionCase {
 
 std::string describe(const AttentionCase& one);
 
+/// Few and many queries and keys, of heads that share keys or do not.
+AttentionCase random_sizes(Random& random);
+
 /// Options in random company, mask and bias among them.
 void add_random_options(Random& random, AttentionCase& one);
 

@@ -4,11 +4,13 @@
 #include <bit>
 #include <catch_amalgamated.hpp>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <span>
 
 #include "kernels/instances/instances.hpp"
 #include "ops/attend_with.hpp"
+#include "reference/numbers.hpp"
 #include "reference/scores.hpp"
 #include "report.hpp"
 #include "schedule/serial_executor.hpp"
@@ -31,12 +33,12 @@ std::string describe_place(const char* what, const RowPosition& row, Index colum
 }
 
 bool is_rest_untouched(const Owned<float>& tensor) {
-  std::vector<bool> is_mine(tensor.numbers.size(), false);
+  std::vector<std::uint8_t> is_mine(tensor.numbers.size(), 0);
   for_each_element(tensor.view.shape, [&](Index b, Index h, Index i, Index d) {
-    is_mine[static_cast<std::size_t>(&tensor(b, h, i, d) - tensor.numbers.data())] = true;
+    is_mine[static_cast<std::size_t>(&tensor(b, h, i, d) - tensor.numbers.data())] = 1;
   });
   for (std::size_t n = 0; n < is_mine.size(); ++n) {
-    if (!is_mine[n] && tensor.numbers[n] != kUntouched) return false;
+    if (is_mine[n] == 0 && tensor.numbers[n] != kUntouched) return false;
   }
   return true;
 }
@@ -137,18 +139,24 @@ Expected expect(const AttentionInputs& inputs, const AttentionOptions& options) 
   const auto keys = static_cast<std::size_t>(inputs.key.shape[2]);
   const std::span<const double> kept =
       options.dropout ? std::span<const double>(result.kept) : std::span<const double>();
+  const auto [batch, heads, queries, head_dim] = inputs.query.shape;
   std::size_t row = 0;
-  for_each_element(
-      {inputs.query.shape[0], inputs.query.shape[1], inputs.query.shape[2], 1}, [&](Index b, Index h, Index i, Index) {
-        const RowPosition position{b, h, i};
-        const ExactRow exact{.weights = std::span(result.probabilities).subspan(row * keys, keys),
-                             .scores = std::span(scores).subspan(row * keys, keys),
-                             .log_sum_exp = result.log_sum_exp[row],
-                             .entropy = result.entropy[row],
-                             .kept = kept.subspan(options.dropout ? row * keys : 0, kept.empty() ? 0 : keys)};
-        expected.bounds.push_back(bound_row(inputs, rules_of(inputs, options, position), position, exact));
-        ++row;
-      });
+  for_each_element({batch, heads, 1, 1}, [&](Index b, Index h, Index, Index) {
+    const Index kv_head = h / (heads / inputs.key.shape[1]);
+    const auto key_rows = reference::read_rows(inputs.key, b, kv_head);
+    const auto value_rows = reference::read_rows(inputs.value, b, kv_head);
+    for (Index i = 0; i < queries; ++i, ++row) {
+      const RowPosition position{b, h, i};
+      const ExactRow exact{.weights = std::span(result.probabilities).subspan(row * keys, keys),
+                           .scores = std::span(scores).subspan(row * keys, keys),
+                           .log_sum_exp = result.log_sum_exp[row],
+                           .entropy = result.entropy[row],
+                           .keys = key_rows,
+                           .values = value_rows,
+                           .kept = kept.subspan(options.dropout ? row * keys : 0, kept.empty() ? 0 : keys)};
+      expected.bounds.push_back(bound_row(inputs, rules_of(inputs, options, position), position, exact));
+    }
+  });
   return expected;
 }
 
@@ -157,8 +165,9 @@ double Comparison::worst() const { return std::max({output, weights, log_sum_exp
 Comparison compare(const Expected& expected, const Results& results) {
   Comparison comparison;
   const auto note = [&comparison](double& worst, double ratio, auto describe_it) {
+    if (ratio <= worst) return;
     if (ratio > comparison.worst()) comparison.where = describe_it();
-    worst = std::max(worst, ratio);
+    worst = ratio;
   };
   std::size_t row = 0;
   for_each_element(results.log_sum_exp.view.shape, [&](Index b, Index h, Index i, Index) {
@@ -216,8 +225,8 @@ Results check_results(const kernels::AttentionKernels& kernels, const AttentionT
   CHECK(comparison.log_sum_exp <= 1.0);
   CHECK(comparison.scores <= 1.0);
   CHECK(comparison.entropy <= 1.0);
-  // Keys nearer to each other than their errors are rare.
-  CHECK(10 * comparison.closed_rows >= 9 * comparison.rows);
+  // Keys nearer to each other than their errors are rare, unless a cap brings them there.
+  if (!tensors.options.softcap) CHECK(10 * comparison.closed_rows >= 9 * comparison.rows);
   CHECK(results.is_padding_untouched());
   return results;
 }

@@ -253,14 +253,7 @@ TEST_CASE("-infinity from an expression masks, NaN keys and values included, and
 TEST_CASE("random expressions beside every other option and result") {
   Random random(93);
   for (int n = 0; n < 80; ++n) {
-    const Index group = random.pick(std::vector<Index>{1, 1, 2, 3});
-    AttentionCase one{.batch = 1 + random.below(2),
-                      .heads = 2 * group,
-                      .kv_heads = 2,
-                      .queries = random.pick(std::vector<Index>{1, 3, 17, 64, 150}),
-                      .keys = random.pick(std::vector<Index>{1, 15, 97, 200, 700}),
-                      .head_dim = random.pick(std::vector<Index>{8, 33}),
-                      .value_dim = random.pick(std::vector<Index>{5, 64})};
+    AttentionCase one = random_sizes(random);
     if (random.chance(0.6)) add_random_options(random, one);
     if (random.chance(0.3)) one.score = random_score(random);
     if (random.chance(0.2)) one.blocks = random_blocks(random);
@@ -274,14 +267,7 @@ TEST_CASE("random expressions beside every other option and result") {
 TEST_CASE("random expressions of weights, of every normalizer, beside every other option and result") {
   Random random(96);
   for (int n = 0; n < 80; ++n) {
-    const Index group = random.pick(std::vector<Index>{1, 1, 2, 3});
-    AttentionCase one{.batch = 1 + random.below(2),
-                      .heads = 2 * group,
-                      .kv_heads = 2,
-                      .queries = random.pick(std::vector<Index>{1, 3, 17, 64, 150}),
-                      .keys = random.pick(std::vector<Index>{1, 15, 97, 200, 700}),
-                      .head_dim = random.pick(std::vector<Index>{8, 33}),
-                      .value_dim = random.pick(std::vector<Index>{5, 64})};
+    AttentionCase one = random_sizes(random);
     if (random.chance(0.6)) add_random_options(random, one);
     if (random.chance(0.3)) one.score_mod = 1 + static_cast<int>(random.below(8));
     if (random.chance(0.3)) one.mask_mod = 1 + static_cast<int>(random.below(12));

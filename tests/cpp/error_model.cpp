@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
+#include <vector>
 
 #include "expression_error.hpp"
 #include "normalizer_error.hpp"
@@ -88,12 +90,11 @@ double bound_words(const AttentionInputs& in, const ScoreRules& rules, Index hea
 /// The scores of all keys; notes how wrong they may be when they are handed out.
 std::vector<Score> make_scores(const AttentionInputs& in, const ScoreRules& rules, const RowPosition& row,
                                const ExactRow& exact, RowBounds& bounds) {
-  const Index kv_head = row.h / (in.query.shape[1] / in.key.shape[1]);
   std::vector<Score> scores;
   scores.reserve(static_cast<std::size_t>(in.key.shape[2]));
   const std::vector<double> query = reference::read_row(in.query, row.b, row.h, row.i);
   for (Index j = 0; j < in.key.shape[2]; ++j) {
-    const std::vector<double> key = reference::read_row(in.key, row.b, kv_head, j);
+    const std::vector<double>& key = exact.keys[static_cast<std::size_t>(j)];
     Score raw = bound_score(rules.score, row.h, rules.scale, query, key);
     raw.common += bound_words(in, rules, row.h, query, key);
     const Score capped = cap(raw, rules.softcap);
@@ -144,6 +145,21 @@ std::vector<Term> make_terms(const ScoreRules& rules, const ExactRow& exact, con
   return terms;
 }
 
+/// Roundings of the sum of weights, in units of u. Equal weights are rounded alike, as where an expression gives many
+/// keys one score: all of them may be lost beside a large one.
+double roundings_of_sum(const std::vector<Term>& terms) {
+  std::map<double, std::vector<double>> partial_sums;
+  double sum = 0.0;
+  for (const Term& term : terms) partial_sums[term.weight].push_back(sum += term.weight);
+  double alike = 0.0;
+  double own = 0.0;
+  for (const auto& [weight, sums] : partial_sums) {
+    if (sums.size() == 1) own += squared(sums.front());
+    for (const double partial : sums) alike += sums.size() == 1 ? 0.0 : partial;
+  }
+  return alike + kGrowth * std::sqrt(own);
+}
+
 /// Errors that all elements of a row's results have in common.
 struct Shared {
   double rescalings;  // how often the running maximum can have risen
@@ -157,21 +173,17 @@ struct Shared {
 Shared find_shared(const std::vector<Term>& terms, bool has_dropout) {
   double rescalings = 0.0;
   double maximum = -kInfinite;
-  double sum = 0.0;
-  double partial_sums = 0.0;
   double largest = 0.0;
   double rescale = 0.0;
   for (const Term& term : terms) {
     if (term.j == kSink) rescale = kUnitRoundoff * (8.0 + std::max(0.0, term.score - maximum));
     if (term.score > maximum) rescalings += 1.0;
     maximum = std::max(maximum, term.score);
-    sum += term.weight;
-    partial_sums += squared(sum);
     largest = std::max(largest, term.common + term.own);
   }
   return {.rescalings = rescalings,
           .power = kExp2Error * (1.0 + rescalings) + rescalings * kUnitRoundoff,
-          .sum = kUnitRoundoff * (kGrowth * std::sqrt(partial_sums) + rescalings),
+          .sum = kUnitRoundoff * (roundings_of_sum(terms) + rescalings),
           .rescale = rescale,
           .last_steps = (has_dropout ? 4.0 : 2.0) * kUnitRoundoff,
           .inflation = std::exp(2.0 * largest)};
@@ -297,24 +309,18 @@ RowBounds bound_normalized(const AttentionInputs& in, const ScoreRules& rules, c
   const std::vector<double> best = reference::best_of({exact.scores.begin(), exact.scores.end()}, selection);
   bounds.is_open = is_selection_open(exact.scores, best, errors);
   if (rules.normalizer != Normalizer::softmax && rules.normalizer != Normalizer::hard) {
-    bound_each(in, rules.normalizer, row, exact, best, errors, bounds);
+    bound_each(rules.normalizer, exact, best, errors, bounds);
     return bounds;
   }
 
   const std::vector<Term> terms = make_terms(rules, exact, scores);
   const Shared shared = find_shared(terms, !exact.kept.empty());
 
-  const Index kv_head = row.h / (in.query.shape[1] / in.key.shape[1]);
-  std::vector<std::vector<double>> rows;
-  for (const Term& term : terms) {
-    rows.push_back(term.j == kSink ? std::vector<double>(bounds.output.size())
-                                   : reference::read_row(in.value, row.b, kv_head, term.j));
-  }
   std::vector<double> values(terms.size());
   for (std::size_t e = 0; e < bounds.output.size(); ++e) {
     for (std::size_t n = 0; n < terms.size(); ++n) {
       const Index j = terms[n].j;
-      values[n] = j == kSink ? 0.0 : kept_of(exact, j) * rows[n][e];
+      values[n] = j == kSink ? 0.0 : kept_of(exact, j) * exact.values[static_cast<std::size_t>(j)][e];
     }
     bounds.output[e] = bound_output(terms, shared, values);
   }
@@ -332,11 +338,9 @@ RowBounds bound_normalized(const AttentionInputs& in, const ScoreRules& rules, c
 }
 
 /// The weights and outputs of a row whose weights are rewritten, and which of its keys are not masked: see weight_mod.
-void bound_rewritten(const AttentionInputs& in, const ScoreRules& rules, const RowPosition& row, const ExactRow& exact,
-                     RowBounds& bounds) {
+void bound_rewritten(const ScoreRules& rules, const RowPosition& row, const ExactRow& exact, RowBounds& bounds) {
   const AttentionOptions selection{.normalizer = rules.normalizer, .top_k = rules.top_k};
   const std::vector<double> best = reference::best_of({exact.scores.begin(), exact.scores.end()}, selection);
-  const Index kv_head = row.h / (in.query.shape[1] / in.key.shape[1]);
   std::vector<double> outputs(bounds.output.size());
   std::vector<double> roundings(bounds.output.size());
   std::ranges::fill(bounds.output, 0.0);
@@ -347,7 +351,7 @@ void bound_rewritten(const AttentionInputs& in, const ScoreRules& rules, const R
     const BoundedValue made = bound_mod(rules.expressions, ProgramOf::weight, place, bounds.weights[j]);
     const double kept = kept_of(exact, key);
     bounds.weights[j] = kept * (made.error + 3.0 * kUnitRoundoff * std::abs(made.value));
-    const std::vector<double> value = reference::read_row(in.value, row.b, kv_head, key);
+    const std::vector<double>& value = exact.values[j];
     for (std::size_t e = 0; e < outputs.size(); ++e) {
       const double product = kept * made.value * value[e];
       outputs[e] += product;
@@ -367,7 +371,7 @@ RowBounds bound_row(const AttentionInputs& in, const ScoreRules& rules, const Ro
   ExactRow undropped = exact;
   undropped.kept = {};
   RowBounds bounds = bound_normalized(in, rules, row, undropped);
-  bound_rewritten(in, rules, row, exact, bounds);
+  bound_rewritten(rules, row, exact, bounds);
   return bounds;
 }
 

@@ -21,7 +21,7 @@
 //       keys of eight bits, common: |scale| max|q| / (2 W) sum |k_j|    few queries meet them in whole numbers up to W,
 //                which is 2^15 - 1, or less, so that D of their products with 127 are within 2^31
 // weight, relative, before normalising: kExp2Error, and once more with u for each time the running maximum rose
-// sum of weights:     S partial sums of p                  and u for each rescaling
+// sum of weights:     S partial sums of p                  by magnitude after equal weights; and u for each rescaling
 // sum of p_j v_j:     S partial sums, S products           likewise
 // division:           2u
 // exp2's floor:       2^-80 of the row's largest weight for each key, where it should be less
@@ -85,7 +85,9 @@ struct ExactRow {
   std::span<const double> scores;   // masked
   double log_sum_exp;
   double entropy;
-  std::span<const double> kept = {};  // what dropout multiplies each weight with; empty: 1
+  std::span<const std::vector<double>> keys;    // that the row's head reads
+  std::span<const std::vector<double>> values;  // likewise
+  std::span<const double> kept = {};            // what dropout multiplies each weight with; empty: 1
 };
 
 /// What happens to the scores of a row between the product and the softmax.

@@ -1,9 +1,9 @@
 #include "expression_error.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
-#include <map>
 
 #include "error_model.hpp"
 
@@ -72,19 +72,23 @@ bool is_of_whole_numbers(Opcode opcode) {
 
 BoundedValue bound_mod(const Expressions& expressions, ProgramOf which, const reference::Place& place, double error) {
   const std::int32_t* const header = expressions.words + expressions.words[static_cast<int>(which)];
-  std::map<std::int32_t, BoundedValue> registers{{2 * kRegistersOfKind, {place.score, error}}};
+  std::array<BoundedValue, std::size_t{3} * kRegistersOfKind> registers{};
+  const auto named = [&registers](std::int32_t name) -> BoundedValue& {
+    return registers[static_cast<std::size_t>(name)];
+  };
+  named(2 * kRegistersOfKind) = {place.score, error};
   const std::int32_t* words = header + kProgramHeader;
   for (Index n = 0; n < Index{header[0]} + header[1] + header[2]; ++n, words += kInstructionWords) {
     const auto opcode = static_cast<Opcode>(words[0]);
     if (!is_of_whole_numbers(opcode)) {
-      registers[words[1]] = operate(opcode, registers[words[2]], registers[words[3]], registers[words[4]]);
+      named(words[1]) = operate(opcode, named(words[2]), named(words[3]), named(words[4]));
       continue;
     }
     double operands[4];
-    for (int index = 0; index < 4; ++index) operands[index] = registers[words[2 + index]].value;
-    registers[words[1]] = {reference::run_instruction(expressions, words, operands, place), 0.0};
+    for (int index = 0; index < 4; ++index) operands[index] = named(words[2 + index]).value;
+    named(words[1]) = {reference::run_instruction(expressions, words, operands, place), 0.0};
   }
-  return registers[header[6]];
+  return named(header[6]);
 }
 
 }  // namespace heed::testing

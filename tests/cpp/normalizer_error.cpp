@@ -69,10 +69,9 @@ double bound_entropy(std::span<const double> weights, const std::vector<double>&
 
 }  // namespace
 
-void bound_each(const AttentionInputs& in, Normalizer normalizer, const RowPosition& row, const ExactRow& exact,
-                const std::vector<double>& best, const std::vector<double>& errors, RowBounds& bounds) {
+void bound_each(Normalizer normalizer, const ExactRow& exact, const std::vector<double>& best,
+                const std::vector<double>& errors, RowBounds& bounds) {
   const std::vector<double> of_weights = weight_errors(normalizer, exact, best, errors);
-  const Index kv_head = row.h / (in.query.shape[1] / in.key.shape[1]);
   std::vector<double> outputs(bounds.output.size());
   std::vector<double> roundings(bounds.output.size());
   for (std::size_t j = 0; j < best.size(); ++j) {
@@ -80,7 +79,7 @@ void bound_each(const AttentionInputs& in, Normalizer normalizer, const RowPosit
     bounds.weights[j] = kept * (of_weights[j] + 2.0 * kUnitRoundoff * std::abs(exact.weights[j]));
     if (best[j] == -kInfinite || kept == 0.0) continue;
     if (exact.weights[j] == 0.0 && of_weights[j] == 0.0) continue;
-    const std::vector<double> value = reference::read_row(in.value, row.b, kv_head, static_cast<Index>(j));
+    const std::vector<double>& value = exact.values[j];
     const double floor = normalizer == Normalizer::sigmoid ? 0x1p-79 : 0.0;
     for (std::size_t e = 0; e < outputs.size(); ++e) {
       const double product = kept * exact.weights[j] * value[e];

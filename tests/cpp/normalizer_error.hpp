@@ -18,7 +18,7 @@
 namespace heed::testing {
 
 /// Fills bounds.output, weights and entropy. `best` are the scores that are kept, `errors` those of all.
-void bound_each(const AttentionInputs& inputs, Normalizer normalizer, const RowPosition& row, const ExactRow& exact,
-                const std::vector<double>& best, const std::vector<double>& errors, RowBounds& bounds);
+void bound_each(Normalizer normalizer, const ExactRow& exact, const std::vector<double>& best,
+                const std::vector<double>& errors, RowBounds& bounds);
 
 }  // namespace heed::testing
