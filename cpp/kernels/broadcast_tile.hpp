@@ -53,6 +53,16 @@ template <class Arch, int kRows, class Element>
   }
 }
 
+/// tile += source, as store_tile() left it there.
+template <class Arch, int kRows>
+[[gnu::always_inline]] inline void add_tile(const float* source, Tile<Arch, kRows>& tile) {
+  for (int r = 0; r < kRows; ++r) {
+    for (int vector = 0; vector < kPanelVectors; ++vector) {
+      tile[r][vector] += Batch<Arch>::load_aligned(source + r * kPanel<Arch> + vector * kLanes<Arch>);
+    }
+  }
+}
+
 template <class Arch, int kRows>
 [[gnu::always_inline]] inline void store_tile(const Tile<Arch, kRows>& tile, float* target) {
   for (int r = 0; r < kRows; ++r) {

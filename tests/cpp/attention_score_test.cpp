@@ -285,6 +285,30 @@ TEST_CASE("nothing in a masked key reaches any result, whatever the score functi
   }
 }
 
+TEST_CASE("scores of few keys are nearer to the exact ones than those of many") {
+  Random random(314);
+  const AttentionTensors tensors =
+      make_tensors(random, {.heads = 2, .queries = 150, .keys = 300, .head_dim = 64, .value_dim = 1});
+  AttentionInputs few = tensors.inputs();
+  few.key.shape[2] = few.value.shape[2] = 256;
+  const Expected expected = expect(tensors.inputs(), tensors.options);
+  for (const kernels::AttentionKernels* kernels : kernels::runnable_kernels()) {
+    const auto deviation = [&](const AttentionInputs& inputs) {
+      const Results results = run(*kernels, inputs, tensors.options, {.scores = ScoreStage::raw});
+      const std::vector<double>& exact = expected.result.scores[static_cast<std::size_t>(ScoreStage::raw)];
+      double sum = 0.0;
+      for_each_element({1, 2, 150, 256}, [&](Index b, Index h, Index i, Index j) {
+        const double error =
+            static_cast<double>(results.scores(b, h, i, j)) - exact[static_cast<std::size_t>((h * 150 + i) * 300 + j)];
+        sum += error * error;
+      });
+      return std::sqrt(sum);
+    };
+    INFO(kernels->name);
+    CHECK(deviation(few) < 0.9 * deviation(tensors.inputs()));
+  }
+}
+
 TEST_CASE("a NaN in a key or a query reaches exactly the rows that meet it, whatever the score function") {
   Random random(313);
   for (const ScoreCase& score : every_score()) {
