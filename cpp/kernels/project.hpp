@@ -30,7 +30,7 @@ inline void project_panel(const ProjectionBlock& block, int first) {
     alignas(kScratchAlignment) float maximum[kPanel<Arch>] = {};  // not asked for
     Panel panel{};
     panel.query = packed;
-    score_keys<Arch>(panel, block.source_dim, block.source_dim, {block.matrix, block.matrix_stride}, block.target_dim,
+    score_keys<Arch>(panel, {block.source_dim, block.source_dim}, {block.matrix, block.matrix_stride}, block.target_dim,
                      sums, maximum);
   }
   for (int i = 0; block.offset && i < block.target_dim; ++i) {

@@ -17,8 +17,8 @@ struct RowsInLanes {
 
   static void score(const Panel& panel, const AttentionBlock& block, const KeyBlock& keys, float* maximum) {
     if (block.pairing != Pairing::product) return score_pairs<Arch>(panel, block, keys);
-    const int summands = block.key_length < kManyKeys ? kShortSum : block.head_dim;
-    score_keys<Arch>(panel, block.head_dim, summands, keys.numbers, keys.count, keys.scores, maximum);
+    const DotSize size{block.head_dim, block.key_length < kManyKeys ? kShortRun : block.head_dim};
+    score_keys<Arch>(panel, size, keys.numbers, keys.count, keys.scores, maximum);
   }
   static Overlay gather(const Panel& panel, const AttentionBlock& block, const KeyBlock& all_keys) {
     const KeyLines keys = keys_with_addends(block, all_keys);

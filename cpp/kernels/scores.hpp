@@ -36,29 +36,34 @@ inline void pack_queries(const Panel& panel, int head_dim) {
   pack_lanes<Arch>(sources, head_dim, panel.query);
 }
 
-/// Sums of so many products are added up, instead of one sum of all: a third less error in the outputs of few keys,
-/// which average the errors of few scores.
-inline constexpr int kShortSum = 32;
+/// A product of `dim` dimensions, summed in runs of `run`.
+struct DotSize {
+  int dim;
+  int run;
+};
 
-/// From so many keys on, one sum does: short ones take 3 % of the time at 64 dimensions.
+/// Short runs are a third less error in the outputs of few keys, which average the errors of few scores.
+inline constexpr int kShortRun = 32;
+
+/// From so many keys on one run does: short ones take 2 % of the time at 64 dimensions.
 inline constexpr int kManyKeys = 257;
 
 /// Scores of kRows keys, and maximum[panel] raised to the largest of them: kept in memory, since
 /// two more registers over the inner loop make V8 spill, which costs 5 %.
 template <class Arch, int kRows>
-[[gnu::noinline]] void score_tile(const TileInput& input, int summands, float* scores, float* maximum) {
+[[gnu::noinline]] void score_tile(const TileInput& input, int run, float* scores, float* maximum) {
   const float* key[kRows];
   for (int r = 0; r < kRows; ++r) key[r] = input.numbers + r * input.stride;
   Tile<Arch, kRows> tile;
   int first = 0;
   do {
     for (auto& sums : tile) sums[0] = sums[1] = Batch<Arch>(0.0F);
-    const int depth = input.depth - first < summands ? input.depth - first : summands;
+    const int depth = input.depth - first < run ? input.depth - first : run;
     accumulate<Arch, kRows>(tile, depth, input.panel + static_cast<std::ptrdiff_t>(first) * kPanel<Arch>,
                             [&key, first](int r, int k) { return key[r] + first + k; });
     if (first > 0) add_tile<Arch, kRows>(scores, tile);
     store_tile<Arch, kRows>(tile, scores);
-    first += summands;
+    first += run;
   } while (first < input.depth);
   for (int vector = 0; vector < kPanelVectors; ++vector) {
     Batch<Arch> highest = Batch<Arch>::load_aligned(maximum + vector * kLanes<Arch>);
@@ -69,11 +74,10 @@ template <class Arch, int kRows>
 
 /// Fills scores for `count` keys and raises maximum[panel] to the largest of them.
 template <class Arch>
-inline void score_keys(const Panel& panel, int head_dim, int summands, const Lines& keys, int count, float* scores,
-                       float* maximum) {
+inline void score_keys(const Panel& panel, DotSize size, const Lines& keys, int count, float* scores, float* maximum) {
   for_each_tile(count, [&]<int kRows>(int row) {
-    const TileInput input{panel.query, head_dim, keys.line(row), keys.stride};
-    score_tile<Arch, kRows>(input, summands, scores + row * kPanel<Arch>, maximum);
+    const TileInput input{panel.query, size.dim, keys.line(row), keys.stride};
+    score_tile<Arch, kRows>(input, size.run, scores + row * kPanel<Arch>, maximum);
   });
 }
 

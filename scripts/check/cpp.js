@@ -1,11 +1,12 @@
 // clang-format and clang-tidy over the C++ sources.
 
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { buildPreset } from "../lib/cmake.js";
 import { Failure, run } from "../lib/steps.js";
-import { filesUnder, whenChanged } from "../make/freshness.js";
+import { filesUnder, hashOf } from "../make/freshness.js";
 import { root } from "../make/root.js";
+import { cacheFolder } from "../toolchain/cache.js";
 
 /** @typedef {import("../toolchain/find.js").Toolchain<"native" | "tests" | "format">} Toolchain */
 
@@ -22,11 +23,12 @@ export async function checkCppFormat(toolchain) {
 export async function checkCppLint(toolchain) {
   await buildPreset(toolchain, "native-debug", []);
   const database = join(root, "build", "native-debug");
+  const text = readFileSync(join(database, "compile_commands.json"), "utf8");
   /** @type {{ file: string }[]} */
-  const commands = JSON.parse(readFileSync(join(database, "compile_commands.json"), "utf8"));
+  const commands = JSON.parse(text);
   const sources = sourcesOf(commands.map(({ file }) => file));
-  const inputs = [...FOLDERS, join(root, ".clang-tidy"), join(database, "compile_commands.json")];
-  await whenChanged("clang-tidy", { inputs, outputs: [] }, async () => {
+  const salt = `${toolchain.clangTidy.version} ${text.replaceAll(root, "")}`;
+  await unlessFaultless(hashOf([join(root, "cpp"), join(root, ".clang-tidy")], salt), async () => {
     // The database may hold flags of GCC that clang does not know.
     const options = ["--quiet", "-p", database, "--extra-arg=-Wno-unknown-warning-option"];
     /** @type {string[]} */
@@ -43,6 +45,18 @@ export async function checkCppLint(toolchain) {
       throw new Failure(`clang-tidy finds fault with ${findings.length} files`, { output: findings.join("\n") });
     }
   });
+}
+
+/**
+ * Linting takes minutes: sources that were once found without fault are so in every checkout.
+ * @param {string} hash of all that decides @param {() => Promise<void>} lint
+ */
+async function unlessFaultless(hash, lint) {
+  const verdict = join(cacheFolder(), "faultless", hash);
+  if (existsSync(verdict)) return;
+  await lint();
+  mkdirSync(dirname(verdict), { recursive: true });
+  writeFileSync(verdict, "");
 }
 
 /** Kernels are compiled for each kind of machine, from the same headers: one of them shows what there is to find. */

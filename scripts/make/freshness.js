@@ -20,7 +20,7 @@ export function filesUnder(paths) {
 }
 
 /** @param {readonly string[]} paths @param {string} salt */
-function hashOf(paths, salt = "") {
+export function hashOf(paths, salt = "") {
   const hash = createHash("sha256").update(salt);
   for (const file of filesUnder(paths)) hash.update(`\0${relative(root, file)}\0`).update(readFileSync(file));
   return hash.digest("hex");
