@@ -41,12 +41,26 @@ Index choose_key_block(const AttentionProblem& problem, Index unit) {
 }
 
 // A part should take tens of microseconds, so that handing it out and merging it cost nothing beside it:
-// 256 KB / 4 bytes = 65536 floats, at some 20 GB/s.
-constexpr Index kPartFloats = 65536;
+// 512 KB / 4 bytes = 131072 floats, at some 20 GB/s.
+constexpr Index kPartFloats = 131072;
 constexpr Index kPartStep = 128;
 constexpr Index kMaxPart = 4096;
 // A multiple of every panel's width.
 constexpr Index kPartKeyStep = 32;
+
+/// Whether keys may turn out to be masked block by block.
+bool may_pass_over(const AttentionProblem& problem) {
+  return problem.inputs.mask.is_present() || problem.options.blocks.keep.is_present() ||
+         problem.options.expressions.have(ProgramOf::mask);
+}
+
+/// All keys of a part, then its values: memory is read at its own rate only in long runs, and rests while weights are
+/// made. But what a mask takes whole is not read.
+Index choose_part_block(const AttentionProblem& problem, Index keys) {
+  const Index floats = problem.head_dim + problem.value_dim;
+  const Index fitting = (may_pass_over(problem) ? kCachedFloats : kPartFloats) / floats / kPartKeyStep * kPartKeyStep;
+  return std::clamp(fitting, kPartKeyStep, may_pass_over(problem) ? kPartStep : keys);
+}
 
 /// Like key blocks, parts depend on sizes alone.
 void plan_parts(const AttentionProblem& problem, AttentionPlan& plan) {
@@ -56,8 +70,7 @@ void plan_parts(const AttentionProblem& problem, AttentionPlan& plan) {
   const Index keys = std::clamp(kPartFloats / floats_read / kPartStep * kPartStep, kPartStep, kMaxPart);
   plan.keys_per_part = static_cast<int>(keys);
   plan.parts_per_group = static_cast<int>(std::max<Index>(1, divide_up(problem.key_length, keys)));
-  plan.key_block =
-      static_cast<int>(std::clamp(kCachedFloats / floats / kPartKeyStep * kPartKeyStep, kPartKeyStep, kPartStep));
+  plan.key_block = static_cast<int>(choose_part_block(problem, keys));
 }
 
 // What a hyperbolic tangent costs, and how often scores are made where they are looked at before they become weights.

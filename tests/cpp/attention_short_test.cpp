@@ -100,7 +100,7 @@ TEST_CASE("nothing in a masked key or value reaches a query alone") {
 TEST_CASE("a NaN in a key reaches exactly the heads that read it, whatever its lane and part") {
   Random random(307);
   for (const kernels::AttentionKernels* kernels : kernels::runnable_kernels()) {
-    for (const Index j : {0, 1, 6, 511, 512, 1299}) {
+    for (const Index j : {0, 1, 6, 1023, 1024, 1299}) {
       AttentionTensors tensors = make_tensors(random, kCase);
       const Results clean = run(*kernels, tensors.inputs(), tensors.options);
       tensors.key(1, 0, j, 17) = kNan;
@@ -119,7 +119,7 @@ TEST_CASE("a query that sees one key gives exactly its value, in whichever part 
   AttentionCase one = kCase;
   one.mask = Shape{1, 1, 1, one.keys};
   AttentionTensors tensors = make_tensors(random, one);
-  for (const Index only : {0, 130, 512, 1299}) {
+  for (const Index only : {0, 130, 1024, 1299}) {
     for (Index j = 0; j < one.keys; ++j) tensors.mask(0, 0, 0, j) = j == only ? 1 : 0;
     for (const kernels::AttentionKernels* kernels : kernels::runnable_kernels()) {
       const Results results = run(*kernels, tensors.inputs(), tensors.options);
@@ -131,7 +131,7 @@ TEST_CASE("a query that sees one key gives exactly its value, in whichever part 
 }
 
 TEST_CASE("parts lie end to end, and depend on sizes alone") {
-  for (const Index keys : {0, 1, 511, 512, 513, 100000}) {
+  for (const Index keys : {0, 1, 1023, 1024, 1025, 100000}) {
     AttentionProblem problem{};
     problem.batch = problem.query_heads = problem.kv_heads = problem.groups = problem.query_length = 1;
     problem.whole = {
@@ -139,11 +139,16 @@ TEST_CASE("parts lie end to end, and depend on sizes alone") {
     problem.key_length = keys;
     problem.head_dim = problem.value_dim = 64;
     const AttentionPlan plan = plan_attention(problem, {.panel = 8, .workers = 1, .short_rows = 4});
-    CHECK(plan.keys_per_part == 512);
-    CHECK(plan.parts_per_group == std::max<Index>(1, (keys + 511) / 512));
+    CHECK(plan.keys_per_part == 1024);
+    CHECK(plan.parts_per_group == std::max<Index>(1, (keys + 1023) / 1024));
     CHECK(plan.task_count == plan.parts_per_group);
-    CHECK(plan_attention(problem, {.panel = 8, .workers = 16, .short_rows = 4}).keys_per_part == 512);
+    CHECK(plan_attention(problem, {.panel = 8, .workers = 16, .short_rows = 4}).keys_per_part == 1024);
     CHECK(plan_attention(problem, {.panel = 8, .workers = 1, .short_rows = 0}).parts_per_group == 0);
+    CHECK(plan.key_block == 1024);
+    // What a mask takes is passed over in smaller steps.
+    const std::uint8_t open = 1;
+    problem.inputs.mask = {.data = &open, .shape = {1, 1, 1, 1}, .strides = {}};
+    CHECK(plan_attention(problem, {.panel = 8, .workers = 1, .short_rows = 4}).key_block == 128);
   }
 }
 
