@@ -1,10 +1,10 @@
-// ONNX's LinearAttention and RotaryEmbedding cases said in heed's words.
+// ONNX's LinearAttention, RotaryEmbedding and TensorScatter cases said in heed's words.
 
 import type { LinearOptions, RopeOptions, TensorLike } from "../../web/src/index.js";
 import { bufferOf, type Set as CaseSet, type CaseTensor, type OnnxCase } from "./onnx.js";
 
 /** How many there are of each, for a run without the folder. */
-export const EXTRA_CASES = { LinearAttention: 6, RotaryEmbedding: 4 } as const;
+export const EXTRA_CASES = { LinearAttention: 6, RotaryEmbedding: 4, TensorScatter: 1 } as const;
 
 export const extraCases = ({ index }: CaseSet, op: keyof typeof EXTRA_CASES): readonly OnnxCase[] =>
   index.cases.filter((one) => one.op === op);
@@ -55,6 +55,25 @@ export function ropeCaseOf(
       ...(x?.shape.length === 3 ? { layout: "packed" as const, heads: Number(attributes["num_heads"]) } : {}),
     },
     output: floatsOf(outputs[0], set),
+  };
+}
+
+export interface ScatterCase {
+  readonly past: TensorLike;
+  readonly update: TensorLike;
+  /** Where the update goes, of each batch entry. */
+  readonly indices: readonly number[];
+  readonly present: TensorLike;
+}
+
+export function scatterCaseOf({ inputs, outputs }: OnnxCase, set: CaseSet): ScatterCase {
+  const [past, update, indices] = inputs;
+  if (!indices) throw new Error("no indices");
+  return {
+    past: floatsOf(past, set),
+    update: floatsOf(update, set),
+    indices: Array.from(new BigInt64Array(bufferOf(indices, set)), Number),
+    present: floatsOf(outputs[0], set),
   };
 }
 

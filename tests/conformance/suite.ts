@@ -1,4 +1,4 @@
-// The conformance tests of one engine, which must be of the kind that it says: every covered case, sync and async, and all of flex attention, linear attention, rotary embedding and norms. Run in
+// The conformance tests of one engine, which must be of the kind that it says: every covered case, sync and async, and all of flex attention, linear attention, rotary embedding, caches' tokens and norms. Run in
 // Node and in Chromium alike.
 
 import { folder, required, set } from "virtual:conformance";
@@ -8,7 +8,7 @@ import type { Capabilities, HalfTensorLike, Heed, TensorLike } from "../../web/s
 import { LayerNorm, RMSNorm } from "../../web/src/layers/index.js";
 import { tokens } from "../support/cached.js";
 import { ATTENTION_CASES, attentionCases, callOf, firstDifference, whyNot } from "./onnx.js";
-import { EXTRA_CASES, extraCases, linearCaseOf, ropeCaseOf } from "./onnx-extra.js";
+import { EXTRA_CASES, extraCases, linearCaseOf, ropeCaseOf, scatterCaseOf } from "./onnx-extra.js";
 import { FLEX_CASES, flexCallOf, flexCases } from "./onnx-flex.js";
 import { NORM_CASES, normCaseOf, normCases } from "./onnx-layers.js";
 
@@ -30,7 +30,7 @@ export function conformanceSuite(name: string, open: () => Promise<Heed>, kind: 
     if (set === null) {
       test("sees ONNX's cases where they are demanded", () => {
         console.warn(
-          `conformance: ${ATTENTION_CASES} attention cases and ${EXTRA_CASES.LinearAttention + EXTRA_CASES.RotaryEmbedding + FLEX_CASES + NORM_CASES.LayerNormalization + NORM_CASES.RMSNormalization} others of ONNX's could not be seen: no ${folder} (HEED_CONFORMANCE names it)`,
+          `conformance: ${ATTENTION_CASES} attention cases and ${EXTRA_CASES.LinearAttention + EXTRA_CASES.RotaryEmbedding + EXTRA_CASES.TensorScatter + FLEX_CASES + NORM_CASES.LayerNormalization + NORM_CASES.RMSNormalization} others of ONNX's could not be seen: no ${folder} (HEED_CONFORMANCE names it)`,
         );
         expect(required, `HEED_CONFORMANCE_REQUIRED is 1 and ${folder} is missing`).toBe(false);
       });
@@ -80,8 +80,8 @@ export function conformanceSuite(name: string, open: () => Promise<Heed>, kind: 
         expect(firstDifference("output", got.output, output, present)).toBeNull();
       }
     });
-    test("sees all cases of linear attention and rotary embedding", () => {
-      for (const op of ["LinearAttention", "RotaryEmbedding"] as const) {
+    test("sees all cases of linear attention, rotary embedding and caches' tokens", () => {
+      for (const op of ["LinearAttention", "RotaryEmbedding", "TensorScatter"] as const) {
         expect(extraCases(present, op).length).toBe(EXTRA_CASES[op]);
       }
     });
@@ -94,6 +94,31 @@ export function conformanceSuite(name: string, open: () => Promise<Heed>, kind: 
     test.each(extraCases(present, "RotaryEmbedding"))("$name", async (one) => {
       const { x, options, output } = ropeCaseOf(one, present);
       expect(firstDifference("output", await heed.rope(x, { ...options, keep: false }), output, present)).toBeNull();
+    });
+    test.each(extraCases(present, "TensorScatter"))("$name, by taking back what is written anew", async (one) => {
+      const { past, update, indices, present: wanted } = scatterCaseOf(one, present);
+      const [, kvHeads = 0, length = 0, valueDim = 0] = past.shape;
+      const entry = (tensor: TensorLike, b: number): TensorLike => {
+        const [, ...shape] = tensor.shape;
+        const size = shape.reduce((product, count) => product * count, 1);
+        return { data: tensor.data.slice(b * size, (b + 1) * size), shape: [1, ...shape] };
+      };
+      // Every key its own direction: the best of each is its value.
+      const unit = Float32Array.from({ length: length * length }, (_, n) => (n % (length + 1) === 0 ? 1 : 0));
+      const directions: TensorLike = { data: unit, shape: [1, kvHeads, length, length] };
+      for (const [b, at] of indices.entries()) {
+        using cache = await heed.createCache({ kvHeads, headDim: length, valueDim, maxLength: length });
+        const append = (values: TensorLike, from: number): Promise<void> =>
+          cache.append(tokens(directions, "bhnd", from, from + (values.shape[2] ?? 0)), values);
+        await append(entry(past, b), 0);
+        cache.truncate(at);
+        await append(entry(update, b), at);
+        await append(tokens(entry(past, b), "bhnd", cache.length, length), cache.length);
+        const none = tokens(directions, "bhnd", 0, 0);
+        const no = { data: new Float32Array(0), shape: [1, kvHeads, 0, valueDim] };
+        const got = await heed.attention(directions, none, no, { cache, normalize: "hard", keep: false });
+        expect(firstDifference("present", got.output, entry(wanted, b), present)).toBeNull();
+      }
     });
     test("sees all cases of norms", () => {
       expect(normCases(present).length).toBe(NORM_CASES.LayerNormalization + NORM_CASES.RMSNormalization);

@@ -102,6 +102,17 @@ describe.each(ENGINE_KINDS)("$variant, $worker worker", (kind) => {
   });
 });
 
+test("a score, or a weight, that is given back as it came is what it is without", async () => {
+  const [kind] = ENGINE_KINDS;
+  if (kind === undefined) throw new Error("no kind of engine");
+  const heed = await openKind(kind);
+  const x = tensor(5, 4);
+  const same: AttentionOptions = { scoreMod: ({ score }) => score, probMod: ({ prob }) => prob };
+  const { output } = heed.attentionSync(x, x, x, { ...same, causal: true });
+  expect(output).toEqual(heed.attentionSync(x, x, x, { causal: true }).output);
+  heed.dispose();
+});
+
 describe("what is refused", () => {
   let heed: Heed;
   beforeAll(async () => {
@@ -135,6 +146,7 @@ describe("what is refused", () => {
       "option",
       "must be a function that returns an expression made with heed/expr, got 3",
     ],
+    ["an argument alone", () => run({ maskMod: ({ q }: { q: Expr }) => q }), "option", "heed/expr, got q alone"],
     ["an expression in place of a function", () => run({ maskMod: lessEqual(1, 2) }), "option", "must be a function"],
     [
       "a score in a mask",

@@ -23,9 +23,12 @@ export function readMods(where: string, options: Readonly<Record<string, unknown
     if (given === undefined) return null;
     const made: unknown = typeof given === "function" ? given(LEAVES) : given;
     if (made !== given && isCompilable(made)) return made;
+    const leaf = Object.keys(LEAVES).find((name) => LEAVES[name] === made);
+    // The score as it is, or the weight.
+    if (name === `${leaf}Mod`) return null;
     throw new HeedError(
       "option",
-      `${where}: ${name} must be a function that returns an expression made with heed/expr, got ${showValue(made)}`,
+      `${where}: ${name} must be a function that returns an expression made with heed/expr, got ${leaf ? `${leaf} alone` : showValue(made)}`,
     );
   };
   const trees = { scoreMod: treeOf("scoreMod"), maskMod: treeOf("maskMod"), probMod: treeOf("probMod") };
