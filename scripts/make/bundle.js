@@ -17,6 +17,9 @@ const ENTRIES = {
   reference: "web/src/reference/index.ts",
 };
 
+/** What parts share that are loaded later: in a file of its own it would be fetched after the part that asks for it. */
+const SHARED_LATER = ["web/src/platform/turn.ts"];
+
 /** Bundled alone: a page that only draws loads nothing of the engine. */
 const VIEW_ENTRIES = { viz: "web/src/viz/index.ts" };
 
@@ -84,6 +87,7 @@ export async function bundle() {
 async function bundleEntries(entries, { plugins, chunks }) {
   const [first = "", source = ""] = Object.entries(entries)[0] ?? [];
   const core = loadedWith(join(root, source));
+  for (const file of SHARED_LATER) core.add(join(root, file));
   await build({
     configFile: false,
     logLevel: "warn",

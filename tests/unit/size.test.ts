@@ -38,6 +38,23 @@ test("a visit loads at most 75 kB brotli in all, whichever entry and variant", (
   }
 });
 
+test("what a first call loads is fetched in two steps: the entry, then all that it asks for", () => {
+  const imports = (name: string): readonly string[] => {
+    const code = readFileSync(new URL(`../../dist/${name}.js`, import.meta.url), "utf8");
+    return Array.from(code.matchAll(/\b(?:from|import)\s*"\.\/([^"]+)\.js"/g), ([, imported = ""]) => imported);
+  };
+  for (const [entry, prefix] of [
+    ["index", ""],
+    ["assets", "glue-"],
+  ] as const) {
+    expect(imports(entry), entry).toEqual([]);
+    for (const later of ["shared-runner", "unshared-runners", ...Object.keys(sizes.variants)]) {
+      const others = imports(prefix + later).filter((name) => name !== entry);
+      expect(others, prefix + later).toEqual([]);
+    }
+  }
+});
+
 test("the views are within 10 kB brotli, with all that they load", () => {
   expect(sizes.viz).toBeLessThanOrEqual(10_000);
 });

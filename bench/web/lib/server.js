@@ -62,8 +62,18 @@ function read(pathname) {
   return { body: readFileSync(path), type: TYPES[extname(path)] ?? "application/octet-stream" };
 }
 
+/** Made once: a page that is timed from its first import should not wait for the compiler. @type {Map<string, string>} */
+const scripts = new Map();
+
 /** @param {string} path */
 function script(path) {
+  const made = scripts.get(path) ?? transpiled(path);
+  scripts.set(path, made);
+  return made;
+}
+
+/** @param {string} path */
+function transpiled(path) {
   const { outputText } = typescript.transpileModule(readFileSync(path, "utf8"), {
     compilerOptions: {
       target: typescript.ScriptTarget.ES2022,

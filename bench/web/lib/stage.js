@@ -8,6 +8,9 @@ import { chromium } from "playwright";
 
 const LONGEST_MS = 150_000;
 
+/** A browser that has just opened a page goes on for some 100 ms: it makes the process for the next one. */
+const SETTLE_MS = 500;
+
 export class Stage {
   #address;
   #browser;
@@ -60,7 +63,9 @@ export class Stage {
   async fresh(one, method, ...args) {
     const context = await this.#browser.newContext();
     try {
-      return await ask(await this.#load(await context.newPage(), one), method, args);
+      const page = await this.#load(await context.newPage(), one);
+      await page.waitForTimeout(SETTLE_MS);
+      return await ask(page, method, args);
     } finally {
       await context.close();
     }

@@ -30,8 +30,9 @@ export interface RungOverrides extends WorkerOverrides, PrivateOverrides, PoolOv
 /** Throws HeedError `load` or WorkerLost when this rung cannot be had. `previous` lends its kernels where they fit. */
 export async function openRung(rung: Rung, overrides: RungOverrides, previous: OpenRung | null): Promise<OpenRung> {
   const fits = previous !== null && previous.rung.variant === rung.variant && !previous.kernels.abandoned;
-  const loading = fits ? previous.kernels : loadKernels(overrides.variants, rung.variant, overrides.compiled);
+  // Made before the kernels are asked for: of the two, workers take longer.
   const workers = new WorkerSource(overrides, rung.worker === null ? 0 : Math.min(overrides.threads, MAX_WORKERS));
+  const loading = fits ? previous.kernels : loadKernels(overrides.variants, rung.variant, overrides.compiled);
   try {
     const [kernels, openRunner] = await Promise.all([loading, loadRunner(rung, overrides)]);
     return { rung, kernels, runner: await openRunner(kernels, workers, overrides) };
