@@ -18,6 +18,17 @@ async function timed(page: Page): Promise<void> {
   await expect.poll(() => page.locator("#status-summary").textContent()).toMatch(/\d [µm]s$/);
 }
 
+/** In the page: where each part of the room begins, as soon as all have their places, which is before the kernels are loaded. */
+function placesOnceLaidOut(): readonly string[] | undefined {
+  if (document.querySelector(".coming, .to-come") !== null) return undefined;
+  return Array.from(document.querySelectorAll(".picture, .panel, .room-foot, .code-buttons, footer"))
+    .filter((part) => part.checkVisibility())
+    .map((part) => {
+      const name = part instanceof HTMLElement ? (part.dataset["picture"] ?? part.className) : "";
+      return `${name} at ${Math.round(part.getBoundingClientRect().top + scrollY)}`;
+    });
+}
+
 describe.each(PAGES.map(({ file, name }) => [name, file] as const))("the page %s", (name, file) => {
   test.each(LOOKS)("has nothing that axe objects to, and is not too wide: %o", async ({ width, colorScheme }) => {
     const page = await open(file, { viewport: { width, height: 800 }, colorScheme });
@@ -29,9 +40,19 @@ describe.each(PAGES.map(({ file, name }) => [name, file] as const))("the page %s
     expect(wider).toBeLessThanOrEqual(0);
   });
 
-  test.each([360, 1280])("does not jump while it comes up, at a width of %i", async (width) => {
+  test.each([360, 1280])("does not jump while it comes up, nor when one scrolls, at a width of %i", async (width) => {
     const page = await open(file, { viewport: { width, height: 860 }, reducedMotion: "no-preference" });
+    const before = await page.waitForFunction(placesOnceLaidOut);
     await timed(page);
+    await page.evaluate(async () => {
+      const pause = (ms: number) => new Promise((done) => setTimeout(done, ms));
+      for (let top = 0; top < document.documentElement.scrollHeight - innerHeight; top += 400) {
+        scrollTo({ top, behavior: "instant" });
+        await new Promise(requestAnimationFrame);
+        await pause(20);
+      }
+      await pause(300);
+    });
     const moved = await page.evaluate(
       () =>
         new Promise<number>((done) => {
@@ -43,6 +64,8 @@ describe.each(PAGES.map(({ file, name }) => [name, file] as const))("the page %s
         }),
     );
     expect(moved).toBeLessThan(0.02);
+    const after = await page.waitForFunction(placesOnceLaidOut);
+    expect(await after.jsonValue()).toEqual(await before.jsonValue());
   });
 
   test("keeps the arithmetic to one line on a phone, which opens and closes", async () => {
