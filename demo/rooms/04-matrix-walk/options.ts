@@ -7,6 +7,7 @@ import type { Walk } from "../../src/model/walk.js";
 import { choice } from "../../src/ui/choice.js";
 import { h } from "../../src/ui/dom.js";
 import { exact } from "../../src/ui/numbers.js";
+import { wordChoice } from "../../src/ui/orientation.js";
 
 export class Options {
   readonly element: HTMLElement;
@@ -39,14 +40,7 @@ export class Options {
     ],
     (value) => this.#store.change({ causal: value }),
   );
-  #word = choice<"row" | "column">(
-    "A word is a",
-    [
-      { value: "row", text: "row" },
-      { value: "column", text: "column" },
-    ],
-    (value) => this.#store.change({ columns: value === "column" }),
-  );
+  #word = wordChoice((word) => this.#store.change({ columns: word === "column" }));
   #asking = h("input", { type: "range", id: "asking", min: 1, step: 1 });
   #askingSaid = h("output", { for: "asking" });
 

@@ -1,10 +1,10 @@
 // One panel for each step: its title, its two sentences, its formula, and its matrices laid out as they are multiplied.
 
-import { HeedMatrix, type Light } from "heed/viz";
+import { HeedMatrix } from "heed/viz";
 import type { Role, State, StepName } from "../../src/model/state.js";
 import { h } from "../../src/ui/dom.js";
 import { handle, type MatrixHandlers } from "../../src/ui/matrix-handlers.js";
-import { turned, turningHandlers, worded } from "./orientation.js";
+import { turned, turnedLight, turningHandlers, worded } from "../../src/ui/orientation.js";
 import type { MatrixName, Scene } from "./spots.js";
 import { TEXTS } from "./steps.js";
 import { viewOf } from "./views.js";
@@ -161,10 +161,6 @@ function legend(): HTMLElement {
     ...line("below 0", "of-numbers", "above 0"),
     ...line("share 0", "of-shares", "share 1"),
   );
-}
-
-function turnedLight({ row, col }: Light): Light {
-  return { ...(col === undefined ? {} : { row: col }), ...(row === undefined ? {} : { col: row }) };
 }
 
 const STACKED = ".top, .result";

@@ -6,6 +6,7 @@ import { choice } from "../../src/ui/choice.js";
 import { calm, h } from "../../src/ui/dom.js";
 import type { NamedLight } from "../../src/ui/explanation.js";
 import { handle, type MatrixHandlers } from "../../src/ui/matrix-handlers.js";
+import { turned, turnedLight, turningHandlers, worded } from "../../src/ui/orientation.js";
 import { type Picture, picture } from "../../src/ui/picture.js";
 import type { HeadsScene } from "./scene.js";
 import { HEADS, type HeadsStore, type Role, STEPS, type Step } from "./state.js";
@@ -53,7 +54,7 @@ export class Multiplication {
 
   constructor(store: HeadsStore, handlers: MatrixHandlers) {
     this.#store = store;
-    this.#handlers = handlers;
+    this.#handlers = turningHandlers(handlers, () => this.#isTurned);
     this.#play.addEventListener("click", () => (this.#timer === undefined ? this.#start() : this.#stop()));
     const steps = h("ol", { class: "steps" }, ...this.#buttons.map((button) => h("li", {}, button)));
     this.#picture = picture({
@@ -74,13 +75,17 @@ export class Multiplication {
     });
   }
 
+  get #isTurned(): boolean {
+    return this.#store.state.by === "columns";
+  }
+
   get element(): HTMLElement {
     return this.#picture.element;
   }
 
   show(scene: HeadsScene): void {
     this.#scene = scene;
-    const { step, heads, role } = scene.state;
+    const { step, heads, role, by } = scene.state;
     this.#heads.show(heads);
     this.#roles.show(role);
     this.#roles.element.hidden = step !== "project";
@@ -88,16 +93,21 @@ export class Multiplication {
       if (STEPS[index] === step) button.setAttribute("aria-current", "step");
       else button.removeAttribute("aria-current");
     });
-    this.#picture.say(STEP_TEXTS[step].text(scene));
-    if (this.#built !== `${step} ${heads} ${role}`) this.#build(scene);
+    const text = STEP_TEXTS[step].text(scene);
+    this.#picture.say(by === "columns" ? worded(text) : text);
+    if (this.#built !== `${step} ${heads} ${role} ${by}`) this.#build(scene);
     for (const [name, matrix] of this.#matrices) {
       const [kind, head] = partsOf(name);
-      matrix.show(viewOf(kind, head, scene));
+      const view = viewOf(kind, head, scene);
+      matrix.show(by === "columns" ? turned(view) : view);
     }
   }
 
   light(lights: readonly NamedLight[]): void {
-    for (const [name, matrix] of this.#matrices) matrix.light(lights.filter((light) => light.name === name));
+    for (const [name, matrix] of this.#matrices) {
+      const own = lights.filter((light) => light.name === name);
+      matrix.light(this.#isTurned ? own.map(turnedLight) : own);
+    }
   }
 
   has(name: string): boolean {
@@ -105,14 +115,15 @@ export class Multiplication {
   }
 
   #build({ state, chosen }: HeadsScene): void {
-    const { step, heads, role } = state;
-    this.#built = `${step} ${heads} ${role}`;
+    const { step, heads, role, by } = state;
+    const columns = by === "columns";
+    this.#built = `${step} ${heads} ${role} ${by}`;
     this.#matrices = new Map();
     const make = (kind: Kind, head: number): HeedMatrix => {
       const matrix = new HeedMatrix();
       handle(matrix, this.#handlers);
       if (!WHOLE.has(kind)) matrix.dataset["head"] = String(head % 4);
-      matrix.classList.toggle("rows-shared", head > 0 && kind !== "A");
+      matrix.classList.toggle("rows-shared", head > 0 && kind !== "A" && !columns);
       matrix.classList.toggle("compact", kind === "A");
       this.#matrices.set(nameOf(kind, head), matrix);
       return matrix;
@@ -125,8 +136,9 @@ export class Multiplication {
       return h("div", { class: "head-line" }, ...matrices);
     });
     this.#lines.dataset["step"] = step;
+    this.#lines.classList.toggle("by-columns", columns);
     this.#lines.replaceChildren(...lines);
-    this.#formula.replaceChildren(STEP_TEXTS[step].formula());
+    this.#formula.replaceChildren(STEP_TEXTS[step].formula(columns));
     this.#drift(step);
   }
 

@@ -4,9 +4,18 @@ import { HeedMatrix } from "heed/viz";
 import { at, rowsOf, withBlock } from "../../src/model/matrix.js";
 import { agreementLine, furnish, OWN_ARITHMETIC } from "../../src/page/furnish.js";
 import { choice } from "../../src/ui/choice.js";
-import type { NamedLight } from "../../src/ui/explanation.js";
+import { h } from "../../src/ui/dom.js";
+import type { Explanation, NamedLight } from "../../src/ui/explanation.js";
 import { handle, type MatrixHandlers } from "../../src/ui/matrix-handlers.js";
 import { magnitude, percent } from "../../src/ui/numbers.js";
+import {
+  turned,
+  turnedExplanation,
+  turnedLight,
+  turningHandlers,
+  wordChoice,
+  worded,
+} from "../../src/ui/orientation.js";
 import { picture } from "../../src/ui/picture.js";
 import { atOnce } from "../../src/ui/pieces.js";
 import { Teller } from "../../src/ui/teller.js";
@@ -23,9 +32,10 @@ export class HeadsRoom {
   #scene: HeadsScene;
   readonly #shares = new HeedMatrix();
   readonly #taken = new HeedMatrix();
+  readonly #pair = h("div", { class: "matrices" }, this.#shares, this.#taken);
   readonly #teller = new Teller<Spot>({
     first: () => ({ kind: "shares", head: 0, row: 0, col: this.#scene.words.indexOf("animal") }),
-    explain: (spot) => (this.#shows(spot) ? explain(this.#scene, spot) : undefined),
+    explain: (spot) => this.#explain(spot),
     light: (lights) => this.#light(lights),
     retype: ({ kind, head, row, col }, value) => this.#edit(nameOf(kind, head), row, col, [[value]]),
   });
@@ -42,6 +52,8 @@ export class HeadsRoom {
     (reason) => this.#store.change({ reason }),
   );
 
+  readonly #word = wordChoice((word) => this.#store.change({ by: word === "column" ? "columns" : "rows" }));
+
   constructor(store: HeadsStore, root: HTMLElement, scene: HeadsScene) {
     this.#store = store;
     this.#scene = scene;
@@ -53,14 +65,15 @@ export class HeadsRoom {
       leave: () => this.#teller.leave(),
       edit: (name, row, col, values) => this.#edit(name, row, col, values),
     };
-    handle(this.#shares, handlers);
-    handle(this.#taken, handlers);
+    const turning = turningHandlers(handlers, () => this.#isTurned);
+    handle(this.#shares, turning);
+    handle(this.#taken, turning);
     this.#multiplication = new Multiplication(store, handlers);
     this.#counts = new CountsPicture(store);
     this.#split = picture({
       name: "split",
       title: "One head must average, two can split",
-      body: [this.#reason.element, this.#shares, this.#taken],
+      body: [h("div", { class: "controls-options" }, this.#reason.element, this.#word.element), this.#pair],
       data: () => this.#numbers(),
     });
     furnish(root, {
@@ -81,9 +94,17 @@ export class HeadsRoom {
     const scene = answered ?? bare;
     this.#scene = scene;
     this.#reason.show(scene.state.reason);
-    this.#shares.show(viewOf("shares", 0, scene));
-    this.#taken.show(viewOf("taken", 0, scene));
-    this.#split.say(splitText(scene));
+    this.#word.show(this.#isTurned ? "column" : "row");
+    this.#pair.classList.toggle("by-columns", this.#isTurned);
+    for (const [kind, matrix] of [
+      ["shares", this.#shares],
+      ["taken", this.#taken],
+    ] as const) {
+      const view = viewOf(kind, 0, scene);
+      matrix.show(this.#isTurned ? turned(view) : view);
+    }
+    const text = splitText(scene);
+    this.#split.say(this.#isTurned ? worded(text) : text);
     yield;
     this.#multiplication.show(scene);
     yield;
@@ -93,6 +114,15 @@ export class HeadsRoom {
     this.#teller.tell();
   }
 
+  get #isTurned(): boolean {
+    return this.#store.state.by === "columns";
+  }
+
+  #explain(spot: Spot): Explanation | undefined {
+    const told = this.#shows(spot) ? explain(this.#scene, spot) : undefined;
+    return told !== undefined && this.#isTurned ? turnedExplanation(told) : told;
+  }
+
   #shows({ kind, head }: Spot): boolean {
     return kind === "shares" || kind === "taken" || this.#multiplication.has(nameOf(kind, head));
   }
@@ -100,7 +130,8 @@ export class HeadsRoom {
   #light(lights: readonly NamedLight[]): void {
     this.#multiplication.light(lights);
     for (const matrix of [this.#shares, this.#taken]) {
-      matrix.light(lights.filter(({ name }) => name === matrix.view?.name));
+      const own = lights.filter(({ name }) => name === matrix.view?.name);
+      matrix.light(this.#isTurned ? own.map(turnedLight) : own);
     }
   }
 

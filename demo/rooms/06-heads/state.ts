@@ -19,6 +19,8 @@ export interface HeadsState {
   readonly heads: (typeof HEADS)[number];
   readonly step: Step;
   readonly role: Role;
+  /** Where a word's numbers stand: in a row of every matrix, or in a column. */
+  readonly by: "rows" | "columns";
   readonly mix: Matrix;
   /** Of the model whose parameters are counted. */
   readonly queryHeads: number;
@@ -43,12 +45,13 @@ export const GIVEN_MIX: Matrix = fill(WIDTH, WIDTH, (row, col) => {
 export const GPT3 = { queryHeads: 96, kvHeads: 96, headWidth: 128, layers: 96 } as const;
 
 export const HEADS_STATE = codecOf<HeadsState>(
-  { reason: "tired", heads: "2", step: "project", role: "q", mix: GIVEN_MIX, ...GPT3 },
+  { reason: "tired", heads: "2", step: "project", role: "q", by: "rows", mix: GIVEN_MIX, ...GPT3 },
   {
     reason: oneOf("too", ["tired", "wide"]),
     heads: oneOf("h", HEADS),
     step: oneOf("step", STEPS),
     role: oneOf("role", ["q", "k", "v"]),
+    by: oneOf("by", ["rows", "columns"]),
     mix: mixing("wo"),
     queryHeads: number("H", 1, 128),
     kvHeads: number("G", 1, 128),

@@ -8,7 +8,7 @@ import { exact, magnitude, whole } from "../../src/ui/numbers.js";
 import { type Picture, picture } from "../../src/ui/picture.js";
 import { slider } from "../../src/ui/slider.js";
 import { HEADS, operationsOf, type Result, ROUNDS, race, WIDTH } from "./race.js";
-import { type Device, reportOf, statusOf } from "./report.js";
+import { type Device, reportOf, statusOf, statusToCome } from "./report.js";
 import { type BringStore, RACED } from "./state.js";
 
 export class DevicePicture {
@@ -53,7 +53,7 @@ export class DevicePicture {
     this.#picture.say(
       `The same call in each way that runs here: ${HEADS} heads of width ${WIDTH}, random numbers, medians of ${ROUNDS} rounds in turns, awaited from the page. Errors are the largest of some rows against double precision. No other library runs here, as this page loads nothing from elsewhere: npm run bench -- web, in heed’s repository, sets heed beside its peers in one page.`,
     );
-    this.#showStatus();
+    this.#showStatus(statusToCome(this.#device()));
   }
 
   get element(): HTMLElement {
@@ -62,7 +62,7 @@ export class DevicePicture {
 
   open(heed: Heed | undefined): void {
     this.#heed = heed;
-    this.#showStatus();
+    this.#showStatus(statusOf(this.#device()));
   }
 
   show(raced: number): void {
@@ -78,10 +78,8 @@ export class DevicePicture {
     };
   }
 
-  #showStatus(): void {
-    this.#status.replaceChildren(
-      ...statusOf(this.#device()).map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value))),
-    );
+  #showStatus(lines: ReturnType<typeof statusOf>): void {
+    this.#status.replaceChildren(...lines.map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value))));
   }
 
   async #race(signal: AbortSignal, say: (text: string) => void): Promise<string> {

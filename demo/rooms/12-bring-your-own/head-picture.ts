@@ -132,9 +132,7 @@ export class HeadPicture {
     this.#stop.hidden = done >= of;
     const weights = whole(done * keys);
     this.#said.textContent =
-      done >= of
-        ? `Drawn from ${weights} weights, of which no more than ${whole(rowsAtOnce({ keys }))} rows were ever there at once.`
-        : `${Math.floor((100 * done) / of)} %, ${weights} weights so far.`;
+      done >= of ? `Drawn from ${weights} weights.` : `${Math.floor((100 * done) / of)} %, ${weights} weights so far.`;
   }
 
   /** What is looked at, as far as it is there. */
@@ -185,5 +183,5 @@ function textOf({ source, at, state }: BringScene): string {
   const made = name === "" ? "" : ` This head was made to look for ${name}.`;
   const all = `${whole(queries)} queries by ${whole(keys)} keys are ${whole(queries * keys)} weights, which would be ${whole(Math.round((queries * keys * 4) / 1e6))} MB.`;
   const how = state.pool === "max" ? "keeps the largest of them, and choosing the dot finds it" : "keeps their mean";
-  return `${all} They are computed some rows at a time and forgotten; of the cells under each dot the picture ${how}.${made}`;
+  return `${all} They are computed ${whole(rowsAtOnce({ keys }))} rows at a time and forgotten; of the cells under each dot the picture ${how}.${made}`;
 }

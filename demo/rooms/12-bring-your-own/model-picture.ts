@@ -13,6 +13,9 @@ import type { BringScene } from "./scene.js";
 import type { Source } from "./source.js";
 import type { BringState, BringStore, Pool } from "./state.js";
 
+/** Where a figure will be. */
+const NOT_YET = "…";
+
 interface Tile {
   readonly layer: number;
   readonly head: number;
@@ -131,7 +134,7 @@ export class ModelPicture {
     this.#made = undefined;
     this.#all = Array.from({ length: source.layers * source.heads }, (_, index) => {
       const [layer, head] = [Math.floor(index / source.heads), index % source.heads];
-      const [canvas, said] = [h("canvas", { width: 1, height: 1 }), h("span")];
+      const [canvas, said] = [h("canvas", { width: 1, height: 1 }), h("span", {}, NOT_YET)];
       const name = h("b", {}, source.layers === 1 ? `${head + 1}` : `${layer + 1} · ${head + 1}`);
       const full = `Layer ${layer + 1}, head ${head + 1} ${source.headName(layer, head)}`;
       const element = h(
@@ -186,7 +189,7 @@ export class ModelPicture {
     }
     this.#stop.hidden = true;
     const all = looked === source.queries ? "all" : `${looked} of ${whole(source.queries)}`;
-    this.#said.textContent = `From ${all} rows of each head. Below each: e to its mean entropy, as if it listened to so many keys alike.`;
+    this.#said.textContent = `From ${all} rows of each head.`;
     this.#sort();
   }
 
@@ -199,7 +202,8 @@ export class ModelPicture {
     this.#rows.replaceChildren(
       ...sorted.map(({ layer, head, glance }) => {
         const name = source?.headName(layer, head) ?? "";
-        const figures = glance === undefined ? ["…", "…"] : [exact(glance.entropy, 3), `${manyOf(glance)} keys`];
+        const figures =
+          glance === undefined ? [NOT_YET, NOT_YET] : [exact(glance.entropy, 3), `${manyOf(glance)} keys`];
         return h(
           "tr",
           {},
@@ -209,9 +213,7 @@ export class ModelPicture {
       }),
     );
     this.#picture.say(
-      byEntropy
-        ? "From the most focused to the most spread out. Choose one to look into it."
-        : "One small picture a head, layers below each other. Choose one to look into it.",
+      `${byEntropy ? "From the most focused to the most spread out" : "One small picture a head, layers below each other"}. Below each: e to its mean entropy, as if it listened to so many keys alike. Choose one to look into it.`,
     );
   }
 

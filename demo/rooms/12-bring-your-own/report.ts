@@ -12,19 +12,37 @@ export interface Device {
   readonly capabilities: Capabilities | undefined;
 }
 
+type Line = readonly [name: string, value: string];
+
+const yes = (is: boolean): string => (is ? "yes" : "no");
+
+const KERNELS: readonly (readonly [name: string, value: (found: Capabilities, cores: number) => string])[] = [
+  ["SIMD", ({ simd }) => yes(simd)],
+  ["Relaxed SIMD", ({ relaxedSimd }) => yes(relaxedSimd)],
+  ["Shared memory", ({ sharedMemory }) => yes(sharedMemory)],
+  ["Chosen by itself", ({ backend, variant, threads }, cores) => `${backend}, ${variant}, ${threads} of ${cores}`],
+];
+
 /** What is there, line by line. */
-export function statusOf({ cores, isolated, capabilities }: Device): readonly (readonly [string, string])[] {
-  const yes = (is: boolean): string => (is ? "yes" : "no");
-  const known: readonly (readonly [string, string])[] =
+export function statusOf(device: Device): readonly Line[] {
+  const { cores, capabilities } = device;
+  const known: readonly Line[] =
     capabilities === undefined
       ? [["Kernels", "did not start"]]
-      : [
-          ["SIMD", yes(capabilities.simd)],
-          ["Relaxed SIMD", yes(capabilities.relaxedSimd)],
-          ["Shared memory", yes(capabilities.sharedMemory)],
-          ["Chosen by itself", `${capabilities.backend}, ${capabilities.variant}, ${capabilities.threads} of ${cores}`],
-        ];
-  return [["Cores", String(cores)], ["Isolated page", yes(isolated)], ...known];
+      : KERNELS.map(([name, value]) => [name, value(capabilities, cores)]);
+  return [...pageOf(device), ...known];
+}
+
+/** The same, with places for what is known as soon as the kernels are there. */
+export function statusToCome(device: Device): readonly Line[] {
+  return [...pageOf(device), ...KERNELS.map(([name]): Line => [name, "…"])];
+}
+
+function pageOf({ cores, isolated }: Device): readonly Line[] {
+  return [
+    ["Cores", String(cores)],
+    ["Isolated page", yes(isolated)],
+  ];
 }
 
 export function reportOf(device: Device, tokens: number, results: readonly Result[], when: string): string {

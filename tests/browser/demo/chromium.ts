@@ -13,11 +13,15 @@ const NO_GPU = "No available adapters.";
 export interface OpenOptions extends BrowserContextOptions {
   /** Runs in the page before anything of its own. */
   readonly before?: () => void;
+  /** Watches the page from its first request on. */
+  readonly watch?: (page: Page) => void;
 }
 
 export interface Demo {
   /** Opens a page of the demo, "scale.html#d=8", and waits until its room stands. */
   readonly open: (path?: string, options?: OpenOptions, kind?: "isolated" | "plain") => Promise<Page>;
+  /** The same once for all tests of a `describe`, in which each takes the page as the one before left it. */
+  readonly shared: (path: string, options: OpenOptions) => () => Page;
   readonly site: () => Site;
 }
 
@@ -48,25 +52,42 @@ export function demoInChromium(): Demo {
     if (what === undefined) throw new Error("asked for before the tests began");
     return what;
   };
+  const load = async (
+    path: string,
+    { before, watch, ...options }: OpenOptions,
+    kind: "isolated" | "plain" = "isolated",
+  ): Promise<Page> => {
+    const context = await started(browser).newContext({
+      viewport: { width: 1280, height: 900 },
+      reducedMotion: "reduce",
+      ...options,
+    });
+    const page = await context.newPage();
+    if (before !== undefined) await page.addInitScript(before);
+    watch?.(page);
+    page.on("console", (message) => {
+      const isComplaint = message.type() === "error" || message.type() === "warning";
+      if (isComplaint && message.text() !== NO_GPU) complaints.push(message.text());
+    });
+    page.on("pageerror", (error) => complaints.push(error.message));
+    await page.goto(started(site)[kind] + path);
+    await page.locator(".agreement").waitFor();
+    return page;
+  };
   return {
     site: () => started(site),
-    open: async (path = "", { before, ...options } = {}, kind = "isolated") => {
-      const context = await started(browser).newContext({
-        viewport: { width: 1280, height: 900 },
-        reducedMotion: "reduce",
-        ...options,
-      });
-      const page = await context.newPage();
+    open: async (path = "", options = {}, kind) => {
+      const page = await load(path, options, kind);
       pages.push(page);
-      if (before !== undefined) await page.addInitScript(before);
-      page.on("console", (message) => {
-        const isComplaint = message.type() === "error" || message.type() === "warning";
-        if (isComplaint && message.text() !== NO_GPU) complaints.push(message.text());
-      });
-      page.on("pageerror", (error) => complaints.push(error.message));
-      await page.goto(started(site)[kind] + path);
-      await page.locator(".agreement").waitFor();
       return page;
+    },
+    shared: (path, options) => {
+      let page: Page | undefined;
+      beforeAll(async () => {
+        page = await load(path, options);
+      });
+      afterAll(() => page?.context().close());
+      return () => started(page);
     },
   };
 }
@@ -74,18 +95,26 @@ export function demoInChromium(): Demo {
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
 
+/** Of those, all that a colour scheme can change the answer to. */
+const COLOUR_RULES = ["color-contrast", "link-in-text-block"];
+
+export interface Examined {
+  /** A selector: only this part of the page. */
+  readonly within?: string;
+  /** Only the colours, where all else was examined in another colour scheme. */
+  readonly colours?: boolean;
+}
+
 /** What axe finds wrong with the page as it stands, one line each. */
-export async function axeFindings(page: Page): Promise<readonly string[]> {
-  await page.evaluate(AXE);
-  const { violations } = await page.evaluate<AxeResults>(
-    `axe.run(document, { runOnly: { type: "tag", values: ${JSON.stringify(RULES)} } })`,
+export async function axeFindings(page: Page, { within = "html", colours = false }: Examined = {}): Promise<string[]> {
+  if (!(await page.evaluate("'axe' in window"))) await page.evaluate(AXE);
+  const runOnly = colours ? { type: "rule", values: COLOUR_RULES } : { type: "tag", values: RULES };
+  const options = JSON.stringify({ runOnly, resultTypes: ["violations"] });
+  // All that axe returns, with what it is content with, is a megabyte.
+  const violations = await page.evaluate<AxeResults["violations"]>(
+    `axe.run(${JSON.stringify(within)}, ${options}).then(({ violations }) => violations)`,
   );
   return violations.map(
     ({ id, impact, nodes }) => `${impact} ${id}: ${nodes.map(({ html }) => html.slice(0, 160)).join(" | ")}`,
   );
 }
-
-/** Every question of layout, colour scheme and size at which a page must hold. */
-export const LOOKS = ([360, 1280] as const).flatMap((width) =>
-  (["light", "dark"] as const).map((colorScheme) => ({ width, colorScheme })),
-);

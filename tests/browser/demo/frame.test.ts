@@ -4,90 +4,126 @@ import { brotliCompressSync, constants } from "node:zlib";
 import type { Page } from "playwright";
 import { describe, expect, test } from "vitest";
 import { PAGES } from "../../../demo/frame.js";
-import { axeFindings, demoInChromium, LOOKS } from "./chromium.js";
+import { axeFindings, demoInChromium } from "./chromium.js";
 import { kernelAnswered, reload } from "./page.js";
+import { jumpsOf, scrollThrough, watchJumps } from "./still.js";
 
 /** As a host may do it on the fly; the best quality takes seconds a file. */
 const FAST = { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } };
 const MOST_BYTES = 300_000;
 
-const { open, site } = demoInChromium();
+/** A phone that comes in the light and turns dark, and a desk where it is the other way round: four looks of two visits. */
+const VISITS = [
+  { on: "a phone", width: 360, schemes: ["light", "dark"] },
+  { on: "a desk", width: 1280, schemes: ["dark", "light"] },
+] as const;
+
+const { open, shared, site } = demoInChromium();
 
 async function timed(page: Page): Promise<void> {
   await kernelAnswered(page);
   await expect.poll(() => page.locator("#status-summary").textContent()).toMatch(/\d [µm]s$/);
 }
 
-describe.each(PAGES.map(({ file, name }) => [name, file] as const))("the page %s", (name, file) => {
-  test.each(LOOKS)("has nothing that axe objects to, and is not too wide: %o", async ({ width, colorScheme }) => {
-    const page = await open(file, { viewport: { width, height: 800 }, colorScheme });
-    await kernelAnswered(page);
-    expect(await axeFindings(page)).toEqual([]);
-    const wider = await page.evaluate(
-      () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
-    );
-    expect(wider).toBeLessThanOrEqual(0);
-  });
+const rooms = PAGES.map(({ file, name }, index) => ({
+  name,
+  file,
+  next: PAGES[(index + 1) % PAGES.length]?.name ?? "",
+}));
 
-  test.each([360, 1280])("does not jump while it comes up, at a width of %i", async (width) => {
-    const page = await open(file, { viewport: { width, height: 860 }, reducedMotion: "no-preference" });
-    await timed(page);
-    const moved = await page.evaluate(
-      () =>
-        new Promise<number>((done) => {
-          let sum = 0;
-          new PerformanceObserver((list) => {
-            for (const entry of list.getEntries()) sum += "value" in entry ? Number(entry.value) : 0;
-          }).observe({ type: "layout-shift", buffered: true });
-          setTimeout(() => done(sum), 300);
-        }),
-    );
-    expect(moved).toBeLessThan(0.02);
-  });
-
-  test("keeps the arithmetic to one line on a phone, which opens and closes", async () => {
-    const page = await open(file, { viewport: { width: 360, height: 740 }, hasTouch: true });
-    const [readout, toggle] = [page.locator(".readout"), page.getByRole("button", { name: "All of the arithmetic" })];
-    const height = async (): Promise<number> => (await readout.boundingBox())?.height ?? Number.NaN;
-    const sentence = readout.locator(".readout-subject + p");
-    await page.locator(".readout-subject").waitFor();
-    expect(await height()).toBeLessThan(60);
-    expect(await sentence.isVisible()).toBe(false);
-    await toggle.tap();
-    expect(await toggle.getAttribute("aria-expanded")).toBe("true");
-    expect(await sentence.isVisible()).toBe(true);
-    expect(await height()).toBeGreaterThan(60);
-    expect(await height()).toBeLessThanOrEqual(740 / 2);
-    expect(await axeFindings(page)).toEqual([]);
-    await toggle.tap();
-    expect(await height()).toBeLessThan(60);
-  });
-
-  test("comes back to the same place when it is loaded again", async () => {
-    const page = await open(file, { viewport: { width: 360, height: 740 } });
-    await page.evaluate(() => scrollTo(0, document.documentElement.scrollHeight / 2));
-    const place = await page.evaluate(() => scrollY);
-    expect(place).toBeGreaterThan(740);
-    await reload(page);
-    // What is said of the kernel's answers further up may take a line or two, and moves all below it.
-    const away = () => page.evaluate((place) => Math.abs(scrollY - place), place);
-    await expect.poll(away).toBeLessThan(74);
-  });
-
-  test("weighs less than 300 kB before anybody touches it, engine included", async () => {
-    const page = await open();
+describe.each(rooms)("the page $name", ({ file, next }) => {
+  describe.each(VISITS)("on $on", ({ width, schemes: [first, second] }) => {
     const addresses = new Set<string>();
-    page.on("response", (response) => addresses.add(response.url()));
-    await page.goto(site().plain + file);
-    await timed(page);
-    const files = [...addresses].filter((address) => address.startsWith("http"));
-    const sizes = files.map(
-      async (address) => brotliCompressSync(Buffer.from(await (await fetch(address)).arrayBuffer()), FAST).length,
-    );
-    const total = (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
-    // Not less than the engine alone: else the page was not counted.
-    expect(total).toBeGreaterThan(50_000);
-    expect(total).toBeLessThan(MOST_BYTES);
+    const visit = shared(file, {
+      viewport: { width, height: 740 },
+      hasTouch: width === 360,
+      reducedMotion: "no-preference",
+      colorScheme: first,
+      before: watchJumps,
+      watch: (page) => page.on("response", (response) => addresses.add(response.url())),
+    });
+
+    test("weighs less than 300 kB before anybody touches it, engine included", async () => {
+      await timed(visit());
+      const files = [...addresses].filter((address) => address.startsWith("http"));
+      const sizes = files.map(
+        async (address) => brotliCompressSync(Buffer.from(await (await fetch(address)).arrayBuffer()), FAST).length,
+      );
+      const total = (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
+      // Not less than the engine alone: else the page was not counted.
+      expect(total).toBeGreaterThan(50_000);
+      expect(total).toBeLessThan(MOST_BYTES);
+    });
+
+    test("does not jump while it comes up, nor when one scrolls", async () => {
+      const page = visit();
+      await timed(page);
+      await scrollThrough(page);
+      const { sum, before, after } = await jumpsOf(page);
+      expect(sum).toBeLessThan(0.02);
+      expect(before.length).toBeGreaterThan(3);
+      expect(after).toEqual(before);
+    });
+
+    test("is not too wide, and has nothing that axe objects to", async () => {
+      const page = visit();
+      await page.emulateMedia({ reducedMotion: "reduce" });
+      expect(await page.locator("#theme").getAttribute("data-now")).toBe(first);
+      expect(await axeFindings(page)).toEqual([]);
+      const wider = await page.evaluate(
+        () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
+      );
+      expect(wider).toBeLessThanOrEqual(0);
+    });
+
+    test("has no colours that axe objects to in the other theme", async () => {
+      const page = visit();
+      await page.emulateMedia({ reducedMotion: "reduce", colorScheme: second });
+      await expect.poll(() => page.locator("#theme").getAttribute("data-now")).toBe(second);
+      expect(await axeFindings(page, { colours: true })).toEqual([]);
+    });
+
+    if (width === 360) {
+      test("keeps the arithmetic to one line, which opens and closes", async () => {
+        const page = visit();
+        const [readout, toggle] = [
+          page.locator(".readout"),
+          page.getByRole("button", { name: "All of the arithmetic" }),
+        ];
+        const height = async (): Promise<number> => (await readout.boundingBox())?.height ?? Number.NaN;
+        const sentence = readout.locator(".readout-subject + p");
+        await page.locator(".readout-subject").waitFor();
+        expect(await height()).toBeLessThan(60);
+        expect(await sentence.isVisible()).toBe(false);
+        await toggle.tap();
+        expect(await toggle.getAttribute("aria-expanded")).toBe("true");
+        expect(await sentence.isVisible()).toBe(true);
+        expect(await height()).toBeGreaterThan(60);
+        expect(await height()).toBeLessThanOrEqual(740 / 2);
+        expect(await axeFindings(page, { within: ".readout" })).toEqual([]);
+        await toggle.tap();
+        expect(await height()).toBeLessThan(60);
+      });
+
+      test("comes back to the same place when it is loaded again", async () => {
+        const page = visit();
+        await page.evaluate(() => scrollTo(0, document.documentElement.scrollHeight / 2));
+        const place = await page.evaluate(() => scrollY);
+        expect(place).toBeGreaterThan(740);
+        await reload(page);
+        // What is said of the kernel's answers further up may take a line or two, and moves all below it.
+        const away = () => page.evaluate((place) => Math.abs(scrollY - place), place);
+        await expect.poll(away).toBeLessThan(74);
+      });
+    } else {
+      test("leads to the next one, in a subfolder too", async () => {
+        const page = visit();
+        await page.getByRole("navigation", { name: "Rooms" }).getByRole("link", { name: next }).click();
+        await page.locator(".rooms a[aria-current]", { hasText: next }).waitFor();
+        await kernelAnswered(page);
+        expect(page.url().startsWith(site().isolated)).toBe(true);
+      });
+    }
   });
 
   test("says so where the kernels cannot run, and still explains", async () => {
@@ -97,14 +133,5 @@ describe.each(PAGES.map(({ file, name }) => [name, file] as const))("the page %s
     expect(await warning.textContent()).toMatch(/did not start here.*HeedError: .+own arithmetic/);
     expect(await page.locator("heed-matrix td[data-row]:visible").count()).toBeGreaterThan(5);
     expect(await page.locator(".readout-result").textContent()).toMatch(/\d/);
-  });
-
-  test("is where the links of the other pages lead, in a subfolder too", async () => {
-    const other = PAGES.find((page) => page.file !== file);
-    const page = await open(other?.file);
-    await page.getByRole("navigation", { name: "Rooms" }).getByRole("link", { name }).click();
-    await page.locator(".rooms a[aria-current]", { hasText: name }).waitFor();
-    await kernelAnswered(page);
-    expect(page.url().startsWith(site().isolated)).toBe(true);
   });
 });

@@ -2,6 +2,7 @@
 
 import type { Page } from "playwright";
 import { describe, expect, test } from "vitest";
+import { FEATURES } from "../../../demo/src/model/vocabulary.js";
 import { attention } from "../../../web/src/reference/index.js";
 import { demoInChromium } from "./chromium.js";
 import { copied, runUnderNode } from "./copied.js";
@@ -114,6 +115,75 @@ describe("the multiplication", () => {
     expect(column(after, 2)).not.toEqual(column(before, 2));
     await reload(page);
     expect(await readMatrix(page, "Y-0")).toEqual(after);
+  });
+});
+
+describe("a word as a column", () => {
+  const turn = (matrix: readonly (readonly number[])[]): number[][] =>
+    (matrix[0] ?? []).map((_, col) => column(matrix, col));
+  const shown = async (page: Page): Promise<ReadonlyMap<string, number[][]>> => {
+    const names = await page
+      .locator("heed-matrix:visible")
+      .evaluateAll((all) => all.map((one) => one.getAttribute("data-name") ?? ""));
+    return new Map(await Promise.all(names.map(async (name) => [name, await readMatrix(page, name)] as const)));
+  };
+
+  test.each(["project", "split", "attend", "join", "mix"])("turns every matrix of the step %s", async (name) => {
+    const page = await open(`heads.html#h=4&step=${name}`);
+    await kernelAnswered(page);
+    const before = await shown(page);
+    expect(before.size).toBeGreaterThan(5);
+    await page.getByRole("group", { name: "A word is a" }).getByRole("radio", { name: "column" }).check();
+    await kernelAnswered(page);
+    expect(page.url()).toContain("by=columns");
+    expect(await shown(page)).toEqual(new Map([...before].map(([one, matrix]) => [one, turn(matrix)])));
+  });
+
+  test("multiplies the other way round: W times X, and W_O times O", async () => {
+    const page = await open("heads.html#h=2&by=columns");
+    await kernelAnswered(page);
+    const x = await readMatrix(page, "X-0");
+    for (const head of [0, 1]) {
+      const [weights, queries] = [await readMatrix(page, `W-${head}`), await readMatrix(page, `q-${head}`)];
+      compare(
+        queries,
+        weights.flatMap((row) => (x[0] ?? []).map((_, word) => dot(row, column(x, word)))),
+      );
+    }
+    // As they stand: W left of its product, X above it.
+    const box = async (name: string) => {
+      const found = await page.locator(`heed-matrix[data-name="${name}"]`).boundingBox();
+      if (found === null) throw new Error(`no ${name}`);
+      return found;
+    };
+    const [left, top, first, second] = [await box("W-0"), await box("X-0"), await box("q-0"), await box("q-1")];
+    expect(left.x + left.width).toBeLessThanOrEqual(first.x);
+    expect(top.y + top.height).toBeLessThanOrEqual(first.y);
+    expect(first.y + first.height).toBeLessThanOrEqual(second.y);
+    expect(left.y).toBeCloseTo(first.y, 0);
+  });
+
+  test("tells, lights and edits a cell where it stands now", async () => {
+    const page = await open("heads.html#step=mix&by=columns");
+    await kernelAnswered(page);
+    await hover(page, "Y-0", 4, 7);
+    const { subject } = await readTold(page);
+    const text = await page.locator(".readout").textContent();
+    expect(text).toContain("The word’s column of all heads’ outputs times a row of WO");
+    expect(await page.locator('heed-matrix[data-name="Y-0"] td.lit-cell').count()).toBe(1);
+    expect(subject).toBe(`Y [${(await expectedHeads(page)).words[7]}, ${FEATURES[4]}]`);
+    const before = await readMatrix(page, "Y-0");
+    await cell(page, "Wo-0", 2, 6).focus();
+    await page.keyboard.type("2");
+    await page.keyboard.press("Enter");
+    await kernelAnswered(page);
+    const after = await readMatrix(page, "Y-0");
+    // The third line of Y alone, by what the seventh of O adds to it.
+    after.forEach((line, row) => {
+      if (row === 2) expect(line).not.toEqual(before[row]);
+      else expect(line).toEqual(before[row]);
+    });
+    compare(turn(after), (await expectedHeads(page)).mixed.flat());
   });
 });
 

@@ -1,13 +1,20 @@
 // What a person reads on the demo's page, as numbers and words.
 
-import type { Page } from "playwright";
+import type { Locator, Page } from "playwright";
 
 /** The numbers of the first visible matrix with this name, as displayed: two decimals, -Infinity for the sign. */
 export async function readMatrix(page: Page, name: string): Promise<number[][]> {
-  const rows = await page.locator(`heed-matrix[data-name="${name}"]:visible`).first().locator("tbody tr").all();
-  return Promise.all(
-    rows.map(async (row) => (await row.locator("td").allTextContents()).map((text) => readNumber(text))),
-  );
+  return readRows(page.locator(`heed-matrix[data-name="${name}"]:visible`).first());
+}
+
+/** The numbers of a table's lines, at one look. */
+async function readRows(within: Locator): Promise<number[][]> {
+  const rows = await within
+    .locator("tbody tr")
+    .evaluateAll((lines) =>
+      lines.map((line) => Array.from(line.querySelectorAll("td"), (cell) => cell.textContent ?? "")),
+    );
+  return rows.map((row) => row.map(readNumber));
 }
 
 export function readNumber(text: string): number {
@@ -27,19 +34,12 @@ export interface Told {
 /** What the arithmetic beside the matrices tells. */
 export async function readTold(page: Page): Promise<Told> {
   const readout = page.locator(".readout");
-  const lines = await readout.locator("tbody tr").all();
-  const terms = await Promise.all(
-    lines.map(async (line) => (await line.locator("td").allTextContents()).map((text) => readNumber(text))),
+  const parts = [".readout-subject span", ".readout-result", ".readout-last", ".readout-kernel"];
+  const [subject = "", result = "", last = "", kernel = ""] = await readout.evaluate(
+    (element, parts) => parts.map((part) => element.querySelector(part)?.textContent ?? ""),
+    parts,
   );
-  const text = async (selector: string): Promise<string> =>
-    (await readout.locator(selector).count()) === 0 ? "" : ((await readout.locator(selector).textContent()) ?? "");
-  return {
-    subject: await text(".readout-subject span"),
-    result: readNumber(await text(".readout-result")),
-    terms,
-    last: await text(".readout-last"),
-    kernel: await text(".readout-kernel"),
-  };
+  return { subject, result: readNumber(result), terms: await readRows(readout), last, kernel };
 }
 
 /** Points at a cell with the mouse. */

@@ -73,7 +73,7 @@ const PLACES: Readonly<Record<string, readonly string[]>> = {
   "Score lab": [
     ...places("score-lab.html", "#score=dot&T=0.5", "", "#score=general", "#score=additive", "#score=gated"),
     ...places("score-lab.html", "#score=cosine", "#score=rbf&width=0.5", "#score=distance", "#score=top-k"),
-    ...places("score-lab.html", "#score=sparsemax"),
+    ...places("score-lab.html", "#score=sparsemax", "#score=own"),
   ],
   Scale: places("scale.html", "", "#d=512&scale=root&T=0.7&n=12", "#T=20&like=0.9"),
   Masks: [

@@ -1,9 +1,23 @@
 // The other convention: a word is a column instead of a row, so that every matrix is turned and products stand the other way round.
 
-import type { MatrixView } from "heed/viz";
-import { transpose } from "../../src/model/matrix.js";
-import type { Explanation } from "../../src/ui/explanation.js";
-import type { MatrixHandlers } from "../../src/ui/matrix-handlers.js";
+import type { Light, MatrixView } from "heed/viz";
+import { transpose } from "../model/matrix.js";
+import { type Choice, choice } from "./choice.js";
+import type { Explanation } from "./explanation.js";
+import type { MatrixHandlers } from "./matrix-handlers.js";
+
+export type Word = "row" | "column";
+
+export function wordChoice(chosen: (word: Word) => void): Choice<Word> {
+  return choice<Word>(
+    "A word is a",
+    [
+      { value: "row", text: "row" },
+      { value: "column", text: "column" },
+    ],
+    chosen,
+  );
+}
 
 export function turned(view: MatrixView): MatrixView {
   const { struck, rowLabels, colLabels } = view;
@@ -29,6 +43,11 @@ export function worded(text: string): string {
 
 export function turnedExplanation(told: Explanation): Explanation {
   return { ...told, sentence: worded(told.sentence) };
+}
+
+/** What is lit on a matrix, on the turned one. */
+export function turnedLight({ row, col }: Light): Light {
+  return { ...(col === undefined ? {} : { row: col }), ...(row === undefined ? {} : { col: row }) };
 }
 
 /** What is pointed at on a turned matrix, as if it were not; `isTurned` is asked each time. */
