@@ -125,6 +125,14 @@ Index fit_best(Index top_k, int panel, Index rows) {
   return std::clamp<Index>(kBestKeys / top_k / panel * panel, panel, std::max<Index>(rows, panel));
 }
 
+// An abort waits for the tasks that have begun: some 25 ms of them.
+constexpr Index kWorkOfTask = Index{1} << 29;
+
+Index fit_time(const AttentionProblem& problem, int panel, Index rows) {
+  const Index of_row = std::max<Index>(problem.key_length, 1) * work_of_pair(problem);
+  return std::clamp<Index>(kWorkOfTask / of_row / panel * panel, panel, std::max<Index>(rows, panel));
+}
+
 void plan_mean(const AttentionProblem& problem, const Machine& machine, AttentionPlan& plan) {
   if (plan.parts_per_group > 0) {
     plan.queries_per_mean_task = problem.query_length;
@@ -147,6 +155,7 @@ AttentionPlan plan_attention(const AttentionProblem& problem, const Machine& mac
   plan.rows_per_group = rows;
   plan.workers = choose_workers(problem, machine);
   plan.rows_per_task = choose_rows_per_task(rows, groups, machine.panel, plan.workers);
+  plan.rows_per_task = fit_time(problem, machine.panel, plan.rows_per_task);
   const Index unit = choose_key_unit(problem);
   plan.key_unit = static_cast<int>(unit);
   plan.key_block = static_cast<int>(choose_key_block(problem, unit));
