@@ -7,6 +7,7 @@ import { readBoolean, readRecord, readSignal } from "../api/read-values.js";
 import type { NoOptions, Returned } from "../api/results.js";
 import type { ArrayTensor, Tensor } from "../api/tensor.js";
 import { DISPOSE } from "../memory/disposable.js";
+import { cachesIn, inTurn } from "./cache-turns.js";
 import { LayerEngine } from "./engine-of.js";
 import { type Parameter, type ParameterMap, type ParameterTensor, requireParameter } from "./parameters.js";
 import { handOut, type Placed, Scope } from "./scope.js";
@@ -101,13 +102,15 @@ export abstract class Layer {
     if (signal?.aborted === true) {
       throw new HeedError("aborted", `${this.where}: the signal was aborted before the call`, { cause: signal.reason });
     }
-    const backend = await this.engine.open();
-    const scope = new Scope(backend, signal);
-    try {
-      return await asyncStep("memory", `${this.where}: computing`, () => act(scope, given, keep));
-    } finally {
-      scope.close();
-    }
+    return inTurn(cachesIn(given), async (held) => {
+      const backend = await this.engine.open();
+      const scope = new Scope(backend, signal, held);
+      try {
+        return await asyncStep("memory", `${this.where}: computing`, () => act(scope, given, keep));
+      } finally {
+        scope.close();
+      }
+    });
   }
 
   /** A pass of one tensor to one tensor. */

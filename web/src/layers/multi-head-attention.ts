@@ -7,7 +7,7 @@ import type { AttentionOptions, TensorInput } from "../api/options.js";
 import { isRecord, readBoolean, readCount, readRecord } from "../api/read-values.js";
 import type { AnyAttentionResult, AttentionResult, NoAttentionOptions } from "../api/results.js";
 import { Tensor } from "../api/tensor.js";
-import { attendWithCache } from "./cached-attention.js";
+import { attendWithCache, lengthOf } from "./cached-attention.js";
 import { fromTorchAttention, isTorchAttention } from "./import-torch.js";
 import { Layer, type LayerOptions } from "./layer.js";
 import { Linear } from "./linear.js";
@@ -174,9 +174,4 @@ function readBias(where: string, value: unknown): { readonly qkv: boolean; reado
     qkv: readBoolean(where, "bias.qkv", given["qkv"], true),
     out: readBoolean(where, "bias.out", given["out"], true),
   };
-}
-
-/** Tokens that a cache holds. */
-function lengthOf(cache: unknown): number | undefined {
-  return isRecord(cache) && typeof cache["length"] === "number" ? cache["length"] : undefined;
 }
