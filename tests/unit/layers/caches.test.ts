@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import type { Heed, KVCache } from "../../../web/src/index.js";
 import {
+  Decoder,
   GPT2Model,
   LlamaModel,
   type ModelConfig,
@@ -189,5 +190,28 @@ describe.each(ENGINE_KINDS.map((kind) => ({ name: nameOf(kind), kind })))("passe
       await pending;
       expect(engine.memory().tensors).toBe(before);
     }
+  });
+
+  test("caches of other lengths, the same cache twice, and one cache for several blocks are refused", async () => {
+    const model = modelOf("llama", LlamaModel);
+    using short = await cacheOf();
+    using long = await cacheOf();
+    const row = { data: new Float32Array(8), shape: [1, 2, 1, 4] };
+    await long.append(row, row);
+    await expect(model.forward([1], { caches: [short, long] })).rejects.toMatchObject({
+      code: "option",
+      message: "LlamaModel: caches must hold equally many tokens, got lengths [0, 1]",
+    });
+    await expect(model.forward([1], { caches: [short, short] })).rejects.toMatchObject({
+      code: "option",
+      message: "LlamaModel: caches must be one for each of 2 layers, got one of them twice",
+    });
+    const sizes = { dim: 8, heads: 2, layers: 2, bias: false, engine };
+    const decoder = new Decoder(sizes);
+    await expect(decoder.forward(numbers(1, 1, 8), { self: { cache: short } })).rejects.toMatchObject({
+      code: "option",
+      message: "Decoder: a cache holds the keys of one block, got one for 2 blocks",
+    });
+    expect([short.length, long.length]).toEqual([0, 1]);
   });
 });

@@ -1,5 +1,6 @@
 // Blocks on top of each other: encoders, decoders, and both together.
 
+import { HeedError } from "../api/errors.js";
 import type { TensorInput } from "../api/options.js";
 import { readBoolean, readCount, readRecord } from "../api/read-values.js";
 import type { NoOptions, Returned } from "../api/results.js";
@@ -79,6 +80,12 @@ class Stack extends Layer {
     inputs: BlockInputs,
     selfOf: (block: number) => Readonly<Record<string, unknown>> = () => ({}),
   ): Promise<StackMade> {
+    if (this.#blocks.length > 1 && [inputs.self, inputs.cross].some((options) => options["cache"] !== undefined)) {
+      throw new HeedError(
+        "option",
+        `${this.where}: a cache holds the keys of one block, got one for ${this.#blocks.length} blocks`,
+      );
+    }
     const attentions: BlockAttentions<Tensor>[] = [];
     let { x } = inputs;
     for (const [at, block] of this.#blocks.entries()) {
