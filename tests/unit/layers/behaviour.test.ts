@@ -3,7 +3,20 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { LAYERS, type LayerBackend } from "../../../web/src/backends/layer-backend.js";
 import { createHeed, type Heed, HeedError } from "../../../web/src/index.js";
-import { LayerNorm, Linear, MLP, MultiHeadAttention, type ParameterTensor } from "../../../web/src/layers/index.js";
+import {
+  BertModel,
+  type FileTensor,
+  fromKerasAttention,
+  fromTorchAttention,
+  LayerNorm,
+  Linear,
+  loadSafetensors,
+  MLP,
+  MultiHeadAttention,
+  type ParameterTensor,
+  saveSafetensors,
+  TransformerBlock,
+} from "../../../web/src/layers/index.js";
 import { Random } from "../../support/random.js";
 
 let engine: Heed;
@@ -17,6 +30,16 @@ const numbers = (...shape: number[]): ParameterTensor => ({
   data: random.floats(shape.reduce((a, b) => a * b, 1)),
   shape,
 });
+
+/** Code and text of the HeedError that a call throws. */
+function refusalOf(call: () => unknown): unknown {
+  try {
+    call();
+  } catch (error) {
+    return error instanceof HeedError ? [error.code, error.message] : error;
+  }
+  return null;
+}
 
 const linearParameters = (): Map<string, ParameterTensor> =>
   new Map([
@@ -68,6 +91,88 @@ test("parameters that are missing, of another shape or of another type are refus
   expect(short).toEqual(["shape", "Linear: parameter head.weight of shape [3, 4] must have 12 elements, got 5"]);
   expect(fails(new Map([["head.weight", { data: [1], shape: [1] }]]))).toMatchObject(["dtype", expect.any(String)]);
   expect(fails(new Map([["head.weight", 7]]))).toMatchObject(["dtype", expect.any(String)]);
+});
+
+test("a file is loaded as it was read: what a layer does not need may be of any type, what it needs is of floats", async () => {
+  const [weight, bias] = [numbers(3, 4), numbers(3)];
+  const ids = { data: BigInt64Array.of(0n, 1n), shape: [2] };
+  const read = (tensors: Parameters<typeof saveSafetensors>[0]): Promise<Map<string, FileTensor>> =>
+    loadSafetensors(saveSafetensors(tensors));
+  const layer = new Linear({ inFeatures: 4, outFeatures: 3, engine });
+  expect(
+    layer
+      .load(await read({ weight, bias, ids }))
+      .parameters()
+      .get("weight")?.data,
+  ).toEqual(weight.data);
+  // Halves and brain halves are widened: 1.5 is 0x3e00 and 0x3fc0.
+  for (const [dtype, half] of [
+    ["f16", 0x3e00],
+    ["bf16", 0x3fc0],
+  ] as const) {
+    const halves = { data: new Uint16Array(3).fill(half), shape: [3], dtype };
+    expect(
+      layer
+        .load(await read({ weight, bias: halves }))
+        .parameters()
+        .get("bias")?.data,
+    ).toEqual(new Float32Array(3).fill(1.5));
+  }
+  const whole = await read({ weight, bias: { data: new BigInt64Array(3), shape: [3] } });
+  expect(refusalOf(() => layer.load(whole))).toEqual([
+    "dtype",
+    "Linear: parameter bias.data must be a Float32Array, got a BigInt64Array",
+  ]);
+});
+
+test("parameters come as a map or as an object, and anything else is refused", () => {
+  const layer = new Linear({ inFeatures: 4, outFeatures: 3, engine });
+  const [weight, bias] = [numbers(3, 4), numbers(3)];
+  expect(
+    layer.load({ "head.weight": weight, "head.bias": bias }, "head.").parameters().get("weight")?.data.buffer,
+  ).toBe(weight.data.buffer);
+  const heads = new MultiHeadAttention({ embedDim: 8, heads: 2, engine });
+  const torch = { in_proj_weight: numbers(24, 8), in_proj_bias: numbers(24) };
+  const out = { "out_proj.weight": numbers(8, 8), "out_proj.bias": numbers(8) };
+  expect(heads.load({ ...torch, ...out }).parameters().size).toBe(8);
+
+  const block = new TransformerBlock({ dim: 8, heads: 2, engine });
+  const bert = new BertModel(
+    {
+      hidden_size: 8,
+      num_hidden_layers: 1,
+      vocab_size: 5,
+      max_position_embeddings: 4,
+      num_attention_heads: 2,
+      intermediate_size: 8,
+    },
+    { engine },
+  );
+  const loaders: readonly [string, (parameters: never, prefix?: never) => unknown][] = [
+    ["Linear", (...given) => layer.load(...given)],
+    ["MultiHeadAttention", (...given) => heads.load(...given)],
+    ["TransformerBlock", (...given) => block.load(...given)],
+    ["BertModel", (...given) => bert.load(...given)],
+    ["fromKerasAttention", (...given) => fromKerasAttention(...given)],
+    ["fromTorchAttention", (...given) => fromTorchAttention(...given)],
+  ];
+  for (const [where, load] of loaders) {
+    for (const [wrong, got] of [
+      [undefined, "undefined"],
+      [null, "null"],
+      ["weight", '"weight"'],
+    ] as const) {
+      expect(refusalOf(() => load(wrong as never))).toEqual([
+        "option",
+        `${where}: parameters must be a Map or an object, got ${got}`,
+      ]);
+    }
+    expect(refusalOf(() => load(new Map() as never, 5 as never))).toEqual([
+      "option",
+      `${where}: prefix must be a string, got 5`,
+    ]);
+    expect(refusalOf(() => load({} as never))).toEqual(["option", expect.stringMatching(/: parameter .* is missing/)]);
+  }
 });
 
 test("a layer without parameters says so when it is asked to compute", async () => {

@@ -21,7 +21,7 @@ export {
   type MultiHeadForwardOptions,
 } from "./multi-head-attention.js";
 export { LayerNorm, type LayerNormOptions, type NormOptions, RMSNorm } from "./norm.js";
-export type { ParameterMap, ParameterTensor } from "./parameters.js";
+export type { ParameterInput, ParameterMap, ParameterSource, ParameterTensor } from "./parameters.js";
 export { Pooling, type PoolingForwardOptions, type PoolingOptions } from "./pooling.js";
 export {
   Decoder,

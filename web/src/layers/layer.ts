@@ -9,7 +9,14 @@ import type { ArrayTensor, Tensor } from "../api/tensor.js";
 import { DISPOSE } from "../memory/disposable.js";
 import { cachesIn, inTurn } from "./cache-turns.js";
 import { LayerEngine } from "./engine-of.js";
-import { type Parameter, type ParameterMap, type ParameterTensor, requireParameter } from "./parameters.js";
+import {
+  type GivenParameters,
+  type Parameter,
+  type ParameterSource,
+  type ParameterTensor,
+  readParameters,
+  requireParameter,
+} from "./parameters.js";
 import { handOut, type Placed, Scope } from "./scope.js";
 
 export interface LayerOptions {
@@ -49,13 +56,18 @@ export abstract class Layer {
   }
 
   /** Takes its parameters from a map that may hold others as well. The numbers are not copied: they must not change. */
-  load(parameters: ParameterMap, prefix = ""): this {
+  load(parameters: ParameterSource, prefix = ""): this {
+    this.fill(readParameters(this.where, parameters, prefix), prefix);
+    return this;
+  }
+
+  /** The same, in another layer's `load`. */
+  protected fill(parameters: GivenParameters, prefix: string): void {
     for (const [name, parameter] of this.#own) {
       const found = requireParameter(this.where, parameters, prefix + name);
       parameter.set(`${this.where}: parameter ${prefix}${name}`, found);
     }
-    for (const [part, layer] of this.#parts) layer.load(parameters, `${prefix}${part}.`);
-    return this;
+    for (const [part, layer] of this.#parts) layer.fill(parameters, `${prefix}${part}.`);
   }
 
   /** Frees what it holds of the engine's memory. It can be used again. */

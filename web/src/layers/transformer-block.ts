@@ -10,7 +10,7 @@ import { Layer, type LayerOptions } from "./layer.js";
 import { MLP, type MLPActivation } from "./mlp.js";
 import { MultiHeadAttention, type MultiHeadForwardOptions } from "./multi-head-attention.js";
 import { LayerNorm, RMSNorm } from "./norm.js";
-import type { ParameterMap } from "./parameters.js";
+import type { GivenParameters } from "./parameters.js";
 import { required } from "./read.js";
 import { handOut, type Scope } from "./scope.js";
 
@@ -130,11 +130,9 @@ export class TransformerBlock extends Layer {
     );
   }
 
-  override load(parameters: ParameterMap, prefix = ""): this {
-    return super.load(
-      parameters.has(`${prefix}linear1.weight`) ? fromTorchBlock(parameters, prefix) : parameters,
-      prefix,
-    );
+  protected override fill(parameters: GivenParameters, prefix: string): void {
+    const isTorch = parameters.has(`${prefix}linear1.weight`);
+    super.fill(isTorch ? fromTorchBlock(parameters, prefix) : parameters, prefix);
   }
 
   /** x [B, L, dim] or [L, dim] to the same shape. */
@@ -224,7 +222,7 @@ function readBias(
 const TORCH_NAMES = { "mlp.up_proj": "linear1", "mlp.down_proj": "linear2", cross_attn: "multihead_attn" } as const;
 
 /** nn.TransformerEncoderLayer's and DecoderLayer's names in the block's. */
-function fromTorchBlock(parameters: ParameterMap, prefix: string): ParameterMap {
+function fromTorchBlock(parameters: GivenParameters, prefix: string): GivenParameters {
   const made = new Map(parameters);
   for (const [ours, theirs] of Object.entries(TORCH_NAMES)) {
     for (const [name, value] of parameters) {

@@ -10,7 +10,7 @@ import { Embedding, type IndexInput, type Indices, readIndices } from "../embedd
 import { type ForwardOptions, Layer } from "../layer.js";
 import { Linear } from "../linear.js";
 import { LayerNorm } from "../norm.js";
-import type { ParameterMap, ParameterTensor } from "../parameters.js";
+import type { GivenParameters, ParameterTensor } from "../parameters.js";
 import { Pooling } from "../pooling.js";
 import { handOut, type Scope } from "../scope.js";
 import { Encoder, handOutStack, type StackMade } from "../stacks.js";
@@ -88,7 +88,7 @@ export class BertModel extends Layer {
     this.#first = new Pooling({ kind: "cls", engine });
   }
 
-  override load(parameters: ParameterMap, prefix = ""): this {
+  protected override fill(parameters: GivenParameters, prefix: string): void {
     const start = prefixOf(this.where, parameters, prefix, ["", "bert."], "embeddings.word_embeddings.weight");
     const made = new Renamed(this.where, parameters);
     made.take("words", `${start}embeddings.word_embeddings`);
@@ -111,7 +111,7 @@ export class BertModel extends Layer {
       made.take("pooler", `${start}pooler.dense`);
       this.#pooler.load(made.map, "pooler.");
     }
-    return super.load(made.map);
+    super.fill(made.map, "");
   }
 
   override parameters(): Map<string, ParameterTensor> {

@@ -4,7 +4,7 @@ import type { Tensor } from "../../api/tensor.js";
 import { Embedding, type Indices } from "../embedding.js";
 import { third } from "../import-torch.js";
 import { Linear } from "../linear.js";
-import { type ParameterMap, transposed } from "../parameters.js";
+import { type GivenParameters, transposed } from "../parameters.js";
 import type { Scope } from "../scope.js";
 import { Decoder, type StackMade } from "../stacks.js";
 import type { ModelOptions } from "./bert.js";
@@ -52,7 +52,7 @@ export class GPT2Model extends CausalModel {
     this.#head = this.part("head", new Linear({ inFeatures: dim, outFeatures: count, bias: false, engine }));
   }
 
-  override load(parameters: ParameterMap, prefix = ""): this {
+  protected override fill(parameters: GivenParameters, prefix: string): void {
     const start = prefixOf(this.where, parameters, prefix, ["", "transformer."], "wte.weight");
     const made = new Renamed(this.where, parameters);
     made.take("words", `${start}wte`);
@@ -74,7 +74,7 @@ export class GPT2Model extends CausalModel {
     made.take("decoder.norm", `${start}ln_f`);
     const own = `${prefix}lm_head`;
     made.take("head", made.has(`${own}.weight`) ? own : `${start}wte`);
-    return super.load(made.map);
+    super.fill(made.map, "");
   }
 
   protected async decode(

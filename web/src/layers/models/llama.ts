@@ -4,7 +4,7 @@ import type { RopeOptions, RopeScaling } from "../../api/extra/options.js";
 import type { Tensor } from "../../api/tensor.js";
 import { Embedding, type Indices } from "../embedding.js";
 import { Linear } from "../linear.js";
-import type { ParameterMap } from "../parameters.js";
+import type { GivenParameters } from "../parameters.js";
 import type { Scope } from "../scope.js";
 import { Decoder, type StackMade } from "../stacks.js";
 import type { ModelOptions } from "./bert.js";
@@ -50,7 +50,7 @@ export class LlamaModel extends CausalModel {
     this.#head = this.part("head", new Linear({ inFeatures: dim, outFeatures: count, bias: false, engine }));
   }
 
-  override load(parameters: ParameterMap, prefix = ""): this {
+  protected override fill(parameters: GivenParameters, prefix: string): void {
     const start = prefixOf(this.where, parameters, prefix, ["model.", ""], "embed_tokens.weight");
     const made = new Renamed(this.where, parameters);
     made.take("words", `${start}embed_tokens`);
@@ -66,7 +66,7 @@ export class LlamaModel extends CausalModel {
     made.take("decoder.norm", `${start}norm`);
     const own = `${prefix}lm_head`;
     made.take("head", made.has(`${own}.weight`) ? own : `${start}embed_tokens`);
-    return super.load(made.map);
+    super.fill(made.map, "");
   }
 
   protected async decode(
