@@ -4,16 +4,25 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { LAYERS, type LayerBackend } from "../../../web/src/backends/layer-backend.js";
 import { createHeed, type Heed, HeedError } from "../../../web/src/index.js";
 import {
+  AdditiveAttention,
   BertModel,
+  Embedding,
+  Encoder,
+  EncoderDecoder,
   type FileTensor,
   fromKerasAttention,
   fromTorchAttention,
+  GPT2Model,
+  GRU,
   LayerNorm,
   Linear,
+  LlamaModel,
   loadSafetensors,
   MLP,
   MultiHeadAttention,
   type ParameterTensor,
+  Pooling,
+  RMSNorm,
   saveSafetensors,
   TransformerBlock,
 } from "../../../web/src/layers/index.js";
@@ -217,6 +226,67 @@ test("options that no layer can have are refused", () => {
     return null;
   });
   expect(codes).toEqual(codes.map(() => "option"));
+});
+
+test("a layer or model without options, or with others than it has, is refused by name", () => {
+  const config = { hidden_size: 8 };
+  const makers: readonly [string, new (options: never) => unknown][] = [
+    ["Linear", Linear],
+    ["Embedding", Embedding],
+    ["LayerNorm", LayerNorm],
+    ["RMSNorm", RMSNorm],
+    ["MLP", MLP],
+    ["GRU", GRU],
+    ["Pooling", Pooling],
+    ["MultiHeadAttention", MultiHeadAttention],
+    ["AdditiveAttention", AdditiveAttention],
+    ["TransformerBlock", TransformerBlock],
+    ["Encoder", Encoder],
+    ["EncoderDecoder", EncoderDecoder],
+  ];
+  for (const [where, Made] of makers) {
+    for (const wrong of [undefined, null, 5]) {
+      const rule = `${where}: options must be an object, got ${wrong}`;
+      expect(refusalOf(() => new Made(wrong as never))).toEqual(["option", rule]);
+    }
+  }
+  const models = { BertModel, GPT2Model, LlamaModel };
+  for (const [where, Model] of Object.entries(models)) {
+    const rule = `${where}: options must be an object, got null`;
+    expect(refusalOf(() => new Model(config, null as never))).toEqual(["option", rule]);
+    expect(refusalOf(() => new Model(config, { enigne: engine } as never))).toEqual([
+      "option",
+      expect.stringContaining(`${where}: options has no option "enigne"`),
+    ]);
+  }
+});
+
+test("refusals name what the user called, not the part that found it", async () => {
+  const [x, wrong] = [numbers(1, 2, 8), numbers(1, 2, 12)];
+  const heads = new MultiHeadAttention({ embedDim: 8, heads: 2, engine });
+  const block = new TransformerBlock({ dim: 8, heads: 2, cross: true, engine });
+  const both = new EncoderDecoder({ dim: 8, heads: 2, encoderLayers: 1, decoderLayers: 1, engine });
+  const mlp = new MLP({ dim: 8, hidden: 8, engine });
+  const pooling = new Pooling({ kind: "mean", engine });
+  const table = new Embedding({ count: 3, dim: 2, engine }).load({ weight: numbers(3, 2) });
+  const linear = new Linear({ inFeatures: 2, outFeatures: 1, bias: false, engine });
+  const long = { weight: { data: [1, 2], shape: [1, 2] } } as never;
+  const width = "the last axis of";
+  const rules: readonly [() => unknown, string][] = [
+    [() => heads.forward(wrong), `MultiHeadAttention: ${width} query must be 8, got [1, 2, 12]`],
+    [() => heads.forward(x, x, wrong), `MultiHeadAttention: ${width} value must be 8, got [1, 2, 12]`],
+    [() => mlp.forward(wrong), `MLP: ${width} x must be 8, got [1, 2, 12]`],
+    [() => block.forward(wrong, { memory: x }), `TransformerBlock: ${width} x must be 8, got [1, 2, 12]`],
+    [() => block.forward(x, { memory: wrong }), `TransformerBlock: ${width} memory must be 8, got [1, 2, 12]`],
+    [() => both.forward(wrong, x), `EncoderDecoder: ${width} source must be 8, got [1, 2, 12]`],
+    [() => pooling.forward(x, { mask: [true] }), "Pooling: mask of shape [1, 2] must have 2 elements, got 1"],
+    [() => table.forward([1, 3]), "Embedding: indices must be below 3, number 1 is 3"],
+    [async () => linear.load(long), "Linear: parameter weight.data must be a Float32Array, got an Array"],
+  ];
+  for (const [call, message] of rules) {
+    await expect(call()).rejects.toBeInstanceOf(HeedError);
+    await expect(call()).rejects.toHaveProperty("message", message);
+  }
 });
 
 test("kept results go from layer to layer, and tensors of the engine are taken as well", async () => {

@@ -13,7 +13,7 @@ import { Layer, type LayerOptions } from "./layer.js";
 import { Linear } from "./linear.js";
 import type { GivenParameters } from "./parameters.js";
 import { handOutAll, leadingOf, PASSED_OPTIONS, passedOn, withOwnBias } from "./projections.js";
-import { checkDivides, required } from "./read.js";
+import { checkDivides, readSizes, required } from "./read.js";
 import type { FinishRule, Scope } from "./scope.js";
 
 export interface MultiHeadAttentionOptions extends LayerOptions {
@@ -69,7 +69,7 @@ export class MultiHeadAttention extends Layer {
 
   constructor(options: MultiHeadAttentionOptions) {
     const where = "MultiHeadAttention";
-    const given = readRecord(where, "options", options, NAMES);
+    const given = readSizes(where, options, NAMES);
     const { engine } = options;
     super(where, engine);
     const read = (name: string, absent: number | null): number =>
@@ -123,11 +123,15 @@ export class MultiHeadAttention extends Layer {
   ): Promise<AnyAttentionResult> {
     const { where } = this;
     const act = async (inner: Scope): Promise<AnyAttentionResult> => {
-      const keys = leadingOf(where, "key", key);
+      const leading = {
+        query: leadingOf(where, "query", query, this.#query.inFeatures),
+        key: leadingOf(where, "key", key, this.#key.inFeatures),
+        value: leadingOf(where, "value", value, this.#value.inFeatures),
+      };
       const projected = {
-        query: await this.#query.compute(inner, query, { leading: leadingOf(where, "query", query) }),
-        key: await this.#key.compute(inner, key, { leading: keys }),
-        value: await this.#value.compute(inner, value, { leading: leadingOf(where, "value", value) }),
+        query: await this.#query.compute(inner, query, { leading: leading.query }),
+        key: await this.#key.compute(inner, key, { leading: leading.key }),
+        value: await this.#value.compute(inner, value, { leading: leading.value }),
       };
       const positions = options["positions"] ?? lengthOf(options["cache"]);
       const q = await this.#turn(inner, projected.query, this.heads, positions);

@@ -11,7 +11,7 @@ import { MLP, type MLPActivation } from "./mlp.js";
 import { MultiHeadAttention, type MultiHeadForwardOptions } from "./multi-head-attention.js";
 import { LayerNorm, RMSNorm } from "./norm.js";
 import type { GivenParameters } from "./parameters.js";
-import { required } from "./read.js";
+import { readSizes, required } from "./read.js";
 import { handOut, type Scope } from "./scope.js";
 
 export interface TransformerBlockOptions extends LayerOptions {
@@ -107,10 +107,11 @@ export class TransformerBlock extends Layer {
   readonly #mlp: MLP;
   readonly #norms: readonly (LayerNorm | RMSNorm)[];
   readonly #isFirst: boolean;
+  readonly #dim: number;
 
   constructor(options: TransformerBlockOptions) {
     const where = "TransformerBlock";
-    const given = readRecord(where, "options", options, BLOCK_OPTIONS);
+    const given = readSizes(where, options, BLOCK_OPTIONS);
     const { engine, kvHeads, headDim, activation, rope, epsilon } = options;
     super(where, engine);
     const dim = required(where, "dim", readCount(where, "dim", given["dim"], null));
@@ -121,6 +122,7 @@ export class TransformerBlock extends Layer {
     const hasCross = readBoolean(where, "cross", given["cross"], false);
     const kind = readChoice(where, "norm", given["norm"], ["layer", "rms"], "layer");
     const norm = { shape: dim, epsilon, engine };
+    this.#dim = dim;
     this.#isFirst = readBoolean(where, "normFirst", given["normFirst"], true);
     this.#attention = this.part("self_attn", new MultiHeadAttention({ ...attention, rope }));
     this.#cross = hasCross ? this.part("cross_attn", new MultiHeadAttention(attention)) : null;
@@ -139,7 +141,7 @@ export class TransformerBlock extends Layer {
   forward<const O extends BlockForwardOptions = NoOptions>(x: TensorInput, options?: O): Promise<BlockResult<O>>;
   forward(x: unknown, options?: unknown): Promise<BlockResult<{ readonly keep: boolean }>> {
     return this.pass(options, BLOCK_FORWARD_OPTIONS, async (scope, given, keep) => {
-      const inputs = await readInner(this.where, scope, x, given, this.#cross !== null);
+      const inputs = await readInner(this.where, scope, x, given, { dim: this.#dim, hasCross: this.#cross !== null });
       const { output, attentions } = await this.compute(scope, inputs);
       return {
         output: await handOut(scope, output, keep),

@@ -7,9 +7,8 @@ import { Linear } from "../linear.js";
 import type { GivenParameters } from "../parameters.js";
 import type { Scope } from "../scope.js";
 import { Decoder, type StackMade } from "../stacks.js";
-import type { ModelOptions } from "./bert.js";
 import { CausalModel, cacheOf } from "./causal.js";
-import { ConfigReader, type ModelConfig } from "./config.js";
+import { ConfigReader, type ModelConfig, type ModelOptions, readEngine } from "./config.js";
 import { prefixOf, Renamed } from "./published.js";
 
 /** From its config.json and its published parameters, `model.` before their names or not. */
@@ -19,8 +18,9 @@ export class LlamaModel extends CausalModel {
   readonly #decoder: Decoder;
   readonly #head: Linear;
 
-  constructor(config: ModelConfig, { engine }: ModelOptions = {}) {
+  constructor(config: ModelConfig, options?: ModelOptions) {
     const where = "LlamaModel";
+    const engine = readEngine(where, options);
     const read = new ConfigReader(where, config);
     super(where, engine);
     const dim = read.count("hidden_size");
@@ -75,7 +75,7 @@ export class LlamaModel extends CausalModel {
     caches: readonly unknown[] | null,
     attentions: boolean,
   ): Promise<StackMade> {
-    const x = await this.#words.compute(scope, tokens);
+    const x = await this.#words.compute(scope, tokens, { where: this.where, name: "tokens" });
     return this.#decoder.compute(scope, { x, memory: null, self: {}, cross: {}, attentions }, cacheOf(caches));
   }
 
