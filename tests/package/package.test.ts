@@ -76,6 +76,7 @@ test.each([
     lib: ["ES2022", "DOM"],
     types: [],
     strict: true,
+    exactOptionalPropertyTypes: true,
     noEmit: true,
   };
   const config = `tsconfig.${moduleResolution}.json`;

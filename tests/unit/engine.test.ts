@@ -99,6 +99,8 @@ describe.each(ENGINE_KINDS.filter(({ worker }) => worker !== null))("$variant, $
     expect(await errorOf(() => heed.attention(...SMALL))).toMatchObject({ code: "disposed" });
     expect(await errorOf(() => heed.attentionSync(...SMALL))).toMatchObject({ code: "disposed" });
     expect(await errorOf(() => heed.zeros([1]))).toMatchObject({ code: "disposed" });
+    const cache = errorOf(() => heed.createCache({ kvHeads: 1, headDim: 4, maxLength: 8 }));
+    expect(await cache).toMatchObject({ code: "disposed", message: "createCache: the engine was disposed" });
     expect(await errorOf(() => kept.read())).toMatchObject({ code: "disposed" });
     kept.dispose();
   });

@@ -178,6 +178,7 @@ class Engine implements Heed {
   async createCache(options: CacheOptions): Promise<KVCache> {
     return asyncStep("load", "createCache: loading what caches are made of", async () => {
       const { createCache } = await import("./extra.js");
+      this.#extra.assertUsable("createCache");
       return createCache(this.#backend, options);
     });
   }

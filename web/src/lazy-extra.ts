@@ -44,20 +44,20 @@ export class LazyExtra {
 
   /** What heed/layers computes with. */
   layers(): Promise<LayerBackend> {
-    this.#assertUsable("heed/layers");
+    this.assertUsable("heed/layers");
     return this.#layers.open();
   }
 
   /** Arrays are read before this returns. */
   async run<N extends Operation>(operation: N, given: Arguments): Promise<Awaited<ReturnType<ExtraModule[N]>>> {
-    this.#assertUsable(operation);
+    this.assertUsable(operation);
     const { opened } = this.#extra;
     if (opened !== null && !holdsTensors(given)) return this.#call(operation, opened, given);
     const detached = asyncStep("option", `${operation}: reading its arguments`, () => {
       return detach(operation, this.#home, given);
     });
     const [args, ready] = await Promise.all([detached, opened ?? this.#extra.open()]);
-    this.#assertUsable(operation);
+    this.assertUsable(operation);
     return this.#call(operation, ready, args);
   }
 
@@ -75,7 +75,8 @@ export class LazyExtra {
     return Reflect.apply(module[operation], null, [backend, this.#home, tensors, options]);
   }
 
-  #assertUsable(operation: string): void {
+  /** Throws once the engine was disposed of. */
+  assertUsable(operation: string): void {
     if (this.#extra.disposed) throw new HeedError("disposed", `${operation}: the engine was disposed`);
   }
 }

@@ -3,7 +3,29 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { LAYERS, type LayerBackend } from "../../../web/src/backends/layer-backend.js";
 import { createHeed, type Heed, HeedError } from "../../../web/src/index.js";
-import { LayerNorm, Linear, MLP, MultiHeadAttention, type ParameterTensor } from "../../../web/src/layers/index.js";
+import {
+  AdditiveAttention,
+  BertModel,
+  Embedding,
+  Encoder,
+  EncoderDecoder,
+  type FileTensor,
+  fromKerasAttention,
+  fromTorchAttention,
+  GPT2Model,
+  GRU,
+  LayerNorm,
+  Linear,
+  LlamaModel,
+  loadSafetensors,
+  MLP,
+  MultiHeadAttention,
+  type ParameterTensor,
+  Pooling,
+  RMSNorm,
+  saveSafetensors,
+  TransformerBlock,
+} from "../../../web/src/layers/index.js";
 import { Random } from "../../support/random.js";
 
 let engine: Heed;
@@ -17,6 +39,16 @@ const numbers = (...shape: number[]): ParameterTensor => ({
   data: random.floats(shape.reduce((a, b) => a * b, 1)),
   shape,
 });
+
+/** Code and text of the HeedError that a call throws. */
+function refusalOf(call: () => unknown): unknown {
+  try {
+    call();
+  } catch (error) {
+    return error instanceof HeedError ? [error.code, error.message] : error;
+  }
+  return null;
+}
 
 const linearParameters = (): Map<string, ParameterTensor> =>
   new Map([
@@ -70,6 +102,88 @@ test("parameters that are missing, of another shape or of another type are refus
   expect(fails(new Map([["head.weight", 7]]))).toMatchObject(["dtype", expect.any(String)]);
 });
 
+test("a file is loaded as it was read: what a layer does not need may be of any type, what it needs is of floats", async () => {
+  const [weight, bias] = [numbers(3, 4), numbers(3)];
+  const ids = { data: BigInt64Array.of(0n, 1n), shape: [2] };
+  const read = (tensors: Parameters<typeof saveSafetensors>[0]): Promise<Map<string, FileTensor>> =>
+    loadSafetensors(saveSafetensors(tensors));
+  const layer = new Linear({ inFeatures: 4, outFeatures: 3, engine });
+  expect(
+    layer
+      .load(await read({ weight, bias, ids }))
+      .parameters()
+      .get("weight")?.data,
+  ).toEqual(weight.data);
+  // Halves and brain halves are widened: 1.5 is 0x3e00 and 0x3fc0.
+  for (const [dtype, half] of [
+    ["f16", 0x3e00],
+    ["bf16", 0x3fc0],
+  ] as const) {
+    const halves = { data: new Uint16Array(3).fill(half), shape: [3], dtype };
+    expect(
+      layer
+        .load(await read({ weight, bias: halves }))
+        .parameters()
+        .get("bias")?.data,
+    ).toEqual(new Float32Array(3).fill(1.5));
+  }
+  const whole = await read({ weight, bias: { data: new BigInt64Array(3), shape: [3] } });
+  expect(refusalOf(() => layer.load(whole))).toEqual([
+    "dtype",
+    "Linear: parameter bias.data must be a Float32Array, got a BigInt64Array",
+  ]);
+});
+
+test("parameters come as a map or as an object, and anything else is refused", () => {
+  const layer = new Linear({ inFeatures: 4, outFeatures: 3, engine });
+  const [weight, bias] = [numbers(3, 4), numbers(3)];
+  expect(
+    layer.load({ "head.weight": weight, "head.bias": bias }, "head.").parameters().get("weight")?.data.buffer,
+  ).toBe(weight.data.buffer);
+  const heads = new MultiHeadAttention({ embedDim: 8, heads: 2, engine });
+  const torch = { in_proj_weight: numbers(24, 8), in_proj_bias: numbers(24) };
+  const out = { "out_proj.weight": numbers(8, 8), "out_proj.bias": numbers(8) };
+  expect(heads.load({ ...torch, ...out }).parameters().size).toBe(8);
+
+  const block = new TransformerBlock({ dim: 8, heads: 2, engine });
+  const bert = new BertModel(
+    {
+      hidden_size: 8,
+      num_hidden_layers: 1,
+      vocab_size: 5,
+      max_position_embeddings: 4,
+      num_attention_heads: 2,
+      intermediate_size: 8,
+    },
+    { engine },
+  );
+  const loaders: readonly [string, (parameters: never, prefix?: never) => unknown][] = [
+    ["Linear", (...given) => layer.load(...given)],
+    ["MultiHeadAttention", (...given) => heads.load(...given)],
+    ["TransformerBlock", (...given) => block.load(...given)],
+    ["BertModel", (...given) => bert.load(...given)],
+    ["fromKerasAttention", (...given) => fromKerasAttention(...given)],
+    ["fromTorchAttention", (...given) => fromTorchAttention(...given)],
+  ];
+  for (const [where, load] of loaders) {
+    for (const [wrong, got] of [
+      [undefined, "undefined"],
+      [null, "null"],
+      ["weight", '"weight"'],
+    ] as const) {
+      expect(refusalOf(() => load(wrong as never))).toEqual([
+        "option",
+        `${where}: parameters must be a Map or an object, got ${got}`,
+      ]);
+    }
+    expect(refusalOf(() => load(new Map() as never, 5 as never))).toEqual([
+      "option",
+      `${where}: prefix must be a string, got 5`,
+    ]);
+    expect(refusalOf(() => load({} as never))).toEqual(["option", expect.stringMatching(/: parameter .* is missing/)]);
+  }
+});
+
 test("a layer without parameters says so when it is asked to compute", async () => {
   const layer = new Linear({ inFeatures: 4, outFeatures: 3, engine });
   await expect(layer.forward(numbers(2, 4))).rejects.toMatchObject({
@@ -112,6 +226,67 @@ test("options that no layer can have are refused", () => {
     return null;
   });
   expect(codes).toEqual(codes.map(() => "option"));
+});
+
+test("a layer or model without options, or with others than it has, is refused by name", () => {
+  const config = { hidden_size: 8 };
+  const makers: readonly [string, new (options: never) => unknown][] = [
+    ["Linear", Linear],
+    ["Embedding", Embedding],
+    ["LayerNorm", LayerNorm],
+    ["RMSNorm", RMSNorm],
+    ["MLP", MLP],
+    ["GRU", GRU],
+    ["Pooling", Pooling],
+    ["MultiHeadAttention", MultiHeadAttention],
+    ["AdditiveAttention", AdditiveAttention],
+    ["TransformerBlock", TransformerBlock],
+    ["Encoder", Encoder],
+    ["EncoderDecoder", EncoderDecoder],
+  ];
+  for (const [where, Made] of makers) {
+    for (const wrong of [undefined, null, 5]) {
+      const rule = `${where}: options must be an object, got ${wrong}`;
+      expect(refusalOf(() => new Made(wrong as never))).toEqual(["option", rule]);
+    }
+  }
+  const models = { BertModel, GPT2Model, LlamaModel };
+  for (const [where, Model] of Object.entries(models)) {
+    const rule = `${where}: options must be an object, got null`;
+    expect(refusalOf(() => new Model(config, null as never))).toEqual(["option", rule]);
+    expect(refusalOf(() => new Model(config, { enigne: engine } as never))).toEqual([
+      "option",
+      expect.stringContaining(`${where}: options has no option "enigne"`),
+    ]);
+  }
+});
+
+test("refusals name what the user called, not the part that found it", async () => {
+  const [x, wrong] = [numbers(1, 2, 8), numbers(1, 2, 12)];
+  const heads = new MultiHeadAttention({ embedDim: 8, heads: 2, engine });
+  const block = new TransformerBlock({ dim: 8, heads: 2, cross: true, engine });
+  const both = new EncoderDecoder({ dim: 8, heads: 2, encoderLayers: 1, decoderLayers: 1, engine });
+  const mlp = new MLP({ dim: 8, hidden: 8, engine });
+  const pooling = new Pooling({ kind: "mean", engine });
+  const table = new Embedding({ count: 3, dim: 2, engine }).load({ weight: numbers(3, 2) });
+  const linear = new Linear({ inFeatures: 2, outFeatures: 1, bias: false, engine });
+  const long = { weight: { data: [1, 2], shape: [1, 2] } } as never;
+  const width = "the last axis of";
+  const rules: readonly [() => unknown, string][] = [
+    [() => heads.forward(wrong), `MultiHeadAttention: ${width} query must be 8, got [1, 2, 12]`],
+    [() => heads.forward(x, x, wrong), `MultiHeadAttention: ${width} value must be 8, got [1, 2, 12]`],
+    [() => mlp.forward(wrong), `MLP: ${width} x must be 8, got [1, 2, 12]`],
+    [() => block.forward(wrong, { memory: x }), `TransformerBlock: ${width} x must be 8, got [1, 2, 12]`],
+    [() => block.forward(x, { memory: wrong }), `TransformerBlock: ${width} memory must be 8, got [1, 2, 12]`],
+    [() => both.forward(wrong, x), `EncoderDecoder: ${width} source must be 8, got [1, 2, 12]`],
+    [() => pooling.forward(x, { mask: [true] }), "Pooling: mask of shape [1, 2] must have 2 elements, got 1"],
+    [() => table.forward([1, 3]), "Embedding: indices must be below 3, number 1 is 3"],
+    [async () => linear.load(long), "Linear: parameter weight.data must be a Float32Array, got an Array"],
+  ];
+  for (const [call, message] of rules) {
+    await expect(call()).rejects.toBeInstanceOf(HeedError);
+    await expect(call()).rejects.toHaveProperty("message", message);
+  }
 });
 
 test("kept results go from layer to layer, and tensors of the engine are taken as well", async () => {

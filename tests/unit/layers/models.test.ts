@@ -168,7 +168,27 @@ test("configurations and files that do not fit are refused by name", async () =>
   });
   expect(codes).toEqual(["option", "unsupported", "unsupported", "option", "option", "option", "shape"]);
   const model = new LlamaModel(config).load(parameters);
-  await expect(model.forward([16])).rejects.toMatchObject({ code: "option" });
+  await expect(model.forward([1, 16])).rejects.toMatchObject({
+    code: "option",
+    message: "LlamaModel: tokens must be below 16, number 1 is 16",
+  });
   await expect(model.forward([])).rejects.toMatchObject({ code: "shape" });
   await expect(model.forward([1], { caches: [] })).rejects.toMatchObject({ code: "option" });
+  const bert = caseOf("bert");
+  const encoder = new BertModel(bert.config).load(bert.parameters);
+  await expect(encoder.forward([1, 2], { mask: [true] })).rejects.toMatchObject({
+    code: "shape",
+    message: "BertModel: mask of shape [1, 2] must have 2 elements, got 1",
+  });
+  await expect(encoder.forward([1, 2], { tokenTypes: [0, 2] })).rejects.toMatchObject({
+    code: "option",
+    message: "BertModel: tokenTypes must be below 2, number 1 is 2",
+  });
+  const gpt2 = caseOf("gpt2");
+  const places = Number(gpt2.config["n_positions"]);
+  const decoder = new GPT2Model(gpt2.config).load(gpt2.parameters);
+  await expect(decoder.forward(Array.from({ length: places + 1 }, () => 0))).rejects.toMatchObject({
+    code: "option",
+    message: `GPT2Model: positions of tokens must be below ${places}, number ${places} is ${places}`,
+  });
 });

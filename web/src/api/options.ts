@@ -185,7 +185,7 @@ export interface CreateOptions {
   readonly backend?: "auto" | "wasm" | "webgpu" | undefined;
   /** A device of the caller's, to compute on; never destroyed, nor replaced when it is lost. Default: one of heed's own. */
   readonly device?: AnyGpuDevice | undefined;
-  /** Threads that compute a call: workers, on shared memory or each with its own. Default "auto" = min(4, cores / 2), at least 1. */
+  /** Threads that compute a call: workers, on shared memory or each with its own. At most 64: more are as 64. Default "auto" = min(4, cores / 2), at least 1. */
   readonly threads?: number | "auto" | undefined;
   /** Default "auto" = the fastest that runs here. */
   readonly variant?: "auto" | "simd" | "relaxed" | undefined;

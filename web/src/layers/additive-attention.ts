@@ -1,13 +1,13 @@
 // Bahdanau's attention: v . tanh(W_q q + W_k k + b), softmax, the sum of the values.
 
 import type { AttentionOptions, TensorInput } from "../api/options.js";
-import { readBoolean, readCount, readRecord } from "../api/read-values.js";
+import { readBoolean, readCount } from "../api/read-values.js";
 import type { AnyAttentionResult, AttentionResult, NoOptions } from "../api/results.js";
 import type { Tensor } from "../api/tensor.js";
 import { Layer, type LayerOptions } from "./layer.js";
 import { Parameter } from "./parameters.js";
 import { handOutAll, PASSED_OPTIONS, passedOn, withOwnBias } from "./projections.js";
-import { required } from "./read.js";
+import { readSizes, required } from "./read.js";
 import { checkWidth, type Scope } from "./scope.js";
 
 export interface AdditiveAttentionOptions extends LayerOptions {
@@ -27,7 +27,7 @@ export class AdditiveAttention extends Layer {
 
   constructor(options: AdditiveAttentionOptions) {
     const where = "AdditiveAttention";
-    const given = readRecord(where, "options", options, ["queryDim", "keyDim", "hidden", "bias", "engine"]);
+    const given = readSizes(where, options, ["queryDim", "keyDim", "hidden", "bias", "engine"]);
     super(where, options.engine);
     const read = (name: string): number => required(where, name, readCount(where, name, given[name], null));
     const hidden = read("hidden");

@@ -1,6 +1,7 @@
 // Attention over a cache, which lives in the engine that made it: few tokens go there and back.
 
 import type { Heed } from "../api/heed.js";
+import { isRecord } from "../api/read-values.js";
 import type { AnyAttentionResult } from "../api/results.js";
 import type { Tensor } from "../api/tensor.js";
 import type { Scope } from "./scope.js";
@@ -12,8 +13,8 @@ export async function attendWithCache(
   options: Readonly<Record<string, unknown>>,
 ): Promise<AnyAttentionResult> {
   const [q, k, v] = await Promise.all([query, key, value].map(async (x) => ({ data: await x.read(), shape: x.shape })));
-  const signal = scope.signal ?? undefined;
-  const result: AnyAttentionResult = await Reflect.apply(heed.attention, heed, [q, k, v, { ...options, signal }]);
+  const own = { ...options, cache: scope.held(options["cache"]), signal: scope.signal ?? undefined };
+  const result: AnyAttentionResult = await Reflect.apply(heed.attention, heed, [q, k, v, own]);
   const brought = Object.entries(result).map(([name, part]) => [
     name,
     part === undefined || !("data" in part) ? part : scope.upload(part.data, part.shape),
@@ -26,4 +27,9 @@ export async function attendWithCache(
     entropy: undefined,
     ...Object.fromEntries(brought),
   };
+}
+
+/** Tokens that a cache holds, once it is this pass's turn. */
+export function lengthOf(cache: unknown): number | undefined {
+  return isRecord(cache) && typeof cache["length"] === "number" ? cache["length"] : undefined;
 }

@@ -3,12 +3,12 @@
 import { showValue } from "../api/describe.js";
 import { HeedError } from "../api/errors.js";
 import { product, readShape } from "../api/operands.js";
-import { isRecord, readCount, readRecord } from "../api/read-values.js";
+import { isRecord, readCount } from "../api/read-values.js";
 import type { ArrayTensor, Tensor } from "../api/tensor.js";
 import { numbersOf } from "../api/typed-array.js";
 import { type Forwarded, type ForwardOptions, Layer, type LayerOptions, type NoOptions } from "./layer.js";
 import { Parameter } from "./parameters.js";
-import { required } from "./read.js";
+import { readSizes, required } from "./read.js";
 import { handOut, type Scope } from "./scope.js";
 
 /** Whole numbers in any shape; a bare array is of rank 1. */
@@ -33,7 +33,7 @@ export class Embedding extends Layer {
 
   constructor(options: EmbeddingOptions) {
     const where = "Embedding";
-    const given = readRecord(where, "options", options, ["count", "dim", "engine"]);
+    const given = readSizes(where, options, ["count", "dim", "engine"]);
     super(where, options.engine);
     this.count = required(where, "count", readCount(where, "count", given["count"], null));
     this.dim = required(where, "dim", readCount(where, "dim", given["dim"], null));
@@ -48,8 +48,17 @@ export class Embedding extends Layer {
     });
   }
 
-  /** @internal */
-  async compute(scope: Scope, { data, shape }: Indices): Promise<Tensor> {
+  /** @internal `called` is what the user called the indices. */
+  async compute(
+    scope: Scope,
+    { data, shape }: Indices,
+    called: { readonly where: string; readonly name: string } = { where: this.where, name: "indices" },
+  ): Promise<Tensor> {
+    const at = data.findIndex((index) => index >= this.count);
+    if (at !== -1) {
+      const rule = `${called.name} must be below ${this.count}`;
+      throw new HeedError("option", `${called.where}: ${rule}, number ${at} is ${data[at]}`);
+    }
     const { resident } = await this.place(scope, "weight");
     return scope.gather({ resident, count: this.count, length: this.dim }, data, shape);
   }

@@ -2,20 +2,29 @@
 
 import { showShape } from "../api/describe.js";
 import { HeedError } from "../api/errors.js";
-import { type ParameterMap, type ParameterTensor, requireParameter, transposed } from "./parameters.js";
+import {
+  type ParameterSource,
+  type ParameterTensor,
+  readParameters,
+  requireParameter,
+  transposed,
+} from "./parameters.js";
 
 const WHERE = "fromKerasAttention";
 const PARTS = { query: "q_proj", key: "k_proj", value: "v_proj", attention_output: "out_proj" } as const;
 
 /** Takes `query/kernel`, `query/bias`, `key/...`, `value/...`, `attention_output/...`, with `/` or `.` between, and copies them. */
-export function fromKerasAttention(parameters: ParameterMap, prefix = ""): Map<string, ParameterTensor> {
+export function fromKerasAttention(source: ParameterSource, prefix = ""): Map<string, ParameterTensor> {
+  const parameters = readParameters(WHERE, source, prefix);
   const made = new Map<string, ParameterTensor>();
   for (const [theirs, ours] of Object.entries(PARTS)) {
     const separator = parameters.has(`${prefix}${theirs}.kernel`) ? "." : "/";
     const kernel = requireParameter(WHERE, parameters, `${prefix}${theirs}${separator}kernel`);
     made.set(`${ours}.weight`, transposed(asMatrix(kernel, ours === "out_proj", `${prefix}${theirs}`)));
-    const bias = parameters.get(`${prefix}${theirs}${separator}bias`);
-    if (bias !== undefined) made.set(`${ours}.bias`, { data: bias.data, shape: [bias.data.length] });
+    const name = `${prefix}${theirs}${separator}bias`;
+    if (!parameters.has(name)) continue;
+    const { data } = requireParameter(WHERE, parameters, name);
+    made.set(`${ours}.bias`, { data, shape: [data.length] });
   }
   return made;
 }

@@ -1,22 +1,32 @@
 // PyTorch's nn.MultiheadAttention in the names of MultiHeadAttention: one matrix for queries, keys and values, or three.
 
 import { HeedError } from "../api/errors.js";
-import { type ParameterMap, type ParameterTensor, requireParameter, rowsOf } from "./parameters.js";
+import {
+  type GivenParameters,
+  type ParameterSource,
+  type ParameterTensor,
+  readParameters,
+  requireParameter,
+  rowsOf,
+} from "./parameters.js";
 
 const WHERE = "fromTorchAttention";
 const PARTS = ["q", "k", "v"] as const;
 
-export function isTorchAttention(parameters: ParameterMap, prefix: string): boolean {
+export function isTorchAttention(parameters: GivenParameters, prefix: string): boolean {
   return parameters.has(`${prefix}in_proj_weight`) || parameters.has(`${prefix}q_proj_weight`);
 }
 
 /** `in_proj_weight` [3 E, E], or `q_proj_weight`, `k_proj_weight`, `v_proj_weight`; `in_proj_bias`; `out_proj`. Nothing is copied. */
-export function fromTorchAttention(parameters: ParameterMap, prefix = ""): Map<string, ParameterTensor> {
+export function fromTorchAttention(parameters: ParameterSource, prefix = ""): Map<string, ParameterTensor> {
+  return renamedFromTorch(readParameters(WHERE, parameters, prefix), prefix);
+}
+
+export function renamedFromTorch(parameters: GivenParameters, prefix: string): Map<string, ParameterTensor> {
   const made = new Map<string, ParameterTensor>();
   for (const part of ["weight", "bias"]) {
     const name = `out_proj.${part}`;
-    const found = parameters.get(prefix + name);
-    if (found !== undefined) made.set(name, found);
+    if (parameters.has(prefix + name)) made.set(name, requireParameter(WHERE, parameters, prefix + name));
   }
   const joined = parameters.has(`${prefix}in_proj_weight`)
     ? requireParameter(WHERE, parameters, `${prefix}in_proj_weight`)

@@ -10,9 +10,9 @@ export * from "./io/index.js";
 export { type ForwardOptions, Layer, type LayerOptions } from "./layer.js";
 export { Linear, type LinearLayerOptions } from "./linear.js";
 export { MLP, type MLPActivation, type MLPOptions } from "./mlp.js";
-export { type BertForwardOptions, BertModel, type BertResult, type ModelOptions } from "./models/bert.js";
+export { type BertForwardOptions, BertModel, type BertResult } from "./models/bert.js";
 export type { CausalForwardOptions, CausalResult } from "./models/causal.js";
-export type { ModelConfig } from "./models/config.js";
+export type { ModelConfig, ModelOptions } from "./models/config.js";
 export { GPT2Model } from "./models/gpt2.js";
 export { LlamaModel } from "./models/llama.js";
 export {
@@ -21,7 +21,7 @@ export {
   type MultiHeadForwardOptions,
 } from "./multi-head-attention.js";
 export { LayerNorm, type LayerNormOptions, type NormOptions, RMSNorm } from "./norm.js";
-export type { ParameterMap, ParameterTensor } from "./parameters.js";
+export type { ParameterInput, ParameterMap, ParameterSource, ParameterTensor } from "./parameters.js";
 export { Pooling, type PoolingForwardOptions, type PoolingOptions } from "./pooling.js";
 export {
   Decoder,

@@ -2,7 +2,8 @@
 
 import { HeedError } from "../api/errors.js";
 import { readBoolean, readRecord } from "../api/read-values.js";
-import { PASSED_OPTIONS } from "./projections.js";
+import type { Tensor } from "../api/tensor.js";
+import { leadingOf, PASSED_OPTIONS } from "./projections.js";
 import type { Scope } from "./scope.js";
 import type { BlockInputs } from "./transformer-block.js";
 
@@ -16,7 +17,7 @@ export async function readInner(
   scope: Scope,
   x: unknown,
   given: Readonly<Record<string, unknown>>,
-  hasCross: boolean,
+  { name = "x", dim, hasCross }: { readonly name?: string; readonly dim: number; readonly hasCross: boolean },
 ): Promise<BlockInputs> {
   const { memory } = given;
   if (hasCross !== (memory !== undefined)) {
@@ -25,11 +26,16 @@ export async function readInner(
       : "memory is for cross attention, which this has not";
     throw new HeedError("option", `${where}: ${rule}`);
   }
+  const take = async (called: string, value: unknown): Promise<Tensor> => {
+    const tensor = await scope.take(where, called, value);
+    leadingOf(where, called, tensor, dim);
+    return tensor;
+  };
   return {
     self: readInnerOptions(where, "self", given["self"]),
     cross: readInnerOptions(where, "cross", given["cross"]),
     attentions: readBoolean(where, "attentions", given["attentions"], false),
-    x: await scope.take(where, "x", x),
-    memory: memory === undefined ? null : await scope.take(where, "memory", memory),
+    x: await take(name, x),
+    memory: memory === undefined ? null : await take("memory", memory),
   };
 }

@@ -7,8 +7,16 @@ import { readBoolean, readRecord, readSignal } from "../api/read-values.js";
 import type { NoOptions, Returned } from "../api/results.js";
 import type { ArrayTensor, Tensor } from "../api/tensor.js";
 import { DISPOSE } from "../memory/disposable.js";
+import { cachesIn, inTurn } from "./cache-turns.js";
 import { LayerEngine } from "./engine-of.js";
-import { type Parameter, type ParameterMap, type ParameterTensor, requireParameter } from "./parameters.js";
+import {
+  type GivenParameters,
+  type Parameter,
+  type ParameterSource,
+  type ParameterTensor,
+  readParameters,
+  requireParameter,
+} from "./parameters.js";
 import { handOut, type Placed, Scope } from "./scope.js";
 
 export interface LayerOptions {
@@ -48,13 +56,18 @@ export abstract class Layer {
   }
 
   /** Takes its parameters from a map that may hold others as well. The numbers are not copied: they must not change. */
-  load(parameters: ParameterMap, prefix = ""): this {
+  load(parameters: ParameterSource, prefix = ""): this {
+    this.fill(readParameters(this.where, parameters, prefix), prefix);
+    return this;
+  }
+
+  /** The same, in another layer's `load`. */
+  protected fill(parameters: GivenParameters, prefix: string): void {
     for (const [name, parameter] of this.#own) {
       const found = requireParameter(this.where, parameters, prefix + name);
       parameter.set(`${this.where}: parameter ${prefix}${name}`, found);
     }
-    for (const [part, layer] of this.#parts) layer.load(parameters, `${prefix}${part}.`);
-    return this;
+    for (const [part, layer] of this.#parts) layer.fill(parameters, `${prefix}${part}.`);
   }
 
   /** Frees what it holds of the engine's memory. It can be used again. */
@@ -101,13 +114,15 @@ export abstract class Layer {
     if (signal?.aborted === true) {
       throw new HeedError("aborted", `${this.where}: the signal was aborted before the call`, { cause: signal.reason });
     }
-    const backend = await this.engine.open();
-    const scope = new Scope(backend, signal);
-    try {
-      return await asyncStep("memory", `${this.where}: computing`, () => act(scope, given, keep));
-    } finally {
-      scope.close();
-    }
+    return inTurn(cachesIn(given), async (held) => {
+      const backend = await this.engine.open();
+      const scope = new Scope(backend, signal, held);
+      try {
+        return await asyncStep("memory", `${this.where}: computing`, () => act(scope, given, keep));
+      } finally {
+        scope.close();
+      }
+    });
   }
 
   /** A pass of one tensor to one tensor. */

@@ -1,11 +1,11 @@
 // y = x W^T + b.
 
 import type { TensorInput } from "../api/options.js";
-import { readBoolean, readCount, readRecord } from "../api/read-values.js";
+import { readBoolean, readCount } from "../api/read-values.js";
 import type { ArrayTensor, Tensor } from "../api/tensor.js";
 import { type Forwarded, type ForwardOptions, Layer, type LayerOptions, type NoOptions } from "./layer.js";
 import { Parameter } from "./parameters.js";
-import { required } from "./read.js";
+import { readSizes, required } from "./read.js";
 import { checkWidth, type FinishRule, type Scope } from "./scope.js";
 
 export interface LinearLayerOptions extends LayerOptions {
@@ -22,7 +22,7 @@ export class Linear extends Layer {
 
   constructor(options: LinearLayerOptions) {
     const where = "Linear";
-    const given = readRecord(where, "options", options, ["inFeatures", "outFeatures", "bias", "engine"]);
+    const given = readSizes(where, options, ["inFeatures", "outFeatures", "bias", "engine"]);
     super(where, options.engine);
     this.inFeatures = required(where, "inFeatures", readCount(where, "inFeatures", given["inFeatures"], null));
     this.outFeatures = required(where, "outFeatures", readCount(where, "outFeatures", given["outFeatures"], null));

@@ -1,12 +1,12 @@
 // The feed-forward part of a transformer.
 
 import type { TensorInput } from "../api/options.js";
-import { readBoolean, readChoice, readCount, readRecord } from "../api/read-values.js";
+import { readBoolean, readChoice, readCount } from "../api/read-values.js";
 import type { ArrayTensor, Tensor } from "../api/tensor.js";
 import { type Forwarded, type ForwardOptions, Layer, type LayerOptions, type NoOptions } from "./layer.js";
 import { Linear } from "./linear.js";
-import { required } from "./read.js";
-import type { FinishRule, Scope } from "./scope.js";
+import { readSizes, required } from "./read.js";
+import { checkWidth, type FinishRule, type Scope } from "./scope.js";
 
 /** "swiglu": silu(gate) * up; the others bend what `up_proj` made. */
 export type MLPActivation = "gelu" | "gelu-tanh" | "silu" | "relu" | "swiglu";
@@ -31,7 +31,7 @@ export class MLP extends Layer {
 
   constructor(options: MLPOptions) {
     const where = "MLP";
-    const given = readRecord(where, "options", options, ["dim", "hidden", "activation", "bias", "engine"]);
+    const given = readSizes(where, options, ["dim", "hidden", "activation", "bias", "engine"]);
     const { engine } = options;
     super(where, engine);
     const dim = required(where, "dim", readCount(where, "dim", given["dim"], null));
@@ -53,7 +53,8 @@ export class MLP extends Layer {
   }
 
   /** @internal */
-  compute(scope: Scope, x: Tensor, rule: FinishRule = {}): Promise<Tensor> {
+  async compute(scope: Scope, x: Tensor, rule: FinishRule = {}): Promise<Tensor> {
+    checkWidth(this.where, "x", x, this.#up.inFeatures);
     return scope.one(async (inner) => this.#down.compute(inner, await this.#widen(inner, x), rule));
   }
 

@@ -7,13 +7,13 @@ import type { AttentionOptions, TensorInput } from "../api/options.js";
 import { isRecord, readBoolean, readCount, readRecord } from "../api/read-values.js";
 import type { AnyAttentionResult, AttentionResult, NoAttentionOptions } from "../api/results.js";
 import { Tensor } from "../api/tensor.js";
-import { attendWithCache } from "./cached-attention.js";
-import { fromTorchAttention, isTorchAttention } from "./import-torch.js";
+import { attendWithCache, lengthOf } from "./cached-attention.js";
+import { isTorchAttention, renamedFromTorch } from "./import-torch.js";
 import { Layer, type LayerOptions } from "./layer.js";
 import { Linear } from "./linear.js";
-import type { ParameterMap } from "./parameters.js";
+import type { GivenParameters } from "./parameters.js";
 import { handOutAll, leadingOf, PASSED_OPTIONS, passedOn, withOwnBias } from "./projections.js";
-import { checkDivides, required } from "./read.js";
+import { checkDivides, readSizes, required } from "./read.js";
 import type { FinishRule, Scope } from "./scope.js";
 
 export interface MultiHeadAttentionOptions extends LayerOptions {
@@ -69,7 +69,7 @@ export class MultiHeadAttention extends Layer {
 
   constructor(options: MultiHeadAttentionOptions) {
     const where = "MultiHeadAttention";
-    const given = readRecord(where, "options", options, NAMES);
+    const given = readSizes(where, options, NAMES);
     const { engine } = options;
     super(where, engine);
     const read = (name: string, absent: number | null): number =>
@@ -92,9 +92,9 @@ export class MultiHeadAttention extends Layer {
     this.#rope = given["rope"] === undefined ? null : readRecord(where, "rope", given["rope"], names);
   }
 
-  override load(parameters: ParameterMap, prefix = ""): this {
-    if (!isTorchAttention(parameters, prefix)) return super.load(parameters, prefix);
-    return super.load(fromTorchAttention(parameters, prefix));
+  protected override fill(parameters: GivenParameters, prefix: string): void {
+    if (isTorchAttention(parameters, prefix)) super.fill(renamedFromTorch(parameters, prefix), "");
+    else super.fill(parameters, prefix);
   }
 
   /** Query [B, L, embedDim] or [L, embedDim]; key and value likewise, of S; key default query, value default key. */
@@ -123,11 +123,15 @@ export class MultiHeadAttention extends Layer {
   ): Promise<AnyAttentionResult> {
     const { where } = this;
     const act = async (inner: Scope): Promise<AnyAttentionResult> => {
-      const keys = leadingOf(where, "key", key);
+      const leading = {
+        query: leadingOf(where, "query", query, this.#query.inFeatures),
+        key: leadingOf(where, "key", key, this.#key.inFeatures),
+        value: leadingOf(where, "value", value, this.#value.inFeatures),
+      };
       const projected = {
-        query: await this.#query.compute(inner, query, { leading: leadingOf(where, "query", query) }),
-        key: await this.#key.compute(inner, key, { leading: keys }),
-        value: await this.#value.compute(inner, value, { leading: leadingOf(where, "value", value) }),
+        query: await this.#query.compute(inner, query, { leading: leading.query }),
+        key: await this.#key.compute(inner, key, { leading: leading.key }),
+        value: await this.#value.compute(inner, value, { leading: leading.value }),
       };
       const positions = options["positions"] ?? lengthOf(options["cache"]);
       const q = await this.#turn(inner, projected.query, this.heads, positions);
@@ -174,9 +178,4 @@ function readBias(where: string, value: unknown): { readonly qkv: boolean; reado
     qkv: readBoolean(where, "bias.qkv", given["qkv"], true),
     out: readBoolean(where, "bias.out", given["out"], true),
   };
-}
-
-/** Tokens that a cache holds. */
-function lengthOf(cache: unknown): number | undefined {
-  return isRecord(cache) && typeof cache["length"] === "number" ? cache["length"] : undefined;
 }

@@ -4,10 +4,11 @@ import { showShape, showValue } from "../api/describe.js";
 import { HeedError } from "../api/errors.js";
 import { product, readShape } from "../api/operands.js";
 import type { TensorInput } from "../api/options.js";
-import { readBoolean, readFinite, readRecord } from "../api/read-values.js";
+import { readBoolean, readFinite } from "../api/read-values.js";
 import type { ArrayTensor, Tensor } from "../api/tensor.js";
 import { type Forwarded, type ForwardOptions, Layer, type LayerOptions, type NoOptions } from "./layer.js";
 import { Parameter } from "./parameters.js";
+import { readSizes } from "./read.js";
 import type { Scope } from "./scope.js";
 
 export interface NormOptions extends LayerOptions {
@@ -30,7 +31,7 @@ class Norm extends Layer {
   readonly #isCentred: boolean;
 
   protected constructor(where: string, options: LayerNormOptions, names: readonly string[], isCentred: boolean) {
-    const given = readRecord(where, "options", options, ["shape", "epsilon", "weight", "engine", ...names]);
+    const given = readSizes(where, options, ["shape", "epsilon", "weight", "engine", ...names]);
     super(where, options.engine);
     this.shape = readNormShape(where, given["shape"]);
     this.#epsilon = readEpsilon(where, given["epsilon"]);

@@ -3,9 +3,10 @@
 import { showShape, showValue } from "../api/describe.js";
 import { HeedError } from "../api/errors.js";
 import { product, readNumbers, readShape } from "../api/operands.js";
-import { isRecord } from "../api/read-values.js";
+import { isOptions, isRecord } from "../api/read-values.js";
 import type { Dims4, Resident } from "../backends/backend.js";
 import type { LayerBackend } from "../backends/layer-backend.js";
+import type { FileTensor } from "./io/load-safetensors.js";
 
 /** The numbers of one parameter, row-major, and its shape. */
 export interface ParameterTensor {
@@ -13,8 +14,17 @@ export interface ParameterTensor {
   readonly shape: readonly number[];
 }
 
-/** By name: what safetensors files hold, and what `load` takes. */
-export type ParameterMap = ReadonlyMap<string, ParameterTensor>;
+/** A tensor that a parameter may be loaded from: one of a file's among them must be of floats if a layer needs it. */
+export type ParameterInput = ParameterTensor | FileTensor;
+
+/** By name: what safetensors files hold. */
+export type ParameterMap = ReadonlyMap<string, ParameterInput>;
+
+/** Before anyone has looked at what it holds. */
+export type GivenParameters = ReadonlyMap<string, unknown>;
+
+/** What `load` takes. */
+export type ParameterSource = ParameterMap | Readonly<Record<string, ParameterInput>>;
 
 /** How the kernels want a parameter: as it is, or as so many packed matrices one below the other. */
 export type Form = "plain" | { readonly matrices: number };
@@ -36,8 +46,8 @@ export class Parameter {
     return this.#value;
   }
 
-  set(where: string, value: unknown): void {
-    const read = readParameter(where, value);
+  /** Of what was read. */
+  set(where: string, read: ParameterTensor): void {
     if (read.shape.length !== this.shape.length || read.shape.some((size, axis) => size !== this.shape[axis])) {
       throw new HeedError("shape", `${where} must be ${showShape(this.shape)}, got ${showShape(read.shape)}`);
     }
@@ -92,25 +102,39 @@ export class Parameter {
 }
 
 /** A parameter that someone gave: floats, as many as its shape has. The numbers are not copied. */
-export function readParameter(where: string, value: unknown): ParameterTensor {
+export function readParameter(where: string, name: string, value: unknown): ParameterTensor {
+  const called = `parameter ${name}`;
   if (!isRecord(value) || !("data" in value) || !("shape" in value)) {
-    throw new HeedError("dtype", `${where} must be { data, shape }, got ${showValue(value)}`);
+    throw new HeedError("dtype", `${where}: ${called} must be { data, shape }, got ${showValue(value)}`);
   }
-  const shape = readShape(where, "it", value["shape"]);
-  const data = readNumbers(where, "it", value["data"], "f32");
+  const shape = readShape(where, called, value["shape"]);
+  const data = readNumbers(where, called, value["data"], "f32");
   if (!(data instanceof Float32Array) || data.length !== product(shape)) {
     throw new HeedError(
       "shape",
-      `${where} of shape ${showShape(shape)} must have ${product(shape)} elements, got ${data.length}`,
+      `${where}: ${called} of shape ${showShape(shape)} must have ${product(shape)} elements, got ${data.length}`,
     );
   }
   return { data, shape };
 }
 
+/** Parameters by name, whichever way they came. */
+export function readParameters(where: string, value: unknown, prefix: unknown): GivenParameters {
+  if (typeof prefix !== "string") {
+    throw new HeedError("option", `${where}: prefix must be a string, got ${showValue(prefix)}`);
+  }
+  if (isMap(value)) return value;
+  if (isOptions(value)) return new Map(Object.entries(value));
+  throw new HeedError("option", `${where}: parameters must be a Map or an object, got ${showValue(value)}`);
+}
+
+/** Of any realm. */
+const isMap = (value: unknown): value is GivenParameters => Object.prototype.toString.call(value) === "[object Map]";
+
 /** A parameter of that name, or a HeedError that names the nearest thing to it. */
-export function requireParameter(where: string, parameters: ParameterMap, name: string): ParameterTensor {
+export function requireParameter(where: string, parameters: GivenParameters, name: string): ParameterTensor {
   const found = parameters.get(name);
-  if (found !== undefined) return readParameter(`${where}: parameter ${name}`, found);
+  if (found !== undefined) return readParameter(where, name, found);
   throw new HeedError("option", `${where}: parameter ${name} is missing among the ${parameters.size} that were given`);
 }
 

@@ -3,12 +3,13 @@
 import { showShape } from "../api/describe.js";
 import { HeedError } from "../api/errors.js";
 import type { TensorInput } from "../api/options.js";
-import { readChoice, readRecord } from "../api/read-values.js";
+import { readChoice } from "../api/read-values.js";
 import type { ArrayTensor } from "../api/tensor.js";
 import { Tensor } from "../api/tensor.js";
-import { isUint8Array } from "../api/typed-array.js";
 import { type Forwarded, type ForwardOptions, Layer, type LayerOptions, type NoOptions } from "./layer.js";
+import { readSizes } from "./read.js";
 import { handOut, type Scope } from "./scope.js";
+import { readTokenMask } from "./token-mask.js";
 
 export interface PoolingOptions extends LayerOptions {
   /** "mean": of all tokens, or those that a mask has; "cls": the first. */
@@ -26,7 +27,7 @@ export class Pooling extends Layer {
 
   constructor(options: PoolingOptions) {
     const where = "Pooling";
-    const given = readRecord(where, "options", options, ["kind", "engine"]);
+    const given = readSizes(where, options, ["kind", "engine"]);
     super(where, options.engine);
     this.kind = readChoice(where, "kind", given["kind"], ["mean", "cls"], "mean");
   }
@@ -46,12 +47,8 @@ export class Pooling extends Layer {
       throw new HeedError("shape", `Pooling: x must be [B, L, E], got ${showShape(x.shape)}`);
     }
     if (this.kind === "cls") return this.#firsts(scope, x, mask);
-    if (isUint8Array(mask) || Array.isArray(mask)) {
-      const given = { data: mask, shape: [batch, 1, 1, length] };
-      return scope.one((inner) => meanOf(inner, x, batch, dim, { mask: given }));
-    }
-    if (mask !== undefined) throw new HeedError("dtype", "Pooling: mask must be a Uint8Array or boolean[] of [B, L]");
-    return scope.one((inner) => meanOf(inner, x, batch, dim, {}));
+    const options = mask === undefined ? {} : { mask: readTokenMask(this.where, mask, batch, length) };
+    return scope.one((inner) => meanOf(inner, x, batch, dim, options));
   }
 
   #firsts(scope: Scope, x: Tensor, mask: unknown): Promise<Tensor> {

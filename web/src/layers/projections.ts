@@ -5,7 +5,7 @@ import { HeedError } from "../api/errors.js";
 import { ATTENTION_OPTIONS } from "../api/options.js";
 import type { AnyAttentionResult, AttentionResult } from "../api/results.js";
 import { Tensor } from "../api/tensor.js";
-import { handOut, type Scope } from "./scope.js";
+import { checkWidth, handOut, type Scope } from "./scope.js";
 
 /** What the layers say of a call themselves. */
 const OWN = ["layout", "heads", "kvHeads", "keep", "out", "signal"];
@@ -20,8 +20,10 @@ export function passedOn(given: Readonly<Record<string, unknown>>): Record<strin
   );
 }
 
-/** [L, E] or [B, L, E]: the axes of a projection of it, [B, L] in any case. */
-export function leadingOf(where: string, name: string, { shape }: Tensor): readonly [number, number] {
+/** [L, E] or [B, L, E], E the width: the axes of a projection of it, [B, L] in any case. */
+export function leadingOf(where: string, name: string, x: Tensor, width: number): readonly [number, number] {
+  const { shape } = x;
+  checkWidth(where, name, x, width);
   const [first = 0, second = 0] = shape;
   if (shape.length === 2) return [1, first];
   if (shape.length === 3) return [first, second];

@@ -1,6 +1,17 @@
 // Readers of layers' options beside those of the API.
 
 import { HeedError } from "../api/errors.js";
+import { readRecord } from "../api/read-values.js";
+
+/** Options that a layer cannot do without: an object, all of whose names are known. */
+export function readSizes(
+  where: string,
+  options: unknown,
+  names: readonly string[],
+): Readonly<Record<string, unknown>> {
+  if (options !== undefined) return readRecord(where, "options", options, names);
+  throw new HeedError("option", `${where}: options must be an object, got undefined`);
+}
 
 /** What was read, where it must not be absent. */
 export function required<T>(where: string, name: string, value: T | null): T {

@@ -10,6 +10,7 @@ import type { AnyAttentionResult } from "../api/results.js";
 import { type ArrayTensor, Tensor } from "../api/tensor.js";
 import type { Resident } from "../backends/backend.js";
 import type { Activation, LayerBackend, PointwiseRule, Rows } from "../backends/layer-backend.js";
+import type { HeldCaches } from "./cache-turns.js";
 
 export interface FinishRule {
   readonly activation?: Activation;
@@ -27,11 +28,13 @@ export interface Placed {
 export class Scope {
   readonly backend: LayerBackend;
   readonly signal: AbortSignal | null;
+  readonly #held: HeldCaches;
   readonly #made = new Set<Tensor>();
 
-  constructor(backend: LayerBackend, signal: AbortSignal | null) {
+  constructor(backend: LayerBackend, signal: AbortSignal | null, held: HeldCaches) {
     this.backend = backend;
     this.signal = signal;
+    this.#held = held;
   }
 
   /** A part of the pass, whose own tensors go when it is over. */
@@ -39,7 +42,7 @@ export class Scope {
     act: (scope: Scope) => Promise<R>,
     resultsOf: (result: R) => readonly (Tensor | undefined)[],
   ): Promise<R> {
-    const scope = new Scope(this.backend, this.signal);
+    const scope = new Scope(this.backend, this.signal, this.#held);
     try {
       const result = await act(scope);
       for (const tensor of resultsOf(result))
@@ -53,6 +56,11 @@ export class Scope {
   /** The same for a part that has one result. */
   one(act: (scope: Scope) => Promise<Tensor>): Promise<Tensor> {
     return this.inner(act, (tensor) => [tensor]);
+  }
+
+  /** A cache as calls of this pass are given it. */
+  held(cache: unknown): unknown {
+    return this.#held.get(cache) ?? cache;
   }
 
   /** It outlives the pass. */

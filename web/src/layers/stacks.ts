@@ -1,13 +1,14 @@
 // Blocks on top of each other: encoders, decoders, and both together.
 
+import { HeedError } from "../api/errors.js";
 import type { TensorInput } from "../api/options.js";
-import { readBoolean, readCount, readRecord } from "../api/read-values.js";
+import { readBoolean, readCount } from "../api/read-values.js";
 import type { NoOptions, Returned } from "../api/results.js";
 import type { Tensor } from "../api/tensor.js";
 import { readInner } from "./inner-options.js";
 import { Layer } from "./layer.js";
 import { LayerNorm, RMSNorm } from "./norm.js";
-import { required } from "./read.js";
+import { readSizes, required } from "./read.js";
 import { handOut, type Scope } from "./scope.js";
 import {
   BLOCK_FORWARD_OPTIONS,
@@ -47,10 +48,11 @@ class Stack extends Layer {
   readonly #blocks: readonly TransformerBlock[];
   readonly #norm: LayerNorm | RMSNorm | null;
   readonly #hasCross: boolean;
+  readonly #dim: number;
   readonly #defaults: Readonly<Record<string, unknown>>;
 
   protected constructor(where: string, options: StackOptions, defaults: Readonly<Record<string, unknown>>) {
-    const given = readRecord(where, "options", options, STACK_OPTIONS);
+    const given = readSizes(where, options, STACK_OPTIONS);
     const { layers, finalNorm: _, ...block } = options;
     super(where, options.engine);
     const count = required(where, "layers", readCount(where, "layers", layers, null));
@@ -61,6 +63,7 @@ class Stack extends Layer {
       options.norm === "rms" ? new RMSNorm({ shape, epsilon, engine }) : new LayerNorm({ shape, epsilon, engine });
     this.#norm = isWanted ? this.part("norm", last()) : null;
     this.#hasCross = options.cross === true;
+    this.#dim = options.dim;
     this.#defaults = defaults;
   }
 
@@ -68,7 +71,7 @@ class Stack extends Layer {
   forward<const O extends BlockForwardOptions = NoOptions>(x: TensorInput, options?: O): Promise<StackResult<O>>;
   forward(x: unknown, options?: unknown): Promise<StackResult<{ readonly keep: boolean }>> {
     return this.pass(options, BLOCK_FORWARD_OPTIONS, async (scope, given, keep) => {
-      const inputs = await readInner(this.where, scope, x, given, this.#hasCross);
+      const inputs = await readInner(this.where, scope, x, given, { dim: this.#dim, hasCross: this.#hasCross });
       return handOutStack(scope, await this.compute(scope, inputs), inputs.attentions, keep);
     });
   }
@@ -79,6 +82,12 @@ class Stack extends Layer {
     inputs: BlockInputs,
     selfOf: (block: number) => Readonly<Record<string, unknown>> = () => ({}),
   ): Promise<StackMade> {
+    if (this.#blocks.length > 1 && [inputs.self, inputs.cross].some((options) => options["cache"] !== undefined)) {
+      throw new HeedError(
+        "option",
+        `${this.where}: a cache holds the keys of one block, got one for ${this.#blocks.length} blocks`,
+      );
+    }
     const attentions: BlockAttentions<Tensor>[] = [];
     let { x } = inputs;
     for (const [at, block] of this.#blocks.entries()) {
@@ -126,13 +135,15 @@ export interface EncoderDecoderResult<O> extends StackResult<O> {
 export class EncoderDecoder extends Layer {
   readonly #encoder: Encoder;
   readonly #decoder: Decoder;
+  readonly #dim: number;
 
   constructor(options: EncoderDecoderOptions) {
     const where = "EncoderDecoder";
     const names = STACK_OPTIONS.filter((name) => name !== "layers" && name !== "cross");
-    readRecord(where, "options", options, [...names, "encoderLayers", "decoderLayers"]);
+    readSizes(where, options, [...names, "encoderLayers", "decoderLayers"]);
     const { encoderLayers, decoderLayers, ...stack } = options;
     super(where, options.engine);
+    this.#dim = options.dim;
     this.#encoder = this.part("encoder", new Encoder({ ...stack, layers: encoderLayers }));
     this.#decoder = this.part("decoder", new Decoder({ ...stack, layers: decoderLayers, cross: true }));
   }
@@ -150,10 +161,23 @@ export class EncoderDecoder extends Layer {
   ): Promise<EncoderDecoderResult<{ readonly keep: boolean }>> {
     const names = ["self", "cross", "attentions", "encoder"];
     return this.pass(options, names, async (scope, given, keep) => {
+      const dim = this.#dim;
       const { attentions, encoder: self } = given;
-      const from = await readInner(this.where, scope, source, { attentions, self }, false);
+      const from = await readInner(
+        this.where,
+        scope,
+        source,
+        { attentions, self },
+        { name: "source", dim, hasCross: false },
+      );
       const memory = await this.#encoder.compute(scope, from);
-      const to = await readInner(this.where, scope, target, { ...given, memory: memory.output }, true);
+      const to = await readInner(
+        this.where,
+        scope,
+        target,
+        { ...given, memory: memory.output },
+        { name: "target", dim, hasCross: true },
+      );
       const made = await handOutStack(scope, await this.#decoder.compute(scope, to), to.attentions, keep);
       const encoded = await handOutStack(scope, memory, from.attentions, keep);
       return { ...made, memory: encoded.output, encoderAttentions: encoded.attentions };

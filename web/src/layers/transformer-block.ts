@@ -10,8 +10,8 @@ import { Layer, type LayerOptions } from "./layer.js";
 import { MLP, type MLPActivation } from "./mlp.js";
 import { MultiHeadAttention, type MultiHeadForwardOptions } from "./multi-head-attention.js";
 import { LayerNorm, RMSNorm } from "./norm.js";
-import type { ParameterMap } from "./parameters.js";
-import { required } from "./read.js";
+import type { GivenParameters } from "./parameters.js";
+import { readSizes, required } from "./read.js";
 import { handOut, type Scope } from "./scope.js";
 
 export interface TransformerBlockOptions extends LayerOptions {
@@ -107,10 +107,11 @@ export class TransformerBlock extends Layer {
   readonly #mlp: MLP;
   readonly #norms: readonly (LayerNorm | RMSNorm)[];
   readonly #isFirst: boolean;
+  readonly #dim: number;
 
   constructor(options: TransformerBlockOptions) {
     const where = "TransformerBlock";
-    const given = readRecord(where, "options", options, BLOCK_OPTIONS);
+    const given = readSizes(where, options, BLOCK_OPTIONS);
     const { engine, kvHeads, headDim, activation, rope, epsilon } = options;
     super(where, engine);
     const dim = required(where, "dim", readCount(where, "dim", given["dim"], null));
@@ -121,6 +122,7 @@ export class TransformerBlock extends Layer {
     const hasCross = readBoolean(where, "cross", given["cross"], false);
     const kind = readChoice(where, "norm", given["norm"], ["layer", "rms"], "layer");
     const norm = { shape: dim, epsilon, engine };
+    this.#dim = dim;
     this.#isFirst = readBoolean(where, "normFirst", given["normFirst"], true);
     this.#attention = this.part("self_attn", new MultiHeadAttention({ ...attention, rope }));
     this.#cross = hasCross ? this.part("cross_attn", new MultiHeadAttention(attention)) : null;
@@ -130,18 +132,16 @@ export class TransformerBlock extends Layer {
     );
   }
 
-  override load(parameters: ParameterMap, prefix = ""): this {
-    return super.load(
-      parameters.has(`${prefix}linear1.weight`) ? fromTorchBlock(parameters, prefix) : parameters,
-      prefix,
-    );
+  protected override fill(parameters: GivenParameters, prefix: string): void {
+    const isTorch = parameters.has(`${prefix}linear1.weight`);
+    super.fill(isTorch ? fromTorchBlock(parameters, prefix) : parameters, prefix);
   }
 
   /** x [B, L, dim] or [L, dim] to the same shape. */
   forward<const O extends BlockForwardOptions = NoOptions>(x: TensorInput, options?: O): Promise<BlockResult<O>>;
   forward(x: unknown, options?: unknown): Promise<BlockResult<{ readonly keep: boolean }>> {
     return this.pass(options, BLOCK_FORWARD_OPTIONS, async (scope, given, keep) => {
-      const inputs = await readInner(this.where, scope, x, given, this.#cross !== null);
+      const inputs = await readInner(this.where, scope, x, given, { dim: this.#dim, hasCross: this.#cross !== null });
       const { output, attentions } = await this.compute(scope, inputs);
       return {
         output: await handOut(scope, output, keep),
@@ -224,7 +224,7 @@ function readBias(
 const TORCH_NAMES = { "mlp.up_proj": "linear1", "mlp.down_proj": "linear2", cross_attn: "multihead_attn" } as const;
 
 /** nn.TransformerEncoderLayer's and DecoderLayer's names in the block's. */
-function fromTorchBlock(parameters: ParameterMap, prefix: string): ParameterMap {
+function fromTorchBlock(parameters: GivenParameters, prefix: string): GivenParameters {
   const made = new Map(parameters);
   for (const [ours, theirs] of Object.entries(TORCH_NAMES)) {
     for (const [name, value] of parameters) {

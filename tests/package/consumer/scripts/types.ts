@@ -87,6 +87,10 @@ export async function useLayers(heed: Heed): Promise<number> {
 export async function store(): Promise<number[]> {
   const file = saveSafetensors({ a: tensor }, { format: "pt" });
   const loaded: Map<string, FileTensor> = await loadSafetensors(file, { only: ["a"] });
+  new BertModel({}).load(loaded, "bert.");
+  new BertModel({}).load({ weight: tensor });
+  // @ts-expect-error numbers have a shape
+  new BertModel({}).load({ weight: new Float32Array(4) });
   // @ts-expect-error metadata are texts
   saveSafetensors(loaded, { format: 1 });
   return sample((ids, past) => new Float32Array(ids.length + past), [0], { topK: 1, seed: 1 });

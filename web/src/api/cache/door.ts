@@ -14,6 +14,22 @@ export interface CachedAttention {
   attendSync(backend: Backend, tensors: GivenTensors, options: unknown): AnyAttentionResult;
 }
 
+/**
+ * A cache's method by which heed/layers takes a turn that outlasts one call, whichever of the package's entries the cache is from. It
+ * stands here because both of its sides are loaded after this file: in one of theirs it would bring that to the other.
+ */
+export const TURN: unique symbol = Symbol.for("heed.cache.turn");
+
+/** A pass through several layers has its caches to itself from its start to its end. */
+export interface CacheTurn {
+  /** Calls that were made before are done. */
+  readonly begun: Promise<void>;
+  /** Is the cache to calls of this turn, as their option `cache`: they need not wait. */
+  readonly standIn: object;
+  /** Lets the next call go on; unless `isKept`, the cache is again what it was when the turn began. */
+  end(isKept: boolean): Promise<void>;
+}
+
 const doors = new WeakMap<object, CachedAttention>();
 
 /** Has calls find `door` by the cache that users hold. */

@@ -16,7 +16,7 @@ import { readChoice, readCount, readRecord } from "../read-values.js";
 import { type AnyAttentionResult, resultOf } from "../results.js";
 import { numbersOf } from "../typed-array.js";
 import { type CheckedAttention, validateAttention } from "../validate.js";
-import { openDoor } from "./door.js";
+import { type CacheTurn, openDoor, TURN } from "./door.js";
 import { PageLayout, type PagePart } from "./page-layout.js";
 import { type NewRows, PageStore, type Staged } from "./page-store.js";
 
@@ -208,23 +208,50 @@ export class KVCache {
     this.dispose();
   }
 
+  /** @internal */
+  [TURN](): CacheTurn {
+    const standIn = {};
+    openDoor(standIn, {
+      attend: (engine, tensors, given) => this.#compute(engine, tensors, given),
+      attendSync: (engine, tensors, given) => this.#attendSync(engine, tensors, given),
+    });
+    let finish: (isKept: boolean) => void;
+    const finished = new Promise<boolean>((resolve) => {
+      finish = resolve;
+    });
+    let turn: Promise<void>;
+    const begun = new Promise<void>((begin) => {
+      turn = this.#inTurn(async () => {
+        this.#store.beginTrial();
+        begin();
+        this.#store.endTrial(await finished);
+      });
+    });
+    const end = (isKept: boolean): Promise<void> => {
+      finish(isKept);
+      return turn;
+    };
+    return { begun, standIn, end };
+  }
+
   async #attend(backend: Backend, given: GivenTensors, options: unknown): Promise<AnyAttentionResult> {
     const { query, key, value } = given;
     const isIdle = this.#turns === 0;
     const tensors = isIdle ? given : { query: copyOperand(query), key: copyOperand(key), value: copyOperand(value) };
     const settings = isIdle ? options : copyOptions(options);
-    return this.#inTurn(async () => {
-      const prepared = this.#prepare("attention", backend, tensors, settings);
-      const { read, problem, shapes, staged } = prepared;
-      try {
-        const computed = await backend.attention(problem, read.signal);
-        this.#store.commit(staged);
-        return resultOf(backend, computed, shapes, read.output);
-      } catch (error) {
-        this.#store.rollBack(staged);
-        return asyncStep("memory", "attention: computing", () => Promise.reject(error));
-      }
-    });
+    return this.#inTurn(() => this.#compute(backend, tensors, settings));
+  }
+
+  async #compute(backend: Backend, tensors: GivenTensors, options: unknown): Promise<AnyAttentionResult> {
+    const { read, problem, shapes, staged } = this.#prepare("attention", backend, tensors, options);
+    try {
+      const computed = await backend.attention(problem, read.signal);
+      this.#store.commit(staged);
+      return resultOf(backend, computed, shapes, read.output);
+    } catch (error) {
+      this.#store.rollBack(staged);
+      return asyncStep("memory", "attention: computing", () => Promise.reject(error));
+    }
   }
 
   #attendSync(backend: Backend, tensors: GivenTensors, options: unknown): AnyAttentionResult {

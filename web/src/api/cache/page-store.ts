@@ -18,6 +18,15 @@ export interface NewRows {
   readonly value: Operand;
 }
 
+/** A cache as it was when a trial began. */
+interface Before {
+  readonly lists: PageLists;
+  readonly length: number;
+  readonly start: number;
+  /** They stay until the trial ends, even if no list has them. */
+  readonly pages: ReadonlySet<Page>;
+}
+
 /** A cache as it will be, once what reads it has gone well. */
 export interface Staged {
   readonly lists: PageLists;
@@ -33,6 +42,7 @@ export class PageStore {
   #length = 0;
   #start = 0;
   #disposed = false;
+  #before: Before | null = null;
   /** Nothing that was ever written to it is NaN or infinite. Of f32 nobody looks. */
   #areFinite: boolean;
 
@@ -99,6 +109,29 @@ export class PageStore {
     this.#release(lists);
   }
 
+  /** From here on the cache may become again what it is now. Written to are only places behind its tokens. */
+  beginTrial(): void {
+    this.#before = {
+      lists: this.#lists,
+      length: this.#length,
+      start: this.#start,
+      pages: new Set(this.#lists.flat()),
+    };
+  }
+
+  /** Unless `isKept`, the cache is what it was when the trial began. */
+  endTrial(isKept: boolean): void {
+    const before = this.#before;
+    if (before === null) throw new TypeError("a trial that ends has begun");
+    this.#before = null;
+    if (!isKept && !this.#disposed) {
+      this.#replace(before.lists);
+      this.#length = before.length;
+      this.#start = before.start;
+    }
+    for (const page of before.pages) if (page.users === 0) this.#backend.free(page.resident);
+  }
+
   /** Tokens from here on were never appended. */
   truncate(length: number): void {
     const pages = Math.ceil(length / this.#layout.rows) - this.#pageOf(this.#start);
@@ -129,7 +162,7 @@ export class PageStore {
   #release(lists: PageLists): void {
     for (const page of lists.flat()) {
       page.users -= 1;
-      if (page.users === 0) this.#backend.free(page.resident);
+      if (page.users === 0 && this.#before?.pages.has(page) !== true) this.#backend.free(page.resident);
     }
   }
 

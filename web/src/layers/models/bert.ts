@@ -1,26 +1,21 @@
 // BERT: token, position and segment embeddings, an encoder with norms after its parts, a pooler on the first token.
 
 import { HeedError } from "../../api/errors.js";
-import type { Heed } from "../../api/heed.js";
 import { readBoolean } from "../../api/read-values.js";
 import type { NoOptions, Returned } from "../../api/results.js";
 import type { Tensor } from "../../api/tensor.js";
-import { isUint8Array } from "../../api/typed-array.js";
 import { Embedding, type IndexInput, type Indices, readIndices } from "../embedding.js";
 import { type ForwardOptions, Layer } from "../layer.js";
 import { Linear } from "../linear.js";
 import { LayerNorm } from "../norm.js";
-import type { ParameterMap, ParameterTensor } from "../parameters.js";
+import type { GivenParameters, ParameterTensor } from "../parameters.js";
 import { Pooling } from "../pooling.js";
 import { handOut, type Scope } from "../scope.js";
 import { Encoder, handOutStack, type StackMade } from "../stacks.js";
-import { ConfigReader, type ModelConfig } from "./config.js";
+import { readTokenMask } from "../token-mask.js";
+import { ConfigReader, type ModelConfig, type ModelOptions, readEngine } from "./config.js";
 import { prefixOf, Renamed } from "./published.js";
 import { asBatch } from "./tokens.js";
-
-export interface ModelOptions {
-  readonly engine?: Heed | undefined;
-}
 
 export interface BertForwardOptions extends ForwardOptions {
   /** [B, L], the segment of each token. Default 0. */
@@ -60,8 +55,9 @@ export class BertModel extends Layer {
   readonly #layers: number;
   #hasPooler = true;
 
-  constructor(config: ModelConfig, { engine }: ModelOptions = {}) {
+  constructor(config: ModelConfig, options?: ModelOptions) {
     const where = "BertModel";
+    const engine = readEngine(where, options);
     const read = new ConfigReader(where, config);
     super(where, engine);
     const dim = read.count("hidden_size");
@@ -88,7 +84,7 @@ export class BertModel extends Layer {
     this.#first = new Pooling({ kind: "cls", engine });
   }
 
-  override load(parameters: ParameterMap, prefix = ""): this {
+  protected override fill(parameters: GivenParameters, prefix: string): void {
     const start = prefixOf(this.where, parameters, prefix, ["", "bert."], "embeddings.word_embeddings.weight");
     const made = new Renamed(this.where, parameters);
     made.take("words", `${start}embeddings.word_embeddings`);
@@ -111,7 +107,7 @@ export class BertModel extends Layer {
       made.take("pooler", `${start}pooler.dense`);
       this.#pooler.load(made.map, "pooler.");
     }
-    return super.load(made.map);
+    super.fill(made.map, "");
   }
 
   override parameters(): Map<string, ParameterTensor> {
@@ -151,24 +147,22 @@ export class BertModel extends Layer {
     mask: unknown,
     attentions: boolean,
   ): Promise<StackMade> {
+    const { where } = this;
     const [batch = 0, length = 0] = tokens.shape;
     const x = await scope.one(async (inner) => {
       const segments = types ?? { data: new Int32Array(batch * length), shape: tokens.shape };
       if (segments.data.length !== batch * length) {
-        throw new HeedError(
-          "shape",
-          `${this.where}: tokenTypes must be as many as tokens, got ${segments.data.length}`,
-        );
+        throw new HeedError("shape", `${where}: tokenTypes must be as many as tokens, got ${segments.data.length}`);
       }
-      const places = await this.#places.compute(inner, {
-        data: Int32Array.from({ length }, (_, at) => at),
-        shape: [length],
+      const numbered = { data: Int32Array.from({ length }, (_, at) => at), shape: [length] };
+      const places = await this.#places.compute(inner, numbered, { where, name: "positions of tokens" });
+      const words = await this.#words.compute(inner, tokens, { where, name: "tokens" });
+      const both = await inner.pointwise(words, {
+        addend: await this.#types.compute(inner, segments, { where, name: "tokenTypes" }),
       });
-      const words = await this.#words.compute(inner, tokens);
-      const both = await inner.pointwise(words, { addend: await this.#types.compute(inner, segments) });
       return this.#norm.compute(inner, await inner.pointwise(both, { addend: places }));
     });
-    const self = mask === undefined ? {} : { mask: paddingMask(this.where, mask, batch, length) };
+    const self = mask === undefined ? {} : { mask: readTokenMask(where, mask, batch, length) };
     return this.#encoder.compute(scope, { x, memory: null, self, cross: {}, attentions });
   }
 
@@ -177,10 +171,4 @@ export class BertModel extends Layer {
       return this.#pooler.compute(inner, await this.#first.compute(inner, hidden), { activation: "tanh" });
     });
   }
-}
-
-/** [B, L] for all heads and queries. */
-function paddingMask(where: string, mask: unknown, batch: number, length: number): object {
-  if (isUint8Array(mask) || Array.isArray(mask)) return { data: mask, shape: [batch, 1, 1, length] };
-  throw new HeedError("dtype", `${where}: mask must be a Uint8Array or boolean[] of [B, L]`);
 }

@@ -3,9 +3,10 @@
 import type { KVCache } from "../../api/cache/kv-cache.js";
 import { showShape, showValue } from "../../api/describe.js";
 import { HeedError } from "../../api/errors.js";
-import { isRecord, readBoolean } from "../../api/read-values.js";
+import { readBoolean } from "../../api/read-values.js";
 import type { NoOptions, Returned } from "../../api/results.js";
 import type { Tensor } from "../../api/tensor.js";
+import { lengthOf } from "../cached-attention.js";
 import { type IndexInput, type Indices, readIndices } from "../embedding.js";
 import { type ForwardOptions, Layer } from "../layer.js";
 import type { Scope } from "../scope.js";
@@ -58,9 +59,17 @@ export abstract class CausalModel extends Layer {
 
   #readCaches(value: unknown): readonly unknown[] | null {
     if (value === undefined) return null;
-    if (Array.isArray(value) && value.length === this.layers) return value;
-    const got = Array.isArray(value) ? showShape([value.length]) : showValue(value);
-    throw new HeedError("option", `${this.where}: caches must be one for each of ${this.layers} layers, got ${got}`);
+    const fail = (rule: string, got: string): never => {
+      throw new HeedError("option", `${this.where}: caches must ${rule}, got ${got}`);
+    };
+    const each = `be one for each of ${this.layers} layers`;
+    if (!Array.isArray(value) || value.length !== this.layers) {
+      return fail(each, Array.isArray(value) ? showShape([value.length]) : showValue(value));
+    }
+    if (new Set(value).size < value.length) fail(each, "one of them twice");
+    const lengths = value.map(lengthOf);
+    if (new Set(lengths).size > 1) fail("hold equally many tokens", `lengths ${showShape(lengths)}`);
+    return value;
   }
 }
 
@@ -72,8 +81,7 @@ export const cacheOf =
 
 /** Tokens that came before. */
 export function pastLength(caches: readonly unknown[] | null): number {
-  const first = caches?.[0];
-  return isRecord(first) && typeof first["length"] === "number" ? first["length"] : 0;
+  return lengthOf(caches?.[0]) ?? 0;
 }
 
 /** The last token of each batch entry, [B, 1, E]. */

@@ -2,8 +2,19 @@
 
 import { showValue } from "../../api/describe.js";
 import { HeedError } from "../../api/errors.js";
-import { isRecord, readBoolean, readCount, readFinite } from "../../api/read-values.js";
+import type { Heed } from "../../api/heed.js";
+import { isRecord, readBoolean, readCount, readFinite, readRecord } from "../../api/read-values.js";
 import { required } from "../read.js";
+
+export interface ModelOptions {
+  readonly engine?: Heed | undefined;
+}
+
+/** What stands beside a config. */
+export function readEngine(where: string, options: ModelOptions | undefined): Heed | undefined {
+  readRecord(where, "options", options, ["engine"]);
+  return options?.engine;
+}
 
 /** A model's config.json. What heed does not need of it is not looked at. */
 export type ModelConfig = Readonly<Record<string, unknown>>;

@@ -4,12 +4,11 @@ import type { Tensor } from "../../api/tensor.js";
 import { Embedding, type Indices } from "../embedding.js";
 import { third } from "../import-torch.js";
 import { Linear } from "../linear.js";
-import { type ParameterMap, transposed } from "../parameters.js";
+import { type GivenParameters, transposed } from "../parameters.js";
 import type { Scope } from "../scope.js";
 import { Decoder, type StackMade } from "../stacks.js";
-import type { ModelOptions } from "./bert.js";
 import { CausalModel, cacheOf, pastLength } from "./causal.js";
-import { ConfigReader, type ModelConfig } from "./config.js";
+import { ConfigReader, type ModelConfig, type ModelOptions, readEngine } from "./config.js";
 import { prefixOf, Renamed } from "./published.js";
 
 const ACTIVATIONS = {
@@ -28,8 +27,9 @@ export class GPT2Model extends CausalModel {
   readonly #decoder: Decoder;
   readonly #head: Linear;
 
-  constructor(config: ModelConfig, { engine }: ModelOptions = {}) {
+  constructor(config: ModelConfig, options?: ModelOptions) {
     const where = "GPT2Model";
+    const engine = readEngine(where, options);
     const read = new ConfigReader(where, config);
     super(where, engine);
     const dim = read.count("n_embd");
@@ -52,7 +52,7 @@ export class GPT2Model extends CausalModel {
     this.#head = this.part("head", new Linear({ inFeatures: dim, outFeatures: count, bias: false, engine }));
   }
 
-  override load(parameters: ParameterMap, prefix = ""): this {
+  protected override fill(parameters: GivenParameters, prefix: string): void {
     const start = prefixOf(this.where, parameters, prefix, ["", "transformer."], "wte.weight");
     const made = new Renamed(this.where, parameters);
     made.take("words", `${start}wte`);
@@ -74,7 +74,7 @@ export class GPT2Model extends CausalModel {
     made.take("decoder.norm", `${start}ln_f`);
     const own = `${prefix}lm_head`;
     made.take("head", made.has(`${own}.weight`) ? own : `${start}wte`);
-    return super.load(made.map);
+    super.fill(made.map, "");
   }
 
   protected async decode(
@@ -83,12 +83,13 @@ export class GPT2Model extends CausalModel {
     caches: readonly unknown[] | null,
     attentions: boolean,
   ): Promise<StackMade> {
+    const { where } = this;
     const [, length = 0] = tokens.shape;
     const past = pastLength(caches);
     const x = await scope.one(async (inner) => {
       const places = { data: Int32Array.from({ length }, (_, at) => past + at), shape: [length] };
-      const addend = await this.#places.compute(inner, places);
-      return inner.pointwise(await this.#words.compute(inner, tokens), { addend });
+      const addend = await this.#places.compute(inner, places, { where, name: "positions of tokens" });
+      return inner.pointwise(await this.#words.compute(inner, tokens, { where, name: "tokens" }), { addend });
     });
     return this.#decoder.compute(scope, { x, memory: null, self: {}, cross: {}, attentions }, cacheOf(caches));
   }

@@ -4,12 +4,11 @@ import type { RopeOptions, RopeScaling } from "../../api/extra/options.js";
 import type { Tensor } from "../../api/tensor.js";
 import { Embedding, type Indices } from "../embedding.js";
 import { Linear } from "../linear.js";
-import type { ParameterMap } from "../parameters.js";
+import type { GivenParameters } from "../parameters.js";
 import type { Scope } from "../scope.js";
 import { Decoder, type StackMade } from "../stacks.js";
-import type { ModelOptions } from "./bert.js";
 import { CausalModel, cacheOf } from "./causal.js";
-import { ConfigReader, type ModelConfig } from "./config.js";
+import { ConfigReader, type ModelConfig, type ModelOptions, readEngine } from "./config.js";
 import { prefixOf, Renamed } from "./published.js";
 
 /** From its config.json and its published parameters, `model.` before their names or not. */
@@ -19,8 +18,9 @@ export class LlamaModel extends CausalModel {
   readonly #decoder: Decoder;
   readonly #head: Linear;
 
-  constructor(config: ModelConfig, { engine }: ModelOptions = {}) {
+  constructor(config: ModelConfig, options?: ModelOptions) {
     const where = "LlamaModel";
+    const engine = readEngine(where, options);
     const read = new ConfigReader(where, config);
     super(where, engine);
     const dim = read.count("hidden_size");
@@ -50,7 +50,7 @@ export class LlamaModel extends CausalModel {
     this.#head = this.part("head", new Linear({ inFeatures: dim, outFeatures: count, bias: false, engine }));
   }
 
-  override load(parameters: ParameterMap, prefix = ""): this {
+  protected override fill(parameters: GivenParameters, prefix: string): void {
     const start = prefixOf(this.where, parameters, prefix, ["model.", ""], "embed_tokens.weight");
     const made = new Renamed(this.where, parameters);
     made.take("words", `${start}embed_tokens`);
@@ -66,7 +66,7 @@ export class LlamaModel extends CausalModel {
     made.take("decoder.norm", `${start}norm`);
     const own = `${prefix}lm_head`;
     made.take("head", made.has(`${own}.weight`) ? own : `${start}embed_tokens`);
-    return super.load(made.map);
+    super.fill(made.map, "");
   }
 
   protected async decode(
@@ -75,7 +75,7 @@ export class LlamaModel extends CausalModel {
     caches: readonly unknown[] | null,
     attentions: boolean,
   ): Promise<StackMade> {
-    const x = await this.#words.compute(scope, tokens);
+    const x = await this.#words.compute(scope, tokens, { where: this.where, name: "tokens" });
     return this.#decoder.compute(scope, { x, memory: null, self: {}, cross: {}, attentions }, cacheOf(caches));
   }
 

@@ -1,12 +1,12 @@
 // Published parameter names in the names of heed's layers.
 
 import { HeedError } from "../../api/errors.js";
-import { type ParameterMap, type ParameterTensor, requireParameter } from "../parameters.js";
+import { type GivenParameters, type ParameterTensor, requireParameter } from "../parameters.js";
 
 /** The beginning that all names of a file have, of several that are published: that with which `name` is there. */
 export function prefixOf(
   where: string,
-  parameters: ParameterMap,
+  parameters: GivenParameters,
   prefix: string,
   starts: readonly string[],
   name: string,
@@ -21,9 +21,9 @@ export function prefixOf(
 export class Renamed {
   readonly map = new Map<string, ParameterTensor>();
   readonly #where: string;
-  readonly #parameters: ParameterMap;
+  readonly #parameters: GivenParameters;
 
-  constructor(where: string, parameters: ParameterMap) {
+  constructor(where: string, parameters: GivenParameters) {
     this.#where = where;
     this.#parameters = parameters;
   }

@@ -1,0 +1,217 @@
+// Passes over caches: those that overlap take turns, those that fail leave every cache as it was.
+
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import type { Heed, KVCache } from "../../../web/src/index.js";
+import {
+  Decoder,
+  GPT2Model,
+  LlamaModel,
+  type ModelConfig,
+  MultiHeadAttention,
+  type ParameterTensor,
+} from "../../../web/src/layers/index.js";
+import { ENGINE_KINDS, nameOf, openKind } from "../../support/engines.js";
+import { type PackedCase, readFixture, unpackAll } from "../../support/fixtures.js";
+import { Random } from "../../support/random.js";
+
+const random = new Random(77);
+const numbers = (...shape: number[]): ParameterTensor => ({
+  data: random.floats(shape.reduce((a, b) => a * b, 1)),
+  shape,
+});
+
+const fixture = readFixture("models.json");
+const MODELS = [
+  ["gpt2", GPT2Model, 3],
+  ["llama", LlamaModel, 2],
+] as const;
+
+const bits = ({ data }: { readonly data: Float32Array }): readonly number[] => [
+  ...new Uint32Array(Float32Array.from(data).buffer),
+];
+
+describe.each(ENGINE_KINDS.map((kind) => ({ name: nameOf(kind), kind })))("passes over caches, $name", ({ kind }) => {
+  let engine: Heed;
+  beforeAll(async () => {
+    engine = await openKind(kind);
+  });
+  afterAll(() => engine.dispose());
+
+  const layerWithRope = (): MultiHeadAttention => {
+    const names = ["q_proj", "k_proj", "v_proj", "out_proj"].map((name) => `${name}.weight`);
+    const layer = new MultiHeadAttention({ embedDim: 8, heads: 2, bias: false, rope: {}, engine });
+    return layer.load(new Map(names.map((name) => [name, numbers(8, 8)])));
+  };
+
+  const cacheOf = (options: { maxLength?: number; window?: number } = { maxLength: 32 }): Promise<KVCache> =>
+    engine.createCache({ kvHeads: 2, headDim: 4, ...options });
+
+  const modelOf = (name: string, Model: typeof GPT2Model | typeof LlamaModel): GPT2Model | LlamaModel => {
+    const { config, parameters } = fixture[name] as { config: ModelConfig } & Pick<PackedCase, "parameters">;
+    return new Model(config, { engine }).load(unpackAll(parameters));
+  };
+
+  test("a forward that is called before another is done goes on from its positions", async () => {
+    const layer = layerWithRope();
+    const [a, b] = [numbers(1, 3, 8), numbers(1, 1, 8)];
+    const options = { causal: true } as const;
+    using apart = await cacheOf();
+    const first = await layer.forward(a, a, a, { ...options, cache: apart });
+    const second = await layer.forward(b, b, b, { ...options, cache: apart });
+    using cache = await cacheOf();
+    const [early, late] = await Promise.all([
+      layer.forward(a, a, a, { ...options, cache }),
+      layer.forward(b, b, b, { ...options, cache }),
+    ]);
+    expect(bits(early.output)).toEqual(bits(first.output));
+    expect(bits(late.output)).toEqual(bits(second.output));
+    expect(cache.length).toBe(4);
+  });
+
+  test("the cache's own methods take turns with forwards, in the order of the calls", async () => {
+    const layer = layerWithRope();
+    const [a, b] = [numbers(1, 3, 8), numbers(1, 1, 8)];
+    using cache = await cacheOf();
+    const results = await Promise.all([
+      layer.forward(a, a, a, { cache }),
+      cache.truncate(1),
+      layer.forward(b, b, b, { cache, return: { weights: true } }),
+      cache.append(
+        { data: new Float32Array(16), shape: [1, 2, 2, 4] },
+        { data: new Float32Array(16), shape: [1, 2, 2, 4] },
+      ),
+      layer.forward(b, b, b, { cache, return: { weights: true } }),
+    ]);
+    expect([results[2].weights.shape, results[4].weights.shape]).toEqual([
+      [1, 2, 1, 2],
+      [1, 2, 1, 5],
+    ]);
+    expect(cache.length).toBe(5);
+  });
+
+  test.each(MODELS)("forwards of %s that overlap are those one after the other", async (name, Model, kvHeads) => {
+    const model = modelOf(name, Model);
+    const make = (): Promise<KVCache[]> =>
+      Promise.all([0, 1].map(() => engine.createCache({ kvHeads, headDim: 4, maxLength: 16 })));
+    const caches = await make();
+    const apart = await make();
+    const alone = [];
+    for (const tokens of [[1, 2], [3], [4, 5]]) alone.push(await model.forward(tokens, { caches: apart }));
+    const together = await Promise.all([[1, 2], [3], [4, 5]].map((tokens) => model.forward(tokens, { caches })));
+    expect(together.map(({ logits }) => bits(logits))).toEqual(alone.map(({ logits }) => bits(logits)));
+    expect(caches.map(({ length }) => length)).toEqual([5, 5]);
+    for (const cache of [...caches, ...apart]) cache.dispose();
+  });
+
+  test("passes that take the same caches in another order do not wait for each other for ever", async () => {
+    const model = modelOf("llama", LlamaModel);
+    using a = await cacheOf();
+    using b = await cacheOf();
+    await Promise.all([
+      model.forward([1, 2], { caches: [a, b] }),
+      model.forward([3], { caches: [b, a] }),
+      model.forward([4], { caches: [a, b] }),
+    ]);
+    expect([a.length, b.length]).toEqual([4, 4]);
+  });
+
+  test("a model's forward that fails leaves all caches as they were, and lets the next one go on", async () => {
+    const model = modelOf("llama", LlamaModel);
+    const caches = [await cacheOf({ maxLength: 32 }), await cacheOf({ maxLength: 4 })];
+    await model.forward([1, 2, 3], { caches });
+    const failing = model.forward([4, 5], { caches });
+    const next = model.forward([4], { caches, last: true });
+    await expect(failing).rejects.toMatchObject({ code: "shape", message: expect.stringContaining("maxLength") });
+    const whole = [await cacheOf(), await cacheOf()];
+    await model.forward([1, 2, 3], { caches: whole });
+    const expected = await model.forward([4], { caches: whole, last: true });
+    expect(bits((await next).logits)).toEqual(bits(expected.logits));
+    expect(caches.map(({ length }) => length)).toEqual([4, 4]);
+    for (const cache of [...caches, ...whole]) cache.dispose();
+  });
+
+  test("a failed forward brings back what windows had let go of", async () => {
+    const model = modelOf("llama", LlamaModel);
+    const rest = engine.memory().tensors;
+    // More than a page of new tokens: the window lets go of whole pages, the one that is written to among them.
+    const many = Array.from({ length: 200 }, (_, i) => i % 11);
+    const make = async (maxLength: number): Promise<KVCache[]> => [
+      await cacheOf({ window: 40 }),
+      await cacheOf({ window: 40, maxLength }),
+    ];
+    const [caches, apart] = [await make(120), await make(300)];
+    for (const some of [caches, apart]) await model.forward(many.slice(0, 100), { caches: some });
+    const pages = engine.memory().tensors;
+    await expect(model.forward(many, { caches })).rejects.toMatchObject({ code: "shape" });
+    expect(caches.map(({ length, start }) => [length, start])).toEqual(
+      apart.map(({ length, start }) => [length, start]),
+    );
+    expect(engine.memory().tensors).toBe(pages);
+    const [result, expected] = [
+      await model.forward([4, 5], { caches }),
+      await model.forward([4, 5], { caches: apart }),
+    ];
+    expect(bits(result.logits)).toEqual(bits(expected.logits));
+    for (const cache of [...caches, ...apart]) cache.dispose();
+    expect(engine.memory().tensors).toBe(rest);
+  });
+
+  test("a forward that is aborted between its layers leaves the caches of those before as they were", async () => {
+    const model = modelOf("llama", LlamaModel);
+    const caches = [await cacheOf(), await cacheOf()];
+    await model.forward([1, 2, 3], { caches });
+    const stop = new AbortController();
+    const lengths: number[][] = [];
+    const original = engine.attention;
+    const attention = vi.spyOn(engine, "attention").mockImplementation((...call) => {
+      lengths.push(caches.map((cache) => cache.length));
+      if (lengths.length === 2) stop.abort();
+      return Reflect.apply(original, engine, call);
+    });
+    await expect(model.forward([4], { caches, signal: stop.signal })).rejects.toMatchObject({ code: "aborted" });
+    attention.mockRestore();
+    expect(lengths).toEqual([
+      [3, 3],
+      [4, 3],
+    ]);
+    expect(caches.map((cache) => cache.length)).toEqual([3, 3]);
+    for (const cache of caches) cache.dispose();
+  });
+
+  test("caches that are disposed of while a forward has them give all memory back", async () => {
+    const model = modelOf("llama", LlamaModel);
+    const before = engine.memory().tensors;
+    for (let moment = 0; moment < 40; moment += 5) {
+      const caches = [await cacheOf({ window: 20 }), await cacheOf({ window: 20 })];
+      await model.forward([1, 2, 3], { caches });
+      const pending = model.forward([4], { caches }).catch((error: unknown) => error);
+      for (let tick = 0; tick < moment; tick++) await null;
+      for (const cache of caches) cache.dispose();
+      await pending;
+      expect(engine.memory().tensors).toBe(before);
+    }
+  });
+
+  test("caches of other lengths, the same cache twice, and one cache for several blocks are refused", async () => {
+    const model = modelOf("llama", LlamaModel);
+    using short = await cacheOf();
+    using long = await cacheOf();
+    const row = { data: new Float32Array(8), shape: [1, 2, 1, 4] };
+    await long.append(row, row);
+    await expect(model.forward([1], { caches: [short, long] })).rejects.toMatchObject({
+      code: "option",
+      message: "LlamaModel: caches must hold equally many tokens, got lengths [0, 1]",
+    });
+    await expect(model.forward([1], { caches: [short, short] })).rejects.toMatchObject({
+      code: "option",
+      message: "LlamaModel: caches must be one for each of 2 layers, got one of them twice",
+    });
+    const sizes = { dim: 8, heads: 2, layers: 2, bias: false, engine };
+    const decoder = new Decoder(sizes);
+    await expect(decoder.forward(numbers(1, 1, 8), { self: { cache: short } })).rejects.toMatchObject({
+      code: "option",
+      message: "Decoder: a cache holds the keys of one block, got one for 2 blocks",
+    });
+    expect([short.length, long.length]).toEqual([0, 1]);
+  });
+});
