@@ -78,13 +78,19 @@ describe("the example", () => {
     await mapDrawn(page);
     const { tiles } = await jsonOf<MapJson>(page, "map");
     expect(tiles).toHaveLength(4);
-    const download: Promise<Buffer>[] = [];
+    // Chromium finishes files in any order.
+    const downloads = new Map<string, Promise<Buffer>>();
     page.on("download", (file) =>
-      download.push(file.path().then((path) => import("node:fs").then(({ readFileSync }) => readFileSync(path)))),
+      downloads.set(
+        file.suggestedFilename(),
+        file.path().then((path) => import("node:fs").then(({ readFileSync }) => readFileSync(path))),
+      ),
     );
     await page.getByRole("button", { name: "Save its arrays" }).click();
-    await expect.poll(() => download.length).toBe(2);
-    const [q, k] = (await Promise.all(download)).map((file) => floatsOf(file));
+    await expect.poll(() => downloads.size).toBe(2);
+    const [q, k] = await Promise.all(
+      ["q.npy", "k.npy"].map(async (name) => floatsOf((await downloads.get(name)) ?? Buffer.alloc(0))),
+    );
     if (q === undefined || k === undefined) throw new Error("two files were promised");
     // One line of dots: sixteen queries, all keys.
     const [line, block] = [150, 16];
