@@ -121,16 +121,12 @@ Index choose_rows_per_task(Index rows, Index groups, int panel, int workers) {
 // The best keys of a task's rows: 1 MB / 8 bytes = 131072 of them stay in the second-level cache.
 constexpr Index kBestKeys = 131072;
 
-Index fit_best(Index top_k, int panel, Index rows) {
-  return std::clamp<Index>(kBestKeys / top_k / panel * panel, panel, std::max<Index>(rows, panel));
-}
-
-// An abort waits for the tasks that have begun: some 25 ms of them.
+// Multiplications of a task. An abort waits for the tasks that have begun: some 25 ms of them.
 constexpr Index kWorkOfTask = Index{1} << 29;
 
-Index fit_time(const AttentionProblem& problem, int panel, Index rows) {
-  const Index of_row = std::max<Index>(problem.key_length, 1) * work_of_pair(problem);
-  return std::clamp<Index>(kWorkOfTask / of_row / panel * panel, panel, std::max<Index>(rows, panel));
+/// As many of `rows` as there may be, in whole panels.
+Index at_most(Index most, int panel, Index rows) {
+  return std::clamp<Index>(most / panel * panel, panel, std::max<Index>(rows, panel));
 }
 
 void plan_mean(const AttentionProblem& problem, const Machine& machine, AttentionPlan& plan) {
@@ -155,11 +151,12 @@ AttentionPlan plan_attention(const AttentionProblem& problem, const Machine& mac
   plan.rows_per_group = rows;
   plan.workers = choose_workers(problem, machine);
   plan.rows_per_task = choose_rows_per_task(rows, groups, machine.panel, plan.workers);
-  plan.rows_per_task = fit_time(problem, machine.panel, plan.rows_per_task);
+  const Index work_of_row = std::max<Index>(problem.key_length, 1) * work_of_pair(problem);
+  plan.rows_per_task = at_most(kWorkOfTask / work_of_row, machine.panel, plan.rows_per_task);
   const Index unit = choose_key_unit(problem);
   plan.key_unit = static_cast<int>(unit);
   plan.key_block = static_cast<int>(choose_key_block(problem, unit));
-  if (problem.top_k > 0) plan.rows_per_task = fit_best(problem.top_k, machine.panel, plan.rows_per_task);
+  if (problem.top_k > 0) plan.rows_per_task = at_most(kBestKeys / problem.top_k, machine.panel, plan.rows_per_task);
   plan.tasks_per_group = divide_up(rows, plan.rows_per_task);
   const bool is_short = problem.heads_per_group() * problem.whole.query_length <= machine.short_rows;
   if (rows > 0 && is_short && needs_one_look(problem)) {

@@ -225,8 +225,8 @@ Results check_results(const kernels::AttentionKernels& kernels, const AttentionT
   CHECK(comparison.log_sum_exp <= 1.0);
   CHECK(comparison.scores <= 1.0);
   CHECK(comparison.entropy <= 1.0);
-  // Keys nearer to each other than their errors are rare, unless a cap brings them there.
-  if (!tensors.options.softcap) CHECK(10 * comparison.closed_rows >= 9 * comparison.rows);
+  // Keys nearer to each other than their errors are rare.
+  CHECK(10 * comparison.closed_rows >= 9 * comparison.rows);
   CHECK(results.is_padding_untouched());
   return results;
 }

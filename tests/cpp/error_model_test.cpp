@@ -141,7 +141,7 @@ TEST_CASE("the error model rejects one output of one row that is off by one part
   CHECK(compare(expect(tensors.inputs(), tensors.options), wrong).output > 1.0);
 }
 
-TEST_CASE("the error model allows no more than twenty-five times the errors that kernels make") {
+TEST_CASE("the error model allows no more than twenty times the errors that kernels make") {
   Random random(16);
   AttentionCase one = kCase;
   one.queries = 500;  // the largest error of many rows
@@ -151,10 +151,10 @@ TEST_CASE("the error model allows no more than twenty-five times the errors that
     const Comparison comparison = compare(expected, run(*kernels, tensors.inputs(), tensors.options));
     INFO(kernels->name << " output " << comparison.output << " weights " << comparison.weights << " lse "
                        << comparison.log_sum_exp);
-    CHECK(comparison.output > 0.04);
-    CHECK(comparison.weights > 0.04);
-    CHECK(comparison.log_sum_exp > 0.04);
-    CHECK(comparison.entropy > 0.04);
+    CHECK(comparison.output > 0.05);
+    CHECK(comparison.weights > 0.05);
+    CHECK(comparison.log_sum_exp > 0.05);
+    CHECK(comparison.entropy > 0.05);
   }
 }
 
