@@ -1,8 +1,8 @@
-// Prints the layout of AttentionCall as a TypeScript module, in words, and the room in a pool: run by the
+// Prints the layouts of AttentionCall and Door as a TypeScript module, in words, and the room in a pool: run by the
 // build, so that the two sides cannot drift apart.
 #include "bindings/attention_call.hpp"
 #include "bindings/print_layout.hpp"
-#include "schedule/task_board.hpp"
+#include "schedule/worker_pool.hpp"
 
 using heed::bindings::AttentionCall;
 using heed::bindings::Field;
@@ -69,12 +69,19 @@ constexpr Field kFields[] = {
     {"sliceOf", offsetof(AttentionCall, slice_of)},
 };
 
+constexpr Field kDoor[] = {
+    {"state", offsetof(heed::Door, state)},
+    {"status", offsetof(heed::Door, status)},
+    {"message", offsetof(heed::Door, message)},
+};
+
 }  // namespace
 
 int main() {
-  std::puts("// Made by the build from cpp/bindings/attention_call.hpp: word offsets of a packed call.");
+  std::puts("// Made by the build from C++: word offsets.");
   heed::bindings::print_layout("ATTENTION_CALL", sizeof(AttentionCall), kFields);
-  std::puts("\n// From cpp/schedule/task_board.hpp.");
+  std::puts("");
   std::printf("export const MAX_WORKERS = %d;\n", heed::TaskBoard::kMaxWorkers);
+  heed::bindings::print_layout("DOOR", sizeof(heed::Door), kDoor);
   return 0;
 }

@@ -4,8 +4,8 @@
 #include "bindings/run_call.hpp"
 #include "heed/machine.hpp"
 
-int heed::bindings::run_call(std::uint32_t address, Executor& executor) {
-  return report(run_attention(address, executor));
+heed::Status heed::bindings::run_call(std::uint32_t address, Executor& executor) {
+  return run_attention(address, executor);
 }
 
 EMSCRIPTEN_BINDINGS(heed_attention) {

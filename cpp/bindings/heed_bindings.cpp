@@ -3,10 +3,8 @@
 #include <emscripten/bind.h>
 #include <emscripten/em_macros.h>
 
-#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
-#include <cstring>
 
 #include "bindings/run_call.hpp"
 #include "heed/machine.hpp"
@@ -16,28 +14,19 @@ namespace {
 constexpr std::size_t kAlignment = 64;
 constexpr std::uint64_t kMaxMemory = std::uint64_t{1} << 31;
 
-/// Of the last call that failed. A fixed buffer, because in shared memory two threads
-/// may fail at once: then a message is mixed up, but nothing breaks.
-char last_message[512] = "";
+/// Of the last call that heed_run() computed: of the threads on a memory, one does.
+constinit heed::Status last_status;
 
 }  // namespace
-
-int heed::bindings::report(const heed::Status& status) {
-  if (!status.is_ok()) {
-    const std::size_t length = std::min(status.message().size(), sizeof(last_message) - 1);
-    std::memcpy(last_message, status.message().data(), length);
-    last_message[length] = '\0';
-  }
-  return static_cast<int>(status.code());
-}
 
 extern "C" {
 
 EMSCRIPTEN_KEEPALIVE int heed_run(std::uint32_t address) {
-  return heed::bindings::run_call(address, heed::calling_thread());
+  last_status = heed::bindings::run_call(address, heed::calling_thread());
+  return static_cast<int>(last_status.code());
 }
 
-EMSCRIPTEN_KEEPALIVE const char* heed_status_message() { return last_message; }
+EMSCRIPTEN_KEEPALIVE const char* heed_status_message() { return last_status.message().c_str(); }
 
 EMSCRIPTEN_KEEPALIVE std::uint32_t heed_allocate(std::uint32_t bytes) {
   const std::uint64_t padded = (std::uint64_t{bytes} / kAlignment + 1) * kAlignment;

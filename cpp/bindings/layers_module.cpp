@@ -3,14 +3,14 @@
 #include "bindings/call_header.hpp"
 #include "bindings/run_call.hpp"
 
-int heed::bindings::run_call(std::uint32_t address, Executor& executor) {
+heed::Status heed::bindings::run_call(std::uint32_t address, Executor& executor) {
   switch (static_cast<Operation>(reinterpret_cast<const CallHeader*>(address)->operation)) {
     case Operation::attention:
-      return report(run_attention(address, executor));
+      return run_attention(address, executor);
     case Operation::rope:
     case Operation::linear_attention:
-      return report(run_extra(address, executor));
+      return run_extra(address, executor);
     default:
-      return report(run_layer(address, executor));
+      return run_layer(address, executor);
   }
 }

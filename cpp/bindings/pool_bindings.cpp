@@ -1,5 +1,5 @@
-// What workers on one shared memory call beside the table of heed_bindings.cpp: one leads a
-// call, the others serve it. Only in builds for shared memory.
+// What workers on one shared memory, and who hands them calls, use beside the table of heed_bindings.cpp. Only in builds for
+// shared memory.
 #include <emscripten/em_macros.h>
 
 #include "bindings/run_call.hpp"
@@ -7,22 +7,30 @@
 
 extern "C" {
 
-/// Computes with the help of those who serve as workers 1 to `workers` - 1. For one worker at a
-/// time: it may sleep, and a page's own thread must not.
-EMSCRIPTEN_KEEPALIVE int heed_lead(std::uint32_t address, int workers) {
-  heed::WorkerPool pool(workers);
-  return heed::bindings::run_call(address, pool);
+/// Hands a worker a call to lead, whose door must be empty.
+EMSCRIPTEN_KEEPALIVE void heed_post(int worker, std::uint32_t address, int workers) {
+  heed::shared_pool().post(worker, address, workers);
 }
 
-/// Serves for as long as the worker lives. Returns at once when there is no such place.
-EMSCRIPTEN_KEEPALIVE void heed_serve(int worker) {
-  if (worker > 0 && worker < heed::TaskBoard::kMaxWorkers) heed::shared_board().serve(worker);
+/// A worker helps the others, and leads one call. It may sleep, and a page's own thread must not. Worker 0 is handed most
+/// calls, and the next often comes as soon as the last is answered: it looks for that as long as the way from one to the other
+/// takes. Not where every core has a worker, since whoever is to call needs one as well.
+EMSCRIPTEN_KEEPALIVE void heed_serve(int worker, bool looks) {
+  constexpr double kLookMilliseconds = 0.05;
+  const double look = looks ? kLookMilliseconds : 0.0;
+  const double spin = worker == 0 ? look : heed::TaskBoard::kHelperSpinMilliseconds;
+  heed::shared_pool().serve_one(worker, spin, heed::bindings::run_call);
 }
 
-/// Says that a worker that served is no more, so that nobody waits for its task.
-EMSCRIPTEN_KEEPALIVE void heed_lose(int worker) { heed::shared_board().lose(worker); }
+/// Of a worker: see Door.
+EMSCRIPTEN_KEEPALIVE const heed::Door* heed_door(int worker) { return &heed::shared_pool().door(worker); }
+
+/// Says that a worker that helped is no more, so that nobody waits for its task.
+EMSCRIPTEN_KEEPALIVE void heed_lose(int worker) { heed::shared_pool().board().lose(worker); }
 
 /// Tasks that a worker of the pool has run so far, modulo 2^32.
-EMSCRIPTEN_KEEPALIVE std::uint32_t heed_tasks_done(int worker) { return heed::shared_board().tasks_done(worker); }
+EMSCRIPTEN_KEEPALIVE std::uint32_t heed_tasks_done(int worker) {
+  return heed::shared_pool().board().tasks_done(worker);
+}
 
 }  // extern "C"

@@ -9,15 +9,11 @@
 
 namespace heed::bindings {
 
-/// The status as a number; heed_status_message() has its text.
-int run_call(std::uint32_t address, Executor& executor);
+Status run_call(std::uint32_t address, Executor& executor);
 
 /// Those of one kind: run_attention.cpp, run_extra.cpp, run_layers.cpp.
 Status run_attention(std::uint32_t address, Executor& executor);
 Status run_extra(std::uint32_t address, Executor& executor);
 Status run_layer(std::uint32_t address, Executor& executor);
-
-/// What run_call() returns for a status, whose text is kept.
-int report(const Status& status);
 
 }  // namespace heed::bindings

@@ -9,9 +9,6 @@ namespace heed {
 namespace {
 
 constexpr auto kRelaxed = std::memory_order_relaxed;
-/// A parked helper wakes badly: for milliseconds after a wake it may be of no help. This
-/// bridges the gaps between calls.
-constexpr double kHelperSpinMilliseconds = 10.0;
 
 /// The caller waits for no more than the helpers' last tasks. Beyond some of those it may be
 /// that it holds the core which a helper needs to end them.
@@ -21,55 +18,59 @@ constexpr Index kMaxTickets = std::numeric_limits<std::uint32_t>::max();
 
 std::uint32_t tickets_left(std::uint64_t tickets) { return static_cast<std::uint32_t>(tickets); }
 
+/// A worker's place in the set of a leader, and the other way around: the two change places with each other.
+int place_of(int worker, int leader) {
+  if (worker == leader) return 0;
+  return worker == 0 ? leader : worker;
+}
+
 std::uint64_t next_generation(std::uint64_t tickets, std::uint32_t count) {
   return (((tickets >> 32U) + 1) << 32U) | count;
 }
 
 }  // namespace
 
-void TaskBoard::run(const TaskSet& tasks, int workers) {
+void TaskBoard::run(const TaskSet& tasks, int workers, int leader) {
   const auto wanted =
       static_cast<int>(std::min({tasks.count, Index{tasks.workers}, Index{workers}, Index{kMaxWorkers}}));
   if (wanted <= 1 || tasks.count > kMaxTickets) {
     run_alone(tasks);
     return;
   }
-  post(tasks, wanted);
-  take_tasks(0);
-  waiting::wait_until(seat(0).asleep, kCallerSpinMilliseconds, [this] { return is_over(); });
+  post(tasks, wanted, leader);
+  take_tasks_of(leader, leader);
+  waiting::wait_until(seat(leader).asleep, kCallerSpinMilliseconds, [&] { return is_over(leader); });
 }
 
-void TaskBoard::post(const TaskSet& tasks, int workers) {
+void TaskBoard::post(const TaskSet& tasks, int workers, int leader) {
   const auto count = static_cast<std::uint32_t>(tasks.count);
-  run_.store(tasks.run, kRelaxed);
-  context_.store(tasks.context, kRelaxed);
-  count_.store(count, kRelaxed);
-  workers_.store(workers, kRelaxed);
-  stop_.store(tasks.stop, kRelaxed);
-  unfinished_.store(count, kRelaxed);
+  Set& set = set_of(leader);
+  set.run.store(tasks.run, kRelaxed);
+  set.context.store(tasks.context, kRelaxed);
+  set.count.store(count, kRelaxed);
+  set.workers.store(workers, kRelaxed);
+  set.stop.store(tasks.stop, kRelaxed);
+  set.unfinished.store(count, kRelaxed);
+  for (int known = leaders_.load(); known <= leader && !leaders_.compare_exchange_weak(known, leader + 1);) {
+  }
   // No tickets are left of the last set, so nobody else changes the word.
-  tickets_.store(next_generation(tickets_.load(kRelaxed), count));
-  for (int worker = 1; worker < workers; ++worker) waiting::wake_if_asleep(seat(worker).asleep);
+  set.tickets.store(next_generation(set.tickets.load(kRelaxed), count));
+  for (int place = 1; place < workers; ++place) wake(place_of(place, leader));
 }
 
 void TaskBoard::serve(int worker) {
-  seat(worker).is_lost.store(false);
-  while (!is_stopping_.load()) {
-    take_tasks(worker);
-    waiting::wait_until(seat(worker).asleep, kHelperSpinMilliseconds,
-                        [this, worker] { return is_stopping_.load() || has_ticket_for(worker); });
-  }
+  help_until(worker, kHelperSpinMilliseconds, [this] { return is_stopping_.load(); });
 }
 
 void TaskBoard::stop() {
   is_stopping_.store(true);
-  for (Seat& one : seats_) waiting::wake_if_asleep(one.asleep);
+  wake_all();
 }
 
 void TaskBoard::lose(int worker) {
   seat(worker).is_lost.store(true);
   has_lost_workers_.store(true);
-  waiting::wake_if_asleep(seat(0).asleep);
+  wake_all();
 }
 
 std::uint32_t TaskBoard::tasks_done(int worker) const {
@@ -77,43 +78,58 @@ std::uint32_t TaskBoard::tasks_done(int worker) const {
 }
 
 void TaskBoard::take_tasks(int worker) {
+  for (int leader = 0; leader < leaders_.load(); ++leader) take_tasks_of(leader, worker);
+}
+
+void TaskBoard::take_tasks_of(int leader, int worker) {
+  const int place = place_of(worker, leader);
+  Set& set = set_of(leader);
   TaskSet tasks{};
   Index task = 0;
   seat(worker).may_hold_ticket.store(true);
-  while (take_ticket(worker, tasks, task)) {
+  while (take_ticket(set, place, tasks, task)) {
     if (!tasks.is_stopped()) {
-      tasks.run(tasks.context, task, worker);
+      tasks.run(tasks.context, task, place);
       seat(worker).tasks_done.fetch_add(1, kRelaxed);
     }
-    // From here on the caller may be gone, and what the set points to with it.
-    if (unfinished_.fetch_sub(1) == 1) waiting::wake_if_asleep(seat(0).asleep);
+    // From here on the leader may be gone, and what the set points to with it.
+    if (set.unfinished.fetch_sub(1) == 1) wake(leader);
   }
   seat(worker).may_hold_ticket.store(false);
-  if (has_lost_workers_.load()) waiting::wake_if_asleep(seat(0).asleep);
+  if (has_lost_workers_.load()) wake_all();
 }
 
-bool TaskBoard::take_ticket(int worker, TaskSet& tasks, Index& task) {
-  std::uint64_t tickets = tickets_.load();
-  while (tickets_left(tickets) > 0 && worker < workers_.load(kRelaxed)) {
-    tasks = {run_.load(kRelaxed), context_.load(kRelaxed), Index{count_.load(kRelaxed)}};
-    tasks.stop = stop_.load(kRelaxed);
+bool TaskBoard::take_ticket(Set& set, int place, TaskSet& tasks, Index& task) {
+  std::uint64_t tickets = set.tickets.load();
+  while (tickets_left(tickets) > 0 && place < set.workers.load(kRelaxed)) {
+    tasks = {set.run.load(kRelaxed), set.context.load(kRelaxed), Index{set.count.load(kRelaxed)}};
+    tasks.stop = set.stop.load(kRelaxed);
     task = tasks.count - tickets_left(tickets);
-    if (tickets_.compare_exchange_weak(tickets, tickets - 1)) return true;
+    if (set.tickets.compare_exchange_weak(tickets, tickets - 1)) return true;
   }
   return false;
 }
 
 /// When all tasks are done, or only lost workers can hold what is left: in that order, since a
 /// worker says that it may hold a ticket before it takes one.
-bool TaskBoard::is_over() const {
-  if (unfinished_.load() == 0) return true;
-  if (!has_lost_workers_.load() || tickets_left(tickets_.load()) > 0) return false;
+bool TaskBoard::is_over(int leader) const {
+  const Set& set = set_of(leader);
+  if (set.unfinished.load() == 0) return true;
+  if (!has_lost_workers_.load() || tickets_left(set.tickets.load()) > 0) return false;
   return std::ranges::none_of(seats_,
                               [](const Seat& one) { return one.may_hold_ticket.load() && !one.is_lost.load(); });
 }
 
 bool TaskBoard::has_ticket_for(int worker) const {
-  return tickets_left(tickets_.load()) > 0 && worker < workers_.load(kRelaxed);
+  for (int leader = 0; leader < leaders_.load(kRelaxed); ++leader) {
+    const Set& set = set_of(leader);
+    if (tickets_left(set.tickets.load()) > 0 && place_of(worker, leader) < set.workers.load(kRelaxed)) return true;
+  }
+  return false;
+}
+
+void TaskBoard::wake_all() {
+  for (Seat& one : seats_) waiting::wake_if_asleep(one.asleep);
 }
 
 }  // namespace heed

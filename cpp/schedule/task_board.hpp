@@ -1,4 +1,4 @@
-// Hands out the tasks of one set after the other to any number of threads, without locks.
+// Hands out the tasks of sets to any number of threads, without locks.
 // Whose threads they are is not its business: see thread_pool.hpp and worker_pool.hpp.
 #pragma once
 
@@ -11,8 +11,8 @@
 
 namespace heed {
 
-/// One thread at a time posts sets by run(), as worker 0. Others serve as workers 1, 2, ...,
-/// each number once.
+/// Workers are numbered, each number once. Each may lead a set of its own by run(), one after
+/// the other, and helps with those of others for the rest of the time.
 ///
 /// A ticket is taken by compare-and-swap of one word that holds the set's generation and how
 /// many of its tickets are left. A thread reads what to run before it takes its ticket, and
@@ -27,22 +27,40 @@ class TaskBoard {
  public:
   static constexpr int kMaxWorkers = 64;
 
-  /// Any generation will do to start with.
-  explicit constexpr TaskBoard(std::uint32_t generation = 0) : tickets_(std::uint64_t{generation} << 32U) {}
+  /// A parked helper wakes badly: for milliseconds after a wake it may be of no help. This bridges the gaps between calls.
+  static constexpr double kHelperSpinMilliseconds = 10.0;
+
+  /// Any generation will do to start with, here of worker 0's sets.
+  explicit constexpr TaskBoard(std::uint32_t generation = 0) : sets_{{Set{.tickets{std::uint64_t{generation} << 32U}}}} {}
   TaskBoard(const TaskBoard&) = delete;
   TaskBoard& operator=(const TaskBoard&) = delete;
   ~TaskBoard() = default;
 
-  /// Runs all tasks, with those workers below `workers` who serve, and returns when they are done.
-  void run(const TaskSet& tasks, int workers);
+  /// Runs all tasks as worker `leader`, with those workers who help, and returns when they are done. Tasks are told their
+  /// worker's place in the set: the leader's is 0, worker 0's is the leader's number, and others' are their own. Those
+  /// below `workers` are wanted.
+  void run(const TaskSet& tasks, int workers, int leader = 0);
 
-  /// Takes tasks until stop().
+  /// Takes tasks until there are none and `is_over()`, which whoever makes it so tells by wake().
+  template <typename Condition>
+  void help_until(int worker, double spin_milliseconds, Condition is_over) {
+    seat(worker).is_lost.store(false);
+    while (has_ticket_for(worker) || !is_over()) {
+      take_tasks(worker);
+      waiting::wait_until(seat(worker).asleep, spin_milliseconds,
+                          [&] { return has_ticket_for(worker) || is_over(); });
+    }
+  }
+
+  void wake(int worker) { waiting::wake_if_asleep(seat(worker).asleep); }
+
+  /// Helps until stop().
   void serve(int worker);
 
   /// Lets serve() return, now and from now on.
   void stop();
 
-  /// Says that a serving worker is no more. A set that it may have held a task of ends without
+  /// Says that a helping worker is no more. A set that it may have held a task of ends without
   /// that task: whoever calls this knows that the set is not whole.
   void lose(int worker);
 
@@ -58,25 +76,33 @@ class TaskBoard {
     std::atomic<std::uint32_t> tasks_done{0};
   };
 
+  /// What is posted is atomic, because a late thread may read it while it changes.
+  struct alignas(64) Set {
+    std::atomic<std::uint64_t> tickets{0};  // generation, tickets left
+    std::atomic<std::uint32_t> unfinished{0};
+    std::atomic<std::uint32_t> count{0};
+    std::atomic<decltype(TaskSet::run)> run{nullptr};
+    std::atomic<void*> context{nullptr};
+    std::atomic<const StopFlag*> stop{nullptr};
+    std::atomic<int> workers{0};
+  };
+
   [[nodiscard]] Seat& seat(int worker) { return seats_[static_cast<std::size_t>(worker)]; }
-  void post(const TaskSet& tasks, int workers);
-  [[nodiscard]] bool take_ticket(int worker, TaskSet& tasks, Index& task);
+  [[nodiscard]] const Set& set_of(int leader) const { return sets_[static_cast<std::size_t>(leader)]; }
+  [[nodiscard]] Set& set_of(int leader) { return sets_[static_cast<std::size_t>(leader)]; }
+  void post(const TaskSet& tasks, int workers, int leader);
+  [[nodiscard]] bool take_ticket(Set& set, int place, TaskSet& tasks, Index& task);
+  void take_tasks_of(int leader, int worker);
   void take_tasks(int worker);
   [[nodiscard]] bool has_ticket_for(int worker) const;
-  [[nodiscard]] bool is_over() const;
+  [[nodiscard]] bool is_over(int leader) const;
+  void wake_all();
 
-  alignas(64) std::atomic<std::uint64_t> tickets_;  // generation, tickets left
-  alignas(64) std::atomic<std::uint32_t> unfinished_{0};
   std::atomic<bool> is_stopping_{false};
   std::atomic<bool> has_lost_workers_{false};
+  std::atomic<int> leaders_{1};  // those who ever led have lower numbers
 
-  // What is posted. Atomic, because a late thread may read it while it changes.
-  std::atomic<decltype(TaskSet::run)> run_{nullptr};
-  std::atomic<void*> context_{nullptr};
-  std::atomic<std::uint32_t> count_{0};
-  std::atomic<int> workers_{0};
-  std::atomic<const StopFlag*> stop_{nullptr};
-
+  std::array<Set, kMaxWorkers> sets_;  // each worker's, when it leads
   std::array<Seat, kMaxWorkers> seats_;
 };
 

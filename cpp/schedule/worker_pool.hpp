@@ -3,27 +3,68 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
 
 #include "heed/executor.hpp"
+#include "heed/status.hpp"
 #include "schedule/task_board.hpp"
 
 namespace heed {
 
-/// The board of this memory: there is one memory, and one caller at a time.
-TaskBoard& shared_board();
+/// Where one worker is handed calls, one at a time. JavaScript waits for its state, and reads what follows it.
+struct alignas(64) Door {
+  enum State : std::uint32_t { empty = 0, posted = 1 };
 
-/// Those of shared_board()'s workers below `workers`, and the caller, which may sleep.
-class WorkerPool final : public Executor {
+  waiting::Word state{empty};
+  std::atomic<std::uint32_t> call{0};  // address
+  std::atomic<std::int32_t> workers{0};
+  std::atomic<std::int32_t> status{0};  // of the last call
+  char message[240] = "";               // of its failure
+};
+
+/// Workers who each lead calls of their own, and help each other for the rest of the time.
+class WorkerPool {
  public:
-  explicit WorkerPool(int workers) : workers_(std::clamp(workers, 1, TaskBoard::kMaxWorkers)) {}
+  using Compute = Status (*)(std::uint32_t call, Executor& executor);
+
+  constexpr WorkerPool() = default;
+
+  /// Hands a worker a call to lead, with those of the others below `workers` who are free. Its door must be empty: what it
+  /// was handed before is done.
+  void post(int worker, std::uint32_t call, int workers);
+
+  /// Helps the others until there is a call at the worker's door and nothing to help with, and leads that.
+  void serve_one(int worker, double spin_milliseconds, Compute compute);
+
+  [[nodiscard]] const Door& door(int worker) const { return doors_[static_cast<std::size_t>(worker)]; }
+  [[nodiscard]] TaskBoard& board() { return board_; }
+
+ private:
+  TaskBoard board_;
+  std::array<Door, TaskBoard::kMaxWorkers> doors_;
+};
+
+/// The pool of this memory.
+WorkerPool& shared_pool();
+
+/// A worker that leads, which may sleep, and the others below `workers`.
+class Lead final : public Executor {
+ public:
+  Lead(TaskBoard& board, int leader, int workers)
+      : board_(board), leader_(leader), workers_(std::clamp(workers, 1, TaskBoard::kMaxWorkers)) {}
 
   [[nodiscard]] int worker_count() const override { return workers_; }
   [[nodiscard]] double work_per_worker() const override { return kWorkPerWorker; }
-  void run(const TaskSet& tasks) override { shared_board().run(tasks, workers_); }
+  void run(const TaskSet& tasks) override { board_.run(tasks, workers_, leader_); }
 
  private:
   static constexpr double kWorkPerWorker = 0.5e6;
 
+  TaskBoard& board_;
+  int leader_;
   int workers_;
 };
 

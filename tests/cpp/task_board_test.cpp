@@ -245,6 +245,69 @@ TEST_CASE("a set without lost workers' tasks is whole, though some were lost bef
   }
 }
 
+TEST_CASE("workers that each lead sets of their own run each task once, and help each other", "[threads]") {
+  for (const int workers : {2, 3, 5}) {
+    TaskBoard board;
+    std::atomic<int> leading{workers};
+    std::atomic<int> wrong{0};
+    std::array<std::atomic<int>, TaskBoard::kMaxWorkers> as_helper{};
+    std::vector<std::thread> threads;
+    for (int worker = 0; worker < workers; ++worker) {
+      threads.emplace_back([&, worker] {
+        for (int set = 0; set < 500; ++set) {
+          const auto tally = std::make_unique<Tally>(static_cast<std::size_t>(2 + (set + worker) % 40));
+          board.run(tally->tasks(), workers, worker);
+          wrong += tally->is_each_once() ? 0 : 1;
+          for (int place = 1; place < workers; ++place) as_helper[place] += tally->of_worker[place];
+          // Now and then it helps instead, until the others have none left either.
+          if (set % 50 == 0) board.help_until(worker, 0.1, [] { return true; });
+        }
+        --leading;
+        for (int one = 0; one < workers; ++one) board.wake(one);
+        board.help_until(worker, 0.1, [&] { return leading == 0; });
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+    INFO(workers << " workers");
+    CHECK(wrong == 0);
+    std::uint32_t done = 0;
+    for (int worker = 0; worker < workers; ++worker) done += board.tasks_done(worker);
+    std::uint32_t posted = 0;
+    for (int worker = 0; worker < workers; ++worker)
+      for (int set = 0; set < 500; ++set) posted += static_cast<std::uint32_t>(2 + (set + worker) % 40);
+    CHECK(done == posted);
+  }
+}
+
+TEST_CASE("places in a set are each worker's alone, whoever leads it", "[threads]") {
+  // What a place's scratch memory is to a kernel: two workers at one place at a time would show.
+  struct Scene {
+    std::array<std::atomic<int>, TaskBoard::kMaxWorkers> at_place{};
+    std::atomic<int> wrong{0};
+    TaskSet tasks() {
+      return {[](void* context, Index, int place) {
+                Scene& mine = *static_cast<Scene*>(context);
+                if (++mine.at_place[static_cast<std::size_t>(place)] != 1 || place >= 4) ++mine.wrong;
+                std::this_thread::yield();
+                --mine.at_place[static_cast<std::size_t>(place)];
+              },
+              this, 200};
+    }
+  };
+  TaskBoard board;
+  std::atomic<bool> is_over{false};
+  std::vector<std::thread> helpers;
+  for (const int worker : {0, 1, 3}) {
+    helpers.emplace_back([&, worker] { board.help_until(worker, 1.0, [&] { return is_over.load(); }); });
+  }
+  Scene scene;
+  for (int set = 0; set < 20; ++set) board.run(scene.tasks(), 4, 2);
+  is_over = true;
+  for (const int worker : {0, 1, 3}) board.wake(worker);
+  for (std::thread& helper : helpers) helper.join();
+  CHECK(scene.wrong == 0);
+}
+
 TEST_CASE("a stop flag leaves out what has not started, and the next set runs in whole", "[threads]") {
   for (const int workers : {1, 2, 4}) {
     ServedBoard board(workers);

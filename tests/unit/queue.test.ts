@@ -1,15 +1,20 @@
 // The queue alone: order, aborting what waits and what runs, closing, and that every task is let go exactly once.
 
 import { describe, expect, test } from "vitest";
-import { SerialQueue, type Ticket } from "../../web/src/backends/wasm/queue.js";
+import { Queue, type Ticket, TOGETHER_BYTES } from "../../web/src/backends/wasm/queue.js";
 import { HeedError } from "../../web/src/index.js";
 import { errorOf } from "../support/cases.js";
 
 /** A task that is ended by hand, and keeps a log. */
 class Manual {
   readonly log: string[] = [];
+  readonly bytes: number;
   #end: { resolve(value: string): void; reject(error: unknown): void } | null = null;
   ticket: Ticket | null = null;
+
+  constructor(bytes = 1) {
+    this.bytes = bytes;
+  }
 
   run(ticket: Ticket): Promise<string> {
     this.ticket = ticket;
@@ -34,25 +39,25 @@ class Manual {
 
 const settled = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 0));
 
-describe("serial queue", () => {
+describe("a queue of one at a time", () => {
   test("starts the first task inside push, and the next when it is over, failed or not", async () => {
-    const queue = new SerialQueue();
+    const queue = new Queue(() => 1);
     const [first, second] = [new Manual(), new Manual()];
-    expect(queue.idle).toBe(true);
+    expect(queue.admits(1)).toBe(true);
     const failing = queue.push(first, null);
     const passing = queue.push(second, null);
-    expect([queue.idle, first.log, second.log]).toEqual([false, ["run"], []]);
+    expect([queue.admits(1), first.log, second.log]).toEqual([false, ["run"], []]);
     first.reject(new Error("no"));
     await expect(failing).rejects.toThrow("no");
     await settled();
     second.resolve("yes");
     expect(await passing).toBe("yes");
     await settled();
-    expect([queue.idle, first.log, second.log]).toEqual([true, ["run", "done"], ["run", "done"]]);
+    expect([queue.admits(1), first.log, second.log]).toEqual([true, ["run", "done"], ["run", "done"]]);
   });
 
   test("an abort drops a waiting task without running it", async () => {
-    const queue = new SerialQueue();
+    const queue = new Queue(() => 1);
     const [first, second] = [new Manual(), new Manual()];
     const controller = new AbortController();
     const running = queue.push(first, null);
@@ -63,11 +68,11 @@ describe("serial queue", () => {
     expect(await running).toBe("done");
     await settled();
     expect(second.log).toEqual(["done"]);
-    expect(queue.idle).toBe(true);
+    expect(queue.admits(1)).toBe(true);
   });
 
   test("an abort rejects a running task at once, interrupts it, and lets it go when it is over", async () => {
-    const queue = new SerialQueue();
+    const queue = new Queue(() => 1);
     const [first, second] = [new Manual(), new Manual()];
     const controller = new AbortController();
     const running = errorOf(() => queue.push(first, controller.signal));
@@ -84,7 +89,7 @@ describe("serial queue", () => {
   });
 
   test("a signal that aborts after the end changes nothing", async () => {
-    const queue = new SerialQueue();
+    const queue = new Queue(() => 1);
     const task = new Manual();
     const controller = new AbortController();
     const result = queue.push(task, controller.signal);
@@ -96,7 +101,7 @@ describe("serial queue", () => {
   });
 
   test("closing rejects everything with its error", async () => {
-    const queue = new SerialQueue();
+    const queue = new Queue(() => 1);
     const tasks = [new Manual(), new Manual(), new Manual()];
     const errors = tasks.map((task) => errorOf(() => queue.push(task, null)));
     queue.close(new HeedError("disposed", "gone"));
@@ -123,7 +128,7 @@ describe("serial queue", () => {
       },
     };
     for (const [name, fake] of Object.entries(signals)) {
-      const queue = new SerialQueue();
+      const queue = new Queue(() => 1);
       const [first, second] = [new Manual(), new Manual()];
       const given = errorOf(() => queue.push(first, fake as never));
       const next = queue.push(second, null);
@@ -145,18 +150,89 @@ describe("serial queue", () => {
     const raise = (): never => {
       throw new Error("mine");
     };
-    const queue = new SerialQueue();
+    const queue = new Queue(() => 1);
     const controller = new AbortController();
-    const broken = expect(queue.push({ run: raise, interrupt: raise, done: raise }, null)).rejects.toThrow("mine");
+    const broken = expect(queue.push({ bytes: 1, run: raise, interrupt: raise, done: raise }, null)).rejects.toThrow(
+      "mine",
+    );
     const stuck = new Promise<string>((resolve) => setTimeout(() => resolve("late"), 50));
     const interrupted = errorOf(() =>
-      queue.push({ run: () => stuck, interrupt: raise, done: raise }, controller.signal),
+      queue.push({ bytes: 1, run: () => stuck, interrupt: raise, done: raise }, controller.signal),
     );
-    const next = queue.push({ run: async () => "next", interrupt: raise, done: raise }, null);
+    const next = queue.push({ bytes: 1, run: async () => "next", interrupt: raise, done: raise }, null);
     await broken;
     await settled();
     controller.abort();
     expect(await interrupted).toMatchObject({ code: "aborted" });
     expect(await next).toBe("next");
+  });
+});
+
+describe("a queue of several at a time", () => {
+  /** What has been begun and is not over. */
+  const running = (tasks: readonly Manual[]): readonly number[] =>
+    tasks.flatMap(({ log }, index) => (log[0] === "run" && log.at(-1) !== "done" ? [index] : []));
+
+  test("begins in order, as many as may run at present, each as soon as another is over", async () => {
+    let width = 2;
+    const queue = new Queue(() => width);
+    const tasks = Array.from({ length: 6 }, () => new Manual());
+    const results = tasks.map((task) => queue.push(task, null));
+    expect(running(tasks)).toEqual([0, 1]);
+    expect(queue.admits(1)).toBe(false);
+    tasks[1]?.resolve("1");
+    expect(await results[1]).toBe("1");
+    await settled();
+    expect(running(tasks)).toEqual([0, 2]);
+    width = 3;
+    tasks[2]?.reject(new Error("no"));
+    await expect(results[2]).rejects.toThrow("no");
+    await settled();
+    expect(running(tasks)).toEqual([0, 3, 4]);
+    width = 1;
+    for (const over of [0, 3]) tasks[over]?.resolve("over");
+    await settled();
+    expect(running(tasks)).toEqual([4]);
+    tasks[4]?.resolve("over");
+    await settled();
+    expect(running(tasks)).toEqual([5]);
+    tasks[5]?.resolve("over");
+    await settled();
+    expect([running(tasks), queue.admits(1)]).toEqual([[], true]);
+  });
+
+  test("what takes too much together runs one after the other, and overtakes nothing", async () => {
+    const queue = new Queue(() => 4);
+    const sizes = [TOGETHER_BYTES / 2, TOGETHER_BYTES / 2, 1, 2 * TOGETHER_BYTES, 1];
+    const tasks = sizes.map((bytes) => new Manual(bytes));
+    const results = tasks.map((task) => queue.push(task, null));
+    expect(running(tasks)).toEqual([0, 1]);
+    for (const [over, next] of [
+      [0, [1, 2]],
+      [1, [2]],
+      [2, [3]],
+      [3, [4]],
+    ] as const) {
+      tasks[over]?.resolve("over");
+      await results[over];
+      await settled();
+      expect(running(tasks)).toEqual(next);
+    }
+  });
+
+  test("an abort of one leaves the others alone; closing rejects all", async () => {
+    const queue = new Queue(() => 2);
+    const tasks = [new Manual(), new Manual(), new Manual()];
+    const controller = new AbortController();
+    const aborted = errorOf(() => queue.push(tasks[0] ?? new Manual(), controller.signal));
+    const others = tasks.slice(1).map((task) => errorOf(() => queue.push(task, null)));
+    controller.abort();
+    expect(await aborted).toMatchObject({ code: "aborted" });
+    expect(tasks.map(({ log }) => log)).toEqual([["run", "interrupt"], ["run"], []]);
+    queue.close(new HeedError("disposed", "gone"));
+    for (const error of await Promise.all(others)) expect(error).toMatchObject({ code: "disposed" });
+    for (const task of tasks) task.reject(new Error("terminated"));
+    await settled();
+    expect(tasks.map(({ log }) => log)).toEqual([["run", "interrupt", "done"], ["run", "done"], ["done"]]);
   });
 });

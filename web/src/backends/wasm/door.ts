@@ -1,7 +1,8 @@
-// The words on shared memory by which the leading worker is handed calls, and by which it says that one is done: no message crosses.
+// Where a worker on shared memory is handed calls, and where it says that one is done: no message crosses.
 
-import { DONE, DOOR } from "./door-words.js";
-import type { Kernels } from "./kernels.js";
+import { DONE } from "./done.js";
+import { DOOR } from "./generated/attention-call.js";
+import { type Kernels, throwStatus } from "./kernels.js";
 import type { DoneMessage } from "./protocol.js";
 
 /** Whether this realm can wait for a word without blocking. Where it cannot, the worker answers by message. */
@@ -14,22 +15,19 @@ type WaitAsync = (
 ) => { readonly async: boolean; readonly value: Promise<string> | string };
 
 export class Door {
-  /** In the front instance's heap. */
-  readonly address: number;
   readonly #kernels: Kernels;
+  readonly #worker: number;
+  readonly #address: number;
 
-  constructor(kernels: Kernels) {
+  constructor(kernels: Kernels, worker: number) {
     this.#kernels = kernels;
-    this.address = kernels.zeros(DOOR.words * Int32Array.BYTES_PER_ELEMENT);
+    this.#worker = worker;
+    this.#address = kernels.doorOf(worker);
   }
 
-  /** Hands a call in. The next may follow when it is done. */
+  /** Hands a call in, to be computed by the workers below `workers`. The next may follow when it is done. */
   post(call: number, workers: number): void {
-    const words = this.#words();
-    words[DOOR.call] = call;
-    words[DOOR.workers] = workers;
-    Atomics.store(words, DOOR.state, DOOR.posted);
-    Atomics.notify(words, DOOR.state);
+    this.#kernels.post(this.#worker, call, workers);
   }
 
   /** Resolves when the call that was posted is done; only where there is WAITS_ASYNC. */
@@ -37,16 +35,20 @@ export class Door {
     const words = this.#words();
     // Newer than the compiler's library.
     const waitAsync = Reflect.get(Atomics, "waitAsync") as WaitAsync;
-    while (Atomics.load(words, DOOR.state) === DOOR.posted) await waitAsync(words, DOOR.state, DOOR.posted).value;
+    for (let state = Atomics.load(words, DOOR.state); state !== 0; state = Atomics.load(words, DOOR.state)) {
+      await waitAsync(words, DOOR.state, state).value;
+    }
     return DONE;
   }
 
-  /** Of the call that was done last. */
-  get status(): number {
-    return this.#words()[DOOR.status] ?? 0;
+  /** Throws what became of the call that was done last, unless that went well. */
+  throwOutcome(): void {
+    const status = this.#words()[DOOR.status] ?? 0;
+    const { heap } = this.#kernels;
+    if (status !== 0) throwStatus(status, heap.text(this.#address + DOOR.message * Int32Array.BYTES_PER_ELEMENT));
   }
 
   #words(): Int32Array {
-    return this.#kernels.heap.words(this.address, DOOR.words);
+    return this.#kernels.heap.words(this.#address, DOOR.words);
   }
 }

@@ -92,6 +92,16 @@ export class Kernels {
     Atomics.store(this.heap.words(block.address, 1), STOP_WORD, 1);
   }
 
+  /** Hands a call to a worker of the pool, whose door must be empty. */
+  post(worker: number, address: number, workers: number): void {
+    this.#raw._heed_post?.(worker, address, workers);
+  }
+
+  /** Where a worker of the pool is handed calls. */
+  doorOf(worker: number): number {
+    return (this.#raw._heed_door?.(worker) ?? 0) >>> 0;
+  }
+
   /** Tasks that a worker of the pool has run so far; undefined in a build without one. For tests. */
   tasksDone(worker: number): number | undefined {
     return this.#raw._heed_tasks_done?.(worker);
@@ -143,12 +153,7 @@ export class Kernels {
 
   #run(block: Block, operation: string): void {
     const status = this.#call(block.address, operation);
-    if (status !== 0) throwStatus(status, this.statusMessage());
-  }
-
-  /** What the last call said that failed, whoever computed it. */
-  statusMessage(): string {
-    return this.heap.text(this.#raw.statusMessage() >>> 0);
+    if (status !== 0) throwStatus(status, this.heap.text(this.#raw.statusMessage() >>> 0));
   }
 
   /** A trap inside the module must not leave as a bare RuntimeError. */

@@ -16,6 +16,7 @@ const TURN_MS = 4;
 abstract class LocalRunner implements Runner {
   readonly lost = null;
   readonly threads = 1;
+  readonly calls = 1;
   readonly threadReasons = ["the calling thread computes alone"];
   readonly memoryBytes = 0;
   protected readonly kernels: Kernels;

@@ -35,40 +35,68 @@ export interface PrivateOverrides {
   readonly grain: Grain | null;
 }
 
-/** A worker, what it holds, and what became of it. */
+/** A worker, what it holds, and what it is at. */
 interface Member {
   readonly link: WorkerLink;
+  /** The call of each slice that it has been sent and not answered: the same. */
+  readonly underway: Deal[];
   /** The pieces that it has, and the version of each. */
   readonly stored: Map<number, number>;
   memoryBytes: number;
   slicesDone: number;
 }
 
-/** Portions to be computed, dealt out to workers by their home. */
+/** A call's portions, dealt out to workers by their home. */
 class Deal {
-  /** The caller's function, for messages. */
-  readonly operation: string;
+  readonly job: Job;
+  /** Settles when all that was sent is answered, and nothing is left to send. */
+  readonly over: Promise<void>;
   #left: Portion[];
+  #sent = 0;
+  #error: unknown = null;
+  #settle = (): void => {};
   readonly #workers: number;
 
-  constructor(portions: readonly Portion[], workers: number, operation: string) {
-    this.operation = operation;
+  constructor(job: Job, portions: readonly Portion[], workers: number) {
+    this.job = job;
     this.#left = [...portions];
     this.#workers = workers;
+    this.over = new Promise((resolve, reject) => {
+      this.#settle = () => (this.#error === null ? resolve() : reject(this.#error));
+    });
+    this.#endIfOver();
   }
 
   /** The next for this worker: of its own, or, when those are all taken, of another's. */
   next(worker: number): Portion | undefined {
     const own = this.#left.findIndex(({ home }) => home % this.#workers === worker);
-    return own === -1 ? this.#left.pop() : this.#left.splice(own, 1)[0];
+    const portion = own === -1 ? this.#left.pop() : this.#left.splice(own, 1)[0];
+    if (portion !== undefined) this.#sent += 1;
+    return portion;
   }
 
   wants(piece: Piece): boolean {
     return this.#left.some(({ pieces }) => pieces.some((part) => part.piece === piece));
   }
 
-  stop(): void {
+  answered(): void {
+    this.#sent -= 1;
+    this.#endIfOver();
+  }
+
+  /** Sends nothing any more. */
+  stop(error: unknown): void {
+    this.#error ??= error;
     this.#left = [];
+    this.#endIfOver();
+  }
+
+  get isStopped(): boolean {
+    return this.#error !== null;
+  }
+
+  #endIfOver(): void {
+    if (this.#left.length === 0 && this.#sent === 0) this.#settle();
   }
 }
 
@@ -79,11 +107,11 @@ export class PrivateRunner implements Runner {
   readonly #pieces: ResidentPieces;
   readonly #missing: string[] = [];
   #members: Member[] = [];
-  /** Workers that an abort ended; the next call replaces them. */
+  /** Workers that an abort ended, and that are being replaced. */
   #ended = 0;
-  #losses = 0;
   #lost: WorkerLost | null = null;
-  #deal: Deal | null = null;
+  /** Of the calls that run, in their order. */
+  #deals: Deal[] = [];
   #disposed = false;
 
   /** Rejects with WorkerLost when not even one worker starts; others that do not are done without. */
@@ -111,6 +139,10 @@ export class PrivateRunner implements Runner {
     return this.#members.length + this.#ended;
   }
 
+  get calls(): number {
+    return this.threads;
+  }
+
   get threadReasons(): readonly string[] {
     return this.#missing;
   }
@@ -127,12 +159,12 @@ export class PrivateRunner implements Runner {
     const slices = slicesOf(job, this.#overrides.grain ?? this.#grain());
     if (slices.length === 1) {
       const whole = new WholePortion(job, this.#pieces);
-      await this.#compute([whole], job.operation);
+      await this.#compute(job, [whole]);
       return finished(whole.results);
     }
     const sliced = new SlicedJob(job, slices, this.#pieces);
     try {
-      await this.#compute(sliced.portions, job.operation);
+      await this.#compute(job, sliced.portions);
       return finished(sliced.results);
     } finally {
       this.#forget(sliced.ownPieces);
@@ -140,15 +172,11 @@ export class PrivateRunner implements Runner {
   }
 
   /** Sends no slice any more; a worker that is long at one is ended. */
-  interrupt(): void {
-    const deal = this.#deal;
-    deal?.stop();
+  interrupt(job: Job): void {
+    const stopped = new HeedError("aborted", `${job.operation}: stopped by its caller`);
+    for (const deal of this.#deals) if (deal.job === job) deal.stop(stopped);
     setTimeout(() => {
-      if (this.#deal !== deal || deal === null) return;
-      const late = this.#members.filter(({ link }) => link.isBusy);
-      this.#members = this.#members.filter((one) => !late.includes(one));
-      this.#ended += late.length;
-      for (const { link } of late) link.terminate("its call was aborted");
+      for (const one of this.#members) if (one.underway[0]?.job === job) void this.#replace(one);
     }, PATIENCE_MS);
   }
 
@@ -158,8 +186,9 @@ export class PrivateRunner implements Runner {
 
   dispose(): void {
     this.#disposed = true;
-    this.#deal?.stop();
-    for (const { link } of this.#members) link.terminate("the engine was disposed");
+    const lost = new WorkerLost("the engine was disposed");
+    for (const deal of this.#deals) deal.stop(lost);
+    for (const { link } of this.#members) link.terminate(lost.message);
   }
 
   #grain(): Grain {
@@ -167,40 +196,52 @@ export class PrivateRunner implements Runner {
     return { least: LEAST_OF_SLICE, most: MOST_OF_SLICE, count, upTo: MOST_SLICES };
   }
 
-  /** Rejects when all that was sent is answered, so that the next call finds idle workers. */
-  async #compute(portions: readonly Portion[], operation: string): Promise<void> {
-    const losses = this.#losses;
-    const deal = new Deal(portions, this.threads, operation);
-    this.#deal = deal;
+  /** Rejects when all that was sent is answered, so that later calls find idle workers. */
+  async #compute(job: Job, portions: readonly Portion[]): Promise<void> {
+    const deal = new Deal(job, portions, this.threads);
+    this.#deals.push(deal);
+    if (this.lost !== null) deal.stop(this.lost);
+    this.#sendNext();
     try {
-      if (this.#ended > 0) await this.#restart();
-      const feeds = Array.from({ length: DEPTH }, () =>
-        this.#members.map((one, index) => this.#feed(one, index, deal)),
-      );
-      const outcomes = await Promise.allSettled(feeds.flat());
-      for (const outcome of outcomes) if (outcome.status === "rejected") throw outcome.reason;
-    } catch (error) {
-      // Not all of them are lost, and the next call is computed by the rest.
-      if (error instanceof WorkerLost && this.#losses > losses && this.lost === null && !this.#disposed) {
-        throw new HeedError("device-lost", `${operation}: a worker that computed it is lost: ${error.message}`);
-      }
-      throw error;
+      await deal.over;
     } finally {
-      this.#deal = null;
+      this.#deals = this.#deals.filter((one) => one !== deal);
     }
   }
 
-  /** One portion after the other; the first is sent before this returns. */
-  async #feed(member: Member, worker: number, deal: Deal): Promise<void> {
-    for (let portion = deal.next(worker); portion !== undefined; portion = deal.next(worker)) {
-      try {
-        portion.take(await this.#ask(member, portion, deal));
-        member.slicesDone += 1;
-      } catch (error) {
-        deal.stop();
-        throw error;
+  /** To each worker one before any gets another, of the first call that has one left; while it is at another call's, none. */
+  #sendNext(): void {
+    for (let depth = 1; depth <= DEPTH; depth++) {
+      for (const [index, member] of this.#members.entries()) {
+        const present = member.underway[0];
+        if (member.underway.length >= depth || present?.isStopped === true) continue;
+        for (const deal of present === undefined ? this.#deals : [present]) {
+          const portion = deal.next(index);
+          if (portion === undefined) continue;
+          void this.#send(member, deal, portion);
+          break;
+        }
       }
     }
+  }
+
+  async #send(member: Member, deal: Deal, portion: Portion): Promise<void> {
+    member.underway.push(deal);
+    try {
+      portion.take(await this.#ask(member, portion, deal));
+      member.slicesDone += 1;
+    } catch (error) {
+      deal.stop(this.#reasonOf(error, deal));
+    }
+    member.underway.pop();
+    deal.answered();
+    this.#sendNext();
+  }
+
+  /** Not all workers are lost, and the next call is computed by the rest. */
+  #reasonOf(error: unknown, { job }: Deal): unknown {
+    if (!(error instanceof WorkerLost) || this.lost !== null || this.#disposed) return error;
+    return new HeedError("device-lost", `${job.operation}: a worker that computed it is lost: ${error.message}`);
   }
 
   async #ask(member: Member, portion: Portion, deal: Deal): Promise<readonly ArrayBuffer[]> {
@@ -218,7 +259,7 @@ export class PrivateRunner implements Runner {
       throw new WorkerLost(done.message);
     }
     for (const id of done.refused) stored.delete(id);
-    throwOutcome(done, deal.operation);
+    throwOutcome(done, deal.job.operation);
     return done.outputs;
   }
 
@@ -229,11 +270,19 @@ export class PrivateRunner implements Runner {
     }
   }
 
-  async #restart(): Promise<void> {
-    const count = this.#ended;
-    this.#ended = 0;
-    await this.#start(count);
-    if (this.#members.length === 0) throw this.#lost ?? new WorkerLost("no worker started");
+  async #replace(late: Member): Promise<void> {
+    this.#members = this.#members.filter((one) => one !== late);
+    this.#ended += 1;
+    late.link.terminate("its call was aborted");
+    await this.#start(1);
+    this.#ended -= 1;
+    this.#goOn();
+  }
+
+  /** With the workers that there are. */
+  #goOn(): void {
+    if (this.lost !== null) for (const deal of this.#deals) deal.stop(this.lost);
+    this.#sendNext();
   }
 
   async #start(count: number): Promise<void> {
@@ -245,7 +294,7 @@ export class PrivateRunner implements Runner {
           await link.start(start, (lost) => this.#lose(link, lost));
           if (this.#disposed) link.terminate("the engine was disposed");
           else if (link.lost !== null) throw link.lost;
-          else this.#members.push({ link, stored: new Map(), memoryBytes: 0, slicesDone: 0 });
+          else this.#members.push({ link, underway: [], stored: new Map(), memoryBytes: 0, slicesDone: 0 });
         } catch (error) {
           this.#lost = error instanceof WorkerLost ? error : new WorkerLost(causeText(error));
           this.#missing.push(`a worker did not start (${causeText(error)})`);
@@ -259,8 +308,8 @@ export class PrivateRunner implements Runner {
     this.#members = this.#members.filter((one) => one.link !== link);
     if (this.#members.length === before || this.#disposed) return;
     this.#lost = lost;
-    this.#losses += 1;
     this.#missing.push(`a worker was lost (${lost.message})`);
+    this.#goOn();
   }
 }
 

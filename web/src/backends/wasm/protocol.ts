@@ -1,4 +1,4 @@
-// The messages between the backend and its workers: plain data, a worker's whole vocabulary. One call at a time is under way.
+// The messages between the backend and its workers: plain data, a worker's whole vocabulary.
 
 /** First of all: what to run. A shared memory comes with a place in the pool; without one a worker makes a memory of its own. */
 export interface StartMessage {
@@ -11,13 +11,11 @@ export interface PoolPlace {
   readonly memory: WebAssembly.Memory;
   /** Of a stack for this worker alone. */
   readonly stackTop: number;
-  /** Worker 0 is handed the calls. The others help it. None of them hears a message any more. */
+  /** Its number. It hears no message any more. */
   readonly worker: number;
-  /** Address of the words of the door, at which worker 0 waits for calls. */
-  readonly door: number;
-  /** Whether it is to look for the next call before it sleeps. */
+  /** Whether worker 0 is to look for the next call before it sleeps. */
   readonly looks: boolean;
-  /** Whether it is to say by message that a call is done: for who cannot wait for the door's word. */
+  /** Whether it is to say by message that a call of its is done: for who cannot wait for its door's word. */
   readonly answers: boolean;
 }
 

@@ -1,4 +1,4 @@
-// One thing after the other, in order of arrival; each can be aborted, waiting or running.
+// Things that are begun in order of arrival, some of them at a time; each can be aborted, waiting or running.
 
 import { causeText, HeedError } from "../../api/errors.js";
 
@@ -8,6 +8,8 @@ export interface Ticket {
 }
 
 export interface Task<T> {
+  /** That it takes while it runs. */
+  readonly bytes: number;
   run(ticket: Ticket): Promise<T>;
   /** Called when the running task is aborted: stop early, if that can be done. */
   interrupt(): void;
@@ -15,8 +17,12 @@ export interface Task<T> {
   done(): void;
 }
 
+/** Tasks that take more together run one after the other: so large ones need no more memory than each alone. */
+export const TOGETHER_BYTES = 2 ** 26;
+
 /** None of these throws. */
 interface Entry {
+  readonly bytes: number;
   start(): Promise<void>;
   /** Rejects the caller's promise; the entry is not started, or its result is dropped. */
   cancel(error: HeedError): void;
@@ -24,13 +30,19 @@ interface Entry {
   drop(): void;
 }
 
-export class SerialQueue {
+export class Queue {
+  readonly #width: () => number;
   #waiting: Entry[] = [];
-  #running: Entry | null = null;
+  readonly #running = new Set<Entry>();
 
-  /** True when a task would start inside `push`. */
-  get idle(): boolean {
-    return this.#running === null;
+  /** `width` says how many tasks may run at present; one always may. */
+  constructor(width: () => number) {
+    this.#width = width;
+  }
+
+  /** True when a task of so many bytes would start inside `push`. */
+  admits(bytes: number): boolean {
+    return this.#waiting.length === 0 && this.#hasRoom(bytes);
   }
 
   /** `operation` is the caller's function, for messages. */
@@ -40,7 +52,7 @@ export class SerialQueue {
       let dropped = false;
       const stop = (error: HeedError): void => {
         entry.cancel(error);
-        if (this.#running === entry) {
+        if (this.#running.has(entry)) {
           quietly(() => task.interrupt());
           return;
         }
@@ -52,6 +64,7 @@ export class SerialQueue {
         stop(new HeedError("aborted", `${operation}: aborted by its signal`, { cause }));
       };
       const entry: Entry = {
+        bytes: task.bytes,
         start: async () => {
           try {
             resolve(await task.run(ticket));
@@ -72,7 +85,7 @@ export class SerialQueue {
         },
       };
       this.#waiting.push(entry);
-      if (this.#running === null) void this.#drain();
+      this.#startNext();
       // After the start, which reads the inputs: a signal may be anybody's object, and run anything here.
       try {
         signal?.addEventListener("abort", abort, { once: true });
@@ -84,7 +97,7 @@ export class SerialQueue {
 
   /** Rejects everything. What runs is not waited for. */
   close(error: HeedError): void {
-    this.#running?.cancel(error);
+    for (const entry of this.#running) entry.cancel(error);
     for (const entry of this.#waiting) {
       entry.cancel(error);
       entry.drop();
@@ -92,12 +105,25 @@ export class SerialQueue {
     this.#waiting = [];
   }
 
-  async #drain(): Promise<void> {
-    for (let entry = this.#waiting.shift(); entry !== undefined; entry = this.#waiting.shift()) {
-      this.#running = entry;
-      await entry.start();
+  #hasRoom(bytes: number): boolean {
+    if (this.#running.size === 0) return true;
+    let together = bytes;
+    for (const entry of this.#running) together += entry.bytes;
+    return this.#running.size < this.#width() && together <= TOGETHER_BYTES;
+  }
+
+  #startNext(): void {
+    for (let entry = this.#waiting[0]; entry !== undefined && this.#hasRoom(entry.bytes); entry = this.#waiting[0]) {
+      this.#waiting.shift();
+      void this.#run(entry);
     }
-    this.#running = null;
+  }
+
+  async #run(entry: Entry): Promise<void> {
+    this.#running.add(entry);
+    await entry.start();
+    this.#running.delete(entry);
+    this.#startNext();
   }
 }
 

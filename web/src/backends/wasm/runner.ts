@@ -8,7 +8,7 @@ import { type DoneMessage, NO_ROOM } from "./protocol.js";
 import type { WasmResident } from "./residents.js";
 import type { WorkerLost } from "./worker-link.js";
 
-/** One job at a time. `run` reads the job's inputs before it returns; it rejects with WorkerLost when the runner is gone. */
+/** Some jobs at a time. `run` reads the job's inputs before it returns; it rejects with WorkerLost when the runner is gone. */
 export interface Runner {
   run(job: Job): Promise<Finished>;
   /** Why it can run nothing more; null while it can. */
@@ -17,12 +17,14 @@ export interface Runner {
   readonly threads: number;
   /** Why it is not more. */
   readonly threadReasons: readonly string[];
+  /** Jobs that it takes at a time. */
+  readonly calls: number;
   /** Bytes of memories beside the front instance's, as of the last that was heard of them. */
   readonly memoryBytes: number;
   /** Pieces of work that one of several workers has done so far. For tests. */
   tasksDone(worker: number): number;
-  /** Stops the job that runs, where that leaves the runner whole. */
-  interrupt(): void;
+  /** Stops a job that runs, where that leaves the runner whole. */
+  interrupt(job: Job): void;
   /** A resident was freed, or some of its bytes are others. */
   forget(resident: WasmResident, changed?: readonly Span[]): void;
   dispose(): void;

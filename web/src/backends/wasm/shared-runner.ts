@@ -2,7 +2,7 @@
 
 import type { Block } from "../../memory/arena.js";
 import type { Job } from "./job.js";
-import { type Finished, type Kernels, throwStatus } from "./kernels.js";
+import type { Finished, Kernels } from "./kernels.js";
 import { ResultArrays } from "./result-arrays.js";
 import type { Runner } from "./runner.js";
 import { WorkerLost, type WorkerSource } from "./worker-link.js";
@@ -11,8 +11,8 @@ import { type PoolOverrides, WorkerPool } from "./worker-pool.js";
 export class SharedRunner implements Runner {
   readonly #kernels: Kernels;
   readonly #pool: WorkerPool;
-  /** Of the call that runs. */
-  #block: Block | null = null;
+  /** Of the calls that run. */
+  readonly #blocks = new Map<Job, Block>();
 
   static async open(kernels: Kernels, workers: WorkerSource, overrides: PoolOverrides): Promise<SharedRunner> {
     return new SharedRunner(kernels, await WorkerPool.open(kernels, workers, overrides));
@@ -31,6 +31,10 @@ export class SharedRunner implements Runner {
     return this.#pool.threads;
   }
 
+  get calls(): number {
+    return this.#pool.threads;
+  }
+
   get threadReasons(): readonly string[] {
     return this.#pool.missing;
   }
@@ -45,27 +49,27 @@ export class SharedRunner implements Runner {
   }
 
   async run(job: Job): Promise<Finished> {
-    const block: Block = this.#kernels.place(job);
-    this.#block = block;
+    const block = this.#kernels.place(job);
+    this.#blocks.set(job, block);
     const call = this.#pool.call(block.address, job.operation);
     const arrays = new ResultArrays(job);
     try {
-      const status = await call;
-      if (status !== 0) throwStatus(status, this.#kernels.statusMessage());
+      await call;
     } catch (error) {
       if (error instanceof WorkerLost) this.#kernels.abandon();
       this.#kernels.arena.give(block);
       throw error;
     } finally {
       arrays.end();
-      this.#block = null;
+      this.#blocks.delete(job);
     }
     return this.#kernels.finished(block, arrays);
   }
 
   /** Asks the workers to stop after their present task. One that was terminated could hold the allocator's lock. */
-  interrupt(): void {
-    if (this.#block !== null) this.#kernels.stop(this.#block);
+  interrupt(job: Job): void {
+    const block = this.#blocks.get(job);
+    if (block !== undefined) this.#kernels.stop(block);
   }
 
   forget(): void {}

@@ -15,6 +15,8 @@ export interface GlueOptions {
 /** What builds for shared memory have beside the others. */
 export interface PoolModule {
   /** Says that a helper is no more, so that nobody waits for its task. */
+  _heed_post(worker: number, call: number, workers: number): void;
+  _heed_door(worker: number): number;
   _heed_lose(worker: number): void;
   _heed_tasks_done(worker: number): number;
 }

@@ -19,7 +19,7 @@ import { type AttentionJob, attentionJob } from "./attention-job.js";
 import { ATTENTION_CALL } from "./generated/attention-call.js";
 import { type Job, lasting, type OutputPart, snapshot } from "./job.js";
 import type { Finished } from "./kernels.js";
-import { SerialQueue, type Ticket } from "./queue.js";
+import { Queue, type Ticket } from "./queue.js";
 import { byteSize, Residents, WasmResident } from "./residents.js";
 import { type OpenRung, openRung, type RungOverrides } from "./rung.js";
 import { isSmall } from "./small-call.js";
@@ -44,7 +44,7 @@ export class WasmBackend implements Backend {
   readonly #choice: Choice;
   readonly #overrides: RungOverrides;
   readonly #reasons: string[];
-  readonly #queue = new SerialQueue();
+  readonly #queue = new Queue(() => this.#open?.runner.calls ?? 1);
   readonly #residents = new Residents((resident) => {
     this.#open?.runner.forget(resident);
     this.#open?.kernels.release(resident.address);
@@ -53,6 +53,7 @@ export class WasmBackend implements Backend {
   readonly #call = new Int32Array(ATTENTION_CALL.words);
   readonly #running: Running = { open: null };
   #rungsTried = 0;
+  #mending: Promise<void> | null = null;
   #disposed = false;
 
   /** Climbs onto the best rung that works. Throws HeedError `load` when none does. */
@@ -116,7 +117,7 @@ export class WasmBackend implements Backend {
     } finally {
       // Not left to the next async call: there may be none.
       if (kernels.abandoned)
-        this.#queue.push({ run: () => this.#restore(), interrupt() {}, done() {} }, null).catch(() => {});
+        this.#queue.push({ bytes: 0, run: () => this.#mend(), interrupt() {}, done() {} }, null).catch(() => {});
     }
   }
 
@@ -176,10 +177,10 @@ export class WasmBackend implements Backend {
 
   /** A call of any operation. */
   async compute<C>(operation: string, signal: AbortSignal | null, prepare: () => Prepared<C>): Promise<C> {
-    const { runner, kernels } = this.#current(operation);
-    const startsNow = this.#queue.idle && runner.lost === null && !kernels.abandoned;
+    const { kernels } = this.#current(operation);
     const prepared = prepare();
     const { isSmall, collect } = prepared;
+    const startsNow = this.#isWhole && this.#queue.admits(prepared.job.bytes);
     if (startsNow && this.#overrides.offload === "auto" && isSmall) {
       return this.#unlessEnded(operation, collect(kernels.compute(prepared.job)), signal);
     }
@@ -188,8 +189,9 @@ export class WasmBackend implements Backend {
     this.#residents.hold(used);
     return this.#queue.push(
       {
+        bytes: job.bytes,
         run: (ticket) => this.#run(job, collect, ticket),
-        interrupt: () => this.#open?.runner.interrupt(),
+        interrupt: () => this.#open?.runner.interrupt(job),
         done: () => this.#residents.letGo(used),
       },
       signal,
@@ -208,9 +210,7 @@ export class WasmBackend implements Backend {
 
   /** Async only where it has to be: a call that starts now has its inputs read before this returns. */
   async #run<C>(job: Job, collect: (finished: Finished) => C, ticket: Ticket): Promise<C> {
-    const lost = this.#open?.runner.lost ?? null;
-    if (lost !== null) await this.#descend(lost);
-    if (this.#open?.kernels.abandoned === true) await this.#restore();
+    if (!this.#isWhole) await this.#mend();
     const { runner } = this.#current(job.operation);
     const finished = await this.#runOn(runner, job, ticket);
     if (ticket.cancelled) {
@@ -225,7 +225,7 @@ export class WasmBackend implements Backend {
       return await runner.run(job);
     } catch (error) {
       if (!(error instanceof WorkerLost)) throw error;
-      if (!this.#disposed && !ticket.cancelled) await this.#descend(error);
+      if (!this.#disposed && !ticket.cancelled && this.#open?.runner === runner) await this.#mend();
       throw new HeedError("device-lost", `${job.operation}: the worker that computed it is lost: ${error.message}`, {
         cause: error,
       });
@@ -284,8 +284,23 @@ export class WasmBackend implements Backend {
     throw new HeedError("load", `createHeed: heed cannot run here: ${probed}`, { cause: failures.at(-1) });
   }
 
-  /** Opens the rung again that it stands on, if its front instance trapped. */
-  async #restore(): Promise<void> {
+  /** Whether calls can be computed where it stands. */
+  get #isWhole(): boolean {
+    return this.#mending === null && this.#open?.runner.lost === null && !this.#open.kernels.abandoned;
+  }
+
+  /** Stands on a rung that works, once for all calls that find it does not. */
+  #mend(): Promise<void> {
+    this.#mending ??= this.#reopen().finally(() => {
+      this.#mending = null;
+    });
+    return this.#mending;
+  }
+
+  /** Of a runner that was lost the next rung; of a front instance that trapped the same again. */
+  async #reopen(): Promise<void> {
+    const lost = this.#open?.runner.lost ?? null;
+    if (lost !== null) await this.#descend(lost);
     if (this.#open?.kernels.abandoned !== true) return;
     this.#rungsTried -= 1;
     await this.#descend();

@@ -2,7 +2,7 @@
 // it runs as a browser's worker and as Node's; it imports nothing but what it has in common with the front.
 
 import { textAt } from "../../memory/heap-view.js";
-import { DONE, DOOR } from "./door-words.js";
+import { DONE } from "./done.js";
 import {
   type BlockMessage,
   type FromWorker,
@@ -19,8 +19,7 @@ interface KernelExports {
   heed_status_message(): number;
   heed_allocate(bytes: number): number;
   heed_release(address: number): void;
-  heed_lead?(call: number, workers: number): number;
-  heed_serve?(worker: number): void;
+  heed_serve?(worker: number, looks: boolean): void;
   readonly memory?: WebAssembly.Memory;
   _initialize?(): void;
   __wasm_call_ctors?(): void;
@@ -64,42 +63,14 @@ async function start({ module, shared }: StartMessage): Promise<void> {
   }
 }
 
-/** Computes calls, or parts of the leading worker's, for as long as this worker lives. */
-function work(place: PoolPlace): never {
-  if (place.worker === 0) lead(place);
-  running().heed_serve?.(place.worker);
-  throw new Error("the pool has no place for it");
-}
-
-/**
- * The next call often comes as soon as the last is answered, and a thread that sleeps takes long to wake. Not longer than the way
- * from one to the other takes; and not at all where every core has a worker, since whoever is to call needs one as well.
- */
-const LOOK_MS = 0.05;
-
-/** Asking for the time takes longer than looking at a word. */
-const LOOKS = 100;
-
-/** Takes calls at the door. A trap ends this worker: its instance is in doubt. */
-function lead({ door, answers, looks }: PoolPlace): never {
-  const { heed_lead } = running();
-  const words = new Int32Array(heapBuffer(), door, DOOR.words);
+/** Leads calls, and helps those who do, for as long as this worker lives. A trap ends it: its instance is in doubt. */
+function work({ worker, looks, answers }: PoolPlace): never {
+  const { heed_serve } = running();
   while (true) {
-    awaitCall(words, looks ? LOOK_MS : 0);
-    words[DOOR.status] =
-      heed_lead?.(words[DOOR.call] ?? 0, words[DOOR.workers] ?? 1) ?? abort("heed_lead, which they lack");
-    Atomics.store(words, DOOR.state, 0);
-    Atomics.notify(words, DOOR.state);
+    if (heed_serve === undefined) abort("heed_serve, which they lack");
+    heed_serve(worker, looks);
     if (answers) port.postMessage(DONE);
   }
-}
-
-function awaitCall(words: Int32Array, lookMs: number): void {
-  const end = performance.now() + lookMs;
-  do {
-    for (let look = 0; look < LOOKS; look++) if (Atomics.load(words, DOOR.state) === DOOR.posted) return;
-  } while (performance.now() < end);
-  while (Atomics.load(words, DOOR.state) !== DOOR.posted) Atomics.wait(words, DOOR.state, 0);
 }
 
 /** What the glue would provide: kernels need room to grow and a clock; constructors register for an Embind that is not here. */
