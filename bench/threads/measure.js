@@ -1,4 +1,5 @@
-// Times heed.attention on several threads against one, alternating in one run. Runs wherever it is imported.
+// Times heed.attention on several threads against one, and calls made at once against calls made one after the other, alternating
+// in one run. Runs wherever it is imported.
 
 /** [heads, length, head_dim, causal]: the ladder around the threshold, then the shapes that the bar is set for. */
 export const SHAPES = [
@@ -14,6 +15,19 @@ export const SHAPES = [
   [1, 8192, 64, false],
   [1, 8192, 64, true],
 ];
+
+/** As above: calls that are made at once. */
+const TOGETHER = [
+  [1, 64, 64, false],
+  [1, 128, 64, false],
+  [8, 64, 64, false],
+  [1, 256, 64, false],
+  [8, 128, 64, false],
+  [8, 256, 64, false],
+  [8, 1024, 64, false],
+];
+
+const AT_ONCE = 16;
 
 /** Calls of one sample last about this long, so that clocks of coarse steps will do. */
 const SAMPLE_MS = 8;
@@ -33,21 +47,48 @@ export async function measure(createHeed, threads, rounds, print) {
   }
   print(`${capabilities.variant}, ${threads} threads against 1, medians of ${rounds} rounds`);
   print(`${"shape".padEnd(24)} ${"1, ms".padStart(10)} ${"all, ms".padStart(10)}   ratio  of the best`);
-  for (const shape of SHAPES) print(await line(engines, shape, rounds));
+  for (const shape of SHAPES)
+    print(
+      await line(
+        engines.map((engine) => caller(engine, shape)),
+        shape,
+        rounds,
+      ),
+    );
   for (const engine of engines) engine.dispose();
+  await measureTogether(createHeed, threads, rounds, print);
 }
 
-/** @param {readonly import("heed").Heed[]} engines @param {readonly (number | boolean)[]} shape @param {number} rounds */
-async function line(engines, shape, rounds) {
+/** The same for calls that are made at once. @type {typeof measure} */
+async function measureTogether(createHeed, threads, rounds, print) {
+  const heed = await createHeed({ threads, offload: true });
+  print(`${AT_ONCE} calls made one after the other, and at once, milliseconds a call`);
+  print(`${"shape".padEnd(24)} ${"alone, ms".padStart(10)} ${"at once".padStart(10)}   ratio  of the best`);
+  for (const shape of TOGETHER) {
+    const call = caller(heed, shape);
+    const inTurn = async () => {
+      for (let i = 0; i < AT_ONCE; i++) await call();
+    };
+    const atOnce = async () => void (await Promise.all(Array.from({ length: AT_ONCE }, call)));
+    print(await line([inTurn, atOnce], shape, rounds, AT_ONCE));
+  }
+  heed.dispose();
+}
+
+/**
+ * @param {readonly (() => Promise<void>)[]} callers
+ * @param {readonly (number | boolean)[]} shape
+ * @param {number} rounds
+ */
+async function line(callers, shape, rounds, calls = 1) {
   const [heads = 0, length = 0, dim = 0] = shape.map(Number);
   const causal = shape[3] === true;
-  const callers = engines.map((engine) => caller(engine, [1, heads, length, dim], causal));
   const warm = await Promise.all(callers.map((call) => timed(call, 3)));
   const batch = Math.max(1, Math.round(SAMPLE_MS / Math.min(...warm)));
   /** @type {number[][]} */
   const times = [[], []];
   for (let round = 0; round < rounds; round++) {
-    for (const [index, call] of callers.entries()) times[index]?.push(await timed(call, batch));
+    for (const [index, call] of callers.entries()) times[index]?.push((await timed(call, batch)) / calls);
   }
   const [one = [], all = []] = times;
   const ratios = one.map((time, round) => time / (all[round] ?? Number.NaN));
@@ -57,8 +98,10 @@ async function line(engines, shape, rounds) {
   return `${name.padEnd(24)} ${cells} ${median(ratios).toFixed(2).padStart(7)} ${best.toFixed(2).padStart(8)}`;
 }
 
-/** A call with everything in the engine. @param {import("heed").Heed} engine @param {readonly number[]} shape @param {boolean} causal */
-function caller(engine, shape, causal) {
+/** A call with everything in the engine. @param {import("heed").Heed} engine @param {readonly (number | boolean)[]} of */
+function caller(engine, [heads = 0, length = 0, dim = 0, causal = false]) {
+  const shape = [1, heads, length, dim].map(Number);
+  const isCausal = causal === true;
   const [query, key, value] = [1, 2, 3].map((seed) =>
     engine.tensor(
       numbers(
@@ -70,7 +113,7 @@ function caller(engine, shape, causal) {
   );
   return async () => {
     if (query === undefined || key === undefined || value === undefined) return;
-    const { output } = await engine.attention(query, key, value, { causal, keep: true });
+    const { output } = await engine.attention(query, key, value, { causal: isCausal, keep: true });
     output.dispose();
   };
 }
