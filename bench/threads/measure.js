@@ -12,6 +12,7 @@ export const SHAPES = [
   [8, 256, 64, true],
   [8, 1024, 64, false],
   [8, 1024, 64, true],
+  [8, 2048, 64, false],
   [1, 8192, 64, false],
   [1, 8192, 64, true],
 ];
@@ -45,7 +46,7 @@ export async function measure(createHeed, threads, rounds, print) {
   if (capabilities.threads !== threads) {
     throw new Error(`wanted ${threads} threads, got ${capabilities.threads}: ${capabilities.reasons.join("; ")}`);
   }
-  print(`${capabilities.variant}, ${threads} threads against 1, medians of ${rounds} rounds`);
+  print(`${capabilities.variant}, ${capabilities.worker}, ${threads} threads against 1, medians of ${rounds} rounds`);
   print(`${"shape".padEnd(24)} ${"1, ms".padStart(10)} ${"all, ms".padStart(10)}   ratio  of the best`);
   for (const shape of SHAPES)
     print(

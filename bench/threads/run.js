@@ -1,5 +1,5 @@
 // Several threads against one through the public API, from dist: `node bench/threads/run.js [--threads 2] [--rounds 15]
-// [--chromium]`. In this Node (20 compiles relaxed SIMD without its optimisations: use a later one), or in an isolated page.
+// [--chromium [--plain]]`. In this Node (20 compiles relaxed SIMD without its optimisations: use a later one), in an isolated page, or in a plain one.
 
 import { createReadStream } from "node:fs";
 import { createServer } from "node:http";
@@ -14,6 +14,7 @@ const { values } = parseArgs({
     threads: { type: "string", default: "2" },
     rounds: { type: "string", default: "15" },
     chromium: { type: "boolean", default: false },
+    plain: { type: "boolean", default: false },
   },
 });
 const [threads, rounds] = [Number(values.threads), Number(values.rounds)];
@@ -52,11 +53,13 @@ async function inChromium() {
   }
 }
 
-/** An isolated page at /, and the repository's modules. @type {import("node:http").RequestListener} */
+/** A page at /, and the repository's modules. @type {import("node:http").RequestListener} */
 function serve(request, response) {
   const path = normalize(new URL(request.url ?? "/", "http://localhost").pathname);
-  response.setHeader("Cross-Origin-Opener-Policy", "same-origin");
-  response.setHeader("Cross-Origin-Embedder-Policy", "require-corp");
+  if (!values.plain) {
+    response.setHeader("Cross-Origin-Opener-Policy", "same-origin");
+    response.setHeader("Cross-Origin-Embedder-Policy", "require-corp");
+  }
   if (!path.endsWith(".js")) {
     response.setHeader("Content-Type", "text/html").end("<!doctype html><title>heed on threads</title>");
     return;
