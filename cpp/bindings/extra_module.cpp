@@ -1,4 +1,6 @@
 // The module of what is beside attention.
 #include "bindings/run_call.hpp"
 
-heed::Status heed::bindings::run_call(std::uint32_t address, Executor& executor) { return run_extra(address, executor); }
+heed::Status heed::bindings::run_call(std::uint32_t address, Executor& executor) {
+  return run_extra(address, executor);
+}

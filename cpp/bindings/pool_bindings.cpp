@@ -1,5 +1,5 @@
-// What workers on one shared memory, and who hands them calls, use beside the table of heed_bindings.cpp. Only in builds for
-// shared memory.
+// What workers on one shared memory, and who hands them calls, use beside the table of heed_bindings.cpp. Only in
+// builds for shared memory.
 #include <emscripten/em_macros.h>
 
 #include "bindings/run_call.hpp"
@@ -12,9 +12,9 @@ EMSCRIPTEN_KEEPALIVE void heed_post(int worker, std::uint32_t address, int worke
   heed::shared_pool().post(worker, address, workers);
 }
 
-/// A worker helps the others, and leads one call. It may sleep, and a page's own thread must not. Worker 0 is handed most
-/// calls, and the next often comes as soon as the last is answered: it looks for that as long as the way from one to the other
-/// takes. Not where every core has a worker, since whoever is to call needs one as well.
+/// A worker helps the others, and leads one call. It may sleep, and a page's own thread must not. Worker 0 is handed
+/// most calls, and the next often comes as soon as the last is answered: it looks for that as long as the way from one
+/// to the other takes. Not where every core has a worker, since whoever is to call needs one as well.
 EMSCRIPTEN_KEEPALIVE void heed_serve(int worker, bool looks) {
   constexpr double kLookMilliseconds = 0.05;
   const double look = looks ? kLookMilliseconds : 0.0;

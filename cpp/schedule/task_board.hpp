@@ -27,18 +27,20 @@ class TaskBoard {
  public:
   static constexpr int kMaxWorkers = 64;
 
-  /// A parked helper wakes badly: for milliseconds after a wake it may be of no help. This bridges the gaps between calls.
+  /// A parked helper wakes badly: for milliseconds after a wake it may be of no help. This bridges the gaps between
+  /// calls.
   static constexpr double kHelperSpinMilliseconds = 10.0;
 
   /// Any generation will do to start with, here of worker 0's sets.
-  explicit constexpr TaskBoard(std::uint32_t generation = 0) : sets_{{Set{.tickets{std::uint64_t{generation} << 32U}}}} {}
+  explicit constexpr TaskBoard(std::uint32_t generation = 0)
+      : sets_{{Set{.tickets{std::uint64_t{generation} << 32U}}}} {}
   TaskBoard(const TaskBoard&) = delete;
   TaskBoard& operator=(const TaskBoard&) = delete;
   ~TaskBoard() = default;
 
-  /// Runs all tasks as worker `leader`, with those workers who help, and returns when they are done. Tasks are told their
-  /// worker's place in the set: the leader's is 0, worker 0's is the leader's number, and others' are their own. Those
-  /// below `workers` are wanted.
+  /// Runs all tasks as worker `leader`, with those workers who help, and returns when they are done. Tasks are told
+  /// their worker's place in the set: the leader's is 0, worker 0's is the leader's number, and others' are their own.
+  /// Those below `workers` are wanted.
   void run(const TaskSet& tasks, int workers, int leader = 0);
 
   /// Takes tasks until there are none and `is_over()`, which whoever makes it so tells by wake().
@@ -47,8 +49,7 @@ class TaskBoard {
     seat(worker).is_lost.store(false);
     while (has_ticket_for(worker) || !is_over()) {
       take_tasks(worker);
-      waiting::wait_until(seat(worker).asleep, spin_milliseconds,
-                          [&] { return has_ticket_for(worker) || is_over(); });
+      waiting::wait_until(seat(worker).asleep, spin_milliseconds, [&] { return has_ticket_for(worker) || is_over(); });
     }
   }
 
@@ -91,7 +92,7 @@ class TaskBoard {
   [[nodiscard]] const Set& set_of(int leader) const { return sets_[static_cast<std::size_t>(leader)]; }
   [[nodiscard]] Set& set_of(int leader) { return sets_[static_cast<std::size_t>(leader)]; }
   void post(const TaskSet& tasks, int workers, int leader);
-  [[nodiscard]] bool take_ticket(Set& set, int place, TaskSet& tasks, Index& task);
+  [[nodiscard]] static bool take_ticket(Set& set, int place, TaskSet& tasks, Index& task);
   void take_tasks_of(int leader, int worker);
   void take_tasks(int worker);
   [[nodiscard]] bool has_ticket_for(int worker) const;

@@ -8,20 +8,20 @@ void WorkerPool::post(int worker, std::uint32_t call, int workers) {
   Door& door = doors_[static_cast<std::size_t>(worker)];
   door.call.store(call);
   door.workers.store(workers);
-  door.state.store(Door::posted);
+  door.state.store(Door::kPosted);
   board_.wake(worker);
 }
 
 void WorkerPool::serve_one(int worker, double spin_milliseconds, Compute compute) {
   Door& door = doors_[static_cast<std::size_t>(worker)];
-  board_.help_until(worker, spin_milliseconds, [&] { return door.state.load() == Door::posted; });
+  board_.help_until(worker, spin_milliseconds, [&] { return door.state.load() == Door::kPosted; });
   Lead lead(board_, worker, door.workers.load());
   const Status status = compute(door.call.load(), lead);
   const std::size_t length = std::min(status.message().size(), sizeof(door.message) - 1);
   std::memcpy(door.message, status.message().data(), length);
   door.message[length] = '\0';
   door.status.store(static_cast<std::int32_t>(status.code()));
-  door.state.store(Door::empty);
+  door.state.store(Door::kEmpty);
   waiting::wake(door.state);
 }
 

@@ -16,9 +16,10 @@ namespace heed {
 
 /// Where one worker is handed calls, one at a time. JavaScript waits for its state, and reads what follows it.
 struct alignas(64) Door {
-  enum State : std::uint32_t { empty = 0, posted = 1 };
+  static constexpr std::uint32_t kEmpty = 0;
+  static constexpr std::uint32_t kPosted = 1;
 
-  waiting::Word state{empty};
+  waiting::Word state{kEmpty};
   std::atomic<std::uint32_t> call{0};  // address
   std::atomic<std::int32_t> workers{0};
   std::atomic<std::int32_t> status{0};  // of the last call
@@ -32,8 +33,8 @@ class WorkerPool {
 
   constexpr WorkerPool() = default;
 
-  /// Hands a worker a call to lead, with those of the others below `workers` who are free. Its door must be empty: what it
-  /// was handed before is done.
+  /// Hands a worker a call to lead, with those of the others below `workers` who are free. Its door must be empty: what
+  /// it was handed before is done.
   void post(int worker, std::uint32_t call, int workers);
 
   /// Helps the others until there is a call at the worker's door and nothing to help with, and leads that.

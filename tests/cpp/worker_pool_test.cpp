@@ -29,8 +29,9 @@ Status compute(std::uint32_t number, Executor& executor) {
   if (number == kRefused) return {StatusCode::option, std::string(1000, 'x')};
   Call& call = *calls.at(number - 100);
   call.workers = executor.worker_count();
-  executor.run({[](void* context, Index task, int) { ++static_cast<Call*>(context)->times[static_cast<std::size_t>(task)]; },
-                &call, 50});
+  executor.run(
+      {[](void* context, Index task, int) { ++static_cast<Call*>(context)->times[static_cast<std::size_t>(task)]; },
+       &call, 50});
   return {};
 }
 
@@ -39,7 +40,8 @@ class ServedPool {
   explicit ServedPool(int workers) : pool_(std::make_unique<WorkerPool>()) {
     for (int worker = 0; worker < workers; ++worker) {
       threads_.emplace_back([this, worker] {
-        for (std::uint32_t call = 0; call != kEnd; call = pool_->door(worker).call) pool_->serve_one(worker, 0.1, compute);
+        for (std::uint32_t call = 0; call != kEnd; call = pool_->door(worker).call)
+          pool_->serve_one(worker, 0.1, compute);
       });
     }
   }
@@ -54,7 +56,7 @@ class ServedPool {
   [[nodiscard]] const Door& door(int worker) const { return pool_->door(worker); }
   void post(int worker, std::uint32_t call) { pool_->post(worker, call, workers()); }
   void wait(int worker) const {
-    while (door(worker).state == Door::posted) std::this_thread::yield();
+    while (door(worker).state == Door::kPosted) std::this_thread::yield();
   }
 
  private:
@@ -87,7 +89,8 @@ TEST_CASE("calls at several doors are each computed once, whole, with everybody'
   }
 }
 
-TEST_CASE("a door says how its worker's call ended, cut to the room there is, whatever others' calls did", "[threads]") {
+TEST_CASE("a door says how its worker's call ended, cut to the room there is, whatever others' calls did",
+          "[threads]") {
   calls.clear();
   calls.push_back(std::make_unique<Call>());
   ServedPool pool(2);

@@ -187,7 +187,7 @@ describe.each(ENGINE_KINDS.filter(({ worker }) => worker !== null))(
           heed.attention(UNCUT.query, keys, keys),
           heed.attention(query, key, value),
         ];
-          await workers[dying]?.terminate();
+        await workers[dying]?.terminate();
         const [first, second, third] = await Promise.allSettled(calls);
         const isLost = (one: typeof first): boolean => one?.status === "rejected" && one.reason.code === "device-lost";
         expect(isLost(first) || isLost(second)).toBe(true);
