@@ -147,6 +147,20 @@ test("the state survives a reload, and another draw gives other numbers", async 
   expect(await readMatrix(page, "S")).not.toEqual(before);
 });
 
+test("what is chosen in the moment in which the address changes is chosen there", async () => {
+  const page = await open("scale.html#d=16&n=4");
+  await kernelAnswered(page);
+  // The page hears of the new address only after both.
+  await page.evaluate(() => {
+    location.hash = "#d=8&n=6";
+    document.querySelector<HTMLInputElement>('input[value="root"]')?.click();
+  });
+  expect((await readMatrix(page, "S"))[0]).toHaveLength(6);
+  expect(new URL(page.url()).hash).toBe("#d=8&n=6&scale=root");
+  await page.goBack();
+  await expect.poll(() => readMatrix(page, "S").then(([row]) => row?.length)).toBe(4);
+});
+
 test("an address with nonsense in it is read as far as it makes sense", async () => {
   const page = await open("scale.html#d=65&T=hot&n=-4&scale=maybe&like=7&seed=x&over=z");
   await kernelAnswered(page);
