@@ -104,7 +104,7 @@ export const TEXTS: Readonly<Record<StepName, StepText>> = {
     text: () =>
       "In each row, every score is raised to a power of e and divided by the row’s sum: positive shares that add up to one. A lead of 1 in score is a factor of 2.7 in share, whatever the rest do.",
     note: () =>
-      "The row’s maximum is subtracted first. It changes nothing, except that e^1000 never happens. The kernel keeps a running maximum and sum while tiles pass, and of a whole row only lse, the logarithm of that sum.",
+      "The row’s maximum is subtracted first. It changes nothing, except that e¹⁰⁰⁰ never happens. The kernel keeps a running maximum and sum while tiles pass, and of a whole row only lse, the logarithm of that sum.",
     formula: (columns) =>
       formula(
         sub("A", pair(columns, "j")),
@@ -126,7 +126,7 @@ export const TEXTS: Readonly<Record<StepName, StepText>> = {
       }`,
     note: (_, state) =>
       state.heads > 1
-        ? "The heads’ outputs are put side by side, and a last matrix (W_O) mixes them. Shuffle the words, and the rows of the output are shuffled alike: attention by itself knows no order."
+        ? "The heads’ outputs are put side by side, and a last matrix mixes them. Shuffle the words, and the rows of the output are shuffled alike: attention by itself knows no order."
         : "Linear in V, once the shares are fixed; the shares themselves are not linear in anything. Shuffle the words, and the rows of the output are shuffled alike: attention by itself knows no order.",
     formula: (columns) =>
       formula(

@@ -88,7 +88,6 @@ function table({ head, terms, subject }: Explanation): HTMLElement {
 function kernelLine({ kernel, result }: Explanation): readonly HTMLElement[] {
   if (kernel === undefined) return [];
   const apart = kernel === result ? 0 : Math.abs(kernel - result);
-  const text =
-    apart === 0 ? "exactly this" : `${exact(kernel, 6)}, ${magnitude(apart).replaceAll(" ", "\u00a0")}\u00a0apart`;
+  const text = apart === 0 ? "exactly this" : `${exact(kernel, 6)}, ${magnitude(apart)}\u00a0apart`;
   return [h("p", { class: "readout-kernel" }, "The kernel says ", h("b", {}, text), ".")];
 }

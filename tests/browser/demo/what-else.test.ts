@@ -56,7 +56,7 @@ describe("a convolution", () => {
     expect(widest(attended, wanted)).toBeLessThan(1e-6);
     // Not because all is 0.
     expect(Math.max(...wanted.map(Math.abs))).toBeGreaterThan(0.5);
-    expect(await figure(page, "Largest difference")).toContain("the same, to 1e-6");
+    expect(await figure(page, "Largest difference")).toContain("the same, to 10⁻⁶");
   });
 
   test("with less sharpness it is a blurred one, as a softmax over places has it", async () => {
@@ -165,7 +165,7 @@ describe("a dense layer", () => {
     const wanted = weights.map((row) => total(row.map((weight, input) => weight * (x[input] ?? Number.NaN))));
     compare(await readMatrix(page, "D"), wanted);
     compare(await readMatrix(page, "Y"), wanted);
-    expect(await figure(page, "Largest difference")).toContain("the same, to 1e-6");
+    expect(await figure(page, "Largest difference")).toContain("the same, to 10⁻⁶");
   });
 
   test("with little sharpness the heads read mixtures, as the reference does", async () => {
