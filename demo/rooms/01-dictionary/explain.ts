@@ -4,7 +4,7 @@ import { at, type Matrix } from "../../src/model/matrix.js";
 import { lengthOf } from "../../src/model/similarity.js";
 import { rowSum } from "../../src/model/softmax.js";
 import { directions, type Explanation, products } from "../../src/ui/explanation.js";
-import { exact } from "../../src/ui/numbers.js";
+import { exact, small } from "../../src/ui/numbers.js";
 import type { DictionaryAnswer } from "./calls.js";
 import { bestOf, type DictionaryScene } from "./scene.js";
 
@@ -159,11 +159,11 @@ function explainShare(
     head: ["", "score / T", "− max", "e^"],
     terms: listed.map(({ label, index }) => ({
       label,
-      figures: [exact(at(heated, row, index), 3), exact(at(heated, row, index) - most, 3), exact(power(index))],
+      figures: [exact(at(heated, row, index), 3), exact(at(heated, row, index) - most, 3), small(power(index))],
       own: index === key,
       faint: power(index) < 5e-5,
     })),
-    last: `${exact(power(key))} / ${exact(sum)} = ${exact(result)}`,
+    last: `${small(power(key))} / ${exact(sum)} = ${small(result)}`,
   };
 }
 

@@ -3,7 +3,7 @@
 import { at, type Matrix } from "../../src/model/matrix.js";
 import { dotOf, squaredDistance } from "../../src/model/similarity.js";
 import { directions, type Explanation, products } from "../../src/ui/explanation.js";
-import { exact } from "../../src/ui/numbers.js";
+import { exact, small } from "../../src/ui/numbers.js";
 import type { ScoreAnswer } from "./calls.js";
 import { KINDS, type Kind, NAMES, WIDTH } from "./kinds.js";
 import { gateScore, rankOf, type ScoreScene, thresholdOf } from "./scene.js";
@@ -257,11 +257,11 @@ function shareTold({ scores, shares, state }: ScoreScene, kind: Kind, row: numbe
     head: ["", "score", "e^"],
     terms: keys.map((key) => ({
       label: `k${key + 1}`,
-      figures: [exact(at(scores, row, key), 3), exact(power(key))],
+      figures: [exact(at(scores, row, key), 3), small(power(key))],
       own: key === col,
       faint: !kept.includes(key),
     })),
-    last: `${exact(power(col))} / ${exact(sum)} = ${exact(at(shares, row, col))}`,
+    last: `${small(power(col))} / ${exact(sum)} = ${small(at(shares, row, col))}`,
   };
 }
 

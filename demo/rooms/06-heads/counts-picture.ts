@@ -93,7 +93,7 @@ export class CountsPicture {
       figure("Width of the model", whole(modelWidth(state)), `${queryHeads} × ${headWidth}`),
       figure(`In ${layers} layers`, `${((total * layers) / 1e9).toFixed(2)} billion`, "parameters of attention"),
       figure("One head, its output weights included", whole(Math.round(total / queryHeads)), "parameters"),
-      figure("Cache for each token", bytes(cache.total), `${cache.factors.join(" × ")} bytes, in halves`),
+      figure("Cache for each token", bytes(cache.total), `${cache.factors.join(" × ")} bytes, in half precision`),
     );
   }
 

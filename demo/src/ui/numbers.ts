@@ -11,6 +11,12 @@ export function exact(value: number, decimals = 4): string {
   return minus(text.includes(".") ? text.replace(/\.?0+$/, "") : text);
 }
 
+/** As exact, but with a power of ten where that would hardly leave a digit: shares and powers of e are often so small. */
+export function small(value: number, decimals = 4): string {
+  if (value === 0 || Math.abs(value) >= 0.0001 || !Number.isFinite(value)) return exact(value, decimals);
+  return value.toExponential(decimals - 3).replaceAll("-", "−");
+}
+
 /** 16777216 as 16,777,216; many times faster than what a locale makes of it. */
 export function whole(value: number): string {
   return String(Math.round(value)).replace(/\B(?=(?:\d{3})+$)/g, ",");

@@ -75,6 +75,19 @@ describe("the row that is shown", () => {
     expect(Math.abs(sum - told.result)).toBeLessThanOrEqual(HALF_OF_FOUR_DECIMALS);
   });
 
+  test("a share of next to nothing is told as what it is", async () => {
+    const page = await open("scale.html#d=512&n=3");
+    await kernelAnswered(page);
+    const scores = (await rowOf(page)).scores;
+    const least = scores.indexOf(Math.min(...scores));
+    await hover(page, "A", 0, least);
+    const [told, wanted] = [await readTold(page), (await rowOf(page)).shares[least] ?? Number.NaN];
+    expect(wanted).toBeLessThan(1e-4);
+    // Two digits.
+    expect(Math.abs(told.result / wanted - 1)).toBeLessThan(0.05);
+    expect(told.last.replaceAll("−", "-")).toContain(` = ${told.result.toExponential(1)}`);
+  });
+
   test("the keyboard walks the slopes, each of which follows from two shares", async () => {
     const page = await open("scale.html#d=4&scale=root");
     await kernelAnswered(page);
