@@ -207,6 +207,13 @@ test("shuffled pixels give shuffled outputs; a convolution does not", async () =
   const wanted = attention(pixels, pixels, pixels, { score: { type: "rbf", bandwidth: 0.2 } }).output.data;
   expect(widest(plain, Array.from(wanted))).toBeLessThan(4e-6);
   expect(readNumber((await figure(page, "Convolution")).split(" ")[0] ?? "")).toBeGreaterThan(0.5);
+  const { last } = await readTold(page);
+  const chosen = 16 * 32 + 6;
+  const told = Array.from(last.matchAll(/(?:red|green|blue) ([\d.]+)/g), ([, figure]) => Number(figure));
+  expect(told).toHaveLength(3);
+  told.forEach((value, channel) => {
+    expect(Math.abs(value - (wanted[chosen * 3 + channel] ?? Number.NaN))).toBeLessThanOrEqual(HALF_OF_FOUR_DECIMALS);
+  });
   await page.getByRole("button", { name: "Shuffle again" }).click();
   expect((await jsonOf<{ places: number[] }>(page, "set")).places).not.toEqual(places);
 });
@@ -250,6 +257,16 @@ describe("messages on a graph", () => {
     const wanted = attention(features, features, values, { scale: 2, mask: { data: mask, shape: [7, 7] } });
     compare(await readMatrix(page, "A"), wanted.weights.data);
     compare([await held(page)], wanted.output.data);
+    await hover(page, "A", 2, 3);
+    const told = await readTold(page);
+    const [scores, powers] = [1, 2].map((place) => told.terms.map((figures) => figures[place] ?? Number.NaN));
+    // c listens to a, b, itself and d.
+    compare(
+      [scores ?? []],
+      [0, 1, 2, 3].map((node) => wanted.scores.masked.data[2 * 7 + node] ?? Number.NaN),
+    );
+    expect(powers?.map(Math.log).every((power, term) => Math.abs(power - (scores?.[term] ?? 0)) < 1e-3)).toBe(true);
+    expect(Math.abs(told.result - (powers?.[3] ?? Number.NaN) / total(powers ?? []))).toBeLessThanOrEqual(0.0001);
   });
 
   test("a pair is joined by pointer or key, both ways, and one round reaches as far", async () => {
