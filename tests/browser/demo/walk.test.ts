@@ -388,6 +388,9 @@ describe("on a phone", () => {
         scroll: document.documentElement.scrollWidth,
       }));
       expect(scroll).toBeLessThanOrEqual(inner);
+      // Nor is the formula cut off.
+      const formula = page.locator(`section.panel[data-step="${name}"] .step-formula`);
+      expect(await formula.evaluate((one) => one.scrollWidth - one.clientWidth)).toBe(0);
     },
   );
 
