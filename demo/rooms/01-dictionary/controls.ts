@@ -3,6 +3,7 @@
 import { choice } from "../../src/ui/choice.js";
 import { h } from "../../src/ui/dom.js";
 import { exact } from "../../src/ui/numbers.js";
+import { byChoice } from "../../src/ui/orientation.js";
 import { slider } from "../../src/ui/slider.js";
 import { CABINETS, EXAMPLES, type ScoreName } from "./examples.js";
 import { asGiven, BANDWIDTHS, type DictionaryStore, exampleOf, matrixOf, TEMPERATURES } from "./state.js";
@@ -33,6 +34,7 @@ export function controls(store: DictionaryStore): { readonly element: HTMLElemen
     CABINETS.movies.queries.map((text, index) => ({ value: String(index), text })),
     (value) => store.change({ asker: Number(value) }),
   );
+  const by = byChoice("vector", (value) => store.change({ by: value }));
   const again = h("button", { type: "button", class: "button" }, "As given");
   again.addEventListener("click", () => store.change(asGiven(store.state.example)));
   return {
@@ -48,6 +50,7 @@ export function controls(store: DictionaryStore): { readonly element: HTMLElemen
         bandwidth.element,
         grade.element,
         who.element,
+        by.element,
         again,
       ),
     ),
@@ -63,6 +66,7 @@ export function controls(store: DictionaryStore): { readonly element: HTMLElemen
       grade.show(asked, exact(asked, 2));
       who.element.hidden = exampleOf(state).queries.length === 1;
       who.show(String(state.asker));
+      by.show(state.by);
     },
   };
 }

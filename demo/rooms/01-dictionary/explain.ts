@@ -3,8 +3,8 @@
 import { at, type Matrix } from "../../src/model/matrix.js";
 import { lengthOf } from "../../src/model/similarity.js";
 import { rowSum } from "../../src/model/softmax.js";
-import { type Explanation, products } from "../../src/ui/explanation.js";
-import { exact } from "../../src/ui/numbers.js";
+import { directions, type Explanation, products } from "../../src/ui/explanation.js";
+import { exact, small } from "../../src/ui/numbers.js";
 import type { DictionaryAnswer } from "./calls.js";
 import { bestOf, type DictionaryScene } from "./scene.js";
 
@@ -91,22 +91,19 @@ function explainScore(scene: DictionaryScene, row: number, key: number): Explana
       last: `−${exact(sum)} / (2 × ${state.bandwidth}²) = ${exact(result)}`,
     };
   }
-  const multiplied = products(
-    example.features,
-    (col) => at(q, row, col),
-    (col) => at(k, key, col),
-    ["", "q", "k"],
-  );
+  const pair = [(col: number) => at(q, row, col), (col: number) => at(k, key, col)] as const;
   if (state.score === "dot") {
-    return { ...common, sentence: "Feature by feature; two minuses make a plus: both dislike it.", ...multiplied };
+    return {
+      ...common,
+      sentence: "Feature by feature; two minuses make a plus: both dislike it.",
+      ...products(example.features, ...pair, ["", "q", "k"]),
+    };
   }
-  const [ofQuery, ofKey] = [lengthOf(q, row), lengthOf(k, key)];
-  const without = ofQuery * ofKey === 0 ? " One of them has no direction: 0 by rule." : "";
+  const without = lengthOf(q, row) * lengthOf(k, key) === 0 ? " One of them has no direction: 0 by rule." : "";
   return {
     ...common,
     sentence: `The dot product over both lengths, so that only the direction counts.${without}`,
-    ...multiplied,
-    last: `${multiplied.last}, over ${exact(ofQuery)} × ${exact(ofKey)} = ${exact(result)}`,
+    ...directions(example.features, ...pair),
   };
 }
 
@@ -162,11 +159,11 @@ function explainShare(
     head: ["", "score / T", "− max", "e^"],
     terms: listed.map(({ label, index }) => ({
       label,
-      figures: [exact(at(heated, row, index), 3), exact(at(heated, row, index) - most, 3), exact(power(index))],
+      figures: [exact(at(heated, row, index), 3), exact(at(heated, row, index) - most, 3), small(power(index))],
       own: index === key,
       faint: power(index) < 5e-5,
     })),
-    last: `${exact(power(key))} / ${exact(sum)} = ${exact(result)}`,
+    last: `${small(power(key))} / ${exact(sum)} = ${small(result)}`,
   };
 }
 

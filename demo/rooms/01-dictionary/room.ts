@@ -3,11 +3,13 @@
 import { at, rowsOf, withBlock } from "../../src/model/matrix.js";
 import { agreementLine, furnish, OWN_ARITHMETIC } from "../../src/page/furnish.js";
 import { h } from "../../src/ui/dom.js";
+import type { Explanation } from "../../src/ui/explanation.js";
 import { HeedCabinet } from "../../src/ui/heed-cabinet.js";
 import { HeedChart } from "../../src/ui/heed-chart.js";
 import { formula, fraction, plain, row, sub, sup } from "../../src/ui/math.js";
 import { NamedMatrices } from "../../src/ui/named-matrices.js";
 import { magnitude, percent } from "../../src/ui/numbers.js";
+import { turnedExplanation, worded } from "../../src/ui/orientation.js";
 import { picture } from "../../src/ui/picture.js";
 import { Teller } from "../../src/ui/teller.js";
 import type { DictionaryAnswer } from "./calls.js";
@@ -28,13 +30,13 @@ export class DictionaryRoom {
   readonly #said = h("p", { class: "answer" });
   readonly #chart = new HeedChart();
   readonly #tastes = h("tbody");
-  readonly #matrices = new NamedMatrices(MATRICES);
+  readonly #matrices = new NamedMatrices(MATRICES, () => this.#isTurned);
   readonly #teller = new Teller<Spot>({
     first: () => {
       const { state, shares } = this.#scene;
       return { name: "A", row: state.asker, col: bestOf(shares, state.asker) };
     },
-    explain: (spot) => explain(this.#scene, spot, this.#answer),
+    explain: (spot) => this.#explain(spot),
     light: (lights) => this.#matrices.light(lights),
     retype: ({ name, row: atRow, col }, value) => this.#edit(name, atRow, col, [[value]]),
   });
@@ -133,12 +135,21 @@ export class DictionaryRoom {
     this.#pictures.cabinet.say(cabinetText(scene));
     this.#pictures.curve.say(curveText(scene));
     this.#pictures.tastes.say(tasteText(scene));
-    this.#pictures.numbers.say(NUMBERS_TEXT);
+    this.#pictures.numbers.say(this.#isTurned ? worded(NUMBERS_TEXT) : NUMBERS_TEXT);
     this.#agreement.textContent =
       answer === undefined
         ? OWN_ARITHMETIC
         : `Shares and answers come from the kernel. It and the arithmetic by hand agree to ${magnitude(answer.apart)}.`;
     this.#teller.tell();
+  }
+
+  get #isTurned(): boolean {
+    return this.#store.state.by === "columns";
+  }
+
+  #explain(spot: Spot): Explanation | undefined {
+    const told = explain(this.#scene, spot, this.#answer);
+    return told !== undefined && this.#isTurned ? turnedExplanation(told) : told;
   }
 
   #ask(card: readonly number[]): void {

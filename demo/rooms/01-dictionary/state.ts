@@ -1,6 +1,6 @@
 // What the reader can choose in this room.
 
-import { codecOf, type Field, number, oneOf } from "../../src/model/fields.js";
+import { BY, type By, codecOf, type Field, number, oneOf } from "../../src/model/fields.js";
 import type { Matrix } from "../../src/model/matrix.js";
 import { readMatrix, writeMatrix } from "../../src/model/matrix-text.js";
 import { Store } from "../../src/model/store.js";
@@ -39,22 +39,25 @@ export interface DictionaryState {
   readonly v: Matrix | null;
   /** The query in view. */
   readonly asker: number;
+  readonly by: By;
 }
 
 export type DictionaryStore = Store<DictionaryState>;
 
 /** An example as it is given, whatever was chosen before. */
-export function asGiven(example: ExampleName): DictionaryState {
+export function asGiven(example: ExampleName): Omit<DictionaryState, "by"> {
   const { score, temperature, bandwidth } = CABINETS[example];
   return { example, score, temperature, bandwidth, q: null, k: null, v: null, asker: 0 };
 }
 
 export function openDictionaryStore(): DictionaryStore {
-  return new Store({ ...CODEC, fromHash: (hash) => ({ ...givenIn(hash), ...CODEC.fromHash(hash) }) });
+  return new Store(DICTIONARY_STATE);
 }
 
-const CODEC = codecOf<DictionaryState>(
-  asGiven("students"),
+const FIRST: ExampleName = "students";
+
+export const DICTIONARY_STATE = codecOf<DictionaryState>(
+  { ...asGiven(FIRST), by: "rows" },
   {
     example: oneOf("of", EXAMPLES),
     score: oneOf("score", SCORES),
@@ -64,15 +67,11 @@ const CODEC = codecOf<DictionaryState>(
     k: matrix("k"),
     v: matrix("v"),
     asker: number("who", 0, 9),
+    by: BY,
   },
   consistent,
+  ({ example = FIRST }) => ({ ...asGiven(example), example: FIRST }),
 );
-
-/** What an address leaves out of another example is that example's own. */
-function givenIn(hash: string): Partial<DictionaryState> {
-  const { example } = CODEC.fromHash(hash);
-  return example === undefined ? {} : asGiven(example);
-}
 
 function consistent(state: DictionaryState): DictionaryState {
   const given = CABINETS[state.example];

@@ -1,9 +1,9 @@
 // One number of the room taken apart: a score of any kind, a share, or what was typed.
 
 import { at, type Matrix } from "../../src/model/matrix.js";
-import { dotOf, lengthOf, squaredDistance } from "../../src/model/similarity.js";
-import { type Explanation, products } from "../../src/ui/explanation.js";
-import { exact } from "../../src/ui/numbers.js";
+import { dotOf, squaredDistance } from "../../src/model/similarity.js";
+import { directions, type Explanation, products } from "../../src/ui/explanation.js";
+import { exact, small } from "../../src/ui/numbers.js";
 import type { ScoreAnswer } from "./calls.js";
 import { KINDS, type Kind, NAMES, WIDTH } from "./kinds.js";
 import { gateScore, rankOf, type ScoreScene, thresholdOf } from "./scene.js";
@@ -19,6 +19,7 @@ type Told = Pick<Explanation, "sentence" | "head" | "terms" | "last">;
 
 export function explain(scene: ScoreScene, { name, row, col }: Spot, answer?: ScoreAnswer): Explanation | undefined {
   const kind = KINDS[row];
+  if (name === "qW" || name === "H" || name === "gate") return explainMade(scene, name, row, col);
   if (name !== "S" && name !== "A") {
     const matrix = scene.typed[name];
     if (row >= matrix.rows || col >= matrix.cols) return undefined;
@@ -85,14 +86,17 @@ function scoreTold(scene: ScoreScene, kind: Exclude<Kind, "own">, key: number): 
       };
     case "cosine":
       return {
-        sentence: "The sum of products, over both lengths.",
-        ...dots,
-        last: `${exact(dot)} / (${exact(lengthOf(q, 0))} × ${exact(lengthOf(K, key))})`,
+        sentence: "The sum of products, over both lengths, which are roots of sums of squares.",
+        ...directions(
+          parts,
+          (index) => at(q, 0, index),
+          (index) => at(K, key, index),
+        ),
       };
     case "gated": {
-      const gate = scene.gates[key] ?? Number.NaN;
+      const gate = at(scene.made.gate, key, 0);
       return {
-        sentence: `The sum of products, times a gate: the sigmoid of ${exact(gateScore(scene.typed, key))}.`,
+        sentence: "The sum of products, times the gate of this key.",
         ...dots,
         last: `${exact(dot)} × ${exact(gate)} = ${exact(dot * gate)}`,
       };
@@ -102,7 +106,7 @@ function scoreTold(scene: ScoreScene, kind: Exclude<Kind, "own">, key: number): 
         sentence: "q W first, a number for each part of the key; then the products.",
         ...products(
           parts,
-          (index) => throughW(scene, index),
+          (index) => at(scene.made.qW, 0, index),
           (index) => at(K, key, index),
           ["", "q W", "k"],
         ),
@@ -126,17 +130,75 @@ function ownTold(scene: ScoreScene, key: number): Told {
   };
 }
 
-function throughW({ typed }: ScoreScene, index: number): number {
-  let sum = 0;
-  for (let row = 0; row < WIDTH; row++) sum += at(typed.q, 0, row) * at(typed.W, row, index);
-  return sum;
+function explainMade(
+  { typed, made }: ScoreScene,
+  name: "qW" | "H" | "gate",
+  row: number,
+  col: number,
+): Explanation | undefined {
+  if (row >= made[name].rows || col >= made[name].cols) return undefined;
+  const { q, K, W, Wq, Wk, b, g } = typed;
+  const result = at(made[name], row, col);
+  const key = `k${row + 1}`;
+  const both = [...parts.map((part) => `q${part}`), ...parts.map((part) => `k${part}`)];
+  const part = (index: number): number => (index < WIDTH ? at(q, 0, index) : at(K, row, index - WIDTH));
+  switch (name) {
+    case "qW":
+      return {
+        subject: `q W [${col + 1}]`,
+        sentence: "The query times one column of W.",
+        ...products(
+          parts,
+          (index) => at(q, 0, index),
+          (index) => at(W, index, col),
+          ["", "q", "W"],
+        ),
+        result,
+        lights: [
+          { name: "qW", row, col },
+          { name: "W", col },
+        ],
+      };
+    case "H": {
+      const weight = (index: number): number => (index < WIDTH ? at(Wq, col, index) : at(Wk, col, index - WIDTH));
+      const sum = both.reduce((total, _, index) => total + part(index) * weight(index), 0);
+      return {
+        subject: `H [${key}, h${col + 1}]`,
+        sentence: "The query times one row of the first matrix, the key times one of the second, and b.",
+        ...products(both, part, weight, ["", "part", "weight"]),
+        last: `${exact(sum)} + ${exact(at(b, 0, col))} = ${exact(result)}`,
+        result,
+        lights: [
+          { name: "H", row, col },
+          { name: "Wq", row: col },
+          { name: "Wk", row: col },
+          { name: "b", row: 0, col },
+        ],
+      };
+    }
+    case "gate": {
+      const score = gateScore(typed, row);
+      return {
+        subject: `gate of ${key}`,
+        sentence: "Query and key by the weights of the gate, and a sigmoid of the sum.",
+        ...products(both, part, (index) => at(g, 0, index), ["", "part", "weight"]),
+        last: `1 / (1 + e^(${exact(-score)})) = ${exact(result)}`,
+        result,
+        lights: [
+          { name: "gate", row, col },
+          { name: "g", row: 0 },
+        ],
+      };
+    }
+  }
 }
 
-function additiveTold({ typed, hidden }: ScoreScene, key: number): Told {
+function additiveTold({ typed, made }: ScoreScene, key: number): Told {
+  const hidden = made.H;
   const units = Array.from({ length: hidden.cols }, (_, unit) => unit);
   const value = (unit: number): number => at(typed.v, 0, unit) * Math.tanh(at(hidden, key, unit));
   return {
-    sentence: "W_q q + W_k k + b goes through a tanh, number by number; v weighs what comes out.",
+    sentence: `Row k${key + 1} of H goes through a tanh, number by number; v weighs what comes out.`,
     head: ["", "sum", "tanh", "v", "product"],
     terms: units.map((unit) => ({
       label: `h${unit + 1}`,
@@ -195,11 +257,11 @@ function shareTold({ scores, shares, state }: ScoreScene, kind: Kind, row: numbe
     head: ["", "score", "e^"],
     terms: keys.map((key) => ({
       label: `k${key + 1}`,
-      figures: [exact(at(scores, row, key), 3), exact(power(key))],
+      figures: [exact(at(scores, row, key), 3), small(power(key))],
       own: key === col,
       faint: !kept.includes(key),
     })),
-    last: `${exact(power(col))} / ${exact(sum)} = ${exact(at(shares, row, col))}`,
+    last: `${small(power(col))} / ${exact(sum)} = ${small(at(shares, row, col))}`,
   };
 }
 

@@ -1,5 +1,7 @@
 // The ways to score a query against a key, and to make shares of the scores, side by side.
 
+import { whole } from "../../src/ui/numbers.js";
+
 export const KINDS = [
   "dot",
   "scaled-dot",
@@ -79,9 +81,9 @@ export function costPerPair(kind: Kind, d: number, h: number): { readonly produc
 export function costPerVector(kind: Kind, d: number, h: number): string {
   switch (kind) {
     case "general":
-      return `${d * d} a query`;
+      return `${whole(d * d)} a query`;
     case "additive":
-      return `${h * d} a query, ${h * d} a key`;
+      return `${whole(h * d)} a query, ${whole(h * d)} a key`;
     case "gated":
       return `${d} a query, ${d} a key`;
     case "cosine":

@@ -18,7 +18,7 @@ import { FormulaField } from "./formula-field.js";
 import { ABOUT, KEYS, KINDS, type Kind, NAMES } from "./kinds.js";
 import type { ScoreScene } from "./scene.js";
 import { BANDWIDTHS, INITIAL, type ScoreStore, TEMPERATURES, TYPED } from "./state.js";
-import { MATRICES, type MatrixName, PARAMETERS, viewOf } from "./views.js";
+import { MADE, MATRICES, type MatrixName, PARAMETERS, viewOf } from "./views.js";
 
 export class ScoreRoom {
   readonly #store: ScoreStore;
@@ -96,8 +96,8 @@ export class ScoreRoom {
       parameters: picture({
         name: "parameters",
         title: "Its parameters",
-        body: [line("W", "Wq", "Wk", "b", "v", "g")],
-        data: () => this.#numbers(TYPED),
+        body: [line("W", "qW", "Wq", "Wk", "b", "v", "H", "g", "gate")],
+        data: () => this.#numbers([...TYPED, ...MADE]),
       }),
     };
   }
@@ -120,7 +120,9 @@ export class ScoreRoom {
     this.#matrices.show((name) => (shown.has(name) ? viewOf(name, scene, answer) : undefined));
     this.#pictures.parameters.element.hidden = parameters.length === 0;
     this.#pictures.lab.say(`${ABOUT[kind]}${likenessText(scene)}`);
-    this.#pictures.parameters.say("Small numbers set by hand; a model would learn them. Change any.");
+    this.#pictures.parameters.say(
+      "Small numbers set by hand, and what they make of query and keys on the way to a score. A model would learn them; change any.",
+    );
     this.#costs.show(scene);
     this.#agreement.textContent =
       answer === undefined

@@ -16,10 +16,8 @@ export interface ScoreScene {
   /** One row a kind. */
   readonly scores: Matrix;
   readonly shares: Matrix;
-  /** Of additive: what goes into the tanh, one row a key. */
-  readonly hidden: Matrix;
-  /** Of gated: one number a key, from 0 to 1. */
-  readonly gates: readonly number[];
+  /** Of general: q W. Of additive: what goes into the tanh, one row a key. Of gated: one number a key, from 0 to 1. */
+  readonly made: Readonly<Record<"qW" | "H" | "gate", Matrix>>;
   /** Of one's own: the formula, read. */
   readonly own: Expr;
 }
@@ -33,19 +31,19 @@ export function sceneOf(state: ScoreState): ScoreScene {
     ofQuery.cols,
     (key, unit) => at(ofQuery, 0, unit) + at(ofKeys, key, unit) + at(typed.b, 0, unit),
   );
-  const gates = Array.from({ length: KEYS }, (_, key) => 1 / (1 + Math.exp(-gateScore(typed, key))));
-  const turned = multiply(q, typed.W);
+  const gate = fill(KEYS, 1, (key) => 1 / (1 + Math.exp(-gateScore(typed, key))));
+  const qW = multiply(q, typed.W);
   const own = readFormula(state.formula);
   const score: Readonly<Record<Exclude<Kind, "own">, (key: number) => number>> = {
     dot: (key) => dotOf(q, 0, K, key),
     "scaled-dot": (key) => dotOf(q, 0, K, key) / Math.sqrt(WIDTH),
-    general: (key) => dotOf(turned, 0, K, key),
+    general: (key) => dotOf(qW, 0, K, key),
     additive: (key) => {
       let sum = 0;
       for (let unit = 0; unit < hidden.cols; unit++) sum += at(typed.v, 0, unit) * Math.tanh(at(hidden, key, unit));
       return sum;
     },
-    gated: (key) => (gates[key] ?? 0) * dotOf(q, 0, K, key),
+    gated: (key) => at(gate, key, 0) * dotOf(q, 0, K, key),
     cosine: (key) => cosineOf(q, 0, K, key),
     rbf: (key) => -squaredDistance(q, 0, K, key) / (2 * state.bandwidth ** 2),
     distance: (key) => -Math.sqrt(squaredDistance(q, 0, K, key)),
@@ -57,7 +55,7 @@ export function sceneOf(state: ScoreState): ScoreScene {
     const kind = KINDS[row] ?? "dot";
     return kind === "own" ? (rewritten[key] ?? Number.NaN) : score[kind](key) / state.temperature;
   });
-  return { state, typed, scores, shares: sharesOf(scores, state.keep), hidden, gates, own };
+  return { state, typed, scores, shares: sharesOf(scores, state.keep), made: { qW, H: hidden, gate }, own };
 }
 
 /** The temperature divides before the formula. */

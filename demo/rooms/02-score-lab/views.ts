@@ -7,16 +7,20 @@ import { HIDDEN, KEYS, KINDS, type Kind, NAMES, WIDTH } from "./kinds.js";
 import type { ScoreScene } from "./scene.js";
 import { TYPED, type TypedName } from "./state.js";
 
-export const MATRICES = [...TYPED, "S", "A"] as const;
+/** What a kind makes of query and keys on the way to a score. */
+export const MADE = ["qW", "H", "gate"] as const;
+export type MadeName = (typeof MADE)[number];
+
+export const MATRICES = [...TYPED, ...MADE, "S", "A"] as const;
 export type MatrixName = (typeof MATRICES)[number];
 
-/** Which typed matrices a kind uses, beside q and K. */
-export const PARAMETERS: Readonly<Record<Kind, readonly TypedName[]>> = {
+/** Which matrices a kind uses and makes, beside q and K. */
+export const PARAMETERS: Readonly<Record<Kind, readonly (TypedName | MadeName)[]>> = {
   dot: [],
   "scaled-dot": [],
-  general: ["W"],
-  additive: ["Wq", "Wk", "b", "v"],
-  gated: ["g"],
+  general: ["W", "qW"],
+  additive: ["Wq", "Wk", "b", "v", "H"],
+  gated: ["g", "gate"],
   cosine: [],
   rbf: [],
   distance: [],
@@ -31,22 +35,26 @@ const numbered = (name: string, count: number): readonly string[] =>
 const [KEY_NAMES, QUERY_PARTS, KEY_PARTS] = [numbered("k", KEYS), numbered("q", WIDTH), numbered("k", WIDTH)];
 const UNITS = numbered("h", HIDDEN);
 
-/** Titles, notes and labels of what is typed. */
-const LABELS: Readonly<Record<TypedName, Pick<MatrixView, "title" | "about" | "rowLabels" | "colLabels">>> = {
-  q: { title: "q", about: "the query; change any", rowLabels: ["q"], colLabels: numbered("", WIDTH) },
-  K: { title: "K", about: "the keys; change any", rowLabels: KEY_NAMES, colLabels: numbered("", WIDTH) },
-  W: { title: "W", about: "of general", rowLabels: QUERY_PARTS, colLabels: KEY_PARTS },
-  Wq: { title: "W_q", about: "of additive", rowLabels: UNITS, colLabels: QUERY_PARTS },
-  Wk: { title: "W_k", about: "of additive", rowLabels: UNITS, colLabels: KEY_PARTS },
-  b: { title: "b", about: "added before the tanh", rowLabels: ["b"], colLabels: UNITS },
-  v: { title: "v", about: "weighs the hidden numbers", rowLabels: ["v"], colLabels: UNITS },
-  g: {
-    title: "w",
-    about: "of the gate: the query’s part, then the key’s",
-    rowLabels: ["w"],
-    colLabels: [...QUERY_PARTS, ...KEY_PARTS],
-  },
-};
+/** Titles, notes and labels of what is typed, and of what is made of it. */
+const LABELS: Readonly<Record<TypedName | MadeName, Pick<MatrixView, "title" | "about" | "rowLabels" | "colLabels">>> =
+  {
+    q: { title: "q", about: "the query; change any", rowLabels: ["q"], colLabels: numbered("", WIDTH) },
+    K: { title: "K", about: "the keys; change any", rowLabels: KEY_NAMES, colLabels: numbered("", WIDTH) },
+    W: { title: "W", about: "of general", rowLabels: QUERY_PARTS, colLabels: KEY_PARTS },
+    Wq: { title: "W_q", about: "of additive", rowLabels: UNITS, colLabels: QUERY_PARTS },
+    Wk: { title: "W_k", about: "of additive", rowLabels: UNITS, colLabels: KEY_PARTS },
+    b: { title: "b", about: "added before the tanh", rowLabels: ["b"], colLabels: UNITS },
+    v: { title: "v", about: "weighs the hidden numbers", rowLabels: ["v"], colLabels: UNITS },
+    g: {
+      title: "w",
+      about: "of the gate: the query’s part, then the key’s",
+      rowLabels: ["w"],
+      colLabels: [...QUERY_PARTS, ...KEY_PARTS],
+    },
+    qW: { title: "q W", about: "what meets the keys", rowLabels: ["q W"], colLabels: KEY_PARTS },
+    H: { title: "H", about: "the hidden numbers, before the tanh", rowLabels: KEY_NAMES, colLabels: UNITS },
+    gate: { title: "gate", about: "open at 1", rowLabels: KEY_NAMES, colLabels: ["gate"] },
+  };
 
 export function viewOf(name: MatrixName, scene: ScoreScene, answer?: ScoreAnswer): MatrixView {
   const kinds = KINDS.map((kind) => NAMES[kind]);
@@ -69,6 +77,10 @@ export function viewOf(name: MatrixName, scene: ScoreScene, answer?: ScoreAnswer
         tone: "share",
         full: 1,
       };
+    case "qW":
+    case "H":
+    case "gate":
+      return { ...of(scene.made[name]), ...LABELS[name] };
     default:
       return { ...of(scene.typed[name]), ...LABELS[name], editable: true };
   }

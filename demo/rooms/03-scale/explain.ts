@@ -2,7 +2,7 @@
 
 import { at } from "../../src/model/matrix.js";
 import { type Explanation, products } from "../../src/ui/explanation.js";
-import { exact } from "../../src/ui/numbers.js";
+import { exact, small } from "../../src/ui/numbers.js";
 import type { ScaleScene } from "./scene.js";
 import { jacobian } from "./softmax.js";
 
@@ -75,11 +75,11 @@ function explainShare({ scaled, soft }: ScaleScene, key: number, kernel?: ArrayL
     head: ["", "z", "− max", "e^"],
     terms: scaled.map((score, index) => ({
       label: `k${index + 1}`,
-      figures: [exact(score, 3), exact(score - soft.most, 3), exact(Math.exp(score - soft.most))],
+      figures: [exact(score, 3), exact(score - soft.most, 3), small(Math.exp(score - soft.most))],
       own: index === key,
       faint: Math.exp(score - soft.most) < 5e-5,
     })),
-    last: `${exact(Math.exp((scaled[key] ?? 0) - soft.most))} / ${exact(soft.sum)} = ${exact(result)}`,
+    last: `${small(Math.exp((scaled[key] ?? 0) - soft.most))} / ${exact(soft.sum)} = ${small(result)}`,
     result,
     ...(own === undefined ? {} : { kernel: own }),
     lights: [
@@ -101,7 +101,7 @@ function explainSlope({ soft }: ScaleScene, i: number, j: number): Explanation {
     head: [],
     terms: [],
     last:
-      i === j ? `${exact(a)} × (1 − ${exact(a)}) = ${exact(result)}` : `−${exact(a)} × ${exact(b)} = ${exact(result)}`,
+      i === j ? `${small(a)} × (1 − ${small(a)}) = ${small(result)}` : `−${small(a)} × ${small(b)} = ${small(result)}`,
     result,
     lights: [
       { name: "A", row: 0, col: i },

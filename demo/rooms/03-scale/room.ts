@@ -172,10 +172,11 @@ function figuresOf({ soft, state }: ScaleScene): HTMLElement[] {
 }
 
 function rowText({ state, factor }: ScaleScene): string {
-  const { width, temperature, scaling } = state;
+  const { width, temperature, scaling, likeness } = state;
+  const independent = likeness > 0 ? "But for key 1, components are independent" : "Components are independent";
   const divided = scaling === "root" ? `divided by √${width} = ${exact(Math.sqrt(width), 2)}` : "not divided";
   const cooled = temperature === 1 ? "" : `, then ${temperature < 1 ? "sharpened" : "softened"} by T = ${temperature}`;
-  return `Components are independent, with mean 0 and variance 1. Each score is a sum of ${width} products, so its standard deviation is √${width} = ${exact(Math.sqrt(width), 2)}. Here it is ${divided}${cooled}: × ${exact(factor, 4)} in all.`;
+  return `${independent}, with mean 0 and variance 1. Each score is a sum of ${width} products, so its standard deviation is √${width} = ${exact(Math.sqrt(width), 2)}. Here it is ${divided}${cooled}: ×\u00a0${exact(factor, 4)} in all.`;
 }
 
 function slopeText({ soft }: ScaleScene): string {

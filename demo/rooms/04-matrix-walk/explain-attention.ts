@@ -3,7 +3,7 @@
 import { at } from "../../src/model/matrix.js";
 import { rowSum } from "../../src/model/softmax.js";
 import { type Explanation, products } from "../../src/ui/explanation.js";
-import { exact } from "../../src/ui/numbers.js";
+import { exact, small } from "../../src/ui/numbers.js";
 import type { Scene } from "./spots.js";
 
 export function explainScore({ walk, head }: Scene, row: number, col: number): Explanation | undefined {
@@ -103,12 +103,12 @@ export function explainShare(scene: Scene, row: number, col: number): Explanatio
       const power = Math.exp(score - most);
       return {
         label,
-        figures: [exact(score, 3), exact(score - most, 3), exact(power)],
+        figures: [exact(score, 3), exact(score - most, 3), small(power)],
         own: key === col,
         faint: power < 5e-5,
       };
     }),
-    last: `${exact(Math.exp(at(head.masked, row, col) - most))} / ${exact(sum)} = ${exact(result)}`,
+    last: `${small(Math.exp(at(head.masked, row, col) - most))} / ${exact(sum)} = ${small(result)}`,
     result,
     ...own,
     lights,

@@ -7,7 +7,7 @@ import type { Walk } from "../../src/model/walk.js";
 import { choice } from "../../src/ui/choice.js";
 import { h } from "../../src/ui/dom.js";
 import { exact } from "../../src/ui/numbers.js";
-import { wordChoice } from "../../src/ui/orientation.js";
+import { byChoice } from "../../src/ui/orientation.js";
 
 export class Options {
   readonly element: HTMLElement;
@@ -40,7 +40,7 @@ export class Options {
     ],
     (value) => this.#store.change({ causal: value }),
   );
-  #word = wordChoice((word) => this.#store.change({ columns: word === "column" }));
+  #by = byChoice("word", (by) => this.#store.change({ columns: by === "columns" }));
   #asking = h("input", { type: "range", id: "asking", min: 1, step: 1 });
   #askingSaid = h("output", { for: "asking" });
 
@@ -83,7 +83,7 @@ export class Options {
         scaleBox,
         this.#causal.element,
         askingBox,
-        this.#word.element,
+        this.#by.element,
       ),
       h("div", { class: "controls-hide" }, h("span", { class: "small-label" }, "Hide a word"), this.#hide),
     );
@@ -100,7 +100,7 @@ export class Options {
       state.heads > 1 ? `${state.width} = ${state.heads} × ${walk.headWidth}` : String(state.width);
     this.#heads.show(String(state.heads));
     this.#showScale(state, walk);
-    this.#word.show(state.columns ? "column" : "row");
+    this.#by.show(state.columns ? "columns" : "rows");
     const differ = walk.askers.length !== walk.labels.length;
     this.#causal.show(state.causal === "upper-left" && !differ ? "lower-right" : state.causal);
     this.#causal.label("lower-right", differ ? "lower right" : "on");

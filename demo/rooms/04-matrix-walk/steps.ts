@@ -27,7 +27,7 @@ export const TEXTS: Readonly<Record<StepName, StepText>> = {
         ? "Each word is one row of X. Each column is a property that we gave it by hand: is it a thing, is it alive, does it point at something else?"
         : "Each row of X is one element: a word, a pixel, a point. Attention does not mind what the numbers stand for.",
     note: () =>
-      "Nothing here was trained, so that you can follow it. In a trained model there are hundreds of columns, and none has a name. Change any number: everything below follows.",
+      "Nothing here was trained, so that you can follow it. In a trained model there are hundreds or thousands of columns, and none has a name. Change any number: everything below follows.",
     formula: (columns) => {
       const between = columns ? "," : ";";
       return formula(
@@ -41,7 +41,7 @@ export const TEXTS: Readonly<Record<StepName, StepText>> = {
     name: "Q K V",
     title: "Every word gets three roles",
     text: () =>
-      "Three matrices turn each row into a query (what this word looks for), a key (what it can be found by) and a value (what it hands over when found). Training is the search for these three matrices; here we wrote them, one question per column.",
+      "Three matrices turn each row into a query (what this word looks for), a key (what it can be found by) and a value (what it hands over when found). Training finds these matrices; here we wrote them, one question per column.",
     note: (_, state) =>
       state.heads > 1
         ? `${state.heads} heads cut the columns into ${state.heads} equal parts. No multiplication is added: every head only sees its own columns.`
@@ -102,9 +102,9 @@ export const TEXTS: Readonly<Record<StepName, StepText>> = {
     name: "softmax",
     title: "Scores become shares",
     text: () =>
-      "In each row, every score is raised to a power of e and divided by the row’s sum: positive shares that add up to one. A lead of 1 in score is a factor of 2.7 in share, whatever the rest do.",
+      "In each row, e is raised to every score, and each result divided by the sum of all: positive shares that add up to one. A lead of 1 in score is a factor of 2.7 in share, whatever the rest do.",
     note: () =>
-      "The row’s maximum is subtracted first. It changes nothing, except that e^1000 never happens. The kernel keeps a running maximum and sum while tiles pass, and of a whole row only lse, the logarithm of that sum.",
+      "The row’s maximum is subtracted first. It changes nothing, except that e¹⁰⁰⁰ never happens. The kernel keeps a running maximum and sum while tiles pass, and of a whole row only lse: that maximum plus the logarithm of that sum.",
     formula: (columns) =>
       formula(
         sub("A", pair(columns, "j")),
@@ -126,7 +126,7 @@ export const TEXTS: Readonly<Record<StepName, StepText>> = {
       }`,
     note: (_, state) =>
       state.heads > 1
-        ? "The heads’ outputs are put side by side, and a last matrix (W_O) mixes them. Shuffle the words, and the rows of the output are shuffled alike: attention by itself knows no order."
+        ? "The heads’ outputs are put side by side, and a last matrix mixes them. Shuffle the words, and the rows of the output are shuffled alike: attention by itself knows no order."
         : "Linear in V, once the shares are fixed; the shares themselves are not linear in anything. Shuffle the words, and the rows of the output are shuffled alike: attention by itself knows no order.",
     formula: (columns) =>
       formula(

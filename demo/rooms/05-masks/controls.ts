@@ -2,6 +2,7 @@
 
 import { choice } from "../../src/ui/choice.js";
 import { h } from "../../src/ui/dom.js";
+import { byChoice } from "../../src/ui/orientation.js";
 import { slider } from "../../src/ui/slider.js";
 import { PRESETS } from "./presets.js";
 import { type Causal, type Hiding, type MaskStore, MOST, OPEN } from "./state.js";
@@ -34,6 +35,7 @@ export function controls(store: MaskStore): { readonly element: HTMLElement; rea
     ],
     (value) => store.change({ scores: value }),
   );
+  const by = byChoice("query", (value) => store.change({ by: value }));
   const queries = slider("Queries L", upTo(1, MOST), (value) => store.change({ queries: value, painted: [] }));
   const keys = slider("Keys S", upTo(1, MOST), (value) => store.change({ keys: value, painted: [] }));
   const left = slider("Window, back", upTo(0, MOST), (value) => store.change({ left: value === MOST ? OPEN : value }));
@@ -95,6 +97,7 @@ export function controls(store: MaskStore): { readonly element: HTMLElement; rea
         block.element,
         scores.element,
         hiding.element,
+        by.element,
       ),
       h(
         "div",
@@ -112,6 +115,7 @@ export function controls(store: MaskStore): { readonly element: HTMLElement; rea
       causal.show(state.causal);
       hiding.show(state.hiding);
       scores.show(state.scores);
+      by.show(state.by);
       for (const [bound, value] of [
         [left, state.left],
         [right, state.right],

@@ -3,7 +3,7 @@
 import { at } from "../../src/model/matrix.js";
 import { rowSum } from "../../src/model/softmax.js";
 import type { Explanation } from "../../src/ui/explanation.js";
-import { exact } from "../../src/ui/numbers.js";
+import { exact, small } from "../../src/ui/numbers.js";
 import type { MaskAnswer } from "./call.js";
 import { verdictsOn } from "./rules.js";
 import { LARGE, type MaskScene } from "./scene.js";
@@ -54,7 +54,7 @@ function explainShare(scene: MaskScene, row: number, col: number, answer?: MaskA
   const result = at(shares, row, col);
   const hidden = at(seen, row, col) === 0;
   const power = Math.exp(at(given, row, col) - most);
-  const share = `${exact(power)} / ${exact(sum)} = ${exact(sum === 0 ? 0 : power / sum)}`;
+  const share = `${small(power)} / ${exact(sum)} = ${small(sum === 0 ? 0 : power / sum)}`;
   const own = answer === undefined ? {} : { kernel: at(answer.shares, row, col) };
   return {
     subject: `share of k${col + 1} for q${row + 1}`,
@@ -67,7 +67,7 @@ function explainShare(scene: MaskScene, row: number, col: number, answer?: MaskA
             const score = at(given, row, key);
             return {
               label: `k${key + 1}`,
-              figures: [exact(score, 3), exact(score - most, 3), exact(Math.exp(score - most))],
+              figures: [exact(score, 3), exact(score - most, 3), small(Math.exp(score - most))],
               own: key === col,
               faint: at(seen, row, key) === 0,
             };

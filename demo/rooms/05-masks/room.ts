@@ -1,14 +1,15 @@
 // Room 5, masks and structure: the grid that is painted, the shares that follow, and what is saved.
 
-import { HeedMatrix, type MatrixView } from "heed/viz";
+import type { MatrixView } from "heed/viz";
 import type { Engine } from "../../src/engine/engine.js";
 import { at, rowsOf } from "../../src/model/matrix.js";
 import { agreementLine, furnish, OWN_ARITHMETIC } from "../../src/page/furnish.js";
 import { h } from "../../src/ui/dom.js";
-import type { NamedLight } from "../../src/ui/explanation.js";
-import { HeedMask } from "../../src/ui/heed-mask.js";
-import { handle } from "../../src/ui/matrix-handlers.js";
+import type { Explanation, NamedLight } from "../../src/ui/explanation.js";
+import { HeedMask, type MaskView, turnedMask } from "../../src/ui/heed-mask.js";
+import { NamedMatrices } from "../../src/ui/named-matrices.js";
 import { magnitude } from "../../src/ui/numbers.js";
+import { turnedExplanation, worded } from "../../src/ui/orientation.js";
 import { picture } from "../../src/ui/picture.js";
 import { Teller } from "../../src/ui/teller.js";
 import type { MaskAnswer } from "./call.js";
@@ -21,19 +22,21 @@ import { type MaskScene, sumOf } from "./scene.js";
 import type { MaskStore } from "./state.js";
 import { gridText, sharesText } from "./texts.js";
 
+const MATRICES = ["A", "sum"] as const;
+
 export class MaskRoom {
   readonly #store: MaskStore;
   #scene: MaskScene;
   #answer: MaskAnswer | undefined;
   readonly #controls: ReturnType<typeof controls>;
   readonly #mask = new HeedMask();
-  readonly #shares = new HeedMatrix();
-  readonly #sums = new HeedMatrix();
+  readonly #matrices = new NamedMatrices(MATRICES, () => this.#isTurned);
   readonly #teller = new Teller<Spot>({
     first: () => ({ name: "mask", row: this.#scene.state.queries >> 1, col: this.#scene.state.keys >> 1 }),
-    explain: (spot) => explain(this.#scene, spot, this.#answer),
+    explain: (spot) => this.#explain(spot),
     light: (lights) => this.#light(lights),
   });
+  readonly #withSums = h("div", { class: "with-sums" }, ...this.#matrices.of(...MATRICES));
   readonly #grid;
   readonly #softmax;
   readonly #cost: CostPicture;
@@ -44,18 +47,11 @@ export class MaskRoom {
     this.#scene = scene;
     this.#controls = controls(store);
     this.#mask.handlers = {
-      inspect: (row, col, held) => this.#teller.point({ name: "mask", row, col }, held),
+      inspect: (row, col, held) => this.#teller.point({ name: "mask", ...this.#asStored(row, col) }, held),
       leave: () => this.#teller.leave(),
-      paint: (row, col, hide) => this.#paint(row, col, hide),
+      paint: (row, col, hide) => this.#paint(this.#asStored(row, col), hide),
     };
-    for (const matrix of [this.#shares, this.#sums]) {
-      handle(matrix, {
-        inspect: (name, row, col, held) => this.#teller.point({ name: name === "sum" ? "sum" : "A", row, col }, held),
-        leave: () => this.#teller.leave(),
-        edit: () => {},
-      });
-    }
-    this.#sums.classList.add("rows-shared");
+    this.#matrices.listen(this.#teller);
     this.#grid = picture({
       name: "mask",
       title: "Who may see whom",
@@ -65,7 +61,7 @@ export class MaskRoom {
     this.#softmax = picture({
       name: "shares",
       title: "How the shares come out",
-      body: [h("div", { class: "with-sums" }, this.#shares, this.#sums)],
+      body: [this.#withSums],
       data: () => this.#numbers(),
     });
     this.#cost = new CostPicture(store, engine);
@@ -84,7 +80,7 @@ export class MaskRoom {
     this.#answer = answer;
     const { state, seen } = scene;
     this.#controls.show();
-    this.#mask.show({
+    const mask: MaskView = {
       name: "mask",
       label: `Mask, ${state.queries} queries by ${state.keys} keys; space paints`,
       rows: state.queries,
@@ -94,17 +90,35 @@ export class MaskRoom {
       sees: (row, col) => at(seen, row, col) === 1,
       painted: (row, col) => state.painted.includes(row * state.keys + col),
       tile: state.tile,
-    });
-    this.#shares.show(sharesView(scene, answer));
-    this.#sums.show(sumsView(scene));
+    };
+    this.#mask.show(this.#isTurned ? turnedMask(mask) : mask);
+    this.#withSums.classList.toggle("by-columns", this.#isTurned);
+    for (const matrix of this.#matrices.of("sum")) matrix.classList.toggle("rows-shared", !this.#isTurned);
+    const views = { A: sharesView(scene, answer), sum: sumsView(scene) };
+    this.#matrices.show((name) => views[name]);
     this.#grid.say(gridText(scene));
-    this.#softmax.say(sharesText(scene));
+    const text = sharesText(scene);
+    this.#softmax.say(this.#isTurned ? worded(text) : text);
     this.#cost.show(scene);
     this.#agreement.textContent = agreementOf(scene, answer);
     this.#teller.tell();
   }
 
-  #paint(row: number, col: number, hide: boolean): void {
+  get #isTurned(): boolean {
+    return this.#store.state.by === "columns";
+  }
+
+  /** A place on the grid as the pair that it shows. */
+  #asStored(row: number, col: number): { readonly row: number; readonly col: number } {
+    return this.#isTurned ? { row: col, col: row } : { row, col };
+  }
+
+  #explain(spot: Spot): Explanation | undefined {
+    const told = explain(this.#scene, spot, this.#answer);
+    return told !== undefined && this.#isTurned ? turnedExplanation(told) : told;
+  }
+
+  #paint({ row, col }: Pick<Spot, "row" | "col">, hide: boolean): void {
     const { painted, keys } = this.#store.state;
     const pair = row * keys + col;
     const next = hide ? [...painted, pair] : painted.filter((other) => other !== pair);
@@ -112,11 +126,10 @@ export class MaskRoom {
   }
 
   #light(lights: readonly NamedLight[]): void {
-    for (const matrix of [this.#shares, this.#sums]) {
-      matrix.light(lights.filter(({ name }) => name === matrix.view?.name));
-    }
-    const lit = lights.find(({ name }) => name === "mask");
-    this.#mask.light(lit?.row ?? -1, lit?.col ?? -1);
+    this.#matrices.light(lights);
+    const { row = -1, col = -1 } = lights.find(({ name }) => name === "mask") ?? {};
+    const place = this.#asStored(row, col);
+    this.#mask.light(place.row, place.col);
   }
 
   #numbers(): unknown {

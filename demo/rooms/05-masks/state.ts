@@ -1,6 +1,6 @@
 // What the reader can choose in this room, and what makes sense together.
 
-import { codecOf, number, oneOf, wholes } from "../../src/model/fields.js";
+import { BY, type By, codecOf, number, oneOf, wholes } from "../../src/model/fields.js";
 import { Store } from "../../src/model/store.js";
 
 export const MOST = 16;
@@ -34,6 +34,7 @@ export interface MaskState {
   readonly tile: number;
   /** For the costs. */
   readonly tokens: number;
+  readonly by: By;
 }
 
 export type MaskStore = Store<MaskState>;
@@ -43,7 +44,7 @@ export function openMaskStore(): MaskStore {
 }
 
 /** Nothing is hidden. */
-export const BARE: Omit<MaskState, "scores" | "hiding" | "tile" | "tokens"> = {
+export const BARE: Omit<MaskState, "scores" | "hiding" | "tile" | "tokens" | "by"> = {
   queries: 12,
   keys: 12,
   causal: "none",
@@ -57,7 +58,7 @@ export const BARE: Omit<MaskState, "scores" | "hiding" | "tile" | "tokens"> = {
 };
 
 export const MASK_STATE = codecOf<MaskState>(
-  { ...BARE, causal: "lower-right", scores: "random", hiding: "before", tile: 4, tokens: 4096 },
+  { ...BARE, causal: "lower-right", scores: "random", hiding: "before", tile: 4, tokens: 4096, by: "rows" },
   {
     queries: number("L", 1, MOST),
     keys: number("S", 1, MOST),
@@ -73,6 +74,7 @@ export const MASK_STATE = codecOf<MaskState>(
     hiding: oneOf("hiding", ["before", "after", "minus"]),
     tile: number("tile", 1, 8),
     tokens: number("N", 256, 131072),
+    by: BY,
   },
   consistent,
 );

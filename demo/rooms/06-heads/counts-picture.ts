@@ -92,8 +92,8 @@ export class CountsPicture {
     this.#figures.replaceChildren(
       figure("Width of the model", whole(modelWidth(state)), `${queryHeads} × ${headWidth}`),
       figure(`In ${layers} layers`, `${((total * layers) / 1e9).toFixed(2)} billion`, "parameters of attention"),
-      figure("One head, with its part of W_O", whole(Math.round(total / queryHeads)), "parameters"),
-      figure("Cache for each token", bytes(cache.total), `${cache.factors.join(" × ")} bytes, in halves`),
+      figure("One head, its output weights included", whole(Math.round(total / queryHeads)), "parameters"),
+      figure("Cache for each token", bytes(cache.total), `${cache.factors.join(" × ")} bytes, in half precision`),
     );
   }
 

@@ -8,14 +8,7 @@ import { h } from "../../src/ui/dom.js";
 import type { Explanation, NamedLight } from "../../src/ui/explanation.js";
 import { handle, type MatrixHandlers } from "../../src/ui/matrix-handlers.js";
 import { magnitude, percent } from "../../src/ui/numbers.js";
-import {
-  turned,
-  turnedExplanation,
-  turnedLight,
-  turningHandlers,
-  wordChoice,
-  worded,
-} from "../../src/ui/orientation.js";
+import { byChoice, turned, turnedExplanation, turnedLight, turningHandlers, worded } from "../../src/ui/orientation.js";
 import { picture } from "../../src/ui/picture.js";
 import { atOnce } from "../../src/ui/pieces.js";
 import { Teller } from "../../src/ui/teller.js";
@@ -52,7 +45,7 @@ export class HeadsRoom {
     (reason) => this.#store.change({ reason }),
   );
 
-  readonly #word = wordChoice((word) => this.#store.change({ by: word === "column" ? "columns" : "rows" }));
+  readonly #by = byChoice("word", (by) => this.#store.change({ by }));
 
   constructor(store: HeadsStore, root: HTMLElement, scene: HeadsScene) {
     this.#store = store;
@@ -73,7 +66,7 @@ export class HeadsRoom {
     this.#split = picture({
       name: "split",
       title: "One head must average, two can split",
-      body: [h("div", { class: "controls-options" }, this.#reason.element, this.#word.element), this.#pair],
+      body: [h("div", { class: "controls-options" }, this.#reason.element, this.#by.element), this.#pair],
       data: () => this.#numbers(),
     });
     furnish(root, {
@@ -94,7 +87,7 @@ export class HeadsRoom {
     const scene = answered ?? bare;
     this.#scene = scene;
     this.#reason.show(scene.state.reason);
-    this.#word.show(this.#isTurned ? "column" : "row");
+    this.#by.show(scene.state.by);
     this.#pair.classList.toggle("by-columns", this.#isTurned);
     for (const [kind, matrix] of [
       ["shares", this.#shares],

@@ -1,6 +1,6 @@
 // What the reader can choose in this room.
 
-import { codecOf, type Field, number, oneOf } from "../../src/model/fields.js";
+import { BY, type By, codecOf, type Field, number, oneOf } from "../../src/model/fields.js";
 import { fill, type Matrix } from "../../src/model/matrix.js";
 import { readMatrix, writeMatrix } from "../../src/model/matrix-text.js";
 import { Store } from "../../src/model/store.js";
@@ -19,8 +19,7 @@ export interface HeadsState {
   readonly heads: (typeof HEADS)[number];
   readonly step: Step;
   readonly role: Role;
-  /** Where a word's numbers stand: in a row of every matrix, or in a column. */
-  readonly by: "rows" | "columns";
+  readonly by: By;
   readonly mix: Matrix;
   /** Of the model whose parameters are counted. */
   readonly queryHeads: number;
@@ -51,7 +50,7 @@ export const HEADS_STATE = codecOf<HeadsState>(
     heads: oneOf("h", HEADS),
     step: oneOf("step", STEPS),
     role: oneOf("role", ["q", "k", "v"]),
-    by: oneOf("by", ["rows", "columns"]),
+    by: BY,
     mix: mixing("wo"),
     queryHeads: number("H", 1, 128),
     kvHeads: number("G", 1, 128),

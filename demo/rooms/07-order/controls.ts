@@ -2,6 +2,7 @@
 
 import { choice } from "../../src/ui/choice.js";
 import { h } from "../../src/ui/dom.js";
+import { byChoice } from "../../src/ui/orientation.js";
 import { slider } from "../../src/ui/slider.js";
 import { BASES, type Kind, MOST_SHIFT, MOST_WORDS, type OrderStore, SLOPES, wordsOf } from "./state.js";
 
@@ -36,6 +37,7 @@ export function controls(store: OrderStore): { readonly element: HTMLElement; re
   );
   const base = slider("Base", BASES, (value) => store.change({ base: value }));
   const slope = slider("Slope", SLOPES, (value) => store.change({ slope: value }));
+  const by = byChoice("word", (value) => store.change({ by: value }));
   const table = h("button", { type: "button", class: "button" }, "Another table");
   table.addEventListener("click", () => store.change({ seed: (store.state.seed % 9999) + 1 }));
   return {
@@ -44,7 +46,16 @@ export function controls(store: OrderStore): { readonly element: HTMLElement; re
       { class: "controls" },
       h("div", { class: "field" }, h("label", { for: "sentence" }, "Sentence"), text),
       message,
-      h("div", { class: "controls-options" }, kind.element, shift.element, base.element, slope.element, table),
+      h(
+        "div",
+        { class: "controls-options" },
+        kind.element,
+        shift.element,
+        base.element,
+        slope.element,
+        table,
+        by.element,
+      ),
     ),
     show: () => {
       const { state } = store;
@@ -62,6 +73,7 @@ export function controls(store: OrderStore): { readonly element: HTMLElement; re
       base.element.hidden = state.kind !== "sinusoidal" && state.kind !== "rope";
       slope.show(state.slope, String(state.slope));
       slope.element.hidden = state.kind !== "alibi";
+      by.show(state.by);
       table.hidden = state.kind !== "learned";
     },
   };

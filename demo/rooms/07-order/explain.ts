@@ -3,7 +3,7 @@
 import { at } from "../../src/model/matrix.js";
 import { rowSum } from "../../src/model/softmax.js";
 import { type Explanation, type NamedLight, products } from "../../src/ui/explanation.js";
-import { exact } from "../../src/ui/numbers.js";
+import { exact, small } from "../../src/ui/numbers.js";
 import { SCALE } from "./attend.js";
 import type { OrderAnswer } from "./calls.js";
 import { clipped, speed } from "./positions.js";
@@ -47,7 +47,7 @@ const TELL: Readonly<
     if (state.kind === "learned") {
       return {
         subject: `P [position ${position}, ${FEATURES[col]}]`,
-        sentence: `Row ${position} of a table. In a model training finds these numbers; here they are random, of table ${state.seed}.`,
+        sentence: `Row ${position} of a table. In a model, training finds these numbers; here they are random, of table ${state.seed}.`,
         last: "",
       };
     }
@@ -80,7 +80,7 @@ const TELL: Readonly<
   b: (_scene, _row, col) => ({
     subject: `b [${col - 4}]`,
     sentence:
-      "Added to the score of every pair at this distance. In a model training finds it; here it was chosen. Change it.",
+      "Added to the score of every pair at this distance. In a model, training finds it; here it was chosen. Change it.",
     last: "",
     editable: true,
     lights: [{ name: "b", row: 0, col }],
@@ -132,11 +132,11 @@ const TELL: Readonly<
       head: ["", "score", "e^"],
       terms: labels.map((label, key) => ({
         label,
-        figures: [exact(at(now.scores, row, key)), exact(power(key))],
+        figures: [exact(at(now.scores, row, key)), small(power(key))],
         own: key === col,
         faint: power(key) < 5e-5,
       })),
-      last: `${exact(power(col))} / ${exact(sum)} = ${exact(power(col) / sum)}`,
+      last: `${small(power(col))} / ${exact(sum)} = ${small(power(col) / sum)}`,
       ...(answer === undefined ? {} : { kernel: at(answer.shares, row, col) }),
       lights: [
         { name: "Z", row },

@@ -4,9 +4,11 @@ import { at, rowsOf, withBlock } from "../../src/model/matrix.js";
 import { uniform } from "../../src/model/random.js";
 import { agreementLine, furnish, OWN_ARITHMETIC } from "../../src/page/furnish.js";
 import { h } from "../../src/ui/dom.js";
+import type { Explanation } from "../../src/ui/explanation.js";
 import { HeedOrder } from "../../src/ui/heed-order.js";
 import { NamedMatrices } from "../../src/ui/named-matrices.js";
 import { magnitude } from "../../src/ui/numbers.js";
+import { turnedExplanation, worded } from "../../src/ui/orientation.js";
 import { picture } from "../../src/ui/picture.js";
 import { atOnce } from "../../src/ui/pieces.js";
 import { Teller } from "../../src/ui/teller.js";
@@ -27,10 +29,10 @@ export class OrderRoom {
   readonly #controls: ReturnType<typeof controls>;
   readonly #order = new HeedOrder();
   readonly #swap = h("button", { type: "button", class: "button" });
-  readonly #matrices = new NamedMatrices(MATRICES);
+  readonly #matrices = new NamedMatrices(MATRICES, () => this.#isTurned);
   readonly #teller = new Teller<Spot>({
     first: () => ({ name: "O", row: Math.max(0, this.#scene.places.indexOf(this.#scene.state.asker)), col: 1 }),
-    explain: (spot) => (this.#matrices.shows(spot.name) ? explain(this.#scene, spot, this.#answer) : undefined),
+    explain: (spot) => this.#explain(spot),
     light: (lights) => this.#matrices.light(lights),
     retype: ({ name, row, col }, value) => this.#edit(name, row, col, [[value]]),
   });
@@ -149,19 +151,31 @@ export class OrderRoom {
     yield;
     this.#trials.replaceChildren(...trialRows(scene, answer));
     this.#pictures.words.say(orderText(scene, answer));
-    this.#pictures.positions.say(KIND_TEXTS[state.kind]);
+    const say = this.#isTurned ? worded : (text: string): string => text;
+    this.#pictures.positions.say(say(KIND_TEXTS[state.kind]));
     this.#pictures.trials.say(TABLE_TEXT);
     this.#pictures.output.say(
-      "One row for each word, where it stands now. D is 0 where a word takes in what it took in as written.",
+      say("One row for each word, where it stands now. D is 0 where a word takes in what it took in as written."),
     );
     this.#pictures.vectors.say(
-      "Six properties set by hand, and two numbers made from the letters, so that Susan and Mary are alike but not the same. Nothing is trained. Two matrices turn vectors into queries and keys, one question a column; values are the vectors themselves.",
+      say(
+        "Six properties set by hand, and two numbers made from the letters, so that Susan and Mary are alike but not the same. Nothing is trained. Two matrices turn vectors into queries and keys, one question a column; values are the vectors themselves.",
+      ),
     );
     this.#agreement.textContent =
       answer === undefined
         ? OWN_ARITHMETIC
         : `Shares and outputs come from the kernel. It and the arithmetic by hand agree to ${magnitude(answer.apart)}.`;
     this.#teller.tell();
+  }
+
+  get #isTurned(): boolean {
+    return this.#store.state.by === "columns";
+  }
+
+  #explain(spot: Spot): Explanation | undefined {
+    const told = this.#matrices.shows(spot.name) ? explain(this.#scene, spot, this.#answer) : undefined;
+    return told !== undefined && this.#isTurned ? turnedExplanation(told) : told;
   }
 
   #edit(name: MatrixName, row: number, col: number, values: readonly (readonly number[])[]): void {

@@ -1,6 +1,6 @@
 // What the reader can choose in this room.
 
-import { codecOf, type Field, number, oneOf, text, wholes } from "../../src/model/fields.js";
+import { BY, type By, codecOf, type Field, number, oneOf, text, wholes } from "../../src/model/fields.js";
 import type { Matrix } from "../../src/model/matrix.js";
 import { readMatrix, writeMatrix } from "../../src/model/matrix-text.js";
 import { Store } from "../../src/model/store.js";
@@ -34,6 +34,7 @@ export interface OrderState {
   readonly numbers: Matrix | null;
   /** The word in the light, by its place in the text. */
   readonly asker: number;
+  readonly by: By;
 }
 
 export type OrderStore = Store<OrderState>;
@@ -61,6 +62,7 @@ export const ORDER_STATE = codecOf<OrderState>(
     biases: BIASES,
     numbers: null,
     asker: 1,
+    by: "rows",
   },
   {
     text: text("t", 200),
@@ -73,6 +75,7 @@ export const ORDER_STATE = codecOf<OrderState>(
     biases: numbers("bias", BIASES),
     numbers: numbers("x", null),
     asker: number("word", 0, MOST_WORDS - 1),
+    by: BY,
   },
   consistent,
 );

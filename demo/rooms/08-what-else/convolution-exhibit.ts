@@ -250,9 +250,9 @@ export class ConvolutionExhibit implements Exhibit {
     });
     this.#showQueries();
     this.#figures.replaceChildren(
-      figure("Largest difference", gapIn(apart), apart <= 1e-6 ? "the same, to 1e-6" : "not the same yet"),
+      figure("Largest difference", gapIn(apart), apart <= 1e-6 ? "the same, to 10⁻⁶" : "not the same yet"),
       figure("Heads", String(scene.shifts.length), `${state.kernel.rows} × ${state.kernel.cols}`),
-      figure("Next pixel’s share", gapIn(Math.exp(-state.sharpness)), "e^−s of the one that is looked at"),
+      figure("Next pixel’s share", gapIn(Math.exp(-state.sharpness)), "e⁻ˢ of the one that is looked at"),
     );
     this.#pictures.convolution.say(
       state.sharpness >= 12
@@ -260,7 +260,7 @@ export class ConvolutionExhibit implements Exhibit {
         : "A softmax gives every place a share. With so little sharpness each head reads a neighbourhood instead of one pixel, and the result is a blurred convolution, not the convolution.",
     );
     this.#pictures.weights.say(
-      "A pixel’s query is its place (x, y, 1) times W_Q; its key is (x, y, x² + y²); its value is its grey. The product is −s times the squared distance between a key’s place and the place looked for, up to what is the same for all keys. Nothing here depends on the picture: that is what makes it a convolution. Attention proper would let it.",
+      "A pixel’s query is its place (x, y, 1) times the head’s matrix; its key is (x, y, x² + y²); its value is its grey. The product is −s times the squared distance between a key’s place and the place looked for, up to what is the same for all keys: for a key at (x′, y′) and a head that looks (Δx, Δy) away, 2s (x + Δx) x′ + 2s (y + Δy) y′ − s (x′² + y′²). Nothing here depends on the picture: that is what makes it a convolution. Attention proper would let it.",
     );
   }
 

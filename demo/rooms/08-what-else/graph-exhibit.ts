@@ -1,6 +1,6 @@
 // Attention as message passing: who may listen to whom is a graph, and a round of messages is one masked call.
 
-import { HeedMatrix } from "heed/viz";
+import type { MatrixView } from "heed/viz";
 import type { Answer, Call } from "../../src/engine/engine.js";
 import { at, largest, type Matrix, widestGap, withBlock } from "../../src/model/matrix.js";
 import { choice } from "../../src/ui/choice.js";
@@ -8,8 +8,9 @@ import { heedTensor, single, torchTensor } from "../../src/ui/code.js";
 import { h, svg } from "../../src/ui/dom.js";
 import { type Explanation, type NamedLight, products } from "../../src/ui/explanation.js";
 import { HeedMask } from "../../src/ui/heed-mask.js";
-import { handle } from "../../src/ui/matrix-handlers.js";
-import { magnitude } from "../../src/ui/numbers.js";
+import { NamedMatrices, type NamedSpot } from "../../src/ui/named-matrices.js";
+import { exact, magnitude } from "../../src/ui/numbers.js";
+import { byChoice, turnedExplanation } from "../../src/ui/orientation.js";
 import { picture } from "../../src/ui/picture.js";
 import { slider } from "../../src/ui/slider.js";
 import type { Exhibit, Host } from "./exhibit.js";
@@ -17,19 +18,23 @@ import { featuresOf, type GraphScene, graphScene, maskOf, NAMES, SHARP } from ".
 import { drawGraph, HEIGHT, WIDTH } from "./graph-drawing.js";
 import { edgeOf, joined, MOST_ROUNDS, NODES, type Weighing, type WhatElseState } from "./state.js";
 
+const MATRICES = ["A", "M", "N"] as const;
+type MatrixName = (typeof MATRICES)[number];
+
 export class GraphExhibit implements Exhibit {
   readonly controls;
   readonly element;
   readonly #host: Host;
   readonly #rounds;
   readonly #weighing;
+  readonly #by;
   readonly #drawing = svg("svg", { class: "graph", viewBox: `0 0 ${WIDTH} ${HEIGHT}`, "aria-hidden": "true" });
   readonly #mask = new HeedMask();
-  readonly #matrices = { A: new HeedMatrix(), M: new HeedMatrix(), N: new HeedMatrix() };
+  readonly #matrices = new NamedMatrices(MATRICES, () => this.#isTurned);
   readonly #picture;
   #scene: GraphScene | undefined;
   #found: { readonly shares: Matrix; readonly after: Matrix } | undefined;
-  #spot: { readonly name: "A" | "M" | "N"; readonly row: number; readonly col: number } | undefined;
+  #spot: NamedSpot<MatrixName> | undefined;
 
   constructor(host: Host) {
     this.#host = host;
@@ -42,7 +47,14 @@ export class GraphExhibit implements Exhibit {
       ],
       (weighing) => host.change({ weighing }),
     );
-    this.controls = h("div", { class: "controls-options" }, this.#rounds.element, this.#weighing.element);
+    this.#by = byChoice("node", (by) => host.change({ by }));
+    this.controls = h(
+      "div",
+      { class: "controls-options" },
+      this.#rounds.element,
+      this.#weighing.element,
+      this.#by.element,
+    );
     this.#mask.handlers = {
       inspect: (row) => {
         if (row !== this.#scene?.state.node) host.change({ node: row });
@@ -50,16 +62,11 @@ export class GraphExhibit implements Exhibit {
       leave: () => {},
       paint: (row, col, part) => this.#join(row, col, !part),
     };
-    for (const matrix of Object.values(this.#matrices)) {
-      handle(matrix, {
-        inspect: (name, row, col, held) => {
-          if (name === "A" || name === "M" || name === "N") this.#spot = { name, row, col };
-          host.tell(held);
-        },
-        leave: () => {},
-        edit: (_name, row, col, values) => this.#edit(row, col, values),
-      });
-    }
+    const point = (spot: NamedSpot<MatrixName>, held: boolean): void => {
+      this.#spot = spot;
+      host.tell(held);
+    };
+    this.#matrices.listen({ point, leave: () => {} }, (_name, row, col, values) => this.#edit(row, col, values));
     this.#drawing.addEventListener("click", (event) => {
       const node = event.target instanceof Element ? event.target.closest("[data-node]") : null;
       if (node !== null) host.change({ node: Number(node.getAttribute("data-node")) });
@@ -78,9 +85,7 @@ export class GraphExhibit implements Exhibit {
             h("p", { class: "pixels-caption" }, h("b", {}, "Edges"), " press a pair to join or part it"),
             this.#mask,
           ),
-          this.#matrices.A,
-          this.#matrices.M,
-          this.#matrices.N,
+          ...this.#matrices.of(...MATRICES),
         ),
       ],
       data: () => {
@@ -146,9 +151,16 @@ export class GraphExhibit implements Exhibit {
     return `Shares and the last round come from the kernel. It and messages passed by hand agree to ${magnitude(apart)}.`;
   }
 
+  get #isTurned(): boolean {
+    return this.#scene?.state.by === "columns";
+  }
+
   explain(): Explanation | undefined {
-    const scene = this.#scene;
-    if (scene === undefined) return undefined;
+    const told = this.#scene === undefined ? undefined : this.#explain(this.#scene);
+    return told !== undefined && this.#isTurned ? turnedExplanation(told) : told;
+  }
+
+  #explain(scene: GraphScene): Explanation {
     const { state, shares, before, after } = scene;
     const spot = this.#spot ?? { name: "N" as const, row: state.node, col: 0 };
     const [row, col] = [spot.row, spot.col];
@@ -168,16 +180,25 @@ export class GraphExhibit implements Exhibit {
     }
     const neighbours = NAMES.map((_, node) => node).filter((node) => joined(state.edges, row, node));
     if (spot.name === "A") {
+      const isJoined = joined(state.edges, row, col);
+      const own = powersOf(state, row, neighbours);
+      const sum = own.reduce((total, { power }) => total + power, 0);
       return {
         subject: `${name} listens to ${NAMES[col]}`,
-        sentence: joined(state.edges, row, col)
-          ? state.weighing === "mean"
+        sentence: !isJoined
+          ? "Not joined: masked, so no message passes."
+          : state.weighing === "mean"
             ? `Joined, and all count alike: one of ${neighbours.length}, itself among them.`
-            : "Joined: by e^(score) among those joined. The score is 2 × the dot product of two features, set by hand."
-          : "Not joined: masked, so no message passes.",
-        head: [],
-        terms: [],
-        last: "",
+            : `A score is ${SHARP} × the dot product of two nodes’ features, which are set by hand. The share is its e^score among all that are joined.`,
+        head: ["", "features", "score", "e^score"],
+        terms: own.map(({ node, product, score, power }) => ({
+          label: NAMES[node] ?? "",
+          figures: [product, exact(score), exact(power)],
+          own: node === col,
+        })),
+        last: isJoined
+          ? `${exact(own.find(({ node }) => node === col)?.power ?? 0)} / ${exact(sum)} = ${exact(at(shares, row, col))}`
+          : "",
         result: at(shares, row, col),
         ...(this.#found === undefined ? {} : { kernel: at(this.#found.shares, row, col) }),
         lights,
@@ -210,8 +231,7 @@ export class GraphExhibit implements Exhibit {
   }
 
   light(lights: readonly NamedLight[]): void {
-    for (const [name, matrix] of Object.entries(this.#matrices))
-      matrix.light(lights.filter((light) => light.name === name));
+    this.#matrices.light(lights);
   }
 
   retype(value: number): void {
@@ -226,6 +246,7 @@ export class GraphExhibit implements Exhibit {
     const after = state.rounds === 0 ? scene.after : (this.#found?.after ?? scene.after);
     this.#rounds.show(state.rounds, String(state.rounds));
     this.#weighing.show(state.weighing);
+    this.#by.show(state.by);
     this.#mask.show({
       name: "edges",
       label: "Edges: which nodes are joined",
@@ -237,35 +258,29 @@ export class GraphExhibit implements Exhibit {
       painted: (row, col) => !joined(state.edges, row, col),
       tile: NODES,
     });
-    const shared = { rowLabels: NAMES, tone: "signed", full: Math.max(1, largest(state.messages)) } as const;
-    this.#matrices.A.show({
-      ...shared,
-      name: "A",
-      title: "A",
-      about: "shares along edges",
-      matrix: shares,
-      colLabels: NAMES,
-      tone: "share",
-      full: 1,
-      struck: (row, col) => !joined(state.edges, row, col),
-    });
-    this.#matrices.M.show({
-      ...shared,
-      name: "M",
-      title: "at first",
+    const held = (name: MatrixName, title: string, matrix: Matrix): MatrixView => ({
+      name,
+      title,
       about: "",
-      matrix: state.messages,
+      matrix,
+      rowLabels: NAMES,
       colLabels: ["held"],
-      editable: true,
+      tone: "signed",
+      full: Math.max(1, largest(state.messages)),
     });
-    this.#matrices.N.show({
-      ...shared,
-      name: "N",
-      title: "now",
-      about: "",
-      matrix: after,
-      colLabels: ["held"],
-    });
+    const views: Readonly<Record<MatrixName, MatrixView>> = {
+      A: {
+        ...held("A", "A", shares),
+        about: "shares along edges",
+        colLabels: NAMES,
+        tone: "share",
+        full: 1,
+        struck: (row, col) => !joined(state.edges, row, col),
+      },
+      M: { ...held("M", "at first", state.messages), editable: true },
+      N: held("N", "now", after),
+    };
+    this.#matrices.show((name) => views[name]);
     this.#drawing.replaceChildren(...drawGraph(state, shares, after));
     const everyone = state.edges.length === (NODES * (NODES - 1)) / 2;
     this.#picture.say(
@@ -308,4 +323,15 @@ output = F.scaled_dot_product_attention(features, features, held, attn_mask=mask
 print(output)
 `;
   }
+}
+
+/** Of those that a node listens to: the product of their features, written out, the score, and its power. */
+function powersOf(state: WhatElseState, row: number, neighbours: readonly number[]) {
+  const features = featuresOf(state);
+  return neighbours.map((node) => {
+    const pairs = [0, 1].map((part) => [at(features, row, part), at(features, node, part)] as const);
+    const score = SHARP * pairs.reduce((sum, [a, b]) => sum + a * b, 0);
+    const product = pairs.map(([a, b]) => `${exact(a)} × ${exact(b)}`).join(" + ");
+    return { node, product, score, power: Math.exp(score) };
+  });
 }

@@ -20,6 +20,7 @@ import { h } from "../../src/ui/dom.js";
 import { type Explanation, type NamedLight, products } from "../../src/ui/explanation.js";
 import { NamedMatrices, type NamedSpot } from "../../src/ui/named-matrices.js";
 import { exact, apart as gapIn, magnitude } from "../../src/ui/numbers.js";
+import { byChoice, turnedExplanation } from "../../src/ui/orientation.js";
 import { picture } from "../../src/ui/picture.js";
 import { slider } from "../../src/ui/slider.js";
 import type { Exhibit, Host } from "./exhibit.js";
@@ -46,7 +47,8 @@ export class LayerExhibit implements Exhibit {
   readonly element;
   readonly #host: Host;
   readonly #sharpness;
-  readonly #matrices = new NamedMatrices(MATRICES);
+  readonly #by;
+  readonly #matrices = new NamedMatrices(MATRICES, () => this.#isTurned);
   readonly #figures = h("dl", { class: "figures" });
   readonly #picture;
   #scene: Scene | undefined;
@@ -56,7 +58,8 @@ export class LayerExhibit implements Exhibit {
   constructor(host: Host) {
     this.#host = host;
     this.#sharpness = slider("Sharpness s", SHARPNESS, (sharpness) => host.change({ sharpness }));
-    this.controls = h("div", { class: "controls-options" }, this.#sharpness.element);
+    this.#by = byChoice("vector", (by) => host.change({ by }));
+    this.controls = h("div", { class: "controls-options" }, this.#sharpness.element, this.#by.element);
     const point = (spot: NamedSpot<MatrixName>, held: boolean): void => {
       this.#spot = spot;
       host.tell(held);
@@ -127,14 +130,23 @@ export class LayerExhibit implements Exhibit {
     return `Shares and readings come from the kernel. It and the arithmetic by hand agree to ${magnitude(apart)}.`;
   }
 
+  get #isTurned(): boolean {
+    return this.#scene?.state.by === "columns";
+  }
+
   explain(): Explanation | undefined {
-    const scene = this.#scene;
-    if (scene === undefined) return undefined;
+    const told = this.#scene === undefined ? undefined : this.#explain(this.#scene);
+    return told !== undefined && this.#isTurned ? turnedExplanation(told) : told;
+  }
+
+  #explain(scene: Scene): Explanation | undefined {
     const { name, row, col } = this.#spot;
     const [x, lights] = [scene.x, [{ name, row, col }]];
     const names = inputNames(x.cols);
     const result = at(this.#matrixOf(scene, name), row, col);
-    const subject = `${TITLES[name].replace("_", " ")} [${row + 1}, ${col + 1}]`;
+    const { rowLabels, colLabels } = labelsOf(scene)[name];
+    const place = rowLabels.length === 1 ? colLabels[col] : `${rowLabels[row]}, ${colLabels[col]}`;
+    const subject = `${TITLES[name].replace("_", " ")} [${place}]`;
     switch (name) {
       case "X":
       case "Wd":
@@ -183,7 +195,7 @@ export class LayerExhibit implements Exhibit {
           sentence:
             name === "D"
               ? "The dense layer: every input by its weight."
-              : "Attention: what the heads read, by the same weights, which are now W_O.",
+              : "Attention: what the heads read, by the same weights, which are now output weights.",
           ...products(
             names,
             (index) => at(from, 0, index),
@@ -226,19 +238,10 @@ export class LayerExhibit implements Exhibit {
   #draw(): void {
     const scene = this.#scene;
     if (scene === undefined) return;
-    const { state, x, weights, dense } = scene;
+    const { state, x, dense } = scene;
     this.#sharpness.show(state.sharpness, exact(state.sharpness, 2));
-    const inputs = inputNames(x.cols);
-    const outputs = Array.from({ length: weights.rows }, (_, index) => `y${index + 1}`);
-    const heads = inputs.map((_, index) => `head ${index + 1}`);
-    const labels: Readonly<Record<MatrixName, Pick<MatrixView, "about" | "rowLabels" | "colLabels">>> = {
-      X: { about: "inputs; change any", rowLabels: ["x"], colLabels: inputs },
-      Wd: { about: "one row an output; change any", rowLabels: outputs, colLabels: inputs },
-      A: { about: "shares: one row a head", rowLabels: heads, colLabels: inputs },
-      C: { about: "what the heads read", rowLabels: ["read"], colLabels: heads },
-      D: { about: "the dense layer: x Wᵀ", rowLabels: ["y"], colLabels: outputs },
-      Y: { about: "attention: read W_O", rowLabels: ["y"], colLabels: outputs },
-    };
+    this.#by.show(state.by);
+    const labels = labelsOf(scene);
     this.#matrices.show((name) => {
       const matrix = this.#matrixOf(scene, name);
       return {
@@ -253,11 +256,11 @@ export class LayerExhibit implements Exhibit {
     });
     const apart = widestGap(this.#output(), dense);
     this.#figures.replaceChildren(
-      figure("Largest difference", gapIn(apart), apart <= 1e-6 ? "the same, to 1e-6" : "not the same yet"),
+      figure("Largest difference", gapIn(apart), apart <= 1e-6 ? "the same, to 10⁻⁶" : "not the same yet"),
       figure("Heads", String(x.cols), "one an input"),
     );
     this.#picture.say(
-      "One query, and a head for each input that looks at that input alone. Side by side, the heads have read x; the output weights W_O then are the dense layer. It takes hard shares: a softmax comes as close as its sharpness lets it, never all the way. And it takes giving up what attention is for: here the shares ignore what the inputs say. A dense layer fixes who is added to whom; attention decides it anew for each input, and for any number of them.",
+      "One query, and a head for each input that looks at that input alone. Side by side, the heads have read x; their output weights are then those of the dense layer. It takes hard shares: a softmax comes as close as its sharpness lets it, never all the way. And it takes giving up what attention is for: here the shares ignore what the inputs say. A dense layer fixes who is added to whom; attention decides it anew for each input, and for any number of them.",
     );
   }
 
@@ -314,6 +317,25 @@ const TITLES: Readonly<Record<MatrixName, string>> = {
   D: "y_dense",
   Y: "y_attention",
 };
+
+function labelsOf({
+  state,
+  x,
+  weights,
+}: Scene): Readonly<Record<MatrixName, Pick<MatrixView, "about" | "rowLabels" | "colLabels">>> {
+  const inputs = inputNames(x.cols);
+  const outputs = Array.from({ length: weights.rows }, (_, index) => `y${index + 1}`);
+  const heads = inputs.map((_, index) => `head ${index + 1}`);
+  const [dense, mixed] = state.by === "columns" ? ["Wᵀ x", "Wᵀ read"] : ["x Wᵀ", "read Wᵀ"];
+  return {
+    X: { about: "inputs; change any", rowLabels: ["x"], colLabels: inputs },
+    Wd: { about: "one row an output; change any", rowLabels: outputs, colLabels: inputs },
+    A: { about: "shares: one row a head", rowLabels: heads, colLabels: inputs },
+    C: { about: "what the heads read", rowLabels: ["read"], colLabels: heads },
+    D: { about: `the dense layer: ${dense}`, rowLabels: ["y"], colLabels: outputs },
+    Y: { about: `attention: ${mixed}`, rowLabels: ["y"], colLabels: outputs },
+  };
+}
 
 function inputNames(count: number): readonly string[] {
   return Array.from({ length: count }, (_, index) => `x${index + 1}`);

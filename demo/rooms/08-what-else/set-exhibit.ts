@@ -6,7 +6,7 @@ import { single } from "../../src/ui/code.js";
 import { h } from "../../src/ui/dom.js";
 import type { Explanation } from "../../src/ui/explanation.js";
 import { HeedPixels } from "../../src/ui/heed-pixels.js";
-import { exact, magnitude } from "../../src/ui/numbers.js";
+import { exact, magnitude, small } from "../../src/ui/numbers.js";
 import { picture } from "../../src/ui/picture.js";
 import { slider } from "../../src/ui/slider.js";
 import { convolve } from "./convolution.js";
@@ -30,6 +30,7 @@ interface Scene {
   readonly convolved: Float64Array;
 }
 
+const CHANNELS = ["red", "green", "blue"] as const;
 const PANELS = ["colours", "shuffled", "mixed", "back", "convolved", "convolvedBack"] as const;
 
 export class SetExhibit implements Exhibit {
@@ -114,21 +115,25 @@ export class SetExhibit implements Exhibit {
     const powers = Array.from({ length: PIXELS }, (_, other) => Math.exp(scoreOf(colours, bandwidth, pixel, other)));
     const sum = powers.reduce((total, power) => total + power, 0);
     const first = powers
-      .map((power, other) => ({ share: power / sum, other, red: colours[other * 3] ?? 0 }))
+      .map((power, other) => ({ share: power / sum, other }))
       .sort((a, b) => b.share - a.share || a.other - b.other)
       .slice(0, 8);
-    const red = powers.reduce((total, power, other) => total + (power / sum) * (colours[other * 3] ?? 0), 0);
+    const of = (other: number): readonly number[] => CHANNELS.map((_, channel) => colours[other * 3 + channel] ?? 0);
+    const means = CHANNELS.map((_, channel) =>
+      powers.reduce((total, power, other) => total + (power / sum) * (of(other)[channel] ?? 0), 0),
+    );
+    const said = means.map((mean, channel) => `${CHANNELS[channel]} ${exact(mean)}`).join(", ");
     return {
       subject: `red of row ${Math.floor(pixel / SIZE) + 1}, column ${(pixel % SIZE) + 1}`,
-      sentence: `The mean red of all ${PIXELS} pixels, each by e^(−distance² / 2b²) of its colour. The first eight:`,
-      head: ["row, column", "share", "red"],
-      terms: first.map(({ share, other, red: own }) => ({
+      sentence: `The mean colour of all ${PIXELS} pixels, each by its share: e^(−distance² / 2b²), where the distance is between colours, over the sum of all, ${exact(sum)}. The first eight:`,
+      head: ["row, column", "share", ...CHANNELS],
+      terms: first.map(({ share, other }) => ({
         label: `${Math.floor(other / SIZE) + 1}, ${(other % SIZE) + 1}`,
-        figures: [exact(share), exact(own)],
+        figures: [small(share), ...of(other).map((value) => exact(value))],
         own: other === pixel,
       })),
-      last: `sum over all = ${exact(red)}`,
-      result: red,
+      last: `sums over all: ${said}`,
+      result: means[0] ?? Number.NaN,
       ...(this.#found ? { kernel: scene.plain[pixel * 3] ?? Number.NaN } : {}),
       lights: [],
     };

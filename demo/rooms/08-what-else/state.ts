@@ -1,6 +1,6 @@
 // What the reader can choose in this room, over all that attention is shown as.
 
-import { codecOf, type Field, number, oneOf, wholes } from "../../src/model/fields.js";
+import { BY, type By, codecOf, type Field, number, oneOf, wholes } from "../../src/model/fields.js";
 import { fill, type Matrix } from "../../src/model/matrix.js";
 import { readMatrix, writeMatrix } from "../../src/model/matrix-text.js";
 import { Store } from "../../src/model/store.js";
@@ -41,6 +41,7 @@ export interface WhatElseState {
   readonly node: number;
   readonly distance: number;
   readonly width: number;
+  readonly by: By;
 }
 
 export type WhatElseStore = Store<WhatElseState>;
@@ -72,6 +73,7 @@ const INITIAL: WhatElseState = {
   node: 2,
   distance: 64,
   width: 5,
+  by: "rows",
 };
 
 export function openWhatElseStore(): WhatElseStore {
@@ -95,6 +97,7 @@ export function openWhatElseStore(): WhatElseStore {
         node: number("node", 0, NODES - 1),
         distance: number("n", 1, 8192),
         width: number("k", 3, 9),
+        by: BY,
       },
       consistent,
     ),

@@ -2,7 +2,7 @@
 
 import { at } from "../../src/model/matrix.js";
 import { type Explanation, products } from "../../src/ui/explanation.js";
-import { exact } from "../../src/ui/numbers.js";
+import { exact, small } from "../../src/ui/numbers.js";
 import type { BringAnswer } from "./calls.js";
 import { entropyOf } from "./entropy.js";
 import { askedOf, type BringScene, rowAt, shareAt, vectorOf } from "./scene.js";
@@ -43,7 +43,11 @@ function explainShare(scene: BringScene, row: number, col: number, answer: Bring
   const [score, result] = [scores[col] ?? Number.NaN, shares[col] ?? Number.NaN];
   const term = (key: number) => ({
     label: `k${key + 1}`,
-    figures: [exact(scores[key] ?? 0, 3), exact((scores[key] ?? 0) - most, 3), power((scores[key] ?? 0) - most)],
+    figures: [
+      exact(scores[key] ?? 0, 3),
+      exact((scores[key] ?? 0) - most, 3),
+      small(Math.exp((scores[key] ?? 0) - most)),
+    ],
     own: key === col,
   });
   const strongest = strongestOf(shares, SHOWN_TERMS);
@@ -60,10 +64,10 @@ function explainShare(scene: BringScene, row: number, col: number, answer: Bring
     terms: [
       ...listed.map(term),
       ...(shares.length > listed.length
-        ? [{ label: "others", figures: ["", "", power(Math.log(Math.max(rest, 0)))], faint: true }]
+        ? [{ label: "others", figures: ["", "", small(Math.max(rest, 0))], faint: true }]
         : []),
     ],
-    last: `${power(score - most)} / ${exact(sum)} = ${exact(result, 6)}`,
+    last: `${small(Math.exp(score - most))} / ${exact(sum)} = ${small(result, 6)}`,
     result,
     ...(Number.isNaN(kernel) ? {} : { kernel }),
     lights: lightsOf(scene, row, col, ["Z", "A"]),
@@ -226,10 +230,4 @@ export function strongestOf(shares: ArrayLike<number>, count: number): readonly 
     best.length = Math.min(best.length, count);
   }
   return best;
-}
-
-/** e to it, small numbers too. */
-function power(exponent: number): string {
-  const value = Math.exp(exponent);
-  return value === 0 || value >= 0.0001 ? exact(value) : value.toExponential(1).replace("-", "−");
 }

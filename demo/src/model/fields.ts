@@ -11,10 +11,12 @@ export interface Field<T> {
 
 type Fields<S> = { readonly [K in keyof S]: Field<S[K]> };
 
+/** `unsaid`: what an address that says this much means by the fields that it leaves out, where that is not the initial state. */
 export function codecOf<S extends object>(
   initial: S,
   fields: Fields<S>,
   consistent: (state: S) => S = (state) => state,
+  unsaid: (said: Partial<S>) => Partial<S> = () => ({}),
 ): Codec<S> {
   const names = Object.keys(initial).filter((name): name is Extract<keyof S, string> => name in fields);
   return {
@@ -22,10 +24,11 @@ export function codecOf<S extends object>(
     consistent,
     toHash: (state) => {
       const parts = new URLSearchParams();
+      const meant = { ...initial, ...unsaid(state) };
       for (const name of names) {
         const { key, write } = fields[name];
         const text = write(state[name]);
-        if (text !== write(initial[name])) parts.set(key, text);
+        if (text !== write(meant[name])) parts.set(key, text);
       }
       const text = parts.toString();
       return text === "" ? "" : `#${text}`;
@@ -38,7 +41,7 @@ export function codecOf<S extends object>(
         const value = text === null ? undefined : fields[name].read(text);
         if (value !== undefined) read[name] = value;
       }
-      return read;
+      return { ...unsaid(read), ...read };
     },
   };
 }
@@ -59,6 +62,11 @@ export function number(key: string, least: number, most: number, decimals = 0): 
 export function oneOf<T extends string>(key: string, values: readonly T[]): Field<T> {
   return { key, write: (value) => value, read: (text) => values.find((value) => value === text) };
 }
+
+/** Where a word's numbers stand: in a row of every matrix, or in a column. */
+export type By = "rows" | "columns";
+
+export const BY: Field<By> = oneOf("by", ["rows", "columns"]);
 
 export function text(key: string, longest: number): Field<string> {
   return { key, write: (value) => value, read: (written) => written.slice(0, longest) };

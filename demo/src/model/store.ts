@@ -22,12 +22,7 @@ export class Store<S extends object> {
     this.#codec = codec;
     this.#written = location.hash;
     this.#state = this.#read();
-    addEventListener("hashchange", () => {
-      // A hash without "=" is a place on the page, not a state.
-      if (location.hash === this.#written || /^#[^=]+$/.test(location.hash)) return;
-      this.#written = location.hash;
-      this.#become(this.#read());
-    });
+    addEventListener("hashchange", () => this.#follow());
   }
 
   get state(): S {
@@ -35,6 +30,7 @@ export class Store<S extends object> {
   }
 
   change(patch: Partial<S>): void {
+    this.#follow();
     this.#become(this.#codec.consistent({ ...this.#state, ...patch }));
     const hash = this.#codec.toHash(this.#state);
     this.#written = hash;
@@ -48,6 +44,14 @@ export class Store<S extends object> {
 
   listen(listener: Listener<S>): void {
     this.#listeners.push(listener);
+  }
+
+  /** Becomes what the address says, if somebody else wrote it: the event that tells comes later than a change may. */
+  #follow(): void {
+    // A hash without "=" is a place on the page, not a state.
+    if (location.hash === this.#written || /^#[^=]+$/.test(location.hash)) return;
+    this.#written = location.hash;
+    this.#become(this.#read());
   }
 
   #read(): S {

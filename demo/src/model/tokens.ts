@@ -3,9 +3,9 @@
 /** More rows than this stop being a picture. */
 export const MOST_TOKENS = 24;
 
-/** "[pad]", words with their apostrophes and hyphens, emoji with their joiners; every other sign stands alone. */
+/** "[pad]", words with their apostrophes and hyphens, flags, keycaps, emoji with their joiners; every other sign stands alone. */
 const WORD =
-  /\[\p{L}+\]|[\p{L}\p{N}\p{M}]+(?:['’-][\p{L}\p{N}\p{M}]+)*|\p{Extended_Pictographic}(?:\uFE0F|\p{Emoji_Modifier}|\u200D\p{Extended_Pictographic})*|\S/gu;
+  /\[\p{L}+\]|\p{Regional_Indicator}{2}|[#*\d]\uFE0F?\u20E3|[\p{L}\p{N}\p{M}]+(?:['’-][\p{L}\p{N}\p{M}]+)*|\p{Extended_Pictographic}(?:\uFE0F|\p{Emoji_Modifier}|\u200D\p{Extended_Pictographic})*|\S/gu;
 
 export interface Cut {
   readonly words: readonly string[];

@@ -14,6 +14,11 @@ export function startPage(engine: Engine, room: HTMLElement, fill: () => Promise
   void comeUp(engine, room, fill);
 }
 
+/** An address may end in the name of a picture, which did not stand there when the browser looked for it. */
+function pictureIn(hash: string, room: HTMLElement): Element | null {
+  return /^#[a-z-]+$/.test(hash) ? room.querySelector(`[data-picture="${hash.slice(1)}"]`) : null;
+}
+
 async function comeUp(engine: Engine, room: HTMLElement, fill: () => Promise<void>): Promise<void> {
   const place = placeLeft();
   room.classList.add("coming");
@@ -29,5 +34,6 @@ async function comeUp(engine: Engine, room: HTMLElement, fill: () => Promise<voi
     if (part.closest("[hidden]") === null) await drawn();
   }
   if (scrollY < place) scrollTo({ top: place, behavior: "instant" });
+  else if (place === 0) pictureIn(location.hash, room)?.scrollIntoView({ behavior: "instant" });
   await engine.open();
 }

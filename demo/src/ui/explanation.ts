@@ -48,3 +48,23 @@ export function products(
   });
   return { head: [...head, "product"], terms, last: `sum = ${exact(sum)}` };
 }
+
+/** A cosine written out: the products, and the squares that make both lengths. */
+export function directions(
+  names: readonly string[],
+  left: (index: number) => number,
+  right: (index: number) => number,
+): Pick<Explanation, "head" | "terms" | "last"> {
+  const { terms } = products(names, left, right, []);
+  const total = (value: (index: number) => number): number => names.reduce((sum, _, index) => sum + value(index), 0);
+  const [dot, a, b] = [total((i) => left(i) * right(i)), total((i) => left(i) ** 2), total((i) => right(i) ** 2)];
+  const cosine = a * b === 0 ? 0 : dot / Math.sqrt(a * b);
+  return {
+    head: ["", "q", "k", "product", "q²", "k²"],
+    terms: terms.map((term, index) => ({
+      ...term,
+      figures: [...term.figures, exact(left(index) ** 2), exact(right(index) ** 2)],
+    })),
+    last: `${exact(dot)} / (√${exact(a)} × √${exact(b)}) = ${exact(cosine)}`,
+  };
+}

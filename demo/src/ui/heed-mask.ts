@@ -50,7 +50,8 @@ export class HeedMask extends HTMLElement {
     const before = this.#view;
     this.#view = view;
     this.#table.setAttribute("aria-label", view.label);
-    if (before?.rows !== view.rows || before.cols !== view.cols) this.#rebuild(view);
+    const isNew = before?.rows !== view.rows || before.cols !== view.cols || before.rowName(0) !== view.rowName(0);
+    if (isNew) this.#rebuild(view);
     this.#cells.forEach((line, row) => {
       line.forEach((cell, col) => {
         paint(cell, view, row, col);
@@ -142,6 +143,19 @@ export class HeedMask extends HTMLElement {
     else return;
     event.preventDefault();
   }
+}
+
+/** With queries and keys in each other's places. */
+export function turnedMask(view: MaskView): MaskView {
+  return {
+    ...view,
+    rows: view.cols,
+    cols: view.rows,
+    rowName: view.colName,
+    colName: view.rowName,
+    sees: (row, col) => view.sees(col, row),
+    painted: (row, col) => view.painted(col, row),
+  };
 }
 
 function paint(cell: HTMLTableCellElement, view: MaskView, row: number, col: number): void {

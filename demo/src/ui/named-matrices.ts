@@ -3,7 +3,8 @@
 import { HeedMatrix, type MatrixEdit, type MatrixView } from "heed/viz";
 import { h } from "./dom.js";
 import type { NamedLight } from "./explanation.js";
-import { handle } from "./matrix-handlers.js";
+import { handle, type MatrixHandlers } from "./matrix-handlers.js";
+import { turned, turnedLight, turningHandlers } from "./orientation.js";
 import type { Teller } from "./teller.js";
 
 export interface NamedSpot<Name extends string> {
@@ -15,9 +16,12 @@ export interface NamedSpot<Name extends string> {
 export class NamedMatrices<Name extends string> {
   readonly #matrices: ReadonlyMap<string, HeedMatrix>;
   readonly #names: readonly Name[];
+  readonly #isTurned: () => boolean;
 
-  constructor(names: readonly Name[]) {
+  /** `isTurned`: what is a row for the room is shown as a column; asked each time. */
+  constructor(names: readonly Name[], isTurned: () => boolean = () => false) {
     this.#names = names;
+    this.#isTurned = isTurned;
     this.#matrices = new Map(names.map((name) => [name, new HeedMatrix()]));
   }
 
@@ -35,19 +39,18 @@ export class NamedMatrices<Name extends string> {
     edit: (name: Name, row: number, col: number, values: MatrixEdit["values"]) => void = () => {},
   ): void {
     const known = (name: string): Name | undefined => this.#names.find((one) => one === name);
-    for (const matrix of this.#matrices.values()) {
-      handle(matrix, {
-        inspect: (said, row, col, held) => {
-          const name = known(said);
-          if (name !== undefined) teller.point({ name, row, col }, held);
-        },
-        leave: () => teller.leave(),
-        edit: (said, row, col, values) => {
-          const name = known(said);
-          if (name !== undefined) edit(name, row, col, values);
-        },
-      });
-    }
+    const handlers: MatrixHandlers = {
+      inspect: (said, row, col, held) => {
+        const name = known(said);
+        if (name !== undefined) teller.point({ name, row, col }, held);
+      },
+      leave: () => teller.leave(),
+      edit: (said, row, col, values) => {
+        const name = known(said);
+        if (name !== undefined) edit(name, row, col, values);
+      },
+    };
+    for (const matrix of this.#matrices.values()) handle(matrix, turningHandlers(handlers, this.#isTurned));
   }
 
   /** Those without a view are hidden. `names`: of which there is something new. Default: all. */
@@ -56,7 +59,7 @@ export class NamedMatrices<Name extends string> {
       const [matrix, view] = [this.#matrices.get(name), viewOf(name)];
       if (matrix === undefined) continue;
       matrix.hidden = view === undefined;
-      if (view !== undefined) matrix.show(view);
+      if (view !== undefined) matrix.show(this.#isTurned() ? turned(view) : view);
     }
   }
 
@@ -65,6 +68,9 @@ export class NamedMatrices<Name extends string> {
   }
 
   light(lights: readonly NamedLight[]): void {
-    for (const [name, matrix] of this.#matrices) matrix.light(lights.filter((light) => light.name === name));
+    for (const [name, matrix] of this.#matrices) {
+      const own = lights.filter((light) => light.name === name);
+      matrix.light(this.#isTurned() ? own.map(turnedLight) : own);
+    }
   }
 }

@@ -11,18 +11,24 @@ export function exact(value: number, decimals = 4): string {
   return minus(text.includes(".") ? text.replace(/\.?0+$/, "") : text);
 }
 
+/** As exact, but with a power of ten where that would hardly leave a digit: shares and powers of e are often so small. */
+export function small(value: number, decimals = 4): string {
+  if (value === 0 || Math.abs(value) >= 0.0001 || !Number.isFinite(value)) return exact(value, decimals);
+  return value.toExponential(decimals - 3).replaceAll("-", "−");
+}
+
 /** 16777216 as 16,777,216; many times faster than what a locale makes of it. */
 export function whole(value: number): string {
   return String(Math.round(value)).replace(/\B(?=(?:\d{3})+$)/g, ",");
 }
 
-/** One significant digit and its power of ten: 6e-8 as 6 × 10⁻⁸. */
+/** One significant digit and its power of ten, on one line: 6e-8 as 6 × 10⁻⁸. */
 export function magnitude(value: number): string {
   if (value === 0) return "0";
   if (Number.isNaN(value)) return "NaN";
   const [digits, power] = value.toExponential(0).split("e");
   const raised = Array.from(String(Number(power)), (sign) => SUPERSCRIPT[sign] ?? sign).join("");
-  return `${digits} × 10${raised}`;
+  return `${digits}\u00a0×\u00a010${raised}`;
 }
 
 /** A difference: in decimals where one can see it, else as a power of ten. */

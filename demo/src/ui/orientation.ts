@@ -1,19 +1,19 @@
 // The other convention: a word is a column instead of a row, so that every matrix is turned and products stand the other way round.
 
 import type { Light, MatrixView } from "heed/viz";
+import type { By } from "../model/fields.js";
 import { transpose } from "../model/matrix.js";
 import { type Choice, choice } from "./choice.js";
 import type { Explanation } from "./explanation.js";
 import type { MatrixHandlers } from "./matrix-handlers.js";
 
-export type Word = "row" | "column";
-
-export function wordChoice(chosen: (word: Word) => void): Choice<Word> {
-  return choice<Word>(
-    "A word is a",
+/** Of a room in which `what` stands in a row or a column: a word, say. */
+export function byChoice(what: string, chosen: (by: By) => void): Choice<By> {
+  return choice<By>(
+    `A ${what} is a`,
     [
-      { value: "row", text: "row" },
-      { value: "column", text: "column" },
+      { value: "rows", text: "row" },
+      { value: "columns", text: "column" },
     ],
     chosen,
   );

@@ -3,7 +3,7 @@
 
 import { h } from "./dom.js";
 import type { Explanation } from "./explanation.js";
-import { exact, magnitude, parseNumber } from "./numbers.js";
+import { magnitude, parseNumber, small } from "./numbers.js";
 
 const REACH = 4;
 
@@ -48,7 +48,7 @@ export class Readout {
         "h3",
         { class: "readout-subject" },
         h("span", {}, subject),
-        h("output", { class: "readout-result" }, exact(result)),
+        h("output", { class: "readout-result" }, small(result)),
       ),
       h("p", {}, sentence),
       ...(terms.length > 0 ? [table(explanation)] : []),
@@ -59,7 +59,7 @@ export class Readout {
   }
 
   say({ subject, result, sentence, last }: Explanation): void {
-    this.#spoken.textContent = `${subject}: ${exact(result)}. ${sentence} ${last}`;
+    this.#spoken.textContent = `${subject}: ${small(result)}. ${sentence} ${last}`;
   }
 
   #showEditor(value: number): void {
@@ -88,7 +88,6 @@ function table({ head, terms, subject }: Explanation): HTMLElement {
 function kernelLine({ kernel, result }: Explanation): readonly HTMLElement[] {
   if (kernel === undefined) return [];
   const apart = kernel === result ? 0 : Math.abs(kernel - result);
-  const text =
-    apart === 0 ? "exactly this" : `${exact(kernel, 6)}, ${magnitude(apart).replaceAll(" ", "\u00a0")}\u00a0apart`;
+  const text = apart === 0 ? "exactly this" : `${small(kernel, 6)}, ${magnitude(apart)}\u00a0apart`;
   return [h("p", { class: "readout-kernel" }, "The kernel says ", h("b", {}, text), ".")];
 }

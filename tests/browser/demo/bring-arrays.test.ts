@@ -278,7 +278,9 @@ test("the report says what ran, how fast and how far off, and what did not", () 
   const lines = reportOf(device, 512, results, "now").split("\n");
   expect(lines).toContain("Isolated page: no");
   // 4 heads x 512 x 512 x 64 x 4 operations are 268 million: 67 GFLOP/s in 4 ms.
-  expect(lines.find((line) => line.startsWith("quick"))).toMatch(/4\.00 ms +10\.0 x +67\.11 GFLOP\/s +error 2 × 10⁻⁷/);
+  expect(lines.find((line) => line.startsWith("quick"))).toMatch(
+    /4\.00 ms +10\.0 x +67\.11 GFLOP\/s +error 2\s×\s10⁻⁷/,
+  );
   expect(lines.find((line) => line.startsWith("absent"))).toContain("not here: no adapter");
 });
 

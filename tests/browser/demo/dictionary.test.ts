@@ -56,10 +56,10 @@ describe("scores, shares and answers are those of the reference", () => {
 describe("the cabinet", () => {
   test("without heat it is an exact lookup; a dot product finds the louder card instead", async () => {
     const page = await open("dictionary.html#T=0");
-    expect(await answer(page)).toBe("The answer: psychology 100 %.");
+    expect(await answer(page)).toBe("The answer: psychology 100\u00a0%.");
     expect((await shares(page))[0]).toBe(1);
     await page.getByRole("group", { name: "Alike by" }).getByRole("radio", { name: "dot product" }).check();
-    expect(await answer(page)).toBe("The answer: law 100 %.");
+    expect(await answer(page)).toBe("The answer: law 100\u00a0%.");
   });
 
   test("with endless heat every drawer opens alike", async () => {
@@ -77,7 +77,7 @@ describe("the cabinet", () => {
     await drawer.press("Enter");
     expect(await drawer.getAttribute("aria-pressed")).toBe("true");
     expect(await readMatrix(page, "Q")).toEqual([[0, 3, 1, 3]]);
-    expect(await answer(page)).toMatch(/^The answer: engineering \d\d %/);
+    expect(await answer(page)).toMatch(/^The answer: engineering \d\d\u00a0%/);
     await reload(page);
     expect(await readMatrix(page, "Q")).toEqual([[0, 3, 1, 3]]);
   });
@@ -88,7 +88,7 @@ describe("the cabinet", () => {
     await page.keyboard.type("0");
     await page.keyboard.press("Enter");
     expect((await readMatrix(page, "K"))[0]).toEqual([0, 1, 1, 0]);
-    expect(await answer(page)).toBe("The answer: law 100 %.");
+    expect(await answer(page)).toBe("The answer: law 100\u00a0%.");
     await page.getByRole("button", { name: "As given" }).click();
     expect((await readMatrix(page, "K"))[0]).toEqual([3, 1, 1, 0]);
     expect(page.url()).not.toContain("#");
@@ -124,6 +124,14 @@ describe("grades and salaries", () => {
     await page.getByRole("slider", { name: "Ask for a GPA of" }).press("Home");
     expect((await shares(page)).at(-1)).toBe(1);
   });
+});
+
+test("the address remembers what is the usual choice of another cabinet", async () => {
+  const page = await open("dictionary.html#of=salary");
+  const cosine = page.getByRole("group", { name: "Alike by" }).getByRole("radio", { name: "cosine" });
+  await cosine.check();
+  await reload(page);
+  expect(await cosine.isChecked()).toBe(true);
 });
 
 test("two minuses make a plus, and a loud movie wins by dot product but not by cosine", async () => {

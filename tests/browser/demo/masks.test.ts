@@ -173,13 +173,17 @@ describe("costs", () => {
     expect(text).toContain("Of 9 tiles here: 3 skipped, 3 whole, 3 mixed.");
     const rows = await page.locator(".cost tbody tr").allTextContents();
     // 2 products x 12 heads x 4096² pairs x 64 = 25.77e9; 6 of 9 tiles; 78 of 144 pairs.
-    expect(rows).toEqual(["no mask144100 %25.8 billion", "in tiles9667 %17.2 billion", "seen7854 %14.0 billion"]);
+    expect(rows).toEqual([
+      "no mask144100\u00a0%25.8 billion",
+      "in tiles9667\u00a0%17.2 billion",
+      "seen7854\u00a0%14.0 billion",
+    ]);
     // 12 x 4096² x 4 bytes; 12 x 4096 x 2 x 4.
     expect(text).toMatch(/805 MB[\s\S]*393 kB/);
   });
 
-  test("the structures are timed here, and it can be stopped", async () => {
-    const page = await open("masks.html#N=256");
+  test("the structures are timed here, on a phone's width, and it can be stopped", async () => {
+    const page = await open("masks.html#N=256", { viewport: { width: 360, height: 740 } });
     await kernelAnswered(page);
     const start = page.getByRole("button", { name: "Time it on this device" });
     await start.click();
@@ -187,6 +191,7 @@ describe("costs", () => {
     expect(await page.locator(".laps tbody tr").count()).toBe(5);
     for (const time of await page.locator(".laps td:nth-child(2)").allTextContents())
       expect(time).toMatch(/^\d+(\.\d)? ms$/);
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(360);
     await page.getByLabel("Tokens N").fill("4");
     await start.click();
     await page.getByRole("button", { name: "Stop" }).click();

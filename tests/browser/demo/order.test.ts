@@ -36,7 +36,7 @@ describe("without positions", () => {
     const after = await readMatrix(page, "O");
     expect(after).toEqual([4, 0, 1, 2, 3].map((place) => before[place]));
     // Double precision by hand, single precision in the kernel.
-    expect(await said(page)).toMatch(/difference (0|\d × 10⁻¹[⁶⁷]) by hand, (0|\d × 10⁻[⁷⁸]) in the kernel/);
+    expect(await said(page)).toMatch(/difference (0|\d\s×\s10⁻¹[⁶⁷]) by hand, (0|\d\s×\s10⁻[⁷⁸]) in the kernel/);
     expect((await readMatrix(page, "D")).flat().every((value) => Math.abs(value) === 0)).toBe(true);
   });
 
@@ -65,7 +65,7 @@ describe("without positions", () => {
     const shares = (await readMatrix(page, "A"))[2] ?? [];
     const shown = await page.locator(".order-words small").allTextContents();
     shown.forEach((text, place) => {
-      expect(Math.abs(Number(text.replace(" %", "")) / 100 - (shares[place] ?? Number.NaN))).toBeLessThanOrEqual(
+      expect(Math.abs(Number(text.replace("\u00a0%", "")) / 100 - (shares[place] ?? Number.NaN))).toBeLessThanOrEqual(
         0.0101,
       );
     });

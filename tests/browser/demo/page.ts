@@ -18,7 +18,7 @@ async function readRows(within: Locator): Promise<number[][]> {
 }
 
 export function readNumber(text: string): number {
-  const clean = text.replace("−", "-").replace("∞", "Infinity").trim();
+  const clean = text.replaceAll("−", "-").replace("∞", "Infinity").trim();
   return clean === "" ? Number.NaN : Number(clean);
 }
 

@@ -75,6 +75,19 @@ describe("the row that is shown", () => {
     expect(Math.abs(sum - told.result)).toBeLessThanOrEqual(HALF_OF_FOUR_DECIMALS);
   });
 
+  test("a share of next to nothing is told as what it is", async () => {
+    const page = await open("scale.html#d=512&n=3");
+    await kernelAnswered(page);
+    const scores = (await rowOf(page)).scores;
+    const least = scores.indexOf(Math.min(...scores));
+    await hover(page, "A", 0, least);
+    const [told, wanted] = [await readTold(page), (await rowOf(page)).shares[least] ?? Number.NaN];
+    expect(wanted).toBeLessThan(1e-4);
+    // Two digits.
+    expect(Math.abs(told.result / wanted - 1)).toBeLessThan(0.05);
+    expect(told.last.replaceAll("−", "-")).toContain(` = ${told.result.toExponential(1)}`);
+  });
+
   test("the keyboard walks the slopes, each of which follows from two shares", async () => {
     const page = await open("scale.html#d=4&scale=root");
     await kernelAnswered(page);
@@ -145,6 +158,20 @@ test("the state survives a reload, and another draw gives other numbers", async 
   expect(await readMatrix(page, "S")).toEqual(before);
   await page.getByRole("button", { name: "Draw again" }).click();
   expect(await readMatrix(page, "S")).not.toEqual(before);
+});
+
+test("what is chosen in the moment in which the address changes is chosen there", async () => {
+  const page = await open("scale.html#d=16&n=4");
+  await kernelAnswered(page);
+  // The page hears of the new address only after both.
+  await page.evaluate(() => {
+    location.hash = "#d=8&n=6";
+    document.querySelector<HTMLInputElement>('input[value="root"]')?.click();
+  });
+  expect((await readMatrix(page, "S"))[0]).toHaveLength(6);
+  expect(new URL(page.url()).hash).toBe("#d=8&n=6&scale=root");
+  await page.goBack();
+  await expect.poll(() => readMatrix(page, "S").then(([row]) => row?.length)).toBe(4);
 });
 
 test("an address with nonsense in it is read as far as it makes sense", async () => {

@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest";
 import { attention, type ReferenceOptions } from "../../../web/src/reference/index.js";
 import { demoInChromium } from "./chromium.js";
 import { copied, runUnderNode } from "./copied.js";
-import { compare, HALF_OF_FOUR_DECIMALS, halfOfCell, total } from "./numbers.js";
+import { column, compare, dot, HALF_OF_FOUR_DECIMALS, halfOfCell, total } from "./numbers.js";
 import { cell, hover, kernelAnswered, readMatrix, readNumber, readTold, reload } from "./page.js";
 import { jsonOf } from "./saved.js";
 
@@ -173,7 +173,7 @@ test("a kind shows its own parameters, and the address keeps what is typed", asy
   const page = await open("score-lab.html");
   expect(await page.locator('[data-picture="parameters"]').isVisible()).toBe(false);
   await page.getByRole("group", { name: "Score" }).getByRole("radio", { name: "additive" }).check();
-  expect(await page.locator('[data-picture="parameters"] heed-matrix:visible').count()).toBe(4);
+  expect(await page.locator('[data-picture="parameters"] heed-matrix:visible').count()).toBe(5);
   await cell(page, "v", 0, 1).focus();
   await page.keyboard.type("-2");
   await page.keyboard.press("Enter");
@@ -196,6 +196,29 @@ test("an additive score tells its hidden numbers, and they add up", async () => 
     expect(Math.abs(tanh * weight - product)).toBeLessThan(0.0011);
   });
   expect(Math.abs(total(told.terms.map((figures) => figures[3] ?? Number.NaN)) - told.result)).toBeLessThan(0.0016);
+});
+
+test.each([
+  ["general", "qW", 0, 2, 4],
+  ["additive", "H", 1, 2, 8],
+  ["gated", "gate", 1, 0, 8],
+] as const)("what %s makes on the way is taken apart as well", async (kind, name, row, col, products) => {
+  const page = await open(`score-lab.html#score=${kind}`);
+  const read = async (one: string) => readMatrix(page, one);
+  const [q = [], keys] = [(await read("q"))[0], await read("K")];
+  const both = [...q, ...(keys[row] ?? [])];
+  const wanted = {
+    general: async () => dot(q, column(await read("W"), col)),
+    additive: async () => {
+      const [first, second, b] = [await read("Wq"), await read("Wk"), await read("b")];
+      return dot(both, [...(first[col] ?? []), ...(second[col] ?? [])]) + (b[0]?.[col] ?? Number.NaN);
+    },
+    gated: async () => 1 / (1 + Math.exp(-dot(both, (await read("g"))[0] ?? []))),
+  };
+  await hover(page, name, row, col);
+  const told = await readTold(page);
+  expect(told.terms).toHaveLength(products);
+  expect(Math.abs(told.result - (await wanted[kind]()))).toBeLessThanOrEqual(HALF_OF_FOUR_DECIMALS);
 });
 
 test("a threshold tells how sparsemax cuts off, and top-k which keys it keeps", async () => {

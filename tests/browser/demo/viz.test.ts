@@ -121,7 +121,7 @@ test("<heed-heads> has a picture for each head, and chooses one for the others t
   const heads = page.locator("heed-heads button");
   expect(await heads.count()).toBe(2);
   // Row by row to oneself: 0.5, 1, 0.75.
-  expect(await heads.first().getAttribute("aria-label")).toContain("Head 1: 75 % to oneself");
+  expect(await heads.first().getAttribute("aria-label")).toContain("Head 1: 75\u00a0% to oneself");
   await heads.nth(1).press("Enter");
   expect(await heads.nth(1).getAttribute("aria-pressed")).toBe("true");
   expect(await told(page)).toEqual([{ from: "heed-heads", head: 1 }]);

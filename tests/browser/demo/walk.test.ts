@@ -32,7 +32,7 @@ describe("the first look", () => {
     const weights = await readMatrix(page, "A");
     const caption = (await page.locator(".stage-caption").textContent()) ?? "";
     const shares = weights[7] ?? [];
-    const heard = caption.match(/^it listens to animal (\d+) %, road (\d+) %\.$/);
+    const heard = caption.match(/^it listens to animal (\d+)\s%, road (\d+)\s%\.$/);
     expect(heard, caption).not.toBeNull();
     expect(Number(heard?.[1]) / 100).toBeCloseTo(shares[1] ?? Number.NaN, 2);
     expect(Number(heard?.[2]) / 100).toBeCloseTo(shares[5] ?? Number.NaN, 2);
@@ -102,10 +102,20 @@ describe("a typed sentence", () => {
     expect(await page.locator(".field-message").textContent()).toContain("No words yet");
     await page.locator("#sentence").fill("a ".repeat(30));
     expect(await page.locator(".field-message").textContent()).toContain("6 left out");
-    await page.locator("#sentence").fill("שלום 👩‍👩‍👧 Donaudampfschifffahrtsgesellschaftskapitän");
+    const words = ["שלום", "👩‍👩‍👧", "🇩🇪", "7️⃣", "Donaudampfschifffahrtsgesellschaftskapitän"];
+    await page.locator("#sentence").fill(words.join(" "));
     await kernelAnswered(page);
-    expect(await page.locator(".flow-askers button").allTextContents()).toHaveLength(3);
+    expect(await page.locator(".flow-askers button").allTextContents()).toEqual(words);
   });
+});
+
+test("the landing page leads to the race on this device", async () => {
+  const page = await open();
+  await page.getByRole("link", { name: "Time this device" }).click();
+  await page.locator(".agreement").waitFor();
+  const top = () => page.locator('[data-picture="device"]').evaluate((one) => one.getBoundingClientRect().top);
+  await expect.poll(top).toBeLessThan(900);
+  expect(await top()).toBeGreaterThan(-100);
 });
 
 describe("a cell's arithmetic", () => {
@@ -378,8 +388,20 @@ describe("on a phone", () => {
         scroll: document.documentElement.scrollWidth,
       }));
       expect(scroll).toBeLessThanOrEqual(inner);
+      // Nor is the formula cut off.
+      const formula = page.locator(`section.panel[data-step="${name}"] .step-formula`);
+      expect(await formula.evaluate((one) => one.scrollWidth - one.clientWidth)).toBe(0);
     },
   );
+
+  test("nor does a word that is longer than the page", async () => {
+    const page = await open("#t=Donaudampfschifffahrtsgesellschaftskapitän+sees+Donaudampfschifffahrtsgesellschaften", {
+      viewport: { width: 360, height: 740 },
+      hasTouch: true,
+    });
+    await kernelAnswered(page);
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(360);
+  });
 
   test("a tapped cell tells its arithmetic", async () => {
     const page = await open("#step=scores", { viewport: { width: 360, height: 740 }, hasTouch: true });

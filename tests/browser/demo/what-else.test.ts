@@ -56,7 +56,7 @@ describe("a convolution", () => {
     expect(widest(attended, wanted)).toBeLessThan(1e-6);
     // Not because all is 0.
     expect(Math.max(...wanted.map(Math.abs))).toBeGreaterThan(0.5);
-    expect(await figure(page, "Largest difference")).toContain("the same, to 1e-6");
+    expect(await figure(page, "Largest difference")).toContain("the same, to 10⁻⁶");
   });
 
   test("with less sharpness it is a blurred one, as a softmax over places has it", async () => {
@@ -165,7 +165,7 @@ describe("a dense layer", () => {
     const wanted = weights.map((row) => total(row.map((weight, input) => weight * (x[input] ?? Number.NaN))));
     compare(await readMatrix(page, "D"), wanted);
     compare(await readMatrix(page, "Y"), wanted);
-    expect(await figure(page, "Largest difference")).toContain("the same, to 1e-6");
+    expect(await figure(page, "Largest difference")).toContain("the same, to 10⁻⁶");
   });
 
   test("with little sharpness the heads read mixtures, as the reference does", async () => {
@@ -207,6 +207,13 @@ test("shuffled pixels give shuffled outputs; a convolution does not", async () =
   const wanted = attention(pixels, pixels, pixels, { score: { type: "rbf", bandwidth: 0.2 } }).output.data;
   expect(widest(plain, Array.from(wanted))).toBeLessThan(4e-6);
   expect(readNumber((await figure(page, "Convolution")).split(" ")[0] ?? "")).toBeGreaterThan(0.5);
+  const { last } = await readTold(page);
+  const chosen = 16 * 32 + 6;
+  const told = Array.from(last.matchAll(/(?:red|green|blue) ([\d.]+)/g), ([, figure]) => Number(figure));
+  expect(told).toHaveLength(3);
+  told.forEach((value, channel) => {
+    expect(Math.abs(value - (wanted[chosen * 3 + channel] ?? Number.NaN))).toBeLessThanOrEqual(HALF_OF_FOUR_DECIMALS);
+  });
   await page.getByRole("button", { name: "Shuffle again" }).click();
   expect((await jsonOf<{ places: number[] }>(page, "set")).places).not.toEqual(places);
 });
@@ -250,6 +257,16 @@ describe("messages on a graph", () => {
     const wanted = attention(features, features, values, { scale: 2, mask: { data: mask, shape: [7, 7] } });
     compare(await readMatrix(page, "A"), wanted.weights.data);
     compare([await held(page)], wanted.output.data);
+    await hover(page, "A", 2, 3);
+    const told = await readTold(page);
+    const [scores, powers] = [1, 2].map((place) => told.terms.map((figures) => figures[place] ?? Number.NaN));
+    // c listens to a, b, itself and d.
+    compare(
+      [scores ?? []],
+      [0, 1, 2, 3].map((node) => wanted.scores.masked.data[2 * 7 + node] ?? Number.NaN),
+    );
+    expect(powers?.map(Math.log).every((power, term) => Math.abs(power - (scores?.[term] ?? 0)) < 1e-3)).toBe(true);
+    expect(Math.abs(told.result - (powers?.[3] ?? Number.NaN) / total(powers ?? []))).toBeLessThanOrEqual(0.0001);
   });
 
   test("a pair is joined by pointer or key, both ways, and one round reaches as far", async () => {

@@ -11,7 +11,7 @@ export function formatNumber(value: number): string {
 }
 
 export function formatShare(share: number): string {
-  return share > 0 && share < 0.005 ? "<1 %" : `${(share * 100).toFixed(0)} %`;
+  return share > 0 && share < 0.005 ? "<1\u00a0%" : `${(share * 100).toFixed(0)}\u00a0%`;
 }
 
 /** What a person typed: a comma or a point, a true minus or a hyphen; null for anything else. */

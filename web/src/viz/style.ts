@@ -80,6 +80,8 @@ heed-matrix table {
   border-spacing: 1px;
   font: 0.7rem / 1 var(--_mono);
   font-variant-numeric: tabular-nums;
+  /* So that "−0.20" leaves room to its neighbours. */
+  letter-spacing: -0.03em;
   table-layout: fixed;
   width: max-content;
 }
@@ -244,7 +246,7 @@ heed-matrix table.appear td[data-row] {
 
   heed-matrix table {
     font-size: 0.64rem;
-    letter-spacing: -0.03em;
+    letter-spacing: -0.06em;
   }
 
   heed-matrix th {
