@@ -414,8 +414,13 @@ function operandBytes(operand: Operand | null): number {
   return operand === null ? 0 : operand.elements * ELEMENT_BYTES[operand.dtype];
 }
 
+/** Of a buffer that shaders read. */
+export function mostBytes({ maxStorageBufferBindingSize, maxBufferSize }: GpuLimits): number {
+  return Math.min(maxStorageBufferBindingSize, maxBufferSize);
+}
+
 function tooLarge(bytes: ReadonlyMap<Role, number>, steps: readonly Step[], limits: GpuLimits): string | null {
-  const most = Math.min(limits.maxStorageBufferBindingSize, limits.maxBufferSize);
+  const most = mostBytes(limits);
   for (const [role, size] of bytes) {
     if (size > most) return `${role} takes ${size} bytes, of which the adapter binds ${most}`;
   }
