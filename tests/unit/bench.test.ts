@@ -36,6 +36,7 @@ const findings = (shapes: ReturnType<typeof study>[], threads = 2) => ({
   costs: [],
   firstCalls: [],
   firstResults: [],
+  gpu: [],
   stalls: [],
   memory: [],
 });
