@@ -6,7 +6,6 @@ import { playwright } from "@vitest/browser-playwright";
 import type { ProvidedContext } from "vitest";
 import { defineConfig, type TestProjectConfiguration } from "vitest/config";
 import type { BrowserProviderOption } from "vitest/node";
-import { rootless, SOFTWARE_GPU } from "./scripts/lib/chromium-flags.js";
 import { type WebKit, wantedBrowsers } from "./scripts/toolchain/browsers.js";
 import { whyNoDebian } from "./scripts/toolchain/debian.js";
 import { findToolchain } from "./scripts/toolchain/find.js";
@@ -79,14 +78,21 @@ function pages({
   };
 }
 
+/** As root, Chromium has no sandbox. */
+function rootless(): string[] {
+  return process.getuid?.() === 0 ? ["--no-sandbox"] : [];
+}
+
 function chromium(name: string, isolated: boolean, executablePath: string): TestProjectConfiguration {
   const provider = playwright({ launchOptions: { executablePath, args: rootless() } });
   return pages({ name, browser: "chromium", provider, isolated, relaxedSimd: true });
 }
 
-/** The GPU tests, on Chromium's software adapter. */
+/** The GPU tests, on Chromium's software adapter: the same on every machine. The pair of flags for Vulkan and ANGLE is its recipe. */
 function webgpu(executablePath: string): TestProjectConfiguration {
-  const args = [...rootless(), ...SOFTWARE_GPU];
+  const gpu = ["--enable-unsafe-webgpu", "--use-webgpu-adapter=swiftshader", "--enable-features=Vulkan"];
+  const vulkan = ["--use-angle=swiftshader", "--use-vulkan=swiftshader"];
+  const args = [...rootless(), ...gpu, ...vulkan];
   const provider = playwright({ launchOptions: { executablePath, args } });
   const include = ["tests/gpu/*.test.ts"];
   return pages({ name: "chromium-webgpu", browser: "chromium", provider, isolated: true, relaxedSimd: true, include });

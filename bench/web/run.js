@@ -4,7 +4,6 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { availableParallelism, cpus } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { SOFTWARE_GPU } from "../../scripts/lib/chromium-flags.js";
 import { findToolchain } from "../../scripts/toolchain/find.js";
 import { isHeed, participant } from "./lib/participants.js";
 import { report } from "./lib/report.js";
@@ -13,7 +12,6 @@ import { Stage } from "./lib/stage.js";
 import { studyCosts } from "./studies/costs.js";
 import { studyFirstCall } from "./studies/first-call.js";
 import { studyFirstResult } from "./studies/first-result.js";
-import { studyGpu } from "./studies/gpu.js";
 import { studyMachine } from "./studies/machine.js";
 import { studyMemory } from "./studies/memory.js";
 import { readSettings, USAGE } from "./studies/settings.js";
@@ -29,8 +27,7 @@ if (args.includes("--help")) {
 const settings = readSettings(args, join(root, "build", "bench", "web.json"));
 const { chromium } = await findToolchain({ need: ["chromium"], log: () => {} });
 const server = await serve({ isolated: settings.isolated });
-/** @param {readonly string[]} [flags] */
-const openStage = (flags) => Stage.open({ address: server.address, executablePath: chromium.path, flags });
+const openStage = () => Stage.open({ address: server.address, executablePath: chromium.path });
 const stage = await openStage();
 
 /**
@@ -64,18 +61,10 @@ try {
     machine: await when("machine", () => studyMachine(stage, settings)),
     shapes: await when("shapes", () => studyShapes(stage, settings.shapes, settings, console.log)),
     costs: await when("costs", () => studyCosts(stage, settings)),
-    firstCalls: await when("first-call", () => studyFirstCall(() => openStage(), settings)),
+    firstCalls: await when("first-call", () => studyFirstCall(openStage, settings)),
     firstResults: await when("first-result", () => studyFirstResult(stage, settings)),
     stalls: await when("stalls", () => studyStalls(stage, settings)),
     memory: await when("memory", () => studyMemory(stage, settings)),
-    gpu: await when("gpu", async () => {
-      const own = await openStage(SOFTWARE_GPU);
-      try {
-        return await studyGpu(own, settings, console.log);
-      } finally {
-        await own.end();
-      }
-    }),
   };
   const out = resolve(settings.out);
   mkdirSync(dirname(out), { recursive: true });

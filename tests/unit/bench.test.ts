@@ -36,7 +36,6 @@ const findings = (shapes: ReturnType<typeof study>[], threads = 2) => ({
   costs: [],
   firstCalls: [],
   firstResults: [],
-  gpu: [],
   stalls: [],
   memory: [],
 });

@@ -17,7 +17,6 @@ import { bestPeer, lead, msOf, ofReading, ofTile, scaling, speedOf } from "./fin
  * @property {readonly import("../studies/first-result.js").FirstResult[]} firstResults
  * @property {readonly import("../studies/stalls.js").Stall[]} stalls
  * @property {readonly import("../studies/memory.js").MemoryStudy[]} memory
- * @property {readonly import("../studies/gpu.js").GpuStudy[]} gpu
  */
 
 const GIGA = 1e9;
@@ -25,7 +24,7 @@ const MIB = 2 ** 20;
 
 /** @param {Findings} findings */
 export function report(findings) {
-  const { run, machine, shapes, costs, firstCalls, firstResults, stalls, memory, gpu } = findings;
+  const { run, machine, shapes, costs, firstCalls, firstResults, stalls, memory } = findings;
   const samples = run.summary === "median" ? "medians" : "best samples";
   const page = run.isolated ? "" : ", not isolated";
   const parts = [`Chromium ${run.browser}, ${run.machine}${page}, ${run.date}, ${samples}`];
@@ -59,7 +58,6 @@ export function report(findings) {
     parts.push(titled("The longest task of the page's thread during a call, 8x2048x64", millisecondsTable(stalls)));
   }
   if (memory.length > 0) parts.push(titled("32768 keys", memoryTable(memory)));
-  if (gpu.length > 0) parts.push(titled("On Chromium's software GPU: ms a call", gpuTable(gpu)));
   parts.push(titled("Aims, by the worst figure of this run", aimsTable(findings)));
   return parts.join("\n\n");
 }
@@ -199,38 +197,6 @@ function memoryTable(memory) {
   ]);
   return table(["", "shape", "ms", "MiB beyond inputs and output", "error", "failure"], rows);
 }
-
-/** Further off than any rounding: that peer computed something else. */
-const WRONG = 1e-3;
-
-/** @param {Findings["gpu"]} studies */
-function gpuTable(studies) {
-  const rows = studies.map(({ shape, results }) => {
-    const ms = (/** @type {string} */ name) => results.find((one) => one.name === name)?.ms ?? null;
-    const [own, wasm, auto] = [ms("heed-gpu@2"), ms("heed@2"), ms("heed-auto@2")];
-    const peers = results.filter(({ name, ms, error }) => !name.startsWith("heed") && ms !== null && isRight(error));
-    const [best] = peers.sort((a, b) => (a.ms ?? 0) - (b.ms ?? 0));
-    const better = own === null || wasm === null ? null : Math.min(own, wasm);
-    const wrong = results.filter(({ ms, error }) => ms !== null && !isRight(error)).map(({ name }) => name);
-    return [
-      shape,
-      digits(own),
-      best?.name ?? "",
-      digits(best?.ms),
-      best?.ms == null || own === null ? "" : times(best.ms / own),
-      digits(wasm),
-      digits(auto),
-      better === null || auto === null ? "" : times(auto / better),
-      small(results.find(({ name }) => name === "heed-gpu@2")?.error),
-      wrong.join(" "),
-    ];
-  });
-  const heads = ["shape", "heed", "best peer", "ms", "lead", "wasm", "auto", "over the better", "error", "wrong"];
-  return table(heads, rows);
-}
-
-/** @param {number | null} error */
-const isRight = (error) => error !== null && error < WRONG;
 
 /** @param {Findings} findings */
 function aimsTable(findings) {

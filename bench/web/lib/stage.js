@@ -1,7 +1,6 @@
 // The browser: a page for every participant, opened when first needed, and asked one thing at a time.
 
 import { chromium } from "playwright";
-import { rootless } from "../../../scripts/lib/chromium-flags.js";
 
 /** @typedef {import("./participants.js").Participant} Participant */
 /** @typedef {import("../pages/harness.js").Bench} Bench */
@@ -24,9 +23,11 @@ export class Stage {
     this.#browser = browser;
   }
 
-  /** @param {{ address: string, executablePath: string, flags?: readonly string[] }} options */
-  static async open({ address, executablePath, flags = [] }) {
-    return new Stage(address, await chromium.launch({ executablePath, args: [...rootless(), ...flags] }));
+  /** @param {{ address: string, executablePath: string }} options */
+  static async open({ address, executablePath }) {
+    // As root, Chromium has no sandbox.
+    const args = process.getuid?.() === 0 ? ["--no-sandbox"] : [];
+    return new Stage(address, await chromium.launch({ executablePath, args }));
   }
 
   get version() {

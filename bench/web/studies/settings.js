@@ -4,13 +4,12 @@ import { parseArgs } from "node:util";
 import { ALL, QUICK, shapeOf } from "../lib/shapes.js";
 
 /** @typedef {import("../lib/participants.js").Participant} Participant */
-/** @typedef {"machine" | "shapes" | "costs" | "first-call" | "first-result" | "stalls" | "memory" | "gpu"} Study */
+/** @typedef {"machine" | "shapes" | "costs" | "first-call" | "first-result" | "stalls" | "memory"} Study */
 
 /**
  * @typedef {object} Settings
  * @property {readonly Study[]} studies
  * @property {readonly string[]} shapes
- * @property {readonly string[]} asked those of them that the command line names
  * @property {(one: Participant) => boolean} takesPart
  * @property {import("../lib/rounds.js").Pace} pace
  * @property {boolean} isQuick
@@ -19,7 +18,7 @@ import { ALL, QUICK, shapeOf } from "../lib/shapes.js";
  */
 
 /** @type {readonly Study[]} */
-const STUDIES = ["machine", "shapes", "costs", "first-call", "first-result", "stalls", "memory", "gpu"];
+const STUDIES = ["machine", "shapes", "costs", "first-call", "first-result", "stalls", "memory"];
 
 export const USAGE = `npm run bench -- web [options]
   --quick           a few shapes, few rounds: a minute or two
@@ -50,13 +49,10 @@ export function readSettings(args, out) {
   const only = values.only?.split(",") ?? [];
   const shapes = only.filter((name) => !isStudy(name));
   for (const shape of shapes) shapeOf(shape);
-  const asked = STUDIES.filter(
-    (name) => only.includes(name) || (name === "shapes" && shapes.length > 0 && !only.includes("gpu")),
-  );
+  const asked = STUDIES.filter((name) => only.includes(name) || (name === "shapes" && shapes.length > 0));
   const peers = values.peers?.split(",");
   return {
     studies: asked.length === 0 ? STUDIES : asked,
-    asked: shapes,
     shapes: shapes.length > 0 ? shapes : quick ? QUICK : ALL,
     takesPart: ({ name, page }) =>
       peers === undefined || page === "heed" || page === "ceiling" || peers.some((peer) => name.startsWith(peer)),

@@ -1,17 +1,12 @@
 // heed, through its public API: tensors that live in the engine, or (with `feed`) arrays given at each call.
 
-import { type AttentionOptions, type CreateOptions, createHeed, type Heed, type TensorInput } from "heed";
+import { type AttentionOptions, createHeed, type Heed, type TensorInput } from "heed";
 import { type Addition, biasOf, isAddition, maskOf, WINDOW } from "../additions.js";
 import type { Inputs, Peer, Problem, Setup } from "../peer.js";
 
 export async function open({ threads, options }: Setup): Promise<Peer> {
   const variant = options.variant === "simd" ? "simd" : "auto";
-  const heed = await createHeed({
-    threads,
-    variant,
-    offload: options.here === undefined ? "auto" : false,
-    ...(await gpuOf(options.backend)),
-  });
+  const heed = await createHeed({ threads, variant, offload: options.here === undefined ? "auto" : false });
   const addition = isAddition(options.with) ? options.with : null;
   let call = async (): Promise<Float32Array> => new Float32Array();
   let dispose = (): void => {};
@@ -47,18 +42,6 @@ export async function open({ threads, options }: Setup): Promise<Peer> {
       dispose = () => {};
     },
   };
-}
-
-/** With a device at hand "auto" measures it before the first call, not beside it. */
-async function gpuOf(backend: string | undefined): Promise<CreateOptions> {
-  if (backend === "webgpu") return { backend };
-  if (backend !== "auto") return { backend: "wasm" };
-  const { gpu } = navigator as unknown as { readonly gpu: { requestAdapter(): Promise<Adapter> } };
-  return { backend, device: await (await gpu.requestAdapter()).requestDevice() };
-}
-
-interface Adapter {
-  requestDevice(): Promise<GPUDevice>;
 }
 
 /** A bias can live in the engine, as the inputs do; a mask is given at each call. */

@@ -1,4 +1,4 @@
-// jax-js on its wasm backend, or the one that `device` names. On wasm it takes as many workers as the machine has cores, asked while the module loads.
+// jax-js on its wasm backend. It takes as many workers as the machine has cores, asked while the module loads.
 
 import { headsInside } from "../inputs.js";
 import type { Inputs, Peer, Problem, Setup } from "../peer.js";
@@ -6,12 +6,11 @@ import type { Inputs, Peer, Problem, Setup } from "../peer.js";
 type Jax = typeof import("@jax-js/jax");
 type JaxArray = InstanceType<Jax["Array"]>;
 
-export async function open({ threads, options }: Setup): Promise<Peer> {
+export async function open({ threads }: Setup): Promise<Peer> {
   Object.defineProperty(navigator, "hardwareConcurrency", { value: threads });
   const jax: Jax = await import("@jax-js/jax");
-  const device = options.device === "webgpu" ? "webgpu" : "wasm";
-  await jax.init(device);
-  jax.defaultDevice(device);
+  await jax.init("wasm");
+  jax.defaultDevice("wasm");
   let operands: readonly JaxArray[] = [];
   let call = async (): Promise<Float32Array> => new Float32Array();
   let dispose = (): void => {};

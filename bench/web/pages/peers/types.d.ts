@@ -9,7 +9,7 @@ declare module "onnxruntime-web/wasm" {
   export class InferenceSession {
     static create(
       model: Uint8Array,
-      options: { readonly executionProviders: readonly ("wasm" | "webgpu")[] },
+      options: { readonly executionProviders: readonly "wasm"[] },
     ): Promise<InferenceSession>;
     run(feeds: Readonly<Record<string, Tensor>>): Promise<Record<string, Tensor>>;
     release(): Promise<void>;
@@ -21,18 +21,14 @@ declare module "onnxruntime-web/wasm" {
   };
 }
 
-declare module "onnxruntime-web/webgpu" {
-  export * from "onnxruntime-web/wasm";
-}
-
 declare module "@jax-js/jax" {
   class JaxArray {
     readonly ref: JaxArray;
     data(): Promise<unknown>;
     dispose(): void;
   }
-  export function init(device: "wasm" | "webgpu"): Promise<unknown>;
-  export function defaultDevice(device: "wasm" | "webgpu"): void;
+  export function init(device: "wasm"): Promise<unknown>;
+  export function defaultDevice(device: "wasm"): void;
   export function jit<Operands extends readonly JaxArray[]>(
     work: (...operands: Operands) => JaxArray,
   ): ((...operands: Operands) => JaxArray) & { dispose(): void };
