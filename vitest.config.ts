@@ -1,5 +1,5 @@
-// Test projects: unit and conformance in Node, the browser suite in three engines with and without cross-origin isolation, the demo, the
-// packed package.
+// Test projects: unit and conformance in Node, the browser suite in three engines with and without cross-origin isolation, the demo, GPU
+// adapters, the packed package.
 
 import { availableParallelism } from "node:os";
 import { playwright } from "@vitest/browser-playwright";
@@ -7,6 +7,7 @@ import type { ProvidedContext } from "vitest";
 import { defineConfig, type TestProjectConfiguration } from "vitest/config";
 import type { BrowserProviderOption } from "vitest/node";
 import { type WebKit, wantedBrowsers } from "./scripts/toolchain/browsers.js";
+import { whyNoDebian } from "./scripts/toolchain/debian.js";
 import { findToolchain } from "./scripts/toolchain/find.js";
 import { conformance } from "./tests/conformance/plugin.js";
 import { webkit } from "./tests/support/webkit.js";
@@ -113,6 +114,8 @@ function webkitGtk(name: string, isolated: boolean, found: WebKit): TestProjectC
 export default defineConfig(async () => {
   const found = await findToolchain({ need: wantedBrowsers(), log: () => {} });
   const chromiumPath = found.chromium.path;
+  const vulkanProblem = await whyNoDebian();
+  if (vulkanProblem !== undefined) console.warn(`GPU adapters beside Chromium's are not tested: ${vulkanProblem}`);
   return {
     test: {
       // Files wait for browsers and workers more than they compute: every core gets one, the first as well.
@@ -130,6 +133,9 @@ export default defineConfig(async () => {
           webkitGtk(isolated ? "webkit-isolated" : "webkit-plain", isolated, found.webkit),
         ),
         node("demo", "tests/browser/demo/**/*.test.ts", { chromiumPath }),
+        ...(vulkanProblem === undefined
+          ? [node("adapters", "tests/adapters/**/*.test.ts", { chromiumPath }, "tests/adapters/setup.ts")]
+          : []),
         node("package", "tests/package/**/*.test.ts", { chromiumPath }, "tests/package/setup.ts"),
       ],
     },

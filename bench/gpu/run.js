@@ -2,6 +2,7 @@
 // node bench/gpu/run.js [--shapes=16x4096x64,16x4096x128] [--size=2048] [--dawn=the npm package "webgpu", or where it lies]
 
 import { createHeed } from "../../dist/index.js";
+import { openDawn } from "../../scripts/lib/dawn.js";
 import { matmulRate } from "./matmul.js";
 
 const REPEATS = 5;
@@ -14,11 +15,7 @@ for (const argument of process.argv.slice(2)) {
   Object.assign(wishes, { [name]: value });
 }
 
-const { create, globals } = await import(wishes.dawn);
-// Dawn's instance has to outlive its devices: what nobody refers to is collected, and the process with it.
-Object.assign(globalThis, globals, { dawn: create([]) });
-Object.defineProperty(globalThis, "navigator", { value: { gpu: Reflect.get(globalThis, "dawn") }, configurable: true });
-
+await openDawn(wishes.dawn);
 const adapter = await navigator.gpu.requestAdapter({ powerPreference: "high-performance" });
 if (adapter === null)
   throw new Error("bench/gpu: Dawn found no adapter: it needs a Vulkan driver, and VK_DRIVER_FILES to name it");

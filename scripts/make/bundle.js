@@ -15,6 +15,7 @@ const ENTRIES = {
   index: "web/src/index.ts",
   layers: "web/src/layers/index.ts",
   reference: "web/src/reference/index.ts",
+  webgpu: "web/src/webgpu.ts",
 };
 
 /** What parts share that are loaded later: in a file of its own it would be fetched after the part that asks for it. */

@@ -5,7 +5,8 @@ import { createHeed, type Heed, type TensorLike } from "../../web/src/index.js";
 import { attention as reference } from "../../web/src/reference/index.js";
 import { errorOf } from "../support/cases.js";
 import { boundsFor, WGSL, withinOutput } from "../support/error-model.js";
-import { openTested, type TestDevice, testDevice } from "../support/gpu-device.js";
+import { type TestDevice, testDevice } from "../support/gpu-device.js";
+import { openTested } from "../support/gpu-engine.js";
 import { Random } from "../support/random.js";
 import { scoreBound } from "../support/score-error.js";
 
@@ -18,6 +19,12 @@ const [query, key, value] = [tensor(2, 9, 8), tensor(2, 17, 8), tensor(2, 17, 8)
 const exact = reference(query, key, value).output.data;
 const score = scoreBound("scaled-dot", 1 / Math.sqrt(8), { query, key, queryDim: 8, headDim: 8 });
 const bounds = boundsFor(17, { value }, score, 0, 0, WGSL);
+
+/** As a record of its own: a device's is one of getters. */
+function limitsOf({ limits }: TestDevice["device"]): Record<string, number> {
+  const names = Object.keys(Object.getPrototypeOf(limits)) as (keyof typeof limits)[];
+  return Object.fromEntries(names.map((name) => [name, limits[name]]));
+}
 
 function expectRight(output: Float32Array): void {
   expect(output.length).toBe(exact.length);
@@ -139,14 +146,59 @@ describe("an engine on the caller's device", () => {
     expect(seen.output.data.every(Number.isNaN)).toBe(true);
   });
 
-  test("thousands of calls hold no more buffers than some", async () => {
-    const call = (): Promise<unknown> => heed.attention(query, key, value);
-    for (let i = 0; i < 16; i++) await Promise.all([call(), call(), call()]);
-    const { gpu = 0 } = heed.memory();
-    expect(gpu).toBeGreaterThan(0);
-    for (let i = 0; i < 700; i++) await Promise.all([call(), call(), call()]);
-    expect(heed.memory().gpu).toBe(gpu);
+  test("ten thousand calls hold no more memory than some", async () => {
+    const small = tensor(2, 4);
+    const calls = async (): Promise<void> => {
+      await Promise.all(Array.from({ length: 50 }, () => heed.attention(small, small, small)));
+      const { output } = await heed.attention(small, small, small, { keep: true });
+      output.dispose();
+    };
+    for (let i = 0; i < 4; i++) await calls();
+    const before = heed.memory();
+    expect(before.gpu).toBeGreaterThan(0);
+    for (let i = 0; i < 196; i++) await calls();
+    expect(heed.memory()).toEqual(before);
   });
+
+  test("a buffer that its owner destroyed fails the call that reads it, and no other", async () => {
+    const buffer = tested.device.createBuffer({ size: key.data.byteLength, usage: 128 | 8 | 4 });
+    using k = heed.tensor(buffer as GPUBuffer, key.shape);
+    buffer.destroy();
+    const failing = heed.attention(query, k, value);
+    const next = heed.attention(query, key, value);
+    expect((await errorOf(() => failing)).code).toBe("load");
+    expect((await errorOf(() => k.read())).code).toBe("load");
+    expectRight((await next).output.data);
+  });
+
+  test("a buffer that cannot be made is told by the calls that need it", async () => {
+    const { device } = tested;
+    const plain = device.createBuffer;
+    // As a GPU without room would: what it returns is no buffer, and what it thinks is heard later.
+    const most = device.limits.maxBufferSize;
+    device.createBuffer = (descriptor) => plain.call(device, { ...descriptor, size: most + 4 });
+    const k = heed.tensor(new Float32Array(2 ** 20), [2 ** 20]);
+    device.createBuffer = plain;
+    const { code, message } = await errorOf(() => k.read());
+    expect([code, message]).toEqual(["load", expect.stringContaining(String(most))]);
+    k.dispose();
+    expectRight((await heed.attention(query, key, value)).output.data);
+  });
+});
+
+test("a tensor that the adapter cannot bind lives in wasm, where its calls run", async () => {
+  const { device, uncaptured } = await testDevice();
+  const limits = { ...limitsOf(device), maxStorageBufferBindingSize: 1024 };
+  Object.defineProperty(device, "limits", { value: limits });
+  using heed = await createHeed({ backend: "webgpu", device });
+  using k = heed.tensor(key.data, key.shape);
+  using small = heed.tensor(query.data, query.shape);
+  expect([k.location, small.location]).toEqual(["wasm", "webgpu"]);
+  expect(heed.zeros(key.shape).location).toBe("wasm");
+  expect(heed.explain(small, k, value).reasons.join()).toContain("too large for the GPU: key takes 1088 bytes");
+  expectRight((await heed.attention(small, k, value)).output.data);
+  expect(uncaptured).toEqual([]);
+  device.destroy();
 });
 
 describe("the loss of a device", () => {

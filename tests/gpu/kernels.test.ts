@@ -9,7 +9,8 @@ import { createHeed, type TensorLike } from "../../web/src/index.js";
 import { type Case, caseOf, compute, EVERYTHING, type EverythingResult, firstError } from "../support/cases.js";
 import { openBackend } from "../support/engines.js";
 import { WGSL } from "../support/error-model.js";
-import { openTested, type TestDevice, testDevice } from "../support/gpu-device.js";
+import { type TestDevice, testDevice } from "../support/gpu-device.js";
+import { openTested } from "../support/gpu-engine.js";
 import { Random } from "../support/random.js";
 
 const SEED = 20261123;

@@ -6,7 +6,7 @@ import { mul } from "../../web/src/expr/index.js";
 import type { AttentionOptions, Heed, ScoreParameter, TensorLike } from "../../web/src/index.js";
 import { type ReferenceOptions, type ReferenceResult, attention as reference } from "../../web/src/reference/index.js";
 import { boundsFor, UNIT_ROUNDOFF, WGSL } from "../support/error-model.js";
-import { openTested } from "../support/gpu-device.js";
+import { openTested } from "../support/gpu-engine.js";
 import { Random } from "../support/random.js";
 import { scoreBound } from "../support/score-error.js";
 

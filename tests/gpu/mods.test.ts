@@ -20,7 +20,7 @@ import {
 import { type AttentionOptions, createHeed, type Heed, type TensorLike } from "../../web/src/index.js";
 import type { ReferenceOptions } from "../../web/src/reference/index.js";
 import { WGSL } from "../support/error-model.js";
-import { openTested } from "../support/gpu-device.js";
+import { openTested } from "../support/gpu-engine.js";
 import { checkMods } from "../support/mods-check.js";
 import { Random } from "../support/random.js";
 import { BATCH, biasOf, HEADS, KEYS, MASKS, maskOf, QUERIES, SCORES } from "../support/recipes.js";

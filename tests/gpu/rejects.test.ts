@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Heed } from "../../web/src/index.js";
 import { errorOf } from "../support/cases.js";
-import { openTested } from "../support/gpu-device.js";
+import { openTested } from "../support/gpu-engine.js";
 import { argumentsOf, rejects } from "../support/reject-cases.js";
 
 let heed: Heed;

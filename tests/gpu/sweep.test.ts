@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Heed } from "../../web/src/index.js";
 import { type Case, caseOf, cases, compute, firstError, type Sizes } from "../support/cases.js";
 import { WGSL } from "../support/error-model.js";
-import { openTested } from "../support/gpu-device.js";
+import { openTested } from "../support/gpu-engine.js";
 import { Random } from "../support/random.js";
 
 const SEED = 20261122;

@@ -13,5 +13,7 @@ declare module "vitest" {
     tools: string;
     /** A folder inside of it, for this run alone, in whose node_modules the packed package is installed. */
     workshop: string;
+    /** What runs the program of tests/adapters, and where that is. */
+    adapters: { readonly folder: string; readonly lavapipe: string; readonly launcher: readonly string[] };
   }
 }

@@ -12,7 +12,7 @@ import type { GpuDevice, GpuLimits } from "../../web/src/backends/webgpu/gpu.js"
 import type { AttendKernel } from "../../web/src/backends/webgpu/kernel.js";
 import { PARAMS_STRUCT, packParams } from "../../web/src/backends/webgpu/params.js";
 import { shaderOf } from "../../web/src/backends/webgpu/pipelines.js";
-import { type Plan, planAttention } from "../../web/src/backends/webgpu/plan.js";
+import { classOf, type Plan, planAttention } from "../../web/src/backends/webgpu/plan.js";
 import { hasRanges, RANGE_WORDS, rowRanges } from "../../web/src/backends/webgpu/row-ranges.js";
 import { HeedError } from "../../web/src/index.js";
 import { attention as reference } from "../../web/src/reference/index.js";
@@ -85,6 +85,17 @@ describe("a plan", () => {
     }
     const long = planAttention(problemOf({ queries: 300, keys: 64, dim: 256 }), MACHINE);
     expect(attendOf(long)).toMatchObject({ tile: 0, valueVectors: 32 });
+  });
+
+  test("goes by what was measured for its kernels, and by nothing else's", () => {
+    const problem = problemOf({ queries: 300, keys: 4096 });
+    const tuning = { tile: 8, step: 2, groups: 8 };
+    const tuned = { ...MACHINE, tunings: new Map([[classOf(problem), tuning]]) };
+    expect(attendOf(planAttention(problem, tuned))).toMatchObject({ tile: 8, step: 2 });
+    expect(kinds(planAttention(problem, tuned))).toEqual(["attend", "merge"]);
+    const other = problemOf({ queries: 300, keys: 4096, dim: 32 });
+    expect(planAttention(other, tuned)).toEqual(planAttention(other, MACHINE));
+    expect(attendOf(planAttention(problem, { ...MACHINE, isSoftware: true })).tile).toBe(0);
   });
 
   test("takes memory that grows with L + S, whatever their product", () => {

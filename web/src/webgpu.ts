@@ -1,7 +1,9 @@
-// What is loaded when a GPU is wanted: the backend that computes there, around the one that computes in WebAssembly.
+// What is loaded when a GPU is wanted: the backend that computes there, around the one that computes in WebAssembly. As an entry,
+// heed/webgpu: measuring what suits a GPU.
 
 import { HeedError } from "./api/errors.js";
 import type { Backend } from "./backends/backend.js";
+import { type AutotuneOptions, rememberTuned, type Tuned, tune } from "./backends/webgpu/autotune.js";
 import { adoptDevice, openDevice } from "./backends/webgpu/device.js";
 import type { Gpu, GpuDevice } from "./backends/webgpu/gpu.js";
 import { GpuBackend } from "./backends/webgpu/gpu-backend.js";
@@ -12,6 +14,27 @@ export async function openGpu(wasm: Backend, mode: "auto" | "webgpu", device: ob
   const reopen = (): ReturnType<typeof openDevice> => openDevice(hostGpu());
   return GpuBackend.open({ wasm, mode, open: await reopen(), reopen });
 }
+
+/**
+ * Measures on this machine's GPU what calls like these are best cut into, for some seconds: compiling takes most of them. From then on
+ * every engine of the page computes such calls on this GPU that way. The result is plain data, which a later visit can hand
+ * to `remember` instead. Rejects with HeedError `unsupported` where there is no GPU, `option` or `memory`.
+ */
+export async function autotune(options: AutotuneOptions & { readonly device?: object } = {}): Promise<Tuned> {
+  const { device, ...sizes } = options;
+  if (device !== undefined) return tune(adoptDevice(asDevice(device)), sizes);
+  const open = await openDevice(hostGpu());
+  try {
+    return await tune(open, sizes);
+  } finally {
+    open.dispose();
+  }
+}
+
+/** What `autotune` measured, perhaps in another visit. Of another GPU it is not used. */
+export const remember: (tuned: Tuned) => void = rememberTuned;
+
+export type { AutotuneOptions, Tuned } from "./backends/webgpu/autotune.js";
 
 function hostGpu(): Gpu | undefined {
   const { navigator } = globalThis as { readonly navigator?: { readonly gpu?: Gpu } };

@@ -6,6 +6,7 @@ import { runOnGpu } from "./gpu-call.js";
 import { planAttention } from "./plan.js";
 import { hasRanges, RANGE_WORDS, rowRanges } from "./row-ranges.js";
 import { residentsOf } from "./sources.js";
+import { NO_STRUCTURE, zeroProblem } from "./zero-problem.js";
 
 /** Milliseconds, and milliseconds for a million. */
 export interface Line {
@@ -128,51 +129,7 @@ async function quickest(
   return best;
 }
 
-const NO_STRUCTURE: AttentionProblem["structure"] = {
-  windowLeft: null,
-  windowRight: null,
-  qOffsets: null,
-  qLengths: null,
-  kvLengths: null,
-  sequences: null,
-  alibiSlopes: null,
-  sinks: null,
-};
-
-/** Attention of heads, queries and keys, of zeros. */
+/** Attention of heads, queries and keys. */
 function square([heads, queries, keys]: readonly [number, number, number]): AttentionProblem {
-  const operand = (length: number): Operand => {
-    const array = new Float32Array(heads * length * DIM);
-    return { source: { kind: "array", array }, dtype: "f32", elements: array.length, ...rows(heads, length) };
-  };
-  return {
-    query: operand(queries),
-    key: operand(keys),
-    value: operand(keys),
-    pages: null,
-    mask: null,
-    bias: null,
-    blocks: null,
-    programs: null,
-    score: { kind: "scaled-dot", hidden: DIM, w: null, wq: null, wk: null, b: null, v: null, bandwidth: null },
-    scale: 1 / Math.sqrt(DIM),
-    softcap: null,
-    normalizer: "softmax",
-    topK: null,
-    causal: "none",
-    dropout: null,
-    structure: NO_STRUCTURE,
-    output: { elements: heads * queries * DIM, ...rows(heads, queries) },
-    weights: null,
-    lse: null,
-    scores: null,
-    scoreStage: "raw",
-    entropy: null,
-    into: null,
-    keep: false,
-  };
-}
-
-function rows(heads: number, length: number): Pick<Operand, "shape" | "strides"> {
-  return { shape: [1, heads, length, DIM], strides: [heads * length * DIM, length * DIM, DIM, 1] };
+  return zeroProblem({ heads, kvHeads: heads, queries, keys, headDim: DIM, valueDim: DIM });
 }

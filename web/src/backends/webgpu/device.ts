@@ -6,6 +6,7 @@ import { Ending } from "./ending.js";
 import type { Gpu, GpuAdapter, GpuAdapterInfo, GpuDevice } from "./gpu.js";
 import { Pipelines } from "./pipelines.js";
 import type { Machine } from "./plan.js";
+import { adapterName, tuningsOf } from "./tuning.js";
 
 const WANTED_LIMITS = [
   "maxBufferSize",
@@ -30,6 +31,8 @@ export class OpenDevice {
   readonly device: GpuDevice;
   readonly isOwn: boolean;
   readonly info: DeviceInfo;
+  /** What tunings go by. */
+  readonly adapter: string;
   readonly machine: Machine;
   readonly pool: BufferPool;
   readonly pipelines: Pipelines;
@@ -45,7 +48,9 @@ export class OpenDevice {
       f16: device.features.has("shader-f16"),
       subgroups: device.features.has("subgroups"),
     };
-    this.machine = { limits: device.limits, isSoftware: info !== undefined && isSoftware(info) };
+    this.adapter = adapterName(info);
+    const tunings = tuningsOf(this.adapter);
+    this.machine = { limits: device.limits, isSoftware: info !== undefined && isSoftware(info), tunings };
     this.pool = new BufferPool(device);
     this.pipelines = new Pipelines(device);
     void device.lost.then(({ reason, message }) => {

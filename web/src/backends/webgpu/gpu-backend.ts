@@ -17,8 +17,10 @@ import { type Choice, choose } from "./choose.js";
 import { type Costs, measureCosts } from "./costs.js";
 import type { OpenDevice } from "./device.js";
 import { Ending } from "./ending.js";
+import { scoped } from "./error-scopes.js";
 import type { GpuBuffer } from "./gpu.js";
 import { runOnGpu, writeBytes } from "./gpu-call.js";
+import { mostBytes } from "./plan.js";
 import { readBuffer } from "./read-buffer.js";
 import { GpuResident, GpuResidents } from "./residents.js";
 import { operandsOf, residentsOf, snapshot, withResidents } from "./sources.js";
@@ -113,20 +115,21 @@ export class GpuBackend implements Backend {
   }
 
   upload(data: Float32Array | Uint16Array): Resident {
-    if (this.#mode === "auto" || this.#open === null) return this.#wasm.upload(data);
-    return this.#uploadTo(this.#open, data);
+    const open = this.#homeOf(data.byteLength);
+    return open === null ? this.#wasm.upload(data) : this.#uploadTo(open, data);
   }
 
   adopt(buffer: object, elements: number, dtype: DType): Resident {
     this.#assertUsable("tensor");
     if (this.#open === null) throw new HeedError("device-lost", "tensor: the GPU device of the buffer is lost");
-    const given = asBuffer(buffer, elements * (dtype === "f16" ? 2 : 4));
+    const given = asBuffer(buffer, elements * bytesOf(dtype));
     return this.#residents.add(new GpuResident(this.#open, given, elements, dtype, true));
   }
 
   zeros(elements: number, dtype: DType): Resident {
-    if (this.#mode === "auto" || this.#open === null) return this.#wasm.zeros(elements, dtype);
-    return this.#uploadTo(this.#open, dtype === "f16" ? new Uint16Array(elements) : new Float32Array(elements));
+    const open = this.#homeOf(elements * bytesOf(dtype));
+    if (open === null) return this.#wasm.zeros(elements, dtype);
+    return this.#uploadTo(open, dtype === "f16" ? new Uint16Array(elements) : new Float32Array(elements));
   }
 
   async download(resident: Resident): Promise<Float32Array | Uint16Array> {
@@ -136,6 +139,8 @@ export class GpuBackend implements Backend {
     try {
       const bytes = await readBuffer(resident.home, resident.buffer, resident.bytes);
       return resident.dtype === "f16" ? new Uint16Array(bytes) : new Float32Array(bytes);
+    } catch (error) {
+      throw resident.failure ?? error;
     } finally {
       this.#residents.letGo([resident]);
     }
@@ -227,6 +232,8 @@ export class GpuBackend implements Backend {
       const computed = await runOnGpu(open, problem, plan);
       for (const resident of keptIn(computed)) this.#residents.add(resident);
       return computed;
+    } catch (error) {
+      throw used.find(({ failure }) => failure !== null)?.failure ?? error;
     } finally {
       this.#residents.letGo(used);
     }
@@ -270,11 +277,24 @@ export class GpuBackend implements Backend {
     return copy;
   }
 
+  /** Where tensors of so many bytes live; null: in wasm. What the GPU cannot bind is of no use there. */
+  #homeOf(bytes: number): OpenDevice | null {
+    const open = this.#mode === "auto" ? null : this.#open;
+    return open !== null && bytes <= mostBytes(open.machine.limits) ? open : null;
+  }
+
   #uploadTo(open: OpenDevice, data: Float32Array | Uint16Array): GpuResident {
-    const buffer = open.pool.take("storage", Math.max(16, data.byteLength));
-    writeBytes(open.device, buffer, data, data.byteLength);
+    const { made: buffer, refused } = scoped(open.device, () => {
+      const taken = open.pool.take("storage", Math.max(16, data.byteLength));
+      writeBytes(open.device, taken, data, data.byteLength);
+      return taken;
+    });
     const dtype = data instanceof Uint16Array ? "f16" : "f32";
-    return this.#residents.add(new GpuResident(open, buffer, data.length, dtype, false));
+    const resident = this.#residents.add(new GpuResident(open, buffer, data.length, dtype, false));
+    void refused.then((error) => {
+      resident.failure = error;
+    });
+    return resident;
   }
 
   #forget({ mirror }: GpuResident): void {
@@ -333,6 +353,8 @@ export class GpuBackend implements Backend {
 }
 
 function nothing(): void {}
+
+const bytesOf = (dtype: DType): number => (dtype === "f16" ? 2 : 4);
 
 function isOn(open: OpenDevice, resident: Resident): boolean {
   return resident instanceof GpuResident && resident.home === open;

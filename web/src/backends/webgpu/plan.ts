@@ -11,6 +11,7 @@ import { WORKGROUP } from "./shaders/common.js";
 import { modBody } from "./shaders/mods.js";
 import { PREPARE_FIELDS } from "./shaders/prepare.js";
 import { makeTables } from "./tables.js";
+import { kernelClass, type Tuning, untuned } from "./tuning.js";
 
 /** Buffers of a call, by what they hold. */
 export type Role =
@@ -60,8 +61,10 @@ export interface Plan {
 /** What a plan has to know of a device. */
 export interface Machine {
   readonly limits: GpuLimits;
-  /** Shaders are run by the processor: for it, workgroup memory is but a copy, and barriers and long shaders take seconds to compile. */
+  /** Shaders are run by the processor. */
   readonly isSoftware: boolean;
+  /** What was measured there. */
+  readonly tunings?: ReadonlyMap<string, Tuning>;
 }
 
 /** Rows that a thread's registers hold: 32 vectors of a query and as many of an output take all 255 that there are at best. */
@@ -70,12 +73,8 @@ const MOST_VECTORS = 32;
 /** Workgroup memory that a kernel takes at most, so that several workgroups fit where the limit allows one. */
 const TILE_BYTES = 16_384;
 
-/** Workgroups below which keys are split, and the fewest keys worth a part. */
-const ENOUGH_GROUPS = 256;
+/** The fewest keys worth a part. */
 const LEAST_SPLIT = 256;
-
-/** Keys between two looks at the maximum. */
-const STEP = 4;
 
 export function planAttention(problem: AttentionProblem, machine: Machine): Plan {
   const { limits } = machine;
@@ -84,7 +83,7 @@ export function planAttention(problem: AttentionProblem, machine: Machine): Plan
   const [batch, heads, queries] = problem.query.shape;
   const keys = problem.key.shape[2];
   const pack = heads / key.heads;
-  const shape = shapeOf(problem, query, pack * queries, batch * key.heads, machine);
+  const shape = shapeOf(problem, query, key, machine);
   const tables = makeTables(problem, pack, shape.rows);
   const parts = resultParts(problem);
   const features = featuresOf(problem, query, key);
@@ -182,10 +181,17 @@ export function planAttention(problem: AttentionProblem, machine: Machine): Plan
   return { ...parts, steps, bytes, uploads, tooLarge: tooLarge(bytes, steps, limits) };
 }
 
+/** The kernels that a problem's plan takes, as far as tunings tell them apart. */
+export function classOf(problem: AttentionProblem): string {
+  const { vectors, valueVectors, rows } = threadsOf(problem, queryRows(problem), keyRows(problem));
+  return kernelClass(vectors, valueVectors, rows);
+}
+
 interface Shape {
   readonly rows: number;
   readonly slices: number;
   readonly tile: number;
+  readonly step: number;
   readonly valueVectors: number;
   readonly chunks: number;
   readonly rowTiles: number;
@@ -194,25 +200,39 @@ interface Shape {
   readonly groups: number;
 }
 
-/** How threads share out rows, keys and values. `outer`: batch entries and heads of the keys, together. */
-function shapeOf(problem: AttentionProblem, query: Rows, packed: number, outer: number, machine: Machine): Shape {
-  const vectors = Math.ceil(query.dim / 4);
-  const allValueVectors = Math.ceil(problem.value.shape[3] / 4);
+/** How many rows a workgroup has, and what a thread has in registers. */
+function threadsOf({ query, value }: AttentionProblem, made: Rows, { heads }: Rows) {
+  const packed = (query.shape[1] / heads) * query.shape[2];
+  const allValueVectors = Math.ceil(value.shape[3] / 4);
   const chunks = Math.ceil(allValueVectors / MOST_VECTORS);
-  const valueVectors = Math.ceil(allValueVectors / chunks);
-  const rows = Math.min(WORKGROUP, 2 ** Math.ceil(Math.log2(packed)));
+  return {
+    packed,
+    chunks,
+    vectors: Math.ceil(made.dim / 4),
+    valueVectors: Math.ceil(allValueVectors / chunks),
+    rows: Math.min(WORKGROUP, 2 ** Math.ceil(Math.log2(packed))),
+  };
+}
+
+/** How threads share out rows, keys and values. */
+function shapeOf(problem: AttentionProblem, query: Rows, key: Rows, machine: Machine): Shape {
+  const { packed, chunks, vectors, valueVectors, rows } = threadsOf(problem, query, key);
+  const outer = problem.query.shape[0] * key.heads;
   const slices = WORKGROUP / rows;
-  const tile = tileKeys(vectors, valueVectors, rows, machine);
+  const tuning = machine.tunings?.get(kernelClass(vectors, valueVectors, rows)) ?? untuned(machine.isSoftware);
+  const { step } = tuning;
+  const tile = tileKeys(vectors, valueVectors, rows, tuning, machine.limits);
   const rowTiles = Math.ceil(packed / rows);
   const keys = problem.key.shape[2];
-  const block = tile === 0 ? STEP * slices : tile;
-  const wanted = Math.min(Math.ceil(ENOUGH_GROUPS / (rowTiles * outer * chunks)), Math.floor(keys / LEAST_SPLIT));
+  const block = tile === 0 ? step * slices : tile;
+  const wanted = Math.min(Math.ceil(tuning.groups / (rowTiles * outer * chunks)), Math.floor(keys / LEAST_SPLIT));
   const splitKeys = Math.ceil(Math.ceil(keys / Math.max(wanted, 1)) / block) * block;
   const splits = Math.ceil(keys / splitKeys);
   return {
     rows,
     slices,
     tile,
+    step,
     valueVectors,
     chunks,
     rowTiles,
@@ -223,14 +243,14 @@ function shapeOf(problem: AttentionProblem, query: Rows, packed: number, outer: 
 }
 
 /** Keys of a tile; 0: none. Few rows make little use of a tile, and long ones do not fit. */
-function tileKeys(vectors: number, valueVectors: number, rows: number, { limits, isSoftware }: Machine): number {
+function tileKeys(vectors: number, valueVectors: number, rows: number, tuning: Tuning, limits: GpuLimits): number {
   const slices = WORKGROUP / rows;
-  if (isSoftware || rows < 16 || vectors > MOST_VECTORS) return 0;
+  if (tuning.tile === 0 || rows < 16 || vectors > MOST_VECTORS) return 0;
   const merged = slices > 1 ? WORKGROUP * MERGED_VECTORS * 16 : 0;
   const room = Math.min(TILE_BYTES, limits.maxComputeWorkgroupStorageSize) - merged;
   const fits = Math.floor(room / ((tileStride(vectors, slices) + tileStride(valueVectors, slices)) * 16));
-  const least = STEP * slices;
-  return fits < least ? 0 : Math.min(32, 2 ** Math.floor(Math.log2(fits)));
+  const tile = Math.min(tuning.tile, 2 ** Math.floor(Math.log2(fits)));
+  return tile < tuning.step * slices ? 0 : tile;
 }
 
 function featuresOf(problem: AttentionProblem, query: Rows, key: Rows): ScoreFeatures {
@@ -318,7 +338,7 @@ interface Attending {
 function attending(shape: Shape, given: Attending, params: Params, limits: GpuLimits): readonly Step[] {
   const { features, outputs, problem, query, key } = given;
   const split = shape.splits > 1;
-  const { rows, slices, tile, valueVectors } = shape;
+  const { rows, slices, tile, step, valueVectors } = shape;
   const value: Load = loadOf(problem.value);
   const none: RowOutputs = { sinks: false, lse: false, entropy: outputs.entropy, stats: false };
   const attend: AttendKernel = {
@@ -329,7 +349,7 @@ function attending(shape: Shape, given: Attending, params: Params, limits: GpuLi
     rows,
     slices,
     tile,
-    step: STEP,
+    step,
     valueVectors,
     unrolled: tile > 0,
     split,
@@ -414,8 +434,13 @@ function operandBytes(operand: Operand | null): number {
   return operand === null ? 0 : operand.elements * ELEMENT_BYTES[operand.dtype];
 }
 
+/** Of a buffer that shaders read. */
+export function mostBytes({ maxStorageBufferBindingSize, maxBufferSize }: GpuLimits): number {
+  return Math.min(maxStorageBufferBindingSize, maxBufferSize);
+}
+
 function tooLarge(bytes: ReadonlyMap<Role, number>, steps: readonly Step[], limits: GpuLimits): string | null {
-  const most = Math.min(limits.maxStorageBufferBindingSize, limits.maxBufferSize);
+  const most = mostBytes(limits);
   for (const [role, size] of bytes) {
     if (size > most) return `${role} takes ${size} bytes, of which the adapter binds ${most}`;
   }

@@ -1,5 +1,6 @@
 // Values that live in a GPU buffer, and the counting that keeps them there until the calls that use them are submitted.
 
+import type { HeedError } from "../../api/errors.js";
 import type { DType, Resident } from "../backend.js";
 import type { OpenDevice } from "./device.js";
 import type { GpuBuffer } from "./gpu.js";
@@ -13,6 +14,8 @@ export class GpuResident implements Resident {
   readonly isForeign: boolean;
   /** A copy of it for calls that run on wasm. */
   mirror: Resident | null = null;
+  /** Why its buffer holds nothing, which devices tell some time after it was made. */
+  failure: HeedError | null = null;
   users = 0;
   #isFreed = false;
 

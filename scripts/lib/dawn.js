@@ -1,0 +1,12 @@
+// Gives Node a navigator.gpu: Dawn, by the npm package "webgpu".
+
+/** @param {string} where the package's name, or the address of its main file */
+export async function openDawn(where) {
+  const { create, globals } = await import(where);
+  // Dawn's instance has to outlive its devices: what nobody refers to is collected, and the process with it.
+  Object.assign(globalThis, globals, { dawn: create([]) });
+  Object.defineProperty(globalThis, "navigator", {
+    value: { ...globalThis.navigator, gpu: Reflect.get(globalThis, "dawn") },
+    configurable: true,
+  });
+}

@@ -1,0 +1,87 @@
+// The same problems on adapters that differ in what matters to shaders: two compilers, subgroups of 8, of 4 and none, half precision
+// and none. Chromium's own runs are in tests/gpu.
+
+import { execFile } from "node:child_process";
+import { existsSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { promisify } from "node:util";
+import { expect, inject, test } from "vitest";
+import type { Findings } from "./program.js";
+
+const { folder, lavapipe, launcher } = inject("adapters");
+const packages = join(inject("tools"), "node_modules");
+const dawn = join(packages, "webgpu/index.js");
+/** Chromium's own: Dawn runs on it in Node as it does there. Debian's program is a script, elsewhere than what it starts. */
+const swiftShader = [".", "../lib/chromium"]
+  .map((folder) => join(dirname(inject("chromiumPath")), folder, "vk_swiftshader_icd.json"))
+  .find((place) => existsSync(place));
+const deno = ["linux-x64-glibc", "linux-arm64-glibc"]
+  .map((name) => join(packages, "@deno", name, "deno"))
+  .find((place) => existsSync(place));
+
+interface Adapter {
+  readonly name: string;
+  readonly program: readonly string[];
+  readonly driver: string;
+  /** That the device is asked for. */
+  readonly wanted: string;
+  /** That it has. */
+  readonly features: readonly string[];
+  readonly description: RegExp;
+}
+
+const ALL = "shader-f16 subgroups";
+const NODE = [process.execPath];
+
+const ADAPTERS: readonly Adapter[] = [
+  {
+    name: "Tint, half precision, subgroups of 8",
+    program: NODE,
+    driver: lavapipe,
+    wanted: ALL,
+    features: ["shader-f16", "subgroups"],
+    description: /llvmpipe/,
+  },
+  {
+    name: "Tint, no half precision, subgroups of 4",
+    program: NODE,
+    driver: swiftShader ?? "no SwiftShader",
+    wanted: ALL,
+    features: ["subgroups"],
+    description: /SwiftShader/,
+  },
+  { name: "Tint, neither", program: NODE, driver: lavapipe, wanted: "", features: [], description: /llvmpipe/ },
+  {
+    name: "naga, half precision, no subgroups",
+    program: [deno ?? "no Deno", "run", "--allow-all"],
+    driver: lavapipe,
+    wanted: ALL,
+    features: ["shader-f16"],
+    description: /llvmpipe/,
+  },
+];
+
+test.each(ADAPTERS)(
+  "$name",
+  async ({ program, driver, wanted, features, description }) => {
+    const [command = "", ...args] = [...launcher, ...program, join(folder, "program.js")];
+    const { stdout } = await promisify(execFile)(command, args, {
+      env: {
+        ...process.env,
+        VK_DRIVER_FILES: driver,
+        XDG_RUNTIME_DIR: folder,
+        HEED_FEATURES: wanted,
+        ...(program === NODE ? { HEED_DAWN: dawn } : {}),
+      },
+    });
+    const { checked, ...found }: Findings = JSON.parse(stdout);
+    expect(found).toEqual({
+      features,
+      description: expect.stringMatching(description),
+      wrong: [],
+      uncaptured: [],
+    });
+    expect(checked).toBeGreaterThan(0);
+  },
+  240_000,
+);

@@ -1,0 +1,94 @@
+// What is run on each adapter, in whatever runtime has it: seeded problems against the reference in double precision. It prints
+// what it found, as JSON.
+
+import { openDawn } from "../../scripts/lib/dawn.js";
+import { attend } from "../../web/src/api/attention.js";
+import { roundToHalves, widenHalves } from "../../web/src/api/half.js";
+import { OpenDevice } from "../../web/src/backends/webgpu/device.js";
+import type { GpuAdapterInfo } from "../../web/src/backends/webgpu/gpu.js";
+import { GpuBackend } from "../../web/src/backends/webgpu/gpu-backend.js";
+import type { TensorLike } from "../../web/src/index.js";
+import { type Case, caseOf, EVERYTHING, type EverythingResult, firstError, type Sizes } from "../support/cases.js";
+import { openBackend } from "../support/engines.js";
+import { WGSL } from "../support/error-model.js";
+import { testDevice } from "../support/gpu-device.js";
+import { Random } from "../support/random.js";
+
+export interface Findings {
+  readonly features: readonly string[];
+  /** What the adapter says of itself; some say nothing. */
+  readonly description: string;
+  readonly checked: number;
+  readonly wrong: readonly string[];
+  readonly uncaptured: readonly string[];
+}
+
+const SEED = 20261124;
+
+/** Sizes for which plans differ: one row, few rows, parts of keys, long rows, many rows with tiles and without. */
+const SHAPES: readonly Sizes[] = [
+  { batch: 1, heads: 4, kvHeads: 2, queryLength: 1, keyLength: 600, headDim: 8, valueDim: 8 },
+  { batch: 1, heads: 1, kvHeads: 1, queryLength: 3, keyLength: 530, headDim: 4, valueDim: 6 },
+  { batch: 1, heads: 1, kvHeads: 1, queryLength: 5, keyLength: 9, headDim: 136, valueDim: 132 },
+  { batch: 1, heads: 4, kvHeads: 2, queryLength: 40, keyLength: 70, headDim: 7, valueDim: 5 },
+  { batch: 2, heads: 1, kvHeads: 1, queryLength: 20, keyLength: 75, headDim: 8, valueDim: 8 },
+  { batch: 1, heads: 1, kvHeads: 1, queryLength: 130, keyLength: 65, headDim: 16, valueDim: 12 },
+];
+
+function problems(): readonly Case[] {
+  const random = new Random(SEED);
+  return SHAPES.map((sizes, index) => caseOf(random, `seed ${SEED} shape ${index}`, sizes));
+}
+
+/** The same problem with its tensors rounded, and those tensors in half precision. */
+function halved(one: Case): { readonly rounded: Case; readonly inputs: Readonly<Record<string, object>> } {
+  const halves = ({ data }: TensorLike): Uint16Array => roundToHalves(data as Float32Array<ArrayBuffer>);
+  const single = (tensor: TensorLike): TensorLike => ({ ...tensor, data: widenHalves(halves(tensor)) });
+  const half = (tensor: TensorLike) => ({ data: halves(tensor), shape: tensor.shape, dtype: "f16" });
+  const { query, key, value } = one;
+  return {
+    rounded: { ...one, query: single(query), key: single(key), value: single(value) },
+    inputs: { query: half(query), key: half(key), value: half(value) },
+  };
+}
+
+const { HEED_DAWN, HEED_FEATURES = "" } = process.env;
+if (HEED_DAWN !== undefined) await openDawn(HEED_DAWN);
+const { device, uncaptured } = await testDevice(HEED_FEATURES.split(" "));
+const info = device.adapterInfo as GpuAdapterInfo | undefined;
+const wasm = await openBackend({ variant: "simd", worker: null });
+const wrong: string[] = [];
+let checked = 0;
+
+/** As a processor that runs shaders, and as a GPU, whose kernels have tiles. */
+for (const isSoftware of [true, false]) {
+  const open = new OpenDevice(
+    device,
+    false,
+    isSoftware ? ({ ...info, isFallbackAdapter: true } as GpuAdapterInfo) : undefined,
+  );
+  const backend = await GpuBackend.open({ wasm, mode: "webgpu", open, reopen: null });
+  const check = async (one: Case, inputs: Readonly<Record<string, unknown>>): Promise<void> => {
+    const got = await attend(backend, inputs as never, { ...one.options, ...EVERYTHING });
+    const error = firstError(one, got as EverythingResult, WGSL);
+    checked += 1;
+    if (error !== null) wrong.push(`${isSoftware ? "without" : "with"} tiles: ${error}`);
+  };
+  for (const one of problems()) {
+    const { query, key, value } = one;
+    await check(one, { query, key, value });
+    const { rounded, inputs } = halved(one);
+    await check(rounded, inputs);
+  }
+}
+
+const findings: Findings = {
+  features: [...device.features].filter((feature) => HEED_FEATURES.includes(feature)).sort(),
+  description: info?.description ?? "",
+  checked,
+  wrong,
+  uncaptured,
+};
+console.log(JSON.stringify(findings));
+// Dawn's devices keep Node from ending.
+process.exit(0);

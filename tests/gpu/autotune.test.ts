@@ -1,0 +1,78 @@
+// Tunings: whatever they say results are right, and what was measured is what later calls are computed with.
+
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { attend } from "../../web/src/api/attention.js";
+import { OpenDevice } from "../../web/src/backends/webgpu/device.js";
+import type { GpuAdapterInfo } from "../../web/src/backends/webgpu/gpu.js";
+import { GpuBackend } from "../../web/src/backends/webgpu/gpu-backend.js";
+import { kernelClass, tuningsOf } from "../../web/src/backends/webgpu/tuning.js";
+import { autotune, remember } from "../../web/src/webgpu.js";
+import { caseOf, EVERYTHING, type EverythingResult, errorOf, firstError } from "../support/cases.js";
+import { openBackend } from "../support/engines.js";
+import { WGSL } from "../support/error-model.js";
+import { type TestDevice, testDevice } from "../support/gpu-device.js";
+import { Random } from "../support/random.js";
+
+/** An adapter of another name than those that other tests measure. */
+const NAMED: GpuAdapterInfo = { vendor: "tuned", architecture: "", description: "" };
+
+let tested: TestDevice;
+beforeAll(async () => {
+  tested = await testDevice();
+});
+afterAll(() => {
+  tested.device.destroy();
+  expect(tested.uncaptured).toEqual([]);
+});
+
+describe("any tuning gives right results", () => {
+  const sizes = { batch: 1, heads: 2, kvHeads: 1, queryLength: 40, keyLength: 600, headDim: 8, valueDim: 8 };
+  const kernel = kernelClass(2, 2, 64);
+  const one = caseOf(new Random(3), "tuned", sizes);
+
+  test.each([
+    { step: 2, tile: 0, groups: 256 },
+    { step: 16, tile: 0, groups: 1 },
+    { step: 8, tile: 16, groups: 1024 },
+    { step: 32, tile: 8, groups: 8 },
+  ])(
+    "%o",
+    async (tuning) => {
+      const open = new OpenDevice(tested.device, false, NAMED);
+      remember({ adapter: open.adapter, kernel, tuning, ms: 1, untunedMs: 1 });
+      expect(open.machine.tunings?.get(kernel)).toEqual(tuning);
+      const wasm = await openBackend({ variant: "simd", worker: null });
+      const backend = await GpuBackend.open({ wasm, mode: "webgpu", open, reopen: null });
+      const { query, key, value } = one;
+      const got = await attend(backend, { query, key, value }, { ...one.options, ...EVERYTHING });
+      expect(firstError(one, got as EverythingResult, WGSL)).toBeNull();
+      backend.dispose();
+    },
+    30_000,
+  );
+});
+
+test("what autotune finds is no slower than what it started from, and is remembered for the adapter", async () => {
+  const { device } = tested;
+  const options = { device, heads: 2, kvHeads: 1, queries: 16, keys: 512, headDim: 8, causal: true };
+  const tuned = await autotune(options);
+  expect(tuned.ms).toBeLessThanOrEqual(tuned.untunedMs);
+  expect(tuned.kernel).toBe(kernelClass(2, 2, 32));
+  expect(tuningsOf(tuned.adapter).get(tuned.kernel)).toEqual(tuned.tuning);
+  expect(JSON.parse(JSON.stringify(tuned))).toEqual(tuned);
+  tuningsOf(tuned.adapter).clear();
+  remember(tuned);
+  expect(new OpenDevice(device, false, device.adapterInfo).machine.tunings?.get(tuned.kernel)).toEqual(tuned.tuning);
+  tuningsOf(tuned.adapter).clear();
+});
+
+test("refuses sizes and tunings that are none", async () => {
+  const { device } = tested;
+  expect(await errorOf(() => autotune({ device, queries: 0 }))).toMatchObject({
+    code: "option",
+    message: "autotune: queries must be a whole number from 1 on, got 0",
+  });
+  expect((await errorOf(() => autotune({ device, heads: 3, kvHeads: 2 }))).code).toBe("option");
+  const tuning = { step: 3, tile: 0, groups: 256 };
+  expect((await errorOf(() => remember({ adapter: "", kernel: "", tuning, ms: 1, untunedMs: 1 }))).code).toBe("option");
+});

@@ -1,0 +1,115 @@
+// Measures on a device what a plan else guesses: tiles, steps and parts of the keys.
+
+import { HeedError } from "../../api/errors.js";
+import type { AttentionProblem } from "../backend.js";
+import type { OpenDevice } from "./device.js";
+import { runOnGpu } from "./gpu-call.js";
+import { classOf, planAttention } from "./plan.js";
+import { type Tuning, tuningsOf, untuned } from "./tuning.js";
+import { type ZeroSizes, zeroProblem } from "./zero-problem.js";
+
+/** What calls are like; heads and lengths as many as make the GPU busy are enough. */
+export interface AutotuneOptions {
+  /** 8 */
+  readonly heads?: number;
+  /** As heads. */
+  readonly kvHeads?: number;
+  /** 1024; 1 for decoding. */
+  readonly queries?: number;
+  /** 1024 */
+  readonly keys?: number;
+  /** 64 */
+  readonly headDim?: number;
+  /** As headDim. */
+  readonly valueDim?: number;
+  readonly causal?: boolean;
+}
+
+/** Plain data, for who wants to remember it beyond the page. */
+export interface Tuned {
+  readonly adapter: string;
+  /** The kernels that it is for. */
+  readonly kernel: string;
+  readonly tuning: Tuning;
+  /** Milliseconds of a call with it, and without. */
+  readonly ms: number;
+  readonly untunedMs: number;
+}
+
+/** What is tried in the place of each number of a tuning. */
+const TRIED: { readonly [Knob in keyof Tuning]: readonly number[] } = {
+  step: [2, 8, 16],
+  tile: [0, 8, 16],
+  groups: [64, 1024],
+};
+
+/** So much faster it has to be: less is noise. */
+const WORTH = 0.95;
+
+const REPEATS = 3;
+
+/** One number after the other, each kept when it is faster. What is found holds for the adapter's later calls of this kind. */
+export async function tune(open: OpenDevice, options: AutotuneOptions): Promise<Tuned> {
+  const problem = problemOf(options);
+  const kernel = classOf(problem);
+  const { machine, adapter } = open;
+  const timeOf = (tuning: Tuning): Promise<number> => {
+    const tunings = new Map([[kernel, tuning]]);
+    return quickest(open, problem, planAttention(problem, { ...machine, tunings }));
+  };
+  let best = untuned(machine.isSoftware);
+  const untunedMs = await timeOf(best);
+  let ms = untunedMs;
+  for (const knob of ["step", "tile", "groups"] as const) {
+    // To a processor a tile is but a copy, which takes it seconds to compile.
+    const tried = knob === "tile" && machine.isSoftware ? [] : TRIED[knob];
+    for (const value of tried) {
+      const other = { ...best, [knob]: value };
+      const time = await timeOf(other);
+      if (time < ms * WORTH) [best, ms] = [other, time];
+    }
+  }
+  const tuned = { adapter, kernel, tuning: best, ms, untunedMs };
+  rememberTuned(tuned);
+  return tuned;
+}
+
+export function rememberTuned({ adapter, kernel, tuning }: Tuned): void {
+  const { tile, step, groups } = tuning;
+  const isPower = (value: number): boolean => Number.isInteger(Math.log2(value));
+  if (!(tile === 0 || isPower(tile)) || !isPower(step) || step > 32 || !(groups > 0)) {
+    throw new HeedError("option", `remember: this is no tuning: ${JSON.stringify(tuning)}`);
+  }
+  tuningsOf(adapter).set(kernel, { tile, step, groups });
+}
+
+function problemOf(options: AutotuneOptions): AttentionProblem {
+  const { heads = 8, queries = 1024, keys = 1024, headDim = 64, causal = false } = options;
+  const sizes: ZeroSizes = { heads, queries, keys, headDim, kvHeads: heads, valueDim: headDim, ...given(options) };
+  for (const [name, size] of Object.entries(sizes)) {
+    if (!Number.isInteger(size) || size < 1) {
+      throw new HeedError("option", `autotune: ${name} must be a whole number from 1 on, got ${size}`);
+    }
+  }
+  if (sizes.heads % sizes.kvHeads !== 0) {
+    throw new HeedError("option", `autotune: heads must be a multiple of kvHeads, got ${heads} and ${sizes.kvHeads}`);
+  }
+  return { ...zeroProblem(sizes), causal: causal ? "lower-right" : "none" };
+}
+
+function given({ kvHeads, valueDim }: AutotuneOptions): Partial<ZeroSizes> {
+  return { ...(kvHeads === undefined ? {} : { kvHeads }), ...(valueDim === undefined ? {} : { valueDim }) };
+}
+
+/** After a run that compiles. */
+async function quickest(open: OpenDevice, problem: AttentionProblem, plan: ReturnType<typeof planAttention>) {
+  if (plan.tooLarge !== null) throw new HeedError("memory", `autotune: too large for the GPU: ${plan.tooLarge}`);
+  await runOnGpu(open, problem, plan);
+  let best = Number.POSITIVE_INFINITY;
+  for (let repeat = 0; repeat < REPEATS; repeat++) {
+    const start = performance.now();
+    await runOnGpu(open, problem, plan);
+    best = Math.min(best, performance.now() - start);
+  }
+  return best;
+}
