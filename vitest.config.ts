@@ -113,6 +113,7 @@ function webkitGtk(name: string, isolated: boolean, found: WebKit): TestProjectC
 export default defineConfig(async () => {
   const found = await findToolchain({ need: wantedBrowsers(), log: () => {} });
   const chromiumPath = found.chromium.path;
+  const firefoxPath = found.firefox?.path ?? null;
   return {
     test: {
       // Files wait for browsers and workers more than they compute: every core gets one, the first as well.
@@ -130,7 +131,7 @@ export default defineConfig(async () => {
           webkitGtk(isolated ? "webkit-isolated" : "webkit-plain", isolated, found.webkit),
         ),
         node("demo", "tests/browser/demo/**/*.test.ts", { chromiumPath }),
-        node("package", "tests/package/**/*.test.ts", { chromiumPath }, "tests/package/setup.ts"),
+        node("package", "tests/package/**/*.test.ts", { chromiumPath, firefoxPath }, "tests/package/setup.ts"),
       ],
     },
   };
