@@ -114,6 +114,7 @@ function webkitGtk(name: string, isolated: boolean, found: WebKit): TestProjectC
 export default defineConfig(async () => {
   const found = await findToolchain({ need: wantedBrowsers(), log: () => {} });
   const chromiumPath = found.chromium.path;
+  const firefoxPath = found.firefox?.path ?? null;
   const vulkanProblem = await whyNoDebian();
   if (vulkanProblem !== undefined) console.warn(`GPU adapters beside Chromium's are not tested: ${vulkanProblem}`);
   return {
@@ -136,7 +137,7 @@ export default defineConfig(async () => {
         ...(vulkanProblem === undefined
           ? [node("adapters", "tests/adapters/**/*.test.ts", { chromiumPath }, "tests/adapters/setup.ts")]
           : []),
-        node("package", "tests/package/**/*.test.ts", { chromiumPath }, "tests/package/setup.ts"),
+        node("package", "tests/package/**/*.test.ts", { chromiumPath, firefoxPath }, "tests/package/setup.ts"),
       ],
     },
   };

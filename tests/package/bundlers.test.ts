@@ -4,7 +4,8 @@ import { createHash } from "node:crypto";
 import { cp, readdir, readFile, writeFile } from "node:fs/promises";
 import type { Browser } from "playwright";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { Consumer, type Entry } from "./support/consumer.js";
+import { Consumer, type Entry, type Printed } from "./support/consumer.js";
+import { quotedIn, tableUnder } from "./support/guide.js";
 import { expectRight } from "./support/outcome.js";
 import { ISOLATION, STRICT, serve } from "./support/server.js";
 import { openChromium, visit } from "./support/visit.js";
@@ -12,35 +13,70 @@ import { openChromium, visit } from "./support/visit.js";
 interface Bundler {
   readonly name: string;
   readonly entry: Entry;
-  /** Its program and all that it is told: what to build, and where to. */
+  /** Its program, and what to build. */
   readonly command: readonly [string, ...string[]];
+  /** What else it is told: words that belong together. */
+  readonly options?: readonly (readonly string[])[];
   /** It builds pages; for the others the page is copied beside what they built. */
   readonly pages?: true;
   /** It leaves addresses of files as they are, so that the files are copied beside what it built. */
   readonly copiesFiles?: false;
+  /** It puts a script into the page itself. */
+  readonly inlineScript?: true;
   /** What it keeps in the folder for itself. */
   readonly leftovers?: readonly string[];
 }
 
-const ROLLUP = ["rollup/dist/bin/rollup", "-p", "@rollup/plugin-node-resolve", "-d", "dist", "main.js"] as const;
-const ESBUILD = ["esbuild/bin/esbuild", "--bundle", "main.js"] as const;
-const SPLIT = ["--format=esm", "--splitting", "--outdir=dist"];
-const WEBPACK = ["webpack-cli/bin/cli.js", "--mode", "production", "--entry", "./main.js"] as const;
-const PARCEL = ["parcel/lib/bin.js", "build", "index.html"] as const;
+const VITE = { name: "Vite", command: ["vite/bin/vite.js", "build"], pages: true } as const;
+const WEBPACK = {
+  name: "webpack",
+  command: ["webpack-cli/bin/cli.js", "build"],
+  options: [["--entry", "./main.js"]],
+} as const;
+const ROLLUP = {
+  name: "Rollup",
+  command: ["rollup/dist/bin/rollup", "main.js"],
+  options: [
+    ["-p", "@rollup/plugin-node-resolve"],
+    ["-d", "dist"],
+  ],
+} as const;
+const ESBUILD = {
+  name: "esbuild",
+  command: ["esbuild/bin/esbuild", "main.js"],
+  options: [["--bundle"], ["--splitting"], ["--format=esm"], ["--outdir=dist"]],
+} as const;
+const ONE_SCRIPT = {
+  name: "esbuild to one script",
+  command: ESBUILD.command,
+  options: [["--bundle"], ["--outfile=dist/main.js"]],
+} as const;
+const PARCEL = {
+  name: "Parcel",
+  command: ["parcel/lib/bin.js", "build", "index.html"],
+  pages: true,
+  inlineScript: true,
+  leftovers: [".parcel-cache"],
+} as const;
 
 const BUNDLERS: readonly Bundler[] = [
-  { name: "Vite", entry: "heed", command: ["vite/bin/vite.js", "build"], pages: true },
-  { name: "Vite", entry: "heed/assets", command: ["vite/bin/vite.js", "build"], pages: true },
-  { name: "webpack", entry: "heed", command: WEBPACK },
-  { name: "webpack", entry: "heed/assets", command: WEBPACK },
-  { name: "Rollup", entry: "heed", command: ROLLUP },
-  { name: "Rollup", entry: "heed/assets", command: ROLLUP, copiesFiles: false },
-  { name: "esbuild", entry: "heed", command: [...ESBUILD, ...SPLIT] },
-  { name: "esbuild", entry: "heed/assets", command: [...ESBUILD, ...SPLIT], copiesFiles: false },
-  { name: "esbuild to one script", entry: "heed", command: [...ESBUILD, "--outfile=dist/main.js"] },
-  { name: "Parcel", entry: "heed", command: PARCEL, pages: true, leftovers: [".parcel-cache"] },
-  { name: "Parcel", entry: "heed/assets", command: PARCEL, pages: true, leftovers: [".parcel-cache"] },
+  { ...VITE, entry: "heed" },
+  { ...VITE, entry: "heed/assets" },
+  { ...WEBPACK, entry: "heed" },
+  { ...WEBPACK, entry: "heed/assets" },
+  { ...ROLLUP, entry: "heed" },
+  { ...ROLLUP, entry: "heed/assets", copiesFiles: false },
+  { ...ESBUILD, entry: "heed" },
+  { ...ESBUILD, entry: "heed/assets", copiesFiles: false },
+  { ...ONE_SCRIPT, entry: "heed" },
+  { ...PARCEL, entry: "heed" },
+  { ...PARCEL, entry: "heed/assets" },
 ];
+
+function build(consumer: Consumer, { command, options = [] }: Pick<Bundler, "command" | "options">): Promise<Printed> {
+  const [program, ...words] = command;
+  return consumer.tool(program, ...words, ...options.flat());
+}
 
 let browser: Browser;
 beforeAll(async () => {
@@ -48,16 +84,18 @@ beforeAll(async () => {
 });
 afterAll(() => browser?.close());
 
-describe.each(BUNDLERS)("$name with $entry", ({ name, entry, command, pages, copiesFiles, leftovers = [] }) => {
+describe.each(BUNDLERS)("$name with $entry", (bundler) => {
+  const { name, entry, pages, copiesFiles, inlineScript = false, leftovers = [] } = bundler;
   let consumer: Consumer;
   beforeAll(async () => {
     consumer = await Consumer.make(`${name} ${entry}`.replaceAll(/\W+/g, "-"), "page");
     await consumer.useEntry("main.js", entry);
-    const [program, ...args] = command;
-    await consumer.tool(program, ...args);
+    await build(consumer, bundler);
     if (pages === undefined) await consumer.add("page/index.html", "dist/index.html");
-    if (copiesFiles === false)
+    if (copiesFiles === false) {
+      expect((await readdir(consumer.path("dist"))).filter((file) => !file.endsWith(".js"))).toEqual(["index.html"]);
       await cp(consumer.path("node_modules/heed/dist/assets"), consumer.path("dist/assets"), { recursive: true });
+    }
   }, 120_000);
 
   test("needs no configuration, and changes nothing in the project", async () => {
@@ -67,7 +105,11 @@ describe.each(BUNDLERS)("$name with $entry", ({ name, entry, command, pages, cop
     );
     expect(await readFile(consumer.path("package.json"), "utf8")).toBe(consumer.manifest);
     expect(await readdir(consumer.path("node_modules"))).toEqual(["heed"]);
-    expect(command.filter((word) => /config|alias|define|external|loader/.test(word))).toEqual([]);
+  });
+
+  test(`puts ${inlineScript ? "a" : "no"} script into the page`, async () => {
+    const scripts = inlineScripts(await readFile(consumer.path("dist/index.html"), "utf8"));
+    expect(scripts.length > 0).toBe(inlineScript);
   });
 
   test.each([
@@ -88,13 +130,115 @@ describe.each(BUNDLERS)("$name with $entry", ({ name, entry, command, pages, cop
   });
 });
 
+test("under a policy that does not name the hash of Parcel's script, heed's parts are not found", async () => {
+  const consumer = await Consumer.make("parcel-without-hash", "page");
+  await build(consumer, PARCEL);
+  const site = await serve({ "/": consumer.path("dist") }, { "Content-Security-Policy": STRICT });
+  const { failure, complaints } = await visit(browser, site.address);
+  site.close();
+  expect(failure).toMatch(/^load: createHeed: .*Failed to resolve module specifier/);
+  expect(complaints.join()).toMatch(/inline script/);
+});
+
+/** What a build of a package with nothing to configure does in a page: the files that were loaded, or null. */
+async function partsOfPlain(name: string, bundler: Pick<Bundler, "command" | "options">): Promise<number | null> {
+  const consumer = await Consumer.make(name, "plain");
+  await consumer.add("plain/plain", "node_modules/plain");
+  try {
+    await build(consumer, bundler);
+    await consumer.add("page/index.html", "dist/index.html");
+  } catch {
+    return null;
+  }
+  const site = await serve({ "/": consumer.path("dist") });
+  const page = await browser.newPage();
+  let scripts = 0;
+  page.on("response", (response) => {
+    if (response.ok() && response.url().endsWith(".js")) scripts += 1;
+  });
+  await page.goto(site.address, { waitUntil: "networkidle" });
+  const ran = await page.evaluate(() => Reflect.get(globalThis, "outcome") === "loaded");
+  await page.close();
+  site.close();
+  return ran ? scripts : null;
+}
+
+describe.each([
+  { ...WEBPACK, parts: 2 },
+  { ...ROLLUP, parts: 2 },
+  { ...ESBUILD, parts: 2 },
+  { ...ONE_SCRIPT, parts: 1 },
+])("$name's options", ({ parts, command, options, name }) => {
+  const folder = name.replaceAll(" ", "-");
+
+  test("suffice for a package with one dynamic import and nothing else", async () => {
+    expect(await partsOfPlain(`plain-${folder}`, { command, options })).toBe(parts);
+  });
+
+  test.each(options.map((option) => [option.join(" "), option] as const))(
+    "%s: it needs it as well",
+    async (_, left) => {
+      const fewer = options.filter((option) => option !== left);
+      const without = `plain-${folder}-without-${options.indexOf(left)}`;
+      expect(await partsOfPlain(without, { command, options: fewer })).not.toBe(parts);
+    },
+  );
+});
+
+describe("esbuild to one script", () => {
+  test("has all four variants in it", async () => {
+    const consumer = await Consumer.make("one-script", "page");
+    await build(consumer, ONE_SCRIPT);
+    expect(await readdir(consumer.path("dist"))).toEqual(["main.js"]);
+    const script = await readFile(consumer.path("dist/main.js"), "utf8");
+    for (const variant of ["wasm-simd", "wasm-simd-threads", "wasm-relaxed", "wasm-relaxed-threads"]) {
+      const chunk = await readFile(consumer.path(`node_modules/heed/dist/${variant}.js`), "utf8");
+      // The characters of the binary's text: no code has so many of them in a row.
+      const binaries = [...chunk.matchAll(/[%-[a-z]{2000,}/g)].map(([text]) => text);
+      expect(binaries.length, variant).toBeGreaterThan(0);
+      for (const text of binaries) expect(script.includes(text), variant).toBe(true);
+    }
+  });
+
+  test("has no address for the files of heed/assets", async () => {
+    const consumer = await Consumer.make("one-script-assets", "page");
+    await consumer.useEntry("main.js", "heed/assets");
+    await build(consumer, ONE_SCRIPT);
+    await consumer.add("page/index.html", "dist/index.html");
+    await cp(consumer.path("node_modules/heed/dist/assets"), consumer.path("dist/assets"), { recursive: true });
+    const site = await serve({ "/": consumer.path("dist") });
+    const { failure } = await visit(browser, site.address);
+    site.close();
+    expect(failure).toMatch(/^load: createHeed: /);
+  });
+});
+
+describe("docs/hosting.md", () => {
+  test("names the versions that are tried here", async () => {
+    const manifest = await readFile(new URL("matrix/package.json", import.meta.url), "utf8");
+    const { dependencies } = JSON.parse(manifest);
+    const named = tableUnder("Bundlers").flatMap(([cell = ""]) => [...cell.matchAll(/(\w[\w.]*) (\d+)\b/g)]);
+    expect(named.map(([, name]) => name).sort()).toEqual(["Next.js", "Parcel", "Rollup", "Vite", "webpack"]);
+    for (const [, name = "", major] of named) {
+      expect(dependencies[name.toLowerCase().replace(".js", "")], name).toMatch(new RegExp(`^${major}\\.`));
+    }
+  });
+
+  test("names the options that are used here", () => {
+    const options = tableUnder("Bundlers").flatMap(([cell = ""]) =>
+      quotedIn(cell).flatMap((words) => words.split(" ")),
+    );
+    expect(options).toEqual(ESBUILD.options.flat().filter((word) => !word.startsWith("--outdir")));
+  });
+});
+
 test.each(["heed", "heed/assets", "heed/expr", "heed/layers", "heed/reference", "heed/viz"])(
   "an import of %s that is not used leaves nothing in a bundle",
   async (entry) => {
     const consumer = await Consumer.make(`unused-${entry.replace("/", "-")}`, "page");
     await writeFile(consumer.path("main.js"), `import * as unused from "${entry}";\nconsole.log("used");\n`);
-    const [program, ...args] = ESBUILD;
-    await consumer.tool(program, ...args, "--format=esm", "--outfile=dist/main.js");
+    const options = [["--bundle"], ["--format=esm"], ["--outfile=dist/main.js"]];
+    await build(consumer, { command: ESBUILD.command, options });
     const lines = (await readFile(consumer.path("dist/main.js"), "utf8")).split("\n");
     expect(lines.filter((line) => line !== "" && !line.startsWith("//"))).toEqual(['console.log("used");']);
   },
@@ -102,9 +246,11 @@ test.each(["heed", "heed/assets", "heed/expr", "heed/layers", "heed/reference", 
 
 /** The least that heed needs, and the inline scripts of the page by their hashes: Parcel writes an import map into it. */
 function strictPolicy(page: string, entry: Entry): Readonly<Record<string, string>> {
-  const hashes = [...page.matchAll(/<script(?![^>]*\bsrc=)[^>]*>(.*?)<\/script>/gs)].map(
-    ([, text = ""]) => ` 'sha256-${createHash("sha256").update(text).digest("base64")}'`,
-  );
+  const hashes = inlineScripts(page).map((text) => ` 'sha256-${createHash("sha256").update(text).digest("base64")}'`);
   const scripts = STRICT.replace("script-src 'self'", `script-src 'self'${hashes.join("")}`);
   return { "Content-Security-Policy": entry === "heed" ? `${scripts}; worker-src blob:` : scripts };
+}
+
+function inlineScripts(page: string): readonly string[] {
+  return [...page.matchAll(/<script(?![^>]*\bsrc=)[^>]*>(.*?)<\/script>/gs)].map(([, text = ""]) => text);
 }

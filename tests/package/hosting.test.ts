@@ -1,72 +1,65 @@
-// What docs/hosting.md says of pages without a bundler, tried: headers, policies, frames, other origins, a service worker.
+// What docs/hosting.md says of pages without a bundler and of other origins, tried. Headers and policies have files of their own.
 
-import { readFileSync } from "node:fs";
-import { cp, writeFile } from "node:fs/promises";
-import { fileURLToPath } from "node:url";
-import type { Browser, Frame, Page } from "playwright";
+import { readdirSync, readFileSync } from "node:fs";
+import { cp } from "node:fs/promises";
+import { brotliCompressSync } from "node:zlib";
+import type { Browser } from "playwright";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { Consumer } from "./support/consumer.js";
-import { expectRight } from "./support/outcome.js";
-import { ISOLATION, type Site, STRICT, serve } from "./support/server.js";
-import { openChromium, type Visit, visit } from "./support/visit.js";
-
-const guide = readFileSync(fileURLToPath(new URL("../../docs/hosting.md", import.meta.url)), "utf8");
+import { codeUnder, headingsWithCode, paragraphWith, quotedIn } from "./support/guide.js";
+import { ISOLATION } from "./support/server.js";
+import { pageOf, StaticHost } from "./support/static-host.js";
+import { expectWorker, openChromium, visit } from "./support/visit.js";
 
 let browser: Browser;
-let consumer: Consumer;
-let sites: Site[] = [];
+let host: StaticHost;
 beforeAll(async () => {
   browser = await openChromium();
-  consumer = await Consumer.make("static", "static");
-  await consumer.add("page/compute.js", "compute.js");
-  await consumer.add("page/main.js", "main.js");
+  host = await StaticHost.make("static");
 });
 afterAll(() => browser?.close());
-afterEach(() => {
-  for (const site of sites) site.close();
-  sites = [];
+afterEach(() => host.close());
+
+const installed = (...path: string[]): string => host.consumer.path("node_modules/heed", ...path);
+
+test("no code of the guide is untried", () => {
+  expect(headingsWithCode).toEqual([
+    "Without a bundler",
+    "From a CDN",
+    // isolation.test.ts runs them.
+    "Isolation without headers",
+    "The page of that service worker",
+  ]);
 });
 
-type Headers = Readonly<Record<string, string>>;
+describe("with an import map, the guide's", () => {
+  const code = codeUnder("Without a bundler");
+  beforeAll(() => host.addPage("importmap", code));
 
-/** The pages, and the package's files under /heed/. */
-async function host(headers: Headers = {}): Promise<Site> {
-  const site = await serve({ "/": consumer.folder, "/heed/": consumer.path("node_modules/heed/dist") }, headers);
-  sites.push(site);
-  return site;
-}
-
-const page = (site: Site, query: Readonly<Record<string, string>> = {}): string =>
-  `${site.address}?${new URLSearchParams(query)}`;
-
-/** The first block of code after a heading of the guide. */
-function blockUnder(heading: string): string {
-  const [, text = ""] = guide.split(`## ${heading}\n`);
-  const [, code] = /^```\w+\n(.*?)^```$/ms.exec(text) ?? [];
-  if (code === undefined) throw new Error(`docs/hosting.md has no code under ${heading}`);
-  return code;
-}
-
-function expectWorker(found: Visit, worker: string | null): void {
-  expectRight(found);
-  expect({ worker: found.worker, reasons: found.reasons }).toMatchObject({ worker });
-}
-
-describe("with an import map", () => {
   test.each([
     ["isolated", ISOLATION, "shared-memory"],
     ["not isolated", {}, "private-memory"],
   ])("an %s page computes, and loads one variant", async (_name, headers, worker) => {
-    const found = await visit(browser, `${(await host(headers)).address}importmap.html`);
+    const found = await visit(browser, `${(await host.serve(headers)).address}importmap.html`);
     expectWorker(found, worker);
     expect(new Set(found.requests.filter((url) => url.includes("/heed/wasm-"))).size).toBe(1);
   });
 
-  test("the map is the guide's", async () => {
-    const [, inGuide] = /<script type="importmap">(.*?)<\/script>/s.exec(blockUnder("Without a bundler")) ?? [];
-    const [, onPage] =
-      /<script type="importmap">(.*?)<\/script>/s.exec(readFileSync(consumer.path("importmap.html"), "utf8")) ?? [];
-    expect(JSON.parse(onPage ?? "")).toEqual(JSON.parse(inGuide ?? ""));
+  test("every entry with code inside is there", async () => {
+    const [, map = ""] = /<script type="importmap">(.*?)<\/script>/s.exec(code) ?? [];
+    const names = Object.keys(JSON.parse(map).imports);
+    const { exports } = JSON.parse(readFileSync(installed("package.json"), "utf8"));
+    const entries = Object.keys(exports).filter((path) => !/assets|package\.json/.test(path));
+    expect(names.sort()).toEqual(entries.map((path) => path.replace(".", "heed")).sort());
+    const imports = names.map((name) => `import("${name}")`);
+    const script = `
+      import { leave } from "./compute.js";
+      leave(Promise.all([${imports}]).then((entries) => ({ sizes: entries.map((entry) => Object.keys(entry).length) })));
+    `;
+    await host.addPage("entries", `<script type="importmap">${map}</script><script type="module">${script}</script>`);
+    const { address } = await host.serve();
+    const found = await visit<{ sizes: number[] }>(browser, `${address}entries.html`);
+    expect(found).toMatchObject({ sizes: names.map(() => expect.any(Number)) });
+    expect(Math.min(...found.sizes)).toBeGreaterThan(0);
   });
 });
 
@@ -77,7 +70,7 @@ test.each([
   ["heed/assets", "/heed/assets.js", {}],
 ])("a first visit with %s (%s, %o) transfers at most 75 kB in all", async (_entry, module, headers) => {
   // The page of these tests makes two engines: what the second asks for again is in the browser's cache.
-  const site = await host({ ...headers, "Cache-Control": "max-age=600" });
+  const site = await host.serve({ ...headers, "Cache-Control": "max-age=600" });
   const sizes: number[] = [];
   const context = await browser.newContext();
   const opened = await context.newPage();
@@ -86,7 +79,7 @@ test.each([
     if (!request.url().includes("/heed/") || request.url().endsWith("reference.js")) return;
     measured.push(request.sizes().then(({ responseBodySize }) => sizes.push(responseBodySize)));
   });
-  await opened.goto(page(site, { module }));
+  await opened.goto(pageOf(site, { module }));
   await opened.waitForFunction(() => "outcome" in globalThis);
   await Promise.all(measured);
   await context.close();
@@ -96,107 +89,65 @@ test.each([
   expect(total).toBeGreaterThan(40_000);
 });
 
-describe("isolation", () => {
-  test.each([
-    ["both headers", ISOLATION, "shared-memory"],
-    ["credentialless", { ...ISOLATION, "Cross-Origin-Embedder-Policy": "credentialless" }, "shared-memory"],
-    ["no header", {}, "private-memory"],
-    ["one of the two", { "Cross-Origin-Opener-Policy": "same-origin" }, "private-memory"],
-  ])("%s", async (_name, headers, worker) => {
-    expectWorker(await visit(browser, page(await host(headers))), worker);
-  });
-
-  test("a service worker of ten lines brings it to a host that sends no headers", async () => {
-    await writeFile(consumer.path("isolate.js"), blockUnder("Isolation without headers"));
-    await writeFile(
-      consumer.path("isolated.html"),
-      `<!doctype html><title>isolated</title><script>${blockUnder("The page of that service worker")}</script>
-      <script type="module" src="./static.js"></script>`,
-    );
-    const site = await host();
-    const reloaded = async (opened: Page): Promise<Frame> => {
-      await opened.waitForFunction(() => globalThis.crossOriginIsolated, undefined, { timeout: 15_000 });
-      return opened.mainFrame();
-    };
-    expectWorker(await visit(browser, `${site.address}isolated.html`, reloaded), "shared-memory");
-  });
+test("brotli shrinks the text of the WebAssembly to three tenths at most", () => {
+  const files = readdirSync(installed("dist")).filter((file) => /^wasm-(?:simd|relaxed)(?:-threads)?\.js$/.test(file));
+  expect(files).toHaveLength(4);
+  for (const file of files) {
+    const text = readFileSync(installed("dist", file));
+    expect(brotliCompressSync(text).length / text.length).toBeLessThanOrEqual(0.3);
+  }
 });
 
-describe("a policy", () => {
-  const [HEED, ASSETS] = ["/heed/index.js", "/heed/assets.js"];
-
-  test.each([
-    ["strict, blob workers allowed", `${STRICT}; worker-src blob:`, HEED, {}, "private-memory"],
-    ["strict, blob workers allowed, isolated", `${STRICT}; worker-src blob:`, HEED, ISOLATION, "shared-memory"],
-    ["strict, without a word of workers", STRICT, HEED, {}, null],
-    ["strict, no workers at all", `${STRICT}; worker-src 'none'`, HEED, {}, null],
-    ["strict, without a word of workers", STRICT, ASSETS, {}, "private-memory"],
-    ["strict, without a word of workers, isolated", STRICT, ASSETS, ISOLATION, "shared-memory"],
-    ["strict, no workers at all", `${STRICT}; worker-src 'none'`, ASSETS, {}, null],
-    ["strict, blob workers allowed", `${STRICT}; worker-src blob:`, ASSETS, {}, null],
-    ["with trusted types", `${STRICT}; require-trusted-types-for 'script'`, ASSETS, {}, null],
-    ["with trusted types", `${STRICT}; worker-src blob:; require-trusted-types-for 'script'`, HEED, {}, null],
-  ])("%s (%s) lets %s compute", async (_name, policy, module, headers, worker) => {
-    const site = await host({ ...headers, "Content-Security-Policy": policy });
-    expectWorker(await visit(browser, page(site, { module })), worker);
+describe("types of files", () => {
+  test.each(["application/wasm", "text/plain"])("the binaries may be %s", async (type) => {
+    const site = await host.serve({}, { ".wasm": type });
+    const found = await visit(browser, pageOf(site, { module: "/heed/assets.js" }));
+    expectWorker(found, "private-memory");
+    expect(found.requests.filter((url) => url.endsWith(".wasm"))).not.toEqual([]);
   });
 
-  test.each([
-    ["that forbids WebAssembly", "default-src 'self'", HEED, /^load: createHeed: .*(?:unsafe-eval|wasm)/],
-    ["that forbids to fetch", `${STRICT}; connect-src 'none'`, ASSETS, /^load: createHeed: .*cannot fetch/],
-  ])("%s is an error that says so", async (_name, policy, module, message) => {
-    const site = await host({ "Content-Security-Policy": policy });
-    expect((await visit(browser, page(site, { module }))).failure).toMatch(message);
+  test("scripts of no JavaScript type are refused", async () => {
+    const { elsewhere } = await host.serve({ "Access-Control-Allow-Origin": "*" }, { ".js": "text/plain" });
+    const found = await visit(browser, pageOf(await host.serve(), { module: `${elsewhere}heed/index.js` }));
+    expect(found.failure).toMatch(/dynamically imported module/);
   });
 });
 
 describe("overrides", () => {
-  test.each([
-    ["url", "private-memory"],
-    ["binary", "private-memory"],
-    ["module", "private-memory"],
-    ["workerUrl", "shared-memory"],
-    ["workerFactory", "shared-memory"],
-  ])("%s", async (override, worker) => {
-    const found = await visit(browser, page(await host(ISOLATION), { override }));
+  const entries = ["/heed/index.js", "/heed/assets.js"];
+
+  test.each(
+    entries.flatMap((module) => [
+      ["url", module, "private-memory"],
+      ["binary", module, "private-memory"],
+      ["module", module, "private-memory"],
+      ["workerUrl", module, "shared-memory"],
+      ["workerFactory", module, "shared-memory"],
+    ]),
+  )("%s of %s", async (override, module, worker) => {
+    const found = await visit(browser, pageOf(await host.serve(ISOLATION), { module, override }));
     expectWorker(found, worker);
-    // Each is a file of the host's: the inlined part that it stands for is not used.
-    const hosted = new Set(
-      found.requests.filter((url) => url.includes("/heed/assets/")).map((url) => new URL(url).pathname),
+    const paths = [...new Set(found.requests.map((url) => new URL(url).pathname))];
+    const given = override.startsWith("worker") ? "worker.js" : "wasm-simd.wasm";
+    expect(paths.filter((path) => path.startsWith("/copy/"))).toEqual([`/copy/${given}`]);
+    // The package's own is not used in its place; that of another variant is the shared engine's, which is not told of overrides.
+    const own = module === "/heed/index.js" ? /^\/heed\/assets\// : /^\/heed\/assets\/wasm-simd/;
+    expect(paths.filter((path) => own.test(path))).toEqual([]);
+  });
+
+  test("a binary is attention's alone: what else computes has its own, by the guide's names", async () => {
+    const [attention = "", extra = "", layers = ""] = quotedIn(paragraphWith(".wasm", "Overrides")).filter((name) =>
+      name.endsWith(".wasm"),
     );
-    expect([...hosted]).toEqual([`/heed/assets/${override.startsWith("worker") ? "worker.js" : "wasm-simd.wasm"}`]);
-  });
-});
-
-describe("in a frame of another origin", () => {
-  const framed = async (opened: Page): Promise<Frame> => {
-    await opened.waitForFunction(() => document.querySelector("iframe") !== null);
-    const [frame] = opened.mainFrame().childFrames();
-    if (frame === undefined) throw new Error("there is no frame");
-    return frame;
-  };
-
-  async function visitFramed(outer: Headers, inner: Headers, attributes: string): Promise<Visit> {
-    const { elsewhere } = await host(inner);
-    await writeFile(
-      consumer.path("frame.html"),
-      `<!doctype html><title>frame</title><iframe ${attributes} src="${elsewhere}"></iframe>`,
-    );
-    return visit(browser, `${(await host(outer)).address}frame.html`, framed);
-  }
-
-  const EMBEDDABLE = { ...ISOLATION, "Cross-Origin-Resource-Policy": "cross-origin" };
-
-  test("computes without headers", async () => {
-    expectWorker(await visitFramed({}, {}, ""), "private-memory");
-  });
-
-  test("computes on shared memory where both are isolated and the frame is allowed to", async () => {
-    expectWorker(await visitFramed(ISOLATION, EMBEDDABLE, 'allow="cross-origin-isolated"'), "shared-memory");
-  });
-
-  test("computes on private memory where it is not allowed to", async () => {
-    expectWorker(await visitFramed(ISOLATION, EMBEDDABLE, ""), "private-memory");
+    await host.addPage("parts", '<script type="module" src="./parts.js"></script>');
+    const { address } = await host.serve();
+    const found = await visit<{ shapes: number[][] }>(browser, `${address}parts.html`);
+    expect(found).toMatchObject({ shapes: [1, 2, 3, 4].map(() => [1, 4, 8]) });
+    expect(found.requests.filter((url) => url.endsWith(".wasm"))).toEqual([
+      attention.replace("heed/assets/", `${address}copy/`),
+      `${address}${extra}`,
+      `${address}${layers}`,
+    ]);
   });
 });
 
@@ -207,27 +158,69 @@ describe("from another origin, as from a CDN", () => {
     ["heed", "index.js", "none", {}, "private-memory"],
     ["heed", "index.js", "none", ISOLATION, "shared-memory"],
     ["heed/assets", "assets.js", "none", {}, null],
+    ["heed/assets", "assets.js", "none", ISOLATION, null],
     ["heed/assets", "assets.js", "workerUrl", {}, "private-memory"],
-    ["heed/assets", "assets.js", "foreignWorker", ISOLATION, "shared-memory"],
+    ["heed/assets", "assets.js", "workerUrl", ISOLATION, "shared-memory"],
   ])("%s (%s, override %s, %o)", async (_entry, file, override, headers, worker) => {
-    const { elsewhere } = await host(CDN);
-    const site = await host(headers);
-    const found = await visit(browser, page(site, { module: `${elsewhere}heed/${file}`, override }));
+    const { elsewhere } = await host.serve(CDN);
+    const site = await host.serve(headers);
+    const found = await visit(browser, pageOf(site, { module: `${elsewhere}heed/${file}`, override }));
     expectWorker(found, worker);
     if (worker === null) expect(found.reasons.join()).toMatch(/worker was refused/);
+  });
+
+  test.each(["index.js", "assets.js"])("%s needs the CDN's leave", async (file) => {
+    const { elsewhere } = await host.serve();
+    const found = await visit(browser, pageOf(await host.serve(), { module: `${elsewhere}heed/${file}` }));
+    expect(found.failure).toMatch(/dynamically imported module/);
+  });
+
+  test.each([
+    ["not isolated", {}, "private-memory"],
+    ["isolated", ISOLATION, "shared-memory"],
+  ])("the guide's code brings a worker, on a page that is %s", async (_name, headers, worker) => {
+    const context = await browser.newContext();
+    // There is no such host: its files are the package's.
+    await context.route("https://cdn.example/heed/**", (route) => {
+      const path = installed("dist", new URL(route.request().url()).pathname.replace("/heed/", ""));
+      return route.fulfill({ path, headers: CDN });
+    });
+    const script = `
+      import { compute, leave } from "./compute.js";
+      import * as assets from "https://cdn.example/heed/assets.js";
+      import * as reference from "https://cdn.example/heed/reference.js";
+
+      async function outcome() {
+        let given;
+        const createHeed = (options) => {
+          given = options;
+          return assets.createHeed(options);
+        };
+        ${codeUnder("From a CDN")}
+        heed.dispose();
+        return compute(assets, reference, given);
+      }
+
+      leave(outcome());
+    `;
+    await host.addPage("cdn", `<script type="module">${script}</script>`);
+    const found = await visit(context, `${(await host.serve(headers)).address}cdn.html`);
+    await context.close();
+    expectWorker(found, worker);
   });
 });
 
 test("a bundle that left the files behind says which it looked for, and runs when it has them", async () => {
-  await cp(consumer.path("node_modules/heed/dist"), consumer.path("bundle"), {
+  const { consumer } = host;
+  await cp(installed("dist"), consumer.path("bundle"), {
     recursive: true,
     filter: (path) => !/dist\/assets(?:\/|$)/.test(path),
   });
-  const site = await host();
+  const site = await host.serve();
   const module = "/bundle/assets.js";
-  expect((await visit(browser, page(site, { module }))).failure).toMatch(
+  expect((await visit(browser, pageOf(site, { module }))).failure).toMatch(
     /\/bundle\/assets\/wasm-relaxed\.wasm: HTTP status 404/,
   );
-  await cp(consumer.path("node_modules/heed/dist/assets"), consumer.path("bundle/assets"), { recursive: true });
-  expectWorker(await visit(browser, page(site, { module })), "private-memory");
+  await cp(installed("dist/assets"), consumer.path("bundle/assets"), { recursive: true });
+  expectWorker(await visit(browser, pageOf(site, { module })), "private-memory");
 });

@@ -4,7 +4,7 @@ import { readdir, readFile } from "node:fs/promises";
 import type { Browser } from "playwright";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Consumer } from "./support/consumer.js";
-import { expectRight } from "./support/outcome.js";
+import { expectRight, type Outcome } from "./support/outcome.js";
 import { type Running, start } from "./support/process.js";
 import { openChromium, visit } from "./support/visit.js";
 
@@ -46,12 +46,23 @@ describe("Next.js", () => {
     expect(await readFile(consumer.path("package.json"), "utf8")).toBe(consumer.manifest);
   });
 
-  test("a server component computes on the server", async () => {
-    const html = await (await fetch(server.address)).text();
+  /** What a server component of the page found. */
+  async function foundOnServer(path: string): Promise<Outcome> {
+    const html = await (await fetch(`${server.address}${path}`)).text();
     const [, json = "{}"] = /<pre id="server">(.*?)<\/pre>/.exec(html) ?? [];
-    const found = JSON.parse(json.replaceAll("&quot;", '"'));
+    return JSON.parse(json.replaceAll("&quot;", '"'));
+  }
+
+  test("a server component computes on the server", async () => {
+    const found = await foundOnServer("");
     expectRight(found);
     expect(found.worker).toBe("shared-memory");
+  });
+
+  test("with heed/assets a server component may import, not compute: the files are the client's", async () => {
+    expect((await foundOnServer("server-assets")).failure).toMatch(
+      /^load: createHeed: .*cannot fetch.*\/_next\/static/,
+    );
   });
 
   test.each([

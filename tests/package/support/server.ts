@@ -16,18 +16,23 @@ export interface Site {
 /** Folders by the path that they are served under, which ends in a slash. */
 export type Folders = Readonly<Record<string, string>>;
 
-const TYPES: Readonly<Record<string, string>> = {
+export type Headers = Readonly<Record<string, string>>;
+
+/** Types by the extension of a file. */
+export type Types = Readonly<Record<string, string>>;
+
+const TYPES: Types = {
   ".html": "text/html; charset=utf-8",
   ".js": "text/javascript",
 };
 
-export async function serve(folders: Folders, headers: Readonly<Record<string, string>> = {}): Promise<Site> {
+export async function serve(folders: Folders, headers: Headers = {}, types: Types = {}): Promise<Site> {
   const server = createServer((request, response) => {
     const { pathname } = new URL(request.url ?? "/", "http://localhost");
     try {
       const path = fileAt(folders, pathname);
       const body = brotliCompressSync(readFileSync(path));
-      const type = TYPES[extname(path)] ?? "application/octet-stream";
+      const type = { ...TYPES, ...types }[extname(path)] ?? "application/octet-stream";
       response.writeHead(200, { "Content-Type": type, "Content-Encoding": "br", ...headers }).end(body);
     } catch {
       response.writeHead(404, headers).end();

@@ -1,10 +1,12 @@
 // A visit to a page of a consumer's, in Chromium: the outcome that it leaves, and what it asked for.
 
-import { type Browser, chromium, type Frame, type Page } from "playwright";
-import { inject } from "vitest";
-import type { Outcome } from "./outcome.js";
+import { type Browser, chromium, type Frame, firefox, type Page } from "playwright";
+import { expect, inject } from "vitest";
+import { expectRight, type Outcome } from "./outcome.js";
 
-export interface Visit extends Outcome {
+export type Visit = Outcome & Observed;
+
+export interface Observed {
   readonly requests: readonly string[];
   /** What the page and the browser complained of. */
   readonly complaints: readonly string[];
@@ -16,12 +18,17 @@ export function openChromium(): Promise<Browser> {
   return chromium.launch({ executablePath: inject("chromiumPath"), args });
 }
 
+/** An ordinary Firefox, by WebDriver BiDi. */
+export function openFirefox(executablePath: string): Promise<Browser> {
+  return firefox.launch({ channel: "moz-firefox", executablePath });
+}
+
 /** `frameOf` picks the frame that computes, where that is not the page's own. */
-export async function visit(
-  browser: Browser,
+export async function visit<Left = Outcome>(
+  browser: Pick<Browser, "newPage">,
   address: string,
   frameOf: (page: Page) => Promise<Frame> = async (page) => page.mainFrame(),
-): Promise<Visit> {
+): Promise<Left & Observed> {
   const page = await browser.newPage();
   const requests: string[] = [];
   const complaints: string[] = [];
@@ -42,4 +49,10 @@ export async function visit(
   } finally {
     await page.close();
   }
+}
+
+/** Right numbers, computed where they should be; the reasons tell why not. */
+export function expectWorker(found: Visit, worker: string | null): void {
+  expectRight(found);
+  expect({ worker: found.worker, reasons: found.reasons }).toMatchObject({ worker });
 }

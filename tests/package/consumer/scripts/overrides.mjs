@@ -18,7 +18,7 @@ const overrides = { url, binary, module: await WebAssembly.compile(binary), work
 
 const outcomes = {};
 for (const [name, value] of Object.entries(overrides)) {
-  outcomes[name] = await compute(heed, reference, { variant: "simd", wasm: { [name]: value } });
+  outcomes[name] = await compute(heed, reference, { variant: "simd", threads: 2, wasm: { [name]: value } });
 }
-if (made === 0) throw new Error("the factory was not asked for a worker");
+if (made !== 2) throw new Error(`the factory was asked for ${made} workers, not for one a thread`);
 console.log(JSON.stringify(outcomes));

@@ -1,0 +1,3 @@
+import { load } from "plain";
+
+load().then(({ part }) => Object.assign(globalThis, { outcome: part }));
