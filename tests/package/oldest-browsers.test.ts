@@ -35,7 +35,7 @@ test("their syntax suffices: esbuild finds nothing to write otherwise for them",
   expect(files.filter((_, i) => untouched[i] !== forThem[i])).toEqual([]);
 });
 
-/** Of the language and the platform, by MDN's compatibility data: what one of those browsers or another came without. */
+/** Of the language and the platform: what one of those browsers or another came without. */
 const LATER: Readonly<Record<string, readonly string[]>> = {
   "": ["structuredClone", "DisposableStack", "AsyncDisposableStack", "Iterator", "Float16Array", "scheduler"],
   Array: ["fromAsync"],
