@@ -36,7 +36,10 @@ export function controls(store: DictionaryStore): { readonly element: HTMLElemen
   );
   const by = byChoice("vector", (value) => store.change({ by: value }));
   const again = h("button", { type: "button", class: "button" }, "As given");
-  again.addEventListener("click", () => store.change(asGiven(store.state.example)));
+  again.addEventListener("click", () => {
+    store.hold(undefined);
+    store.change(asGiven(store.state.example));
+  });
   return {
     element: h(
       "div",

@@ -1,5 +1,6 @@
 // Room 1, soft dictionary: drawers that open by how well they fit, from exact lookup to plain average.
 
+import type { Cell } from "../../src/model/cell.js";
 import { at, rowsOf, withBlock } from "../../src/model/matrix.js";
 import { agreementLine, furnish, OWN_ARITHMETIC } from "../../src/page/furnish.js";
 import { h } from "../../src/ui/dom.js";
@@ -15,7 +16,7 @@ import { Teller } from "../../src/ui/teller.js";
 import type { DictionaryAnswer } from "./calls.js";
 import { heedCode, torchCode } from "./code.js";
 import { controls } from "./controls.js";
-import { explain, MATRICES, type MatrixName, ROLES, type Spot } from "./explain.js";
+import { explain, MATRICES, ROLES } from "./explain.js";
 import { bestOf, type DictionaryScene, GRID } from "./scene.js";
 import { type DictionaryStore, matrixOf } from "./state.js";
 import { answerParts, cabinetText, curveText, NUMBERS_TEXT, tasteText } from "./texts.js";
@@ -31,12 +32,13 @@ export class DictionaryRoom {
   readonly #chart = new HeedChart();
   readonly #tastes = h("tbody");
   readonly #matrices = new NamedMatrices(MATRICES, () => this.#isTurned);
-  readonly #teller = new Teller<Spot>({
+  readonly #teller = new Teller({
+    keeper: () => this.#store,
     first: () => {
       const { state, shares } = this.#scene;
       return { name: "A", row: state.asker, col: bestOf(shares, state.asker) };
     },
-    explain: (spot) => this.#explain(spot),
+    explain: (cell) => this.#explain(cell),
     light: (lights) => this.#matrices.light(lights),
     retype: ({ name, row: atRow, col }, value) => this.#edit(name, atRow, col, [[value]]),
   });
@@ -147,8 +149,9 @@ export class DictionaryRoom {
     return this.#store.state.by === "columns";
   }
 
-  #explain(spot: Spot): Explanation | undefined {
-    const told = explain(this.#scene, spot, this.#answer);
+  #explain(cell: Cell): Explanation | undefined {
+    const spot = this.#matrices.find(cell);
+    const told = spot === undefined ? undefined : explain(this.#scene, spot, this.#answer);
     return told !== undefined && this.#isTurned ? turnedExplanation(told) : told;
   }
 
@@ -157,7 +160,7 @@ export class DictionaryRoom {
     this.#store.change({ q: withRow(matrixOf(state, "q"), state.asker, card) });
   }
 
-  #edit(name: MatrixName, atRow: number, col: number, values: readonly (readonly number[])[]): void {
+  #edit(name: string, atRow: number, col: number, values: readonly (readonly number[])[]): void {
     const known = EDITABLE.find((one) => one === name);
     if (known === undefined) return;
     const role = ROLES[known];

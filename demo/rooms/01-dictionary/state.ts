@@ -51,7 +51,7 @@ export function asGiven(example: ExampleName): Omit<DictionaryState, "by"> {
 }
 
 export function openDictionaryStore(): DictionaryStore {
-  return new Store(DICTIONARY_STATE);
+  return new Store(DICTIONARY_STATE, ["example"]);
 }
 
 const FIRST: ExampleName = "students";

@@ -13,7 +13,7 @@ import { Teller } from "../../src/ui/teller.js";
 import type { ScoreAnswer } from "./calls.js";
 import { heedCode, torchCode } from "./code.js";
 import { CostPicture } from "./cost-picture.js";
-import { bestOf, explain, type Spot } from "./explain.js";
+import { bestOf, explain } from "./explain.js";
 import { FormulaField } from "./formula-field.js";
 import { ABOUT, KEYS, KINDS, type Kind, NAMES } from "./kinds.js";
 import type { ScoreScene } from "./scene.js";
@@ -25,9 +25,13 @@ export class ScoreRoom {
   #scene: ScoreScene;
   #answer: ScoreAnswer | undefined;
   readonly #matrices = new NamedMatrices(MATRICES);
-  readonly #teller = new Teller<Spot>({
+  readonly #teller = new Teller({
+    keeper: () => this.#store,
     first: () => ({ name: "S", row: this.#row, col: bestOf(this.#scene.shares, this.#row) }),
-    explain: (spot) => (this.#matrices.shows(spot.name) ? explain(this.#scene, spot, this.#answer) : undefined),
+    explain: (cell) => {
+      const spot = this.#matrices.find(cell);
+      return spot === undefined ? undefined : explain(this.#scene, spot, this.#answer);
+    },
     // The row of the kind stays in the light.
     light: (lights) => this.#matrices.light([...["A", "S"].map((name) => ({ name, row: this.#row })), ...lights]),
     retype: ({ name, row, col }, value) => this.#edit(name, row, col, [[value]]),
@@ -57,7 +61,10 @@ export class ScoreRoom {
     };
     this.#formula = new FormulaField((formula) => store.change({ formula }));
     const again = h("button", { type: "button", class: "button" }, "As given");
-    again.addEventListener("click", () => store.change({ ...INITIAL, kind: store.state.kind }));
+    again.addEventListener("click", () => {
+      store.hold(undefined);
+      store.change({ ...INITIAL, kind: store.state.kind });
+    });
     this.#matrices.listen(this.#teller, (...edit) => this.#edit(...edit));
     this.#costs = new CostPicture(engine, scene);
     this.#pictures = this.#build();
@@ -131,7 +138,7 @@ export class ScoreRoom {
     this.#teller.tell();
   }
 
-  #edit(name: MatrixName, row: number, col: number, values: readonly (readonly number[])[]): void {
+  #edit(name: string, row: number, col: number, values: readonly (readonly number[])[]): void {
     const known = TYPED.find((one) => one === name);
     if (known === undefined) return;
     this.#store.change({ [known]: withBlock(this.#store.state[known], row, col, values) });

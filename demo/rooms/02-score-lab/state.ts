@@ -76,6 +76,7 @@ export function openScoreStore(): ScoreStore {
       },
       consistent,
     ),
+    ["kind"],
   );
 }
 

@@ -14,7 +14,7 @@ import { Teller } from "../../src/ui/teller.js";
 import type { ScaleAnswer } from "./calls.js";
 import { heedCode, torchCode } from "./code.js";
 import { controls } from "./controls.js";
-import { explain, ROWS, type Spot } from "./explain.js";
+import { explain, ROWS } from "./explain.js";
 import type { ScaleScene } from "./scene.js";
 import { type Axis, type ScaleStore, TEMPERATURES, WIDTHS } from "./state.js";
 import { entropyView, slopeView, spreadView, viewOf } from "./views.js";
@@ -27,12 +27,16 @@ export class ScaleRoom {
   #answer: ScaleAnswer | undefined;
   readonly #controls: ReturnType<typeof controls>;
   readonly #matrices = new NamedMatrices(ROWS);
-  readonly #teller = new Teller<Spot>({
+  readonly #teller = new Teller({
+    keeper: () => this.#store,
     first: () => {
       const { shares } = this.#scene.soft;
       return { name: "A", row: 0, col: shares.indexOf(Math.max(...shares)) };
     },
-    explain: (spot) => explain(this.#scene, spot, this.#answer?.shares),
+    explain: (cell) => {
+      const spot = this.#matrices.find(cell);
+      return spot === undefined ? undefined : explain(this.#scene, spot, this.#answer?.shares);
+    },
     light: (lights) => this.#matrices.light(lights),
   });
   readonly #charts = CURVES.map((view) => ({ view, chart: new HeedChart() }));

@@ -1,9 +1,10 @@
 // One panel for each step: its title, its two sentences, its formula, and its matrices laid out as they are multiplied.
 
 import { HeedMatrix } from "heed/viz";
+import type { Cell } from "../../src/model/cell.js";
 import type { Role, State, StepName } from "../../src/model/state.js";
 import { h } from "../../src/ui/dom.js";
-import { handle, type MatrixHandlers } from "../../src/ui/matrix-handlers.js";
+import { handle, type MatrixHandlers, shows } from "../../src/ui/matrix-handlers.js";
 import { turned, turnedLight, turningHandlers, worded } from "../../src/ui/orientation.js";
 import type { MatrixName, Scene } from "./spots.js";
 import { TEXTS } from "./steps.js";
@@ -135,6 +136,11 @@ export class Panel {
     before.classList.toggle("compact", !beside && (besideSmall || square > room));
     for (const matrix of more)
       matrix.classList.toggle("rows-shared", (beside || besideSmall) && this.#columns !== true);
+  }
+
+  shows(cell: Cell): boolean {
+    const matrix = this.#matrices.find(({ view }) => view?.name === cell.name);
+    return !this.element.hidden && shows(matrix, cell, this.#columns === true);
   }
 
   light(lights: readonly { readonly name: string; readonly row?: number; readonly col?: number }[]): void {

@@ -1,6 +1,7 @@
 // Room 4, the matrix walk: X to Q, K, V, to scores, to shares, to the output, every cell telling its arithmetic.
 
 import type { KernelAnswer } from "../../src/engine/walk-call.js";
+import type { Cell } from "../../src/model/cell.js";
 import { rowsOf } from "../../src/model/matrix.js";
 import { NOTHING_EDITED, type Role, STEPS, type State } from "../../src/model/state.js";
 import type { WalkStore } from "../../src/model/url.js";
@@ -30,13 +31,14 @@ export class MatrixWalk {
   #answer: KernelAnswer | undefined;
   #options: Options;
   #stepper: Stepper;
-  #teller = new Teller<Spot>({
+  #teller = new Teller({
+    keeper: () => this.#store,
     first: () => this.#first(),
-    explain: (spot) => this.#explain(spot),
+    explain: (cell) => this.#explain(cell),
     light: (lights) => {
       for (const panel of this.#panels) panel.light(lights);
     },
-    retype: (spot, value) => this.#edit({ ...spot, values: [[value]] }),
+    retype: (cell, value) => this.#edit({ ...cell, values: [[value]] }),
   });
   #panels: readonly Panel[];
   #agreement = agreementLine();
@@ -62,7 +64,7 @@ export class MatrixWalk {
     this.#options = new Options(store);
     this.#stepper = new Stepper(store);
     const handlers: MatrixHandlers = {
-      inspect: (name, row, col, held) => this.#teller.point({ name: nameOf(name), row, col }, held),
+      inspect: (name, row, col, held) => this.#teller.point({ name, row, col }, held),
       leave: () => this.#teller.leave(),
       edit: (name, row, col, values) => this.#edit({ name, row, col, values }),
     };
@@ -138,10 +140,11 @@ export class MatrixWalk {
     return tellingSpot(scene, asker);
   }
 
-  #explain(spot: Spot): Explanation | undefined {
+  #explain(cell: Cell): Explanation | undefined {
     const scene = this.#scene();
-    if (scene === undefined || this.#walk.labels.length === 0) return undefined;
-    const told = explain(scene, spot);
+    const name = MATRICES.find((known) => known === cell.name);
+    if (scene === undefined || name === undefined || !this.#panels.some((panel) => panel.shows(cell))) return undefined;
+    const told = explain(scene, { ...cell, name });
     return told !== undefined && this.#store.state.columns ? turnedExplanation(told) : told;
   }
 
@@ -157,17 +160,13 @@ export class MatrixWalk {
   #edit(edit: Parameters<typeof afterEdit>[2]): void {
     const patch = afterEdit(this.#store.state, this.#walk, edit);
     if (patch === undefined) return;
-    this.#teller.hold({ name: nameOf(edit.name), row: edit.row, col: edit.col });
+    this.#store.hold({ name: edit.name, row: edit.row, col: edit.col });
     this.#store.change(patch);
   }
 }
 
 function isEdited({ edited, numbers, text }: State): boolean {
   return edited.q !== null || edited.k !== null || edited.v !== null || (numbers !== null && text !== "");
-}
-
-function nameOf(name: string): Spot["name"] {
-  return MATRICES.find((known) => known === name) ?? "X";
 }
 
 function agreementOf(answer: KernelAnswer | undefined): string {

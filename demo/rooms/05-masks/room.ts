@@ -2,6 +2,7 @@
 
 import type { MatrixView } from "heed/viz";
 import type { Engine } from "../../src/engine/engine.js";
+import type { Cell } from "../../src/model/cell.js";
 import { at, rowsOf } from "../../src/model/matrix.js";
 import { agreementLine, furnish, OWN_ARITHMETIC } from "../../src/page/furnish.js";
 import { h } from "../../src/ui/dom.js";
@@ -16,7 +17,7 @@ import type { MaskAnswer } from "./call.js";
 import { heedCode, torchCode } from "./code.js";
 import { controls } from "./controls.js";
 import { CostPicture } from "./cost-picture.js";
-import { explain, type Spot } from "./explain.js";
+import { explain } from "./explain.js";
 import { structureOf } from "./options.js";
 import { type MaskScene, sumOf } from "./scene.js";
 import type { MaskStore } from "./state.js";
@@ -31,9 +32,10 @@ export class MaskRoom {
   readonly #controls: ReturnType<typeof controls>;
   readonly #mask = new HeedMask();
   readonly #matrices = new NamedMatrices(MATRICES, () => this.#isTurned);
-  readonly #teller = new Teller<Spot>({
+  readonly #teller = new Teller({
+    keeper: () => this.#store,
     first: () => ({ name: "mask", row: this.#scene.state.queries >> 1, col: this.#scene.state.keys >> 1 }),
-    explain: (spot) => this.#explain(spot),
+    explain: (cell) => this.#explain(cell),
     light: (lights) => this.#light(lights),
   });
   readonly #withSums = h("div", { class: "with-sums" }, ...this.#matrices.of(...MATRICES));
@@ -113,12 +115,13 @@ export class MaskRoom {
     return this.#isTurned ? { row: col, col: row } : { row, col };
   }
 
-  #explain(spot: Spot): Explanation | undefined {
-    const told = explain(this.#scene, spot, this.#answer);
+  #explain(cell: Cell): Explanation | undefined {
+    const spot = cell.name === "mask" ? { ...cell, name: "mask" as const } : this.#matrices.find(cell);
+    const told = spot === undefined ? undefined : explain(this.#scene, spot, this.#answer);
     return told !== undefined && this.#isTurned ? turnedExplanation(told) : told;
   }
 
-  #paint({ row, col }: Pick<Spot, "row" | "col">, hide: boolean): void {
+  #paint({ row, col }: Pick<Cell, "row" | "col">, hide: boolean): void {
     const { painted, keys } = this.#store.state;
     const pair = row * keys + col;
     const next = hide ? [...painted, pair] : painted.filter((other) => other !== pair);

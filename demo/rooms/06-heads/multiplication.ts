@@ -1,11 +1,12 @@
 // The multi-head matrix multiplication, step by step: columns drift apart when they are split, and together when joined.
 
 import { HeedMatrix } from "heed/viz";
+import type { Cell } from "../../src/model/cell.js";
 import { rowsOf } from "../../src/model/matrix.js";
 import { choice } from "../../src/ui/choice.js";
 import { calm, h } from "../../src/ui/dom.js";
 import type { NamedLight } from "../../src/ui/explanation.js";
-import { handle, type MatrixHandlers } from "../../src/ui/matrix-handlers.js";
+import { handle, type MatrixHandlers, shows } from "../../src/ui/matrix-handlers.js";
 import { turned, turnedLight, turningHandlers, worded } from "../../src/ui/orientation.js";
 import { type Picture, picture } from "../../src/ui/picture.js";
 import type { HeadsScene } from "./scene.js";
@@ -110,8 +111,8 @@ export class Multiplication {
     }
   }
 
-  has(name: string): boolean {
-    return this.#matrices.has(name);
+  shows(cell: Cell): boolean {
+    return shows(this.#matrices.get(cell.name), cell, this.#isTurned);
   }
 
   #build({ state, chosen }: HeadsScene): void {

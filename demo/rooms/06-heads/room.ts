@@ -1,12 +1,13 @@
 // Room 6, heads: one against two, the multiplication step by step, and heads that share.
 
 import { HeedMatrix } from "heed/viz";
+import type { Cell } from "../../src/model/cell.js";
 import { at, rowsOf, withBlock } from "../../src/model/matrix.js";
 import { agreementLine, furnish, OWN_ARITHMETIC } from "../../src/page/furnish.js";
 import { choice } from "../../src/ui/choice.js";
 import { h } from "../../src/ui/dom.js";
 import type { Explanation, NamedLight } from "../../src/ui/explanation.js";
-import { handle, type MatrixHandlers } from "../../src/ui/matrix-handlers.js";
+import { handle, type MatrixHandlers, shows } from "../../src/ui/matrix-handlers.js";
 import { magnitude, percent } from "../../src/ui/numbers.js";
 import { byChoice, turned, turnedExplanation, turnedLight, turningHandlers, worded } from "../../src/ui/orientation.js";
 import { picture } from "../../src/ui/picture.js";
@@ -18,7 +19,7 @@ import { explain } from "./explain.js";
 import { Multiplication, partsOf } from "./multiplication.js";
 import { type HeadsScene, passesOf } from "./scene.js";
 import type { HeadsStore, Reason } from "./state.js";
-import { nameOf, type Spot, viewOf } from "./views.js";
+import { nameOf, viewOf } from "./views.js";
 
 export class HeadsRoom {
   readonly #store: HeadsStore;
@@ -26,11 +27,12 @@ export class HeadsRoom {
   readonly #shares = new HeedMatrix();
   readonly #taken = new HeedMatrix();
   readonly #pair = h("div", { class: "matrices" }, this.#shares, this.#taken);
-  readonly #teller = new Teller<Spot>({
-    first: () => ({ kind: "shares", head: 0, row: 0, col: this.#scene.words.indexOf("animal") }),
-    explain: (spot) => this.#explain(spot),
+  readonly #teller = new Teller({
+    keeper: () => this.#store,
+    first: () => ({ name: nameOf("shares"), row: 0, col: this.#scene.words.indexOf("animal") }),
+    explain: (cell) => this.#explain(cell),
     light: (lights) => this.#light(lights),
-    retype: ({ kind, head, row, col }, value) => this.#edit(nameOf(kind, head), row, col, [[value]]),
+    retype: ({ name, row, col }, value) => this.#edit(name, row, col, [[value]]),
   });
   readonly #multiplication: Multiplication;
   readonly #counts: CountsPicture;
@@ -51,10 +53,7 @@ export class HeadsRoom {
     this.#store = store;
     this.#scene = scene;
     const handlers: MatrixHandlers = {
-      inspect: (name, row, col, held) => {
-        const [kind, head] = partsOf(name);
-        this.#teller.point({ kind, head, row, col }, held);
-      },
+      inspect: (name, row, col, held) => this.#teller.point({ name, row, col }, held),
       leave: () => this.#teller.leave(),
       edit: (name, row, col, values) => this.#edit(name, row, col, values),
     };
@@ -111,13 +110,15 @@ export class HeadsRoom {
     return this.#store.state.by === "columns";
   }
 
-  #explain(spot: Spot): Explanation | undefined {
-    const told = this.#shows(spot) ? explain(this.#scene, spot) : undefined;
+  #explain(cell: Cell): Explanation | undefined {
+    const [kind, head] = partsOf(cell.name);
+    const told = this.#shows(cell) ? explain(this.#scene, { kind, head, row: cell.row, col: cell.col }) : undefined;
     return told !== undefined && this.#isTurned ? turnedExplanation(told) : told;
   }
 
-  #shows({ kind, head }: Spot): boolean {
-    return kind === "shares" || kind === "taken" || this.#multiplication.has(nameOf(kind, head));
+  #shows(cell: Cell): boolean {
+    const own = [this.#shares, this.#taken].find(({ view }) => view?.name === cell.name);
+    return shows(own, cell, this.#isTurned) || this.#multiplication.shows(cell);
   }
 
   #light(lights: readonly NamedLight[]): void {

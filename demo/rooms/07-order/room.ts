@@ -1,5 +1,6 @@
 // Room 7, order: words that can be moved, the positions that they are given, and what notices.
 
+import type { Cell } from "../../src/model/cell.js";
 import { at, rowsOf, withBlock } from "../../src/model/matrix.js";
 import { uniform } from "../../src/model/random.js";
 import { agreementLine, furnish, OWN_ARITHMETIC } from "../../src/page/furnish.js";
@@ -15,7 +16,7 @@ import { Teller } from "../../src/ui/teller.js";
 import type { OrderAnswer } from "./calls.js";
 import { heedCode, torchCode } from "./code.js";
 import { controls } from "./controls.js";
-import { explain, type Spot } from "./explain.js";
+import { explain } from "./explain.js";
 import type { OrderScene } from "./scene.js";
 import { type OrderStore, placesOf } from "./state.js";
 import { KIND_TEXTS, orderText, TABLE_TEXT } from "./texts.js";
@@ -30,9 +31,10 @@ export class OrderRoom {
   readonly #order = new HeedOrder();
   readonly #swap = h("button", { type: "button", class: "button" });
   readonly #matrices = new NamedMatrices(MATRICES, () => this.#isTurned);
-  readonly #teller = new Teller<Spot>({
+  readonly #teller = new Teller({
+    keeper: () => this.#store,
     first: () => ({ name: "O", row: Math.max(0, this.#scene.places.indexOf(this.#scene.state.asker)), col: 1 }),
-    explain: (spot) => this.#explain(spot),
+    explain: (cell) => this.#explain(cell),
     light: (lights) => this.#matrices.light(lights),
     retype: ({ name, row, col }, value) => this.#edit(name, row, col, [[value]]),
   });
@@ -173,12 +175,13 @@ export class OrderRoom {
     return this.#store.state.by === "columns";
   }
 
-  #explain(spot: Spot): Explanation | undefined {
-    const told = this.#matrices.shows(spot.name) ? explain(this.#scene, spot, this.#answer) : undefined;
+  #explain(cell: Cell): Explanation | undefined {
+    const spot = this.#matrices.find(cell);
+    const told = spot === undefined ? undefined : explain(this.#scene, spot, this.#answer);
     return told !== undefined && this.#isTurned ? turnedExplanation(told) : told;
   }
 
-  #edit(name: MatrixName, row: number, col: number, values: readonly (readonly number[])[]): void {
+  #edit(name: string, row: number, col: number, values: readonly (readonly number[])[]): void {
     if (name === "X") this.#store.change({ numbers: withBlock(this.#scene.vectors, row, col, values) });
     if (name === "b") this.#store.change({ biases: withBlock(this.#store.state.biases, row, col, values) });
   }

@@ -1,22 +1,33 @@
 // Attention as a convolution: a picture, a kernel, as many heads as it has weights, and the two results beside each other.
 
-import { HeedMatrix } from "heed/viz";
+import type { MatrixView } from "heed/viz";
 import type { Answer, Call } from "../../src/engine/engine.js";
-import { fill, largest, type Matrix, withBlock } from "../../src/model/matrix.js";
+import type { Cell } from "../../src/model/cell.js";
+import { at, fill, largest, type Matrix, withBlock } from "../../src/model/matrix.js";
 import { h } from "../../src/ui/dom.js";
-import type { Explanation } from "../../src/ui/explanation.js";
+import type { Explanation, NamedLight } from "../../src/ui/explanation.js";
 import { HeedPixels } from "../../src/ui/heed-pixels.js";
-import { handle } from "../../src/ui/matrix-handlers.js";
+import { NamedMatrices, type NamedSpot } from "../../src/ui/named-matrices.js";
 import { exact, apart as gapIn, magnitude } from "../../src/ui/numbers.js";
 import { picture } from "../../src/ui/picture.js";
 import { atOnce } from "../../src/ui/pieces.js";
 import { slider } from "../../src/ui/slider.js";
-import { convolve, keys, mixed, queriesOf, queryWeights, readByHand, type Shift, shiftsOf } from "./convolution.js";
+import {
+  convolve,
+  keys,
+  mixed,
+  queriesOf,
+  queryFactors,
+  queryWeights,
+  readByHand,
+  type Shift,
+  shiftsOf,
+} from "./convolution.js";
 import { heedCode, torchCode } from "./convolution-code.js";
 import type { Exhibit, Host } from "./exhibit.js";
 import { figure, widest } from "./figures.js";
 import type { Gallery } from "./gallery.js";
-import { PIXELS, SIZE } from "./images.js";
+import { PIXELS, pixelCell, SIZE } from "./images.js";
 import { EDGE, SHARPNESS, type WhatElseState } from "./state.js";
 
 const KERNELS: readonly { readonly name: string; readonly kernel: Matrix }[] = [
@@ -35,6 +46,11 @@ function square(numbers: readonly number[]): Matrix {
   return fill(size, size, (row, col) => numbers[row * size + col] ?? 0);
 }
 
+/** The kernel, and the query weights of the head whose weight in it is in the light. */
+const MATRICES = ["W", "Wq"] as const;
+const PLACE = ["x", "y", "1"] as const;
+const KEY = ["x", "y", "x² + y²"] as const;
+
 type PanelName = "grey" | "direct" | "attended" | "gap";
 
 interface Scene {
@@ -50,8 +66,7 @@ export class ConvolutionExhibit implements Exhibit {
   readonly controls;
   readonly element;
   readonly #gallery: Gallery;
-  readonly #kernel = new HeedMatrix();
-  readonly #queries = new HeedMatrix();
+  readonly #matrices = new NamedMatrices(MATRICES);
   readonly #pixels = {
     grey: new HeedPixels(),
     direct: new HeedPixels(),
@@ -64,8 +79,8 @@ export class ConvolutionExhibit implements Exhibit {
   #scene: Scene | undefined;
   /** What the kernel read, head by head. */
   #found: Float32Array | undefined;
-  /** The weight in the light, which is a head. */
-  #head = -1;
+  /** Whose query weights are shown. */
+  #head = 0;
 
   constructor(host: Host, gallery: Gallery) {
     this.#gallery = gallery;
@@ -82,25 +97,17 @@ export class ConvolutionExhibit implements Exhibit {
       h("div", { class: "presets" }, h("span", { class: "small-label" }, "Kernel"), ...presets),
     );
     for (const one of Object.values(this.#pixels)) {
-      one.choose = (pixel) => {
-        this.#head = -1;
-        host.change({ pixel });
-      };
+      one.choose = (pixel) => host.change({ pixel });
     }
-    handle(this.#kernel, {
-      inspect: (_name, row, col, held) => {
-        this.#head = row * (this.#scene?.state.kernel.cols ?? 0) + col;
-        this.#showQueries();
-        host.tell(held);
-      },
-      leave: () => {},
-      edit: (_name, row, col, values) => {
+    this.#matrices.listen(
+      { point: (spot, held) => host.teller.point(this.#named(spot), held), leave: () => host.teller.leave() },
+      (_name, row, col, values) => {
         const before = this.#scene?.state.kernel;
         if (before === undefined) return;
         const kernel = withBlock(before, row, col, values);
         host.change({ kernel });
       },
-    });
+    );
     this.#pictures = {
       convolution: picture({
         name: "convolution",
@@ -116,7 +123,7 @@ export class ConvolutionExhibit implements Exhibit {
       weights: picture({
         name: "weights",
         title: "The weights, made by hand",
-        body: [h("div", { class: "matrices" }, this.#kernel, this.#queries)],
+        body: [this.#matrices.line(...MATRICES)],
         data: () => ({
           sharpness: this.#scene?.state.sharpness,
           kernel: Array.from(this.#scene?.state.kernel.data ?? []),
@@ -176,9 +183,29 @@ export class ConvolutionExhibit implements Exhibit {
     return `All ${scene.shifts.length} heads come from the kernel. It and the same attention by hand agree to ${magnitude(apart)}.`;
   }
 
-  explain(): Explanation | undefined {
+  /** A cell of W_Q, by the head that it belongs to as well. */
+  #named({ name, row, col }: NamedSpot<(typeof MATRICES)[number]>): Cell {
+    return { name: name === "Wq" ? queriesName(this.#head) : name, row, col };
+  }
+
+  first(): Cell {
+    return pixelCell(this.#scene?.state.pixel ?? 0);
+  }
+
+  explain(cell: Cell): Explanation | undefined {
     const scene = this.#scene;
     if (scene === undefined) return undefined;
+    const head = scene.shifts.findIndex((_, index) => queriesName(index) === cell.name);
+    if (head >= 0) return explainQueryWeight(scene, head, cell);
+    if (cell.name === "W") {
+      const spot = this.#matrices.find(cell);
+      return spot === undefined ? undefined : this.#explainPixel(scene, spot.row * scene.state.kernel.cols + spot.col);
+    }
+    return cell.name === "pixel" ? this.#explainPixel(scene) : undefined;
+  }
+
+  /** `chosen`: the head in the light. */
+  #explainPixel(scene: Scene, chosen?: number): Explanation {
     const { state, shifts } = scene;
     const { pixel, kernel } = state;
     const readings = shifts.map((_, head) => this.#reading(scene, head, pixel));
@@ -196,15 +223,26 @@ export class ConvolutionExhibit implements Exhibit {
         return {
           label: nameOf(shift),
           figures: [exact(reading), exact(weight), exact(reading * weight)],
-          own: head === this.#head,
+          own: head === chosen,
           faint: weight === 0,
         };
       }),
       last: `sum = ${exact(sum)}`,
       result: byHand,
       ...(this.#found === undefined ? {} : { kernel: sum }),
-      lights: [],
+      lights: chosen === undefined ? [] : [weightOf(scene.state, chosen)],
     };
+  }
+
+  /** The query weights in view are those of the head in the light. */
+  light(lights: readonly NamedLight[]): void {
+    const scene = this.#scene;
+    if (scene === undefined) return;
+    const lit = lights.length === 0 ? [weightOf(scene.state, firstHead(scene))] : lights;
+    const { row = 0, col = 0 } = lit.find(({ name }) => name === "W") ?? {};
+    this.#head = row * scene.state.kernel.cols + col;
+    this.#showQueries(scene);
+    this.#matrices.light(lit);
   }
 
   #reading(scene: Scene, head: number, pixel: number): number {
@@ -237,7 +275,7 @@ export class ConvolutionExhibit implements Exhibit {
     show("gap", "Difference", apart === 0 ? "all 0" : `white is ${gapIn(apart)}`, gaps, [0, Math.max(apart, 1e-30)]);
     yield;
     const largestWeight = Math.max(1, largest(state.kernel));
-    this.#kernel.show({
+    const kernel: MatrixView = {
       name: "W",
       title: "kernel",
       about: "change any; each is a head’s output weight",
@@ -247,8 +285,8 @@ export class ConvolutionExhibit implements Exhibit {
       tone: "signed",
       full: largestWeight,
       editable: true,
-    });
-    this.#showQueries();
+    };
+    this.#matrices.show(() => kernel, ["W"]);
     this.#figures.replaceChildren(
       figure("Largest difference", gapIn(apart), apart <= 1e-6 ? "the same, to 10⁻⁶" : "not the same yet"),
       figure("Heads", String(scene.shifts.length), `${state.kernel.rows} × ${state.kernel.cols}`),
@@ -264,23 +302,20 @@ export class ConvolutionExhibit implements Exhibit {
     );
   }
 
-  #showQueries(): void {
-    const scene = this.#scene;
-    if (scene === undefined) return;
-    const head = Math.max(0, this.#head < 0 ? (scene.shifts.length - 1) / 2 - 1 : this.#head);
-    const shift = scene.shifts[head] ?? { x: 0, y: 0 };
+  #showQueries(scene: Scene): void {
+    const shift = shiftOf(scene, this.#head);
     const matrix = queryWeights(shift, scene.state.sharpness);
-    this.#queries.show({
+    const queries: MatrixView = {
       name: "Wq",
       title: "W_Q",
       about: `of the head that looks ${nameOf(shift)}`,
       matrix,
-      rowLabels: ["x", "y", "1"],
-      colLabels: ["x", "y", "x² + y²"],
+      rowLabels: PLACE,
+      colLabels: KEY,
       tone: "signed",
       full: Math.max(1, largest(matrix)),
-    });
-    this.#kernel.light([{ row: Math.floor(head / scene.state.kernel.cols), col: head % scene.state.kernel.cols }]);
+    };
+    this.#matrices.show(() => queries, ["Wq"]);
   }
 
   heedCode(): string {
@@ -303,6 +338,46 @@ function* sceneOf(state: WhatElseState, grey: Float32Array<ArrayBuffer>): Genera
   const direct = convolve(grey, state.kernel);
   const attended = mixed((head, pixel) => byHand[head]?.[pixel] ?? Number.NaN, state.kernel);
   return { state, grey, shifts, direct, byHand, attended };
+}
+
+/** Of the head's query weights, in the address. */
+function queriesName(head: number): string {
+  return `Wq-${head}`;
+}
+
+function shiftOf({ shifts }: Scene, head: number): Shift {
+  return shifts[head] ?? { x: 0, y: 0 };
+}
+
+/** The one that looks to the left of the middle. */
+function firstHead({ shifts }: Scene): number {
+  return (shifts.length - 1) / 2 - 1;
+}
+
+/** Where the head's output weight stands in the kernel. */
+function weightOf({ kernel: { cols } }: WhatElseState, head: number): Cell {
+  return { name: "W", row: Math.floor(head / cols), col: head % cols };
+}
+
+function explainQueryWeight({ state, shifts }: Scene, head: number, { row, col }: Cell): Explanation | undefined {
+  const [shift, place, key] = [shifts[head], PLACE[row], KEY[col]];
+  if (shift === undefined || place === undefined || key === undefined) return undefined;
+  const factors = queryFactors(shift, state.sharpness)[row * KEY.length + col];
+  const result = at(queryWeights(shift, state.sharpness), row, col);
+  const written = (factors ?? []).map(({ name }) => name).join(" × ");
+  const counted = (factors ?? []).map(({ value }) => exact(value, 2)).join(" × ");
+  return {
+    subject: `WQ [${place}, ${key}], looks ${nameOf(shift)}`,
+    sentence:
+      factors === undefined
+        ? `A pixel’s ${place} has no say in what is multiplied by a key’s ${key}.`
+        : `By this a pixel’s ${place} goes into the number of its query that is multiplied by a key’s ${key}.`,
+    head: [],
+    terms: [],
+    last: factors === undefined ? "" : `${written} = ${counted} = ${exact(result, 2)}`,
+    result,
+    lights: [weightOf(state, head), { name: "Wq", row, col }],
+  };
 }
 
 function nameOf({ x, y }: Shift): string {

@@ -38,11 +38,27 @@ export function placeOf(pixel: number): readonly [number, number, 1] {
   return [(pixel % SIZE) - MIDDLE, Math.floor(pixel / SIZE) - MIDDLE, 1];
 }
 
+interface Factor {
+  readonly name: string;
+  readonly value: number;
+}
+
+/** Of each query weight, what it is the product of; undefined: nothing, it is 0. */
+export function queryFactors({ x, y }: Shift, sharpness: number): readonly (readonly Factor[] | undefined)[] {
+  const s = { name: "s", value: sharpness };
+  const twice = [{ name: "2", value: 2 }, s];
+  const [right, down] = [
+    [...twice, { name: "Δx", value: x }],
+    [...twice, { name: "Δy", value: y }],
+  ];
+  const none = undefined;
+  return [twice, none, none, none, twice, none, right, down, [{ name: "−1", value: -1 }, s]];
+}
+
 /** [x y 1] times this is the query: 2s (x + dx), 2s (y + dy), -s. */
-export function queryWeights({ x, y }: Shift, sharpness: number): Matrix {
-  const twice = 2 * sharpness;
-  const numbers = [twice, 0, 0, 0, twice, 0, twice * x, twice * y, -sharpness];
-  return fill(3, 3, (row, col) => numbers[row * 3 + col] ?? 0);
+export function queryWeights(shift: Shift, sharpness: number): Matrix {
+  const factors = queryFactors(shift, sharpness);
+  return fill(3, 3, (row, col) => factors[row * 3 + col]?.reduce((product, { value }) => product * value, 1) ?? 0);
 }
 
 /** One head below the other. */

@@ -1,7 +1,9 @@
 // What the room's five parts have in common: each shows a state, asks the kernel, and takes its numbers apart.
 
 import type { Answer, Call } from "../../src/engine/engine.js";
+import type { Cell } from "../../src/model/cell.js";
 import type { Explanation, NamedLight } from "../../src/ui/explanation.js";
+import type { Teller } from "../../src/ui/teller.js";
 import type { WhatElseState } from "./state.js";
 
 export interface Exhibit {
@@ -14,10 +16,12 @@ export interface Exhibit {
   readonly calls: () => readonly Call[];
   /** Shows the kernel's answers; what is to be said of them. */
   readonly read: (answers: readonly Answer[]) => string;
-  readonly explain: () => Explanation | undefined;
+  /** The cell to begin with. */
+  readonly first: () => Cell;
+  /** undefined: it has no such cell. */
+  readonly explain: (cell: Cell) => Explanation | undefined;
   readonly light?: (lights: readonly NamedLight[]) => void;
-  /** Another number in the place that is explained. */
-  readonly retype?: (value: number) => void;
+  readonly retype?: (cell: Cell, value: number) => void;
   readonly heedCode: () => string;
   readonly torchCode: () => string;
 }
@@ -25,6 +29,5 @@ export interface Exhibit {
 /** What the room does for its parts. */
 export interface Host {
   readonly change: (patch: Partial<WhatElseState>) => void;
-  /** Draws the explanation anew; `aloud` where the keyboard chose it. */
-  readonly tell: (aloud: boolean) => void;
+  readonly teller: Pick<Teller, "point" | "leave">;
 }

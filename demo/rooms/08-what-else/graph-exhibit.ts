@@ -2,6 +2,7 @@
 
 import type { MatrixView } from "heed/viz";
 import type { Answer, Call } from "../../src/engine/engine.js";
+import type { Cell } from "../../src/model/cell.js";
 import { at, largest, type Matrix, widestGap, withBlock } from "../../src/model/matrix.js";
 import { choice } from "../../src/ui/choice.js";
 import { heedTensor, single, torchTensor } from "../../src/ui/code.js";
@@ -34,7 +35,6 @@ export class GraphExhibit implements Exhibit {
   readonly #picture;
   #scene: GraphScene | undefined;
   #found: { readonly shares: Matrix; readonly after: Matrix } | undefined;
-  #spot: NamedSpot<MatrixName> | undefined;
 
   constructor(host: Host) {
     this.#host = host;
@@ -62,11 +62,7 @@ export class GraphExhibit implements Exhibit {
       leave: () => {},
       paint: (row, col, part) => this.#join(row, col, !part),
     };
-    const point = (spot: NamedSpot<MatrixName>, held: boolean): void => {
-      this.#spot = spot;
-      host.tell(held);
-    };
-    this.#matrices.listen({ point, leave: () => {} }, (_name, row, col, values) => this.#edit(row, col, values));
+    this.#matrices.listen(host.teller, (_name, row, col, values) => this.#edit(row, col, values));
     this.#drawing.addEventListener("click", (event) => {
       const node = event.target instanceof Element ? event.target.closest("[data-node]") : null;
       if (node !== null) host.change({ node: Number(node.getAttribute("data-node")) });
@@ -155,15 +151,19 @@ export class GraphExhibit implements Exhibit {
     return this.#scene?.state.by === "columns";
   }
 
-  explain(): Explanation | undefined {
-    const told = this.#scene === undefined ? undefined : this.#explain(this.#scene);
+  first(): Cell {
+    return { name: "N", row: this.#scene?.state.node ?? 0, col: 0 };
+  }
+
+  explain(cell: Cell): Explanation | undefined {
+    const spot = this.#matrices.find(cell);
+    const told = this.#scene === undefined || spot === undefined ? undefined : this.#explain(this.#scene, spot);
     return told !== undefined && this.#isTurned ? turnedExplanation(told) : told;
   }
 
-  #explain(scene: GraphScene): Explanation {
+  #explain(scene: GraphScene, spot: NamedSpot<MatrixName>): Explanation {
     const { state, shares, before, after } = scene;
-    const spot = this.#spot ?? { name: "N" as const, row: state.node, col: 0 };
-    const [row, col] = [spot.row, spot.col];
+    const { row, col } = spot;
     const name = NAMES[row] ?? "";
     const lights = [{ name: spot.name, row, col }];
     if (spot.name === "M") {
@@ -234,8 +234,8 @@ export class GraphExhibit implements Exhibit {
     this.#matrices.light(lights);
   }
 
-  retype(value: number): void {
-    if (this.#spot?.name === "M") this.#edit(this.#spot.row, 0, [[value]]);
+  retype({ name, row }: Cell, value: number): void {
+    if (name === "M") this.#edit(row, 0, [[value]]);
   }
 
   #draw(): void {

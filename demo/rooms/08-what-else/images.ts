@@ -1,5 +1,6 @@
 // Pictures of 32 x 32 pixels: two that are computed, and one's own.
 
+import type { Cell } from "../../src/model/cell.js";
 import { houseAt, ripplesAt } from "../../src/model/made-pictures.js";
 import { squareOf } from "../../src/ui/square-of.js";
 
@@ -28,6 +29,11 @@ export async function readImage(file: File): Promise<Colours> {
     { length: PIXELS * 3 },
     (_, index) => (data[Math.floor(index / 3) * 4 + (index % 3)] ?? 0) / 255,
   );
+}
+
+/** Of the pictures that stand beside each other: the same place in all of them. */
+export function pixelCell(pixel: number): Cell {
+  return { name: "pixel", row: Math.floor(pixel / SIZE), col: pixel % SIZE };
 }
 
 /** How light each pixel is: the luma of ITU-R BT.601. */

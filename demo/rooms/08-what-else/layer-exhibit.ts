@@ -2,6 +2,7 @@
 
 import type { MatrixView } from "heed/viz";
 import type { Answer, Call } from "../../src/engine/engine.js";
+import type { Cell } from "../../src/model/cell.js";
 import {
   at,
   fill,
@@ -53,18 +54,13 @@ export class LayerExhibit implements Exhibit {
   readonly #picture;
   #scene: Scene | undefined;
   #found: { readonly shares: Matrix; readonly read: Matrix } | undefined;
-  #spot: NamedSpot<MatrixName> = { name: "Y", row: 0, col: 0 };
 
   constructor(host: Host) {
     this.#host = host;
     this.#sharpness = slider("Sharpness s", SHARPNESS, (sharpness) => host.change({ sharpness }));
     this.#by = byChoice("vector", (by) => host.change({ by }));
     this.controls = h("div", { class: "controls-options" }, this.#sharpness.element, this.#by.element);
-    const point = (spot: NamedSpot<MatrixName>, held: boolean): void => {
-      this.#spot = spot;
-      host.tell(held);
-    };
-    this.#matrices.listen({ point, leave: () => {} }, (...edit) => this.#edit(...edit));
+    this.#matrices.listen(host.teller, (...edit) => this.#edit(...edit));
     const line = this.#matrices.line.bind(this.#matrices);
     this.#picture = picture({
       name: "layer",
@@ -79,7 +75,7 @@ export class LayerExhibit implements Exhibit {
     this.element = this.#picture.element;
   }
 
-  #edit(name: MatrixName, row: number, col: number, values: readonly (readonly number[])[]): void {
+  #edit(name: string, row: number, col: number, values: readonly (readonly number[])[]): void {
     const scene = this.#scene;
     if (scene === undefined) return;
     if (name === "X") this.#host.change({ inputs: withBlock(scene.x, row, col, values) });
@@ -134,13 +130,17 @@ export class LayerExhibit implements Exhibit {
     return this.#scene?.state.by === "columns";
   }
 
-  explain(): Explanation | undefined {
-    const told = this.#scene === undefined ? undefined : this.#explain(this.#scene);
+  first(): Cell {
+    return { name: "Y", row: 0, col: 0 };
+  }
+
+  explain(cell: Cell): Explanation | undefined {
+    const spot = this.#matrices.find(cell);
+    const told = this.#scene === undefined || spot === undefined ? undefined : this.#explain(this.#scene, spot);
     return told !== undefined && this.#isTurned ? turnedExplanation(told) : told;
   }
 
-  #explain(scene: Scene): Explanation | undefined {
-    const { name, row, col } = this.#spot;
+  #explain(scene: Scene, { name, row, col }: NamedSpot<MatrixName>): Explanation | undefined {
     const [x, lights] = [scene.x, [{ name, row, col }]];
     const names = inputNames(x.cols);
     const result = at(this.#matrixOf(scene, name), row, col);
@@ -213,8 +213,7 @@ export class LayerExhibit implements Exhibit {
     this.#matrices.light(lights);
   }
 
-  retype(value: number): void {
-    const { name, row, col } = this.#spot;
+  retype({ name, row, col }: Cell, value: number): void {
     this.#edit(name, row, col, [[value]]);
   }
 

@@ -1,5 +1,6 @@
 // How many steps lie between two words, and what a layer costs: attention beside a recurrent and a convolutional network.
 
+import type { Cell } from "../../src/model/cell.js";
 import { h } from "../../src/ui/dom.js";
 import type { Explanation } from "../../src/ui/explanation.js";
 import { HeedChart } from "../../src/ui/heed-chart.js";
@@ -145,6 +146,10 @@ export class ReachExhibit implements Exhibit {
 
   read(): string {
     return "";
+  }
+
+  first(): Cell {
+    return { name: "reach", row: 0, col: 0 };
   }
 
   explain(): Explanation | undefined {

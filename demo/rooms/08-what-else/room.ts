@@ -5,7 +5,7 @@ import { agreementLine, furnish, OWN_ARITHMETIC } from "../../src/page/furnish.j
 import { choice } from "../../src/ui/choice.js";
 import { h } from "../../src/ui/dom.js";
 import { atOnce } from "../../src/ui/pieces.js";
-import { Readout } from "../../src/ui/readout.js";
+import { Teller } from "../../src/ui/teller.js";
 import { ConvolutionExhibit } from "./convolution-exhibit.js";
 import type { Exhibit, Host } from "./exhibit.js";
 import { Gallery } from "./gallery.js";
@@ -29,7 +29,13 @@ export class WhatElseRoom {
   readonly #choice;
   readonly #gallery: Gallery;
   readonly #exhibits: Readonly<Record<ViewName, Exhibit>>;
-  readonly #readout = new Readout();
+  readonly #teller = new Teller({
+    keeper: () => this.#store,
+    first: () => this.#current.first(),
+    explain: (cell) => this.#current.explain(cell),
+    light: (lights) => this.#current.light?.(lights),
+    retype: (cell, value) => this.#current.retype?.(cell, value),
+  });
   readonly #agreement = agreementLine();
   /** What was said last of each part: one that asks nothing new still has its answer. */
   readonly #said = new Map<ViewName, string>([
@@ -43,7 +49,7 @@ export class WhatElseRoom {
       VIEWS.map((value) => ({ value, text: NAMES[value] })),
       (view) => store.change({ view }),
     );
-    const host: Host = { change: (patch) => store.change(patch), tell: (aloud) => this.#tell(aloud) };
+    const host: Host = { change: (patch) => store.change(patch), teller: this.#teller };
     this.#gallery = new Gallery(host.change);
     this.#exhibits = {
       convolution: new ConvolutionExhibit(host, this.#gallery),
@@ -52,7 +58,6 @@ export class WhatElseRoom {
       graph: new GraphExhibit(host),
       reach: new ReachExhibit(host),
     };
-    this.#readout.change = (value) => this.#current.retype?.(value);
     const all = Object.values(this.#exhibits);
     furnish(root, {
       above: [
@@ -65,7 +70,7 @@ export class WhatElseRoom {
         ),
       ],
       pictures: all.map(({ element }) => element),
-      readout: this.#readout.element,
+      readout: this.#teller.element,
       agreement: this.#agreement,
       heedCode: () => this.#current.heedCode(),
       torchCode: () => this.#current.torchCode(),
@@ -93,7 +98,7 @@ export class WhatElseRoom {
     if (this.#current.showing === undefined) this.#current.show(state);
     else yield* this.#current.showing(state);
     this.#agreement.textContent = this.#said.get(state.view) ?? OWN_ARITHMETIC;
-    this.#tell(false);
+    this.#teller.tell();
   }
 
   /** Those that are new in what is shown. */
@@ -110,13 +115,6 @@ export class WhatElseRoom {
   answer(view: ViewName, answers: readonly Answer[]): void {
     this.#said.set(view, this.#exhibits[view].read(answers));
     this.#agreement.textContent = this.#said.get(this.#store.state.view) ?? "";
-    this.#tell(false);
-  }
-
-  #tell(aloud: boolean): void {
-    const told = this.#current.explain();
-    this.#readout.show(told);
-    this.#current.light?.(told?.lights ?? []);
-    if (aloud && told !== undefined) this.#readout.say(told);
+    this.#teller.tell();
   }
 }

@@ -1,6 +1,7 @@
 // Pixels as a set: shuffled pixels, attention over their colours, and the result put back in order. A convolution beside it.
 
 import type { Answer, Call } from "../../src/engine/engine.js";
+import type { Cell } from "../../src/model/cell.js";
 import { uniform } from "../../src/model/random.js";
 import { single } from "../../src/ui/code.js";
 import { h } from "../../src/ui/dom.js";
@@ -13,7 +14,7 @@ import { convolve } from "./convolution.js";
 import type { Exhibit, Host } from "./exhibit.js";
 import { figure, widest } from "./figures.js";
 import type { Gallery } from "./gallery.js";
-import { type Colours, greyOf, PIXELS, SIZE } from "./images.js";
+import { type Colours, greyOf, PIXELS, pixelCell, SIZE } from "./images.js";
 import { BANDWIDTHS, type WhatElseState } from "./state.js";
 
 interface Scene {
@@ -107,6 +108,10 @@ export class SetExhibit implements Exhibit {
   }
 
   /** What one pixel takes in, from the pixels that count most. */
+  first(): Cell {
+    return pixelCell(this.#scene?.state.pixel ?? 0);
+  }
+
   explain(): Explanation | undefined {
     const scene = this.#scene;
     if (scene === undefined) return undefined;

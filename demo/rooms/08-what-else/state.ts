@@ -101,6 +101,7 @@ export function openWhatElseStore(): WhatElseStore {
       },
       consistent,
     ),
+    ["view", "pixel"],
   );
 }
 

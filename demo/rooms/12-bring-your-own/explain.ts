@@ -2,19 +2,18 @@
 
 import { at } from "../../src/model/matrix.js";
 import { type Explanation, products } from "../../src/ui/explanation.js";
+import type { NamedSpot } from "../../src/ui/named-matrices.js";
 import { exact, small } from "../../src/ui/numbers.js";
 import type { BringAnswer } from "./calls.js";
 import { entropyOf } from "./entropy.js";
 import { askedOf, type BringScene, rowAt, shareAt, vectorOf } from "./scene.js";
-import type { MatrixName } from "./views.js";
+import { MATRICES, type MatrixName } from "./views.js";
+
+/** "sum": of the chosen queries' shares of a key; "entropy": of a query's shares. */
+export const TOLD = [...MATRICES, "sum", "entropy"] as const;
 
 /** In places of the whole: query and key, or key and part of the vector. */
-export interface Spot {
-  /** "sum": of the chosen queries' shares of a key; "entropy": of a query's shares. */
-  readonly name: MatrixName | "sum" | "entropy";
-  readonly row: number;
-  readonly col: number;
-}
+export type Spot = NamedSpot<(typeof TOLD)[number]>;
 
 const SHOWN_TERMS = 10;
 

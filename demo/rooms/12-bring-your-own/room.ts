@@ -1,6 +1,7 @@
 // Room 12, bring your own: attention of any length, from above and down to single multiply-adds.
 
 import type { Engine } from "../../src/engine/engine.js";
+import type { Cell } from "../../src/model/cell.js";
 import { rowsOf } from "../../src/model/matrix.js";
 import { agreementLine, furnish, OWN_ARITHMETIC } from "../../src/page/furnish.js";
 import { NamedMatrices, type NamedSpot } from "../../src/ui/named-matrices.js";
@@ -12,7 +13,7 @@ import type { BringAnswer } from "./calls.js";
 import { heedCode, saveButtons, torchCode } from "./code.js";
 import { type Controls, controls } from "./controls.js";
 import { DevicePicture } from "./device-picture.js";
-import { explain, type Spot } from "./explain.js";
+import { explain, type Spot, TOLD } from "./explain.js";
 import { HeadPicture } from "./head-picture.js";
 import type { Library } from "./library.js";
 import { ModelPicture } from "./model-picture.js";
@@ -29,9 +30,16 @@ export class BringRoom {
   #answer: BringAnswer | undefined;
   readonly #controls: Controls;
   readonly #matrices = new NamedMatrices(MATRICES);
-  readonly #teller = new Teller<Spot>({
+  readonly #teller = new Teller({
+    keeper: () => ({
+      cell: this.#store.cell,
+      hold: (cell) => this.#store.hold(this.#isInTheLight(cell) ? undefined : cell),
+    }),
     first: () => ({ name: "A", row: this.#scene.row, col: this.#scene.col }),
-    explain: (spot) => explain(this.#scene, spot, this.#answer),
+    explain: (cell) => {
+      const name = TOLD.find((known) => known === cell.name);
+      return name === undefined ? undefined : explain(this.#scene, { ...cell, name }, this.#answer);
+    },
     light: (lights) => this.#matrices.light(lights),
   });
   readonly #head: HeadPicture;
@@ -148,13 +156,13 @@ export class BringRoom {
 
   /** A cell of the map: in the light, or only told about. */
   #look(row: number, col: number, held: boolean): void {
-    if (!held) {
-      this.#teller.point({ name: "A", row, col }, false);
-      return;
-    }
-    this.#teller.forget();
-    this.#store.change({ row, col });
-    this.#teller.point({ name: "A", row, col }, true);
+    if (held) this.#store.change({ row, col });
+    this.#teller.point({ name: "A", row, col }, held);
+  }
+
+  /** The address says it as it is, by row and column. */
+  #isInTheLight({ name, row, col }: Cell): boolean {
+    return name === "A" && row === this.#scene.row && col === this.#scene.col;
   }
 
   /** From its place in the small window to that in the whole. */

@@ -87,6 +87,7 @@ export function openBringStore(): BringStore {
         chosen: state.chosen.length > MOST_CHOSEN ? state.chosen.slice(0, MOST_CHOSEN) : state.chosen,
       }),
     ),
+    ["source", "brought"],
   );
 }
 

@@ -1,4 +1,6 @@
-// Holds a room's state, tells whoever listens, and keeps the address bar in step.
+// Holds a room's state and the cell that was chosen in it, tells whoever listens, and keeps the address bar in step.
+
+import { type Cell, readCell, withCell } from "./cell.js";
 
 export type Listener<S> = (state: S, before: S) => void;
 
@@ -14,14 +16,19 @@ export interface Codec<S> {
 
 export class Store<S extends object> {
   readonly #codec: Codec<S>;
+  readonly #turningAway: readonly (keyof S)[];
   #state: S;
+  #cell: Cell | undefined;
   readonly #listeners: Listener<S>[] = [];
   #written: string;
 
-  constructor(codec: Codec<S>) {
+  /** `turningAway`: whoever changes one of these looks elsewhere, so that the cell is forgotten. */
+  constructor(codec: Codec<S>, turningAway: readonly (keyof S)[] = []) {
     this.#codec = codec;
+    this.#turningAway = turningAway;
     this.#written = location.hash;
     this.#state = this.#read();
+    this.#cell = readCell(location.hash);
     addEventListener("hashchange", () => this.#follow());
   }
 
@@ -29,11 +36,34 @@ export class Store<S extends object> {
     return this.#state;
   }
 
+  /** The cell that was chosen to be told about. It need not exist. */
+  get cell(): Cell | undefined {
+    return this.#cell;
+  }
+
   change(patch: Partial<S>): void {
     this.#follow();
-    this.#become(this.#codec.consistent({ ...this.#state, ...patch }));
-    const hash = this.#codec.toHash(this.#state);
+    const next = this.#codec.consistent({ ...this.#state, ...patch });
+    if (this.#turningAway.some((key) => next[key] !== this.#state[key])) this.#cell = undefined;
+    this.#become(next);
+    this.#write();
+  }
+
+  /** Nobody is told: the numbers stay as they are. */
+  hold(cell: Cell | undefined): void {
+    this.#follow();
+    this.#cell = cell;
+    this.#write();
+  }
+
+  listen(listener: Listener<S>): void {
+    this.#listeners.push(listener);
+  }
+
+  #write(): void {
+    const hash = withCell(this.#codec.toHash(this.#state), this.#cell);
     this.#written = hash;
+    if (hash === location.hash) return;
     // Safari allows 100 of these in ten seconds; dragging a slider makes more.
     try {
       history.replaceState(null, "", hash === "" ? location.pathname + location.search : hash);
@@ -42,15 +72,12 @@ export class Store<S extends object> {
     }
   }
 
-  listen(listener: Listener<S>): void {
-    this.#listeners.push(listener);
-  }
-
   /** Becomes what the address says, if somebody else wrote it: the event that tells comes later than a change may. */
   #follow(): void {
     // A hash without "=" is a place on the page, not a state.
     if (location.hash === this.#written || /^#[^=]+$/.test(location.hash)) return;
     this.#written = location.hash;
+    this.#cell = readCell(location.hash);
     this.#become(this.#read());
   }
 

@@ -11,7 +11,7 @@ const LONGEST_TEXT = 400;
 export type WalkStore = Store<State>;
 
 export function openWalkStore(): WalkStore {
-  return new Store(WALK_STATE);
+  return new Store(WALK_STATE, ["step", "all"]);
 }
 
 const WALK_STATE: Codec<State> = { initial: INITIAL, consistent, fromHash, toHash };

@@ -1,6 +1,7 @@
 // What rooms do when somebody points at, selects or changes a cell of a <heed-matrix>.
 
 import type { HeedMatrix, MatrixEdit, MatrixSelection } from "heed/viz";
+import type { Cell } from "../model/cell.js";
 
 export interface MatrixHandlers {
   /** `held`: the cell stays in the light when the pointer leaves. */
@@ -16,6 +17,13 @@ export function handle(matrix: HeedMatrix, { inspect, leave, edit }: MatrixHandl
   }
   on<MatrixEdit>(matrix, "edit", ({ name, row, col, values }) => edit(name, row, col, values));
   matrix.addEventListener("leave", leave);
+}
+
+/** `isTurned`: what is a row of the cell is shown as a column. */
+export function shows(matrix: HeedMatrix | undefined, { row, col }: Cell, isTurned: boolean): boolean {
+  if (matrix?.view === undefined || matrix.hidden) return false;
+  const { rows, cols } = matrix.view.matrix;
+  return isTurned ? row < cols && col < rows : row < rows && col < cols;
 }
 
 /** The detail of an element's own event. */

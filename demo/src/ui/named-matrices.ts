@@ -1,16 +1,14 @@
 // A room's matrices by their names: made, shown, lit and listened to together.
 
 import { HeedMatrix, type MatrixEdit, type MatrixView } from "heed/viz";
+import type { Cell } from "../model/cell.js";
 import { h } from "./dom.js";
 import type { NamedLight } from "./explanation.js";
-import { handle, type MatrixHandlers } from "./matrix-handlers.js";
+import { handle, type MatrixHandlers, shows } from "./matrix-handlers.js";
 import { turned, turnedLight, turningHandlers } from "./orientation.js";
-import type { Teller } from "./teller.js";
 
-export interface NamedSpot<Name extends string> {
+export interface NamedSpot<Name extends string> extends Cell {
   readonly name: Name;
-  readonly row: number;
-  readonly col: number;
 }
 
 export class NamedMatrices<Name extends string> {
@@ -35,18 +33,17 @@ export class NamedMatrices<Name extends string> {
   }
 
   listen(
-    teller: Pick<Teller<NamedSpot<Name>>, "point" | "leave">,
+    teller: { readonly point: (spot: NamedSpot<Name>, held: boolean) => void; readonly leave: () => void },
     edit: (name: Name, row: number, col: number, values: MatrixEdit["values"]) => void = () => {},
   ): void {
-    const known = (name: string): Name | undefined => this.#names.find((one) => one === name);
     const handlers: MatrixHandlers = {
       inspect: (said, row, col, held) => {
-        const name = known(said);
+        const name = this.#named(said);
         if (name !== undefined) teller.point({ name, row, col }, held);
       },
       leave: () => teller.leave(),
       edit: (said, row, col, values) => {
-        const name = known(said);
+        const name = this.#named(said);
         if (name !== undefined) edit(name, row, col, values);
       },
     };
@@ -63,8 +60,15 @@ export class NamedMatrices<Name extends string> {
     }
   }
 
-  shows(name: Name): boolean {
-    return this.#matrices.get(name)?.hidden === false;
+  /** undefined: none of these matrices has such a cell to show. */
+  find(cell: Cell): NamedSpot<Name> | undefined {
+    const name = this.#named(cell.name);
+    const isShown = name !== undefined && shows(this.#matrices.get(name), cell, this.#isTurned());
+    return isShown ? { ...cell, name } : undefined;
+  }
+
+  #named(name: string): Name | undefined {
+    return this.#names.find((one) => one === name);
   }
 
   light(lights: readonly NamedLight[]): void {

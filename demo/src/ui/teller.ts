@@ -1,29 +1,37 @@
-// What the readout tells about: the cell that is pointed at, else the one that was selected last, else one that the room chooses.
+// What the readout tells about: the cell that is pointed at, else the one that was selected last, else one that the room chooses. The
+// one that was selected stands in the address.
 
+import type { Cell } from "../model/cell.js";
 import type { Explanation, NamedLight } from "./explanation.js";
 import { Readout } from "./readout.js";
 
-export interface Subject<Spot> {
-  /** The cell to begin with. */
-  readonly first: () => Spot | undefined;
-  /** undefined: there is no such cell, or not any more. */
-  readonly explain: (spot: Spot) => Explanation | undefined;
-  readonly light: (lights: readonly NamedLight[]) => void;
-  /** The number of the cell that is told about was changed in the readout. */
-  readonly retype?: (spot: Spot, value: number) => void;
+export interface Keeper {
+  readonly cell: Cell | undefined;
+  readonly hold: (cell: Cell) => void;
 }
 
-export class Teller<Spot> {
-  readonly #subject: Subject<Spot>;
-  readonly #readout = new Readout();
-  #hovered: Spot | undefined;
-  #held: Spot | undefined;
+export interface Subject {
+  /** Keeps the cell that was selected; asked each time. */
+  readonly keeper: () => Keeper;
+  /** The cell to begin with. */
+  readonly first: () => Cell | undefined;
+  /** undefined: there is no such cell, or not any more. */
+  readonly explain: (cell: Cell) => Explanation | undefined;
+  readonly light: (lights: readonly NamedLight[]) => void;
+  /** The number of the cell that is told about was changed in the readout. */
+  readonly retype?: (cell: Cell, value: number) => void;
+}
 
-  constructor(subject: Subject<Spot>) {
+export class Teller {
+  readonly #subject: Subject;
+  readonly #readout = new Readout();
+  #hovered: Cell | undefined;
+  #told: Cell | undefined;
+
+  constructor(subject: Subject) {
     this.#subject = subject;
     this.#readout.change = (value) => {
-      const spot = this.#spot;
-      if (spot !== undefined) subject.retype?.(spot, value);
+      if (this.#told !== undefined) subject.retype?.(this.#told, value);
     };
   }
 
@@ -31,39 +39,35 @@ export class Teller<Spot> {
     return this.#readout.element;
   }
 
-  get #spot(): Spot | undefined {
-    return this.#hovered ?? this.#held ?? this.#subject.first();
-  }
-
   /** `held`: it stays in the light when the pointer leaves, and is said aloud. */
-  point(spot: Spot, held: boolean): void {
-    this.#hovered = spot;
-    if (held) this.#held = spot;
+  point(cell: Cell, held: boolean): void {
+    this.#hovered = cell;
+    if (held) this.#subject.keeper().hold(cell);
     const told = this.tell();
     if (held && told !== undefined) this.#readout.say(told);
   }
 
   leave(): void {
-    this.#hovered = undefined;
+    this.forget();
     this.tell();
   }
 
-  /** Without a word: whatever changes next will tell. */
-  hold(spot: Spot): void {
-    this.#held = spot;
-  }
-
+  /** What is pointed at, without a word: whatever changes next will tell. */
   forget(): void {
     this.#hovered = undefined;
-    this.#held = undefined;
   }
 
   tell(): Explanation | undefined {
-    const { explain, first, light } = this.#subject;
-    const of = (spot: Spot | undefined): Explanation | undefined => (spot === undefined ? undefined : explain(spot));
-    const told = of(this.#spot) ?? of(first());
-    this.#readout.show(told);
-    light(told?.lights ?? []);
-    return told;
+    const { keeper, first, light } = this.#subject;
+    const told = this.#explained(this.#hovered) ?? this.#explained(keeper().cell) ?? this.#explained(first());
+    this.#told = told?.cell;
+    this.#readout.show(told?.explanation);
+    light(told?.explanation.lights ?? []);
+    return told?.explanation;
+  }
+
+  #explained(cell: Cell | undefined): { readonly cell: Cell; readonly explanation: Explanation } | undefined {
+    const explanation = cell === undefined ? undefined : this.#subject.explain(cell);
+    return cell === undefined || explanation === undefined ? undefined : { cell, explanation };
   }
 }

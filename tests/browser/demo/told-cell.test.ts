@@ -1,0 +1,172 @@
+// The cell that the readout tells about stands in the address of every room.
+
+import type { Page } from "playwright";
+import { describe, expect, test } from "vitest";
+import { demoInChromium } from "./chromium.js";
+import { total } from "./numbers.js";
+import { cell, kernelAnswered, readMatrix, readNumber, readTold, reload, step, type Told } from "./page.js";
+
+const { open } = demoInChromium();
+
+const hashOf = (page: Page): string => new URL(page.url()).hash;
+
+const subjectOf = async (page: Page): Promise<string> => (await readTold(page)).subject;
+
+/** As the keyboard does; what is focused is forgotten by a reload, unlike the place of a mouse. */
+async function choose(page: Page, [name, row, col]: readonly [string, number, number]): Promise<Told> {
+  await cell(page, name, row, col).focus();
+  return readTold(page);
+}
+
+const ROOMS: readonly (readonly [string, readonly [string, number, number], string])[] = [
+  ["", ["X", 1, 2], "cell=X.1.2"],
+  ["#step=scores", ["S", 2, 4], "cell=S.2.4"],
+  ["#step=output&by=columns", ["O", 3, 1], "cell=O.1.3"],
+  ["dictionary.html", ["S", 0, 3], "cell=S.0.3"],
+  ["score-lab.html", ["A", 3, 2], "cell=A.3.2"],
+  ["scale.html", ["J", 1, 2], "cell=J.1.2"],
+  ["masks.html", ["A", 1, 2], "cell=A.1.2"],
+  ["heads.html", ["shares-0", 2, 3], "cell=shares-0.2.3"],
+  ["heads.html#too=wide", ["q-1", 2, 3], "cell=q-1.2.3"],
+  ["order.html", ["A", 1, 2], "cell=A.1.2"],
+  ["what-else.html", ["Wq", 2, 1], "cell=Wq-3.2.1"],
+  ["what-else.html#as=layer", ["C", 0, 1], "cell=C.0.1"],
+  ["what-else.html#as=graph", ["A", 2, 3], "cell=A.2.3"],
+];
+
+describe("a cell that is chosen", () => {
+  test.each(ROOMS)("is told about after a reload: %s %s", async (path, chosen, said) => {
+    const page = await open(path);
+    await kernelAnswered(page);
+    const [given, first, entries] = [hashOf(page), await readTold(page), await page.evaluate(() => history.length)];
+    expect(given).not.toContain("cell=");
+    const told = await choose(page, chosen);
+    expect(told).not.toEqual(first);
+    expect(hashOf(page)).toBe(given === "" ? `#${said}` : `${given}&${said}`);
+    expect(await page.evaluate(() => history.length)).toBe(entries);
+    await reload(page);
+    await kernelAnswered(page);
+    expect(await readTold(page)).toEqual(told);
+  });
+
+  test("is counted in the whole, where the room shows a part", async () => {
+    const page = await open("bring-your-own.html#row=3000&col=100&layer=1&head=1");
+    await kernelAnswered(page);
+    const { subject } = await choose(page, ["Z", 0, 0]);
+    const [, key, query] = /^score of k(\d+) for q(\d+)$/.exec(subject) ?? [];
+    const [, row, col] = /&cell=Z\.(\d+)\.(\d+)$/.exec(hashOf(page)) ?? [];
+    expect([Number(row) + 1, Number(col) + 1]).toEqual([Number(query), Number(key)]);
+    expect(hashOf(page)).toContain("col=100");
+    await reload(page);
+    await kernelAnswered(page);
+    expect(await subjectOf(page)).toBe(subject);
+  });
+
+  test("is one and the same by rows and by columns", async () => {
+    const [rows, columns] = [await open("order.html#cell=A.1.2"), await open("order.html#by=columns&cell=A.1.2")];
+    expect(await subjectOf(columns)).toBe(await subjectOf(rows));
+    expect(await subjectOf(rows)).not.toBe(await subjectOf(await open("order.html")));
+  });
+
+  test("comes back with the address that named it", async () => {
+    const page = await open("#step=scores");
+    await kernelAnswered(page);
+    const { subject } = await choose(page, ["S", 2, 4]);
+    await page.evaluate(() => {
+      location.hash = "#step=softmax&cell=A.1.1";
+    });
+    await expect.poll(() => subjectOf(page)).toBe("A [animal, animal]");
+    await page.goBack();
+    await expect.poll(() => subjectOf(page)).toBe(subject);
+    expect(hashOf(page)).toBe("#step=scores&cell=S.2.4");
+  });
+
+  test("is left behind with its step", async () => {
+    const page = await open("");
+    await choose(page, ["X", 1, 2]);
+    await step(page, "scores");
+    expect(hashOf(page)).toBe("#step=scores");
+    expect(await subjectOf(page)).toMatch(/^S/);
+  });
+
+  test("can be changed where it was only named", async () => {
+    const page = await open("dictionary.html#cell=K.1.0");
+    await page.getByRole("textbox", { name: "This number" }).fill("2.5");
+    await page.keyboard.press("Enter");
+    expect((await readMatrix(page, "K"))[1]?.[0]).toBe(2.5);
+    expect(hashOf(page)).toContain("cell=K.1.0");
+  });
+});
+
+describe("a cell that does not exist is passed over:", () => {
+  test.each([
+    ["", "X.40.2"],
+    ["", "O.1.2"],
+    ["dictionary.html", "A.0.90"],
+    ["score-lab.html", "W.0.0"],
+    ["scale.html", "A.1.0"],
+    ["masks.html", "mask.90.0"],
+    ["heads.html", "A-7.0.0"],
+    ["order.html", "nothing.0.0"],
+    ["what-else.html", "Wq-9.0.0"],
+    ["what-else.html", "W.3.0"],
+    ["what-else.html", "W.1"],
+    ["bring-your-own.html", "A.99999999.0"],
+    ["bring-your-own.html", "<b>.1.0"],
+  ])("%s#cell=%s", async (path, named) => {
+    const page = await open(path);
+    await kernelAnswered(page);
+    const told = await readTold(page);
+    const same = await open(`${path}#cell=${encodeURIComponent(named)}`);
+    await kernelAnswered(same);
+    expect(await readTold(same)).toEqual(told);
+  });
+
+  test("not any more, in a shorter sentence", async () => {
+    const page = await open("#cell=X.10.2");
+    const told = await subjectOf(page);
+    expect(told).toContain("tired");
+    await page.getByRole("textbox", { name: "Sentence" }).fill("Only three words");
+    expect(await subjectOf(page)).toMatch(/^X \[(Only|three|words), /);
+  });
+});
+
+describe("the query weights of a convolution", () => {
+  test("are those of the head in the light, whichever of them is chosen, and after a reload", async () => {
+    const page = await open("what-else.html#sharp=2");
+    await choose(page, ["W", 0, 2]);
+    const weights = [
+      [4, 0, 0],
+      [0, 4, 0],
+      [4, -4, -2],
+    ];
+    expect(await readMatrix(page, "Wq")).toEqual(weights);
+    await choose(page, ["Wq", 2, 1]);
+    expect(await readMatrix(page, "Wq")).toEqual(weights);
+    await reload(page);
+    expect(await readMatrix(page, "Wq")).toEqual(weights);
+    expect(hashOf(page)).toBe("#sharp=2&cell=Wq-2.2.1");
+  });
+
+  test("are taken apart to their factors", async () => {
+    const page = await open("what-else.html#sharp=0.5&cell=W.2.0");
+    const weights = await readMatrix(page, "Wq");
+    expect(total(weights.flat().map(Math.abs))).toBeGreaterThan(0);
+    for (const [row, line] of weights.entries()) {
+      for (const [col, weight] of line.entries()) {
+        const { subject, result, last } = await choose(page, ["Wq", row, col]);
+        expect(subject).toContain("1 down, 1 left");
+        expect(result).toBe(weight);
+        const [, factors = ""] = last.split(" = ");
+        const product =
+          last === ""
+            ? 0
+            : factors
+                .split(" × ")
+                .map(readNumber)
+                .reduce((a, b) => a * b);
+        expect(product).toBe(weight);
+      }
+    }
+  });
+});
