@@ -651,7 +651,7 @@ test("the map and its tables can be taken away", async () => {
   expect((await saved(page, "map", "PNG")).length).toBeGreaterThan(5_000);
   await page.locator("heed-map summary").click();
   const table = page.locator("heed-map table");
-  expect(await table.locator("tbody tr").count()).toBe(16);
+  await expect.poll(() => table.locator("tbody tr").count()).toBe(16);
   expect(await table.locator("caption").textContent()).toContain("The max of 16 × 16 cells");
   const numbers = (await table.locator("tbody td").allTextContents()).map(readNumber);
   expect(numbers.every((number) => number >= 0 && number <= 1)).toBe(true);
