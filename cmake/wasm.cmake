@@ -2,7 +2,7 @@
 # and heed_wasm_layers with layers and all the rest, which a page loads when it asks for them.
 
 # What surrounds the kernels is mostly done once a call, and downloaded by all; what is done for each row is not slowed down for that.
-target_compile_options(heed PRIVATE -fno-exceptions -fno-rtti -Os)
+target_compile_options(heed PRIVATE -fno-exceptions -fno-rtti -Oz)
 set_source_files_properties(cpp/ops/attention_job.cpp cpp/ops/attend_parts.cpp cpp/problem/key_range.cpp
   PROPERTIES COMPILE_OPTIONS -O2)
 # What -O3 adds to loops that are written in vectors is a sixth of the download, and no speed.
@@ -15,7 +15,7 @@ function(heed_module target name)
   target_sources(${target} PRIVATE ${ARGN})
   target_include_directories(${target} PRIVATE cpp)
   target_link_libraries(${target} PRIVATE heed heed_options embind)
-  target_compile_options(${target} PRIVATE -fno-exceptions -fno-rtti -Os)
+  target_compile_options(${target} PRIVATE -fno-exceptions -fno-rtti -Oz)
   # Embind prints names of types that nobody bound only where there is RTTI.
   target_compile_definitions(${target} PRIVATE EMSCRIPTEN_HAS_UNBOUND_TYPE_NAMES=0)
   set(types ${CMAKE_SOURCE_DIR}/cmake/embind_types.js)

@@ -86,7 +86,7 @@ void TaskBoard::take_tasks_of(int leader, int worker) {
   Set& set = set_of(leader);
   TaskSet tasks{};
   Index task = 0;
-  seat(worker).may_hold_ticket.store(true);
+  seat(worker).may_hold_ticket_of.store(leader + 1);
   while (take_ticket(set, place, tasks, task)) {
     if (!tasks.is_stopped()) {
       tasks.run(tasks.context, task, place);
@@ -95,8 +95,8 @@ void TaskBoard::take_tasks_of(int leader, int worker) {
     // From here on the leader may be gone, and what the set points to with it.
     if (set.unfinished.fetch_sub(1) == 1) wake(leader);
   }
-  seat(worker).may_hold_ticket.store(false);
-  if (has_lost_workers_.load()) wake_all();
+  seat(worker).may_hold_ticket_of.store(0);
+  if (has_lost_workers_.load()) wake(leader);
 }
 
 bool TaskBoard::take_ticket(Set& set, int place, TaskSet& tasks, Index& task) {
@@ -116,12 +116,12 @@ bool TaskBoard::is_over(int leader) const {
   const Set& set = set_of(leader);
   if (set.unfinished.load() == 0) return true;
   if (!has_lost_workers_.load() || tickets_left(set.tickets.load()) > 0) return false;
-  return std::ranges::none_of(seats_,
-                              [](const Seat& one) { return one.may_hold_ticket.load() && !one.is_lost.load(); });
+  return std::ranges::none_of(
+      seats_, [&](const Seat& one) { return one.may_hold_ticket_of.load() == leader + 1 && !one.is_lost.load(); });
 }
 
 bool TaskBoard::has_ticket_for(int worker) const {
-  for (int leader = 0; leader < leaders_.load(kRelaxed); ++leader) {
+  for (int leader = 0; leader < leaders_.load(); ++leader) {
     const Set& set = set_of(leader);
     if (tickets_left(set.tickets.load()) > 0 && place_of(worker, leader) < set.workers.load(kRelaxed)) return true;
   }

@@ -72,7 +72,7 @@ class TaskBoard {
   /// A worker's own cache line.
   struct alignas(64) Seat {
     waiting::Word asleep{0};
-    std::atomic<bool> may_hold_ticket{false};
+    std::atomic<int> may_hold_ticket_of{0};  // a leader's number, plus 1
     std::atomic<bool> is_lost{false};
     std::atomic<std::uint32_t> tasks_done{0};
   };

@@ -175,11 +175,11 @@ describe.each([
     expect(await partsOfPlain(`plain-${folder}`, { command, options })).toBe(parts);
   });
 
-  test.each(options.map((option) => [option.join(" "), option] as const))(
+  test.each(options.map((option, index) => [option.join(" "), index] as const))(
     "%s: it needs it as well",
     async (_, left) => {
-      const fewer = options.filter((option) => option !== left);
-      const without = `plain-${folder}-without-${options.indexOf(left)}`;
+      const fewer = options.filter((_option, index) => index !== left);
+      const without = `plain-${folder}-without-${left}`;
       expect(await partsOfPlain(without, { command, options: fewer })).not.toBe(parts);
     },
   );

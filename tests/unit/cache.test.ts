@@ -1,8 +1,10 @@
 // The cache of keys and values: calls with it give what calls with all of its keys and values give, on every kind of engine.
 
+import { Worker as NodeWorker } from "node:worker_threads";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { attend, attendSync } from "../../web/src/api/attention.js";
 import { createCache } from "../../web/src/api/cache/kv-cache.js";
+import { workerSource } from "../../web/src/backends/wasm/generated/worker-source.js";
 import type { CacheOptions, Heed, KVCache, TensorLike } from "../../web/src/index.js";
 import { attention as reference } from "../../web/src/reference/index.js";
 import {
@@ -489,4 +491,35 @@ describe("misuse", () => {
       busy.dispose();
     }
   });
+});
+
+test("a call that a worker's memory has no room for leaves what the worker knows of the cache as it is", async () => {
+  const random = new Random(71);
+  const rows = (...shape: number[]): TensorLike => ({
+    data: random.floats(shape.reduce((total, size) => total * size, 1)),
+    shape,
+  });
+  const narrow = `{
+    const { grow } = WebAssembly.Memory.prototype;
+    WebAssembly.Memory.prototype.grow = function (pages) {
+      if (this.buffer.byteLength + pages * 65536 > 2 ** 24) throw new RangeError("no room");
+      return grow.call(this, pages);
+    };
+  }`;
+  const workerFactory = (): never => new NodeWorker(narrow + workerSource, { eval: true }) as never;
+  using heed = await openKind({ variant: "simd", worker: "private-memory" }, { threads: 1, wasm: { workerFactory } });
+  const [query, first, second, third] = [rows(1, 1, 1, 64), rows(1, 1, 4, 64), rows(1, 1, 4, 64), rows(1, 1, 1, 64)];
+  using cache = await heed.createCache({ kvHeads: 1, headDim: 64, maxLength: 50_000 });
+  await cache.append(first, first);
+  await heed.attention(query, third, third, { cache });
+  // Rows of a page that the worker has, on the way to it with a call that fails there.
+  await cache.append(second, second);
+  const large = rows(1, 1, 40_000, 64);
+  expect(await errorOf(() => heed.attention(large, third, third, { cache }))).toMatchObject({ code: "memory" });
+  const { output } = await heed.attention(query, third, third, { cache });
+  const all = [first, third, second, third].flatMap(({ data }) => Array.from(data as Float32Array));
+  const keys = { data: Float32Array.from(all), shape: [1, 1, all.length / 64, 64] };
+  const { output: expected } = reference(query, keys, keys);
+  for (const [i, number] of output.data.entries())
+    expect(Math.abs(number - (expected.data[i] ?? 0))).toBeLessThan(1e-6);
 });

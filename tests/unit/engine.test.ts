@@ -166,6 +166,21 @@ describe.each(ENGINE_KINDS)("$variant, $worker worker", (kind) => {
     backend.dispose();
   });
 
+  test("a trap on the calling thread harms no call that workers are at", async () => {
+    const backend = await openBackend(kind, 2);
+    const [query, key, value] = LONG;
+    const expected = await attend(backend, { query, key, value }, {});
+    const { problem } = validateAttention("test", backend, { query, key, value }, readAttentionOptions("test", {}));
+    const wild = { ...problem, key: { ...problem.key, strides: [0, 0, 2 ** 26, 1] as const } };
+    const long = attend(backend, { query, key, value }, {});
+    if (kind.worker !== null) await new Promise((resolve) => setTimeout(resolve, 10));
+    else await long;
+    expect(await errorOf(() => backend.attentionSync(wild))).toMatchObject({ code: "memory" });
+    const next = attend(backend, { query, key, value }, {});
+    expect(await Promise.all([long, next])).toEqual([expected, expected]);
+    backend.dispose();
+  });
+
   test("memory() counts what is there: tensors until they are disposed of or forgotten, nothing after the end", async () => {
     const heed = await openKind(kind);
     const empty = heed.memory();

@@ -54,6 +54,8 @@ export class WasmBackend implements Backend {
   readonly #running: Running = { open: null };
   #rungsTried = 0;
   #mending: Promise<void> | null = null;
+  /** What runners are at. */
+  readonly #runs = new Set<Promise<unknown>>();
   #disposed = false;
 
   /** Climbs onto the best rung that works. Throws HeedError `load` when none does. */
@@ -210,8 +212,10 @@ export class WasmBackend implements Backend {
 
   /** Async only where it has to be: a call that starts now has its inputs read before this returns. */
   async #run<C>(job: Job, collect: (finished: Finished) => C, ticket: Ticket): Promise<C> {
-    if (!this.#isWhole) await this.#mend();
-    const { runner } = this.#current(job.operation);
+    // A rung further down may take fewer calls at a time than were begun on the last.
+    let runner = this.#freeRunner;
+    for (; runner === null; runner = this.#freeRunner) await this.#change(job.operation);
+    if (ticket.cancelled) throw new HeedError("aborted", `${job.operation}: aborted by its signal`);
     const finished = await this.#runOn(runner, job, ticket);
     if (ticket.cancelled) {
       finished.release();
@@ -221,8 +225,11 @@ export class WasmBackend implements Backend {
   }
 
   async #runOn(runner: OpenRung["runner"], job: Job, ticket: Ticket): Promise<Finished> {
+    const run = runner.run(job);
+    const over: Promise<unknown> = run.catch(() => {}).then(() => this.#runs.delete(over));
+    this.#runs.add(over);
     try {
-      return await runner.run(job);
+      return await run;
     } catch (error) {
       if (!(error instanceof WorkerLost)) throw error;
       if (!this.#disposed && !ticket.cancelled && this.#open?.runner === runner) await this.#mend();
@@ -230,6 +237,18 @@ export class WasmBackend implements Backend {
         cause: error,
       });
     }
+  }
+
+  /** The runner, if it takes a call as things are. */
+  get #freeRunner(): OpenRung["runner"] | null {
+    const runner = this.#open?.runner;
+    return runner !== undefined && this.#isWhole && this.#runs.size < runner.calls ? runner : null;
+  }
+
+  /** Resolves when it stands where calls can be computed, or when one of those that run is over. */
+  #change(operation: string): Promise<unknown> {
+    this.#current(operation);
+    return this.#isWhole ? Promise.race(this.#runs) : this.#mend();
   }
 
   /** Copies results out, or keeps them; the block goes back in any case. */
@@ -297,11 +316,12 @@ export class WasmBackend implements Backend {
     return this.#mending;
   }
 
-  /** Of a runner that was lost the next rung; of a front instance that trapped the same again. */
+  /** Of a runner that was lost the next rung; of a front instance that trapped the same again, once the workers are done with its memory. */
   async #reopen(): Promise<void> {
     const lost = this.#open?.runner.lost ?? null;
     if (lost !== null) await this.#descend(lost);
     if (this.#open?.kernels.abandoned !== true) return;
+    await Promise.all(this.#runs);
     this.#rungsTried -= 1;
     await this.#descend();
   }

@@ -151,11 +151,7 @@ function callBlock(message: BlockMessage): Outcome {
     new Uint8Array(heap, base).set(new Uint8Array(message.block));
     const call = new Uint32Array(heap, base, message.block.byteLength >>> 2);
     for (const word of message.relative) call[word] = (call[word] ?? 0) + base;
-    for (const { word, id, offset, patches } of message.pieces) {
-      const address = pieces.get(id) ?? 0;
-      call[word] = address + offset;
-      for (const [from, data] of patches) new Uint8Array(heap, address + from).set(new Uint8Array(data));
-    }
+    for (const { word, id, offset } of message.pieces) call[word] = (pieces.get(id) ?? 0) + offset;
     const status = heed_run(base);
     // The memory may have grown: its buffer is asked for again.
     const after = heapBuffer();
@@ -167,16 +163,25 @@ function callBlock(message: BlockMessage): Outcome {
   }
 }
 
-/** Copies pieces that are new here into this memory. Returns those that there is no room for, or was none before. */
+/**
+ * Copies pieces that are new here, and what changed of the others, into this memory, whatever becomes of the call: the sender takes
+ * them for known. Returns those that there is no room for, or was none before.
+ */
 function keepPieces(message: BlockMessage): readonly number[] {
-  for (const { id, data } of message.pieces) {
-    if (data === null || pieces.has(id)) continue;
-    const address = running().heed_allocate(data.byteLength) >>> 0;
-    if (address === 0) break;
-    new Uint8Array(heapBuffer(), address).set(new Uint8Array(data));
-    pieces.set(id, address);
+  for (const { id, data, patches } of message.pieces) {
+    if (data !== null && !pieces.has(id)) {
+      const address = running().heed_allocate(data.byteLength) >>> 0;
+      if (address === 0) continue;
+      pieces.set(id, address);
+      patch(address, data);
+    }
+    for (const [from, bytes] of patches) patch((pieces.get(id) ?? 0) + from, bytes);
   }
   return message.pieces.map(({ id }) => id).filter((id) => !pieces.has(id));
+}
+
+function patch(address: number, bytes: ArrayBuffer): void {
+  new Uint8Array(heapBuffer(), address).set(new Uint8Array(bytes));
 }
 
 function forget(id: number): void {
