@@ -94,17 +94,22 @@ inline Panel make_row_panel(const AttentionBlock& block, const KeyPart& part, in
 }
 
 template <class Arch>
-inline void scale_query(const Panel& panel, const AttentionBlock& block) {
+inline void scale_query(const Panel& panel, const AttentionBlock& block, float factor) {
   for (int d = 0; d < block.head_dim; d += kLanes<Arch>) {
     const int left = block.head_dim - d;
     const Batch<Arch> some = load_numbers<Arch>(panel.rows[0].query, d, left < kLanes<Arch> ? left : kLanes<Arch>);
-    (some * Batch<Arch>(panel.rows[0].query_factor)).store_aligned(panel.query + d);
+    (some * Batch<Arch>(factor)).store_aligned(panel.query + d);
   }
 }
 
 /// Keys of bytes meet the query as whole numbers.
 inline bool is_in_words(const AttentionBlock& block) {
   return block.pairing == Pairing::product && block.key.first.precision == Precision::byte;
+}
+
+/// Keys of halves meet it as they lie.
+inline bool is_in_halves(const AttentionBlock& block) {
+  return block.pairing == Pairing::product && block.row_count == 1 && may_widen_in_registers(block.key, block.head_dim);
 }
 
 /// Where a row's query, in words, has its unit: words take half the room of the numbers that they were.
@@ -116,7 +121,9 @@ constexpr std::int64_t unit_place(int head_dim) {
 /// The query as the block's keys meet it.
 template <class Arch>
 inline void prepare_query(const Panel& panel, const AttentionBlock& block) {
-  scale_query<Arch>(panel, block);
+  const bool in_halves = is_in_halves(block);
+  scale_query<Arch>(panel, block, panel.rows[0].query_factor * (in_halves ? kQueryFactor : 1.0F));
+  if (in_halves) part_even_from_odd(panel.query, block.head_dim);
   if (!is_in_words(block)) return;
   const float unit = make_words(panel.query, block.head_dim).unit;
   panel.query[unit_place<Arch>(block.head_dim)] = unit;
@@ -187,13 +194,12 @@ inline void score_part_rows(const AttentionBlock& block, int first, int end, Blo
     }
     return;
   }
-  const bool is_product = block.pairing == Pairing::product;
-  if (is_product && block.row_count == 1 && may_widen_in_registers(block.key, block.head_dim)) {
+  if (is_in_halves(block)) {
     const HalfLines keys = half_lines(block.key, first);
     return score_row_of_halves<Arch>(dots.queries.numbers, keys, block.head_dim, end - first, dots.scores.numbers);
   }
   dots.keys = numbers.keys(first);
-  if (is_product) return score_all_rows<Arch>(block.row_count, dots);
+  if (block.pairing == Pairing::product) return score_all_rows<Arch>(block.row_count, dots);
   score_row_pairs<Arch>(block, dots);
 }
 
@@ -253,7 +259,9 @@ inline void attend_part_keys(const AttentionBlock& block, const KeyPart& part, c
     return RowSums{
         {own.scores, block.key_block}, keys.numbers.values(own.first), own.count, block.value_dim, outputs.from(index)};
   };
-  if (block.row_count == 1 && may_widen_in_registers(block.value, block.value_dim)) {
+  // They are multiplied with 2^112.
+  const bool are_weights_small = block.normalizer != Normalizer::identity && !block.has_dropout;
+  if (block.row_count == 1 && are_weights_small && may_widen_in_registers(block.value, block.value_dim)) {
     const HalfLines values = half_lines(block.value, first.first);
     return add_halves_to_row<Arch>(first.scores, values, block.value_dim, first.count, outputs.numbers);
   }

@@ -59,7 +59,7 @@ inline Batch<Arch> load_numbers(Numbers line, std::ptrdiff_t first, int count) {
 
 #ifdef __wasm_simd128__
 struct HalfConstants {
-  std::uint32_t kept[4] = {0x8FFFFFFF, 0x8FFFFFFF, 0x8FFFFFFF, 0x8FFFFFFF};
+  std::uint32_t kept[4] = {0x8FFFE000, 0x8FFFE000, 0x8FFFE000, 0x8FFFE000};
   float bias[4] = {0x1p112F, 0x1p112F, 0x1p112F, 0x1p112F};
 };
 
@@ -72,9 +72,18 @@ class FiniteHalves {
  public:
   FiniteHalves() : FiniteHalves(opaque(&kHalfConstants)) {}
 
-  [[gnu::always_inline]] Batch<Arch> operator()(const std::uint16_t* halves) const {
-    return wasm_f32x4_mul(wasm_v128_and(wasm_i32x4_shl(wasm_i32x4_load16x4(halves), 13), kept_), bias_);
+  [[gnu::always_inline]] Batch<Arch> operator()(const std::uint16_t* halves) const { return bent(halves) * bias(); }
+
+  /// Without the last step.
+  [[gnu::always_inline]] Batch<Arch> bent(const std::uint16_t* halves) const {
+    return wasm_v128_and(wasm_i32x4_shl(wasm_i32x4_load16x4(halves), 13), kept_);
   }
+  /// The same of those at even and odd places of eight.
+  [[gnu::always_inline]] Batch<Arch> even(v128_t halves) const { return odd(wasm_i32x4_shl(halves, 16)); }
+  [[gnu::always_inline]] Batch<Arch> odd(v128_t halves) const {
+    return wasm_v128_and(wasm_i32x4_shr(halves, 3), kept_);
+  }
+  [[nodiscard]] Batch<Arch> bias() const { return bias_; }
 
  private:
   explicit FiniteHalves(const HalfConstants* c) : kept_(wasm_v128_load(c->kept)), bias_(wasm_v128_load(c->bias)) {}
