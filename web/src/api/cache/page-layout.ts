@@ -8,10 +8,11 @@ import { quantiseRows } from "./quantise.js";
 export type CacheType = "f32" | "f16" | "i8";
 
 /**
- * Rows of a page: 96 keys are a block of the kernels, whose blocks end where a page does. Fewer, and a long cache would have more
- * pages than its calls like to name; more, and a short one would take memory that it does not need.
+ * Bytes of a number in all rows of a page. 96 keys of f32 are a block of the kernels, whose blocks end where a page does. Fewer, and a
+ * long cache would have more pages than its calls like to name; more, and a short one would take memory that it does not need. Smaller
+ * numbers have more rows, since memory is read at its own rate only where runs are long.
  */
-const ROWS = 96;
+const COLUMN_BYTES = 384;
 
 /** Lines of the processor's cache, and the widest vector. */
 const ALIGNMENT = 64;
@@ -49,7 +50,7 @@ export class PageLayout {
 
   constructor(dtype: CacheType, heads: number, dims: { readonly key: number; readonly value: number }, most: number) {
     this.dtype = dtype;
-    this.rows = Math.min(ROWS, most);
+    this.rows = Math.min(COLUMN_BYTES / SIZES[dtype], most);
     let end = 0;
     const take = (bytes: number): number => {
       const start = end;
