@@ -94,11 +94,11 @@ inline Panel make_row_panel(const AttentionBlock& block, const KeyPart& part, in
 }
 
 template <class Arch>
-inline void scale_query(const Panel& panel, const AttentionBlock& block, float factor) {
+inline void scale_query(const Panel& panel, const AttentionBlock& block) {
   for (int d = 0; d < block.head_dim; d += kLanes<Arch>) {
     const int left = block.head_dim - d;
     const Batch<Arch> some = load_numbers<Arch>(panel.rows[0].query, d, left < kLanes<Arch> ? left : kLanes<Arch>);
-    (some * Batch<Arch>(factor)).store_aligned(panel.query + d);
+    (some * Batch<Arch>(panel.rows[0].query_factor)).store_aligned(panel.query + d);
   }
 }
 
@@ -112,21 +112,19 @@ inline bool is_in_halves(const AttentionBlock& block) {
   return block.pairing == Pairing::product && block.row_count == 1 && may_widen_in_registers(block.key, block.head_dim);
 }
 
-/// Where a row's query, in words, has its unit: words take half the room of the numbers that they were.
+/// Where a row has its query's unit: see row_scratch_floats().
 template <class Arch>
-constexpr std::int64_t unit_place(int head_dim) {
-  return round_up_to(head_dim, kPanel<Arch>) - 1;
+inline float& unit_of(float* query, int head_dim) {
+  return query[row_scratch_floats(kPanel<Arch>, head_dim) - kPanel<Arch>];
 }
 
 /// The query as the block's keys meet it.
 template <class Arch>
 inline void prepare_query(const Panel& panel, const AttentionBlock& block) {
-  const bool in_halves = is_in_halves(block);
-  scale_query<Arch>(panel, block, panel.rows[0].query_factor * (in_halves ? kQueryFactor : 1.0F));
-  if (in_halves) part_even_from_odd(panel.query, block.head_dim);
-  if (!is_in_words(block)) return;
-  const float unit = make_words(panel.query, block.head_dim).unit;
-  panel.query[unit_place<Arch>(block.head_dim)] = unit;
+  scale_query<Arch>(panel, block);
+  float& unit = unit_of<Arch>(panel.query, block.head_dim);
+  if (is_in_halves(block)) unit = make_ready_for_halves(panel.query, block.head_dim);
+  if (is_in_words(block)) unit = make_words(panel.query, block.head_dim);
 }
 
 template <class Arch>
@@ -188,15 +186,17 @@ inline void score_part_rows(const AttentionBlock& block, int first, int end, Blo
   if (is_in_words(block)) {
     for (int index = 0; index < block.row_count; ++index) {
       float* const query = dots.queries.from(index).numbers;
-      const WordQuery words{reinterpret_cast<const std::int16_t*>(query), query[unit_place<Arch>(block.head_dim)]};
-      score_row_of_bytes(words, byte_lines(block.key, first), block.head_dim, end - first,
-                         dots.scores.from(index).numbers);
+      const WordQuery words{reinterpret_cast<const std::int16_t*>(query), unit_of<Arch>(query, block.head_dim)};
+      score_row_of_bytes<Arch>(words, byte_lines(block.key, first), block.head_dim, end - first,
+                               dots.scores.from(index).numbers);
     }
     return;
   }
   if (is_in_halves(block)) {
     const HalfLines keys = half_lines(block.key, first);
-    return score_row_of_halves<Arch>(dots.queries.numbers, keys, block.head_dim, end - first, dots.scores.numbers);
+    float* const query = dots.queries.numbers;
+    return score_row_of_halves<Arch>(query, unit_of<Arch>(query, block.head_dim), keys, block.head_dim, end - first,
+                                     dots.scores.numbers);
   }
   dots.keys = numbers.keys(first);
   if (block.pairing == Pairing::product) return score_all_rows<Arch>(block.row_count, dots);

@@ -1,6 +1,5 @@
 // The two products of attention for a row whose keys, or values, are bytes with a scale each. Such a row waits for
-// memory, unless it widens what it reads: keys meet the query as whole numbers, and so
-// do their weights the values.
+// memory, unless it widens what it reads: keys meet the query as whole numbers, and so do values their weights.
 #pragma once
 
 #include <cstddef>
@@ -8,6 +7,7 @@
 #include <cstring>
 #include <limits>
 
+#include "kernels/half.hpp"
 #include "kernels/row_products.hpp"
 
 #ifdef __wasm_simd128__
@@ -44,12 +44,7 @@ constexpr int largest_word(int dim) {
 /// Numbers as words * unit, in whole fours; `words` may be where the numbers are. Gives the unit, which is NaN if one
 /// of them is not finite.
 [[gnu::noinline]] inline float round_to_words(const float* numbers, int count, int largest_word, std::int16_t* words) {
-  v128_t sizes = wasm_i32x4_const_splat(0);
-  // As whole numbers floats have the same order, with NaN at the end.
-  for (int i = 0; i < count; i += 4) sizes = wasm_i32x4_max(sizes, wasm_f32x4_abs(wasm_v128_load(numbers + i)));
-  sizes = wasm_i32x4_max(sizes, wasm_i32x4_shuffle(sizes, sizes, 2, 3, 0, 1));
-  sizes = wasm_i32x4_max(sizes, wasm_i32x4_shuffle(sizes, sizes, 1, 0, 3, 2));
-  const float largest = wasm_f32x4_extract_lane(sizes, 0);
+  const float largest = largest_size(numbers, count);
   const auto most = static_cast<float>(largest_word);
   const v128_t inverse = wasm_f32x4_splat(most / largest);
   for (int i = 0; i < count; i += 4) {
@@ -77,11 +72,10 @@ constexpr int largest_word(int dim) {
 }
 #endif
 
-/// Turns a query, with zeros up to a whole vector, into words where it lies. One that is not finite has a unit that is
-/// NaN, as all its scores then are.
-inline WordQuery make_words(float* query, int dim) {
-  auto* const words = reinterpret_cast<std::int16_t*>(query);
-  return {words, round_to_words(query, dim, largest_word(dim), words)};
+/// Turns a query, with zeros up to a whole vector, into words where it lies, and gives their unit. One that is not
+/// finite has a unit that is NaN, as all its scores then are.
+inline float make_words(float* query, int dim) {
+  return round_to_words(query, dim, largest_word(dim), reinterpret_cast<std::int16_t*>(query));
 }
 
 inline std::int32_t dot_of_rest(const WordQuery& query, const std::int8_t* bytes, int from, int dim) {
@@ -109,42 +103,36 @@ inline v128_t sum_each(v128_t a, v128_t b, v128_t c, v128_t d) {
   const v128_t cd = wasm_i32x4_add(wasm_i32x4_shuffle(c, d, 0, 4, 1, 5), wasm_i32x4_shuffle(c, d, 2, 6, 3, 7));
   return wasm_i32x4_add(wasm_i32x4_shuffle(ab, cd, 0, 1, 4, 5), wasm_i32x4_shuffle(ab, cd, 2, 3, 6, 7));
 }
-#endif
 
-#ifdef __wasm_simd128__
-/// Scores of as many keys as come in fours; returns how many.
-inline int score_fours(const WordQuery& query, const ByteLines& keys, int dim, int count, float* scores) {
+/// Scores of one row, key after key, with room up to a whole vector.
+template <class Arch>
+[[gnu::noinline]] void score_row_of_bytes(const WordQuery& query, const ByteLines& keys, int dim, int count,
+                                          float* scores) {
   const int done = dim / 16 * 16;
-  const v128_t unit = wasm_f32x4_splat(query.unit);
-  const std::int8_t* bytes = keys.bytes;
-  int j = 0;
-  for (; j + 4 <= count; j += 4, bytes += 4 * keys.stride) {
-    const auto dot = [&](int line) { return dot_of_sixteens(query, bytes + line * keys.stride, dim); };
-    v128_t sums = sum_each(dot(0), dot(1), dot(2), dot(3));
-    if (done < dim) {
-      const auto rest = [&](int line) { return dot_of_rest(query, bytes + line * keys.stride, done, dim); };
-      sums = wasm_i32x4_add(sums, wasm_i32x4_make(rest(0), rest(1), rest(2), rest(3)));
+  for (int j = 0; j < count; j += 4) {
+    const int left = count - j;
+    v128_t sums[4];
+#pragma clang loop unroll(disable)  // the same four times over
+    for (int i = 0; i < 4; ++i) {
+      const std::int8_t* const key = keys.bytes + (j + (i < left ? i : left - 1)) * keys.stride;
+      sums[i] = dot_of_sixteens(query, key, dim);
+      if (done == dim) continue;
+      sums[i] = wasm_i32x4_add(sums[i], wasm_i32x4_make(dot_of_rest(query, key, done, dim), 0, 0, 0));
     }
-    const v128_t factors = wasm_f32x4_mul(wasm_v128_load(keys.scales + j), unit);
-    wasm_v128_store(scores + j, wasm_f32x4_mul(wasm_f32x4_convert_i32x4(sums), factors));
+    const Batch<Arch> factors = load_some<Arch>(keys.scales + j, left < 4 ? left : 4) * Batch<Arch>(query.unit);
+    const Batch<Arch> dots = wasm_f32x4_convert_i32x4(sum_each(sums[0], sums[1], sums[2], sums[3]));
+    (dots * factors).store_aligned(scores + j);
   }
-  return j;
 }
 #else
-inline int score_fours(const WordQuery& /*query*/, const ByteLines& /*keys*/, int /*dim*/, int /*count*/,
-                       float* /*scores*/) {
-  return 0;
-}
-#endif
-
-/// Scores of one row, key after key.
-[[gnu::noinline]] inline void score_row_of_bytes(const WordQuery& query, const ByteLines& keys, int dim, int count,
-                                                 float* scores) {
-  for (int j = score_fours(query, keys, dim, count, scores); j < count; ++j) {
+template <class Arch>
+void score_row_of_bytes(const WordQuery& query, const ByteLines& keys, int dim, int count, float* scores) {
+  for (int j = 0; j < count; ++j) {
     const std::int32_t dot = dot_of_rest(query, keys.bytes + j * keys.stride, 0, dim);
     scores[j] = static_cast<float>(dot) * (keys.scales[j] * query.unit);
   }
 }
+#endif
 
 #ifdef __wasm_simd128__
 /// Sixteen numbers at a time, of lines in pairs. Returns how many were done.

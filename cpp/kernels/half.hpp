@@ -58,6 +58,16 @@ inline Batch<Arch> load_numbers(Numbers line, std::ptrdiff_t first, int count) {
 }
 
 #ifdef __wasm_simd128__
+/// The largest magnitude of numbers in whole fours, NaN if there is one.
+[[gnu::noinline]] inline float largest_size(const float* numbers, int count) {
+  v128_t sizes = wasm_i32x4_const_splat(0);
+  // As whole numbers floats have the same order, with NaN at the end.
+  for (int i = 0; i < count; i += 4) sizes = wasm_i32x4_max(sizes, wasm_f32x4_abs(wasm_v128_load(numbers + i)));
+  sizes = wasm_i32x4_max(sizes, wasm_i32x4_shuffle(sizes, sizes, 2, 3, 0, 1));
+  sizes = wasm_i32x4_max(sizes, wasm_i32x4_shuffle(sizes, sizes, 1, 0, 3, 2));
+  return wasm_f32x4_extract_lane(sizes, 0);
+}
+
 struct HalfConstants {
   std::uint32_t kept[4] = {0x8FFFE000, 0x8FFFE000, 0x8FFFE000, 0x8FFFE000};
   float bias[4] = {0x1p112F, 0x1p112F, 0x1p112F, 0x1p112F};

@@ -18,27 +18,29 @@ inline bool may_widen_in_registers(const HeadRows& rows, int dim) {
   return rows.first.precision == Precision::half && rows.is_finite && dim % 16 == 0;
 }
 
-/// A query that meets halves as they lie: of each eight numbers those at even places first, times 2^kQueryShift, so
-/// that neither they nor their products with halves times 2^-112 leave single precision.
-inline constexpr float kQueryFactor = 0x1p64F;
-
-inline void part_even_from_odd(float* query, int dim) {
+/// Makes of a query what meets halves as they lie: of each eight numbers those at even places first, times a power of
+/// two by which neither they nor their products with halves times 2^-112 leave single precision. Gives the products'
+/// unit.
+inline float make_ready_for_halves(float* query, int dim) {
+  const float factor = largest_size(query, dim) < 0x1p60F ? 0x1p64F : 1.0F;
   for (int d = 0; d < dim; d += 8) {
-    const v128_t first = wasm_v128_load(query + d);
-    const v128_t second = wasm_v128_load(query + d + 4);
+    const v128_t first = wasm_f32x4_mul(wasm_v128_load(query + d), wasm_f32x4_splat(factor));
+    const v128_t second = wasm_f32x4_mul(wasm_v128_load(query + d + 4), wasm_f32x4_splat(factor));
     wasm_v128_store(query + d, wasm_i32x4_shuffle(first, second, 0, 2, 4, 6));
     wasm_v128_store(query + d + 4, wasm_i32x4_shuffle(first, second, 1, 3, 5, 7));
   }
+  return 0x1p112F / factor;
 }
 
-/// Scores of the row, key after key.
+/// Scores of the row, key after key, with room up to a whole vector.
 template <class Arch>
-[[gnu::noinline]] void score_row_of_halves(const float* query, const HalfLines& keys, int dim, int count,
+[[gnu::noinline]] void score_row_of_halves(const float* query, float unit, const HalfLines& keys, int dim, int count,
                                            float* scores) {
   const FiniteHalves<Arch> widen;
   for (int j = 0; j < count; j += 4) {
     const int left = count - j;
     Batch<Arch> square[4];
+#pragma clang loop unroll(disable)  // the same four times over
     for (int i = 0; i < 4; ++i) {
       const std::uint16_t* const key = keys.halves + (j + (i < left ? i : left - 1)) * keys.stride;
       Batch<Arch> sums[4];
@@ -53,8 +55,7 @@ template <class Arch>
       }
       square[i] = (sums[0] + sums[1]) + (sums[2] + sums[3]);
     }
-    const Batch<Arch> unit = widen.bias() * Batch<Arch>(1.0F / kQueryFactor);
-    store_some<Arch>(sum_lanes<Arch>(square) * unit, scores + j, left < 4 ? left : 4);
+    (sum_lanes<Arch>(square) * Batch<Arch>(unit)).store_aligned(scores + j);
   }
 }
 
@@ -68,21 +69,18 @@ template <class Arch>
     const std::uint16_t* const next = line + (is_pair ? values.stride : 0);
     const Batch<Arch> first = Batch<Arch>(weights[j]) * widen.bias();
     const Batch<Arch> second = Batch<Arch>(is_pair ? weights[j + 1] : 0.0F) * widen.bias();
-    for (int e = 0; e < dim; e += 8) {
-      for (int v = e; v < e + 8; v += 4) {
-        const Batch<Arch> sum = multiply_add<Arch>(widen.bent(line + v), first, Batch<Arch>::load_aligned(output + v));
-        multiply_add<Arch>(widen.bent(next + v), second, sum).store_aligned(output + v);
-      }
+    for (int e = 0; e < dim; e += 4) {
+      const Batch<Arch> sum = multiply_add<Arch>(widen.bent(line + e), first, Batch<Arch>::load_aligned(output + e));
+      multiply_add<Arch>(widen.bent(next + e), second, sum).store_aligned(output + e);
     }
   }
 }
 #else
-inline constexpr float kQueryFactor = 1.0F;
-inline void part_even_from_odd(float* /*query*/, int /*dim*/) {}
 /// Elsewhere widening is no more than reading.
 inline bool may_widen_in_registers(const HeadRows& /*rows*/, int /*dim*/) { return false; }
+inline float make_ready_for_halves(float* /*query*/, int /*dim*/) { return 1.0F; }
 template <class Arch>
-void score_row_of_halves(const float* /*query*/, const HalfLines& /*keys*/, int /*dim*/, int /*count*/,
+void score_row_of_halves(const float* /*query*/, float /*unit*/, const HalfLines& /*keys*/, int /*dim*/, int /*count*/,
                          float* /*scores*/) {}
 template <class Arch>
 void add_halves_to_row(const float* /*weights*/, HalfLines /*values*/, int /*dim*/, int /*count*/, float* /*output*/) {}
