@@ -7,12 +7,18 @@ import { quantiseRows } from "./quantise.js";
 /** What keys and values are kept as. */
 export type CacheType = "f32" | "f16" | "i8";
 
+/** Keys of f32 that are a block of the kernels, whose blocks end where a page does. */
+const BLOCK_ROWS = 96;
+
 /**
- * Bytes of a number in all rows of a page. 96 keys of f32 are a block of the kernels, whose blocks end where a page does. Fewer, and a
- * long cache would have more pages than its calls like to name; more, and a short one would take memory that it does not need. Smaller
- * numbers have more rows, since memory is read at its own rate only where runs are long.
+ * Memory is read at its own rate only where runs are long, so that smaller numbers have more rows. Fewer in any page, and a long cache
+ * would have more pages than its calls like to name.
  */
-const COLUMN_BYTES = 384;
+const COLUMN_BYTES = 4 * BLOCK_ROWS;
+
+/** As many rows where a page is an eighth of the cache or less: a short one would take memory that it does not need. */
+const MOST_ROWS = 4 * BLOCK_ROWS;
+const LEAST_PAGES = 8;
 
 /** Lines of the processor's cache, and the widest vector. */
 const ALIGNMENT = 64;
@@ -21,6 +27,12 @@ const ALIGNMENT = 64;
 const INFINITE = 0x7c00;
 
 const SIZES: Readonly<Record<CacheType, number>> = { f32: 4, f16: 2, i8: 1 };
+
+/** Rows of a page of a cache that takes `most` tokens and holds `held` of them at a time. */
+export function pageRows(dtype: CacheType, most: number, held: number): number {
+  const fitting = Math.floor(held / (LEAST_PAGES * BLOCK_ROWS)) * BLOCK_ROWS;
+  return Math.min(Math.max(COLUMN_BYTES / SIZES[dtype], Math.min(fitting, MOST_ROWS)), most);
+}
 
 /** The keys, or the values, of one head of a page. */
 export interface PagePart {
@@ -48,9 +60,9 @@ export class PageLayout {
   readonly headBytes: number;
   readonly bytes: number;
 
-  constructor(dtype: CacheType, heads: number, dims: { readonly key: number; readonly value: number }, most: number) {
+  constructor(dtype: CacheType, rows: number, heads: number, dims: { readonly key: number; readonly value: number }) {
     this.dtype = dtype;
-    this.rows = Math.min(COLUMN_BYTES / SIZES[dtype], most);
+    this.rows = rows;
     let end = 0;
     const take = (bytes: number): number => {
       const start = end;
