@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <limits>
 
 #include "kernels/half.hpp"
@@ -97,13 +96,6 @@ inline v128_t dot_of_sixteens(const WordQuery& query, const std::int8_t* bytes, 
   return wasm_i32x4_add(first, second);
 }
 
-/// [sum of a's lanes, of b's, of c's, of d's].
-inline v128_t sum_each(v128_t a, v128_t b, v128_t c, v128_t d) {
-  const v128_t ab = wasm_i32x4_add(wasm_i32x4_shuffle(a, b, 0, 4, 1, 5), wasm_i32x4_shuffle(a, b, 2, 6, 3, 7));
-  const v128_t cd = wasm_i32x4_add(wasm_i32x4_shuffle(c, d, 0, 4, 1, 5), wasm_i32x4_shuffle(c, d, 2, 6, 3, 7));
-  return wasm_i32x4_add(wasm_i32x4_shuffle(ab, cd, 0, 1, 4, 5), wasm_i32x4_shuffle(ab, cd, 2, 3, 6, 7));
-}
-
 /// Scores of one row, key after key, with room up to a whole vector.
 template <class Arch>
 [[gnu::noinline]] void score_row_of_bytes(const WordQuery& query, const ByteLines& keys, int dim, int count,
@@ -111,16 +103,18 @@ template <class Arch>
   const int done = dim / 16 * 16;
   for (int j = 0; j < count; j += 4) {
     const int left = count - j;
-    v128_t sums[4];
+    v128_t sums = wasm_i32x4_const_splat(0);
 #pragma clang loop unroll(disable)  // the same four times over
     for (int i = 0; i < 4; ++i) {
       const std::int8_t* const key = keys.bytes + (j + (i < left ? i : left - 1)) * keys.stride;
-      sums[i] = dot_of_sixteens(query, key, dim);
-      if (done == dim) continue;
-      sums[i] = wasm_i32x4_add(sums[i], wasm_i32x4_make(dot_of_rest(query, key, done, dim), 0, 0, 0));
+      v128_t sum = dot_of_sixteens(query, key, dim);
+      if (done < dim) sum = wasm_i32x4_add(sum, wasm_i32x4_make(dot_of_rest(query, key, done, dim), 0, 0, 0));
+      sum = wasm_i32x4_add(sum, wasm_i32x4_shuffle(sum, sum, 2, 3, 0, 1));
+      sum = wasm_i32x4_add(sum, wasm_i32x4_shuffle(sum, sum, 1, 0, 3, 2));
+      sums = wasm_i32x4_shuffle(sums, sum, 1, 2, 3, 4);
     }
     const Batch<Arch> factors = load_some<Arch>(keys.scales + j, left < 4 ? left : 4) * Batch<Arch>(query.unit);
-    const Batch<Arch> dots = wasm_f32x4_convert_i32x4(sum_each(sums[0], sums[1], sums[2], sums[3]));
+    const Batch<Arch> dots = wasm_f32x4_convert_i32x4(sums);
     (dots * factors).store_aligned(scores + j);
   }
 }
@@ -138,10 +132,9 @@ void score_row_of_bytes(const WordQuery& query, const ByteLines& keys, int dim, 
 /// Sixteen numbers at a time, of lines in pairs. Returns how many were done.
 template <class Arch>
 inline int add_sixteens(const float* weights, const ByteLines& values, int dim, int count, float* output) {
-  alignas(kScratchAlignment) float own[kWordLines] = {};
   alignas(kScratchAlignment) std::int16_t words[kWordLines];
-  std::memcpy(own, weights, static_cast<std::size_t>(count) * sizeof(float));
-  const v128_t unit = wasm_f32x4_splat(round_to_words(own, kWordLines, largest_word(kWordLines), words));
+  const int fours = (count + 3) / 4 * 4;
+  const v128_t unit = wasm_f32x4_splat(round_to_words(weights, fours, largest_word(kWordLines), words));
   int e = 0;
   for (; e + 16 <= dim; e += 16) {
     v128_t sums[4];
@@ -179,11 +172,12 @@ inline int add_sixteens(const float* /*weights*/, const ByteLines& /*values*/, i
 }
 #endif
 
-/// output[dim] += weights x bytes. Leaves the weights times their values' scales.
+/// output[dim] += weights x bytes. Leaves the weights times their values' scales, and zeros up to a whole four.
 template <class Arch>
 [[gnu::noinline]] void add_bytes_to_row(float* weights, ByteLines values, int dim, int count, float* output) {
   // A weight of zero leaves its value out, whatever its scale.
   for (int j = 0; j < count; ++j) weights[j] = weights[j] == 0.0F ? 0.0F : weights[j] * values.scales[j];
+  for (int j = count; j % 4 != 0; ++j) weights[j] = 0.0F;
   for (int left = count; left > 0; left -= kWordLines, weights += kWordLines) {
     const int some = left < kWordLines ? left : kWordLines;
     const int done = add_sixteens<Arch>(weights, values, dim, some, output);

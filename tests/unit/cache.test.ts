@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { attend, attendSync } from "../../web/src/api/attention.js";
 import { createCache } from "../../web/src/api/cache/kv-cache.js";
-import { pageRows } from "../../web/src/api/cache/page-layout.js";
+import { PageLayout } from "../../web/src/api/cache/page-layout.js";
 import type { CacheOptions, Heed, KVCache, TensorLike } from "../../web/src/index.js";
 import { attention as reference } from "../../web/src/reference/index.js";
 import {
@@ -99,7 +99,8 @@ describe.each(ENGINE_KINDS)("$variant, $worker worker", (kind) => {
       const score = scoreBound(undefined, 1 / Math.sqrt(dim), { query, key, queryDim: dim, headDim: dim });
       const bounds = boundsFor(total, { value }, score);
       using cache = await heed.createCache({ kvHeads: heads, headDim: dim, window });
-      const most = 2 + Math.ceil((window + 11) / pageRows("f32", 2 ** 24, window));
+      const most =
+        2 + Math.ceil((window + 11) / new PageLayout("f32", heads, { key: dim, value: dim }, total, window).rows);
       for (let from = 0; from < total; ) {
         const to = Math.min(total, from + random.whole(1, 11));
         const [q, k, v] = [query, key, value].map((tensor) => tokens(tensor, "bhnd", from, to));

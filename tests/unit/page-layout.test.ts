@@ -1,8 +1,11 @@
 import { expect, test } from "vitest";
-import { pageRows } from "../../web/src/api/cache/page-layout.js";
+import { PageLayout } from "../../web/src/api/cache/page-layout.js";
 import { TYPES } from "../support/cached.js";
 
 const MOST = 2 ** 24;
+
+const pageRows = (dtype: (typeof TYPES)[number], most: number, held: number): number =>
+  new PageLayout(dtype, 1, { key: 8, value: 8 }, most, held).rows;
 
 test("a short cache has pages of 96 rows of f32, or of as many bytes", () => {
   expect(TYPES.map((dtype) => pageRows(dtype, 1000, 1000))).toEqual([96, 192, 384]);

@@ -17,7 +17,7 @@ import { type AnyAttentionResult, resultOf } from "../results.js";
 import { numbersOf } from "../typed-array.js";
 import { type CheckedAttention, validateAttention } from "../validate.js";
 import { type CacheTurn, openDoor, TURN } from "./door.js";
-import { PageLayout, type PagePart, pageRows } from "./page-layout.js";
+import { PageLayout, type PagePart } from "./page-layout.js";
 import { type NewRows, PageStore, type Staged } from "./page-store.js";
 
 export interface CacheOptions {
@@ -121,8 +121,7 @@ export class KVCache {
     this.window = options.window;
     this.#backend = backend;
     const dims = { key: this.headDim, value: this.valueDim };
-    const rows = pageRows(this.dtype, this.maxLength, Math.min(this.maxLength, this.window ?? this.maxLength));
-    this.#layout = new PageLayout(this.dtype, rows, this.kvHeads, dims);
+    this.#layout = new PageLayout(this.dtype, this.kvHeads, dims, this.maxLength, this.window ?? this.maxLength);
     const store = new PageStore(backend, this.#layout, this.batch, this.window === null ? null : this.window - 1);
     this.#store = store;
     finalise(this, () => store.dispose());

@@ -28,12 +28,6 @@ const INFINITE = 0x7c00;
 
 const SIZES: Readonly<Record<CacheType, number>> = { f32: 4, f16: 2, i8: 1 };
 
-/** Rows of a page of a cache that takes `most` tokens and holds `held` of them at a time. */
-export function pageRows(dtype: CacheType, most: number, held: number): number {
-  const fitting = Math.floor(held / (LEAST_PAGES * BLOCK_ROWS)) * BLOCK_ROWS;
-  return Math.min(Math.max(COLUMN_BYTES / SIZES[dtype], Math.min(fitting, MOST_ROWS)), most);
-}
-
 /** The keys, or the values, of one head of a page. */
 export interface PagePart {
   /** Bytes from the head's own. */
@@ -60,9 +54,17 @@ export class PageLayout {
   readonly headBytes: number;
   readonly bytes: number;
 
-  constructor(dtype: CacheType, rows: number, heads: number, dims: { readonly key: number; readonly value: number }) {
+  /** Of a cache that takes `most` tokens and holds `held` of them at a time. */
+  constructor(
+    dtype: CacheType,
+    heads: number,
+    dims: { readonly key: number; readonly value: number },
+    most: number,
+    held: number,
+  ) {
     this.dtype = dtype;
-    this.rows = rows;
+    const fitting = Math.floor(held / (LEAST_PAGES * BLOCK_ROWS)) * BLOCK_ROWS;
+    this.rows = Math.min(Math.max(COLUMN_BYTES / SIZES[dtype], Math.min(fitting, MOST_ROWS)), most);
     let end = 0;
     const take = (bytes: number): number => {
       const start = end;
