@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <limits>
 
 #include "kernels/half.hpp"
@@ -104,7 +105,6 @@ template <class Arch>
   for (int j = 0; j < count; j += 4) {
     const int left = count - j;
     v128_t sums = wasm_i32x4_const_splat(0);
-#pragma clang loop unroll(disable)  // the same four times over
     for (int i = 0; i < 4; ++i) {
       const std::int8_t* const key = keys.bytes + (j + (i < left ? i : left - 1)) * keys.stride;
       v128_t sum = dot_of_sixteens(query, key, dim);
@@ -132,9 +132,10 @@ void score_row_of_bytes(const WordQuery& query, const ByteLines& keys, int dim, 
 /// Sixteen numbers at a time, of lines in pairs. Returns how many were done.
 template <class Arch>
 inline int add_sixteens(const float* weights, const ByteLines& values, int dim, int count, float* output) {
+  alignas(kScratchAlignment) float own[kWordLines] = {};
   alignas(kScratchAlignment) std::int16_t words[kWordLines];
-  const int fours = (count + 3) / 4 * 4;
-  const v128_t unit = wasm_f32x4_splat(round_to_words(weights, fours, largest_word(kWordLines), words));
+  std::memcpy(own, weights, static_cast<std::size_t>(count) * sizeof(float));
+  const v128_t unit = wasm_f32x4_splat(round_to_words(own, kWordLines, largest_word(kWordLines), words));
   int e = 0;
   for (; e + 16 <= dim; e += 16) {
     v128_t sums[4];
@@ -172,12 +173,11 @@ inline int add_sixteens(const float* /*weights*/, const ByteLines& /*values*/, i
 }
 #endif
 
-/// output[dim] += weights x bytes. Leaves the weights times their values' scales, and zeros up to a whole four.
+/// output[dim] += weights x bytes. Leaves the weights times their values' scales.
 template <class Arch>
 [[gnu::noinline]] void add_bytes_to_row(float* weights, ByteLines values, int dim, int count, float* output) {
   // A weight of zero leaves its value out, whatever its scale.
   for (int j = 0; j < count; ++j) weights[j] = weights[j] == 0.0F ? 0.0F : weights[j] * values.scales[j];
-  for (int j = count; j % 4 != 0; ++j) weights[j] = 0.0F;
   for (int left = count; left > 0; left -= kWordLines, weights += kWordLines) {
     const int some = left < kWordLines ? left : kWordLines;
     const int done = add_sixteens<Arch>(weights, values, dim, some, output);

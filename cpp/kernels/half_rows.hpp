@@ -40,7 +40,6 @@ template <class Arch>
   for (int j = 0; j < count; j += 4) {
     const int left = count - j;
     Batch<Arch> square[4];
-#pragma clang loop unroll(disable)  // the same four times over
     for (int i = 0; i < 4; ++i) {
       const std::uint16_t* const key = keys.halves + (j + (i < left ? i : left - 1)) * keys.stride;
       Batch<Arch> sums[4];
