@@ -107,19 +107,24 @@ inline bool is_in_words(const AttentionBlock& block) {
   return block.pairing == Pairing::product && block.key.first.precision == Precision::byte;
 }
 
-/// Where a row's query, in words, has its unit: words take half the room of the numbers that they were.
+/// Keys of halves meet it as they lie.
+inline bool is_in_halves(const AttentionBlock& block) {
+  return block.pairing == Pairing::product && block.row_count == 1 && may_widen_in_registers(block.key, block.head_dim);
+}
+
+/// Where a row has its query's unit: see row_scratch_floats().
 template <class Arch>
-constexpr std::int64_t unit_place(int head_dim) {
-  return round_up_to(head_dim, kPanel<Arch>) - 1;
+inline float& unit_of(float* query, int head_dim) {
+  return query[row_scratch_floats(kPanel<Arch>, head_dim) - kPanel<Arch>];
 }
 
 /// The query as the block's keys meet it.
 template <class Arch>
 inline void prepare_query(const Panel& panel, const AttentionBlock& block) {
   scale_query<Arch>(panel, block);
-  if (!is_in_words(block)) return;
-  const float unit = make_words(panel.query, block.head_dim).unit;
-  panel.query[unit_place<Arch>(block.head_dim)] = unit;
+  float& unit = unit_of<Arch>(panel.query, block.head_dim);
+  if (is_in_halves(block)) unit = make_ready_for_halves(panel.query, block.head_dim);
+  if (is_in_words(block)) unit = make_words(panel.query, block.head_dim);
 }
 
 template <class Arch>
@@ -181,19 +186,20 @@ inline void score_part_rows(const AttentionBlock& block, int first, int end, Blo
   if (is_in_words(block)) {
     for (int index = 0; index < block.row_count; ++index) {
       float* const query = dots.queries.from(index).numbers;
-      const WordQuery words{reinterpret_cast<const std::int16_t*>(query), query[unit_place<Arch>(block.head_dim)]};
-      score_row_of_bytes(words, byte_lines(block.key, first), block.head_dim, end - first,
-                         dots.scores.from(index).numbers);
+      const WordQuery words{reinterpret_cast<const std::int16_t*>(query), unit_of<Arch>(query, block.head_dim)};
+      score_row_of_bytes<Arch>(words, byte_lines(block.key, first), block.head_dim, end - first,
+                               dots.scores.from(index).numbers);
     }
     return;
   }
-  const bool is_product = block.pairing == Pairing::product;
-  if (is_product && block.row_count == 1 && may_widen_in_registers(block.key, block.head_dim)) {
+  if (is_in_halves(block)) {
     const HalfLines keys = half_lines(block.key, first);
-    return score_row_of_halves<Arch>(dots.queries.numbers, keys, block.head_dim, end - first, dots.scores.numbers);
+    float* const query = dots.queries.numbers;
+    return score_row_of_halves<Arch>(query, unit_of<Arch>(query, block.head_dim), keys, block.head_dim, end - first,
+                                     dots.scores.numbers);
   }
   dots.keys = numbers.keys(first);
-  if (is_product) return score_all_rows<Arch>(block.row_count, dots);
+  if (block.pairing == Pairing::product) return score_all_rows<Arch>(block.row_count, dots);
   score_row_pairs<Arch>(block, dots);
 }
 
@@ -253,7 +259,9 @@ inline void attend_part_keys(const AttentionBlock& block, const KeyPart& part, c
     return RowSums{
         {own.scores, block.key_block}, keys.numbers.values(own.first), own.count, block.value_dim, outputs.from(index)};
   };
-  if (block.row_count == 1 && may_widen_in_registers(block.value, block.value_dim)) {
+  // They are multiplied with 2^112.
+  const bool are_weights_small = block.normalizer != Normalizer::identity && !block.has_dropout;
+  if (block.row_count == 1 && are_weights_small && may_widen_in_registers(block.value, block.value_dim)) {
     const HalfLines values = half_lines(block.value, first.first);
     return add_halves_to_row<Arch>(first.scores, values, block.value_dim, first.count, outputs.numbers);
   }

@@ -202,9 +202,9 @@ inline constexpr int kPartHeader = 16;
 /// What a part gives of one row.
 constexpr std::int64_t part_result_floats(std::int64_t value_dim) { return kPartHeader + round_up_to(value_dim, 16); }
 
-/// Of one row at attend_part(): its scaled query and its statistics by lane.
+/// Of one row at attend_part(): its scaled query, its statistics by lane, and the unit of its query's products.
 constexpr std::int64_t row_scratch_floats(int panel, std::int64_t head_dim) {
-  return round_up_to(head_dim, panel) + std::int64_t{kStatistics} * panel;
+  return round_up_to(head_dim, panel) + std::int64_t{kStatistics + 1} * panel;
 }
 
 /// The scratch of one worker for attend_part(): that of its rows, their scores and what is added to those of

@@ -1,11 +1,13 @@
 // The two products of attention for a row whose keys, or values, are bytes with a scale each. Such a row waits for
-// memory, unless it widens what it reads: keys meet the query as whole numbers, and values are widened in registers.
+// memory, unless it widens what it reads: keys meet the query as whole numbers, and so do values their weights.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <limits>
 
+#include "kernels/half.hpp"
 #include "kernels/row_products.hpp"
 
 #ifdef __wasm_simd128__
@@ -21,6 +23,9 @@ struct ByteLines {
   const float* scales;  // one a line
 };
 
+/// Lines of values whose weights have one unit.
+inline constexpr int kWordLines = 32;
+
 /// A query in whole numbers: words * unit is within half a unit of it.
 struct WordQuery {
   const std::int16_t* words;
@@ -35,22 +40,42 @@ constexpr int largest_word(int dim) {
   return all / dim < word ? all / dim : word;
 }
 
-/// Turns a query into words where it lies. One that is not finite has a unit that is NaN, as all its scores then are.
-[[gnu::noinline]] inline WordQuery make_words(float* query, int dim) {
-  auto* const words = reinterpret_cast<std::int16_t*>(query);
+#ifdef __wasm_simd128__
+/// Numbers as words * unit, in whole fours; `words` may be where the numbers are. Gives the unit, which is NaN if one
+/// of them is not finite.
+[[gnu::noinline]] inline float round_to_words(const float* numbers, int count, int largest_word, std::int16_t* words) {
+  const float largest = largest_size(numbers, count);
+  const auto most = static_cast<float>(largest_word);
+  const v128_t inverse = wasm_f32x4_splat(most / largest);
+  for (int i = 0; i < count; i += 4) {
+    const v128_t scaled = wasm_f32x4_nearest(wasm_f32x4_mul(wasm_v128_load(numbers + i), inverse));
+    const v128_t whole = wasm_i32x4_trunc_sat_f32x4(scaled);
+    wasm_v128_store64_lane(words + i, wasm_i16x8_narrow_i32x4(whole, whole), 0);
+  }
+  return largest <= std::numeric_limits<float>::max() ? largest / most : std::numeric_limits<float>::quiet_NaN();
+}
+#else
+[[gnu::noinline]] inline float round_to_words(const float* numbers, int count, int largest_word, std::int16_t* words) {
   float largest = 0.0F;
-  for (int d = 0; d < dim; ++d) {
-    const float size = query[d] < 0.0F ? -query[d] : query[d];
+  for (int i = 0; i < count; ++i) {
+    const float size = numbers[i] < 0.0F ? -numbers[i] : numbers[i];
     if (!(size <= largest)) largest = size;
   }
-  const float unit = largest / static_cast<float>(largest_word(dim));
-  const float inverse = static_cast<float>(largest_word(dim)) / largest;
+  const auto most = static_cast<float>(largest_word);
+  const float inverse = most / largest;
   // Zero, or so small that one of the two is not a number to multiply with.
   const bool is_usable = largest <= std::numeric_limits<float>::max() && inverse <= std::numeric_limits<float>::max();
-  for (int d = 0; d < dim; ++d) {
-    words[d] = is_usable ? static_cast<std::int16_t>(__builtin_rintf(query[d] * inverse)) : std::int16_t{0};
+  for (int i = 0; i < count; ++i) {
+    words[i] = is_usable ? static_cast<std::int16_t>(__builtin_rintf(numbers[i] * inverse)) : std::int16_t{0};
   }
-  return {words, largest <= std::numeric_limits<float>::max() ? unit : std::numeric_limits<float>::quiet_NaN()};
+  return largest <= std::numeric_limits<float>::max() ? largest / most : std::numeric_limits<float>::quiet_NaN();
+}
+#endif
+
+/// Turns a query, with zeros up to a whole vector, into words where it lies, and gives their unit. One that is not
+/// finite has a unit that is NaN, as all its scores then are.
+inline float make_words(float* query, int dim) {
+  return round_to_words(query, dim, largest_word(dim), reinterpret_cast<std::int16_t*>(query));
 }
 
 inline std::int32_t dot_of_rest(const WordQuery& query, const std::int8_t* bytes, int from, int dim) {
@@ -72,68 +97,70 @@ inline v128_t dot_of_sixteens(const WordQuery& query, const std::int8_t* bytes, 
   return wasm_i32x4_add(first, second);
 }
 
-/// [sum of a's lanes, of b's, of c's, of d's].
-inline v128_t sum_each(v128_t a, v128_t b, v128_t c, v128_t d) {
-  const v128_t ab = wasm_i32x4_add(wasm_i32x4_shuffle(a, b, 0, 4, 1, 5), wasm_i32x4_shuffle(a, b, 2, 6, 3, 7));
-  const v128_t cd = wasm_i32x4_add(wasm_i32x4_shuffle(c, d, 0, 4, 1, 5), wasm_i32x4_shuffle(c, d, 2, 6, 3, 7));
-  return wasm_i32x4_add(wasm_i32x4_shuffle(ab, cd, 0, 1, 4, 5), wasm_i32x4_shuffle(ab, cd, 2, 3, 6, 7));
-}
-#endif
-
-#ifdef __wasm_simd128__
-/// Scores of as many keys as come in fours; returns how many.
-inline int score_fours(const WordQuery& query, const ByteLines& keys, int dim, int count, float* scores) {
+/// Scores of one row, key after key, with room up to a whole vector.
+template <class Arch>
+[[gnu::noinline]] void score_row_of_bytes(const WordQuery& query, const ByteLines& keys, int dim, int count,
+                                          float* scores) {
   const int done = dim / 16 * 16;
-  const v128_t unit = wasm_f32x4_splat(query.unit);
-  const std::int8_t* bytes = keys.bytes;
-  int j = 0;
-  for (; j + 4 <= count; j += 4, bytes += 4 * keys.stride) {
-    const auto dot = [&](int line) { return dot_of_sixteens(query, bytes + line * keys.stride, dim); };
-    v128_t sums = sum_each(dot(0), dot(1), dot(2), dot(3));
-    if (done < dim) {
-      const auto rest = [&](int line) { return dot_of_rest(query, bytes + line * keys.stride, done, dim); };
-      sums = wasm_i32x4_add(sums, wasm_i32x4_make(rest(0), rest(1), rest(2), rest(3)));
+  for (int j = 0; j < count; j += 4) {
+    const int left = count - j;
+    v128_t sums = wasm_i32x4_const_splat(0);
+    for (int i = 0; i < 4; ++i) {
+      const std::int8_t* const key = keys.bytes + (j + (i < left ? i : left - 1)) * keys.stride;
+      v128_t sum = dot_of_sixteens(query, key, dim);
+      if (done < dim) sum = wasm_i32x4_add(sum, wasm_i32x4_make(dot_of_rest(query, key, done, dim), 0, 0, 0));
+      sum = wasm_i32x4_add(sum, wasm_i32x4_shuffle(sum, sum, 2, 3, 0, 1));
+      sum = wasm_i32x4_add(sum, wasm_i32x4_shuffle(sum, sum, 1, 0, 3, 2));
+      sums = wasm_i32x4_shuffle(sums, sum, 1, 2, 3, 4);
     }
-    const v128_t factors = wasm_f32x4_mul(wasm_v128_load(keys.scales + j), unit);
-    wasm_v128_store(scores + j, wasm_f32x4_mul(wasm_f32x4_convert_i32x4(sums), factors));
+    const Batch<Arch> factors = load_some<Arch>(keys.scales + j, left < 4 ? left : 4) * Batch<Arch>(query.unit);
+    const Batch<Arch> dots = wasm_f32x4_convert_i32x4(sums);
+    (dots * factors).store_aligned(scores + j);
   }
-  return j;
 }
 #else
-inline int score_fours(const WordQuery& /*query*/, const ByteLines& /*keys*/, int /*dim*/, int /*count*/,
-                       float* /*scores*/) {
-  return 0;
-}
-#endif
-
-/// Scores of one row, key after key.
-[[gnu::noinline]] inline void score_row_of_bytes(const WordQuery& query, const ByteLines& keys, int dim, int count,
-                                                 float* scores) {
-  for (int j = score_fours(query, keys, dim, count, scores); j < count; ++j) {
+template <class Arch>
+void score_row_of_bytes(const WordQuery& query, const ByteLines& keys, int dim, int count, float* scores) {
+  for (int j = 0; j < count; ++j) {
     const std::int32_t dot = dot_of_rest(query, keys.bytes + j * keys.stride, 0, dim);
     scores[j] = static_cast<float>(dot) * (keys.scales[j] * query.unit);
   }
 }
+#endif
 
 #ifdef __wasm_simd128__
-/// Sixteen numbers at a time. Returns how many were done.
+/// Sixteen numbers at a time, of lines in pairs. Returns how many were done.
 template <class Arch>
 inline int add_sixteens(const float* weights, const ByteLines& values, int dim, int count, float* output) {
-  const auto widened = [](v128_t whole) { return Batch<Arch>(wasm_f32x4_convert_i32x4(whole)); };
+  alignas(kScratchAlignment) float own[kWordLines] = {};
+  alignas(kScratchAlignment) std::int16_t words[kWordLines];
+  std::memcpy(own, weights, static_cast<std::size_t>(count) * sizeof(float));
+  const v128_t unit = wasm_f32x4_splat(round_to_words(own, kWordLines, largest_word(kWordLines), words));
   int e = 0;
   for (; e + 16 <= dim; e += 16) {
-    Batch<Arch> sums[4];
-    for (int v = 0; v < 4; ++v) sums[v] = Batch<Arch>::load_aligned(output + e + 4 * v);
+    v128_t sums[4];
+    for (v128_t& sum : sums) sum = wasm_i32x4_const_splat(0);
     const std::int8_t* bytes = values.bytes + e;
-    for (int j = 0; j < count; ++j, bytes += values.stride) {
-      const Batch<Arch> weight = Batch<Arch>::broadcast(weights[j]);
-      for (int v = 0; v < 4; v += 2) {
-        const v128_t words = wasm_i16x8_load8x8(bytes + 4 * v);
-        sums[v] = multiply_add<Arch>(weight, widened(wasm_i32x4_extend_low_i16x8(words)), sums[v]);
-        sums[v + 1] = multiply_add<Arch>(weight, widened(wasm_i32x4_extend_high_i16x8(words)), sums[v + 1]);
-      }
+    for (int j = 0; j < count; j += 2, bytes += 2 * values.stride) {
+      const v128_t pair = wasm_v128_load32_splat(words + j);
+      const v128_t first = wasm_v128_load(bytes);
+      const v128_t second = wasm_v128_load(bytes + (j + 1 < count ? values.stride : 0));
+      const v128_t low = wasm_i8x16_shuffle(first, second, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
+      const v128_t high =
+          wasm_i8x16_shuffle(first, second, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
+      const auto add = [pair](v128_t& sum, v128_t numbers) {
+        sum = wasm_i32x4_add(sum, wasm_i32x4_dot_i16x8(numbers, pair));
+      };
+      add(sums[0], wasm_i16x8_extend_low_i8x16(low));
+      add(sums[1], wasm_i16x8_extend_high_i8x16(low));
+      add(sums[2], wasm_i16x8_extend_low_i8x16(high));
+      add(sums[3], wasm_i16x8_extend_high_i8x16(high));
     }
-    for (int v = 0; v < 4; ++v) sums[v].store_aligned(output + e + 4 * v);
+    for (int v = 0; v < 4; ++v) {
+      float* const place = output + e + 4 * v;
+      multiply_add<Arch>(wasm_f32x4_convert_i32x4(sums[v]), unit, Batch<Arch>::load_aligned(place))
+          .store_aligned(place);
+    }
   }
   return e;
 }
@@ -151,9 +178,8 @@ template <class Arch>
 [[gnu::noinline]] void add_bytes_to_row(float* weights, ByteLines values, int dim, int count, float* output) {
   // A weight of zero leaves its value out, whatever its scale.
   for (int j = 0; j < count; ++j) weights[j] = weights[j] == 0.0F ? 0.0F : weights[j] * values.scales[j];
-  // Some lines at a time: others come from memory meanwhile.
-  for (int left = count; left > 0; left -= kChunkLines, weights += kChunkLines) {
-    const int some = left < kChunkLines ? left : kChunkLines;
+  for (int left = count; left > 0; left -= kWordLines, weights += kWordLines) {
+    const int some = left < kWordLines ? left : kWordLines;
     const int done = add_sixteens<Arch>(weights, values, dim, some, output);
     for (int j = 0; j < some && done < dim; ++j) {
       const std::int8_t* const line = values.bytes + j * values.stride;

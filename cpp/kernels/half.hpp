@@ -58,8 +58,18 @@ inline Batch<Arch> load_numbers(Numbers line, std::ptrdiff_t first, int count) {
 }
 
 #ifdef __wasm_simd128__
+/// The largest magnitude of numbers in whole fours, NaN if there is one.
+[[gnu::noinline]] inline float largest_size(const float* numbers, int count) {
+  v128_t sizes = wasm_i32x4_const_splat(0);
+  // As whole numbers floats have the same order, with NaN at the end.
+  for (int i = 0; i < count; i += 4) sizes = wasm_i32x4_max(sizes, wasm_f32x4_abs(wasm_v128_load(numbers + i)));
+  sizes = wasm_i32x4_max(sizes, wasm_i32x4_shuffle(sizes, sizes, 2, 3, 0, 1));
+  sizes = wasm_i32x4_max(sizes, wasm_i32x4_shuffle(sizes, sizes, 1, 0, 3, 2));
+  return wasm_f32x4_extract_lane(sizes, 0);
+}
+
 struct HalfConstants {
-  std::uint32_t kept[4] = {0x8FFFFFFF, 0x8FFFFFFF, 0x8FFFFFFF, 0x8FFFFFFF};
+  std::uint32_t kept[4] = {0x8FFFE000, 0x8FFFE000, 0x8FFFE000, 0x8FFFE000};
   float bias[4] = {0x1p112F, 0x1p112F, 0x1p112F, 0x1p112F};
 };
 
@@ -72,9 +82,18 @@ class FiniteHalves {
  public:
   FiniteHalves() : FiniteHalves(opaque(&kHalfConstants)) {}
 
-  [[gnu::always_inline]] Batch<Arch> operator()(const std::uint16_t* halves) const {
-    return wasm_f32x4_mul(wasm_v128_and(wasm_i32x4_shl(wasm_i32x4_load16x4(halves), 13), kept_), bias_);
+  [[gnu::always_inline]] Batch<Arch> operator()(const std::uint16_t* halves) const { return bent(halves) * bias(); }
+
+  /// Without the last step.
+  [[gnu::always_inline]] Batch<Arch> bent(const std::uint16_t* halves) const {
+    return wasm_v128_and(wasm_i32x4_shl(wasm_i32x4_load16x4(halves), 13), kept_);
   }
+  /// The same of those at even and odd places of eight.
+  [[gnu::always_inline]] Batch<Arch> even(v128_t halves) const { return odd(wasm_i32x4_shl(halves, 16)); }
+  [[gnu::always_inline]] Batch<Arch> odd(v128_t halves) const {
+    return wasm_v128_and(wasm_i32x4_shr(halves, 3), kept_);
+  }
+  [[nodiscard]] Batch<Arch> bias() const { return bias_; }
 
  private:
   explicit FiniteHalves(const HalfConstants* c) : kept_(wasm_v128_load(c->kept)), bias_(wasm_v128_load(c->bias)) {}

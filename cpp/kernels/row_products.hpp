@@ -47,9 +47,6 @@ inline constexpr int kDotSumsOfRows = 2;
 /// time: those of twice the width would come from memory at half of its rate.
 inline constexpr int kUsualDim = 64;
 
-/// Lines of halves or bytes that meet a part of the output at a time, while others come from memory.
-inline constexpr int kChunkLines = 16;
-
 /// result[i] = the sum of square[i]'s lanes. Uses up `square`.
 template <class Arch>
 [[gnu::always_inline]] inline Batch<Arch> sum_lanes(Batch<Arch> (&square)[kLanes<Arch>]) {

@@ -21,11 +21,14 @@ void merge_group(void* context, Index group, int worker) {
   job.kernels.merge_parts(block, job.plan.parts_per_group, results_of(job, group, 0, block.value_dim));
 }
 
+/// Pages are read as they lie in memory, head after head; what is in none lies head by head as a whole.
 void run_part(void* context, Index task, int worker) {
   const AttentionJob& job = job_of(context);
   const AttentionPlan& plan = job.plan;
-  const Index group = task / plan.parts_per_group;
-  const Index part = task % plan.parts_per_group;
+  const bool by_pages = job.problem.inputs.value.pages.table != nullptr;
+  const Index run = by_pages ? plan.task_count / plan.parts_per_group : plan.parts_per_group;
+  const Index group = by_pages ? task % run : task / run;
+  const Index part = by_pages ? task / run : task % run;
   TaskRows rows;
   const kernels::AttentionBlock block = describe_rows(job, {group, 0, plan.rows_per_group}, rows, worker);
   job.kernels.attend_part(block, key_part(job, part), results_of(job, group, part, block.value_dim));

@@ -12,13 +12,15 @@ namespace {
 constexpr DType kTypes[] = {DType::f32, DType::f16, DType::i8};
 
 /// Against the reference, which reads the same pages: so the bound is that of the arithmetic alone.
-void check_paged(Random& random, const AttentionTensors& tensors, const Paging& paging) {
+void check_paged(Random& random, const AttentionTensors& tensors, const Paging& paging,
+                 std::optional<ScoreStage> scores = std::nullopt) {
   const Paged paged(random, tensors.inputs(), paging);
   const Expected expected = expect(paged.inputs(), tensors.options);
   for (const kernels::AttentionKernels* kernels : kernels::runnable_kernels()) {
     for (const int workers : {1, 3}) {
       ReverseExecutor executor(workers);
-      const Wanted wanted = fitting({.weights = random.chance(0.5), .entropy = random.chance(0.5)}, tensors.options);
+      const Wanted wanted =
+          fitting({.weights = random.chance(0.5), .entropy = random.chance(0.5), .scores = scores}, tensors.options);
       const Results results = run(*kernels, paged.inputs(), tensors.options, executor, wanted);
       const Comparison comparison = compare(expected, results);
       INFO(kernels->name << ", " << workers << " workers, " << comparison.where);
@@ -62,6 +64,22 @@ TEST_CASE("keys and values in pages stay within the error model, at any precisio
         }
       }
     }
+  }
+}
+
+TEST_CASE("halves in pages meet queries as large as single precision has them") {
+  Random random(255);
+  const AttentionCase one{.heads = 2, .kv_heads = 2, .queries = 1, .keys = 205, .head_dim = 64, .value_dim = 64};
+  for (const float size : {1e-5F, 0x1p59F, 1e18F, 1e20F, 1e25F, 1e30F}) {
+    AttentionTensors tensors = make_tensors(random, one);
+    for_each_element(tensors.query.view.shape,
+                     [&](Index b, Index h, Index i, Index d) { tensors.query(b, h, i, d) *= size; });
+    // Every other key has subnormal numbers only.
+    for_each_element(tensors.key.view.shape, [&](Index b, Index h, Index j, Index d) {
+      if (j % 2 == 1) tensors.key(b, h, j, d) *= 0x1p-18F;
+    });
+    INFO("queries of " << size);
+    check_paged(random, tensors, {.dtype = DType::f16, .is_finite = true}, ScoreStage::raw);
   }
 }
 

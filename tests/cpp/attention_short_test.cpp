@@ -152,4 +152,18 @@ TEST_CASE("parts lie end to end, and depend on sizes alone") {
   }
 }
 
+TEST_CASE("parts of keys in pages are two pages, and not more than parts are elsewhere") {
+  const void* const table[] = {nullptr};
+  const std::pair<Index, int> expected[] = {{96, 192}, {5, 128}, {4096, 1024}};
+  for (const auto& [rows, keys_per_part] : expected) {
+    AttentionProblem problem{};
+    problem.batch = problem.query_heads = problem.groups = problem.query_length = 1;
+    problem.head_dim = problem.value_dim = 64;
+    problem.key_length = 4096;
+    problem.whole.query_length = 1;
+    problem.inputs.value.pages = {.table = table, .per_batch = 1, .rows = rows};
+    CHECK(plan_attention(problem, {.panel = 8, .workers = 1, .short_rows = 4}).keys_per_part == keys_per_part);
+  }
+}
+
 }  // namespace heed::testing

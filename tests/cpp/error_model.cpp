@@ -338,17 +338,21 @@ RowBounds bound_normalized(const AttentionInputs& in, const ScoreRules& rules, c
 }
 
 /// The weights and outputs of a row whose weights are rewritten, and which of its keys are not masked: see weight_mod.
-void bound_rewritten(const ScoreRules& rules, const RowPosition& row, const ExactRow& exact, RowBounds& bounds) {
+/// Gives the new weights.
+std::vector<double> bound_rewritten(const ScoreRules& rules, const RowPosition& row, const ExactRow& exact,
+                                    RowBounds& bounds) {
   const AttentionOptions selection{.normalizer = rules.normalizer, .top_k = rules.top_k};
   const std::vector<double> best = reference::best_of({exact.scores.begin(), exact.scores.end()}, selection);
   std::vector<double> outputs(bounds.output.size());
   std::vector<double> roundings(bounds.output.size());
+  std::vector<double> weights(best.size());
   std::ranges::fill(bounds.output, 0.0);
   for (std::size_t j = 0; j < best.size(); ++j) {
     if (best[j] == -kInfinite) continue;
     const auto key = static_cast<Index>(j);
     const reference::Place place{.score = exact.weights[j], .b = row.b, .h = row.h, .i = row.i, .j = key};
     const BoundedValue made = bound_mod(rules.expressions, ProgramOf::weight, place, bounds.weights[j]);
+    weights[j] = made.value;
     const double kept = kept_of(exact, key);
     bounds.weights[j] = kept * (made.error + 3.0 * kUnitRoundoff * std::abs(made.value));
     const std::vector<double>& value = exact.values[j];
@@ -362,16 +366,47 @@ void bound_rewritten(const ScoreRules& rules, const RowPosition& row, const Exac
   for (std::size_t e = 0; e < outputs.size(); ++e) {
     bounds.output[e] += kUnitRoundoff * (kGrowth * std::sqrt(roundings[e]) + 4.0 * std::abs(outputs[e]));
   }
+  return weights;
+}
+
+/// Keys whose weights may be rounded together, to whole numbers of a unit.
+constexpr std::size_t kWordLines = 32;
+
+/// Adds how wrong outputs may be because weights of values of eight bits were made whole numbers: half a unit, which is
+/// a 32767th of the largest weight times scale of the run that the key is in, for each key that has a value.
+void add_value_words(const ExactRow& exact, std::span<const double> given, std::vector<double>& outputs) {
+  const std::size_t count = exact.values.size();
+  std::vector<double> scales(count);
+  std::vector<double> weights(count);
+  for (std::size_t j = 0; j < count; ++j) {
+    double largest = 0.0;
+    for (const double value : exact.values[j]) largest = std::max(largest, std::abs(value));
+    scales[j] = largest / 127.0;
+    weights[j] = std::abs(given[j]) * kept_of(exact, static_cast<Index>(j)) * scales[j];
+  }
+  for (std::size_t j = 0; j < count; ++j) {
+    if (scales[j] == 0.0) continue;
+    double largest = 0.0;
+    const std::size_t end = std::min(count, j + kWordLines);
+    for (std::size_t other = j < kWordLines ? 0 : j - kWordLines + 1; other < end; ++other) {
+      largest = std::max(largest, weights[other]);
+    }
+    for (std::size_t e = 0; e < outputs.size(); ++e) {
+      outputs[e] += 1.0001 * largest / 65534.0 * std::abs(exact.values[j][e]) / scales[j];
+    }
+  }
 }
 
 }  // namespace
 
 RowBounds bound_row(const AttentionInputs& in, const ScoreRules& rules, const RowPosition& row, const ExactRow& exact) {
-  if (!rules.expressions.have(ProgramOf::weight)) return bound_normalized(in, rules, row, exact);
   ExactRow undropped = exact;
-  undropped.kept = {};
+  std::vector<double> weights(exact.weights.begin(), exact.weights.end());
+  const bool are_rewritten = rules.expressions.have(ProgramOf::weight);
+  if (are_rewritten) undropped.kept = {};
   RowBounds bounds = bound_normalized(in, rules, row, undropped);
-  bound_rewritten(rules, row, exact, bounds);
+  if (are_rewritten) weights = bound_rewritten(rules, row, exact, bounds);
+  if (in.value.dtype == DType::i8) add_value_words(exact, weights, bounds.output);
   return bounds;
 }
 

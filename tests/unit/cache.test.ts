@@ -4,6 +4,7 @@ import { Worker as NodeWorker } from "node:worker_threads";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { attend, attendSync } from "../../web/src/api/attention.js";
 import { createCache } from "../../web/src/api/cache/kv-cache.js";
+import { PageLayout } from "../../web/src/api/cache/page-layout.js";
 import { workerSource } from "../../web/src/backends/wasm/generated/worker-source.js";
 import type { CacheOptions, Heed, KVCache, TensorLike } from "../../web/src/index.js";
 import { attention as reference } from "../../web/src/reference/index.js";
@@ -91,7 +92,7 @@ describe.each(ENGINE_KINDS)("$variant, $worker worker", (kind) => {
 
   test("past its window a cache gives what attention with the window gives, and holds no more than it", async () => {
     const random = new Random(64);
-    for (const window of [1, 2, 7, 96, 97, 150]) {
+    for (const window of [1, 2, 7, 96, 97, 150, 1600]) {
       const [heads, dim, total] = [2, 8, window + 230];
       const whole = [heads, total, dim];
       const [query, key, value] = [0, 1, 2].map(() => ({ data: random.floats(heads * total * dim), shape: whole }));
@@ -100,7 +101,8 @@ describe.each(ENGINE_KINDS)("$variant, $worker worker", (kind) => {
       const score = scoreBound(undefined, 1 / Math.sqrt(dim), { query, key, queryDim: dim, headDim: dim });
       const bounds = boundsFor(total, { value }, score);
       using cache = await heed.createCache({ kvHeads: heads, headDim: dim, window });
-      const most = 2 + Math.ceil((window + 11) / 96);
+      const most =
+        2 + Math.ceil((window + 11) / new PageLayout("f32", heads, { key: dim, value: dim }, total, window).rows);
       for (let from = 0; from < total; ) {
         const to = Math.min(total, from + random.whole(1, 11));
         const [q, k, v] = [query, key, value].map((tensor) => tokens(tensor, "bhnd", from, to));

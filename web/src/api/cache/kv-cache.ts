@@ -121,7 +121,7 @@ export class KVCache {
     this.window = options.window;
     this.#backend = backend;
     const dims = { key: this.headDim, value: this.valueDim };
-    this.#layout = new PageLayout(this.dtype, this.kvHeads, dims, this.maxLength);
+    this.#layout = new PageLayout(this.dtype, this.kvHeads, dims, this.maxLength, this.window ?? this.maxLength);
     const store = new PageStore(backend, this.#layout, this.batch, this.window === null ? null : this.window - 1);
     this.#store = store;
     finalise(this, () => store.dispose());

@@ -7,11 +7,18 @@ import { quantiseRows } from "./quantise.js";
 /** What keys and values are kept as. */
 export type CacheType = "f32" | "f16" | "i8";
 
+/** Keys of f32 that are a block of the kernels, whose blocks end where a page does. */
+const BLOCK_ROWS = 96;
+
 /**
- * Rows of a page: 96 keys are a block of the kernels, whose blocks end where a page does. Fewer, and a long cache would have more
- * pages than its calls like to name; more, and a short one would take memory that it does not need.
+ * Memory is read at its own rate only where runs are long, so that smaller numbers have more rows. Fewer in any page, and a long cache
+ * would have more pages than its calls like to name.
  */
-const ROWS = 96;
+const COLUMN_BYTES = 4 * BLOCK_ROWS;
+
+/** As many rows where a page is an eighth of the cache or less: a short one would take memory that it does not need. */
+const MOST_ROWS = 4 * BLOCK_ROWS;
+const LEAST_PAGES = 8;
 
 /** Lines of the processor's cache, and the widest vector. */
 const ALIGNMENT = 64;
@@ -47,9 +54,17 @@ export class PageLayout {
   readonly headBytes: number;
   readonly bytes: number;
 
-  constructor(dtype: CacheType, heads: number, dims: { readonly key: number; readonly value: number }, most: number) {
+  /** Of a cache that takes `most` tokens and holds `held` of them at a time. */
+  constructor(
+    dtype: CacheType,
+    heads: number,
+    dims: { readonly key: number; readonly value: number },
+    most: number,
+    held: number,
+  ) {
     this.dtype = dtype;
-    this.rows = Math.min(ROWS, most);
+    const fitting = Math.floor(held / (LEAST_PAGES * BLOCK_ROWS)) * BLOCK_ROWS;
+    this.rows = Math.min(Math.max(COLUMN_BYTES / SIZES[dtype], Math.min(fitting, MOST_ROWS)), most);
     let end = 0;
     const take = (bytes: number): number => {
       const start = end;

@@ -1,0 +1,25 @@
+import { expect, test } from "vitest";
+import { PageLayout } from "../../web/src/api/cache/page-layout.js";
+import { TYPES } from "../support/cached.js";
+
+const MOST = 2 ** 24;
+
+const pageRows = (dtype: (typeof TYPES)[number], most: number, held: number): number =>
+  new PageLayout(dtype, 1, { key: 8, value: 8 }, most, held).rows;
+
+test("a short cache has pages of 96 rows of f32, or of as many bytes", () => {
+  expect(TYPES.map((dtype) => pageRows(dtype, 1000, 1000))).toEqual([96, 192, 384]);
+});
+
+test("a page grows with what the cache holds, of which it is an eighth at most, up to 384 rows", () => {
+  const rowsAt = (dtype: (typeof TYPES)[number]) =>
+    [1535, 1536, 2303, 2304, 3071, 3072, MOST].map((held) => pageRows(dtype, MOST, held));
+  expect(rowsAt("f32")).toEqual([96, 192, 192, 288, 288, 384, 384]);
+  expect(rowsAt("f16")).toEqual([192, 192, 192, 288, 288, 384, 384]);
+  expect(rowsAt("i8")).toEqual([384, 384, 384, 384, 384, 384, 384]);
+});
+
+test("a page has no more rows than a cache takes, but may have more than its window", () => {
+  expect(pageRows("f32", 10, 10)).toBe(10);
+  expect(pageRows("f32", MOST, 10)).toBe(96);
+});
