@@ -5,12 +5,12 @@ import { folder, required, set } from "virtual:conformance";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { widenHalves } from "../../web/src/api/half.js";
 import type { Capabilities, HalfTensorLike, Heed, TensorLike } from "../../web/src/index.js";
-import { LayerNorm, RMSNorm } from "../../web/src/layers/index.js";
+import { LayerNorm, MLP, RMSNorm } from "../../web/src/layers/index.js";
 import { tokens } from "../support/cached.js";
 import { ATTENTION_CASES, attentionCases, callOf, firstDifference, whyNot } from "./onnx.js";
 import { EXTRA_CASES, extraCases, linearCaseOf, ropeCaseOf, scatterCaseOf } from "./onnx-extra.js";
 import { FLEX_CASES, flexCallOf, flexCases } from "./onnx-flex.js";
-import { NORM_CASES, normCaseOf, normCases } from "./onnx-layers.js";
+import { GATED_CASES, gatedCaseOf, gatedCases, NORM_CASES, normCaseOf, normCases } from "./onnx-layers.js";
 
 /** In single precision, exactly. */
 function widened({ data, shape }: TensorLike | HalfTensorLike): TensorLike {
@@ -30,7 +30,7 @@ export function conformanceSuite(name: string, open: () => Promise<Heed>, kind: 
     if (set === null) {
       test("sees ONNX's cases where they are demanded", () => {
         console.warn(
-          `conformance: ${ATTENTION_CASES} attention cases and ${EXTRA_CASES.LinearAttention + EXTRA_CASES.RotaryEmbedding + EXTRA_CASES.TensorScatter + FLEX_CASES + NORM_CASES.LayerNormalization + NORM_CASES.RMSNormalization} others of ONNX's could not be seen: no ${folder} (HEED_CONFORMANCE names it)`,
+          `conformance: ${ATTENTION_CASES} attention cases and ${EXTRA_CASES.LinearAttention + EXTRA_CASES.RotaryEmbedding + EXTRA_CASES.TensorScatter + FLEX_CASES + NORM_CASES.LayerNormalization + NORM_CASES.RMSNormalization + GATED_CASES} others of ONNX's could not be seen: no ${folder} (HEED_CONFORMANCE names it)`,
         );
         expect(required, `HEED_CONFORMANCE_REQUIRED is 1 and ${folder} is missing`).toBe(false);
       });
@@ -131,6 +131,12 @@ export function conformanceSuite(name: string, open: () => Promise<Heed>, kind: 
           ? new LayerNorm({ ...options, engine: heed })
           : new RMSNorm({ shape, epsilon, engine: heed });
       expect(firstDifference("output", await layer.load(parameters).forward(x), output, present)).toBeNull();
+    });
+    test("sees all cases of gates", () => expect(gatedCases(present).length).toBe(GATED_CASES));
+    test.each(gatedCases(present))("$name", async (one) => {
+      const { x, options, parameters, outputOf, output } = gatedCaseOf(one, present);
+      const layer = new MLP({ ...options, activation: "swiglu", engine: heed }).load(parameters);
+      expect(firstDifference("output", outputOf(await layer.forward(x)), output, present)).toBeNull();
     });
   });
 }
