@@ -114,15 +114,15 @@ inline bool is_in_halves(const AttentionBlock& block) {
 
 /// Where a row has its query's unit: see row_scratch_floats().
 template <class Arch>
-inline float& unit_of(float* query, int head_dim) {
-  return query[row_scratch_floats(kPanel<Arch>, head_dim) - kPanel<Arch>];
+inline float* unit_of(float* query, int head_dim) {
+  return query + row_scratch_floats(kPanel<Arch>, head_dim) - kPanel<Arch>;
 }
 
 /// The query as the block's keys meet it.
 template <class Arch>
 inline void prepare_query(const Panel& panel, const AttentionBlock& block) {
   scale_query<Arch>(panel, block);
-  float& unit = unit_of<Arch>(panel.query, block.head_dim);
+  float& unit = *unit_of<Arch>(panel.query, block.head_dim);
   if (is_in_halves(block)) unit = make_ready_for_halves(panel.query, block.head_dim);
   if (is_in_words(block)) unit = make_words(panel.query, block.head_dim);
 }
@@ -186,7 +186,7 @@ inline void score_part_rows(const AttentionBlock& block, int first, int end, Blo
   if (is_in_words(block)) {
     for (int index = 0; index < block.row_count; ++index) {
       float* const query = dots.queries.from(index).numbers;
-      const WordQuery words{reinterpret_cast<const std::int16_t*>(query), unit_of<Arch>(query, block.head_dim)};
+      const WordQuery words{reinterpret_cast<const std::int16_t*>(query), *unit_of<Arch>(query, block.head_dim)};
       score_row_of_bytes<Arch>(words, byte_lines(block.key, first), block.head_dim, end - first,
                                dots.scores.from(index).numbers);
     }
@@ -195,7 +195,7 @@ inline void score_part_rows(const AttentionBlock& block, int first, int end, Blo
   if (is_in_halves(block)) {
     const HalfLines keys = half_lines(block.key, first);
     float* const query = dots.queries.numbers;
-    return score_row_of_halves<Arch>(query, unit_of<Arch>(query, block.head_dim), keys, block.head_dim, end - first,
+    return score_row_of_halves<Arch>(query, *unit_of<Arch>(query, block.head_dim), keys, block.head_dim, end - first,
                                      dots.scores.numbers);
   }
   dots.keys = numbers.keys(first);
