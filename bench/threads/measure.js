@@ -17,16 +17,8 @@ export const SHAPES = [
   [1, 8192, 64, true],
 ];
 
-/** As above: calls that are made at once. */
-const TOGETHER = [
-  [1, 64, 64, false],
-  [1, 128, 64, false],
-  [8, 64, 64, false],
-  [1, 256, 64, false],
-  [8, 128, 64, false],
-  [8, 256, 64, false],
-  [8, 1024, 64, false],
-];
+/** Those that calls are made at once of. */
+const TOGETHER = SHAPES.filter(([, length, , causal]) => causal === false && Number(length) <= 1024);
 
 const AT_ONCE = 16;
 

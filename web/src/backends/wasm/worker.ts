@@ -175,7 +175,8 @@ function keepPieces(message: BlockMessage): readonly number[] {
       pieces.set(id, address);
       patch(address, data);
     }
-    for (const [from, bytes] of patches) patch((pieces.get(id) ?? 0) + from, bytes);
+    const address = pieces.get(id);
+    if (address !== undefined) for (const [from, bytes] of patches) patch(address + from, bytes);
   }
   return message.pieces.map(({ id }) => id).filter((id) => !pieces.has(id));
 }
