@@ -6,7 +6,7 @@ import { attend } from "../../web/src/api/attention.js";
 import { readAttentionOptions } from "../../web/src/api/read-options.js";
 import { validateAttention } from "../../web/src/api/validate.js";
 import { workerSource } from "../../web/src/backends/wasm/generated/worker-source.js";
-import { createHeed, type TensorLike } from "../../web/src/index.js";
+import { createHeed, type Heed, type TensorLike } from "../../web/src/index.js";
 import { cases, compute, differentIndex, errorOf, firstDifferentBit } from "../support/cases.js";
 import { ENGINE_KINDS, nameOf, openBackend, openKind } from "../support/engines.js";
 import { Random } from "../support/random.js";
@@ -114,19 +114,28 @@ describe.each(ENGINE_KINDS.filter(({ worker }) => worker !== null))("$variant, $
   });
 });
 
-/** Eight queries, which one worker computes alone, of so many keys that it takes tens of milliseconds. */
-const UNCUT = { keys: [1, 1, 2 ** 19, 64], query: tensor(1, 1, 8, 64) } as const;
+/** Eight queries, which one worker computes alone: a fifth of a second of scores, of keys that are soon sent. */
+const UNCUT = (() => {
+  const [keys, dim, hidden] = [2 ** 16, 4, 256];
+  const score = { type: "additive", wq: tensor(hidden, dim), wk: tensor(hidden, dim) } as const;
+  return { query: tensor(1, 1, 8, dim), keys: tensor(1, 1, keys, dim), score };
+})();
+
+/** Starts it. */
+function uncut(heed: Heed, signal?: AbortSignal) {
+  const { query, keys, score } = UNCUT;
+  return heed.attention(query, keys, keys, { score, ...(signal && { signal }) });
+}
 
 describe.each(ENGINE_KINDS.filter(({ worker }) => worker !== null))(
   "$variant, $worker worker: several calls",
   (kind) => {
     test("one that leaves a worker free does not keep the next from being computed", async () => {
       using heed = await openKind(kind, { threads: 2 });
-      const keys = heed.zeros(UNCUT.keys);
       const { query, key, value } = SMALL;
       const expected = await heed.attention(query, key, value);
       const order: string[] = [];
-      const long = heed.attention(UNCUT.query, keys, keys).finally(() => order.push("long"));
+      const long = uncut(heed).finally(() => order.push("long"));
       const short = heed.attention(query, key, value).finally(() => order.push("short"));
       expect(await short).toEqual(expected);
       await long;
@@ -153,7 +162,6 @@ describe.each(ENGINE_KINDS.filter(({ worker }) => worker !== null))(
 
     test("an abort of one harms none of the others", async () => {
       using heed = await openKind(kind, { threads: 2 });
-      const keys = heed.zeros(UNCUT.keys);
       const { query, key, value } = MIDDLE;
       const expected = await heed.attention(query, key, value);
       for (const aborts of [0, 1, 2]) {
@@ -161,7 +169,7 @@ describe.each(ENGINE_KINDS.filter(({ worker }) => worker !== null))(
         const signals = controllers.map(({ signal }) => signal);
         const calls = [
           heed.attention(query, key, value, { signal: signals[0] }),
-          heed.attention(UNCUT.query, keys, keys, { signal: signals[1] }),
+          uncut(heed, signals[1]),
           heed.attention(query, key, value, { signal: signals[2] }),
         ];
         controllers[aborts]?.abort();
@@ -181,14 +189,9 @@ describe.each(ENGINE_KINDS.filter(({ worker }) => worker !== null))(
       for (const dying of [0, 1]) {
         const { workers, wasm } = ownWorkers();
         using heed = await openKind(kind, { threads: 2, wasm });
-        const keys = heed.zeros(UNCUT.keys);
         const { query, key, value } = MIDDLE;
         const expected = await heed.attention(query, key, value);
-        const calls = [
-          heed.attention(UNCUT.query, keys, keys),
-          heed.attention(UNCUT.query, keys, keys),
-          heed.attention(query, key, value),
-        ];
+        const calls = [uncut(heed), uncut(heed), heed.attention(query, key, value)];
         await workers[dying]?.terminate();
         const [first, second, third] = await Promise.allSettled(calls);
         const lost = [first, second].find((one) => one?.status === "rejected") ?? first;
