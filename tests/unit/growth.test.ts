@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Heed, Tensor } from "../../web/src/index.js";
 import { errorOf } from "../support/cases.js";
-import { openKind } from "../support/engines.js";
+import { ENGINE_KINDS, nameOf, openKind } from "../support/engines.js";
 
 describe.each([
   { variant: "relaxed", worker: null },
@@ -40,3 +40,18 @@ describe.each([
     expect((await heed.attention(one, one, one)).output.data[0]).toBe(1);
   });
 });
+
+// 2.1 GB of keys turned by wk: less than the largest memory, and more than is left of it.
+test.each(ENGINE_KINDS.map((kind) => [nameOf(kind), kind] as const))(
+  "%s: what a call computes with is refused where it is not to be had",
+  async (_, kind) => {
+    using heed = await openKind(kind);
+    const of = (...shape: number[]) => ({ data: new Float32Array(shape.reduce((a, b) => a * b)), shape });
+    const [query, keys, wide] = [of(1, 1, 8, 2), of(1, 1, 2 ** 20, 2), of(511, 2)];
+    const score = { type: "additive", wq: wide, wk: wide } as const;
+    const refused = await errorOf(() => heed.attention(query, keys, keys, { score }));
+    expect(refused).toMatchObject({ code: "memory", message: expect.stringContaining("scratch memory") });
+    expect((await heed.attention(query, query, query)).output.shape).toEqual(query.shape);
+    expect(heed.capabilities.reasons.join()).not.toContain("lost");
+  },
+);

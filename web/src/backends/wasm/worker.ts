@@ -99,7 +99,7 @@ function abort(name: string): never {
 
 /** Grows the memory to hold `bytes`: 1 where it could, as Emscripten's allocator expects. */
 function grow(bytes: number): number {
-  if (memory === undefined) return 0;
+  if (memory === undefined || bytes > 2 ** 31) return 0;
   const now = memory.buffer.byteLength;
   try {
     // A fifth more than needed, as Emscripten's own glue does, so that rising sizes do not grow it call by call.
