@@ -85,36 +85,47 @@ inline std::int32_t dot_of_rest(const WordQuery& query, const std::int8_t* bytes
 }
 
 #ifdef __wasm_simd128__
-/// Partial sums, of which the lanes together are the dot product of the first numbers, in whole sixteens.
-inline v128_t dot_of_sixteens(const WordQuery& query, const std::int8_t* bytes, int dim) {
-  v128_t first = wasm_i32x4_const_splat(0);
-  v128_t second = first;
-  for (int d = 0; d + 16 <= dim; d += 16) {
-    first = wasm_i32x4_add(first, wasm_i32x4_dot_i16x8(wasm_i16x8_load8x8(bytes + d), wasm_v128_load(query.words + d)));
-    second = wasm_i32x4_add(
-        second, wasm_i32x4_dot_i16x8(wasm_i16x8_load8x8(bytes + d + 8), wasm_v128_load(query.words + d + 8)));
-  }
-  return wasm_i32x4_add(first, second);
+/// result[i] = the sum of square[i]'s lanes.
+inline v128_t sum_whole_lanes(const v128_t (&square)[4]) {
+  const auto fold = [](v128_t a, v128_t b) {
+    return wasm_i32x4_add(wasm_i32x4_shuffle(a, b, 0, 2, 4, 6), wasm_i32x4_shuffle(a, b, 1, 3, 5, 7));
+  };
+  return fold(fold(square[0], square[1]), fold(square[2], square[3]));
 }
 
-/// Scores of one row, key after key, with room up to a whole vector.
+/// Scores of one row, key after key, with room up to a whole vector. The query is loaded once for two keys.
 template <class Arch>
 [[gnu::noinline]] void score_row_of_bytes(const WordQuery& query, const ByteLines& keys, int dim, int count,
                                           float* scores) {
-  const int done = dim / 16 * 16;
   for (int j = 0; j < count; j += 4) {
-    const int left = count - j;
-    v128_t sums = wasm_i32x4_const_splat(0);
-    for (int i = 0; i < 4; ++i) {
-      const std::int8_t* const key = keys.bytes + (j + (i < left ? i : left - 1)) * keys.stride;
-      v128_t sum = dot_of_sixteens(query, key, dim);
-      if (done < dim) sum = wasm_i32x4_add(sum, wasm_i32x4_make(dot_of_rest(query, key, done, dim), 0, 0, 0));
-      sum = wasm_i32x4_add(sum, wasm_i32x4_shuffle(sum, sum, 2, 3, 0, 1));
-      sum = wasm_i32x4_add(sum, wasm_i32x4_shuffle(sum, sum, 1, 0, 3, 2));
-      sums = wasm_i32x4_shuffle(sums, sum, 1, 2, 3, 4);
+    v128_t square[4];
+    for (int i = 0; i < 4; i += 2) {
+      const int last = count - 1;
+      const std::int8_t* const key = keys.bytes + (j + i < last ? j + i : last) * keys.stride;
+      const std::int8_t* const next = key + (j + i < last ? keys.stride : 0);
+      v128_t first = wasm_i32x4_const_splat(0);
+      v128_t second = first;
+      int d = 0;
+      for (; d + 16 <= dim; d += 16) {
+        const v128_t low = wasm_v128_load(query.words + d);
+        const v128_t high = wasm_v128_load(query.words + d + 8);
+        const auto add = [low, high](v128_t& sum, const std::int8_t* bytes) {
+          sum = wasm_i32x4_add(sum, wasm_i32x4_dot_i16x8(wasm_i16x8_load8x8(bytes), low));
+          sum = wasm_i32x4_add(sum, wasm_i32x4_dot_i16x8(wasm_i16x8_load8x8(bytes + 8), high));
+        };
+        add(first, key + d);
+        add(second, next + d);
+      }
+      if (d < dim) {
+        first = wasm_i32x4_add(first, wasm_i32x4_make(dot_of_rest(query, key, d, dim), 0, 0, 0));
+        second = wasm_i32x4_add(second, wasm_i32x4_make(dot_of_rest(query, next, d, dim), 0, 0, 0));
+      }
+      square[i] = first;
+      square[i + 1] = second;
     }
+    const int left = count - j;
     const Batch<Arch> factors = load_some<Arch>(keys.scales + j, left < 4 ? left : 4) * Batch<Arch>(query.unit);
-    const Batch<Arch> dots = wasm_f32x4_convert_i32x4(sums);
+    const Batch<Arch> dots = wasm_f32x4_convert_i32x4(sum_whole_lanes(square));
     (dots * factors).store_aligned(scores + j);
   }
 }
