@@ -3,7 +3,7 @@
 
 import { createHeed } from "heed";
 
-/** Batches that take from 100 ms up to prepare are no longer in any cache. */
+/** Of the first two, keys and values fill 128 MiB as floats; those of the third stay in the last cache. */
 const SHAPES = [
   { heads: 32, keys: 8192, dim: 64 },
   { heads: 32, keys: 4096, dim: 128 },
@@ -30,9 +30,7 @@ console.log(`${heed.capabilities.variant}, ${threads} threads: ms with f32; time
 for (const { heads, queryHeads = heads, keys, dim } of SHAPES) {
   const [key, value] = [tensor(1, heads, keys, dim), tensor(1, heads, keys, dim)];
   const query = heed.tensor(tensor(1, queryHeads, 1, dim).data, [1, queryHeads, 1, dim]);
-  const none = tensor(1, heads, 1, dim);
-  none.shape = [1, heads, 0, dim];
-  none.data = new Float32Array(0);
+  const none = { data: new Float32Array(0), shape: [1, heads, 0, dim] };
   const caches = [];
   for (const dtype of DTYPES) {
     const cache = await heed.createCache({ batch: 1, kvHeads: heads, headDim: dim, maxLength: keys, dtype });
@@ -45,16 +43,15 @@ for (const { heads, queryHeads = heads, keys, dim } of SHAPES) {
     return performance.now() - start;
   };
   for (const cache of caches) await timed(cache);
-  const rounds = [];
+  /** Milliseconds of each cache, a round each. */
+  const times = caches.map(() => [0]);
   for (let round = 0; round < ROUNDS; round++) {
-    const times = [];
-    for (const cache of caches) times.push(await timed(cache));
-    rounds.push(times);
+    for (const [n, cache] of caches.entries()) times[n]?.push(await timed(cache));
   }
-  const [, ...others] = DTYPES.map((_, n) => median(rounds.map((times) => times[0] / times[n])));
-  const ms = median(rounds.map(([first]) => first));
+  const [floats = [], ...others] = times.map(([, ...rounds]) => rounds);
+  const speeds = others.map((own) => median(own.map((time, round) => (floats[round] ?? Number.NaN) / time)).toFixed(2));
   console.log(
-    `${queryHeads}/${heads} heads, ${keys} keys, dim ${dim}: ${ms.toFixed(2)} ms, ${others.map((x) => x.toFixed(2)).join(", ")}`,
+    `${queryHeads}/${heads} heads, ${keys} keys, dim ${dim}: ${median(floats).toFixed(2)} ms, ${speeds.join(", ")}`,
   );
   for (const cache of caches) cache.dispose();
 }
