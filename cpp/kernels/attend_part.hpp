@@ -219,7 +219,7 @@ inline void for_each_part_block(const AttentionBlock& block, const KeyPart& part
   float* const addends = scores.from(block.row_count).numbers;
   float* const widened = addends + block.key_block;
   int stop = part.begin;
-  for (int start = part.begin; start < part.end; start = stop) {
+  for (int start = part.begin; start < part.end && !is_stopped(block); start = stop) {
     stop = end_of_step(block, start, part.end);
     BlockNumbers<Arch> numbers(block, start, stop, widened);
     PartKeys<Arch> keys{{}, numbers};

@@ -2,6 +2,7 @@
 // same for every architecture; knows nothing of heads, layouts, masks' origins.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -171,7 +172,13 @@ struct AttentionBlock {
   float* scratch;    // attention_scratch_floats(...) and widened_floats(...), aligned to kScratchAlignment
   BestKey* best;     // [kMaxRows][top_k]
   float* registers;  // register_floats(...) of the larger of the expressions, aligned likewise
+
+  const std::atomic<std::uint32_t>* stop;  // once set, the blocks to come are left out; null: never
 };
+
+inline bool is_stopped(const AttentionBlock& block) {
+  return block.stop != nullptr && block.stop->load(std::memory_order_relaxed) != 0;
+}
 
 inline constexpr std::size_t kScratchAlignment = 64;
 

@@ -68,7 +68,7 @@ template <class Arch, class Visit>
   float* const widened = addends + std::ptrdiff_t{block.key_block} * kPanel<Arch>;
 
   int stop = 0;
-  for (int start = step_with(block, panels.first_begin); start < panels.last_end; start = stop) {
+  for (int start = step_with(block, panels.first_begin); start < panels.last_end && !is_stopped(block); start = stop) {
     stop = end_of_step(block, start, panels.last_end);
     BlockNumbers<Arch> numbers(block, start, stop, widened);
     for (int index = 0; index < panels.count; ++index) {

@@ -172,6 +172,7 @@ kernels::AttentionBlock describe_block(const AttentionProblem& problem, const At
       .scratch = nullptr,
       .best = nullptr,
       .registers = nullptr,
+      .stop = problem.options.stop,
   };
 }
 

@@ -127,9 +127,6 @@ Index choose_rows_per_task(Index rows, Index groups, int panel, int workers) {
 // The best keys of a task's rows: 1 MB / 8 bytes = 131072 of them stay in the second-level cache.
 constexpr Index kBestKeys = 131072;
 
-// Multiplications of a task. An abort waits for the tasks that have begun: some 25 ms of them.
-constexpr Index kWorkOfTask = Index{1} << 29;
-
 /// As many of `rows` as there may be, in whole panels.
 Index at_most(Index most, int panel, Index rows) {
   return std::clamp<Index>(most / panel * panel, panel, std::max<Index>(rows, panel));
@@ -157,8 +154,6 @@ AttentionPlan plan_attention(const AttentionProblem& problem, const Machine& mac
   plan.rows_per_group = rows;
   plan.workers = choose_workers(problem, machine);
   plan.rows_per_task = choose_rows_per_task(rows, groups, machine.panel, plan.workers);
-  const Index work_of_row = std::max<Index>(problem.key_length, 1) * work_of_pair(problem);
-  plan.rows_per_task = at_most(kWorkOfTask / work_of_row, machine.panel, plan.rows_per_task);
   const Index unit = choose_key_unit(problem);
   plan.key_unit = static_cast<int>(unit);
   plan.key_block = static_cast<int>(choose_key_block(problem, unit));

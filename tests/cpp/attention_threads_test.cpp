@@ -96,4 +96,29 @@ TEST_CASE("a call whose stop flag is set says that it was stopped, and computes 
   }
 }
 
+TEST_CASE("a task that has begun ends early once the stop flag is set", "[threads]") {
+  /// Sets the flag when its tasks have as good as begun.
+  class LateStop final : public Executor {
+   public:
+    StopFlag flag{0};
+    [[nodiscard]] int worker_count() const override { return 1; }
+    void run(const TaskSet& tasks) override {
+      flag = 1;
+      for (Index task = 0; task < tasks.count; ++task) tasks.run(tasks.context, task, 0);
+    }
+  };
+  Random random(135);
+  const kernels::AttentionKernels& kernels = *kernels::runnable_kernels().front();
+  for (const int queries : {1, 100}) {
+    const AttentionTensors tensors = make_tensors(random, {.queries = queries, .keys = 1000});
+    const Results whole = run(kernels, tensors.inputs(), {});
+    LateStop executor;
+    AttentionOptions options;
+    options.stop = &executor.flag;
+    const Results results(tensors.inputs());
+    CHECK(attend_with(kernels, tensors.inputs(), options, results.outputs(), executor).code() == StatusCode::aborted);
+    CHECK(*results.outputs().log_sum_exp.at(0, 0, 0) != *whole.outputs().log_sum_exp.at(0, 0, 0));
+  }
+}
+
 }  // namespace heed::testing

@@ -40,14 +40,6 @@ std::vector<int> row_coverage(const AttentionPlan& plan) {
 
 }  // namespace
 
-TEST_CASE("a task of very many keys has few rows, so that nobody waits long for its end") {
-  AttentionProblem problem = problem_of(1, 1, 1, 4096, 64);
-  for (const auto& [keys, rows] : {std::pair<Index, Index>{4096, 64}, {65536, 64}, {262144, 16}, {1048576, 8}}) {
-    problem.key_length = problem.key_limit = keys;
-    CHECK(plan_attention(problem, {.panel = 8, .workers = 2}).rows_per_task == rows);
-  }
-}
-
 TEST_CASE("tasks cover every row of a group once and fit their limit") {
   for (const int panel : {8, 16, 32}) {
     for (const int workers : {1, 2, 3, 8, 1000}) {

@@ -64,17 +64,22 @@ describe("README.md", () => {
   );
 });
 
+const BROWSER = { lib: ["ES2022", "DOM"], types: [] };
+
+/** Without the names of what browsers have. */
+const NODE = { lib: ["ES2022"], types: ["node"], typeRoots: [join(root, "node_modules/@types")] };
+
 test.each([
-  ["ESNext", "bundler"],
-  ["Node16", "node16"],
-  ["NodeNext", "nodenext"],
-])("type-checks with module %s and moduleResolution %s", async (module, moduleResolution) => {
+  ["ESNext", "bundler", "a browser's names", BROWSER],
+  ["Node16", "node16", "a browser's names", BROWSER],
+  ["NodeNext", "nodenext", "a browser's names", BROWSER],
+  ["NodeNext", "nodenext", "Node's names", NODE],
+])("type-checks with module %s, moduleResolution %s and %s", async (module, moduleResolution, _, names) => {
   const options = {
+    ...names,
     module,
     moduleResolution,
     target: "ES2022",
-    lib: ["ES2022", "DOM"],
-    types: [],
     strict: true,
     exactOptionalPropertyTypes: true,
     noEmit: true,

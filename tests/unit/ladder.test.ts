@@ -31,6 +31,23 @@ test("where nothing can be loaded that was asked for, that is said with every re
   );
 });
 
+test("workers of which nothing is heard are waited for once, and then the calling thread computes", async () => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  try {
+    const silent = { addEventListener: () => {}, postMessage: () => {}, terminate: () => {} };
+    const opening = createHeed({ variant: "simd", threads: 2, wasm: { workerFactory: () => silent as never } });
+    await vi.waitUntil(() => vi.getTimerCount() > 0, { timeout: 10_000 });
+    await vi.advanceTimersByTimeAsync(15_000);
+    using heed = await opening;
+    expect(heed.capabilities).toMatchObject({ worker: null, threads: 1 });
+    expect(heed.capabilities.reasons.join()).toContain("it did not start in time");
+    const one = { data: Float32Array.of(1, 2), shape: [1, 2] };
+    expect((await heed.attention(one, one, one)).output.data).toEqual(one.data);
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
 test("tensors that do not all fit into another memory stay where they are", () => {
   const residents = new Residents(() => {});
   const all = [64, 128, 192].map((address) => residents.add(address, 4, "f32"));

@@ -5,8 +5,9 @@ import { attend, attendSync } from "../../web/src/api/attention.js";
 import { readAttentionOptions } from "../../web/src/api/read-options.js";
 import { validateAttention } from "../../web/src/api/validate.js";
 import { attentionJob } from "../../web/src/backends/wasm/attention-job.js";
-import { cutCall, type Grain, type Range } from "../../web/src/backends/wasm/slices.js";
+import { cutCall, type Grain, type Range, type Slice } from "../../web/src/backends/wasm/slices.js";
 import type { WasmBackend } from "../../web/src/backends/wasm/wasm-backend.js";
+import { multiplicationsOf } from "../../web/src/backends/wasm/work.js";
 import { type AttentionOptions, createHeed, type ReturnOptions, type TensorLike } from "../../web/src/index.js";
 import { type Case, caseOf, cases, differentIndex } from "../support/cases.js";
 import { ENGINE_KINDS, openBackend } from "../support/engines.js";
@@ -74,9 +75,10 @@ describe.each(ENGINE_KINDS.filter(({ worker }) => worker !== "shared-memory"))("
 const tensor = (...shape: number[]): TensorLike => ({ data: random.floats(shape.reduce((a, b) => a * b, 1)), shape });
 
 describe("slices", () => {
-  const callOf = (query: TensorLike, key: TensorLike, options: AttentionOptions = {}): Int32Array => {
+  const cut = (query: TensorLike, key: TensorLike, options: AttentionOptions, grain: Grain): readonly Slice[] => {
     const read = readAttentionOptions("test", options);
-    return attentionJob(validateAttention("test", null, { query, key, value: key }, read).problem).call;
+    const { problem } = validateAttention("test", null, { query, key, value: key }, read);
+    return cutCall(attentionJob(problem).call, multiplicationsOf(problem), grain);
   };
   const covered = (times: Map<string, number>, [a, b, c]: readonly Range[]): void => {
     if (a === undefined || b === undefined || c === undefined) return;
@@ -93,10 +95,9 @@ describe("slices", () => {
     [[2, 70, 3, 8], [2, 9, 1, 8], { layout: "bnhd" }],
     [[2, 6, 40, 8], [2, 3, 9, 8], { return: { weights: "mean" } }],
   ] as const)("of query %j and key %j are each row once", (query, key, options) => {
-    const call = callOf(tensor(...query), tensor(...key), options);
     for (const upTo of [1, 2, 3, 5, 8, 1000]) {
       const times = new Map<string, number>();
-      for (const { batch, groups, queries } of cutCall(call, { ...FINEST, upTo }))
+      for (const { batch, groups, queries } of cut(tensor(...query), tensor(...key), options, { ...FINEST, upTo }))
         covered(times, [batch, groups, queries]);
       const [heads, rows] = "layout" in options ? [key[2], query[1]] : [key[1], query[2]];
       expect(times.size).toBe(query[0] * heads * rows);
@@ -105,15 +106,27 @@ describe("slices", () => {
   });
 
   test("are as many as are wanted and worth it, of whole heads where those are enough", () => {
-    const call = callOf(tensor(1, 8, 256, 8), tensor(1, 8, 256, 8));
-    expect(cutCall(call, { ...FINEST, upTo: 8 }).map(({ groups }) => groups.begin)).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
-    expect(cutCall(call, { least: 2 ** 40, most: 1, count: 8, upTo: 8 })).toHaveLength(1);
-    expect(cutCall(call, { least: 1, most: 2 ** 40, count: 4, upTo: 8 })).toHaveLength(4);
+    const inputs = [tensor(1, 8, 256, 8), tensor(1, 8, 256, 8), {}] as const;
+    const groups = cut(...inputs, { ...FINEST, upTo: 8 }).map((slice) => slice.groups.begin);
+    expect(groups).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
+    expect(cut(...inputs, { least: 2 ** 40, most: 1, count: 8, upTo: 8 })).toHaveLength(1);
+    expect(cut(...inputs, { least: 1, most: 2 ** 40, count: 4, upTo: 8 })).toHaveLength(4);
+  });
+
+  test("have fewer than sixteen queries only where each is long at work", () => {
+    const grain: Grain = { least: 2 ** 20, most: 2 ** 24, count: 1, upTo: 1000 };
+    const inputs = [tensor(1, 1, 16, 8), tensor(1, 1, 2 ** 14, 8)] as const;
+    const w = tensor(64, 8);
+    expect(cut(...inputs, {}, grain)).toHaveLength(1);
+    expect(cut(...inputs, { score: { type: "additive", wq: w, wk: w } }, grain)).toHaveLength(16);
+    const few = cut(tensor(1, 1, 8, 8), inputs[1], { score: { type: "additive", wq: w, wk: w } }, grain);
+    expect(few).toHaveLength(1);
   });
 
   test("of the mean of the weights keep the heads together", () => {
-    const call = callOf(tensor(1, 8, 256, 8), tensor(1, 8, 256, 8), { return: { weights: "mean" } });
-    for (const { groups } of cutCall(call, FINEST)) expect(groups).toEqual({ begin: 0, end: 8 });
+    const options = { return: { weights: "mean" } } as const;
+    const slices = cut(tensor(1, 8, 256, 8), tensor(1, 8, 256, 8), options, FINEST);
+    for (const { groups } of slices) expect(groups).toEqual({ begin: 0, end: 8 });
   });
 });
 

@@ -2,6 +2,7 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 
 import type { Explanation, MemoryReport, WebGpuReport } from "../backends/backend.js";
+import type { AnyGpuBuffer } from "./browser-globals.js";
 import type { CacheOptions, KVCache } from "./cache/kv-cache.js";
 import type {
   LinearOptions,
@@ -14,7 +15,6 @@ import type { AttentionOptions, TensorInput, TensorOptions } from "./options.js"
 import type { AttentionResult, NoAttentionOptions, NoOptions, Returned } from "./results.js";
 import type { Tensor } from "./tensor.js";
 import type { HalfArray } from "./typed-array.js";
-import type { AnyGpuBuffer } from "./webgpu-globals.js";
 
 export type { Explanation, MemoryReport, WebGpuReport };
 

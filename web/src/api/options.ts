@@ -1,10 +1,10 @@
 // The options of every call: public types, names and defaults. What the values must be is checked in read-options.ts.
 
 import type { Expr, MaskModArguments, ProbModArguments, ScoreModArguments } from "../expr/tree.js";
+import type { AnyGpuDevice, AnyModule, AnyWorker } from "./browser-globals.js";
 import type { KVCache } from "./cache/kv-cache.js";
 import type { Tensor } from "./tensor.js";
 import type { HalfArray } from "./typed-array.js";
-import type { AnyGpuDevice } from "./webgpu-globals.js";
 
 /** `bhnd` [B, H, L, D], `bnhd` [B, L, H, D], `packed` [B, L, H*D]. */
 export type Layout = "bhnd" | "bnhd" | "packed";
@@ -170,11 +170,11 @@ export interface WasmOverrides {
   /** Compiled instead of the package's binary. */
   readonly binary?: ArrayBuffer | Uint8Array | undefined;
   /** Used instead of the package's binary. */
-  readonly module?: WebAssembly.Module | undefined;
+  readonly module?: AnyModule | undefined;
   /** A file with the worker, for pages whose policy forbids `blob:` workers. */
   readonly workerUrl?: string | URL | undefined;
   /** Makes a worker; called with no arguments each time one is needed, which is once a thread. */
-  readonly workerFactory?: (() => Worker) | undefined;
+  readonly workerFactory?: (() => AnyWorker) | undefined;
 }
 
 export interface CreateOptions {

@@ -2,9 +2,9 @@
 
 import type { Backend, DType, Resident } from "../backends/backend.js";
 import { DISPOSE, finalise, unfinalise } from "../memory/disposable.js";
+import type { AnyGpuBuffer } from "./browser-globals.js";
 import { HeedError } from "./errors.js";
 import { widenHalves } from "./half.js";
-import type { AnyGpuBuffer } from "./webgpu-globals.js";
 
 /** A result: an array of the caller's own. */
 export interface ArrayTensor {

@@ -23,7 +23,10 @@ export interface Host {
   readonly Worker?: unknown;
   readonly Blob?: unknown;
   readonly SharedArrayBuffer?: unknown;
-  readonly WebAssembly?: typeof WebAssembly;
+  readonly WebAssembly?: {
+    validate(bytes: Uint8Array<ArrayBuffer>): boolean;
+    readonly Memory: new (size: { initial: number; maximum: number; shared: boolean }) => { readonly buffer: unknown };
+  };
   readonly process?: {
     readonly versions?: { readonly node?: string };
     readonly getBuiltinModule?: (name: string) => unknown;

@@ -25,7 +25,7 @@ abstract class LocalRunner implements Runner {
     this.kernels = kernels;
   }
 
-  abstract run(job: Job): Promise<Finished>;
+  abstract run(job: Job, multiplications: number): Promise<Finished>;
 
   tasksDone(): number {
     return 0;
@@ -54,8 +54,8 @@ export class SlicedRunner extends LocalRunner {
     this.#grain = grain ?? GRAIN;
   }
 
-  async run(job: Job): Promise<Finished> {
-    const slices = slicesOf(job, this.#grain);
+  async run(job: Job, multiplications: number): Promise<Finished> {
+    const slices = slicesOf(job, multiplications, this.#grain);
     if (slices.length === 1) return this.kernels.compute(job);
     this.#isStopped = false;
     const block = this.kernels.place(job);

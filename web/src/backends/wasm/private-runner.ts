@@ -155,8 +155,8 @@ export class PrivateRunner implements Runner {
     return this.#members[worker]?.slicesDone ?? 0;
   }
 
-  async run(job: Job): Promise<Finished> {
-    const slices = slicesOf(job, this.#overrides.grain ?? this.#grain());
+  async run(job: Job, multiplications: number): Promise<Finished> {
+    const slices = slicesOf(job, multiplications, this.#overrides.grain ?? this.#grain());
     if (slices.length === 1) {
       const whole = new WholePortion(job, this.#pieces);
       await this.#compute(job, [whole]);

@@ -10,7 +10,8 @@ import type { WorkerLost } from "./worker-link.js";
 
 /** Some jobs at a time. `run` reads the job's inputs before it returns; it rejects with WorkerLost when the runner is gone. */
 export interface Runner {
-  run(job: Job): Promise<Finished>;
+  /** `multiplications` are what the job takes, about. */
+  run(job: Job, multiplications: number): Promise<Finished>;
   /** Why it can run nothing more; null while it can. */
   readonly lost: WorkerLost | null;
   /** Threads that compute a call. */

@@ -39,10 +39,7 @@ export const INPUT_VIEWS = [
   ATTENTION_CALL.scoreBandwidth,
 ] as const;
 
-/** What a score costs at least, whatever the length of its products, in multiplications. */
-const LEAST_OF_SCORE = 64;
-
-/** Fewer queries would not fill the kernels' panels, and read keys and values for too few. */
+/** Fewer queries would not fill the kernels' panels, and read keys and values for too few: so few are a slice only where each is long at work. */
 const LEAST_QUERIES = 16;
 
 /** How finely a call is cut: in multiplications, a slice has at least `least`, and at most about `most` where that is to be had. */
@@ -56,32 +53,39 @@ export interface Grain {
 }
 
 /** Of a call of another operation than attention there is one slice, the whole. */
-export function slicesOf({ operation, call }: Job, grain: Grain): readonly Slice[] {
-  return operation === "attention" ? cutCall(call, grain) : [wholeOf(1, 1, 1)];
+export function slicesOf({ operation, call }: Job, multiplications: number, grain: Grain): readonly Slice[] {
+  return operation === "attention" ? cutCall(call, multiplications, grain) : [wholeOf(1, 1, 1)];
 }
 
 /** Slices that together are the call, in the order in which they should be started. One where it is not worth cutting. */
-export function cutCall(call: Int32Array, { least, most, count, upTo }: Grain): readonly Slice[] {
-  const [batch, heads, queries, headDim] = shapeAt(call, ATTENTION_CALL.query);
+export function cutCall(
+  call: Int32Array,
+  multiplications: number,
+  { least, most, count, upTo }: Grain,
+): readonly Slice[] {
+  const [batch, heads, queries] = shapeAt(call, ATTENTION_CALL.query);
   const [, groups, keys] = shapeAt(call, ATTENTION_CALL.key);
-  const dims = headDim + size(call, ATTENTION_CALL.value, 3);
-  const multiplications = batch * heads * queries * keys * Math.max(LEAST_OF_SCORE, dims);
   const wanted = Math.min(upTo, multiplications / least, Math.max(count, multiplications / most));
   if (!(wanted >= 2)) return [wholeOf(batch, groups, queries)];
 
   const batches = runs(batch, wanted);
   const rest = wanted / batches.length;
+  const ofQuery = multiplications / (batch * heads * queries);
+  // Each slice turns its keys anew.
+  const ofKeys = keys * size(call, ATTENTION_CALL.scoreWk, 2) * size(call, ATTENTION_CALL.scoreWk, 3);
+  const enough = Math.ceil(Math.max(most, ofKeys) / ofQuery);
+  const step = queries < LEAST_QUERIES ? queries : Math.min(enough, LEAST_QUERIES);
   // The mean of the weights is over all heads: who computes it needs them all.
   const mostHeads = isPresent(call, ATTENTION_CALL.meanWeights) ? 1 : groups;
   const [groupRuns, queryRuns] = headsLieTogether(call)
     ? both(
         rest,
         (n) => runs(groups, Math.min(n, mostHeads)),
-        (n) => runs(queries, n, LEAST_QUERIES),
+        (n) => runs(queries, n, step),
       )
     : both(
         rest,
-        (n) => runs(queries, n, LEAST_QUERIES),
+        (n) => runs(queries, n, step),
         (n) => runs(groups, Math.min(n, mostHeads)),
       ).reverse();
   // Later queries first: where a mask is causal they have more keys.

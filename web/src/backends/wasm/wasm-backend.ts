@@ -22,7 +22,7 @@ import type { Finished } from "./kernels.js";
 import { Queue, type Ticket } from "./queue.js";
 import { byteSize, Residents, WasmResident } from "./residents.js";
 import { type OpenRung, openRung, type RungOverrides } from "./rung.js";
-import { isSmall } from "./small-call.js";
+import { isLittle, multiplicationsOf } from "./work.js";
 import { WorkerLost } from "./worker-link.js";
 
 /** What has to end when nobody knows the backend any more. Its finaliser holds it, so nothing here may know the backend. */
@@ -34,11 +34,13 @@ interface Running {
 /** A call that is laid out, and what becomes of its results. */
 export interface Prepared<C> {
   readonly job: Job;
-  /** It is done here before a worker would have been told of it. */
-  readonly isSmall: boolean;
+  readonly multiplications: number;
   /** Takes the results and gives the block back. */
   readonly collect: (finished: Finished) => C;
 }
+
+/** Of one source: where that is never heard of, neither is. */
+const WORKERS = ["shared-memory", "private-memory"] as const;
 
 export class WasmBackend implements Backend {
   readonly #choice: Choice;
@@ -107,7 +109,11 @@ export class WasmBackend implements Backend {
   attention(problem: AttentionProblem, signal: AbortSignal | null): Promise<AttentionComputed> {
     return this.compute("attention", signal, () => {
       const job = attentionJob(problem, this.#call);
-      return { job, isSmall: isSmall(problem, job), collect: (finished) => this.#collect(finished, job, problem) };
+      return {
+        job,
+        multiplications: multiplicationsOf(problem),
+        collect: (finished) => this.#collect(finished, job, problem),
+      };
     });
   }
 
@@ -181,9 +187,10 @@ export class WasmBackend implements Backend {
   async compute<C>(operation: string, signal: AbortSignal | null, prepare: () => Prepared<C>): Promise<C> {
     const { kernels } = this.#current(operation);
     const prepared = prepare();
-    const { isSmall, collect } = prepared;
+    const { multiplications, collect } = prepared;
     const startsNow = this.#isWhole && this.#queue.admits(prepared.job.bytes);
-    if (startsNow && this.#overrides.offload === "auto" && isSmall) {
+    const { offload } = this.#overrides;
+    if (startsNow && offload === "auto" && isLittle(multiplications, prepared.job.bytes)) {
       return this.#unlessEnded(operation, collect(kernels.compute(prepared.job)), signal);
     }
     const job = startsNow ? lasting(prepared.job) : snapshot(prepared.job);
@@ -192,7 +199,7 @@ export class WasmBackend implements Backend {
     return this.#queue.push(
       {
         bytes: job.bytes,
-        run: (ticket) => this.#run(job, collect, ticket),
+        run: (ticket) => this.#run({ job, multiplications, collect }, ticket),
         interrupt: () => this.#open?.runner.interrupt(job),
         done: () => this.#residents.letGo(used),
       },
@@ -211,12 +218,12 @@ export class WasmBackend implements Backend {
   }
 
   /** Async only where it has to be: a call that starts now has its inputs read before this returns. */
-  async #run<C>(job: Job, collect: (finished: Finished) => C, ticket: Ticket): Promise<C> {
+  async #run<C>({ job, multiplications, collect }: Prepared<C>, ticket: Ticket): Promise<C> {
     // A rung further down may take fewer calls at a time than were begun on the last.
     let runner = this.#freeRunner;
     for (; runner === null; runner = this.#freeRunner) await this.#change(job.operation);
     if (ticket.cancelled) throw new HeedError("aborted", `${job.operation}: aborted by its signal`);
-    const finished = await this.#runOn(runner, job, ticket);
+    const finished = await this.#runOn(runner, job, multiplications, ticket);
     if (ticket.cancelled) {
       finished.release();
       throw new HeedError("aborted", `${job.operation}: aborted by its signal`);
@@ -224,8 +231,8 @@ export class WasmBackend implements Backend {
     return collect(finished);
   }
 
-  async #runOn(runner: OpenRung["runner"], job: Job, ticket: Ticket): Promise<Finished> {
-    const run = runner.run(job);
+  async #runOn(runner: OpenRung["runner"], job: Job, multiplications: number, ticket: Ticket): Promise<Finished> {
+    const run = runner.run(job, multiplications);
     const over: Promise<unknown> = run.catch(() => {}).then(() => this.#runs.delete(over));
     this.#runs.add(over);
     try {
@@ -283,7 +290,7 @@ export class WasmBackend implements Backend {
     const previous = this.#open;
     const failures: unknown[] = [];
     // Of a kind that was lost or does not start there is no second try: another variant would not help.
-    const missing = new Set(lost === null ? [] : [previous?.rung.worker]);
+    const missing = new Set<unknown>(lost === null ? [] : [previous?.rung.worker]);
     for (const rung of this.#choice.ladder.slice(this.#rungsTried)) {
       this.#rungsTried += 1;
       if (rung.worker !== null && missing.has(rung.worker)) continue;
@@ -294,7 +301,7 @@ export class WasmBackend implements Backend {
         return;
       } catch (error) {
         failures.push(error);
-        if (error instanceof WorkerLost) missing.add(rung.worker);
+        if (error instanceof WorkerLost) for (const kind of error.isSilent ? WORKERS : [rung.worker]) missing.add(kind);
         this.#reasons.push(`${rung.variant} with ${rung.worker ?? "no"} worker was refused: ${causeText(error)}`);
       }
     }

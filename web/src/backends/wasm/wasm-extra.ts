@@ -7,7 +7,6 @@ import { EXTRA_VARIANTS } from "./inlined.js";
 import { bitsOf, DTYPE, type Job, JobBuilder } from "./job.js";
 import type { Finished } from "./kernels.js";
 import type { RungOverrides } from "./rung.js";
-import { isLittle } from "./small-call.js";
 import { asHeedError, WasmBackend } from "./wasm-backend.js";
 
 /** As C++ numbers them. */
@@ -34,7 +33,7 @@ export class WasmExtra implements ExtraBackend {
     const [output = new Float32Array(0)] = await this.#run("rope", signal, () => {
       const job = ropeJob(problem);
       const [batch, heads, length, dim] = problem.input.shape;
-      return { job, isSmall: isLittle(batch * length * dim * (heads + OF_TURN), job.bytes) };
+      return [job, batch * length * dim * (heads + OF_TURN)];
     });
     return output;
   }
@@ -49,7 +48,7 @@ export class WasmExtra implements ExtraBackend {
       const [batch, heads, queries, headDim] = problem.query.shape;
       const [, groups, keys, valueDim] = problem.value.shape;
       const reads = heads * queries + 2 * groups * keys;
-      return { job, isSmall: isLittle(batch * (reads + groups) * headDim * (valueDim + 1), job.bytes) };
+      return [job, batch * (reads + groups) * headDim * (valueDim + 1)];
     });
     return { output, state };
   }
@@ -61,11 +60,11 @@ export class WasmExtra implements ExtraBackend {
   #run(
     operation: string,
     signal: AbortSignal | null,
-    prepare: () => { readonly job: Job; readonly isSmall: boolean },
+    prepare: () => readonly [job: Job, multiplications: number],
   ): Promise<readonly Float32Array[]> {
     return this.#backend.compute(operation, signal, () => {
-      const { job, isSmall } = prepare();
-      return { job, isSmall, collect: (finished) => arraysOf(finished, job) };
+      const [job, multiplications] = prepare();
+      return { job, multiplications, collect: (finished) => arraysOf(finished, job) };
     });
   }
 }

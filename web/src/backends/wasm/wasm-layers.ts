@@ -17,7 +17,6 @@ import { LAYERS_VARIANTS } from "./inlined.js";
 import { bitsOf, type Job, JobBuilder } from "./job.js";
 import type { Finished } from "./kernels.js";
 import type { RungOverrides } from "./rung.js";
-import { isLittle } from "./small-call.js";
 import { asHeedError, WasmBackend } from "./wasm-backend.js";
 import { WasmExtra } from "./wasm-extra.js";
 
@@ -147,8 +146,7 @@ export class WasmLayers implements LayerBackend {
     return this.home.compute(operation, signal, () => {
       const [builder, multiplications] = prepare();
       const job = builder.finish();
-      const isSmall = isLittle(multiplications, job.bytes);
-      return { job, isSmall, collect: (finished) => this.#keep(finished, job) };
+      return { job, multiplications, collect: (finished) => this.#keep(finished, job) };
     });
   }
 

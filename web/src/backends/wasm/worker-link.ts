@@ -14,6 +14,13 @@ export interface WorkerOverrides {
 /** The worker is gone, and with it the call that it was computing. */
 export class WorkerLost extends Error {
   override readonly name: string = "WorkerLost";
+  /** It was never heard of. */
+  readonly isSilent: boolean;
+
+  constructor(message: string, isSilent = false) {
+    super(message);
+    this.isSilent = isSilent;
+  }
 }
 
 /** A worker that neither starts nor fails within this time never will: some policies block it without an event. */
@@ -54,7 +61,7 @@ export class WorkerLink {
    */
   async start(message: StartMessage, onLost: OnLost): Promise<void> {
     this.#onLost = onLost;
-    const timer = setTimeout(() => this.#lose("it did not start in time"), START_TIMEOUT_MS);
+    const timer = setTimeout(() => this.#lose("it did not start in time", true), START_TIMEOUT_MS);
     try {
       if (this.#lost === null) this.#post(message, []);
       await this.#ready;
@@ -149,9 +156,9 @@ export class WorkerLink {
     answered?.resolve(message);
   }
 
-  #lose(reason: string): void {
+  #lose(reason: string, isSilent = false): void {
     if (this.#lost !== null) return;
-    this.#lost = new WorkerLost(reason);
+    this.#lost = new WorkerLost(reason, isSilent);
     this.#worker.terminate();
     this.#settleStart?.reject(this.#lost);
     const pending = this.#pending;

@@ -1,7 +1,7 @@
-// Which calls are done on the calling thread before a worker would have been told of them.
+// What calls cost, in multiplications: some are done on the calling thread before a worker would have been told of them, and others
+// are cut into slices.
 
 import type { AttentionProblem, ScoreFunction } from "../backend.js";
-import type { Job } from "./job.js";
 
 /** The way to a worker and back takes about as long as a million multiplications: 20 to 80 microseconds. */
 const SMALL_MULTIPLICATIONS = 2 ** 20;
@@ -26,7 +26,7 @@ export function isLittle(multiplications: number, bytes: number): boolean {
   return multiplications <= SMALL_MULTIPLICATIONS && bytes <= SMALL_BYTES;
 }
 
-export function isSmall(problem: AttentionProblem, job: Job): boolean {
+export function multiplicationsOf(problem: AttentionProblem): number {
   const { query, key, value, score, normalizer, topK } = problem;
   const looks = topK !== null || normalizer === "hard" || normalizer === "sparsemax" ? OF_LOOKS : 1;
   const [batch, heads, queries] = query.shape;
@@ -35,8 +35,7 @@ export function isSmall(problem: AttentionProblem, job: Job): boolean {
   // About as many words as multiplications.
   const ofPrograms = problem.programs?.words.length ?? 0;
   const ofRow = OF_ROW + keys * Math.max(LEAST_OF_SCORE, looks * (ofScore + ofPrograms) + value.shape[3]);
-  const multiplications = batch * heads * (queries * ofRow + ofParameters(score) * (queries + keys));
-  return isLittle(multiplications, job.bytes);
+  return batch * heads * (queries * ofRow + ofParameters(score) * (queries + keys));
 }
 
 /** What the matrices of a score function cost each query and each key, at most. */
