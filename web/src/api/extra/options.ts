@@ -53,6 +53,8 @@ export interface RopeOptions {
   readonly heads?: number | undefined;
   /** Leave the result in the engine, as a tensor. Default false. */
   readonly keep?: boolean | undefined;
+  /** As of `attention`. */
+  readonly retry?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
