@@ -1,6 +1,7 @@
 // Devices, tensors and memory on the GPU: whose they are, what outlives what, and that nothing is lost in silence.
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import guide from "../../docs/webgpu.md?raw";
 import { createHeed, type Heed, type Tensor, type TensorLike } from "../../web/src/index.js";
 import { attention as reference, rope as ropeReference } from "../../web/src/reference/index.js";
 import { errorOf } from "../support/cases.js";
@@ -10,6 +11,11 @@ import { openTested } from "../support/gpu-engine.js";
 import { Random } from "../support/random.js";
 import { firstWrongTurn } from "../support/rope-cases.js";
 import { scoreBound } from "../support/score-error.js";
+
+/** Which the language gives no name. */
+const AsyncFunction = (async () => {}).constructor as new (
+  ...parts: string[]
+) => (...given: unknown[]) => Promise<void>;
 
 const random = new Random(5);
 const tensor = (...shape: number[]): TensorLike => ({
@@ -251,6 +257,21 @@ describe("the loss of a device", () => {
     // What lives in wasm's memory now is as good as any.
     expectRight((await heed.attention(query, key, value)).output.data);
     output.dispose();
+  });
+
+  test("goes as the guide says", async () => {
+    const code = /^## When the device is lost$.*?^```js\n(.*?)^```$/ms.exec(guide)?.[1] ?? "";
+    const printed = [...code.matchAll(/console\.log\(.*?\/\/ (.*)$/gm)].map(([, text]) => text);
+    expect(printed.length).toBe(3);
+    const { device } = await testDevice();
+    const lines: string[] = [];
+    const show = (value: unknown): void => {
+      lines.push(Array.isArray(value) ? `[${value.join(", ")}]` : String(value));
+    };
+    const names = { createHeed, device, q: query, k: key, v: value, console: { log: show } };
+    const body = code.replace(/^import .*$/gm, "");
+    await new AsyncFunction(...Object.keys(names), body)(...Object.values(names));
+    expect(lines).toEqual(printed);
   });
 
   test("costs what lived on it, and the calls of that", async () => {

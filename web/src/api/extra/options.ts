@@ -58,6 +58,22 @@ export interface RopeOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
+export const ROPE_OPTIONS = [
+  "base",
+  "interleaved",
+  "rotaryDim",
+  "positions",
+  "scaling",
+  "inverse",
+  "cos",
+  "sin",
+  "layout",
+  "heads",
+  "keep",
+  "retry",
+  "signal",
+] as const;
+
 export interface LinearOptions {
   /** What a token makes of the state: see docs/semantics.md. */
   readonly rule: LinearRule;

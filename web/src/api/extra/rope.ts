@@ -13,26 +13,12 @@ import { readBoolean, readCount, readFinite, readRecord, readSignal } from "../r
 import { returned } from "../results.js";
 import type { ArrayTensor, Tensor } from "../tensor.js";
 import { numbersOf } from "../typed-array.js";
+import { ROPE_OPTIONS } from "./options.js";
 import { operandOf, readLayout, readSingle, roomFor, sameShape } from "./read-layout.js";
 import { resultOf, throwIfAborted } from "./results.js";
 import { frequenciesOf } from "./rope-frequencies.js";
 
 const WHERE = "rope";
-const NAMES = [
-  "base",
-  "interleaved",
-  "rotaryDim",
-  "positions",
-  "scaling",
-  "inverse",
-  "cos",
-  "sin",
-  "layout",
-  "heads",
-  "keep",
-  "retry",
-  "signal",
-];
 
 /** `home` is where results stay that are to be kept; a tensor of it can be `x` where `extra` computes in its memory. */
 export async function rope(
@@ -81,7 +67,7 @@ function check(home: Backend, x: unknown, options: unknown): Checked {
 }
 
 function read(home: Backend, x: unknown, options: unknown): Checked {
-  const given = readRecord(WHERE, "options", options, NAMES);
+  const given = readRecord(WHERE, "options", options, ROPE_OPTIONS);
   const input = readTensor(WHERE, "input", x, home);
   const rank = input.shape.length;
   if (rank < 2 || rank > 4) {
