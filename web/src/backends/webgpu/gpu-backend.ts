@@ -259,10 +259,11 @@ export class GpuBackend implements Backend, ExtraOnGpu {
     });
   }
 
-  /** What lived on a device that is lost is gone: a call of that cannot be made again. */
+  /** What lived on a device that is lost is gone, and so may be what was freed since: a call of that cannot be made again. */
   async recovers(error: unknown, problem: object): Promise<boolean> {
     const isLoss = error instanceof HeedError && error.code === "device-lost";
-    if (!isLoss || residentsOf(problem).some((resident) => resident instanceof GpuResident)) return false;
+    const isGone = (resident: Resident): boolean => resident instanceof GpuResident || !resident.live;
+    if (!isLoss || residentsOf(problem).some(isGone)) return false;
     await this.#replacing;
     return true;
   }
