@@ -6,6 +6,11 @@ import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { expect, inject, test } from "vitest";
+import notCovered from "../conformance/not-covered.json";
+import { ATTENTION_CASES } from "../conformance/onnx.js";
+import { EXTRA_CASES } from "../conformance/onnx-extra.js";
+import { FLEX_CASES } from "../conformance/onnx-flex.js";
+import { conformanceFolder } from "../conformance/plugin.js";
 import type { Findings } from "./program.js";
 
 const { folder, lavapipe, launcher } = inject("adapters");
@@ -28,7 +33,14 @@ interface Adapter {
   /** That it has. */
   readonly features: readonly string[];
   readonly description: RegExp;
+  /** Any options together, and ONNX's cases as well: with Tint some seconds, with naga and Deno's waiting some minutes. */
+  readonly all?: boolean;
 }
+
+/** Attention's, flex attention's and rotary embedding's; none where their folder is missing. */
+const seen = existsSync(join(conformanceFolder(), "cases.json"))
+  ? ATTENTION_CASES - Object.keys(notCovered).length + FLEX_CASES + EXTRA_CASES.RotaryEmbedding
+  : 0;
 
 const ALL = "shader-f16 subgroups";
 const NODE = [process.execPath];
@@ -41,6 +53,7 @@ const ADAPTERS: readonly Adapter[] = [
     wanted: ALL,
     features: ["shader-f16", "subgroups"],
     description: /llvmpipe/,
+    all: true,
   },
   {
     name: "Tint, no half precision, subgroups of 4",
@@ -63,7 +76,7 @@ const ADAPTERS: readonly Adapter[] = [
 
 test.each(ADAPTERS)(
   "$name",
-  async ({ program, driver, wanted, features, description }) => {
+  async ({ program, driver, wanted, features, description, all = false }) => {
     const [command = "", ...args] = [...launcher, ...program, join(folder, "program.js")];
     const { stdout } = await promisify(execFile)(command, args, {
       env: {
@@ -71,17 +84,19 @@ test.each(ADAPTERS)(
         VK_DRIVER_FILES: driver,
         XDG_RUNTIME_DIR: folder,
         HEED_FEATURES: wanted,
+        ...(all ? { HEED_ALL: "1" } : {}),
         ...(program === NODE ? { HEED_DAWN: dawn } : {}),
       },
     });
-    const { checked, ...found }: Findings = JSON.parse(stdout);
+    const { checked, conformance, ...found }: Findings = JSON.parse(stdout);
     expect(found).toEqual({
       features,
       description: expect.stringMatching(description),
       wrong: [],
       uncaptured: [],
     });
-    expect(checked).toBeGreaterThan(0);
+    expect(checked).toBeGreaterThan(all ? 40 : 20);
+    expect(conformance).toBe(all ? seen : 0);
   },
   240_000,
 );

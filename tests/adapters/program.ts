@@ -1,5 +1,5 @@
-// What is run on each adapter, in whatever runtime has it: seeded problems against the reference in double precision. It prints
-// what it found, as JSON.
+// What is run on each adapter, in whatever runtime has it: seeded problems against the reference in double precision, and where all is
+// asked for any options together and ONNX's cases. It prints what it found, as JSON.
 
 import { openDawn } from "../../scripts/lib/dawn.js";
 import { attend } from "../../web/src/api/attention.js";
@@ -8,17 +8,28 @@ import { OpenDevice } from "../../web/src/backends/webgpu/device.js";
 import type { GpuAdapterInfo } from "../../web/src/backends/webgpu/gpu.js";
 import { GpuBackend } from "../../web/src/backends/webgpu/gpu-backend.js";
 import type { TensorLike } from "../../web/src/index.js";
-import { type Case, caseOf, EVERYTHING, type EverythingResult, firstError, type Sizes } from "../support/cases.js";
+import {
+  type Case,
+  caseOf,
+  cases,
+  EVERYTHING,
+  type EverythingResult,
+  firstError,
+  type Sizes,
+} from "../support/cases.js";
 import { openBackend } from "../support/engines.js";
 import { WGSL } from "../support/error-model.js";
 import { testDevice } from "../support/gpu-device.js";
 import { Random } from "../support/random.js";
+import { conformanceOf } from "./conformance.js";
 
 export interface Findings {
   readonly features: readonly string[];
   /** What the adapter says of itself; some say nothing. */
   readonly description: string;
   readonly checked: number;
+  /** ONNX's. */
+  readonly conformance: number;
   readonly wrong: readonly string[];
   readonly uncaptured: readonly string[];
 }
@@ -40,6 +51,9 @@ function problems(): readonly Case[] {
   return SHAPES.map((sizes, index) => caseOf(random, `seed ${SEED} shape ${index}`, sizes));
 }
 
+/** Any options together, but those that the GPU leaves to wasm. */
+const DRAWN = cases(SEED, 32).filter(({ options }) => options.blocks === undefined);
+
 /** The same problem with its tensors rounded, and those tensors in half precision. */
 function halved(one: Case): { readonly rounded: Case; readonly inputs: Readonly<Record<string, object>> } {
   const halves = ({ data }: TensorLike): Uint16Array => roundToHalves(data as Float32Array<ArrayBuffer>);
@@ -52,13 +66,14 @@ function halved(one: Case): { readonly rounded: Case; readonly inputs: Readonly<
   };
 }
 
-const { HEED_DAWN, HEED_FEATURES = "" } = process.env;
+const { HEED_DAWN, HEED_FEATURES = "", HEED_ALL } = process.env;
 if (HEED_DAWN !== undefined) await openDawn(HEED_DAWN);
 const { device, uncaptured } = await testDevice(HEED_FEATURES.split(" "));
 const info = device.adapterInfo as GpuAdapterInfo | undefined;
 const wasm = await openBackend({ variant: "simd", worker: null });
 const wrong: string[] = [];
 let checked = 0;
+let conformance = 0;
 
 /** As a processor that runs shaders, and as a GPU, whose kernels have tiles. */
 for (const isSoftware of [true, false]) {
@@ -80,12 +95,20 @@ for (const isSoftware of [true, false]) {
     const { rounded, inputs } = halved(one);
     await check(rounded, inputs);
   }
+  // Kernels with tiles take such adapters seconds to compile.
+  if (HEED_ALL === undefined || !isSoftware) continue;
+  for (const { query, key, value, ...one } of DRAWN) await check({ query, key, value, ...one }, { query, key, value });
+  for (const error of await conformanceOf(backend)) {
+    conformance += 1;
+    if (error !== null) wrong.push(error);
+  }
 }
 
 const findings: Findings = {
   features: [...device.features].filter((feature) => HEED_FEATURES.includes(feature)).sort(),
   description: info?.description ?? "",
   checked,
+  conformance,
   wrong,
   uncaptured,
 };

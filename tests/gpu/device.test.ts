@@ -1,14 +1,21 @@
 // Devices, tensors and memory on the GPU: whose they are, what outlives what, and that nothing is lost in silence.
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { createHeed, type Heed, type TensorLike } from "../../web/src/index.js";
-import { attention as reference } from "../../web/src/reference/index.js";
+import guide from "../../docs/webgpu.md?raw";
+import { createHeed, type Heed, type Tensor, type TensorLike } from "../../web/src/index.js";
+import { attention as reference, rope as ropeReference } from "../../web/src/reference/index.js";
 import { errorOf } from "../support/cases.js";
 import { boundsFor, WGSL, withinOutput } from "../support/error-model.js";
 import { type TestDevice, testDevice } from "../support/gpu-device.js";
 import { openTested } from "../support/gpu-engine.js";
 import { Random } from "../support/random.js";
+import { firstWrongTurn } from "../support/rope-cases.js";
 import { scoreBound } from "../support/score-error.js";
+
+/** Which the language gives no name. */
+const AsyncFunction = (async () => {}).constructor as new (
+  ...parts: string[]
+) => (...given: unknown[]) => Promise<void>;
 
 const random = new Random(5);
 const tensor = (...shape: number[]): TensorLike => ({
@@ -197,20 +204,93 @@ test("a tensor that the adapter cannot bind lives in wasm, where its calls run",
   expect(heed.zeros(key.shape).location).toBe("wasm");
   expect(heed.explain(small, k, value).reasons.join()).toContain("too large for the GPU: key takes 1088 bytes");
   expectRight((await heed.attention(small, k, value)).output.data);
+  const turned = await heed.rope(key, { keep: true });
+  expect(turned.location).toBe("wasm");
+  expect(firstWrongTurn({ data: await turned.read(), shape: turned.shape }, ropeReference(key))).toBe(-1);
+  expect(heed.capabilities.reasons.join()).toContain(
+    "rope runs on wasm: too large for the GPU: input takes 1088 bytes",
+  );
   expect(uncaptured).toEqual([]);
   device.destroy();
 });
 
 describe("the loss of a device", () => {
-  test("rejects calls in flight with device-lost; the caller's is not replaced, and wasm computes", async () => {
+  test("rejects calls in flight with retry: false; the caller's is not replaced, and wasm computes", async () => {
+    const { device } = await testDevice();
+    using heed = await createHeed({ backend: "webgpu", device });
+    await heed.attention(query, key, value);
+    const computing = [
+      heed.attention(query, key, value, { retry: false }),
+      heed.attention(query, key, value, { retry: false, keep: true }),
+      heed.rope(query, { retry: false }),
+    ];
+    device.destroy();
+    for (const [index, operation] of ["attention", "attention", "rope"].entries()) {
+      expect(await errorOf(async () => computing[index])).toMatchObject({
+        code: "device-lost",
+        message: expect.stringMatching(`^${operation}: the GPU device is lost`),
+      });
+    }
+    expect(heed.capabilities).toMatchObject({ backend: "wasm", webgpu: null });
+  });
+
+  test("has calls in flight computed on wasm where there is no other, of the arrays as they were", async () => {
+    const { device } = await testDevice();
+    using heed = await createHeed({ backend: "webgpu", device });
+    await heed.attention(query, key, value);
+    const [q, k, v] = [query, key, value].map(({ data, shape }) => ({ data: data.slice(), shape })) as [
+      TensorLike,
+      TensorLike,
+      TensorLike,
+    ];
+    const done: string[] = [];
+    const computing = heed.attention(q, k, v);
+    const keeping = heed.attention(q, k, v, { keep: true });
+    const out = new Float32Array(exact.length);
+    const filling = heed.attention(q, k, v, { out });
+    const turning = heed.rope(q, { positions: 3 });
+    for (const { data } of [q, k, v]) data.fill(Number.NaN);
+    device.destroy();
+    for (const [index, call] of [computing, keeping, filling].entries()) void call.then(() => done.push(`${index}`));
+    expectRight((await computing).output.data);
+    const { output } = await keeping;
+    expect(output.location).toBe("wasm");
+    expectRight(await output.read());
+    expect((await filling).output.data.buffer).toBe(out.buffer);
+    expectRight(out);
+    expect(done).toEqual(["0", "1", "2"]);
+    expect(firstWrongTurn(await turning, ropeReference(query, { positions: 3 }))).toBe(-1);
+    // What lives in wasm's memory now is as good as any.
+    expectRight((await heed.attention(query, key, value)).output.data);
+    output.dispose();
+  });
+
+  test("goes as the guide says", async () => {
+    const code = /^## When the device is lost$.*?^```js\n(.*?)^```$/ms.exec(guide)?.[1] ?? "";
+    const printed = [...code.matchAll(/console\.log\(.*?\/\/ (.*)$/gm)].map(([, text]) => text);
+    expect(printed.length).toBe(3);
+    const { device } = await testDevice();
+    const lines: string[] = [];
+    const show = (value: unknown): void => {
+      lines.push(Array.isArray(value) ? `[${value.join(", ")}]` : String(value));
+    };
+    const names = { createHeed, device, q: query, k: key, v: value, console: { log: show } };
+    const body = code.replace(/^import .*$/gm, "");
+    await new AsyncFunction(...Object.keys(names), body)(...Object.values(names));
+    expect(lines).toEqual(printed);
+  });
+
+  test("costs what lived on it, and the calls of that", async () => {
     const { device } = await testDevice();
     using heed = await createHeed({ backend: "webgpu", device });
     using k = heed.tensor(key.data, key.shape);
+    using q = heed.tensor(query.data, query.shape);
     await heed.attention(query, k, value);
-    const computing = heed.attention(query, k, value);
+    const computing = [heed.attention(query, k, value), heed.rope(q), q.read()];
     device.destroy();
-    expect((await errorOf(() => computing)).code).toBe("device-lost");
+    for (const call of computing) expect((await errorOf(() => call)).code).toBe("device-lost");
     expect((await errorOf(() => heed.attention(query, k, value))).code).toBe("disposed");
+    expect((await errorOf(() => heed.rope(q))).code).toBe("disposed");
     expectRight((await heed.attention(query, key, value)).output.data);
     expect(heed.capabilities).toMatchObject({ backend: "wasm", webgpu: null });
     expect(heed.capabilities.reasons.join()).toContain("the GPU device is lost");
@@ -226,7 +306,12 @@ describe("the loss of a device", () => {
     const open = new OpenDevice(first, true, undefined);
     const reopen = async (): Promise<typeof open> => new OpenDevice((await testDevice()).device, true, undefined);
     const backend = await GpuBackend.open({ wasm, mode: "webgpu", open, reopen });
+    const computing = attend(backend, { query, key, value }, { keep: true });
     first.destroy();
+    // In flight when it was lost, and computed on the one that took its place.
+    const kept = (await computing).output as Tensor;
+    expect(kept.location).toBe("webgpu");
+    expectRight(await kept.read());
     await expect.poll(() => backend.report().webgpu !== null && backend.pool !== open.pool).toBe(true);
     const { output } = await attend(backend, { query, key, value }, {});
     expectRight((output as { readonly data: Float32Array }).data);

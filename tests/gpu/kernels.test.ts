@@ -96,6 +96,12 @@ describe('"auto"', () => {
     // A processor does not get faster by being asked to be a GPU.
     const large = heed.zeros([1, 8, 1024, 64]);
     expect(heed.explain(large, large, large).backend).toBe("wasm");
+    // Turning takes no longer than an array's way there: it is done where the numbers are.
+    const buffer = device.createBuffer({ size: 32, usage: 128 | 8 | 4 });
+    using there = heed.tensor(buffer, [2, 4]);
+    using here = heed.zeros([2, 4]);
+    const turned = [await heed.rope(there, { keep: true }), await heed.rope(here, { keep: true })];
+    expect(turned.map(({ location }) => location)).toEqual(["webgpu", "wasm"]);
     expect(uncaptured).toEqual([]);
     device.destroy();
   });

@@ -39,10 +39,14 @@ const rows: readonly Row[] = [
   ...Object.entries(SUPPORT.normalize).map(
     ([name, cell]): Row => [`normalize ${name}`, cell, { normalize: name as "softmax" }],
   ),
-  ["topK off", SUPPORT.topK.off, {}],
-  ["topK on", SUPPORT.topK.on, { topK: 3 }],
-  ["probMod off", SUPPORT.probMod.off, {}],
-  ["probMod on", SUPPORT.probMod.on, { probMod: ({ prob }) => mul(0.5, prob) }],
+  ["topK", SUPPORT.option.topK, { topK: 3 }],
+  ["probMod", SUPPORT.option.probMod, { probMod: ({ prob }) => mul(0.5, prob) }],
+  [
+    "blocks",
+    SUPPORT.option.blocks,
+    { blocks: { size: [4, 4], keep: { data: new Uint8Array(6).fill(1), shape: [2, 3] } } },
+  ],
+  ["retry", SUPPORT.option.retry, { retry: false }],
 ];
 
 let heed: Heed;

@@ -7,32 +7,13 @@ import list from "../cases/rope-rejects.json";
 import { errorOf } from "../support/cases.js";
 import { ENGINE_KINDS, openKind } from "../support/engines.js";
 import { Random } from "../support/random.js";
+import { firstWrongTurn, ROPE_CALLS } from "../support/rope-cases.js";
 
 const random = new Random(400);
 
 function tensor(...shape: number[]): TensorLike {
   return { data: random.floats(shape.reduce((total, size) => total * size, 1)), shape };
 }
-
-/** The first number further from the reference's than its arithmetic allows: four roundings of numbers up to 8, for tables up to 32. */
-function firstWrong(got: TensorLike, wanted: { data: Float64Array; shape: readonly number[] }, largest = 8): number {
-  if (String(got.shape) !== String(wanted.shape)) return -2;
-  return got.data.findIndex(
-    (number, at) => !(Math.abs(number - (wanted.data[at] ?? Number.NaN)) <= 4 * largest * 2 ** -24),
-  );
-}
-
-const CALLS: readonly (readonly [string, TensorLike, RopeOptions])[] = [
-  ["halves", tensor(2, 3, 70, 16), {}],
-  ["neighbours", tensor(2, 3, 70, 16), { interleaved: true }],
-  ["some of the numbers", tensor(1, 2, 5, 20), { rotaryDim: 6 }],
-  ["another base, turned back", tensor(3, 8), { base: 500, inverse: true }],
-  ["positions from one on", tensor(2, 4, 8), { positions: 1000 }],
-  ["positions of every place", tensor(2, 1, 3, 8), { positions: [5, 0, 2.5] }],
-  ["positions of every batch entry", tensor(2, 1, 3, 8), { positions: Int32Array.of(5, 0, 2, 9, 9, 1) }],
-  ["length before heads", tensor(2, 5, 3, 8), { layout: "bnhd" }],
-  ["packed heads", tensor(2, 5, 24), { layout: "packed", heads: 3, interleaved: true }],
-];
 
 describe.each(ENGINE_KINDS)("$variant, $worker worker", (kind) => {
   let heed: Heed;
@@ -41,8 +22,8 @@ describe.each(ENGINE_KINDS)("$variant, $worker worker", (kind) => {
   });
   afterAll(() => heed.dispose());
 
-  test.each(CALLS)("turns %s", async (_, x, options) => {
-    expect(firstWrong(await heed.rope(x, { ...options, keep: false }), reference(x, options as never))).toBe(-1);
+  test.each(ROPE_CALLS)("turns %s", async (_, x, options) => {
+    expect(firstWrongTurn(await heed.rope(x, { ...options, keep: false }), reference(x, options as never))).toBe(-1);
   });
 
   test("takes tables, halves and tensors, and keeps what it is asked to", async () => {
@@ -50,20 +31,20 @@ describe.each(ENGINE_KINDS)("$variant, $worker worker", (kind) => {
     const [cos, sin] = [tensor(9, 3), tensor(9, 3)];
     const options = { cos, sin, positions: [8, 0, 4] };
     const wanted = reference(x, options as never);
-    expect(firstWrong(await heed.rope(x, options), wanted, 32)).toBe(-1);
+    expect(firstWrongTurn(await heed.rope(x, options), wanted, 32)).toBe(-1);
     const kept = await heed.rope(heed.tensor(x.data, x.shape), {
       ...options,
       cos: heed.tensor(cos.data, cos.shape),
       keep: true,
     });
-    expect(firstWrong({ data: await kept.read(), shape: kept.shape }, wanted, 32)).toBe(-1);
+    expect(firstWrongTurn({ data: await kept.read(), shape: kept.shape }, wanted, 32)).toBe(-1);
     const byBatch = { cos: tensor(2, 3, 4), sin: tensor(2, 3, 4) };
-    expect(firstWrong(await heed.rope(x, byBatch), reference(x, byBatch as never), 32)).toBe(-1);
+    expect(firstWrongTurn(await heed.rope(x, byBatch), reference(x, byBatch as never), 32)).toBe(-1);
     const bits = Uint16Array.of(0x3c00, 0x4000, 0, 0xbc00);
     const half = await heed.rope({ data: bits, shape: [1, 4], dtype: "f16" }, { positions: 2 });
-    expect(firstWrong(half, reference({ data: Float32Array.of(1, 2, 0, -1), shape: [1, 4] }, { positions: 2 }))).toBe(
-      -1,
-    );
+    expect(
+      firstWrongTurn(half, reference({ data: Float32Array.of(1, 2, 0, -1), shape: [1, 4] }, { positions: 2 })),
+    ).toBe(-1);
   });
 
   test("reads its arrays before it returns", async () => {
@@ -71,7 +52,7 @@ describe.each(ENGINE_KINDS)("$variant, $worker worker", (kind) => {
     const wanted = reference({ data: x.data.slice(), shape: x.shape });
     const promise = heed.rope(x);
     x.data.fill(Number.NaN);
-    expect(firstWrong(await promise, wanted)).toBe(-1);
+    expect(firstWrongTurn(await promise, wanted)).toBe(-1);
   });
 
   test("turning back gives the numbers back; equal shifts leave products of queries and keys alone", async () => {
@@ -92,7 +73,7 @@ describe("scaling", () => {
   const x = tensor(1, 1, 6, 8);
   const plain = [1, 0.1, 0.01, 0.001];
   const turnedBy = async (options: RopeOptions, frequencies: readonly number[], magnitude = 1): Promise<number> =>
-    firstWrong(await rope(x, { ...options, keep: false }), reference(x, { frequencies, magnitude }), 16);
+    firstWrongTurn(await rope(x, { ...options, keep: false }), reference(x, { frequencies, magnitude }), 16);
 
   test("by a number divides every position", async () => {
     const slower = plain.map((frequency) => frequency / 4);

@@ -2,6 +2,6 @@
 
 export { createCache } from "./api/cache/kv-cache.js";
 export { linearAttention } from "./api/extra/linear-attention.js";
-export { rope } from "./api/extra/rope.js";
+export { rope, ropeOnGpu } from "./api/extra/rope.js";
 export { relativeKeys, relativeValues } from "./api/extra/shaw.js";
 export { WasmExtra } from "./backends/wasm/wasm-extra.js";

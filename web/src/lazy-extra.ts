@@ -1,9 +1,9 @@
 // The door to what is beside attention: loads it, with an engine of its own, at the first call.
 
-import { type Arguments, detach, holdsTensors } from "./api/detach.js";
+import { detach, holdsTensors } from "./api/detach.js";
 import { asyncStep } from "./api/door.js";
 import { HeedError } from "./api/errors.js";
-import type { Backend } from "./backends/backend.js";
+import type { Arguments, Backend } from "./backends/backend.js";
 import type { ExtraBackend } from "./backends/extra-backend.js";
 import type { LayerBackend } from "./backends/layer-backend.js";
 import type { RungOverrides } from "./backends/wasm/rung.js";
@@ -11,7 +11,7 @@ import { Lazy } from "./lazy.js";
 import type { Choice } from "./platform/select.js";
 
 type ExtraModule = typeof import("./extra.js");
-type Operation = Exclude<keyof ExtraModule, "WasmExtra" | "createCache">;
+type Operation = Exclude<keyof ExtraModule, "WasmExtra" | "createCache" | "ropeOnGpu">;
 
 interface Opened {
   readonly module: ExtraModule;
@@ -45,12 +45,16 @@ export class LazyExtra {
   /** What heed/layers computes with. */
   layers(): Promise<LayerBackend> {
     this.assertUsable("heed/layers");
+    this.#home.beside?.("heed/layers");
     return this.#layers.open();
   }
 
   /** Arrays are read before this returns. */
   async run<N extends Operation>(operation: N, given: Arguments): Promise<Awaited<ReturnType<ExtraModule[N]>>> {
     this.assertUsable(operation);
+    const elsewhere = this.#home.beside?.(operation, given, (kept) => this.run(operation, kept));
+    // What is made there is what the operation gives.
+    if (elsewhere) return (await elsewhere) as Awaited<ReturnType<ExtraModule[N]>>;
     const { opened } = this.#extra;
     if (opened !== null && !holdsTensors(given)) return this.#call(operation, opened, given);
     const detached = asyncStep("option", `${operation}: reading its arguments`, () => {

@@ -6,12 +6,14 @@ import type {
   AttentionProblem,
   Backend,
   BackendReport,
+  BesideCall,
   DType,
   Explanation,
   MemoryReport,
   Resident,
   Span,
 } from "./backends/backend.js";
+import type { OpenGpu } from "./webgpu.js";
 
 /** Multiplications of a call's two products from which on the GPU is worth a look: some milliseconds of WebAssembly. */
 const LARGE = 2 ** 26;
@@ -20,6 +22,7 @@ export class LazyGpu implements Backend {
   #backend: Backend;
   readonly #device: object | null;
   #opening: Promise<void> | null = null;
+  #gpu: OpenGpu | null = null;
   /** Why there is no GPU, once one was looked for. */
   #refusal: readonly string[] = [];
   #disposed = false;
@@ -37,9 +40,10 @@ export class LazyGpu implements Backend {
 
   async #load(mode: "auto" | "webgpu"): Promise<void> {
     const { openGpu } = await import("./webgpu.js");
-    const backend = await openGpu(this.#backend, mode, this.#device);
-    if (this.#disposed) backend.dispose();
-    this.#backend = backend;
+    const gpu = await openGpu(this.#backend, mode, this.#device);
+    if (this.#disposed) gpu.backend.dispose();
+    this.#gpu = gpu;
+    this.#backend = gpu.backend;
   }
 
   /** A large call is what the GPU is opened at; it does not wait for that. */
@@ -76,6 +80,10 @@ export class LazyGpu implements Backend {
 
   adopt(buffer: object, elements: number, dtype: DType): Resident | undefined {
     return this.#backend.adopt?.(buffer, elements, dtype);
+  }
+
+  beside(...call: BesideCall): Promise<unknown> | null {
+    return this.#gpu?.beside(this, ...call) ?? null;
   }
 
   download(resident: Resident): Promise<Float32Array | Uint16Array> {

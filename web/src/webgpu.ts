@@ -2,17 +2,32 @@
 // heed/webgpu: measuring what suits a GPU.
 
 import { HeedError } from "./api/errors.js";
-import type { Backend } from "./backends/backend.js";
+import type { Backend, BesideCall } from "./backends/backend.js";
 import { type AutotuneOptions, rememberTuned, type Tuned, tune } from "./backends/webgpu/autotune.js";
 import { adoptDevice, openDevice } from "./backends/webgpu/device.js";
 import type { Gpu, GpuDevice } from "./backends/webgpu/gpu.js";
 import { GpuBackend } from "./backends/webgpu/gpu-backend.js";
 
+export interface OpenGpu {
+  readonly backend: Backend;
+  /** What the GPU does beside attention, for tensors of `home`; null: nothing of the kind. */
+  beside(home: Backend, ...call: BesideCall): Promise<unknown> | null;
+}
+
 /** `device` is the caller's; null: one of heed's own is made. Rejects with HeedError `unsupported` where there is none. */
-export async function openGpu(wasm: Backend, mode: "auto" | "webgpu", device: object | null): Promise<GpuBackend> {
-  if (device !== null) return GpuBackend.open({ wasm, mode, open: adoptDevice(asDevice(device)), reopen: null });
-  const reopen = (): ReturnType<typeof openDevice> => openDevice(hostGpu());
-  return GpuBackend.open({ wasm, mode, open: await reopen(), reopen });
+export async function openGpu(wasm: Backend, mode: "auto" | "webgpu", device: object | null): Promise<OpenGpu> {
+  const reopen = device === null ? () => openDevice(hostGpu()) : null;
+  const opening = device === null ? openDevice(hostGpu()) : adoptDevice(asDevice(device));
+  const [open, { ropeOnGpu }] = await Promise.all([opening, import("./extra.js")]);
+  const backend = await GpuBackend.open({ wasm, mode, open, reopen });
+  return {
+    backend,
+    beside(home, operation, given, again) {
+      if (operation === "rope" && given && again) return ropeOnGpu(backend, home, given, again);
+      backend.leave(operation);
+      return null;
+    },
+  };
 }
 
 /**

@@ -1,16 +1,10 @@
 // Arguments as plain copies that need no engine, for a call that has to wait while its caller may write on.
 
-import type { Backend } from "../backends/backend.js";
+import type { Arguments, Backend } from "../backends/backend.js";
 import { copyOperand } from "./copies.js";
 import { isOptions } from "./read-values.js";
 import { Tensor } from "./tensor.js";
 import { isTypedArray } from "./typed-array.js";
-
-/** Arguments of an operation that takes tensors and then options. */
-export interface Arguments {
-  readonly tensors: readonly unknown[];
-  readonly options: unknown;
-}
 
 /** Whether an argument lives in an engine. */
 export function holdsTensors({ tensors, options }: Arguments): boolean {
@@ -33,6 +27,14 @@ export async function detach(where: string, backend: Backend | null, given: Argu
   };
 }
 
+/** Copies of arrays; tensors and `signal` stay what they are. */
+export function copyArguments({ tensors, options }: Arguments): Arguments {
+  const own = isOptions(options)
+    ? Object.entries(options).map(([name, value]) => [name, name === "signal" ? value : copyOne(value)])
+    : null;
+  return { tensors: tensors.map(copyOne), options: own === null ? options : Object.fromEntries(own) };
+}
+
 async function settled(entries: readonly (readonly [string, unknown])[]): Promise<[string, unknown][]> {
   return Promise.all(entries.map(async ([name, value]): Promise<[string, unknown]> => [name, await value]));
 }
@@ -42,6 +44,11 @@ function detachOne(where: string, backend: Backend | null, value: unknown): unkn
     Tensor.residentOf(value, backend, where);
     return value.read().then((data) => ({ data, shape: value.shape }));
   }
+  return copyOne(value);
+}
+
+function copyOne(value: unknown): unknown {
+  if (value instanceof Tensor) return value;
   const copy = copyOperand(value);
   if (copy === value && isTypedArray(value)) return [...value];
   return copy === value && isOptions(value) ? { ...value } : copy;

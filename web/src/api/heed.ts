@@ -69,7 +69,8 @@ export interface Heed {
 
   /**
    * Turns the pairs of numbers of x by angles that grow with their position (rotary embedding). x and the result are
-   * [B, H, L, D], or as `layout` says. Loaded at its first call. Rejects with a HeedError.
+   * [B, H, L, D], or as `layout` says. A tensor that lives on the GPU is turned there. Loaded at its first call. Rejects with a
+   * HeedError.
    */
   rope<const O extends RopeOptions = NoOptions>(x: TensorInput, options?: O): Promise<Returned<O>>;
 

@@ -158,6 +158,11 @@ export interface AttentionOptions {
   readonly kvHeads?: number | undefined;
   /** Leave the results in the engine, as tensors. Default false. */
   readonly keep?: boolean | undefined;
+  /**
+   * A call that loses its GPU on the way is computed again: on a new device, or in WebAssembly. For that its arrays are copied when
+   * it is made. false: no copy, and the call rejects with `device-lost`. Default true.
+   */
+  readonly retry?: boolean | undefined;
   /** Filled with the output, from its start. */
   readonly out?: Float32Array | undefined;
   readonly signal?: AbortSignal | undefined;
@@ -210,6 +215,7 @@ export const DEFAULTS = {
   lse: false,
   entropy: false,
   keep: false,
+  retry: true,
   backend: "auto",
   threads: "auto",
   variant: "auto",
@@ -245,6 +251,7 @@ export const ATTENTION_OPTIONS = [
   "heads",
   "kvHeads",
   "keep",
+  "retry",
   "out",
   "signal",
 ] as const;

@@ -59,6 +59,7 @@ export interface ReadOptions {
   readonly heads: number | null;
   readonly kvHeads: number | null;
   readonly keep: boolean;
+  readonly retry: boolean;
   readonly out: Float32Array | null;
   readonly signal: AbortSignal | null;
 }
@@ -95,6 +96,7 @@ export function readAttentionOptions(where: string, options: unknown): ReadOptio
     heads: readCount(where, "heads", given["heads"], null),
     kvHeads: readCount(where, "kvHeads", given["kvHeads"], null),
     keep: readBoolean(where, "keep", given["keep"], DEFAULTS.keep),
+    retry: readBoolean(where, "retry", given["retry"], DEFAULTS.retry),
     out: readOut(where, "out", given["out"]),
     signal: readSignal(where, given["signal"]),
   };

@@ -73,7 +73,7 @@ export function resultOf(
   };
 }
 
-function returned(backend: Backend, computed: Computed, shape: readonly number[]): Tensor | ArrayTensor {
+export function returned(backend: Backend, computed: Computed, shape: readonly number[]): Tensor | ArrayTensor {
   if (computed.kind === "resident") return new Tensor(backend, computed.resident, shape);
   return { data: computed.array, shape, dtype: "f32" };
 }

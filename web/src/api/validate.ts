@@ -77,6 +77,7 @@ export function validateAttention(
     entropy: options.entropy ? outputView(where, "entropy", perQuery()) : null,
     into: options.out,
     keep: options.keep,
+    retry: options.retry,
   };
   return {
     problem,

@@ -166,6 +166,8 @@ export interface AttentionProblem {
   readonly into: Float32Array | null;
   /** Leave the results in the backend's memory. */
   readonly keep: boolean;
+  /** Compute it again where a GPU that is lost interrupts it. */
+  readonly retry: boolean;
 }
 
 /** One result: an array that the caller owns, or a resident, as `keep` asked. */
@@ -186,6 +188,19 @@ export interface Explanation {
   readonly backend: "wasm" | "webgpu";
   readonly reasons: readonly string[];
 }
+
+/** Arguments of an operation that takes tensors and then options, as they were given. */
+export interface Arguments {
+  readonly tensors: readonly unknown[];
+  readonly options: unknown;
+}
+
+/** A call of such an operation, and what makes it once more; or the operation alone, where it is no call. */
+export type BesideCall = readonly [
+  operation: string,
+  given?: Arguments,
+  again?: (given: Arguments) => Promise<unknown>,
+];
 
 /** What is known of the GPU that an engine uses. */
 export interface WebGpuReport {
@@ -239,6 +254,8 @@ export interface Backend {
   zeros(elements: number, dtype: DType): Resident;
   /** A GPUBuffer of the caller's. Absent, or undefined, where there is no GPU. */
   adopt?(buffer: object, elements: number, dtype: DType): Resident | undefined;
+  /** An operation beside attention, where this backend has its own way with it. Absent, or null: it has none. */
+  beside?(...call: BesideCall): Promise<unknown> | null;
   download(resident: Resident): Promise<Float32Array | Uint16Array>;
   free(resident: Resident): void;
   /** Memory that `bytesOf` sees. */

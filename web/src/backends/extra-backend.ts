@@ -1,6 +1,6 @@
 // The interface between the API and whatever computes what is beside attention. Leans on nothing but the shapes of backend.ts.
 
-import type { Operand, OutputView } from "./backend.js";
+import type { Computed, Operand, OutputView } from "./backend.js";
 
 /** Rotary embedding, checked. */
 export interface RopeProblem {
@@ -18,6 +18,10 @@ export interface RopeProblem {
   readonly inverse: boolean;
   /** Multiplies what is turned. */
   readonly magnitude: number;
+  /** Leave the result in the memory of the backend that computes it. */
+  readonly keep: boolean;
+  /** Compute it again where a GPU that is lost interrupts it. */
+  readonly retry: boolean;
 }
 
 export type LinearRule = "linear" | "gated" | "delta" | "gated-delta" | "elu";
@@ -49,4 +53,14 @@ export interface ExtraBackend {
     signal: AbortSignal | null,
   ): Promise<{ readonly output: Float32Array; readonly state: Float32Array }>;
   dispose(): void;
+}
+
+/** A backend that computes some of this itself, from its own residents. */
+export interface ExtraOnGpu {
+  /** Null: it is for an ExtraBackend. Arrays are read before this returns. */
+  rope(problem: RopeProblem, signal: AbortSignal | null): Promise<Computed> | null;
+  /** Whether a call failed with its device alone, and can be made again: told when there is another device, or will be none. */
+  recovers(error: unknown, problem: object): Promise<boolean>;
+  /** Somebody else computes an operation: `capabilities` is to say why. */
+  leave(operation: string): void;
 }

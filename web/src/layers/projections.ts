@@ -8,7 +8,7 @@ import { Tensor } from "../api/tensor.js";
 import { checkWidth, handOut, type Scope } from "./scope.js";
 
 /** What the layers say of a call themselves. */
-const OWN = ["layout", "heads", "kvHeads", "keep", "out", "signal"];
+const OWN = ["layout", "heads", "kvHeads", "keep", "retry", "out", "signal"];
 
 /** Options that go to attention as they are. */
 export const PASSED_OPTIONS: readonly string[] = ATTENTION_OPTIONS.filter((name) => !OWN.includes(name));

@@ -53,8 +53,26 @@ export interface RopeOptions {
   readonly heads?: number | undefined;
   /** Leave the result in the engine, as a tensor. Default false. */
   readonly keep?: boolean | undefined;
+  /** As of `attention`. */
+  readonly retry?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
 }
+
+export const ROPE_OPTIONS = [
+  "base",
+  "interleaved",
+  "rotaryDim",
+  "positions",
+  "scaling",
+  "inverse",
+  "cos",
+  "sin",
+  "layout",
+  "heads",
+  "keep",
+  "retry",
+  "signal",
+] as const;
 
 export interface LinearOptions {
   /** What a token makes of the state: see docs/semantics.md. */

@@ -1,6 +1,6 @@
 // What rope and linear attention read alike: layouts, operands in single precision, room for results.
 
-import type { Operand, OutputView } from "../../backends/backend.js";
+import type { Backend, Operand, OutputView } from "../../backends/backend.js";
 import { showShape } from "../describe.js";
 import { HeedError } from "../errors.js";
 import type { Walk } from "../layout.js";
@@ -16,10 +16,15 @@ export function operandOf(read: ReadTensor, walk: Walk): Operand {
   return { source: read.source, dtype: read.dtype, elements: read.elements, ...walk };
 }
 
-/** A tensor in single precision; null where it is absent. */
-export function readSingle(where: string, name: string, value: unknown): ReadTensor | null {
+/** A tensor in single precision, which may live in `backend`; null where it is absent. */
+export function readSingle(
+  where: string,
+  name: string,
+  value: unknown,
+  backend: Backend | null = null,
+): ReadTensor | null {
   if (value === undefined) return null;
-  const read = readTensor(where, name, value, null);
+  const read = readTensor(where, name, value, backend);
   if (read.dtype === "f32") return read;
   throw new HeedError("dtype", `${where}: ${name} must be in single precision, got half`);
 }

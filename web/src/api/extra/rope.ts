@@ -1,35 +1,24 @@
 // rope: its arguments -> a checked problem -> results.
 
-import type { Backend } from "../../backends/backend.js";
-import type { ExtraBackend, RopeProblem } from "../../backends/extra-backend.js";
+import type { Arguments, Backend } from "../../backends/backend.js";
+import type { ExtraBackend, ExtraOnGpu, RopeProblem } from "../../backends/extra-backend.js";
 import { showShape, showValue } from "../describe.js";
+import { copyArguments } from "../detach.js";
 import { asyncStep, step } from "../door.js";
 import { HeedError } from "../errors.js";
 import { dense, userShape, type Walk, walkOf } from "../layout.js";
 import { type ReadTensor, readTensor } from "../operands.js";
 import { DEFAULTS } from "../options.js";
 import { readBoolean, readCount, readFinite, readRecord, readSignal } from "../read-values.js";
+import { returned } from "../results.js";
 import type { ArrayTensor, Tensor } from "../tensor.js";
 import { numbersOf } from "../typed-array.js";
+import { ROPE_OPTIONS } from "./options.js";
 import { operandOf, readLayout, readSingle, roomFor, sameShape } from "./read-layout.js";
 import { resultOf, throwIfAborted } from "./results.js";
 import { frequenciesOf } from "./rope-frequencies.js";
 
 const WHERE = "rope";
-const NAMES = [
-  "base",
-  "interleaved",
-  "rotaryDim",
-  "positions",
-  "scaling",
-  "inverse",
-  "cos",
-  "sin",
-  "layout",
-  "heads",
-  "keep",
-  "signal",
-];
 
 /** `home` is where results stay that are to be kept; a tensor of it can be `x` where `extra` computes in its memory. */
 export async function rope(
@@ -38,24 +27,47 @@ export async function rope(
   [x]: readonly unknown[],
   options: unknown,
 ): Promise<ArrayTensor | Tensor> {
-  const { problem, shape, keep, signal } = step("option", `${WHERE}: reading its arguments`, () =>
-    check(home, x, options),
-  );
-  throwIfAborted(WHERE, signal);
+  const { problem, shape, signal } = check(home, x, options);
   return asyncStep("memory", `${WHERE}: computing`, async () =>
-    resultOf(home, await extra.rope(problem, signal), shape, keep),
+    resultOf(home, await extra.rope(problem, signal), shape, problem.keep),
   );
+}
+
+/** On the GPU that `home` has, where that is the place for it; else null. `again` is told when a lost device was in the way. */
+export function ropeOnGpu(
+  gpu: ExtraOnGpu,
+  home: Backend,
+  given: Arguments,
+  again: (given: Arguments) => Promise<unknown>,
+): Promise<unknown> | null {
+  const { problem, shape, signal } = check(home, given.tensors[0], given.options);
+  const computing = gpu.rope(problem, signal);
+  if (computing === null) return null;
+  const kept = problem.retry ? copyArguments(given) : null;
+  return asyncStep("memory", `${WHERE}: computing`, async () => {
+    try {
+      return returned(home, await computing, shape);
+    } catch (error) {
+      if (kept === null || !(await gpu.recovers(error, problem))) throw error;
+      return again(kept);
+    }
+  });
 }
 
 interface Checked {
   readonly problem: RopeProblem;
   readonly shape: readonly number[];
-  readonly keep: boolean;
   readonly signal: AbortSignal | null;
 }
 
 function check(home: Backend, x: unknown, options: unknown): Checked {
-  const given = readRecord(WHERE, "options", options, NAMES);
+  const checked = step("option", `${WHERE}: reading its arguments`, () => read(home, x, options));
+  throwIfAborted(WHERE, checked.signal);
+  return checked;
+}
+
+function read(home: Backend, x: unknown, options: unknown): Checked {
+  const given = readRecord(WHERE, "options", options, ROPE_OPTIONS);
   const input = readTensor(WHERE, "input", x, home);
   const rank = input.shape.length;
   if (rank < 2 || rank > 4) {
@@ -71,8 +83,8 @@ function check(home: Backend, x: unknown, options: unknown): Checked {
   if (headDim === 0) {
     throw new HeedError("shape", `${WHERE}: head_dim must be at least 1, got ${showShape(input.shape)}`);
   }
-  const cosines = readSingle(WHERE, "cos", given["cos"]);
-  const sines = readSingle(WHERE, "sin", given["sin"]);
+  const cosines = readSingle(WHERE, "cos", given["cos"], home);
+  const sines = readSingle(WHERE, "sin", given["sin"], home);
   if ((cosines === null) !== (sines === null)) {
     throw new HeedError("option", `${WHERE}: cos and sin must be given together`);
   }
@@ -98,9 +110,10 @@ function check(home: Backend, x: unknown, options: unknown): Checked {
       interleaved: readBoolean(WHERE, "interleaved", given["interleaved"], false),
       inverse: readBoolean(WHERE, "inverse", given["inverse"], false),
       magnitude,
+      keep: readBoolean(WHERE, "keep", given["keep"], DEFAULTS.keep),
+      retry: readBoolean(WHERE, "retry", given["retry"], DEFAULTS.retry),
     },
     shape: userShape(walk.shape, rank, layout),
-    keep: readBoolean(WHERE, "keep", given["keep"], DEFAULTS.keep),
     signal: readSignal(WHERE, given["signal"]),
   };
 }

@@ -13,6 +13,7 @@ import type {
   Resident,
   Span,
 } from "../backend.js";
+import type { ExtraOnGpu, RopeProblem } from "../extra-backend.js";
 import { type Choice, choose } from "./choose.js";
 import { type Costs, measureCosts } from "./costs.js";
 import type { OpenDevice } from "./device.js";
@@ -21,9 +22,12 @@ import { scoped } from "./error-scopes.js";
 import type { GpuBuffer } from "./gpu.js";
 import { runOnGpu, writeBytes } from "./gpu-call.js";
 import { mostBytes } from "./plan.js";
+import { givenOf, planRope } from "./plan-rope.js";
 import { readBuffer } from "./read-buffer.js";
 import { GpuResident, GpuResidents } from "./residents.js";
 import { operandsOf, residentsOf, snapshot, withResidents } from "./sources.js";
+import { SUPPORT } from "./support.js";
+import { TurnMaker } from "./turns.js";
 
 /** Times that a lost device is replaced by a new one. */
 const MOST_REOPENINGS = 3;
@@ -39,7 +43,7 @@ export interface GpuBackendOptions {
   readonly reopen: (() => Promise<OpenDevice>) | null;
 }
 
-export class GpuBackend implements Backend {
+export class GpuBackend implements Backend, ExtraOnGpu {
   readonly #wasm: Backend;
   readonly #mode: "auto" | "webgpu";
   readonly #reopen: GpuBackendOptions["reopen"];
@@ -52,6 +56,9 @@ export class GpuBackend implements Backend {
   #costs: Costs | null = null;
   #reopenings = 0;
   #disposed = false;
+  /** Settled when a device that was lost has been replaced, or will not be. */
+  #replacing: Promise<void> = Promise.resolve();
+  readonly #turns = new TurnMaker();
   readonly #end = new Ending();
   /** Settled when every call before is. */
   #last: Promise<unknown> = Promise.resolve();
@@ -89,16 +96,31 @@ export class GpuBackend implements Backend {
 
   attention(problem: AttentionProblem, signal: AbortSignal | null): Promise<AttentionComputed> {
     this.#assertUsable("attention");
-    const before = this.#last;
-    const computing = this.#compute(problem, this.#choose(problem), signal);
-    // Its failure is told in its turn, too.
-    computing.catch(() => {});
-    const inTurn = before.then(() => computing);
-    this.#last = inTurn.then(nothing, nothing);
-    return this.#unlessStopped(inTurn, signal);
+    return this.#inTurn("attention", this.#compute(problem, signal), signal);
+  }
+
+  rope(problem: RopeProblem, signal: AbortSignal | null): Promise<Computed> | null {
+    this.#assertUsable("rope");
+    const open = this.#open;
+    const isHere = residentsOf({ input: problem.input }).some((resident) => resident instanceof GpuResident);
+    if (open === null || (this.#mode === "auto" && !isHere)) return null;
+    const plan = planRope(problem, this.#turns.of(problem), open.machine);
+    if (plan.tooLarge !== null || problem.input.elements === 0) {
+      const why = plan.tooLarge === null ? SUPPORT.size.none : `too large for the GPU: ${plan.tooLarge}`;
+      this.#noteFallback([`rope runs on wasm: ${why}`]);
+      return null;
+    }
+    const computing = this.#onGpu(open, givenOf(problem), (own) => runOnGpu(open, own, plan));
+    return this.#inTurn("rope", computing, signal).then(({ output }) => output, renamed);
+  }
+
+  leave(operation: string): void {
+    const cell = Object.entries(SUPPORT.operation).find(([name]) => name === operation)?.[1];
+    if (typeof cell === "string") this.#noteFallback([`${operation} runs on wasm: ${cell}`]);
   }
 
   attentionSync(problem: AttentionProblem): AttentionComputed {
+    this.leave("attentionSync");
     const mirrors = new Map<Resident, Resident>();
     for (const [name, { source }] of operandsOf(problem)) {
       if (source.kind !== "resident" || !(source.resident instanceof GpuResident)) continue;
@@ -201,12 +223,25 @@ export class GpuBackend implements Backend {
     return choose(problem, this.#open.machine, this.#costs);
   }
 
+  /** Calls finish in the order in which they were made. */
+  #inTurn(
+    operation: string,
+    computing: Promise<AttentionComputed>,
+    signal: AbortSignal | null,
+  ): Promise<AttentionComputed> {
+    // Its failure is told in its turn, too.
+    computing.catch(() => {});
+    const inTurn = this.#last.then(() => computing);
+    this.#last = inTurn.then(nothing, nothing);
+    return this.#unlessStopped(operation, inTurn, signal);
+  }
+
   /** Reads arrays before it returns. */
-  #compute(problem: AttentionProblem, choice: Choice, signal: AbortSignal | null): Promise<AttentionComputed> {
+  #compute(problem: AttentionProblem, signal: AbortSignal | null): Promise<AttentionComputed> {
     const open = this.#open;
-    const { plan } = choice;
-    if (choice.backend === "wasm" || open === null || plan === null) {
-      if (choice.isFallback) this.#noteFallback(choice.reasons);
+    const { plan, isFallback, reasons } = this.#choose(problem);
+    if (open === null || plan === null) {
+      if (isFallback) this.#noteFallback(reasons);
       const isElsewhere = residentsOf(problem).some((resident) => resident instanceof GpuResident);
       if (!isElsewhere) return this.#wasm.attention(problem, signal);
       return this.#exchanged(
@@ -215,21 +250,47 @@ export class GpuBackend implements Backend {
         (own) => this.#wasm.attention(own, signal),
       );
     }
-    const isElsewhere = residentsOf(problem).some((resident) => !isOn(open, resident));
-    const run = (own: AttentionProblem): Promise<AttentionComputed> => this.#onGpu(open, own, plan);
-    if (!isElsewhere) return run(problem);
-    return this.#exchanged(problem, (resident) => this.#copyOf(open, resident), run);
+    if (!problem.retry) return this.#onGpu(open, problem, (own) => runOnGpu(open, own, plan));
+    const kept = snapshot(problem);
+    const computing = this.#onGpu(open, kept, (own) => runOnGpu(open, own, plan));
+    return computing.catch(async (error: unknown) => {
+      if (await this.recovers(error, kept)) return this.#compute(kept, signal);
+      throw error;
+    });
   }
 
-  async #onGpu(
+  /** What lived on a device that is lost is gone, and so may be what was freed since: a call of that cannot be made again. */
+  async recovers(error: unknown, problem: object): Promise<boolean> {
+    const isLoss = error instanceof HeedError && error.code === "device-lost";
+    const isGone = (resident: Resident): boolean => resident instanceof GpuResident || !resident.live;
+    if (!isLoss || residentsOf(problem).some(isGone)) return false;
+    await this.#replacing;
+    return true;
+  }
+
+  /** Tensors that are not on the device are copied there. Arrays are read before this returns. */
+  #onGpu<P extends object>(
     open: OpenDevice,
-    problem: AttentionProblem,
-    plan: NonNullable<Choice["plan"]>,
+    problem: P,
+    run: (problem: P) => Promise<AttentionComputed>,
+  ): Promise<AttentionComputed> {
+    const isElsewhere = residentsOf(problem).some((resident) => !isOn(open, resident));
+    if (!isElsewhere) return this.#running(problem, run);
+    return this.#exchanged(
+      problem,
+      (resident) => this.#copyOf(open, resident),
+      (own) => this.#running(own, run),
+    );
+  }
+
+  async #running<P extends object>(
+    problem: P,
+    run: (problem: P) => Promise<AttentionComputed>,
   ): Promise<AttentionComputed> {
     const used = residentsOf(problem).filter((resident) => resident instanceof GpuResident);
     this.#residents.hold(used);
     try {
-      const computed = await runOnGpu(open, problem, plan);
+      const computed = await run(problem);
       for (const resident of keptIn(computed)) this.#residents.add(resident);
       return computed;
     } catch (error) {
@@ -240,10 +301,10 @@ export class GpuBackend implements Backend {
   }
 
   /** With residents where they are needed: copied there first, of which other calls have the use as well. */
-  async #exchanged(
-    problem: AttentionProblem,
+  async #exchanged<P extends object>(
+    problem: P,
     exchange: (resident: Resident) => Promise<Resident>,
-    run: (problem: AttentionProblem) => Promise<AttentionComputed>,
+    run: (problem: P) => Promise<AttentionComputed>,
   ): Promise<AttentionComputed> {
     const own = snapshot(problem);
     const residents = residentsOf(own);
@@ -308,7 +369,7 @@ export class GpuBackend implements Backend {
   #stepOnto(open: OpenDevice): void {
     this.#open = open;
     void open.device.lost.then(() => {
-      if (!this.#disposed) void this.#replace(open, causeText(open.loss.error));
+      if (!this.#disposed) this.#replacing = this.#replace(open, causeText(open.loss.error));
     });
   }
 
@@ -329,10 +390,14 @@ export class GpuBackend implements Backend {
   }
 
   /** Aborted and disposed calls reject at once; what they would have kept goes when it is there. */
-  async #unlessStopped(computing: Promise<AttentionComputed>, signal: AbortSignal | null): Promise<AttentionComputed> {
+  async #unlessStopped(
+    operation: string,
+    computing: Promise<AttentionComputed>,
+    signal: AbortSignal | null,
+  ): Promise<AttentionComputed> {
     const abort = new Ending();
     const stop = (): void => {
-      abort.come(new HeedError("aborted", "attention: aborted by its signal", { cause: signal?.reason }));
+      abort.come(new HeedError("aborted", `${operation}: aborted by its signal`, { cause: signal?.reason }));
     };
     signal?.addEventListener("abort", stop, { once: true });
     try {
@@ -353,6 +418,12 @@ export class GpuBackend implements Backend {
 }
 
 function nothing(): void {}
+
+/** What failed below says that attention did, which nearly all of it does. */
+function renamed(error: unknown): never {
+  if (!(error instanceof HeedError)) throw error;
+  throw new HeedError(error.code, error.message.replace(/^attention:/, "rope:"), { cause: error.cause });
+}
 
 const bytesOf = (dtype: DType): number => (dtype === "f16" ? 2 : 4);
 

@@ -1,7 +1,7 @@
 // One call on a device: inputs into buffers, the plan's steps, results back into arrays or left where they are.
 
 import { causeText, HeedError } from "../../api/errors.js";
-import type { AttentionComputed, AttentionProblem, Computed, Operand, Resident } from "../backend.js";
+import type { AttentionComputed, Computed, Operand, Resident } from "../backend.js";
 import type { BufferKind } from "./buffer-pool.js";
 import type { OpenDevice } from "./device.js";
 import { scoped } from "./error-scopes.js";
@@ -41,8 +41,14 @@ class Taken {
   }
 }
 
+/** What a call is of a problem: operands by the buffers that its plan has them in, and what becomes of results. */
+export interface Given extends Readonly<Partial<Record<Role, Operand | null>>> {
+  readonly into: Float32Array | null;
+  readonly keep: boolean;
+}
+
 /** Arrays are read before this returns. Every resident of the problem is a GpuResident of this device. */
-export function runOnGpu(open: OpenDevice, problem: AttentionProblem, plan: Plan): Promise<AttentionComputed> {
+export function runOnGpu(open: OpenDevice, problem: Given, plan: Plan): Promise<AttentionComputed> {
   const taken = new Taken(open);
   try {
     const { made, refused } = scoped(open.device, () => upload(open, problem, plan, taken));
@@ -59,13 +65,13 @@ interface Inputs {
 }
 
 interface Call {
-  readonly problem: AttentionProblem;
+  readonly problem: Given;
   readonly plan: Plan;
   readonly taken: Taken;
   readonly inputs: Inputs;
 }
 
-function upload({ device }: OpenDevice, problem: AttentionProblem, plan: Plan, taken: Taken): Inputs {
+function upload({ device }: OpenDevice, problem: Given, plan: Plan, taken: Taken): Inputs {
   const buffers = new Map<Role, GpuBuffer>();
   const operands: Readonly<Partial<Record<Role, Operand | null>>> = problem;
   for (const [role, bytes] of plan.bytes) {

@@ -77,7 +77,15 @@ export interface PrepareKernel {
   readonly offset: boolean;
 }
 
-export type Kernel = AttendKernel | MergeKernel | PairsKernel | PrepareKernel;
+/** Pairs of numbers turned. */
+export interface RopeKernel {
+  readonly kind: "rope";
+  readonly dtype: Load["dtype"];
+  readonly interleaved: boolean;
+  readonly inverse: boolean;
+}
+
+export type Kernel = AttendKernel | MergeKernel | PairsKernel | PrepareKernel | RopeKernel;
 
 /** Records are made with their fields in one order, by plan.ts. */
 export function kernelKey(kernel: Kernel): string {

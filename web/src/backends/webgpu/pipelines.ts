@@ -8,6 +8,7 @@ import type { Bound } from "./shaders/common.js";
 import { mergeBindings, mergeShader } from "./shaders/merge.js";
 import { pairsBindings, pairsShader } from "./shaders/pairs.js";
 import { prepareBindings, prepareShader } from "./shaders/prepare.js";
+import { ropeBindings, ropeShader } from "./shaders/rope.js";
 
 export interface Pipeline {
   readonly pipeline: object;
@@ -76,6 +77,8 @@ export function shaderOf(kernel: Kernel): { readonly code: string; readonly boun
       return { code: pairsShader(kernel), bound: pairsBindings(kernel) };
     case "prepare":
       return { code: prepareShader(kernel), bound: prepareBindings(kernel) };
+    case "rope":
+      return { code: ropeShader(kernel), bound: ropeBindings(kernel) };
   }
 }
 

@@ -27,7 +27,11 @@ export type Role =
   | "queryWeights"
   | "keyWeights"
   | "queryRows"
-  | "keyRows";
+  | "keyRows"
+  | "input"
+  | "cosines"
+  | "sines"
+  | "places";
 
 export interface Step {
   readonly kernel: Kernel;
@@ -162,7 +166,7 @@ export function planAttention(problem: AttentionProblem, machine: Machine): Plan
   const uploads = new Map<Role, Uint32Array<ArrayBuffer> | Float32Array<ArrayBuffer>>([["tables", tables.words]]);
   if (query.making !== null) uploads.set("queryWeights", query.making.matrix);
   if (key.making !== null) uploads.set("keyWeights", key.making.matrix);
-  const sizes: Readonly<Record<Role, number>> = {
+  const sizes: Readonly<Partial<Record<Role, number>>> = {
     query: operandBytes(problem.query),
     key: operandBytes(problem.key),
     value: operandBytes(problem.value),
@@ -177,7 +181,7 @@ export function planAttention(problem: AttentionProblem, machine: Machine): Plan
     queryRows: (query.making?.elements ?? 0) * 4,
     keyRows: (key.making?.elements ?? 0) * 4,
   };
-  for (const role of steps.flatMap(({ buffers }) => buffers)) bytes.set(role, sizes[role]);
+  for (const role of steps.flatMap(({ buffers }) => buffers)) bytes.set(role, sizes[role] ?? 0);
   return { ...parts, steps, bytes, uploads, tooLarge: tooLarge(bytes, steps, limits) };
 }
 
@@ -419,7 +423,10 @@ function scoreOperands(
 }
 
 /** Workgroups as a grid whose sides are within the limit. */
-function gridOf(groups: number, { maxComputeWorkgroupsPerDimension: limit }: GpuLimits): readonly [number, number] {
+export function gridOf(
+  groups: number,
+  { maxComputeWorkgroupsPerDimension: limit }: GpuLimits,
+): readonly [number, number] {
   const y = Math.ceil(groups / limit);
   return [Math.ceil(groups / y), y];
 }
@@ -430,7 +437,7 @@ function stride(operand: Operand | null, axis: 0 | 1 | 2 | 3): number {
 
 const ELEMENT_BYTES: Readonly<Record<Operand["dtype"], number>> = { f32: 4, f16: 2, i8: 1, bool: 1 };
 
-function operandBytes(operand: Operand | null): number {
+export function operandBytes(operand: Operand | null): number {
   return operand === null ? 0 : operand.elements * ELEMENT_BYTES[operand.dtype];
 }
 
@@ -439,7 +446,7 @@ export function mostBytes({ maxStorageBufferBindingSize, maxBufferSize }: GpuLim
   return Math.min(maxStorageBufferBindingSize, maxBufferSize);
 }
 
-function tooLarge(bytes: ReadonlyMap<Role, number>, steps: readonly Step[], limits: GpuLimits): string | null {
+export function tooLarge(bytes: ReadonlyMap<Role, number>, steps: readonly Step[], limits: GpuLimits): string | null {
   const most = mostBytes(limits);
   for (const [role, size] of bytes) {
     if (size > most) return `${role} takes ${size} bytes, of which the adapter binds ${most}`;

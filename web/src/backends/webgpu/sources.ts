@@ -1,32 +1,23 @@
 // Where the numbers of a problem's operands are, seen as one: walked, copied, exchanged.
 
 import { HeedError } from "../../api/errors.js";
-import type { AttentionProblem, Operand, Resident, Source } from "../backend.js";
+import type { Operand, Resident, Source } from "../backend.js";
 
-/** Every operand of a problem, with its name in messages. */
-export function operandsOf({
-  query,
-  key,
-  value,
-  mask,
-  bias,
-  score,
-}: AttentionProblem): readonly (readonly [string, Operand])[] {
-  const { w, wq, wk, b, v, bandwidth } = score;
-  const all = { query, key, value, mask, bias, ...scoreNames({ w, wq, wk, b, v, bandwidth }) };
-  return Object.entries(all).flatMap(([name, operand]) => (operand === null ? [] : [[name, operand] as const]));
+/** Every operand of a problem, with its name in messages: "query", "score.w". */
+export function operandsOf(problem: object): readonly (readonly [string, Operand])[] {
+  return Object.entries(problem).flatMap(([name, value]) => {
+    if (isOperand(value)) return [[name, value] as const];
+    if (!isGroup(value)) return [];
+    return operandsOf(value).map(([inner, operand]) => [`${name}.${inner}`, operand] as const);
+  });
 }
 
-function scoreNames(parameters: Readonly<Record<string, Operand | null>>): Readonly<Record<string, Operand | null>> {
-  return Object.fromEntries(Object.entries(parameters).map(([name, operand]) => [`score.${name}`, operand]));
-}
-
-export function residentsOf(problem: AttentionProblem): readonly Resident[] {
+export function residentsOf(problem: object): readonly Resident[] {
   return operandsOf(problem).flatMap(([, { source }]) => (source.kind === "resident" ? [source.resident] : []));
 }
 
 /** The same problem, its arrays copied: for one that has to wait while its caller may write on. */
-export function snapshot(problem: AttentionProblem): AttentionProblem {
+export function snapshot<P extends object>(problem: P): P {
   return withSources(problem, (source) => {
     if (source.kind !== "array") return source;
     try {
@@ -40,32 +31,26 @@ export function snapshot(problem: AttentionProblem): AttentionProblem {
 }
 
 /** The same problem, its residents exchanged. */
-export function withResidents(problem: AttentionProblem, exchanged: ReadonlyMap<Resident, Resident>): AttentionProblem {
+export function withResidents<P extends object>(problem: P, exchanged: ReadonlyMap<Resident, Resident>): P {
   return withSources(problem, (source) => {
     const other = source.kind === "resident" ? exchanged.get(source.resident) : undefined;
     return other === undefined ? source : { kind: "resident", resident: other };
   });
 }
 
-function withSources(problem: AttentionProblem, change: (source: Source) => Source): AttentionProblem {
-  const changed = (operand: Operand): Operand => ({ ...operand, source: change(operand.source) });
-  const maybe = (operand: Operand | null): Operand | null => operand && changed(operand);
-  const { query, key, value, mask, bias, score } = problem;
-  return {
-    ...problem,
-    query: changed(query),
-    key: changed(key),
-    value: changed(value),
-    mask: maybe(mask),
-    bias: maybe(bias),
-    score: {
-      ...score,
-      w: maybe(score.w),
-      wq: maybe(score.wq),
-      wk: maybe(score.wk),
-      b: maybe(score.b),
-      v: maybe(score.v),
-      bandwidth: maybe(score.bandwidth),
-    },
-  };
+function withSources<P extends object>(problem: P, change: (source: Source) => Source): P {
+  const changed = Object.entries(problem).map(([name, value]) => {
+    if (isOperand(value)) return [name, { ...value, source: change(value.source) }];
+    return [name, isGroup(value) ? withSources(value, change) : value];
+  });
+  return Object.fromEntries(changed);
+}
+
+function isOperand(value: unknown): value is Operand {
+  return isGroup(value) && "source" in value && "strides" in value;
+}
+
+/** A plain record: what problems are made of, beside arrays and numbers. */
+function isGroup(value: unknown): value is object {
+  return typeof value === "object" && value !== null && Object.getPrototypeOf(value) === Object.prototype;
 }

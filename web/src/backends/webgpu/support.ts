@@ -1,6 +1,6 @@
 // The option matrix: what the GPU computes, and of what it leaves to WebAssembly, why. Tests draw their combinations from here.
 
-import type { AttentionProblem, Normalizer, ScoreKind, ScoreStage, WeightForm } from "../backend.js";
+import type { AttentionProblem, DType, Normalizer, ScoreKind, ScoreStage, WeightForm } from "../backend.js";
 
 /** True: computed on the GPU. A text: why it runs on wasm. */
 export type Cell = true | string;
@@ -8,7 +8,55 @@ export type Cell = true | string;
 const SELECTION =
   "it needs a selection over a whole row of scores, which the GPU kernels, seeing a block at a time, do not make";
 
+const TOKEN_BY_TOKEN =
+  "its state goes from token to token, and the GPU kernels are made for queries that know nothing of each other";
+
 export const SUPPORT = {
+  /** What an engine computes. */
+  operation: {
+    attention: true,
+    attentionSync: "a GPU cannot be waited for",
+    rope: true,
+    linearAttention: TOKEN_BY_TOKEN,
+    relativeKeys: "it looks up, on the calling thread, scores that attention computes, which may run on the GPU",
+    relativeValues: "it is sums, made on the calling thread, and a product of linear attention's",
+    createCache: "its pages are written a token at a time, in memory of WebAssembly",
+    "heed/layers": "from the embedding to the logits activations stay in one memory of WebAssembly, as do parameters",
+  } satisfies Record<string, Cell>,
+  /** Options of attention. */
+  option: {
+    scale: true,
+    temperature: true,
+    score: true,
+    scoreMod: true,
+    maskMod: true,
+    probMod: "it rewrites weights of which all scores are known, and the GPU kernels make outputs before they are",
+    bias: true,
+    mask: true,
+    softcap: true,
+    causal: true,
+    qOffset: true,
+    window: true,
+    qLengths: true,
+    kvLengths: true,
+    cuSeqlensQ: true,
+    cuSeqlensK: true,
+    alibiSlopes: true,
+    sinks: true,
+    blocks: "the GPU kernels walk one range of keys a tile, and would compute what blocks leave out",
+    normalize: true,
+    topK: SELECTION,
+    dropout: true,
+    cache: "its pages are written a token at a time, in memory of WebAssembly",
+    return: true,
+    layout: true,
+    heads: true,
+    kvHeads: true,
+    keep: true,
+    retry: true,
+    out: true,
+    signal: true,
+  } satisfies Record<string, Cell>,
   score: {
     "scaled-dot": true,
     dot: true,
@@ -26,22 +74,28 @@ export const SUPPORT = {
     sparsemax: SELECTION,
     hard: SELECTION,
   } satisfies Record<Normalizer, Cell>,
-  topK: { off: true, on: SELECTION } satisfies Record<"off" | "on", Cell>,
-  cache: {
-    off: true,
-    on: "its pages are written a token at a time, in memory of WebAssembly",
-  } satisfies Record<"off" | "on", Cell>,
-  blocks: {
-    off: true,
-    on: "the GPU kernels walk one range of keys a tile, and would compute what blocks leave out",
-  } satisfies Record<"off" | "on", Cell>,
-  probMod: {
-    off: true,
-    on: "it rewrites weights of which all scores are known, and the GPU kernels make outputs before they are",
-  } satisfies Record<"off" | "on", Cell>,
   weights: { rows: true, mean: true } satisfies Record<WeightForm["of"], Cell>,
   scores: { raw: true, capped: true, masked: true } satisfies Record<ScoreStage, Cell>,
+  /** Options of rope. */
+  rope: {
+    base: true,
+    interleaved: true,
+    rotaryDim: true,
+    positions: true,
+    scaling: true,
+    inverse: true,
+    cos: true,
+    sin: true,
+    layout: true,
+    heads: true,
+    keep: true,
+    retry: true,
+    signal: true,
+  } satisfies Record<string, Cell>,
+  /** Numbers of an input. */
   size: { some: true, none: "there is nothing to compute" } satisfies Record<"some" | "none", Cell>,
+  /** Of tensors. */
+  dtype: { f32: true, f16: true } satisfies Record<DType, Cell>,
 } as const;
 
 /** Where programs say that there is one for weights. */
@@ -54,10 +108,10 @@ export function unsupported(problem: AttentionProblem): readonly string[] {
   const cells: readonly (readonly [string, Cell])[] = [
     [`score ${score.kind}`, SUPPORT.score[score.kind]],
     [`normalize ${normalizer}`, SUPPORT.normalize[normalizer]],
-    ["topK", SUPPORT.topK[topK === null ? "off" : "on"]],
-    ["a cache", SUPPORT.cache[pages === null ? "off" : "on"]],
-    ["blocks", SUPPORT.blocks[blocks === null ? "off" : "on"]],
-    ["probMod", SUPPORT.probMod[programs?.words[WEIGHT_PROGRAM] ? "on" : "off"]],
+    ["topK", topK === null || SUPPORT.option.topK],
+    ["a cache", pages === null || SUPPORT.option.cache],
+    ["blocks", blocks === null || SUPPORT.option.blocks],
+    ["probMod", !programs?.words[WEIGHT_PROGRAM] || SUPPORT.option.probMod],
     ["an empty input", SUPPORT.size[isEmpty ? "none" : "some"]],
   ];
   return cells.flatMap(([name, cell]) => (cell === true ? [] : [`${name} runs on wasm: ${cell}`]));

@@ -52,6 +52,7 @@ export function zeroProblem({ heads, kvHeads, queries, keys, headDim, valueDim }
     entropy: null,
     into: null,
     keep: false,
+    retry: false,
   };
 }
 

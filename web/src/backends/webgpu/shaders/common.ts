@@ -12,12 +12,15 @@ export interface Bound {
   readonly access: "read" | "read_write";
 }
 
-export function bindings(bound: readonly Bound[]): string {
+/** `own`: names of the whole numbers of a kernel that does not read those of the call. */
+export function bindings(bound: readonly Bound[], own: readonly string[] | null = null): string {
   const lines = bound.map(
     ({ name, type, access }, index) =>
       `@group(0) @binding(${index + 1}) var<storage, ${access}> ${name}: array<${type}>;`,
   );
-  return [PARAMS_STRUCT, "@group(0) @binding(0) var<uniform> P: Params;", ...lines].join("\n");
+  const struct =
+    own === null ? PARAMS_STRUCT : `struct Params {\n${own.map((name) => `  ${name}: u32,`).join("\n")}\n}`;
+  return [struct, "@group(0) @binding(0) var<uniform> P: Params;", ...lines].join("\n");
 }
 
 export function operandType({ dtype, vec4 }: Load): string {

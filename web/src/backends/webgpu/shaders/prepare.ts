@@ -30,12 +30,8 @@ export function prepareBindings({ source }: PrepareKernel): readonly Bound[] {
 }
 
 export function prepareShader(kernel: PrepareKernel): string {
-  const declared = bindings(prepareBindings(kernel)).replace(
-    /struct Params \{[^}]*\}/,
-    `struct Params {\n${PREPARE_FIELDS.map((name) => `  ${name}: u32,`).join("\n")}\n}`,
-  );
   const body = { matrix: matrixBody, normalise: normaliseBody, gate: gateBody }[kernel.what];
-  return `${declared}
+  return `${bindings(prepareBindings(kernel), PREPARE_FIELDS)}
 ${loader("x", kernel.source)}
 ${GROUP_INDEX}
 

@@ -1,0 +1,78 @@
+// Rotary embedding -> one step. Its angles are turned into tables before: what WGSL promises of its sines is too little. Pure.
+
+import type { RopeProblem } from "../extra-backend.js";
+import type { Given } from "./gpu-call.js";
+import { gridOf, type Machine, operandBytes, type Plan, type Role, tooLarge } from "./plan.js";
+import { WORKGROUP } from "./shaders/common.js";
+import { ROPE_FIELDS } from "./shaders/rope.js";
+import type { Turns } from "./turns.js";
+
+/** As a call on a device has it: its tables are operands beside the input. */
+export interface RopeGiven extends Given {
+  readonly input: RopeProblem["input"];
+}
+
+export function givenOf({ input, tables, keep }: RopeProblem): RopeGiven {
+  return { input, cosines: tables?.cosines ?? null, sines: tables?.sines ?? null, into: null, keep };
+}
+
+/** `turns`: of a problem without tables of its own. */
+export function planRope(problem: RopeProblem, turns: Turns | null, { limits }: Machine): Plan {
+  const { input, output, tables, rotaryDim, interleaved, inverse } = problem;
+  const [, heads, length, dim] = input.shape;
+  const places = placesOf(problem);
+  const grid = gridOf(Math.ceil(input.elements / WORKGROUP), limits);
+  const fields: Record<(typeof ROPE_FIELDS)[number], number> = {
+    heads,
+    length,
+    dim,
+    rotary_dim: rotaryDim,
+    input_b: input.strides[0],
+    input_h: input.strides[1],
+    input_l: input.strides[2],
+    output_b: output.strides[0],
+    output_h: output.strides[1],
+    output_l: output.strides[2],
+    places_b: places.length > length ? length : 0,
+    elements: input.elements,
+    groups_x: grid[0],
+  };
+  const uniform = new Uint32Array(Math.ceil(ROPE_FIELDS.length / 4) * 4);
+  uniform.set(ROPE_FIELDS.map((name) => fields[name]));
+  const buffers = ["input", "cosines", "sines", "places", "results"] as const;
+  const dtype = input.dtype === "f16" ? "f16" : "f32";
+  const steps = [{ kernel: { kind: "rope", dtype, interleaved, inverse } as const, buffers, uniform, grid }];
+  const bytes = new Map<Role, number>([
+    ["input", operandBytes(input)],
+    ["cosines", turns?.cosines.byteLength ?? operandBytes(tables?.cosines ?? null)],
+    ["sines", turns?.sines.byteLength ?? operandBytes(tables?.sines ?? null)],
+    ["places", places.byteLength],
+    ["results", output.elements * 4],
+  ]);
+  const uploads = new Map<Role, Uint32Array<ArrayBuffer> | Float32Array<ArrayBuffer>>([["places", places]]);
+  if (turns !== null) uploads.set("cosines", turns.cosines).set("sines", turns.sines);
+  return {
+    steps,
+    bytes,
+    uploads,
+    output: { at: 0, elements: output.elements },
+    lse: null,
+    entropy: null,
+    weights: null,
+    scores: null,
+    tooLarge: tooLarge(bytes, steps, limits),
+  };
+}
+
+/** Which row of the tables turns a place, or a batch entry's place. */
+function placesOf({ input, tables, positions, positionsByBatch }: RopeProblem): Uint32Array<ArrayBuffer> {
+  const [batch, , length] = input.shape;
+  const [entries, , rows] = tables?.cosines.shape ?? [1, 1, 0];
+  const count = positionsByBatch || entries > 1 ? batch * length : length;
+  return Uint32Array.from({ length: count }, (_, at) => {
+    // What is computed has a row a place.
+    if (tables === null) return at;
+    const row = positions?.[positionsByBatch ? at : at % length] ?? at % length;
+    return entries > 1 ? Math.floor(at / length) * rows + row : row;
+  });
+}
