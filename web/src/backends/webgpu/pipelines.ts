@@ -8,6 +8,7 @@ import type { Bound } from "./shaders/common.js";
 import { mergeBindings, mergeShader } from "./shaders/merge.js";
 import { pairsBindings, pairsShader } from "./shaders/pairs.js";
 import { prepareBindings, prepareShader } from "./shaders/prepare.js";
+import { rowsShader } from "./shaders/rows.js";
 
 export interface Pipeline {
   readonly pipeline: object;
@@ -70,6 +71,8 @@ export function shaderOf(kernel: Kernel): { readonly code: string; readonly boun
         code: attendShader(kernel),
         bound: attendBindings(kernel),
       };
+    case "rows":
+      return { code: rowsShader(kernel), bound: attendBindings(kernel) };
     case "merge":
       return { code: mergeShader(kernel), bound: mergeBindings(kernel) };
     case "pairs":
