@@ -39,5 +39,3 @@ interface Navigator {
 }
 
 declare const GPUBufferUsage: { readonly COPY_DST: number; readonly UNIFORM: number; readonly STORAGE: number };
-declare const GPUDevice: { prototype: GPUDevice };
-declare const GPUBuffer: { prototype: GPUBuffer };
