@@ -1,6 +1,7 @@
 // What a run was asked for on the command line.
 
 import { parseArgs } from "node:util";
+import { isCeiling, isHeed } from "../lib/participants.js";
 import { shapeOf } from "../lib/shapes.js";
 
 /** @typedef {import("../lib/participants.js").Participant} Participant */
@@ -61,8 +62,8 @@ export function readSettings(args, offer) {
   return {
     studies: asked.length === 0 ? offer.studies : asked,
     shapes: shapes.length > 0 ? shapes : quick ? offer.quickShapes : offer.shapes,
-    takesPart: ({ name, page }) =>
-      peers === undefined || page === "heed" || page === "ceiling" || peers.some((peer) => name.startsWith(peer)),
+    takesPart: (one) =>
+      peers === undefined || isHeed(one) || isCeiling(one) || peers.some((peer) => one.name.startsWith(peer)),
     pace: {
       summary: values.best ? "best" : "median",
       rounds: Number(values.rounds ?? (quick ? 5 : 9)),

@@ -26,18 +26,18 @@ const LOOPS: Readonly<Record<string, Loop>> = {
   },
   read: {
     body: `let at = (turn * ${THREADS * TIMES}u) % (arrayLength(&numbers) - ${THREADS * (TIMES - 1)}u) + thread;
-    ${repeated((n) => `x${n % SUMS} += numbers[at + ${n * THREADS}u];`)}`,
-    work: THREADS * TIMES * 16,
+    ${repeated((n) => `x${n % SUMS}.x += numbers[at + ${n * THREADS}u];`)}`,
+    work: THREADS * TIMES * 4,
   },
 };
 
 const shaderOf = ({ body }: Loop): string => `
-@group(0) @binding(0) var<storage, read> numbers: array<vec4f>;
+@group(0) @binding(0) var<storage, read> numbers: array<f32>;
 @group(0) @binding(1) var<storage, read_write> out: array<vec4f>;
 @group(0) @binding(2) var<uniform> turns: u32;
 @compute @workgroup_size(${WORKGROUP}) fn main(@builtin(global_invocation_id) id: vec3u) {
   let thread = id.x;
-  let factor = numbers[thread];
+  let factor = vec4f(numbers[thread]);
   var x0 = factor;
   var x1 = factor;
   for (var turn = 0u; turn < turns; turn++) {
@@ -83,7 +83,7 @@ export async function open({ options }: Setup): Promise<Ceiling> {
     async prepare({ kvHeads, keys, dim }: Problem) {
       numbers?.destroy();
       const bytes = 4 * 2 * kvHeads * keys * dim;
-      numbers = device.createBuffer({ size: Math.max(bytes, THREADS * TIMES * 16), usage: GPUBufferUsage.STORAGE });
+      numbers = device.createBuffer({ size: Math.max(bytes, THREADS * TIMES * 4), usage: GPUBufferUsage.STORAGE });
       const buffers = [numbers, out, uniform].map((buffer, binding) => ({ binding, resource: { buffer } }));
       bindings = device.createBindGroup({ layout: pipeline.getBindGroupLayout(0), entries: buffers });
       await run();
