@@ -6,6 +6,7 @@ import { playwright } from "@vitest/browser-playwright";
 import type { ProvidedContext } from "vitest";
 import { defineConfig, type TestProjectConfiguration } from "vitest/config";
 import type { BrowserProviderOption } from "vitest/node";
+import { SOFTWARE_GPU } from "./scripts/lib/software-gpu.js";
 import { type WebKit, wantedBrowsers } from "./scripts/toolchain/browsers.js";
 import { whyNoDebian } from "./scripts/toolchain/debian.js";
 import { findToolchain } from "./scripts/toolchain/find.js";
@@ -88,11 +89,9 @@ function chromium(name: string, isolated: boolean, executablePath: string): Test
   return pages({ name, browser: "chromium", provider, isolated, relaxedSimd: true });
 }
 
-/** The GPU tests, on Chromium's software adapter: the same on every machine. The pair of flags for Vulkan and ANGLE is its recipe. */
+/** The GPU tests, on Chromium's software adapter. */
 function webgpu(executablePath: string): TestProjectConfiguration {
-  const gpu = ["--enable-unsafe-webgpu", "--use-webgpu-adapter=swiftshader", "--enable-features=Vulkan"];
-  const vulkan = ["--use-angle=swiftshader", "--use-vulkan=swiftshader"];
-  const args = [...rootless(), ...gpu, ...vulkan];
+  const args = [...rootless(), ...SOFTWARE_GPU];
   const provider = playwright({ launchOptions: { executablePath, args } });
   const include = ["tests/gpu/*.test.ts"];
   return pages({ name: "chromium-webgpu", browser: "chromium", provider, isolated: true, relaxedSimd: true, include });

@@ -1,5 +1,5 @@
 // Measures: `npm run bench` the kernels and the ladder, natively and in Node; `npm run bench -- web` heed beside its peers in
-// Chromium. Figures are medians of one run, each beside its own ceiling. What is measured is in bench/README.md.
+// Chromium, `npm run bench -- webgpu` likewise on a GPU. Figures are medians of one run, each beside its own ceiling. What is measured is in bench/README.md.
 
 import { ensureDependencies } from "./lib/dependencies.js";
 import { Failure } from "./lib/steps.js";
@@ -9,6 +9,7 @@ const BENCHES = {
   cpp: async () => (await import("./bench/cpp.js")).benchCpp(),
   ladder: async () => (await import("./bench/ladder.js")).benchLadder(),
   web: async (args) => (await import("./bench/web.js")).benchWeb(args),
+  webgpu: async (args) => (await import("./bench/web.js")).benchWebgpu(args),
 };
 
 const [name, ...args] = process.argv.slice(2);

@@ -5,34 +5,42 @@ import { availableParallelism, cpus } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { findToolchain } from "../../scripts/toolchain/find.js";
-import { isHeed, participant } from "./lib/participants.js";
+import { isHeed, participant, participantsAt } from "./lib/participants.js";
 import { report } from "./lib/report.js";
 import { serve } from "./lib/server.js";
+import { ALL, QUICK } from "./lib/shapes.js";
 import { Stage } from "./lib/stage.js";
 import { studyCosts } from "./studies/costs.js";
 import { studyFirstCall } from "./studies/first-call.js";
 import { studyFirstResult } from "./studies/first-result.js";
 import { studyMachine } from "./studies/machine.js";
 import { studyMemory } from "./studies/memory.js";
-import { readSettings, USAGE } from "./studies/settings.js";
+import { readSettings, usage } from "./studies/settings.js";
 import { studyShapes } from "./studies/shapes.js";
 import { studyStalls } from "./studies/stalls.js";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
+const OFFER = {
+  name: "web",
+  studies: ["machine", "shapes", "costs", "first-call", "first-result", "stalls", "memory"],
+  shapes: ALL,
+  quickShapes: QUICK,
+  out: join(root, "build", "bench", "web.json"),
+};
 const args = process.argv.slice(2);
 if (args.includes("--help")) {
-  console.log(USAGE);
+  console.log(usage(OFFER));
   process.exit(0);
 }
-const settings = readSettings(args, join(root, "build", "bench", "web.json"));
+const settings = readSettings(args, OFFER);
 const { chromium } = await findToolchain({ need: ["chromium"], log: () => {} });
 const server = await serve({ isolated: settings.isolated });
-const openStage = () => Stage.open({ address: server.address, executablePath: chromium.path });
+const openStage = () => Stage.open({ address: server.address, executablePath: chromium.path, hasGpu: false });
 const stage = await openStage();
 
 /**
  * @template T
- * @param {import("./studies/settings.js").Study} name
+ * @param {string} name
  * @param {() => Promise<T[]>} study
  * @returns {Promise<T[]>}
  */
@@ -59,7 +67,7 @@ try {
       heed,
     },
     machine: await when("machine", () => studyMachine(stage, settings)),
-    shapes: await when("shapes", () => studyShapes(stage, settings.shapes, settings, console.log)),
+    shapes: await when("shapes", () => studyShapes(stage, settings.shapes, participantsAt, settings, console.log)),
     costs: await when("costs", () => studyCosts(stage, settings)),
     firstCalls: await when("first-call", () => studyFirstCall(openStage, settings)),
     firstResults: await when("first-result", () => studyFirstResult(stage, settings)),

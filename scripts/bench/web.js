@@ -17,6 +17,18 @@ export async function benchWeb(args) {
   await step("build the ceilings", async () => {
     for (const preset of ["wasm-simd", "wasm-relaxed"]) await buildPreset(toolchain, preset, ["heed_ceilings"]);
   });
+  await runPage("run.js", toolchain, args);
+}
+
+/** @param {readonly string[]} args */
+export async function benchWebgpu(args) {
+  const toolchain = await step("find the toolchain", () => findToolchain({ need: ["wasm", "tests", "chromium"] }));
+  await build({ toolchain });
+  await runPage("webgpu.js", toolchain, args);
+}
+
+/** @param {string} script @param {{ env: NodeJS.ProcessEnv }} toolchain @param {readonly string[]} args */
+async function runPage(script, { env }, args) {
   await ensureDependencies(web);
-  await run(process.execPath, [join(web, "run.js"), ...args], { cwd: root, env: toolchain.env, quiet: false });
+  await run(process.execPath, [join(web, script), ...args], { cwd: root, env, quiet: false });
 }

@@ -87,15 +87,25 @@ describe("a plan", () => {
     expect(attendOf(long)).toMatchObject({ tile: 0, valueVectors: 32 });
   });
 
+  test("gives a processor's threads several rows, or keys of their own where rows are few, and never tiles", () => {
+    const planOf = (sizes: Sizes, options = {}): Plan =>
+      planAttention(problemOf(sizes, options), { ...MACHINE, isSoftware: true });
+    const kernelOf = (sizes: Sizes): unknown => planOf(sizes).steps[0]?.kernel;
+    expect(kernelOf({ queries: 300, keys: 64 })).toMatchObject({ kind: "rows", rows: 32, own: 4, shares: 1 });
+    const decoding = { heads: 8, kvHeads: 2, queries: 1, keys: 4096 };
+    expect(kernelOf(decoding)).toMatchObject({ kind: "rows", rows: 4, own: 4, shares: 16, split: true });
+    const score = { type: "gated", w: new Float32Array(128) };
+    expect(attendOf(planOf({ queries: 300, keys: 64 }, { score })).tile).toBe(0);
+  });
+
   test("goes by what was measured for its kernels, and by nothing else's", () => {
     const problem = problemOf({ queries: 300, keys: 4096 });
     const tuning = { tile: 8, step: 2, groups: 8 };
-    const tuned = { ...MACHINE, tunings: new Map([[classOf(problem), tuning]]) };
+    const tuned = { ...MACHINE, tunings: new Map([[classOf(problem, MACHINE), tuning]]) };
     expect(attendOf(planAttention(problem, tuned))).toMatchObject({ tile: 8, step: 2 });
     expect(kinds(planAttention(problem, tuned))).toEqual(["attend", "merge"]);
     const other = problemOf({ queries: 300, keys: 4096, dim: 32 });
     expect(planAttention(other, tuned)).toEqual(planAttention(other, MACHINE));
-    expect(attendOf(planAttention(problem, { ...MACHINE, isSoftware: true })).tile).toBe(0);
   });
 
   test("takes memory that grows with L + S, whatever their product", () => {

@@ -88,7 +88,7 @@ export function judgeAims(findings) {
 const isLargeEnough = ({ flops }) => flops >= flopsOf(shapeOf("8x256x64"));
 
 /** @param {readonly ShapeStudy[]} studies @param {(study: ShapeStudy) => number | null} of @returns {Figure[]} */
-function figures(studies, of) {
+export function figures(studies, of) {
   return studies.flatMap((study) => {
     const value = of(study);
     return value === null ? [] : [{ value, where: study.shape }];
@@ -155,7 +155,7 @@ function worst(results, beginning) {
 }
 
 /** @param {string} aim @param {number} bound @param {readonly Figure[]} all @returns {Judged} */
-const least = (aim, bound, all) =>
+export const least = (aim, bound, all) =>
   judged(
     aim,
     `>= ${bound}`,
@@ -165,7 +165,7 @@ const least = (aim, bound, all) =>
   );
 
 /** @param {string} aim @param {number} bound @param {readonly Figure[]} all @returns {Judged} */
-const most = (aim, bound, all) =>
+export const most = (aim, bound, all) =>
   judged(
     aim,
     `<= ${bound}`,

@@ -5,7 +5,7 @@ import { DECODE } from "./shapes.js";
 /**
  * @typedef {object} Participant
  * @property {string} name
- * @property {"heed" | "ort" | "jax" | "tfjs" | "plain" | "ceiling"} page
+ * @property {"heed" | "ort" | "jax" | "tfjs" | "plain" | "ceiling" | "gpu-ceiling"} page
  * @property {number} threads
  * @property {Record<string, string>} options
  */
@@ -28,12 +28,21 @@ const KINDS = {
   "ort-gqa": { page: "ort", threads: [1, 2], options: { op: "gqa" } },
   "ort-attention:feed": { page: "ort", threads: [1, 2], options: { op: "attention", feed: "yes" } },
   jax: { page: "jax", threads: [1, 2], options: {} },
+  "heed-wasm": { page: "heed", threads: [2], options: { backend: "wasm" } },
+  "heed-webgpu": { page: "heed", threads: [1, 2], options: { backend: "webgpu" } },
+  "heed-auto": { page: "heed", threads: [2], options: { backend: "auto" } },
+  "ort-webgpu-unfused": { page: "ort", threads: [1], options: { device: "webgpu", op: "unfused" } },
+  "ort-webgpu-mha": { page: "ort", threads: [1], options: { device: "webgpu", op: "mha" } },
+  "ort-webgpu-gqa": { page: "ort", threads: [1], options: { device: "webgpu", op: "gqa" } },
+  "jax-webgpu": { page: "jax", threads: [1], options: { device: "webgpu" } },
   tfjs: { page: "tfjs", threads: [1], options: {} },
   plain: { page: "plain", threads: [1], options: {} },
   "tile-relaxed": { page: "ceiling", threads: [1, 2], options: { variant: "relaxed", loop: "tile" } },
   "tile-simd": { page: "ceiling", threads: [1], options: { variant: "simd", loop: "tile" } },
   "chain-relaxed": { page: "ceiling", threads: [1, 2], options: { variant: "relaxed", loop: "chain" } },
   "chain-simd": { page: "ceiling", threads: [1, 2], options: { variant: "simd", loop: "chain" } },
+  "chain-webgpu": { page: "gpu-ceiling", threads: [1], options: { loop: "chain" } },
+  "read-webgpu": { page: "gpu-ceiling", threads: [1], options: { loop: "read" } },
   read: { page: "ceiling", threads: [1, 2], options: { variant: "simd", loop: "read" } },
 };
 
@@ -62,9 +71,15 @@ export function participantsAt(shape) {
   return [...ceilings, ...kinds, ...fed, ...here].flatMap(all);
 }
 
+/** Those who compute on a GPU. onnxruntime-web's own Attention is none of them: it silently computes on the CPU. */
+export function gpuParticipants() {
+  const peers = ["unfused", "mha", "gqa"].map((op) => `ort-webgpu-${op}`);
+  return ["chain-webgpu", "read-webgpu", "heed-webgpu", ...peers, "jax-webgpu"].map(participant);
+}
+
 const FED = ["8x1024x64", "8x77:1024x64", ...DECODE];
 
 /** @param {Participant} one */
 export const isHeed = ({ page }) => page === "heed";
 /** @param {Participant} one */
-export const isCeiling = ({ page }) => page === "ceiling";
+export const isCeiling = ({ page }) => page === "ceiling" || page === "gpu-ceiling";

@@ -58,12 +58,12 @@ export function report(findings) {
     parts.push(titled("The longest task of the page's thread during a call, 8x2048x64", millisecondsTable(stalls)));
   }
   if (memory.length > 0) parts.push(titled("32768 keys", memoryTable(memory)));
-  parts.push(titled("Aims, by the worst figure of this run", aimsTable(findings)));
+  parts.push(titled("Aims, by the worst figure of this run", aimsTable(judgeAims(findings))));
   return parts.join("\n\n");
 }
 
 /** @param {string} title @param {string} body */
-const titled = (title, body) => `${title}\n\n${body}`;
+export const titled = (title, body) => `${title}\n\n${body}`;
 
 /** What must be known to read the figures. @param {Findings["run"]["heed"]} engines */
 function notesOn(engines) {
@@ -115,7 +115,7 @@ function shapesTable(shapes) {
 }
 
 /** @param {readonly ShapeStudy[]} shapes @param {(one: Result) => string} show */
-function everybodyTable(shapes, show) {
+export function everybodyTable(shapes, show) {
   const names = [...new Set(shapes.flatMap(({ results }) => results.map(({ name }) => name)))];
   const filled = names.filter((name) =>
     shapes.some(({ results }) => results.some((one) => one.name === name && show(one) !== "")),
@@ -131,7 +131,7 @@ function everybodyTable(shapes, show) {
 }
 
 /** @param {readonly ShapeStudy[]} shapes */
-function failureTable(shapes) {
+export function failureTable(shapes) {
   /** @type {Map<string, string[]>} */
   const found = new Map();
   for (const { shape, results } of shapes) {
@@ -198,9 +198,8 @@ function memoryTable(memory) {
   return table(["", "shape", "ms", "MiB beyond inputs and output", "error", "failure"], rows);
 }
 
-/** @param {Findings} findings */
-function aimsTable(findings) {
-  const aims = judgeAims(findings);
+/** @param {readonly import("./aims.js").Judged[]} aims */
+export function aimsTable(aims) {
   const told = aims.filter(({ state }) => state !== "open");
   const rows = told.map(({ aim, wanted, got, state }) => [aim, wanted, got, state]);
   const open = aims.length - told.length;

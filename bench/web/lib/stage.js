@@ -1,12 +1,15 @@
 // The browser: a page for every participant, opened when first needed, and asked one thing at a time.
 
 import { chromium } from "playwright";
+import { SOFTWARE_GPU } from "../../../scripts/lib/software-gpu.js";
 
 /** @typedef {import("./participants.js").Participant} Participant */
 /** @typedef {import("../pages/harness.js").Bench} Bench */
 /** @typedef {{ page: import("playwright").Page, about: Readonly<Record<string, unknown>> }} Opened */
 
+/** A software GPU takes minutes for what takes a GPU a second. */
 const LONGEST_MS = 150_000;
+const LONGEST_GPU_MS = 600_000;
 
 /** A browser that has just opened a page goes on for some 100 ms: it makes the process for the next one. */
 const SETTLE_MS = 500;
@@ -14,20 +17,23 @@ const SETTLE_MS = 500;
 export class Stage {
   #address;
   #browser;
+  #longestMs;
   /** @type {Map<string, Opened>} */
   #pages = new Map();
 
-  /** @param {string} address @param {import("playwright").Browser} browser */
-  constructor(address, browser) {
+  /** @param {string} address @param {import("playwright").Browser} browser @param {number} longestMs */
+  constructor(address, browser, longestMs) {
     this.#address = address;
     this.#browser = browser;
+    this.#longestMs = longestMs;
   }
 
-  /** @param {{ address: string, executablePath: string }} options */
-  static async open({ address, executablePath }) {
+  /** @param {{ address: string, executablePath: string, hasGpu: boolean }} options */
+  static async open({ address, executablePath, hasGpu }) {
     // As root, Chromium has no sandbox.
-    const args = process.getuid?.() === 0 ? ["--no-sandbox"] : [];
-    return new Stage(address, await chromium.launch({ executablePath, args }));
+    const rootless = process.getuid?.() === 0 ? ["--no-sandbox"] : [];
+    const args = [...rootless, ...(hasGpu ? SOFTWARE_GPU : [])];
+    return new Stage(address, await chromium.launch({ executablePath, args }), hasGpu ? LONGEST_GPU_MS : LONGEST_MS);
   }
 
   get version() {
@@ -49,7 +55,7 @@ export class Stage {
    */
   async ask(one, method, ...args) {
     const { page } = this.#pages.get(one.name) ?? (await this.#open(one));
-    return ask(page, method, args);
+    return ask(page, method, args, this.#longestMs);
   }
 
   /**
@@ -65,7 +71,7 @@ export class Stage {
     try {
       const page = await this.#load(await context.newPage(), one);
       await page.waitForTimeout(SETTLE_MS);
-      return await ask(page, method, args);
+      return await ask(page, method, args, this.#longestMs);
     } finally {
       await context.close();
     }
@@ -86,7 +92,7 @@ export class Stage {
   /** @param {Participant} one */
   async #open(one) {
     const page = await this.#load(await this.#browser.newPage(), one);
-    const about = await ask(page, "open", []);
+    const about = await ask(page, "open", [], this.#longestMs);
     const opened = { page, about };
     this.#pages.set(one.name, opened);
     return opened;
@@ -110,13 +116,14 @@ export class Stage {
  * @param {import("playwright").Page} page
  * @param {Method} method
  * @param {Parameters<Bench[Method]>} args
+ * @param {number} longestMs
  * @returns {Promise<Awaited<ReturnType<Bench[Method]>>>}
  */
-async function ask(page, method, args) {
+async function ask(page, method, args, longestMs) {
   /** @type {NodeJS.Timeout | undefined} */
   let timer;
   const late = new Promise((_, fail) => {
-    timer = setTimeout(() => fail(new Error(`no answer in ${LONGEST_MS / 1000} s`)), LONGEST_MS);
+    timer = setTimeout(() => fail(new Error(`no answer in ${longestMs / 1000} s`)), longestMs);
   });
   try {
     const answer = page.evaluate(`bench.${method}(...${JSON.stringify(args)})`);

@@ -1,5 +1,6 @@
 // The page's side of the bench: makes the participant that its address names, and times it when it is told to.
 
+import { mostGpuBytes } from "./gpu-memories.js";
 import { inputsOf } from "./inputs.js";
 import { judge, type Verdict, worstError } from "./judge.js";
 // First: it sees every memory that is made.
@@ -113,6 +114,7 @@ const bench = {
   },
 
   memoryBytes,
+  mostGpuBytes,
 };
 
 export type Bench = typeof bench;

@@ -1,14 +1,23 @@
 // What a run was asked for on the command line.
 
 import { parseArgs } from "node:util";
-import { ALL, QUICK, shapeOf } from "../lib/shapes.js";
+import { isCeiling, isHeed } from "../lib/participants.js";
+import { shapeOf } from "../lib/shapes.js";
 
 /** @typedef {import("../lib/participants.js").Participant} Participant */
-/** @typedef {"machine" | "shapes" | "costs" | "first-call" | "first-result" | "stalls" | "memory"} Study */
+/**
+ * What a bench has to offer.
+ * @typedef {object} Offer
+ * @property {string} name
+ * @property {readonly string[]} studies
+ * @property {readonly string[]} shapes all of them
+ * @property {readonly string[]} quickShapes
+ * @property {string} out where the JSON goes
+ */
 
 /**
  * @typedef {object} Settings
- * @property {readonly Study[]} studies
+ * @property {readonly string[]} studies
  * @property {readonly string[]} shapes
  * @property {(one: Participant) => boolean} takesPart
  * @property {import("../lib/rounds.js").Pace} pace
@@ -17,12 +26,10 @@ import { ALL, QUICK, shapeOf } from "../lib/shapes.js";
  * @property {string} out
  */
 
-/** @type {readonly Study[]} */
-const STUDIES = ["machine", "shapes", "costs", "first-call", "first-result", "stalls", "memory"];
-
-export const USAGE = `npm run bench -- web [options]
+/** @param {Offer} offer */
+export const usage = ({ name, studies }) => `npm run bench -- ${name} [options]
   --quick           a few shapes, few rounds: a minute or two
-  --only A,B        shapes (8x1024x64, 1x8192x64c, ...) or studies (${STUDIES.join(", ")})
+  --only A,B        shapes (8x1024x64, 1x8192x64c, ...) or studies (${studies.join(", ")})
   --peers A,B       beginnings of names of those who take part besides heed: ort, ort-unfused, jax, tfjs, plain
   --rounds N        samples of each at a shape
   --patience S      leaves out calls that would take longer than S seconds
@@ -30,8 +37,8 @@ export const USAGE = `npm run bench -- web [options]
   --plain           without cross-origin isolation: no shared memory, no threads for most
   --out FILE        where the JSON goes`;
 
-/** @param {readonly string[]} args @param {string} out @returns {Settings} */
-export function readSettings(args, out) {
+/** @param {readonly string[]} args @param {Offer} offer @returns {Settings} */
+export function readSettings(args, offer) {
   const { values } = parseArgs({
     args: [...args],
     options: {
@@ -42,20 +49,21 @@ export function readSettings(args, out) {
       patience: { type: "string" },
       plain: { type: "boolean", default: false },
       best: { type: "boolean", default: false },
-      out: { type: "string", default: out },
+      out: { type: "string", default: offer.out },
     },
   });
   const { quick } = values;
   const only = values.only?.split(",") ?? [];
-  const shapes = only.filter((name) => !isStudy(name));
+  const shapes = only.filter((name) => !offer.studies.includes(name));
   for (const shape of shapes) shapeOf(shape);
-  const asked = STUDIES.filter((name) => only.includes(name) || (name === "shapes" && shapes.length > 0));
+  const named = offer.studies.filter((name) => only.includes(name));
+  const asked = named.length === 0 && shapes.length > 0 ? ["shapes"] : named;
   const peers = values.peers?.split(",");
   return {
-    studies: asked.length === 0 ? STUDIES : asked,
-    shapes: shapes.length > 0 ? shapes : quick ? QUICK : ALL,
-    takesPart: ({ name, page }) =>
-      peers === undefined || page === "heed" || page === "ceiling" || peers.some((peer) => name.startsWith(peer)),
+    studies: asked.length === 0 ? offer.studies : asked,
+    shapes: shapes.length > 0 ? shapes : quick ? offer.quickShapes : offer.shapes,
+    takesPart: (one) =>
+      peers === undefined || isHeed(one) || isCeiling(one) || peers.some((peer) => one.name.startsWith(peer)),
     pace: {
       summary: values.best ? "best" : "median",
       rounds: Number(values.rounds ?? (quick ? 5 : 9)),
@@ -67,6 +75,3 @@ export function readSettings(args, out) {
     out: values.out,
   };
 }
-
-/** @param {string} name @returns {name is Study} */
-const isStudy = (name) => STUDIES.some((study) => study === name);

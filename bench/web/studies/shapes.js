@@ -1,6 +1,6 @@
 // The main study: heed, its peers and the loops that limit it, at every shape.
 
-import { isCeiling, isHeed, participantsAt } from "../lib/participants.js";
+import { isCeiling, isHeed } from "../lib/participants.js";
 import { measure } from "../lib/rounds.js";
 import { flopsOf, keyBytesOf, scoreBytesOf, shapeOf } from "../lib/shapes.js";
 
@@ -21,10 +21,11 @@ const CLEAR_AFTER_BYTES = 60e6;
 /**
  * @param {import("../lib/stage.js").Stage} stage
  * @param {readonly string[]} shapes
+ * @param {(shape: string) => readonly Participant[]} participantsAt
  * @param {import("./settings.js").Settings} settings
  * @param {(line: string) => void} log
  */
-export async function studyShapes(stage, shapes, settings, log) {
+export async function studyShapes(stage, shapes, participantsAt, settings, log) {
   /** @type {ShapeStudy[]} */
   const studies = [];
   const forecast = new Forecast();

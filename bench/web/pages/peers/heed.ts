@@ -6,7 +6,8 @@ import type { Inputs, Peer, Problem, Setup } from "../peer.js";
 
 export async function open({ threads, options }: Setup): Promise<Peer> {
   const variant = options.variant === "simd" ? "simd" : "auto";
-  const heed = await createHeed({ threads, variant, offload: options.here === undefined ? "auto" : false });
+  const offload = options.here === undefined ? "auto" : false;
+  const heed = await createHeed({ threads, variant, offload, backend: backendOf(options) });
   const addition = isAddition(options.with) ? options.with : null;
   let call = async (): Promise<Float32Array> => new Float32Array();
   let dispose = (): void => {};
@@ -42,6 +43,12 @@ export async function open({ threads, options }: Setup): Promise<Peer> {
       dispose = () => {};
     },
   };
+}
+
+const BACKENDS = ["wasm", "webgpu"] as const;
+
+function backendOf({ backend }: Setup["options"]): "auto" | (typeof BACKENDS)[number] {
+  return BACKENDS.find((one) => one === backend) ?? "auto";
 }
 
 /** A bias can live in the engine, as the inputs do; a mask is given at each call. */

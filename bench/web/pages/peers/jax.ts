@@ -1,4 +1,4 @@
-// jax-js on its wasm backend. It takes as many workers as the machine has cores, asked while the module loads.
+// jax-js on its wasm backend, or on the GPU (`device`). On wasm it takes as many workers as the machine has cores, asked while the module loads.
 
 import { headsInside } from "../inputs.js";
 import type { Inputs, Peer, Problem, Setup } from "../peer.js";
@@ -6,11 +6,13 @@ import type { Inputs, Peer, Problem, Setup } from "../peer.js";
 type Jax = typeof import("@jax-js/jax");
 type JaxArray = InstanceType<Jax["Array"]>;
 
-export async function open({ threads }: Setup): Promise<Peer> {
+export async function open({ threads, options }: Setup): Promise<Peer> {
+  const device = options.device === "webgpu" ? "webgpu" : "wasm";
   Object.defineProperty(navigator, "hardwareConcurrency", { value: threads });
   const jax: Jax = await import("@jax-js/jax");
-  await jax.init("wasm");
-  jax.defaultDevice("wasm");
+  const found = await jax.init(device);
+  if (!found.includes(device)) throw new Error(`jax-js has no ${device} here`);
+  jax.defaultDevice(device);
   let operands: readonly JaxArray[] = [];
   let call = async (): Promise<Float32Array> => new Float32Array();
   let dispose = (): void => {};

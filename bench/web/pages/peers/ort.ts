@@ -1,7 +1,7 @@
-// onnxruntime-web on the CPU: `op` names the graph. Inputs live in the model, as initializers that a call could override,
+// onnxruntime-web on the CPU, or on the GPU (`device`): `op` names the graph. Inputs live in the model, as initializers that a call could override,
 // because that is the one way to keep them in its memory; with `feed` they are given at each call, as its users do.
 
-import * as ort from "onnxruntime-web/wasm";
+import type { InferenceSession, Tensor } from "onnxruntime-web/wasm";
 import { encodeModel } from "../onnx/encode.js";
 import { GRAPHS, isGraphName } from "../onnx/graphs.js";
 import type { Inputs, Peer, Problem, Setup } from "../peer.js";
@@ -10,10 +10,12 @@ export async function open({ threads, options }: Setup): Promise<Peer> {
   const { op } = options;
   if (op === undefined || !isGraphName(op)) throw new Error(`no graph is called ${op}`);
   const graph = GRAPHS[op];
+  const device = options.device === "webgpu" ? "webgpu" : "wasm";
+  const ort = device === "webgpu" ? await import("onnxruntime-web/webgpu") : await import("onnxruntime-web/wasm");
   ort.env.wasm.numThreads = threads;
   ort.env.logLevel = "error";
-  let session: ort.InferenceSession | null = null;
-  let feeds: Record<string, ort.Tensor> = {};
+  let session: InferenceSession | null = null;
+  let feeds: Record<string, Tensor> = {};
 
   return {
     about: { version: ort.env.versions.web, threads },
@@ -22,9 +24,9 @@ export async function open({ threads, options }: Setup): Promise<Peer> {
     async prepare(problem: Problem, inputs: Inputs) {
       const model = graph.model(problem, inputs);
       const isFed = options.feed !== undefined;
-      session = await ort.InferenceSession.create(encodeModel(model, isFed), { executionProviders: ["wasm"] });
+      session = await ort.InferenceSession.create(encodeModel(model, isFed), { executionProviders: [device] });
       feeds = isFed
-        ? Object.fromEntries(model.inputs.map(({ name, data, shape }) => [name, tensorOf(data, shape)]))
+        ? Object.fromEntries(model.inputs.map(({ name, data, shape }) => [name, tensorOf(ort, data, shape)]))
         : {};
     },
 
@@ -42,6 +44,10 @@ export async function open({ threads, options }: Setup): Promise<Peer> {
   };
 }
 
-function tensorOf(data: Float32Array | Int32Array, shape: readonly number[]): ort.Tensor {
-  return data instanceof Float32Array ? new ort.Tensor("float32", data, shape) : new ort.Tensor("int32", data, shape);
+function tensorOf(
+  { Tensor: Made }: Pick<typeof import("onnxruntime-web/wasm"), "Tensor">,
+  data: Float32Array | Int32Array,
+  shape: readonly number[],
+): Tensor {
+  return data instanceof Float32Array ? new Made("float32", data, shape) : new Made("int32", data, shape);
 }

@@ -1,5 +1,9 @@
 // As much of the peers as the bench calls, so that types can be checked where they are not installed.
 
+declare module "onnxruntime-web/webgpu" {
+  export * from "onnxruntime-web/wasm";
+}
+
 declare module "onnxruntime-web/wasm" {
   export class Tensor {
     constructor(type: "float32", data: Float32Array, shape: readonly number[]);
@@ -9,7 +13,7 @@ declare module "onnxruntime-web/wasm" {
   export class InferenceSession {
     static create(
       model: Uint8Array,
-      options: { readonly executionProviders: readonly "wasm"[] },
+      options: { readonly executionProviders: readonly ("wasm" | "webgpu")[] },
     ): Promise<InferenceSession>;
     run(feeds: Readonly<Record<string, Tensor>>): Promise<Record<string, Tensor>>;
     release(): Promise<void>;
@@ -27,8 +31,9 @@ declare module "@jax-js/jax" {
     data(): Promise<unknown>;
     dispose(): void;
   }
-  export function init(device: "wasm"): Promise<unknown>;
-  export function defaultDevice(device: "wasm"): void;
+  type Device = "wasm" | "webgpu";
+  export function init(device: Device): Promise<readonly Device[]>;
+  export function defaultDevice(device: Device): void;
   export function jit<Operands extends readonly JaxArray[]>(
     work: (...operands: Operands) => JaxArray,
   ): ((...operands: Operands) => JaxArray) & { dispose(): void };

@@ -51,8 +51,8 @@ const REPEATS = 3;
 /** One number after the other, each kept when it is faster. What is found holds for the adapter's later calls of this kind. */
 export async function tune(open: OpenDevice, options: AutotuneOptions): Promise<Tuned> {
   const problem = problemOf(options);
-  const kernel = classOf(problem);
   const { machine, adapter } = open;
+  const kernel = classOf(problem, machine);
   const timeOf = (tuning: Tuning): Promise<number> => {
     const tunings = new Map([[kernel, tuning]]);
     return quickest(open, problem, planAttention(problem, { ...machine, tunings }));

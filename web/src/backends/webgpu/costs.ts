@@ -6,7 +6,7 @@ import { runOnGpu } from "./gpu-call.js";
 import { planAttention } from "./plan.js";
 import { hasRanges, RANGE_WORDS, rowRanges } from "./row-ranges.js";
 import { residentsOf } from "./sources.js";
-import { NO_STRUCTURE, zeroProblem } from "./zero-problem.js";
+import { zeroProblem } from "./zero-problem.js";
 
 /** Milliseconds, and milliseconds for a million. */
 export interface Line {
@@ -107,10 +107,9 @@ async function lineOf(run: (problem: AttentionProblem) => Promise<unknown>, move
   return { fixed, perMegaflop, perMegabyte };
 }
 
-/** Of a call with many numbers and little to do: each query sees one key. */
+/** Of a call with many numbers and little to do: a query a head. */
 async function timePerMegabyte(run: (problem: AttentionProblem) => Promise<unknown>, fixed: number): Promise<number> {
-  const structure = { ...NO_STRUCTURE, windowLeft: 0 };
-  const problem: AttentionProblem = { ...square([32, 128, 128]), causal: "upper-left", structure };
+  const problem = square([64, 1, 128]);
   return Math.max((await quickest(run, problem)) - fixed, 0) / (transfers(problem) / 1e6);
 }
 

@@ -54,6 +54,24 @@ export interface AttendKernel extends ScoreFeatures, RowOutputs {
   readonly split: boolean;
 }
 
+/** For processors that run shaders: threads have several rows, whose sums stand side by side. */
+export interface RowsKernel extends ScoreFeatures, RowOutputs {
+  readonly kind: "rows";
+  readonly value: Load;
+  /** Rows of queries of a workgroup. */
+  readonly rows: number;
+  /** Rows of a thread. */
+  readonly own: number;
+  /** Threads of the same rows, each with a part of the keys of its own. */
+  readonly shares: number;
+  /** Keys between two looks at the running maximum. */
+  readonly step: number;
+  /** Vectors of a value that a thread adds up. */
+  readonly valueVectors: number;
+  /** Leave parts for a merge, one a split of the keys. */
+  readonly split: boolean;
+}
+
 export interface MergeKernel extends RowOutputs {
   readonly kind: "merge";
   readonly normalizer: ScoreFeatures["normalizer"];
@@ -85,7 +103,7 @@ export interface RopeKernel {
   readonly inverse: boolean;
 }
 
-export type Kernel = AttendKernel | MergeKernel | PairsKernel | PrepareKernel | RopeKernel;
+export type Kernel = AttendKernel | RowsKernel | MergeKernel | PairsKernel | PrepareKernel | RopeKernel;
 
 /** Records are made with their fields in one order, by plan.ts. */
 export function kernelKey(kernel: Kernel): string {

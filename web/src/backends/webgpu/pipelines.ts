@@ -9,6 +9,7 @@ import { mergeBindings, mergeShader } from "./shaders/merge.js";
 import { pairsBindings, pairsShader } from "./shaders/pairs.js";
 import { prepareBindings, prepareShader } from "./shaders/prepare.js";
 import { ropeBindings, ropeShader } from "./shaders/rope.js";
+import { rowsShader } from "./shaders/rows.js";
 
 export interface Pipeline {
   readonly pipeline: object;
@@ -71,6 +72,8 @@ export function shaderOf(kernel: Kernel): { readonly code: string; readonly boun
         code: attendShader(kernel),
         bound: attendBindings(kernel),
       };
+    case "rows":
+      return { code: rowsShader(kernel), bound: attendBindings(kernel) };
     case "merge":
       return { code: mergeShader(kernel), bound: mergeBindings(kernel) };
     case "pairs":

@@ -2,7 +2,16 @@
 
 import type { AttentionProblem, Operand } from "../backend.js";
 import type { GpuLimits } from "./gpu.js";
-import type { AttendKernel, Kernel, Load, MergeKernel, PairsKernel, RowOutputs, ScoreFeatures } from "./kernel.js";
+import type {
+  AttendKernel,
+  Kernel,
+  Load,
+  MergeKernel,
+  PairsKernel,
+  RowOutputs,
+  RowsKernel,
+  ScoreFeatures,
+} from "./kernel.js";
 import { type Params, packParams } from "./params.js";
 import { keyRows, loadOf, type Making, PAIR, queryRows, type Rows } from "./prepared.js";
 import { hasRanges } from "./row-ranges.js";
@@ -76,6 +85,9 @@ const MOST_VECTORS = 32;
 
 /** Workgroup memory that a kernel takes at most, so that several workgroups fit where the limit allows one. */
 const TILE_BYTES = 16_384;
+
+/** For a processor that runs shaders: rows of a workgroup and of a thread at most, and threads that share the keys of fewer rows. */
+const PROCESSOR = { rows: 32, own: 4, shares: 16 };
 
 /** The fewest keys worth a part. */
 const LEAST_SPLIT = 256;
@@ -186,13 +198,16 @@ export function planAttention(problem: AttentionProblem, machine: Machine): Plan
 }
 
 /** The kernels that a problem's plan takes, as far as tunings tell them apart. */
-export function classOf(problem: AttentionProblem): string {
-  const { vectors, valueVectors, rows } = threadsOf(problem, queryRows(problem), keyRows(problem));
+export function classOf(problem: AttentionProblem, machine: Machine): string {
+  const { vectors, valueVectors, rows } = threadsOf(problem, queryRows(problem), keyRows(problem), machine);
   return kernelClass(vectors, valueVectors, rows);
 }
 
 interface Shape {
   readonly rows: number;
+  /** Rows of a thread, several of them in a kernel for processors; null: one, or a share of one. */
+  readonly own: number | null;
+  readonly shares: number;
   readonly slices: number;
   readonly tile: number;
   readonly step: number;
@@ -205,35 +220,44 @@ interface Shape {
 }
 
 /** How many rows a workgroup has, and what a thread has in registers. */
-function threadsOf({ query, value }: AttentionProblem, made: Rows, { heads }: Rows) {
+function threadsOf({ query, value, score }: AttentionProblem, made: Rows, { heads }: Rows, { isSoftware }: Machine) {
   const packed = (query.shape[1] / heads) * query.shape[2];
   const allValueVectors = Math.ceil(value.shape[3] / 4);
   const chunks = Math.ceil(allValueVectors / MOST_VECTORS);
+  const vectors = Math.ceil(made.dim / 4);
+  const side = 2 ** Math.ceil(Math.log2(packed));
+  const pair = PAIR[score.kind];
+  // What takes more than products of two vectors is much text, once for each row and key of a thread.
+  const isProcessors = isSoftware && vectors <= MOST_VECTORS && pair !== "gated" && pair !== "additive";
   return {
     packed,
     chunks,
-    vectors: Math.ceil(made.dim / 4),
+    vectors,
     valueVectors: Math.ceil(allValueVectors / chunks),
-    rows: Math.min(WORKGROUP, 2 ** Math.ceil(Math.log2(packed))),
+    rows: Math.min(isProcessors ? PROCESSOR.rows : WORKGROUP, side),
+    own: isProcessors ? Math.min(PROCESSOR.own, side) : null,
   };
 }
 
 /** How threads share out rows, keys and values. */
 function shapeOf(problem: AttentionProblem, query: Rows, key: Rows, machine: Machine): Shape {
-  const { packed, chunks, vectors, valueVectors, rows } = threadsOf(problem, query, key);
+  const { packed, chunks, vectors, valueVectors, rows, own } = threadsOf(problem, query, key, machine);
   const outer = problem.query.shape[0] * key.heads;
-  const slices = WORKGROUP / rows;
+  const slices = own === null ? WORKGROUP / rows : 1;
   const tuning = machine.tunings?.get(kernelClass(vectors, valueVectors, rows)) ?? untuned(machine.isSoftware);
   const { step } = tuning;
-  const tile = tileKeys(vectors, valueVectors, rows, tuning, machine.limits);
+  const tile = own === null ? tileKeys(vectors, valueVectors, rows, tuning, machine.limits) : 0;
   const rowTiles = Math.ceil(packed / rows);
   const keys = problem.key.shape[2];
   const block = tile === 0 ? step * slices : tile;
+  const shares = own === null || rows === PROCESSOR.rows ? 1 : PROCESSOR.shares;
   const wanted = Math.min(Math.ceil(tuning.groups / (rowTiles * outer * chunks)), Math.floor(keys / LEAST_SPLIT));
-  const splitKeys = Math.ceil(Math.ceil(keys / Math.max(wanted, 1)) / block) * block;
+  const splitKeys = Math.ceil(Math.ceil(keys / (Math.max(wanted, 1) * shares)) / block) * block;
   const splits = Math.ceil(keys / splitKeys);
   return {
     rows,
+    own,
+    shares,
     slices,
     tile,
     step,
@@ -242,7 +266,7 @@ function shapeOf(problem: AttentionProblem, query: Rows, key: Rows, machine: Mac
     rowTiles,
     splits,
     splitKeys,
-    groups: rowTiles * outer * chunks * splits,
+    groups: rowTiles * outer * chunks * Math.ceil(splits / shares),
   };
 }
 
@@ -342,22 +366,14 @@ interface Attending {
 function attending(shape: Shape, given: Attending, params: Params, limits: GpuLimits): readonly Step[] {
   const { features, outputs, problem, query, key } = given;
   const split = shape.splits > 1;
-  const { rows, slices, tile, step, valueVectors } = shape;
+  const { rows, own, shares, slices, tile, step, valueVectors } = shape;
   const value: Load = loadOf(problem.value);
   const none: RowOutputs = { sinks: false, lse: false, entropy: outputs.entropy, stats: false };
-  const attend: AttendKernel = {
-    kind: "attend",
-    ...features,
-    ...(split ? none : outputs),
-    value,
-    rows,
-    slices,
-    tile,
-    step,
-    valueVectors,
-    unrolled: tile > 0,
-    split,
-  };
+  const common = { ...features, ...(split ? none : outputs), value, rows, step, valueVectors, split };
+  const attend: AttendKernel | RowsKernel =
+    own === null
+      ? { kind: "attend", ...common, slices, tile, unrolled: tile > 0 }
+      : { kind: "rows", ...common, own, shares };
   const grid = gridOf(shape.groups, limits);
   const stats: readonly Role[] = outputs.stats ? ["stats"] : [];
   const first: Step = {

@@ -14,9 +14,12 @@ export interface Tuning {
 /** By what tells kernels apart in speed: see kernelClass. */
 export type Tunings = Map<string, Tuning>;
 
-/** What was never measured. Workgroup memory is but a copy to a processor, and barriers take it seconds to compile. */
+/**
+ * What was never measured. Workgroup memory is but a copy to a processor, and barriers take it seconds to compile; it has few cores, and
+ * merging parts of the keys is work.
+ */
 export function untuned(isSoftware: boolean): Tuning {
-  return { tile: isSoftware ? 0 : 32, step: 4, groups: 256 };
+  return isSoftware ? { tile: 0, step: 8, groups: 8 } : { tile: 32, step: 4, groups: 256 };
 }
 
 /** Vectors of a key and of a value, and rows of a workgroup. */

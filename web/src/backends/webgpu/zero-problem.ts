@@ -11,7 +11,7 @@ export interface ZeroSizes {
   readonly valueDim: number;
 }
 
-export const NO_STRUCTURE: AttentionProblem["structure"] = {
+const NO_STRUCTURE: AttentionProblem["structure"] = {
   windowLeft: null,
   windowRight: null,
   qOffsets: null,

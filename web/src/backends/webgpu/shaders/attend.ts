@@ -1,12 +1,13 @@
 // Attention by the online softmax. A thread has a row of queries in its registers and walks over keys and values, which the
 // workgroup brings into its memory a tile at a time; where rows are few, several threads share a row and merge at the end.
 
-import type { AttendKernel } from "../kernel.js";
+import type { AttendKernel, RowsKernel } from "../kernel.js";
 import { type Bound, bindings, each, GROUP_INDEX, loader, operandType, when } from "./common.js";
 import { finishRow, ROW_SUMS, WRITE_OUTPUT } from "./finish-row.js";
 import { directScore, pairResult, pairTerm, scoreFunctions, terms } from "./scores.js";
+import { weighStep } from "./weigh.js";
 
-export function attendBindings(kernel: AttendKernel): readonly Bound[] {
+export function attendBindings(kernel: AttendKernel | RowsKernel): readonly Bound[] {
   return [
     { name: "q_data", type: operandType(kernel.query), access: "read" },
     { name: "k_data", type: operandType(kernel.key), access: "read" },
@@ -99,7 +100,11 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) th
       let j = first + local;
       var seen = 0u;
       ${each("c", [0, step], unrolled, (c) => oneScore(kernel, c))}
-      ${kernel.normalizer === "softmax" ? softmaxStep(kernel, eachValue) : plainStep(kernel)}
+      ${weighStep(
+        kernel,
+        unrolled,
+        eachValue((e) => `o[${e}] *= shrink;`),
+      )}
       ${each("c", [0, step], unrolled, (c) => oneValue(kernel, c, eachValue))}
     }
   }
@@ -135,46 +140,12 @@ function oneScore(kernel: AttendKernel, c: string): string {
       : `let key_at = (local + ${c}) * KEY_STRIDE;
       var sum = vec4f();
       ${each("d", [0, count], unrolled, (d) => `sum += ${pairTerm(pair, `q[${d}]`, `key_tile[key_at + ${d}]`, d)};`)}
-      let raw = ${pairResult(pair, "sum", gate)};`;
+      let raw = ${pairResult(pair, "dot(sum, vec4f(1.0))", gate)};`;
   return `{ ${raw}
       let score = finish(row, capped(raw), j + ${c});
       let is_seen = score.seen && j + ${c} < end;
       s[${c}] = select(NONE, score.value, is_seen);
       seen |= select(0u, 1u, is_seen) << ${c}; }`;
-}
-
-/** NaN is greater than nothing, so that it never becomes the maximum: it makes its row's sum NaN, and so the row's results. */
-function softmaxStep(kernel: AttendKernel, eachValue: EachValue): string {
-  const { step, entropy, dropout, unrolled } = kernel;
-  return `var most = sums.most;
-      ${each("c", [0, step], unrolled, (c) => `most = select(most, s[${c}], s[${c}] > most);`)}
-      if (most > sums.most) {
-        let shrink = select(exp(sums.most - most), 0.0, sums.most <= NONE);
-        ${when(entropy, "sums.spread = select(shrink * (sums.spread + sums.sum * (sums.most - most)), 0.0, sums.most <= NONE);")}
-        sums.sum *= shrink;
-        sums.most = most;
-        ${eachValue((e) => `o[${e}] *= shrink;`)}
-      }
-      ${each("c", [0, step], unrolled, (c) => {
-        return `{ let is_seen = ((seen >> ${c}) & 1u) == 1u;
-        let power = exp(s[${c}] - most);
-        let weight = select(0.0, select(power, SMALLEST_WEIGHT, power < SMALLEST_WEIGHT), is_seen);
-        sums.sum += weight;
-        ${when(entropy, `sums.spread += select(0.0, weight * (s[${c}] - most), is_seen && !(s[${c}] - most < -80.0));`)}
-        w[${c}] = ${kept(dropout, c)}; }`;
-      })}`;
-}
-
-function plainStep({ step, normalizer, dropout, unrolled }: AttendKernel): string {
-  return each("c", [0, step], unrolled, (c) => {
-    const weight = normalizer === "sigmoid" ? `sigmoid(s[${c}])` : `s[${c}]`;
-    return `{ let weight = select(0.0, ${weight}, ((seen >> ${c}) & 1u) == 1u);
-      w[${c}] = ${kept(dropout, c)}; }`;
-  });
-}
-
-function kept(dropout: boolean, c: string): string {
-  return dropout ? `select(weight, 0.0, is_dropped(row, j + ${c}))` : "weight";
 }
 
 /** What has no weight is not read: it may be NaN. */

@@ -96,23 +96,26 @@ const ADDITIVE_WEIGHTS = `fn weights_of(row: Row, d: u32) -> vec4f {
   return vec4f(float_of(at), float_of(at + 1u), float_of(at + 2u), float_of(at + 3u));
 }`;
 
-/** What vector `d` of a query and a key adds to the sum of a pair. `last`: the gate's own vector. */
-export function pairTerm(pair: PairKind, query: string, key: string, d: string): string {
+/** What vector `d` of a query and a key adds to the sum of a pair, as two factors. */
+export function pairFactors(pair: PairKind, query: string, key: string, d: string): readonly [string, string] {
   switch (pair) {
     case "product":
     case "gated":
-      return `${query} * ${key}`;
+      return [query, key];
     case "rbf":
     case "distance":
-      return `(${query} - ${key}) * (${query} - ${key})`;
+      return [`(${query} - ${key})`, `(${query} - ${key})`];
     case "additive":
-      return `weights_of(row, ${d} * 4u) * tanh_vec4f(${query} + ${key})`;
+      return [`weights_of(row, ${d} * 4u)`, `tanh_vec4f(${query} + ${key})`];
   }
 }
 
-/** The score that a sum of terms makes, scaled; `gate` is the sum of the two last vectors, of a gated score. */
-export function pairResult(pair: PairKind, sum: string, gate: string): string {
-  const total = `dot(${sum}, vec4f(1.0))`;
+export function pairTerm(pair: PairKind, query: string, key: string, d: string): string {
+  return pairFactors(pair, query, key, d).join(" * ");
+}
+
+/** The score that the total of all terms makes, scaled; `gate` is the sum of the two last vectors, of a gated score. */
+export function pairResult(pair: PairKind, total: string, gate: string): string {
   switch (pair) {
     case "product":
     case "additive":
@@ -143,6 +146,6 @@ export function directScore(features: ScoreFeatures): string {
     let key = load_k(k_at, d * 4u, P.head_dim);
     sum += ${pairTerm(pair, "query", "key", "d")};
   }
-  return ${pairResult(pair, "sum", gate)};
+  return ${pairResult(pair, "dot(sum, vec4f(1.0))", gate)};
 }`;
 }

@@ -1,0 +1,46 @@
+// Reads a shape's results on the GPU: who was fastest of those that were right, what the floor is, what `auto` chose.
+
+import { msOf, rateOf } from "./findings.js";
+
+/** @typedef {import("./rounds.js").Result} Result */
+/** @typedef {import("../studies/shapes.js").ShapeStudy} ShapeStudy */
+/** @typedef {import("../studies/crossover.js").Crossover} Crossover */
+
+/** Rounding stays a hundred times below, and kernels that are wrong far above. */
+const WRONG = 1e-4;
+
+export const HEED = "heed-webgpu@1";
+
+/** @param {Result} result */
+export const isWrong = ({ error }) => error !== null && !(error < WRONG);
+
+/** @param {readonly Result[]} results */
+function fastest(results) {
+  const timed = results.flatMap((one) => (one.ms === null || isWrong(one) ? [] : [{ ...one, ms: one.ms }]));
+  return timed.reduce(
+    (/** @type {typeof timed[number] | null} */ best, one) => (best === null || one.ms < best.ms ? one : best),
+    null,
+  );
+}
+
+/** The fastest that is right. @param {ShapeStudy} study */
+export const bestGpuPeer = ({ results }) => fastest(results.filter(({ name }) => !name.startsWith("heed")));
+
+/** How many times as fast as that. @param {ShapeStudy} study */
+export function gpuLead(study) {
+  const [ms, best] = [msOf(study, HEED), bestGpuPeer(study)];
+  return ms === null || best === null ? null : best.ms / ms;
+}
+
+/** Milliseconds that operations and bytes would take at the rates of the loops that do nothing else. @param {ShapeStudy} study */
+export function floorOf(study) {
+  const [chain, read] = [rateOf(study, "chain-webgpu@1"), rateOf(study, "read-webgpu@1")];
+  return chain === null || read === null ? null : Math.max(study.flops / chain, study.keyBytes / read) * 1000;
+}
+
+/** Times the better backend's. @param {Crossover} study */
+export function autoOverBetter({ results }) {
+  const auto = results.find(({ name }) => name === "heed-auto@2")?.ms ?? null;
+  const better = fastest(results.filter(({ name }) => name !== "heed-auto@2"));
+  return auto === null || better === null ? null : auto / better.ms;
+}

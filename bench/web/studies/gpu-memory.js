@@ -1,0 +1,61 @@
+// The bytes of the GPU buffers that a call makes, from short to long: those of the longest, whose scores alone would take 8 GiB, grow
+// with its length or there are none.
+
+import { JUDGE, participant } from "../lib/participants.js";
+import { reasonOf } from "../lib/reason.js";
+import { shapeOf } from "../lib/shapes.js";
+
+const SHAPES = ["8x1024x64", "8x2048x64", "8x4096x64", "8x8192x64", "8x16384x64"];
+const QUICK_SHAPES = SHAPES.slice(0, 2);
+const NAMES = ["heed-webgpu@1", "ort-webgpu-unfused@1", "jax-webgpu@1"];
+
+/** Peers hold all scores, and take minutes for many. */
+const MOST_KEYS_OF_PEERS = 2048;
+
+/**
+ * @typedef {object} GpuMemory
+ * @property {string} shape
+ * @property {string} name
+ * @property {number | null} ms its first call
+ * @property {number | null} error
+ * @property {number | null} bytes of all buffers that existed at a time
+ * @property {string | null} failure
+ */
+
+/**
+ * @param {import("../lib/stage.js").Stage} stage
+ * @param {import("./settings.js").Settings} settings
+ */
+export async function studyGpuMemory(stage, settings) {
+  /** @type {GpuMemory[]} */
+  const studies = [];
+  for (const shape of settings.isQuick ? QUICK_SHAPES : SHAPES) {
+    const problem = shapeOf(shape);
+    const verdict = await stage.ask(JUDGE, "judge", problem, null);
+    for (const one of NAMES.map(participant).filter(settings.takesPart)) {
+      if (one.page !== "heed" && problem.keys > MOST_KEYS_OF_PEERS) continue;
+      studies.push({ shape, name: one.name, ...(await attempt(stage, one, problem, verdict)) });
+    }
+  }
+  return studies;
+}
+
+/**
+ * @param {import("../lib/stage.js").Stage} stage
+ * @param {import("../lib/participants.js").Participant} one
+ * @param {import("../pages/peer.js").Problem} problem
+ * @param {import("../pages/judge.js").Verdict} verdict
+ */
+async function attempt(stage, one, problem, verdict) {
+  // A page of its own: buffers of before would count.
+  await stage.close(one);
+  try {
+    await stage.ask(one, "prepare", problem);
+    const { ms, error } = await stage.ask(one, "check", verdict);
+    return { ms, error, bytes: await stage.ask(one, "mostGpuBytes"), failure: null };
+  } catch (error) {
+    return { ms: null, error: null, bytes: null, failure: reasonOf(error) };
+  } finally {
+    await stage.close(one);
+  }
+}

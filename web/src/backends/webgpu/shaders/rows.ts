@@ -1,0 +1,145 @@
+// Attention by the online softmax, for processors that run shaders. A thread has several rows, and a key or value that it reads is
+// for all of them; nothing goes through workgroup memory, which is a copy to a processor.
+
+import type { RowsKernel } from "../kernel.js";
+import { attendBindings } from "./attend.js";
+import { bindings, GROUP_INDEX, loader, when } from "./common.js";
+import { finishRow, ROW_SUMS, WRITE_OUTPUT } from "./finish-row.js";
+import { pairFactors, pairResult, scoreFunctions } from "./scores.js";
+import { weighStep } from "./weigh.js";
+
+export function rowsShader(kernel: RowsKernel): string {
+  const { rows, own, shares, step, vectors, valueVectors, split, normalizer } = kernel;
+  return `${bindings(attendBindings(kernel))}
+${ROW_SUMS}
+${scoreFunctions(kernel)}
+${loader("v", kernel.value)}
+${when(!split, `${WRITE_OUTPUT}\n${finishRow(kernel)}`)}
+${GROUP_INDEX}
+const ROWS = ${rows}u;
+const OWN = ${own}u;
+const SHARES = ${shares}u;
+const THREADS_OF_SHARE = ${rows / own}u;
+const STEP = ${step}u;
+const VECTORS = ${vectors}u;
+const VALUE_VECTORS = ${valueVectors}u;
+
+@compute @workgroup_size(${(rows / own) * shares})
+fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) thread: u32) {
+  let index = group_index(group);
+  if (index >= P.groups) { return; }
+  let chunk = index % P.chunks;
+  let row_tile = (index / P.chunks) % P.row_tiles;
+  let rest = index / P.chunks / P.row_tiles;
+  let split_groups = (P.splits + SHARES - 1u) / SHARES;
+  let split = (rest % split_groups) * SHARES + thread / THREADS_OF_SHARE;
+  if (split >= P.splits) { return; }
+  let b = rest / split_groups / P.key_heads;
+  let key_head = (rest / split_groups) % P.key_heads;
+  let first_packed = row_tile * ROWS + (thread % THREADS_OF_SHARE) * OWN;
+  let keys_at = b * P.k_b + key_head * P.k_h;
+  let values_at = b * P.v_b + (key_head * P.pack / P.group) * P.v_h;
+  let first_vector = chunk * VALUE_VECTORS;
+
+  var begin = split * P.split_keys;
+  var end = min(begin + P.split_keys, P.keys);
+  ${when(
+    kernel.ranges,
+    `let tile_at = P.tiles_at + (b * P.row_tiles + row_tile) * 2u;
+  begin = max(begin, tables[tile_at]);
+  end = min(end, tables[tile_at + 1u]);`,
+  )}
+  var all: array<Row, OWN>;
+  var q: array<array<vec4f, VECTORS>, OWN>;
+  var o: array<array<vec4f, VALUE_VECTORS>, OWN>;
+  var all_sums: array<RowSums, OWN>;
+  var scores: array<array<f32, STEP>, OWN>;
+  for (var r = 0u; r < OWN; r++) {
+    let packed = min(first_packed + r, P.pack * P.queries - 1u);
+    let h = key_head * P.pack + packed % P.pack;
+    let i = packed / P.pack;
+    all[r] = row_of(b, h, i);
+    all_sums[r] = RowSums(${normalizer === "softmax" ? "NONE, 0.0" : "0.0, 1.0"}, 0.0);
+    for (var d = 0u; d < VECTORS; d++) { q[r][d] = load_q(b * P.q_b + h * P.q_h + i * P.q_i, d * 4u, P.head_dim); }
+  }
+
+  for (var j = begin; j < end; j += STEP) {
+    ${scoreStep(kernel)}
+    var is_plain = true;
+    for (var r = 0u; r < OWN; r++) {
+      let row = all[r];
+      var sums = all_sums[r];
+      var s: array<f32, STEP>;
+      var w: array<f32, STEP>;
+      var seen = 0u;
+      for (var c = 0u; c < STEP; c++) {
+        let total = scores[r][c];
+        let score = finish(row, capped(${pairResult(kernel.pair, "total", "")}), j + c);
+        let is_seen = score.seen && j + c < end;
+        s[c] = select(NONE, score.value, is_seen);
+        seen |= select(0u, 1u, is_seen) << c;
+      }
+      ${weighStep(kernel, false, "for (var e = 0u; e < VALUE_VECTORS; e++) { o[r][e] *= shrink; }")}
+      for (var c = 0u; c < STEP; c++) {
+        scores[r][c] = w[c];
+        is_plain = is_plain && w[c] != 0.0;
+      }
+      all_sums[r] = sums;
+    }
+    // What has no weight is not added: it may be NaN.
+    if (is_plain) {
+      ${valueStep(kernel, (weight, value) => `${weight} * ${value}`)}
+    } else {
+      ${valueStep(kernel, (weight, value) => `select(vec4f(), ${weight} * ${value}, ${weight} != 0.0)`)}
+    }
+  }
+
+  for (var r = 0u; r < OWN; r++) {
+    let packed = first_packed + r;
+    if (packed >= P.pack * P.queries) { break; }
+    let sums = all_sums[r];
+    ${split ? WRITE_PART : WRITE_ROW}
+  }
+}`;
+}
+
+/** Products of all rows with a step's keys: loops over rows and keys are written out, so that sums are in registers. */
+function scoreStep({ own, step, pair }: RowsKernel): string {
+  const keys = (text: (c: number) => string): string => times(step, text);
+  return `{
+      ${keys((c) => `let key_${c} = keys_at + min(j + ${c}u, P.keys - 1u) * P.k_j;`)}
+      ${times(own, (r) => keys((c) => `var sum_${r}_${c} = 0.0;`))}
+      for (var d = 0u; d < VECTORS; d++) {
+        ${keys((c) => `let k_${c} = load_k(key_${c}, d * 4u, P.head_dim);`)}
+        ${times(
+          own,
+          (r) => `let q_${r} = q[${r}][d];
+        ${keys((c) => `sum_${r}_${c} += dot(${pairFactors(pair, `q_${r}`, `k_${c}`, "d").join(", ")});`)}`,
+        )}
+      }
+      ${times(own, (r) => keys((c) => `scores[${r}][${c}] = sum_${r}_${c};`))}
+    }`;
+}
+
+function valueStep({ own, step }: RowsKernel, weighed: (weight: string, value: string) => string): string {
+  return `${times(step, (c) => `let value_${c} = values_at + min(j + ${c}u, P.keys - 1u) * P.v_j;`)}
+      ${times(own, (r) => times(step, (c) => `let w_${r}_${c} = scores[${r}][${c}];`))}
+      for (var e = 0u; e < VALUE_VECTORS; e++) {
+        ${times(step, (c) => `let v_${c} = load_v(value_${c}, (first_vector + e) * 4u, P.value_dim);`)}
+        ${times(own, (r) => `o[${r}][e] += ${times(step, (c) => weighed(`w_${r}_${c}`, `v_${c}`), " + ")};`)}
+      }`;
+}
+
+const WRITE_ROW = `let i = packed / P.pack;
+    let h = key_head * P.pack + packed % P.pack;
+    let factor = finish_sums(sums, h, all[r].number, chunk == 0u);
+    let out_at = b * P.out_b + h * P.out_h + i * P.out_i;
+    for (var e = 0u; e < VALUE_VECTORS; e++) { write_output(out_at, (first_vector + e) * 4u, o[r][e] * factor); }`;
+
+const WRITE_PART = `let part = (split * P.rows + all[r].number) * P.part_width;
+    if (chunk == 0u) { parts[part] = vec4f(sums.most, sums.sum, sums.spread, 0.0); }
+    for (var e = 0u; e < VALUE_VECTORS; e++) { parts[part + 1u + first_vector + e] = o[r][e]; }`;
+
+function times(count: number, text: (n: number) => string, between = "\n"): string {
+  return Array.from({ length: count }, (_, n) => text(n)).join(between);
+}
