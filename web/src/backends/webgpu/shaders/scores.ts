@@ -110,15 +110,14 @@ export function pairTerm(pair: PairKind, query: string, key: string, d: string):
   }
 }
 
-/** The score that a sum of terms makes, scaled; `gate` is the sum of the two last vectors, of a gated score. */
-export function pairResult(pair: PairKind, sum: string, gate: string): string {
-  const total = `dot(${sum}, vec4f(1.0))`;
+/** The score that the total of all terms makes, scaled; `gate` is the first number of both last vectors added, of a gated score. */
+export function pairResult(pair: PairKind, total: string, gate: string): string {
   switch (pair) {
     case "product":
     case "additive":
       return `(${total}) * P.scale`;
     case "gated":
-      return `(${total}) * sigmoid((${gate}).x) * P.scale`;
+      return `(${total}) * sigmoid(${gate}) * P.scale`;
     case "rbf":
       return `(${total}) * row.constant * P.scale`;
     case "distance":
@@ -135,7 +134,7 @@ export function terms({ pair, vectors }: ScoreFeatures): number {
 export function directScore(features: ScoreFeatures): string {
   const { pair, vectors } = features;
   const count = terms(features);
-  const gate = `load_q(q_at, ${(vectors - 1) * 4}u, P.head_dim) + load_k(k_at, ${(vectors - 1) * 4}u, P.head_dim)`;
+  const gate = `(load_q(q_at, ${(vectors - 1) * 4}u, P.head_dim) + load_k(k_at, ${(vectors - 1) * 4}u, P.head_dim)).x`;
   return `fn score_at(row: Row, q_at: u32, k_at: u32) -> f32 {
   var sum = vec4f();
   for (var d = 0u; d < ${count}u; d++) {
@@ -143,6 +142,6 @@ export function directScore(features: ScoreFeatures): string {
     let key = load_k(k_at, d * 4u, P.head_dim);
     sum += ${pairTerm(pair, "query", "key", "d")};
   }
-  return ${pairResult(pair, "sum", gate)};
+  return ${pairResult(pair, "dot(sum, vec4f(1.0))", gate)};
 }`;
 }
