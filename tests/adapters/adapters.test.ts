@@ -1,4 +1,4 @@
-// The same problems on adapters that differ in what matters to shaders: two compilers, subgroups of 8, of 4 and none, half precision
+// The same problems on adapters that differ in what matters to shaders: two compilers, subgroups of 16, 8, 4 and none, half precision
 // and none. Chromium's own runs are in tests/gpu.
 
 import { execFile } from "node:child_process";
@@ -28,6 +28,10 @@ interface Adapter {
   /** That it has. */
   readonly features: readonly string[];
   readonly description: RegExp;
+  /** Of a subgroup; lavapipe has as many as numbers fit into the vectors that it is told to use. */
+  readonly lanes?: number;
+  /** Fewer problems, by kernels whose threads have to do with each other where they can. */
+  readonly kernels?: "shared";
 }
 
 const ALL = "shader-f16 subgroups";
@@ -41,6 +45,27 @@ const ADAPTERS: readonly Adapter[] = [
     wanted: ALL,
     features: ["shader-f16", "subgroups"],
     description: /llvmpipe/,
+    lanes: 8,
+  },
+  {
+    name: "Tint, half precision, subgroups of 16",
+    program: NODE,
+    driver: lavapipe,
+    wanted: ALL,
+    features: ["shader-f16", "subgroups"],
+    description: /llvmpipe/,
+    lanes: 16,
+    kernels: "shared",
+  },
+  {
+    name: "Tint, half precision, subgroups of 4",
+    program: NODE,
+    driver: lavapipe,
+    wanted: ALL,
+    features: ["shader-f16", "subgroups"],
+    description: /llvmpipe/,
+    lanes: 4,
+    kernels: "shared",
   },
   {
     name: "Tint, no half precision, subgroups of 4",
@@ -49,6 +74,7 @@ const ADAPTERS: readonly Adapter[] = [
     wanted: ALL,
     features: ["subgroups"],
     description: /SwiftShader/,
+    lanes: 4,
   },
   { name: "Tint, neither", program: NODE, driver: lavapipe, wanted: "", features: [], description: /llvmpipe/ },
   {
@@ -61,9 +87,16 @@ const ADAPTERS: readonly Adapter[] = [
   },
 ];
 
+/** Every kind in single and in half precision, and those that threads share by subgroups where there are any. */
+function kernelsFor(features: readonly string[]): readonly string[] {
+  const half = features.includes("shader-f16") ? [" f16"] : [];
+  const shared = features.includes("subgroups") ? " subgroups" : "";
+  return ["attend", `few${shared}`, `tiles${shared}`].flatMap((kind) => [kind, ...half.map((one) => kind + one)]);
+}
+
 test.each(ADAPTERS)(
   "$name",
-  async ({ program, driver, wanted, features, description }) => {
+  async ({ program, driver, wanted, features, description, lanes, kernels = "all" }) => {
     const [command = "", ...args] = [...launcher, ...program, join(folder, "program.js")];
     const { stdout } = await promisify(execFile)(command, args, {
       env: {
@@ -71,13 +104,21 @@ test.each(ADAPTERS)(
         VK_DRIVER_FILES: driver,
         XDG_RUNTIME_DIR: folder,
         HEED_FEATURES: wanted,
+        HEED_KERNELS: kernels,
+        LP_NATIVE_VECTOR_WIDTH: `${(lanes ?? 8) * 32}`,
+        // It takes shaders for vectors of another width for the same.
+        ...(kernels === "shared" ? { MESA_SHADER_CACHE_DISABLE: "true" } : {}),
         ...(program === NODE ? { HEED_DAWN: dawn } : {}),
       },
     });
-    const { checked, ...found }: Findings = JSON.parse(stdout);
-    expect(found).toEqual({
+    const { checked, lanes: found, ...rest }: Findings = JSON.parse(stdout);
+    if (lanes !== undefined) expect(found).toBe(lanes);
+    expect(rest).toEqual({
       features,
       description: expect.stringMatching(description),
+      kernels: kernelsFor(features),
+      // Eights of threads need subgroups that they fit into.
+      byLanes: features.includes("subgroups") && (lanes ?? 0) >= 8,
       wrong: [],
       uncaptured: [],
     });

@@ -12,20 +12,27 @@ import { type Case, caseOf, EVERYTHING, type EverythingResult, firstError, type 
 import { openBackend } from "../support/engines.js";
 import { WGSL } from "../support/error-model.js";
 import { testDevice } from "../support/gpu-device.js";
+import { lanesOf } from "../support/lanes.js";
 import { Random } from "../support/random.js";
 
 export interface Findings {
   readonly features: readonly string[];
   /** What the adapter says of itself; some say nothing. */
   readonly description: string;
+  /** Lanes of a subgroup; 0: it does not say. */
+  readonly lanes: number;
   readonly checked: number;
+  /** Kinds of kernels that were compiled, with the features that their shaders ask for. */
+  readonly kernels: readonly string[];
+  /** Eights of threads met by subgroup operations. */
+  readonly byLanes: boolean;
   readonly wrong: readonly string[];
   readonly uncaptured: readonly string[];
 }
 
 const SEED = 20261124;
 
-/** Sizes for which plans differ: one row, few rows, parts of keys, long rows, many rows with tiles and without. */
+/** Sizes for which plans differ: one row, few rows, parts of keys, long rows, many rows, and queries that stay in workgroup memory. */
 const SHAPES: readonly Sizes[] = [
   { batch: 1, heads: 4, kvHeads: 2, queryLength: 1, keyLength: 600, headDim: 8, valueDim: 8 },
   { batch: 1, heads: 1, kvHeads: 1, queryLength: 3, keyLength: 530, headDim: 4, valueDim: 6 },
@@ -33,6 +40,8 @@ const SHAPES: readonly Sizes[] = [
   { batch: 1, heads: 4, kvHeads: 2, queryLength: 40, keyLength: 70, headDim: 7, valueDim: 5 },
   { batch: 2, heads: 1, kvHeads: 1, queryLength: 20, keyLength: 75, headDim: 8, valueDim: 8 },
   { batch: 1, heads: 1, kvHeads: 1, queryLength: 130, keyLength: 65, headDim: 16, valueDim: 12 },
+  { batch: 1, heads: 6, kvHeads: 1, queryLength: 1, keyLength: 300, headDim: 36, valueDim: 20 },
+  { batch: 1, heads: 2, kvHeads: 1, queryLength: 33, keyLength: 90, headDim: 68, valueDim: 36 },
 ];
 
 function problems(): readonly Case[] {
@@ -52,16 +61,29 @@ function halved(one: Case): { readonly rounded: Case; readonly inputs: Readonly<
   };
 }
 
-const { HEED_DAWN, HEED_FEATURES = "" } = process.env;
+const { HEED_DAWN, HEED_FEATURES = "", HEED_KERNELS = "all" } = process.env;
 if (HEED_DAWN !== undefined) await openDawn(HEED_DAWN);
 const { device, uncaptured } = await testDevice(HEED_FEATURES.split(" "));
 const info = device.adapterInfo as GpuAdapterInfo | undefined;
 const wasm = await openBackend({ variant: "simd", worker: null });
 const wrong: string[] = [];
+const kernels = new Set<string>();
 let checked = 0;
 
-/** As a processor that runs shaders, and as a GPU, whose kernels have tiles. */
-for (const isSoftware of [true, false]) {
+const compile = device.createShaderModule;
+device.createShaderModule = (descriptor) => {
+  const { label = "", code } = descriptor;
+  const asked = [...code.matchAll(/^enable (\w+);/gm)].map(([, feature]) => feature);
+  if (/attend|tiles|few/.test(label)) kernels.add([label.replace("heed ", ""), ...asked].join(" "));
+  return compile.call(device, descriptor);
+};
+
+const subgroups = device.features.has("subgroups");
+const eights = await Promise.all([32, 64, 128].map((threads) => lanesOf(device, threads, subgroups)));
+wrong.push(...eights.flatMap((one) => one.wrong));
+
+/** As a processor that runs shaders, and as a GPU, whose threads share what they read. */
+for (const isSoftware of HEED_KERNELS === "shared" ? [false] : [true, false]) {
   const open = new OpenDevice(
     device,
     false,
@@ -72,9 +94,9 @@ for (const isSoftware of [true, false]) {
     const got = await attend(backend, inputs as never, { ...one.options, ...EVERYTHING });
     const error = firstError(one, got as EverythingResult, WGSL);
     checked += 1;
-    if (error !== null) wrong.push(`${isSoftware ? "without" : "with"} tiles: ${error}`);
+    if (error !== null) wrong.push(`${isSoftware ? "each thread for itself" : "shared"}: ${error}`);
   };
-  for (const one of problems()) {
+  for (const one of problems().slice(HEED_KERNELS === "shared" ? -3 : 0)) {
     const { query, key, value } = one;
     await check(one, { query, key, value });
     const { rounded, inputs } = halved(one);
@@ -85,7 +107,10 @@ for (const isSoftware of [true, false]) {
 const findings: Findings = {
   features: [...device.features].filter((feature) => HEED_FEATURES.includes(feature)).sort(),
   description: info?.description ?? "",
+  lanes: Number(Reflect.get(info ?? {}, "subgroupMinSize") ?? 0),
   checked,
+  kernels: [...kernels].sort(),
+  byLanes: eights.every(({ byLanes }) => byLanes),
   wrong,
   uncaptured,
 };

@@ -114,7 +114,7 @@ export function wayText({ way, splits }: Shape, { query, key }: ScoreFeatures): 
   const how = {
     attend: "each thread a row, or a part of its keys",
     tiles: `tiles of ${way.rows} rows and ${TILE_KEYS} keys`,
-    few: `${way.rows} rows together, keys by eight threads each`,
+    few: `eight threads a key, for all rows that share it`,
   }[way.kind];
   const subgroups = way.kind !== "attend" && way.subgroups ? ", subgroups" : "";
   const halves = [query, key].some(({ dtype }) => dtype === "half") ? ", shader-f16" : "";
