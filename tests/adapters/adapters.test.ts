@@ -30,7 +30,7 @@ interface Adapter {
   readonly description: RegExp;
   /** Of a subgroup; lavapipe has as many as numbers fit into the vectors that it is told to use. */
   readonly lanes?: number;
-  /** Fewer problems, by kernels whose threads have to do with each other where they can. */
+  /** Few problems, all by kernels whose threads have to do with each other. */
   readonly kernels?: "shared";
 }
 
@@ -88,10 +88,11 @@ const ADAPTERS: readonly Adapter[] = [
 ];
 
 /** Every kind in single and in half precision, and those that threads share by subgroups where there are any. */
-function kernelsFor(features: readonly string[]): readonly string[] {
+function kernelsFor(features: readonly string[], kernels: "all" | "shared"): readonly string[] {
   const half = features.includes("shader-f16") ? [" f16"] : [];
   const shared = features.includes("subgroups") ? " subgroups" : "";
-  return ["attend", `few${shared}`, `tiles${shared}`].flatMap((kind) => [kind, ...half.map((one) => kind + one)]);
+  const kinds = [...(kernels === "all" ? ["attend"] : []), `few${shared}`, `tiles${shared}`];
+  return kinds.flatMap((kind) => [kind, ...half.map((one) => kind + one)]);
 }
 
 test.each(ADAPTERS)(
@@ -116,7 +117,7 @@ test.each(ADAPTERS)(
     expect(rest).toEqual({
       features,
       description: expect.stringMatching(description),
-      kernels: kernelsFor(features),
+      kernels: kernelsFor(features, kernels),
       // Eights of threads need subgroups that they fit into.
       byLanes: features.includes("subgroups") && (lanes ?? 0) >= 8,
       wrong: [],
