@@ -16,27 +16,36 @@ for (const argument of process.argv.slice(2)) {
 }
 
 await openDawn(wishes.dawn);
-const adapter = await navigator.gpu.requestAdapter({ powerPreference: "high-performance" });
-if (adapter === null)
+/** An adapter gives one device. */
+async function newAdapter() {
+  const adapter = await navigator.gpu.requestAdapter({ powerPreference: "high-performance" });
+  if (adapter !== null) return adapter;
   throw new Error("bench/gpu: Dawn found no adapter: it needs a Vulkan driver, and VK_DRIVER_FILES to name it");
+}
+
+const adapter = await newAdapter();
 const { vendor, architecture, description } = adapter.info;
 console.log(`adapter: ${vendor} ${architecture} ${description}`);
 
 const size = Number(wishes.size);
-const peak = await matmulRate(adapter, size, REPEATS);
+const peak = await matmulRate(await newAdapter(), size, REPEATS);
 console.log(`matmul ${size}: ${peak.toFixed(1)} GFLOP/s`);
 
-const { maxBufferSize, maxStorageBufferBindingSize } = adapter.limits;
-const device = await adapter.requestDevice({ requiredLimits: { maxBufferSize, maxStorageBufferBindingSize } });
+const { maxBufferSize, maxStorageBufferBindingSize, maxComputeWorkgroupStorageSize } = adapter.limits;
+const device = await adapter.requestDevice({
+  requiredFeatures: ["shader-f16", "subgroups"].filter((feature) => adapter.features.has(feature)),
+  requiredLimits: { maxBufferSize, maxStorageBufferBindingSize, maxComputeWorkgroupStorageSize },
+});
 const heed = await createHeed({ backend: "webgpu", device });
 for (const shape of wishes.shapes.split(",")) {
   const [, heads = 0, queries = 0, keys = queries, dim = 0] = (/^(\d+)x(\d+)(?::(\d+))?x(\d+)$/.exec(shape) ?? []).map(
     (text) => (text === undefined ? undefined : Number(text)),
   );
   for (const causal of [false, true]) {
-    const rate = await attentionRate({ heads, queries, keys, dim, causal });
+    const { rate, way } = await attentionRate({ heads, queries, keys, dim, causal });
     const name = `${shape}${causal ? " causal" : ""}`;
-    console.log(`attention ${name}: ${rate.toFixed(1)} GFLOP/s, ${((100 * rate) / peak).toFixed(0)}% of the product`);
+    const share = `${((100 * rate) / peak).toFixed(0)}% of the product`;
+    console.log(`attention ${name}: ${rate.toFixed(1)} GFLOP/s, ${share}, ${way}`);
   }
 }
 heed.dispose();
@@ -56,6 +65,7 @@ async function attentionRate({ heads, queries, keys, dim, causal }) {
     await device.queue.onSubmittedWorkDone();
     output.dispose();
   };
+  const way = heed.explain(query, key, value, { causal }).reasons.at(-1);
   await run();
   const ms = await fastest(run);
   for (const one of [query, key, value]) one.dispose();
@@ -64,7 +74,7 @@ async function attentionRate({ heads, queries, keys, dim, causal }) {
     pairs = 0;
     for (let i = 0; i < queries; i++) pairs += Math.max(0, Math.min(keys, i + 1 + keys - queries));
   }
-  return (4 * heads * pairs * dim) / ms / 1e6;
+  return { rate: (4 * heads * pairs * dim) / ms / 1e6, way };
 }
 
 /** Milliseconds. @param {() => Promise<void>} run */

@@ -1,4 +1,4 @@
-// The same problems on adapters that differ in what matters to shaders: two compilers, subgroups of 8, of 4 and none, half precision
+// The same problems on adapters that differ in what matters to shaders: two compilers, subgroups of 16, 8, 4 and none, half precision
 // and none. Chromium's own runs are in tests/gpu.
 
 import { execFile } from "node:child_process";
@@ -35,6 +35,10 @@ interface Adapter {
   readonly description: RegExp;
   /** Any options together, and ONNX's cases as well: with Tint some seconds, with naga and Deno's waiting some minutes. */
   readonly all?: boolean;
+  /** Of a subgroup; lavapipe has as many as numbers fit into the vectors that it is told to use. */
+  readonly lanes?: number;
+  /** Few problems, all by kernels whose threads have to do with each other. */
+  readonly kernels?: "shared";
 }
 
 /** Attention's, flex attention's and rotary embedding's; none where their folder is missing. */
@@ -54,6 +58,27 @@ const ADAPTERS: readonly Adapter[] = [
     features: ["shader-f16", "subgroups"],
     description: /llvmpipe/,
     all: true,
+    lanes: 8,
+  },
+  {
+    name: "Tint, half precision, subgroups of 16",
+    program: NODE,
+    driver: lavapipe,
+    wanted: ALL,
+    features: ["shader-f16", "subgroups"],
+    description: /llvmpipe/,
+    lanes: 16,
+    kernels: "shared",
+  },
+  {
+    name: "Tint, half precision, subgroups of 4",
+    program: NODE,
+    driver: lavapipe,
+    wanted: ALL,
+    features: ["shader-f16", "subgroups"],
+    description: /llvmpipe/,
+    lanes: 4,
+    kernels: "shared",
   },
   {
     name: "Tint, no half precision, subgroups of 4",
@@ -62,6 +87,7 @@ const ADAPTERS: readonly Adapter[] = [
     wanted: ALL,
     features: ["subgroups"],
     description: /SwiftShader/,
+    lanes: 4,
   },
   { name: "Tint, neither", program: NODE, driver: lavapipe, wanted: "", features: [], description: /llvmpipe/ },
   {
@@ -74,9 +100,18 @@ const ADAPTERS: readonly Adapter[] = [
   },
 ];
 
+/** Every kind in single and in half precision, and those that threads share by subgroups where there are any. */
+function kernelsFor(features: readonly string[], kernels: Adapter["kernels"]): readonly string[] {
+  const half = features.includes("shader-f16") ? [" f16"] : [];
+  const shared = features.includes("subgroups") ? " subgroups" : "";
+  const [apart, several] = kernels === "shared" ? [[], []] : [["attend"], ["rows"]];
+  const kinds = [...apart, `few${shared}`, ...several, `tiles${shared}`];
+  return kinds.flatMap((kind) => [kind, ...half.map((one) => kind + one)]);
+}
+
 test.each(ADAPTERS)(
   "$name",
-  async ({ program, driver, wanted, features, description, all = false }) => {
+  async ({ program, driver, wanted, features, description, lanes, kernels, all = false }) => {
     const [command = "", ...args] = [...launcher, ...program, join(folder, "program.js")];
     const { stdout } = await promisify(execFile)(command, args, {
       env: {
@@ -84,14 +119,22 @@ test.each(ADAPTERS)(
         VK_DRIVER_FILES: driver,
         XDG_RUNTIME_DIR: folder,
         HEED_FEATURES: wanted,
+        HEED_KERNELS: kernels ?? "all",
+        LP_NATIVE_VECTOR_WIDTH: `${(lanes ?? 8) * 32}`,
+        // It takes shaders for vectors of another width for the same.
+        ...(kernels === "shared" ? { MESA_SHADER_CACHE_DISABLE: "true" } : {}),
         ...(all ? { HEED_ALL: "1" } : {}),
         ...(program === NODE ? { HEED_DAWN: dawn } : {}),
       },
     });
-    const { checked, conformance, ...found }: Findings = JSON.parse(stdout);
-    expect(found).toEqual({
+    const { checked, conformance, lanes: found, ...rest }: Findings = JSON.parse(stdout);
+    if (lanes !== undefined) expect(found).toBe(lanes);
+    expect(rest).toEqual({
       features,
       description: expect.stringMatching(description),
+      kernels: kernelsFor(features, kernels),
+      // Eights of threads need subgroups that they fit into.
+      byLanes: features.includes("subgroups") && (lanes ?? 0) >= 8,
       wrong: [],
       uncaptured: [],
     });

@@ -20,6 +20,7 @@ import {
 import { openBackend } from "../support/engines.js";
 import { WGSL } from "../support/error-model.js";
 import { testDevice } from "../support/gpu-device.js";
+import { lanesOf } from "../support/lanes.js";
 import { Random } from "../support/random.js";
 import { conformanceOf } from "./conformance.js";
 
@@ -27,16 +28,22 @@ export interface Findings {
   readonly features: readonly string[];
   /** What the adapter says of itself; some say nothing. */
   readonly description: string;
+  /** Lanes of a subgroup; 0: it does not say. */
+  readonly lanes: number;
   readonly checked: number;
   /** ONNX's. */
   readonly conformance: number;
+  /** Kinds of kernels that were compiled, with the features that their shaders ask for. */
+  readonly kernels: readonly string[];
+  /** Eights of threads met by subgroup operations. */
+  readonly byLanes: boolean;
   readonly wrong: readonly string[];
   readonly uncaptured: readonly string[];
 }
 
 const SEED = 20261124;
 
-/** Sizes for which plans differ: one row, few rows, parts of keys, long rows, many rows with tiles and without. */
+/** Sizes for which plans differ: one row, few rows, parts of keys, long rows, many rows. */
 const SHAPES: readonly Sizes[] = [
   { batch: 1, heads: 4, kvHeads: 2, queryLength: 1, keyLength: 600, headDim: 8, valueDim: 8 },
   { batch: 1, heads: 1, kvHeads: 1, queryLength: 3, keyLength: 530, headDim: 4, valueDim: 6 },
@@ -46,9 +53,20 @@ const SHAPES: readonly Sizes[] = [
   { batch: 1, heads: 1, kvHeads: 1, queryLength: 130, keyLength: 65, headDim: 16, valueDim: 12 },
 ];
 
-function problems(): readonly Case[] {
+/** For which kernels differ whose threads share what they read: several rows together, queries that do not stay in workgroup memory. */
+const SHARED_SHAPES: readonly Sizes[] = [
+  { batch: 1, heads: 6, kvHeads: 1, queryLength: 1, keyLength: 300, headDim: 36, valueDim: 20 },
+  { batch: 1, heads: 2, kvHeads: 1, queryLength: 33, keyLength: 90, headDim: 68, valueDim: 36 },
+];
+
+function problems(shapes: readonly Sizes[]): readonly Case[] {
   const random = new Random(SEED);
-  return SHAPES.map((sizes, index) => caseOf(random, `seed ${SEED} shape ${index}`, sizes));
+  return shapes.map((sizes, index) => {
+    const drawn = caseOf(random, `seed ${SEED} shape ${index}`, sizes);
+    // Which would leave it to wasm.
+    const { blocks: _blocks, ...options } = drawn.options;
+    return { ...drawn, options };
+  });
 }
 
 /** Any options together, but those that the GPU leaves to wasm. */
@@ -66,17 +84,31 @@ function halved(one: Case): { readonly rounded: Case; readonly inputs: Readonly<
   };
 }
 
-const { HEED_DAWN, HEED_FEATURES = "", HEED_ALL } = process.env;
+const { HEED_DAWN, HEED_FEATURES = "", HEED_ALL, HEED_KERNELS = "all" } = process.env;
+const isShort = HEED_KERNELS === "shared";
 if (HEED_DAWN !== undefined) await openDawn(HEED_DAWN);
 const { device, uncaptured } = await testDevice(HEED_FEATURES.split(" "));
 const info = device.adapterInfo as GpuAdapterInfo | undefined;
 const wasm = await openBackend({ variant: "simd", worker: null });
 const wrong: string[] = [];
+const kernels = new Set<string>();
 let checked = 0;
 let conformance = 0;
 
-/** As a processor that runs shaders, and as a GPU, whose kernels have tiles. */
-for (const isSoftware of [true, false]) {
+const compile = device.createShaderModule;
+device.createShaderModule = (descriptor) => {
+  const { label = "", code } = descriptor;
+  const asked = [...code.matchAll(/^enable (\w+);/gm)].map(([, feature]) => feature);
+  if (/attend|tiles|few|rows/.test(label)) kernels.add([label.replace("heed ", ""), ...asked].join(" "));
+  return compile.call(device, descriptor);
+};
+
+const subgroups = device.features.has("subgroups");
+const eights = await Promise.all([32, 64, 128].map((threads) => lanesOf(device, threads, subgroups)));
+wrong.push(...eights.flatMap((one) => one.wrong));
+
+/** As a processor that runs shaders, and as a GPU, whose threads share what they read. */
+for (const isSoftware of isShort ? [false] : [true, false]) {
   const open = new OpenDevice(
     device,
     false,
@@ -87,9 +119,9 @@ for (const isSoftware of [true, false]) {
     const got = await attend(backend, inputs as never, { ...one.options, ...EVERYTHING });
     const error = firstError(one, got as EverythingResult, WGSL);
     checked += 1;
-    if (error !== null) wrong.push(`${isSoftware ? "without" : "with"} tiles: ${error}`);
+    if (error !== null) wrong.push(`${isSoftware ? "each thread for itself" : "shared"}: ${error}`);
   };
-  for (const one of problems()) {
+  for (const one of problems([...(isShort ? [] : SHAPES), ...(isSoftware ? [] : SHARED_SHAPES)])) {
     const { query, key, value } = one;
     await check(one, { query, key, value });
     const { rounded, inputs } = halved(one);
@@ -107,8 +139,11 @@ for (const isSoftware of [true, false]) {
 const findings: Findings = {
   features: [...device.features].filter((feature) => HEED_FEATURES.includes(feature)).sort(),
   description: info?.description ?? "",
+  lanes: Number(Reflect.get(info ?? {}, "subgroupMinSize") ?? 0),
   checked,
   conformance,
+  kernels: [...kernels].sort(),
+  byLanes: eights.every(({ byLanes }) => byLanes),
   wrong,
   uncaptured,
 };

@@ -30,11 +30,12 @@ describe("any tuning gives right results", () => {
   const kernel = kernelClass(2, 2, 64);
   const one = caseOf(new Random(3), "tuned", sizes);
 
+  const plain = { shared: true, subgroups: true, memory: 16_384, rows: 64, step: 4, groups: 256 };
   test.each([
-    { step: 2, tile: 0, groups: 256 },
-    { step: 16, tile: 0, groups: 1 },
-    { step: 8, tile: 16, groups: 1024 },
-    { step: 32, tile: 8, groups: 8 },
+    { ...plain, shared: false, step: 2 },
+    { ...plain, shared: false, step: 16, groups: 1 },
+    { ...plain, subgroups: false, rows: 32, groups: 1024 },
+    { ...plain, memory: 32_768, rows: 128, groups: 8 },
   ])(
     "%o",
     async (tuning) => {
@@ -73,6 +74,6 @@ test("refuses sizes and tunings that are none", async () => {
     message: "autotune: queries must be a whole number from 1 on, got 0",
   });
   expect((await errorOf(() => autotune({ device, heads: 3, kvHeads: 2 }))).code).toBe("option");
-  const tuning = { step: 3, tile: 0, groups: 256 };
+  const tuning = { shared: true, subgroups: true, memory: 16_384, rows: 64, step: 3, groups: 256 };
   expect((await errorOf(() => remember({ adapter: "", kernel: "", tuning, ms: 1, untunedMs: 1 }))).code).toBe("option");
 });

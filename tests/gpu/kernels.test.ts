@@ -6,12 +6,14 @@ import { roundToHalves, widenHalves } from "../../web/src/api/half.js";
 import { OpenDevice } from "../../web/src/backends/webgpu/device.js";
 import { GpuBackend } from "../../web/src/backends/webgpu/gpu-backend.js";
 import { createHeed, type TensorLike } from "../../web/src/index.js";
+import { attention as reference } from "../../web/src/reference/index.js";
 import { type Case, caseOf, compute, EVERYTHING, type EverythingResult, firstError } from "../support/cases.js";
 import { openBackend } from "../support/engines.js";
-import { WGSL } from "../support/error-model.js";
+import { boundsFor, WGSL, withinOutput } from "../support/error-model.js";
 import { type TestDevice, testDevice } from "../support/gpu-device.js";
 import { openTested } from "../support/gpu-engine.js";
 import { Random } from "../support/random.js";
+import { scoreBound } from "../support/score-error.js";
 
 const SEED = 20261123;
 const random = new Random(SEED);
@@ -49,6 +51,48 @@ describe("kernels with tiles in workgroup memory", () => {
     },
     30_000,
   );
+});
+
+describe("kernels whose threads share what they read", () => {
+  test.each([
+    ["tiles", 21],
+    ["few", 3],
+  ] as const)("of %s add up nothing that is masked, NaN or not, and all that is seen", async (kind, queryLength) => {
+    const { device, uncaptured } = await testDevice();
+    const kinds: string[] = [];
+    const plain = device.createShaderModule;
+    device.createShaderModule = (descriptor) => {
+      kinds.push(descriptor.label ?? "");
+      return plain.call(device, descriptor);
+    };
+    const wasm = await openBackend({ variant: "simd", worker: null });
+    // Nobody says that it is a software adapter.
+    const open = new OpenDevice(device, false, undefined);
+    const backend = await GpuBackend.open({ wasm, mode: "webgpu", open, reopen: null });
+    const [keyLength, dim] = [70, 8];
+    const tensor = (length: number): TensorLike => ({ data: random.floats(length * dim), shape: [length, dim] });
+    const [query, key, value] = [tensor(queryLength), tensor(keyLength), tensor(keyLength)] as const;
+    const poisoned = { data: value.data.slice(), shape: value.shape };
+    const mask = { data: new Uint8Array(keyLength).fill(1), shape: [keyLength] };
+    for (const masked of [0, 33, keyLength - 1]) {
+      mask.data[masked] = 0;
+      poisoned.data.fill(masked === 33 ? Number.POSITIVE_INFINITY : Number.NaN, masked * dim, masked * dim + dim);
+    }
+    const outputOf = async (options: object): Promise<Float32Array> =>
+      ((await attend(backend, { query, key, value: poisoned }, options)) as { output: { data: Float32Array } }).output
+        .data;
+    const score = scoreBound("scaled-dot", 1 / Math.sqrt(dim), { query, key, queryDim: dim, headDim: dim });
+    const bounds = boundsFor(keyLength, { value }, score, 0, 0, WGSL);
+    const exact = reference(query, key, value, { mask }).output.data;
+    for (const [index, number] of (await outputOf({ mask })).entries()) {
+      expect(withinOutput(number, exact[index] ?? Number.NaN, bounds), `output[${index}]`).toBe(true);
+    }
+    expect((await outputOf({})).every(Number.isNaN)).toBe(true);
+    expect([...new Set(kinds)]).toEqual([`heed ${kind}`]);
+    expect(uncaptured).toEqual([]);
+    backend.dispose();
+    device.destroy();
+  });
 });
 
 describe("tensors in half precision", () => {

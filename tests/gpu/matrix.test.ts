@@ -1,7 +1,9 @@
-// Every cell of the option matrix: what it says runs on the GPU does and is right there, and what it gives a reason for runs on wasm.
+// Every cell of the option matrix: what it says runs on the GPU does and is right there, by every kind of kernel, and what it gives a reason
+// for runs on wasm.
 
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Cell, SUPPORT } from "../../web/src/backends/webgpu/support.js";
+import { adapterName, kernelClass, tuningsOf, untuned } from "../../web/src/backends/webgpu/tuning.js";
 import { mul } from "../../web/src/expr/index.js";
 import type { AttentionOptions, Heed, ScoreParameter, TensorLike } from "../../web/src/index.js";
 import { type ReferenceOptions, type ReferenceResult, attention as reference } from "../../web/src/reference/index.js";
@@ -50,23 +52,30 @@ const rows: readonly Row[] = [
 ];
 
 let heed: Heed;
+let adapter: string;
 let close: () => void;
 beforeAll(async () => {
-  ({ heed, close } = await openTested());
+  const opened = await openTested();
+  ({ heed, close } = opened);
+  adapter = adapterName(opened.tested.device.adapterInfo);
 });
 afterAll(() => close());
 
 /** How far weights and outputs may be off, absolutely: of a softmax by its model, of others by the slope of their curve. */
-function boundsOf({ score, normalize = "softmax" }: Row[2]): { readonly weight: number; readonly output: number } {
+function boundsOf(
+  { score, normalize = "softmax" }: Row[2],
+  queries = query,
+): { readonly weight: number; readonly output: number } {
   const given = score as { readonly type: "general"; readonly w: ScoreParameter } | undefined;
   const type = given?.type as string | undefined;
   const scale = type === undefined || type === "scaled-dot" ? 1 / Math.sqrt(DIM) : 1;
-  const ofScore = scoreBound(given, scale, { query, key, queryDim: DIM, headDim: DIM });
+  const ofScore = scoreBound(given, scale, { query: queries, key, queryDim: DIM, headDim: DIM });
   const { p } = COMMON.dropout;
-  const bounds = boundsFor(KEYS, { value }, ofScore, SLOPE * (2 * KEYS + QUERIES), p, WGSL, COMMON.softcap);
+  const alibi = SLOPE * (2 * KEYS + (queries.shape[1] ?? 0));
+  const bounds = boundsFor(KEYS, { value }, ofScore, alibi, p, WGSL, COMMON.softcap);
   if (normalize === "softmax") return { weight: bounds.weights / (1 - p), output: bounds.output };
   // sigmoid's slope is at most 1 / 4, that of "none" is 1; scores are below the softcap and ALiBi's part.
-  const largest = normalize === "none" ? COMMON.softcap + SLOPE * (KEYS + QUERIES) : 1;
+  const largest = normalize === "none" ? COMMON.softcap + alibi : 1;
   const weight = (bounds.scores + WGSL.curve + 8 * UNIT_ROUNDOFF * largest) / (1 - p);
   const most = Math.max(...value.data.map(Math.abs));
   return { weight, output: KEYS * most * (weight + 8 * UNIT_ROUNDOFF * largest) };
@@ -82,6 +91,31 @@ test.each(rows)("%s", async (_name, cell, own) => {
   const got = await heed.attention(query, key, value, { ...options, keep: false, return: { weights: true } });
   expectNear(got.output, exact.output, output);
   expectNear(got.weights, exact.weights, weight);
+});
+
+describe.each([
+  { kind: "tiles of 32 rows", queries: 19 },
+  { kind: "eight threads a key", queries: QUERIES },
+])("by $kind", ({ kind, queries }) => {
+  const many = tensor(HEADS, queries, DIM);
+  const classes = [2, 3].map((vectors) => kernelClass(vectors, 2, queries > 8 ? 32 : 8));
+  beforeAll(() => {
+    for (const named of classes) tuningsOf(adapter).set(named, { ...untuned(true), shared: true });
+  });
+  afterAll(() => {
+    for (const named of classes) tuningsOf(adapter).delete(named);
+  });
+  const computed = rows.filter(([name, cell]) => cell === true && /^(score|normalize)/.test(name));
+
+  test.each(computed)("%s", async (name, _cell, own) => {
+    const options = { ...COMMON, ...own };
+    // Only products have that kind of few rows.
+    const isOther = queries === QUERIES && /additive|gated|rbf|distance/.test(name);
+    expect(heed.explain(many, key, value, options).reasons.join()).toContain(isOther ? "each thread a row" : kind);
+    const exact = reference(many, key, value, options);
+    const got = await heed.attention(many, key, value, { ...options, keep: false });
+    expectNear(got.output, exact.output, boundsOf(own, many).output);
+  });
 });
 
 test.each(Object.keys(SUPPORT.scores) as ("raw" | "capped" | "masked")[])("scores %s", async (stage) => {

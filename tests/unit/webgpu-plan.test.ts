@@ -9,11 +9,15 @@ import { choose } from "../../web/src/backends/webgpu/choose.js";
 import { Ending } from "../../web/src/backends/webgpu/ending.js";
 import { scoped } from "../../web/src/backends/webgpu/error-scopes.js";
 import type { GpuDevice, GpuLimits } from "../../web/src/backends/webgpu/gpu.js";
-import type { AttendKernel } from "../../web/src/backends/webgpu/kernel.js";
+import type { AttendKernel, FewKernel, TilesKernel } from "../../web/src/backends/webgpu/kernel.js";
 import { PARAMS_STRUCT, packParams } from "../../web/src/backends/webgpu/params.js";
 import { shaderOf } from "../../web/src/backends/webgpu/pipelines.js";
-import { classOf, type Plan, planAttention } from "../../web/src/backends/webgpu/plan.js";
+import { type Machine, type Plan, planAttention } from "../../web/src/backends/webgpu/plan.js";
 import { hasRanges, RANGE_WORDS, rowRanges } from "../../web/src/backends/webgpu/row-ranges.js";
+import { fewBytes } from "../../web/src/backends/webgpu/shaders/few.js";
+import { tileBytes } from "../../web/src/backends/webgpu/shaders/tiles.js";
+import { classOf } from "../../web/src/backends/webgpu/shape.js";
+import { untuned } from "../../web/src/backends/webgpu/tuning.js";
 import { HeedError } from "../../web/src/index.js";
 import { attention as reference } from "../../web/src/reference/index.js";
 import { cases } from "../support/cases.js";
@@ -28,7 +32,8 @@ const LIMITS: GpuLimits = {
   maxComputeWorkgroupSizeX: 256,
   maxComputeWorkgroupsPerDimension: 65_535,
 };
-const MACHINE = { limits: LIMITS, isSoftware: false };
+const MACHINE: Machine = { limits: LIMITS, isSoftware: false, f16: false, subgroups: false };
+const SOFTWARE: Machine = { ...MACHINE, isSoftware: true };
 
 interface Sizes {
   readonly heads?: number;
@@ -51,40 +56,71 @@ function problemOf({ heads = 1, kvHeads = heads, queries, keys, dim = 64 }: Size
   return validateAttention("attention", null, tensors, readAttentionOptions("attention", options)).problem;
 }
 
-function attendOf(plan: Plan): AttendKernel {
-  const kernel = plan.steps.map((step) => step.kernel).find((one) => one.kind === "attend");
-  if (kernel?.kind !== "attend") throw new Error("no such kernel");
-  return kernel;
+function attendOf(plan: Plan): AttendKernel | TilesKernel | FewKernel {
+  for (const { kernel } of plan.steps) {
+    if (kernel.kind === "attend" || kernel.kind === "tiles" || kernel.kind === "few") return kernel;
+  }
+  throw new Error("no such kernel");
 }
 
 const kinds = (plan: Plan): readonly string[] => plan.steps.map(({ kernel }) => kernel.kind);
 
 describe("a plan", () => {
-  test("gives many rows a thread each, and shares the keys of few rows out among threads", () => {
-    expect(attendOf(planAttention(problemOf({ queries: 300, keys: 64 }), MACHINE))).toMatchObject({
-      rows: 64,
-      slices: 1,
-    });
+  test("gives many rows tiles, puts few rows together, and leaves each thread to itself where a processor runs shaders", () => {
+    const many = problemOf({ queries: 300, keys: 64 });
     const decoding = problemOf({ heads: 8, kvHeads: 2, queries: 1, keys: 64 });
-    expect(attendOf(planAttention(decoding, MACHINE))).toMatchObject({ rows: 4, slices: 16 });
+    expect(attendOf(planAttention(many, MACHINE))).toMatchObject({ kind: "tiles", rows: 64 });
+    expect(attendOf(planAttention(problemOf({ queries: 20, keys: 64 }), MACHINE))).toMatchObject({ rows: 32 });
+    expect(attendOf(planAttention(decoding, MACHINE))).toMatchObject({ kind: "few", rows: 4 });
+    expect(attendOf(planAttention(many, SOFTWARE))).toMatchObject({ kind: "attend", rows: 64, slices: 1 });
+    expect(attendOf(planAttention(decoding, SOFTWARE))).toMatchObject({ kind: "attend", rows: 4, slices: 16 });
+  });
+
+  test("uses what features the adapter has, and says so", () => {
+    const half = { dtype: "f16" as const, data: new Uint16Array(64 * 64), shape: [64, 64] };
+    const { problem } = validateAttention(
+      "attention",
+      null,
+      { query: half, key: half, value: half },
+      readAttentionOptions("attention", {}),
+    );
+    const plain = planAttention(problem, MACHINE);
+    expect(attendOf(plain)).toMatchObject({ key: { dtype: "f16" }, subgroups: false });
+    expect(plain.way).toBe("computed by tiles of 64 rows and 32 keys");
+    const all = planAttention(problem, { ...MACHINE, f16: true, subgroups: true });
+    expect(attendOf(all)).toMatchObject({ key: { dtype: "half" }, value: { dtype: "half" }, subgroups: true });
+    expect(all.way).toBe("computed by tiles of 64 rows and 32 keys, subgroups, shader-f16");
+    const [step] = all.steps;
+    if (step === undefined) throw new Error("no step");
+    expect(shaderOf(step.kernel).code).toMatch(/^enable subgroups;\nenable f16;\n/);
   });
 
   test("splits the keys of few workgroups, and merges", () => {
     const plan = planAttention(problemOf({ queries: 1, keys: 4096 }), MACHINE);
-    expect(kinds(plan)).toEqual(["attend", "merge"]);
+    expect(kinds(plan)).toEqual(["few", "merge"]);
+    expect(plan.way).toBe("computed by eight threads a key, for all rows that share it, keys in 16 parts");
     expect(plan.bytes.get("parts")).toBe(16 * (1 + 16) * 16);
-    expect(kinds(planAttention(problemOf({ heads: 300, queries: 1, keys: 4096 }), MACHINE))).toEqual(["attend"]);
+    expect(kinds(planAttention(problemOf({ heads: 300, queries: 1, keys: 4096 }), MACHINE))).toEqual(["few"]);
   });
 
-  test("keeps tiles within the memory of a workgroup, and does without where rows are long", () => {
-    for (const dim of [8, 64, 100, 128]) {
-      const kernel = attendOf(planAttention(problemOf({ queries: 300, keys: 64, dim }), MACHINE));
-      const { tile, vectors, valueVectors } = kernel;
-      expect(tile * (vectors + valueVectors) * 16).toBeLessThanOrEqual(LIMITS.maxComputeWorkgroupStorageSize);
-      expect(tile).toBeGreaterThanOrEqual(kernel.step);
+  test("keeps within the memory of a workgroup, whatever rows are like", () => {
+    for (const dim of [8, 64, 100, 128, 512]) {
+      for (const [memory, queries] of [16_384, 32_768].flatMap((bytes) =>
+        [1, 8, 20, 300].map((count) => [bytes, count] as const),
+      )) {
+        const problem = problemOf({ queries, keys: 64, dim });
+        const tuning = { ...untuned(false), memory, rows: 128 };
+        const limits = { ...LIMITS, maxComputeWorkgroupStorageSize: memory };
+        const kernel = attendOf(
+          planAttention(problem, { ...MACHINE, limits, tunings: new Map([[classOf(problem), tuning]]) }),
+        );
+        if (kernel.kind === "tiles") expect(tileBytes(kernel)).toBeLessThanOrEqual(memory);
+        if (kernel.kind === "few") expect(fewBytes(kernel)).toBeLessThanOrEqual(memory);
+        if (dim <= 128) expect(kernel.kind).toBe(queries > 8 ? "tiles" : "few");
+      }
     }
-    const long = planAttention(problemOf({ queries: 300, keys: 64, dim: 256 }), MACHINE);
-    expect(attendOf(long)).toMatchObject({ tile: 0, valueVectors: 32 });
+    const long = problemOf({ queries: 8, keys: 64, dim: 512 });
+    expect(attendOf(planAttention(long, MACHINE))).toMatchObject({ kind: "attend", valueVectors: 32 });
   });
 
   test("gives a processor's threads several rows, or keys of their own where rows are few, and never tiles", () => {
@@ -95,17 +131,21 @@ describe("a plan", () => {
     const decoding = { heads: 8, kvHeads: 2, queries: 1, keys: 4096 };
     expect(kernelOf(decoding)).toMatchObject({ kind: "rows", rows: 4, own: 4, shares: 16, split: true });
     const score = { type: "gated", w: new Float32Array(128) };
-    expect(attendOf(planOf({ queries: 300, keys: 64 }, { score })).tile).toBe(0);
+    expect(attendOf(planOf({ queries: 300, keys: 64 }, { score })).kind).toBe("attend");
   });
 
   test("goes by what was measured for its kernels, and by nothing else's", () => {
     const problem = problemOf({ queries: 300, keys: 4096 });
-    const tuning = { tile: 8, step: 2, groups: 8 };
-    const tuned = { ...MACHINE, tunings: new Map([[classOf(problem, MACHINE), tuning]]) };
-    expect(attendOf(planAttention(problem, tuned))).toMatchObject({ tile: 8, step: 2 });
-    expect(kinds(planAttention(problem, tuned))).toEqual(["attend", "merge"]);
+    const tuning = { shared: true, subgroups: false, memory: 32_768, rows: 32, step: 2, groups: 8 };
+    const machine = { ...MACHINE, limits: { ...LIMITS, maxComputeWorkgroupStorageSize: 32_768 }, subgroups: true };
+    const tuned = { ...machine, tunings: new Map([[classOf(problem), tuning]]) };
+    expect(attendOf(planAttention(problem, tuned))).toMatchObject({ rows: 32, resident: true, subgroups: false });
+    expect(kinds(planAttention(problem, tuned))).toEqual(["tiles"]);
+    expect(kinds(planAttention(problem, machine))).toEqual(["tiles", "merge"]);
     const other = problemOf({ queries: 300, keys: 4096, dim: 32 });
-    expect(planAttention(other, tuned)).toEqual(planAttention(other, MACHINE));
+    expect(planAttention(other, tuned)).toEqual(planAttention(other, machine));
+    const apart = { ...machine, tunings: new Map([[classOf(problem), { ...tuning, shared: false }]]) };
+    expect(attendOf(planAttention(problem, apart))).toMatchObject({ kind: "attend", step: 2 });
   });
 
   test("takes memory that grows with L + S, whatever their product", () => {

@@ -4,7 +4,9 @@ import { HeedError } from "../../api/errors.js";
 import type { AttentionProblem } from "../backend.js";
 import type { OpenDevice } from "./device.js";
 import { runOnGpu } from "./gpu-call.js";
-import { classOf, planAttention } from "./plan.js";
+import { kernelKey } from "./kernel.js";
+import { planAttention } from "./plan.js";
+import { classOf } from "./shape.js";
 import { type Tuning, tuningsOf, untuned } from "./tuning.js";
 import { type ZeroSizes, zeroProblem } from "./zero-problem.js";
 
@@ -37,9 +39,12 @@ export interface Tuned {
 }
 
 /** What is tried in the place of each number of a tuning. */
-const TRIED: { readonly [Knob in keyof Tuning]: readonly number[] } = {
+const TRIED: { readonly [Knob in keyof Tuning]: readonly Tuning[Knob][] } = {
+  shared: [true, false],
+  subgroups: [true, false],
+  memory: [16_384, 32_768],
+  rows: [32, 128],
   step: [2, 8, 16],
-  tile: [0, 8, 16],
   groups: [64, 1024],
 };
 
@@ -52,18 +57,20 @@ const REPEATS = 3;
 export async function tune(open: OpenDevice, options: AutotuneOptions): Promise<Tuned> {
   const problem = problemOf(options);
   const { machine, adapter } = open;
-  const kernel = classOf(problem, machine);
-  const timeOf = (tuning: Tuning): Promise<number> => {
-    const tunings = new Map([[kernel, tuning]]);
-    return quickest(open, problem, planAttention(problem, { ...machine, tunings }));
+  const kernel = classOf(problem);
+  const measured = new Map<string, number>();
+  const timeOf = async (tuning: Tuning): Promise<number> => {
+    const plan = planAttention(problem, { ...machine, tunings: new Map([[kernel, tuning]]) });
+    const name = plan.steps.map((step) => `${kernelKey(step.kernel)} ${step.grid}`).join();
+    const time = measured.get(name) ?? (await quickest(open, problem, plan));
+    measured.set(name, time);
+    return time;
   };
   let best = untuned(machine.isSoftware);
   const untunedMs = await timeOf(best);
   let ms = untunedMs;
-  for (const knob of ["step", "tile", "groups"] as const) {
-    // To a processor a tile is but a copy, which takes it seconds to compile.
-    const tried = knob === "tile" && machine.isSoftware ? [] : TRIED[knob];
-    for (const value of tried) {
+  for (const [knob, values] of Object.entries(TRIED)) {
+    for (const value of values) {
       const other = { ...best, [knob]: value };
       const time = await timeOf(other);
       if (time < ms * WORTH) [best, ms] = [other, time];
@@ -75,12 +82,13 @@ export async function tune(open: OpenDevice, options: AutotuneOptions): Promise<
 }
 
 export function rememberTuned({ adapter, kernel, tuning }: Tuned): void {
-  const { tile, step, groups } = tuning;
+  const { shared, subgroups, memory, rows, step, groups } = tuning;
   const isPower = (value: number): boolean => Number.isInteger(Math.log2(value));
-  if (!(tile === 0 || isPower(tile)) || !isPower(step) || step > 32 || !(groups > 0)) {
+  const areFlags = [shared, subgroups].every((flag) => typeof flag === "boolean");
+  if (!areFlags || !isPower(rows) || rows > 128 || !isPower(step) || step > 32 || !(memory > 0) || !(groups > 0)) {
     throw new HeedError("option", `remember: this is no tuning: ${JSON.stringify(tuning)}`);
   }
-  tuningsOf(adapter).set(kernel, { tile, step, groups });
+  tuningsOf(adapter).set(kernel, { shared, subgroups, memory, rows, step, groups });
 }
 
 function problemOf(options: AutotuneOptions): AttentionProblem {

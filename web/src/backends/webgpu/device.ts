@@ -50,7 +50,14 @@ export class OpenDevice {
     };
     this.adapter = adapterName(info);
     const tunings = tuningsOf(this.adapter);
-    this.machine = { limits: device.limits, isSoftware: info !== undefined && isSoftware(info), tunings };
+    const { f16, subgroups } = this.info;
+    this.machine = {
+      limits: device.limits,
+      isSoftware: info !== undefined && isSoftware(info),
+      f16,
+      subgroups,
+      tunings,
+    };
     this.pool = new BufferPool(device);
     this.pipelines = new Pipelines(device);
     void device.lost.then(({ reason, message }) => {
@@ -65,11 +72,13 @@ export class OpenDevice {
   }
 }
 
-/** Browsers tell a software adapter by the flag, Dawn and older ones only by what it is called. */
+/**
+ * Browsers tell a software adapter by the flag, Dawn and older ones only by what it is called. Not meant is lavapipe, which compiles what suits
+ * GPUs in less time than the rest, and runs it faster.
+ */
 function isSoftware({ isFallbackAdapter, architecture, description }: GpuAdapterInfo): boolean {
-  return (
-    isFallbackAdapter === true || /swiftshader|llvmpipe|lavapipe|basic render/i.test(`${architecture} ${description}`)
-  );
+  const name = `${architecture} ${description}`;
+  return !/llvmpipe/i.test(name) && (isFallbackAdapter === true || /swiftshader|basic render/i.test(name));
 }
 
 /** A device of heed's own. Rejects with HeedError `unsupported`. */

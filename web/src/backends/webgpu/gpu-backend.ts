@@ -85,8 +85,8 @@ export class GpuBackend implements Backend, ExtraOnGpu {
   }
 
   explain(problem: AttentionProblem): Explanation {
-    const { backend, reasons } = this.#choose(problem);
-    return { backend, reasons };
+    const { backend, reasons, plan } = this.#choose(problem);
+    return { backend, reasons: plan === null ? reasons : [...reasons, plan.way] };
   }
 
   /** Buffers that its device has from this backend. For tests. */

@@ -1,8 +1,11 @@
 // What tells one compiled kernel from another: plain records, from which shaders are written and by which pipelines are kept.
 
-/** How an operand lies in its buffer. `vec4`: rows start at multiples of four numbers and are multiples of four long. */
+/**
+ * How an operand lies in its buffer. `vec4`: rows start at multiples of four numbers and are multiples of four long. Half precision is a type
+ * where the adapter has it ("half"), and unpacked from words elsewhere ("f16").
+ */
 export interface Load {
-  readonly dtype: "f32" | "f16";
+  readonly dtype: "f32" | "f16" | "half";
   readonly vec4: boolean;
 }
 
@@ -36,40 +39,49 @@ export interface RowOutputs {
   readonly stats: boolean;
 }
 
-export interface AttendKernel extends ScoreFeatures, RowOutputs {
-  readonly kind: "attend";
+/** What every kernel that makes outputs is told. */
+export interface Attending extends ScoreFeatures, RowOutputs {
   readonly value: Load;
-  /** Rows of queries of a workgroup; each has `slices` threads, which share out the keys. */
+  /** Rows of queries of a workgroup. */
   readonly rows: number;
-  readonly slices: number;
-  /** Keys that are in workgroup memory at a time; 0: keys and values are read where they lie. */
-  readonly tile: number;
-  /** Keys between two looks at the running maximum. */
-  readonly step: number;
-  /** Vectors of a value that a thread adds up. */
+  /** Vectors of a value that a workgroup adds up. */
   readonly valueVectors: number;
-  /** Loops over vectors and steps are written out. */
-  readonly unrolled: boolean;
   /** Leave parts for a merge, one a split of the keys. */
   readonly split: boolean;
 }
 
+/** A thread a row, or several, which share out its keys; keys and values are read where they lie. */
+export interface AttendKernel extends Attending {
+  readonly kind: "attend";
+  /** Threads of a row. */
+  readonly slices: number;
+  /** Keys between two looks at the running maximum. */
+  readonly step: number;
+}
+
+/** Many rows, whose scores and outputs are products of tiles in workgroup memory and registers. */
+export interface TilesKernel extends Attending {
+  readonly kind: "tiles";
+  /** Queries stay in workgroup memory. */
+  readonly resident: boolean;
+  readonly subgroups: boolean;
+}
+
+/** Few rows that share keys: threads side by side read what lies side by side. */
+export interface FewKernel extends Attending {
+  readonly kind: "few";
+  readonly subgroups: boolean;
+}
+
 /** For processors that run shaders: threads have several rows, whose sums stand side by side. */
-export interface RowsKernel extends ScoreFeatures, RowOutputs {
+export interface RowsKernel extends Attending {
   readonly kind: "rows";
-  readonly value: Load;
-  /** Rows of queries of a workgroup. */
-  readonly rows: number;
   /** Rows of a thread. */
   readonly own: number;
   /** Threads of the same rows, each with a part of the keys of its own. */
   readonly shares: number;
   /** Keys between two looks at the running maximum. */
   readonly step: number;
-  /** Vectors of a value that a thread adds up. */
-  readonly valueVectors: number;
-  /** Leave parts for a merge, one a split of the keys. */
-  readonly split: boolean;
 }
 
 export interface MergeKernel extends RowOutputs {
@@ -103,7 +115,15 @@ export interface RopeKernel {
   readonly inverse: boolean;
 }
 
-export type Kernel = AttendKernel | RowsKernel | MergeKernel | PairsKernel | PrepareKernel | RopeKernel;
+export type Kernel =
+  | AttendKernel
+  | TilesKernel
+  | FewKernel
+  | RowsKernel
+  | MergeKernel
+  | PairsKernel
+  | PrepareKernel
+  | RopeKernel;
 
 /** Records are made with their fields in one order, by plan.ts. */
 export function kernelKey(kernel: Kernel): string {

@@ -3,13 +3,16 @@
 import { causeText, HeedError } from "../../api/errors.js";
 import { COMPUTE, type GpuDevice } from "./gpu.js";
 import { type Kernel, kernelKey } from "./kernel.js";
-import { attendBindings, attendShader } from "./shaders/attend.js";
-import type { Bound } from "./shaders/common.js";
+import { attendShader } from "./shaders/attend.js";
+import { attendingBindings } from "./shaders/attended.js";
+import { type Bound, enabled } from "./shaders/common.js";
+import { fewShader } from "./shaders/few.js";
 import { mergeBindings, mergeShader } from "./shaders/merge.js";
 import { pairsBindings, pairsShader } from "./shaders/pairs.js";
 import { prepareBindings, prepareShader } from "./shaders/prepare.js";
 import { ropeBindings, ropeShader } from "./shaders/rope.js";
 import { rowsShader } from "./shaders/rows.js";
+import { tilesShader } from "./shaders/tiles.js";
 
 export interface Pipeline {
   readonly pipeline: object;
@@ -66,22 +69,28 @@ export class Pipelines {
 }
 
 export function shaderOf(kernel: Kernel): { readonly code: string; readonly bound: readonly Bound[] } {
+  const [code, bound] = textOf(kernel);
+  return { code: `${enabled(code, bound)}${code}`, bound };
+}
+
+function textOf(kernel: Kernel): readonly [string, readonly Bound[]] {
   switch (kernel.kind) {
     case "attend":
-      return {
-        code: attendShader(kernel),
-        bound: attendBindings(kernel),
-      };
+      return [attendShader(kernel), attendingBindings(kernel)];
+    case "tiles":
+      return [tilesShader(kernel), attendingBindings(kernel)];
+    case "few":
+      return [fewShader(kernel), attendingBindings(kernel)];
     case "rows":
-      return { code: rowsShader(kernel), bound: attendBindings(kernel) };
+      return [rowsShader(kernel), attendingBindings(kernel)];
     case "merge":
-      return { code: mergeShader(kernel), bound: mergeBindings(kernel) };
+      return [mergeShader(kernel), mergeBindings(kernel)];
     case "pairs":
-      return { code: pairsShader(kernel), bound: pairsBindings(kernel) };
+      return [pairsShader(kernel), pairsBindings(kernel)];
     case "prepare":
-      return { code: prepareShader(kernel), bound: prepareBindings(kernel) };
+      return [prepareShader(kernel), prepareBindings(kernel)];
     case "rope":
-      return { code: ropeShader(kernel), bound: ropeBindings(kernel) };
+      return [ropeShader(kernel), ropeBindings(kernel)];
   }
 }
 

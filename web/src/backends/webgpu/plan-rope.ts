@@ -60,6 +60,7 @@ export function planRope(problem: RopeProblem, turns: Turns | null, { limits }: 
     entropy: null,
     weights: null,
     scores: null,
+    way: "computed by a thread for each word of its result",
     tooLarge: tooLarge(bytes, steps, limits),
   };
 }

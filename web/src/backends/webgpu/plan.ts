@@ -2,25 +2,16 @@
 
 import type { AttentionProblem, Operand } from "../backend.js";
 import type { GpuLimits } from "./gpu.js";
-import type {
-  AttendKernel,
-  Kernel,
-  Load,
-  MergeKernel,
-  PairsKernel,
-  RowOutputs,
-  RowsKernel,
-  ScoreFeatures,
-} from "./kernel.js";
+import type { Attending, Kernel, Load, MergeKernel, PairsKernel, RowOutputs, ScoreFeatures } from "./kernel.js";
 import { type Params, packParams } from "./params.js";
 import { keyRows, loadOf, type Making, PAIR, queryRows, type Rows } from "./prepared.js";
 import { hasRanges } from "./row-ranges.js";
-import { MERGED_VECTORS, tileStride } from "./shaders/attend.js";
 import { WORKGROUP } from "./shaders/common.js";
 import { modBody } from "./shaders/mods.js";
 import { PREPARE_FIELDS } from "./shaders/prepare.js";
+import { type Shape, shapeOf, wayText } from "./shape.js";
 import { makeTables } from "./tables.js";
-import { kernelClass, type Tuning, untuned } from "./tuning.js";
+import type { Tuning } from "./tuning.js";
 
 /** Buffers of a call, by what they hold. */
 export type Role =
@@ -67,6 +58,8 @@ export interface Plan {
   readonly entropy: Part | null;
   readonly weights: Part | null;
   readonly scores: Part | null;
+  /** How threads share the work, for people. */
+  readonly way: string;
   /** Why it cannot run under these limits; null: it can. */
   readonly tooLarge: string | null;
 }
@@ -74,35 +67,25 @@ export interface Plan {
 /** What a plan has to know of a device. */
 export interface Machine {
   readonly limits: GpuLimits;
-  /** Shaders are run by the processor. */
+  /** Shaders are run by the processor, and barriers take its compiler seconds. */
   readonly isSoftware: boolean;
+  /** Its shaders have half precision. */
+  readonly f16: boolean;
+  readonly subgroups: boolean;
   /** What was measured there. */
   readonly tunings?: ReadonlyMap<string, Tuning>;
 }
 
-/** Rows that a thread's registers hold: 32 vectors of a query and as many of an output take all 255 that there are at best. */
-const MOST_VECTORS = 32;
-
-/** Workgroup memory that a kernel takes at most, so that several workgroups fit where the limit allows one. */
-const TILE_BYTES = 16_384;
-
-/** For a processor that runs shaders: rows of a workgroup and of a thread at most, and threads that share the keys of fewer rows. */
-const PROCESSOR = { rows: 32, own: 4, shares: 16 };
-
-/** The fewest keys worth a part. */
-const LEAST_SPLIT = 256;
-
 export function planAttention(problem: AttentionProblem, machine: Machine): Plan {
   const { limits } = machine;
-  const query = queryRows(problem);
-  const key = keyRows(problem);
+  const [query, key] = [queryRows(problem), keyRows(problem)].map((rows) => native(rows, machine)) as [Rows, Rows];
   const [batch, heads, queries] = problem.query.shape;
   const keys = problem.key.shape[2];
   const pack = heads / key.heads;
-  const shape = shapeOf(problem, query, key, machine);
-  const tables = makeTables(problem, pack, shape.rows);
-  const parts = resultParts(problem);
   const features = featuresOf(problem, query, key);
+  const shape = shapeOf(problem, query, key, machine);
+  const tables = makeTables(problem, pack, shape.way.rows);
+  const parts = resultParts(problem);
   const rows = batch * heads * queries;
   const { weights } = problem;
   const params: Params = {
@@ -171,7 +154,12 @@ export function planAttention(problem: AttentionProblem, machine: Machine): Plan
   const steps = [
     ...making("queryWeights", "query", "queryRows", query.making, limits),
     ...making("keyWeights", "key", "keyRows", key.making, limits),
-    ...attending(shape, { features, outputs, problem, query, key }, params, limits),
+    ...attending(
+      shape,
+      { features, outputs, problem, query, key, value: loadFor(machine, loadOf(problem.value)) },
+      params,
+      limits,
+    ),
     ...pairing(problem, features, query, key, params, limits),
   ];
   const bytes = new Map<Role, number>();
@@ -194,91 +182,23 @@ export function planAttention(problem: AttentionProblem, machine: Machine): Plan
     keyRows: (key.making?.elements ?? 0) * 4,
   };
   for (const role of steps.flatMap(({ buffers }) => buffers)) bytes.set(role, sizes[role] ?? 0);
-  return { ...parts, steps, bytes, uploads, tooLarge: tooLarge(bytes, steps, limits) };
+  return { ...parts, steps, bytes, uploads, way: wayText(shape, features), tooLarge: tooLarge(bytes, steps, limits) };
 }
 
-/** The kernels that a problem's plan takes, as far as tunings tell them apart. */
-export function classOf(problem: AttentionProblem, machine: Machine): string {
-  const { vectors, valueVectors, rows } = threadsOf(problem, queryRows(problem), keyRows(problem), machine);
-  return kernelClass(vectors, valueVectors, rows);
+/** Half precision as a type of the shader's where it has one. */
+function loadFor({ f16 }: Machine, load: Load): Load {
+  return f16 && load.dtype === "f16" ? { ...load, dtype: "half" } : load;
 }
 
-interface Shape {
-  readonly rows: number;
-  /** Rows of a thread, several of them in a kernel for processors; null: one, or a share of one. */
-  readonly own: number | null;
-  readonly shares: number;
-  readonly slices: number;
-  readonly tile: number;
-  readonly step: number;
-  readonly valueVectors: number;
-  readonly chunks: number;
-  readonly rowTiles: number;
-  readonly splits: number;
-  readonly splitKeys: number;
-  readonly groups: number;
-}
-
-/** How many rows a workgroup has, and what a thread has in registers. */
-function threadsOf({ query, value, score }: AttentionProblem, made: Rows, { heads }: Rows, { isSoftware }: Machine) {
-  const packed = (query.shape[1] / heads) * query.shape[2];
-  const allValueVectors = Math.ceil(value.shape[3] / 4);
-  const chunks = Math.ceil(allValueVectors / MOST_VECTORS);
-  const vectors = Math.ceil(made.dim / 4);
-  const side = 2 ** Math.ceil(Math.log2(packed));
-  const pair = PAIR[score.kind];
-  // What takes more than products of two vectors is much text, once for each row and key of a thread.
-  const isProcessors = isSoftware && vectors <= MOST_VECTORS && pair !== "gated" && pair !== "additive";
+function native(rows: Rows, machine: Machine): Rows {
+  const { making } = rows;
+  const load = loadFor(machine, rows.load);
+  if (making === null) return { ...rows, load };
   return {
-    packed,
-    chunks,
-    vectors,
-    valueVectors: Math.ceil(allValueVectors / chunks),
-    rows: Math.min(isProcessors ? PROCESSOR.rows : WORKGROUP, side),
-    own: isProcessors ? Math.min(PROCESSOR.own, side) : null,
+    ...rows,
+    load,
+    making: { ...making, kernel: { ...making.kernel, source: loadFor(machine, making.kernel.source) } },
   };
-}
-
-/** How threads share out rows, keys and values. */
-function shapeOf(problem: AttentionProblem, query: Rows, key: Rows, machine: Machine): Shape {
-  const { packed, chunks, vectors, valueVectors, rows, own } = threadsOf(problem, query, key, machine);
-  const outer = problem.query.shape[0] * key.heads;
-  const slices = own === null ? WORKGROUP / rows : 1;
-  const tuning = machine.tunings?.get(kernelClass(vectors, valueVectors, rows)) ?? untuned(machine.isSoftware);
-  const { step } = tuning;
-  const tile = own === null ? tileKeys(vectors, valueVectors, rows, tuning, machine.limits) : 0;
-  const rowTiles = Math.ceil(packed / rows);
-  const keys = problem.key.shape[2];
-  const block = tile === 0 ? step * slices : tile;
-  const shares = own === null || rows === PROCESSOR.rows ? 1 : PROCESSOR.shares;
-  const wanted = Math.min(Math.ceil(tuning.groups / (rowTiles * outer * chunks)), Math.floor(keys / LEAST_SPLIT));
-  const splitKeys = Math.ceil(Math.ceil(keys / (Math.max(wanted, 1) * shares)) / block) * block;
-  const splits = Math.ceil(keys / splitKeys);
-  return {
-    rows,
-    own,
-    shares,
-    slices,
-    tile,
-    step,
-    valueVectors,
-    chunks,
-    rowTiles,
-    splits,
-    splitKeys,
-    groups: rowTiles * outer * chunks * Math.ceil(splits / shares),
-  };
-}
-
-/** Keys of a tile; 0: none. Few rows make little use of a tile, and long ones do not fit. */
-function tileKeys(vectors: number, valueVectors: number, rows: number, tuning: Tuning, limits: GpuLimits): number {
-  const slices = WORKGROUP / rows;
-  if (tuning.tile === 0 || rows < 16 || vectors > MOST_VECTORS) return 0;
-  const merged = slices > 1 ? WORKGROUP * MERGED_VECTORS * 16 : 0;
-  const room = Math.min(TILE_BYTES, limits.maxComputeWorkgroupStorageSize) - merged;
-  const fits = Math.floor(room / ((tileStride(vectors, slices) + tileStride(valueVectors, slices)) * 16));
-  const tile = Math.min(tuning.tile, 2 ** Math.floor(Math.log2(fits)));
-  return tile < tuning.step * slices ? 0 : tile;
 }
 
 function featuresOf(problem: AttentionProblem, query: Rows, key: Rows): ScoreFeatures {
@@ -355,29 +275,25 @@ function making(matrix: Role, source: Role, made: Role, how: Making | null, limi
   return [{ kernel: how.kernel, buffers: [source, matrix, made], uniform, grid }];
 }
 
-interface Attending {
+interface Given {
   readonly features: ScoreFeatures;
   readonly outputs: RowOutputs;
   readonly problem: AttentionProblem;
   readonly query: Rows;
   readonly key: Rows;
+  readonly value: Load;
 }
 
-function attending(shape: Shape, given: Attending, params: Params, limits: GpuLimits): readonly Step[] {
-  const { features, outputs, problem, query, key } = given;
+function attending(shape: Shape, given: Given, params: Params, limits: GpuLimits): readonly Step[] {
+  const { features, outputs, problem, query, key, value } = given;
+  const { way, valueVectors } = shape;
   const split = shape.splits > 1;
-  const { rows, own, shares, slices, tile, step, valueVectors } = shape;
-  const value: Load = loadOf(problem.value);
   const none: RowOutputs = { sinks: false, lse: false, entropy: outputs.entropy, stats: false };
-  const common = { ...features, ...(split ? none : outputs), value, rows, step, valueVectors, split };
-  const attend: AttendKernel | RowsKernel =
-    own === null
-      ? { kind: "attend", ...common, slices, tile, unrolled: tile > 0 }
-      : { kind: "rows", ...common, own, shares };
+  const attends: Omit<Attending, "rows"> = { ...features, ...(split ? none : outputs), value, valueVectors, split };
   const grid = gridOf(shape.groups, limits);
   const stats: readonly Role[] = outputs.stats ? ["stats"] : [];
   const first: Step = {
-    kernel: attend,
+    kernel: { ...way, ...attends },
     buffers: [
       ...scoreOperands(problem, query, key, "value"),
       "tables",

@@ -3,9 +3,15 @@
 import type { GpuAdapterInfo } from "./gpu.js";
 
 export interface Tuning {
-  /** Keys of a tile at most; 0: keys and values are read where they lie. */
-  readonly tile: number;
-  /** Keys between two looks at the running maximum. */
+  /** Threads share what they read, through workgroup memory; if not, each reads keys and values for itself. */
+  readonly shared: boolean;
+  /** By operations of subgroups as well, where the adapter has them. */
+  readonly subgroups: boolean;
+  /** Bytes of workgroup memory that a workgroup takes at most: with more, more stays there, and fewer workgroups run side by side. */
+  readonly memory: number;
+  /** Rows of a workgroup at most, where it has tiles. */
+  readonly rows: number;
+  /** Keys between two looks at the running maximum, where each thread reads for itself. */
   readonly step: number;
   /** Workgroups below which keys are split. */
   readonly groups: number;
@@ -15,11 +21,12 @@ export interface Tuning {
 export type Tunings = Map<string, Tuning>;
 
 /**
- * What was never measured. Workgroup memory is but a copy to a processor, and barriers take it seconds to compile; it has few cores, and
+ * What was never measured. To a processor workgroup memory is but a copy, and barriers take it seconds to compile; it has few cores, and
  * merging parts of the keys is work.
  */
 export function untuned(isSoftware: boolean): Tuning {
-  return isSoftware ? { tile: 0, step: 8, groups: 8 } : { tile: 32, step: 4, groups: 256 };
+  const [step, groups] = isSoftware ? [8, 8] : [4, 256];
+  return { shared: !isSoftware, subgroups: true, memory: 16_384, rows: 64, step, groups };
 }
 
 /** Vectors of a key and of a value, and rows of a workgroup. */

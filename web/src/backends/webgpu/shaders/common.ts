@@ -24,21 +24,28 @@ export function bindings(bound: readonly Bound[], own: readonly string[] | null 
 }
 
 export function operandType({ dtype, vec4 }: Load): string {
-  if (dtype === "f32") return vec4 ? "vec4f" : "f32";
-  return vec4 ? "vec2u" : "u32";
+  if (dtype === "f16") return vec4 ? "vec2u" : "u32";
+  const type = dtype === "f32" ? "f32" : "f16";
+  return vec4 ? `vec4<${type}>` : type;
+}
+
+/** What a shader has to ask for before anything else. */
+export function enabled(code: string, bound: readonly Bound[]): string {
+  const half = bound.some(({ type }) => type.includes("f16")) ? "enable f16;\n" : "";
+  return code.includes("subgroup_invocation_id") ? `enable subgroups;\n${half}` : half;
 }
 
 /** `load_x(row, d, dim)`: numbers d to d + 3 of the row that starts at `row`; zeros beyond dim. */
 export function loader(name: string, { dtype, vec4 }: Load): string {
   const data = `${name}_data`;
   const head = `fn load_${name}(row: u32, d: u32, dim: u32) -> vec4f {`;
-  if (vec4 && dtype === "f32") return `${head} return ${data}[(row + d) >> 2u]; }`;
-  if (vec4) {
+  if (vec4 && dtype === "f16") {
     return `${head} let bits = ${data}[(row + d) >> 2u]; return vec4f(unpack2x16float(bits.x), unpack2x16float(bits.y)); }`;
   }
+  if (vec4) return `${head} return vec4f(${data}[(row + d) >> 2u]); }`;
   const one =
-    dtype === "f32"
-      ? `${data}[row + d]`
+    dtype !== "f16"
+      ? `f32(${data}[row + d])`
       : `select(unpack2x16float(${data}[(row + d) >> 1u]).x, unpack2x16float(${data}[(row + d) >> 1u]).y, ((row + d) & 1u) == 1u)`;
   // Beyond the buffer reads are clamped by WebGPU, and what was read is not taken.
   return `fn one_of_${name}(row: u32, d: u32, dim: u32) -> f32 { return select(0.0, ${one}, d < dim); }
@@ -83,17 +90,15 @@ export const DROPOUT = `fn mix_bits(given: u32) -> u32 {
 }
 fn is_dropped(row: Row, j: u32) -> bool { return mix_bits(row.drop ^ (j * 0x9e3779b9u)) <= P.drop_last; }`;
 
-/** Statements for each index from `first` on, one after the other or in a loop: what holds registers in a large kernel takes some compilers seconds. */
-export function each(
-  index: string,
-  [first, end]: readonly [number, number],
-  isUnrolled: boolean,
-  text: (index: string) => string,
-): string {
-  if (isUnrolled || end - first <= 1) {
-    return Array.from({ length: Math.max(0, end - first) }, (_, n) => text(`${first + n}u`)).join("\n");
-  }
-  return `for (var ${index} = ${first}u; ${index} < ${end}u; ${index}++) { ${text(index)} }`;
+/** In a loop: written out, what holds registers in a large kernel takes some compilers seconds. */
+export function each(index: string, count: number | string, text: string): string {
+  const end = typeof count === "number" ? `${count}u` : count;
+  return `for (var ${index} = 0u; ${index} < ${end}; ${index}++) { ${text} }`;
+}
+
+/** The same for each number below `count`, written out. */
+export function times(count: number, text: (n: number) => string, between = "\n"): string {
+  return Array.from({ length: count }, (_, n) => text(n)).join(between);
 }
 
 export function when(condition: boolean, text: string): string {

@@ -2,15 +2,15 @@
 // for all of them; nothing goes through workgroup memory, which is a copy to a processor.
 
 import type { RowsKernel } from "../kernel.js";
-import { attendBindings } from "./attend.js";
-import { bindings, GROUP_INDEX, loader, when } from "./common.js";
+import { attendingBindings } from "./attended.js";
+import { bindings, GROUP_INDEX, loader, times, when } from "./common.js";
 import { finishRow, ROW_SUMS, WRITE_OUTPUT } from "./finish-row.js";
 import { pairFactors, pairResult, scoreFunctions } from "./scores.js";
 import { weighStep } from "./weigh.js";
 
 export function rowsShader(kernel: RowsKernel): string {
   const { rows, own, shares, step, vectors, valueVectors, split, normalizer } = kernel;
-  return `${bindings(attendBindings(kernel))}
+  return `${bindings(attendingBindings(kernel))}
 ${ROW_SUMS}
 ${scoreFunctions(kernel)}
 ${loader("v", kernel.value)}
@@ -79,7 +79,7 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) th
         s[c] = select(NONE, score.value, is_seen);
         seen |= select(0u, 1u, is_seen) << c;
       }
-      ${weighStep(kernel, false, "for (var e = 0u; e < VALUE_VECTORS; e++) { o[r][e] *= shrink; }")}
+      ${weighStep(kernel, "for (var e = 0u; e < VALUE_VECTORS; e++) { o[r][e] *= shrink; }")}
       for (var c = 0u; c < STEP; c++) {
         scores[r][c] = w[c];
         is_plain = is_plain && w[c] != 0.0;
@@ -139,7 +139,3 @@ const WRITE_ROW = `let i = packed / P.pack;
 const WRITE_PART = `let part = (split * P.rows + all[r].number) * P.part_width;
     if (chunk == 0u) { parts[part] = vec4f(sums.most, sums.sum, sums.spread, 0.0); }
     for (var e = 0u; e < VALUE_VECTORS; e++) { parts[part + 1u + first_vector + e] = o[r][e]; }`;
-
-function times(count: number, text: (n: number) => string, between = "\n"): string {
-  return Array.from({ length: count }, (_, n) => text(n)).join(between);
-}

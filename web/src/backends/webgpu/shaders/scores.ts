@@ -114,14 +114,14 @@ export function pairTerm(pair: PairKind, query: string, key: string, d: string):
   return pairFactors(pair, query, key, d).join(" * ");
 }
 
-/** The score that the total of all terms makes, scaled; `gate` is the sum of the two last vectors, of a gated score. */
+/** The score that the total of all terms makes, scaled; `gate` is the first number of both last vectors added, of a gated score. */
 export function pairResult(pair: PairKind, total: string, gate: string): string {
   switch (pair) {
     case "product":
     case "additive":
       return `(${total}) * P.scale`;
     case "gated":
-      return `(${total}) * sigmoid((${gate}).x) * P.scale`;
+      return `(${total}) * sigmoid(${gate}) * P.scale`;
     case "rbf":
       return `(${total}) * row.constant * P.scale`;
     case "distance":
@@ -138,7 +138,7 @@ export function terms({ pair, vectors }: ScoreFeatures): number {
 export function directScore(features: ScoreFeatures): string {
   const { pair, vectors } = features;
   const count = terms(features);
-  const gate = `load_q(q_at, ${(vectors - 1) * 4}u, P.head_dim) + load_k(k_at, ${(vectors - 1) * 4}u, P.head_dim)`;
+  const gate = `(load_q(q_at, ${(vectors - 1) * 4}u, P.head_dim) + load_k(k_at, ${(vectors - 1) * 4}u, P.head_dim)).x`;
   return `fn score_at(row: Row, q_at: u32, k_at: u32) -> f32 {
   var sum = vec4f();
   for (var d = 0u; d < ${count}u; d++) {

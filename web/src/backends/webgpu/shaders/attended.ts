@@ -1,0 +1,51 @@
+// What the kernels that make outputs have in common: their buffers, and where in the call a workgroup is.
+
+import type { Attending } from "../kernel.js";
+import { type Bound, operandType, when } from "./common.js";
+
+export function attendingBindings(kernel: Attending): readonly Bound[] {
+  return [
+    { name: "q_data", type: operandType(kernel.query), access: "read" },
+    { name: "k_data", type: operandType(kernel.key), access: "read" },
+    { name: "v_data", type: operandType(kernel.value), access: "read" },
+    ...(kernel.mask ? [{ name: "mask_data", type: "u32", access: "read" } as const] : []),
+    ...(kernel.bias ? [{ name: "bias_data", type: "u32", access: "read" } as const] : []),
+    { name: "tables", type: "u32", access: "read" },
+    ...(kernel.split
+      ? [{ name: "parts", type: "vec4f", access: "read_write" } as const]
+      : [{ name: "results", type: "u32", access: "read_write" } as const]),
+    ...(kernel.stats && !kernel.split ? [{ name: "stats", type: "vec2f", access: "read_write" } as const] : []),
+  ];
+}
+
+/** The workgroup's values, rows, split, batch entry and key head, where those lie, and the keys that some row of it sees. */
+export function groupPlace({ ranges, valueVectors }: Attending): string {
+  return `let index = group_index(group);
+  if (index >= P.groups) { return; }
+  let chunk = index % P.chunks;
+  let row_tile = (index / P.chunks) % P.row_tiles;
+  let rest = index / P.chunks / P.row_tiles;
+  let split = rest % P.splits;
+  let b = rest / P.splits / P.key_heads;
+  let key_head = (rest / P.splits) % P.key_heads;
+  let keys_at = b * P.k_b + key_head * P.k_h;
+  let values_at = b * P.v_b + (key_head * P.pack / P.group) * P.v_h;
+  let first_vector = chunk * ${valueVectors}u;
+  var begin = split * P.split_keys;
+  var end = min(begin + P.split_keys, P.keys);
+  ${when(
+    ranges,
+    `let tile_at = P.tiles_at + (b * P.row_tiles + row_tile) * 2u;
+  begin = max(begin, tables[tile_at]);
+  end = min(end, tables[tile_at + 1u]);`,
+  )}`;
+}
+
+/** `packed`, the row's place among those that share keys, as `i` and `h`, `row` and where its query is, `q_at`; names end as given. */
+export function rowPlace(packed: string, ending = ""): string {
+  return `let packed${ending} = ${packed};
+  let i${ending} = min(packed${ending} / P.pack, P.queries - 1u);
+  let h${ending} = key_head * P.pack + packed${ending} % P.pack;
+  let row${ending} = row_of(b, h${ending}, i${ending});
+  let q_at${ending} = b * P.q_b + h${ending} * P.q_h + i${ending} * P.q_i;`;
+}

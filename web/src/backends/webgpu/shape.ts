@@ -1,0 +1,149 @@
+// How the work of a call is cut: which kernel, rows of a workgroup, parts of the keys. Pure.
+
+import type { AttentionProblem } from "../backend.js";
+import type { PairKind, ScoreFeatures } from "./kernel.js";
+import type { Machine } from "./plan.js";
+import { keyRows, PAIR, queryRows, type Rows } from "./prepared.js";
+import { WORKGROUP } from "./shaders/common.js";
+import { FEW_KEYS, fewBytes } from "./shaders/few.js";
+import { TILE_KEYS, tileBytes } from "./shaders/tiles.js";
+import { kernelClass, type Tuning, untuned } from "./tuning.js";
+
+/** Vectors of an output that a workgroup adds up at most: so many fit into the registers of its threads. */
+const MOST_VECTORS = 32;
+
+/** Rows at most that are few. */
+const FEW_ROWS = 8;
+
+/** Fewer have no tiles. */
+const LEAST_TILE_ROWS = 16;
+
+/** For a processor that runs shaders: rows of a workgroup and of a thread at most, and threads that share the keys of fewer rows. */
+const PROCESSOR = { rows: 32, own: 4, shares: 16 };
+
+/** The fewest keys worth a part. */
+const LEAST_SPLIT = 256;
+
+/** How a workgroup's threads share out rows, keys and values: what the kinds of kernels differ in. */
+type Way =
+  | { readonly kind: "attend"; readonly rows: number; readonly slices: number; readonly step: number }
+  | { readonly kind: "tiles"; readonly rows: number; readonly resident: boolean; readonly subgroups: boolean }
+  | { readonly kind: "few"; readonly rows: number; readonly subgroups: boolean }
+  | {
+      readonly kind: "rows";
+      readonly rows: number;
+      readonly own: number;
+      readonly shares: number;
+      readonly step: number;
+    };
+
+export interface Shape {
+  readonly way: Way;
+  readonly valueVectors: number;
+  readonly chunks: number;
+  readonly rowTiles: number;
+  readonly splits: number;
+  readonly splitKeys: number;
+  readonly groups: number;
+}
+
+interface Sizes {
+  /** Rows that share keys. */
+  readonly packed: number;
+  readonly vectors: number;
+  readonly chunks: number;
+  /** That a workgroup has. */
+  readonly valueVectors: number;
+}
+
+function sizesOf({ query, value }: AttentionProblem, made: Rows, { heads }: Rows): Sizes {
+  const allValueVectors = Math.ceil(value.shape[3] / 4);
+  const chunks = Math.ceil(allValueVectors / MOST_VECTORS);
+  const packed = (query.shape[1] / heads) * query.shape[2];
+  return { packed, vectors: Math.ceil(made.dim / 4), chunks, valueVectors: Math.ceil(allValueVectors / chunks) };
+}
+
+export function shapeOf(problem: AttentionProblem, query: Rows, key: Rows, machine: Machine): Shape {
+  const sizes = sizesOf(problem, query, key);
+  const { packed, chunks, valueVectors } = sizes;
+  const tuning = machine.tunings?.get(classOfSizes(sizes)) ?? untuned(machine.isSoftware);
+  const way = wayOf(sizes, PAIR[problem.score.kind], machine, tuning);
+  const shares = way.kind === "rows" ? way.shares : 1;
+  const outer = problem.query.shape[0] * key.heads;
+  const rowTiles = Math.ceil(packed / way.rows);
+  const keys = problem.key.shape[2];
+  const block = blockOf(way);
+  const wanted = Math.min(Math.ceil(tuning.groups / (rowTiles * outer * chunks)), Math.floor(keys / LEAST_SPLIT));
+  const splitKeys = Math.ceil(Math.ceil(keys / (Math.max(wanted, 1) * shares)) / block) * block;
+  const splits = Math.ceil(keys / splitKeys);
+  return {
+    way,
+    valueVectors,
+    chunks,
+    rowTiles,
+    splits,
+    splitKeys,
+    groups: rowTiles * outer * chunks * Math.ceil(splits / shares),
+  };
+}
+
+/** The kernels that a problem's plan takes, as far as tunings tell them apart. */
+export function classOf(problem: AttentionProblem): string {
+  return classOfSizes(sizesOf(problem, queryRows(problem), keyRows(problem)));
+}
+
+function classOfSizes({ vectors, valueVectors, packed }: Sizes): string {
+  return kernelClass(vectors, valueVectors, powerOfTwo(packed, WORKGROUP));
+}
+
+/** Keys that are seen at a time. */
+function blockOf(way: Way): number {
+  if (way.kind === "attend") return way.step * way.slices;
+  if (way.kind === "rows") return way.step;
+  return way.kind === "tiles" ? TILE_KEYS : FEW_KEYS;
+}
+
+/** Threads that share what they read, as far as workgroup memory goes. */
+function wayOf(sizes: Sizes, pair: PairKind, machine: Machine, tuning: Tuning): Way {
+  const { packed, vectors, valueVectors } = sizes;
+  const memory = Math.min(tuning.memory, machine.limits.maxComputeWorkgroupStorageSize);
+  const subgroups = tuning.subgroups && machine.subgroups;
+  if (tuning.shared && packed <= FEW_ROWS && pair === "product") {
+    const rows = powerOfTwo(packed, FEW_ROWS);
+    if (fewBytes({ rows, vectors }) <= memory) return { kind: "few", rows, subgroups };
+  }
+  if (tuning.shared && packed > FEW_ROWS) {
+    for (let rows = powerOfTwo(packed, tuning.rows); rows >= LEAST_TILE_ROWS; rows /= 2) {
+      for (const resident of [true, false]) {
+        const isFitting = tileBytes({ rows, vectors, valueVectors, resident }) <= memory;
+        if (isFitting) return { kind: "tiles", rows, resident, subgroups };
+      }
+    }
+  }
+  // What takes more than products of two vectors is much text, once for each row and key of a thread.
+  if (machine.isSoftware && !tuning.shared && vectors <= MOST_VECTORS && pair !== "gated" && pair !== "additive") {
+    const own = powerOfTwo(packed, PROCESSOR.own);
+    const rows = powerOfTwo(packed, PROCESSOR.rows);
+    return { kind: "rows", rows, own, shares: rows === PROCESSOR.rows ? 1 : PROCESSOR.shares, step: tuning.step };
+  }
+  const rows = powerOfTwo(packed, WORKGROUP);
+  return { kind: "attend", rows, slices: WORKGROUP / rows, step: tuning.step };
+}
+
+/** The least that holds `count`, or `most`. */
+function powerOfTwo(count: number, most: number): number {
+  return Math.min(most, 2 ** Math.ceil(Math.log2(count)));
+}
+
+/** In words, for `explain`. */
+export function wayText({ way, splits }: Shape, { query, key }: ScoreFeatures): string {
+  const how = {
+    attend: "each thread a row, or a part of its keys",
+    tiles: `tiles of ${way.rows} rows and ${TILE_KEYS} keys`,
+    few: "eight threads a key, for all rows that share it",
+    rows: "each thread several rows",
+  }[way.kind];
+  const subgroups = "subgroups" in way && way.subgroups ? ", subgroups" : "";
+  const halves = [query, key].some(({ dtype }) => dtype === "half") ? ", shader-f16" : "";
+  return `computed by ${how}${splits > 1 ? `, keys in ${splits} parts` : ""}${subgroups}${halves}`;
+}
