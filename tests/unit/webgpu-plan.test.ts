@@ -33,7 +33,7 @@ const LIMITS: GpuLimits = {
   maxComputeWorkgroupsPerDimension: 65_535,
 };
 const MACHINE: Machine = { limits: LIMITS, isSoftware: false, f16: false, subgroups: false };
-const SOFTWARE: Machine = { ...MACHINE, isSoftware: true };
+const SOFTWARE: Machine = SOFTWARE;
 
 interface Sizes {
   readonly heads?: number;
@@ -66,14 +66,16 @@ function attendOf(plan: Plan): AttendKernel | TilesKernel | FewKernel {
 const kinds = (plan: Plan): readonly string[] => plan.steps.map(({ kernel }) => kernel.kind);
 
 describe("a plan", () => {
-  test("gives many rows tiles, puts few rows together, and leaves each thread to itself where a processor runs shaders", () => {
+  test("gives many rows tiles, puts few rows together, and leaves threads that share nothing each to itself", () => {
     const many = problemOf({ queries: 300, keys: 64 });
     const decoding = problemOf({ heads: 8, kvHeads: 2, queries: 1, keys: 64 });
     expect(attendOf(planAttention(many, MACHINE))).toMatchObject({ kind: "tiles", rows: 64 });
     expect(attendOf(planAttention(problemOf({ queries: 20, keys: 64 }), MACHINE))).toMatchObject({ rows: 32 });
     expect(attendOf(planAttention(decoding, MACHINE))).toMatchObject({ kind: "few", rows: 4 });
-    expect(attendOf(planAttention(many, SOFTWARE))).toMatchObject({ kind: "attend", rows: 64, slices: 1 });
-    expect(attendOf(planAttention(decoding, SOFTWARE))).toMatchObject({ kind: "attend", rows: 4, slices: 16 });
+    const apart = new Map([many, decoding].map((one) => [classOf(one), { ...untuned(false), shared: false }]));
+    const alone = (problem: AttentionProblem) => attendOf(planAttention(problem, { ...MACHINE, tunings: apart }));
+    expect(alone(many)).toMatchObject({ kind: "attend", rows: 64, slices: 1 });
+    expect(alone(decoding)).toMatchObject({ kind: "attend", rows: 4, slices: 16 });
   });
 
   test("uses what features the adapter has, and says so", () => {
@@ -124,8 +126,7 @@ describe("a plan", () => {
   });
 
   test("gives a processor's threads several rows, or keys of their own where rows are few, and never tiles", () => {
-    const planOf = (sizes: Sizes, options = {}): Plan =>
-      planAttention(problemOf(sizes, options), { ...MACHINE, isSoftware: true });
+    const planOf = (sizes: Sizes, options = {}): Plan => planAttention(problemOf(sizes, options), SOFTWARE);
     const kernelOf = (sizes: Sizes): unknown => planOf(sizes).steps[0]?.kernel;
     expect(kernelOf({ queries: 300, keys: 64 })).toMatchObject({ kind: "rows", rows: 32, own: 4, shares: 1 });
     const decoding = { heads: 8, kvHeads: 2, queries: 1, keys: 4096 };
