@@ -33,7 +33,7 @@ const LIMITS: GpuLimits = {
   maxComputeWorkgroupsPerDimension: 65_535,
 };
 const MACHINE: Machine = { limits: LIMITS, isSoftware: false, f16: false, subgroups: false };
-const SOFTWARE: Machine = SOFTWARE;
+const SOFTWARE: Machine = { ...MACHINE, isSoftware: true };
 
 interface Sizes {
   readonly heads?: number;
