@@ -61,6 +61,8 @@ export default defineConfig({
   resolve: { alias: heedEntries() },
   server: { headers: isolation },
   preview: { headers: isolation },
+  // What heed loads late is a file of its own in a worker too.
+  worker: { format: "es" },
   build: {
     outDir: at("dist"),
     emptyOutDir: true,

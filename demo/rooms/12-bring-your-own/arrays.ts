@@ -6,6 +6,36 @@ export interface NamedArray {
   readonly name: string;
   readonly shape: readonly number[];
   readonly data: Float32Array<ArrayBuffer>;
+  /** Where whoever read it looked already. */
+  readonly survey?: Survey;
+}
+
+/** What all numbers of an array say. */
+export interface Survey {
+  /** The place of the first that is none; -1: all are. */
+  readonly odd: number;
+  readonly least: number;
+  /** Each row, along the last axis, adds up to about 1. */
+  readonly addsUp: boolean;
+}
+
+/** Rows of half-precision weights are off by no more. */
+const NEAR_ONE = 0.01;
+
+export function surveyOf({ shape, data, survey }: NamedArray): Survey {
+  if (survey !== undefined) return survey;
+  const width = shape.at(-1) ?? 0;
+  let [odd, least, sum, addsUp] = [-1, Number.POSITIVE_INFINITY, 0, data.length > 0];
+  for (let index = 0; index < data.length; index++) {
+    const value = data[index] ?? Number.NaN;
+    if (odd < 0 && !Number.isFinite(value)) odd = index;
+    if (value < least) least = value;
+    sum += value;
+    if ((index + 1) % width !== 0) continue;
+    if (!(Math.abs(sum - 1) < NEAR_ONE)) addsUp = false;
+    sum = 0;
+  }
+  return { odd, least, addsUp };
 }
 
 /** Said where the file was opened. */
@@ -29,8 +59,9 @@ export function countOf(name: string, shape: readonly number[]): number {
 }
 
 /** Every number must be one. */
-export function assertFinite({ name, shape, data }: NamedArray): void {
-  const first = data.findIndex((value) => !Number.isFinite(value));
+export function assertFinite(array: NamedArray): void {
+  const { name, shape, data } = array;
+  const { odd: first } = surveyOf(array);
   if (first < 0) return;
   const place = shape.map((_, axis) => {
     const inner = shape.slice(axis + 1).reduce((product, size) => product * size, 1);
@@ -43,4 +74,9 @@ export function assertFinite({ name, shape, data }: NamedArray): void {
 
 export function shown(shape: readonly number[]): string {
   return `[${shape.join(", ")}]`;
+}
+
+/** "1 layer", "2 layers" */
+export function counted(many: number, what: string): string {
+  return `${whole(many)} ${what}${many === 1 ? "" : "s"}`;
 }

@@ -1,11 +1,15 @@
-// Where arrays come in: files that are opened or dropped, JSON that is pasted; and what each of them is taken for.
+// Where arrays and models come in: files that are opened or dropped, JSON that is pasted; and what each of them is taken for.
 
 import { h } from "../../src/ui/dom.js";
-import { whole } from "../../src/ui/numbers.js";
-import { FileTrouble, type NamedArray, shown } from "./arrays.js";
+import { exact, whole } from "../../src/ui/numbers.js";
+import { counted, FileTrouble, type NamedArray, shown, surveyOf } from "./arrays.js";
+import { Helper } from "./helper.js";
 import { readJson } from "./json-arrays.js";
-import { readFiles } from "./read-files.js";
+import { type BroughtFile, type ModelPieces, NO_PIECES, withPiece } from "./model/pieces.js";
+import { recognise } from "./model/recognise.js";
+import { ModelPanel } from "./model-panel.js";
 import { guessRoles, ROLES, type Role, type Source, sourceFrom } from "./source.js";
+import type { BringStore } from "./state.js";
 
 const ROLE_NAMES: Readonly<Record<Role, string>> = {
   q: "queries",
@@ -15,22 +19,33 @@ const ROLE_NAMES: Readonly<Record<Role, string>> = {
   none: "not used",
 };
 
-/** A model has hundreds. */
+/** Files have hundreds. */
 const MOST_LISTED = 60;
+
+/** `isModel`: what a model computed, at the place where one was looking. */
+export type Brought = (source: Source, isModel: boolean) => void;
 
 export class Bringing {
   readonly element: HTMLElement;
-  readonly #brought: (source: Source) => void;
+  readonly #brought: Brought;
   readonly #message = h("p", { class: "field-message", role: "status" });
   readonly #list = h("div", { class: "brought" });
+  readonly #helper = new Helper();
+  readonly #panel: ModelPanel;
   #arrays: readonly NamedArray[] = [];
   #roles: Role[] = [];
+  /** Arrays that wait for others. */
+  #isWaiting = false;
+  #pieces: ModelPieces = NO_PIECES;
+  /** One drop after the other. */
+  #reading: Promise<void> = Promise.resolve();
 
-  constructor(brought: (source: Source) => void) {
+  constructor(store: BringStore, brought: Brought) {
     this.#brought = brought;
+    this.#panel = new ModelPanel(store, this.#helper, (source) => brought(source, true));
     const file = h("input", { type: "file", multiple: true, accept: ".npy,.json,.safetensors", id: "arrays" });
     file.addEventListener("change", () => {
-      void this.#read(() => readFiles(Array.from(file.files ?? [])));
+      this.#readLater(Array.from(file.files ?? []));
       file.value = "";
     });
     const pasted = h("textarea", {
@@ -40,15 +55,21 @@ export class Bringing {
       placeholder: '{ "q": [[1, 0], [0, 1]], "k": [[1, 0], [0, 1]] }',
     });
     const take = h("button", { type: "button", class: "button" }, "Take this");
-    take.addEventListener("click", () => void this.#read(async () => readJson("pasted", pasted.value)));
+    take.addEventListener("click", () => {
+      try {
+        this.#takeArrays(readJson("pasted", pasted.value));
+      } catch (error) {
+        this.#complain(error);
+      }
+    });
     this.element = h(
       "details",
       { class: "bringing" },
-      h("summary", {}, "Bring your own arrays"),
+      h("summary", {}, "Bring your own arrays, or a model"),
       h(
         "p",
         { class: "small-label" },
-        "Drop files anywhere on this page. Queries and keys, [layers, heads, tokens, width], with fewer axes where there is one of a kind; or weights, [layers, heads, queries, keys]. They stay on this device.",
+        "Drop files anywhere on this page, together or one after the other. Queries and keys, [layers, heads, tokens, width], with fewer axes where there is one of a kind; or weights, [layers, heads, queries, keys]. Or a model of the shape of GPT-2, BERT or Llama: its config.json, its model.safetensors, or all parts of it, and its tokenizer.json. They stay on this device, and the model runs here.",
       ),
       h(
         "div",
@@ -58,17 +79,17 @@ export class Bringing {
       ),
       this.#list,
       this.#message,
+      this.#panel.element,
     );
     this.#listenToDrops();
   }
 
-  /** Said where the address asks for arrays that are not there. */
+  /** Said where the address asks for what is not there. */
   show(missing: boolean): void {
-    if (missing && this.#arrays.length === 0) {
-      this.element.setAttribute("open", "");
-      this.#message.textContent =
-        "The arrays of this address are on the device that it comes from. Until you bring some, the example stands in.";
-    }
+    if (!missing || this.#arrays.length > 0 || this.#pieces !== NO_PIECES) return;
+    this.element.setAttribute("open", "");
+    this.#message.textContent =
+      "The arrays, or the model, of this address are on the device that it comes from. Until you bring some, the example stands in.";
   }
 
   #listenToDrops(): void {
@@ -86,32 +107,69 @@ export class Bringing {
       if (files.length === 0) return;
       event.preventDefault();
       this.element.setAttribute("open", "");
-      void this.#read(() => readFiles(files));
+      this.#readLater(files);
     });
   }
 
-  async #read(read: () => Promise<readonly NamedArray[]>): Promise<void> {
+  #readLater(files: readonly File[]): void {
+    this.#reading = this.#reading.then(() => this.#read(files));
+  }
+
+  async #read(files: readonly File[]): Promise<void> {
     this.#message.textContent = "Reading …";
     try {
-      this.#arrays = await read();
-      this.#roles = [...guessRoles(this.#arrays)];
-      this.#showList();
+      const brought: BroughtFile[] = [];
+      for (const file of files) brought.push({ file, piece: await this.#helper.read(file) });
+      const arrays = brought.flatMap(({ piece }) => (piece.kind === "arrays" ? piece.arrays : []));
+      if (arrays.length > 0) this.#takeArrays(arrays);
+      if (arrays.length === 0 || brought.some(({ piece }) => piece.kind !== "arrays")) this.#takePieces(brought);
     } catch (error) {
       this.#complain(error);
-      return;
     }
+  }
+
+  #takeArrays(arrays: readonly NamedArray[]): void {
+    const others = this.#isWaiting ? this.#arrays.filter((one) => !arrays.some(({ name }) => name === one.name)) : [];
+    this.#arrays = [...others, ...arrays];
+    this.#roles = [...guessRoles(this.#arrays)];
+    this.#showList();
     this.#take();
   }
 
   #take(): void {
-    try {
-      const source = sourceFrom(this.#arrays, this.#roles);
-      const { layers, heads, queries, keys } = source;
-      this.#message.textContent = `Taken: ${count(layers, "layer")}, ${count(heads, "head")}, ${whole(queries)} queries, ${whole(keys)} keys.`;
-      this.#brought(source);
-    } catch (error) {
-      this.#complain(error);
+    this.#isWaiting = true;
+    const source = sourceFrom(this.#arrays, this.#roles);
+    const { layers, heads, queries, keys } = source;
+    this.#isWaiting = false;
+    const sizes = `${counted(layers, "layer")}, ${counted(heads, "head")}, ${whole(queries)} queries, ${whole(keys)} keys`;
+    this.#message.textContent = `Taken: ${sizes}.${this.#remark(source)}`;
+    this.#brought(source, false);
+  }
+
+  /** Of weights that are none by softmax. */
+  #remark(source: Source): string {
+    const weights = this.#arrays[this.#roles.indexOf("weights")];
+    if (weights === undefined || source.vectors(0, 0) !== undefined) return "";
+    const { least, addsUp } = surveyOf(weights);
+    if (least < 0) {
+      return ` Some are negative, ${exact(least)} the least, as no softmax gives them: numbers are told as they are, and the pictures show these as 0.`;
     }
+    return addsUp ? "" : " Not every row adds up to 1, as it would by softmax: they are shown as they are.";
+  }
+
+  /** Pieces of a model, each in the place of one of its kind. */
+  #takePieces(brought: readonly BroughtFile[]): void {
+    const pieces = brought.reduce(withPiece, this.#pieces);
+    if (pieces === this.#pieces) {
+      const names = brought.map(({ file }) => `“${file.name}”`).join(", ");
+      this.#message.textContent = `${names}: not needed. A model takes its config.json, its model.safetensors and its tokenizer.json.`;
+      return;
+    }
+    this.#pieces = pieces;
+    this.#panel.show(undefined);
+    const { said, model } = recognise(pieces);
+    this.#message.textContent = said;
+    this.#panel.show(model);
   }
 
   #complain(error: unknown): void {
@@ -131,15 +189,15 @@ export class Bringing {
         );
         select.addEventListener("change", () => {
           this.#roles[index] = ROLES.find((role) => role === select.value) ?? "none";
-          this.#take();
+          try {
+            this.#take();
+          } catch (error) {
+            this.#complain(error);
+          }
         });
         return h("p", {}, h("b", {}, name), ` ${shown(shape)} `, select);
       }),
       ...more,
     );
   }
-}
-
-function count(many: number, what: string): string {
-  return `${many} ${what}${many === 1 ? "" : "s"}`;
 }

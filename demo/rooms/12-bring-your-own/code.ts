@@ -25,10 +25,10 @@ function filesOf({ source, vectors, at }: BringScene): readonly (readonly [strin
   ];
 }
 
-export function heedCode({ vectors, at, cells }: BringScene): string {
+export function heedCode({ vectors, at, cells, source }: BringScene): string {
   const rows = `[${cells.top}, ${cells.top + cells.rows}]`;
   if (vectors === undefined) {
-    return `// The weights were brought as they are: there is nothing to compute. "Save its arrays" gives weights.npy.\n${READ}\nconst output = await load("weights.npy");\nconsole.log(output.shape);\n`;
+    return `// The weights are ${source.origin}: there is nothing to compute. "Save its arrays" gives weights.npy.\n${READ}\nconst output = await load("weights.npy");\nconsole.log(output.shape);\n`;
   }
   return `// Layer ${at.layer + 1}, head ${at.head + 1}, beside the files that "Save its arrays" gives
 import { createHeed } from "heed";
@@ -59,7 +59,7 @@ async function load(name) {
 export function torchCode({ vectors, at, cells, source }: BringScene): string {
   const [from, to] = [cells.top, cells.top + cells.rows];
   if (vectors === undefined) {
-    return `# The weights were brought as they are: there is nothing to compute. "Save its arrays" gives weights.npy.
+    return `# The weights are ${source.origin}: there is nothing to compute. "Save its arrays" gives weights.npy.
 import numpy as np
 
 output = np.load("weights.npy")

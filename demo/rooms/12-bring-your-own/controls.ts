@@ -28,7 +28,7 @@ export function controls(store: BringStore, library: Library): Controls {
     [
       { value: "example", text: "an example" },
       { value: "photo", text: "a picture" },
-      { value: "own", text: "your arrays" },
+      { value: "own", text: "your own" },
     ],
     (value) => {
       if (value === "own" && library.own === undefined) bringing.element.setAttribute("open", "");
@@ -50,11 +50,14 @@ export function controls(store: BringStore, library: Library): Controls {
     ],
     (value) => store.change({ causal: value }),
   );
-  const bringing = new Bringing((own) => {
+  const bringing = new Bringing(store, (own, isModel) => {
     library.own = own;
-    // Nothing says whether the model was causal: what was brought is shown in full until somebody says so.
     const [row, col] = [own.queries >> 1, own.keys >> 1];
-    store.change({ ...LOOKING, source: "own", causal: "no", row, col, brought: store.state.brought + 1 });
+    // Another text of a model is looked at in the same head.
+    const { layer, head } = isModel && store.state.source === "own" ? store.state : LOOKING;
+    // Nothing says whether the model was causal: what was brought is shown in full until somebody says so.
+    const brought = store.state.brought + 1;
+    store.change({ ...LOOKING, source: "own", causal: "no", layer, head, row, col, brought });
   });
   return {
     element: h(

@@ -120,6 +120,7 @@ export function exampleSource(tokens: number, seed: number): Source {
       return vectors;
     },
     weights: () => undefined,
+    origin: "made by the recipe of this head",
   };
 }
 

@@ -7,6 +7,7 @@ import { exact, small } from "../../src/ui/numbers.js";
 import type { BringAnswer } from "./calls.js";
 import { entropyOf } from "./entropy.js";
 import { askedOf, type BringScene, rowAt, shareAt, vectorOf } from "./scene.js";
+import { nameOf } from "./source.js";
 import { MATRICES, type MatrixName } from "./views.js";
 
 /** "sum": of the chosen queries' shares of a key; "entropy": of a query's shares. */
@@ -36,12 +37,12 @@ export function explain(scene: BringScene, spot: Spot, answer: BringAnswer | und
 }
 
 function explainShare(scene: BringScene, row: number, col: number, answer: BringAnswer | undefined): Explanation {
-  const { cells } = scene;
+  const { cells, source } = scene;
   const own = rowAt(scene, row);
   const { scores, most, sum, shares } = own ?? { scores: [], most: 0, sum: 0, shares: [] };
   const [score, result] = [scores[col] ?? Number.NaN, shares[col] ?? Number.NaN];
   const term = (key: number) => ({
-    label: `k${key + 1}`,
+    label: nameOf(source, "k", key),
     figures: [
       exact(scores[key] ?? 0, 3),
       exact((scores[key] ?? 0) - most, 3),
@@ -77,14 +78,14 @@ function explainSum(scene: BringScene, key: number): Explanation {
   const shares = askedOf(scene).map((query) => ({ query, share: lineOf(scene, query)[key] ?? Number.NaN }));
   const result = shares.reduce((sum, { share }) => sum + share, 0);
   return {
-    subject: `k${key + 1}, of all that ask`,
+    subject: `${nameOf(scene.source, "k", key)}, of all that ask`,
     sentence:
       shares.length === 1
         ? "One query asks; choose more, and their shares are added up."
         : "The shares that the chosen queries give to this key.",
     head: ["", "share"],
     terms: shares.map(({ query, share }) => ({
-      label: `q${query + 1}`,
+      label: nameOf(scene.source, "q", query),
       figures: [exact(share, 6)],
       faint: share === 0,
     })),
@@ -102,12 +103,12 @@ function explainEntropy(scene: BringScene, query: number): Explanation {
   const listed = strongest.map((key) => ({ key, share: line[key] ?? 0 }));
   const rest = result - listed.reduce((sum, { share }) => sum + termOf(share), 0);
   return {
-    subject: `entropy of q${query + 1}`,
+    subject: `entropy of ${nameOf(scene.source, "q", query)}`,
     sentence: "Each share times its logarithm, and all of that together, with the sign turned.",
     head: ["", "a", "−a ln a"],
     terms: [
       ...listed.map(({ key, share }) => ({
-        label: `k${key + 1}`,
+        label: nameOf(scene.source, "k", key),
         figures: [exact(share, 5), exact(termOf(share), 5)],
       })),
       { label: "others", figures: ["", exact(Math.max(0, rest), 5)], faint: true },
@@ -126,14 +127,19 @@ export function lineOf(scene: BringScene, query: number): ArrayLike<number> {
 }
 
 function explainBrought(scene: BringScene, row: number, col: number): Explanation {
+  const { source } = scene;
   const line = Array.from(lineOf(scene, row));
   const strongest = strongestOf(line, SHOWN_TERMS);
   const result = shareAt(scene, row, col);
   return {
-    subject: `weight of k${col + 1} for q${row + 1}`,
-    sentence: "As it was brought. The largest of its row, and what the row adds up to:",
+    subject: `weight of ${nameOf(source, "k", col)} for ${nameOf(source, "q", row)}`,
+    sentence: `The weights ${source.origin}: the largest of this row, and what the row adds up to.`,
     head: ["", "weight"],
-    terms: strongest.map((key) => ({ label: `k${key + 1}`, figures: [exact(line[key] ?? 0, 6)], own: key === col })),
+    terms: strongest.map((key) => ({
+      label: nameOf(source, "k", key),
+      figures: [exact(line[key] ?? 0, 6)],
+      own: key === col,
+    })),
     last: `sum of the row = ${exact(
       line.reduce((sum, weight) => sum + weight, 0),
       6,
@@ -180,7 +186,7 @@ function explainScore(scene: BringScene, row: number, col: number): Explanation 
 
 /** Of a query, a key, or their product: `row` counts queries for the first, else keys. */
 function explainPart(scene: BringScene, { name, row, col }: Spot): Explanation {
-  const { vectors, cells } = scene;
+  const { vectors, cells, source } = scene;
   const of = (data: Float32Array | undefined, index: number): number =>
     data?.[index * (vectors?.width ?? 0) + col] ?? Number.NaN;
   const [q, k] = [of(vectors?.q, name === "q" ? row : scene.row), of(vectors?.k, row)];
@@ -188,7 +194,7 @@ function explainPart(scene: BringScene, { name, row, col }: Spot): Explanation {
   if (name !== "P") {
     return {
       subject: `${part} of ${name === "q" ? `q${row + 1}` : `k${row + 1}`}`,
-      sentence: scene.state.source === "own" ? "As it was brought." : "Made by the recipe of this head.",
+      sentence: `One of the numbers ${source.origin}.`,
       head: [],
       terms: [],
       last: "",

@@ -12,7 +12,7 @@ import { type Progress, Tiles } from "./map/tiles.js";
 import { type TilePlace, tilesIn, within } from "./map/window.js";
 import { type Rows, rowsAtOnce, rowsOf } from "./rows.js";
 import type { BringScene } from "./scene.js";
-import type { Source } from "./source.js";
+import { nameOf, type Source } from "./source.js";
 import type { BringStore, Pool } from "./state.js";
 
 /** Milliseconds without a move, before anything is computed for what has come into view. */
@@ -84,6 +84,7 @@ export class HeadPicture {
       pool,
       row,
       col,
+      nameOf: (letter, index) => nameOf(source, letter, index),
       tile: (place) => this.#tiles?.get(place),
       coarse: coarseOf(source),
     });
@@ -177,11 +178,13 @@ function legend(): HTMLElement {
   );
 }
 
-function textOf({ source, at, state }: BringScene): string {
+function textOf({ source, at, state, vectors }: BringScene): string {
   const { queries, keys } = source;
   const name = source.headName(at.layer, at.head);
   const made = name === "" ? "" : ` This head was made to look for ${name}.`;
-  const all = `${whole(queries)} queries by ${whole(keys)} keys are ${whole(queries * keys)} weights, which would be ${whole(Math.round((queries * keys * 4) / 1e6))} MB.`;
+  const all = `${whole(queries)} queries by ${whole(keys)} keys are ${whole(queries * keys)} weights`;
   const how = state.pool === "max" ? "keeps the largest of them, and choosing the dot finds it" : "keeps their mean";
-  return `${all} They are computed ${whole(rowsAtOnce({ keys }))} rows at a time and forgotten; of the cells under each dot the picture ${how}.${made}`;
+  if (vectors === undefined) return `${all}, ${source.origin}. Of the cells under each dot the picture ${how}.`;
+  const size = `${whole(Math.round((queries * keys * 4) / 1e6))} MB`;
+  return `${all}, which would be ${size}. They are computed ${whole(rowsAtOnce({ keys }))} rows at a time and forgotten; of the cells under each dot the picture ${how}.${made}`;
 }

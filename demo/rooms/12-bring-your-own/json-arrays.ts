@@ -6,13 +6,19 @@ const DEEPEST = 8;
 
 /** `name`: of an array that has none of its own. */
 export function readJson(name: string, text: string): readonly NamedArray[] {
-  let value: unknown;
+  return arraysOf(name, parseJson(name, text));
+}
+
+export function parseJson(name: string, text: string): unknown {
   try {
-    value = JSON.parse(text);
+    return JSON.parse(text);
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     throw new FileTrouble(`“${name}” is no JSON: ${why}. NaN and Infinity, say, are no words of JSON.`);
   }
+}
+
+export function arraysOf(name: string, value: unknown): readonly NamedArray[] {
   if (Array.isArray(value)) return [readNested(name, value)];
   if (!isRecord(value)) throw new FileTrouble(`“${name}” must be rows within rows, or an object of such by name.`);
   if (isFlat(value)) return [readFlat(name, value)];
@@ -72,6 +78,6 @@ function isFlat(value: Readonly<Record<string, unknown>>): boolean {
   return "shape" in value && "data" in value;
 }
 
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -65,6 +65,7 @@ export function photoSource(name: string, picture: ImageData): Source {
     headName: (_, head) => RECIPES[head]?.name ?? "",
     vectors: (_, head) => heads[head],
     weights: () => undefined,
+    origin: "made by the recipe of this head",
   };
 }
 

@@ -2,6 +2,7 @@
 
 import type { Heed } from "heed";
 import { normal } from "../../src/model/random.js";
+import { pacer } from "../../src/ui/pieces.js";
 
 export const HEADS = 4;
 export const WIDTH = 64;
@@ -43,10 +44,18 @@ export interface Result {
   readonly note: string;
 }
 
-export function problemOf(tokens: number): Problem {
+export async function problemOf(tokens: number): Promise<Problem> {
   const next = normal(12);
-  const numbers = () => Float32Array.from({ length: HEADS * tokens * WIDTH }, next);
-  return { tokens, q: numbers(), k: numbers(), v: numbers() };
+  const paced = pacer();
+  const numbers = async (): Promise<Float32Array> => {
+    const made = new Float32Array(HEADS * tokens * WIDTH);
+    for (let row = 0; row < HEADS * tokens; row++) {
+      for (let part = 0; part < WIDTH; part++) made[row * WIDTH + part] = next();
+      await paced();
+    }
+    return made;
+  };
+  return { tokens, q: await numbers(), k: await numbers(), v: await numbers() };
 }
 
 /** The multiplications and additions of both products. */
@@ -80,8 +89,9 @@ export async function race(
   signal: AbortSignal,
   progress: (said: string, results: readonly Result[]) => void,
 ): Promise<readonly Result[]> {
-  const problem = problemOf(tokens);
-  const wanted = exactRows(problem);
+  progress("Making the numbers.", []);
+  const problem = await problemOf(tokens);
+  const wanted = await exactRows(problem);
   const lanes: {
     readonly name: string;
     readonly runner?: Runner;
@@ -170,8 +180,9 @@ function plainRow({ tokens, q, k, v }: Problem, row: number, output: Float32Arra
 }
 
 /** Some rows of each head in double precision to the end, by their place. */
-export function exactRows(problem: Problem): ReadonlyMap<number, Float64Array> {
+export async function exactRows(problem: Problem): Promise<ReadonlyMap<number, Float64Array>> {
   const { tokens } = problem;
+  const paced = pacer();
   const rows = new Map<number, Float64Array>();
   const all = new Float64Array(HEADS * tokens * WIDTH);
   for (let head = 0; head < HEADS; head++) {
@@ -179,6 +190,7 @@ export function exactRows(problem: Problem): ReadonlyMap<number, Float64Array> {
       const row = head * tokens + Math.floor((index * tokens) / CHECKED_ROWS);
       plainRow(problem, row, all);
       rows.set(row, all.slice(row * WIDTH, (row + 1) * WIDTH));
+      await paced();
     }
   }
   return rows;

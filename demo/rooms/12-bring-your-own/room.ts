@@ -190,8 +190,8 @@ function isMove(now: BringScene, before: BringScene): boolean {
   return rest(now) === rest(before);
 }
 
-function agreementOf({ vectors }: BringScene, answer: BringAnswer | undefined): string {
-  if (vectors === undefined) return "Shown: the weights as they were brought. Nothing is computed but sums and means.";
+function agreementOf({ vectors, source }: BringScene, answer: BringAnswer | undefined): string {
+  if (vectors === undefined) return `Shown: the weights ${source.origin}. Nothing more is computed but sums and means.`;
   if (answer === undefined) return OWN_ARITHMETIC;
   return `Shares come from the kernel. Over ${whole(answer.compared)} of them, it and the arithmetic by hand agree to ${magnitude(answer.difference)}.`;
 }

@@ -1,6 +1,7 @@
 // What is looked at: layers of heads, each with queries and keys, or with weights as they were brought.
 
-import { assertFinite, FileTrouble, type NamedArray, shown } from "./arrays.js";
+import { assertFinite, FileTrouble, type NamedArray, shown, surveyOf } from "./arrays.js";
+import { isParameter } from "./model/families.js";
 
 /** Of one head; rows one after the other. */
 export interface Vectors {
@@ -20,8 +21,20 @@ export interface Source {
   /** undefined: there are only weights. */
   readonly vectors: (layer: number, head: number) => Vectors | undefined;
   /** Rows of keys' shares; undefined: to be computed from the vectors. */
-  readonly weights: (layer: number, head: number) => Float32Array<ArrayBuffer> | undefined;
+  readonly weights: (layer: number, head: number) => Float32Array | undefined;
+  /** Where its numbers come from: "as they were brought". */
+  readonly origin: string;
+  /** What its queries and its keys are called, where they have names. */
+  readonly words?: readonly string[];
 }
+
+/** "k3", or with its word: "k3 fox". */
+export function nameOf({ words }: Source, letter: string, index: number): string {
+  const word = words?.[index];
+  return word === undefined ? `${letter}${index + 1}` : `${letter}${index + 1} ${word}`;
+}
+
+const BROUGHT = "as they were brought";
 
 export const ROLES = ["q", "k", "v", "weights", "none"] as const;
 export type Role = (typeof ROLES)[number];
@@ -33,15 +46,19 @@ const NAMED: readonly (readonly [Role, RegExp])[] = [
   ["weights", /(?:^|[^a-z])(?:a|w|weights?|attn|attentions?|probs)(?:[^a-z]|$)/i],
 ];
 
-/** What each array is taken for, by its name; one that comes alone is weights. */
+/** What each array is taken for, by its name; one that comes alone without a name for it, by its numbers. */
 export function guessRoles(arrays: readonly NamedArray[]): readonly Role[] {
-  if (arrays.length === 1) return ["weights"];
   const taken = new Set<Role>();
-  return arrays.map(({ name }) => {
+  const roles = arrays.map(({ name }): Role => {
+    if (isParameter(name)) return "none";
     const role = NAMED.find(([one, pattern]) => !taken.has(one) && pattern.test(name))?.[0] ?? "none";
     if (role !== "none") taken.add(role);
     return role;
   });
+  const [alone, ...others] = arrays;
+  if (alone === undefined || others.length > 0 || isParameter(alone.name) || taken.size > 0) return roles;
+  const { least, addsUp } = surveyOf(alone);
+  return [least >= 0 && addsUp ? "weights" : "none"];
 }
 
 /** Throws FileTrouble for what does not fit together. */
@@ -52,6 +69,12 @@ export function sourceFrom(arrays: readonly NamedArray[], roles: readonly Role[]
   if (twice !== undefined) throw new FileTrouble(`Two arrays are taken for ${twice}. Choose one.`);
   if (q !== undefined && k !== undefined) return fromVectors(q, k, v);
   if (weights !== undefined) return fromWeights(weights);
+  if (q !== undefined || k !== undefined) {
+    const [has, lacks] = q === undefined ? ["keys", "queries"] : ["queries", "keys"];
+    throw new FileTrouble(
+      `“${(q ?? k)?.name}” is taken for ${has}: bring the ${lacks} that go with them. Or say that they are the weights.`,
+    );
+  }
   const names = arrays.map(({ name, shape }) => `${name} ${shown(shape)}`).join(", ");
   throw new FileTrouble(`Say which are q and k, or which one is the weights. There are: ${names}.`);
 }
@@ -79,6 +102,7 @@ function fromVectors(q: NamedArray, k: NamedArray, v: NamedArray | undefined): S
       k: part(k, keys, layer, Math.floor(head / group)),
     }),
     weights: () => undefined,
+    origin: BROUGHT,
   };
 }
 
@@ -94,6 +118,7 @@ function fromWeights(weights: NamedArray): Source {
     headName: () => "",
     vectors: () => undefined,
     weights: (layer, head) => part(weights, axes, layer, head),
+    origin: BROUGHT,
   };
 }
 

@@ -9,7 +9,7 @@ import { type Picture, picture } from "../../src/ui/picture.js";
 import { axisOf, binAt, binOf, binsOf } from "./bins.js";
 import { rowsOf } from "./rows.js";
 import type { BringScene } from "./scene.js";
-import type { Source } from "./source.js";
+import { nameOf, type Source } from "./source.js";
 
 const LISTED = 6;
 const ROWS = 512;
@@ -108,6 +108,7 @@ export class SpreadPicture {
   }
 
   #list(name: string, queries: readonly number[], entropies: Float32Array): HTMLElement {
+    const source = this.#scene?.source;
     return h(
       "table",
       { class: "plain-table" },
@@ -116,7 +117,8 @@ export class SpreadPicture {
         "tbody",
         {},
         ...queries.map((query) => {
-          const button = h("button", { type: "button", class: "link" }, `query ${query + 1}`);
+          const name = source === undefined ? "" : nameOf(source, "query ", query);
+          const button = h("button", { type: "button", class: "link" }, name);
           button.addEventListener("click", () => this.#choose(query));
           return h("tr", {}, h("th", { scope: "row" }, button), h("td", {}, `${exact(entropies[query] ?? 0, 3)} nats`));
         }),

@@ -1,6 +1,6 @@
-// What the reader can choose in this room. Arrays of one's own are no part of the address: they stay on the device.
+// What the reader can choose in this room. Arrays and models of one's own are no part of the address: they stay on the device.
 
-import { codecOf, number, oneOf, wholes } from "../../src/model/fields.js";
+import { codecOf, number, oneOf, text, wholes } from "../../src/model/fields.js";
 import { Store } from "../../src/model/store.js";
 
 export const TOKENS: readonly number[] = [4096, 8192, 16384, 32768];
@@ -33,6 +33,8 @@ export interface BringState {
   /** Queries whose shares are added up. */
   readonly chosen: readonly number[];
   readonly raced: number;
+  /** For a model that was brought; numbers of tokens where it has no tokenizer. */
+  readonly text: string;
   /** How many times something was brought: what is "own" changes with it. */
   readonly brought: number;
 }
@@ -55,7 +57,11 @@ export const EXAMPLE = {
   chosen: [],
 } as const satisfies Partial<BringState>;
 
-const INITIAL: BringState = { ...EXAMPLE, pool: "max", order: "place", raced: 512, brought: 0 };
+const TEXT = "The animal did not cross the street because it was too tired.";
+/** Of an address; a text itself may be longer. */
+export const LONGEST_TEXT = 4000;
+
+const INITIAL: BringState = { ...EXAMPLE, pool: "max", order: "place", raced: 512, text: TEXT, brought: 0 };
 
 export function openBringStore(): BringStore {
   return new Store(
@@ -77,6 +83,7 @@ export function openBringStore(): BringStore {
         order: oneOf("heads", ["place", "entropy"]),
         chosen: wholes("sum"),
         raced: number("race", RACED[0] ?? 1, RACED.at(-1) ?? 1),
+        text: text("text", LONGEST_TEXT),
         // No part of the address.
         brought: { key: "", write: () => "", read: () => undefined },
       },

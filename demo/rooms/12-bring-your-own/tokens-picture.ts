@@ -10,6 +10,7 @@ import { axisOf, binAt, binOf, binsOf } from "./bins.js";
 import { lineOf, strongestOf } from "./explain.js";
 import { type Rollout, rollout } from "./rollout.js";
 import { askedOf, type BringScene } from "./scene.js";
+import { nameOf } from "./source.js";
 import { type BringStore, MOST_CHOSEN } from "./state.js";
 
 const STRONGEST = 10;
@@ -86,7 +87,7 @@ export class TokensPicture {
   show(scene: BringScene): void {
     this.#scene = scene;
     const { source, state, row } = scene;
-    this.#add.textContent = `Add query ${row + 1}`;
+    this.#add.textContent = `Add ${nameOf(source, "query ", row)}`;
     this.#add.disabled = state.chosen.includes(row) || state.chosen.length >= MOST_CHOSEN;
     this.#roll.button.hidden = source.layers === 1 || source.queries !== source.keys;
     const asked = this.#asked();
@@ -108,8 +109,8 @@ export class TokensPicture {
       ...state.chosen.map((query) => {
         const chip = h(
           "button",
-          { type: "button", class: "chip plain", "aria-label": `Leave out query ${query + 1}` },
-          `${query + 1} ×`,
+          { type: "button", class: "chip plain", "aria-label": `Leave out ${nameOf(source, "query ", query)}` },
+          `${nameOf(source, "", query)} ×`,
         );
         chip.addEventListener("click", () =>
           this.#store.change({ chosen: this.#store.state.chosen.filter((one) => one !== query) }),
@@ -159,13 +160,13 @@ export class TokensPicture {
         h(
           "tr",
           {},
-          h("th", { scope: "row" }, `k${key + 1}`),
+          h("th", { scope: "row" }, nameOf(source, "k", key)),
           h("td", {}, exact(this.#sum[key] ?? 0, 5)),
           h("td", {}, rolled === undefined ? "" : exact(rolled.shares[key] ?? 0, 5)),
         ),
       ),
     );
-    const whose = asked.length === 1 ? `Query ${(asked[0] ?? 0) + 1}` : `${asked.length} queries`;
+    const whose = asked.length === 1 ? nameOf(source, "Query ", asked[0] ?? 0) : `${asked.length} queries`;
     const many = source.keys > bins ? ` Each point adds up about ${Math.round(source.keys / bins)} keys.` : "";
     this.#picture.say(
       `${whose}: where the shares go.${many} Choose a place on the curve, and its largest key is in the light.`,

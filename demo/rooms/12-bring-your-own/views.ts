@@ -10,9 +10,9 @@ export type MatrixName = (typeof MATRICES)[number];
 
 /** undefined: there is no such thing where weights are as they were brought. */
 export function viewOf(name: MatrixName, scene: BringScene, answer: BringAnswer | undefined): MatrixView | undefined {
-  const { cells, vectors } = scene;
-  const asking = labels("q", cells.top, cells.rows);
-  const answering = labels("k", cells.left, cells.cols);
+  const { cells, vectors, source } = scene;
+  const asking = labels("q", cells.top, cells.rows, source.words);
+  const answering = labels("k", cells.left, cells.cols, source.words);
   if (name === "A") {
     const matrix = answer?.shares ?? cells.shares;
     return {
@@ -69,7 +69,7 @@ export function productsOf(scene: BringScene): Matrix {
   );
 }
 
-/** Counted from one. */
-function labels(letter: string, first: number, count: number): readonly string[] {
-  return Array.from({ length: count }, (_, index) => `${letter}${first + index + 1}`);
+/** By their words, else counted from one. */
+function labels(letter: string, first: number, count: number, words?: readonly string[]): readonly string[] {
+  return Array.from({ length: count }, (_, index) => words?.[first + index] ?? `${letter}${first + index + 1}`);
 }

@@ -139,10 +139,24 @@ const array = (
 describe("what is brought", () => {
   test("is taken for what its name says", () => {
     const roles = (...names: string[]) => guessRoles(names.map((name) => array(name, [1, 1])));
-    expect(roles("anything")).toEqual(["weights"]);
+    expect(roles("anything")).toEqual(["none"]);
+    expect(roles("q")).toEqual(["q"]);
+    expect(roles("attentions")).toEqual(["weights"]);
+    expect(roles("layers.0.q_proj.weight", "layers.0.k_proj.bias", "h.0.attn.weight")).toEqual([
+      "none",
+      "none",
+      "none",
+    ]);
     expect(roles("q", "k", "v")).toEqual(["q", "k", "v"]);
     expect(roles("layer0.query", "layer0.key", "layer1.query")).toEqual(["q", "k", "none"]);
     expect(roles("attentions", "task")).toEqual(["weights", "none"]);
+  });
+
+  test("is taken for weights without a name for it where rows are shares", () => {
+    const half = (index: number) => (index % 2 === 0 ? 0.25 : 0.75);
+    expect(guessRoles([array("anything", [3, 2], half)])).toEqual(["weights"]);
+    expect(guessRoles([array("anything", [3, 2], (index) => (index % 2 === 0 ? -0.5 : 1.5))])).toEqual(["none"]);
+    expect(guessRoles([array("anything.weight", [3, 2], half)])).toEqual(["none"]);
   });
 
   test("gives each head its own part, and groups of heads their keys", () => {
@@ -167,6 +181,8 @@ describe("what is brought", () => {
     [[array("a", [2, 2, 2, 2, 2])], ["weights"], "must be [rows, columns]"],
     [[array("a", [0, 4])], ["weights"], "nothing in it"],
     [[array("x", [4, 8]), array("y", [4, 8])], ["none", "none"], "There are: x [4, 8], y [4, 8]"],
+    [[array("q", [4, 8])], ["q"], "“q” is taken for queries: bring the keys that go with them"],
+    [[array("k", [4, 8])], ["k"], "“k” is taken for keys: bring the queries that go with them"],
     [[array("x", [4, 8]), array("y", [4, 8])], ["q", "q"], "Two arrays are taken for q"],
     [[array("a", [2, 3], (index) => (index === 4 ? Number.NaN : 0))], ["weights"], "holds NaN at [1, 1]"],
     [
@@ -253,12 +269,12 @@ describe("the part of the map that is looked at", () => {
   });
 });
 
-test("rows that the race is held against are attention by its definition", () => {
-  const problem = problemOf(24);
+test("rows that the race is held against are attention by its definition", async () => {
+  const problem = await problemOf(24);
   const shape = [1, HEADS, 24, WIDTH];
   const tensorOf = (data: Float32Array) => ({ data: Float64Array.from(data), shape });
   const { output } = attention(tensorOf(problem.q), tensorOf(problem.k), tensorOf(problem.v), {});
-  const rows = exactRows(problem);
+  const rows = await exactRows(problem);
   expect(rows.size).toBe(HEADS * 8);
   for (const [row, values] of rows) {
     values.forEach((value, part) => {

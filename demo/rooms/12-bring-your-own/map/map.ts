@@ -58,12 +58,13 @@ export class HeedMap extends HTMLElement {
   show(view: MapView): void {
     if (view.pool !== this.#view?.pool) this.#painter.forget();
     this.#view = view;
-    const { size, row, col, label } = view;
+    const { size, row, col, label, nameOf } = view;
     const { top, left, span } = within(size, view.window);
-    const last = (from: number, count: number): string => whole(Math.ceil(Math.min(count, from + span)));
-    this.#across.textContent = `keys ${whole(Math.floor(left + 1))} to ${last(left, size.keys)} →`;
-    this.#down.textContent = `queries ${whole(Math.floor(top + 1))} to ${last(top, size.queries)} →`;
-    const place = `query ${row + 1}, key ${col + 1}`;
+    const range = (from: number, count: number): string =>
+      `${whole(Math.floor(from + 1))} to ${whole(Math.ceil(Math.min(count, from + span)))} →`;
+    this.#across.textContent = `keys ${range(left, size.keys)}`;
+    this.#down.textContent = `queries ${range(top, size.queries)}`;
+    const place = `${nameOf("query ", row)}, ${nameOf("key ", col)}`;
     this.#stage.setAttribute("aria-label", `${label}; ${place}. Arrows move, plus and minus zoom, 0 shows all.`);
     // All of it: a finger that moves up or down moves the page.
     this.#stage.classList.toggle("whole", span >= Math.max(size.queries, size.keys));

@@ -8,7 +8,7 @@ import { blockFor, within } from "./window.js";
 const SIDE = 16;
 
 export function tableOf(view: MapView): readonly HTMLElement[] {
-  const { size, pool } = view;
+  const { size, pool, nameOf } = view;
   const { top, left, span } = within(size, view.window);
   const block = blockFor({ top, left, span });
   const marks = Array.from({ length: SIDE }, (_, index) => ((index + 0.5) * span) / SIDE);
@@ -21,10 +21,10 @@ export function tableOf(view: MapView): readonly HTMLElement[] {
   };
   const what = block === 1 ? "Single cells" : `The ${pool} of ${block} × ${block} cells`;
   const line = (row: number): HTMLElement =>
-    h("tr", {}, h("th", { scope: "row" }, String(row + 1)), ...cols.map((col) => h("td", {}, weightAt(row, col))));
+    h("tr", {}, h("th", { scope: "row" }, nameOf("", row)), ...cols.map((col) => h("td", {}, weightAt(row, col))));
   return [
     h("caption", {}, `${what} at each place; rows are queries, columns are keys.`),
-    h("thead", {}, h("tr", {}, h("td"), ...cols.map((col) => h("th", { scope: "col" }, String(col + 1))))),
+    h("thead", {}, h("tr", {}, h("td"), ...cols.map((col) => h("th", { scope: "col" }, nameOf("", col))))),
     h("tbody", {}, ...rows.map(line)),
   ];
 }

@@ -12,6 +12,8 @@ export interface MapView {
   /** The cell in the light. */
   readonly row: number;
   readonly col: number;
+  /** "k3", or with its word. */
+  readonly nameOf: (letter: string, index: number) => string;
   readonly tile: (place: TilePlace) => PooledTile | undefined;
   /** Of the whole, to be seen until there is something finer. */
   readonly coarse: readonly TilePlace[];
