@@ -1,6 +1,7 @@
 // What is looked at: layers of heads, each with queries and keys, or with weights as they were brought.
 
 import { assertFinite, FileTrouble, type NamedArray, shown } from "./arrays.js";
+import { assertScores } from "./overflow.js";
 
 /** Of one head; rows one after the other. */
 export interface Vectors {
@@ -59,6 +60,7 @@ export function sourceFrom(arrays: readonly NamedArray[], roles: readonly Role[]
 function fromVectors(q: NamedArray, k: NamedArray, v: NamedArray | undefined): Source {
   const [queries, keys] = [axesOf(q), axesOf(k)];
   for (const array of [q, k]) assertFinite(array);
+  assertScores(q, k);
   if (queries.layers !== keys.layers || queries.cols !== keys.cols || queries.heads % Math.max(1, keys.heads) !== 0) {
     throw new FileTrouble(
       `q ${shown(q.shape)} and k ${shown(k.shape)} do not fit: layers and the last axis must be the same, and heads of k divide those of q.`,

@@ -1,17 +1,14 @@
 // Numbers and tensors as source code, for heed and for PyTorch, and the two buttons that copy it.
 
+import { formatSingle } from "heed/viz";
 import { at, type Matrix } from "../model/matrix.js";
 import { copyFrom } from "./copy.js";
 import { h } from "./dom.js";
 
-/** The shortest decimal that single precision reads back as the same number. */
-export function single(value: number): string {
-  for (let digits = 1; digits < 9; digits++) {
-    const text = Number(value.toPrecision(digits));
-    if (Math.fround(text) === Math.fround(value)) return String(text);
-  }
-  return String(Math.fround(value));
-}
+export { formatSingle as single } from "heed/viz";
+
+/** In place of code where a sentence is empty. */
+export const NOTHING = "Nothing to compute: there are no words yet.\n";
 
 /** Matrices of one shape below each other, one line for each row. */
 export function heedTensor(name: string, heads: readonly Matrix[], shape = shapeOf(heads)): string {
@@ -37,7 +34,7 @@ function shapeOf(heads: readonly Matrix[]): readonly number[] {
 function lines(heads: readonly Matrix[]): string {
   const rows = heads.flatMap((matrix) =>
     Array.from({ length: matrix.rows }, (_, row) =>
-      Array.from({ length: matrix.cols }, (_, col) => single(at(matrix, row, col))).join(", "),
+      Array.from({ length: matrix.cols }, (_, col) => formatSingle(at(matrix, row, col))).join(", "),
     ),
   );
   return rows.map((row) => `    ${row}`).join(",\n");

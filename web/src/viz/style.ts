@@ -225,6 +225,23 @@ heed-matrix td input {
   text-align: center;
 }
 
+heed-matrix td input[aria-invalid] {
+  outline: 2px solid var(--_below);
+}
+
+/* No wider than the table. */
+heed-matrix .matrix-trouble {
+  width: 0;
+  min-width: 100%;
+  margin: 2px 0 0;
+  font: 0.8rem / 1.3 var(--_sans);
+  color: var(--_below);
+}
+
+heed-matrix .matrix-trouble:empty {
+  display: none;
+}
+
 @keyframes cell-appears {
   from {
     opacity: 0;
