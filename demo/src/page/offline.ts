@@ -31,7 +31,9 @@ export async function startOffline(line: HTMLElement): Promise<void> {
     keep.button.hidden = isKept;
     forget.hidden = !isKept;
   };
-  line.append(keep.line(forget));
+  const row = keep.line();
+  row.append(forget);
+  line.append(row);
   const registration = await ownRegistration(serviceWorker);
   const isKept = (registration?.active ?? null) !== null;
   show(isKept);

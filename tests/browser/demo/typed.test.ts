@@ -86,6 +86,17 @@ test("a cell says why a text is not taken, and keeps its number", async () => {
   expect((await readMatrix(page, "Q"))[0]?.[0]).toBe(3);
 });
 
+test("what is typed into a dark cell is seen", async () => {
+  const page = await open("dictionary.html#q=4_3_3_3_3");
+  await cell(page, "Q", 0, 0).press("Enter");
+  const [ink, ground] = await cell(page, "Q", 0, 0)
+    .locator("input")
+    .evaluate((input) => [getComputedStyle(input).color, getComputedStyle(input).backgroundColor]);
+  expect(ink).not.toBe(ground);
+  const lightness = (colour: string | undefined): number => Number(/oklch\(([\d.]+)/.exec(colour ?? "")?.[1]);
+  expect(Math.abs(lightness(ink) - lightness(ground))).toBeGreaterThan(0.5);
+});
+
 test("X says what it takes while it cannot be read", async () => {
   const page = await open();
   await page.getByRole("radio", { name: "numbers" }).check();

@@ -221,6 +221,8 @@ heed-matrix td input {
   border: 0;
   border-radius: 3px;
   background: var(--_raised);
+  /* Not the cell's, which stands out from its colour. */
+  color: var(--_ink);
   font: inherit;
   text-align: center;
 }
