@@ -5,7 +5,11 @@ import { at, type Matrix } from "../model/matrix.js";
 import { copyFrom } from "./copy.js";
 import { h } from "./dom.js";
 
-export { formatSingle as single } from "heed/viz";
+/** As formatSingle, but all digits where eight are too few: so are the texts that PyTorch ran, tests/fixtures/snippets.json. */
+export function single(value: number): string {
+  const exactly = Math.fround(value);
+  return Math.fround(Number(value.toPrecision(8))) === exactly ? formatSingle(value) : String(exactly);
+}
 
 /** In place of code where a sentence is empty. */
 export const NOTHING = "Nothing to compute: there are no words yet.\n";
@@ -34,7 +38,7 @@ function shapeOf(heads: readonly Matrix[]): readonly number[] {
 function lines(heads: readonly Matrix[]): string {
   const rows = heads.flatMap((matrix) =>
     Array.from({ length: matrix.rows }, (_, row) =>
-      Array.from({ length: matrix.cols }, (_, col) => formatSingle(at(matrix, row, col))).join(", "),
+      Array.from({ length: matrix.cols }, (_, col) => single(at(matrix, row, col))).join(", "),
     ),
   );
   return rows.map((row) => `    ${row}`).join(",\n");

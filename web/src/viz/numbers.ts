@@ -18,10 +18,10 @@ export function formatShare(share: number): string {
 export function formatSingle(value: number): string {
   const single = Math.fround(value);
   for (let digits = 1; digits < 9; digits++) {
-    const short = Number(single.toPrecision(digits));
+    const short = Number(value.toPrecision(digits));
     if (Math.fround(short) === single) return String(short);
   }
-  return String(Number(single.toPrecision(9)));
+  return String(Number(value.toPrecision(9)));
 }
 
 /** Cells and fields take numbers up to this size. */
