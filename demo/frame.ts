@@ -117,6 +117,7 @@ function footer(here: number): string {
       <p>
         Everything runs on this device; nothing you type leaves it. heed is MIT-licensed: C++20 and xsimd, built with Emscripten.
       </p>
+      <div id="offline" data-bytes="%SIZE%" hidden></div>
     </footer>
     <noscript><p class="warning">This page computes; without JavaScript it cannot.</p></noscript>`;
 }

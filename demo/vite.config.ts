@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { defineConfig, type Plugin } from "vite";
 import { frame, PAGES } from "./frame.js";
+import { keepOffline } from "./keep-offline.js";
 
 const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 
@@ -57,7 +58,7 @@ function heedEntries(): { find: RegExp; replacement: string }[] {
 export default defineConfig({
   root: at("."),
   base: "./",
-  plugins: [frame(), contentSecurityPolicy()],
+  plugins: [frame(), contentSecurityPolicy(), keepOffline()],
   resolve: { alias: heedEntries() },
   server: { headers: isolation },
   preview: { headers: isolation },

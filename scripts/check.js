@@ -26,6 +26,7 @@ const CHECKS = {
   "types of the package": () => node("typescript/bin/tsc", ["-p", "tsconfig.json"]),
   "types of the tests": () => node("typescript/bin/tsc", ["-p", "tests/tsconfig.json"]),
   "types of the demo": () => node("typescript/bin/tsc", ["-p", "demo/tsconfig.json"]),
+  "types of the demo's service worker": () => node("typescript/bin/tsc", ["-p", "demo/offline/tsconfig.json"]),
   "types of the bench": () => node("typescript/bin/tsc", ["-p", "bench/web/tsconfig.json"]),
   "types of the scripts": () => node("typescript/bin/tsc", ["-p", "scripts/tsconfig.json"]),
   layers: () => checkLayers(),

@@ -1,16 +1,14 @@
 // Room 1, soft dictionary: drawers that open by how well they fit, from exact lookup to plain average.
 
-import type { Cell } from "../../src/model/cell.js";
 import { at, rowsOf, withBlock } from "../../src/model/matrix.js";
-import { agreementLine, furnish, OWN_ARITHMETIC } from "../../src/page/furnish.js";
+import { agreement, agreementLine, furnish, OWN_ARITHMETIC } from "../../src/page/furnish.js";
 import { h } from "../../src/ui/dom.js";
-import type { Explanation } from "../../src/ui/explanation.js";
 import { HeedCabinet } from "../../src/ui/heed-cabinet.js";
 import { HeedChart } from "../../src/ui/heed-chart.js";
 import { formula, fraction, plain, row, sub, sup } from "../../src/ui/math.js";
 import { NamedMatrices } from "../../src/ui/named-matrices.js";
-import { magnitude, percent } from "../../src/ui/numbers.js";
-import { turnedExplanation, worded } from "../../src/ui/orientation.js";
+import { percent } from "../../src/ui/numbers.js";
+import { worded } from "../../src/ui/orientation.js";
 import { picture } from "../../src/ui/picture.js";
 import { Teller } from "../../src/ui/teller.js";
 import type { DictionaryAnswer } from "./calls.js";
@@ -38,7 +36,7 @@ export class DictionaryRoom {
       const { state, shares } = this.#scene;
       return { name: "A", row: state.asker, col: bestOf(shares, state.asker) };
     },
-    explain: (cell) => this.#explain(cell),
+    explain: (cell) => this.#matrices.told(cell, (spot) => explain(this.#scene, spot, this.#answer)),
     light: (lights) => this.#matrices.light(lights),
     retype: ({ name, row: atRow, col }, value) => this.#edit(name, atRow, col, [[value]]),
   });
@@ -141,18 +139,12 @@ export class DictionaryRoom {
     this.#agreement.textContent =
       answer === undefined
         ? OWN_ARITHMETIC
-        : `Shares and answers come from the kernel. It and the arithmetic by hand agree to ${magnitude(answer.apart)}.`;
+        : `Shares and answers come from the kernel. It and the arithmetic by hand ${agreement(answer.apart)}.`;
     this.#teller.tell();
   }
 
   get #isTurned(): boolean {
     return this.#store.state.by === "columns";
-  }
-
-  #explain(cell: Cell): Explanation | undefined {
-    const spot = this.#matrices.find(cell);
-    const told = spot === undefined ? undefined : explain(this.#scene, spot, this.#answer);
-    return told !== undefined && this.#isTurned ? turnedExplanation(told) : told;
   }
 
   #ask(card: readonly number[]): void {

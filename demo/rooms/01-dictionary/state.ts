@@ -1,8 +1,7 @@
 // What the reader can choose in this room.
 
-import { BY, type By, codecOf, type Field, number, oneOf } from "../../src/model/fields.js";
+import { BY, type By, codecOf, type Field, matrixOrNone, number, oneOf } from "../../src/model/fields.js";
 import type { Matrix } from "../../src/model/matrix.js";
-import { readMatrix, writeMatrix } from "../../src/model/matrix-text.js";
 import { Store } from "../../src/model/store.js";
 import { CABINETS, EXAMPLES, type Example, type ExampleName, type Role, SCORES, type ScoreName } from "./examples.js";
 
@@ -63,9 +62,9 @@ export const DICTIONARY_STATE = codecOf<DictionaryState>(
     score: oneOf("score", SCORES),
     temperature: temperature("T"),
     bandwidth: number("b", 0.02, 2, 2),
-    q: matrix("q"),
-    k: matrix("k"),
-    v: matrix("v"),
+    q: matrixOrNone("q"),
+    k: matrixOrNone("k"),
+    v: matrixOrNone("v"),
     asker: number("who", 0, 9),
     by: BY,
   },
@@ -97,10 +96,6 @@ export function exampleOf(state: DictionaryState): Example {
 
 function fitting(edited: Matrix | null, given: Matrix): Matrix | null {
   return edited !== null && edited.rows === given.rows && edited.cols === given.cols ? edited : null;
-}
-
-function matrix(key: string): Field<Matrix | null> {
-  return { key, write: (value) => (value === null ? "" : writeMatrix(value)), read: (text) => readMatrix(text) };
 }
 
 function temperature(key: string): Field<number> {

@@ -2,11 +2,10 @@
 
 import type { Engine } from "../../src/engine/engine.js";
 import { rowsOf, withBlock } from "../../src/model/matrix.js";
-import { agreementLine, furnish, OWN_ARITHMETIC } from "../../src/page/furnish.js";
+import { agreement, agreementLine, furnish, OWN_ARITHMETIC } from "../../src/page/furnish.js";
 import { choice } from "../../src/ui/choice.js";
 import { h } from "../../src/ui/dom.js";
 import { NamedMatrices } from "../../src/ui/named-matrices.js";
-import { magnitude } from "../../src/ui/numbers.js";
 import { picture } from "../../src/ui/picture.js";
 import { slider } from "../../src/ui/slider.js";
 import { Teller } from "../../src/ui/teller.js";
@@ -134,7 +133,7 @@ export class ScoreRoom {
     this.#agreement.textContent =
       answer === undefined
         ? OWN_ARITHMETIC
-        : `All shares come from the kernel. It and the arithmetic by hand agree to ${magnitude(answer.apart)}.`;
+        : `All shares come from the kernel. It and the arithmetic by hand ${agreement(answer.apart)}.`;
     this.#teller.tell();
   }
 

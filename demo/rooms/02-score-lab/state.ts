@@ -1,8 +1,7 @@
 // What the reader can choose in this room.
 
-import { codecOf, type Field, number, oneOf } from "../../src/model/fields.js";
+import { codecOf, matrix, number, oneOf } from "../../src/model/fields.js";
 import { fill, type Matrix } from "../../src/model/matrix.js";
-import { readMatrix, writeMatrix } from "../../src/model/matrix-text.js";
 import { Store } from "../../src/model/store.js";
 import { readFormula } from "./formula.js";
 import { HIDDEN, KEYS, KINDS, type Kind, WIDTH } from "./kinds.js";
@@ -105,8 +104,4 @@ function consistent(state: ScoreState): ScoreState {
 
 function closest(values: readonly number[], wanted: number): number {
   return values.reduce((best, value) => (Math.abs(value - wanted) < Math.abs(best - wanted) ? value : best));
-}
-
-function matrix(key: string): Field<Matrix> {
-  return { key, write: writeMatrix, read: (text) => readMatrix(text) ?? undefined };
 }

@@ -1,13 +1,13 @@
 // Room 3, scale and temperature: one query among its keys, the slopes that are left, and both against width or temperature.
 
 import { rowsOf } from "../../src/model/matrix.js";
-import { agreementLine, furnish, OWN_ARITHMETIC } from "../../src/page/furnish.js";
+import { agreement, agreementLine, furnish, OWN_ARITHMETIC } from "../../src/page/furnish.js";
 import { choice } from "../../src/ui/choice.js";
 import { h } from "../../src/ui/dom.js";
 import { HeedChart } from "../../src/ui/heed-chart.js";
 import { formula, fraction, plain, root as rootSign, row, sub, sup } from "../../src/ui/math.js";
 import { NamedMatrices } from "../../src/ui/named-matrices.js";
-import { exact, magnitude, percent } from "../../src/ui/numbers.js";
+import { exact, percent } from "../../src/ui/numbers.js";
 import { picture } from "../../src/ui/picture.js";
 import { atOnce } from "../../src/ui/pieces.js";
 import { Teller } from "../../src/ui/teller.js";
@@ -201,5 +201,5 @@ function curveText({ state }: ScaleScene): string {
 
 function agreementOf(answer: ScaleAnswer | undefined): string {
   if (answer === undefined) return OWN_ARITHMETIC;
-  return `Shares come from the kernel. Over all 64 queries, it and the arithmetic by hand agree to ${magnitude(answer.difference)}.`;
+  return `Shares come from the kernel. Over all 64 queries, it and the arithmetic by hand ${agreement(answer.difference)}.`;
 }

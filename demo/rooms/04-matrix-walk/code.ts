@@ -2,9 +2,10 @@
 
 import type { State } from "../../src/model/state.js";
 import type { HeadWalk, Walk } from "../../src/model/walk.js";
-import { heedTensor, single, torchTensor } from "../../src/ui/code.js";
+import { heedTensor, NOTHING, single, torchTensor } from "../../src/ui/code.js";
 
 export function heedCode(walk: Walk, state: State): string {
+  if (walk.labels.length === 0) return `// ${NOTHING}`;
   const { hidden } = facts(state);
   const options = [
     `scale: ${single(walk.scale)},`,
@@ -31,6 +32,7 @@ heed.dispose();
 }
 
 export function torchCode(walk: Walk, state: State): string {
+  if (walk.labels.length === 0) return `# ${NOTHING}`;
   const { hidden, masked } = facts(state);
   const [rows, cols] = [walk.askers.length, walk.labels.length];
   const offset = state.causal === "upper-left" ? 0 : cols - rows;

@@ -6,14 +6,13 @@ import { rowsOf } from "../../src/model/matrix.js";
 import { NOTHING_EDITED, type Role, STEPS, type State } from "../../src/model/state.js";
 import type { WalkStore } from "../../src/model/url.js";
 import type { Walk } from "../../src/model/walk.js";
-import { agreementLine, furnish, OWN_ARITHMETIC } from "../../src/page/furnish.js";
+import { agreement, agreementLine, furnish, OWN_ARITHMETIC } from "../../src/page/furnish.js";
 import { tellingOrder } from "../../src/page/stage.js";
 import { choice } from "../../src/ui/choice.js";
 import { h } from "../../src/ui/dom.js";
 import type { Explanation } from "../../src/ui/explanation.js";
 import type { MatrixHandlers } from "../../src/ui/matrix-handlers.js";
-import { magnitude } from "../../src/ui/numbers.js";
-import { turnedExplanation } from "../../src/ui/orientation.js";
+import { toldAsShown } from "../../src/ui/orientation.js";
 import { saveTools } from "../../src/ui/picture.js";
 import { Teller } from "../../src/ui/teller.js";
 import { heedCode, torchCode } from "./code.js";
@@ -145,7 +144,7 @@ export class MatrixWalk {
     const name = MATRICES.find((known) => known === cell.name);
     if (scene === undefined || name === undefined || !this.#panels.some((panel) => panel.shows(cell))) return undefined;
     const told = explain(scene, { ...cell, name });
-    return told !== undefined && this.#store.state.columns ? turnedExplanation(told) : told;
+    return toldAsShown(told, this.#store.state.columns);
   }
 
   /** Of all steps, whichever are shown. */
@@ -171,6 +170,5 @@ function isEdited({ edited, numbers, text }: State): boolean {
 
 function agreementOf(answer: KernelAnswer | undefined): string {
   if (answer === undefined) return OWN_ARITHMETIC;
-  if (answer.difference === 0) return "Shares and outputs come from the kernel; the arithmetic by hand agrees exactly.";
-  return `Shares and outputs come from the kernel. It and the arithmetic by hand agree to ${magnitude(answer.difference)}.`;
+  return `Shares and outputs come from the kernel. It and the arithmetic by hand ${agreement(answer.difference)}.`;
 }

@@ -120,7 +120,7 @@ export class CostPicture {
       h(
         "table",
         { class: "plain-table" },
-        h("caption", { class: "spoken" }, "Times on this device"),
+        h("caption", {}, `On this device, ${this.#raced.toLocaleString("en")} tokens`),
         h(
           "tbody",
           {},

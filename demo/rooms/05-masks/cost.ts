@@ -1,6 +1,7 @@
 // What a mask costs: counted on the grid, and for many tokens if its proportions stay.
 
 import { at } from "../../src/model/matrix.js";
+import { whole } from "../../src/ui/numbers.js";
 import type { MaskScene } from "./scene.js";
 
 export const HEADS = 12;
@@ -71,5 +72,5 @@ export function bytes(count: number): string {
 /** Multiply-adds in thousands of millions. */
 export function billions(count: number): string {
   const value = count / 1e9;
-  return `${value.toFixed(value < 10 ? 2 : value < 100 ? 1 : 0)} billion`;
+  return `${value < 100 ? value.toFixed(value < 10 ? 2 : 1) : whole(value)} billion`;
 }

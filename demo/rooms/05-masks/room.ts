@@ -4,13 +4,12 @@ import type { MatrixView } from "heed/viz";
 import type { Engine } from "../../src/engine/engine.js";
 import type { Cell } from "../../src/model/cell.js";
 import { at, rowsOf } from "../../src/model/matrix.js";
-import { agreementLine, furnish, OWN_ARITHMETIC } from "../../src/page/furnish.js";
+import { agreement, agreementLine, furnish, OWN_ARITHMETIC } from "../../src/page/furnish.js";
 import { h } from "../../src/ui/dom.js";
 import type { Explanation, NamedLight } from "../../src/ui/explanation.js";
 import { HeedMask, type MaskView, turnedMask } from "../../src/ui/heed-mask.js";
 import { NamedMatrices } from "../../src/ui/named-matrices.js";
-import { magnitude } from "../../src/ui/numbers.js";
-import { turnedExplanation, worded } from "../../src/ui/orientation.js";
+import { toldAsShown, worded } from "../../src/ui/orientation.js";
 import { picture } from "../../src/ui/picture.js";
 import { Teller } from "../../src/ui/teller.js";
 import type { MaskAnswer } from "./call.js";
@@ -118,7 +117,7 @@ export class MaskRoom {
   #explain(cell: Cell): Explanation | undefined {
     const spot = cell.name === "mask" ? { ...cell, name: "mask" as const } : this.#matrices.find(cell);
     const told = spot === undefined ? undefined : explain(this.#scene, spot, this.#answer);
-    return told !== undefined && this.#isTurned ? turnedExplanation(told) : told;
+    return toldAsShown(told, this.#isTurned);
   }
 
   #paint({ row, col }: Pick<Cell, "row" | "col">, hide: boolean): void {
@@ -170,7 +169,7 @@ function sumsView({ state, sums }: MaskScene): MatrixView {
 
 function agreementOf(scene: MaskScene, answer: MaskAnswer | undefined): string {
   if (answer === undefined) return OWN_ARITHMETIC;
-  const apart = `it and the arithmetic by hand agree to ${magnitude(answer.difference)}.`;
+  const apart = `it and the arithmetic by hand ${agreement(answer.difference)}.`;
   const blind = Array.from({ length: scene.state.queries }, (_, row) => sumOf(scene.seen, row)).some(
     (sum) => sum === 0,
   );

@@ -3,13 +3,13 @@
 import { HeedMatrix } from "heed/viz";
 import type { Cell } from "../../src/model/cell.js";
 import { at, rowsOf, withBlock } from "../../src/model/matrix.js";
-import { agreementLine, furnish, OWN_ARITHMETIC } from "../../src/page/furnish.js";
+import { agreement, agreementLine, furnish, OWN_ARITHMETIC } from "../../src/page/furnish.js";
 import { choice } from "../../src/ui/choice.js";
 import { h } from "../../src/ui/dom.js";
 import type { Explanation, NamedLight } from "../../src/ui/explanation.js";
 import { handle, type MatrixHandlers, shows } from "../../src/ui/matrix-handlers.js";
-import { magnitude, percent } from "../../src/ui/numbers.js";
-import { byChoice, turned, turnedExplanation, turnedLight, turningHandlers, worded } from "../../src/ui/orientation.js";
+import { percent } from "../../src/ui/numbers.js";
+import { byChoice, toldAsShown, turned, turnedLight, turningHandlers, worded } from "../../src/ui/orientation.js";
 import { picture } from "../../src/ui/picture.js";
 import { atOnce } from "../../src/ui/pieces.js";
 import { Teller } from "../../src/ui/teller.js";
@@ -113,7 +113,7 @@ export class HeadsRoom {
   #explain(cell: Cell): Explanation | undefined {
     const [kind, head] = partsOf(cell.name);
     const told = this.#shows(cell) ? explain(this.#scene, { kind, head, row: cell.row, col: cell.col }) : undefined;
-    return told !== undefined && this.#isTurned ? turnedExplanation(told) : told;
+    return toldAsShown(told, this.#isTurned);
   }
 
   #shows(cell: Cell): boolean {
@@ -157,5 +157,5 @@ function agreementOf(scene: HeadsScene): string {
   const gaps = passesOf(scene).map(({ kernel }) => kernel?.difference);
   if (gaps.some((gap) => gap === undefined)) return OWN_ARITHMETIC;
   const most = Math.max(...gaps.map((gap) => gap ?? 0));
-  return `Shares and the heads’ outputs come from the kernel. It and the arithmetic by hand agree to ${magnitude(most)}.`;
+  return `Shares and the heads’ outputs come from the kernel. It and the arithmetic by hand ${agreement(most)}.`;
 }

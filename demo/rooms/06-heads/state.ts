@@ -1,8 +1,7 @@
 // What the reader can choose in this room.
 
-import { BY, type By, codecOf, type Field, number, oneOf } from "../../src/model/fields.js";
+import { BY, type By, codecOf, matrix, number, oneOf } from "../../src/model/fields.js";
 import { fill, type Matrix } from "../../src/model/matrix.js";
-import { readMatrix, writeMatrix } from "../../src/model/matrix-text.js";
 import { Store } from "../../src/model/store.js";
 import { FEATURES } from "../../src/model/vocabulary.js";
 
@@ -51,7 +50,7 @@ export const HEADS_STATE = codecOf<HeadsState>(
     step: oneOf("step", STEPS),
     role: oneOf("role", ["q", "k", "v"]),
     by: BY,
-    mix: mixing("wo"),
+    mix: matrix("wo"),
     queryHeads: number("H", 1, 128),
     kvHeads: number("G", 1, 128),
     headWidth: number("D", 8, 256),
@@ -70,8 +69,4 @@ export const HEADS_STATE = codecOf<HeadsState>(
 /** Query heads share keys and values evenly. */
 export function divisors(count: number): readonly number[] {
   return Array.from({ length: count }, (_, index) => index + 1).filter((candidate) => count % candidate === 0);
-}
-
-function mixing(key: string): Field<Matrix> {
-  return { key, write: writeMatrix, read: (written) => readMatrix(written) ?? undefined };
 }

@@ -1,10 +1,11 @@
 // The sentence as it stands, as code.
 
-import { heedTensor, single, torchTensor } from "../../src/ui/code.js";
+import { heedTensor, NOTHING, single, torchTensor } from "../../src/ui/code.js";
 import { SCALE } from "./attend.js";
 import type { OrderScene } from "./scene.js";
 
 export function heedCode({ now, state, labels }: OrderScene): string {
+  if (labels.length === 0) return `// ${NOTHING}`;
   const shape = `[1, 1, ${labels.length}, ${labels.length}]`;
   const special = {
     none: [],
@@ -32,6 +33,7 @@ heed.dispose();
 }
 
 export function torchCode({ now, state, labels }: OrderScene): string {
+  if (labels.length === 0) return `# ${NOTHING}`;
   const count = labels.length;
   const bias = Array.from({ length: count }, (_, row) =>
     Array.from(now.bias.data.subarray(row * count, (row + 1) * count)),

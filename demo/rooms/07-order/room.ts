@@ -1,15 +1,12 @@
 // Room 7, order: words that can be moved, the positions that they are given, and what notices.
 
-import type { Cell } from "../../src/model/cell.js";
 import { at, rowsOf, withBlock } from "../../src/model/matrix.js";
 import { uniform } from "../../src/model/random.js";
-import { agreementLine, furnish, OWN_ARITHMETIC } from "../../src/page/furnish.js";
+import { agreement, agreementLine, furnish, OWN_ARITHMETIC } from "../../src/page/furnish.js";
 import { h } from "../../src/ui/dom.js";
-import type { Explanation } from "../../src/ui/explanation.js";
 import { HeedOrder } from "../../src/ui/heed-order.js";
 import { NamedMatrices } from "../../src/ui/named-matrices.js";
-import { magnitude } from "../../src/ui/numbers.js";
-import { turnedExplanation, worded } from "../../src/ui/orientation.js";
+import { worded } from "../../src/ui/orientation.js";
 import { picture } from "../../src/ui/picture.js";
 import { atOnce } from "../../src/ui/pieces.js";
 import { Teller } from "../../src/ui/teller.js";
@@ -34,7 +31,7 @@ export class OrderRoom {
   readonly #teller = new Teller({
     keeper: () => this.#store,
     first: () => ({ name: "O", row: Math.max(0, this.#scene.places.indexOf(this.#scene.state.asker)), col: 1 }),
-    explain: (cell) => this.#explain(cell),
+    explain: (cell) => this.#matrices.told(cell, (spot) => explain(this.#scene, spot, this.#answer)),
     light: (lights) => this.#matrices.light(lights),
     retype: ({ name, row, col }, value) => this.#edit(name, row, col, [[value]]),
   });
@@ -167,18 +164,12 @@ export class OrderRoom {
     this.#agreement.textContent =
       answer === undefined
         ? OWN_ARITHMETIC
-        : `Shares and outputs come from the kernel. It and the arithmetic by hand agree to ${magnitude(answer.apart)}.`;
+        : `Shares and outputs come from the kernel. It and the arithmetic by hand ${agreement(answer.apart)}.`;
     this.#teller.tell();
   }
 
   get #isTurned(): boolean {
     return this.#store.state.by === "columns";
-  }
-
-  #explain(cell: Cell): Explanation | undefined {
-    const spot = this.#matrices.find(cell);
-    const told = spot === undefined ? undefined : explain(this.#scene, spot, this.#answer);
-    return told !== undefined && this.#isTurned ? turnedExplanation(told) : told;
   }
 
   #edit(name: string, row: number, col: number, values: readonly (readonly number[])[]): void {

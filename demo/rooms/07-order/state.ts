@@ -1,8 +1,7 @@
 // What the reader can choose in this room.
 
-import { BY, type By, codecOf, type Field, number, oneOf, text, wholes } from "../../src/model/fields.js";
+import { BY, type By, codecOf, matrix, matrixOrNone, number, oneOf, text, wholes } from "../../src/model/fields.js";
 import type { Matrix } from "../../src/model/matrix.js";
-import { readMatrix, writeMatrix } from "../../src/model/matrix-text.js";
 import { Store } from "../../src/model/store.js";
 import { cutIntoWords } from "../../src/model/tokens.js";
 import { WIDTH } from "./vectors.js";
@@ -72,8 +71,8 @@ export const ORDER_STATE = codecOf<OrderState>(
     base: number("base", 10, 10_000),
     slope: number("slope", 0.125, 2, 3),
     seed: number("seed", 1, 9999),
-    biases: numbers("bias", BIASES),
-    numbers: numbers("x", null),
+    biases: matrix("bias"),
+    numbers: matrixOrNone("x"),
     asker: number("word", 0, MOST_WORDS - 1),
     by: BY,
   },
@@ -102,13 +101,5 @@ function consistent(state: OrderState): OrderState {
     biases: biases.rows === 1 && biases.cols === 2 * REACH + 1 ? biases : BIASES,
     numbers: own !== null && own.rows === count && own.cols === WIDTH ? own : null,
     asker: Math.max(0, Math.min(state.asker, count - 1)),
-  };
-}
-
-function numbers<T extends Matrix | null>(key: string, initial: T): Field<Matrix | T> {
-  return {
-    key,
-    write: (value) => (value === null ? "" : writeMatrix(value)),
-    read: (written) => readMatrix(written) ?? initial,
   };
 }

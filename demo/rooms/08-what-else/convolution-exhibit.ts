@@ -4,11 +4,12 @@ import type { MatrixView } from "heed/viz";
 import type { Answer, Call } from "../../src/engine/engine.js";
 import type { Cell } from "../../src/model/cell.js";
 import { at, fill, largest, type Matrix, withBlock } from "../../src/model/matrix.js";
+import { agreement } from "../../src/page/furnish.js";
 import { h } from "../../src/ui/dom.js";
 import type { Explanation, NamedLight } from "../../src/ui/explanation.js";
 import { HeedPixels } from "../../src/ui/heed-pixels.js";
 import { NamedMatrices, type NamedSpot } from "../../src/ui/named-matrices.js";
-import { exact, apart as gapIn, magnitude } from "../../src/ui/numbers.js";
+import { exact, apart as gapIn } from "../../src/ui/numbers.js";
 import { picture } from "../../src/ui/picture.js";
 import { atOnce } from "../../src/ui/pieces.js";
 import { slider } from "../../src/ui/slider.js";
@@ -180,7 +181,7 @@ export class ConvolutionExhibit implements Exhibit {
     const apart = widest(attended, scene.attended);
     this.#scene = { ...scene, attended };
     atOnce(this.#drawing());
-    return `All ${scene.shifts.length} heads come from the kernel. It and the same attention by hand agree to ${magnitude(apart)}.`;
+    return `All ${scene.shifts.length} heads come from the kernel. It and the same attention by hand ${agreement(apart)}.`;
   }
 
   /** A cell of W_Q, by the head that it belongs to as well. */

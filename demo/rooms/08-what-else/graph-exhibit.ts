@@ -4,14 +4,15 @@ import type { MatrixView } from "heed/viz";
 import type { Answer, Call } from "../../src/engine/engine.js";
 import type { Cell } from "../../src/model/cell.js";
 import { at, largest, type Matrix, widestGap, withBlock } from "../../src/model/matrix.js";
+import { agreement } from "../../src/page/furnish.js";
 import { choice } from "../../src/ui/choice.js";
 import { heedTensor, single, torchTensor } from "../../src/ui/code.js";
 import { h, svg } from "../../src/ui/dom.js";
 import { type Explanation, type NamedLight, products } from "../../src/ui/explanation.js";
 import { HeedMask } from "../../src/ui/heed-mask.js";
 import { NamedMatrices, type NamedSpot } from "../../src/ui/named-matrices.js";
-import { exact, magnitude } from "../../src/ui/numbers.js";
-import { byChoice, turnedExplanation } from "../../src/ui/orientation.js";
+import { exact } from "../../src/ui/numbers.js";
+import { byChoice } from "../../src/ui/orientation.js";
 import { picture } from "../../src/ui/picture.js";
 import { slider } from "../../src/ui/slider.js";
 import type { Exhibit, Host } from "./exhibit.js";
@@ -144,7 +145,7 @@ export class GraphExhibit implements Exhibit {
     const passed = scene.state.rounds > 0 ? widestGap(this.#found.after, scene.after) : 0;
     const apart = Math.max(widestGap(this.#found.shares, scene.shares), passed);
     this.#draw();
-    return `Shares and the last round come from the kernel. It and messages passed by hand agree to ${magnitude(apart)}.`;
+    return `Shares and the last round come from the kernel. It and messages passed by hand ${agreement(apart)}.`;
   }
 
   get #isTurned(): boolean {
@@ -156,9 +157,8 @@ export class GraphExhibit implements Exhibit {
   }
 
   explain(cell: Cell): Explanation | undefined {
-    const spot = this.#matrices.find(cell);
-    const told = this.#scene === undefined || spot === undefined ? undefined : this.#explain(this.#scene, spot);
-    return told !== undefined && this.#isTurned ? turnedExplanation(told) : told;
+    const scene = this.#scene;
+    return this.#matrices.told(cell, (spot) => (scene === undefined ? undefined : this.#explain(scene, spot)));
   }
 
   #explain(scene: GraphScene, spot: NamedSpot<MatrixName>): Explanation {

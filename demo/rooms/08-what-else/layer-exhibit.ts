@@ -16,12 +16,13 @@ import {
   withBlock,
 } from "../../src/model/matrix.js";
 import { softmax } from "../../src/model/softmax.js";
+import { agreement } from "../../src/page/furnish.js";
 import { heedTensor, single, torchTensor } from "../../src/ui/code.js";
 import { h } from "../../src/ui/dom.js";
 import { type Explanation, type NamedLight, products } from "../../src/ui/explanation.js";
 import { NamedMatrices, type NamedSpot } from "../../src/ui/named-matrices.js";
-import { exact, apart as gapIn, magnitude } from "../../src/ui/numbers.js";
-import { byChoice, turnedExplanation } from "../../src/ui/orientation.js";
+import { exact, apart as gapIn } from "../../src/ui/numbers.js";
+import { byChoice } from "../../src/ui/orientation.js";
 import { picture } from "../../src/ui/picture.js";
 import { slider } from "../../src/ui/slider.js";
 import type { Exhibit, Host } from "./exhibit.js";
@@ -123,7 +124,7 @@ export class LayerExhibit implements Exhibit {
     };
     const apart = Math.max(widestGap(this.#found.shares, scene.shares), widestGap(this.#found.read, scene.read));
     this.#draw();
-    return `Shares and readings come from the kernel. It and the arithmetic by hand agree to ${magnitude(apart)}.`;
+    return `Shares and readings come from the kernel. It and the arithmetic by hand ${agreement(apart)}.`;
   }
 
   get #isTurned(): boolean {
@@ -135,9 +136,8 @@ export class LayerExhibit implements Exhibit {
   }
 
   explain(cell: Cell): Explanation | undefined {
-    const spot = this.#matrices.find(cell);
-    const told = this.#scene === undefined || spot === undefined ? undefined : this.#explain(this.#scene, spot);
-    return told !== undefined && this.#isTurned ? turnedExplanation(told) : told;
+    const scene = this.#scene;
+    return this.#matrices.told(cell, (spot) => (scene === undefined ? undefined : this.#explain(scene, spot)));
   }
 
   #explain(scene: Scene, { name, row, col }: NamedSpot<MatrixName>): Explanation | undefined {

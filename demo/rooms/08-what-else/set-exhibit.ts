@@ -3,6 +3,7 @@
 import type { Answer, Call } from "../../src/engine/engine.js";
 import type { Cell } from "../../src/model/cell.js";
 import { uniform } from "../../src/model/random.js";
+import { agreement } from "../../src/page/furnish.js";
 import { single } from "../../src/ui/code.js";
 import { h } from "../../src/ui/dom.js";
 import type { Explanation } from "../../src/ui/explanation.js";
@@ -104,7 +105,7 @@ export class SetExhibit implements Exhibit {
     const apart = Math.max(widest(plain.output.data, scene.plain), widest(back, scene.back));
     this.#scene = { ...scene, plain: plain.output.data, back };
     this.#draw();
-    return `Both outputs come from the kernel. It and the arithmetic by hand agree to ${magnitude(apart)}.`;
+    return `Both outputs come from the kernel. It and the arithmetic by hand ${agreement(apart)}.`;
   }
 
   /** What one pixel takes in, from the pixels that count most. */

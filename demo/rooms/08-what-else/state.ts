@@ -1,8 +1,7 @@
 // What the reader can choose in this room, over all that attention is shown as.
 
-import { BY, type By, codecOf, type Field, number, oneOf, wholes } from "../../src/model/fields.js";
+import { BY, type By, codecOf, matrix, number, oneOf, wholes } from "../../src/model/fields.js";
 import { fill, type Matrix } from "../../src/model/matrix.js";
-import { readMatrix, writeMatrix } from "../../src/model/matrix-text.js";
 import { Store } from "../../src/model/store.js";
 import { IMAGES, type ImageName, PIXELS } from "./images.js";
 
@@ -139,8 +138,4 @@ function matrixFrom(rows: readonly (readonly number[])[]): Matrix {
 
 function closest(values: readonly number[], wanted: number): number {
   return values.reduce((best, value) => (Math.abs(value - wanted) < Math.abs(best - wanted) ? value : best));
-}
-
-function matrix(key: string): Field<Matrix> {
-  return { key, write: writeMatrix, read: (text) => readMatrix(text) ?? undefined };
 }

@@ -68,7 +68,9 @@ export function assertFinite(array: NamedArray): void {
     return Math.floor(first / inner) % (shape[axis] ?? 1);
   });
   throw new FileTrouble(
-    `“${name}” holds ${String(data[first])} at ${shown(place)}, which attention would spread to whole rows.`,
+    Number.isNaN(data[first])
+      ? `“${name}” holds NaN at ${shown(place)}, which attention would spread to whole rows.`
+      : `“${name}” holds numbers too large for single precision, which ends at 3.4 × 10³⁸; the first is at ${shown(place)}.`,
   );
 }
 

@@ -3,9 +3,9 @@
 import type { Engine } from "../../src/engine/engine.js";
 import type { Cell } from "../../src/model/cell.js";
 import { rowsOf } from "../../src/model/matrix.js";
-import { agreementLine, furnish, OWN_ARITHMETIC } from "../../src/page/furnish.js";
+import { agreement, agreementLine, furnish, OWN_ARITHMETIC } from "../../src/page/furnish.js";
 import { NamedMatrices, type NamedSpot } from "../../src/ui/named-matrices.js";
-import { magnitude, whole } from "../../src/ui/numbers.js";
+import { whole } from "../../src/ui/numbers.js";
 import { picture } from "../../src/ui/picture.js";
 import { atOnce } from "../../src/ui/pieces.js";
 import { Teller } from "../../src/ui/teller.js";
@@ -193,5 +193,5 @@ function isMove(now: BringScene, before: BringScene): boolean {
 function agreementOf({ vectors, source }: BringScene, answer: BringAnswer | undefined): string {
   if (vectors === undefined) return `Shown: the weights ${source.origin}. Nothing more is computed but sums and means.`;
   if (answer === undefined) return OWN_ARITHMETIC;
-  return `Shares come from the kernel. Over ${whole(answer.compared)} of them, it and the arithmetic by hand agree to ${magnitude(answer.difference)}.`;
+  return `Shares come from the kernel. Over ${whole(answer.compared)} of them, it and the arithmetic by hand ${agreement(answer.difference)}.`;
 }

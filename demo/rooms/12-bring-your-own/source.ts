@@ -2,6 +2,7 @@
 
 import { assertFinite, FileTrouble, type NamedArray, shown, surveyOf } from "./arrays.js";
 import { isParameter } from "./model/families.js";
+import { assertScores } from "./overflow.js";
 
 /** Of one head; rows one after the other. */
 export interface Vectors {
@@ -82,6 +83,7 @@ export function sourceFrom(arrays: readonly NamedArray[], roles: readonly Role[]
 function fromVectors(q: NamedArray, k: NamedArray, v: NamedArray | undefined): Source {
   const [queries, keys] = [axesOf(q), axesOf(k)];
   for (const array of [q, k]) assertFinite(array);
+  assertScores(q, k);
   if (queries.layers !== keys.layers || queries.cols !== keys.cols || queries.heads % Math.max(1, keys.heads) !== 0) {
     throw new FileTrouble(
       `q ${shown(q.shape)} and k ${shown(k.shape)} do not fit: layers and the last axis must be the same, and heads of k divide those of q.`,

@@ -1,5 +1,7 @@
 // A room's state, field by field: its name in the address, how it is written there and what is accepted.
 
+import type { Matrix } from "./matrix.js";
+import { holdsTooLarge, readMatrix, writeMatrix } from "./matrix-text.js";
 import type { Codec } from "./store.js";
 
 export interface Field<T> {
@@ -7,6 +9,8 @@ export interface Field<T> {
   readonly write: (value: T) => string;
   /** undefined for what cannot be read: an address may come from anywhere. */
   readonly read: (text: string) => T | undefined;
+  /** It was read as smaller numbers than are written there. */
+  readonly isTooLarge?: (text: string) => boolean;
 }
 
 type Fields<S> = { readonly [K in keyof S]: Field<S[K]> };
@@ -42,6 +46,10 @@ export function codecOf<S extends object>(
         if (value !== undefined) read[name] = value;
       }
       return { ...unsaid(read), ...read };
+    },
+    isTooLarge: (hash) => {
+      const parts = new URLSearchParams(hash.replace(/^#/, ""));
+      return names.some((name) => fields[name].isTooLarge?.(parts.get(fields[name].key) ?? "") === true);
     },
   };
 }
@@ -83,4 +91,13 @@ export function wholes(key: string): Field<readonly number[]> {
         .filter((part) => /^\d{1,6}$/.test(part))
         .map(Number),
   };
+}
+
+export function matrix(key: string): Field<Matrix> {
+  return { key, write: writeMatrix, read: (text) => readMatrix(text) ?? undefined, isTooLarge: holdsTooLarge };
+}
+
+/** null: not changed by hand. */
+export function matrixOrNone(key: string): Field<Matrix | null> {
+  return { ...matrix(key), write: (value) => (value === null ? "" : writeMatrix(value)) };
 }

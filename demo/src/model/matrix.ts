@@ -62,7 +62,7 @@ export function withBlock(a: Matrix, row: number, col: number, values: readonly 
   return fill(a.rows, a.cols, (r, c) => values[r - row]?.[c - col] ?? at(a, r, c));
 }
 
-export function largest({ data }: Readable): number {
+export function largest({ data }: Pick<Readable, "data">): number {
   let most = 0;
   for (let index = 0; index < data.length; index++) {
     const value = data[index] ?? 0;

@@ -12,6 +12,8 @@ export interface Codec<S> {
   readonly fromHash: (hash: string) => Partial<S>;
   /** Only what differs from the initial state; empty for the initial state itself. */
   readonly toHash: (state: S) => string;
+  /** Some of its numbers were brought to what can be typed. */
+  readonly isTooLarge: (hash: string) => boolean;
 }
 
 export class Store<S extends object> {
@@ -21,6 +23,7 @@ export class Store<S extends object> {
   #cell: Cell | undefined;
   readonly #listeners: Listener<S>[] = [];
   #written: string;
+  #wasTooLarge = false;
 
   /** `turningAway`: whoever changes one of these looks elsewhere, so that the cell is forgotten. */
   constructor(codec: Codec<S>, turningAway: readonly (keyof S)[] = []) {
@@ -36,6 +39,11 @@ export class Store<S extends object> {
     return this.#state;
   }
 
+  /** Numbers in the address were larger than those of the state that it was read as. */
+  get wasTooLarge(): boolean {
+    return this.#wasTooLarge;
+  }
+
   /** The cell that was chosen to be told about. It need not exist. */
   get cell(): Cell | undefined {
     return this.#cell;
@@ -44,6 +52,7 @@ export class Store<S extends object> {
   change(patch: Partial<S>): void {
     this.#follow();
     const next = this.#codec.consistent({ ...this.#state, ...patch });
+    this.#wasTooLarge = false;
     if (this.#turningAway.some((key) => next[key] !== this.#state[key])) this.#cell = undefined;
     this.#become(next);
     this.#write();
@@ -82,6 +91,7 @@ export class Store<S extends object> {
   }
 
   #read(): S {
+    this.#wasTooLarge = this.#codec.isTooLarge(location.hash);
     return this.#codec.consistent({ ...this.#codec.initial, ...this.#codec.fromHash(location.hash) });
   }
 

@@ -1,7 +1,7 @@
 // The state as the part of the address behind "#", and back. Only what differs from the initial state is written.
 
 import { LEAST_WIDTH, MOST_WIDTH } from "./embed.js";
-import { readMatrix, writeMatrix } from "./matrix-text.js";
+import { holdsTooLarge, readMatrix, writeMatrix } from "./matrix-text.js";
 import { consistent, INITIAL, type Role, STEPS, type State } from "./state.js";
 import { type Codec, Store } from "./store.js";
 import { MOST_TOKENS } from "./tokens.js";
@@ -14,7 +14,7 @@ export function openWalkStore(): WalkStore {
   return new Store(WALK_STATE, ["step", "all"]);
 }
 
-const WALK_STATE: Codec<State> = { initial: INITIAL, consistent, fromHash, toHash };
+const WALK_STATE: Codec<State> = { initial: INITIAL, consistent, fromHash, toHash, isTooLarge };
 
 export function toHash(state: State): string {
   const parts = new URLSearchParams();
@@ -76,6 +76,11 @@ export function fromHash(hash: string): Partial<State> {
   const asker = readNumber(parts.get("word"));
   if (asker !== null && Number.isInteger(asker)) read.asker = Math.max(-1, asker);
   return read;
+}
+
+function isTooLarge(hash: string): boolean {
+  const parts = new URLSearchParams(hash.replace(/^#/, ""));
+  return ["x", "wq", "wk", "wv"].some((key) => holdsTooLarge(parts.get(key)));
 }
 
 function readNumber(text: string | null): number | null {

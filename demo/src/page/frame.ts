@@ -9,6 +9,7 @@ import "../../style/picture.css";
 import { define } from "heed/viz";
 import type { Engine } from "../engine/engine.js";
 import { calm, find } from "../ui/dom.js";
+import { startOffline } from "./offline.js";
 import { showStatus } from "./status.js";
 import { startTheme } from "./theme.js";
 
@@ -18,6 +19,7 @@ define();
 export function startFrame(engine: Engine): void {
   startTheme(find("#theme", HTMLButtonElement));
   keepStateInLinks();
+  void startOffline(find("#offline", HTMLElement));
   const [summary, details] = [find("#status-summary", HTMLElement), find("#status-details", HTMLElement)];
   const warning = find("#warning", HTMLElement);
   engine.onStatus = () => showStatus(engine.status, summary, details, warning);

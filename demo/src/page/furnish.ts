@@ -2,6 +2,7 @@
 
 import { codeButtons } from "../ui/code.js";
 import { h } from "../ui/dom.js";
+import { magnitude } from "../ui/numbers.js";
 
 export interface Furniture {
   /** Above everything. */
@@ -25,6 +26,14 @@ export function furnish(root: HTMLElement, furniture: Furniture): void {
 /** Says how the page's numbers and the kernel's agree. */
 export function agreementLine(): HTMLElement {
   return h("p", { class: "agreement", role: "status" });
+}
+
+/** "The two …": how far the kernel's numbers and the page's are apart at most. */
+export function agreement(apart: number): string {
+  if (apart === 0) return "agree exactly";
+  return Number.isFinite(apart)
+    ? `agree to ${magnitude(apart)}`
+    : "cannot be compared: some numbers are too large for single precision";
 }
 
 /** As long as there is no answer of the kernel's. */

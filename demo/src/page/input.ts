@@ -1,6 +1,6 @@
 // Where the page begins: a sentence or numbers typed by hand, and examples to start from.
 
-import { readBlock } from "heed/viz";
+import { formatSingle, readBlock, WHAT_IS_TYPED } from "heed/viz";
 import { MOST_WIDTH } from "../model/embed.js";
 import { at, type Matrix } from "../model/matrix.js";
 import { isNameless, NOTHING_EDITED, type State } from "../model/state.js";
@@ -40,6 +40,8 @@ export class SentenceInput {
   );
   #message = h("p", { class: "field-message", role: "status" });
   #wantsNumbers = false;
+  /** What stands in the field is no matrix. */
+  #isUnread = false;
   #walk: Walk | undefined;
 
   constructor(store: WalkStore, root: HTMLElement) {
@@ -69,7 +71,8 @@ export class SentenceInput {
     this.#numbersBox.hidden = !byHand;
     if (document.activeElement !== this.#text) this.#text.value = state.text;
     if (state.numbers !== null && document.activeElement !== this.#numbers) this.#numbers.value = write(state.numbers);
-    this.#message.textContent = messageOf(state);
+    if (document.activeElement !== this.#numbers) this.#isUnread = false;
+    this.#sayWhatIsWrong(state);
   }
 
   #switchSource(value: "words" | "numbers"): void {
@@ -85,11 +88,17 @@ export class SentenceInput {
 
   #readNumbers(): void {
     const matrix = matrixFrom(readBlock(this.#numbers.value));
-    if (matrix === null) {
-      this.#message.textContent = "Not every line is a row of numbers yet; the picture shows the last X that was.";
-      return;
-    }
-    this.#store.change({ numbers: matrix, asker: -1 });
+    this.#isUnread = matrix === null;
+    if (matrix === null) this.#sayWhatIsWrong(this.#store.state);
+    else this.#store.change({ numbers: matrix, asker: -1 });
+  }
+
+  #sayWhatIsWrong(state: State): void {
+    if (this.#isUnread) this.#numbers.setAttribute("aria-invalid", "true");
+    else this.#numbers.removeAttribute("aria-invalid");
+    this.#message.textContent = this.#isUnread
+      ? `Not every line is a row of numbers yet; the picture shows the last X that was. ${WHAT_IS_TYPED}`
+      : messageOf(state);
   }
 
   #presetButton({ name, state }: (typeof PRESETS)[number]): HTMLButtonElement {
@@ -112,7 +121,7 @@ function messageOf(state: State): string {
 
 function write(matrix: Matrix): string {
   return Array.from({ length: matrix.rows }, (_, row) =>
-    Array.from({ length: matrix.cols }, (_, col) => String(Number(at(matrix, row, col).toFixed(4)))).join("  "),
+    Array.from({ length: matrix.cols }, (_, col) => formatSingle(at(matrix, row, col))).join("  "),
   ).join("\n");
 }
 

@@ -6,6 +6,7 @@ import type { Store } from "../model/store.js";
 import { find } from "../ui/dom.js";
 import { inPieces, pause } from "../ui/pieces.js";
 import { startPage } from "./start-page.js";
+import { tellOfTooLarge } from "./too-large.js";
 
 export interface Room<Scene, Answered> {
   readonly show: (scene: Scene, answered: Answered | undefined) => void;
@@ -27,6 +28,7 @@ export interface RoomParts<State extends object, Scene, Answered> {
 
 export function runRoom<State extends object, Scene, Answered>(parts: RoomParts<State, Scene, Answered>): void {
   const engine = new Engine();
+  tellOfTooLarge(parts.store);
   startPage(engine, find("[data-room]", HTMLElement), () => fill(parts, engine));
 }
 

@@ -1,17 +1,18 @@
 // Numbers and tensors as source code, for heed and for PyTorch, and the two buttons that copy it.
 
+import { formatSingle } from "heed/viz";
 import { at, type Matrix } from "../model/matrix.js";
 import { copyFrom } from "./copy.js";
 import { h } from "./dom.js";
 
-/** The shortest decimal that single precision reads back as the same number. */
+/** As formatSingle, but all digits where eight are too few: so are the texts that PyTorch ran, tests/fixtures/snippets.json. */
 export function single(value: number): string {
-  for (let digits = 1; digits < 9; digits++) {
-    const text = Number(value.toPrecision(digits));
-    if (Math.fround(text) === Math.fround(value)) return String(text);
-  }
-  return String(Math.fround(value));
+  const exactly = Math.fround(value);
+  return Math.fround(Number(value.toPrecision(8))) === exactly ? formatSingle(value) : String(exactly);
 }
+
+/** In place of code where a sentence is empty. */
+export const NOTHING = "Nothing to compute: there are no words yet.\n";
 
 /** Matrices of one shape below each other, one line for each row. */
 export function heedTensor(name: string, heads: readonly Matrix[], shape = shapeOf(heads)): string {

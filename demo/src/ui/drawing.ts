@@ -3,8 +3,11 @@
 import { svg } from "./dom.js";
 
 const MARGIN = 16;
-/** What a picture is drawn without. */
-const LEFT_OUT = "input, textarea, select, fieldset, .picture-tools, .as-table, .spoken, math";
+/** What a picture is drawn without: what one works it with, what is only heard, and formulas. */
+const LEFT_OUT = [
+  "input, textarea, select, fieldset, .button, .slider, .presets, .controls-hide, .stepper, .race, .map-buttons",
+  ".picture-tools, .as-table, .spoken, math",
+].join();
 const SVG_STYLES = [
   "fill",
   "stroke",

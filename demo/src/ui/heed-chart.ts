@@ -222,8 +222,9 @@ export class HeedChart extends HTMLElement {
   }
 }
 
-/** Where a value lies between two others, from 0 to 1. */
+/** Where a value lies between two others, from 0 to 1; in the middle where they are one. */
 function part(value: number, least: number, most: number, log: boolean): number {
+  if (least === most) return 0.5;
   if (log) return (Math.log(Math.max(value, Number.MIN_VALUE)) - Math.log(least)) / (Math.log(most) - Math.log(least));
   return (value - least) / (most - least);
 }

@@ -4,7 +4,7 @@ import { h } from "./dom.js";
 
 export interface Work {
   readonly name: string;
-  readonly look?: "button" | "button primary";
+  readonly look?: "button" | "button primary" | "link";
   /** Resolves with what is to be said when it is done; throws when the signal is aborted. */
   readonly run: (signal: AbortSignal, say: (text: string) => void) => Promise<string>;
 }

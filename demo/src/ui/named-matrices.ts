@@ -3,9 +3,9 @@
 import { HeedMatrix, type MatrixEdit, type MatrixView } from "heed/viz";
 import type { Cell } from "../model/cell.js";
 import { h } from "./dom.js";
-import type { NamedLight } from "./explanation.js";
+import type { Explanation, NamedLight } from "./explanation.js";
 import { handle, type MatrixHandlers, shows } from "./matrix-handlers.js";
-import { turned, turnedLight, turningHandlers } from "./orientation.js";
+import { toldAsShown, turned, turnedLight, turningHandlers } from "./orientation.js";
 
 export interface NamedSpot<Name extends string> extends Cell {
   readonly name: Name;
@@ -65,6 +65,12 @@ export class NamedMatrices<Name extends string> {
     const name = this.#named(cell.name);
     const isShown = name !== undefined && shows(this.#matrices.get(name), cell, this.#isTurned());
     return isShown ? { ...cell, name } : undefined;
+  }
+
+  /** What is told of such a cell, as the matrices stand. */
+  told(cell: Cell, explain: (spot: NamedSpot<Name>) => Explanation | undefined): Explanation | undefined {
+    const spot = this.find(cell);
+    return toldAsShown(spot === undefined ? undefined : explain(spot), this.#isTurned());
   }
 
   #named(name: string): Name | undefined {

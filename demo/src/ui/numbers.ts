@@ -2,7 +2,7 @@
 
 import { formatNumber } from "heed/viz";
 
-export { formatNumber as short, formatShare as percent, parseNumber } from "heed/viz";
+export { formatNumber as short, formatShare as percent, formatSingle as single, parseNumber } from "heed/viz";
 
 /** For arithmetic: four decimals, without needless zeros. */
 export function exact(value: number, decimals = 4): string {

@@ -41,8 +41,9 @@ export function worded(text: string): string {
   });
 }
 
-export function turnedExplanation(told: Explanation): Explanation {
-  return { ...told, sentence: worded(told.sentence) };
+/** What is told of a cell, in words that fit how its matrix stands. */
+export function toldAsShown(told: Explanation | undefined, isTurned: boolean): Explanation | undefined {
+  return told !== undefined && isTurned ? { ...told, sentence: worded(told.sentence) } : told;
 }
 
 /** What is lit on a matrix, on the turned one. */

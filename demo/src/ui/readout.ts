@@ -1,9 +1,10 @@
 // Draws an explanation: the subject, the multiply-adds as a table, the result, and for an input cell the means to change it. On a small
 // screen it is one line at the lower edge, which opens.
 
+import { WHAT_IS_TYPED } from "heed/viz";
 import { h } from "./dom.js";
 import type { Explanation } from "./explanation.js";
-import { magnitude, parseNumber, small } from "./numbers.js";
+import { magnitude, parseNumber, single, small } from "./numbers.js";
 
 const REACH = 4;
 
@@ -20,14 +21,25 @@ export class Readout {
   });
   #body = h("div", { class: "readout-body" });
   #slider = h("input", { type: "range", min: -REACH, max: REACH, step: 0.1, "aria-label": "Change this number" });
-  #field = h("input", { type: "text", inputmode: "decimal", size: 6, "aria-label": "This number" });
-  #editor = h("div", { class: "readout-editor" }, this.#slider, this.#field);
+  #field = h("input", {
+    type: "text",
+    inputmode: "decimal",
+    size: 6,
+    "aria-label": "This number",
+    "aria-describedby": "readout-trouble",
+  });
+  #trouble = h("p", { class: "trouble", id: "readout-trouble", role: "alert" });
+  #editor = h("div", { class: "readout-editor" }, this.#slider, this.#field, this.#trouble);
 
   constructor() {
     this.#slider.addEventListener("input", () => this.change(Number(this.#slider.value)));
     this.#field.addEventListener("change", () => {
       const value = parseNumber(this.#field.value);
+      this.#complain(value === null);
       if (value !== null) this.change(value);
+    });
+    this.#field.addEventListener("input", () => {
+      if (parseNumber(this.#field.value) !== null) this.#complain(false);
     });
     this.#toggle.addEventListener("click", () => {
       const open = this.element.classList.toggle("open");
@@ -64,7 +76,16 @@ export class Readout {
 
   #showEditor(value: number): void {
     if (document.activeElement !== this.#slider) this.#slider.value = String(value);
-    if (document.activeElement !== this.#field) this.#field.value = String(value);
+    if (document.activeElement === this.#field) return;
+    this.#field.value = single(value);
+    this.#complain(false);
+  }
+
+  /** Where the number is typed; the cell keeps the one that it had. */
+  #complain(isWrong: boolean): void {
+    if (isWrong) this.#field.setAttribute("aria-invalid", "true");
+    else this.#field.removeAttribute("aria-invalid");
+    this.#trouble.textContent = isWrong ? WHAT_IS_TYPED : "";
   }
 }
 

@@ -188,7 +188,12 @@ describe("what is brought", () => {
     [
       [array("q", [2, 2]), array("k", [2, 2], (index) => (index === 3 ? Infinity : 0))],
       ["q", "k"],
-      "“k” holds Infinity at [1, 1]",
+      "“k” holds numbers too large for single precision, which ends at 3.4 × 10³⁸; the first is at [1, 1]",
+    ],
+    [
+      [array("q", [2, 2], () => 1e30), array("k", [2, 2], (index) => (index === 3 ? -1e30 : 0))],
+      ["q", "k"],
+      "Scores of “q” and “k” would be too large for single precision",
     ],
   ] as const)("is refused in words: %#", (arrays, roles, why) => {
     expect(() => sourceFrom(arrays, roles)).toThrow(why);

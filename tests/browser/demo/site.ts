@@ -23,6 +23,8 @@ const ISOLATION = {
 export interface Site {
   readonly isolated: string;
   readonly plain: string;
+  /** Where its files lie. */
+  readonly folder: string;
   close(): Promise<void>;
 }
 
@@ -34,6 +36,7 @@ export async function openSite(): Promise<Site> {
   return {
     isolated: await address(isolated),
     plain: await address(plain),
+    folder,
     close: async () => {
       await Promise.all([isolated, plain].map((server) => new Promise((done) => server.close(done))));
       rmSync(folder, { recursive: true, force: true });

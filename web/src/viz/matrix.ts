@@ -1,7 +1,7 @@
 // <heed-matrix>: numbers as coloured cells in a real table; the keyboard walks it, editable cells take digits and pasted blocks.
 
 import { adopt, Base, h } from "./dom.js";
-import { formatNumber, parseNumber } from "./numbers.js";
+import { formatNumber, formatSingle, LARGEST_TYPED, parseNumber, WHAT_IS_TYPED } from "./numbers.js";
 import { readBlock } from "./paste.js";
 import { MATRIX_STYLE } from "./style.js";
 import { at, checkWeights, headOf, type Matrix, type Weights } from "./weights.js";
@@ -65,13 +65,14 @@ export class HeedMatrix extends Base {
   #about = h("span", { class: "matrix-about" });
   #table = h("table", { role: "grid" });
   #frame = h("div", { class: "matrix-frame" }, this.#table);
+  #trouble = h("p", { class: "matrix-trouble", role: "alert" });
   #row = 0;
   #col = 0;
 
   connectedCallback(): void {
     adopt(this, MATRIX_STYLE);
     if (this.firstChild !== null) return;
-    this.append(h("div", { class: "matrix-caption" }, this.#title, this.#about), this.#frame);
+    this.append(h("div", { class: "matrix-caption" }, this.#title, this.#about), this.#frame, this.#trouble);
     this.#table.addEventListener("pointerover", (event) => this.#point(event, false));
     this.#table.addEventListener("pointerleave", () => this.#send("leave", undefined));
     this.#table.addEventListener("click", (event) => this.#point(event, true));
@@ -267,7 +268,7 @@ export class HeedMatrix extends Base {
       return;
     }
     if (view.editable !== true) return;
-    const now = at(view.matrix, this.#row, this.#col);
+    const now = Number(formatSingle(at(view.matrix, this.#row, this.#col)));
     if (event.key === "+" || event.key === "=") this.#set(now + NUDGE);
     else if (event.key === "_") this.#set(now - NUDGE);
     else if (event.key === "Delete" || event.key === "Backspace") this.#set(0);
@@ -298,7 +299,8 @@ export class HeedMatrix extends Base {
   }
 
   #set(value: number): void {
-    this.#edited(this.#row, this.#col, [[Number(value.toFixed(4))]]);
+    const most = Math.min(LARGEST_TYPED, Math.max(-LARGEST_TYPED, value));
+    this.#edited(this.#row, this.#col, [[Number(formatSingle(most))]]);
   }
 
   #startEdit(cell: HTMLTableCellElement | undefined, typed: string | null): void {
@@ -306,13 +308,14 @@ export class HeedMatrix extends Base {
     if (cell === undefined || view?.editable !== true || cell.querySelector("input") !== null) return;
     const [row, col] = [Number(cell.dataset["row"]), Number(cell.dataset["col"])];
     const input = h("input", { type: "text", inputmode: "decimal", "aria-label": `${view.title}, new value`, size: 5 });
-    input.value = typed ?? String(at(view.matrix, row, col));
+    input.value = typed ?? formatSingle(at(view.matrix, row, col));
     let finished = false;
     const finish = (keep: boolean): void => {
       // Taking the field away blurs it, which would finish once more.
       if (finished) return;
       finished = true;
       const value = keep ? parseNumber(input.value) : null;
+      this.#complain(keep && value === null ? `“${input.value}” was not taken. ${WHAT_IS_TYPED}` : "");
       const focused = document.activeElement === input;
       input.remove();
       paint(cell, view, row, col);
@@ -320,11 +323,20 @@ export class HeedMatrix extends Base {
       if (value !== null) this.#edited(row, col, [[value]]);
     };
     input.addEventListener("keydown", (event) => {
-      if (event.key === "Enter" || event.key === "Escape") {
-        event.preventDefault();
-        event.stopPropagation();
+      if (event.key !== "Enter" && event.key !== "Escape") return;
+      event.preventDefault();
+      event.stopPropagation();
+      if (event.key === "Escape" || parseNumber(input.value) !== null) {
         finish(event.key === "Enter");
+        return;
       }
+      input.setAttribute("aria-invalid", "true");
+      this.#complain(WHAT_IS_TYPED);
+    });
+    input.addEventListener("input", () => {
+      if (parseNumber(input.value) === null) return;
+      input.removeAttribute("aria-invalid");
+      this.#complain("");
     });
     input.addEventListener("blur", () => finish(true));
     cell.replaceChildren(input);
@@ -335,12 +347,21 @@ export class HeedMatrix extends Base {
   #paste(event: ClipboardEvent): void {
     if (this.#view?.editable !== true || event.target instanceof HTMLInputElement) return;
     const values = readBlock(event.clipboardData?.getData("text/plain") ?? "");
-    if (values === null) return;
     event.preventDefault();
+    if (values === null) {
+      this.#complain(`What was pasted was not taken. ${WHAT_IS_TYPED}`);
+      return;
+    }
     this.#edited(this.#row, this.#col, values);
   }
 
+  /** Below the matrix, until a number is taken. */
+  #complain(text: string): void {
+    this.#trouble.textContent = text;
+  }
+
   #edited(row: number, col: number, values: MatrixEdit["values"]): void {
+    this.#complain("");
     this.#send("edit", { name: this.#view?.name ?? "", row, col, values });
   }
 }

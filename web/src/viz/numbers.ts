@@ -14,10 +14,24 @@ export function formatShare(share: number): string {
   return share > 0 && share < 0.005 ? "<1\u00a0%" : `${(share * 100).toFixed(0)}\u00a0%`;
 }
 
+/** The fewest digits that single precision reads back as the same number. */
+export function formatSingle(value: number): string {
+  const single = Math.fround(value);
+  for (let digits = 1; digits < 9; digits++) {
+    const short = Number(value.toPrecision(digits));
+    if (Math.fround(short) === single) return String(short);
+  }
+  return String(Number(value.toPrecision(9)));
+}
+
+/** Cells and fields take numbers up to this size. */
+export const LARGEST_TYPED = 1e4;
+export const WHAT_IS_TYPED = "Numbers from −10,000 to 10,000.";
+
 /** What a person typed: a comma or a point, a true minus or a hyphen; null for anything else. */
 export function parseNumber(text: string): number | null {
   const clean = text.trim().replace("−", "-").replace(",", ".");
   if (clean === "" || !/^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i.test(clean)) return null;
   const value = Number(clean);
-  return Math.abs(value) <= 1e4 ? value : null;
+  return Math.abs(value) <= LARGEST_TYPED ? value : null;
 }

@@ -221,8 +221,27 @@ heed-matrix td input {
   border: 0;
   border-radius: 3px;
   background: var(--_raised);
+  /* Not the cell's, which stands out from its colour. */
+  color: var(--_ink);
   font: inherit;
   text-align: center;
+}
+
+heed-matrix td input[aria-invalid] {
+  outline: 2px solid var(--_below);
+}
+
+/* No wider than the table. */
+heed-matrix .matrix-trouble {
+  width: 0;
+  min-width: 100%;
+  margin: 2px 0 0;
+  font: 0.8rem / 1.3 var(--_sans);
+  color: var(--_below);
+}
+
+heed-matrix .matrix-trouble:empty {
+  display: none;
 }
 
 @keyframes cell-appears {

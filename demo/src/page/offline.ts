@@ -1,0 +1,96 @@
+// The one control in the footer that keeps the site for reading without a network, and forgets it again. Nothing is fetched before.
+
+import { h } from "../ui/dom.js";
+import { LongWork } from "../ui/long-work.js";
+
+const WORKER = "./offline.js";
+
+/** `line`: with the size of the site in `data-bytes`, where it was built; it stays hidden where nothing can be kept. */
+export async function startOffline(line: HTMLElement): Promise<void> {
+  const megabytes = Number(line.dataset["bytes"]) / 1e6;
+  if (Number.isNaN(megabytes) || !("serviceWorker" in navigator)) return;
+  const { serviceWorker } = navigator;
+  const keep = new LongWork({
+    name: `Keep for offline reading (${megabytes.toFixed(1)} MB)`,
+    look: "link",
+    run: async (signal, say) => {
+      await keepAll(serviceWorker, signal, say);
+      show(true);
+      return KEPT;
+    },
+  });
+  const forget = h("button", { type: "button", class: "link" }, "Forget");
+  forget.addEventListener("click", async () => {
+    forget.disabled = true;
+    await forgetAll(await ownRegistration(serviceWorker));
+    forget.disabled = false;
+    show(false);
+    keep.say("Forgotten.");
+  });
+  const show = (isKept: boolean): void => {
+    keep.button.hidden = isKept;
+    forget.hidden = !isKept;
+  };
+  const row = keep.line();
+  row.append(forget);
+  line.append(row);
+  const registration = await ownRegistration(serviceWorker);
+  const isKept = (registration?.active ?? null) !== null;
+  show(isKept);
+  if (isKept) keep.say(KEPT);
+  // Begun on a page before.
+  else if (registration?.installing) keep.button.click();
+  line.hidden = false;
+}
+
+const KEPT = "Kept for offline reading.";
+
+/** Another site may have one for a folder around this. */
+async function ownRegistration(container: ServiceWorkerContainer): Promise<ServiceWorkerRegistration | undefined> {
+  const found = await container.getRegistration();
+  return found?.scope === new URL("./", location.href).href ? found : undefined;
+}
+
+interface Said {
+  readonly share?: number;
+  readonly trouble?: string;
+}
+
+async function keepAll(
+  container: ServiceWorkerContainer,
+  signal: AbortSignal,
+  say: (text: string) => void,
+): Promise<void> {
+  say("Asking for the files …");
+  const { installing, active } = await container.register(WORKER);
+  // One that was told to forget comes back as long as a page of its own is open, without being installed anew.
+  if (installing === null) active?.postMessage("keep");
+  const heard = new AbortController();
+  signal.addEventListener("abort", () => (installing ?? active)?.postMessage("stop"), heard);
+  try {
+    await new Promise<void>((done, fail) => {
+      container.addEventListener(
+        "message",
+        ({ data: { share = 0, trouble } }: MessageEvent<Said>) => {
+          say(`Keeping ${Math.round(100 * share)} %`);
+          if (trouble !== undefined) fail(new Error(trouble));
+          else if (share === 1) done();
+        },
+        heard,
+      );
+      container.startMessages();
+    });
+    await container.ready;
+  } finally {
+    heard.abort();
+  }
+}
+
+async function forgetAll(registration: ServiceWorkerRegistration | undefined): Promise<void> {
+  const { port1, port2 } = new MessageChannel();
+  const forgotten = new Promise((done) => {
+    port1.onmessage = done;
+  });
+  registration?.active?.postMessage("forget", [port2]);
+  if (registration?.active) await forgotten;
+}

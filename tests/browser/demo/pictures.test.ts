@@ -1,0 +1,82 @@
+// Pictures and what stands beside them: saved without their controls, wide enough for a phone, and clear about what they show.
+
+import { expect, test } from "vitest";
+import { billions } from "../../../demo/rooms/05-masks/cost.js";
+import { demoInChromium } from "./chromium.js";
+import { kernelAnswered } from "./page.js";
+import { saved } from "./saved.js";
+
+const { open } = demoInChromium();
+
+test.each([
+  ["bring-your-own.html", "device", /Start the race|Tokens|Copy the report/],
+  ["bring-your-own.html", "map", /\bAll\b(?! of)|Drag to move|Stop/],
+  ["masks.html", "cost", /Time it|Tiles of|Tokens N/],
+  ["order.html", "words", /Shuffle|As written|Swap/],
+  ["heads.html", "counts", /Key and value heads|Layers|GPT-3/],
+  ["heads.html", "multiplication", /Play/],
+] as const)("%s saves “%s” without what one works it with", async (room, picture, controls) => {
+  const page = await open(room);
+  await kernelAnswered(page);
+  const texts = (await saved(page, picture, "SVG")).toString("utf8").matchAll(/<text[^>]*>([^<]*)</g);
+  const words = Array.from(texts, ([, text = ""]) => text);
+  expect(words.length).toBeGreaterThan(0);
+  expect(words.filter((text) => controls.test(text))).toEqual([]);
+});
+
+test("what is far away stands on a phone with all its columns", async () => {
+  const page = await open("what-else.html#as=reach&n=8192&k=9", { viewport: { width: 360, height: 740 } });
+  const hidden = await page
+    .locator(".table-frame:has(.reach)")
+    .evaluate((frame) => frame.scrollWidth - frame.clientWidth);
+  expect(hidden).toBeLessThanOrEqual(0);
+});
+
+test("times say for how many tokens they are, stopped or not", async () => {
+  const page = await open("masks.html#N=131072");
+  await kernelAnswered(page);
+  const cost = page.locator('[data-picture="cost"]');
+  await cost.getByRole("button", { name: "Time it on this device" }).click();
+  await cost.locator(".laps tbody tr").first().waitFor();
+  await cost.getByRole("button", { name: "Stop" }).click();
+  await cost.locator(".race", { hasText: "Stopped." }).waitFor();
+  expect(await cost.locator(".laps caption").textContent()).toBe("On this device, 4,096 tokens");
+  expect(await cost.locator("tbody").first().textContent()).toContain("26,388 billion");
+});
+
+test("multiply-adds have separators", () => {
+  expect([1.5e9, 15e9, 150e9, 26_388e9].map(billions)).toEqual([
+    "1.50 billion",
+    "15.0 billion",
+    "150 billion",
+    "26,388 billion",
+  ]);
+});
+
+test("one token is a point in the middle of every chart", async () => {
+  const page = await open("bring-your-own.html");
+  await kernelAnswered(page);
+  await page.locator(".bringing > summary").click();
+  await page.locator("#pasted").fill('{ "q": [[1, 0, 0, 0]], "k": [[1, 2, 0, 0]] }');
+  await page.getByRole("button", { name: "Take this" }).click();
+  await page.getByRole("button", { name: "Look at every query" }).click();
+  const dot = page.locator('[data-picture="spread"] .chart-dot').first();
+  await dot.waitFor();
+  const wide = await page.locator('[data-picture="spread"] .chart-stage').evaluate(({ clientWidth }) => clientWidth);
+  // Less the margins of the axis, 44 and 14.
+  expect(Number(await dot.getAttribute("cx"))).toBeCloseTo(44 + (wide - 58) / 2, 3);
+  expect(await page.locator("svg").evaluateAll((all) => all.filter((one) => /NaN/.test(one.outerHTML)).length)).toBe(0);
+});
+
+test.each([
+  ["[[1e30, 1]]", "[[1e30, 1]]", "would be too large for single precision"],
+  ["[[1e300, 1]]", "[[1, 1]]", "holds numbers too large for single precision"],
+])("queries %s and keys %s are refused in words", async (q, k, words) => {
+  const page = await open("bring-your-own.html");
+  await kernelAnswered(page);
+  await page.locator(".bringing > summary").click();
+  await page.locator("#pasted").fill(`{ "q": ${q}, "k": ${k} }`);
+  await page.getByRole("button", { name: "Take this" }).click();
+  await page.locator(".bringing .field-message", { hasText: words }).waitFor();
+  expect(await page.locator(".bringing .field-message").textContent()).not.toMatch(/Infinity|NaN/);
+});
