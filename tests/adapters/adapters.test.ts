@@ -6,11 +6,6 @@ import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { expect, inject, test } from "vitest";
-import notCovered from "../conformance/not-covered.json";
-import { ATTENTION_CASES } from "../conformance/onnx.js";
-import { EXTRA_CASES } from "../conformance/onnx-extra.js";
-import { FLEX_CASES } from "../conformance/onnx-flex.js";
-import { conformanceFolder } from "../conformance/plugin.js";
 import type { Findings } from "./program.js";
 
 const { folder, lavapipe, launcher } = inject("adapters");
@@ -33,18 +28,11 @@ interface Adapter {
   /** That it has. */
   readonly features: readonly string[];
   readonly description: RegExp;
-  /** Any options together, and ONNX's cases as well: with Tint some seconds, with naga and Deno's waiting some minutes. */
-  readonly all?: boolean;
   /** Of a subgroup; lavapipe has as many as numbers fit into the vectors that it is told to use. */
   readonly lanes?: number;
   /** Few problems, all by kernels whose threads have to do with each other. */
   readonly kernels?: "shared";
 }
-
-/** Attention's, flex attention's and rotary embedding's; none where their folder is missing. */
-const seen = existsSync(join(conformanceFolder(), "cases.json"))
-  ? ATTENTION_CASES - Object.keys(notCovered).length + FLEX_CASES + EXTRA_CASES.RotaryEmbedding
-  : 0;
 
 const ALL = "shader-f16 subgroups";
 const NODE = [process.execPath];
@@ -57,17 +45,7 @@ const ADAPTERS: readonly Adapter[] = [
     wanted: ALL,
     features: ["shader-f16", "subgroups"],
     description: /llvmpipe/,
-    all: true,
     lanes: 8,
-  },
-  {
-    name: "Tint, half precision, subgroups of 16",
-    program: NODE,
-    driver: lavapipe,
-    wanted: ALL,
-    features: ["shader-f16", "subgroups"],
-    description: /llvmpipe/,
-    lanes: 16,
     kernels: "shared",
   },
   {
@@ -97,6 +75,7 @@ const ADAPTERS: readonly Adapter[] = [
     wanted: ALL,
     features: ["shader-f16"],
     description: /llvmpipe/,
+    kernels: "shared",
   },
 ];
 
@@ -111,7 +90,7 @@ function kernelsFor(features: readonly string[], kernels: Adapter["kernels"]): r
 
 test.each(ADAPTERS)(
   "$name",
-  async ({ program, driver, wanted, features, description, lanes, kernels, all = false }) => {
+  async ({ program, driver, wanted, features, description, lanes, kernels }) => {
     const [command = "", ...args] = [...launcher, ...program, join(folder, "program.js")];
     const { stdout } = await promisify(execFile)(command, args, {
       env: {
@@ -123,11 +102,10 @@ test.each(ADAPTERS)(
         LP_NATIVE_VECTOR_WIDTH: `${(lanes ?? 8) * 32}`,
         // It takes shaders for vectors of another width for the same.
         ...(kernels === "shared" ? { MESA_SHADER_CACHE_DISABLE: "true" } : {}),
-        ...(all ? { HEED_ALL: "1" } : {}),
         ...(program === NODE ? { HEED_DAWN: dawn } : {}),
       },
     });
-    const { checked, conformance, lanes: found, ...rest }: Findings = JSON.parse(stdout);
+    const { checked, lanes: found, ...rest }: Findings = JSON.parse(stdout);
     if (lanes !== undefined) expect(found).toBe(lanes);
     expect(rest).toEqual({
       features,
@@ -138,8 +116,7 @@ test.each(ADAPTERS)(
       wrong: [],
       uncaptured: [],
     });
-    expect(checked).toBeGreaterThan(all ? 40 : 20);
-    expect(conformance).toBe(all ? seen : 0);
+    expect(checked).toBeGreaterThan(kernels === "shared" ? 3 : 20);
   },
-  240_000,
+  600_000,
 );
