@@ -1,4 +1,4 @@
-// The same problems on adapters that differ in what matters to shaders: two compilers, subgroups of 16, 8, 4 and none, half precision
+// The same problems on adapters that differ in what matters to shaders: two compilers, subgroups of 8, 4 and none, half precision
 // and none. Chromium's own runs are in tests/gpu.
 
 import { execFile } from "node:child_process";

@@ -6,11 +6,10 @@ import { roundToHalves, widenHalves } from "../../web/src/api/half.js";
 import type { Heed, RopeOptions, TensorLike } from "../../web/src/index.js";
 import { createHeed } from "../../web/src/index.js";
 import { attention as attentionReference, rope as reference } from "../../web/src/reference/index.js";
-import list from "../cases/rope-rejects.json";
 import { errorOf } from "../support/cases.js";
 import { openTested } from "../support/gpu-engine.js";
 import { Random } from "../support/random.js";
-import { firstWrongTurn, ROPE_CALLS } from "../support/rope-cases.js";
+import { firstWrongTurn, REFUSED_ROPES, ROPE_CALLS } from "../support/rope-cases.js";
 
 const random = new Random(401);
 const tensor = (...shape: number[]): TensorLike => ({
@@ -144,18 +143,8 @@ test("what has no numbers runs on wasm, and so does what is not rope: both say w
   expect(reasons).toContain("attentionSync runs on wasm: a GPU cannot be waited for");
 });
 
-test.each(list.cases)("refuses: $name", async ({ input, code, message, ...rest }) => {
-  const zeros = (shape: readonly number[]): TensorLike => ({
-    data: new Float32Array(shape.reduce((total, size) => total * size, 1)),
-    shape,
-  });
-  const given: Record<string, unknown> = "options" in rest ? { ...rest.options } : {};
-  if (Array.isArray(given["positions"])) {
-    given["positions"] = given["positions"].map((one: unknown) => (one === "NaN" ? Number.NaN : one));
-  }
-  if (rest.cos !== undefined) given["cos"] = zeros(rest.cos);
-  if (rest.sin !== undefined) given["sin"] = zeros(rest.sin);
-  const error = await errorOf(() => Reflect.apply(heed.rope, heed, [zeros(input), given]));
+test.each(REFUSED_ROPES)("refuses: $name", async ({ refused, code, message }) => {
+  const error = await errorOf(() => Reflect.apply(heed.rope, heed, [...refused]));
   expect(error).toMatchObject({ name: "HeedError", code });
   expect(error.message).toContain(message);
 });

@@ -1,6 +1,7 @@
-// Calls of rope that every backend computes, and how near to the reference they have to come.
+// Calls of rope that every backend computes, how near to the reference they have to come, and those that every backend refuses.
 
 import type { RopeOptions, TensorLike } from "../../web/src/index.js";
+import list from "../cases/rope-rejects.json";
 import { Random } from "./random.js";
 
 const random = new Random(400);
@@ -32,3 +33,19 @@ export function firstWrongTurn(
     (number, at) => !(Math.abs(number - (wanted.data[at] ?? Number.NaN)) <= 4 * largest * 2 ** -24),
   );
 }
+
+const zeros = (shape: readonly number[]): TensorLike => ({
+  data: new Float32Array(shape.reduce((total, size) => total * size, 1)),
+  shape,
+});
+
+/** Of tests/cases/rope-rejects.json, with the arguments of each. */
+export const REFUSED_ROPES = list.cases.map(({ name, input, code, message, ...rest }) => {
+  const given: Record<string, unknown> = "options" in rest ? { ...rest.options } : {};
+  if (Array.isArray(given["positions"])) {
+    given["positions"] = given["positions"].map((one: unknown) => (one === "NaN" ? Number.NaN : one));
+  }
+  if (rest.cos !== undefined) given["cos"] = zeros(rest.cos);
+  if (rest.sin !== undefined) given["sin"] = zeros(rest.sin);
+  return { name, code, message, refused: [zeros(input), given] as const };
+});

@@ -2,8 +2,8 @@
 // with its length or there are none.
 
 import { JUDGE, participant } from "../lib/participants.js";
-import { reasonOf } from "../lib/reason.js";
 import { shapeOf } from "../lib/shapes.js";
+import { callAlone } from "./call-alone.js";
 
 const SHAPES = ["8x1024x64", "8x2048x64", "8x4096x64", "8x8192x64", "8x16384x64"];
 const QUICK_SHAPES = SHAPES.slice(0, 2);
@@ -34,28 +34,8 @@ export async function studyGpuMemory(stage, settings) {
     const verdict = await stage.ask(JUDGE, "judge", problem, null);
     for (const one of NAMES.map(participant).filter(settings.takesPart)) {
       if (one.page !== "heed" && problem.keys > MOST_KEYS_OF_PEERS) continue;
-      studies.push({ shape, name: one.name, ...(await attempt(stage, one, problem, verdict)) });
+      studies.push({ shape, name: one.name, ...(await callAlone(stage, one, problem, verdict, "mostGpuBytes")) });
     }
   }
   return studies;
-}
-
-/**
- * @param {import("../lib/stage.js").Stage} stage
- * @param {import("../lib/participants.js").Participant} one
- * @param {import("../pages/peer.js").Problem} problem
- * @param {import("../pages/judge.js").Verdict} verdict
- */
-async function attempt(stage, one, problem, verdict) {
-  // A page of its own: buffers of before would count.
-  await stage.close(one);
-  try {
-    await stage.ask(one, "prepare", problem);
-    const { ms, error } = await stage.ask(one, "check", verdict);
-    return { ms, error, bytes: await stage.ask(one, "mostGpuBytes"), failure: null };
-  } catch (error) {
-    return { ms: null, error: null, bytes: null, failure: reasonOf(error) };
-  } finally {
-    await stage.close(one);
-  }
 }

@@ -2,10 +2,9 @@
 // threads share a row and merge at the end. What suits processors that run shaders, and rows that are too long for other kernels.
 
 import type { AttendKernel } from "../kernel.js";
-import { attendingBindings, groupPlace, rowPlace } from "./attended.js";
-import { bindings, each, GROUP_INDEX, loader, when } from "./common.js";
-import { finishRow, ROW_SUMS, WRITE_OUTPUT } from "./finish-row.js";
-import { directScore, scoreFunctions } from "./scores.js";
+import { attendingHead, groupPlace, rowPlace } from "./attended.js";
+import { each, when } from "./common.js";
+import { directScore } from "./scores.js";
 import { weighStep } from "./weigh.js";
 
 /** Vectors of a thread that are merged between two barriers, of which some compilers make much. */
@@ -14,13 +13,8 @@ const MERGED_VECTORS = 4;
 export function attendShader(kernel: AttendKernel): string {
   const { rows, slices, step, valueVectors, split } = kernel;
   const threads = rows * slices;
-  return `${bindings(attendingBindings(kernel))}
-${ROW_SUMS}
-${scoreFunctions(kernel)}
-${loader("v", kernel.value)}
+  return `${attendingHead(kernel)}
 ${directScore(kernel)}
-${when(!split, `${WRITE_OUTPUT}\n${finishRow(kernel)}`)}
-${GROUP_INDEX}
 const ROWS = ${rows}u;
 const SLICES = ${slices}u;
 const STEP = ${step}u;

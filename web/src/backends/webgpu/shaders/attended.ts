@@ -1,7 +1,9 @@
 // What the kernels that make outputs have in common: their buffers, and where in the call a workgroup is.
 
 import type { Attending } from "../kernel.js";
-import { type Bound, operandType, when } from "./common.js";
+import { type Bound, bindings, GROUP_INDEX, loader, operandType, when } from "./common.js";
+import { finishRow, ROW_SUMS, WRITE_OUTPUT } from "./finish-row.js";
+import { scoreFunctions } from "./scores.js";
 
 export function attendingBindings(kernel: Attending): readonly Bound[] {
   return [
@@ -18,16 +20,35 @@ export function attendingBindings(kernel: Attending): readonly Bound[] {
   ];
 }
 
+/** What their shaders begin with. */
+export function attendingHead(kernel: Attending): string {
+  return `${bindings(attendingBindings(kernel))}
+${ROW_SUMS}
+${scoreFunctions(kernel)}
+${loader("v", kernel.value)}
+${when(!kernel.split, `${WRITE_OUTPUT}\n${finishRow(kernel)}`)}
+${GROUP_INDEX}`;
+}
+
+/** Splits of the keys: how many there are for workgroups to take, and which of them a thread has of its workgroup's. */
+export interface Splitting {
+  readonly count: string;
+  readonly own: (taken: string) => string;
+}
+
+const ONE_SPLIT: Splitting = { count: "P.splits", own: (taken) => taken };
+
 /** The workgroup's values, rows, split, batch entry and key head, where those lie, and the keys that some row of it sees. */
-export function groupPlace({ ranges, valueVectors }: Attending): string {
+export function groupPlace({ ranges, valueVectors }: Attending, { count, own }: Splitting = ONE_SPLIT): string {
   return `let index = group_index(group);
   if (index >= P.groups) { return; }
   let chunk = index % P.chunks;
   let row_tile = (index / P.chunks) % P.row_tiles;
   let rest = index / P.chunks / P.row_tiles;
-  let split = rest % P.splits;
-  let b = rest / P.splits / P.key_heads;
-  let key_head = (rest / P.splits) % P.key_heads;
+  let split_groups = ${count};
+  let split = ${own("rest % split_groups")};
+  let b = rest / split_groups / P.key_heads;
+  let key_head = (rest / split_groups) % P.key_heads;
   let keys_at = b * P.k_b + key_head * P.k_h;
   let values_at = b * P.v_b + (key_head * P.pack / P.group) * P.v_h;
   let first_vector = chunk * ${valueVectors}u;

@@ -2,11 +2,10 @@
 // by eight threads each, which read what lies side by side; then threads have scores, of one row each; then vectors of values.
 
 import type { FewKernel } from "../kernel.js";
-import { attendingBindings, groupPlace, rowPlace } from "./attended.js";
-import { bindings, GROUP_INDEX, loader, times, when } from "./common.js";
-import { finishRow, ROW_SUMS, WRITE_OUTPUT } from "./finish-row.js";
+import { attendingHead, groupPlace, rowPlace } from "./attended.js";
+import { times, when } from "./common.js";
 import { eightThreads, laneInput, numberThreads, SHARING } from "./lanes.js";
-import { pairResult, scoreFunctions } from "./scores.js";
+import { pairResult } from "./scores.js";
 
 const THREADS = 128;
 
@@ -25,12 +24,7 @@ export function fewBytes({ rows, vectors }: Pick<FewKernel, "rows" | "vectors">)
 export function fewShader(kernel: FewKernel): string {
   const { rows, vectors, valueVectors, split, subgroups, normalizer, entropy } = kernel;
   const isSoftmax = normalizer === "softmax";
-  return `${bindings(attendingBindings(kernel))}
-${ROW_SUMS}
-${scoreFunctions(kernel)}
-${loader("v", kernel.value)}
-${when(!split, `${WRITE_OUTPUT}\n${finishRow(kernel)}`)}
-${GROUP_INDEX}
+  return `${attendingHead(kernel)}
 const ROWS = ${rows}u;
 const THREADS = ${THREADS}u;
 const KEYS = ${FEW_KEYS}u;

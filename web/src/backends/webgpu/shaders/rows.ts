@@ -2,20 +2,19 @@
 // for all of them; nothing goes through workgroup memory, which is a copy to a processor.
 
 import type { RowsKernel } from "../kernel.js";
-import { attendingBindings } from "./attended.js";
-import { bindings, GROUP_INDEX, loader, times, when } from "./common.js";
-import { finishRow, ROW_SUMS, WRITE_OUTPUT } from "./finish-row.js";
-import { pairFactors, pairResult, scoreFunctions } from "./scores.js";
+import { attendingHead, groupPlace, rowPlace, type Splitting } from "./attended.js";
+import { times } from "./common.js";
+import { pairFactors, pairResult } from "./scores.js";
 import { weighStep } from "./weigh.js";
+
+const SHARED_SPLITS: Splitting = {
+  count: "(P.splits + SHARES - 1u) / SHARES",
+  own: (taken) => `(${taken}) * SHARES + thread / THREADS_OF_SHARE`,
+};
 
 export function rowsShader(kernel: RowsKernel): string {
   const { rows, own, shares, step, vectors, valueVectors, split, normalizer } = kernel;
-  return `${bindings(attendingBindings(kernel))}
-${ROW_SUMS}
-${scoreFunctions(kernel)}
-${loader("v", kernel.value)}
-${when(!split, `${WRITE_OUTPUT}\n${finishRow(kernel)}`)}
-${GROUP_INDEX}
+  return `${attendingHead(kernel)}
 const ROWS = ${rows}u;
 const OWN = ${own}u;
 const SHARES = ${shares}u;
@@ -26,41 +25,19 @@ const VALUE_VECTORS = ${valueVectors}u;
 
 @compute @workgroup_size(${(rows / own) * shares})
 fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) thread: u32) {
-  let index = group_index(group);
-  if (index >= P.groups) { return; }
-  let chunk = index % P.chunks;
-  let row_tile = (index / P.chunks) % P.row_tiles;
-  let rest = index / P.chunks / P.row_tiles;
-  let split_groups = (P.splits + SHARES - 1u) / SHARES;
-  let split = (rest % split_groups) * SHARES + thread / THREADS_OF_SHARE;
+  ${groupPlace(kernel, SHARED_SPLITS)}
   if (split >= P.splits) { return; }
-  let b = rest / split_groups / P.key_heads;
-  let key_head = (rest / split_groups) % P.key_heads;
   let first_packed = row_tile * ROWS + (thread % THREADS_OF_SHARE) * OWN;
-  let keys_at = b * P.k_b + key_head * P.k_h;
-  let values_at = b * P.v_b + (key_head * P.pack / P.group) * P.v_h;
-  let first_vector = chunk * VALUE_VECTORS;
-
-  var begin = split * P.split_keys;
-  var end = min(begin + P.split_keys, P.keys);
-  ${when(
-    kernel.ranges,
-    `let tile_at = P.tiles_at + (b * P.row_tiles + row_tile) * 2u;
-  begin = max(begin, tables[tile_at]);
-  end = min(end, tables[tile_at + 1u]);`,
-  )}
   var all: array<Row, OWN>;
   var q: array<array<vec4f, VECTORS>, OWN>;
   var o: array<array<vec4f, VALUE_VECTORS>, OWN>;
   var all_sums: array<RowSums, OWN>;
   var scores: array<array<f32, STEP>, OWN>;
   for (var r = 0u; r < OWN; r++) {
-    let packed = min(first_packed + r, P.pack * P.queries - 1u);
-    let h = key_head * P.pack + packed % P.pack;
-    let i = packed / P.pack;
-    all[r] = row_of(b, h, i);
+    ${rowPlace("first_packed + r")}
+    all[r] = row;
     all_sums[r] = RowSums(${normalizer === "softmax" ? "NONE, 0.0" : "0.0, 1.0"}, 0.0);
-    for (var d = 0u; d < VECTORS; d++) { q[r][d] = load_q(b * P.q_b + h * P.q_h + i * P.q_i, d * 4u, P.head_dim); }
+    for (var d = 0u; d < VECTORS; d++) { q[r][d] = load_q(q_at, d * 4u, P.head_dim); }
   }
 
   for (var j = begin; j < end; j += STEP) {

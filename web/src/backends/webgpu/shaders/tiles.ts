@@ -2,11 +2,10 @@
 // registers, then of the same rows' outputs every eighth vector. Eight threads side by side share 4 rows and all that a tile has of keys.
 
 import type { TilesKernel } from "../kernel.js";
-import { attendingBindings, groupPlace, rowPlace } from "./attended.js";
-import { bindings, GROUP_INDEX, loader, times, when } from "./common.js";
-import { finishRow, ROW_SUMS, WRITE_OUTPUT } from "./finish-row.js";
+import { attendingHead, groupPlace, rowPlace } from "./attended.js";
+import { times, when } from "./common.js";
 import { eightThreads, laneInput, numberThreads, SHARING } from "./lanes.js";
-import { pairResult, pairTerm, scoreFunctions, terms } from "./scores.js";
+import { pairResult, pairTerm, terms } from "./scores.js";
 
 /** Rows of a thread, and keys. */
 const OWN = 4;
@@ -44,17 +43,12 @@ export function tileBytes(sizes: Sizes): number {
 }
 
 export function tilesShader(kernel: TilesKernel): string {
-  const { rows, vectors, valueVectors, split, subgroups, resident, entropy, normalizer } = kernel;
+  const { rows, vectors, valueVectors, subgroups, resident, entropy, normalizer } = kernel;
   const memory = memoryOf(kernel);
   const line = eights(valueVectors) * SHARING;
   const threads = threadsOf(rows);
   const isSoftmax = normalizer === "softmax";
-  return `${bindings(attendingBindings(kernel))}
-${ROW_SUMS}
-${scoreFunctions(kernel)}
-${loader("v", kernel.value)}
-${when(!split, `${WRITE_OUTPUT}\n${finishRow(kernel)}`)}
-${GROUP_INDEX}
+  return `${attendingHead(kernel)}
 const ROWS = ${rows}u;
 const THREADS = ${threads}u;
 const KEYS = ${TILE_KEYS}u;

@@ -1,0 +1,32 @@
+// One call in a page of its own, and the memory that it took: what was there before would count.
+
+import { reasonOf } from "../lib/reason.js";
+
+/**
+ * @typedef {object} CallAlone
+ * @property {number | null} ms
+ * @property {number | null} error
+ * @property {number | null} bytes as the page says when asked
+ * @property {string | null} failure
+ */
+
+/**
+ * @param {import("../lib/stage.js").Stage} stage
+ * @param {import("../lib/participants.js").Participant} one
+ * @param {import("../pages/peer.js").Problem} problem
+ * @param {import("../pages/judge.js").Verdict} verdict
+ * @param {"memoryBytes" | "mostGpuBytes"} question
+ * @returns {Promise<CallAlone>}
+ */
+export async function callAlone(stage, one, problem, verdict, question) {
+  await stage.close(one);
+  try {
+    await stage.ask(one, "prepare", problem);
+    const { ms, error } = await stage.ask(one, "check", verdict);
+    return { ms, error, bytes: await stage.ask(one, question), failure: null };
+  } catch (error) {
+    return { ms: null, error: null, bytes: null, failure: reasonOf(error) };
+  } finally {
+    await stage.close(one);
+  }
+}
