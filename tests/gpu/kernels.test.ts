@@ -7,7 +7,15 @@ import { OpenDevice } from "../../web/src/backends/webgpu/device.js";
 import { GpuBackend } from "../../web/src/backends/webgpu/gpu-backend.js";
 import { createHeed, type TensorLike } from "../../web/src/index.js";
 import { attention as reference } from "../../web/src/reference/index.js";
-import { type Case, caseOf, compute, EVERYTHING, type EverythingResult, firstError } from "../support/cases.js";
+import {
+  type Case,
+  caseOf,
+  compute,
+  EVERYTHING,
+  type EverythingResult,
+  errorOf,
+  firstError,
+} from "../support/cases.js";
 import { openBackend } from "../support/engines.js";
 import { boundsFor, WGSL, withinOutput } from "../support/error-model.js";
 import { type TestDevice, testDevice } from "../support/gpu-device.js";
@@ -146,6 +154,30 @@ describe('"auto"', () => {
     using here = heed.zeros([2, 4]);
     const turned = [await heed.rope(there, { keep: true }), await heed.rope(here, { keep: true })];
     expect(turned.map(({ location }) => location)).toEqual(["webgpu", "wasm"]);
+    expect(uncaptured).toEqual([]);
+    device.destroy();
+  });
+
+  test("ends small calls in their turn, aborted and disposed ones too", async () => {
+    const { device, uncaptured } = await testDevice();
+    const heed = await createHeed({ backend: "auto", device });
+    const small = { data: new Float32Array(16), shape: [4, 4] };
+    const ended: string[] = [];
+    const there = heed.tensor(device.createBuffer({ size: 32, usage: 128 | 8 | 4 }), [2, 4]);
+    const first = heed.rope(there).then(() => ended.push("on the GPU"));
+    there.dispose();
+    const second = heed.attention(small, small, small).then(() => ended.push("on wasm"));
+    await Promise.all([first, second]);
+    expect(ended).toEqual(["on the GPU", "on wasm"]);
+    const controller = new AbortController();
+    const aborted = heed.attention(small, small, small, { signal: controller.signal });
+    const next = heed.rope(heed.tensor(device.createBuffer({ size: 32, usage: 128 | 8 | 4 }), [2, 4]));
+    controller.abort();
+    expect(await errorOf(() => aborted)).toMatchObject({ code: "aborted" });
+    expect((await next).data).toEqual(new Float32Array(8));
+    const last = heed.attention(small, small, small);
+    heed.dispose();
+    expect(await errorOf(() => last)).toMatchObject({ code: "disposed" });
     expect(uncaptured).toEqual([]);
     device.destroy();
   });

@@ -6,6 +6,7 @@ import { validateAttention } from "../../web/src/api/validate.js";
 import type { AttentionProblem } from "../../web/src/backends/backend.js";
 import { sizeClass } from "../../web/src/backends/webgpu/buffer-pool.js";
 import { choose } from "../../web/src/backends/webgpu/choose.js";
+import { isSoonerThanAnyOnGpu } from "../../web/src/backends/webgpu/costs.js";
 import { Ending } from "../../web/src/backends/webgpu/ending.js";
 import { scoped } from "../../web/src/backends/webgpu/error-scopes.js";
 import type { GpuDevice, GpuLimits } from "../../web/src/backends/webgpu/gpu.js";
@@ -210,6 +211,14 @@ describe("a choice by costs", () => {
     const large = choose(problemOf({ heads: 8, queries: 1024, keys: 1024 }), MACHINE, costs);
     expect(large.backend).toBe("webgpu");
     expect(large.reasons).toEqual(["about 3.15 ms on the GPU and 107.37 ms on wasm, as measured on this machine"]);
+  });
+
+  test("needs no look at what is done on wasm before the GPU could begin", () => {
+    const isSooner = (sizes: Parameters<typeof problemOf>[0]) => isSoonerThanAnyOnGpu(costs, problemOf(sizes));
+    expect([isSooner({ queries: 8, keys: 8 }), isSooner({ heads: 8, queries: 1024, keys: 1024 })]).toEqual([
+      true,
+      false,
+    ]);
   });
 });
 

@@ -20,16 +20,24 @@ export interface Costs {
   readonly wasm: Line;
 }
 
-/** Multiplications and additions of the two products, over the keys that queries see. */
-export function flops(problem: AttentionProblem): number {
+/** Queries of a head and keys. */
+function allPairs({ query, key }: AttentionProblem): number {
+  return query.shape[0] * query.shape[2] * key.shape[2];
+}
+
+/** Of which those that see each other. */
+function seenPairs(problem: AttentionProblem): number {
+  if (!hasRanges(problem)) return allPairs(problem);
+  const ranges = rowRanges(problem);
+  let pairs = 0;
+  for (let at = 0; at < ranges.length; at += RANGE_WORDS) pairs += (ranges[at + 1] ?? 0) - (ranges[at] ?? 0);
+  return pairs;
+}
+
+/** Multiplications and additions of the two products. */
+export function flops(problem: AttentionProblem, pairs: number = seenPairs(problem)): number {
   const [batch, heads, queries, headDim] = problem.query.shape;
   const [keys, valueDim] = [problem.key.shape[2], problem.value.shape[3]];
-  let pairs = batch * queries * keys;
-  if (hasRanges(problem)) {
-    const ranges = rowRanges(problem);
-    pairs = 0;
-    for (let at = 0; at < ranges.length; at += RANGE_WORDS) pairs += (ranges[at + 1] ?? 0) - (ranges[at] ?? 0);
-  }
   const again = problem.weights === null && problem.scores === null ? 0 : 2 * batch * heads * queries * keys * headDim;
   return 2 * heads * pairs * (headDim + valueDim) + again;
 }
@@ -48,6 +56,11 @@ function arrayBytes(operand: Operand | null): number {
 
 export function gpuTime({ gpu }: Costs, problem: AttentionProblem): number {
   return timeOf(gpu, flops(problem), transfers(problem));
+}
+
+/** Whether wasm is done, even if every query saw every key, before the GPU can be with anything. Of what does not live on the GPU. */
+export function isSoonerThanAnyOnGpu({ gpu, wasm }: Costs, problem: AttentionProblem): boolean {
+  return timeOf(wasm, flops(problem, allPairs(problem)), 0) <= gpu.fixed;
 }
 
 /** Tensors that live on the GPU would have to come over first. */

@@ -15,7 +15,7 @@ import type {
 } from "../backend.js";
 import type { ExtraOnGpu, RopeProblem } from "../extra-backend.js";
 import { type Choice, choose } from "./choose.js";
-import { type Costs, measureCosts } from "./costs.js";
+import { type Costs, isSoonerThanAnyOnGpu, measureCosts } from "./costs.js";
 import type { OpenDevice } from "./device.js";
 import { Ending } from "./ending.js";
 import { scoped } from "./error-scopes.js";
@@ -26,7 +26,7 @@ import { givenOf, planRope } from "./plan-rope.js";
 import { readBuffer } from "./read-buffer.js";
 import { GpuResident, GpuResidents } from "./residents.js";
 import { operandsOf, residentsOf, snapshot, withResidents } from "./sources.js";
-import { SUPPORT } from "./support.js";
+import { SUPPORT, unsupported } from "./support.js";
 import { TurnMaker } from "./turns.js";
 
 /** Times that a lost device is replaced by a new one. */
@@ -62,6 +62,8 @@ export class GpuBackend implements Backend, ExtraOnGpu {
   readonly #end = new Ending();
   /** Settled when every call before is. */
   #last: Promise<unknown> = Promise.resolve();
+  /** Calls that end in turn and have not. */
+  #waiting = 0;
 
   /** In mode "auto" it measures both for some milliseconds first. */
   static async open(options: GpuBackendOptions): Promise<GpuBackend> {
@@ -96,6 +98,11 @@ export class GpuBackend implements Backend, ExtraOnGpu {
 
   attention(problem: AttentionProblem, signal: AbortSignal | null): Promise<AttentionComputed> {
     this.#assertUsable("attention");
+    if (this.#isForWasmAlone(problem)) {
+      const computing = this.#wasm.attention(problem, signal);
+      this.#last = computing;
+      return computing;
+    }
     return this.#inTurn("attention", this.#compute(problem, signal), signal);
   }
 
@@ -223,6 +230,12 @@ export class GpuBackend implements Backend, ExtraOnGpu {
     return choose(problem, this.#open.machine, this.#costs);
   }
 
+  /** Small calls are sooner done on wasm than thought about: those behind no other, whose tensors wasm has. */
+  #isForWasmAlone(problem: AttentionProblem): boolean {
+    if (this.#costs === null || this.#open === null || this.#waiting > 0 || this.#residents.count > 0) return false;
+    return isSoonerThanAnyOnGpu(this.#costs, problem) && unsupported(problem).length === 0;
+  }
+
   /** Calls finish in the order in which they were made. */
   #inTurn(
     operation: string,
@@ -231,8 +244,13 @@ export class GpuBackend implements Backend, ExtraOnGpu {
   ): Promise<AttentionComputed> {
     // Its failure is told in its turn, too.
     computing.catch(() => {});
-    const inTurn = this.#last.then(() => computing);
-    this.#last = inTurn.then(nothing, nothing);
+    const inTurn = this.#last.then(nothing, nothing).then(() => computing);
+    this.#last = inTurn;
+    this.#waiting += 1;
+    const end = (): void => {
+      this.#waiting -= 1;
+    };
+    inTurn.then(end, end);
     return this.#unlessStopped(operation, inTurn, signal);
   }
 
