@@ -6,6 +6,11 @@ import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { expect, inject, test } from "vitest";
+import notCovered from "../conformance/not-covered.json";
+import { ATTENTION_CASES } from "../conformance/onnx.js";
+import { EXTRA_CASES } from "../conformance/onnx-extra.js";
+import { FLEX_CASES } from "../conformance/onnx-flex.js";
+import { conformanceFolder } from "../conformance/plugin.js";
 import type { Findings } from "./program.js";
 
 const { folder, lavapipe, launcher } = inject("adapters");
@@ -28,11 +33,18 @@ interface Adapter {
   /** That it has. */
   readonly features: readonly string[];
   readonly description: RegExp;
+  /** Any options together, and ONNX's cases as well: where shaders compile in a fraction of a second. */
+  readonly all?: boolean;
   /** Of a subgroup; lavapipe has as many as numbers fit into the vectors that it is told to use. */
   readonly lanes?: number;
   /** Few problems, all by kernels whose threads have to do with each other. */
   readonly kernels?: "shared";
 }
+
+/** Attention's, flex attention's and rotary embedding's; none where their folder is missing. */
+const seen = existsSync(join(conformanceFolder(), "cases.json"))
+  ? ATTENTION_CASES - Object.keys(notCovered).length + FLEX_CASES + EXTRA_CASES.RotaryEmbedding
+  : 0;
 
 const ALL = "shader-f16 subgroups";
 const NODE = [process.execPath];
@@ -65,6 +77,7 @@ const ADAPTERS: readonly Adapter[] = [
     wanted: ALL,
     features: ["subgroups"],
     description: /SwiftShader/,
+    all: true,
     lanes: 4,
   },
   { name: "Tint, neither", program: NODE, driver: lavapipe, wanted: "", features: [], description: /llvmpipe/ },
@@ -90,7 +103,7 @@ function kernelsFor(features: readonly string[], kernels: Adapter["kernels"]): r
 
 test.each(ADAPTERS)(
   "$name",
-  async ({ program, driver, wanted, features, description, lanes, kernels }) => {
+  async ({ program, driver, wanted, features, description, lanes, kernels, all = false }) => {
     const [command = "", ...args] = [...launcher, ...program, join(folder, "program.js")];
     const { stdout } = await promisify(execFile)(command, args, {
       env: {
@@ -102,10 +115,11 @@ test.each(ADAPTERS)(
         LP_NATIVE_VECTOR_WIDTH: `${(lanes ?? 8) * 32}`,
         // It takes shaders for vectors of another width for the same.
         ...(kernels === "shared" ? { MESA_SHADER_CACHE_DISABLE: "true" } : {}),
+        ...(all ? { HEED_ALL: "1" } : {}),
         ...(program === NODE ? { HEED_DAWN: dawn } : {}),
       },
     });
-    const { checked, lanes: found, ...rest }: Findings = JSON.parse(stdout);
+    const { checked, conformance, lanes: found, ...rest }: Findings = JSON.parse(stdout);
     if (lanes !== undefined) expect(found).toBe(lanes);
     expect(rest).toEqual({
       features,
@@ -116,7 +130,9 @@ test.each(ADAPTERS)(
       wrong: [],
       uncaptured: [],
     });
-    expect(checked).toBeGreaterThan(kernels === "shared" ? 3 : 20);
+    if (kernels === "shared") expect(checked).toBe(4);
+    else expect(checked).toBeGreaterThan(all ? 40 : 20);
+    expect(conformance).toBe(all ? seen : 0);
   },
   600_000,
 );

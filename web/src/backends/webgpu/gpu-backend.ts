@@ -100,7 +100,12 @@ export class GpuBackend implements Backend, ExtraOnGpu {
     this.#assertUsable("attention");
     if (this.#isForWasmAlone(problem)) {
       const computing = this.#wasm.attention(problem, signal);
-      this.#last = computing;
+      const before = this.#last.then(nothing, nothing);
+      // One that is aborted ends before its turn.
+      this.#last = computing.then(
+        () => before,
+        () => before,
+      );
       return computing;
     }
     return this.#inTurn("attention", this.#compute(problem, signal), signal);

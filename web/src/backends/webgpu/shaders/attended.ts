@@ -1,4 +1,4 @@
-// What the kernels that make outputs have in common: their buffers, and where in the call a workgroup is.
+// What the kernels that make outputs have in common: their buffers and functions, and where in the call a workgroup is.
 
 import type { Attending } from "../kernel.js";
 import { type Bound, bindings, GROUP_INDEX, loader, operandType, when } from "./common.js";
