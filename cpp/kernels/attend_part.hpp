@@ -256,14 +256,20 @@ inline void attend_part_keys(const AttentionBlock& block, const KeyPart& part, c
   }
   const auto sums_from = [&](int index) {
     const KeyBlock& own = keys.of_row[index];
-    return RowSums{
-        {own.scores, block.key_block}, keys.numbers.values(own.first), own.count, block.value_dim, outputs.from(index)};
+    return RowSums{{own.scores, block.key_block},
+                   keys.numbers.values(own.first),
+                   block.row_count == 1 ? kRuns : 1,
+                   own.first,
+                   own.count,
+                   block.value_dim,
+                   may_hold_zeros[index],
+                   outputs.from(index)};
   };
   // They are multiplied with 2^112.
   const bool are_weights_small = block.normalizer != Normalizer::identity && !block.has_dropout;
   if (block.row_count == 1 && are_weights_small && may_widen_in_registers(block.value, block.value_dim)) {
     const HalfLines values = half_lines(block.value, first.first);
-    return add_halves_to_row<Arch>(first.scores, values, block.value_dim, first.count, outputs.numbers);
+    return add_halves_to_row<Arch>(first.scores, values, block.value_dim, first.first, first.count, outputs.numbers);
   }
   const bool are_bytes = block.value.first.precision == Precision::byte;
   if (is_shared && !are_bytes) return add_values_to_all_rows<Arch>(block.row_count, sums_from(0));
@@ -274,7 +280,7 @@ inline void attend_part_keys(const AttentionBlock& block, const KeyPart& part, c
       add_bytes_to_row<Arch>(own.scores, byte_lines(block.value, own.first), block.value_dim, own.count,
                              outputs.from(index).numbers);
     } else if (may_hold_zeros[index]) {
-      add_values_to_row<Arch, true>(sums_from(index));
+      add_values_to_row<Arch>(sums_from(index));
     } else {
       add_values_to_all_rows<Arch>(1, sums_from(index));
     }

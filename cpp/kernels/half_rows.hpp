@@ -53,7 +53,7 @@ template <class Arch>
 [[gnu::noinline]] void score_row_of_halves(const float* query, float unit, const HalfLines& keys, int dim, int count,
                                            float* scores) {
   const FiniteHalves<Arch> widen;
-  for (int j = 0; j < count; j += 4) {
+  for_each_far_line(count, 4, [&](int j) {
     Batch<Arch> square[4];
     for (int i = 0; i < 4; i += 2) {
       const int last = count - 1;
@@ -75,16 +75,17 @@ template <class Arch>
       square[i + 1] = sums[2] + sums[3];
     }
     (sum_lanes<Arch>(square) * Batch<Arch>(unit)).store_aligned(scores + j);
-  }
+  });
 }
 
 /// output[dim] += weights x values, two lines at a time; weights of at most 1.
 template <class Arch>
-[[gnu::noinline]] void add_halves_to_row(const float* weights, HalfLines values, int dim, int count, float* output) {
+[[gnu::noinline]] void add_halves_to_row(const float* weights, HalfLines values, int dim, int first, int count,
+                                         float* output) {
   const FiniteHalves<Arch> widen;
   part_even_from_odd(output, dim);
-  for (int j = 0; j < count; j += 2) {
-    const bool is_pair = j + 1 < count;
+  for_each_far_pair(kRuns, first, count, [&](int j, int lines) {
+    const bool is_pair = lines == 2;
     const std::uint16_t* const line = values.halves + j * values.stride;
     const std::uint16_t* const next = line + (is_pair ? values.stride : 0);
     const Batch<Arch> first = Batch<Arch>(weights[j]) * widen.bias();
@@ -97,7 +98,7 @@ template <class Arch>
       multiply_add<Arch>(widen.even(others), second, even).store_aligned(output + e);
       multiply_add<Arch>(widen.odd(others), second, odd).store_aligned(output + e + 4);
     }
-  }
+  });
   join_even_and_odd(output, dim);
 }
 #else
@@ -108,7 +109,8 @@ template <class Arch>
 void score_row_of_halves(const float* /*query*/, float /*unit*/, const HalfLines& /*keys*/, int /*dim*/, int /*count*/,
                          float* /*scores*/) {}
 template <class Arch>
-void add_halves_to_row(const float* /*weights*/, HalfLines /*values*/, int /*dim*/, int /*count*/, float* /*output*/) {}
+void add_halves_to_row(const float* /*weights*/, HalfLines /*values*/, int /*dim*/, int /*first*/, int /*count*/,
+                       float* /*output*/) {}
 #endif
 
 }  // namespace heed::kernels

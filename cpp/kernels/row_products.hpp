@@ -1,6 +1,6 @@
 // The two products of attention for a few rows that read the same keys: their queries with keys, and their
-// weights with values. Head dimensions lie in lanes. Memory is what such rows wait for, so lines are read in
-// the order in which they lie, and each is read once for up to four rows.
+// weights with values. Head dimensions lie in lanes. Memory is what such rows wait for, so lines are read
+// as a whole, a single row's by turns from a few runs, and each once for up to four rows.
 //
 // The way that one row takes through memory changes no bit of it; whether it shares its keys with others may.
 #pragma once
@@ -8,6 +8,7 @@
 #include <cstddef>
 
 #include "kernels/broadcast_tile.hpp"
+#include "kernels/far_runs.hpp"
 #include "kernels/transpose.hpp"
 
 namespace heed::kernels {
@@ -33,8 +34,11 @@ struct RowDots {
 struct RowSums {
   RowNumbers weights;
   Lines values;
+  int runs;   // that lines are taken from by turns, for each of which outputs are added to
+  int first;  // the number of the first line among all keys
   int count;
   int value_dim;
+  bool selects;
   RowNumbers outputs;
 };
 
@@ -84,14 +88,14 @@ template <class Arch, int kDim>
 void score_row(const RowDots& input) {
   constexpr int lanes = kLanes<Arch>;
   const int head_dim = kDim > 0 ? kDim : input.head_dim;
-  for (int j = 0; j < input.count; j += lanes) {
+  for_each_far_line(input.count, lanes, [&](int j) {
     const int left = input.count - j;
     Batch<Arch> square[lanes];
     for (int i = 0; i < lanes; ++i) {
       square[i] = dot<Arch>(input.queries.numbers, head_dim, input.keys.line(j + (i < left ? i : left - 1)));
     }
     store_some<Arch>(sum_lanes<Arch>(square), input.scores.numbers + j, left < lanes ? left : lanes);
-  }
+  });
 }
 
 /// Scores of kRows rows, key after key.
@@ -197,25 +201,29 @@ template <class Arch, int kValues>
   if (e < value_dim) add(e, [&](const float* value) { return load_some<Arch>(value, value_dim - e); });
 }
 
-/// The same for one row, value after value. With kSelect a weight of zero leaves its value out, whatever it is.
-template <class Arch, bool kSelect>
+/// The same for one row, value after value. If it selects, a weight of zero leaves its value out, whatever that is.
+template <class Arch>
 void add_values_to_row(const RowSums& input) {
-  for (int j = 0; j < input.count; ++j) {
-    const float* const weight = input.weights.numbers + j;
-    if (kSelect && *weight == 0.0F) continue;
-    add_some_values<Arch, 1>(weight, input.values.from(j), input.value_dim, input.outputs.numbers);
-  }
+  for_each_far_pair(input.runs, input.first, input.count, [&](int first, int lines) {
+    for (int j = first; j < first + lines; ++j) {
+      const float* const weight = input.weights.numbers + j;
+      if (input.selects && *weight == 0.0F) continue;
+      add_some_values<Arch, 1>(weight, input.values.from(j), input.value_dim, input.outputs.numbers);
+    }
+  });
 }
 
-/// The same for one row of values that are kDim wide, two by two.
+/// The same for one row of values that are kDim wide, two by two: one alone as two halves of itself.
 template <class Arch, int kDim>
 void add_value_pairs_to_row(const RowSums& input) {
-  const float* const weights = input.weights.numbers;
-  int j = 0;
-  for (; j + 2 <= input.count; j += 2) {
-    add_some_values<Arch, 2>(weights + j, input.values.from(j), kDim, input.outputs.numbers);
-  }
-  if (j < input.count) add_some_values<Arch, 1>(weights + j, input.values.from(j), kDim, input.outputs.numbers);
+  for_each_far_pair(input.runs, input.first, input.count, [&](int j, int lines) {
+    const float* const weight = input.weights.numbers + j;
+    Lines values = input.values.from(j);
+    values.stride *= lines - 1;
+    const float share = 0.5F * static_cast<float>(lines);
+    const float pair[] = {share * weight[0], share * weight[lines - 1]};
+    add_some_values<Arch, 2>(pair, values, kDim, input.outputs.numbers);
+  });
 }
 
 /// Calls visit(first, way) for runs of at most four rows, `ways` by the logarithm of their number. Through the
@@ -248,7 +256,7 @@ inline void score_all_rows(int rows, const RowDots& input) {
 template <class Arch>
 inline void add_values_to_all_rows(int rows, const RowSums& input) {
   static constexpr void (*kWays[][3])(const RowSums&) = {
-      {&add_values_to_row<Arch, false>, &add_values_to_rows<Arch, 2>, &add_values_to_rows<Arch, 4>},
+      {&add_values_to_row<Arch>, &add_values_to_rows<Arch, 2>, &add_values_to_rows<Arch, 4>},
       {&add_value_pairs_to_row<Arch, kUsualDim>, &add_values_to_rows<Arch, 2>, &add_values_to_rows<Arch, 4>}};
   for_each_run(rows, kWays[input.value_dim == kUsualDim ? 1 : 0], [&](int row, auto way) {
     RowSums run = input;
