@@ -39,7 +39,7 @@ function node(
       globalSetup,
       execArgv: [...RELAXED_SIMD, "--expose-gc"],
       pool: "forks",
-      testTimeout: 60_000,
+      testTimeout: 120_000,
     },
   };
 }
@@ -73,7 +73,7 @@ function pages({
       name,
       include,
       provide: { isolated, relaxedSimd },
-      testTimeout: 60_000,
+      testTimeout: 120_000,
       browser: { enabled: true, headless: true, screenshotFailures: false, provider, instances: [{ browser }] },
     },
   };

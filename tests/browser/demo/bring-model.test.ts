@@ -22,7 +22,7 @@ import { demoInChromium } from "./chromium.js";
 import { compare } from "./numbers.js";
 import { readMatrix, readNumber } from "./page.js";
 import { jsonOf } from "./saved.js";
-import { tasksOf } from "./tasks.js";
+import { tasksOver } from "./tasks.js";
 
 const { open } = demoInChromium();
 const PAGE = "bring-your-own.html";
@@ -252,11 +252,12 @@ test("large arrays in Fortran order and halves are read without a task over 100 
   const folder = await mkdtemp(join(tmpdir(), "heed-arrays-"));
   const paths = ["q.npy", "k.npy"].map((name) => join(folder, name));
   for (const path of paths) await writeFile(path, bytes);
-  const tasks = await tasksOf(page, async () => {
+  const over = await tasksOver(100, 1, page, async () => {
+    await page.reload();
+    await page.locator(".bringing summary").click();
     await page.locator("#arrays").setInputFiles(paths);
     await message(page).filter({ hasText: "Taken: 1 layer, 64 heads, 512 queries, 512 keys." }).waitFor();
   });
   await rm(folder, { recursive: true });
-  expect(tasks.length).toBeGreaterThan(0);
-  expect(tasks.filter((ms) => ms > 100)).toEqual([]);
+  expect(over).toEqual([]);
 });

@@ -63,6 +63,7 @@ export function demoInChromium(): Demo {
       ...options,
     });
     const page = await context.newPage();
+    page.setDefaultTimeout(60_000);
     if (before !== undefined) await page.addInitScript(before);
     watch?.(page);
     page.on("console", (message) => {

@@ -88,8 +88,8 @@ export function measureCosts(open: OpenDevice, wasm: Backend): Promise<Costs> {
   return measured;
 }
 
-const TINY: readonly [number, number, number] = [1, 16, 16];
-const DIM = 64;
+const SHAPE = { kvHeads: 1, headDim: 64, valueDim: 64 };
+const TINY = zeroProblem({ ...SHAPE, heads: 1, queries: 16, keys: 16 });
 
 /** A run longer than this says enough of a rate. */
 const ENOUGH_MS = 4;
@@ -102,16 +102,15 @@ async function measure(open: OpenDevice, wasm: Backend): Promise<Costs> {
 }
 
 async function lineOf(run: (problem: AttentionProblem) => Promise<unknown>, moves: boolean): Promise<Line> {
-  const tiny = square(TINY);
-  const fixed = await quickest(run, tiny);
+  const fixed = await quickest(run, TINY);
   const perMegabyte = moves ? await timePerMegabyte(run, fixed) : 0;
   // Larger until it takes long enough to tell arithmetic from overhead.
   let heads = 1;
-  let problem = square([heads, 128, 128]);
+  let problem = busy(heads);
   let time = await quickest(run, problem);
   while (time < fixed + ENOUGH_MS && heads < 256) {
     heads *= 4;
-    problem = square([heads, 128, 128]);
+    problem = busy(heads);
     time = await quickest(run, problem);
   }
   const moving = (transfers(problem) / 1e6) * perMegabyte;
@@ -122,8 +121,13 @@ async function lineOf(run: (problem: AttentionProblem) => Promise<unknown>, move
 
 /** Of a call with many numbers and little to do: a query a head. */
 async function timePerMegabyte(run: (problem: AttentionProblem) => Promise<unknown>, fixed: number): Promise<number> {
-  const problem = square([64, 1, 128]);
+  const problem = zeroProblem({ ...SHAPE, heads: 64, kvHeads: 64, queries: 1, keys: 128 });
   return Math.max((await quickest(run, problem)) - fixed, 0) / (transfers(problem) / 1e6);
+}
+
+/** With much to do and few numbers: heads share their keys. What moving takes, which is measured as well, hardly counts. */
+function busy(heads: number): AttentionProblem {
+  return zeroProblem({ ...SHAPE, heads, queries: 64, keys: 512 });
 }
 
 /** Of two runs after one that compiles. */
@@ -139,9 +143,4 @@ async function quickest(
     best = Math.min(best, performance.now() - start);
   }
   return best;
-}
-
-/** Attention of heads, queries and keys. */
-function square([heads, queries, keys]: readonly [number, number, number]): AttentionProblem {
-  return zeroProblem({ heads, kvHeads: heads, queries, keys, headDim: DIM, valueDim: DIM });
 }
