@@ -34,8 +34,8 @@ template <class Arch>
 inline MaskedKeys look_at_blocks(const Panel& panel, const AttentionBlock& block, const KeyLines& keys) {
   const int first = keys.first / block.keep_keys;
   const int count = (keys.end() - 1) / block.keep_keys - first + 1;
-  return look_at_rows(panel, [&](const AttentionRow& row, bool& any_kept, bool& any_left) {
-    look_at_bytes<Arch>(row.keep + first * block.keep_stride, block.keep_stride, count, any_kept, any_left);
+  return look_at_rows(panel, &AttentionRow::keep, [&](const std::uint8_t* keep, bool& any_kept, bool& any_left) {
+    look_at_bytes<Arch>(keep + first * block.keep_stride, block.keep_stride, count, any_kept, any_left);
   });
 }
 

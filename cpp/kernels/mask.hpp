@@ -264,8 +264,8 @@ inline void mask_scores(const Panel& panel, const KeyLines& keys, Overlay overla
 /// Whether any of `count` bytes is not zero, and whether any is. There is no way out of the loop: what it would spare
 /// is less than what it costs.
 template <class Arch>
-inline void look_at_bytes(const std::uint8_t* mask, std::ptrdiff_t stride, int count, bool& any_attended,
-                          bool& any_masked) {
+[[gnu::noinline]] void look_at_bytes(const std::uint8_t* mask, std::ptrdiff_t stride, int count, bool& any_attended,
+                                     bool& any_masked) {
   using Bytes = xsimd::batch<std::uint8_t, Arch>;
   constexpr int width = static_cast<int>(Bytes::size);
   int j = 0;
@@ -286,13 +286,18 @@ inline void look_at_bytes(const std::uint8_t* mask, std::ptrdiff_t stride, int c
   }
 }
 
-/// What look(row, any_attended, any_masked) says of all rows together.
+/// What look(bytes, any_attended, any_masked) says of all rows' bytes together; those that neighbours share are looked
+/// at once.
 template <class Look>
-inline MaskedKeys look_at_rows(const Panel& panel, Look look) {
+inline MaskedKeys look_at_rows(const Panel& panel, const std::uint8_t* AttentionRow::* bytes_of, Look look) {
   bool any_attended = false;
   bool any_masked = false;
+  const std::uint8_t* before = nullptr;
   for (int lane = 0; lane < panel.row_count; ++lane) {
-    look(panel.rows[lane], any_attended, any_masked);
+    const std::uint8_t* const bytes = panel.rows[lane].*bytes_of;
+    if (bytes == before) continue;
+    before = bytes;
+    look(bytes, any_attended, any_masked);
     if (any_attended && any_masked) return MaskedKeys::some;
   }
   return any_masked ? MaskedKeys::all : MaskedKeys::none;
@@ -308,9 +313,8 @@ inline KeyLines keys_with_addends(const AttentionBlock& block, KeyLines keys) {
 template <class Arch>
 inline MaskedKeys look_at_mask(const Panel& panel, const AttentionBlock& block, const KeyLines& all_keys) {
   const KeyLines keys = keys_with_addends(block, all_keys);
-  return look_at_rows(panel, [&](const AttentionRow& row, bool& any_attended, bool& any_masked) {
-    look_at_bytes<Arch>(row.mask + keys.first * block.mask_stride, block.mask_stride, keys.count, any_attended,
-                        any_masked);
+  return look_at_rows(panel, &AttentionRow::mask, [&](const std::uint8_t* mask, bool& any_attended, bool& any_masked) {
+    look_at_bytes<Arch>(mask + keys.first * block.mask_stride, block.mask_stride, keys.count, any_attended, any_masked);
   });
 }
 
