@@ -31,11 +31,10 @@ inline void add_logarithms(const Panel& panel, const KeyLines& keys, const float
 /// Weights by what is known of the rows, and no sums.
 template <class Arch>
 inline void weigh_each(const Panel& panel, const AttentionBlock& block, const KeyBlock& keys) {
-  // Below, a product with a value would be a denormal: as in the softmax, it counts as the least that is none.
   const float* const shift = block.normalizer == Normalizer::sparsemax ? panel.shift : panel.maximum;
   alignas(kScratchAlignment) float ones[kPanel<Arch>];
   for (float& one : ones) one = 1.0F;
-  weigh_lines<Arch>(block.normalizer, kExp2OfSummands, {panel.maximum, shift, ones}, keys.lines(), keys.scores);
+  weigh_lines<Arch>(block.normalizer, kExp2OfResults, {panel.maximum, shift, ones}, keys.lines(), keys.scores);
   if (panel.rows[0].entropy) add_logarithms<Arch>(panel, keys, keys.scores);
 }
 

@@ -380,14 +380,16 @@ describe("misuse", () => {
     ["no head size", { kvHeads: 1, maxLength: 4 }],
     ["no length", { kvHeads: 1, headDim: 8 }],
     ["a length of zero", { kvHeads: 1, headDim: 8, maxLength: 0 }],
+    ["a length that is no number of 32 bits", { kvHeads: 1, headDim: 8, maxLength: 2 ** 31 }, "below 2^31"],
     ["a length beyond all positions", { kvHeads: 1, headDim: 8, maxLength: 2 ** 25 }],
     ["an unknown type", { kvHeads: 1, headDim: 8, maxLength: 4, dtype: "f64" }],
     ["half a window", { kvHeads: 1, headDim: 8, window: 0.5 }],
     ["an unknown option", { kvHeads: 1, headDim: 8, maxLength: 4, lenght: 1 }],
-  ])("createCache with %s is refused", async (_, options) => {
+  ])("createCache with %s is refused", async (_, options, rule = "") => {
     const error = await errorOf(() => Reflect.apply(heed.createCache, heed, [options]));
     expect(error.code).toBe("option");
     expect(error.message).toMatch(/^createCache: /);
+    expect(error.message).toContain(rule);
   });
 
   test("what does not fit the cache is refused, and changes nothing", async () => {

@@ -146,6 +146,17 @@ describe("what is refused", () => {
       "option",
       "must be a function that returns an expression made with heed/expr, got 3",
     ],
+    [
+      "a function that throws",
+      () =>
+        run({
+          scoreMod: () => {
+            throw new Error("no table");
+          },
+        }),
+      "option",
+      "attentionSync: scoreMod failed: no table",
+    ],
     ["an argument alone", () => run({ maskMod: ({ q }: { q: Expr }) => q }), "option", "heed/expr, got q alone"],
     ["an expression in place of a function", () => run({ maskMod: lessEqual(1, 2) }), "option", "must be a function"],
     [

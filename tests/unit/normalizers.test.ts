@@ -68,6 +68,17 @@ describe.each(ENGINE_KINDS)("$variant, $worker worker", (kind) => {
     expect((output.data[0] ?? Number.NaN) / sum).toBeCloseTo(1, 5);
   });
 
+  test("sigmoids count however small, and so does a NaN under one", async () => {
+    const far = (value: number): [TensorLike, TensorLike, TensorLike] => {
+      const [query, key] = rowOf(-80);
+      return [query, key, { data: Float32Array.of(value), shape: [1, 1] }];
+    };
+    const options = { score: "dot", normalize: "sigmoid" } as const;
+    const { output } = await heed.attention(...far(1e30), options);
+    expect((output.data[0] ?? Number.NaN) / (1e30 * Math.exp(-80))).toBeCloseTo(1, 5);
+    expect((await heed.attention(...far(Number.NaN), options)).output.data[0]).toBeNaN();
+  });
+
   test(`${PROBLEMS.length} problems are within the error of their scores`, async () => {
     for (const problem of PROBLEMS) {
       const { query, key, value, options } = problem.one;

@@ -99,6 +99,9 @@ describe("scaling", () => {
     const scaling = { type: "yarn", factor: 8, originalLength: 1000 } as const;
     expect(await turnedBy({ scaling }, frequencies, 0.1 * Math.log(8) + 1)).toBe(-1);
     expect(await turnedBy({ scaling: { ...scaling, attentionFactor: 1 } }, frequencies)).toBe(-1);
+    const there = await rope(x, { scaling, positions: 7 });
+    const back = await rope(there, { scaling, positions: 7, inverse: true });
+    expect(back.data.findIndex((number, at) => Math.abs(number - (x.data[at] ?? 0)) > 16 * 4 * 2 ** -24)).toBe(-1);
   });
 });
 

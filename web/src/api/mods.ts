@@ -4,6 +4,7 @@
 import type { Programs } from "../backends/backend.js";
 import type { Expr, ModTrees } from "../expr/tree.js";
 import { showValue } from "./describe.js";
+import { step } from "./door.js";
 import { HeedError } from "./errors.js";
 import { isRecord } from "./read-values.js";
 
@@ -21,7 +22,8 @@ export function readMods(where: string, options: Readonly<Record<string, unknown
   const treeOf = (name: keyof ModTrees): Compilable | null => {
     const given = options[name];
     if (given === undefined) return null;
-    const made: unknown = typeof given === "function" ? given(LEAVES) : given;
+    const made: unknown =
+      typeof given === "function" ? step("option", `${where}: ${name}`, () => given(LEAVES)) : given;
     if (made !== given && isCompilable(made)) return made;
     const leaf = Object.keys(LEAVES).find((name) => LEAVES[name] === made);
     // The score as it is, or the weight.

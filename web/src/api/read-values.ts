@@ -49,7 +49,10 @@ export function readFinite<D>(where: string, name: string, value: unknown, absen
 export function readCount<D>(where: string, name: string, value: unknown, absent: D): number | D {
   if (value === undefined) return absent;
   if (typeof value === "number" && Number.isInteger(value) && value >= 1 && value < 2 ** 31) return value;
-  throw new HeedError("option", `${at(where, name)} must be a whole number, 1 or more, got ${showValue(value)}`);
+  throw new HeedError(
+    "option",
+    `${at(where, name)} must be a whole number, 1 or more, below 2^31, got ${showValue(value)}`,
+  );
 }
 
 export function readBoolean(where: string, name: string, value: unknown, absent: boolean): boolean {

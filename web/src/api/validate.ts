@@ -253,7 +253,9 @@ function effectiveScale(where: string, options: ReadOptions, headDim: number): n
   const scale = (options.scale ?? 1 / Math.sqrt(headDim)) / options.temperature;
   const single = Math.fround(scale);
   if (Number.isFinite(Math.fround(single * Math.fround(Math.LOG2E)))) return scale;
-  const got = `scale ${showValue(options.scale)} temperature ${showValue(options.temperature)}`;
   const rule = Number.isFinite(single) ? "scale * log2(e)" : "scale / temperature";
-  throw new HeedError("option", `${where}: ${rule} must be finite in single precision, got ${got}`);
+  throw new HeedError(
+    "option",
+    `${where}: ${rule} must be finite in single precision, got ${scale} at temperature ${options.temperature}`,
+  );
 }

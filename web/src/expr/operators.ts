@@ -74,7 +74,7 @@ function truth(name: string, operand: Operand): Expr {
 
 const common = (args: readonly Expr[]): ExprType => (args.every(({ type }) => type === "int") ? "int" : "float");
 
-/** Arithmetic that keeps whole numbers whole, of two operands or more. */
+/** Arithmetic that keeps whole numbers whole, of all operands. */
 function arithmetic(op: BinaryOp, first: Operand, rest: readonly Operand[]): Expr {
   return rest
     .map((operand) => numeric(op, operand))

@@ -97,6 +97,7 @@ function read(home: Backend, x: unknown, options: unknown): Checked {
     tables === null
       ? frequenciesOf(WHERE, readBase(given["base"]), rotaryDim, given["scaling"])
       : { frequencies: null, magnitude: 1 };
+  const inverse = readBoolean(WHERE, "inverse", given["inverse"], false);
   const order = layout === "bhnd" || rank === 2 ? "bhnd" : "bnhd";
   return {
     problem: {
@@ -108,8 +109,8 @@ function read(home: Backend, x: unknown, options: unknown): Checked {
       positionsByBatch: positions !== null && positions.length !== walk.shape[2],
       rotaryDim,
       interleaved: readBoolean(WHERE, "interleaved", given["interleaved"], false),
-      inverse: readBoolean(WHERE, "inverse", given["inverse"], false),
-      magnitude,
+      inverse,
+      magnitude: inverse ? 1 / magnitude : magnitude,
       keep: readBoolean(WHERE, "keep", given["keep"], DEFAULTS.keep),
       retry: readBoolean(WHERE, "retry", given["retry"], DEFAULTS.retry),
     },

@@ -28,10 +28,11 @@ export function learnedPositions(table: TensorLike, options?: LearnedOptions): A
       ? Array.from({ length: Number(length) }, (_, at) => Number(offset) + at)
       : numbersOf(positions);
   const isRow = (row: number): boolean => Number.isInteger(row) && row >= 0 && row < rows;
-  if (wanted === null || !wanted.every(isRow)) {
+  const isBoth = positions && (given["length"] ?? given["offset"]) !== undefined;
+  if (isBoth || wanted === null || !wanted.every(isRow)) {
     throw new HeedError(
       "option",
-      `${where}: positions must be rows of the table, 0 to ${rows - 1}, got ${showValue(positions ?? wanted)}`,
+      `${where}: positions must be rows of the table, 0 to ${rows - 1}, without length and offset, got ${showValue(positions ?? wanted)}`,
     );
   }
   const data = new Float32Array(wanted.length * dim);
