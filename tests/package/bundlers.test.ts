@@ -200,6 +200,38 @@ describe("esbuild to one script", () => {
     }
   });
 
+  test.each([
+    ["computes in a service worker", [["--bundle"], ["--outfile=dist/main.js"]]],
+    ["is what a service worker needs: chunks of a module are refused there", ESBUILD.options],
+  ])("%s", async (_, options) => {
+    const consumer = await Consumer.make(`service-worker-${options.length}`, "page");
+    const inWorker = `
+      import * as heed from "heed";
+      import * as reference from "heed/reference";
+      import { compute } from "./compute.js";
+      const outcome = () => compute(heed, reference).catch((error) => ({ failure: error.code + ": " + error.message }));
+      addEventListener("message", ({ ports }) => outcome().then((found) => ports[0].postMessage(found)));
+    `;
+    await writeFile(consumer.path("main.js"), inWorker);
+    await build(consumer, { command: ESBUILD.command, options });
+    const page = `<!doctype html><title>service worker</title><link rel="icon" href="data:,"><script type="module">
+      await navigator.serviceWorker.register("main.js", { type: "module" });
+      const { port1, port2 } = new MessageChannel();
+      port1.onmessage = ({ data }) => Object.assign(globalThis, { outcome: data });
+      (await navigator.serviceWorker.ready).active.postMessage(null, [port2]);
+    </script>`;
+    await writeFile(consumer.path("dist/index.html"), page);
+    const site = await serve({ "/": consumer.path("dist") });
+    const found = await visit(browser, site.address);
+    site.close();
+    if (options.length > 2) {
+      expect(found.failure).toMatch(/^load: createHeed: .*import\(\) is disallowed/);
+    } else {
+      expectRight(found);
+      expect(found.worker).toBeNull();
+    }
+  });
+
   test("has no address for the files of heed/assets", async () => {
     const consumer = await Consumer.make("one-script-assets", "page");
     await consumer.useEntry("main.js", "heed/assets");
