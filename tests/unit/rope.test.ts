@@ -99,6 +99,16 @@ describe("scaling", () => {
     const scaling = { type: "yarn", factor: 8, originalLength: 1000 } as const;
     expect(await turnedBy({ scaling }, frequencies, 0.1 * Math.log(8) + 1)).toBe(-1);
     expect(await turnedBy({ scaling: { ...scaling, attentionFactor: 1 } }, frequencies)).toBe(-1);
+    const [from, to] = [32, 1].map((times) => (4 * Math.log(1000 / (times * 2 * Math.PI))) / Math.log(10000)) as [
+      number,
+      number,
+    ];
+    const between = plain.map((frequency, i) => {
+      const share = Math.min(Math.max((i - from) / (to - from), 0), 1);
+      return frequency * (1 - share + share / 8);
+    });
+    const parted = { ...scaling, attentionFactor: 1, truncate: false };
+    expect(await turnedBy({ scaling: parted }, between)).toBe(-1);
   });
 });
 
