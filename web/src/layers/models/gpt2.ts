@@ -4,7 +4,7 @@ import type { Tensor } from "../../api/tensor.js";
 import { Embedding, type Indices } from "../embedding.js";
 import { third } from "../import-torch.js";
 import { Linear } from "../linear.js";
-import { type GivenParameters, transposed } from "../parameters.js";
+import { type Filling, type GivenParameters, transposed } from "../parameters.js";
 import type { Scope } from "../scope.js";
 import { Decoder, type StackMade } from "../stacks.js";
 import { CausalModel, cacheOf, pastLength } from "./causal.js";
@@ -52,9 +52,9 @@ export class GPT2Model extends CausalModel {
     this.#head = this.part("head", new Linear({ inFeatures: dim, outFeatures: count, bias: false, engine }));
   }
 
-  protected override fill(parameters: GivenParameters, prefix: string): void {
+  protected override fill(parameters: GivenParameters, prefix: string): Filling {
     const start = prefixOf(this.where, parameters, prefix, ["", "transformer."], "wte.weight");
-    const made = new Renamed(this.where, parameters);
+    const made = new Renamed(this.where, parameters, prefix, this.names());
     made.take("words", `${start}wte`);
     made.take("places", `${start}wpe`);
     for (let layer = 0; layer < this.layers; layer++) {
@@ -74,7 +74,7 @@ export class GPT2Model extends CausalModel {
     made.take("decoder.norm", `${start}ln_f`);
     const own = `${prefix}lm_head`;
     made.take("head", made.has(`${own}.weight`) ? own : `${start}wte`);
-    super.fill(made.map, "");
+    return super.fill(made.all(), "");
   }
 
   protected async decode(

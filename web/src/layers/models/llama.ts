@@ -4,7 +4,7 @@ import type { RopeOptions, RopeScaling } from "../../api/extra/options.js";
 import type { Tensor } from "../../api/tensor.js";
 import { Embedding, type Indices } from "../embedding.js";
 import { Linear } from "../linear.js";
-import type { GivenParameters } from "../parameters.js";
+import type { Filling, GivenParameters } from "../parameters.js";
 import type { Scope } from "../scope.js";
 import { Decoder, type StackMade } from "../stacks.js";
 import { CausalModel, cacheOf } from "./causal.js";
@@ -50,9 +50,9 @@ export class LlamaModel extends CausalModel {
     this.#head = this.part("head", new Linear({ inFeatures: dim, outFeatures: count, bias: false, engine }));
   }
 
-  protected override fill(parameters: GivenParameters, prefix: string): void {
+  protected override fill(parameters: GivenParameters, prefix: string): Filling {
     const start = prefixOf(this.where, parameters, prefix, ["model.", ""], "embed_tokens.weight");
-    const made = new Renamed(this.where, parameters);
+    const made = new Renamed(this.where, parameters, prefix, this.names());
     made.take("words", `${start}embed_tokens`);
     for (let layer = 0; layer < this.layers; layer++) {
       const [ours, theirs] = [`decoder.layers.${layer}`, `${start}layers.${layer}`];
@@ -66,7 +66,7 @@ export class LlamaModel extends CausalModel {
     made.take("decoder.norm", `${start}norm`);
     const own = `${prefix}lm_head`;
     made.take("head", made.has(`${own}.weight`) ? own : `${start}embed_tokens`);
-    super.fill(made.map, "");
+    return super.fill(made.all(), "");
   }
 
   protected async decode(
