@@ -35,6 +35,13 @@ export interface BertResult<O> {
   readonly attentions: readonly Returned<O>[] | undefined;
 }
 
+const COMPUTED = {
+  model_type: ["bert"],
+  position_embedding_type: ["absolute"],
+  is_decoder: [false],
+  add_cross_attention: [false],
+};
+
 const ACTIVATIONS = {
   gelu: "gelu",
   gelu_new: "gelu-tanh",
@@ -57,7 +64,7 @@ export class BertModel extends Layer {
   constructor(config: ModelConfig, options?: ModelOptions) {
     const where = "BertModel";
     const engine = readEngine(where, options);
-    const read = new ConfigReader(where, config);
+    const read = new ConfigReader(where, config).only(COMPUTED);
     super(where, engine);
     const dim = read.count("hidden_size");
     const epsilon = read.number("layer_norm_eps", 1e-12);

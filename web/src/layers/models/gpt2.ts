@@ -11,6 +11,13 @@ import { CausalModel, cacheOf, pastLength } from "./causal.js";
 import { ConfigReader, type ModelConfig, type ModelOptions, readEngine } from "./config.js";
 import { prefixOf, Renamed } from "./published.js";
 
+const COMPUTED = {
+  model_type: ["gpt2"],
+  scale_attn_weights: [true],
+  scale_attn_by_inverse_layer_idx: [false],
+  add_cross_attention: [false],
+};
+
 const ACTIVATIONS = {
   gelu_new: "gelu-tanh",
   gelu_pytorch_tanh: "gelu-tanh",
@@ -30,7 +37,7 @@ export class GPT2Model extends CausalModel {
   constructor(config: ModelConfig, options?: ModelOptions) {
     const where = "GPT2Model";
     const engine = readEngine(where, options);
-    const read = new ConfigReader(where, config);
+    const read = new ConfigReader(where, config).only(COMPUTED);
     super(where, engine);
     const dim = read.count("n_embd");
     const count = read.count("vocab_size");
