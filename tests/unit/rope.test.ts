@@ -102,6 +102,16 @@ describe("scaling", () => {
     const there = await rope(x, { scaling, positions: 7 });
     const back = await rope(there, { scaling, positions: 7, inverse: true });
     expect(back.data.findIndex((number, at) => Math.abs(number - (x.data[at] ?? 0)) > 16 * 4 * 2 ** -24)).toBe(-1);
+    const [from, to] = [32, 1].map((times) => (4 * Math.log(1000 / (times * 2 * Math.PI))) / Math.log(10000)) as [
+      number,
+      number,
+    ];
+    const between = plain.map((frequency, i) => {
+      const share = Math.min(Math.max((i - from) / (to - from), 0), 1);
+      return frequency * (1 - share + share / 8);
+    });
+    const parted = { ...scaling, attentionFactor: 1, truncate: false };
+    expect(await turnedBy({ scaling: parted }, between)).toBe(-1);
   });
 });
 

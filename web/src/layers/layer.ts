@@ -10,6 +10,7 @@ import { DISPOSE } from "../memory/disposable.js";
 import { cachesIn, inTurn } from "./cache-turns.js";
 import { LayerEngine } from "./engine-of.js";
 import {
+  type Filling,
   type GivenParameters,
   type Parameter,
   type ParameterSource,
@@ -48,32 +49,47 @@ export abstract class Layer {
   /** What was loaded, by name; nothing is copied. */
   parameters(): Map<string, ParameterTensor> {
     const all = new Map<string, ParameterTensor>();
-    for (const [name, { value }] of this.#own) if (value !== null) all.set(name, value);
-    for (const [part, layer] of this.#parts) {
-      for (const [name, value] of layer.parameters()) all.set(`${part}.${name}`, value);
-    }
+    for (const [name, { value }] of this.#all()) if (value !== null) all.set(name, value);
     return all;
   }
 
-  /** Takes its parameters from a map that may hold others as well. The numbers are not copied: they must not change. */
+  /**
+   * Takes its parameters from a map that may hold others as well: all of them, or none where one is refused. The numbers are not
+   * copied: they must not change.
+   */
   load(parameters: ParameterSource, prefix = ""): this {
-    this.fill(readParameters(this.where, parameters, prefix), prefix);
+    const filled = [...this.fill(readParameters(this.where, parameters, prefix), prefix)];
+    for (const [parameter, value] of filled) parameter.set(value);
     return this;
   }
 
-  /** The same, in another layer's `load`. */
-  protected fill(parameters: GivenParameters, prefix: string): void {
+  /** What the parameters are to be, each of it checked; those of parts that are `missing` are to be nothing. */
+  protected *fill(parameters: GivenParameters, prefix: string, missing: readonly string[] = []): Filling {
     for (const [name, parameter] of this.#own) {
       const found = requireParameter(this.where, parameters, prefix + name);
-      parameter.set(`${this.where}: parameter ${prefix}${name}`, found);
+      yield [parameter, parameter.fitting(`${this.where}: parameter ${prefix}${name}`, found)];
     }
-    for (const [part, layer] of this.#parts) layer.fill(parameters, `${prefix}${part}.`);
+    for (const [part, layer] of this.#parts) {
+      if (missing.includes(part)) for (const [, parameter] of layer.#all()) yield [parameter, null];
+      else yield* layer.fill(parameters, `${prefix}${part}.`);
+    }
+  }
+
+  /** The names of all parameters, loaded or not. */
+  protected names(): Set<string> {
+    return new Set([...this.#all()].map(([name]) => name));
+  }
+
+  *#all(): Generator<[string, Parameter]> {
+    yield* this.#own;
+    for (const [part, layer] of this.#parts) {
+      for (const [name, parameter] of layer.#all()) yield [`${part}.${name}`, parameter];
+    }
   }
 
   /** Frees what it holds of the engine's memory. It can be used again. */
   dispose(): void {
-    for (const parameter of this.#own.values()) parameter.dispose();
-    for (const layer of this.#parts.values()) layer.dispose();
+    for (const [, parameter] of this.#all()) parameter.dispose();
   }
 
   [DISPOSE](): void {

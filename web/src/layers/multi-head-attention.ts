@@ -11,7 +11,7 @@ import { attendWithCache, lengthOf } from "./cached-attention.js";
 import { isTorchAttention, renamedFromTorch } from "./import-torch.js";
 import { Layer, type LayerOptions } from "./layer.js";
 import { Linear } from "./linear.js";
-import type { GivenParameters } from "./parameters.js";
+import type { Filling, GivenParameters } from "./parameters.js";
 import { handOutAll, leadingOf, PASSED_OPTIONS, passedOn, withOwnBias } from "./projections.js";
 import { checkDivides, readSizes, required } from "./read.js";
 import type { FinishRule, Scope } from "./scope.js";
@@ -92,9 +92,9 @@ export class MultiHeadAttention extends Layer {
     this.#rope = given["rope"] === undefined ? null : readRecord(where, "rope", given["rope"], names);
   }
 
-  protected override fill(parameters: GivenParameters, prefix: string): void {
-    if (isTorchAttention(parameters, prefix)) super.fill(renamedFromTorch(parameters, prefix), "");
-    else super.fill(parameters, prefix);
+  protected override fill(parameters: GivenParameters, prefix: string): Filling {
+    if (isTorchAttention(parameters, prefix)) return super.fill(renamedFromTorch(parameters, prefix), "");
+    return super.fill(parameters, prefix);
   }
 
   /** Query [B, L, embedDim] or [L, embedDim]; key and value likewise, of S; key default query, value default key. */

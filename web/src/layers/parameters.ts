@@ -46,13 +46,18 @@ export class Parameter {
     return this.#value;
   }
 
-  /** Of what was read. */
-  set(where: string, read: ParameterTensor): void {
+  /** What was read, if it is of this shape. */
+  fitting(where: string, read: ParameterTensor): ParameterTensor {
     if (read.shape.length !== this.shape.length || read.shape.some((size, axis) => size !== this.shape[axis])) {
       throw new HeedError("shape", `${where} must be ${showShape(this.shape)}, got ${showShape(read.shape)}`);
     }
+    return read;
+  }
+
+  /** To what fits, or to nothing. */
+  set(value: ParameterTensor | null): void {
     this.dispose();
-    this.#value = read;
+    this.#value = value;
   }
 
   /** What was loaded, or a HeedError. */
@@ -100,6 +105,9 @@ export class Parameter {
     });
   }
 }
+
+/** Parameters, each with what it is to be. */
+export type Filling = Iterable<readonly [Parameter, ParameterTensor | null]>;
 
 /** A parameter that someone gave: floats, as many as its shape has. The numbers are not copied. */
 export function readParameter(where: string, name: string, value: unknown): ParameterTensor {

@@ -10,7 +10,7 @@ import { Layer, type LayerOptions } from "./layer.js";
 import { MLP, type MLPActivation } from "./mlp.js";
 import { MultiHeadAttention, type MultiHeadForwardOptions } from "./multi-head-attention.js";
 import { LayerNorm, RMSNorm } from "./norm.js";
-import type { GivenParameters } from "./parameters.js";
+import type { Filling, GivenParameters } from "./parameters.js";
 import { readSizes, required } from "./read.js";
 import { handOut, type Scope } from "./scope.js";
 
@@ -132,9 +132,9 @@ export class TransformerBlock extends Layer {
     );
   }
 
-  protected override fill(parameters: GivenParameters, prefix: string): void {
+  protected override fill(parameters: GivenParameters, prefix: string): Filling {
     const isTorch = parameters.has(`${prefix}linear1.weight`);
-    super.fill(isTorch ? fromTorchBlock(parameters, prefix) : parameters, prefix);
+    return super.fill(isTorch ? fromTorchBlock(parameters, prefix) : parameters, prefix);
   }
 
   /** x [B, L, dim] or [L, dim] to the same shape. */

@@ -30,6 +30,8 @@ export type RopeScaling =
       readonly betaSlow?: number | undefined;
       /** Multiplies what is turned. Default 0.1 ln(factor) + 1. */
       readonly attentionFactor?: number | undefined;
+      /** From a whole pair to a whole pair. Default true. */
+      readonly truncate?: boolean | undefined;
     };
 
 export interface RopeOptions {

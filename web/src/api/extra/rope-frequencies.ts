@@ -2,7 +2,7 @@
 
 import { showValue } from "../describe.js";
 import { HeedError } from "../errors.js";
-import { readChoice, readFinite, readRecord } from "../read-values.js";
+import { readBoolean, readChoice, readFinite, readRecord } from "../read-values.js";
 
 export interface Frequencies {
   readonly frequencies: Float64Array<ArrayBuffer>;
@@ -39,8 +39,10 @@ export function frequenciesOf(where: string, base: number, rotaryDim: number, sc
   }
   const fast = pairThatTurns(read("betaFast", 32), base, rotaryDim, length);
   const slow = pairThatTurns(read("betaSlow", 1), base, rotaryDim, length);
+  const isWhole = readBoolean(where, "scaling.truncate", names["truncate"], true);
+  const [from, to] = isWhole ? [Math.floor(fast), Math.ceil(slow)] : [fast, slow];
   return {
-    frequencies: yarn(plain(base), factor, Math.max(Math.floor(fast), 0), Math.min(Math.ceil(slow), rotaryDim - 1)),
+    frequencies: yarn(plain(base), factor, Math.max(from, 0), Math.min(to, rotaryDim - 1)),
     magnitude: read("attentionFactor", factor > 1 ? 0.1 * Math.log(factor) + 1 : 1),
   };
 }
@@ -54,6 +56,7 @@ const SCALING_NAMES = [
   "betaFast",
   "betaSlow",
   "attentionFactor",
+  "truncate",
 ];
 
 function readPositive(where: string, name: string, value: unknown, absent: number | null): number {

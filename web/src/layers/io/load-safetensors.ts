@@ -45,9 +45,14 @@ const NAMES = ["only", "keepHalves", "onProgress", "signal"];
 
 /** All tensors of a file, or those that `only` names, in the order in which they lie in it. */
 export async function loadSafetensors(source: FileSource, options?: LoadOptions): Promise<Map<string, FileTensor>> {
-  return asyncStep("load", "loadSafetensors", async () => {
+  return loadFor("loadSafetensors", source, options);
+}
+
+/** The same in another function's name. */
+export function loadFor(where: string, source: FileSource, options?: LoadOptions): Promise<Map<string, FileTensor>> {
+  return asyncStep("load", where, async () => {
     const tensors = new Map<string, FileTensor>();
-    for await (const [name, tensor] of read("loadSafetensors", source, options)) tensors.set(name, tensor);
+    for await (const [name, tensor] of read(where, source, options)) tensors.set(name, tensor);
     return tensors;
   });
 }

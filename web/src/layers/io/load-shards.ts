@@ -5,7 +5,7 @@ import { asyncStep } from "../../api/door.js";
 import { HeedError } from "../../api/errors.js";
 import { isOptions, readRecord, readSignal } from "../../api/read-values.js";
 import { type FileSource, readText } from "./byte-reader.js";
-import { type FileTensor, type LoadOptions, loadSafetensors } from "./load-safetensors.js";
+import { type FileTensor, type LoadOptions, loadFor } from "./load-safetensors.js";
 import { parseUniqueJson } from "./unique-json.js";
 
 export interface ShardOptions extends LoadOptions {
@@ -32,7 +32,7 @@ export async function loadSafetensorsShards(
     const files = filesOf(readWeightMap(text), only);
     const tensors = new Map<string, FileTensor>();
     for (const [file, names] of files) {
-      const loaded = await loadSafetensors(await resolve(file), { only: names, keepHalves, onProgress, signal });
+      const loaded = await loadFor(WHERE, await resolve(file), { only: names, keepHalves, onProgress, signal });
       for (const [name, tensor] of loaded) tensors.set(name, tensor);
     }
     return tensors;

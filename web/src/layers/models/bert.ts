@@ -8,7 +8,7 @@ import { Embedding, type IndexInput, type Indices, readIndices } from "../embedd
 import { type ForwardOptions, Layer } from "../layer.js";
 import { Linear } from "../linear.js";
 import { LayerNorm } from "../norm.js";
-import type { GivenParameters, ParameterTensor } from "../parameters.js";
+import type { Filling, GivenParameters } from "../parameters.js";
 import { Pooling } from "../pooling.js";
 import { handOut, type Scope } from "../scope.js";
 import { Encoder, handOutStack, type StackMade } from "../stacks.js";
@@ -35,6 +35,13 @@ export interface BertResult<O> {
   readonly attentions: readonly Returned<O>[] | undefined;
 }
 
+const COMPUTED = {
+  model_type: ["bert"],
+  position_embedding_type: ["absolute"],
+  is_decoder: [false],
+  add_cross_attention: [false],
+};
+
 const ACTIVATIONS = {
   gelu: "gelu",
   gelu_new: "gelu-tanh",
@@ -53,12 +60,11 @@ export class BertModel extends Layer {
   readonly #pooler: Linear;
   readonly #first: Pooling;
   readonly #layers: number;
-  #hasPooler = true;
 
   constructor(config: ModelConfig, options?: ModelOptions) {
     const where = "BertModel";
     const engine = readEngine(where, options);
-    const read = new ConfigReader(where, config);
+    const read = new ConfigReader(where, config).only(COMPUTED);
     super(where, engine);
     const dim = read.count("hidden_size");
     const epsilon = read.number("layer_norm_eps", 1e-12);
@@ -80,13 +86,13 @@ export class BertModel extends Layer {
         engine,
       }),
     );
-    this.#pooler = new Linear({ inFeatures: dim, outFeatures: dim, engine });
+    this.#pooler = this.part("pooler", new Linear({ inFeatures: dim, outFeatures: dim, engine }));
     this.#first = new Pooling({ kind: "cls", engine });
   }
 
-  protected override fill(parameters: GivenParameters, prefix: string): void {
+  protected override fill(parameters: GivenParameters, prefix: string): Filling {
     const start = prefixOf(this.where, parameters, prefix, ["", "bert."], "embeddings.word_embeddings.weight");
-    const made = new Renamed(this.where, parameters);
+    const made = new Renamed(this.where, parameters, prefix, this.names());
     made.take("words", `${start}embeddings.word_embeddings`);
     made.take("places", `${start}embeddings.position_embeddings`);
     made.take("types", `${start}embeddings.token_type_embeddings`);
@@ -102,23 +108,9 @@ export class BertModel extends Layer {
       made.take(`${ours}.mlp.down_proj`, `${theirs}.output.dense`);
       made.take(`${ours}.norm2`, `${theirs}.output.LayerNorm`);
     }
-    this.#hasPooler = made.has(`${start}pooler.dense.weight`);
-    if (this.#hasPooler) {
-      made.take("pooler", `${start}pooler.dense`);
-      this.#pooler.load(made.map, "pooler.");
-    }
-    super.fill(made.map, "");
-  }
-
-  override parameters(): Map<string, ParameterTensor> {
-    const all = super.parameters();
-    for (const [name, value] of this.#pooler.parameters()) all.set(`pooler.${name}`, value);
-    return all;
-  }
-
-  override dispose(): void {
-    super.dispose();
-    this.#pooler.dispose();
+    const hasPooler = made.has(`${start}pooler.dense.weight`);
+    if (hasPooler) made.take("pooler", `${start}pooler.dense`);
+    return super.fill(made.all(), "", hasPooler ? [] : ["pooler"]);
   }
 
   /** Token numbers [B, L] or [L], which is a batch of one. */
@@ -130,7 +122,8 @@ export class BertModel extends Layer {
       const types = given["tokenTypes"];
       const segments = types === undefined ? null : asBatch(this.where, readIndices(this.where, "tokenTypes", types));
       const { output, attentions } = await this.#encode(scope, indices, segments, given["mask"], wanted);
-      const pooled = this.#hasPooler ? await this.#pool(scope, output) : undefined;
+      const hasPooler = this.#pooler.parameters().size > 0;
+      const pooled = hasPooler ? await this.#pool(scope, output) : undefined;
       const handed = await handOutStack(scope, { output, attentions }, wanted, keep);
       return {
         hidden: handed.output,

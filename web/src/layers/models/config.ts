@@ -34,6 +34,17 @@ export class ConfigReader {
     this.#config = config;
   }
 
+  /** Itself, where what it has of these names is among what is computed, or absent. */
+  only(computed: Readonly<Record<string, readonly unknown[]>>): this {
+    for (const [name, values] of Object.entries(computed)) {
+      const value = this.value(name);
+      if (value === undefined || values.includes(value)) continue;
+      const list = values.map(showValue).join(" or ");
+      throw new HeedError("unsupported", `${this.#where}: config.${name} must be ${list}, got ${showValue(value)}`);
+    }
+    return this;
+  }
+
   /** null and undefined are absent. */
   value(name: string): unknown {
     return this.#config[name] ?? undefined;
@@ -43,8 +54,8 @@ export class ConfigReader {
     return required(this.#where, `config.${name}`, readCount(this.#where, `config.${name}`, this.value(name), absent));
   }
 
-  number(name: string, absent: number): number {
-    return readFinite(this.#where, `config.${name}`, this.value(name), absent);
+  number(name: string, absent: number | null = null): number {
+    return required(this.#where, `config.${name}`, readFinite(this.#where, `config.${name}`, this.value(name), absent));
   }
 
   flag(name: string, absent: boolean): boolean {

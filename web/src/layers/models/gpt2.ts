@@ -4,12 +4,19 @@ import type { Tensor } from "../../api/tensor.js";
 import { Embedding, type Indices } from "../embedding.js";
 import { third } from "../import-torch.js";
 import { Linear } from "../linear.js";
-import { type GivenParameters, transposed } from "../parameters.js";
+import { type Filling, type GivenParameters, transposed } from "../parameters.js";
 import type { Scope } from "../scope.js";
 import { Decoder, type StackMade } from "../stacks.js";
 import { CausalModel, cacheOf, pastLength } from "./causal.js";
 import { ConfigReader, type ModelConfig, type ModelOptions, readEngine } from "./config.js";
 import { prefixOf, Renamed } from "./published.js";
+
+const COMPUTED = {
+  model_type: ["gpt2"],
+  scale_attn_weights: [true],
+  scale_attn_by_inverse_layer_idx: [false],
+  add_cross_attention: [false],
+};
 
 const ACTIVATIONS = {
   gelu_new: "gelu-tanh",
@@ -30,7 +37,7 @@ export class GPT2Model extends CausalModel {
   constructor(config: ModelConfig, options?: ModelOptions) {
     const where = "GPT2Model";
     const engine = readEngine(where, options);
-    const read = new ConfigReader(where, config);
+    const read = new ConfigReader(where, config).only(COMPUTED);
     super(where, engine);
     const dim = read.count("n_embd");
     const count = read.count("vocab_size");
@@ -52,9 +59,9 @@ export class GPT2Model extends CausalModel {
     this.#head = this.part("head", new Linear({ inFeatures: dim, outFeatures: count, bias: false, engine }));
   }
 
-  protected override fill(parameters: GivenParameters, prefix: string): void {
+  protected override fill(parameters: GivenParameters, prefix: string): Filling {
     const start = prefixOf(this.where, parameters, prefix, ["", "transformer."], "wte.weight");
-    const made = new Renamed(this.where, parameters);
+    const made = new Renamed(this.where, parameters, prefix, this.names());
     made.take("words", `${start}wte`);
     made.take("places", `${start}wpe`);
     for (let layer = 0; layer < this.layers; layer++) {
@@ -74,7 +81,7 @@ export class GPT2Model extends CausalModel {
     made.take("decoder.norm", `${start}ln_f`);
     const own = `${prefix}lm_head`;
     made.take("head", made.has(`${own}.weight`) ? own : `${start}wte`);
-    super.fill(made.map, "");
+    return super.fill(made.all(), "");
   }
 
   protected async decode(

@@ -1,15 +1,17 @@
-// Llama: token embeddings, a decoder with RMS norms before its parts, rotary positions, grouped heads and SwiGLU.
+// Llama: token embeddings, a decoder with RMS norms before its parts, rotary positions, grouped heads and SwiGLU. Mistral: a window.
 
 import type { RopeOptions, RopeScaling } from "../../api/extra/options.js";
 import type { Tensor } from "../../api/tensor.js";
 import { Embedding, type Indices } from "../embedding.js";
 import { Linear } from "../linear.js";
-import type { GivenParameters } from "../parameters.js";
+import type { Filling, GivenParameters } from "../parameters.js";
 import type { Scope } from "../scope.js";
 import { Decoder, type StackMade } from "../stacks.js";
 import { CausalModel, cacheOf } from "./causal.js";
 import { ConfigReader, type ModelConfig, type ModelOptions, readEngine } from "./config.js";
 import { prefixOf, Renamed } from "./published.js";
+
+const COMPUTED = { model_type: ["llama", "mistral"], partial_rotary_factor: [1] };
 
 /** From its config.json and its published parameters, `model.` before their names or not. */
 export class LlamaModel extends CausalModel {
@@ -17,17 +19,21 @@ export class LlamaModel extends CausalModel {
   readonly #words: Embedding;
   readonly #decoder: Decoder;
   readonly #head: Linear;
+  readonly #self: { readonly window?: readonly [number, number] };
 
   constructor(config: ModelConfig, options?: ModelOptions) {
     const where = "LlamaModel";
     const engine = readEngine(where, options);
-    const read = new ConfigReader(where, config);
+    const read = new ConfigReader(where, config).only(COMPUTED);
     super(where, engine);
     const dim = read.count("hidden_size");
     const count = read.count("vocab_size");
     const heads = read.count("num_attention_heads");
     const attentionBias = read.flag("attention_bias", false);
     read.choice("hidden_act", { silu: true }, "silu");
+    // Of Mistral's: transformers' Llama has none, whatever its configuration says.
+    const hasWindow = read.value("sliding_window") !== undefined && read.value("model_type") !== "llama";
+    this.#self = hasWindow ? { window: [read.count("sliding_window") - 1, -1] } : {};
     this.layers = read.count("num_hidden_layers");
     this.#words = this.part("words", new Embedding({ count, dim, engine }));
     this.#decoder = this.part(
@@ -50,9 +56,9 @@ export class LlamaModel extends CausalModel {
     this.#head = this.part("head", new Linear({ inFeatures: dim, outFeatures: count, bias: false, engine }));
   }
 
-  protected override fill(parameters: GivenParameters, prefix: string): void {
+  protected override fill(parameters: GivenParameters, prefix: string): Filling {
     const start = prefixOf(this.where, parameters, prefix, ["model.", ""], "embed_tokens.weight");
-    const made = new Renamed(this.where, parameters);
+    const made = new Renamed(this.where, parameters, prefix, this.names());
     made.take("words", `${start}embed_tokens`);
     for (let layer = 0; layer < this.layers; layer++) {
       const [ours, theirs] = [`decoder.layers.${layer}`, `${start}layers.${layer}`];
@@ -66,7 +72,7 @@ export class LlamaModel extends CausalModel {
     made.take("decoder.norm", `${start}norm`);
     const own = `${prefix}lm_head`;
     made.take("head", made.has(`${own}.weight`) ? own : `${start}embed_tokens`);
-    super.fill(made.map, "");
+    return super.fill(made.all(), "");
   }
 
   protected async decode(
@@ -76,7 +82,7 @@ export class LlamaModel extends CausalModel {
     attentions: boolean,
   ): Promise<StackMade> {
     const x = await this.#words.compute(scope, tokens, { where: this.where, name: "tokens" });
-    return this.#decoder.compute(scope, { x, memory: null, self: {}, cross: {}, attentions }, cacheOf(caches));
+    return this.#decoder.compute(scope, { x, memory: null, self: this.#self, cross: {}, attentions }, cacheOf(caches));
   }
 
   protected logitsOf(scope: Scope, hidden: Tensor): Promise<Tensor> {
@@ -86,9 +92,9 @@ export class LlamaModel extends CausalModel {
 
 /** Of `rope_parameters`, or in files of before `rope_theta` and `rope_scaling`. */
 function ropeOf(read: ConfigReader): Pick<RopeOptions, "base" | "scaling"> {
-  const rules = read.part("rope_parameters") ?? read.part("rope_scaling");
+  const rules = (read.part("rope_parameters") ?? read.part("rope_scaling"))?.only({ partial_rotary_factor: [1] });
   const base = read.number("rope_theta", 10000);
-  if (rules === null) return { base };
+  if (rules === undefined) return { base };
   const longest = read.value("max_position_embeddings") === undefined ? 2048 : read.count("max_position_embeddings");
   const scaling = scalingOf(rules, longest);
   return { base: rules.number("rope_theta", base), ...(scaling === null ? {} : { scaling }) };
@@ -99,7 +105,7 @@ const KINDS = { default: "default", linear: "linear", llama3: "llama3", yarn: "y
 function scalingOf(rules: ConfigReader, longest: number): RopeScaling | null {
   const type = rules.choice(rules.value("rope_type") === undefined ? "type" : "rope_type", KINDS, "default");
   if (type === "default") return null;
-  const factor = rules.number("factor", 1);
+  const factor = rules.number("factor");
   if (type === "linear") return { type, factor };
   const originalLength = rules.count("original_max_position_embeddings", longest);
   if (type === "llama3") {
@@ -112,13 +118,15 @@ function scalingOf(rules: ConfigReader, longest: number): RopeScaling | null {
       highFrequencyFactor: rules.number("high_freq_factor", 4),
     };
   }
-  const attentionFactor = rules.value("attention_factor");
+  const [mscale, ofAll] = [rules.number("mscale", 0), rules.number("mscale_all_dim", 0)];
+  const grown = (by: number): number => (factor > 1 ? 0.1 * by * Math.log(factor) + 1 : 1);
   return {
     type,
     factor,
     originalLength,
     betaFast: rules.number("beta_fast", 32),
     betaSlow: rules.number("beta_slow", 1),
-    ...(attentionFactor === undefined ? {} : { attentionFactor: rules.number("attention_factor", 1) }),
+    attentionFactor: rules.number("attention_factor", mscale * ofAll === 0 ? grown(1) : grown(mscale) / grown(ofAll)),
+    truncate: rules.flag("truncate", true),
   };
 }
