@@ -254,11 +254,13 @@ inline void attend_part_keys(const AttentionBlock& block, const KeyPart& part, c
                                                                   outputs.from(index).numbers, block, own);
     is_shared &= own.first == first.first && own.count == first.count && !may_hold_zeros[index];
   }
+  // A block that masks may empty is too short for runs.
+  const int runs = block.row_count == 1 && block.key_block >= kRuns * kRunLines ? kRuns : 1;
   const auto sums_from = [&](int index) {
     const KeyBlock& own = keys.of_row[index];
     return RowSums{{own.scores, block.key_block},
                    keys.numbers.values(own.first),
-                   block.row_count == 1 ? kRuns : 1,
+                   runs,
                    own.first,
                    own.count,
                    block.value_dim,
@@ -269,7 +271,8 @@ inline void attend_part_keys(const AttentionBlock& block, const KeyPart& part, c
   const bool are_weights_small = block.normalizer != Normalizer::identity && !block.has_dropout;
   if (block.row_count == 1 && are_weights_small && may_widen_in_registers(block.value, block.value_dim)) {
     const HalfLines values = half_lines(block.value, first.first);
-    return add_halves_to_row<Arch>(first.scores, values, block.value_dim, first.first, first.count, outputs.numbers);
+    return add_halves_to_row<Arch>(first.scores, values, block.value_dim, runs, first.first, first.count,
+                                   outputs.numbers);
   }
   const bool are_bytes = block.value.first.precision == Precision::byte;
   if (is_shared && !are_bytes) return add_values_to_all_rows<Arch>(block.row_count, sums_from(0));

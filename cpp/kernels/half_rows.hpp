@@ -80,23 +80,23 @@ template <class Arch>
 
 /// output[dim] += weights x values, two lines at a time; weights of at most 1.
 template <class Arch>
-[[gnu::noinline]] void add_halves_to_row(const float* weights, HalfLines values, int dim, int first, int count,
-                                         float* output) {
+[[gnu::noinline]] void add_halves_to_row(const float* weights, HalfLines values, int dim, int runs, int first,
+                                         int count, float* output) {
   const FiniteHalves<Arch> widen;
   part_even_from_odd(output, dim);
-  for_each_far_pair(kRuns, first, count, [&](int j, int lines) {
+  for_each_far_pair(runs, first, count, [&](int j, int lines) {
     const bool is_pair = lines == 2;
     const std::uint16_t* const line = values.halves + j * values.stride;
     const std::uint16_t* const next = line + (is_pair ? values.stride : 0);
-    const Batch<Arch> first = Batch<Arch>(weights[j]) * widen.bias();
-    const Batch<Arch> second = Batch<Arch>(is_pair ? weights[j + 1] : 0.0F) * widen.bias();
+    const Batch<Arch> weight = Batch<Arch>(weights[j]) * widen.bias();
+    const Batch<Arch> next_weight = Batch<Arch>(is_pair ? weights[j + 1] : 0.0F) * widen.bias();
     for (int e = 0; e < dim; e += 8) {
       const v128_t halves = wasm_v128_load(line + e);
       const v128_t others = wasm_v128_load(next + e);
-      const Batch<Arch> even = multiply_add<Arch>(widen.even(halves), first, Batch<Arch>::load_aligned(output + e));
-      const Batch<Arch> odd = multiply_add<Arch>(widen.odd(halves), first, Batch<Arch>::load_aligned(output + e + 4));
-      multiply_add<Arch>(widen.even(others), second, even).store_aligned(output + e);
-      multiply_add<Arch>(widen.odd(others), second, odd).store_aligned(output + e + 4);
+      const Batch<Arch> even = multiply_add<Arch>(widen.even(halves), weight, Batch<Arch>::load_aligned(output + e));
+      const Batch<Arch> odd = multiply_add<Arch>(widen.odd(halves), weight, Batch<Arch>::load_aligned(output + e + 4));
+      multiply_add<Arch>(widen.even(others), next_weight, even).store_aligned(output + e);
+      multiply_add<Arch>(widen.odd(others), next_weight, odd).store_aligned(output + e + 4);
     }
   });
   join_even_and_odd(output, dim);
@@ -109,8 +109,8 @@ template <class Arch>
 void score_row_of_halves(const float* /*query*/, float /*unit*/, const HalfLines& /*keys*/, int /*dim*/, int /*count*/,
                          float* /*scores*/) {}
 template <class Arch>
-void add_halves_to_row(const float* /*weights*/, HalfLines /*values*/, int /*dim*/, int /*first*/, int /*count*/,
-                       float* /*output*/) {}
+void add_halves_to_row(const float* /*weights*/, HalfLines /*values*/, int /*dim*/, int /*runs*/, int /*first*/,
+                       int /*count*/, float* /*output*/) {}
 #endif
 
 }  // namespace heed::kernels

@@ -35,10 +35,10 @@ struct RowSums {
   RowNumbers weights;
   Lines values;
   int runs;   // that lines are taken from by turns, for each of which outputs are added to
-  int first;  // the number of the first line among all keys
+  int first;  // the number of the first line among the call's keys
   int count;
   int value_dim;
-  bool selects;
+  bool selects;  // a weight of zero leaves its value out: heeded by add_values_to_row() alone
   RowNumbers outputs;
 };
 
@@ -213,16 +213,14 @@ void add_values_to_row(const RowSums& input) {
   });
 }
 
-/// The same for one row of values that are kDim wide, two by two: one alone as two halves of itself.
+/// The same for one row of values that are kDim wide, two by two.
 template <class Arch, int kDim>
 void add_value_pairs_to_row(const RowSums& input) {
   for_each_far_pair(input.runs, input.first, input.count, [&](int j, int lines) {
-    const float* const weight = input.weights.numbers + j;
-    Lines values = input.values.from(j);
-    values.stride *= lines - 1;
-    const float share = 0.5F * static_cast<float>(lines);
-    const float pair[] = {share * weight[0], share * weight[lines - 1]};
-    add_some_values<Arch, 2>(pair, values, kDim, input.outputs.numbers);
+    const float* const weights = input.weights.numbers + j;
+    const Lines values = input.values.from(j);
+    if (lines == 2) return add_some_values<Arch, 2>(weights, values, kDim, input.outputs.numbers);
+    add_some_values<Arch, 1>(weights, values, kDim, input.outputs.numbers);
   });
 }
 

@@ -248,6 +248,28 @@ describe.each(ENGINE_KINDS)("$variant, $worker worker", (kind) => {
     expect(heed.memory().tensorBytes).toBe(before.tensorBytes);
   });
 
+  test("a window that begins anywhere has the same bits, whatever else is asked for", async () => {
+    const random = new Random(70);
+    const [window, dim] = [300, 64];
+    const draw = (count: number): TensorLike => ({ data: random.floats(count * dim), shape: [1, count, dim] });
+    const filled = async (key: TensorLike, value: TensorLike) => {
+      const cache = await heed.createCache({ kvHeads: 1, headDim: dim, window });
+      await cache.append(key, value);
+      return cache;
+    };
+    const [keys, values] = [draw(900), draw(900)];
+    using plain = await filled(keys, values);
+    using asked = await filled(keys, values);
+    for (let step = 0; step < 60; step++) {
+      const [query, key, value] = [draw(1), draw(1), draw(1)];
+      const options = { causal: true, window: [window - 1 - ((37 * step) % 250), -1] } as const;
+      const { output } = await heed.attention(query, key, value, { ...options, cache: plain });
+      const also = { ...options, cache: asked, return: { scores: "raw" } } as const;
+      const same = await heed.attention(query, key, value, also);
+      expect(differentIndex(same.output.data, output.data), `step ${step}`).toBe(-1);
+    }
+  });
+
   test("eight bits are within half a unit of each row, and results within what that allows", async () => {
     const random = new Random(68);
     const [heads, length, dim] = [2, 300, 64];

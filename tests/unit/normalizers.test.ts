@@ -68,7 +68,7 @@ describe.each(ENGINE_KINDS)("$variant, $worker worker", (kind) => {
     expect((output.data[0] ?? Number.NaN) / sum).toBeCloseTo(1, 5);
   });
 
-  test("sigmoids count however small, and so does a NaN under one", async () => {
+  test("sigmoids count down to 2^-126, and so does a NaN under one", async () => {
     const far = (value: number): [TensorLike, TensorLike, TensorLike] => {
       const [query, key] = rowOf(-80);
       return [query, key, { data: Float32Array.of(value), shape: [1, 1] }];

@@ -151,9 +151,13 @@ test("what makes no sense is refused by name", async () => {
     ],
     [() => relativeBias(table, { length: 2, buckets: 4 }), "shape", "table must have 4 rows, an even number"],
     [() => relativeBias(table, { length: 0.5 }), "option", "relativeBias: length must be a whole number"],
-    [() => learnedPositions(table, { positions: [3] }), "option", "learnedPositions: positions must be rows"],
-    [() => learnedPositions(table, { positions: [0], length: 1 }), "option", "without length and offset, got"],
-    [() => learnedPositions(table, { length: 4 }), "option", "learnedPositions: positions must be rows"],
+    [() => learnedPositions(table, { positions: [3] }), "option", "learnedPositions: takes rows 0 to "],
+    [
+      () => learnedPositions(table, { positions: [0], length: 1 }),
+      "option",
+      "by positions or by length and offset, got",
+    ],
+    [() => learnedPositions(table, { length: 4 }), "option", "learnedPositions: takes rows 0 to "],
   ];
   for (const [act, code, message] of refusals) {
     const error = await errorOf(act);

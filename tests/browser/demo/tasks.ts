@@ -11,30 +11,30 @@ interface TraceEvent {
   readonly args?: { readonly name?: string };
 }
 
-/** How often a page may try: what is slow by itself is slow every time. */
+/** How often a page may try: what is slow by itself is slow every time that it is done on a new page. */
 const TRIES = 3;
 
-/**
- * Milliseconds of processor time of the tasks over `limit` that the page's main thread runs while `act` is under way: none, or those of
- * the last of a few tries. There must be `fewest` of any length.
- */
+export interface Watched {
+  readonly page: Page;
+  /** Makes the page new. */
+  readonly prepare: () => Promise<unknown>;
+  readonly act: () => Promise<unknown>;
+}
+
+/** Tasks of the page's main thread while it acts, in milliseconds of processor time: how many, and those over `limit`, in the best of a few tries. */
 export async function tasksOver(
   limit: number,
-  fewest: number,
-  page: Page,
-  act: () => Promise<unknown>,
-): Promise<number[]> {
-  let over: number[] = [];
-  for (let attempt = 0; attempt < TRIES; attempt++) {
+  { page, prepare, act }: Watched,
+): Promise<{ all: number; over: number[] }> {
+  let found: { all: number; over: number[] } = { all: 0, over: [Number.POSITIVE_INFINITY] };
+  for (let attempt = 0; attempt < TRIES && found.over.length > 0; attempt++) {
+    await prepare();
     const before = await standstill(page);
     const tasks = await tasksOf(page, act);
-    if (tasks.length < fewest)
-      throw new Error(`${tasks.length} tasks of the page's main thread, ${fewest} at least awaited`);
-    const most = limit + Math.max(before, await standstill(page));
-    over = tasks.filter((ms) => ms > most);
-    if (over.length === 0) break;
+    const stood = Math.max(before, await standstill(page));
+    found = { all: tasks.length, over: tasks.filter((ms) => ms > limit + Math.min(stood, limit)) };
   }
-  return over;
+  return found;
 }
 
 /** The longest time, in milliseconds, for which a script that only looks at the clock saw it stand still. */

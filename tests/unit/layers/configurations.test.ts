@@ -60,6 +60,7 @@ test.each<[Name, ModelConfig, string]>([
   ["gpt2", { scale_attn_by_inverse_layer_idx: true }, "config.scale_attn_by_inverse_layer_idx must be false"],
   ["gpt2", { add_cross_attention: true }, "config.add_cross_attention must be false"],
   ["llama", { model_type: "qwen2" }, 'LlamaModel: config.model_type must be "llama" or "mistral", got "qwen2"'],
+  ["llama", { mlp_bias: true }, "config.mlp_bias must be false, got true"],
   ["llama", { partial_rotary_factor: 0.5 }, "config.partial_rotary_factor must be 1, got 0.5"],
   ["llama", { rope_parameters: { partial_rotary_factor: 0.5 } }, "partial_rotary_factor must be 1, got 0.5"],
 ])("%s is refused with %o", (name, changes, message) => {

@@ -32,7 +32,7 @@ export function learnedPositions(table: TensorLike, options?: LearnedOptions): A
   if (isBoth || wanted === null || !wanted.every(isRow)) {
     throw new HeedError(
       "option",
-      `${where}: positions must be rows of the table, 0 to ${rows - 1}, without length and offset, got ${showValue(positions ?? wanted)}`,
+      `${where}: takes rows 0 to ${rows - 1}, by positions or by length and offset, got ${showValue(positions ?? wanted)}`,
     );
   }
   const data = new Float32Array(wanted.length * dim);

@@ -11,7 +11,7 @@ import { CausalModel, cacheOf } from "./causal.js";
 import { ConfigReader, type ModelConfig, type ModelOptions, readEngine } from "./config.js";
 import { prefixOf, Renamed } from "./published.js";
 
-const COMPUTED = { model_type: ["llama", "mistral"], partial_rotary_factor: [1] };
+const COMPUTED = { model_type: ["llama", "mistral"], partial_rotary_factor: [1], mlp_bias: [false] };
 
 /** From its config.json and its published parameters, `model.` before their names or not. */
 export class LlamaModel extends CausalModel {

@@ -18,7 +18,7 @@ export function prefixOf(
 }
 
 /** What files keep in a layer beside its parameters: masks and tables that follow from the configuration. */
-const BUFFERS = /\.(?:attn\.(?:masked_)?bias|rotary_emb\.\w+)$/;
+const BUFFERS = /\.(?:attn\.(?:masked_)?bias|rotary_emb\.(?:inv_freq|(?:cos|sin)_cached))$/;
 
 /** The layer that a name belongs to, or else its last part. */
 const partOf = (name: string): string | undefined => /^(?:.*?\.\d+\.|.*\.)/.exec(name)?.[0];
