@@ -254,7 +254,7 @@ inline void attend_part_keys(const AttentionBlock& block, const KeyPart& part, c
                                                                   outputs.from(index).numbers, block, own);
     is_shared &= own.first == first.first && own.count == first.count && !may_hold_zeros[index];
   }
-  // A block that masks may empty is too short for runs.
+  // Where masks may empty blocks they are too short for runs.
   const int runs = block.row_count == 1 && block.key_block >= kRuns * kRunLines ? kRuns : 1;
   const auto sums_from = [&](int index) {
     const KeyBlock& own = keys.of_row[index];

@@ -8,7 +8,7 @@ import { Consumer, type Entry, type Printed } from "./support/consumer.js";
 import { quotedIn, tableUnder } from "./support/guide.js";
 import { expectRight } from "./support/outcome.js";
 import { ISOLATION, STRICT, serve } from "./support/server.js";
-import { openChromium, visit } from "./support/visit.js";
+import { expectWorker, openChromium, visit } from "./support/visit.js";
 
 interface Bundler {
   readonly name: string;
@@ -201,10 +201,14 @@ describe("esbuild to one script", () => {
   });
 
   test.each([
-    ["computes in a service worker", [["--bundle"], ["--outfile=dist/main.js"]]],
-    ["is what a service worker needs: chunks of a module are refused there", ESBUILD.options],
-  ])("%s", async (_, options) => {
-    const consumer = await Consumer.make(`service-worker-${options.length}`, "page");
+    { bundler: ONE_SCRIPT, does: "computes", failure: undefined },
+    {
+      bundler: ESBUILD,
+      does: "has to import, which is refused",
+      failure: /^load: createHeed: .*import\(\) is disallowed/,
+    },
+  ])("in a service worker of $bundler.name's it $does", async ({ bundler, failure }) => {
+    const consumer = await Consumer.make(`service-worker-${bundler.options.length}`, "page");
     const inWorker = `
       import * as heed from "heed";
       import * as reference from "heed/reference";
@@ -213,7 +217,7 @@ describe("esbuild to one script", () => {
       addEventListener("message", ({ ports }) => outcome().then((found) => ports[0].postMessage(found)));
     `;
     await writeFile(consumer.path("main.js"), inWorker);
-    await build(consumer, { command: ESBUILD.command, options });
+    await build(consumer, bundler);
     const page = `<!doctype html><title>service worker</title><link rel="icon" href="data:,"><script type="module">
       await navigator.serviceWorker.register("main.js", { type: "module" });
       const { port1, port2 } = new MessageChannel();
@@ -224,12 +228,8 @@ describe("esbuild to one script", () => {
     const site = await serve({ "/": consumer.path("dist") });
     const found = await visit(browser, site.address);
     site.close();
-    if (options.length > 2) {
-      expect(found.failure).toMatch(/^load: createHeed: .*import\(\) is disallowed/);
-    } else {
-      expectRight(found);
-      expect(found.worker).toBeNull();
-    }
+    if (failure === undefined) expectWorker(found, null);
+    else expect(found.failure).toMatch(failure);
   });
 
   test("has no address for the files of heed/assets", async () => {

@@ -21,7 +21,10 @@ export interface Watched {
   readonly act: () => Promise<unknown>;
 }
 
-/** Tasks of the page's main thread while it acts, in milliseconds of processor time: how many, and those over `limit`, in the best of a few tries. */
+/**
+ * Tasks of the page's main thread while it acts: how many, and the milliseconds of processor time of those over `limit`. Of the first try
+ * that has none, or the last.
+ */
 export async function tasksOver(
   limit: number,
   { page, prepare, act }: Watched,

@@ -93,39 +93,38 @@ const TINY = zeroProblem({ ...SHAPE, heads: 1, queries: 16, keys: 16 });
 
 /** A run longer than this says enough of a rate. */
 const ENOUGH_MS = 4;
-const MOST_HEADS = 512;
-/** Whose arithmetic takes long enough for nobody to stand in for it. */
-const MANY_HEADS = 64;
+const MOST_HEADS = 256;
+/** A millisecond or two of wasm: what a busy machine adds to less than that would be taken for arithmetic, hundreds of times. */
+const HEADS_ON_WASM = 16;
 
 async function measure(open: OpenDevice, wasm: Backend): Promise<Costs> {
   const onGpu = (problem: AttentionProblem): Promise<unknown> =>
     runOnGpu(open, problem, planAttention(problem, open.machine));
   const onWasm = (problem: AttentionProblem): Promise<unknown> => wasm.attention(problem, null);
-  return { gpu: await lineOf(onGpu, true), wasm: await lineOf(onWasm, false) };
+  const perMegabyte = await timePerMegabyte(onGpu);
+  return { gpu: await lineOf(onGpu, 1, perMegabyte), wasm: await lineOf(onWasm, HEADS_ON_WASM, 0) };
 }
 
-async function lineOf(run: (problem: AttentionProblem) => Promise<unknown>, moves: boolean): Promise<Line> {
+type Run = (problem: AttentionProblem) => Promise<unknown>;
+
+/** From so many heads on, until arithmetic can be told from overhead. */
+async function lineOf(run: Run, heads: number, perMegabyte: number): Promise<Line> {
   const fixed = await quickest(run, TINY);
-  const perMegabyte = moves ? await timePerMegabyte(run, fixed) : 0;
-  // Larger until arithmetic can be told from overhead, twice: the first time it may be others that the machine was busy with.
-  let perMegaflop = Number.POSITIVE_INFINITY;
-  let wasEnough = false;
-  for (let heads = 1; heads <= MOST_HEADS; heads *= 8) {
-    const problem = busy(heads);
-    const time = await quickest(run, problem);
-    const moving = (transfers(problem) / 1e6) * perMegabyte;
-    // Noise may leave nothing: then a share of the time, so that no rate is without bounds.
-    const rate = Math.max(time - fixed - moving, time / 20) / (flops(problem) / 1e6);
-    perMegaflop = wasEnough ? Math.min(rate, perMegaflop) : rate;
-    const isEnough = time >= fixed + ENOUGH_MS;
-    if (isEnough && (wasEnough || heads >= MANY_HEADS)) break;
-    wasEnough ||= isEnough;
+  let problem = busy(heads);
+  let time = await quickest(run, problem);
+  for (let more = 4 * heads; time < fixed + ENOUGH_MS && more <= MOST_HEADS; more *= 4) {
+    problem = busy(more);
+    time = await quickest(run, problem);
   }
+  const moving = (transfers(problem) / 1e6) * perMegabyte;
+  // Noise may leave nothing: then a share of the time, so that no rate is without bounds.
+  const perMegaflop = Math.max(time - fixed - moving, time / 20) / (flops(problem) / 1e6);
   return { fixed, perMegaflop, perMegabyte };
 }
 
 /** Of a call with many numbers and little to do: a query a head. */
-async function timePerMegabyte(run: (problem: AttentionProblem) => Promise<unknown>, fixed: number): Promise<number> {
+async function timePerMegabyte(run: Run): Promise<number> {
+  const fixed = await quickest(run, TINY);
   const problem = zeroProblem({ ...SHAPE, heads: 64, kvHeads: 64, queries: 1, keys: 128 });
   return Math.max((await quickest(run, problem)) - fixed, 0) / (transfers(problem) / 1e6);
 }
@@ -136,10 +135,7 @@ function busy(heads: number): AttentionProblem {
 }
 
 /** Of two runs after one that compiles. */
-async function quickest(
-  run: (problem: AttentionProblem) => Promise<unknown>,
-  problem: AttentionProblem,
-): Promise<number> {
+async function quickest(run: Run, problem: AttentionProblem): Promise<number> {
   await run(problem);
   let best = Number.POSITIVE_INFINITY;
   for (let repeat = 0; repeat < 2; repeat++) {
