@@ -1,5 +1,8 @@
 // The two products of attention for a row whose keys, or values, are bytes with a scale each. Such a row waits for
 // memory, unless it widens what it reads: keys meet the query as whole numbers, and so do values their weights.
+//
+// In WebAssembly numbers are taken by whole sixteens: up to fifteen bytes behind a line are read, and stand for
+// nothing.
 #pragma once
 
 #include <cstddef>
@@ -23,14 +26,14 @@ struct ByteLines {
   const float* scales;  // one a line
 };
 
-/// Lines of values whose weights have one unit.
-inline constexpr int kWordLines = 32;
-
 /// A query in whole numbers: words * unit is within half a unit of it.
 struct WordQuery {
   const std::int16_t* words;
   float unit;
 };
+
+/// Lines of values whose weights have one unit, as many of each run.
+inline constexpr int kUnitLines = 32;
 
 /// The largest word, by which no sum of products with bytes, 127 at most, leaves 32 bits: 15 bits up to 516 numbers,
 /// fewer beyond.
@@ -72,19 +75,96 @@ constexpr int largest_word(int dim) {
 }
 #endif
 
+#ifdef __wasm_simd128__
+#ifdef __wasm_relaxed_simd__
+struct DigitConstants {
+  std::int8_t middle[16] = {64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64};
+};
+
+inline constexpr DigitConstants kDigitConstants{};
+
+/// Whether words are two digits of seven bits: where the machine has one instruction for the products of bytes and
+/// their sum. Where it takes three, words are quicker. What it makes of a byte beyond seven bits, which is left to it,
+/// tells.
+[[gnu::noinline]] inline bool has_digits() {
+  const v128_t middle = wasm_v128_load(opaque(&kDigitConstants)->middle);
+  const v128_t sums = wasm_i32x4_relaxed_dot_i8x16_i7x16_add(wasm_i8x16_shl(middle, 1), wasm_i8x16_const_splat(-1),
+                                                             wasm_i32x4_const_splat(0));
+  const int sum = wasm_i32x4_extract_lane(sums, 0);
+  constexpr int as_unsigned = 4 * -128 * 255;
+  constexpr int as_signed = 4 * -128 * -1;
+  return sum == as_unsigned || sum == as_signed;
+}
+
+/// A digit less: it is the sign.
+inline constexpr int kLargestOfDigits = (1 << 13) - 1;
+
+/// Words plus 2^13 as digits, where they lie: of each sixteen the upper ones, then the lower.
+inline void split_words(std::int16_t* words, int dim) {
+  for (int d = 0; d < dim; d += 16) {
+    const v128_t first = wasm_i16x8_add(wasm_v128_load(words + d), wasm_i16x8_const_splat(1 << 13));
+    const v128_t second = wasm_i16x8_add(wasm_v128_load(words + d + 8), wasm_i16x8_const_splat(1 << 13));
+    const v128_t lower = wasm_i16x8_const_splat(0x7F);
+    wasm_v128_store(words + d, wasm_u8x16_narrow_i16x8(wasm_u16x8_shr(first, 7), wasm_u16x8_shr(second, 7)));
+    wasm_v128_store(words + d + 8, wasm_u8x16_narrow_i16x8(wasm_v128_and(first, lower), wasm_v128_and(second, lower)));
+  }
+}
+
+/// Dot products of two keys with a query's digits. What 2^13 is too much is its upper digit's middle.
+[[gnu::always_inline]] inline void multiply_digits(const std::int16_t* digits, int dim, const std::int8_t* const* keys,
+                                                   v128_t* results) {
+  const v128_t middle = wasm_v128_load(opaque(&kDigitConstants)->middle);
+  v128_t upper[2], lower[2], excess[2];
+  for (int k = 0; k < 2; ++k) upper[k] = lower[k] = excess[k] = wasm_i32x4_const_splat(0);
+  for (int d = 0; d < dim; d += 16) {
+    const v128_t high = wasm_v128_load(digits + d);
+    const v128_t low = wasm_v128_load(digits + d + 8);
+    for (int k = 0; k < 2; ++k) {
+      const v128_t key = wasm_v128_load(keys[k] + d);
+      upper[k] = wasm_i32x4_relaxed_dot_i8x16_i7x16_add(key, high, upper[k]);
+      lower[k] = wasm_i32x4_relaxed_dot_i8x16_i7x16_add(key, low, lower[k]);
+      excess[k] = wasm_i32x4_relaxed_dot_i8x16_i7x16_add(key, middle, excess[k]);
+    }
+  }
+  for (int k = 0; k < 2; ++k) {
+    results[k] = wasm_i32x4_add(wasm_i32x4_shl(wasm_i32x4_sub(upper[k], excess[k]), 7), lower[k]);
+  }
+}
+#endif
+
 /// Turns a query, with zeros up to a whole vector, into words where it lies, and gives their unit. One that is not
 /// finite has a unit that is NaN, as all its scores then are.
 inline float make_words(float* query, int dim) {
-  return round_to_words(query, dim, largest_word(dim), reinterpret_cast<std::int16_t*>(query));
+  auto* const words = reinterpret_cast<std::int16_t*>(query);
+  int largest = largest_word(dim);
+#ifdef __wasm_relaxed_simd__
+  const bool in_digits = has_digits();
+  if (in_digits && largest > kLargestOfDigits) largest = kLargestOfDigits;
+#endif
+  const float unit = round_to_words(query, dim, largest, words);
+  for (int d = (dim + 3) / 4 * 4; d % 16 != 0; ++d) words[d] = 0;
+#ifdef __wasm_relaxed_simd__
+  if (in_digits) split_words(words, dim);
+#endif
+  return unit;
 }
 
-inline std::int32_t dot_of_rest(const WordQuery& query, const std::int8_t* bytes, int from, int dim) {
-  std::int32_t sum = 0;
-  for (int d = from; d < dim; ++d) sum += query.words[d] * bytes[d];
-  return sum;
+/// Dot products of two keys with a query's words.
+[[gnu::always_inline]] inline void multiply_words(const std::int16_t* words, int dim, const std::int8_t* const* keys,
+                                                  v128_t* results) {
+  v128_t sums[2];
+  for (v128_t& sum : sums) sum = wasm_i32x4_const_splat(0);
+  for (int d = 0; d < dim; d += 16) {
+    const v128_t first = wasm_v128_load(words + d);
+    const v128_t second = wasm_v128_load(words + d + 8);
+    for (int k = 0; k < 2; ++k) {
+      sums[k] = wasm_i32x4_add(sums[k], wasm_i32x4_dot_i16x8(wasm_i16x8_load8x8(keys[k] + d), first));
+      sums[k] = wasm_i32x4_add(sums[k], wasm_i32x4_dot_i16x8(wasm_i16x8_load8x8(keys[k] + d + 8), second));
+    }
+  }
+  for (int k = 0; k < 2; ++k) results[k] = sums[k];
 }
 
-#ifdef __wasm_simd128__
 /// result[i] = the sum of square[i]'s lanes.
 inline v128_t sum_whole_lanes(const v128_t (&square)[4]) {
   const auto fold = [](v128_t a, v128_t b) {
@@ -93,79 +173,57 @@ inline v128_t sum_whole_lanes(const v128_t (&square)[4]) {
   return fold(fold(square[0], square[1]), fold(square[2], square[3]));
 }
 
-/// Scores of one row, key after key, with room up to a whole vector. The query is loaded once for two keys.
+/// Scores of one row, two keys at a time, with room up to a whole vector.
 template <class Arch>
 [[gnu::noinline]] void score_row_of_bytes(const WordQuery& query, const ByteLines& keys, int dim, int count,
                                           float* scores) {
-  for (int j = 0; j < count; j += 4) {
-    v128_t square[4];
-    for (int i = 0; i < 4; i += 2) {
-      const int last = count - 1;
-      const std::int8_t* const key = keys.bytes + (j + i < last ? j + i : last) * keys.stride;
-      const std::int8_t* const next = key + (j + i < last ? keys.stride : 0);
-      v128_t first = wasm_i32x4_const_splat(0);
-      v128_t second = first;
-      int d = 0;
-      for (; d + 16 <= dim; d += 16) {
-        const v128_t low = wasm_v128_load(query.words + d);
-        const v128_t high = wasm_v128_load(query.words + d + 8);
-        const auto add = [low, high](v128_t& sum, const std::int8_t* bytes) {
-          sum = wasm_i32x4_add(sum, wasm_i32x4_dot_i16x8(wasm_i16x8_load8x8(bytes), low));
-          sum = wasm_i32x4_add(sum, wasm_i32x4_dot_i16x8(wasm_i16x8_load8x8(bytes + 8), high));
-        };
-        add(first, key + d);
-        add(second, next + d);
-      }
-      if (d < dim) {
-        first = wasm_i32x4_add(first, wasm_i32x4_make(dot_of_rest(query, key, d, dim), 0, 0, 0));
-        second = wasm_i32x4_add(second, wasm_i32x4_make(dot_of_rest(query, next, d, dim), 0, 0, 0));
-      }
-      square[i] = first;
-      square[i + 1] = second;
-    }
-    const int left = count - j;
-    const Batch<Arch> factors = load_some<Arch>(keys.scales + j, left < 4 ? left : 4) * Batch<Arch>(query.unit);
+#ifdef __wasm_relaxed_simd__
+  const bool in_digits = has_digits();
+#endif
+  const auto multiply = [&](int j, int other, v128_t* results) {
+    const std::int8_t* const two[2] = {keys.bytes + j * keys.stride, keys.bytes + other * keys.stride};
+#ifdef __wasm_relaxed_simd__
+    if (in_digits) return multiply_digits(query.words, dim, two, results);
+#endif
+    multiply_words(query.words, dim, two, results);
+  };
+  for_each_far_four<v128_t>(count, multiply, [&](int j, const v128_t(&square)[4]) {
+    const Batch<Arch> factors = Batch<Arch>::load_unaligned(keys.scales + j) * Batch<Arch>(query.unit);
     const Batch<Arch> dots = wasm_f32x4_convert_i32x4(sum_whole_lanes(square));
     (dots * factors).store_aligned(scores + j);
-  }
+  });
 }
-#else
-template <class Arch>
-void score_row_of_bytes(const WordQuery& query, const ByteLines& keys, int dim, int count, float* scores) {
-  for (int j = 0; j < count; ++j) {
-    const std::int32_t dot = dot_of_rest(query, keys.bytes + j * keys.stride, 0, dim);
-    scores[j] = static_cast<float>(dot) * (keys.scales[j] * query.unit);
-  }
-}
-#endif
 
-#ifdef __wasm_simd128__
-/// Sixteen numbers at a time, of lines in pairs. Returns how many were done.
+/// output[dim] += weights x the lines of a unit, sixteen numbers at a time, of a pair of lines of each run by turns.
+/// Runs are `run` lines apart.
 template <class Arch>
-inline int add_sixteens(const float* weights, const ByteLines& values, int dim, int count, float* output) {
-  alignas(kScratchAlignment) float own[kWordLines] = {};
-  alignas(kScratchAlignment) std::int16_t words[kWordLines];
-  std::memcpy(own, weights, static_cast<std::size_t>(count) * sizeof(float));
-  const v128_t unit = wasm_f32x4_splat(round_to_words(own, kWordLines, largest_word(kWordLines), words));
-  int e = 0;
-  for (; e + 16 <= dim; e += 16) {
+[[gnu::always_inline]] inline void add_unit(const float* weights, const ByteLines& values, int run, int dim,
+                                            float* output) {
+  constexpr int lines = kUnitLines / kRuns;
+  alignas(kScratchAlignment) float own[kUnitLines];
+  auto* const words = reinterpret_cast<std::int16_t*>(own);
+  for (int r = 0; r < kRuns; ++r) std::memcpy(own + r * lines, weights + r * run, lines * sizeof(float));
+  const v128_t unit = wasm_f32x4_splat(round_to_words(own, kUnitLines, largest_word(kUnitLines), words));
+  for (int e = 0; e < dim; e += 16) {
     v128_t sums[4];
     for (v128_t& sum : sums) sum = wasm_i32x4_const_splat(0);
-    const std::int8_t* bytes = values.bytes + e;
-    for (int j = 0; j < count; j += 2, bytes += 2 * values.stride) {
-      const v128_t pair = wasm_v128_load32_splat(words + j);
-      const v128_t first = wasm_v128_load(bytes);
-      const v128_t second = wasm_v128_load(bytes + (j + 1 < count ? values.stride : 0));
-      const v128_t low = wasm_i8x16_shuffle(first, second, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
-      const v128_t high =
-          wasm_i8x16_shuffle(first, second, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
-      const auto add = [pair](v128_t& sum, v128_t numbers) {
-        sum = wasm_i32x4_add(sum, wasm_i32x4_dot_i16x8(numbers, pair));
-      };
-      add(sums[0], wasm_i16x8_extend_low_i8x16(low));
-      add(sums[1], wasm_i16x8_extend_high_i8x16(low));
-      add(sums[2], wasm_i16x8_extend_low_i8x16(high));
-      add(sums[3], wasm_i16x8_extend_high_i8x16(high));
+    for (int j = 0; j < lines; j += 2) {
+      const std::int8_t* bytes = values.bytes + j * values.stride + e;
+      for (int r = 0; r < kRuns; ++r, bytes += run * values.stride) {
+        const v128_t pair = wasm_v128_load32_splat(words + r * lines + j);
+        const v128_t first = wasm_v128_load(bytes);
+        const v128_t second = wasm_v128_load(bytes + values.stride);
+        const v128_t low = wasm_i8x16_shuffle(first, second, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
+        const v128_t high =
+            wasm_i8x16_shuffle(first, second, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
+        const auto add = [pair](v128_t& sum, v128_t numbers) {
+          sum = wasm_i32x4_add(sum, wasm_i32x4_dot_i16x8(numbers, pair));
+        };
+        add(sums[0], wasm_i16x8_extend_low_i8x16(low));
+        add(sums[1], wasm_i16x8_extend_high_i8x16(low));
+        add(sums[2], wasm_i16x8_extend_low_i8x16(high));
+        add(sums[3], wasm_i16x8_extend_high_i8x16(high));
+      }
     }
     for (int v = 0; v < 4; ++v) {
       float* const place = output + e + 4 * v;
@@ -173,30 +231,48 @@ inline int add_sixteens(const float* weights, const ByteLines& values, int dim, 
           .store_aligned(place);
     }
   }
-  return e;
+}
+
+/// output[dim] += weights x lines, of whole units. Returns of how many lines.
+template <class Arch>
+inline int add_units(const float* weights, const ByteLines& values, int dim, int count, float* output) {
+  constexpr int lines = kUnitLines / kRuns;
+  const int run = count / kUnitLines * lines;
+  for (int at = 0; at < run; at += lines) {
+    add_unit<Arch>(weights + at, {values.bytes + at * values.stride, values.stride, nullptr}, run, dim, output);
+  }
+  return run * kRuns;
 }
 #else
+inline float make_words(float* query, int dim) {
+  return round_to_words(query, dim, largest_word(dim), reinterpret_cast<std::int16_t*>(query));
+}
+
+template <class Arch>
+void score_row_of_bytes(const WordQuery& query, const ByteLines& keys, int dim, int count, float* scores) {
+  for (int j = 0; j < count; ++j) {
+    std::int32_t dot = 0;
+    for (int d = 0; d < dim; ++d) dot += query.words[d] * keys.bytes[j * keys.stride + d];
+    scores[j] = static_cast<float>(dot) * (keys.scales[j] * query.unit);
+  }
+}
+
 /// Other compilers make vectors of the loop over the rest.
 template <class Arch>
-inline int add_sixteens(const float* /*weights*/, const ByteLines& /*values*/, int /*dim*/, int /*count*/,
-                        float* /*output*/) {
+inline int add_units(const float* /*weights*/, const ByteLines& /*values*/, int /*dim*/, int /*count*/,
+                     float* /*output*/) {
   return 0;
 }
 #endif
 
-/// output[dim] += weights x bytes. Leaves the weights times their values' scales.
+/// output[dim] += weights x bytes, with room up to a whole sixteen. Leaves the weights times their values' scales.
 template <class Arch>
-[[gnu::noinline]] void add_bytes_to_row(float* weights, ByteLines values, int dim, int count, float* output) {
+[[gnu::noinline]] void add_bytes_to_row(float* weights, const ByteLines& values, int dim, int count, float* output) {
   // A weight of zero leaves its value out, whatever its scale.
   for (int j = 0; j < count; ++j) weights[j] = weights[j] == 0.0F ? 0.0F : weights[j] * values.scales[j];
-  for (int left = count; left > 0; left -= kWordLines, weights += kWordLines) {
-    const int some = left < kWordLines ? left : kWordLines;
-    const int done = add_sixteens<Arch>(weights, values, dim, some, output);
-    for (int j = 0; j < some && done < dim; ++j) {
-      const std::int8_t* const line = values.bytes + j * values.stride;
-      for (int d = done; d < dim; ++d) output[d] += weights[j] * static_cast<float>(line[d]);
-    }
-    values.bytes += some * values.stride;
+  for (int j = add_units<Arch>(weights, values, dim, count, output); j < count; ++j) {
+    const std::int8_t* const line = values.bytes + j * values.stride;
+    for (int d = 0; d < dim; ++d) output[d] += weights[j] * static_cast<float>(line[d]);
   }
 }
 

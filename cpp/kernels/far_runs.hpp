@@ -6,12 +6,33 @@ namespace heed::kernels {
 
 inline constexpr int kRuns = 4;
 
+/// Lines of each run of `count`, in whole steps.
+constexpr int far_run(int count, int step) { return (count + kRuns * step - 1) / (kRuns * step) * step; }
+
 /// Calls visit(line) for lines [0, count), `step` at a time.
 template <class Visit>
 [[gnu::always_inline]] inline void for_each_far_line(int count, int step, Visit visit) {
-  const int run = (count + kRuns * step - 1) / (kRuns * step) * step;
+  const int run = far_run(count, step);
   for (int at = 0; at < run; at += step) {
     for (int line = at; line < count; line += run) visit(line);
+  }
+}
+
+/// The same by fours that come in pairs: a pair of each run, then the other. Calls score(line, next, results) for two
+/// lines, of which a last one may come twice, and finish(line, results) for the four
+/// from `line` on.
+template <class Vector, class Score, class Finish>
+[[gnu::always_inline]] inline void for_each_far_four(int count, Score score, Finish finish) {
+  const int run = far_run(count, 4);
+  const int last = count - 1;
+  for (int at = 0; at < run; at += 4) {
+    Vector results[kRuns][4];
+    for (int i = 0; i < 4; i += 2) {
+      for (int r = 0, line = at; r < kRuns && line < count; ++r, line += run) {
+        score(line + i < last ? line + i : last, line + i < last ? line + i + 1 : last, results[r] + i);
+      }
+    }
+    for (int r = 0, line = at; r < kRuns && line < count; ++r, line += run) finish(line, results[r]);
   }
 }
 

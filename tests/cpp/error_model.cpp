@@ -78,7 +78,12 @@ double bound_words(const AttentionInputs& in, const ScoreRules& rules, Index hea
     for (const double number : query) largest = std::max(largest, std::abs(number));
   }
   const auto dim = static_cast<double>(key.size());
-  const double words = std::min(32767.0, std::floor(2147483647.0 / 127.0 / dim));
+#ifdef __wasm_relaxed_simd__
+  constexpr double largest_word = 8191.0;  // of two digits, as some machines take it
+#else
+  constexpr double largest_word = 32767.0;
+#endif
+  const double words = std::min(largest_word, std::floor(2147483647.0 / 127.0 / dim));
   double error = std::abs(rules.scale) * largest / (2.0 * words) * size_of(key, [](double x) { return x; });
   if (kind == ScoreKind::cosine) {
     const double norms = std::sqrt(size_of(query, squared) * size_of(key, squared));
@@ -369,30 +374,22 @@ std::vector<double> bound_rewritten(const ScoreRules& rules, const RowPosition& 
   return weights;
 }
 
-/// Keys whose weights may be rounded together, to whole numbers of a unit.
-constexpr std::size_t kWordLines = 32;
-
 /// Adds how wrong outputs may be because weights of values of eight bits were made whole numbers: half a unit, which is
-/// a 32767th of the largest weight times scale of the run that the key is in, for each key that has a value.
+/// a 32767th of the largest weight times scale of some keys, at most that of all, for each key that has a value.
 void add_value_words(const ExactRow& exact, std::span<const double> given, std::vector<double>& outputs) {
   const std::size_t count = exact.values.size();
   std::vector<double> scales(count);
-  std::vector<double> weights(count);
+  double weight = 0.0;
   for (std::size_t j = 0; j < count; ++j) {
     double largest = 0.0;
     for (const double value : exact.values[j]) largest = std::max(largest, std::abs(value));
     scales[j] = largest / 127.0;
-    weights[j] = std::abs(given[j]) * kept_of(exact, static_cast<Index>(j)) * scales[j];
+    weight = std::max(weight, std::abs(given[j]) * kept_of(exact, static_cast<Index>(j)) * scales[j]);
   }
   for (std::size_t j = 0; j < count; ++j) {
     if (scales[j] == 0.0) continue;
-    double largest = 0.0;
-    const std::size_t end = std::min(count, j + kWordLines);
-    for (std::size_t other = j < kWordLines ? 0 : j - kWordLines + 1; other < end; ++other) {
-      largest = std::max(largest, weights[other]);
-    }
     for (std::size_t e = 0; e < outputs.size(); ++e) {
-      outputs[e] += 1.0001 * largest / 65534.0 * std::abs(exact.values[j][e]) / scales[j];
+      outputs[e] += 1.0001 * weight / 65534.0 * std::abs(exact.values[j][e]) / scales[j];
     }
   }
 }

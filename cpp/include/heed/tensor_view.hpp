@@ -49,7 +49,8 @@ struct FloatView {
   DType dtype = DType::f32;
 
   // In pages, where strides[0] means nothing: bytes from a page to the first number of its first head, and of i8, which
-  // lies in pages alone, from there to the scales of that head's rows.
+  // lies in pages alone, from there to the scales of that head's rows. Up to 15 bytes behind rows and scales may be
+  // read.
   Pages pages;
   Index offset = 0;
   Index scales = 0;

@@ -1,0 +1,121 @@
+// Bytes against whole numbers: every line and every number counts once, wherever vectors and units end.
+#include "kernels/byte_rows.hpp"
+
+#include <catch_amalgamated.hpp>
+#include <cmath>
+#include <vector>
+
+#include "support.hpp"
+#include "tested_archs.hpp"
+
+namespace heed::testing {
+namespace {
+
+constexpr int kDims[] = {1, 4, 7, 15, 16, 17, 33, 64, 100, 128, 300};
+constexpr int kCounts[] = {1, 2, 3, 4, 5, 31, 32, 33, 64, 97, 384, 500};
+
+/// What may be read behind the last line.
+constexpr int kBehind = 16;
+
+/// -1, 0 and 1 are exact in whole numbers of any unit, which is that of the largest.
+std::vector<float> draw_signs(Random& random, int count, int room) {
+  std::vector<float> signs(static_cast<std::size_t>(room));
+  for (int i = 0; i < count; ++i) signs[static_cast<std::size_t>(i)] = static_cast<float>(random.below(3) - 1);
+  return signs;
+}
+
+struct Bytes {
+  Bytes(Random& random, int lines, int dim)
+      : numbers(static_cast<std::size_t>(lines * dim + kBehind)), scales(static_cast<std::size_t>(lines + kBehind)) {
+    for (std::int8_t& byte : numbers) byte = static_cast<std::int8_t>(random.below(255) - 127);
+    for (float& scale : scales) scale = random.chance(0.5) ? 1.0F : 0.5F;
+    view = {numbers.data(), dim, scales.data()};
+  }
+  [[nodiscard]] double at(int line, int d) const {
+    return static_cast<double>(view.scales[line]) * view.bytes[line * view.stride + d];
+  }
+
+  std::vector<std::int8_t> numbers;
+  std::vector<float> scales;
+  kernels::ByteLines view{};
+};
+
+}  // namespace
+
+TEMPLATE_LIST_TEST_CASE("keys in bytes meet each number of a query once", "", TestedArchs) {
+  Random random(260);
+  for (const int dim : kDims) {
+    for (const int count : kCounts) {
+      const Bytes keys(random, count, dim);
+      alignas(64) float query[304] = {};
+      const std::vector<float> signs = draw_signs(random, dim, dim);
+      std::copy(signs.begin(), signs.end(), query);
+      alignas(64) float scores[512];
+      const float unit = kernels::make_words(query, dim);
+      const kernels::WordQuery words{reinterpret_cast<const std::int16_t*>(query), unit};
+      kernels::score_row_of_bytes<TestType>(words, keys.view, dim, count, scores);
+      int wrong = 0;
+      for (int j = 0; j < count; ++j) {
+        double exact = 0.0;
+        for (int d = 0; d < dim; ++d) exact += static_cast<double>(signs[static_cast<std::size_t>(d)]) * keys.at(j, d);
+        wrong += std::abs(static_cast<double>(scores[j]) - exact) < 0.1 ? 0 : 1;
+      }
+      INFO(dim << " numbers, " << count << " lines");
+      CHECK(wrong == 0);
+    }
+  }
+}
+
+TEMPLATE_LIST_TEST_CASE("values in bytes take each weight once", "", TestedArchs) {
+  Random random(261);
+  for (const int dim : kDims) {
+    for (const int count : kCounts) {
+      const Bytes values(random, count, dim);
+      std::vector<float> weights = draw_signs(random, count, count);
+      const std::vector<float> signs = weights;
+      alignas(64) float output[304] = {};
+      kernels::add_bytes_to_row<TestType>(weights.data(), values.view, dim, count, output);
+      int wrong = 0;
+      for (int d = 0; d < dim; ++d) {
+        double exact = 0.0;
+        for (int j = 0; j < count; ++j)
+          exact += static_cast<double>(signs[static_cast<std::size_t>(j)]) * values.at(j, d);
+        // Scales of a half are 16383.5 of 32767, rounded to one of its neighbours: a 65534th of a byte's 127 a line.
+        wrong += std::abs(static_cast<double>(output[d]) - exact) < 0.1 + 0.002 * count ? 0 : 1;
+      }
+      INFO(dim << " numbers, " << count << " lines");
+      CHECK(wrong == 0);
+    }
+  }
+}
+
+#ifdef __wasm_relaxed_simd__
+// Whether or not this machine is one where they are chosen.
+TEST_CASE("the digits of words give the dot products of words") {
+  Random random(262);
+  for (const int dim : kDims) {
+    const int whole = (dim + 15) / 16 * 16;
+    const Bytes keys(random, 2, whole);
+    alignas(16) std::int16_t words[304] = {};
+    std::int32_t exact[2] = {};
+    for (int d = 0; d < dim; ++d) {
+      constexpr int most = kernels::kLargestOfDigits;
+      words[d] = static_cast<std::int16_t>(random.chance(0.2) ? (random.chance(0.5) ? most : -most)
+                                                              : random.below(2 * most + 1) - most);
+      for (int k = 0; k < 2; ++k) exact[k] += words[d] * keys.view.bytes[k * whole + d];
+    }
+    kernels::split_words(words, dim);
+    const std::int8_t* const two[2] = {keys.view.bytes, keys.view.bytes + whole};
+    v128_t results[2];
+    kernels::multiply_digits(words, dim, two, results);
+    for (int k = 0; k < 2; ++k) {
+      std::int32_t lanes[4];
+      wasm_v128_store(lanes, results[k]);
+      INFO(dim << " numbers");
+      CHECK(lanes[0] + lanes[1] + lanes[2] + lanes[3] == exact[k]);
+    }
+  }
+}
+#endif
+
+}  // namespace heed::testing
