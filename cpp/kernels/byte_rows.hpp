@@ -44,16 +44,20 @@ constexpr int largest_word(int dim) {
 }
 
 #ifdef __wasm_simd128__
-/// Numbers as words * unit, in whole fours; `words` may be where the numbers are. Gives the unit, which is NaN if one
+/// Numbers as words * unit, in whole eights; `words` may be where the numbers are. Gives the unit, which is NaN if one
 /// of them is not finite.
 [[gnu::noinline]] inline float round_to_words(const float* numbers, int count, int largest_word, std::int16_t* words) {
   const float largest = largest_size(numbers, count);
   const auto most = static_cast<float>(largest_word);
   const v128_t inverse = wasm_f32x4_splat(most / largest);
-  for (int i = 0; i < count; i += 4) {
-    const v128_t scaled = wasm_f32x4_nearest(wasm_f32x4_mul(wasm_v128_load(numbers + i), inverse));
-    const v128_t whole = wasm_i32x4_trunc_sat_f32x4(scaled);
-    wasm_v128_store64_lane(words + i, wasm_i16x8_narrow_i32x4(whole, whole), 0);
+  // So large that the last bits of a sum are a whole number; those of NaN, which is 0 / 0, are zeros.
+  const v128_t whole = wasm_f32x4_const_splat(0x1.8p23F);
+  const auto round = [=](const float* four) {
+    return wasm_f32x4_add(wasm_f32x4_mul(wasm_v128_load(four), inverse), whole);
+  };
+  for (int i = 0; i < count; i += 8) {
+    const v128_t first = round(numbers + i);
+    wasm_v128_store(words + i, wasm_i16x8_shuffle(first, round(numbers + i + 4), 0, 2, 4, 6, 8, 10, 12, 14));
   }
   return largest <= std::numeric_limits<float>::max() ? largest / most : std::numeric_limits<float>::quiet_NaN();
 }

@@ -16,8 +16,8 @@ const BLOCK_ROWS = 96;
  */
 const COLUMN_BYTES = 4 * BLOCK_ROWS;
 
-/** As many rows where a page is an eighth of the cache or less: a short one would take memory that it does not need. */
-const MOST_ROWS = 4 * BLOCK_ROWS;
+/** So many times as long where a page is an eighth of the cache or less: a short one would take memory that it does not need. */
+const MOST_TIMES: Readonly<Record<CacheType, number>> = { f32: 4, f16: 2, i8: 4 };
 const LEAST_PAGES = 8;
 
 /** Lines of the processor's cache, and the widest vector. */
@@ -63,8 +63,9 @@ export class PageLayout {
     held: number,
   ) {
     this.dtype = dtype;
-    const fitting = Math.floor(held / (LEAST_PAGES * BLOCK_ROWS)) * BLOCK_ROWS;
-    this.rows = Math.min(Math.max(COLUMN_BYTES / SIZES[dtype], Math.min(fitting, MOST_ROWS)), most);
+    const least = COLUMN_BYTES / SIZES[dtype];
+    const times = Math.min(Math.floor(held / (LEAST_PAGES * least)), MOST_TIMES[dtype]);
+    this.rows = Math.min(Math.max(1, times) * least, most);
     let end = 0;
     const take = (bytes: number): number => {
       const start = end;
