@@ -45,7 +45,7 @@ constexpr int largest_word(int dim) {
 
 #ifdef __wasm_simd128__
 /// Numbers as words * unit, in whole eights; `words` may be where the numbers are. Gives the unit, which is NaN if one
-/// of them is not finite.
+/// of them is not finite. Where none is beyond 1e-34 words are zeros.
 [[gnu::noinline]] inline float round_to_words(const float* numbers, int count, int largest_word, std::int16_t* words) {
   const float largest = largest_size(numbers, count);
   const auto most = static_cast<float>(largest_word);
@@ -81,15 +81,16 @@ constexpr int largest_word(int dim) {
 
 #ifdef __wasm_simd128__
 #ifdef __wasm_relaxed_simd__
+/// Read through opaque(), as literals would be made anew in loops.
 struct DigitConstants {
   std::int8_t middle[16] = {64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64};
 };
 
 inline constexpr DigitConstants kDigitConstants{};
 
-/// Whether words are two digits of seven bits: where the machine has one instruction for the products of bytes and
-/// their sum. Where it takes three, words are quicker. What it makes of a byte beyond seven bits, which is left to it,
-/// tells.
+/// Whether words are two digits of seven bits, for the sake of the instruction that adds four products of bytes. x86
+/// machines without it take three, and words are quicker there. They are told by what they make of a byte beyond seven
+/// bits, which is left to machines: their sums of two products are cut off at 16 bits.
 [[gnu::noinline]] inline bool has_digits() {
   const v128_t middle = wasm_v128_load(opaque(&kDigitConstants)->middle);
   const v128_t sums = wasm_i32x4_relaxed_dot_i8x16_i7x16_add(wasm_i8x16_shl(middle, 1), wasm_i8x16_const_splat(-1),
@@ -100,7 +101,7 @@ inline constexpr DigitConstants kDigitConstants{};
   return sum == as_unsigned || sum == as_signed;
 }
 
-/// A digit less: it is the sign.
+/// One of their bits is the sign.
 inline constexpr int kLargestOfDigits = (1 << 13) - 1;
 
 /// Words plus 2^13 as digits, where they lie: of each sixteen the upper ones, then the lower.
@@ -261,7 +262,7 @@ void score_row_of_bytes(const WordQuery& query, const ByteLines& keys, int dim, 
   }
 }
 
-/// Other compilers make vectors of the loop over the rest.
+/// Other compilers make vectors of the loop over the rest, which are all lines here.
 template <class Arch>
 inline int add_units(const float* /*weights*/, const ByteLines& /*values*/, int /*dim*/, int /*count*/,
                      float* /*output*/) {

@@ -19,8 +19,7 @@ template <class Visit>
 }
 
 /// The same by fours that come in pairs: a pair of each run, then the other. Calls score(line, next, results) for two
-/// lines, of which a last one may come twice, and finish(line, results) for the four
-/// from `line` on.
+/// lines, of which a last one may come twice, and finish(line, results) for the four from `line` on.
 template <class Vector, class Score, class Finish>
 [[gnu::always_inline]] inline void for_each_far_four(int count, Score score, Finish finish) {
   const int run = far_run(count, 4);

@@ -62,8 +62,10 @@ Index choose_part_block(const AttentionProblem& problem, Index keys) {
   return std::clamp(fitting, kPartKeyStep, may_pass_over(problem) ? kPartStep : keys);
 }
 
-// Of each head: while they pass, what the next head has in the same pages is on its way already.
+// Of each head: while they pass, what the next head has in the same pages is on its way already. Long pages go alone,
+// or workers would be left without a part.
 constexpr Index kPagesPerPart = 2;
+constexpr Index kPagedKeys = 1536;
 
 /// Like key blocks, parts depend on sizes alone.
 void plan_parts(const AttentionProblem& problem, AttentionPlan& plan) {
@@ -72,7 +74,8 @@ void plan_parts(const AttentionProblem& problem, AttentionPlan& plan) {
   const Index floats_read = problem.inputs.value.dtype == DType::i8 ? divide_up(floats, 4) : floats;
   const Pages& pages = problem.inputs.value.pages;
   const Index fitting = kPartFloats / floats_read / kPartStep * kPartStep;
-  const Index paged = round_up(kPagesPerPart * pages.rows, kPartKeyStep);
+  const Index pages_per_part = std::clamp<Index>(kPagedKeys / std::max<Index>(1, pages.rows), 1, kPagesPerPart);
+  const Index paged = round_up(pages_per_part * pages.rows, kPartKeyStep);
   const Index keys = std::clamp(pages.table == nullptr ? fitting : std::min(paged, fitting), kPartStep, kMaxPart);
   plan.keys_per_part = static_cast<int>(keys);
   plan.parts_per_group = static_cast<int>(std::max<Index>(1, divide_up(problem.key_length, keys)));

@@ -1,8 +1,11 @@
 // Bytes against whole numbers: every line and every number counts once, wherever vectors and units end.
 #include "kernels/byte_rows.hpp"
 
+#include <algorithm>
 #include <catch_amalgamated.hpp>
 #include <cmath>
+#include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "support.hpp"
@@ -18,11 +21,20 @@ constexpr int kCounts[] = {1, 2, 3, 4, 5, 31, 32, 33, 64, 97, 384, 500};
 constexpr int kBehind = 16;
 
 /// -1, 0 and 1 are exact in whole numbers of any unit, which is that of the largest.
-std::vector<float> draw_signs(Random& random, int count, int room) {
-  std::vector<float> signs(static_cast<std::size_t>(room));
-  for (int i = 0; i < count; ++i) signs[static_cast<std::size_t>(i)] = static_cast<float>(random.below(3) - 1);
+std::vector<float> draw_signs(Random& random, int count) {
+  std::vector<float> signs(static_cast<std::size_t>(count));
+  for (float& sign : signs) sign = static_cast<float>(random.below(3) - 1);
   return signs;
 }
+
+/// Room for a query or an output, as kernels have it: zeros up to a whole vector, and anything behind.
+struct Room {
+  explicit Room(int dim) {
+    std::ranges::fill(numbers, std::numeric_limits<float>::quiet_NaN());
+    std::fill_n(numbers, (dim + 3) / 4 * 4, 0.0F);
+  }
+  alignas(64) float numbers[304];
+};
 
 struct Bytes {
   Bytes(Random& random, int lines, int dim)
@@ -47,12 +59,12 @@ TEMPLATE_LIST_TEST_CASE("keys in bytes meet each number of a query once", "", Te
   for (const int dim : kDims) {
     for (const int count : kCounts) {
       const Bytes keys(random, count, dim);
-      alignas(64) float query[304] = {};
-      const std::vector<float> signs = draw_signs(random, dim, dim);
-      std::copy(signs.begin(), signs.end(), query);
+      const std::vector<float> signs = draw_signs(random, dim);
+      Room query(dim);
+      std::ranges::copy(signs, query.numbers);
       alignas(64) float scores[512];
-      const float unit = kernels::make_words(query, dim);
-      const kernels::WordQuery words{reinterpret_cast<const std::int16_t*>(query), unit};
+      const float unit = kernels::make_words(query.numbers, dim);
+      const kernels::WordQuery words{reinterpret_cast<const std::int16_t*>(query.numbers), unit};
       kernels::score_row_of_bytes<TestType>(words, keys.view, dim, count, scores);
       int wrong = 0;
       for (int j = 0; j < count; ++j) {
@@ -71,17 +83,17 @@ TEMPLATE_LIST_TEST_CASE("values in bytes take each weight once", "", TestedArchs
   for (const int dim : kDims) {
     for (const int count : kCounts) {
       const Bytes values(random, count, dim);
-      std::vector<float> weights = draw_signs(random, count, count);
-      const std::vector<float> signs = weights;
-      alignas(64) float output[304] = {};
-      kernels::add_bytes_to_row<TestType>(weights.data(), values.view, dim, count, output);
+      const std::vector<float> signs = draw_signs(random, count);
+      std::vector<float> weights = signs;
+      Room output(dim);
+      kernels::add_bytes_to_row<TestType>(weights.data(), values.view, dim, count, output.numbers);
       int wrong = 0;
       for (int d = 0; d < dim; ++d) {
         double exact = 0.0;
         for (int j = 0; j < count; ++j)
           exact += static_cast<double>(signs[static_cast<std::size_t>(j)]) * values.at(j, d);
         // Scales of a half are 16383.5 of 32767, rounded to one of its neighbours: a 65534th of a byte's 127 a line.
-        wrong += std::abs(static_cast<double>(output[d]) - exact) < 0.1 + 0.002 * count ? 0 : 1;
+        wrong += std::abs(static_cast<double>(output.numbers[d]) - exact) < 0.1 + 0.002 * count ? 0 : 1;
       }
       INFO(dim << " numbers, " << count << " lines");
       CHECK(wrong == 0);

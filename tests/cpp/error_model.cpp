@@ -79,7 +79,7 @@ double bound_words(const AttentionInputs& in, const ScoreRules& rules, Index hea
   }
   const auto dim = static_cast<double>(key.size());
 #ifdef __wasm_relaxed_simd__
-  constexpr double largest_word = 8191.0;  // of two digits, as some machines take it
+  constexpr double largest_word = 8191.0;  // where words are digits; elsewhere this is loose
 #else
   constexpr double largest_word = 32767.0;
 #endif
