@@ -80,77 +80,12 @@ constexpr int largest_word(int dim) {
 #endif
 
 #ifdef __wasm_simd128__
-#ifdef __wasm_relaxed_simd__
-/// Read through opaque(), as literals would be made anew in loops.
-struct DigitConstants {
-  std::int8_t middle[16] = {64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64};
-};
-
-inline constexpr DigitConstants kDigitConstants{};
-
-/// Whether words are two digits of seven bits, for the sake of the instruction that adds four products of bytes. x86
-/// machines without it take three, and words are quicker there. They are told by what they make of a byte beyond seven
-/// bits, which is left to machines: their sums of two products are cut off at 16 bits.
-[[gnu::noinline]] inline bool has_digits() {
-  const v128_t middle = wasm_v128_load(opaque(&kDigitConstants)->middle);
-  const v128_t sums = wasm_i32x4_relaxed_dot_i8x16_i7x16_add(wasm_i8x16_shl(middle, 1), wasm_i8x16_const_splat(-1),
-                                                             wasm_i32x4_const_splat(0));
-  const int sum = wasm_i32x4_extract_lane(sums, 0);
-  constexpr int as_unsigned = 4 * -128 * 255;
-  constexpr int as_signed = 4 * -128 * -1;
-  return sum == as_unsigned || sum == as_signed;
-}
-
-/// One of their bits is the sign.
-inline constexpr int kLargestOfDigits = (1 << 13) - 1;
-
-/// Words plus 2^13 as digits, where they lie: of each sixteen the upper ones, then the lower.
-inline void split_words(std::int16_t* words, int dim) {
-  for (int d = 0; d < dim; d += 16) {
-    const v128_t first = wasm_i16x8_add(wasm_v128_load(words + d), wasm_i16x8_const_splat(1 << 13));
-    const v128_t second = wasm_i16x8_add(wasm_v128_load(words + d + 8), wasm_i16x8_const_splat(1 << 13));
-    const v128_t lower = wasm_i16x8_const_splat(0x7F);
-    wasm_v128_store(words + d, wasm_u8x16_narrow_i16x8(wasm_u16x8_shr(first, 7), wasm_u16x8_shr(second, 7)));
-    wasm_v128_store(words + d + 8, wasm_u8x16_narrow_i16x8(wasm_v128_and(first, lower), wasm_v128_and(second, lower)));
-  }
-}
-
-/// Dot products of two keys with a query's digits. What 2^13 is too much is its upper digit's middle.
-[[gnu::always_inline]] inline void multiply_digits(const std::int16_t* digits, int dim, const std::int8_t* const* keys,
-                                                   v128_t* results) {
-  const v128_t middle = wasm_v128_load(opaque(&kDigitConstants)->middle);
-  v128_t upper[2], lower[2], excess[2];
-  for (int k = 0; k < 2; ++k) upper[k] = lower[k] = excess[k] = wasm_i32x4_const_splat(0);
-  for (int d = 0; d < dim; d += 16) {
-    const v128_t high = wasm_v128_load(digits + d);
-    const v128_t low = wasm_v128_load(digits + d + 8);
-    for (int k = 0; k < 2; ++k) {
-      const v128_t key = wasm_v128_load(keys[k] + d);
-      upper[k] = wasm_i32x4_relaxed_dot_i8x16_i7x16_add(key, high, upper[k]);
-      lower[k] = wasm_i32x4_relaxed_dot_i8x16_i7x16_add(key, low, lower[k]);
-      excess[k] = wasm_i32x4_relaxed_dot_i8x16_i7x16_add(key, middle, excess[k]);
-    }
-  }
-  for (int k = 0; k < 2; ++k) {
-    results[k] = wasm_i32x4_add(wasm_i32x4_shl(wasm_i32x4_sub(upper[k], excess[k]), 7), lower[k]);
-  }
-}
-#endif
-
 /// Turns a query, with zeros up to a whole vector, into words where it lies, and gives their unit. One that is not
 /// finite has a unit that is NaN, as all its scores then are.
 inline float make_words(float* query, int dim) {
   auto* const words = reinterpret_cast<std::int16_t*>(query);
-  int largest = largest_word(dim);
-#ifdef __wasm_relaxed_simd__
-  const bool in_digits = has_digits();
-  if (in_digits && largest > kLargestOfDigits) largest = kLargestOfDigits;
-#endif
-  const float unit = round_to_words(query, dim, largest, words);
+  const float unit = round_to_words(query, dim, largest_word(dim), words);
   for (int d = (dim + 3) / 4 * 4; d % 16 != 0; ++d) words[d] = 0;
-#ifdef __wasm_relaxed_simd__
-  if (in_digits) split_words(words, dim);
-#endif
   return unit;
 }
 
@@ -182,14 +117,8 @@ inline v128_t sum_whole_lanes(const v128_t (&square)[4]) {
 template <class Arch>
 [[gnu::noinline]] void score_row_of_bytes(const WordQuery& query, const ByteLines& keys, int dim, int count,
                                           float* scores) {
-#ifdef __wasm_relaxed_simd__
-  const bool in_digits = has_digits();
-#endif
   const auto multiply = [&](int j, int other, v128_t* results) {
     const std::int8_t* const two[2] = {keys.bytes + j * keys.stride, keys.bytes + other * keys.stride};
-#ifdef __wasm_relaxed_simd__
-    if (in_digits) return multiply_digits(query.words, dim, two, results);
-#endif
     multiply_words(query.words, dim, two, results);
   };
   for_each_far_four<v128_t>(count, multiply, [&](int j, const v128_t(&square)[4]) {

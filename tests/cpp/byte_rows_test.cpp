@@ -101,33 +101,4 @@ TEMPLATE_LIST_TEST_CASE("values in bytes take each weight once", "", TestedArchs
   }
 }
 
-#ifdef __wasm_relaxed_simd__
-// Whether or not this machine is one where they are chosen.
-TEST_CASE("the digits of words give the dot products of words") {
-  Random random(262);
-  for (const int dim : kDims) {
-    const int whole = (dim + 15) / 16 * 16;
-    const Bytes keys(random, 2, whole);
-    alignas(16) std::int16_t words[304] = {};
-    std::int32_t exact[2] = {};
-    for (int d = 0; d < dim; ++d) {
-      constexpr int most = kernels::kLargestOfDigits;
-      words[d] = static_cast<std::int16_t>(random.chance(0.2) ? (random.chance(0.5) ? most : -most)
-                                                              : random.below(2 * most + 1) - most);
-      for (int k = 0; k < 2; ++k) exact[k] += words[d] * keys.view.bytes[k * whole + d];
-    }
-    kernels::split_words(words, dim);
-    const std::int8_t* const two[2] = {keys.view.bytes, keys.view.bytes + whole};
-    v128_t results[2];
-    kernels::multiply_digits(words, dim, two, results);
-    for (int k = 0; k < 2; ++k) {
-      std::int32_t lanes[4];
-      wasm_v128_store(lanes, results[k]);
-      INFO(dim << " numbers");
-      CHECK(lanes[0] + lanes[1] + lanes[2] + lanes[3] == exact[k]);
-    }
-  }
-}
-#endif
-
 }  // namespace heed::testing

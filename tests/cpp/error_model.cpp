@@ -78,12 +78,7 @@ double bound_words(const AttentionInputs& in, const ScoreRules& rules, Index hea
     for (const double number : query) largest = std::max(largest, std::abs(number));
   }
   const auto dim = static_cast<double>(key.size());
-#ifdef __wasm_relaxed_simd__
-  constexpr double largest_word = 8191.0;  // where words are digits; elsewhere this is loose
-#else
-  constexpr double largest_word = 32767.0;
-#endif
-  const double words = std::min(largest_word, std::floor(2147483647.0 / 127.0 / dim));
+  const double words = std::min(32767.0, std::floor(2147483647.0 / 127.0 / dim));
   double error = std::abs(rules.scale) * largest / (2.0 * words) * size_of(key, [](double x) { return x; });
   if (kind == ScoreKind::cosine) {
     const double norms = std::sqrt(size_of(query, squared) * size_of(key, squared));

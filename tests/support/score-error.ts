@@ -69,11 +69,11 @@ export function scoreBound(score: Score | undefined, scale: number, operands: Sc
 }
 
 /**
- * Where keys are kept in eight bits: few queries meet them in whole numbers up to 2^13 - 1 at least (D up to 2064), of which each is within
- * half a unit, max|q| / (2^13 - 1). With a sum of magnitudes of at most sqrt(D) |k| that is sqrt(D) a / 2^14 and little more.
+ * Where keys are kept in eight bits: few queries meet them in whole numbers up to 2^15 - 1 (D up to 516), of which each is within half a
+ * unit, max|q| / (2^15 - 1). With a sum of magnitudes of at most sqrt(D) |k| that is sqrt(D) a / 2^16 and little more.
  */
 export function inWords({ size, error }: ScoreBound, headDim: number): ScoreBound {
-  return { size, error: error + (Math.sqrt(headDim) * size) / 16_380 };
+  return { size, error: error + (Math.sqrt(headDim) * size) / 65_500 };
 }
 
 function spelt(score: Score): Exclude<Score, string> {
