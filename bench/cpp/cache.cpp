@@ -28,17 +28,21 @@ constexpr Case kCases[] = {{8, 1, 4096, 64}, {32, 1, 8192, 64}, {32, 1, 4096, 12
 
 Index bytes_of(DType dtype) { return dtype == DType::i8 ? 1 : (dtype == DType::f16 ? 2 : 4); }
 
-/// As the package's caches of so many keys have them, at any precision.
-constexpr Index kPageRows = 384;
+/// Of a page in the package's caches that may hold so many keys.
+Index page_rows(Index keys, DType dtype) {
+  const Index least = 384 / bytes_of(dtype);
+  return least * std::clamp<Index>(keys / (8 * least), 1, dtype == DType::f16 ? 2 : 4);
+}
 
 /// Pages of heads: of each its keys, its values and the scales of both. Any bits of small numbers will do.
 class Cache {
  public:
-  Cache(const Case& c, DType dtype, bool is_paged) : count_((c.keys + kPageRows - 1) / kPageRows) {
+  Cache(const Case& c, DType dtype, bool is_paged)
+      : rows_(page_rows(c.keys, dtype)), count_((c.keys + rows_ - 1) / rows_) {
     const Index size = bytes_of(dtype);
-    const Index values = kPageRows * c.dim * size;
+    const Index values = rows_ * c.dim * size;
     const Index key_scales = 2 * values;
-    const Index head_bytes = key_scales + (dtype == DType::i8 ? 2 * kPageRows * 4 : 0);
+    const Index head_bytes = key_scales + (dtype == DType::i8 ? 2 * rows_ * 4 : 0);
     page_bytes_ = c.kv_heads * head_bytes;
     memory_ = static_cast<char*>(std::aligned_alloc(64, static_cast<std::size_t>(count_ * page_bytes_)));
     if (memory_ == nullptr) std::abort();
@@ -49,13 +53,13 @@ class Cache {
       made.shape = {1, c.kv_heads, c.keys, c.dim};
       made.strides = {0, head_bytes / size, c.dim, 1};
       made.dtype = dtype;
-      made.pages = {.table = table_.data(), .per_batch = count_, .rows = kPageRows, .first = 0, .is_finite = true};
+      made.pages = {.table = table_.data(), .per_batch = count_, .rows = rows_, .first = 0, .is_finite = true};
       made.offset = offset;
       made.scales = scales;
       return made;
     };
     key = view(0, key_scales);
-    value = view(values, key_scales + kPageRows * 4 - values);
+    value = view(values, key_scales + rows_ * 4 - values);
     if (is_paged) return;
     const auto* const numbers = reinterpret_cast<const float*>(memory_);
     key = heed::bhnd_view(numbers, key.shape);
@@ -87,7 +91,7 @@ class Cache {
 
  private:
   void fill(char* head, DType dtype, Index dim, Index scales) {
-    const Index numbers = 2 * kPageRows * dim;
+    const Index numbers = 2 * rows_ * dim;
     for (Index i = 0; i < numbers; ++i) {
       random_ = random_ * 1664525U + 1013904223U;
       const int whole = static_cast<int>(random_ >> 25U) - 64;
@@ -100,9 +104,10 @@ class Cache {
       if (dtype == DType::i8) reinterpret_cast<std::int8_t*>(head)[i] = static_cast<std::int8_t>(whole);
     }
     if (dtype != DType::i8) return;
-    for (Index i = 0; i < 2 * kPageRows; ++i) reinterpret_cast<float*>(head + scales)[i] = 1.0F / 64.0F;
+    for (Index i = 0; i < 2 * rows_; ++i) reinterpret_cast<float*>(head + scales)[i] = 1.0F / 64.0F;
   }
 
+  Index rows_;
   Index count_;
   Index page_bytes_ = 0;
   char* memory_ = nullptr;

@@ -14,9 +14,6 @@
 namespace heed::testing {
 namespace {
 
-constexpr int kDims[] = {1, 4, 7, 15, 16, 17, 33, 64, 100, 128, 300};
-constexpr int kCounts[] = {1, 2, 3, 4, 5, 31, 32, 33, 64, 97, 384, 500};
-
 /// What may be read behind the last line.
 constexpr int kBehind = 16;
 
@@ -52,53 +49,57 @@ struct Bytes {
   kernels::ByteLines view{};
 };
 
-}  // namespace
-
-TEMPLATE_LIST_TEST_CASE("keys in bytes meet each number of a query once", "", TestedArchs) {
-  Random random(260);
-  for (const int dim : kDims) {
-    for (const int count : kCounts) {
-      const Bytes keys(random, count, dim);
-      const std::vector<float> signs = draw_signs(random, dim);
-      Room query(dim);
-      std::ranges::copy(signs, query.numbers);
-      alignas(64) float scores[512];
-      const float unit = kernels::make_words(query.numbers, dim);
-      const kernels::WordQuery words{reinterpret_cast<const std::int16_t*>(query.numbers), unit};
-      kernels::score_row_of_bytes<TestType>(words, keys.view, dim, count, scores);
-      int wrong = 0;
-      for (int j = 0; j < count; ++j) {
-        double exact = 0.0;
-        for (int d = 0; d < dim; ++d) exact += static_cast<double>(signs[static_cast<std::size_t>(d)]) * keys.at(j, d);
-        wrong += std::abs(static_cast<double>(scores[j]) - exact) < 0.1 ? 0 : 1;
-      }
-      INFO(dim << " numbers, " << count << " lines");
-      CHECK(wrong == 0);
+/// Calls count_wrong(dim, lines) for sizes around vectors and units.
+void check_sizes(auto count_wrong) {
+  for (const int dim : {1, 4, 7, 15, 16, 17, 33, 64, 100, 128, 300}) {
+    for (const int lines : {1, 2, 3, 4, 5, 31, 32, 33, 64, 97, 384, 500}) {
+      INFO(dim << " numbers, " << lines << " lines");
+      CHECK(count_wrong(dim, lines) == 0);
     }
   }
 }
 
+}  // namespace
+
+TEMPLATE_LIST_TEST_CASE("keys in bytes meet each number of a query once", "", TestedArchs) {
+  Random random(260);
+  check_sizes([&](int dim, int lines) {
+    const Bytes keys(random, lines, dim);
+    const std::vector<float> signs = draw_signs(random, dim);
+    Room query(dim);
+    std::ranges::copy(signs, query.numbers);
+    alignas(64) float scores[512];
+    const float unit = kernels::make_words(query.numbers, dim);
+    const kernels::WordQuery words{reinterpret_cast<const std::int16_t*>(query.numbers), unit};
+    kernels::score_row_of_bytes<TestType>(words, keys.view, dim, lines, scores);
+    int wrong = 0;
+    for (int j = 0; j < lines; ++j) {
+      double exact = 0.0;
+      for (int d = 0; d < dim; ++d) exact += static_cast<double>(signs[static_cast<std::size_t>(d)]) * keys.at(j, d);
+      wrong += std::abs(static_cast<double>(scores[j]) - exact) < 0.1 ? 0 : 1;
+    }
+    return wrong;
+  });
+}
+
 TEMPLATE_LIST_TEST_CASE("values in bytes take each weight once", "", TestedArchs) {
   Random random(261);
-  for (const int dim : kDims) {
-    for (const int count : kCounts) {
-      const Bytes values(random, count, dim);
-      const std::vector<float> signs = draw_signs(random, count);
-      std::vector<float> weights = signs;
-      Room output(dim);
-      kernels::add_bytes_to_row<TestType>(weights.data(), values.view, dim, count, output.numbers);
-      int wrong = 0;
-      for (int d = 0; d < dim; ++d) {
-        double exact = 0.0;
-        for (int j = 0; j < count; ++j)
-          exact += static_cast<double>(signs[static_cast<std::size_t>(j)]) * values.at(j, d);
-        // Scales of a half are 16383.5 of 32767, rounded to one of its neighbours: a 65534th of a byte's 127 a line.
-        wrong += std::abs(static_cast<double>(output.numbers[d]) - exact) < 0.1 + 0.002 * count ? 0 : 1;
-      }
-      INFO(dim << " numbers, " << count << " lines");
-      CHECK(wrong == 0);
+  check_sizes([&](int dim, int lines) {
+    const Bytes values(random, lines, dim);
+    const std::vector<float> signs = draw_signs(random, lines);
+    std::vector<float> weights = signs;
+    Room output(dim);
+    kernels::add_bytes_to_row<TestType>(weights.data(), values.view, dim, lines, output.numbers);
+    int wrong = 0;
+    for (int d = 0; d < dim; ++d) {
+      double exact = 0.0;
+      for (int j = 0; j < lines; ++j)
+        exact += static_cast<double>(signs[static_cast<std::size_t>(j)]) * values.at(j, d);
+      // Scales of a half are 16383.5 of 32767, rounded to one of its neighbours: a 65534th of a byte's 127 a line.
+      wrong += std::abs(static_cast<double>(output.numbers[d]) - exact) < 0.1 + 0.002 * lines ? 0 : 1;
     }
-  }
+    return wrong;
+  });
 }
 
 }  // namespace heed::testing

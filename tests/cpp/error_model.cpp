@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <map>
 #include <vector>
@@ -369,23 +370,31 @@ std::vector<double> bound_rewritten(const ScoreRules& rules, const RowPosition& 
   return weights;
 }
 
-/// Adds how wrong outputs may be because weights of values of eight bits were made whole numbers: half a unit, which is
-/// a 32767th of the largest weight times scale of some keys, at most that of all, for each key that has a value.
+/// Keys whose weights are rounded together, to whole numbers of a unit.
+constexpr std::size_t kUnitKeys = 32;
+
+/// Adds how wrong outputs may be because weights of values of eight bits were made whole numbers: half a unit, a
+/// 32767th of the largest weight times scale of so many keys, for each of them. Which they are is not known here: so at
+/// most that of all keys for each; and at most that of as many keys as there are units, for one unit each.
 void add_value_words(const ExactRow& exact, std::span<const double> given, std::vector<double>& outputs) {
   const std::size_t count = exact.values.size();
   std::vector<double> scales(count);
-  double weight = 0.0;
+  std::vector<double> weights(count);
   for (std::size_t j = 0; j < count; ++j) {
     double largest = 0.0;
     for (const double value : exact.values[j]) largest = std::max(largest, std::abs(value));
     scales[j] = largest / 127.0;
-    weight = std::max(weight, std::abs(given[j]) * kept_of(exact, static_cast<Index>(j)) * scales[j]);
+    weights[j] = std::abs(given[j]) * kept_of(exact, static_cast<Index>(j)) * scales[j];
   }
-  for (std::size_t j = 0; j < count; ++j) {
-    if (scales[j] == 0.0) continue;
-    for (std::size_t e = 0; e < outputs.size(); ++e) {
-      outputs[e] += 1.0001 * weight / 65534.0 * std::abs(exact.values[j][e]) / scales[j];
+  std::ranges::sort(weights, std::greater<>());
+  double of_units = 0.0;
+  for (std::size_t unit = 0; unit < count / kUnitKeys; ++unit) of_units += weights[unit] * 127.0 * kUnitKeys;
+  for (std::size_t e = 0; e < outputs.size(); ++e) {
+    double of_keys = 0.0;
+    for (std::size_t j = 0; j < count; ++j) {
+      if (scales[j] != 0.0) of_keys += weights[0] * std::abs(exact.values[j][e]) / scales[j];
     }
+    outputs[e] += 1.0001 * std::min(of_keys, of_units) / 65534.0;
   }
 }
 
