@@ -3,15 +3,19 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import type { Heed, KVCache } from "../../../web/src/index.js";
 import {
+  AdditiveAttention,
   Decoder,
   GPT2Model,
+  LayerNorm,
   LlamaModel,
   type ModelConfig,
   MultiHeadAttention,
+  type MultiHeadForwardOptions,
   type ParameterTensor,
 } from "../../../web/src/layers/index.js";
+import { tokens } from "../../support/cached.js";
 import { ENGINE_KINDS, nameOf, openKind } from "../../support/engines.js";
-import { type PackedCase, readFixture, unpackAll } from "../../support/fixtures.js";
+import { type PackedCase, readFixture, unpackAll, worstDifference } from "../../support/fixtures.js";
 import { Random } from "../../support/random.js";
 
 const random = new Random(77);
@@ -66,6 +70,73 @@ describe.each(ENGINE_KINDS.map((kind) => ({ name: nameOf(kind), kind })))("passe
     expect(bits(early.output)).toEqual(bits(first.output));
     expect(bits(late.output)).toEqual(bits(second.output));
     expect(cache.length).toBe(4);
+  });
+
+  test("additive attention token by token is that of all tokens at once", async () => {
+    const names = { "query_proj.weight": [5, 6], "key_proj.weight": [5, 4], "score_proj.weight": [1, 5], bias: [5] };
+    const parameters = Object.entries(names).map(([name, shape]) => [name, numbers(...shape)] as const);
+    const layer = new AdditiveAttention({ queryDim: 6, keyDim: 4, hidden: 5, bias: true, engine });
+    layer.load(new Map(parameters));
+    const [query, key, value] = [numbers(2, 7, 6), numbers(2, 7, 4), numbers(2, 7, 3)];
+    const wanted = await layer.forward(query, key, value, { causal: true, return: { weights: true } });
+    using cache = await engine.createCache({ batch: 2, kvHeads: 1, headDim: 4, valueDim: 3, maxLength: 7 });
+    for (const [from, to] of [
+      [0, 4],
+      [4, 5],
+      [5, 7],
+    ] as const) {
+      const [q, k, v] = [query, key, value].map((all) => tokens(all, "packed", from, to));
+      if (q === undefined || k === undefined) throw new Error("no tokens");
+      const options = { cache, causal: true, return: { weights: true } } as const;
+      const { output, weights } = await layer.forward(q, k, v, options);
+      expect(worstDifference(output, tokens(wanted.output, "packed", from, to), 4)).toBeLessThan(1);
+      expect(weights.shape).toEqual([2, 1, to - from, to]);
+    }
+    expect(cache.length).toBe(7);
+  });
+
+  describe.each(["without a cache", "with one"])("tensors among the options, %s", (kind) => {
+    const x = numbers(1, 3, 8);
+    const forward = async (options: MultiHeadForwardOptions): Promise<ParameterTensor> => {
+      using cache = await cacheOf();
+      const { output } = await layer.forward(x, x, x, kind === "with one" ? { ...options, cache } : options);
+      return output as ParameterTensor;
+    };
+    let layer: MultiHeadAttention;
+    beforeAll(() => {
+      layer = layerWithRope();
+    });
+
+    test("a bias is the same wherever it lives", async () => {
+      const bias = { data: Float32Array.of(0, -Infinity, -Infinity, 0, 0, -Infinity, 0, 0, 0), shape: [3, 3] };
+      using resident = engine.tensor(bias.data, bias.shape);
+      const norm = new LayerNorm({ shape: 3, engine, epsilon: 0.5 });
+      norm.load({
+        weight: { data: new Float32Array(3), shape: [3] },
+        bias: { data: bias.data.slice(0, 3), shape: [3] },
+      });
+      using ofLayers = await norm.forward(numbers(1, 3), { keep: true });
+      const wanted = bits(await forward({ causal: true }));
+      for (const one of [bias, resident]) expect(bits(await forward({ bias: one }))).toEqual(wanted);
+      expect(bits(await forward({ bias: ofLayers }))).toEqual(
+        bits(await forward({ mask: { data: Uint8Array.of(1, 0, 0), shape: [1, 3] } })),
+      );
+    });
+
+    test("a score's matrix is the same wherever it lives", async () => {
+      const twice = { data: new Float32Array(16).map((_, at) => (at % 5 === 0 ? 2 : 0)), shape: [4, 4] };
+      using resident = engine.tensor(twice.data, twice.shape);
+      const wanted = await forward({ score: "dot", scale: 2 });
+      for (const w of [twice, resident]) {
+        expect(worstDifference(await forward({ score: { type: "general", w } }), wanted, 4)).toBeLessThan(1);
+      }
+    });
+
+    test("a tensor that was disposed of is refused", async () => {
+      const gone = engine.tensor(new Float32Array(9), [3, 3]);
+      gone.dispose();
+      await expect(forward({ bias: gone })).rejects.toMatchObject({ code: "disposed" });
+    });
   });
 
   test("the cache's own methods take turns with forwards, in the order of the calls", async () => {

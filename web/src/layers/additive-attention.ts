@@ -3,12 +3,11 @@
 import type { AttentionOptions, TensorInput } from "../api/options.js";
 import { readBoolean, readCount } from "../api/read-values.js";
 import type { AnyAttentionResult, AttentionResult, NoOptions } from "../api/results.js";
-import type { Tensor } from "../api/tensor.js";
 import { Layer, type LayerOptions } from "./layer.js";
 import { Parameter } from "./parameters.js";
-import { handOutAll, PASSED_OPTIONS, passedOn, withOwnBias } from "./projections.js";
+import { handOutAll, PASSED_OPTIONS, passedOn } from "./projections.js";
 import { readSizes, required } from "./read.js";
-import { checkWidth, type Scope } from "./scope.js";
+import { type AttentionTensors, checkWidth, type Scope } from "./scope.js";
 
 export interface AdditiveAttentionOptions extends LayerOptions {
   readonly queryDim: number;
@@ -59,12 +58,12 @@ export class AdditiveAttention extends Layer {
   /** @internal */
   async compute(
     scope: Scope,
-    { query, key, value }: { readonly query: Tensor; readonly key: Tensor; readonly value: Tensor },
+    tensors: AttentionTensors,
     options: Readonly<Record<string, unknown>>,
   ): Promise<AnyAttentionResult> {
+    const { query, key } = tensors;
     checkWidth(this.where, "query", query, this.#query.shape[1] ?? 0);
     checkWidth(this.where, "key", key, this.#key.shape[1] ?? 0);
-    const passed = await withOwnBias(this.where, scope, passedOn(options));
     const packed = query.shape.length === 3 ? { layout: "packed", heads: 1, kvHeads: 1 } : {};
     const v = this.#score.loaded(`${this.where}: parameter score_proj.weight`).data;
     const score = {
@@ -74,6 +73,6 @@ export class AdditiveAttention extends Layer {
       v,
       ...(this.#bias === null ? {} : { b: this.#bias.loaded(`${this.where}: parameter bias`).data }),
     };
-    return scope.attention(query, key, value, { ...passed, ...packed, score });
+    return scope.attention(this.where, tensors, { ...passedOn(options), ...packed, score });
   }
 }

@@ -3,17 +3,19 @@
 import type { Heed } from "../api/heed.js";
 import { isRecord } from "../api/read-values.js";
 import type { AnyAttentionResult } from "../api/results.js";
-import type { Tensor } from "../api/tensor.js";
-import type { Scope } from "./scope.js";
+import { readWhole } from "./readable.js";
+import { withTensors } from "./resident-options.js";
+import type { AttentionTensors, Scope } from "./scope.js";
 
 export async function attendWithCache(
   scope: Scope,
   heed: Heed,
-  { query, key, value }: { readonly query: Tensor; readonly key: Tensor; readonly value: Tensor },
+  { query, key, value }: AttentionTensors,
   options: Readonly<Record<string, unknown>>,
 ): Promise<AnyAttentionResult> {
-  const [q, k, v] = await Promise.all([query, key, value].map(async (x) => ({ data: await x.read(), shape: x.shape })));
-  const own = { ...options, cache: scope.held(options["cache"]), signal: scope.signal ?? undefined };
+  const [q, k, v] = await Promise.all([query, key, value].map(readWhole));
+  const passed = await withTensors(options, (_, tensor) => readWhole(tensor));
+  const own = { ...passed, cache: scope.held(options["cache"]), signal: scope.signal ?? undefined };
   const result: AnyAttentionResult = await Reflect.apply(heed.attention, heed, [q, k, v, own]);
   const brought = Object.entries(result).map(([name, part]) => [
     name,

@@ -5,10 +5,15 @@ import type { Heed } from "../api/heed.js";
 import { LAYERS, type LayerBackend } from "../backends/layer-backend.js";
 import { openShared } from "../shared-engine.js";
 
+interface OpenEngine {
+  readonly heed: Heed;
+  readonly backend: LayerBackend;
+}
+
 /** Where a layer computes: found when it is first asked for. */
 export class LayerEngine {
   readonly #given: Heed | null;
-  #opening: Promise<LayerBackend> | null = null;
+  #opening: Promise<OpenEngine> | null = null;
 
   constructor(where: string, engine: Heed | undefined) {
     if (engine !== undefined && doorOf(engine) === null) {
@@ -17,13 +22,7 @@ export class LayerEngine {
     this.#given = engine ?? null;
   }
 
-  /** The engine whose `attention` takes caches. */
-  async heed(): Promise<Heed> {
-    if (this.#given !== null) return this.#given;
-    return openShared();
-  }
-
-  async open(): Promise<LayerBackend> {
+  async open(): Promise<OpenEngine> {
     this.#opening ??= this.#find();
     try {
       return await this.#opening;
@@ -33,12 +32,12 @@ export class LayerEngine {
     }
   }
 
-  async #find(): Promise<LayerBackend> {
-    const heed = await this.heed();
+  async #find(): Promise<OpenEngine> {
+    const heed = this.#given ?? (await openShared());
     const door = doorOf(heed);
     if (door === null)
       throw new HeedError("unsupported", "heed/layers: the shared engine is of another version of heed");
-    return door();
+    return { heed, backend: await door() };
   }
 }
 

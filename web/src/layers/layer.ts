@@ -131,8 +131,7 @@ export abstract class Layer {
       throw new HeedError("aborted", `${this.where}: the signal was aborted before the call`, { cause: signal.reason });
     }
     return inTurn(cachesIn(given), async (held) => {
-      const backend = await this.engine.open();
-      const scope = new Scope(backend, signal, held);
+      const scope = new Scope({ ...(await this.engine.open()), signal, held });
       try {
         return await asyncStep("memory", `${this.where}: computing`, () => act(scope, given, keep));
       } finally {

@@ -7,14 +7,14 @@ import type { AttentionOptions, TensorInput } from "../api/options.js";
 import { isRecord, readBoolean, readCount, readRecord } from "../api/read-values.js";
 import type { AnyAttentionResult, AttentionResult, NoAttentionOptions } from "../api/results.js";
 import { Tensor } from "../api/tensor.js";
-import { attendWithCache, lengthOf } from "./cached-attention.js";
+import { lengthOf } from "./cached-attention.js";
 import { isTorchAttention, renamedFromTorch } from "./import-torch.js";
 import { Layer, type LayerOptions } from "./layer.js";
 import { Linear } from "./linear.js";
 import type { Filling, GivenParameters } from "./parameters.js";
-import { handOutAll, leadingOf, PASSED_OPTIONS, passedOn, withOwnBias } from "./projections.js";
+import { handOutAll, leadingOf, PASSED_OPTIONS, passedOn } from "./projections.js";
 import { checkDivides, readSizes, required } from "./read.js";
-import type { FinishRule, Scope } from "./scope.js";
+import type { AttentionTensors, FinishRule, Scope } from "./scope.js";
 
 export interface MultiHeadAttentionOptions extends LayerOptions {
   /** Numbers of a query before its projection, and of the output after the last. */
@@ -117,7 +117,7 @@ export class MultiHeadAttention extends Layer {
   /** @internal `rule` goes with the output projection. Weights and the like are of [B, H, ...]. */
   compute(
     scope: Scope,
-    { query, key, value }: { readonly query: Tensor; readonly key: Tensor; readonly value: Tensor },
+    { query, key, value }: AttentionTensors,
     options: Readonly<Record<string, unknown>>,
     rule: FinishRule = {},
   ): Promise<AnyAttentionResult> {
@@ -134,10 +134,13 @@ export class MultiHeadAttention extends Layer {
         value: await this.#value.compute(inner, value, { leading: leading.value }),
       };
       const positions = options["positions"] ?? lengthOf(options["cache"]);
-      const q = await this.#turn(inner, projected.query, this.heads, positions);
-      const k = await this.#turn(inner, projected.key, this.kvHeads, positions);
-      const passed = await withOwnBias(where, inner, passedOn(options));
-      const result = await this.#attend(inner, q, k, projected.value, passed);
+      const tensors = {
+        query: await this.#turn(inner, projected.query, this.heads, positions),
+        key: await this.#turn(inner, projected.key, this.kvHeads, positions),
+        value: projected.value,
+      };
+      const packed = { layout: "packed", heads: this.heads, kvHeads: this.kvHeads };
+      const result = await inner.attention(where, tensors, { ...passedOn(options), ...packed });
       if (!(result.output instanceof Tensor)) return result;
       const output = await this.#out.compute(inner, result.output, { ...rule, leading: query.shape.slice(0, -1) });
       return { ...result, output };
@@ -148,18 +151,6 @@ export class MultiHeadAttention extends Layer {
   async #turn(scope: Scope, x: Tensor, heads: number, positions: unknown): Promise<Tensor> {
     if (this.#rope === null) return x;
     return scope.rope(x, { ...this.#rope, layout: "packed", heads, ...(positions === undefined ? {} : { positions }) });
-  }
-
-  async #attend(
-    scope: Scope,
-    query: Tensor,
-    key: Tensor,
-    value: Tensor,
-    options: Readonly<Record<string, unknown>>,
-  ): Promise<AnyAttentionResult> {
-    const all = { ...options, layout: "packed", heads: this.heads, kvHeads: this.kvHeads };
-    if (options["cache"] === undefined) return scope.attention(query, key, value, all);
-    return attendWithCache(scope, await this.engine.heed(), { query, key, value }, all);
   }
 }
 

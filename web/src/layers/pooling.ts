@@ -65,7 +65,8 @@ export class Pooling extends Layer {
 /** A query that says nothing attends to all tokens alike. */
 async function meanOf(scope: Scope, x: Tensor, batch: number, dim: number, options: object): Promise<Tensor> {
   const query = scope.upload(new Float32Array(batch * dim), [batch, 1, dim]);
-  const { output } = await scope.attention(query, x, x, { ...options, layout: "packed", heads: 1, kvHeads: 1 });
+  const tensors = { query, key: x, value: x };
+  const { output } = await scope.attention("Pooling", tensors, { ...options, layout: "packed", heads: 1, kvHeads: 1 });
   if (!(output instanceof Tensor)) throw new TypeError("attention in a pass makes a tensor");
   return scope.copied(output, [batch, dim]);
 }

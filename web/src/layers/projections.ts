@@ -30,16 +30,6 @@ export function leadingOf(where: string, name: string, x: Tensor, width: number)
   throw new HeedError("shape", `${where}: ${name} must be [L, E] or [B, L, E], got ${showShape(shape)}`);
 }
 
-/** A bias that lives in another engine, brought here. */
-export async function withOwnBias(
-  where: string,
-  scope: Scope,
-  options: Record<string, unknown>,
-): Promise<Record<string, unknown>> {
-  const { bias } = options;
-  return bias instanceof Tensor ? { ...options, bias: await scope.take(where, "bias", bias) } : options;
-}
-
 /** All parts that there are, as arrays or kept; without the batch axis where `isSingle`. */
 export async function handOutAll<O>(
   scope: Scope,

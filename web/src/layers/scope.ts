@@ -1,16 +1,19 @@
 // One forward pass: what is made on the way lives in the engine, and goes when the pass is over, but for its results.
 
 import { attend } from "../api/attention.js";
-import { showShape, showValue } from "../api/describe.js";
+import { showShape } from "../api/describe.js";
 import { HeedError } from "../api/errors.js";
 import { widenHalves } from "../api/half.js";
+import type { Heed } from "../api/heed.js";
 import { readTensor } from "../api/operands.js";
-import { isRecord } from "../api/read-values.js";
 import type { AnyAttentionResult } from "../api/results.js";
 import { type ArrayTensor, Tensor } from "../api/tensor.js";
 import type { Resident } from "../backends/backend.js";
 import type { Activation, LayerBackend, PointwiseRule, Rows } from "../backends/layer-backend.js";
 import type { HeldCaches } from "./cache-turns.js";
+import { attendWithCache } from "./cached-attention.js";
+import { isReadable, readWhole } from "./readable.js";
+import { withTensors } from "./resident-options.js";
 
 export interface FinishRule {
   readonly activation?: Activation;
@@ -25,16 +28,31 @@ export interface Placed {
   readonly length: number;
 }
 
+export interface AttentionTensors {
+  readonly query: Tensor;
+  readonly key: Tensor;
+  readonly value: Tensor;
+}
+
+/** What all parts of a pass share. */
+export interface PassRoom {
+  readonly backend: LayerBackend;
+  /** The engine whose `attention` takes caches. */
+  readonly heed: Heed;
+  readonly signal: AbortSignal | null;
+  readonly held: HeldCaches;
+}
+
 export class Scope {
   readonly backend: LayerBackend;
   readonly signal: AbortSignal | null;
-  readonly #held: HeldCaches;
+  readonly #room: PassRoom;
   readonly #made = new Set<Tensor>();
 
-  constructor(backend: LayerBackend, signal: AbortSignal | null, held: HeldCaches) {
-    this.backend = backend;
-    this.signal = signal;
-    this.#held = held;
+  constructor(room: PassRoom) {
+    this.backend = room.backend;
+    this.signal = room.signal;
+    this.#room = room;
   }
 
   /** A part of the pass, whose own tensors go when it is over. */
@@ -42,7 +60,7 @@ export class Scope {
     act: (scope: Scope) => Promise<R>,
     resultsOf: (result: R) => readonly (Tensor | undefined)[],
   ): Promise<R> {
-    const scope = new Scope(this.backend, this.signal, this.#held);
+    const scope = new Scope(this.#room);
     try {
       const result = await act(scope);
       for (const tensor of resultsOf(result))
@@ -60,7 +78,7 @@ export class Scope {
 
   /** A cache as calls of this pass are given it. */
   held(cache: unknown): unknown {
-    return this.#held.get(cache) ?? cache;
+    return this.#room.held.get(cache) ?? cache;
   }
 
   /** It outlives the pass. */
@@ -77,8 +95,8 @@ export class Scope {
   /** What someone gave, in this engine's memory. Arrays are read before this returns. */
   take(where: string, name: string, value: unknown): Tensor | Promise<Tensor> {
     if (value instanceof Tensor && Tensor.isOf(value, this.backend.home)) return value;
-    if (isForeign(value)) {
-      return value.read().then((data) => this.#upload(readTensor(where, name, { data, shape: value.shape }, null)));
+    if (isReadable(value)) {
+      return readWhole(value).then((whole) => this.#upload(readTensor(where, name, whole, null)));
     }
     return this.#upload(readTensor(where, name, value, null));
   }
@@ -154,15 +172,16 @@ export class Scope {
     return { states: this.#own(states, [batch, steps, width / 3]), last: this.#own(last, [batch, width / 3]) };
   }
 
-  /** Attention in the engine's memory: its results stay there. */
+  /** Attention, over a cache where the options have one: its results are in the engine's memory. */
   async attention(
-    query: Tensor,
-    key: Tensor,
-    value: Tensor,
+    where: string,
+    tensors: AttentionTensors,
     options: Readonly<Record<string, unknown>>,
   ): Promise<AnyAttentionResult> {
+    if (options["cache"] !== undefined) return attendWithCache(this, this.#room.heed, tensors, options);
+    const passed = await withTensors(options, (name, tensor) => this.take(where, name, tensor));
     const signal = this.signal ?? undefined;
-    const result = await attend(this.backend.home, { query, key, value }, { ...options, keep: true, signal });
+    const result = await attend(this.backend.home, tensors, { ...passed, keep: true, signal });
     for (const part of Object.values(result)) if (part instanceof Tensor) this.#made.add(part);
     return result;
   }
@@ -223,11 +242,4 @@ export function lastOf({ shape }: Tensor): number {
 
 function placedRow(placed: Placed | null): Rows | null {
   return placed && { resident: placed.resident, count: 1, length: placed.length };
-}
-
-/** A tensor of another engine, or of another copy of heed. */
-function isForeign(value: unknown): value is { read(): Promise<Float32Array>; readonly shape: readonly number[] } {
-  if (!isRecord(value) || typeof value["read"] !== "function") return false;
-  if (Array.isArray(value["shape"])) return true;
-  throw new HeedError("dtype", `heed/layers: a tensor must have a shape, got ${showValue(value["shape"])}`);
 }

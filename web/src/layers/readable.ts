@@ -1,0 +1,22 @@
+// Tensors of any engine, or of another copy of heed: what can be asked for its numbers.
+
+import { showValue } from "../api/describe.js";
+import { HeedError } from "../api/errors.js";
+import type { TensorLike } from "../api/options.js";
+import { isRecord } from "../api/read-values.js";
+
+export interface Readable {
+  read(): Promise<Float32Array>;
+  readonly shape: readonly number[];
+}
+
+export function isReadable(value: unknown): value is Readable {
+  if (!isRecord(value) || typeof value["read"] !== "function") return false;
+  if (Array.isArray(value["shape"])) return true;
+  throw new HeedError("dtype", `heed/layers: a tensor must have a shape, got ${showValue(value["shape"])}`);
+}
+
+/** Its numbers, as any engine takes them. */
+export async function readWhole(tensor: Readable): Promise<TensorLike> {
+  return { data: await tensor.read(), shape: tensor.shape };
+}
