@@ -1,6 +1,6 @@
 // What layers do beside computing: parameters in and out, tensors that stay, memory that goes, refusals.
 
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { LAYERS, type LayerBackend } from "../../../web/src/backends/layer-backend.js";
 import { createHeed, type Heed, HeedError } from "../../../web/src/index.js";
 import {
@@ -14,6 +14,7 @@ import {
   fromTorchAttention,
   GPT2Model,
   GRU,
+  type Layer,
   LayerNorm,
   Linear,
   LlamaModel,
@@ -132,6 +133,170 @@ test("a file is loaded as it was read: what a layer does not need may be of any 
     "dtype",
     "Linear: parameter bias.data must be a Float32Array, got a BigInt64Array",
   ]);
+});
+
+describe("a parameter that would make a layer another one", () => {
+  const sizes = { dim: 8, heads: 2 } as const;
+  const shapesOf: Readonly<Record<string, readonly number[]>> = {
+    "self_attn.in_proj_weight": [24, 8],
+    "self_attn.in_proj_bias": [24],
+    "self_attn.out_proj.weight": [8, 8],
+    "self_attn.out_proj.bias": [8],
+    "linear1.weight": [32, 8],
+    "linear1.bias": [32],
+    "linear2.weight": [8, 32],
+    "linear2.bias": [8],
+    "norm1.weight": [8],
+    "norm1.bias": [8],
+    "norm2.weight": [8],
+    "norm2.bias": [8],
+  };
+  const named = (shapes: Readonly<Record<string, readonly number[]>>, prefix = "") =>
+    Object.fromEntries(Object.entries(shapes).map(([name, shape]) => [prefix + name, numbers(...shape)]));
+  const block = named(shapesOf);
+  const attention = named(
+    Object.fromEntries(
+      Object.entries(shapesOf)
+        .filter(([name]) => name.startsWith("self_attn."))
+        .map(([name, shape]) => [name.replace("self_attn.", ""), shape]),
+    ),
+  );
+  const gru = named({ weight_ih_l0: [12, 3], weight_hh_l0: [12, 4] });
+
+  const rule = (where: string, name: string): [string, string] => [
+    "option",
+    `${where}: with its options it must have no parameter ${name}, got one`,
+  ];
+  const beside = (name: string): [string, string] => [
+    "unsupported",
+    `fromTorchAttention: a key and a value for every sequence are not computed, got ${name}`,
+  ];
+  const cases: readonly [string, () => Layer, Record<string, ParameterTensor>, string, [string, string]][] = [
+    [
+      "a bias",
+      () => new Linear({ inFeatures: 2, outFeatures: 3, bias: false }),
+      named({ weight: [3, 2] }),
+      "bias",
+      rule("Linear", "bias"),
+    ],
+    [
+      "a norm's bias",
+      () => new LayerNorm({ shape: 3, bias: false }),
+      named({ weight: [3] }),
+      "bias",
+      rule("LayerNorm", "bias"),
+    ],
+    [
+      "a norm's weight",
+      () => new LayerNorm({ shape: 3, weight: false, bias: false }),
+      {},
+      "weight",
+      rule("LayerNorm", "weight"),
+    ],
+    ["a LayerNorm's bias", () => new RMSNorm({ shape: 3 }), named({ weight: [3] }), "bias", rule("RMSNorm", "bias")],
+    [
+      "a gate",
+      () => new MLP({ dim: 2, hidden: 3, bias: false }),
+      named({ "up_proj.weight": [3, 2], "down_proj.weight": [2, 3] }),
+      "gate_proj.weight",
+      rule("MLP", "gate_proj.weight"),
+    ],
+    [
+      "a second layer",
+      () => new GRU({ inputSize: 3, hiddenSize: 4, bias: false }),
+      gru,
+      "weight_ih_l1",
+      rule("GRU", "weight_ih_l1"),
+    ],
+    [
+      "a unit's bias",
+      () => new GRU({ inputSize: 3, hiddenSize: 4, bias: false }),
+      gru,
+      "bias_hh_l0",
+      rule("GRU", "bias_hh_l0"),
+    ],
+    [
+      "an additive bias",
+      () => new AdditiveAttention({ queryDim: 2, keyDim: 2, hidden: 3 }),
+      named({ "query_proj.weight": [3, 2], "key_proj.weight": [3, 2], "score_proj.weight": [1, 3] }),
+      "bias",
+      rule("AdditiveAttention", "bias"),
+    ],
+    [
+      "a key beside the others",
+      () => new MultiHeadAttention({ embedDim: 8, heads: 2 }),
+      attention,
+      "bias_k",
+      beside("bias_k"),
+    ],
+    [
+      "a value beside the others",
+      () => new TransformerBlock(sizes),
+      block,
+      "self_attn.bias_v",
+      beside("self_attn.bias_v"),
+    ],
+    [
+      "a cross attention",
+      () => new TransformerBlock(sizes),
+      block,
+      "multihead_attn.out_proj.weight",
+      rule("TransformerBlock", "multihead_attn.out_proj.weight"),
+    ],
+    [
+      "a third norm",
+      () => new TransformerBlock(sizes),
+      block,
+      "norm3.weight",
+      rule("TransformerBlock", "norm3.weight"),
+    ],
+    [
+      "a final norm",
+      () => new Encoder({ ...sizes, layers: 1, normFirst: false }),
+      named(shapesOf, "layers.0."),
+      "norm.weight",
+      rule("Encoder", "norm.weight"),
+    ],
+  ];
+  test.each(cases)("%s is refused", (_, make, parameters, name, [code, message]) => {
+    for (const prefix of ["", "part.3."]) {
+      const given = new Map(Object.entries(parameters).map(([key, value]) => [prefix + key, value]));
+      expect(make().load(given, prefix).parameters().size).toBeGreaterThanOrEqual(given.size);
+      // Of another layer it says nothing.
+      make().load(new Map(given).set(`other.${name}`, numbers(8)), prefix);
+      const layer = make();
+      const refusal = refusalOf(() => layer.load(new Map(given).set(prefix + name, numbers(8)), prefix));
+      expect(refusal).toEqual([code, message.replace(name, prefix + name)]);
+      expect(layer.parameters().size).toBe(0);
+    }
+  });
+
+  test("and an encoder-decoder has PyTorch's norms after both of its stacks, unless it is to have none", () => {
+    const options = { ...sizes, normFirst: false, encoderLayers: 1, decoderLayers: 1 } as const;
+    const cross = ["in_proj_weight", "in_proj_bias", "out_proj.weight", "out_proj.bias"];
+    const decoder = {
+      ...shapesOf,
+      ...Object.fromEntries(cross.map((name) => [`multihead_attn.${name}`, shapesOf[`self_attn.${name}`] ?? []])),
+      "norm3.weight": [8],
+      "norm3.bias": [8],
+    };
+    const bare = { ...named(shapesOf, "encoder.layers.0."), ...named(decoder, "decoder.layers.0.") };
+    const norms = named({
+      "encoder.norm.weight": [8],
+      "encoder.norm.bias": [8],
+      "decoder.norm.weight": [8],
+      "decoder.norm.bias": [8],
+    });
+    const torch = new EncoderDecoder(options).load({ ...bare, ...norms }).parameters();
+    for (const [name, { data }] of Object.entries(norms)) expect(torch.get(name)?.data).toEqual(data);
+    expect(refusalOf(() => new EncoderDecoder(options).load(bare))).toEqual([
+      "option",
+      expect.stringMatching(/^LayerNorm: parameter encoder.norm.weight is missing/),
+    ]);
+    const without = new EncoderDecoder({ ...options, finalNorm: false });
+    expect(without.load(bare).parameters().size).toBeGreaterThan(30);
+    expect(refusalOf(() => without.load({ ...bare, ...norms }))).toEqual(rule("Encoder", "encoder.norm.weight"));
+  });
 });
 
 test("parameters come as a map or as an object, and anything else is refused", () => {

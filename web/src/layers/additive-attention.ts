@@ -35,7 +35,7 @@ export class AdditiveAttention extends Layer {
     this.#score = this.parameter("score_proj.weight", new Parameter([1, hidden]));
     this.#bias = readBoolean(where, "bias", given["bias"], false)
       ? this.parameter("bias", new Parameter([hidden]))
-      : null;
+      : this.without("bias");
   }
 
   /** Query [B, L, queryDim], key [B, S, keyDim], value [B, S, E], or without B; value default key. */

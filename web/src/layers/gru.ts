@@ -53,9 +53,12 @@ export class GRU extends Layer {
     const gates = 3 * this.hiddenSize;
     this.parameter(`weight_ih${this.#suffix}`, new Parameter([gates, this.inputSize], { matrices: 1 }));
     this.parameter(`weight_hh${this.#suffix}`, new Parameter([gates, this.hiddenSize], { matrices: 3 }));
-    if (!readBoolean(where, "bias", given["bias"], true)) return;
-    this.parameter(`bias_ih${this.#suffix}`, new Parameter([gates]));
-    this.parameter(`bias_hh${this.#suffix}`, new Parameter([gates]));
+    this.without("weight_ih_l1");
+    const hasBias = readBoolean(where, "bias", given["bias"], true);
+    for (const name of [`bias_ih${this.#suffix}`, `bias_hh${this.#suffix}`]) {
+      if (hasBias) this.parameter(name, new Parameter([gates]));
+      else this.without(name);
+    }
   }
 
   /** x [B, T, inputSize]. */

@@ -39,6 +39,7 @@ export abstract class Layer {
   protected readonly where: string;
   protected readonly engine: LayerEngine;
   readonly #own = new Map<string, Parameter>();
+  readonly #absent = new Set<string>();
   readonly #parts = new Map<string, Layer>();
 
   protected constructor(where: string, engine: Heed | undefined) {
@@ -54,8 +55,8 @@ export abstract class Layer {
   }
 
   /**
-   * Takes its parameters from a map that may hold others as well: all of them, or none where one is refused. The numbers are not
-   * copied: they must not change.
+   * Takes its parameters from a map that may hold others as well: all of them, or none where one is refused, as is one that it would
+   * have with other options. The numbers are not copied: they must not change.
    */
   load(parameters: ParameterSource, prefix = ""): this {
     const filled = [...this.fill(readParameters(this.where, parameters, prefix), prefix)];
@@ -65,6 +66,11 @@ export abstract class Layer {
 
   /** What the parameters are to be, each of it checked; those of parts that are `missing` are to be nothing. */
   protected *fill(parameters: GivenParameters, prefix: string, missing: readonly string[] = []): Filling {
+    for (const name of this.#absent) {
+      if (!parameters.has(prefix + name)) continue;
+      const rule = `with its options it must have no parameter ${prefix}${name}`;
+      throw new HeedError("option", `${this.where}: ${rule}, got one`);
+    }
     for (const [name, parameter] of this.#own) {
       const found = requireParameter(this.where, parameters, prefix + name);
       yield [parameter, parameter.fitting(`${this.where}: parameter ${prefix}${name}`, found)];
@@ -99,6 +105,12 @@ export abstract class Layer {
   protected parameter(name: string, parameter: Parameter): Parameter {
     this.#own.set(name, parameter);
     return parameter;
+  }
+
+  /** Names that a file has where the layer would be another one: without them it would compute something else. */
+  protected without(...names: readonly string[]): null {
+    for (const name of names) this.#absent.add(name);
+    return null;
   }
 
   protected part<L extends Layer>(name: string, layer: L): L {

@@ -28,6 +28,7 @@ export class Linear extends Layer {
     this.outFeatures = required(where, "outFeatures", readCount(where, "outFeatures", given["outFeatures"], null));
     this.parameter("weight", new Parameter([this.outFeatures, this.inFeatures], { matrices: 1 }));
     if (readBoolean(where, "bias", given["bias"], true)) this.parameter("bias", new Parameter([this.outFeatures]));
+    else this.without("bias");
   }
 
   /** x [..., inFeatures] to [..., outFeatures]. */

@@ -41,7 +41,7 @@ export class MLP extends Layer {
     this.#activation = activation === "swiglu" ? "silu" : activation;
     const bias = readBoolean(where, "bias", given["bias"], !isGated);
     const widen = { inFeatures: dim, outFeatures: hidden, bias, engine };
-    this.#gate = isGated ? this.part("gate_proj", new Linear(widen)) : null;
+    this.#gate = isGated ? this.part("gate_proj", new Linear(widen)) : this.without("gate_proj.weight");
     this.#up = this.part("up_proj", new Linear(widen));
     this.#down = this.part("down_proj", new Linear({ inFeatures: hidden, outFeatures: dim, bias, engine }));
   }

@@ -36,8 +36,13 @@ class Norm extends Layer {
     this.shape = readNormShape(where, given["shape"]);
     this.#epsilon = readEpsilon(where, given["epsilon"]);
     this.#isCentred = isCentred;
-    if (readBoolean(where, "weight", given["weight"], true)) this.parameter("weight", new Parameter(this.shape));
-    if (isCentred && readBoolean(where, "bias", given["bias"], true)) this.parameter("bias", new Parameter(this.shape));
+    for (const [name, isThere] of [
+      ["weight", true],
+      ["bias", isCentred],
+    ] as const) {
+      if (readBoolean(where, name, given[name], isThere)) this.parameter(name, new Parameter(this.shape));
+      else this.without(name);
+    }
   }
 
   /** x to the same shape. */

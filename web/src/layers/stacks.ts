@@ -61,7 +61,7 @@ class Stack extends Layer {
     const isWanted = readBoolean(where, "finalNorm", given["finalNorm"], options.normFirst ?? true);
     const last = (): LayerNorm | RMSNorm =>
       options.norm === "rms" ? new RMSNorm({ shape, epsilon, engine }) : new LayerNorm({ shape, epsilon, engine });
-    this.#norm = isWanted ? this.part("norm", last()) : null;
+    this.#norm = isWanted ? this.part("norm", last()) : this.without("norm.weight");
     this.#hasCross = options.cross === true;
     this.#dim = options.dim;
     this.#defaults = defaults;
@@ -115,9 +115,11 @@ export class Decoder extends Stack {
   }
 }
 
-export interface EncoderDecoderOptions extends Omit<StackOptions, "layers" | "cross"> {
+export interface EncoderDecoderOptions extends Omit<StackOptions, "layers" | "cross" | "finalNorm"> {
   readonly encoderLayers: number;
   readonly decoderLayers: number;
+  /** A norm after the last block of each. Default true, as in nn.Transformer. */
+  readonly finalNorm?: boolean | undefined;
 }
 
 export interface EncoderDecoderForwardOptions extends Omit<BlockForwardOptions, "memory"> {
@@ -141,7 +143,8 @@ export class EncoderDecoder extends Layer {
     const where = "EncoderDecoder";
     const names = STACK_OPTIONS.filter((name) => name !== "layers" && name !== "cross");
     readSizes(where, options, [...names, "encoderLayers", "decoderLayers"]);
-    const { encoderLayers, decoderLayers, ...stack } = options;
+    const { encoderLayers, decoderLayers, finalNorm = true, ...block } = options;
+    const stack = { ...block, finalNorm };
     super(where, options.engine);
     this.#dim = options.dim;
     this.#encoder = this.part("encoder", new Encoder({ ...stack, layers: encoderLayers }));

@@ -125,7 +125,9 @@ export class TransformerBlock extends Layer {
     this.#dim = dim;
     this.#isFirst = readBoolean(where, "normFirst", given["normFirst"], true);
     this.#attention = this.part("self_attn", new MultiHeadAttention({ ...attention, rope }));
-    this.#cross = hasCross ? this.part("cross_attn", new MultiHeadAttention(attention)) : null;
+    this.#cross = hasCross
+      ? this.part("cross_attn", new MultiHeadAttention(attention))
+      : this.without("multihead_attn.out_proj.weight", "cross_attn.out_proj.weight", "norm3.weight");
     this.#mlp = this.part("mlp", new MLP({ dim, hidden, activation, bias: mlp, engine }));
     this.#norms = (hasCross ? ["norm1", "norm2", "norm3"] : ["norm1", "norm2"]).map((name) =>
       this.part(name, kind === "layer" ? new LayerNorm(norm) : new RMSNorm(norm)),
