@@ -1,7 +1,7 @@
 // Blocks, stacks and pooling against PyTorch's, and what holds between them.
 
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { createHeed, type Heed } from "../../../web/src/index.js";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createHeed, type Heed, type KVCache } from "../../../web/src/index.js";
 import {
   Decoder,
   Encoder,
@@ -10,6 +10,7 @@ import {
   Pooling,
   TransformerBlock,
 } from "../../../web/src/layers/index.js";
+import { tokens } from "../../support/cached.js";
 import { type PackedCase, readFixture, unpackCase, worstDifference } from "../../support/fixtures.js";
 import { Random } from "../../support/random.js";
 
@@ -82,15 +83,20 @@ test.each(decoders.map((one) => [one.normFirst ? "before" : "after", one] as con
   },
 );
 
-test("an encoder-decoder is its encoder, and its decoder on what that made", async () => {
+/** Of an encoder and a decoder with norms before their parts. */
+function bothParameters(): Map<string, ParameterTensor> {
   const [encoder, decoder] = [encoders[1], decoders[1]];
   if (encoder === undefined || decoder === undefined) throw new Error("the fixture has both");
-  const options = { dim: 8, heads: 2, hidden: 12, activation: "relu", engine } as const;
-  const parameters = new Map(
+  return new Map(
     [...unpackCase(encoder).parameters]
       .map(([name, value]): [string, ParameterTensor] => [`encoder.${name}`, value])
       .concat([...unpackCase(decoder).parameters].map(([name, value]) => [`decoder.${name}`, value])),
   );
+}
+
+test("an encoder-decoder is its encoder, and its decoder on what that made", async () => {
+  const options = { dim: 8, heads: 2, hidden: 12, activation: "relu", engine } as const;
+  const parameters = bothParameters();
   const both = new EncoderDecoder({ ...options, encoderLayers: 2, decoderLayers: 2 }).load(parameters);
   const [source, target] = [numbers(2, 6, 8), numbers(2, 3, 8)];
   const got = await both.forward(source, target, { attentions: true });
@@ -100,6 +106,94 @@ test("an encoder-decoder is its encoder, and its decoder on what that made", asy
   expect([...got.output.data]).toEqual([...(await alone.forward(target, { memory })).output.data]);
   expect(got.encoderAttentions?.[1]?.self.shape).toEqual([2, 2, 6, 6]);
   expect(got.attentions?.[1]?.cross?.shape).toEqual([2, 2, 3, 6]);
+});
+
+describe("token by token, with a cache for each block", () => {
+  const CUTS = [
+    [0, 3],
+    [3, 4],
+    [4, 6],
+  ] as const;
+  const cachesFor = (batch: number): Promise<KVCache[]> =>
+    Promise.all([0, 1].map(() => engine.createCache({ batch, kvHeads: 2, headDim: 4, maxLength: 6 })));
+
+  test("a decoder is what it is on all tokens at once, with its positions", async () => {
+    const options = { layers: 2, dim: 8, heads: 2, hidden: 12, rope: { base: 50 }, engine } as const;
+    const decoder = new Decoder(options).load(bothParameters(), "encoder.");
+    const x = numbers(2, 6, 8);
+    const whole = await decoder.forward(x);
+    const caches = await cachesFor(2);
+    for (const [from, to] of CUTS) {
+      const { output, attentions } = await decoder.forward(tokens(x, "packed", from, to), { caches, attentions: true });
+      expect(worstDifference(output, tokens(whole.output, "packed", from, to), 16)).toBeLessThan(1);
+      expect(attentions?.map(({ self }) => self.shape)).toEqual([0, 1].map(() => [2, 2, to - from, to]));
+    }
+    expect(caches.map(({ length }) => length)).toEqual([6, 6]);
+    for (const cache of caches) cache.dispose();
+  });
+
+  test("an encoder-decoder is what it is on the whole target, from a source that was encoded once", async () => {
+    const options = { dim: 8, heads: 2, hidden: 12, activation: "relu", engine } as const;
+    const both = new EncoderDecoder({ ...options, encoderLayers: 2, decoderLayers: 2 }).load(bothParameters());
+    const [source, target] = [numbers(2, 5, 8), numbers(2, 6, 8)];
+    const seen = { mask: { data: Uint8Array.of(1, 1, 1, 1, 1, 1, 1, 1, 0, 0), shape: [2, 1, 1, 5] } };
+    const whole = await both.forward(source, target, { encoder: seen, cross: seen, attentions: true });
+    const { output: memory, attentions } = await both.encode(source, { self: seen, attentions: true, keep: true });
+    expect([...(await memory.read())]).toEqual([...whole.memory.data]);
+    expect([...((await attentions?.[1]?.self.read()) ?? [])]).toEqual([
+      ...(whole.encoderAttentions?.[1]?.self.data ?? []),
+    ]);
+    for (const { self } of attentions ?? []) self.dispose();
+    const caches = await cachesFor(2);
+    for (const [from, to] of CUTS) {
+      const { output } = await both.decode(tokens(target, "packed", from, to), memory, { cross: seen, caches });
+      expect(worstDifference(output, tokens(whole.output, "packed", from, to), 16)).toBeLessThan(1);
+    }
+    for (const one of [memory, ...caches]) one.dispose();
+  });
+
+  test("refusals name the call, and leave the caches alone", async () => {
+    const options = { dim: 8, heads: 2, hidden: 12, engine } as const;
+    const both = new EncoderDecoder({ ...options, encoderLayers: 1, decoderLayers: 2 });
+    const decoder = new Decoder({ ...options, layers: 1 }).load(bothParameters(), "encoder.");
+    const x = numbers(1, 1, 8);
+    const [cache, other] = await cachesFor(1);
+    if (cache === undefined || other === undefined) throw new Error("two caches");
+    const count = "caches must be one for each of";
+    const rules: readonly [Promise<unknown>, string][] = [
+      [both.decode(x, x, { caches: [cache] }), `EncoderDecoder: ${count} 2 layers, got [1]`],
+      [both.decode(x, x, { caches: [cache, cache] }), `EncoderDecoder: ${count} 2 layers, got one of them twice`],
+      [both.decode(x, undefined as never), "EncoderDecoder: memory must be given, for its cross attention"],
+      [both.decode(numbers(1, 1, 9), x), "EncoderDecoder: the last axis of target must be 8, got [1, 1, 9]"],
+      [both.encode(numbers(1, 1, 9)), "EncoderDecoder: the last axis of source must be 8, got [1, 1, 9]"],
+      [decoder.forward(x, { caches: [cache, other] }), `Decoder: ${count} 1 layers, got [2]`],
+      [
+        decoder.forward(x, { caches: [cache], self: { cache: other } }),
+        "Decoder: caches and self.cache exclude each other",
+      ],
+    ];
+    for (const [call, message] of rules) await expect(call).rejects.toHaveProperty("message", message);
+    expect([cache.length, other.length]).toEqual([0, 0]);
+    for (const one of [cache, other]) one.dispose();
+  });
+});
+
+test("an encoder-decoder is nn.Transformer, at once and token by token", async () => {
+  const { parameters, inputs, outputs } = unpackCase(fixture["transformer"] as PackedCase);
+  const options = { dim: 8, heads: 2, hidden: 12, activation: "relu", normFirst: false, engine } as const;
+  const both = new EncoderDecoder({ ...options, encoderLayers: 2, decoderLayers: 2 }).load(parameters);
+  const whole = await both.forward(inputs("source"), inputs("target"));
+  expect(worstDifference(whole.memory, outputs("memory"), 12)).toBeLessThan(1);
+  expect(worstDifference(whole.output, outputs("y"), 24)).toBeLessThan(1);
+  const { output: memory } = await both.encode(inputs("source"));
+  const caches = await Promise.all(
+    [0, 1].map(() => engine.createCache({ batch: 2, kvHeads: 2, headDim: 4, maxLength: 4 })),
+  );
+  for (let at = 0; at < 4; at++) {
+    const { output } = await both.decode(tokens(inputs("target"), "packed", at, at + 1), memory, { caches });
+    expect(worstDifference(output, tokens(outputs("y"), "packed", at, at + 1), 24)).toBeLessThan(1);
+  }
+  for (const cache of caches) cache.dispose();
 });
 
 test("a decoder does not look ahead, and an encoder does not look at what a mask leaves out", async () => {

@@ -24,12 +24,15 @@ export { LayerNorm, type LayerNormOptions, type NormOptions, RMSNorm } from "./n
 export type { ParameterInput, ParameterMap, ParameterSource, ParameterTensor } from "./parameters.js";
 export { Pooling, type PoolingForwardOptions, type PoolingOptions } from "./pooling.js";
 export {
+  type DecodeOptions,
   Decoder,
+  type EncodeOptions,
   Encoder,
   EncoderDecoder,
   type EncoderDecoderForwardOptions,
   type EncoderDecoderOptions,
   type EncoderDecoderResult,
+  type StackForwardOptions,
   type StackOptions,
   type StackResult,
 } from "./stacks.js";

@@ -1,5 +1,6 @@
 // Blocks on top of each other: encoders, decoders, and both together.
 
+import type { KVCache } from "../api/cache/kv-cache.js";
 import { HeedError } from "../api/errors.js";
 import type { TensorInput } from "../api/options.js";
 import { readBoolean, readCount } from "../api/read-values.js";
@@ -10,6 +11,7 @@ import { Layer } from "./layer.js";
 import { LayerNorm, RMSNorm } from "./norm.js";
 import { readSizes, required } from "./read.js";
 import { handOut, type Scope } from "./scope.js";
+import { readCaches } from "./stack-caches.js";
 import {
   BLOCK_FORWARD_OPTIONS,
   BLOCK_OPTIONS,
@@ -29,6 +31,11 @@ export interface StackOptions extends TransformerBlockOptions {
   readonly finalNorm?: boolean | undefined;
 }
 
+export interface StackForwardOptions extends BlockForwardOptions {
+  /** One for each block, of the engine's, for its attention to the input itself: x comes after the tokens that they hold. */
+  readonly caches?: readonly KVCache[] | undefined;
+}
+
 export interface StackResult<O> {
   readonly output: Returned<O>;
   /** Of each block, where they were asked for. */
@@ -38,13 +45,14 @@ export interface StackResult<O> {
 /** What a stack makes inside a pass. */
 export interface StackMade {
   readonly output: Tensor;
-  readonly attentions: readonly BlockAttentions<Tensor>[];
+  readonly attentions: readonly BlockAttentions<Tensor>[] | undefined;
 }
 
 const STACK_OPTIONS = [...BLOCK_OPTIONS, "layers", "finalNorm"];
 
 /** Parameters: those of `layers.0`, `layers.1` ..., and of `norm`. */
 class Stack extends Layer {
+  readonly layers: number;
   readonly #blocks: readonly TransformerBlock[];
   readonly #norm: LayerNorm | RMSNorm | null;
   readonly #hasCross: boolean;
@@ -55,8 +63,9 @@ class Stack extends Layer {
     const given = readSizes(where, options, STACK_OPTIONS);
     const { layers, finalNorm: _, ...block } = options;
     super(where, options.engine);
-    const count = required(where, "layers", readCount(where, "layers", layers, null));
-    this.#blocks = Array.from({ length: count }, (_, at) => this.part(`layers.${at}`, new TransformerBlock(block)));
+    const length = required(where, "layers", readCount(where, "layers", layers, null));
+    this.layers = length;
+    this.#blocks = Array.from({ length }, (_, at) => this.part(`layers.${at}`, new TransformerBlock(block)));
     const { dim: shape, epsilon, engine } = options;
     const isWanted = readBoolean(where, "finalNorm", given["finalNorm"], options.normFirst ?? true);
     const last = (): LayerNorm | RMSNorm =>
@@ -68,36 +77,40 @@ class Stack extends Layer {
   }
 
   /** x [B, L, dim] or [L, dim] to the same shape. Options of attention go to every block. */
-  forward<const O extends BlockForwardOptions = NoOptions>(x: TensorInput, options?: O): Promise<StackResult<O>>;
+  forward<const O extends StackForwardOptions = NoOptions>(x: TensorInput, options?: O): Promise<StackResult<O>>;
   forward(x: unknown, options?: unknown): Promise<StackResult<{ readonly keep: boolean }>> {
-    return this.pass(options, BLOCK_FORWARD_OPTIONS, async (scope, given, keep) => {
+    return this.pass(options, [...BLOCK_FORWARD_OPTIONS, "caches"], async (scope, given, keep) => {
       const inputs = await readInner(this.where, scope, x, given, { dim: this.#dim, hasCross: this.#hasCross });
-      return handOutStack(scope, await this.compute(scope, inputs), inputs.attentions, keep);
+      const caches = readCaches(this.where, given["caches"], this.layers);
+      return handOutStack(scope, await this.compute(scope, inputs, caches), keep);
     });
   }
 
-  /** @internal `selfOf` are options of one block's attention beside the others. */
-  async compute(
-    scope: Scope,
-    inputs: BlockInputs,
-    selfOf: (block: number) => Readonly<Record<string, unknown>> = () => ({}),
-  ): Promise<StackMade> {
-    if (this.#blocks.length > 1 && [inputs.self, inputs.cross].some((options) => options["cache"] !== undefined)) {
-      throw new HeedError(
-        "option",
-        `${this.where}: a cache holds the keys of one block, got one for ${this.#blocks.length} blocks`,
-      );
-    }
+  /** @internal */
+  async compute(scope: Scope, inputs: BlockInputs, caches: readonly unknown[] | null = null): Promise<StackMade> {
+    this.#checkCaches(inputs, caches);
     const attentions: BlockAttentions<Tensor>[] = [];
     let { x } = inputs;
     for (const [at, block] of this.#blocks.entries()) {
-      const self = { ...this.#defaults, ...inputs.self, ...selfOf(at) };
+      const self = { ...this.#defaults, ...inputs.self, ...(caches === null ? {} : { cache: caches[at] }) };
       const made = await block.compute(scope, { ...inputs, x, self });
       if (at > 0) scope.drop(x);
       x = made.output;
       if (made.attentions !== undefined) attentions.push(made.attentions);
     }
-    return { output: this.#norm === null ? x : await this.#norm.compute(scope, x), attentions };
+    return {
+      output: this.#norm === null ? x : await this.#norm.compute(scope, x),
+      attentions: inputs.attentions ? attentions : undefined,
+    };
+  }
+
+  #checkCaches({ self, cross }: BlockInputs, caches: readonly unknown[] | null): void {
+    if (caches !== null && self["cache"] !== undefined) {
+      throw new HeedError("option", `${this.where}: caches and self.cache exclude each other`);
+    }
+    if (this.layers === 1 || [self, cross].every((options) => options["cache"] === undefined)) return;
+    const rule = "a cache holds the keys of one block";
+    throw new HeedError("option", `${this.where}: ${rule}, got one for ${this.layers} blocks`);
   }
 }
 
@@ -126,6 +139,10 @@ export interface EncoderDecoderForwardOptions extends Omit<BlockForwardOptions, 
   /** Of the encoder's attention. */
   readonly encoder?: InnerAttentionOptions | undefined;
 }
+
+export type EncodeOptions = Omit<BlockForwardOptions, "memory" | "cross">;
+
+export type DecodeOptions = Omit<StackForwardOptions, "memory">;
 
 export interface EncoderDecoderResult<O> extends StackResult<O> {
   /** What the decoder attended to. */
@@ -162,29 +179,45 @@ export class EncoderDecoder extends Layer {
     target: unknown,
     options?: unknown,
   ): Promise<EncoderDecoderResult<{ readonly keep: boolean }>> {
-    const names = ["self", "cross", "attentions", "encoder"];
-    return this.pass(options, names, async (scope, given, keep) => {
-      const dim = this.#dim;
+    return this.pass(options, ["self", "cross", "attentions", "encoder"], async (scope, given, keep) => {
       const { attentions, encoder: self } = given;
-      const from = await readInner(
-        this.where,
-        scope,
-        source,
-        { attentions, self },
-        { name: "source", dim, hasCross: false },
-      );
-      const memory = await this.#encoder.compute(scope, from);
-      const to = await readInner(
-        this.where,
-        scope,
-        target,
-        { ...given, memory: memory.output },
-        { name: "target", dim, hasCross: true },
-      );
-      const made = await handOutStack(scope, await this.#decoder.compute(scope, to), to.attentions, keep);
-      const encoded = await handOutStack(scope, memory, from.attentions, keep);
+      const memory = await this.#encode(scope, source, { attentions, self });
+      const decoded = await this.#decode(scope, target, { ...given, memory: memory.output });
+      const made = await handOutStack(scope, decoded, keep);
+      const encoded = await handOutStack(scope, memory, keep);
       return { ...made, memory: encoded.output, encoderAttentions: encoded.attentions };
     });
+  }
+
+  /** Source [B, S, dim] to the memory of the same shape that `decode` takes, without a copy if it was kept. */
+  encode<const O extends EncodeOptions = NoOptions>(source: TensorInput, options?: O): Promise<StackResult<O>>;
+  encode(source: unknown, options?: unknown): Promise<StackResult<{ readonly keep: boolean }>> {
+    return this.pass(options, ["self", "attentions"], async (scope, given, keep) => {
+      return handOutStack(scope, await this.#encode(scope, source, given), keep);
+    });
+  }
+
+  /** Target [B, L, dim] to the same shape, over a memory [B, S, dim]. */
+  decode<const O extends DecodeOptions = NoOptions>(
+    target: TensorInput,
+    memory: TensorInput,
+    options?: O,
+  ): Promise<StackResult<O>>;
+  decode(target: unknown, memory: unknown, options?: unknown): Promise<StackResult<{ readonly keep: boolean }>> {
+    return this.pass(options, ["self", "cross", "attentions", "caches"], async (scope, given, keep) => {
+      return handOutStack(scope, await this.#decode(scope, target, { ...given, memory }), keep);
+    });
+  }
+
+  async #encode(scope: Scope, source: unknown, given: Readonly<Record<string, unknown>>): Promise<StackMade> {
+    const called = { name: "source", dim: this.#dim, hasCross: false };
+    return this.#encoder.compute(scope, await readInner(this.where, scope, source, given, called));
+  }
+
+  async #decode(scope: Scope, target: unknown, given: Readonly<Record<string, unknown>>): Promise<StackMade> {
+    const called = { name: "target", dim: this.#dim, hasCross: true };
+    const inputs = await readInner(this.where, scope, target, given, called);
+    return this.#decoder.compute(scope, inputs, readCaches(this.where, given["caches"], this.#decoder.layers));
   }
 }
 
@@ -192,10 +225,11 @@ export class EncoderDecoder extends Layer {
 export async function handOutStack(
   scope: Scope,
   { output, attentions }: StackMade,
-  wantsAttentions: boolean,
   keep: boolean,
 ): Promise<StackResult<{ readonly keep: boolean }>> {
+  const handed = await handOut(scope, output, keep);
+  if (attentions === undefined) return { output: handed, attentions };
   const weights = [];
   for (const one of attentions) weights.push(await handOutAttentions(scope, one, keep));
-  return { output: await handOut(scope, output, keep), attentions: wantsAttentions ? weights : undefined };
+  return { output: handed, attentions: weights };
 }

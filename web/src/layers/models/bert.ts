@@ -124,7 +124,7 @@ export class BertModel extends Layer {
       const { output, attentions } = await this.#encode(scope, indices, segments, given["mask"], wanted);
       const hasPooler = this.#pooler.parameters().size > 0;
       const pooled = hasPooler ? await this.#pool(scope, output) : undefined;
-      const handed = await handOutStack(scope, { output, attentions }, wanted, keep);
+      const handed = await handOutStack(scope, { output, attentions }, keep);
       return {
         hidden: handed.output,
         pooled: pooled && (await handOut(scope, pooled, keep)),

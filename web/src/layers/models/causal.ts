@@ -1,15 +1,13 @@
 // What models that continue text have in common: a decoder, logits of the next token, a cache for each layer.
 
 import type { KVCache } from "../../api/cache/kv-cache.js";
-import { showShape, showValue } from "../../api/describe.js";
-import { HeedError } from "../../api/errors.js";
 import { readBoolean } from "../../api/read-values.js";
 import type { NoOptions, Returned } from "../../api/results.js";
 import type { Tensor } from "../../api/tensor.js";
-import { lengthOf } from "../cached-attention.js";
 import { type IndexInput, type Indices, readIndices } from "../embedding.js";
 import { type ForwardOptions, Layer } from "../layer.js";
 import type { Scope } from "../scope.js";
+import { readCaches } from "../stack-caches.js";
 import { handOutStack, type StackMade } from "../stacks.js";
 import { asBatch } from "./tokens.js";
 
@@ -38,12 +36,12 @@ export abstract class CausalModel extends Layer {
     return this.pass(options, ["attentions", "last", "caches"], async (scope, given, keep) => {
       const wanted = readBoolean(this.where, "attentions", given["attentions"], false);
       const isLast = readBoolean(this.where, "last", given["last"], false);
-      const caches = this.#readCaches(given["caches"]);
+      const caches = readCaches(this.where, given["caches"], this.layers);
       const indices = asBatch(this.where, readIndices(this.where, "tokens", tokens));
       const { output, attentions } = await this.decode(scope, indices, caches, wanted);
       const hidden = isLast ? await lastOf(scope, output) : output;
       const logits = await this.logitsOf(scope, hidden);
-      const handed = await handOutStack(scope, { output: logits, attentions }, wanted, keep);
+      const handed = await handOutStack(scope, { output: logits, attentions }, keep);
       return { logits: handed.output, attentions: handed.attentions?.map(({ self }) => self) };
     });
   }
@@ -56,32 +54,6 @@ export abstract class CausalModel extends Layer {
   ): Promise<StackMade>;
 
   protected abstract logitsOf(scope: Scope, hidden: Tensor): Promise<Tensor>;
-
-  #readCaches(value: unknown): readonly unknown[] | null {
-    if (value === undefined) return null;
-    const fail = (rule: string, got: string): never => {
-      throw new HeedError("option", `${this.where}: caches must ${rule}, got ${got}`);
-    };
-    const each = `be one for each of ${this.layers} layers`;
-    if (!Array.isArray(value) || value.length !== this.layers) {
-      return fail(each, Array.isArray(value) ? showShape([value.length]) : showValue(value));
-    }
-    if (new Set(value).size < value.length) fail(each, "one of them twice");
-    const lengths = value.map(lengthOf);
-    if (new Set(lengths).size > 1) fail("hold equally many tokens", `lengths ${showShape(lengths)}`);
-    return value;
-  }
-}
-
-/** Options of one layer's attention, given the caches of all. */
-export const cacheOf =
-  (caches: readonly unknown[] | null) =>
-  (layer: number): Readonly<Record<string, unknown>> =>
-    caches === null ? {} : { cache: caches[layer] };
-
-/** Tokens that came before. */
-export function pastLength(caches: readonly unknown[] | null): number {
-  return lengthOf(caches?.[0]) ?? 0;
 }
 
 /** The last token of each batch entry, [B, 1, E]. */

@@ -6,8 +6,9 @@ import { third } from "../import-torch.js";
 import { Linear } from "../linear.js";
 import { type Filling, type GivenParameters, transposed } from "../parameters.js";
 import type { Scope } from "../scope.js";
+import { pastLength } from "../stack-caches.js";
 import { Decoder, type StackMade } from "../stacks.js";
-import { CausalModel, cacheOf, pastLength } from "./causal.js";
+import { CausalModel } from "./causal.js";
 import { ConfigReader, type ModelConfig, type ModelOptions, readEngine } from "./config.js";
 import { prefixOf, Renamed } from "./published.js";
 
@@ -98,7 +99,7 @@ export class GPT2Model extends CausalModel {
       const addend = await this.#places.compute(inner, places, { where, name: "positions of tokens" });
       return inner.pointwise(await this.#words.compute(inner, tokens, { where, name: "tokens" }), { addend });
     });
-    return this.#decoder.compute(scope, { x, memory: null, self: {}, cross: {}, attentions }, cacheOf(caches));
+    return this.#decoder.compute(scope, { x, memory: null, self: {}, cross: {}, attentions }, caches);
   }
 
   protected logitsOf(scope: Scope, hidden: Tensor): Promise<Tensor> {

@@ -7,7 +7,7 @@ import { Linear } from "../linear.js";
 import type { Filling, GivenParameters } from "../parameters.js";
 import type { Scope } from "../scope.js";
 import { Decoder, type StackMade } from "../stacks.js";
-import { CausalModel, cacheOf } from "./causal.js";
+import { CausalModel } from "./causal.js";
 import { ConfigReader, type ModelConfig, type ModelOptions, readEngine } from "./config.js";
 import { prefixOf, Renamed } from "./published.js";
 
@@ -82,7 +82,7 @@ export class LlamaModel extends CausalModel {
     attentions: boolean,
   ): Promise<StackMade> {
     const x = await this.#words.compute(scope, tokens, { where: this.where, name: "tokens" });
-    return this.#decoder.compute(scope, { x, memory: null, self: this.#self, cross: {}, attentions }, cacheOf(caches));
+    return this.#decoder.compute(scope, { x, memory: null, self: this.#self, cross: {}, attentions }, caches);
   }
 
   protected logitsOf(scope: Scope, hidden: Tensor): Promise<Tensor> {

@@ -1,0 +1,25 @@
+// Caches of a stack: one for each of its layers, which hold the same tokens.
+
+import { showShape, showValue } from "../api/describe.js";
+import { HeedError } from "../api/errors.js";
+import { lengthOf } from "./cached-attention.js";
+
+export function readCaches(where: string, value: unknown, layers: number): readonly unknown[] | null {
+  if (value === undefined) return null;
+  const fail = (rule: string, got: string): never => {
+    throw new HeedError("option", `${where}: caches must ${rule}, got ${got}`);
+  };
+  const each = `be one for each of ${layers} layers`;
+  if (!Array.isArray(value) || value.length !== layers) {
+    return fail(each, Array.isArray(value) ? showShape([value.length]) : showValue(value));
+  }
+  if (new Set(value).size < value.length) fail(each, "one of them twice");
+  const lengths = value.map(lengthOf);
+  if (new Set(lengths).size > 1) fail("hold equally many tokens", `lengths ${showShape(lengths)}`);
+  return value;
+}
+
+/** Tokens that came before. */
+export function pastLength(caches: readonly unknown[] | null): number {
+  return lengthOf(caches?.[0]) ?? 0;
+}
