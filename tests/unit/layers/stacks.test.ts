@@ -226,7 +226,24 @@ test("blocks refuse a memory that they cannot use, and the lack of one that they
   });
 });
 
-test("the mean is that of the tokens that a mask has, and of none zero; cls is the first token", async () => {
+test("each dimension has a mean of its own: what is not finite stays where it is, and out where it is masked", async () => {
+  const x = {
+    data: Float32Array.of(1, 2, 3, 4, Infinity, -4, NaN, 6, 4, 0, -6, 3, -Infinity, Infinity, NaN, NaN),
+    shape: [1, 4, 4],
+  };
+  const pooling = new Pooling({ kind: "mean", engine });
+  expect([...(await pooling.forward(x)).data]).toEqual([NaN, Infinity, NaN, NaN]);
+  const mean = async (...mask: number[]) => [...(await pooling.forward(x, { mask: Uint8Array.from(mask) })).data];
+  expect(await mean(1, 1, 1, 0)).toEqual([Infinity, -2 / 3, NaN, 13 / 3].map(Math.fround));
+  expect(await mean(1, 0, 1, 0)).toEqual([2.5, 1, -1.5, 3.5]);
+  const last = async (...mask: number[]) => [
+    ...(await new Pooling({ kind: "last", engine }).forward(x, { mask: Uint8Array.from(mask) })).data,
+  ];
+  expect(await last(1, 1, 0, 0)).toEqual([Infinity, -4, NaN, 6]);
+  expect(await last(0, 0, 1, 0)).toEqual([4, 0, -6, 3]);
+});
+
+test("the mean is that of the tokens that a mask has, and of none zero; last is the last of them, cls the first token", async () => {
   const x = numbers(3, 4, 5);
   const at = (entry: number, token: number, i: number): number => x.data[(entry * 4 + token) * 5 + i] ?? Number.NaN;
   const mask = Uint8Array.of(1, 1, 1, 1, 1, 0, 1, 0, 0, 0, 0, 0);
@@ -237,6 +254,12 @@ test("the mean is that of the tokens that a mask has, and of none zero; cls is t
     expect(mean.data[5 + i]).toBeCloseTo((at(1, 0, i) + at(1, 2, i)) / 2, 5);
     expect(mean.data[10 + i]).toBe(0);
   }
+  const last = await new Pooling({ kind: "last", engine }).forward(x, { mask });
+  expect([...last.data]).toEqual(
+    [3, 2, null].flatMap((token, entry) => [0, 1, 2, 3, 4].map((i) => (token === null ? 0 : at(entry, token, i)))),
+  );
+  const ends = await new Pooling({ kind: "last", engine }).forward(x);
+  expect([...ends.data]).toEqual([0, 1, 2].flatMap((entry) => [0, 1, 2, 3, 4].map((i) => at(entry, 3, i))));
   const first = await new Pooling({ kind: "cls", engine }).forward(x);
   expect([...first.data]).toEqual([0, 1, 2].flatMap((entry) => [0, 1, 2, 3, 4].map((i) => at(entry, 0, i))));
   await expect(new Pooling({ kind: "cls", engine }).forward(x, { mask })).rejects.toMatchObject({ code: "option" });

@@ -9,30 +9,30 @@ import { Tensor } from "../api/tensor.js";
 import { type Forwarded, type ForwardOptions, Layer, type LayerOptions, type NoOptions } from "./layer.js";
 import { readSizes } from "./read.js";
 import { handOut, type Scope } from "./scope.js";
-import { readTokenMask } from "./token-mask.js";
+import { entriesOf, readTokenMask, type TokenMask } from "./token-mask.js";
 
 export interface PoolingOptions extends LayerOptions {
-  /** "mean": of all tokens, or those that a mask has; "cls": the first. */
-  readonly kind: "mean" | "cls";
+  /** "mean": of all tokens, or those that a mask has; "last": the last of these; "cls": the first of all. */
+  readonly kind: "mean" | "last" | "cls";
 }
 
 export interface PoolingForwardOptions extends ForwardOptions {
-  /** [B, L], 1 where a token counts: for "mean". */
+  /** [B, L], 1 where a token counts: not for "cls". */
   readonly mask?: Uint8Array | readonly boolean[] | undefined;
 }
 
 /** No parameters. */
 export class Pooling extends Layer {
-  readonly kind: "mean" | "cls";
+  readonly kind: "mean" | "last" | "cls";
 
   constructor(options: PoolingOptions) {
     const where = "Pooling";
     const given = readSizes(where, options, ["kind", "engine"]);
     super(where, options.engine);
-    this.kind = readChoice(where, "kind", given["kind"], ["mean", "cls"], "mean");
+    this.kind = readChoice(where, "kind", given["kind"], ["mean", "last", "cls"], "mean");
   }
 
-  /** x [B, L, E] to [B, E]; the mean of no token is zero. */
+  /** x [B, L, E] to [B, E]; of no token zero. */
   forward<const O extends PoolingForwardOptions = NoOptions>(x: TensorInput, options?: O): Forwarded<O>;
   forward(x: unknown, options?: unknown): Promise<Tensor | ArrayTensor> {
     return this.pass(options, ["mask"], async (scope, given, keep) => {
@@ -42,17 +42,18 @@ export class Pooling extends Layer {
 
   /** @internal */
   compute(scope: Scope, x: Tensor, mask?: unknown): Promise<Tensor> {
-    const [batch = 0, length = 0, dim = 0] = x.shape;
+    const [batch = 0, length = 0] = x.shape;
     if (x.shape.length !== 3) {
       throw new HeedError("shape", `Pooling: x must be [B, L, E], got ${showShape(x.shape)}`);
     }
     if (this.kind === "cls") return this.#firsts(scope, x, mask);
-    const options = mask === undefined ? {} : { mask: readTokenMask(this.where, mask, batch, length) };
-    return scope.one((inner) => meanOf(inner, x, batch, dim, options));
+    const given = mask === undefined ? null : readTokenMask(this.where, mask, batch, length);
+    const counted = this.kind === "last" ? lastOnly(given ?? allOf(batch, length)) : given;
+    return scope.one((inner) => meanOf(inner, x, counted));
   }
 
   #firsts(scope: Scope, x: Tensor, mask: unknown): Promise<Tensor> {
-    if (mask !== undefined) throw new HeedError("option", 'Pooling: mask is for "mean", not for "cls"');
+    if (mask !== undefined) throw new HeedError("option", 'Pooling: mask is for "mean" and "last", not for "cls"');
     const [batch = 0, length = 0] = x.shape;
     return scope.gather(
       scope.rows(x),
@@ -62,11 +63,26 @@ export class Pooling extends Layer {
   }
 }
 
-/** A query that says nothing attends to all tokens alike. */
-async function meanOf(scope: Scope, x: Tensor, batch: number, dim: number, options: object): Promise<Tensor> {
-  const query = scope.upload(new Float32Array(batch * dim), [batch, 1, dim]);
-  const tensors = { query, key: x, value: x };
-  const { output } = await scope.attention("Pooling", tensors, { ...options, layout: "packed", heads: 1, kvHeads: 1 });
+/** Where all keys are one, a query attends to all tokens alike, whatever they hold. */
+async function meanOf(scope: Scope, x: Tensor, mask: TokenMask | null): Promise<Tensor> {
+  const [batch = 0, length = 0, dim = 0] = x.shape;
+  const query = scope.upload(new Float32Array(batch), [batch, 1, 1]);
+  const key = scope.upload(new Float32Array(batch * length), [batch, length, 1]);
+  const options = { layout: "packed", heads: 1, kvHeads: 1, ...(mask === null ? {} : { mask }) };
+  const { output } = await scope.attention("Pooling", { query, key, value: x }, options);
   if (!(output instanceof Tensor)) throw new TypeError("attention in a pass makes a tensor");
   return scope.copied(output, [batch, dim]);
+}
+
+function allOf(batch: number, length: number): TokenMask {
+  return { data: new Uint8Array(batch * length).fill(1), shape: [batch, 1, 1, length] };
+}
+
+/** The last token that counts, alone. */
+function lastOnly(mask: TokenMask): TokenMask {
+  const alone = entriesOf(mask).flatMap((entry) => {
+    const last = entry.lastIndexOf(1);
+    return Array.from(entry, (_, at) => Number(at === last));
+  });
+  return { ...mask, data: Uint8Array.from(alone) };
 }

@@ -4,11 +4,22 @@ import { HeedError } from "../api/errors.js";
 import { readMask } from "../api/operands.js";
 import { isUint8Array } from "../api/typed-array.js";
 
-/** As attention's option `mask`; refused in the name of who was given it. */
-export function readTokenMask(where: string, mask: unknown, batch: number, length: number): object {
+/** As attention's option `mask` takes it. */
+export interface TokenMask {
+  readonly data: Uint8Array;
+  readonly shape: readonly [number, 1, 1, number];
+}
+
+/** Refused in the name of who was given it. */
+export function readTokenMask(where: string, mask: unknown, batch: number, length: number): TokenMask {
   if (!isUint8Array(mask) && !Array.isArray(mask)) {
     throw new HeedError("dtype", `${where}: mask must be a Uint8Array or boolean[] of [B, L]`);
   }
   readMask(where, "mask", { data: mask, shape: [batch, length] });
-  return { data: mask, shape: [batch, 1, 1, length] };
+  return { data: Uint8Array.from<number | boolean>(mask, Number), shape: [batch, 1, 1, length] };
+}
+
+/** Each batch entry's part of it. */
+export function entriesOf({ data, shape: [batch, , , length] }: TokenMask): readonly Uint8Array[] {
+  return Array.from({ length: batch }, (_, entry) => data.subarray(entry * length, (entry + 1) * length));
 }
