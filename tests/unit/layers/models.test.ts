@@ -1,7 +1,7 @@
 // BERT, GPT-2 and Llama against transformers', from their published names, on every kind of engine.
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { createHeed, type Heed } from "../../../web/src/index.js";
+import { createHeed, type Heed, type KVCache } from "../../../web/src/index.js";
 import {
   BertModel,
   GPT2Model,
@@ -124,6 +124,149 @@ test.each([
     }
   }
   expect(caches.map((cache) => cache.length)).toEqual([length, length]);
+  heed.dispose();
+});
+
+describe.each([
+  ["gpt2", GPT2Model, 3],
+  ["llama", LlamaModel, 2],
+] as const)("texts of unequal length in one batch: %s", (name, Model, kvHeads) => {
+  const { config, parameters } = caseOf(name);
+  const TEXTS = [
+    [3, 1, 4, 1, 5, 9, 2],
+    [6, 5, 3, 5],
+  ] as const;
+  const VOCABULARY = 16;
+  let heed: Heed;
+  let model: GPT2Model | LlamaModel;
+  beforeAll(async () => {
+    heed = await createHeed();
+    model = new Model(config, { engine: heed }).load(parameters);
+  });
+  afterAll(() => heed.dispose());
+
+  const cachesFor = (batch: number): Promise<KVCache[]> =>
+    Promise.all([0, 1].map(() => heed.createCache({ batch, kvHeads, headDim: 4, maxLength: 16 })));
+  /** Tokens of a text, with padding, and which of them are none. */
+  const padded = (text: readonly number[], before: number, after: number) => ({
+    tokens: [...new Array(before).fill(0), ...text, ...new Array(after).fill(0)] as number[],
+    mask: [...new Array(before).fill(0), ...text.map(() => 1), ...new Array(after).fill(0)] as number[],
+  });
+  const batchOf = (rows: readonly (readonly number[])[]) => ({
+    data: rows.flat(),
+    shape: [rows.length, rows[0]?.length ?? 0],
+  });
+  const rowsOf = ({ data, shape }: ParameterTensor, entry: number, from: number, to: number): ParameterTensor => {
+    const start = entry * (shape[1] ?? 0);
+    return {
+      data: data.subarray((start + from) * VOCABULARY, (start + to) * VOCABULARY),
+      shape: [1, to - from, VOCABULARY],
+    };
+  };
+  const [long, short] = [padded(TEXTS[0], 0, 0), padded(TEXTS[1], 3, 0)];
+
+  test("each is what it is alone", async () => {
+    const mask = Uint8Array.from([...long.mask, ...short.mask]);
+    const { logits } = await model.forward(batchOf([long.tokens, short.tokens]), { mask });
+    const { logits: last } = await model.forward(batchOf([long.tokens, short.tokens]), { mask, last: true });
+    for (const [entry, text] of TEXTS.entries()) {
+      const { logits: alone } = await model.forward(text);
+      expect(worstDifference(rowsOf(logits, entry, 7 - text.length, 7), alone, DEPTH)).toBeLessThan(1);
+      const end = rowsOf(alone, 0, text.length - 1, text.length);
+      expect(worstDifference(rowsOf(last, entry, 0, 1), end, DEPTH)).toBeLessThan(1);
+    }
+    const { logits: unmasked } = await model.forward(batchOf([long.tokens, short.tokens]));
+    const { logits: alone } = await model.forward(TEXTS[1]);
+    expect(worstDifference(rowsOf(unmasked, 1, 3, 7), alone, DEPTH)).toBeGreaterThan(100);
+  });
+
+  test("and with caches, token by token", async () => {
+    const caches = await cachesFor(2);
+    for (const [from, to] of [
+      [0, 2],
+      [2, 5],
+      [5, 6],
+      [6, 7],
+    ] as const) {
+      const mask = [long, short].flatMap((text) => text.mask.slice(0, to).map(Boolean));
+      const tokens = batchOf([long, short].map((text) => text.tokens.slice(from, to)));
+      const { logits } = await model.forward(tokens, { caches, mask });
+      for (const [entry, text] of TEXTS.entries()) {
+        const before = 7 - text.length;
+        const seen = Math.max(from, before);
+        if (seen >= to) continue;
+        const { logits: alone } = await model.forward(text);
+        const wanted = rowsOf(alone, 0, seen - before, to - before);
+        expect(worstDifference(rowsOf(logits, entry, seen - from, to - from), wanted, DEPTH)).toBeLessThan(1);
+      }
+    }
+    for (const cache of caches) cache.dispose();
+  });
+
+  test("places count the tokens alone, wherever the padding is", async () => {
+    const caches = await cachesFor(2);
+    const after = padded(TEXTS[1], 0, 3);
+    const mask = [...long.mask, ...after.mask];
+    const first = await model.forward(batchOf([long.tokens, after.tokens]), {
+      caches,
+      mask: Uint8Array.from(mask),
+      last: true,
+    });
+    const next = await model.forward(batchOf([[8], [8]]), {
+      caches,
+      mask: Uint8Array.from([...long.mask, 1, ...after.mask, 1]),
+    });
+    for (const [entry, text] of TEXTS.entries()) {
+      const { logits: alone } = await model.forward([...text, 8]);
+      const { length } = text;
+      expect(
+        worstDifference(rowsOf(first.logits, entry, 0, 1), rowsOf(alone, 0, length - 1, length), DEPTH),
+      ).toBeLessThan(1);
+      expect(
+        worstDifference(rowsOf(next.logits, entry, 0, 1), rowsOf(alone, 0, length, length + 1), DEPTH),
+      ).toBeLessThan(1);
+    }
+    for (const cache of caches) cache.dispose();
+  });
+
+  test("a mask of another size is refused, and one for caches that have let go of unlike tokens", async () => {
+    const caches = await Promise.all(
+      [2, 3].map((window) => heed.createCache({ kvHeads, headDim: 4, maxLength: 16, window })),
+    );
+    await model.forward([1, 2, 3, 4], { caches });
+    await expect(model.forward([5], { caches, mask: [true] })).rejects.toMatchObject({
+      code: "shape",
+      message: `${Model.name}: mask of shape [1, 5] must have 5 elements, got 1`,
+    });
+    await expect(model.forward([5], { caches, mask: new Uint8Array(5).fill(1) })).rejects.toMatchObject({
+      code: "option",
+      message: `${Model.name}: caches must have the same window where there is a mask, got starts [3, 2]`,
+    });
+    for (const cache of caches) cache.dispose();
+  });
+});
+
+test("a mask counts tokens from the first of all, though caches have let go of some", async () => {
+  const { config, parameters } = caseOf("llama");
+  const heed = await createHeed();
+  const windowed = { ...config, model_type: "mistral", sliding_window: 3 };
+  const model = new LlamaModel(windowed, { engine: heed }).load(parameters);
+  const text = [6, 5, 3, 5, 8, 9, 7];
+  const { logits: alone } = await model.forward(text);
+  const caches = await Promise.all([0, 1].map(() => heed.createCache({ kvHeads: 2, headDim: 4, window: 3 })));
+  for (const [from, to] of [
+    [0, 5],
+    [5, 7],
+    [7, 9],
+  ] as const) {
+    const mask = Uint8Array.from({ length: to }, (_, at) => Number(at >= 2));
+    const { logits } = await model.forward([0, 0, ...text].slice(from, to), { caches, mask });
+    const [first, count] = [Math.max(from, 2), to - Math.max(from, 2)];
+    const got = { data: logits.data.subarray((first - from) * 16), shape: [count, 16] };
+    const wanted = { data: alone.data.subarray((first - 2) * 16, (first - 2 + count) * 16), shape: [count, 16] };
+    expect(worstDifference(got, wanted, DEPTH)).toBeLessThan(1);
+  }
+  expect(caches.map(({ start }) => start)).toEqual([7, 7]);
   heed.dispose();
 });
 

@@ -2,6 +2,7 @@
 
 import { showShape, showValue } from "../api/describe.js";
 import { HeedError } from "../api/errors.js";
+import { isRecord } from "../api/read-values.js";
 import { lengthOf } from "./cached-attention.js";
 
 export function readCaches(where: string, value: unknown, layers: number): readonly unknown[] | null {
@@ -22,4 +23,9 @@ export function readCaches(where: string, value: unknown, layers: number): reado
 /** Tokens that came before. */
 export function pastLength(caches: readonly unknown[] | null): number {
   return lengthOf(caches?.[0]) ?? 0;
+}
+
+/** The first token that each of them still has. */
+export function startsOf(caches: readonly unknown[] | null): readonly number[] {
+  return (caches ?? []).map((cache) => (isRecord(cache) ? Number(cache["start"]) : 0));
 }

@@ -9,12 +9,15 @@ import { type ForwardOptions, Layer } from "../layer.js";
 import type { Scope } from "../scope.js";
 import { readCaches } from "../stack-caches.js";
 import { handOutStack, type StackMade } from "../stacks.js";
+import { type Places, placesOf } from "./places.js";
 import { asBatch } from "./tokens.js";
 
 export interface CausalForwardOptions extends ForwardOptions {
   /** Return the attention weights of every layer. Default false. */
   readonly attentions?: boolean | undefined;
-  /** Logits after the last token alone, [B, 1, vocab_size]. Default false. */
+  /** [B, S], 1 for tokens, 0 for padding: of those that the caches hold, and those that are given. Default all 1. */
+  readonly mask?: Uint8Array | readonly boolean[] | undefined;
+  /** Logits after the last token alone, [B, 1, vocab_size]; of those that the mask has. Default false. */
   readonly last?: boolean | undefined;
   /** One for each layer, of the engine's: tokens come after those that it holds. */
   readonly caches?: readonly KVCache[] | undefined;
@@ -27,38 +30,46 @@ export interface CausalResult<O> {
   readonly attentions: readonly Returned<O>[] | undefined;
 }
 
+/** What a model's decoder is given. */
+export interface CausalInputs extends Omit<Places, "last"> {
+  readonly tokens: Indices;
+  readonly caches: readonly unknown[] | null;
+  readonly attentions: boolean;
+}
+
 export abstract class CausalModel extends Layer {
   protected abstract readonly layers: number;
 
   /** Token numbers [B, L] or [L], which is a batch of one. */
   forward<const O extends CausalForwardOptions = NoOptions>(tokens: IndexInput, options?: O): Promise<CausalResult<O>>;
   forward(tokens: unknown, options?: unknown): Promise<CausalResult<{ readonly keep: boolean }>> {
-    return this.pass(options, ["attentions", "last", "caches"], async (scope, given, keep) => {
+    return this.pass(options, ["attentions", "last", "caches", "mask"], async (scope, given, keep) => {
       const wanted = readBoolean(this.where, "attentions", given["attentions"], false);
       const isLast = readBoolean(this.where, "last", given["last"], false);
       const caches = readCaches(this.where, given["caches"], this.layers);
       const indices = asBatch(this.where, readIndices(this.where, "tokens", tokens));
-      const { output, attentions } = await this.decode(scope, indices, caches, wanted);
-      const hidden = isLast ? await lastOf(scope, output) : output;
+      const { last, ...places } = placesOf(this.where, indices, given["mask"], caches);
+      const { output, attentions } = await this.decode(scope, {
+        ...places,
+        tokens: indices,
+        caches,
+        attentions: wanted,
+      });
+      const hidden = isLast ? await tokensOf(scope, output, last) : output;
       const logits = await this.logitsOf(scope, hidden);
       const handed = await handOutStack(scope, { output: logits, attentions }, keep);
       return { logits: handed.output, attentions: handed.attentions?.map(({ self }) => self) };
     });
   }
 
-  protected abstract decode(
-    scope: Scope,
-    tokens: Indices,
-    caches: readonly unknown[] | null,
-    attentions: boolean,
-  ): Promise<StackMade>;
+  protected abstract decode(scope: Scope, inputs: CausalInputs): Promise<StackMade>;
 
   protected abstract logitsOf(scope: Scope, hidden: Tensor): Promise<Tensor>;
 }
 
-/** The last token of each batch entry, [B, 1, E]. */
-async function lastOf(scope: Scope, x: Tensor): Promise<Tensor> {
+/** One token of each batch entry, [B, 1, E]. */
+async function tokensOf(scope: Scope, x: Tensor, places: readonly number[]): Promise<Tensor> {
   const [batch = 0, length = 0] = x.shape;
-  const rows = Int32Array.from({ length: batch }, (_, entry) => (entry + 1) * length - 1);
+  const rows = Int32Array.from(places, (place, entry) => entry * length + place);
   return scope.gather(scope.rows(x), rows, [batch, 1]);
 }

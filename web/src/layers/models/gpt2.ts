@@ -1,14 +1,13 @@
 // GPT-2: token and position embeddings, a decoder with norms before its parts, logits by the token embeddings again.
 
 import type { Tensor } from "../../api/tensor.js";
-import { Embedding, type Indices } from "../embedding.js";
+import { Embedding } from "../embedding.js";
 import { third } from "../import-torch.js";
 import { Linear } from "../linear.js";
 import { type Filling, type GivenParameters, transposed } from "../parameters.js";
 import type { Scope } from "../scope.js";
-import { pastLength } from "../stack-caches.js";
 import { Decoder, type StackMade } from "../stacks.js";
-import { CausalModel } from "./causal.js";
+import { type CausalInputs, CausalModel } from "./causal.js";
 import { ConfigReader, type ModelConfig, type ModelOptions, readEngine } from "./config.js";
 import { prefixOf, Renamed } from "./published.js";
 
@@ -87,19 +86,14 @@ export class GPT2Model extends CausalModel {
 
   protected async decode(
     scope: Scope,
-    tokens: Indices,
-    caches: readonly unknown[] | null,
-    attentions: boolean,
+    { tokens, positions, self, caches, attentions }: CausalInputs,
   ): Promise<StackMade> {
     const { where } = this;
-    const [, length = 0] = tokens.shape;
-    const past = pastLength(caches);
     const x = await scope.one(async (inner) => {
-      const places = { data: Int32Array.from({ length }, (_, at) => past + at), shape: [length] };
-      const addend = await this.#places.compute(inner, places, { where, name: "positions of tokens" });
+      const addend = await this.#places.compute(inner, positions, { where, name: "positions of tokens" });
       return inner.pointwise(await this.#words.compute(inner, tokens, { where, name: "tokens" }), { addend });
     });
-    return this.#decoder.compute(scope, { x, memory: null, self: {}, cross: {}, attentions }, caches);
+    return this.#decoder.compute(scope, { x, memory: null, self, cross: {}, attentions }, caches);
   }
 
   protected logitsOf(scope: Scope, hidden: Tensor): Promise<Tensor> {

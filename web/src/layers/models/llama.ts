@@ -2,12 +2,12 @@
 
 import type { RopeOptions, RopeScaling } from "../../api/extra/options.js";
 import type { Tensor } from "../../api/tensor.js";
-import { Embedding, type Indices } from "../embedding.js";
+import { Embedding } from "../embedding.js";
 import { Linear } from "../linear.js";
 import type { Filling, GivenParameters } from "../parameters.js";
 import type { Scope } from "../scope.js";
 import { Decoder, type StackMade } from "../stacks.js";
-import { CausalModel } from "./causal.js";
+import { type CausalInputs, CausalModel } from "./causal.js";
 import { ConfigReader, type ModelConfig, type ModelOptions, readEngine } from "./config.js";
 import { prefixOf, Renamed } from "./published.js";
 
@@ -75,14 +75,10 @@ export class LlamaModel extends CausalModel {
     return super.fill(made.all(), "");
   }
 
-  protected async decode(
-    scope: Scope,
-    tokens: Indices,
-    caches: readonly unknown[] | null,
-    attentions: boolean,
-  ): Promise<StackMade> {
+  protected async decode(scope: Scope, { tokens, self, caches, attentions }: CausalInputs): Promise<StackMade> {
     const x = await this.#words.compute(scope, tokens, { where: this.where, name: "tokens" });
-    return this.#decoder.compute(scope, { x, memory: null, self: this.#self, cross: {}, attentions }, caches);
+    const inputs = { x, memory: null, self: { ...this.#self, ...self }, cross: {}, attentions };
+    return this.#decoder.compute(scope, inputs, caches);
   }
 
   protected logitsOf(scope: Scope, hidden: Tensor): Promise<Tensor> {

@@ -1,0 +1,64 @@
+// Where tokens of a batch stand in their texts: one after the other, or without those that a mask leaves out.
+
+import { showShape } from "../../api/describe.js";
+import { HeedError } from "../../api/errors.js";
+import type { Indices } from "../embedding.js";
+import { pastLength, startsOf } from "../stack-caches.js";
+import { entriesOf, readTokenMask } from "../token-mask.js";
+
+export interface Places {
+  /** Of each token, [L], or [B, L]. */
+  readonly positions: Indices;
+  /** What every layer's attention is told of them. */
+  readonly self: Readonly<Record<string, unknown>>;
+  /** The last token of each batch entry, or the last that counts. */
+  readonly last: readonly number[];
+}
+
+/** `mask` is of all tokens, those that caches hold before those of this call. */
+export function placesOf(
+  where: string,
+  { shape: [batch = 0, length = 0] }: Indices,
+  mask: unknown,
+  caches: readonly unknown[] | null,
+): Places {
+  const past = pastLength(caches);
+  if (mask === undefined) {
+    const positions = { data: Int32Array.from({ length }, (_, at) => past + at), shape: [length] };
+    return { positions, self: {}, last: Array.from({ length: batch }, () => length - 1) };
+  }
+  const entries = entriesOf(readTokenMask(where, mask, batch, past + length));
+  const data = Int32Array.from(entries.flatMap((entry) => counted(entry).slice(past)));
+  const start = sharedStart(where, caches);
+  const kept = entries.flatMap((entry) => [...entry.subarray(start)]);
+  return {
+    positions: { data, shape: [batch, length] },
+    self: {
+      mask: { data: Uint8Array.from(kept), shape: [batch, 1, 1, past + length - start] },
+      positions: data,
+    },
+    last: entries.map((entry) => {
+      const at = entry.subarray(past).lastIndexOf(1);
+      return at === -1 ? length - 1 : at;
+    }),
+  };
+}
+
+/** How many tokens that count stand before each; 0 for those before the first. */
+function counted(entry: Uint8Array): number[] {
+  let count = 0;
+  return Array.from(entry, (counts) => {
+    count += counts;
+    return Math.max(0, count - 1);
+  });
+}
+
+/** The first token that caches still have. */
+function sharedStart(where: string, caches: readonly unknown[] | null): number {
+  const starts = startsOf(caches);
+  if (new Set(starts).size <= 1) return starts[0] ?? 0;
+  throw new HeedError(
+    "option",
+    `${where}: caches must have the same window where there is a mask, got starts ${showShape(starts)}`,
+  );
+}
