@@ -6,6 +6,7 @@ import {
   type BeamOptions,
   beamSearch,
   greedy,
+  type NextBeamLogits,
   type NextLogits,
   type SampleOptions,
   sample,
@@ -321,6 +322,23 @@ describe("beam search", () => {
   });
 });
 
+test("a full batch finds the same, by calls that all have as many sequences, each of which continues one of the call before", async () => {
+  const random = new Random(15);
+  for (let round = 0; round < 10; round++) {
+    const chain: Chain = Array.from({ length: 5 }, () => Array.from({ length: 5 }, () => random.next() + 0.01));
+    const options: BeamOptions = { beams: 7, eos: 4, maxTokens: 6 };
+    let before: readonly (readonly number[])[] = Array.from({ length: 7 }, () => []);
+    const step: NextBeamLogits = (sequences, past, origins) => {
+      expect([sequences.length, origins.length]).toEqual([7, 7]);
+      for (const [i, ids] of sequences.entries()) expect(ids.slice(0, past)).toEqual(before[origins[i] ?? -1]);
+      before = sequences.map((ids) => [...ids]);
+      return followAll(chain)(sequences);
+    };
+    const got = await beamSearch(step, [3, 0], { ...options, fullBatch: true });
+    expect(got).toEqual(await beamSearch(followAll(chain), [3, 0], options));
+  }
+});
+
 describe("what makes no sense is refused", () => {
   const step = follow(CHAIN);
   test.each<[string, () => Promise<unknown>, string, RegExp]>([
@@ -344,6 +362,12 @@ describe("what makes no sense is refused", () => {
     ["no penalty", () => sample(step, [0], { repetitionPenalty: 0 }), "option", /repetitionPenalty/],
     ["a seed between numbers", () => sample(step, [0], { seed: 0.5 }), "option", /seed must be a whole number/],
     ["topK of 0", () => sample(step, [0], { topK: 0 }), "option", /topK/],
+    [
+      "a full batch of one sequence",
+      () => beamSearch(() => Float32Array.of(0, 1, 2), [0], { beams: 2, fullBatch: true }),
+      "shape",
+      /logits for 2 sequences, got 3/,
+    ],
     ["no beams", () => beamSearch(followAll(CHAIN), [0], { beams: 0 }), "option", /beams/],
   ])("%s", async (_name, act, code, message) => {
     const error = await failure(act());

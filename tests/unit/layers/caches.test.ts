@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import type { Heed, KVCache } from "../../../web/src/index.js";
 import {
   AdditiveAttention,
+  beamSearch,
   Decoder,
   GPT2Model,
   LayerNorm,
@@ -11,6 +12,7 @@ import {
   type ModelConfig,
   MultiHeadAttention,
   type MultiHeadForwardOptions,
+  type NextBeamLogits,
   type ParameterTensor,
 } from "../../../web/src/layers/index.js";
 import { tokens } from "../../support/cached.js";
@@ -173,6 +175,39 @@ describe.each(ENGINE_KINDS.map((kind) => ({ name: nameOf(kind), kind })))("passe
     expect(caches.map(({ length }) => length)).toEqual([5, 5]);
     for (const cache of [...caches, ...apart]) cache.dispose();
   });
+
+  test.each(MODELS)(
+    "beams of %s that go on from caches are those that read all again",
+    async (name, Model, kvHeads) => {
+      const model = modelOf(name, Model);
+      const beams = 4;
+      const prompt = [3, 1, 4];
+      const whole: NextBeamLogits = async (sequences) => {
+        const tokens = { data: sequences.flat(), shape: [sequences.length, sequences[0]?.length ?? 0] };
+        return (await model.forward(tokens, { last: true })).logits.data;
+      };
+      for (const eos of [[], [2, 5], [7]]) {
+        const caches = await Promise.all(
+          [0, 1].map(() => engine.createCache({ batch: beams, kvHeads, headDim: 4, maxLength: 16 })),
+        );
+        let reordered = 0;
+        const step: NextBeamLogits = async (sequences, past, origins) => {
+          if (past > 0) await Promise.all(caches.map((cache) => cache.reorder(origins)));
+          if (origins.some((origin, at) => past > prompt.length && origin !== at)) reordered += 1;
+          const fresh = sequences.map((ids) => ids.slice(past));
+          const tokens = { data: fresh.flat(), shape: [beams, fresh[0]?.length ?? 0] };
+          return (await model.forward(tokens, { caches, last: true })).logits.data;
+        };
+        const options = { beams, eos, maxTokens: 7 };
+        const got = await beamSearch(step, prompt, { ...options, fullBatch: true });
+        const wanted = await beamSearch(whole, prompt, options);
+        expect(got.map(({ ids }) => ids)).toEqual(wanted.map(({ ids }) => ids));
+        for (const [at, { score }] of got.entries()) expect(score).toBeCloseTo(wanted[at]?.score ?? Number.NaN, 4);
+        expect(reordered).toBeGreaterThan(0);
+        for (const cache of caches) cache.dispose();
+      }
+    },
+  );
 
   test("passes that take the same caches in another order do not wait for each other for ever", async () => {
     const model = modelOf("llama", LlamaModel);

@@ -8,7 +8,8 @@ import { type BeamOptions, readBeamOptions, readIds } from "./options.js";
 
 /**
  * What comes after each of some sequences of the same length: [beams, vocabulary]. `past` tokens of each were there in an earlier call, and
- * sequence i continues what was sequence `origins[i]` of it: what a cache has to be reordered by. The first call has the prompt alone.
+ * sequence i continues what was sequence `origins[i]` of it: what a cache has to be reordered by. The first call has the prompt alone, or,
+ * with `fullBatch`, `beams` times.
  */
 export type NextBeamLogits = (
   sequences: readonly (readonly number[])[],
@@ -42,7 +43,7 @@ export async function beamSearch(
   if (typeof step !== "function") {
     throw new HeedError("option", `${where}: step must be a function, got ${showValue(step)}`);
   }
-  const { beams, lengthPenalty, maxTokens, eos, signal } = readBeamOptions(where, options);
+  const { beams, fullBatch, lengthPenalty, maxTokens, eos, signal } = readBeamOptions(where, options);
   const start = readIds(where, "prompt", prompt);
   const result = ({ ids, logProbability }: Beam, ended: boolean): BeamResult => ({
     ids,
@@ -54,18 +55,19 @@ export async function beamSearch(
   let live: readonly Beam[] = [{ ids: [], logProbability: 0, origin: 0 }];
   let length = 0;
   while (length < maxTokens && canImprove(live[0], done, { length, beams, lengthPenalty, maxTokens })) {
-    const before = live;
     const past = length === 0 ? 0 : start.length + length - 1;
-    const logits = await askForLogits(where, signal, before.length, () =>
+    const asked = fullBatch ? repeated(live, beams) : live;
+    const logits = await askForLogits(where, signal, asked.length, () =>
       step(
-        before.map(({ ids }) => [...start, ...ids]),
+        asked.map(({ ids }) => [...start, ...ids]),
         past,
-        before.map(({ origin }) => origin),
+        asked.map(({ origin }) => origin),
       ),
     );
+    const vocabulary = logits.length / asked.length;
     length += 1;
     // Those that end leave the race: so many more are looked at that enough go on.
-    const next = continuations(before, logits, beams * (1 + eos.size));
+    const next = continuations(live, logits.subarray(0, vocabulary * live.length), beams * (1 + eos.size));
     const isEnd = ({ ids }: Beam): boolean => eos.has(ids.at(-1) ?? -1);
     const ended = next.slice(0, beams).filter(isEnd);
     done = best([...done, ...ended.map((beam) => result(beam, true))], beams);
@@ -75,6 +77,12 @@ export async function beamSearch(
   const all = best([...done, ...cut], beams);
   if (all.length > 0) return all;
   throw new HeedError("option", `${where}: some token must be possible, got -Infinity for all of all sequences`);
+}
+
+/** So many, the first over again behind the others. */
+function repeated(live: readonly Beam[], count: number): readonly Beam[] {
+  const [first] = live;
+  return first === undefined ? [] : Array.from({ length: count }, (_, at) => live[at] ?? first);
 }
 
 /** The likeliest ways to go on by one token, of equals those of the first beams and tokens. */

@@ -2,7 +2,7 @@
 
 import { showValue } from "../../api/describe.js";
 import { HeedError } from "../../api/errors.js";
-import { readCount, readFinite, readRecord, readSignal } from "../../api/read-values.js";
+import { readBoolean, readCount, readFinite, readRecord, readSignal } from "../../api/read-values.js";
 import { numbersOf } from "../../api/typed-array.js";
 
 /**
@@ -39,6 +39,11 @@ export interface BeamOptions extends GenerateOptions {
   readonly beams?: number | undefined;
   /** A sequence's score is its log-probability / its new tokens ** lengthPenalty. Default 1; 0 is the log-probability. */
   readonly lengthPenalty?: number | undefined;
+  /**
+   * Every call of the step has `beams` sequences, as a cache has batch entries: where there are fewer, the first is there several times, and
+   * what comes after it is looked at once. Default false.
+   */
+  readonly fullBatch?: boolean | undefined;
 }
 
 const COMMON = ["maxTokens", "eos", "signal"];
@@ -86,12 +91,13 @@ const isSeed = (value: number): boolean => value === value >> 0 || value === val
 export function readBeamOptions(
   where: string,
   options: unknown,
-): ReadCommon & { readonly beams: number; readonly lengthPenalty: number } {
-  const given = readRecord(where, "options", options, [...COMMON, "beams", "lengthPenalty"]);
+): ReadCommon & { readonly beams: number; readonly lengthPenalty: number; readonly fullBatch: boolean } {
+  const given = readRecord(where, "options", options, [...COMMON, "beams", "lengthPenalty", "fullBatch"]);
   return {
     ...readCommon(where, given),
     beams: readCount(where, "beams", given["beams"], 4),
     lengthPenalty: readFinite(where, "lengthPenalty", given["lengthPenalty"], 1),
+    fullBatch: readBoolean(where, "fullBatch", given["fullBatch"], false),
   };
 }
 
