@@ -61,6 +61,33 @@ describe.each(ENGINE_KINDS.map((kind) => ({ name: nameOf(kind), kind })))("model
     model.dispose();
   });
 
+  test("BERT's guesses at masked words are transformers', with what old files repeat or without", async () => {
+    const { config, parameters, input, output } = caseOf("maskedWords");
+    const mask = Uint8Array.from(input("attention_mask").data);
+    const [words, bias] = ["bert.embeddings.word_embeddings.weight", "cls.predictions.bias"].map((name) =>
+      parameters.get(name),
+    );
+    if (words === undefined || bias === undefined) throw new Error("the fixture has both");
+    const decoder = "cls.predictions.decoder";
+    const old = new Map(parameters).set(`${decoder}.weight`, words).set(`${decoder}.bias`, bias);
+    const later = new Map(old);
+    later.delete("cls.predictions.bias");
+    for (const given of [parameters, old, later]) {
+      const model = new BertModel(config, { engine }).load(given);
+      const { logits } = await model.forward(input("input_ids"), { mask, logits: true });
+      expect(worstDifference(logits, output("logits"), DEPTH)).toBeLessThan(1);
+      expect((await model.forward(input("input_ids"), { mask })).logits).toBeUndefined();
+      model.dispose();
+    }
+    const headless = new Map([...parameters].filter(([name]) => name.startsWith("bert.")));
+    await expect(new BertModel(config, { engine }).load(headless).forward([1], { logits: true })).rejects.toMatchObject(
+      {
+        code: "option",
+        message: "BertModel: for logits the parameters must have a head, cls.predictions, got none",
+      },
+    );
+  });
+
   test.each([
     ["gpt2", GPT2Model],
     ["llama", LlamaModel],

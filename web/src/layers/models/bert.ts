@@ -14,6 +14,7 @@ import { handOut, type Scope } from "../scope.js";
 import { Encoder, handOutStack, type StackMade } from "../stacks.js";
 import { readTokenMask } from "../token-mask.js";
 import { ConfigReader, type ModelConfig, type ModelOptions, readEngine } from "./config.js";
+import { MaskedWordHead, takeHead } from "./masked-word-head.js";
 import { prefixOf, Renamed } from "./published.js";
 import { asBatch } from "./tokens.js";
 
@@ -24,6 +25,8 @@ export interface BertForwardOptions extends ForwardOptions {
   readonly mask?: Uint8Array | readonly boolean[] | undefined;
   /** Return the attention weights of every layer. Default false. */
   readonly attentions?: boolean | undefined;
+  /** Return what the head for masked words makes of each token, where the parameters have one. Default false. */
+  readonly logits?: boolean | undefined;
 }
 
 export interface BertResult<O> {
@@ -31,6 +34,8 @@ export interface BertResult<O> {
   readonly hidden: Returned<O>;
   /** tanh of a projection of the first token, [B, hidden_size]; where the parameters have a pooler. */
   readonly pooled: Returned<O> | undefined;
+  /** [B, L, vocab_size], where they were asked for. */
+  readonly logits: Returned<O> | undefined;
   /** [B, H, L, L] of every layer. */
   readonly attentions: readonly Returned<O>[] | undefined;
 }
@@ -58,6 +63,7 @@ export class BertModel extends Layer {
   readonly #norm: LayerNorm;
   readonly #encoder: Encoder;
   readonly #pooler: Linear;
+  readonly #head: MaskedWordHead;
   readonly #first: Pooling;
   readonly #layers: number;
 
@@ -67,9 +73,11 @@ export class BertModel extends Layer {
     const read = new ConfigReader(where, config).only(COMPUTED);
     super(where, engine);
     const dim = read.count("hidden_size");
+    const count = read.count("vocab_size");
     const epsilon = read.number("layer_norm_eps", 1e-12);
+    const activation = read.choice("hidden_act", ACTIVATIONS, "gelu");
     this.#layers = read.count("num_hidden_layers");
-    this.#words = this.part("words", new Embedding({ count: read.count("vocab_size"), dim, engine }));
+    this.#words = this.part("words", new Embedding({ count, dim, engine }));
     this.#places = this.part("places", new Embedding({ count: read.count("max_position_embeddings"), dim, engine }));
     this.#types = this.part("types", new Embedding({ count: read.count("type_vocab_size", 2), dim, engine }));
     this.#norm = this.part("norm", new LayerNorm({ shape: dim, epsilon, engine }));
@@ -80,13 +88,14 @@ export class BertModel extends Layer {
         dim,
         heads: read.count("num_attention_heads"),
         hidden: read.count("intermediate_size"),
-        activation: read.choice("hidden_act", ACTIVATIONS, "gelu"),
+        activation,
         normFirst: false,
         epsilon,
         engine,
       }),
     );
     this.#pooler = this.part("pooler", new Linear({ inFeatures: dim, outFeatures: dim, engine }));
+    this.#head = this.part("head", new MaskedWordHead({ dim, count, epsilon, activation, engine }));
     this.#first = new Pooling({ kind: "cls", engine });
   }
 
@@ -110,24 +119,29 @@ export class BertModel extends Layer {
     }
     const hasPooler = made.has(`${start}pooler.dense.weight`);
     if (hasPooler) made.take("pooler", `${start}pooler.dense`);
-    return super.fill(made.all(), "", hasPooler ? [] : ["pooler"]);
+    const hasHead = takeHead(made, "head", `${prefix}cls.predictions`, `${start}embeddings.word_embeddings`);
+    const missing = [...(hasPooler ? [] : ["pooler"]), ...(hasHead ? [] : ["head"])];
+    return super.fill(made.all(), "", missing);
   }
 
   /** Token numbers [B, L] or [L], which is a batch of one. */
   forward<const O extends BertForwardOptions = NoOptions>(tokens: IndexInput, options?: O): Promise<BertResult<O>>;
   forward(tokens: unknown, options?: unknown): Promise<BertResult<{ readonly keep: boolean }>> {
-    return this.pass(options, ["tokenTypes", "mask", "attentions"], async (scope, given, keep) => {
+    return this.pass(options, ["tokenTypes", "mask", "attentions", "logits"], async (scope, given, keep) => {
       const wanted = readBoolean(this.where, "attentions", given["attentions"], false);
+      const wantsLogits = readBoolean(this.where, "logits", given["logits"], false);
       const indices = asBatch(this.where, readIndices(this.where, "tokens", tokens));
       const types = given["tokenTypes"];
       const segments = types === undefined ? null : asBatch(this.where, readIndices(this.where, "tokenTypes", types));
       const { output, attentions } = await this.#encode(scope, indices, segments, given["mask"], wanted);
       const hasPooler = this.#pooler.parameters().size > 0;
       const pooled = hasPooler ? await this.#pool(scope, output) : undefined;
+      const logits = wantsLogits ? await this.#logitsOf(scope, output) : undefined;
       const handed = await handOutStack(scope, { output, attentions }, keep);
       return {
         hidden: handed.output,
         pooled: pooled && (await handOut(scope, pooled, keep)),
+        logits: logits && (await handOut(scope, logits, keep)),
         attentions: handed.attentions?.map(({ self }) => self),
       };
     });
@@ -157,6 +171,14 @@ export class BertModel extends Layer {
     });
     const self = mask === undefined ? {} : { mask: readTokenMask(where, mask, batch, length) };
     return this.#encoder.compute(scope, { x, memory: null, self, cross: {}, attentions });
+  }
+
+  #logitsOf(scope: Scope, hidden: Tensor): Promise<Tensor> {
+    if (this.#head.parameters().size > 0) return this.#head.compute(scope, hidden);
+    throw new HeedError(
+      "option",
+      `${this.where}: for logits the parameters must have a head, cls.predictions, got none`,
+    );
   }
 
   async #pool(scope: Scope, hidden: Tensor): Promise<Tensor> {
