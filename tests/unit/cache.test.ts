@@ -92,7 +92,15 @@ describe.each(ENGINE_KINDS)("$variant, $worker worker", (kind) => {
 
   test("past its window a cache gives what attention with the window gives, and holds no more than it", async () => {
     const random = new Random(64);
-    for (const window of [1, 2, 7, 96, 97, 150, 1600]) {
+    for (const [window, maxLength] of [
+      [1, undefined],
+      [2, 2],
+      [7, 10],
+      [96, undefined],
+      [97, 97],
+      [150, 151],
+      [1600, 1601],
+    ] as const) {
       const [heads, dim, total] = [2, 8, window + 230];
       const whole = [heads, total, dim];
       const [query, key, value] = [0, 1, 2].map(() => ({ data: random.floats(heads * total * dim), shape: whole }));
@@ -100,7 +108,7 @@ describe.each(ENGINE_KINDS)("$variant, $worker worker", (kind) => {
       const expected = reference(query, key, value, { causal: true, window: [window - 1, 0] });
       const score = scoreBound(undefined, 1 / Math.sqrt(dim), { query, key, queryDim: dim, headDim: dim });
       const bounds = boundsFor(total, { value }, score);
-      using cache = await heed.createCache({ kvHeads: heads, headDim: dim, window });
+      using cache = await heed.createCache({ kvHeads: heads, headDim: dim, window, maxLength });
       const most =
         2 + Math.ceil((window + 11) / new PageLayout("f32", heads, { key: dim, value: dim }, total, window).rows);
       for (let from = 0; from < total; ) {
@@ -117,7 +125,7 @@ describe.each(ENGINE_KINDS)("$variant, $worker worker", (kind) => {
         const wrong = output.data.findIndex(
           (number, index) => !withinOutput(number, exact[index] ?? Number.NaN, bounds),
         );
-        expect(wrong, `window ${window}, tokens ${from} to ${to}`).toBe(-1);
+        expect(wrong, `window ${window} of ${maxLength}, tokens ${from} to ${to}`).toBe(-1);
         expect(heed.memory().tensors).toBeLessThanOrEqual(most);
         expect(cache.length).toBe(to);
         expect(cache.start).toBe(Math.max(0, to - (window - 1)));
@@ -501,6 +509,16 @@ describe("misuse", () => {
     }
     expect((await errorOf(() => heed.attention(draw(2, 2, 2, 8), row, row, { cache }))).message).toMatch(/queries/);
     expect((await errorOf(() => cache.truncate(5))).message).toMatch(/let go of/);
+  });
+
+  test("a window of no more than maxLength makes room for any number of tokens, a longer one for none", async () => {
+    using cache = await made({ window: 10 });
+    await cache.append(draw(2, 2, 25, 8), draw(2, 2, 25, 8));
+    expect([cache.start, cache.length, cache.maxLength]).toEqual([16, 25, 10]);
+    using longer = await made({ window: 11 });
+    await longer.append(draw(2, 2, 10, 8), draw(2, 2, 10, 8));
+    const error = await errorOf(() => longer.append(draw(2, 2, 1, 8), draw(2, 2, 1, 8)));
+    expect(error).toMatchObject({ code: "shape", message: expect.stringMatching(/holds 10 tokens.* has 10, got 1/) });
   });
 
   test("a sync call is refused while another is under way", async () => {

@@ -28,7 +28,7 @@ export interface CacheOptions {
   readonly headDim: number;
   /** Default headDim. */
   readonly valueDim?: number | undefined;
-  /** Tokens that may be appended at most. May be left out where there is a window. */
+  /** Tokens that it holds at most between calls. With a window of no more, older ones make room; there it may be left out. */
   readonly maxLength?: number | undefined;
   /** What keys and values are kept as; "i8" with a scale for each token and head. Default "f32". */
   readonly dtype?: "f32" | "f16" | "i8" | undefined;
@@ -105,6 +105,8 @@ export class KVCache {
   readonly #backend: Backend;
   readonly #layout: PageLayout;
   readonly #store: PageStore;
+  /** Tokens that may be appended in all. */
+  readonly #most: number;
   #disposed = false;
   /** Those that are under way or wait for it. */
   #turns = 0;
@@ -120,8 +122,10 @@ export class KVCache {
     this.dtype = options.dtype;
     this.window = options.window;
     this.#backend = backend;
+    const held = Math.min(this.window ?? Infinity, this.maxLength);
+    this.#most = held === this.window ? Infinity : this.maxLength;
     const dims = { key: this.headDim, value: this.valueDim };
-    this.#layout = new PageLayout(this.dtype, this.kvHeads, dims, this.maxLength, this.window ?? this.maxLength);
+    this.#layout = new PageLayout(this.dtype, this.kvHeads, dims, this.#most, held);
     const store = new PageStore(backend, this.#layout, this.batch, this.window === null ? null : this.window - 1);
     this.#store = store;
     finalise(this, () => store.dispose());
@@ -357,10 +361,10 @@ export class KVCache {
         `${where}: the cache takes key ${showShape(wanted(this.headDim))} value ${showShape(wanted(this.valueDim))}, got key ${showShape(key.shape)} value ${showShape(value.shape)} (in [B, H, L, D])`,
       );
     }
-    if (this.length + count > this.maxLength) {
+    if (this.length + count > this.#most) {
       throw new HeedError(
         "shape",
-        `${where}: the cache takes ${this.maxLength} tokens (maxLength), has ${this.length}, got ${count} more`,
+        `${where}: the cache holds ${this.maxLength} tokens (maxLength), has ${this.length}, got ${count} more`,
       );
     }
   }
