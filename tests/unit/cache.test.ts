@@ -3,6 +3,7 @@
 import { Worker as NodeWorker } from "node:worker_threads";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { attend, attendSync } from "../../web/src/api/attention.js";
+import { TURN } from "../../web/src/api/cache/door.js";
 import { createCache } from "../../web/src/api/cache/kv-cache.js";
 import { PageLayout } from "../../web/src/api/cache/page-layout.js";
 import { workerSource } from "../../web/src/backends/wasm/generated/worker-source.js";
@@ -519,6 +520,32 @@ describe("misuse", () => {
     await longer.append(draw(2, 2, 10, 8), draw(2, 2, 10, 8));
     const error = await errorOf(() => longer.append(draw(2, 2, 1, 8), draw(2, 2, 1, 8)));
     expect(error).toMatchObject({ code: "shape", message: expect.stringMatching(/holds 10 tokens.* has 10, got 1/) });
+  });
+
+  test("a call that is aborted while it waits for its turn is rejected at once, and the one behind it goes on", async () => {
+    using cache = await made();
+    const turn = cache[TURN]();
+    await turn.begun;
+    const call = (token: number, signal?: AbortSignal) => {
+      const row = { data: new Float32Array(2 * 2 * 8).fill(token), shape: [2, 2, 1, 8] };
+      return heed.attention(row, row, row, { cache, signal });
+    };
+    const controller = new AbortController();
+    const [aborted, behind] = [call(1, controller.signal), call(2)];
+    const reason = new Error("no more of this");
+    controller.abort(reason);
+    // Nothing ends the turn that they wait for before both rejections are there.
+    expect(await errorOf(() => aborted)).toMatchObject({ code: "aborted", cause: reason });
+    expect(await errorOf(() => call(3, AbortSignal.abort()))).toMatchObject({ code: "aborted" });
+    const last = call(4);
+    expect(cache.length).toBe(0);
+    await turn.end(true);
+    // The query of fours scores its own key higher than that of twos by 8 * 4 * 2 / sqrt(8), which leaves nothing of the other.
+    expect([...(await behind).output.data]).toEqual(new Array(32).fill(2));
+    expect([...(await last).output.data]).toEqual(new Array(32).fill(4));
+    expect(cache.length).toBe(2);
+    const none = draw(2, 2, 0, 8);
+    expect(heed.attentionSync(draw(2, 2, 1, 8), none, none, { cache }).output.shape).toEqual([2, 2, 1, 8]);
   });
 
   test("a sync call is refused while another is under way", async () => {

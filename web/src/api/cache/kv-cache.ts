@@ -12,13 +12,14 @@ import { walkOf } from "../layout.js";
 import { readTensor } from "../operands.js";
 import { DEFAULTS, type Layout, type TensorInput } from "../options.js";
 import { type ReadOptions, readAttentionOptions } from "../read-options.js";
-import { readChoice, readCount, readRecord } from "../read-values.js";
+import { isOptions, readChoice, readCount, readRecord, readSignal } from "../read-values.js";
 import { type AnyAttentionResult, resultOf } from "../results.js";
 import { numbersOf } from "../typed-array.js";
 import { type CheckedAttention, validateAttention } from "../validate.js";
 import { type CacheTurn, openDoor, TURN } from "./door.js";
 import { PageLayout, type PagePart } from "./page-layout.js";
 import { type NewRows, PageStore, type Staged } from "./page-store.js";
+import { Turns } from "./turns.js";
 
 export interface CacheOptions {
   /** Batch entries, or beams. Default 1. */
@@ -107,10 +108,8 @@ export class KVCache {
   readonly #store: PageStore;
   /** Tokens that may be appended in all. */
   readonly #most: number;
+  readonly #turns = new Turns();
   #disposed = false;
-  /** Those that are under way or wait for it. */
-  #turns = 0;
-  #last: Promise<unknown> = Promise.resolve();
 
   /** @internal Users call `heed.createCache`. */
   constructor(backend: Backend, options: ReadCacheOptions) {
@@ -151,13 +150,14 @@ export class KVCache {
     value: TensorInput,
     options?: { readonly layout?: Layout | undefined },
   ): Promise<void> {
-    const isIdle = this.#turns === 0;
-    const given = isIdle ? { key, value } : { key: copyOperand(key), value: copyOperand(value) };
-    const layout = step("option", "append: reading its arguments", () => {
+    const { given, layout } = step("option", "append: reading its arguments", () => {
       const { layout } = readRecord("append", "options", options, ["layout"]);
-      return readChoice<Layout>("append", "layout", layout, ["bhnd", "bnhd", "packed"], DEFAULTS.layout);
+      return {
+        given: this.#turns.isIdle ? { key, value } : { key: copyOperand(key), value: copyOperand(value) },
+        layout: readChoice<Layout>("append", "layout", layout, ["bhnd", "bnhd", "packed"], DEFAULTS.layout),
+      };
     });
-    return this.#inTurn(() => {
+    return this.#turns.take(() => {
       this.#assertUsable("append");
       const rows = step("option", "append: reading its arguments", () => this.#readRows(given, layout));
       this.#store.commit(step("memory", "append: copying", () => this.#store.stage("append", rows)));
@@ -166,7 +166,7 @@ export class KVCache {
 
   /** Forgets the tokens from number `length` on. */
   async truncate(length: number): Promise<void> {
-    return this.#inTurn(() => {
+    return this.#turns.take(() => {
       this.#assertUsable("truncate");
       const { length: now, start } = this.#store;
       if (!Number.isInteger(length) || length < 0 || length > now) {
@@ -188,7 +188,7 @@ export class KVCache {
   /** Has batch entry i go on from what entry indices[i] has been: for beams. Copies no keys and values. */
   async reorder(indices: ArrayLike<number>): Promise<void> {
     const order = step("option", "reorder: reading its arguments", () => numbersOf(indices)?.slice() ?? null);
-    return this.#inTurn(() => {
+    return this.#turns.take(() => {
       this.#assertUsable("reorder");
       const isEntry = (index: number): boolean => Number.isInteger(index) && index >= 0 && index < this.batch;
       if (order === null || order.length !== this.batch || !order.every(isEntry)) {
@@ -225,7 +225,7 @@ export class KVCache {
     });
     let turn: Promise<void>;
     const begun = new Promise<void>((begin) => {
-      turn = this.#inTurn(async () => {
+      turn = this.#turns.take(async () => {
         this.#store.beginTrial();
         begin();
         this.#store.endTrial(await finished);
@@ -239,11 +239,19 @@ export class KVCache {
   }
 
   async #attend(backend: Backend, given: GivenTensors, options: unknown): Promise<AnyAttentionResult> {
-    const { query, key, value } = given;
-    const isIdle = this.#turns === 0;
-    const tensors = isIdle ? given : { query: copyOperand(query), key: copyOperand(key), value: copyOperand(value) };
-    const settings = isIdle ? options : copyOptions(options);
-    return this.#inTurn(() => this.#compute(backend, tensors, settings));
+    if (this.#turns.isIdle) return this.#turns.take(() => this.#compute(backend, given, options));
+    const { tensors, settings, signal } = step("option", "attention: reading its arguments", () => {
+      const { query, key, value } = given;
+      const settings = copyOptions(options);
+      return {
+        tensors: { query: copyOperand(query), key: copyOperand(key), value: copyOperand(value) },
+        settings,
+        signal: isOptions(settings) ? readSignal("attention", settings["signal"]) : null,
+      };
+    });
+    return asyncStep("option", "attention: waiting for its turn", () =>
+      this.#turns.take(() => this.#compute(backend, tensors, settings), signal),
+    );
   }
 
   async #compute(backend: Backend, tensors: GivenTensors, options: unknown): Promise<AnyAttentionResult> {
@@ -259,7 +267,7 @@ export class KVCache {
   }
 
   #attendSync(backend: Backend, tensors: GivenTensors, options: unknown): AnyAttentionResult {
-    if (this.#turns > 0) {
+    if (!this.#turns.isIdle) {
       throw new HeedError("option", "attentionSync: the cache must be idle, but a call with it is under way");
     }
     const { read, problem, shapes, staged } = this.#prepare("attentionSync", backend, tensors, options);
@@ -371,23 +379,5 @@ export class KVCache {
 
   #assertUsable(where: string): void {
     if (this.#disposed) throw new HeedError("disposed", `${where}: the cache was disposed`);
-  }
-
-  /** One after the other: at once, if nothing with the cache is under way. */
-  async #inTurn<T>(act: () => T | Promise<T>): Promise<T> {
-    const before = this.#turns === 0 ? null : this.#last;
-    this.#turns += 1;
-    const turn = this.#take(before, act);
-    this.#last = turn.catch(() => {});
-    return turn;
-  }
-
-  async #take<T>(before: Promise<unknown> | null, act: () => T | Promise<T>): Promise<T> {
-    try {
-      if (before !== null) await before;
-      return await act();
-    } finally {
-      this.#turns -= 1;
-    }
   }
 }
