@@ -125,6 +125,12 @@ describe("relativeBias", () => {
     const { data: shifted } = relativeBias(table(4, 1), { length: 2, keyLength: 3, offset: 0, maxDistance: 4 });
     expect([...shifted]).toEqual([0, 3, 3, 1, 0, 3]);
   });
+
+  test("has no ranges but the last where maxDistance is one more than the distances of their own", () => {
+    // 8 buckets, 4 a side: 0 and 1 of their own, then ln(2 / 2) / ln(3 / 2) * 2 = 0 and, from 3 on, at least 2, which is the last.
+    const { data } = relativeBias(table(8, 1), { length: 1, keyLength: 11, offset: 5, maxDistance: 3 });
+    expect([...data]).toEqual([3, 3, 3, 2, 1, 0, 5, 6, 7, 7, 7]);
+  });
 });
 
 describe("learnedPositions", () => {
@@ -139,6 +145,8 @@ describe("learnedPositions", () => {
 
 test("what makes no sense is refused by name", async () => {
   const table = { data: new Float32Array(6), shape: [3, 2] };
+  const even = { data: new Float32Array(16), shape: [8, 2] };
+  const many = { data: new Float32Array(512), shape: [512, 1] };
   const refusals: readonly [() => unknown, string, string][] = [
     [() => sinusoidal(-1, 4), "option", "sinusoidal: length must be a whole number"],
     [() => sinusoidal(2, 0), "option", "sinusoidal: dim must be a whole number from 1"],
@@ -157,7 +165,27 @@ test("what makes no sense is refused by name", async () => {
       "option",
       "by positions or by length and offset, got",
     ],
-    [() => learnedPositions(table, { length: 4 }), "option", "learnedPositions: takes rows 0 to "],
+    [
+      () => learnedPositions(table, { length: 4 }),
+      "option",
+      "takes rows 0 to 2, by positions or by length and offset, got 4 from 0 on",
+    ],
+    [() => learnedPositions(table, { offset: 4 }), "option", "got 0 from 4 on"],
+    [() => learnedPositions(table, { length: 1.5 }), "option", "learnedPositions: length must be a whole number"],
+    [() => learnedPositions(table, { length: -1 }), "option", "learnedPositions: length must be a whole number"],
+    [() => learnedPositions(table, { offset: 0.5 }), "option", "learnedPositions: offset must be a whole number"],
+    [
+      () => Reflect.apply(learnedPositions, null, [table, { length: "2" }]),
+      "option",
+      'whole number from 0 to 2^24, got "2"',
+    ],
+    [() => Reflect.apply(learnedPositions, null, [table, { length: null }]), "option", "got null"],
+    [() => relativeBias(even, { length: 2, offset: 0.5 }), "option", "relativeBias: offset must be a whole number"],
+    [() => relativeBias(even, { length: 2, maxDistance: 2 }), "option", "maxDistance must be a whole number from 3"],
+    [() => Reflect.apply(relativeBias, null, [even, { length: 2, keyLength: null }]), "option", "got null"],
+    [() => relativeBias(many, { length: 2 }), "option", "maxDistance must be a whole number from 129 to 2^24, got 128"],
+    [() => sinusoidal(2 ** 24, 2 ** 24), "memory", "sinusoidal: making [16777216, 16777216] failed"],
+    [() => relativeBias(even, { length: 2 ** 24 }), "memory", "relativeBias: making [2, 16777216, 16777216] failed"],
   ];
   for (const [act, code, message] of refusals) {
     const error = await errorOf(act);

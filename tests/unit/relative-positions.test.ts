@@ -112,3 +112,18 @@ test("tables of another form are refused", async () => {
   const narrow = await errorOf(() => heed.relativeKeys(q, tensor(5, 3)));
   expect(narrow).toMatchObject({ code: "shape" });
 });
+
+test("offsets are whole, and what has no room is refused as such", async () => {
+  const [q, table] = [tensor(3, 4), tensor(5, 4)];
+  for (const [name, act] of [
+    ["relativeKeys", () => heed.relativeKeys(q, table, { offset: 0.5 })],
+    ["relativeValues", () => heed.relativeValues(q, table, { offset: 0.5 })],
+  ] as const) {
+    const error = await errorOf(act);
+    expect(error).toMatchObject({ code: "option" });
+    expect(error.message).toContain(`${name}: offset must be a whole number`);
+  }
+  const wide = await errorOf(() => heed.relativeKeys(heed.zeros([2 ** 16, 1]), tensor(1, 1), { length: 2 ** 24 }));
+  expect(wide).toMatchObject({ code: "memory" });
+  expect(wide.message).toMatch(/^relativeKeys: /);
+});

@@ -35,8 +35,13 @@ export function frequenciesOf(where: string, base: number, rotaryDim: number, sc
   if (type === "llama3") {
     const low = read("lowFrequencyFactor", 1);
     const high = read("highFrequencyFactor", 4);
+    if (low >= high) {
+      const rule = "scaling.lowFrequencyFactor must be less than highFrequencyFactor";
+      throw new HeedError("option", `${where}: ${rule}, got ${low} and ${high}`);
+    }
     return { frequencies: plain(base).map((one) => llama3(one, factor, length, low, high)), magnitude: 1 };
   }
+  if (base <= 1) throw new HeedError("option", `${where}: scaling "yarn" needs a base greater than 1, got ${base}`);
   const fast = pairThatTurns(read("betaFast", 32), base, rotaryDim, length);
   const slow = pairThatTurns(read("betaSlow", 1), base, rotaryDim, length);
   const isWhole = readBoolean(where, "scaling.truncate", names["truncate"], true);

@@ -5,11 +5,12 @@ import type { Backend } from "../../backends/backend.js";
 import type { ExtraBackend } from "../../backends/extra-backend.js";
 import { attend } from "../attention.js";
 import { showShape } from "../describe.js";
-import { step } from "../door.js";
+import { asyncStep, step } from "../door.js";
 import { HeedError } from "../errors.js";
+import { walkOf } from "../layout.js";
 import { product, type ReadTensor, readTensor } from "../operands.js";
-import { readSize } from "../positions/read.js";
-import { readBoolean, readCount, readFinite, readRecord, readSignal } from "../read-values.js";
+import { LEAST_OFFSET, readSize } from "../positions/read.js";
+import { readBoolean, readCount, readRecord, readSignal } from "../read-values.js";
 import { type ArrayTensor, Tensor } from "../tensor.js";
 import { linearAttention } from "./linear-attention.js";
 import { readLayout, readSingle } from "./read-layout.js";
@@ -24,43 +25,55 @@ export async function relativeKeys(
 ): Promise<ArrayTensor | Tensor> {
   const where = "relativeKeys";
   const names = ["length", "offset", "scale", "layout", "heads", "keep", "signal"];
-  const { given, query, table, keep } = step("option", `${where}: reading its arguments`, () => {
-    const read = readRecord(where, "options", options, names);
-    return {
-      given: read,
-      query: readTensor(where, "query", q, null),
-      table: readTable(where, tableGiven),
-      keep: readBoolean(where, "keep", read["keep"], false),
-    };
-  });
-  const [rows, dim] = [table.shape[0] ?? 0, table.shape[1] ?? 0];
-  const layout = readLayout(where, given["layout"]);
-  const heads = readCount(where, "heads", given["heads"], null);
-  const rank = query.shape.length;
-  const batch = rank === 4 || layout === "packed" ? (query.shape[0] ?? 0) : 1;
-  const keys = { data: repeated(floatsOf(table), batch), shape: keyShape(layout, rank, batch, rows, dim) };
-  const values = { data: new Float32Array(batch * rows), shape: keyShape(layout, rank, batch, rows, 1) };
-  const { scores } = await attend(
-    home,
-    { query: q, key: keys, value: values },
-    {
-      ...(given["scale"] === undefined ? {} : { scale: given["scale"] }),
-      ...(given["signal"] === undefined ? {} : { signal: readSignal(where, given["signal"]) }),
-      ...(layout === "packed" ? { heads, kvHeads: 1 } : {}),
-      layout,
-      return: { scores: "raw", output: false },
+  const { scale, signal, query, table, layout, heads, queries, length, offset, keep } = step(
+    "option",
+    `${where}: reading its arguments`,
+    () => {
+      const given = readRecord(where, "options", options, names);
+      const query = readTensor(where, "query", q, null);
+      const layout = readLayout(where, given["layout"]);
+      const heads = readCount(where, "heads", given["heads"], null);
+      const queries = walkOf(where, "query", query.shape, layout, heads ?? 1).shape[2];
+      const length = readSize(where, "length", given["length"], 0, queries);
+      return {
+        scale: given["scale"],
+        signal: readSignal(where, given["signal"]) ?? undefined,
+        query,
+        table: readTable(where, tableGiven),
+        layout,
+        heads,
+        queries,
+        length,
+        offset: readSize(where, "offset", given["offset"], LEAST_OFFSET, length - queries),
+        keep: readBoolean(where, "keep", given["keep"], false),
+      };
     },
   );
-  if (scores === undefined || scores instanceof Tensor) throw new TypeError("scores were asked for as an array");
-  const queries = scores.shape[scores.shape.length - 2] ?? 0;
-  const length = readSize(where, "length", given["length"] ?? queries, 0);
-  const offset = readFinite(where, "offset", given["offset"], length - queries);
-  const rowOf = distanceRow(rows, offset);
-  const data = new Float32Array((scores.data.length / Math.max(1, rows)) * length);
-  for (let row = 0; row * rows < scores.data.length; row++) {
-    for (let j = 0; j < length; j++) data[row * length + j] = scores.data[row * rows + rowOf(row % queries, j)] ?? 0;
-  }
-  return resultOf(home, data, [...scores.shape.slice(0, -1), length], keep);
+  return asyncStep("memory", `${where}: computing`, async () => {
+    const [rows = 0, dim = 0] = table.shape;
+    const rank = query.shape.length;
+    const batch = rank === 4 || layout === "packed" ? (query.shape[0] ?? 0) : 1;
+    const keys = { data: repeated(floatsOf(table), batch), shape: keyShape(layout, rank, batch, rows, dim) };
+    const values = { data: new Float32Array(batch * rows), shape: keyShape(layout, rank, batch, rows, 1) };
+    const { scores } = await attend(
+      home,
+      { query: q, key: keys, value: values },
+      {
+        scale,
+        signal,
+        ...(layout === "packed" ? { heads, kvHeads: 1 } : {}),
+        layout,
+        return: { scores: "raw", output: false },
+      },
+    );
+    if (scores === undefined || scores instanceof Tensor) throw new TypeError("scores were asked for as an array");
+    const rowOf = distanceRow(rows, offset);
+    const data = new Float32Array((scores.data.length / rows) * length);
+    for (let row = 0; row * rows < scores.data.length; row++) {
+      for (let j = 0; j < length; j++) data[row * length + j] = scores.data[row * rows + rowOf(row % queries, j)] ?? 0;
+    }
+    return resultOf(home, data, [...scores.shape.slice(0, -1), length], keep);
+  });
 }
 
 /** Sum over keys of weight * table[distance of the key], [B, H, L, E] with the weights' leading axes: to be added to attention's output. */
@@ -71,46 +84,47 @@ export async function relativeValues(
   options: unknown,
 ): Promise<ArrayTensor | Tensor> {
   const where = "relativeValues";
-  const { weights, table, given, offset } = step("option", `${where}: reading its arguments`, () => {
-    const read = readRecord(where, "options", options, ["offset", "keep", "signal"]);
-    const tensor = readSingle(where, "weights", weightsGiven);
-    if (tensor === null || tensor.shape.length < 2 || tensor.shape.length > 4) {
-      throw new HeedError("shape", `${where}: weights must be [B, H, L, S], [H, L, S] or [L, S]`);
+  const { weights, table, offset, keep, signal } = step("option", `${where}: reading its arguments`, () => {
+    const given = readRecord(where, "options", options, ["offset", "keep", "signal"]);
+    const weights = readSingle(where, "weights", weightsGiven);
+    if (weights === null || weights.shape.length < 2 || weights.shape.length > 4) {
+      const got = weights === null ? "none" : showShape(weights.shape);
+      throw new HeedError("shape", `${where}: weights must be [B, H, L, S], [H, L, S] or [L, S], got ${got}`);
     }
-    const [queries = 0, keys = 0] = tensor.shape.slice(-2);
+    const [queries = 0, keys = 0] = weights.shape.slice(-2);
     return {
-      weights: tensor,
+      weights,
       table: readTable(where, tableGiven),
-      given: read,
-      offset: readFinite(where, "offset", read["offset"], keys - queries),
+      offset: readSize(where, "offset", given["offset"], LEAST_OFFSET, keys - queries),
+      keep: readBoolean(where, "keep", given["keep"], false),
+      signal: readSignal(where, given["signal"]) ?? undefined,
     };
   });
-  const [rows, dim] = [table.shape[0] ?? 0, table.shape[1] ?? 0];
-  const [queries = 0, keys = 0] = weights.shape.slice(-2);
-  const heads = product(weights.shape.slice(0, -2));
-  const rowOf = distanceRow(rows, offset);
-  const numbers = floatsOf(weights);
-  const sums = new Float64Array(heads * queries * rows);
-  for (let row = 0; row < heads * queries; row++) {
-    for (let j = 0; j < keys; j++) {
-      const at = row * rows + rowOf(row % queries, j);
-      sums[at] = (sums[at] ?? 0) + (numbers[row * keys + j] ?? 0);
+  return asyncStep("memory", `${where}: computing`, async () => {
+    const [rows = 0, dim = 0] = table.shape;
+    const [queries = 0, keys = 0] = weights.shape.slice(-2);
+    const heads = product(weights.shape.slice(0, -2));
+    const rowOf = distanceRow(rows, offset);
+    const numbers = floatsOf(weights);
+    const sums = new Float64Array(heads * queries * rows);
+    for (let row = 0; row < heads * queries; row++) {
+      for (let j = 0; j < keys; j++) {
+        const at = row * rows + rowOf(row % queries, j);
+        sums[at] = (sums[at] ?? 0) + (numbers[row * keys + j] ?? 0);
+      }
     }
-  }
-  // A product with the table is what queries read from a state that nobody writes to.
-  const nothing = (width: number) => ({ data: new Float32Array(queries * width), shape: [1, queries, width] });
-  const query = { data: Float32Array.from(sums), shape: [heads, queries, rows] };
-  const { output } = await linearAttention(extra, home, [query, nothing(rows), nothing(dim)], {
-    ...given,
-    offset: undefined,
-    rule: "linear",
-    scale: 1,
-    state: { data: floatsOf(table), shape: [1, rows, dim] },
-    keep: false,
+    // A product with the table is what queries read from a state that nobody writes to.
+    const nothing = (width: number) => ({ data: new Float32Array(queries * width), shape: [1, queries, width] });
+    const query = { data: Float32Array.from(sums), shape: [heads, queries, rows] };
+    const { output } = await linearAttention(extra, home, [query, nothing(rows), nothing(dim)], {
+      rule: "linear",
+      scale: 1,
+      state: { data: floatsOf(table), shape: [1, rows, dim] },
+      signal,
+    });
+    if (output instanceof Tensor) throw new TypeError("the output was asked for as an array");
+    return resultOf(home, output.data, [...weights.shape.slice(0, -1), dim], keep);
   });
-  if (output instanceof Tensor) throw new TypeError("the output was asked for as an array");
-  const keep = readBoolean(where, "keep", given["keep"], false);
-  return resultOf(home, output.data, [...weights.shape.slice(0, -1), dim], keep);
 }
 
 /** [2 k + 1, dim]: row k + c is that of keys c after the query; those further away have the first and last. */

@@ -6,7 +6,7 @@ import type { TensorLike } from "../options.js";
 import { readRecord } from "../read-values.js";
 import type { ArrayTensor } from "../tensor.js";
 import { numbersOf } from "../typed-array.js";
-import { readTable } from "./read.js";
+import { newTable, readSize, readTable } from "./read.js";
 
 export interface LearnedOptions {
   /** Rows from `offset` on: so many. Default all that are left. */
@@ -22,20 +22,21 @@ export function learnedPositions(table: TensorLike, options?: LearnedOptions): A
   const where = "learnedPositions";
   const given = readRecord(where, "options", options, ["length", "offset", "positions"]);
   const { floats, rows, columns: dim } = readTable(where, table);
-  const { offset = 0, length = rows - Number(offset), positions } = given;
-  const wanted =
-    positions === undefined
-      ? Array.from({ length: Number(length) }, (_, at) => Number(offset) + at)
-      : numbersOf(positions);
+  const { positions } = given;
+  const offset = readSize(where, "offset", given["offset"], 0, 0);
+  const length = readSize(where, "length", given["length"], 0, Math.max(0, rows - offset));
+  const isRun = positions === undefined && offset + length <= rows;
+  const wanted = isRun ? Array.from({ length }, (_, at) => offset + at) : numbersOf(positions);
   const isRow = (row: number): boolean => Number.isInteger(row) && row >= 0 && row < rows;
   const isBoth = positions && (given["length"] ?? given["offset"]) !== undefined;
   if (isBoth || wanted === null || !wanted.every(isRow)) {
+    const got = positions === undefined ? `${length} from ${offset} on` : showValue(positions);
     throw new HeedError(
       "option",
-      `${where}: takes rows 0 to ${rows - 1}, by positions or by length and offset, got ${showValue(positions ?? wanted)}`,
+      `${where}: takes rows 0 to ${rows - 1}, by positions or by length and offset, got ${got}`,
     );
   }
-  const data = new Float32Array(wanted.length * dim);
-  for (const [at, row] of wanted.entries()) data.set(floats.subarray(row * dim, (row + 1) * dim), at * dim);
-  return { data, shape: [wanted.length, dim], dtype: "f32" };
+  const made = newTable(where, [wanted.length, dim]);
+  for (const [at, row] of wanted.entries()) made.data.set(floats.subarray(row * dim, (row + 1) * dim), at * dim);
+  return made;
 }

@@ -1,12 +1,18 @@
-// Readers of what position tables are made of.
+// Readers of what position tables are made of, and the room for one.
 
 import { showShape, showValue } from "../describe.js";
+import { step } from "../door.js";
 import { HeedError } from "../errors.js";
-import { readTensor } from "../operands.js";
+import { product, readTensor } from "../operands.js";
 import { readFinite } from "../read-values.js";
+import type { ArrayTensor } from "../tensor.js";
+
+/** Offsets go as far back as sizes go up. */
+export const LEAST_OFFSET = -(2 ** 24);
 
 /** A whole number of at least `least`. */
-export function readSize(where: string, name: string, value: unknown, least: number): number {
+export function readSize(where: string, name: string, given: unknown, least: number, absent?: number): number {
+  const value = given === undefined ? absent : given;
   if (typeof value === "number" && Number.isInteger(value) && value >= least && value <= 2 ** 24) return value;
   throw new HeedError(
     "option",
@@ -18,6 +24,12 @@ export function readPositive(where: string, name: string, value: unknown, absent
   const number = readFinite(where, name, value, absent);
   if (number > 0) return number;
   throw new HeedError("option", `${where}: ${name} must be greater than 0, got ${showValue(value)}`);
+}
+
+/** A table to be filled in. */
+export function newTable(where: string, shape: readonly number[]): ArrayTensor {
+  const data = step("memory", `${where}: making ${showShape(shape)}`, () => new Float32Array(product(shape)));
+  return { data, shape, dtype: "f32" };
 }
 
 /** A table of floats, by rows. */

@@ -3,9 +3,9 @@
 import { showShape } from "../describe.js";
 import { HeedError } from "../errors.js";
 import type { TensorLike } from "../options.js";
-import { readBoolean, readFinite, readRecord } from "../read-values.js";
+import { readBoolean, readRecord } from "../read-values.js";
 import type { ArrayTensor } from "../tensor.js";
-import { readSize, readTable } from "./read.js";
+import { LEAST_OFFSET, newTable, readSize, readTable } from "./read.js";
 
 export interface RelativeBiasOptions {
   /** Queries, and keys unless `keyLength` says otherwise. */
@@ -15,7 +15,7 @@ export interface RelativeBiasOptions {
   readonly offset?: number | undefined;
   /** Default the table's rows. */
   readonly buckets?: number | undefined;
-  /** From here on all distances are in one bucket. Default 128. */
+  /** From here on all distances are in one bucket; more than the buckets that are distances of their own. Default 128. */
   readonly maxDistance?: number | undefined;
   /** false: keys after the query are all at distance 0, as in T5's decoder. Default true. */
   readonly bidirectional?: boolean | undefined;
@@ -29,10 +29,9 @@ export function relativeBias(table: TensorLike, options: RelativeBiasOptions): A
   const given = readRecord(where, "options", options, NAMES);
   const { floats, rows, columns: heads } = readTable(where, table);
   const queries = readSize(where, "length", given["length"], 0);
-  const keys = readSize(where, "keyLength", given["keyLength"] ?? queries, 0);
-  const offset = readFinite(where, "offset", given["offset"], keys - queries);
-  const buckets = readSize(where, "buckets", given["buckets"] ?? rows, 2);
-  const maxDistance = readSize(where, "maxDistance", given["maxDistance"] ?? 128, 2);
+  const keys = readSize(where, "keyLength", given["keyLength"], 0, queries);
+  const offset = readSize(where, "offset", given["offset"], LEAST_OFFSET, keys - queries);
+  const buckets = readSize(where, "buckets", given["buckets"], 2, rows);
   const bidirectional = readBoolean(where, "bidirectional", given["bidirectional"], true);
   if (buckets !== rows || (bidirectional && buckets % 2 !== 0)) {
     throw new HeedError(
@@ -40,8 +39,11 @@ export function relativeBias(table: TensorLike, options: RelativeBiasOptions): A
       `${where}: table must have ${buckets} rows${bidirectional ? ", an even number" : ""}, got ${showShape([rows, heads])}`,
     );
   }
-  const bucketOf = bucketRule(buckets, maxDistance, bidirectional);
-  const data = new Float32Array(heads * queries * keys);
+  const side = bidirectional ? buckets / 2 : buckets;
+  const exact = Math.max(1, Math.floor(side / 2));
+  const maxDistance = readSize(where, "maxDistance", given["maxDistance"], exact + 1, 128);
+  const bucketOf = bucketRule(side, exact, maxDistance, bidirectional);
+  const made = newTable(where, [heads, queries, keys]);
   // Buckets go by distance alone, of which there are as many as diagonals.
   for (let distance = -offset - queries + 1; distance < keys - offset; distance++) {
     const bucket = bucketOf(distance);
@@ -49,17 +51,20 @@ export function relativeBias(table: TensorLike, options: RelativeBiasOptions): A
       const number = floats[bucket * heads + h] ?? 0;
       const first = Math.max(0, -offset - distance);
       for (let i = first; i < queries && i + offset + distance < keys; i++) {
-        data[(h * queries + i) * keys + i + offset + distance] = number;
+        made.data[(h * queries + i) * keys + i + offset + distance] = number;
       }
     }
   }
-  return { data, shape: [heads, queries, keys], dtype: "f32" };
+  return made;
 }
 
-/** The bucket of a key so far after the query. */
-function bucketRule(buckets: number, maxDistance: number, bidirectional: boolean): (distance: number) => number {
-  const side = bidirectional ? buckets / 2 : buckets;
-  const exact = Math.max(1, Math.floor(side / 2));
+/** The bucket of a key so far after the query: of `side` buckets the first `exact` are distances of their own. */
+function bucketRule(
+  side: number,
+  exact: number,
+  maxDistance: number,
+  bidirectional: boolean,
+): (distance: number) => number {
   return (distance) => {
     const start = bidirectional && distance > 0 ? side : 0;
     const away = bidirectional ? Math.abs(distance) : Math.max(0, -distance);

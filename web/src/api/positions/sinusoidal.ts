@@ -2,7 +2,7 @@
 
 import { readFinite, readRecord } from "../read-values.js";
 import type { ArrayTensor } from "../tensor.js";
-import { readPositive, readSize } from "./read.js";
+import { newTable, readPositive, readSize } from "./read.js";
 
 export interface SinusoidalOptions {
   /** Default 10000. */
@@ -19,13 +19,13 @@ export function sinusoidal(length: number, dim: number, options?: SinusoidalOpti
   const columns = readSize(where, "dim", dim, 1);
   const base = readPositive(where, "base", given["base"], 10000);
   const offset = readFinite(where, "offset", given["offset"], 0);
-  const data = new Float32Array(rows * columns);
+  const made = newTable(where, [rows, columns]);
   for (let column = 0; column < columns; column++) {
     const frequency = base ** ((2 * Math.floor(column / 2)) / -columns);
     for (let row = 0; row < rows; row++) {
       const angle = (row + offset) * frequency;
-      data[row * columns + column] = column % 2 === 0 ? Math.sin(angle) : Math.cos(angle);
+      made.data[row * columns + column] = column % 2 === 0 ? Math.sin(angle) : Math.cos(angle);
     }
   }
-  return { data, shape: [rows, columns], dtype: "f32" };
+  return made;
 }
