@@ -10,6 +10,7 @@
 //   additive  a = s |v| (sum of magnitudes), every tanh being at most 1: dot, 4e-7 a for tanh, and a times the error of its
 //             argument: dot's of each projection with the larger |w|
 
+import { numbersOf } from "../../web/src/api/typed-array.js";
 import type { Score, ScoreParameter, TensorLike } from "../../web/src/index.js";
 import { FEW, GROWTH, largestNorm, UNIT_ROUNDOFF } from "./error-model.js";
 
@@ -40,7 +41,7 @@ export function scoreBound(score: Score | undefined, scale: number, operands: Sc
     case "distance":
       return { size: s * (q + k), error: 2 * ofProduct(headDim, s * (q + k)) };
     case "rbf": {
-      const widths = typeof given.bandwidth === "number" ? [given.bandwidth] : Array.from(given.bandwidth);
+      const widths = typeof given.bandwidth === "number" ? [given.bandwidth] : (numbersOf(given.bandwidth) ?? []);
       const size = (s * (q + k) ** 2) / (2 * Math.min(...widths) ** 2);
       return { size, error: 3 * ofProduct(headDim, size) };
     }
@@ -50,7 +51,7 @@ export function scoreBound(score: Score | undefined, scale: number, operands: Sc
     }
     case "gated": {
       const size = s * q * k;
-      const offsets = typeof given.b === "number" ? [given.b] : Array.from(given.b ?? [0]);
+      const offsets = typeof given.b === "number" ? [given.b] : (numbersOf(given.b ?? [0]) ?? []);
       const argument = normOf(given.w) * Math.hypot(q, k) + Math.max(...offsets.map(Math.abs));
       return { size, error: ofProduct(headDim, size) + size * (2 * ofProduct(2 * headDim, argument) + CURVE) };
     }
@@ -87,6 +88,6 @@ function ofProduct(dim: number, size: number): number {
 
 /** Of all heads together. */
 function normOf(parameter: ScoreParameter | Float32Array): number {
-  const data = parameter instanceof Float32Array ? parameter : "data" in parameter ? parameter.data : [];
+  const data = numbersOf(parameter) ?? [];
   return largestNorm(data, Math.max(1, data.length));
 }

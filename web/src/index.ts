@@ -21,6 +21,7 @@ export type {
   MaskInput,
   MaskLike,
   Normalizer,
+  Numbers,
   PlainScore,
   ReturnOptions,
   Score,

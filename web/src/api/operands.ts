@@ -3,7 +3,7 @@
 import type { Backend, Operand, Source } from "../backends/backend.js";
 import { showClass, showShape, showValue } from "./describe.js";
 import { HeedError } from "./errors.js";
-import { roundToHalves } from "./half.js";
+import { roundToHalves, widenHalves } from "./half.js";
 import { isRecord } from "./read-values.js";
 import { Tensor } from "./tensor.js";
 import {
@@ -53,11 +53,15 @@ export function readTensorData(
   return { numbers, sizes: read.shape };
 }
 
-/** A bias: as a tensor, in single precision. */
-export function readBias(where: string, value: unknown, backend: Backend | null): ReadTensor {
-  const bias = readTensor(where, "bias", value, backend);
-  if (bias.dtype === "f32") return bias;
-  throw new HeedError("dtype", `${where}: bias must be in single precision, got half`);
+/** The same in single precision: an array of halves is widened. */
+export function readSingle(where: string, name: string, value: unknown, backend: Backend | null): ReadTensor {
+  const read = readTensor(where, name, value, backend);
+  const { source, dtype } = read;
+  if (dtype === "f32") return read;
+  if (source.kind === "array" && source.array instanceof Uint16Array) {
+    return { ...read, source: { kind: "array", array: widenHalves(source.array) }, dtype: "f32" };
+  }
+  throw new HeedError("dtype", `${where}: ${name} must be in single precision, got a tensor of halves`);
 }
 
 /** Numbers of either precision: halves by their bits. */

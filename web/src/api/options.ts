@@ -33,11 +33,14 @@ export interface MaskLike {
 /** A mask with its shape, or bare values of exactly [L, S] or [B, H, L, S]. */
 export type MaskInput = MaskLike | Uint8Array | readonly boolean[];
 
-/** A bias with its shape, or bare values of exactly [L, S] or [B, H, L, S]. In single precision. */
-export type BiasInput = TensorLike | Tensor | Float32Array;
+/** A bias with its shape, or bare values of exactly [L, S] or [B, H, L, S]. An array of halves is widened; a tensor holds floats. */
+export type BiasInput = TensorInput | Float32Array | HalfArray;
 
-/** A parameter of a score function, in single precision: one for all query heads, or, with a leading axis, one for each. */
-export type ScoreParameter = TensorLike | Tensor;
+/** A parameter of a score function, likewise: one for all query heads, or, with a leading axis, one for each. */
+export type ScoreParameter = TensorInput;
+
+/** Numbers one after the other, or those that a tensor's data are. */
+export type Numbers = ArrayLike<number> | TensorLike | HalfTensorLike;
 
 /**
  * How a query q and a key k make a score. `general` is q . (w k), `w` [D_q, D_k]; `additive` v . tanh(wq q + wk k + b), `wq`
@@ -60,9 +63,9 @@ export type Score =
   | {
       readonly type: "gated";
       readonly w: ScoreParameter | Float32Array;
-      readonly b?: number | ArrayLike<number> | undefined;
+      readonly b?: number | Numbers | undefined;
     }
-  | { readonly type: "rbf"; readonly bandwidth: number | ArrayLike<number> };
+  | { readonly type: "rbf"; readonly bandwidth: number | Numbers };
 
 export type PlainScore = "scaled-dot" | "dot" | "cosine" | "distance";
 
@@ -115,7 +118,7 @@ export interface AttentionOptions {
    * The position of query 0 among the keys, for causal, window and ALiBi: instead of the alignment. One, or one a batch entry;
    * with cuSeqlensQ one a sequence.
    */
-  readonly qOffset?: number | ArrayLike<number> | undefined;
+  readonly qOffset?: number | Numbers | undefined;
   /** [left, right]: a query sees keys from position - left to position + right; -1 or Infinity is open. */
   readonly window?: readonly [number, number] | undefined;
   /**
@@ -124,20 +127,20 @@ export interface AttentionOptions {
    */
   readonly blocks?: { readonly size: readonly [number, number]; readonly keep: MaskInput } | undefined;
   /** The valid queries of each batch entry; the rest is padding, and gives zeros. */
-  readonly qLengths?: ArrayLike<number> | undefined;
+  readonly qLengths?: Numbers | undefined;
   /** The valid keys of each batch entry. */
-  readonly kvLengths?: ArrayLike<number> | undefined;
+  readonly kvLengths?: Numbers | undefined;
   /**
    * Where sequences start that lie one after the other along the query's length axis, and its length: [0, ..., L]. Each attends
    * to its own keys alone and counts positions from its own start. Needs a batch of one.
    */
-  readonly cuSeqlensQ?: ArrayLike<number> | undefined;
+  readonly cuSeqlensQ?: Numbers | undefined;
   /** The same of the keys: [0, ..., S]. Default cuSeqlensQ. */
-  readonly cuSeqlensK?: ArrayLike<number> | undefined;
+  readonly cuSeqlensK?: Numbers | undefined;
   /** One a query head: adds -slope * |position - key| to the scores. */
-  readonly alibiSlopes?: ArrayLike<number> | { readonly data: ArrayLike<number> } | undefined;
+  readonly alibiSlopes?: Numbers | undefined;
   /** One a query head: a logit that joins the denominator only. */
-  readonly sinks?: ArrayLike<number> | undefined;
+  readonly sinks?: Numbers | undefined;
   /** Each weight becomes 0 with probability p and is else divided by 1 - p; which, follows from the seed, a whole number of 32 bits. */
   readonly dropout?: { readonly p: number; readonly seed?: number | undefined } | undefined;
   /**

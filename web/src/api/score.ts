@@ -4,7 +4,7 @@ import type { Backend, Dims4, Operand, ScoreFunction, ScoreKind } from "../backe
 import { showShape, showValue } from "./describe.js";
 import { HeedError } from "./errors.js";
 import { dense } from "./layout.js";
-import { product, type ReadTensor, readTensor } from "./operands.js";
+import { product, type ReadTensor, readSingle } from "./operands.js";
 import { DEFAULTS, SCORE_PARAMETERS } from "./options.js";
 import { isOptions, readChoice, readRecord } from "./read-values.js";
 import { isFloat32Array, lengthOf, numbersOf } from "./typed-array.js";
@@ -94,7 +94,7 @@ class ParameterReader {
   matrix(name: string, rows: number | null, columns: number): Operand | null {
     const value = this.#given[name];
     if (value === undefined) return null;
-    const read = this.#tensor(name, value);
+    const read = this.#single(name, value);
     const { shape } = read;
     const own = rows ?? shape[shape.length - 2] ?? 0;
     return this.#operand(name, read, [own, columns], [own, columns]);
@@ -106,7 +106,7 @@ class ParameterReader {
     if (value === undefined) return null;
     const isBare = isFloat32Array(value);
     const bareShape = isBare && lengthOf(value) === length ? [length] : [this.#heads, length];
-    const read = this.#tensor(name, isBare ? { data: value, shape: bareShape } : value);
+    const read = this.#single(name, isBare ? { data: value, shape: bareShape } : value);
     return this.#operand(name, read, [length], [1, length]);
   }
 
@@ -127,10 +127,8 @@ class ParameterReader {
     return { source: { kind: "array", array }, dtype: "f32", elements, ...dense("bhnd", [1, elements, 1, 1]) };
   }
 
-  #tensor(name: string, value: unknown): ReadTensor {
-    const read = readTensor(this.#where, `score.${name}`, value, this.#backend);
-    if (read.dtype === "f32") return read;
-    throw new HeedError("dtype", `${this.#where}: score.${name} must be in single precision, got half`);
+  #single(name: string, value: unknown): ReadTensor {
+    return readSingle(this.#where, `score.${name}`, value, this.#backend);
   }
 
   /** `shape` for all heads, or with an axis of heads before it; in C++ as [1, 1 or H, ...full]. */

@@ -3,7 +3,6 @@
 import type { AttentionStructure, Dims4 } from "../backends/backend.js";
 import { showShape, showValue } from "./describe.js";
 import { HeedError } from "./errors.js";
-import { isRecord } from "./read-values.js";
 import { readSequences } from "./sequences.js";
 import { numbersOf } from "./typed-array.js";
 
@@ -101,8 +100,7 @@ function readPerHead(
   isGood: (number: number) => boolean,
 ): Float32Array<ArrayBuffer> | null {
   if (value === undefined) return null;
-  // As alibiSlopes() gives them, too.
-  const numbers = numbersOf(isRecord(value) && "data" in value ? value["data"] : value);
+  const numbers = numbersOf(value);
   if (numbers === null || numbers.length !== heads || !numbers.every((number) => isGood(Math.fround(number)))) {
     throw new HeedError(
       "option",

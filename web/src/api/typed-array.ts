@@ -1,5 +1,7 @@
 // What a typed array is by its internals: subclasses and own properties can say anything of length, buffer and name.
 
+import { widenHalves } from "./half.js";
+
 const PROTOTYPE: object = Object.getPrototypeOf(Uint8Array.prototype);
 const tag = getter(Symbol.toStringTag);
 const length = getter("length");
@@ -70,8 +72,9 @@ export function plainBytes(array: Uint8Array): Uint8Array {
   return new Uint8Array(buffer(array) as ArrayBuffer, byteOffset(array) as number, size);
 }
 
-/** The numbers of an array or typed array; null for anything else. */
-export function numbersOf(value: unknown): readonly number[] | null {
+/** The numbers of an array, a typed array or a tensor's data; null for anything else. */
+export function numbersOf(given: unknown): readonly number[] | null {
+  const value = dataOf(given);
   if (!Array.isArray(value) && !isTypedArray(value)) return null;
   const numbers: number[] = [];
   for (const number of value) {
@@ -79,6 +82,13 @@ export function numbersOf(value: unknown): readonly number[] | null {
     numbers.push(number);
   }
   return numbers;
+}
+
+/** What a tensor holds, halves by their values; anything else is itself. */
+function dataOf(value: unknown): unknown {
+  if (typeof value !== "object" || value === null || !("data" in value)) return value;
+  const { data } = value;
+  return isUint16Array(data) && "dtype" in value && value.dtype === "f16" ? widenHalves(plainHalves(data)) : data;
 }
 
 export function isTypedArray(value: unknown): value is Iterable<unknown> & ArrayBufferView {

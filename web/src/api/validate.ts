@@ -12,7 +12,7 @@ import type {
 import { showShape, showValue } from "./describe.js";
 import { HeedError } from "./errors.js";
 import { dense, perHeadShape, userShape, type Walk, walkOf } from "./layout.js";
-import { MAX_ELEMENTS, product, type ReadTensor, readBias, readMask, readTensor, withBareShape } from "./operands.js";
+import { MAX_ELEMENTS, product, type ReadTensor, readMask, readSingle, readTensor, withBareShape } from "./operands.js";
 import { BLOCK_OPTIONS, type Layout } from "./options.js";
 import type { ReadOptions, WantedWeights } from "./read-options.js";
 import { readRecord } from "./read-values.js";
@@ -57,8 +57,8 @@ export function validateAttention(
     key: operand(key, walks.key),
     value: operand(value, walks.value),
     pages: null,
-    mask: broadcastOperand(where, "mask", options.mask, target, (mask) => readMask(where, "mask", mask)),
-    bias: broadcastOperand(where, "bias", options.bias, target, (bias) => readBias(where, bias, backend)),
+    mask: broadcastOperand(where, "mask", options.mask, target, readMask, backend),
+    bias: broadcastOperand(where, "bias", options.bias, target, readSingle, backend),
     score: readScoreFunction(where, options.score, walks.query.shape, walks.key.shape, backend),
     scale: effectiveScale(where, options, walks.query.shape[3]),
     softcap: options.softcap,
@@ -187,11 +187,12 @@ function broadcastOperand(
   name: string,
   value: unknown,
   target: Dims4,
-  read: (value: unknown) => ReadTensor,
+  read: (where: string, name: string, value: unknown, backend: Backend | null) => ReadTensor,
+  backend: Backend | null,
   lastAxis: "whole" | "may be shorter" = "may be shorter",
 ): Operand | null {
   if (value === undefined) return null;
-  const tensor = read(withBareShape(where, name, value, target));
+  const tensor = read(where, name, withBareShape(where, name, value, target), backend);
   const { shape } = tensor;
   const rank = shape.length;
   const axis = (index: number): number => shape[index - 4 + rank] ?? 1;
@@ -228,7 +229,7 @@ function readBlocks(where: string, value: unknown, [batch, heads, queries, keys]
   }
   const name = "blocks.keep";
   const target: Dims4 = [batch, heads, Math.ceil(queries / ofQueries), Math.ceil(keys / ofKeys)];
-  const kept = broadcastOperand(where, name, keep ?? null, target, (given) => readMask(where, name, given), "whole");
+  const kept = broadcastOperand(where, name, keep ?? null, target, readMask, null, "whole");
   return kept && { queries: ofQueries, keys: ofKeys, keep: kept };
 }
 

@@ -1,6 +1,7 @@
 // Layouts of the reference: any of them as [batch, heads, length, dim], and back.
 
-import type { ReferenceResultTensor, ReferenceTensor } from "./index.js";
+import type { ReferenceResultTensor } from "./index.js";
+import { numbersOf, type ReferenceTensor } from "./numbers.js";
 
 export type Dims = readonly [number, number, number, number];
 
@@ -16,7 +17,8 @@ export function at({ data, shape }: Heads, [b, h, l, d]: Dims): number {
 
 /** Copies any layout into [batch, heads, length, dim]. */
 export function toHeads(tensor: ReferenceTensor, layout: string, heads: number | undefined): Heads {
-  const { data, shape } = tensor;
+  const { shape } = tensor;
+  const data = numbersOf(tensor);
   const [a = 0, b = 0, c = 0, d = 0] = shape;
   if (layout === "packed") {
     if (heads === undefined || shape.length !== 3) throw new RangeError("packed needs rank 3 and heads");

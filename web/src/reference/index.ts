@@ -1,60 +1,19 @@
 // heed/reference: attention in double precision, straight from its formulae, for tests. Slow, and shares no code with the engine.
 
-import { evaluate, LEAVES, type ReferenceExpr, type ReferenceLeaf } from "./expressions.js";
+import { evaluate } from "./expressions.js";
 import { at, type Dims, fromHeads, type Heads, toHeads } from "./heads.js";
-import { normalize, type ReferenceNormalizer } from "./normalizers.js";
-import { defaultScale, pairScore, type ReferenceScore } from "./scores.js";
+import { normalize } from "./normalizers.js";
+import type { ReferenceTensor } from "./numbers.js";
+import { type PlainOptions, plainOptions, type ReferenceOptions } from "./options.js";
+import { defaultScale, scoreFunction } from "./scores.js";
 
 export type { ReferenceExpr, ReferenceLeaf } from "./expressions.js";
 export { type LinearReferenceOptions, linearAttention } from "./linear-attention.js";
 export type { ReferenceNormalizer } from "./normalizers.js";
+export type { ReferenceHalves, ReferenceNumbers, ReferenceTensor } from "./numbers.js";
+export type { ReferenceMask, ReferenceMaskInput, ReferenceMod, ReferenceOptions } from "./options.js";
 export { type RopeReferenceOptions, rope } from "./rope.js";
-export type { ReferenceParameter, ReferenceScore } from "./scores.js";
-
-/** As of `heed.attention`: what heed/expr makes of the leaves. */
-export type ReferenceMod = (
-  leaves: Readonly<Record<"score" | "prob" | "b" | "h" | "q" | "k", ReferenceLeaf>>,
-) => ReferenceExpr;
-
-/** A dense row-major array and its shape, as `heed` takes them; double precision is welcome. */
-export interface ReferenceTensor {
-  readonly data: Float32Array | Float64Array;
-  readonly shape: readonly number[];
-}
-
-export interface ReferenceMask {
-  readonly data: Uint8Array | readonly boolean[];
-  readonly shape: readonly number[];
-}
-
-/** The options of `heed.attention` that this version computes, with the same meaning. */
-export interface ReferenceOptions {
-  readonly scale?: number | undefined;
-  readonly temperature?: number | undefined;
-  readonly score?: ReferenceScore | undefined;
-  readonly softcap?: number | undefined;
-  readonly normalize?: ReferenceNormalizer | undefined;
-  readonly topK?: number | undefined;
-  readonly causal?: boolean | "lower-right" | "upper-left" | undefined;
-  readonly qOffset?: number | ArrayLike<number> | undefined;
-  readonly window?: readonly [number, number] | undefined;
-  readonly qLengths?: ArrayLike<number> | undefined;
-  readonly kvLengths?: ArrayLike<number> | undefined;
-  readonly cuSeqlensQ?: ArrayLike<number> | undefined;
-  readonly cuSeqlensK?: ArrayLike<number> | undefined;
-  readonly alibiSlopes?: ArrayLike<number> | undefined;
-  readonly sinks?: ArrayLike<number> | undefined;
-  readonly dropout?: { readonly p: number; readonly seed?: number | undefined } | undefined;
-  readonly blocks?: { readonly size: readonly [number, number]; readonly keep: ReferenceMask } | undefined;
-  readonly scoreMod?: ReferenceMod | undefined;
-  readonly maskMod?: ReferenceMod | undefined;
-  readonly probMod?: ReferenceMod | undefined;
-  readonly mask?: ReferenceMask | undefined;
-  readonly bias?: ReferenceTensor | undefined;
-  readonly layout?: "bhnd" | "bnhd" | "packed" | undefined;
-  readonly heads?: number | undefined;
-  readonly kvHeads?: number | undefined;
-}
+export type { ReferenceScore } from "./scores.js";
 
 export interface ReferenceResultTensor {
   readonly data: Float64Array;
@@ -86,9 +45,9 @@ export function attention(
   query: ReferenceTensor,
   key: ReferenceTensor,
   value: ReferenceTensor,
-  options: ReferenceOptions = {},
+  given: ReferenceOptions = {},
 ): ReferenceResult {
-  const { layout = "bhnd", heads, kvHeads = heads } = options;
+  const { layout = "bhnd", heads, kvHeads = heads } = given;
   const q = toHeads(query, layout, heads);
   const k = toHeads(key, layout, kvHeads);
   const v = toHeads(value, layout, kvHeads);
@@ -97,7 +56,9 @@ export function attention(
   const valueDim = v.shape[3];
   if (queryHeads % keyHeads !== 0) throw new RangeError("query heads must be a multiple of key heads");
 
-  const scale = (options.scale ?? defaultScale(options.score, headDim)) / (options.temperature ?? 1);
+  const options = plainOptions(given, [batch, queryHeads, queryLength, keyLength]);
+  const scale = (given.scale ?? defaultScale(given.score, headDim)) / (given.temperature ?? 1);
+  const scoreOf = scoreFunction(given.score ?? "scaled-dot");
   const output = new Float64Array(batch * queryHeads * queryLength * valueDim);
   const weights = new Float64Array(batch * queryHeads * queryLength * keyLength);
   const lse = new Float64Array(batch * queryHeads * queryLength);
@@ -107,9 +68,7 @@ export function attention(
   const masked = new Float64Array(weights.length);
 
   const kept = dropoutOf(options.dropout);
-  const scoreTree = options.scoreMod?.(LEAVES);
-  const maskTree = options.maskMod?.(LEAVES);
-  const weightTree = options.probMod?.(LEAVES);
+  const { scoreMod: scoreTree, maskMod: maskTree, probMod: weightTree } = options;
   let row = 0;
   for (let b = 0; b < batch; b++) {
     for (let h = 0; h < queryHeads; h++) {
@@ -121,7 +80,7 @@ export function attention(
         const query = rowOf(q, [b, h, i]);
         const scores: number[] = [];
         for (const [j, key] of keys.entries()) {
-          const score = scale * pairScore(options.score ?? "dot", h, query, key);
+          const score = scale * scoreOf(h, query, key);
           const cap = options.softcap;
           const bounded = cap === undefined ? score : cap * Math.tanh(score / cap);
           const place = { score: bounded, prob: Number.NaN, b, h, q: i, k: j };
@@ -144,12 +103,12 @@ export function attention(
             ? prob
             : evaluate(weightTree, { score: Number.NaN, prob, b, h, q: i, k: j }),
         );
-        const given = rewritten.map((p, j) => p * kept(row, j));
-        weights.set(given, row * keyLength);
+        const final = rewritten.map((p, j) => p * kept(row, j));
+        weights.set(final, row * keyLength);
         lse[row] = logSum;
         const sums = output.subarray(row * valueDim, (row + 1) * valueDim);
         values.forEach((value, j) => {
-          const p = given[j] ?? 0;
+          const p = final[j] ?? 0;
           // A masked or dropped value is not read into the sum: it may be NaN.
           if (p !== 0) for (let e = 0; e < valueDim; e++) sums[e] = (sums[e] ?? 0) + p * (value[e] ?? Number.NaN);
         });
@@ -173,7 +132,7 @@ export function attention(
 }
 
 /** What the weight of key j in a row is multiplied with; rows count the queries of all heads and batch entries. */
-function dropoutOf(dropout: ReferenceOptions["dropout"]): (row: number, j: number) => number {
+function dropoutOf(dropout: PlainOptions["dropout"]): (row: number, j: number) => number {
   const p = Math.fround(dropout?.p ?? 0);
   if (p === 0) return () => 1;
   const dropped = Math.floor(p * 2 ** 32);
@@ -190,7 +149,7 @@ function mix(number: number): number {
 }
 
 /** Where query i stands among the keys: lower-right unless told otherwise, by the lengths that are valid. */
-function positionOf(options: ReferenceOptions, b: number, i: number, queries: number, keys: number): number {
+function positionOf(options: PlainOptions, b: number, i: number, queries: number, keys: number): number {
   const { qOffset, cuSeqlensQ, cuSeqlensK = cuSeqlensQ } = options;
   if (cuSeqlensQ !== undefined && cuSeqlensK !== undefined) {
     // A sequence is a call of its own, shifted to where its keys lie.
@@ -215,7 +174,7 @@ function boundsOf(starts: ArrayLike<number>, n: number): [number, number] {
   return [starts[n] ?? 0, starts[n + 1] ?? 0];
 }
 
-function isInStructure(options: ReferenceOptions, b: number, i: number, j: number, position: number): boolean {
+function isInStructure(options: PlainOptions, b: number, i: number, j: number, position: number): boolean {
   const open = (side: number | undefined): number => (side === undefined || side === -1 ? Infinity : side);
   const { cuSeqlensQ, cuSeqlensK = cuSeqlensQ } = options;
   if (cuSeqlensQ !== undefined && cuSeqlensK !== undefined) {
@@ -226,7 +185,7 @@ function isInStructure(options: ReferenceOptions, b: number, i: number, j: numbe
   return j >= position - open(options.window?.[0]) && j <= position + open(options.window?.[1]);
 }
 
-function isKept(blocks: ReferenceOptions["blocks"], b: number, h: number, i: number, j: number, keys: number): boolean {
+function isKept(blocks: PlainOptions["blocks"], b: number, h: number, i: number, j: number, keys: number): boolean {
   if (blocks === undefined) return true;
   const { size, keep } = blocks;
   return maskAt(keep, b, h, Math.floor(i / size[0]), Math.floor(j / size[1]), Math.ceil(keys / size[1]));
@@ -242,13 +201,13 @@ function meanOverHeads(weights: Float64Array, [batch, heads, queries, keys]: Dim
   });
 }
 
-function maskAt(mask: ReferenceMask | undefined, b: number, h: number, i: number, j: number, keys: number): boolean {
+function maskAt(mask: PlainOptions["mask"], b: number, h: number, i: number, j: number, keys: number): boolean {
   if (mask === undefined) return true;
   const index = broadcastIndex(mask.shape, [b, h, i, j], keys);
   return index !== null && Boolean(mask.data[index]);
 }
 
-function biasAt(bias: ReferenceTensor | undefined, b: number, h: number, i: number, j: number, keys: number): number {
+function biasAt(bias: PlainOptions["bias"], b: number, h: number, i: number, j: number, keys: number): number {
   if (bias === undefined) return 0;
   const index = broadcastIndex(bias.shape, [b, h, i, j], keys);
   return index === null ? -Infinity : (bias.data[index] ?? Number.NaN);

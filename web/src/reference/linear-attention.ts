@@ -1,7 +1,8 @@
 // Linear attention by its definition: one token after the other, the state as a matrix.
 
 import { at, type Dims, fromHeads, type Heads, toHeads } from "./heads.js";
-import type { ReferenceResultTensor, ReferenceTensor } from "./index.js";
+import type { ReferenceResultTensor } from "./index.js";
+import { numbersOf, type ReferenceTensor } from "./numbers.js";
 
 /** The options of `heed.linearAttention`, with the same meaning. */
 export interface LinearReferenceOptions {
@@ -33,13 +34,13 @@ export function linearAttention(
   const valueDim = v.shape[3];
   const width = valueDim + (rule === "elu" ? 1 : 0);
   const scale = options.scale ?? 1 / Math.sqrt(dim);
-  const decay = perToken(options.decay, key, k.shape, layout);
-  const beta = perToken(options.beta, key, k.shape, layout);
+  const decay = perToken(options.decay, key, dim, layout);
+  const beta = perToken(options.beta, key, dim, layout);
   const feature = (x: number): number => (rule !== "elu" ? x : x > 0 ? x + 1 : Math.exp(x));
 
   const output = new Float64Array(batch * queryHeads * queries * valueDim);
   const states = new Float64Array(batch * groups * dim * width);
-  if (options.state !== undefined) states.set(options.state.data);
+  if (options.state !== undefined) states.set(numbersOf(options.state));
   for (let b = 0; b < batch; b++) {
     for (let g = 0; g < groups; g++) {
       const state = states.subarray((b * groups + g) * dim * width, (b * groups + g + 1) * dim * width);
@@ -89,18 +90,14 @@ export function linearAttention(
 }
 
 /** Numbers by head and token, as many as the key's or one: [batch, heads, length, 1 or dim]. */
-function perToken(
-  given: ReferenceTensor | undefined,
-  key: ReferenceTensor,
-  [batch, , length, dim]: Dims,
-  layout: string,
-): Heads | null {
+function perToken(given: ReferenceTensor | undefined, key: ReferenceTensor, dim: number, layout: string): Heads | null {
   if (given === undefined) return null;
-  const { data, shape } = given;
-  const isWide = layout !== "packed" && shape.length === key.shape.length;
-  const width = isWide ? dim : 1;
-  const heads = layout === "packed" ? (shape[2] ?? 0) : data.length / (batch * length * width);
-  if (layout !== "packed") return toHeads({ data, shape: isWide ? shape : [...shape, 1] }, layout, undefined);
+  const { shape } = given;
+  if (layout !== "packed") {
+    return toHeads({ ...given, shape: shape.length === key.shape.length ? shape : [...shape, 1] }, layout, undefined);
+  }
+  const [batch = 0, length = 0, numbers = 0] = shape;
   const keyHeads = (key.shape[2] ?? 0) / dim;
-  return heads > keyHeads ? toHeads(given, layout, heads / dim) : toHeads(given, layout, heads);
+  const heads = numbers > keyHeads ? numbers / dim : numbers;
+  return toHeads({ ...given, shape: [batch, length, numbers] }, layout, heads);
 }

@@ -1,17 +1,20 @@
 // Rotary position embedding by its definition.
 
 import { fromHeads, toHeads } from "./heads.js";
-import type { ReferenceResultTensor, ReferenceTensor } from "./index.js";
+import type { ReferenceResultTensor } from "./index.js";
+import { numbersOf, type ReferenceNumbers, type ReferenceTensor } from "./numbers.js";
 
-/** The options of `heed.rope`, with the same meaning; a scaling is given as the frequencies that it leads to. */
+/** The options of `heed.rope`, with the same meaning. */
 export interface RopeReferenceOptions {
   readonly base?: number | undefined;
   /** One a pair, in place of base. */
-  readonly frequencies?: ArrayLike<number> | undefined;
+  readonly frequencies?: ReferenceNumbers | undefined;
   readonly magnitude?: number | undefined;
+  /** Is refused: it is given as the frequencies, and the magnitude, that it leads to. */
+  readonly scaling?: unknown;
   readonly interleaved?: boolean | undefined;
   readonly rotaryDim?: number | undefined;
-  readonly positions?: number | ArrayLike<number> | undefined;
+  readonly positions?: number | ReferenceNumbers | undefined;
   readonly inverse?: boolean | undefined;
   readonly cos?: ReferenceTensor | undefined;
   readonly sin?: ReferenceTensor | undefined;
@@ -20,7 +23,11 @@ export interface RopeReferenceOptions {
 }
 
 export function rope(x: ReferenceTensor, options: RopeReferenceOptions = {}): ReferenceResultTensor {
-  const { layout = "bhnd", base = 10000, cos, sin, positions = 0, magnitude = 1 } = options;
+  if (options.scaling !== undefined) throw new RangeError("heed/reference: rope takes frequencies in place of scaling");
+  const { layout = "bhnd", base = 10000, cos, sin, magnitude = 1 } = options;
+  const list = (numbers: ReferenceNumbers | undefined) => numbers && numbersOf(numbers);
+  const [frequencies, cosines, sines] = [list(options.frequencies), list(cos), list(sin)];
+  const positions = typeof options.positions === "object" ? numbersOf(options.positions) : (options.positions ?? 0);
   const { data, shape } = toHeads(x, layout, options.heads);
   const [batch, heads, length, dim] = shape;
   const columns = cos?.shape[cos.shape.length - 1] ?? 0;
@@ -33,12 +40,12 @@ export function rope(x: ReferenceTensor, options: RopeReferenceOptions = {}): Re
           ? positions + l
           : (positions[positions.length === length ? l : b * length + l] ?? Number.NaN);
       for (let i = 0; i < rotaryDim / 2; i++) {
-        const angle = position * (options.frequencies?.[i] ?? base ** ((-2 * i) / rotaryDim));
+        const angle = position * (frequencies?.[i] ?? base ** ((-2 * i) / rotaryDim));
         const rows = cos?.shape.length === 3 ? (cos.shape[1] ?? 0) : 0;
         const entry = cos?.shape[0] === 1 ? 0 : b;
         const row = (entry * rows + position) * columns + i;
-        const c = magnitude * (cos?.data[row] ?? Math.cos(angle));
-        const s = magnitude * (sin?.data[row] ?? Math.sin(angle)) * (options.inverse === true ? -1 : 1);
+        const c = magnitude * (cosines?.[row] ?? Math.cos(angle));
+        const s = magnitude * (sines?.[row] ?? Math.sin(angle)) * (options.inverse === true ? -1 : 1);
         for (let h = 0; h < heads; h++) {
           const start = ((b * heads + h) * length + l) * dim;
           const first = start + (options.interleaved === true ? 2 * i : i);

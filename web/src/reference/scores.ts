@@ -1,10 +1,6 @@
 // Score functions by their formulae: one query, one key, a number.
 
-/** A dense array and its shape; with one axis more than the parameter has, one for each query head. */
-export interface ReferenceParameter {
-  readonly data: Float32Array | Float64Array;
-  readonly shape: readonly number[];
-}
+import { numbersOf, type ReferenceNumbers, type ReferenceTensor } from "./numbers.js";
 
 type PlainScore = "scaled-dot" | "dot" | "cosine" | "distance";
 
@@ -13,48 +9,55 @@ export type ReferenceScore =
   | PlainScore
   | "additive"
   | { readonly type: PlainScore }
-  | { readonly type: "general"; readonly w: ReferenceParameter }
+  | { readonly type: "general"; readonly w: ReferenceTensor }
   | {
       readonly type: "additive";
-      readonly wq?: ReferenceParameter | undefined;
-      readonly wk?: ReferenceParameter | undefined;
-      readonly b?: ReferenceParameter | Float32Array | undefined;
-      readonly v?: ReferenceParameter | Float32Array | undefined;
+      readonly wq?: ReferenceTensor | undefined;
+      readonly wk?: ReferenceTensor | undefined;
+      readonly b?: ReferenceNumbers | undefined;
+      readonly v?: ReferenceNumbers | undefined;
     }
   | {
       readonly type: "gated";
-      readonly w: ReferenceParameter | Float32Array;
-      readonly b?: number | ArrayLike<number> | undefined;
+      readonly w: ReferenceNumbers;
+      readonly b?: number | ReferenceNumbers | undefined;
     }
-  | { readonly type: "rbf"; readonly bandwidth: number | ArrayLike<number> };
+  | { readonly type: "rbf"; readonly bandwidth: number | ReferenceNumbers };
 
 type Vector = readonly number[];
 
-/** The score of query head `head`, before any scale. */
-export function pairScore(score: ReferenceScore, head: number, q: Vector, k: Vector): number {
+/** The score of a query head's query and a key, before any scale. */
+export function scoreFunction(score: ReferenceScore): (head: number, q: Vector, k: Vector) => number {
   const given = spelt(score);
   switch (given.type) {
     case "scaled-dot":
     case "dot":
-      return dot(q, k);
+      return (_, q, k) => dot(q, k);
     case "cosine":
-      return dot(q, k) === 0 ? 0 : dot(q, k) / (Math.sqrt(dot(q, q)) * Math.sqrt(dot(k, k)));
+      return (_, q, k) => (dot(q, k) === 0 ? 0 : dot(q, k) / (Math.sqrt(dot(q, q)) * Math.sqrt(dot(k, k))));
     case "distance":
-      return -Math.sqrt(squaredDistance(q, k));
-    case "rbf":
-      return -squaredDistance(q, k) / (2 * ofHead(given.bandwidth, head) ** 2);
-    case "general":
-      return dot(q, times(given.w, head, k));
+      return (_, q, k) => -Math.sqrt(squaredDistance(q, k));
+    case "rbf": {
+      const bandwidth = perHead(given.bandwidth);
+      return (head, q, k) => -squaredDistance(q, k) / (2 * bandwidth(head) ** 2);
+    }
+    case "general": {
+      const w = matrix(given.w);
+      return (head, q, k) => dot(q, w(head, k));
+    }
     case "gated": {
-      const gate = dot(vectorOf(given.w, head, q.length + k.length), [...q, ...k]) + ofHead(given.b ?? 0, head);
-      return dot(q, k) / (1 + Math.exp(-gate));
+      const [w, b] = [vector(given.w), perHead(given.b ?? 0)];
+      return (head, q, k) => dot(q, k) / (1 + Math.exp(-dot(w(head, q.length + k.length), [...q, ...k]) - b(head)));
     }
     case "additive": {
-      const { wq, wk, b, v } = given;
-      const [ofQuery, ofKey] = [times(wq, head, q), times(wk, head, k)];
-      const offsets = vectorOf(b, head, ofQuery.length);
-      const weights = v === undefined ? ofQuery.map(() => 1) : vectorOf(v, head, ofQuery.length);
-      return ofQuery.reduce((sum, x, c) => sum + at(weights, c) * Math.tanh(x + at(ofKey, c) + at(offsets, c)), 0);
+      const [wq, wk, b] = [matrix(given.wq), matrix(given.wk), vector(given.b)];
+      const v = given.v === undefined ? null : vector(given.v);
+      return (head, q, k) => {
+        const [ofQuery, ofKey] = [wq(head, q), wk(head, k)];
+        const offsets = b(head, ofQuery.length);
+        const weights = v === null ? ofQuery.map(() => 1) : v(head, ofQuery.length);
+        return ofQuery.reduce((sum, x, c) => sum + at(weights, c) * Math.tanh(x + at(ofKey, c) + at(offsets, c)), 0);
+      };
     }
   }
 }
@@ -82,26 +85,31 @@ function squaredDistance(a: Vector, b: Vector): number {
   return a.reduce((sum, x, d) => sum + (x - at(b, d)) ** 2, 0);
 }
 
-function ofHead(numbers: number | ArrayLike<number>, head: number): number {
-  if (typeof numbers === "number") return Math.fround(numbers);
-  return Math.fround(numbers[numbers.length === 1 ? 0 : head] ?? Number.NaN);
+/** A number for all heads, or one for each, in single precision as the engine has them. */
+function perHead(given: number | ReferenceNumbers): (head: number) => number {
+  const numbers = typeof given === "number" ? [given] : numbersOf(given);
+  return (head) => Math.fround(numbers[numbers.length === 1 ? 0 : head] ?? Number.NaN);
 }
 
-/** A vector of `length`; zeros where it is absent. */
-function vectorOf(parameter: ReferenceParameter | Float32Array | undefined, head: number, length: number): Vector {
-  if (parameter === undefined) return new Array<number>(length).fill(0);
-  const data = "shape" in parameter ? parameter.data : parameter;
-  const first = data.length === length ? 0 : head * length;
-  return Array.from(data.subarray(first, first + length));
+/** That of a head, of `length`; zeros where it is absent. */
+function vector(given: ReferenceNumbers | undefined): (head: number, length: number) => Vector {
+  if (given === undefined) return (_, length) => new Array<number>(length).fill(0);
+  const numbers = numbersOf(given);
+  return (head, length) => {
+    const first = numbers.length === length ? 0 : head * length;
+    return Array.from({ length }, (_, i) => numbers[first + i] ?? Number.NaN);
+  };
 }
 
 /** The matrix of a head times a vector; the vector where there is none. */
-function times(matrix: ReferenceParameter | undefined, head: number, x: Vector): Vector {
-  if (matrix === undefined) return x;
-  const { data, shape } = matrix;
-  const [rows = 0, columns = 0] = shape.slice(-2);
-  const first = shape.length === 3 ? head * rows * columns : 0;
-  return Array.from({ length: rows }, (_, row) =>
-    x.reduce((sum, number, column) => sum + (data[first + row * columns + column] ?? Number.NaN) * number, 0),
-  );
+function matrix(given: ReferenceTensor | undefined): (head: number, x: Vector) => Vector {
+  if (given === undefined) return (_, x) => x;
+  const numbers = numbersOf(given);
+  const [rows = 0, columns = 0] = given.shape.slice(-2);
+  return (head, x) => {
+    const first = given.shape.length === 3 ? head * rows * columns : 0;
+    return Array.from({ length: rows }, (_, row) =>
+      x.reduce((sum, number, column) => sum + (numbers[first + row * columns + column] ?? Number.NaN) * number, 0),
+    );
+  };
 }

@@ -10,7 +10,7 @@ import { asyncStep, step } from "../door.js";
 import { HeedError } from "../errors.js";
 import { walkOf } from "../layout.js";
 import { readTensor } from "../operands.js";
-import { DEFAULTS, type Layout, type TensorInput } from "../options.js";
+import { DEFAULTS, type Layout, type Numbers, type TensorInput } from "../options.js";
 import { type ReadOptions, readAttentionOptions } from "../read-options.js";
 import { isOptions, readChoice, readCount, readRecord, readSignal } from "../read-values.js";
 import { type AnyAttentionResult, resultOf } from "../results.js";
@@ -186,7 +186,7 @@ export class KVCache {
   }
 
   /** Has batch entry i go on from what entry indices[i] has been: for beams. Copies no keys and values. */
-  async reorder(indices: ArrayLike<number>): Promise<void> {
+  async reorder(indices: Numbers): Promise<void> {
     const order = step("option", "reorder: reading its arguments", () => numbersOf(indices)?.slice() ?? null);
     return this.#turns.take(() => {
       this.#assertUsable("reorder");

@@ -10,7 +10,7 @@ import { type ReadTensor, readTensor } from "../operands.js";
 import { DEFAULTS, type Layout } from "../options.js";
 import { readBoolean, readChoice, readCount, readFinite, readRecord, readSignal } from "../read-values.js";
 import { type ArrayTensor, Tensor } from "../tensor.js";
-import { operandOf, readLayout, readSingle, roomFor, sameShape } from "./read-layout.js";
+import { operandOf, readLayout, readOptional, roomFor, sameShape } from "./read-layout.js";
 import { resultOf, throwIfAborted } from "./results.js";
 
 const WHERE = "linearAttention";
@@ -75,9 +75,9 @@ function check([q, k, v]: readonly unknown[], options: unknown): Checked {
     query: operandOf(query, walks.query),
     key: operandOf(key, walks.key),
     value: operandOf(value, walks.value),
-    decay: readDecay(readSingle(WHERE, "decay", given["decay"]), rule, layout, order, walks.key, key.shape),
-    beta: readBeta(readSingle(WHERE, "beta", given["beta"]), rule, layout, order, walks.key, key.shape),
-    state: readState(readSingle(WHERE, "state", given["state"]), stateShape, rank, layout),
+    decay: readDecay(readOptional(WHERE, "decay", given["decay"]), rule, layout, order, walks.key, key.shape),
+    beta: readBeta(readOptional(WHERE, "beta", given["beta"]), rule, layout, order, walks.key, key.shape),
+    state: readState(readOptional(WHERE, "state", given["state"]), stateShape, rank, layout),
     rule,
     causal,
     scale,
@@ -159,6 +159,11 @@ function perTokenShape(shape: readonly number[], layout: Layout, heads: number, 
   return dim === null ? axes : [...axes, dim];
 }
 
+/** One number for each place, with a last axis of one or without. */
+function isOnePer({ shape }: ReadTensor, places: readonly number[]): boolean {
+  return sameShape(shape, places) || sameShape(shape, [...places, 1]);
+}
+
 function readDecay(
   decay: ReadTensor | null,
   rule: LinearRule,
@@ -178,7 +183,7 @@ function readDecay(
   const narrow = perTokenShape(keyShape, layout, heads, null);
   const wide = perTokenShape(keyShape, layout, heads, dim);
   if (sameShape(decay.shape, wide)) return operandOf(decay, dense(order, key.shape));
-  if (sameShape(decay.shape, narrow)) return operandOf(decay, dense(order, [batch, heads, length, 1]));
+  if (isOnePer(decay, narrow)) return operandOf(decay, dense(order, [batch, heads, length, 1]));
   throw new HeedError(
     "shape",
     `${WHERE}: decay must be ${showShape(narrow)} or ${showShape(wide)}, got ${showShape(decay.shape)}`,
@@ -200,8 +205,8 @@ function readBeta(
   const [batch, heads, length] = key.shape;
   const perHead = perTokenShape(keyShape, layout, heads, null);
   const shared = perTokenShape(keyShape, layout, 1, null);
-  if (sameShape(beta.shape, perHead)) return operandOf(beta, dense(order, [batch, heads, length, 1]));
-  if (sameShape(beta.shape, shared)) return operandOf(beta, dense(order, [batch, 1, length, 1]));
+  if (isOnePer(beta, perHead)) return operandOf(beta, dense(order, [batch, heads, length, 1]));
+  if (isOnePer(beta, shared)) return operandOf(beta, dense(order, [batch, 1, length, 1]));
   throw new HeedError(
     "shape",
     `${WHERE}: beta must be ${showShape(perHead)} or ${showShape(shared)}, got ${showShape(beta.shape)}`,

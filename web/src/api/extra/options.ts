@@ -2,7 +2,7 @@
 // loaded with what computes them.
 
 import type { LinearRule } from "../../backends/extra-backend.js";
-import type { Layout, TensorInput } from "../options.js";
+import type { Layout, Numbers, TensorInput } from "../options.js";
 import type { Returned } from "../results.js";
 
 /** How angles are slowed down for more positions than a model was trained on. A number: every position divided by it. */
@@ -42,7 +42,7 @@ export interface RopeOptions {
   /** The first numbers of head_dim that are turned, an even number; the others are copied. Default all; beside cos, twice its columns. */
   readonly rotaryDim?: number | undefined;
   /** That of the first place, or one a place, [L], or a batch entry and place, [B * L]. Default 0. */
-  readonly positions?: number | ArrayLike<number> | undefined;
+  readonly positions?: number | Numbers | undefined;
   readonly scaling?: RopeScaling | undefined;
   /** Turns back. Default false. */
   readonly inverse?: boolean | undefined;
@@ -81,7 +81,7 @@ export interface LinearOptions {
   readonly rule: LinearRule;
   /** For the gated rules, which need it: logarithms, one a key head and token or one a dimension too; shaped as the key. */
   readonly decay?: TensorInput | undefined;
-  /** For the delta rules: one a key head (or for all) and token; shaped as the key without its last axis. Default 1. */
+  /** For the delta rules: one a key head (or for all) and token; shaped as the key, its last axis 1 or left out. Default 1. */
   readonly beta?: TensorInput | undefined;
   /** What an earlier call returned. [B, G, D, E], for elu [B, G, D, E + 1]. Default zeros. */
   readonly state?: TensorInput | undefined;

@@ -4,7 +4,7 @@ import type { Backend, Operand, OutputView } from "../../backends/backend.js";
 import { showShape } from "../describe.js";
 import { HeedError } from "../errors.js";
 import type { Walk } from "../layout.js";
-import { MAX_ELEMENTS, product, type ReadTensor, readTensor } from "../operands.js";
+import { MAX_ELEMENTS, product, type ReadTensor, readSingle } from "../operands.js";
 import { DEFAULTS, type Layout } from "../options.js";
 import { readChoice } from "../read-values.js";
 
@@ -17,16 +17,13 @@ export function operandOf(read: ReadTensor, walk: Walk): Operand {
 }
 
 /** A tensor in single precision, which may live in `backend`; null where it is absent. */
-export function readSingle(
+export function readOptional(
   where: string,
   name: string,
   value: unknown,
   backend: Backend | null = null,
 ): ReadTensor | null {
-  if (value === undefined) return null;
-  const read = readTensor(where, name, value, backend);
-  if (read.dtype === "f32") return read;
-  throw new HeedError("dtype", `${where}: ${name} must be in single precision, got half`);
+  return value === undefined ? null : readSingle(where, name, value, backend);
 }
 
 export function roomFor(where: string, name: string, walk: Walk): OutputView {

@@ -14,7 +14,7 @@ import { returned } from "../results.js";
 import type { ArrayTensor, Tensor } from "../tensor.js";
 import { numbersOf } from "../typed-array.js";
 import { ROPE_OPTIONS } from "./options.js";
-import { operandOf, readLayout, readSingle, roomFor, sameShape } from "./read-layout.js";
+import { operandOf, readLayout, readOptional, roomFor, sameShape } from "./read-layout.js";
 import { resultOf, throwIfAborted } from "./results.js";
 import { frequenciesOf } from "./rope-frequencies.js";
 
@@ -83,8 +83,8 @@ function read(home: Backend, x: unknown, options: unknown): Checked {
   if (headDim === 0) {
     throw new HeedError("shape", `${WHERE}: head_dim must be at least 1, got ${showShape(input.shape)}`);
   }
-  const cosines = readSingle(WHERE, "cos", given["cos"], home);
-  const sines = readSingle(WHERE, "sin", given["sin"], home);
+  const cosines = readOptional(WHERE, "cos", given["cos"], home);
+  const sines = readOptional(WHERE, "sin", given["sin"], home);
   if ((cosines === null) !== (sines === null)) {
     throw new HeedError("option", `${WHERE}: cos and sin must be given together`);
   }

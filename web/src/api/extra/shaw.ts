@@ -8,12 +8,12 @@ import { showShape } from "../describe.js";
 import { asyncStep, step } from "../door.js";
 import { HeedError } from "../errors.js";
 import { walkOf } from "../layout.js";
-import { product, type ReadTensor, readTensor } from "../operands.js";
+import { product, type ReadTensor, readSingle, readTensor } from "../operands.js";
 import { LEAST_OFFSET, readSize } from "../positions/read.js";
 import { readBoolean, readCount, readRecord, readSignal } from "../read-values.js";
 import { type ArrayTensor, Tensor } from "../tensor.js";
 import { linearAttention } from "./linear-attention.js";
-import { readLayout, readSingle } from "./read-layout.js";
+import { readLayout } from "./read-layout.js";
 import { resultOf } from "./results.js";
 
 /** scale * q . table[distance of the key], [B, H, L, S] with the leading axes that q has: a bias for attention. */
@@ -86,10 +86,12 @@ export async function relativeValues(
   const where = "relativeValues";
   const { weights, table, offset, keep, signal } = step("option", `${where}: reading its arguments`, () => {
     const given = readRecord(where, "options", options, ["offset", "keep", "signal"]);
-    const weights = readSingle(where, "weights", weightsGiven);
-    if (weights === null || weights.shape.length < 2 || weights.shape.length > 4) {
-      const got = weights === null ? "none" : showShape(weights.shape);
-      throw new HeedError("shape", `${where}: weights must be [B, H, L, S], [H, L, S] or [L, S], got ${got}`);
+    const weights = readSingle(where, "weights", weightsGiven, null);
+    if (weights.shape.length < 2 || weights.shape.length > 4) {
+      throw new HeedError(
+        "shape",
+        `${where}: weights must be [B, H, L, S], [H, L, S] or [L, S], got ${showShape(weights.shape)}`,
+      );
     }
     const [queries = 0, keys = 0] = weights.shape.slice(-2);
     return {
@@ -129,12 +131,13 @@ export async function relativeValues(
 
 /** [2 k + 1, dim]: row k + c is that of keys c after the query; those further away have the first and last. */
 function readTable(where: string, value: unknown): ReadTensor {
-  const table = readSingle(where, "table", value);
-  if (table !== null && table.shape.length === 2 && (table.shape[0] ?? 0) % 2 === 1 && (table.shape[1] ?? 0) > 0) {
-    return table;
-  }
-  const got = table === null ? "none" : showShape(table.shape);
-  throw new HeedError("shape", `${where}: table must be [2 k + 1, dim], an odd number of rows, got ${got}`);
+  const table = readSingle(where, "table", value, null);
+  const [rows = 0, dim = 0] = table.shape;
+  if (table.shape.length === 2 && rows % 2 === 1 && dim > 0) return table;
+  throw new HeedError(
+    "shape",
+    `${where}: table must be [2 k + 1, dim], an odd number of rows, got ${showShape(table.shape)}`,
+  );
 }
 
 function distanceRow(rows: number, offset: number): (query: number, key: number) => number {

@@ -2,7 +2,7 @@
 
 import { showValue } from "../describe.js";
 import { HeedError } from "../errors.js";
-import type { TensorLike } from "../options.js";
+import type { HalfTensorLike, Numbers, TensorLike } from "../options.js";
 import { readRecord } from "../read-values.js";
 import type { ArrayTensor } from "../tensor.js";
 import { numbersOf } from "../typed-array.js";
@@ -14,11 +14,11 @@ export interface LearnedOptions {
   /** Default 0. */
   readonly offset?: number | undefined;
   /** The rows themselves, in place of both. */
-  readonly positions?: ArrayLike<number> | undefined;
+  readonly positions?: Numbers | undefined;
 }
 
 /** [length, dim], from a table of [rows, dim]. Throws a HeedError. */
-export function learnedPositions(table: TensorLike, options?: LearnedOptions): ArrayTensor {
+export function learnedPositions(table: TensorLike | HalfTensorLike, options?: LearnedOptions): ArrayTensor {
   const where = "learnedPositions";
   const given = readRecord(where, "options", options, ["length", "offset", "positions"]);
   const { floats, rows, columns: dim } = readTable(where, table);

@@ -3,7 +3,7 @@
 import { showShape, showValue } from "../describe.js";
 import { step } from "../door.js";
 import { HeedError } from "../errors.js";
-import { product, readTensor } from "../operands.js";
+import { product, readSingle } from "../operands.js";
 import { readFinite } from "../read-values.js";
 import type { ArrayTensor } from "../tensor.js";
 
@@ -37,10 +37,10 @@ export function readTable(
   where: string,
   value: unknown,
 ): { readonly floats: Float32Array; readonly rows: number; readonly columns: number } {
-  const { source, shape } = readTensor(where, "table", value, null);
+  const { source, shape } = readSingle(where, "table", value, null);
   const [rows = 0, columns = 0] = shape;
   if (shape.length === 2 && source.kind === "array" && source.array instanceof Float32Array) {
     return { floats: source.array, rows, columns };
   }
-  throw new HeedError("shape", `${where}: table must be of rank 2, in single precision, got ${showShape(shape)}`);
+  throw new HeedError("shape", `${where}: table must be of rank 2, got ${showShape(shape)}`);
 }

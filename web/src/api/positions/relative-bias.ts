@@ -2,7 +2,7 @@
 
 import { showShape } from "../describe.js";
 import { HeedError } from "../errors.js";
-import type { TensorLike } from "../options.js";
+import type { HalfTensorLike, TensorLike } from "../options.js";
 import { readBoolean, readRecord } from "../read-values.js";
 import type { ArrayTensor } from "../tensor.js";
 import { LEAST_OFFSET, newTable, readSize, readTable } from "./read.js";
@@ -24,7 +24,7 @@ export interface RelativeBiasOptions {
 const NAMES = ["length", "keyLength", "offset", "buckets", "maxDistance", "bidirectional"];
 
 /** [H, length, keyLength], a bias for attention, from a table of [buckets, H]. Throws a HeedError. */
-export function relativeBias(table: TensorLike, options: RelativeBiasOptions): ArrayTensor {
+export function relativeBias(table: TensorLike | HalfTensorLike, options: RelativeBiasOptions): ArrayTensor {
   const where = "relativeBias";
   const given = readRecord(where, "options", options, NAMES);
   const { floats, rows, columns: heads } = readTable(where, table);

@@ -1,0 +1,37 @@
+// What the reference is given: numbers of any kind, and what has a shape.
+
+/** A Float16Array, which is newer than many compilers' libraries. */
+export interface ReferenceHalves {
+  readonly [Symbol.toStringTag]: "Float16Array";
+  readonly length: number;
+}
+
+/** A dense row-major array and its shape, as `heed` takes them; double precision is welcome. */
+export interface ReferenceTensor {
+  readonly data: ArrayLike<number> | ReferenceHalves;
+  readonly shape: readonly number[];
+  /** "f16": a Uint16Array has the bits of halves. */
+  readonly dtype?: "f32" | "f16" | undefined;
+}
+
+export type ReferenceNumbers = ArrayLike<number> | ReferenceHalves | ReferenceTensor;
+
+/** Throws a RangeError for what has no numbers to read, as a tensor that lives in an engine. */
+export function numbersOf(given: ReferenceNumbers): ArrayLike<number> {
+  const data = "data" in given ? given.data : given;
+  const isHalf = "dtype" in given && given.dtype === "f16";
+  if (isHalf && data instanceof Uint16Array) return Float64Array.from(data, halfOf);
+  if (isList(data)) return data;
+  throw new RangeError("heed/reference takes arrays and { data, shape }; read() gives the data of an engine's tensor");
+}
+
+function isList(value: unknown): value is ArrayLike<number> {
+  return typeof value === "object" && value !== null && "length" in value;
+}
+
+/** IEEE 754: a sign, 5 bits of exponent, 10 of fraction. */
+function halfOf(bits: number): number {
+  const [sign, exponent, fraction] = [bits >= 0x8000 ? -1 : 1, (bits >> 10) & 31, bits & 1023];
+  if (exponent === 31) return fraction === 0 ? sign * Infinity : Number.NaN;
+  return sign * (exponent === 0 ? fraction * 2 ** -24 : (1024 + fraction) * 2 ** (exponent - 25));
+}
