@@ -405,6 +405,51 @@ describe("saving", () => {
     expect(saveSafetensors({ w: { data: Float32Array.of(1, 2), shape: [2] } }).length).toBe(72);
   });
 
+  /** Bits of floats, and those of the nearest half: between two the even one. */
+  const ROUNDED: Readonly<Record<"bf16" | "f16", readonly (readonly [number, number])[]>> = {
+    bf16: [
+      [0x3f800000, 0x3f80],
+      [0x3f808000, 0x3f80],
+      [0x3f808001, 0x3f81],
+      [0x3f817fff, 0x3f81],
+      [0x3f818000, 0x3f82],
+      [0xbfffffff, 0xc000],
+      [0x80000000, 0x8000],
+      [0x00008000, 0x0000],
+      [0x00008001, 0x0001],
+      [0x7f7f0000, 0x7f7f],
+      [0x7f7f8000, 0x7f80],
+      [0xff800000, 0xff80],
+      [0x7f800001, 0x7fc0],
+      [0xffffffff, 0xffff],
+    ],
+    f16: [
+      [0x3f800000, 0x3c00],
+      [0x3f801000, 0x3c00],
+      [0x3f801001, 0x3c01],
+      [0x3f803000, 0x3c02],
+      [0xc77fefff, 0xfbff],
+      [0x477ff000, 0x7c00],
+      [0x33000000, 0x0000],
+      [0x33000001, 0x0001],
+      [0x7fc00000, 0x7e00],
+    ],
+  };
+
+  test.each(["bf16", "f16"] as const)("rounds a Float32Array to %s, ties to even", async (dtype) => {
+    const pairs = ROUNDED[dtype];
+    // Off the start of their buffer, as a subarray's.
+    const data = new Float32Array(Uint32Array.of(0, ...pairs.map(([word]) => word)).buffer, 4);
+    const saved = saveSafetensors({ a: { data, shape: [pairs.length], dtype } });
+    const bits = new Uint16Array(saved.slice(saved.length - 2 * pairs.length).buffer);
+    expect([...bits]).toEqual(pairs.map(([, half]) => half));
+    expect((await readSafetensorsHeader(saved)).tensors.get("a")).toEqual({
+      dtype: dtype.toUpperCase(),
+      shape: [pairs.length],
+      bytes: 2 * pairs.length,
+    });
+  });
+
   test("and loading give the same tensors and metadata, from maps and objects", async () => {
     const tensors = { __proto__x: floats(3), 7: { data: Int8Array.of(1, -1), shape: [1, 2, 1] } };
     const metadata = new Map([["__proto__", "ü\n"]]);
@@ -418,15 +463,21 @@ describe("saving", () => {
 
   test.each<[string, unknown, string, RegExp]>([
     ["a wrong shape", { a: { data: new Float32Array(3), shape: [2] } }, "shape", /of 3 numbers, got \[2\]/],
+    [
+      "a wrong shape of what is rounded",
+      { a: { data: new Float32Array(3), shape: [6], dtype: "f16" } },
+      "shape",
+      /of 3 numbers, got \[6\]/,
+    ],
     ["no shape", { a: { data: new Float32Array(3) } }, "shape", /got undefined/],
     ["a negative shape", { a: { data: new Float32Array(1), shape: [-1, -1] } }, "shape", /got \[-1, -1\]/],
     ["numbers in an array", { a: { data: [1], shape: [1] } }, "dtype", /typed array of numbers, got an Array/],
     ["a DataView", { a: { data: new DataView(new ArrayBuffer(4)), shape: [1] } }, "dtype", /got a DataView/],
     [
       "a type that the array cannot hold",
-      { a: { data: new Float32Array(1), shape: [1], dtype: "f16" } },
+      { a: { data: new Float64Array(1), shape: [1], dtype: "f16" } },
       "dtype",
-      /holds f32, got dtype "f16"/,
+      /holds f64, got dtype "f16"/,
     ],
     ["null", { a: null }, "dtype", /got null/],
     ["the name of metadata", { __metadata__: floats(1) }, "option", /not "__metadata__"/],

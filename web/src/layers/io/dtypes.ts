@@ -1,6 +1,6 @@
 // The number formats of safetensors files: their sizes, and the arrays that they are read into.
 
-import { widenHalves } from "../../api/half.js";
+import { roundToHalves, widenHalves } from "../../api/half.js";
 
 /** A tensor's numbers as `loadSafetensors` hands them out. */
 export type FileArray =
@@ -39,6 +39,8 @@ export interface Format {
   view(buffer: ArrayBuffer): FileArray;
   /** The same in single precision, of formats that are read so. */
   floats?(buffer: ArrayBuffer): Float32Array<ArrayBuffer>;
+  /** The nearest of these numbers, the even one of two, of formats that single precision can be written in. */
+  round?(floats: Float32Array): Uint16Array<ArrayBuffer>;
 }
 
 const bits = (buffer: ArrayBuffer): Uint16Array<ArrayBuffer> => new Uint16Array(buffer);
@@ -58,8 +60,15 @@ const ALL: readonly Format[] = [
   { name: "F32", dtype: "f32", bytes: 4, view: (b) => new Float32Array(b) },
   { name: "U32", dtype: "u32", bytes: 4, view: (b) => new Uint32Array(b) },
   { name: "I32", dtype: "i32", bytes: 4, view: (b) => new Int32Array(b) },
-  { name: "BF16", dtype: "bf16", bytes: 2, view: bits, floats: (b) => widenBrainHalves(bits(b)) },
-  { name: "F16", dtype: "f16", bytes: 2, view: bits, floats: (b) => widenHalves(bits(b)) },
+  {
+    name: "BF16",
+    dtype: "bf16",
+    bytes: 2,
+    view: bits,
+    floats: (b) => widenBrainHalves(bits(b)),
+    round: roundToBrainHalves,
+  },
+  { name: "F16", dtype: "f16", bytes: 2, view: bits, floats: (b) => widenHalves(bits(b)), round: roundToHalves },
   { name: "U16", dtype: "u16", bytes: 2, view: bits },
   { name: "I16", dtype: "i16", bytes: 2, view: (b) => new Int16Array(b) },
   { name: "I8", dtype: "i8", bytes: 1, view: (b) => new Int8Array(b) },
@@ -74,4 +83,16 @@ function widenBrainHalves(halves: Uint16Array): Float32Array<ArrayBuffer> {
   const words = new Uint32Array(halves.length);
   for (let i = 0; i < halves.length; i++) words[i] = (halves[i] ?? 0) << 16;
   return new Float32Array(words.buffer);
+}
+
+/** A carry out of the fraction into the exponent is right, up to infinity; a NaN stays one whatever bits it loses. */
+function roundToBrainHalves(floats: Float32Array): Uint16Array<ArrayBuffer> {
+  const words = new Uint32Array(floats.buffer, floats.byteOffset, floats.length);
+  const halves = new Uint16Array(words.length);
+  for (let i = 0; i < words.length; i++) {
+    const word = words[i] ?? 0;
+    const isNaN = (word & 0x7fffffff) > 0x7f800000;
+    halves[i] = isNaN ? (word >>> 16) | 0x40 : (word + 0x7fff + ((word >>> 16) & 1)) >>> 16;
+  }
+  return halves;
 }

@@ -4,14 +4,17 @@ import { showClass, showShape, showValue } from "../../api/describe.js";
 import { step } from "../../api/door.js";
 import { HeedError } from "../../api/errors.js";
 import { isOptions, isRecord } from "../../api/read-values.js";
-import { isTypedArray, typedArrayName } from "../../api/typed-array.js";
+import { isFloat32Array, isTypedArray, plainFloats, typedArrayName } from "../../api/typed-array.js";
 import { type FileArray, type FileDType, FORMATS, type Format } from "./dtypes.js";
 import { METADATA, readMetadata } from "./safetensors-header.js";
 
 export interface TensorToSave {
   readonly data: FileArray | ArrayBufferView;
   readonly shape: readonly number[];
-  /** Where `data` alone does not say it: of a Uint16Array "f16", "bf16" or "u16" (default), of a Uint8Array "u8" (default) or "bool". */
+  /**
+   * Where `data` alone does not say it: of a Uint16Array "f16", "bf16" or "u16" (default), of a Uint8Array "u8" (default) or "bool". A
+   * Float32Array is rounded to "f16" or "bf16".
+   */
   readonly dtype?: FileDType | undefined;
 }
 
@@ -25,7 +28,7 @@ interface Written {
 /** What the numbers of an array may be, the default first. */
 const DTYPES: Readonly<Record<string, readonly FileDType[]>> = {
   Float64Array: ["f64"],
-  Float32Array: ["f32"],
+  Float32Array: ["f32", "f16", "bf16"],
   Float16Array: ["f16"],
   Int8Array: ["i8"],
   Uint8Array: ["u8", "bool"],
@@ -100,7 +103,8 @@ function readTensor(name: unknown, tensor: unknown): Written {
       `${what}: ${showClass(data)} holds ${choices.join(", ")}, got dtype ${showValue(dtype)}`,
     );
   }
-  const { buffer, byteOffset, byteLength } = data;
+  const { buffer, byteOffset, byteLength } =
+    format.round && isFloat32Array(data) ? format.round(plainFloats(data)) : data;
   const sizes: readonly unknown[] = Array.isArray(shape) ? shape : [Number.NaN];
   const counts = sizes.filter((size): size is number => Number.isSafeInteger(size) && Number(size) >= 0);
   if (counts.length !== sizes.length || counts.reduce((total, size) => total * size, format.bytes) !== byteLength) {
