@@ -1,8 +1,10 @@
 // scoreMod and maskMod: FlexAttention's published recipes against plain loops, what is refused, and what a program comes to.
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { readMods } from "../../web/src/api/mods.js";
 import {
   add,
+  constant,
   type Expr,
   equal,
   exp,
@@ -22,7 +24,7 @@ import {
   table,
   tanh,
 } from "../../web/src/expr/index.js";
-import type { AttentionOptions, Heed, TensorLike } from "../../web/src/index.js";
+import { type AttentionOptions, createHeed, type Heed, type TensorLike } from "../../web/src/index.js";
 import { type ReferenceOptions, attention as reference } from "../../web/src/reference/index.js";
 import { EVERYTHING, errorOf } from "../support/cases.js";
 import { ENGINE_KINDS, openKind } from "../support/engines.js";
@@ -102,6 +104,60 @@ describe.each(ENGINE_KINDS)("$variant, $worker worker", (kind) => {
   });
 });
 
+test.each<[string, AttentionOptions, ReferenceOptions]>([
+  ["true", { maskMod: () => true }, {}],
+  ["false", { maskMod: () => false }, { mask: { data: [false], shape: [1] } }],
+  ["a number", { scoreMod: () => -2.5 }, { scale: 0, bias: { data: Float64Array.of(-2.5), shape: [1] } }],
+  ["-Infinity", { scoreMod: () => -Infinity }, { mask: { data: [false], shape: [1] } }],
+  [
+    "numbers beside an expression",
+    { maskMod: ({ q, k }) => lessEqual(k, q), scoreMod: () => 1 },
+    { scale: 0, causal: "upper-left", bias: { data: Float64Array.of(1), shape: [1] } },
+  ],
+])("a function that gives %s is an expression that is constant", async (_name, options, plain) => {
+  using heed = await createHeed();
+  await checkMods(heed, { query: Q, key: K, value: V }, options, plain, { most: 3 });
+  await checkMods(heed, { query: Q, key: K, value: V }, options, options as ReferenceOptions, { most: 3 });
+});
+
+test("a function of weights that gives a number weighs every key that is seen by it", async () => {
+  using heed = await createHeed();
+  const [q, k] = [tensor(2, 4), tensor(2, 4)];
+  const v = { data: Float32Array.of(1, 2, 30, 40), shape: [2, 2] };
+  const { output } = await heed.attention(q, k, v, { probMod: () => 0.5, causal: true });
+  expect([...output.data]).toEqual([0.5, 1, 15.5, 21]);
+  expect([...reference(q, k, v, { probMod: () => 0.5, causal: true }).output.data]).toEqual([0.5, 1, 15.5, 21]);
+});
+
+test("constants have the very program that heed/expr makes of them", () => {
+  const words = (options: Record<string, unknown>) => readMods("attention", options)?.words;
+  expect(words({ scoreMod: () => 3.5 })).toEqual(words({ scoreMod: () => constant(3.5) }));
+  expect(words({ maskMod: () => false })).toEqual(words({ maskMod: () => constant(false) }));
+  expect(words({ scoreMod: () => -1, maskMod: () => true, probMod: () => 2 })).toEqual(
+    words({ scoreMod: () => constant(-1), maskMod: () => constant(true), probMod: () => constant(2) }),
+  );
+});
+
+test("tables are of booleans, of halves, of doubles in single precision", async () => {
+  using heed = await createHeed();
+  const [q, k, v] = [tensor(1, 4), tensor(3, 4), tensor(3, 4)];
+  const seen = table({ data: [true, false, true], shape: [3] });
+  expect(heed.attentionSync(q, k, v, { maskMod: ({ k }) => seen.at(k) }).output).toEqual(
+    heed.attentionSync(q, k, v, { mask: { data: [true, false, true], shape: [3] } }).output,
+  );
+  const third = Math.fround(1 / 3);
+  const doubles = table({ data: Float64Array.of(1 / 3, -1, 0), shape: [3] });
+  // 1, -2 and the least half by their bits.
+  const halves = table({ data: Uint16Array.of(0x3c00, 0xc000, 1), shape: [3], dtype: "f16" });
+  for (const [one, numbers] of [
+    [doubles, [third, -1, 0]],
+    [halves, [1, -2, 2 ** -24]],
+  ] as const) {
+    const options = { scoreMod: ({ k }: { k: Expr }) => one.at(k), return: { scores: "masked" } } as const;
+    expect([...heed.attentionSync(q, k, v, options).scores.data]).toEqual(numbers);
+  }
+});
+
 test("a score, or a weight, that is given back as it came is what it is without", async () => {
   const [kind] = ENGINE_KINDS;
   if (kind === undefined) throw new Error("no kind of engine");
@@ -141,11 +197,19 @@ describe("what is refused", () => {
       "a number, got one of type bool",
     ],
     [
-      "a number in place of an expression",
-      () => run({ scoreMod: () => 3 }),
+      "a truth in place of a score",
+      () => run({ scoreMod: () => true }),
       "option",
-      "must be a function that returns an expression made with heed/expr, got 3",
+      "scoreMod must be a function that returns a number or an expression made with heed/expr, got true",
     ],
+    [
+      "a number in place of a mask",
+      () => run({ maskMod: () => 1 }),
+      "option",
+      "maskMod must be a function that returns a boolean or an expression made with heed/expr, got 1",
+    ],
+    ["a score that is NaN", () => run({ scoreMod: () => Number.NaN }), "option", "got NaN"],
+    ["a number in place of a function", () => run({ scoreMod: 3 }), "option", "must be a function"],
     [
       "a function that throws",
       () =>
@@ -214,10 +278,28 @@ describe("what is refused", () => {
       "one to 4 axes",
     ],
     [
-      "a table of doubles",
-      () => Reflect.apply(table, undefined, [{ data: new Float64Array(1), shape: [1] }]),
+      "a table of large integers",
+      () => Reflect.apply(table, undefined, [{ data: new BigInt64Array(1), shape: [1] }]),
       "dtype",
       "must be a Float32Array",
+    ],
+    [
+      "a table of bits of what nobody says",
+      () => Reflect.apply(table, undefined, [{ data: new Uint16Array(1), shape: [1] }]),
+      "dtype",
+      "halves or boolean[], got a Uint16Array",
+    ],
+    [
+      "a table of numbers among booleans",
+      () => Reflect.apply(table, undefined, [{ data: [true, 1], shape: [2] }]),
+      "dtype",
+      "halves or boolean[], got [true, 1]",
+    ],
+    [
+      "a table that lives in an engine",
+      () => Reflect.apply(table, undefined, [heed.zeros([1])]),
+      "dtype",
+      "got a Tensor; read() gives the data",
     ],
     [
       "a table of large whole numbers",

@@ -2,7 +2,14 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { roundToHalves, widenHalves } from "../../web/src/api/half.js";
-import type { Heed, TensorInput, TensorLike } from "../../web/src/index.js";
+import type {
+  AttentionOptions,
+  AttentionResult,
+  HalfTensorLike,
+  Heed,
+  TensorInput,
+  TensorLike,
+} from "../../web/src/index.js";
 import { cases, EVERYTHING, type EverythingResult, firstDifferentBit } from "../support/cases.js";
 import { ENGINE_KINDS, openKind } from "../support/engines.js";
 import { Random } from "../support/random.js";
@@ -97,6 +104,48 @@ describe.each(ENGINE_KINDS)("$variant, $worker worker", (kind) => {
     expect([zeros.dtype, ...(await zeros.read())]).toEqual(["f16", 0, 0, 0]);
     using single = heed.tensor(floats, [6]);
     expect([single.dtype, await single.read()]).toEqual(["f32", floats]);
+  });
+
+  test("options of halves give the bits of the same numbers in single precision", async () => {
+    const random = new Random(34);
+    const halves = (...shape: number[]): { half: HalfTensorLike; single: TensorLike } => {
+      const count = shape.reduce((total, size) => total * size, 1);
+      // Positive, as a bandwidth is.
+      const { bits, single } = inHalf({ data: random.floats(count).map((number) => Math.abs(number) + 1), shape });
+      return { half: { data: bits, shape, dtype: "f16" }, single };
+    };
+    const [q, k] = [halves(2, 5, 8).single, halves(2, 7, 8).single];
+    const [bias, slopes, sinks, perHead, w, wq, b] = [
+      halves(5, 7),
+      halves(2),
+      halves(2),
+      halves(2),
+      halves(8, 8),
+      halves(2, 8, 8),
+      halves(8),
+    ];
+    const ofGate = halves(2, 16);
+    for (const take of [
+      (of) => ({ bias: of(bias), alibiSlopes: of(slopes), sinks: of(sinks) }),
+      (of) => ({ score: { type: "general", w: of(w) } }),
+      (of) => ({ score: { type: "additive", wq: of(wq), wk: of(w), b: of(b), v: of(b) } }),
+      (of) => ({ score: { type: "gated", w: of(ofGate), b: of(perHead) } }),
+      (of) => ({ score: { type: "rbf", bandwidth: of(perHead) } }),
+    ] as ((of: (one: typeof w) => TensorLike | HalfTensorLike) => AttentionOptions)[]) {
+      const wanted: AttentionResult = heed.attentionSync(
+        q,
+        k,
+        k,
+        take(({ single }) => single),
+      );
+      const got: AttentionResult = await heed.attention(
+        q,
+        k,
+        k,
+        take(({ half }) => half),
+      );
+      expect(got).toEqual(wanted);
+    }
   });
 
   test("halves may be overwritten as soon as the call was made, and tensors freed", async () => {

@@ -2,6 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createHeed, type Heed, linearAttention, type TensorLike } from "../../web/src/index.js";
+import { linearAttention as reference } from "../../web/src/reference/index.js";
 import list from "../cases/linear-rejects.json";
 import { errorOf } from "../support/cases.js";
 import { ENGINE_KINDS, openKind } from "../support/engines.js";
@@ -152,6 +153,40 @@ describe("what a person can check", () => {
     const beta = { data: Float32Array.of(1, 0.5, 1), shape: [3] };
     const { output } = await linearAttention(ones, ones, three(8, 2, 3), { rule: "delta", beta, keep: false });
     expect([...output.data]).toEqual([8, 5, 3]);
+  });
+
+  test("decay and beta may be of halves, and have a last axis of one", async () => {
+    const half = (number: number): number => ({ 0.5: 0x3800, 1: 0x3c00 })[number] ?? 0;
+    const options = { rule: "gated-delta", keep: false } as const;
+    const decay = Float32Array.of(0, 0.5, 1);
+    const beta = Float32Array.of(1, 0.5, 1);
+    const values = three(8, 2, 3);
+    const wanted = await linearAttention(ones, ones, values, {
+      ...options,
+      decay: { data: decay, shape: [3] },
+      beta: { data: beta, shape: [3] },
+    });
+    // S' = e^g S, S = S' + b (v - S'): 8, then 8 e^0.5 / 2 + 1, then 3.
+    for (const [t, number] of [8, 4 * Math.exp(0.5) + 1, 3].entries())
+      expect(wanted.output.data[t]).toBeCloseTo(number, 4);
+    const bits = (data: Float32Array) => ({ data: Uint16Array.from(data, half), shape: [3, 1], dtype: "f16" }) as const;
+    const same = { ...options, decay: bits(decay), beta: bits(beta) };
+    expect(await linearAttention(ones, ones, values, same)).toEqual(wanted);
+    const exact = reference(ones, ones, values, same).output.data;
+    for (const [t, number] of exact.entries()) expect(wanted.output.data[t]).toBeCloseTo(number, 4);
+  });
+
+  test("packed heads may have that axis, too", async () => {
+    const packed = (...shape: number[]): TensorLike => ({
+      data: new Random(9).floats(shape.reduce((total, size) => total * size, 1)),
+      shape,
+    });
+    const [x, beta] = [packed(2, 3, 4), packed(2, 3, 2)];
+    const options = { rule: "delta", layout: "packed", heads: 2, keep: false } as const;
+    const wanted = await linearAttention(x, x, x, { ...options, beta });
+    const same = { ...options, beta: { ...beta, shape: [2, 3, 2, 1] } };
+    expect(await linearAttention(x, x, x, same)).toEqual(wanted);
+    expect(reference(x, x, x, same)).toEqual(reference(x, x, x, { ...options, beta }));
   });
 
   test("elu averages values by (elu(q) + 1) (elu(k) + 1)", async () => {

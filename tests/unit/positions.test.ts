@@ -143,6 +143,15 @@ describe("learnedPositions", () => {
   });
 });
 
+test("tables may be of halves, and positions a tensor", () => {
+  // 0, 1, 2 and -3 by their bits.
+  const table = { data: Uint16Array.of(0, 0x3c00, 0x4000, 0xc200), shape: [2, 2], dtype: "f16" } as const;
+  const positions = { data: Float32Array.of(1, 0, 1), shape: [3] };
+  expect([...learnedPositions(table, { positions }).data]).toEqual([2, -3, 0, 1, 2, -3]);
+  const { data } = relativeBias(table, { length: 1, keyLength: 3, offset: 1 });
+  expect([...data]).toEqual([0, 0, 2, 1, 1, -3]);
+});
+
 test("what makes no sense is refused by name", async () => {
   const table = { data: new Float32Array(6), shape: [3, 2] };
   const even = { data: new Float32Array(16), shape: [8, 2] };

@@ -1,7 +1,8 @@
 // The oracle itself, against numbers worked out by hand and identities that any attention obeys.
 
 import { describe, expect, test } from "vitest";
-import { attention } from "../../web/src/reference/index.js";
+import { alibiSlopes } from "../../web/src/index.js";
+import { attention, type ReferenceOptions, type ReferenceTensor } from "../../web/src/reference/index.js";
 import { Random } from "../support/random.js";
 
 const random = new Random(3);
@@ -70,6 +71,67 @@ describe("by hand", () => {
     expect(seen([true, true])).toEqual([true, true, false, false]);
     expect(seen([true])).toEqual([true, true, true, true]);
     expect(seen([false])).toEqual([false, false, false, false]);
+  });
+});
+
+describe("every form that the engine takes", () => {
+  const none = { data: new Float32Array(4), shape: [2, 2] };
+  const weightsOf = (options: ReferenceOptions, q = none, k = none): number[] => [
+    ...attention(q, k, VALUES, options).weights.data,
+  ];
+
+  test("slopes as alibiSlopes gives them, and sinks as a tensor", () => {
+    // Scores 0 and -ln 2 by distance, both ways; and with a sink of exp(0) beside them.
+    const slopes = { data: Float64Array.of(Math.LN2), shape: [1] };
+    for (const [i, weight] of [2 / 3, 1 / 3, 1 / 3, 2 / 3].entries()) {
+      expect(weightsOf({ alibiSlopes: slopes })[i]).toBeCloseTo(weight, 15);
+    }
+    const sinks = { data: Uint16Array.of(0), shape: [1], dtype: "f16" } as const;
+    expect(weightsOf({ sinks })).toEqual(weightsOf({ sinks: [0] }));
+    expect(weightsOf({ sinks })[0]).toBeCloseTo(1 / 3, 15);
+    // -8 i / heads: 1/256 for one head.
+    expect(weightsOf({ alibiSlopes: alibiSlopes(1) })[1]).toBeCloseTo(1 / (1 + Math.exp(1 / 256)), 15);
+  });
+
+  test("masks, biases and blocks without a shape", () => {
+    expect(weightsOf({ mask: Uint8Array.of(1, 0, 1, 1) })).toEqual([1, 0, 0.5, 0.5]);
+    expect(weightsOf({ mask: [false, true, true, false] })).toEqual([0, 1, 1, 0]);
+    expect(weightsOf({ bias: Float32Array.of(-Infinity, 0, 0, 0) })).toEqual([0, 1, 0.5, 0.5]);
+    expect(weightsOf({ blocks: { size: [1, 2], keep: [false, true] } })).toEqual([0, 0, 0.5, 0.5]);
+    expect(() => weightsOf({ mask: new Uint8Array(3) })).toThrow(RangeError);
+    const [heads, seen] = [tensor(2, 2, 2), Uint8Array.of(1, 0, 1, 1, 0, 1, 0, 0)];
+    const { weights } = attention(heads, heads, heads, { mask: seen });
+    expect([...weights.data].map((weight) => Number(weight > 0))).toEqual([...seen]);
+  });
+
+  test("lengths, offsets and sequences as tensors, functions that give constants", () => {
+    expect(weightsOf({ kvLengths: { data: Uint8Array.of(1), shape: [1] } })).toEqual([1, 0, 1, 0]);
+    expect(weightsOf({ causal: true, qOffset: { data: Int32Array.of(-1), shape: [1] } })).toEqual([0, 0, 1, 0]);
+    expect(weightsOf({ cuSeqlensQ: { data: [0, 1, 2], shape: [3] } })).toEqual([1, 0, 0, 1]);
+    expect(weightsOf({ maskMod: () => false, probMod: () => 7 })).toEqual([0, 0, 0, 0]);
+    expect(weightsOf({ scoreMod: () => 3, probMod: () => 7 })).toEqual([7, 7, 7, 7]);
+  });
+
+  test("halves by their bits, in every place", () => {
+    // 1, -2, 0.5 and the least half; infinity masks as a bias.
+    const half = { data: Uint16Array.of(0x3c00, 0xc000, 0x3800, 1), shape: [2, 2], dtype: "f16" } as const;
+    const plain = { data: Float32Array.of(1, -2, 0.5, 2 ** -24), shape: [2, 2] };
+    const bits = { data: Uint16Array.of(0, 0xfc00), shape: [2], dtype: "f16" } as const;
+    expect(attention(half, half, half)).toEqual(attention(plain, plain, plain));
+    expect(weightsOf({ bias: bits })).toEqual([1, 0, 1, 0]);
+    const scores = (w: ReferenceTensor): unknown => attention(plain, plain, plain, { score: { type: "general", w } });
+    expect(scores(half)).toEqual(scores(plain));
+    const widths = { data: Uint16Array.of(0x4000), shape: [1], dtype: "f16" } as const;
+    const rbf = (bandwidth: number | ReferenceTensor): unknown =>
+      attention(plain, plain, plain, { score: { type: "rbf", bandwidth } });
+    expect(rbf(widths)).toEqual(rbf(2));
+  });
+
+  test("a cache, or a tensor that lives in an engine, is refused", () => {
+    expect(() => weightsOf({ cache: {} })).toThrow(/takes no cache/);
+    expect(() => Reflect.apply(attention, undefined, [{ shape: [2, 2] }, none, none])).toThrow(
+      /read\(\) gives the data/,
+    );
   });
 });
 

@@ -46,6 +46,19 @@ describe.each(ENGINE_KINDS)("$variant, $worker worker", (kind) => {
     ).toBe(-1);
   });
 
+  test("takes tables of halves, and positions as a tensor", async () => {
+    const x = tensor(1, 2, 2, 4);
+    // 1, -0.5, 0 and 2 by their bits.
+    const table = { data: Uint16Array.of(0x3c00, 0xb800, 0, 0x4000), shape: [2, 2], dtype: "f16" } as const;
+    const positions = { data: Float32Array.of(1, 0), shape: [2] };
+    const [first, second] = [Float32Array.of(0, 2), Float32Array.of(1, -0.5)];
+    const plain = { data: Float32Array.of(...first, ...second), shape: [2, 2] };
+    const wanted = reference(x, { cos: plain, sin: plain });
+    expect(firstWrongTurn(await heed.rope(x, { cos: table, sin: table, positions }), wanted, 32)).toBe(-1);
+    expect(reference(x, { cos: table, sin: table, positions })).toEqual(wanted);
+    expect(() => reference(x, { scaling: 2 })).toThrow(RangeError);
+  });
+
   test("reads its arrays before it returns", async () => {
     const x = tensor(1, 2, 3, 8);
     const wanted = reference({ data: x.data.slice(), shape: x.shape });

@@ -2,6 +2,7 @@
 
 import { showValue } from "../api/describe.js";
 import { HeedError } from "../api/errors.js";
+import { type HalfArray, isUint16Array, numbersOf, typedArrayName } from "../api/typed-array.js";
 import { type CompiledMods, compile } from "./compile.js";
 import type { BinaryOp, Expr, ExprType, ModTrees, Op, TableData, UnaryOp } from "./tree.js";
 
@@ -155,11 +156,16 @@ export interface Table {
 
 const MOST_AXES = 4;
 
-/** A table of one to four axes. Its numbers are copied here and now; those of an Int32Array or Uint8Array are whole. */
-export function table(tensor: {
-  readonly data: Float32Array | Int32Array | Uint8Array;
-  readonly shape: readonly number[];
-}): Table {
+/** What a table is made of: of booleans it is true or false, of an Int32Array or Uint8Array whole. The rest is in single precision. */
+export type TableInput =
+  | {
+      readonly data: Float32Array | Float64Array | HalfArray | Int32Array | Uint8Array | readonly boolean[];
+      readonly shape: readonly number[];
+    }
+  | { readonly data: Uint16Array; readonly shape: readonly number[]; readonly dtype: "f16" };
+
+/** A table of one to four axes. Its numbers are copied here and now. */
+export function table(tensor: TableInput): Table {
   const read = readTable(tensor);
   return {
     at: (...indices) => {
@@ -179,15 +185,31 @@ export function table(tensor: {
   };
 }
 
+const TYPES: Readonly<Record<string, ExprType>> = {
+  Float32Array: "float",
+  Float64Array: "float",
+  Float16Array: "float",
+  Int32Array: "int",
+  Uint8Array: "int",
+};
+
+function typeOf(data: unknown, dtype: unknown): ExprType | undefined {
+  if (Array.isArray(data)) return data.every((value) => typeof value === "boolean") ? "bool" : undefined;
+  return isUint16Array(data) && dtype === "f16" ? "float" : TYPES[typedArrayName(data) ?? ""];
+}
+
 function readTable(tensor: unknown): TableData {
   if (typeof tensor !== "object" || tensor === null || !("data" in tensor) || !("shape" in tensor)) {
-    throw new HeedError("dtype", `heed/expr: a table must be { data, shape }, got ${showValue(tensor)}`);
+    const hint = "; read() gives the data of a tensor that lives in an engine";
+    throw new HeedError("dtype", `heed/expr: a table must be { data, shape }, got ${showValue(tensor)}${hint}`);
   }
-  const { data, shape } = tensor;
-  if (!(data instanceof Float32Array || data instanceof Int32Array || data instanceof Uint8Array)) {
+  const { data: given, shape } = tensor;
+  const type = typeOf(given, "dtype" in tensor && tensor.dtype);
+  const numbers = type === "bool" && Array.isArray(given) ? given.map(Number) : numbersOf(tensor);
+  if (type === undefined || numbers === null) {
     throw new HeedError(
       "dtype",
-      "heed/expr: the data of a table must be a Float32Array, an Int32Array or a Uint8Array",
+      `heed/expr: the data of a table must be a Float32Array, Float64Array, Int32Array or Uint8Array, halves or boolean[], got ${showValue(given)}`,
     );
   }
   const sizes: number[] = [];
@@ -195,15 +217,14 @@ function readTable(tensor: unknown): TableData {
     if (Number.isInteger(size) && size > 0 && size <= MOST_WHOLE) sizes.push(size);
   const isShape =
     Array.isArray(shape) && sizes.length === shape.length && sizes.length > 0 && sizes.length <= MOST_AXES;
-  if (!isShape || sizes.reduce((total, size) => total * size, 1) !== data.length) {
+  if (!isShape || sizes.reduce((total, size) => total * size, 1) !== numbers.length) {
     throw new HeedError(
       "shape",
-      `heed/expr: a table must have one to ${MOST_AXES} axes, each of 1 or more, and as many numbers, got [${shape}] and ${data.length}`,
+      `heed/expr: a table must have one to ${MOST_AXES} axes, each of 1 or more, and as many numbers, got [${shape}] and ${numbers.length}`,
     );
   }
-  const isWhole = !(data instanceof Float32Array);
-  if (isWhole && data.some((value) => Math.abs(value) > MOST_WHOLE)) {
+  if (type === "int" && numbers.some((value) => Math.abs(value) > MOST_WHOLE)) {
     throw new HeedError("option", "heed/expr: whole numbers of a table must be between -2^24 and 2^24");
   }
-  return { data: Float32Array.from(data), shape: sizes, type: isWhole ? "int" : "float" };
+  return { data: Float32Array.from(numbers), shape: sizes, type };
 }

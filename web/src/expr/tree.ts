@@ -28,11 +28,11 @@ export type BinaryOp =
 /** `const` has a value (true is 1), `at` a table and one index an axis, `select` a condition and what it chooses from. */
 export type Op = Leaf | UnaryOp | BinaryOp | "const" | "at" | "select";
 
-/** Numbers of the caller's, copied. Indices beyond an axis read its first or last. */
+/** Numbers of the caller's, copied; true is 1. Indices beyond an axis read its first or last. */
 export interface TableData {
   readonly data: Float32Array;
   readonly shape: readonly number[];
-  readonly type: "float" | "int";
+  readonly type: ExprType;
 }
 
 /** An expression: also what the functions of `scoreMod`, `maskMod` and `probMod` are given. */

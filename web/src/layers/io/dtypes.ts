@@ -91,8 +91,8 @@ function roundToBrainHalves(floats: Float32Array): Uint16Array<ArrayBuffer> {
   const halves = new Uint16Array(words.length);
   for (let i = 0; i < words.length; i++) {
     const word = words[i] ?? 0;
-    const isNaN = (word & 0x7fffffff) > 0x7f800000;
-    halves[i] = isNaN ? (word >>> 16) | 0x40 : (word + 0x7fff + ((word >>> 16) & 1)) >>> 16;
+    const isNumber = (word & 0x7fffffff) <= 0x7f800000;
+    halves[i] = isNumber ? (word + 0x7fff + ((word >>> 16) & 1)) >>> 16 : (word >>> 16) | 0x40;
   }
   return halves;
 }
