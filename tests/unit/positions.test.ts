@@ -177,9 +177,13 @@ test("what makes no sense is refused by name", async () => {
     [
       () => learnedPositions(table, { length: 4 }),
       "option",
-      "takes rows 0 to 2, by positions or by length and offset, got 4 from 0 on",
+      "takes rows 0 to 2, by positions or by length and offset, got 3",
     ],
-    [() => learnedPositions(table, { offset: 4 }), "option", "got 0 from 4 on"],
+    [
+      () => learnedPositions(table, { offset: 4 }),
+      "option",
+      "takes rows 0 to 2, by positions or by length and offset, got 3",
+    ],
     [() => learnedPositions(table, { length: 1.5 }), "option", "learnedPositions: length must be a whole number"],
     [() => learnedPositions(table, { length: -1 }), "option", "learnedPositions: length must be a whole number"],
     [() => learnedPositions(table, { offset: 0.5 }), "option", "learnedPositions: offset must be a whole number"],

@@ -166,7 +166,7 @@ describe("values that only JavaScript has", () => {
       "out without output",
       [Q, K, V, { out: new Float32Array(24), return: { output: false } }],
       "option",
-      "out needs the output",
+      "out needs return.output",
     ],
   ])("refuses %s", async (_name, args, code, message) => {
     for (const method of ["attention", "attentionSync"] as const) {

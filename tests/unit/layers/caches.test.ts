@@ -243,7 +243,7 @@ describe.each(ENGINE_KINDS.map((kind) => ({ name: nameOf(kind), kind })))("passe
     const many = Array.from({ length: 200 }, (_, i) => i % 11);
     const make = async (maxLength: number): Promise<KVCache[]> => [
       await cacheOf({ window: 40 }),
-      await cacheOf({ window: 40, maxLength }),
+      await cacheOf({ window: 400, maxLength }),
     ];
     const [caches, apart] = [await make(120), await make(300)];
     for (const some of [caches, apart]) await model.forward(many.slice(0, 100), { caches: some });

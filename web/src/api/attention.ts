@@ -3,8 +3,8 @@
 import type { Backend } from "../backends/backend.js";
 import { cacheIn } from "./cache/door.js";
 import { asyncStep, step } from "./door.js";
-import { HeedError } from "./errors.js";
 import { type ReadOptions, readAttentionOptions } from "./read-options.js";
+import { throwIfAborted } from "./read-values.js";
 import { type AnyAttentionResult, resultOf } from "./results.js";
 import { type CheckedAttention, validateAttention } from "./validate.js";
 
@@ -20,9 +20,7 @@ export async function attend(backend: Backend, tensors: GivenTensors, options: u
   const cache = cacheIn("attention", options);
   if (cache !== null) return cache.attend(backend, tensors, options);
   const { read, checked } = check("attention", backend, tensors, options);
-  if (read.signal?.aborted) {
-    throw new HeedError("aborted", "attention: the signal was aborted before the call", { cause: read.signal.reason });
-  }
+  throwIfAborted("attention", read.signal);
   return asyncStep("memory", "attention: computing", async () => {
     const computed = await backend.attention(checked.problem, read.signal);
     return resultOf(backend, computed, checked.shapes, read.output);
@@ -33,9 +31,7 @@ export function attendSync(backend: Backend, tensors: GivenTensors, options: unk
   const cache = cacheIn("attentionSync", options);
   if (cache !== null) return cache.attendSync(backend, tensors, options);
   const { read, checked } = check("attentionSync", backend, tensors, options);
-  if (read.signal?.aborted) {
-    throw new HeedError("aborted", "attentionSync: the signal was aborted", { cause: read.signal.reason });
-  }
+  throwIfAborted("attentionSync", read.signal);
   return step("memory", "attentionSync: computing", () =>
     resultOf(backend, backend.attentionSync(checked.problem), checked.shapes, read.output),
   );

@@ -20,9 +20,7 @@ export function showShape(shape: readonly unknown[]): string {
 /** A short text of any value: quotes strings, names classes, never calls user code other than a constructor's name. */
 export function showValue(value: unknown): string {
   if (typeof value === "string") return JSON.stringify(cut(value));
-  if (typeof value === "bigint") return value < 2n ** 64n && value > -(2n ** 64n) ? `${value}n` : "a large bigint";
-  if (typeof value === "function") return "a function";
-  if (typeof value === "symbol") return "a symbol";
+  if (["bigint", "function", "symbol"].includes(typeof value)) return `a ${typeof value}`;
   if (typeof value !== "object" || value === null) return String(value);
   try {
     if (Array.isArray(value)) return value.length <= SHOWN ? showShape(value) : `an array of ${value.length}`;

@@ -266,16 +266,16 @@ export const WEIGHT_OPTIONS = ["rows"] as const;
 export const BLOCK_OPTIONS = ["size", "keep"] as const;
 export const SCORE_STAGES = ["raw", "capped", "masked"] as const;
 
-/** The parameters of each score function, and those that it cannot do without. */
+/** The parameters of each score function. None but additive can do without its first. */
 export const SCORE_PARAMETERS = {
-  "scaled-dot": { takes: [], needs: [] },
-  dot: { takes: [], needs: [] },
-  cosine: { takes: [], needs: [] },
-  general: { takes: ["w"], needs: ["w"] },
-  additive: { takes: ["wq", "wk", "b", "v"], needs: [] },
-  gated: { takes: ["w", "b"], needs: ["w"] },
-  rbf: { takes: ["bandwidth"], needs: ["bandwidth"] },
-  distance: { takes: [], needs: [] },
+  "scaled-dot": [],
+  dot: [],
+  cosine: [],
+  general: ["w"],
+  additive: ["wq", "wk", "b", "v"],
+  gated: ["w", "b"],
+  rbf: ["bandwidth"],
+  distance: [],
 } as const;
 
 export const NORMALIZERS = ["softmax", "sparsemax", "sigmoid", "hard", "none"] as const;

@@ -21,6 +21,7 @@ import {
   readCount,
   readFinite,
   readOut,
+  readPositive,
   readRecord,
   readSignal,
 } from "./read-values.js";
@@ -71,7 +72,7 @@ export function readAttentionOptions(where: string, options: unknown): ReadOptio
   const read: ReadOptions = {
     score,
     scale: readFinite(where, "scale", given["scale"], score.kind === "scaled-dot" ? null : 1),
-    temperature: readTemperature(where, given["temperature"]),
+    temperature: readPositive(where, "temperature", given["temperature"], DEFAULTS.temperature),
     bias: given["bias"],
     mask: given["mask"],
     softcap: readSoftcap(where, given["softcap"]),
@@ -103,7 +104,7 @@ export function readAttentionOptions(where: string, options: unknown): ReadOptio
   checkNormalizer(where, read);
   if (read.out !== null && read.keep) throw new HeedError("option", `${where}: out and keep exclude each other`);
   if (read.out !== null && !read.output) {
-    throw new HeedError("option", `${where}: out needs the output, which return.output: false leaves away`);
+    throw new HeedError("option", `${where}: out needs return.output`);
   }
   return read;
 }
@@ -115,9 +116,9 @@ function checkNormalizer(where: string, { normalizer, structure, lse, entropy }:
   };
   if (normalizer === "softmax") return;
   if (structure.sinks !== undefined) fail("sinks join a sum that only normalize softmax divides by");
-  if (lse) fail("lse is that of a softmax, and normalize is another");
+  if (lse) fail("lse needs a softmax");
   if (entropy && (normalizer === "sigmoid" || normalizer === "none")) {
-    fail("entropy is that of weights which add up to 1, and those of normalize sigmoid and none do not");
+    fail("entropy needs weights that add up to 1");
   }
 }
 
@@ -151,12 +152,6 @@ function readWeights(where: string, value: unknown): WantedWeights {
 function readScores(where: string, value: unknown): ScoreStage | null {
   if (value === undefined || value === false) return null;
   return readChoice(where, "return.scores", value, SCORE_STAGES, "raw");
-}
-
-function readTemperature(where: string, value: unknown): number {
-  const temperature = readFinite(where, "temperature", value, DEFAULTS.temperature);
-  if (temperature > 0) return temperature;
-  throw new HeedError("option", `${where}: temperature must be greater than 0, got ${showValue(value)}`);
 }
 
 function readSoftcap(where: string, value: unknown): number | null {

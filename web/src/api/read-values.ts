@@ -45,6 +45,12 @@ export function readFinite<D>(where: string, name: string, value: unknown, absen
   throw new HeedError("option", `${at(where, name)} must be a finite number, got ${showValue(value)}`);
 }
 
+export function readPositive(where: string, name: string, value: unknown, absent: number): number {
+  const number = readFinite(where, name, value, absent);
+  if (number > 0) return number;
+  throw new HeedError("option", `${at(where, name)} must be greater than 0, got ${showValue(value)}`);
+}
+
 /** A whole number of at least 1, or the default where it is absent. */
 export function readCount<D>(where: string, name: string, value: unknown, absent: D): number | D {
   if (value === undefined) return absent;
@@ -94,4 +100,11 @@ export function readSignal(where: string, value: unknown): AbortSignal | null {
 function isSignal(value: unknown): value is AbortSignal {
   if (!isRecord(value) || typeof value["aborted"] !== "boolean") return false;
   return typeof value["addEventListener"] === "function" && typeof value["removeEventListener"] === "function";
+}
+
+/** For calls that have computed nothing yet. */
+export function throwIfAborted(where: string, signal: AbortSignal | null): void {
+  if (signal?.aborted) {
+    throw new HeedError("aborted", `${where}: the signal was aborted before the call`, { cause: signal.reason });
+  }
 }

@@ -21,10 +21,11 @@ const KINDS = Object.keys(SCORE_PARAMETERS) as readonly ScoreKind[];
 export function readScore(where: string, value: unknown): GivenScore {
   const isNamed = isOptions(value) && value["type"] !== undefined;
   const kind = readChoice(where, "score", isNamed ? value["type"] : value, KINDS, DEFAULTS.score);
-  const { takes, needs } = SCORE_PARAMETERS[kind];
-  const parameters = isNamed ? readRecord(where, `score ${kind}`, value, ["type", ...takes]) : {};
-  for (const name of needs) {
-    if (parameters[name] === undefined) throw new HeedError("option", `${where}: score ${kind} needs ${name}`);
+  const names = SCORE_PARAMETERS[kind];
+  const parameters = isNamed ? readRecord(where, `score ${kind}`, value, ["type", ...names]) : {};
+  const [first] = names;
+  if (first !== undefined && kind !== "additive" && parameters[first] === undefined) {
+    throw new HeedError("option", `${where}: score ${kind} needs ${first}`);
   }
   return { kind, parameters };
 }

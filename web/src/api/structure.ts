@@ -1,7 +1,7 @@
 // The options that go by batch entry, sequence, head or position: window, offsets, lengths, ALiBi slopes, sinks. Checked against the shapes.
 
 import type { AttentionStructure, Dims4 } from "../backends/backend.js";
-import { showShape, showValue } from "./describe.js";
+import { showValue } from "./describe.js";
 import { HeedError } from "./errors.js";
 import { readSequences } from "./sequences.js";
 import { numbersOf } from "./typed-array.js";
@@ -24,7 +24,7 @@ const MAX_OFFSET = 2 ** 24;
 /** `scores` is [batch, query heads, query length, key length]. */
 export function readStructure(where: string, given: GivenStructure, scores: Dims4): AttentionStructure {
   const [batch, heads, queries, keys] = scores;
-  const [windowLeft, windowRight] = readWindow(where, given.window);
+  const [windowLeft = null, windowRight = null] = readWindow(where, given.window);
   const sequences = readSequences(where, given, scores);
   return {
     windowLeft,
@@ -42,21 +42,17 @@ export function readStructure(where: string, given: GivenStructure, scores: Dims
 }
 
 /** [left, right], null where open. */
-function readWindow(where: string, value: unknown): readonly [number | null, number | null] {
+function readWindow(where: string, value: unknown): readonly (number | null)[] {
   if (value === undefined) return [null, null];
   const sides = numbersOf(value);
-  if (sides === null || sides.length !== 2) {
-    throw new HeedError("option", `${where}: window must be [left, right], got ${showValue(value)}`);
+  const isOpen = (side: number): boolean => side === -1 || side === Infinity;
+  if (sides?.length === 2 && sides.every((side) => isOpen(side) || (Number.isInteger(side) && side >= 0))) {
+    return sides.map((side) => (isOpen(side) ? null : Math.min(side, 2 ** 31 - 1)));
   }
-  const side = (reach: number): number | null => {
-    if (reach === -1 || reach === Infinity) return null;
-    if (Number.isInteger(reach) && reach >= 0) return Math.min(reach, 2 ** 31 - 1);
-    throw new HeedError(
-      "option",
-      `${where}: each side of window must be a whole number, or -1 or Infinity for open, got ${showShape(sides)}`,
-    );
-  };
-  return [side(sides[0] ?? -1), side(sides[1] ?? -1)];
+  throw new HeedError(
+    "option",
+    `${where}: window must be [left, right], whole numbers, -1 or Infinity for open, got ${showValue(value)}`,
+  );
 }
 
 /** One for each of `count` things. */

@@ -74,21 +74,15 @@ export function plainBytes(array: Uint8Array): Uint8Array {
 
 /** The numbers of an array, a typed array or a tensor's data; null for anything else. */
 export function numbersOf(given: unknown): readonly number[] | null {
-  const value = dataOf(given);
-  if (!Array.isArray(value) && !isTypedArray(value)) return null;
-  const numbers: number[] = [];
-  for (const number of value) {
-    if (typeof number !== "number") return null;
-    numbers.push(number);
+  if (typeof given === "object" && given !== null && "data" in given) {
+    const { data } = given;
+    return numbersOf(
+      isUint16Array(data) && "dtype" in given && given.dtype === "f16" ? widenHalves(plainHalves(data)) : data,
+    );
   }
-  return numbers;
-}
-
-/** What a tensor holds, halves by their values; anything else is itself. */
-function dataOf(value: unknown): unknown {
-  if (typeof value !== "object" || value === null || !("data" in value)) return value;
-  const { data } = value;
-  return isUint16Array(data) && "dtype" in value && value.dtype === "f16" ? widenHalves(plainHalves(data)) : data;
+  if (!Array.isArray(given) && !isTypedArray(given)) return null;
+  const numbers = [...given];
+  return numbers.every((number) => typeof number === "number") ? numbers : null;
 }
 
 export function isTypedArray(value: unknown): value is Iterable<unknown> & ArrayBufferView {

@@ -12,7 +12,7 @@ import { walkOf } from "../layout.js";
 import { readTensor } from "../operands.js";
 import { DEFAULTS, type Layout, type Numbers, type TensorInput } from "../options.js";
 import { type ReadOptions, readAttentionOptions } from "../read-options.js";
-import { isOptions, readChoice, readCount, readRecord, readSignal } from "../read-values.js";
+import { isOptions, readChoice, readCount, readRecord, readSignal, throwIfAborted } from "../read-values.js";
 import { type AnyAttentionResult, resultOf } from "../results.js";
 import { numbersOf } from "../typed-array.js";
 import { type CheckedAttention, validateAttention } from "../validate.js";
@@ -291,9 +291,7 @@ export class KVCache {
       const read = readAttentionOptions(where, options);
       return { read, checked: this.#validate(where, tensors, read) };
     });
-    if (read.signal?.aborted) {
-      throw new HeedError("aborted", `${where}: the signal was aborted before the call`, { cause: read.signal.reason });
-    }
+    throwIfAborted(where, read.signal);
     const { problem, shapes } = checked;
     const staged = step("memory", `${where}: copying`, () => this.#store.stage(where, problem));
     return { read, problem: this.#paged(problem, staged), shapes, staged };

@@ -8,10 +8,18 @@ import { HeedError } from "../errors.js";
 import { dense, perHeadShape, userShape, type Walk, walkOf } from "../layout.js";
 import { type ReadTensor, readTensor } from "../operands.js";
 import { DEFAULTS, type Layout } from "../options.js";
-import { readBoolean, readChoice, readCount, readFinite, readRecord, readSignal } from "../read-values.js";
+import {
+  readBoolean,
+  readChoice,
+  readCount,
+  readFinite,
+  readRecord,
+  readSignal,
+  throwIfAborted,
+} from "../read-values.js";
 import { type ArrayTensor, Tensor } from "../tensor.js";
 import { operandOf, readLayout, readOptional, roomFor, sameShape } from "./read-layout.js";
-import { resultOf, throwIfAborted } from "./results.js";
+import { resultOf } from "./results.js";
 
 const WHERE = "linearAttention";
 const NAMES = ["rule", "decay", "beta", "state", "scale", "causal", "layout", "heads", "kvHeads", "keep", "signal"];

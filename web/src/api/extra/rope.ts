@@ -9,13 +9,21 @@ import { HeedError } from "../errors.js";
 import { dense, userShape, type Walk, walkOf } from "../layout.js";
 import { type ReadTensor, readTensor } from "../operands.js";
 import { DEFAULTS } from "../options.js";
-import { readBoolean, readCount, readFinite, readRecord, readSignal } from "../read-values.js";
+import {
+  readBoolean,
+  readCount,
+  readFinite,
+  readPositive,
+  readRecord,
+  readSignal,
+  throwIfAborted,
+} from "../read-values.js";
 import { returned } from "../results.js";
 import type { ArrayTensor, Tensor } from "../tensor.js";
 import { numbersOf } from "../typed-array.js";
 import { ROPE_OPTIONS } from "./options.js";
 import { operandOf, readLayout, readOptional, roomFor, sameShape } from "./read-layout.js";
-import { resultOf, throwIfAborted } from "./results.js";
+import { resultOf } from "./results.js";
 import { frequenciesOf } from "./rope-frequencies.js";
 
 const WHERE = "rope";
@@ -95,7 +103,7 @@ function read(home: Backend, x: unknown, options: unknown): Checked {
     cosines === null || sines === null ? null : readTables(given, cosines, sines, walk, rotaryDim, positions);
   const { frequencies, magnitude } =
     tables === null
-      ? frequenciesOf(WHERE, readBase(given["base"]), rotaryDim, given["scaling"])
+      ? frequenciesOf(WHERE, readPositive(WHERE, "base", given["base"], 10000), rotaryDim, given["scaling"])
       : { frequencies: null, magnitude: 1 };
   const inverse = readBoolean(WHERE, "inverse", given["inverse"], false);
   const order = layout === "bhnd" || rank === 2 ? "bhnd" : "bnhd";
@@ -126,12 +134,6 @@ function readRotaryDim(value: unknown, absent: number, walk: Walk): number {
     "option",
     `${WHERE}: rotaryDim must be an even number from 2 to head_dim, got ${rotaryDim} for ${showShape(walk.shape)}`,
   );
-}
-
-function readBase(value: unknown): number {
-  const base = readFinite(WHERE, "base", value, 10000);
-  if (base > 0) return base;
-  throw new HeedError("option", `${WHERE}: base must be greater than 0, got ${showValue(value)}`);
 }
 
 /** One a place, or a batch entry and place; null: 0, 1, 2 ... */

@@ -30,7 +30,7 @@ export function learnedPositions(table: TensorLike | HalfTensorLike, options?: L
   const isRow = (row: number): boolean => Number.isInteger(row) && row >= 0 && row < rows;
   const isBoth = positions && (given["length"] ?? given["offset"]) !== undefined;
   if (isBoth || wanted === null || !wanted.every(isRow)) {
-    const got = positions === undefined ? `${length} from ${offset} on` : showValue(positions);
+    const got = showValue(positions ?? offset + length - 1);
     throw new HeedError(
       "option",
       `${where}: takes rows 0 to ${rows - 1}, by positions or by length and offset, got ${got}`,

@@ -4,7 +4,6 @@ import { showShape, showValue } from "../describe.js";
 import { step } from "../door.js";
 import { HeedError } from "../errors.js";
 import { product, readSingle } from "../operands.js";
-import { readFinite } from "../read-values.js";
 import type { ArrayTensor } from "../tensor.js";
 
 /** Offsets go as far back as sizes go up. */
@@ -18,12 +17,6 @@ export function readSize(where: string, name: string, given: unknown, least: num
     "option",
     `${where}: ${name} must be a whole number from ${least} to 2^24, got ${showValue(value)}`,
   );
-}
-
-export function readPositive(where: string, name: string, value: unknown, absent: number): number {
-  const number = readFinite(where, name, value, absent);
-  if (number > 0) return number;
-  throw new HeedError("option", `${where}: ${name} must be greater than 0, got ${showValue(value)}`);
 }
 
 /** A table to be filled in. */

@@ -1,8 +1,8 @@
 // The sinusoidal positions of Vaswani et al. 2017, arXiv 1706.03762, section 3.5.
 
-import { readFinite, readRecord } from "../read-values.js";
+import { readFinite, readPositive, readRecord } from "../read-values.js";
 import type { ArrayTensor } from "../tensor.js";
-import { newTable, readPositive, readSize } from "./read.js";
+import { newTable, readSize } from "./read.js";
 
 export interface SinusoidalOptions {
   /** Default 10000. */
