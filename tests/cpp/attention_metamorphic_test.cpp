@@ -48,6 +48,56 @@ double difference(const Results& a, const Results& b, const Expected& expected) 
   return worst;
 }
 
+/// The keys from `begin` up to `end` of the same call.
+AttentionInputs between(AttentionInputs inputs, Index begin, Index end) {
+  inputs.key.data = inputs.key.at(0, 0, begin);
+  inputs.value.data = inputs.value.at(0, 0, begin);
+  inputs.mask.data += begin * inputs.mask.strides[3];
+  inputs.key.shape[2] = inputs.value.shape[2] = inputs.mask.shape[3] = end - begin;
+  return inputs;
+}
+
+/// One part of the keys of a call: what came out, and how far that may be from what is right.
+struct Part {
+  Results results;
+  Expected expected;
+
+  Part(const kernels::AttentionKernels& kernels, const AttentionInputs& inputs, const AttentionOptions& options)
+      : results(run(kernels, inputs, options)), expected(expect(inputs, options)) {}
+
+  [[nodiscard]] double log_sum_exp(Index h, Index i) const {
+    return static_cast<double>(results.log_sum_exp(0, h, i, 0));
+  }
+  [[nodiscard]] double output(Index h, Index i, Index e) const {
+    return static_cast<double>(results.output(0, h, i, e));
+  }
+  [[nodiscard]] const RowBounds& bounds(Index h, Index i) const {
+    return expected.bounds[static_cast<std::size_t>(h * results.output.view.shape[2] + i)];
+  }
+};
+
+/// Merged by the definition: outputs by their shares of the sum of both exp(lse), zeros where that is 0. To first order
+/// an error in either lse moves both shares by their product.
+void check_merged(const Part& whole, const Part& one, const Part& other, Index h, Index i) {
+  const double sum = std::exp(one.log_sum_exp(h, i)) + std::exp(other.log_sum_exp(h, i));
+  const auto share_of = [&](const Part& part) { return sum == 0.0 ? 0.0 : std::exp(part.log_sum_exp(h, i)) / sum; };
+  const double share = share_of(one), rest = share_of(other);
+  const RowBounds &of_whole = whole.bounds(h, i), &of_one = one.bounds(h, i), &of_other = other.bounds(h, i);
+
+  const double got = whole.log_sum_exp(h, i);
+  const double bound = of_whole.log_sum_exp + share * of_one.log_sum_exp + rest * of_other.log_sum_exp;
+  CHECK((got == std::log(sum) || std::abs(got - std::log(sum)) <= bound));
+
+  const double of_shares = share * rest * (of_one.log_sum_exp + of_other.log_sum_exp);
+  for (Index e = 0; e < whole.results.output.view.shape[3]; ++e) {
+    const auto at = static_cast<std::size_t>(e);
+    const double merged = share * one.output(h, i, e) + rest * other.output(h, i, e);
+    const double apart = std::abs(one.output(h, i, e) - other.output(h, i, e));
+    CHECK(std::abs(whole.output(h, i, e) - merged) <=
+          of_whole.output[at] + share * of_one.output[at] + rest * of_other.output[at] + of_shares * apart);
+  }
+}
+
 }  // namespace
 
 TEST_CASE("the order of keys with their values does not matter") {
@@ -170,6 +220,40 @@ TEST_CASE("the weights of a row add up to one and give its output, within the bo
       CHECK(std::abs(sum - 1.0) <= sum_bound);
       CHECK(std::abs(output - static_cast<double>(results.output(b, h, i, 3))) <= output_bound);
     });
+  }
+}
+
+TEST_CASE("halves of the keys, merged by their log-sum-exp, are the whole") {
+  Random random(156);
+  for (const bool has_sinks : {false, true}) {
+    for (const Index queries : {Index{1}, kCase.queries}) {
+      AttentionCase one = kCase;
+      one.queries = queries;
+      one.mask = one.score_shape();
+      one.has_sinks = has_sinks;
+      for (const Index cut : {1, 32, 60, 112}) {
+        AttentionTensors tensors = make_tensors(random, one);
+        // Rows of four kinds: with both halves, without the first, without the second, without either. A sink goes with
+        // the keys that it is beside, the second half's, which no row lacks then.
+        for_each_element(one.score_shape(), [&](Index b, Index h, Index i, Index j) {
+          const Index kind = (h + i) % 4;
+          const bool is_closed = j < cut ? kind % 2 == 1 : kind >= 2 && !has_sinks;
+          if (is_closed) tensors.mask(b, h, i, j) = 0;
+          if (!is_closed && (j == cut - 1 || j == cut)) tensors.mask(b, h, i, j) = 1;
+        });
+        AttentionOptions without = tensors.options;
+        without.sinks = nullptr;
+        for (const kernels::AttentionKernels* kernels : kernels::runnable_kernels()) {
+          const Part whole(*kernels, tensors.inputs(), tensors.options);
+          const Part first(*kernels, between(tensors.inputs(), 0, cut), without);
+          const Part second(*kernels, between(tensors.inputs(), cut, one.keys), tensors.options);
+          INFO(kernels->name << ", " << queries << " queries, cut at " << cut << ", sinks " << has_sinks);
+          for (Index h = 0; h < one.heads; ++h) {
+            for (Index i = 0; i < queries; ++i) check_merged(whole, first, second, h, i);
+          }
+        }
+      }
+    }
   }
 }
 

@@ -191,4 +191,29 @@ describe("identities", () => {
     for (const [i, p] of plain.weights.data.entries()) expect(moved.weights.data[i]).toBeCloseTo(p, 13);
     for (const [i, lse] of plain.lse.data.entries()) expect(moved.lse.data[i]).toBeCloseTo(lse + 10, 13);
   });
+
+  // The keys of each query: of both halves, of one, of neither. A sink, beside the second half, goes with its keys.
+  test.each([
+    ["without sinks", ["10111", "00011", "11000", "00000"], undefined],
+    ["with sinks in one", ["10111", "00011", "11010", "00100"], [0.5, -2]],
+  ])("halves of the keys, merged by their lse, are the whole, %s", (_, seen, sinks) => {
+    const [q, k, v] = [tensor(2, 4, 3), tensor(1, 5, 3), tensor(1, 5, 2)];
+    const part = (from: number, to: number, options: { readonly sinks?: number[] | undefined }) => {
+      const rows = ({ data }: typeof k, dim: number) => ({
+        data: data.subarray(from * dim, to * dim),
+        shape: [1, to - from, dim],
+      });
+      const mask = { data: Uint8Array.from(seen.map((keys) => keys.slice(from, to)).join("")), shape: [4, to - from] };
+      return attention(q, rows(k, 3), rows(v, 2), { mask, ...options });
+    };
+    const [whole, first, second] = [part(0, 5, { sinks }), part(0, 2, {}), part(2, 5, { sinks })];
+    for (const [row, lse] of whole.lse.data.entries()) {
+      const [a, b] = [first, second].map((half) => Math.exp(half.lse.data[row] ?? Number.NaN)) as [number, number];
+      expect(lse).toBeCloseTo(Math.log(a + b), 14);
+      for (const at of [2 * row, 2 * row + 1]) {
+        const merged = (a * (first.output.data[at] ?? 0) + b * (second.output.data[at] ?? 0)) / (a + b || 1);
+        expect(whole.output.data[at]).toBeCloseTo(merged, 14);
+      }
+    }
+  });
 });
