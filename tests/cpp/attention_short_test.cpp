@@ -152,16 +152,29 @@ TEST_CASE("parts lie end to end, and depend on sizes alone") {
   }
 }
 
-TEST_CASE("parts of keys in pages are two pages, and not more than parts are elsewhere") {
+TEST_CASE("parts of keys in pages are two pages, a long page alone, and not more than parts are elsewhere") {
+  struct PagedParts {
+    DType dtype;
+    Index dim;  // of keys, and of values
+    Index rows;
+    int keys_per_part;
+  };
+  // Elsewhere a part is 131072 floats, in steps of 128 keys: 1024 keys of 128 floats. Bytes count a quarter: 4096 keys
+  // of 128, 1280 of 384.
+  const PagedParts expected[] = {{DType::f32, 64, 96, 192},   {DType::f32, 64, 5, 128},    {DType::f32, 64, 4096, 1024},
+                                 {DType::f32, 64, 384, 768},  {DType::f16, 64, 768, 1024}, {DType::i8, 64, 384, 768},
+                                 {DType::i8, 64, 768, 1536},  {DType::i8, 64, 1024, 1024}, {DType::i8, 64, 1536, 1536},
+                                 {DType::i8, 192, 768, 1280}, {DType::i8, 192, 1536, 1280}};
   const void* const table[] = {nullptr};
-  const std::pair<Index, int> expected[] = {{96, 192}, {5, 128}, {4096, 1024}};
-  for (const auto& [rows, keys_per_part] : expected) {
+  for (const auto& [dtype, dim, rows, keys_per_part] : expected) {
     AttentionProblem problem{};
     problem.batch = problem.query_heads = problem.groups = problem.query_length = 1;
-    problem.head_dim = problem.value_dim = 64;
+    problem.head_dim = problem.value_dim = dim;
     problem.key_length = 4096;
     problem.whole.query_length = 1;
+    problem.inputs.value.dtype = dtype;
     problem.inputs.value.pages = {.table = table, .per_batch = 1, .rows = rows};
+    INFO("dtype " << static_cast<int>(dtype) << ", " << dim << " dimensions, pages of " << rows);
     CHECK(plan_attention(problem, {.panel = 8, .workers = 1, .short_rows = 4}).keys_per_part == keys_per_part);
   }
 }
