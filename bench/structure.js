@@ -1,6 +1,6 @@
-// What masks and functions of scores cost as expressions and as blocks, as ratios to the options of the same meaning, or to the
-// whole call: each pair alternates in one run, and the median of the pairs' ratios is printed. `node bench/structure.js [relaxed|simd]`,
-// after `npm run build`.
+// What masks and functions of scores cost as expressions, as ratios to the options of the same meaning, and what windows, documents
+// and blocks that keep half of the pairs cost, as ratios to the whole call: each pair alternates in one run, and the median of the
+// pairs' ratios is printed. `node bench/structure.js [relaxed|simd]`, after `npm run build`.
 
 import { createHeed } from "heed";
 import { abs, greaterEqual, lessEqual, mul, sub, table, tanh } from "heed/expr";
@@ -46,6 +46,9 @@ const PAIRS = [
   ],
   ["softcap by scoreMod", { scoreMod: (of) => mul(20, tanh(mul(of.score, 1 / 20))) }, { softcap: 20 }],
   ["all keys by maskMod", { maskMod: (of) => greaterEqual(of.k, 0) }, {}],
+  ["half of the pairs, a triangle", { causal: true }, {}],
+  ["half of the pairs, a window", { window: [300, 300] }, {}],
+  ["half of the pairs, two documents", { cuSeqlensQ: [0, LENGTH / 2, LENGTH] }, {}],
   ["half of the blocks, 128 x 128", chessboard(128), {}],
   ["half of the blocks, 64 x 64", chessboard(64), {}],
   ["half of the blocks, 32 x 32", chessboard(32), {}],
