@@ -1,6 +1,7 @@
 // Passes over caches: those that overlap take turns, those that fail leave every cache as it was.
 
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { TURN } from "../../../web/src/api/cache/door.js";
 import type { Heed, KVCache } from "../../../web/src/index.js";
 import {
   AdditiveAttention,
@@ -282,6 +283,25 @@ describe.each(ENGINE_KINDS.map((kind) => ({ name: nameOf(kind), kind })))("passe
     ]);
     expect(caches.map((cache) => cache.length)).toEqual([3, 3]);
     for (const cache of caches) cache.dispose();
+  });
+
+  test("a forward that is aborted while it waits for its caches is rejected at once, and the one behind it goes on", async () => {
+    const model = modelOf("llama", LlamaModel);
+    const caches = [await cacheOf(), await cacheOf()];
+    const turn = caches[1]?.[TURN]();
+    const stop = new AbortController();
+    const aborted = model.forward([9], { caches, signal: stop.signal });
+    const behind = model.forward([1, 2, 3], { caches });
+    const reason = new Error("no more of this");
+    stop.abort(reason);
+    // Nothing ends the turn that it waits for before the rejection is there.
+    await expect(aborted).rejects.toMatchObject({ code: "aborted", cause: reason });
+    await turn?.end(true);
+    const apart = [await cacheOf(), await cacheOf()];
+    const expected = await model.forward([1, 2, 3], { caches: apart });
+    expect(bits((await behind).logits)).toEqual(bits(expected.logits));
+    expect(caches.map((cache) => cache.length)).toEqual([3, 3]);
+    for (const cache of [...caches, ...apart]) cache.dispose();
   });
 
   test("caches that are disposed of while a forward has them give all memory back", async () => {

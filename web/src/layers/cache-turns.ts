@@ -1,6 +1,7 @@
 // A pass takes its turn at all of its caches at once when it is called, and leaves them as they were if it fails.
 
 import { type CacheTurn, TURN } from "../api/cache/door.js";
+import { unlessAborted } from "../api/cache/turns.js";
 import { isRecord } from "../api/read-values.js";
 
 /** From caches to what stands for them in a pass that has its turn at them. */
@@ -8,15 +9,29 @@ export type HeldCaches = ReadonlyMap<unknown, object>;
 
 const NONE: HeldCaches = new Map();
 
-/** Runs `act` when all calls with those caches that were made before are done. Passes cannot wait for each other: all turns are taken at once. */
-export async function inTurn<R>(caches: readonly unknown[], act: (held: HeldCaches) => Promise<R>): Promise<R> {
+export interface Pass<R> {
+  readonly where: string;
+  readonly caches: readonly unknown[];
+  readonly signal: AbortSignal | null;
+  readonly act: (held: HeldCaches) => Promise<R>;
+}
+
+/** Runs `act` when all calls with the caches that were made before are done. Passes cannot wait for each other: all turns are taken at once. */
+export async function inTurn<R>({ where, caches, signal, act }: Pass<R>): Promise<R> {
   const takers = [...new Set(caches)].filter(hasTurns);
   if (takers.length === 0) return act(NONE);
   const turns = new Map<unknown, CacheTurn>(takers.map((cache) => [cache, cache[TURN]()]));
   const end = (isKept: boolean): Promise<unknown> => Promise.all([...turns.values()].map((turn) => turn.end(isKept)));
+  const begun = Promise.all([...turns.values()].map((turn) => turn.begun));
+  try {
+    await (signal === null ? begun : unlessAborted(where, begun, signal));
+  } catch (error) {
+    // Its turns come later: they end as they begin.
+    end(false).catch(() => {});
+    throw error;
+  }
   let result: R;
   try {
-    await Promise.all([...turns.values()].map(({ begun }) => begun));
     result = await act(new Map([...turns].map(([cache, { standIn }]) => [cache, standIn])));
   } catch (error) {
     await end(false);

@@ -7,7 +7,7 @@ import { readBoolean, readRecord, readSignal } from "../api/read-values.js";
 import type { NoOptions, Returned } from "../api/results.js";
 import type { ArrayTensor, Tensor } from "../api/tensor.js";
 import { DISPOSE } from "../memory/disposable.js";
-import { cachesIn, inTurn } from "./cache-turns.js";
+import { cachesIn, type HeldCaches, inTurn } from "./cache-turns.js";
 import { LayerEngine } from "./engine-of.js";
 import {
   type Filling,
@@ -142,14 +142,15 @@ export abstract class Layer {
     if (signal?.aborted === true) {
       throw new HeedError("aborted", `${this.where}: the signal was aborted before the call`, { cause: signal.reason });
     }
-    return inTurn(cachesIn(given), async (held) => {
+    const compute = async (held: HeldCaches): Promise<R> => {
       const scope = new Scope({ ...(await this.engine.open()), signal, held });
       try {
         return await asyncStep("memory", `${this.where}: computing`, () => act(scope, given, keep));
       } finally {
         scope.close();
       }
-    });
+    };
+    return inTurn({ where: this.where, caches: cachesIn(given), signal, act: compute });
   }
 
   /** A pass of one tensor to one tensor. */

@@ -17,7 +17,7 @@ export class Turns {
     this.#count += 1;
     const turn = this.#run(before, act);
     this.#last = turn.catch(() => {});
-    if (before !== null && signal !== null) await unlessAborted(before, signal);
+    if (before !== null && signal !== null) await unlessAborted("attention", before, signal);
     return turn;
   }
 
@@ -31,10 +31,11 @@ export class Turns {
   }
 }
 
-async function unlessAborted(waiting: Promise<unknown>, signal: AbortSignal): Promise<void> {
+/** Waits, but no longer than until the signal is aborted. */
+export async function unlessAborted(where: string, waiting: Promise<unknown>, signal: AbortSignal): Promise<void> {
   let stop = (): void => {};
   const aborted = new Promise<never>((_, reject) => {
-    stop = () => reject(new HeedError("aborted", "attention: aborted by its signal", { cause: signal.reason }));
+    stop = () => reject(new HeedError("aborted", `${where}: aborted by its signal`, { cause: signal.reason }));
   });
   signal.addEventListener("abort", stop);
   try {
