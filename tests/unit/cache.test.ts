@@ -548,6 +548,24 @@ describe("misuse", () => {
     expect(heed.attentionSync(draw(2, 2, 1, 8), none, none, { cache }).output.shape).toEqual([2, 2, 1, 8]);
   });
 
+  test("a call that waits for its turn takes its options as they were", async () => {
+    using cache = await made();
+    const turn = cache[TURN]();
+    const row = (number: number) => ({ data: new Float32Array(2 * 2 * 8).fill(number), shape: [2, 2, 1, 8] });
+    // Scores of 1 and 0, beside sinks of 0: of the value 3 are left e / (e + 1) and a half.
+    const sinks = { data: Float64Array.of(0, 0), shape: [2] };
+    const bare = { data: Int32Array.of(0, 0) };
+    const call = (key: number, options: object): Promise<{ output: TensorLike }> =>
+      Reflect.apply(heed.attention, heed, [row(1), row(key), row(3), { cache, scale: 1 / 8, ...options }]);
+    const calls = [call(1, { sinks }), call(0, { sinks: bare, window: [0, 0] })];
+    sinks.data.fill(50);
+    bare.data.fill(50);
+    await turn.end(true);
+    for (const [at, expected] of [(3 * Math.E) / (Math.E + 1), 1.5].entries()) {
+      for (const number of (await calls[at])?.output.data ?? [Number.NaN]) expect(number).toBeCloseTo(expected, 6);
+    }
+  });
+
   test("a sync call is refused while another is under way", async () => {
     const busy = await openKind({ variant: "simd", worker: "private-memory" });
     try {

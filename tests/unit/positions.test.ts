@@ -131,6 +131,12 @@ describe("relativeBias", () => {
     const { data } = relativeBias(table(8, 1), { length: 1, keyLength: 11, offset: 5, maxDistance: 3 });
     expect([...data]).toEqual([3, 3, 3, 2, 1, 0, 5, 6, 7, 7, 7]);
   });
+
+  test("takes tables of more buckets than the default of maxDistance allows for", () => {
+    // 512 buckets, 256 a side: the first 128 are distances of their own, which is all of these.
+    const { data } = relativeBias(table(512, 1), { length: 1, keyLength: 5, offset: 2 });
+    expect([...data]).toEqual([2, 1, 0, 257, 258]);
+  });
 });
 
 describe("learnedPositions", () => {
@@ -196,7 +202,11 @@ test("what makes no sense is refused by name", async () => {
     [() => relativeBias(even, { length: 2, offset: 0.5 }), "option", "relativeBias: offset must be a whole number"],
     [() => relativeBias(even, { length: 2, maxDistance: 2 }), "option", "maxDistance must be a whole number from 3"],
     [() => Reflect.apply(relativeBias, null, [even, { length: 2, keyLength: null }]), "option", "got null"],
-    [() => relativeBias(many, { length: 2 }), "option", "maxDistance must be a whole number from 129 to 2^24, got 128"],
+    [
+      () => relativeBias(many, { length: 2, maxDistance: 128 }),
+      "option",
+      "maxDistance must be a whole number from 129 to 2^24, got 128",
+    ],
     [() => sinusoidal(2 ** 24, 2 ** 24), "memory", "sinusoidal: making [16777216, 16777216] failed"],
     [() => relativeBias(even, { length: 2 ** 24 }), "memory", "relativeBias: making [2, 16777216, 16777216] failed"],
   ];

@@ -180,6 +180,13 @@ describe("a parameter that would make a layer another one", () => {
       rule("Linear", "bias"),
     ],
     [
+      "a bias beside separate projections",
+      () => new MultiHeadAttention({ embedDim: 8, heads: 2, bias: false }),
+      named(Object.fromEntries(["q_proj", "k_proj", "v_proj", "out_proj"].map((part) => [`${part}.weight`, [8, 8]]))),
+      "bias_k",
+      rule("MultiHeadAttention", "bias_k"),
+    ],
+    [
       "a norm's bias",
       () => new LayerNorm({ shape: 3, bias: false }),
       named({ weight: [3] }),
@@ -264,6 +271,8 @@ describe("a parameter that would make a layer another one", () => {
       expect(make().load(given, prefix).parameters().size).toBeGreaterThanOrEqual(given.size);
       // Of another layer it says nothing.
       make().load(new Map(given).set(`other.${name}`, numbers(8)), prefix);
+      const without = make();
+      Reflect.apply(without.load, without, [new Map<string, unknown>(given).set(prefix + name, undefined), prefix]);
       const layer = make();
       const refusal = refusalOf(() => layer.load(new Map(given).set(prefix + name, numbers(8)), prefix));
       expect(refusal).toEqual([code, message.replace(name, prefix + name)]);

@@ -130,8 +130,18 @@ describe.each(ENGINE_KINDS.map((kind) => ({ name: nameOf(kind), kind })))("passe
       const twice = { data: new Float32Array(16).map((_, at) => (at % 5 === 0 ? 2 : 0)), shape: [4, 4] };
       using resident = engine.tensor(twice.data, twice.shape);
       const wanted = await forward({ score: "dot", scale: 2 });
-      for (const w of [twice, resident]) {
-        expect(worstDifference(await forward({ score: { type: "general", w } }), wanted, 4)).toBeLessThan(1);
+      class General {
+        readonly type = "general";
+        get w() {
+          return resident;
+        }
+      }
+      for (const score of [
+        { type: "general" as const, w: twice },
+        { type: "general" as const, w: resident },
+        new General(),
+      ]) {
+        expect(worstDifference(await forward({ score }), wanted, 4)).toBeLessThan(1);
       }
     });
 

@@ -30,9 +30,9 @@ export function copyOperand(value: unknown): unknown {
   if (isUint8Array(value)) return plainBytes(value).slice();
   if (isFloat16Array(value) || isUint16Array(value)) return copyHalves(value);
   if (Array.isArray(value)) return value.slice();
-  if (!isRecord(value) || !("data" in value) || !("shape" in value)) return value;
-  const { data, shape, dtype } = value;
-  return { data: copyOperand(data), shape: copyOperand(shape), dtype };
+  if (isTypedArray(value)) return [...value];
+  if (!isRecord(value) || !("data" in value)) return value;
+  return { data: copyOperand(value["data"]), shape: copyOperand(value["shape"]), dtype: value["dtype"] };
 }
 
 /** Options, each read once; `out`, `signal` and `cache` stay the caller's own. */
@@ -54,7 +54,6 @@ const DEEPEST = 3;
 
 function copyOption(value: unknown, depth: number): unknown {
   const operand = copyOperand(value);
-  if (operand === value && isTypedArray(value)) return [...value];
   const isInner = operand === value && isOptions(value) && !(value instanceof Tensor) && depth > 0;
   return isInner ? pick(value, depth - 1) : operand;
 }

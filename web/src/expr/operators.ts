@@ -2,7 +2,8 @@
 
 import { showValue } from "../api/describe.js";
 import { HeedError } from "../api/errors.js";
-import { type HalfArray, isUint16Array, numbersOf, typedArrayName } from "../api/typed-array.js";
+import { widenHalves } from "../api/half.js";
+import { type HalfArray, isTypedArray, isUint16Array, plainHalves, typedArrayName } from "../api/typed-array.js";
 import { type CompiledMods, compile } from "./compile.js";
 import type { BinaryOp, Expr, ExprType, ModTrees, Op, TableData, UnaryOp } from "./tree.js";
 
@@ -202,6 +203,13 @@ function typeOf(data: unknown, dtype: unknown): ExprType | undefined {
   return isUint16Array(data) && dtype === "f16" ? "float" : TYPES[typedArrayName(data) ?? ""];
 }
 
+/** Of data that has a type: of a typed array itself, which may be large. */
+function numbersIn(data: unknown): Float32Array | readonly number[] | null {
+  if (Array.isArray(data)) return data.map(Number);
+  if (isUint16Array(data)) return widenHalves(plainHalves(data));
+  return isTypedArray(data) ? (data as unknown as Float32Array) : null;
+}
+
 function readTable(tensor: unknown): TableData {
   if (typeof tensor !== "object" || tensor === null || !("data" in tensor) || !("shape" in tensor)) {
     const hint = "; read() gives the data of a tensor that lives in an engine";
@@ -209,7 +217,7 @@ function readTable(tensor: unknown): TableData {
   }
   const { data: given, shape } = tensor;
   const type = typeOf(given, "dtype" in tensor && tensor.dtype);
-  const numbers = type === "bool" && Array.isArray(given) ? given.map(Number) : numbersOf(tensor);
+  const numbers = numbersIn(given);
   if (type === undefined || numbers === null) {
     throw new HeedError(
       "dtype",

@@ -24,7 +24,7 @@ export function fromTorchAttention(parameters: ParameterSource, prefix = ""): Ma
 
 export function renamedFromTorch(parameters: GivenParameters, prefix: string): Map<string, ParameterTensor> {
   for (const name of ["bias_k", "bias_v"]) {
-    if (!parameters.has(prefix + name)) continue;
+    if ((parameters.get(prefix + name) ?? null) === null) continue;
     throw new HeedError(
       "unsupported",
       `${WHERE}: a key and a value for every sequence are not computed, got ${prefix}${name}`,

@@ -67,7 +67,7 @@ export abstract class Layer {
   /** What the parameters are to be, each of it checked; those of parts that are `missing` are to be nothing. */
   protected *fill(parameters: GivenParameters, prefix: string, missing: readonly string[] = []): Filling {
     for (const name of this.#absent) {
-      if (!parameters.has(prefix + name)) continue;
+      if ((parameters.get(prefix + name) ?? null) === null) continue;
       const rule = `with its options it must have no parameter ${prefix}${name}`;
       throw new HeedError("option", `${this.where}: ${rule}, got one`);
     }

@@ -88,6 +88,7 @@ export class MultiHeadAttention extends Layer {
     this.#key = this.part("k_proj", project(read("keyDim", this.embedDim), this.kvHeads * headDim, bias.qkv));
     this.#value = this.part("v_proj", project(read("valueInputDim", this.embedDim), this.kvHeads * valueDim, bias.qkv));
     this.#out = this.part("out_proj", project(this.heads * valueDim, this.embedDim, bias.out));
+    this.without("bias_k", "bias_v");
     const names = ["base", "interleaved", "rotaryDim", "scaling"];
     this.#rope = given["rope"] === undefined ? null : readRecord(where, "rope", given["rope"], names);
   }

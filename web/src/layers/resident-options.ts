@@ -3,6 +3,8 @@
 import { isOptions } from "../api/read-values.js";
 import { isReadable, type Readable } from "./readable.js";
 
+const SCORE_TENSORS = ["w", "wq", "wk", "b", "v", "bandwidth"];
+
 /** The options with what `bring` makes of each tensor among them, by the name that messages have for it. */
 export async function withTensors(
   options: Readonly<Record<string, unknown>>,
@@ -12,8 +14,11 @@ export async function withTensors(
   const made: Record<string, unknown> = { ...options };
   if (isReadable(bias)) made["bias"] = await bring("bias", bias);
   if (!isOptions(score)) return made;
-  const parts = Object.entries(score).map(async ([name, part]) => {
-    return [name, isReadable(part) ? await bring(`score.${name}`, part) : part];
-  });
-  return { ...made, score: Object.fromEntries(await Promise.all(parts)) };
+  const brought: PropertyDescriptorMap = {};
+  for (const name of SCORE_TENSORS) {
+    const part = score[name];
+    if (isReadable(part)) brought[name] = { value: await bring(`score.${name}`, part), enumerable: true };
+  }
+  // What else a score has, its prototype included, shows through.
+  return { ...made, score: Object.create(score, brought) };
 }

@@ -1,5 +1,6 @@
 // Which tokens of a batch count: [B, L], for all heads and queries.
 
+import { showValue } from "../api/describe.js";
 import { HeedError } from "../api/errors.js";
 import { readMask } from "../api/operands.js";
 import { isUint8Array } from "../api/typed-array.js";
@@ -13,7 +14,7 @@ export interface TokenMask {
 /** Refused in the name of who was given it. */
 export function readTokenMask(where: string, mask: unknown, batch: number, length: number): TokenMask {
   if (!isUint8Array(mask) && !Array.isArray(mask)) {
-    throw new HeedError("dtype", `${where}: mask must be a Uint8Array or boolean[] of [B, L]`);
+    throw new HeedError("dtype", `${where}: mask must be a Uint8Array or boolean[] of [B, L], got ${showValue(mask)}`);
   }
   readMask(where, "mask", { data: mask, shape: [batch, length] });
   return { data: Uint8Array.from<number | boolean>(mask, Number), shape: [batch, 1, 1, length] };

@@ -15,7 +15,7 @@ export interface RelativeBiasOptions {
   readonly offset?: number | undefined;
   /** Default the table's rows. */
   readonly buckets?: number | undefined;
-  /** From here on all distances are in one bucket; more than the buckets that are distances of their own. Default 128. */
+  /** From here on all distances are in one bucket; more than the buckets that are distances of their own. Default 128, or the least. */
   readonly maxDistance?: number | undefined;
   /** false: keys after the query are all at distance 0, as in T5's decoder. Default true. */
   readonly bidirectional?: boolean | undefined;
@@ -41,7 +41,7 @@ export function relativeBias(table: TensorLike | HalfTensorLike, options: Relati
   }
   const side = bidirectional ? buckets / 2 : buckets;
   const exact = Math.max(1, Math.floor(side / 2));
-  const maxDistance = readSize(where, "maxDistance", given["maxDistance"], exact + 1, 128);
+  const maxDistance = readSize(where, "maxDistance", given["maxDistance"], exact + 1, Math.max(128, exact + 1));
   const bucketOf = bucketRule(side, exact, maxDistance, bidirectional);
   const made = newTable(where, [heads, queries, keys]);
   // Buckets go by distance alone, of which there are as many as diagonals.

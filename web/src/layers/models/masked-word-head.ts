@@ -43,7 +43,8 @@ export class MaskedWordHead extends Layer {
 
 /** Whether a file has the head. Of old ones some have the decoder's matrix, which is that of `words`, and its bias twice. */
 export function takeHead(made: Renamed, ours: string, theirs: string, words: string): boolean {
-  if (!made.has(`${theirs}.transform.dense.weight`)) return false;
+  const isWhole = made.has(`${theirs}.bias`) || made.has(`${theirs}.decoder.bias`);
+  if (!isWhole || !made.has(`${theirs}.transform.dense.weight`)) return false;
   made.take(`${ours}.dense`, `${theirs}.transform.dense`);
   made.take(`${ours}.norm`, `${theirs}.transform.LayerNorm`);
   const own = `${theirs}.decoder`;
