@@ -2,8 +2,7 @@
 
 import { showValue } from "../api/describe.js";
 import { HeedError } from "../api/errors.js";
-import { widenHalves } from "../api/half.js";
-import { type HalfArray, isTypedArray, isUint16Array, plainHalves, typedArrayName } from "../api/typed-array.js";
+import { type HalfArray, isTypedArray, isUint16Array, numbersOf, typedArrayName } from "../api/typed-array.js";
 import { type CompiledMods, compile } from "./compile.js";
 import type { BinaryOp, Expr, ExprType, ModTrees, Op, TableData, UnaryOp } from "./tree.js";
 
@@ -206,7 +205,7 @@ function typeOf(data: unknown, dtype: unknown): ExprType | undefined {
 /** Of data that has a type: of a typed array itself, which may be large. */
 function numbersIn(data: unknown): Float32Array | readonly number[] | null {
   if (Array.isArray(data)) return data.map(Number);
-  if (isUint16Array(data)) return widenHalves(plainHalves(data));
+  if (isUint16Array(data)) return numbersOf({ data, dtype: "f16" });
   return isTypedArray(data) ? (data as unknown as Float32Array) : null;
 }
 
