@@ -1,10 +1,8 @@
 // scoreMod and maskMod: FlexAttention's published recipes against plain loops, what is refused, and what a program comes to.
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { readMods } from "../../web/src/api/mods.js";
 import {
   add,
-  constant,
   type Expr,
   equal,
   exp,
@@ -104,40 +102,6 @@ describe.each(ENGINE_KINDS)("$variant, $worker worker", (kind) => {
   });
 });
 
-test.each<[string, AttentionOptions, ReferenceOptions]>([
-  ["true", { maskMod: () => true }, {}],
-  ["false", { maskMod: () => false }, { mask: { data: [false], shape: [1] } }],
-  ["a number", { scoreMod: () => -2.5 }, { scale: 0, bias: { data: Float64Array.of(-2.5), shape: [1] } }],
-  ["-Infinity", { scoreMod: () => -Infinity }, { mask: { data: [false], shape: [1] } }],
-  [
-    "numbers beside an expression",
-    { maskMod: ({ q, k }) => lessEqual(k, q), scoreMod: () => 1 },
-    { scale: 0, causal: "upper-left", bias: { data: Float64Array.of(1), shape: [1] } },
-  ],
-])("a function that gives %s is an expression that is constant", async (_name, options, plain) => {
-  using heed = await createHeed();
-  await checkMods(heed, { query: Q, key: K, value: V }, options, plain, { most: 3 });
-  await checkMods(heed, { query: Q, key: K, value: V }, options, options as ReferenceOptions, { most: 3 });
-});
-
-test("a function of weights that gives a number weighs every key that is seen by it", async () => {
-  using heed = await createHeed();
-  const [q, k] = [tensor(2, 4), tensor(2, 4)];
-  const v = { data: Float32Array.of(1, 2, 30, 40), shape: [2, 2] };
-  const { output } = await heed.attention(q, k, v, { probMod: () => 0.5, causal: true });
-  expect([...output.data]).toEqual([0.5, 1, 15.5, 21]);
-  expect([...reference(q, k, v, { probMod: () => 0.5, causal: true }).output.data]).toEqual([0.5, 1, 15.5, 21]);
-});
-
-test("constants have the very program that heed/expr makes of them", () => {
-  const words = (options: Record<string, unknown>) => readMods("attention", options)?.words;
-  expect(words({ scoreMod: () => 3.5 })).toEqual(words({ scoreMod: () => constant(3.5) }));
-  expect(words({ maskMod: () => false })).toEqual(words({ maskMod: () => constant(false) }));
-  expect(words({ scoreMod: () => -1, maskMod: () => true, probMod: () => 2 })).toEqual(
-    words({ scoreMod: () => constant(-1), maskMod: () => constant(true), probMod: () => constant(2) }),
-  );
-});
-
 test("tables are of booleans, of halves, of doubles in single precision", async () => {
   using heed = await createHeed();
   const [q, k, v] = [tensor(1, 4), tensor(3, 4), tensor(3, 4)];
@@ -197,19 +161,11 @@ describe("what is refused", () => {
       "a number, got one of type bool",
     ],
     [
-      "a truth in place of a score",
-      () => run({ scoreMod: () => true }),
+      "a number in place of an expression",
+      () => run({ scoreMod: () => 3 }),
       "option",
-      "scoreMod must be a function that returns an expression made with heed/expr, got true",
+      "must be a function that returns an expression made with heed/expr, got 3",
     ],
-    [
-      "a number in place of a mask",
-      () => run({ maskMod: () => 1 }),
-      "option",
-      "maskMod must be a function that returns an expression made with heed/expr, got 1",
-    ],
-    ["a score that is NaN", () => run({ scoreMod: () => Number.NaN }), "option", "got NaN"],
-    ["a number in place of a function", () => run({ scoreMod: 3 }), "option", "must be a function"],
     [
       "a function that throws",
       () =>

@@ -104,12 +104,10 @@ describe("every form that the engine takes", () => {
     expect([...weights.data].map((weight) => Number(weight > 0))).toEqual([...seen]);
   });
 
-  test("lengths, offsets and sequences as tensors, functions that give constants", () => {
+  test("lengths, offsets and sequences as tensors", () => {
     expect(weightsOf({ kvLengths: { data: Uint8Array.of(1), shape: [1] } })).toEqual([1, 0, 1, 0]);
     expect(weightsOf({ causal: true, qOffset: { data: Int32Array.of(-1), shape: [1] } })).toEqual([0, 0, 1, 0]);
     expect(weightsOf({ cuSeqlensQ: { data: [0, 1, 2], shape: [3] } })).toEqual([1, 0, 0, 1]);
-    expect(weightsOf({ maskMod: () => false, probMod: () => 7 })).toEqual([0, 0, 0, 0]);
-    expect(weightsOf({ scoreMod: () => 3, probMod: () => 7 })).toEqual([7, 7, 7, 7]);
   });
 
   test("halves by their bits, in every place", () => {

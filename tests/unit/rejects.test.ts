@@ -166,7 +166,7 @@ describe("values that only JavaScript has", () => {
       "out without output",
       [Q, K, V, { out: new Float32Array(24), return: { output: false } }],
       "option",
-      "out needs return.output",
+      "out needs the output",
     ],
   ])("refuses %s", async (_name, args, code, message) => {
     for (const method of ["attention", "attentionSync"] as const) {

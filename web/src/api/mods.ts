@@ -8,10 +8,8 @@ import { step } from "./door.js";
 import { HeedError } from "./errors.js";
 import { isRecord } from "./read-values.js";
 
-type Made = Compilable | number | boolean;
-
 interface Compilable extends Expr {
-  compile(where: string, made: ModTrees<Made>): Programs;
+  compile(where: string, trees: ModTrees): Programs;
 }
 
 /** What each is given; a score where there is none is refused as it is compiled. */
@@ -21,12 +19,12 @@ const LEAVES = Object.fromEntries(
 
 /** Of the options as they were given; null where none of them is. Runs the caller's functions. */
 export function readMods(where: string, options: Readonly<Record<string, unknown>>): Programs | null {
-  const read = (name: keyof ModTrees): Made | null => {
+  const treeOf = (name: keyof ModTrees): Compilable | null => {
     const given = options[name];
     if (given === undefined) return null;
     const made: unknown =
       typeof given === "function" ? step("option", `${where}: ${name}`, () => given(LEAVES)) : given;
-    if (made !== given && (isCompilable(made) || isConstant(name, made))) return made;
+    if (made !== given && isCompilable(made)) return made;
     const leaf = Object.keys(LEAVES).find((name) => LEAVES[name] === made);
     // The score as it is, or the weight.
     if (name === `${leaf}Mod`) return null;
@@ -35,26 +33,8 @@ export function readMods(where: string, options: Readonly<Record<string, unknown
       `${where}: ${name} must be a function that returns an expression made with heed/expr, got ${leaf ? `${leaf} alone` : showValue(made)}`,
     );
   };
-  const made = { scoreMod: read("scoreMod"), maskMod: read("maskMod"), probMod: read("probMod") };
-  const all = Object.values(made);
-  return all.find(isCompilable)?.compile(where, made) ?? constants(all);
-}
-
-/** Programs of constants alone as heed/expr lays them out, which need not be there for them. */
-function constants(values: readonly unknown[]): Programs | null {
-  const words = [0, 0, 0, 0];
-  for (const [n, value] of values.entries()) {
-    if (value === null) continue;
-    words[n] = words.length;
-    const [bits = 0] = new Int32Array(Float32Array.of(Number(value)).buffer);
-    // One instruction, whose one register is the result.
-    words.push(1, 0, 0, 1, 0, 1, 0, 0, 0, 0, 0, 0, 0, bits);
-  }
-  return words[4] ? { words: Int32Array.from(words), tables: new Float32Array() } : null;
-}
-
-function isConstant(name: keyof ModTrees, value: unknown): value is number | boolean {
-  return name === "maskMod" ? typeof value === "boolean" : typeof value === "number" && !Number.isNaN(value);
+  const trees = { scoreMod: treeOf("scoreMod"), maskMod: treeOf("maskMod"), probMod: treeOf("probMod") };
+  return (trees.scoreMod ?? trees.maskMod ?? trees.probMod)?.compile(where, trees) ?? null;
 }
 
 function isCompilable(value: unknown): value is Compilable {

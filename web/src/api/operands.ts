@@ -96,7 +96,7 @@ export function withBareShape(where: string, name: string, value: unknown, targe
   if (length === product(target)) return { data: value, shape: target };
   throw new HeedError(
     "shape",
-    `${where}: ${name} without a shape must hold ${showShape(square)} or ${showShape(target)} values, got ${length}`,
+    `${where}: ${name} without a shape must hold ${showShape(square)} or ${showShape(target)} values, got ${length}; give it as { data, shape }`,
   );
 }
 

@@ -104,7 +104,7 @@ export function readAttentionOptions(where: string, options: unknown): ReadOptio
   checkNormalizer(where, read);
   if (read.out !== null && read.keep) throw new HeedError("option", `${where}: out and keep exclude each other`);
   if (read.out !== null && !read.output) {
-    throw new HeedError("option", `${where}: out needs return.output`);
+    throw new HeedError("option", `${where}: out needs the output, which return.output: false leaves away`);
   }
   return read;
 }
@@ -116,9 +116,9 @@ function checkNormalizer(where: string, { normalizer, structure, lse, entropy }:
   };
   if (normalizer === "softmax") return;
   if (structure.sinks !== undefined) fail("sinks join a sum that only normalize softmax divides by");
-  if (lse) fail("lse needs a softmax");
+  if (lse) fail("lse is that of a softmax, and normalize is another");
   if (entropy && (normalizer === "sigmoid" || normalizer === "none")) {
-    fail("entropy needs weights that add up to 1");
+    fail("entropy is that of weights which add up to 1, and those of normalize sigmoid and none do not");
   }
 }
 

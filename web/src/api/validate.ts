@@ -252,6 +252,8 @@ function checkOut(where: string, out: Float32Array | null, elements: number): vo
 /** scale / temperature, as C++ takes it: finite in single precision, in base 2 as well. */
 function effectiveScale(where: string, options: ReadOptions, headDim: number): number {
   const scale = (options.scale ?? 1 / Math.sqrt(headDim)) / options.temperature;
-  if (Number.isFinite(Math.fround(Math.fround(scale) * Math.fround(Math.LOG2E)))) return scale;
-  throw new HeedError("option", `${where}: scale * log2(e) must be finite in single precision, got ${scale}`);
+  const single = Math.fround(scale);
+  if (Number.isFinite(Math.fround(single * Math.fround(Math.LOG2E)))) return scale;
+  const rule = Number.isFinite(single) ? "scale * log2(e)" : "scale / temperature";
+  throw new HeedError("option", `${where}: ${rule} must be finite in single precision, got ${scale}`);
 }

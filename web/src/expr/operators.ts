@@ -25,8 +25,8 @@ class Node implements Expr {
     if (more.table !== undefined) this.table = more.table;
   }
 
-  compile(where: string, { scoreMod, maskMod, probMod }: ModTrees<Operand>): CompiledMods {
-    return compile(where, { scoreMod: treeOf(scoreMod), maskMod: treeOf(maskMod), probMod: treeOf(probMod) });
+  compile(where: string, trees: ModTrees): CompiledMods {
+    return compile(where, trees);
   }
 }
 
@@ -49,10 +49,6 @@ function exprOf(name: string, operand: unknown): Expr {
     "option",
     `heed/expr: ${name} takes expressions, numbers, true and false, got ${showValue(operand)}`,
   );
-}
-
-function treeOf(made: Operand | null): Expr | null {
-  return typeof made === "object" ? made : constant(made);
 }
 
 function isExpr(value: unknown): value is Expr {

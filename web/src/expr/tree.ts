@@ -63,8 +63,8 @@ export interface ProbModArguments extends MaskModArguments {
 }
 
 /** The expressions of a call, by their options; null: not given. */
-export interface ModTrees<E = Expr> {
-  readonly scoreMod: E | null;
-  readonly maskMod: E | null;
-  readonly probMod: E | null;
+export interface ModTrees {
+  readonly scoreMod: Expr | null;
+  readonly maskMod: Expr | null;
+  readonly probMod: Expr | null;
 }

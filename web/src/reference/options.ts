@@ -6,10 +6,10 @@ import type { ReferenceNormalizer } from "./normalizers.js";
 import { numbersOf, type ReferenceNumbers } from "./numbers.js";
 import type { ReferenceScore } from "./scores.js";
 
-/** As of `heed.attention`: what heed/expr makes of the leaves, a number, or true or false. */
+/** As of `heed.attention`: what heed/expr makes of the leaves. */
 export type ReferenceMod = (
   leaves: Readonly<Record<"score" | "prob" | "b" | "h" | "q" | "k", ReferenceLeaf>>,
-) => ReferenceExpr | number | boolean;
+) => ReferenceExpr;
 
 export interface ReferenceMask {
   readonly data: Uint8Array | readonly boolean[];
@@ -102,9 +102,9 @@ export function plainOptions(options: ReferenceOptions, scores: Dims): PlainOpti
     mask: mask && shapedMask(mask, scores),
     bias: bias && shaped(bias, numbersOf(bias), scores),
     blocks: blocks && { size: blocks.size, keep: shapedMask(blocks.keep, grid(blocks.size)) },
-    scoreMod: treeOf(options.scoreMod),
-    maskMod: treeOf(options.maskMod),
-    probMod: treeOf(options.probMod),
+    scoreMod: options.scoreMod?.(LEAVES),
+    maskMod: options.maskMod?.(LEAVES),
+    probMod: options.probMod?.(LEAVES),
   };
 }
 
@@ -124,9 +124,4 @@ function shaped<T>(given: object, data: ArrayLike<T>, target: Dims): Shaped<T> {
   );
   if (fits !== undefined) return { data, shape: fits };
   throw new RangeError(`heed/reference: ${data.length} values without a shape are not those of [${target}]`);
-}
-
-function treeOf(mod: ReferenceMod | undefined): ReferenceExpr | undefined {
-  const made = mod?.(LEAVES);
-  return typeof made === "object" || made === undefined ? made : { op: "const", args: [], value: Number(made) };
 }
