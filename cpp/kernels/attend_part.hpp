@@ -112,17 +112,23 @@ inline bool is_in_halves(const AttentionBlock& block) {
   return block.pairing == Pairing::product && block.row_count == 1 && may_widen_in_registers(block.key, block.head_dim);
 }
 
-/// Where a row has its query's unit: see row_scratch_floats().
+/// Values of halves are added as they lie: weights are multiplied with 2^112.
+inline bool are_values_in_halves(const AttentionBlock& block) {
+  const bool are_weights_small = block.normalizer != Normalizer::identity && !block.has_dropout;
+  return block.row_count == 1 && are_weights_small && may_widen_in_registers(block.value, block.value_dim);
+}
+
+/// Where a row has its query's unit, counted from the query: see row_scratch_floats().
 template <class Arch>
-inline float* unit_of(float* query, int head_dim) {
-  return query + row_scratch_floats(kPanel<Arch>, head_dim) - kPanel<Arch>;
+constexpr std::ptrdiff_t unit_place(int head_dim) {
+  return static_cast<std::ptrdiff_t>(row_scratch_floats(kPanel<Arch>, head_dim)) - kPanel<Arch>;
 }
 
 /// The query as the block's keys meet it.
 template <class Arch>
 inline void prepare_query(const Panel& panel, const AttentionBlock& block) {
   scale_query<Arch>(panel, block);
-  float& unit = *unit_of<Arch>(panel.query, block.head_dim);
+  float& unit = panel.query[unit_place<Arch>(block.head_dim)];
   if (is_in_halves(block)) unit = make_ready_for_halves(panel.query, block.head_dim);
   if (is_in_words(block)) unit = make_words(panel.query, block.head_dim);
 }
@@ -170,37 +176,55 @@ inline KeyBlock find_row_keys(const AttentionBlock& block, const Panel& panel, c
   return keys;
 }
 
-/// Bytes of a head from row `first` on.
-inline ByteLines byte_lines(const HeadRows& rows, int first) {
-  const Numbers numbers = rows.row(first);
-  return {numbers.bytes(), rows.stride, numbers.scale};
+/// Whether one row reads all of a part in the runs that its lines lie in: they are wanted as they are, or widened in
+/// registers.
+inline bool reads_in_runs(const AttentionBlock& block) {
+  const auto lies_so = [](const HeadRows& rows, bool in_halves) {
+    return rows.first.precision != Precision::half || in_halves;
+  };
+  return block.run_keys > 0 && lies_so(block.key, is_in_halves(block)) &&
+         lies_so(block.value, are_values_in_halves(block));
 }
 
-/// Halves of a head from row `first` on.
-inline HalfLines half_lines(const HeadRows& rows, int first) { return {rows.row(first).halves(), rows.stride}; }
+/// Of the lines of keys [start, stop), which are read at once, counted from the first of them.
+inline RunLayout run_layout(const AttentionBlock& block, int start, int stop) {
+  if (!reads_in_runs(block)) return {0, stop - start};
+  const HeadRows& rows = block.value;
+  return {rows.pages ? -((rows.before + start) % rows.page_rows) : 0, block.run_keys};
+}
 
-/// The products of all rows with keys [first, end).
+/// Lines [first, end) of a block whose first key is `start`.
+struct LineRange {
+  RunLayout layout;
+  int start;
+  int first;
+  int end;
+};
+
+/// The products of all rows with keys, whose scores go where those of the range's first begin.
 template <class Arch>
-inline void score_part_rows(const AttentionBlock& block, int first, int end, BlockNumbers<Arch>& numbers,
-                            RowDots dots) {
-  if (is_in_words(block)) {
-    for (int index = 0; index < block.row_count; ++index) {
-      float* const query = dots.queries.from(index).numbers;
-      const WordQuery words{reinterpret_cast<const std::int16_t*>(query), *unit_of<Arch>(query, block.head_dim)};
-      score_row_of_bytes<Arch>(words, byte_lines(block.key, first), block.head_dim, end - first,
-                               dots.scores.from(index).numbers);
+[[gnu::noinline]] void score_part_rows(const AttentionBlock& block, const LineRange& range, BlockNumbers<Arch>& numbers,
+                                       RowNumbers queries, RowNumbers scores) {
+  const bool in_words = is_in_words(block);
+  const bool in_halves = is_in_halves(block);
+  const HeadRows rows = in_words || in_halves ? block.key.from(range.start) : numbers.key_rows();
+  for_each_runs(rows, range.layout, range.first, range.end, [&](const Runs& keys, int line) {
+    const RowNumbers own{scores.numbers + (line - range.first), scores.stride};
+    const auto unit_of = [&](const float* query) { return query[unit_place<Arch>(block.head_dim)]; };
+    if (in_words) {
+      for (int index = 0; index < block.row_count; ++index) {
+        const float* const query = queries.from(index).numbers;
+        const WordQuery words{reinterpret_cast<const std::int16_t*>(query), unit_of(query)};
+        score_row_of_bytes<Arch>(words, keys, block.head_dim, own.from(index).numbers);
+      }
+    } else if (in_halves) {
+      score_row_of_halves<Arch>(queries.numbers, unit_of(queries.numbers), keys, block.head_dim, own.numbers);
+    } else if (block.pairing == Pairing::product) {
+      score_all_rows<Arch>(block.row_count, {queries, block.head_dim, keys, own});
+    } else {
+      score_row_pairs<Arch>(block, {queries, block.head_dim, keys, own});
     }
-    return;
-  }
-  if (is_in_halves(block)) {
-    const HalfLines keys = half_lines(block.key, first);
-    float* const query = dots.queries.numbers;
-    return score_row_of_halves<Arch>(query, *unit_of<Arch>(query, block.head_dim), keys, block.head_dim, end - first,
-                                     dots.scores.numbers);
-  }
-  dots.keys = numbers.keys(first);
-  if (block.pairing == Pairing::product) return score_all_rows<Arch>(block.row_count, dots);
-  score_row_pairs<Arch>(block, dots);
+  });
 }
 
 /// What a block of a part's keys is to each row: its scores so far are products.
@@ -208,11 +232,19 @@ template <class Arch>
 struct PartKeys {
   KeyBlock of_row[kPanel<Arch> / 2];
   BlockNumbers<Arch>& numbers;
+  RunLayout layout;
+  int start;
 };
 
-/// Calls visit(part_keys) for each block of the part's keys that concerns a row.
-template <class Arch, class Visit>
-inline void for_each_part_block(const AttentionBlock& block, const KeyPart& part, Visit visit) {
+/// What is done with a block of a part's keys, given where the outputs of rows are.
+template <class Arch>
+using VisitPartKeys = void(const AttentionBlock& block, const KeyPart& part, const PartKeys<Arch>& keys,
+                           RowNumbers outputs);
+
+/// Calls visit for each block of the part's keys that concerns a row.
+template <class Arch>
+[[gnu::noinline]] void for_each_part_block(const AttentionBlock& block, const KeyPart& part, VisitPartKeys<Arch>* visit,
+                                           RowNumbers outputs) {
   const RowNumbers queries{block.scratch,
                            static_cast<std::ptrdiff_t>(row_scratch_floats(kPanel<Arch>, block.head_dim))};
   const RowNumbers scores{block.scratch + block.row_count * queries.stride, block.key_block};
@@ -220,9 +252,9 @@ inline void for_each_part_block(const AttentionBlock& block, const KeyPart& part
   float* const widened = addends + block.key_block;
   int stop = part.begin;
   for (int start = part.begin; start < part.end && !is_stopped(block); start = stop) {
-    stop = end_of_step(block, start, part.end);
+    stop = reads_in_runs(block) ? part.end : end_of_step(block, start, part.end);
     BlockNumbers<Arch> numbers(block, start, stop, widened);
-    PartKeys<Arch> keys{{}, numbers};
+    PartKeys<Arch> keys{{}, numbers, run_layout(block, start, stop), start};
     int first = stop;
     int end = start;
     for (int index = 0; index < block.row_count; ++index) {
@@ -235,16 +267,16 @@ inline void for_each_part_block(const AttentionBlock& block, const KeyPart& part
       if (own.end() > end) end = own.end();
     }
     if (first >= end) continue;
-    const RowNumbers own{scores.numbers + (first - start), scores.stride};
-    score_part_rows<Arch>(block, first, end, numbers, {queries, block.head_dim, {}, end - first, own});
-    visit(keys);
+    score_part_rows<Arch>(block, {keys.layout, start, first - start, end - start}, numbers, queries,
+                          {scores.numbers + (first - start), scores.stride});
+    visit(block, part, keys, outputs);
   }
 }
 
 /// Adds the values of a block: to all rows at once if each of them sees all of it.
 template <class Arch>
-inline void attend_part_keys(const AttentionBlock& block, const KeyPart& part, const PartKeys<Arch>& keys,
-                             RowNumbers outputs) {
+void attend_part_keys(const AttentionBlock& block, const KeyPart& part, const PartKeys<Arch>& keys,
+                      RowNumbers outputs) {
   bool may_hold_zeros[kPanel<Arch> / 2];
   bool is_shared = true;
   const KeyBlock& first = keys.of_row[0];
@@ -254,39 +286,26 @@ inline void attend_part_keys(const AttentionBlock& block, const KeyPart& part, c
                                                                   outputs.from(index).numbers, block, own);
     is_shared &= own.first == first.first && own.count == first.count && !may_hold_zeros[index];
   }
-  // Where masks may empty blocks they are too short for runs.
-  const int runs = block.row_count == 1 && block.key_block >= kRuns * kRunLines ? kRuns : 1;
-  const auto sums_from = [&](int index) {
-    const KeyBlock& own = keys.of_row[index];
-    return RowSums{{own.scores, block.key_block},
-                   keys.numbers.values(own.first),
-                   runs,
-                   own.first,
-                   own.count,
-                   block.value_dim,
-                   may_hold_zeros[index],
-                   outputs.from(index)};
-  };
-  // They are multiplied with 2^112.
-  const bool are_weights_small = block.normalizer != Normalizer::identity && !block.has_dropout;
-  if (block.row_count == 1 && are_weights_small && may_widen_in_registers(block.value, block.value_dim)) {
-    const HalfLines values = half_lines(block.value, first.first);
-    return add_halves_to_row<Arch>(first.scores, values, block.value_dim, runs, first.first, first.count,
-                                   outputs.numbers);
-  }
   const bool are_bytes = block.value.first.precision == Precision::byte;
-  if (is_shared && !are_bytes) return add_values_to_all_rows<Arch>(block.row_count, sums_from(0));
-  for (int index = 0; index < block.row_count; ++index) {
+  const bool are_halves = are_values_in_halves(block);
+  const bool is_together = is_shared && !are_bytes;
+  const HeadRows rows = are_bytes || are_halves ? block.value.from(keys.start) : keys.numbers.value_rows();
+  for (int index = 0; index < (is_together ? 1 : block.row_count); ++index) {
     const KeyBlock& own = keys.of_row[index];
-    if (own.count == 0) continue;
-    if (are_bytes) {
-      add_bytes_to_row<Arch>(own.scores, byte_lines(block.value, own.first), block.value_dim, own.count,
-                             outputs.from(index).numbers);
-    } else if (may_hold_zeros[index]) {
-      add_values_to_row<Arch>(sums_from(index));
-    } else {
-      add_values_to_all_rows<Arch>(1, sums_from(index));
-    }
+    const RowNumbers output = outputs.from(index);
+    const int begin = own.first - keys.start;
+    for_each_runs(rows, keys.layout, begin, begin + own.count, [&](const Runs& values, int line) {
+      float* const weights = own.scores + (line - begin);
+      if (are_bytes) {
+        add_bytes_to_row<Arch>(weights, values, block.value_dim, output.numbers);
+      } else if (are_halves) {
+        add_halves_to_row<Arch>(weights, values, block.value_dim, output.numbers);
+      } else {
+        const int together = is_together ? block.row_count : 1;
+        add_values_to_all_rows<Arch>(
+            together, {{weights, block.key_block}, values, block.value_dim, may_hold_zeros[index], output});
+      }
+    });
   }
 }
 
@@ -298,8 +317,7 @@ void attend_part(const AttentionBlock& block, const KeyPart& part, float* result
   for (int index = 0; index < block.row_count; ++index) {
     start_row<Arch>(make_row_panel<Arch>(block, part, index), outputs.from(index).numbers, block, part);
   }
-  for_each_part_block<Arch>(block, part,
-                            [&](const PartKeys<Arch>& keys) { attend_part_keys<Arch>(block, part, keys, outputs); });
+  for_each_part_block<Arch>(block, part, &attend_part_keys<Arch>, outputs);
   for (int index = 0; index < block.row_count; ++index) {
     finish_row<Arch>(make_row_panel<Arch>(block, part, index), results + index * result_floats);
   }

@@ -48,6 +48,16 @@ struct HeadRows {
     const Numbers start{head, first.precision, reinterpret_cast<const float*>(head + scales) + place};
     return start.from(place * stride);
   }
+  /// Those from one on.
+  [[nodiscard]] [[gnu::noinline]] HeadRows from(int index) const {
+    HeadRows rest = *this;
+    if (pages) {
+      rest.before += index;
+    } else {
+      rest.first = first.from(index * stride);
+    }
+    return rest;
+  }
   /// The rows of the page that a row is in: [page_begin, page_end).
   [[nodiscard]] int page_begin(int index) const {
     const int begin = pages ? (before + index) / page_rows * page_rows - before : 0;
@@ -145,6 +155,7 @@ struct AttentionBlock {
   int head_dim;
   int value_dim;
   int key_block;  // fixes the order of the sums: see plan/
+  int run_keys;   // that a single row reads as they lie, of each of a few runs by turns; 0: it reads in steps
   int key_unit;   // what is walked in one step ends at multiples of this at the latest; 0: anywhere
   int keep_keys;  // of a block of AttentionRow::keep; 0: there are none
   Pairing pairing;

@@ -11,7 +11,7 @@ namespace heed::kernels {
 template <class Arch>
 class BlockNumbers {
  public:
-  /// Keys [start, stop), of one page. `widened` has room for those of another precision.
+  /// Keys [start, stop), of one page where they are to be widened. `widened` has room for those of another precision.
   BlockNumbers(const AttentionBlock& block, int start, int stop, float* widened)
       : block_(block), start_(start), count_(stop - start), widened_(widened) {}
 
@@ -23,6 +23,10 @@ class BlockNumbers {
 
   Lines values(int first) { return all_values().from(first - start_); }
 
+  /// From the block's first on.
+  HeadRows key_rows() { return is_single(block_.key) ? block_.key.from(start_) : as_rows(keys(start_)); }
+  HeadRows value_rows() { return is_single(block_.value) ? block_.value.from(start_) : as_rows(values(start_)); }
+
   bool are_values_finite() {
     if (!is_known_) {
       are_finite_ = are_all_finite<Arch>(all_values(), count_, block_.value_dim);
@@ -32,6 +36,9 @@ class BlockNumbers {
   }
 
  private:
+  static bool is_single(const HeadRows& rows) { return rows.first.precision == Precision::single; }
+  static HeadRows as_rows(Lines lines) { return {.first = {lines.numbers, Precision::single}, .stride = lines.stride}; }
+
   Lines all_values() {
     float* const room = widened_ + widened_floats(block_.key.first.precision, block_.head_dim, block_.key_block);
     if (!values_.numbers) values_ = read(block_.value, block_.value_dim, room);

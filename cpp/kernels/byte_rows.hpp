@@ -19,20 +19,13 @@
 
 namespace heed::kernels {
 
-/// Bytes in lines `stride` apart.
-struct ByteLines {
-  const std::int8_t* bytes;
-  std::ptrdiff_t stride;
-  const float* scales;  // one a line
-};
-
 /// A query in whole numbers: words * unit is within half a unit of it.
 struct WordQuery {
   const std::int16_t* words;
   float unit;
 };
 
-/// Lines of values whose weights have one unit, as many of each run.
+/// Lines of values whose weights have one unit.
 inline constexpr int kUnitLines = 32;
 
 /// The largest word, by which no sum of products with bytes, 127 at most, leaves 32 bits: 15 bits up to 516 numbers,
@@ -113,51 +106,46 @@ inline v128_t sum_whole_lanes(const v128_t (&square)[4]) {
   return fold(fold(square[0], square[1]), fold(square[2], square[3]));
 }
 
-/// Scores of one row, two keys at a time, with room up to a whole vector.
+/// Scores of one row, two keys of each run by turns.
 template <class Arch>
-[[gnu::noinline]] void score_row_of_bytes(const WordQuery& query, const ByteLines& keys, int dim, int count,
-                                          float* scores) {
-  const auto multiply = [&](int j, int other, v128_t* results) {
-    const std::int8_t* const two[2] = {keys.bytes + j * keys.stride, keys.bytes + other * keys.stride};
+[[gnu::noinline]] void score_row_of_bytes(const WordQuery& query, const Runs& keys, int dim, float* scores) {
+  const auto multiply = [&](int run, int j, int other, v128_t* results) {
+    const std::int8_t* const two[2] = {keys.bytes(run, j), keys.bytes(run, other)};
     multiply_words(query.words, dim, two, results);
   };
-  for_each_far_four<v128_t>(count, multiply, [&](int j, const v128_t(&square)[4]) {
-    const Batch<Arch> factors = Batch<Arch>::load_unaligned(keys.scales + j) * Batch<Arch>(query.unit);
+  for_each_four<v128_t>(keys, multiply, [&](int run, int at, int count, const v128_t(&square)[4]) {
+    const Batch<Arch> factors = Batch<Arch>::load_unaligned(keys.of[run].scale + at) * Batch<Arch>(query.unit);
     const Batch<Arch> dots = wasm_f32x4_convert_i32x4(sum_whole_lanes(square));
-    (dots * factors).store_aligned(scores + j);
+    store_some<Arch>(dots * factors, scores + keys.place(run, at), count);
   });
 }
 
-/// output[dim] += weights x the lines of a unit, sixteen numbers at a time, of a pair of lines of each run by turns.
-/// Runs are `run` lines apart.
+/// output[dim] += weights x the lines of a unit, sixteen numbers at a time, by pairs of lines.
 template <class Arch>
-[[gnu::always_inline]] inline void add_unit(const float* weights, const ByteLines& values, int run, int dim,
-                                            float* output) {
-  constexpr int lines = kUnitLines / kRuns;
+[[gnu::always_inline]] inline void add_unit(const float* weights, const std::int8_t* lines, std::ptrdiff_t stride,
+                                            int dim, float* output) {
   alignas(kScratchAlignment) float own[kUnitLines];
   auto* const words = reinterpret_cast<std::int16_t*>(own);
-  for (int r = 0; r < kRuns; ++r) std::memcpy(own + r * lines, weights + r * run, lines * sizeof(float));
+  std::memcpy(own, weights, sizeof(own));
   const v128_t unit = wasm_f32x4_splat(round_to_words(own, kUnitLines, largest_word(kUnitLines), words));
   for (int e = 0; e < dim; e += 16) {
     v128_t sums[4];
     for (v128_t& sum : sums) sum = wasm_i32x4_const_splat(0);
-    for (int j = 0; j < lines; j += 2) {
-      const std::int8_t* bytes = values.bytes + j * values.stride + e;
-      for (int r = 0; r < kRuns; ++r, bytes += run * values.stride) {
-        const v128_t pair = wasm_v128_load32_splat(words + r * lines + j);
-        const v128_t first = wasm_v128_load(bytes);
-        const v128_t second = wasm_v128_load(bytes + values.stride);
-        const v128_t low = wasm_i8x16_shuffle(first, second, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
-        const v128_t high =
-            wasm_i8x16_shuffle(first, second, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
-        const auto add = [pair](v128_t& sum, v128_t numbers) {
-          sum = wasm_i32x4_add(sum, wasm_i32x4_dot_i16x8(numbers, pair));
-        };
-        add(sums[0], wasm_i16x8_extend_low_i8x16(low));
-        add(sums[1], wasm_i16x8_extend_high_i8x16(low));
-        add(sums[2], wasm_i16x8_extend_low_i8x16(high));
-        add(sums[3], wasm_i16x8_extend_high_i8x16(high));
-      }
+    for (int j = 0; j < kUnitLines; j += 2) {
+      const std::int8_t* const bytes = lines + j * stride + e;
+      const v128_t pair = wasm_v128_load32_splat(words + j);
+      const v128_t first = wasm_v128_load(bytes);
+      const v128_t second = wasm_v128_load(bytes + stride);
+      const v128_t low = wasm_i8x16_shuffle(first, second, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
+      const v128_t high =
+          wasm_i8x16_shuffle(first, second, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
+      const auto add = [pair](v128_t& sum, v128_t numbers) {
+        sum = wasm_i32x4_add(sum, wasm_i32x4_dot_i16x8(numbers, pair));
+      };
+      add(sums[0], wasm_i16x8_extend_low_i8x16(low));
+      add(sums[1], wasm_i16x8_extend_high_i8x16(low));
+      add(sums[2], wasm_i16x8_extend_low_i8x16(high));
+      add(sums[3], wasm_i16x8_extend_high_i8x16(high));
     }
     for (int v = 0; v < 4; ++v) {
       float* const place = output + e + 4 * v;
@@ -169,13 +157,13 @@ template <class Arch>
 
 /// output[dim] += weights x lines, of whole units. Returns of how many lines.
 template <class Arch>
-inline int add_units(const float* weights, const ByteLines& values, int dim, int count, float* output) {
-  constexpr int lines = kUnitLines / kRuns;
-  const int run = count / kUnitLines * lines;
-  for (int at = 0; at < run; at += lines) {
-    add_unit<Arch>(weights + at, {values.bytes + at * values.stride, values.stride, nullptr}, run, dim, output);
+inline int add_units(const float* weights, const std::int8_t* lines, std::ptrdiff_t stride, int dim, int count,
+                     float* output) {
+  int at = 0;
+  for (; at + kUnitLines <= count; at += kUnitLines) {
+    add_unit<Arch>(weights + at, lines + at * stride, stride, dim, output);
   }
-  return run * kRuns;
+  return at;
 }
 #else
 inline float make_words(float* query, int dim) {
@@ -183,30 +171,41 @@ inline float make_words(float* query, int dim) {
 }
 
 template <class Arch>
-void score_row_of_bytes(const WordQuery& query, const ByteLines& keys, int dim, int count, float* scores) {
-  for (int j = 0; j < count; ++j) {
-    std::int32_t dot = 0;
-    for (int d = 0; d < dim; ++d) dot += query.words[d] * keys.bytes[j * keys.stride + d];
-    scores[j] = static_cast<float>(dot) * (keys.scales[j] * query.unit);
+void score_row_of_bytes(const WordQuery& query, const Runs& keys, int dim, float* scores) {
+  for (const Stretch& stretch : stretches_of(keys)) {
+    for_each_line(stretch, [&](int run, int at) {
+      const std::int8_t* const line = keys.bytes(run, at);
+      std::int32_t dot = 0;
+      for (int d = 0; d < dim; ++d) dot += query.words[d] * line[d];
+      scores[keys.place(run, at)] = static_cast<float>(dot) * (keys.of[run].scale[at] * query.unit);
+    });
   }
 }
 
 /// Other compilers make vectors of the loop over the rest, which are all lines here.
 template <class Arch>
-inline int add_units(const float* /*weights*/, const ByteLines& /*values*/, int /*dim*/, int /*count*/,
-                     float* /*output*/) {
+inline int add_units(const float* /*weights*/, const std::int8_t* /*lines*/, std::ptrdiff_t /*stride*/, int /*dim*/,
+                     int /*count*/, float* /*output*/) {
   return 0;
 }
 #endif
 
 /// output[dim] += weights x bytes, with room up to a whole sixteen. Leaves the weights times their values' scales.
 template <class Arch>
-[[gnu::noinline]] void add_bytes_to_row(float* weights, const ByteLines& values, int dim, int count, float* output) {
-  // A weight of zero leaves its value out, whatever its scale.
-  for (int j = 0; j < count; ++j) weights[j] = weights[j] == 0.0F ? 0.0F : weights[j] * values.scales[j];
-  for (int j = add_units<Arch>(weights, values, dim, count, output); j < count; ++j) {
-    const std::int8_t* const line = values.bytes + j * values.stride;
-    for (int d = 0; d < dim; ++d) output[d] += weights[j] * static_cast<float>(line[d]);
+[[gnu::noinline]] void add_bytes_to_row(float* weights, const Runs& values, int dim, float* output) {
+  for (int run = 0; run < kRuns; ++run) {
+    const int begin = values.begin_of(run);
+    const int count = values.end_of(run) - begin;
+    if (count <= 0) continue;
+    float* const own = weights + values.place(run, begin);
+    const float* const scales = values.of[run].scale + begin;
+    const std::int8_t* const lines = values.bytes(run, begin);
+    // A weight of zero leaves its value out, whatever its scale.
+    for (int j = 0; j < count; ++j) own[j] = own[j] == 0.0F ? 0.0F : own[j] * scales[j];
+    for (int j = add_units<Arch>(own, lines, values.stride, dim, count, output); j < count; ++j) {
+      const std::int8_t* const line = lines + j * values.stride;
+      for (int d = 0; d < dim; ++d) output[d] += own[j] * static_cast<float>(line[d]);
+    }
   }
 }
 

@@ -7,12 +7,6 @@
 
 namespace heed::kernels {
 
-/// Halves in lines `stride` apart.
-struct HalfLines {
-  const std::uint16_t* halves;
-  std::ptrdiff_t stride;
-};
-
 #ifdef __wasm_simd128__
 inline bool may_widen_in_registers(const HeadRows& rows, int dim) {
   return rows.first.precision == Precision::half && rows.is_finite && dim % 16 == 0;
@@ -26,15 +20,14 @@ inline float make_ready_for_halves(float* query, int dim) {
   return 0x1p112F / factor;
 }
 
-/// Scores of the row, two keys at a time, with room up to a whole vector. The query is loaded once for both: more would
-/// come from memory at half of its rate.
+/// Scores of the row, two keys of each run by turns. The query is loaded once for both: more would come from memory at
+/// half of its rate.
 template <class Arch>
-[[gnu::noinline]] void score_row_of_halves(const float* query, float unit, const HalfLines& keys, int dim, int count,
-                                           float* scores) {
+[[gnu::noinline]] void score_row_of_halves(const float* query, float unit, const Runs& keys, int dim, float* scores) {
   const FiniteHalves<Arch> widen;
-  const auto score = [&](int j, int other, Batch<Arch>* results) {
-    const std::uint16_t* const key = keys.halves + j * keys.stride;
-    const std::uint16_t* const next = keys.halves + other * keys.stride;
+  const auto score = [&](int run, int j, int other, Batch<Arch>* results) {
+    const std::uint16_t* const key = keys.halves(run, j);
+    const std::uint16_t* const next = keys.halves(run, other);
     Batch<Arch> sums[4];
     for (Batch<Arch>& sum : sums) sum = Batch<Arch>(0.0F);
     for (int d = 0; d < dim; d += 8) {
@@ -50,44 +43,51 @@ template <class Arch>
     results[0] = sums[0] + sums[1];
     results[1] = sums[2] + sums[3];
   };
-  for_each_far_four<Batch<Arch>>(count, score, [&](int j, Batch<Arch>(&square)[4]) {
-    (sum_lanes<Arch>(square) * Batch<Arch>(unit)).store_aligned(scores + j);
+  for_each_four<Batch<Arch>>(keys, score, [&](int run, int at, int count, Batch<Arch>(&square)[4]) {
+    store_some<Arch>(sum_lanes<Arch>(square) * Batch<Arch>(unit), scores + keys.place(run, at), count);
   });
 }
 
 /// output[dim] += weights x values, two lines at a time; weights of at most 1.
 template <class Arch>
-[[gnu::noinline]] void add_halves_to_row(const float* weights, HalfLines values, int dim, int runs, int first,
-                                         int count, float* output) {
+[[gnu::noinline]] void add_halves_to_row(const float* weights, const Runs& values, int dim, float* output) {
   const FiniteHalves<Arch> widen;
-  for_each_far_pair(runs, first, count, [&](int j, int lines) {
-    const bool is_pair = lines == 2;
-    const std::uint16_t* const line = values.halves + j * values.stride;
-    const std::uint16_t* const next = line + (is_pair ? values.stride : 0);
-    const Batch<Arch> weight = Batch<Arch>(weights[j]) * widen.bias();
-    const Batch<Arch> next_weight = Batch<Arch>(is_pair ? weights[j + 1] : 0.0F) * widen.bias();
-    for (int e = 0; e < dim; e += 8) {
-      const auto numbers = widen(line + e);
-      const auto others = widen(next + e);
-      const auto add = [&](float* sums, Batch<Arch> number, Batch<Arch> other) {
-        const Batch<Arch> sum = multiply_add<Arch>(number, weight, Batch<Arch>::load_aligned(sums));
-        multiply_add<Arch>(other, next_weight, sum).store_aligned(sums);
-      };
-      add(output + e, numbers.first, others.first);
-      add(output + e + 4, numbers.second, others.second);
+  for (const Stretch& stretch : stretches_of(values)) {
+    // Two runs' lines, or, where there is but one run, two of its own.
+    const bool is_lone = stretch.runs == 1;
+    for (int at = stretch.begin; at < stretch.end; at += is_lone ? 2 : 1) {
+      for (int run = stretch.first_run; run < stretch.end_run(); run += 2) {
+        const int next_run = is_lone ? run : run + 1;
+        const int next_at = is_lone ? at + 1 : at;
+        const bool is_pair = next_run < stretch.end_run() && next_at < stretch.end;
+        const std::uint16_t* const line = values.halves(run, at);
+        const std::uint16_t* const next = is_pair ? values.halves(next_run, next_at) : line;
+        const Batch<Arch> weight = Batch<Arch>(weights[values.place(run, at)]) * widen.bias();
+        const Batch<Arch> next_weight =
+            Batch<Arch>(is_pair ? weights[values.place(next_run, next_at)] : 0.0F) * widen.bias();
+        for (int e = 0; e < dim; e += 8) {
+          const auto numbers = widen(line + e);
+          const auto others = widen(next + e);
+          const auto add = [&](float* sums, Batch<Arch> number, Batch<Arch> other) {
+            const Batch<Arch> sum = multiply_add<Arch>(number, weight, Batch<Arch>::load_aligned(sums));
+            multiply_add<Arch>(other, next_weight, sum).store_aligned(sums);
+          };
+          add(output + e, numbers.first, others.first);
+          add(output + e + 4, numbers.second, others.second);
+        }
+      }
     }
-  });
+  }
 }
 #else
 /// Elsewhere widening is no more than reading.
 inline bool may_widen_in_registers(const HeadRows& /*rows*/, int /*dim*/) { return false; }
 inline float make_ready_for_halves(float* /*query*/, int /*dim*/) { return 1.0F; }
 template <class Arch>
-void score_row_of_halves(const float* /*query*/, float /*unit*/, const HalfLines& /*keys*/, int /*dim*/, int /*count*/,
-                         float* /*scores*/) {}
+void score_row_of_halves(const float* /*query*/, float /*unit*/, const Runs& /*keys*/, int /*dim*/, float* /*scores*/) {
+}
 template <class Arch>
-void add_halves_to_row(const float* /*weights*/, HalfLines /*values*/, int /*dim*/, int /*runs*/, int /*first*/,
-                       int /*count*/, float* /*output*/) {}
+void add_halves_to_row(const float* /*weights*/, const Runs& /*values*/, int /*dim*/, float* /*output*/) {}
 #endif
 
 }  // namespace heed::kernels

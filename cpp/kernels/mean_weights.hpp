@@ -55,26 +55,31 @@ void add_weights(const AttentionBlock& block) {
   for_each_block<Arch, Look<Arch>>(panels, block, add_block_weights<Arch>);
 }
 
+/// Of a block of a part's keys.
+template <class Arch>
+void add_part_keys(const AttentionBlock& block, const KeyPart& part, const PartKeys<Arch>& part_keys,
+                   RowNumbers /*outputs*/) {
+  for (int index = 0; index < block.row_count; ++index) {
+    const Panel panel = make_row_panel<Arch>(block, part, index);
+    const KeyBlock& keys = part_keys.of_row[index];
+    if (keys.count == 0) continue;
+    alignas(kScratchAlignment) float maximum[kPanel<Arch>] = {};  // not asked for
+    make_scores<KeysInLanes<Arch>>(panel, block, keys, maximum);
+    weigh<Arch>(panel, block, keys);
+    for (int j = 0; j < keys.count; j += kLanes<Arch>) {
+      const int count = keys.count - j < kLanes<Arch> ? keys.count - j : kLanes<Arch>;
+      add_some<Arch>(Batch<Arch>::load_aligned(keys.scores + j), count, panel.rows[0].mean_weights + keys.first + j);
+    }
+  }
+}
+
 /// See AttentionKernels.
 template <class Arch>
 void add_part_weights(const AttentionBlock& block, const KeyPart& part) {
   for (int index = 0; index < block.row_count; ++index) {
     prepare_query<Arch>(make_row_panel<Arch>(block, part, index), block);
   }
-  for_each_part_block<Arch>(block, part, [&](const PartKeys<Arch>& part_keys) {
-    for (int index = 0; index < block.row_count; ++index) {
-      const Panel panel = make_row_panel<Arch>(block, part, index);
-      const KeyBlock& keys = part_keys.of_row[index];
-      if (keys.count == 0) continue;
-      alignas(kScratchAlignment) float maximum[kPanel<Arch>] = {};  // not asked for
-      make_scores<KeysInLanes<Arch>>(panel, block, keys, maximum);
-      weigh<Arch>(panel, block, keys);
-      for (int j = 0; j < keys.count; j += kLanes<Arch>) {
-        const int count = keys.count - j < kLanes<Arch> ? keys.count - j : kLanes<Arch>;
-        add_some<Arch>(Batch<Arch>::load_aligned(keys.scores + j), count, panel.rows[0].mean_weights + keys.first + j);
-      }
-    }
-  });
+  for_each_part_block<Arch>(block, part, &add_part_keys<Arch>, {});
 }
 
 }  // namespace heed::kernels

@@ -90,10 +90,11 @@ template <class Pair>
   using Arch = typename Pair::Arch;
   constexpr int lanes = kLanes<Arch>;
   const Pair pair(block);
+  const Lines keys = input.lines();
   for (int index = 0; index < block.row_count; ++index) {
     const float* const query = input.queries.from(index).numbers;
-    for (int j = 0; j < input.count; ++j) {
-      const float* const key = input.keys.line(j);
+    for (int j = 0; j < input.count(); ++j) {
+      const float* const key = keys.line(j);
       Batch<Arch> sum(0.0F);
       for (int d = 0; d < input.head_dim; d += lanes) {
         const int left = input.head_dim - d;

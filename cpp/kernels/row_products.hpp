@@ -8,7 +8,7 @@
 #include <cstddef>
 
 #include "kernels/broadcast_tile.hpp"
-#include "kernels/far_runs.hpp"
+#include "kernels/runs.hpp"
 #include "kernels/transpose.hpp"
 
 namespace heed::kernels {
@@ -21,25 +21,27 @@ struct RowNumbers {
   [[nodiscard]] RowNumbers from(int row) const { return {numbers + row * stride, stride}; }
 };
 
-/// Queries against a run of keys.
+/// Queries against keys.
 struct RowDots {
   RowNumbers queries;  // aligned, zeros up to a whole vector
   int head_dim;
-  Lines keys;
-  int count;  // at least 1
+  Runs keys;  // of several rows in one run
   RowNumbers scores;
+
+  [[nodiscard]] Lines lines() const { return {keys.floats(0, keys.first), keys.stride}; }
+  [[nodiscard]] int count() const { return keys.count; }
 };
 
-/// Weights of rows against a run of values: aligned outputs, with room up to a whole vector.
+/// Weights of rows against values: aligned outputs, with room up to a whole vector.
 struct RowSums {
   RowNumbers weights;
-  Lines values;
-  int runs;   // that lines are taken from by turns, for each of which outputs are added to
-  int first;  // the number of the first line among the call's keys
-  int count;
+  Runs values;  // likewise
   int value_dim;
   bool selects;  // a weight of zero leaves its value out: heeded by add_values_to_row() alone
   RowNumbers outputs;
+
+  [[nodiscard]] Lines lines() const { return {values.floats(0, values.first), values.stride}; }
+  [[nodiscard]] int count() const { return values.count; }
 };
 
 /// Partial sums of one row's dot product, by turns, so that they need not wait for each other; several rows
@@ -47,14 +49,12 @@ struct RowSums {
 inline constexpr int kDotSums = 4;
 inline constexpr int kDotSumsOfRows = 2;
 
-/// Known beforehand it costs a row an eighth less. Lines so narrow also lie so close that two values may come at a
-/// time: those of twice the width would come from memory at half of its rate.
-inline constexpr int kUsualDim = 64;
-
 /// result[i] = the sum of square[i]'s lanes. Uses up `square`.
 template <class Arch>
 [[gnu::always_inline]] inline Batch<Arch> sum_lanes(Batch<Arch> (&square)[kLanes<Arch>]) {
   constexpr int lanes = kLanes<Arch>;
+  // xsimd gives the sums of sixteen in another order.
+  if constexpr (lanes < 16) return xsimd::haddp(square);
   xsimd::transpose(square, square + lanes);
   for (int half = lanes / 2; half > 0; half /= 2) {
     for (int i = 0; i < half; ++i) square[i] += square[i + half];
@@ -83,19 +83,24 @@ template <class Arch>
   return (sums[0] + sums[1]) + (sums[2] + sums[3]);
 }
 
-/// Scores of one row, key after key. kDim: the head dimension if it is known beforehand, else 0.
-template <class Arch, int kDim>
+/// Scores of one row, a vector of keys of each run by turns. Of a width that is known beforehand, lines would be read
+/// by turns as well: from memory at two thirds of the rate.
+template <class Arch>
 void score_row(const RowDots& input) {
   constexpr int lanes = kLanes<Arch>;
-  const int head_dim = kDim > 0 ? kDim : input.head_dim;
-  for_each_far_line(input.count, lanes, [&](int j) {
-    const int left = input.count - j;
-    Batch<Arch> square[lanes];
-    for (int i = 0; i < lanes; ++i) {
-      square[i] = dot<Arch>(input.queries.numbers, head_dim, input.keys.line(j + (i < left ? i : left - 1)));
+  for (const Stretch& stretch : stretches_of(input.keys)) {
+    for (int at = stretch.begin; at < stretch.end; at += lanes) {
+      const int count = stretch.end - at < lanes ? stretch.end - at : lanes;
+      for (int run = stretch.first_run; run < stretch.end_run(); ++run) {
+        const Lines keys{input.keys.floats(run, at), input.keys.stride};
+        Batch<Arch> square[lanes];
+        for (int i = 0; i < lanes; ++i) {
+          square[i] = dot<Arch>(input.queries.numbers, input.head_dim, keys.line(i < count ? i : count - 1));
+        }
+        store_some<Arch>(sum_lanes<Arch>(square), input.scores.numbers + input.keys.place(run, at), count);
+      }
     }
-    store_some<Arch>(sum_lanes<Arch>(square), input.scores.numbers + j, left < lanes ? left : lanes);
-  });
+  }
 }
 
 /// Scores of kRows rows, key after key.
@@ -105,11 +110,13 @@ void score_rows(const RowDots& input) {
   constexpr int keys = lanes / kRows;
   const float* const queries = input.queries.numbers;
   const std::ptrdiff_t query_stride = input.queries.stride;
+  const Lines lines = input.lines();
+  const int count = input.count();
   alignas(kScratchAlignment) float scores[lanes];
-  for (int j = 0; j < input.count; j += keys) {
+  for (int j = 0; j < count; j += keys) {
     Batch<Arch> square[lanes];
     for (int k = 0; k < keys; ++k) {
-      const float* const key = input.keys.line(j + k < input.count ? j + k : input.count - 1);
+      const float* const key = lines.line(j + k < count ? j + k : count - 1);
       Batch<Arch> sums[kRows][kDotSumsOfRows];
       for (auto& row : sums) row[0] = row[1] = Batch<Arch>(0.0F);
       const auto add = [&](int d, int s, Batch<Arch> numbers) {
@@ -129,7 +136,7 @@ void score_rows(const RowDots& input) {
       for (int r = 0; r < kRows; ++r) square[k * kRows + r] = sums[r][0] + sums[r][1];
     }
     sum_lanes<Arch>(square).store_aligned(scores);
-    const int given = input.count - j < keys ? input.count - j : keys;
+    const int given = count - j < keys ? count - j : keys;
     for (int r = 0; r < kRows; ++r) {
       float* const row = input.scores.from(r).numbers + j;
       for (int k = 0; k < given; ++k) row[k] = scores[k * kRows + r];
@@ -143,6 +150,7 @@ void add_values_to_rows(const RowSums& input) {
   constexpr int lanes = kLanes<Arch>;
   constexpr std::ptrdiff_t next = lanes;
   constexpr int kVectors = 2;
+  const Lines values = input.lines();
   for (int e = 0; e < input.value_dim; e += kVectors * lanes) {
     const int left = input.value_dim - e;
     const bool is_whole = left >= kVectors * lanes;
@@ -154,8 +162,8 @@ void add_values_to_rows(const RowSums& input) {
       }
     }
     const auto add = [&](auto load) {
-      for (int j = 0; j < input.count; ++j) {
-        const float* const value = input.values.line(j) + e;
+      for (int j = 0; j < input.count(); ++j) {
+        const float* const value = values.line(j) + e;
         Batch<Arch> numbers[kVectors];
         for (int v = 0; v < kVectors; ++v) numbers[v] = load(value, v);
         for (int r = 0; r < kRows; ++r) {
@@ -179,49 +187,65 @@ void add_values_to_rows(const RowSums& input) {
   }
 }
 
-/// output[value_dim] += weights x values of kValues lines: loaded and stored once for all of them.
-template <class Arch, int kValues>
-[[gnu::always_inline]] inline void add_some_values(const float* weights, const Lines& values, int value_dim,
-                                                   float* output) {
-  constexpr int lanes = kLanes<Arch>;
-  constexpr int unrolled = 4 * lanes;
-  Batch<Arch> weight[kValues];
-  for (int n = 0; n < kValues; ++n) weight[n] = Batch<Arch>::broadcast(weights[n]);
-  const auto add = [&](int e, auto load) {
-    Batch<Arch> sum = Batch<Arch>::load_aligned(output + e);
-    for (int n = 0; n < kValues; ++n) sum = multiply_add<Arch>(weight[n], load(values.line(n) + e), sum);
-    sum.store_aligned(output + e);
-  };
-  const auto whole = [](const float* value) { return Batch<Arch>::load_unaligned(value); };
-  int e = 0;
-  for (; e + unrolled <= value_dim; e += unrolled) {
-    for (int v = 0; v < unrolled; v += lanes) add(e + v, whole);
+/// Lines of as many runs as come at a time, one after the other of each, and their weights.
+struct ValueTurns {
+  const float* values[kRuns];
+  const float* weights[kRuns];
+  int runs;
+  std::ptrdiff_t stride;
+  int count;
+};
+
+/// sums += weights x kVectors vectors of a line of each run, from their number `e` on.
+template <class Arch, int kVectors, class Load>
+[[gnu::always_inline]] inline void add_turn(const ValueTurns& turns, int line, int e, float* sums, Load load) {
+  constexpr std::ptrdiff_t next = kLanes<Arch>;
+  Batch<Arch> own[kVectors];
+  for (int v = 0; v < kVectors; ++v) own[v] = Batch<Arch>::load_aligned(sums + e + v * next);
+  for (int n = 0; n < turns.runs; ++n) {
+    const Batch<Arch> weight = Batch<Arch>::broadcast(turns.weights[n][line]);
+    const float* const value = turns.values[n] + line * turns.stride + e;
+    for (int v = 0; v < kVectors; ++v) own[v] = multiply_add<Arch>(weight, load(value + v * next), own[v]);
   }
-  for (; e + lanes <= value_dim; e += lanes) add(e, whole);
-  if (e < value_dim) add(e, [&](const float* value) { return load_some<Arch>(value, value_dim - e); });
+  for (int v = 0; v < kVectors; ++v) own[v].store_aligned(sums + e + v * next);
 }
 
-/// The same for one row, value after value. If it selects, a weight of zero leaves its value out, whatever that is.
+/// output[value_dim] += weights x values, a line of each run at a time: loaded and stored once for all of them.
+template <class Arch>
+[[gnu::noinline]] void add_turns(const ValueTurns& turns, int value_dim, float* output) {
+  constexpr int lanes = kLanes<Arch>;
+  const auto whole = [](const float* value) { return Batch<Arch>::load_unaligned(value); };
+  for (int line = 0; line < turns.count; ++line) {
+    int e = 0;
+    for (; e + 4 * lanes <= value_dim; e += 4 * lanes) add_turn<Arch, 4>(turns, line, e, output, whole);
+    for (; e + lanes <= value_dim; e += lanes) add_turn<Arch, 1>(turns, line, e, output, whole);
+    if (e == value_dim) continue;
+    add_turn<Arch, 1>(turns, line, e, output,
+                      [&](const float* value) { return load_some<Arch>(value, value_dim - e); });
+  }
+}
+
+/// The same for one row. If it selects, a weight of zero leaves its value out, whatever that is.
 template <class Arch>
 void add_values_to_row(const RowSums& input) {
-  for_each_far_pair(input.runs, input.first, input.count, [&](int first, int lines) {
-    for (int j = first; j < first + lines; ++j) {
-      const float* const weight = input.weights.numbers + j;
-      if (input.selects && *weight == 0.0F) continue;
-      add_some_values<Arch, 1>(weight, input.values.from(j), input.value_dim, input.outputs.numbers);
+  for (const Stretch& stretch : stretches_of(input.values)) {
+    ValueTurns turns{{}, {}, stretch.runs, input.values.stride, stretch.end - stretch.begin};
+    const auto take = [&](int turn, int run, int at) {
+      turns.values[turn] = input.values.floats(run, at);
+      turns.weights[turn] = input.weights.numbers + input.values.place(run, at);
+    };
+    const auto add = [&] { add_turns<Arch>(turns, input.value_dim, input.outputs.numbers); };
+    if (input.selects) {
+      turns.runs = turns.count = 1;
+      for_each_line(stretch, [&](int run, int at) {
+        take(0, run, at);
+        if (*turns.weights[0] != 0.0F) add();
+      });
+    } else {
+      for (int n = 0; n < stretch.runs; ++n) take(n, stretch.first_run + n, stretch.begin);
+      add();
     }
-  });
-}
-
-/// The same for one row of values that are kDim wide, two by two.
-template <class Arch, int kDim>
-void add_value_pairs_to_row(const RowSums& input) {
-  for_each_far_pair(input.runs, input.first, input.count, [&](int j, int lines) {
-    const float* const weights = input.weights.numbers + j;
-    const Lines values = input.values.from(j);
-    if (lines == 2) return add_some_values<Arch, 2>(weights, values, kDim, input.outputs.numbers);
-    add_some_values<Arch, 1>(weights, values, kDim, input.outputs.numbers);
-  });
+  }
 }
 
 /// Calls visit(first, way) for runs of at most four rows, `ways` by the logarithm of their number. Through the
@@ -239,10 +263,8 @@ inline void for_each_run(int rows, void (*const (&ways)[3])(const Input&), Visit
 /// Scores of all rows.
 template <class Arch>
 inline void score_all_rows(int rows, const RowDots& input) {
-  static constexpr void (*kWays[][3])(const RowDots&) = {
-      {&score_row<Arch, 0>, &score_rows<Arch, 2>, &score_rows<Arch, 4>},
-      {&score_row<Arch, kUsualDim>, &score_rows<Arch, 2>, &score_rows<Arch, 4>}};
-  for_each_run(rows, kWays[input.head_dim == kUsualDim ? 1 : 0], [&](int row, auto way) {
+  static constexpr void (*kWays[])(const RowDots&) = {&score_row<Arch>, &score_rows<Arch, 2>, &score_rows<Arch, 4>};
+  for_each_run(rows, kWays, [&](int row, auto way) {
     RowDots run = input;
     run.queries = input.queries.from(row);
     run.scores = input.scores.from(row);
@@ -253,10 +275,9 @@ inline void score_all_rows(int rows, const RowDots& input) {
 /// outputs += weights x values, of all rows.
 template <class Arch>
 inline void add_values_to_all_rows(int rows, const RowSums& input) {
-  static constexpr void (*kWays[][3])(const RowSums&) = {
-      {&add_values_to_row<Arch>, &add_values_to_rows<Arch, 2>, &add_values_to_rows<Arch, 4>},
-      {&add_value_pairs_to_row<Arch, kUsualDim>, &add_values_to_rows<Arch, 2>, &add_values_to_rows<Arch, 4>}};
-  for_each_run(rows, kWays[input.value_dim == kUsualDim ? 1 : 0], [&](int row, auto way) {
+  static constexpr void (*kWays[])(const RowSums&) = {&add_values_to_row<Arch>, &add_values_to_rows<Arch, 2>,
+                                                      &add_values_to_rows<Arch, 4>};
+  for_each_run(rows, kWays, [&](int row, auto way) {
     RowSums run = input;
     run.weights = input.weights.from(row);
     run.outputs = input.outputs.from(row);

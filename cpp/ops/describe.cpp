@@ -146,6 +146,7 @@ kernels::AttentionBlock describe_block(const AttentionProblem& problem, const At
       .head_dim = static_cast<int>(problem.head_dim),
       .value_dim = static_cast<int>(problem.value_dim),
       .key_block = plan.key_block,
+      .run_keys = plan.run_keys,
       .key_unit = plan.key_unit,
       .keep_keys = blocks.keep.is_present()
                        ? static_cast<int>(std::min(blocks.keys, std::max<Index>(problem.key_length, 1)))

@@ -54,6 +54,14 @@ bool may_pass_over(const AttentionProblem& problem) {
          problem.options.expressions.have(ProgramOf::mask);
 }
 
+/// Whether a single row reads its keys as they lie, and all of a part at once: in pages that a part has several of.
+bool reads_in_runs(const AttentionProblem& problem, Index rows) {
+  const ScoreKind score = problem.options.score.kind;
+  const bool is_product = score != ScoreKind::additive && score != ScoreKind::rbf && score != ScoreKind::distance;
+  const bool is_plain = is_product && !may_pass_over(problem) && !problem.options.expressions.are_given();
+  return rows == 1 && is_plain && problem.inputs.value.pages.rows < kMaxPart;
+}
+
 /// All keys of a part, then its values: memory is read at its own rate only in long runs, and rests while weights are
 /// made. But what a mask takes whole is not read.
 Index choose_part_block(const AttentionProblem& problem, Index keys) {
@@ -67,19 +75,44 @@ Index choose_part_block(const AttentionProblem& problem, Index keys) {
 constexpr Index kPagesPerPart = 2;
 constexpr Index kPagedKeys = 1536;
 
+// As many pages, or quarters of what lies in none, as are read by turns. Parts of the latter grow with them, as long as
+// a batch entry has enough for any workers.
+constexpr Index kRuns = 4;
+constexpr Index kLeastParts = 8;
+
+/// In keys.
+Index choose_part(const AttentionProblem& problem, bool in_runs) {
+  const Index floats = problem.head_dim + problem.value_dim;
+  const DType dtype = problem.inputs.value.dtype;
+  // Bytes come four times as fast.
+  const Index floats_read = dtype == DType::i8 ? divide_up(floats, 4) : floats;
+  const Pages& pages = problem.inputs.value.pages;
+  const Index least = kPartFloats / floats_read / kPartStep * kPartStep;
+  const Index most = in_runs ? kRuns * least : least;
+  if (pages.table == nullptr) {
+    // A slice's parts are those of its whole, and an entry's those that it has in any batch.
+    const Index groups = problem.whole.query_heads / problem.heads_per_group();
+    const Index shared = groups * problem.key_length / kLeastParts / kPartStep * kPartStep;
+    // Halves are widened, a part at a time.
+    const bool are_single = problem.inputs.key.dtype == DType::f32 && dtype == DType::f32;
+    return std::clamp(are_single ? std::clamp(shared, least, most) : least, kPartStep, kMaxPart);
+  }
+  const Index pages_per_part = std::clamp<Index>(
+      (in_runs ? 2 * kPagedKeys : kPagedKeys) / std::max<Index>(1, pages.rows), 1, in_runs ? kRuns : kPagesPerPart);
+  return std::clamp(std::min(round_up(pages_per_part * pages.rows, kPartKeyStep), most), kPartStep, kMaxPart);
+}
+
 /// Like key blocks, parts depend on sizes alone.
 void plan_parts(const AttentionProblem& problem, AttentionPlan& plan) {
-  const Index floats = problem.head_dim + problem.value_dim;
-  // Bytes come four times as fast.
-  const Index floats_read = problem.inputs.value.dtype == DType::i8 ? divide_up(floats, 4) : floats;
-  const Pages& pages = problem.inputs.value.pages;
-  const Index fitting = kPartFloats / floats_read / kPartStep * kPartStep;
-  const Index pages_per_part = std::clamp<Index>(kPagedKeys / std::max<Index>(1, pages.rows), 1, kPagesPerPart);
-  const Index paged = round_up(pages_per_part * pages.rows, kPartKeyStep);
-  const Index keys = std::clamp(pages.table == nullptr ? fitting : std::min(paged, fitting), kPartStep, kMaxPart);
+  const bool in_runs = reads_in_runs(problem, plan.rows_per_group);
+  const Index keys = choose_part(problem, in_runs);
   plan.keys_per_part = static_cast<int>(keys);
   plan.parts_per_group = static_cast<int>(std::max<Index>(1, divide_up(problem.key_length, keys)));
-  plan.key_block = static_cast<int>(choose_part_block(problem, keys));
+  plan.key_block = static_cast<int>(in_runs ? keys : choose_part_block(problem, keys));
+  if (!in_runs) return;
+  const Pages& pages = problem.inputs.value.pages;
+  const Index quarter = std::max<Index>(1, divide_up(std::min(keys, problem.key_length), kRuns));
+  plan.run_keys = static_cast<int>(pages.table == nullptr ? quarter : pages.rows);
 }
 
 // What a hyperbolic tangent costs, and how often scores are made where they are looked at before they become weights.

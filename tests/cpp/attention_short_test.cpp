@@ -130,52 +130,105 @@ TEST_CASE("a query that sees one key gives exactly its value, in whichever part 
   }
 }
 
+namespace {
+
+constexpr Machine kOneWorker{.panel = 8, .workers = 1, .short_rows = 4};
+
+/// One query of some heads that read the same keys.
+AttentionProblem short_problem(Index heads, Index keys, Index dim) {
+  AttentionProblem problem{};
+  problem.batch = problem.kv_heads = problem.groups = problem.query_length = 1;
+  problem.query_heads = heads;
+  problem.whole = {
+      .first_batch = 0, .first_head = 0, .first_query = 0, .batch = 1, .query_heads = heads, .query_length = 1};
+  problem.key_length = keys;
+  problem.head_dim = problem.value_dim = dim;
+  return problem;
+}
+
+}  // namespace
+
 TEST_CASE("parts lie end to end, and depend on sizes alone") {
   for (const Index keys : {0, 1, 1023, 1024, 1025, 100000}) {
-    AttentionProblem problem{};
-    problem.batch = problem.query_heads = problem.kv_heads = problem.groups = problem.query_length = 1;
-    problem.whole = {
-        .first_batch = 0, .first_head = 0, .first_query = 0, .batch = 1, .query_heads = 1, .query_length = 1};
-    problem.key_length = keys;
-    problem.head_dim = problem.value_dim = 64;
-    const AttentionPlan plan = plan_attention(problem, {.panel = 8, .workers = 1, .short_rows = 4});
-    CHECK(plan.keys_per_part == 1024);
-    CHECK(plan.parts_per_group == std::max<Index>(1, (keys + 1023) / 1024));
+    AttentionProblem problem = short_problem(1, keys, 64);
+    // 512 KB, and four times as much where eight parts are left.
+    const Index part = keys == 100000 ? 4096 : 1024;
+    const AttentionPlan plan = plan_attention(problem, kOneWorker);
+    CHECK(plan.keys_per_part == part);
+    CHECK(plan.parts_per_group == std::max<Index>(1, (keys + part - 1) / part));
     CHECK(plan.task_count == plan.parts_per_group);
-    CHECK(plan_attention(problem, {.panel = 8, .workers = 16, .short_rows = 4}).keys_per_part == 1024);
+    CHECK(plan_attention(problem, {.panel = 8, .workers = 16, .short_rows = 4}).keys_per_part == part);
     CHECK(plan_attention(problem, {.panel = 8, .workers = 1, .short_rows = 0}).parts_per_group == 0);
-    CHECK(plan.key_block == 1024);
+    CHECK(plan.key_block == part);
+    CHECK(plan.run_keys == std::max<Index>(1, (std::min(keys, part) + 3) / 4));
     // What a mask takes is passed over in smaller steps.
     const std::uint8_t open = 1;
     problem.inputs.mask = {.data = &open, .shape = {1, 1, 1, 1}, .strides = {}};
-    CHECK(plan_attention(problem, {.panel = 8, .workers = 1, .short_rows = 4}).key_block == 128);
+    CHECK(plan_attention(problem, kOneWorker).key_block == 128);
+    CHECK(plan_attention(problem, kOneWorker).run_keys == 0);
   }
 }
 
-TEST_CASE("parts of keys in pages are two pages, a long page alone, and not more than parts are elsewhere") {
+TEST_CASE("rows that share keys, widen them, or bend their scores read parts of 512 KB") {
+  const AttentionProblem plain = short_problem(1, 100000, 64);
+  const auto check = [&](auto change) {
+    AttentionProblem problem = plain;
+    change(problem);
+    const AttentionPlan plan = plan_attention(problem, kOneWorker);
+    CHECK(plan.keys_per_part == 1024);
+    CHECK(plan.key_block == 1024);
+    return plan.run_keys;
+  };
+  CHECK(check([](AttentionProblem& problem) { problem = short_problem(4, 100000, 64); }) == 0);
+  CHECK(check([](AttentionProblem& problem) { problem.options.score.kind = ScoreKind::rbf; }) == 0);
+  // Halves of tensors may be anything: kernels widen them as they lie.
+  CHECK(check([](AttentionProblem& problem) { problem.inputs.value.dtype = DType::f16; }) == 256);
+  CHECK(check([](AttentionProblem& problem) { problem.inputs.key.dtype = DType::f16; }) == 256);
+}
+
+TEST_CASE("a slice has the parts of its whole") {
+  AttentionProblem whole = short_problem(1, 4096, 64);
+  whole.batch = whole.whole.batch = 3;
+  whole.query_heads = whole.kv_heads = whole.groups = whole.whole.query_heads = 6;
+  AttentionProblem slice = whole;
+  slice.batch = slice.query_heads = slice.kv_heads = slice.groups = 1;
+  const AttentionPlan plan = plan_attention(whole, kOneWorker);
+  const AttentionPlan of_slice = plan_attention(slice, kOneWorker);
+  // More than the slice alone would have.
+  CHECK(plan.keys_per_part == 3072);
+  CHECK(of_slice.keys_per_part == plan.keys_per_part);
+  CHECK(of_slice.run_keys == plan.run_keys);
+  // And an entry the same in any batch.
+  whole.batch = whole.whole.batch = 1;
+  CHECK(plan_attention(whole, kOneWorker).keys_per_part == plan.keys_per_part);
+}
+
+TEST_CASE("parts of keys in pages are four pages, or two where rows share them, and long pages fewer") {
   struct PagedParts {
     DType dtype;
     Index dim;  // of keys, and of values
     Index rows;
-    int keys_per_part;
+    int alone;
+    int shared;
   };
   // Elsewhere a part is 131072 floats, in steps of 128 keys: 1024 keys of 128 floats. Bytes count a quarter: 4096 keys
-  // of 128, 1280 of 384.
-  const PagedParts expected[] = {{DType::f32, 64, 96, 192},   {DType::f32, 64, 5, 128},    {DType::f32, 64, 4096, 1024},
-                                 {DType::f32, 64, 384, 768},  {DType::f16, 64, 768, 1024}, {DType::i8, 64, 384, 768},
-                                 {DType::i8, 64, 768, 1536},  {DType::i8, 64, 1024, 1024}, {DType::i8, 64, 1536, 1536},
-                                 {DType::i8, 192, 768, 1280}, {DType::i8, 192, 1536, 1280}};
+  // of 128, 1280 of 384. A row alone has up to four times that.
+  const PagedParts expected[] = {
+      {DType::f32, 64, 96, 384, 192},    {DType::f32, 64, 5, 128, 128},     {DType::f32, 64, 4096, 1024, 1024},
+      {DType::f32, 64, 384, 1536, 768},  {DType::f16, 64, 768, 3072, 1024}, {DType::i8, 64, 384, 1536, 768},
+      {DType::i8, 64, 768, 3072, 1536},  {DType::i8, 64, 1024, 3072, 1024}, {DType::i8, 64, 1536, 3072, 1536},
+      {DType::i8, 192, 768, 3072, 1280}, {DType::i8, 192, 1536, 3072, 1280}};
   const void* const table[] = {nullptr};
-  for (const auto& [dtype, dim, rows, keys_per_part] : expected) {
-    AttentionProblem problem{};
-    problem.batch = problem.query_heads = problem.groups = problem.query_length = 1;
-    problem.head_dim = problem.value_dim = dim;
-    problem.key_length = 4096;
-    problem.whole.query_length = 1;
-    problem.inputs.value.dtype = dtype;
-    problem.inputs.value.pages = {.table = table, .per_batch = 1, .rows = rows};
+  for (const auto& [dtype, dim, rows, alone, shared] : expected) {
     INFO("dtype " << static_cast<int>(dtype) << ", " << dim << " dimensions, pages of " << rows);
-    CHECK(plan_attention(problem, {.panel = 8, .workers = 1, .short_rows = 4}).keys_per_part == keys_per_part);
+    for (const Index heads : {1, 4}) {
+      AttentionProblem problem = short_problem(heads, 4096, dim);
+      problem.inputs.value.dtype = dtype;
+      problem.inputs.value.pages = {.table = table, .per_batch = 1, .rows = rows};
+      const AttentionPlan plan = plan_attention(problem, kOneWorker);
+      CHECK(plan.keys_per_part == (heads == 1 ? alone : shared));
+      CHECK(plan.run_keys == (heads == 1 && rows < 4096 ? rows : 0));
+    }
   }
 }
 

@@ -176,6 +176,33 @@ TEST_CASE("slices along batch, heads and queries give the bits of the whole, wit
   }
 }
 
+TEST_CASE("one head of an entry gives the bits that it has among others, with so many keys that they share parts") {
+  Random random(126);
+  const AttentionCase one{
+      .batch = 2, .heads = 8, .kv_heads = 8, .queries = 1, .keys = 2048, .head_dim = 64, .value_dim = 64};
+  const AttentionTensors tensors = make_tensors(random, one);
+  const AttentionInputs inputs = tensors.inputs();
+  for (const kernels::AttentionKernels* kernels : kernels::runnable_kernels()) {
+    const Everything whole(inputs, {}, false);
+    attend(*kernels, inputs, tensors.options, whole.outputs());
+    const Everything sliced(inputs, {}, false);
+    for (Index batch = 0; batch < one.batch; ++batch) {
+      for (Index head = 0; head < one.heads; ++head) {
+        const Slice slice{.batch = {batch, batch + 1}, .groups = {head, head + 1}, .queries = {0, 1}};
+        AttentionOptions options = tensors.options;
+        options.slice_of = SliceOf{.first_batch = batch,
+                                   .first_head = head,
+                                   .first_query = 0,
+                                   .batch = one.batch,
+                                   .query_heads = one.heads,
+                                   .query_length = 1};
+        attend(*kernels, narrow(inputs, slice, slice.groups), options, narrow(sliced.outputs(), slice, slice.groups));
+      }
+    }
+    CHECK(sliced.bits() == whole.bits());
+  }
+}
+
 TEST_CASE("a slice with some of few queries is refused: they share what they read") {
   Random random(126);
   const AttentionCase one{.heads = 2, .queries = 2, .keys = 20};

@@ -34,27 +34,41 @@ struct Room {
 };
 
 struct Bytes {
-  Bytes(Random& random, int lines, int dim)
-      : numbers(static_cast<std::size_t>(lines * dim + kBehind)), scales(static_cast<std::size_t>(lines + kBehind)) {
+  Bytes(Random& random, int lines, int width)
+      : dim(width),
+        numbers(static_cast<std::size_t>(lines * width + kBehind)),
+        scales(static_cast<std::size_t>(lines + kBehind)) {
     for (std::int8_t& byte : numbers) byte = static_cast<std::int8_t>(random.below(255) - 127);
     for (float& scale : scales) scale = random.chance(0.5) ? 1.0F : 0.5F;
-    view = {numbers.data(), dim, scales.data()};
+  }
+  /// All lines, in runs of `length`.
+  [[nodiscard]] kernels::Runs in_runs(int length) const {
+    const int lines = static_cast<int>(numbers.size() - kBehind) / dim;
+    kernels::Runs runs{{}, dim, length, 0, lines};
+    for (int r = 0; r < kernels::kRuns && r * length < lines; ++r) {
+      runs.of[r] = {numbers.data() + r * length * dim, kernels::Precision::byte, scales.data() + r * length};
+    }
+    return runs;
   }
   [[nodiscard]] double at(int line, int d) const {
-    return static_cast<double>(view.scales[line]) * view.bytes[line * view.stride + d];
+    return static_cast<double>(scales[static_cast<std::size_t>(line)]) *
+           numbers[static_cast<std::size_t>(line * dim + d)];
   }
 
+  int dim;
   std::vector<std::int8_t> numbers;
   std::vector<float> scales;
-  kernels::ByteLines view{};
 };
 
-/// Calls count_wrong(dim, lines) for sizes around vectors and units.
+/// Calls count_wrong(dim, lines, run) for sizes around vectors and units, in one run and in up to four.
 void check_sizes(auto count_wrong) {
   for (const int dim : {1, 4, 7, 15, 16, 17, 33, 64, 100, 128, 300}) {
     for (const int lines : {1, 2, 3, 4, 5, 31, 32, 33, 64, 97, 384, 500}) {
-      INFO(dim << " numbers, " << lines << " lines");
-      CHECK(count_wrong(dim, lines) == 0);
+      for (const int parts : {1, 3, 4}) {
+        const int run = (lines + parts - 1) / parts;
+        INFO(dim << " numbers, " << lines << " lines in runs of " << run);
+        CHECK(count_wrong(dim, lines, run) == 0);
+      }
     }
   }
 }
@@ -63,7 +77,7 @@ void check_sizes(auto count_wrong) {
 
 TEMPLATE_LIST_TEST_CASE("keys in bytes meet each number of a query once", "", TestedArchs) {
   Random random(260);
-  check_sizes([&](int dim, int lines) {
+  check_sizes([&](int dim, int lines, int run) {
     const Bytes keys(random, lines, dim);
     const std::vector<float> signs = draw_signs(random, dim);
     Room query(dim);
@@ -71,7 +85,7 @@ TEMPLATE_LIST_TEST_CASE("keys in bytes meet each number of a query once", "", Te
     alignas(64) float scores[512];
     const float unit = kernels::make_words(query.numbers, dim);
     const kernels::WordQuery words{reinterpret_cast<const std::int16_t*>(query.numbers), unit};
-    kernels::score_row_of_bytes<TestType>(words, keys.view, dim, lines, scores);
+    kernels::score_row_of_bytes<TestType>(words, keys.in_runs(run), dim, scores);
     int wrong = 0;
     for (int j = 0; j < lines; ++j) {
       double exact = 0.0;
@@ -84,12 +98,12 @@ TEMPLATE_LIST_TEST_CASE("keys in bytes meet each number of a query once", "", Te
 
 TEMPLATE_LIST_TEST_CASE("values in bytes take each weight once", "", TestedArchs) {
   Random random(261);
-  check_sizes([&](int dim, int lines) {
+  check_sizes([&](int dim, int lines, int run) {
     const Bytes values(random, lines, dim);
     const std::vector<float> signs = draw_signs(random, lines);
     std::vector<float> weights = signs;
     Room output(dim);
-    kernels::add_bytes_to_row<TestType>(weights.data(), values.view, dim, lines, output.numbers);
+    kernels::add_bytes_to_row<TestType>(weights.data(), values.in_runs(run), dim, output.numbers);
     int wrong = 0;
     for (int d = 0; d < dim; ++d) {
       double exact = 0.0;
