@@ -15,7 +15,7 @@ constexpr std::size_t kAlignment = 64;
 constexpr std::uint64_t kMaxMemory = std::uint64_t{1} << 31;
 
 /// Of the last call that heed_run() computed: of the threads on a memory, one does.
-constinit heed::Status last_status;
+heed::Status last_status;
 
 }  // namespace
 
@@ -26,7 +26,7 @@ EMSCRIPTEN_KEEPALIVE int heed_run(std::uint32_t address) {
   return static_cast<int>(last_status.code());
 }
 
-EMSCRIPTEN_KEEPALIVE const char* heed_status_message() { return last_status.message().c_str(); }
+EMSCRIPTEN_KEEPALIVE const char* heed_status_message() { return last_status.message().data(); }
 
 EMSCRIPTEN_KEEPALIVE std::uint32_t heed_allocate(std::uint32_t bytes) {
   const std::uint64_t padded = (std::uint64_t{bytes} / kAlignment + 1) * kAlignment;

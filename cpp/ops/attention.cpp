@@ -1,7 +1,6 @@
 #include "heed/attention.hpp"
 
 #include <algorithm>
-#include <string>
 
 #include "kernels/instances/instances.hpp"
 #include "ops/attend_parts.hpp"
@@ -13,6 +12,7 @@
 #include "ops/scratch.hpp"
 #include "plan/attention_plan.hpp"
 #include "problem/attention_problem.hpp"
+#include "problem/failures.hpp"
 
 namespace heed {
 namespace {
@@ -84,14 +84,12 @@ bool is_torn(const AttentionProblem& problem, const AttentionPlan& plan) {
 }
 
 Status torn(const AttentionProblem& problem) {
-  return {StatusCode::option, "attention: a slice of so few queries must hold all " +
-                                  std::to_string(problem.whole.query_length) + ", got " +
-                                  std::to_string(problem.query_length)};
+  return broken(StatusCode::option, {"a slice of so few queries must hold all ", problem.whole.query_length, ", got ",
+                                     problem.query_length});
 }
 
 Status no_room(Index floats) {
-  return {StatusCode::memory,
-          "attention: scratch memory must fit, could not get " + std::to_string(floats) + " floats"};
+  return broken(StatusCode::memory, {"scratch memory must fit, could not get ", floats, " floats"});
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include "ops/numbers.hpp"
 #include "ops/scratch.hpp"
 #include "ops/worth_waking.hpp"
+#include "problem/failures.hpp"
 #include "problem/linear_problem.hpp"
 
 namespace heed {
@@ -99,8 +100,8 @@ Status linear_attention_with(const kernels::ExtraKernels& kernels, const LinearI
       kernels::linear_scratch_floats(kernels.panel, columns, problem.head_dim, problem.heads_per_group());
   const Scratch scratch(per_worker * workers);
   if (!scratch.is_available()) {
-    return {StatusCode::memory,
-            "linearAttention: scratch memory must fit, could not get " + std::to_string(scratch.floats()) + " floats"};
+    return broken("linearAttention", StatusCode::memory,
+                  {"scratch memory must fit, could not get ", scratch.floats(), " floats"});
   }
   LinearJob job{problem, kernels, cuts, columns, scratch.data(), per_worker};
   executor.run({run_task, &job, groups * cuts, workers, options.stop});

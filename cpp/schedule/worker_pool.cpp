@@ -17,9 +17,7 @@ void WorkerPool::serve_one(int worker, double spin_milliseconds, Compute compute
   board_.help_until(worker, spin_milliseconds, [&] { return door.state.load() == Door::kPosted; });
   Lead lead(board_, worker, door.workers.load());
   const Status status = compute(door.call.load(), lead);
-  const std::size_t length = std::min(status.message().size(), sizeof(door.message) - 1);
-  std::memcpy(door.message, status.message().data(), length);
-  door.message[length] = '\0';
+  std::strcpy(door.message, status.message().data());
   door.status.store(static_cast<std::int32_t>(status.code()));
   door.state.store(Door::kEmpty);
   waiting::wake(door.state);

@@ -23,7 +23,7 @@ struct alignas(64) Door {
   std::atomic<std::uint32_t> call{0};  // address
   std::atomic<std::int32_t> workers{0};
   std::atomic<std::int32_t> status{0};  // of the last call
-  char message[240] = "";               // of its failure
+  char message[Status::kRoom] = "";     // of its failure
 };
 
 /// Workers who each lead calls of their own, and help each other for the rest of the time.

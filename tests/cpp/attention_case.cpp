@@ -4,8 +4,8 @@
 #include <array>
 #include <cmath>
 
+#include "describe_shape.hpp"
 #include "half.hpp"
-#include "problem/describe.hpp"
 
 namespace heed::testing {
 namespace {

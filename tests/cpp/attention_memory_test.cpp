@@ -23,7 +23,7 @@ TEST_CASE("scratch past what 32 bits address is refused before anything is read 
     SerialExecutor executor;
     const Status status = attend_with(*kernels, inputs, {}, outputs, executor);
     CHECK(status.code() == StatusCode::memory);
-    CHECK_THAT(status.message(), Catch::Matchers::StartsWith("attention: scratch memory"));
+    CHECK_THAT(std::string(status.message()), Catch::Matchers::StartsWith("attention: scratch memory"));
     CHECK(untouched == kUntouched);
   }
 }

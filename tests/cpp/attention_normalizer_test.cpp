@@ -421,7 +421,7 @@ TEST_CASE("results that a normalizer does not have are refused, and options that
     const Status status =
         attend_with(*kernels::runnable_kernels().front(), tensors.inputs(), options, results.outputs(), executor);
     CHECK(status.code() == StatusCode::option);
-    CHECK_THAT(status.message(), Catch::Matchers::ContainsSubstring(rule));
+    CHECK_THAT(std::string(status.message()), Catch::Matchers::ContainsSubstring(rule));
     CHECK(results.output.numbers[0] == kUntouched);
   };
   for (const Normalizer normalizer : {Normalizer::sparsemax, Normalizer::sigmoid, Normalizer::hard, Normalizer::none}) {

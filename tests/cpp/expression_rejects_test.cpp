@@ -55,7 +55,8 @@ TEST_CASE("expressions that are no programs of this version are refused") {
     }
     ++refused;
     CHECK(status.code() == StatusCode::option);
-    CHECK_THAT(status.message(), Catch::Matchers::ContainsSubstring("expressions must be programs of this version"));
+    CHECK_THAT(std::string(status.message()),
+               Catch::Matchers::ContainsSubstring("expressions must be programs of this version"));
   }
   CHECK(refused > 500);
 }

@@ -66,7 +66,7 @@ TEST_CASE("operands without data are refused unless they have no elements") {
     (inputs.*member).data = nullptr;
     const Status status = check(inputs);
     CHECK(status.code() == StatusCode::shape);
-    CHECK_THAT(status.message(), Catch::Matchers::ContainsSubstring("must have data"));
+    CHECK_THAT(std::string(status.message()), Catch::Matchers::ContainsSubstring("must have data"));
   }
   AttentionInputs empty = inputs_of({1, 1, 4, 8}, {1, 1, 0, 8}, {1, 1, 0, 8});
   empty.key.data = empty.value.data = nullptr;

@@ -25,8 +25,8 @@ Status check(const ScoreFunction& score, Index query_dim = 8) {
 void check_refused(const ScoreFunction& score, StatusCode code, const std::string& rule, Index query_dim = 8) {
   const Status status = check(score, query_dim);
   CHECK(status.code() == code);
-  CHECK_THAT(status.message(), Catch::Matchers::StartsWith("attention: "));
-  CHECK_THAT(status.message(), Catch::Matchers::ContainsSubstring(rule));
+  CHECK_THAT(std::string(status.message()), Catch::Matchers::StartsWith("attention: "));
+  CHECK_THAT(std::string(status.message()), Catch::Matchers::ContainsSubstring(rule));
 }
 
 }  // namespace

@@ -26,7 +26,7 @@ constexpr std::uint32_t kEnd = 8;      // a number whose call is the worker's la
 
 Status compute(std::uint32_t number, Executor& executor) {
   if (number == kEnd) return {};
-  if (number == kRefused) return {StatusCode::option, std::string(1000, 'x')};
+  if (number == kRefused) return {StatusCode::option, std::string(1000, 'x').c_str()};
   Call& call = *calls.at(number - 100);
   call.workers = executor.worker_count();
   executor.run(

@@ -1,9 +1,9 @@
 // How every heed operation reports failure. No exceptions cross this surface.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
-#include <string>
-#include <utility>
+#include <string_view>
 
 namespace heed {
 
@@ -16,20 +16,27 @@ enum class StatusCode : std::uint8_t {
   aborted = 5,      // stopped by the caller
 };
 
-/// The outcome of an operation: ok, or a code and one sentence naming the
-/// function, the rule and what arrived.
+/// The outcome of an operation: ok, or a code and one sentence naming the function, the rule and what arrived. The
+/// sentence is cut off where it is longer than there is room; a string would bring a page code that nothing else needs.
 class [[nodiscard]] Status {
  public:
-  Status() = default;
-  Status(StatusCode code, std::string message) : code_(code), message_(std::move(message)) {}
+  static constexpr std::size_t kRoom = 240;
+
+  Status() { message_[0] = '\0'; }
+  Status(StatusCode code, const char* message) : code_(code) {
+    std::size_t length = 0;
+    for (; length + 1 < kRoom && message[length] != '\0'; ++length) message_[length] = message[length];
+    message_[length] = '\0';
+  }
 
   [[nodiscard]] bool is_ok() const { return code_ == StatusCode::ok; }
   [[nodiscard]] StatusCode code() const { return code_; }
-  [[nodiscard]] const std::string& message() const { return message_; }
+  /// Ends with a zero.
+  [[nodiscard]] std::string_view message() const { return message_; }
 
  private:
   StatusCode code_ = StatusCode::ok;
-  std::string message_;
+  char message_[kRoom];
 };
 
 }  // namespace heed
