@@ -207,7 +207,7 @@ template <class Arch>
                                        RowNumbers queries, RowNumbers scores) {
   const bool in_words = is_in_words(block);
   const bool in_halves = is_in_halves(block);
-  const HeadRows rows = in_words || in_halves ? block.key.from(range.start) : numbers.key_rows();
+  const HeadRows rows = in_words || in_halves ? rows_from(block.key, range.start) : numbers.key_rows();
   for_each_runs(rows, range.layout, range.first, range.end, [&](const Runs& keys, int line) {
     const RowNumbers own{scores.numbers + (line - range.first), scores.stride};
     const auto unit_of = [&](const float* query) { return query[unit_place<Arch>(block.head_dim)]; };
@@ -289,7 +289,7 @@ void attend_part_keys(const AttentionBlock& block, const KeyPart& part, const Pa
   const bool are_bytes = block.value.first.precision == Precision::byte;
   const bool are_halves = are_values_in_halves(block);
   const bool is_together = is_shared && !are_bytes;
-  const HeadRows rows = are_bytes || are_halves ? block.value.from(keys.start) : keys.numbers.value_rows();
+  const HeadRows rows = are_bytes || are_halves ? rows_from(block.value, keys.start) : keys.numbers.value_rows();
   for (int index = 0; index < (is_together ? 1 : block.row_count); ++index) {
     const KeyBlock& own = keys.of_row[index];
     const RowNumbers output = outputs.from(index);
@@ -318,6 +318,7 @@ void attend_part(const AttentionBlock& block, const KeyPart& part, float* result
     start_row<Arch>(make_row_panel<Arch>(block, part, index), outputs.from(index).numbers, block, part);
   }
   for_each_part_block<Arch>(block, part, &attend_part_keys<Arch>, outputs);
+  if (are_values_in_halves(block)) order_halves_of_row(block.value_dim, outputs.numbers);
   for (int index = 0; index < block.row_count; ++index) {
     finish_row<Arch>(make_row_panel<Arch>(block, part, index), results + index * result_floats);
   }

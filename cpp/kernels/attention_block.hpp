@@ -41,23 +41,6 @@ struct HeadRows {
   std::ptrdiff_t scales = 0;  // and from there to their scales
   bool is_finite = false;     // is known to be
 
-  [[nodiscard]] [[gnu::noinline]] Numbers row(int index) const {
-    if (!pages) return first.from(index * stride);
-    const int place = (before + index) % page_rows;
-    const char* const head = static_cast<const char*>(pages[(before + index) / page_rows]) + offset;
-    const Numbers start{head, first.precision, reinterpret_cast<const float*>(head + scales) + place};
-    return start.from(place * stride);
-  }
-  /// Those from one on.
-  [[nodiscard]] [[gnu::noinline]] HeadRows from(int index) const {
-    HeadRows rest = *this;
-    if (pages) {
-      rest.before += index;
-    } else {
-      rest.first = first.from(index * stride);
-    }
-    return rest;
-  }
   /// The rows of the page that a row is in: [page_begin, page_end).
   [[nodiscard]] int page_begin(int index) const {
     const int begin = pages ? (before + index) / page_rows * page_rows - before : 0;
@@ -67,6 +50,25 @@ struct HeadRows {
     return pages ? ((before + index) / page_rows + 1) * page_rows - before : std::numeric_limits<std::int32_t>::max();
   }
 };
+
+[[gnu::noinline]] static inline Numbers row_of(const HeadRows& rows, int index) {
+  if (!rows.pages) return rows.first.from(index * rows.stride);
+  const int place = (rows.before + index) % rows.page_rows;
+  const char* const head = static_cast<const char*>(rows.pages[(rows.before + index) / rows.page_rows]) + rows.offset;
+  const Numbers start{head, rows.first.precision, reinterpret_cast<const float*>(head + rows.scales) + place};
+  return start.from(place * rows.stride);
+}
+
+/// Those from one on.
+[[gnu::noinline]] static inline HeadRows rows_from(const HeadRows& rows, int index) {
+  HeadRows rest = rows;
+  if (rows.pages) {
+    rest.before += index;
+  } else {
+    rest.first = rows.first.from(index * rows.stride);
+  }
+  return rest;
+}
 
 /// What makes weights of scores.
 enum class Normalizer : std::uint8_t {

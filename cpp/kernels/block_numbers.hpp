@@ -24,8 +24,8 @@ class BlockNumbers {
   Lines values(int first) { return all_values().from(first - start_); }
 
   /// From the block's first on.
-  HeadRows key_rows() { return is_single(block_.key) ? block_.key.from(start_) : as_rows(keys(start_)); }
-  HeadRows value_rows() { return is_single(block_.value) ? block_.value.from(start_) : as_rows(values(start_)); }
+  HeadRows key_rows() { return is_single(block_.key) ? rows_from(block_.key, start_) : as_rows(keys(start_)); }
+  HeadRows value_rows() { return is_single(block_.value) ? rows_from(block_.value, start_) : as_rows(values(start_)); }
 
   bool are_values_finite() {
     if (!is_known_) {
@@ -46,7 +46,7 @@ class BlockNumbers {
   }
 
   [[gnu::noinline]] Lines read(const HeadRows& rows, int length, float* room) const {
-    const Numbers numbers = rows.row(start_);
+    const Numbers numbers = row_of(rows, start_);
     if (numbers.precision == Precision::single) return {numbers.floats(), rows.stride};
     widen_lines<Arch>(numbers, rows.stride, count_, length, room);
     return {room, length};

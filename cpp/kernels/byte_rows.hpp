@@ -39,7 +39,8 @@ constexpr int largest_word(int dim) {
 #ifdef __wasm_simd128__
 /// Numbers as words * unit, in whole eights; `words` may be where the numbers are. Gives the unit, which is NaN if one
 /// of them is not finite. Where none is beyond 1e-34 words are zeros.
-[[gnu::noinline]] inline float round_to_words(const float* numbers, int count, int largest_word, std::int16_t* words) {
+[[gnu::noinline]] static inline float round_to_words(const float* numbers, int count, int largest_word,
+                                                     std::int16_t* words) {
   const float largest = largest_size(numbers, count);
   const auto most = static_cast<float>(largest_word);
   const v128_t inverse = wasm_f32x4_splat(most / largest);
@@ -55,7 +56,8 @@ constexpr int largest_word(int dim) {
   return largest <= std::numeric_limits<float>::max() ? largest / most : std::numeric_limits<float>::quiet_NaN();
 }
 #else
-[[gnu::noinline]] inline float round_to_words(const float* numbers, int count, int largest_word, std::int16_t* words) {
+[[gnu::noinline]] static inline float round_to_words(const float* numbers, int count, int largest_word,
+                                                     std::int16_t* words) {
   float largest = 0.0F;
   for (int i = 0; i < count; ++i) {
     const float size = numbers[i] < 0.0F ? -numbers[i] : numbers[i];
@@ -83,10 +85,9 @@ inline float make_words(float* query, int dim) {
 }
 
 /// Dot products of two keys with a query's words.
-[[gnu::always_inline]] inline void multiply_words(const std::int16_t* words, int dim, const std::int8_t* const* keys,
-                                                  v128_t* results) {
-  v128_t sums[2];
-  for (v128_t& sum : sums) sum = wasm_i32x4_const_splat(0);
+[[gnu::always_inline]] inline void multiply_words(const std::int16_t* words, int dim,
+                                                  const std::int8_t* const (&keys)[2], v128_t* sums) {
+  for (int k = 0; k < 2; ++k) sums[k] = wasm_i32x4_const_splat(0);
   for (int d = 0; d < dim; d += 16) {
     const v128_t first = wasm_v128_load(words + d);
     const v128_t second = wasm_v128_load(words + d + 8);
@@ -95,7 +96,6 @@ inline float make_words(float* query, int dim) {
       sums[k] = wasm_i32x4_add(sums[k], wasm_i32x4_dot_i16x8(wasm_i16x8_load8x8(keys[k] + d + 8), second));
     }
   }
-  for (int k = 0; k < 2; ++k) results[k] = sums[k];
 }
 
 /// result[i] = the sum of square[i]'s lanes.
@@ -106,18 +106,24 @@ inline v128_t sum_whole_lanes(const v128_t (&square)[4]) {
   return fold(fold(square[0], square[1]), fold(square[2], square[3]));
 }
 
-/// Scores of one row, two keys of each run by turns.
+/// Scores of one row, four keys of each run by turns.
 template <class Arch>
 [[gnu::noinline]] void score_row_of_bytes(const WordQuery& query, const Runs& keys, int dim, float* scores) {
-  const auto multiply = [&](int run, int j, int other, v128_t* results) {
-    const std::int8_t* const two[2] = {keys.bytes(run, j), keys.bytes(run, other)};
-    multiply_words(query.words, dim, two, results);
-  };
-  for_each_four<v128_t>(keys, multiply, [&](int run, int at, int count, const v128_t(&square)[4]) {
-    const Batch<Arch> factors = Batch<Arch>::load_unaligned(keys.of[run].scale + at) * Batch<Arch>(query.unit);
-    const Batch<Arch> dots = wasm_f32x4_convert_i32x4(sum_whole_lanes(square));
-    store_some<Arch>(dots * factors, scores + keys.place(run, at), count);
-  });
+  for (const Stretch& stretch : stretches_of(keys)) {
+    for (int at = stretch.begin; at < stretch.end; at += 4) {
+      for (int run = stretch.first_run; run < stretch.end_run(); ++run) {
+        const FewLines few = stretch.few(run, at, 4);
+        v128_t square[4];
+        for (int i = 0; i < 4; i += 2) {
+          const std::int8_t* const two[2] = {keys.bytes(run, few.line(i)), keys.bytes(run, few.line(i + 1))};
+          multiply_words(query.words, dim, two, square + i);
+        }
+        const Batch<Arch> factors = Batch<Arch>::load_unaligned(keys.of[run].scale + at) * Batch<Arch>(query.unit);
+        const Batch<Arch> dots = wasm_f32x4_convert_i32x4(sum_whole_lanes(square));
+        store_some<Arch>(dots * factors, scores + keys.place(run, at), few.count);
+      }
+    }
+  }
 }
 
 /// output[dim] += weights x the lines of a unit, sixteen numbers at a time, by pairs of lines.
@@ -134,18 +140,15 @@ template <class Arch>
     for (int j = 0; j < kUnitLines; j += 2) {
       const std::int8_t* const bytes = lines + j * stride + e;
       const v128_t pair = wasm_v128_load32_splat(words + j);
-      const v128_t first = wasm_v128_load(bytes);
-      const v128_t second = wasm_v128_load(bytes + stride);
-      const v128_t low = wasm_i8x16_shuffle(first, second, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
-      const v128_t high =
-          wasm_i8x16_shuffle(first, second, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
       const auto add = [pair](v128_t& sum, v128_t numbers) {
         sum = wasm_i32x4_add(sum, wasm_i32x4_dot_i16x8(numbers, pair));
       };
-      add(sums[0], wasm_i16x8_extend_low_i8x16(low));
-      add(sums[1], wasm_i16x8_extend_high_i8x16(low));
-      add(sums[2], wasm_i16x8_extend_low_i8x16(high));
-      add(sums[3], wasm_i16x8_extend_high_i8x16(high));
+      for (int half = 0; half < 2; ++half) {
+        const v128_t first = wasm_i16x8_load8x8(bytes + 8 * half);
+        const v128_t second = wasm_i16x8_load8x8(bytes + stride + 8 * half);
+        add(sums[2 * half], wasm_i16x8_shuffle(first, second, 0, 8, 1, 9, 2, 10, 3, 11));
+        add(sums[2 * half + 1], wasm_i16x8_shuffle(first, second, 4, 12, 5, 13, 6, 14, 7, 15));
+      }
     }
     for (int v = 0; v < 4; ++v) {
       float* const place = output + e + 4 * v;
@@ -172,13 +175,13 @@ inline float make_words(float* query, int dim) {
 
 template <class Arch>
 void score_row_of_bytes(const WordQuery& query, const Runs& keys, int dim, float* scores) {
-  for (const Stretch& stretch : stretches_of(keys)) {
-    for_each_line(stretch, [&](int run, int at) {
+  for (int run = 0; run < kRuns; ++run) {
+    for (int at = keys.begin_of(run); at < keys.end_of(run); ++at) {
       const std::int8_t* const line = keys.bytes(run, at);
       std::int32_t dot = 0;
       for (int d = 0; d < dim; ++d) dot += query.words[d] * line[d];
       scores[keys.place(run, at)] = static_cast<float>(dot) * (keys.of[run].scale[at] * query.unit);
-    });
+    }
   }
 }
 

@@ -12,71 +12,88 @@ inline bool may_widen_in_registers(const HeadRows& rows, int dim) {
   return rows.first.precision == Precision::half && rows.is_finite && dim % 16 == 0;
 }
 
-/// Makes of a query what meets halves as they lie, times a power of two by which neither its numbers nor their
-/// products with halves times 2^-112 leave single precision. Gives the products' unit.
+/// Makes of a query what meets halves as they lie: of each eight numbers first those with even places; times a power of
+/// two by which neither its numbers nor their products with halves times 2^-112 leave single precision. Gives the
+/// products' unit.
 inline float make_ready_for_halves(float* query, int dim) {
   const float factor = largest_size(query, dim) < 0x1p60F ? 0x1p64F : 1.0F;
-  for (int d = 0; d < dim; ++d) query[d] *= factor;
+  const v128_t factors = wasm_f32x4_splat(factor);
+  for (int d = 0; d < dim; d += 8) {
+    const v128_t first = wasm_f32x4_mul(wasm_v128_load(query + d), factors);
+    const v128_t second = wasm_f32x4_mul(wasm_v128_load(query + d + 4), factors);
+    wasm_v128_store(query + d, wasm_i32x4_shuffle(first, second, 0, 2, 4, 6));
+    wasm_v128_store(query + d + 4, wasm_i32x4_shuffle(first, second, 1, 3, 5, 7));
+  }
   return 0x1p112F / factor;
 }
 
-/// Scores of the row, two keys of each run by turns. The query is loaded once for both: more would come from memory at
-/// half of its rate.
+/// Scores of the row, four keys of each run by turns, of which two at a time meet the query: of more, memory would
+/// bring half as many.
 template <class Arch>
 [[gnu::noinline]] void score_row_of_halves(const float* query, float unit, const Runs& keys, int dim, float* scores) {
   const FiniteHalves<Arch> widen;
-  const auto score = [&](int run, int j, int other, Batch<Arch>* results) {
-    const std::uint16_t* const key = keys.halves(run, j);
-    const std::uint16_t* const next = keys.halves(run, other);
-    Batch<Arch> sums[4];
-    for (Batch<Arch>& sum : sums) sum = Batch<Arch>(0.0F);
-    for (int d = 0; d < dim; d += 8) {
-      const Batch<Arch> first = Batch<Arch>::load_aligned(query + d);
-      const Batch<Arch> second = Batch<Arch>::load_aligned(query + d + 4);
-      const auto numbers = widen(key + d);
-      const auto others = widen(next + d);
-      sums[0] = multiply_add<Arch>(numbers.first, first, sums[0]);
-      sums[1] = multiply_add<Arch>(numbers.second, second, sums[1]);
-      sums[2] = multiply_add<Arch>(others.first, first, sums[2]);
-      sums[3] = multiply_add<Arch>(others.second, second, sums[3]);
+  for (const Stretch& stretch : stretches_of(keys)) {
+    for (int at = stretch.begin; at < stretch.end; at += 4) {
+      for (int run = stretch.first_run; run < stretch.end_run(); ++run) {
+        const FewLines few = stretch.few(run, at, 4);
+        Batch<Arch> square[4];
+        for (int i = 0; i < 4; i += 2) {
+          const std::uint16_t* const two[2] = {keys.halves(run, few.line(i)), keys.halves(run, few.line(i + 1))};
+          Batch<Arch> sums[2][2];
+          for (auto& sum : sums) sum[0] = sum[1] = Batch<Arch>(0.0F);
+          for (int d = 0; d < dim; d += 8) {
+            const Batch<Arch> even = Batch<Arch>::load_aligned(query + d);
+            const Batch<Arch> odd = Batch<Arch>::load_aligned(query + d + 4);
+            for (int k = 0; k < 2; ++k) {
+              const auto numbers = widen(two[k] + d);
+              sums[k][0] = multiply_add<Arch>(numbers.even, even, sums[k][0]);
+              sums[k][1] = multiply_add<Arch>(numbers.odd, odd, sums[k][1]);
+            }
+          }
+          for (int k = 0; k < 2; ++k) square[i + k] = sums[k][0] + sums[k][1];
+        }
+        const Batch<Arch> dots = sum_lanes<Arch>(square) * Batch<Arch>(unit);
+        store_some<Arch>(dots, scores + keys.place(run, at), few.count);
+      }
     }
-    results[0] = sums[0] + sums[1];
-    results[1] = sums[2] + sums[3];
-  };
-  for_each_four<Batch<Arch>>(keys, score, [&](int run, int at, int count, Batch<Arch>(&square)[4]) {
-    store_some<Arch>(sum_lanes<Arch>(square) * Batch<Arch>(unit), scores + keys.place(run, at), count);
-  });
+  }
 }
 
-/// output[dim] += weights x values, two lines at a time; weights of at most 1.
+/// output[dim] += weights x values, four lines at a time; weights of at most 1. Of each eight numbers of the output
+/// first those with even places.
 template <class Arch>
 [[gnu::noinline]] void add_halves_to_row(const float* weights, const Runs& values, int dim, float* output) {
   const FiniteHalves<Arch> widen;
   for (const Stretch& stretch : stretches_of(values)) {
-    // Two runs' lines, or, where there is but one run, two of its own.
-    const bool is_lone = stretch.runs == 1;
-    for (int at = stretch.begin; at < stretch.end; at += is_lone ? 2 : 1) {
-      for (int run = stretch.first_run; run < stretch.end_run(); run += 2) {
-        const int next_run = is_lone ? run : run + 1;
-        const int next_at = is_lone ? at + 1 : at;
-        const bool is_pair = next_run < stretch.end_run() && next_at < stretch.end;
-        const std::uint16_t* const line = values.halves(run, at);
-        const std::uint16_t* const next = is_pair ? values.halves(next_run, next_at) : line;
-        const Batch<Arch> weight = Batch<Arch>(weights[values.place(run, at)]) * widen.bias();
-        const Batch<Arch> next_weight =
-            Batch<Arch>(is_pair ? weights[values.place(next_run, next_at)] : 0.0F) * widen.bias();
-        for (int e = 0; e < dim; e += 8) {
-          const auto numbers = widen(line + e);
-          const auto others = widen(next + e);
-          const auto add = [&](float* sums, Batch<Arch> number, Batch<Arch> other) {
-            const Batch<Arch> sum = multiply_add<Arch>(number, weight, Batch<Arch>::load_aligned(sums));
-            multiply_add<Arch>(other, next_weight, sum).store_aligned(sums);
-          };
-          add(output + e, numbers.first, others.first);
-          add(output + e + 4, numbers.second, others.second);
+    for (int at = stretch.begin; at < stretch.end; at += stretch.step()) {
+      const FourLines four = stretch.four(at);
+      const std::uint16_t* lines[kRuns];
+      Batch<Arch> factors[kRuns];
+      for (int n = 0; n < kRuns; ++n) {
+        // What is missing is the first once more, and counts for nothing.
+        const bool is_there = n < four.count;
+        lines[n] = is_there ? values.halves(four.run(n), four.line(n)) : lines[0];
+        factors[n] = Batch<Arch>(is_there ? weights[values.place(four.run(n), four.line(n))] : 0.0F) * widen.bias();
+      }
+      for (int e = 0; e < dim; e += 8) {
+        Batch<Arch> even = Batch<Arch>::load_aligned(output + e);
+        Batch<Arch> odd = Batch<Arch>::load_aligned(output + e + 4);
+        for (int n = 0; n < kRuns; ++n) {
+          const auto numbers = widen(lines[n] + e);
+          even = multiply_add<Arch>(numbers.even, factors[n], even);
+          odd = multiply_add<Arch>(numbers.odd, factors[n], odd);
         }
+        even.store_aligned(output + e);
+        odd.store_aligned(output + e + 4);
       }
     }
+  }
+}
+
+/// The output's numbers in their order.
+inline void order_halves_of_row(int dim, float* output) {
+  for (int e = 0; e < dim; e += 8) {
+    join_eight(wasm_v128_load(output + e), wasm_v128_load(output + e + 4), output + e);
   }
 }
 #else
@@ -88,6 +105,7 @@ void score_row_of_halves(const float* /*query*/, float /*unit*/, const Runs& /*k
 }
 template <class Arch>
 void add_halves_to_row(const float* /*weights*/, const Runs& /*values*/, int /*dim*/, float* /*output*/) {}
+inline void order_halves_of_row(int /*dim*/, float* /*output*/) {}
 #endif
 
 }  // namespace heed::kernels

@@ -10,7 +10,7 @@
 namespace heed::kernels {
 
 /// Where the step of a walk starts that has `key` in it: they are counted from the start of its page and unit.
-[[gnu::noinline]] inline int step_with(const AttentionBlock& block, int key) {
+[[gnu::noinline]] static inline int step_with(const AttentionBlock& block, int key) {
   int begin = block.value.page_begin(key);
   if (block.key_unit > 0) {
     const int unit = key / block.key_unit * block.key_unit;
@@ -20,7 +20,7 @@ namespace heed::kernels {
 }
 
 /// Where the step ends that starts at `start`, `end` at the latest.
-[[gnu::noinline]] inline int end_of_step(const AttentionBlock& block, int start, int end) {
+[[gnu::noinline]] static inline int end_of_step(const AttentionBlock& block, int start, int end) {
   const int page_end = block.value.page_end(start);
   if (page_end < end) end = page_end;
   if (block.key_unit > 0) {
@@ -63,7 +63,7 @@ template <class Arch>
 
 /// Whether masks take the whole run from the panel, and nobody wants its scores from before them. What is wanted of
 /// them else is written then.
-[[gnu::noinline]] inline bool pass_over(const Panel& panel, const AttentionBlock& block, const KeyBlock& keys) {
+[[gnu::noinline]] static inline bool pass_over(const Panel& panel, const AttentionBlock& block, const KeyBlock& keys) {
   const bool is_gone = keys.masked == MaskedKeys::all || keys.left == MaskedKeys::all || keys.barred == MaskedKeys::all;
   if (!is_gone) return false;
   if (panel.wants_scores && block.score_stage != ScoreStage::masked) return false;

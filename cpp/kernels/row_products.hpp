@@ -90,14 +90,13 @@ void score_row(const RowDots& input) {
   constexpr int lanes = kLanes<Arch>;
   for (const Stretch& stretch : stretches_of(input.keys)) {
     for (int at = stretch.begin; at < stretch.end; at += lanes) {
-      const int count = stretch.end - at < lanes ? stretch.end - at : lanes;
       for (int run = stretch.first_run; run < stretch.end_run(); ++run) {
-        const Lines keys{input.keys.floats(run, at), input.keys.stride};
+        const FewLines few = stretch.few(run, at, lanes);
         Batch<Arch> square[lanes];
         for (int i = 0; i < lanes; ++i) {
-          square[i] = dot<Arch>(input.queries.numbers, input.head_dim, keys.line(i < count ? i : count - 1));
+          square[i] = dot<Arch>(input.queries.numbers, input.head_dim, input.keys.floats(run, few.line(i)));
         }
-        store_some<Arch>(sum_lanes<Arch>(square), input.scores.numbers + input.keys.place(run, at), count);
+        store_some<Arch>(sum_lanes<Arch>(square), input.scores.numbers + input.keys.place(run, at), few.count);
       }
     }
   }
@@ -187,63 +186,49 @@ void add_values_to_rows(const RowSums& input) {
   }
 }
 
-/// Lines of as many runs as come at a time, one after the other of each, and their weights.
-struct ValueTurns {
-  const float* values[kRuns];
-  const float* weights[kRuns];
-  int runs;
-  std::ptrdiff_t stride;
-  int count;
-};
-
-/// sums += weights x kVectors vectors of a line of each run, from their number `e` on.
-template <class Arch, int kVectors, class Load>
-[[gnu::always_inline]] inline void add_turn(const ValueTurns& turns, int line, int e, float* sums, Load load) {
-  constexpr std::ptrdiff_t next = kLanes<Arch>;
-  Batch<Arch> own[kVectors];
-  for (int v = 0; v < kVectors; ++v) own[v] = Batch<Arch>::load_aligned(sums + e + v * next);
-  for (int n = 0; n < turns.runs; ++n) {
-    const Batch<Arch> weight = Batch<Arch>::broadcast(turns.weights[n][line]);
-    const float* const value = turns.values[n] + line * turns.stride + e;
-    for (int v = 0; v < kVectors; ++v) own[v] = multiply_add<Arch>(weight, load(value + v * next), own[v]);
-  }
-  for (int v = 0; v < kVectors; ++v) own[v].store_aligned(sums + e + v * next);
-}
-
-/// output[value_dim] += weights x values, a line of each run at a time: loaded and stored once for all of them.
-template <class Arch>
-[[gnu::noinline]] void add_turns(const ValueTurns& turns, int value_dim, float* output) {
+/// output[value_dim] += weights x kLines lines of values, for which it is loaded and stored once.
+template <class Arch, int kLines>
+[[gnu::noinline]] void add_lines(const float* const* lines, const float* weights, int value_dim, float* output) {
   constexpr int lanes = kLanes<Arch>;
-  const auto whole = [](const float* value) { return Batch<Arch>::load_unaligned(value); };
-  for (int line = 0; line < turns.count; ++line) {
-    int e = 0;
-    for (; e + 4 * lanes <= value_dim; e += 4 * lanes) add_turn<Arch, 4>(turns, line, e, output, whole);
-    for (; e + lanes <= value_dim; e += lanes) add_turn<Arch, 1>(turns, line, e, output, whole);
-    if (e == value_dim) continue;
-    add_turn<Arch, 1>(turns, line, e, output,
-                      [&](const float* value) { return load_some<Arch>(value, value_dim - e); });
+  // Where output is written, the compiler would look for the lines once more.
+  const float* own[kLines];
+  Batch<Arch> factors[kLines];
+  for (int n = 0; n < kLines; ++n) {
+    own[n] = lines[n];
+    factors[n] = Batch<Arch>::broadcast(weights[n]);
   }
+  const auto add = [&](int e, auto load) {
+    Batch<Arch> sum = Batch<Arch>::load_aligned(output + e);
+    for (int n = 0; n < kLines; ++n) sum = multiply_add<Arch>(factors[n], load(own[n] + e), sum);
+    sum.store_aligned(output + e);
+  };
+  int e = 0;
+  for (; e + lanes <= value_dim; e += lanes) {
+    add(e, [](const float* numbers) { return Batch<Arch>::load_unaligned(numbers); });
+  }
+  if (e < value_dim) add(e, [=](const float* numbers) { return load_some<Arch>(numbers, value_dim - e); });
 }
 
-/// The same for one row. If it selects, a weight of zero leaves its value out, whatever that is.
+/// The same of all lines, for one row. If it selects, a weight of zero leaves its value out, whatever that is.
 template <class Arch>
 void add_values_to_row(const RowSums& input) {
   for (const Stretch& stretch : stretches_of(input.values)) {
-    ValueTurns turns{{}, {}, stretch.runs, input.values.stride, stretch.end - stretch.begin};
-    const auto take = [&](int turn, int run, int at) {
-      turns.values[turn] = input.values.floats(run, at);
-      turns.weights[turn] = input.weights.numbers + input.values.place(run, at);
-    };
-    const auto add = [&] { add_turns<Arch>(turns, input.value_dim, input.outputs.numbers); };
-    if (input.selects) {
-      turns.runs = turns.count = 1;
-      for_each_line(stretch, [&](int run, int at) {
-        take(0, run, at);
-        if (*turns.weights[0] != 0.0F) add();
-      });
-    } else {
-      for (int n = 0; n < stretch.runs; ++n) take(n, stretch.first_run + n, stretch.begin);
-      add();
+    for (int at = stretch.begin; at < stretch.end; at += stretch.step()) {
+      const FourLines four = stretch.four(at);
+      const float* lines[kRuns];
+      float weights[kRuns];
+      for (int n = 0; n < four.count; ++n) {
+        lines[n] = input.values.floats(four.run(n), four.line(n));
+        weights[n] = input.weights.numbers[input.values.place(four.run(n), four.line(n))];
+      }
+      if (four.count == kRuns && !input.selects) {
+        add_lines<Arch, kRuns>(lines, weights, input.value_dim, input.outputs.numbers);
+        continue;
+      }
+      for (int n = 0; n < four.count; ++n) {
+        if (input.selects && weights[n] == 0.0F) continue;
+        add_lines<Arch, 1>(lines + n, weights + n, input.value_dim, input.outputs.numbers);
+      }
     }
   }
 }

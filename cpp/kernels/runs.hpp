@@ -31,7 +31,29 @@ struct Runs {
   [[nodiscard]] const std::int8_t* bytes(int run, int at) const { return of[run].bytes() + at * stride; }
 };
 
-/// Lines [begin, end) of each of `runs` runs.
+/// Lines [first, first + count) of a run.
+struct FewLines {
+  int run;
+  int first;
+  int count;
+
+  /// Those behind them are the last once more.
+  [[nodiscard]] int line(int i) const { return first + (i < count ? i : count - 1); }
+};
+
+/// As many lines as there are runs: one of each, or, where there is but one run, of its own.
+struct FourLines {
+  int first_run;
+  int first;
+  int count;
+  bool is_lone;
+
+  [[nodiscard]] int run(int n) const { return is_lone ? first_run : first_run + n; }
+  [[nodiscard]] int line(int n) const { return is_lone ? first + n : first; }
+};
+
+/// Lines [begin, end) of each of `runs` runs. They come by turns: `most` of each run, then as many of each that are
+/// next.
 struct Stretch {
   int first_run;
   int runs;
@@ -39,6 +61,14 @@ struct Stretch {
   int end;
 
   [[nodiscard]] int end_run() const { return first_run + runs; }
+  [[nodiscard]] FewLines few(int run, int at, int most) const { return {run, at, end - at < most ? end - at : most}; }
+
+  /// Where lines come one of each run, or four of the one that there is: the next ones, and how far that leads.
+  [[nodiscard]] FourLines four(int at) const {
+    const int left = runs == 1 ? end - at : runs;
+    return {first_run, at, left < kRuns ? left : kRuns, runs == 1};
+  }
+  [[nodiscard]] int step() const { return runs == 1 ? kRuns : 1; }
 };
 
 class Stretches {
@@ -54,7 +84,7 @@ class Stretches {
 
 /// They lead through all lines by their place in a run, and by runs where that is the same. So the order is that of the
 /// lines' numbers alone, and sums come out the same whatever else is asked for.
-[[gnu::noinline]] inline Stretches stretches_of(const Runs& lines) {
+[[gnu::noinline]] static inline Stretches stretches_of(const Runs& lines) {
   const int last = lines.first + lines.count - 1;
   const int first_run = lines.first / lines.length;
   const int last_run = last / lines.length;
@@ -71,36 +101,6 @@ class Stretches {
   return stretches;
 }
 
-/// Calls visit(run, line).
-template <class Visit>
-[[gnu::always_inline]] inline void for_each_line(const Stretch& stretch, Visit visit) {
-  for (int at = stretch.begin; at < stretch.end; ++at) {
-    for (int run = stretch.first_run; run < stretch.end_run(); ++run) visit(run, at);
-  }
-}
-
-/// Calls score(run, line, next, results) for two lines of each run by turns, of which a last one may come twice, and
-/// finish(run, line, count, results) for up to four from `line` on: the more arithmetic lines take, the fewer are on
-/// their way at once, so as little of a run at a time as there is.
-template <class Vector, class Score, class Finish>
-[[gnu::always_inline]] inline void for_each_four(const Runs& lines, Score score, Finish finish) {
-  for (const Stretch& stretch : stretches_of(lines)) {
-    const int last = stretch.end - 1;
-    for (int at = stretch.begin; at <= last; at += 4) {
-      Vector results[kRuns][4];
-      for (int pair = 0; pair < 2 * stretch.runs; ++pair) {
-        const int i = pair < stretch.runs ? 0 : 2;
-        const int r = pair < stretch.runs ? pair : pair - stretch.runs;
-        const int line = at + i < last ? at + i : last;
-        score(stretch.first_run + r, line, line < last ? line + 1 : last, results[r] + i);
-      }
-      for (int r = 0; r < stretch.runs; ++r) {
-        finish(stretch.first_run + r, at, last - at < 4 ? last - at + 1 : 4, results[r]);
-      }
-    }
-  }
-}
-
 /// How the lines of a part of the keys lie: in runs of `length`, the first of which starts with that of key `begin`.
 struct RunLayout {
   int begin;
@@ -108,14 +108,14 @@ struct RunLayout {
 };
 
 /// Of keys [first, end) those whose lines are in the runs that start with key `start`. None: a count of 0.
-[[gnu::noinline]] inline Runs runs_from(const HeadRows& rows, int length, int start, int first, int end) {
+[[gnu::noinline]] static inline Runs runs_from(const HeadRows& rows, int length, int start, int first, int end) {
   const int all = kRuns * length;
   const int from = start < first ? first : start;
   const int to = end - start < all ? end : start + all;
   Runs runs{{}, rows.stride, length, from - start, to > from ? to - from : 0};
   for (int r = 0; r < kRuns; ++r) {
     const int key = start + r * length;
-    if (key < to && from < key + length) runs.of[r] = rows.row(key);
+    if (key < to && from < key + length) runs.of[r] = row_of(rows, key);
   }
   return runs;
 }

@@ -11,7 +11,7 @@
 namespace heed::kernels {
 
 /// The heaps' order: of two keys the one to keep. Keys arrive in their order, so that among equals the first stays.
-inline bool is_better(const BestKey& a, const BestKey& b) {
+static inline bool is_better(const BestKey& a, const BestKey& b) {
   return a.score > b.score || (a.score == b.score && a.key < b.key);
 }
 

@@ -9,21 +9,44 @@
 
 namespace heed::kernels {
 
-/// `count` (at most a vector) numbers from `source`; the other lanes are zero.
+/// load_some() and store_some() where `count` is less than a vector. Functions of their own: there are many callers,
+/// which seldom get here.
 template <class Arch>
-inline Batch<Arch> load_some(const float* source, int count) {
-  if (count == kLanes<Arch>) return Batch<Arch>::load_unaligned(source);
+[[gnu::noinline]] Batch<Arch> load_part(const float* source, int count) {
+#ifdef __wasm_simd128__
+  // memory.copy of a few bytes is a call of the engine's.
+  const v128_t first = count > 1 ? wasm_v128_load64_zero(source) : wasm_v128_load32_zero(source);
+  return count > 2 ? wasm_v128_load32_lane(source + 2, first, 2) : first;
+#else
   alignas(kScratchAlignment) float numbers[kLanes<Arch>] = {};
   std::memcpy(numbers, source, static_cast<std::size_t>(count) * sizeof(float));
   return Batch<Arch>::load_aligned(numbers);
+#endif
+}
+
+template <class Arch>
+[[gnu::noinline]] void store_part(Batch<Arch> batch, float* target, int count) {
+#ifdef __wasm_simd128__
+  if (count == 1) return wasm_v128_store32_lane(target, batch, 0);
+  wasm_v128_store64_lane(target, batch, 0);
+  if (count > 2) wasm_v128_store32_lane(target + 2, batch, 2);
+#else
+  alignas(kScratchAlignment) float numbers[kLanes<Arch>];
+  batch.store_aligned(numbers);
+  std::memcpy(target, numbers, static_cast<std::size_t>(count) * sizeof(float));
+#endif
+}
+
+/// `count` (at most a vector) numbers from `source`; the other lanes are zero.
+template <class Arch>
+inline Batch<Arch> load_some(const float* source, int count) {
+  return count == kLanes<Arch> ? Batch<Arch>::load_unaligned(source) : load_part<Arch>(source, count);
 }
 
 template <class Arch>
 inline void store_some(Batch<Arch> batch, float* target, int count) {
   if (count == kLanes<Arch>) return batch.store_unaligned(target);
-  alignas(kScratchAlignment) float numbers[kLanes<Arch>];
-  batch.store_aligned(numbers);
-  std::memcpy(target, numbers, static_cast<std::size_t>(count) * sizeof(float));
+  store_part<Arch>(batch, target, count);
 }
 
 /// panel[i][lane] = load(lane, i): `load(lane, i, count)` gives a vector of a row's

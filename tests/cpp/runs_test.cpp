@@ -14,10 +14,15 @@ using Place = std::pair<int, int>;
 
 kernels::Runs some_of(int length, int first, int count) { return {{}, 1, length, first, count}; }
 
+/// In the order in which values are added.
 std::vector<Place> places_of(const kernels::Runs& lines) {
   std::vector<Place> places;
   for (const kernels::Stretch& stretch : kernels::stretches_of(lines)) {
-    kernels::for_each_line(stretch, [&](int run, int at) { places.emplace_back(run, at); });
+    for (int at = stretch.begin; at < stretch.end; at += stretch.step()) {
+      const kernels::FourLines four = stretch.four(at);
+      REQUIRE(four.count <= kernels::kRuns);
+      for (int n = 0; n < four.count; ++n) places.emplace_back(four.run(n), four.line(n));
+    }
   }
   return places;
 }
@@ -59,21 +64,18 @@ TEST_CASE("a line's place among those that are meant is its number's") {
   });
 }
 
-TEST_CASE("fours hold each line once, and end with a stretch") {
+TEST_CASE("few lines of a run hold each once, and end with a stretch: behind them is the last once more") {
   for_each_part([](const kernels::Runs& lines) {
     std::vector<int> times(static_cast<std::size_t>(lines.count), 0);
-    kernels::for_each_four<int>(
-        lines,
-        [](int /*run*/, int line, int next, int* results) {
-          results[0] = line;
-          results[1] = next;
-        },
-        [&](int run, int at, int count, const int(&results)[4]) {
-          for (int i = 0; i < count; ++i) {
-            CHECK(results[i] == at + i);
-            ++times[static_cast<std::size_t>(lines.place(run, at + i))];
-          }
-        });
+    for (const kernels::Stretch& stretch : kernels::stretches_of(lines)) {
+      for (int at = stretch.begin; at < stretch.end; at += 3) {
+        for (int run = stretch.first_run; run < stretch.end_run(); ++run) {
+          const kernels::FewLines few = stretch.few(run, at, 3);
+          for (int i = 0; i < 3; ++i) CHECK(few.line(i) == std::min(at + i, stretch.end - 1));
+          for (int i = 0; i < few.count; ++i) ++times[static_cast<std::size_t>(lines.place(run, few.line(i)))];
+        }
+      }
+    }
     CHECK(times == std::vector<int>(times.size(), 1));
   });
 }
