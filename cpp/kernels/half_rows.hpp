@@ -27,36 +27,45 @@ inline float make_ready_for_halves(float* query, int dim) {
   return 0x1p112F / factor;
 }
 
-/// Scores of the row, four keys of each run by turns, of which two at a time meet the query: of more, memory would
-/// bring half as many.
-template <class Arch>
-[[gnu::noinline]] void score_row_of_halves(const float* query, float unit, const Runs& keys, int dim, float* scores) {
+/// Scores of the row, four keys of each run by turns, of which kKeys at a time meet the query.
+template <class Arch, int kKeys>
+[[gnu::noinline]] void score_halves_by(const float* query, float unit, const Runs& keys, int dim, float* scores) {
   const FiniteHalves<Arch> widen;
   for (const Stretch& stretch : stretches_of(keys)) {
     for (int at = stretch.begin; at < stretch.end; at += 4) {
       for (int run = stretch.first_run; run < stretch.end_run(); ++run) {
         const FewLines few = stretch.few(run, at, 4);
         Batch<Arch> square[4];
-        for (int i = 0; i < 4; i += 2) {
-          const std::uint16_t* const two[2] = {keys.halves(run, few.line(i)), keys.halves(run, few.line(i + 1))};
-          Batch<Arch> sums[2][2];
-          for (auto& sum : sums) sum[0] = sum[1] = Batch<Arch>(0.0F);
+        for (int i = 0; i < 4; i += kKeys) {
+          const std::uint16_t* lines[kKeys];
+          Batch<Arch> sums[kKeys][2];
+          for (int k = 0; k < kKeys; ++k) {
+            lines[k] = keys.halves(run, few.line(i + k));
+            sums[k][0] = sums[k][1] = Batch<Arch>(0.0F);
+          }
           for (int d = 0; d < dim; d += 8) {
             const Batch<Arch> even = Batch<Arch>::load_aligned(query + d);
             const Batch<Arch> odd = Batch<Arch>::load_aligned(query + d + 4);
-            for (int k = 0; k < 2; ++k) {
-              const auto numbers = widen(two[k] + d);
+            for (int k = 0; k < kKeys; ++k) {
+              const auto numbers = widen(lines[k] + d);
               sums[k][0] = multiply_add<Arch>(numbers.even, even, sums[k][0]);
               sums[k][1] = multiply_add<Arch>(numbers.odd, odd, sums[k][1]);
             }
           }
-          for (int k = 0; k < 2; ++k) square[i + k] = sums[k][0] + sums[k][1];
+          for (int k = 0; k < kKeys; ++k) square[i + k] = sums[k][0] + sums[k][1];
         }
         const Batch<Arch> dots = sum_lanes<Arch>(square) * Batch<Arch>(unit);
         store_some<Arch>(dots, scores + keys.place(run, at), few.count);
       }
     }
   }
+}
+
+/// The same: see score_row().
+template <class Arch>
+void score_row_of_halves(const float* query, float unit, const Runs& keys, int dim, float* scores) {
+  if (dim <= kShortLine / 2) return score_halves_by<Arch, 2>(query, unit, keys, dim, scores);
+  score_halves_by<Arch, 1>(query, unit, keys, dim, scores);
 }
 
 /// output[dim] += weights x values, four lines at a time; weights of at most 1. Of each eight numbers of the output

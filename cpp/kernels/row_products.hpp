@@ -62,44 +62,61 @@ template <class Arch>
   return square[0];
 }
 
-/// A dot product of `query` whose lanes are still to be summed.
-template <class Arch>
-[[gnu::always_inline]] inline Batch<Arch> dot(const float* query, int head_dim, const float* key) {
+/// Dot products of `query` with kKeys keys, whose lanes are still to be summed.
+template <class Arch, int kKeys>
+[[gnu::always_inline]] inline void multiply_keys(const float* query, int head_dim, const float* const (&keys)[kKeys],
+                                                 Batch<Arch>* results) {
   constexpr int lanes = kLanes<Arch>;
-  constexpr std::ptrdiff_t next = lanes;
-  Batch<Arch> sums[kDotSums];
-  for (Batch<Arch>& sum : sums) sum = Batch<Arch>(0.0F);
+  Batch<Arch> sums[kKeys][kDotSums];
+  for (auto& key : sums) {
+    for (Batch<Arch>& sum : key) sum = Batch<Arch>(0.0F);
+  }
+  const auto add = [&](int d, int s, auto load) {
+    const Batch<Arch> numbers = Batch<Arch>::load_aligned(query + d);
+    for (int k = 0; k < kKeys; ++k) sums[k][s] = multiply_add<Arch>(load(keys[k] + d), numbers, sums[k][s]);
+  };
   int d = 0;
   for (; d + kDotSums * lanes <= head_dim; d += kDotSums * lanes) {
     for (int s = 0; s < kDotSums; ++s) {
-      const Batch<Arch> numbers = Batch<Arch>::load_unaligned(key + d + s * next);
-      sums[s] = multiply_add<Arch>(numbers, Batch<Arch>::load_aligned(query + d + s * next), sums[s]);
+      add(d + s * lanes, s, [](const float* numbers) { return Batch<Arch>::load_unaligned(numbers); });
     }
   }
   for (; d < head_dim; d += lanes) {
-    const Batch<Arch> numbers = load_some<Arch>(key + d, head_dim - d < lanes ? head_dim - d : lanes);
-    sums[0] = multiply_add<Arch>(numbers, Batch<Arch>::load_aligned(query + d), sums[0]);
+    const int count = head_dim - d < lanes ? head_dim - d : lanes;
+    add(d, 0, [count](const float* numbers) { return load_some<Arch>(numbers, count); });
   }
-  return (sums[0] + sums[1]) + (sums[2] + sums[3]);
+  for (int k = 0; k < kKeys; ++k) results[k] = (sums[k][0] + sums[k][1]) + (sums[k][2] + sums[k][3]);
 }
 
-/// Scores of one row, a vector of keys of each run by turns. Of a width that is known beforehand, lines would be read
-/// by turns as well: from memory at two thirds of the rate.
-template <class Arch>
-void score_row(const RowDots& input) {
+/// Scores of one row, a vector of keys of each run by turns, of which kKeys at a time meet the query.
+template <class Arch, int kKeys>
+[[gnu::noinline]] void score_row_by(const RowDots& input) {
   constexpr int lanes = kLanes<Arch>;
   for (const Stretch& stretch : stretches_of(input.keys)) {
     for (int at = stretch.begin; at < stretch.end; at += lanes) {
       for (int run = stretch.first_run; run < stretch.end_run(); ++run) {
         const FewLines few = stretch.few(run, at, lanes);
         Batch<Arch> square[lanes];
-        for (int i = 0; i < lanes; ++i) {
-          square[i] = dot<Arch>(input.queries.numbers, input.head_dim, input.keys.floats(run, few.line(i)));
+        for (int i = 0; i < lanes; i += kKeys) {
+          const float* keys[kKeys];
+          for (int k = 0; k < kKeys; ++k) keys[k] = input.keys.floats(run, few.line(i + k));
+          multiply_keys<Arch, kKeys>(input.queries.numbers, input.head_dim, keys, square + i);
         }
         store_some<Arch>(sum_lanes<Arch>(square), input.scores.numbers + input.keys.place(run, at), few.count);
       }
     }
   }
+}
+
+/// Bytes of a line up to which a query is loaded once for two: memory brings longer ones that are read by turns half as
+/// fast.
+inline constexpr int kShortLine = 384;
+
+/// The same.
+template <class Arch>
+void score_row(const RowDots& input) {
+  if (input.head_dim <= kShortLine / 4) return score_row_by<Arch, 2>(input);
+  score_row_by<Arch, 1>(input);
 }
 
 /// Scores of kRows rows, key after key.
