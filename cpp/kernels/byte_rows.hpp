@@ -140,15 +140,18 @@ template <class Arch>
     for (int j = 0; j < kUnitLines; j += 2) {
       const std::int8_t* const bytes = lines + j * stride + e;
       const v128_t pair = wasm_v128_load32_splat(words + j);
+      const v128_t first = wasm_v128_load(bytes);
+      const v128_t second = wasm_v128_load(bytes + stride);
+      const v128_t low = wasm_i8x16_shuffle(first, second, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
+      const v128_t high =
+          wasm_i8x16_shuffle(first, second, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
       const auto add = [pair](v128_t& sum, v128_t numbers) {
         sum = wasm_i32x4_add(sum, wasm_i32x4_dot_i16x8(numbers, pair));
       };
-      for (int half = 0; half < 2; ++half) {
-        const v128_t first = wasm_i16x8_load8x8(bytes + 8 * half);
-        const v128_t second = wasm_i16x8_load8x8(bytes + stride + 8 * half);
-        add(sums[2 * half], wasm_i16x8_shuffle(first, second, 0, 8, 1, 9, 2, 10, 3, 11));
-        add(sums[2 * half + 1], wasm_i16x8_shuffle(first, second, 4, 12, 5, 13, 6, 14, 7, 15));
-      }
+      add(sums[0], wasm_i16x8_extend_low_i8x16(low));
+      add(sums[1], wasm_i16x8_extend_high_i8x16(low));
+      add(sums[2], wasm_i16x8_extend_low_i8x16(high));
+      add(sums[3], wasm_i16x8_extend_high_i8x16(high));
     }
     for (int v = 0; v < 4; ++v) {
       float* const place = output + e + 4 * v;

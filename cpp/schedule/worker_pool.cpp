@@ -1,7 +1,5 @@
 #include "schedule/worker_pool.hpp"
 
-#include <cstring>
-
 namespace heed {
 
 void WorkerPool::post(int worker, std::uint32_t call, int workers) {
@@ -17,7 +15,7 @@ void WorkerPool::serve_one(int worker, double spin_milliseconds, Compute compute
   board_.help_until(worker, spin_milliseconds, [&] { return door.state.load() == Door::kPosted; });
   Lead lead(board_, worker, door.workers.load());
   const Status status = compute(door.call.load(), lead);
-  std::strcpy(door.message, status.message().data());
+  door.message[status.message().copy(door.message, sizeof(door.message) - 1)] = '\0';
   door.status.store(static_cast<std::int32_t>(status.code()));
   door.state.store(Door::kEmpty);
   waiting::wake(door.state);
