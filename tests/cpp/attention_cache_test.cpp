@@ -75,6 +75,17 @@ TEST_CASE("keys and values in pages stay within the error model, at any precisio
   }
 }
 
+TEST_CASE("a query meets short keys in pages by twos and long ones one by one, within the error model") {
+  Random random(256);
+  for (const DType dtype : kTypes) {
+    for (const Index dim : {Index{80}, Index{96}, Index{100}, Index{112}, Index{192}, Index{208}, Index{256}}) {
+      const AttentionCase one{.heads = 2, .kv_heads = 2, .queries = 1, .keys = 103, .head_dim = dim, .value_dim = dim};
+      INFO(describe(one) << ", dtype " << static_cast<int>(dtype));
+      check_paged(random, make_tensors(random, one), {.dtype = dtype, .rows = 21, .is_finite = true});
+    }
+  }
+}
+
 TEST_CASE("halves in pages meet queries as large as single precision has them") {
   Random random(255);
   const AttentionCase one{.heads = 2, .kv_heads = 2, .queries = 1, .keys = 205, .head_dim = 64, .value_dim = 64};
