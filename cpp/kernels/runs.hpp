@@ -52,8 +52,8 @@ struct FourLines {
   [[nodiscard]] int line(int n) const { return is_lone ? first + n : first; }
 };
 
-/// Lines [begin, end) of each of `runs` runs. They come by turns: `most` of each run, then as many of each that are
-/// next.
+/// Lines [begin, end) of each of `runs` runs: a few of each by turns where keys are scored, one of each where values
+/// are added.
 struct Stretch {
   int first_run;
   int runs;
@@ -63,7 +63,7 @@ struct Stretch {
   [[nodiscard]] int end_run() const { return first_run + runs; }
   [[nodiscard]] FewLines few(int run, int at, int most) const { return {run, at, end - at < most ? end - at : most}; }
 
-  /// Where lines come one of each run, or four of the one that there is: the next ones, and how far that leads.
+  /// The values' lines from `at` on that come at once, and how far that leads.
   [[nodiscard]] FourLines four(int at) const {
     const int left = runs == 1 ? end - at : runs;
     return {first_run, at, left < kRuns ? left : kRuns, runs == 1};
