@@ -15,6 +15,8 @@ export interface Survey {
   /** The place of the first that is none; -1: all are. */
   readonly odd: number;
   readonly least: number;
+  /** The largest magnitude. */
+  readonly largest: number;
   /** Each row, along the last axis, adds up to about 1. */
   readonly addsUp: boolean;
 }
@@ -25,17 +27,18 @@ const NEAR_ONE = 0.01;
 export function surveyOf({ shape, data, survey }: NamedArray): Survey {
   if (survey !== undefined) return survey;
   const width = shape.at(-1) ?? 0;
-  let [odd, least, sum, addsUp] = [-1, Number.POSITIVE_INFINITY, 0, data.length > 0];
+  let [odd, least, largest, sum, addsUp] = [-1, Number.POSITIVE_INFINITY, 0, 0, data.length > 0];
   for (let index = 0; index < data.length; index++) {
     const value = data[index] ?? Number.NaN;
     if (odd < 0 && !Number.isFinite(value)) odd = index;
     if (value < least) least = value;
+    if (Math.abs(value) > largest) largest = Math.abs(value);
     sum += value;
     if ((index + 1) % width !== 0) continue;
     if (!(Math.abs(sum - 1) < NEAR_ONE)) addsUp = false;
     sum = 0;
   }
-  return { odd, least, addsUp };
+  return { odd, least, largest, addsUp };
 }
 
 /** Said where the file was opened. */
