@@ -109,13 +109,13 @@ inline bool is_in_words(const AttentionBlock& block) {
 
 /// Keys of halves meet it as they lie.
 inline bool is_in_halves(const AttentionBlock& block) {
-  return block.pairing == Pairing::product && block.row_count == 1 && may_widen_in_registers(block.key, block.head_dim);
+  return block.pairing == Pairing::product && may_widen_in_registers(block.key, block.head_dim);
 }
 
 /// Values of halves are added as they lie: weights are multiplied with 2^112.
 inline bool are_values_in_halves(const AttentionBlock& block) {
   const bool are_weights_small = block.normalizer != Normalizer::identity && !block.has_dropout;
-  return block.row_count == 1 && are_weights_small && may_widen_in_registers(block.value, block.value_dim);
+  return are_weights_small && may_widen_in_registers(block.value, block.value_dim);
 }
 
 /// Where a row has its query's unit, counted from the query: see row_scratch_floats().
@@ -210,19 +210,19 @@ template <class Arch>
   const HeadRows rows = in_words || in_halves ? rows_from(block.key, range.start) : numbers.key_rows();
   for_each_runs(rows, range.layout, range.first, range.end, [&](const Runs& keys, int line) {
     const RowNumbers own{scores.numbers + (line - range.first), scores.stride};
-    const auto unit_of = [&](const float* query) { return query[unit_place<Arch>(block.head_dim)]; };
+    const RowDots dots{queries, block.head_dim, keys, own, unit_place<Arch>(block.head_dim)};
     if (in_words) {
       for (int index = 0; index < block.row_count; ++index) {
         const float* const query = queries.from(index).numbers;
-        const WordQuery words{reinterpret_cast<const std::int16_t*>(query), unit_of(query)};
+        const WordQuery words{reinterpret_cast<const std::int16_t*>(query), query[dots.unit]};
         score_row_of_bytes<Arch>(words, keys, block.head_dim, own.from(index).numbers);
       }
     } else if (in_halves) {
-      score_row_of_halves<Arch>(queries.numbers, unit_of(queries.numbers), keys, block.head_dim, own.numbers);
+      score_all_rows_of_halves<Arch>(block.row_count, dots);
     } else if (block.pairing == Pairing::product) {
-      score_all_rows<Arch>(block.row_count, {queries, block.head_dim, keys, own});
+      score_all_rows<Arch>(block.row_count, dots);
     } else {
-      score_row_pairs<Arch>(block, {queries, block.head_dim, keys, own});
+      score_row_pairs<Arch>(block, dots);
     }
   });
 }
@@ -278,33 +278,29 @@ template <class Arch>
 void attend_part_keys(const AttentionBlock& block, const KeyPart& part, const PartKeys<Arch>& keys,
                       RowNumbers outputs) {
   bool may_hold_zeros[kPanel<Arch> / 2];
-  bool is_shared = true;
+  const bool are_bytes = block.value.first.precision == Precision::byte;
+  const bool are_halves = are_values_in_halves(block);
+  bool is_shared = !are_bytes;
   const KeyBlock& first = keys.of_row[0];
   for (int index = 0; index < block.row_count; ++index) {
     const KeyBlock& own = keys.of_row[index];
     may_hold_zeros[index] = own.count > 0 && weigh_row_keys<Arch>(make_row_panel<Arch>(block, part, index),
                                                                   outputs.from(index).numbers, block, own);
-    is_shared &= own.first == first.first && own.count == first.count && !may_hold_zeros[index];
+    // A weight of zero adds nothing of a half, which is finite.
+    is_shared &= own.first == first.first && own.count == first.count && (are_halves || !may_hold_zeros[index]);
   }
-  const bool are_bytes = block.value.first.precision == Precision::byte;
-  const bool are_halves = are_values_in_halves(block);
-  const bool is_together = is_shared && !are_bytes;
   const HeadRows rows = are_bytes || are_halves ? rows_from(block.value, keys.start) : keys.numbers.value_rows();
-  for (int index = 0; index < (is_together ? 1 : block.row_count); ++index) {
+  for (int index = 0; index < (is_shared ? 1 : block.row_count); ++index) {
     const KeyBlock& own = keys.of_row[index];
     const RowNumbers output = outputs.from(index);
     const int begin = own.first - keys.start;
     for_each_runs(rows, keys.layout, begin, begin + own.count, [&](const Runs& values, int line) {
       float* const weights = own.scores + (line - begin);
-      if (are_bytes) {
-        add_bytes_to_row<Arch>(weights, values, block.value_dim, output.numbers);
-      } else if (are_halves) {
-        add_halves_to_row<Arch>(weights, values, block.value_dim, output.numbers);
-      } else {
-        const int together = is_together ? block.row_count : 1;
-        add_values_to_all_rows<Arch>(
-            together, {{weights, block.key_block}, values, block.value_dim, may_hold_zeros[index], output});
-      }
+      if (are_bytes) return add_bytes_to_row<Arch>(weights, values, block.value_dim, output.numbers);
+      const int together = is_shared ? block.row_count : 1;
+      const RowSums sums{{weights, block.key_block}, values, block.value_dim, may_hold_zeros[index], output};
+      if (are_halves) return add_halves_to_all_rows<Arch>(together, sums);
+      add_values_to_all_rows<Arch>(together, sums);
     });
   }
 }
@@ -318,8 +314,8 @@ void attend_part(const AttentionBlock& block, const KeyPart& part, float* result
     start_row<Arch>(make_row_panel<Arch>(block, part, index), outputs.from(index).numbers, block, part);
   }
   for_each_part_block<Arch>(block, part, &attend_part_keys<Arch>, outputs);
-  if (are_values_in_halves(block)) order_halves_of_row(block.value_dim, outputs.numbers);
   for (int index = 0; index < block.row_count; ++index) {
+    if (are_values_in_halves(block)) order_halves_of_row(block.value_dim, outputs.from(index).numbers);
     finish_row<Arch>(make_row_panel<Arch>(block, part, index), results + index * result_floats);
   }
 }

@@ -68,10 +68,13 @@ inline Batch<Arch> load_numbers(Numbers line, std::ptrdiff_t first, int count) {
   return wasm_f32x4_extract_lane(sizes, 0);
 }
 
+/// By which what FiniteHalves gives is to be multiplied.
+inline constexpr float kHalfBias = 0x1p112F;
+
 struct HalfConstants {
   std::uint32_t kept[4] = {0x8FFFE000, 0x8FFFE000, 0x8FFFE000, 0x8FFFE000};
   std::int16_t raising[8] = {0x2000, 0, 0x2000, 0, 0x2000, 0, 0x2000, 0};
-  float bias[4] = {0x1p112F, 0x1p112F, 0x1p112F, 0x1p112F};
+  float bias[4] = {kHalfBias, kHalfBias, kHalfBias, kHalfBias};
 };
 
 inline constexpr HalfConstants kHalfConstants{};

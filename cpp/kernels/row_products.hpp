@@ -27,6 +27,7 @@ struct RowDots {
   int head_dim;
   Runs keys;  // of several rows in one run
   RowNumbers scores;
+  std::ptrdiff_t unit;  // where a row has its query's unit, if it has one; counted from the query
 
   [[nodiscard]] Lines lines() const { return {keys.floats(0, keys.first), keys.stride}; }
   [[nodiscard]] int count() const { return keys.count; }
@@ -262,11 +263,9 @@ inline void for_each_run(int rows, void (*const (&ways)[3])(const Input&), Visit
   }
 }
 
-/// Scores of all rows.
-template <class Arch>
-inline void score_all_rows(int rows, const RowDots& input) {
-  static constexpr void (*kWays[])(const RowDots&) = {&score_row<Arch>, &score_rows<Arch, 2>, &score_rows<Arch, 4>};
-  for_each_run(rows, kWays, [&](int row, auto way) {
+/// Scores of all rows, by as many at a time as there are ways for.
+inline void score_by_ways(int rows, void (*const (&ways)[3])(const RowDots&), const RowDots& input) {
+  for_each_run(rows, ways, [&](int row, auto way) {
     RowDots run = input;
     run.queries = input.queries.from(row);
     run.scores = input.scores.from(row);
@@ -274,17 +273,29 @@ inline void score_all_rows(int rows, const RowDots& input) {
   });
 }
 
-/// outputs += weights x values, of all rows.
-template <class Arch>
-inline void add_values_to_all_rows(int rows, const RowSums& input) {
-  static constexpr void (*kWays[])(const RowSums&) = {&add_values_to_row<Arch>, &add_values_to_rows<Arch, 2>,
-                                                      &add_values_to_rows<Arch, 4>};
-  for_each_run(rows, kWays, [&](int row, auto way) {
+/// outputs += weights x values, of all rows, likewise.
+inline void add_by_ways(int rows, void (*const (&ways)[3])(const RowSums&), const RowSums& input) {
+  for_each_run(rows, ways, [&](int row, auto way) {
     RowSums run = input;
     run.weights = input.weights.from(row);
     run.outputs = input.outputs.from(row);
     way(run);
   });
+}
+
+/// Scores of all rows.
+template <class Arch>
+inline void score_all_rows(int rows, const RowDots& input) {
+  static constexpr void (*kWays[])(const RowDots&) = {&score_row<Arch>, &score_rows<Arch, 2>, &score_rows<Arch, 4>};
+  score_by_ways(rows, kWays, input);
+}
+
+/// outputs += weights x values, of all rows.
+template <class Arch>
+inline void add_values_to_all_rows(int rows, const RowSums& input) {
+  static constexpr void (*kWays[])(const RowSums&) = {&add_values_to_row<Arch>, &add_values_to_rows<Arch, 2>,
+                                                      &add_values_to_rows<Arch, 4>};
+  add_by_ways(rows, kWays, input);
 }
 
 /// output[value_dim] *= factor, in whole vectors.

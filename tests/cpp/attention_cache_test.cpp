@@ -86,19 +86,39 @@ TEST_CASE("a query meets short keys in pages by twos and long ones one by one, w
   }
 }
 
+TEST_CASE("heads that share keys in pages read each line once, within the error model") {
+  Random random(257);
+  for (const DType dtype : kTypes) {
+    for (const Index heads : {2, 3, 4, 5, 7}) {
+      for (const Index keys : {1, 2, 3, 5, 103}) {
+        for (const Index dim : {Index{16}, Index{40}, Index{64}, Index{208}}) {
+          const AttentionCase one{
+              .heads = 2 * heads, .kv_heads = 2, .queries = 1, .keys = keys, .head_dim = dim, .value_dim = dim};
+          INFO(describe(one) << ", dtype " << static_cast<int>(dtype));
+          check_paged(random, make_tensors(random, one), {.dtype = dtype, .rows = 21, .is_finite = true});
+        }
+      }
+    }
+  }
+}
+
 TEST_CASE("halves in pages meet queries as large as single precision has them") {
   Random random(255);
-  const AttentionCase one{.heads = 2, .kv_heads = 2, .queries = 1, .keys = 205, .head_dim = 64, .value_dim = 64};
-  for (const float size : {1e-5F, 0x1p59F, 1e18F, 1e20F, 1e25F, 1e30F}) {
-    AttentionTensors tensors = make_tensors(random, one);
-    for_each_element(tensors.query.view.shape,
-                     [&](Index b, Index h, Index i, Index d) { tensors.query(b, h, i, d) *= size; });
-    // Every other key has subnormal numbers only.
-    for_each_element(tensors.key.view.shape, [&](Index b, Index h, Index j, Index d) {
-      if (j % 2 == 1) tensors.key(b, h, j, d) *= 0x1p-18F;
-    });
-    INFO("queries of " << size);
-    check_paged(random, tensors, {.dtype = DType::f16, .is_finite = true}, ScoreStage::raw);
+  for (const Index heads : {2, 4, 8}) {
+    const AttentionCase one{.heads = heads, .kv_heads = 2, .queries = 1, .keys = 205, .head_dim = 64, .value_dim = 64};
+    for (const float size : {1e-5F, 0x1p59F, 1e18F, 1e20F, 1e25F, 1e30F}) {
+      AttentionTensors tensors = make_tensors(random, one);
+      // Beside others that share their keys and are as small as usual.
+      for_each_element(tensors.query.view.shape, [&](Index b, Index h, Index i, Index d) {
+        if (heads == 2 || h % 2 == 1) tensors.query(b, h, i, d) *= size;
+      });
+      // Every other key has subnormal numbers only.
+      for_each_element(tensors.key.view.shape, [&](Index b, Index h, Index j, Index d) {
+        if (j % 2 == 1) tensors.key(b, h, j, d) *= 0x1p-18F;
+      });
+      INFO("queries of " << size << ", " << heads << " heads");
+      check_paged(random, tensors, {.dtype = DType::f16, .is_finite = true}, ScoreStage::raw);
+    }
   }
 }
 
