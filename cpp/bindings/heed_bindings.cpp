@@ -14,8 +14,7 @@ namespace {
 constexpr std::size_t kAlignment = 64;
 constexpr std::uint64_t kMaxMemory = std::uint64_t{1} << 31;
 
-/// Of the last call that heed_run() computed: of the threads on a memory, one does. An ok status without words is all
-/// zeros, as new memory is, so that no constructor runs before the first call.
+/// Of the last call that heed_run() computed: of the threads on a memory, one does.
 heed::Status last_status;
 
 }  // namespace

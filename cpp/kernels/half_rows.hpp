@@ -13,10 +13,11 @@ inline bool may_widen_in_registers(const HeadRows& rows, int dim) {
 }
 
 /// Makes of a query what meets halves as they lie: of each eight numbers first those with even places; times a power of
-/// two by which neither its numbers nor their products with halves times 2^-112 leave single precision. Gives the
-/// products' unit.
+/// two by which neither its largest number nor that one's product with halves times 2^-112 leaves single precision,
+/// upwards or downwards. Gives the products' unit.
 inline float make_ready_for_halves(float* query, int dim) {
-  const float factor = largest_size(query, dim) < 0x1p60F ? 0x1p64F : 1.0F;
+  const float largest = largest_size(query, dim);
+  const float factor = largest < 0x1p-20F ? 0x1p127F : (largest < 0x1p60F ? 0x1p64F : 1.0F);
   const v128_t factors = wasm_f32x4_splat(factor);
   for (int d = 0; d < dim; d += 8) {
     const v128_t first = wasm_f32x4_mul(wasm_v128_load(query + d), factors);
@@ -92,6 +93,21 @@ class RowsByKeys {
     }
   }
 
+  /// Leaves them in `room`, and starts again from zero.
+  [[gnu::always_inline]] void park(float* room) {
+    for (int i = 0; i < kRows * kKeys; ++i) {
+      Batch<Arch>& sum = sums_[i / kKeys][i % kKeys];
+      sum.store_aligned(room + i * kLanes<Arch>);
+      sum = Batch<Arch>(0.0F);
+    }
+  }
+  /// Adds what was left there.
+  [[gnu::always_inline]] void recall(const float* room) {
+    for (int i = 0; i < kRows * kKeys; ++i) {
+      sums_[i / kKeys][i % kKeys] += Batch<Arch>::load_aligned(room + i * kLanes<Arch>);
+    }
+  }
+
   /// As scores: what they add up to, times each row's unit.
   [[gnu::always_inline]] void store(const float* units, std::ptrdiff_t stride, RowNumbers scores) {
     for (int r = 0; r < kRows; r += 4 / kKeys) {
@@ -119,6 +135,8 @@ void score_rows_of_halves(const RowDots& input) {
   const RowNumbers queries = input.queries;
   const int dim = input.head_dim;
   const FewLines all{0, input.keys.first, input.count()};
+  alignas(kScratchAlignment) float room[8 * kLanes<Arch>];
+  float* const even_sums = opaque(room);  // or the compiler would keep them in registers
   for (int j = 0; j < all.count; j += keys) {
     RowsByKeys<Arch, kRows> sums;
     const std::uint16_t* lines[keys];
@@ -128,10 +146,12 @@ void score_rows_of_halves(const RowDots& input) {
       for (int k = 0; k < keys; ++k) numbers[k] = widen(lines[k] + d).even;
       sums.add(numbers, queries.numbers + d, queries.stride);
     }
+    sums.park(even_sums);
     for (int d = 0; d < dim; d += 8) {
       for (int k = 0; k < keys; ++k) numbers[k] = widen(lines[k] + d).odd;
       sums.add(numbers, queries.numbers + d + 4, queries.stride);
     }
+    sums.recall(even_sums);
     sums.store(queries.numbers + input.unit, queries.stride, {input.scores.numbers + j, input.scores.stride});
   }
 }

@@ -64,7 +64,7 @@ inline Batch<Arch> at_most(Batch<Arch> value, Batch<Arch> ceiling) {
 /// stay in registers: V8 rebuilds every vector literal at each use inside a loop,
 /// which slows the exponential. Delete when it hoists v128.const.
 template <typename T>
-inline const T* opaque(const T* pointer) {
+inline T* opaque(T* pointer) {
   asm("" : "+r"(pointer));
   return pointer;
 }

@@ -95,18 +95,19 @@ TEST_CASE("heads that share keys in pages read each line once, within the error 
           const AttentionCase one{
               .heads = 2 * heads, .kv_heads = 2, .queries = 1, .keys = keys, .head_dim = dim, .value_dim = dim};
           INFO(describe(one) << ", dtype " << static_cast<int>(dtype));
-          check_paged(random, make_tensors(random, one), {.dtype = dtype, .rows = 21, .is_finite = true});
+          check_paged(random, make_tensors(random, one), {.dtype = dtype, .rows = 21, .is_finite = true},
+                      ScoreStage::raw);
         }
       }
     }
   }
 }
 
-TEST_CASE("halves in pages meet queries as large as single precision has them") {
+TEST_CASE("halves in pages meet queries as small and as large as single precision has them") {
   Random random(255);
   for (const Index heads : {2, 4, 8}) {
     const AttentionCase one{.heads = heads, .kv_heads = 2, .queries = 1, .keys = 205, .head_dim = 64, .value_dim = 64};
-    for (const float size : {1e-5F, 0x1p59F, 1e18F, 1e20F, 1e25F, 1e30F}) {
+    for (const float size : {1e-34F, 1e-30F, 1e-24F, 0x1p-20F, 1e-5F, 0x1p59F, 1e18F, 1e20F, 1e25F, 1e30F}) {
       AttentionTensors tensors = make_tensors(random, one);
       // Beside others that share their keys and are as small as usual.
       for_each_element(tensors.query.view.shape, [&](Index b, Index h, Index i, Index d) {
