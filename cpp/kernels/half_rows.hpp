@@ -126,8 +126,8 @@ class RowsByKeys {
   Batch<Arch> sums_[kRows][kKeys];
 };
 
-/// Scores of kRows rows, a few keys at a time: first what is at even places, then the rest, for which there would not
-/// be registers as well.
+/// Scores of kRows rows, with room up to a whole four of keys. A few keys at a time: first what is at even places, then
+/// the rest, for which there would not be registers as well; each has sums of its own, as longer ones are less exact.
 template <class Arch, int kRows>
 void score_rows_of_halves(const RowDots& input) {
   constexpr int keys = RowsByKeys<Arch, kRows>::kKeys;
@@ -136,7 +136,7 @@ void score_rows_of_halves(const RowDots& input) {
   const int dim = input.head_dim;
   const FewLines all{0, input.keys.first, input.count()};
   alignas(kScratchAlignment) float room[8 * kLanes<Arch>];
-  float* const even_sums = opaque(room);  // or the compiler would keep them in registers
+  float* const even_sums = opaque(room);
   for (int j = 0; j < all.count; j += keys) {
     RowsByKeys<Arch, kRows> sums;
     const std::uint16_t* lines[keys];

@@ -264,7 +264,7 @@ inline void for_each_run(int rows, void (*const (&ways)[3])(const Input&), Visit
 }
 
 /// Scores of all rows, by as many at a time as there are ways for.
-inline void score_by_ways(int rows, void (*const (&ways)[3])(const RowDots&), const RowDots& input) {
+static inline void score_by_ways(int rows, void (*const (&ways)[3])(const RowDots&), const RowDots& input) {
   for_each_run(rows, ways, [&](int row, auto way) {
     RowDots run = input;
     run.queries = input.queries.from(row);
@@ -274,7 +274,7 @@ inline void score_by_ways(int rows, void (*const (&ways)[3])(const RowDots&), co
 }
 
 /// outputs += weights x values, of all rows, likewise.
-inline void add_by_ways(int rows, void (*const (&ways)[3])(const RowSums&), const RowSums& input) {
+static inline void add_by_ways(int rows, void (*const (&ways)[3])(const RowSums&), const RowSums& input) {
   for_each_run(rows, ways, [&](int row, auto way) {
     RowSums run = input;
     run.weights = input.weights.from(row);

@@ -60,9 +60,9 @@ inline Batch<Arch> at_most(Batch<Arch> value, Batch<Arch> ceiling) {
   }
 }
 
-/// Hides from the optimiser where `pointer` leads, so that constants read through it
-/// stay in registers: V8 rebuilds every vector literal at each use inside a loop,
-/// which slows the exponential. Delete when it hoists v128.const.
+/// Hides from the optimiser where `pointer` leads. Constants read through it stay in
+/// registers: V8 rebuilds every vector literal at each use inside a loop, which slows the
+/// exponential (delete that when it hoists v128.const). Numbers stored through it leave them.
 template <typename T>
 inline T* opaque(T* pointer) {
   asm("" : "+r"(pointer));

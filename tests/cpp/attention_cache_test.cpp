@@ -86,7 +86,7 @@ TEST_CASE("a query meets short keys in pages by twos and long ones one by one, w
   }
 }
 
-TEST_CASE("heads that share keys in pages read each line once, within the error model") {
+TEST_CASE("heads that share keys in pages stay within the error model, however many") {
   Random random(257);
   for (const DType dtype : kTypes) {
     for (const Index heads : {2, 3, 4, 5, 7}) {
