@@ -26,7 +26,7 @@ struct Case {
 
 constexpr Case kCases[] = {{8, 1, 4096, 64}, {32, 1, 8192, 64}, {32, 1, 4096, 128}, {8, 4, 16384, 128}};
 
-Index bytes_of(DType dtype) { return dtype == DType::i8 ? 1 : (dtype == DType::f16 ? 2 : 4); }
+Index bytes_of(DType dtype) { return heed::is_of_bytes(dtype) ? 1 : (dtype == DType::f16 ? 2 : 4); }
 
 /// Of a page in the package's caches that may hold so many keys.
 Index page_rows(Index keys, DType dtype) {
@@ -42,7 +42,7 @@ class Cache {
     const Index size = bytes_of(dtype);
     const Index values = rows_ * c.dim * size;
     const Index key_scales = 2 * values;
-    const Index head_bytes = key_scales + (dtype == DType::i8 ? 2 * rows_ * 4 : 0);
+    const Index head_bytes = key_scales + (heed::is_of_bytes(dtype) ? 2 * rows_ * 4 : 0);
     page_bytes_ = c.kv_heads * head_bytes;
     memory_ = static_cast<char*>(std::aligned_alloc(64, static_cast<std::size_t>(count_ * page_bytes_)));
     if (memory_ == nullptr) std::abort();
@@ -60,6 +60,7 @@ class Cache {
     };
     key = view(0, key_scales);
     value = view(values, key_scales + rows_ * 4 - values);
+    if (dtype == DType::i8_keys) value.dtype = DType::i8_values;
     if (is_paged) return;
     const auto* const numbers = reinterpret_cast<const float*>(memory_);
     key = heed::bhnd_view(numbers, key.shape);
@@ -101,9 +102,9 @@ class Cache {
         reinterpret_cast<std::uint16_t*>(head)[i] =
             static_cast<std::uint16_t>(0x3800U + (random_ >> 21U) + (random_ & 0x8000U));
       }
-      if (dtype == DType::i8) reinterpret_cast<std::int8_t*>(head)[i] = static_cast<std::int8_t>(whole);
+      if (heed::is_of_bytes(dtype)) reinterpret_cast<std::int8_t*>(head)[i] = static_cast<std::int8_t>(whole);
     }
-    if (dtype != DType::i8) return;
+    if (!heed::is_of_bytes(dtype)) return;
     for (Index i = 0; i < 2 * rows_; ++i) reinterpret_cast<float*>(head + scales)[i] = 1.0F / 64.0F;
   }
 
@@ -169,8 +170,10 @@ int main() {
       DType dtype;
       bool is_paged;
     };
-    constexpr Way kWays[] = {
-        {"plain", DType::f32, false}, {"f32", DType::f32, true}, {"f16", DType::f16, true}, {"i8", DType::i8, true}};
+    constexpr Way kWays[] = {{"plain", DType::f32, false},
+                             {"f32", DType::f32, true},
+                             {"f16", DType::f16, true},
+                             {"i8", DType::i8_keys, true}};
     for (const Way& way : kWays) {
       const Figures f = measure(c, way.dtype, way.is_paged);
       if (way.dtype == DType::f32) single = f.milliseconds;

@@ -104,7 +104,7 @@ inline void scale_query(const Panel& panel, const AttentionBlock& block) {
 
 /// Keys of bytes meet the query as whole numbers.
 inline bool is_in_words(const AttentionBlock& block) {
-  return block.pairing == Pairing::product && block.key.first.precision == Precision::byte;
+  return block.pairing == Pairing::product && block.key.first.precision == Precision::byte_keys;
 }
 
 /// Keys of halves meet it as they lie.
@@ -186,11 +186,15 @@ inline bool reads_in_runs(const AttentionBlock& block) {
          lies_so(block.value, are_values_in_halves(block));
 }
 
-/// Of the lines of keys [start, stop), which are read at once, counted from the first of them.
+/// Of the lines of keys from `start` on, counted from that one: a run for each page.
+inline RunLayout page_layout(const HeadRows& rows, int start) {
+  return {-((rows.before + start) % rows.page_rows), rows.page_rows};
+}
+
+/// Of the lines of keys [start, stop), which are read at once. Bytes go by their pages at any rate.
 inline RunLayout run_layout(const AttentionBlock& block, int start, int stop) {
   if (!reads_in_runs(block)) return {0, stop - start};
-  const HeadRows& rows = block.value;
-  return {rows.pages ? -((rows.before + start) % rows.page_rows) : 0, block.run_keys};
+  return block.value.pages ? page_layout(block.value, start) : RunLayout{0, block.run_keys};
 }
 
 /// Lines [first, end) of a block whose first key is `start`.
@@ -208,7 +212,8 @@ template <class Arch>
   const bool in_words = is_in_words(block);
   const bool in_halves = is_in_halves(block);
   const HeadRows rows = in_words || in_halves ? rows_from(block.key, range.start) : numbers.key_rows();
-  for_each_runs(rows, range.layout, range.first, range.end, [&](const Runs& keys, int line) {
+  const RunLayout layout = in_words ? page_layout(block.key, range.start) : range.layout;
+  for_each_runs(rows, layout, range.first, range.end, [&](const Runs& keys, int line) {
     const RowNumbers own{scores.numbers + (line - range.first), scores.stride};
     const RowDots dots{queries, block.head_dim, keys, own, unit_place<Arch>(block.head_dim)};
     if (in_words) {
@@ -278,7 +283,7 @@ template <class Arch>
 void attend_part_keys(const AttentionBlock& block, const KeyPart& part, const PartKeys<Arch>& keys,
                       RowNumbers outputs) {
   bool may_hold_zeros[kPanel<Arch> / 2];
-  const bool are_bytes = block.value.first.precision == Precision::byte;
+  const bool are_bytes = block.value.first.precision == Precision::byte_values;
   const bool are_halves = are_values_in_halves(block);
   bool is_shared = !are_bytes;
   const KeyBlock& first = keys.of_row[0];
@@ -290,11 +295,12 @@ void attend_part_keys(const AttentionBlock& block, const KeyPart& part, const Pa
     is_shared &= own.first == first.first && own.count == first.count && (are_halves || !may_hold_zeros[index]);
   }
   const HeadRows rows = are_bytes || are_halves ? rows_from(block.value, keys.start) : keys.numbers.value_rows();
+  const RunLayout layout = are_bytes ? page_layout(block.value, keys.start) : keys.layout;
   for (int index = 0; index < (is_shared ? 1 : block.row_count); ++index) {
     const KeyBlock& own = keys.of_row[index];
     const RowNumbers output = outputs.from(index);
     const int begin = own.first - keys.start;
-    for_each_runs(rows, keys.layout, begin, begin + own.count, [&](const Runs& values, int line) {
+    for_each_runs(rows, layout, begin, begin + own.count, [&](const Runs& values, int line) {
       float* const weights = own.scores + (line - begin);
       if (are_bytes) return add_bytes_to_row<Arch>(weights, values, block.value_dim, output.numbers);
       const int together = is_shared ? block.row_count : 1;

@@ -11,19 +11,32 @@
 
 namespace heed::kernels {
 
-/// What numbers are in memory; kernels compute in single precision.
-enum class Precision : std::uint8_t { single, half, byte };
+/// What numbers are in memory; kernels compute in single precision. Bytes are in tiles: see DType.
+enum class Precision : std::uint8_t { single, half, byte_keys, byte_values };
+
+/// Of a tile: its columns, and the rows whose values it has.
+inline constexpr int kTileColumns = 16;
+inline constexpr int kTileValues = 32;
+
+/// The bytes of two numbers of each column.
+inline constexpr int kPairBytes = 2 * kTileColumns;
 
 struct Numbers {
   const void* data;
   Precision precision;
   const float* scale = nullptr;  // of bytes, which it multiplies; those of the rows behind it follow
 
+  [[nodiscard]] bool are_bytes() const { return precision >= Precision::byte_keys; }
+  /// Number i of a row of bytes.
+  [[nodiscard]] std::int8_t byte(int i) const {
+    if (precision == Precision::byte_keys) return bytes()[i / 2 * kPairBytes + i % 2];
+    return bytes()[i / kTileColumns * (kTileValues * kTileColumns) + i % kTileColumns * 2];
+  }
+
   [[nodiscard]] const float* floats() const { return static_cast<const float*>(data); }
   [[nodiscard]] const std::uint16_t* halves() const { return static_cast<const std::uint16_t*>(data); }
   [[nodiscard]] const std::int8_t* bytes() const { return static_cast<const std::int8_t*>(data); }
   [[nodiscard]] Numbers from(std::ptrdiff_t index) const {
-    if (precision == Precision::byte) return {bytes() + index, precision, scale};
     if (precision == Precision::half) return {halves() + index, precision};
     return {floats() + index, precision};
   }
@@ -51,12 +64,20 @@ struct HeadRows {
   }
 };
 
+/// The row at a place of a page whose rows of bytes, `stride` in each, start at `first`.
+static inline Numbers row_in_tiles(const Numbers& first, std::ptrdiff_t stride, int place) {
+  const bool are_keys = first.precision == Precision::byte_keys;
+  const int in_tile = place % (are_keys ? kTileColumns : kTileValues);
+  const int start = are_keys ? 2 * in_tile : in_tile / 2 * kPairBytes + in_tile % 2;
+  return {first.bytes() + (place - in_tile) * stride + start, first.precision, first.scale + place};
+}
+
 [[gnu::noinline]] static inline Numbers row_of(const HeadRows& rows, int index) {
   if (!rows.pages) return rows.first.from(index * rows.stride);
   const int place = (rows.before + index) % rows.page_rows;
   const char* const head = static_cast<const char*>(rows.pages[(rows.before + index) / rows.page_rows]) + rows.offset;
-  const Numbers start{head, rows.first.precision, reinterpret_cast<const float*>(head + rows.scales) + place};
-  return start.from(place * rows.stride);
+  const Numbers start{head, rows.first.precision, reinterpret_cast<const float*>(head + rows.scales)};
+  return start.are_bytes() ? row_in_tiles(start, rows.stride, place) : start.from(place * rows.stride);
 }
 
 /// Those from one on.

@@ -46,9 +46,8 @@ class BlockNumbers {
   }
 
   [[gnu::noinline]] Lines read(const HeadRows& rows, int length, float* room) const {
-    const Numbers numbers = row_of(rows, start_);
-    if (numbers.precision == Precision::single) return {numbers.floats(), rows.stride};
-    widen_lines<Arch>(numbers, rows.stride, count_, length, room);
+    if (is_single(rows)) return {row_of(rows, start_).floats(), rows.stride};
+    widen_rows<Arch>(rows, start_, count_, length, room);
     return {room, length};
   }
 

@@ -1,8 +1,8 @@
 // The two products of attention for a row whose keys, or values, are bytes with a scale each. Such a row waits for
 // memory, unless it widens what it reads: keys meet the query as whole numbers, and so do values their weights.
 //
-// In WebAssembly numbers are taken by whole sixteens: up to fifteen bytes behind a line are read, and stand for
-// nothing.
+// Both products are of pairs of bytes with pairs of words: a key's numbers with the query's, or those of two values, of
+// one dimension, with their weights. Tiles have pairs in the order in which they are met: see DType.
 #pragma once
 
 #include <cstddef>
@@ -24,9 +24,6 @@ struct WordQuery {
   const std::int16_t* words;
   float unit;
 };
-
-/// Lines of values whose weights have one unit.
-inline constexpr int kUnitLines = 32;
 
 /// The largest word, by which no sum of products with bytes, 127 at most, leaves 32 bits: 15 bits up to 516 numbers,
 /// fewer beyond.
@@ -78,98 +75,75 @@ constexpr int largest_word(int dim) {
 /// Turns a query, with zeros up to a whole vector, into words where it lies, and gives their unit. One that is not
 /// finite has a unit that is NaN, as all its scores then are.
 inline float make_words(float* query, int dim) {
-  auto* const words = reinterpret_cast<std::int16_t*>(query);
-  const float unit = round_to_words(query, dim, largest_word(dim), words);
-  for (int d = (dim + 3) / 4 * 4; d % 16 != 0; ++d) words[d] = 0;
-  return unit;
+  return round_to_words(query, dim, largest_word(dim), reinterpret_cast<std::int16_t*>(query));
 }
 
-/// Dot products of two keys with a query's words.
-[[gnu::always_inline]] inline void multiply_words(const std::int16_t* words, int dim,
-                                                  const std::int8_t* const (&keys)[2], v128_t* sums) {
-  for (int k = 0; k < 2; ++k) sums[k] = wasm_i32x4_const_splat(0);
-  for (int d = 0; d < dim; d += 16) {
-    const v128_t first = wasm_v128_load(words + d);
-    const v128_t second = wasm_v128_load(words + d + 8);
-    for (int k = 0; k < 2; ++k) {
-      sums[k] = wasm_i32x4_add(sums[k], wasm_i32x4_dot_i16x8(wasm_i16x8_load8x8(keys[k] + d), first));
-      sums[k] = wasm_i32x4_add(sums[k], wasm_i32x4_dot_i16x8(wasm_i16x8_load8x8(keys[k] + d + 8), second));
+/// Of the columns of a tile the products of pairs of words with their pairs of bytes, added up.
+[[gnu::always_inline]] inline void multiply_pairs(const std::int16_t* words, const std::int8_t* bytes, int pairs,
+                                                  v128_t (&sums)[4]) {
+  for (v128_t& sum : sums) sum = wasm_i32x4_const_splat(0);
+  for (int n = 0; n < pairs; ++n, words += 2, bytes += kPairBytes) {
+    const v128_t pair = wasm_v128_load32_splat(words);
+    for (int s = 0; s < 4; ++s) {
+      sums[s] = wasm_i32x4_add(sums[s], wasm_i32x4_dot_i16x8(wasm_i16x8_load8x8(bytes + 8 * s), pair));
     }
   }
 }
 
-/// result[i] = the sum of square[i]'s lanes.
-inline v128_t sum_whole_lanes(const v128_t (&square)[4]) {
-  const auto fold = [](v128_t a, v128_t b) {
-    return wasm_i32x4_add(wasm_i32x4_shuffle(a, b, 0, 2, 4, 6), wasm_i32x4_shuffle(a, b, 1, 3, 5, 7));
-  };
-  return fold(fold(square[0], square[1]), fold(square[2], square[3]));
-}
-
-/// Scores of one row, four keys of each run by turns.
+/// Scores of one row.
 template <class Arch>
 [[gnu::noinline]] void score_row_of_bytes(const WordQuery& query, const Runs& keys, int dim, float* scores) {
-  for (const Stretch& stretch : stretches_of(keys)) {
-    for (int at = stretch.begin; at < stretch.end; at += 4) {
-      for (int run = stretch.first_run; run < stretch.end_run(); ++run) {
-        const FewLines few = stretch.few(run, at, 4);
-        v128_t square[4];
-        for (int i = 0; i < 4; i += 2) {
-          const std::int8_t* const two[2] = {keys.bytes(run, few.line(i)), keys.bytes(run, few.line(i + 1))};
-          multiply_words(query.words, dim, two, square + i);
-        }
-        const Batch<Arch> factors = Batch<Arch>::load_unaligned(keys.of[run].scale + at) * Batch<Arch>(query.unit);
-        const Batch<Arch> dots = wasm_f32x4_convert_i32x4(sum_whole_lanes(square));
-        store_some<Arch>(dots * factors, scores + keys.place(run, at), few.count);
+  for (int run = 0; run < kRuns; ++run) {
+    const int begin = keys.begin_of(run);
+    const int end = keys.end_of(run);
+    for (int tile = begin / kTileColumns * kTileColumns; tile < end; tile += kTileColumns) {
+      v128_t sums[4];
+      multiply_pairs(query.words, keys.bytes(run, tile), (dim + 1) / 2, sums);
+      const bool is_whole = tile >= begin && tile + kTileColumns <= end;
+      float* const target = scores + keys.place(run, tile);
+      alignas(kScratchAlignment) float room[kTileColumns];
+      float* const dots = is_whole ? target : room;
+      for (int s = 0; s < 4; ++s) {
+        const v128_t factors =
+            wasm_f32x4_mul(wasm_v128_load(keys.of[run].scale + tile + 4 * s), wasm_f32x4_splat(query.unit));
+        wasm_v128_store(dots + 4 * s, wasm_f32x4_mul(wasm_f32x4_convert_i32x4(sums[s]), factors));
+      }
+      if (is_whole) continue;
+      for (int at = tile < begin ? begin : tile; at < end && at < tile + kTileColumns; ++at) {
+        target[at - tile] = room[at - tile];
       }
     }
   }
 }
 
-/// output[dim] += weights x the lines of a unit, sixteen numbers at a time, by pairs of lines.
+/// output[dim] += weights x bytes, with room up to a whole sixteen.
 template <class Arch>
-[[gnu::always_inline]] inline void add_unit(const float* weights, const std::int8_t* lines, std::ptrdiff_t stride,
-                                            int dim, float* output) {
-  alignas(kScratchAlignment) float own[kUnitLines];
-  auto* const words = reinterpret_cast<std::int16_t*>(own);
-  std::memcpy(own, weights, sizeof(own));
-  const v128_t unit = wasm_f32x4_splat(round_to_words(own, kUnitLines, largest_word(kUnitLines), words));
-  for (int e = 0; e < dim; e += 16) {
-    v128_t sums[4];
-    for (v128_t& sum : sums) sum = wasm_i32x4_const_splat(0);
-    for (int j = 0; j < kUnitLines; j += 2) {
-      const std::int8_t* const bytes = lines + j * stride + e;
-      const v128_t pair = wasm_v128_load32_splat(words + j);
-      const v128_t first = wasm_v128_load(bytes);
-      const v128_t second = wasm_v128_load(bytes + stride);
-      const v128_t low = wasm_i8x16_shuffle(first, second, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
-      const v128_t high =
-          wasm_i8x16_shuffle(first, second, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
-      const auto add = [pair](v128_t& sum, v128_t numbers) {
-        sum = wasm_i32x4_add(sum, wasm_i32x4_dot_i16x8(numbers, pair));
-      };
-      add(sums[0], wasm_i16x8_extend_low_i8x16(low));
-      add(sums[1], wasm_i16x8_extend_high_i8x16(low));
-      add(sums[2], wasm_i16x8_extend_low_i8x16(high));
-      add(sums[3], wasm_i16x8_extend_high_i8x16(high));
-    }
-    for (int v = 0; v < 4; ++v) {
-      float* const place = output + e + 4 * v;
-      multiply_add<Arch>(wasm_f32x4_convert_i32x4(sums[v]), unit, Batch<Arch>::load_aligned(place))
-          .store_aligned(place);
+[[gnu::noinline]] void add_bytes_to_row(const float* weights, const Runs& values, int dim, float* output) {
+  for (int run = 0; run < kRuns; ++run) {
+    const int end = values.end_of(run);
+    for (int at = values.begin_of(run), tile = 0; at < end; at = tile + kTileValues) {
+      tile = at / kTileValues * kTileValues;
+      const int stop = end < tile + kTileValues ? end : tile + kTileValues;
+      // What a tile has of other values counts for nothing.
+      alignas(kScratchAlignment) float own[kTileValues] = {};
+      const float* const given = weights + values.place(run, tile);
+      const float* const scales = values.of[run].scale + tile;
+      // A weight of zero leaves its value out, whatever its scale.
+      for (int j = at - tile; j < stop - tile; ++j) own[j] = given[j] == 0.0F ? 0.0F : given[j] * scales[j];
+      auto* const words = reinterpret_cast<std::int16_t*>(own);
+      const v128_t unit = wasm_f32x4_splat(round_to_words(own, kTileValues, largest_word(kTileValues), words));
+      const std::int8_t* const bytes = values.bytes(run, tile);
+      for (int e = 0; e < dim; e += kTileColumns) {
+        v128_t sums[4];
+        multiply_pairs(words, bytes + e * kTileValues, (stop - tile + 1) / 2, sums);
+        for (int s = 0; s < 4; ++s) {
+          float* const place = output + e + 4 * s;
+          multiply_add<Arch>(wasm_f32x4_convert_i32x4(sums[s]), unit, Batch<Arch>::load_aligned(place))
+              .store_aligned(place);
+        }
+      }
     }
   }
-}
-
-/// output[dim] += weights x lines, of whole units. Returns of how many lines.
-template <class Arch>
-inline int add_units(const float* weights, const std::int8_t* lines, std::ptrdiff_t stride, int dim, int count,
-                     float* output) {
-  int at = 0;
-  for (; at + kUnitLines <= count; at += kUnitLines) {
-    add_unit<Arch>(weights + at, lines + at * stride, stride, dim, output);
-  }
-  return at;
 }
 #else
 inline float make_words(float* query, int dim) {
@@ -180,39 +154,27 @@ template <class Arch>
 void score_row_of_bytes(const WordQuery& query, const Runs& keys, int dim, float* scores) {
   for (int run = 0; run < kRuns; ++run) {
     for (int at = keys.begin_of(run); at < keys.end_of(run); ++at) {
-      const std::int8_t* const line = keys.bytes(run, at);
+      const Numbers line = row_in_tiles(keys.of[run], keys.stride, at);
       std::int32_t dot = 0;
-      for (int d = 0; d < dim; ++d) dot += query.words[d] * line[d];
-      scores[keys.place(run, at)] = static_cast<float>(dot) * (keys.of[run].scale[at] * query.unit);
+      for (int d = 0; d < dim; ++d) dot += query.words[d] * line.byte(d);
+      scores[keys.place(run, at)] = static_cast<float>(dot) * (*line.scale * query.unit);
     }
   }
 }
 
-/// Other compilers make vectors of the loop over the rest, which are all lines here.
 template <class Arch>
-inline int add_units(const float* /*weights*/, const std::int8_t* /*lines*/, std::ptrdiff_t /*stride*/, int /*dim*/,
-                     int /*count*/, float* /*output*/) {
-  return 0;
+[[gnu::noinline]] void add_bytes_to_row(const float* weights, const Runs& values, int dim, float* output) {
+  for (int run = 0; run < kRuns; ++run) {
+    for (int at = values.begin_of(run); at < values.end_of(run); ++at) {
+      const float weight = weights[values.place(run, at)];
+      // A weight of zero leaves its value out, whatever its scale.
+      if (weight == 0.0F) continue;
+      const Numbers line = row_in_tiles(values.of[run], values.stride, at);
+      const float factor = weight * *line.scale;
+      for (int e = 0; e < dim; ++e) output[e] += factor * static_cast<float>(line.byte(e));
+    }
+  }
 }
 #endif
-
-/// output[dim] += weights x bytes, with room up to a whole sixteen. Leaves the weights times their values' scales.
-template <class Arch>
-[[gnu::noinline]] void add_bytes_to_row(float* weights, const Runs& values, int dim, float* output) {
-  for (int run = 0; run < kRuns; ++run) {
-    const int begin = values.begin_of(run);
-    const int count = values.end_of(run) - begin;
-    if (count <= 0) continue;
-    float* const own = weights + values.place(run, begin);
-    const float* const scales = values.of[run].scale + begin;
-    const std::int8_t* const lines = values.bytes(run, begin);
-    // A weight of zero leaves its value out, whatever its scale.
-    for (int j = 0; j < count; ++j) own[j] = own[j] == 0.0F ? 0.0F : own[j] * scales[j];
-    for (int j = add_units<Arch>(own, lines, values.stride, dim, count, output); j < count; ++j) {
-      const std::int8_t* const line = lines + j * values.stride;
-      for (int d = 0; d < dim; ++d) output[d] += own[j] * static_cast<float>(line[d]);
-    }
-  }
-}
 
 }  // namespace heed::kernels

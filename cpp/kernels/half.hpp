@@ -43,16 +43,16 @@ template <class Arch>
 
 /// As load_some, of bytes times their scale.
 template <class Arch>
-[[gnu::noinline]] Batch<Arch> load_some_bytes(const std::int8_t* source, float scale, int count) {
+[[gnu::noinline]] Batch<Arch> load_some_bytes(Numbers line, int first, int count) {
   alignas(kScratchAlignment) float numbers[kLanes<Arch>] = {};
-  for (int i = 0; i < count; ++i) numbers[i] = static_cast<float>(source[i]) * scale;
+  for (int i = 0; i < count; ++i) numbers[i] = static_cast<float>(line.byte(first + i)) * *line.scale;
   return Batch<Arch>::load_aligned(numbers);
 }
 
 /// `count` (at most a vector) numbers of a line from its `first` on; the other lanes are zero.
 template <class Arch>
 inline Batch<Arch> load_numbers(Numbers line, std::ptrdiff_t first, int count) {
-  if (line.precision == Precision::byte) return load_some_bytes<Arch>(line.bytes() + first, *line.scale, count);
+  if (line.are_bytes()) return load_some_bytes<Arch>(line, static_cast<int>(first), count);
   if (line.precision == Precision::half) return load_some_halves<Arch>(line.halves() + first, count);
   return load_some<Arch>(line.floats() + first, count);
 }
@@ -138,22 +138,22 @@ inline void widen_finite_lines(const std::uint16_t* source, std::ptrdiff_t strid
 }
 #endif
 
-/// Writes `count` lines of `length` numbers, `stride` apart, one after the other.
+/// Writes rows [first, first + count), which are in one page if in any, of `length` numbers, one after the other.
 template <class Arch>
-[[gnu::noinline]] void widen_lines(Numbers source, std::ptrdiff_t stride, int count, int length, float* target) {
+[[gnu::noinline]] void widen_rows(const HeadRows& rows, int first, int count, int length, float* target) {
 #ifdef __wasm_simd128__
-  if (source.precision == Precision::half && length % 8 == 0 &&
-      are_halves_finite(source.halves(), stride, count, length)) {
-    return widen_finite_lines<Arch>(source.halves(), stride, count, length, target);
+  const std::uint16_t* const halves = row_of(rows, first).halves();
+  if (rows.first.precision == Precision::half && length % 8 == 0 &&
+      are_halves_finite(halves, rows.stride, count, length)) {
+    return widen_finite_lines<Arch>(halves, rows.stride, count, length, target);
   }
 #endif
   for (int line = 0; line < count; ++line) {
+    const Numbers source = row_of(rows, first + line);
     for (int i = 0; i < length; i += kLanes<Arch>) {
       const int some = length - i < kLanes<Arch> ? length - i : kLanes<Arch>;
       store_some<Arch>(load_numbers<Arch>(source, i, some), target + i, some);
     }
-    source = source.from(stride);
-    if (source.scale) ++source.scale;
     target += length;
   }
 }

@@ -59,7 +59,7 @@ void attend_all(AttentionJob& job, Executor& executor) {
 /// For the blocks of keys and values that are widened: none of bytes in runs, which are multiplied as they lie.
 Index widened_floats(const AttentionJob& job) {
   const AttentionInputs& in = job.problem.inputs;
-  if (job.plan.run_keys > 0 && in.value.dtype == DType::i8) return 0;
+  if (job.plan.run_keys > 0 && is_of_bytes(in.value.dtype)) return 0;
   const int key_block = job.plan.key_block;
   return kernels::widened_floats(precision_of(in.key), job.problem.head_dim, key_block) +
          kernels::widened_floats(precision_of(in.value), job.problem.value_dim, key_block);

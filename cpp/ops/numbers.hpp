@@ -10,14 +10,14 @@ namespace heed {
 
 inline kernels::Precision precision_of(const FloatView& view) {
   static_assert(static_cast<int>(DType::f16) == static_cast<int>(kernels::Precision::half) &&
-                static_cast<int>(DType::i8) == static_cast<int>(kernels::Precision::byte));
+                static_cast<int>(DType::i8_keys) == static_cast<int>(kernels::Precision::byte_keys) &&
+                static_cast<int>(DType::i8_values) == static_cast<int>(kernels::Precision::byte_values));
   return static_cast<kernels::Precision>(view.dtype);
 }
 
+/// A row that is in no page.
 inline kernels::Numbers numbers_at(const FloatView& view, Index batch, Index head, Index row) {
-  // Bytes are in pages.
-  const bool has_scales = view.dtype == DType::i8 && view.pages.table != nullptr;
-  return {view.at(batch, head, row), precision_of(view), has_scales ? view.scale_at(batch, head, row) : nullptr};
+  return {view.at(batch, head, row), precision_of(view)};
 }
 
 /// The rows of a head.
@@ -25,7 +25,7 @@ inline kernels::HeadRows rows_of(const FloatView& view, Index batch, Index head)
   const Pages& pages = view.pages;
   const auto stride = static_cast<std::ptrdiff_t>(view.strides[2]);
   if (pages.table == nullptr) return {numbers_at(view, batch, head, 0), stride};
-  const auto bytes = std::ptrdiff_t{view.dtype == DType::i8 ? 1 : (view.dtype == DType::f16 ? 2 : 4)};
+  const auto bytes = std::ptrdiff_t{is_of_bytes(view.dtype) ? 1 : (view.dtype == DType::f16 ? 2 : 4)};
   return {.first = {nullptr, precision_of(view)},
           .stride = stride,
           .pages = pages.table + batch * pages.per_batch,

@@ -145,9 +145,9 @@ void make_rows(void* context, Index task, int worker) {
 
   std::array<SourceRow, kernels::kMaxRows> rows;
   float* const target = making.target + number * preparation.head_stride;
-  const Index source_head = head / (preparation.heads / source.shape[1]);
+  const kernels::HeadRows sources = rows_of(source, batch, head / (preparation.heads / source.shape[1]));
   for (Index i = 0; i < count; ++i) {
-    rows[static_cast<std::size_t>(i)] = {numbers_at(source, batch, source_head, first + i),
+    rows[static_cast<std::size_t>(i)] = {kernels::row_of(sources, static_cast<int>(first + i)),
                                          target + (first + i) * preparation.target_dim};
   }
   if (preparation.inverts_lengths) {

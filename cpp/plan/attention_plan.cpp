@@ -85,7 +85,7 @@ Index choose_part(const AttentionProblem& problem, bool in_runs) {
   const Index floats = problem.head_dim + problem.value_dim;
   const DType dtype = problem.inputs.value.dtype;
   // Bytes come four times as fast.
-  const Index floats_read = dtype == DType::i8 ? divide_up(floats, 4) : floats;
+  const Index floats_read = is_of_bytes(dtype) ? divide_up(floats, 4) : floats;
   const Pages& pages = problem.inputs.value.pages;
   const Index least = kPartFloats / floats_read / kPartStep * kPartStep;
   const Index most = in_runs ? kRuns * least : least;

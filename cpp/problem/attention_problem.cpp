@@ -54,9 +54,12 @@ Status check_operands(const AttentionInputs& in, bool may_differ_in_dim) {
 
 /// What eight bits stand for is known in pages alone, of which keys and values are in the same.
 Status check_pages(const AttentionInputs& in) {
-  const auto is_alone = [](const FloatView& view) { return view.dtype == DType::i8 && view.pages.table == nullptr; };
-  if (in.query.pages.table != nullptr || is_alone(in.query) || is_alone(in.key) || is_alone(in.value)) {
-    return broken(StatusCode::option, {"keys and values can lie in pages, and numbers of eight bits must"});
+  const auto is_wrong = [](const FloatView& view, DType bytes) {
+    return is_of_bytes(view.dtype) && (view.dtype != bytes || view.pages.table == nullptr);
+  };
+  if (in.query.pages.table != nullptr || is_of_bytes(in.query.dtype) || is_wrong(in.key, DType::i8_keys) ||
+      is_wrong(in.value, DType::i8_values)) {
+    return broken(StatusCode::option, {"keys and values can lie in pages, and numbers of eight bits must, in tiles"});
   }
   const Pages& key = in.key.pages;
   const Pages& value = in.value.pages;

@@ -21,8 +21,9 @@ std::vector<double> read_row(const FloatView& view, Index batch, Index head, Ind
     switch (view.dtype) {
       case DType::f16:
         return value_of(static_cast<const Half*>(start)[at]);
-      case DType::i8:
-        return static_cast<double>(static_cast<const Byte*>(start)[at]) *
+      case DType::i8_keys:
+      case DType::i8_values:
+        return static_cast<double>(view.byte_at(batch, head, row, at)) *
                static_cast<double>(*view.scale_at(batch, head, row));
       default:
         return static_cast<double>(static_cast<const float*>(start)[at]);

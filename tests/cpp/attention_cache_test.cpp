@@ -10,7 +10,7 @@
 namespace heed::testing {
 namespace {
 
-constexpr DType kTypes[] = {DType::f32, DType::f16, DType::i8};
+constexpr DType kTypes[] = {DType::f32, DType::f16, DType::i8_keys};
 
 /// Against the reference, which reads the same pages: so the bound is that of the arithmetic alone.
 void check_paged(Random& random, const AttentionTensors& tensors, const Paging& paging,
@@ -180,7 +180,7 @@ TEST_CASE("a value in a page that is not finite reaches what sees it and nothing
 TEST_CASE("pages that cannot hold the keys, and eight bits without any, are refused") {
   Random random(254);
   const AttentionTensors tensors = make_tensors(random, {.keys = 20});
-  const Paged paged(random, tensors.inputs(), {.dtype = DType::i8, .rows = 8});
+  const Paged paged(random, tensors.inputs(), {.dtype = DType::i8_keys, .rows = 8});
   const auto status_of = [&](auto spoil) {
     AttentionInputs inputs = paged.inputs();
     spoil(inputs);
@@ -190,7 +190,7 @@ TEST_CASE("pages that cannot hold the keys, and eight bits without any, are refu
   CHECK(status_of([](AttentionInputs& in) { in.key.pages.first = in.value.pages.first = 20; }) == StatusCode::option);
   CHECK(status_of([](AttentionInputs& in) { in.key.pages.rows = in.value.pages.rows = 0; }) == StatusCode::option);
   CHECK(status_of([](AttentionInputs& in) { in.key.pages.first = 1; }) == StatusCode::option);
-  CHECK(status_of([](AttentionInputs& in) { in.query.dtype = DType::i8; }) == StatusCode::option);
+  CHECK(status_of([](AttentionInputs& in) { in.query.dtype = DType::i8_keys; }) == StatusCode::option);
   CHECK(status_of([](AttentionInputs& in) {
           in.key.pages = in.value.pages = {};
           in.key.data = in.value.data = in.query.data;

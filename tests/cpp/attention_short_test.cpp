@@ -213,11 +213,12 @@ TEST_CASE("parts of keys in pages are four pages, or two where rows share them, 
   };
   // Elsewhere a part is 131072 floats, in steps of 128 keys: 1024 keys of 128 floats. Bytes count a quarter: 4096 keys
   // of 128, 1280 of 384. A row alone has up to four times that.
-  const PagedParts expected[] = {
-      {DType::f32, 64, 96, 384, 192},    {DType::f32, 64, 5, 128, 128},     {DType::f32, 64, 4096, 1024, 1024},
-      {DType::f32, 64, 384, 1536, 768},  {DType::f16, 64, 768, 3072, 1024}, {DType::i8, 64, 384, 1536, 768},
-      {DType::i8, 64, 768, 3072, 1536},  {DType::i8, 64, 1024, 3072, 1024}, {DType::i8, 64, 1536, 3072, 1536},
-      {DType::i8, 192, 768, 3072, 1280}, {DType::i8, 192, 1536, 3072, 1280}};
+  const PagedParts expected[] = {{DType::f32, 64, 96, 384, 192},           {DType::f32, 64, 5, 128, 128},
+                                 {DType::f32, 64, 4096, 1024, 1024},       {DType::f32, 64, 384, 1536, 768},
+                                 {DType::f16, 64, 768, 3072, 1024},        {DType::i8_values, 64, 384, 1536, 768},
+                                 {DType::i8_values, 64, 768, 3072, 1536},  {DType::i8_values, 64, 1024, 3072, 1024},
+                                 {DType::i8_values, 64, 1536, 3072, 1536}, {DType::i8_values, 192, 768, 3072, 1280},
+                                 {DType::i8_values, 192, 1536, 3072, 1280}};
   const void* const table[] = {nullptr};
   for (const auto& [dtype, dim, rows, alone, shared] : expected) {
     INFO("dtype " << static_cast<int>(dtype) << ", " << dim << " dimensions, pages of " << rows);

@@ -14,9 +14,6 @@
 namespace heed::testing {
 namespace {
 
-/// What may be read behind the last line.
-constexpr int kBehind = 16;
-
 /// -1, 0 and 1 are exact in whole numbers of any unit, which is that of the largest.
 std::vector<float> draw_signs(Random& random, int count) {
   std::vector<float> signs(static_cast<std::size_t>(count));
@@ -33,31 +30,52 @@ struct Room {
   alignas(64) float numbers[304];
 };
 
-struct Bytes {
-  Bytes(Random& random, int lines, int width)
-      : dim(width),
-        numbers(static_cast<std::size_t>(lines * width + kBehind)),
-        scales(static_cast<std::size_t>(lines + kBehind)) {
-    for (std::int8_t& byte : numbers) byte = static_cast<std::int8_t>(random.below(255) - 127);
-    for (float& scale : scales) scale = random.chance(0.5) ? 1.0F : 0.5F;
-  }
-  /// All lines, in runs of `length`.
-  [[nodiscard]] kernels::Runs in_runs(int length) const {
-    const int lines = static_cast<int>(numbers.size() - kBehind) / dim;
-    kernels::Runs runs{{}, dim, length, 0, lines};
-    for (int r = 0; r < kernels::kRuns && r * length < lines; ++r) {
-      runs.of[r] = {numbers.data() + r * length * dim, kernels::Precision::byte, scales.data() + r * length};
+/// Lines in tiles, in up to four runs with a memory of their own, and what tiles have of other lines.
+class Bytes {
+ public:
+  Bytes(Random& random, kernels::Precision precision, int lines, int run, int dim)
+      : lines_(static_cast<std::size_t>(lines * dim)), scales_(static_cast<std::size_t>(lines)), dim_(dim) {
+    for (std::int8_t& byte : lines_) byte = static_cast<std::int8_t>(random.below(255) - 127);
+    for (float& scale : scales_) scale = random.chance(0.5) ? 1.0F : 0.5F;
+    const bool are_keys = precision == kernels::Precision::byte_keys;
+    const int width = are_keys ? (dim + 1) / 2 * 2 : (dim + 15) / 16 * 16;
+    runs_ = {{}, width, run, 0, lines};
+    for (int r = 0; r < kernels::kRuns && r * run < lines; ++r) {
+      const int rows = (run + 31) / 32 * 32;
+      bytes_[r].assign(static_cast<std::size_t>(rows * width), std::int8_t{101});
+      own_scales_[r].assign(static_cast<std::size_t>(rows), std::numeric_limits<float>::quiet_NaN());
+      runs_.of[r] = {bytes_[r].data(), precision, own_scales_[r].data()};
+      for (int at = 0; at < run && r * run + at < lines; ++at) {
+        own_scales_[r][static_cast<std::size_t>(at)] = scales_[static_cast<std::size_t>(r * run + at)];
+        for (int d = 0; d < dim; ++d) {
+          const int of_key = at / 16 * 16 * width + d / 2 * 32 + at % 16 * 2 + d % 2;
+          const int of_value = at / 32 * 32 * width + d / 16 * 512 + at % 32 / 2 * 32 + d % 16 * 2 + at % 2;
+          bytes_[r][static_cast<std::size_t>(are_keys ? of_key : of_value)] =
+              lines_[static_cast<std::size_t>((r * run + at) * dim + d)];
+        }
+      }
     }
-    return runs;
+  }
+  /// Those from line `first` on.
+  [[nodiscard]] kernels::Runs from(int first) const {
+    kernels::Runs rest = runs_;
+    rest.first = first;
+    rest.count -= first;
+    return rest;
   }
   [[nodiscard]] double at(int line, int d) const {
-    return static_cast<double>(scales[static_cast<std::size_t>(line)]) *
-           numbers[static_cast<std::size_t>(line * dim + d)];
+    return static_cast<double>(scales_[static_cast<std::size_t>(line)]) *
+           lines_[static_cast<std::size_t>(line * dim_ + d)];
   }
+  void set_scale(int line, float scale) { own_scales_[0][static_cast<std::size_t>(line)] = scale; }
 
-  int dim;
-  std::vector<std::int8_t> numbers;
-  std::vector<float> scales;
+ private:
+  std::vector<std::int8_t> lines_;
+  std::vector<float> scales_;
+  int dim_;
+  kernels::Runs runs_{};
+  std::vector<std::int8_t> bytes_[kernels::kRuns];
+  std::vector<float> own_scales_[kernels::kRuns];
 };
 
 /// Calls count_wrong(dim, lines, run) for sizes around vectors and units, in one run and in up to four.
@@ -78,19 +96,23 @@ void check_sizes(auto count_wrong) {
 TEMPLATE_LIST_TEST_CASE("keys in bytes meet each number of a query once", "", TestedArchs) {
   Random random(260);
   check_sizes([&](int dim, int lines, int run) {
-    const Bytes keys(random, lines, dim);
+    const Bytes keys(random, kernels::Precision::byte_keys, lines, run, dim);
     const std::vector<float> signs = draw_signs(random, dim);
     Room query(dim);
     std::ranges::copy(signs, query.numbers);
-    alignas(64) float scores[512];
     const float unit = kernels::make_words(query.numbers, dim);
     const kernels::WordQuery words{reinterpret_cast<const std::int16_t*>(query.numbers), unit};
-    kernels::score_row_of_bytes<TestType>(words, keys.in_runs(run), dim, scores);
     int wrong = 0;
-    for (int j = 0; j < lines; ++j) {
-      double exact = 0.0;
-      for (int d = 0; d < dim; ++d) exact += static_cast<double>(signs[static_cast<std::size_t>(d)]) * keys.at(j, d);
-      wrong += std::abs(static_cast<double>(scores[j]) - exact) < 0.1 ? 0 : 1;
+    for (const int first : {0, lines / 2}) {
+      std::vector<float> scores(static_cast<std::size_t>(lines) + 2, 12345.0F);
+      kernels::score_row_of_bytes<TestType>(words, keys.from(first), dim, scores.data() + 1);
+      for (int j = first; j < lines; ++j) {
+        double exact = 0.0;
+        for (int d = 0; d < dim; ++d) exact += static_cast<double>(signs[static_cast<std::size_t>(d)]) * keys.at(j, d);
+        wrong += std::abs(static_cast<double>(scores[static_cast<std::size_t>(1 + j - first)]) - exact) < 0.1 ? 0 : 1;
+      }
+      // None is written before the first, or behind the last.
+      wrong += scores[0] == 12345.0F && scores[static_cast<std::size_t>(1 + lines - first)] == 12345.0F ? 0 : 1;
     }
     return wrong;
   });
@@ -99,21 +121,37 @@ TEMPLATE_LIST_TEST_CASE("keys in bytes meet each number of a query once", "", Te
 TEMPLATE_LIST_TEST_CASE("values in bytes take each weight once", "", TestedArchs) {
   Random random(261);
   check_sizes([&](int dim, int lines, int run) {
-    const Bytes values(random, lines, dim);
-    const std::vector<float> signs = draw_signs(random, lines);
-    std::vector<float> weights = signs;
-    Room output(dim);
-    kernels::add_bytes_to_row<TestType>(weights.data(), values.in_runs(run), dim, output.numbers);
+    const Bytes values(random, kernels::Precision::byte_values, lines, run, dim);
     int wrong = 0;
-    for (int d = 0; d < dim; ++d) {
-      double exact = 0.0;
-      for (int j = 0; j < lines; ++j)
-        exact += static_cast<double>(signs[static_cast<std::size_t>(j)]) * values.at(j, d);
-      // Scales of a half are 16383.5 of 32767, rounded to one of its neighbours: a 65534th of a byte's 127 a line.
-      wrong += std::abs(static_cast<double>(output.numbers[d]) - exact) < 0.1 + 0.002 * lines ? 0 : 1;
+    for (const int first : {0, lines / 2}) {
+      const std::vector<float> weights = draw_signs(random, lines - first);
+      Room output(dim);
+      kernels::add_bytes_to_row<TestType>(weights.data(), values.from(first), dim, output.numbers);
+      for (int d = 0; d < dim; ++d) {
+        double exact = 0.0;
+        for (int j = first; j < lines; ++j) {
+          exact += static_cast<double>(weights[static_cast<std::size_t>(j - first)]) * values.at(j, d);
+        }
+        // Scales of a half are 16383.5 of 32767, rounded to one of its neighbours: a 65534th of a byte's 127 a line.
+        wrong += std::abs(static_cast<double>(output.numbers[d]) - exact) < 0.1 + 0.002 * lines ? 0 : 1;
+      }
     }
     return wrong;
   });
+}
+
+TEMPLATE_LIST_TEST_CASE("a value in bytes whose weight is zero is left out, whatever its scale", "", TestedArchs) {
+  Random random(262);
+  Bytes values(random, kernels::Precision::byte_values, 40, 40, 16);
+  values.set_scale(5, std::numeric_limits<float>::infinity());
+  values.set_scale(38, std::numeric_limits<float>::quiet_NaN());
+  std::vector<float> weights(40, 0.0F);
+  weights[4] = weights[39] = 1.0F;
+  Room output(16);
+  kernels::add_bytes_to_row<TestType>(weights.data(), values.from(0), 16, output.numbers);
+  for (int d = 0; d < 16; ++d) {
+    CHECK(std::abs(static_cast<double>(output.numbers[d]) - values.at(4, d) - values.at(39, d)) < 0.1);
+  }
 }
 
 }  // namespace heed::testing

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <limits>
 #include <map>
 #include <vector>
@@ -58,7 +57,7 @@ double bound_words(const AttentionInputs& in, const ScoreRules& rules, Index hea
                    const std::vector<double>& key) {
   const ScoreKind kind = rules.score.kind;
   const bool is_product = kind != ScoreKind::additive && kind != ScoreKind::rbf && kind != ScoreKind::distance;
-  if (in.key.dtype != DType::i8 || !is_product) return 0.0;
+  if (in.key.dtype != DType::i8_keys || !is_product) return 0.0;
   const auto size_of = [](const std::vector<double>& numbers, auto power) {
     double sum = 0.0;
     for (const double number : numbers) sum += power(std::abs(number));
@@ -370,31 +369,32 @@ std::vector<double> bound_rewritten(const ScoreRules& rules, const RowPosition& 
   return weights;
 }
 
-/// Keys whose weights are rounded together, to whole numbers of a unit.
-constexpr std::size_t kUnitKeys = 32;
+/// Values in a tile, whose weights are rounded together to whole numbers of a unit.
+constexpr Index kTileValues = 32;
 
-/// Adds how wrong outputs may be because weights of values of eight bits were made whole numbers: half a unit, a
-/// 32767th of the largest weight times scale of so many keys, for each of them. Which they are is not known here: so at
-/// most that of all keys for each; and at most that of as many keys as there are units, for one unit each.
-void add_value_words(const ExactRow& exact, std::span<const double> given, std::vector<double>& outputs) {
+/// Adds how wrong outputs may be because weights of values of eight bits were made whole numbers: of each half a unit,
+/// a 32767th of the largest weight times scale in its tile.
+void add_value_words(const ExactRow& exact, const Pages& pages, std::span<const double> given,
+                     std::vector<double>& outputs) {
   const std::size_t count = exact.values.size();
   std::vector<double> scales(count);
-  std::vector<double> weights(count);
+  std::map<Index, double> largest_of_tile;
+  const auto tile_of = [&pages](std::size_t j) {
+    const Index place = pages.first + static_cast<Index>(j);
+    return place / pages.rows * pages.rows + place % pages.rows / kTileValues;
+  };
   for (std::size_t j = 0; j < count; ++j) {
     double largest = 0.0;
     for (const double value : exact.values[j]) largest = std::max(largest, std::abs(value));
     scales[j] = largest / 127.0;
-    weights[j] = std::abs(given[j]) * kept_of(exact, static_cast<Index>(j)) * scales[j];
+    double& of_tile = largest_of_tile[tile_of(j)];
+    of_tile = std::max(of_tile, std::abs(given[j]) * kept_of(exact, static_cast<Index>(j)) * scales[j]);
   }
-  std::ranges::sort(weights, std::greater<>());
-  double of_units = 0.0;
-  for (std::size_t unit = 0; unit < count / kUnitKeys; ++unit) of_units += weights[unit] * 127.0 * kUnitKeys;
   for (std::size_t e = 0; e < outputs.size(); ++e) {
-    double of_keys = 0.0;
     for (std::size_t j = 0; j < count; ++j) {
-      if (scales[j] != 0.0) of_keys += weights[0] * std::abs(exact.values[j][e]) / scales[j];
+      if (scales[j] == 0.0) continue;
+      outputs[e] += 1.0001 * largest_of_tile[tile_of(j)] * std::abs(exact.values[j][e]) / scales[j] / 65534.0;
     }
-    outputs[e] += 1.0001 * std::min(of_keys, of_units) / 65534.0;
   }
 }
 
@@ -407,7 +407,7 @@ RowBounds bound_row(const AttentionInputs& in, const ScoreRules& rules, const Ro
   if (are_rewritten) undropped.kept = {};
   RowBounds bounds = bound_normalized(in, rules, row, undropped);
   if (are_rewritten) weights = bound_rewritten(rules, row, exact, bounds);
-  if (in.value.dtype == DType::i8) add_value_words(exact, weights, bounds.output);
+  if (in.value.dtype == DType::i8_values) add_value_words(exact, in.value.pages, weights, bounds.output);
   return bounds;
 }
 

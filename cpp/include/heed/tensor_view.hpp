@@ -29,7 +29,11 @@ enum class Half : std::uint16_t {};
 /// A number of eight bits, which stands for itself times its row's scale.
 enum class Byte : std::int8_t {};
 
-enum class DType : std::uint8_t { f32 = 0, f16 = 1, i8 = 2 };
+/// Bytes lie in tiles, each of them pairs of 16 columns: what meets them two by two in the order of memory. A tile of
+/// keys is 16 rows, whose numbers come two at a time; one of values 32 rows of 16 numbers each, two rows at a time.
+enum class DType : std::uint8_t { f32 = 0, f16 = 1, i8_keys = 2, i8_values = 3 };
+
+constexpr bool is_of_bytes(DType dtype) { return dtype == DType::i8_keys || dtype == DType::i8_values; }
 
 /// Pieces of memory that hold the same number of rows each, of all heads. Row r of batch entry b is at place
 /// (first + r) % rows of page table[b * per_batch + (first + r) / rows].
@@ -48,9 +52,10 @@ struct FloatView {
   Shape strides{};
   DType dtype = DType::f32;
 
-  // In pages, where strides[0] means nothing: bytes from a page to the first number of its first head, and of i8, which
-  // lies in pages alone, from there to the scales of that head's rows. Up to 15 bytes behind rows and scales may be
-  // read.
+  // In pages, where strides[0] means nothing: bytes from a page to the first number of its first head, and of bytes,
+  // which lie in pages alone, from there to the scales of that head's rows. Whole tiles of bytes are read, and the
+  // scales of their rows, whether or not there are such rows; strides[2] is a row's share of them: as many numbers as
+  // it has, in whole pairs of keys and sixteens of values.
   Pages pages;
   Index offset = 0;
   Index scales = 0;
@@ -68,6 +73,17 @@ struct FloatView {
     if (pages.table == nullptr) return step(data, batch * strides[0] + head * strides[1] + row * strides[2]);
     return step(page_of(batch, row), head * strides[1] + place_of(row) * strides[2]);
   }
+  /// A number of a row of bytes.
+  [[nodiscard]] Byte byte_at(Index batch, Index head, Index row, Index number) const {
+    const bool are_keys = dtype == DType::i8_keys;
+    const Index place = place_of(row);
+    const Index rows = are_keys ? 16 : 32;
+    const Index column = are_keys ? place % rows : number % 16;
+    const Index in_pairs = are_keys ? number : place % rows;
+    const Index tile = place / rows * rows * strides[2] + (are_keys ? 0 : number / 16 * 512);
+    const void* const first = step(page_of(batch, row), head * strides[1]);
+    return static_cast<const Byte*>(first)[tile + in_pairs / 2 * 32 + column * 2 + in_pairs % 2];
+  }
   /// What the row's bytes are times.
   [[nodiscard]] const float* scale_at(Index batch, Index head, Index row) const {
     const void* const first = static_cast<const char*>(step(page_of(batch, row), head * strides[1])) + scales;
@@ -81,7 +97,7 @@ struct FloatView {
     return static_cast<const char*>(pages.table[number]) + offset;
   }
   [[nodiscard]] const void* step(const void* from, Index elements) const {
-    if (dtype == DType::i8) return static_cast<const Byte*>(from) + elements;
+    if (is_of_bytes(dtype)) return static_cast<const Byte*>(from) + elements;
     if (dtype == DType::f16) return static_cast<const Half*>(from) + elements;
     return static_cast<const float*>(from) + elements;
   }

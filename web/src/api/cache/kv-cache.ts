@@ -324,12 +324,12 @@ export class KVCache {
   #paged(problem: AttentionProblem, staged: Staged): AttentionProblem {
     const { keys, values, headBytes, elementBytes } = this.#layout;
     const length = staged.length - this.start;
-    const operand = ({ offset, dim }: PagePart): Operand => ({
+    const operand = ({ offset, dim, width, dtype }: PagePart): Operand => ({
       source: { kind: "paged", offset },
-      dtype: this.dtype,
+      dtype,
       elements: 0,
       shape: [this.batch, this.kvHeads, length, dim],
-      strides: [0, headBytes / elementBytes, dim, 1],
+      strides: [0, headBytes / elementBytes, width, 1],
     });
     const { structure } = problem;
     const reach = Math.min(structure.windowLeft ?? Infinity, (this.window ?? Infinity) - 1);

@@ -1,8 +1,9 @@
 // How a page of a cache holds the keys and values of all heads, and the writing of rows to it.
 
-import type { Span } from "../../backends/backend.js";
+import type { Operand, Span } from "../../backends/backend.js";
 import { roundToHalves, widenHalves } from "../half.js";
 import { quantiseRows } from "./quantise.js";
+import { roundUp, TILES, type Tiles } from "./tiles.js";
 
 /** What keys and values are kept as. */
 export type CacheType = "f32" | "f16" | "i8";
@@ -20,7 +21,7 @@ const COLUMN_BYTES = 4 * BLOCK_ROWS;
 const MOST_TIMES: Readonly<Record<CacheType, number>> = { f32: 4, f16: 2, i8: 4 };
 const LEAST_PAGES = 8;
 
-/** Lines of the processor's cache, and the widest vector. */
+/** Lines of the processor's cache, the widest vector, and the scales of a tile of keys. */
 const ALIGNMENT = 64;
 
 /** The exponent of a half that is infinite or NaN. */
@@ -32,10 +33,15 @@ const SIZES: Readonly<Record<CacheType, number>> = { f32: 4, f16: 2, i8: 1 };
 export interface PagePart {
   /** Bytes from the head's own. */
   readonly offset: number;
-  /** Of i8: bytes from `offset` to a float for each row. */
-  readonly scales: number;
   /** Numbers of a row. */
   readonly dim: number;
+  /** Numbers of memory that are a row's. */
+  readonly width: number;
+  readonly dtype: Operand["dtype"];
+  /** Of i8. */
+  readonly tiles: Tiles | null;
+  /** Of i8: bytes from `offset` to a float for each row. */
+  readonly scales: number;
 }
 
 /** Rows of a head as they are given: from `first` on, `stride` numbers from one to the next. Halves by their bits. */
@@ -69,14 +75,21 @@ export class PageLayout {
     let end = 0;
     const take = (bytes: number): number => {
       const start = end;
-      end = Math.ceil((end + bytes) / ALIGNMENT) * ALIGNMENT;
+      end = roundUp(end + bytes, ALIGNMENT);
       return start;
     };
-    const keys = take(this.rows * dims.key * this.elementBytes);
-    const values = take(this.rows * dims.value * this.elementBytes);
+    const part = (name: "key" | "value"): Omit<PagePart, "scales"> => {
+      const dim = dims[name];
+      const tiles = dtype === "i8" ? TILES[name] : null;
+      const width = roundUp(dim, tiles?.number.count ?? 1);
+      const offset = take(roundUp(this.rows, tiles?.rows ?? 1) * width * this.elementBytes);
+      return { offset, dim, width, dtype: dtype === "i8" ? TILES[name].dtype : dtype, tiles };
+    };
+    const keys = part("key");
+    const values = part("value");
     const ofScales = dtype === "i8" ? this.rows * Float32Array.BYTES_PER_ELEMENT : 0;
-    this.keys = { offset: keys, scales: take(ofScales) - keys, dim: dims.key };
-    this.values = { offset: values, scales: take(ofScales) - values, dim: dims.value };
+    this.keys = { ...keys, scales: take(ofScales) - keys.offset };
+    this.values = { ...values, scales: take(ofScales) - values.offset };
     this.headBytes = end;
     this.bytes = heads * end;
   }
@@ -88,9 +101,11 @@ export class PageLayout {
   /** Where rows of a head are, and their scales. */
   spans(part: PagePart, head: number, place: number, count: number): readonly Span[] {
     const start = head * this.headBytes + part.offset;
-    const ofRow = part.dim * this.elementBytes;
-    const rows = { from: start + place * ofRow, bytes: count * ofRow };
-    if (this.dtype !== "i8") return [rows];
+    const ofRow = part.width * this.elementBytes;
+    const together = part.tiles?.rows ?? 1;
+    const first = place - (place % together);
+    const rows = { from: start + first * ofRow, bytes: (roundUp(place + count, together) - first) * ofRow };
+    if (part.tiles === null) return [rows];
     const ofScale = Float32Array.BYTES_PER_ELEMENT;
     return [rows, { from: start + part.scales + place * ofScale, bytes: count * ofScale }];
   }
@@ -101,9 +116,11 @@ export class PageLayout {
     const first = start + place * part.dim * this.elementBytes;
     const rows = inARow(given, part.dim);
     const length = rows.length;
-    if (this.dtype === "i8") {
+    const { tiles, width } = part;
+    if (tiles !== null) {
+      const bytes = new Int8Array(page.buffer, start, part.scales);
       const scales = new Float32Array(page.buffer, start + part.scales, this.rows).subarray(place);
-      return quantiseRows(floatsOf(rows), part.dim, new Int8Array(page.buffer, first, length), scales);
+      return quantiseRows(floatsOf(rows), part.dim, { bytes, scales, tiles, place, width });
     }
     if (this.dtype === "f16") {
       const halves = rows instanceof Uint16Array ? rows : roundToHalves(rows);

@@ -1,0 +1,45 @@
+// How numbers of eight bits lie in a page: in tiles, which kernels multiply in the order of memory. A tile is pairs of 16 columns: 16 rows of
+// keys, whose numbers come two at a time; or 16 numbers of 32 rows of values, which come two rows at a time.
+
+/** Bytes from one to the next: `near` within so many, which are a power of two, and `far` from such a group to the next. */
+interface Steps {
+  readonly count: number;
+  readonly near: number;
+  readonly far: number;
+}
+
+export interface Tiles {
+  readonly dtype: "i8-keys" | "i8-values";
+  /** That the same tiles hold. */
+  readonly rows: number;
+  /** Of its rows. */
+  readonly row: Steps;
+  /** Of a row's numbers, which are filled up to whole groups. */
+  readonly number: Steps;
+}
+
+const KEYS: Tiles = {
+  dtype: "i8-keys",
+  rows: 16,
+  row: { count: 16, near: 2, far: 0 },
+  number: { count: 2, near: 1, far: 32 },
+};
+
+const VALUES: Tiles = {
+  dtype: "i8-values",
+  rows: 32,
+  row: { count: 2, near: 1, far: 32 },
+  number: { count: 16, near: 2, far: 512 },
+};
+
+export const TILES = { key: KEYS, value: VALUES } as const;
+
+/** Bytes from the first to number `index`. */
+export function stepTo({ count, near, far }: Steps, index: number): number {
+  const within = index & (count - 1);
+  return ((index - within) / count) * far + within * near;
+}
+
+export function roundUp(count: number, step: number): number {
+  return Math.ceil(count / step) * step;
+}
