@@ -27,11 +27,13 @@ struct Numbers {
   const float* scale = nullptr;  // of bytes, which it multiplies; those of the rows behind it follow
 
   [[nodiscard]] bool are_bytes() const { return precision >= Precision::byte_keys; }
-  /// Number i of a row of bytes.
-  [[nodiscard]] std::int8_t byte(int i) const {
-    if (precision == Precision::byte_keys) return bytes()[i / 2 * kPairBytes + i % 2];
-    return bytes()[i / kTileColumns * (kTileValues * kTileColumns) + i % kTileColumns * 2];
+  /// From a row's first byte to number i.
+  [[nodiscard]] int step_to(int i) const {
+    if (precision == Precision::byte_keys) return i / 2 * kPairBytes + i % 2;
+    return i / kTileColumns * (kTileValues * kTileColumns) + i % kTileColumns * 2;
   }
+  /// Number i of a row of bytes.
+  [[nodiscard]] std::int8_t byte(int i) const { return bytes()[step_to(i)]; }
 
   [[nodiscard]] const float* floats() const { return static_cast<const float*>(data); }
   [[nodiscard]] const std::uint16_t* halves() const { return static_cast<const std::uint16_t*>(data); }

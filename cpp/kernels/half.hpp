@@ -49,6 +49,39 @@ template <class Arch>
   return Batch<Arch>::load_aligned(numbers);
 }
 
+#ifdef __wasm_simd128__
+/// Eight numbers of a row of bytes, from a multiple of eight on.
+inline v128_t load_eight_bytes(const Numbers& row, int first) {
+  if (row.precision == Precision::byte_keys) {
+    const std::int8_t* const pairs = row.bytes() + first / 2 * kPairBytes;
+    v128_t four = wasm_v128_load16_lane(pairs, wasm_i32x4_const_splat(0), 0);
+    four = wasm_v128_load16_lane(pairs + kPairBytes, four, 1);
+    four = wasm_v128_load16_lane(pairs + 2 * kPairBytes, four, 2);
+    return wasm_i16x8_extend_low_i8x16(wasm_v128_load16_lane(pairs + 3 * kPairBytes, four, 3));
+  }
+  // Its own are the lower or the upper halves of words, which start at even addresses.
+  const std::int8_t* const own = row.bytes() + row.step_to(first);
+  const auto is_upper = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(own) % 2);
+  return wasm_i16x8_shr(wasm_i16x8_shl(wasm_v128_load(own - is_upper), 8 - 8 * is_upper), 8);
+}
+
+/// Of a row of bytes writes as many numbers as are in whole eights, and says how many.
+template <class Arch>
+inline int widen_bytes(const Numbers& row, int length, float* target) {
+  const Batch<Arch> scale(*row.scale);
+  int i = 0;
+  for (; i + 8 <= length; i += 8) {
+    const v128_t eight = load_eight_bytes(row, i);
+    const auto store = [&](v128_t four, float* place) {
+      (Batch<Arch>(wasm_f32x4_convert_i32x4(four)) * scale).store_unaligned(place);
+    };
+    store(wasm_i32x4_extend_low_i16x8(eight), target + i);
+    store(wasm_i32x4_extend_high_i16x8(eight), target + i + 4);
+  }
+  return i;
+}
+#endif
+
 /// `count` (at most a vector) numbers of a line from its `first` on; the other lanes are zero.
 template <class Arch>
 inline Batch<Arch> load_numbers(Numbers line, std::ptrdiff_t first, int count) {
@@ -150,7 +183,11 @@ template <class Arch>
 #endif
   for (int line = 0; line < count; ++line) {
     const Numbers source = row_of(rows, first + line);
-    for (int i = 0; i < length; i += kLanes<Arch>) {
+    int i = 0;
+#ifdef __wasm_simd128__
+    if (source.are_bytes()) i = widen_bytes<Arch>(source, length, target);
+#endif
+    for (; i < length; i += kLanes<Arch>) {
       const int some = length - i < kLanes<Arch> ? length - i : kLanes<Arch>;
       store_some<Arch>(load_numbers<Arch>(source, i, some), target + i, some);
     }
