@@ -113,21 +113,20 @@ export class PageLayout {
   /** Writes rows of a head from a place on, and says whether they are finite; those that are not cannot be kept as i8. Of f32 nobody asks. */
   write(page: Uint8Array<ArrayBuffer>, part: PagePart, head: number, place: number, given: GivenRows): boolean {
     const start = page.byteOffset + head * this.headBytes + part.offset;
-    const first = start + place * part.dim * this.elementBytes;
     const rows = inARow(given, part.dim);
-    const length = rows.length;
     const { tiles, width } = part;
     if (tiles !== null) {
       const bytes = new Int8Array(page.buffer, start, part.scales);
       const scales = new Float32Array(page.buffer, start + part.scales, this.rows).subarray(place);
       return quantiseRows(floatsOf(rows), part.dim, { bytes, scales, tiles, place, width });
     }
+    const first = start + place * width * this.elementBytes;
     if (this.dtype === "f16") {
       const halves = rows instanceof Uint16Array ? rows : roundToHalves(rows);
-      new Uint16Array(page.buffer, first, length).set(halves);
+      new Uint16Array(page.buffer, first, rows.length).set(halves);
       return halves.every((bits) => (bits & INFINITE) !== INFINITE);
     }
-    new Float32Array(page.buffer, first, length).set(floatsOf(rows));
+    new Float32Array(page.buffer, first, rows.length).set(floatsOf(rows));
     return true;
   }
 }

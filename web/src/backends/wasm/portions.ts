@@ -65,8 +65,8 @@ const MOST_CHANGES = 4096;
 class ResidentPiece implements Piece {
   readonly id = ++lastPiece;
   readonly ofResident = true;
-  /** Spans of the resident, by the version that they made. */
-  readonly #changes: (readonly [version: number, span: Span])[] = [];
+  /** Spans of the resident by where they start, and the last version that they made: tiles change again and again. */
+  readonly #changes = new Map<number, { readonly version: number; readonly span: Span }>();
   readonly #read: (span: Span) => ArrayBuffer;
   readonly #span: Span;
   #version = 0;
@@ -88,15 +88,18 @@ class ResidentPiece implements Piece {
   change(spans: readonly Span[]): boolean {
     const { from, bytes } = this.#span;
     this.#version += 1;
-    const own = spans.filter((span) => span.from >= from && span.from < from + bytes);
-    for (const span of own) this.#changes.push([this.#version, span]);
-    return this.#changes.length <= MOST_CHANGES;
+    for (const span of spans.filter((span) => span.from >= from && span.from < from + bytes)) {
+      const before = this.#changes.get(span.from)?.span.bytes ?? 0;
+      const longest = { from: span.from, bytes: Math.max(span.bytes, before) };
+      this.#changes.set(span.from, { version: this.#version, span: longest });
+    }
+    return this.#changes.size <= MOST_CHANGES;
   }
 
   changes(since: number): readonly Patch[] {
-    return this.#changes
-      .filter(([version]) => version > since)
-      .map(([, span]): Patch => [span.from - this.#span.from, this.#read(span)]);
+    return [...this.#changes.values()]
+      .filter(({ version }) => version > since)
+      .map(({ span }): Patch => [span.from - this.#span.from, this.#read(span)]);
   }
 }
 
