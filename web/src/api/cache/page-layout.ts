@@ -81,7 +81,7 @@ export class PageLayout {
     const part = (name: "key" | "value"): Omit<PagePart, "scales"> => {
       const dim = dims[name];
       const tiles = dtype === "i8" ? TILES[name] : null;
-      const width = roundUp(dim, tiles?.number.count ?? 1);
+      const width = roundUp(dim, tiles?.number[0] ?? 1);
       const offset = take(roundUp(this.rows, tiles?.rows ?? 1) * width * this.elementBytes);
       return { offset, dim, width, dtype: dtype === "i8" ? TILES[name].dtype : dtype, tiles };
     };

@@ -1,12 +1,8 @@
 // How numbers of eight bits lie in a page: in tiles, which kernels multiply in the order of memory. A tile is pairs of 16 columns: 16 rows of
 // keys, whose numbers come two at a time; or 16 numbers of 32 rows of values, which come two rows at a time.
 
-/** Bytes from one to the next: `near` within so many, which are a power of two, and `far` from such a group to the next. */
-interface Steps {
-  readonly count: number;
-  readonly near: number;
-  readonly far: number;
-}
+/** Bytes from one to the next: `near` within groups of so many, which are a power of two, and `far` from group to group. */
+type Steps = readonly [group: number, near: number, far: number];
 
 export interface Tiles {
   readonly dtype: "i8-keys" | "i8-values";
@@ -21,23 +17,23 @@ export interface Tiles {
 const KEYS: Tiles = {
   dtype: "i8-keys",
   rows: 16,
-  row: { count: 16, near: 2, far: 0 },
-  number: { count: 2, near: 1, far: 32 },
+  row: [16, 2, 0],
+  number: [2, 1, 32],
 };
 
 const VALUES: Tiles = {
   dtype: "i8-values",
   rows: 32,
-  row: { count: 2, near: 1, far: 32 },
-  number: { count: 16, near: 2, far: 512 },
+  row: [2, 1, 32],
+  number: [16, 2, 512],
 };
 
 export const TILES = { key: KEYS, value: VALUES } as const;
 
 /** Bytes from the first to number `index`. */
-export function stepTo({ count, near, far }: Steps, index: number): number {
-  const within = index & (count - 1);
-  return ((index - within) / count) * far + within * near;
+export function stepTo([group, near, far]: Steps, index: number): number {
+  const within = index & (group - 1);
+  return ((index - within) / group) * far + within * near;
 }
 
 export function roundUp(count: number, step: number): number {

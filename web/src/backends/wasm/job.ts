@@ -54,9 +54,6 @@ export const DTYPE: Readonly<Record<Operand["dtype"], number>> = {
   bool: 0,
 };
 
-/** Of a number of each. */
-export const DTYPE_BYTES = [4, 2, 1, 1] as const;
-
 /** Every part starts on a cache line, which is also the widest vector. */
 const ALIGNMENT = 64;
 

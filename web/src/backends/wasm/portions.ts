@@ -66,7 +66,7 @@ class ResidentPiece implements Piece {
   readonly id = ++lastPiece;
   readonly ofResident = true;
   /** Spans of the resident by where they start, and the last version that they made: tiles change again and again. */
-  readonly #changes = new Map<number, { readonly version: number; readonly span: Span }>();
+  readonly #changes = new Map<number, readonly [version: number, bytes: number]>();
   readonly #read: (span: Span) => ArrayBuffer;
   readonly #span: Span;
   #version = 0;
@@ -89,17 +89,16 @@ class ResidentPiece implements Piece {
     const { from, bytes } = this.#span;
     this.#version += 1;
     for (const span of spans.filter((span) => span.from >= from && span.from < from + bytes)) {
-      const before = this.#changes.get(span.from)?.span.bytes ?? 0;
-      const longest = { from: span.from, bytes: Math.max(span.bytes, before) };
-      this.#changes.set(span.from, { version: this.#version, span: longest });
+      const [, before = 0] = this.#changes.get(span.from) ?? [];
+      this.#changes.set(span.from, [this.#version, Math.max(span.bytes, before)]);
     }
     return this.#changes.size <= MOST_CHANGES;
   }
 
   changes(since: number): readonly Patch[] {
-    return [...this.#changes.values()]
-      .filter(({ version }) => version > since)
-      .map(({ span }): Patch => [span.from - this.#span.from, this.#read(span)]);
+    return [...this.#changes]
+      .filter(([, [version]]) => version > since)
+      .map(([from, [, bytes]]): Patch => [from - this.#span.from, this.#read({ from, bytes })]);
   }
 }
 

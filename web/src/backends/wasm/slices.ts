@@ -2,7 +2,7 @@
 // call of its own, whose results have the bits of the whole: C++ is told of what it is a slice (SliceOf in heed/attention.hpp).
 
 import { ATTENTION_CALL } from "./generated/attention-call.js";
-import { DTYPE, DTYPE_BYTES, type Job } from "./job.js";
+import type { Job } from "./job.js";
 
 /** From `begin` up to `end`, which is not of it. */
 export interface Range {
@@ -205,7 +205,8 @@ export function elementBytes(call: Int32Array, word: number): number {
     [ATTENTION_CALL.value]: ATTENTION_CALL.valueType,
   };
   const type = types[word];
-  return DTYPE_BYTES[type === undefined ? DTYPE.f32 : (call[type] ?? DTYPE.f32)] ?? Float32Array.BYTES_PER_ELEMENT;
+  // 4, 2, 1 and 1 of the types that C++ numbers 0 to 3.
+  return Math.max(1, Float32Array.BYTES_PER_ELEMENT >> (type === undefined ? 0 : (call[type] ?? 0)));
 }
 
 /** Has a view lie densely at an address, in the order of its axes. Returns its bytes. */
