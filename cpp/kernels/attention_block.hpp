@@ -11,7 +11,7 @@
 
 namespace heed::kernels {
 
-/// What numbers are in memory; kernels compute in single precision. Bytes are in tiles: see DType.
+/// What numbers are in memory; kernels compute in single precision. Bytes are in tiles: see heed::DType.
 enum class Precision : std::uint8_t { single, half, byte_keys, byte_values };
 
 /// Of a tile: its columns, and the rows whose values it has.
@@ -66,7 +66,7 @@ struct HeadRows {
   }
 };
 
-/// The row at a place of a page whose rows of bytes, `stride` in each, start at `first`.
+/// The row at a place of a page: its first tile starts at `first`, and `stride` bytes of tiles are a row's.
 static inline Numbers row_in_tiles(const Numbers& first, std::ptrdiff_t stride, int place) {
   const bool are_keys = first.precision == Precision::byte_keys;
   const int in_tile = place % (are_keys ? kTileColumns : kTileValues);

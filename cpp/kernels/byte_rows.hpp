@@ -2,7 +2,7 @@
 // memory, unless it widens what it reads: keys meet the query as whole numbers, and so do values their weights.
 //
 // Both products are of pairs of bytes with pairs of words: a key's numbers with the query's, or those of two values, of
-// one dimension, with their weights. Tiles have pairs in the order in which they are met: see DType.
+// one dimension, with their weights. Tiles have pairs in the order in which they are met: see heed::DType.
 #pragma once
 
 #include <cstddef>
