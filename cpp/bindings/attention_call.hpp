@@ -60,7 +60,7 @@ struct AttentionCall {
   std::int32_t block_queries;
   std::int32_t block_keys;
   std::int32_t score_stage;
-  std::int32_t query_type;  // DType
+  std::int32_t query_type;  // DType, of bytes i8_keys whatever they are
   std::int32_t key_type;
   std::int32_t value_type;
   std::int32_t sequences;

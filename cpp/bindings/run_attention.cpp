@@ -11,10 +11,11 @@ using heed::bindings::unpack;
 
 constexpr std::int32_t kOpen = -1;  // a side of the window, or a range of rows, without an end
 
-/// Keys or values: where they were put, or in a cache's pages.
+/// Keys or values: where they were put, or in a cache's pages, where bytes are in the tiles of the one or the other.
 heed::FloatView unpack_rows(const AttentionCall& call, const heed::bindings::PackedView& packed, std::int32_t dtype,
-                            std::int32_t scales) {
+                            heed::DType bytes, std::int32_t scales) {
   heed::FloatView view = unpack(packed, dtype);
+  if (heed::is_of_bytes(view.dtype)) view.dtype = bytes;
   if (call.pages == 0) return view;
   view.data = nullptr;
   view.pages = {.table = numbers<const void*>(call.pages),
@@ -29,8 +30,8 @@ heed::FloatView unpack_rows(const AttentionCall& call, const heed::bindings::Pac
 
 heed::AttentionInputs unpack_inputs(const AttentionCall& call) {
   return {.query = unpack(call.query, call.query_type),
-          .key = unpack_rows(call, call.key, call.key_type, call.key_scales),
-          .value = unpack_rows(call, call.value, call.value_type, call.value_scales),
+          .key = unpack_rows(call, call.key, call.key_type, heed::DType::i8_keys, call.key_scales),
+          .value = unpack_rows(call, call.value, call.value_type, heed::DType::i8_values, call.value_scales),
           .mask = unpack<const std::uint8_t>(call.mask),
           .bias = unpack<const float>(call.bias)};
 }

@@ -52,14 +52,19 @@ Status check_operands(const AttentionInputs& in, bool may_differ_in_dim) {
   return {};
 }
 
+/// In pages, in whole tiles.
+bool are_tiles(const FloatView& view, DType bytes, Index numbers) {
+  const Index width = view.strides[2];
+  return view.dtype == bytes && view.pages.table != nullptr && width >= view.shape[3] && width % numbers == 0;
+}
+
 /// What eight bits stand for is known in pages alone, of which keys and values are in the same.
 Status check_pages(const AttentionInputs& in) {
-  const auto is_wrong = [](const FloatView& view, DType bytes) {
-    return is_of_bytes(view.dtype) && (view.dtype != bytes || view.pages.table == nullptr);
-  };
-  if (in.query.pages.table != nullptr || is_of_bytes(in.query.dtype) || is_wrong(in.key, DType::i8_keys) ||
-      is_wrong(in.value, DType::i8_values)) {
-    return broken(StatusCode::option, {"keys and values can lie in pages, and numbers of eight bits must, in tiles"});
+  const bool have_bytes = is_of_bytes(in.key.dtype) || is_of_bytes(in.value.dtype);
+  const bool are_right = are_tiles(in.key, DType::i8_keys, 2) && are_tiles(in.value, DType::i8_values, 16);
+  if (in.query.pages.table != nullptr || is_of_bytes(in.query.dtype) || (have_bytes && !are_right)) {
+    return broken(StatusCode::option,
+                  {"keys and values can lie in pages, and numbers of eight bits must, both in whole tiles"});
   }
   const Pages& key = in.key.pages;
   const Pages& value = in.value.pages;

@@ -191,6 +191,12 @@ TEST_CASE("pages that cannot hold the keys, and eight bits without any, are refu
   CHECK(status_of([](AttentionInputs& in) { in.key.pages.rows = in.value.pages.rows = 0; }) == StatusCode::option);
   CHECK(status_of([](AttentionInputs& in) { in.key.pages.first = 1; }) == StatusCode::option);
   CHECK(status_of([](AttentionInputs& in) { in.query.dtype = DType::i8_keys; }) == StatusCode::option);
+  CHECK(status_of([](AttentionInputs& in) { in.key.dtype = DType::i8_values; }) == StatusCode::option);
+  CHECK(status_of([](AttentionInputs& in) { in.value.dtype = DType::i8_keys; }) == StatusCode::option);
+  CHECK(status_of([](AttentionInputs& in) { in.key.dtype = DType::f16; }) == StatusCode::option);
+  CHECK(status_of([](AttentionInputs& in) { in.value.dtype = DType::f32; }) == StatusCode::option);
+  CHECK(status_of([](AttentionInputs& in) { in.key.strides[2] += 1; }) == StatusCode::option);
+  CHECK(status_of([](AttentionInputs& in) { in.value.strides[2] -= 16; }) == StatusCode::option);
   CHECK(status_of([](AttentionInputs& in) {
           in.key.pages = in.value.pages = {};
           in.key.data = in.value.data = in.query.data;

@@ -44,8 +44,7 @@ export interface Pages {
 /** One input: its numbers, and how [batch, heads, length, dim] walks over them. Strides count elements; 0 broadcasts. */
 export interface Operand {
   readonly source: Source;
-  /** Bytes lie in the tiles of a cache's pages. */
-  readonly dtype: DType | "i8-keys" | "i8-values" | "bool";
+  readonly dtype: DType | "i8" | "bool";
   readonly elements: number;
   readonly shape: Dims4;
   readonly strides: Dims4;

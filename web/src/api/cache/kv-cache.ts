@@ -324,9 +324,9 @@ export class KVCache {
   #paged(problem: AttentionProblem, staged: Staged): AttentionProblem {
     const { keys, values, headBytes, elementBytes } = this.#layout;
     const length = staged.length - this.start;
-    const operand = ({ offset, dim, width, dtype }: PagePart): Operand => ({
+    const operand = ({ offset, dim, width }: PagePart): Operand => ({
       source: { kind: "paged", offset },
-      dtype,
+      dtype: this.dtype,
       elements: 0,
       shape: [this.batch, this.kvHeads, length, dim],
       strides: [0, headBytes / elementBytes, width, 1],

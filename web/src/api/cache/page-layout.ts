@@ -1,6 +1,6 @@
 // How a page of a cache holds the keys and values of all heads, and the writing of rows to it.
 
-import type { Operand, Span } from "../../backends/backend.js";
+import type { Span } from "../../backends/backend.js";
 import { roundToHalves, widenHalves } from "../half.js";
 import { quantiseRows } from "./quantise.js";
 import { roundUp, TILES, type Tiles } from "./tiles.js";
@@ -37,7 +37,6 @@ export interface PagePart {
   readonly dim: number;
   /** Numbers of memory that are a row's. */
   readonly width: number;
-  readonly dtype: Operand["dtype"];
   /** Of i8. */
   readonly tiles: Tiles | null;
   /** Of i8: bytes from `offset` to a float for each row. */
@@ -82,12 +81,11 @@ export class PageLayout {
       const dim = dims[name];
       const tiles = dtype === "i8" ? TILES[name] : null;
       const width = roundUp(dim, tiles?.number[0] ?? 1);
-      const offset = take(roundUp(this.rows, tiles?.rows ?? 1) * width * this.elementBytes);
-      return { offset, dim, width, dtype: dtype === "i8" ? TILES[name].dtype : dtype, tiles };
+      return { offset: take(roundUp(this.rows, tiles?.rows ?? 1) * width * this.elementBytes), dim, width, tiles };
     };
     const keys = part("key");
     const values = part("value");
-    const ofScales = dtype === "i8" ? this.rows * Float32Array.BYTES_PER_ELEMENT : 0;
+    const ofScales = keys.tiles === null ? 0 : this.rows * Float32Array.BYTES_PER_ELEMENT;
     this.keys = { ...keys, scales: take(ofScales) - keys.offset };
     this.values = { ...values, scales: take(ofScales) - values.offset };
     this.headBytes = end;

@@ -5,7 +5,6 @@
 type Steps = readonly [group: number, near: number, far: number];
 
 export interface Tiles {
-  readonly dtype: "i8-keys" | "i8-values";
   /** That the same tiles hold. */
   readonly rows: number;
   /** Of its rows. */
@@ -15,14 +14,12 @@ export interface Tiles {
 }
 
 const KEYS: Tiles = {
-  dtype: "i8-keys",
   rows: 16,
   row: [16, 2, 0],
   number: [2, 1, 32],
 };
 
 const VALUES: Tiles = {
-  dtype: "i8-values",
   rows: 32,
   row: [2, 1, 32],
   number: [16, 2, 512],

@@ -46,13 +46,7 @@ export interface Job {
 }
 
 /** As C++ numbers them. */
-export const DTYPE: Readonly<Record<Operand["dtype"], number>> = {
-  f32: 0,
-  f16: 1,
-  "i8-keys": 2,
-  "i8-values": 3,
-  bool: 0,
-};
+export const DTYPE: Readonly<Record<Operand["dtype"], number>> = { f32: 0, f16: 1, i8: 2, bool: 0 };
 
 /** Every part starts on a cache line, which is also the widest vector. */
 const ALIGNMENT = 64;

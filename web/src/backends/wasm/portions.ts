@@ -65,8 +65,8 @@ const MOST_CHANGES = 4096;
 class ResidentPiece implements Piece {
   readonly id = ++lastPiece;
   readonly ofResident = true;
-  /** Spans of the resident by where they start, and the last version that they made: tiles change again and again. */
-  readonly #changes = new Map<number, readonly [version: number, bytes: number]>();
+  /** Spans of the resident, each with the last version that it made: tiles change again and again. */
+  readonly #changes = new Map<string, readonly [version: number, span: Span]>();
   readonly #read: (span: Span) => ArrayBuffer;
   readonly #span: Span;
   #version = 0;
@@ -88,17 +88,15 @@ class ResidentPiece implements Piece {
   change(spans: readonly Span[]): boolean {
     const { from, bytes } = this.#span;
     this.#version += 1;
-    for (const span of spans.filter((span) => span.from >= from && span.from < from + bytes)) {
-      const [, before = 0] = this.#changes.get(span.from) ?? [];
-      this.#changes.set(span.from, [this.#version, Math.max(span.bytes, before)]);
-    }
+    const own = spans.filter((span) => span.from >= from && span.from < from + bytes);
+    for (const span of own) this.#changes.set(`${span.from}+${span.bytes}`, [this.#version, span]);
     return this.#changes.size <= MOST_CHANGES;
   }
 
   changes(since: number): readonly Patch[] {
-    return [...this.#changes]
-      .filter(([, [version]]) => version > since)
-      .map(([from, [, bytes]]): Patch => [from - this.#span.from, this.#read({ from, bytes })]);
+    return [...this.#changes.values()]
+      .filter(([version]) => version > since)
+      .map(([, span]): Patch => [span.from - this.#span.from, this.#read(span)]);
   }
 }
 

@@ -205,8 +205,7 @@ export function elementBytes(call: Int32Array, word: number): number {
     [ATTENTION_CALL.value]: ATTENTION_CALL.valueType,
   };
   const type = types[word];
-  // 4, 2, 1 and 1 of the types that C++ numbers 0 to 3.
-  return Math.max(1, Float32Array.BYTES_PER_ELEMENT >> (type === undefined ? 0 : (call[type] ?? 0)));
+  return Float32Array.BYTES_PER_ELEMENT >> (type === undefined ? 0 : (call[type] ?? 0));
 }
 
 /** Has a view lie densely at an address, in the order of its axes. Returns its bytes. */

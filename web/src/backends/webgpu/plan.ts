@@ -367,13 +367,7 @@ function stride(operand: Operand | null, axis: 0 | 1 | 2 | 3): number {
   return operand?.strides[axis] ?? 0;
 }
 
-const ELEMENT_BYTES: Readonly<Record<Operand["dtype"], number>> = {
-  f32: 4,
-  f16: 2,
-  "i8-keys": 1,
-  "i8-values": 1,
-  bool: 1,
-};
+const ELEMENT_BYTES: Readonly<Record<Operand["dtype"], number>> = { f32: 4, f16: 2, i8: 1, bool: 1 };
 
 export function operandBytes(operand: Operand | null): number {
   return operand === null ? 0 : operand.elements * ELEMENT_BYTES[operand.dtype];
