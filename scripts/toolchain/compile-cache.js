@@ -1,16 +1,14 @@
-// Keeps what was compiled between checkouts, where the machine has ccache. It is not asked for: without it everything is compiled.
+// Keeps what was compiled between checkouts, where there is ccache. It is not needed: without it everything is compiled.
 
 import { join } from "node:path";
 import { root } from "../make/root.js";
 import { cacheFolder } from "./cache.js";
-import { onPath } from "./system.js";
 
-/** What CMake and ccache read. @returns {Record<string, string>} */
-export function compileCache() {
-  const program = onPath("ccache");
-  if (program === undefined) return {};
+/** What CMake and ccache read. @param {import("./programs.js").Program} [ccache] @returns {Record<string, string>} */
+export function compileCache(ccache) {
+  if (ccache === undefined) return {};
   return {
-    CMAKE_CXX_COMPILER_LAUNCHER: program,
+    CMAKE_CXX_COMPILER_LAUNCHER: ccache.path,
     CCACHE_DIR: join(cacheFolder(), "objects"),
     CCACHE_MAXSIZE: "2G",
     // The same in any folder: paths below it are compared as relative ones.

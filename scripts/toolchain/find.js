@@ -11,7 +11,7 @@ import { findEmscripten, privateEmscripten } from "./emscripten.js";
 import { missingMessage } from "./missing.js";
 import { findNative, privateNative } from "./native.js";
 import { privateTools } from "./private.js";
-import { findClangTool, findCmake, findNinja, findPython, privateProgram } from "./programs.js";
+import { findCcache, findClangTool, findCmake, findNinja, findPython, privateProgram } from "./programs.js";
 import { findCatch2, findHeaders, JSON_LIBRARY, privateSources, XSIMD } from "./sources.js";
 import { PIECES } from "./versions.js";
 
@@ -25,8 +25,8 @@ import { PIECES } from "./versions.js";
 /**
  * What each need puts into the record.
  * @typedef {object} Parts
- * @property {{ emscripten: Emscripten, python: Program, cmake: Program, ninja: Program, xsimd: Headers }} wasm
- * @property {{ native: Native, cmake: Program, ninja: Program, xsimd: Headers }} native
+ * @property {{ emscripten: Emscripten, python: Program, cmake: Program, ninja: Program, ccache?: Program, xsimd: Headers }} wasm
+ * @property {{ native: Native, cmake: Program, ninja: Program, ccache?: Program, xsimd: Headers }} native
  * @property {{ catch2: Catch2, json: Headers }} tests
  * @property {{ clangFormat: Program, clangTidy: Program }} format
  * @property {{ chromium: Program }} chromium
@@ -52,8 +52,8 @@ export const ALL_NEEDS = ["wasm", "native", "tests", "format", "chromium", "fire
 
 /** @type {Record<Need, readonly (keyof Chosen)[]>} */
 const NAMES = {
-  wasm: ["emscripten", "python", "cmake", "ninja", "xsimd"],
-  native: ["native", "cmake", "ninja", "xsimd"],
+  wasm: ["emscripten", "python", "cmake", "ninja", "ccache", "xsimd"],
+  native: ["native", "cmake", "ninja", "ccache", "xsimd"],
   tests: ["catch2", "json"],
   format: ["clangFormat", "clangTidy"],
   chromium: ["chromium"],
@@ -64,6 +64,9 @@ const NAMES = {
 /** Have no private form: found, installed by the system's own means, or for a person to install. @type {readonly (keyof Chosen)[]} */
 const BROWSERS = ["chromium", "firefox", "webkit"];
 
+/** What one can do without, where it is not there and cannot be fetched. @type {readonly (keyof Chosen)[]} */
+const OPTIONAL = ["ccache"];
+
 /** How each is looked for on the machine itself. @type {Record<keyof Chosen, () => Search | Promise<Search>>} */
 const ON_THE_MACHINE = {
   emscripten: findEmscripten,
@@ -71,6 +74,7 @@ const ON_THE_MACHINE = {
   cmake: findCmake,
   ninja: findNinja,
   python: findPython,
+  ccache: findCcache,
   clangFormat: () => findClangTool("clang-format"),
   clangTidy: () => findClangTool("clang-tidy"),
   xsimd: () => findHeaders(XSIMD),
@@ -88,6 +92,7 @@ const PIECE_OF = {
   cmake: "cmake",
   ninja: "ninja",
   python: "python",
+  ccache: "ccache",
   clangFormat: "format",
   clangTidy: "format",
 };
@@ -104,9 +109,13 @@ export async function findToolchain({ need, log = note }) {
   const { chosen, problems } = await lookFor(names);
   const unmet = /** @type {(keyof Chosen)[]} */ (Object.keys(problems));
 
-  const fetchable = unmet.filter((name) => !BROWSERS.includes(name));
+  let fetchable = unmet.filter((name) => !BROWSERS.includes(name));
   const obstacle = fetchable.length === 0 ? undefined : await whyNoDebian();
-  if (obstacle !== undefined) throw new Failure(missingMessage(problems, obstacle));
+  if (obstacle !== undefined) {
+    for (const name of OPTIONAL) delete problems[name];
+    fetchable = fetchable.filter((name) => !OPTIONAL.includes(name));
+    if (fetchable.length > 0) throw new Failure(missingMessage(problems, obstacle));
+  }
   // The others are fetched below: only these are for a person to install.
   const browsers = Object.fromEntries(
     Object.entries(problems).filter(([name]) => BROWSERS.some((one) => one === name)),
@@ -120,7 +129,7 @@ export async function findToolchain({ need, log = note }) {
 
   const additions = environment(chosen);
   const node = { path: process.execPath, version: process.versions.node, origin: "this one" };
-  for (const name of names) log(lineFor(name, chosen[name]));
+  for (const name of names) if (!OPTIONAL.includes(name) || name in chosen) log(lineFor(name, chosen[name]));
   log(lineFor("node", node));
   const record = { ...chosen, node, additions, env: { ...process.env, ...additions } };
   // Every name that the needs ask for is there by now, which the type checker cannot see.
@@ -155,7 +164,7 @@ async function fetchInto(chosen, unmet) {
   }
   if (pieces.length === 0) return;
   const root = await privateTools(pieces, lackingPieces);
-  for (const name of /** @type {const} */ (["cmake", "ninja"])) {
+  for (const name of /** @type {const} */ (["cmake", "ninja", "ccache"])) {
     if (unmet.includes(name)) chosen[name] = await privateProgram(root, name, name);
   }
   if (unmet.includes("python")) chosen.python = await privateProgram(root, "python", "python3");
@@ -185,7 +194,7 @@ function environment(chosen) {
     ),
   ].filter((folder) => folder !== undefined);
   /** @type {Record<string, string>} */
-  const additions = { ...compileCache(), ...emscripten?.env, ...native?.env };
+  const additions = { ...compileCache(chosen.ccache), ...emscripten?.env, ...native?.env };
   additions.PATH = [...new Set(folders), process.env.PATH ?? ""].join(delimiter);
   if (native !== undefined) Object.assign(additions, { CC: native.cc, CXX: native.cxx });
   // CMakePresets.json reads these.

@@ -1,5 +1,5 @@
-// Looks for plain programs that only need a version: CMake, Ninja, Python, clang-format and clang-tidy. Compilers have
-// files of their own.
+// Looks for plain programs that only need a version: CMake, Ninja, Python, ccache, clang-format and clang-tidy. Compilers
+// have files of their own.
 
 import { mkdir, symlink } from "node:fs/promises";
 import { join } from "node:path";
@@ -51,6 +51,8 @@ export const findCmake = () =>
 export const findNinja = () =>
   search(["ninja", "ninja-build"], (version) => atLeast(version, FLOORS.ninja), `Ninja ${FLOORS.ninja} or newer`);
 
+export const findCcache = () => search(["ccache"], () => true, "ccache");
+
 /** @returns {Promise<Search>} */
 export async function findPython() {
   const result = await search(
@@ -79,6 +81,7 @@ export const PROGRAMS = {
   cmake: { cmake: "cmake", ctest: "ctest" },
   ninja: { ninja: "ninja" },
   python: { python3: "python3" },
+  ccache: { ccache: "ccache" },
   format: {
     "clang-format": `clang-format-${CLANG_TOOLS_MAJOR}`,
     "clang-tidy": `clang-tidy-${CLANG_TOOLS_MAJOR}`,

@@ -24,7 +24,7 @@ export const CATCH2_VERSION = "3.7.1";
 /** Exactly this major version: another one formats and complains differently. */
 export const CLANG_TOOLS_MAJOR = 19;
 
-/** @typedef {"emscripten" | "native" | "format" | "cmake" | "ninja" | "python"} Piece */
+/** @typedef {"emscripten" | "native" | "format" | "cmake" | "ninja" | "python" | "ccache"} Piece */
 
 /** The private tools, by the piece of the record they serve. @type {Record<Piece, readonly string[]>} */
 export const PIECES = {
@@ -34,6 +34,7 @@ export const PIECES = {
   cmake: ["cmake"],
   ninja: ["ninja-build"],
   python: ["python3"],
+  ccache: ["ccache"],
 };
 
 /**
@@ -44,7 +45,6 @@ export const PIECES = {
 export const NOT_NEEDED = {
   nodejs: "99",
   perl: "99",
-  ccache: "99",
   "clang-tools-19": "1:19.1.7-99",
   "python3-yaml": "99",
   "libc6-i386": "99",

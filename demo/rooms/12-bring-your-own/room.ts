@@ -7,7 +7,7 @@ import { agreement, agreementLine, furnish, OWN_ARITHMETIC } from "../../src/pag
 import { NamedMatrices, type NamedSpot } from "../../src/ui/named-matrices.js";
 import { whole } from "../../src/ui/numbers.js";
 import { picture } from "../../src/ui/picture.js";
-import { atOnce } from "../../src/ui/pieces.js";
+import { drawn } from "../../src/ui/pieces.js";
 import { Teller } from "../../src/ui/teller.js";
 import type { BringAnswer } from "./calls.js";
 import { heedCode, saveButtons, torchCode } from "./code.js";
@@ -26,8 +26,13 @@ import { MATRICES, type MatrixName, viewOf } from "./views.js";
 
 export class BringRoom {
   readonly #store: BringStore;
+  readonly #root: HTMLElement;
   #scene: BringScene;
   #answer: BringAnswer | undefined;
+  /** All of which is to be seen; undefined while it is on its way. */
+  #whole: BringScene | undefined;
+  /** What is on its way, or comes instead of it. */
+  #next: { readonly scene: BringScene; readonly answer: BringAnswer | undefined } | undefined;
   readonly #controls: Controls;
   readonly #matrices = new NamedMatrices(MATRICES);
   readonly #teller = new Teller({
@@ -54,6 +59,7 @@ export class BringRoom {
 
   constructor(store: BringStore, library: Library, root: HTMLElement, scene: BringScene, engine: Engine) {
     this.#store = store;
+    this.#root = root;
     this.#scene = scene;
     this.#controls = controls(store, library);
     this.#head = new HeadPicture(
@@ -113,22 +119,40 @@ export class BringRoom {
   }
 
   show(scene: BringScene, answer: BringAnswer | undefined): void {
-    atOnce(this.showing(scene, answer));
+    const isUnderWay = this.#next !== undefined;
+    this.#next = { scene, answer };
+    if (!isUnderWay) void this.#showNext();
+  }
+
+  /** At once, but for what has other cells nearly everywhere, which are laid out in a frame for each part. */
+  async #showNext(): Promise<void> {
+    for (let next = this.#next; next !== undefined; next = this.#next) {
+      const isAnother = this.#whole === undefined || extent(next.scene) !== extent(this.#whole);
+      if (isAnother) this.#root.ariaBusy = "true";
+      for (const _ of this.showing(next.scene, next.answer)) {
+        if (isAnother) await drawn();
+        if (this.#next !== next) break;
+      }
+      if (this.#next === next) this.#next = undefined;
+    }
+    this.#root.ariaBusy = null;
   }
 
   *showing(scene: BringScene, answer: BringAnswer | undefined): Generator<undefined> {
-    const before = this.#scene;
-    const isFirst = this.#agreement.textContent === "";
+    const before = this.#whole;
+    this.#whole = undefined;
     this.#scene = scene;
     this.#answer = answer;
-    if (isFirst || scene !== before) this.#head.show(scene);
+    if (scene !== before) this.#head.show(scene);
     // Many times a second, and none of the rest changes.
-    if (!isFirst && scene !== before && scene.source === before.source && isMove(scene, before)) return;
-    yield;
-    if (isFirst || scene !== before) yield* this.#showingScene(scene);
-    this.#matrices.show((name) => viewOf(name, scene, answer), ["A"]);
-    this.#agreement.textContent = agreementOf(scene, answer);
-    this.#teller.tell();
+    if (before === undefined || scene === before || scene.source !== before.source || !isMove(scene, before)) {
+      yield;
+      if (scene !== before) yield* this.#showingScene(scene);
+      this.#matrices.show((name) => viewOf(name, scene, answer), ["A"]);
+      this.#agreement.textContent = agreementOf(scene, answer);
+      this.#teller.tell();
+    }
+    this.#whole = scene;
   }
 
   /** All that no answer of the kernel changes. */
@@ -182,6 +206,11 @@ export class BringRoom {
     const { top, left } = cells;
     return { state, source: source.name, ...at, row, col, top, left, ...Object.fromEntries(matrices) };
   }
+}
+
+/** By which a room has other cells, not only other numbers in them. */
+function extent({ source, vectors }: BringScene): string {
+  return `${source.layers} ${source.heads} ${vectors?.width}`;
 }
 
 /** Only another part of the map is looked at. */

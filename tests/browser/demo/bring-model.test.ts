@@ -20,7 +20,7 @@ import {
 } from "../../support/model-files.js";
 import { demoInChromium } from "./chromium.js";
 import { compare } from "./numbers.js";
-import { readMatrix, readNumber } from "./page.js";
+import { readMatrix, readNumber, settled } from "./page.js";
 import { jsonOf } from "./saved.js";
 import { tasksOver } from "./tasks.js";
 
@@ -38,6 +38,7 @@ async function bring(page: Page, says: string | RegExp, ...files: readonly Named
   if ((await bringing.getAttribute("open")) === null) await bringing.locator("summary").click();
   await page.locator("#arrays").setInputFiles([...files]);
   await message(page).filter({ hasText: says }).waitFor();
+  await settled(page);
 }
 
 async function run(page: Page, text: string, says: string): Promise<void> {
@@ -263,6 +264,7 @@ test("large arrays in Fortran order and halves are read without a task over 100 
     act: async () => {
       await page.locator("#arrays").setInputFiles(paths);
       await message(page).filter({ hasText: "Taken: 1 layer, 64 heads, 512 queries, 512 keys." }).waitFor();
+      await settled(page);
     },
   });
   await rm(folder, { recursive: true });

@@ -10,7 +10,7 @@ import { attention } from "../../../web/src/reference/index.js";
 import { demoInChromium } from "./chromium.js";
 import { copied, runUnderNode } from "./copied.js";
 import { HALF_OF_FOUR_DECIMALS, total } from "./numbers.js";
-import { cell, hover, kernelAnswered, readMatrix, readNumber, readTold } from "./page.js";
+import { cell, hover, kernelAnswered, readMatrix, readNumber, readTold, settled } from "./page.js";
 import { jsonOf, saved } from "./saved.js";
 import { tasksOver } from "./tasks.js";
 
@@ -260,6 +260,7 @@ describe("one's own arrays", () => {
     const page = await open(PAGE);
     await paste(page, { q: heads(q, L), k: heads(k, S) });
     await message(page).filter({ hasText: "Taken: 2 layers, 3 heads, 150 queries, 170 keys." }).waitFor();
+    await settled(page);
     if (causal === "yes") await page.getByRole("radio", { name: "what came before" }).check();
     await page.getByRole("slider", { name: "Layer" }).press("ArrowRight");
     await page.getByRole("slider", { name: "Head" }).press("ArrowRight");
@@ -288,6 +289,7 @@ describe("one's own arrays", () => {
     const weights = Float32Array.from({ length: 2 * 5 * 5 }, (_, index) => (index % 7) / 10);
     await drop(page, "attentions.npy", new Uint8Array(await writeNpy([2, 5, 5], weights).arrayBuffer()));
     await message(page).filter({ hasText: "Taken: 1 layer, 2 heads, 5 queries, 5 keys." }).waitFor();
+    await settled(page);
     await page.getByRole("slider", { name: "Head" }).press("ArrowRight");
     const shown = await readMatrix(page, "A");
     expect(shown.flat()).toEqual(Array.from(weights.slice(25), (weight) => Number(weight.toFixed(2))));
@@ -299,6 +301,7 @@ describe("one's own arrays", () => {
     });
     await drop(page, "model.safetensors", new Uint8Array(await new Blob([file]).arrayBuffer()));
     await message(page).filter({ hasText: "Taken: 2 layers, 3 heads, 150 queries, 170 keys." }).waitFor();
+    await settled(page);
     await kernelAnswered(page);
   });
 
@@ -309,6 +312,7 @@ describe("one's own arrays", () => {
     await page.getByLabel("What one is").selectOption("k");
     await page.getByLabel("What other is").selectOption("q");
     await message(page).filter({ hasText: "Taken: 1 layer, 1 head, 10 queries, 10 keys." }).waitFor();
+    await settled(page);
   });
 
   test.each([

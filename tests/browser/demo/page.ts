@@ -42,6 +42,11 @@ export async function readTold(page: Page): Promise<Told> {
   return { subject, result: readNumber(result), terms: await readRows(readout), last, kernel };
 }
 
+/** Until all parts of a room show what was brought. */
+export async function settled(page: Page): Promise<void> {
+  await page.locator("[data-room]:not([aria-busy])").waitFor();
+}
+
 /** Points at a cell with the mouse. */
 export async function hover(page: Page, name: string, row: number, col: number): Promise<void> {
   await cell(page, name, row, col).hover();
@@ -64,5 +69,6 @@ export async function reload(page: Page): Promise<void> {
 
 /** Waits until the shares on the page are the kernel's. */
 export async function kernelAnswered(page: Page): Promise<void> {
+  await settled(page);
   await page.locator(".agreement", { hasText: "from the kernel" }).waitFor();
 }
