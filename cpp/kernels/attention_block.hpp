@@ -180,7 +180,7 @@ struct AttentionBlock {
   int head_dim;
   int value_dim;
   int key_block;  // fixes the order of the sums: see plan/
-  int run_keys;   // that a single row reads as they lie, of each of a few runs by turns; 0: it reads in steps
+  int run_keys;   // of each of a few runs that a single row reads as they lie; 0: it reads in steps
   int key_unit;   // what is walked in one step ends at multiples of this at the latest; 0: anywhere
   int keep_keys;  // of a block of AttentionRow::keep; 0: there are none
   Pairing pairing;
