@@ -34,11 +34,10 @@ constexpr int largest_word(int dim) {
 }
 
 #ifdef __wasm_simd128__
-/// Numbers as words * unit, in whole eights; `words` may be where the numbers are. Gives the unit, which is NaN if one
-/// of them is not finite. Where none is beyond 1e-34 words are zeros.
-[[gnu::noinline]] static inline float round_to_words(const float* numbers, int count, int largest_word,
+/// Numbers, of which `largest` is the largest magnitude, as words * unit, in whole eights; `words` may be where the
+/// numbers are. Gives the unit, which is NaN if one of them is not finite. Where none is beyond 1e-34 words are zeros.
+[[gnu::noinline]] static inline float round_to_words(const float* numbers, int count, float largest, int largest_word,
                                                      std::int16_t* words) {
-  const float largest = largest_size(numbers, count);
   const auto most = static_cast<float>(largest_word);
   const v128_t inverse = wasm_f32x4_splat(most / largest);
   // So large that the last bits of a sum are a whole number; those of NaN, which is 0 / 0, are zeros.
@@ -75,7 +74,8 @@ constexpr int largest_word(int dim) {
 /// Turns a query, with zeros up to a whole vector, into words where it lies, and gives their unit. One that is not
 /// finite has a unit that is NaN, as all its scores then are.
 inline float make_words(float* query, int dim) {
-  return round_to_words(query, dim, largest_word(dim), reinterpret_cast<std::int16_t*>(query));
+  const float largest = largest_size(query, dim);
+  return round_to_words(query, dim, largest, largest_word(dim), reinterpret_cast<std::int16_t*>(query));
 }
 
 /// Of the columns of a tile the products of pairs of words with their pairs of bytes, added up.
@@ -116,6 +116,21 @@ template <class Arch>
   }
 }
 
+/// The weights of a tile times the scales of its values. Gives the largest magnitude. A weight of zero leaves its value
+/// out, whatever its scale.
+[[gnu::always_inline]] inline float weigh_scales(const float* weights, const float* scales, float* products) {
+  v128_t sizes = wasm_i32x4_const_splat(0);
+#pragma clang loop unroll(disable)
+  for (int j = 0; j < kTileValues; j += 4) {
+    const v128_t weight = wasm_v128_load(weights + j);
+    const v128_t product = wasm_v128_and(wasm_f32x4_mul(weight, wasm_v128_load(scales + j)),
+                                         wasm_f32x4_ne(weight, wasm_f32x4_const_splat(0.0F)));
+    wasm_v128_store(products + j, product);
+    sizes = wasm_i32x4_max(sizes, wasm_f32x4_abs(product));
+  }
+  return largest_lane(sizes);
+}
+
 /// output[dim] += weights x bytes, with room up to a whole sixteen.
 template <class Arch>
 [[gnu::noinline]] void add_bytes_to_row(const float* weights, const Runs& values, int dim, float* output) {
@@ -124,14 +139,16 @@ template <class Arch>
     for (int at = values.begin_of(run), tile = 0; at < end; at = tile + kTileValues) {
       tile = at / kTileValues * kTileValues;
       const int stop = end < tile + kTileValues ? end : tile + kTileValues;
-      // What a tile has of other values counts for nothing.
       alignas(kScratchAlignment) float own[kTileValues] = {};
-      const float* const given = weights + values.place(run, tile);
-      const float* const scales = values.of[run].scale + tile;
-      // A weight of zero leaves its value out, whatever its scale.
-      for (int j = at - tile; j < stop - tile; ++j) own[j] = given[j] == 0.0F ? 0.0F : given[j] * scales[j];
+      const float* given = weights + values.place(run, tile);
+      if (stop - at < kTileValues) {
+        // What the tile has of other values counts for nothing.
+        std::memcpy(own + (at - tile), given + (at - tile), static_cast<std::size_t>(stop - at) * sizeof(float));
+        given = own;
+      }
+      const float largest = weigh_scales(given, values.of[run].scale + tile, own);
       auto* const words = reinterpret_cast<std::int16_t*>(own);
-      const v128_t unit = wasm_f32x4_splat(round_to_words(own, kTileValues, largest_word(kTileValues), words));
+      const v128_t unit = wasm_f32x4_splat(round_to_words(own, kTileValues, largest, largest_word(kTileValues), words));
       const std::int8_t* const bytes = values.bytes(run, tile);
       for (int e = 0; e < dim; e += kTileColumns) {
         v128_t sums[4];

@@ -91,14 +91,18 @@ inline Batch<Arch> load_numbers(Numbers line, std::ptrdiff_t first, int count) {
 }
 
 #ifdef __wasm_simd128__
-/// The largest magnitude of numbers in whole fours, NaN if there is one.
-[[gnu::noinline]] static inline float largest_size(const float* numbers, int count) {
-  v128_t sizes = wasm_i32x4_const_splat(0);
-  // As whole numbers floats have the same order, with NaN at the end.
-  for (int i = 0; i < count; i += 4) sizes = wasm_i32x4_max(sizes, wasm_f32x4_abs(wasm_v128_load(numbers + i)));
+/// As whole numbers, which floats without a sign have the order of, with NaN at the end.
+[[gnu::noinline]] static inline float largest_lane(v128_t sizes) {
   sizes = wasm_i32x4_max(sizes, wasm_i32x4_shuffle(sizes, sizes, 2, 3, 0, 1));
   sizes = wasm_i32x4_max(sizes, wasm_i32x4_shuffle(sizes, sizes, 1, 0, 3, 2));
   return wasm_f32x4_extract_lane(sizes, 0);
+}
+
+/// The largest magnitude of numbers in whole fours, NaN if there is one.
+[[gnu::noinline]] static inline float largest_size(const float* numbers, int count) {
+  v128_t sizes = wasm_i32x4_const_splat(0);
+  for (int i = 0; i < count; i += 4) sizes = wasm_i32x4_max(sizes, wasm_f32x4_abs(wasm_v128_load(numbers + i)));
+  return largest_lane(sizes);
 }
 
 /// By which what FiniteHalves gives is to be multiplied.

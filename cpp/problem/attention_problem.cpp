@@ -63,8 +63,7 @@ Status check_pages(const AttentionInputs& in) {
   const bool have_bytes = is_of_bytes(in.key.dtype) || is_of_bytes(in.value.dtype);
   const bool are_right = are_tiles(in.key, DType::i8_keys, 2) && are_tiles(in.value, DType::i8_values, 16);
   if (in.query.pages.table != nullptr || is_of_bytes(in.query.dtype) || (have_bytes && !are_right)) {
-    return broken(StatusCode::option,
-                  {"keys and values can lie in pages, and numbers of eight bits must, both in whole tiles"});
+    return broken(StatusCode::option, {"only keys and values lie in pages, and eight bits only there, in tiles"});
   }
   const Pages& key = in.key.pages;
   const Pages& value = in.value.pages;

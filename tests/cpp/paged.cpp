@@ -66,7 +66,7 @@ Paged::Paged(Random& random, const AttentionInputs& inputs, const Paging& paging
   const Places of_keys{paging.dtype, head_dim};
   const Places of_values{is_of_bytes(paging.dtype) ? DType::i8_values : paging.dtype, inputs.value.shape[3]};
   // Of a head: its keys, its values, and the scales of both.
-  const auto whole = [](Index bytes) { return (bytes + 63) / 64 * 64; };
+  const auto whole = [](Index bytes) { return (bytes + 127) / 128 * 128; };
   const Index values = whole(of_keys.bytes(paging.rows));
   const Index key_scales = values + whole(of_values.bytes(paging.rows));
   const Index value_scales = key_scales + whole(paging.rows * 4);

@@ -54,8 +54,8 @@ struct FloatView {
 
   // In pages, where strides[0] means nothing: bytes from a page to the first number of its first head, and of bytes,
   // which lie in pages alone, from there to the scales of that head's rows. Whole tiles of bytes are read, and the
-  // scales of a tile of keys, whether or not there are such rows; strides[2] is a row's share of them: as many numbers
-  // as it has, in whole pairs of keys and sixteens of values.
+  // scales of their rows, whether or not there are such rows; strides[2] is a row's share of them: as many numbers as
+  // it has, in whole pairs of keys and sixteens of values.
   Pages pages;
   Index offset = 0;
   Index scales = 0;

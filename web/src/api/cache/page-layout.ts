@@ -21,8 +21,8 @@ const COLUMN_BYTES = 4 * BLOCK_ROWS;
 const MOST_TIMES: Readonly<Record<CacheType, number>> = { f32: 4, f16: 2, i8: 4 };
 const LEAST_PAGES = 8;
 
-/** Lines of the processor's cache, the widest vector, and the scales of a tile of keys. */
-const ALIGNMENT = 64;
+/** The scales of a tile, which are read whole; and lines of the processor's cache, and the widest vector. */
+const ALIGNMENT = 128;
 
 /** The exponent of a half that is infinite or NaN. */
 const INFINITE = 0x7c00;
