@@ -107,15 +107,13 @@ const PIECE_OF = {
 export async function findToolchain({ need, log = note }) {
   const names = [...new Set(need.flatMap((one) => NAMES[one]))];
   const { chosen, problems } = await lookFor(names);
+  const luxuries = OPTIONAL.filter((name) => name in problems);
+  for (const name of luxuries) delete problems[name];
   const unmet = /** @type {(keyof Chosen)[]} */ (Object.keys(problems));
 
-  let fetchable = unmet.filter((name) => !BROWSERS.includes(name));
+  const fetchable = unmet.filter((name) => !BROWSERS.includes(name));
   const obstacle = fetchable.length === 0 ? undefined : await whyNoDebian();
-  if (obstacle !== undefined) {
-    for (const name of OPTIONAL) delete problems[name];
-    fetchable = fetchable.filter((name) => !OPTIONAL.includes(name));
-    if (fetchable.length > 0) throw new Failure(missingMessage(problems, obstacle));
-  }
+  if (obstacle !== undefined) throw new Failure(missingMessage(problems, obstacle));
   // The others are fetched below: only these are for a person to install.
   const browsers = Object.fromEntries(
     Object.entries(problems).filter(([name]) => BROWSERS.some((one) => one === name)),
@@ -125,7 +123,14 @@ export async function findToolchain({ need, log = note }) {
     const { named, problem } = problems[name] ?? {};
     if (named !== undefined) log(`  ${named} is set, but ${problem}: another ${name} is used instead`);
   }
-  if (fetchable.length > 0) await fetchInto(chosen, fetchable);
+  if (fetchable.length > 0) await fetchInto(chosen, fetchable, lackingPieces);
+  for (const name of luxuries) {
+    try {
+      if ((await whyNoDebian()) === undefined) await fetchInto(chosen, [name], async () => []);
+    } catch {
+      log(`  ${name.padEnd(12)} cannot be fetched: done without`);
+    }
+  }
 
   const additions = environment(chosen);
   const node = { path: process.execPath, version: process.versions.node, origin: "this one" };
@@ -153,8 +158,9 @@ async function lookFor(names) {
 /**
  * @param {Chosen} chosen
  * @param {readonly (keyof Chosen)[]} unmet
+ * @param {() => Promise<readonly Piece[]>} lacking
  */
-async function fetchInto(chosen, unmet) {
+async function fetchInto(chosen, unmet, lacking) {
   const pieces = [...new Set(unmet.flatMap((name) => PIECE_OF[name] ?? []))];
   if (unmet.some((name) => PIECE_OF[name] === undefined)) {
     const sources = await privateSources();
@@ -163,7 +169,7 @@ async function fetchInto(chosen, unmet) {
     }
   }
   if (pieces.length === 0) return;
-  const root = await privateTools(pieces, lackingPieces);
+  const root = await privateTools(pieces, lacking);
   for (const name of /** @type {const} */ (["cmake", "ninja", "ccache"])) {
     if (unmet.includes(name)) chosen[name] = await privateProgram(root, name, name);
   }

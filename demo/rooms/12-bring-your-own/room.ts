@@ -26,7 +26,6 @@ import { MATRICES, type MatrixName, viewOf } from "./views.js";
 
 export class BringRoom {
   readonly #store: BringStore;
-  readonly #root: HTMLElement;
   #scene: BringScene;
   #answer: BringAnswer | undefined;
   /** All of which is to be seen; undefined while it is on its way. */
@@ -59,7 +58,6 @@ export class BringRoom {
 
   constructor(store: BringStore, library: Library, root: HTMLElement, scene: BringScene, engine: Engine) {
     this.#store = store;
-    this.#root = root;
     this.#scene = scene;
     this.#controls = controls(store, library);
     this.#head = new HeadPicture(
@@ -126,16 +124,21 @@ export class BringRoom {
 
   /** At once, but for what has other cells nearly everywhere, which are laid out in a frame for each part. */
   async #showNext(): Promise<void> {
-    for (let next = this.#next; next !== undefined; next = this.#next) {
-      const isAnother = this.#whole === undefined || extent(next.scene) !== extent(this.#whole);
-      if (isAnother) this.#root.ariaBusy = "true";
-      for (const _ of this.showing(next.scene, next.answer)) {
-        if (isAnother) await drawn();
-        if (this.#next !== next) break;
+    const pictures = this.#head.element.parentElement;
+    try {
+      for (let next = this.#next; next !== undefined; next = this.#next) {
+        const isAnother = this.#whole === undefined || extent(next.scene) !== extent(this.#whole);
+        if (isAnother) pictures?.setAttribute("aria-busy", "true");
+        for (const _ of this.showing(next.scene, next.answer)) {
+          if (isAnother) await drawn();
+          if (this.#next !== next) break;
+        }
+        if (this.#next === next) this.#next = undefined;
       }
-      if (this.#next === next) this.#next = undefined;
+    } finally {
+      this.#next = undefined;
+      pictures?.removeAttribute("aria-busy");
     }
-    this.#root.ariaBusy = null;
   }
 
   *showing(scene: BringScene, answer: BringAnswer | undefined): Generator<undefined> {

@@ -44,7 +44,7 @@ export async function readTold(page: Page): Promise<Told> {
 
 /** Until all parts of a room show what was brought. */
 export async function settled(page: Page): Promise<void> {
-  await page.locator("[data-room]:not([aria-busy])").waitFor();
+  await page.locator("[data-room]:not(:has([aria-busy]))").waitFor();
 }
 
 /** Points at a cell with the mouse. */
