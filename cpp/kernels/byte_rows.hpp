@@ -78,42 +78,112 @@ inline float make_words(float* query, int dim) {
   return round_to_words(query, dim, largest, largest_word(dim), reinterpret_cast<std::int16_t*>(query));
 }
 
-/// Of the columns of a tile the products of pairs of words with their pairs of bytes, added up.
-[[gnu::always_inline]] inline void multiply_pairs(const std::int16_t* words, const std::int8_t* bytes, int pairs,
-                                                  v128_t (&sums)[4]) {
-  for (v128_t& sum : sums) sum = wasm_i32x4_const_splat(0);
-  for (int n = 0; n < pairs; ++n, words += 2, bytes += kPairBytes) {
-    const v128_t pair = wasm_v128_load32_splat(words);
-    for (int s = 0; s < 4; ++s) {
-      sums[s] = wasm_i32x4_add(sums[s], wasm_i32x4_dot_i16x8(wasm_i16x8_load8x8(bytes + 8 * s), pair));
+/// Of the columns of tiles the products of their pairs of bytes with pairs of words, of each tile its own, added up.
+template <int kTiles>
+[[gnu::always_inline]] inline void multiply_pairs(const std::int16_t* const (&words)[kTiles],
+                                                  const std::int8_t* const (&tiles)[kTiles], int pairs,
+                                                  v128_t (&sums)[kTiles][4]) {
+  const std::int16_t* next[kTiles];
+  const std::int8_t* bytes[kTiles];
+  for (int t = 0; t < kTiles; ++t) {
+    next[t] = words[t];
+    bytes[t] = tiles[t];
+    for (v128_t& sum : sums[t]) sum = wasm_i32x4_const_splat(0);
+  }
+  for (int n = 0; n < pairs; ++n) {
+    for (int t = 0; t < kTiles; ++t) {
+      const v128_t pair = wasm_v128_load32_splat(next[t]);
+      next[t] += 2;
+      for (int s = 0; s < 4; ++s) {
+        const v128_t eight = wasm_i16x8_load8x8(bytes[t] + 8 * s);
+        sums[t][s] = wasm_i32x4_add(sums[t][s], wasm_i32x4_dot_i16x8(eight, pair));
+      }
+      bytes[t] += kPairBytes;
+    }
+  }
+}
+
+/// One row's product with lines of bytes: of its query, in words, with keys, or of its weights with values.
+struct ByteProduct {
+  const void* row;
+  float unit;  // of the query
+  const Runs& lines;
+  int dim;
+  float* results;
+
+  [[nodiscard]] const std::int16_t* query() const { return static_cast<const std::int16_t*>(row); }
+  [[nodiscard]] const float* weights() const { return static_cast<const float*>(row); }
+};
+
+/// What is done with lines [begin, end) of one run, or with those of a run and the next.
+using MultiplyLines = void(const ByteProduct& product, int run, int begin, int end);
+
+/// Tiles that are whole in two runs come by turns, pair after pair: from two places memory brings sooner what takes as
+/// long to multiply as one place takes to read.
+[[gnu::noinline]] static inline void multiply_runs(const ByteProduct& product, int tile, MultiplyLines* one,
+                                                   MultiplyLines* two) {
+  const Runs& lines = product.lines;
+  for (int run = 0; run < kRuns; run += 2) {
+    const int begins[] = {lines.begin_of(run), lines.begin_of(run + 1)};
+    const int ends[] = {lines.end_of(run), lines.end_of(run + 1)};
+    int from = (begins[0] + tile - 1) / tile * tile;
+    int to = ends[1] / tile * tile;
+    if (from < to) {
+      two(product, run, from, to);
+    } else {
+      from = to = lines.length;
+    }
+    for (int n = 0; n < 4; ++n) {
+      const int own = n / 2;
+      const int begin = n % 2 == 0 || begins[own] > to ? begins[own] : to;
+      const int end = n % 2 == 1 || ends[own] < from ? ends[own] : from;
+      if (begin < end) one(product, run + own, begin, end);
+    }
+  }
+}
+
+/// Of a tile's dots, given as whole numbers, the scores.
+[[gnu::always_inline]] inline void store_scores(const v128_t (&sums)[4], const float* scales, float unit,
+                                                float* scores) {
+  for (int s = 0; s < 4; ++s) {
+    const v128_t factors = wasm_f32x4_mul(wasm_v128_load(scales + 4 * s), wasm_f32x4_splat(unit));
+    wasm_v128_store(scores + 4 * s, wasm_f32x4_mul(wasm_f32x4_convert_i32x4(sums[s]), factors));
+  }
+}
+
+static inline void score_run(const ByteProduct& product, int run, int begin, int end) {
+  const Runs& keys = product.lines;
+  for (int tile = begin / kTileColumns * kTileColumns; tile < end; tile += kTileColumns) {
+    v128_t sums[1][4];
+    multiply_pairs<1>({product.query()}, {keys.bytes(run, tile)}, (product.dim + 1) / 2, sums);
+    const bool is_whole = tile >= begin && tile + kTileColumns <= end;
+    float* const target = product.results + keys.place(run, tile);
+    alignas(kScratchAlignment) float room[kTileColumns];
+    store_scores(sums[0], keys.of[run].scale + tile, product.unit, is_whole ? target : room);
+    if (is_whole) continue;
+    for (int at = tile < begin ? begin : tile; at < end && at < tile + kTileColumns; ++at) {
+      target[at - tile] = room[at - tile];
+    }
+  }
+}
+
+static inline void score_two_runs(const ByteProduct& product, int run, int begin, int end) {
+  const Runs& keys = product.lines;
+  for (int tile = begin; tile < end; tile += kTileColumns) {
+    v128_t sums[2][4];
+    multiply_pairs<2>({product.query(), product.query()}, {keys.bytes(run, tile), keys.bytes(run + 1, tile)},
+                      (product.dim + 1) / 2, sums);
+#pragma clang loop unroll(disable)
+    for (int t = 0; t < 2; ++t) {
+      store_scores(sums[t], keys.of[run + t].scale + tile, product.unit, product.results + keys.place(run + t, tile));
     }
   }
 }
 
 /// Scores of one row.
 template <class Arch>
-[[gnu::noinline]] void score_row_of_bytes(const WordQuery& query, const Runs& keys, int dim, float* scores) {
-  for (int run = 0; run < kRuns; ++run) {
-    const int begin = keys.begin_of(run);
-    const int end = keys.end_of(run);
-    for (int tile = begin / kTileColumns * kTileColumns; tile < end; tile += kTileColumns) {
-      v128_t sums[4];
-      multiply_pairs(query.words, keys.bytes(run, tile), (dim + 1) / 2, sums);
-      const bool is_whole = tile >= begin && tile + kTileColumns <= end;
-      float* const target = scores + keys.place(run, tile);
-      alignas(kScratchAlignment) float room[kTileColumns];
-      float* const dots = is_whole ? target : room;
-      for (int s = 0; s < 4; ++s) {
-        const v128_t factors =
-            wasm_f32x4_mul(wasm_v128_load(keys.of[run].scale + tile + 4 * s), wasm_f32x4_splat(query.unit));
-        wasm_v128_store(dots + 4 * s, wasm_f32x4_mul(wasm_f32x4_convert_i32x4(sums[s]), factors));
-      }
-      if (is_whole) continue;
-      for (int at = tile < begin ? begin : tile; at < end && at < tile + kTileColumns; ++at) {
-        target[at - tile] = room[at - tile];
-      }
-    }
-  }
+void score_row_of_bytes(const WordQuery& query, const Runs& keys, int dim, float* scores) {
+  multiply_runs({query.words, query.unit, keys, dim, scores}, kTileColumns, &score_run, &score_two_runs);
 }
 
 /// The weights of a tile times the scales of its values. Gives the largest magnitude. A weight of zero leaves its value
@@ -131,36 +201,71 @@ template <class Arch>
   return largest_lane(sizes);
 }
 
-/// output[dim] += weights x bytes, with room up to a whole sixteen.
+/// The words of a tile's weights times scales, which take the place of `own`, and their unit.
+[[gnu::noinline]] static inline v128_t weigh_tile(const float* weights, const float* scales, float* own) {
+  const float largest = weigh_scales(weights, scales, own);
+  return wasm_f32x4_splat(
+      round_to_words(own, kTileValues, largest, largest_word(kTileValues), reinterpret_cast<std::int16_t*>(own)));
+}
+
 template <class Arch>
-[[gnu::noinline]] void add_bytes_to_row(const float* weights, const Runs& values, int dim, float* output) {
-  for (int run = 0; run < kRuns; ++run) {
-    const int end = values.end_of(run);
-    for (int at = values.begin_of(run), tile = 0; at < end; at = tile + kTileValues) {
-      tile = at / kTileValues * kTileValues;
-      const int stop = end < tile + kTileValues ? end : tile + kTileValues;
-      alignas(kScratchAlignment) float own[kTileValues] = {};
-      const float* given = weights + values.place(run, tile);
-      if (stop - at < kTileValues) {
-        // What the tile has of other values counts for nothing.
-        std::memcpy(own + (at - tile), given + (at - tile), static_cast<std::size_t>(stop - at) * sizeof(float));
-        given = own;
-      }
-      const float largest = weigh_scales(given, values.of[run].scale + tile, own);
-      auto* const words = reinterpret_cast<std::int16_t*>(own);
-      const v128_t unit = wasm_f32x4_splat(round_to_words(own, kTileValues, largest, largest_word(kTileValues), words));
-      const std::int8_t* const bytes = values.bytes(run, tile);
-      for (int e = 0; e < dim; e += kTileColumns) {
-        v128_t sums[4];
-        multiply_pairs(words, bytes + e * kTileValues, (stop - tile + 1) / 2, sums);
-        for (int s = 0; s < 4; ++s) {
-          float* const place = output + e + 4 * s;
-          multiply_add<Arch>(wasm_f32x4_convert_i32x4(sums[s]), unit, Batch<Arch>::load_aligned(place))
-              .store_aligned(place);
-        }
+void add_run(const ByteProduct& product, int run, int begin, int end) {
+  const Runs& values = product.lines;
+  for (int at = begin, tile = 0; at < end; at = tile + kTileValues) {
+    tile = at / kTileValues * kTileValues;
+    const int stop = end < tile + kTileValues ? end : tile + kTileValues;
+    alignas(kScratchAlignment) float own[kTileValues] = {};
+    const float* given = product.weights() + values.place(run, tile);
+    if (stop - at < kTileValues) {
+      // What the tile has of other values counts for nothing.
+      std::memcpy(own + (at - tile), given + (at - tile), static_cast<std::size_t>(stop - at) * sizeof(float));
+      given = own;
+    }
+    const v128_t unit = weigh_tile(given, values.of[run].scale + tile, own);
+    const std::int8_t* const bytes = values.bytes(run, tile);
+    for (int e = 0; e < product.dim; e += kTileColumns) {
+      v128_t sums[1][4];
+      multiply_pairs<1>({reinterpret_cast<const std::int16_t*>(own)}, {bytes + e * kTileValues}, (stop - tile + 1) / 2,
+                        sums);
+      for (int s = 0; s < 4; ++s) {
+        float* const place = product.results + e + 4 * s;
+        multiply_add<Arch>(wasm_f32x4_convert_i32x4(sums[0][s]), unit, Batch<Arch>::load_aligned(place))
+            .store_aligned(place);
       }
     }
   }
+}
+
+template <class Arch>
+void add_two_runs(const ByteProduct& product, int run, int begin, int end) {
+  const Runs& values = product.lines;
+  for (int tile = begin; tile < end; tile += kTileValues) {
+    alignas(kScratchAlignment) float own[2][kTileValues];
+    v128_t units[2];
+#pragma clang loop unroll(disable)
+    for (int t = 0; t < 2; ++t) {
+      units[t] = weigh_tile(product.weights() + values.place(run + t, tile), values.of[run + t].scale + tile, own[t]);
+    }
+    const std::int8_t* const first = values.bytes(run, tile);
+    const std::int8_t* const second = values.bytes(run + 1, tile);
+    for (int e = 0; e < product.dim; e += kTileColumns) {
+      v128_t sums[2][4];
+      multiply_pairs<2>({reinterpret_cast<const std::int16_t*>(own[0]), reinterpret_cast<const std::int16_t*>(own[1])},
+                        {first + e * kTileValues, second + e * kTileValues}, kTileValues / 2, sums);
+      for (int s = 0; s < 4; ++s) {
+        float* const place = product.results + e + 4 * s;
+        Batch<Arch> sum = Batch<Arch>::load_aligned(place);
+        for (int t = 0; t < 2; ++t) sum = multiply_add<Arch>(wasm_f32x4_convert_i32x4(sums[t][s]), units[t], sum);
+        sum.store_aligned(place);
+      }
+    }
+  }
+}
+
+/// output[dim] += weights x bytes, with room up to a whole sixteen.
+template <class Arch>
+void add_bytes_to_row(const float* weights, const Runs& values, int dim, float* output) {
+  multiply_runs({weights, 1.0F, values, dim, output}, kTileValues, &add_run<Arch>, &add_two_runs<Arch>);
 }
 #else
 inline float make_words(float* query, int dim) {

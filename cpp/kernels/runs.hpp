@@ -1,7 +1,7 @@
 // The order in which a row that has its keys to itself reads lines of them. One line after the other waits for memory,
-// which brings several as quickly: so lines come by turns from a few runs, and each run in order; but for bytes, which
-// take longer to multiply than to read, and come run after run. A run's first lines cost more than others, so runs are
-// as long as there are: pages, where a part's values follow, then the next head's keys; or pieces of what lies in one.
+// which brings several as quickly: so lines come by turns from a few runs, and each run in order; bytes, of which a few
+// lines are a tile, from two runs at a time. A run's first lines cost more than others, so runs are as long as there
+// are: pages, where a part's values follow, then the next head's keys; or pieces of what lies in one.
 #pragma once
 
 #include "kernels/attention_block.hpp"
