@@ -26,18 +26,22 @@ inline void start_panel(const Panel& panel, const AttentionBlock& block) {
 }
 
 template <class Arch>
-inline void attend_keys(const Panel& panel, const AttentionBlock& block, const KeyBlock& keys,
+inline void attend_keys(const Panel& panel, const AttentionBlock& block, const KeyPieces& pieces,
                         BlockNumbers<Arch>& numbers) {
   alignas(kScratchAlignment) float maximum[kPanel<Arch>];
   copy_line<Arch>(panel.maximum, maximum);
-  const bool has_masked = make_scores<RowsInLanes<Arch>>(panel, block, keys, maximum);
-  const Rescale<Arch> rescale = make_weights<Arch>(panel, block, keys, maximum, has_masked);
-  if (block.has_dropout) drop_weights<Arch>(panel, block, keys, keys.scores);
-  const Lines values = numbers.values(keys.first);
+  bool has_masked = false;
+  for (const KeyBlock& keys : pieces) has_masked |= make_scores<RowsInLanes<Arch>>(panel, block, keys, maximum);
+  const Rescale<Arch> rescale = make_weights<Arch>(panel, block, pieces.joined(), maximum, has_masked);
+  WeightedValues values;
+  for (const KeyBlock& keys : pieces) {
+    if (block.has_dropout) drop_weights<Arch>(panel, block, keys, keys.scores);
+    values.add({numbers.values(keys.first), keys.count, keys.scores});
+  }
   if (!may_hold_zeros(block, has_masked) || numbers.are_values_finite()) {
-    add_values<Arch>(panel, block.value_dim, values, keys.count, keys.scores, rescale);
+    add_values<Arch>(panel, block.value_dim, values, rescale);
   } else {
-    add_attended_values<Arch>(panel, block.value_dim, values, keys.count, keys.scores, rescale);
+    add_attended_values<Arch>(panel, block.value_dim, values, rescale);
   }
 }
 
@@ -52,9 +56,9 @@ void attend(const AttentionBlock& block) {
     find_best<Arch>(panels, block);
   }
   if (block.normalizer == Normalizer::sparsemax) find_shifts<Arch>(panels, block);
-  for_each_block<Arch>(panels, block,
-                       [](const Panel& panel, const AttentionBlock& of, const KeyBlock& keys,
-                          BlockNumbers<Arch>& numbers) { attend_keys<Arch>(panel, of, keys, numbers); });
+  for_each_step<Arch>(panels, block,
+                      [](const Panel& panel, const AttentionBlock& of, const KeyPieces& pieces,
+                         BlockNumbers<Arch>& numbers) { attend_keys<Arch>(panel, of, pieces, numbers); });
   for (int index = 0; index < panels.count; ++index) write_results<Arch>(panels.all[index], block);
 }
 

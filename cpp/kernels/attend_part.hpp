@@ -171,6 +171,7 @@ inline KeyBlock find_row_keys(const AttentionBlock& block, const Panel& panel, c
                 nullptr,
                 nullptr};
   if (keys.count == 0) return keys;
+  if (block.keep_keys > 0) keys.left = look_at_units(panel, block, keys).left();
   look_at_masks<Arch>(panel, block, keys);
   if (pass_over(panel, block, keys)) keys.count = 0;
   return keys;
@@ -257,7 +258,7 @@ template <class Arch>
   float* const widened = addends + block.key_block;
   int stop = part.begin;
   for (int start = part.begin; start < part.end && !is_stopped(block); start = stop) {
-    stop = reads_in_runs(block) ? part.end : end_of_step(block, start, part.end);
+    stop = reads_in_runs(block) ? part.end : end_of_step(block, block.key_unit, start, part.end);
     BlockNumbers<Arch> numbers(block, start, stop, widened);
     PartKeys<Arch> keys{{}, numbers, run_layout(block, start, stop), start};
     int first = stop;

@@ -164,6 +164,9 @@ struct BestKey {
   std::int32_t key;
 };
 
+/// Of a step's keys, with others between them that are left out.
+inline constexpr int kMaxPieces = 4;
+
 /// Rows that read the same keys and values.
 struct AttentionBlock {
   const AttentionRow* rows;
@@ -181,7 +184,7 @@ struct AttentionBlock {
   int value_dim;
   int key_block;  // fixes the order of the sums: see plan/
   int run_keys;   // of each of a few runs that a single row reads as they lie; 0: it reads in steps
-  int key_unit;   // what is walked in one step ends at multiples of this at the latest; 0: anywhere
+  int key_unit;   // of which as many are kept or left out together, from multiples of it on; 0: it is all of them
   int keep_keys;  // of a block of AttentionRow::keep; 0: there are none
   Pairing pairing;
   Finish finish;

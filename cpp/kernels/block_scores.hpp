@@ -20,8 +20,8 @@ inline void copy_line(const float* from, float* to) {
   }
 }
 
-/// Scores of the keys as normalizers take them, in block.score_units. Raises maximum[panel],
-/// which comes in as panel.maximum. Returns whether any may be masked.
+/// Scores of the keys as normalizers take them, in block.score_units. Raises maximum[panel]. Returns whether any may be
+/// masked.
 template <class Way>
 inline bool make_scores(const Panel& panel, const AttentionBlock& block, const KeyBlock& keys, float* maximum) {
   using Arch = typename Way::Arch;
@@ -31,6 +31,8 @@ inline bool make_scores(const Panel& panel, const AttentionBlock& block, const K
   const bool is_barred = keys.barred != MaskedKeys::none;
   bool has_masked = has_addends || !sees_all || has_left || is_barred;
 
+  alignas(kScratchAlignment) float before[kPanel<Arch>];
+  copy_line<Arch>(maximum, before);
   Way::score(panel, block, keys, maximum);
   if (block.finish != Finish::nothing) finish_scores<Arch>(panel, block, keys);
   const auto hand_out = [&](ScoreStage stage) {
@@ -48,7 +50,7 @@ inline bool make_scores(const Panel& panel, const AttentionBlock& block, const K
   const bool is_product = block.pairing == Pairing::product && block.finish == Finish::nothing;
   if (has_masked || block.softcap != 0.0F || block.score_mod || block.has_alibi || !is_product) {
     // The maximum of the product says nothing any more: start again from the one before.
-    copy_line<Arch>(panel.maximum, maximum);
+    copy_line<Arch>(before, maximum);
     if (has_left) leave_out<Arch>(panel, block, keys);
     if (is_barred) apply_mask_mod<Arch>(panel, block, keys);
     const Overlay overlay = has_addends ? Way::gather(panel, block, keys) : Overlay::nothing;

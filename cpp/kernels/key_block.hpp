@@ -1,6 +1,7 @@
 // A run of keys that a task has reached.
 #pragma once
 
+#include "kernels/attention_block.hpp"
 #include "kernels/broadcast_tile.hpp"
 #include "kernels/key_lines.hpp"
 
@@ -17,6 +18,26 @@ struct KeyBlock : KeyLines {
   MaskedKeys barred;  // by mask_mod
   float* scores;      // [lines][panel]
   float* addends;
+};
+
+/// The keys of a step that a panel does not leave out, whose lines of scores follow on each other.
+class KeyPieces {
+ public:
+  /// Where one more is made, which add() then adds.
+  KeyBlock& next() { return all_[count_]; }
+  void add() { ++count_; }
+  [[nodiscard]] const KeyBlock* begin() const { return all_; }
+  [[nodiscard]] const KeyBlock* end() const { return all_ + count_; }
+  /// With the lines of all.
+  [[nodiscard]] KeyBlock joined() const {
+    KeyBlock all = all_[0];
+    for (int i = 1; i < count_; ++i) all.count += all_[i].count;
+    return all;
+  }
+
+ private:
+  KeyBlock all_[kMaxPieces + 1];
+  int count_ = 0;
 };
 
 }  // namespace heed::kernels

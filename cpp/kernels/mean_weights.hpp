@@ -29,17 +29,19 @@ inline void add_some(Batch<Arch> weights, int count, float* mean) {
 }
 
 template <class Arch>
-void add_block_weights(const Panel& panel, const AttentionBlock& block, const KeyBlock& keys,
-                       BlockNumbers<Arch>& /*numbers*/) {
+void add_step_weights(const Panel& panel, const AttentionBlock& block, const KeyPieces& pieces,
+                      BlockNumbers<Arch>& /*numbers*/) {
   alignas(kScratchAlignment) float maximum[kPanel<Arch>] = {};  // not asked for
-  make_scores<RowsInLanes<Arch>>(panel, block, keys, maximum);
-  weigh<Arch>(panel, block, keys);
-  for (int first_lane = 0; first_lane < panel.row_count; first_lane += kLanes<Arch>) {
-    lanes_to_rows<Arch>(keys.count, keys.scores + first_lane, kPanel<Arch>, Batch<Arch>(1.0F),
-                        [&](int lane, int i, Batch<Arch> weights, int count) {
-                          if (first_lane + lane >= panel.row_count) return;
-                          add_some<Arch>(weights, count, panel.rows[first_lane + lane].mean_weights + keys.first + i);
-                        });
+  for (const KeyBlock& keys : pieces) {
+    make_scores<RowsInLanes<Arch>>(panel, block, keys, maximum);
+    weigh<Arch>(panel, block, keys);
+    for (int first_lane = 0; first_lane < panel.row_count; first_lane += kLanes<Arch>) {
+      lanes_to_rows<Arch>(keys.count, keys.scores + first_lane, kPanel<Arch>, Batch<Arch>(1.0F),
+                          [&](int lane, int i, Batch<Arch> weights, int count) {
+                            if (first_lane + lane >= panel.row_count) return;
+                            add_some<Arch>(weights, count, panel.rows[first_lane + lane].mean_weights + keys.first + i);
+                          });
+    }
   }
 }
 
@@ -52,7 +54,7 @@ void add_weights(const AttentionBlock& block) {
     pack_queries<Arch>(panel, block.head_dim);
     if (block.top_k > 0) recall_best<Arch>(panel);
   }
-  for_each_block<Arch, Look<Arch>>(panels, block, add_block_weights<Arch>);
+  for_each_step<Arch, Look<Arch>>(panels, block, add_step_weights<Arch>);
 }
 
 /// Of a block of a part's keys.

@@ -25,7 +25,9 @@ inline void project_panel(const ProjectionBlock& block, int first) {
     Panel panel{};
     panel.output = sums;
     const Rescale<Arch> as_it_is{{Batch<Arch>(1.0F), Batch<Arch>(1.0F)}};
-    add_values<Arch>(panel, block.target_dim, {block.matrix, block.matrix_stride}, block.source_dim, packed, as_it_is);
+    WeightedValues rows;
+    rows.add({{block.matrix, block.matrix_stride}, block.source_dim, packed});
+    add_values<Arch>(panel, block.target_dim, rows, as_it_is);
   } else {
     alignas(kScratchAlignment) float maximum[kPanel<Arch>] = {};  // not asked for
     Panel panel{};

@@ -52,16 +52,54 @@ struct Panels {
   }
 };
 
-/// What is done with a block of keys and a panel, where it is done seldom: all of this kind share one walk.
+/// Whether masks leave a run of keys to be looked at; `piece.left` says already what blocks that are not kept take.
 template <class Arch>
-using Look = void (*)(const Panel& panel, const AttentionBlock& block, const KeyBlock& keys,
+[[gnu::noinline]] bool is_there(const Panel& panel, const AttentionBlock& block, KeyBlock& piece,
+                                BlockNumbers<Arch>& numbers) {
+  if (piece.left != MaskedKeys::all) look_at_masks<Arch>(panel, block, piece);
+  if (pass_over(panel, block, piece)) return false;
+  piece.numbers = numbers.keys(piece.first);
+  return true;
+}
+
+/// The keys of a step that concern a panel, in runs of units that are kept, or not: in one if somebody wants the scores
+/// of all. `step` has room for them.
+template <class Arch>
+inline void find_pieces(const Panel& panel, const AttentionBlock& block, const KeyBlock& step,
+                        BlockNumbers<Arch>& numbers, KeyPieces& pieces) {
+  KeptUnits kept = look_at_units(panel, block, step);
+  const bool is_whole = needs_all_scores(panel, block);
+  float* scores = step.scores;
+  int stop = step.first;
+  while (stop < step.end()) {
+    KeyBlock& piece = pieces.next();
+    piece = step;
+    piece.first = stop;
+    piece.left = kept.left();
+    const bool is_left = piece.left == MaskedKeys::all;
+    do {
+      if (kept.left() != piece.left) piece.left = MaskedKeys::some;
+      stop = end_of_unit(block.key_unit, stop, step.end());
+      kept.pass_one();
+    } while (stop < step.end() && (is_whole || is_left == (kept.left() == MaskedKeys::all)));
+    piece.count = stop - piece.first;
+    piece.scores = scores;
+    if (!is_there<Arch>(panel, block, piece, numbers)) continue;
+    scores += piece.lines() * kPanel<Arch>;
+    pieces.add();
+  }
+}
+
+/// What is done with a step of keys and a panel, where it is done seldom: all of this kind share one walk.
+template <class Arch>
+using Look = void (*)(const Panel& panel, const AttentionBlock& block, const KeyPieces& pieces,
                       BlockNumbers<Arch>& numbers);
 
-/// Calls visit for each run of keys that concerns a panel: block by block, so that a
-/// block passes every panel while it is in the cache. Blocks start at the same keys whatever the
-/// rows, so that a row's sums are grouped the same way in any task.
+/// Calls visit for each step of keys that concerns a panel: step by step, so that its keys pass every panel while they
+/// are in the cache. Steps start at the same keys whatever the rows, so that a row's sums are grouped the same way in
+/// any task.
 template <class Arch, class Visit>
-[[gnu::noinline]] void for_each_block(const Panels<Arch>& panels, const AttentionBlock& block, Visit visit) {
+[[gnu::noinline]] void for_each_step(const Panels<Arch>& panels, const AttentionBlock& block, Visit visit) {
   const std::int64_t shared = attention_scratch_floats(kPanel<Arch>, panels.count, block.head_dim, block.value_dim, 0);
   float* const scores = block.scratch + shared;
   float* const addends = scores + std::ptrdiff_t{block.key_block} * kPanel<Arch>;
@@ -69,29 +107,34 @@ template <class Arch, class Visit>
 
   int stop = 0;
   for (int start = step_with(block, panels.first_begin); start < panels.last_end && !is_stopped(block); start = stop) {
-    stop = end_of_step(block, start, panels.last_end);
+    stop = end_of_step(block, unit_of_steps(block), start, panels.last_end);
     BlockNumbers<Arch> numbers(block, start, stop, widened);
     for (int index = 0; index < panels.count; ++index) {
       const Panel& panel = panels.all[index];
       const int begin = start > panel.first_begin ? start : panel.first_begin;
       const int end = stop < panel.last_end ? stop : panel.last_end;
       if (begin >= end) continue;
-      KeyBlock keys{{begin, end - begin}, {}, MaskedKeys::none, MaskedKeys::none, MaskedKeys::none, scores, addends};
-      look_at_masks<Arch>(panel, block, keys);
-      if (pass_over(panel, block, keys)) continue;
-      keys.numbers = numbers.keys(keys.first);
-      visit(panel, block, keys, numbers);
+      const KeyBlock keys{{begin, end - begin}, {},     MaskedKeys::none, MaskedKeys::none,
+                          MaskedKeys::none,     scores, addends};
+      KeyPieces pieces;
+      if (block.keep_keys > 0) {
+        find_pieces<Arch>(panel, block, keys, numbers, pieces);
+      } else {
+        pieces.next() = keys;
+        if (is_there<Arch>(panel, block, pieces.next(), numbers)) pieces.add();
+      }
+      if (pieces.begin() != pieces.end()) visit(panel, block, pieces, numbers);
     }
   }
 }
 
-/// The scores of a run of keys once more, or for the first time, with no results of theirs.
+/// The scores of a step's keys once more, or for the first time, with no results of theirs.
 template <class Arch>
-inline void look_at_scores(const Panel& panel, const AttentionBlock& block, const KeyBlock& keys, float* maximum) {
+inline void look_at_scores(const Panel& panel, const AttentionBlock& block, const KeyPieces& pieces, float* maximum) {
   Panel quiet = panel;
   quiet.wants_scores = quiet.wants_weights = false;
   copy_line<Arch>(panel.maximum, maximum);
-  make_scores<RowsInLanes<Arch>>(quiet, block, keys, maximum);
+  for (const KeyBlock& keys : pieces) make_scores<RowsInLanes<Arch>>(quiet, block, keys, maximum);
 }
 
 }  // namespace heed::kernels

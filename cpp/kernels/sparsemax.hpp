@@ -12,19 +12,20 @@
 namespace heed::kernels {
 
 template <class Arch>
-void note_maximum(const Panel& panel, const AttentionBlock& block, const KeyBlock& keys,
+void note_maximum(const Panel& panel, const AttentionBlock& block, const KeyPieces& pieces,
                   BlockNumbers<Arch>& /*numbers*/) {
   alignas(kScratchAlignment) float maximum[kPanel<Arch>];
-  look_at_scores<Arch>(panel, block, keys, maximum);
+  look_at_scores<Arch>(panel, block, pieces, maximum);
   copy_line<Arch>(maximum, panel.maximum);
 }
 
 /// Adds to panel.sum what lies above the shift, and to panel.spread how many scores do.
 template <class Arch>
-void note_support(const Panel& panel, const AttentionBlock& block, const KeyBlock& keys,
+void note_support(const Panel& panel, const AttentionBlock& block, const KeyPieces& pieces,
                   BlockNumbers<Arch>& /*numbers*/) {
   alignas(kScratchAlignment) float unused[kPanel<Arch>];
-  look_at_scores<Arch>(panel, block, keys, unused);
+  look_at_scores<Arch>(panel, block, pieces, unused);
+  const KeyBlock keys = pieces.joined();
   const Batch<Arch> zero(0.0F);
   const Batch<Arch> one(1.0F);
   for (int first_lane = 0; first_lane < kPanel<Arch>; first_lane += kLanes<Arch>) {
@@ -56,7 +57,7 @@ inline bool step(float sum, float count, float& shift, float& support) {
 /// Leaves every panel with its maximum and shift, and the other statistics as they were.
 template <class Arch>
 inline void find_shifts(const Panels<Arch>& panels, const AttentionBlock& block) {
-  for_each_block<Arch, Look<Arch>>(panels, block, note_maximum<Arch>);
+  for_each_step<Arch, Look<Arch>>(panels, block, note_maximum<Arch>);
   const auto for_each_lane = [&panels](auto visit) {
     for (int index = 0; index < panels.count; ++index) {
       for (int lane = 0; lane < kPanel<Arch>; ++lane) visit(panels.all[index], lane);
@@ -68,7 +69,7 @@ inline void find_shifts(const Panels<Arch>& panels, const AttentionBlock& block)
   });
   for (bool is_moving = true; is_moving;) {
     is_moving = false;
-    for_each_block<Arch, Look<Arch>>(panels, block, note_support<Arch>);
+    for_each_step<Arch, Look<Arch>>(panels, block, note_support<Arch>);
     for_each_lane([&is_moving](const Panel& panel, int lane) {
       is_moving |= step(panel.sum[lane], panel.spread[lane], panel.shift[lane], panel.support[lane]);
       panel.sum[lane] = panel.spread[lane] = 0.0F;

@@ -29,10 +29,9 @@ inline void add_candidate(BestKey* heap, int top_k, const BestKey& candidate, fl
 /// A row with a score that is NaN keeps all of them, for its results are to be NaN.
 inline constexpr std::int32_t kAllKeys = -1;
 
+/// Looks at a run of keys.
 template <class Arch>
-void note_best(const Panel& panel, const AttentionBlock& block, const KeyBlock& keys, BlockNumbers<Arch>& /*numbers*/) {
-  alignas(kScratchAlignment) float maximum[kPanel<Arch>];
-  look_at_scores<Arch>(panel, block, keys, maximum);
+inline void note_best_of(const Panel& panel, const AttentionBlock& block, const KeyBlock& keys) {
   BestKey* const heaps = block.best + (panel.rows - block.rows) * block.top_k;
   for (int line = 0; line < keys.count; ++line) {
     const float* const scores = keys.scores + static_cast<std::ptrdiff_t>(line) * kPanel<Arch>;
@@ -50,6 +49,14 @@ void note_best(const Panel& panel, const AttentionBlock& block, const KeyBlock& 
   }
 }
 
+template <class Arch>
+void note_best(const Panel& panel, const AttentionBlock& block, const KeyPieces& pieces,
+               BlockNumbers<Arch>& /*numbers*/) {
+  alignas(kScratchAlignment) float maximum[kPanel<Arch>];
+  look_at_scores<Arch>(panel, block, pieces, maximum);
+  for (const KeyBlock& keys : pieces) note_best_of<Arch>(panel, block, keys);
+}
+
 /// Leaves every panel with its threshold and last_best.
 template <class Arch>
 inline void find_best(Panels<Arch>& panels, const AttentionBlock& block) {
@@ -59,7 +66,7 @@ inline void find_best(Panels<Arch>& panels, const AttentionBlock& block) {
       panels.all[index].last_best[lane] = 0;
     }
   }
-  for_each_block<Arch, Look<Arch>>(panels, block, note_best<Arch>);
+  for_each_step<Arch, Look<Arch>>(panels, block, note_best<Arch>);
   for (int index = 0; index < panels.count; ++index) {
     Panel& panel = panels.all[index];
     for (int lane = 0; lane < kPanel<Arch>; ++lane) {

@@ -32,15 +32,37 @@ inline bool are_all_finite(const Lines& values, int count, int value_dim) {
   return xsimd::all((zeros[0] + zeros[1]) + (zeros[2] + zeros[3]) == zero);
 }
 
-/// kRows lines of the output: output = output * rescale + weights x values.
+/// Values that lie one after the other, and a panel's weights of them, [count][panel].
+struct WeightedLines {
+  Lines values;
+  int count;
+  const float* weights;
+};
+
+/// Those of a step.
+class WeightedValues {
+ public:
+  void add(const WeightedLines& lines) { all_[count_++] = lines; }
+  [[nodiscard]] const WeightedLines* begin() const { return all_; }
+  [[nodiscard]] const WeightedLines* end() const { return all_ + count_; }
+
+ private:
+  WeightedLines all_[kMaxPieces];
+  int count_ = 0;
+};
+
+/// kRows lines of the output, from `first` on: output = output * rescale + weights x values.
 template <class Arch, int kRows>
-[[gnu::noinline]] void value_tile(const TileInput& input, float* output, const Rescale<Arch>& rescale) {
+[[gnu::noinline]] void value_tile(const WeightedValues& values, int first, float* output,
+                                  const Rescale<Arch>& rescale) {
   Tile<Arch, kRows> tile;
   for (auto& sums : tile) sums[0] = sums[1] = Batch<Arch>(0.0F);
-  const float* const value = input.numbers;
-  const std::ptrdiff_t stride = input.stride;
-  accumulate<Arch, kRows>(tile, input.depth, input.panel,
-                          [value, stride](int r, int k) { return value + k * stride + r; });
+  for (const WeightedLines& lines : values) {
+    const float* const value = lines.values.numbers + first;
+    const std::ptrdiff_t stride = lines.values.stride;
+    accumulate<Arch, kRows>(tile, lines.count, lines.weights,
+                            [value, stride](int r, int k) { return value + k * stride + r; });
+  }
   for (int r = 0; r < kRows; ++r) {
     for (int vector = 0; vector < kPanelVectors; ++vector) {
       const Batch<Arch> older = Batch<Arch>::load_aligned(output + r * kPanel<Arch> + vector * kLanes<Arch>);
@@ -52,18 +74,16 @@ template <class Arch, int kRows>
 
 /// output = output * rescale + weights x values.
 template <class Arch>
-inline void add_values(const Panel& panel, int value_dim, const Lines& values, int count, const float* weights,
-                       const Rescale<Arch>& rescale) {
+inline void add_values(const Panel& panel, int value_dim, const WeightedValues& values, const Rescale<Arch>& rescale) {
   for_each_tile(value_dim, [&]<int kRows>(int row) {
-    const TileInput input{weights, count, values.numbers + row, values.stride};
-    value_tile<Arch, kRows>(input, panel.output + row * kPanel<Arch>, rescale);
+    value_tile<Arch, kRows>(values, row, panel.output + row * kPanel<Arch>, rescale);
   });
 }
 
-/// The same for blocks whose masked or dropped values may be NaN or infinite: a value counts
+/// The same for steps whose masked or dropped values may be NaN or infinite: a value counts
 /// only in the lanes whose weight is not zero. The same sums otherwise, more slowly.
 template <class Arch>
-inline void add_attended_values(const Panel& panel, int value_dim, const Lines& values, int count, const float* weights,
+inline void add_attended_values(const Panel& panel, int value_dim, const WeightedValues& values,
                                 const Rescale<Arch>& rescale) {
   const Batch<Arch> zero(0.0F);
   for (int vector = 0; vector < kPanelVectors; ++vector) {
@@ -71,10 +91,12 @@ inline void add_attended_values(const Panel& panel, int value_dim, const Lines& 
     for (int e = 0; e < value_dim; ++e) {
       float* const output = panel.output + e * kPanel<Arch> + first_lane;
       Batch<Arch> sum(0.0F);
-      for (int j = 0; j < count; ++j) {
-        const Batch<Arch> weight = Batch<Arch>::load_aligned(weights + j * kPanel<Arch> + first_lane);
-        const Batch<Arch> value(values.line(j)[e]);
-        sum = multiply_add<Arch>(xsimd::select(weight == zero, zero, value), weight, sum);
+      for (const WeightedLines& lines : values) {
+        for (int j = 0; j < lines.count; ++j) {
+          const Batch<Arch> weight = Batch<Arch>::load_aligned(lines.weights + j * kPanel<Arch> + first_lane);
+          const Batch<Arch> value(lines.values.line(j)[e]);
+          sum = multiply_add<Arch>(xsimd::select(weight == zero, zero, value), weight, sum);
+        }
       }
       multiply_add<Arch>(Batch<Arch>::load_aligned(output), rescale.factor[vector], sum).store_aligned(output);
     }

@@ -10,6 +10,9 @@
 namespace heed {
 namespace {
 
+// One more than there are units between them that are left out.
+static_assert(kMaxKeyBlock / (2 * kLeastKeyUnit) < kernels::kMaxPieces);
+
 kernels::Pairing pairing_of(ScoreKind kind) {
   switch (kind) {
     case ScoreKind::additive:

@@ -9,12 +9,10 @@ namespace {
 
 // A block of keys and values passes every panel of the task: 96 KB / 4 bytes = 24576 floats
 // stay in any second-level cache, from which 6 numbers for 12 multiply-adds are easily had.
-// Longer blocks than the first-level cache would hold save entries into the inner loop.
 constexpr Index kCachedFloats = 24576;
 
 // Multiples of 24: whole tiles of 6 keys and whole 8-lane vectors.
 constexpr Index kKeyStep = 24;
-constexpr Index kMaxKeyBlock = 96;
 
 // So that workers which start late or meet short causal rows still end together.
 constexpr Index kTasksPerWorker = 4;
@@ -22,22 +20,20 @@ constexpr Index kTasksPerWorker = 4;
 Index round_up(Index count, Index step) { return (count + step - 1) / step * step; }
 Index divide_up(Index count, Index step) { return (count + step - 1) / step; }
 
-// Fewer keys an update would be spent on the update.
-constexpr Index kLeastKeys = 16;
-
 /// Whole blocks of a block-sparse structure, so that those which are not kept can be passed over.
 Index choose_key_unit(const AttentionProblem& problem) {
   const KeptBlocks& blocks = problem.options.blocks;
   if (!blocks.keep.is_present() || blocks.keys >= problem.key_length) return 0;
-  return blocks.keys * divide_up(kLeastKeys, blocks.keys);
+  return blocks.keys * divide_up(kLeastKeyUnit, blocks.keys);
 }
 
 /// Depends on the sizes of heads and blocks alone, so that the order of the sums, and with it
 /// every bit of the result, is the same for any number of tasks or workers.
 Index choose_key_block(const AttentionProblem& problem, Index unit) {
   const Index fitting = kCachedFloats / (problem.head_dim + problem.value_dim);
-  const Index most = std::clamp(fitting / kKeyStep * kKeyStep, kKeyStep, kMaxKeyBlock);
-  return unit == 0 ? most : divide_up(unit, divide_up(unit, most));
+  const Index most = std::clamp<Index>(fitting / kKeyStep * kKeyStep, kKeyStep, kMaxKeyBlock);
+  if (unit == 0) return most;
+  return unit <= most ? most / unit * unit : divide_up(unit, divide_up(unit, most));
 }
 
 // A part should take tens of microseconds, so that handing it out and merging it cost nothing beside it:

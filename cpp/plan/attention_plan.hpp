@@ -10,6 +10,12 @@ namespace heed {
 /// the second-level cache and for the rows' descriptions to live on the stack.
 inline constexpr Index kMaxRowsPerTask = 64;
 
+/// Longer blocks of keys than the first-level cache would hold save entries into the inner loop.
+inline constexpr int kMaxKeyBlock = 96;
+
+/// Fewer keys at a time are not worth a look at whether they are kept.
+inline constexpr int kLeastKeyUnit = 16;
+
 /// What a plan needs to know of the machine.
 struct Machine {
   int panel;  // rows that the kernel computes side by side, at most kMaxRowsPerTask
@@ -27,7 +33,7 @@ struct AttentionPlan {
   Index tasks_per_group;
   Index task_count;
   int key_block;  // keys between two updates of the running softmax
-  int key_unit;   // whose multiples those of one update do not cross; 0: none
+  int key_unit;   // of which as many are kept or left out together; 0: none
   int workers;    // that are worth waking, the caller included
 
   // Few rows: a task is one group and a part of the keys, and the parts are merged.

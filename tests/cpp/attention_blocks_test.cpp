@@ -34,6 +34,26 @@ TEST_CASE("blocks of any size leave the keys that they keep, beside every other 
   }
 }
 
+TEST_CASE("every other block is left out, beside every result, of rows that agree on it and of rows that do not") {
+  Random random(75);
+  for (const Index queries : {1, 16}) {
+    for (const Index size : {5, 16, 17, 20, 32, 48, 100}) {
+      for (const Normalizer normalizer : {Normalizer::softmax, Normalizer::sparsemax}) {
+        AttentionCase one{.queries = 33,
+                          .keys = 215,
+                          .normalizer = normalizer,
+                          .blocks = BlockCase{.queries = queries, .keys = size}};
+        AttentionTensors tensors = make_tensors(random, one);
+        const Shape& shape = tensors.options.blocks.keep.shape;
+        for_each_element(
+            shape, [&](Index b, Index h, Index i, Index j) { tensors.keep(b, h, i, j) = (i + j) % 2 == 0 ? 0 : 1; });
+        INFO(describe(one));
+        check_all_results(tensors);
+      }
+    }
+  }
+}
+
 TEST_CASE("keys and values of blocks that are not kept may be NaN") {
   Random random(72);
   for (const Index queries : {2, 40}) {

@@ -112,8 +112,14 @@ TEMPLATE_LIST_TEST_CASE("the two ways to add values give the same bits", "", Tes
       }
     }
     const kernels::Rescale<TestType> rescale{{Batch(0.75F), Batch(0.3F)}};
-    kernels::add_values<TestType>(plain.panel, dim, lines, keys, plain.scores(), rescale);
-    kernels::add_attended_values<TestType>(careful.panel, dim, lines, keys, careful.scores(), rescale);
+    const auto in_two = [&](const float* weights) {
+      kernels::WeightedValues all;
+      all.add({lines, 4, weights});
+      all.add({lines.from(4), keys - 4, weights + 4 * PanelScene<TestType>::kWidth});
+      return all;
+    };
+    kernels::add_values<TestType>(plain.panel, dim, in_two(plain.scores()), rescale);
+    kernels::add_attended_values<TestType>(careful.panel, dim, in_two(careful.scores()), rescale);
     CHECK(std::equal(plain.panel.output, plain.panel.output + dim * plain.kWidth, careful.panel.output));
   }
 }
