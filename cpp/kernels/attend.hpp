@@ -36,9 +36,13 @@ inline void attend_keys(const Panel& panel, const AttentionBlock& block, const K
   WeightedValues values;
   for (const KeyBlock& keys : pieces) {
     if (block.has_dropout) drop_weights<Arch>(panel, block, keys, keys.scores);
-    values.add({numbers.values(keys.first), keys.count, keys.scores});
+    values.add({numbers.values(keys), keys.count, keys.scores});
   }
-  if (!may_hold_zeros(block, has_masked) || numbers.are_values_finite()) {
+  bool is_plain = true;
+  if (may_hold_zeros(block, has_masked)) {
+    for (const KeyBlock& keys : pieces) is_plain &= numbers.are_values_finite(keys);
+  }
+  if (is_plain) {
     add_values<Arch>(panel, block.value_dim, values, rescale);
   } else {
     add_attended_values<Arch>(panel, block.value_dim, values, rescale);

@@ -171,6 +171,7 @@ inline KeyBlock find_row_keys(const AttentionBlock& block, const Panel& panel, c
                 nullptr,
                 nullptr};
   if (keys.count == 0) return keys;
+  // Steps end where a unit does, so there is one.
   if (block.keep_keys > 0) keys.left = look_at_units(panel, block, keys).left();
   look_at_masks<Arch>(panel, block, keys);
   if (pass_over(panel, block, keys)) keys.count = 0;

@@ -184,7 +184,7 @@ struct AttentionBlock {
   int value_dim;
   int key_block;  // fixes the order of the sums: see plan/
   int run_keys;   // of each of a few runs that a single row reads as they lie; 0: it reads in steps
-  int key_unit;   // of which as many are kept or left out together, from multiples of it on; 0: it is all of them
+  int key_unit;   // so many are kept or left out together, from each multiple of it on; 0: all are
   int keep_keys;  // of a block of AttentionRow::keep; 0: there are none
   Pairing pairing;
   Finish finish;

@@ -118,26 +118,33 @@ struct ByteProduct {
 /// What is done with lines [begin, end) of one run, or with those of a run and the next.
 using MultiplyLines = void(const ByteProduct& product, int run, int begin, int end);
 
-/// Tiles that are whole in two runs come by turns, pair after pair: from two places memory brings sooner what takes as
-/// long to multiply as one place takes to read.
+/// Tile after tile of two runs, of each number first the first run's, so that the order is that of the places alone.
+/// Tiles that are whole in both come pair after pair: from two places memory brings sooner what takes as long to
+/// multiply as one place takes to read.
 [[gnu::noinline]] static inline void multiply_runs(const ByteProduct& product, int tile, MultiplyLines* one,
                                                    MultiplyLines* two) {
   const Runs& lines = product.lines;
   for (int run = 0; run < kRuns; run += 2) {
     const int begins[] = {lines.begin_of(run), lines.begin_of(run + 1)};
     const int ends[] = {lines.end_of(run), lines.end_of(run + 1)};
-    int from = (begins[0] + tile - 1) / tile * tile;
-    int to = ends[1] / tile * tile;
-    if (from < to) {
-      two(product, run, from, to);
-    } else {
-      from = to = lines.length;
-    }
-    for (int n = 0; n < 4; ++n) {
-      const int own = n / 2;
-      const int begin = n % 2 == 0 || begins[own] > to ? begins[own] : to;
-      const int end = n % 2 == 1 || ends[own] < from ? ends[own] : from;
-      if (begin < end) one(product, run + own, begin, end);
+    // The tiles in which the first run begins and the second ends, which come alone.
+    const int first = begins[0] / tile * tile;
+    const int last = ends[1] / tile * tile;
+    const int stops[] = {first, first + tile, last, last + tile};
+    int to = 0;
+    for (int from = 0; from < lines.length; from = to) {
+      to = lines.length;
+      for (const int stop : stops) to = stop > from && stop < to ? stop : to;
+      const bool are_whole = begins[0] <= from && begins[1] <= from && to <= ends[0] && to <= ends[1];
+      if (are_whole && (to - from) % tile == 0) {
+        two(product, run, from, to);
+        continue;
+      }
+      for (int own = 0; own < 2; ++own) {
+        const int begin = from < begins[own] ? begins[own] : from;
+        const int end = to < ends[own] ? to : ends[own];
+        if (begin < end) one(product, run + own, begin, end);
+      }
     }
   }
 }

@@ -46,9 +46,17 @@ struct KeptUnits {
     if ((by_any & 1) == 0) return MaskedKeys::all;
     return (by_all & 1) == 0 ? MaskedKeys::some : MaskedKeys::none;
   }
-  void pass_one() {
-    by_any >>= 1;
-    by_all >>= 1;
+  /// Passes the units of [first, end) that are left out as the first is, or that are not as it is not, or all of them.
+  /// Gives the key that they end before, and says in `left` what is left out of them.
+  int pass_alike(int unit, int first, int end, bool all, MaskedKeys& left) {
+    const bool is_out = left == MaskedKeys::all;
+    do {
+      if (this->left() != left) left = MaskedKeys::some;
+      first = end_of_unit(unit, first, end);
+      by_any >>= 1;
+      by_all >>= 1;
+    } while (first < end && (all || is_out == (this->left() == MaskedKeys::all)));
+    return first;
   }
 };
 

@@ -23,7 +23,7 @@ struct KeyBlock : KeyLines {
 /// The keys of a step that a panel does not leave out, whose lines of scores follow on each other.
 class KeyPieces {
  public:
-  /// Where one more is made, which add() then adds.
+  /// Where one more is made, which add() then adds, if it is not to be left out after all.
   KeyBlock& next() { return all_[count_]; }
   void add() { ++count_; }
   [[nodiscard]] const KeyBlock* begin() const { return all_; }

@@ -286,23 +286,6 @@ template <class Arch>
   }
 }
 
-/// What look(bytes, any_attended, any_masked) says of all rows' bytes together; those that neighbours share are looked
-/// at once.
-template <class Look>
-inline MaskedKeys look_at_rows(const Panel& panel, const std::uint8_t* AttentionRow::* bytes_of, Look look) {
-  bool any_attended = false;
-  bool any_masked = false;
-  const std::uint8_t* before = nullptr;
-  for (int lane = 0; lane < panel.row_count; ++lane) {
-    const std::uint8_t* const bytes = panel.rows[lane].*bytes_of;
-    if (bytes == before) continue;
-    before = bytes;
-    look(bytes, any_attended, any_masked);
-    if (any_attended && any_masked) return MaskedKeys::some;
-  }
-  return any_masked ? MaskedKeys::all : MaskedKeys::none;
-}
-
 /// The keys that mask and bias have numbers for. Others are reached only for scores from before the masks.
 inline KeyLines keys_with_addends(const AttentionBlock& block, KeyLines keys) {
   const int count = block.addend_length - keys.first;
@@ -310,12 +293,21 @@ inline KeyLines keys_with_addends(const AttentionBlock& block, KeyLines keys) {
   return keys;
 }
 
+/// Of all rows' bytes together; those that neighbours share are looked at once.
 template <class Arch>
 inline MaskedKeys look_at_mask(const Panel& panel, const AttentionBlock& block, const KeyLines& all_keys) {
   const KeyLines keys = keys_with_addends(block, all_keys);
-  return look_at_rows(panel, &AttentionRow::mask, [&](const std::uint8_t* mask, bool& any_attended, bool& any_masked) {
+  bool any_attended = false;
+  bool any_masked = false;
+  const std::uint8_t* before = nullptr;
+  for (int lane = 0; lane < panel.row_count; ++lane) {
+    const std::uint8_t* const mask = panel.rows[lane].mask;
+    if (mask == before) continue;
+    before = mask;
     look_at_bytes<Arch>(mask + keys.first * block.mask_stride, block.mask_stride, keys.count, any_attended, any_masked);
-  });
+    if (any_attended && any_masked) return MaskedKeys::some;
+  }
+  return any_masked ? MaskedKeys::all : MaskedKeys::none;
 }
 
 }  // namespace heed::kernels

@@ -52,13 +52,14 @@ struct Panels {
   }
 };
 
-/// Whether masks leave a run of keys to be looked at; `piece.left` says already what blocks that are not kept take.
+/// Says what masks make of a run of keys, beside what `piece.left` says already, and where its numbers are. False: it
+/// is passed over.
 template <class Arch>
-[[gnu::noinline]] bool is_there(const Panel& panel, const AttentionBlock& block, KeyBlock& piece,
-                                BlockNumbers<Arch>& numbers) {
+[[gnu::noinline]] bool prepare_piece(const Panel& panel, const AttentionBlock& block, BlockNumbers<Arch>& numbers,
+                                     KeyBlock& piece) {
   if (piece.left != MaskedKeys::all) look_at_masks<Arch>(panel, block, piece);
   if (pass_over(panel, block, piece)) return false;
-  piece.numbers = numbers.keys(piece.first);
+  piece.numbers = numbers.keys(piece);
   return true;
 }
 
@@ -70,21 +71,15 @@ inline void find_pieces(const Panel& panel, const AttentionBlock& block, const K
   KeptUnits kept = look_at_units(panel, block, step);
   const bool is_whole = needs_all_scores(panel, block);
   float* scores = step.scores;
-  int stop = step.first;
-  while (stop < step.end()) {
+  for (int first = step.first; first < step.end();) {
     KeyBlock& piece = pieces.next();
     piece = step;
-    piece.first = stop;
-    piece.left = kept.left();
-    const bool is_left = piece.left == MaskedKeys::all;
-    do {
-      if (kept.left() != piece.left) piece.left = MaskedKeys::some;
-      stop = end_of_unit(block.key_unit, stop, step.end());
-      kept.pass_one();
-    } while (stop < step.end() && (is_whole || is_left == (kept.left() == MaskedKeys::all)));
-    piece.count = stop - piece.first;
     piece.scores = scores;
-    if (!is_there<Arch>(panel, block, piece, numbers)) continue;
+    piece.left = kept.left();
+    piece.first = first;
+    first = kept.pass_alike(block.key_unit, first, step.end(), is_whole, piece.left);
+    piece.count = first - piece.first;
+    if (!prepare_piece<Arch>(panel, block, numbers, piece)) continue;
     scores += piece.lines() * kPanel<Arch>;
     pieces.add();
   }
@@ -121,7 +116,7 @@ template <class Arch, class Visit>
         find_pieces<Arch>(panel, block, keys, numbers, pieces);
       } else {
         pieces.next() = keys;
-        if (is_there<Arch>(panel, block, pieces.next(), numbers)) pieces.add();
+        if (prepare_piece<Arch>(panel, block, numbers, pieces.next())) pieces.add();
       }
       if (pieces.begin() != pieces.end()) visit(panel, block, pieces, numbers);
     }

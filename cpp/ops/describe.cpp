@@ -10,7 +10,7 @@
 namespace heed {
 namespace {
 
-// One more than there are units between them that are left out.
+// A step has whole units, or a part of one; where it starts amid one, as a page may, it has parts of two.
 static_assert(kMaxKeyBlock / (2 * kLeastKeyUnit) < kernels::kMaxPieces);
 
 kernels::Pairing pairing_of(ScoreKind kind) {

@@ -33,7 +33,7 @@ struct AttentionPlan {
   Index tasks_per_group;
   Index task_count;
   int key_block;  // keys between two updates of the running softmax
-  int key_unit;   // of which as many are kept or left out together; 0: none
+  int key_unit;   // so many are kept or left out together, from each multiple of it on; 0: all are
   int workers;    // that are worth waking, the caller included
 
   // Few rows: a task is one group and a part of the keys, and the parts are merged.

@@ -150,6 +150,36 @@ TEST_CASE("pages give the bits of the same numbers elsewhere where their blocks 
   }
 }
 
+TEST_CASE("a query gives the same bits whatever else is asked for, wherever in its pages its keys begin and end") {
+  Random random(254);
+  for (int round = 0; round < 60; ++round) {
+    AttentionCase one{.heads = 2,
+                      .kv_heads = 2,
+                      .queries = 1,
+                      .keys = 100 + random.below(900),
+                      .head_dim = 16,
+                      .value_dim = random.pick(std::vector<Index>{16, 33, 64}),
+                      .causal = Causal::lower_right,
+                      .has_key_lengths = random.chance(0.5)};
+    if (random.chance(0.5)) one.window.left = random.below(one.keys);
+    one.has_query_offsets = random.chance(0.5);
+    const AttentionTensors tensors = make_tensors(random, one);
+    for (const DType dtype : kTypes) {
+      const Index rows = random.pick(std::vector<Index>{32, 64, 96, 100, 128});
+      const Paged paged(random, tensors.inputs(), {dtype, rows, random.below(rows), true});
+      INFO(describe(one) << ", dtype " << static_cast<int>(dtype) << " in pages of " << rows);
+      for (const kernels::AttentionKernels* kernels : kernels::runnable_kernels()) {
+        const Results lean = run(*kernels, paged.inputs(), tensors.options, {.weights = false, .entropy = false});
+        for (const ScoreStage stage : {ScoreStage::raw, ScoreStage::masked}) {
+          const Results full = run(*kernels, paged.inputs(), tensors.options, {.scores = stage});
+          CHECK(full.output.numbers == lean.output.numbers);
+          CHECK(full.log_sum_exp.numbers == lean.log_sum_exp.numbers);
+        }
+      }
+    }
+  }
+}
+
 TEST_CASE("a value in a page that is not finite reaches what sees it and nothing else") {
   Random random(253);
   AttentionCase one{.heads = 2, .queries = 3, .keys = 150, .value_dim = 6};
