@@ -24,11 +24,24 @@ const slopeTable = table({ data: Float32Array.from(slopes), shape: [HEADS] });
 
 /** @typedef {import("heed").AttentionOptions} Options */
 
-/** Every other block of a chessboard. @type {(size: number) => Options} */
-const chessboard = (size) => {
+/** @type {(size: number, isKept: (row: number, column: number) => boolean) => Options} */
+const keptBlocks = (size, isKept) => {
   const blocks = LENGTH / size;
-  const keep = Uint8Array.from({ length: blocks * blocks }, (_, n) => (Math.floor(n / blocks) + n) % 2);
+  const keep = Uint8Array.from({ length: blocks * blocks }, (_, n) =>
+    Number(isKept(Math.floor(n / blocks), n % blocks)),
+  );
   return { blocks: { size: [size, size], keep: { data: keep, shape: [blocks, blocks] } } };
+};
+/** Every other block. */
+const chessboard = (/** @type {number} */ size) => keptBlocks(size, (row, column) => (row + column) % 2 === 1);
+/** Half of each row's, anywhere. */
+const scattered = (/** @type {number} */ size) => {
+  const columns = Array.from({ length: LENGTH / size }, (_, column) => column);
+  const rows = columns.map(() => {
+    const order = columns.map((column) => ({ column, at: random() })).sort((a, b) => a.at - b.at);
+    return new Set(order.slice(0, columns.length / 2).map(({ column }) => column));
+  });
+  return keptBlocks(size, (row, column) => rows[row]?.has(column) ?? false);
 };
 
 /** @type {readonly (readonly [string, Options, Options])[]} */
@@ -49,10 +62,11 @@ const PAIRS = [
   ["half of the pairs, a triangle", { causal: true }, {}],
   ["half of the pairs, a window", { window: [300, 300] }, {}],
   ["half of the pairs, two documents", { cuSeqlensQ: [0, LENGTH / 2, LENGTH] }, {}],
-  ["half of the blocks, 128 x 128", chessboard(128), {}],
-  ["half of the blocks, 64 x 64", chessboard(64), {}],
-  ["half of the blocks, 32 x 32", chessboard(32), {}],
-  ["half of the blocks, 16 x 16", chessboard(16), {}],
+  .../** @type {const} */ ([128, 64, 32, 16]).flatMap((size) => [
+    /** @type {const} */ ([`every other block, ${size} x ${size}`, chessboard(size), {}]),
+    /** @type {const} */ ([`half of the blocks, ${size} x ${size}`, scattered(size), {}]),
+    /** @type {const} */ ([`all blocks, ${size} x ${size}`, keptBlocks(size, () => true), {}]),
+  ]),
 ];
 
 const timed = (/** @type {Options} */ options) => {
