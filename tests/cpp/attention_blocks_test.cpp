@@ -1,4 +1,4 @@
-// Block-sparse structure: what is kept is computed as ever, what is not is neither seen nor read.
+// Block-sparse structure: what is kept is computed as ever, what is not reaches no result, whatever it is.
 #include <catch_amalgamated.hpp>
 #include <vector>
 
