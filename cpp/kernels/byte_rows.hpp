@@ -115,36 +115,37 @@ struct ByteProduct {
   [[nodiscard]] const float* weights() const { return static_cast<const float*>(row); }
 };
 
-/// What is done with lines [begin, end) of one run, or with those of a run and the next.
+/// What is done with lines [begin, end) of one run.
 using MultiplyLines = void(const ByteProduct& product, int run, int begin, int end);
+/// Or of both runs.
+using MultiplyTwice = void(const ByteProduct& product, int begin, int end);
+static_assert(kRuns == 2);
 
 /// Tile after tile of two runs, of each number first the first run's, so that the order is that of the places alone.
 /// Tiles that are whole in both come pair after pair: from two places memory brings sooner what takes as long to
 /// multiply as one place takes to read.
 [[gnu::noinline]] static inline void multiply_runs(const ByteProduct& product, int tile, MultiplyLines* one,
-                                                   MultiplyLines* two) {
+                                                   MultiplyTwice* two) {
   const Runs& lines = product.lines;
-  for (int run = 0; run < kRuns; run += 2) {
-    const int begins[] = {lines.begin_of(run), lines.begin_of(run + 1)};
-    const int ends[] = {lines.end_of(run), lines.end_of(run + 1)};
-    // The tiles in which the first run begins and the second ends, which come alone.
-    const int first = begins[0] / tile * tile;
-    const int last = ends[1] / tile * tile;
-    const int stops[] = {first, first + tile, last, last + tile};
-    int to = 0;
-    for (int from = 0; from < lines.length; from = to) {
-      to = lines.length;
-      for (const int stop : stops) to = stop > from && stop < to ? stop : to;
-      const bool are_whole = begins[0] <= from && begins[1] <= from && to <= ends[0] && to <= ends[1];
-      if (are_whole && (to - from) % tile == 0) {
-        two(product, run, from, to);
-        continue;
-      }
-      for (int own = 0; own < 2; ++own) {
-        const int begin = from < begins[own] ? begins[own] : from;
-        const int end = to < ends[own] ? to : ends[own];
-        if (begin < end) one(product, run + own, begin, end);
-      }
+  const int begins[] = {lines.begin_of(0), lines.begin_of(1)};
+  const int ends[] = {lines.end_of(0), lines.end_of(1)};
+  // The tiles in which the first run begins and the second ends, which come alone.
+  const int first = begins[0] / tile * tile;
+  const int last = ends[1] / tile * tile;
+  const int stops[] = {first, first + tile, last, last + tile};
+  int to = 0;
+  for (int from = 0; from < lines.length; from = to) {
+    to = lines.length;
+    for (const int stop : stops) to = stop > from && stop < to ? stop : to;
+    const bool are_whole = begins[0] <= from && begins[1] <= from && to <= ends[0] && to <= ends[1];
+    if (are_whole && (to - from) % tile == 0) {
+      two(product, from, to);
+      continue;
+    }
+    for (int run = 0; run < kRuns; ++run) {
+      const int begin = from < begins[run] ? begins[run] : from;
+      const int end = to < ends[run] ? to : ends[run];
+      if (begin < end) one(product, run, begin, end);
     }
   }
 }
@@ -174,15 +175,15 @@ static inline void score_run(const ByteProduct& product, int run, int begin, int
   }
 }
 
-static inline void score_two_runs(const ByteProduct& product, int run, int begin, int end) {
+static inline void score_two_runs(const ByteProduct& product, int begin, int end) {
   const Runs& keys = product.lines;
   for (int tile = begin; tile < end; tile += kTileColumns) {
     v128_t sums[2][4];
-    multiply_pairs<2>({product.query(), product.query()}, {keys.bytes(run, tile), keys.bytes(run + 1, tile)},
+    multiply_pairs<2>({product.query(), product.query()}, {keys.bytes(0, tile), keys.bytes(1, tile)},
                       (product.dim + 1) / 2, sums);
 #pragma clang loop unroll(disable)
     for (int t = 0; t < 2; ++t) {
-      store_scores(sums[t], keys.of[run + t].scale + tile, product.unit, product.results + keys.place(run + t, tile));
+      store_scores(sums[t], keys.of[t].scale + tile, product.unit, product.results + keys.place(t, tile));
     }
   }
 }
@@ -244,17 +245,17 @@ void add_run(const ByteProduct& product, int run, int begin, int end) {
 }
 
 template <class Arch>
-void add_two_runs(const ByteProduct& product, int run, int begin, int end) {
+void add_two_runs(const ByteProduct& product, int begin, int end) {
   const Runs& values = product.lines;
   for (int tile = begin; tile < end; tile += kTileValues) {
     alignas(kScratchAlignment) float own[2][kTileValues];
     v128_t units[2];
 #pragma clang loop unroll(disable)
     for (int t = 0; t < 2; ++t) {
-      units[t] = weigh_tile(product.weights() + values.place(run + t, tile), values.of[run + t].scale + tile, own[t]);
+      units[t] = weigh_tile(product.weights() + values.place(t, tile), values.of[t].scale + tile, own[t]);
     }
-    const std::int8_t* const first = values.bytes(run, tile);
-    const std::int8_t* const second = values.bytes(run + 1, tile);
+    const std::int8_t* const first = values.bytes(0, tile);
+    const std::int8_t* const second = values.bytes(1, tile);
     for (int e = 0; e < product.dim; e += kTileColumns) {
       v128_t sums[2][4];
       multiply_pairs<2>({reinterpret_cast<const std::int16_t*>(own[0]), reinterpret_cast<const std::int16_t*>(own[1])},

@@ -156,29 +156,29 @@ void score_rows_of_halves(const RowDots& input) {
   }
 }
 
-/// output[dim] += weights x values of one row, four lines at a time.
-template <class Arch>
-void add_halves_to_row(const RowSums& input) {
+/// output[dim] += weights x values of one row, kLines lines at a time.
+template <class Arch, int kLines>
+[[gnu::noinline]] void add_halves_by(const RowSums& input) {
   const FiniteHalves<Arch> widen;
   const Runs& values = input.values;
   const float* const weights = input.weights.numbers;
   float* const output = input.outputs.numbers;
   const int dim = input.value_dim;
   for (const Stretch& stretch : stretches_of(values)) {
-    for (int at = stretch.begin; at < stretch.end; at += stretch.step()) {
-      const FourLines four = stretch.four(at);
-      const std::uint16_t* lines[kRuns];
-      Batch<Arch> factors[kRuns];
-      for (int n = 0; n < kRuns; ++n) {
+    for (int at = stretch.begin; at < stretch.end; at += stretch.step(kLines)) {
+      const LinesAtOnce some = stretch.at_once(at, kLines);
+      const std::uint16_t* lines[kLines];
+      Batch<Arch> factors[kLines];
+      for (int n = 0; n < kLines; ++n) {
         // What is missing is the first once more, and counts for nothing.
-        const bool is_there = n < four.count;
-        lines[n] = is_there ? values.halves(four.run(n), four.line(n)) : lines[0];
-        factors[n] = Batch<Arch>(is_there ? weights[values.place(four.run(n), four.line(n))] : 0.0F);
+        const bool is_there = n < some.count;
+        lines[n] = is_there ? values.halves(some.run(n), some.line(n)) : lines[0];
+        factors[n] = Batch<Arch>(is_there ? weights[values.place(some.run(n), some.line(n))] : 0.0F);
       }
       for (int e = 0; e < dim; e += 8) {
         Batch<Arch> even = Batch<Arch>::load_aligned(output + e);
         Batch<Arch> odd = Batch<Arch>::load_aligned(output + e + 4);
-        for (int n = 0; n < kRuns; ++n) {
+        for (int n = 0; n < kLines; ++n) {
           const auto numbers = widen(lines[n] + e);
           even = multiply_add<Arch>(numbers.even, factors[n], even);
           odd = multiply_add<Arch>(numbers.odd, factors[n], odd);
@@ -188,6 +188,13 @@ void add_halves_to_row(const RowSums& input) {
       }
     }
   }
+}
+
+/// The same: see add_values_to_row().
+template <class Arch>
+void add_halves_to_row(const RowSums& input) {
+  if (input.value_dim <= kShortLine / 2) return add_halves_by<Arch, 2 * kRuns>(input);
+  add_halves_by<Arch, kRuns>(input);
 }
 
 /// The same of kRows rows, eight numbers of all lines at a time.

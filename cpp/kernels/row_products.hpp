@@ -89,6 +89,10 @@ template <class Arch, int kKeys>
   for (int k = 0; k < kKeys; ++k) results[k] = (sums[k][0] + sums[k][1]) + (sums[k][2] + sums[k][3]);
 }
 
+/// Bytes of a line up to which two of a run come at once, so that a query is loaded, and an output loaded and stored,
+/// once for both: memory brings longer ones that are read by turns half as fast.
+inline constexpr int kShortLine = 384;
+
 /// Scores of one row, a vector of keys of each run by turns, of which kKeys at a time meet the query.
 template <class Arch, int kKeys>
 [[gnu::noinline]] void score_row_by(const RowDots& input) {
@@ -108,10 +112,6 @@ template <class Arch, int kKeys>
     }
   }
 }
-
-/// Bytes of a line up to which a query is loaded once for two: memory brings longer ones that are read by turns half as
-/// fast.
-inline constexpr int kShortLine = 384;
 
 /// The same.
 template <class Arch>
@@ -227,28 +227,36 @@ template <class Arch, int kLines>
   if (e < value_dim) add(e, [=](const float* numbers) { return load_some<Arch>(numbers, value_dim - e); });
 }
 
-/// The same of all lines, for one row. If it selects, a weight of zero leaves its value out, whatever that is.
-template <class Arch>
-void add_values_to_row(const RowSums& input) {
+/// The same of all lines, for one row, kLines at a time. If it selects, a weight of zero leaves its value out, whatever
+/// that is.
+template <class Arch, int kLines>
+[[gnu::noinline]] void add_values_to_row_by(const RowSums& input) {
   for (const Stretch& stretch : stretches_of(input.values)) {
-    for (int at = stretch.begin; at < stretch.end; at += stretch.step()) {
-      const FourLines four = stretch.four(at);
-      const float* lines[kRuns];
-      float weights[kRuns];
-      for (int n = 0; n < four.count; ++n) {
-        lines[n] = input.values.floats(four.run(n), four.line(n));
-        weights[n] = input.weights.numbers[input.values.place(four.run(n), four.line(n))];
+    for (int at = stretch.begin; at < stretch.end; at += stretch.step(kLines)) {
+      const LinesAtOnce some = stretch.at_once(at, kLines);
+      const float* lines[kLines];
+      float weights[kLines];
+      for (int n = 0; n < some.count; ++n) {
+        lines[n] = input.values.floats(some.run(n), some.line(n));
+        weights[n] = input.weights.numbers[input.values.place(some.run(n), some.line(n))];
       }
-      if (four.count == kRuns && !input.selects) {
-        add_lines<Arch, kRuns>(lines, weights, input.value_dim, input.outputs.numbers);
+      if (some.count == kLines && !input.selects) {
+        add_lines<Arch, kLines>(lines, weights, input.value_dim, input.outputs.numbers);
         continue;
       }
-      for (int n = 0; n < four.count; ++n) {
+      for (int n = 0; n < some.count; ++n) {
         if (input.selects && weights[n] == 0.0F) continue;
         add_lines<Arch, 1>(lines + n, weights + n, input.value_dim, input.outputs.numbers);
       }
     }
   }
+}
+
+/// The same.
+template <class Arch>
+void add_values_to_row(const RowSums& input) {
+  if (input.value_dim <= kShortLine / 4) return add_values_to_row_by<Arch, 2 * kRuns>(input);
+  add_values_to_row_by<Arch, kRuns>(input);
 }
 
 /// Calls visit(first, way) for runs of at most four rows, `ways` by the logarithm of their number. Through the

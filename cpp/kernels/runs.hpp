@@ -1,14 +1,15 @@
 // The order in which a row that has its keys to itself reads lines of them. One line after the other waits for memory,
-// which brings several as quickly: so lines come by turns from a few runs, and each run in order; bytes, of which a few
-// lines are a tile, from two runs at a time. A run's first lines cost more than others, so runs are as long as there
-// are: pages, where a part's values follow, then the next head's keys; or pieces of what lies in one.
+// which brings several as quickly: so lines come by turns from two runs, and each run in order. A run's first lines
+// cost more than others, so runs are as long as there are: pages, where a part's values follow, then the next head's
+// keys; or pieces of what lies in one.
 #pragma once
 
 #include "kernels/attention_block.hpp"
 
 namespace heed::kernels {
 
-inline constexpr int kRuns = 4;
+/// Some processors bring four at a quarter of the rate of two.
+inline constexpr int kRuns = 2;
 
 /// Lines [first, first + count) of those that the runs make up, one run after the other.
 struct Runs {
@@ -41,19 +42,19 @@ struct FewLines {
   [[nodiscard]] int line(int i) const { return first + (i < count ? i : count - 1); }
 };
 
-/// As many lines as there are runs: one of each, or, where there is but one run, of its own.
-struct FourLines {
+/// Of each of a few runs as many lines as of the others, one of each by turns.
+struct LinesAtOnce {
   int first_run;
+  int runs;
   int first;
   int count;
-  bool is_lone;
 
-  [[nodiscard]] int run(int n) const { return is_lone ? first_run : first_run + n; }
-  [[nodiscard]] int line(int n) const { return is_lone ? first + n : first; }
+  [[nodiscard]] int run(int n) const { return first_run + n % runs; }
+  [[nodiscard]] int line(int n) const { return first + n / runs; }
 };
 
-/// Lines [begin, end) of each of `runs` runs: a few of each by turns where keys are scored, one of each where values
-/// are added.
+/// Lines [begin, end) of each of `runs` runs: a few of each by turns where keys are scored, a few of all at once where
+/// values are added.
 struct Stretch {
   int first_run;
   int runs;
@@ -63,12 +64,12 @@ struct Stretch {
   [[nodiscard]] int end_run() const { return first_run + runs; }
   [[nodiscard]] FewLines few(int run, int at, int most) const { return {run, at, end - at < most ? end - at : most}; }
 
-  /// The values' lines from `at` on that come at once, and how far that leads.
-  [[nodiscard]] FourLines four(int at) const {
-    const int left = runs == 1 ? end - at : runs;
-    return {first_run, at, left < kRuns ? left : kRuns, runs == 1};
+  /// At most `most`, of all runs together, from `at` on, and how far that leads.
+  [[nodiscard]] LinesAtOnce at_once(int at, int most) const {
+    const int left = (end - at) * runs;
+    return {first_run, runs, at, left < most ? left : most};
   }
-  [[nodiscard]] int step() const { return runs == 1 ? kRuns : 1; }
+  [[nodiscard]] int step(int most) const { return most / runs; }
 };
 
 class Stretches {

@@ -71,9 +71,10 @@ Index choose_part_block(const AttentionProblem& problem, Index keys) {
 constexpr Index kPagesPerPart = 2;
 constexpr Index kPagedKeys = 1536;
 
-// As many pages, or quarters of what lies in none, as are read by turns. Parts of the latter grow with them, as long as
-// a batch entry has enough for any workers.
-constexpr Index kRuns = 4;
+// In runs: twice two of them, which are read by turns. Parts of what lies in no pages, which has two runs, are as long,
+// as far as a batch entry has enough for any workers.
+constexpr Index kPagesInRuns = 4;
+constexpr Index kRuns = 2;
 constexpr Index kLeastParts = 8;
 
 /// In keys.
@@ -84,7 +85,7 @@ Index choose_part(const AttentionProblem& problem, bool in_runs) {
   const Index floats_read = is_of_bytes(dtype) ? divide_up(floats, 4) : floats;
   const Pages& pages = problem.inputs.value.pages;
   const Index least = kPartFloats / floats_read / kPartStep * kPartStep;
-  const Index most = in_runs ? kRuns * least : least;
+  const Index most = in_runs ? kPagesInRuns * least : least;
   if (pages.table == nullptr) {
     // A slice's parts are those of its whole, and an entry's those that it has in any batch.
     const Index groups = problem.whole.query_heads / problem.heads_per_group();
@@ -93,8 +94,9 @@ Index choose_part(const AttentionProblem& problem, bool in_runs) {
     const bool are_single = problem.inputs.key.dtype == DType::f32 && dtype == DType::f32;
     return std::clamp(are_single ? std::clamp(shared, least, most) : least, kPartStep, kMaxPart);
   }
-  const Index pages_per_part = std::clamp<Index>(
-      (in_runs ? 2 * kPagedKeys : kPagedKeys) / std::max<Index>(1, pages.rows), 1, in_runs ? kRuns : kPagesPerPart);
+  const Index pages_per_part =
+      std::clamp<Index>((in_runs ? 2 * kPagedKeys : kPagedKeys) / std::max<Index>(1, pages.rows), 1,
+                        in_runs ? kPagesInRuns : kPagesPerPart);
   return std::clamp(std::min(round_up(pages_per_part * pages.rows, kPartKeyStep), most), kPartStep, kMaxPart);
 }
 
@@ -107,8 +109,8 @@ void plan_parts(const AttentionProblem& problem, AttentionPlan& plan) {
   plan.key_block = static_cast<int>(in_runs ? keys : choose_part_block(problem, keys));
   if (!in_runs) return;
   const Pages& pages = problem.inputs.value.pages;
-  const Index quarter = std::max<Index>(1, divide_up(std::min(keys, problem.key_length), kRuns));
-  plan.run_keys = static_cast<int>(pages.table == nullptr ? quarter : pages.rows);
+  const Index piece = std::max<Index>(1, divide_up(std::min(keys, problem.key_length), kRuns));
+  plan.run_keys = static_cast<int>(pages.table == nullptr ? piece : pages.rows);
 }
 
 // What a hyperbolic tangent costs, and how often scores are made where they are looked at before they become weights.

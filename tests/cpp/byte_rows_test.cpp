@@ -30,7 +30,7 @@ struct Room {
   alignas(64) float numbers[304];
 };
 
-/// Lines in tiles, in up to four runs with a memory of their own, and what tiles have of other lines.
+/// Lines in tiles, in up to two runs with a memory of their own, and what tiles have of other lines.
 class Bytes {
  public:
   Bytes(Random& random, kernels::Precision precision, int lines, int run, int dim)
@@ -78,12 +78,12 @@ class Bytes {
   std::vector<float> own_scales_[kernels::kRuns];
 };
 
-/// Calls count_wrong(dim, lines, run) for sizes around vectors and units, in one run and in up to four.
+/// Calls count_wrong(dim, lines, run) for sizes around vectors and units, in one run, in two, and where the second is
+/// the shorter.
 void check_sizes(auto count_wrong) {
   for (const int dim : {1, 4, 7, 15, 16, 17, 33, 64, 100, 128, 300}) {
     for (const int lines : {1, 2, 3, 4, 5, 31, 32, 33, 64, 97, 384, 500}) {
-      for (const int parts : {1, 3, 4}) {
-        const int run = (lines + parts - 1) / parts;
+      for (const int run : {lines, (lines + 1) / 2, (2 * lines + 2) / 3}) {
         INFO(dim << " numbers, " << lines << " lines in runs of " << run);
         CHECK(count_wrong(dim, lines, run) == 0);
       }

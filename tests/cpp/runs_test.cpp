@@ -14,22 +14,23 @@ using Place = std::pair<int, int>;
 
 kernels::Runs some_of(int length, int first, int count) { return {{}, 1, length, first, count}; }
 
-/// In the order in which values are added.
-std::vector<Place> places_of(const kernels::Runs& lines) {
+/// In the order in which values are added, `most` at once.
+std::vector<Place> places_of(const kernels::Runs& lines, int most = 2 * kernels::kRuns) {
   std::vector<Place> places;
   for (const kernels::Stretch& stretch : kernels::stretches_of(lines)) {
-    for (int at = stretch.begin; at < stretch.end; at += stretch.step()) {
-      const kernels::FourLines four = stretch.four(at);
-      REQUIRE(four.count <= kernels::kRuns);
-      for (int n = 0; n < four.count; ++n) places.emplace_back(four.run(n), four.line(n));
+    for (int at = stretch.begin; at < stretch.end; at += stretch.step(most)) {
+      const kernels::LinesAtOnce some = stretch.at_once(at, most);
+      REQUIRE(some.count > 0);
+      REQUIRE(some.count <= most);
+      for (int n = 0; n < some.count; ++n) places.emplace_back(some.run(n), some.line(n));
     }
   }
   return places;
 }
 
-/// Calls check(lines) for every part of up to four runs of up to four lines.
+/// Calls check(lines) for every part of all runs, of up to seven lines.
 void for_each_part(auto check) {
-  for (int length = 1; length <= 4; ++length) {
+  for (int length = 1; length <= 7; ++length) {
     const int all = kernels::kRuns * length;
     for (int first = 0; first < all; ++first) {
       for (int count = 1; first + count <= all; ++count) {
@@ -52,6 +53,7 @@ TEST_CASE("all lines that are meant come once, by their place in a run") {
       }
     }
     CHECK(places_of(lines) == expected);
+    CHECK(places_of(lines, kernels::kRuns) == expected);
   });
 }
 
