@@ -42,15 +42,15 @@ struct FewLines {
   [[nodiscard]] int line(int i) const { return first + (i < count ? i : count - 1); }
 };
 
-/// Of each of a few runs as many lines as of the others, one of each by turns.
+/// Of each run as many lines, one of each by turns; or lines of one run.
 struct LinesAtOnce {
   int first_run;
-  int runs;
   int first;
   int count;
+  bool is_lone;
 
-  [[nodiscard]] int run(int n) const { return first_run + n % runs; }
-  [[nodiscard]] int line(int n) const { return first + n / runs; }
+  [[nodiscard]] int run(int n) const { return is_lone ? first_run : first_run + n % kRuns; }
+  [[nodiscard]] int line(int n) const { return is_lone ? first + n : first + n / kRuns; }
 };
 
 /// Lines [begin, end) of each of `runs` runs: a few of each by turns where keys are scored, a few of all at once where
@@ -67,7 +67,7 @@ struct Stretch {
   /// At most `most`, of all runs together, from `at` on, and how far that leads.
   [[nodiscard]] LinesAtOnce at_once(int at, int most) const {
     const int left = (end - at) * runs;
-    return {first_run, runs, at, left < most ? left : most};
+    return {first_run, at, left < most ? left : most, runs == 1};
   }
   [[nodiscard]] int step(int most) const { return most / runs; }
 };
