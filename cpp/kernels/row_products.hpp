@@ -1,6 +1,6 @@
 // The two products of attention for a few rows that read the same keys: their queries with keys, and their
 // weights with values. Head dimensions lie in lanes. Memory is what such rows wait for, so lines are read
-// as a whole, a single row's by turns from a few runs, and each once for up to four rows.
+// as a whole, a single row's by turns from two runs, and each once for up to four rows.
 //
 // The way that one row takes through memory changes no bit of it; whether it shares its keys with others may.
 #pragma once

@@ -64,12 +64,13 @@ struct Stretch {
   [[nodiscard]] int end_run() const { return first_run + runs; }
   [[nodiscard]] FewLines few(int run, int at, int most) const { return {run, at, end - at < most ? end - at : most}; }
 
-  /// At most `most`, of all runs together, from `at` on, and how far that leads.
+  /// Where `most` come at once, so many of each run do; of a run alone all, or, where one of each comes, one.
+  [[nodiscard]] int step(int most) const { return runs == kRuns || most == kRuns ? most / kRuns : most; }
+  /// Those from `at` on.
   [[nodiscard]] LinesAtOnce at_once(int at, int most) const {
-    const int left = (end - at) * runs;
-    return {first_run, at, left < most ? left : most, runs == 1};
+    const int left = end - at;
+    return {first_run, at, runs * (left < step(most) ? left : step(most)), runs == 1};
   }
-  [[nodiscard]] int step(int most) const { return most / runs; }
 };
 
 class Stretches {

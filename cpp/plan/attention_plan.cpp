@@ -71,11 +71,17 @@ Index choose_part_block(const AttentionProblem& problem, Index keys) {
 constexpr Index kPagesPerPart = 2;
 constexpr Index kPagedKeys = 1536;
 
-// In runs: twice two of them, which are read by turns. Parts of what lies in no pages, which has two runs, are as long,
-// as far as a batch entry has enough for any workers.
+// In runs: twice two of them, which are read by turns, or as many twos as a part has room for. Parts of what lies in no
+// pages, which has two runs, are as long, as far as a batch entry has enough for any workers.
 constexpr Index kPagesInRuns = 4;
 constexpr Index kRuns = 2;
 constexpr Index kLeastParts = 8;
+
+Index choose_pages(Index rows, Index most, bool in_runs) {
+  if (!in_runs) return std::clamp<Index>(kPagedKeys / rows, 1, kPagesPerPart);
+  const Index pages = std::min(std::clamp<Index>(2 * kPagedKeys / rows, 1, kPagesInRuns), most / rows);
+  return pages < kRuns ? 1 : pages / kRuns * kRuns;
+}
 
 /// In keys.
 Index choose_part(const AttentionProblem& problem, bool in_runs) {
@@ -94,10 +100,9 @@ Index choose_part(const AttentionProblem& problem, bool in_runs) {
     const bool are_single = problem.inputs.key.dtype == DType::f32 && dtype == DType::f32;
     return std::clamp(are_single ? std::clamp(shared, least, most) : least, kPartStep, kMaxPart);
   }
-  const Index pages_per_part =
-      std::clamp<Index>((in_runs ? 2 * kPagedKeys : kPagedKeys) / std::max<Index>(1, pages.rows), 1,
-                        in_runs ? kPagesInRuns : kPagesPerPart);
-  return std::clamp(std::min(round_up(pages_per_part * pages.rows, kPartKeyStep), most), kPartStep, kMaxPart);
+  const Index rows = std::max<Index>(1, pages.rows);
+  const Index keys = round_up(choose_pages(rows, most, in_runs) * rows, kPartKeyStep);
+  return std::clamp(std::min(keys, most), kPartStep, kMaxPart);
 }
 
 /// Like key blocks, parts depend on sizes alone.

@@ -157,8 +157,8 @@ TEST_CASE("a query gives the same bits whatever else is asked for, wherever in i
                       .kv_heads = 2,
                       .queries = 1,
                       .keys = 100 + random.below(900),
-                      .head_dim = 16,
-                      .value_dim = random.pick(std::vector<Index>{16, 33, 64}),
+                      .head_dim = random.pick(std::vector<Index>{16, 16, 16, 97, 208}),
+                      .value_dim = random.pick(std::vector<Index>{16, 33, 64, 97, 208}),
                       .causal = Causal::lower_right,
                       .has_key_lengths = random.chance(0.5)};
     if (random.chance(0.5)) one.window.left = random.below(one.keys);

@@ -203,7 +203,7 @@ TEST_CASE("a slice has the parts of its whole") {
   CHECK(plan_attention(whole, kOneWorker).keys_per_part == plan.keys_per_part);
 }
 
-TEST_CASE("parts of keys in pages are four pages, or two where rows share them, and long pages fewer") {
+TEST_CASE("parts of keys in pages are four pages or two, two or one where rows share them, and pieces of long ones") {
   struct PagedParts {
     DType dtype;
     Index dim;  // of keys, and of values
@@ -215,10 +215,12 @@ TEST_CASE("parts of keys in pages are four pages, or two where rows share them, 
   // of 128, 1280 of 384. A row alone has up to four times that.
   const PagedParts expected[] = {{DType::f32, 64, 96, 384, 192},           {DType::f32, 64, 5, 128, 128},
                                  {DType::f32, 64, 4096, 1024, 1024},       {DType::f32, 64, 384, 1536, 768},
-                                 {DType::f16, 64, 768, 3072, 1024},        {DType::i8_values, 64, 384, 1536, 768},
-                                 {DType::i8_values, 64, 768, 3072, 1536},  {DType::i8_values, 64, 1024, 3072, 1024},
-                                 {DType::i8_values, 64, 1536, 3072, 1536}, {DType::i8_values, 192, 768, 3072, 1280},
-                                 {DType::i8_values, 192, 1536, 3072, 1280}};
+                                 {DType::f32, 192, 384, 768, 256},         {DType::f16, 256, 384, 768, 256},
+                                 {DType::f32, 256, 512, 1024, 256},        {DType::f32, 256, 768, 768, 256},
+                                 {DType::f32, 64, 1024, 2048, 1024},       {DType::f16, 64, 768, 3072, 1024},
+                                 {DType::i8_values, 64, 384, 1536, 768},   {DType::i8_values, 64, 768, 3072, 1536},
+                                 {DType::i8_values, 64, 1024, 2048, 1024}, {DType::i8_values, 64, 1536, 3072, 1536},
+                                 {DType::i8_values, 192, 768, 3072, 1280}, {DType::i8_values, 192, 1536, 3072, 1280}};
   const void* const table[] = {nullptr};
   for (const auto& [dtype, dim, rows, alone, shared] : expected) {
     INFO("dtype " << static_cast<int>(dtype) << ", " << dim << " dimensions, pages of " << rows);

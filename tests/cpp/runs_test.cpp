@@ -57,6 +57,16 @@ TEST_CASE("all lines that are meant come once, by their place in a run") {
   });
 }
 
+TEST_CASE("where one line of each run comes at once, none follows on another") {
+  for_each_part([](const kernels::Runs& lines) {
+    for (const kernels::Stretch& stretch : kernels::stretches_of(lines)) {
+      for (int at = stretch.begin; at < stretch.end; at += stretch.step(kernels::kRuns)) {
+        CHECK(stretch.at_once(at, kernels::kRuns).count == stretch.runs);
+      }
+    }
+  });
+}
+
 TEST_CASE("a line's place among those that are meant is its number's") {
   for_each_part([](const kernels::Runs& lines) {
     std::vector<int> places;
