@@ -64,9 +64,10 @@ struct Stretch {
   [[nodiscard]] int end_run() const { return first_run + runs; }
   [[nodiscard]] FewLines few(int run, int at, int most) const { return {run, at, end - at < most ? end - at : most}; }
 
-  /// Where `most` come at once, so many of each run do; of a run alone all, or, where one of each comes, one.
+  /// How many lines of each run come at once, where `most` come of all: of a run alone as many, but one at a time where
+  /// lines are so long that only one of each run comes.
   [[nodiscard]] int step(int most) const { return runs == kRuns || most == kRuns ? most / kRuns : most; }
-  /// Those from `at` on.
+  /// Those from `at` on, as far as there are.
   [[nodiscard]] LinesAtOnce at_once(int at, int most) const {
     const int left = end - at;
     return {first_run, at, runs * (left < step(most) ? left : step(most)), runs == 1};

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "kernels/dropout_hash.hpp"
+#include "kernels/runs.hpp"
 #include "kernels/score_units.hpp"
 #include "problem/key_range.hpp"
 
@@ -12,6 +13,8 @@ namespace {
 
 // A step has whole units, or a part of one; where it starts amid one, as a page may, it has parts of two.
 static_assert(kMaxKeyBlock / (2 * kLeastKeyUnit) < kernels::kMaxPieces);
+
+static_assert(kRunsByTurns == kernels::kRuns);
 
 kernels::Pairing pairing_of(ScoreKind kind) {
   switch (kind) {

@@ -71,16 +71,16 @@ Index choose_part_block(const AttentionProblem& problem, Index keys) {
 constexpr Index kPagesPerPart = 2;
 constexpr Index kPagedKeys = 1536;
 
-// In runs: twice two of them, which are read by turns, or as many twos as a part has room for. Parts of what lies in no
-// pages, which has two runs, are as long, as far as a batch entry has enough for any workers.
-constexpr Index kPagesInRuns = 4;
-constexpr Index kRuns = 2;
+// A row alone has longer parts: of what lies in no pages as far as a batch entry has enough for any workers; of pages
+// whole ones, as many as are read by turns, or twice as many.
+constexpr Index kTimesAsLong = 4;
 constexpr Index kLeastParts = 8;
+constexpr Index kPagesInRuns = 4;
 
 Index choose_pages(Index rows, Index most, bool in_runs) {
   if (!in_runs) return std::clamp<Index>(kPagedKeys / rows, 1, kPagesPerPart);
   const Index pages = std::min(std::clamp<Index>(2 * kPagedKeys / rows, 1, kPagesInRuns), most / rows);
-  return pages < kRuns ? 1 : pages / kRuns * kRuns;
+  return pages < kRunsByTurns ? 1 : pages / kRunsByTurns * kRunsByTurns;
 }
 
 /// In keys.
@@ -91,7 +91,7 @@ Index choose_part(const AttentionProblem& problem, bool in_runs) {
   const Index floats_read = is_of_bytes(dtype) ? divide_up(floats, 4) : floats;
   const Pages& pages = problem.inputs.value.pages;
   const Index least = kPartFloats / floats_read / kPartStep * kPartStep;
-  const Index most = in_runs ? kPagesInRuns * least : least;
+  const Index most = in_runs ? kTimesAsLong * least : least;
   if (pages.table == nullptr) {
     // A slice's parts are those of its whole, and an entry's those that it has in any batch.
     const Index groups = problem.whole.query_heads / problem.heads_per_group();
@@ -114,7 +114,7 @@ void plan_parts(const AttentionProblem& problem, AttentionPlan& plan) {
   plan.key_block = static_cast<int>(in_runs ? keys : choose_part_block(problem, keys));
   if (!in_runs) return;
   const Pages& pages = problem.inputs.value.pages;
-  const Index piece = std::max<Index>(1, divide_up(std::min(keys, problem.key_length), kRuns));
+  const Index piece = std::max<Index>(1, divide_up(std::min(keys, problem.key_length), kRunsByTurns));
   plan.run_keys = static_cast<int>(pages.table == nullptr ? piece : pages.rows);
 }
 

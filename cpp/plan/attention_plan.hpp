@@ -16,6 +16,9 @@ inline constexpr int kMaxKeyBlock = 96;
 /// Fewer keys at a time are not worth a look at whether they are kept.
 inline constexpr int kLeastKeyUnit = 16;
 
+/// Runs of lines that a row alone reads by turns.
+inline constexpr int kRunsByTurns = 2;
+
 /// What a plan needs to know of the machine.
 struct Machine {
   int panel;  // rows that the kernel computes side by side, at most kMaxRowsPerTask
