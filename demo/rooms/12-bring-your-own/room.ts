@@ -32,6 +32,7 @@ export class BringRoom {
   #whole: BringScene | undefined;
   /** What is on its way, or comes instead of it. */
   #next: { readonly scene: BringScene; readonly answer: BringAnswer | undefined } | undefined;
+  #shown = Promise.resolve();
   readonly #controls: Controls;
   readonly #matrices = new NamedMatrices(MATRICES);
   readonly #teller = new Teller({
@@ -66,11 +67,16 @@ export class BringRoom {
       () => this.#teller.leave(),
     );
     this.#model = new ModelPicture(store);
-    this.#tokens = new TokensPicture(store, (key) => this.#teller.point({ name: "sum", row: 0, col: key }, true));
+    const shown = (): Promise<void> => this.#shown;
+    this.#tokens = new TokensPicture(
+      store,
+      (key) => this.#teller.point({ name: "sum", row: 0, col: key }, true),
+      shown,
+    );
     this.#spread = new SpreadPicture((row) => {
       store.change({ row });
       this.#teller.point({ name: "entropy", row, col: 0 }, true);
-    });
+    }, shown);
     this.#device = new DevicePicture(store);
     this.#photo = new PhotoPicture(
       library,
@@ -119,7 +125,7 @@ export class BringRoom {
   show(scene: BringScene, answer: BringAnswer | undefined): void {
     const isUnderWay = this.#next !== undefined;
     this.#next = { scene, answer };
-    if (!isUnderWay) void this.#showNext();
+    if (!isUnderWay) this.#shown = this.#showNext();
   }
 
   /** At once, but for what has other cells nearly everywhere, which are laid out in a frame for each part. */

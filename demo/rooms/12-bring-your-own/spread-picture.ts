@@ -20,12 +20,15 @@ export class SpreadPicture {
   readonly #work = new LongWork({ name: "Look at every query", run: (signal, say) => this.#look(signal, say) });
   readonly #lists = h("div", { class: "spread-lists" });
   readonly #choose: (row: number) => void;
+  readonly #shown: () => Promise<void>;
   #heed: Heed | undefined;
   #scene: BringScene | undefined;
   #found: { readonly source: Source; readonly key: string; readonly entropies: Float32Array } | undefined;
 
-  constructor(choose: (row: number) => void) {
+  /** `shown`: when what was brought last is in all pictures. */
+  constructor(choose: (row: number) => void, shown: () => Promise<void>) {
     this.#choose = choose;
+    this.#shown = shown;
     this.#chart.choose = (bin) => {
       const { entropies } = this.#fresh ?? {};
       if (entropies === undefined) return;
@@ -53,7 +56,9 @@ export class SpreadPicture {
   }
 
   show(scene: BringScene): void {
+    const before = this.#scene;
     this.#scene = scene;
+    if (scene.source !== before?.source || keyOf(scene) !== keyOf(before)) this.#work.renew();
     this.#draw();
   }
 
@@ -63,6 +68,8 @@ export class SpreadPicture {
   }
 
   async #look(signal: AbortSignal, say: (text: string) => void): Promise<string> {
+    await this.#shown();
+    signal.throwIfAborted();
     const scene = this.#scene;
     if (scene === undefined) return "";
     const { source, at } = scene;

@@ -17,6 +17,7 @@ const STRONGEST = 10;
 
 export class TokensPicture {
   readonly #store: BringStore;
+  readonly #shown: () => Promise<void>;
   readonly #picture: Picture;
   readonly #chart = new HeedChart();
   readonly #add = h("button", { type: "button", class: "button" });
@@ -28,10 +29,12 @@ export class TokensPicture {
   #sum = new Float64Array(0);
   #rolled: (Rollout & { readonly key: string }) | undefined;
   #key = "";
+  #rollKey = "";
 
-  /** `tell`: of a key, what its sum is made of. */
-  constructor(store: BringStore, tell: (key: number) => void) {
+  /** `tell`: of a key, what its sum is made of; `shown`: when what was brought last is in all pictures. */
+  constructor(store: BringStore, tell: (key: number) => void, shown: () => Promise<void>) {
     this.#store = store;
+    this.#shown = shown;
     this.#add.addEventListener("click", () => {
       const { chosen } = store.state;
       const row = this.#scene?.row ?? 0;
@@ -103,7 +106,12 @@ export class TokensPicture {
     if (key !== this.#key) {
       this.#key = key;
       this.#sum = sumOf(scene, asked);
-      if (!this.#roll.isRunning) this.#roll.say("");
+    }
+    // The head in view does not matter to it.
+    const rollKey = [source.name, state.seed, state.brought, scene.at.causal, ...asked].join();
+    if (rollKey !== this.#rollKey) {
+      this.#rollKey = rollKey;
+      this.#roll.renew();
     }
     this.#chips.replaceChildren(
       ...state.chosen.map((query) => {
@@ -125,16 +133,8 @@ export class TokensPicture {
     return this.#scene === undefined ? [] : askedOf(this.#scene);
   }
 
-  /** Whose rollout it is; the head in view does not matter. */
-  #rollKey(): string {
-    const scene = this.#scene;
-    if (scene === undefined) return "";
-    const { source, state, at } = scene;
-    return [source.name, state.seed, state.brought, at.causal, ...this.#asked()].join();
-  }
-
   get #fresh(): Rollout | undefined {
-    return this.#rolled?.key === this.#rollKey() ? this.#rolled : undefined;
+    return this.#rolled?.key === this.#rollKey ? this.#rolled : undefined;
   }
 
   #draw(scene: BringScene, asked: readonly number[]): void {
@@ -174,9 +174,11 @@ export class TokensPicture {
   }
 
   async #rollOut(signal: AbortSignal, say: (text: string) => void): Promise<string> {
+    await this.#shown();
+    signal.throwIfAborted();
     const scene = this.#scene;
     if (scene === undefined) return "";
-    const key = this.#rollKey();
+    const key = this.#rollKey;
     const found = await rollout(scene.source, this.#asked(), scene.at.causal, this.#heed, signal, (done) =>
       say(`${Math.floor(done * 100)} %`),
     );

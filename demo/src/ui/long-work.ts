@@ -14,6 +14,7 @@ export class LongWork {
   readonly #said = h("p", { class: "small-label", role: "status" });
   readonly #work: Work;
   #running: AbortController | undefined;
+  #isRenewed = false;
 
   constructor(work: Work) {
     this.#work = work;
@@ -30,27 +31,46 @@ export class LongWork {
     return this.#running !== undefined;
   }
 
+  /** What it works on is another: work under way begins again, if its button is still there; how it ended before is said no more. */
+  renew(): void {
+    if (this.#running === undefined) {
+      this.say("");
+      return;
+    }
+    this.#isRenewed = true;
+    this.#running.abort();
+  }
+
   say(text: string): void {
     this.#said.textContent = text;
   }
 
   async #press(): Promise<void> {
     if (this.#running !== undefined) {
+      this.#isRenewed = false;
       this.#running.abort();
       return;
     }
-    const running = new AbortController();
-    this.#running = running;
     this.button.textContent = "Stop";
     let ended: string;
-    try {
-      ended = await this.#work.run(running.signal, (text) => this.say(text));
-    } catch (error) {
-      ended = running.signal.aborted ? "Stopped." : brokenOff(error);
-    }
+    do {
+      this.#isRenewed = false;
+      ended = await this.#run();
+    } while (this.#isRenewed && !this.button.hidden);
     this.#running = undefined;
     this.button.textContent = this.#work.name;
-    this.say(ended);
+    this.say(this.#isRenewed ? "" : ended);
+  }
+
+  /** Once; resolves with how it ended. */
+  async #run(): Promise<string> {
+    const running = new AbortController();
+    this.#running = running;
+    try {
+      return await this.#work.run(running.signal, (text) => this.say(text));
+    } catch (error) {
+      return running.signal.aborted ? "Stopped." : brokenOff(error);
+    }
   }
 }
 

@@ -68,6 +68,29 @@ test("one token is a point in the middle of every chart", async () => {
   expect(await page.locator("svg").evaluateAll((all) => all.filter((one) => /NaN/.test(one.outerHTML)).length)).toBe(0);
 });
 
+test("work that was begun on what is no longer there begins again on what is, and its words go with it", async () => {
+  const page = await open("bring-your-own.html");
+  await kernelAnswered(page);
+  await page.locator(".bringing > summary").click();
+  await page.locator("#pasted").fill('{ "q": [[1, 0], [0, 1], [1, 1]], "k": [[1, 2], [2, 1], [0, 1]] }');
+  // In one task, as the room shows what was brought some frames later.
+  await page.evaluate(() => {
+    for (const name of ["Take this", "Look at every query"]) {
+      Array.from(document.querySelectorAll("button"))
+        .find((button) => button.textContent === name)
+        ?.click();
+    }
+  });
+  const spread = page.locator('[data-picture="spread"]');
+  const said = spread.locator(".race [role=status]");
+  await said.filter({ hasText: "All 3 queries." }).waitFor();
+  await spread.locator(".chart-dot").first().waitFor();
+  await page.locator("#pasted").fill('{ "q": [[1, 0], [0, 1]], "k": [[1, 2], [2, 1]] }');
+  await page.getByRole("button", { name: "Take this" }).click();
+  await spread.locator(".chart-dot").first().waitFor({ state: "hidden" });
+  expect(await said.textContent()).toBe("");
+});
+
 test.each([
   ["[[1e30, 1]]", "[[1e30, 1]]", "would be too large for single precision"],
   ["[[1e300, 1]]", "[[1, 1]]", "holds numbers too large for single precision"],
