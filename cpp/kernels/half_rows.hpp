@@ -28,48 +28,97 @@ inline float make_ready_for_halves(float* query, int dim) {
   return 0x1p112F / factor;
 }
 
-/// Scores of one row, four keys of each run by turns, of which kKeys at a time meet the query.
+/// See multiply_keys(): there is a sum of what is at even places, and one of the rest.
 template <class Arch, int kKeys>
-[[gnu::noinline]] void score_halves_by(const RowDots& input) {
-  const FiniteHalves<Arch> widen;
-  const float* const query = input.queries.numbers;
-  const Runs& keys = input.keys;
-  const int dim = input.head_dim;
-  for (const Stretch& stretch : stretches_of(keys)) {
-    for (int at = stretch.begin; at < stretch.end; at += 4) {
-      for (int run = stretch.first_run; run < stretch.end_run(); ++run) {
-        const FewLines few = stretch.few(run, at, 4);
-        Batch<Arch> square[4];
-        for (int i = 0; i < 4; i += kKeys) {
-          const std::uint16_t* lines[kKeys];
-          Batch<Arch> sums[kKeys][2];
-          for (int k = 0; k < kKeys; ++k) {
-            lines[k] = keys.halves(run, few.line(i + k));
-            sums[k][0] = sums[k][1] = Batch<Arch>(0.0F);
-          }
-          for (int d = 0; d < dim; d += 8) {
-            const Batch<Arch> even = Batch<Arch>::load_aligned(query + d);
-            const Batch<Arch> odd = Batch<Arch>::load_aligned(query + d + 4);
-            for (int k = 0; k < kKeys; ++k) {
-              const auto numbers = widen(lines[k] + d);
-              sums[k][0] = multiply_add<Arch>(numbers.even, even, sums[k][0]);
-              sums[k][1] = multiply_add<Arch>(numbers.odd, odd, sums[k][1]);
-            }
-          }
-          for (int k = 0; k < kKeys; ++k) square[i + k] = sums[k][0] + sums[k][1];
-        }
-        const Batch<Arch> dots = sum_lanes<Arch>(square) * Batch<Arch>(query[input.unit]);
-        store_some<Arch>(dots, input.scores.numbers + keys.place(run, at), few.count);
-      }
+[[gnu::always_inline]] inline void multiply_halves(const FiniteHalves<Arch>& widen, const float* query, int dim,
+                                                   const std::uint16_t* (&keys)[kKeys],
+                                                   Batch<Arch>* const (&results)[kKeys]) {
+  Batch<Arch> sums[kKeys][2];
+  for (auto& key : sums) key[0] = key[1] = Batch<Arch>(0.0F);
+  for (const float* const end = query + dim; query < end; query += 8) {
+    const Batch<Arch> even = Batch<Arch>::load_aligned(query);
+    const Batch<Arch> odd = Batch<Arch>::load_aligned(query + 4);
+    for (int k = 0; k < kKeys; ++k) {
+      const auto numbers = widen(keys[k]);
+      sums[k][0] = multiply_add<Arch>(numbers.even, even, sums[k][0]);
+      sums[k][1] = multiply_add<Arch>(numbers.odd, odd, sums[k][1]);
+      keys[k] += 8;
     }
+  }
+  for (int k = 0; k < kKeys; ++k) *results[k] = sums[k][0] + sums[k][1];
+}
+
+/// A query that is ready for halves, and the unit of its products.
+struct HalfQuery {
+  const float* numbers;
+  int dim;
+  float unit;
+};
+
+/// See score_lines().
+template <class Arch>
+[[gnu::noinline]] void score_lines_of_halves(const HalfQuery& query, const std::uint16_t* first, std::ptrdiff_t stride,
+                                             int count, float* scores) {
+  const FiniteHalves<Arch> widen;
+  for (int j = 0; j < count; j += 4) {
+    const int given = count - j < 4 ? count - j : 4;
+    Batch<Arch> square[4];
+    for (int i = 0; i < 4; ++i) {
+      square[i] = Batch<Arch>(0.0F);
+      const std::uint16_t* key[] = {first + (j + i) * stride};
+      if (i < given) multiply_halves<Arch, 1>(widen, query.numbers, query.dim, key, {square + i});
+    }
+    store_some<Arch>(sum_lanes<Arch>(square) * Batch<Arch>(query.unit), scores + j, given);
   }
 }
 
-/// The same: see score_row().
+/// See score_vectors().
+template <class Arch, int kAtOnce>
+[[gnu::noinline]] void score_vectors_of_halves(const HalfQuery& query, Walk<const std::uint16_t> keys,
+                                               std::ptrdiff_t stride, int count, Walk<float> scores) {
+  const FiniteHalves<Arch> widen;
+  const float* const numbers = query.numbers;
+  const int dim = query.dim;
+  const Batch<Arch> unit(query.unit);
+  for (int vector = 0; vector < count; vector += kAtOnce) {
+    const std::uint16_t* next[kAtOnce];
+    for (const std::uint16_t*& key : next) key = keys.take();
+    Batch<Arch> square[kAtOnce][4];
+    for (int i = 0; i < 4; i += kAtOnce) {
+      const std::uint16_t* some[kAtOnce * kAtOnce];
+      Batch<Arch>* results[kAtOnce * kAtOnce];
+      for (int k = 0; k < kAtOnce * kAtOnce; ++k) {
+        some[k] = next[k / kAtOnce];
+        next[k / kAtOnce] += stride;
+        results[k] = &square[k / kAtOnce][i + k % kAtOnce];
+      }
+      multiply_halves<Arch, kAtOnce * kAtOnce>(widen, numbers, dim, some, results);
+    }
+    for (auto& one : square) (sum_lanes<Arch>(one) * unit).store_unaligned(scores.take());
+  }
+}
+
+template <class Arch, int kAtOnce>
+void score_row_of_halves_by(const RowDots& input) {
+  const Runs& keys = input.keys;
+  const HalfQuery query{input.queries.numbers, input.head_dim, input.queries.numbers[input.unit]};
+  const auto lines_of = [&](int run, int at) { return keys.halves(run, at); };
+  score_in_turns(
+      input, 4, kAtOnce,
+      [&](const Turns& turns, Walk<float> scores) {
+        score_vectors_of_halves<Arch, kAtOnce>(query, walk_of(turns, keys.stride, lines_of), keys.stride, turns.count,
+                                               scores);
+      },
+      [&](int run, int at, int count, float* scores) {
+        score_lines_of_halves<Arch>(query, lines_of(run, at), keys.stride, count, scores);
+      });
+}
+
+/// Scores of one row.
 template <class Arch>
 void score_row_of_halves(const RowDots& input) {
-  if (input.head_dim <= kShortLine / 2) return score_halves_by<Arch, 2>(input);
-  score_halves_by<Arch, 1>(input);
+  if (are_lines_short(input.head_dim, sizeof(std::uint16_t))) return score_row_of_halves_by<Arch, 2>(input);
+  score_row_of_halves_by<Arch, 1>(input);
 }
 
 /// Sums of the products of kRows rows with a few keys: as many as there are registers for, so that none waits for
@@ -134,13 +183,16 @@ void score_rows_of_halves(const RowDots& input) {
   const FiniteHalves<Arch> widen;
   const RowNumbers queries = input.queries;
   const int dim = input.head_dim;
-  const FewLines all{0, input.keys.first, input.count()};
+  const int count = input.count();
   alignas(kScratchAlignment) float room[8 * kLanes<Arch>];
   float* const even_sums = opaque(room);
-  for (int j = 0; j < all.count; j += keys) {
+  for (int j = 0; j < count; j += keys) {
     RowsByKeys<Arch, kRows> sums;
     const std::uint16_t* lines[keys];
-    for (int k = 0; k < keys; ++k) lines[k] = input.keys.halves(0, all.line(j + k));
+    for (int k = 0; k < keys; ++k) {
+      // Behind them the last once more.
+      lines[k] = input.keys.halves(0, input.keys.first + (j + k < count ? j + k : count - 1));
+    }
     Batch<Arch> numbers[keys];
     for (int d = 0; d < dim; d += 8) {
       for (int k = 0; k < keys; ++k) numbers[k] = widen(lines[k] + d).even;
@@ -156,45 +208,52 @@ void score_rows_of_halves(const RowDots& input) {
   }
 }
 
-/// output[dim] += weights x values of one row, kLines lines at a time.
+/// See add_lines().
 template <class Arch, int kLines>
-[[gnu::noinline]] void add_halves_by(const RowSums& input) {
+[[gnu::noinline]] void add_lines_of_halves(Walk<const std::uint16_t> values, Walk<const float> weights, int groups,
+                                           int dim, float* output) {
   const FiniteHalves<Arch> widen;
-  const Runs& values = input.values;
-  const float* const weights = input.weights.numbers;
-  float* const output = input.outputs.numbers;
-  const int dim = input.value_dim;
-  for (const Stretch& stretch : stretches_of(values)) {
-    for (int at = stretch.begin; at < stretch.end; at += stretch.step(kLines)) {
-      const LinesAtOnce some = stretch.at_once(at, kLines);
-      const std::uint16_t* lines[kLines];
-      Batch<Arch> factors[kLines];
+  float* const end = output + dim;
+  for (int group = 0; group < groups; ++group) {
+    const std::uint16_t* lines[kLines];
+    Batch<Arch> factors[kLines];
+    for (int n = 0; n < kLines; ++n) {
+      lines[n] = values.take();
+      factors[n] = Batch<Arch>::broadcast(*weights.take());
+    }
+    for (float* place = output; place < end; place += 8) {
+      Batch<Arch> even = Batch<Arch>::load_aligned(place);
+      Batch<Arch> odd = Batch<Arch>::load_aligned(place + 4);
       for (int n = 0; n < kLines; ++n) {
-        // What is missing is the first once more, and counts for nothing.
-        const bool is_there = n < some.count;
-        lines[n] = is_there ? values.halves(some.run(n), some.line(n)) : lines[0];
-        factors[n] = Batch<Arch>(is_there ? weights[values.place(some.run(n), some.line(n))] : 0.0F);
+        const auto numbers = widen(lines[n]);
+        even = multiply_add<Arch>(numbers.even, factors[n], even);
+        odd = multiply_add<Arch>(numbers.odd, factors[n], odd);
+        lines[n] += 8;
       }
-      for (int e = 0; e < dim; e += 8) {
-        Batch<Arch> even = Batch<Arch>::load_aligned(output + e);
-        Batch<Arch> odd = Batch<Arch>::load_aligned(output + e + 4);
-        for (int n = 0; n < kLines; ++n) {
-          const auto numbers = widen(lines[n] + e);
-          even = multiply_add<Arch>(numbers.even, factors[n], even);
-          odd = multiply_add<Arch>(numbers.odd, factors[n], odd);
-        }
-        even.store_aligned(output + e);
-        odd.store_aligned(output + e + 4);
-      }
+      even.store_aligned(place);
+      odd.store_aligned(place + 4);
     }
   }
 }
 
-/// The same: see add_values_to_row().
+/// output[dim] += weights x values of one row.
 template <class Arch>
 void add_halves_to_row(const RowSums& input) {
-  if (input.value_dim <= kShortLine / 2) return add_halves_by<Arch, 2 * kRuns>(input);
-  add_halves_by<Arch, kRuns>(input);
+  const Runs& values = input.values;
+  const int dim = input.value_dim;
+  float* const output = input.outputs.numbers;
+  const auto lines_of = [&](int run, int at) { return values.halves(run, at); };
+  add_in_turns(
+      input, are_lines_short(dim, sizeof(std::uint16_t)), false,
+      [&](int at_once, const Turns& turns, Walk<const float> weights) {
+        const auto add = at_once == 4 ? &add_lines_of_halves<Arch, 4>
+                                      : (at_once == 2 ? &add_lines_of_halves<Arch, 2> : &add_lines_of_halves<Arch, 1>);
+        add(walk_of(turns, values.stride, lines_of), weights, turns.count / at_once, dim, output);
+      },
+      [&](int run, int at, const float* weight) {
+        const std::uint16_t* const line = lines_of(run, at);
+        add_lines_of_halves<Arch, 1>({line, line, 0}, {weight, weight, 0}, 1, dim, output);
+      });
 }
 
 /// The same of kRows rows, eight numbers of all lines at a time.
@@ -244,7 +303,10 @@ inline void add_halves_to_all_rows(int rows, const RowSums& input) {
                                                       &add_halves_to_rows<Arch, 4>};
   for (int row = 0; row < rows; ++row) {
     float* const weights = input.weights.from(row).numbers;
-    for (int j = 0; j < input.count(); ++j) weights[j] *= kHalfBias;
+    for (int j = 0; j < input.count(); j += 4) {
+      const int some = input.count() - j < 4 ? input.count() - j : 4;
+      store_some<Arch>(load_some<Arch>(weights + j, some) * Batch<Arch>(kHalfBias), weights + j, some);
+    }
   }
   add_by_ways(rows, kWays, input);
 }

@@ -45,9 +45,7 @@ struct RowSums {
   [[nodiscard]] int count() const { return values.count; }
 };
 
-/// Partial sums of one row's dot product, by turns, so that they need not wait for each other; several rows
-/// have others to wait for.
-inline constexpr int kDotSums = 4;
+/// Partial sums of each dot product of several rows, by turns, so that they need not wait for each other.
 inline constexpr int kDotSumsOfRows = 2;
 
 /// result[i] = the sum of square[i]'s lanes. Uses up `square`.
@@ -63,60 +61,128 @@ template <class Arch>
   return square[0];
 }
 
-/// Dot products of `query` with kKeys keys, whose lanes are still to be summed.
-template <class Arch, int kKeys>
-[[gnu::always_inline]] inline void multiply_keys(const float* query, int head_dim, const float* const (&keys)[kKeys],
-                                                 Batch<Arch>* results) {
+/// Dot products of `query` with kKeys keys, whose lanes are still to be summed: of kSums partial sums each, by turns,
+/// so that they need not wait for each other.
+template <class Arch, int kKeys, int kSums>
+[[gnu::always_inline]] inline void multiply_keys(const float* query, int head_dim, const float* (&keys)[kKeys],
+                                                 Batch<Arch>* const (&results)[kKeys]) {
   constexpr int lanes = kLanes<Arch>;
-  Batch<Arch> sums[kKeys][kDotSums];
+  Batch<Arch> sums[kKeys][kSums];
   for (auto& key : sums) {
     for (Batch<Arch>& sum : key) sum = Batch<Arch>(0.0F);
   }
-  const auto add = [&](int d, int s, auto load) {
-    const Batch<Arch> numbers = Batch<Arch>::load_aligned(query + d);
-    for (int k = 0; k < kKeys; ++k) sums[k][s] = multiply_add<Arch>(load(keys[k] + d), numbers, sums[k][s]);
+  const auto add = [&](int s, auto load) {
+    const Batch<Arch> numbers = Batch<Arch>::load_aligned(query + s * lanes);
+    for (int k = 0; k < kKeys; ++k) sums[k][s] = multiply_add<Arch>(load(keys[k] + s * lanes), numbers, sums[k][s]);
   };
-  int d = 0;
-  for (; d + kDotSums * lanes <= head_dim; d += kDotSums * lanes) {
-    for (int s = 0; s < kDotSums; ++s) {
-      add(d + s * lanes, s, [](const float* numbers) { return Batch<Arch>::load_unaligned(numbers); });
+  const float* const end = query + head_dim;
+  const float* const end_of_turns = query + head_dim / (kSums * lanes) * (kSums * lanes);
+  for (; query < end_of_turns; query += kSums * lanes) {
+    for (int s = 0; s < kSums; ++s) {
+      add(s, [](const float* numbers) { return Batch<Arch>::load_unaligned(numbers); });
     }
+    for (const float*& key : keys) key += kSums * lanes;
   }
-  for (; d < head_dim; d += lanes) {
-    const int count = head_dim - d < lanes ? head_dim - d : lanes;
-    add(d, 0, [count](const float* numbers) { return load_some<Arch>(numbers, count); });
+  for (; query < end; query += lanes) {
+    const std::ptrdiff_t left = end - query;
+    const int count = left < lanes ? static_cast<int>(left) : lanes;
+    add(0, [count](const float* numbers) { return load_some<Arch>(numbers, count); });
+    for (const float*& key : keys) key += lanes;
   }
-  for (int k = 0; k < kKeys; ++k) results[k] = (sums[k][0] + sums[k][1]) + (sums[k][2] + sums[k][3]);
+  for (int k = 0; k < kKeys; ++k) {
+    Batch<Arch> sum = sums[k][0] + sums[k][1];
+    if constexpr (kSums == 4) sum += sums[k][2] + sums[k][3];
+    *results[k] = sum;
+  }
 }
 
-/// Bytes of a line up to which two of a run come at once, so that a query is loaded, and an output loaded and stored,
-/// once for both: memory brings longer ones that are read by turns half as fast.
-inline constexpr int kShortLine = 384;
+/// Bytes of a line up to which two of a place come at once, so that a query is loaded, and an output loaded and stored,
+/// less often: memory brings longer ones that are read by turns half as fast.
+inline constexpr std::size_t kShortLine = 384;
 
-/// Scores of one row, a vector of keys of each run by turns, of which kKeys at a time meet the query.
-template <class Arch, int kKeys>
-[[gnu::noinline]] void score_row_by(const RowDots& input) {
+[[nodiscard]] inline bool are_lines_short(int dim, std::size_t bytes) {
+  return static_cast<std::size_t>(dim) * bytes <= kShortLine;
+}
+
+/// Partial sums of a score, where keys come from so many places at once, and as many from each.
+template <int kAtOnce>
+inline constexpr int kSumsOfScore = 4 / kAtOnce;
+
+/// Scores of lines that follow on each other.
+template <class Arch, int kAtOnce>
+[[gnu::noinline]] void score_lines(const float* query, int head_dim, const Lines& keys, int count, float* scores) {
   constexpr int lanes = kLanes<Arch>;
-  for (const Stretch& stretch : stretches_of(input.keys)) {
-    for (int at = stretch.begin; at < stretch.end; at += lanes) {
-      for (int run = stretch.first_run; run < stretch.end_run(); ++run) {
-        const FewLines few = stretch.few(run, at, lanes);
-        Batch<Arch> square[lanes];
-        for (int i = 0; i < lanes; i += kKeys) {
-          const float* keys[kKeys];
-          for (int k = 0; k < kKeys; ++k) keys[k] = input.keys.floats(run, few.line(i + k));
-          multiply_keys<Arch, kKeys>(input.queries.numbers, input.head_dim, keys, square + i);
-        }
-        store_some<Arch>(sum_lanes<Arch>(square), input.scores.numbers + input.keys.place(run, at), few.count);
+  for (int j = 0; j < count; j += lanes) {
+    const int given = count - j < lanes ? count - j : lanes;
+    Batch<Arch> square[lanes];
+    for (int i = 0; i < lanes; ++i) {
+      square[i] = Batch<Arch>(0.0F);
+      const float* key[] = {keys.line(j + i)};
+      if (i < given) multiply_keys<Arch, 1, kSumsOfScore<kAtOnce>>(query, head_dim, key, {square + i});
+    }
+    store_some<Arch>(sum_lanes<Arch>(square), scores + j, given);
+  }
+}
+
+/// Scores of `count` vectors of keys, kAtOnce vectors at a time, of each of which as many keys meet the query at once.
+template <class Arch, int kAtOnce>
+[[gnu::noinline]] void score_vectors(const float* query, int head_dim, Walk<const float> keys, std::ptrdiff_t stride,
+                                     int count, Walk<float> scores) {
+  constexpr int lanes = kLanes<Arch>;
+  for (int vector = 0; vector < count; vector += kAtOnce) {
+    const float* next[kAtOnce];
+    for (const float*& key : next) key = keys.take();
+    Batch<Arch> square[kAtOnce][lanes];
+    for (int i = 0; i < lanes; i += kAtOnce) {
+      const float* some[kAtOnce * kAtOnce];
+      Batch<Arch>* results[kAtOnce * kAtOnce];
+      for (int k = 0; k < kAtOnce * kAtOnce; ++k) {
+        some[k] = next[k / kAtOnce];
+        next[k / kAtOnce] += stride;
+        results[k] = &square[k / kAtOnce][i + k % kAtOnce];
       }
+      multiply_keys<Arch, kAtOnce * kAtOnce, kSumsOfScore<kAtOnce>>(query, head_dim, some, results);
+    }
+    for (auto& one : square) sum_lanes<Arch>(one).store_unaligned(scores.take());
+  }
+}
+
+/// Scores of one row: score(turns, scores) where vectors of `unit` keys come at_once, and score_rest(run, at, count,
+/// scores) of lines that are left.
+template <class Score, class ScoreRest>
+[[gnu::always_inline]] inline void score_in_turns(const RowDots& input, int unit, int at_once, Score score,
+                                                  ScoreRest score_rest) {
+  const auto scores_of = [&](int run, int at) { return input.scores.numbers + input.keys.place(run, at); };
+  for (const Stretch& stretch : stretches_of(input.keys)) {
+    const Turns turns = stretch.turns(unit, at_once);
+    score(turns, walk_of(turns, 1, scores_of));
+    const Stretch rest = stretch.behind(turns, unit);
+    for (int run = rest.first_run; run < rest.end_run(); ++run) {
+      score_rest(run, rest.begin, rest.end - rest.begin, scores_of(run, rest.begin));
     }
   }
 }
 
-/// The same.
+template <class Arch, int kAtOnce>
+void score_row_by(const RowDots& input) {
+  const float* const query = input.queries.numbers;
+  const Runs& keys = input.keys;
+  const int dim = input.head_dim;
+  score_in_turns(
+      input, kLanes<Arch>, kAtOnce,
+      [&](const Turns& turns, Walk<float> scores) {
+        const auto walk = walk_of(turns, keys.stride, [&](int run, int at) { return keys.floats(run, at); });
+        score_vectors<Arch, kAtOnce>(query, dim, walk, keys.stride, turns.count, scores);
+      },
+      [&](int run, int at, int count, float* scores) {
+        score_lines<Arch, kAtOnce>(query, dim, {keys.floats(run, at), keys.stride}, count, scores);
+      });
+}
+
+/// Scores of one row.
 template <class Arch>
 void score_row(const RowDots& input) {
-  if (input.head_dim <= kShortLine / 4) return score_row_by<Arch, 2>(input);
+  if (are_lines_short(input.head_dim, sizeof(float))) return score_row_by<Arch, 2>(input);
   score_row_by<Arch, 1>(input);
 }
 
@@ -204,59 +270,75 @@ void add_values_to_rows(const RowSums& input) {
   }
 }
 
-/// output[value_dim] += weights x kLines lines of values, for which it is loaded and stored once.
+/// output[value_dim] += weights x `groups` of kLines lines each of values, for each of which it is loaded and stored
+/// once.
 template <class Arch, int kLines>
-[[gnu::noinline]] void add_lines(const float* const* lines, const float* weights, int value_dim, float* output) {
+[[gnu::noinline]] void add_lines(Walk<const float> values, Walk<const float> weights, int groups, int value_dim,
+                                 float* output) {
   constexpr int lanes = kLanes<Arch>;
-  // Where output is written, the compiler would look for the lines once more.
-  const float* own[kLines];
-  Batch<Arch> factors[kLines];
-  for (int n = 0; n < kLines; ++n) {
-    own[n] = lines[n];
-    factors[n] = Batch<Arch>::broadcast(weights[n]);
+  float* const end = output + value_dim;
+  float* const whole_end = output + value_dim / lanes * lanes;
+  for (int group = 0; group < groups; ++group) {
+    const float* lines[kLines];
+    Batch<Arch> factors[kLines];
+    for (int n = 0; n < kLines; ++n) {
+      lines[n] = values.take();
+      factors[n] = Batch<Arch>::broadcast(*weights.take());
+    }
+    const auto add = [&](float* place, auto load) {
+      Batch<Arch> sum = Batch<Arch>::load_aligned(place);
+      for (int n = 0; n < kLines; ++n) sum = multiply_add<Arch>(factors[n], load(lines[n]), sum);
+      sum.store_aligned(place);
+    };
+    float* place = output;
+    for (; place < whole_end; place += lanes) {
+      add(place, [](const float* numbers) { return Batch<Arch>::load_unaligned(numbers); });
+      for (const float*& line : lines) line += lanes;
+    }
+    if (place < end) add(place, [=](const float* numbers) { return load_some<Arch>(numbers, value_dim % lanes); });
   }
-  const auto add = [&](int e, auto load) {
-    Batch<Arch> sum = Batch<Arch>::load_aligned(output + e);
-    for (int n = 0; n < kLines; ++n) sum = multiply_add<Arch>(factors[n], load(own[n] + e), sum);
-    sum.store_aligned(output + e);
-  };
-  int e = 0;
-  for (; e + lanes <= value_dim; e += lanes) {
-    add(e, [](const float* numbers) { return Batch<Arch>::load_unaligned(numbers); });
-  }
-  if (e < value_dim) add(e, [=](const float* numbers) { return load_some<Arch>(numbers, value_dim - e); });
 }
 
-/// The same of all lines, for one row, kLines at a time. If it selects, a weight of zero leaves its value out, whatever
-/// that is.
-template <class Arch, int kLines>
-[[gnu::noinline]] void add_values_to_row_by(const RowSums& input) {
+/// The sums of one row, in the order of its lines' places: add(at_once, turns, weights) of so many lines at once, and
+/// add_one(run, at, weight) of those that are left, or of all.
+template <class Add, class AddOne>
+[[gnu::always_inline]] inline void add_in_turns(const RowSums& input, bool are_short, bool one_by_one, Add add,
+                                                AddOne add_one) {
+  const float* const weights = input.weights.numbers;
+  const auto weights_of = [&](int run, int at) { return weights + input.values.place(run, at); };
   for (const Stretch& stretch : stretches_of(input.values)) {
-    for (int at = stretch.begin; at < stretch.end; at += stretch.step(kLines)) {
-      const LinesAtOnce some = stretch.at_once(at, kLines);
-      const float* lines[kLines];
-      float weights[kLines];
-      for (int n = 0; n < some.count; ++n) {
-        lines[n] = input.values.floats(some.run(n), some.line(n));
-        weights[n] = input.weights.numbers[input.values.place(some.run(n), some.line(n))];
-      }
-      if (some.count == kLines && !input.selects) {
-        add_lines<Arch, kLines>(lines, weights, input.value_dim, input.outputs.numbers);
-        continue;
-      }
-      for (int n = 0; n < some.count; ++n) {
-        if (input.selects && weights[n] == 0.0F) continue;
-        add_lines<Arch, 1>(lines + n, weights + n, input.value_dim, input.outputs.numbers);
-      }
+    const int at_once = are_short ? 2 * kRuns : stretch.runs;
+    Stretch rest = stretch;
+    if (!one_by_one) {
+      const Turns turns = stretch.turns(1, at_once);
+      add(at_once, turns, walk_of(turns, 1, weights_of));
+      rest = stretch.behind(turns, 1);
+    }
+    for (int at = rest.begin; at < rest.end; ++at) {
+      for (int run = rest.first_run; run < rest.end_run(); ++run) add_one(run, at, weights_of(run, at));
     }
   }
 }
 
-/// The same.
+/// The same of values as they are. If it selects, a weight of zero leaves its value out, whatever that is.
 template <class Arch>
 void add_values_to_row(const RowSums& input) {
-  if (input.value_dim <= kShortLine / 4) return add_values_to_row_by<Arch, 2 * kRuns>(input);
-  add_values_to_row_by<Arch, kRuns>(input);
+  const Runs& values = input.values;
+  const int dim = input.value_dim;
+  float* const output = input.outputs.numbers;
+  const auto lines_of = [&](int run, int at) { return values.floats(run, at); };
+  add_in_turns(
+      input, are_lines_short(dim, sizeof(float)), input.selects,
+      [&](int at_once, const Turns& turns, Walk<const float> weights) {
+        const auto add =
+            at_once == 4 ? &add_lines<Arch, 4> : (at_once == 2 ? &add_lines<Arch, 2> : &add_lines<Arch, 1>);
+        add(walk_of(turns, values.stride, lines_of), weights, turns.count / at_once, dim, output);
+      },
+      [&](int run, int at, const float* weight) {
+        if (input.selects && *weight == 0.0F) return;
+        const float* const line = lines_of(run, at);
+        add_lines<Arch, 1>({line, line, 0}, {weight, weight, 0}, 1, dim, output);
+      });
 }
 
 /// Calls visit(first, way) for runs of at most four rows, `ways` by the logarithm of their number. Through the

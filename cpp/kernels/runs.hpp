@@ -32,29 +32,41 @@ struct Runs {
   [[nodiscard]] const std::int8_t* bytes(int run, int at) const { return of[run].bytes() + at * stride; }
 };
 
-/// Lines [first, first + count) of a run.
-struct FewLines {
-  int run;
-  int first;
+/// Units of lines that come by turns from two places: of two runs, or, of one alone, where its first two units are.
+struct Turns {
+  int run[kRuns];
+  int at[kRuns];
+  int step;  // lines from one unit of a place to its next
   int count;
-
-  /// Those behind them are the last once more.
-  [[nodiscard]] int line(int i) const { return first + (i < count ? i : count - 1); }
 };
 
-/// Of each run as many lines, one of each by turns; or lines of one run.
-struct LinesAtOnce {
-  int first_run;
-  int first;
-  int count;
-  bool is_lone;
+/// The numbers of a Turns' units, one unit after the other.
+template <class Number>
+class Walk {
+ public:
+  /// From the first two units on; `step` numbers from one unit of a place to its next.
+  Walk(Number* first, Number* second, std::ptrdiff_t step) : next_(first), other_(second), step_(step) {}
 
-  [[nodiscard]] int run(int n) const { return is_lone ? first_run : first_run + n % kRuns; }
-  [[nodiscard]] int line(int n) const { return is_lone ? first + n : first + n / kRuns; }
+  [[gnu::always_inline]] Number* take() {
+    Number* const taken = next_;
+    next_ = other_;
+    other_ = taken + step_;
+    return taken;
+  }
+
+ private:
+  Number* next_;
+  Number* other_;
+  std::ptrdiff_t step_;
 };
 
-/// Lines [begin, end) of each of `runs` runs: a few of each by turns where keys are scored, a few of all at once where
-/// values are added.
+/// Over what there is of each line, `stride` numbers a line, given where line `at` of a run has it: place(run, at).
+template <class Place>
+[[nodiscard]] auto walk_of(const Turns& turns, std::ptrdiff_t stride, Place place) {
+  return Walk(place(turns.run[0], turns.at[0]), place(turns.run[1], turns.at[1]), turns.step * stride);
+}
+
+/// Lines [begin, end) of each of `runs` runs.
 struct Stretch {
   int first_run;
   int runs;
@@ -62,17 +74,19 @@ struct Stretch {
   int end;
 
   [[nodiscard]] int end_run() const { return first_run + runs; }
-  [[nodiscard]] FewLines few(int run, int at, int most) const { return {run, at, end - at < most ? end - at : most}; }
 
-  /// How many lines of each run come at once, where `most` come of all: of a run alone as many, but one at a time where
-  /// lines are so long that only one of each run comes.
-  [[nodiscard]] int step(int most) const { return runs == kRuns || most == kRuns ? most / kRuns : most; }
-  /// Those from `at` on, as far as there are.
-  [[nodiscard]] LinesAtOnce at_once(int at, int most) const {
-    const int left = end - at;
-    return {first_run, at, runs * (left < step(most) ? left : step(most)), runs == 1};
+  /// Units of so many lines, as far as there are so many units as come at once.
+  [[nodiscard]] Turns turns(int unit, int at_once) const {
+    const int count = (end - begin) / unit * runs / at_once * at_once;
+    if (runs == 1) return {{first_run, first_run}, {begin, begin + unit}, kRuns * unit, count};
+    return {{first_run, first_run + 1}, {begin, begin}, unit, count};
+  }
+  /// What those leave.
+  [[nodiscard]] Stretch behind(const Turns& turns, int unit) const {
+    return {first_run, runs, begin + turns.count / runs * unit, end};
   }
 };
+static_assert(kRuns == 2);
 
 class Stretches {
  public:

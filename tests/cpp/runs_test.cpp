@@ -2,7 +2,9 @@
 #include "kernels/runs.hpp"
 
 #include <algorithm>
+#include <array>
 #include <catch_amalgamated.hpp>
+#include <iterator>
 #include <utility>
 #include <vector>
 
@@ -14,15 +16,30 @@ using Place = std::pair<int, int>;
 
 kernels::Runs some_of(int length, int first, int count) { return {{}, 1, length, first, count}; }
 
-/// In the order in which values are added, `most` at once.
+/// The lines of units that come by turns, one after the other.
+std::vector<Place> places_of(const kernels::Turns& turns, int unit) {
+  // By its place in these a line has a run and a place there.
+  static const std::array<char, 100 * (kernels::kRuns + 1)> numbers{};
+  const auto number_of = [](int run, int at) { return std::next(numbers.begin(), 100 * run + at); };
+  auto walk = kernels::walk_of(turns, 1, number_of);
+  std::vector<Place> places;
+  for (int i = 0; i < turns.count; ++i) {
+    const auto number = static_cast<int>(walk.take() - numbers.begin());
+    for (int n = 0; n < unit; ++n) places.emplace_back(number / 100, number % 100 + n);
+  }
+  return places;
+}
+
+/// In the order in which values are added, `most` at once where two runs come.
 std::vector<Place> places_of(const kernels::Runs& lines, int most = 2 * kernels::kRuns) {
   std::vector<Place> places;
   for (const kernels::Stretch& stretch : kernels::stretches_of(lines)) {
-    for (int at = stretch.begin; at < stretch.end; at += stretch.step(most)) {
-      const kernels::LinesAtOnce some = stretch.at_once(at, most);
-      REQUIRE(some.count > 0);
-      REQUIRE(some.count <= most);
-      for (int n = 0; n < some.count; ++n) places.emplace_back(some.run(n), some.line(n));
+    const kernels::Turns turns = stretch.turns(1, most == kernels::kRuns ? stretch.runs : most);
+    for (const Place& place : places_of(turns, 1)) places.push_back(place);
+    const kernels::Stretch rest = stretch.behind(turns, 1);
+    CHECK((rest.end - rest.begin) * rest.runs < most);
+    for (int at = rest.begin; at < rest.end; ++at) {
+      for (int run = rest.first_run; run < rest.end_run(); ++run) places.emplace_back(run, at);
     }
   }
   return places;
@@ -57,16 +74,6 @@ TEST_CASE("all lines that are meant come once, by their place in a run") {
   });
 }
 
-TEST_CASE("where one line of each run comes at once, none follows on another") {
-  for_each_part([](const kernels::Runs& lines) {
-    for (const kernels::Stretch& stretch : kernels::stretches_of(lines)) {
-      for (int at = stretch.begin; at < stretch.end; at += stretch.step(kernels::kRuns)) {
-        CHECK(stretch.at_once(at, kernels::kRuns).count == stretch.runs);
-      }
-    }
-  });
-}
-
 TEST_CASE("a line's place among those that are meant is its number's") {
   for_each_part([](const kernels::Runs& lines) {
     std::vector<int> places;
@@ -76,20 +83,31 @@ TEST_CASE("a line's place among those that are meant is its number's") {
   });
 }
 
-TEST_CASE("few lines of a run hold each once, and end with a stretch: behind them is the last once more") {
-  for_each_part([](const kernels::Runs& lines) {
-    std::vector<int> times(static_cast<std::size_t>(lines.count), 0);
-    for (const kernels::Stretch& stretch : kernels::stretches_of(lines)) {
-      for (int at = stretch.begin; at < stretch.end; at += 3) {
-        for (int run = stretch.first_run; run < stretch.end_run(); ++run) {
-          const kernels::FewLines few = stretch.few(run, at, 3);
-          for (int i = 0; i < 3; ++i) CHECK(few.line(i) == std::min(at + i, stretch.end - 1));
-          for (int i = 0; i < few.count; ++i) ++times[static_cast<std::size_t>(lines.place(run, few.line(i)))];
+TEST_CASE(
+    "units of lines come by turns from two runs, or from two places of one, and what they leave is less than comes at "
+    "once") {
+  constexpr int kUnit = 2;
+  for (const int at_once : {1, 2}) {
+    for_each_part([at_once](const kernels::Runs& lines) {
+      std::vector<int> times(static_cast<std::size_t>(lines.count), 0);
+      const auto count = [&](int run, int at) { ++times[static_cast<std::size_t>(lines.place(run, at))]; };
+      for (const kernels::Stretch& stretch : kernels::stretches_of(lines)) {
+        const kernels::Turns turns = stretch.turns(kUnit, at_once);
+        CHECK(turns.count % at_once == 0);
+        const std::vector<Place> places = places_of(turns, kUnit);
+        for (const auto& [run, at] : places) count(run, at);
+        for (std::size_t i = kUnit; stretch.runs == kernels::kRuns && i < places.size(); i += kUnit) {
+          CHECK(places[i].first != places[i - kUnit].first);
+        }
+        const kernels::Stretch rest = stretch.behind(turns, kUnit);
+        CHECK((rest.end - rest.begin) / kUnit * rest.runs < at_once);
+        for (int run = rest.first_run; run < rest.end_run(); ++run) {
+          for (int at = rest.begin; at < rest.end; ++at) count(run, at);
         }
       }
-    }
-    CHECK(times == std::vector<int>(times.size(), 1));
-  });
+      CHECK(times == std::vector<int>(times.size(), 1));
+    });
+  }
 }
 
 TEST_CASE("runs of keys come as many at a time as come by turns, and are read where they hold some") {
