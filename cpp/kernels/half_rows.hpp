@@ -121,65 +121,11 @@ void score_row_of_halves(const RowDots& input) {
   score_row_of_halves_by<Arch, 1>(input);
 }
 
-/// Sums of the products of kRows rows with a few keys: as many as there are registers for, so that none waits for
-/// another.
-template <class Arch, int kRows>
-class RowsByKeys {
- public:
-  static constexpr int kKeys = 8 / kRows;
-
-  RowsByKeys() {
-    for (auto& row : sums_) {
-      for (Batch<Arch>& sum : row) sum = Batch<Arch>(0.0F);
-    }
-  }
-
-  /// A vector of each key, and of each row's query.
-  [[gnu::always_inline]] void add(const Batch<Arch> (&keys)[kKeys], const float* queries, std::ptrdiff_t stride) {
-    for (int r = 0; r < kRows; ++r) {
-      const Batch<Arch> query = Batch<Arch>::load_aligned(queries + r * stride);
-      for (int k = 0; k < kKeys; ++k) sums_[r][k] = multiply_add<Arch>(keys[k], query, sums_[r][k]);
-    }
-  }
-
-  /// Leaves them in `room`, and starts again from zero.
-  [[gnu::always_inline]] void park(float* room) {
-    for (int i = 0; i < kRows * kKeys; ++i) {
-      Batch<Arch>& sum = sums_[i / kKeys][i % kKeys];
-      sum.store_aligned(room + i * kLanes<Arch>);
-      sum = Batch<Arch>(0.0F);
-    }
-  }
-  /// Adds what was left there.
-  [[gnu::always_inline]] void recall(const float* room) {
-    for (int i = 0; i < kRows * kKeys; ++i) {
-      sums_[i / kKeys][i % kKeys] += Batch<Arch>::load_aligned(room + i * kLanes<Arch>);
-    }
-  }
-
-  /// As scores: what they add up to, times each row's unit.
-  [[gnu::always_inline]] void store(const float* units, std::ptrdiff_t stride, RowNumbers scores) {
-    for (int r = 0; r < kRows; r += 4 / kKeys) {
-      Batch<Arch> square[4];
-      for (int i = 0; i < 4; ++i) square[i] = sums_[r + i / kKeys][i % kKeys];
-      alignas(kScratchAlignment) float dots[4];
-      sum_lanes<Arch>(square).store_aligned(dots);
-      for (int i = 0; i < 4; ++i) {
-        const int row = r + i / kKeys;
-        scores.from(row).numbers[i % kKeys] = dots[i] * units[row * stride];
-      }
-    }
-  }
-
- private:
-  Batch<Arch> sums_[kRows][kKeys];
-};
-
-/// Scores of kRows rows, with room up to a whole four of keys. A few keys at a time: first what is at even places, then
+/// Scores of kRows rows. A few keys at a time: first what is at even places, then
 /// the rest, for which there would not be registers as well; each has sums of its own, as longer ones are less exact.
 template <class Arch, int kRows>
 void score_rows_of_halves(const RowDots& input) {
-  constexpr int keys = RowsByKeys<Arch, kRows>::kKeys;
+  constexpr int keys = 8 / kRows;
   const FiniteHalves<Arch> widen;
   const RowNumbers queries = input.queries;
   const int dim = input.head_dim;
@@ -187,7 +133,7 @@ void score_rows_of_halves(const RowDots& input) {
   alignas(kScratchAlignment) float room[8 * kLanes<Arch>];
   float* const even_sums = opaque(room);
   for (int j = 0; j < count; j += keys) {
-    RowsByKeys<Arch, kRows> sums;
+    RowsByKeys<Arch, kRows, keys, 1> sums;
     const std::uint16_t* lines[keys];
     for (int k = 0; k < keys; ++k) {
       // Behind them the last once more.
@@ -196,15 +142,16 @@ void score_rows_of_halves(const RowDots& input) {
     Batch<Arch> numbers[keys];
     for (int d = 0; d < dim; d += 8) {
       for (int k = 0; k < keys; ++k) numbers[k] = widen(lines[k] + d).even;
-      sums.add(numbers, queries.numbers + d, queries.stride);
+      sums.add(0, numbers, queries.numbers + d, queries.stride);
     }
     sums.park(even_sums);
     for (int d = 0; d < dim; d += 8) {
       for (int k = 0; k < keys; ++k) numbers[k] = widen(lines[k] + d).odd;
-      sums.add(numbers, queries.numbers + d + 4, queries.stride);
+      sums.add(0, numbers, queries.numbers + d + 4, queries.stride);
     }
     sums.recall(even_sums);
-    sums.store(queries.numbers + input.unit, queries.stride, {input.scores.numbers + j, input.scores.stride});
+    const auto unit_of = [&](int row) { return queries.numbers[row * queries.stride + input.unit]; };
+    sums.store(count - j, unit_of, {input.scores.numbers + j, input.scores.stride});
   }
 }
 
@@ -256,35 +203,42 @@ void add_halves_to_row(const RowSums& input) {
       });
 }
 
-/// The same of kRows rows, eight numbers of all lines at a time.
-template <class Arch, int kRows>
-void add_halves_to_rows(const RowSums& input) {
+/// See add_lines_to_rows().
+template <class Arch, int kRows, int kLines>
+[[gnu::noinline]] void add_lines_of_halves_to_rows(const RowSums& input, int first, int groups) {
   const FiniteHalves<Arch> widen;
-  const RowNumbers weights = input.weights;
+  const WeightsOfLines<Arch, kRows, kLines> weights(input);
   const std::ptrdiff_t stride = input.values.stride;
-  const int count = input.count();
-  for (int e = 0; e < input.value_dim; e += 8) {
-    float* const outputs = input.outputs.numbers + e;
-    Batch<Arch> even[kRows];
-    Batch<Arch> odd[kRows];
-    for (int r = 0; r < kRows; ++r) {
-      even[r] = Batch<Arch>::load_aligned(outputs + r * input.outputs.stride);
-      odd[r] = Batch<Arch>::load_aligned(outputs + r * input.outputs.stride + 4);
-    }
-    const std::uint16_t* line = input.values.halves(0, input.values.first) + e;
-    for (int j = 0; j < count; ++j, line += stride) {
-      const auto numbers = widen(line);
+  const RowNumbers outputs = input.outputs;
+  const int dim = input.value_dim;
+  const std::uint16_t* line = input.values.halves(0, input.values.first + first);
+  for (int group = 0; group < groups; ++group, line += kLines * stride) {
+    Batch<Arch> factors[kRows][kLines];
+    weights.load(first + group * kLines, factors);
+    for (int e = 0; e < dim; e += 8) {
+      Batch<Arch> even[kLines];
+      Batch<Arch> odd[kLines];
+      for (int n = 0; n < kLines; ++n) {
+        const auto numbers = widen(line + n * stride + e);
+        even[n] = numbers.even;
+        odd[n] = numbers.odd;
+      }
       for (int r = 0; r < kRows; ++r) {
-        const Batch<Arch> weight = Batch<Arch>::broadcast(weights.numbers[r * weights.stride + j]);
-        even[r] = multiply_add<Arch>(numbers.even, weight, even[r]);
-        odd[r] = multiply_add<Arch>(numbers.odd, weight, odd[r]);
+        add_products<Arch>(factors[r], even, outputs.from(r).numbers + e);
+        add_products<Arch>(factors[r], odd, outputs.from(r).numbers + e + 4);
       }
     }
-    for (int r = 0; r < kRows; ++r) {
-      even[r].store_aligned(outputs + r * input.outputs.stride);
-      odd[r].store_aligned(outputs + r * input.outputs.stride + 4);
-    }
   }
+}
+
+/// The same of kRows rows.
+template <class Arch, int kRows>
+void add_halves_to_rows(const RowSums& input) {
+  constexpr int at_once = kLinesOfRows<kRows>;
+  const int groups = input.count() / at_once;
+  const int done = groups * at_once;
+  add_lines_of_halves_to_rows<Arch, kRows, at_once>(input, 0, groups);
+  add_lines_of_halves_to_rows<Arch, kRows, 1>(input, done, input.count() - done);
 }
 
 /// Scores of all rows, whose queries are ready for halves.

@@ -45,9 +45,6 @@ struct RowSums {
   [[nodiscard]] int count() const { return values.count; }
 };
 
-/// Partial sums of each dot product of several rows, by turns, so that they need not wait for each other.
-inline constexpr int kDotSumsOfRows = 2;
-
 /// result[i] = the sum of square[i]'s lanes. Uses up `square`.
 template <class Arch>
 [[gnu::always_inline]] inline Batch<Arch> sum_lanes(Batch<Arch> (&square)[kLanes<Arch>]) {
@@ -186,88 +183,165 @@ void score_row(const RowDots& input) {
   score_row_by<Arch, 1>(input);
 }
 
-/// Scores of kRows rows, key after key.
-template <class Arch, int kRows>
-void score_rows(const RowDots& input) {
+/// Sums of the products of kRows rows with kKeys keys, each of kParts parts, by turns: as many as there are registers
+/// for, so that none waits for another.
+template <class Arch, int kRows, int kKeys, int kParts>
+class RowsByKeys {
+ public:
+  RowsByKeys() {
+    for (Batch<Arch>& sum : sums_) sum = Batch<Arch>(0.0F);
+  }
+
+  /// A vector of each key, and of each row's query.
+  [[gnu::always_inline]] void add(int part, const Batch<Arch> (&keys)[kKeys], const float* queries,
+                                  std::ptrdiff_t stride) {
+    for (int r = 0; r < kRows; ++r) {
+      const Batch<Arch> query = Batch<Arch>::load_aligned(queries + r * stride);
+      for (int k = 0; k < kKeys; ++k) {
+        Batch<Arch>& sum = sums_[(part * kRows + r) * kKeys + k];
+        sum = multiply_add<Arch>(keys[k], query, sum);
+      }
+    }
+  }
+
+  /// Leaves them in `room`, and starts again from zero.
+  [[gnu::always_inline]] void park(float* room) {
+    for (int i = 0; i < kSums; ++i) {
+      sums_[i].store_aligned(room + i * kLanes<Arch>);
+      sums_[i] = Batch<Arch>(0.0F);
+    }
+  }
+  /// Adds what was left there.
+  [[gnu::always_inline]] void recall(const float* room) {
+    for (int i = 0; i < kSums; ++i) sums_[i] += Batch<Arch>::load_aligned(room + i * kLanes<Arch>);
+  }
+
+  /// What they add up to, times unit_of(row), as scores of the first `count` keys.
+  template <class Unit>
+  [[gnu::always_inline]] void store(int count, Unit unit_of, RowNumbers scores) {
+    constexpr int lanes = kLanes<Arch>;
+    for (int first = 0; first < kDots; first += lanes) {
+      Batch<Arch> square[lanes];
+      for (int i = 0; i < lanes; ++i) {
+        square[i] = first + i < kDots ? sums_[first + i] : Batch<Arch>(0.0F);
+        for (int part = 1; part < kParts && first + i < kDots; ++part) square[i] += sums_[part * kDots + first + i];
+      }
+      alignas(kScratchAlignment) float dots[lanes];
+      sum_lanes<Arch>(square).store_aligned(dots);
+      for (int i = 0; i < lanes && first + i < kDots; ++i) {
+        const int row = (first + i) / kKeys;
+        const int key = (first + i) % kKeys;
+        if (key < count) scores.from(row).numbers[key] = dots[i] * unit_of(row);
+      }
+    }
+  }
+
+ private:
+  static constexpr int kDots = kRows * kKeys;
+  static constexpr int kSums = kParts * kDots;
+  Batch<Arch> sums_[kSums];
+};
+
+/// Scores of kRows rows, kKeys at a time.
+template <class Arch, int kRows, int kKeys>
+[[gnu::noinline]] void score_rows_by(const RowDots& input) {
   constexpr int lanes = kLanes<Arch>;
-  constexpr int keys = lanes / kRows;
-  const float* const queries = input.queries.numbers;
-  const std::ptrdiff_t query_stride = input.queries.stride;
+  constexpr int parts = kKeys == 1 ? 2 : 1;
+  const RowNumbers queries = input.queries;
   const Lines lines = input.lines();
   const int count = input.count();
-  alignas(kScratchAlignment) float scores[lanes];
-  for (int j = 0; j < count; j += keys) {
-    Batch<Arch> square[lanes];
-    for (int k = 0; k < keys; ++k) {
-      const float* const key = lines.line(j + k < count ? j + k : count - 1);
-      Batch<Arch> sums[kRows][kDotSumsOfRows];
-      for (auto& row : sums) row[0] = row[1] = Batch<Arch>(0.0F);
-      const auto add = [&](int d, int s, Batch<Arch> numbers) {
-        for (int r = 0; r < kRows; ++r) {
-          const Batch<Arch> query = Batch<Arch>::load_aligned(queries + r * query_stride + d);
-          sums[r][s] = multiply_add<Arch>(numbers, query, sums[r][s]);
-        }
-      };
-      int d = 0;
-      for (; d + kDotSumsOfRows * lanes <= input.head_dim; d += kDotSumsOfRows * lanes) {
-        add(d, 0, Batch<Arch>::load_unaligned(key + d));
-        add(d + lanes, 1, Batch<Arch>::load_unaligned(key + d + lanes));
+  const int dim = input.head_dim;
+  for (int j = 0; j < count; j += kKeys) {
+    RowsByKeys<Arch, kRows, kKeys, parts> sums;
+    const float* some[kKeys];
+    // Behind them the last once more.
+    for (int k = 0; k < kKeys; ++k) some[k] = lines.line(j + k < count ? j + k : count - 1);
+    const auto add = [&](int d, int part, auto load) {
+      Batch<Arch> numbers[kKeys];
+      for (int k = 0; k < kKeys; ++k) numbers[k] = load(some[k] + d);
+      sums.add(part, numbers, queries.numbers + d, queries.stride);
+    };
+    int d = 0;
+    for (; d + parts * lanes <= dim; d += parts * lanes) {
+      for (int part = 0; part < parts; ++part) {
+        add(d + part * lanes, part, [](const float* number) { return Batch<Arch>::load_unaligned(number); });
       }
-      for (; d < input.head_dim; d += lanes) {
-        add(d, 0, load_some<Arch>(key + d, input.head_dim - d < lanes ? input.head_dim - d : lanes));
-      }
-      for (int r = 0; r < kRows; ++r) square[k * kRows + r] = sums[r][0] + sums[r][1];
     }
-    sum_lanes<Arch>(square).store_aligned(scores);
-    const int given = count - j < keys ? count - j : keys;
-    for (int r = 0; r < kRows; ++r) {
-      float* const row = input.scores.from(r).numbers + j;
-      for (int k = 0; k < given; ++k) row[k] = scores[k * kRows + r];
+    for (; d < dim; d += lanes) {
+      add(d, 0, [=](const float* number) { return load_some<Arch>(number, dim - d < lanes ? dim - d : lanes); });
     }
+    sums.store(count - j, [](int) { return 1.0F; }, {input.scores.numbers + j, input.scores.stride});
   }
 }
 
-/// outputs[value_dim] of kRows rows += weights x values; two vectors of a line at a time.
+/// Scores of kRows rows.
 template <class Arch, int kRows>
-void add_values_to_rows(const RowSums& input) {
-  constexpr int lanes = kLanes<Arch>;
-  constexpr std::ptrdiff_t next = lanes;
-  constexpr int kVectors = 2;
-  const Lines values = input.lines();
-  for (int e = 0; e < input.value_dim; e += kVectors * lanes) {
-    const int left = input.value_dim - e;
-    const bool is_whole = left >= kVectors * lanes;
-    Batch<Arch> sums[kRows][kVectors];
+void score_rows(const RowDots& input) {
+  if (are_lines_short(input.head_dim, sizeof(float))) return score_rows_by<Arch, kRows, 8 / kRows>(input);
+  score_rows_by<Arch, kRows, 1>(input);
+}
+
+/// Lines of values that come at once for so many rows: there are registers for eight weights.
+template <int kRows>
+inline constexpr int kLinesOfRows = 8 / kRows;
+
+/// The weights of kRows rows, of kLines lines at a time.
+template <class Arch, int kRows, int kLines>
+class WeightsOfLines {
+ public:
+  explicit WeightsOfLines(const RowSums& input) : weights_(input.weights) {}
+
+  [[gnu::always_inline]] void load(int line, Batch<Arch> (&factors)[kRows][kLines]) const {
     for (int r = 0; r < kRows; ++r) {
-      const float* const output = input.outputs.from(r).numbers + e;
-      for (int v = 0; v < kVectors; ++v) {
-        sums[r][v] = v * lanes < left ? Batch<Arch>::load_aligned(output + v * next) : Batch<Arch>(0.0F);
-      }
-    }
-    const auto add = [&](auto load) {
-      for (int j = 0; j < input.count(); ++j) {
-        const float* const value = values.line(j) + e;
-        Batch<Arch> numbers[kVectors];
-        for (int v = 0; v < kVectors; ++v) numbers[v] = load(value, v);
-        for (int r = 0; r < kRows; ++r) {
-          const Batch<Arch> weight = Batch<Arch>::broadcast(input.weights.from(r).numbers[j]);
-          for (int v = 0; v < kVectors; ++v) sums[r][v] = multiply_add<Arch>(weight, numbers[v], sums[r][v]);
-        }
-      }
-    };
-    if (is_whole) {
-      add([](const float* value, int v) { return Batch<Arch>::load_unaligned(value + v * next); });
-    } else {
-      add([left](const float* value, int v) {
-        const int count = left - v * lanes;
-        return count <= 0 ? Batch<Arch>(0.0F) : load_some<Arch>(value + v * next, count < lanes ? count : lanes);
-      });
-    }
-    for (int r = 0; r < kRows; ++r) {
-      float* const output = input.outputs.from(r).numbers + e;
-      for (int v = 0; v < kVectors && v * lanes < left; ++v) sums[r][v].store_aligned(output + v * next);
+      for (int n = 0; n < kLines; ++n) factors[r][n] = Batch<Arch>::broadcast(weights_.from(r).numbers[line + n]);
     }
   }
+
+ private:
+  RowNumbers weights_;
+};
+
+/// A vector of an output += factors x numbers, of a few lines.
+template <class Arch, int kLines>
+[[gnu::always_inline]] inline void add_products(const Batch<Arch> (&factors)[kLines],
+                                                const Batch<Arch> (&numbers)[kLines], float* output) {
+  Batch<Arch> sum = Batch<Arch>::load_aligned(output);
+  for (int n = 0; n < kLines; ++n) sum = multiply_add<Arch>(factors[n], numbers[n], sum);
+  sum.store_aligned(output);
+}
+
+/// outputs[value_dim] of kRows rows += weights x `groups` of kLines lines each, from line `first` on.
+template <class Arch, int kRows, int kLines>
+[[gnu::noinline]] void add_lines_to_rows(const RowSums& input, int first, int groups) {
+  constexpr int lanes = kLanes<Arch>;
+  const WeightsOfLines<Arch, kRows, kLines> weights(input);
+  const Lines values = input.lines();
+  const RowNumbers outputs = input.outputs;
+  const int dim = input.value_dim;
+  for (int group = 0; group < groups; ++group) {
+    const Lines lines = values.from(first + group * kLines);
+    Batch<Arch> factors[kRows][kLines];
+    weights.load(first + group * kLines, factors);
+    const auto add = [&](int e, auto load) {
+      Batch<Arch> numbers[kLines];
+      for (int n = 0; n < kLines; ++n) numbers[n] = load(lines.line(n) + e);
+      for (int r = 0; r < kRows; ++r) add_products<Arch>(factors[r], numbers, outputs.from(r).numbers + e);
+    };
+    int e = 0;
+    for (; e + lanes <= dim; e += lanes)
+      add(e, [](const float* number) { return Batch<Arch>::load_unaligned(number); });
+    if (e < dim) add(e, [=](const float* number) { return load_some<Arch>(number, dim - e); });
+  }
+}
+
+/// outputs[value_dim] of kRows rows += weights x values.
+template <class Arch, int kRows>
+void add_values_to_rows(const RowSums& input) {
+  constexpr int at_once = kLinesOfRows<kRows>;
+  const int groups = are_lines_short(input.value_dim, sizeof(float)) ? input.count() / at_once : 0;
+  const int done = groups * at_once;
+  add_lines_to_rows<Arch, kRows, at_once>(input, 0, groups);
+  add_lines_to_rows<Arch, kRows, 1>(input, done, input.count() - done);
 }
 
 /// output[value_dim] += weights x `groups` of kLines lines each of values, for each of which it is loaded and stored
