@@ -48,77 +48,54 @@ template <class Arch, int kKeys>
   for (int k = 0; k < kKeys; ++k) *results[k] = sums[k][0] + sums[k][1];
 }
 
-/// A query that is ready for halves, and the unit of its products.
-struct HalfQuery {
-  const float* numbers;
-  int dim;
-  float unit;
-};
-
-/// See score_lines().
+/// See ScoreLines.
 template <class Arch>
-[[gnu::noinline]] void score_lines_of_halves(const HalfQuery& query, const std::uint16_t* first, std::ptrdiff_t stride,
-                                             int count, float* scores) {
+[[gnu::noinline]] void score_lines_of_halves(const RowQuery& query, const char* first, std::ptrdiff_t stride, int count,
+                                             float* scores) {
   const FiniteHalves<Arch> widen;
   for (int j = 0; j < count; j += 4) {
     const int given = count - j < 4 ? count - j : 4;
     Batch<Arch> square[4];
+#pragma clang loop unroll(disable)
     for (int i = 0; i < 4; ++i) {
       square[i] = Batch<Arch>(0.0F);
-      const std::uint16_t* key[] = {first + (j + i) * stride};
+      const std::uint16_t* key[] = {reinterpret_cast<const std::uint16_t*>(first + (j + i) * stride)};
       if (i < given) multiply_halves<Arch, 1>(widen, query.numbers, query.dim, key, {square + i});
     }
     store_some<Arch>(sum_lanes<Arch>(square) * Batch<Arch>(query.unit), scores + j, given);
   }
 }
 
-/// See score_vectors().
-template <class Arch, int kAtOnce>
-[[gnu::noinline]] void score_vectors_of_halves(const HalfQuery& query, Walk<const std::uint16_t> keys,
-                                               std::ptrdiff_t stride, int count, Walk<float> scores) {
+/// See ScoreTwos.
+template <class Arch>
+[[gnu::noinline]] void score_twos_of_halves(const RowQuery& query, Walk<const char> keys, std::ptrdiff_t stride,
+                                            int count, Walk<float> scores) {
   const FiniteHalves<Arch> widen;
   const float* const numbers = query.numbers;
   const int dim = query.dim;
   const Batch<Arch> unit(query.unit);
-  for (int vector = 0; vector < count; vector += kAtOnce) {
-    const std::uint16_t* next[kAtOnce];
-    for (const std::uint16_t*& key : next) key = keys.take();
-    Batch<Arch> square[kAtOnce][4];
-    for (int i = 0; i < 4; i += kAtOnce) {
-      const std::uint16_t* some[kAtOnce * kAtOnce];
-      Batch<Arch>* results[kAtOnce * kAtOnce];
-      for (int k = 0; k < kAtOnce * kAtOnce; ++k) {
-        some[k] = next[k / kAtOnce];
-        next[k / kAtOnce] += stride;
-        results[k] = &square[k / kAtOnce][i + k % kAtOnce];
+  for (int vector = 0; vector < count; vector += 2) {
+    const char* next[] = {keys.take(), keys.take()};
+    Batch<Arch> square[2][4];
+#pragma clang loop unroll(disable)
+    for (int i = 0; i < 4; i += 2) {
+      const std::uint16_t* some[kKeysAtOnce];
+      Batch<Arch>* results[kKeysAtOnce];
+      for (int k = 0; k < kKeysAtOnce; ++k) {
+        some[k] = reinterpret_cast<const std::uint16_t*>(next[k / 2]);
+        next[k / 2] += stride;
+        results[k] = &square[k / 2][i + k % 2];
       }
-      multiply_halves<Arch, kAtOnce * kAtOnce>(widen, numbers, dim, some, results);
+      multiply_halves<Arch, kKeysAtOnce>(widen, numbers, dim, some, results);
     }
     for (auto& one : square) (sum_lanes<Arch>(one) * unit).store_unaligned(scores.take());
   }
 }
 
-template <class Arch, int kAtOnce>
-void score_row_of_halves_by(const RowDots& input) {
-  const Runs& keys = input.keys;
-  const HalfQuery query{input.queries.numbers, input.head_dim, input.queries.numbers[input.unit]};
-  const auto lines_of = [&](int run, int at) { return keys.halves(run, at); };
-  score_in_turns(
-      input, 4, kAtOnce,
-      [&](const Turns& turns, Walk<float> scores) {
-        score_vectors_of_halves<Arch, kAtOnce>(query, walk_of(turns, keys.stride, lines_of), keys.stride, turns.count,
-                                               scores);
-      },
-      [&](int run, int at, int count, float* scores) {
-        score_lines_of_halves<Arch>(query, lines_of(run, at), keys.stride, count, scores);
-      });
-}
-
 /// Scores of one row.
 template <class Arch>
 void score_row_of_halves(const RowDots& input) {
-  if (are_lines_short(input.head_dim, sizeof(std::uint16_t))) return score_row_of_halves_by<Arch, 2>(input);
-  score_row_of_halves_by<Arch, 1>(input);
+  score_row_by(input, {sizeof(std::uint16_t), 4, &score_lines_of_halves<Arch>, &score_twos_of_halves<Arch>});
 }
 
 /// Scores of kRows rows. A few keys at a time: first what is at even places, then
@@ -155,17 +132,17 @@ void score_rows_of_halves(const RowDots& input) {
   }
 }
 
-/// See add_lines().
+/// See AddLines.
 template <class Arch, int kLines>
-[[gnu::noinline]] void add_lines_of_halves(Walk<const std::uint16_t> values, Walk<const float> weights, int groups,
-                                           int dim, float* output) {
+[[gnu::noinline]] void add_lines_of_halves(Walk<const char> values, Walk<const float> weights, int groups, int dim,
+                                           float* output) {
   const FiniteHalves<Arch> widen;
   float* const end = output + dim;
   for (int group = 0; group < groups; ++group) {
     const std::uint16_t* lines[kLines];
     Batch<Arch> factors[kLines];
     for (int n = 0; n < kLines; ++n) {
-      lines[n] = values.take();
+      lines[n] = reinterpret_cast<const std::uint16_t*>(values.take());
       factors[n] = Batch<Arch>::broadcast(*weights.take());
     }
     for (float* place = output; place < end; place += 8) {
@@ -183,43 +160,38 @@ template <class Arch, int kLines>
   }
 }
 
-/// output[dim] += weights x values of one row.
+/// output += weights x values of one row; a weight of zero adds nothing.
 template <class Arch>
 void add_halves_to_row(const RowSums& input) {
-  const Runs& values = input.values;
-  const int dim = input.value_dim;
-  float* const output = input.outputs.numbers;
-  const auto lines_of = [&](int run, int at) { return values.halves(run, at); };
-  add_in_turns(
-      input, are_lines_short(dim, sizeof(std::uint16_t)), false,
-      [&](int at_once, const Turns& turns, Walk<const float> weights) {
-        const auto add = at_once == 4 ? &add_lines_of_halves<Arch, 4>
-                                      : (at_once == 2 ? &add_lines_of_halves<Arch, 2> : &add_lines_of_halves<Arch, 1>);
-        add(walk_of(turns, values.stride, lines_of), weights, turns.count / at_once, dim, output);
-      },
-      [&](int run, int at, const float* weight) {
-        const std::uint16_t* const line = lines_of(run, at);
-        add_lines_of_halves<Arch, 1>({line, line, 0}, {weight, weight, 0}, 1, dim, output);
-      });
+  add_row_by(input, false,
+             {sizeof(std::uint16_t), &add_lines_of_halves<Arch, 1>, &add_lines_of_halves<Arch, 2>,
+              &add_lines_of_halves<Arch, 4>});
 }
 
-/// See add_lines_to_rows().
-template <class Arch, int kRows, int kLines>
-[[gnu::noinline]] void add_lines_of_halves_to_rows(const RowSums& input, int first, int groups) {
+/// outputs += weights x values of kRows rows, a few lines at a time.
+template <class Arch, int kRows>
+void add_halves_to_rows(const RowSums& input) {
+  constexpr int at_once = kLinesOfRows<kRows>;
   const FiniteHalves<Arch> widen;
-  const WeightsOfLines<Arch, kRows, kLines> weights(input);
-  const std::ptrdiff_t stride = input.values.stride;
   const RowNumbers outputs = input.outputs;
   const int dim = input.value_dim;
-  const std::uint16_t* line = input.values.halves(0, input.values.first + first);
-  for (int group = 0; group < groups; ++group, line += kLines * stride) {
-    Batch<Arch> factors[kRows][kLines];
-    weights.load(first + group * kLines, factors);
+  const int count = input.count();
+  for (int j = 0; j < count; j += at_once) {
+    const std::uint16_t* lines[at_once];
+    Batch<Arch> factors[kRows][at_once];
+    for (int n = 0; n < at_once; ++n) {
+      // What is missing is the last once more, and counts for nothing.
+      const int line = j + n < count ? j + n : count - 1;
+      lines[n] = input.values.halves(0, input.values.first + line);
+      for (int r = 0; r < kRows; ++r) {
+        factors[r][n] = Batch<Arch>(j + n < count ? input.weights.from(r).numbers[line] : 0.0F);
+      }
+    }
     for (int e = 0; e < dim; e += 8) {
-      Batch<Arch> even[kLines];
-      Batch<Arch> odd[kLines];
-      for (int n = 0; n < kLines; ++n) {
-        const auto numbers = widen(line + n * stride + e);
+      Batch<Arch> even[at_once];
+      Batch<Arch> odd[at_once];
+      for (int n = 0; n < at_once; ++n) {
+        const auto numbers = widen(lines[n] + e);
         even[n] = numbers.even;
         odd[n] = numbers.odd;
       }
@@ -229,16 +201,6 @@ template <class Arch, int kRows, int kLines>
       }
     }
   }
-}
-
-/// The same of kRows rows.
-template <class Arch, int kRows>
-void add_halves_to_rows(const RowSums& input) {
-  constexpr int at_once = kLinesOfRows<kRows>;
-  const int groups = input.count() / at_once;
-  const int done = groups * at_once;
-  add_lines_of_halves_to_rows<Arch, kRows, at_once>(input, 0, groups);
-  add_lines_of_halves_to_rows<Arch, kRows, 1>(input, done, input.count() - done);
 }
 
 /// Scores of all rows, whose queries are ready for halves.

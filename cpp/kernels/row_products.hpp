@@ -58,129 +58,132 @@ template <class Arch>
   return square[0];
 }
 
-/// Dot products of `query` with kKeys keys, whose lanes are still to be summed: of kSums partial sums each, by turns,
-/// so that they need not wait for each other.
-template <class Arch, int kKeys, int kSums>
+/// Dot products of `query` with kKeys keys, whose lanes are still to be summed: of two sums each, by turns, so that
+/// they need not wait for each other.
+template <class Arch, int kKeys>
 [[gnu::always_inline]] inline void multiply_keys(const float* query, int head_dim, const float* (&keys)[kKeys],
                                                  Batch<Arch>* const (&results)[kKeys]) {
-  constexpr int lanes = kLanes<Arch>;
-  Batch<Arch> sums[kKeys][kSums];
-  for (auto& key : sums) {
-    for (Batch<Arch>& sum : key) sum = Batch<Arch>(0.0F);
-  }
+  constexpr std::ptrdiff_t lanes = kLanes<Arch>;
+  Batch<Arch> sums[kKeys][2];
+  for (auto& key : sums) key[0] = key[1] = Batch<Arch>(0.0F);
   const auto add = [&](int s, auto load) {
     const Batch<Arch> numbers = Batch<Arch>::load_aligned(query + s * lanes);
     for (int k = 0; k < kKeys; ++k) sums[k][s] = multiply_add<Arch>(load(keys[k] + s * lanes), numbers, sums[k][s]);
   };
   const float* const end = query + head_dim;
-  const float* const end_of_turns = query + head_dim / (kSums * lanes) * (kSums * lanes);
-  for (; query < end_of_turns; query += kSums * lanes) {
-    for (int s = 0; s < kSums; ++s) {
+  for (const float* const end_of_turns = end - head_dim % (2 * lanes); query < end_of_turns; query += 2 * lanes) {
+    for (int s = 0; s < 2; ++s) {
       add(s, [](const float* numbers) { return Batch<Arch>::load_unaligned(numbers); });
     }
-    for (const float*& key : keys) key += kSums * lanes;
+    for (const float*& key : keys) key += 2 * lanes;
   }
   for (; query < end; query += lanes) {
-    const std::ptrdiff_t left = end - query;
-    const int count = left < lanes ? static_cast<int>(left) : lanes;
+    const int count = end - query < lanes ? static_cast<int>(end - query) : kLanes<Arch>;
     add(0, [count](const float* numbers) { return load_some<Arch>(numbers, count); });
     for (const float*& key : keys) key += lanes;
   }
-  for (int k = 0; k < kKeys; ++k) {
-    Batch<Arch> sum = sums[k][0] + sums[k][1];
-    if constexpr (kSums == 4) sum += sums[k][2] + sums[k][3];
-    *results[k] = sum;
-  }
+  for (int k = 0; k < kKeys; ++k) *results[k] = sums[k][0] + sums[k][1];
 }
 
 /// Bytes of a line up to which two of a place come at once, so that a query is loaded, and an output loaded and stored,
 /// less often: memory brings longer ones that are read by turns half as fast.
-inline constexpr std::size_t kShortLine = 384;
+inline constexpr std::ptrdiff_t kShortLine = 384;
 
-[[nodiscard]] inline bool are_lines_short(int dim, std::size_t bytes) {
-  return static_cast<std::size_t>(dim) * bytes <= kShortLine;
+/// A query as keys meet it.
+struct RowQuery {
+  const float* numbers;
+  int dim;
+  float unit;  // of its products with halves
+};
+
+/// Scores of lines that follow on each other, `stride` bytes apart.
+using ScoreLines = void(const RowQuery& query, const char* first, std::ptrdiff_t stride, int count, float* scores);
+/// Scores of `count` vectors of keys, two vectors at a time.
+using ScoreTwos = void(const RowQuery& query, Walk<const char> keys, std::ptrdiff_t stride, int count,
+                       Walk<float> scores);
+
+/// How keys of one precision meet a query.
+struct ScoreWay {
+  std::ptrdiff_t bytes;  // of a number
+  int vector;
+  ScoreLines* lines;
+  ScoreTwos* twos;
+};
+
+/// Scores of one row: of short lines two vectors of keys at a time, from two places, of long ones a vector.
+[[gnu::noinline]] static inline void score_row_by(const RowDots& input, const ScoreWay& way) {
+  const Runs& keys = input.keys;
+  const std::ptrdiff_t stride = keys.stride * way.bytes;
+  const RowQuery query{input.queries.numbers, input.head_dim, input.queries.numbers[input.unit]};
+  const bool are_short = query.dim * way.bytes <= kShortLine;
+  const auto lines_of = [&](int run, int at) { return keys.line(run, at, way.bytes); };
+  const auto scores_of = [&](int run, int at) { return input.scores.numbers + keys.place(run, at); };
+  for (const Stretch& stretch : stretches_of(keys)) {
+    const Turns turns = stretch.turns(way.vector, are_short ? 2 : 1);
+    auto lines = walk_of(turns, stride, lines_of);
+    auto scores = walk_of(turns, 1, scores_of);
+    if (are_short) {
+      way.twos(query, lines, stride, turns.count, scores);
+    } else {
+      for (int i = 0; i < turns.count; ++i) way.lines(query, lines.take(), stride, way.vector, scores.take());
+    }
+    const Stretch rest = stretch.behind(turns, way.vector);
+    for (int run = rest.first_run; run < rest.end_run(); ++run) {
+      way.lines(query, lines_of(run, rest.begin), stride, rest.end - rest.begin, scores_of(run, rest.begin));
+    }
+  }
 }
 
-/// Partial sums of a score, where keys come from so many places at once, and as many from each.
-template <int kAtOnce>
-inline constexpr int kSumsOfScore = 4 / kAtOnce;
-
-/// Scores of lines that follow on each other.
-template <class Arch, int kAtOnce>
-[[gnu::noinline]] void score_lines(const float* query, int head_dim, const Lines& keys, int count, float* scores) {
+/// See ScoreLines.
+template <class Arch>
+[[gnu::noinline]] void score_lines(const RowQuery& query, const char* first, std::ptrdiff_t stride, int count,
+                                   float* scores) {
   constexpr int lanes = kLanes<Arch>;
   for (int j = 0; j < count; j += lanes) {
     const int given = count - j < lanes ? count - j : lanes;
     Batch<Arch> square[lanes];
+#pragma clang loop unroll(disable)
     for (int i = 0; i < lanes; ++i) {
       square[i] = Batch<Arch>(0.0F);
-      const float* key[] = {keys.line(j + i)};
-      if (i < given) multiply_keys<Arch, 1, kSumsOfScore<kAtOnce>>(query, head_dim, key, {square + i});
+      const float* key[] = {reinterpret_cast<const float*>(first + (j + i) * stride)};
+      if (i < given) multiply_keys<Arch, 1>(query.numbers, query.dim, key, {square + i});
     }
     store_some<Arch>(sum_lanes<Arch>(square), scores + j, given);
   }
 }
 
-/// Scores of `count` vectors of keys, kAtOnce vectors at a time, of each of which as many keys meet the query at once.
-template <class Arch, int kAtOnce>
-[[gnu::noinline]] void score_vectors(const float* query, int head_dim, Walk<const float> keys, std::ptrdiff_t stride,
-                                     int count, Walk<float> scores) {
+/// Keys that meet the query at once where lines are short: two of each of two places.
+inline constexpr int kKeysAtOnce = 2 * kRuns;
+
+/// See ScoreTwos.
+template <class Arch>
+[[gnu::noinline]] void score_twos(const RowQuery& query, Walk<const char> keys, std::ptrdiff_t stride, int count,
+                                  Walk<float> scores) {
   constexpr int lanes = kLanes<Arch>;
-  for (int vector = 0; vector < count; vector += kAtOnce) {
-    const float* next[kAtOnce];
-    for (const float*& key : next) key = keys.take();
-    Batch<Arch> square[kAtOnce][lanes];
-    for (int i = 0; i < lanes; i += kAtOnce) {
-      const float* some[kAtOnce * kAtOnce];
-      Batch<Arch>* results[kAtOnce * kAtOnce];
-      for (int k = 0; k < kAtOnce * kAtOnce; ++k) {
-        some[k] = next[k / kAtOnce];
-        next[k / kAtOnce] += stride;
-        results[k] = &square[k / kAtOnce][i + k % kAtOnce];
+  const float* const numbers = query.numbers;
+  const int dim = query.dim;
+  for (int vector = 0; vector < count; vector += 2) {
+    const char* next[] = {keys.take(), keys.take()};
+    Batch<Arch> square[2][lanes];
+#pragma clang loop unroll(disable)
+    for (int i = 0; i < lanes; i += 2) {
+      const float* some[kKeysAtOnce];
+      Batch<Arch>* results[kKeysAtOnce];
+      for (int k = 0; k < kKeysAtOnce; ++k) {
+        some[k] = reinterpret_cast<const float*>(next[k / 2]);
+        next[k / 2] += stride;
+        results[k] = &square[k / 2][i + k % 2];
       }
-      multiply_keys<Arch, kAtOnce * kAtOnce, kSumsOfScore<kAtOnce>>(query, head_dim, some, results);
+      multiply_keys<Arch, kKeysAtOnce>(numbers, dim, some, results);
     }
     for (auto& one : square) sum_lanes<Arch>(one).store_unaligned(scores.take());
   }
 }
 
-/// Scores of one row: score(turns, scores) where vectors of `unit` keys come at_once, and score_rest(run, at, count,
-/// scores) of lines that are left.
-template <class Score, class ScoreRest>
-[[gnu::always_inline]] inline void score_in_turns(const RowDots& input, int unit, int at_once, Score score,
-                                                  ScoreRest score_rest) {
-  const auto scores_of = [&](int run, int at) { return input.scores.numbers + input.keys.place(run, at); };
-  for (const Stretch& stretch : stretches_of(input.keys)) {
-    const Turns turns = stretch.turns(unit, at_once);
-    score(turns, walk_of(turns, 1, scores_of));
-    const Stretch rest = stretch.behind(turns, unit);
-    for (int run = rest.first_run; run < rest.end_run(); ++run) {
-      score_rest(run, rest.begin, rest.end - rest.begin, scores_of(run, rest.begin));
-    }
-  }
-}
-
-template <class Arch, int kAtOnce>
-void score_row_by(const RowDots& input) {
-  const float* const query = input.queries.numbers;
-  const Runs& keys = input.keys;
-  const int dim = input.head_dim;
-  score_in_turns(
-      input, kLanes<Arch>, kAtOnce,
-      [&](const Turns& turns, Walk<float> scores) {
-        const auto walk = walk_of(turns, keys.stride, [&](int run, int at) { return keys.floats(run, at); });
-        score_vectors<Arch, kAtOnce>(query, dim, walk, keys.stride, turns.count, scores);
-      },
-      [&](int run, int at, int count, float* scores) {
-        score_lines<Arch, kAtOnce>(query, dim, {keys.floats(run, at), keys.stride}, count, scores);
-      });
-}
-
 /// Scores of one row.
 template <class Arch>
 void score_row(const RowDots& input) {
-  if (are_lines_short(input.head_dim, sizeof(float))) return score_row_by<Arch, 2>(input);
-  score_row_by<Arch, 1>(input);
+  score_row_by(input, {sizeof(float), kLanes<Arch>, &score_lines<Arch>, &score_twos<Arch>});
 }
 
 /// Sums of the products of kRows rows with kKeys keys, each of kParts parts, by turns: as many as there are registers
@@ -277,29 +280,16 @@ template <class Arch, int kRows, int kKeys>
 /// Scores of kRows rows.
 template <class Arch, int kRows>
 void score_rows(const RowDots& input) {
-  if (are_lines_short(input.head_dim, sizeof(float))) return score_rows_by<Arch, kRows, 8 / kRows>(input);
+  // Two keys of two rows would need no fewer loads than they have products.
+  if constexpr (kRows == 4) {
+    if (input.head_dim * std::ptrdiff_t{sizeof(float)} <= kShortLine) return score_rows_by<Arch, kRows, 2>(input);
+  }
   score_rows_by<Arch, kRows, 1>(input);
 }
 
 /// Lines of values that come at once for so many rows: there are registers for eight weights.
 template <int kRows>
 inline constexpr int kLinesOfRows = 8 / kRows;
-
-/// The weights of kRows rows, of kLines lines at a time.
-template <class Arch, int kRows, int kLines>
-class WeightsOfLines {
- public:
-  explicit WeightsOfLines(const RowSums& input) : weights_(input.weights) {}
-
-  [[gnu::always_inline]] void load(int line, Batch<Arch> (&factors)[kRows][kLines]) const {
-    for (int r = 0; r < kRows; ++r) {
-      for (int n = 0; n < kLines; ++n) factors[r][n] = Batch<Arch>::broadcast(weights_.from(r).numbers[line + n]);
-    }
-  }
-
- private:
-  RowNumbers weights_;
-};
 
 /// A vector of an output += factors x numbers, of a few lines.
 template <class Arch, int kLines>
@@ -314,14 +304,17 @@ template <class Arch, int kLines>
 template <class Arch, int kRows, int kLines>
 [[gnu::noinline]] void add_lines_to_rows(const RowSums& input, int first, int groups) {
   constexpr int lanes = kLanes<Arch>;
-  const WeightsOfLines<Arch, kRows, kLines> weights(input);
   const Lines values = input.lines();
   const RowNumbers outputs = input.outputs;
   const int dim = input.value_dim;
   for (int group = 0; group < groups; ++group) {
-    const Lines lines = values.from(first + group * kLines);
+    const int line = first + group * kLines;
+    const Lines lines = values.from(line);
     Batch<Arch> factors[kRows][kLines];
-    weights.load(first + group * kLines, factors);
+    for (int r = 0; r < kRows; ++r) {
+      const float* const weights = input.weights.from(r).numbers + line;
+      for (int n = 0; n < kLines; ++n) factors[r][n] = Batch<Arch>::broadcast(weights[n]);
+    }
     const auto add = [&](int e, auto load) {
       Batch<Arch> numbers[kLines];
       for (int n = 0; n < kLines; ++n) numbers[n] = load(lines.line(n) + e);
@@ -330,7 +323,7 @@ template <class Arch, int kRows, int kLines>
     int e = 0;
     for (; e + lanes <= dim; e += lanes)
       add(e, [](const float* number) { return Batch<Arch>::load_unaligned(number); });
-    if (e < dim) add(e, [=](const float* number) { return load_some<Arch>(number, dim - e); });
+    if (e < dim) add(e, [=](const float* number) { return load_part<Arch>(number, dim - e); });
   }
 }
 
@@ -338,25 +331,66 @@ template <class Arch, int kRows, int kLines>
 template <class Arch, int kRows>
 void add_values_to_rows(const RowSums& input) {
   constexpr int at_once = kLinesOfRows<kRows>;
-  const int groups = are_lines_short(input.value_dim, sizeof(float)) ? input.count() / at_once : 0;
+  const bool are_short = input.value_dim * std::ptrdiff_t{sizeof(float)} <= kShortLine;
+  const int groups = are_short ? input.count() / at_once : 0;
   const int done = groups * at_once;
   add_lines_to_rows<Arch, kRows, at_once>(input, 0, groups);
   add_lines_to_rows<Arch, kRows, 1>(input, done, input.count() - done);
 }
 
-/// output[value_dim] += weights x `groups` of kLines lines each of values, for each of which it is loaded and stored
-/// once.
+/// output[dim] += weights x `groups` of a few lines each of values, for each of which it is loaded and stored once.
+using AddLines = void(Walk<const char> values, Walk<const float> weights, int groups, int dim, float* output);
+
+/// How values of one precision are added: so many lines at once.
+struct AddWay {
+  std::ptrdiff_t bytes;  // of a number
+  AddLines* one;
+  AddLines* two;
+  AddLines* four;
+};
+
+/// output += weights x values of one row, in the order of the lines' places: of short ones two at once from each of two
+/// places, of long ones one. If it selects, a weight of zero leaves its value out, whatever that is.
+[[gnu::noinline]] static inline void add_row_by(const RowSums& input, bool selects, const AddWay& way) {
+  const Runs& values = input.values;
+  const int dim = input.value_dim;
+  float* const output = input.outputs.numbers;
+  const float* const weights = input.weights.numbers;
+  const auto lines_of = [&](int run, int at) { return values.line(run, at, way.bytes); };
+  const auto weights_of = [&](int run, int at) { return weights + values.place(run, at); };
+  for (const Stretch& stretch : stretches_of(values)) {
+    Stretch rest = stretch;
+    if (!selects) {
+      const int at_once = dim * way.bytes <= kShortLine ? 2 * kRuns : stretch.runs;
+      const Turns turns = stretch.turns(1, at_once);
+      AddLines* const add = at_once == 4 ? way.four : (at_once == 2 ? way.two : way.one);
+      add(walk_of(turns, values.stride * way.bytes, lines_of), walk_of(turns, 1, weights_of), turns.count / at_once,
+          dim, output);
+      rest = stretch.behind(turns, 1);
+    }
+    for (int at = rest.begin; at < rest.end; ++at) {
+      for (int run = rest.first_run; run < rest.end_run(); ++run) {
+        const float* const weight = weights_of(run, at);
+        if (selects && *weight == 0.0F) continue;
+        const char* const line = lines_of(run, at);
+        way.one({line, line, 0}, {weight, weight, 0}, 1, dim, output);
+      }
+    }
+  }
+}
+
+/// See AddLines.
 template <class Arch, int kLines>
-[[gnu::noinline]] void add_lines(Walk<const float> values, Walk<const float> weights, int groups, int value_dim,
+[[gnu::noinline]] void add_lines(Walk<const char> values, Walk<const float> weights, int groups, int dim,
                                  float* output) {
   constexpr int lanes = kLanes<Arch>;
-  float* const end = output + value_dim;
-  float* const whole_end = output + value_dim / lanes * lanes;
+  float* const end = output + dim;
+  float* const whole_end = end - dim % lanes;
   for (int group = 0; group < groups; ++group) {
     const float* lines[kLines];
     Batch<Arch> factors[kLines];
     for (int n = 0; n < kLines; ++n) {
-      lines[n] = values.take();
+      lines[n] = reinterpret_cast<const float*>(values.take());
       factors[n] = Batch<Arch>::broadcast(*weights.take());
     }
     const auto add = [&](float* place, auto load) {
@@ -369,50 +403,14 @@ template <class Arch, int kLines>
       add(place, [](const float* numbers) { return Batch<Arch>::load_unaligned(numbers); });
       for (const float*& line : lines) line += lanes;
     }
-    if (place < end) add(place, [=](const float* numbers) { return load_some<Arch>(numbers, value_dim % lanes); });
+    if (place < end) add(place, [=](const float* numbers) { return load_part<Arch>(numbers, dim % lanes); });
   }
 }
 
-/// The sums of one row, in the order of its lines' places: add(at_once, turns, weights) of so many lines at once, and
-/// add_one(run, at, weight) of those that are left, or of all.
-template <class Add, class AddOne>
-[[gnu::always_inline]] inline void add_in_turns(const RowSums& input, bool are_short, bool one_by_one, Add add,
-                                                AddOne add_one) {
-  const float* const weights = input.weights.numbers;
-  const auto weights_of = [&](int run, int at) { return weights + input.values.place(run, at); };
-  for (const Stretch& stretch : stretches_of(input.values)) {
-    const int at_once = are_short ? 2 * kRuns : stretch.runs;
-    Stretch rest = stretch;
-    if (!one_by_one) {
-      const Turns turns = stretch.turns(1, at_once);
-      add(at_once, turns, walk_of(turns, 1, weights_of));
-      rest = stretch.behind(turns, 1);
-    }
-    for (int at = rest.begin; at < rest.end; ++at) {
-      for (int run = rest.first_run; run < rest.end_run(); ++run) add_one(run, at, weights_of(run, at));
-    }
-  }
-}
-
-/// The same of values as they are. If it selects, a weight of zero leaves its value out, whatever that is.
+/// output += weights x values of one row.
 template <class Arch>
 void add_values_to_row(const RowSums& input) {
-  const Runs& values = input.values;
-  const int dim = input.value_dim;
-  float* const output = input.outputs.numbers;
-  const auto lines_of = [&](int run, int at) { return values.floats(run, at); };
-  add_in_turns(
-      input, are_lines_short(dim, sizeof(float)), input.selects,
-      [&](int at_once, const Turns& turns, Walk<const float> weights) {
-        const auto add =
-            at_once == 4 ? &add_lines<Arch, 4> : (at_once == 2 ? &add_lines<Arch, 2> : &add_lines<Arch, 1>);
-        add(walk_of(turns, values.stride, lines_of), weights, turns.count / at_once, dim, output);
-      },
-      [&](int run, int at, const float* weight) {
-        if (input.selects && *weight == 0.0F) return;
-        const float* const line = lines_of(run, at);
-        add_lines<Arch, 1>({line, line, 0}, {weight, weight, 0}, 1, dim, output);
-      });
+  add_row_by(input, input.selects, {sizeof(float), &add_lines<Arch, 1>, &add_lines<Arch, 2>, &add_lines<Arch, 4>});
 }
 
 /// Calls visit(first, way) for runs of at most four rows, `ways` by the logarithm of their number. Through the

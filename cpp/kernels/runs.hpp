@@ -27,6 +27,10 @@ struct Runs {
     const int left = first + count - run * length;
     return left < length ? left : length;
   }
+  /// Where a line's first byte is, if numbers have so many.
+  [[nodiscard]] const char* line(int run, int at, std::ptrdiff_t bytes) const {
+    return static_cast<const char*>(of[run].data) + at * stride * bytes;
+  }
   [[nodiscard]] const float* floats(int run, int at) const { return of[run].floats() + at * stride; }
   [[nodiscard]] const std::uint16_t* halves(int run, int at) const { return of[run].halves() + at * stride; }
   [[nodiscard]] const std::int8_t* bytes(int run, int at) const { return of[run].bytes() + at * stride; }
