@@ -181,7 +181,7 @@ static inline void score_two_runs(const ByteProduct& product, int begin, int end
     v128_t sums[2][4];
     multiply_pairs<2>({product.query(), product.query()}, {keys.bytes(0, tile), keys.bytes(1, tile)},
                       (product.dim + 1) / 2, sums);
-#pragma clang loop unroll(disable)
+    HEED_KEEP_LOOP
     for (int t = 0; t < 2; ++t) {
       store_scores(sums[t], keys.of[t].scale + tile, product.unit, product.results + keys.place(t, tile));
     }
@@ -198,7 +198,7 @@ void score_row_of_bytes(const WordQuery& query, const Runs& keys, int dim, float
 /// out, whatever its scale.
 [[gnu::always_inline]] inline float weigh_scales(const float* weights, const float* scales, float* products) {
   v128_t sizes = wasm_i32x4_const_splat(0);
-#pragma clang loop unroll(disable)
+  HEED_KEEP_LOOP
   for (int j = 0; j < kTileValues; j += 4) {
     const v128_t weight = wasm_v128_load(weights + j);
     const v128_t product = wasm_v128_and(wasm_f32x4_mul(weight, wasm_v128_load(scales + j)),
@@ -250,7 +250,7 @@ void add_two_runs(const ByteProduct& product, int begin, int end) {
   for (int tile = begin; tile < end; tile += kTileValues) {
     alignas(kScratchAlignment) float own[2][kTileValues];
     v128_t units[2];
-#pragma clang loop unroll(disable)
+    HEED_KEEP_LOOP
     for (int t = 0; t < 2; ++t) {
       units[t] = weigh_tile(product.weights() + values.place(t, tile), values.of[t].scale + tile, own[t]);
     }

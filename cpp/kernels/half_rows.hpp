@@ -56,7 +56,7 @@ template <class Arch>
   for (int j = 0; j < count; j += 4) {
     const int given = count - j < 4 ? count - j : 4;
     Batch<Arch> square[4];
-#pragma clang loop unroll(disable)
+    HEED_KEEP_LOOP
     for (int i = 0; i < 4; ++i) {
       square[i] = Batch<Arch>(0.0F);
       const std::uint16_t* key[] = {reinterpret_cast<const std::uint16_t*>(first + (j + i) * stride)};
@@ -77,7 +77,7 @@ template <class Arch>
   for (int vector = 0; vector < count; vector += 2) {
     const char* next[] = {keys.take(), keys.take()};
     Batch<Arch> square[2][4];
-#pragma clang loop unroll(disable)
+    HEED_KEEP_LOOP
     for (int i = 0; i < 4; i += 2) {
       const std::uint16_t* some[kKeysAtOnce];
       Batch<Arch>* results[kKeysAtOnce];

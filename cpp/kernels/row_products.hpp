@@ -142,7 +142,7 @@ template <class Arch>
   for (int j = 0; j < count; j += lanes) {
     const int given = count - j < lanes ? count - j : lanes;
     Batch<Arch> square[lanes];
-#pragma clang loop unroll(disable)
+    HEED_KEEP_LOOP
     for (int i = 0; i < lanes; ++i) {
       square[i] = Batch<Arch>(0.0F);
       const float* key[] = {reinterpret_cast<const float*>(first + (j + i) * stride)};
@@ -165,7 +165,7 @@ template <class Arch>
   for (int vector = 0; vector < count; vector += 2) {
     const char* next[] = {keys.take(), keys.take()};
     Batch<Arch> square[2][lanes];
-#pragma clang loop unroll(disable)
+    HEED_KEEP_LOOP
     for (int i = 0; i < lanes; i += 2) {
       const float* some[kKeysAtOnce];
       Batch<Arch>* results[kKeysAtOnce];

@@ -60,6 +60,13 @@ inline Batch<Arch> at_most(Batch<Arch> value, Batch<Arch> ceiling) {
   }
 }
 
+/// Before a loop: it stays one, where unrolling would only add to the download.
+#ifdef __clang__
+#define HEED_KEEP_LOOP _Pragma("clang loop unroll(disable)")
+#else
+#define HEED_KEEP_LOOP
+#endif
+
 /// Hides from the optimiser where `pointer` leads. Constants read through it stay in
 /// registers: V8 rebuilds every vector literal at each use inside a loop, which slows the
 /// exponential (delete that when it hoists v128.const). Numbers stored through it leave them.
