@@ -27,7 +27,7 @@ struct RowDots {
   int head_dim;
   Runs keys;  // of several rows in one run
   RowNumbers scores;
-  std::ptrdiff_t unit;  // where a row has its query's unit, if it has one; counted from the query
+  std::ptrdiff_t unit;  // where a row has its query's unit, counted from the query
 
   [[nodiscard]] Lines lines() const { return {keys.floats(0, keys.first), keys.stride}; }
   [[nodiscard]] int count() const { return keys.count; }
@@ -85,8 +85,8 @@ template <class Arch, int kKeys>
   for (int k = 0; k < kKeys; ++k) *results[k] = sums[k][0] + sums[k][1];
 }
 
-/// Bytes of a line up to which two of a place come at once, so that a query is loaded, and an output loaded and stored,
-/// less often: memory brings longer ones that are read by turns half as fast.
+/// Bytes of a line up to which more than one of a place come at once, so that queries are loaded, and outputs loaded
+/// and stored, less often: memory brings longer ones that are read by turns half as fast.
 inline constexpr std::ptrdiff_t kShortLine = 384;
 
 /// A query as keys meet it.
@@ -105,7 +105,7 @@ using ScoreTwos = void(const RowQuery& query, Walk<const char> keys, std::ptrdif
 /// How keys of one precision meet a query.
 struct ScoreWay {
   std::ptrdiff_t bytes;  // of a number
-  int vector;
+  int vector;            // keys whose scores are stored together
   ScoreLines* lines;
   ScoreTwos* twos;
 };

@@ -40,8 +40,8 @@ struct Runs {
 struct Turns {
   int run[kRuns];
   int at[kRuns];
-  int step;  // lines from one unit of a place to its next
-  int count;
+  int step;   // lines from one unit of a place to its next
+  int count;  // of units
 };
 
 /// The numbers of a Turns' units, one unit after the other.

@@ -67,7 +67,8 @@ export class BringRoom {
       () => this.#teller.leave(),
     );
     this.#model = new ModelPicture(store);
-    const shown = (): Promise<void> => this.#shown;
+    // What fails to be shown is reported where it does.
+    const shown = async (): Promise<void> => void (await Promise.allSettled([this.#shown]));
     this.#tokens = new TokensPicture(
       store,
       (key) => this.#teller.point({ name: "sum", row: 0, col: key }, true),

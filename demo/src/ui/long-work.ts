@@ -37,6 +37,8 @@ export class LongWork {
       this.say("");
       return;
     }
+    // What the reader has stopped stays so.
+    if (this.#running.signal.aborted) return;
     this.#isRenewed = true;
     this.#running.abort();
   }

@@ -1,9 +1,10 @@
 // Pictures and what stands beside them: saved without their controls, wide enough for a phone, and clear about what they show.
 
-import { expect, test } from "vitest";
+import type { Locator, Page } from "playwright";
+import { describe, expect, test } from "vitest";
 import { billions } from "../../../demo/rooms/05-masks/cost.js";
 import { demoInChromium } from "./chromium.js";
-import { kernelAnswered } from "./page.js";
+import { kernelAnswered, settled } from "./page.js";
 import { saved } from "./saved.js";
 
 const { open } = demoInChromium();
@@ -68,27 +69,43 @@ test("one token is a point in the middle of every chart", async () => {
   expect(await page.locator("svg").evaluateAll((all) => all.filter((one) => /NaN/.test(one.outerHTML)).length)).toBe(0);
 });
 
-test("work that was begun on what is no longer there begins again on what is, and its words go with it", async () => {
-  const page = await open("bring-your-own.html");
-  await kernelAnswered(page);
-  await page.locator(".bringing > summary").click();
-  await page.locator("#pasted").fill('{ "q": [[1, 0], [0, 1], [1, 1]], "k": [[1, 2], [2, 1], [0, 1]] }');
-  // In one task, as the room shows what was brought some frames later.
-  await page.evaluate(() => {
-    for (const name of ["Take this", "Look at every query"]) {
-      Array.from(document.querySelectorAll("button"))
-        .find((button) => button.textContent === name)
-        ?.click();
-    }
+describe("work that is begun before what was brought is shown", () => {
+  const bringAndPress = async (page: Page, ...names: readonly string[]): Promise<void> => {
+    await kernelAnswered(page);
+    await page.locator(".bringing > summary").click();
+    await page.locator("#pasted").fill('{ "q": [[1, 0], [0, 1], [1, 1]], "k": [[1, 2], [2, 1], [0, 1]] }');
+    // In one task, as the room shows what was brought some frames later.
+    await page.evaluate((names) => {
+      for (const name of names) {
+        Array.from(document.querySelectorAll<HTMLButtonElement>('.bringing button, [data-picture="spread"] button'))
+          .find((button) => button.textContent === name)
+          ?.click();
+      }
+    }, names);
+  };
+  const spreadOf = (page: Page): Locator => page.locator('[data-picture="spread"]');
+  const saidBy = (page: Page): Locator => spreadOf(page).locator(".race [role=status]");
+
+  test("is done on that, and its words go with it", async () => {
+    const page = await open("bring-your-own.html");
+    await bringAndPress(page, "Take this", "Look at every query");
+    await saidBy(page).filter({ hasText: "All 3 queries." }).waitFor();
+    const dot = spreadOf(page).locator(".chart-dot").first();
+    await dot.waitFor();
+    await page.locator("#pasted").fill('{ "q": [[1, 0], [0, 1]], "k": [[1, 2], [2, 1]] }');
+    await page.getByRole("button", { name: "Take this" }).click();
+    await dot.waitFor({ state: "hidden" });
+    expect(await saidBy(page).textContent()).toBe("");
   });
-  const spread = page.locator('[data-picture="spread"]');
-  const said = spread.locator(".race [role=status]");
-  await said.filter({ hasText: "All 3 queries." }).waitFor();
-  await spread.locator(".chart-dot").first().waitFor();
-  await page.locator("#pasted").fill('{ "q": [[1, 0], [0, 1]], "k": [[1, 2], [2, 1]] }');
-  await page.getByRole("button", { name: "Take this" }).click();
-  await spread.locator(".chart-dot").first().waitFor({ state: "hidden" });
-  expect(await said.textContent()).toBe("");
+
+  test("does not begin again where it was stopped", async () => {
+    const page = await open("bring-your-own.html");
+    await bringAndPress(page, "Take this", "Look at every query", "Stop");
+    await saidBy(page).filter({ hasText: "Stopped." }).waitFor();
+    await settled(page);
+    expect(await saidBy(page).textContent()).toBe("Stopped.");
+    expect(await spreadOf(page).locator(".race button").textContent()).toBe("Look at every query");
+  });
 });
 
 test.each([
