@@ -129,7 +129,6 @@ template <class Arch>
 inline void prepare_query(const Panel& panel, const AttentionBlock& block) {
   scale_query<Arch>(panel, block);
   float& unit = panel.query[unit_place<Arch>(block.head_dim)];
-  unit = 1.0F;
   if (is_in_halves(block)) unit = make_ready_for_halves(panel.query, block.head_dim);
   if (is_in_words(block)) unit = make_words(panel.query, block.head_dim);
 }

@@ -62,7 +62,7 @@ template <class Arch>
       const std::uint16_t* key[] = {reinterpret_cast<const std::uint16_t*>(first + (j + i) * stride)};
       if (i < given) multiply_halves<Arch, 1>(widen, query.numbers, query.dim, key, {square + i});
     }
-    store_some<Arch>(sum_lanes<Arch>(square) * Batch<Arch>(query.unit), scores + j, given);
+    store_some<Arch>(sum_lanes<Arch>(square) * Batch<Arch>(*query.unit), scores + j, given);
   }
 }
 
@@ -73,7 +73,7 @@ template <class Arch>
   const FiniteHalves<Arch> widen;
   const float* const numbers = query.numbers;
   const int dim = query.dim;
-  const Batch<Arch> unit(query.unit);
+  const Batch<Arch> unit(*query.unit);
   for (int vector = 0; vector < count; vector += 2) {
     const char* next[] = {keys.take(), keys.take()};
     Batch<Arch> square[2][4];
@@ -171,7 +171,7 @@ void add_halves_to_row(const RowSums& input) {
 /// outputs += weights x values of kRows rows, a few lines at a time.
 template <class Arch, int kRows>
 void add_halves_to_rows(const RowSums& input) {
-  constexpr int at_once = kLinesOfRows<kRows>;
+  constexpr int at_once = kLinesOfRows;
   const FiniteHalves<Arch> widen;
   const RowNumbers outputs = input.outputs;
   const int dim = input.value_dim;

@@ -27,7 +27,7 @@ struct RowDots {
   int head_dim;
   Runs keys;  // of several rows in one run
   RowNumbers scores;
-  std::ptrdiff_t unit;  // where a row has its query's unit, counted from the query
+  std::ptrdiff_t unit;  // where a row has its query's unit, if it has one; counted from the query
 
   [[nodiscard]] Lines lines() const { return {keys.floats(0, keys.first), keys.stride}; }
   [[nodiscard]] int count() const { return keys.count; }
@@ -77,10 +77,11 @@ template <class Arch, int kKeys>
     }
     for (const float*& key : keys) key += 2 * lanes;
   }
-  for (; query < end; query += lanes) {
-    const int count = end - query < lanes ? static_cast<int>(end - query) : kLanes<Arch>;
-    add(0, [count](const float* numbers) { return load_some<Arch>(numbers, count); });
-    for (const float*& key : keys) key += lanes;
+  if constexpr (kKeys == 1) {
+    for (; query < end; query += lanes, keys[0] += lanes) {
+      const int count = end - query < lanes ? static_cast<int>(end - query) : kLanes<Arch>;
+      add(0, [count](const float* numbers) { return load_some<Arch>(numbers, count); });
+    }
   }
   for (int k = 0; k < kKeys; ++k) *results[k] = sums[k][0] + sums[k][1];
 }
@@ -93,12 +94,12 @@ inline constexpr std::ptrdiff_t kShortLine = 384;
 struct RowQuery {
   const float* numbers;
   int dim;
-  float unit;  // of its products with halves
+  const float* unit;  // of its products with halves
 };
 
 /// Scores of lines that follow on each other, `stride` bytes apart.
 using ScoreLines = void(const RowQuery& query, const char* first, std::ptrdiff_t stride, int count, float* scores);
-/// Scores of `count` vectors of keys, two vectors at a time.
+/// Scores of `count` vectors of keys, two vectors at a time; of whole pairs of vectors of numbers.
 using ScoreTwos = void(const RowQuery& query, Walk<const char> keys, std::ptrdiff_t stride, int count,
                        Walk<float> scores);
 
@@ -110,19 +111,19 @@ struct ScoreWay {
   ScoreTwos* twos;
 };
 
-/// Scores of one row: of short lines two vectors of keys at a time, from two places, of long ones a vector.
+/// Scores of one row: of short lines two vectors of keys at a time, from two places, of others a vector.
 [[gnu::noinline]] static inline void score_row_by(const RowDots& input, const ScoreWay& way) {
   const Runs& keys = input.keys;
   const std::ptrdiff_t stride = keys.stride * way.bytes;
-  const RowQuery query{input.queries.numbers, input.head_dim, input.queries.numbers[input.unit]};
-  const bool are_short = query.dim * way.bytes <= kShortLine;
+  const RowQuery query{input.queries.numbers, input.head_dim, input.queries.numbers + input.unit};
+  const bool come_by_twos = query.dim * way.bytes <= kShortLine && query.dim % (2 * way.vector) == 0;
   const auto lines_of = [&](int run, int at) { return keys.line(run, at, way.bytes); };
   const auto scores_of = [&](int run, int at) { return input.scores.numbers + keys.place(run, at); };
   for (const Stretch& stretch : stretches_of(keys)) {
-    const Turns turns = stretch.turns(way.vector, are_short ? 2 : 1);
+    const Turns turns = stretch.turns(way.vector, come_by_twos ? 2 : 1);
     auto lines = walk_of(turns, stride, lines_of);
     auto scores = walk_of(turns, 1, scores_of);
-    if (are_short) {
+    if (come_by_twos) {
       way.twos(query, lines, stride, turns.count, scores);
     } else {
       for (int i = 0; i < turns.count; ++i) way.lines(query, lines.take(), stride, way.vector, scores.take());
@@ -287,9 +288,8 @@ void score_rows(const RowDots& input) {
   score_rows_by<Arch, kRows, 1>(input);
 }
 
-/// Lines of values that come at once for so many rows: there are registers for eight weights.
-template <int kRows>
-inline constexpr int kLinesOfRows = 8 / kRows;
+/// Lines of values that come at once for several rows: for four of them there are registers for eight weights.
+inline constexpr int kLinesOfRows = 2;
 
 /// A vector of an output += factors x numbers, of a few lines.
 template <class Arch, int kLines>
@@ -330,7 +330,7 @@ template <class Arch, int kRows, int kLines>
 /// outputs[value_dim] of kRows rows += weights x values.
 template <class Arch, int kRows>
 void add_values_to_rows(const RowSums& input) {
-  constexpr int at_once = kLinesOfRows<kRows>;
+  constexpr int at_once = kLinesOfRows;
   const bool are_short = input.value_dim * std::ptrdiff_t{sizeof(float)} <= kShortLine;
   const int groups = are_short ? input.count() / at_once : 0;
   const int done = groups * at_once;
