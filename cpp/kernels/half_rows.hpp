@@ -98,8 +98,8 @@ void score_row_of_halves(const RowDots& input) {
   score_row_by(input, {sizeof(std::uint16_t), 4, &score_lines_of_halves<Arch>, &score_twos_of_halves<Arch>});
 }
 
-/// Scores of kRows rows. A few keys at a time: first what is at even places, then
-/// the rest, for which there would not be registers as well; each has sums of its own, as longer ones are less exact.
+/// Scores of kRows rows. A few keys at a time: first what is at even places, then the rest, for which there would not
+/// be registers as well; each has sums of its own, as longer ones are less exact.
 template <class Arch, int kRows>
 void score_rows_of_halves(const RowDots& input) {
   constexpr int keys = 8 / kRows;
