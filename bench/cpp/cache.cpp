@@ -31,7 +31,8 @@ Index bytes_of(DType dtype) { return heed::is_of_bytes(dtype) ? 1 : (dtype == DT
 /// Of a page in the package's caches that may hold so many keys.
 Index page_rows(Index keys, DType dtype) {
   const Index least = 384 / bytes_of(dtype);
-  return least * std::clamp<Index>(keys / (8 * least), 1, dtype == DType::f16 ? 2 : 4);
+  const Index pages = heed::is_of_bytes(dtype) ? 4 : 8;
+  return least * std::clamp<Index>(keys / (pages * least), 1, dtype == DType::f16 ? 2 : 4);
 }
 
 /// Pages of heads: of each its keys, its values and the scales of both. Any bits of small numbers will do.
