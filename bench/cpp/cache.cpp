@@ -32,7 +32,7 @@ Index bytes_of(DType dtype) { return heed::is_of_bytes(dtype) ? 1 : (dtype == DT
 Index page_rows(Index keys, DType dtype) {
   const Index least = 384 / bytes_of(dtype);
   const Index pages = heed::is_of_bytes(dtype) ? 4 : 8;
-  return least * std::clamp<Index>(keys / (pages * least), 1, dtype == DType::f16 ? 2 : 4);
+  return least * std::clamp<Index>(keys / (pages * least), 1, 4);
 }
 
 /// Pages of heads: of each its keys, its values and the scales of both. Any bits of small numbers will do.

@@ -188,21 +188,22 @@ inline bool reads_in_runs(const AttentionBlock& block) {
          lies_so(block.value, are_values_in_halves(block));
 }
 
-/// Of the lines of keys from `start` on, counted from that one: a run for each page.
-inline RunLayout page_layout(const HeadRows& rows, int start) {
-  return {-((rows.before + start) % rows.page_rows), rows.page_rows};
+/// Of the lines of keys [start, stop), counted from the first: a run for each page.
+inline RunLayout page_layout(const HeadRows& rows, int start, int stop) {
+  return {-((rows.before + start) % rows.page_rows), rows.page_rows, stop - start};
 }
 
 /// Of the lines of keys [start, stop), which are read at once. Bytes go by their pages at any rate.
 inline RunLayout run_layout(const AttentionBlock& block, int start, int stop) {
-  if (!reads_in_runs(block)) return {0, stop - start};
-  return block.value.pages ? page_layout(block.value, start) : RunLayout{0, block.run_keys};
+  if (!reads_in_runs(block)) return RunLayout::in_order(stop - start);
+  return block.value.pages ? page_layout(block.value, start, stop) : RunLayout{0, block.run_keys, stop - start};
 }
 
-/// Lines [first, end) of a block whose first key is `start`.
+/// Lines [first, end) of a block of the keys [start, stop).
 struct LineRange {
   RunLayout layout;
   int start;
+  int stop;
   int first;
   int end;
 };
@@ -214,7 +215,7 @@ template <class Arch>
   const bool in_words = is_in_words(block);
   const bool in_halves = is_in_halves(block);
   const HeadRows rows = in_words || in_halves ? rows_from(block.key, range.start) : numbers.key_rows();
-  const RunLayout layout = in_words ? page_layout(block.key, range.start) : range.layout;
+  const RunLayout layout = in_words ? page_layout(block.key, range.start, range.stop) : range.layout;
   for_each_runs(rows, layout, range.first, range.end, [&](const Runs& keys, int line) {
     const RowNumbers own{scores.numbers + (line - range.first), scores.stride};
     const RowDots dots{queries, block.head_dim, keys, own, unit_place<Arch>(block.head_dim)};
@@ -241,6 +242,7 @@ struct PartKeys {
   BlockNumbers<Arch>& numbers;
   RunLayout layout;
   int start;
+  int stop;
 };
 
 /// What is done with a block of a part's keys, given where the outputs of rows are.
@@ -261,7 +263,7 @@ template <class Arch>
   for (int start = part.begin; start < part.end && !is_stopped(block); start = stop) {
     stop = reads_in_runs(block) ? part.end : end_of_step(block, block.key_unit, start, part.end);
     BlockNumbers<Arch> numbers(block, start, stop, widened);
-    PartKeys<Arch> keys{{}, numbers, run_layout(block, start, stop), start};
+    PartKeys<Arch> keys{{}, numbers, run_layout(block, start, stop), start, stop};
     int first = stop;
     int end = start;
     for (int index = 0; index < block.row_count; ++index) {
@@ -274,7 +276,7 @@ template <class Arch>
       if (own.end() > end) end = own.end();
     }
     if (first >= end) continue;
-    score_part_rows<Arch>(block, {keys.layout, start, first - start, end - start}, numbers, queries,
+    score_part_rows<Arch>(block, {keys.layout, start, stop, first - start, end - start}, numbers, queries,
                           {scores.numbers + (first - start), scores.stride});
     visit(block, part, keys, outputs);
   }
@@ -297,7 +299,7 @@ void attend_part_keys(const AttentionBlock& block, const KeyPart& part, const Pa
     is_shared &= own.first == first.first && own.count == first.count && (are_halves || !may_hold_zeros[index]);
   }
   const HeadRows rows = are_bytes || are_halves ? rows_from(block.value, keys.start) : keys.numbers.value_rows();
-  const RunLayout layout = are_bytes ? page_layout(block.value, keys.start) : keys.layout;
+  const RunLayout layout = are_bytes ? page_layout(block.value, keys.start, keys.stop) : keys.layout;
   for (int index = 0; index < (is_shared ? 1 : block.row_count); ++index) {
     const KeyBlock& own = keys.of_row[index];
     const RowNumbers output = outputs.from(index);

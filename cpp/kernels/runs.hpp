@@ -122,10 +122,24 @@ class Stretches {
   return stretches;
 }
 
-/// How the lines of a part of the keys lie: in runs of `length`, the first of which starts with that of key `begin`.
+/// Lines come from each place of a run alone in whole tiles and vectors.
+inline constexpr int kHalfRunStep = 32;
+
+/// How the lines of keys lie: in runs of `length`, the first of which starts with line `begin`, as far as `end`.
 struct RunLayout {
   int begin;
   int length;
+  int end;
+
+  /// All lines one after the other, as if there were a second run that holds none.
+  static RunLayout in_order(int lines) { return {0, lines, kRuns * lines}; }
+
+  /// Of the runs that come by turns from line `start` on. The last one, if it would come alone, is two: memory brings
+  /// lines of one place at as little as a quarter of the rate of those of two.
+  [[nodiscard]] int length_at(int start) const {
+    const int left = end - start;
+    return left > length ? length : (left + kRuns * kHalfRunStep - 1) / (kRuns * kHalfRunStep) * kHalfRunStep;
+  }
 };
 
 /// Of keys [first, end) those whose lines are in the runs that start with key `start`. None: a count of 0.
@@ -144,11 +158,13 @@ struct RunLayout {
 /// Calls visit(runs, key) for the lines of keys [first, end), as many runs at a time as come by turns, and the first
 /// key that is among them.
 template <class Visit>
-[[gnu::always_inline]] inline void for_each_runs(const HeadRows& rows, RunLayout layout, int first, int end,
+[[gnu::always_inline]] inline void for_each_runs(const HeadRows& rows, const RunLayout& layout, int first, int end,
                                                  Visit visit) {
-  for (int start = layout.begin; start < end; start += kRuns * layout.length) {
-    const Runs runs = runs_from(rows, layout.length, start, first, end);
+  for (int start = layout.begin; start < end;) {
+    const int length = layout.length_at(start);
+    const Runs runs = runs_from(rows, length, start, first, end);
     if (runs.count > 0) visit(runs, start + runs.first);
+    start += kRuns * length;
   }
 }
 

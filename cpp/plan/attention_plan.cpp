@@ -114,8 +114,7 @@ void plan_parts(const AttentionProblem& problem, AttentionPlan& plan) {
   plan.key_block = static_cast<int>(in_runs ? keys : choose_part_block(problem, keys));
   if (!in_runs) return;
   const Pages& pages = problem.inputs.value.pages;
-  const Index piece = std::max<Index>(1, divide_up(std::min(keys, problem.key_length), kRunsByTurns));
-  plan.run_keys = static_cast<int>(pages.table == nullptr ? piece : pages.rows);
+  plan.run_keys = static_cast<int>(pages.table == nullptr ? keys : pages.rows);
 }
 
 // What a hyperbolic tangent costs, and how often scores are made where they are looked at before they become weights.

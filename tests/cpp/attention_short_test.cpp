@@ -160,7 +160,7 @@ TEST_CASE("parts lie end to end, and depend on sizes alone") {
     CHECK(plan_attention(problem, {.panel = 8, .workers = 16, .short_rows = 4}).keys_per_part == part);
     CHECK(plan_attention(problem, {.panel = 8, .workers = 1, .short_rows = 0}).parts_per_group == 0);
     CHECK(plan.key_block == part);
-    CHECK(plan.run_keys == std::max<Index>(1, (std::min(keys, part) + 1) / 2));
+    CHECK(plan.run_keys == part);
     // What a mask takes is passed over in smaller steps.
     const std::uint8_t open = 1;
     problem.inputs.mask = {.data = &open, .shape = {1, 1, 1, 1}, .strides = {}};
@@ -182,8 +182,8 @@ TEST_CASE("rows that share keys, widen them, or bend their scores read parts of 
   CHECK(check([](AttentionProblem& problem) { problem = short_problem(4, 100000, 64); }) == 0);
   CHECK(check([](AttentionProblem& problem) { problem.options.score.kind = ScoreKind::rbf; }) == 0);
   // Halves of tensors may be anything: kernels widen them as they lie.
-  CHECK(check([](AttentionProblem& problem) { problem.inputs.value.dtype = DType::f16; }) == 512);
-  CHECK(check([](AttentionProblem& problem) { problem.inputs.key.dtype = DType::f16; }) == 512);
+  CHECK(check([](AttentionProblem& problem) { problem.inputs.value.dtype = DType::f16; }) == 1024);
+  CHECK(check([](AttentionProblem& problem) { problem.inputs.key.dtype = DType::f16; }) == 1024);
 }
 
 TEST_CASE("a slice has the parts of its whole") {

@@ -5,6 +5,7 @@
 #include <array>
 #include <catch_amalgamated.hpp>
 #include <iterator>
+#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -57,6 +58,46 @@ void for_each_part(auto check) {
     }
   }
 }
+
+/// The lines that are read of some keys, in the order in which values are added: those of pages whose line l holds l.
+std::vector<int> lines_read(const kernels::HeadRows& rows, const kernels::RunLayout& layout, int first, int end) {
+  std::vector<int> read;
+  int next = first;
+  kernels::for_each_runs(rows, layout, first, end, [&](const kernels::Runs& runs, int key) {
+    REQUIRE(key == next);
+    next += runs.count;
+    std::vector<int> by_place(static_cast<std::size_t>(runs.count), -1);
+    for (const auto& [run, at] : places_of(runs)) {
+      const int line = static_cast<int>(*runs.floats(run, at));
+      by_place[static_cast<std::size_t>(runs.place(run, at))] = line;
+      read.push_back(line);
+    }
+    for (int i = 0; i < runs.count; ++i) {
+      REQUIRE(by_place[static_cast<std::size_t>(i)] == key + i + static_cast<int>(rows.before));
+    }
+  });
+  REQUIRE(next == end);
+  return read;
+}
+
+/// Pages whose line l holds the number l.
+class NumberedPages {
+ public:
+  explicit NumberedPages(int page_rows) : numbers_(20 * static_cast<std::size_t>(page_rows)) {
+    std::iota(numbers_.begin(), numbers_.end(), 0.0F);
+    for (std::size_t page = 0; page < 20; ++page) {
+      pages_.push_back(numbers_.data() + page * static_cast<std::size_t>(page_rows));
+    }
+    rows.pages = pages_.data();
+    rows.page_rows = page_rows;
+  }
+
+  kernels::HeadRows rows{.first = {nullptr, kernels::Precision::single}, .stride = 1};
+
+ private:
+  std::vector<float> numbers_;
+  std::vector<const void*> pages_;
+};
 
 }  // namespace
 
@@ -111,29 +152,46 @@ TEST_CASE(
 }
 
 TEST_CASE("runs of keys come as many at a time as come by turns, and are read where they hold some") {
-  std::vector<float> numbers(60);
-  for (int key = 0; key < 60; ++key) numbers[static_cast<std::size_t>(key)] = static_cast<float>(key);
-  std::vector<const void*> pages(16, nullptr);
+  NumberedPages pages(4);
   for (const int before : {0, 3}) {
-    for (int page = 0; page * 4 < 60 - 4; ++page) pages[static_cast<std::size_t>(page)] = numbers.data() + page * 4;
-    kernels::HeadRows rows{.first = {numbers.data(), kernels::Precision::single}, .stride = 1};
-    rows.pages = pages.data();
-    rows.page_rows = 4;
-    rows.before = before;
+    pages.rows.before = before;
     for (int first = 0; first < 40; ++first) {
       for (int end = first + 1; end < 50; ++end) {
-        std::vector<float> keys;
-        kernels::for_each_runs(rows, {-before, 4}, first, end, [&](const kernels::Runs& runs, int key) {
-          REQUIRE(static_cast<int>(keys.size()) == key - first);
-          std::vector<float> own(static_cast<std::size_t>(runs.count), -1.0F);
-          for (const auto& [run, at] : places_of(runs)) {
-            own[static_cast<std::size_t>(runs.place(run, at))] = *runs.floats(run, at);
-          }
-          keys.insert(keys.end(), own.begin(), own.end());
-        });
-        REQUIRE(static_cast<int>(keys.size()) == end - first);
-        for (int i = first; i < end; ++i) {
-          REQUIRE(keys[static_cast<std::size_t>(i - first)] == static_cast<float>(i + before));
+        CHECK(lines_read(pages.rows, {-before, 4, 50}, first, end).size() == static_cast<std::size_t>(end - first));
+      }
+    }
+  }
+}
+
+TEST_CASE("a page that comes alone is read from two places") {
+  NumberedPages pages(100);
+  const std::vector<int> read = lines_read(pages.rows, {0, 100, 300}, 0, 300);
+  // The first two pages by turns, then the third: 64 lines, and the rest.
+  const std::vector<int> expected_starts{0, 100, 1, 101};
+  CHECK(std::vector<int>(read.begin(), read.begin() + 4) == expected_starts);
+  const std::vector<int> expected_alone{200, 264, 201, 265};
+  CHECK(std::vector<int>(read.begin() + 200, read.begin() + 204) == expected_alone);
+  // One of which few lines are the part's.
+  const std::vector<int> few = lines_read(pages.rows, {0, 100, 64}, 0, 64);
+  CHECK(std::vector<int>(few.begin(), few.begin() + 4) == std::vector<int>{0, 32, 1, 33});
+  // And what is to be read in order is.
+  CHECK(std::ranges::is_sorted(lines_read(pages.rows, kernels::RunLayout::in_order(64), 0, 64)));
+}
+
+TEST_CASE("the order of lines is the same whichever of a part are asked for") {
+  NumberedPages pages(100);
+  for (const int before : {0, 30}) {
+    pages.rows.before = before;
+    for (const int stop : {60, 100, 250, 300, 370}) {
+      const kernels::RunLayout layout{-before, 100, stop};
+      const std::vector<int> all = lines_read(pages.rows, layout, 0, stop);
+      for (int first = 0; first < stop; first += 17) {
+        for (int end = first + 1; end <= stop; end += 13) {
+          INFO("keys " << first << " to " << end << " of " << stop << ", the first of them after " << before);
+          std::vector<int> some;
+          std::ranges::copy_if(all, std::back_inserter(some),
+                               [&](int line) { return first + before <= line && line < end + before; });
+          CHECK(lines_read(pages.rows, layout, first, end) == some);
         }
       }
     }

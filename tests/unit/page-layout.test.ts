@@ -14,7 +14,7 @@ test("a short cache has pages of 96 rows of f32, or of as many bytes", () => {
 test("a page grows by as many rows with what the cache holds, of which it is an eighth at most, of bytes a quarter", () => {
   const rowsAt = (dtype: (typeof TYPES)[number], ...held: number[]) => held.map((most) => pageRows(dtype, MOST, most));
   expect(rowsAt("f32", 1535, 1536, 2303, 2304, 3071, 3072, MOST)).toEqual([96, 192, 192, 288, 288, 384, 384]);
-  expect(rowsAt("f16", 3071, 3072, MOST)).toEqual([192, 384, 384]);
+  expect(rowsAt("f16", 3071, 3072, 4607, 4608, 6143, 6144, MOST)).toEqual([192, 384, 384, 576, 576, 768, 768]);
   expect(rowsAt("i8", 3071, 3072, 4607, 4608, 6143, 6144, MOST)).toEqual([384, 768, 768, 1152, 1152, 1536, 1536]);
 });
 

@@ -21,7 +21,7 @@ const COLUMN_BYTES = 4 * BLOCK_ROWS;
  * So many times as long, as far as the cache still has so many pages: a short one would take memory that it does not need. Bytes take least
  * of it, and gain most.
  */
-const MOST_TIMES: Readonly<Record<CacheType, number>> = { f32: 4, f16: 2, i8: 4 };
+const MOST_TIMES = 4;
 const LEAST_PAGES: Readonly<Record<CacheType, number>> = { f32: 8, f16: 8, i8: 4 };
 
 /** The scales of a tile, which are read whole; and lines of the processor's cache, and the widest vector. */
@@ -72,7 +72,7 @@ export class PageLayout {
   ) {
     this.dtype = dtype;
     const least = COLUMN_BYTES / SIZES[dtype];
-    const times = Math.min(Math.floor(held / (LEAST_PAGES[dtype] * least)), MOST_TIMES[dtype]);
+    const times = Math.min(Math.floor(held / (LEAST_PAGES[dtype] * least)), MOST_TIMES);
     this.rows = Math.min(Math.max(1, times) * least, most);
     let end = 0;
     const take = (bytes: number): number => {
