@@ -10,7 +10,7 @@
 #include "kernels/half_rows.hpp"
 #include "kernels/normalize.hpp"
 #include "kernels/pair_scores.hpp"
-#include "kernels/row_products.hpp"
+#include "kernels/single_rows.hpp"
 
 namespace heed::kernels {
 

@@ -3,7 +3,8 @@
 #pragma once
 
 #include "kernels/half.hpp"
-#include "kernels/row_products.hpp"
+#include "kernels/one_row.hpp"
+#include "kernels/several_rows.hpp"
 
 namespace heed::kernels {
 
@@ -28,75 +29,69 @@ inline float make_ready_for_halves(float* query, int dim) {
   return 0x1p112F / factor;
 }
 
-/// See multiply_keys(): there is a sum of what is at even places, and one of the rest.
-template <class Arch, int kKeys>
-[[gnu::always_inline]] inline void multiply_halves(const FiniteHalves<Arch>& widen, const float* query, int dim,
-                                                   const std::uint16_t* (&keys)[kKeys],
-                                                   Batch<Arch>* const (&results)[kKeys]) {
-  Batch<Arch> sums[kKeys][2];
-  for (auto& key : sums) key[0] = key[1] = Batch<Arch>(0.0F);
-  for (const float* const end = query + dim; query < end; query += 8) {
-    const Batch<Arch> even = Batch<Arch>::load_aligned(query);
-    const Batch<Arch> odd = Batch<Arch>::load_aligned(query + 4);
-    for (int k = 0; k < kKeys; ++k) {
-      const auto numbers = widen(keys[k]);
-      sums[k][0] = multiply_add<Arch>(numbers.even, even, sums[k][0]);
-      sums[k][1] = multiply_add<Arch>(numbers.odd, odd, sums[k][1]);
-      keys[k] += 8;
-    }
-  }
-  for (int k = 0; k < kKeys; ++k) *results[k] = sums[k][0] + sums[k][1];
-}
+/// Keys of a row alone: see SingleKeys.
+template <class A>
+class HalfKeys {
+ public:
+  using Arch = A;
+  using Number = std::uint16_t;
 
-/// See ScoreLines.
-template <class Arch>
-[[gnu::noinline]] void score_lines_of_halves(const RowQuery& query, const char* first, std::ptrdiff_t stride, int count,
-                                             float* scores) {
-  const FiniteHalves<Arch> widen;
-  for (int j = 0; j < count; j += 4) {
-    const int given = count - j < 4 ? count - j : 4;
-    Batch<Arch> square[4];
-    HEED_KEEP_LOOP
-    for (int i = 0; i < 4; ++i) {
-      square[i] = Batch<Arch>(0.0F);
-      const std::uint16_t* key[] = {reinterpret_cast<const std::uint16_t*>(first + (j + i) * stride)};
-      if (i < given) multiply_halves<Arch, 1>(widen, query.numbers, query.dim, key, {square + i});
-    }
-    store_some<Arch>(sum_lanes<Arch>(square) * Batch<Arch>(*query.unit), scores + j, given);
-  }
-}
+  explicit HalfKeys(const RowQuery& query) : unit_(*query.unit) {}
 
-/// See ScoreTwos.
-template <class Arch>
-[[gnu::noinline]] void score_twos_of_halves(const RowQuery& query, Walk<const char> keys, std::ptrdiff_t stride,
-                                            int count, Walk<float> scores) {
-  const FiniteHalves<Arch> widen;
-  const float* const numbers = query.numbers;
-  const int dim = query.dim;
-  const Batch<Arch> unit(*query.unit);
-  for (int vector = 0; vector < count; vector += 2) {
-    const char* next[] = {keys.take(), keys.take()};
-    Batch<Arch> square[2][4];
-    HEED_KEEP_LOOP
-    for (int i = 0; i < 4; i += 2) {
-      const std::uint16_t* some[kKeysAtOnce];
-      Batch<Arch>* results[kKeysAtOnce];
-      for (int k = 0; k < kKeysAtOnce; ++k) {
-        some[k] = reinterpret_cast<const std::uint16_t*>(next[k / 2]);
-        next[k / 2] += stride;
-        results[k] = &square[k / 2][i + k % 2];
+  /// There is a sum of what is at even places, and one of the rest.
+  template <int kKeys>
+  [[gnu::always_inline]] void multiply(const float* query, int dim, const std::uint16_t* (&keys)[kKeys],
+                                       Batch<Arch>* const (&results)[kKeys]) const {
+    Batch<Arch> sums[kKeys][2];
+    for (auto& key : sums) key[0] = key[1] = Batch<Arch>(0.0F);
+    for (const float* const end = query + dim; query < end; query += 8) {
+      const Batch<Arch> even = Batch<Arch>::load_aligned(query);
+      const Batch<Arch> odd = Batch<Arch>::load_aligned(query + 4);
+      for (int k = 0; k < kKeys; ++k) {
+        const auto numbers = widen_(keys[k]);
+        sums[k][0] = multiply_add<Arch>(numbers.even, even, sums[k][0]);
+        sums[k][1] = multiply_add<Arch>(numbers.odd, odd, sums[k][1]);
+        keys[k] += 8;
       }
-      multiply_halves<Arch, kKeysAtOnce>(widen, numbers, dim, some, results);
     }
-    for (auto& one : square) (sum_lanes<Arch>(one) * unit).store_unaligned(scores.take());
+    for (int k = 0; k < kKeys; ++k) *results[k] = sums[k][0] + sums[k][1];
   }
-}
 
-/// Scores of one row.
-template <class Arch>
-void score_row_of_halves(const RowDots& input) {
-  score_row_by(input, {sizeof(std::uint16_t), 4, &score_lines_of_halves<Arch>, &score_twos_of_halves<Arch>});
-}
+  [[gnu::always_inline]] Batch<Arch> scores(Batch<Arch> sums) const { return sums * unit_; }
+
+ private:
+  FiniteHalves<Arch> widen_;
+  Batch<Arch> unit_;
+};
+
+/// Values of a row alone: see SingleValues.
+template <class A>
+class HalfValues {
+ public:
+  using Arch = A;
+  using Number = std::uint16_t;
+  static constexpr bool kAreFinite = true;
+
+  template <int kLines>
+  [[gnu::always_inline]] void add(const Batch<Arch> (&factors)[kLines], const std::uint16_t* (&lines)[kLines], int dim,
+                                  float* output) const {
+    for (float* const end = output + dim; output < end; output += 8) {
+      Batch<Arch> even = Batch<Arch>::load_aligned(output);
+      Batch<Arch> odd = Batch<Arch>::load_aligned(output + 4);
+      for (int n = 0; n < kLines; ++n) {
+        const auto numbers = widen_(lines[n]);
+        even = multiply_add<Arch>(numbers.even, factors[n], even);
+        odd = multiply_add<Arch>(numbers.odd, factors[n], odd);
+        lines[n] += 8;
+      }
+      even.store_aligned(output);
+      odd.store_aligned(output + 4);
+    }
+  }
+
+ private:
+  FiniteHalves<Arch> widen_;
+};
 
 /// Scores of kRows rows. A few keys at a time: first what is at even places, then the rest, for which there would not
 /// be registers as well; each has sums of its own, as longer ones are less exact.
@@ -130,42 +125,6 @@ void score_rows_of_halves(const RowDots& input) {
     const auto unit_of = [&](int row) { return queries.numbers[row * queries.stride + input.unit]; };
     sums.store(count - j, unit_of, {input.scores.numbers + j, input.scores.stride});
   }
-}
-
-/// See AddLines.
-template <class Arch, int kLines>
-[[gnu::noinline]] void add_lines_of_halves(Walk<const char> values, Walk<const float> weights, int groups, int dim,
-                                           float* output) {
-  const FiniteHalves<Arch> widen;
-  float* const end = output + dim;
-  for (int group = 0; group < groups; ++group) {
-    const std::uint16_t* lines[kLines];
-    Batch<Arch> factors[kLines];
-    for (int n = 0; n < kLines; ++n) {
-      lines[n] = reinterpret_cast<const std::uint16_t*>(values.take());
-      factors[n] = Batch<Arch>::broadcast(*weights.take());
-    }
-    for (float* place = output; place < end; place += 8) {
-      Batch<Arch> even = Batch<Arch>::load_aligned(place);
-      Batch<Arch> odd = Batch<Arch>::load_aligned(place + 4);
-      for (int n = 0; n < kLines; ++n) {
-        const auto numbers = widen(lines[n]);
-        even = multiply_add<Arch>(numbers.even, factors[n], even);
-        odd = multiply_add<Arch>(numbers.odd, factors[n], odd);
-        lines[n] += 8;
-      }
-      even.store_aligned(place);
-      odd.store_aligned(place + 4);
-    }
-  }
-}
-
-/// output += weights x values of one row; a weight of zero adds nothing.
-template <class Arch>
-void add_halves_to_row(const RowSums& input) {
-  add_row_by(input, false,
-             {sizeof(std::uint16_t), &add_lines_of_halves<Arch, 1>, &add_lines_of_halves<Arch, 2>,
-              &add_lines_of_halves<Arch, 4>});
 }
 
 /// outputs += weights x values of kRows rows, a few lines at a time.
@@ -206,7 +165,7 @@ void add_halves_to_rows(const RowSums& input) {
 /// Scores of all rows, whose queries are ready for halves.
 template <class Arch>
 inline void score_all_rows_of_halves(int rows, const RowDots& input) {
-  static constexpr void (*kWays[])(const RowDots&) = {&score_row_of_halves<Arch>, &score_rows_of_halves<Arch, 2>,
+  static constexpr void (*kWays[])(const RowDots&) = {&score_row<HalfKeys<Arch>>, &score_rows_of_halves<Arch, 2>,
                                                       &score_rows_of_halves<Arch, 4>};
   score_by_ways(rows, kWays, input);
 }
@@ -215,7 +174,7 @@ inline void score_all_rows_of_halves(int rows, const RowDots& input) {
 /// output first those with even places.
 template <class Arch>
 inline void add_halves_to_all_rows(int rows, const RowSums& input) {
-  static constexpr void (*kWays[])(const RowSums&) = {&add_halves_to_row<Arch>, &add_halves_to_rows<Arch, 2>,
+  static constexpr void (*kWays[])(const RowSums&) = {&add_to_row<HalfValues<Arch>>, &add_halves_to_rows<Arch, 2>,
                                                       &add_halves_to_rows<Arch, 4>};
   for (int row = 0; row < rows; ++row) {
     float* const weights = input.weights.from(row).numbers;
