@@ -178,7 +178,7 @@ inline KeyBlock find_row_keys(const AttentionBlock& block, const Panel& panel, c
   return keys;
 }
 
-/// Whether one row reads all of a part in the runs that its lines lie in: they are wanted as they are, or widened in
+/// Whether rows read all of a part in the runs that its lines lie in: they are wanted as they are, or widened in
 /// registers.
 inline bool reads_in_runs(const AttentionBlock& block) {
   const auto lies_so = [](const HeadRows& rows, bool in_halves) {
@@ -193,10 +193,12 @@ inline RunLayout page_layout(const HeadRows& rows, int start, int stop) {
   return {-((rows.before + start) % rows.page_rows), rows.page_rows, stop - start};
 }
 
-/// Of the lines of keys [start, stop), which are read at once. Bytes go by their pages at any rate.
+/// Of the lines of keys [start, stop), which are read at once, from pages or, if they are widened, from one piece.
+/// Bytes go by their pages at any rate.
 inline RunLayout run_layout(const AttentionBlock& block, int start, int stop) {
-  if (!reads_in_runs(block)) return RunLayout::in_order(stop - start);
-  return block.value.pages ? page_layout(block.value, start, stop) : RunLayout{0, block.run_keys, stop - start};
+  if (block.run_keys == 0) return RunLayout::in_order(stop - start);
+  const bool in_pages = block.value.pages && reads_in_runs(block);
+  return in_pages ? page_layout(block.value, start, stop) : RunLayout{0, block.run_keys, stop - start};
 }
 
 /// Lines [first, end) of a block of the keys [start, stop).

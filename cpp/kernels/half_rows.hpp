@@ -36,7 +36,7 @@ class HalfKeys {
   using Arch = A;
   using Number = std::uint16_t;
 
-  explicit HalfKeys(const RowQuery& query) : unit_(*query.unit) {}
+  explicit HalfKeys(const RowDots& input) : unit_(input.queries.numbers[input.unit]) {}
 
   /// There is a sum of what is at even places, and one of the rest.
   template <int kKeys>
@@ -93,15 +93,19 @@ class HalfValues {
   FiniteHalves<Arch> widen_;
 };
 
-/// Scores of kRows rows. A few keys at a time: first what is at even places, then the rest, for which there would not
-/// be registers as well; each has sums of its own, as longer ones are less exact.
+/// Keys that meet kRows rows at once.
+template <int kRows>
+inline constexpr int kHalfKeys = 8 / kRows;
+
+/// See ScoreLines: of kRows rows. A few keys at a time: first what is at even places, then the rest, for which there
+/// would not be registers as well; each has sums of its own, as longer ones are less exact.
 template <class Arch, int kRows>
-void score_rows_of_halves(const RowDots& input) {
-  constexpr int keys = 8 / kRows;
+[[gnu::noinline]] void score_lines_of_halves(const RowDots& input, const char* first, std::ptrdiff_t stride, int count,
+                                             float* scores) {
+  constexpr int keys = kHalfKeys<kRows>;
   const FiniteHalves<Arch> widen;
   const RowNumbers queries = input.queries;
   const int dim = input.head_dim;
-  const int count = input.count();
   alignas(kScratchAlignment) float room[8 * kLanes<Arch>];
   float* const even_sums = opaque(room);
   for (int j = 0; j < count; j += keys) {
@@ -109,7 +113,7 @@ void score_rows_of_halves(const RowDots& input) {
     const std::uint16_t* lines[keys];
     for (int k = 0; k < keys; ++k) {
       // Behind them the last once more.
-      lines[k] = input.keys.halves(0, input.keys.first + (j + k < count ? j + k : count - 1));
+      lines[k] = reinterpret_cast<const std::uint16_t*>(first + (j + k < count ? j + k : count - 1) * stride);
     }
     Batch<Arch> numbers[keys];
     for (int d = 0; d < dim; d += 8) {
@@ -123,33 +127,35 @@ void score_rows_of_halves(const RowDots& input) {
     }
     sums.recall(even_sums);
     const auto unit_of = [&](int row) { return queries.numbers[row * queries.stride + input.unit]; };
-    sums.store(count - j, unit_of, {input.scores.numbers + j, input.scores.stride});
+    sums.store(count - j, unit_of, {scores + j, input.scores.stride});
   }
 }
 
-/// outputs += weights x values of kRows rows, a few lines at a time.
+/// Scores of kRows rows.
 template <class Arch, int kRows>
-void add_halves_to_rows(const RowSums& input) {
-  constexpr int at_once = kLinesOfRows;
+void score_rows_of_halves(const RowDots& input) {
+  score_by_turns(input, {sizeof(std::uint16_t), kHalfKeys<kRows>, &score_lines_of_halves<Arch, kRows>, nullptr});
+}
+
+/// See AddLines: to kRows rows, kLines at once.
+template <class Arch, int kRows, int kLines>
+[[gnu::noinline]] void add_halves_to_rows_at_once(const RowSums& input, Walk<const char> walk,
+                                                  Walk<const float> weights, int groups) {
   const FiniteHalves<Arch> widen;
   const RowNumbers outputs = input.outputs;
   const int dim = input.value_dim;
-  const int count = input.count();
-  for (int j = 0; j < count; j += at_once) {
-    const std::uint16_t* lines[at_once];
-    Batch<Arch> factors[kRows][at_once];
-    for (int n = 0; n < at_once; ++n) {
-      // What is missing is the last once more, and counts for nothing.
-      const int line = j + n < count ? j + n : count - 1;
-      lines[n] = input.values.halves(0, input.values.first + line);
-      for (int r = 0; r < kRows; ++r) {
-        factors[r][n] = Batch<Arch>(j + n < count ? input.weights.from(r).numbers[line] : 0.0F);
-      }
+  for (int group = 0; group < groups; ++group) {
+    const std::uint16_t* lines[kLines];
+    Batch<Arch> factors[kRows][kLines];
+    for (int n = 0; n < kLines; ++n) {
+      lines[n] = reinterpret_cast<const std::uint16_t*>(walk.take());
+      const float* const weight = weights.take();
+      for (int r = 0; r < kRows; ++r) factors[r][n] = Batch<Arch>::broadcast(weight[r * input.weights.stride]);
     }
     for (int e = 0; e < dim; e += 8) {
-      Batch<Arch> even[at_once];
-      Batch<Arch> odd[at_once];
-      for (int n = 0; n < at_once; ++n) {
+      Batch<Arch> even[kLines];
+      Batch<Arch> odd[kLines];
+      for (int n = 0; n < kLines; ++n) {
         const auto numbers = widen(lines[n] + e);
         even[n] = numbers.even;
         odd[n] = numbers.odd;
@@ -160,6 +166,14 @@ void add_halves_to_rows(const RowSums& input) {
       }
     }
   }
+}
+
+/// outputs += weights x values of kRows rows.
+template <class Arch, int kRows>
+void add_halves_to_rows(const RowSums& input) {
+  add_by_turns(input, false,
+               {sizeof(std::uint16_t), kLinesOfRows, &add_halves_to_rows_at_once<Arch, kRows, 1>,
+                &add_halves_to_rows_at_once<Arch, kRows, 2>, nullptr});
 }
 
 /// Scores of all rows, whose queries are ready for halves.

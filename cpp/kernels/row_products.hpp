@@ -1,9 +1,8 @@
 // The two products of attention for a few rows that read the same keys: their queries with keys, and their
 // weights with values. Head dimensions lie in lanes. Memory is what such rows wait for, so lines are read
-// as a whole, a single row's by turns from two places (one_row.hpp), and each once for up to four rows
-// (several_rows.hpp).
+// as a whole, by turns from two places (line_walk.hpp), and each once for up to four rows.
 //
-// The way that one row takes through memory changes no bit of it; whether it shares its keys with others may.
+// The way through memory changes no bit of a row; whether it shares its keys with others may.
 #pragma once
 
 #include <cstddef>
@@ -26,10 +25,11 @@ struct RowNumbers {
 struct RowDots {
   RowNumbers queries;  // aligned, zeros up to a whole vector
   int head_dim;
-  Runs keys;  // of several rows in one run
+  Runs keys;
   RowNumbers scores;
   std::ptrdiff_t unit;  // where a row has its query's unit, if it has one; counted from the query
 
+  /// Of keys of one run.
   [[nodiscard]] Lines lines() const { return {keys.floats(0, keys.first), keys.stride}; }
   [[nodiscard]] int count() const { return keys.count; }
 };
@@ -37,12 +37,11 @@ struct RowDots {
 /// Weights of rows against values: aligned outputs, with room up to a whole vector.
 struct RowSums {
   RowNumbers weights;
-  Runs values;  // likewise
+  Runs values;
   int value_dim;
   bool selects;  // a weight of zero leaves its value out: heeded by add_values_to_row() alone
   RowNumbers outputs;
 
-  [[nodiscard]] Lines lines() const { return {values.floats(0, values.first), values.stride}; }
   [[nodiscard]] int count() const { return values.count; }
 };
 
@@ -58,10 +57,6 @@ template <class Arch>
   }
   return square[0];
 }
-
-/// Bytes of a line up to which more than one of a place come at once, so that queries are loaded, and outputs loaded
-/// and stored, less often: memory brings longer ones that are read by turns half as fast.
-inline constexpr std::ptrdiff_t kShortLine = 384;
 
 /// Calls visit(first, way) for runs of at most four rows, `ways` by the logarithm of their number. Through the
 /// table each way stays a function of its own: inlined into their caller, loops were a tenth slower in V8.

@@ -1,7 +1,7 @@
-// What rows that share their keys share besides, whatever kind of numbers they are.
+// What the products of rows that share their keys are made of, whatever kind of numbers those are.
 #pragma once
 
-#include "kernels/row_products.hpp"
+#include "kernels/line_walk.hpp"
 
 namespace heed::kernels {
 

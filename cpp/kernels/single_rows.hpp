@@ -12,7 +12,7 @@ struct SingleKeys {
   using Arch = A;
   using Number = float;
 
-  explicit SingleKeys(const RowQuery& /*query*/) {}
+  explicit SingleKeys(const RowDots& /*input*/) {}
 
   /// Dot products of `query` with kKeys keys, whose lanes are still to be summed: of two sums each, by turns, so that
   /// they need not wait for each other.
@@ -71,20 +71,21 @@ struct SingleValues {
   }
 };
 
-/// Scores of kRows rows, kKeys at a time.
+/// See ScoreLines: of kRows rows, kKeys at a time.
 template <class Arch, int kRows, int kKeys>
-[[gnu::noinline]] void score_rows_by(const RowDots& input) {
+[[gnu::noinline]] void score_lines_of_rows(const RowDots& input, const char* first, std::ptrdiff_t stride, int count,
+                                           float* scores) {
   constexpr int lanes = kLanes<Arch>;
   constexpr int parts = kKeys == 1 ? 2 : 1;
   const RowNumbers queries = input.queries;
-  const Lines lines = input.lines();
-  const int count = input.count();
   const int dim = input.head_dim;
   for (int j = 0; j < count; j += kKeys) {
     RowsByKeys<Arch, kRows, kKeys, parts> sums;
     const float* some[kKeys];
     // Behind them the last once more.
-    for (int k = 0; k < kKeys; ++k) some[k] = lines.line(j + k < count ? j + k : count - 1);
+    for (int k = 0; k < kKeys; ++k) {
+      some[k] = reinterpret_cast<const float*>(first + (j + k < count ? j + k : count - 1) * stride);
+    }
     const auto add = [&](int d, int part, auto load) {
       Batch<Arch> numbers[kKeys];
       for (int k = 0; k < kKeys; ++k) numbers[k] = load(some[k] + d);
@@ -99,38 +100,39 @@ template <class Arch, int kRows, int kKeys>
     for (; d < dim; d += lanes) {
       add(d, 0, [=](const float* number) { return load_some<Arch>(number, dim - d < lanes ? dim - d : lanes); });
     }
-    sums.store(count - j, [](int) { return 1.0F; }, {input.scores.numbers + j, input.scores.stride});
+    sums.store(count - j, [](int) { return 1.0F; }, {scores + j, input.scores.stride});
   }
 }
 
 /// Scores of kRows rows.
 template <class Arch, int kRows>
 void score_rows(const RowDots& input) {
+  ScoreLines* lines = &score_lines_of_rows<Arch, kRows, 1>;
   // Two keys of two rows would need no fewer loads than they have products.
   if constexpr (kRows == 4) {
-    if (input.head_dim * std::ptrdiff_t{sizeof(float)} <= kShortLine) return score_rows_by<Arch, kRows, 2>(input);
+    if (input.head_dim * std::ptrdiff_t{sizeof(float)} <= kShortLine) lines = &score_lines_of_rows<Arch, kRows, 2>;
   }
-  score_rows_by<Arch, kRows, 1>(input);
+  score_by_turns(input, {sizeof(float), 2, lines, nullptr});
 }
 
-/// outputs[value_dim] of kRows rows += weights x `groups` of kLines lines each, from line `first` on.
+/// See AddLines: to kRows rows, kLines at once.
 template <class Arch, int kRows, int kLines>
-[[gnu::noinline]] void add_lines_to_rows(const RowSums& input, int first, int groups) {
+[[gnu::noinline]] void add_lines_to_rows(const RowSums& input, Walk<const char> walk, Walk<const float> weights,
+                                         int groups) {
   constexpr int lanes = kLanes<Arch>;
-  const Lines values = input.lines();
   const RowNumbers outputs = input.outputs;
   const int dim = input.value_dim;
   for (int group = 0; group < groups; ++group) {
-    const int line = first + group * kLines;
-    const Lines lines = values.from(line);
+    const float* lines[kLines];
     Batch<Arch> factors[kRows][kLines];
-    for (int r = 0; r < kRows; ++r) {
-      const float* const weights = input.weights.from(r).numbers + line;
-      for (int n = 0; n < kLines; ++n) factors[r][n] = Batch<Arch>::broadcast(weights[n]);
+    for (int n = 0; n < kLines; ++n) {
+      lines[n] = reinterpret_cast<const float*>(walk.take());
+      const float* const weight = weights.take();
+      for (int r = 0; r < kRows; ++r) factors[r][n] = Batch<Arch>::broadcast(weight[r * input.weights.stride]);
     }
     const auto add = [&](int e, auto load) {
       Batch<Arch> numbers[kLines];
-      for (int n = 0; n < kLines; ++n) numbers[n] = load(lines.line(n) + e);
+      for (int n = 0; n < kLines; ++n) numbers[n] = load(lines[n] + e);
       for (int r = 0; r < kRows; ++r) add_products<Arch>(factors[r], numbers, outputs.from(r).numbers + e);
     };
     int e = 0;
@@ -143,12 +145,9 @@ template <class Arch, int kRows, int kLines>
 /// outputs[value_dim] of kRows rows += weights x values.
 template <class Arch, int kRows>
 void add_values_to_rows(const RowSums& input) {
-  constexpr int at_once = kLinesOfRows;
-  const bool are_short = input.value_dim * std::ptrdiff_t{sizeof(float)} <= kShortLine;
-  const int groups = are_short ? input.count() / at_once : 0;
-  const int done = groups * at_once;
-  add_lines_to_rows<Arch, kRows, at_once>(input, 0, groups);
-  add_lines_to_rows<Arch, kRows, 1>(input, done, input.count() - done);
+  add_by_turns(
+      input, false,
+      {sizeof(float), kLinesOfRows, &add_lines_to_rows<Arch, kRows, 1>, &add_lines_to_rows<Arch, kRows, 2>, nullptr});
 }
 
 /// Scores of all rows.

@@ -50,12 +50,12 @@ bool may_pass_over(const AttentionProblem& problem) {
          problem.options.expressions.have(ProgramOf::mask);
 }
 
-/// Whether a single row reads its keys as they lie, and all of a part at once: in pages that a part has several of.
-bool reads_in_runs(const AttentionProblem& problem, Index rows) {
+/// Whether few rows read their keys as they lie, and all of a part at once: in pages that a part has several of.
+bool reads_in_runs(const AttentionProblem& problem) {
   const ScoreKind score = problem.options.score.kind;
   const bool is_product = score != ScoreKind::additive && score != ScoreKind::rbf && score != ScoreKind::distance;
   const bool is_plain = is_product && !may_pass_over(problem) && !problem.options.expressions.are_given();
-  return rows == 1 && is_plain && problem.inputs.value.pages.rows < kMaxPart;
+  return is_plain && problem.inputs.value.pages.rows < kMaxPart;
 }
 
 /// All keys of a part, then its values: memory is read at its own rate only in long runs, and rests while weights are
@@ -107,7 +107,7 @@ Index choose_part(const AttentionProblem& problem, bool in_runs) {
 
 /// Like key blocks, parts depend on sizes alone.
 void plan_parts(const AttentionProblem& problem, AttentionPlan& plan) {
-  const bool in_runs = reads_in_runs(problem, plan.rows_per_group);
+  const bool in_runs = reads_in_runs(problem);
   const Index keys = choose_part(problem, in_runs);
   plan.keys_per_part = static_cast<int>(keys);
   plan.parts_per_group = static_cast<int>(std::max<Index>(1, divide_up(problem.key_length, keys)));

@@ -169,7 +169,10 @@ TEST_CASE("parts lie end to end, and depend on sizes alone") {
   }
 }
 
-TEST_CASE("rows that share keys, widen them, or bend their scores read parts of 512 KB") {
+TEST_CASE("rows that share keys have the parts of one, and those that widen them, or bend their scores, of 512 KB") {
+  CHECK(plan_attention(short_problem(4, 100000, 64), kOneWorker).keys_per_part == 4096);
+  CHECK(plan_attention(short_problem(4, 100000, 64), kOneWorker).run_keys == 4096);
+
   const AttentionProblem plain = short_problem(1, 100000, 64);
   const auto check = [&](auto change) {
     AttentionProblem problem = plain;
@@ -179,7 +182,6 @@ TEST_CASE("rows that share keys, widen them, or bend their scores read parts of 
     CHECK(plan.key_block == 1024);
     return plan.run_keys;
   };
-  CHECK(check([](AttentionProblem& problem) { problem = short_problem(4, 100000, 64); }) == 0);
   CHECK(check([](AttentionProblem& problem) { problem.options.score.kind = ScoreKind::rbf; }) == 0);
   // Halves of tensors may be anything: kernels widen them as they lie.
   CHECK(check([](AttentionProblem& problem) { problem.inputs.value.dtype = DType::f16; }) == 1024);
@@ -203,16 +205,16 @@ TEST_CASE("a slice has the parts of its whole") {
   CHECK(plan_attention(whole, kOneWorker).keys_per_part == plan.keys_per_part);
 }
 
-TEST_CASE("parts of keys in pages are four pages or two, two or one where rows share them, and pieces of long ones") {
+TEST_CASE("parts of keys in pages are four pages or two, two or one where scores are bent, and pieces of long ones") {
   struct PagedParts {
     DType dtype;
     Index dim;  // of keys, and of values
     Index rows;
-    int alone;
-    int shared;
+    int plain;
+    int bent;
   };
   // Elsewhere a part is 131072 floats, in steps of 128 keys: 1024 keys of 128 floats. Bytes count a quarter: 4096 keys
-  // of 128, 1280 of 384. A row alone has up to four times that.
+  // of 128, 1280 of 384. Plain scores have up to four times that.
   const PagedParts expected[] = {{DType::f32, 64, 96, 384, 192},           {DType::f32, 64, 5, 128, 128},
                                  {DType::f32, 64, 4096, 1024, 1024},       {DType::f32, 64, 384, 1536, 768},
                                  {DType::f32, 192, 384, 768, 256},         {DType::f16, 256, 384, 768, 256},
@@ -222,15 +224,16 @@ TEST_CASE("parts of keys in pages are four pages or two, two or one where rows s
                                  {DType::i8_values, 64, 1024, 2048, 1024}, {DType::i8_values, 64, 1536, 3072, 1536},
                                  {DType::i8_values, 192, 768, 3072, 1280}, {DType::i8_values, 192, 1536, 3072, 1280}};
   const void* const table[] = {nullptr};
-  for (const auto& [dtype, dim, rows, alone, shared] : expected) {
+  for (const auto& [dtype, dim, rows, plain, bent] : expected) {
     INFO("dtype " << static_cast<int>(dtype) << ", " << dim << " dimensions, pages of " << rows);
-    for (const Index heads : {1, 4}) {
-      AttentionProblem problem = short_problem(heads, 4096, dim);
+    for (const ScoreKind score : {ScoreKind::scaled_dot, ScoreKind::rbf}) {
+      AttentionProblem problem = short_problem(4, 4096, dim);
+      problem.options.score.kind = score;
       problem.inputs.value.dtype = dtype;
       problem.inputs.value.pages = {.table = table, .per_batch = 1, .rows = rows};
       const AttentionPlan plan = plan_attention(problem, kOneWorker);
-      CHECK(plan.keys_per_part == (heads == 1 ? alone : shared));
-      CHECK(plan.run_keys == (heads == 1 && rows < 4096 ? rows : 0));
+      CHECK(plan.keys_per_part == (score == ScoreKind::rbf ? bent : plain));
+      CHECK(plan.run_keys == (score != ScoreKind::rbf && rows < 4096 ? rows : 0));
     }
   }
 }
