@@ -312,7 +312,7 @@ void attend_part_keys(const AttentionBlock& block, const KeyPart& part, const Pa
       const int together = is_shared ? block.row_count : 1;
       const RowSums sums{{weights, block.key_block}, values, block.value_dim, may_hold_zeros[index], output};
       if (are_halves) return add_halves_to_all_rows<Arch>(together, sums);
-      add_values_to_all_rows<Arch>(together, sums);
+      add_to_all_rows<SingleValues<Arch>>(together, sums);
     });
   }
 }

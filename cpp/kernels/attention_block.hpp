@@ -183,7 +183,7 @@ struct AttentionBlock {
   int head_dim;
   int value_dim;
   int key_block;  // fixes the order of the sums: see plan/
-  int run_keys;   // of each of the runs that a single row reads as they lie; 0: it reads in steps
+  int run_keys;   // of each of the pieces that few rows read as they lie; 0: they read in steps
   int key_unit;   // so many are kept or left out together, from each multiple of it on; 0: all are
   int keep_keys;  // of a block of AttentionRow::keep; 0: there are none
   Pairing pairing;

@@ -2,6 +2,7 @@
 // in registers, where writing and reading them once more would take as long as the products do.
 #pragma once
 
+#include "kernels/add_lines.hpp"
 #include "kernels/half.hpp"
 #include "kernels/one_row.hpp"
 #include "kernels/several_rows.hpp"
@@ -64,7 +65,7 @@ class HalfKeys {
   Batch<Arch> unit_;
 };
 
-/// Values of a row alone: see SingleValues.
+/// Values: see SingleValues. Of each eight numbers of an output first those with even places.
 template <class A>
 class HalfValues {
  public:
@@ -72,20 +73,23 @@ class HalfValues {
   using Number = std::uint16_t;
   static constexpr bool kAreFinite = true;
 
-  template <int kLines>
-  [[gnu::always_inline]] void add(const Batch<Arch> (&factors)[kLines], const std::uint16_t* (&lines)[kLines], int dim,
-                                  float* output) const {
-    for (float* const end = output + dim; output < end; output += 8) {
-      Batch<Arch> even = Batch<Arch>::load_aligned(output);
-      Batch<Arch> odd = Batch<Arch>::load_aligned(output + 4);
+  template <int kRows, int kLines>
+  [[gnu::always_inline]] void add(const Batch<Arch> (&factors)[kRows][kLines], const std::uint16_t* (&lines)[kLines],
+                                  int dim, RowNumbers outputs) const {
+    float* place = outputs.numbers;
+    for (float* const end = place + dim; place < end; place += 8) {
+      Batch<Arch> even[kLines];
+      Batch<Arch> odd[kLines];
       for (int n = 0; n < kLines; ++n) {
         const auto numbers = widen_(lines[n]);
-        even = multiply_add<Arch>(numbers.even, factors[n], even);
-        odd = multiply_add<Arch>(numbers.odd, factors[n], odd);
+        even[n] = numbers.even;
+        odd[n] = numbers.odd;
         lines[n] += 8;
       }
-      even.store_aligned(output);
-      odd.store_aligned(output + 4);
+      for (int r = 0; r < kRows; ++r) {
+        add_products<Arch>(factors[r], even, place + r * outputs.stride);
+        add_products<Arch>(factors[r], odd, place + r * outputs.stride + 4);
+      }
     }
   }
 
@@ -137,45 +141,6 @@ void score_rows_of_halves(const RowDots& input) {
   score_by_turns(input, {sizeof(std::uint16_t), kHalfKeys<kRows>, &score_lines_of_halves<Arch, kRows>, nullptr});
 }
 
-/// See AddLines: to kRows rows, kLines at once.
-template <class Arch, int kRows, int kLines>
-[[gnu::noinline]] void add_halves_to_rows_at_once(const RowSums& input, Walk<const char> walk,
-                                                  Walk<const float> weights, int groups) {
-  const FiniteHalves<Arch> widen;
-  const RowNumbers outputs = input.outputs;
-  const int dim = input.value_dim;
-  for (int group = 0; group < groups; ++group) {
-    const std::uint16_t* lines[kLines];
-    Batch<Arch> factors[kRows][kLines];
-    for (int n = 0; n < kLines; ++n) {
-      lines[n] = reinterpret_cast<const std::uint16_t*>(walk.take());
-      const float* const weight = weights.take();
-      for (int r = 0; r < kRows; ++r) factors[r][n] = Batch<Arch>::broadcast(weight[r * input.weights.stride]);
-    }
-    for (int e = 0; e < dim; e += 8) {
-      Batch<Arch> even[kLines];
-      Batch<Arch> odd[kLines];
-      for (int n = 0; n < kLines; ++n) {
-        const auto numbers = widen(lines[n] + e);
-        even[n] = numbers.even;
-        odd[n] = numbers.odd;
-      }
-      for (int r = 0; r < kRows; ++r) {
-        add_products<Arch>(factors[r], even, outputs.from(r).numbers + e);
-        add_products<Arch>(factors[r], odd, outputs.from(r).numbers + e + 4);
-      }
-    }
-  }
-}
-
-/// outputs += weights x values of kRows rows.
-template <class Arch, int kRows>
-void add_halves_to_rows(const RowSums& input) {
-  add_by_turns(input, false,
-               {sizeof(std::uint16_t), kLinesOfRows, &add_halves_to_rows_at_once<Arch, kRows, 1>,
-                &add_halves_to_rows_at_once<Arch, kRows, 2>, nullptr});
-}
-
 /// Scores of all rows, whose queries are ready for halves.
 template <class Arch>
 inline void score_all_rows_of_halves(int rows, const RowDots& input) {
@@ -184,12 +149,9 @@ inline void score_all_rows_of_halves(int rows, const RowDots& input) {
   score_by_ways(rows, kWays, input);
 }
 
-/// outputs += weights x values, of all rows; weights of at most 1, which are used up. Of each eight numbers of an
-/// output first those with even places.
+/// outputs += weights x values, of all rows; weights of at most 1, which are used up.
 template <class Arch>
 inline void add_halves_to_all_rows(int rows, const RowSums& input) {
-  static constexpr void (*kWays[])(const RowSums&) = {&add_to_row<HalfValues<Arch>>, &add_halves_to_rows<Arch, 2>,
-                                                      &add_halves_to_rows<Arch, 4>};
   for (int row = 0; row < rows; ++row) {
     float* const weights = input.weights.from(row).numbers;
     for (int j = 0; j < input.count(); j += 4) {
@@ -197,7 +159,7 @@ inline void add_halves_to_all_rows(int rows, const RowSums& input) {
       store_some<Arch>(load_some<Arch>(weights + j, some) * Batch<Arch>(kHalfBias), weights + j, some);
     }
   }
-  add_by_ways(rows, kWays, input);
+  add_to_all_rows<HalfValues<Arch>>(rows, input);
 }
 
 /// The output's numbers in their order.

@@ -57,7 +57,7 @@ struct AddWay {
   int most;              // at once, of short lines
   AddLines* one;
   AddLines* two;
-  AddLines* four;  // if as many may come at once
+  AddLines* all;  // `most`
 };
 
 /// outputs += weights x values, in the order of the lines' places: of short ones as many at once as may be, half of
@@ -73,7 +73,7 @@ struct AddWay {
     if (!selects) {
       const int at_once = input.value_dim * way.bytes <= kShortLine ? way.most : stretch.runs;
       const Turns turns = stretch.turns(1, at_once);
-      AddLines* const add = at_once == 4 ? way.four : (at_once == 2 ? way.two : way.one);
+      AddLines* const add = at_once == 1 ? way.one : (at_once == 2 ? way.two : way.all);
       add(input, walk_of(turns, values.stride * way.bytes, lines_of), walk_of(turns, 1, weights_of),
           turns.count / at_once);
       rest = stretch.behind(turns, 1);

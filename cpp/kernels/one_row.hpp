@@ -1,5 +1,5 @@
-// The products of a row that has its keys to itself. A kind of keys or values, as in single_rows.hpp and half_rows.hpp,
-// says what is done with whole lines.
+// Scores of a row that has its keys to itself. A kind of keys, as in single_rows.hpp and half_rows.hpp, says what is
+// done with whole lines.
 #pragma once
 
 #include "kernels/line_walk.hpp"
@@ -61,32 +61,6 @@ template <class Keys>
 void score_row(const RowDots& input) {
   score_by_turns(input,
                  {sizeof(typename Keys::Number), kLanes<typename Keys::Arch>, &score_lines<Keys>, &score_twos<Keys>});
-}
-
-/// See AddLines.
-template <class Values, int kLines>
-[[gnu::noinline]] void add_lines(const RowSums& input, Walk<const char> walk, Walk<const float> weights, int groups) {
-  using Arch = typename Values::Arch;
-  const Values values;
-  const int dim = input.value_dim;
-  float* const output = input.outputs.numbers;
-  for (int group = 0; group < groups; ++group) {
-    const typename Values::Number* lines[kLines];
-    Batch<Arch> factors[kLines];
-    for (int n = 0; n < kLines; ++n) {
-      lines[n] = reinterpret_cast<const typename Values::Number*>(walk.take());
-      factors[n] = Batch<Arch>::broadcast(*weights.take());
-    }
-    values.add(factors, lines, dim, output);
-  }
-}
-
-/// output += weights x values of one row.
-template <class Values>
-void add_to_row(const RowSums& input) {
-  add_by_turns(
-      input, input.selects && !Values::kAreFinite,
-      {sizeof(typename Values::Number), 4, &add_lines<Values, 1>, &add_lines<Values, 2>, &add_lines<Values, 4>});
 }
 
 }  // namespace heed::kernels

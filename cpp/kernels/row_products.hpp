@@ -39,7 +39,7 @@ struct RowSums {
   RowNumbers weights;
   Runs values;
   int value_dim;
-  bool selects;  // a weight of zero leaves its value out: heeded by add_values_to_row() alone
+  bool selects;  // a weight of zero leaves its value out: of a row alone
   RowNumbers outputs;
 
   [[nodiscard]] int count() const { return values.count; }

@@ -1,7 +1,7 @@
-// The order in which a row that has its keys to itself reads lines of them. One line after the other waits for memory,
-// which brings several as quickly: so lines come by turns from two runs, and each run in order. A run's first lines
-// cost more than others, so runs are as long as there are: pages, where a part's values follow, then the next head's
-// keys; or pieces of what lies in one.
+// The order in which few rows read lines of their keys. One line after the other waits for memory, which brings several
+// as quickly: so lines come by turns from two runs, and each run in order. A run's first lines cost more than others,
+// so runs are as long as there are: pages, where a part's values follow, then the next head's keys; or the halves of
+// what has no other beside it. Which those are goes by the part alone, whatever is asked of it.
 #pragma once
 
 #include "kernels/attention_block.hpp"
@@ -32,7 +32,6 @@ struct Runs {
     return static_cast<const char*>(of[run].data) + at * stride * bytes;
   }
   [[nodiscard]] const float* floats(int run, int at) const { return of[run].floats() + at * stride; }
-  [[nodiscard]] const std::uint16_t* halves(int run, int at) const { return of[run].halves() + at * stride; }
   [[nodiscard]] const std::int8_t* bytes(int run, int at) const { return of[run].bytes() + at * stride; }
 };
 
@@ -122,31 +121,48 @@ class Stretches {
   return stretches;
 }
 
-/// Lines come from each place of a run alone in whole tiles and vectors.
-inline constexpr int kHalfRunStep = 32;
+/// Lines that come by turns from two runs of `length`, the first of which starts with line `start`: as far as `end`.
+struct TurnsOfRuns {
+  int start;
+  int length;
+  int end;
+};
 
-/// How the lines of keys lie: in runs of `length`, the first of which starts with line `begin`, as far as `end`.
+/// How the lines of keys lie: in pieces of `length`, the first of which starts with line `begin`, as far as `end`.
 struct RunLayout {
   int begin;
   int length;
   int end;
 
-  /// All lines one after the other, as if there were a second run that holds none.
+  /// All lines one after the other, as if there were a second piece that holds none.
   static RunLayout in_order(int lines) { return {0, lines, kRuns * lines}; }
 
-  /// Of the runs that come by turns from line `start` on. The last one, if it would come alone, is two: memory brings
-  /// lines of one place at as little as a quarter of the rate of those of two.
-  [[nodiscard]] int length_at(int start) const {
-    const int left = end - start;
-    return left > length ? length : (left + kRuns * kHalfRunStep - 1) / (kRuns * kHalfRunStep) * kHalfRunStep;
+  /// Of those from line 0 on.
+  [[nodiscard]] TurnsOfRuns first() const { return from(begin + -begin / kPieceStep * kPieceStep); }
+  [[nodiscard]] TurnsOfRuns behind(const TurnsOfRuns& before) const { return from(before.end); }
+
+ private:
+  /// A piece is halved in whole tiles and vectors.
+  static constexpr int kPieceStep = 32;
+
+  /// Two whole pieces, or what there is of one, which is two runs itself: memory brings lines of one place at as little
+  /// as a quarter of the rate of those of two.
+  [[nodiscard]] TurnsOfRuns from(int start) const {
+    const int in_piece = (start - begin) % length;
+    if (in_piece == 0 && end - start >= kRuns * length) return {start, length, start + kRuns * length};
+    const int piece_end = start - in_piece + length;
+    const int stop = piece_end < end ? piece_end : end;
+    constexpr int step = kRuns * kPieceStep;
+    return {start, (stop - start + step - 1) / step * kPieceStep, stop};
   }
 };
 
-/// Of keys [first, end) those whose lines are in the runs that start with key `start`. None: a count of 0.
-[[gnu::noinline]] static inline Runs runs_from(const HeadRows& rows, int length, int start, int first, int end) {
-  const int all = kRuns * length;
+/// Of keys [first, end) those whose lines are among `turns`. None: a count of 0.
+[[gnu::noinline]] static inline Runs runs_from(const HeadRows& rows, const TurnsOfRuns& turns, int first, int end) {
+  const int start = turns.start;
+  const int length = turns.length;
   const int from = start < first ? first : start;
-  const int to = end - start < all ? end : start + all;
+  const int to = end < turns.end ? end : turns.end;
   Runs runs{{}, rows.stride, length, from - start, to > from ? to - from : 0};
   for (int r = 0; r < kRuns; ++r) {
     const int key = start + r * length;
@@ -160,11 +176,9 @@ struct RunLayout {
 template <class Visit>
 [[gnu::always_inline]] inline void for_each_runs(const HeadRows& rows, const RunLayout& layout, int first, int end,
                                                  Visit visit) {
-  for (int start = layout.begin; start < end;) {
-    const int length = layout.length_at(start);
-    const Runs runs = runs_from(rows, length, start, first, end);
-    if (runs.count > 0) visit(runs, start + runs.first);
-    start += kRuns * length;
+  for (TurnsOfRuns turns = layout.first(); turns.start < end; turns = layout.behind(turns)) {
+    const Runs runs = runs_from(rows, turns, first, end);
+    if (runs.count > 0) visit(runs, turns.start + runs.first);
   }
 }
 

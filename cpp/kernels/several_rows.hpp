@@ -1,4 +1,4 @@
-// What the products of rows that share their keys are made of, whatever kind of numbers those are.
+// What scores of rows that share their keys are made of, whatever kind of numbers those are.
 #pragma once
 
 #include "kernels/line_walk.hpp"
@@ -63,17 +63,5 @@ class RowsByKeys {
   static constexpr int kSums = kParts * kDots;
   Batch<Arch> sums_[kSums];
 };
-
-/// Lines of values that come at once for several rows: for four of them there are registers for eight weights.
-inline constexpr int kLinesOfRows = 2;
-
-/// A vector of an output += factors x numbers, of a few lines.
-template <class Arch, int kLines>
-[[gnu::always_inline]] inline void add_products(const Batch<Arch> (&factors)[kLines],
-                                                const Batch<Arch> (&numbers)[kLines], float* output) {
-  Batch<Arch> sum = Batch<Arch>::load_aligned(output);
-  for (int n = 0; n < kLines; ++n) sum = multiply_add<Arch>(factors[n], numbers[n], sum);
-  sum.store_aligned(output);
-}
 
 }  // namespace heed::kernels

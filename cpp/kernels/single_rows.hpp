@@ -1,6 +1,7 @@
 // The two products of attention for a few rows whose keys, or values, are of single precision.
 #pragma once
 
+#include "kernels/add_lines.hpp"
 #include "kernels/one_row.hpp"
 #include "kernels/several_rows.hpp"
 
@@ -45,29 +46,30 @@ struct SingleKeys {
   [[gnu::always_inline]] Batch<Arch> scores(Batch<Arch> sums) const { return sums; }
 };
 
-/// Values of a row alone.
+/// Values.
 template <class A>
 struct SingleValues {
   using Arch = A;
   using Number = float;
   static constexpr bool kAreFinite = false;
 
-  /// output[dim] += factors x lines.
-  template <int kLines>
-  [[gnu::always_inline]] void add(const Batch<Arch> (&factors)[kLines], const float* (&lines)[kLines], int dim,
-                                  float* output) const {
+  /// outputs[dim] of kRows rows += factors x lines.
+  template <int kRows, int kLines>
+  [[gnu::always_inline]] void add(const Batch<Arch> (&factors)[kRows][kLines], const float* (&lines)[kLines], int dim,
+                                  RowNumbers outputs) const {
     constexpr int lanes = kLanes<Arch>;
     const auto add = [&](float* place, auto load) {
-      Batch<Arch> sum = Batch<Arch>::load_aligned(place);
-      for (int n = 0; n < kLines; ++n) sum = multiply_add<Arch>(factors[n], load(lines[n]), sum);
-      sum.store_aligned(place);
+      Batch<Arch> numbers[kLines];
+      for (int n = 0; n < kLines; ++n) numbers[n] = load(lines[n]);
+      for (int r = 0; r < kRows; ++r) add_products<Arch>(factors[r], numbers, place + r * outputs.stride);
     };
-    float* place = output;
-    for (float* const whole_end = output + (dim - dim % lanes); place < whole_end; place += lanes) {
+    float* place = outputs.numbers;
+    float* const end = place + dim;
+    for (float* const whole_end = end - dim % lanes; place < whole_end; place += lanes) {
       add(place, [](const float* numbers) { return Batch<Arch>::load_unaligned(numbers); });
       for (const float*& line : lines) line += lanes;
     }
-    if (place < output + dim) add(place, [=](const float* numbers) { return load_part<Arch>(numbers, dim % lanes); });
+    if (place < end) add(place, [=](const float* numbers) { return load_part<Arch>(numbers, dim % lanes); });
   }
 };
 
@@ -115,55 +117,12 @@ void score_rows(const RowDots& input) {
   score_by_turns(input, {sizeof(float), 2, lines, nullptr});
 }
 
-/// See AddLines: to kRows rows, kLines at once.
-template <class Arch, int kRows, int kLines>
-[[gnu::noinline]] void add_lines_to_rows(const RowSums& input, Walk<const char> walk, Walk<const float> weights,
-                                         int groups) {
-  constexpr int lanes = kLanes<Arch>;
-  const RowNumbers outputs = input.outputs;
-  const int dim = input.value_dim;
-  for (int group = 0; group < groups; ++group) {
-    const float* lines[kLines];
-    Batch<Arch> factors[kRows][kLines];
-    for (int n = 0; n < kLines; ++n) {
-      lines[n] = reinterpret_cast<const float*>(walk.take());
-      const float* const weight = weights.take();
-      for (int r = 0; r < kRows; ++r) factors[r][n] = Batch<Arch>::broadcast(weight[r * input.weights.stride]);
-    }
-    const auto add = [&](int e, auto load) {
-      Batch<Arch> numbers[kLines];
-      for (int n = 0; n < kLines; ++n) numbers[n] = load(lines[n] + e);
-      for (int r = 0; r < kRows; ++r) add_products<Arch>(factors[r], numbers, outputs.from(r).numbers + e);
-    };
-    int e = 0;
-    for (; e + lanes <= dim; e += lanes)
-      add(e, [](const float* number) { return Batch<Arch>::load_unaligned(number); });
-    if (e < dim) add(e, [=](const float* number) { return load_part<Arch>(number, dim - e); });
-  }
-}
-
-/// outputs[value_dim] of kRows rows += weights x values.
-template <class Arch, int kRows>
-void add_values_to_rows(const RowSums& input) {
-  add_by_turns(
-      input, false,
-      {sizeof(float), kLinesOfRows, &add_lines_to_rows<Arch, kRows, 1>, &add_lines_to_rows<Arch, kRows, 2>, nullptr});
-}
-
 /// Scores of all rows.
 template <class Arch>
 inline void score_all_rows(int rows, const RowDots& input) {
   static constexpr void (*kWays[])(const RowDots&) = {&score_row<SingleKeys<Arch>>, &score_rows<Arch, 2>,
                                                       &score_rows<Arch, 4>};
   score_by_ways(rows, kWays, input);
-}
-
-/// outputs += weights x values, of all rows.
-template <class Arch>
-inline void add_values_to_all_rows(int rows, const RowSums& input) {
-  static constexpr void (*kWays[])(const RowSums&) = {&add_to_row<SingleValues<Arch>>, &add_values_to_rows<Arch, 2>,
-                                                      &add_values_to_rows<Arch, 4>};
-  add_by_ways(rows, kWays, input);
 }
 
 }  // namespace heed::kernels

@@ -50,12 +50,19 @@ bool may_pass_over(const AttentionProblem& problem) {
          problem.options.expressions.have(ProgramOf::mask);
 }
 
+/// Whether all rows of a group see the same keys, and add the same values.
+bool are_alike(const AttentionProblem& problem, Index rows) {
+  const AttentionOptions& options = problem.options;
+  return rows == 1 ||
+         (problem.query_length == 1 && options.normalizer == Normalizer::softmax && !options.dropout.has_value());
+}
+
 /// Whether few rows read their keys as they lie, and all of a part at once: in pages that a part has several of.
-bool reads_in_runs(const AttentionProblem& problem) {
+bool reads_in_runs(const AttentionProblem& problem, Index rows) {
   const ScoreKind score = problem.options.score.kind;
   const bool is_product = score != ScoreKind::additive && score != ScoreKind::rbf && score != ScoreKind::distance;
   const bool is_plain = is_product && !may_pass_over(problem) && !problem.options.expressions.are_given();
-  return is_plain && problem.inputs.value.pages.rows < kMaxPart;
+  return are_alike(problem, rows) && is_plain && problem.inputs.value.pages.rows < kMaxPart;
 }
 
 /// All keys of a part, then its values: memory is read at its own rate only in long runs, and rests while weights are
@@ -71,8 +78,8 @@ Index choose_part_block(const AttentionProblem& problem, Index keys) {
 constexpr Index kPagesPerPart = 2;
 constexpr Index kPagedKeys = 1536;
 
-// A row alone has longer parts: of what lies in no pages as far as a batch entry has enough for any workers; of pages
-// whole ones, as many as are read by turns, or twice as many.
+// What is read in runs has longer parts, as far as a batch entry has enough for any workers: of pages whole ones, as
+// many as are read by turns, or twice as many.
 constexpr Index kTimesAsLong = 4;
 constexpr Index kLeastParts = 8;
 constexpr Index kPagesInRuns = 4;
@@ -91,14 +98,14 @@ Index choose_part(const AttentionProblem& problem, bool in_runs) {
   const Index floats_read = is_of_bytes(dtype) ? divide_up(floats, 4) : floats;
   const Pages& pages = problem.inputs.value.pages;
   const Index least = kPartFloats / floats_read / kPartStep * kPartStep;
-  const Index most = in_runs ? kTimesAsLong * least : least;
+  // A slice's parts are those of its whole, and an entry's those that it has in any batch.
+  const Index groups = problem.whole.query_heads / problem.heads_per_group();
+  const Index shared = groups * problem.key_length / kLeastParts / kPartStep * kPartStep;
+  const Index most = in_runs ? std::clamp(shared, least, kTimesAsLong * least) : least;
   if (pages.table == nullptr) {
-    // A slice's parts are those of its whole, and an entry's those that it has in any batch.
-    const Index groups = problem.whole.query_heads / problem.heads_per_group();
-    const Index shared = groups * problem.key_length / kLeastParts / kPartStep * kPartStep;
     // Halves are widened, a part at a time.
     const bool are_single = problem.inputs.key.dtype == DType::f32 && dtype == DType::f32;
-    return std::clamp(are_single ? std::clamp(shared, least, most) : least, kPartStep, kMaxPart);
+    return std::clamp(are_single ? most : least, kPartStep, kMaxPart);
   }
   const Index rows = std::max<Index>(1, pages.rows);
   const Index keys = round_up(choose_pages(rows, most, in_runs) * rows, kPartKeyStep);
@@ -107,7 +114,7 @@ Index choose_part(const AttentionProblem& problem, bool in_runs) {
 
 /// Like key blocks, parts depend on sizes alone.
 void plan_parts(const AttentionProblem& problem, AttentionPlan& plan) {
-  const bool in_runs = reads_in_runs(problem);
+  const bool in_runs = reads_in_runs(problem, plan.rows_per_group);
   const Index keys = choose_part(problem, in_runs);
   plan.keys_per_part = static_cast<int>(keys);
   plan.parts_per_group = static_cast<int>(std::max<Index>(1, divide_up(problem.key_length, keys)));

@@ -16,7 +16,7 @@ inline constexpr int kMaxKeyBlock = 96;
 /// Fewer keys at a time are not worth a look at whether they are kept.
 inline constexpr int kLeastKeyUnit = 16;
 
-/// Runs of lines that a row alone reads by turns.
+/// Runs of lines that few rows read by turns.
 inline constexpr int kRunsByTurns = 2;
 
 /// What a plan needs to know of the machine.
@@ -42,7 +42,7 @@ struct AttentionPlan {
   // Few rows: a task is one group and a part of the keys, and the parts are merged.
   int parts_per_group;  // 0: tasks are cut by rows, as they are where the whole has more
   int keys_per_part;
-  int run_keys;  // of each run that lies in a part: a page, or all of it; 0: parts are read a block at a time
+  int run_keys;  // of each piece of a part: a page, or all of it; 0: parts are read a block at a time
 
   // The second pass, for the mean of the weights over the heads, by the kernel of the first, to the last bit:
   // where scores are large, the roundings of another one are large numbers. A task is one batch entry and, of

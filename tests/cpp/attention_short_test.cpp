@@ -10,7 +10,7 @@
 namespace heed::testing {
 namespace {
 
-// More than one part of 512 keys, several blocks in a part, and rows that no architecture puts in lanes.
+// More than one part of 1024 keys, and rows that no architecture puts in lanes.
 const AttentionCase kCase = {
     .batch = 2, .heads = 4, .kv_heads = 2, .queries = 1, .keys = 1300, .head_dim = 64, .value_dim = 64};
 
@@ -64,14 +64,16 @@ TEST_CASE("a cache as of a language model, its heads grouped, is within the erro
 
 TEST_CASE("parts give the same bits in any order and on any number of workers") {
   Random random(305);
-  AttentionCase one = kCase;
-  one.mask = Shape{2, 1, 1, one.keys};
-  const AttentionTensors tensors = make_tensors(random, one);
-  for (const kernels::AttentionKernels* kernels : kernels::runnable_kernels()) {
-    const auto expected = run(*kernels, tensors.inputs(), tensors.options).bits();
-    for (const int workers : {2, 5, 64}) {
-      ReverseExecutor executor(workers);
-      CHECK(run(*kernels, tensors.inputs(), tensors.options, executor).bits() == expected);
+  for (const bool is_masked : {false, true}) {
+    AttentionCase one = kCase;
+    if (is_masked) one.mask = Shape{2, 1, 1, one.keys};
+    const AttentionTensors tensors = make_tensors(random, one);
+    for (const kernels::AttentionKernels* kernels : kernels::runnable_kernels()) {
+      const auto expected = run(*kernels, tensors.inputs(), tensors.options).bits();
+      for (const int workers : {2, 5, 64}) {
+        ReverseExecutor executor(workers);
+        CHECK(run(*kernels, tensors.inputs(), tensors.options, executor).bits() == expected);
+      }
     }
   }
 }
@@ -169,7 +171,7 @@ TEST_CASE("parts lie end to end, and depend on sizes alone") {
   }
 }
 
-TEST_CASE("rows that share keys have the parts of one, and those that widen them, or bend their scores, of 512 KB") {
+TEST_CASE("rows that see the same keys have the parts of one, and others, or what widens or bends, of 512 KB") {
   CHECK(plan_attention(short_problem(4, 100000, 64), kOneWorker).keys_per_part == 4096);
   CHECK(plan_attention(short_problem(4, 100000, 64), kOneWorker).run_keys == 4096);
 
@@ -183,6 +185,15 @@ TEST_CASE("rows that share keys have the parts of one, and those that widen them
     return plan.run_keys;
   };
   CHECK(check([](AttentionProblem& problem) { problem.options.score.kind = ScoreKind::rbf; }) == 0);
+  CHECK(check([](AttentionProblem& problem) { problem.query_length = problem.whole.query_length = 2; }) == 0);
+  CHECK(check([](AttentionProblem& problem) {
+          problem = short_problem(4, 100000, 64);
+          problem.options.normalizer = Normalizer::sigmoid;
+        }) == 0);
+  CHECK(check([](AttentionProblem& problem) {
+          problem = short_problem(4, 100000, 64);
+          problem.options.dropout = Dropout{};
+        }) == 0);
   // Halves of tensors may be anything: kernels widen them as they lie.
   CHECK(check([](AttentionProblem& problem) { problem.inputs.value.dtype = DType::f16; }) == 1024);
   CHECK(check([](AttentionProblem& problem) { problem.inputs.key.dtype = DType::f16; }) == 1024);
@@ -227,15 +238,33 @@ TEST_CASE("parts of keys in pages are four pages or two, two or one where scores
   for (const auto& [dtype, dim, rows, plain, bent] : expected) {
     INFO("dtype " << static_cast<int>(dtype) << ", " << dim << " dimensions, pages of " << rows);
     for (const ScoreKind score : {ScoreKind::scaled_dot, ScoreKind::rbf}) {
-      AttentionProblem problem = short_problem(4, 4096, dim);
+      AttentionProblem problem = short_problem(4, 32768, dim);
       problem.options.score.kind = score;
       problem.inputs.value.dtype = dtype;
       problem.inputs.value.pages = {.table = table, .per_batch = 1, .rows = rows};
       const AttentionPlan plan = plan_attention(problem, kOneWorker);
       CHECK(plan.keys_per_part == (score == ScoreKind::rbf ? bent : plain));
+      // Scratch memory is for a block.
+      CHECK((plan.run_keys == 0 || plan.key_block == plan.keys_per_part));
       CHECK(plan.run_keys == (score != ScoreKind::rbf && rows < 4096 ? rows : 0));
     }
   }
+}
+
+TEST_CASE("parts of pages are so many that workers have some, where few heads of keys have few keys") {
+  const void* const table[] = {nullptr};
+  const auto parts_of = [&](Index groups, Index keys) {
+    AttentionProblem problem = short_problem(4 * groups, keys, 64);
+    problem.kv_heads = problem.groups = groups;
+    problem.inputs.value.pages = {.table = table, .per_batch = 1, .rows = 384};
+    return plan_attention(problem, kOneWorker).parts_per_group;
+  };
+  // Two pages a part, and four.
+  CHECK(parts_of(1, 4096) == 6);
+  CHECK(parts_of(2, 4096) == 6);
+  CHECK(parts_of(4, 4096) == 3);
+  CHECK(parts_of(8, 4096) == 3);
+  CHECK(parts_of(1, 32768) == 22);
 }
 
 }  // namespace heed::testing

@@ -171,6 +171,16 @@ TEST_CASE("a page that comes alone is read from two places") {
   CHECK(std::vector<int>(read.begin(), read.begin() + 4) == expected_starts);
   const std::vector<int> expected_alone{200, 264, 201, 265};
   CHECK(std::vector<int>(read.begin() + 200, read.begin() + 204) == expected_alone);
+  // And so are two of which few lines are the part's.
+  const std::vector<int> odd = lines_read(pages.rows, {0, 100, 190}, 0, 190);
+  CHECK(std::vector<int>(odd.begin(), odd.begin() + 4) == std::vector<int>{0, 64, 1, 65});
+  CHECK(std::vector<int>(odd.begin() + 100, odd.begin() + 104) == std::vector<int>{100, 164, 101, 165});
+  // And one whose first lines are not: from a whole tile on.
+  pages.rows.before = 37;
+  const std::vector<int> late = lines_read(pages.rows, {-37, 100, 263}, 0, 263);
+  CHECK(std::vector<int>(late.begin(), late.begin() + 7) == std::vector<int>{96, 97, 98, 99, 37, 38, 39});
+  CHECK(std::vector<int>(late.begin() + 63, late.begin() + 67) == std::vector<int>{100, 200, 101, 201});
+  pages.rows.before = 0;
   // One of which few lines are the part's.
   const std::vector<int> few = lines_read(pages.rows, {0, 100, 64}, 0, 64);
   CHECK(std::vector<int>(few.begin(), few.begin() + 4) == std::vector<int>{0, 32, 1, 33});
