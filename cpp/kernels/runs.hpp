@@ -136,26 +136,22 @@ struct RunLayout {
 
   /// All lines one after the other, as if there were a second piece that holds none.
   static RunLayout in_order(int lines) { return {0, lines, kRuns * lines}; }
-
-  /// Of those from line 0 on.
-  [[nodiscard]] TurnsOfRuns first() const { return from(begin + -begin / kPieceStep * kPieceStep); }
-  [[nodiscard]] TurnsOfRuns behind(const TurnsOfRuns& before) const { return from(before.end); }
-
- private:
-  /// A piece is halved in whole tiles and vectors.
-  static constexpr int kPieceStep = 32;
-
-  /// Two whole pieces, or what there is of one, which is two runs itself: memory brings lines of one place at as little
-  /// as a quarter of the rate of those of two.
-  [[nodiscard]] TurnsOfRuns from(int start) const {
-    const int in_piece = (start - begin) % length;
-    if (in_piece == 0 && end - start >= kRuns * length) return {start, length, start + kRuns * length};
-    const int piece_end = start - in_piece + length;
-    const int stop = piece_end < end ? piece_end : end;
-    constexpr int step = kRuns * kPieceStep;
-    return {start, (stop - start + step - 1) / step * kPieceStep, stop};
-  }
 };
+
+/// A piece is halved in whole tiles and vectors.
+inline constexpr int kPieceStep = 32;
+
+/// From line `start` on: two whole pieces, or what there is of one, which is two runs itself, as memory brings lines of
+/// one place at as little as a quarter of the rate of those of two.
+[[gnu::noinline]] static inline TurnsOfRuns turns_from(const RunLayout& layout, int start) {
+  const auto& [begin, length, end] = layout;
+  const int in_piece = (start - begin) % length;
+  if (in_piece == 0 && end - start >= kRuns * length) return {start, length, start + kRuns * length};
+  const int piece_end = start - in_piece + length;
+  const int stop = piece_end < end ? piece_end : end;
+  constexpr int step = kRuns * kPieceStep;
+  return {start, (stop - start + step - 1) / step * kPieceStep, stop};
+}
 
 /// Of keys [first, end) those whose lines are among `turns`. None: a count of 0.
 [[gnu::noinline]] static inline Runs runs_from(const HeadRows& rows, const TurnsOfRuns& turns, int first, int end) {
@@ -176,9 +172,12 @@ struct RunLayout {
 template <class Visit>
 [[gnu::always_inline]] inline void for_each_runs(const HeadRows& rows, const RunLayout& layout, int first, int end,
                                                  Visit visit) {
-  for (TurnsOfRuns turns = layout.first(); turns.start < end; turns = layout.behind(turns)) {
+  // From the tile in which line 0 is.
+  for (int start = layout.begin % kPieceStep; start < end;) {
+    const TurnsOfRuns turns = turns_from(layout, start);
     const Runs runs = runs_from(rows, turns, first, end);
-    if (runs.count > 0) visit(runs, turns.start + runs.first);
+    if (runs.count > 0) visit(runs, start + runs.first);
+    start = turns.end;
   }
 }
 
