@@ -58,7 +58,7 @@ class HalfKeys {
     for (int k = 0; k < kKeys; ++k) *results[k] = sums[k][0] + sums[k][1];
   }
 
-  [[gnu::always_inline]] Batch<Arch> scores(Batch<Arch> sums) const { return sums * unit_; }
+  [[nodiscard, gnu::always_inline]] Batch<Arch> scores(Batch<Arch> sums) const { return sums * unit_; }
 
  private:
   FiniteHalves<Arch> widen_;

@@ -43,7 +43,7 @@ struct SingleKeys {
     for (int k = 0; k < kKeys; ++k) *results[k] = sums[k][0] + sums[k][1];
   }
 
-  [[gnu::always_inline]] Batch<Arch> scores(Batch<Arch> sums) const { return sums; }
+  [[nodiscard, gnu::always_inline]] Batch<Arch> scores(Batch<Arch> sums) const { return sums; }
 };
 
 /// Values.
