@@ -172,6 +172,8 @@ inline constexpr int kPieceStep = 32;
 template <class Visit>
 [[gnu::always_inline]] inline void for_each_runs(const HeadRows& rows, const RunLayout& layout, int first, int end,
                                                  Visit visit) {
+  // None may be anywhere, beyond the layout's too.
+  if (first >= end) return;
   // From the tile in which line 0 is.
   for (int start = layout.begin % kPieceStep; start < end;) {
     const TurnsOfRuns turns = turns_from(layout, start);

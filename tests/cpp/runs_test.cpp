@@ -188,6 +188,11 @@ TEST_CASE("a page that comes alone is read from two places") {
   CHECK(std::ranges::is_sorted(lines_read(pages.rows, kernels::RunLayout::in_order(64), 0, 64)));
 }
 
+TEST_CASE("no lines are none, wherever") {
+  const NumberedPages pages(100);
+  for (const int first : {0, 59, 60, 61, 500}) CHECK(lines_read(pages.rows, {0, 100, 60}, first, first).empty());
+}
+
 TEST_CASE("the order of lines is the same whichever of a part are asked for") {
   NumberedPages pages(100);
   for (const int before : {0, 30}) {
