@@ -2,6 +2,7 @@
 // rounds' ratios are printed. `node bench/caches.js [threads]`, after `npm run build`.
 
 import { createHeed } from "heed";
+import { median, random } from "./numbers.js";
 
 /** Of the first two, keys and values fill 128 MiB as floats; those of the third stay in the last cache. */
 const SHAPES = [
@@ -15,16 +16,10 @@ const ROUNDS = 31;
 
 const threads = Number(process.argv[2] ?? 1);
 const heed = await createHeed({ threads, ...(threads === 1 && { offload: false }) });
-let state = 1;
-const random = () => {
-  state = (Math.imul(state, 1664525) + 1013904223) | 0;
-  return state / 2 ** 31;
-};
 const tensor = (/** @type {number[]} */ ...shape) => ({
   data: Float32Array.from({ length: shape.reduce((a, b) => a * b) }, random),
   shape,
 });
-const median = (/** @type {number[]} */ numbers) => numbers.sort((a, b) => a - b)[numbers.length >> 1] ?? Number.NaN;
 
 console.log(`${heed.capabilities.variant}, ${threads} threads: ms with f32; times its speed with halves, bytes`);
 for (const { heads, queryHeads = heads, keys, dim } of SHAPES) {

@@ -4,6 +4,7 @@
 
 import { createHeed } from "heed";
 import { abs, greaterEqual, lessEqual, mul, sub, table, tanh } from "heed/expr";
+import { median, random } from "./numbers.js";
 
 const [HEADS, LENGTH, DIM] = [8, 1024, 64];
 const ROUNDS = 15;
@@ -11,11 +12,6 @@ const ROUNDS = 15;
 const [, , wanted] = process.argv;
 const variant = wanted === "simd" || wanted === "relaxed" ? wanted : "auto";
 const heed = await createHeed({ variant, offload: false });
-let state = 1;
-const random = () => {
-  state = (Math.imul(state, 1664525) + 1013904223) | 0;
-  return state / 2 ** 31;
-};
 const tensor = () => heed.tensor(Float32Array.from({ length: HEADS * LENGTH * DIM }, random), [1, HEADS, LENGTH, DIM]);
 const [q, k, v] = [tensor(), tensor(), tensor()];
 
@@ -74,7 +70,6 @@ const timed = (/** @type {Options} */ options) => {
   heed.attentionSync(q, k, v, options);
   return performance.now() - start;
 };
-const median = (/** @type {number[]} */ numbers) => numbers.sort((a, b) => a - b)[numbers.length >> 1] ?? Number.NaN;
 
 console.log(`${heed.capabilities.variant}, ${HEADS} heads of ${LENGTH} x ${LENGTH}, head_dim ${DIM}, one thread`);
 for (const [name, ours, theirs] of PAIRS) {

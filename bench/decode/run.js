@@ -8,6 +8,7 @@ import { createHeed } from "heed";
 import { buildPreset } from "../../scripts/lib/cmake.js";
 import { root } from "../../scripts/make/root.js";
 import { findToolchain } from "../../scripts/toolchain/find.js";
+import { median, random } from "../numbers.js";
 
 const [HEADS, KEYS, DIM] = [8, 4096, 64];
 const NUMBERS = 2 * HEADS * KEYS * DIM;
@@ -18,7 +19,6 @@ const [WARM_CALLS, CALLS] = [8, 30];
 const READING_MS = 15;
 
 const threads = Number(process.argv[2] ?? 1);
-const median = (/** @type {number[]} */ numbers) => numbers.sort((a, b) => a - b)[numbers.length >> 1] ?? Number.NaN;
 const rate = (/** @type {number} */ ms) => (BYTES / ms) * 1e-6;
 
 const toolchain = await findToolchain({ need: ["wasm", "native", "tests"], log: () => {} });
@@ -45,11 +45,6 @@ async function read(repeats) {
 }
 
 const heed = await createHeed({ threads, ...(threads === 1 && { offload: false }) });
-let state = 1;
-const random = () => {
-  state = (Math.imul(state, 1664525) + 1013904223) | 0;
-  return state / 2 ** 31;
-};
 const tensor = (/** @type {number} */ length) =>
   heed.tensor(
     Float32Array.from({ length: HEADS * length * DIM }, random),

@@ -19,7 +19,7 @@ using ScoreTwos = void(const RowDots& input, Walk<const char> keys, std::ptrdiff
 /// How keys meet queries.
 struct ScoreWay {
   std::ptrdiff_t bytes;  // of a number
-  int together;          // keys whose scores are stored together
+  int together;          // keys whose scores are stored together: a vector of them, where there are `twos`
   ScoreLines* lines;
   ScoreTwos* twos;  // for short lines, if there is another way for them
 };
