@@ -55,6 +55,8 @@ function(heed_module target name)
     -sBINARYEN_EXTRA_PASSES=-Oz
     # Workers use the exports of a bare instance, by name.
     -lexports.js
+    # What was linked, for the notices of its licences.
+    LINKER:--Map=${name}.map
   )
   if(HEED_SHARED_MEMORY)
     target_sources(${target} PRIVATE

@@ -1,6 +1,7 @@
 // What all pages share: the rooms and where they are, and the frame that is written around each page when it is served or built.
 
 import type { Plugin } from "vite";
+import { NOTICES } from "./notices.js";
 
 interface Page {
   readonly file: string;
@@ -115,7 +116,8 @@ function footer(here: number): string {
   return `<footer class="bottom">
       ${onward}
       <p>
-        Everything runs on this device; nothing you type leaves it. heed is MIT-licensed: C++20 and xsimd, built with Emscripten.
+        Everything runs on this device; nothing you type leaves it. heed is MIT-licensed: C++20 and xsimd, built with Emscripten
+        (<a href="./${NOTICES}">their licences</a>).
       </p>
       <div id="offline" data-bytes="%SIZE%" hidden></div>
     </footer>

@@ -5,6 +5,7 @@ import { fileURLToPath } from "node:url";
 import { defineConfig, type Plugin } from "vite";
 import { frame, PAGES } from "./frame.js";
 import { keepOffline } from "./keep-offline.js";
+import { notices } from "./notices.js";
 
 const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 
@@ -58,7 +59,7 @@ function heedEntries(): { find: RegExp; replacement: string }[] {
 export default defineConfig({
   root: at("."),
   base: "./",
-  plugins: [frame(), contentSecurityPolicy(), keepOffline()],
+  plugins: [frame(), contentSecurityPolicy(), notices(), keepOffline()],
   resolve: { alias: heedEntries() },
   server: { headers: isolation },
   preview: { headers: isolation },

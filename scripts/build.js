@@ -4,8 +4,9 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { ensureDependencies } from "./lib/dependencies.js";
 import { step } from "./lib/steps.js";
-import { buildArtefacts } from "./make/artefacts.js";
+import { buildArtefacts, MODULES, moduleFile } from "./make/artefacts.js";
 import { filesUnder, whenChanged } from "./make/freshness.js";
+import { noticesFile, writeNotices } from "./make/notices.js";
 import { root } from "./make/root.js";
 import { findToolchain } from "./toolchain/find.js";
 
@@ -27,6 +28,10 @@ export async function buildGenerated(options = {}) {
   const { generate, generated, generateInputs } = await import("./make/generate.js");
   const inputs = [...generateInputs, ...buildScripts()];
   await whenChanged("generated", { inputs, outputs: [generated] }, () => step("generate modules", generate));
+  const maps = MODULES.map((name) => moduleFile(name, "map"));
+  await whenChanged("notices", { inputs: [...maps, ...buildScripts()], outputs: [noticesFile] }, () =>
+    step("write the notices", () => writeNotices(toolchain)),
+  );
 }
 
 /** dist and its sizes, from what buildGenerated left. */
@@ -37,6 +42,7 @@ export async function buildDist() {
     join(root, "web/src"),
     join(root, "tsconfig.json"),
     join(root, "tsconfig.declarations.json"),
+    noticesFile,
     ...buildScripts(),
   ];
   await whenChanged("dist", { inputs, outputs: [dist, sizesFile] }, async () => {

@@ -93,7 +93,7 @@ function* cppBreaches() {
 }
 
 /** What the bench's pages measure heed against. */
-const PEERS = ["onnxruntime-web/wasm", "onnxruntime-web/webgpu", "@jax-js/jax"];
+const PEERS = ["onnxruntime-web/wasm", "onnxruntime-web/webgpu", "@litertjs/core", "@jax-js/jax"];
 
 const IMPORT = /^(?:import|export|\})(?:.*\bfrom)?\s*"([^"]+)"|\bimport\("([^"]+)"\)/;
 

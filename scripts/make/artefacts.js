@@ -29,7 +29,9 @@ export const TYPES = ["kernels.d.ts", "attention-call.ts", "extra-call.ts", "lay
 /** @param {string} variant @param {string} file */
 export const artefact = (variant, file) => join(root, "build", variant, file);
 
-/** Glue or binary of a module. @param {string} module @param {"mjs" | "wasm"} kind */
+const KINDS = /** @type {const} */ (["mjs", "wasm", "map"]);
+
+/** Glue, binary or linker's map of a module. @param {string} module @param {"mjs" | "wasm" | "map"} kind */
 export const moduleFile = (module, kind) => artefact(module.replace(/-(?:extra|layers)$/, ""), `${module}.${kind}`);
 
 const SOURCES = ["CMakeLists.txt", "CMakePresets.json", "cmake", "cpp"].map((path) => join(root, path));
@@ -38,7 +40,7 @@ const SOURCES = ["CMakeLists.txt", "CMakePresets.json", "cmake", "cpp"].map((pat
 export async function buildArtefacts(toolchain) {
   const salt = `${toolchain.emscripten.version} ${toolchain.xsimd.version} ${toolchain.cmake.version}`;
   for (const variant of VARIANTS) {
-    const outputs = modulesOf(variant).flatMap((name) => [moduleFile(name, "mjs"), moduleFile(name, "wasm")]);
+    const outputs = modulesOf(variant).flatMap((name) => KINDS.map((kind) => moduleFile(name, kind)));
     if (variant === BASELINE) outputs.push(...TYPES.map((file) => artefact(variant, file)));
     await whenChanged(variant, { inputs: SOURCES, outputs, salt }, () =>
       step(`build ${variant}`, async () => {

@@ -1,11 +1,12 @@
 // web/src -> dist: ES modules for browsers and Node, the files that may be hosted, and the declarations of the public entries.
 
 import { cpSync, mkdirSync, readFileSync, rmSync } from "node:fs";
-import { dirname, join, relative } from "node:path";
+import { basename, dirname, join, relative } from "node:path";
 import { build } from "vite";
 import { Failure, run } from "../lib/steps.js";
 import { MODULES, moduleFile } from "./artefacts.js";
 import { generated } from "./generate.js";
+import { noticesFile } from "./notices.js";
 import { root } from "./root.js";
 
 export const dist = join(root, "dist");
@@ -134,12 +135,13 @@ function loadedWith(entry) {
   return found;
 }
 
-/** The wasm files and the worker: of heed/assets, and of those who name them in `createHeed({ wasm })`. */
+/** The wasm files and the worker, of heed/assets and of those who name them in `createHeed({ wasm })`; and the notices. */
 export function copyAssets() {
   const assets = join(dist, "assets");
   mkdirSync(assets, { recursive: true });
   for (const name of MODULES) cpSync(moduleFile(name, "wasm"), join(assets, `${name}.wasm`));
   cpSync(join(generated, "worker.js"), join(assets, "worker.js"));
+  cpSync(noticesFile, join(dist, basename(noticesFile)));
 }
 
 /** Declarations, without those of files that no public type refers to: they would name generated modules. */

@@ -5,6 +5,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { beforeAll, describe, expect, inject, test } from "vitest";
+import { notices } from "../../scripts/make/notices.js";
 import { Consumer } from "./support/consumer.js";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
@@ -41,6 +42,70 @@ describe("the packed package", () => {
       if (typeof target === "string") continue;
       expect(path === "." ? main : alias[path]).toBe(target.default);
     }
+  });
+});
+
+describe("the notices of what the binaries hold of others", () => {
+  /** The section about each work, by its title. */
+  const sections = (): Map<string, string> => {
+    const text = readFileSync(join(inject("workshop"), "node_modules/heed/dist/THIRD-PARTY-NOTICES.txt"), "utf8");
+    const [, ...parts] = text.split(/^={78}\n/m);
+    return new Map(parts.flatMap((head, i) => (i % 2 === 0 ? [[head.trim(), parts[i + 1] ?? ""]] : [])));
+  };
+  const titled = (pattern: RegExp): string => [...sections()].find(([head]) => pattern.test(head))?.[1] ?? "";
+
+  /** Sentences of each licence, by the libraries that it covers. */
+  const LLVM = [/Apache License v2\.0 with LLVM Exceptions/, /portions\s+of this Software are embedded/];
+  const MIT = /Permission is hereby granted,?\s+free of charge/;
+  const EMSCRIPTEN = [/The Emscripten Authors/, MIT];
+  const SENTENCES: Readonly<Record<string, readonly RegExp[]>> = {
+    libc: [/Rich Felker/, MIT],
+    "libc++": LLVM,
+    "libc++abi": LLVM,
+    libcompiler_rt: LLVM,
+    libbulkmemory: EMSCRIPTEN,
+    libembind: EMSCRIPTEN,
+    libemmalloc: EMSCRIPTEN,
+    libnoexit: EMSCRIPTEN,
+    libstubs: EMSCRIPTEN,
+    libwasm_workers: EMSCRIPTEN,
+  };
+
+  const maps = ["wasm-simd", "wasm-relaxed", "wasm-simd-threads", "wasm-relaxed-threads"].flatMap((variant) =>
+    readdirSync(join(root, "build", variant))
+      .filter((file) => file.endsWith(".map"))
+      .map((file) => readFileSync(join(root, "build", variant, file), "utf8")),
+  );
+  const linked = new Set(
+    maps.flatMap((map) => [...map.matchAll(/(lib[^/\s-]+)[^/\s]*\.a\(/g)].map(([, name]) => name)),
+  );
+  linked.delete("libheed");
+
+  test("name every library that the linker took something from, in all twelve modules", () => {
+    expect(maps).toHaveLength(12);
+    expect(linked).toContain("libc");
+    const named = [...sections().keys()].flatMap((head) => head.split("linked: ")[1]?.split(", ") ?? []);
+    expect(named.sort()).toEqual([...linked].sort());
+  });
+
+  test.each([...linked])("have the licence of %s", (library = "") => {
+    const sentences = SENTENCES[library] ?? [];
+    expect(sentences, `nobody has said whose ${library} is`).not.toEqual([]);
+    const text = titled(new RegExp(`[ ,]${library.replaceAll("+", "\\+")}(?:,|$)`));
+    for (const sentence of sentences) expect(text).toMatch(sentence);
+  });
+
+  test("have the licences of the kernels' vectors, of the code around the binaries, and Apache's in full", () => {
+    expect(titled(/^xsimd$/)).toMatch(
+      /Johan Mabille.*Redistributions in binary form must reproduce the above copyright/s,
+    );
+    expect(titled(/^Emscripten\n/)).toMatch(/The Emscripten Authors/);
+    expect([...sections().values()].join("")).toMatch(/TERMS AND CONDITIONS FOR USE, REPRODUCTION, AND DISTRIBUTION/);
+  });
+
+  test("cannot be written for a library of which nobody has said whose it is", () => {
+    const tools = { emscripten: { root: "" }, xsimd: { includeDir: "" } };
+    expect(() => notices(["libc", "libother"], tools)).toThrow(/no licence is known .*: libother$/);
   });
 });
 

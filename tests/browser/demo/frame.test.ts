@@ -1,5 +1,7 @@
 // What must hold on every page of the demo, whatever room it is.
 
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
 import { brotliCompressSync, constants } from "node:zlib";
 import type { Page } from "playwright";
 import { describe, expect, test } from "vitest";
@@ -24,6 +26,14 @@ async function timed(page: Page): Promise<void> {
   await kernelAnswered(page);
   await expect.poll(() => page.locator("#status-summary").textContent()).toMatch(/\d [µm]s$/);
 }
+
+test("the licences of what the site holds of others are one step away", async () => {
+  const page = await open("index.html");
+  const address = await page.getByRole("link", { name: "their licences" }).getAttribute("href");
+  const found = await fetch(new URL(address ?? "", site().isolated));
+  const packed = fileURLToPath(new URL("../../../dist/THIRD-PARTY-NOTICES.txt", import.meta.url));
+  expect(await found.text()).toBe(readFileSync(packed, "utf8"));
+});
 
 const rooms = PAGES.map(({ file, name }, index) => ({
   name,
