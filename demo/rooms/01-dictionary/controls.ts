@@ -13,7 +13,7 @@ export function controls(store: DictionaryStore): { readonly element: HTMLElemen
   const example = choice(
     "Cabinet",
     EXAMPLES.map((value) => ({ value, text: CABINETS[value].title })),
-    (value) => store.change(asGiven(value)),
+    (value) => store.change(asGiven(value), "new"),
   );
   const score = choice<ScoreName>(
     "Alike by",
@@ -38,7 +38,7 @@ export function controls(store: DictionaryStore): { readonly element: HTMLElemen
   const again = h("button", { type: "button", class: "button" }, "As given");
   again.addEventListener("click", () => {
     store.hold(undefined);
-    store.change(asGiven(store.state.example));
+    store.change(asGiven(store.state.example), "new");
   });
   return {
     element: h(

@@ -18,6 +18,8 @@ export class FormulaField {
     spellcheck: "false",
     "aria-describedby": "formula-help formula-trouble",
   });
+  /** What could be read last. */
+  #read = "";
   readonly #message = h("p", { class: "field-message", id: "formula-trouble", role: "status" });
 
   constructor(read: (formula: string) => void) {
@@ -36,14 +38,17 @@ export class FormulaField {
     this.#input.addEventListener("input", () => {
       const trouble = troubleWith(this.#input.value);
       this.#say(trouble === "" ? "" : `${trouble}. The last one that could be read is shown.`, trouble !== "");
-      if (trouble === "") read(this.#input.value);
+      if (trouble !== "") return;
+      this.#read = this.#input.value;
+      read(this.#read);
     });
   }
 
   show(scene: ScoreScene): void {
     const { formula } = scene.state;
     // What cannot be read yet is still being typed.
-    if (document.activeElement === this.#input && this.#input.value !== formula) return;
+    if (document.activeElement === this.#input && formula === this.#read && this.#input.value !== formula) return;
+    this.#read = formula;
     this.#input.value = formula;
     this.#say(strangeness(scene), false);
   }

@@ -50,7 +50,7 @@ export class ScoreRoom {
       KINDS.map((value) => ({ value, text: NAMES[value] })),
       (kind) => {
         this.#teller.forget();
-        store.change({ kind });
+        store.change({ kind }, "new");
       },
     );
     this.#sliders = {
@@ -58,11 +58,11 @@ export class ScoreRoom {
       bandwidth: slider("Bandwidth b", BANDWIDTHS, (bandwidth) => store.change({ bandwidth })),
       keep: slider("Keep the best k", { least: 1, most: KEYS, step: 1 }, (keep) => store.change({ keep })),
     };
-    this.#formula = new FormulaField((formula) => store.change({ formula }));
+    this.#formula = new FormulaField((formula) => store.change({ formula }, "run"));
     const again = h("button", { type: "button", class: "button" }, "As given");
     again.addEventListener("click", () => {
       store.hold(undefined);
-      store.change({ ...INITIAL, kind: store.state.kind });
+      store.change({ ...INITIAL, kind: store.state.kind }, "new");
     });
     this.#matrices.listen(this.#teller, (...edit) => this.#edit(...edit));
     this.#costs = new CostPicture(engine, scene);

@@ -21,7 +21,7 @@ export function controls(store: ScaleStore): { readonly element: HTMLElement; re
       { value: "none", text: "no" },
       { value: "root", text: "yes" },
     ],
-    (value) => store.change({ scaling: value }),
+    (value) => store.change({ scaling: value }, "new"),
   );
   const again = h("button", { type: "button", class: "button" }, "Draw again");
   again.addEventListener("click", () => store.change({ seed: store.state.seed + 1 }));

@@ -1,6 +1,7 @@
 // The row of steps: buttons, back and on, play, all at once; the arrow keys wherever nothing else needs them.
 
 import { STEPS, type State } from "../../src/model/state.js";
+import type { Entry } from "../../src/model/store.js";
 import type { WalkStore } from "../../src/model/url.js";
 import { h } from "../../src/ui/dom.js";
 import { TEXTS } from "./steps.js";
@@ -19,7 +20,7 @@ export class Stepper {
     );
     button.addEventListener("click", () => {
       this.#stop();
-      this.#store.change({ step, all: false });
+      this.#store.change({ step, all: false }, "new");
     });
     return button;
   });
@@ -36,7 +37,7 @@ export class Stepper {
     this.#play.addEventListener("click", () => (this.#timer === undefined ? this.#start() : this.#stop()));
     this.#all.addEventListener("click", () => {
       this.#stop();
-      store.change({ all: !store.state.all });
+      store.change({ all: !store.state.all }, "new");
     });
     addEventListener("keydown", (event) => this.#key(event));
     const list = h("ol", { class: "steps" }, ...this.#buttons.map((button) => h("li", {}, button)));
@@ -61,20 +62,20 @@ export class Stepper {
 
   #move(by: number): void {
     this.#stop();
-    this.#go(by);
+    this.#go(by, "new");
   }
 
-  #go(by: number): void {
+  #go(by: number, entry: Entry): void {
     const next = STEPS[STEPS.indexOf(this.#store.state.step) + by];
-    if (next !== undefined) this.#store.change({ step: next, all: false });
+    if (next !== undefined) this.#store.change({ step: next, all: false }, entry);
   }
 
   #start(): void {
     const { step } = this.#store.state;
-    if (step === STEPS.at(-1)) this.#store.change({ step: STEPS[0] });
+    if (step === STEPS.at(-1)) this.#store.change({ step: STEPS[0] }, "run");
     this.#play.textContent = "Stop";
     this.#timer = setInterval(() => {
-      this.#go(1);
+      this.#go(1, "run");
       if (this.#store.state.step === STEPS.at(-1)) this.#stop();
     }, STEP_TIME);
   }

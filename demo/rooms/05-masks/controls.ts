@@ -80,7 +80,7 @@ export function controls(store: MaskStore): { readonly element: HTMLElement; rea
         h("span", { class: "small-label" }, "Try"),
         ...PRESETS.map(({ name, patch }) => {
           const button = h("button", { type: "button", class: "link" }, name);
-          button.addEventListener("click", () => store.change(patch));
+          button.addEventListener("click", () => store.change(patch, "new"));
           return button;
         }),
       ),

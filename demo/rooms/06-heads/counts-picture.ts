@@ -31,7 +31,7 @@ export class CountsPicture {
       layers: slider("Layers", { least: 1, most: 128, step: 1 }, (layers) => store.change({ layers })),
     };
     const gpt3 = h("button", { type: "button", class: "link" }, "GPT-3");
-    gpt3.addEventListener("click", () => store.change(GPT3));
+    gpt3.addEventListener("click", () => store.change(GPT3, "new"));
     const head = ["", "multiplied", "parameters"].map((name) =>
       name === "" ? h("td") : h("th", { scope: "col" }, name),
     );

@@ -153,16 +153,16 @@ export class Multiplication {
 
   #go(step: Step): void {
     this.#stop();
-    this.#store.change({ step });
+    this.#store.change({ step }, "new");
   }
 
   #start(): void {
-    if (this.#store.state.step === STEPS.at(-1)) this.#store.change({ step: STEPS[0] });
+    if (this.#store.state.step === STEPS.at(-1)) this.#store.change({ step: STEPS[0] }, "run");
     this.#play.textContent = "Stop";
     this.#timer = setInterval(() => {
       const next = STEPS[STEPS.indexOf(this.#store.state.step) + 1];
       if (next === undefined) this.#stop();
-      else this.#store.change({ step: next });
+      else this.#store.change({ step: next }, "run");
     }, STEP_TIME);
   }
 

@@ -44,7 +44,7 @@ export class HeadsRoom {
       { value: "tired", text: "tired" },
       { value: "wide", text: "wide" },
     ],
-    (reason) => this.#store.change({ reason }),
+    (reason) => this.#store.change({ reason }, "new"),
   );
 
   readonly #by = byChoice("word", (by) => this.#store.change({ by }));

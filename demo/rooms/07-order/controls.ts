@@ -25,12 +25,12 @@ export function controls(store: OrderStore): { readonly element: HTMLElement; re
     spellcheck: "false",
     dir: "auto",
   });
-  text.addEventListener("input", () => store.change({ text: text.value, order: [], numbers: null, asker: 0 }));
+  text.addEventListener("input", () => store.change({ text: text.value, order: [], numbers: null, asker: 0 }, "run"));
   const message = h("p", { class: "field-message", role: "status" });
   const kind = choice<Kind>(
     "Positions",
     Object.entries(KIND_NAMES).flatMap(([value, name]) => (isKind(value) ? [{ value, text: name }] : [])),
-    (value) => store.change({ kind: value }),
+    (value) => store.change({ kind: value }, "new"),
   );
   const shift = slider("First position", { least: 0, most: MOST_SHIFT, step: 1 }, (value) =>
     store.change({ shift: value }),
@@ -59,7 +59,7 @@ export function controls(store: OrderStore): { readonly element: HTMLElement; re
     ),
     show: () => {
       const { state } = store;
-      if (document.activeElement !== text) text.value = state.text;
+      if (text.value !== state.text) text.value = state.text;
       const count = wordsOf(state).length;
       message.textContent =
         count === 0

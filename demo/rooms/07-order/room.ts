@@ -44,7 +44,7 @@ export class OrderRoom {
     this.#scene = scene;
     this.#controls = controls(store);
     this.#order.handlers = {
-      move: (places) => store.change({ order: places }),
+      move: (places) => store.change({ order: places }, "run"),
       choose: (word) => store.change({ asker: word }),
     };
     this.#matrices.listen(this.#teller, (...edit) => this.#edit(...edit));
@@ -116,7 +116,9 @@ export class OrderRoom {
       made.addEventListener("click", press);
       return made;
     };
-    this.#swap.addEventListener("click", () => this.#store.change({ order: endsSwapped(placesOf(this.#store.state)) }));
+    this.#swap.addEventListener("click", () =>
+      this.#store.change({ order: endsSwapped(placesOf(this.#store.state)) }, "new"),
+    );
     return h(
       "div",
       { class: "order-moves" },
@@ -124,9 +126,9 @@ export class OrderRoom {
       button("←", "Move the word in the light back", () => this.#order.move(this.#store.state.asker, -1)),
       button("→", "Move the word in the light on", () => this.#order.move(this.#store.state.asker, 1)),
       button("Shuffle", "Shuffle the words", () =>
-        this.#store.change({ order: shuffled(placesOf(this.#store.state)) }),
+        this.#store.change({ order: shuffled(placesOf(this.#store.state)) }, "new"),
       ),
-      button("As written", "Put the words as written", () => this.#store.change({ order: [], shift: 0 })),
+      button("As written", "Put the words as written", () => this.#store.change({ order: [], shift: 0 }, "new")),
     );
   }
 

@@ -88,7 +88,7 @@ export class ConvolutionExhibit implements Exhibit {
     this.#sharpness = slider("Sharpness s", SHARPNESS, (sharpness) => host.change({ sharpness }));
     const presets = KERNELS.map(({ name, kernel }) => {
       const button = h("button", { type: "button", class: "link" }, name);
-      button.addEventListener("click", () => host.change({ kernel }));
+      button.addEventListener("click", () => host.change({ kernel }, "new"));
       return button;
     });
     this.controls = h(

@@ -4,7 +4,7 @@ import type { Answer, Call } from "../../src/engine/engine.js";
 import type { Cell } from "../../src/model/cell.js";
 import type { Explanation, NamedLight } from "../../src/ui/explanation.js";
 import type { Teller } from "../../src/ui/teller.js";
-import type { WhatElseState } from "./state.js";
+import type { WhatElseState, WhatElseStore } from "./state.js";
 
 export interface Exhibit {
   readonly controls: HTMLElement;
@@ -28,6 +28,6 @@ export interface Exhibit {
 
 /** What the room does for its parts. */
 export interface Host {
-  readonly change: (patch: Partial<WhatElseState>) => void;
+  readonly change: WhatElseStore["change"];
   readonly teller: Pick<Teller, "point" | "leave">;
 }

@@ -3,7 +3,7 @@
 import { choice } from "../../src/ui/choice.js";
 import { h } from "../../src/ui/dom.js";
 import { type Colours, greyOf, type ImageName, madeImage, readImage } from "./images.js";
-import type { WhatElseState } from "./state.js";
+import type { WhatElseState, WhatElseStore } from "./state.js";
 
 export class Gallery {
   readonly element;
@@ -14,7 +14,7 @@ export class Gallery {
   readonly #choice;
   readonly #message = h("p", { class: "field-message", role: "status" });
 
-  constructor(change: (patch: Partial<WhatElseState>) => void) {
+  constructor(change: WhatElseStore["change"]) {
     this.#choice = choice<ImageName>(
       "Picture",
       [
@@ -23,7 +23,7 @@ export class Gallery {
         { value: "own", text: "your photo" },
       ],
       (image) => {
-        change({ image });
+        change({ image }, "new");
         if (image === "own" && this.#own === undefined) file.click();
       },
     );

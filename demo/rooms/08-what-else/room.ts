@@ -47,9 +47,9 @@ export class WhatElseRoom {
     this.#choice = choice<ViewName>(
       "Attention is",
       VIEWS.map((value) => ({ value, text: NAMES[value] })),
-      (view) => store.change({ view }),
+      (view) => store.change({ view }, "new"),
     );
-    const host: Host = { change: (patch) => store.change(patch), teller: this.#teller };
+    const host: Host = { change: (...change) => store.change(...change), teller: this.#teller };
     this.#gallery = new Gallery(host.change);
     this.#exhibits = {
       convolution: new ConvolutionExhibit(host, this.#gallery),

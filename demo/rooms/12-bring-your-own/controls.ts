@@ -32,7 +32,7 @@ export function controls(store: BringStore, library: Library): Controls {
     ],
     (value) => {
       if (value === "own" && library.own === undefined) bringing.element.setAttribute("open", "");
-      store.change(STARTS[value]);
+      store.change(STARTS[value], "new");
     },
   );
   const tokens = slider("Tokens", TOKENS, (value) =>
@@ -57,7 +57,7 @@ export function controls(store: BringStore, library: Library): Controls {
     const { layer, head } = isModel && store.state.source === "own" ? store.state : LOOKING;
     // Nothing says whether the model was causal: what was brought is shown in full until somebody says so.
     const brought = store.state.brought + 1;
-    store.change({ ...LOOKING, source: "own", causal: "no", layer, head, row, col, brought });
+    store.change({ ...LOOKING, source: "own", causal: "no", layer, head, row, col, brought }, "new");
   });
   return {
     element: h(

@@ -2,6 +2,12 @@
 
 import { type Cell, readCell, withCell } from "./cell.js";
 
+/**
+ * What a change is in the browser's history: "same" rewrites the address of the present entry; "new" adds an entry; "run" adds one at
+ * first and rewrites it as long as a run of typing, dragging or playing goes on.
+ */
+export type Entry = "same" | "new" | "run";
+
 export type Listener<S> = (state: S, before: S) => void;
 
 /** How one room's state stands in the address, and which states make sense. */
@@ -24,6 +30,7 @@ export class Store<S extends object> {
   readonly #listeners: Listener<S>[] = [];
   #written: string;
   #wasTooLarge = false;
+  #isRunning = false;
 
   /** `turningAway`: whoever changes one of these looks elsewhere, so that the cell is forgotten. */
   constructor(codec: Codec<S>, turningAway: readonly (keyof S)[] = []) {
@@ -33,6 +40,11 @@ export class Store<S extends object> {
     this.#state = this.#read();
     this.#cell = readCell(location.hash);
     addEventListener("hashchange", () => this.#follow());
+    for (const end of ["change", "pointerup"]) {
+      addEventListener(end, () => {
+        this.#isRunning = false;
+      });
+    }
   }
 
   get state(): S {
@@ -49,13 +61,14 @@ export class Store<S extends object> {
     return this.#cell;
   }
 
-  change(patch: Partial<S>): void {
+  change(patch: Partial<S>, entry: Entry = "same"): void {
     this.#follow();
     const next = this.#codec.consistent({ ...this.#state, ...patch });
     this.#wasTooLarge = false;
     if (this.#turningAway.some((key) => next[key] !== this.#state[key])) this.#cell = undefined;
     this.#become(next);
-    this.#write();
+    this.#write(entry === "new" || (entry === "run" && !this.#isRunning));
+    this.#isRunning = entry === "run";
   }
 
   /** Nobody is told: the numbers stay as they are. */
@@ -69,13 +82,13 @@ export class Store<S extends object> {
     this.#listeners.push(listener);
   }
 
-  #write(): void {
+  #write(isNew = false): void {
     const hash = withCell(this.#codec.toHash(this.#state), this.#cell);
     this.#written = hash;
     if (hash === location.hash) return;
     // Safari allows 100 of these in ten seconds; dragging a slider makes more.
     try {
-      history.replaceState(null, "", hash === "" ? location.pathname + location.search : hash);
+      history[isNew ? "pushState" : "replaceState"](null, "", hash === "" ? location.pathname + location.search : hash);
     } catch {
       this.#written = location.hash;
     }

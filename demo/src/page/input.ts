@@ -40,6 +40,8 @@ export class SentenceInput {
   );
   #message = h("p", { class: "field-message", role: "status" });
   #wantsNumbers = false;
+  /** What was read from the field last. */
+  #read: Matrix | null = null;
   /** What stands in the field is no matrix. */
   #isUnread = false;
   #walk: Walk | undefined;
@@ -47,7 +49,7 @@ export class SentenceInput {
   constructor(store: WalkStore, root: HTMLElement) {
     this.#store = store;
     this.#text.addEventListener("input", () =>
-      this.#store.change({ text: this.#text.value, numbers: null, hidden: [], asker: -1 }),
+      this.#store.change({ text: this.#text.value, numbers: null, hidden: [], asker: -1 }, "run"),
     );
     this.#numbers.addEventListener("input", () => this.#readNumbers());
     root.replaceChildren(
@@ -69,9 +71,12 @@ export class SentenceInput {
     this.#source.show(byHand ? "numbers" : "words");
     this.#textBox.hidden = byHand;
     this.#numbersBox.hidden = !byHand;
-    if (document.activeElement !== this.#text) this.#text.value = state.text;
-    if (state.numbers !== null && document.activeElement !== this.#numbers) this.#numbers.value = write(state.numbers);
-    if (document.activeElement !== this.#numbers) this.#isUnread = false;
+    // Setting the same text again would move the cursor.
+    if (this.#text.value !== state.text) this.#text.value = state.text;
+    if (document.activeElement !== this.#numbers || state.numbers !== this.#read) {
+      if (state.numbers !== null) this.#numbers.value = write(state.numbers);
+      this.#isUnread = false;
+    }
     this.#sayWhatIsWrong(state);
   }
 
@@ -80,17 +85,21 @@ export class SentenceInput {
     this.#wantsNumbers = value === "numbers";
     if (value === "words") {
       const text = cutIntoWords(state.text).words.length === 0 ? (PRESETS[0]?.state.text ?? "") : state.text;
-      this.#store.change({ numbers: null, text, edited: NOTHING_EDITED });
+      this.#store.change({ numbers: null, text, edited: NOTHING_EDITED }, "new");
       return;
     }
-    this.#store.change({ numbers: this.#walk?.x ?? null });
+    this.#store.change({ numbers: this.#walk?.x ?? null }, "new");
   }
 
   #readNumbers(): void {
     const matrix = matrixFrom(readBlock(this.#numbers.value));
     this.#isUnread = matrix === null;
-    if (matrix === null) this.#sayWhatIsWrong(this.#store.state);
-    else this.#store.change({ numbers: matrix, asker: -1 });
+    if (matrix === null) {
+      this.#sayWhatIsWrong(this.#store.state);
+      return;
+    }
+    this.#read = matrix;
+    this.#store.change({ numbers: matrix, asker: -1 }, "run");
   }
 
   #sayWhatIsWrong(state: State): void {
@@ -106,7 +115,7 @@ export class SentenceInput {
     button.addEventListener("click", () => {
       const { step, all, role, columns } = this.#store.state;
       this.#wantsNumbers = false;
-      this.#store.change({ ...state, step, all, role, columns });
+      this.#store.change({ ...state, step, all, role, columns }, "new");
     });
     return button;
   }

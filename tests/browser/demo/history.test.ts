@@ -1,0 +1,173 @@
+// Back and forward go through what was chosen, and do not leave the site before.
+
+import type { Page } from "playwright";
+import { describe, expect, test } from "vitest";
+import { demoInChromium } from "./chromium.js";
+import { cell, kernelAnswered, reload } from "./page.js";
+
+const { open } = demoInChromium();
+
+const entries = (page: Page): Promise<number> => page.evaluate(() => history.length);
+interface Room {
+  readonly file: string;
+  /** What a person presses, one after the other. */
+  readonly presses: readonly ((page: Page) => Promise<unknown>)[];
+}
+
+const radio =
+  (name: string) =>
+  (page: Page): Promise<void> =>
+    page.getByRole("radio", { name, exact: true }).check();
+const button =
+  (name: string) =>
+  (page: Page): Promise<void> =>
+    page.getByRole("button", { name, exact: true }).click();
+const stepTo =
+  (name: string) =>
+  (page: Page): Promise<void> =>
+    page.locator(`.step[data-step="${name}"]`).click();
+
+const ROOMS: readonly Room[] = [
+  {
+    file: "",
+    presses: [
+      button("“it”, two heads"),
+      button("too wide, not tired"),
+      button("Padding"),
+      button("Just numbers"),
+      stepTo("scores"),
+      button("Next step"),
+      button("All at once"),
+      radio("a sentence"),
+    ],
+  },
+  { file: "dictionary.html", presses: [radio("Grades and salaries"), radio("Tastes and movies")] },
+  { file: "score-lab.html", presses: [radio("cosine"), radio("additive")] },
+  { file: "scale.html", presses: [radio("yes")] },
+  { file: "masks.html", presses: [button("A row that sees nothing"), button("Sliding window")] },
+  { file: "heads.html", presses: [radio("wide"), stepTo("attend"), stepTo("mix")] },
+  {
+    file: "order.html",
+    presses: [radio("rotary"), button("Shuffle the words"), button("Put the words as written"), radio("ALiBi")],
+  },
+  { file: "what-else.html", presses: [radio("a dense layer"), radio("for sets"), radio("ripples")] },
+  { file: "bring-your-own.html", presses: [radio("a picture"), radio("an example")] },
+];
+
+/** The room as a person sees it: what is chosen, what is typed, and the numbers. */
+async function seen(page: Page): Promise<string> {
+  await kernelAnswered(page);
+  return page.evaluate(() => {
+    const controls = Array.from(document.querySelectorAll<HTMLInputElement>("main :is(input, textarea)"))
+      .filter((one) => one.checkVisibility() && one.closest(".readout") === null)
+      .map(({ type, value, checked }) => (type === "radio" ? checked : value));
+    const [steps, cells] = [".step[aria-current]", ".flow-askers button, heed-matrix td[data-row]"].map((selector) =>
+      Array.from(document.querySelectorAll<HTMLElement>(selector))
+        .filter((one) => one.checkVisibility())
+        .map(({ textContent }) => textContent),
+    );
+    return JSON.stringify({ controls, steps, cells });
+  });
+}
+
+describe.each(ROOMS)("what was chosen on $file", ({ file, presses }) => {
+  test("comes back, and comes again, and is the same when its address is opened", async () => {
+    const page = await open(file);
+    const before = await entries(page);
+    const visited = [{ url: page.url(), looks: await seen(page) }];
+    for (const press of presses) {
+      await press(page);
+      visited.push({ url: page.url(), looks: await seen(page) });
+    }
+    expect(new Set(visited.map(({ url }) => url)).size).toBeGreaterThan(1);
+    expect(await entries(page)).toBe(before + presses.length);
+    for (const { url, looks } of visited.slice(0, -1).reverse()) {
+      await page.goBack();
+      expect(page.url()).toBe(url);
+      await expect.poll(() => seen(page)).toBe(looks);
+    }
+    for (const { url, looks } of visited.slice(1)) {
+      await page.goForward();
+      expect(page.url()).toBe(url);
+      await expect.poll(() => seen(page)).toBe(looks);
+    }
+    await reload(page);
+    await expect.poll(() => seen(page)).toBe(visited.at(-1)?.looks);
+  });
+});
+
+describe("what is typed", () => {
+  test("is one entry, however many letters it has, and comes back into its field", async () => {
+    const page = await open();
+    const before = await entries(page);
+    const sentence = page.locator("#sentence");
+    const [first, second] = ["The dog saw it", "The cat saw a bird and it flew"];
+    const given = await sentence.inputValue();
+    for (const text of [first, second]) {
+      await sentence.click();
+      await page.keyboard.press("ControlOrMeta+A");
+      await page.keyboard.type(text);
+      await page.keyboard.press("Enter");
+    }
+    expect(await entries(page)).toBe(before + 2);
+    await page.goBack();
+    expect(await sentence.inputValue()).toBe(first);
+    expect(await page.locator(".flow-askers button").allTextContents()).toEqual(first.split(" "));
+    await page.goBack();
+    expect(await sentence.inputValue()).toBe(given);
+    await page.goForward();
+    await page.goForward();
+    expect(await sentence.inputValue()).toBe(second);
+  });
+
+  test.each([
+    ["index.html", "#numbers", "1 2\n3 4", "5 6\n7 8"],
+    ["order.html", "#sentence", "Mary gave roses", "Susan thanks Mary"],
+    ["score-lab.html#score=own", "#formula", "score * 3", "score * 5"],
+  ])("%s %s is one entry each time, though nothing else is pressed between", async (path, selector, first, second) => {
+    const page = await open(path);
+    if (selector === "#numbers") await page.getByRole("radio", { name: "numbers" }).check();
+    const field = page.locator(selector);
+    const before = await entries(page);
+    for (const text of [first, second]) {
+      await field.fill("");
+      await field.pressSequentially(text);
+      await field.blur();
+    }
+    await field.focus();
+    expect(await entries(page)).toBe(before + 2);
+    const squeezed = async (): Promise<string> => (await field.inputValue()).replace(/ +/g, " ");
+    await page.goBack();
+    await expect.poll(squeezed).toBe(first);
+    await page.goForward();
+    await expect.poll(squeezed).toBe(second);
+  });
+});
+
+test("a slider, a painted cell and a cell that is pointed at rewrite the entry that is there", async () => {
+  const page = await open("masks.html");
+  const before = await entries(page);
+  await page.getByRole("slider", { name: "Prefix" }).press("ArrowRight");
+  await page.getByRole("slider", { name: "Keys S" }).press("ArrowLeft");
+  await cell(page, "A", 1, 1).click();
+  expect(page.url()).toMatch(/cell=A\.1\.1$/);
+  expect(await entries(page)).toBe(before);
+});
+
+test("a walk that plays is one entry", async () => {
+  const page = await open();
+  await page.clock.install();
+  const before = await entries(page);
+  await page.locator(".stepper").getByRole("button", { name: "Play" }).click();
+  for (const [seconds, name] of [
+    [5, "project"],
+    [5, "scores"],
+    [5, "scale"],
+  ] as const) {
+    await page.clock.runFor(1000 * seconds);
+    expect(await page.locator(".step[aria-current]").getAttribute("data-step")).toBe(name);
+  }
+  expect(await entries(page)).toBe(before + 1);
+  await page.goBack();
+  expect(await page.locator(".step[aria-current]").getAttribute("data-step")).toBe("words");
+});
