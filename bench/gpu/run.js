@@ -15,10 +15,10 @@ for (const argument of process.argv.slice(2)) {
   Object.assign(wishes, { [name]: value });
 }
 
-await openDawn(wishes.dawn);
+const gpu = await openDawn(wishes.dawn);
 /** An adapter gives one device. */
 async function newAdapter() {
-  const adapter = await navigator.gpu.requestAdapter({ powerPreference: "high-performance" });
+  const adapter = await gpu.requestAdapter({ powerPreference: "high-performance" });
   if (adapter !== null) return adapter;
   throw new Error("bench/gpu: Dawn found no adapter: it needs a Vulkan driver, and VK_DRIVER_FILES to name it");
 }
