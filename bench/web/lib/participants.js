@@ -5,7 +5,7 @@ import { DECODE } from "./shapes.js";
 /**
  * @typedef {object} Participant
  * @property {string} name
- * @property {"heed" | "ort" | "jax" | "tfjs" | "plain" | "ceiling" | "gpu-ceiling"} page
+ * @property {"heed" | "ort" | "litert" | "jax" | "tfjs" | "plain" | "ceiling" | "gpu-ceiling"} page
  * @property {number} threads
  * @property {Record<string, string>} options
  */
@@ -27,6 +27,7 @@ const KINDS = {
   "ort-mha": { page: "ort", threads: [1, 2], options: { op: "mha" } },
   "ort-gqa": { page: "ort", threads: [1, 2], options: { op: "gqa" } },
   "ort-attention:feed": { page: "ort", threads: [1, 2], options: { op: "attention", feed: "yes" } },
+  litert: { page: "litert", threads: [1, 2], options: {} },
   jax: { page: "jax", threads: [1, 2], options: {} },
   "heed-wasm": { page: "heed", threads: [2], options: { backend: "wasm" } },
   "heed-webgpu": { page: "heed", threads: [1, 2], options: { backend: "webgpu" } },
@@ -63,7 +64,18 @@ const all = (kind) => (KINDS[kind]?.threads ?? []).map((threads) => participant(
 
 /** Both variants, each with the loop that limits it, and every peer. @param {string} shape */
 export function participantsAt(shape) {
-  const kinds = ["heed", "heed-simd", "ort-unfused", "ort-attention", "ort-mha", "ort-gqa", "jax", "tfjs", "plain"];
+  const kinds = [
+    "heed",
+    "heed-simd",
+    "ort-unfused",
+    "ort-attention",
+    "ort-mha",
+    "ort-gqa",
+    "litert",
+    "jax",
+    "tfjs",
+    "plain",
+  ];
   const ceilings = ["tile-relaxed", "tile-simd", ...(DECODE.includes(shape) ? ["read"] : [])];
   const fed = FED.includes(shape) ? ["heed:feed", "ort-attention:feed"] : [];
   // On the page's own thread a call has no way to go: that shows where calls are small.

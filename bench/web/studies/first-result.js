@@ -6,7 +6,7 @@ import { shapeOf } from "../lib/shapes.js";
 import { median } from "../lib/summary.js";
 
 const SHAPE = "8x128x64";
-const NAMES = ["heed@1", "ort-unfused@1", "jax@1", "tfjs@1"];
+const NAMES = ["heed@1", "ort-unfused@1", "litert@1", "jax@1", "tfjs@1"];
 const PAGES = 9;
 const QUICK_PAGES = 3;
 

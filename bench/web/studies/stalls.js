@@ -6,7 +6,7 @@ import { shapeOf } from "../lib/shapes.js";
 import { median } from "../lib/summary.js";
 
 const SHAPE = "8x2048x64";
-const NAMES = ["heed@1", "heed:feed@1", "ort-unfused@1", "ort-attention@1", "jax@1", "tfjs@1", "plain@1"];
+const NAMES = ["heed@1", "heed:feed@1", "ort-unfused@1", "ort-attention@1", "litert@1", "jax@1", "tfjs@1", "plain@1"];
 const CALLS = 5;
 const QUICK_CALLS = 2;
 

@@ -25,6 +25,31 @@ declare module "onnxruntime-web/wasm" {
   };
 }
 
+declare module "@litertjs/core" {
+  export class Environment {
+    static create(options: { readonly webGpuDevice: null }): Promise<Environment>;
+    delete(): void;
+  }
+  export class Tensor {
+    constructor(data: Float32Array, shape: readonly number[], environment: Environment);
+    toTypedArray(): unknown;
+    delete(): void;
+  }
+  export function loadLiteRt(folder: string, options: { readonly threads: boolean }): Promise<unknown>;
+  export function loadAndCompile(
+    model: Uint8Array,
+    options: {
+      readonly accelerator: "wasm";
+      readonly environment: Environment;
+      readonly cpuOptions: { readonly numThreads: number };
+    },
+  ): Promise<{
+    getInputDetails(): readonly { readonly name: string }[];
+    run(inputs: readonly Tensor[]): Promise<readonly Tensor[]>;
+    delete(): void;
+  }>;
+}
+
 declare module "@jax-js/jax" {
   class JaxArray {
     readonly ref: JaxArray;
