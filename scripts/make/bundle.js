@@ -8,6 +8,8 @@ import { MODULES, moduleFile } from "./artefacts.js";
 import { generated } from "./generate.js";
 import { noticesFile } from "./notices.js";
 import { root } from "./root.js";
+import { sharedNames } from "./shared-names.js";
+import { shortLines } from "./short-lines.js";
 
 export const dist = join(root, "dist");
 
@@ -21,6 +23,11 @@ const ENTRIES = {
 
 /** What parts share that are loaded later: in a file of its own it would be fetched after the part that asks for it. */
 const SHARED_LATER = ["web/src/platform/turn.ts"];
+
+/** The same of parts all of which need the first of these. */
+const SHARED_LAST = ["wasm-extra.ts", "generated/extra-call.ts", "../../api/cache/turns.ts"].map((file) =>
+  join(root, "web/src/backends/wasm", file),
+);
 
 /** Bundled alone: a page that only draws loads nothing of the engine. */
 const VIEW_ENTRIES = { viz: "web/src/viz/index.ts" };
@@ -94,7 +101,7 @@ async function bundleEntries(entries, { plugins, chunks }) {
     configFile: false,
     logLevel: "warn",
     root,
-    plugins,
+    plugins: [...plugins, sharedNames, shortLines],
     build: {
       outDir: dist,
       emptyOutDir: false,
@@ -103,15 +110,19 @@ async function bundleEntries(entries, { plugins, chunks }) {
       sourcemap: false,
       lib: { entry: mapValues(entries, (path) => join(root, path)), formats: ["es"] },
       rolldownOptions: {
-        // What entries share stands in the first of them, under names of a letter: a file of its own would be fetched after it.
+        // What entries share stands in the first of them: a file of its own would be fetched after it.
         preserveEntrySignatures: "allow-extension",
         output: {
           entryFileNames: "[name].js",
           chunkFileNames: chunks,
-          minify: true,
+          // An error is told by the name of its class.
+          minify: { compress: true, mangle: { reserved: ["HeedError"] }, codegen: true },
           codeSplitting: {
             includeDependenciesRecursively: false,
-            groups: [{ name: first, test: (id) => core.has(id) }],
+            groups: [
+              { name: first, test: (id) => core.has(id) },
+              { name: "wasm-extra", test: (id) => SHARED_LAST.includes(id) },
+            ],
           },
         },
       },

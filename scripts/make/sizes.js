@@ -47,14 +47,17 @@ export function measureSizes() {
   const loaded = new Set(["assets.js"]);
   const index = loadedBytes("index.js", loaded);
   /** Beside the entry. */
-  const later = (/** @type {string} */ name) => loadedBytes(name, new Set(loaded));
+  const later = (/** @type {readonly string[]} */ ...names) => {
+    const seen = new Set(loaded);
+    return names.reduce((bytes, name) => bytes + loadedBytes(name, seen), 0);
+  };
   const sizes = {
     index,
     assets: loadedBytes("assets.js") + brotliBytes(join(dist, "assets", "worker.js")),
     runners: { shared: later("shared-runner.js"), unshared: later("unshared-runners.js") },
     extra: later("extra.js"),
     expr: later("expr.js"),
-    layers: later("layers.js") + later("wasm-layers.js"),
+    layers: later("layers.js", "wasm-layers.js"),
     webgpu: later("webgpu.js"),
     reference: loadedBytes("reference.js"),
     viz: loadedBytes("viz.js"),

@@ -14,12 +14,16 @@ export type HeedErrorCode =
 
 /** Every failure of heed. The message names the function, the rule, and what arrived; after any of them the engine works on. */
 export class HeedError extends Error {
-  override readonly name: string = "HeedError";
   readonly code: HeedErrorCode;
 
   constructor(code: HeedErrorCode, message: string, options?: ErrorOptions) {
     super(message, options);
     this.code = code;
+  }
+
+  /** Of the prototype, from where engines take it for the first line of a stack. */
+  override get name(): string {
+    return "HeedError";
   }
 }
 

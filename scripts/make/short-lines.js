@@ -1,0 +1,49 @@
+// Lines of a readable length in what is minified: a program that ends by an error prints the line that threw it.
+
+import { parseAst } from "vite";
+
+/**
+ * Breaks lines before each statement of a module and each method of a class.
+ * @type {import("vite").Plugin}
+ */
+export const shortLines = {
+  name: "heed-short-lines",
+  generateBundle(_options, output) {
+    for (const file of Object.values(output)) {
+      if (file.type === "chunk") file.code = broken(file.code);
+    }
+  },
+};
+
+/** @param {string} code */
+function broken(code) {
+  let lines = "";
+  let from = 0;
+  for (const to of [...starts(parseAst(code))].sort((a, b) => a - b)) {
+    lines += `${code.slice(from, to)}\n`;
+    from = to;
+  }
+  return lines + code.slice(from);
+}
+
+/**
+ * Where statements and methods start, each behind what ends the one before, so that a line may end there.
+ * @param {unknown} node
+ * @returns {Generator<number>}
+ */
+function* starts(node) {
+  if (!isNode(node)) return;
+  const { type, body } = node;
+  if (type === "Program" || type === "ClassBody") {
+    for (const { type: kind, start } of body) {
+      if (start > 0 && (type === "Program" || kind === "MethodDefinition")) yield start;
+    }
+  }
+  for (const child of Object.values(node)) {
+    if (Array.isArray(child)) for (const one of child) yield* starts(one);
+    else yield* starts(child);
+  }
+}
+
+/** @param {unknown} value @returns {value is { type: string, start: number, body: { type: string, start: number }[] }} */
+const isNode = (value) => typeof value === "object" && value !== null && "type" in value && "start" in value;
