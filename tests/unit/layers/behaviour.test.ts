@@ -455,7 +455,7 @@ test("refusals name what the user called, not the part that found it", async () 
     [() => both.forward(wrong, x), `EncoderDecoder: ${width} source must be 8, got [1, 2, 12]`],
     [() => pooling.forward(x, { mask: [true] }), "Pooling: mask of shape [1, 2] must have 2 elements, got 1"],
     [() => table.forward([1, 3]), "Embedding: indices must be below 3, number 1 is 3"],
-    [async () => linear.load(long), "Linear: parameter weight.data must be a Float32Array, got an Array"],
+    [async () => linear.load(long), "Linear: parameter weight.data must be a Float32Array, got [1, 2]"],
   ];
   for (const [call, message] of rules) {
     await expect(call()).rejects.toBeInstanceOf(HeedError);

@@ -1,7 +1,7 @@
 // One tensor, mask or bias as a user gives it -> a source of numbers with a checked shape, or a HeedError.
 
 import type { Backend, Operand, Source } from "../backends/backend.js";
-import { showClass, showShape, showValue } from "./describe.js";
+import { showShape, showValue } from "./describe.js";
 import { HeedError } from "./errors.js";
 import { roundToHalves, widenHalves } from "./half.js";
 import { isRecord } from "./read-values.js";
@@ -73,7 +73,7 @@ export function readNumbers(where: string, name: string, data: unknown, dtype: u
   if (isFloat16Array(data) && dtype !== "f32") return plainHalves(data);
   if (isUint16Array(data) && dtype === "f16") return plainHalves(data);
   const wanted = dtype === "f16" ? 'a Float16Array or a Uint16Array of bits for dtype "f16"' : "a Float32Array";
-  throw new HeedError("dtype", `${where}: ${name}.data must be ${wanted}, got ${showKind(data)}${hintFor(name, data)}`);
+  throw new HeedError("dtype", `${where}: ${name}.data must be ${wanted}, got ${showValue(data)}${hintFor(name, data)}`);
 }
 
 function hintFor(name: string, data: unknown): string {
@@ -140,8 +140,7 @@ function readFields(
   wanted = "{ data, shape } or a heed tensor",
 ): Readonly<Record<string, unknown>> {
   if (isRecord(value) && "data" in value && "shape" in value) return value;
-  const got = isRecord(value) && !Array.isArray(value) ? showClass(value) : showValue(value);
-  throw new HeedError("dtype", `${where}: ${name} must be ${wanted}, got ${got}`);
+  throw new HeedError("dtype", `${where}: ${name} must be ${wanted}, got ${showValue(value)}`);
 }
 
 function readMaskData(where: string, name: string, data: unknown): Uint8Array {
@@ -150,7 +149,7 @@ function readMaskData(where: string, name: string, data: unknown): Uint8Array {
     const hint = isFloat32Array(data) ? "; numbers that are added to the scores are a bias" : "";
     throw new HeedError(
       "dtype",
-      `${where}: ${name}.data must be a Uint8Array or boolean[], got ${showKind(data)}${hint}`,
+      `${where}: ${name}.data must be a Uint8Array or boolean[], got ${showValue(data)}${hint}`,
     );
   }
   const bytes = plainBytes(data);
@@ -207,8 +206,4 @@ function withArray(
 function dtypeOf(array: Float32Array | Uint16Array | Uint8Array): Operand["dtype"] {
   if (array instanceof Uint16Array) return "f16";
   return array instanceof Float32Array ? "f32" : "bool";
-}
-
-function showKind(value: unknown): string {
-  return isRecord(value) ? showClass(value) : showValue(value);
 }

@@ -1,6 +1,6 @@
 // Small readers of values that came from a user: each returns the value with its type, or throws a HeedError that names it.
 
-import { showClass, showValue } from "./describe.js";
+import { showValue } from "./describe.js";
 import { HeedError } from "./errors.js";
 import { didYouMean } from "./suggest.js";
 import { isFloat32Array } from "./typed-array.js";
@@ -86,8 +86,7 @@ export function readChoice<C extends string>(
 export function readOut(where: string, name: string, value: unknown): Float32Array | null {
   if (value === undefined) return null;
   if (isFloat32Array(value)) return value;
-  const got = isRecord(value) ? showClass(value) : showValue(value);
-  throw new HeedError("dtype", `${at(where, name)} must be a Float32Array, got ${got}`);
+  throw new HeedError("dtype", `${at(where, name)} must be a Float32Array, got ${showValue(value)}`);
 }
 
 /** An AbortSignal of any realm; null where it is absent. */
