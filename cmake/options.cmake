@@ -10,6 +10,18 @@ target_compile_options(heed_options INTERFACE
   -ffp-contract=off
 )
 
+# Native builds are for the machine that compiles them: only WebAssembly is shipped.
+if(HEED_EMULATED)
+  target_compile_definitions(heed_options INTERFACE HEED_EMULATED=${HEED_EMULATED} XSIMD_WITH_EMULATED=1)
+elseif(NOT EMSCRIPTEN)
+  target_compile_options(heed_options INTERFACE -march=native)
+  # GCC 12 warns of its own _mm512_undefined_ps inside intrinsics (gcc.gnu.org/PR105593).
+  # Delete when GCC 13 is the floor.
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    target_compile_options(heed_options INTERFACE -Wno-maybe-uninitialized -Wno-uninitialized)
+  endif()
+endif()
+
 if(HEED_SANITIZERS)
   add_compile_options(-fsanitize=${HEED_SANITIZERS} -fno-sanitize-recover=all -fno-omit-frame-pointer)
   add_link_options(-fsanitize=${HEED_SANITIZERS})

@@ -1,14 +1,11 @@
-// The vectors that the ceilings are measured with: the widest that this file's flags allow.
+// The vectors that the ceilings are measured with: the kernels'.
 #pragma once
 
+#include "kernels/arch.hpp"
 #include "kernels/simd.hpp"
 
 namespace heed::bench {
 
-#ifdef __AVX512DQ__
-using Arch = xsimd::avx512dq;
-#else
-using Arch = xsimd::best_arch;
-#endif
+using Arch = kernels::BuiltArch;
 
 }  // namespace heed::bench

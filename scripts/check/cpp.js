@@ -59,15 +59,11 @@ async function unlessFaultless(hash, lint) {
   writeFileSync(verdict, "");
 }
 
-/** Kernels are compiled for each kind of machine, from the same headers: one of them shows what there is to find. */
-const INSTANCE = /\/kernels\/instances\/\w+\.cpp$/;
-
-/** @param {readonly string[]} files */
+/** The longest first: the kernels. @param {readonly string[]} files */
 function sourcesOf(files) {
+  const isKernel = (/** @type {string} */ file) => file.includes("/kernels/");
   const ours = files.filter((file) => file.startsWith(join(root, "cpp")));
-  const instances = ours.filter((file) => INSTANCE.test(file));
-  // The longest first. The last has the shortest vectors, as WebAssembly does.
-  return [...instances.slice(-1), ...ours.filter((file) => !INSTANCE.test(file))];
+  return [...ours.filter(isKernel), ...ours.filter((file) => !isKernel(file))];
 }
 
 /** @template T @param {readonly T[]} items @param {(item: T) => Promise<unknown>} work */

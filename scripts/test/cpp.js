@@ -22,7 +22,9 @@ const PRESETS = {
   "native-asan": {},
   // A race takes two threads.
   "native-tsan": { only: "[threads]" },
-  "native-emulated": {},
+  "native-emulated128": {},
+  "native-emulated256": {},
+  "native-emulated512": {},
   "wasm-simd": { runner: [process.execPath] },
   "wasm-relaxed": { runner: [process.execPath, ...RELAXED_FLAGS] },
 };

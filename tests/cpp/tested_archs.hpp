@@ -1,11 +1,12 @@
-// The vectors that the kernels' parts are tested on: what every machine of this build has.
+// The vectors that the kernels' parts are tested on: the build's.
 #pragma once
 
 #include <tuple>
-#include <xsimd/xsimd.hpp>
+
+#include "kernels/arch.hpp"
 
 namespace heed::testing {
 
-using TestedArchs = std::tuple<HEED_TEST_ARCHS>;
+using TestedArchs = std::tuple<kernels::BuiltArch>;
 
 }  // namespace heed::testing

@@ -1,7 +1,7 @@
-// The kernels that this build holds, and which of them this machine can run.
+// The kernels that this build holds.
 #pragma once
 
-#include <vector>
+#include <array>
 
 #include "kernels/attention_block.hpp"
 #include "kernels/extra_table.hpp"
@@ -9,13 +9,12 @@
 
 namespace heed::kernels {
 
-/// Every instance that this machine can run, the fastest first. Never empty.
-const std::vector<const AttentionKernels*>& runnable_kernels();
+extern const AttentionKernels attention_kernels;
+extern const ExtraKernels extra_kernels;
+extern const LayerKernels layer_kernels;
 
-/// The same of the kernels beside attention.
-const std::vector<const ExtraKernels*>& runnable_extra_kernels();
-
-/// The same of those of layers.
-const std::vector<const LayerKernels*>& runnable_layer_kernels();
+inline std::array<const AttentionKernels*, 1> runnable_kernels() { return {&attention_kernels}; }
+inline std::array<const ExtraKernels*, 1> runnable_extra_kernels() { return {&extra_kernels}; }
+inline std::array<const LayerKernels*, 1> runnable_layer_kernels() { return {&layer_kernels}; }
 
 }  // namespace heed::kernels
