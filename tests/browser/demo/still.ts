@@ -20,7 +20,7 @@ export function watchJumps(): void {
       .filter((part) => part.checkVisibility())
       .map((part) => {
         const name = part instanceof HTMLElement ? (part.dataset["picture"] ?? part.className) : "";
-        return `${name} at ${Math.round(part.getBoundingClientRect().top + scrollY)}`;
+        return `${name} at ${(part.getBoundingClientRect().top + scrollY).toFixed(2)}`;
       });
   let before: string[] = [];
   let sum = 0;
