@@ -2,13 +2,13 @@
 
 import type { Score } from "heed";
 import type { Answer, Call } from "../../src/engine/engine.js";
-import { fill, identity, type Matrix, stack, widestGap } from "../../src/model/matrix.js";
+import { at, fill, identity, type Matrix, stack, widestGap } from "../../src/model/matrix.js";
 import { KEYS, KINDS, type Kind } from "./kinds.js";
 import type { ScoreScene } from "./scene.js";
 
 export interface ScoreAnswer {
   readonly shares: Matrix;
-  /** To the page's own arithmetic. */
+  /** To the page's own arithmetic; without one's own score where that is strange. */
   readonly apart: number;
 }
 
@@ -56,5 +56,8 @@ function normalizerOf(kind: Kind, { state }: ScoreScene): Pick<Call["options"], 
 
 export function readAnswers(scene: ScoreScene, answers: readonly Answer[]): ScoreAnswer {
   const shares = fill(KINDS.length, KEYS, (row, key) => answers[row]?.weights.data[key] ?? Number.NaN);
-  return { shares, apart: widestGap(shares, scene.shares) };
+  // One's own is the last.
+  const rows = KINDS.length - (scene.strange === "" ? 0 : 1);
+  const compared = (matrix: Matrix): Matrix => fill(rows, KEYS, (row, key) => at(matrix, row, key));
+  return { shares, apart: widestGap(compared(shares), compared(scene.shares)) };
 }

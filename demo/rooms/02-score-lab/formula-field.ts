@@ -1,9 +1,7 @@
 // Where one's own score is typed; says in words what cannot be read, while the last that could stays on the page.
 
-import { at } from "../../src/model/matrix.js";
 import { h } from "../../src/ui/dom.js";
 import { MOST_CHARACTERS } from "./formula.js";
-import { KINDS } from "./kinds.js";
 import type { ScoreScene } from "./scene.js";
 import { troubleWith } from "./state.js";
 
@@ -37,7 +35,8 @@ export class FormulaField {
     );
     this.#input.addEventListener("input", () => {
       const trouble = troubleWith(this.#input.value);
-      this.#say(trouble === "" ? "" : `${trouble}. The last one that could be read is shown.`, trouble !== "");
+      const message = `It cannot be read: ${trouble}. The last one that could is shown.`;
+      this.#say(trouble === "" ? "" : message, trouble !== "");
       if (trouble !== "") return;
       this.#read = this.#input.value;
       read(this.#read);
@@ -50,22 +49,11 @@ export class FormulaField {
     if (document.activeElement === this.#input && formula === this.#read && this.#input.value !== formula) return;
     this.#read = formula;
     this.#input.value = formula;
-    this.#say(strangeness(scene), false);
+    this.#say(scene.strange, false);
   }
 
   #say(text: string, isWrong: boolean): void {
     this.#message.textContent = text;
     this.#input.setAttribute("aria-invalid", String(isWrong));
   }
-}
-
-/** A softmax takes -Infinity, which masks, and no other that is not finite. */
-function strangeness({ scores }: ScoreScene): string {
-  const row = KINDS.indexOf("own");
-  for (let key = 0; key < scores.cols; key++) {
-    const score = at(scores, row, key);
-    if (Number.isNaN(score)) return `The score of k${key + 1} is not a number.`;
-    if (score === Number.POSITIVE_INFINITY) return `The score of k${key + 1} is infinite.`;
-  }
-  return "";
 }

@@ -1,7 +1,7 @@
 // Room 2, score lab: one query and its keys through every score function, with parameters to change, costs and times.
 
 import type { Engine } from "../../src/engine/engine.js";
-import { rowsOf, withBlock } from "../../src/model/matrix.js";
+import { at, type Matrix, rowsOf, withBlock } from "../../src/model/matrix.js";
 import { agreement, agreementLine, furnish, OWN_ARITHMETIC } from "../../src/page/furnish.js";
 import { choice } from "../../src/ui/choice.js";
 import { h } from "../../src/ui/dom.js";
@@ -18,6 +18,10 @@ import { ABOUT, KEYS, KINDS, type Kind, NAMES } from "./kinds.js";
 import type { ScoreScene } from "./scene.js";
 import { BANDWIDTHS, INITIAL, type ScoreStore, TEMPERATURES, TYPED } from "./state.js";
 import { MADE, MATRICES, type MatrixName, PARAMETERS, viewOf } from "./views.js";
+
+/** Shares that differ by less are the same in single precision. */
+const SAME = 1e-6;
+const LIST = new Intl.ListFormat("en");
 
 export class ScoreRoom {
   readonly #store: ScoreStore;
@@ -125,15 +129,12 @@ export class ScoreRoom {
     const shown = new Set([...always, ...parameters]);
     this.#matrices.show((name) => (shown.has(name) ? viewOf(name, scene, answer) : undefined));
     this.#pictures.parameters.element.hidden = parameters.length === 0;
-    this.#pictures.lab.say(`${ABOUT[kind]}${likenessText(scene)}`);
+    this.#pictures.lab.say(`${ABOUT[kind]}${likenessText(scene, answer)}`);
     this.#pictures.parameters.say(
       "Small numbers set by hand, and what they make of query and keys on the way to a score. A model would learn them; change any.",
     );
     this.#costs.show(scene);
-    this.#agreement.textContent =
-      answer === undefined
-        ? OWN_ARITHMETIC
-        : `All shares come from the kernel. It and the arithmetic by hand ${agreement(answer.apart)}.`;
+    this.#agreement.textContent = agreementOf(scene, answer);
     this.#teller.tell();
   }
 
@@ -151,8 +152,24 @@ export class ScoreRoom {
 }
 
 /** As given, the first key is the query itself and the second is three times as long. */
-function likenessText({ state, shares }: ScoreScene): string {
+function likenessText({ state, shares }: ScoreScene, answer: ScoreAnswer | undefined): string {
   if (state.q !== INITIAL.q || state.K !== INITIAL.K) return "";
-  const best = bestOf(shares, KINDS.indexOf(state.kind)) + 1;
-  return ` As given, k1 is q itself and k2 points the same way, three times as long: ${NAMES[state.kind]} gives k${best} the most.`;
+  const gives = givenBy(answer?.shares ?? shares, KINDS.indexOf(state.kind));
+  return ` As given, k1 is q itself and k2 points the same way, three times as long: ${NAMES[state.kind]} gives ${gives}.`;
+}
+
+/** "k1 and k2 the most" */
+function givenBy(shares: Matrix, row: number): string {
+  const all = Array.from({ length: shares.cols }, (_, key) => at(shares, row, key));
+  const most = Math.max(...all);
+  if (Number.isNaN(most)) return "no key a share that is a number";
+  if (most === 0) return "every key 0";
+  const best = all.flatMap((share, key) => (most - share < SAME ? [`k${key + 1}`] : []));
+  return best.length === all.length ? "every key the same" : `${LIST.format(best)} the most`;
+}
+
+function agreementOf({ strange }: ScoreScene, answer: ScoreAnswer | undefined): string {
+  if (answer === undefined) return OWN_ARITHMETIC;
+  const but = strange === "" ? "" : ", but for your own, whose scores are not all finite";
+  return `All shares come from the kernel. It and the arithmetic by hand ${agreement(answer.apart)}${but}.`;
 }

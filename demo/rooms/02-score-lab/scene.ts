@@ -20,6 +20,8 @@ export interface ScoreScene {
   readonly made: Readonly<Record<"qW" | "H" | "gate", Matrix>>;
   /** Of one's own: the formula, read. */
   readonly own: Expr;
+  /** What a softmax cannot take of one's own scores, in words; empty: it can take all. */
+  readonly strange: string;
 }
 
 export function sceneOf(state: ScoreState): ScoreScene {
@@ -55,7 +57,8 @@ export function sceneOf(state: ScoreState): ScoreScene {
     const kind = KINDS[row] ?? "dot";
     return kind === "own" ? (rewritten[key] ?? Number.NaN) : score[kind](key) / state.temperature;
   });
-  return { state, typed, scores, shares: sharesOf(scores, state.keep), made: { qW, H: hidden, gate }, own };
+  const [shares, strange] = [sharesOf(scores, state.keep), strangeness(scores)];
+  return { state, typed, scores, shares, made: { qW, H: hidden, gate }, own, strange };
 }
 
 /** The temperature divides before the formula. */
@@ -70,6 +73,22 @@ function typedOf(state: ScoreState): Readonly<Record<TypedName, Matrix>> {
   const all = { q, K, W, Wq, Wk, b, v, g };
   for (const name of TYPED) all[name] = toSingle(all[name]);
   return all;
+}
+
+/** -Infinity masks; no other score may be anything but a finite number. */
+function strangeness(scores: Matrix): string {
+  const row = KINDS.indexOf("own");
+  for (let key = 0; key < scores.cols; key++) {
+    const score = at(scores, row, key);
+    if (score === Number.NEGATIVE_INFINITY || Number.isFinite(Math.fround(score))) continue;
+    const what = Number.isNaN(score)
+      ? "not a number"
+      : score === Infinity
+        ? "infinite"
+        : "too large for single precision";
+    return `The score of k${key + 1} is ${what}.`;
+  }
+  return "";
 }
 
 /** What the gate's sigmoid is given. */

@@ -108,7 +108,7 @@ function table({ head, terms, subject }: Explanation): HTMLElement {
 
 function kernelLine({ kernel, result }: Explanation): readonly HTMLElement[] {
   if (kernel === undefined) return [];
-  const apart = kernel === result ? 0 : Math.abs(kernel - result);
+  const apart = Object.is(kernel, result) ? 0 : Math.abs(kernel - result);
   const text = apart === 0 ? "exactly this" : `${small(kernel, 6)}, ${magnitude(apart)}\u00a0apart`;
   return [h("p", { class: "readout-kernel" }, "The kernel says ", h("b", {}, text), ".")];
 }

@@ -158,6 +158,27 @@ test("scores that are no numbers are told", async () => {
   expect(await page.locator("#formula-trouble").textContent()).toBe("The score of k1 is not a number.");
 });
 
+test.each([
+  ["log(-1)", "The score of k1 is not a number.", "your own gives no key a share that is a number."],
+  ["k == 2 ? 1 / 0 : score", "The score of k3 is infinite.", "your own gives k3 the most."],
+  ["(score + 10) * 1e38 * 1e38", "The score of k1 is too large", "your own gives every key the same."],
+  ["-infinity", "", "your own gives every key 0."],
+  ["1", "", "your own gives every key the same."],
+  ["abs(k - 2) == 1 ? 1 : 0", "", "your own gives k2 and k4 the most."],
+])("of %s the room says what it gives, and how the rest agrees", async (formula, trouble, gives) => {
+  const page = await open("score-lab.html#score=own");
+  await kernelAnswered(page);
+  await page.getByLabel("Your own score").fill(formula);
+  await kernelAnswered(page);
+  await page.locator('[data-picture="lab"] .picture-text', { hasText: gives }).waitFor();
+  expect(await page.locator("#formula-trouble").textContent()).toContain(trouble);
+  const rest = trouble === "" ? "" : ", but for your own, whose scores are not all finite";
+  // The largest of eleven kinds' differences in single precision.
+  expect(await page.locator(".agreement").textContent()).toMatch(
+    new RegExp(`the arithmetic by hand agree to \\d\u00a0×\u00a010⁻[⁷⁸]${rest}\\.$`),
+  );
+});
+
 test("as given, a dot product prefers the longer key, and a distance the same one", async () => {
   const page = await open("score-lab.html#score=dot");
   await kernelAnswered(page);
