@@ -10,6 +10,18 @@ export interface NamedArray {
   readonly survey?: Survey;
 }
 
+/** A list of words by name: what tokens are called. */
+export interface NamedWords {
+  readonly name: string;
+  readonly words: readonly string[];
+}
+
+/** What a file or a text has. */
+export interface Arrays {
+  readonly arrays: readonly NamedArray[];
+  readonly words: readonly NamedWords[];
+}
+
 /** What all numbers of an array say. */
 export interface Survey {
   /** The place of the first that is none; -1: all are. */

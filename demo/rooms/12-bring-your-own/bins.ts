@@ -1,5 +1,7 @@
 // Places along many tokens, a few of them together in each.
 
+import { whole } from "../../src/ui/numbers.js";
+
 const MOST = 128;
 
 export function binsOf(count: number): number {
@@ -12,11 +14,15 @@ export function binAt(bin: number, count: number): readonly [number, number] {
   return [Math.floor((bin * count) / bins), Math.floor(((bin + 1) * count) / bins)];
 }
 
-/** An axis over the bins, counted from one, with the bin of the place in the light. */
-export function axisOf(name: string, count: number) {
+/** An axis over the bins, counted from one. `together`: what is told of a bin of several. */
+export function axisOf(name: string, several: string, count: number, together: string) {
   const values = Array.from({ length: binsOf(count) }, (_, bin) => binAt(bin, count)[0] + 1);
   const ticks = [0, 0.25, 0.5, 0.75, 1].map((part) => Math.max(1, Math.round(part * count)));
-  return { name, values, log: false, ticks };
+  const nameOf = (bin: number): string => {
+    const [from, to] = binAt(bin, count);
+    return to - from === 1 ? `${name} ${to}` : `${several} ${whole(from + 1)} to ${whole(to)}, ${together}`;
+  };
+  return { name, values, log: false, ticks, nameOf };
 }
 
 export function binOf(place: number, count: number): number {

@@ -2,7 +2,7 @@
 
 import { h } from "../../src/ui/dom.js";
 import { exact, whole } from "../../src/ui/numbers.js";
-import { counted, FileTrouble, type NamedArray, shown, surveyOf } from "./arrays.js";
+import { type Arrays, counted, FileTrouble, shown, surveyOf } from "./arrays.js";
 import { Helper } from "./helper.js";
 import { readJson } from "./json-arrays.js";
 import { type BroughtFile, type ModelPieces, NO_PIECES, withPiece } from "./model/pieces.js";
@@ -32,7 +32,7 @@ export class Bringing {
   readonly #list = h("div", { class: "brought" });
   readonly #helper = new Helper();
   readonly #panel: ModelPanel;
-  #arrays: readonly NamedArray[] = [];
+  #has: Arrays = { arrays: [], words: [] };
   #roles: Role[] = [];
   /** Arrays that wait for others. */
   #isWaiting = false;
@@ -52,7 +52,7 @@ export class Bringing {
       rows: 3,
       id: "pasted",
       spellcheck: "false",
-      placeholder: '{ "q": [[1, 0], [0, 1]], "k": [[1, 0], [0, 1]] }',
+      placeholder: '{ "q": [[1, 0], [0, 1]], "k": [[1, 0], [0, 1]], "tokens": ["red", "blue"] }',
     });
     const take = h("button", { type: "button", class: "button" }, "Take this");
     take.addEventListener("click", () => {
@@ -69,7 +69,7 @@ export class Bringing {
       h(
         "p",
         { class: "small-label" },
-        "Drop files anywhere on this page, together or one after the other. Queries and keys, [layers, heads, tokens, width], with fewer axes where there is one of a kind; or weights, [layers, heads, queries, keys]. Or a model of the shape of GPT-2, BERT or Llama: its config.json, its model.safetensors, or all parts of it, and its tokenizer.json. They stay on this device, and the model runs here.",
+        "Drop files anywhere on this page, together or one after the other. Queries and keys, [layers, heads, tokens, width], with fewer axes where there is one of a kind; or weights, [layers, heads, queries, keys]. In JSON a list “tokens” beside them may name the tokens. Or a model of the shape of GPT-2, BERT or Llama: its config.json, its model.safetensors, or all parts of it, and its tokenizer.json. They stay on this device, and the model runs here.",
       ),
       h(
         "div",
@@ -86,7 +86,7 @@ export class Bringing {
 
   /** Said where the address asks for what is not there. */
   show(missing: boolean): void {
-    if (!missing || this.#arrays.length > 0 || this.#pieces !== NO_PIECES) return;
+    if (!missing || this.#has.arrays.length > 0 || this.#pieces !== NO_PIECES) return;
     this.element.setAttribute("open", "");
     this.#message.textContent =
       "The arrays, or the model, of this address are on the device that it comes from. Until you bring some, the example stands in.";
@@ -120,25 +120,32 @@ export class Bringing {
     try {
       const brought: BroughtFile[] = [];
       for (const file of files) brought.push({ file, piece: await this.#helper.read(file) });
-      const arrays = brought.flatMap(({ piece }) => (piece.kind === "arrays" ? piece.arrays : []));
-      if (arrays.length > 0) this.#takeArrays(arrays);
-      if (arrays.length === 0 || brought.some(({ piece }) => piece.kind !== "arrays")) this.#takePieces(brought);
+      const own = brought.flatMap(({ piece }) => (piece.kind === "arrays" ? [piece] : []));
+      const [arrays, words] = [own.flatMap((one) => one.arrays), own.flatMap((one) => one.words)];
+      if (own.length > 0) this.#takeArrays({ arrays, words });
+      if (own.length < brought.length) this.#takePieces(brought);
     } catch (error) {
       this.#complain(error);
     }
   }
 
-  #takeArrays(arrays: readonly NamedArray[]): void {
-    const others = this.#isWaiting ? this.#arrays.filter((one) => !arrays.some(({ name }) => name === one.name)) : [];
-    this.#arrays = [...others, ...arrays];
-    this.#roles = [...guessRoles(this.#arrays)];
+  #takeArrays({ arrays, words }: Arrays): void {
+    // Words alone are for the arrays that are there.
+    const isMore = this.#isWaiting || arrays.length === 0;
+    const others = <Named extends { readonly name: string }>(had: readonly Named[], now: readonly Named[]): Named[] =>
+      isMore ? had.filter((one) => !now.some(({ name }) => name === one.name)) : [];
+    this.#has = {
+      arrays: [...others(this.#has.arrays, arrays), ...arrays],
+      words: [...others(this.#has.words, words), ...words],
+    };
+    this.#roles = [...guessRoles(this.#has.arrays)];
     this.#showList();
     this.#take();
   }
 
   #take(): void {
     this.#isWaiting = true;
-    const source = sourceFrom(this.#arrays, this.#roles);
+    const source = sourceFrom(this.#has.arrays, this.#roles, this.#has.words);
     const { layers, heads, queries, keys } = source;
     this.#isWaiting = false;
     const sizes = `${counted(layers, "layer")}, ${counted(heads, "head")}, ${whole(queries)} queries, ${whole(keys)} keys`;
@@ -148,7 +155,7 @@ export class Bringing {
 
   /** Of weights that are none by softmax. */
   #remark(source: Source): string {
-    const weights = this.#arrays[this.#roles.indexOf("weights")];
+    const weights = this.#has.arrays[this.#roles.indexOf("weights")];
     if (weights === undefined || source.vectors(0, 0) !== undefined) return "";
     const { least, addsUp } = surveyOf(weights);
     if (least < 0) {
@@ -178,10 +185,11 @@ export class Bringing {
   }
 
   #showList(): void {
-    const hidden = Math.max(0, this.#arrays.length - MOST_LISTED);
+    const { arrays, words } = this.#has;
+    const hidden = Math.max(0, arrays.length - MOST_LISTED);
     const more = hidden === 0 ? [] : [h("p", {}, `and ${hidden} more`)];
     this.#list.replaceChildren(
-      ...this.#arrays.slice(0, MOST_LISTED).map(({ name, shape }, index) => {
+      ...arrays.slice(0, MOST_LISTED).map(({ name, shape }, index) => {
         const select = h(
           "select",
           { "aria-label": `What ${name} is` },
@@ -198,6 +206,7 @@ export class Bringing {
         return h("p", {}, h("b", {}, name), ` ${shown(shape)} `, select);
       }),
       ...more,
+      ...words.map((list) => h("p", {}, h("b", {}, list.name), ` ${counted(list.words.length, "word")}`)),
     );
   }
 }

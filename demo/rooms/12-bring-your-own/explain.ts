@@ -7,8 +7,8 @@ import { exact, small } from "../../src/ui/numbers.js";
 import type { BringAnswer } from "./calls.js";
 import { entropyOf } from "./entropy.js";
 import { askedOf, type BringScene, rowAt, shareAt, vectorOf } from "./scene.js";
-import { nameOf } from "./source.js";
 import { MATRICES, type MatrixName } from "./views.js";
+import { nameOf } from "./words.js";
 
 /** "sum": of the chosen queries' shares of a key; "entropy": of a query's shares. */
 export const TOLD = [...MATRICES, "sum", "entropy"] as const;

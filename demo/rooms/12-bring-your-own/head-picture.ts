@@ -12,7 +12,7 @@ import { type Progress, Tiles } from "./map/tiles.js";
 import { type TilePlace, tilesIn, within } from "./map/window.js";
 import { type Rows, rowsAtOnce, rowsOf } from "./rows.js";
 import type { BringScene } from "./scene.js";
-import { nameOf, type Source } from "./source.js";
+import type { Source } from "./source.js";
 import type { BringStore, Pool } from "./state.js";
 
 /** Milliseconds without a move, before anything is computed for what has come into view. */
@@ -84,7 +84,7 @@ export class HeadPicture {
       pool,
       row,
       col,
-      nameOf: (letter, index) => nameOf(source, letter, index),
+      words: source.words,
       tile: (place) => this.#tiles?.get(place),
       coarse: coarseOf(source),
     });

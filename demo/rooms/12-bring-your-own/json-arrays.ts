@@ -1,11 +1,12 @@
-// Arrays out of JSON: rows within rows, or an object that has several by name.
+// Arrays out of JSON: rows within rows, or an object that has several by name, and the words of their tokens.
 
-import { countOf, FileTrouble, type NamedArray } from "./arrays.js";
+import { type Arrays, countOf, FileTrouble, type NamedArray, type NamedWords } from "./arrays.js";
+import { TOKEN_LISTS } from "./words.js";
 
 const DEEPEST = 8;
 
 /** `name`: of an array that has none of its own. */
-export function readJson(name: string, text: string): readonly NamedArray[] {
+export function readJson(name: string, text: string): Arrays {
   return arraysOf(name, parseJson(name, text));
 }
 
@@ -18,15 +19,32 @@ export function parseJson(name: string, text: string): unknown {
   }
 }
 
-export function arraysOf(name: string, value: unknown): readonly NamedArray[] {
-  if (Array.isArray(value)) return [readNested(name, value)];
+export function arraysOf(name: string, value: unknown): Arrays {
+  if (Array.isArray(value)) return sorted([[name, value]]);
   if (!isRecord(value)) throw new FileTrouble(`“${name}” must be rows within rows, or an object of such by name.`);
-  if (isFlat(value)) return [readFlat(name, value)];
+  if (isFlat(value)) return sorted([[name, value]]);
   const named = Object.entries(value).filter(([, one]) => Array.isArray(one) || (isRecord(one) && isFlat(one)));
   if (named.length === 0) throw new FileTrouble(`“${name}” is an object without arrays.`);
-  return named.map(([key, one]) =>
-    Array.isArray(one) ? readNested(key, one) : readFlat(key, isRecord(one) ? one : {}),
-  );
+  return sorted(named);
+}
+
+/** Lists of words apart from arrays of numbers. */
+function sorted(named: readonly (readonly [name: string, value: unknown])[]): Arrays {
+  const [arrays, words]: [NamedArray[], NamedWords[]] = [[], []];
+  for (const [name, value] of named) {
+    if (!Array.isArray(value)) arrays.push(readFlat(name, isRecord(value) ? value : {}));
+    else if (TOKEN_LISTS.has(name) && value.some((one) => typeof one === "string")) words.push(readWords(name, value));
+    else arrays.push(readNested(name, value));
+  }
+  return { arrays, words };
+}
+
+function readWords(name: string, value: readonly unknown[]): NamedWords {
+  const words = value.map((one, index) => {
+    if (typeof one === "string") return one;
+    throw new FileTrouble(`“${name}” has ${JSON.stringify(one)} at [${index}], where a word must be.`);
+  });
+  return { name, words };
 }
 
 /** { shape, data }, as tensors are in code. */
@@ -71,7 +89,11 @@ function readNested(name: string, value: readonly unknown[]): NamedArray {
 
 function numberAt(name: string, value: unknown, place: readonly number[]): number {
   if (typeof value === "number") return value;
-  throw new FileTrouble(`“${name}” has ${JSON.stringify(value)} at [${place.join(", ")}], where a number must be.`);
+  const names = Array.from(TOKEN_LISTS.keys(), (list) => `“${list}”`).join(", ");
+  const hint = typeof value === "string" ? ` Words of tokens go into a list that is called one of ${names}.` : "";
+  throw new FileTrouble(
+    `“${name}” has ${JSON.stringify(value)} at [${place.join(", ")}], where a number must be.${hint}`,
+  );
 }
 
 function isFlat(value: Readonly<Record<string, unknown>>): boolean {

@@ -13,6 +13,9 @@ import type { BringScene } from "./scene.js";
 import type { Source } from "./source.js";
 import type { BringState, BringStore, Pool } from "./state.js";
 
+/** Most heads beside each other where they are sorted. */
+const ACROSS = 8;
+
 /** Where a figure will be. */
 const NOT_YET = "…";
 
@@ -21,6 +24,7 @@ interface Tile {
   readonly head: number;
   readonly element: HTMLButtonElement;
   readonly canvas: HTMLCanvasElement;
+  readonly name: HTMLElement;
   readonly said: HTMLElement;
   glance: Glance | undefined;
 }
@@ -135,7 +139,7 @@ export class ModelPicture {
     this.#all = Array.from({ length: source.layers * source.heads }, (_, index) => {
       const [layer, head] = [Math.floor(index / source.heads), index % source.heads];
       const [canvas, said] = [h("canvas", { width: 1, height: 1 }), h("span", {}, NOT_YET)];
-      const name = h("b", {}, source.layers === 1 ? `${head + 1}` : `${layer + 1} · ${head + 1}`);
+      const name = h("b");
       const full = `Layer ${layer + 1}, head ${head + 1} ${source.headName(layer, head)}`;
       const element = h(
         "button",
@@ -146,10 +150,9 @@ export class ModelPicture {
         said,
       );
       element.addEventListener("click", () => this.#store.change({ layer, head }));
-      const tile: Tile = { layer, head, element, canvas, said, glance: undefined };
+      const tile: Tile = { layer, head, element, canvas, name, said, glance: undefined };
       return tile;
     });
-    this.#tiles.style.setProperty("--across", String(Math.min(source.heads, 8)));
     this.#sort();
   }
 
@@ -198,7 +201,17 @@ export class ModelPicture {
     const byEntropy = this.#store.state.order === "entropy";
     const known = (tile: Tile): number => tile.glance?.entropy ?? Number.POSITIVE_INFINITY;
     const sorted = byEntropy ? [...this.#all].sort((a, b) => known(a) - known(b)) : this.#all;
-    this.#tiles.replaceChildren(...sorted.map(({ element }) => element));
+    const { layers, heads } = source ?? { layers: 1, heads: 1 };
+    this.#tiles.classList.toggle("in-places", !byEntropy);
+    this.#tiles.style.setProperty("--across", String(byEntropy ? Math.min(heads, ACROSS) : heads));
+    this.#tiles.replaceChildren(
+      ...sorted.flatMap(({ layer, head, element, name }) => {
+        name.textContent = byEntropy && layers > 1 ? `${layer + 1} · ${head + 1}` : `${head + 1}`;
+        // In their places one row is one layer.
+        const isFirst = head === 0 && !byEntropy;
+        return isFirst ? [h("span", { class: "heads-layer" }, `layer ${layer + 1}`), element] : [element];
+      }),
+    );
     this.#rows.replaceChildren(
       ...sorted.map(({ layer, head, glance }) => {
         const name = source?.headName(layer, head) ?? "";
@@ -213,7 +226,7 @@ export class ModelPicture {
       }),
     );
     this.#picture.say(
-      `${byEntropy ? "From the most focused to the most spread out" : "One small picture a head, layers below each other"}. Below each: e to its mean entropy, as if it listened to so many keys alike. Choose one to look into it.`,
+      `${byEntropy ? "From the most focused to the most spread out" : "One small picture a head, one row a layer"}. Below each: e to its mean entropy, as if it listened to so many keys alike. Choose one to look into it.`,
     );
   }
 

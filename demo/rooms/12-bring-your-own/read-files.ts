@@ -25,7 +25,7 @@ export async function readFile(file: File): Promise<Piece> {
     switch (ending.toLowerCase()) {
       case "npy":
         assertSize(file, LARGEST_FILE);
-        return { kind: "arrays", arrays: [readNpy(stem, await file.arrayBuffer())] };
+        return { kind: "arrays", arrays: [readNpy(stem, await file.arrayBuffer())], words: [] };
       case "json":
         assertSize(file, LARGEST_JSON);
         return await readJsonFile(stem, await file.text());
@@ -55,7 +55,7 @@ async function readJsonFile(stem: string, text: string): Promise<Piece> {
     }
     if (typeof type === "string" || architectures !== undefined) return { kind: "config", config: value };
   }
-  return { kind: "arrays", arrays: arraysOf(stem, value) };
+  return { kind: "arrays", ...arraysOf(stem, value) };
 }
 
 async function readSafetensors(file: File): Promise<Piece> {
@@ -75,7 +75,7 @@ async function readSafetensors(file: File): Promise<Piece> {
     data instanceof Float32Array ? [{ name, shape, data }] : [],
   );
   if (arrays.length === 0) throw new FileTrouble(`“${file.name}” holds no floating-point tensors.`);
-  return { kind: "arrays", arrays };
+  return { kind: "arrays", arrays, words: [] };
 }
 
 export function messageOf(error: unknown): string {

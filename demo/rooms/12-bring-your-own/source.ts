@@ -1,8 +1,9 @@
 // What is looked at: layers of heads, each with queries and keys, or with weights as they were brought.
 
-import { assertFinite, FileTrouble, type NamedArray, shown, surveyOf } from "./arrays.js";
+import { assertFinite, FileTrouble, type NamedArray, type NamedWords, shown, surveyOf } from "./arrays.js";
 import { isParameter } from "./model/families.js";
 import { assertScores } from "./overflow.js";
+import { type Words, wordsOf } from "./words.js";
 
 /** Of one head; rows one after the other. */
 export interface Vectors {
@@ -26,13 +27,7 @@ export interface Source {
   /** Where its numbers come from: "as they were brought". */
   readonly origin: string;
   /** What its queries and its keys are called, where they have names. */
-  readonly words?: readonly string[];
-}
-
-/** "k3", or with its word: "k3 fox". */
-export function nameOf({ words }: Source, letter: string, index: number): string {
-  const word = words?.[index];
-  return word === undefined ? `${letter}${index + 1}` : `${letter}${index + 1} ${word}`;
+  readonly words?: Words;
 }
 
 const BROUGHT = "as they were brought";
@@ -63,7 +58,16 @@ export function guessRoles(arrays: readonly NamedArray[]): readonly Role[] {
 }
 
 /** Throws FileTrouble for what does not fit together. */
-export function sourceFrom(arrays: readonly NamedArray[], roles: readonly Role[]): Source {
+export function sourceFrom(
+  arrays: readonly NamedArray[],
+  roles: readonly Role[],
+  words: readonly NamedWords[] = [],
+): Source {
+  const source = fromArrays(arrays, roles);
+  return { ...source, words: wordsOf(words, { q: source.queries, k: source.keys }) };
+}
+
+function fromArrays(arrays: readonly NamedArray[], roles: readonly Role[]): Source {
   const of = (role: Role): NamedArray | undefined => arrays[roles.indexOf(role)];
   const [q, k, v, weights] = [of("q"), of("k"), of("v"), of("weights")];
   const twice = ROLES.find((role) => role !== "none" && roles.filter((one) => one === role).length > 1);

@@ -9,9 +9,12 @@ import { type Picture, picture } from "../../src/ui/picture.js";
 import { axisOf, binAt, binOf, binsOf } from "./bins.js";
 import { rowsOf } from "./rows.js";
 import type { BringScene } from "./scene.js";
-import { nameOf, type Source } from "./source.js";
+import type { Source } from "./source.js";
+import { nameOf } from "./words.js";
 
 const LISTED = 6;
+/** On the line and in the lists. */
+const DECIMALS = 3;
 const ROWS = 512;
 
 export class SpreadPicture {
@@ -102,8 +105,8 @@ export class SpreadPicture {
     });
     this.#chart.show({
       label: "Entropy over the queries",
-      x: axisOf("query", entropies.length),
-      y: { name: "nats", most: Math.max(0.5, ...values) },
+      x: axisOf("query", "queries", entropies.length, "their mean"),
+      y: { name: "nats", most: Math.max(0.5, ...values), decimals: DECIMALS },
       series: [{ name: "entropy", values, tone: "query" }],
       cursor: binOf(scene.row, entropies.length),
     });
@@ -124,10 +127,15 @@ export class SpreadPicture {
         "tbody",
         {},
         ...queries.map((query) => {
-          const name = source === undefined ? "" : nameOf(source, "query ", query);
+          const name = source === undefined ? "" : nameOf(source, "q", query, "query ");
           const button = h("button", { type: "button", class: "link" }, name);
           button.addEventListener("click", () => this.#choose(query));
-          return h("tr", {}, h("th", { scope: "row" }, button), h("td", {}, `${exact(entropies[query] ?? 0, 3)} nats`));
+          return h(
+            "tr",
+            {},
+            h("th", { scope: "row" }, button),
+            h("td", {}, `${exact(entropies[query] ?? 0, DECIMALS)} nats`),
+          );
         }),
       ),
     );

@@ -10,10 +10,12 @@ import { axisOf, binAt, binOf, binsOf } from "./bins.js";
 import { lineOf, strongestOf } from "./explain.js";
 import { type Rollout, rollout } from "./rollout.js";
 import { askedOf, type BringScene } from "./scene.js";
-import { nameOf } from "./source.js";
 import { type BringStore, MOST_CHOSEN } from "./state.js";
+import { nameOf } from "./words.js";
 
 const STRONGEST = 10;
+/** On the line and in the table. */
+const DECIMALS = 5;
 
 export class TokensPicture {
   readonly #store: BringStore;
@@ -90,7 +92,7 @@ export class TokensPicture {
   show(scene: BringScene): void {
     this.#scene = scene;
     const { source, state, row } = scene;
-    this.#add.textContent = `Add ${nameOf(source, "query ", row)}`;
+    this.#add.textContent = `Add ${nameOf(source, "q", row, "query ")}`;
     this.#add.disabled = state.chosen.includes(row) || state.chosen.length >= MOST_CHOSEN;
     this.#roll.button.hidden = source.layers === 1 || source.queries !== source.keys;
     const asked = this.#asked();
@@ -117,8 +119,8 @@ export class TokensPicture {
       ...state.chosen.map((query) => {
         const chip = h(
           "button",
-          { type: "button", class: "chip plain", "aria-label": `Leave out ${nameOf(source, "query ", query)}` },
-          `${nameOf(source, "", query)} ×`,
+          { type: "button", class: "chip plain", "aria-label": `Leave out ${nameOf(source, "q", query, "query ")}` },
+          `${nameOf(source, "q", query, "")} ×`,
         );
         chip.addEventListener("click", () =>
           this.#store.change({ chosen: this.#store.state.chosen.filter((one) => one !== query) }),
@@ -149,8 +151,8 @@ export class TokensPicture {
     if (rolled !== undefined) series.push({ name: "through all layers", values: binned(rolled.shares), tone: "value" });
     this.#chart.show({
       label: "Sum of shares over the keys",
-      x: axisOf("key", source.keys),
-      y: { name: "share", most: Math.max(1e-9, ...series.flatMap(({ values }) => values)) },
+      x: axisOf("key", "keys", source.keys, "added up"),
+      y: { name: "share", most: Math.max(1e-9, ...series.flatMap(({ values }) => values)), decimals: DECIMALS },
       series,
       cursor: binOf(col, source.keys),
     });
@@ -161,12 +163,12 @@ export class TokensPicture {
           "tr",
           {},
           h("th", { scope: "row" }, nameOf(source, "k", key)),
-          h("td", {}, exact(this.#sum[key] ?? 0, 5)),
-          h("td", {}, rolled === undefined ? "" : exact(rolled.shares[key] ?? 0, 5)),
+          h("td", {}, exact(this.#sum[key] ?? 0, DECIMALS)),
+          h("td", {}, rolled === undefined ? "" : exact(rolled.shares[key] ?? 0, DECIMALS)),
         ),
       ),
     );
-    const whose = asked.length === 1 ? nameOf(source, "Query ", asked[0] ?? 0) : `${asked.length} queries`;
+    const whose = asked.length === 1 ? nameOf(source, "q", asked[0] ?? 0, "Query ") : `${asked.length} queries`;
     const many = source.keys > bins ? ` Each point adds up about ${Math.round(source.keys / bins)} keys.` : "";
     this.#picture.say(
       `${whose}: where the shares go.${many} Choose a place on the curve, and its largest key is in the light.`,

@@ -11,8 +11,8 @@ export type MatrixName = (typeof MATRICES)[number];
 /** undefined: there is no such thing where weights are as they were brought. */
 export function viewOf(name: MatrixName, scene: BringScene, answer: BringAnswer | undefined): MatrixView | undefined {
   const { cells, vectors, source } = scene;
-  const asking = labels("q", cells.top, cells.rows, source.words);
-  const answering = labels("k", cells.left, cells.cols, source.words);
+  const asking = labels("q", cells.top, cells.rows, source.words?.q);
+  const answering = labels("k", cells.left, cells.cols, source.words?.k);
   if (name === "A") {
     const matrix = answer?.shares ?? cells.shares;
     return {

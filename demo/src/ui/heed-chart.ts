@@ -27,8 +27,17 @@ export interface ChartView {
     readonly log: boolean;
     /** What stands on the axis, where the values are too many. */
     readonly ticks?: readonly number[];
+    /** What a point stands for, where that is more than its value: "keys 33 to 64". */
+    readonly nameOf?: (index: number) => string;
   };
-  readonly y: { readonly name: string; readonly most: number; readonly log?: boolean; readonly least?: number };
+  readonly y: {
+    readonly name: string;
+    readonly most: number;
+    readonly log?: boolean;
+    readonly least?: number;
+    /** Of the numbers that are told; default 2, and 4 in the table. */
+    readonly decimals?: number;
+  };
   readonly series: readonly Series[];
   readonly dots?: readonly ChartDot[];
   /** Index into x. */
@@ -115,14 +124,16 @@ export class HeedChart extends HTMLElement {
     if (view === undefined || this.#width === 0) return;
     this.#svg.setAttribute("viewBox", `0 0 ${this.#width} ${HEIGHT}`);
     this.#svg.replaceChildren(...this.#axes(view), ...this.#cursor(view), ...this.#lines(view), ...this.#dots(view));
+    const place = view.x.nameOf?.(view.cursor);
     this.#keys.replaceChildren(
+      ...(place === undefined ? [] : [h("li", { class: "chart-place" }, `${place}:`)]),
       ...view.series.map(({ name, tone, dashed, values }) =>
         h(
           "li",
           { class: `tone-${tone}` },
           h("i", { class: dashed === true ? "dashed" : undefined }),
           `${name} `,
-          h("b", {}, exact(values[view.cursor] ?? Number.NaN, 2)),
+          h("b", {}, exact(values[view.cursor] ?? Number.NaN, view.y.decimals ?? 2)),
         ),
       ),
     );
@@ -189,14 +200,15 @@ export class HeedChart extends HTMLElement {
   }
 
   #describe(view: ChartView): void {
-    const { x, series, cursor } = view;
-    const said = series.map(({ name, values }) => `${name} ${exact(values[cursor] ?? Number.NaN, 2)}`);
+    const { x, y, series, cursor } = view;
+    const said = series.map(({ name, values }) => `${name} ${exact(values[cursor] ?? Number.NaN, y.decimals ?? 2)}`);
+    const place = x.nameOf?.(cursor) ?? `${x.name} ${exact(x.values[cursor] ?? 0, 2)}`;
     const attributes = {
       "aria-label": view.label,
       "aria-valuemin": x.values[0] ?? 0,
       "aria-valuemax": x.values.at(-1) ?? 0,
       "aria-valuenow": x.values[cursor] ?? 0,
-      "aria-valuetext": `${x.name} ${exact(x.values[cursor] ?? 0, 2)}: ${said.join(", ")}`,
+      "aria-valuetext": `${place}: ${said.join(", ")}`,
     };
     for (const [name, value] of Object.entries(attributes)) this.#stage.setAttribute(name, String(value));
     this.#table.replaceChildren(
@@ -213,8 +225,8 @@ export class HeedChart extends HTMLElement {
           h(
             "tr",
             { class: index === cursor ? "own" : undefined },
-            h("th", { scope: "row" }, exact(value, 3)),
-            ...series.map(({ values }) => h("td", {}, exact(values[index] ?? Number.NaN))),
+            h("th", { scope: "row" }, x.nameOf?.(index) ?? exact(value, 3)),
+            ...series.map(({ values }) => h("td", {}, exact(values[index] ?? Number.NaN, y.decimals))),
           ),
         ),
       ),

@@ -100,10 +100,11 @@ describe("npy", () => {
 
 describe("JSON", () => {
   test("rows within rows, by name, and as shape and data", () => {
-    expect(readJson("w", "[[1, 2], [3, 4]]")).toEqual([
+    expect(readJson("w", "[[1, 2], [3, 4]]").arrays).toEqual([
       { name: "w", shape: [2, 2], data: Float32Array.of(1, 2, 3, 4) },
     ]);
-    expect(readJson("x", '{ "q": [[1]], "k": { "shape": [1, 2], "data": [3, 4] }, "note": "no array" }')).toEqual([
+    const { arrays } = readJson("x", '{ "q": [[1]], "k": { "shape": [1, 2], "data": [3, 4] }, "note": "no array" }');
+    expect(arrays).toEqual([
       { name: "q", shape: [1, 1], data: Float32Array.of(1) },
       { name: "k", shape: [1, 2], data: Float32Array.of(3, 4) },
     ]);
@@ -118,6 +119,8 @@ describe("JSON", () => {
     ["[[1, 2], 3]", "ragged: at [1] it is 3"],
     ["[[1, null]]", "null at [0, 1]"],
     ['[["1"]]', '"1" at [0, 0]'],
+    ['{ "q": [[1]], "labels": ["red"] }', "Words of tokens go into a list that is called one of “tokens”"],
+    ['{ "q": [[1]], "tokens": ["red", 2] }', "2 at [1], where a word must be"],
     ['{ "shape": [2], "data": [1] }', "says 2 numbers by its shape, and has 1"],
     ['{ "shape": [-1], "data": [] }', "says its shape is"],
     [`${"[".repeat(9)}1${"]".repeat(9)}`, "brackets within each other"],

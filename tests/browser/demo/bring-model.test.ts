@@ -18,6 +18,7 @@ import {
   safetensorsFile,
   slowModel,
 } from "../../support/model-files.js";
+import { message, PAGE } from "./bringing.js";
 import { demoInChromium } from "./chromium.js";
 import { compare } from "./numbers.js";
 import { readMatrix, readNumber, settled } from "./page.js";
@@ -25,11 +26,9 @@ import { jsonOf } from "./saved.js";
 import { tasksOver } from "./tasks.js";
 
 const { open } = demoInChromium();
-const PAGE = "bring-your-own.html";
 /** Errors of single precision after two layers, each a chain of about ten sums. */
 const DEPTH = 24;
 
-const message = (page: Page) => page.locator(".bringing .field-message");
 const status = (page: Page) => page.locator(".model-panel [role=status]");
 
 /** Chosen together, as from a folder; waits until the room says so. */

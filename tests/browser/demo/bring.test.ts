@@ -7,6 +7,7 @@ import { houseAt } from "../../../demo/src/model/made-pictures.js";
 import { normal } from "../../../demo/src/model/random.js";
 import { saveSafetensors } from "../../../web/src/layers/io/index.js";
 import { attention } from "../../../web/src/reference/index.js";
+import { message, PAGE, paste } from "./bringing.js";
 import { demoInChromium } from "./chromium.js";
 import { copied, runUnderNode } from "./copied.js";
 import { HALF_OF_FOUR_DECIMALS, total } from "./numbers.js";
@@ -15,7 +16,6 @@ import { jsonOf, saved } from "./saved.js";
 import { tasksOver } from "./tasks.js";
 
 const { open } = demoInChromium();
-const PAGE = "bring-your-own.html";
 
 /**
  * Of a share: scores are sums of `width` products in single precision, each off by no more than the sum of their sizes times
@@ -51,13 +51,6 @@ const nested = (data: readonly number[], width: number): number[][] =>
   Array.from({ length: data.length / width }, (_, row) => data.slice(row * width, (row + 1) * width));
 const tensor = (data: readonly number[], ...shape: number[]) => ({ data: Float64Array.from(data), shape });
 
-async function paste(page: Page, value: unknown): Promise<void> {
-  const bringing = page.locator(".bringing");
-  if ((await bringing.getAttribute("open")) === null) await bringing.locator("summary").click();
-  await page.getByLabel("or paste JSON").fill(typeof value === "string" ? value : JSON.stringify(value));
-  await page.getByRole("button", { name: "Take this" }).click();
-}
-
 async function drop(page: Page, name: string, bytes: Uint8Array): Promise<void> {
   const transfer = await page.evaluateHandle(
     ({ name, bytes }) => {
@@ -69,8 +62,6 @@ async function drop(page: Page, name: string, bytes: Uint8Array): Promise<void> 
   );
   await page.dispatchEvent("main", "drop", { dataTransfer: transfer });
 }
-
-const message = (page: Page) => page.locator(".bringing .field-message");
 
 describe("the example", () => {
   test("is drawn from all its weights: dots are the largest and the mean of their cells", async () => {

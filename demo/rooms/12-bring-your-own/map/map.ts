@@ -1,7 +1,8 @@
 // <heed-map>: a matrix of any size as a picture to move and zoom in, by pointer, wheel, fingers and keys, with a table behind it.
 
 import { h } from "../../../src/ui/dom.js";
-import { whole } from "../../../src/ui/numbers.js";
+import { nameOf } from "../words.js";
+import { MapAxis } from "./axis.js";
 import { MapPainter } from "./paint.js";
 import { tableOf } from "./table.js";
 import { dotAt, type MapView } from "./view.js";
@@ -26,8 +27,8 @@ export class HeedMap extends HTMLElement {
   readonly #painter = new MapPainter();
   readonly #canvas = h("canvas");
   readonly #stage = h("div", { class: "map-stage", tabindex: 0, role: "application" }, this.#canvas);
-  readonly #across = h("p", { class: "map-axis across" });
-  readonly #down = h("p", { class: "map-axis down" });
+  readonly #across = new MapAxis("across");
+  readonly #down = new MapAxis("down");
   readonly #table = h("table");
   readonly #behind = h("details", { class: "as-table" }, h("summary", {}, "As a table"), h("div", {}, this.#table));
   /** Pointers that are down, and where each began. */
@@ -36,7 +37,8 @@ export class HeedMap extends HTMLElement {
 
   connectedCallback(): void {
     if (this.firstChild !== null) return;
-    this.append(h("div", { class: "map-frame" }, this.#across, this.#down, this.#stage), this.#buttons(), this.#behind);
+    const frame = h("div", { class: "map-frame" }, this.#across.element, this.#down.element, this.#stage);
+    this.append(frame, this.#buttons(), this.#behind);
     const stage = this.#stage;
     stage.addEventListener("pointerdown", (event) => this.#pressed(event));
     stage.addEventListener("pointermove", (event) => this.#pointed(event));
@@ -58,13 +60,11 @@ export class HeedMap extends HTMLElement {
   show(view: MapView): void {
     if (view.pool !== this.#view?.pool) this.#painter.forget();
     this.#view = view;
-    const { size, row, col, label, nameOf } = view;
+    const { size, row, col, label, words } = view;
     const { top, left, span } = within(size, view.window);
-    const range = (from: number, count: number): string =>
-      `${whole(Math.floor(from + 1))} to ${whole(Math.ceil(Math.min(count, from + span)))} →`;
-    this.#across.textContent = `keys ${range(left, size.keys)}`;
-    this.#down.textContent = `queries ${range(top, size.queries)}`;
-    const place = `${nameOf("query ", row)}, ${nameOf("key ", col)}`;
+    this.#across.show({ name: "keys", count: size.keys, from: left, span, own: col, words: words?.k });
+    this.#down.show({ name: "queries", count: size.queries, from: top, span, own: row, words: words?.q });
+    const place = `${nameOf(view, "q", row, "query ")}, ${nameOf(view, "k", col, "key ")}`;
     this.#stage.setAttribute("aria-label", `${label}; ${place}. Arrows move, plus and minus zoom, 0 shows all.`);
     // All of it: a finger that moves up or down moves the page.
     this.#stage.classList.toggle("whole", span >= Math.max(size.queries, size.keys));
@@ -218,7 +218,10 @@ export class HeedMap extends HTMLElement {
   }
 
   #paint(): void {
-    if (this.#view !== undefined) this.#painter.paint(this.#canvas, this.#stage.clientWidth, this.#view);
+    if (this.#view === undefined) return;
+    const { clientWidth } = this.#stage;
+    for (const axis of [this.#across, this.#down]) axis.draw(clientWidth);
+    this.#painter.paint(this.#canvas, clientWidth, this.#view);
   }
 
   #tabulate(): void {

@@ -2,13 +2,14 @@
 
 import { h } from "../../../src/ui/dom.js";
 import { exact } from "../../../src/ui/numbers.js";
+import { nameOf } from "../words.js";
 import { dotAt, type MapView } from "./view.js";
 import { blockFor, within } from "./window.js";
 
 const SIDE = 16;
 
 export function tableOf(view: MapView): readonly HTMLElement[] {
-  const { size, pool, nameOf } = view;
+  const { size, pool } = view;
   const { top, left, span } = within(size, view.window);
   const block = blockFor({ top, left, span });
   const marks = Array.from({ length: SIDE }, (_, index) => ((index + 0.5) * span) / SIDE);
@@ -21,10 +22,15 @@ export function tableOf(view: MapView): readonly HTMLElement[] {
   };
   const what = block === 1 ? "Single cells" : `The ${pool} of ${block} × ${block} cells`;
   const line = (row: number): HTMLElement =>
-    h("tr", {}, h("th", { scope: "row" }, nameOf("", row)), ...cols.map((col) => h("td", {}, weightAt(row, col))));
+    h(
+      "tr",
+      {},
+      h("th", { scope: "row" }, nameOf(view, "q", row, "")),
+      ...cols.map((col) => h("td", {}, weightAt(row, col))),
+    );
   return [
     h("caption", {}, `${what} at each place; rows are queries, columns are keys.`),
-    h("thead", {}, h("tr", {}, h("td"), ...cols.map((col) => h("th", { scope: "col" }, nameOf("", col))))),
+    h("thead", {}, h("tr", {}, h("td"), ...cols.map((col) => h("th", { scope: "col" }, nameOf(view, "k", col, ""))))),
     h("tbody", {}, ...rows.map(line)),
   ];
 }

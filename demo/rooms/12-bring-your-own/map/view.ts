@@ -1,6 +1,7 @@
 // What a map shows.
 
 import type { Pool } from "../state.js";
+import type { Words } from "../words.js";
 import { type PooledTile, TILE } from "./pool.js";
 import type { MapSize, MapWindow, TilePlace } from "./window.js";
 
@@ -12,8 +13,7 @@ export interface MapView {
   /** The cell in the light. */
   readonly row: number;
   readonly col: number;
-  /** "k3", or with its word. */
-  readonly nameOf: (letter: string, index: number) => string;
+  readonly words: Words | undefined;
   readonly tile: (place: TilePlace) => PooledTile | undefined;
   /** Of the whole, to be seen until there is something finer. */
   readonly coarse: readonly TilePlace[];

@@ -16,6 +16,6 @@ export function passSource({ name, layers, heads }: Model, { words, weights }: P
     vectors: () => undefined,
     weights: (layer, head) => weights[layer]?.subarray(head * size, (head + 1) * size),
     origin: `as ${name} computed them`,
-    words,
+    words: { q: words, k: words },
   };
 }

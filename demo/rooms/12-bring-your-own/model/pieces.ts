@@ -1,7 +1,7 @@
 // What a file may be: arrays to be looked at, or a piece of a model.
 
 import type { ModelConfig } from "heed/layers";
-import type { NamedArray } from "../arrays.js";
+import type { Arrays } from "../arrays.js";
 import { familyOfNames } from "./families.js";
 
 export interface NamedShape {
@@ -10,7 +10,7 @@ export interface NamedShape {
 }
 
 export type Piece =
-  | { readonly kind: "arrays"; readonly arrays: readonly NamedArray[] }
+  | ({ readonly kind: "arrays" } & Arrays)
   | { readonly kind: "parameters"; readonly tensors: readonly NamedShape[] }
   | { readonly kind: "config"; readonly config: ModelConfig }
   | { readonly kind: "tokenizer"; readonly tokens: number }
