@@ -411,7 +411,7 @@ describe("misuse", () => {
     ["no head size", { kvHeads: 1, maxLength: 4 }],
     ["no length", { kvHeads: 1, headDim: 8 }],
     ["a length of zero", { kvHeads: 1, headDim: 8, maxLength: 0 }],
-    ["a length that is no number of 32 bits", { kvHeads: 1, headDim: 8, maxLength: 2 ** 31 }, "below 2^31"],
+    ["a length that is no number of 32 bits", { kvHeads: 1, headDim: 8, maxLength: 2 ** 31 }, "up to 16777216"],
     ["a length beyond all positions", { kvHeads: 1, headDim: 8, maxLength: 2 ** 25 }],
     ["an unknown type", { kvHeads: 1, headDim: 8, maxLength: 4, dtype: "f64" }],
     ["half a window", { kvHeads: 1, headDim: 8, window: 0.5 }],

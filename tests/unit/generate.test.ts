@@ -2,6 +2,7 @@
 
 import { describe, expect, test } from "vitest";
 import { HeedError } from "../../web/src/index.js";
+import { indicesOfLargest } from "../../web/src/layers/generate/best.js";
 import {
   type BeamOptions,
   beamSearch,
@@ -150,6 +151,16 @@ describe("sampling", () => {
     ["a nucleus by temperature", { temperature: 0.5, topP: 0.6 }, shares([0, 0.16, 0, 0.0625, 0])],
   ])("%s: chi-square", async (_name, options, wanted) => {
     for (const seed of [1, 2]) expectDistribution(await counts(FIVE, { ...options, seed }), wanted);
+  });
+
+  test("nearly all of a large vocabulary are kept, best first, in no more than a sort takes", () => {
+    const count = 200_000;
+    // Rising, so that each is better than all before it; every number stands there twice.
+    const numbers = Float32Array.from({ length: count }, (_, at) => at >> 1);
+    const best = indicesOfLargest(numbers, count - 2);
+    expect(best.length).toBe(count - 2);
+    expect(best.slice(0, 4)).toEqual([count - 2, count - 1, count - 4, count - 3]);
+    expect(best.slice(-2)).toEqual([2, 3]);
   });
 
   test("of equals the first are kept", async () => {
@@ -369,6 +380,12 @@ describe("what makes no sense is refused", () => {
       /logits for 2 sequences, got 3/,
     ],
     ["no beams", () => beamSearch(followAll(CHAIN), [0], { beams: 0 }), "option", /beams/],
+    [
+      "more beams than a call can have",
+      () => beamSearch(followAll(CHAIN), [0], { beams: 1e9, fullBatch: true }),
+      "option",
+      /^beamSearch: beams must be .* up to 4096, got 1000000000$/,
+    ],
   ])("%s", async (_name, act, code, message) => {
     const error = await failure(act());
     expect([error.code, error.message]).toEqual([code, expect.stringMatching(message)]);

@@ -158,15 +158,24 @@ test("tables may be of halves, and positions a tensor", () => {
   expect([...data]).toEqual([0, 0, 2, 1, 1, -3]);
 });
 
+test("tables without a number are made at once, however many rows they have", () => {
+  const most = 2 ** 24;
+  const none = { data: new Float32Array(0), shape: [most, 0] };
+  expect(learnedPositions(none).shape).toEqual([most, 0]);
+  expect(sinusoidal(0, most).shape).toEqual([0, most]);
+  const wide = { data: new Float32Array(2 ** 21), shape: [2, 2 ** 20] };
+  expect(relativeBias(wide, { length: most, keyLength: 0 }).shape).toEqual([2 ** 20, most, 0]);
+});
+
 test("what makes no sense is refused by name", async () => {
   const table = { data: new Float32Array(6), shape: [3, 2] };
   const even = { data: new Float32Array(16), shape: [8, 2] };
   const many = { data: new Float32Array(512), shape: [512, 1] };
   const refusals: readonly [() => unknown, string, string][] = [
     [() => sinusoidal(-1, 4), "option", "sinusoidal: length must be a whole number"],
-    [() => sinusoidal(2, 0), "option", "sinusoidal: dim must be a whole number from 1"],
+    [() => sinusoidal(2, 0), "option", "sinusoidal: dim must be a whole number, 1 or more"],
     [() => sinusoidal(2, 4, { base: 0 }), "option", "sinusoidal: base must be greater than 0"],
-    [() => alibiSlopes(0), "option", "alibiSlopes: heads must be a whole number from 1"],
+    [() => alibiSlopes(0), "option", "alibiSlopes: heads must be a whole number, 1 or more"],
     [
       () => relativeBias(table, { length: 2 }),
       "shape",
@@ -196,19 +205,28 @@ test("what makes no sense is refused by name", async () => {
     [
       () => Reflect.apply(learnedPositions, null, [table, { length: "2" }]),
       "option",
-      'whole number from 0 to 2^24, got "2"',
+      'whole number, 0 or more, up to 16777216, got "2"',
     ],
     [() => Reflect.apply(learnedPositions, null, [table, { length: null }]), "option", "got null"],
     [() => relativeBias(even, { length: 2, offset: 0.5 }), "option", "relativeBias: offset must be a whole number"],
-    [() => relativeBias(even, { length: 2, maxDistance: 2 }), "option", "maxDistance must be a whole number from 3"],
+    [
+      () => relativeBias(even, { length: 2, maxDistance: 2 }),
+      "option",
+      "maxDistance must be a whole number, 3 or more",
+    ],
     [() => Reflect.apply(relativeBias, null, [even, { length: 2, keyLength: null }]), "option", "got null"],
     [
       () => relativeBias(many, { length: 2, maxDistance: 128 }),
       "option",
-      "maxDistance must be a whole number from 129 to 2^24, got 128",
+      "maxDistance must be a whole number, 129 or more, up to 16777216, got 128",
     ],
-    [() => sinusoidal(2 ** 24, 2 ** 24), "memory", "sinusoidal: making [16777216, 16777216] failed"],
-    [() => relativeBias(even, { length: 2 ** 24 }), "memory", "relativeBias: making [2, 16777216, 16777216] failed"],
+    [() => sinusoidal(2 ** 24, 2 ** 24), "memory", "sinusoidal: the result must fit into the engine's memory"],
+    [() => relativeBias(even, { length: 2 ** 24 }), "memory", "numbers, got [2, 16777216, 16777216]"],
+    [
+      () => relativeBias(even, { length: 60_000 }),
+      "memory",
+      "relativeBias: the result must fit into the engine's memory, 536854528 numbers, got [2, 60000, 60000]",
+    ],
   ];
   for (const [act, code, message] of refusals) {
     const error = await errorOf(act);

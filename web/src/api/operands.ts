@@ -1,6 +1,7 @@
 // One tensor, mask or bias as a user gives it -> a source of numbers with a checked shape, or a HeedError.
 
 import type { Backend, Operand, Source } from "../backends/backend.js";
+import { MAX_BLOCK_BYTES } from "../memory/arena.js";
 import { showShape, showValue } from "./describe.js";
 import { HeedError } from "./errors.js";
 import { roundToHalves, widenHalves } from "./half.js";
@@ -19,6 +20,9 @@ import {
 
 /** Sizes and strides cross into C++ as signed 32-bit numbers. */
 export const MAX_ELEMENTS = 2 ** 31 - 1;
+
+/** Floats that a block of the engine's memory has room for. */
+const MAX_FLOATS = MAX_BLOCK_BYTES / 4;
 
 export interface ReadTensor {
   readonly source: Source;
@@ -126,6 +130,13 @@ export function readShape(where: string, name: string, shape: unknown): readonly
     );
   }
   return sizes;
+}
+
+/** Throws where floats of these sizes could never be the engine's: before anything is made of them. */
+export function checkRoom(where: string, name: string, sizes: readonly number[]): void {
+  if (product(sizes) <= MAX_FLOATS) return;
+  const rule = `must fit into the engine's memory, ${MAX_FLOATS} numbers`;
+  throw new HeedError("memory", `${where}: ${name} ${rule}, got ${showShape(sizes)}`);
 }
 
 /** Exact up to 2^53, and never less than that beyond: a double cannot wrap around. */

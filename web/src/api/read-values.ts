@@ -51,13 +51,20 @@ export function readPositive(where: string, name: string, value: unknown, absent
   throw new HeedError("option", `${at(where, name)} must be greater than 0, got ${showValue(value)}`);
 }
 
-/** A whole number of at least 1, or the default where it is absent. */
-export function readCount<D>(where: string, name: string, value: unknown, absent: D): number | D {
+/** A whole number from `least` to `most`, or the default where it is absent. */
+export function readCount<D>(
+  where: string,
+  name: string,
+  value: unknown,
+  absent: D,
+  most: number = 2 ** 31 - 1,
+  least = 1,
+): number | D {
   if (value === undefined) return absent;
-  if (typeof value === "number" && Number.isInteger(value) && value >= 1 && value < 2 ** 31) return value;
+  if (typeof value === "number" && Number.isInteger(value) && value >= least && value <= most) return value;
   throw new HeedError(
     "option",
-    `${at(where, name)} must be a whole number, 1 or more, below 2^31, got ${showValue(value)}`,
+    `${at(where, name)} must be a whole number, ${least} or more, up to ${most}, got ${showValue(value)}`,
   );
 }
 

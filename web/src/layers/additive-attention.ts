@@ -1,12 +1,12 @@
 // Bahdanau's attention: v . tanh(W_q q + W_k k + b), softmax, the sum of the values.
 
 import type { AttentionOptions, TensorInput } from "../api/options.js";
-import { readBoolean, readCount } from "../api/read-values.js";
+import { readBoolean } from "../api/read-values.js";
 import type { AnyAttentionResult, AttentionResult, NoOptions } from "../api/results.js";
 import { Layer, type LayerOptions } from "./layer.js";
 import { Parameter } from "./parameters.js";
 import { handOutAll, PASSED_OPTIONS, passedOn } from "./projections.js";
-import { readSizes, required } from "./read.js";
+import { readSize, readSizes } from "./read.js";
 import { type AttentionTensors, checkWidth, type Scope } from "./scope.js";
 
 export interface AdditiveAttentionOptions extends LayerOptions {
@@ -28,7 +28,7 @@ export class AdditiveAttention extends Layer {
     const where = "AdditiveAttention";
     const given = readSizes(where, options, ["queryDim", "keyDim", "hidden", "bias", "engine"]);
     super(where, options.engine);
-    const read = (name: string): number => required(where, name, readCount(where, name, given[name], null));
+    const read = (name: string): number => readSize(where, name, given[name]);
     const hidden = read("hidden");
     this.#query = this.parameter("query_proj.weight", new Parameter([hidden, read("queryDim")]));
     this.#key = this.parameter("key_proj.weight", new Parameter([hidden, read("keyDim")]));

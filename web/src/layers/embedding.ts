@@ -3,12 +3,12 @@
 import { showValue } from "../api/describe.js";
 import { HeedError } from "../api/errors.js";
 import { product, readShape } from "../api/operands.js";
-import { isRecord, readCount } from "../api/read-values.js";
+import { isRecord } from "../api/read-values.js";
 import type { ArrayTensor, Tensor } from "../api/tensor.js";
 import { numbersOf } from "../api/typed-array.js";
 import { type Forwarded, type ForwardOptions, Layer, type LayerOptions, type NoOptions } from "./layer.js";
 import { Parameter } from "./parameters.js";
-import { readSizes, required } from "./read.js";
+import { readSize, readSizes } from "./read.js";
 import { handOut, type Scope } from "./scope.js";
 
 /** Whole numbers in any shape; a bare array is of rank 1. */
@@ -35,8 +35,8 @@ export class Embedding extends Layer {
     const where = "Embedding";
     const given = readSizes(where, options, ["count", "dim", "engine"]);
     super(where, options.engine);
-    this.count = required(where, "count", readCount(where, "count", given["count"], null));
-    this.dim = required(where, "dim", readCount(where, "dim", given["dim"], null));
+    this.count = readSize(where, "count", given["count"]);
+    this.dim = readSize(where, "dim", given["dim"]);
     this.parameter("weight", new Parameter([this.count, this.dim]));
   }
 

@@ -3,12 +3,12 @@
 import { showShape } from "../api/describe.js";
 import { HeedError } from "../api/errors.js";
 import type { TensorInput } from "../api/options.js";
-import { readBoolean, readCount } from "../api/read-values.js";
+import { readBoolean } from "../api/read-values.js";
 import type { NoOptions, Returned } from "../api/results.js";
 import type { Tensor } from "../api/tensor.js";
 import { type ForwardOptions, Layer, type LayerOptions } from "./layer.js";
 import { Parameter } from "./parameters.js";
-import { readSizes, required } from "./read.js";
+import { readSize, readSizes } from "./read.js";
 import { checkWidth, handOut, type Scope } from "./scope.js";
 
 export interface GRUOptions extends LayerOptions {
@@ -46,8 +46,8 @@ export class GRU extends Layer {
     const where = "GRU";
     const given = readSizes(where, options, ["inputSize", "hiddenSize", "bias", "reverse", "engine"]);
     super(where, options.engine);
-    this.inputSize = required(where, "inputSize", readCount(where, "inputSize", given["inputSize"], null));
-    this.hiddenSize = required(where, "hiddenSize", readCount(where, "hiddenSize", given["hiddenSize"], null));
+    this.inputSize = readSize(where, "inputSize", given["inputSize"]);
+    this.hiddenSize = readSize(where, "hiddenSize", given["hiddenSize"]);
     this.#isReversed = readBoolean(where, "reverse", given["reverse"], false);
     this.#suffix = this.#isReversed ? "_l0_reverse" : "_l0";
     const gates = 3 * this.hiddenSize;

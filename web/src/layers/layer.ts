@@ -3,6 +3,7 @@
 import { asyncStep } from "../api/door.js";
 import { HeedError } from "../api/errors.js";
 import type { Heed } from "../api/heed.js";
+import { checkRoom } from "../api/operands.js";
 import { readBoolean, readRecord, readSignal } from "../api/read-values.js";
 import type { NoOptions, Returned } from "../api/results.js";
 import type { ArrayTensor, Tensor } from "../api/tensor.js";
@@ -103,6 +104,7 @@ export abstract class Layer {
   }
 
   protected parameter(name: string, parameter: Parameter): Parameter {
+    checkRoom(this.where, `parameter ${name}`, parameter.shape);
     this.#own.set(name, parameter);
     return parameter;
   }

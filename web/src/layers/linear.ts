@@ -1,11 +1,11 @@
 // y = x W^T + b.
 
 import type { TensorInput } from "../api/options.js";
-import { readBoolean, readCount } from "../api/read-values.js";
+import { readBoolean } from "../api/read-values.js";
 import type { ArrayTensor, Tensor } from "../api/tensor.js";
 import { type Forwarded, type ForwardOptions, Layer, type LayerOptions, type NoOptions } from "./layer.js";
 import { Parameter } from "./parameters.js";
-import { readSizes, required } from "./read.js";
+import { readSize, readSizes } from "./read.js";
 import { checkWidth, type FinishRule, type Scope } from "./scope.js";
 
 export interface LinearLayerOptions extends LayerOptions {
@@ -24,8 +24,8 @@ export class Linear extends Layer {
     const where = "Linear";
     const given = readSizes(where, options, ["inFeatures", "outFeatures", "bias", "engine"]);
     super(where, options.engine);
-    this.inFeatures = required(where, "inFeatures", readCount(where, "inFeatures", given["inFeatures"], null));
-    this.outFeatures = required(where, "outFeatures", readCount(where, "outFeatures", given["outFeatures"], null));
+    this.inFeatures = readSize(where, "inFeatures", given["inFeatures"]);
+    this.outFeatures = readSize(where, "outFeatures", given["outFeatures"]);
     this.parameter("weight", new Parameter([this.outFeatures, this.inFeatures], { matrices: 1 }));
     if (readBoolean(where, "bias", given["bias"], true)) this.parameter("bias", new Parameter([this.outFeatures]));
     else this.without("bias");

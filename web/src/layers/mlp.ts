@@ -1,11 +1,11 @@
 // The feed-forward part of a transformer.
 
 import type { TensorInput } from "../api/options.js";
-import { readBoolean, readChoice, readCount } from "../api/read-values.js";
+import { readBoolean, readChoice } from "../api/read-values.js";
 import type { ArrayTensor, Tensor } from "../api/tensor.js";
 import { type Forwarded, type ForwardOptions, Layer, type LayerOptions, type NoOptions } from "./layer.js";
 import { Linear } from "./linear.js";
-import { readSizes, required } from "./read.js";
+import { readSize, readSizes } from "./read.js";
 import { checkWidth, type FinishRule, type Scope } from "./scope.js";
 
 /** "swiglu": silu(gate) * up; the others bend what `up_proj` made. */
@@ -34,8 +34,8 @@ export class MLP extends Layer {
     const given = readSizes(where, options, ["dim", "hidden", "activation", "bias", "engine"]);
     const { engine } = options;
     super(where, engine);
-    const dim = required(where, "dim", readCount(where, "dim", given["dim"], null));
-    const hidden = required(where, "hidden", readCount(where, "hidden", given["hidden"], null));
+    const dim = readSize(where, "dim", given["dim"]);
+    const hidden = readSize(where, "hidden", given["hidden"]);
     const activation = readChoice(where, "activation", given["activation"], MLP_ACTIVATIONS, "gelu");
     const isGated = activation === "swiglu";
     this.#activation = activation === "swiglu" ? "silu" : activation;

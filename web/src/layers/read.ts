@@ -1,7 +1,7 @@
 // Readers of layers' options beside those of the API.
 
 import { HeedError } from "../api/errors.js";
-import { readRecord } from "../api/read-values.js";
+import { readCount, readRecord } from "../api/read-values.js";
 
 /** Options that a layer cannot do without: an object, all of whose names are known. */
 export function readSizes(
@@ -17,6 +17,14 @@ export function readSizes(
 export function required<T>(where: string, name: string, value: T | null): T {
   if (value !== null) return value;
   throw new HeedError("option", `${where}: ${name} must be given`);
+}
+
+/** Blocks of a stack: the deepest published transformers have 1,000, and each takes memory before any parameter is there. */
+export const MOST_LAYERS = 1024;
+
+/** A size or a count that a layer cannot do without. */
+export function readSize(where: string, name: string, value: unknown, most?: number): number {
+  return required(where, name, readCount(where, name, value, null, most));
 }
 
 /** One of the parts of a shape must divide another. */

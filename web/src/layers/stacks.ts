@@ -3,13 +3,13 @@
 import type { KVCache } from "../api/cache/kv-cache.js";
 import { HeedError } from "../api/errors.js";
 import type { TensorInput } from "../api/options.js";
-import { readBoolean, readCount } from "../api/read-values.js";
+import { readBoolean } from "../api/read-values.js";
 import type { NoOptions, Returned } from "../api/results.js";
 import type { Tensor } from "../api/tensor.js";
 import { readInner } from "./inner-options.js";
 import { Layer } from "./layer.js";
 import { LayerNorm, RMSNorm } from "./norm.js";
-import { readSizes, required } from "./read.js";
+import { MOST_LAYERS, readSize, readSizes } from "./read.js";
 import { handOut, type Scope } from "./scope.js";
 import { readCaches } from "./stack-caches.js";
 import {
@@ -63,7 +63,7 @@ class Stack extends Layer {
     const given = readSizes(where, options, STACK_OPTIONS);
     const { layers, finalNorm: _, ...block } = options;
     super(where, options.engine);
-    const length = required(where, "layers", readCount(where, "layers", layers, null));
+    const length = readSize(where, "layers", layers, MOST_LAYERS);
     this.layers = length;
     this.#blocks = Array.from({ length }, (_, at) => this.part(`layers.${at}`, new TransformerBlock(block)));
     const { dim: shape, epsilon, engine } = options;
@@ -162,6 +162,9 @@ export class EncoderDecoder extends Layer {
     readSizes(where, options, [...names, "encoderLayers", "decoderLayers"]);
     const { encoderLayers, decoderLayers, finalNorm = true, ...block } = options;
     const stack = { ...block, finalNorm };
+    for (const [name, layers] of Object.entries({ encoderLayers, decoderLayers })) {
+      readSize(where, name, layers, MOST_LAYERS);
+    }
     super(where, options.engine);
     this.#dim = options.dim;
     this.#encoder = this.part("encoder", new Encoder({ ...stack, layers: encoderLayers }));

@@ -11,7 +11,7 @@ import { MLP, type MLPActivation } from "./mlp.js";
 import { MultiHeadAttention, type MultiHeadForwardOptions } from "./multi-head-attention.js";
 import { LayerNorm, RMSNorm } from "./norm.js";
 import type { Filling, GivenParameters } from "./parameters.js";
-import { readSizes, required } from "./read.js";
+import { readSize, readSizes } from "./read.js";
 import { handOut, type Scope } from "./scope.js";
 
 export interface TransformerBlockOptions extends LayerOptions {
@@ -114,8 +114,8 @@ export class TransformerBlock extends Layer {
     const given = readSizes(where, options, BLOCK_OPTIONS);
     const { engine, kvHeads, headDim, activation, rope, epsilon } = options;
     super(where, engine);
-    const dim = required(where, "dim", readCount(where, "dim", given["dim"], null));
-    const heads = required(where, "heads", readCount(where, "heads", given["heads"], null));
+    const dim = readSize(where, "dim", given["dim"]);
+    const heads = readSize(where, "heads", given["heads"]);
     const hidden = readCount(where, "hidden", given["hidden"], 4 * dim);
     const { qkv, out, mlp } = readBias(where, given["bias"], activation !== "swiglu");
     const attention = { embedDim: dim, heads, kvHeads, headDim, bias: { qkv, out }, engine };

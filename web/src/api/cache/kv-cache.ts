@@ -9,7 +9,7 @@ import { showShape, showValue } from "../describe.js";
 import { asyncStep, step } from "../door.js";
 import { HeedError } from "../errors.js";
 import { walkOf } from "../layout.js";
-import { readTensor } from "../operands.js";
+import { checkRoom, readTensor } from "../operands.js";
 import { DEFAULTS, type Layout, type Numbers, type TensorInput } from "../options.js";
 import { type ReadOptions, readAttentionOptions } from "../read-options.js";
 import { isOptions, readChoice, readCount, readRecord, readSignal, throwIfAborted } from "../read-values.js";
@@ -42,6 +42,9 @@ const NAMES = ["batch", "kvHeads", "headDim", "valueDim", "maxLength", "dtype", 
 /** Positions are exact in single precision up to here. */
 const MOST_TOKENS = 2 ** 24;
 
+/** Each entry has a list of its pages from the start. */
+const MOST_ENTRIES = 2 ** 16;
+
 /** Checked, with defaults. */
 interface ReadCacheOptions {
   readonly batch: number;
@@ -61,20 +64,19 @@ export function createCache(backend: Backend, options: unknown): KVCache {
 function readCacheOptions(options: unknown): ReadCacheOptions {
   const where = "createCache";
   const given = readRecord(where, "options", options, NAMES);
-  const needed = (name: string): number => {
-    const count = readCount(where, name, given[name], null);
+  const needed = (name: string, most?: number): number => {
+    const count = readCount(where, name, given[name], null, most);
     if (count !== null) return count;
     throw new HeedError("option", `${where}: ${name} must be given`);
   };
   const headDim = needed("headDim");
   const window = readCount(where, "window", given["window"], null);
   const maxLength =
-    window === null ? needed("maxLength") : readCount(where, "maxLength", given["maxLength"], MOST_TOKENS);
-  if (maxLength > MOST_TOKENS) {
-    throw new HeedError("option", `${where}: maxLength must be at most 2^24, got ${maxLength}`);
-  }
+    window === null
+      ? needed("maxLength", MOST_TOKENS)
+      : readCount(where, "maxLength", given["maxLength"], MOST_TOKENS, MOST_TOKENS);
   return {
-    batch: readCount(where, "batch", given["batch"], 1),
+    batch: readCount(where, "batch", given["batch"], 1, MOST_ENTRIES),
     kvHeads: needed("kvHeads"),
     headDim,
     valueDim: readCount(where, "valueDim", given["valueDim"], headDim),
@@ -125,6 +127,9 @@ export class KVCache {
     this.#most = held === this.window ? Infinity : this.maxLength;
     const dims = { key: this.headDim, value: this.valueDim };
     this.#layout = new PageLayout(this.dtype, this.kvHeads, dims, this.#most, held);
+    // Each entry has a page of its own from its first token on.
+    const pages = [this.batch, this.#layout.bytes / 4];
+    checkRoom("createCache", "the first pages, [batch, numbers of a page],", pages);
     const store = new PageStore(backend, this.#layout, this.batch, this.window === null ? null : this.window - 1);
     this.#store = store;
     finalise(this, () => store.dispose());

@@ -8,7 +8,7 @@ export function alibiSlopes(heads: number): ArrayTensor {
   const count = readSize("alibiSlopes", "heads", heads, 1);
   const whole = 2 ** Math.floor(Math.log2(count));
   // Beyond a power of two, every other slope of the next one.
-  const data = Float32Array.from({ length: count }, (_, head) =>
+  const data = new Float32Array(count).map((_, head) =>
     head < whole ? slope(head + 1, whole) : slope(2 * (head - whole) + 1, 2 * whole),
   );
   return { data, shape: [count], dtype: "f32" };

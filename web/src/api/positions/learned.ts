@@ -25,8 +25,10 @@ export function learnedPositions(table: TensorLike | HalfTensorLike, options?: L
   const { positions } = given;
   const offset = readSize(where, "offset", given["offset"], 0, 0);
   const length = readSize(where, "length", given["length"], 0, Math.max(0, rows - offset));
-  const isRun = positions === undefined && offset + length <= rows;
-  const wanted = isRun ? Array.from({ length }, (_, at) => offset + at) : numbersOf(positions);
+  if (positions === undefined && offset + length <= rows) {
+    return { data: floats.slice(offset * dim, (offset + length) * dim), shape: [length, dim], dtype: "f32" };
+  }
+  const wanted = numbersOf(positions);
   const isRow = (row: number): boolean => Number.isInteger(row) && row >= 0 && row < rows;
   const isBoth = positions && (given["length"] ?? given["offset"]) !== undefined;
   if (isBoth || wanted === null || !wanted.every(isRow)) {

@@ -1,26 +1,24 @@
 // Readers of what position tables are made of, and the room for one.
 
-import { showShape, showValue } from "../describe.js";
+import { showShape } from "../describe.js";
 import { step } from "../door.js";
 import { HeedError } from "../errors.js";
-import { product, readSingle } from "../operands.js";
+import { checkRoom, product, readSingle } from "../operands.js";
+import { readCount } from "../read-values.js";
 import type { ArrayTensor } from "../tensor.js";
 
 /** Offsets go as far back as sizes go up. */
 export const LEAST_OFFSET = -(2 ** 24);
 
-/** A whole number of at least `least`. */
+/** A whole number of at least `least`, which must be given where nothing stands for it. */
 export function readSize(where: string, name: string, given: unknown, least: number, absent?: number): number {
   const value = given === undefined ? absent : given;
-  if (typeof value === "number" && Number.isInteger(value) && value >= least && value <= 2 ** 24) return value;
-  throw new HeedError(
-    "option",
-    `${where}: ${name} must be a whole number from ${least} to 2^24, got ${showValue(value)}`,
-  );
+  return readCount(where, name, value ?? null, 0, 2 ** 24, least);
 }
 
 /** A table to be filled in. */
 export function newTable(where: string, shape: readonly number[]): ArrayTensor {
+  checkRoom(where, "the result", shape);
   const data = step("memory", `${where}: making ${showShape(shape)}`, () => new Float32Array(product(shape)));
   return { data, shape, dtype: "f32" };
 }

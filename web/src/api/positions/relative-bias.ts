@@ -44,15 +44,15 @@ export function relativeBias(table: TensorLike | HalfTensorLike, options: Relati
   const maxDistance = readSize(where, "maxDistance", given["maxDistance"], exact + 1, Math.max(128, exact + 1));
   const bucketOf = bucketRule(side, exact, maxDistance, bidirectional);
   const made = newTable(where, [heads, queries, keys]);
-  // Buckets go by distance alone, of which there are as many as diagonals.
-  for (let distance = -offset - queries + 1; distance < keys - offset; distance++) {
-    const bucket = bucketOf(distance);
-    for (let h = 0; h < heads; h++) {
-      const number = floats[bucket * heads + h] ?? 0;
-      const first = Math.max(0, -offset - distance);
-      for (let i = first; i < queries && i + offset + distance < keys; i++) {
-        made.data[(h * queries + i) * keys + i + offset + distance] = number;
-      }
+  if (made.data.length === 0) return made;
+  // Buckets go by distance alone, so a row is the one before it, one distance on.
+  const last = offset + queries - 1;
+  const places = new Int32Array(queries + keys - 1).map((_, at) => bucketOf(at - last));
+  for (let h = 0; h < heads; h++) {
+    const numbers = new Float32Array(places.length).map((_, at) => floats[(places[at] ?? 0) * heads + h] ?? 0);
+    for (let i = 0; i < queries; i++) {
+      const first = queries - 1 - i;
+      made.data.set(numbers.subarray(first, first + keys), (h * queries + i) * keys);
     }
   }
   return made;

@@ -20,10 +20,11 @@ export function sinusoidal(length: number, dim: number, options?: SinusoidalOpti
   const base = readPositive(where, "base", given["base"], 10000);
   const offset = readFinite(where, "offset", given["offset"], 0);
   const made = newTable(where, [rows, columns]);
-  for (let column = 0; column < columns; column++) {
-    const frequency = base ** ((2 * Math.floor(column / 2)) / -columns);
-    for (let row = 0; row < rows; row++) {
-      const angle = (row + offset) * frequency;
+  if (rows === 0) return made;
+  const frequencies = new Float64Array(columns).map((_, column) => base ** ((2 * Math.floor(column / 2)) / -columns));
+  for (let row = 0; row < rows; row++) {
+    for (let column = 0; column < columns; column++) {
+      const angle = (row + offset) * (frequencies[column] ?? 0);
       made.data[row * columns + column] = column % 2 === 0 ? Math.sin(angle) : Math.cos(angle);
     }
   }

@@ -2,27 +2,21 @@
 
 /** Where the `count` largest numbers above -Infinity are, the largest first, of equals the first. */
 export function indicesOfLargest(numbers: ArrayLike<number>, count: number): number[] {
-  const best: number[] = [];
+  const at = (index = 0): number => numbers[index] ?? -Infinity;
+  let best: number[] = [];
   let least = -Infinity;
+  const narrow = (): void => {
+    best = best.sort((a, b) => at(b) - at(a) || a - b).slice(0, count);
+  };
   for (let index = 0; index < numbers.length; index++) {
-    const number = numbers[index] ?? -Infinity;
-    if (number <= least) continue;
-    best.splice(placeOf(number, best, numbers), 0, index);
-    if (best.length > count) best.pop();
-    if (best.length === count) least = numbers[best[count - 1] ?? 0] ?? -Infinity;
+    if (at(index) <= least) continue;
+    best.push(index);
+    if (best.length < 2 * count) continue;
+    narrow();
+    least = at(best[count - 1]);
   }
+  narrow();
   return best;
-}
-
-/** Behind all that are at least as large. */
-function placeOf(number: number, best: readonly number[], numbers: ArrayLike<number>): number {
-  let [from, to] = [0, best.length];
-  while (from < to) {
-    const middle = (from + to) >> 1;
-    if ((numbers[best[middle] ?? 0] ?? -Infinity) >= number) from = middle + 1;
-    else to = middle;
-  }
-  return from;
 }
 
 /** ln of the sum of exp; -Infinity of nothing. */

@@ -46,6 +46,9 @@ export interface BeamOptions extends GenerateOptions {
   readonly fullBatch?: boolean | undefined;
 }
 
+/** Each of them is a sequence of every call of the step. */
+const MOST_BEAMS = 4096;
+
 const COMMON = ["maxTokens", "eos", "signal"];
 
 export interface ReadCommon {
@@ -95,7 +98,7 @@ export function readBeamOptions(
   const given = readRecord(where, "options", options, [...COMMON, "beams", "lengthPenalty", "fullBatch"]);
   return {
     ...readCommon(where, given),
-    beams: readCount(where, "beams", given["beams"], 4),
+    beams: readCount(where, "beams", given["beams"], 4, MOST_BEAMS),
     lengthPenalty: readFinite(where, "lengthPenalty", given["lengthPenalty"], 1),
     fullBatch: readBoolean(where, "fullBatch", given["fullBatch"], false),
   };

@@ -76,7 +76,7 @@ export class BertModel extends Layer {
     const count = read.count("vocab_size");
     const epsilon = read.number("layer_norm_eps", 1e-12);
     const activation = read.choice("hidden_act", ACTIVATIONS, "gelu");
-    this.#layers = read.count("num_hidden_layers");
+    this.#layers = read.layers("num_hidden_layers");
     this.#words = this.part("words", new Embedding({ count, dim, engine }));
     this.#places = this.part("places", new Embedding({ count: read.count("max_position_embeddings"), dim, engine }));
     this.#types = this.part("types", new Embedding({ count: read.count("type_vocab_size", 2), dim, engine }));

@@ -3,8 +3,8 @@
 import { showValue } from "../../api/describe.js";
 import { HeedError } from "../../api/errors.js";
 import type { Heed } from "../../api/heed.js";
-import { isRecord, readBoolean, readCount, readFinite, readRecord } from "../../api/read-values.js";
-import { required } from "../read.js";
+import { isRecord, readBoolean, readFinite, readRecord } from "../../api/read-values.js";
+import { MOST_LAYERS, readSize, required } from "../read.js";
 
 export interface ModelOptions {
   readonly engine?: Heed | undefined;
@@ -50,8 +50,12 @@ export class ConfigReader {
     return this.#config[name] ?? undefined;
   }
 
-  count(name: string, absent: number | null = null): number {
-    return required(this.#where, `config.${name}`, readCount(this.#where, `config.${name}`, this.value(name), absent));
+  count(name: string, absent?: number, most?: number): number {
+    return readSize(this.#where, `config.${name}`, this.value(name) ?? absent, most);
+  }
+
+  layers(name: string): number {
+    return this.count(name, undefined, MOST_LAYERS);
   }
 
   number(name: string, absent: number | null = null): number {

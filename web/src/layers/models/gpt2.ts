@@ -41,7 +41,7 @@ export class GPT2Model extends CausalModel {
     super(where, engine);
     const dim = read.count("n_embd");
     const count = read.count("vocab_size");
-    this.layers = read.count("n_layer");
+    this.layers = read.layers("n_layer");
     this.#words = this.part("words", new Embedding({ count, dim, engine }));
     this.#places = this.part("places", new Embedding({ count: read.count("n_positions"), dim, engine }));
     this.#decoder = this.part(

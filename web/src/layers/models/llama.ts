@@ -34,7 +34,7 @@ export class LlamaModel extends CausalModel {
     // Of Mistral's: transformers' Llama has none, whatever its configuration says.
     const hasWindow = read.value("sliding_window") !== undefined && read.value("model_type") !== "llama";
     this.#self = hasWindow ? { window: [read.count("sliding_window") - 1, -1] } : {};
-    this.layers = read.count("num_hidden_layers");
+    this.layers = read.layers("num_hidden_layers");
     this.#words = this.part("words", new Embedding({ count, dim, engine }));
     this.#decoder = this.part(
       "decoder",
