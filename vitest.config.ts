@@ -132,7 +132,7 @@ export default defineConfig(async () => {
         ...(found.webkit === undefined ? [] : [true, false]).map((isolated) =>
           webkitGtk(isolated ? "webkit-isolated" : "webkit-plain", isolated, found.webkit),
         ),
-        node("demo", "tests/browser/demo/**/*.test.ts", { chromiumPath }),
+        node("demo", "tests/browser/demo/**/*.test.ts", { chromiumPath }, "tests/browser/demo/setup.ts"),
         ...(vulkanProblem === undefined
           ? [node("adapters", "tests/adapters/**/*.test.ts", { chromiumPath }, "tests/adapters/setup.ts")]
           : []),

@@ -9,6 +9,8 @@ declare module "vitest" {
     /** Whether the browser of this project has relaxed SIMD. */
     relaxedSimd: boolean;
     chromiumPath: string;
+    /** Where the demo was built. */
+    demo: string;
     /** Null where the tests run without it. */
     firefoxPath: string | null;
     /** Where the bundlers and runtimes are that the package is tried with: the folder of their node_modules. */

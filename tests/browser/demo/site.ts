@@ -1,12 +1,11 @@
-// The demo as files: built into a folder of its own and served from a subfolder, isolated or not, as any host may serve it.
+// The built demo as files in a folder of its own, served from a subfolder, isolated or not, as any host may serve it.
 
 import { readFileSync, rmSync } from "node:fs";
-import { mkdtemp } from "node:fs/promises";
+import { cp, mkdtemp } from "node:fs/promises";
 import { createServer, type Server } from "node:http";
 import { tmpdir } from "node:os";
 import { extname, join, normalize } from "node:path";
-import { fileURLToPath } from "node:url";
-import { build } from "vite";
+import { inject } from "vitest";
 
 const TYPES: Readonly<Record<string, string>> = {
   ".html": "text/html; charset=utf-8",
@@ -30,8 +29,7 @@ export interface Site {
 
 export async function openSite(): Promise<Site> {
   const folder = await mkdtemp(join(tmpdir(), "heed-demo-"));
-  const configFile = fileURLToPath(new URL("../../../demo/vite.config.ts", import.meta.url));
-  await build({ configFile, logLevel: "error", build: { outDir: folder, emptyOutDir: true } });
+  await cp(inject("demo"), folder, { recursive: true });
   const [isolated, plain] = [serve(folder, ISOLATION), serve(folder, {})];
   return {
     isolated: await address(isolated),
