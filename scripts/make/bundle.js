@@ -135,7 +135,7 @@ function loadedWith(entry) {
   const found = new Set([entry]);
   for (const file of found) {
     for (const [, specifier = ""] of readFileSync(file, "utf8").matchAll(
-      /^(?:import|export) (?!type )[^;]*?from "(\.[^"]+)";/gm,
+      /^(?:import|export) (?!type )[^;]*?from "(\.[^"]+\.js)";/gm,
     )) {
       const imported = join(dirname(file), specifier.replace(/\.js$/, ".ts"));
       found.add(imported);

@@ -2,8 +2,9 @@
 
 import { across, arch, type Curve, type Point, path, pointOn } from "./curves.js";
 import { adopt, Base, calm, h, svg } from "./dom.js";
+import style from "./flow.css?raw";
 import { formatShare } from "./numbers.js";
-import { FLOW_STYLE } from "./style.js";
+import theme from "./theme.css?raw";
 import { at, checkWeights, headOf, type Weights } from "./weights.js";
 
 export interface FlowView {
@@ -53,7 +54,7 @@ export class HeedFlow extends Base {
   #laidOutIn = 0;
 
   connectedCallback(): void {
-    adopt(this, FLOW_STYLE);
+    adopt(this, theme + style);
     if (this.#svg.parentNode === this) return;
     this.replaceChildren(this.#svg, this.#askers, this.#answers);
     for (let i = 0; i < MOST_DOTS; i++) this.#dots.append(svg("circle", { r: 2.6, opacity: 0 }));

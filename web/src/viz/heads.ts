@@ -1,8 +1,9 @@
 // <heed-heads>: every head as a small picture; pressing one chooses it.
 
 import { adopt, Base, h } from "./dom.js";
+import style from "./heads.css?raw";
 import { formatShare } from "./numbers.js";
-import { HEADS_STYLE } from "./style.js";
+import theme from "./theme.css?raw";
 import { at, checkWeights, headCount, headOf, type Matrix, type Weights } from "./weights.js";
 
 /** The detail of its `select` event. */
@@ -19,7 +20,7 @@ export class HeedHeads extends Base {
   #buttons: HTMLButtonElement[] = [];
 
   connectedCallback(): void {
-    adopt(this, HEADS_STYLE);
+    adopt(this, theme + style);
     if (this.firstChild !== null) return;
     this.#list.setAttribute("aria-label", this.getAttribute("label") ?? "Heads");
     this.append(this.#list);

@@ -1,9 +1,10 @@
 // <heed-matrix>: numbers as coloured cells in a real table; the keyboard walks it, editable cells take digits and pasted blocks.
 
 import { adopt, Base, h } from "./dom.js";
+import style from "./matrix.css?raw";
 import { formatNumber, formatSingle, LARGEST_TYPED, parseNumber, WHAT_IS_TYPED } from "./numbers.js";
 import { readBlock } from "./paste.js";
-import { MATRIX_STYLE } from "./style.js";
+import theme from "./theme.css?raw";
 import { at, checkWeights, headOf, type Matrix, type Weights } from "./weights.js";
 
 export interface MatrixView {
@@ -70,7 +71,7 @@ export class HeedMatrix extends Base {
   #col = 0;
 
   connectedCallback(): void {
-    adopt(this, MATRIX_STYLE);
+    adopt(this, theme + style);
     if (this.firstChild !== null) return;
     this.append(h("div", { class: "matrix-caption" }, this.#title, this.#about), this.#frame, this.#trouble);
     this.#table.addEventListener("pointerover", (event) => this.#point(event, false));
