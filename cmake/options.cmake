@@ -14,7 +14,11 @@ target_compile_options(heed_options INTERFACE
 if(HEED_EMULATED)
   target_compile_definitions(heed_options INTERFACE HEED_EMULATED=${HEED_EMULATED} XSIMD_WITH_EMULATED=1)
 elseif(NOT EMSCRIPTEN)
+  # What "native" means here is part of every command, or ccache and older build folders would bring objects of machines with other instructions.
+  execute_process(COMMAND ${CMAKE_CXX_COMPILER} -march=native -dM -E -x c++ /dev/null OUTPUT_VARIABLE macros COMMAND_ERROR_IS_FATAL ANY)
+  string(MD5 machine "${macros}")
   target_compile_options(heed_options INTERFACE -march=native)
+  target_compile_definitions(heed_options INTERFACE HEED_MACHINE=${machine})
   # GCC 12 warns of its own _mm512_undefined_ps inside intrinsics (gcc.gnu.org/PR105593).
   # Delete when GCC 13 is the floor.
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")

@@ -1,12 +1,16 @@
-// Builds everything and runs every test: C++ natively, under sanitizers and as WebAssembly, then TypeScript in Node and in
-// browsers. Goes on after a failing runner, and closes with one line that counts all tests.
+// Builds what the tests need and runs them: `npm test` the short run, `npm test -- full` everything, `npm test -- rest` what the short run
+// leaves out; `npm test -- cpp` and its like a part. Goes on after a failing runner, and closes with one line that counts all tests.
 
 import { build } from "./build.js";
 import { ensureDependencies } from "./lib/dependencies.js";
-import { note, step } from "./lib/steps.js";
+import { Failure, note, step } from "./lib/steps.js";
 import { root } from "./make/root.js";
+import { runsOf, WORDS } from "./test/parts.js";
 import { wantedBrowsers } from "./toolchain/browsers.js";
 import { findToolchain } from "./toolchain/find.js";
+
+const { presets, projects, unknown } = runsOf(process.argv.slice(2));
+if (unknown.length > 0) throw new Failure(`npm test takes some of ${WORDS.join(", ")}, got ${unknown.join(" ")}`);
 
 await ensureDependencies();
 const toolchain = await step("find the toolchain", () =>
@@ -16,7 +20,7 @@ await build({ toolchain });
 
 const { runCppTests } = await import("./test/cpp.js");
 const { runVitest } = await import("./test/vitest.js");
-const results = [...(await runCppTests(toolchain)), await runVitest(root, toolchain)];
+const results = [...(await runCppTests(toolchain, presets)), ...(await runVitest(root, toolchain, projects))];
 
 note("");
 for (const { name, passed, failed } of results) note(`  ${name.padEnd(24)} ${passed} passed, ${failed} failed`);

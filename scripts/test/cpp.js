@@ -1,4 +1,4 @@
-// Builds heed_tests under each preset and runs it: one binary, many machines.
+// Builds heed_tests under CMake presets and runs it: one set of tests, many machines.
 
 import { existsSync } from "node:fs";
 import { availableParallelism } from "node:os";
@@ -14,28 +14,25 @@ const RELAXED_FLAG = "--experimental-wasm-relaxed-simd";
 const RELAXED_FLAGS = Number(process.versions.node.split(".")[0]) < 21 ? [RELAXED_FLAG] : [];
 
 /**
- * What runs each preset's binary (nothing: it runs by itself), and which of its tests (nothing: all).
+ * What runs a preset's binary (nothing: it runs by itself), and which of its tests (nothing: all).
  * @type {Record<string, { runner?: readonly string[], only?: string }>}
  */
-const PRESETS = {
-  "native-release": {},
-  "native-asan": {},
+const RUNS = {
   // A race takes two threads.
   "native-tsan": { only: "[threads]" },
-  "native-emulated128": {},
-  "native-emulated256": {},
-  "native-emulated512": {},
   "wasm-simd": { runner: [process.execPath] },
   "wasm-relaxed": { runner: [process.execPath, ...RELAXED_FLAGS] },
 };
 
 /**
  * @param {import("../toolchain/find.js").Toolchain<"wasm" | "native" | "tests">} toolchain
+ * @param {readonly string[]} presets
  * @returns {Promise<Result[]>}
  */
-export async function runCppTests(toolchain) {
+export async function runCppTests(toolchain, presets) {
   const results = [];
-  for (const [preset, { runner = [], only }] of Object.entries(PRESETS)) {
+  for (const preset of presets) {
+    const { runner = [], only } = RUNS[preset] ?? {};
     try {
       await step(`build heed_tests, ${preset}`, () => buildPreset(toolchain, preset, ["heed_tests"]));
       results.push(await step(`test C++, ${preset}`, () => runBinary(preset, runner, only)));

@@ -1,4 +1,4 @@
-// Runs every Vitest project and counts its tests.
+// Runs Vitest projects and counts their tests.
 
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -7,12 +7,15 @@ import { Failure, note, run, step } from "../lib/steps.js";
 /**
  * @param {string} root
  * @param {import("../toolchain/find.js").Common} toolchain
- * @returns {Promise<import("./cpp.js").Result>}
+ * @param {readonly string[]} projects by their names, * for any letters
+ * @returns {Promise<import("./cpp.js").Result[]>}
  */
-export async function runVitest(root, toolchain) {
+export async function runVitest(root, toolchain, projects) {
+  if (projects.length === 0) return [];
   const report = join(root, "build", "vitest.json");
   rmSync(report, { force: true });
   const args = ["run", "--reporter=default", "--reporter=json", `--outputFile.json=${report}`];
+  args.push(...projects.map((name) => `--project=${name}`));
   await step("test TypeScript", async () => {
     try {
       await run(process.execPath, [join(root, "node_modules/vitest/vitest.mjs"), ...args], {
@@ -25,7 +28,7 @@ export async function runVitest(root, toolchain) {
     }
   });
   // No report: Vitest did not get as far as a test, and said why.
-  return existsSync(report) ? readReport(report) : { name: "vitest", passed: 0, failed: 1 };
+  return [existsSync(report) ? readReport(report) : { name: "vitest", passed: 0, failed: 1 }];
 }
 
 /** @param {string} report */

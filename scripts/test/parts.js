@@ -1,0 +1,53 @@
+// What `npm test` is made of. The short run has what a change most likely breaks; the rest is the same tests on further builds and browsers.
+
+/**
+ * @typedef {{ cpp?: readonly string[], vitest?: readonly string[] }} Runs CMake presets and Vitest projects
+ * @typedef {{ short: Runs, rest: Runs }} Part
+ * @typedef {"short" | "rest" | "full"} Depth
+ */
+
+/** @type {Record<string, Part>} */
+const PARTS = {
+  cpp: {
+    short: { cpp: ["native-asan", "wasm-relaxed"] },
+    rest: {
+      cpp: [
+        "native-release",
+        "native-tsan",
+        "native-emulated128",
+        "native-emulated256",
+        "native-emulated512",
+        "wasm-simd",
+      ],
+    },
+  },
+  unit: { short: { vitest: ["unit", "conformance"] }, rest: {} },
+  browser: {
+    short: { vitest: ["chromium-isolated", "chromium-plain", "chromium-webgpu"] },
+    rest: { vitest: ["firefox-*", "webkit-*", "adapters"] },
+  },
+  demo: { short: { vitest: ["demo"] }, rest: {} },
+  package: { short: { vitest: ["package"] }, rest: {} },
+};
+
+/**
+ * The presets and projects that the words of a command line name: parts (none: all of them) and a depth (none: short).
+ * @param {readonly string[]} words
+ * @returns {{ presets: string[], projects: string[], unknown: string[] }}
+ */
+export function runsOf(words) {
+  const depths = words.filter((word) => word in DEPTHS);
+  const named = words.filter((word) => !(word in DEPTHS));
+  const parts = named.length === 0 ? Object.keys(PARTS) : named.filter((word) => word in PARTS);
+  const runs = parts.flatMap((part) => (DEPTHS[depths[0] ?? "short"] ?? []).map((depth) => PARTS[part]?.[depth] ?? {}));
+  return {
+    presets: runs.flatMap(({ cpp = [] }) => cpp),
+    projects: runs.flatMap(({ vitest = [] }) => vitest),
+    unknown: [...named.filter((word) => !(word in PARTS)), ...depths.slice(1)],
+  };
+}
+
+/** @type {Record<string, readonly ("short" | "rest")[]>} */
+const DEPTHS = { short: ["short"], rest: ["rest"], full: ["short", "rest"] };
+
+export const WORDS = [...Object.keys(DEPTHS), ...Object.keys(PARTS)];
