@@ -1,7 +1,8 @@
 // Linear attention of one key/value head, a chunk of tokens at a time: all of a chunk's tokens meet the state from
 // before it in tiles, and each other one by one, which is the recurrence written out (for the delta rules, the WY form
 // of Yang et al. 2024, arXiv 2406.06484, equations 8 to 10). Decays between two tokens are multiplied up on the way
-// from one to the other, never divided out, so that no decay is too strong.
+// from one to the other, never divided out, so that no decay is too strong; that of the state over a chunk comes from
+// the sum of its logarithms, so that none is too weak.
 #pragma once
 
 #include "kernels/linear_rows.hpp"
@@ -25,7 +26,7 @@ struct LinearScratch {
     values = take(kChunk * kPanel<Arch>);
     found = take(kChunk * kPanel<Arch>);
     normaliser = take(row);
-    faded = take(row);
+    state_decay = {take(row), take(row)};
     seeker_meetings = take(kChunk * kMeetings);
     query_meetings = take(static_cast<std::ptrdiff_t>(block.heads) * kChunk * kMeetings);
     betas = take(kChunk);
@@ -43,7 +44,7 @@ struct LinearScratch {
   float* values;           // [chunk][panel]
   float* found;            // [chunk][panel]
   float* normaliser;       // [row]
-  float* faded;            // [row], what the chunk leaves of the state
+  StateDecay state_decay;  // [row]s, of the chunk
   float* seeker_meetings;  // [chunk][kMeetings]
   float* query_meetings;   // [heads][chunk][kMeetings]
   float* betas;            // [chunk]
@@ -107,7 +108,7 @@ class LinearAttention {
     const bool decays = block_.decay != nullptr;
     load_rows<Arch>({block_.key.from(chunk.first_key * block_.key_stride), block_.key_stride, block_.head_dim},
                     chunk.keys, block_.is_kernel, scratch_.keys, row);
-    if (decays) load_decays<Arch>(block_, chunk.first_key, chunk.keys, scratch_.decays, row);
+    if (decays) load_decays<Arch>(block_, chunk.first_key, chunk.keys, scratch_.decays, scratch_.state_decay.kept, row);
     const MetKeys met{scratch_.keys, decays ? scratch_.decays : nullptr, row};
     if (block_.is_delta) {
       for (int t = 0; t < chunk.keys; ++t) {
@@ -130,7 +131,10 @@ class LinearAttention {
         scratch_.factors[head * kChunk + t] = factor_of(rows + t * row, meetings + t * kMeetings, seen);
       }
     }
-    if (decays) fade_keys<Arch>(scratch_.keys, scratch_.decays, chunk.keys, row, scratch_.faded);
+    if (decays) {
+      fade_keys<Arch>(scratch_.keys, scratch_.decays, chunk.keys, row);
+      find_state_decay<Arch>(scratch_.state_decay, row);
+    }
     for (int s = 0; s < chunk.keys && block_.is_kernel; ++s) {
       add_row<Arch>(scratch_.keys + s * row, scratch_.normaliser, row);
     }
@@ -177,7 +181,7 @@ class LinearAttention {
 
   void write(const ChunkRange& chunk, float* state) {
     write_state<Arch>({scratch_.values, chunk.keys, scratch_.keys, scratch_.row}, block_.head_dim,
-                      block_.decay ? scratch_.faded : nullptr, state);
+                      block_.decay ? &scratch_.state_decay : nullptr, state);
   }
 
   const LinearBlock& block_;

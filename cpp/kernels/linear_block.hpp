@@ -61,7 +61,7 @@ constexpr std::int64_t linear_scratch_floats(int panel, std::int64_t columns, st
   const std::int64_t rows = (3 + heads) * kChunk * row;
   const std::int64_t meetings = (1 + heads) * kChunk * (kChunk + 4);
   const std::int64_t of_panel = std::int64_t{2} * kChunk * panel;
-  return round_up_to(state + rows + meetings + of_panel + 2 * row, 16);
+  return round_up_to(state + rows + meetings + of_panel + 3 * row, 16);
 }
 
 }  // namespace heed::kernels

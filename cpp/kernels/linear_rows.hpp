@@ -2,6 +2,7 @@
 // with zeros.
 #pragma once
 
+#include <limits>
 #include <numbers>
 
 #include "kernels/exp2.hpp"
@@ -9,6 +10,10 @@
 #include "kernels/linear_block.hpp"
 
 namespace heed::kernels {
+
+/// The logarithm of a decay that leaves nothing, and the highest that counts.
+inline constexpr float kForgets = -std::numeric_limits<float>::infinity();
+inline constexpr float kHighestDecay = 88.0F;
 
 /// Rows of the caller's.
 struct GivenRows {
@@ -64,18 +69,50 @@ inline void load_rows(const GivenRows& given, int count, bool is_kernel, float* 
   }
 }
 
+/// The decays of `count` tokens, and in `logs` the logarithm of their product: tokens that forget make it -infinity.
 template <class Arch>
-inline void load_decays(const LinearBlock& block, int first, int count, float* decays, int row) {
+inline void load_decays(const LinearBlock& block, int first, int count, float* decays, float* logs, int row) {
   const Exp<Arch> exp;
-  for (int t = 0; t < count; ++t) {
-    const float* const given = block.decay + (first + t) * block.decay_stride;
-    for (int d = 0; d < row; d += kLanes<Arch>) {
-      const int left = block.head_dim - d;
-      const int some = left < kLanes<Arch> ? left : kLanes<Arch>;
+  const Batch<Arch> zero(0.0F);
+  for (int d = 0; d < row; d += kLanes<Arch>) {
+    const int left = block.head_dim - d;
+    const int some = left < kLanes<Arch> ? left : kLanes<Arch>;
+    Batch<Arch> sum = zero;
+    for (int t = 0; t < count; ++t) {
+      const float* const given = block.decay + (first + t) * block.decay_stride;
       Batch<Arch> numbers(*given);
-      if (block.has_wide_decay) numbers = some > 0 ? load_some<Arch>(given + d, some) : Batch<Arch>(0.0F);
-      exp(numbers).store_aligned(decays + t * row + d);
+      if (block.has_wide_decay) numbers = some > 0 ? load_some<Arch>(given + d, some) : zero;
+      const Batch<Arch> decay = exp(numbers);
+      decay.store_aligned(decays + t * row + d);
+      sum += xsimd::select(decay == zero, Batch<Arch>(kForgets), at_most<Arch>(numbers, Batch<Arch>(kHighestDecay)));
     }
+    sum.store_aligned(logs + d);
+  }
+}
+
+/// What a chunk makes of each row of the state: state = state * kept + state * change.
+struct StateDecay {
+  float* kept;
+  float* change;
+
+  [[nodiscard]] StateDecay from(int row) const { return {kept + row, change + row}; }
+};
+
+/// Turns `decay.kept`, logarithms so far, into a chunk's decay. A decay next to 1 is 1 and its difference e^x - 1: as
+/// one number it would be rounded, for every chunk the same way, by as much as a long memory forgets.
+template <class Arch>
+inline void find_state_decay(const StateDecay& decay, int row) {
+  const Exp<Arch> exp;
+  const Batch<Arch> one(1.0F);
+  for (int d = 0; d < row; d += kLanes<Arch>) {
+    const Batch<Arch> x = Batch<Arch>::load_aligned(decay.kept + d);
+    // The series of (e^x - 1) / x: for |x| < 1/2 it is right to 1.1e-8.
+    Batch<Arch> series = one;
+    for (int n = 8; n > 1; --n) series = multiply_add<Arch>(series * x, Batch<Arch>(1.0F / static_cast<float>(n)), one);
+    const auto is_little = xsimd::abs(x) < Batch<Arch>(0.5F);
+    const Batch<Arch> power = xsimd::select(x > Batch<Arch>(kHighestDecay), Batch<Arch>(-kForgets), exp(x));
+    xsimd::select(is_little, one, power).store_aligned(decay.kept + d);
+    xsimd::select(is_little, series * x, Batch<Arch>(0.0F)).store_aligned(decay.change + d);
   }
 }
 
@@ -157,9 +194,9 @@ inline void walk_back(float* rows, const MetKeys& met, int count, int first_coun
   }
 }
 
-/// Makes of each key what the tokens after it leave of it; and `faded` what all of them leave.
+/// Makes of each key what the tokens after it leave of it.
 template <class Arch>
-inline void fade_keys(float* keys, const float* decays, int count, int row, float* faded) {
+inline void fade_keys(float* keys, const float* decays, int count, int row) {
   for (int d = 0; d < row; d += kLanes<Arch>) {
     Batch<Arch> left(1.0F);
     for (int s = count - 1; s >= 0; --s) {
@@ -167,7 +204,6 @@ inline void fade_keys(float* keys, const float* decays, int count, int row, floa
       (Batch<Arch>::load_aligned(key) * left).store_aligned(key);
       left = left * Batch<Arch>::load_aligned(decays + s * row + d);
     }
-    left.store_aligned(faded + d);
   }
 }
 

@@ -4,6 +4,7 @@
 #include "kernels/broadcast_tile.hpp"
 #include "kernels/half.hpp"
 #include "kernels/linear_block.hpp"
+#include "kernels/linear_rows.hpp"
 
 namespace heed::kernels {
 
@@ -120,29 +121,38 @@ inline void keep_missing(const MeetingRows& met, int count, const float* betas) 
   for_each_tile(count, [&]<int kRows>(int first) { missing_tile<Arch, kRows>(met, first, betas); });
 }
 
-/// kRows lines of the state: state = state * faded + keys x values.
+/// kRows lines of the state: what its decay changes, keys x values, and last the state itself, which rounds once.
 template <class Arch, int kRows>
-[[gnu::noinline]] void write_tile(const TileInput& input, const float* faded, float* state) {
+[[gnu::noinline]] void write_tile(const TileInput& input, const StateDecay* decay, float* state) {
   Tile<Arch, kRows> tile;
+  const auto before = [state](int r, int vector) {
+    return Batch<Arch>::load_aligned(state + r * kPanel<Arch> + vector * kLanes<Arch>);
+  };
   for (int r = 0; r < kRows; ++r) {
-    const Batch<Arch> left(faded ? faded[r] : 1.0F);
     for (int vector = 0; vector < kPanelVectors; ++vector) {
-      tile[r][vector] = left * Batch<Arch>::load_aligned(state + r * kPanel<Arch> + vector * kLanes<Arch>);
+      tile[r][vector] = decay ? Batch<Arch>(decay->change[r]) * before(r, vector) : Batch<Arch>(0.0F);
     }
   }
   const float* const keys = input.numbers;
   const std::ptrdiff_t stride = input.stride;
   accumulate<Arch, kRows>(tile, input.depth, input.panel,
                           [keys, stride](int r, int k) { return keys + k * stride + r; });
+  for (int r = 0; r < kRows; ++r) {
+    const Batch<Arch> kept(decay ? decay->kept[r] : 1.0F);
+    for (int vector = 0; vector < kPanelVectors; ++vector) {
+      tile[r][vector] = multiply_add<Arch>(kept, before(r, vector), tile[r][vector]);
+    }
+  }
   store_tile<Arch, kRows>(tile, state);
 }
 
-/// state = state * faded + keys x values, `input.panel` the values. Null for `faded`: ones.
+/// Writes a chunk's keys and values, `input.panel`, to the state. Null for `decay`: it keeps all.
 template <class Arch>
-inline void write_state(const TileInput& input, int head_dim, const float* faded, float* state) {
+inline void write_state(const TileInput& input, int head_dim, const StateDecay* decay, float* state) {
   for_each_tile(head_dim, [&]<int kRows>(int row) {
-    write_tile<Arch, kRows>({input.panel, input.depth, input.numbers + row, input.stride},
-                            faded ? faded + row : nullptr, state + row * kPanel<Arch>);
+    const StateDecay own = decay ? decay->from(row) : StateDecay{};
+    write_tile<Arch, kRows>({input.panel, input.depth, input.numbers + row, input.stride}, decay ? &own : nullptr,
+                            state + row * kPanel<Arch>);
   });
 }
 

@@ -14,6 +14,7 @@ namespace {
 using Row = std::vector<double>;
 using Matrix = std::vector<Row>;
 constexpr double u = kUnitRoundoff;
+constexpr double kTokens = kernels::kChunk;
 
 double norm(const Row& row) {
   double sum = 0.0;
@@ -45,7 +46,8 @@ class Head {
       weight_.push_back(state_.back());
       for (double& number : weight_.back()) number = std::abs(number);
     }
-    error_.assign(static_cast<std::size_t>(width), 0.0);
+    of_chunk_ = inputs.decay.is_present() ? kTokens * (kExp2Error + 3.0 * u) : 0.0;
+    error_ = roundings_ = squared_roundings_ = Row(static_cast<std::size_t>(width), 0.0);
   }
 
   void write(Index t) {
@@ -61,7 +63,7 @@ class Head {
       const Row known = weigh(key, state_, false);
       const Row size = weigh(key, weight_, true);
       for (std::size_t e = 0; e < value.size(); ++e) {
-        wrong[e] = summands_ * u * std::abs(beta) * (std::abs(value[e]) + size[e]);
+        wrong[e] = std::abs(beta) * (summands_ * u * std::abs(value[e]) + (summands_ * u + of_chunk_) * size[e]);
         value[e] = beta * (value[e] - known[e]);
       }
       reach = std::max(1.0, std::abs(1.0 - beta * norm(key) * norm(key)));
@@ -75,16 +77,20 @@ class Head {
       }
     }
     for (std::size_t e = 0; e < value.size(); ++e) {
-      const double rounding = 2.0 * u + of_decay + of_features(in_.key, g_, t);
-      error_[e] = reach * error_[e] + norm(key) * wrong[e] + rounding * std::sqrt(squares[e]);
+      wrong[e] += (of_chunk_ + kTokens * u) * std::abs(value[e]);
+      error_[e] =
+          reach * error_[e] + norm(key) * wrong[e] + (of_decay + of_features(in_.key, g_, t)) * std::sqrt(squares[e]);
+      roundings_[e] = reach * roundings_[e] + 2.0 * u * std::sqrt(squares[e]);
+      squared_roundings_[e] = reach * reach * squared_roundings_[e] + 4.0 * u * u * squares[e];
     }
   }
 
   [[nodiscard]] Row of_output(Index h, Index t, double scale) const {
     const Row query = features(in_.query, h, t);
     Row bound = weigh(query, weight_, true);
-    const double rounding = (summands_ + 2.0) * u + of_features(in_.query, h, t);
-    for (std::size_t e = 0; e < bound.size(); ++e) bound[e] = norm(query) * error_[e] + rounding * bound[e] + 0x1p-140;
+    const double rounding = (summands_ + 2.0) * u + of_chunk_ + of_features(in_.query, h, t);
+    for (std::size_t e = 0; e < bound.size(); ++e)
+      bound[e] = norm(query) * of_state(e) + rounding * bound[e] + 0x1p-140;
     if (rule_ != LinearRule::elu) {
       for (double& number : bound) number *= std::abs(scale);
       return bound;
@@ -102,11 +108,15 @@ class Head {
 
   void append_state_to(Row& all) const {
     for (const Row& row : weight_) {
-      for (std::size_t e = 0; e < row.size(); ++e) all.push_back(error_[e] + 2.0 * u * row[e] + 0x1p-140);
+      for (std::size_t e = 0; e < row.size(); ++e) all.push_back(of_state(e) + 2.0 * u * row[e] + 0x1p-140);
     }
   }
 
  private:
+  [[nodiscard]] double of_state(std::size_t e) const {
+    return error_[e] + std::min(roundings_[e], kGrowth * std::sqrt(squared_roundings_[e]));
+  }
+
   [[nodiscard]] Row features(const FloatView& view, Index head, Index t) const {
     Row row = reference::read_row(view, b_, head, t);
     for (double& number : row) number = reference::feature_of(rule_, number);
@@ -129,11 +139,16 @@ class Head {
     for (std::size_t d = 0; d < state_.size(); ++d) {
       const double g = decay[decay.size() == 1 ? 0 : d];
       most = std::max(most, std::exp(g));
-      error = std::max(error, kExp2Error + 2.0 * u * (std::abs(g) + 1.0));
+      const bool is_little = std::abs(g) < 0.5 / kTokens;
+      error = std::max(error, (is_little ? 0.0 : kExp2Error) + (2.0 * kTokens + 8.0) * u * std::abs(g));
       for (double& number : state_[d]) number *= std::exp(g);
       for (double& number : weight_[d]) number *= std::exp(g);
     }
-    for (double& number : error_) number *= most;
+    for (std::size_t e = 0; e < error_.size(); ++e) {
+      error_[e] *= most;
+      roundings_[e] *= most;
+      squared_roundings_[e] *= most * most;
+    }
     return error;
   }
 
@@ -141,9 +156,11 @@ class Head {
   LinearRule rule_;
   Index b_, g_;
   double summands_;
+  double of_chunk_;
   Matrix state_;
   Matrix weight_;
-  Row error_;  // of each column, its 2-norm
+  // Of each column, the 2-norm: all errors but those that round the state, and the sum of those, and of their squares.
+  Row error_, roundings_, squared_roundings_;
 };
 
 }  // namespace
