@@ -217,6 +217,109 @@ describe("time", () => {
   });
 });
 
+describe("what a file makes of a text is bounded", () => {
+  const model = { type: "BPE", vocab: { a: 0, "<unk>": 1 }, merges: [], unk_token: "<unk>" };
+  const tenfold = { type: "Replace", pattern: { String: "a" }, content: "a".repeat(10) };
+  const twelve = Array.from({ length: 12 }, () => tenfold);
+  const bytes = { type: "ByteLevel", add_prefix_space: false, use_regex: false };
+  const slot = { SpecialToken: { id: "x", type_id: 0 } };
+  const template = (single: unknown, ids: number): Json => ({
+    model,
+    post_processor: {
+      type: "TemplateProcessing",
+      single,
+      pair: [],
+      special_tokens: {
+        x: { ids: Array.from({ length: ids }, () => 0), tokens: Array.from({ length: ids }, () => "x") },
+      },
+    },
+  });
+  const nested = (depth: number): Json =>
+    depth === 0 ? { type: "Lowercase" } : { type: "Sequence", normalizers: [nested(depth - 1)] };
+
+  test.each<[string, Json, string]>([
+    ["a normalizer", { normalizer: { type: "Sequence", normalizers: twelve } }, "a"],
+    ["one replacement", { normalizer: { ...tenfold, content: "b".repeat(10 ** 6) } }, "a".repeat(10 ** 4)],
+    ["a pre-tokenizer", { pre_tokenizer: { type: "Sequence", pretokenizers: Array(40).fill(bytes) } }, "\u00e9"],
+    [
+      "a mark",
+      { pre_tokenizer: { type: "Metaspace", replacement: "b".repeat(1000), prepend_scheme: "never" } },
+      " ".repeat(10 ** 4),
+    ],
+  ])("%s that grows it", async (_name, parts, text) => {
+    const tokenizer = await loadTokenizer({ model, ...parts });
+    const rule = `Tokenizer.encode: the tokenizer's rules must write at most ${2 ** 20 + 256 * text.length} characters`;
+    expect(() => tokenizer.encode(text)).toThrow(
+      expect.objectContaining({ code: "memory", message: `${rule} for a text of ${text.length}, got more` }),
+    );
+    expect(tokenizer.encode("").ids.length).toBe(0);
+  });
+
+  test("a normalizer that grows an added token, when it is loaded", async () => {
+    const added_tokens = [{ id: 0, content: "a", normalized: true }];
+    const error = await failure(
+      loadTokenizer({ model, added_tokens, normalizer: { type: "Sequence", normalizers: twelve } }),
+    );
+    expect([error.code, error.message]).toEqual([
+      "memory",
+      expect.stringMatching(/^loadTokenizer: .* for a text of 1, got/),
+    ]);
+  });
+
+  test.each<[string, Json]>([
+    ["replacements", { type: "Sequence", decoders: twelve }],
+    ["suffixes of nothing", { type: "Sequence", decoders: Array(60).fill({ type: "Metaspace", replacement: "" }) }],
+  ])("a decoder that grows it by %s", async (_name, decoder) => {
+    const tokenizer = await loadTokenizer({ model, decoder });
+    const { ids } = tokenizer.encode("aa");
+    expect(() => tokenizer.decode(ids)).toThrow(
+      expect.objectContaining({
+        code: "memory",
+        message: expect.stringMatching(/^Tokenizer.decode: .* for a text of 2, got/),
+      }),
+    );
+  });
+
+  test.each<[string, Json, RegExp]>([
+    [
+      "many steps",
+      { model, normalizer: { type: "Sequence", normalizers: Array(257).fill({ type: "NFD" }) } },
+      /at most 256 steps in its sequences, got 257/,
+    ],
+    ["deep steps", { model, normalizer: nested(300) }, /at most 256 steps/],
+    ["a template of many slots", template(Array(1000).fill(slot), 1), /at most 256 steps in its sequences, got 1000/],
+    ["a slot of many tokens", template([slot], 1000), /ids must be at most 64, got an array of 1000/],
+    [
+      "a text several times",
+      template([{ Sequence: { id: "A" } }, { Sequence: { id: "A" } }], 1),
+      /single must have each text once/,
+    ],
+  ])("%s", async (_name, file, message) => {
+    const error = await failure(loadTokenizer(file));
+    expect([error.code, error.message]).toEqual(["load", expect.stringMatching(message)]);
+  });
+
+  test("words that WordPiece compares with long tokens for ever, and no others", async () => {
+    const pieces = (long: number): Json => ({
+      model: {
+        type: "WordPiece",
+        vocab: { "[UNK]": 0, a: 1, "##a": 2, ["b".repeat(long)]: 3 },
+        max_input_chars_per_word: 2 ** 26 - 1,
+      },
+    });
+    const short = await loadTokenizer(pieces(20));
+    expect(short.encode("a".repeat(50_000)).ids.length).toBe(50_000);
+    const long = await loadTokenizer(pieces(2000));
+    expect(long.encode("a".repeat(100)).ids.length).toBe(100);
+    expect(() => long.encode("a".repeat(5000))).toThrow(
+      expect.objectContaining({
+        code: "memory",
+        message: expect.stringContaining("at most 134 characters with tokens of up to 2000, got 5000"),
+      }),
+    );
+  });
+});
+
 describe("patterns", () => {
   const found = (pattern: string, text: string): string[] =>
     [...text.matchAll(fromOniguruma(pattern))].map(([one]) => one);
@@ -262,6 +365,38 @@ describe("patterns", () => {
       expect(() => fromOniguruma(pattern)).toThrow(expect.objectContaining({ code: "unsupported" }));
     },
   );
+
+  test.each(["(a+)+$", "(a|a)*$", "(?:a*b?)*c", "((a+b?)c?)+", "(?:\\w+\\s?)*x", "(?:[a-z]+){2,}$", "(?:(?:ab)?a*)+c"])(
+    "%s, which may take for ever, is refused by name",
+    (pattern) => {
+      expect(() => fromOniguruma(pattern)).toThrow(
+        expect.objectContaining({
+          code: "unsupported",
+          message: expect.stringContaining(`pattern ${JSON.stringify(pattern)} repeats`),
+        }),
+      );
+    },
+  );
+
+  test.each<[string, string, string[]]>([
+    ["\\p{N}{1,3}(?=(?:\\p{N}{3})*(?:\\P{N}|$))", "1234567 89", ["1", "234", "567", "89"]],
+    ["(?:\\p{L}\\p{M}*)+", "e\u0301a b", ["e\u0301a", "b"]],
+    ["(?:\\r?\\n)+", "a\r\n\nb", ["\r\n\n"]],
+    ["\\d+(?:\\.\\d+)*", "1.22.3 4", ["1.22.3", "4"]],
+    ["(?:ab){2}|(?:a+)?b", "ababaab", ["abab", "aab"]],
+    ["(?>a+|b)+", "aab", ["aab"]],
+  ])("%s, which repeats what can be told apart, works on", (pattern, text, wanted) => {
+    expect(found(pattern, text)).toEqual(wanted);
+  });
+
+  test.each([
+    ["long", "a?".repeat(5000), /at most 4096 characters, got 10000/],
+    ["deep", `${"(".repeat(100)}a${")".repeat(100)}`, /groups must be at most 32 deep/],
+  ])("one that is too %s is refused", (_name, pattern, message) => {
+    expect(() => fromOniguruma(pattern)).toThrow(
+      expect.objectContaining({ code: "load", message: expect.stringMatching(message) }),
+    );
+  });
 
   test.each(["(a", "[a", "a\\", "*", "a{2,1}"])("%s is refused as no pattern", (pattern) => {
     expect(() => fromOniguruma(pattern)).toThrow(HeedError);

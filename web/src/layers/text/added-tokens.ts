@@ -1,7 +1,8 @@
 // Tokens that stand beside a model's vocabulary, found in a text before anything else is done to it.
 
 import { Aligned } from "./aligned.js";
-import type { Component } from "./component.js";
+import { Budget } from "./budget.js";
+import { type Component, WHERE } from "./component.js";
 import type { Normalizer } from "./normalizers.js";
 import { trimmedEnd } from "./normalizers.js";
 import { literal } from "./pattern.js";
@@ -48,7 +49,9 @@ export class TokenFinder {
   readonly #pattern: RegExp | null;
 
   constructor(tokens: readonly AddedToken[], normalize: Normalizer) {
-    const named = tokens.map((token) => [normalize(Aligned.of(token.content)).text, token] as const);
+    const length = tokens.reduce((total, { content }) => total + content.length, 0);
+    const budget = new Budget(WHERE, length);
+    const named = tokens.map((token) => [normalize(Aligned.of(token.content, budget)).text, token] as const);
     this.#byContent = new Map(named.filter(([content]) => content !== ""));
     const longestFirst = [...this.#byContent.keys()].sort((a, b) => b.length - a.length);
     this.#pattern = longestFirst.length === 0 ? null : new RegExp(longestFirst.map(literal).join("|"), "gu");
@@ -67,7 +70,8 @@ export class TokenFinder {
       const [before, after] = [text.text.slice(at, index), text.text.slice(index + found.length)];
       if (
         token.singleWord &&
-        (/[\w\p{L}\p{M}\p{N}]$/u.test(text.text.slice(0, index)) || /^[\w\p{L}\p{M}\p{N}]/u.test(after))
+        (/[\w\p{L}\p{M}\p{N}]$/u.test(text.text.slice(Math.max(0, index - 2), index)) ||
+          /^[\w\p{L}\p{M}\p{N}]/u.test(after))
       ) {
         continue;
       }

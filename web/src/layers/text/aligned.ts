@@ -1,5 +1,7 @@
 // Text that remembers where in the original each of its UTF-16 units comes from, through every change.
 
+import type { Budget } from "./budget.js";
+
 /** What replaces a part of a text: the units from `from` to `to`. */
 export interface Change {
   readonly from: number;
@@ -12,15 +14,17 @@ export class Aligned {
   /** Where the original of each unit starts and ends. */
   readonly starts: Int32Array;
   readonly ends: Int32Array;
+  readonly #budget: Budget;
 
-  private constructor(text: string, starts: Int32Array, ends: Int32Array) {
+  private constructor(text: string, starts: Int32Array, ends: Int32Array, budget: Budget) {
     this.text = text;
     this.starts = starts;
     this.ends = ends;
+    this.#budget = budget;
   }
 
-  /** Both halves of a pair come from the whole character. */
-  static of(text: string): Aligned {
+  /** Both halves of a pair come from the whole character. All that is made of it comes out of one budget. */
+  static of(text: string, budget: Budget): Aligned {
     const starts = new Int32Array(text.length);
     const ends = new Int32Array(text.length);
     let at = 0;
@@ -29,11 +33,12 @@ export class Aligned {
       at += character.length;
       ends.fill(at, at - character.length, at);
     }
-    return new Aligned(text, starts, ends);
+    return new Aligned(text, starts, ends, budget);
   }
 
   slice(from: number, to: number): Aligned {
-    return new Aligned(this.text.slice(from, to), this.starts.subarray(from, to), this.ends.subarray(from, to));
+    const [starts, ends] = [this.starts.subarray(from, to), this.ends.subarray(from, to)];
+    return new Aligned(this.text.slice(from, to), starts, ends, this.#budget);
   }
 
   /** The place in the original of some of its units. */
@@ -58,6 +63,7 @@ export class Aligned {
   change(changes: readonly Change[]): Aligned {
     if (changes.length === 0) return this;
     const added = changes.reduce((total, { from, to, text }) => total + text.length - (to - from), 0);
+    this.#budget.spend(this.text.length + added);
     const starts = new Int32Array(this.text.length + added);
     const ends = new Int32Array(starts.length);
     const texts: string[] = [];
@@ -79,6 +85,6 @@ export class Aligned {
       read = to;
     }
     copy(this.text.length);
-    return new Aligned(texts.join(""), starts, ends);
+    return new Aligned(texts.join(""), starts, ends, this.#budget);
   }
 }

@@ -6,15 +6,21 @@ import { isOptions } from "../../api/read-values.js";
 
 export const WHERE = "loadTokenizer";
 
+/** Steps of all sequences of a file together; published ones have some ten. */
+const MOST_STEPS = 256;
+
 /** A part of the file, and what it is called in messages. */
 export class Component {
   readonly #fields: Readonly<Record<string, unknown>>;
   readonly what: string;
+  /** Of the whole file. */
+  readonly #steps: { count: number };
 
-  constructor(what: string, fields: unknown) {
+  constructor(what: string, fields: unknown, steps = { count: 0 }) {
     if (!isOptions(fields)) throw refusal(`${what} must be an object`, fields);
     this.what = what;
     this.#fields = fields;
+    this.#steps = steps;
   }
 
   /** What kind of part it is; empty where it does not say. */
@@ -52,11 +58,18 @@ export class Component {
 
   /** Another part within. */
   part(name: string): Component {
-    return new Component(`${this.what}: ${name}`, this.get(name));
+    return new Component(`${this.what}: ${name}`, this.get(name), this.#steps);
   }
 
   parts(name: string): Component[] {
-    return this.list(name).map((value, index) => new Component(`${this.what}: ${name}[${index}]`, value));
+    return this.list(name).map((value, at) => new Component(`${this.what}: ${name}[${at}]`, value, this.#steps));
+  }
+
+  /** Parts each of which does something to the whole text. */
+  steps(name: string): Component[] {
+    this.#steps.count += this.list(name).length;
+    if (this.#steps.count <= MOST_STEPS) return this.parts(name);
+    throw refusal(`the tokenizer must have at most ${MOST_STEPS} steps in its sequences`, this.#steps.count);
   }
 
   /** A part that may be null. */

@@ -1,12 +1,13 @@
 // From tokens back to text.
 
+import type { Budget } from "./budget.js";
 import { textOfBytes, toBytes } from "./byte-alphabet.js";
 import type { Component } from "./component.js";
 import { readPattern } from "./pattern.js";
 import { readScheme } from "./pre-tokenizers.js";
 
 /** Texts of tokens, changed; the last decoder's are put together. */
-export type Decoder = (tokens: readonly string[]) => readonly string[];
+export type Decoder = (tokens: readonly string[], budget: Budget) => readonly string[];
 
 const READERS = new Map<string, (component: Component) => Decoder>([
   ["Sequence", readSequence],
@@ -30,8 +31,13 @@ export function readDecoder(component: Component): Decoder {
 }
 
 function readSequence(component: Component): Decoder {
-  const all = component.parts("decoders").map(readDecoder);
-  return (tokens) => all.reduce((changed, one) => one(changed), tokens);
+  const all = component.steps("decoders").map(readDecoder);
+  return (tokens, budget) =>
+    all.reduce((changed, one) => {
+      const made = one(changed, budget);
+      budget.spend(made.reduce((total, token) => total + token.length, 0));
+      return made;
+    }, tokens);
 }
 
 /** English as it is written, without the spaces that tokens bring in. */
@@ -92,7 +98,13 @@ function readMetaspace(component: Component): Decoder {
 function readReplace(component: Component): Decoder {
   const pattern = readPattern(component);
   const content = component.text("content", "");
-  return (tokens) => tokens.map((token) => token.replace(pattern, () => content));
+  return (tokens, budget) => {
+    const replaced = (): string => {
+      budget.spend(content.length);
+      return content;
+    };
+    return tokens.map((token) => token.replace(pattern, replaced));
+  };
 }
 
 /** Up to so many of a character from the start and the end of each token. */

@@ -9,7 +9,7 @@ export type Normalizer = (text: Aligned) => Aligned;
 type Reader = (component: Component) => Normalizer;
 
 const READERS = new Map<string, Reader>([
-  ["Sequence", (component) => chain(component.parts("normalizers").map(readNormalizer))],
+  ["Sequence", (component) => chain(component.steps("normalizers").map(readNormalizer))],
   ["BertNormalizer", readBert],
   ["Lowercase", () => lowercase],
   ["StripAccents", () => (text) => text.map((character) => (/\p{Mn}/u.test(character) ? "" : character))],
@@ -119,8 +119,8 @@ function readStrip(component: Component): Normalizer {
 }
 
 /** Where the spaces at the end start: by hand, because an expression tries every space in between. */
-export function trimmedEnd(text: string): number {
+export function trimmedEnd(text: string, space = /\p{White_Space}/u): number {
   let end = text.length;
-  while (end > 0 && /\p{White_Space}/u.test(text[end - 1] ?? "")) end -= 1;
+  while (end > 0 && space.test(text[end - 1] ?? "")) end -= 1;
   return end;
 }

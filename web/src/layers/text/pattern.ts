@@ -8,11 +8,21 @@ import { type Component, refusal, WHERE } from "./component.js";
 export function readPattern(component: Component): RegExp {
   const pattern = component.part("pattern");
   const string = pattern.text("String", undefined);
-  if (string !== undefined) return new RegExp(literal(string), "gu");
+  if (string !== undefined) return exactly(string);
   const regex = pattern.text("Regex", undefined);
   if (regex === undefined)
     throw refusal(`${component.what}: pattern must be a String or a Regex`, component.get("pattern"));
   return fromOniguruma(regex);
+}
+
+/** Finds a text itself. */
+export function exactly(text: string): RegExp {
+  checkLength(text);
+  return new RegExp(literal(text), "gu");
+}
+
+function checkLength(pattern: string): void {
+  if (pattern.length > LONGEST) throw refusal(`a pattern must have at most ${LONGEST} characters`, pattern.length);
 }
 
 /** Text that stands for itself. */
@@ -20,14 +30,48 @@ export function literal(text: string): string {
   return text.replace(/[\^$\\.*+?()[\]{}|/]/gu, "\\$&");
 }
 
+/** The longest that are published have some 500 characters, in groups that are two or three deep. */
+const LONGEST = 4096;
+const DEEPEST = 32;
+
 /** Throws HeedError `unsupported` for what JavaScript has no word for, `load` for what is no pattern. */
 export function fromOniguruma(pattern: string): RegExp {
+  checkLength(pattern);
   const source = new Translator(pattern).translate();
   try {
     return new RegExp(source, "gu");
   } catch (cause) {
     throw new HeedError("load", `${WHERE}: ${showValue(pattern)} is no pattern: ${causeText(cause)}`, { cause });
   }
+}
+
+/** A part of a group, and what a quantifier says of it. */
+interface Atom {
+  readonly source: string;
+  readonly isGroup: boolean;
+  readonly isLoose: boolean;
+  varies: boolean;
+}
+
+/** Whether, repeated, these parts may match a text in several ways: unless the first or last of them shows where one begins or ends. */
+function isLoose(atoms: readonly Atom[]): boolean {
+  if (atoms.some((atom) => atom.isLoose || atom.source === "|")) return true;
+  const varying = atoms.filter(({ varies }) => varies);
+  const shows = (edge: Atom | undefined): boolean =>
+    edge !== undefined && !edge.isGroup && !edge.varies && varying.every((one) => !one.isGroup && areApart(edge, one));
+  return varying.length > 0 && !shows(atoms[0]) && !shows(atoms.at(-1));
+}
+
+/** Characters of every kind that patterns tell apart. */
+const SAMPLES = [
+  ...Array.from({ length: 0x180 }, (_, code) => String.fromCharCode(code)),
+  ..."\u01c5\u02b0\u0301\u0660\u0903\u0e01\u2028\u2160\u3000\u3042\u4e00\uac00\ufeff\u{1f600}",
+];
+
+/** Whether no character is both. */
+function areApart(one: Atom, other: Atom): boolean {
+  const [a, b] = [one, other].map(({ source }) => new RegExp(`^(?:${source})$`, "u"));
+  return !SAMPLES.some((sample) => a?.test(sample) && b?.test(sample));
 }
 
 // Unicode's spaces: JavaScript's own \s has a byte order mark more and U+0085 less.
@@ -57,6 +101,9 @@ class Translator {
   readonly #pattern: string;
   #at = 0;
   #atomics = 0;
+  #depth = 0;
+  /** Of the group that was read last: whether it may match the same text in more ways than one. */
+  #isLoose = false;
 
   constructor(pattern: string) {
     this.#pattern = pattern;
@@ -71,13 +118,25 @@ class Translator {
   /** Up to the end, or the bracket that closes the group. */
   #alternatives(ignoreCase: boolean): string {
     const parts: string[] = [];
+    const atoms: Atom[] = [];
     while (this.#at < this.#pattern.length && this.#pattern[this.#at] !== ")") {
       const quantifier = /[?*+]|\{(?:\d+,?\d*|,\d+)\}/uy;
       quantifier.lastIndex = this.#at;
       const found = parts.length > 0 ? quantifier.exec(this.#pattern)?.[0] : undefined;
-      if (found === undefined) parts.push(this.#atom(ignoreCase));
-      else parts.push(this.#quantified(parts.pop() ?? "", found));
+      const last = atoms.at(-1);
+      if (found === undefined) {
+        const isGroup = this.#pattern[this.#at] === "(";
+        this.#isLoose = false;
+        const source = this.#atom(ignoreCase);
+        parts.push(source);
+        atoms.push({ source, isGroup, isLoose: this.#isLoose, varies: false });
+      } else {
+        if (last?.isLoose === true && /[*+,]|\{(?![01]\})/u.test(found)) throw this.#endless();
+        if (last !== undefined) last.varies = !/^\{\d+\}$/u.test(found);
+        parts.push(this.#quantified(parts.pop() ?? "", found));
+      }
     }
+    this.#isLoose = isLoose(atoms);
     return parts.join("");
   }
 
@@ -125,8 +184,13 @@ class Translator {
     this.#at += kind.length;
     const flags = /^\?([a-z]*)(-[a-z]+)?:$/u.exec(kind);
     if (flags !== null && !["", "i"].includes(flags[1] ?? "")) throw this.#unsupported(kind);
+    this.#depth += 1;
+    if (this.#depth > DEEPEST) throw refusal(`groups must be at most ${DEEPEST} deep`, this.#pattern);
     const inner = this.#alternatives(flags?.[1] === "i" || (ignoreCase && flags?.[2] !== "-i"));
     if (this.#take() !== ")") throw this.#unsupported("(");
+    this.#depth -= 1;
+    // What has matched once is not taken apart again.
+    if (/^\?(?:>|<?[=!])$/u.test(kind)) this.#isLoose = false;
     if (kind === "?>") return this.#atomic(inner);
     return /^\?<?[=!]$/u.test(kind) ? `(${kind}${inner})` : `(?:${inner})`;
   }
@@ -201,6 +265,12 @@ class Translator {
     const character = String.fromCodePoint(code);
     this.#at += character.length;
     return character;
+  }
+
+  /** JavaScript tries every way to take a text apart, of which there may be 2^length, and nothing can stop it. */
+  #endless(): HeedError {
+    const rule = "repeats what may match a text in more ways than one, which may take for ever";
+    return new HeedError("unsupported", `${WHERE}: pattern ${showValue(this.#pattern)} ${rule}`);
   }
 
   #unsupported(part: string): HeedError {

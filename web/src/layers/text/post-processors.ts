@@ -1,6 +1,7 @@
 // What a tokenizer puts around the tokens of a text, and of a pair of texts.
 
 import { type Component, isWhole, refusal } from "./component.js";
+import { trimmedEnd } from "./normalizers.js";
 
 /** A token of the result. `start` and `end` are places in the text; a token that was put there has none, 0 and 0. */
 export interface Token {
@@ -35,6 +36,9 @@ export function readPostProcessor(component: Component): PostProcessor {
   if (read === undefined) throw component.unsupported();
   return read(component);
 }
+
+/** Tokens that one special token of a template stands for: there is one, as a rule. */
+const MOST_IDS = 64;
 
 /** A part of a template: a text, or tokens that are put there. */
 type Slot = { readonly sequence: "A" | "B"; readonly typeId: number } | { readonly tokens: readonly Token[] };
@@ -71,14 +75,22 @@ function readTemplate(component: Component): PostProcessor {
     if (special === undefined) throw refusal(`${part.what}: id must be one of special_tokens`, name);
     const typeId = part.whole("type_id", 0);
     const texts = special.list("tokens");
-    const tokens = special.list("ids").map((id, index) => {
+    const ids = special.list("ids");
+    if (ids.length > MOST_IDS) throw refusal(`${special.what}: ids must be at most ${MOST_IDS}`, ids);
+    const tokens = ids.map((id, index) => {
       const text = texts[index];
       if (!isWhole(id) || typeof text !== "string") throw refusal(`${special.what}: must have ids and tokens`, id);
       return { id, text, start: 0, end: 0, typeId };
     });
     return { tokens };
   };
-  return ofTemplates(component.parts("single").map(readSlot), component.parts("pair").map(readSlot));
+  const readSlots = (template: string): Slot[] => {
+    const slots = component.steps(template).map(readSlot);
+    const texts = slots.filter(isText).map(({ sequence }) => sequence);
+    if (new Set(texts).size === texts.length) return slots;
+    throw refusal(`${component.what}: ${template} must have each text once`, texts);
+  };
+  return ofTemplates(readSlots("single"), readSlots("pair"));
 }
 
 /** `[cls] A [sep] B [sep]`; of RoBERTa with two in the middle and one type for all. */
@@ -135,13 +147,13 @@ function readTrim(component: Component): (tokens: readonly Token[]) => readonly 
       const from = Math.min(start + own, end);
       // Nothing but spaces is nowhere.
       if (leading === text.length) return { ...token, start: from, end: from };
-      const trailing = text.length - text.replace(/[\u0120\p{White_Space}]+$/u, "").length;
+      const trailing = text.length - trimmedEnd(text, /[\u0120\p{White_Space}]/u);
       return { ...token, start: from, end: Math.max(end - trailing, from) };
     });
 }
 
 function readSequence(component: Component): PostProcessor {
-  const all = component.parts("processors").map(readPostProcessor);
+  const all = component.steps("processors").map(readPostProcessor);
   const adding = all.filter((one) => one.added(true) > 0);
   if (adding.length > 1) throw component.unsupported();
   const [last = NO_POST_PROCESSOR] = adding;

@@ -3,7 +3,7 @@
 import type { Aligned } from "./aligned.js";
 import { toByteCharacters } from "./byte-alphabet.js";
 import { type Component, refusal } from "./component.js";
-import { fromOniguruma, literal, readPattern } from "./pattern.js";
+import { exactly, fromOniguruma, readPattern } from "./pattern.js";
 
 /** Pieces of one stretch of text; `isFirst` of the stretch that the text starts with. */
 export type PreTokenizer = (text: Aligned, isFirst: boolean) => Aligned[];
@@ -34,7 +34,7 @@ const WORDS =
 const GPT2 = fromOniguruma("'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+");
 
 function readSequence(component: Component): PreTokenizer {
-  return chain(component.parts("pretokenizers").map(readPreTokenizer));
+  return chain(component.steps("pretokenizers").map(readPreTokenizer));
 }
 
 function chain(all: readonly PreTokenizer[]): PreTokenizer {
@@ -123,7 +123,7 @@ function readMetaspace(component: Component): PreTokenizer {
   const replacement = component.text("replacement", "\u2581");
   const scheme = readScheme(component);
   const cutsWords = component.flag("split", true);
-  const split = splitAt(new RegExp(literal(replacement), "gu"), "MergedWithNext");
+  const split = splitAt(exactly(replacement), "MergedWithNext");
   return (text, isFirst) => {
     const marked = text.map((character) => (character === " " ? replacement : character));
     const wants = scheme === "always" || (scheme === "first" && isFirst);

@@ -9,6 +9,7 @@ import { type FileSource, readText } from "../io/byte-reader.js";
 import { parseJson } from "../io/unique-json.js";
 import { type AddedToken, readAddedTokens, TokenFinder } from "./added-tokens.js";
 import { Aligned } from "./aligned.js";
+import { Budget } from "./budget.js";
 import { Component, WHERE } from "./component.js";
 import { type Decoder, NO_DECODER, readDecoder } from "./decoders.js";
 import { type Model, readModel } from "./models.js";
@@ -112,8 +113,9 @@ export class Tokenizer {
       const given = readRecord(where, "options", options, ["pair", "addSpecialTokens", "maxLength"]);
       const addSpecialTokens = readBoolean(where, "addSpecialTokens", given["addSpecialTokens"], true);
       const maxLength = readCount(where, "maxLength", given["maxLength"], Infinity);
-      const first = this.#tokensOf(readString(where, "text", text));
-      const second = given["pair"] === undefined ? null : this.#tokensOf(readString(where, "pair", given["pair"]));
+      const first = this.#tokensOf(where, readString(where, "text", text));
+      const second =
+        given["pair"] === undefined ? null : this.#tokensOf(where, readString(where, "pair", given["pair"]));
       const added = addSpecialTokens ? this.#postProcessor.added(second !== null) : 0;
       if (maxLength < added) {
         throw new HeedError(
@@ -139,16 +141,17 @@ export class Tokenizer {
       }
       const kept = numbers.filter((id) => !(skips && this.#added.get(id)?.special));
       const tokens = kept.map((id) => this.#tokens.get(id)).filter((token) => token !== undefined);
-      return this.#decode(tokens).join("");
+      const length = tokens.reduce((total, token) => total + token.length, 0);
+      return this.#decode(tokens, new Budget(where, length)).join("");
     });
   }
 
-  #tokensOf(text: string): Token[] {
+  #tokensOf(where: string, text: string): Token[] {
     const tokens: Token[] = [];
     const push = (id: number, [start, end]: readonly [number, number]): void => {
       tokens.push({ id, text: this.#tokens.get(id) ?? "", start, end, typeId: 0 });
     };
-    for (const section of this.#sections(Aligned.of(wellFormed(text)))) {
+    for (const section of this.#sections(Aligned.of(wellFormed(text), new Budget(where, text.length)))) {
       if (section.token !== null) {
         push(section.token.id, section.text.range(0, section.text.text.length));
         continue;

@@ -1,5 +1,6 @@
 // WordPiece: the longest beginning of a word that is in the vocabulary, then the longest of what follows, and so on. WordLevel: words alone.
 
+import { HeedError } from "../../api/errors.js";
 import { type Component, refusal } from "./component.js";
 import type { Model, Piece } from "./models.js";
 
@@ -8,23 +9,37 @@ export function readWordPiece(component: Component): Model {
   const unknown = unknownOf(component, vocabulary, "[UNK]");
   const prefix = component.text("continuing_subword_prefix", "##");
   const longest = component.whole("max_input_chars_per_word", 100);
+  let width = 0;
+  for (const token of vocabulary.keys()) width = Math.max(width, token.length);
   return {
     vocabulary,
     tokenize: ({ text: word }) => {
-      // A bound on characters, which is a bound on time: each may look at all that follow.
       const isShort = word.length <= longest || [...word].length <= longest;
-      const pieces = isShort ? longestPieces(word, vocabulary, prefix) : null;
+      const pieces = isShort ? longestPieces(word, vocabulary, prefix, width) : null;
       return pieces ?? [{ id: unknown, from: 0, to: word.length }];
     },
   };
 }
 
-/** Null where some part is not in the vocabulary. */
-function longestPieces(word: string, vocabulary: ReadonlyMap<string, number>, prefix: string): Piece[] | null {
+/** Characters that may be compared for a word: each place looks at parts of up to the longest token's length. */
+const MOST_COMPARED = 2 ** 29;
+
+/** Null where some part is not in the vocabulary, none of whose tokens has more than `width` characters. */
+function longestPieces(
+  word: string,
+  vocabulary: ReadonlyMap<string, number>,
+  prefix: string,
+  width: number,
+): Piece[] | null {
+  const most = Math.floor(MOST_COMPARED / Math.min(width, word.length) ** 2);
+  if (word.length > most) {
+    const rule = `words must have at most ${most} characters with tokens of up to ${width}`;
+    throw new HeedError("memory", `Tokenizer.encode: ${rule}, got ${word.length}`);
+  }
   const pieces: Piece[] = [];
   let from = 0;
   while (from < word.length) {
-    let to = word.length;
+    let to = Math.min(word.length, from + width);
     let id: number | undefined;
     for (; to > from; to -= 1) {
       id = vocabulary.get((from > 0 ? prefix : "") + word.slice(from, to));
