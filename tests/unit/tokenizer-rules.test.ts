@@ -385,6 +385,13 @@ describe("patterns", () => {
     ["\\d+(?:\\.\\d+)*", "1.22.3 4", ["1.22.3", "4"]],
     ["(?:ab){2}|(?:a+)?b", "ababaab", ["abab", "aab"]],
     ["(?>a+|b)+", "aab", ["aab"]],
+    ["\\d+\\.\\d+x", "1.22x 3", ["1.22x"]],
+    ["\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+", " \n  a", [" \n", " ", " "]],
+    [
+      "[^\\r\\n\\p{L}\\p{N}]?[\\p{Lu}\\p{Lt}\\p{Lm}\\p{Lo}\\p{M}]*[\\p{Ll}\\p{Lm}\\p{Lo}\\p{M}]+(?i:'s|'t|'re)?",
+      " Don't 日本",
+      [" Don't", " 日本"],
+    ],
   ])("%s, which repeats what can be told apart, works on", (pattern, text, wanted) => {
     expect(found(pattern, text)).toEqual(wanted);
   });

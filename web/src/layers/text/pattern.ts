@@ -51,6 +51,24 @@ interface Atom {
   readonly isGroup: boolean;
   readonly isLoose: boolean;
   varies: boolean;
+  isEndless: boolean;
+  isOptional: boolean;
+}
+
+/** Whether repetitions share characters, and what follows may fail: then each place where one could end is tried with each of the next. */
+function areEntangled(atoms: readonly Atom[]): boolean {
+  let endless: Atom[] = [];
+  let areShared = false;
+  for (const atom of atoms) {
+    if (atom.source === "|") [endless, areShared] = [[], false];
+    else if (areShared && !atom.isOptional) return true;
+    else if (atom.isGroup) continue;
+    else if (atom.isEndless) {
+      areShared ||= endless.some((one) => !areApart(one, atom));
+      endless.push(atom);
+    } else if (!atom.isOptional) endless = endless.filter((one) => !areApart(one, atom));
+  }
+  return false;
 }
 
 /** Whether, repeated, these parts may match a text in several ways: unless the first or last of them shows where one begins or ends. */
@@ -129,13 +147,18 @@ class Translator {
         this.#isLoose = false;
         const source = this.#atom(ignoreCase);
         parts.push(source);
-        atoms.push({ source, isGroup, isLoose: this.#isLoose, varies: false });
+        atoms.push({ source, isGroup, isLoose: this.#isLoose, varies: false, isEndless: false, isOptional: false });
       } else {
         if (last?.isLoose === true && /[*+,]|\{(?![01]\})/u.test(found)) throw this.#endless();
-        if (last !== undefined) last.varies = !/^\{\d+\}$/u.test(found);
+        if (last !== undefined) {
+          last.varies = !/^\{\d+\}$/u.test(found);
+          last.isEndless = /[*+]|,\}/u.test(found);
+          last.isOptional = /^(?:[*?]|\{0?,)/u.test(found);
+        }
         parts.push(this.#quantified(parts.pop() ?? "", found));
       }
     }
+    if (areEntangled(atoms)) throw this.#endless();
     this.#isLoose = isLoose(atoms);
     return parts.join("");
   }
