@@ -1,4 +1,4 @@
-// The same numbers in each run, and the middle of what it measures.
+// The same numbers in each run, the middle of what it measures, and how much of it is asked for.
 
 let state = 1;
 
@@ -10,3 +10,12 @@ export function random() {
 
 /** @param {readonly number[]} samples */
 export const median = (samples) => [...samples].sort((a, b) => a - b)[samples.length >> 1] ?? Number.NaN;
+
+/** With `--smoke` a bench shows only that it runs: the first of its cases, once. */
+const isSmoke = process.argv.includes("--smoke");
+
+/** @template T @param {readonly T[]} all */
+export const cases = (all) => (isSmoke ? all.slice(0, 1) : all);
+
+/** @param {number} wanted */
+export const rounds = (wanted) => (isSmoke ? 1 : wanted);

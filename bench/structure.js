@@ -4,10 +4,10 @@
 
 import { createHeed } from "heed";
 import { abs, greaterEqual, lessEqual, mul, sub, table, tanh } from "heed/expr";
-import { median, random } from "./numbers.js";
+import { median, random, rounds } from "./numbers.js";
 
 const [HEADS, LENGTH, DIM] = [8, 1024, 64];
-const ROUNDS = 15;
+const ROUNDS = rounds(15);
 
 const [, , wanted] = process.argv;
 const variant = wanted === "simd" || wanted === "relaxed" ? wanted : "auto";

@@ -9,7 +9,7 @@ import { runsOf, WORDS } from "./test/parts.js";
 import { wantedBrowsers } from "./toolchain/browsers.js";
 import { findToolchain } from "./toolchain/find.js";
 
-const { presets, projects, unknown } = runsOf(process.argv.slice(2));
+const { presets, benches, projects, unknown } = runsOf(process.argv.slice(2));
 if (unknown.length > 0) throw new Failure(`npm test takes some of ${WORDS.join(", ")}, got ${unknown.join(" ")}`);
 
 await ensureDependencies();
@@ -19,8 +19,13 @@ const toolchain = await step("find the toolchain", () =>
 await build({ toolchain });
 
 const { runCppTests } = await import("./test/cpp.js");
+const { runBenches } = await import("./test/benches.js");
 const { runVitest } = await import("./test/vitest.js");
-const results = [...(await runCppTests(toolchain, presets)), ...(await runVitest(root, toolchain, projects))];
+const results = [
+  ...(await runCppTests(toolchain, presets)),
+  ...(await runBenches(toolchain, benches)),
+  ...(await runVitest(root, toolchain, projects)),
+];
 
 note("");
 for (const { name, passed, failed } of results) note(`  ${name.padEnd(24)} ${passed} passed, ${failed} failed`);

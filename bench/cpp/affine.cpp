@@ -81,9 +81,9 @@ void measure(const Case& c) {
 
 }  // namespace
 
-int main() {
+int main(int count, char** arguments) {
   std::printf("kernels: %s, 1 thread\n%-26s %10s %9s %6s %9s %6s\n", heed::kernel_name(), "rows, columns", "ms",
               "GFLOP/s", "tile", "GB/s", "read");
-  for (const Case& c : kCases) measure(c);
+  for (const Case& c : heed::bench::asked<Case>(kCases, count, arguments)) measure(c);
   return 0;
 }

@@ -161,10 +161,10 @@ Figures measure(const Case& c, DType dtype, bool is_paged) {
 
 }  // namespace
 
-int main() {
+int main(int count, char** arguments) {
   std::printf("kernels: %s, 1 thread\n%-24s %5s %9s %9s %9s %7s\n", heed::kernel_name(), "(G x H/G, S, D)", "", "ms",
               "GB/s", "of read", "x f32");
-  for (const Case& c : kCases) {
+  for (const Case& c : heed::bench::asked<Case>(kCases, count, arguments)) {
     double single = 0.0;
     struct Way {
       const char* name;

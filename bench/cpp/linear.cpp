@@ -97,9 +97,9 @@ void measure(const Case& c) {
 
 }  // namespace
 
-int main() {
+int main(int count, char** arguments) {
   std::printf("kernels: %s, 1 thread\n%-48s %10s %9s %6s %11s\n", heed::kernel_name(), "rule, shape", "ms", "GFLOP/s",
               "tile", "attention");
-  for (const Case& c : kCases) measure(c);
+  for (const Case& c : heed::bench::asked<Case>(kCases, count, arguments)) measure(c);
   return 0;
 }

@@ -81,7 +81,7 @@ int main(int count, char** arguments) {
   if (!as_json)
     std::printf("kernels: %s, 1 thread\n%-28s %10s %9s %9s %6s\n", heed::kernel_name(), "shape", "ms", "GFLOP/s",
                 "tile", "");
-  for (const Case& c : kCases) {
+  for (const Case& c : heed::bench::asked<Case>(kCases, count, arguments)) {
     const Figures f = measure(c);
     char shape[64];
     std::snprintf(shape, sizeof shape, "(1, %d, %d:%d, %d)%s", static_cast<int>(c.heads), static_cast<int>(c.queries),

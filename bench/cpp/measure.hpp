@@ -1,9 +1,11 @@
-// What every C++ bench measures with: a clock, medians, seeded numbers.
+// What every C++ bench measures with: a clock, medians, seeded numbers, and which of its cases are asked for.
 #pragma once
 
 #include <algorithm>
 #include <chrono>
 #include <random>
+#include <span>
+#include <string_view>
 #include <vector>
 
 #include "heed/tensor_view.hpp"
@@ -19,6 +21,15 @@ double seconds_of(auto work) {
 inline double median(std::vector<double> samples) {
   std::ranges::sort(samples);
   return samples[samples.size() / 2];
+}
+
+/// With `--smoke` a bench measures its first case alone: it shows that it runs.
+template <typename Case>
+std::span<const Case> asked(std::span<const Case> cases, int count, char** arguments) {
+  const std::span<char*> words(arguments, static_cast<std::size_t>(count));
+  const bool is_smoke =
+      std::ranges::any_of(words, [](const char* word) { return std::string_view(word) == "--smoke"; });
+  return is_smoke ? cases.first(1) : cases;
 }
 
 inline std::vector<float> normal_numbers(Index count, unsigned seed) {

@@ -114,7 +114,7 @@ int main(int count, char** arguments) {
   std::printf("kernels: %s, %d threads against 1; an empty set costs %.2f us\n", heed::kernel_name(),
               pool.worker_count(), dispatch_cost(pool) * 1e6);
   std::printf("%-26s %10s %10s %10s %7s %16s\n", "shape", "M mults", "1, ms", "all, ms", "ratio", "ratio from sleep");
-  for (const Case& c : kCases) {
+  for (const Case& c : heed::bench::asked<Case>(kCases, count, arguments)) {
     Attention attention(c);
     const int batch = std::max(1, static_cast<int>(2e7 / attention.multiplications()));
     const Figures awake = measure(attention, pool, batch, std::chrono::milliseconds(0));

@@ -5,6 +5,7 @@ import { availableParallelism, cpus } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { findToolchain } from "../../scripts/toolchain/find.js";
+import { requireAll } from "./lib/findings.js";
 import { isHeed, participant, participantsAt } from "./lib/participants.js";
 import { report } from "./lib/report.js";
 import { serve } from "./lib/server.js";
@@ -78,6 +79,7 @@ try {
   mkdirSync(dirname(out), { recursive: true });
   writeFileSync(out, `${JSON.stringify(findings, null, 2)}\n`);
   console.log(`\n${report(findings)}\n\nall samples: ${out}`);
+  if (settings.isSmoke) requireAll(findings.shapes);
 } finally {
   await stage.end();
   server.close();

@@ -11,14 +11,15 @@ export const PRESETS = ["native-release", "wasm-simd", "wasm-relaxed"];
 /**
  * @param {import("../toolchain/find.js").Toolchain<"wasm" | "native" | "tests">} toolchain
  * @param {string} preset @param {string} folder under bench/ @param {string} target
+ * @param {readonly string[]} args
  * @returns {Promise<string>} what it printed
  */
-export async function runProgram(toolchain, preset, folder, target) {
+export async function runProgram(toolchain, preset, folder, target, args = []) {
   await step(`build ${target}, ${preset}`, () => buildPreset(toolchain, preset, [target]));
   const program = join(root, "build", preset, "bench", folder, target);
   const { stdout } = existsSync(`${program}.cjs`)
-    ? await run(process.execPath, [...nodeFlags(preset), `${program}.cjs`], { cwd: root })
-    : await run(program, [], { cwd: root });
+    ? await run(process.execPath, [...nodeFlags(preset), `${program}.cjs`, ...args], { cwd: root })
+    : await run(program, args, { cwd: root });
   return stdout;
 }
 

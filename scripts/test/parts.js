@@ -1,7 +1,7 @@
 // What `npm test` is made of. The short run has what a change most likely breaks; the rest is the same tests on further builds and browsers.
 
 /**
- * @typedef {{ cpp?: readonly string[], vitest?: readonly string[] }} Runs CMake presets and Vitest projects
+ * @typedef {{ cpp?: readonly string[], bench?: readonly string[], vitest?: readonly string[] }} Runs CMake presets, kinds of benches and Vitest projects
  * @typedef {{ short: Runs, rest: Runs }} Part
  * @typedef {"short" | "rest" | "full"} Depth
  */
@@ -21,6 +21,7 @@ const PARTS = {
       ],
     },
   },
+  bench: { short: { bench: ["wasm-relaxed", "scripts"] }, rest: { bench: ["native-release", "wasm-simd"] } },
   unit: { short: { vitest: ["unit", "conformance"] }, rest: {} },
   browser: {
     short: { vitest: ["chromium-isolated", "chromium-plain", "chromium-webgpu"] },
@@ -33,7 +34,7 @@ const PARTS = {
 /**
  * The presets and projects that the words of a command line name: parts (none: all of them) and a depth (none: short).
  * @param {readonly string[]} words
- * @returns {{ presets: string[], projects: string[], unknown: string[] }}
+ * @returns {{ presets: string[], benches: string[], projects: string[], unknown: string[] }}
  */
 export function runsOf(words) {
   const depths = words.filter((word) => word in DEPTHS);
@@ -42,6 +43,7 @@ export function runsOf(words) {
   const runs = parts.flatMap((part) => (DEPTHS[depths[0] ?? "short"] ?? []).map((depth) => PARTS[part]?.[depth] ?? {}));
   return {
     presets: runs.flatMap(({ cpp = [] }) => cpp),
+    benches: runs.flatMap(({ bench = [] }) => bench),
     projects: runs.flatMap(({ vitest = [] }) => vitest),
     unknown: [...named.filter((word) => !(word in PARTS)), ...depths.slice(1)],
   };

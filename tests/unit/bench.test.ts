@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "vitest";
 import { judgeAims } from "../../bench/web/lib/aims.js";
-import { bestPeer, lead } from "../../bench/web/lib/findings.js";
+import { bestPeer, lead, requireAll } from "../../bench/web/lib/findings.js";
 import { flopsOf, keyBytesOf, shapeOf } from "../../bench/web/lib/shapes.js";
 import { median, summarise } from "../../bench/web/lib/summary.js";
 
@@ -41,6 +41,22 @@ const findings = (shapes: ReturnType<typeof study>[], threads = 2) => ({
 });
 
 const aim = (name: string, given: ReturnType<typeof findings>) => judgeAims(given).find((one) => one.aim === name);
+
+describe("a look whether the bench works", () => {
+  const right = result("heed@1", 1, { error: 1e-7 });
+
+  test("is content with loops, which have no error, and with results that are right", () => {
+    expect(() => requireAll([study("1x64x64", [right, result("tile-simd@1", null, { rate: 1 })])])).not.toThrow();
+  });
+
+  test.each([
+    ["is missing", { ...right, failure: "no such page" }, "heed@1 at 1x64x64: no such page"],
+    ["is wrong", { ...right, error: 0.5 }, "heed@1 at 1x64x64: off by 0.5"],
+    ["is no number", { ...right, error: Number.NaN }, "heed@1 at 1x64x64: off by NaN"],
+  ])("fails when somebody %s", (_, one, message) => {
+    expect(() => requireAll([study("1x64x64", [right, one])])).toThrow(message);
+  });
+});
 
 describe("a shape's name", () => {
   test("says heads, lengths, dim and causal", () => {

@@ -9,6 +9,22 @@ export const msOf = (study, name) => study.results.find((one) => one.name === na
 /** @param {ShapeStudy} study @param {string} name @returns {number | null} */
 export const rateOf = (study, name) => study.results.find((one) => one.name === name)?.rate ?? null;
 
+/** Rounding stays a hundred times below, and kernels that are wrong far above. */
+export const WRONG = 1e-4;
+
+/**
+ * Throws unless all of these took part and were right.
+ * @param {readonly ShapeStudy[]} studies @param {(name: string) => boolean} isRequired
+ */
+export function requireAll(studies, isRequired = () => true) {
+  const wrong = studies.flatMap(({ shape, results }) =>
+    results
+      .filter(({ name, failure, error }) => isRequired(name) && (failure !== null || !((error ?? 0) <= WRONG)))
+      .map(({ name, failure, error }) => `${name} at ${shape}: ${failure ?? `off by ${error}`}`),
+  );
+  if (wrong.length > 0) throw new Error(wrong.join("\n"));
+}
+
 /** Operations a second. @param {ShapeStudy} study @param {string} name */
 export function speedOf(study, name) {
   const ms = msOf(study, name);

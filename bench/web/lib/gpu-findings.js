@@ -1,13 +1,10 @@
 // Reads a shape's results on the GPU: who was fastest of those that were right, what the floor is, what `auto` chose.
 
-import { msOf, rateOf } from "./findings.js";
+import { msOf, rateOf, WRONG } from "./findings.js";
 
 /** @typedef {import("./rounds.js").Result} Result */
 /** @typedef {import("../studies/shapes.js").ShapeStudy} ShapeStudy */
 /** @typedef {import("../studies/crossover.js").Crossover} Crossover */
-
-/** Rounding stays a hundred times below, and kernels that are wrong far above. */
-const WRONG = 1e-4;
 
 export const HEED = "heed-webgpu@1";
 

@@ -22,6 +22,7 @@ import { shapeOf } from "../lib/shapes.js";
  * @property {(one: Participant) => boolean} takesPart
  * @property {import("../lib/rounds.js").Pace} pace
  * @property {boolean} isQuick
+ * @property {boolean} isSmoke
  * @property {boolean} isolated
  * @property {string} out
  */
@@ -29,8 +30,9 @@ import { shapeOf } from "../lib/shapes.js";
 /** @param {Offer} offer */
 export const usage = ({ name, studies }) => `npm run bench -- ${name} [options]
   --quick           a few shapes, few rounds: a minute or two
+  --smoke           one shape, one round, and a failure unless everybody is there and right: a look whether it works
   --only A,B        shapes (8x1024x64, 1x8192x64c, ...) or studies (${studies.join(", ")})
-  --peers A,B       beginnings of names of those who take part besides heed: ort, ort-unfused, jax, tfjs, plain
+  --peers A,B       beginnings of names of those who take part besides heed: ort, ort-unfused, litert, jax, tfjs, plain
   --rounds N        samples of each at a shape
   --patience S      leaves out calls that would take longer than S seconds
   --best            the best sample instead of the median: where other work keeps interrupting
@@ -43,6 +45,7 @@ export function readSettings(args, offer) {
     args: [...args],
     options: {
       quick: { type: "boolean", default: false },
+      smoke: { type: "boolean", default: false },
       only: { type: "string" },
       peers: { type: "string" },
       rounds: { type: "string" },
@@ -52,7 +55,8 @@ export function readSettings(args, offer) {
       out: { type: "string", default: offer.out },
     },
   });
-  const { quick } = values;
+  const { smoke } = values;
+  const quick = values.quick || smoke;
   const only = values.only?.split(",") ?? [];
   const shapes = only.filter((name) => !offer.studies.includes(name));
   for (const shape of shapes) shapeOf(shape);
@@ -60,17 +64,19 @@ export function readSettings(args, offer) {
   const asked = named.length === 0 && shapes.length > 0 ? ["shapes"] : named;
   const peers = values.peers?.split(",");
   return {
-    studies: asked.length === 0 ? offer.studies : asked,
-    shapes: shapes.length > 0 ? shapes : quick ? offer.quickShapes : offer.shapes,
+    studies: asked.length > 0 ? asked : smoke ? ["shapes"] : offer.studies,
+    shapes:
+      shapes.length > 0 ? shapes : smoke ? offer.quickShapes.slice(0, 1) : quick ? offer.quickShapes : offer.shapes,
     takesPart: (one) =>
       peers === undefined || isHeed(one) || isCeiling(one) || peers.some((peer) => one.name.startsWith(peer)),
     pace: {
       summary: values.best ? "best" : "median",
-      rounds: Number(values.rounds ?? (quick ? 5 : 9)),
+      rounds: Number(values.rounds ?? (smoke ? 1 : quick ? 5 : 9)),
       budgetMs: quick ? 300 : 800,
       patienceMs: 1000 * Number(values.patience ?? (quick ? 0.7 : 2)),
     },
     isQuick: quick,
+    isSmoke: smoke,
     isolated: !values.plain,
     out: values.out,
   };

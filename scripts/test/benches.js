@@ -1,0 +1,80 @@
+// Runs every bench of bench/README.md for a moment, by `--smoke`: whether it builds, ends well and gives right numbers, not how fast.
+// The peers of bench/web take part where they are installed; a quarter of a gigabyte is not fetched for this.
+
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { PRESETS, runProgram } from "../bench/program.js";
+import { buildPreset } from "../lib/cmake.js";
+import { Failure, report, run, step } from "../lib/steps.js";
+import { root } from "../make/root.js";
+
+/** @typedef {import("../toolchain/find.js").Toolchain<"wasm" | "native" | "tests">} Tools */
+
+const web = join(root, "bench", "web");
+const hasPeers = existsSync(join(web, "node_modules"));
+
+/** What `npm run bench` runs by every preset, by its folder. */
+const PROGRAMS = { cpp: "heed_bench", ladder: "heed_ladder" };
+
+/** What is run by hand, with its arguments; natively is enough. */
+const NATIVE_PROGRAMS = {
+  heed_bench_linear: [],
+  heed_bench_affine: [],
+  heed_bench_cache: [],
+  heed_bench_threads: ["2", "25"],
+};
+
+/** Figures of a real run are left alone. */
+const OUT = ["--out", join(root, "build", "bench", "smoke.json")];
+
+/** Scripts under bench/ with their arguments. */
+const SCRIPTS = [
+  ["ladder/threads.js"],
+  ["structure.js"],
+  ["caches.js", "1"],
+  ["caches.js", "2"],
+  ["decode/run.js", "1"],
+  ["decode/run.js", "2"],
+  ["web/run.js", ...OUT, ...(hasPeers ? [] : ["--peers", "plain"])],
+  ["web/webgpu.js", ...OUT, ...(hasPeers ? [] : ["--peers", "plain"])],
+  ...(hasPeers ? [["web/interop.js"]] : []),
+];
+
+/**
+ * @param {Tools} toolchain
+ * @param {readonly string[]} kinds presets of the programs, and "scripts"
+ * @returns {Promise<import("./cpp.js").Result[]>}
+ */
+export async function runBenches(toolchain, kinds) {
+  if (kinds.length === 0) return [];
+  const result = { name: "benches", passed: 0, failed: 0 };
+  await step("try the benches", async () => {
+    for (const bench of benches(toolchain, kinds)) {
+      try {
+        await bench();
+        result.passed += 1;
+      } catch (error) {
+        if (!(error instanceof Failure)) throw error;
+        report(error);
+        result.failed += 1;
+      }
+    }
+  });
+  return [result];
+}
+
+/** @param {Tools} toolchain @param {readonly string[]} kinds */
+function* benches(toolchain, kinds) {
+  for (const preset of PRESETS.filter((one) => kinds.includes(one))) {
+    for (const [folder, target] of Object.entries(PROGRAMS))
+      yield () => runProgram(toolchain, preset, folder, target, ["--smoke"]);
+  }
+  for (const [target, args] of kinds.includes("native-release") ? Object.entries(NATIVE_PROGRAMS) : [])
+    yield () => runProgram(toolchain, "native-release", "cpp", target, [...args, "--smoke"]);
+  if (!kinds.includes("scripts")) return;
+  for (const preset of ["wasm-simd", "wasm-relaxed"]) yield () => buildPreset(toolchain, preset, ["heed_ceilings"]);
+  for (const [script = "", ...args] of SCRIPTS) {
+    const line = [join(root, "bench", script), ...args, "--smoke"];
+    yield () => run(process.execPath, line, { cwd: root, env: toolchain.env });
+  }
+}
