@@ -64,7 +64,7 @@ inline bool make_scores(const Panel& panel, const AttentionBlock& block, const K
   if (panel.keeps_best) keep_best<Arch>(panel, keys);
   if (block.weight_mod) modify_weights<Arch>(panel, block, keys);
   if (panel.wants_weights) Way::park(panel, keys, &AttentionRow::weights, 1.0F);
-  return has_masked || panel.keeps_best;
+  return has_masked || panel.keeps_best || is_any_without_key<Arch>(maximum);
 }
 
 }  // namespace heed::kernels

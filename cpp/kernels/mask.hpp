@@ -13,6 +13,18 @@ namespace heed::kernels {
 
 inline constexpr float kMasked = -std::numeric_limits<float>::infinity();
 
+/// The maximum before any key. Finite, because -inf - (-inf) would be NaN; a row
+/// that has seen no key yet keeps a sum of zero.
+inline constexpr float kNoMaximum = std::numeric_limits<float>::lowest();
+
+/// Whether some row of the panel has no key so far, or none but such whose scores are -infinity.
+template <class Arch>
+inline bool is_any_without_key(const float* maximum) {
+  const Batch<Arch> none(kNoMaximum);
+  return xsimd::any((Batch<Arch>::load_aligned(maximum) == none) |
+                    (Batch<Arch>::load_aligned(maximum + kLanes<Arch>) == none));
+}
+
 /// Of keys whose scores are not made.
 inline void mask_weights(const Panel& panel, int first, int end) {
   for (int lane = 0; panel.wants_weights && lane < panel.row_count; ++lane) {

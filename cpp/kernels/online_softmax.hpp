@@ -2,17 +2,11 @@
 // keeps a maximum and a sum per row and rescales what was summed under an older maximum.
 #pragma once
 
-#include <limits>
-
 #include "kernels/exp2.hpp"
 #include "kernels/mask.hpp"
 #include "kernels/panel.hpp"
 
 namespace heed::kernels {
-
-/// The maximum before any key. Finite, because -inf - (-inf) would be NaN; a row
-/// that has seen no key yet keeps a sum of zero.
-inline constexpr float kNoMaximum = std::numeric_limits<float>::lowest();
 
 /// What a block did to the maximum: older sums are to be multiplied by `factor`.
 template <class Arch>

@@ -1,6 +1,7 @@
 // Sizes of zero: nothing to do, or nothing to attend to.
 #include <algorithm>
 #include <catch_amalgamated.hpp>
+#include <cmath>
 
 #include "attention_check.hpp"
 #include "heed/attention.hpp"
@@ -9,6 +10,59 @@
 #include "ops/attend_with.hpp"
 
 namespace heed::testing {
+namespace {
+
+constexpr Normalizer kNormalizers[] = {Normalizer::softmax, Normalizer::sparsemax, Normalizer::sigmoid,
+                                       Normalizer::hard, Normalizer::none};
+
+bool is_without_key(Index i) { return i % 3 == 0; }
+
+/// Numbers of rows without a key that are not `wanted`, and of other rows that are not as they were before.
+Index count_wrong(const Owned<float>& got, const Owned<float>& before, float wanted) {
+  Index wrong = 0;
+  for_each_element(got.view.shape, [&](Index b, Index h, Index i, Index e) {
+    wrong += got(b, h, i, e) != (is_without_key(i) ? wanted : before(b, h, i, e));
+  });
+  return wrong;
+}
+
+}  // namespace
+
+TEST_CASE("a row whose scores are all -infinity is one without a key, and changes no bit of others") {
+  Random random(76);
+  for (const ScoreKind kind : {ScoreKind::scaled_dot, ScoreKind::rbf, ScoreKind::distance}) {
+    for (const Normalizer normalizer : kNormalizers) {
+      for (const Index queries : {1, 3, 9, 70}) {
+        const Index keys = random.pick(std::vector<Index>{1, 8, 64, 97, 300, 1500});
+        AttentionTensors tensors = make_tensors(random, {.heads = 2,
+                                                         .queries = queries,
+                                                         .keys = keys,
+                                                         .has_sinks = normalizer == Normalizer::softmax,
+                                                         .score = {.kind = kind},
+                                                         .normalizer = normalizer});
+        for (float& number : tensors.key.numbers) number = std::abs(number) + 0.125F;
+        const AttentionInputs inputs = tensors.inputs();
+        const Wanted wanted = fitting({.scores = ScoreStage::masked}, tensors.options);
+        for (const kernels::AttentionKernels* kernels : kernels::runnable_kernels()) {
+          const std::vector<float> given = tensors.query.numbers;
+          const Results before = run(*kernels, inputs, tensors.options, wanted);
+          for_each_element(tensors.query.view.shape, [&](Index b, Index h, Index i, Index d) {
+            if (is_without_key(i)) tensors.query(b, h, i, d) = -kInfinity;
+          });
+          const Results got = run(*kernels, inputs, tensors.options, wanted);
+          INFO(kernels->name << ", score " << static_cast<int>(kind) << ", normalizer " << static_cast<int>(normalizer)
+                             << ", " << queries << " queries, " << keys << " keys");
+          CHECK(count_wrong(got.output, before.output, 0.0F) == 0);
+          CHECK(count_wrong(got.weights, before.weights, 0.0F) == 0);
+          CHECK(count_wrong(got.scores, before.scores, -kInfinity) == 0);
+          if (wanted.log_sum_exp) CHECK(count_wrong(got.log_sum_exp, before.log_sum_exp, -kInfinity) == 0);
+          if (wanted.entropy) CHECK(count_wrong(got.entropy, before.entropy, 0.0F) == 0);
+          std::ranges::copy(given, tensors.query.numbers.begin());
+        }
+      }
+    }
+  }
+}
 
 TEST_CASE("no queries, no batch entries: success and nothing written") {
   Random random(70);

@@ -125,6 +125,20 @@ TEST_CASE("a query among the keys is at distance zero and has the whole weight w
   }
 }
 
+TEST_CASE("distances of 1e-15 to 1e19 are right to their own size") {
+  Random random(315);
+  for (const float size : {1e-15F, 1e-8F, 1e8F, 1e18F}) {
+    for (const Index queries : {41, 1}) {
+      AttentionCase one = kCase;
+      one.queries = queries;
+      one.score.kind = ScoreKind::distance;
+      one.deviation = size;
+      one.scale = 1.0F / size;
+      check_all(random, one);
+    }
+  }
+}
+
 TEST_CASE("cosine does not know how long vectors are, from 1e-30 to 1e30") {
   Random random(304);
   AttentionCase one = kCase;

@@ -1,6 +1,6 @@
 // Seeded attention problems and their check against the reference: the one list that every variant, worker and browser is held to.
 
-import { abs, add, equal, floorDiv, lessEqual, mod, mul, notEqual, or, sub } from "../../web/src/expr/index.js";
+import { abs, add, equal, floorDiv, lessEqual, mod, mul, notEqual, or, select, sub } from "../../web/src/expr/index.js";
 import {
   type AttentionOptions,
   type AttentionResult,
@@ -137,6 +137,10 @@ const MASK_MODS: readonly [MaskMod, ...MaskMod[]] = [
 const SLANT = 0.05;
 const slanted: NonNullable<AttentionOptions["scoreMod"]> = ({ score, q, k }) => add(score, mul(SLANT, sub(q, k)));
 
+/** Leaves every third query without a score above -Infinity. */
+const forlorn: NonNullable<AttentionOptions["scoreMod"]> = ({ score, q }) =>
+  select(equal(mod(q, 3), 0), Number.NEGATIVE_INFINITY, score);
+
 /** Options that go by position, batch entry or head: each in some cases, several together in few. */
 function structureOf(random: Random, { batch, heads, queryLength, keyLength }: Sizes): CaseOptions {
   const perBatch = (least: number, most: number): number[] =>
@@ -155,7 +159,7 @@ function structureOf(random: Random, { batch, heads, queryLength, keyLength }: S
     ...(random.chance(0.15) ? { softcap: random.pick([0.5, 3, 30]) } : {}),
     ...(random.chance(0.15) ? { window: [side(), side()] as const } : {}),
     ...(random.chance(0.15) ? { maskMod: random.pick(MASK_MODS) } : {}),
-    ...(random.chance(0.15) ? { scoreMod: slanted } : {}),
+    ...(random.chance(0.15) ? { scoreMod: random.pick([slanted, forlorn]) } : {}),
     ...(random.chance(0.15) ? { qOffset: random.pick([0, 2, perEntry(-3, keyLength)]) } : {}),
     ...(packed > 0 ? { cuSeqlensQ: starts(queryLength), cuSeqlensK: starts(keyLength) } : {}),
     ...(packed === 0 && random.chance(0.1) ? { qLengths: perBatch(0, queryLength) } : {}),

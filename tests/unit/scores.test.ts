@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Heed, Score, TensorLike } from "../../web/src/index.js";
 import { attention as reference } from "../../web/src/reference/index.js";
+import { distanceErrors } from "../support/distances.js";
 import { ENGINE_KINDS, openKind } from "../support/engines.js";
 import { Random } from "../support/random.js";
 import type { PlainDataScore } from "../support/score-cases.js";
@@ -111,6 +112,10 @@ describe.each(ENGINE_KINDS)("$variant, $worker worker", (kind) => {
       const got = await heed.attention(hq ?? q, hk ?? k, k, { score });
       expect(got.output.data).toEqual(expected.output.data);
     }
+  });
+
+  test("distances keep their range, and are no number of single precision beyond it", async () => {
+    expect(await distanceErrors(heed)).toEqual([]);
   });
 
   test("the soft dictionary: cold it looks up the nearest key, hot it gives the mean", async () => {

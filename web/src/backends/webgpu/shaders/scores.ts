@@ -83,6 +83,7 @@ fn finish(row: Row, given: f32, j: u32) -> Score {
     score.value += select(select(added, BIAS_LIMIT, added > BIAS_LIMIT), -BIAS_LIMIT, added < -BIAS_LIMIT);
   }`,
   )}
+  score.seen = score.seen && !(score.value < NONE);
   return score;
 }`;
 }
