@@ -1,6 +1,6 @@
 // What the numbers before attention come from: the words' properties, the projections, and the products of both.
 
-import { isKnown } from "../../src/model/embed.js";
+import { isUnknown } from "../../src/model/embed.js";
 import { at } from "../../src/model/matrix.js";
 import { isNameless, type Role } from "../../src/model/state.js";
 import { FEATURE_MEANING, FEATURES } from "../../src/model/vocabulary.js";
@@ -18,9 +18,9 @@ export function explainGiven({ walk, state }: Scene, row: number, col: number): 
   const source =
     state.numbers !== null
       ? "You changed X by hand"
-      : isKnown(word)
-        ? "Set by hand for this word"
-        : "This word is not in our small table: the number is made from its letters";
+      : isUnknown(word)
+        ? "This word is not in our small table: the number is made from its letters"
+        : "Set by hand for this word";
   const sentence =
     isNameless(state) || feature === undefined
       ? "An input: no arithmetic yet. Drag or type to change it."

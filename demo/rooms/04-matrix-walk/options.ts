@@ -12,7 +12,7 @@ import { byChoice } from "../../src/ui/orientation.js";
 export class Options {
   readonly element: HTMLElement;
   readonly #store: WalkStore;
-  #hide = h("div", { class: "chips", role: "group", "aria-label": "Hide words from everybody (padding)" });
+  #hide = h("div", { class: "chips", dir: "auto", role: "group", "aria-label": "Hide words from everybody (padding)" });
   #width = h("input", { type: "range", id: "width", min: LEAST_WIDTH, max: MOST_WIDTH, step: 1 });
   #widthSaid = h("output", { for: "width" });
   #heads = choice(
@@ -139,7 +139,7 @@ export class Options {
     if (!same) {
       this.#hide.replaceChildren(
         ...labels.map((label, index) => {
-          const chip = h("button", { type: "button", class: "chip", dir: "auto" }, label);
+          const chip = h("button", { type: "button", class: "chip" }, label);
           chip.addEventListener("click", () => this.#toggleHidden(index));
           return chip;
         }),

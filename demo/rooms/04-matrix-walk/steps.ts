@@ -1,6 +1,7 @@
 // The seven steps in words and formulas. Two plain sentences each, one note for those who know more.
 
 import { isNameless, type State, type StepName } from "../../src/model/state.js";
+import { WORDS_KNOWN } from "../../src/model/vocabulary.js";
 import type { Walk } from "../../src/model/walk.js";
 import { formula, fraction, plain, root, row, sub, sup, under } from "../../src/ui/math.js";
 import { exact } from "../../src/ui/numbers.js";
@@ -22,10 +23,10 @@ export const TEXTS: Readonly<Record<StepName, StepText>> = {
   words: {
     name: "X",
     title: "Everything starts as rows of numbers",
-    text: (_, state) =>
-      !isNameless(state)
-        ? "Each word is one row of X. Each column is a property that we gave it by hand: is it a thing, is it alive, does it point at something else?"
-        : "Each row of X is one element: a word, a pixel, a point. Attention does not mind what the numbers stand for.",
+    text: ({ unknown }, state) =>
+      isNameless(state)
+        ? "Each row of X is one element: a word, a pixel, a point. Attention does not mind what the numbers stand for."
+        : `Each word is one row of X. Each column is a property that we gave it by hand: is it a thing, is it alive, does it point at something else?${unknown.length === 0 ? "" : ` We did so for ${WORDS_KNOWN} words. Dotted words are not among them.`}`,
     note: () =>
       "Nothing here was trained, so that you can follow it. In a trained model there are hundreds or thousands of columns, and none has a name. Change any number: everything below follows.",
     formula: (columns) => {

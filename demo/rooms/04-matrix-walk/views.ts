@@ -25,11 +25,14 @@ export function viewOf(name: MatrixName, { walk, state, head, kernel }: Scene): 
     case "X":
       return signed({
         title: "X",
-        about: isNameless(state) ? "one element per row" : "one word per row",
+        about: isNameless(state)
+          ? "one element per row"
+          : `one word per row${walk.unknown.length > 0 ? "; dotted: made from letters" : ""}`,
         matrix: walk.x,
         rowLabels: words,
         colLabels: features,
         editable: true,
+        noted: (label) => walk.unknown.includes(label),
       });
     case "Wq":
       return signed({

@@ -20,8 +20,9 @@ export function embed(words: readonly string[], width: number): Matrix {
   return fill(words.length, width, (row, col) => vectors[row]?.[col] ?? 0);
 }
 
-export function isKnown(word: string): boolean {
-  return meaningOf(word) !== undefined;
+/** The table lacks it. */
+export function isUnknown(word: string): boolean {
+  return meaningOf(word) === undefined;
 }
 
 function vectorOf(word: string): readonly number[] {

@@ -148,6 +148,9 @@ function readTable(): ReadonlyMap<string, Meaning> {
 
 const TABLE = readTable();
 
+/** Signs are no words. */
+export const WORDS_KNOWN = Array.from(TABLE.keys()).filter((word) => /^\p{L}/u.test(word)).length;
+
 /** The properties set by hand for this word, or undefined. */
 export function meaningOf(word: string): Meaning | undefined {
   return TABLE.get(word.toLowerCase().replace("’", "'"));

@@ -1,6 +1,6 @@
 // Attention step by step in double precision, every intermediate kept. This is the page's own arithmetic, not the kernel's.
 
-import { embed } from "./embed.js";
+import { embed, isUnknown } from "./embed.js";
 import { at, columns, fill, type Matrix, multiply, rowsFrom, toSingle, transpose } from "./matrix.js";
 import { givenProjections, type Projections, QUESTIONS } from "./projections.js";
 import { rowSum, softmax } from "./softmax.js";
@@ -31,6 +31,8 @@ export interface Walk {
   readonly labels: readonly string[];
   /** The words that ask: the last ones. */
   readonly askers: readonly string[];
+  /** Words that the table lacks: their rows of X are made from their letters. */
+  readonly unknown: readonly string[];
   readonly featureNames: readonly string[];
   readonly questionNames: readonly string[];
   readonly x: Matrix;
@@ -56,6 +58,7 @@ export function walk(state: State): Walk {
   return {
     labels,
     askers: labels.slice(first),
+    unknown: isNameless(state) ? [] : labels.filter(isUnknown),
     featureNames: named(FEATURES, "f"),
     questionNames: named(
       QUESTIONS.map((question) => question.name),

@@ -2,14 +2,18 @@
 
 import { fill } from "../model/matrix.js";
 import { INITIAL, type State } from "../model/state.js";
+import { cutIntoWords } from "../model/tokens.js";
 
 export interface Preset {
   readonly name: string;
   readonly state: State;
 }
 
-/** A preset says everything but where the reader stands in the walk. */
-const preset = (name: string, patch: Partial<State>): Preset => ({ name, state: { ...INITIAL, ...patch } });
+/** A preset says everything but where the reader stands in the walk. “it” is in the light, or the first word where there is none. */
+const preset = (name: string, patch: Partial<State>): Preset => {
+  const state = { ...INITIAL, ...patch };
+  return { name, state: { ...state, asker: Math.max(0, cutIntoWords(state.text).words.indexOf("it")) } };
+};
 
 const ANIMAL = INITIAL.text;
 

@@ -4,7 +4,7 @@ import { type FlowSelection, HeedFlow } from "heed/viz";
 import { at, type Matrix } from "../model/matrix.js";
 import type { State } from "../model/state.js";
 import type { WalkStore } from "../model/url.js";
-import { meaningOf } from "../model/vocabulary.js";
+import { meaningOf, WORDS_KNOWN } from "../model/vocabulary.js";
 import type { Walk } from "../model/walk.js";
 import { choice } from "../ui/choice.js";
 import { calm, find, h } from "../ui/dom.js";
@@ -12,11 +12,13 @@ import { on } from "../ui/matrix-handlers.js";
 import { percent } from "../ui/numbers.js";
 
 const SHOWN_FOR = 3600;
+const NOTE = `Dotted words are not among the ${WORDS_KNOWN} that this page knows: their numbers are made from their letters and mean nothing.`;
 
 export class Stage {
   readonly #store: WalkStore;
   readonly #flow: HeedFlow;
   readonly #caption: HTMLElement;
+  readonly #note: HTMLElement;
   readonly #button: HTMLButtonElement;
   #heads = choice(
     "Head",
@@ -33,6 +35,7 @@ export class Stage {
     this.#store = store;
     this.#flow = find("heed-flow", HeedFlow, root);
     this.#caption = find(".stage-caption", HTMLElement, root);
+    this.#note = find(".stage-note", HTMLElement, root);
     this.#button = find(".stage-play", HTMLButtonElement, root);
     on<FlowSelection>(this.#flow, "inspect", ({ word }) => {
       this.#play(false);
@@ -49,14 +52,16 @@ export class Stage {
     });
     this.#button.before(this.#heads.element);
     this.#button.addEventListener("click", () => this.#play(this.#timer === undefined));
-    this.#play(!calm() && store.state.asker < 0);
+    this.#play(!calm() && location.hash === "");
   }
 
   /** `weights`: of the head in view, from the kernel where it runs. */
   show(walk: Walk, weights: Matrix | undefined): void {
-    if (walk.labels.length !== this.#walk?.labels.length) this.#hovered = -1;
+    const isAnother = this.#walk !== undefined && walk.labels.join("\n") !== this.#walk.labels.join("\n");
     this.#walk = walk;
     this.#weights = weights;
+    if (isAnother) [this.#hovered, this.#turn] = [-1, 0];
+    if (isAnother || this.#store.state.asker >= 0) this.#play(false);
     this.#draw();
   }
 
@@ -87,8 +92,10 @@ export class Stage {
     const shares = walk.labels.map((_, word) =>
       word < first || weights === undefined ? undefined : walk.labels.map((_, key) => at(weights, word - first, key)),
     );
-    this.#flow.show({ words: walk.labels, shares, hidden: new Set(state.hidden), asker });
+    const noted = (word: string): boolean => walk.unknown.includes(word);
+    this.#flow.show({ words: walk.labels, shares, hidden: new Set(state.hidden), asker, noted });
     this.#caption.replaceChildren(...caption(walk, shares[asker], asker, state));
+    this.#note.textContent = walk.unknown.length > 0 ? NOTE : "";
   }
 
   #asker(walk: Walk, state: State): number {
@@ -117,7 +124,8 @@ export function tellingOrder(walk: Walk): readonly number[] {
 function caption(walk: Walk, shares: readonly number[] | undefined, asker: number, state: State): (Node | string)[] {
   const word = walk.labels[asker];
   if (word === undefined) return ["Type a sentence below, and its words will look at each other here."];
-  const name = (label: string): HTMLElement => h("b", {}, h("bdi", {}, label));
+  const name = (label: string): HTMLElement =>
+    h("b", { class: walk.unknown.includes(label) ? "noted" : undefined }, h("bdi", {}, label));
   if (shares === undefined) return [name(word), " does not ask: only the last words do."];
   const best = shares
     .map((share, key) => ({ share, key }))

@@ -14,6 +14,8 @@ export interface FlowView {
   readonly hidden: ReadonlySet<number>;
   /** The word in the light; -1: none. */
   readonly asker: number;
+  /** Words with a dotted line under them; the page says what it means. */
+  readonly noted?: (word: string) => boolean;
 }
 
 /** The detail of `select`, when a word was pressed, and of `inspect`, when the pointer or the keyboard came to it. */
@@ -55,6 +57,8 @@ export class HeedFlow extends Base {
 
   connectedCallback(): void {
     adopt(this, theme + style);
+    // By its first letter, a sentence runs from the left or from the right.
+    if (!this.hasAttribute("dir")) this.dir = "auto";
     if (this.#svg.parentNode === this) return;
     this.replaceChildren(this.#svg, this.#askers, this.#answers);
     for (let i = 0; i < MOST_DOTS; i++) this.#dots.append(svg("circle", { r: 2.6, opacity: 0 }));
@@ -160,26 +164,27 @@ export class HeedFlow extends Base {
   #rebuild(): void {
     const { words } = this.#view;
     this.#buttons = words.map((word, index) => {
-      const button = h("button", { type: "button", class: "flow-word", dir: "auto" }, word);
+      const button = h("button", { type: "button", class: "flow-word" }, word);
       button.addEventListener("click", () => this.#choose(index));
       button.addEventListener("focus", () => this.#send("inspect", { word: index }));
       return button;
     });
     this.#askers.replaceChildren(...this.#buttons);
     this.#answers.replaceChildren(
-      ...words.map((word) => h("span", { class: "flow-word", dir: "auto" }, h("bdi", {}, word), h("i"))),
+      ...words.map((word) => h("span", { class: "flow-word" }, h("bdi", {}, word), h("i"))),
     );
     this.#bold.replaceChildren(...words.map(() => svg("path", {})));
     this.#shown = words.map(() => 0);
   }
 
   #mark(button: HTMLButtonElement, index: number): void {
-    const { asker, hidden, shares } = this.#view;
+    const { words, asker, hidden, shares, noted } = this.#view;
     const share = shares[asker]?.[index] ?? 0;
     button.setAttribute("aria-pressed", String(index === asker));
     for (const word of [button, this.#answers.children[index]]) {
       if (!(word instanceof HTMLElement)) continue;
       word.classList.toggle("hidden-word", hidden.has(index));
+      word.classList.toggle("noted", noted?.(words[index] ?? "") === true);
       word.classList.toggle("asking", index === asker && word === button);
       word.classList.toggle("mute", shares[index] === undefined && word === button);
       word.style.setProperty("--strength", share < 0.05 ? "0" : Math.min(1, share * 1.6).toFixed(3));
@@ -208,8 +213,9 @@ export class HeedFlow extends Base {
     const boxes = this.#buttons.map((button) => button.getBoundingClientRect());
     if (this.#columns) {
       const answers = Array.from(this.#answers.children, (word) => word.getBoundingClientRect());
-      this.#queries = boxes.map((box) => ({ x: box.right - own.left + 4, y: (box.top + box.bottom) / 2 - own.top }));
-      this.#keys = answers.map((box) => ({ x: box.left - own.left - 4, y: (box.top + box.bottom) / 2 - own.top }));
+      const [start, end, gap] = isFromRight(this) ? (["right", "left", -4] as const) : (["left", "right", 4] as const);
+      this.#queries = boxes.map((box) => ({ x: box[end] - own.left + gap, y: (box.top + box.bottom) / 2 - own.top }));
+      this.#keys = answers.map((box) => ({ x: box[start] - own.left - gap, y: (box.top + box.bottom) / 2 - own.top }));
     } else {
       this.#queries = boxes.map((box) => ({ x: (box.left + box.right) / 2 - own.left, y: box.top - own.top - 3 }));
       this.#keys = this.#queries;
@@ -301,4 +307,8 @@ export class HeedFlow extends Base {
     });
     for (; used < dots.length; used++) dots[used]?.setAttribute("opacity", "0");
   }
+}
+
+function isFromRight(element: Element): boolean {
+  return getComputedStyle(element).direction === "rtl";
 }

@@ -25,6 +25,8 @@ export interface MatrixView {
   readonly struck?: (row: number, col: number) => boolean;
   /** Columns that belong to the head in view; others step back. */
   readonly inView?: (col: number) => boolean;
+  /** Labels with a dotted line under them; `about` says what it means. */
+  readonly noted?: (label: string) => boolean;
 }
 
 /** Rows and columns to light up; a cell where both are given. */
@@ -211,15 +213,15 @@ export class HeedMatrix extends Base {
     this.#row = Math.min(this.#row, Math.max(0, rows - 1));
     this.#col = Math.min(this.#col, Math.max(0, cols - 1));
     this.#cells = [];
+    const labelled = (scope: "row" | "col", label = ""): HTMLTableCellElement => {
+      const about = { dir: "auto", class: view.noted?.(label) === true ? "noted" : undefined };
+      return h("th", { scope, title: label }, h("span", about, label));
+    };
     const head = h("tr", {}, h("td", { class: "corner" }));
-    for (let col = 0; col < cols; col++) {
-      const label = view.colLabels[col] ?? "";
-      head.append(h("th", { scope: "col", title: label }, h("span", { dir: "auto" }, label)));
-    }
+    for (let col = 0; col < cols; col++) head.append(labelled("col", view.colLabels[col]));
     const body = h("tbody");
     for (let row = 0; row < rows; row++) {
-      const label = view.rowLabels[row] ?? "";
-      const line = h("tr", {}, h("th", { scope: "row", title: label }, h("span", { dir: "auto" }, label)));
+      const line = h("tr", {}, labelled("row", view.rowLabels[row]));
       for (let col = 0; col < cols; col++) {
         const cell = h("td", { role: "gridcell", tabindex: -1, "data-row": row, "data-col": col });
         cell.style.setProperty("--wave", String(row + col));
