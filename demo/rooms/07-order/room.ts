@@ -6,6 +6,7 @@ import { agreement, agreementLine, furnish, OWN_ARITHMETIC } from "../../src/pag
 import { h } from "../../src/ui/dom.js";
 import { HeedOrder } from "../../src/ui/heed-order.js";
 import { NamedMatrices } from "../../src/ui/named-matrices.js";
+import { magnitude } from "../../src/ui/numbers.js";
 import { worded } from "../../src/ui/orientation.js";
 import { picture } from "../../src/ui/picture.js";
 import { atOnce } from "../../src/ui/pieces.js";
@@ -16,7 +17,7 @@ import { controls } from "./controls.js";
 import { explain } from "./explain.js";
 import type { OrderScene } from "./scene.js";
 import { type OrderStore, placesOf } from "./state.js";
-import { KIND_TEXTS, orderText, TABLE_TEXT } from "./texts.js";
+import { KIND_TEXTS, orderText, ROUNDING, TABLE_TEXT } from "./texts.js";
 import { residualsOf, trialRows } from "./trials.js";
 import { MATRICES, type MatrixName, POSITION_MATRICES, VECTOR_MATRICES, viewOf } from "./views.js";
 
@@ -26,6 +27,8 @@ export class OrderRoom {
   #answer: OrderAnswer | undefined;
   readonly #controls: ReturnType<typeof controls>;
   readonly #order = new HeedOrder();
+  /** Below the words, which it must not move. */
+  readonly #verdict = h("p", { class: "picture-text order-verdict" });
   readonly #swap = h("button", { type: "button", class: "button" });
   readonly #matrices = new NamedMatrices(MATRICES, () => this.#isTurned);
   readonly #teller = new Teller({
@@ -68,7 +71,7 @@ export class OrderRoom {
       words: picture({
         name: "words",
         title: "The same words in any order",
-        body: [this.#order, this.#moves()],
+        body: [this.#order, this.#moves(), this.#verdict],
         data: () => ({ state: this.#scene.state, words: this.#scene.labels, shares: rowsOf(this.#scene.now.shares) }),
       }),
       output: picture({
@@ -123,8 +126,8 @@ export class OrderRoom {
       "div",
       { class: "order-moves" },
       this.#swap,
-      button("←", "Move the word in the light back", () => this.#order.move(this.#store.state.asker, -1)),
-      button("→", "Move the word in the light on", () => this.#order.move(this.#store.state.asker, 1)),
+      button("←", "Move the word in the light to the left", () => this.#order.shift(this.#store.state.asker, -1)),
+      button("→", "Move the word in the light to the right", () => this.#order.shift(this.#store.state.asker, 1)),
       button("Shuffle", "Shuffle the words", () =>
         this.#store.change({ order: shuffled(placesOf(this.#store.state)) }, "new"),
       ),
@@ -151,12 +154,17 @@ export class OrderRoom {
     this.#matrices.show((name) => (shown.has(name) ? viewOf(name, scene, answer) : undefined));
     yield;
     this.#trials.replaceChildren(...trialRows(scene, answer));
-    this.#pictures.words.say(orderText(scene, answer));
+    this.#pictures.words.say(
+      "Drag a word to another place, or move it with Shift and the arrow keys. Click one to see whom it listens to.",
+    );
+    this.#verdict.textContent = orderText(scene, answer);
     const say = this.#isTurned ? worded : (text: string): string => text;
     this.#pictures.positions.say(say(KIND_TEXTS[state.kind]));
     this.#pictures.trials.say(TABLE_TEXT);
     this.#pictures.output.say(
-      say("One row for each word, where it stands now. D is 0 where a word takes in what it took in as written."),
+      say(
+        `One row for each word, where it stands now. D is what changed against the order as written; less than ${magnitude(ROUNDING)} is rounding, and shown as 0.`,
+      ),
     );
     this.#pictures.vectors.say(
       say(

@@ -7,14 +7,12 @@ import type { OrderScene } from "./scene.js";
 import type { Kind } from "./state.js";
 
 /** Single precision may add up in another order. */
-const ROUNDING = 2e-6;
+export const ROUNDING = 2e-6;
 
 export function orderText(scene: OrderScene, answer: OrderAnswer | undefined): string {
   const { state, words, difference } = scene;
   if (words.length === 0) return "Type a sentence above.";
-  if (state.order.length === 0 && state.shift === 0) {
-    return "Drag a word to another place. Click one to see whom it listens to; with the keyboard, Shift and the arrow keys move it.";
-  }
+  if (state.order.length === 0 && state.shift === 0) return "";
   const own = largest(difference);
   const kernel = answer === undefined ? own : largest(answer.difference);
   const figures = `largest difference ${apart(own)} by hand${answer === undefined ? "" : `, ${apart(kernel)} in the kernel’s single precision`}`;

@@ -6,6 +6,7 @@ import type { OrderAnswer } from "./calls.js";
 import { speed } from "./positions.js";
 import type { OrderScene } from "./scene.js";
 import { type Kind, REACH } from "./state.js";
+import { ROUNDING } from "./texts.js";
 import { ANSWERS, ASKS, FEATURES, QUESTIONS } from "./vectors.js";
 
 export const MATRICES = ["X", "Wq", "Wk", "Qp", "Kp", "P", "angle", "Q", "K", "b", "B", "Z", "A", "O", "D"] as const;
@@ -95,7 +96,9 @@ export function viewOf(name: MatrixName, scene: OrderScene, answer?: OrderAnswer
     case "O":
       return signed("O", "what each word takes in", answer?.output ?? now.output);
     case "D":
-      return signed("D", "less what the same word took in as written", answer?.difference ?? difference, { full: 1 });
+      return signed("D", "less what the same word took in as written", rounded(answer?.difference ?? difference), {
+        full: 1,
+      });
   }
 }
 
@@ -105,6 +108,11 @@ export function anglesOf({ state, labels }: OrderScene): Matrix {
 
 export function cellOf(name: MatrixName, scene: OrderScene, row: number, col: number): number {
   return at(viewOf(name, scene).matrix, row, col);
+}
+
+/** What rounding alone makes is no difference. */
+function rounded(matrix: Matrix): Matrix {
+  return { ...matrix, data: matrix.data.map((value) => (Math.abs(value) < ROUNDING ? 0 : value)) };
 }
 
 function distanceName(distance: number): string {

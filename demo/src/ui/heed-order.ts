@@ -1,6 +1,8 @@
-// <heed-order>: a line of words that can be dragged, or moved with the keyboard; whoever moves glides to the new place.
+// <heed-order>: a line of words that can be dragged, or moved with the keyboard. A dragged word stays under the pointer; words that
+// cross go above and below the line.
 
 import { calm, h } from "./dom.js";
+import { type Lane, lanesOf } from "./lanes.js";
 import { percent } from "./numbers.js";
 
 export interface OrderView {
@@ -19,6 +21,9 @@ export interface OrderHandlers {
 }
 
 const GLIDE = { duration: 420, easing: "cubic-bezier(0.3, 0.7, 0.2, 1)" };
+/** A word leaves the line, moves and comes back: one after the other, so that it meets none on the way. */
+const CROSS = { duration: 1000 };
+const [LEFT, BACK] = [0.25, 0.75];
 /** Pixels: less is a click. */
 const DRAG_FROM = 6;
 
@@ -26,9 +31,11 @@ export class HeedOrder extends HTMLElement {
   handlers: OrderHandlers | undefined;
   #view: OrderView = { words: [], places: [], shares: [], asker: -1 };
   #items: HTMLLIElement[] = [];
-  #list = h("ol", { class: "order-words" });
+  #list = h("ol", { class: "order-words", dir: "auto" });
   #spoken = h("p", { class: "spoken", "aria-live": "polite" });
-  #drag: { readonly word: number; readonly x: number; readonly y: number; moved: boolean } | undefined;
+  #drag:
+    | { readonly word: number; readonly x: number; readonly y: number; readonly grip: DOMPoint; moved: boolean }
+    | undefined;
 
   connectedCallback(): void {
     if (this.firstChild !== null) return;
@@ -49,14 +56,24 @@ export class HeedOrder extends HTMLElement {
     const boxes = this.#items.map((item) => item.getBoundingClientRect());
     this.#view = view;
     if (before.words.join("\n") !== view.words.join("\n")) this.#rebuild(view);
-    else if (before.places.join() !== view.places.join()) this.#reorder(view, boxes);
+    else if (before.places.join() !== view.places.join()) this.#reorder(before, boxes);
     this.#items.forEach((item, word) => {
       this.#mark(item, word);
     });
   }
 
-  /** By `by` places, if there is room; says where the word is now. */
-  move(word: number, by: number): void {
+  /** To the right by so many places, or to the left where `by` is negative, if there is room. */
+  shift(word: number, by: number): void {
+    this.#move(word, this.#onward(by));
+  }
+
+  /** A sentence may run from the right. */
+  #onward(by: number): number {
+    return getComputedStyle(this.#list).direction === "rtl" ? -by : by;
+  }
+
+  /** Says where the word is now. */
+  #move(word: number, by: number): void {
     const { places, words } = this.#view;
     const from = places.indexOf(word);
     const to = Math.min(places.length - 1, Math.max(0, from + by));
@@ -70,7 +87,7 @@ export class HeedOrder extends HTMLElement {
       h(
         "li",
         { "data-word": index },
-        h("button", { type: "button", class: "order-word", dir: "auto" }, h("bdi", {}, word)),
+        h("button", { type: "button", class: "order-word" }, word),
         h("span", { class: "meter", "aria-hidden": "true" }, h("span")),
         h("small"),
       ),
@@ -78,20 +95,27 @@ export class HeedOrder extends HTMLElement {
     this.#list.replaceChildren(...places.flatMap((word) => this.#items[word] ?? []));
   }
 
-  /** Puts the words into their new places and lets each glide there from where it was. */
-  #reorder({ places }: OrderView, boxes: readonly DOMRect[]): void {
+  /** Puts the words into their new places and lets each go there from where it was. */
+  #reorder(before: OrderView, boxes: readonly DOMRect[]): void {
+    const { places } = this.#view;
+    // Else their new places would be measured where they still fly.
+    for (const motion of this.getAnimations({ subtree: true })) motion.cancel();
     const focused = document.activeElement;
     this.#list.append(...places.flatMap((word) => this.#items[word] ?? []));
     if (focused instanceof HTMLElement && this.#list.contains(focused)) focused.focus({ preventScroll: true });
     if (calm()) return;
-    this.#items.forEach((item, word) => {
-      const [from, to] = [boxes[word], item.getBoundingClientRect()];
-      if (from === undefined || (from.left === to.left && from.top === to.top)) return;
-      item.animate(
-        [{ transform: `translate(${from.left - to.left}px, ${from.top - to.top}px)` }, { transform: "none" }],
-        GLIDE,
-      );
-    });
+    const isFree = (word: number): boolean => word !== this.#drag?.word;
+    const lanes = lanesOf(before.places.filter(isFree), places.filter(isFree));
+    const crosses = [...lanes.values()].some((lane) => lane !== "line");
+    const now = this.#items.map((item) => item.getBoundingClientRect());
+    const isOneLine = [...boxes, ...now].every(({ top }) => top === boxes[0]?.top);
+    for (const [word, lane] of lanes) {
+      const [item, from, to] = [this.#items[word], boxes[word], now[word]];
+      if (item === undefined || from === undefined || to === undefined) continue;
+      const way = { x: from.left - to.left, y: from.top - to.top };
+      if (crosses) cross(item, way, isOneLine || (lane === "line" && way.y === 0) ? lane : "unseen");
+      else item.animate([{ transform: `translate(${way.x}px, ${way.y}px)` }, { transform: "none" }], GLIDE);
+    }
   }
 
   #mark(item: HTMLLIElement, word: number): void {
@@ -112,7 +136,9 @@ export class HeedOrder extends HTMLElement {
   #begin(event: PointerEvent): void {
     const word = this.#wordOf(event.target);
     if (word < 0 || event.button !== 0) return;
-    this.#drag = { word, x: event.clientX, y: event.clientY, moved: false };
+    const { left = 0, top = 0 } = this.#items[word]?.getBoundingClientRect() ?? {};
+    const [x, y] = [event.clientX, event.clientY];
+    this.#drag = { word, x, y, grip: new DOMPoint(x - left, y - top), moved: false };
   }
 
   #dragTo(event: PointerEvent): void {
@@ -125,11 +151,28 @@ export class HeedOrder extends HTMLElement {
     const over = this.#placeAt(event.clientX, event.clientY);
     const from = places.indexOf(drag.word);
     if (over >= 0 && over !== from) this.handlers?.move(movedTo(places, from, over));
+    const item = this.#items[drag.word];
+    if (item === undefined) return;
+    const [left, top] = this.#cornerOf(item);
+    item.classList.add("held");
+    const [x, y] = [event.clientX - drag.grip.x - left, event.clientY - drag.grip.y - top].map(Math.round);
+    item.style.translate = `${x}px ${y}px`;
   }
 
   #end(): void {
+    const item = this.#items[this.#drag?.word ?? -1];
     this.#drag = undefined;
     this.classList.remove("dragging");
+    if (item === undefined || item.style.translate === "") return;
+    if (!calm()) item.animate([{ translate: item.style.translate }, { translate: "none" }], GLIDE);
+    item.style.translate = "";
+    item.classList.remove("held");
+  }
+
+  /** Where a word will be once it is there, in the window. */
+  #cornerOf(item: HTMLElement): readonly [number, number] {
+    const own = this.getBoundingClientRect();
+    return [own.left + item.offsetLeft, own.top + item.offsetTop];
   }
 
   /** The place whose word lies under the pointer, where the words will be once they have glided. */
@@ -137,25 +180,42 @@ export class HeedOrder extends HTMLElement {
     return this.#view.places.findIndex((word) => {
       const item = this.#items[word];
       if (item === undefined) return false;
-      const own = this.getBoundingClientRect();
-      const [left, top] = [own.left + item.offsetLeft, own.top + item.offsetTop];
+      const [left, top] = this.#cornerOf(item);
       return x >= left && x <= left + item.offsetWidth && y >= top - 12 && y <= top + item.offsetHeight + 12;
     });
   }
 
   #key(event: KeyboardEvent): void {
     const word = this.#wordOf(event.target);
-    const by = event.key === "ArrowRight" ? 1 : event.key === "ArrowLeft" ? -1 : 0;
+    const by = this.#onward(event.key === "ArrowRight" ? 1 : event.key === "ArrowLeft" ? -1 : 0);
     if (word < 0 || by === 0 || event.ctrlKey || event.metaKey || event.altKey) return;
     event.preventDefault();
     if (event.shiftKey) {
-      this.move(word, by);
+      this.#move(word, by);
       return;
     }
     const { places } = this.#view;
     const next = places[places.indexOf(word) + by];
     if (next !== undefined) this.#items[next]?.querySelector("button")?.focus();
   }
+}
+
+/** Figures are unseen meanwhile: they would be beside the wrong word. */
+function cross(item: HTMLElement, { x, y }: { readonly x: number; readonly y: number }, lane: Lane): void {
+  const [word, ...figures] = item.children;
+  const height = word?.clientHeight ?? 0;
+  const lift = lane === "above" ? -height : lane === "below" ? height : 0;
+  const unseen = [{ opacity: 1 }, { opacity: 0, offset: LEFT }, { opacity: 0, offset: BACK }, { opacity: 1 }];
+  item.animate(
+    [
+      { transform: `translate(${x}px, ${y}px)`, easing: "ease-in-out" },
+      { transform: `translate(${x}px, ${y + lift}px)`, offset: LEFT, easing: "ease-in-out" },
+      { transform: `translate(0, ${lift}px)`, offset: BACK, easing: "ease-in-out" },
+      { transform: "none" },
+    ],
+    CROSS,
+  );
+  for (const part of lane === "unseen" ? item.children : figures) part.animate(unseen, CROSS);
 }
 
 function movedTo(places: readonly number[], from: number, to: number): readonly number[] {
