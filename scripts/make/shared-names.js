@@ -2,11 +2,11 @@
 
 /** A public function; what is shared is a property of it that neither listing nor printing shows. */
 const CARRIER = "createHeed";
-const KEY = "Symbol.for(`heed.shared`)";
+const PROPERTY = "shared";
 
 /**
  * The bundler exports what is shared under names of a letter. In a file of its own it would be fetched after the entry, so it stays there,
- * as an object instead. That is made by a pure call: it goes where a bundler finds the carrier unused.
+ * in a list instead. That is made by a pure call: it goes where a bundler finds the carrier unused.
  * @type {import("vite").Plugin}
  */
 export const sharedNames = {
@@ -15,42 +15,42 @@ export const sharedNames = {
     const chunks = Object.values(output).filter((file) => file.type === "chunk");
     for (const entry of chunks) {
       const shown = new Set(this.getModuleInfo(entry.facadeModuleId ?? "")?.exports);
-      if (!shown.has(CARRIER) || entry.exports.every((name) => shown.has(name))) continue;
-      entry.code = carrying(entry.code, shown);
-      for (const chunk of chunks) chunk.code = receiving(chunk.code, entry.fileName, shown);
+      const hidden = entry.exports.filter((name) => !shown.has(name));
+      if (!shown.has(CARRIER) || hidden.length === 0) continue;
+      entry.code = carrying(entry.code, hidden);
+      for (const chunk of chunks) chunk.code = receiving(chunk.code, entry.fileName, hidden);
     }
   },
 };
 
-/** @param {string} code @param {Set<string>} shown */
-const carrying = (code, shown) =>
+/** @param {string} code @param {readonly string[]} hidden */
+const carrying = (code, hidden) =>
   code.replace(/export\{([^}]*)\};?\s*$/, (_, list) => {
-    const { open, hidden } = sorted(list, shown);
-    const [carrier] = open.find(([, name]) => name === CARRIER) ?? [];
-    const shared = hidden.map(([local, name]) => `${name}:${local}`);
-    const names = open.filter(([, name]) => name !== CARRIER).map(renamed);
-    const made = `var ${CARRIER}=/* @__PURE__ */Object.defineProperty(${carrier},${KEY},{value:{${shared}}});`;
-    return `${made}export{${[CARRIER, ...names]}};`;
+    const locals = new Map(pairs(list).map(([local, name]) => [name, local]));
+    const shared = hidden.map((name) => locals.get(name));
+    const made = `Object.defineProperty(${locals.get(CARRIER)},\`${PROPERTY}\`,{value:[${shared}]})`;
+    const shown = [...locals].filter(([name]) => name !== CARRIER && !hidden.includes(name));
+    const names = shown.map(([name, local]) => renamed(local, name));
+    return `var ${CARRIER}=/* @__PURE__ */${made};export{${[CARRIER, ...names]}};`;
   });
 
-/** @param {string} code @param {string} entry @param {Set<string>} shown */
-const receiving = (code, entry, shown) =>
+/** @param {string} code @param {string} entry @param {readonly string[]} hidden */
+const receiving = (code, entry, hidden) =>
   code.replace(/import\{([^}]*)\}from"\.\/([^"]+)";/g, (whole, list, from) => {
-    const { open, hidden } = sorted(list, shown);
-    if (from !== entry || hidden.length === 0) return whole;
-    const shared = hidden.map(([name, local]) => `${name}:${local}`);
-    return `import{${[CARRIER, ...open.map(renamed)]}}from"./${from}";var{${shared}}=${CARRIER}[${KEY}];`;
+    const shared = pairs(list).filter(([name]) => hidden.includes(name));
+    if (from !== entry || shared.length === 0) return whole;
+    const shown = pairs(list).filter(([name]) => !hidden.includes(name));
+    const names = [CARRIER, ...shown.map(([name, local]) => renamed(name, local))];
+    const places = shared.map(([name, local]) => `${hidden.indexOf(name)}:${local}`);
+    return `import{${names}}from"./${from}";var{${places}}=${CARRIER}.${PROPERTY};`;
   });
 
-/** The pairs of names in a list of exports or imports. @param {string} list @param {Set<string>} shown */
-function sorted(list, shown) {
-  const pairs = list.split(",").map((pair) => {
+/** A list of exports or imports, each by its two names. @param {string} list @returns {(readonly [string, string])[]} */
+const pairs = (list) =>
+  list.split(",").map((pair) => {
     const [name = "", as = name] = pair.split(" as ");
-    return /** @type {const} */ ([name, as]);
+    return [name, as];
   });
-  const isShown = (/** @type {readonly [string, string]} */ pair) => pair.some((name) => shown.has(name));
-  return { open: pairs.filter(isShown), hidden: pairs.filter((pair) => !isShown(pair)) };
-}
 
-/** @param {readonly [string, string]} pair */
-const renamed = ([name, as]) => (name === as ? name : `${name} as ${as}`);
+/** @param {string} name @param {string} as */
+const renamed = (name, as) => (name === as ? name : `${name} as ${as}`);

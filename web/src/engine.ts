@@ -160,8 +160,9 @@ class Engine implements Heed {
     shape: readonly number[],
     options?: TensorOptions,
   ): Tensor {
-    if (isRecord(data) && "mapAsync" in data) return this.#adopt(data, shape, options);
-    const { numbers, sizes } = step("option", "tensor: reading its arguments", () => {
+    const doing = "tensor: reading its arguments";
+    if (step("option", doing, () => isRecord(data) && "mapAsync" in data)) return this.#adopt(data, shape, options);
+    const { numbers, sizes } = step("option", doing, () => {
       const { dtype } = readRecord("tensor", "options", options, TENSOR_OPTIONS);
       return readTensorData("tensor", data, shape, dtype);
     });

@@ -50,16 +50,18 @@ export class LazyExtra {
   }
 
   /** Arrays are read before this returns. */
-  async run<N extends Operation>(operation: N, given: Arguments): Promise<Awaited<ReturnType<ExtraModule[N]>>> {
+  run<N extends Operation>(operation: N, given: Arguments): Promise<Awaited<ReturnType<ExtraModule[N]>>> {
+    return asyncStep("option", `${operation}: reading its arguments`, () => this.#run(operation, given));
+  }
+
+  async #run<N extends Operation>(operation: N, given: Arguments): Promise<Awaited<ReturnType<ExtraModule[N]>>> {
     this.assertUsable(operation);
     const elsewhere = this.#home.beside?.(operation, given, (kept) => this.run(operation, kept));
     // What is made there is what the operation gives.
     if (elsewhere) return (await elsewhere) as Awaited<ReturnType<ExtraModule[N]>>;
     const { opened } = this.#extra;
     if (opened !== null && !holdsTensors(given)) return this.#call(operation, opened, given);
-    const detached = asyncStep("option", `${operation}: reading its arguments`, () => {
-      return detach(operation, this.#home, given);
-    });
+    const detached = detach(operation, this.#home, given);
     const [args, ready] = await Promise.all([detached, opened ?? this.#extra.open()]);
     this.assertUsable(operation);
     return this.#call(operation, ready, args);

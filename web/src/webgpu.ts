@@ -1,7 +1,9 @@
 // What is loaded when a GPU is wanted: the backend that computes there, around the one that computes in WebAssembly. As an entry,
 // heed/webgpu: measuring what suits a GPU.
 
+import { asyncStep, step } from "./api/door.js";
 import { HeedError } from "./api/errors.js";
+import { isRecord } from "./api/read-values.js";
 import type { Backend, BesideCall } from "./backends/backend.js";
 import { type AutotuneOptions, rememberTuned, type Tuned, tune } from "./backends/webgpu/autotune.js";
 import { adoptDevice, openDevice } from "./backends/webgpu/device.js";
@@ -36,18 +38,22 @@ export async function openGpu(wasm: Backend, mode: "auto" | "webgpu", device: ob
  * to `remember` instead. Rejects with HeedError `unsupported` where there is no GPU, `option` or `memory`.
  */
 export async function autotune(options: AutotuneOptions & { readonly device?: object } = {}): Promise<Tuned> {
-  const { device, ...sizes } = options;
-  if (device !== undefined) return tune(adoptDevice(asDevice(device)), sizes);
-  const open = await openDevice(hostGpu());
-  try {
-    return await tune(open, sizes);
-  } finally {
-    open.dispose();
-  }
+  return asyncStep("option", "autotune: reading its options", async () => {
+    const { device, ...sizes } = options;
+    if (device !== undefined) return tune(adoptDevice(asDevice(device)), sizes);
+    const open = await openDevice(hostGpu());
+    try {
+      return await tune(open, sizes);
+    } finally {
+      open.dispose();
+    }
+  });
 }
 
 /** What `autotune` measured, perhaps in another visit. Of another GPU it is not used. */
-export const remember: (tuned: Tuned) => void = rememberTuned;
+export function remember(tuned: Tuned): void {
+  step("option", "remember: reading its argument", () => rememberTuned(tuned));
+}
 
 export type { AutotuneOptions, Tuned } from "./backends/webgpu/autotune.js";
 
@@ -56,7 +62,8 @@ function hostGpu(): Gpu | undefined {
   return navigator?.gpu;
 }
 
-function asDevice(device: object): GpuDevice {
-  if ("createComputePipelineAsync" in device && "queue" in device) return device as GpuDevice;
+function asDevice(device: unknown): GpuDevice {
+  // What else a device must be is found out by using it.
+  if (isRecord(device) && "createComputePipelineAsync" in device && "queue" in device) return device as never;
   throw new HeedError("option", "createHeed: device must be a GPUDevice");
 }

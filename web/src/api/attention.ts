@@ -20,7 +20,6 @@ export async function attend(backend: Backend, tensors: GivenTensors, options: u
   const cache = cacheIn("attention", options);
   if (cache !== null) return cache.attend(backend, tensors, options);
   const { read, checked } = check("attention", backend, tensors, options);
-  throwIfAborted("attention", read.signal);
   return asyncStep("memory", "attention: computing", async () => {
     const computed = await backend.attention(checked.problem, read.signal);
     return resultOf(backend, computed, checked.shapes, read.output);
@@ -31,7 +30,6 @@ export function attendSync(backend: Backend, tensors: GivenTensors, options: unk
   const cache = cacheIn("attentionSync", options);
   if (cache !== null) return cache.attendSync(backend, tensors, options);
   const { read, checked } = check("attentionSync", backend, tensors, options);
-  throwIfAborted("attentionSync", read.signal);
   return step("memory", "attentionSync: computing", () =>
     resultOf(backend, backend.attentionSync(checked.problem), checked.shapes, read.output),
   );
@@ -46,6 +44,8 @@ export function check(
 ): { readonly read: ReadOptions; readonly checked: CheckedAttention } {
   return step("option", `${where}: reading its arguments`, () => {
     const read = readAttentionOptions(where, options);
-    return { read, checked: validateAttention(where, backend, tensors, read) };
+    const checked = validateAttention(where, backend, tensors, read);
+    throwIfAborted(where, read.signal);
+    return { read, checked };
   });
 }

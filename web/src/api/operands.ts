@@ -77,7 +77,10 @@ export function readNumbers(where: string, name: string, data: unknown, dtype: u
   if (isFloat16Array(data) && dtype !== "f32") return plainHalves(data);
   if (isUint16Array(data) && dtype === "f16") return plainHalves(data);
   const wanted = dtype === "f16" ? 'a Float16Array or a Uint16Array of bits for dtype "f16"' : "a Float32Array";
-  throw new HeedError("dtype", `${where}: ${name}.data must be ${wanted}, got ${showValue(data)}${hintFor(name, data)}`);
+  throw new HeedError(
+    "dtype",
+    `${where}: ${name}.data must be ${wanted}, got ${showValue(data)}${hintFor(name, data)}`,
+  );
 }
 
 function hintFor(name: string, data: unknown): string {

@@ -27,7 +27,7 @@ export class AdditiveAttention extends Layer {
   constructor(options: AdditiveAttentionOptions) {
     const where = "AdditiveAttention";
     const given = readSizes(where, options, ["queryDim", "keyDim", "hidden", "bias", "engine"]);
-    super(where, options.engine);
+    super(where, given.engine);
     const read = (name: string): number => readSize(where, name, given[name]);
     const hidden = read("hidden");
     this.#query = this.parameter("query_proj.weight", new Parameter([hidden, read("queryDim")]));

@@ -34,7 +34,7 @@ export class Embedding extends Layer {
   constructor(options: EmbeddingOptions) {
     const where = "Embedding";
     const given = readSizes(where, options, ["count", "dim", "engine"]);
-    super(where, options.engine);
+    super(where, given.engine);
     this.count = readSize(where, "count", given["count"]);
     this.dim = readSize(where, "dim", given["dim"]);
     this.parameter("weight", new Parameter([this.count, this.dim]));

@@ -1,7 +1,9 @@
 // From the engine that a layer was given, or the shared one, to what computes layers there.
 
+import { step } from "../api/door.js";
 import { HeedError } from "../api/errors.js";
 import type { Heed } from "../api/heed.js";
+import { isRecord } from "../api/read-values.js";
 import { LAYERS, type LayerBackend } from "../backends/layer-backend.js";
 import { openShared } from "../shared-engine.js";
 
@@ -16,7 +18,7 @@ export class LayerEngine {
   #opening: Promise<OpenEngine> | null = null;
 
   constructor(where: string, engine: Heed | undefined) {
-    if (engine !== undefined && doorOf(engine) === null) {
+    if (engine !== undefined && !step("option", `${where}: reading engine`, () => isEngine(engine))) {
       throw new HeedError("option", `${where}: engine must be one that createHeed made`);
     }
     this.#given = engine ?? null;
@@ -34,15 +36,11 @@ export class LayerEngine {
 
   async #find(): Promise<OpenEngine> {
     const heed = this.#given ?? (await openShared());
-    const door = doorOf(heed);
-    if (door === null)
-      throw new HeedError("unsupported", "heed/layers: the shared engine is of another version of heed");
-    return { heed, backend: await door() };
+    if (isEngine(heed)) return { heed, backend: await heed[LAYERS]() };
+    throw new HeedError("unsupported", "heed/layers: the shared engine is of another version of heed");
   }
 }
 
-function doorOf(engine: Heed): (() => Promise<LayerBackend>) | null {
-  if (typeof engine !== "object" || engine === null || !(LAYERS in engine)) return null;
-  const door = engine[LAYERS];
-  return typeof door === "function" ? () => Reflect.apply(door, engine, []) : null;
+function isEngine(engine: unknown): engine is { [LAYERS](): Promise<LayerBackend> } {
+  return isRecord(engine) && LAYERS in engine && typeof engine[LAYERS] === "function";
 }

@@ -45,7 +45,7 @@ export class GRU extends Layer {
   constructor(options: GRUOptions) {
     const where = "GRU";
     const given = readSizes(where, options, ["inputSize", "hiddenSize", "bias", "reverse", "engine"]);
-    super(where, options.engine);
+    super(where, given.engine);
     this.inputSize = readSize(where, "inputSize", given["inputSize"]);
     this.hiddenSize = readSize(where, "hiddenSize", given["hiddenSize"]);
     this.#isReversed = readBoolean(where, "reverse", given["reverse"], false);

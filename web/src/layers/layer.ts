@@ -1,10 +1,10 @@
 // What every layer has: parameters by name, parts, an engine, and an end.
 
-import { asyncStep } from "../api/door.js";
+import { asyncStep, step } from "../api/door.js";
 import { HeedError } from "../api/errors.js";
 import type { Heed } from "../api/heed.js";
 import { checkRoom } from "../api/operands.js";
-import { readBoolean, readRecord, readSignal } from "../api/read-values.js";
+import { readBoolean, readRecord, readSignal, throwIfAborted } from "../api/read-values.js";
 import type { NoOptions, Returned } from "../api/results.js";
 import type { ArrayTensor, Tensor } from "../api/tensor.js";
 import { DISPOSE } from "../memory/disposable.js";
@@ -60,7 +60,9 @@ export abstract class Layer {
    * have with other options. The numbers are not copied: they must not change.
    */
   load(parameters: ParameterSource, prefix = ""): this {
-    const filled = [...this.fill(readParameters(this.where, parameters, prefix), prefix)];
+    const filled = step("option", `${this.where}: reading parameters`, () => [
+      ...this.fill(readParameters(this.where, parameters, prefix), prefix),
+    ]);
     for (const [parameter, value] of filled) parameter.set(value);
     return this;
   }
@@ -133,7 +135,15 @@ export abstract class Layer {
   }
 
   /** A pass from options to results. `act` is called at once where the engine is open already. */
-  protected async pass<R>(
+  protected pass<R>(
+    options: unknown,
+    names: readonly string[],
+    act: (scope: Scope, given: Readonly<Record<string, unknown>>, keep: boolean) => Promise<R>,
+  ): Promise<R> {
+    return asyncStep("option", `${this.where}: reading its arguments`, () => this.#pass(options, names, act));
+  }
+
+  async #pass<R>(
     options: unknown,
     names: readonly string[],
     act: (scope: Scope, given: Readonly<Record<string, unknown>>, keep: boolean) => Promise<R>,
@@ -141,9 +151,7 @@ export abstract class Layer {
     const given = readRecord(this.where, "options", options, [...FORWARD_OPTIONS, ...names]);
     const keep = readBoolean(this.where, "keep", given["keep"], false);
     const signal = readSignal(this.where, given["signal"]);
-    if (signal?.aborted === true) {
-      throw new HeedError("aborted", `${this.where}: the signal was aborted before the call`, { cause: signal.reason });
-    }
+    throwIfAborted(this.where, signal);
     const compute = async (held: HeldCaches): Promise<R> => {
       const scope = new Scope({ ...(await this.engine.open()), signal, held });
       try {

@@ -23,7 +23,7 @@ export class Linear extends Layer {
   constructor(options: LinearLayerOptions) {
     const where = "Linear";
     const given = readSizes(where, options, ["inFeatures", "outFeatures", "bias", "engine"]);
-    super(where, options.engine);
+    super(where, given.engine);
     this.inFeatures = readSize(where, "inFeatures", given["inFeatures"]);
     this.outFeatures = readSize(where, "outFeatures", given["outFeatures"]);
     this.parameter("weight", new Parameter([this.outFeatures, this.inFeatures], { matrices: 1 }));

@@ -32,7 +32,7 @@ export class MLP extends Layer {
   constructor(options: MLPOptions) {
     const where = "MLP";
     const given = readSizes(where, options, ["dim", "hidden", "activation", "bias", "engine"]);
-    const { engine } = options;
+    const { engine } = given;
     super(where, engine);
     const dim = readSize(where, "dim", given["dim"]);
     const hidden = readSize(where, "hidden", given["hidden"]);

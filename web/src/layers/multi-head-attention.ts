@@ -4,7 +4,7 @@ import { showValue } from "../api/describe.js";
 import { HeedError } from "../api/errors.js";
 import type { RopeOptions } from "../api/extra/options.js";
 import type { AttentionOptions, TensorInput } from "../api/options.js";
-import { isRecord, readBoolean, readCount, readRecord } from "../api/read-values.js";
+import { isRecord, readBoolean, readCount } from "../api/read-values.js";
 import type { AnyAttentionResult, AttentionResult, NoAttentionOptions } from "../api/results.js";
 import { Tensor } from "../api/tensor.js";
 import { lengthOf } from "./cached-attention.js";
@@ -13,7 +13,7 @@ import { Layer, type LayerOptions } from "./layer.js";
 import { Linear } from "./linear.js";
 import type { Filling, GivenParameters } from "./parameters.js";
 import { handOutAll, leadingOf, PASSED_OPTIONS, passedOn } from "./projections.js";
-import { checkDivides, readSizes, required } from "./read.js";
+import { checkDivides, readOnce, readSizes, required } from "./read.js";
 import type { AttentionTensors, FinishRule, Scope } from "./scope.js";
 
 export interface MultiHeadAttentionOptions extends LayerOptions {
@@ -70,7 +70,7 @@ export class MultiHeadAttention extends Layer {
   constructor(options: MultiHeadAttentionOptions) {
     const where = "MultiHeadAttention";
     const given = readSizes(where, options, NAMES);
-    const { engine } = options;
+    const { engine } = given;
     super(where, engine);
     const read = (name: string, absent: number | null): number =>
       required(where, name, readCount(where, name, given[name], absent));
@@ -90,7 +90,7 @@ export class MultiHeadAttention extends Layer {
     this.#out = this.part("out_proj", project(this.heads * valueDim, this.embedDim, bias.out));
     this.without("bias_k", "bias_v");
     const names = ["base", "interleaved", "rotaryDim", "scaling"];
-    this.#rope = given["rope"] === undefined ? null : readRecord(where, "rope", given["rope"], names);
+    this.#rope = given["rope"] === undefined ? null : readOnce(where, "rope", given["rope"], names);
   }
 
   protected override fill(parameters: GivenParameters, prefix: string): Filling {
@@ -165,7 +165,7 @@ function readBias(where: string, value: unknown): { readonly qkv: boolean; reado
   if (!isRecord(value)) {
     throw new HeedError("option", `${where}: bias must be true, false or { qkv, out }, got ${showValue(value)}`);
   }
-  const given = readRecord(where, "bias", value, ["qkv", "out"]);
+  const given = readOnce(where, "bias", value, ["qkv", "out"]);
   return {
     qkv: readBoolean(where, "bias.qkv", given["qkv"], true),
     out: readBoolean(where, "bias.out", given["out"], true),

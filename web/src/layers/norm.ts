@@ -1,6 +1,7 @@
 // LayerNorm and RMSNorm over the last axes.
 
 import { showShape, showValue } from "../api/describe.js";
+import { step } from "../api/door.js";
 import { HeedError } from "../api/errors.js";
 import { product, readShape } from "../api/operands.js";
 import type { TensorInput } from "../api/options.js";
@@ -32,7 +33,7 @@ class Norm extends Layer {
 
   protected constructor(where: string, options: LayerNormOptions, names: readonly string[], isCentred: boolean) {
     const given = readSizes(where, options, ["shape", "epsilon", "weight", "engine", ...names]);
-    super(where, options.engine);
+    super(where, given.engine);
     this.shape = readNormShape(where, given["shape"]);
     this.#epsilon = readEpsilon(where, given["epsilon"]);
     this.#isCentred = isCentred;
@@ -85,7 +86,9 @@ export class RMSNorm extends Norm {
 }
 
 function readNormShape(where: string, value: unknown): readonly number[] {
-  const shape = readShape(where, "options", typeof value === "number" ? [value] : value);
+  const shape = step("option", `${where}: reading shape`, () => {
+    return readShape(where, "options", typeof value === "number" ? [value] : value);
+  });
   if (shape.length > 0 && shape.every((size) => size > 0)) return shape;
   throw new HeedError("shape", `${where}: shape must have axes of at least 1, got ${showShape(shape)}`);
 }

@@ -28,7 +28,7 @@ export class Pooling extends Layer {
   constructor(options: PoolingOptions) {
     const where = "Pooling";
     const given = readSizes(where, options, ["kind", "engine"]);
-    super(where, options.engine);
+    super(where, given.engine);
     this.kind = readChoice(where, "kind", given["kind"], ["mean", "last", "cls"], "mean");
   }
 

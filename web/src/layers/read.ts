@@ -1,16 +1,35 @@
 // Readers of layers' options beside those of the API.
 
+import { step } from "../api/door.js";
 import { HeedError } from "../api/errors.js";
 import { readCount, readRecord } from "../api/read-values.js";
 
 /** Options that a layer cannot do without: an object, all of whose names are known. */
-export function readSizes(
+export function readSizes<O>(
   where: string,
+  options: O,
+  names: readonly string[],
+): O & Readonly<Record<string, unknown>> {
+  if (options !== undefined) return readOnce(where, "options", options, names) as ReturnType<typeof readSizes<O>>;
+  throw new HeedError("option", `${where}: options must be an object, got undefined`);
+}
+
+/** What options have of these names, each asked for once. */
+export function readOnce(
+  where: string,
+  what: string,
   options: unknown,
   names: readonly string[],
 ): Readonly<Record<string, unknown>> {
-  if (options !== undefined) return readRecord(where, "options", options, names);
-  throw new HeedError("option", `${where}: options must be an object, got undefined`);
+  return step("option", `${where}: reading ${what}`, () => {
+    const given = readRecord(where, what, options, names);
+    const read: Record<string, unknown> = {};
+    for (const name of names) {
+      const value = given[name];
+      if (value !== undefined) read[name] = value;
+    }
+    return read;
+  });
 }
 
 /** What was read, where it must not be absent. */

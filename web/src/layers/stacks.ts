@@ -61,18 +61,18 @@ class Stack extends Layer {
 
   protected constructor(where: string, options: StackOptions, defaults: Readonly<Record<string, unknown>>) {
     const given = readSizes(where, options, STACK_OPTIONS);
-    const { layers, finalNorm: _, ...block } = options;
-    super(where, options.engine);
+    const { layers, finalNorm: _, ...block } = given;
+    super(where, given.engine);
     const length = readSize(where, "layers", layers, MOST_LAYERS);
     this.layers = length;
     this.#blocks = Array.from({ length }, (_, at) => this.part(`layers.${at}`, new TransformerBlock(block)));
-    const { dim: shape, epsilon, engine } = options;
-    const isWanted = readBoolean(where, "finalNorm", given["finalNorm"], options.normFirst ?? true);
+    const { dim: shape, epsilon, engine } = given;
+    const isWanted = readBoolean(where, "finalNorm", given["finalNorm"], given.normFirst ?? true);
     const last = (): LayerNorm | RMSNorm =>
-      options.norm === "rms" ? new RMSNorm({ shape, epsilon, engine }) : new LayerNorm({ shape, epsilon, engine });
+      given.norm === "rms" ? new RMSNorm({ shape, epsilon, engine }) : new LayerNorm({ shape, epsilon, engine });
     this.#norm = isWanted ? this.part("norm", last()) : this.without("norm.weight");
-    this.#hasCross = options.cross === true;
-    this.#dim = options.dim;
+    this.#hasCross = given.cross === true;
+    this.#dim = given.dim;
     this.#defaults = defaults;
   }
 
@@ -159,14 +159,14 @@ export class EncoderDecoder extends Layer {
   constructor(options: EncoderDecoderOptions) {
     const where = "EncoderDecoder";
     const names = STACK_OPTIONS.filter((name) => name !== "layers" && name !== "cross");
-    readSizes(where, options, [...names, "encoderLayers", "decoderLayers"]);
-    const { encoderLayers, decoderLayers, finalNorm = true, ...block } = options;
+    const given = readSizes(where, options, [...names, "encoderLayers", "decoderLayers"]);
+    const { encoderLayers, decoderLayers, finalNorm = true, ...block } = given;
     const stack = { ...block, finalNorm };
     for (const [name, layers] of Object.entries({ encoderLayers, decoderLayers })) {
       readSize(where, name, layers, MOST_LAYERS);
     }
-    super(where, options.engine);
-    this.#dim = options.dim;
+    super(where, given.engine);
+    this.#dim = given.dim;
     this.#encoder = this.part("encoder", new Encoder({ ...stack, layers: encoderLayers }));
     this.#decoder = this.part("decoder", new Decoder({ ...stack, layers: decoderLayers, cross: true }));
   }

@@ -2,7 +2,7 @@
 
 import type { RopeOptions } from "../api/extra/options.js";
 import type { TensorInput } from "../api/options.js";
-import { readBoolean, readChoice, readCount, readRecord } from "../api/read-values.js";
+import { readBoolean, readChoice, readCount } from "../api/read-values.js";
 import type { AnyAttentionResult, NoOptions, Returned } from "../api/results.js";
 import { Tensor } from "../api/tensor.js";
 import { readInner } from "./inner-options.js";
@@ -11,7 +11,7 @@ import { MLP, type MLPActivation } from "./mlp.js";
 import { MultiHeadAttention, type MultiHeadForwardOptions } from "./multi-head-attention.js";
 import { LayerNorm, RMSNorm } from "./norm.js";
 import type { Filling, GivenParameters } from "./parameters.js";
-import { readSize, readSizes } from "./read.js";
+import { readOnce, readSize, readSizes } from "./read.js";
 import { handOut, type Scope } from "./scope.js";
 
 export interface TransformerBlockOptions extends LayerOptions {
@@ -112,7 +112,7 @@ export class TransformerBlock extends Layer {
   constructor(options: TransformerBlockOptions) {
     const where = "TransformerBlock";
     const given = readSizes(where, options, BLOCK_OPTIONS);
-    const { engine, kvHeads, headDim, activation, rope, epsilon } = options;
+    const { engine, kvHeads, headDim, activation, rope, epsilon } = given;
     super(where, engine);
     const dim = readSize(where, "dim", given["dim"]);
     const heads = readSize(where, "heads", given["heads"]);
@@ -218,7 +218,7 @@ function readBias(
   absent: boolean,
 ): { readonly qkv: boolean; readonly out: boolean; readonly mlp: boolean } {
   if (typeof value === "boolean") return { qkv: value, out: value, mlp: value };
-  const given = readRecord(where, "bias", value, ["qkv", "out", "mlp"]);
+  const given = readOnce(where, "bias", value, ["qkv", "out", "mlp"]);
   const read = (name: string, other: boolean): boolean => readBoolean(where, `bias.${name}`, given[name], other);
   return { qkv: read("qkv", true), out: read("out", true), mlp: read("mlp", absent) };
 }

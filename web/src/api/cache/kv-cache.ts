@@ -294,9 +294,10 @@ export class KVCache {
     if (backend !== this.#backend) throw new HeedError("disposed", `${where}: cache is a cache of another engine`);
     const { read, checked } = step("option", `${where}: reading its arguments`, () => {
       const read = readAttentionOptions(where, options);
-      return { read, checked: this.#validate(where, tensors, read) };
+      const checked = this.#validate(where, tensors, read);
+      throwIfAborted(where, read.signal);
+      return { read, checked };
     });
-    throwIfAborted(where, read.signal);
     const { problem, shapes } = checked;
     const staged = step("memory", `${where}: copying`, () => this.#store.stage(where, problem));
     return { read, problem: this.#paged(problem, staged), shapes, staged };

@@ -6,7 +6,7 @@ import type { HalfTensorLike, Numbers, TensorLike } from "../options.js";
 import { readRecord } from "../read-values.js";
 import type { ArrayTensor } from "../tensor.js";
 import { numbersOf } from "../typed-array.js";
-import { newTable, readSize, readTable } from "./read.js";
+import { newTable, readAndMake, readSize, readTable } from "./read.js";
 
 export interface LearnedOptions {
   /** Rows from `offset` on: so many. Default all that are left. */
@@ -19,7 +19,10 @@ export interface LearnedOptions {
 
 /** [length, dim], from a table of [rows, dim]. Throws a HeedError. */
 export function learnedPositions(table: TensorLike | HalfTensorLike, options?: LearnedOptions): ArrayTensor {
-  const where = "learnedPositions";
+  return readAndMake("learnedPositions", (where) => rowsOf(where, table, options));
+}
+
+function rowsOf(where: string, table: unknown, options: unknown): ArrayTensor {
   const given = readRecord(where, "options", options, ["length", "offset", "positions"]);
   const { floats, rows, columns: dim } = readTable(where, table);
   const { positions } = given;

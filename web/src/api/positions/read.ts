@@ -10,6 +10,11 @@ import type { ArrayTensor } from "../tensor.js";
 /** Offsets go as far back as sizes go up. */
 export const LEAST_OFFSET = -(2 ** 24);
 
+/** Makes a table from what a public function of this name was given. */
+export function readAndMake(where: string, make: (where: string) => ArrayTensor): ArrayTensor {
+  return step("option", `${where}: reading its arguments`, () => make(where));
+}
+
 /** A whole number of at least `least`, which must be given where nothing stands for it. */
 export function readSize(where: string, name: string, given: unknown, least: number, absent?: number): number {
   const value = given === undefined ? absent : given;

@@ -5,7 +5,7 @@ import { HeedError } from "../errors.js";
 import type { HalfTensorLike, TensorLike } from "../options.js";
 import { readBoolean, readRecord } from "../read-values.js";
 import type { ArrayTensor } from "../tensor.js";
-import { LEAST_OFFSET, newTable, readSize, readTable } from "./read.js";
+import { LEAST_OFFSET, newTable, readAndMake, readSize, readTable } from "./read.js";
 
 export interface RelativeBiasOptions {
   /** Queries, and keys unless `keyLength` says otherwise. */
@@ -25,7 +25,10 @@ const NAMES = ["length", "keyLength", "offset", "buckets", "maxDistance", "bidir
 
 /** [H, length, keyLength], a bias for attention, from a table of [buckets, H]. Throws a HeedError. */
 export function relativeBias(table: TensorLike | HalfTensorLike, options: RelativeBiasOptions): ArrayTensor {
-  const where = "relativeBias";
+  return readAndMake("relativeBias", (where) => biasOf(where, table, options));
+}
+
+function biasOf(where: string, table: unknown, options: unknown): ArrayTensor {
   const given = readRecord(where, "options", options, NAMES);
   const { floats, rows, columns: heads } = readTable(where, table);
   const queries = readSize(where, "length", given["length"], 0);

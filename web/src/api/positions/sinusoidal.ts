@@ -2,7 +2,7 @@
 
 import { readFinite, readPositive, readRecord } from "../read-values.js";
 import type { ArrayTensor } from "../tensor.js";
-import { newTable, readSize } from "./read.js";
+import { newTable, readAndMake, readSize } from "./read.js";
 
 export interface SinusoidalOptions {
   /** Default 10000. */
@@ -13,7 +13,10 @@ export interface SinusoidalOptions {
 
 /** [length, dim]: numbers 2i and 2i + 1 of a row are sine and cosine of position * base ** (-2i / dim). Throws a HeedError. */
 export function sinusoidal(length: number, dim: number, options?: SinusoidalOptions): ArrayTensor {
-  const where = "sinusoidal";
+  return readAndMake("sinusoidal", (where) => wavesOf(where, length, dim, options));
+}
+
+function wavesOf(where: string, length: unknown, dim: unknown, options: unknown): ArrayTensor {
   const given = readRecord(where, "options", options, ["base", "offset"]);
   const rows = readSize(where, "length", length, 0);
   const columns = readSize(where, "dim", dim, 1);

@@ -13,7 +13,7 @@ export async function askForLogits(
   rows: number,
   call: () => unknown,
 ): Promise<Float32Array> {
-  const logits = await untilAborted(where, signal, () => asyncStep("option", `${where}: step`, async () => call()));
+  const logits = await asyncStep("option", `${where}: step`, () => untilAborted(where, signal, async () => call()));
   if (!isFloat32Array(logits)) {
     const got = isRecord(logits) ? showClass(logits) : showValue(logits);
     throw new HeedError("dtype", `${where}: step must return a Float32Array, got ${got}`);

@@ -1,6 +1,7 @@
 // Beam search: several sequences followed at once, and the best of those that ended.
 
 import { showValue } from "../../api/describe.js";
+import { asyncStep } from "../../api/door.js";
 import { HeedError } from "../../api/errors.js";
 import { askForLogits } from "./ask.js";
 import { indicesOfLargest, logSumExp } from "./best.js";
@@ -39,7 +40,10 @@ export async function beamSearch(
   prompt: ArrayLike<number>,
   options?: BeamOptions,
 ): Promise<BeamResult[]> {
-  const where = "beamSearch";
+  return asyncStep("option", "beamSearch", () => search("beamSearch", step, prompt, options));
+}
+
+async function search(where: string, step: NextBeamLogits, prompt: unknown, options: unknown): Promise<BeamResult[]> {
   if (typeof step !== "function") {
     throw new HeedError("option", `${where}: step must be a function, got ${showValue(step)}`);
   }

@@ -4,6 +4,7 @@ import { showValue } from "../../api/describe.js";
 import { asyncStep } from "../../api/door.js";
 import { HeedError } from "../../api/errors.js";
 import { readBoolean, readRecord, readSignal } from "../../api/read-values.js";
+import { guarded } from "../guarded.js";
 import { ByteReader, type FileSource } from "./byte-reader.js";
 import type { FileArray, FileDType } from "./dtypes.js";
 import { type HeaderEntry, readHeader } from "./safetensors-header.js";
@@ -62,16 +63,7 @@ export async function* streamSafetensors(
   source: FileSource,
   options?: LoadOptions,
 ): AsyncGenerator<[string, FileTensor], void, undefined> {
-  const tensors = read("streamSafetensors", source, options);
-  try {
-    for (;;) {
-      const { done, value } = await asyncStep("load", "streamSafetensors", () => tensors.next());
-      if (done) return;
-      yield value;
-    }
-  } finally {
-    await tensors.return();
-  }
+  yield* guarded("load", "streamSafetensors", read("streamSafetensors", source, options));
 }
 
 /** What a file holds, from its first bytes: nothing after them is read. */

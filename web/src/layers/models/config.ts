@@ -1,10 +1,11 @@
 // Readers of config.json-like objects: numbers by their published names, under any of several.
 
 import { showValue } from "../../api/describe.js";
+import { step } from "../../api/door.js";
 import { HeedError } from "../../api/errors.js";
 import type { Heed } from "../../api/heed.js";
-import { isRecord, readBoolean, readFinite, readRecord } from "../../api/read-values.js";
-import { MOST_LAYERS, readSize, required } from "../read.js";
+import { isRecord, readBoolean, readFinite } from "../../api/read-values.js";
+import { MOST_LAYERS, readOnce, readSize, required } from "../read.js";
 
 export interface ModelOptions {
   readonly engine?: Heed | undefined;
@@ -12,8 +13,8 @@ export interface ModelOptions {
 
 /** What stands beside a config. */
 export function readEngine(where: string, options: ModelOptions | undefined): Heed | undefined {
-  readRecord(where, "options", options, ["engine"]);
-  return options?.engine;
+  // The model's own constructor looks at it.
+  return readOnce(where, "options", options, ["engine"])["engine"] as Heed | undefined;
 }
 
 /** A model's config.json. What heed does not need of it is not looked at. */
@@ -47,7 +48,8 @@ export class ConfigReader {
 
   /** null and undefined are absent. */
   value(name: string): unknown {
-    return this.#config[name] ?? undefined;
+    const doing = `${this.#where}: reading config.${name}`;
+    return step("option", doing, () => this.#config[name]) ?? undefined;
   }
 
   count(name: string, absent?: number, most?: number): number {
