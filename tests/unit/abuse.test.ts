@@ -57,7 +57,7 @@ type Entry = readonly [name: string, call: Call, valid: () => unknown[]];
 
 const of = (name: keyof heed.Heed, valid: () => unknown[]): Entry => [
   `heed.${String(name)}`,
-  (...given) => Reflect.apply(Reflect.get(engine, name), engine, given),
+  (...given) => Reflect.apply(Reflect.get<object, string>(engine, name), engine, given),
   valid,
 ];
 

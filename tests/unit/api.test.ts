@@ -24,7 +24,16 @@ describe("did you mean", () => {
     ["temprature", "temperature"],
     ["returns", "return"],
     ["windowSize", "window"],
+    ["q_num_heads", "heads"],
+    ["num_kv_heads", "kvHeads"],
+    ["head_sink", "sinks"],
+    ["return_lse", "return"],
   ])("%s: %s", (given, wanted) => expect(didYouMean(given, names)).toBe(`, did you mean "${wanted}"?`));
+
+  test("names of Hugging Face's models", () => {
+    expect(didYouMean("output_attentions", ["mask", "attentions", "logits"])).toBe(', did you mean "attentions"?');
+    expect(didYouMean("attention_mask", ["mask", "attentions", "logits"])).toBe(', did you mean "mask"?');
+  });
 
   test("says nothing where nothing is near, and survives long names", () => {
     expect(didYouMean("colour", names)).toBe("");

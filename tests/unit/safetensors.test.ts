@@ -346,6 +346,14 @@ describe("from a server", () => {
     expect((await failure(loadSafetensors("http://127.0.0.1:1/x"))).message).toMatch(/could not be fetched/);
   });
 
+  test.each(["model.safetensors", "./m/model.safetensors", "/m/model.safetensors", "file:///m/model.safetensors"])(
+    "a path is told to be read first: %s",
+    async (path) => {
+      const { code, message } = await failure(loadSafetensors(path));
+      expect([code, message]).toEqual(["load", expect.stringContaining("a path must be read first: give the bytes")]);
+    },
+  );
+
   test("shards come from beside their index, those alone that are wanted", async () => {
     const all = await loadSafetensorsShards(`${base}/m/index.json`);
     expect([...all].map(([name, { shape }]) => [name, shape])).toEqual([
@@ -491,3 +499,18 @@ describe("saving", () => {
 function floats(count: number): { data: Float32Array<ArrayBuffer>; shape: number[] } {
   return { data: Float32Array.from({ length: count }, (_, i) => i + 0.5), shape: [count] };
 }
+
+test.each([
+  ["GGUF", [..."GGUF\x03\0\0\0"], "a GGUF file"],
+  ["ONNX, written by PyTorch", [..."\x08\x08\x12\x07pytorch"], "an ONNX file"],
+  ["ONNX, of onnx.helper", [..."\x08\x0a:\x90\x01\n"], "an ONNX file"],
+  ["PyTorch's archive", [..."PK\x03\x04\0\0\x08\x08"], "a file of PyTorch's"],
+  ["Keras", [..."\x89HDF\r\n\x1a\n"], "an HDF5 file"],
+  ["an index", [...'{\n  "metadata"'], "a JSON file"],
+  ["a page", [..."<!DOCTYPE html>"], "a web page"],
+  ["a pointer of Git LFS", [..."version https://git-lfs"], "a web page or a pointer to a file"],
+])("a file of another kind is told by name: %s", async (_, text, name) => {
+  const bytes = Uint8Array.from({ length: 64 }, (_, at) => text[at]?.charCodeAt(0) ?? 0);
+  const { code, message } = await failure(loadSafetensors(bytes));
+  expect([code, message]).toEqual(["load", expect.stringContaining(`, as of ${name}`)]);
+});

@@ -409,3 +409,11 @@ describe("patterns", () => {
     expect(() => fromOniguruma(pattern)).toThrow(HeedError);
   });
 });
+
+test("a tokenizer_config.json is told to be none", async () => {
+  const config = { tokenizer_class: "GPT2Tokenizer", model_max_length: 1024, added_tokens_decoder: {} };
+  const message = 'loadTokenizer: the file must be tokenizer.json, got "tokenizer_config.json"';
+  const bytes = new TextEncoder().encode(JSON.stringify(config));
+  await expect(loadTokenizer(bytes)).rejects.toThrow(message);
+  await expect(loadTokenizer(config)).rejects.toThrow(message);
+});

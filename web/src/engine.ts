@@ -24,7 +24,7 @@ import { type ReadCreateOptions, readCreateOptions } from "./api/read-create-opt
 import { isRecord, readChoice, readRecord } from "./api/read-values.js";
 import type { AnyAttentionResult, AttentionResult, NoAttentionOptions, NoOptions, Returned } from "./api/results.js";
 import { type ArrayTensor, Tensor } from "./api/tensor.js";
-import type { HalfArray } from "./api/typed-array.js";
+import { type HalfArray, plainDType } from "./api/typed-array.js";
 import type { Backend, DType, Explanation, MemoryReport } from "./backends/backend.js";
 import { LAYERS, type LayerBackend } from "./backends/layer-backend.js";
 import { compileOverride, importsMemory } from "./backends/wasm/binary.js";
@@ -192,7 +192,7 @@ class Engine implements Heed {
   }
 
   memory(): MemoryReport {
-    return this.#backend.memory();
+    return this.#extra.memory();
   }
 
   dispose(): void {
@@ -208,7 +208,7 @@ class Engine implements Heed {
 function readSizes(where: string, shape: unknown, options: unknown): { sizes: readonly number[]; dtype: DType } {
   return step("option", `${where}: reading its arguments`, () => {
     const given = readRecord(where, "options", options, TENSOR_OPTIONS);
-    const dtype = readChoice(where, "dtype", given["dtype"], ["f32", "f16"], "f32");
+    const dtype = readChoice(where, "dtype", plainDType(given["dtype"]), ["f32", "f16"], "f32");
     return { sizes: readShape(where, "shape", shape), dtype };
   });
 }

@@ -3,7 +3,7 @@
 import { detach, holdsTensors } from "./api/detach.js";
 import { asyncStep } from "./api/door.js";
 import { HeedError } from "./api/errors.js";
-import type { Arguments, Backend } from "./backends/backend.js";
+import type { Arguments, Backend, MemoryReport } from "./backends/backend.js";
 import type { ExtraBackend } from "./backends/extra-backend.js";
 import type { LayerBackend } from "./backends/layer-backend.js";
 import type { RungOverrides } from "./backends/wasm/rung.js";
@@ -65,6 +65,12 @@ export class LazyExtra {
     const [args, ready] = await Promise.all([detached, opened ?? this.#extra.open()]);
     this.assertUsable(operation);
     return this.#call(operation, ready, args);
+  }
+
+  /** That of layers is counted where they are loaded. */
+  memory(): MemoryReport {
+    const own = this.#home.memory();
+    return this.#layers.opened?.memoryBeside(own) ?? own;
   }
 
   dispose(): void {

@@ -115,6 +115,14 @@ test("a file is loaded as it was read: what a layer does not need may be of any 
       .parameters()
       .get("weight")?.data,
   ).toEqual(weight.data);
+  const kept = await loadSafetensors(
+    saveSafetensors({ weight, bias: { data: bias.data.fill(1.5), shape: [3], dtype: "f16" } }),
+    {
+      keepHalves: true,
+    },
+  );
+  expect(kept.get("bias")?.data).toBeInstanceOf(Uint16Array);
+  expect(layer.load(kept).parameters().get("bias")?.data).toEqual(new Float32Array(3).fill(1.5));
   // Halves and brain halves are widened: 1.5 is 0x3e00 and 0x3fc0.
   for (const [dtype, half] of [
     ["f16", 0x3e00],

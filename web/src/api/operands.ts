@@ -14,6 +14,7 @@ import {
   isUint16Array,
   lengthOf,
   plainBytes,
+  plainDType,
   plainFloats,
   plainHalves,
 } from "./typed-array.js";
@@ -49,7 +50,7 @@ export function readTensorData(
   shape: unknown,
   dtype: unknown,
 ): { readonly numbers: () => Float32Array | Uint16Array; readonly sizes: readonly number[] } {
-  const isRounded = dtype === "f16" && isFloat32Array(data);
+  const isRounded = plainDType(dtype) === "f16" && isFloat32Array(data);
   const array = readNumbers(where, "data", data, isRounded ? "f32" : dtype);
   const read = withArray(where, "data", array, readShape(where, "data", shape));
   const numbers = (): Float32Array | Uint16Array =>
@@ -69,9 +70,10 @@ export function readSingle(where: string, name: string, value: unknown, backend:
 }
 
 /** Numbers of either precision: halves by their bits. */
-export function readNumbers(where: string, name: string, data: unknown, dtype: unknown): Float32Array | Uint16Array {
+export function readNumbers(where: string, name: string, data: unknown, given: unknown): Float32Array | Uint16Array {
+  const dtype = plainDType(given);
   if (dtype !== undefined && dtype !== "f32" && dtype !== "f16") {
-    throw new HeedError("dtype", `${where}: ${name}.dtype must be "f32" or "f16", got ${showValue(dtype)}`);
+    throw new HeedError("dtype", `${where}: ${name}.dtype must be "f32" or "f16", got ${showValue(given)}`);
   }
   if (isFloat32Array(data) && dtype !== "f16") return plainFloats(data);
   if (isFloat16Array(data) && dtype !== "f32") return plainHalves(data);

@@ -13,13 +13,13 @@ export type Layout = "bhnd" | "bnhd" | "packed";
 export interface TensorLike {
   readonly data: Float32Array;
   readonly shape: readonly number[];
-  readonly dtype?: "f32" | undefined;
+  readonly dtype?: "f32" | "float32" | undefined;
 }
 
 /** The same in half precision, a Float16Array or its bits. Computed with in single precision; nothing is widened as a whole. */
 export type HalfTensorLike =
-  | { readonly data: HalfArray; readonly shape: readonly number[]; readonly dtype?: "f16" | undefined }
-  | { readonly data: Uint16Array; readonly shape: readonly number[]; readonly dtype: "f16" };
+  | { readonly data: HalfArray; readonly shape: readonly number[]; readonly dtype?: "f16" | "float16" | undefined }
+  | { readonly data: Uint16Array; readonly shape: readonly number[]; readonly dtype: "f16" | "float16" };
 
 /** What `attention` takes for query, key and value, of one precision or several. */
 export type TensorInput = TensorLike | HalfTensorLike | Tensor;
@@ -73,7 +73,7 @@ export type Normalizer = "softmax" | "sparsemax" | "sigmoid" | "hard" | "none";
 
 export interface TensorOptions {
   /** How the values are kept: "f16" takes half the memory, and rounds a Float32Array. Default: as they are given, else "f32". */
-  readonly dtype?: "f32" | "f16" | undefined;
+  readonly dtype?: "f32" | "f16" | "float32" | "float16" | undefined;
 }
 
 export interface ReturnOptions {

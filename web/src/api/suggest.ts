@@ -1,37 +1,19 @@
 // Did-you-mean: names from elsewhere and misspellings, for messages about options that heed does not have.
 
-/** Spellings of other libraries (PyTorch, JAX, FlashAttention, ONNX), in lower case without underscores. */
+/** Spellings of other libraries (PyTorch, JAX, FlashAttention, ONNX) that hold no name of heed's, in lower case without underscores. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
-  attnmask: "mask",
-  attentionmask: "mask",
-  keypaddingmask: "mask",
-  attnbias: "bias",
-  softmaxscale: "scale",
-  windowsize: "window",
-  localwindowsize: "window",
-  slidingwindow: "window",
   logitcap: "softcap",
-  numheads: "heads",
-  qnumheads: "heads",
-  numkvheads: "kvHeads",
   kvnumheads: "kvHeads",
-  returnweights: "return",
   needweights: "return",
-  returnlse: "return",
-  returnattnprobs: "return",
   learnablesink: "sinks",
   headsink: "sinks",
-  inputlayout: "layout",
-  abortsignal: "signal",
-  wasmurl: "wasm",
-  wasmbinary: "wasm",
 };
 
 /** `, did you mean "causal"?`, or an empty string where nothing is near. */
 export function didYouMean(given: string, names: readonly string[]): string {
   const plain = given.toLowerCase().replaceAll("_", "").slice(0, 40);
-  const known = ELSEWHERE[plain];
-  if (known !== undefined && names.includes(known)) return `, did you mean "${known}"?`;
+  const known = names.find((name) => name === ELSEWHERE[plain]) ?? longestWithin(plain, names);
+  if (known !== "") return `, did you mean "${known}"?`;
   let best = "";
   let bestDistance = Math.max(2, Math.floor(plain.length / 3)) + 1;
   for (const name of names) {
@@ -42,6 +24,12 @@ export function didYouMean(given: string, names: readonly string[]): string {
     }
   }
   return best === "" ? "" : `, did you mean "${best}"?`;
+}
+
+/** The longest of the names that `plain` holds, as output_attentions holds attentions. */
+function longestWithin(plain: string, names: readonly string[]): string {
+  const within = names.filter((name) => name.length > 3 && plain.includes(name.toLowerCase()));
+  return within.reduce((longest, name) => (name.length > longest.length ? name : longest), "");
 }
 
 /** Levenshtein's distance: insertions, deletions and replacements that turn a into b. */

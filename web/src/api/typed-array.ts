@@ -72,12 +72,19 @@ export function plainBytes(array: Uint8Array): Uint8Array {
   return new Uint8Array(buffer(array) as ArrayBuffer, byteOffset(array) as number, size);
 }
 
+/** A precision as heed names it, of one that may be named as NumPy and onnxruntime do: "float16" is "f16". */
+export function plainDType(given: unknown): unknown {
+  return typeof given === "string" ? given.replace("float", "f") : given;
+}
+
 /** The numbers of an array, a typed array or a tensor's data; null for anything else. */
 export function numbersOf(given: unknown): readonly number[] | null {
   if (typeof given === "object" && given !== null && "data" in given) {
     const { data } = given;
     return numbersOf(
-      isUint16Array(data) && "dtype" in given && given.dtype === "f16" ? widenHalves(plainHalves(data)) : data,
+      isUint16Array(data) && "dtype" in given && plainDType(given.dtype) === "f16"
+        ? widenHalves(plainHalves(data))
+        : data,
     );
   }
   if (!Array.isArray(given) && !isTypedArray(given)) return null;

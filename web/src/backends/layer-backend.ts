@@ -1,6 +1,6 @@
 // The interface between heed/layers and whatever computes layers. Leans on nothing but the shapes of backend.ts.
 
-import type { Backend, Operand, Resident } from "./backend.js";
+import type { Backend, MemoryReport, Operand, Resident } from "./backend.js";
 import type { ExtraBackend } from "./extra-backend.js";
 
 /** An engine's method by which heed/layers finds what computes there, whichever of the package's entries the engine is from. */
@@ -57,6 +57,8 @@ export interface LayerBackend {
   readonly home: Backend;
   /** Of the same memory. */
   readonly extra: ExtraBackend;
+  /** What layers hold, and what the engine holds beside it. */
+  memoryBeside(engine: MemoryReport): MemoryReport;
   /** Matrices [1, matrices, outputs, inputs] as `affine` reads them. */
   pack(matrices: Operand): Promise<Resident>;
   affine(problem: AffineProblem, signal: AbortSignal | null): Promise<Resident>;

@@ -2,8 +2,10 @@
 
 import { showShape, showValue } from "../api/describe.js";
 import { HeedError } from "../api/errors.js";
+import { widenHalves } from "../api/half.js";
 import { product, readNumbers, readShape } from "../api/operands.js";
 import { isOptions, isRecord } from "../api/read-values.js";
+import { plainDType } from "../api/typed-array.js";
 import type { Dims4, Resident } from "../backends/backend.js";
 import type { LayerBackend } from "../backends/layer-backend.js";
 import type { FileTensor } from "./io/load-safetensors.js";
@@ -109,15 +111,16 @@ export class Parameter {
 /** Parameters, each with what it is to be. */
 export type Filling = Iterable<readonly [Parameter, ParameterTensor | null]>;
 
-/** A parameter that someone gave: floats, as many as its shape has. The numbers are not copied. */
+/** A parameter that someone gave, with as many numbers as its shape has. Floats are not copied, halves are widened. */
 export function readParameter(where: string, name: string, value: unknown): ParameterTensor {
   const called = `parameter ${name}`;
   if (!isRecord(value) || !("data" in value) || !("shape" in value)) {
     throw new HeedError("dtype", `${where}: ${called} must be { data, shape }, got ${showValue(value)}`);
   }
   const shape = readShape(where, called, value["shape"]);
-  const data = readNumbers(where, called, value["data"], "f32");
-  if (!(data instanceof Float32Array) || data.length !== product(shape)) {
+  const numbers = readNumbers(where, called, value["data"], plainDType(value["dtype"]) === "f16" ? "f16" : "f32");
+  const data = numbers instanceof Uint16Array ? widenHalves(numbers) : numbers;
+  if (data.length !== product(shape)) {
     throw new HeedError(
       "shape",
       `${where}: ${called} of shape ${showShape(shape)} must have ${product(shape)} elements, got ${data.length}`,

@@ -14,7 +14,7 @@ import { DEFAULTS, type Layout, type Numbers, type TensorInput } from "../option
 import { type ReadOptions, readAttentionOptions } from "../read-options.js";
 import { isOptions, readChoice, readCount, readRecord, readSignal, throwIfAborted } from "../read-values.js";
 import { type AnyAttentionResult, resultOf } from "../results.js";
-import { numbersOf } from "../typed-array.js";
+import { numbersOf, plainDType } from "../typed-array.js";
 import { type CheckedAttention, validateAttention } from "../validate.js";
 import { type CacheTurn, openDoor, TURN } from "./door.js";
 import { PageLayout, type PagePart } from "./page-layout.js";
@@ -32,7 +32,7 @@ export interface CacheOptions {
   /** Tokens that it holds at most between calls. With a window of no more, older ones make room; there it may be left out. */
   readonly maxLength?: number | undefined;
   /** What keys and values are kept as; "i8" with a scale for each token and head. Default "f32". */
-  readonly dtype?: "f32" | "f16" | "i8" | undefined;
+  readonly dtype?: "f32" | "f16" | "i8" | "float32" | "float16" | undefined;
   /** A query sees its own token and the window - 1 before it, and the cache lets go of what no query to come sees. Default: of nothing. */
   readonly window?: number | undefined;
 }
@@ -81,7 +81,7 @@ function readCacheOptions(options: unknown): ReadCacheOptions {
     headDim,
     valueDim: readCount(where, "valueDim", given["valueDim"], headDim),
     maxLength,
-    dtype: readChoice(where, "dtype", given["dtype"], ["f32", "f16", "i8"], "f32"),
+    dtype: readChoice(where, "dtype", plainDType(given["dtype"]), ["f32", "f16", "i8"], "f32"),
     window,
   };
 }

@@ -2,7 +2,7 @@
 
 import { HeedError } from "../../api/errors.js";
 import type { Choice } from "../../platform/select.js";
-import type { Operand, OutputView, Resident } from "../backend.js";
+import type { MemoryReport, Operand, OutputView, Resident } from "../backend.js";
 import type {
   Activation,
   AffineProblem,
@@ -52,6 +52,18 @@ export class WasmLayers implements LayerBackend {
   private constructor(home: WasmBackend) {
     this.home = home;
     this.extra = new WasmExtra(home);
+  }
+
+  memoryBeside(engine: MemoryReport): MemoryReport {
+    const held = this.home.memory();
+    return {
+      ...engine,
+      total: engine.total + held.total,
+      engine: engine.engine + held.engine,
+      workers: engine.workers + held.workers,
+      tensors: engine.tensors + held.tensors,
+      tensorBytes: engine.tensorBytes + held.tensorBytes,
+    };
   }
 
   pack(matrices: Operand): Promise<Resident> {

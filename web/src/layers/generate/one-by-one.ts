@@ -2,7 +2,7 @@
 
 import { showValue } from "../../api/describe.js";
 import { HeedError } from "../../api/errors.js";
-import { guarded } from "../guarded.js";
+import { guarded } from "../../api/guarded.js";
 import { askForLogits } from "./ask.js";
 import { indicesOfLargest } from "./best.js";
 import { draw } from "./draw.js";

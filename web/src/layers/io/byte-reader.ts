@@ -4,6 +4,7 @@ import { showClass, showValue } from "../../api/describe.js";
 import { causeText, HeedError } from "../../api/errors.js";
 import { isRecord } from "../../api/read-values.js";
 import { isUint8Array, plainBytes } from "../../api/typed-array.js";
+import { whyNotFetched } from "./other-files.js";
 
 /** Where a file comes from: its address, a server's answer, a file that somebody chose, a stream of its bytes, or the bytes. */
 export type FileSource = string | URL | Response | Blob | ReadableStream<Uint8Array> | ArrayBuffer | Uint8Array;
@@ -188,9 +189,13 @@ async function request(where: string, address: string | URL, signal: AbortSignal
     return await fetch(address, { signal });
   } catch (cause) {
     assertNotAborted(where, signal);
-    throw new HeedError("load", `${where}: ${showValue(String(address))} could not be fetched: ${causeText(cause)}`, {
-      cause,
-    });
+    throw new HeedError(
+      "load",
+      `${where}: ${showValue(String(address))} could not be fetched: ${whyNotFetched(address, cause)}`,
+      {
+        cause,
+      },
+    );
   }
 }
 

@@ -3,8 +3,8 @@
 import { showValue } from "../../api/describe.js";
 import { asyncStep } from "../../api/door.js";
 import { HeedError } from "../../api/errors.js";
+import { guarded } from "../../api/guarded.js";
 import { readBoolean, readRecord, readSignal } from "../../api/read-values.js";
-import { guarded } from "../guarded.js";
 import { ByteReader, type FileSource } from "./byte-reader.js";
 import type { FileArray, FileDType } from "./dtypes.js";
 import { type HeaderEntry, readHeader } from "./safetensors-header.js";

@@ -5,6 +5,7 @@ import { HeedError } from "../../api/errors.js";
 import { isOptions, isRecord } from "../../api/read-values.js";
 import { type ByteReader, decodeUtf8 } from "./byte-reader.js";
 import { FORMATS, type Format } from "./dtypes.js";
+import { whatItIs } from "./other-files.js";
 import { parseUniqueJson } from "./unique-json.js";
 
 export interface HeaderEntry {
@@ -36,7 +37,11 @@ export async function readHeader(where: string, reader: ByteReader): Promise<Hea
   if (word.length < 8) throw new HeedError("load", `${where}: a file must have at least 8 bytes, got ${word.length}`);
   const length = new DataView(word.buffer).getBigUint64(0, true);
   if (length > BigInt(LARGEST_HEADER)) {
-    throw new HeedError("load", `${where}: a header must be at most ${LARGEST_HEADER} bytes long, got ${length}`);
+    const what = whatItIs(word);
+    throw new HeedError(
+      "load",
+      `${where}: a header must be at most ${LARGEST_HEADER} bytes long, got ${length}${what}`,
+    );
   }
   const size = Number(length);
   if (reader.size !== undefined && 8 + size > reader.size) {

@@ -4,7 +4,7 @@ import { showClass, showShape, showValue } from "../../api/describe.js";
 import { step } from "../../api/door.js";
 import { HeedError } from "../../api/errors.js";
 import { isOptions, isRecord } from "../../api/read-values.js";
-import { isFloat32Array, isTypedArray, plainFloats, typedArrayName } from "../../api/typed-array.js";
+import { isFloat32Array, isTypedArray, plainDType, plainFloats, typedArrayName } from "../../api/typed-array.js";
 import { type FileArray, type FileDType, FORMATS, type Format } from "./dtypes.js";
 import { METADATA, readMetadata } from "./safetensors-header.js";
 
@@ -15,7 +15,7 @@ export interface TensorToSave {
    * Where `data` alone does not say it: of a Uint16Array "f16", "bf16" or "u16" (default), of a Uint8Array "u8" (default) or "bool". A
    * Float32Array is rounded to "f16" or "bf16".
    */
-  readonly dtype?: FileDType | undefined;
+  readonly dtype?: FileDType | "float16" | "float32" | "float64" | undefined;
 }
 
 interface Written {
@@ -95,7 +95,7 @@ function readTensor(name: unknown, tensor: unknown): Written {
     const got = isRecord(data) ? showClass(data) : showValue(data);
     throw new HeedError("dtype", `${what}: data must be a typed array of numbers, got ${got}`);
   }
-  const chosen = choices.find((one) => one === (dtype ?? choices[0]));
+  const chosen = choices.find((one) => one === (plainDType(dtype) ?? choices[0]));
   const format = ORDER.find((one) => one.dtype === chosen);
   if (format === undefined) {
     throw new HeedError(

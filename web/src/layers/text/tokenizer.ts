@@ -10,7 +10,7 @@ import { parseJson } from "../io/unique-json.js";
 import { type AddedToken, readAddedTokens, TokenFinder } from "./added-tokens.js";
 import { Aligned } from "./aligned.js";
 import { Budget } from "./budget.js";
-import { Component, WHERE } from "./component.js";
+import { Component, refusal, WHERE } from "./component.js";
 import { type Decoder, NO_DECODER, readDecoder } from "./decoders.js";
 import { type Model, readModel } from "./models.js";
 import { type Normalizer, readNormalizer } from "./normalizers.js";
@@ -52,7 +52,7 @@ export async function loadTokenizer(
 ): Promise<Tokenizer> {
   return asyncStep("load", WHERE, async () => {
     const signal = readSignal(WHERE, readRecord(WHERE, "options", options, ["signal"])["signal"]);
-    if (isOptions(source) && "model" in source) return new Tokenizer(source);
+    if (isOptions(source) && ("model" in source || "tokenizer_class" in source)) return new Tokenizer(source);
     return new Tokenizer(parseJson(WHERE, "the file", await readText(WHERE, source, LARGEST_FILE, signal)));
   });
 }
@@ -74,6 +74,9 @@ export class Tokenizer {
   /** @internal Users call `loadTokenizer`. */
   constructor(json: unknown) {
     const file = new Component("the tokenizer", json);
+    if (file.get("model") === undefined && file.get("tokenizer_class") !== undefined) {
+      throw refusal("the file must be tokenizer.json", "tokenizer_config.json");
+    }
     const [normalizer, preTokenizer] = [file.optional("normalizer"), file.optional("pre_tokenizer")];
     const [postProcessor, decoder] = [file.optional("post_processor"), file.optional("decoder")];
     this.#model = readModel(file.part("model"));

@@ -1,7 +1,7 @@
 // A generator whose errors are HeedErrors, whatever its caller's functions and objects throw.
 
-import { asyncStep } from "../api/door.js";
-import type { HeedErrorCode } from "../api/errors.js";
+import { asyncStep } from "./door.js";
+import type { HeedErrorCode } from "./errors.js";
 
 export async function* guarded<T>(
   code: HeedErrorCode,
