@@ -37,28 +37,26 @@ export function copyOperand(value: unknown): unknown {
 
 /** Options, each read once; `out`, `signal` and `cache` stay the caller's own. */
 export function copyOptions(options: unknown): unknown {
-  if (!isOptions(options)) return options;
-  const copy: Record<string, unknown> = {};
-  for (const name of new Set([...Object.keys(options), ...NAMES])) {
-    if (!(name in options)) continue;
-    const value = options[name];
-    copy[name] = OWN.includes(name) ? value : copyOption(value, DEEPEST);
-  }
-  return copy;
+  return isOptions(options) ? copyNamed(options, DEEPEST) : options;
 }
 
 const OWN = ["out", "signal", "cache"];
 
 /** Options inside options: `return.weights.rows`. */
-const DEEPEST = 3;
+const DEEPEST = 4;
+
+function copyNamed(options: Readonly<Record<string, unknown>>, depth: number): unknown {
+  const copy: Record<string, unknown> = {};
+  for (const name of new Set([...Object.keys(options), ...NAMES])) {
+    if (!(name in options)) continue;
+    const value = options[name];
+    copy[name] = OWN.includes(name) ? value : copyOption(value, depth - 1);
+  }
+  return copy;
+}
 
 function copyOption(value: unknown, depth: number): unknown {
   const operand = copyOperand(value);
   const isInner = operand === value && isOptions(value) && !(value instanceof Tensor) && depth > 0;
-  return isInner ? pick(value, depth - 1) : operand;
-}
-
-function pick(value: Readonly<Record<string, unknown>>, depth: number): Readonly<Record<string, unknown>> {
-  const names = NAMES.filter((name) => name in value);
-  return { ...value, ...Object.fromEntries(names.map((name) => [name, copyOption(value[name], depth)])) };
+  return isInner ? copyNamed(value, depth) : operand;
 }

@@ -1,10 +1,11 @@
 // One tensor, mask or bias as a user gives it -> a source of numbers with a checked shape, or a HeedError.
 
-import type { Backend, Operand, Source } from "../backends/backend.js";
+import type { Backend, Operand, OutputView, Source } from "../backends/backend.js";
 import { MAX_BLOCK_BYTES } from "../memory/arena.js";
 import { showShape, showValue } from "./describe.js";
 import { HeedError } from "./errors.js";
 import { roundToHalves, widenHalves } from "./half.js";
+import type { Walk } from "./layout.js";
 import { isRecord } from "./read-values.js";
 import { Tensor } from "./tensor.js";
 import {
@@ -30,6 +31,20 @@ export interface ReadTensor {
   readonly dtype: Operand["dtype"];
   readonly shape: readonly number[];
   readonly elements: number;
+}
+
+export function operandOf({ source, dtype, elements }: ReadTensor, { shape, strides }: Walk): Operand {
+  return { source, dtype, elements, shape, strides };
+}
+
+/** What a result takes; refused where nothing could address it. */
+export function roomFor(where: string, name: string, walk: Walk): OutputView {
+  const elements = product(walk.shape);
+  if (elements <= MAX_ELEMENTS) return { elements, ...walk };
+  throw new HeedError(
+    "memory",
+    `${where}: ${name} ${showShape(walk.shape)} would have ${elements} elements, heed can address ${MAX_ELEMENTS}`,
+  );
 }
 
 /** A `{ data, shape }` or a tensor of this backend's; before there is one, no tensor is its own. `name` is what messages call it. */

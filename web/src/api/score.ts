@@ -4,7 +4,7 @@ import type { Backend, Dims4, Operand, ScoreFunction, ScoreKind } from "../backe
 import { showShape, showValue } from "./describe.js";
 import { HeedError } from "./errors.js";
 import { dense } from "./layout.js";
-import { product, type ReadTensor, readSingle } from "./operands.js";
+import { operandOf, type ReadTensor, readSingle } from "./operands.js";
 import { DEFAULTS, SCORE_PARAMETERS } from "./options.js";
 import { isOptions, readChoice, readRecord } from "./read-values.js";
 import { isFloat32Array, lengthOf, numbersOf } from "./typed-array.js";
@@ -143,7 +143,6 @@ class ParameterReader {
         `${this.#where}: score.${name} must be ${showShape(shape)} or ${showShape(perHead)}, got ${showShape(read.shape)}`,
       );
     }
-    const walk = dense("bhnd", [1, isShared ? 1 : this.#heads, rows, columns]);
-    return { source: read.source, dtype: read.dtype, elements: product(read.shape), ...walk };
+    return operandOf(read, dense("bhnd", [1, isShared ? 1 : this.#heads, rows, columns]));
   }
 }

@@ -1,18 +1,10 @@
 // Tensors + read options -> an AttentionProblem, or a HeedError that names the rule and the shapes that broke it.
 
-import type {
-  AttentionProblem,
-  Backend,
-  Dims4,
-  KeptBlocks,
-  Operand,
-  OutputView,
-  WeightForm,
-} from "../backends/backend.js";
+import type { AttentionProblem, Backend, Dims4, KeptBlocks, Operand, WeightForm } from "../backends/backend.js";
 import { showShape, showValue } from "./describe.js";
 import { HeedError } from "./errors.js";
 import { dense, perHeadShape, userShape, type Walk, walkOf } from "./layout.js";
-import { MAX_ELEMENTS, product, type ReadTensor, readMask, readSingle, readTensor, withBareShape } from "./operands.js";
+import { operandOf, type ReadTensor, readMask, readSingle, readTensor, roomFor, withBareShape } from "./operands.js";
 import { BLOCK_OPTIONS, type Layout } from "./options.js";
 import type { ReadOptions, WantedWeights } from "./read-options.js";
 import { readRecord } from "./read-values.js";
@@ -48,14 +40,14 @@ export function validateAttention(
   const outputShape: Dims4 = [target[0], target[1], target[2], walks.value.shape[3]];
   const rank = query.shape.length;
   const order = options.layout === "bhnd" || rank === 2 ? "bhnd" : "bnhd";
-  const output = outputView(where, "output", dense(order, outputShape));
+  const output = roomFor(where, "output", dense(order, outputShape));
   const perQuery = (): Walk => dense("bhnd", [target[0], target[1], target[2], 1]);
   const form = weightForm(where, options.weights, target[2]);
   checkOut(where, options.out, output.elements);
   const problem: AttentionProblem = {
-    query: operand(query, walks.query),
-    key: operand(key, walks.key),
-    value: operand(value, walks.value),
+    query: operandOf(query, walks.query),
+    key: operandOf(key, walks.key),
+    value: operandOf(value, walks.value),
     pages: null,
     mask: broadcastOperand(where, "mask", options.mask, target, readMask, backend),
     bias: broadcastOperand(where, "bias", options.bias, target, readSingle, backend),
@@ -70,11 +62,11 @@ export function validateAttention(
     dropout: options.dropout,
     structure: readStructure(where, options.structure, target),
     output,
-    weights: form && { ...outputView(where, "weights", dense("bhnd", weightsShape(form, target))), form },
-    lse: options.lse ? outputView(where, "lse", perQuery()) : null,
-    scores: options.scores ? outputView(where, "scores", dense("bhnd", target)) : null,
+    weights: form && { ...roomFor(where, "weights", dense("bhnd", weightsShape(form, target))), form },
+    lse: options.lse ? roomFor(where, "lse", perQuery()) : null,
+    scores: options.scores ? roomFor(where, "scores", dense("bhnd", target)) : null,
     scoreStage: options.scores ?? "raw",
-    entropy: options.entropy ? outputView(where, "entropy", perQuery()) : null,
+    entropy: options.entropy ? roomFor(where, "entropy", perQuery()) : null,
     into: options.out,
     keep: options.keep,
     retry: options.retry,
@@ -171,16 +163,6 @@ function scoresShape(query: Walk, key: Walk, held: number): Dims4 {
   return [query.shape[0], query.shape[1], query.shape[2], held + key.shape[2]];
 }
 
-function operand(read: ReadTensor, walk: Walk): Operand {
-  return {
-    source: read.source,
-    dtype: read.dtype,
-    elements: read.elements,
-    shape: walk.shape,
-    strides: walk.strides,
-  };
-}
-
 /** A mask or bias over [B, H, L, S]: axes of size 1 repeat, a shorter last axis masks the keys beyond it. */
 function broadcastOperand(
   where: string,
@@ -205,13 +187,7 @@ function broadcastOperand(
   }
   const walk = dense("bhnd", full);
   const step = (index: 0 | 1 | 2 | 3): number => (full[index] === 1 && target[index] !== 1 ? 0 : walk.strides[index]);
-  return {
-    source: tensor.source,
-    dtype: tensor.dtype,
-    elements: tensor.elements,
-    shape: full,
-    strides: [step(0), step(1), step(2), step(3)],
-  };
+  return operandOf(tensor, { shape: full, strides: [step(0), step(1), step(2), step(3)] });
 }
 
 function readBlocks(where: string, value: unknown, [batch, heads, queries, keys]: Dims4): KeptBlocks | null {
@@ -231,17 +207,6 @@ function readBlocks(where: string, value: unknown, [batch, heads, queries, keys]
   const target: Dims4 = [batch, heads, Math.ceil(queries / ofQueries), Math.ceil(keys / ofKeys)];
   const kept = broadcastOperand(where, name, keep ?? null, target, readMask, null, "whole");
   return kept && { queries: ofQueries, keys: ofKeys, keep: kept };
-}
-
-function outputView(where: string, name: string, walk: Walk): OutputView {
-  const elements = product(walk.shape);
-  if (elements > MAX_ELEMENTS) {
-    throw new HeedError(
-      "memory",
-      `${where}: ${name} ${showShape(walk.shape)} would have ${elements} elements, heed can address ${MAX_ELEMENTS}`,
-    );
-  }
-  return { elements, shape: walk.shape, strides: walk.strides };
 }
 
 function checkOut(where: string, out: Float32Array | null, elements: number): void {

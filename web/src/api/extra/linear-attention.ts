@@ -6,7 +6,7 @@ import { showShape, showValue } from "../describe.js";
 import { asyncStep, step } from "../door.js";
 import { HeedError } from "../errors.js";
 import { dense, perHeadShape, userShape, type Walk, walkOf } from "../layout.js";
-import { type ReadTensor, readTensor } from "../operands.js";
+import { operandOf, type ReadTensor, readTensor, roomFor } from "../operands.js";
 import { DEFAULTS, type Layout } from "../options.js";
 import {
   readBoolean,
@@ -18,7 +18,7 @@ import {
   throwIfAborted,
 } from "../read-values.js";
 import { type ArrayTensor, Tensor } from "../tensor.js";
-import { operandOf, readLayout, readOptional, roomFor, sameShape } from "./read-layout.js";
+import { readLayout, readOptional, sameShape } from "./read-layout.js";
 import { resultOf } from "./results.js";
 
 const WHERE = "linearAttention";

@@ -7,7 +7,7 @@ import { copyArguments } from "../detach.js";
 import { asyncStep, step } from "../door.js";
 import { HeedError } from "../errors.js";
 import { dense, userShape, type Walk, walkOf } from "../layout.js";
-import { type ReadTensor, readTensor } from "../operands.js";
+import { operandOf, type ReadTensor, readTensor, roomFor } from "../operands.js";
 import { DEFAULTS } from "../options.js";
 import {
   readBoolean,
@@ -22,7 +22,7 @@ import { returned } from "../results.js";
 import type { ArrayTensor, Tensor } from "../tensor.js";
 import { numbersOf } from "../typed-array.js";
 import { ROPE_OPTIONS } from "./options.js";
-import { operandOf, readLayout, readOptional, roomFor, sameShape } from "./read-layout.js";
+import { readLayout, readOptional, sameShape } from "./read-layout.js";
 import { resultOf } from "./results.js";
 import { frequenciesOf } from "./rope-frequencies.js";
 
