@@ -5,7 +5,9 @@ import {
   abs,
   add,
   div,
+  type Expr,
   exp,
+  floor,
   floorDiv,
   less,
   log,
@@ -15,6 +17,7 @@ import {
   neg,
   select,
   sub,
+  table,
   tanh,
 } from "../../web/src/expr/index.js";
 import { type AttentionOptions, createHeed, type Heed, type TensorLike } from "../../web/src/index.js";
@@ -53,6 +56,23 @@ test.each(MASKS)("masks %s", async (_name, maskMod, rule) => {
 test.each(SCORES)("scores with %s", async (_name, scoreMod, rule) => {
   if (typeof rule !== "function") return check({ scoreMod }, { softcap: rule.softcap }, 4);
   return check({ scoreMod }, { bias: biasOf(rule) }, 100);
+});
+
+test("takes constants for expressions", async () => {
+  await check({ maskMod: () => true }, {});
+  await check({ maskMod: () => false }, { mask: maskOf(() => false) });
+  await check({ scoreMod: () => 0.5 }, { scale: 0, bias: { data: Float32Array.of(0.5), shape: [1] } });
+});
+
+test("reads no table beyond its ends, whatever the index", async () => {
+  const numbers = table({ data: Float32Array.of(1, 2, 3), shape: [3] });
+  const end = (value: number) => floor(mul(add(value, 0.5), 1e30));
+  await check({ scoreMod: () => numbers.at(end(1)) }, { scale: 0, bias: { data: Float32Array.of(3), shape: [1] } });
+  await check({ scoreMod: () => numbers.at(end(-1)) }, { scale: 0, bias: { data: Float32Array.of(1), shape: [1] } });
+  // What a device makes of NaN is its own affair, as long as it is a number of the table.
+  const scores = { scoreMod: ({ score }: { score: Expr }) => numbers.at(floor(log(neg(add(abs(score), 1))))) };
+  const got = await heed.attention(Q, K, V, { ...scores, keep: false, return: { scores: "masked" } });
+  expect([...got.scores.data].every((number) => [1, 2, 3].includes(number))).toBe(true);
 });
 
 test("computes every operator, and whole numbers whole, as wasm does", async () => {

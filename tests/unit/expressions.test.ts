@@ -93,6 +93,19 @@ describe.each(ENGINE_KINDS)("$variant, $worker worker", (kind) => {
     expect(wrong(mean.weights.data, wanted.meanWeights.data, 1e-5)).toBe(-1);
   });
 
+  test("takes constants for expressions", async () => {
+    const flat = (fill: number) => ({ bias: { data: Float32Array.of(fill), shape: [1] } });
+    await check({ maskMod: () => true }, {});
+    await check({ maskMod: () => false }, { mask: maskOf(() => false) });
+    await check({ scoreMod: () => 0.5 }, { scale: 0, ...flat(0.5) });
+    await check(
+      { scoreMod: () => 0.5, maskMod: ({ k }) => less(k, 9) },
+      { scale: 0, ...flat(0.5), mask: maskOf((_b, _h, _q, k) => k < 9) },
+    );
+    const { weights } = await heed.attention(Q, K, V, { probMod: () => 1, keep: false, return: { weights: true } });
+    expect(new Set(weights.data)).toEqual(new Set([1]));
+  });
+
   test("computes expressions beside each other and beside other options", async () => {
     const scoreMod: ScoreMod = ({ score, b, h }) =>
       add(mul(score, exp(neg(h))), log(add(max(b, 1), 0.5)), min(0.5, floor(score)));
@@ -161,10 +174,85 @@ describe("what is refused", () => {
       "a number, got one of type bool",
     ],
     [
-      "a number in place of an expression",
-      () => run({ scoreMod: () => 3 }),
+      "a truth in place of a number",
+      () => run({ scoreMod: () => true }),
       "option",
-      "must be a function that returns an expression made with heed/expr, got 3",
+      "returns an expression of heed/expr, got true",
+    ],
+    ["nothing", () => run({ scoreMod: () => {} }), "option", "returns an expression of heed/expr, got undefined"],
+    [
+      "a table that is smaller than it says",
+      () =>
+        run({
+          scoreMod: () =>
+            JSON.parse(
+              '{"type":"float","op":"at","args":[{"type":"int","op":"const","args":[],"value":16777216}],"table":{"data":[0,0],"shape":[2000000000],"type":"float"}}',
+            ),
+        }),
+      "option",
+      "scoreMod is no expression of heed/expr: the data of a table must be a Float32Array, got [0, 0]",
+    ],
+    [
+      "a table that has shrunk",
+      () => {
+        const { args, op, type, table: data } = table({ data: new Float32Array(4), shape: [4] }).at(3);
+        structuredClone(data?.data, { transfer: [data?.data.buffer as ArrayBuffer] });
+        return run({ scoreMod: () => ({ args, op, type, table: data }) });
+      },
+      "option",
+      "as many numbers, got [4] and 0",
+    ],
+    [
+      "an object that compiles itself",
+      () => run({ scoreMod: () => ({ compile: () => ({ words: Int32Array.of(4, 0, 0, 0), tables: [] }) }) }),
+      "option",
+      "there is no operator undefined",
+    ],
+    [
+      "a truth that is a sum",
+      () => run({ maskMod: ({ q, k }: { q: Expr; k: Expr }) => ({ type: "bool", op: "add", args: [q, k] }) }),
+      "option",
+      'add is of type int, got "bool"',
+    ],
+    [
+      "an index too many",
+      () => {
+        const one = table({ data: new Float32Array(4), shape: [4] }).at(0);
+        return run({ scoreMod: () => ({ ...one, args: [...one.args, ...one.args] }) });
+      },
+      "option",
+      "at takes 1 operands, got 2",
+    ],
+    [
+      "an expression without end",
+      () =>
+        run({
+          scoreMod: () => {
+            const endless = (): unknown => ({
+              type: "int",
+              op: "neg",
+              get args() {
+                return [endless()];
+              },
+            });
+            return endless();
+          },
+        }),
+      "option",
+      "nested deeper than",
+    ],
+    [
+      "a getter that throws",
+      () =>
+        run({
+          scoreMod: () => ({
+            get op() {
+              throw new Error("mine");
+            },
+          }),
+        }),
+      "option",
+      "attentionSync failed: mine",
     ],
     [
       "a function that throws",
@@ -177,7 +265,12 @@ describe("what is refused", () => {
       "option",
       "attentionSync: scoreMod failed: no table",
     ],
-    ["an argument alone", () => run({ maskMod: ({ q }: { q: Expr }) => q }), "option", "heed/expr, got q alone"],
+    [
+      "an argument alone",
+      () => run({ maskMod: ({ q }: { q: Expr }) => q }),
+      "option",
+      "true or false, got one of type int",
+    ],
     ["an expression in place of a function", () => run({ maskMod: lessEqual(1, 2) }), "option", "must be a function"],
     [
       "a score in a mask",
@@ -218,7 +311,7 @@ describe("what is refused", () => {
       "an index too few",
       () => table({ data: new Float32Array(6), shape: [2, 3] }).at(1),
       "option",
-      "takes 2 indices, got 1",
+      "takes 2 operands, got 1",
     ],
     [
       "a fraction as an index",

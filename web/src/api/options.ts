@@ -101,11 +101,11 @@ export interface AttentionOptions {
   /** c: scores become c * tanh(score / c), before bias and masks. */
   readonly softcap?: number | undefined;
   /** What becomes of each score after softcap, as an expression of heed/expr or a number; -Infinity masks. Called as a call is made. */
-  readonly scoreMod?: ((of: ScoreModArguments) => Expr) | undefined;
-  /** Which keys a query sees, as an expression of heed/expr that is true or false. Called as a call is made. */
-  readonly maskMod?: ((of: MaskModArguments) => Expr) | undefined;
-  /** What becomes of each weight before dropout, as an expression of heed/expr. Called as a call is made. */
-  readonly probMod?: ((of: ProbModArguments) => Expr) | undefined;
+  readonly scoreMod?: ((of: ScoreModArguments) => Expr | number) | undefined;
+  /** Which keys a query sees, as an expression of heed/expr that is true or false, or a boolean. Called as a call is made. */
+  readonly maskMod?: ((of: MaskModArguments) => Expr | boolean) | undefined;
+  /** What becomes of each weight before dropout, as an expression of heed/expr or a number. Called as a call is made. */
+  readonly probMod?: ((of: ProbModArguments) => Expr | number) | undefined;
   /** Default "scaled-dot". */
   readonly score?: Score | undefined;
   /** Added to the scores after scaling, broadcast to [B, H, L, S]; -Infinity masks. */

@@ -1,7 +1,7 @@
 // Steps -> the words of a program: registers and instructions.
 
 import { HeedError } from "../api/errors.js";
-import type { Extent, Step, Tables } from "./compile.js";
+import type { Extent, Step } from "./compile.js";
 import { INSTRUCTION_WORDS, OPCODES, REGISTERS_OF_KIND, REWRITTEN } from "./layout.js";
 import type { ModTrees } from "./tree.js";
 
@@ -21,7 +21,7 @@ const MOST_TILES = 24;
 
 const OPERANDS = 4;
 
-export function assemble(where: string, name: keyof ModTrees, { steps, result }: Placed, tables: Tables): Program {
+export function assemble(where: string, name: keyof ModTrees, { steps, result }: Placed): Program {
   const lastUse = new Map<Step, Step>();
   for (const step of steps) for (const arg of step.args) lastUse.set(arg, step);
   const registers = new Map<Step, number>();
@@ -48,7 +48,7 @@ export function assemble(where: string, name: keyof ModTrees, { steps, result }:
     const register = place(step);
     registers.set(step, register);
     const filled = Array.from({ length: OPERANDS }, (_, index) => operands[index] ?? 0);
-    sections[KIND[step.extent]].push(OPCODES.indexOf(step.op), register, ...filled, immediateOf(step, tables));
+    sections[KIND[step.extent]].push(OPCODES.indexOf(step.op), register, ...filled, immediateOf(step));
   }
   if (counts[0] > REGISTERS_OF_KIND || counts[1] > REGISTERS_OF_KIND || counts[2] > MOST_TILES) {
     throw new HeedError("option", `${where}: ${name} keeps more than ${MOST_TILES} values at a time`);
@@ -60,8 +60,8 @@ export function assemble(where: string, name: keyof ModTrees, { steps, result }:
 const single = new Float32Array(1);
 const bits = new Int32Array(single.buffer);
 
-function immediateOf(step: Step, tables: Tables): number {
-  if (step.table !== null) return tables.indexOf(step.table);
+function immediateOf(step: Step): number {
+  if (step.table !== null) return step.table.index;
   single[0] = step.value;
   return bits[0] ?? 0;
 }

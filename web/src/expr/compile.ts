@@ -1,11 +1,15 @@
 // Expression trees -> programs for the kernels (cpp/include/heed/expressions.hpp says how they are laid out). Nodes that say the same
 // are computed once, constants here, and what depends on rows or keys alone outside the tile.
 
+import { showValue } from "../api/describe.js";
+import { step } from "../api/door.js";
 import { HeedError } from "../api/errors.js";
 import { assemble, type Placed, type Program } from "./assemble.js";
 import { fold } from "./fold.js";
 import type { Opcode } from "./layout.js";
-import type { Expr, ExprType, Leaf, ModTrees, Op, TableData } from "./tree.js";
+import { checkCount, type Fail, ruleOf, ruleOfTable, typeOf, typeOfConstant } from "./rules.js";
+import { type PlacedTable, Tables } from "./tables.js";
+import type { ExprType, Leaf, ModTrees, Op } from "./tree.js";
 
 /** A call's programs, and the numbers of all of their tables. */
 export interface CompiledMods {
@@ -23,12 +27,14 @@ export interface Step {
   readonly args: readonly Step[];
   readonly extent: Extent;
   readonly value: number;
-  readonly table: TableData | null;
+  readonly table: PlacedTable | null;
 }
 
 /** Deeper ones, and larger ones, are refused: beyond any use, and far from the limits of the stack. */
 const DEEPEST = 200;
 const MOST_STEPS = 400;
+/** Nodes that say the same are one step: only their number keeps one that is made anew whenever it is read from going on forever. */
+const MOST_NODES = 10_000;
 
 const LEAVES: Readonly<Record<keyof ModTrees, readonly Leaf[]>> = {
   scoreMod: ["score", "b", "h", "q", "k"],
@@ -36,47 +42,19 @@ const LEAVES: Readonly<Record<keyof ModTrees, readonly Leaf[]>> = {
   probMod: ["prob", "b", "h", "q", "k"],
 };
 
+/** Of trees from anywhere, which may be objects of any kind: they come to programs within the kernels' rules, or to a HeedError. */
 export function compile(where: string, trees: ModTrees): CompiledMods {
+  return step("option", where, () => compileTrees(where, trees));
+}
+
+function compileTrees(where: string, trees: ModTrees): CompiledMods {
   const tables = new Tables();
   const one = (name: keyof ModTrees): Program | null => {
     const tree = trees[name];
-    return tree && assemble(where, name, new Graph(where, name).program(tree), tables);
+    return tree === undefined ? null : assemble(where, name, new Graph(where, name, tables).program(tree));
   };
   const programs = [one("scoreMod"), one("maskMod"), one("probMod")];
   return { words: join(programs, tables), tables: tables.numbers() };
-}
-
-/** The tables of a call, one after the other, each once. */
-export class Tables {
-  readonly #all = new Map<TableData, { readonly index: number; readonly offset: number }>();
-  #end = 0;
-
-  indexOf(table: TableData): number {
-    const known = this.#all.get(table);
-    if (known !== undefined) return known.index;
-    const index = this.#all.size;
-    this.#all.set(table, { index, offset: this.#end });
-    this.#end += table.data.length;
-    return index;
-  }
-
-  /** Six words each: where its numbers start, how many axes it has, and their sizes. */
-  words(): readonly number[] {
-    return [...this.#all].flatMap(([{ shape }, { offset }]) => {
-      const sizes = [0, 1, 2, 3].map((axis) => shape[axis] ?? 1);
-      return [offset, shape.length, ...sizes];
-    });
-  }
-
-  get count(): number {
-    return this.#all.size;
-  }
-
-  numbers(): Float32Array<ArrayBuffer> {
-    const numbers = new Float32Array(this.#end);
-    for (const [{ data }, { offset }] of this.#all) numbers.set(data, offset);
-    return numbers;
-  }
 }
 
 /** Where each program starts (0: there is none), how many tables there are, those, and the programs. */
@@ -91,26 +69,38 @@ function join(programs: readonly (Program | null)[], tables: Tables): Int32Array
   return Int32Array.from([...starts, tables.count, ...directory, ...programs.flatMap((program) => program ?? [])]);
 }
 
+/** A node that was read: what computes it, and the type of that. */
+interface Read {
+  readonly step: Step;
+  readonly type: ExprType;
+}
+
+/** What is not a leaf or a constant by itself. */
+type Operator = Exclude<Op, "score" | "prob" | "const">;
+
 class Graph {
   readonly #where: string;
   readonly #name: keyof ModTrees;
-  readonly #known = new Map<Expr, Step>();
+  readonly #tables: Tables;
+  readonly #known = new Map<unknown, Read>();
   readonly #steps = new Map<string, Step>();
   readonly #numbers = new Map<Step, number>();
-  readonly #tables = new Map<TableData, number>();
+  readonly #refuse: Fail = (rule) => this.#fail(`is no expression of heed/expr: ${rule}`);
+  #nodes = 0;
 
-  constructor(where: string, name: keyof ModTrees) {
+  constructor(where: string, name: keyof ModTrees, tables: Tables) {
     this.#where = where;
     this.#name = name;
+    this.#tables = tables;
   }
 
-  program(tree: Expr): Placed {
-    const wanted: readonly ExprType[] = this.#name === "maskMod" ? ["bool"] : ["float", "int"];
-    if (!wanted.includes(tree.type)) {
+  program(tree: unknown): Placed {
+    const { step, type } = this.#read(tree, 0);
+    if ((this.#name === "maskMod") !== (type === "bool")) {
       const kind = this.#name === "maskMod" ? "true or false" : "a number";
-      this.#fail(`must be an expression that is ${kind}, got one of type ${tree.type}`);
+      this.#fail(`must be an expression that is ${kind}, got one of type ${type}`);
     }
-    const result = this.#spread(this.#step(tree, 0));
+    const result = this.#spread(step);
     // A step that nothing needs any more, since what it was for was computed here, stays out.
     const needed = new Set<Step>([result]);
     for (const step of [...this.#steps.values()].reverse()) {
@@ -119,48 +109,64 @@ class Graph {
     return { steps: [...this.#steps.values()].filter((step) => needed.has(step)), result };
   }
 
-  #step(expr: Expr, depth: number): Step {
-    const known = this.#known.get(expr);
+  #read(node: unknown, depth: number): Read {
+    if (typeof node !== "object") return this.#readConstant(node);
+    const known = this.#known.get(node);
     if (known !== undefined) return known;
     if (depth > DEEPEST) this.#fail(`is nested deeper than ${DEEPEST}`);
-    const made = this.#make(expr, depth);
-    this.#known.set(expr, made);
-    return made;
+    if (this.#nodes++ === MOST_NODES) this.#fail(`has more than ${MOST_NODES} nodes`);
+    // A node may come from anywhere: each of its properties is read once, and it is held to the rules that operators make nodes by.
+    const { op, type, args, value, table } = Object(node);
+    const isTruth = type === "bool" && (value === 0 || value === 1);
+    const read =
+      op === "const"
+        ? this.#readConstant(isTruth ? value === 1 : value)
+        : this.#readOperator(op, Array.isArray(args) ? args : [], table, depth);
+    if (read.type !== type) this.#refuse(`${op} is of type ${read.type}, got ${showValue(type)}`);
+    this.#known.set(node, read);
+    return read;
   }
 
-  #make(expr: Expr, depth: number): Step {
-    const { op, args, value = 0 } = expr;
-    const table = expr.table ?? null;
-    if (args.length === 0 && op !== "const" && !LEAVES[this.#name].some((leaf) => leaf === op)) {
-      this.#fail(`has no ${op}`);
-    }
-    const steps = args.map((arg) => this.#step(arg, depth + 1));
+  #readConstant(value: unknown): Read {
+    const type = typeOfConstant(value, this.#refuse);
+    return { step: this.#constant(Number(value)), type };
+  }
+
+  #readOperator(op: Exclude<Op, "const">, args: readonly unknown[], given: unknown, depth: number): Read {
+    const table = op === "at" ? this.#tables.place(given, this.#refuse) : null;
+    const rule = table === null ? ruleOf(op) : ruleOfTable(table);
+    if (rule === undefined) return this.#refuse(`there is no operator ${showValue(op)}`);
+    if (rule.takes.length === 0 && !LEAVES[this.#name].some((leaf) => leaf === op)) this.#fail(`has no ${op}`);
+    checkCount(op, rule, args.length, this.#refuse);
+    const operands = rule.takes.map((_, n) => this.#read(args[n], depth + 1));
+    const types = operands.map(({ type }) => type);
+    const steps = operands.map(({ step }) => step);
+    const type = typeOf(op, rule, types, this.#refuse);
     // What is rewritten, whichever it is.
-    if (op === "score" || op === "prob") return this.#add("score", [], 0, null);
-    return this.#simple(op, steps, value, table);
+    if (op === "score" || op === "prob") return { step: this.#add("score", [], 0, null), type };
+    return { step: this.#simple(op, steps, table), type };
   }
 
-  #simple(op: Exclude<Op, "score" | "prob">, args: readonly Step[], value: number, table: TableData | null): Step {
+  #simple(op: Operator, args: readonly Step[], table: PlacedTable | null = null): Step {
     const constants = args.map((arg) => (arg.op === "const" ? arg.value : null));
     if (args.length > 0 && table === null && constants.every((one) => one !== null)) {
       return this.#constant(fold(op, constants));
     }
     const [a, b, c] = args;
     if (op === "select" && b !== undefined && c !== undefined && constants[0] !== null) return constants[0] ? b : c;
-    if (a === undefined || b === undefined) return this.#said(op, args, value, table);
+    if (a === undefined || b === undefined) return this.#said(op, args, table);
     const divisor = constants[1] ?? null;
     if (op === "floorDiv" || op === "mod") {
       // A division, not a product with 1 / b: of whole numbers that is below the whole number it should be.
-      const quotient = this.#simple("floor", [this.#add("div", args, 0, null)], 0, null);
-      const result =
-        op === "floorDiv" ? quotient : this.#simple("sub", [a, this.#simple("mul", [b, quotient], 0, null)], 0, null);
+      const quotient = this.#simple("floor", [this.#add("div", args, 0, null)]);
+      const result = op === "floorDiv" ? quotient : this.#simple("sub", [a, this.#simple("mul", [b, quotient])]);
       if (divisor !== null && divisor !== 0) return result;
       const zero = this.#constant(0);
-      return this.#simple("select", [this.#add("equal", [b, zero], 0, null), zero, result], 0, null);
+      return this.#simple("select", [this.#add("equal", [b, zero], 0, null), zero, result]);
     }
     // Powers of two and their like aside, a rounding more, which conditions would show; divisions take five times as long.
     if (op === "div" && this.#name !== "maskMod" && divisor !== null && Number.isFinite(1 / divisor)) {
-      return this.#simple("mul", [a, this.#constant(1 / divisor)], 0, null);
+      return this.#simple("mul", [a, this.#constant(1 / divisor)]);
     }
     if (op === "add" && a.op === "mul") return this.#add("multiplyAdd", [...a.args, b], 0, null);
     if (op === "add" && b.op === "mul") return this.#add("multiplyAdd", [...b.args, a], 0, null);
@@ -169,14 +175,14 @@ class Graph {
       const isLeft = left.extent === "all" || left.extent === "row";
       const [once, other] = isLeft ? [left, right] : [right, left];
       if (once.extent !== "tile") {
-        return this.#add("multiplyAdd", [this.#simple("neg", [once], 0, null), other, a], 0, null);
+        return this.#add("multiplyAdd", [this.#simple("neg", [once]), other, a], 0, null);
       }
     }
-    return this.#said(op, args, value, table);
+    return this.#said(op, args, table);
   }
 
   /** In the operators that kernels have. */
-  #said(op: Exclude<Op, "score" | "prob">, args: readonly Step[], value: number, table: TableData | null): Step {
+  #said(op: Operator, args: readonly Step[], table: PlacedTable | null): Step {
     switch (op) {
       case "neg":
         return this.#add("mul", [...args, this.#constant(-1)], 0, null);
@@ -192,7 +198,7 @@ class Graph {
       case "mod":
         throw new TypeError(`${op} takes two operands`);
       default:
-        return this.#add(op, args, value, table);
+        return this.#add(op, args, 0, table);
     }
   }
 
@@ -200,13 +206,13 @@ class Graph {
     return this.#add("const", [], value, null);
   }
 
-  #add(op: Step["op"], given: readonly Step[], value: number, table: TableData | null): Step {
+  #add(op: Step["op"], given: readonly Step[], value: number, table: PlacedTable | null): Step {
     const extent = extentOf(op, given);
     const args = extent === "tile" && op !== "spread" ? given.map((arg) => this.#spread(arg)) : given;
     const key = [
       op,
       Object.is(value, -0) ? "-0" : value,
-      table && this.#tableNumber(table),
+      table?.index,
       ...args.map((arg) => this.#numbers.get(arg)),
     ].join(" ");
     const known = this.#steps.get(key);
@@ -221,12 +227,6 @@ class Graph {
   /** What goes by key, as a tile has it. */
   #spread(step: Step): Step {
     return step.extent === "key" ? this.#add("spread", [step], 0, null) : step;
-  }
-
-  #tableNumber(table: TableData): number {
-    const number = this.#tables.get(table) ?? this.#tables.size;
-    this.#tables.set(table, number);
-    return number;
   }
 
   #fail(rule: string): never {

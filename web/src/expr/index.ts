@@ -1,4 +1,7 @@
-// heed/expr: the operators of score and mask expressions.
+// heed/expr: the operators of score and mask expressions. Importing it leaves for engines what compiles them.
+
+import { compile } from "./compile.js";
+import { COMPILER } from "./tree.js";
 
 export * from "./operators.js";
 export type {
@@ -14,3 +17,5 @@ export type {
   TableData,
   UnaryOp,
 } from "./tree.js";
+
+Reflect.defineProperty(globalThis, COMPILER, { value: compile });

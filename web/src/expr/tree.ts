@@ -62,9 +62,15 @@ export interface ProbModArguments extends MaskModArguments {
   readonly prob: Expr;
 }
 
-/** The expressions of a call, by their options; null: not given. */
+/** What the functions of a call's options gave, by option: nobody has looked at it yet. */
 export interface ModTrees {
-  readonly scoreMod: Expr | null;
-  readonly maskMod: Expr | null;
-  readonly probMod: Expr | null;
+  scoreMod?: unknown;
+  maskMod?: unknown;
+  probMod?: unknown;
 }
+
+/**
+ * What compiles expressions, for whoever computes: heed/expr leaves it under this name, since entries that are bundled apart have no
+ * module in common. The number is that of the layout of programs.
+ */
+export const COMPILER = Symbol.for("heed.compile.1");

@@ -25,14 +25,21 @@ export interface ReferenceLeaf {
   readonly args: readonly never[];
 }
 
-/** What functions that make trees are given. */
-export const LEAVES: Readonly<Record<keyof Place, ReferenceLeaf>> = {
-  score: { op: "score", type: "float", args: [] },
-  prob: { op: "prob", type: "float", args: [] },
-  b: { op: "b", type: "int", args: [] },
-  h: { op: "h", type: "int", args: [] },
-  q: { op: "q", type: "int", args: [] },
-  k: { op: "k", type: "int", args: [] },
+type Leaves = Readonly<Record<keyof Place, ReferenceLeaf>>;
+
+/** What functions that make trees are given: anew for each, which may do to them what it likes. */
+export function makeLeaves(): Leaves {
+  const leaf = (op: keyof Place): [string, ReferenceLeaf] => [op, { op, type: PLACES[op], args: [] }];
+  return Object.fromEntries(Object.keys(PLACES).map((op) => leaf(op as keyof Place))) as Leaves;
+}
+
+const PLACES: Readonly<Record<keyof Place, ReferenceLeaf["type"]>> = {
+  score: "float",
+  prob: "float",
+  b: "int",
+  h: "int",
+  q: "int",
+  k: "int",
 };
 
 const OPERATORS: Readonly<Record<string, (a: number, b: number, c: number) => number>> = {
@@ -61,19 +68,70 @@ const OPERATORS: Readonly<Record<string, (a: number, b: number, c: number) => nu
   select: (a, b, c) => (a === 0 ? c : b),
 };
 
-export function evaluate(expr: ReferenceExpr, place: Place): number {
-  const { op, args, value, table } = expr;
-  if (op === "const") return value ?? Number.NaN;
-  if (op === "score" || op === "prob" || op === "b" || op === "h" || op === "q" || op === "k") return place[op];
-  const numbers = args.map((arg) => evaluate(arg, place));
-  if (table !== undefined) {
-    const at = table.shape.reduce((index, size, axis) => {
-      return index * size + Math.min(Math.max(numbers[axis] ?? 0, 0), size - 1);
-    }, 0);
-    return table.data[at] ?? Number.NaN;
+/** heed/expr refuses what goes beyond these, too. */
+const DEEPEST = 200;
+const MOST_NODES = 10_000;
+const MOST_OPERANDS = 4;
+
+/** A node's number, from those of its operands. */
+type Step = (operands: readonly number[], place: Place) => number;
+
+/** A tree as a function of a place. What is none gives a RangeError. */
+export function readTree(name: string, tree: unknown): (place: Place) => number {
+  const steps: ((numbers: readonly number[], place: Place) => number)[] = [];
+  const known = new Map<unknown, number>();
+  // Operands come first, and a node that is met again is computed once.
+  const read = (node: unknown, depth: number): number => {
+    const index = known.get(node);
+    if (index !== undefined) return index;
+    if (depth > DEEPEST || steps.length > MOST_NODES) throw new RangeError("it is nested too deep, or too large");
+    const { op, args, value, table } = typeof node === "object" ? Object(node) : { op: "const", value: node };
+    const nodes: readonly unknown[] = Array.isArray(args) ? args.slice(0, MOST_OPERANDS + 1) : [];
+    const operands = nodes.map((arg) => read(arg, depth + 1));
+    const step = op === "at" ? stepOfTable(table, operands.length) : stepOf(op, value, operands.length);
+    known.set(node, steps.length);
+    const numbersOf = (numbers: readonly number[]): number[] => operands.map((at) => numbers[at] ?? Number.NaN);
+    return steps.push((numbers, place) => step(numbersOf(numbers), place)) - 1;
+  };
+  try {
+    read(tree, 0);
+  } catch (cause) {
+    throw new RangeError(`heed/reference: ${name} is no expression: ${cause}`, { cause });
   }
-  const operator = OPERATORS[op];
-  if (operator === undefined) throw new RangeError(`no operator ${op}`);
-  const [a = Number.NaN, b = Number.NaN, c = Number.NaN] = numbers;
-  return operator(a, b, c);
+  return (place) => {
+    const numbers: number[] = [];
+    for (const step of steps) numbers.push(step(numbers, place));
+    return numbers.at(-1) ?? Number.NaN;
+  };
+}
+
+function stepOf(op: unknown, value: unknown, operands: number): Step {
+  if (op === "const" && (typeof value === "number" || typeof value === "boolean")) return () => Number(value);
+  if (isOwn(PLACES, op)) return (_operands, place) => place[op];
+  const operator = isOwn(OPERATORS, op) ? OPERATORS[op] : undefined;
+  if (operator?.length !== operands) throw new RangeError(`it has no operator ${String(op)} of ${operands} operands`);
+  return ([a = Number.NaN, b = Number.NaN, c = Number.NaN]) => operator(a, b, c);
+}
+
+function isOwn<T extends object>(record: T, name: unknown): name is keyof T {
+  return typeof name === "string" && Object.hasOwn(record, name);
+}
+
+/** Beyond an axis is what is at its end; where there is no number, what is first. */
+function stepOfTable(table: unknown, indices: number): Step {
+  const { data, shape } = Object(table);
+  const sizes: readonly number[] = Array.isArray(shape) ? shape.slice(0, MOST_OPERANDS + 1) : [];
+  const isShape = sizes.length === indices && sizes.every((size) => Number.isInteger(size) && size > 0);
+  const areNumbers = ArrayBuffer.isView(data) || Array.isArray(data);
+  const numbers = areNumbers ? (data as unknown as ArrayLike<number>) : [];
+  if (!isShape || sizes.reduce((total, size) => total * size, 1) !== numbers.length) {
+    throw new RangeError(`it has no table of shape [${sizes}] with as many numbers, for ${indices} indices`);
+  }
+  return (operands) => {
+    const at = sizes.reduce((index, size, axis) => {
+      const given = operands[axis] ?? 0;
+      return index * size + (given > 0 ? Math.min(given, size - 1) : 0);
+    }, 0);
+    return Number(numbers[at]);
+  };
 }

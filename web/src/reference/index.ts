@@ -1,6 +1,5 @@
 // heed/reference: attention in double precision, straight from its formulae, for tests. Slow, and shares no code with the engine.
 
-import { evaluate } from "./expressions.js";
 import { at, type Dims, fromHeads, type Heads, toHeads } from "./heads.js";
 import { normalize } from "./normalizers.js";
 import type { ReferenceTensor } from "./numbers.js";
@@ -68,7 +67,7 @@ export function attention(
   const masked = new Float64Array(weights.length);
 
   const kept = dropoutOf(options.dropout);
-  const { scoreMod: scoreTree, maskMod: maskTree, probMod: weightTree } = options;
+  const { scoreMod, maskMod, probMod } = options;
   let row = 0;
   for (let b = 0; b < batch; b++) {
     for (let h = 0; h < queryHeads; h++) {
@@ -84,12 +83,12 @@ export function attention(
           const cap = options.softcap;
           const bounded = cap === undefined ? score : cap * Math.tanh(score / cap);
           const place = { score: bounded, prob: Number.NaN, b, h, q: i, k: j };
-          const modified = scoreTree === undefined ? bounded : evaluate(scoreTree, place);
+          const modified = scoreMod === undefined ? bounded : scoreMod(place);
           const alibi = options.alibiSlopes === undefined ? 0 : (options.alibiSlopes[h] ?? 0) * Math.abs(position - j);
           const attends =
             isInStructure(options, b, i, j, position) &&
             isKept(options.blocks, b, h, i, j, keyLength) &&
-            (maskTree === undefined || evaluate(maskTree, place) !== 0) &&
+            (maskMod === undefined || maskMod(place) !== 0) &&
             maskAt(options.mask, b, h, i, j, keyLength);
           raw[row * keyLength + j] = score;
           capped[row * keyLength + j] = bounded;
@@ -99,9 +98,7 @@ export function attention(
         const { probabilities, logSum, isSeen } = normalize(scores, options, options.sinks?.[h] ?? -Infinity);
         entropy[row] = probabilities.reduce((sum, p) => (p === 0 ? sum : sum - p * Math.log(p)), 0);
         const rewritten = probabilities.map((prob, j) =>
-          weightTree === undefined || !isSeen[j]
-            ? prob
-            : evaluate(weightTree, { score: Number.NaN, prob, b, h, q: i, k: j }),
+          probMod === undefined || !isSeen[j] ? prob : probMod({ score: Number.NaN, prob, b, h, q: i, k: j }),
         );
         const final = rewritten.map((p, j) => p * kept(row, j));
         weights.set(final, row * keyLength);

@@ -1,6 +1,6 @@
 // The options of the reference's attention in every form that `heed.attention` takes, and as they are computed with.
 
-import { LEAVES, type ReferenceExpr, type ReferenceLeaf } from "./expressions.js";
+import { makeLeaves, type Place, type ReferenceExpr, type ReferenceLeaf, readTree } from "./expressions.js";
 import type { Dims } from "./heads.js";
 import type { ReferenceNormalizer } from "./normalizers.js";
 import { numbersOf, type ReferenceNumbers } from "./numbers.js";
@@ -9,7 +9,7 @@ import type { ReferenceScore } from "./scores.js";
 /** As of `heed.attention`: what heed/expr makes of the leaves. */
 export type ReferenceMod = (
   leaves: Readonly<Record<"score" | "prob" | "b" | "h" | "q" | "k", ReferenceLeaf>>,
-) => ReferenceExpr;
+) => ReferenceExpr | number | boolean;
 
 export interface ReferenceMask {
   readonly data: Uint8Array | readonly boolean[];
@@ -64,6 +64,8 @@ interface Shaped<T> {
   readonly shape: readonly number[];
 }
 
+type Evaluated = ((place: Place) => number) | undefined;
+
 /** The options that are computed with once for each score, in one form each. */
 export interface PlainOptions
   extends Pick<ReferenceOptions, "softcap" | "normalize" | "topK" | "causal" | "window" | "dropout"> {
@@ -77,9 +79,9 @@ export interface PlainOptions
   readonly mask?: Shaped<unknown> | undefined;
   readonly bias?: Shaped<number> | undefined;
   readonly blocks?: { readonly size: readonly [number, number]; readonly keep: Shaped<unknown> } | undefined;
-  readonly scoreMod?: ReferenceExpr | undefined;
-  readonly maskMod?: ReferenceExpr | undefined;
-  readonly probMod?: ReferenceExpr | undefined;
+  readonly scoreMod?: Evaluated;
+  readonly maskMod?: Evaluated;
+  readonly probMod?: Evaluated;
 }
 
 /** `scores` is [batch, query heads, query length, key length]. Throws a RangeError. */
@@ -102,10 +104,14 @@ export function plainOptions(options: ReferenceOptions, scores: Dims): PlainOpti
     mask: mask && shapedMask(mask, scores),
     bias: bias && shaped(bias, numbersOf(bias), scores),
     blocks: blocks && { size: blocks.size, keep: shapedMask(blocks.keep, grid(blocks.size)) },
-    scoreMod: options.scoreMod?.(LEAVES),
-    maskMod: options.maskMod?.(LEAVES),
-    probMod: options.probMod?.(LEAVES),
+    scoreMod: evaluated("scoreMod", options.scoreMod),
+    maskMod: evaluated("maskMod", options.maskMod),
+    probMod: evaluated("probMod", options.probMod),
   };
+}
+
+function evaluated(name: string, mod: ReferenceMod | undefined): Evaluated {
+  return mod && readTree(name, mod(makeLeaves()));
 }
 
 function list(numbers: ReferenceNumbers | undefined): Numbers {

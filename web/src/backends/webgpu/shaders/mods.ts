@@ -74,13 +74,14 @@ function literal(bits: number): string {
   return value < 0 ? `-${LARGEST}` : LARGEST;
 }
 
-/** Of a table, at indices that are whole or beyond its ends. */
+/** Of a table, at whole indices or the nearest inside; the first where one is NaN. Within it whatever a device makes of NaN. */
 function entry(words: Int32Array, table: number, indices: readonly string[]): string {
   const at = PROGRAMS + 1 + table * TABLE_WORDS;
   const [offset = 0, axes = 0, ...sizes] = words.subarray(at, at + TABLE_WORDS);
   const index = indices.slice(0, axes).reduce((before, one, axis) => {
     const size = sizes[axis] ?? 1;
-    return `(${before}) * ${size}u + u32(clamp(${one}, 0.0, ${size - 1}.0))`;
+    const last = size - 1;
+    return `(${before}) * ${size}u + min(u32(min(select(0.0, ${one}, ${one} > 0.0), ${last}.0)), ${last}u)`;
   }, "0u");
   return `float_of(P.mods_at + ${offset}u + ${index})`;
 }

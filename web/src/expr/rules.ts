@@ -1,0 +1,110 @@
+// What operators take and give. operators.ts makes nodes by these rules, and compile.ts holds every node of a call to them once more,
+// because a node may come from anywhere.
+
+import { showValue } from "../api/describe.js";
+import type { ExprType, Op, TableData } from "./tree.js";
+
+type Taken = "number" | "whole" | "truth" | "any";
+
+export interface Rule {
+  /** One an operand. */
+  readonly takes: readonly Taken[];
+  /** Null: the type that the operands have in common, a condition aside. */
+  readonly gives: ExprType | null;
+}
+
+/** Throws an error that says this. */
+export type Fail = (rule: string) => never;
+
+const TAKEN: Readonly<Record<Taken, readonly [words: string, ...types: unknown[]]>> = {
+  number: ["numbers", "float", "int"],
+  whole: ["whole numbers", "int"],
+  truth: ["what is true or false", "bool"],
+  any: ["expressions", "float", "int", "bool"],
+};
+
+const rule = (gives: ExprType | null, ...takes: readonly Taken[]): Rule => ({ gives, takes });
+
+export const RULES: Readonly<Record<Exclude<Op, "const" | "at">, Rule>> = {
+  score: rule("float"),
+  prob: rule("float"),
+  b: rule("int"),
+  h: rule("int"),
+  q: rule("int"),
+  k: rule("int"),
+  neg: rule(null, "number"),
+  abs: rule(null, "number"),
+  floor: rule("int", "number"),
+  sqrt: rule("float", "number"),
+  exp: rule("float", "number"),
+  log: rule("float", "number"),
+  tanh: rule("float", "number"),
+  not: rule("bool", "truth"),
+  add: rule(null, "number", "number"),
+  sub: rule(null, "number", "number"),
+  mul: rule(null, "number", "number"),
+  min: rule(null, "number", "number"),
+  max: rule(null, "number", "number"),
+  div: rule("float", "number", "number"),
+  floorDiv: rule("int", "whole", "whole"),
+  mod: rule("int", "whole", "whole"),
+  less: rule("bool", "number", "number"),
+  lessEqual: rule("bool", "number", "number"),
+  equal: rule("bool", "any", "any"),
+  notEqual: rule("bool", "any", "any"),
+  and: rule("bool", "truth", "truth"),
+  or: rule("bool", "truth", "truth"),
+  select: rule(null, "truth", "any", "any"),
+};
+
+/** Undefined: there is no such operator. */
+export function ruleOf(op: unknown): Rule | undefined {
+  return typeof op === "string" && Object.hasOwn(RULES, op) ? RULES[op as keyof typeof RULES] : undefined;
+}
+
+/** Of what reads a table: one index an axis. */
+export function ruleOfTable({ type, shape }: TableData): Rule {
+  return { gives: type, takes: shape.map(() => "whole") };
+}
+
+export function checkCount(name: string, { takes }: Rule, operands: number, fail: Fail): void {
+  if (operands !== takes.length) fail(`${name} takes ${takes.length} operands, got ${operands}`);
+}
+
+/** The type of an operator's result, given those of its operands. */
+export function typeOf(name: string, { takes, gives }: Rule, operands: readonly ExprType[], fail: Fail): ExprType {
+  const alike: ExprType[] = [];
+  for (const [n, taken] of takes.entries()) {
+    const type = operands[n];
+    const [words, ...types] = TAKEN[taken];
+    if (!types.includes(type)) fail(`${name} takes ${words}, got one of type ${showValue(type)}`);
+    if (type !== undefined && taken !== "truth") alike.push(type);
+  }
+  const truths = alike.filter((type) => type === "bool").length;
+  if (truths > 0 && truths < alike.length) fail(`${name} takes two of a kind, got types ${alike.join(" and ")}`);
+  return gives ?? (["bool", "int"] as const).find((type) => alike.every((one) => one === type)) ?? "float";
+}
+
+/** Largest whole number up to which all are exact in single precision. */
+export const MOST_WHOLE = 2 ** 24;
+
+export function typeOfConstant(value: unknown, fail: Fail): ExprType {
+  if (typeof value === "boolean") return "bool";
+  if (typeof value !== "number" || Number.isNaN(value)) {
+    return fail(`a constant must be a number or true or false, got ${showValue(value)}`);
+  }
+  return Number.isInteger(value) && Math.abs(value) <= MOST_WHOLE ? "int" : "float";
+}
+
+export const MOST_AXES = 4;
+
+/** The sizes of a table of so many numbers. */
+export function sizesOf(shape: unknown, numbers: number, fail: Fail): readonly number[] {
+  const axes = Array.isArray(shape) ? shape.length : 0;
+  const sizes = Array.from({ length: axes <= MOST_AXES ? axes : 0 }, (_, axis) => Reflect.get(Object(shape), axis));
+  const areSizes = sizes.length > 0 && sizes.every((size) => Number.isInteger(size) && size > 0 && size <= MOST_WHOLE);
+  if (areSizes && sizes.reduce((total, size) => total * size, 1) === numbers) return sizes;
+  return fail(
+    `a table must have one to ${MOST_AXES} axes, each of 1 or more, and as many numbers, got ${showValue(shape)} and ${numbers}`,
+  );
+}
