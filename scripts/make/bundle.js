@@ -134,8 +134,8 @@ async function bundleEntries(entries, { plugins, chunks }) {
 function loadedWith(entry) {
   const found = new Set([entry]);
   for (const file of found) {
-    for (const [, specifier = ""] of readFileSync(file, "utf8").matchAll(
-      /^(?:import|export) (?!type )[^;]*?from "(\.[^"]+\.js)";/gm,
+    for (const [, specifier = ""] of readFileSync(file.replace(/\?raw$/, ""), "utf8").matchAll(
+      /^(?:import|export) (?!type )[^;]*?from "(\.[^"]+\.(?:js|css\?raw))";/gm,
     )) {
       const imported = join(dirname(file), specifier.replace(/\.js$/, ".ts"));
       found.add(imported);
