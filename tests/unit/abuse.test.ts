@@ -98,6 +98,13 @@ const ENGINE: readonly Entry[] = [
   ["remember", remember, () => [{ adapter: "a", kernel: "k", tuning: { rows: 1 }, ms: 1, untunedMs: 1 }]],
 ];
 
+const OPERATORS = Object.entries(expr).filter((entry): entry is [string, Call] => typeof entry[1] === "function");
+const EXPR: readonly Entry[] = OPERATORS.map(([name, call]) => [
+  `expr.${name}`,
+  call,
+  () => (name === "table" ? [x(2, 2)] : [1, { type: "float", op: "const", args: [], value: 1 }, 2]),
+]);
+
 const logits = (): Float32Array => Float32Array.of(1, 2);
 const sampling = (): unknown[] => [logits, [0, 1], { maxTokens: 2, eos: [1], signal: signal() }];
 const collect = async (made: AsyncIterable<unknown>): Promise<void> => {
@@ -302,7 +309,7 @@ const answer = async (call: Call, given: unknown[]): Promise<unknown> => {
   }
 };
 
-describe.each([...ENGINE, ...FILES, ...LAYERS])("%s", (name, call, valid) => {
+describe.each([...ENGINE, ...EXPR, ...FILES, ...LAYERS])("%s", (name, call, valid) => {
   test("gives a result or throws a HeedError, whatever part of its arguments is spoilt", async () => {
     const seed = [...name].reduce((sum, letter) => sum * 31 + letter.charCodeAt(0), 7) >>> 0;
     const random = new Random(seed);
