@@ -28,7 +28,7 @@ const WEB_ROOMS = {
   backends: ["api/errors.ts"],
   memory: ["api/errors.ts"],
   platform: [],
-  expr: ["api/errors.ts", "api/door.ts", "api/describe.ts", "api/typed-array.ts"],
+  expr: ["api/errors.ts", "api/describe.ts", "api/typed-array.ts"],
   api: ["backends", "memory", "expr/tree.ts"],
   reference: [],
   viz: ["api/errors.ts"],

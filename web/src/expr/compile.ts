@@ -2,11 +2,11 @@
 // are computed once, constants here, and what depends on rows or keys alone outside the tile.
 
 import { showValue } from "../api/describe.js";
-import { step } from "../api/door.js";
 import { HeedError } from "../api/errors.js";
 import { assemble, type Placed, type Program } from "./assemble.js";
 import { fold } from "./fold.js";
 import type { Opcode } from "./layout.js";
+import { reading } from "./reading.js";
 import { checkCount, type Fail, ruleOf, ruleOfTable, typeOf, typeOfConstant } from "./rules.js";
 import { type PlacedTable, Tables } from "./tables.js";
 import type { ExprType, Leaf, ModTrees, Op } from "./tree.js";
@@ -44,7 +44,7 @@ const LEAVES: Readonly<Record<keyof ModTrees, readonly Leaf[]>> = {
 
 /** Of trees from anywhere, which may be objects of any kind: they come to programs within the kernels' rules, or to a HeedError. */
 export function compile(where: string, trees: ModTrees): CompiledMods {
-  return step("option", where, () => compileTrees(where, trees));
+  return reading(where, () => compileTrees(where, trees));
 }
 
 function compileTrees(where: string, trees: ModTrees): CompiledMods {

@@ -1,9 +1,9 @@
 // The operators that expressions are built with: small pure functions that check types and make nodes.
 
 import { showValue } from "../api/describe.js";
-import { step } from "../api/door.js";
 import { HeedError } from "../api/errors.js";
 import { type HalfArray, isUint16Array, numbersOf, typedArrayName } from "../api/typed-array.js";
+import { reading as readingOf } from "./reading.js";
 import { checkCount, type Fail, MOST_WHOLE, RULES, ruleOfTable, sizesOf, typeOf, typeOfConstant } from "./rules.js";
 import type { Expr, ExprType, TableData } from "./tree.js";
 
@@ -29,7 +29,7 @@ function isExpr(value: unknown): value is Expr {
 }
 
 /** Steps of a user's values, which may throw as they are read. */
-const reading = <T>(name: string, act: () => T): T => step("option", `heed/expr: ${name}`, act);
+const reading = <T>(name: string, act: () => T): T => readingOf(`heed/expr: ${name}`, act);
 
 const typesOf = (args: readonly Expr[]): readonly ExprType[] => args.map(({ type }) => type);
 
