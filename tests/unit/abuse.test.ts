@@ -57,7 +57,7 @@ type Entry = readonly [name: string, call: Call, valid: () => unknown[]];
 
 const of = (name: keyof heed.Heed, valid: () => unknown[]): Entry => [
   `heed.${String(name)}`,
-  (...given) => Reflect.apply(Reflect.get<object, string>(engine, name), engine, given),
+  (...given) => Reflect.apply(Reflect.get<object, PropertyKey>(engine, name), engine, given),
   valid,
 ];
 
@@ -98,10 +98,9 @@ const ENGINE: readonly Entry[] = [
   ["remember", remember, () => [{ adapter: "a", kernel: "k", tuning: { rows: 1 }, ms: 1, untunedMs: 1 }]],
 ];
 
-const OPERATORS = Object.entries(expr).filter((entry): entry is [string, Call] => typeof entry[1] === "function");
-const EXPR: readonly Entry[] = OPERATORS.map(([name, call]) => [
+const EXPR: readonly Entry[] = Object.entries(expr).map(([name, operator]) => [
   `expr.${name}`,
-  call,
+  (...given) => Reflect.apply(operator, null, given),
   () => (name === "table" ? [x(2, 2)] : [1, { type: "float", op: "const", args: [], value: 1 }, 2]),
 ]);
 
