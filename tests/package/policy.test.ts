@@ -15,7 +15,7 @@ const PLACES: Readonly<Record<string, readonly [string | null, string | null]>> 
   "on the page's thread": [null, null],
 };
 
-const [least = ""] = quotedIn(paragraphWith("The least is", HEADING));
+const [least = ""] = quotedIn(paragraphWith("The least that heed needs", HEADING));
 const [[, ...entries] = [], ...rows] = tableUnder(HEADING);
 const cells = rows.flatMap(([policy = "", ...places]) =>
   places.map((place, i) => {
