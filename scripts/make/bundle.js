@@ -22,7 +22,7 @@ const ENTRIES = {
 };
 
 /** What parts share that are loaded later: in a file of its own it would be fetched after the part that asks for it. */
-const SHARED_LATER = ["web/src/platform/turn.ts"];
+const SHARED_LATER = ["web/src/platform/next-task.ts"];
 
 /** The same of parts all of which need the first of these. */
 const SHARED_LAST = ["wasm-extra.ts", "generated/extra-call.ts", "../../api/cache/turns.ts"].map((file) =>

@@ -1,7 +1,7 @@
 // The queue alone: order, aborting what waits and what runs, closing, and that every task is let go exactly once.
 
 import { describe, expect, test } from "vitest";
-import { Queue, type Ticket, TOGETHER_BYTES } from "../../web/src/backends/wasm/queue.js";
+import { type CancelFlag, CONCURRENT_BYTES, Queue } from "../../web/src/backends/wasm/queue.js";
 import { HeedError } from "../../web/src/index.js";
 import { errorOf } from "../support/cases.js";
 
@@ -10,14 +10,14 @@ class Manual {
   readonly log: string[] = [];
   readonly bytes: number;
   #end: { resolve(value: string): void; reject(error: unknown): void } | null = null;
-  ticket: Ticket | null = null;
+  flag: CancelFlag | null = null;
 
   constructor(bytes = 1) {
     this.bytes = bytes;
   }
 
-  run(ticket: Ticket): Promise<string> {
-    this.ticket = ticket;
+  run(flag: CancelFlag): Promise<string> {
+    this.flag = flag;
     this.log.push("run");
     return new Promise((resolve, reject) => {
       this.#end = { resolve, reject };
@@ -79,7 +79,7 @@ describe("a queue of one at a time", () => {
     const waiting = queue.push(second, null);
     controller.abort();
     expect(await running).toMatchObject({ code: "aborted" });
-    expect(first.ticket?.cancelled).toBe(true);
+    expect(first.flag?.cancelled).toBe(true);
     expect([first.log, second.log]).toEqual([["run", "interrupt"], []]);
     first.resolve("too late");
     await settled();
@@ -203,7 +203,7 @@ describe("a queue of several at a time", () => {
 
   test("what takes too much together runs one after the other, and overtakes nothing", async () => {
     const queue = new Queue(() => 4);
-    const sizes = [TOGETHER_BYTES / 2, TOGETHER_BYTES / 2, 1, 2 * TOGETHER_BYTES, 1];
+    const sizes = [CONCURRENT_BYTES / 2, CONCURRENT_BYTES / 2, 1, 2 * CONCURRENT_BYTES, 1];
     const tasks = sizes.map((bytes) => new Manual(bytes));
     const results = tasks.map((task) => queue.push(task, null));
     expect(running(tasks)).toEqual([0, 1]);

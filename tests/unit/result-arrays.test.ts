@@ -1,10 +1,10 @@
-// Arrays that are made ready while others compute: what is written into them stays, whenever it comes.
+// The arrays of results, whose pages are touched while workers compute: results stay intact whenever they arrive.
 
 import { expect, test } from "vitest";
 import { JobBuilder } from "../../web/src/backends/wasm/job.js";
 import { ResultArrays } from "../../web/src/backends/wasm/result-arrays.js";
 
-/** More than get their pages at once. */
+/** More pages than are touched in one task. */
 const ELEMENTS = 2 ** 20;
 
 function jobOf(leaves: readonly boolean[]) {
@@ -17,7 +17,7 @@ function jobOf(leaves: readonly boolean[]) {
 const results = new Float32Array(ELEMENTS).fill(7);
 const soon = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 50));
 
-test("results that come before all pages are there are whole, and stay so", async () => {
+test("results that arrive before all pages are touched stay intact", async () => {
   const { job, parts } = jobOf([true, true]);
   const arrays = new ResultArrays(job);
   arrays.end();
@@ -27,7 +27,7 @@ test("results that come before all pages are there are whole, and stay so", asyn
   expect(filled[0]).not.toBe(filled[1]);
 });
 
-test("all pages are taken in time, and a result that does not leave gets an array only when it is asked for", async () => {
+test("all pages are touched in time, and a result that stays in the heap gets an array only when asked for", async () => {
   const { job, parts } = jobOf([false, true]);
   const arrays = new ResultArrays(job);
   await soon();

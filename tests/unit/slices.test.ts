@@ -1,13 +1,13 @@
-// Calls cut into slices: that the slices are the call, and that they give its bits wherever they are computed.
+// Calls cut into slices: the slices cover the call, and give its bits wherever they are computed.
 
 import { describe, expect, test } from "vitest";
 import { attend, attendSync } from "../../web/src/api/attention.js";
 import { readAttentionOptions } from "../../web/src/api/read-options.js";
 import { validateAttention } from "../../web/src/api/validate.js";
 import { attentionJob } from "../../web/src/backends/wasm/attention-job.js";
+import { multiplicationsOf } from "../../web/src/backends/wasm/cost.js";
 import { cutCall, type Grain, type Range, type Slice } from "../../web/src/backends/wasm/slices.js";
 import type { WasmBackend } from "../../web/src/backends/wasm/wasm-backend.js";
-import { multiplicationsOf } from "../../web/src/backends/wasm/work.js";
 import { type AttentionOptions, createHeed, type ReturnOptions, type TensorLike } from "../../web/src/index.js";
 import { type Case, caseOf, cases, differentIndex } from "../support/cases.js";
 import { ENGINE_KINDS, openBackend } from "../support/engines.js";
@@ -16,11 +16,11 @@ import { Random } from "../support/random.js";
 const SEED = 31;
 const random = new Random(SEED);
 
-/** As small as slices can be; several of each axis, more than workers. */
+/** Slices as small as they can be, several of each axis, and more than there are workers. */
 const FINE: Grain = { least: 1, most: 1, count: 1, upTo: 12 };
 const FINEST: Grain = { least: 1, most: 1, count: 1, upTo: 1000 };
 
-/** Of enough queries that they are cut as well, a shape that no test of one call has. */
+/** Cases with so many queries that these are cut too. */
 const LONGER: readonly Case[] = [
   { batch: 1, heads: 1, kvHeads: 1, queryLength: 250, keyLength: 130, headDim: 16, valueDim: 24 },
   { batch: 2, heads: 4, kvHeads: 2, queryLength: 100, keyLength: 60, headDim: 8, valueDim: 8 },
@@ -28,7 +28,7 @@ const LONGER: readonly Case[] = [
   { batch: 1, heads: 6, kvHeads: 3, queryLength: 64, keyLength: 200, headDim: 32, valueDim: 8 },
 ].flatMap((sizes) => Array.from({ length: 8 }, (_, n) => caseOf(random, `longer ${n}`, sizes)));
 
-/** The results that a call may ask for, of which each case asks for some. */
+/** Each case asks for some of the results that a call can return. */
 function returns({ sizes: { queryLength } }: Case, index: number): ReturnOptions {
   const from = Math.floor(queryLength / 3);
   const weights = [true, "mean", { rows: [from, Math.max(from + 1, queryLength - 1)] }, false] as const;
@@ -42,7 +42,7 @@ function returns({ sizes: { queryLength } }: Case, index: number): ReturnOptions
 
 const RESULTS = ["output", "weights", "lse", "scores", "entropy"] as const;
 
-/** Where the async results of a backend differ from the sync ones, which are computed in one piece. */
+/** Where the async results of a backend differ from the sync ones, which are never sliced. */
 async function firstDifference(backend: WasmBackend, one: Case, options: AttentionOptions): Promise<string | null> {
   const [whole, sliced] = [attendSync(backend, one, options), await attend(backend, one, options)];
   for (const name of RESULTS) {
@@ -61,7 +61,7 @@ describe.each(ENGINE_KINDS.filter(({ worker }) => worker !== "shared-memory"))("
     [1, FINE],
     [2, FINE],
     [3, FINEST],
-  ])("%i threads and the finest slices give the bits of the whole, with every option", async (threads, grain) => {
+  ])("%i threads and the finest slices give the bits of the whole call, with every option", async (threads, grain) => {
     const backend = await openBackend(kind, kind.worker === null ? 1 : threads, { grain });
     for (const [index, one] of [...cases(SEED, 80), ...LONGER].entries()) {
       const options = { ...one.options, return: returns(one, index) };
@@ -94,7 +94,7 @@ describe("slices", () => {
     [[3, 4, 33, 8], [3, 2, 9, 8], {}],
     [[2, 70, 3, 8], [2, 9, 1, 8], { layout: "bnhd" }],
     [[2, 6, 40, 8], [2, 3, 9, 8], { return: { weights: "mean" } }],
-  ] as const)("of query %j and key %j are each row once", (query, key, options) => {
+  ] as const)("of query %j and key %j cover each row once", (query, key, options) => {
     for (const upTo of [1, 2, 3, 5, 8, 1000]) {
       const times = new Map<string, number>();
       for (const { batch, groups, queries } of cut(tensor(...query), tensor(...key), options, { ...FINEST, upTo }))
@@ -105,7 +105,7 @@ describe("slices", () => {
     }
   });
 
-  test("are as many as are wanted and worth it, of whole heads where those are enough", () => {
+  test("are as many as asked for and worth their cost, and of whole heads where those are enough", () => {
     const inputs = [tensor(1, 8, 256, 8), tensor(1, 8, 256, 8), {}] as const;
     const groups = cut(...inputs, { ...FINEST, upTo: 8 }).map((slice) => slice.groups.begin);
     expect(groups).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
@@ -113,7 +113,7 @@ describe("slices", () => {
     expect(cut(...inputs, { least: 1, most: 2 ** 40, count: 4, upTo: 8 })).toHaveLength(4);
   });
 
-  test("have fewer than sixteen queries only where each is long at work", () => {
+  test("have fewer than sixteen queries only where one query is much work", () => {
     const grain: Grain = { least: 2 ** 20, most: 2 ** 24, count: 1, upTo: 1000 };
     const inputs = [tensor(1, 1, 16, 8), tensor(1, 1, 2 ** 14, 8)] as const;
     const w = tensor(64, 8);
@@ -123,30 +123,30 @@ describe("slices", () => {
     expect(few).toHaveLength(1);
   });
 
-  test("of the mean of the weights keep the heads together", () => {
+  test("keep all heads together when the mean of the weights is asked for", () => {
     const options = { return: { weights: "mean" } } as const;
     const slices = cut(tensor(1, 8, 256, 8), tensor(1, 8, 256, 8), options, FINEST);
     for (const { groups } of slices) expect(groups).toEqual({ begin: 0, end: 8 });
   });
 });
 
-test("with no worker to be had a long call leaves turns to the page, and can be aborted", async () => {
+test("without workers a long call yields to the event loop, and can be aborted", async () => {
   const workerFactory = (): never => {
     throw new Error("worker-src is none");
   };
   using heed = await createHeed({ wasm: { workerFactory } });
   const long = [tensor(1, 8, 1024, 64), tensor(1, 8, 1024, 64), tensor(1, 8, 1024, 64)] as const;
   const whole = heed.attentionSync(...long);
-  let turns = 0;
+  let tasks = 0;
   let computes = true;
-  const turn = (): void => {
-    turns += 1;
-    if (computes) setImmediate(turn);
+  const count = (): void => {
+    tasks += 1;
+    if (computes) setImmediate(count);
   };
-  setImmediate(turn);
+  setImmediate(count);
   const { output } = await heed.attention(...long);
   computes = false;
-  expect(turns).toBeGreaterThan(3);
+  expect(tasks).toBeGreaterThan(3);
   expect(differentIndex(output.data, whole.output.data)).toBe(-1);
   const controller = new AbortController();
   const aborted = heed.attention(...long, { signal: controller.signal });

@@ -1,10 +1,10 @@
-// A worker of this runtime, from the text of a script or from a file: a browser's, or Node's.
+// Makes a worker, a browser's or Node's, from the text of a script or from a file.
 
 import { workerKind } from "../../platform/features.js";
 import { currentHost, type NodeWorkerConstructor, nodeWorker } from "../../platform/host.js";
 import type { FromWorker, ToWorker } from "./protocol.js";
 
-/** What heed needs of a browser's Worker; Node's has the same but for its events. */
+/** What heed needs of a worker. Browsers' workers have addEventListener, Node's have on, ref and unref. */
 export interface AnyWorker {
   postMessage(message: ToWorker, transfer: readonly ArrayBuffer[]): void;
   terminate(): unknown;
@@ -17,10 +17,10 @@ export interface AnyWorker {
   unref?(): void;
 }
 
-/** The script imports nothing, but Deno has no workers other than modules. */
+/** The script needs no module features, but Deno has only module workers. */
 const WEB_WORKER: WorkerOptions = { type: "module", name: "heed" };
 
-/** No flags of the process's own: a loader meant for its files would run before this script. */
+/** The worker inherits no flags of the process, because a loader given to the process would run before this script. */
 const NODE_WORKER = { name: "heed", execArgv: [] } as const;
 
 export function scriptWorker(source: string): AnyWorker {
@@ -28,7 +28,7 @@ export function scriptWorker(source: string): AnyWorker {
   return NodeWorker === null ? blobWorker(source) : new NodeWorker(source, { ...NODE_WORKER, eval: true });
 }
 
-/** `url` may be relative where there is a page that it can be relative to. */
+/** `url` may be relative to a page's address; outside of pages it must be absolute. */
 export function fileWorker(url: string): AnyWorker {
   const NodeWorker = nodeWorkerHere();
   if (NodeWorker !== null) return new NodeWorker(new URL(url), NODE_WORKER);
@@ -44,9 +44,9 @@ function blobWorker(source: string): AnyWorker {
   const url = URL.createObjectURL(new Blob([source], { type: "text/javascript" }));
   const worker = new Worker(url, WEB_WORKER);
   const revoke = (): void => URL.revokeObjectURL(url);
-  // Not at once: some runtimes fetch the source later.
+  // Some runtimes fetch the source only after the constructor returned.
   worker.addEventListener("message", revoke, { once: true });
   worker.addEventListener("error", revoke, { once: true });
-  // The boundary to the runtime's own kind.
+  // AnyWorker has a subset of the runtime's Worker.
   return worker as AnyWorker;
 }

@@ -1,4 +1,4 @@
-// A problem of attention as a job.
+// Packs an attention problem into a job.
 
 import type { AttentionProblem, CausalRule, Normalizer, ScoreKind, ScoreStage } from "../backend.js";
 import { ATTENTION_CALL } from "./generated/attention-call.js";
@@ -29,13 +29,13 @@ const NORMALIZER: Readonly<Record<Normalizer, number>> = { softmax: 0, sparsemax
 
 const STAGE: Readonly<Record<ScoreStage, number>> = { raw: 0, capped: 1, masked: 2 };
 
-/** Says that a side of the window, or a range of rows, has no end. */
+/** Means that a side of the window, or a range of weight rows, has no end. */
 const OPEN = -1;
 
-/** `scrap` is written over: an array of its own where the job has to last, or one that is used for every job that is not. */
-export function attentionJob(problem: AttentionProblem, scrap = new Int32Array(ATTENTION_CALL.words)): AttentionJob {
+/** The job's call is written into `scratch`, which may be reused once the job is over or copied by `lasting`. */
+export function attentionJob(problem: AttentionProblem, scratch = new Int32Array(ATTENTION_CALL.words)): AttentionJob {
   const { pages } = problem;
-  const call = pages === null ? scrap : new Int32Array(ATTENTION_CALL.words + pages.pages.length);
+  const call = pages === null ? scratch : new Int32Array(ATTENTION_CALL.words + pages.pages.length);
   const builder = new JobBuilder("attention", call);
   builder.input(ATTENTION_CALL.query, problem.query);
   builder.input(ATTENTION_CALL.key, problem.key);

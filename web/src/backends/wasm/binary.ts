@@ -1,16 +1,17 @@
-// From an inlined, a hosted or a given binary to a compiled module. Async, so that even a page's own thread may compile it.
+// Compiles an inlined, hosted or given binary. It does so asynchronously, because browsers refuse to compile large modules
+// synchronously on a page's main thread.
 
 import { causeText, HeedError } from "../../api/errors.js";
 import { nodeFile } from "../../platform/host.js";
 
-/** Where the binary comes from when it is not the package's own; at most one is not null. */
+/** The caller's binary; at most one field is not null, and all are null when the package's own is used. */
 export interface BinaryOverrides {
   readonly url: string | null;
   readonly binary: Uint8Array<ArrayBuffer> | null;
   readonly module: WebAssembly.Module | null;
 }
 
-/** The caller's module, compiled; null: the package's own are used. Throws HeedError `load`. */
+/** Compiles the caller's module; null when there is none. Throws HeedError `load`. */
 export async function compileOverride(overrides: BinaryOverrides): Promise<WebAssembly.Module | null> {
   const { url, binary, module } = overrides;
   if (module !== null) return module;
@@ -19,17 +20,17 @@ export async function compileOverride(overrides: BinaryOverrides): Promise<WebAs
   return null;
 }
 
-/** Compiles a binary's text, or what lies at an address. Throws HeedError `load`. */
+/** Compiles a binary from its text, or from the file at an address. Throws HeedError `load`. */
 export function compileBinary(binary: string | URL, name: string): Promise<WebAssembly.Module> {
   return typeof binary === "string" ? compile(decodeText(binary), name) : compileFile(binary.href);
 }
 
-/** True when the module imports its memory, which all heed's shared-memory variants do and no other. */
+/** Whether the module imports its memory, as exactly the shared-memory variants do. */
 export function importsMemory(module: WebAssembly.Module): boolean {
   return WebAssembly.Module.imports(module).some((entry) => entry.kind === "memory");
 }
 
-/** Of the text that scripts/make/binary-text.js writes: six bits a character, after the high two where they are not 0. */
+/** Decodes what scripts/make/binary-text.js writes: a character for the low six bits of each byte, preceded by one for the high two where they are not 0. */
 export function decodeText(text: string): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(text.length);
   let size = 0;
@@ -46,7 +47,7 @@ export function decodeText(text: string): Uint8Array<ArrayBuffer> {
   return bytes.subarray(0, size);
 }
 
-/** The codes of x and [. */
+/** The character codes of x and [. */
 const X = 120;
 const LAST_BEFORE_GAP = 91;
 
@@ -64,7 +65,7 @@ async function compileFile(url: string): Promise<WebAssembly.Module> {
 
 async function read(url: string): Promise<Uint8Array<ArrayBuffer>> {
   try {
-    // Node fetches no files.
+    // Node's fetch does not read files.
     const file = url.startsWith("file:") ? await nodeFile(url) : null;
     if (file !== null) return file;
     const response = await fetch(url);

@@ -1,4 +1,4 @@
-// The one answer of a worker on shared memory, whose results are there already.
+// The answer of a worker on shared memory. It is empty, because the results are in the memory already.
 
 import type { DoneMessage } from "./protocol.js";
 

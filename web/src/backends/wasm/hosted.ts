@@ -1,12 +1,12 @@
-// Where heed/assets has its parts from: files beside it. The build puts this in the place of inlined.ts. Addresses and workers
-// are written out the way that bundlers recognise: they then emit the files by themselves.
+// Loads the binaries and the worker of heed/assets from files beside it. In that entry the build replaces inlined.ts by this file.
+// Addresses and workers are written in the form that bundlers recognise, so that they emit the files.
 
 import { workerKind } from "../../platform/features.js";
 import { currentHost } from "../../platform/host.js";
 import { type AnyWorker, fileWorker } from "./any-worker.js";
 import type { VariantTable } from "./variants.js";
 
-/** `import.meta.url`, which the build writes in its place when all is bundled: before, it would inline the files itself. */
+/** The build replaces it by `import.meta.url` after bundling. Written earlier, the bundler would inline the files. */
 declare const HEED_MODULE_URL: string;
 
 export const VARIANTS: VariantTable = {

@@ -1,5 +1,5 @@
-// Where the default entry has its parts from: itself. Each variant is behind its own dynamic import, so that only the chosen one
-// is loaded and bundlers split it off.
+// The binaries and the worker of the default entry are inlined in the package. Each variant is behind its own dynamic import, so
+// that bundlers split it off and only the chosen one is loaded.
 
 import type { VariantName } from "../../platform/select.js";
 import { type AnyWorker, scriptWorker } from "./any-worker.js";
@@ -13,7 +13,7 @@ export const VARIANTS: Readonly<Record<VariantName, () => Promise<Variant & { re
   "wasm-relaxed-threads": () => import("./generated/wasm-relaxed-threads.js"),
 };
 
-/** What is beside attention, modules of their own. */
+/** The modules with rotary embedding and linear attention. */
 export const EXTRA_VARIANTS: VariantTable = {
   "wasm-simd": () => import("./generated/wasm-simd-extra.js"),
   "wasm-relaxed": () => import("./generated/wasm-relaxed-extra.js"),
@@ -21,7 +21,7 @@ export const EXTRA_VARIANTS: VariantTable = {
   "wasm-relaxed-threads": () => import("./generated/wasm-relaxed-threads-extra.js"),
 };
 
-/** Layers, with attention and all of that. */
+/** The modules with layers, which contain attention and the extra operations too. */
 export const LAYERS_VARIANTS: VariantTable = {
   "wasm-simd": () => import("./generated/wasm-simd-layers.js"),
   "wasm-relaxed": () => import("./generated/wasm-relaxed-layers.js"),

@@ -1,21 +1,21 @@
-// A call as one block of the heap: its packed parameters, its inputs, room for its outputs. Pure layout: nothing is allocated here.
+// The layout of a call as one block of the heap: packed parameters, inputs, room for outputs. Nothing is allocated here.
 
 import { HeedError } from "../../api/errors.js";
 import { MAX_BLOCK_BYTES } from "../../memory/arena.js";
 import { bytesIn } from "../../memory/heap-view.js";
 import type { Operand, OutputView, Resident } from "../backend.js";
-import { WasmResident } from "./residents.js";
+import { WasmResident } from "./resident.js";
 
-/** Bytes of an input's own: `word` of the call is to hold their address. */
+/** An input that is written into the block. `word` of the call takes its address. */
 export interface InputPart {
   readonly word: number;
   readonly offset: number;
   readonly bytes: Uint8Array;
-  /** A view's, which a slice has some of; numbers by batch entry, head or sequence, which it has all of; or pages, whose addresses are in the call, behind its parameters. */
+  /** A slice reads a part of a view, but numbers by batch entry, head or sequence whole. A page table has its addresses behind the call's parameters. */
   readonly of: "view" | "numbers" | "pages";
 }
 
-/** An input that lives in the engine already. */
+/** An input that is in the engine's memory already. */
 export interface ResidentPart {
   readonly word: number;
   readonly resident: WasmResident;
@@ -25,43 +25,43 @@ export interface OutputPart {
   readonly word: number;
   readonly offset: number;
   readonly elements: number;
-  /** Its caller gets it in an array of its own. */
+  /** Whether the caller gets it as a new array. */
   readonly leaves: boolean;
 }
 
-/** Offsets count bytes from the block's start; the call itself is at 0. */
+/** Offsets are bytes from the block's start, where the call itself is. */
 export interface Job {
   /** The caller's function, for messages. */
   readonly operation: string;
-  /** The call with every address still 0. Its first word stops it. */
+  /** The call, in which every address is still 0. A nonzero first word aborts it. */
   readonly call: Int32Array<ArrayBuffer>;
   readonly inputs: readonly InputPart[];
   readonly residents: readonly ResidentPart[];
-  /** Bytes of the call and the inputs, which is what has to be written. */
+  /** Size of the call and the inputs, which is the part that has to be written. */
   readonly inputBytes: number;
-  /** In the order of the block. */
+  /** In block order. */
   readonly outputs: readonly OutputPart[];
-  /** Bytes of the whole block. */
+  /** Size of the whole block. */
   readonly bytes: number;
 }
 
-/** As C++ numbers them. */
+/** C++'s numbers of the types. Masks have one type, so theirs is never read. */
 export const DTYPE: Readonly<Record<Operand["dtype"], number>> = { f32: 0, f16: 1, i8: 2, bool: 0 };
 
-/** Every part starts on a cache line, which is also the widest vector. */
+/** A cache line, which is also the widest vector. */
 const ALIGNMENT = 64;
 
-/** The next place where a part may start. */
+/** Rounds up to the next offset at which a part may start. */
 export function aligned(bytes: number): number {
   return Math.ceil(bytes / ALIGNMENT) * ALIGNMENT;
 }
 
-/** The same job with a call of its own. */
+/** Copies the call, which the next job may overwrite. */
 export function lasting<J extends Job>(job: J): J {
   return { ...job, call: job.call.slice() };
 }
 
-/** The same job with its inputs copied, for one that has to wait while its caller may write on. Throws HeedError `memory`. */
+/** Copies the inputs as well, for a job that waits while its caller may overwrite them. Throws HeedError `memory`. */
 export function snapshot<J extends Job>(job: J): J {
   try {
     return { ...lasting(job), inputs: job.inputs.map((part) => ({ ...part, bytes: part.bytes.slice() })) };
@@ -86,12 +86,12 @@ export function writeCall(job: Job, words: Int32Array, base: number): void {
   for (const { word, resident } of job.residents) words[word] = resident.address;
 }
 
-/** Writes the inputs that are not residents to their places in `block`. */
+/** Writes the inputs that are not residents into `block`. */
 export function writeInputs(job: Job, block: Uint8Array): void {
   for (const part of job.inputs) block.set(part.bytes, part.offset);
 }
 
-/** Lays a job out, part by part: inputs first. */
+/** Lays a job out part by part. Inputs must come before outputs. */
 export class JobBuilder {
   readonly call: Int32Array<ArrayBuffer>;
   readonly #operation: string;
@@ -101,7 +101,7 @@ export class JobBuilder {
   #inputBytes: number;
   #end: number;
 
-  /** `call` is written over. */
+  /** Overwrites `call`. */
   constructor(operation: string, call: Int32Array<ArrayBuffer>) {
     this.#operation = operation;
     this.call = call.fill(0);
@@ -109,10 +109,10 @@ export class JobBuilder {
     this.#inputBytes = this.#end;
   }
 
-  /** A view of the caller's; absent where it is null. */
+  /** A null operand stays absent. */
   input(word: number, operand: Operand | null): void {
     if (operand === null) return;
-    writeWalk(this.call, word, operand);
+    writeView(this.call, word, operand);
     const { source } = operand;
     if (source.kind === "resident") {
       this.#residents.push({ word, resident: ownResident(source.resident) });
@@ -125,7 +125,7 @@ export class JobBuilder {
     this.#add(word, bytesOf(this.#operation, source.array, operand.elements), "view");
   }
 
-  /** A table of pages, from word `table` of the call on. */
+  /** A page table, which starts at word `table` of the call. */
   pages(word: number, table: number, pages: readonly Resident[]): void {
     this.#inputs.push({ word, offset: table * Int32Array.BYTES_PER_ELEMENT, bytes: new Uint8Array(0), of: "pages" });
     for (const [index, page] of pages.entries()) {
@@ -133,7 +133,7 @@ export class JobBuilder {
     }
   }
 
-  /** Numbers by batch entry, head, sequence or pair; absent where they are null. */
+  /** Numbers by batch entry, head, sequence or pair. A null array stays absent. */
   numbers(word: number, array: Int32Array | Float32Array | Float64Array | null): void {
     if (array === null) return;
     const { buffer, byteOffset, byteLength } = array;
@@ -141,16 +141,16 @@ export class JobBuilder {
   }
 
   output(word: number, view: OutputView, leaves: boolean): OutputPart {
-    writeWalk(this.call, word, view);
+    writeView(this.call, word, view);
     const part = { word, offset: this.#end, elements: view.elements, leaves };
     this.#outputs.push(part);
     this.#end = aligned(this.#end + view.elements * Float32Array.BYTES_PER_ELEMENT);
     return part;
   }
 
-  /** Throws HeedError `memory` where it would not fit into the heap. */
+  /** Throws HeedError `memory` when the block would not fit into the heap. */
   finish(): Job {
-    // Beyond, addresses would wrap around.
+    // Addresses in a larger block would wrap around.
     if (this.#end > MAX_BLOCK_BYTES) {
       throw new HeedError(
         "memory",
@@ -178,21 +178,21 @@ export class JobBuilder {
 const one = new Float32Array(1);
 const oneBits = new Int32Array(one.buffer);
 
-/** A number in single precision, by its bits. */
+/** The bits of a number as f32. */
 export function bitsOf(number: number): number {
   one[0] = number;
   return oneBits[0] ?? 0;
 }
 
-/** By hand: setting a few numbers from an array takes ten times as long. */
-function writeWalk(call: Int32Array, word: number, { shape, strides }: Pick<OutputView, "shape" | "strides">): void {
+/** A loop, because TypedArray.set takes ten times as long for four numbers. */
+function writeView(call: Int32Array, word: number, { shape, strides }: Pick<OutputView, "shape" | "strides">): void {
   for (let axis = 0; axis < 4; axis++) {
     call[word + 1 + axis] = shape[axis] ?? 0;
     call[word + 5 + axis] = strides[axis] ?? 0;
   }
 }
 
-/** The bytes of an operand. Reading the other arguments ran code of the caller's, which may have taken its buffer away. */
+/** The bytes of an operand. Reading the arguments runs getters of the caller's, which may have detached the buffer of an earlier one. */
 function bytesOf(operation: string, array: Float32Array | Uint16Array | Uint8Array, elements: number): Uint8Array {
   if (array.length !== elements) {
     throw new HeedError(
@@ -200,7 +200,7 @@ function bytesOf(operation: string, array: Float32Array | Uint16Array | Uint8Arr
       `${operation}: an input of ${elements} elements lost its buffer or shrank while it was read`,
     );
   }
-  // A buffer that was transferred away takes no view, not even an empty one.
+  // A detached buffer allows no view, not even an empty one.
   if (elements === 0) return new Uint8Array(0);
   return bytesIn(array);
 }

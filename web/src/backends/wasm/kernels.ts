@@ -1,4 +1,4 @@
-// The front instance: Emscripten's module on the calling thread, its heap, and the calls that compute right here.
+// The front instance: Emscripten's module on the calling thread, its heap, and the calls that it computes on this thread.
 
 import { causeText, HeedError, type HeedErrorCode } from "../../api/errors.js";
 import { Arena, type Block, MAX_BLOCK_BYTES } from "../../memory/arena.js";
@@ -8,22 +8,22 @@ import { type Job, type OutputPart, writeCall, writeInputs } from "./job.js";
 import type { ResultArrays } from "./result-arrays.js";
 import type { FrontModule } from "./variants.js";
 
-/** Of any call: anything but 0, written while it runs, aborts it. */
+/** The word of any call that aborts it: C++ polls whether it is nonzero. */
 const STOP_WORD = ATTENTION_CALL.stop;
 
-/** The code of each status that C++ returns, by number. */
+/** Error codes by the status that C++ returns. */
 const CODES: readonly (HeedErrorCode | null)[] = [null, "shape", "option", "memory", "unsupported", "aborted"];
 
-/** A status from C++ as a HeedError; nothing for 0. */
+/** Throws a status from C++ as a HeedError; 0 is success. */
 export function throwStatus(status: number, message: string): void {
   if (status === 0) return;
   throw new HeedError(CODES[status] ?? "unsupported", message);
 }
 
-/** Outputs of a finished job. A view lasts until the next allocation; `release` gives the block back. */
+/** The outputs of a finished job. A view is valid until the next allocation; `release` frees the block. */
 export interface Finished {
   view(part: OutputPart): Float32Array;
-  /** In an array that nobody else holds. */
+  /** A copy, which the caller owns. */
   array(part: OutputPart): Float32Array;
   release(): void;
 }
@@ -44,7 +44,7 @@ export class Kernels {
     this.#raw = raw;
   }
 
-  /** Takes a block and writes the job into it. */
+  /** Takes a block and writes the job to it. */
   place(job: Job): Block {
     const block = this.arena.take(job.bytes);
     writeCall(job, this.heap.words(block.address, job.call.length), block.address);
@@ -65,19 +65,19 @@ export class Kernels {
     return this.finished(block);
   }
 
-  /** The call in a placed block, with its addresses. */
+  /** A copy of the call in a block, with its addresses. */
   callIn(block: Block, { call }: Job): Int32Array {
     return this.heap.words(block.address, call.length).slice();
   }
 
-  /** Computes a call of the same inputs and outputs in a placed block, on this thread. */
+  /** Computes a slice of the job in a block, on this thread. */
   computeIn(block: Block, call: Int32Array): void {
     this.#assertUsable();
     this.heap.words(block.address, call.length).set(call);
     this.#run(block, "attention");
   }
 
-  /** What a computed block holds. */
+  /** The outputs of a computed block. */
   finished(block: Block, arrays?: ResultArrays): Finished {
     const view = (part: OutputPart): Float32Array => this.heap.floats(block.address + part.offset, part.elements);
     return {
@@ -87,32 +87,32 @@ export class Kernels {
     };
   }
 
-  /** Has the call in this block end early, whoever computes it. */
+  /** Aborts the call in this block, whichever thread computes it. */
   stop(block: Block): void {
     Atomics.store(this.heap.words(block.address, 1), STOP_WORD, 1);
   }
 
-  /** Hands a call to a worker of the pool, whose door must be empty. */
+  /** Posts a call to a worker of the pool, whose mailbox must be empty. */
   post(worker: number, address: number, workers: number): void {
     this.#raw._heed_post?.(worker, address, workers);
   }
 
-  /** Where a worker of the pool is handed calls. */
-  doorOf(worker: number): number {
+  /** The address of a worker's mailbox. */
+  mailboxOf(worker: number): number {
     return (this.#raw._heed_door?.(worker) ?? 0) >>> 0;
   }
 
-  /** Tasks that a worker of the pool has run so far; undefined in a build without one. For tests. */
+  /** Tasks that a worker of the pool has run so far; undefined in a build without a pool. Tests read it. */
   tasksDone(worker: number): number | undefined {
     return this.#raw._heed_tasks_done?.(worker);
   }
 
-  /** Has nobody wait for a helper that is no more. */
+  /** Tells C++ that a helper is lost, so that no call waits for its task. */
   lose(worker: number): void {
     this.#raw._heed_lose?.(worker);
   }
 
-  /** It is never asked again: a worker died in a call, and may have held the allocator's lock; or this instance trapped. */
+  /** Marks the instance as unusable: it trapped, or a worker was lost in a call and may have held the allocator's lock. */
   abandon(): void {
     this.#abandoned = true;
   }
@@ -121,7 +121,7 @@ export class Kernels {
     return this.#abandoned;
   }
 
-  /** Copies bytes into memory of their own. `source` is asked after allocating, which makes older views stale. */
+  /** Copies bytes into a new allocation. `source` is called after allocating, because growth detaches older views. */
   upload(bytes: number, source: () => ArrayBufferView): number {
     const address = this.allocate(Math.max(1, bytes));
     this.heap.bytes(address, bytes).set(bytesIn(source()));
@@ -138,7 +138,7 @@ export class Kernels {
     if (!this.#abandoned) this.#raw.release(address);
   }
 
-  /** 64-byte aligned memory that the caller releases by address. */
+  /** Allocates memory, 64-byte aligned, that the caller releases by address. */
   allocate(bytes: number): number {
     this.#assertUsable();
     const address = bytes <= MAX_BLOCK_BYTES ? this.#raw.allocate(bytes) >>> 0 : 0;
@@ -156,12 +156,12 @@ export class Kernels {
     if (status !== 0) throwStatus(status, this.heap.text(this.#raw.statusMessage() >>> 0));
   }
 
-  /** A trap inside the module must not leave as a bare RuntimeError. */
+  /** Turns a trap, a RuntimeError, into a HeedError. */
   #call(address: number, operation: string): number {
     try {
       return this.#raw.run(address);
     } catch (cause) {
-      // Its stack is where the trap left it, and its memory in doubt.
+      // After a trap the stack pointer is not restored, and the state of the memory is unknown.
       this.abandon();
       throw new HeedError("memory", `${operation}: the kernel trapped: ${causeText(cause)}`, { cause });
     }

@@ -1,4 +1,4 @@
-// From a variant's name to a running front instance: import, compile, memory, glue. Any failure is a HeedError `load`.
+// Loads the front instance of a variant: imports it, compiles it, makes its memory, runs its glue. Any failure is a HeedError `load`.
 
 import { causeText, HeedError } from "../../api/errors.js";
 import type { VariantName } from "../../platform/select.js";
@@ -6,10 +6,10 @@ import { compileBinary } from "./binary.js";
 import { Kernels } from "./kernels.js";
 import type { GlueOptions, Variant, VariantTable } from "./variants.js";
 
-/** Ceilings for a shared memory, in pages of 64 KiB: phones refuse to reserve 2 GiB of addresses, and get less. */
-const SHARED_CEILINGS = [32768, 16384, 4096];
+/** Maximum sizes of a shared memory to try, in pages of 64 KiB. Phones refuse to reserve 2 GiB of address space. */
+const SHARED_MAXIMA = [32768, 16384, 4096];
 
-/** The caller's compiled module stands in for the package's binary where there is one. */
+/** `override` is the caller's compiled module, used in place of the package's binary. */
 export async function loadKernels(
   variants: VariantTable,
   name: VariantName,
@@ -35,7 +35,7 @@ async function instantiate(variant: Variant, compiled: WebAssembly.Module): Prom
   };
   const raw = await new Promise<Awaited<ReturnType<Variant["default"]>>>((resolve, reject) => {
     const instantiateWasm: GlueOptions["instantiateWasm"] = (imports, receive) => {
-      // The glue would leave its promise pending, were a refusal not passed on here.
+      // The glue ignores a rejection, and its own promise would stay pending.
       start(imports, receive).catch(reject);
       return {};
     };
@@ -49,9 +49,9 @@ async function instantiate(variant: Variant, compiled: WebAssembly.Module): Prom
 
 function sharedMemory(pages: { readonly initial: number; readonly maximum: number }): WebAssembly.Memory {
   let refusal: unknown;
-  for (const ceiling of SHARED_CEILINGS) {
+  for (const most of SHARED_MAXIMA) {
     try {
-      const maximum = Math.max(pages.initial, Math.min(pages.maximum, ceiling));
+      const maximum = Math.max(pages.initial, Math.min(pages.maximum, most));
       return new WebAssembly.Memory({ initial: pages.initial, maximum, shared: true });
     } catch (error) {
       refusal = error;

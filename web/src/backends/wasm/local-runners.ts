@@ -1,17 +1,17 @@
-// Calls on the calling thread: at once, or in slices between which the page goes on.
+// Runs calls on the calling thread, either in one piece or in slices between which the page's event loop continues.
 
 import { HeedError } from "../../api/errors.js";
-import { nextTurn } from "../../platform/turn.js";
+import { nextTask } from "../../platform/next-task.js";
 import type { Job } from "./job.js";
 import type { Finished, Kernels } from "./kernels.js";
 import type { Runner } from "./runner.js";
 import { type Grain, sliceCall, slicesOf } from "./slices.js";
 
-/** Slices of about a millisecond. */
+/** A slice takes about a millisecond. */
 const GRAIN: Grain = { least: 2 ** 24, most: 2 ** 25, count: 1, upTo: Number.POSITIVE_INFINITY };
 
-/** A page that is to show 60 frames a second has 16 ms for each, its own work included. */
-const TURN_MS = 4;
+/** The longest task in the event loop. At 60 frames a second the page has 16 ms a frame for its own work and ours. */
+const TASK_MS = 4;
 
 abstract class LocalRunner implements Runner {
   readonly lost = null;
@@ -36,19 +36,19 @@ abstract class LocalRunner implements Runner {
   dispose(): void {}
 }
 
-/** For who asked for it: a call is over when the function returns that made it. */
+/** Computes the whole call before `run` returns, as `offload: false` asks. */
 export class BlockingRunner extends LocalRunner {
   async run(job: Job): Promise<Finished> {
     return this.kernels.compute(job);
   }
 }
 
-/** Where there is no worker to be had: computes for some milliseconds, and lets the page have a turn. */
+/** The fallback where no worker can be had: computes for some milliseconds at a time and yields to the event loop in between. */
 export class SlicedRunner extends LocalRunner {
   readonly #grain: Grain;
   #isStopped = false;
 
-  /** `grain` is for tests. */
+  /** Tests give a `grain`. */
   constructor(kernels: Kernels, grain: Grain | null) {
     super(kernels);
     this.#grain = grain ?? GRAIN;
@@ -61,11 +61,11 @@ export class SlicedRunner extends LocalRunner {
     const block = this.kernels.place(job);
     try {
       const whole = this.kernels.callIn(block, job);
-      let end = performance.now() + TURN_MS;
+      let end = performance.now() + TASK_MS;
       for (const slice of slices) {
         if (performance.now() >= end) {
-          await nextTurn();
-          end = performance.now() + TURN_MS;
+          await nextTask();
+          end = performance.now() + TASK_MS;
         }
         if (this.#isStopped) throw new HeedError("aborted", "attention: stopped by its caller");
         this.kernels.computeIn(block, sliceCall(whole, slice));
@@ -77,7 +77,7 @@ export class SlicedRunner extends LocalRunner {
     return this.kernels.finished(block);
   }
 
-  /** Takes effect when its turn is next. */
+  /** Takes effect before the next slice. */
   override interrupt(): void {
     this.#isStopped = true;
   }

@@ -1,120 +1,68 @@
-// Workers with memories of their own, as a page has them that is not cross-origin isolated: a call is cut into slices, and each
-// worker is sent one after the other, with the pieces of the inputs that it has not had yet.
+// Runs calls on workers that have their own memories, because the page is not cross-origin isolated. A call is cut into shards, and
+// a worker is sent one shard after the other, with the input buffers that it does not hold yet.
 
 import { causeText, HeedError } from "../../api/errors.js";
 import type { Span } from "../backend.js";
+import { bufferUses, type CachedBuffer, ResidentBuffers } from "./cached-buffers.js";
 import { MAX_WORKERS } from "./generated/attention-call.js";
 import type { Job, OutputPart } from "./job.js";
 import type { Finished, Kernels } from "./kernels.js";
-import { type Piece, type Portion, piecesFor, ResidentPieces, SlicedJob, WholePortion } from "./portions.js";
 import { TRAPPED } from "./protocol.js";
-import type { WasmResident } from "./residents.js";
+import type { WasmResident } from "./resident.js";
 import { type Runner, throwOutcome } from "./runner.js";
+import { ShardQueue } from "./shard-queue.js";
+import { type Shard, ShardedJob, WholeShard } from "./shards.js";
 import { type Grain, slicesOf } from "./slices.js";
 import { type WorkerLink, WorkerLost, type WorkerSource } from "./worker-link.js";
 
-/** A slice pays for its two messages with a tenth of a millisecond's work at least; at most a few, so that an abort need not wait. */
-const LEAST_OF_SLICE = 2 ** 22;
-const MOST_OF_SLICE = 2 ** 26;
+/** A shard takes at least 0.1 ms, which pays for its two messages, and at most a few milliseconds, so that an abort need not wait. */
+const MIN_SHARD = 2 ** 22;
+const MAX_SHARD = 2 ** 26;
 
-/** So that workers which start late, or meet short rows, still end together. */
-const SLICES_PER_WORKER = 4;
+/** Several a worker, so that workers which start late, or get rows with few keys, still end together. */
+const SHARDS_PER_WORKER = 4;
 
-/** Beyond, making them would keep this thread. */
-const MOST_SLICES = 256;
+/** Packing more would block the calling thread. */
+const MAX_SHARDS = 256;
 
-/** Slices that a worker has at a time: the next one waits there while this thread is busy. */
+/** A worker is sent this many shards ahead, so that it has work while the calling thread is busy. */
 const DEPTH = 2;
 
-/** Workers that are not done so long after an abort are ended. */
-const PATIENCE_MS = 40;
+/** A worker that is still computing this long after an abort is terminated. */
+const ABORT_GRACE_MS = 40;
 
 export interface PrivateOverrides {
   readonly threads: number;
-  /** How calls are cut, where that is not this file's to say: for tests. */
+  /** How finely calls are cut; tests set it. */
   readonly grain: Grain | null;
 }
 
-/** A worker, what it holds, and what it is at. */
+/** A worker, the buffers that it holds, and the shards that it computes. */
 interface Member {
   readonly link: WorkerLink;
-  /** The call of each slice that it has been sent and not answered: the same. */
-  readonly underway: Deal[];
-  /** The pieces that it has, and the version of each. */
+  /** One entry for each shard that was sent and is not answered: the queue of its call. All are of one call. */
+  readonly inFlight: ShardQueue[];
+  /** The versions of the cached buffers that it holds, by their ids. */
   readonly stored: Map<number, number>;
   memoryBytes: number;
-  slicesDone: number;
-}
-
-/** A call's portions, dealt out to workers by their home. */
-class Deal {
-  readonly job: Job;
-  /** Settles when all that was sent is answered, and nothing is left to send. */
-  readonly over: Promise<void>;
-  #left: Portion[];
-  #sent = 0;
-  #error: unknown = null;
-  #settle = (): void => {};
-  readonly #workers: number;
-
-  constructor(job: Job, portions: readonly Portion[], workers: number) {
-    this.job = job;
-    this.#left = [...portions];
-    this.#workers = workers;
-    this.over = new Promise((resolve, reject) => {
-      this.#settle = () => (this.#error === null ? resolve() : reject(this.#error));
-    });
-    this.#endIfOver();
-  }
-
-  /** The next for this worker: of its own, or, when those are all taken, of another's. */
-  next(worker: number): Portion | undefined {
-    const own = this.#left.findIndex(({ home }) => home % this.#workers === worker);
-    const portion = own === -1 ? this.#left.pop() : this.#left.splice(own, 1)[0];
-    if (portion !== undefined) this.#sent += 1;
-    return portion;
-  }
-
-  wants(piece: Piece): boolean {
-    return this.#left.some(({ pieces }) => pieces.some((part) => part.piece === piece));
-  }
-
-  answered(): void {
-    this.#sent -= 1;
-    this.#endIfOver();
-  }
-
-  /** Sends nothing any more. */
-  stop(error: unknown): void {
-    this.#error ??= error;
-    this.#left = [];
-    this.#endIfOver();
-  }
-
-  get isStopped(): boolean {
-    return this.#error !== null;
-  }
-
-  #endIfOver(): void {
-    if (this.#left.length === 0 && this.#sent === 0) this.#settle();
-  }
+  shardsDone: number;
 }
 
 export class PrivateRunner implements Runner {
   readonly #kernels: Kernels;
   readonly #workers: WorkerSource;
   readonly #overrides: PrivateOverrides;
-  readonly #pieces: ResidentPieces;
+  readonly #buffers: ResidentBuffers;
   readonly #missing: string[] = [];
   #members: Member[] = [];
-  /** Workers that an abort ended, and that are being replaced. */
+  /** Workers that an abort terminated and that are being replaced. */
   #ended = 0;
   #lost: WorkerLost | null = null;
-  /** Of the calls that run, in their order. */
-  #deals: Deal[] = [];
+  /** The queues of the running calls, oldest first. */
+  #queues: ShardQueue[] = [];
   #disposed = false;
 
-  /** Rejects with WorkerLost when not even one worker starts; others that do not are done without. */
+  /** Rejects with WorkerLost when no worker starts. When only some start, the calls run on those. */
   static async open(kernels: Kernels, workers: WorkerSource, overrides: PrivateOverrides): Promise<PrivateRunner> {
     const runner = new PrivateRunner(kernels, workers, overrides);
     const { threads } = overrides;
@@ -128,7 +76,7 @@ export class PrivateRunner implements Runner {
     this.#kernels = kernels;
     this.#workers = workers;
     this.#overrides = overrides;
-    this.#pieces = new ResidentPieces(kernels);
+    this.#buffers = new ResidentBuffers(kernels);
   }
 
   get lost(): WorkerLost | null {
@@ -152,120 +100,120 @@ export class PrivateRunner implements Runner {
   }
 
   tasksDone(worker: number): number {
-    return this.#members[worker]?.slicesDone ?? 0;
+    return this.#members[worker]?.shardsDone ?? 0;
   }
 
   async run(job: Job, multiplications: number): Promise<Finished> {
     const slices = slicesOf(job, multiplications, this.#overrides.grain ?? this.#grain());
     if (slices.length === 1) {
-      const whole = new WholePortion(job, this.#pieces);
+      const whole = new WholeShard(job, this.#buffers);
       await this.#compute(job, [whole]);
       return finished(whole.results);
     }
-    const sliced = new SlicedJob(job, slices, this.#pieces);
+    const sharded = new ShardedJob(job, slices, this.#buffers);
     try {
-      await this.#compute(job, sliced.portions);
-      return finished(sliced.results);
+      await this.#compute(job, sharded.shards);
+      return finished(sharded.results);
     } finally {
-      this.#forget(sliced.ownPieces);
+      this.#forget(sharded.ownBuffers);
     }
   }
 
-  /** Sends no slice any more; a worker that is long at one is ended. */
+  /** Sends no more shards of the job, and terminates workers that take long with theirs. */
   interrupt(job: Job): void {
     const stopped = new HeedError("aborted", `${job.operation}: stopped by its caller`);
-    for (const deal of this.#deals) if (deal.job === job) deal.stop(stopped);
+    for (const queue of this.#queues) if (queue.job === job) queue.stop(stopped);
     setTimeout(() => {
-      for (const one of this.#members) if (one.underway[0]?.job === job) void this.#replace(one);
-    }, PATIENCE_MS);
+      for (const one of this.#members) if (one.inFlight[0]?.job === job) void this.#replace(one);
+    }, ABORT_GRACE_MS);
   }
 
   forget(resident: WasmResident, changed?: readonly Span[]): void {
-    this.#forget(changed === undefined ? this.#pieces.forget(resident) : this.#pieces.change(resident, changed));
+    this.#forget(changed === undefined ? this.#buffers.forget(resident) : this.#buffers.change(resident, changed));
   }
 
   dispose(): void {
     this.#disposed = true;
     const lost = new WorkerLost("the engine was disposed");
-    for (const deal of this.#deals) deal.stop(lost);
+    for (const queue of this.#queues) queue.stop(lost);
     for (const { link } of this.#members) link.terminate(lost.message);
   }
 
   #grain(): Grain {
-    const count = this.threads === 1 ? 1 : this.threads * SLICES_PER_WORKER;
-    return { least: LEAST_OF_SLICE, most: MOST_OF_SLICE, count, upTo: MOST_SLICES };
+    const count = this.threads === 1 ? 1 : this.threads * SHARDS_PER_WORKER;
+    return { least: MIN_SHARD, most: MAX_SHARD, count, upTo: MAX_SHARDS };
   }
 
-  /** Rejects when all that was sent is answered, so that later calls find idle workers. */
-  async #compute(job: Job, portions: readonly Portion[]): Promise<void> {
-    const deal = new Deal(job, portions, this.threads);
-    this.#deals.push(deal);
-    if (this.lost !== null) deal.stop(this.lost);
+  /** Settles, even when it rejects, only once all that was sent is answered: later calls then find idle workers. */
+  async #compute(job: Job, shards: readonly Shard[]): Promise<void> {
+    const queue = new ShardQueue(job, shards, this.threads);
+    this.#queues.push(queue);
+    if (this.lost !== null) queue.stop(this.lost);
     this.#sendNext();
     try {
-      await deal.over;
+      await queue.over;
     } finally {
-      this.#deals = this.#deals.filter((one) => one !== deal);
+      this.#queues = this.#queues.filter((one) => one !== queue);
     }
   }
 
-  /** To each worker one before any gets another, of the first call that has one left; while it is at another call's, none. */
+  /** Gives each worker one shard before any gets a second, from the first call that has one left. A worker has shards of one call only. */
   #sendNext(): void {
     for (let depth = 1; depth <= DEPTH; depth++) {
       for (const [index, member] of this.#members.entries()) {
-        const present = member.underway[0];
-        if (member.underway.length >= depth || present?.isStopped === true) continue;
-        for (const deal of present === undefined ? this.#deals : [present]) {
-          const portion = deal.next(index);
-          if (portion === undefined) continue;
-          void this.#send(member, deal, portion);
+        const current = member.inFlight[0];
+        if (member.inFlight.length >= depth || current?.isStopped === true) continue;
+        for (const queue of current === undefined ? this.#queues : [current]) {
+          const shard = queue.next(index);
+          if (shard === undefined) continue;
+          void this.#send(member, queue, shard);
           break;
         }
       }
     }
   }
 
-  async #send(member: Member, deal: Deal, portion: Portion): Promise<void> {
-    member.underway.push(deal);
+  async #send(member: Member, queue: ShardQueue, shard: Shard): Promise<void> {
+    member.inFlight.push(queue);
     try {
-      portion.take(await this.#ask(member, portion, deal));
-      member.slicesDone += 1;
+      shard.take(await this.#ask(member, shard, queue));
+      member.shardsDone += 1;
     } catch (error) {
-      deal.stop(this.#reasonOf(error, deal));
+      queue.stop(this.#reasonOf(error, queue));
     }
-    member.underway.pop();
-    deal.answered();
+    member.inFlight.pop();
+    queue.answered();
     this.#sendNext();
   }
 
-  /** Not all workers are lost, and the next call is computed by the rest. */
-  #reasonOf(error: unknown, { job }: Deal): unknown {
+  /** The call fails with `device-lost` while other workers are left to compute the next one. */
+  #reasonOf(error: unknown, { job }: ShardQueue): unknown {
     if (!(error instanceof WorkerLost) || this.lost !== null || this.#disposed) return error;
     return new HeedError("device-lost", `${job.operation}: a worker that computed it is lost: ${error.message}`);
   }
 
-  async #ask(member: Member, portion: Portion, deal: Deal): Promise<readonly ArrayBuffer[]> {
+  async #ask(member: Member, shard: Shard, queue: ShardQueue): Promise<readonly ArrayBuffer[]> {
     const { link, stored } = member;
-    const pieces = piecesFor(portion, stored, (piece) => !deal.wants(piece));
-    const message = { ...portion.message(), pieces };
-    // Told before it is answered: the worker takes one message after the other.
-    for (const { piece } of portion.pieces) stored.set(piece.id, piece.version);
-    const data = pieces.map((piece) => piece.data).filter((buffer) => buffer !== null);
+    const buffers = bufferUses(shard.buffers, stored, (buffer) => !queue.needs(buffer));
+    const message = { ...shard.message(), buffers };
+    // Recorded before the answer: messages arrive in order, so the next one may count on these buffers.
+    for (const { buffer } of shard.buffers) stored.set(buffer.id, buffer.version);
+    const data = buffers.map((use) => use.data).filter((bytes) => bytes !== null);
     const done = await link.request(message, [message.block, ...data]);
     member.memoryBytes = done.memoryBytes;
     if (done.status === TRAPPED) {
-      // Its instance is in doubt.
+      // After a trap the state of its instance is unknown.
       link.terminate(done.message);
       throw new WorkerLost(done.message);
     }
     for (const id of done.refused) stored.delete(id);
-    throwOutcome(done, deal.job.operation);
+    throwOutcome(done, queue.job.operation);
     return done.outputs;
   }
 
-  #forget(pieces: readonly Piece[]): void {
+  #forget(buffers: readonly CachedBuffer[]): void {
     for (const { link, stored } of this.#members) {
-      const ids = pieces.map(({ id }) => id).filter((id) => stored.delete(id));
+      const ids = buffers.map(({ id }) => id).filter((id) => stored.delete(id));
       if (ids.length > 0) link.tell({ kind: "forget", ids });
     }
   }
@@ -276,12 +224,12 @@ export class PrivateRunner implements Runner {
     late.link.terminate("its call was aborted");
     await this.#start(1);
     this.#ended -= 1;
-    this.#goOn();
+    this.#continue();
   }
 
-  /** With the workers that there are. */
-  #goOn(): void {
-    if (this.lost !== null) for (const deal of this.#deals) deal.stop(this.lost);
+  /** Continues with the workers that are left. */
+  #continue(): void {
+    if (this.lost !== null) for (const queue of this.#queues) queue.stop(this.lost);
     this.#sendNext();
   }
 
@@ -294,7 +242,7 @@ export class PrivateRunner implements Runner {
           await link.start(start, (lost) => this.#lose(link, lost));
           if (this.#disposed) link.terminate("the engine was disposed");
           else if (link.lost !== null) throw link.lost;
-          else this.#members.push({ link, underway: [], stored: new Map(), memoryBytes: 0, slicesDone: 0 });
+          else this.#members.push({ link, inFlight: [], stored: new Map(), memoryBytes: 0, shardsDone: 0 });
         } catch (error) {
           this.#lost = error instanceof WorkerLost ? error : new WorkerLost(causeText(error));
           this.#missing.push(`a worker did not start (${causeText(error)})`);
@@ -309,7 +257,7 @@ export class PrivateRunner implements Runner {
     if (this.#members.length === before || this.#disposed) return;
     this.#lost = lost;
     this.#missing.push(`a worker was lost (${lost.message})`);
-    this.#goOn();
+    this.#continue();
   }
 }
 

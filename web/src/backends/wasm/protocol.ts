@@ -1,42 +1,42 @@
-// The messages between the backend and its workers: plain data, a worker's whole vocabulary.
+// The messages between the backend and its workers: plain data.
 
-/** First of all: what to run. A shared memory comes with a place in the pool; without one a worker makes a memory of its own. */
+/** The first message. With a shared memory comes the worker's slot in the pool; without one the worker makes its own memory. */
 export interface StartMessage {
   readonly kind: "start";
   readonly module: WebAssembly.Module;
-  readonly shared: PoolPlace | null;
+  readonly shared: PoolSlot | null;
 }
 
-export interface PoolPlace {
+export interface PoolSlot {
   readonly memory: WebAssembly.Memory;
-  /** Of a stack for this worker alone. */
+  /** The top of a stack that only this worker uses. */
   readonly stackTop: number;
-  /** Its number. It hears no message any more. */
+  /** Its index. From now on it is called through its mailbox and reads no messages. */
   readonly worker: number;
-  /** Whether worker 0 is to look for the next call before it sleeps. */
-  readonly looks: boolean;
-  /** Whether it is to say by message that a call of its is done: for who cannot wait for its door's word. */
+  /** Whether worker 0 spins for a moment before it sleeps. */
+  readonly spins: boolean;
+  /** Whether it posts a message when a call is done: for realms without Atomics.waitAsync. */
   readonly answers: boolean;
 }
 
-/** Private memory: the block's written part travels, addresses in it relative to its start. */
+/** Private memory: one call. The message carries the written part of its block, with addresses relative to the block's start. */
 export interface BlockMessage {
   readonly kind: "block";
   readonly block: ArrayBuffer;
-  /** Bytes of the whole block, outputs included. */
+  /** Size of the whole block, outputs included. */
   readonly bytes: number;
-  /** Words of the call that hold addresses relative to the block. */
+  /** Words of the call that hold relative addresses. */
   readonly relative: readonly number[];
-  readonly pieces: readonly PieceUse[];
+  readonly buffers: readonly BufferUse[];
   /** Byte offset and length of each output. */
   readonly outputs: readonly (readonly [offset: number, bytes: number])[];
 }
 
-/** Bytes that take the place of others, from an offset on. */
+/** New bytes of a cached buffer, from an offset on. */
 export type Patch = readonly [offset: number, data: ArrayBuffer];
 
-/** A word of the call that takes an address: of a piece, from some bytes on. Its `data` come once, with the first use, later what changed of them. */
-export interface PieceUse {
+/** A word of the call that takes the address `offset` bytes into a cached buffer. `data` comes with the buffer's first use; later uses bring patches. */
+export interface BufferUse {
   readonly word: number;
   readonly id: number;
   readonly offset: number;
@@ -44,7 +44,7 @@ export interface PieceUse {
   readonly patches: readonly Patch[];
 }
 
-/** Private memory: pieces are of no use any more. */
+/** Private memory: cached buffers that no later call will use. */
 export interface ForgetMessage {
   readonly kind: "forget";
   readonly ids: readonly number[];
@@ -64,19 +64,19 @@ export interface FailedMessage {
 
 export interface DoneMessage {
   readonly kind: "done";
-  /** C++'s status; TRAPPED when the call trapped, NO_ROOM when the block found no memory. */
+  /** The status that C++ returned, TRAPPED when the call trapped, or NO_ROOM when the worker's memory was full. */
   readonly status: number;
   readonly message: string;
-  /** Private memory: the outputs, in the order asked. */
+  /** Private memory: the outputs, in the order of the request. */
   readonly outputs: readonly ArrayBuffer[];
-  /** Private memory: pieces for which there was no room. */
+  /** Private memory: cached buffers for which there was no room. */
   readonly refused: readonly number[];
-  /** Bytes of the worker's memory. */
+  /** Size of the worker's memory. */
   readonly memoryBytes: number;
 }
 
 export type FromWorker = ReadyMessage | FailedMessage | DoneMessage;
 
-/** Statuses beside C++'s own, which are positive. */
+/** C++ returns statuses of 0 and more. */
 export const TRAPPED = -1;
 export const NO_ROOM = -2;

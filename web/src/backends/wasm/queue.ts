@@ -1,32 +1,32 @@
-// Things that are begun in order of arrival, some of them at a time; each can be aborted, waiting or running.
+// A queue of calls, started in order of arrival, several at a time. Each can be aborted while it waits or runs.
 
 import { causeText, HeedError } from "../../api/errors.js";
 
-/** Set when nobody waits for the result any more. */
-export interface Ticket {
+/** Set when the caller no longer waits for the result. */
+export interface CancelFlag {
   cancelled: boolean;
 }
 
 export interface Task<T> {
-  /** That it takes while it runs. */
+  /** Memory that it takes while it runs. */
   readonly bytes: number;
-  run(ticket: Ticket): Promise<T>;
-  /** Called when the running task is aborted: stop early, if that can be done. */
+  run(flag: CancelFlag): Promise<T>;
+  /** Called when the running task is aborted, so that it can stop early. */
   interrupt(): void;
-  /** Called once, whether it ran, failed or never started. */
+  /** Called exactly once, also when the task failed or never started. */
   done(): void;
 }
 
-/** Tasks that take more together run one after the other: so large ones need no more memory than each alone. */
-export const TOGETHER_BYTES = 2 ** 26;
+/** Tasks run concurrently only within this sum of bytes, so that large ones do not fill the memory together. */
+export const CONCURRENT_BYTES = 2 ** 26;
 
-/** None of these throws. */
+/** A task in the queue. None of these functions throws. */
 interface Entry {
   readonly bytes: number;
   start(): Promise<void>;
-  /** Rejects the caller's promise; the entry is not started, or its result is dropped. */
+  /** Rejects the caller's promise. The result of a task that runs is dropped. */
   cancel(error: HeedError): void;
-  /** Frees what a task holds that is over or never started. Can be repeated. */
+  /** Frees what the task holds, after it ran or instead of running it. Can be repeated. */
   drop(): void;
 }
 
@@ -35,12 +35,12 @@ export class Queue {
   #waiting: Entry[] = [];
   readonly #running = new Set<Entry>();
 
-  /** `width` says how many tasks may run at present; one always may. */
+  /** `width` gives how many tasks may run at a time; one always may. */
   constructor(width: () => number) {
     this.#width = width;
   }
 
-  /** True when a task of so many bytes would start inside `push`. */
+  /** Whether a task of so many bytes would start inside `push`. */
   admits(bytes: number): boolean {
     return this.#waiting.length === 0 && this.#hasRoom(bytes);
   }
@@ -48,7 +48,7 @@ export class Queue {
   /** `operation` is the caller's function, for messages. */
   push<T>(task: Task<T>, signal: AbortSignal | null, operation = "attention"): Promise<T> {
     return new Promise<T>((resolve, reject) => {
-      const ticket: Ticket = { cancelled: false };
+      const flag: CancelFlag = { cancelled: false };
       let dropped = false;
       const stop = (error: HeedError): void => {
         entry.cancel(error);
@@ -67,14 +67,14 @@ export class Queue {
         bytes: task.bytes,
         start: async () => {
           try {
-            resolve(await task.run(ticket));
+            resolve(await task.run(flag));
           } catch (error) {
             reject(error);
           }
           entry.drop();
         },
         cancel: (error) => {
-          ticket.cancelled = true;
+          flag.cancelled = true;
           reject(error);
         },
         drop: () => {
@@ -86,7 +86,7 @@ export class Queue {
       };
       this.#waiting.push(entry);
       this.#startNext();
-      // After the start, which reads the inputs: a signal may be anybody's object, and run anything here.
+      // Only after the start, which reads the inputs: a signal may be an object of the caller's, and run any code here.
       try {
         signal?.addEventListener("abort", abort, { once: true });
       } catch (cause) {
@@ -95,7 +95,7 @@ export class Queue {
     });
   }
 
-  /** Rejects everything. What runs is not waited for. */
+  /** Rejects all tasks, and does not wait for those that run. */
   close(error: HeedError): void {
     for (const entry of this.#running) entry.cancel(error);
     for (const entry of this.#waiting) {
@@ -107,9 +107,9 @@ export class Queue {
 
   #hasRoom(bytes: number): boolean {
     if (this.#running.size === 0) return true;
-    let together = bytes;
-    for (const entry of this.#running) together += entry.bytes;
-    return this.#running.size < this.#width() && together <= TOGETHER_BYTES;
+    let total = bytes;
+    for (const entry of this.#running) total += entry.bytes;
+    return this.#running.size < this.#width() && total <= CONCURRENT_BYTES;
   }
 
   #startNext(): void {
@@ -127,7 +127,7 @@ export class Queue {
   }
 }
 
-/** For what must not keep later tasks from running, and has no caller left to tell. */
+/** Ignores errors of the caller's code where nobody is left to tell and later tasks must still run. */
 function quietly<T>(act: () => T): T | undefined {
   try {
     return act();

@@ -1,39 +1,10 @@
-// Values that live in the front instance's memory, and the counting that keeps them there while a call uses them.
+// All tensors and pages in the front instance's memory, with a count of the calls that use each.
 
-import type { DType, Resident } from "../backend.js";
+import type { DType } from "../backend.js";
 import type { Kernels } from "./kernels.js";
+import { WasmResident } from "./resident.js";
 
-let lastId = 0;
-
-export function byteSize(elements: number, dtype: DType): number {
-  return elements * (dtype === "f16" ? Uint16Array : Float32Array).BYTES_PER_ELEMENT;
-}
-
-export class WasmResident implements Resident {
-  /** Names it in the worker's messages; never reused. */
-  readonly id: number;
-  readonly elements: number;
-  readonly dtype: DType;
-  /** In the front instance's heap; changes when the engine falls back to another memory. */
-  address: number;
-  /** Calls that are using it. */
-  users = 0;
-  live = true;
-
-  constructor(address: number, elements: number, dtype: DType) {
-    lastId += 1;
-    this.id = lastId;
-    this.address = address;
-    this.elements = elements;
-    this.dtype = dtype;
-  }
-
-  get bytes(): number {
-    return byteSize(this.elements, this.dtype);
-  }
-}
-
-/** All residents of one backend. Memory is given back by `release`, once nobody uses it any more. */
+/** All residents of one backend. `release` is called for a freed resident once no call uses it. */
 export class Residents {
   readonly #all = new Set<WasmResident>();
   readonly #release: (resident: WasmResident) => void;
@@ -54,7 +25,7 @@ export class Residents {
     this.#dropUnused(resident);
   }
 
-  /** Keeps residents alive for a call, freed meanwhile or not, until as many `letGo`. */
+  /** Keeps residents in memory for a call, even when they are freed meanwhile, until `letGo`. */
   hold(residents: readonly WasmResident[]): void {
     for (const resident of residents) resident.users += 1;
   }
@@ -70,14 +41,14 @@ export class Residents {
     return this.#all.size;
   }
 
-  /** Those that were freed and are still in use among them. */
+  /** Includes residents that are freed and still in use. */
   get bytes(): number {
     let total = 0;
     for (const resident of this.#all) total += resident.bytes;
     return total;
   }
 
-  /** Copies everything from one memory to another, or, when there is no room for all, nothing. Throws HeedError `memory`. */
+  /** Copies all residents to another memory. Throws HeedError `memory`, and changes nothing, when they do not all fit. */
   move(from: Kernels, to: Kernels): void {
     const copies = new Map<WasmResident, number>();
     try {
@@ -95,7 +66,7 @@ export class Residents {
     for (const [resident, address] of copies) resident.address = address;
   }
 
-  /** Their memory is gone. */
+  /** Called when their memory is gone. */
   forgetAll(): void {
     for (const resident of this.#all) resident.live = false;
     this.#all.clear();

@@ -1,4 +1,4 @@
-// Opening one rung of the ladder: kernels of its variant, and a runner where it wants one.
+// Opens one rung of the fallback chain: loads the kernels of its variant and starts its runner.
 
 import { causeText, HeedError } from "../../api/errors.js";
 import type { Rung } from "../../platform/select.js";
@@ -11,26 +11,26 @@ import type { VariantTable } from "./variants.js";
 import { type WorkerOverrides, WorkerSource } from "./worker-link.js";
 import type { PoolOverrides } from "./worker-pool.js";
 
-/** A rung that works: what it is, its front instance, and where its async calls compute. */
+/** A rung that works, with its front instance and the runner of its async calls. */
 export interface OpenRung {
   readonly rung: Rung;
   readonly kernels: Kernels;
   readonly runner: Runner;
 }
 
-/** What the caller brings to every rung. */
+/** The caller's wishes, the same for every rung. */
 export interface RungOverrides extends WorkerOverrides, PrivateOverrides, PoolOverrides {
   /** A compiled module to use instead of the inlined binary. */
   readonly compiled: WebAssembly.Module | null;
   readonly variants: VariantTable;
-  /** "auto": calls too small for the way to a worker are computed on the calling thread. */
+  /** "auto": calls that cost less than the round trip to a worker are computed on the calling thread. */
   readonly offload: boolean | "auto";
 }
 
-/** Throws HeedError `load` or WorkerLost when this rung cannot be had. `previous` lends its kernels where they fit. */
+/** Throws HeedError `load` or WorkerLost when this rung cannot be opened. Reuses the kernels of `previous` when they are of the same variant. */
 export async function openRung(rung: Rung, overrides: RungOverrides, previous: OpenRung | null): Promise<OpenRung> {
   const fits = previous !== null && previous.rung.variant === rung.variant && !previous.kernels.abandoned;
-  // Made before the kernels are asked for: of the two, workers take longer.
+  // Workers are started before the kernels are loaded, because they take longer.
   const workers = new WorkerSource(overrides, rung.worker === null ? 0 : Math.min(overrides.threads, MAX_WORKERS));
   const loading = fits ? previous.kernels : loadKernels(overrides.variants, rung.variant, overrides.compiled);
   try {
@@ -43,7 +43,7 @@ export async function openRung(rung: Rung, overrides: RungOverrides, previous: O
 
 type OpenRunner = (kernels: Kernels, workers: WorkerSource, overrides: RungOverrides) => Runner | Promise<Runner>;
 
-/** A page stands on one rung, and loads what that takes. */
+/** Loads only the runner of this rung, because most pages need just one. */
 async function loadRunner(rung: Rung, { offload, grain }: RungOverrides): Promise<OpenRunner> {
   if (rung.worker === "shared-memory") {
     const { SharedRunner } = await importRunner(() => import("./shared-runner.js"));

@@ -1,37 +1,37 @@
-// Where an async call computes: in workers on the front's memory, in workers with their own, or right here. One interface.
+// The interface of what runs async calls: workers on shared memory, workers with their own, or the calling thread.
 
 import { HeedError } from "../../api/errors.js";
 import type { Span } from "../backend.js";
 import type { Job } from "./job.js";
 import { type Finished, throwStatus } from "./kernels.js";
 import { type DoneMessage, NO_ROOM } from "./protocol.js";
-import type { WasmResident } from "./residents.js";
+import type { WasmResident } from "./resident.js";
 import type { WorkerLost } from "./worker-link.js";
 
-/** Some jobs at a time. `run` reads the job's inputs before it returns; it rejects with WorkerLost when the runner is gone. */
+/** `run` reads the job's inputs before it returns, and rejects with WorkerLost when the runner is gone. */
 export interface Runner {
-  /** `multiplications` are what the job takes, about. */
+  /** `multiplications` is about what the job costs. */
   run(job: Job, multiplications: number): Promise<Finished>;
   /** Why it can run nothing more; null while it can. */
   readonly lost: WorkerLost | null;
-  /** Threads that compute a call. */
+  /** Threads that compute one call together. */
   readonly threads: number;
-  /** Why it is not more. */
+  /** Why there are no more. */
   readonly threadReasons: readonly string[];
-  /** Jobs that it takes at a time. */
+  /** Jobs that can run at a time. */
   readonly calls: number;
-  /** Bytes of memories beside the front instance's, as of the last that was heard of them. */
+  /** Size of the workers' own memories, as of their last answers. */
   readonly memoryBytes: number;
-  /** Pieces of work that one of several workers has done so far. For tests. */
+  /** Tasks or shards that a worker has done so far. Tests read it. */
   tasksDone(worker: number): number;
-  /** Stops a job that runs, where that leaves the runner whole. */
+  /** Stops a running job early, if this runner can. */
   interrupt(job: Job): void;
-  /** A resident was freed, or some of its bytes are others. */
+  /** Called when a resident was freed, or when some of its bytes changed. */
   forget(resident: WasmResident, changed?: readonly Span[]): void;
   dispose(): void;
 }
 
-/** Nothing for a computation that went well. */
+/** Throws the error of a call that failed. */
 export function throwOutcome({ status, message }: DoneMessage, operation: string): void {
   if (status === NO_ROOM) throw new HeedError("memory", `${operation}: the worker's memory has no room for the call`);
   throwStatus(status, message);

@@ -1,4 +1,4 @@
-// Workers on the front instance's memory, as a cross-origin isolated page has them: only an address crosses.
+// Runs calls on workers that share the front instance's memory, as a cross-origin isolated page can: only an address is passed.
 
 import type { Block } from "../../memory/arena.js";
 import type { Job } from "./job.js";
@@ -11,7 +11,7 @@ import { type PoolOverrides, WorkerPool } from "./worker-pool.js";
 export class SharedRunner implements Runner {
   readonly #kernels: Kernels;
   readonly #pool: WorkerPool;
-  /** Of the calls that run. */
+  /** The blocks of the running calls. */
   readonly #blocks = new Map<Job, Block>();
 
   static async open(kernels: Kernels, workers: WorkerSource, overrides: PoolOverrides): Promise<SharedRunner> {
@@ -39,7 +39,7 @@ export class SharedRunner implements Runner {
     return this.#pool.missing;
   }
 
-  /** They are all in the front instance's. */
+  /** All memory is the front instance's. */
   get memoryBytes(): number {
     return 0;
   }
@@ -66,7 +66,7 @@ export class SharedRunner implements Runner {
     return this.#kernels.finished(block, arrays);
   }
 
-  /** Asks the workers to stop after their present task. One that was terminated could hold the allocator's lock. */
+  /** Asks the workers to stop after their current task. They are not terminated, because one could hold the allocator's lock. */
   interrupt(job: Job): void {
     const block = this.#blocks.get(job);
     if (block !== undefined) this.#kernels.stop(block);

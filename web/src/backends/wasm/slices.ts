@@ -1,10 +1,11 @@
-// A packed call cut into slices: some batch entries, key/value heads with the query heads that read them, and queries. Each is a
-// call of its own, whose results have the bits of the whole: C++ is told of what it is a slice (SliceOf in heed/attention.hpp).
+// Cuts a packed call into slices: ranges of batch entries, of KV heads with the query heads that read them, and of queries. Each
+// slice is a call of its own and gives the bits of the whole call, because C++ is told what it is a slice of (SliceOf in
+// heed/attention.hpp).
 
 import { ATTENTION_CALL } from "./generated/attention-call.js";
 import type { Job } from "./job.js";
 
-/** From `begin` up to `end`, which is not of it. */
+/** From `begin` up to `end`, exclusive. */
 export interface Range {
   readonly begin: number;
   readonly end: number;
@@ -12,18 +13,18 @@ export interface Range {
 
 export interface Slice {
   readonly batch: Range;
-  /** Key and value heads. */
+  /** KV heads. */
   readonly groups: Range;
   readonly queries: Range;
 }
 
-/** Words of a packed view, from its own on: its address, then four sizes and four strides. */
+/** Word offsets in a packed view, which is an address, four sizes and four strides. */
 const SHAPE = 1;
 const STRIDES = 5;
 
 const OPEN = -1;
 
-/** Inputs that are views. Those of a score function, what blocks are kept, and the other numbers of a call, are the whole's in every slice. */
+/** The inputs that are views. A slice reads the parameters of the score function, the block mask and all other numbers whole. */
 export const INPUT_VIEWS = [
   ATTENTION_CALL.query,
   ATTENTION_CALL.key,
@@ -39,25 +40,25 @@ export const INPUT_VIEWS = [
   ATTENTION_CALL.scoreBandwidth,
 ] as const;
 
-/** Fewer queries would not fill the kernels' panels, and read keys and values for too few: so few are a slice only where each is long at work. */
-const LEAST_QUERIES = 16;
+/** Fewer queries would not fill a panel of the kernels and would reuse K and V too little. A slice has fewer only where one query is much work. */
+const MIN_QUERIES = 16;
 
-/** How finely a call is cut: in multiplications, a slice has at least `least`, and at most about `most` where that is to be had. */
+/** How finely a call is cut. A slice has at least `least` multiplications, and about `most` at most where the axes allow it. */
 export interface Grain {
   readonly least: number;
   readonly most: number;
-  /** Slices that are wanted however small the call, as long as they have `least`. */
+  /** The number of slices to reach even in a small call, as long as each has `least`. */
   readonly count: number;
-  /** No more than so many, however large. */
+  /** The greatest number of slices, however large the call. */
   readonly upTo: number;
 }
 
-/** Of a call of another operation than attention there is one slice, the whole. */
+/** Only attention is cut; a call of any other operation is one slice. */
 export function slicesOf({ operation, call }: Job, multiplications: number, grain: Grain): readonly Slice[] {
   return operation === "attention" ? cutCall(call, multiplications, grain) : [wholeOf(1, 1, 1)];
 }
 
-/** Slices that together are the call, in the order in which they should be started. One where it is not worth cutting. */
+/** The slices of a call in the order in which they should start; a single one where cutting is not worth it. */
 export function cutCall(
   call: Int32Array,
   multiplications: number,
@@ -68,36 +69,36 @@ export function cutCall(
   const wanted = Math.min(upTo, multiplications / least, Math.max(count, multiplications / most));
   if (!(wanted >= 2)) return [wholeOf(batch, groups, queries)];
 
-  const batches = runs(batch, wanted);
+  const batches = ranges(batch, wanted);
   const rest = wanted / batches.length;
-  const ofQuery = multiplications / (batch * heads * queries);
-  // Each slice turns its keys anew.
-  const ofKeys = keys * size(call, ATTENTION_CALL.scoreWk, 2) * size(call, ATTENTION_CALL.scoreWk, 3);
-  const enough = Math.ceil(Math.max(most, ofKeys) / ofQuery);
-  const step = queries < LEAST_QUERIES ? queries : Math.min(enough, LEAST_QUERIES);
-  // The mean of the weights is over all heads: who computes it needs them all.
-  const mostHeads = isPresent(call, ATTENTION_CALL.meanWeights) ? 1 : groups;
-  const [groupRuns, queryRuns] = headsLieTogether(call)
-    ? both(
+  const perQuery = multiplications / (batch * heads * queries);
+  // Additive scores project the keys, and each slice does so again.
+  const keyProjection = keys * size(call, ATTENTION_CALL.scoreWk, 2) * size(call, ATTENTION_CALL.scoreWk, 3);
+  const enough = Math.ceil(Math.max(most, keyProjection) / perQuery);
+  const step = queries < MIN_QUERIES ? queries : Math.min(enough, MIN_QUERIES);
+  // The mean of the weights is over all heads, so one slice must have all of them.
+  const maxHeadRanges = isPresent(call, ATTENTION_CALL.meanWeights) ? 1 : groups;
+  const [groupRanges, queryRanges] = headsAreContiguous(call)
+    ? cutBoth(
         rest,
-        (n) => runs(groups, Math.min(n, mostHeads)),
-        (n) => runs(queries, n, step),
+        (n) => ranges(groups, Math.min(n, maxHeadRanges)),
+        (n) => ranges(queries, n, step),
       )
-    : both(
+    : cutBoth(
         rest,
-        (n) => runs(queries, n, step),
-        (n) => runs(groups, Math.min(n, mostHeads)),
+        (n) => ranges(queries, n, step),
+        (n) => ranges(groups, Math.min(n, maxHeadRanges)),
       ).reverse();
-  // Later queries first: where a mask is causal they have more keys.
+  // Later queries come first: under a causal mask they see more keys, and the longest tasks should start first.
   return batches.flatMap((entries) =>
-    (groupRuns ?? []).flatMap((some) =>
-      (queryRuns ?? []).map((rows) => ({ batch: entries, groups: some, queries: rows })).reverse(),
+    (groupRanges ?? []).flatMap((some) =>
+      (queryRanges ?? []).map((rows) => ({ batch: entries, groups: some, queries: rows })).reverse(),
     ),
   );
 }
 
-/** Cuts one axis, and the other as far as the first did not do. */
-function both(wanted: number, first: (pieces: number) => Range[], second: (pieces: number) => Range[]): Range[][] {
+/** Cuts the first axis, and the second only as far as the first gave too few ranges. */
+function cutBoth(wanted: number, first: (parts: number) => Range[], second: (parts: number) => Range[]): Range[][] {
   const cut = first(wanted);
   return [cut, second(wanted / cut.length)];
 }
@@ -106,22 +107,22 @@ function wholeOf(batch: number, groups: number, queries: number): Slice {
   return { batch: { begin: 0, end: batch }, groups: { begin: 0, end: groups }, queries: { begin: 0, end: queries } };
 }
 
-/** `count` things in at most about `pieces` runs of nearly one length, a multiple of `step` but for the last. */
-function runs(count: number, pieces: number, step = 1): Range[] {
-  const length = Math.ceil(count / Math.max(1, Math.min(Math.ceil(pieces), count / step)) / step) * step;
+/** Cuts [0, count) into about `parts` ranges of one length, a multiple of `step`; the last may be shorter. */
+function ranges(count: number, parts: number, step = 1): Range[] {
+  const length = Math.ceil(count / Math.max(1, Math.min(Math.ceil(parts), count / step)) / step) * step;
   const made: Range[] = [];
   for (let begin = 0; begin < count; begin += length) made.push({ begin, end: Math.min(count, begin + length) });
   return made;
 }
 
-/** Whether the numbers of a head are not in between those of others, so that some heads are a run of memory. */
-function headsLieTogether(call: Int32Array): boolean {
+/** Whether each head of K is contiguous in memory, so that a range of heads is as well. */
+function headsAreContiguous(call: Int32Array): boolean {
   return stride(call, ATTENTION_CALL.key, 1) >= stride(call, ATTENTION_CALL.key, 2);
 }
 
 /**
- * The slice as a call. Its views start at their own first numbers: an address in the whole that is 0 becomes the bytes from there.
- * Results that it has nothing of are absent.
+ * The slice as a call. Each view starts at the slice's first number: an address of 0 in the whole call becomes a byte offset.
+ * Results to which the slice contributes nothing are absent.
  */
 export function sliceCall(whole: Int32Array, { batch, groups, queries }: Slice): Int32Array<ArrayBuffer> {
   const call = Int32Array.from(whole);
@@ -131,7 +132,7 @@ export function sliceCall(whole: Int32Array, { batch, groups, queries }: Slice):
     if (!isPresent(whole, word)) return;
     let first = 0;
     for (const [axis, range] of ranges.entries()) {
-      // What has one number for all of an axis is for all slices.
+      // A size of 1 broadcasts over the axis.
       if (range === null || size(whole, word, axis) === 1) continue;
       first += range.begin * stride(whole, word, axis);
       call[word + SHAPE + axis] = range.end - range.begin;
@@ -165,25 +166,25 @@ export function sliceCall(whole: Int32Array, { batch, groups, queries }: Slice):
   return call;
 }
 
-/** Of a page of keys and values, the bytes of the heads of a slice: where they begin, and how many they are. */
+/** The byte range that the heads of a slice have in each KV page. */
 export function pageSpan(call: Int32Array, { groups }: Slice): readonly [from: number, bytes: number] {
   const ofHead = stride(call, ATTENTION_CALL.key, 1) * elementBytes(call, ATTENTION_CALL.key);
   return [groups.begin * ofHead, (groups.end - groups.begin) * ofHead];
 }
 
-/** The queries whose weights are wanted. */
+/** The queries whose weights are returned. */
 function weightRows(call: Int32Array): Range {
   const end = call[ATTENTION_CALL.weightRowsEnd] ?? OPEN;
   if (end === OPEN) return { begin: 0, end: size(call, ATTENTION_CALL.query, 2) };
   return { begin: call[ATTENTION_CALL.weightRowsBegin] ?? 0, end };
 }
 
-/** An absent view has no sizes, and nothing is cut that is empty. */
+/** An absent view has sizes of 0. Empty calls are never cut, so no other view has. */
 export function isPresent(call: Int32Array, word: number): boolean {
   return size(call, word, 0) > 0;
 }
 
-/** Elements of a view that are not another's by a stride of 0. */
+/** Distinct elements of a view; axes of stride 0 repeat them. */
 export function elementsOf(call: Int32Array, word: number): number {
   return [0, 1, 2, 3].reduce(
     (total, axis) => (stride(call, word, axis) === 0 ? total : total * size(call, word, axis)),
@@ -191,7 +192,7 @@ export function elementsOf(call: Int32Array, word: number): number {
   );
 }
 
-/** Bytes from the first number of a view to the end of its last. */
+/** Bytes from the start of a view's first number to the end of its last. */
 export function spanOf(call: Int32Array, word: number): number {
   const last = [0, 1, 2, 3].reduce((sum, axis) => sum + (size(call, word, axis) - 1) * stride(call, word, axis), 0);
   return (last + 1) * elementBytes(call, word);
@@ -208,8 +209,8 @@ export function elementBytes(call: Int32Array, word: number): number {
   return Float32Array.BYTES_PER_ELEMENT >> (type === undefined ? 0 : (call[type] ?? 0));
 }
 
-/** Has a view lie densely at an address, in the order of its axes. Returns its bytes. */
-export function placeDensely(call: Int32Array, word: number, address: number): number {
+/** Moves a view to an address and makes it dense, in the order of its axes. Returns its size in bytes. */
+export function makeDense(call: Int32Array, word: number, address: number): number {
   call[word] = address;
   let elements = 1;
   for (const axis of [3, 2, 1, 0]) {
@@ -219,7 +220,7 @@ export function placeDensely(call: Int32Array, word: number, address: number): n
   return elements * elementBytes(call, word);
 }
 
-/** Copies the dense numbers of a slice's result to their places in the whole's, which starts at address 0 of its call. */
+/** Copies a slice's dense result into the result of the whole call, whose view starts at address 0. */
 export function scatter(
   slice: Int32Array,
   whole: Int32Array,
@@ -229,7 +230,7 @@ export function scatter(
 ): void {
   const [batch, heads, rows, columns] = shapeAt(slice, word);
   const start = (slice[word] ?? 0) / Float32Array.BYTES_PER_ELEMENT;
-  // Rows that follow each other in the whole as well are copied together.
+  // Rows that are adjacent in the whole result too are copied together.
   const together = stride(whole, word, 2) === columns ? rows : 1;
   const length = together * columns;
   let taken = 0;

@@ -1,9 +1,9 @@
-// What the four artefacts are to TypeScript: glue, and a binary that it is given. Where they come from: inlined.ts, hosted.ts.
+// The types of the four artefacts: glue and a binary. inlined.ts and hosted.ts say where they are loaded from.
 
 import type { VariantName } from "../../platform/select.js";
 import type { MainModule } from "./generated/kernels.js";
 
-/** What the glue takes: it never fetches, and owns its memory unless it is given one. */
+/** Options of the glue, which never fetches, and makes its own memory unless it is given one. */
 export interface GlueOptions {
   readonly instantiateWasm: (
     imports: WebAssembly.Imports,
@@ -12,9 +12,8 @@ export interface GlueOptions {
   readonly wasmMemory?: WebAssembly.Memory;
 }
 
-/** What builds for shared memory have beside the others. */
+/** Exports that only builds for shared memory have. */
 export interface PoolModule {
-  /** Says that a helper is no more, so that nobody waits for its task. */
   _heed_post(worker: number, call: number, workers: number): void;
   _heed_door(worker: number): number;
   _heed_lose(worker: number): void;
@@ -23,15 +22,15 @@ export interface PoolModule {
 
 export type FrontModule = MainModule & Partial<PoolModule>;
 
-/** A generated module: Emscripten's glue. */
+/** A generated module with Emscripten's glue. */
 export interface Glue {
   readonly default: (options: GlueOptions) => Promise<FrontModule>;
-  /** Pages of the memory that the binary imports; null where it owns one. */
+  /** Size in pages of the memory that the binary imports; null when it makes its own. */
   readonly importedMemory: { readonly initial: number; readonly maximum: number } | null;
 }
 
 export interface Variant extends Glue {
-  /** As text, or where it lies. */
+  /** Its text, or its address. */
   readonly binary: string | URL;
 }
 

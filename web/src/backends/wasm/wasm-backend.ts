@@ -1,4 +1,4 @@
-// The wasm backend: a ladder of ways to compute, the rung it stands on, the queue of calls, and the residents they share.
+// The WebAssembly backend: the fallback chain and its current rung, the queue of calls, and the residents that they share.
 
 import { causeText, HeedError } from "../../api/errors.js";
 import { finalise, unfinalise } from "../../memory/disposable.js";
@@ -16,22 +16,23 @@ import type {
   Span,
 } from "../backend.js";
 import { type AttentionJob, attentionJob } from "./attention-job.js";
+import { isSmall, multiplicationsOf } from "./cost.js";
 import { ATTENTION_CALL } from "./generated/attention-call.js";
 import { type Job, lasting, type OutputPart, snapshot } from "./job.js";
 import type { Finished } from "./kernels.js";
-import { Queue, type Ticket } from "./queue.js";
-import { byteSize, Residents, WasmResident } from "./residents.js";
+import { type CancelFlag, Queue } from "./queue.js";
+import { byteSize, WasmResident } from "./resident.js";
+import { Residents } from "./residents.js";
 import { type OpenRung, openRung, type RungOverrides } from "./rung.js";
-import { isLittle, multiplicationsOf } from "./work.js";
 import { WorkerLost } from "./worker-link.js";
 
-/** What has to end when nobody knows the backend any more. Its finaliser holds it, so nothing here may know the backend. */
+/** What the finaliser disposes of when the backend is collected. So nothing here may refer to the backend. */
 interface Running {
-  /** The rung that the backend stands on; null when disposed, or when the ladder has no rung left. */
+  /** The current rung; null after `dispose`, or when no rung is left. */
   open: OpenRung | null;
 }
 
-/** A call that is laid out, and what becomes of its results. */
+/** A call with its layout, and what to do with its results. */
 export interface Prepared<C> {
   readonly job: Job;
   readonly multiplications: number;
@@ -39,8 +40,8 @@ export interface Prepared<C> {
   readonly collect: (finished: Finished) => C;
 }
 
-/** Of one source: where that is never heard of, neither is. */
-const WORKERS = ["shared-memory", "private-memory"] as const;
+/** Both kinds of workers run the same script, so where it stays silent for one, it does for the other. */
+const WORKER_KINDS = ["shared-memory", "private-memory"] as const;
 
 export class WasmBackend implements Backend {
   readonly #choice: Choice;
@@ -51,16 +52,16 @@ export class WasmBackend implements Backend {
     this.#open?.runner.forget(resident);
     this.#open?.kernels.release(resident.address);
   });
-  /** Of jobs that are over before another is made: engines take long for an array. */
+  /** The call of jobs that end before the next is made. It is reused, because allocating a typed array is slow. */
   readonly #call = new Int32Array(ATTENTION_CALL.words);
   readonly #running: Running = { open: null };
   #rungsTried = 0;
   #mending: Promise<void> | null = null;
-  /** What runners are at. */
+  /** Runs in flight. */
   readonly #runs = new Set<Promise<unknown>>();
   #disposed = false;
 
-  /** Climbs onto the best rung that works. Throws HeedError `load` when none does. */
+  /** Opens the best rung that works. Throws HeedError `load` when none does. */
   static async open(choice: Choice, overrides: RungOverrides): Promise<WasmBackend> {
     const backend = new WasmBackend(choice, overrides);
     await backend.#descend();
@@ -101,7 +102,7 @@ export class WasmBackend implements Backend {
     return { total: engine + workers, engine, workers, tensors: count, tensorBytes: bytes };
   }
 
-  /** Pieces of work that a worker has done so far. For tests. */
+  /** Tasks or shards that a worker has done so far. Tests read it. */
   tasksDone(worker: number): number {
     return this.#current("heed").runner.tasksDone(worker);
   }
@@ -123,7 +124,7 @@ export class WasmBackend implements Backend {
       const job = attentionJob(problem, this.#call);
       return this.#collect(kernels.compute(job), job, problem);
     } finally {
-      // Not left to the next async call: there may be none.
+      // Recovery does not wait for the next async call, because there may be none.
       if (kernels.abandoned)
         this.#queue.push({ bytes: 0, run: () => this.#mend(), interrupt() {}, done() {} }, null).catch(() => {});
     }
@@ -135,7 +136,7 @@ export class WasmBackend implements Backend {
     return this.#residents.add(address, data.length, data instanceof Uint16Array ? "f16" : "f32");
   }
 
-  /** An output as a resident. */
+  /** Copies an output into a resident. */
   keep(finished: Finished, part: OutputPart): Resident {
     const { kernels } = this.#current("attention");
     const address = kernels.upload(byteSize(part.elements, "f32"), () => finished.view(part));
@@ -179,18 +180,18 @@ export class WasmBackend implements Backend {
     this.#queue.close(disposedError("attention"));
     this.#open?.runner.dispose();
     this.#residents.forgetAll();
-    // The heap goes with its last reference.
+    // The heap is freed with its last reference.
     this.#running.open = null;
   }
 
-  /** A call of any operation. */
+  /** Runs a call of any operation. */
   async compute<C>(operation: string, signal: AbortSignal | null, prepare: () => Prepared<C>): Promise<C> {
     const { kernels } = this.#current(operation);
     const prepared = prepare();
     const { multiplications, collect } = prepared;
-    const startsNow = this.#isWhole && this.#queue.admits(prepared.job.bytes);
+    const startsNow = this.#isUsable && this.#queue.admits(prepared.job.bytes);
     const { offload } = this.#overrides;
-    if (startsNow && offload === "auto" && isLittle(multiplications, prepared.job.bytes)) {
+    if (startsNow && offload === "auto" && isSmall(multiplications, prepared.job.bytes)) {
       return this.#unlessEnded(operation, collect(kernels.compute(prepared.job)), signal);
     }
     const job = startsNow ? lasting(prepared.job) : snapshot(prepared.job);
@@ -199,7 +200,7 @@ export class WasmBackend implements Backend {
     return this.#queue.push(
       {
         bytes: job.bytes,
-        run: (ticket) => this.#run({ job, multiplications, collect }, ticket),
+        run: (flag) => this.#run({ job, multiplications, collect }, flag),
         interrupt: () => this.#open?.runner.interrupt(job),
         done: () => this.#residents.letGo(used),
       },
@@ -208,7 +209,7 @@ export class WasmBackend implements Backend {
     );
   }
 
-  /** A call that was computed before it returned is still the caller's to abort, and ends with the engine, as any other. */
+  /** A call that was computed synchronously can still be aborted, and rejects when the engine is disposed, as any other. */
   async #unlessEnded<C>(operation: string, computed: C, signal: AbortSignal | null): Promise<C> {
     await null;
     if (this.#disposed) throw disposedError(operation);
@@ -217,21 +218,21 @@ export class WasmBackend implements Backend {
     throw new HeedError("aborted", `${operation}: aborted by its signal`, { cause: signal.reason });
   }
 
-  /** Async only where it has to be: a call that starts now has its inputs read before this returns. */
-  async #run<C>({ job, multiplications, collect }: Prepared<C>, ticket: Ticket): Promise<C> {
-    // A rung further down may take fewer calls at a time than were begun on the last.
+  /** A call that starts now must have its inputs read before this returns, so nothing is awaited before the runner has the job. */
+  async #run<C>({ job, multiplications, collect }: Prepared<C>, flag: CancelFlag): Promise<C> {
+    // After a fallback the new rung may take fewer calls at a time than were started on the last.
     let runner = this.#freeRunner;
-    for (; runner === null; runner = this.#freeRunner) await this.#change(job.operation);
-    if (ticket.cancelled) throw new HeedError("aborted", `${job.operation}: aborted by its signal`);
-    const finished = await this.#runOn(runner, job, multiplications, ticket);
-    if (ticket.cancelled) {
+    for (; runner === null; runner = this.#freeRunner) await this.#untilChange(job.operation);
+    if (flag.cancelled) throw new HeedError("aborted", `${job.operation}: aborted by its signal`);
+    const finished = await this.#runOn(runner, job, multiplications, flag);
+    if (flag.cancelled) {
       finished.release();
       throw new HeedError("aborted", `${job.operation}: aborted by its signal`);
     }
     return collect(finished);
   }
 
-  async #runOn(runner: OpenRung["runner"], job: Job, multiplications: number, ticket: Ticket): Promise<Finished> {
+  async #runOn(runner: OpenRung["runner"], job: Job, multiplications: number, flag: CancelFlag): Promise<Finished> {
     const run = runner.run(job, multiplications);
     const over: Promise<unknown> = run.catch(() => {}).then(() => this.#runs.delete(over));
     this.#runs.add(over);
@@ -239,26 +240,26 @@ export class WasmBackend implements Backend {
       return await run;
     } catch (error) {
       if (!(error instanceof WorkerLost)) throw error;
-      if (!this.#disposed && !ticket.cancelled && this.#open?.runner === runner) await this.#mend();
+      if (!this.#disposed && !flag.cancelled && this.#open?.runner === runner) await this.#mend();
       throw new HeedError("device-lost", `${job.operation}: the worker that computed it is lost: ${error.message}`, {
         cause: error,
       });
     }
   }
 
-  /** The runner, if it takes a call as things are. */
+  /** The runner, if it can take another call now. */
   get #freeRunner(): OpenRung["runner"] | null {
     const runner = this.#open?.runner;
-    return runner !== undefined && this.#isWhole && this.#runs.size < runner.calls ? runner : null;
+    return runner !== undefined && this.#isUsable && this.#runs.size < runner.calls ? runner : null;
   }
 
-  /** Resolves when it stands where calls can be computed, or when one of those that run is over. */
-  #change(operation: string): Promise<unknown> {
+  /** Resolves when the backend is usable again, or when a run is over. */
+  #untilChange(operation: string): Promise<unknown> {
     this.#current(operation);
-    return this.#isWhole ? Promise.race(this.#runs) : this.#mend();
+    return this.#isUsable ? Promise.race(this.#runs) : this.#mend();
   }
 
-  /** Copies results out, or keeps them; the block goes back in any case. */
+  /** Copies results into arrays or residents; the block is freed in any case. */
   #collect(finished: Finished, job: AttentionJob, problem: AttentionProblem): AttentionComputed {
     const made: Resident[] = [];
     const take = (part: OutputPart, into: Float32Array | null): Computed => {
@@ -284,12 +285,12 @@ export class WasmBackend implements Backend {
     }
   }
 
-  /** Climbs onto the next rung that works, taking the residents along. */
+  /** Moves to the next rung that works, residents included. */
   async #descend(lost: WorkerLost | null = null): Promise<void> {
     if (lost !== null) this.#reasons.push(`the worker was lost (${lost.message})`);
     const previous = this.#open;
     const failures: unknown[] = [];
-    // Of a kind that was lost or does not start there is no second try: another variant would not help.
+    // A kind of worker that was lost or did not start is not tried again: another variant would not help.
     const missing = new Set<unknown>(lost === null ? [] : [previous?.rung.worker]);
     for (const rung of this.#choice.ladder.slice(this.#rungsTried)) {
       this.#rungsTried += 1;
@@ -301,7 +302,8 @@ export class WasmBackend implements Backend {
         return;
       } catch (error) {
         failures.push(error);
-        if (error instanceof WorkerLost) for (const kind of error.isSilent ? WORKERS : [rung.worker]) missing.add(kind);
+        if (error instanceof WorkerLost)
+          for (const kind of error.isSilent ? WORKER_KINDS : [rung.worker]) missing.add(kind);
         this.#reasons.push(`${rung.variant} with ${rung.worker ?? "no"} worker was refused: ${causeText(error)}`);
       }
     }
@@ -310,12 +312,12 @@ export class WasmBackend implements Backend {
     throw new HeedError("load", `createHeed: heed cannot run here: ${probed}`, { cause: failures.at(-1) });
   }
 
-  /** Whether calls can be computed where it stands. */
-  get #isWhole(): boolean {
+  /** Whether the current rung can compute calls. */
+  get #isUsable(): boolean {
     return this.#mending === null && this.#open?.runner.lost === null && !this.#open.kernels.abandoned;
   }
 
-  /** Stands on a rung that works, once for all calls that find it does not. */
+  /** Makes the backend usable again, once for all calls that need it. */
   #mend(): Promise<void> {
     this.#mending ??= this.#reopen().finally(() => {
       this.#mending = null;
@@ -323,7 +325,7 @@ export class WasmBackend implements Backend {
     return this.#mending;
   }
 
-  /** Of a runner that was lost the next rung; of a front instance that trapped the same again, once the workers are done with its memory. */
+  /** A lost runner is replaced by the next rung. A trapped front instance is replaced by the same rung, once the workers are done with its memory. */
   async #reopen(): Promise<void> {
     const lost = this.#open?.runner.lost ?? null;
     if (lost !== null) await this.#descend(lost);
@@ -367,7 +369,7 @@ function fill(into: Float32Array, view: Float32Array): Float32Array {
   return into.length === view.length ? into : into.subarray(0, view.length);
 }
 
-/** A RangeError of the engine's own, when it has no room for an array. */
+/** Turns the RangeError of an array that does not fit into a HeedError. */
 export function asHeedError(operation: string, error: unknown): HeedError {
   if (error instanceof HeedError) return error;
   return new HeedError("memory", `${operation}: no room for the results: ${causeText(error)}`, { cause: error });

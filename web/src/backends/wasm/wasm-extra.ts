@@ -1,4 +1,4 @@
-// What is beside attention, by modules of its own on the same ladder: opened when something of it is first asked for.
+// Rotary embedding and linear attention, from modules of their own with the same fallback chain. Opened at their first call.
 
 import type { Choice } from "../../platform/select.js";
 import type { ExtraBackend, LinearProblem, LinearRule, RopeProblem } from "../extra-backend.js";
@@ -9,12 +9,12 @@ import type { Finished } from "./kernels.js";
 import type { RungOverrides } from "./rung.js";
 import { asHeedError, WasmBackend } from "./wasm-backend.js";
 
-/** As C++ numbers them. */
+/** C++'s numbers of the operations. */
 const OPERATION = { rope: 1, linearAttention: 2 };
 const RULE: Readonly<Record<LinearRule, number>> = { linear: 0, gated: 1, delta: 2, "gated-delta": 3, elu: 4 };
 
-/** What a sine and a cosine cost, in multiplications. */
-const OF_TURN = 64;
+/** The cost of a sine and a cosine, in multiplications. */
+const SINCOS_COST = 64;
 
 export class WasmExtra implements ExtraBackend {
   readonly #backend: WasmBackend;
@@ -33,7 +33,7 @@ export class WasmExtra implements ExtraBackend {
     const [output = new Float32Array(0)] = await this.#run("rope", signal, () => {
       const job = ropeJob(problem);
       const [batch, heads, length, dim] = problem.input.shape;
-      return [job, batch * length * dim * (heads + OF_TURN)];
+      return [job, batch * length * dim * (heads + SINCOS_COST)];
     });
     return output;
   }
@@ -69,7 +69,7 @@ export class WasmExtra implements ExtraBackend {
   }
 }
 
-/** The results as arrays of the caller's own. */
+/** Copies the results into arrays that the caller owns. */
 function arraysOf(finished: Finished, job: Job): readonly Float32Array[] {
   try {
     return job.outputs.map((part) => finished.array(part));

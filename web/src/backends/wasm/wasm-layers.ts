@@ -1,4 +1,5 @@
-// Layers, by modules of their own on the same ladder, in which attention and what is beside it are as well: all in one memory.
+// Layers, from modules of their own with the same fallback chain. These contain attention and the extra operations too, so that
+// all of them share one memory.
 
 import { HeedError } from "../../api/errors.js";
 import type { Choice } from "../../platform/select.js";
@@ -20,10 +21,10 @@ import type { RungOverrides } from "./rung.js";
 import { asHeedError, WasmBackend } from "./wasm-backend.js";
 import { WasmExtra } from "./wasm-extra.js";
 
-/** As C++ numbers them: cpp/bindings/call_header.hpp. */
+/** C++'s numbers of the operations, in cpp/bindings/call_header.hpp. */
 const OPERATION = { pack: 3, affine: 4, pointwise: 5, norm: 6, gather: 7, gru: 8 };
 
-/** As C++ numbers them: cpp/include/heed/pointwise.hpp. */
+/** C++'s numbers of the activations, in cpp/include/heed/pointwise.hpp. */
 const ACTIVATION: Readonly<Record<Activation, number>> = {
   none: 0,
   relu: 1,
@@ -34,11 +35,11 @@ const ACTIVATION: Readonly<Record<Activation, number>> = {
   sigmoid: 6,
 };
 
-/** Columns that lie side by side in a packed matrix: two vectors. C++ refuses another number. */
+/** Columns in a packed panel: two vectors. C++ refuses any other number. */
 const PANEL = 8;
 
-/** What a number costs that is only passed over, in multiplications. */
-const OF_NUMBER = 8;
+/** The cost of a pointwise operation on one number, in multiplications. */
+const POINTWISE_COST = 8;
 
 export class WasmLayers implements LayerBackend {
   readonly home: WasmBackend;
@@ -93,7 +94,7 @@ export class WasmLayers implements LayerBackend {
       builder.input(POINTWISE_CALL.input, operandOf(input));
       writeRule(builder, POINTWISE_CALL, rule);
       builder.output(POINTWISE_CALL.output, rowsView(input.count, input.length), false);
-      return [builder, OF_NUMBER * input.count * input.length];
+      return [builder, POINTWISE_COST * input.count * input.length];
     });
   }
 
@@ -106,7 +107,7 @@ export class WasmLayers implements LayerBackend {
       builder.call[NORM_CALL.isCentred] = Number(isCentred);
       builder.call[NORM_CALL.epsilon] = bitsOf(epsilon);
       builder.output(NORM_CALL.output, rowsView(input.count, input.length), false);
-      return [builder, OF_NUMBER * input.count * input.length];
+      return [builder, POINTWISE_COST * input.count * input.length];
     });
   }
 
@@ -133,7 +134,7 @@ export class WasmLayers implements LayerBackend {
       builder.call[GRU_CALL.isReversed] = Number(isReversed);
       builder.output(GRU_CALL.states, rowsView(gates.count, hidden), false);
       builder.output(GRU_CALL.last, rowsView(batch, hidden), false);
-      return [builder, gates.count * gates.length * (hidden + OF_NUMBER)];
+      return [builder, gates.count * gates.length * (hidden + POINTWISE_COST)];
     });
     if (states === undefined || last === undefined) throw new TypeError("a call of two results had fewer");
     return [states, last];
@@ -149,7 +150,7 @@ export class WasmLayers implements LayerBackend {
     return resident;
   }
 
-  /** `prepare` gives the call, and its multiplications. */
+  /** `prepare` returns the call and its multiplications. */
   #run(
     operation: string,
     signal: AbortSignal | null,
@@ -201,7 +202,7 @@ function rowsView(count: number, length: number): OutputView {
 }
 
 function operandOf({ resident, count, length }: Rows): Operand {
-  // A layer may be disposed of between two calls of a pass.
+  // A layer may be disposed of between two calls of one pass.
   if (!resident.live)
     throw new HeedError("disposed", "heed/layers: a layer or tensor was disposed of while it was used");
   return { source: { kind: "resident", resident }, dtype: "f32", ...rowsView(count, length) };

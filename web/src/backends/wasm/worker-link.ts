@@ -1,20 +1,20 @@
-// One worker from outside: started, asked one thing at a time, and noticed when it dies.
+// The page's side of one worker: starts it, sends it requests in order, and notices when it dies.
 
 import { causeText } from "../../api/errors.js";
 import { type AnyWorker, fileWorker } from "./any-worker.js";
 import { ownWorker } from "./inlined.js";
 import type { BlockMessage, DoneMessage, ForgetMessage, FromWorker, StartMessage, ToWorker } from "./protocol.js";
 
-/** How the caller wants workers made; both null: the package's own. */
+/** How the caller wants workers to be made; the package's own when both are null. */
 export interface WorkerOverrides {
   readonly workerUrl: string | null;
   readonly workerFactory: (() => unknown) | null;
 }
 
-/** The worker is gone, and with it the call that it was computing. */
+/** The worker is gone, and the call that it computed with it. */
 export class WorkerLost extends Error {
   override readonly name: string = "WorkerLost";
-  /** It was never heard of. */
+  /** No message and no error ever came from it. */
   readonly isSilent: boolean;
 
   constructor(message: string, isSilent = false) {
@@ -23,7 +23,7 @@ export class WorkerLost extends Error {
   }
 }
 
-/** A worker that neither starts nor fails within this time never will: some policies block it without an event. */
+/** Some policies block a worker without any event, so one that neither starts nor fails within this time is given up. */
 const START_TIMEOUT_MS = 15_000;
 
 type OnLost = (lost: WorkerLost) => void;
@@ -38,26 +38,26 @@ export class WorkerLink {
   readonly #ready: Promise<void>;
   #onLost: OnLost = () => {};
   #settleStart: { resolve(): void; reject(error: WorkerLost): void } | null = null;
-  /** Of requests under way, which are answered in the order in which they were made. */
+  /** Requests in flight; answers come in their order. */
   #pending: Pending[] = [];
   #lost: WorkerLost | null = null;
 
-  /** Makes a worker, which is to be started. Throws WorkerLost where none can be made. */
+  /** Makes a worker, which `start` then starts. Throws WorkerLost when none can be made. */
   constructor(overrides: WorkerOverrides) {
     const worker = makeWorker(overrides);
     this.#worker = worker;
     this.#ready = new Promise((resolve, reject) => {
       this.#settleStart = { resolve, reject };
     });
-    // Heard of by whoever starts it, if anybody does.
+    // `start` reports the rejection; a link that is never started must not cause an unhandled one.
     this.#ready.catch(() => {});
     if (worker.on !== undefined) this.#listenNode(worker);
     else this.#listenWeb(worker);
   }
 
   /**
-   * Resolves when the worker has its instance. Rejects with WorkerLost when it gets none. `onLost` is called when the worker is gone
-   * after this, by itself or terminated.
+   * Resolves when the worker has its instance, and rejects with WorkerLost when it gets none. `onLost` is called when the worker dies
+   * or is terminated later.
    */
   async start(message: StartMessage, onLost: OnLost): Promise<void> {
     this.#onLost = onLost;
@@ -76,19 +76,19 @@ export class WorkerLink {
     return this.#lost;
   }
 
-  /** While a request is not answered. */
+  /** Whether a request is not answered yet. */
   get isBusy(): boolean {
     return this.#pending.length > 0;
   }
 
-  /** Asks for one computation; it comes after those that were asked for before. */
+  /** Sends one computation. The worker handles requests in order. */
   request(message: BlockMessage, transfer: readonly ArrayBuffer[]): Promise<DoneMessage> {
     const answer = this.answer();
     if (this.#lost === null) this.#post(message, transfer);
     return answer;
   }
 
-  /** What the worker will answer that was asked by other ways than a message. */
+  /** The next answer of a worker that was not called by message. */
   answer(): Promise<DoneMessage> {
     return new Promise((resolve, reject) => {
       if (this.#lost !== null) {
@@ -101,7 +101,7 @@ export class WorkerLink {
     });
   }
 
-  /** Waits for work that is seen to be over by other ways than a message, unless the worker is gone before. */
+  /** Waits for work whose end is not told by message. Rejects if the worker is lost first. */
   during(work: Promise<DoneMessage>): Promise<DoneMessage> {
     const answer = this.answer();
     work.then((message) => this.#answer(message));
@@ -112,7 +112,7 @@ export class WorkerLink {
     if (this.#lost === null) this.#post(message, []);
   }
 
-  /** Ends the worker at once; what it was computing is lost. */
+  /** Terminates the worker; what it computes is lost. */
   terminate(reason: string): void {
     this.#lose(reason);
   }
@@ -140,10 +140,10 @@ export class WorkerLink {
     worker.on?.("exit", (code) => this.#lose(`it ended with code ${String(code)}`));
   }
 
-  /** A worker of the caller's making may post what is not of the protocol: that is left alone. */
+  /** Ignores messages that are not of the protocol, which a worker of the caller's making may post. */
   #receive(posted: unknown): void {
     if (typeof posted !== "object" || posted === null || !("kind" in posted)) return;
-    // The boundary to the worker: what has a kind of the protocol's is the protocol's.
+    // A message with a `kind` is taken to be of the protocol.
     const message = posted as FromWorker;
     if (message.kind === "ready") this.#settleStart?.resolve();
     else if (message.kind === "failed") this.#lose(message.message);
@@ -168,7 +168,7 @@ export class WorkerLink {
   }
 }
 
-/** Where workers come from. Some are made ahead, and start up while the kernels are loaded that they are to be given. */
+/** Makes workers. Some are made ahead, so that they start up while the kernels are loaded. */
 export class WorkerSource {
   readonly #overrides: WorkerOverrides;
   #ahead: (() => WorkerLink)[];
@@ -178,26 +178,26 @@ export class WorkerSource {
     this.#ahead = Array.from({ length: ahead }, () => made(() => new WorkerLink(overrides)));
   }
 
-  /** Throws WorkerLost where none can be made. */
+  /** Throws WorkerLost when none can be made. */
   take(): WorkerLink {
     const next = this.#ahead.shift();
     return next === undefined ? new WorkerLink(this.#overrides) : next();
   }
 
-  /** They are not needed after all. */
+  /** Terminates those that were made ahead and not taken. */
   endAhead(): void {
     for (const next of this.#ahead) {
       try {
         next().terminate("it was not needed");
       } catch {
-        // There is none.
+        // It could not be made, so there is nothing to terminate.
       }
     }
     this.#ahead = [];
   }
 }
 
-/** What was made just now, or what it threw, for whoever asks for it. */
+/** Calls `make` now; the returned function gives its value, or throws its error, later. */
 function made<T>(make: () => T): () => T {
   try {
     const value = make();
@@ -211,7 +211,7 @@ function made<T>(make: () => T): () => T {
 
 function makeWorker({ workerFactory, workerUrl }: WorkerOverrides): AnyWorker {
   try {
-    // The boundary to a worker of the caller's making.
+    // The caller promises that it makes a worker.
     if (workerFactory !== null) return workerFactory() as AnyWorker;
     return workerUrl === null ? ownWorker() : fileWorker(workerUrl);
   } catch (error) {

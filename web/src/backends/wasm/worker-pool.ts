@@ -1,40 +1,41 @@
-// Workers on the front instance's memory: each is handed calls to lead, and helps the others by itself, inside the kernels.
+// Workers on the front instance's memory. A call is posted to one of them, which leads it; inside the kernels idle workers take
+// tasks of the calls that others lead.
 
 import { causeText, HeedError } from "../../api/errors.js";
-import { Door, WAITS_ASYNC } from "./door.js";
 import { MAX_WORKERS } from "./generated/attention-call.js";
 import type { Kernels } from "./kernels.js";
+import { Mailbox, WAITS_ASYNC } from "./mailbox.js";
 import type { WorkerLink, WorkerLost, WorkerSource } from "./worker-link.js";
 
-/** The kernels keep their arrays in the heap; this is for frames and tiles of a few KiB. */
+/** Stack frames and tiles of a few KiB; the kernels keep larger arrays on the heap. */
 const STACK_BYTES = 128 * 1024;
 
-/** The worker without which there is no pool: whatever there is one call of is led by it. */
+/** The worker that leads when there is only one call. Without it there is no pool. */
 const LEAD = 0;
 
 export interface PoolOverrides {
   readonly threads: number;
-  /** Of the machine. */
+  /** The machine's. */
   readonly cores: number;
 }
 
 /** A worker of the pool, and whether it leads a call. */
 interface Member {
   readonly link: WorkerLink;
-  readonly door: Door;
+  readonly mailbox: Mailbox;
   leads: boolean;
 }
 
 export class WorkerPool {
   readonly #kernels: Kernels;
-  /** By their numbers; those of lost workers stay empty. */
+  /** By index; the index of a lost worker stays empty. */
   readonly #members = new Map<number, Member>();
   readonly #missing: string[] = [];
   #losses = 0;
   #lost: WorkerLost | null = null;
   #disposed = false;
 
-  /** Rejects with WorkerLost when not even one worker starts to lead; helpers that do not start are done without. */
+  /** Rejects with WorkerLost when the leading worker does not start. The pool can do without any other. */
   static async open(kernels: Kernels, workers: WorkerSource, overrides: PoolOverrides): Promise<WorkerPool> {
     const { threads } = overrides;
     const pool = new WorkerPool(kernels);
@@ -56,29 +57,29 @@ export class WorkerPool {
     return this.#lost;
   }
 
-  /** As many calls may be under way. */
+  /** Also the number of calls that can run at a time. */
   get threads(): number {
     return this.#members.size;
   }
 
-  /** What became of the helpers that are not there. */
+  /** Why there are fewer workers than were asked for. */
   get missing(): readonly string[] {
     return this.#missing;
   }
 
   /**
-   * Computes the call at this address. Rejects with HeedError where C++ says so, with WorkerLost when the pool is gone, with HeedError
-   * `device-lost` when it goes on with a helper less.
+   * Computes the call at this address. Rejects with the HeedError that C++ reported, with WorkerLost when the pool is gone, and with
+   * HeedError `device-lost` when a helper was lost and the pool continues without it.
    */
   async call(address: number, operation: string): Promise<void> {
     const member = this.#free();
-    const { link, door } = member;
+    const { link, mailbox } = member;
     const losses = this.#losses;
     member.leads = true;
-    door.post(address, Math.max(...this.#members.keys()) + 1);
+    mailbox.post(address, Math.max(...this.#members.keys()) + 1);
     try {
-      await (WAITS_ASYNC ? link.during(door.done()) : link.answer());
-      if (this.#losses === losses) return door.throwOutcome();
+      await (WAITS_ASYNC ? link.during(mailbox.done()) : link.answer());
+      if (this.#losses === losses) return mailbox.throwOutcome();
     } finally {
       member.leads = false;
     }
@@ -90,7 +91,7 @@ export class WorkerPool {
     for (const { link } of this.#members.values()) link.terminate("the engine was disposed");
   }
 
-  /** The worker of the lowest number that leads no call. */
+  /** The first worker that leads no call. */
   #free(): Member {
     for (let worker = LEAD; worker < MAX_WORKERS; worker++) {
       const member = this.#members.get(worker);
@@ -102,12 +103,12 @@ export class WorkerPool {
   async #open(worker: number, workers: WorkerSource, overrides: PoolOverrides): Promise<void> {
     try {
       const stackTop = this.#kernels.allocate(STACK_BYTES) + STACK_BYTES;
-      const looks = overrides.threads < overrides.cores;
-      const shared = { memory: this.#kernels.memory, stackTop, worker, looks, answers: !WAITS_ASYNC };
+      const spins = overrides.threads < overrides.cores;
+      const shared = { memory: this.#kernels.memory, stackTop, worker, spins, answers: !WAITS_ASYNC };
       const start = { kind: "start", module: this.#kernels.compiled, shared } as const;
       const link = workers.take();
       await link.start(start, (lost) => this.#lose(worker, lost));
-      this.#members.set(worker, { link, door: new Door(this.#kernels, worker), leads: false });
+      this.#members.set(worker, { link, mailbox: new Mailbox(this.#kernels, worker), leads: false });
       if (link.lost !== null) this.#lose(worker, link.lost);
     } catch (error) {
       if (worker === LEAD) throw error;
@@ -115,7 +116,7 @@ export class WorkerPool {
     }
   }
 
-  /** A helper may be lost with a task in hand, for which the worker that leads would wait for ever; one that leads, with the allocator's lock. */
+  /** The leading worker must not wait for the task of a lost helper. A lost leader may hold the allocator's lock, so the whole pool ends with it. */
   #lose(worker: number, lost: WorkerLost): void {
     const member = this.#members.get(worker);
     if (!this.#members.delete(worker) || this.#disposed || this.#lost !== null) return;

@@ -1,5 +1,5 @@
-// heed's worker: a bare WebAssembly.Instance of the kernels and a message loop. Built into one string (generated/worker-source.ts),
-// it runs as a browser's worker and as Node's; it imports nothing but what it has in common with the front.
+// heed's worker: a bare WebAssembly.Instance of the kernels and a message loop. It is built into one string
+// (generated/worker-source.ts) that runs as a browser's worker and as Node's, so it imports only small files that the page uses too.
 
 import { textAt } from "../../memory/heap-view.js";
 import { DONE } from "./done.js";
@@ -7,19 +7,19 @@ import {
   type BlockMessage,
   type FromWorker,
   NO_ROOM,
-  type PoolPlace,
+  type PoolSlot,
   type StartMessage,
   type ToWorker,
   TRAPPED,
 } from "./protocol.js";
 
-/** The exports that a bare instance needs: of every variant, and (optional) of those with shared memory or those without. */
+/** The exports that a bare instance needs. The optional ones exist only in variants with shared memory, or only in those without. */
 interface KernelExports {
   heed_run(call: number): number;
   heed_status_message(): number;
   heed_allocate(bytes: number): number;
   heed_release(address: number): void;
-  heed_serve?(worker: number, looks: boolean): void;
+  heed_serve?(worker: number, spins: boolean): void;
   readonly memory?: WebAssembly.Memory;
   _initialize?(): void;
   __wasm_call_ctors?(): void;
@@ -33,8 +33,8 @@ interface Port {
 
 let kernels: KernelExports | undefined;
 let memory: WebAssembly.Memory | undefined;
-/** Addresses of pieces of inputs, by their numbers. */
-const pieces = new Map<number, number>();
+/** Addresses of cached buffers, by their ids. */
+const buffers = new Map<number, number>();
 
 const port = openPort();
 port.listen((message) => {
@@ -63,17 +63,17 @@ async function start({ module, shared }: StartMessage): Promise<void> {
   }
 }
 
-/** Leads calls, and helps those who do, for as long as this worker lives. A trap ends it: its instance is in doubt. */
-function work({ worker, looks, answers }: PoolPlace): never {
+/** Serves calls for as long as this worker lives. A trap ends the worker, because the state of its instance is then unknown. */
+function work({ worker, spins, answers }: PoolSlot): never {
   const { heed_serve } = running();
   while (true) {
     if (heed_serve === undefined) abort("heed_serve, which they lack");
-    heed_serve(worker, looks);
+    heed_serve(worker, spins);
     if (answers) port.postMessage(DONE);
   }
 }
 
-/** What the glue would provide: kernels need room to grow and a clock; constructors register for an Embind that is not here. */
+/** The imports that Emscripten's glue would provide: growth and a clock. Constructors register with Embind, which is not loaded here. */
 function importsOf(module: WebAssembly.Module): WebAssembly.Imports {
   const imports: Record<string, Record<string, WebAssembly.ImportValue>> = {};
   for (const { module: space, name, kind } of WebAssembly.Module.imports(module)) {
@@ -88,7 +88,7 @@ function importsOf(module: WebAssembly.Module): WebAssembly.Imports {
   return imports;
 }
 
-/** Builds without bulk memory ask for large copies. */
+/** Builds without the bulk memory proposal call it for large copies. */
 function copyWithin(to: number, from: number, bytes: number): void {
   new Uint8Array(heapBuffer()).copyWithin(to >>> 0, from >>> 0, (from >>> 0) + (bytes >>> 0));
 }
@@ -97,12 +97,12 @@ function abort(name: string): never {
   throw new Error(`the kernels called ${name}`);
 }
 
-/** Grows the memory to hold `bytes`: 1 where it could, as Emscripten's allocator expects. */
+/** Grows the memory to `bytes`. Emscripten's allocator expects 1 for success and 0 for refusal. */
 function grow(bytes: number): number {
   if (memory === undefined || bytes > 2 ** 31) return 0;
   const now = memory.buffer.byteLength;
   try {
-    // A fifth more than needed, as Emscripten's own glue does, so that rising sizes do not grow it call by call.
+    // 20 % more than needed, as in Emscripten's glue, so that slowly rising sizes do not grow the memory in every call.
     for (const wanted of [Math.max(bytes, now * 1.2), bytes]) {
       const pages = Math.ceil((Math.min(wanted, 2 ** 31) - now) / 65536);
       if (pages <= 0 || tryGrow(memory, pages)) return 1;
@@ -142,7 +142,7 @@ function reply(compute: () => Outcome): void {
 
 function callBlock(message: BlockMessage): Outcome {
   const { heed_allocate, heed_run, heed_release } = running();
-  const refused = keepPieces(message);
+  const refused = cacheBuffers(message);
   if (refused.length > 0) return { status: NO_ROOM, outputs: [], refused };
   const base = heed_allocate(message.bytes) >>> 0;
   if (base === 0) return { status: NO_ROOM, outputs: [] };
@@ -151,9 +151,9 @@ function callBlock(message: BlockMessage): Outcome {
     new Uint8Array(heap, base).set(new Uint8Array(message.block));
     const call = new Uint32Array(heap, base, message.block.byteLength >>> 2);
     for (const word of message.relative) call[word] = (call[word] ?? 0) + base;
-    for (const { word, id, offset } of message.pieces) call[word] = (pieces.get(id) ?? 0) + offset;
+    for (const { word, id, offset } of message.buffers) call[word] = (buffers.get(id) ?? 0) + offset;
     const status = heed_run(base);
-    // The memory may have grown: its buffer is asked for again.
+    // The call may have grown the memory, which detaches the old ArrayBuffer.
     const after = heapBuffer();
     const outputs =
       status === 0 ? message.outputs.map(([offset, bytes]) => after.slice(base + offset, base + offset + bytes)) : [];
@@ -164,21 +164,21 @@ function callBlock(message: BlockMessage): Outcome {
 }
 
 /**
- * Copies pieces that are new here, and what changed of the others, into this memory, whatever becomes of the call: the sender takes
- * them for known. Returns those that there is no room for, or was none before.
+ * Copies new buffers, and the patches of known ones, into this memory. It does so even for a call that then fails, because the
+ * sender counts on them from now on. Returns the buffers that are missing for lack of room.
  */
-function keepPieces(message: BlockMessage): readonly number[] {
-  for (const { id, data, patches } of message.pieces) {
-    if (data !== null && !pieces.has(id)) {
+function cacheBuffers(message: BlockMessage): readonly number[] {
+  for (const { id, data, patches } of message.buffers) {
+    if (data !== null && !buffers.has(id)) {
       const address = running().heed_allocate(data.byteLength) >>> 0;
       if (address === 0) continue;
-      pieces.set(id, address);
+      buffers.set(id, address);
       patch(address, data);
     }
-    const address = pieces.get(id);
+    const address = buffers.get(id);
     if (address !== undefined) for (const [from, bytes] of patches) patch(address + from, bytes);
   }
-  return message.pieces.map(({ id }) => id).filter((id) => !pieces.has(id));
+  return message.buffers.map(({ id }) => id).filter((id) => !buffers.has(id));
 }
 
 function patch(address: number, bytes: ArrayBuffer): void {
@@ -186,9 +186,9 @@ function patch(address: number, bytes: ArrayBuffer): void {
 }
 
 function forget(id: number): void {
-  const address = pieces.get(id);
+  const address = buffers.get(id);
   if (address === undefined) return;
-  pieces.delete(id);
+  buffers.delete(id);
   running().heed_release(address);
 }
 

@@ -1,11 +1,11 @@
-// Where a worker on shared memory is handed calls, and where it says that one is done: no message crosses.
+// The mailbox of a worker on shared memory: calls are posted to it and awaited there, without messages.
 
 import { DONE } from "./done.js";
 import { DOOR } from "./generated/attention-call.js";
 import { type Kernels, throwStatus } from "./kernels.js";
 import type { DoneMessage } from "./protocol.js";
 
-/** Whether this realm can wait for a word without blocking. Where it cannot, the worker answers by message. */
+/** Whether this realm has Atomics.waitAsync. Where it has not, the worker answers by message. */
 export const WAITS_ASYNC = typeof Reflect.get(Atomics, "waitAsync") === "function";
 
 type WaitAsync = (
@@ -14,7 +14,7 @@ type WaitAsync = (
   value: number,
 ) => { readonly async: boolean; readonly value: Promise<string> | string };
 
-export class Door {
+export class Mailbox {
   readonly #kernels: Kernels;
   readonly #worker: number;
   readonly #address: number;
@@ -22,18 +22,18 @@ export class Door {
   constructor(kernels: Kernels, worker: number) {
     this.#kernels = kernels;
     this.#worker = worker;
-    this.#address = kernels.doorOf(worker);
+    this.#address = kernels.mailboxOf(worker);
   }
 
-  /** Hands a call in, to be computed by the workers below `workers`. The next may follow when it is done. */
+  /** Posts a call for the workers below `workers` to compute. The mailbox holds one call at a time. */
   post(call: number, workers: number): void {
     this.#kernels.post(this.#worker, call, workers);
   }
 
-  /** Resolves when the call that was posted is done; only where there is WAITS_ASYNC. */
+  /** Resolves when the posted call is done. Needs WAITS_ASYNC. */
   async done(): Promise<DoneMessage> {
     const words = this.#words();
-    // Newer than the compiler's library.
+    // TypeScript's library does not declare it yet.
     const waitAsync = Reflect.get(Atomics, "waitAsync") as WaitAsync;
     for (let state = Atomics.load(words, DOOR.state); state !== 0; state = Atomics.load(words, DOOR.state)) {
       await waitAsync(words, DOOR.state, state).value;
@@ -41,7 +41,7 @@ export class Door {
     return DONE;
   }
 
-  /** Throws what became of the call that was done last, unless that went well. */
+  /** Throws the error of the last call, if it failed. */
   throwOutcome(): void {
     const status = this.#words()[DOOR.status] ?? 0;
     const { heap } = this.#kernels;

@@ -1,0 +1,33 @@
+// One tensor or cache page in the memory of the front instance.
+
+import type { DType, Resident } from "../backend.js";
+
+let lastId = 0;
+
+export function byteSize(elements: number, dtype: DType): number {
+  return elements * (dtype === "f16" ? Uint16Array : Float32Array).BYTES_PER_ELEMENT;
+}
+
+export class WasmResident implements Resident {
+  /** Never reused, so that a worker's cached buffers of a freed tensor are not taken for those of a new one. */
+  readonly id: number;
+  readonly elements: number;
+  readonly dtype: DType;
+  /** In the front instance's heap; changes when the engine falls back to another memory. */
+  address: number;
+  /** Calls that are using it. */
+  users = 0;
+  live = true;
+
+  constructor(address: number, elements: number, dtype: DType) {
+    lastId += 1;
+    this.id = lastId;
+    this.address = address;
+    this.elements = elements;
+    this.dtype = dtype;
+  }
+
+  get bytes(): number {
+    return byteSize(this.elements, this.dtype);
+  }
+}

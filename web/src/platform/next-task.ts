@@ -1,0 +1,13 @@
+// The next task of the event loop, reached without the delay of timers.
+
+/** Resolves in a new task, after waiting input events and painting. */
+export function nextTask(): Promise<void> {
+  return new Promise((resolve) => {
+    const { port1, port2 } = new MessageChannel();
+    port1.onmessage = () => {
+      port1.close();
+      resolve();
+    };
+    port2.postMessage(null);
+  });
+}
