@@ -27,20 +27,20 @@ const LONG = [tensor(1, 8, 2048, 64), tensor(1, 8, 2048, 64), tensor(1, 8, 2048,
 describe.each(ENGINE_KINDS.filter(({ worker }) => worker !== null))("$variant, $worker worker", (kind) => {
   test("the calling thread goes on while a long call computes", async () => {
     using heed = await openKind(kind);
-    // Turns of this thread's own event loop: a call that computed here would let none through before its end.
-    let turns = 0;
+    // Counts tasks of this thread's event loop: a call computed on this thread would let none run.
+    let tasks = 0;
     let computes = true;
-    const turn = (): void => {
-      turns += 1;
-      if (computes) setImmediate(turn);
+    const count = (): void => {
+      tasks += 1;
+      if (computes) setImmediate(count);
     };
-    setImmediate(turn);
+    setImmediate(count);
     await heed.attention(...LONG);
     computes = false;
-    expect(turns).toBeGreaterThan(5);
+    expect(tasks).toBeGreaterThan(5);
   });
 
-  test("sync calls compute right while the worker computes", async () => {
+  test("sync calls give right results while the worker computes", async () => {
     using heed = await openKind(kind);
     const alone = heed.attentionSync(...SMALL);
     const expected = await heed.attention(...LONG);
@@ -105,7 +105,7 @@ describe.each(ENGINE_KINDS.filter(({ worker }) => worker !== null))("$variant, $
     kept.dispose();
   });
 
-  test("a worker that dies costs its call; the next one computes a step further down, tensors included", async () => {
+  test("a worker that dies costs its call; the next one computes on the next rung, tensors included", async () => {
     const workers: NodeWorker[] = [];
     const workerFactory = (): never => {
       const worker = new NodeWorker(workerSource, { eval: true });
@@ -152,7 +152,7 @@ describe.each(ENGINE_KINDS)("$variant, $worker worker", (kind) => {
     const expected = await attend(backend, { query, key, value }, {});
     const kept = new Tensor(backend, backend.upload(key.data), key.shape);
     const { problem } = validateAttention("test", backend, { query, key, value }, readAttentionOptions("test", {}));
-    // Past the doors: strides that lead out of any memory.
+    // Past the API's checks: strides that lead out of any memory.
     const wild = { ...problem, key: { ...problem.key, strides: [0, 0, 2 ** 26, 1] as const } };
     for (let time = 0; time < 2; time++) {
       expect(await errorOf(() => backend.attentionSync(wild))).toMatchObject({ code: "memory" });
@@ -166,7 +166,7 @@ describe.each(ENGINE_KINDS)("$variant, $worker worker", (kind) => {
     backend.dispose();
   });
 
-  test("a trap on the calling thread harms no call that workers are at", async () => {
+  test("a trap on the calling thread harms no call that workers compute", async () => {
     const backend = await openBackend(kind, 2);
     const [query, key, value] = LONG;
     const expected = await attend(backend, { query, key, value }, {});
@@ -194,7 +194,7 @@ describe.each(ENGINE_KINDS)("$variant, $worker worker", (kind) => {
     expect(heed.memory()).toMatchObject({ tensors: 1, tensorBytes: 20 });
     half.dispose();
     heed.zeros([7]);
-    // The net: nobody has the tensor of sevens any more.
+    // The finaliser frees the tensor of sevens, which nothing refers to any more.
     await collected(() => heed.memory().tensors === 0);
     expect(heed.memory()).toMatchObject({ tensors: 0, tensorBytes: 0 });
     heed.dispose();
@@ -206,7 +206,7 @@ describe.each(ENGINE_KINDS)("$variant, $worker worker", (kind) => {
     const [query, key, value] = [tensor(1, 8, 1024, 64), tensor(1, 8, 1024, 64), tensor(1, 8, 1024, 64)];
     const options = readAttentionOptions("test", {});
     const { problem } = validateAttention("test", backend, { query, key, value }, options);
-    // Past the first door: the second must hold on its own.
+    // Past the API's checks: those in C++ must hold on their own.
     const broken = { ...problem, value: { ...problem.value, shape: [1, 8, 1023, 64] as const } };
     const refuse = async (): Promise<void> => {
       for (const error of [
@@ -297,14 +297,14 @@ describe("fallbacks", () => {
     expect(output.shape).toEqual([1, 2, 9, 8]);
   });
 
-  test("a worker that ends before it starts is a step down, not an error", async () => {
+  test("a worker that ends before it starts causes a fallback, not an error", async () => {
     const workerFactory = (): never => new NodeWorker("process.exit(3)", { eval: true }) as never;
     using heed = await createHeed({ wasm: { workerFactory } });
     expect(heed.capabilities.worker).toBeNull();
     expect(heed.capabilities.reasons.join()).toContain("ended with code 3");
   });
 
-  test("what a worker of the caller's posts beside the protocol changes nothing", async () => {
+  test("messages outside the protocol from the caller's worker change nothing", async () => {
     const noise = `const { parentPort } = require("node:worker_threads");
       const say = () => { for (const one of [null, 7, "text", {}, { kind: "hello" }]) parentPort.postMessage(one); };
       say(); parentPort.on("message", say);`;
@@ -376,7 +376,7 @@ describe("the first call of attention on its own", () => {
   const bias = random.floats(9 * 17);
   const booleans = [...mask].map((value) => value === 1);
 
-  /** A module of its own each time, whose engine nobody has opened yet. */
+  /** A fresh instance of the package, whose shared engine is not open yet. */
   async function fresh(): Promise<typeof attention> {
     vi.resetModules();
     return (await import("../../web/src/index.js")).attention;

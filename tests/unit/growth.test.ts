@@ -1,4 +1,4 @@
-// How much memory calls take: with L + S and never with L x S, and never more than there is.
+// How much memory calls take: it grows with L + S and never with L x S, and never beyond what there is.
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Heed, Tensor } from "../../web/src/index.js";
@@ -30,7 +30,7 @@ describe.each([
     expect(refused.code).toBe("memory");
     for (const tensor of tensors) {
       const values = await tensor.read();
-      // By hand: half a billion numbers.
+      // A plain loop, because there are half a billion numbers.
       let sum = 0;
       for (let i = 0; i < values.length; i++) sum += Math.abs(values[i] ?? 0);
       expect(sum).toBe(0);
@@ -41,9 +41,9 @@ describe.each([
   });
 });
 
-// 2.1 GB of keys turned by wk: less than the largest memory, and more than is left of it.
+// wk projects the keys to 2.1 GB, which is less than the largest memory and more than is left of it.
 test.each(ENGINE_KINDS.map((kind) => [nameOf(kind), kind] as const))(
-  "%s: what a call computes with is refused where it is not to be had",
+  "%s: a call is refused when there is no room for its scratch memory",
   async (_, kind) => {
     using heed = await openKind(kind);
     const of = (...shape: number[]) => ({ data: new Float32Array(shape.reduce((a, b) => a * b)), shape });

@@ -1,4 +1,4 @@
-// The way down: what is refused is told, and what comes next works. Here relaxed SIMD cannot be loaded.
+// The fallback chain: reasons name the rungs that were refused, and the next one works. Here relaxed SIMD cannot be loaded.
 
 import { expect, test, vi } from "vitest";
 import { Residents } from "../../web/src/backends/wasm/residents.js";
@@ -12,7 +12,7 @@ vi.mock(import("../../web/src/backends/wasm/inlined.js"), async (original) => {
   return { ...inlined, VARIANTS: { ...inlined.VARIANTS, "wasm-relaxed": lost, "wasm-relaxed-threads": lost } };
 });
 
-test("where relaxed SIMD cannot be loaded, plain SIMD computes in workers all the same, and reasons say why", async () => {
+test("where relaxed SIMD cannot be loaded, plain SIMD computes in workers, and reasons say why", async () => {
   expect(probe(currentHost()).relaxedSimd).toBe(true);
   using heed = await createHeed({ threads: 2, offload: true });
   expect(heed.capabilities).toMatchObject({ variant: "simd", worker: "shared-memory", threads: 2 });
@@ -23,7 +23,7 @@ test("where relaxed SIMD cannot be loaded, plain SIMD computes in workers all th
   expect((await heed.attention(one, one, one)).output.data).toEqual(one.data);
 });
 
-test("where nothing can be loaded that was asked for, that is said with every reason", async () => {
+test("where the wanted variant cannot be loaded, the error has every reason", async () => {
   const refused = createHeed({ variant: "relaxed" });
   await expect(refused).rejects.toMatchObject({ name: "HeedError", code: "load" });
   await expect(refused).rejects.toThrow(
@@ -31,7 +31,7 @@ test("where nothing can be loaded that was asked for, that is said with every re
   );
 });
 
-test("workers of which nothing is heard are waited for once, and then the calling thread computes", async () => {
+test("silent workers are waited for once, and then the calling thread computes", async () => {
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
   try {
     const silent = { addEventListener: () => {}, postMessage: () => {}, terminate: () => {} };

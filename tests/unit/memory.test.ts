@@ -1,4 +1,4 @@
-// The arena against an allocator that watches it, views across growth, and finalisers.
+// The arena on a checking allocator, views across growth, and finalisers.
 
 import { describe, expect, test } from "vitest";
 import { HeedError } from "../../web/src/index.js";
@@ -7,8 +7,8 @@ import { DISPOSE, finalise, unfinalise } from "../../web/src/memory/disposable.j
 import { HeapView } from "../../web/src/memory/heap-view.js";
 import { Random } from "../support/random.js";
 
-/** Hands out addresses, refuses double frees, and knows what is out. */
-class Watching implements Allocator {
+/** An allocator that refuses double frees and knows which blocks are allocated. */
+class CheckingAllocator implements Allocator {
   readonly out = new Map<number, number>();
   allocations = 0;
   #next = 64;
@@ -31,7 +31,7 @@ class Watching implements Allocator {
 
 describe("arena", () => {
   test("gives aligned blocks of at least what was asked, zero included", () => {
-    const arena = new Arena(new Watching());
+    const arena = new Arena(new CheckingAllocator());
     for (const bytes of [0, 1, 63, 64, 65, 1000]) {
       const block = arena.take(bytes);
       expect(block.address % 64).toBe(0);
@@ -41,7 +41,7 @@ describe("arena", () => {
   });
 
   test("keeps one small block and returns everything else", () => {
-    const allocator = new Watching();
+    const allocator = new CheckingAllocator();
     const arena = new Arena(allocator);
     const blocks = [100, 200, KEPT_BYTES + 1].map((bytes) => arena.take(bytes));
     expect(arena.blocks).toBe(3);
@@ -54,7 +54,7 @@ describe("arena", () => {
   });
 
   test("never holds more than one block when idle, whatever the sizes", () => {
-    const allocator = new Watching();
+    const allocator = new CheckingAllocator();
     const arena = new Arena(allocator);
     const random = new Random(5);
     for (let i = 0; i < 1000; i++) {
@@ -65,7 +65,7 @@ describe("arena", () => {
   });
 
   test("says memory when there is no room, and does not count the block", () => {
-    const arena = new Arena(new Watching(1000));
+    const arena = new Arena(new CheckingAllocator(1000));
     expect(() => arena.take(1001)).toThrow(HeedError);
     expect(() => arena.take(MAX_BLOCK_BYTES + 1)).toThrow(/no room/);
     expect(() => arena.take(2 ** 40)).toThrow(/no room/);
@@ -94,7 +94,7 @@ describe("disposable", () => {
     expect(DISPOSE).toBe(Symbol.dispose ?? Symbol.for("Symbol.dispose"));
   });
 
-  test("a finaliser runs for what was forgotten, and not for what was disposed", async () => {
+  test("a finaliser runs for an owner that is collected, and not for one that was disposed of", async () => {
     const ran: string[] = [];
     (() => {
       finalise({}, () => ran.push("forgotten"));

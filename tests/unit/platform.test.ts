@@ -1,4 +1,4 @@
-// Probes of hosts that have and lack things, and the decision table from their record to a ladder.
+// Probes of hosts with and without features, and the table of choices from features to a ladder.
 
 import { describe, expect, test } from "vitest";
 import { type Features, features, probe } from "../../web/src/platform/features.js";
@@ -6,7 +6,7 @@ import { currentHost, type Host } from "../../web/src/platform/host.js";
 import { autoThreads, type Rung, select, type Wishes } from "../../web/src/platform/select.js";
 
 describe("probe", () => {
-  test("finds in this Node what the tests were started with", async () => {
+  test("finds the features with which the tests start Node", async () => {
     expect(probe(currentHost())).toEqual({
       simd: true,
       relaxedSimd: true,

@@ -1,11 +1,11 @@
-// The queue alone: order, aborting what waits and what runs, closing, and that every task is let go exactly once.
+// The queue alone: order, aborts of waiting and running tasks, closing, and that `done` is called exactly once for every task.
 
 import { describe, expect, test } from "vitest";
 import { type CancelFlag, CONCURRENT_BYTES, Queue } from "../../web/src/backends/wasm/queue.js";
 import { HeedError } from "../../web/src/index.js";
 import { errorOf } from "../support/cases.js";
 
-/** A task that is ended by hand, and keeps a log. */
+/** A task that the test settles, with a log of the queue's calls. */
 class Manual {
   readonly log: string[] = [];
   readonly bytes: number;
@@ -71,7 +71,7 @@ describe("a queue of one at a time", () => {
     expect(queue.admits(1)).toBe(true);
   });
 
-  test("an abort rejects a running task at once, interrupts it, and lets it go when it is over", async () => {
+  test("an abort rejects a running task at once, interrupts it, and calls done when it is over", async () => {
     const queue = new Queue(() => 1);
     const [first, second] = [new Manual(), new Manual()];
     const controller = new AbortController();
@@ -111,12 +111,12 @@ describe("a queue of one at a time", () => {
     expect(tasks.map(({ log }) => log)).toEqual([["run", "done"], ["done"], ["done"]]);
   });
 
-  test("whatever a signal or a task throws, the next task runs and each is let go once", async () => {
+  test("whatever a signal or a task throws, the next task runs and done is called once for each", async () => {
     const raise = (): never => {
       throw new Error("mine");
     };
     const listeners: (() => void)[] = [];
-    // What only looks like a signal.
+    // Objects that only look like signals.
     const signals = {
       "no listener": { addEventListener: raise, removeEventListener: raise },
       "no way back": { addEventListener() {}, removeEventListener: raise },
@@ -146,7 +146,7 @@ describe("a queue of one at a time", () => {
     }
   });
 
-  test("a task that throws where it should reject, or when it is let go or interrupted, does not stop the queue", async () => {
+  test("a task that throws in run, done or interrupt does not stop the queue", async () => {
     const raise = (): never => {
       throw new Error("mine");
     };
@@ -169,11 +169,11 @@ describe("a queue of one at a time", () => {
 });
 
 describe("a queue of several at a time", () => {
-  /** What has been begun and is not over. */
+  /** The indices of the tasks that started and are not over. */
   const running = (tasks: readonly Manual[]): readonly number[] =>
     tasks.flatMap(({ log }, index) => (log[0] === "run" && log.at(-1) !== "done" ? [index] : []));
 
-  test("begins in order, as many as may run at present, each as soon as another is over", async () => {
+  test("starts tasks in order, as many as may run, each as soon as another is over", async () => {
     let width = 2;
     const queue = new Queue(() => width);
     const tasks = Array.from({ length: 6 }, () => new Manual());
@@ -201,7 +201,7 @@ describe("a queue of several at a time", () => {
     expect([running(tasks), queue.admits(1)]).toEqual([[], true]);
   });
 
-  test("what takes too much together runs one after the other, and overtakes nothing", async () => {
+  test("tasks that would take too much memory together run one after the other, in order", async () => {
     const queue = new Queue(() => 4);
     const sizes = [CONCURRENT_BYTES / 2, CONCURRENT_BYTES / 2, 1, 2 * CONCURRENT_BYTES, 1];
     const tasks = sizes.map((bytes) => new Manual(bytes));

@@ -25,7 +25,7 @@ test("each of the four variants is within 52 kB brotli", () => {
   }
 });
 
-test("what is loaded beside a variant is within 25.9 kB brotli", () => {
+test("what is loaded besides a variant is within 25.9 kB brotli", () => {
   const { shared, unshared } = sizes.runners;
   expect(sizes.index + Math.max(shared, unshared)).toBeLessThanOrEqual(25_900);
 });
@@ -38,7 +38,7 @@ test("a visit loads at most 75 kB brotli in all, whichever entry and variant", (
   }
 });
 
-test("what a first call loads is fetched in two steps: the entry, then all that it asks for", () => {
+test("a first call loads in two steps: the entry, then everything that the entry imports", () => {
   const imports = (name: string): readonly string[] => {
     const code = readFileSync(new URL(`../../dist/${name}.js`, import.meta.url), "utf8");
     return Array.from(code.matchAll(/\b(?:from|import)\s*"\.\/([^"]+)\.js"/g), ([, imported = ""]) => imported);

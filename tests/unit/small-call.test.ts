@@ -1,4 +1,4 @@
-// Which calls the calling thread computes itself: told by what a worker is sent, never by time.
+// Which calls the calling thread computes itself. The tests count what a worker is sent, and never measure time.
 
 import { Worker as NodeWorker } from "node:worker_threads";
 import { expect, test } from "vitest";
@@ -13,7 +13,7 @@ import { Random } from "../support/random.js";
 const random = new Random(77);
 const tensor = (...shape: number[]): TensorLike => ({ data: random.floats(shape.reduce((a, b) => a * b, 1)), shape });
 
-/** An engine, and how many calls its worker has been sent. One on shared memory would find them there. */
+/** An engine, and how many calls its worker was sent. It has no shared memory, with which calls would not be sent as messages. */
 async function watched(offload?: boolean | "auto"): Promise<{ heed: Heed; sent: () => number }> {
   let calls = 0;
   const workerFactory = (): never => {
@@ -57,7 +57,7 @@ test("with offload true every call goes to the worker, with the same bits", asyn
   here.dispose();
 });
 
-test("a small call waits its turn behind a larger one", async () => {
+test("a small call waits for a larger one before it", async () => {
   const { heed, sent } = await watched();
   const done: string[] = [];
   const large = heed
@@ -70,7 +70,7 @@ test("a small call waits its turn behind a larger one", async () => {
   heed.dispose();
 });
 
-test("a small call that cannot be is refused as any other, and the next one works", async () => {
+test("a small call that is invalid is refused as any other, and the next one works", async () => {
   const { heed } = await watched();
   await expect(heed.attention(tensor(3, 4), tensor(5, 4), tensor(6, 4))).rejects.toMatchObject({ code: "shape" });
   const aborted = heed.attention(...SMALL, { signal: AbortSignal.abort() });
@@ -79,7 +79,7 @@ test("a small call that cannot be is refused as any other, and the next one work
   heed.dispose();
 });
 
-test("a small call that is aborted or loses its engine in the same turn is rejected as any other, and keeps nothing", async () => {
+test("a small call that is aborted or loses its engine in the same task is rejected as any other, and keeps nothing", async () => {
   const { heed, sent } = await watched();
   for (const keep of [false, true]) {
     const controller = new AbortController();

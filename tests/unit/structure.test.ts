@@ -93,7 +93,7 @@ describe.each(ENGINE_KINDS)("$variant, $worker worker", (kind) => {
     );
   });
 
-  test("packed keys are cut as the queries are, where nothing else is said", async () => {
+  test("packed keys have the queries' sequence boundaries unless cuSeqlensK is given", async () => {
     const [q, x] = [zeros(2, 5, 2), { data: Float32Array.from({ length: 20 }, (_, i) => i), shape: [2, 5, 2] }];
     const given = await heed.attention(q, x, x, { cuSeqlensQ: [0, 2, 5], cuSeqlensK: [0, 2, 5] });
     const { output } = await heed.attention(q, x, x, { cuSeqlensQ: [0, 2, 5] });
@@ -102,14 +102,14 @@ describe.each(ENGINE_KINDS)("$variant, $worker worker", (kind) => {
     expect([...output.data.subarray(0, 6)]).toEqual([1, 2, 1, 2, 6, 7].map((mean) => expect.closeTo(mean, 5)));
   });
 
-  test("dropout leaves zeros and what makes up for them, the same every time", async () => {
+  test("dropout makes zeros and scales the other weights up, the same every time", async () => {
     const [q, x] = [zeros(1, 2, 64, 2), { data: new Float32Array(512).fill(3), shape: [1, 2, 128, 2] }];
     const call = (seed: number): Promise<{ weights: { data: Float32Array }; output: { data: Float32Array } }> =>
       heed.attention(q, x, x, { dropout: { p: 0.25, seed }, return: { weights: true } });
     const { weights, output } = await call(7);
     const kept = weights.data.filter((weight) => weight !== 0);
     for (const weight of kept) expect(weight).toBeCloseTo(1 / 96, 8);
-    // Six standard deviations of 16384 throws.
+    // Six standard deviations of 16384 samples.
     expect(Math.abs(kept.length / weights.data.length - 0.75)).toBeLessThan(6 * Math.sqrt((0.25 * 0.75) / 16384));
     const first = weights.data.subarray(0, 128).reduce((sum, weight) => sum + weight, 0);
     expect(output.data[0]).toBeCloseTo(3 * first, 5);
@@ -149,13 +149,13 @@ describe.each(ENGINE_KINDS)("$variant, $worker worker", (kind) => {
       alibiSlopes: [1, 0.5],
       ...EVERYTHING,
     });
-    // Lower-right: the queries stand at keys 1 and 2.
+    // Lower-right: the queries are at positions 1 and 2.
     expect([...scores.data]).toEqual(
       [-1, 0, -1, -2, -1, 0, -0.5, 0, -0.5, -1, -0.5, 0].map((s) => expect.closeTo(s, 6)),
     );
   });
 
-  test("scores come as they are at each stage, and padding has raw ones too", async () => {
+  test("scores are returned as they are at each stage, and padding has raw scores too", async () => {
     const q = { data: Float32Array.of(10), shape: [1, 1] };
     const k = { data: Float32Array.of(1, -1, 0.5), shape: [3, 1] };
     const options = { scale: 1, softcap: 5, bias: { data: Float32Array.of(1, 2, 3), shape: [3] }, kvLengths: [2] };

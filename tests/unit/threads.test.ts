@@ -1,4 +1,4 @@
-// Calls on several threads: who computes, the same bits, and what becomes of a call when a worker of the pool is lost.
+// Calls on several threads: which workers compute, that the bits are the same, and what happens when a worker is lost.
 
 import { Worker as NodeWorker } from "node:worker_threads";
 import { describe, expect, test, vi } from "vitest";
@@ -27,7 +27,7 @@ const MIDDLE = inputs(1, 3, 300, 40);
 /** Half a second of work on one core. */
 const LONG = inputs(1, 8, 2048, 64);
 
-/** Workers that a test can end, in the order of their places in the pool. */
+/** Workers that a test can terminate, in the order of their indices in the pool. */
 function ownWorkers() {
   const workers: NodeWorker[] = [];
   const workerFactory = (): never => {
@@ -114,14 +114,13 @@ describe.each(ENGINE_KINDS.filter(({ worker }) => worker !== null))("$variant, $
   });
 });
 
-/** Eight queries, which one worker computes alone: a fifth of a second of scores, of keys that are soon sent. */
+/** Eight queries, which are not cut, so one worker computes them alone. The scores take 0.2 s, and the keys are sent quickly. */
 const UNCUT = (() => {
   const [keys, dim, hidden] = [2 ** 16, 4, 256];
   const score = { type: "additive", wq: tensor(hidden, dim), wk: tensor(hidden, dim) } as const;
   return { query: tensor(1, 1, 8, dim), keys: tensor(1, 1, keys, dim), score };
 })();
 
-/** Starts it. */
 function uncut(heed: Heed, signal?: AbortSignal) {
   const { query, keys, score } = UNCUT;
   return heed.attention(query, keys, keys, { score, ...(signal && { signal }) });
@@ -199,7 +198,7 @@ describe.each(ENGINE_KINDS.filter(({ worker }) => worker !== null))(
         if (third?.status === "fulfilled") expect(third.value).toEqual(expected);
         else expect(third).toMatchObject({ reason: { code: "device-lost" } });
         expect(await heed.attention(query, key, value)).toEqual(expected);
-        // Who leads a call may hold the allocator's lock: that memory is left. A memory of its own is no loss to the others.
+        // A lost leader may hold the allocator's lock, so the shared memory is abandoned. A private memory is no loss to the others.
         const left = kind.worker === "shared-memory" ? { worker: "private-memory", threads: 2 } : { threads: 1 };
         expect(heed.capabilities).toMatchObject(left);
       }
@@ -207,9 +206,9 @@ describe.each(ENGINE_KINDS.filter(({ worker }) => worker !== null))(
   },
 );
 
-describe.each(ENGINE_KINDS.filter(({ worker }) => worker !== null))("$variant, $worker worker: mending", (kind) => {
-  /** An engine of four threads that has to be mended, for which there will be so many workers. */
-  async function broken(left: number) {
+describe.each(ENGINE_KINDS.filter(({ worker }) => worker !== null))("$variant, $worker worker: recovery", (kind) => {
+  /** A backend of four threads whose front instance trapped, and `left` workers to recover with. */
+  async function trapped(left: number) {
     let allowed = 4;
     let made = 0;
     const workerFactory = (): never => {
@@ -226,11 +225,11 @@ describe.each(ENGINE_KINDS.filter(({ worker }) => worker !== null))("$variant, $
     return backend;
   }
 
-  test.each([0, 1, 2])("calls made meanwhile fit whatever comes of it, with %i workers left", async (left) => {
+  test.each([0, 1, 2])("calls made during recovery are computed, with %i workers left", async (left) => {
     using one = await openKind(kind, { threads: 1 });
     const { query, key, value } = MIDDLE;
     const expected = await one.attention(query, key, value);
-    const backend = await broken(left);
+    const backend = await trapped(left);
     const controller = new AbortController();
     const aborted = errorOf(() => attend(backend, LONG, { signal: controller.signal }));
     const others = [1, 2, 3].map(() => attend(backend, MIDDLE, {}));
@@ -259,8 +258,8 @@ describe.each(ENGINE_KINDS.filter(({ worker }) => worker === "shared-memory"))("
     backend.dispose();
   });
 
-  // As much as takes several turns to get its pages, and is soon computed.
-  test("a result that is there before all pages of its array are is whole, and stays so", async () => {
+  // The pages of this output take several tasks to touch, and it is computed before that.
+  test("a result that arrives before all pages of its array are touched stays intact", async () => {
     using heed = await openKind(kind);
     const [rows, dim] = [40_000, 64];
     const value = { data: Float32Array.from({ length: dim }, (_, i) => i + 1), shape: [1, 1, 1, dim] };
@@ -272,7 +271,7 @@ describe.each(ENGINE_KINDS.filter(({ worker }) => worker === "shared-memory"))("
     expect(isWhole()).toBe(true);
   });
 
-  test("the leading worker's death in the middle of a call is a step down, whatever its helpers do", async () => {
+  test("when the leading worker dies in a call the engine falls back, whatever its helpers do", async () => {
     const { workers, wasm } = ownWorkers();
     using heed = await openKind(kind, { threads: 2, wasm });
     const { query, key, value } = LONG;
@@ -289,7 +288,7 @@ describe.each(ENGINE_KINDS.filter(({ worker }) => worker === "shared-memory"))("
   });
 });
 
-test("where nobody can wait for a word without blocking, the worker answers by message", async () => {
+test("without Atomics.waitAsync the worker answers by message", async () => {
   const { query, key, value } = MIDDLE;
   const waitAsync = Object.getOwnPropertyDescriptor(Atomics, "waitAsync") ?? raise();
   Reflect.deleteProperty(Atomics, "waitAsync");
@@ -308,7 +307,7 @@ test("where nobody can wait for a word without blocking, the worker answers by m
   expect(answers).toBe(1);
 });
 
-test("helpers that do not start are done without, and reasons say so", async () => {
+test("the pool does without helpers that do not start, and reasons say so", async () => {
   let made = 0;
   const workerFactory = (): never => {
     made += 1;
@@ -326,30 +325,30 @@ test("helpers that do not start are done without, and reasons say so", async () 
 });
 
 describe.each(ENGINE_KINDS.filter(({ worker }) => worker === "private-memory"))("$variant, private memory", (kind) => {
-  test("an aborted call starts no slice any more, and its workers stay", async () => {
+  test("an aborted call sends no more shards, and its workers stay", async () => {
     const { workers, wasm } = ownWorkers();
     const grain = { least: 1, most: 2 ** 22, count: 1, upTo: 10_000 };
     const backend = await openBackend(kind, 2, { ...wasm, grain });
-    const slices = (): number => backend.tasksDone(0) + backend.tasksDone(1);
+    const shards = (): number => backend.tasksDone(0) + backend.tasksDone(1);
     await attend(backend, LONG, {});
-    const whole = slices();
+    const whole = shards();
     const expected = await attend(backend, MIDDLE, {});
-    const before = slices();
+    const before = shards();
     const controller = new AbortController();
     const aborted = errorOf(() => attend(backend, LONG, { signal: controller.signal }));
     await soon(30);
     controller.abort();
     expect(await aborted).toMatchObject({ code: "aborted" });
     expect(await attend(backend, MIDDLE, {})).toEqual(expected);
-    expect(slices() - before).toBeLessThan(whole);
+    expect(shards() - before).toBeLessThan(whole);
     expect(workers).toHaveLength(2);
     backend.dispose();
   });
 
-  test("a worker that is long at a slice is ended by an abort, and replaced", async () => {
+  test("an abort terminates a worker that takes long with a shard, and replaces it", async () => {
     const { workers, wasm } = ownWorkers();
     using heed = await openKind(kind, { threads: 2, wasm });
-    // Thirty queries, which are not cut, of very many keys.
+    // Thirty queries, which are not cut, and very many keys.
     const keys = heed.zeros([1, 1, 2 ** 20, 64]);
     const query = tensor(1, 1, 30, 64);
     const expected = await heed.attention(query, keys, keys);
@@ -366,7 +365,7 @@ describe.each(ENGINE_KINDS.filter(({ worker }) => worker === "private-memory"))(
 });
 
 test.each(ENGINE_KINDS.filter(({ worker }) => worker === null))(
-  "$variant, $worker worker has one thread, says why, and passes for no more",
+  "$variant, $worker worker has one thread and says why, and the tests' openKind accepts it for no more",
   async (kind) => {
     using heed = await openKind(kind);
     expect(heed.capabilities.threads).toBe(1);

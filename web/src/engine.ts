@@ -1,4 +1,4 @@
-// The composition root: probe -> select -> load -> backend. The one file that knows every backend.
+// The composition root: probe -> select -> load -> backend. Only this file knows every backend.
 
 import { attend, attendSync, check } from "./api/attention.js";
 import type { CacheOptions, KVCache } from "./api/cache/kv-cache.js";
@@ -42,7 +42,7 @@ export async function createHeed(options?: CreateOptions): Promise<Heed> {
   return asyncStep("load", "createHeed: opening an engine", async () => openEngine(read, await features()));
 }
 
-/** An engine for a machine with these features: what `createHeed` makes, for any record of probes. */
+/** Makes the engine for a machine with these features. Tests pass other features than this machine's. */
 export async function openEngine(read: ReadCreateOptions, found: Features): Promise<Heed> {
   const compiled = await compileOverride(read.wasm);
   const { workerUrl, workerFactory } = read.wasm;
@@ -62,7 +62,7 @@ export async function openEngine(read: ReadCreateOptions, found: Features): Prom
   return new Engine(routed, new LazyExtra(routed, choice, overrides), found);
 }
 
-/** "auto" looks for a GPU when there is something to gain, unless it was given one. */
+/** "auto" opens a GPU at the first large call, unless it was given a device. */
 async function withGpu(wasm: Backend, { backend, device }: ReadCreateOptions): Promise<Backend> {
   const isLazy = backend === "auto" && device === null;
   if (backend === "wasm" || (isLazy && !("gpu" in (globalThis.navigator ?? {})))) return wasm;
@@ -150,7 +150,7 @@ class Engine implements Heed {
     return this.#extra.run("relativeValues", { tensors: [weights, table], options });
   }
 
-  /** Known by its symbol alone, across the package's entries. */
+  /** Called by heed/layers, which may come from another entry of the package. */
   [LAYERS](): Promise<LayerBackend> {
     return this.#extra.layers();
   }
@@ -177,7 +177,7 @@ class Engine implements Heed {
   }
 
   async createCache(options: CacheOptions): Promise<KVCache> {
-    return asyncStep("load", "createCache: loading what caches are made of", async () => {
+    return asyncStep("load", "createCache: loading its code", async () => {
       const { createCache } = await import("./extra.js");
       this.#extra.assertUsable("createCache");
       return createCache(this.#backend, options);

@@ -1,4 +1,4 @@
-// What is loaded when something beside attention is first asked for: its API, and what computes it.
+// The chunk that is loaded at the first call of an operation other than attention: its API and its backend.
 
 export { createCache } from "./api/cache/kv-cache.js";
 export { linearAttention } from "./api/extra/linear-attention.js";

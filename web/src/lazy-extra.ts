@@ -1,4 +1,4 @@
-// The door to what is beside attention: loads it, with an engine of its own, at the first call.
+// Loads the operations other than attention, with a WebAssembly module of their own, at their first call.
 
 import { detach, holdsTensors } from "./api/detach.js";
 import { asyncStep } from "./api/door.js";
@@ -24,11 +24,11 @@ export class LazyExtra {
   readonly #extra: Lazy<Opened>;
   readonly #layers: Lazy<LayerBackend>;
 
-  /** Results that are to be kept stay in `home`, which also has the tensors that it is given. */
+  /** `home` holds the tensors of the arguments and the results of calls with `keep`. */
   constructor(home: Backend, choice: Choice, overrides: Omit<RungOverrides, "compiled" | "variants">) {
     this.#home = home;
     this.#extra = new Lazy(() =>
-      asyncStep("load", "heed: loading what is beside attention", async () => {
+      asyncStep("load", "heed: loading the operations other than attention", async () => {
         const module = await import("./extra.js");
         const backend = await module.WasmExtra.open(choice, overrides);
         return { module, backend, dispose: () => backend.dispose() };
@@ -42,10 +42,10 @@ export class LazyExtra {
     );
   }
 
-  /** What heed/layers computes with. */
+  /** The backend of heed/layers. */
   layers(): Promise<LayerBackend> {
     this.assertUsable("heed/layers");
-    this.#home.beside?.("heed/layers");
+    this.#home.extra?.("heed/layers");
     return this.#layers.open();
   }
 
@@ -56,9 +56,9 @@ export class LazyExtra {
 
   async #run<N extends Operation>(operation: N, given: Arguments): Promise<Awaited<ReturnType<ExtraModule[N]>>> {
     this.assertUsable(operation);
-    const elsewhere = this.#home.beside?.(operation, given, (kept) => this.run(operation, kept));
-    // What is made there is what the operation gives.
-    if (elsewhere) return (await elsewhere) as Awaited<ReturnType<ExtraModule[N]>>;
+    const onGpu = this.#home.extra?.(operation, given, (kept) => this.run(operation, kept));
+    // The GPU returns the result of the operation.
+    if (onGpu) return (await onGpu) as Awaited<ReturnType<ExtraModule[N]>>;
     const { opened } = this.#extra;
     if (opened !== null && !holdsTensors(given)) return this.#call(operation, opened, given);
     const detached = detach(operation, this.#home, given);
@@ -83,11 +83,11 @@ export class LazyExtra {
     { module, backend }: Opened,
     { tensors, options }: Arguments,
   ): Promise<Awaited<ReturnType<ExtraModule[N]>>> {
-    // The compiler does not see that a function of two is called with what both take.
+    // TypeScript does not see that all of these functions take these arguments.
     return Reflect.apply(module[operation], null, [backend, this.#home, tensors, options]);
   }
 
-  /** Throws once the engine was disposed of. */
+  /** Throws when the engine is disposed. */
   assertUsable(operation: string): void {
     if (this.#extra.disposed) throw new HeedError("disposed", `${operation}: the engine was disposed`);
   }

@@ -1,4 +1,4 @@
-// The door to the GPU: calls go through it to WebAssembly until one is large enough to load what computes there.
+// Passes calls on to WebAssembly until one is so large that the GPU backend is loaded, and to that from then on.
 
 import { causeText } from "./api/errors.js";
 import type {
@@ -6,16 +6,16 @@ import type {
   AttentionProblem,
   Backend,
   BackendReport,
-  BesideCall,
   DType,
   Explanation,
+  ExtraCall,
   MemoryReport,
   Resident,
   Span,
 } from "./backends/backend.js";
 import type { OpenGpu } from "./webgpu.js";
 
-/** Multiplications of a call's two products from which on the GPU is worth a look: some milliseconds of WebAssembly. */
+/** Multiplications of Q K^T from which on the GPU is worth opening: some milliseconds of WebAssembly. */
 const LARGE = 2 ** 26;
 
 export class LazyGpu implements Backend {
@@ -23,7 +23,7 @@ export class LazyGpu implements Backend {
   readonly #device: object | null;
   #opening: Promise<void> | null = null;
   #gpu: OpenGpu | null = null;
-  /** Why there is no GPU, once one was looked for. */
+  /** Why there is no GPU, after opening one failed. */
   #refusal: readonly string[] = [];
   #disposed = false;
 
@@ -32,7 +32,7 @@ export class LazyGpu implements Backend {
     this.#device = device;
   }
 
-  /** Once. Rejects with HeedError `unsupported`. */
+  /** Opens the GPU once. Rejects with HeedError `unsupported`. */
   open(mode: "auto" | "webgpu"): Promise<void> {
     this.#opening ??= this.#load(mode);
     return this.#opening;
@@ -46,7 +46,7 @@ export class LazyGpu implements Backend {
     this.#backend = gpu.backend;
   }
 
-  /** A large call is what the GPU is opened at; it does not wait for that. */
+  /** A large call opens the GPU, and does not wait for it. */
   attention(problem: AttentionProblem, signal: AbortSignal | null): Promise<AttentionComputed> {
     const { query, key } = problem;
     if (query.elements * key.shape[2] > LARGE) {
@@ -82,8 +82,8 @@ export class LazyGpu implements Backend {
     return this.#backend.adopt?.(buffer, elements, dtype);
   }
 
-  beside(...call: BesideCall): Promise<unknown> | null {
-    return this.#gpu?.beside(this, ...call) ?? null;
+  extra(...call: ExtraCall): Promise<unknown> | null {
+    return this.#gpu?.extra(this, ...call) ?? null;
   }
 
   download(resident: Resident): Promise<Float32Array | Uint16Array> {

@@ -1,4 +1,4 @@
-// Something that is loaded when it is first asked for, and ended with its owner.
+// Something that is loaded at its first use and disposed of with its owner.
 
 export class Lazy<T extends { dispose(): void }> {
   readonly #load: () => Promise<T>;
@@ -10,7 +10,7 @@ export class Lazy<T extends { dispose(): void }> {
     this.#load = load;
   }
 
-  /** Null until it is there. */
+  /** Null until it is loaded. */
   get opened(): T | null {
     return this.#opened;
   }

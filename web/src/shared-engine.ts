@@ -1,4 +1,4 @@
-// `attention` and the others on their own: one engine for everybody who wants no engine of their own, made at the first call.
+// `attention` and the other functions without an engine: they share one, which the first call makes.
 
 import { check } from "./api/attention.js";
 import { copyOperand, copyOptions } from "./api/copies.js";
@@ -27,7 +27,7 @@ export async function attention<const O extends AttentionOptions = NoAttentionOp
   options?: O,
 ): Promise<AttentionResult<O>> {
   if (engine !== undefined) return engine.attention(query, key, value, options);
-  // As with an engine, arguments are read before this returns, which here means checked, and copied until there is one.
+  // Arguments are read before this returns, as an engine does. There is no engine yet, so they are checked and copied.
   const copies = step("option", "attention: reading its arguments", () => ({
     query: copyOperand(query),
     key: copyOperand(key),
@@ -36,7 +36,7 @@ export async function attention<const O extends AttentionOptions = NoAttentionOp
   }));
   check("attention", null, copies, copies.options);
   const heed = await openShared();
-  // The copies say what the caller's arguments said, types included.
+  // The copies have the types of the caller's arguments, but TypeScript cannot know.
   return Reflect.apply(heed.attention, heed, [copies.query, copies.key, copies.value, copies.options]);
 }
 
@@ -73,7 +73,7 @@ export function relativeValues<const O extends RelativeValuesOptions = NoOptions
   return byName("relativeValues", [weights, table], options);
 }
 
-/** Arguments are read before this returns: copied where there is no engine yet that they could be read by. */
+/** Arguments are read before this returns. Without an engine, which would read them, they are copied. */
 async function byName<R>(
   operation: "rope" | "linearAttention" | "relativeKeys" | "relativeValues",
   tensors: readonly unknown[],
@@ -87,7 +87,7 @@ async function byName<R>(
   return Reflect.apply(heed[operation], heed, [...copies.tensors, copies.options]);
 }
 
-/** The engine of whoever wants none of his own. */
+/** Opens the shared engine. */
 export async function openShared(): Promise<Heed> {
   opening ??= createHeed();
   try {

@@ -1,10 +1,10 @@
-// What is loaded when a GPU is wanted: the backend that computes there, around the one that computes in WebAssembly. As an entry,
-// heed/webgpu: measuring what suits a GPU.
+// The chunk that is loaded when a GPU is wanted: the WebGPU backend, which passes on to the WebAssembly backend what it does not
+// compute. It is also the entry heed/webgpu, which autotunes kernels.
 
 import { asyncStep, step } from "./api/door.js";
 import { HeedError } from "./api/errors.js";
 import { isRecord } from "./api/read-values.js";
-import type { Backend, BesideCall } from "./backends/backend.js";
+import type { Backend, ExtraCall } from "./backends/backend.js";
 import { type AutotuneOptions, rememberTuned, type Tuned, tune } from "./backends/webgpu/autotune.js";
 import { adoptDevice, openDevice } from "./backends/webgpu/device.js";
 import type { Gpu, GpuDevice } from "./backends/webgpu/gpu.js";
@@ -12,11 +12,11 @@ import { GpuBackend } from "./backends/webgpu/gpu-backend.js";
 
 export interface OpenGpu {
   readonly backend: Backend;
-  /** What the GPU does beside attention, for tensors of `home`; null: nothing of the kind. */
-  beside(home: Backend, ...call: BesideCall): Promise<unknown> | null;
+  /** Computes an operation other than attention, for tensors of `home`. Returns null when the GPU cannot. */
+  extra(home: Backend, ...call: ExtraCall): Promise<unknown> | null;
 }
 
-/** `device` is the caller's; null: one of heed's own is made. Rejects with HeedError `unsupported` where there is none. */
+/** `device` is the caller's; null: heed makes one. Rejects with HeedError `unsupported` when there is no GPU. */
 export async function openGpu(wasm: Backend, mode: "auto" | "webgpu", device: object | null): Promise<OpenGpu> {
   const reopen = device === null ? () => openDevice(hostGpu()) : null;
   const opening = device === null ? openDevice(hostGpu()) : adoptDevice(asDevice(device));
@@ -24,7 +24,7 @@ export async function openGpu(wasm: Backend, mode: "auto" | "webgpu", device: ob
   const backend = await GpuBackend.open({ wasm, mode, open, reopen });
   return {
     backend,
-    beside(home, operation, given, again) {
+    extra(home, operation, given, again) {
       if (operation === "rope" && given && again) return ropeOnGpu(backend, home, given, again);
       backend.leave(operation);
       return null;

@@ -1,6 +1,6 @@
 // Tensors + read options -> an AttentionProblem, or a HeedError that names the rule and the shapes that broke it.
 
-import type { AttentionProblem, Backend, Dims4, KeptBlocks, Operand, WeightForm } from "../backends/backend.js";
+import type { AttentionProblem, Backend, BlockMask, Dims4, Operand, WeightForm } from "../backends/backend.js";
 import { showShape, showValue } from "./describe.js";
 import { HeedError } from "./errors.js";
 import { dense, perHeadShape, userShape, type Walk, walkOf } from "./layout.js";
@@ -190,7 +190,7 @@ function broadcastOperand(
   return operandOf(tensor, { shape: full, strides: [step(0), step(1), step(2), step(3)] });
 }
 
-function readBlocks(where: string, value: unknown, [batch, heads, queries, keys]: Dims4): KeptBlocks | null {
+function readBlocks(where: string, value: unknown, [batch, heads, queries, keys]: Dims4): BlockMask | null {
   if (value === undefined) return null;
   const { size, keep } = readRecord(where, "blocks", value, BLOCK_OPTIONS);
   const [ofQueries = 0, ofKeys = 0, ...rest] = numbersOf(size) ?? [];

@@ -1,47 +1,47 @@
-// The interface between the API and whatever computes, and the problem that crosses it. Leans on nothing.
+// The interface between the API and the backends, and the checked problem that it passes. This file imports nothing.
 
-/** Four axes, always [batch, heads, length, dim], whatever the caller's layout. */
+/** Four axes, always in the order [batch, heads, length, dim], whatever the caller's layout. */
 export type Dims4 = readonly [number, number, number, number];
 
-/** Numbers in single precision, or in half, which are computed with in single precision. */
+/** Types of tensors. Kernels compute in f32 and widen f16. */
 export type DType = "f32" | "f16";
 
-/** Values that live in a backend's memory. Immutable once made; only the backend that made it can use it. */
+/** A tensor in a backend's memory. Only the backend that made it can use it. */
 export interface Resident {
   readonly elements: number;
   readonly dtype: DType;
-  /** False from `free` on, and after the backend's own end. */
+  /** False after `free`, and after the backend is disposed. */
   readonly live: boolean;
-  /** The GPUBuffer that holds them, from its start; absent where they are in memory of WebAssembly. */
+  /** The GPUBuffer that holds it, from its start; absent for a tensor in WebAssembly's memory. */
   readonly buffer?: object;
 }
 
-/** Some bytes of a resident. */
+/** A byte range of a resident. */
 export interface Span {
   readonly from: number;
   readonly bytes: number;
 }
 
-/** Where the numbers of an operand are: in an array of the caller's (halves by their bits), in the backend's memory already, or so many bytes behind the start of each of a problem's pages. */
+/** Where the numbers of an operand are: in an array of the caller's (f16 as bits), in a resident, or `offset` bytes into each of the problem's pages. */
 export type Source =
   | { readonly kind: "array"; readonly array: Float32Array | Uint16Array | Uint8Array }
   | { readonly kind: "resident"; readonly resident: Resident }
   | { readonly kind: "paged"; readonly offset: number };
 
-/** Keys and values in pages that hold as many rows each, of all heads. Row r of batch entry b is at place (first + r) % rows of page [b * perBatch + (first + r) / rows]. */
+/** The page table of a KV cache. A page holds `rows` rows of all heads. Row r of batch entry b is row (first + r) % rows of page [b * perBatch + (first + r) / rows]. */
 export interface Pages {
   readonly pages: readonly Resident[];
   readonly perBatch: number;
   readonly rows: number;
   readonly first: number;
-  /** They are known to hold neither NaN nor infinity. */
+  /** Whether they are known to hold neither NaN nor infinity. */
   readonly areFinite: boolean;
-  /** Of i8: bytes from a head's first key, or value, to the scales of its keys, or values: one a row. */
+  /** For i8 only: bytes from a head's first row of K, or V, to the scales of its rows. */
   readonly keyScales: number;
   readonly valueScales: number;
 }
 
-/** One input: its numbers, and how [batch, heads, length, dim] walks over them. Strides count elements; 0 broadcasts. */
+/** One input as a strided view. Strides count elements; 0 broadcasts. */
 export interface Operand {
   readonly source: Source;
   readonly dtype: DType | "i8" | "bool";
@@ -50,79 +50,79 @@ export interface Operand {
   readonly strides: Dims4;
 }
 
-/** One output: dense, `elements` floats, walked like an operand. */
+/** One output of `elements` f32 numbers, without gaps, as a strided view. */
 export interface OutputView {
   readonly elements: number;
   readonly shape: Dims4;
   readonly strides: Dims4;
 }
 
-/** Functions of scores and their places, and masks, as programs: cpp/include/heed/expressions.hpp says how they are laid out. */
+/** Compiled score and mask functions. cpp/include/heed/expressions.hpp describes their layout. */
 export interface Programs {
   readonly words: Int32Array<ArrayBuffer>;
-  /** The numbers of all tables that they read. */
+  /** The numbers of all tables that they read, concatenated. */
   readonly tables: Float32Array<ArrayBuffer>;
 }
 
-/** Queries and keys in blocks: query i sees key j only where `keep` is not 0 at [i / queries, j / keys]. */
-export interface KeptBlocks {
+/** The block mask: query i sees key j only where `keep` is not 0 at [i / queries, j / keys]. */
+export interface BlockMask {
   readonly queries: number;
   readonly keys: number;
-  /** Bytes, broadcast against [batch, query heads, blocks of queries, blocks of keys]. */
+  /** Bytes that broadcast to [batch, query heads, blocks of queries, blocks of keys]. */
   readonly keep: Operand;
 }
 
 /** "lower-right": query i sees keys j <= i + (S - L). "upper-left": j <= i. */
 export type CausalRule = "none" | "lower-right" | "upper-left";
 
-/** Sequences one after the other in a batch of one: where the queries and keys of each start, then their ends. Of equal length. */
+/** Sequences packed into a batch of one: the first query and key of each, then the ends. Both arrays have one length. */
 export interface PackedSequences {
   readonly queryStarts: Int32Array<ArrayBuffer>;
   readonly keyStarts: Int32Array<ArrayBuffer>;
 }
 
-/** Which keys the structure leaves to a query, and what goes by head. Null: not given. */
+/** Options that limit the keys of a query, and options by head. Null: not given. */
 export interface AttentionStructure {
-  /** A query sees the keys from its position less this one ... */
+  /** A query sees the keys from its position minus this ... */
   readonly windowLeft: number | null;
-  /** ... to its position plus this one. */
+  /** ... to its position plus this. */
   readonly windowRight: number | null;
-  /** One a batch entry or sequence: the position of query 0 among the keys, instead of the causal alignment. */
+  /** By batch entry or sequence: the position of query 0 among the keys, in place of the causal alignment. */
   readonly qOffsets: Int32Array<ArrayBuffer> | null;
-  /** One a batch entry: queries from here on are padding. */
+  /** By batch entry: how many queries, and how many keys, are no padding. */
   readonly qLengths: Int32Array<ArrayBuffer> | null;
   readonly kvLengths: Int32Array<ArrayBuffer> | null;
   readonly sequences: PackedSequences | null;
-  /** One a query head: -slope * |position - key| joins the scores. */
+  /** By query head: -slope * |position - key| is added to the scores. */
   readonly alibiSlopes: Float32Array<ArrayBuffer> | null;
-  /** One a query head: a logit that joins the denominator only. */
+  /** By query head: a logit that is added to the denominator only. */
   readonly sinks: Float32Array<ArrayBuffer> | null;
 }
 
-/** What turns scores into weights: docs/semantics.md has the formulae. */
+/** What turns scores into weights. docs/semantics.md has the formulae. */
 export type Normalizer = "softmax" | "sparsemax" | "sigmoid" | "hard" | "none";
 
-/** How far the scores have come when they are handed out. */
+/** The stage at which scores are returned. */
 export type ScoreStage = "raw" | "capped" | "masked";
 
-/** After the normalizer: which weights become zeros and what the others are divided by. The hash is in docs/semantics.md. */
+/** Applied after the normalizer. docs/semantics.md has the hash that decides which weights become 0. */
 export interface Dropout {
-  /** In (0, 1], single precision. */
+  /** In (0, 1], as f32. */
   readonly p: number;
-  /** 32 bits, unsigned. */
+  /** Unsigned, 32 bits. */
   readonly seed: number;
 }
 
-/** Weights that are wanted: of each head for queries [from, to), or their mean over the query heads. */
+/** Which weights to return: those of each head for queries [from, to), or their mean over the query heads. */
 export type WeightForm = { readonly of: "rows"; readonly from: number; readonly to: number } | { readonly of: "mean" };
 
-/** q . k and its likes: docs/semantics.md has the formulae. */
+/** docs/semantics.md has the formulae. */
 export type ScoreKind = "scaled-dot" | "dot" | "cosine" | "general" | "additive" | "gated" | "rbf" | "distance";
 
-/** How queries and keys make scores. Parameters are floats of [1, 1 or query heads, rows, columns]; null: not given. */
+/** How queries and keys make scores. Parameters are f32, [1, 1 or query heads, rows, columns]; null: not given. */
 export interface ScoreFunction {
   readonly kind: ScoreKind;
-  /** Numbers that a query and a key have in common: head_dim, or what additive's matrices make of them. */
+  /** The length of the product that makes a score: head_dim, or the rows of the additive score's matrices. */
   readonly hidden: number;
   readonly w: Operand | null;
   readonly wq: Operand | null;
@@ -132,27 +132,27 @@ export interface ScoreFunction {
   readonly bandwidth: Operand | null;
 }
 
-/** Attention, checked: a backend computes it without asking again. */
+/** A checked attention call, which a backend computes without checking it again. */
 export interface AttentionProblem {
   readonly query: Operand;
   readonly key: Operand;
   readonly value: Operand;
-  /** That keys and values lie in; null: they do not. */
+  /** The pages of K and V; null when they are not paged. */
   readonly pages: Pages | null;
-  /** Bytes, nonzero = attend, broadcast against [batch, query heads, query length, key length]. */
+  /** Bytes that broadcast to [batch, query heads, query length, key length]; a query sees the keys where it is not 0. */
   readonly mask: Operand | null;
-  /** Floats of single precision added to the scores, broadcast likewise. */
+  /** Added to the scores: f32, broadcast likewise. */
   readonly bias: Operand | null;
   readonly score: ScoreFunction;
-  /** Everything that multiplies the scores, temperature included. */
+  /** The factor of the scores, temperature included. */
   readonly scale: number;
-  /** Scores become softcap * tanh(score / softcap). */
+  /** A score becomes softcap * tanh(score / softcap). */
   readonly softcap: number | null;
   readonly normalizer: Normalizer;
-  /** The keys of each query that count; null: all. */
+  /** How many of its best keys each query attends to; null: all. */
   readonly topK: number | null;
   readonly causal: CausalRule;
-  readonly blocks: KeptBlocks | null;
+  readonly blocks: BlockMask | null;
   readonly programs: Programs | null;
   readonly dropout: Dropout | null;
   readonly structure: AttentionStructure;
@@ -162,15 +162,15 @@ export interface AttentionProblem {
   readonly scores: OutputView | null;
   readonly scoreStage: ScoreStage;
   readonly entropy: OutputView | null;
-  /** Where the output goes; null: into an array of its own. */
+  /** The caller's array for the output; null: a new one. */
   readonly into: Float32Array | null;
-  /** Leave the results in the backend's memory. */
+  /** Whether the results stay in the backend's memory, as residents. */
   readonly keep: boolean;
-  /** Compute it again where a GPU that is lost interrupts it. */
+  /** Whether to compute it again when the GPU is lost meanwhile. */
   readonly retry: boolean;
 }
 
-/** One result: an array that the caller owns, or a resident, as `keep` asked. */
+/** One result: an array that the caller owns or, with `keep`, a resident. */
 export type Computed =
   | { readonly kind: "array"; readonly array: Float32Array }
   | { readonly kind: "resident"; readonly resident: Resident };
@@ -183,26 +183,22 @@ export interface AttentionComputed {
   readonly entropy: Computed | null;
 }
 
-/** Where a call would run, and why. */
+/** Where a call would run, and why there. */
 export interface Explanation {
   readonly backend: "wasm" | "webgpu";
   readonly reasons: readonly string[];
 }
 
-/** Arguments of an operation that takes tensors and then options, as they were given. */
+/** The unchecked arguments of an operation that takes tensors and then options. */
 export interface Arguments {
   readonly tensors: readonly unknown[];
   readonly options: unknown;
 }
 
-/** A call of such an operation, and what makes it once more; or the operation alone, where it is no call. */
-export type BesideCall = readonly [
-  operation: string,
-  given?: Arguments,
-  again?: (given: Arguments) => Promise<unknown>,
-];
+/** A call of an operation other than attention, with a function that makes it again; or the name alone, to announce that WebAssembly computes it. */
+export type ExtraCall = readonly [operation: string, given?: Arguments, again?: (given: Arguments) => Promise<unknown>];
 
-/** What is known of the GPU that an engine uses. */
+/** The GPU that an engine uses. */
 export interface WebGpuReport {
   readonly vendor: string;
   readonly architecture: string;
@@ -210,57 +206,57 @@ export interface WebGpuReport {
   readonly subgroups: boolean;
 }
 
-/** What a backend says of itself in `capabilities`; may change when it falls back. */
+/** A backend's part of `capabilities`, which changes when it falls back. */
 export interface BackendReport {
   readonly backend: "wasm" | "webgpu";
   readonly variant: "simd" | "relaxed";
-  /** Where async calls compute but for small ones: workers on shared memory, workers with their own, or (null) the calling thread. */
+  /** Where async calls are computed, except small ones: workers on shared memory, workers with their own, or (null) the calling thread. */
   readonly worker: "shared-memory" | "private-memory" | null;
   readonly threads: number;
-  /** Null, or absent: no GPU is in use. */
+  /** Null or absent while no GPU is in use. */
   readonly webgpu?: WebGpuReport | null;
-  /** Why it is this way and no better. */
+  /** Why nothing better is used. */
   readonly reasons: readonly string[];
 }
 
-/** Memory that an engine holds, in bytes. Memories of WebAssembly grow and never shrink: what is freed in them is used again. */
+/** The memory that an engine holds, in bytes. WebAssembly memories never shrink; freed parts are reused. */
 export interface MemoryReport {
-  /** All of WebAssembly's. */
+  /** All WebAssembly memories. */
   readonly total: number;
-  /** The engine's own, which it shares with its workers where they share. */
+  /** The engine's memory, which workers share on isolated pages. */
   readonly engine: number;
-  /** Of workers with memories of their own, as of their last answers. */
+  /** The workers' own memories, as of their last answers. */
   readonly workers: number;
-  /** GPU buffers, those among them that wait for the next call. Absent: none. */
+  /** GPU buffers, pooled ones included; absent when there is none. */
   readonly gpu?: number;
-  /** Tensors that live in the engine and pages of its caches, and what their numbers take of its memory. */
+  /** The number of tensors and cache pages in the engine's memory, and their bytes. */
   readonly tensors: number;
   readonly tensorBytes: number;
 }
 
 /**
  * The contract. A problem is valid when it arrives. Its arrays are read before `attention` returns its promise, so the caller
- * may overwrite them at once; residents that it names stay alive until it is done, freed by the caller or not. Calls finish in
- * the order in which they were made. A failed call is a HeedError, frees what it took, and leaves the backend working. An
- * aborted call rejects at once, computed or not. `dispose` frees everything and rejects what is in flight; it can be repeated.
+ * may overwrite them at once; its residents stay in memory until the call is over, even when they are freed meanwhile. Calls
+ * finish in the order in which they were made. A failed call rejects with a HeedError, frees its memory, and leaves the backend
+ * working. An aborted call rejects at once. `dispose` frees everything and rejects the calls in flight; it can be repeated.
  */
 export interface Backend {
   report(): BackendReport;
   explain(problem: AttentionProblem): Explanation;
   attention(problem: AttentionProblem, signal: AbortSignal | null): Promise<AttentionComputed>;
   attentionSync(problem: AttentionProblem): AttentionComputed;
-  /** Halves by their bits. */
+  /** A Uint16Array holds the bits of f16 numbers. */
   upload(data: Float32Array | Uint16Array): Resident;
   zeros(elements: number, dtype: DType): Resident;
-  /** A GPUBuffer of the caller's. Absent, or undefined, where there is no GPU. */
+  /** Takes a GPUBuffer of the caller's. Absent, or returns undefined, when there is no GPU. */
   adopt?(buffer: object, elements: number, dtype: DType): Resident | undefined;
-  /** An operation beside attention, where this backend has its own way with it. Absent, or null: it has none. */
-  beside?(...call: BesideCall): Promise<unknown> | null;
+  /** Computes an operation other than attention, such as rope. Absent, or returns null, when this backend cannot. */
+  extra?(...call: ExtraCall): Promise<unknown> | null;
   download(resident: Resident): Promise<Float32Array | Uint16Array>;
   free(resident: Resident): void;
-  /** Memory that `bytesOf` sees. */
+  /** Allocates a cache page, whose memory `bytesOf` gives. */
   page(bytes: number): Resident;
-  /** Where a resident lies, until the backend is next asked for anything. Who writes to it says so, by `changed`; no call may be reading what is written. */
+  /** The memory of a resident, valid until the next call of the backend. Whoever writes to it must call `changed`, and no running call may read what is written. */
   bytesOf(where: string, resident: Resident): Uint8Array<ArrayBuffer>;
   changed(resident: Resident, spans: readonly Span[]): void;
   memory(): MemoryReport;

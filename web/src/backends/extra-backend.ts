@@ -1,32 +1,32 @@
-// The interface between the API and whatever computes what is beside attention. Leans on nothing but the shapes of backend.ts.
+// The interface between the API and the backends of rotary embedding and linear attention. It imports only the types of backend.ts.
 
 import type { Computed, Operand, OutputView } from "./backend.js";
 
-/** Rotary embedding, checked. */
+/** A checked call of rotary embedding. */
 export interface RopeProblem {
   readonly input: Operand;
   readonly output: OutputView;
-  /** [1 or batch, 1, rows, pairs] each, in place of frequencies. */
+  /** Each is [1 or batch, 1, rows, pairs]; given in place of frequencies. */
   readonly tables: { readonly cosines: Operand; readonly sines: Operand } | null;
-  /** One a pair: radians a position. */
+  /** For each pair the angle by which it turns from one position to the next, in radians. */
   readonly frequencies: Float64Array<ArrayBuffer> | null;
-  /** One a place, or a batch entry and place; null: 0, 1, 2 ... */
+  /** One for each token, or for each batch entry and token; null: 0, 1, 2, ... */
   readonly positions: Float64Array<ArrayBuffer> | null;
   readonly positionsByBatch: boolean;
   readonly rotaryDim: number;
   readonly interleaved: boolean;
   readonly inverse: boolean;
-  /** Multiplies what is turned. */
+  /** Multiplies the rotated numbers. */
   readonly magnitude: number;
-  /** Leave the result in the memory of the backend that computes it. */
+  /** Whether the result stays in the backend's memory, as a resident. */
   readonly keep: boolean;
-  /** Compute it again where a GPU that is lost interrupts it. */
+  /** Whether to compute it again when the GPU is lost meanwhile. */
   readonly retry: boolean;
 }
 
 export type LinearRule = "linear" | "gated" | "delta" | "gated-delta" | "elu";
 
-/** Linear attention, checked. */
+/** A checked call of linear attention. */
 export interface LinearProblem {
   readonly query: Operand;
   readonly key: Operand;
@@ -35,17 +35,17 @@ export interface LinearProblem {
   readonly decay: Operand | null;
   /** [batch, key heads or 1, length, 1] */
   readonly beta: Operand | null;
-  /** [batch, key heads, head_dim, value_dim], for elu one more. */
+  /** [batch, key heads, head_dim, value_dim]; for elu value_dim + 1, the last for the denominator. */
   readonly state: Operand | null;
   readonly rule: LinearRule;
   readonly causal: boolean;
-  /** Null: 1 / sqrt(head_dim), or none for elu. */
+  /** Null: 1 / sqrt(head_dim), or 1 for elu. */
   readonly scale: number | null;
   readonly output: OutputView;
   readonly newState: OutputView;
 }
 
-/** As Backend: a problem is valid when it arrives, its arrays are read before the call returns, no operand is a resident. */
+/** As with Backend, a problem is valid when it arrives, and its arrays are read before the call returns. No operand is a resident. */
 export interface ExtraBackend {
   rope(problem: RopeProblem, signal: AbortSignal | null): Promise<Float32Array>;
   linearAttention(
@@ -55,12 +55,12 @@ export interface ExtraBackend {
   dispose(): void;
 }
 
-/** A backend that computes some of this itself, from its own residents. */
+/** A GPU backend that computes some of these operations from its own residents. */
 export interface ExtraOnGpu {
-  /** Null: it is for an ExtraBackend. Arrays are read before this returns. */
+  /** Returns null when an ExtraBackend should compute the problem. Arrays are read before this returns. */
   rope(problem: RopeProblem, signal: AbortSignal | null): Promise<Computed> | null;
-  /** Whether a call failed with its device alone, and can be made again: told when there is another device, or will be none. */
+  /** Whether a call failed only because its device was lost, and can be made again. Resolves when there is another device, or when there will be none. */
   recovers(error: unknown, problem: object): Promise<boolean>;
-  /** Somebody else computes an operation: `capabilities` is to say why. */
+  /** Notes in `capabilities` that WebAssembly computes an operation. */
   leave(operation: string): void;
 }

@@ -1,21 +1,21 @@
-// The interface between heed/layers and whatever computes layers. Leans on nothing but the shapes of backend.ts.
+// The interface between heed/layers and the backend of layers. It imports only the types of backend.ts and extra-backend.ts.
 
 import type { Backend, MemoryReport, Operand, Resident } from "./backend.js";
 import type { ExtraBackend } from "./extra-backend.js";
 
-/** An engine's method by which heed/layers finds what computes there, whichever of the package's entries the engine is from. */
+/** The engine's method by which heed/layers gets its backend. The symbol is registered, so that it works across the package's entries. */
 export const LAYERS: unique symbol = Symbol.for("heed.layers");
 
 export type Activation = "none" | "relu" | "gelu" | "gelu-tanh" | "silu" | "tanh" | "sigmoid";
 
-/** Rows of a resident, dense, from its start. */
+/** Dense rows at the start of a resident. */
 export interface Rows {
   readonly resident: Resident;
   readonly count: number;
   readonly length: number;
 }
 
-/** activation(x + bias) * factor + addend; null: left out. Rows that are fewer repeat. */
+/** activation(x + bias) * factor + addend; a null one is left out, and one with fewer rows repeats them. */
 export interface PointwiseRule {
   readonly activation: Activation;
   readonly bias: Rows | null;
@@ -25,7 +25,7 @@ export interface PointwiseRule {
 
 export interface AffineProblem {
   readonly input: Rows;
-  /** What `pack` made. */
+  /** The result of `pack`. */
   readonly weights: Resident;
   readonly outputs: number;
   readonly rule: PointwiseRule;
@@ -40,9 +40,9 @@ export interface NormProblem {
 }
 
 export interface GruProblem {
-  /** Of every step, three of each: [batch * steps, 3 * hidden]. */
+  /** The inputs' part of the three gates at every step: [batch * steps, 3 * hidden]. */
   readonly gates: Rows;
-  /** Three matrices that `pack` made. */
+  /** The result of `pack` for three matrices. */
   readonly weights: Resident;
   readonly bias: Rows | null;
   /** [batch, hidden]; null: zeros. */
@@ -51,21 +51,21 @@ export interface GruProblem {
   readonly isReversed: boolean;
 }
 
-/** As Backend: a problem is valid when it arrives. Results are residents of `home`, as are all inputs. */
+/** As with Backend, a problem is valid when it arrives. All inputs and results are residents of `home`. */
 export interface LayerBackend {
-  /** Where attention is computed, and tensors live. */
+  /** The backend that computes attention and holds the tensors. */
   readonly home: Backend;
-  /** Of the same memory. */
+  /** Computes in the same memory. */
   readonly extra: ExtraBackend;
   /** What layers hold, and what the engine holds beside it. */
   memoryBeside(engine: MemoryReport): MemoryReport;
-  /** Matrices [1, matrices, outputs, inputs] as `affine` reads them. */
+  /** Packs matrices [1, matrices, outputs, inputs] into the panels that `affine` reads. */
   pack(matrices: Operand): Promise<Resident>;
   affine(problem: AffineProblem, signal: AbortSignal | null): Promise<Resident>;
   pointwise(input: Rows, rule: PointwiseRule, signal: AbortSignal | null): Promise<Resident>;
   norm(problem: NormProblem, signal: AbortSignal | null): Promise<Resident>;
   gather(table: Rows, indices: Int32Array<ArrayBuffer>, signal: AbortSignal | null): Promise<Resident>;
-  /** The states of every step, and the last ones. */
+  /** Returns the states of every step, and the last ones. */
   gru(problem: GruProblem, signal: AbortSignal | null): Promise<readonly [Resident, Resident]>;
   dispose(): void;
 }

@@ -1,8 +1,9 @@
-// Blocks of a wasm heap for the length of a call. One small block is kept for the next call; everything else goes back at once.
+// Allocates blocks of a WebAssembly heap for the length of a call. One small block is kept for the next call; others are freed at
+// once.
 
 import { HeedError } from "../api/errors.js";
 
-/** What a wasm module exports for memory. `allocate` gives 0 when there is none left. */
+/** The allocator that a WebAssembly module exports. `allocate` returns 0 when there is no room. */
 export interface Allocator {
   allocate(bytes: number): number;
   release(address: number): void;
@@ -13,10 +14,10 @@ export interface Block {
   readonly bytes: number;
 }
 
-/** A block of up to 1 MiB stays for the next call: a call of 8 heads x 128 x 64 fits, and an idle engine holds no more. */
+/** The largest block that is kept for the next call: it fits 8 heads x 128 x 64, and an idle engine holds no more than 1 MiB. */
 export const KEPT_BYTES = 2 ** 20;
 
-/** Wasm addresses have 32 bits; a block ends below the last page, so that address + bytes never wraps. */
+/** Addresses have 32 bits. A block ends before the last page, so that address + bytes never wraps. */
 export const MAX_BLOCK_BYTES = 2 ** 31 - 65536;
 
 export class Arena {
@@ -28,7 +29,7 @@ export class Arena {
     this.#allocator = allocator;
   }
 
-  /** Blocks that are taken and not given back. */
+  /** Blocks that are taken and not returned. Leak tests read it. */
   get blocks(): number {
     return this.#blocks;
   }
@@ -54,7 +55,7 @@ export class Arena {
   }
 
   #allocate(bytes: number): Block {
-    // A kept block that is too small would only split the heap: a caller whose sizes rise slowly makes it grow for ever.
+    // A kept block that is too small is freed first. It would fragment the heap, which calls of slowly rising sizes would grow forever.
     if (this.#kept !== null) {
       this.#allocator.release(this.#kept.address);
       this.#kept = null;

@@ -1,17 +1,17 @@
-// The only maker of views on a wasm heap. A view goes stale when memory grows, so none outlives the function that asked for it.
+// Makes all views of a WebAssembly heap. Growth of the memory detaches them, so no view outlives the function that asked for it.
 
-/** The bytes of an array, where they lie. */
+/** A view of an array's bytes. */
 export function bytesIn({ buffer, byteOffset, byteLength }: ArrayBufferView): Uint8Array {
   return new Uint8Array(buffer, byteOffset, byteLength);
 }
 
-/** The text that a zero ends. Copied first: decoders refuse shared memory. */
+/** A zero-terminated text. It is copied first, because TextDecoder refuses shared memory. */
 export function textAt(buffer: ArrayBuffer, address: number): string {
   const bytes = new Uint8Array(buffer);
   return new TextDecoder().decode(bytes.slice(address, bytes.indexOf(0, address)));
 }
 
-/** As slice() does, in half the time where there is little to copy. */
+/** Copies like slice(), but in half the time for small arrays. */
 export function copied(view: Float32Array, array: Float32Array = new Float32Array(view.length)): Float32Array {
   array.set(view);
   return array;
@@ -24,7 +24,7 @@ export class HeapView {
     this.#memory = memory;
   }
 
-  /** Bytes that the heap has now: what leak tests watch. */
+  /** The heap's current size. Leak tests read it. */
   get byteLength(): number {
     return this.#memory.buffer.byteLength;
   }
@@ -45,7 +45,7 @@ export class HeapView {
     return new Int32Array(this.#upTo(address + length * Int32Array.BYTES_PER_ELEMENT), address, length);
   }
 
-  /** The buffer, which reaches `end`: where another thread grew a shared memory, this one may still hold the shorter view. */
+  /** The buffer, at least `end` bytes long. After another thread grew a shared memory, `buffer` may still be the shorter one; grow(0) updates it. */
   #upTo(end: number): ArrayBuffer {
     if (this.#memory.buffer.byteLength < end) this.#memory.grow(0);
     return this.#memory.buffer;

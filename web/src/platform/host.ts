@@ -1,4 +1,4 @@
-// The globals that heed looks for, each of which may be missing. Looked up when asked for, never at import.
+// The globals that heed uses, each of which may be missing. They are looked up when needed, never at import.
 
 /** The parts of Node's worker_threads.Worker that heed uses. */
 export interface NodeWorker {
@@ -33,25 +33,25 @@ export interface Host {
   };
 }
 
-/** This realm's globals, seen as what heed may find. */
+/** This realm's globals. */
 export function currentHost(): Host {
   return globalThis;
 }
 
-/** Node's own Worker; null elsewhere, and before Node 20.16, whose modules cannot be reached without a static import. */
+/** Node's Worker; null elsewhere, and before Node 20.16, which has no way to get at its modules without a static import. */
 export function nodeWorker(host: Host = currentHost()): NodeWorkerConstructor | null {
   const threads = host.process?.getBuiltinModule?.("node:worker_threads");
-  // The boundary to a module of Node's, whose types browsers' sources cannot name.
+  // The package is compiled without Node's types.
   return (threads as { readonly Worker?: NodeWorkerConstructor } | undefined)?.Worker ?? null;
 }
 
-/** Cores that Node may use; null elsewhere. */
+/** The number of cores that Node may use; null elsewhere. */
 export function nodeCores(host: Host = currentHost()): number | null {
   const os = host.process?.getBuiltinModule?.("node:os");
   return (os as { readonly availableParallelism?: () => number } | undefined)?.availableParallelism?.() ?? null;
 }
 
-/** The bytes of a file, read by Node; null elsewhere. */
+/** Reads a file in Node; null elsewhere. */
 export async function nodeFile(url: string, host: Host = currentHost()): Promise<Uint8Array<ArrayBuffer> | null> {
   const files = host.process?.getBuiltinModule?.("node:fs/promises");
   const { readFile } = (files ?? {}) as { readonly readFile?: (file: URL) => Promise<Uint8Array<ArrayBuffer>> };

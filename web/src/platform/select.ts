@@ -1,11 +1,12 @@
-// Features and wishes in, choice out: which wasm variant computes where. Pure; every row is a test.
+// Chooses which WebAssembly variant computes where, from features and wishes. The result is a fallback chain, a ladder of rungs: the
+// best rung first, and when it fails the next one is tried. The functions are pure, and a table of tests covers them.
 
 import type { Features } from "./features.js";
 
-/** The artefacts, by their presets' names. `-threads` variants import shared memory. */
+/** The artefacts, named as their CMake presets. Those with `-threads` import a shared memory. */
 export type VariantName = "wasm-simd" | "wasm-relaxed" | "wasm-simd-threads" | "wasm-relaxed-threads";
 
-/** One way to compute: an artefact and where async calls run it. */
+/** A rung of the ladder: an artefact, and where it computes async calls. */
 export interface Rung {
   readonly variant: VariantName;
   readonly worker: "shared-memory" | "private-memory" | null;
@@ -14,14 +15,14 @@ export interface Rung {
 export interface Wishes {
   readonly variant: "auto" | "simd" | "relaxed";
   readonly offload: boolean;
-  /** Where the caller brought a binary of its own: whether that imports its memory. null: the inlined ones. */
+  /** Whether the caller's binary imports its memory; null when the package's own are used. */
   readonly importsMemory: boolean | null;
-  /** The caller makes the workers, wherever they come from. */
+  /** Whether the caller makes the workers. */
   readonly ownWorkers: boolean;
 }
 
 export interface Choice {
-  /** Best first; when one fails the next is tried. Empty: heed cannot run here. */
+  /** Best first. Empty when heed cannot run here. */
   readonly ladder: readonly Rung[];
   /** Why the ladder starts where it does. */
   readonly reasons: readonly string[];
@@ -64,13 +65,13 @@ function selectWorker(features: Features, wishes: Wishes): { worker: Rung["worke
   return { worker: "shared-memory", reason: null };
 }
 
-/** From the chosen rung down to plain SIMD on the calling thread, which needs nothing that could be refused. */
+/** From the chosen rung down to plain SIMD on the calling thread, which nothing can refuse. */
 function ladder(relaxed: boolean, worker: Rung["worker"], wishes: Wishes): readonly Rung[] {
   const kinds = WORKERS.slice(WORKERS.indexOf(worker));
   const own: VariantName = relaxed ? "wasm-relaxed" : "wasm-simd";
   const shared: VariantName = `${own}-threads`;
   if (wishes.importsMemory !== null) {
-    // A given binary has one kind of memory, and stays on its rungs.
+    // A given binary imports its memory or makes it, so it fits only some of the rungs.
     const [variant, other] = wishes.importsMemory ? [shared, "private-memory"] : [own, "shared-memory"];
     return kinds.filter((kind) => kind !== other).map((kind) => ({ variant, worker: kind }));
   }
@@ -80,10 +81,10 @@ function ladder(relaxed: boolean, worker: Rung["worker"], wishes: Wishes): reado
   );
 }
 
-/** Where async calls compute, best first. */
+/** Where async calls can be computed, best first. */
 const WORKERS: readonly Rung["worker"][] = ["shared-memory", "private-memory", null];
 
-/** The number of threads that "auto" stands for. */
+/** The number of threads of "auto". */
 export function autoThreads(cores: number): number {
   return Math.max(1, Math.min(4, Math.floor(cores / 2)));
 }
