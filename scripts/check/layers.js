@@ -1,5 +1,5 @@
-// Holds the code to the rooms of docs/architecture.md: a file may include or import what stands beside its room here,
-// and nothing else.
+// Holds the code to the rooms of docs/architecture.md: a file may include or import what is listed for its room here,
+// and nothing else. In web/src no files import each other in a circle, not even for types.
 
 import { readFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
@@ -50,10 +50,13 @@ const WEB_ROOTS = [
   "webgpu.ts",
 ];
 
+/** Rooms whose files still import each other in circles, for types alone. No other may begin to. */
+const CIRCULAR_ROOMS = ["api", "backends/webgpu", "expr", "layers", "layers/text", "reference"];
+
 export function checkLayers() {
   const demo = ["demo/src", "demo/rooms"].flatMap((folder) => strangerBreaches(folder, "demo", []));
   const bench = strangerBreaches("bench/web/pages", "bench/web/pages", PEERS);
-  const broken = [...cppBreaches(), ...webBreaches(), ...demo, ...bench];
+  const broken = [...cppBreaches(), ...webBreaches(), ...webCircles(), ...demo, ...bench];
   if (broken.length > 0)
     throw new Failure(`${broken.length} includes or imports cross the layers`, { output: broken.join("\n") });
 }
@@ -97,9 +100,15 @@ const PEERS = ["onnxruntime-web/wasm", "onnxruntime-web/webgpu", "@litertjs/core
 
 const IMPORT = /^(?:import|export|\})(?:.*\bfrom)?\s*"([^"]+)"|\bimport\("([^"]+)"\)/;
 
+const base = join(root, "web/src");
+
+/** @param {string} path of a file under web/src */
+const roomOf = (path) => Object.keys(WEB_ROOMS).find((room) => path.startsWith(`${room}/`));
+
+/** @param {string} file @param {string} target as the file writes it */
+const importedBy = (file, target) => relative(base, join(dirname(file), target)).replace(/\.js$/, ".ts");
+
 function* webBreaches() {
-  const base = join(root, "web/src");
-  const roomOf = (/** @type {string} */ path) => Object.keys(WEB_ROOMS).find((room) => path.startsWith(`${room}/`));
   for (const file of sourcesUnder("web/src")) {
     const path = relative(base, file);
     const room = roomOf(path);
@@ -110,12 +119,46 @@ function* webBreaches() {
         yield `${where}: the package depends on nothing, got ${target}`;
         continue;
       }
-      const imported = relative(base, join(dirname(file), target)).replace(/\.js$/, ".ts");
+      const imported = importedBy(file, target);
       const to = roomOf(imported);
       const isAllowed = to === room || WEB_ROOMS[room]?.some((one) => one === to || one === imported);
       if (!isAllowed) yield `${where}: ${room} may not import ${imported}`;
     }
   }
+}
+
+function* webCircles() {
+  /** @type {Map<string, readonly string[]>} */
+  const imports = new Map();
+  for (const file of sourcesUnder("web/src")) {
+    const targets = Array.from(matches(file, IMPORT), ({ target }) => importedBy(file, target));
+    imports.set(relative(base, file), targets);
+  }
+  const seen = new Set();
+  for (const file of imports.keys()) {
+    const circle = seen.has(file) ? null : shortestCircle(file, imports);
+    for (const path of circle ?? []) seen.add(path);
+    if (circle === null || circle.every((path) => CIRCULAR_ROOMS.includes(roomOf(path) ?? ""))) continue;
+    yield `web/src: ${circle.join(" imports ")} imports ${file}`;
+  }
+}
+
+/**
+ * The files on the shortest way from a file back to itself, itself the first; null when there is none.
+ * @param {string} start @param {ReadonlyMap<string, readonly string[]>} imports
+ */
+function shortestCircle(start, imports) {
+  /** @type {string[][]} */
+  const paths = [[start]];
+  const seen = new Set();
+  for (const path of paths) {
+    for (const next of imports.get(path.at(-1) ?? "") ?? []) {
+      if (next === start) return path;
+      if (!seen.has(next)) paths.push([...path, next]);
+      seen.add(next);
+    }
+  }
+  return null;
 }
 
 /**
