@@ -1,10 +1,10 @@
-// One query against caches of halves and bytes, as ratios to a cache of floats: the three take turns in one run, and medians of the
+// Decode (one query) from f16 and int8 KV caches, as ratios to an f32 cache. The three alternate in one run, and medians of the
 // rounds' ratios are printed. `node bench/caches.js [threads]`, after `npm run build`.
 
 import { createHeed } from "heed";
 import { cases, median, random, rounds } from "./numbers.js";
 
-/** The first keys and values stay in the last cache; those of the next two fill 128 MiB as floats. */
+/** K and V of the first shape stay in the last-level cache; those of the next two fill 128 MiB in f32. */
 const SHAPES = [
   { heads: 8, keys: 4096, dim: 64 },
   { heads: 32, keys: 8192, dim: 64 },
@@ -21,7 +21,7 @@ const tensor = (/** @type {number[]} */ ...shape) => ({
   shape,
 });
 
-console.log(`${heed.capabilities.variant}, ${threads} threads: ms with f32; times its speed with halves, bytes`);
+console.log(`${heed.capabilities.variant}, ${threads} threads: ms with f32; speed-up with f16, int8`);
 for (const { heads, queryHeads = heads, keys, dim } of cases(SHAPES)) {
   const [key, value] = [tensor(1, heads, keys, dim), tensor(1, heads, keys, dim)];
   const query = heed.tensor(tensor(1, queryHeads, 1, dim).data, [1, queryHeads, 1, dim]);
@@ -38,15 +38,15 @@ for (const { heads, queryHeads = heads, keys, dim } of cases(SHAPES)) {
     return performance.now() - start;
   };
   for (const cache of caches) await timed(cache);
-  /** Milliseconds of each cache, a round each. */
+  /** Milliseconds a round, for each cache. */
   const times = caches.map(() => [0]);
   for (let round = 0; round < ROUNDS; round++) {
     for (const [n, cache] of caches.entries()) times[n]?.push(await timed(cache));
   }
-  const [floats = [], ...others] = times.map(([, ...rounds]) => rounds);
-  const speeds = others.map((own) => median(own.map((time, round) => (floats[round] ?? Number.NaN) / time)).toFixed(2));
+  const [f32 = [], ...others] = times.map(([, ...rounds]) => rounds);
+  const speeds = others.map((own) => median(own.map((time, round) => (f32[round] ?? Number.NaN) / time)).toFixed(2));
   console.log(
-    `${queryHeads}/${heads} heads, ${keys} keys, dim ${dim}: ${median(floats).toFixed(2)} ms, ${speeds.join(", ")}`,
+    `${queryHeads}/${heads} heads, ${keys} keys, dim ${dim}: ${median(f32).toFixed(2)} ms, ${speeds.join(", ")}`,
   );
   for (const cache of caches) cache.dispose();
 }

@@ -1,4 +1,4 @@
-// The same numbers in each run, the middle of what it measures, and how much of it is asked for.
+// Seeded numbers, medians, and the cases and rounds that a bench measures.
 
 let state = 1;
 
@@ -11,7 +11,7 @@ export function random() {
 /** @param {readonly number[]} samples */
 export const median = (samples) => [...samples].sort((a, b) => a - b)[samples.length >> 1] ?? Number.NaN;
 
-/** With `--smoke` a bench shows only that it runs: the first of its cases, once. */
+/** With `--smoke` a bench measures the first of its cases once, to show that it works. */
 const isSmoke = process.argv.includes("--smoke");
 
 /** @template T @param {readonly T[]} all */

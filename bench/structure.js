@@ -1,5 +1,5 @@
-// What masks and functions of scores cost as expressions, as ratios to the options of the same meaning, and what windows, documents
-// and blocks that keep half of the pairs cost, as ratios to the whole call: each pair alternates in one run, and the median of the
+// The cost of masks and score functions as expressions, as ratios to the options of the same meaning, and of windows, documents
+// and block masks that keep half of the pairs, as ratios to the whole call. Each pair alternates in one run, and the median of the
 // pairs' ratios is printed. `node bench/structure.js [relaxed|simd]`, after `npm run build`.
 
 import { createHeed } from "heed";
@@ -21,23 +21,23 @@ const slopeTable = table({ data: Float32Array.from(slopes), shape: [HEADS] });
 /** @typedef {import("heed").AttentionOptions} Options */
 
 /** @type {(size: number, isKept: (row: number, column: number) => boolean) => Options} */
-const keptBlocks = (size, isKept) => {
+const blockMask = (size, isKept) => {
   const blocks = LENGTH / size;
   const keep = Uint8Array.from({ length: blocks * blocks }, (_, n) =>
     Number(isKept(Math.floor(n / blocks), n % blocks)),
   );
   return { blocks: { size: [size, size], keep: { data: keep, shape: [blocks, blocks] } } };
 };
-/** Every other block. */
-const chessboard = (/** @type {number} */ size) => keptBlocks(size, (row, column) => (row + column) % 2 === 1);
-/** Half of each row's, anywhere. */
+/** A block mask with every other block. */
+const chessboard = (/** @type {number} */ size) => blockMask(size, (row, column) => (row + column) % 2 === 1);
+/** A block mask with a random half of each row's blocks. */
 const scattered = (/** @type {number} */ size) => {
   const columns = Array.from({ length: LENGTH / size }, (_, column) => column);
   const rows = columns.map(() => {
     const order = columns.map((column) => ({ column, at: random() })).sort((a, b) => a.at - b.at);
     return new Set(order.slice(0, columns.length / 2).map(({ column }) => column));
   });
-  return keptBlocks(size, (row, column) => rows[row]?.has(column) ?? false);
+  return blockMask(size, (row, column) => rows[row]?.has(column) ?? false);
 };
 
 /** @type {readonly (readonly [string, Options, Options])[]} */
@@ -61,7 +61,7 @@ const PAIRS = [
   .../** @type {const} */ ([128, 64, 32, 16]).flatMap((size) => [
     /** @type {const} */ ([`every other block, ${size} x ${size}`, chessboard(size), {}]),
     /** @type {const} */ ([`half of the blocks, ${size} x ${size}`, scattered(size), {}]),
-    /** @type {const} */ ([`all blocks, ${size} x ${size}`, keptBlocks(size, () => true), {}]),
+    /** @type {const} */ ([`all blocks, ${size} x ${size}`, blockMask(size, () => true), {}]),
   ]),
 ];
 

@@ -1,4 +1,4 @@
-// Figures as people read them: Markdown tables with aligned columns, three digits that count.
+// Formats figures: Markdown tables with aligned columns, three significant digits.
 
 /**
  * @param {readonly string[]} heads
@@ -8,7 +8,7 @@ export function table(heads, rows) {
   const widths = heads.map((head, column) =>
     Math.max(head.length, ...rows.map((row) => (row[column] ?? "").length), 2),
   );
-  /** The first column names, the others count. @param {readonly string[]} cells */
+  /** The first column is left-aligned, the others are right-aligned. @param {readonly string[]} cells */
   const line = (cells) =>
     `| ${widths.map((width, column) => pad(cells[column] ?? "", width, column === 0)).join(" | ")} |`;
   const rule = `| ${widths.map((width, column) => (column === 0 ? "-".repeat(width) : `${"-".repeat(width - 1)}:`)).join(" | ")} |`;

@@ -1,5 +1,5 @@
 // Measures: `npm run bench` the kernels and the ladder, natively and in Node; `npm run bench -- web` heed beside its peers in
-// Chromium, `npm run bench -- webgpu` likewise on a GPU. Figures are medians of one run, each beside its own ceiling. What is measured is in bench/README.md.
+// Chromium, `npm run bench -- webgpu` likewise on a GPU. Figures are medians of one run, each beside its own peak. What is measured is in bench/README.md.
 
 import { ensureDependencies } from "./lib/dependencies.js";
 import { Failure } from "./lib/steps.js";

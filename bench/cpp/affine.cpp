@@ -1,6 +1,6 @@
-// Times the linear layer on one thread, alternating with the tile loop, and for single rows with plain reading, and
-// prints medians: milliseconds, GFLOP/s and the fraction of the tile's rate; for single rows GB/s of weights and the
-// fraction of what reading as many bytes reaches.
+// Times the linear layer on one thread, alternating with the tile loop and with plain reading, and prints medians:
+// milliseconds, GFLOP/s and % of peak (the rate of the tile loop), which limits a GEMM; GB/s of weights and % of read
+// bandwidth, which limits a GEMV (a single row).
 #include <cstdio>
 #include <cstdlib>
 #include <memory>

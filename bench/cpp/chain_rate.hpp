@@ -1,9 +1,9 @@
-// What the arithmetic alone allows: multiply-adds between registers, nothing loaded.
+// The arithmetic peak: multiply-adds between registers, without a load.
 #pragma once
 
 namespace heed::bench {
 
-/// Runs `repeats` times a thousand steps of 12 independent chains of multiply-adds and returns how many
+/// Computes `repeats` times a thousand steps of 12 independent chains of multiply-adds and returns how many
 /// floating-point operations that was.
 double run_chains(int repeats);
 

@@ -1,6 +1,6 @@
 // Times linear attention on one thread, alternating with the tile loop and with causal attention of the same shape, and
-// prints medians: milliseconds, GFLOP/s of the recurrence (4 H L D E, and 2 G L D E more for the delta rules), the
-// fraction of the tile's rate, and how many times as fast as attention it is.
+// prints medians: milliseconds, GFLOP/s of the recurrence (4 H L D E, and 2 G L D E more for the delta rules), % of
+// peak (the rate of the tile loop), and how many times as fast as attention it is.
 #include <cstdio>
 #include <cstdlib>
 #include <vector>

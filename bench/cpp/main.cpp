@@ -1,6 +1,6 @@
 // Times attention on one thread at the shapes of docs/performance.md, alternating with the
 // tile loop, and prints medians: milliseconds, GFLOP/s (4 B H L S D, half when causal), and
-// the fraction of the tile's rate. `heed_bench --json` prints one JSON object a line.
+// % of peak, the rate of the tile loop. `heed_bench --json` prints one JSON object a line.
 #include <algorithm>
 #include <cstdio>
 #include <string_view>

@@ -1,4 +1,4 @@
-// What every C++ bench measures with: a clock, medians, seeded numbers, and which of its cases are asked for.
+// Tools of all C++ benches: a clock, medians, seeded numbers, and the selection of cases.
 #pragma once
 
 #include <algorithm>
@@ -23,12 +23,11 @@ inline double median(std::vector<double> samples) {
   return samples[samples.size() / 2];
 }
 
-/// With `--smoke` a bench measures its first case alone: it shows that it runs.
+/// With `--smoke` a bench measures its first case alone, to show that it works.
 template <typename Case>
 std::span<const Case> asked(std::span<const Case> cases, int count, char** arguments) {
-  const std::span<char*> words(arguments, static_cast<std::size_t>(count));
-  const bool is_smoke =
-      std::ranges::any_of(words, [](const char* word) { return std::string_view(word) == "--smoke"; });
+  const std::span<char*> given(arguments, static_cast<std::size_t>(count));
+  const bool is_smoke = std::ranges::any_of(given, [](const char* one) { return std::string_view(one) == "--smoke"; });
   return is_smoke ? cases.first(1) : cases;
 }
 

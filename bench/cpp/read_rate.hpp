@@ -1,11 +1,11 @@
-// What memory allows: numbers read in order and added up, nothing else done with them.
+// The read bandwidth: numbers are read in order and added up.
 #pragma once
 
 #include <cstddef>
 
 namespace heed::bench {
 
-/// The most that read_numbers can read.
+/// The largest count that read_numbers takes.
 inline constexpr std::size_t kMostNumbers = std::size_t{9} << 20;
 
 /// Reads this many numbers `repeats` times and returns how many bytes that was.

@@ -1,7 +1,7 @@
-// Times attention on several threads against one, alternating, with the threshold below which
-// helpers are left alone switched off: what more threads are worth at every size. Prints medians
-// of both, the median of the rounds' own ratios, and the ratio when the helpers have fallen
-// asleep before each call. `heed_bench_threads [threads] [gap in milliseconds]`.
+// Times attention on several threads against one, alternating. The threshold below which a call
+// stays on one thread is off, to show the speed-up by threads at every size. It prints medians of
+// both, the median of the rounds' own ratios, and the ratio when the workers have fallen asleep
+// before each call. `heed_bench_threads [threads] [gap in milliseconds]`.
 #include <cstdio>
 #include <cstdlib>
 #include <thread>
@@ -90,7 +90,7 @@ Figures measure(Attention& attention, heed::Executor& several, int batch, std::c
   return {median(ones), median(severals), median(ratios)};
 }
 
-/// Of a set of tasks that do nothing, in seconds.
+/// Returns the seconds that a set of empty tasks takes.
 double dispatch_cost(ThreadPool& pool) {
   constexpr int kSets = 20'000;
   const heed::TaskSet nothing{[](void*, Index, int) {}, nullptr, 2};

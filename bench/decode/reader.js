@@ -1,4 +1,4 @@
-// Reads as many numbers as it is told, as often as it is told, and says how long it took.
+// A worker that reads numbers as often as its order says, and reports how long that took.
 
 import { readFileSync } from "node:fs";
 import { parentPort, workerData } from "node:worker_threads";

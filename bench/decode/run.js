@@ -1,5 +1,5 @@
-// One query of 8 heads against 4096 keys of D = 64, beside plain reading of as many bytes by as many threads, by turns:
-// `node bench/decode/run.js [threads]`, after `npm run build`. Rates count the bytes of keys and values.
+// Decode, one query of 8 heads against 4096 keys with D = 64, alternating with plain reading of as many bytes by as many threads:
+// `node bench/decode/run.js [threads]`, after `npm run build`. Rates count the bytes of K and V.
 
 import { once } from "node:events";
 import { join } from "node:path";
@@ -14,7 +14,7 @@ const [HEADS, KEYS, DIM] = [8, 4096, 64];
 const NUMBERS = 2 * HEADS * KEYS * DIM;
 const BYTES = NUMBERS * Float32Array.BYTES_PER_ELEMENT;
 const ROUNDS = rounds(41);
-/** Of a round: the first fetch again what the others have driven out of the cache. */
+/** The calls of a round. The warm calls load again what plain reading has evicted from the cache. */
 const [WARM_CALLS, CALLS] = [8, 30];
 const READING_MS = 15;
 
@@ -23,14 +23,14 @@ const rate = (/** @type {number} */ ms) => (BYTES / ms) * 1e-6;
 
 const toolchain = await findToolchain({ need: ["wasm", "native", "tests"], log: () => {} });
 // Reading takes no relaxed SIMD, which Node 20 has behind a flag.
-await buildPreset(toolchain, "wasm-simd", ["heed_ceilings"]);
-const program = join(root, "build", "wasm-simd", "bench", "cpp", "heed_ceilings.wasm");
+await buildPreset(toolchain, "wasm-simd", ["heed_peaks"]);
+const program = join(root, "build", "wasm-simd", "bench", "cpp", "heed_peaks.wasm");
 const readers = Array.from(
   { length: threads },
   () => new Worker(new URL("reader.js", import.meta.url), { workerData: program }),
 );
 
-/** Milliseconds of one reading, a share a thread. @param {number} repeats */
+/** Milliseconds of one reading, in which every thread reads a share. @param {number} repeats */
 async function read(repeats) {
   const order = { repeats, numbers: NUMBERS / threads };
   const reports = await Promise.all(
@@ -78,6 +78,6 @@ for (let round = 0; round < ROUNDS; round++) {
   shares.push(reading / ofCall);
 }
 console.log(`${heed.capabilities.variant}, ${threads} threads, medians of ${ROUNDS} rounds
-reading ${median(readings).toFixed(1)} GB/s, calls ${median(calls).toFixed(1)} GB/s, ${Math.round(100 * median(shares))} % of reading`);
+reading ${median(readings).toFixed(1)} GB/s, calls ${median(calls).toFixed(1)} GB/s, ${Math.round(100 * median(shares))} % of read bandwidth`);
 heed.dispose();
 await Promise.all(readers.map((reader) => reader.terminate()));

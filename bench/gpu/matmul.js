@@ -1,5 +1,5 @@
-// A product of square matrices as WGSL is usually tuned: tiles of 64 x 64 in workgroup memory, 4 x 4 numbers in a thread's registers.
-// What a device reaches with it is what attention is measured against.
+// A GEMM of square matrices as WGSL is usually tuned: tiles of 64 x 64 in workgroup memory, a register tile of 4 x 4 a thread.
+// Its rate is the peak that attention is compared with.
 
 /** @param {number} n */
 const shader = (n) => `
@@ -20,8 +20,8 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) at: v
     b_tile[thread] = b[(t + thread / 16u) * WIDTH + group.x * 16u + thread % 16u];
     workgroupBarrier();
     for (var k = 0u; k < 16u; k++) {
-      let line = b_tile[k * 16u + at.x];
-      for (var r = 0u; r < 4u; r++) { sums[r] = fma(vec4f(a_tile[k * 64u + at.y * 4u + r]), line, sums[r]); }
+      let b_row = b_tile[k * 16u + at.x];
+      for (var r = 0u; r < 4u; r++) { sums[r] = fma(vec4f(a_tile[k * 64u + at.y * 4u + r]), b_row, sums[r]); }
     }
     workgroupBarrier();
   }
@@ -31,7 +31,7 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) at: v
 /** STORAGE */
 const USAGE = 128;
 
-/** GFLOP/s of the fastest of some runs. @param {{ requestDevice(): Promise<any> }} adapter @param {number} n a multiple of 64 @param {number} repeats */
+/** GFLOP/s of the fastest repeat. @param {{ requestDevice(): Promise<any> }} adapter @param {number} n a multiple of 64 @param {number} repeats */
 export async function matmulRate(adapter, n, repeats) {
   const device = await adapter.requestDevice();
   const module = device.createShaderModule({ code: shader(n) });
@@ -52,7 +52,7 @@ export async function matmulRate(adapter, n, repeats) {
     pass.end();
     device.queue.submit([encoder.finish()]);
     await device.queue.onSubmittedWorkDone();
-    // The first run compiles.
+    // The first repeat compiles.
     if (repeat > 0) best = Math.min(best, performance.now() - start);
   }
   device.destroy();

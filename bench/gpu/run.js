@@ -1,4 +1,4 @@
-// heed on a GPU from Node, through Dawn: GFLOP/s of attention, beside a plain tiled product of matrices on the same device.
+// heed on a GPU from Node, through Dawn: GFLOP/s of attention, beside a plain tiled GEMM on the same device.
 // node bench/gpu/run.js [--shapes=16x4096x64,16x4096x128] [--size=2048] [--dawn=the npm package "webgpu", or where it lies]
 
 import { createHeed } from "../../dist/index.js";
@@ -16,7 +16,7 @@ for (const argument of process.argv.slice(2)) {
 }
 
 const gpu = await openDawn(wishes.dawn);
-/** An adapter gives one device. */
+/** A new adapter for every device: an adapter gives only one. */
 async function newAdapter() {
   const adapter = await gpu.requestAdapter({ powerPreference: "high-performance" });
   if (adapter !== null) return adapter;
@@ -42,10 +42,10 @@ for (const shape of wishes.shapes.split(",")) {
     (text) => (text === undefined ? undefined : Number(text)),
   );
   for (const causal of [false, true]) {
-    const { rate, way } = await attentionRate({ heads, queries, keys, dim, causal });
+    const { rate, plan } = await attentionRate({ heads, queries, keys, dim, causal });
     const name = `${shape}${causal ? " causal" : ""}`;
-    const share = `${((100 * rate) / peak).toFixed(0)}% of the product`;
-    console.log(`attention ${name}: ${rate.toFixed(1)} GFLOP/s, ${share}, ${way}`);
+    const share = `${((100 * rate) / peak).toFixed(0)}% of the GEMM`;
+    console.log(`attention ${name}: ${rate.toFixed(1)} GFLOP/s, ${share}, ${plan}`);
   }
 }
 heed.dispose();
@@ -59,13 +59,13 @@ async function attentionRate({ heads, queries, keys, dim, causal }) {
       [heads, length, dim],
     );
   const [query, key, value] = [tensor(queries), tensor(keys), tensor(keys)];
-  // A result that stays on the device is there when its call is queued, and computed when the queue is done.
+  // A result that stays on the device is returned when its call is queued, and is computed when the queue is done.
   const run = async () => {
     const { output } = await heed.attention(query, key, value, { causal, keep: true });
     await device.queue.onSubmittedWorkDone();
     output.dispose();
   };
-  const way = heed.explain(query, key, value, { causal }).reasons.at(-1);
+  const plan = heed.explain(query, key, value, { causal }).reasons.at(-1);
   await run();
   const ms = await fastest(run);
   for (const one of [query, key, value]) one.dispose();
@@ -74,7 +74,7 @@ async function attentionRate({ heads, queries, keys, dim, causal }) {
     pairs = 0;
     for (let i = 0; i < queries; i++) pairs += Math.max(0, Math.min(keys, i + 1 + keys - queries));
   }
-  return { rate: (4 * heads * pairs * dim) / ms / 1e6, way };
+  return { rate: (4 * heads * pairs * dim) / ms / 1e6, plan };
 }
 
 /** Milliseconds. @param {() => Promise<void>} run */

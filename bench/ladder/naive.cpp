@@ -29,10 +29,10 @@ void naive(const Problem& problem) {
     }
     for (int i = 0; i < length; ++i) {
       float* const row = weights.data() + i * length;
-      const float highest = *std::max_element(row, row + length);
-      float sum = 0.0F;
-      for (int j = 0; j < length; ++j) sum += row[j] = std::exp(row[j] - highest);
-      for (int j = 0; j < length; ++j) row[j] /= sum;
+      const float row_max = *std::max_element(row, row + length);
+      float row_sum = 0.0F;
+      for (int j = 0; j < length; ++j) row_sum += row[j] = std::exp(row[j] - row_max);
+      for (int j = 0; j < length; ++j) row[j] /= row_sum;
     }
     for (int i = 0; i < length; ++i) {
       for (int e = 0; e < dim; ++e) {

@@ -8,18 +8,18 @@
 namespace heed::ladder {
 namespace {
 
-/// As many keys as keep their values in the first-level cache while they are used.
+/// The number of keys whose V stays in the first-level cache while it is used.
 constexpr int kBlock = 64;
 
-/// Four queries, and what is known of them after the keys so far.
+/// Four queries, and their partial results (m, l, O) after the keys so far.
 struct Rows {
   const float* query;
-  float* output;  // sums of weights times values, in units of exp(highest)
-  float highest[kTile];
-  float sum[kTile];
+  float* output;  // weighted sums of V, relative to exp(row_max)
+  float row_max[kTile];
+  float row_sum[kTile];
 };
 
-/// Scores of a block of keys, turned into weights; `rows` is brought into the units of the new maximum.
+/// Computes the weights of a block of keys, and rescales `rows` to the new row max.
 void weigh(float (&weights)[kTile][kBlock], Rows& rows, const float* key, int keys, int dim, float scale) {
   for (int j = 0; j < keys; j += kTile) {
     float sums[kTile][kTile] = {};
@@ -29,12 +29,12 @@ void weigh(float (&weights)[kTile][kBlock], Rows& rows, const float* key, int ke
     }
   }
   for (int r = 0; r < kTile; ++r) {
-    const float highest = std::max(rows.highest[r], *std::max_element(weights[r], weights[r] + keys));
-    const float shrink = std::exp(rows.highest[r] - highest);
-    rows.highest[r] = highest;
-    rows.sum[r] *= shrink;
-    for (int e = 0; e < dim; ++e) rows.output[r * dim + e] *= shrink;
-    for (int j = 0; j < keys; ++j) rows.sum[r] += weights[r][j] = std::exp(weights[r][j] - highest);
+    const float row_max = std::max(rows.row_max[r], *std::max_element(weights[r], weights[r] + keys));
+    const float rescale = std::exp(rows.row_max[r] - row_max);
+    rows.row_max[r] = row_max;
+    rows.row_sum[r] *= rescale;
+    for (int e = 0; e < dim; ++e) rows.output[r * dim + e] *= rescale;
+    for (int j = 0; j < keys; ++j) rows.row_sum[r] += weights[r][j] = std::exp(weights[r][j] - row_max);
   }
 }
 
@@ -55,8 +55,8 @@ void online(const Problem& problem) {
   const float scale = 1.0F / std::sqrt(static_cast<float>(dim));
   for (int first = 0; first < heads * length; first += kTile) {
     const int head = first / length * length * dim;
-    Rows rows{.query = query + first * dim, .output = output + first * dim, .highest = {}, .sum = {}};
-    std::fill_n(rows.highest, kTile, -std::numeric_limits<float>::infinity());
+    Rows rows{.query = query + first * dim, .output = output + first * dim, .row_max = {}, .row_sum = {}};
+    std::fill_n(rows.row_max, kTile, -std::numeric_limits<float>::infinity());
     std::fill_n(rows.output, kTile * dim, 0.0F);
     for (int j = 0; j < length; j += kBlock) {
       const int keys = std::min(kBlock, length - j);
@@ -65,7 +65,7 @@ void online(const Problem& problem) {
       add_values(weights, rows, value + head + j * dim, keys, dim);
     }
     for (int r = 0; r < kTile; ++r) {
-      for (int e = 0; e < dim; ++e) rows.output[r * dim + e] /= rows.sum[r];
+      for (int e = 0; e < dim; ++e) rows.output[r * dim + e] /= rows.row_sum[r];
     }
   }
 }

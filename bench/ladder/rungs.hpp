@@ -1,5 +1,5 @@
 // Attention three times in plain C++, each version one idea better than the one before. They take the simplest problem
-// only, and are written to be read; the kernels are what comes after them.
+// only, and are written to be read. The kernels are the rungs above them.
 #pragma once
 
 namespace heed::ladder {
@@ -15,14 +15,14 @@ struct Problem {
 
 inline constexpr int kTile = 4;
 
-/// By the definition: all scores, all weights, all sums, one number at a time.
+/// Computes by the definition: all scores, all weights, all outputs, one number at a time.
 void naive(const Problem& problem);
 
-/// The same three steps, the products in tiles: what is loaded is used four times, and sixteen sums do not wait for
-/// each other.
+/// Computes the same three steps with 4 x 4 register tiles: every loaded number is used four times, and sixteen
+/// accumulators are independent.
 void tiled(const Problem& problem);
 
-/// The tiles, with a softmax that corrects itself as it goes: the scores of a few keys at a time, never all of them.
+/// Computes in tiles with an online softmax: the scores of one block of keys at a time, never all of them.
 void online(const Problem& problem);
 
 }  // namespace heed::ladder

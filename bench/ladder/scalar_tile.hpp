@@ -1,11 +1,11 @@
-// The inner loop of the scalar rungs: four rows of one matrix with four columns of another, sixteen sums at once.
+// The scalar rungs' microkernel: four rows of one matrix times four columns of another, in sixteen accumulators.
 #pragma once
 
 #include "rungs.hpp"
 
 namespace heed::ladder {
 
-/// A matrix of floats: where it begins, and how far its rows and columns lie apart.
+/// A matrix of f32: its first number, and the strides of its rows and columns.
 struct Strided {
   const float* data;
   int row, column;

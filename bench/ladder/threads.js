@@ -1,5 +1,5 @@
-// The last rung in WebAssembly, where threads belong to JavaScript: the built package on one thread and on two, in turn. Prints
-// one JSON object; nothing when heed gets no second thread here. The result must be the same to the bit.
+// The last rung in WebAssembly, where JavaScript makes the threads: the built package on one thread and on two, alternating. It prints
+// one JSON object, or nothing when heed gets no second thread here. Both results must be the same to the bit.
 
 import { createHeed } from "../../dist/index.js";
 import { median } from "../web/lib/summary.js";

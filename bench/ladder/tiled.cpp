@@ -7,7 +7,7 @@
 namespace heed::ladder {
 namespace {
 
-/// result = factor * a b, of rows x columns numbers.
+/// Computes result = factor * a b, rows x columns numbers.
 void multiply(float* result, int rows, int columns, int depth, float factor, const Strided& a, const Strided& b) {
   for (int i = 0; i < rows; i += kTile) {
     for (int j = 0; j < columns; j += kTile) {
@@ -31,10 +31,10 @@ void tiled(const Problem& problem) {
     multiply(weights.data(), length, length, dim, scale, {query + first, dim, 1}, {key + first, 1, dim});
     for (int i = 0; i < length; ++i) {
       float* const row = weights.data() + i * length;
-      const float highest = *std::max_element(row, row + length);
-      float sum = 0.0F;
-      for (int j = 0; j < length; ++j) sum += row[j] = std::exp(row[j] - highest);
-      for (int j = 0; j < length; ++j) row[j] /= sum;
+      const float row_max = *std::max_element(row, row + length);
+      float row_sum = 0.0F;
+      for (int j = 0; j < length; ++j) row_sum += row[j] = std::exp(row[j] - row_max);
+      for (int j = 0; j < length; ++j) row[j] /= row_sum;
     }
     multiply(output + first, length, dim, length, 1.0F, {weights.data(), length, 1}, {value + first, dim, 1});
   }

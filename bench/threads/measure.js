@@ -1,7 +1,7 @@
 // Times heed.attention on several threads against one, and calls made at once against calls made one after the other, alternating
-// in one run. Runs wherever it is imported.
+// in one run. It works in Node and in pages.
 
-/** [heads, length, head_dim, causal]: the ladder around the threshold, then the shapes that the bar is set for. */
+/** [heads, length, head_dim, causal]: sizes around the threshold of threading, then the shapes that have an aim. */
 export const SHAPES = [
   [1, 64, 64, false],
   [1, 128, 64, false],
@@ -17,16 +17,16 @@ export const SHAPES = [
   [1, 8192, 64, true],
 ];
 
-/** Those that calls are made at once of. */
+/** The shapes of calls that are made at once. */
 const TOGETHER = SHAPES.filter(([, length, , causal]) => causal === false && Number(length) <= 1024);
 
 const AT_ONCE = 16;
 
-/** Calls of one sample last about this long, so that clocks of coarse steps will do. */
+/** The calls of one sample last about this long, so that a coarse clock is precise enough. */
 const SAMPLE_MS = 8;
 
 /**
- * One line a shape: medians of both in milliseconds, the median of the rounds' own ratios, and the ratio of the best.
+ * Prints a line for each shape: medians of both in milliseconds, the median of the rounds' own ratios, and the ratio of the best.
  * @param {typeof import("heed").createHeed} createHeed
  * @param {number} threads
  * @param {number} rounds
@@ -52,18 +52,18 @@ export async function measure(createHeed, threads, rounds, print) {
   await measureTogether(createHeed, threads, rounds, print);
 }
 
-/** The same for calls that are made at once. @type {typeof measure} */
+/** Prints the same for calls that are made at once. @type {typeof measure} */
 async function measureTogether(createHeed, threads, rounds, print) {
   const heed = await createHeed({ threads, offload: true });
   print(`${AT_ONCE} calls made one after the other, and at once, milliseconds a call`);
   print(`${"shape".padEnd(24)} ${"alone, ms".padStart(10)} ${"at once".padStart(10)}   ratio  of the best`);
   for (const shape of TOGETHER) {
     const call = caller(heed, shape);
-    const inTurn = async () => {
+    const oneByOne = async () => {
       for (let i = 0; i < AT_ONCE; i++) await call();
     };
     const atOnce = async () => void (await Promise.all(Array.from({ length: AT_ONCE }, call)));
-    print(await line([inTurn, atOnce], shape, rounds, AT_ONCE));
+    print(await line([oneByOne, atOnce], shape, rounds, AT_ONCE));
   }
   heed.dispose();
 }
@@ -91,7 +91,7 @@ async function line(callers, shape, rounds, calls = 1) {
   return `${name.padEnd(24)} ${cells} ${median(ratios).toFixed(2).padStart(7)} ${best.toFixed(2).padStart(8)}`;
 }
 
-/** A call with everything in the engine. @param {import("heed").Heed} engine @param {readonly (number | boolean)[]} of */
+/** Makes a function that makes one call, with inputs and output in the engine. @param {import("heed").Heed} engine @param {readonly (number | boolean)[]} of */
 function caller(engine, [heads = 0, length = 0, dim = 0, causal = false]) {
   const shape = [1, heads, length, dim].map(Number);
   const isCausal = causal === true;
@@ -118,7 +118,7 @@ async function timed(call, times) {
   return (performance.now() - start) / times;
 }
 
-/** Between -1 and 1, the same for the same seed. @param {number} count @param {number} seed */
+/** Numbers between -1 and 1, the same for the same seed. @param {number} count @param {number} seed */
 function numbers(count, seed) {
   let state = seed;
   return Float32Array.from({ length: count }, () => {

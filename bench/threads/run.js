@@ -1,5 +1,6 @@
 // Several threads against one through the public API, from dist: `node bench/threads/run.js [--threads 2] [--rounds 15]
-// [--chromium [--plain]]`. In this Node (20 compiles relaxed SIMD without its optimisations: use a later one), in an isolated page, or in a plain one.
+// [--chromium [--plain]]`. It measures in this Node (20 compiles relaxed SIMD without its optimisations: use a later one), in an isolated
+// page, or in a plain page.
 
 import { createReadStream } from "node:fs";
 import { createServer } from "node:http";

@@ -1,5 +1,5 @@
-// heed and onnxruntime-web on one GPU device, in Chromium on its software adapter: runs the code of docs/webgpu.md word for word and
-// holds what it makes to double precision. `node bench/web/interop.js`, after `npm run build`, where the peers are installed.
+// heed and onnxruntime-web on one GPU device, in Chromium on its software adapter: executes the code of docs/webgpu.md word for word and
+// compares its results with double precision. `node bench/web/interop.js`, after `npm run build`, where the peers are installed.
 
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -7,7 +7,7 @@ import { chromium } from "playwright";
 import { findToolchain } from "../../scripts/toolchain/find.js";
 import { serve } from "./lib/server.js";
 
-/** Of sums of 16 products of numbers up to 8, in single precision. */
+/** The largest difference of sums of 16 products of numbers up to 8, in f32. */
 const MOST = 1e-5;
 
 const SOFTWARE = ["--enable-unsafe-webgpu", "--use-webgpu-adapter=swiftshader", "--enable-features=Vulkan"];
@@ -16,7 +16,7 @@ const guide = readFileSync(fileURLToPath(new URL("../../docs/webgpu.md", import.
 const code = /^## Beside onnxruntime-web$.*?^```js\n(.*?)^```$/ms.exec(guide)?.[1];
 if (code === undefined) throw new Error("docs/webgpu.md has no code under its heading Beside onnxruntime-web");
 
-/** What pages/interop.ts compares. */
+/** The results that pages/interop.ts compares. */
 const results = "await q.read(), await output.read(), await again.getData()";
 
 const found = await findToolchain({ need: ["chromium"], log: () => {} });

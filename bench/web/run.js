@@ -1,4 +1,4 @@
-// The bench in the browser: reads the command line, runs the studies, writes the JSON and prints the tables.
+// The bench in the browser: reads the command line, measures the studies, writes the JSON and prints the tables.
 
 import { mkdirSync, writeFileSync } from "node:fs";
 import { availableParallelism, cpus } from "node:os";

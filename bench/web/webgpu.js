@@ -1,4 +1,4 @@
-// The bench of the GPU in the browser: heed beside the WebGPU of its peers, on Chromium's software adapter.
+// The WebGPU bench in the browser: heed beside its peers' WebGPU backends, on Chromium's software adapter.
 
 import { mkdirSync, writeFileSync } from "node:fs";
 import { availableParallelism, cpus } from "node:os";
@@ -58,7 +58,7 @@ try {
   mkdirSync(dirname(out), { recursive: true });
   writeFileSync(out, `${JSON.stringify(findings, null, 2)}\n`);
   console.log(`\n${gpuReport(findings)}\n\nall samples: ${out}`);
-  // Some of what onnxruntime-web has there is wrong, or not implemented.
+  // Some of onnxruntime-web's WebGPU operators are wrong or not implemented.
   if (settings.isSmoke) requireAll(findings.shapes, (name) => !name.startsWith("ort"));
 } finally {
   await stage.end();

@@ -1,4 +1,4 @@
-// The bench in Chromium: builds the package and the ceilings, installs the peers, and lets bench/web do the rest.
+// The bench in Chromium: builds the package and the peak loops, installs the peers, and lets bench/web do the rest.
 
 import { join } from "node:path";
 import { build } from "../build.js";
@@ -14,8 +14,8 @@ const web = join(root, "bench", "web");
 export async function benchWeb(args) {
   const toolchain = await step("find the toolchain", () => findToolchain({ need: ["wasm", "tests", "chromium"] }));
   await build({ toolchain });
-  await step("build the ceilings", async () => {
-    for (const preset of ["wasm-simd", "wasm-relaxed"]) await buildPreset(toolchain, preset, ["heed_ceilings"]);
+  await step("build the peak loops", async () => {
+    for (const preset of ["wasm-simd", "wasm-relaxed"]) await buildPreset(toolchain, preset, ["heed_peaks"]);
   });
   await runPage("run.js", toolchain, args);
 }

@@ -72,7 +72,7 @@ function* benches(toolchain, kinds) {
   for (const [target, args] of kinds.includes("native-release") ? Object.entries(NATIVE_PROGRAMS) : [])
     yield () => runProgram(toolchain, "native-release", "cpp", target, [...args, "--smoke"]);
   if (!kinds.includes("scripts")) return;
-  for (const preset of ["wasm-simd", "wasm-relaxed"]) yield () => buildPreset(toolchain, preset, ["heed_ceilings"]);
+  for (const preset of ["wasm-simd", "wasm-relaxed"]) yield () => buildPreset(toolchain, preset, ["heed_peaks"]);
   for (const [script = "", ...args] of SCRIPTS) {
     const line = [join(root, "bench", script), ...args, "--smoke"];
     yield () => run(process.execPath, line, { cwd: root, env: toolchain.env });

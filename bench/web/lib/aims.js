@@ -1,6 +1,6 @@
-// What heed aims at, and whether a run shows it. An aim that the run has no figures for is left open.
+// The aims of heed, and whether the figures meet them. An aim without figures is left open.
 
-import { lead, ofReading, ofTile, scaling } from "./findings.js";
+import { lead, ofBandwidth, ofPeak, scaling } from "./findings.js";
 import { DECODE, flopsOf, PREFILL, SCALING, shapeOf } from "./shapes.js";
 
 /** @typedef {import("../studies/shapes.js").ShapeStudy} ShapeStudy */
@@ -8,7 +8,7 @@ import { DECODE, flopsOf, PREFILL, SCALING, shapeOf } from "./shapes.js";
 /** @typedef {{ value: number, where: string }} Figure */
 /** @typedef {{ aim: string, wanted: string, got: string, state: "met" | "short" | "open" }} Judged */
 
-const TILE_SHAPES = ["8x1024x64", "8x1024x128", "4x4096x64"];
+const PEAK_SHAPES = ["8x1024x64", "8x1024x128", "4x4096x64"];
 const TINY = "1x64x64";
 const ACCURACY_SHAPE = "4x4096x64";
 const MIB = 2 ** 20;
@@ -20,22 +20,22 @@ export function judgeAims(findings) {
   const plain = prefill.filter(({ shape }) => !shape.endsWith("c"));
   const causal = prefill.filter(({ shape }) => shape.endsWith("c"));
   const decode = shapes.filter(({ shape }) => DECODE.includes(shape));
-  const tiled = shapes.filter(({ shape }) => TILE_SHAPES.includes(shape));
+  const compute = shapes.filter(({ shape }) => PEAK_SHAPES.includes(shape));
   const scaled = shapes.filter(({ shape }) => PREFILL.includes(shape) || SCALING.includes(shape)).filter(isLargeEnough);
-  // Asked for two threads, heed may have got one: that says nothing about two.
+  // heed may have got one of the two threads that were asked for: such figures say nothing about two.
   const hasTwo = findings.run.heed["heed@2"]?.threads === 2;
   const threaded = (/** @type {number} */ threads, /** @type {readonly ShapeStudy[]} */ studies) =>
     threads === 1 || hasTwo ? studies : [];
   return [
     least(
-      "relaxed: of the tile's rate, 1 thread",
+      "relaxed: of peak, 1 thread",
       0.9,
-      figures(tiled, (one) => ofTile(one, 1, "relaxed")),
+      figures(compute, (one) => ofPeak(one, 1, "relaxed")),
     ),
     least(
-      "simd: of its tile's rate, 1 thread",
+      "simd: of its peak, 1 thread",
       0.9,
-      figures(tiled, (one) => ofTile(one, 1, "simd")),
+      figures(compute, (one) => ofPeak(one, 1, "simd")),
     ),
     least("2 threads over 1", 1.93, figures(threaded(2, scaled), scaling)),
     ...[1, 2].flatMap((threads) => [
@@ -65,15 +65,15 @@ export function judgeAims(findings) {
         figures(threaded(threads, decode), (one) => lead(one, threads)),
       ),
       least(
-        `decode: of plain reading, ${threads} thr.`,
+        `decode: of read bandwidth, ${threads} thr.`,
         0.85,
-        figures(threaded(threads, decode), (one) => ofReading(one, threads)),
+        figures(threaded(threads, decode), (one) => ofBandwidth(one, threads)),
       ),
     ]),
     most("weights returned, over without", 1.6, cost(findings, "heed:weights@1")),
     most("boolean mask of full rank, over without", 1.25, cost(findings, "heed:mask@1")),
     most("bias of full rank, over without", 1.25, cost(findings, "heed:bias@1")),
-    most("window, over the keys that it keeps", 1.2, cost(findings, "heed:window@1")),
+    most("window, over its share of the keys", 1.2, cost(findings, "heed:window@1")),
     most("first call over warm", 1.3, firstCall(findings)),
     most("from import to first result, ms", 50, own(findings.firstResults)),
     least("the fastest peer's, over that", 2, firstResultLead(findings)),

@@ -1,4 +1,4 @@
-// Reads a shape's results: who was how fast, who was the best peer, what the limit was.
+// Reads a shape's results: speeds, the best peer, and the shares of the roofline.
 
 /** @typedef {import("../studies/shapes.js").ShapeStudy} ShapeStudy */
 /** @typedef {import("./rounds.js").Result} Result */
@@ -9,7 +9,7 @@ export const msOf = (study, name) => study.results.find((one) => one.name === na
 /** @param {ShapeStudy} study @param {string} name @returns {number | null} */
 export const rateOf = (study, name) => study.results.find((one) => one.name === name)?.rate ?? null;
 
-/** Rounding stays a hundred times below, and kernels that are wrong far above. */
+/** A larger error is a wrong result: rounding stays a hundred times below this, and wrong kernels far above. */
 export const WRONG = 1e-4;
 
 /**
@@ -25,7 +25,7 @@ export function requireAll(studies, isRequired = () => true) {
   if (wrong.length > 0) throw new Error(wrong.join("\n"));
 }
 
-/** Operations a second. @param {ShapeStudy} study @param {string} name */
+/** Floating-point operations a second. @param {ShapeStudy} study @param {string} name */
 export function speedOf(study, name) {
   const ms = msOf(study, name);
   return ms === null ? null : (study.flops / ms) * 1000;
@@ -51,29 +51,29 @@ export function bestPeer(study, threads, beginning = "") {
   );
 }
 
-/** How many times as fast as the best peer. @param {ShapeStudy} study @param {number} threads @param {string} beginning */
+/** How many times as fast heed is as the best peer. @param {ShapeStudy} study @param {number} threads @param {string} beginning */
 export function lead(study, threads, beginning = "") {
   const ms = msOf(study, `heed@${threads}`);
   const best = bestPeer(study, threads, beginning)?.ms ?? null;
   return ms === null || best === null ? null : best / ms;
 }
 
-/** The share of the tile's rate that heed reaches. @param {ShapeStudy} study @param {number} threads @param {"simd" | "relaxed"} variant */
-export function ofTile(study, threads, variant) {
+/** The share of the tile loop's rate, which is the compute peak, that heed reaches. @param {ShapeStudy} study @param {number} threads @param {"simd" | "relaxed"} variant */
+export function ofPeak(study, threads, variant) {
   const speed = speedOf(study, `${variant === "simd" ? "heed-simd" : "heed"}@${threads}`);
   const tile = rateOf(study, `tile-${variant}@${threads}`);
   return speed === null || tile === null ? null : speed / tile;
 }
 
-/** What the second thread adds. @param {ShapeStudy} study */
+/** The speed-up by the second thread. @param {ShapeStudy} study */
 export function scaling(study) {
   const one = msOf(study, "heed@1");
   const two = msOf(study, "heed@2");
   return one === null || two === null ? null : one / two;
 }
 
-/** The share of plain reading of the same keys and values. @param {ShapeStudy} study @param {number} threads */
-export function ofReading(study, threads) {
+/** The share of the read bandwidth that heed reaches over the same K and V. @param {ShapeStudy} study @param {number} threads */
+export function ofBandwidth(study, threads) {
   const ms = msOf(study, `heed@${threads}`);
   const read = rateOf(study, `read@${threads}`);
   return ms === null || read === null ? null : ((study.keyBytes / ms) * 1000) / read;

@@ -1,4 +1,4 @@
-// Reads a shape's results on the GPU: who was fastest of those that were right, what the floor is, what `auto` chose.
+// Reads a shape's results on the GPU: the fastest participant that is right, the time of the roofline, what `auto` chose.
 
 import { msOf, rateOf, WRONG } from "./findings.js";
 
@@ -20,22 +20,22 @@ function fastest(results) {
   );
 }
 
-/** The fastest that is right. @param {ShapeStudy} study */
+/** The fastest peer that is right. @param {ShapeStudy} study */
 export const bestGpuPeer = ({ results }) => fastest(results.filter(({ name }) => !name.startsWith("heed")));
 
-/** How many times as fast as that. @param {ShapeStudy} study */
+/** How many times as fast heed is as that peer. @param {ShapeStudy} study */
 export function gpuLead(study) {
   const [ms, best] = [msOf(study, HEED), bestGpuPeer(study)];
   return ms === null || best === null ? null : best.ms / ms;
 }
 
-/** Milliseconds that operations and bytes would take at the rates of the loops that do nothing else. @param {ShapeStudy} study */
-export function floorOf(study) {
+/** Milliseconds at the roofline: the operations at the peak or the bytes at the read bandwidth, whichever take longer. @param {ShapeStudy} study */
+export function rooflineMsOf(study) {
   const [chain, read] = [rateOf(study, "chain-webgpu@1"), rateOf(study, "read-webgpu@1")];
   return chain === null || read === null ? null : Math.max(study.flops / chain, study.keyBytes / read) * 1000;
 }
 
-/** Times the better backend's. @param {Crossover} study */
+/** The time of `auto` over that of the better backend. @param {Crossover} study */
 export function autoOverBetter({ results }) {
   const auto = results.find(({ name }) => name === "heed-auto@2")?.ms ?? null;
   const better = fastest(results.filter(({ name }) => name !== "heed-auto@2"));

@@ -3,7 +3,7 @@
 import { digits, small, table, times } from "../../table.js";
 import { figures, least, most } from "./aims.js";
 import { msOf, rateOf, speedOf } from "./findings.js";
-import { autoOverBetter, bestGpuPeer, floorOf, gpuLead, HEED, isWrong } from "./gpu-findings.js";
+import { autoOverBetter, bestGpuPeer, gpuLead, HEED, isWrong, rooflineMsOf } from "./gpu-findings.js";
 import { aimsTable, everybodyTable, failureTable, titled } from "./report.js";
 
 /** @typedef {import("../studies/shapes.js").ShapeStudy} ShapeStudy */
@@ -51,7 +51,12 @@ export function gpuReport({ run, shapes, crossover, memory }) {
 /** @param {readonly ShapeStudy[]} shapes */
 function shapesTable(shapes) {
   const rows = shapes.map((study) => {
-    const [ms, speed, best, floor] = [msOf(study, HEED), speedOf(study, HEED), bestGpuPeer(study), floorOf(study)];
+    const [ms, speed, best, roofline] = [
+      msOf(study, HEED),
+      speedOf(study, HEED),
+      bestGpuPeer(study),
+      rooflineMsOf(study),
+    ];
     return [
       study.shape,
       digits(ms),
@@ -60,11 +65,14 @@ function shapesTable(shapes) {
       digits(best?.ms),
       times(gpuLead(study)),
       digits((rateOf(study, "chain-webgpu@1") ?? Number.NaN) / GIGA),
-      digits(floor),
-      times(ms === null || floor === null ? null : ms / floor),
+      digits(roofline),
+      times(ms === null || roofline === null ? null : ms / roofline),
     ];
   });
-  return table(["shape", "heed ms", "GFLOP/s", "best peer", "ms", "lead", "chain GFLOP/s", "floor ms", "gap"], rows);
+  return table(
+    ["shape", "heed ms", "GFLOP/s", "best peer", "ms", "lead", "chain GFLOP/s", "roofline ms", "over roofline"],
+    rows,
+  );
 }
 
 /** @param {readonly Crossover[]} crossover */

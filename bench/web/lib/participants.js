@@ -1,18 +1,18 @@
-// Who takes part: a page, a number of threads, and what that page is told besides. Names end in the threads: heed@2.
+// The participants: each has a page, a number of threads, and options for its page. Names end in the threads: heed@2.
 
 import { DECODE } from "./shapes.js";
 
 /**
  * @typedef {object} Participant
  * @property {string} name
- * @property {"heed" | "ort" | "litert" | "jax" | "tfjs" | "plain" | "ceiling" | "gpu-ceiling"} page
+ * @property {"heed" | "ort" | "litert" | "jax" | "tfjs" | "plain" | "peak" | "gpu-peak"} page
  * @property {number} threads
  * @property {Record<string, string>} options
  */
 
-/** @typedef {Omit<Participant, "name" | "threads">} Kind */
+/** @typedef {Omit<Participant, "name" | "threads">} Entry */
 
-/** @type {Record<string, Kind & { threads: readonly number[] }>} */
+/** @type {Record<string, Entry & { threads: readonly number[] }>} */
 const KINDS = {
   heed: { page: "heed", threads: [1, 2], options: {} },
   "heed-simd": { page: "heed", threads: [1], options: { variant: "simd" } },
@@ -38,13 +38,13 @@ const KINDS = {
   "jax-webgpu": { page: "jax", threads: [1], options: { device: "webgpu" } },
   tfjs: { page: "tfjs", threads: [1], options: {} },
   plain: { page: "plain", threads: [1], options: {} },
-  "tile-relaxed": { page: "ceiling", threads: [1, 2], options: { variant: "relaxed", loop: "tile" } },
-  "tile-simd": { page: "ceiling", threads: [1], options: { variant: "simd", loop: "tile" } },
-  "chain-relaxed": { page: "ceiling", threads: [1, 2], options: { variant: "relaxed", loop: "chain" } },
-  "chain-simd": { page: "ceiling", threads: [1, 2], options: { variant: "simd", loop: "chain" } },
-  "chain-webgpu": { page: "gpu-ceiling", threads: [1], options: { loop: "chain" } },
-  "read-webgpu": { page: "gpu-ceiling", threads: [1], options: { loop: "read" } },
-  read: { page: "ceiling", threads: [1, 2], options: { variant: "simd", loop: "read" } },
+  "tile-relaxed": { page: "peak", threads: [1, 2], options: { variant: "relaxed", loop: "tile" } },
+  "tile-simd": { page: "peak", threads: [1], options: { variant: "simd", loop: "tile" } },
+  "chain-relaxed": { page: "peak", threads: [1, 2], options: { variant: "relaxed", loop: "chain" } },
+  "chain-simd": { page: "peak", threads: [1, 2], options: { variant: "simd", loop: "chain" } },
+  "chain-webgpu": { page: "gpu-peak", threads: [1], options: { loop: "chain" } },
+  "read-webgpu": { page: "gpu-peak", threads: [1], options: { loop: "read" } },
+  read: { page: "peak", threads: [1, 2], options: { variant: "simd", loop: "read" } },
 };
 
 /** @param {string} name @returns {Participant} */
@@ -56,13 +56,13 @@ export function participant(name) {
   return { name: `${kind}@${threads}`, page, options, threads: Number(threads) };
 }
 
-/** Whose page says what is right. */
+/** The participant whose page computes the reference. */
 export const JUDGE = participant("plain");
 
-/** With every number of threads that the shapes are measured with. @param {string} kind */
+/** One participant for every number of threads that the shapes are measured with. @param {string} kind */
 const all = (kind) => (KINDS[kind]?.threads ?? []).map((threads) => participant(`${kind}@${threads}`));
 
-/** Both variants, each with the loop that limits it, and every peer. @param {string} shape */
+/** The participants at a shape: both variants of heed, the loop that shows the peak of each, and every peer. @param {string} shape */
 export function participantsAt(shape) {
   const kinds = [
     "heed",
@@ -76,14 +76,14 @@ export function participantsAt(shape) {
     "tfjs",
     "plain",
   ];
-  const ceilings = ["tile-relaxed", "tile-simd", ...(DECODE.includes(shape) ? ["read"] : [])];
+  const peaks = ["tile-relaxed", "tile-simd", ...(DECODE.includes(shape) ? ["read"] : [])];
   const fed = FED.includes(shape) ? ["heed:feed", "ort-attention:feed"] : [];
-  // On the page's own thread a call has no way to go: that shows where calls are small.
+  // A call on the page's own thread is not sent to a worker, which shows where calls are small.
   const here = shape === "1x64x64" ? ["heed:here"] : [];
-  return [...ceilings, ...kinds, ...fed, ...here].flatMap(all);
+  return [...peaks, ...kinds, ...fed, ...here].flatMap(all);
 }
 
-/** Those who compute on a GPU. onnxruntime-web's own Attention is none of them: it silently computes on the CPU. */
+/** The participants on a GPU. onnxruntime-web's Attention is left out: it silently computes on the CPU. */
 export function gpuParticipants() {
   const peers = ["unfused", "mha", "gqa"].map((op) => `ort-webgpu-${op}`);
   return ["chain-webgpu", "read-webgpu", "heed-webgpu", ...peers, "jax-webgpu"].map(participant);
@@ -94,4 +94,4 @@ const FED = ["8x1024x64", "8x77:1024x64", ...DECODE];
 /** @param {Participant} one */
 export const isHeed = ({ page }) => page === "heed";
 /** @param {Participant} one */
-export const isCeiling = ({ page }) => page === "ceiling" || page === "gpu-ceiling";
+export const isPeak = ({ page }) => page === "peak" || page === "gpu-peak";

@@ -1,8 +1,8 @@
-// A run in words and tables.
+// Prints the findings as tables.
 
 import { digits, percent, small, table, times } from "../../table.js";
 import { judgeAims } from "./aims.js";
-import { bestPeer, lead, msOf, ofReading, ofTile, scaling, speedOf } from "./findings.js";
+import { bestPeer, lead, msOf, ofBandwidth, ofPeak, scaling, speedOf } from "./findings.js";
 
 /** @typedef {import("../studies/shapes.js").ShapeStudy} ShapeStudy */
 /** @typedef {import("./rounds.js").Result} Result */
@@ -65,7 +65,7 @@ export function report(findings) {
 /** @param {string} title @param {string} body */
 export const titled = (title, body) => `${title}\n\n${body}`;
 
-/** What must be known to read the figures. @param {Findings["run"]["heed"]} engines */
+/** Notes that a reader of the figures needs. @param {Findings["run"]["heed"]} engines */
 function notesOn(engines) {
   return Object.entries(engines).flatMap(([name, about]) => {
     const asked = Number(name.split("@")[1]);
@@ -90,7 +90,7 @@ function shapesTable(shapes) {
   const threads = /** @type {const} */ ([1, 2]);
   const heads = [
     "shape",
-    ...threads.flatMap((n) => [`heed@${n} ms`, "GFLOP/s", "of limit", "best peer", "ms", "lead"]),
+    ...threads.flatMap((n) => [`heed@${n} ms`, "GFLOP/s", "of roofline", "best peer", "ms", "lead"]),
     "2 thr.",
   ];
   const rows = shapes.map((study) => [
@@ -98,11 +98,11 @@ function shapesTable(shapes) {
     ...threads.flatMap((n) => {
       const best = bestPeer(study, n);
       const speed = speedOf(study, `heed@${n}`);
-      const limit = ofReading(study, n) ?? ofTile(study, n, "relaxed");
+      const share = ofBandwidth(study, n) ?? ofPeak(study, n, "relaxed");
       return [
         digits(msOf(study, `heed@${n}`)),
         digits(speed === null ? null : speed / GIGA),
-        percent(limit),
+        percent(share),
         best?.name ?? "",
         digits(best?.ms),
         times(lead(study, n)),
@@ -110,7 +110,8 @@ function shapesTable(shapes) {
     }),
     times(scaling(study)),
   ]);
-  const legend = "of limit: of the tile loop's rate; for a single query, of plain reading of the same keys and values";
+  const legend =
+    "of roofline: % of peak, the rate of the tile loop; in decode, % of the read bandwidth over the same K and V";
   return `${table(heads, rows)}\n\n${legend}`;
 }
 
@@ -162,7 +163,7 @@ function costTable(costs) {
       ];
     });
   });
-  return table(["", "shape", "without ms", "with ms", "ratio", "for what it keeps"], rows);
+  return table(["", "shape", "without ms", "with ms", "ratio", "over its share"], rows);
 }
 
 /** @param {Findings["firstCalls"]} calls */

@@ -1,7 +1,7 @@
-// Measures participants at one problem: each prepared, checked and warmed up alone, then all in turn, a sample each, so that
-// whatever the machine does besides hits them alike.
+// Measures participants at one problem. Each is prepared, checked and warmed up alone; then a round takes one sample of each, so that
+// other load of the machine slows all of them alike.
 
-import { isCeiling, JUDGE } from "./participants.js";
+import { isPeak, JUDGE } from "./participants.js";
 import { reasonOf } from "./reason.js";
 import { summarise } from "./summary.js";
 
@@ -13,7 +13,7 @@ import { summarise } from "./summary.js";
  * @typedef {object} Result
  * @property {string} name
  * @property {number | null} ms its samples in one number, milliseconds a call
- * @property {number | null} rate of a ceiling: likewise, work a second
+ * @property {number | null} rate the samples of a peak loop in one number, work a second
  * @property {readonly number[]} samples
  * @property {number | null} error largest difference from heed/reference
  * @property {number | null} firstMs its first call, compilation and all
@@ -33,7 +33,7 @@ import { summarise } from "./summary.js";
 const SAMPLE_MS = 12;
 /** Engines replace baseline code in the background, after some calls. */
 const WARM_UP_MS = 150;
-/** A call this short is preceded by an untimed one: what slept while others computed is awake again. */
+/** A shorter call is preceded by an untimed one, which wakes the workers that slept while others computed. */
 const LEAD_IN_MS = 60;
 const FEWEST_SAMPLES = 3;
 
@@ -46,19 +46,20 @@ const FEWEST_SAMPLES = 3;
  */
 export async function measure(stage, problem, participants, pace) {
   const verdicts = await judge(stage, problem, participants);
-  const runs = participants.map((one) => new Run(stage, one));
-  for (const run of runs) await run.start(problem, verdicts(run.one), pace);
+  const measurements = participants.map((one) => new Measurement(stage, one));
+  for (const one of measurements) await one.start(problem, verdicts(one.participant), pace);
   for (let round = 0; round < pace.rounds; round++) {
-    // Nobody always follows the same one.
-    const order = [...runs.slice(round % runs.length), ...runs.slice(0, round % runs.length)];
-    for (const run of order) await run.sample(round);
+    // The order rotates, so that no participant always follows the same one.
+    const first = round % measurements.length;
+    const order = [...measurements.slice(first), ...measurements.slice(0, first)];
+    for (const one of order) await one.sample(round);
   }
-  for (const run of runs) await run.stop();
-  return runs.map((run) => run.result(pace.summary));
+  for (const one of measurements) await one.stop();
+  return measurements.map((one) => one.result(pace.summary));
 }
 
 /**
- * The exact answers that participants are held to: some are given masks or biases besides.
+ * The exact results that outputs are compared with, one for every addition (a mask or a bias) that participants are given.
  * @param {import("./stage.js").Stage} stage
  * @param {Problem} problem
  * @param {readonly Participant[]} participants
@@ -68,15 +69,15 @@ async function judge(stage, problem, participants) {
   const additionOf = ({ options }) => (options.with === "weights" ? undefined : options.with);
   /** @type {Map<string | undefined, import("../pages/judge.js").Verdict>} */
   const verdicts = new Map();
-  for (const addition of new Set(participants.filter((one) => !isCeiling(one)).map(additionOf))) {
+  for (const addition of new Set(participants.filter((one) => !isPeak(one)).map(additionOf))) {
     const asked = /** @type {import("../pages/additions.js").Addition | undefined} */ (addition);
     verdicts.set(addition, await stage.ask(JUDGE, "judge", problem, asked ?? null));
   }
   return (/** @type {Participant} */ one) => verdicts.get(additionOf(one)) ?? null;
 }
 
-/** One participant at one problem. */
-class Run {
+/** The measurement of one participant at one problem. */
+class Measurement {
   #stage;
   #calls = 1;
   #before = 0;
@@ -86,10 +87,10 @@ class Run {
   /** @type {{ prepareMs: number | null, firstMs: number | null, error: number | null, failure: string | null }} */
   #found = { prepareMs: null, firstMs: null, error: null, failure: null };
 
-  /** @param {import("./stage.js").Stage} stage @param {Participant} one */
-  constructor(stage, one) {
+  /** @param {import("./stage.js").Stage} stage @param {Participant} participant */
+  constructor(stage, participant) {
     this.#stage = stage;
-    this.one = one;
+    this.participant = participant;
   }
 
   /**
@@ -99,13 +100,13 @@ class Run {
    */
   async start(problem, verdict, pace) {
     await this.#trying(async () => {
-      this.#found.prepareMs = await this.#stage.ask(this.one, "prepare", problem);
+      this.#found.prepareMs = await this.#stage.ask(this.participant, "prepare", problem);
       this.#wanted = pace.rounds;
-      if (isCeiling(this.one)) {
-        await this.#stage.ask(this.one, "rate");
+      if (isPeak(this.participant)) {
+        await this.#stage.ask(this.participant, "rate");
         return;
       }
-      const { ms, error } = await this.#stage.ask(this.one, "check", verdict);
+      const { ms, error } = await this.#stage.ask(this.participant, "check", verdict);
       this.#found.firstMs = ms;
       this.#found.error = error;
       const warm = await this.#warmUp(ms);
@@ -123,7 +124,7 @@ class Run {
     let ms = first;
     for (let spent = 0; spent < WARM_UP_MS; ) {
       const calls = Math.max(1, Math.ceil(SAMPLE_MS / ms));
-      ms = await this.#stage.ask(this.one, "sample", calls, 0);
+      ms = await this.#stage.ask(this.participant, "sample", calls, 0);
       spent += Math.max(ms * calls, 1);
     }
     return ms;
@@ -133,24 +134,23 @@ class Run {
   async sample(round) {
     if (round >= this.#wanted) return;
     await this.#trying(async () => {
-      const ceiling = isCeiling(this.one);
-      const taken = ceiling
-        ? await this.#stage.ask(this.one, "rate")
-        : await this.#stage.ask(this.one, "sample", this.#calls, this.#before);
+      const taken = isPeak(this.participant)
+        ? await this.#stage.ask(this.participant, "rate")
+        : await this.#stage.ask(this.participant, "sample", this.#calls, this.#before);
       this.#samples.push(taken);
     });
   }
 
   async stop() {
-    await this.#trying(() => this.#stage.ask(this.one, "release"));
+    await this.#trying(() => this.#stage.ask(this.participant, "release"));
   }
 
   /** @param {Summary} summary @returns {Result} */
   result(summary) {
-    const isRate = isCeiling(this.one);
+    const isRate = isPeak(this.participant);
     const figure = this.#samples.length === 0 ? null : summarise(this.#samples, summary, isRate);
     return {
-      name: this.one.name,
+      name: this.participant.name,
       ms: isRate ? null : figure,
       rate: isRate ? figure : null,
       samples: this.#samples,
@@ -166,7 +166,7 @@ class Run {
     } catch (error) {
       this.#wanted = 0;
       this.#found.failure = reasonOf(error);
-      await this.#stage.close(this.one);
+      await this.#stage.close(this.participant);
     }
   }
 }

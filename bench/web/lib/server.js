@@ -9,12 +9,12 @@ import typescript from "typescript";
 const web = fileURLToPath(new URL("../", import.meta.url));
 const root = join(web, "..", "..");
 
-/** What the first part of a path stands for. @type {Record<string, string>} */
+/** The folder that the first part of a path names. @type {Record<string, string>} */
 const FOLDERS = {
   pages: join(web, "pages"),
   peers: join(web, "node_modules"),
   dist: join(root, "dist"),
-  ceilings: join(root, "build"),
+  peaks: join(root, "build"),
 };
 
 /** @type {Record<string, string>} */
@@ -56,13 +56,13 @@ function read(pathname) {
   const base = FOLDERS[folder];
   if (base === undefined) throw new Error(`nothing is served from ${folder}`);
   const path = join(base, ...rest);
-  // The pages are TypeScript: a module asked for by its name in JavaScript is made from it.
+  // The pages are TypeScript: a request for a .js module is answered with its transpiled source.
   if (folder === "pages" && /\.[jt]s$/.test(path))
     return { body: script(path.replace(/\.js$/, ".ts")), type: TYPES[".js"] };
   return { body: readFileSync(path), type: TYPES[extname(path)] ?? "application/octet-stream" };
 }
 
-/** Made once: a page that is timed from its first import should not wait for the compiler. @type {Map<string, string>} */
+/** Transpiled scripts, so that a page that is timed from its first import does not wait for the compiler. @type {Map<string, string>} */
 const scripts = new Map();
 
 /** @param {string} path */

@@ -28,7 +28,7 @@ const CROSS = ["8x77:1024x64", "8x1024:77x64"];
 export const DECODE = ["8x1:4096x64", "32/8x1:4096x128"];
 export const PREFILL = [...SQUARE, ...SQUARE.map((name) => `${name}c`), ...CROSS];
 
-/** Where heed's threads are held to a number, beside the shapes of the peers. */
+/** The shapes, beside those of the peers, where the speed-up by threads has an aim. */
 export const SCALING = ["8x256x64"];
 export const ALL = [...SQUARE, ...SCALING, ...SQUARE.map((name) => `${name}c`), ...CROSS, ...DECODE];
 export const QUICK = ["1x64x64", "8x1024x64", "8x1024x64c", "8x1:4096x64"];
@@ -38,7 +38,7 @@ export function flopsOf({ heads, queries, keys, dim, causal }) {
   return 4 * heads * queries * keys * dim * (causal ? 0.5 : 1);
 }
 
-/** Bytes of the keys and values. @param {Problem} problem */
+/** Bytes of K and V. @param {Problem} problem */
 export function keyBytesOf({ kvHeads, keys, dim }) {
   return 2 * 4 * kvHeads * keys * dim;
 }

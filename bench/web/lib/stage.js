@@ -1,4 +1,4 @@
-// The browser: a page for every participant, opened when first needed, and asked one thing at a time.
+// The browser: every participant has a page, which is opened at its first use and answers one question at a time.
 
 import { chromium } from "playwright";
 import { SOFTWARE_GPU } from "../../../scripts/lib/software-gpu.js";
@@ -11,7 +11,7 @@ import { SOFTWARE_GPU } from "../../../scripts/lib/software-gpu.js";
 const LONGEST_MS = 150_000;
 const LONGEST_GPU_MS = 600_000;
 
-/** A browser that has just opened a page goes on for some 100 ms: it makes the process for the next one. */
+/** A browser that has just opened a page is busy for some 100 ms more: it starts the process for the next one. */
 const SETTLE_MS = 500;
 
 export class Stage {
@@ -40,7 +40,7 @@ export class Stage {
     return this.#browser.version();
   }
 
-  /** What a participant says of itself. @param {Participant} one */
+  /** What a participant's page says about itself. @param {Participant} one */
   async about(one) {
     return (this.#pages.get(one.name) ?? (await this.#open(one))).about;
   }
@@ -59,7 +59,7 @@ export class Stage {
   }
 
   /**
-   * Asks a page that nobody has been in, with a profile of its own, and in which nothing is opened yet.
+   * Asks a new page with a profile of its own, in which no participant is opened yet.
    * @template {keyof Bench} Method
    * @param {Participant} one
    * @param {Method} method

@@ -1,4 +1,4 @@
-// Many samples in one number: the median; or, where other work keeps interrupting, the best.
+// Reduces samples to one number: the median, or the best where other load keeps interrupting.
 
 /** @typedef {"median" | "best"} Summary */
 

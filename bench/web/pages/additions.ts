@@ -1,4 +1,4 @@
-// What a call of heed can be given or asked for besides: the same masks and biases for the engine and for the judge.
+// Additions to a call of heed: attention weights, and the same masks and biases for the engine and for the judge.
 
 import { maskBytes, normalNumbers } from "./inputs.js";
 import type { Problem } from "./peer.js";

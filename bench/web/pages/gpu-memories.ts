@@ -1,4 +1,4 @@
-// Counts the bytes of the GPU buffers that exist in this page, whoever made them. Imported before anything that could make one.
+// Counts the bytes of all GPU buffers that exist in this page. It is imported before any code that could create one.
 
 interface Buffer {
   readonly size: number;
@@ -32,7 +32,7 @@ if (devices !== undefined && buffers !== undefined) {
   };
 }
 
-/** The most that there ever were at a time. */
+/** The most bytes that existed at a time. */
 export function mostGpuBytes(): number {
   return most;
 }

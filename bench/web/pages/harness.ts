@@ -1,33 +1,33 @@
-// The page's side of the bench: makes the participant that its address names, and times it when it is told to.
+// The page's side of the bench: it opens the participant that its address names, and times it on request.
 
 import { mostGpuBytes } from "./gpu-memories.js";
 import { inputsOf } from "./inputs.js";
 import { judge, type Verdict, worstError } from "./judge.js";
-// First: it sees every memory that is made.
+// This import comes first, so that it sees every memory that is made.
 import { memoryBytes } from "./memories.js";
-import type { Ceiling, Peer, Problem, Setup } from "./peer.js";
+import type { Peak, Peer, Problem, Setup } from "./peer.js";
 
-/** What a module under peers/ has to offer. */
+/** The interface of a module under peers/. */
 interface PeerModule {
-  open(setup: Setup): Promise<Peer | Ceiling>;
+  open(setup: Setup): Promise<Peer | Peak>;
 }
 
 const address = new URLSearchParams(location.search);
-let peer: Peer | Ceiling | null = null;
+let peer: Peer | Peak | null = null;
 let problem: Problem | null = null;
 
-function opened(): Peer | Ceiling {
+function opened(): Peer | Peak {
   if (peer === null) throw new Error("the page was not opened");
   return peer;
 }
 
 function computing(): Peer {
   const one = opened();
-  if ("rate" in one) throw new Error("a ceiling computes no attention");
+  if ("rate" in one) throw new Error("a peak loop computes no attention");
   return one;
 }
 
-async function open(): Promise<Peer | Ceiling> {
+async function open(): Promise<Peer | Peak> {
   const module: PeerModule = await import(`./peers/${address.get("page")}.js`);
   peer = await module.open({
     threads: Number(address.get("threads")),
@@ -41,7 +41,7 @@ const bench = {
     return (await open()).about;
   },
 
-  /** In a page where nothing was opened: milliseconds from the import of a library to its first output. */
+  /** Milliseconds from the import of a library to its first output, in a page where no participant was opened. */
   async firstResult(given: Problem): Promise<number> {
     const inputs = inputsOf(given);
     const start = performance.now();
@@ -58,10 +58,10 @@ const bench = {
     return performance.now() - start;
   },
 
-  /** The exact answer in some rows, by heed/reference. */
+  /** The exact output of some rows, by heed/reference. */
   judge,
 
-  /** One call: its milliseconds, and how far it is from the exact answer. */
+  /** Makes one call: its milliseconds, and its largest difference from the exact output. */
   async check(verdict: Verdict | null): Promise<{ ms: number; error: number | null }> {
     const one = computing();
     const start = performance.now();
@@ -71,7 +71,7 @@ const bench = {
     return { ms, error: verdict === null ? null : worstError(output, one.layout, problem, verdict) };
   },
 
-  /** Milliseconds a call, of `calls` in a row after `before` untimed ones. */
+  /** Milliseconds a call, over `calls` calls after `before` untimed ones. */
   async sample(calls: number, before: number): Promise<number> {
     const one = computing();
     for (let i = 0; i < before; i++) await one.run();
@@ -80,7 +80,7 @@ const bench = {
     return (performance.now() - start) / calls;
   },
 
-  /** Milliseconds for which no other task of the page had its turn, at worst, during one call. */
+  /** The longest milliseconds between two tasks of the page's event loop during one call. */
   async longestTask(): Promise<number> {
     const { port1, port2 } = new MessageChannel();
     let longest = 0;
@@ -101,10 +101,10 @@ const bench = {
     return longest;
   },
 
-  /** Work a second of a ceiling. */
+  /** Work a second of a peak loop. */
   async rate(): Promise<number> {
     const one = opened();
-    if (!("rate" in one)) throw new Error("only a ceiling has a rate");
+    if (!("rate" in one)) throw new Error("only a peak loop has a rate");
     return one.rate();
   },
 

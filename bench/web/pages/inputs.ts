@@ -1,4 +1,4 @@
-// The numbers that every participant is given: normal, as activations are, and the same in every page.
+// The inputs of every participant: normally distributed, as activations are, and the same in every page.
 
 import type { Inputs, Problem } from "./peer.js";
 
@@ -11,7 +11,7 @@ export function inputsOf(problem: Problem): Inputs {
   };
 }
 
-/** Box and Muller, over mulberry32. */
+/** Normal numbers by Box and Muller's method, from mulberry32. */
 export function normalNumbers(count: number, seed: number): Float32Array {
   const next = uniform(seed);
   const numbers = new Float32Array(count);
@@ -24,7 +24,7 @@ export function normalNumbers(count: number, seed: number): Float32Array {
   return numbers;
 }
 
-/** Bytes 0 and 1, nine of ten of them 1. */
+/** A mask of 0 and 1, nine of ten of them 1. */
 export function maskBytes(count: number, seed: number): Uint8Array {
   const next = uniform(seed);
   return Uint8Array.from({ length: count }, () => (next() < 0.9 ? 1 : 0));
@@ -53,7 +53,7 @@ export function headsInside(numbers: Float32Array, heads: number, length: number
   return moved;
 }
 
-/** Every head `times` times, for those that know no grouped heads. */
+/** Repeats every head `times` times, for peers without grouped-query attention. */
 export function repeatHeads(numbers: Float32Array, heads: number, times: number): Float32Array {
   const size = numbers.length / heads;
   const repeated = new Float32Array(numbers.length * times);

@@ -1,4 +1,4 @@
-// What the guide's code needs, a model and its numbers, and what its results are held to: the same in double precision.
+// The guide's code needs a model and its inputs; its results are compared with the same computation in double precision.
 
 import { attention } from "heed/reference";
 import { encodeModel } from "./onnx/encode.js";
@@ -22,7 +22,7 @@ const model = encodeModel(
   true,
 );
 
-/** The largest differences of what the three steps gave, each from what the one before it had given. */
+/** The largest difference of each of the three steps, computed from the result of the step before. */
 function differences(y: Float32Array, output: Float32Array, again: Float32Array): Readonly<Record<string, number>> {
   const q = { data: y, shape };
   return {

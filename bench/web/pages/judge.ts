@@ -1,4 +1,4 @@
-// Whether an output is right: some of its rows against heed/reference, all of it for being numbers.
+// Judges an output: some of its rows are compared with heed/reference, and none may hold NaN.
 
 import { attention, type ReferenceOptions } from "heed/reference";
 import { type Addition, biasOf, maskOf, WINDOW } from "./additions.js";
@@ -9,7 +9,7 @@ export interface Verdict {
   readonly rows: readonly { readonly head: number; readonly query: number; readonly exact: readonly number[] }[];
 }
 
-/** The reference is slow: as many rows as it does in a second or two. */
+/** The reference is slow: this many multiplications take it a second or two. */
 const MULTIPLICATIONS = 2e7;
 const FEWEST_ROWS = 8;
 const MOST_ROWS = 1024;
@@ -21,7 +21,7 @@ export function judge(problem: Problem, addition: Addition | null): Verdict {
   const affordable = Math.max(FEWEST_ROWS, Math.floor(MULTIPLICATIONS / (2 * keys * dim)));
   const count = Math.min(MOST_ROWS, heads * queries, affordable);
   const rows = Array.from({ length: count }, (_, n) => {
-    // From the first row of the first head to the last row of the last one, evenly.
+    // The rows are spread evenly from the first row of the first head to the last row of the last head.
     const index = count === 1 ? 0 : Math.round((n * (heads * queries - 1)) / (count - 1));
     const head = Math.floor(index / queries);
     const group = Math.floor(head / (heads / kvHeads));

@@ -1,5 +1,5 @@
-// Remembers every WebAssembly memory that this page makes or is given, to tell how large they have grown. Imported before
-// anything that could make one.
+// Remembers every WebAssembly memory that this page makes or is given, to add up their sizes. It is imported before any code
+// that could make one.
 
 const memories = new Set<WebAssembly.Memory>();
 
@@ -38,7 +38,7 @@ for (const name of ["instantiate", "instantiateStreaming"] as const) {
   });
 }
 
-/** Bytes of all of them. WebAssembly memory never shrinks, so this is also the most there ever was. */
+/** The bytes of all memories. WebAssembly memory never shrinks, so this is also the most there ever was. */
 export function memoryBytes(): number {
   let bytes = 0;
   for (const memory of memories) bytes += memory.buffer.byteLength;

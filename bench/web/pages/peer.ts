@@ -1,4 +1,4 @@
-// What every page offers, whoever computes in it, and the problems they are given.
+// The interface of every participant's page, and the problems that it is given.
 
 /** Attention with `heads` a multiple of `kvHeads`; one batch entry. */
 export interface Problem {
@@ -17,27 +17,27 @@ export interface Inputs {
   readonly value: Float32Array;
 }
 
-/** How a participant is set up: threads, and what is its own. */
+/** How a participant is set up: threads, and its own options. */
 export interface Setup {
   readonly threads: number;
   readonly options: Readonly<Record<string, string | undefined>>;
 }
 
-/** The same call, made as a user of that library makes it. */
+/** Makes the same call as a user of that library does. */
 export interface Peer {
-  /** What it says of itself. */
+  /** The library's version, threads and the like. */
   readonly about: Readonly<Record<string, unknown>>;
   /** "bnhd": the output is [length, heads, dim]. */
   readonly layout: "bhnd" | "bnhd";
   /** Everything that a user does once: models, tensors, compilation. Throws when it cannot do the problem. */
   prepare(problem: Problem, inputs: Inputs): Promise<void>;
-  /** One call, its output in an array of JavaScript's. */
+  /** Makes one call, and gives its output in a JavaScript array. */
   run(): Promise<Float32Array>;
   release(): Promise<void>;
 }
 
-/** A loop that shows what the machine can do: it times itself, in workers, away from the page. */
-export interface Ceiling {
+/** A loop that shows the machine's peak or read bandwidth. It times itself, in workers, off the page's thread. */
+export interface Peak {
   readonly about: Readonly<Record<string, unknown>>;
   prepare(problem: Problem): Promise<void>;
   /** Work (floating-point operations, or bytes) a second. */

@@ -1,4 +1,4 @@
-// One call in a page of its own, and the memory that it took: what was there before would count.
+// One call in a page of its own, and the memory that it took: memory of earlier calls would count too.
 
 import { reasonOf } from "../lib/reason.js";
 
@@ -6,7 +6,7 @@ import { reasonOf } from "../lib/reason.js";
  * @typedef {object} CallAlone
  * @property {number | null} ms
  * @property {number | null} error
- * @property {number | null} bytes as the page says when asked
+ * @property {number | null} bytes the page's answer
  * @property {string | null} failure
  */
 

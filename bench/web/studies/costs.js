@@ -1,4 +1,4 @@
-// What heed's own options cost: the same call with and without, alternating.
+// The cost of heed's options: the same call with and without them, alternating.
 
 import { participant } from "../lib/participants.js";
 import { measure } from "../lib/rounds.js";

@@ -1,4 +1,4 @@
-// What `auto` costs beside the better backend of each shape: it has opened the GPU and measured both, in a page of its own.
+// The time of `auto` over the better backend at each shape. Its page has opened the GPU and measured both backends before.
 
 import { participant } from "../lib/participants.js";
 import { measure } from "../lib/rounds.js";

@@ -1,5 +1,5 @@
-// The first call in a fresh browser against calls once warm: engines run baseline code first, and replace a function when it
-// is called again.
+// The first call in a fresh browser against warm calls: engines execute baseline code first, and replace a function by optimized
+// code when it is called again.
 
 import { participant } from "../lib/participants.js";
 import { shapeOf } from "../lib/shapes.js";
@@ -62,7 +62,7 @@ async function sample(stage, one) {
   const prepareMs = await stage.ask(one, "prepare", shapeOf(SHAPE));
   const { ms: firstMs } = await stage.ask(one, "check", null);
   const warm = [];
-  // The second call may still meet old code.
+  // The second call may still execute baseline code.
   await stage.ask(one, "sample", 1, 0);
   for (let call = 0; call < WARM_CALLS; call++) warm.push(await stage.ask(one, "sample", 1, 0));
   return { prepareMs, firstMs, warmMs: median(warm) };

@@ -1,4 +1,4 @@
-// From nothing to a first result: a page that has loaded no library imports one, makes what it needs and computes once.
+// Time to first result: a page that has loaded no library imports one, sets it up and computes once.
 
 import { participant } from "../lib/participants.js";
 import { reasonOf } from "../lib/reason.js";
@@ -18,7 +18,7 @@ const QUICK_PAGES = 3;
  */
 
 /**
- * Pages have a profile of their own each, so that none finds code that was compiled for another, and take turns.
+ * Each page has a profile of its own, so that none finds code that was compiled for another. Participants alternate.
  * @param {import("../lib/stage.js").Stage} stage
  * @param {import("./settings.js").Settings} settings
  * @returns {Promise<FirstResult[]>}

@@ -1,5 +1,5 @@
-// The bytes of the GPU buffers that a call makes, from short to long: those of the longest, whose scores alone would take 8 GiB, grow
-// with its length or there are none.
+// The bytes of the GPU buffers that a call creates, from short to long sequences. The scores of the longest alone would take 8 GiB, so
+// buffers have to grow with the length and not with its square.
 
 import { JUDGE, participant } from "../lib/participants.js";
 import { shapeOf } from "../lib/shapes.js";
@@ -9,7 +9,7 @@ const SHAPES = ["8x1024x64", "8x2048x64", "8x4096x64", "8x8192x64", "8x16384x64"
 const QUICK_SHAPES = SHAPES.slice(0, 2);
 const NAMES = ["heed-webgpu@1", "ort-webgpu-unfused@1", "jax-webgpu@1"];
 
-/** Peers hold all scores, and take minutes for many. */
+/** Peers hold all scores, and take minutes for longer sequences. */
 const MOST_KEYS_OF_PEERS = 2048;
 
 /**

@@ -1,4 +1,4 @@
-// What the machine can do in this browser, on one thread and on two: the loops of bench/cpp.
+// The machine's peak and read bandwidth in this browser, on one thread and on two: the loops of bench/cpp.
 
 import { participant } from "../lib/participants.js";
 import { measure } from "../lib/rounds.js";
@@ -6,7 +6,7 @@ import { shapeOf } from "../lib/shapes.js";
 
 const LOOPS = ["chain-simd", "chain-relaxed", "tile-simd", "tile-relaxed", "read"];
 
-/** What `read` reads: 16.8 MB, more than a core's own cache. */
+/** `read` reads its K and V: 16.8 MB, more than a core's own cache. */
 const SHAPE = "8x1:4096x64";
 
 /** @param {import("../lib/stage.js").Stage} stage @param {import("./settings.js").Settings} settings */

@@ -1,4 +1,4 @@
-// A sequence whose scores would take 4 GiB: whether it completes, and what memory it takes beyond inputs and output.
+// A call whose scores would take 4 GiB: whether it completes, and how much memory it takes beyond inputs and output.
 
 import { JUDGE, participant } from "../lib/participants.js";
 import { shapeOf } from "../lib/shapes.js";

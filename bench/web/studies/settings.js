@@ -1,12 +1,12 @@
-// What a run was asked for on the command line.
+// Reads the settings from the command line.
 
 import { parseArgs } from "node:util";
-import { isCeiling, isHeed } from "../lib/participants.js";
+import { isHeed, isPeak } from "../lib/participants.js";
 import { shapeOf } from "../lib/shapes.js";
 
 /** @typedef {import("../lib/participants.js").Participant} Participant */
 /**
- * What a bench has to offer.
+ * The studies and shapes of a bench.
  * @typedef {object} Offer
  * @property {string} name
  * @property {readonly string[]} studies
@@ -30,12 +30,12 @@ import { shapeOf } from "../lib/shapes.js";
 /** @param {Offer} offer */
 export const usage = ({ name, studies }) => `npm run bench -- ${name} [options]
   --quick           a few shapes, few rounds: a minute or two
-  --smoke           one shape, one round, and a failure unless everybody is there and right: a look whether it works
+  --smoke           one shape, one round, and fails unless every participant is there and right: shows that the bench works
   --only A,B        shapes (8x1024x64, 1x8192x64c, ...) or studies (${studies.join(", ")})
-  --peers A,B       beginnings of names of those who take part besides heed: ort, ort-unfused, litert, jax, tfjs, plain
+  --peers A,B       prefixes of the names of peers to measure beside heed: ort, ort-unfused, litert, jax, tfjs, plain
   --rounds N        samples of each at a shape
   --patience S      leaves out calls that would take longer than S seconds
-  --best            the best sample instead of the median: where other work keeps interrupting
+  --best            the best sample instead of the median, for a machine with other load
   --plain           without cross-origin isolation: no shared memory, no threads for most
   --out FILE        where the JSON goes`;
 
@@ -68,7 +68,7 @@ export function readSettings(args, offer) {
     shapes:
       shapes.length > 0 ? shapes : smoke ? offer.quickShapes.slice(0, 1) : quick ? offer.quickShapes : offer.shapes,
     takesPart: (one) =>
-      peers === undefined || isHeed(one) || isCeiling(one) || peers.some((peer) => one.name.startsWith(peer)),
+      peers === undefined || isHeed(one) || isPeak(one) || peers.some((peer) => one.name.startsWith(peer)),
     pace: {
       summary: values.best ? "best" : "median",
       rounds: Number(values.rounds ?? (smoke ? 1 : quick ? 5 : 9)),

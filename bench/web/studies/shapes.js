@@ -1,6 +1,6 @@
-// The main study: heed, its peers and the loops that limit it, at every shape.
+// The main study: heed, its peers and the loops that show the roofline, at every shape.
 
-import { isCeiling, isHeed } from "../lib/participants.js";
+import { isHeed, isPeak } from "../lib/participants.js";
 import { measure } from "../lib/rounds.js";
 import { flopsOf, keyBytesOf, scoreBytesOf, shapeOf } from "../lib/shapes.js";
 
@@ -15,7 +15,7 @@ import { flopsOf, keyBytesOf, scoreBytesOf, shapeOf } from "../lib/shapes.js";
  * @property {readonly Result[]} results
  */
 
-/** Peers hold all scores, and WebAssembly memory never shrinks: after a shape with so many bytes of them, pages are opened afresh. */
+/** Peers hold all scores, and WebAssembly memory never shrinks: after a shape with more bytes of scores, pages are opened anew. */
 const CLEAR_AFTER_BYTES = 60e6;
 
 /**
@@ -42,18 +42,18 @@ export async function studyShapes(stage, shapes, participantsAt, settings, log) 
     studies.push({ shape, flops: flopsOf(problem), keyBytes: keyBytesOf(problem), results });
     log(`  ${shape}: ${results.filter(({ failure }) => failure === null).length} measured`);
     if (scoreBytesOf(problem) > CLEAR_AFTER_BYTES) {
-      for (const one of wanted) if (!isCeiling(one)) await stage.close(one);
+      for (const one of wanted) if (!isPeak(one)) await stage.close(one);
     }
   }
   return studies;
 }
 
-/** How long a call will take, by the best that a participant has shown. Most do all the work of causal problems, or more. */
+/** Predicts how long a call takes from a participant's best speed so far. Most peers do all the work of causal problems, or more. */
 class Forecast {
   /** Operations a millisecond. @type {Map<string, number>} */
   #speeds = new Map();
 
-  /** Nothing where nothing is known. @param {string} name @param {Problem} problem */
+  /** Predicted milliseconds, 0 for a participant without samples. @param {string} name @param {Problem} problem */
   msOf(name, problem) {
     return wholeWorkOf(problem) / (this.#speeds.get(keyOf(name, problem)) ?? Number.POSITIVE_INFINITY);
   }

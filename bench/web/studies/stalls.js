@@ -1,4 +1,4 @@
-// How long the page's own thread is kept while a call computes: the longest time that no other task of the page had its turn.
+// How long a call blocks the page's thread: the longest time between two tasks of the page's event loop.
 
 import { participant } from "../lib/participants.js";
 import { reasonOf } from "../lib/reason.js";

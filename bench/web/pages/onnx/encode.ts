@@ -1,4 +1,4 @@
-// Writes an ONNX model: the few messages of onnx.proto that a graph of a handful of nodes needs, in protobuf's wire format.
+// Writes an ONNX model in protobuf's wire format, with the few messages of onnx.proto that a graph of a handful of nodes needs.
 
 export interface Operand {
   readonly name: string;
@@ -18,9 +18,9 @@ export interface GraphNode {
 
 export interface Model {
   readonly nodes: readonly GraphNode[];
-  /** What a call may give. */
+  /** The inputs, which a call may give. */
   readonly inputs: readonly Operand[];
-  /** What is part of the model. */
+  /** The initializers, which are part of the model. */
   readonly constants: readonly Operand[];
   /** The name and shape of the result. */
   readonly output: { readonly name: string; readonly shape: readonly number[] };

@@ -1,4 +1,4 @@
-// Attention as onnxruntime-web offers it: three fused operators, and the graph of plain ones.
+// The graphs of attention for onnxruntime-web: one for each of its three fused operators, and one of plain operators.
 
 import { causalBias, headsInside, repeatHeads } from "../inputs.js";
 import type { Inputs, Problem } from "../peer.js";
@@ -36,12 +36,12 @@ const attention: Graph = {
   },
 };
 
-/** The graph of before there was an operator: two products and a softmax. FusedMatMul spares it transposing and scaling. */
+/** The graph without a fused operator: two matrix products and a softmax. FusedMatMul saves the transposition and the scaling. */
 const unfused: Graph = {
   layout: "bhnd",
   model({ heads, kvHeads, queries, keys, dim, causal }, { query, key, value }) {
     if (causal && heads !== kvHeads) throw new Error("the plain graph has no causal grouped heads");
-    // Query heads that share keys are rows of one product.
+    // Query heads that share K are rows of one matrix product.
     const rows = queries * (heads / kvHeads);
     const mask: Operand[] = causal ? [{ name: "mask", data: causalBias(queries, keys), shape: [queries, keys] }] : [];
     const masking: GraphNode = {
@@ -81,7 +81,7 @@ const unfused: Graph = {
   },
 };
 
-/** Knows no grouped heads: keys and values are repeated beforehand, untimed. */
+/** MultiHeadAttention has no grouped heads: K and V are repeated beforehand, untimed. */
 const multiHead: Graph = {
   layout: "bnhd",
   model({ heads, kvHeads, queries, keys, dim, causal }, { query, key, value }) {
@@ -108,7 +108,7 @@ const multiHead: Graph = {
   },
 };
 
-/** New keys and values are as many as queries; the others come as a past, which it copies into the present at each call. */
+/** GroupQueryAttention takes as many new keys as queries. The others are its past, which it copies into the present at each call. */
 const groupQuery: Graph = {
   layout: "bnhd",
   model({ heads, kvHeads, queries, keys, dim, causal }, { query, key, value }) {
@@ -148,7 +148,7 @@ const groupQuery: Graph = {
           domain: CONTRIB,
           inputs: ["query", "key", "value", past ? "past_key" : "", past ? "past_value" : "", "last_key", "key_count"],
           outputs: ["output", "present_key", "present_value"],
-          // A single query sees every key either way.
+          // A single query sees every key, causal or not.
           attributes: {
             num_heads: { int: heads },
             kv_num_heads: { int: kvHeads },

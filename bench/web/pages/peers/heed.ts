@@ -1,4 +1,4 @@
-// heed, through its public API: tensors that live in the engine, or (with `feed`) arrays given at each call.
+// heed through its public API. Inputs are tensors that live in the engine, or (with `feed`) arrays given at each call.
 
 import { type AttentionOptions, createHeed, type Heed, type TensorInput } from "heed";
 import { type Addition, biasOf, isAddition, maskOf, WINDOW } from "../additions.js";

@@ -1,4 +1,4 @@
-// jax-js on its wasm backend, or on the GPU (`device`). On wasm it takes as many workers as the machine has cores, asked while the module loads.
+// jax-js on its wasm backend, or on the GPU (`device`). On wasm it starts as many workers as the machine has cores when the module loads.
 
 import { headsInside } from "../inputs.js";
 import type { Inputs, Peer, Problem, Setup } from "../peer.js";
@@ -32,7 +32,7 @@ export async function open({ threads, options }: Setup): Promise<Peer> {
         jax.nn.dotProductAttention(q, k, v, { isCausal: causal }),
       );
       call = async () => {
-        // An array is used up by its use: ref keeps it.
+        // A call consumes its arrays; ref adds a reference for it to consume.
         const output = await attention(query.ref, key.ref, value.ref).data();
         if (!(output instanceof Float32Array)) throw new Error("jax-js gave no floats");
         return output;

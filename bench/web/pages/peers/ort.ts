@@ -1,5 +1,5 @@
-// onnxruntime-web on the CPU, or on the GPU (`device`): `op` names the graph. Inputs live in the model, as initializers that a call could override,
-// because that is the one way to keep them in its memory; with `feed` they are given at each call, as its users do.
+// onnxruntime-web on the CPU, or on the GPU (`device`); `op` names the graph. Inputs live in the model, as initializers that a call could
+// override, because only that keeps them in its memory. With `feed` they are given at each call, as its users do.
 
 import type { InferenceSession, Tensor } from "onnxruntime-web/wasm";
 import { encodeModel } from "../onnx/encode.js";

@@ -1,5 +1,5 @@
-// Attention as a careful person writes it in JavaScript without libraries: one query at a time, online softmax, sums in
-// double precision, as JavaScript's are.
+// Attention as a careful person writes it in JavaScript without libraries: one query at a time, with an online softmax and
+// JavaScript's double precision.
 
 import type { Inputs, Peer, Problem } from "../peer.js";
 
@@ -47,22 +47,22 @@ interface Row {
 function attend({ query, key, value, from }: Row, keys: number, sums: Float64Array, output: Float32Array): void {
   const dim = query.length;
   const scale = 1 / Math.sqrt(dim);
-  let highest = Number.NEGATIVE_INFINITY;
-  let total = 0;
+  let rowMax = Number.NEGATIVE_INFINITY;
+  let rowSum = 0;
   sums.fill(0);
   for (let j = 0, at = from; j < keys; j++, at += dim) {
     let score = 0;
     for (let d = 0; d < dim; d++) score += (query[d] as number) * (key[at + d] as number);
     score *= scale;
-    if (score > highest) {
-      const shrink = Math.exp(highest - score);
-      total *= shrink;
-      for (let d = 0; d < dim; d++) sums[d] = (sums[d] as number) * shrink;
-      highest = score;
+    if (score > rowMax) {
+      const rescale = Math.exp(rowMax - score);
+      rowSum *= rescale;
+      for (let d = 0; d < dim; d++) sums[d] = (sums[d] as number) * rescale;
+      rowMax = score;
     }
-    const weight = Math.exp(score - highest);
-    total += weight;
+    const weight = Math.exp(score - rowMax);
+    rowSum += weight;
     for (let d = 0; d < dim; d++) sums[d] = (sums[d] as number) + weight * (value[at + d] as number);
   }
-  for (let d = 0; d < dim; d++) output[d] = (sums[d] as number) / total;
+  for (let d = 0; d < dim; d++) output[d] = (sums[d] as number) / rowSum;
 }

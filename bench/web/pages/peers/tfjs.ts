@@ -1,4 +1,4 @@
-// TensorFlow.js on its wasm backend. It has no attention: the product of matrices, softmax, and the product again.
+// TensorFlow.js on its wasm backend. It has no attention operator, so this is a matMul, a softmax and a matMul.
 
 import { causalBias } from "../inputs.js";
 import type { Inputs, Peer, Problem, Setup } from "../peer.js";
@@ -7,7 +7,7 @@ import type { Tfjs, TfTensor } from "./tfjs-types.js";
 const FOLDER = "/peers/@tensorflow/";
 
 export async function open({ threads }: Setup): Promise<Peer> {
-  // It takes half of what the machine has, whatever it is told.
+  // It starts half as many threads as the machine has cores, whatever it is told.
   Object.defineProperty(navigator, "hardwareConcurrency", { value: 2 * threads });
   await script(`${FOLDER}tfjs-core/dist/tf-core.min.js`);
   await script(`${FOLDER}tfjs-backend-wasm/dist/tf-backend-wasm.min.js`);
@@ -25,7 +25,7 @@ export async function open({ threads }: Setup): Promise<Peer> {
 
     async prepare({ heads, kvHeads, queries, keys, dim, causal }: Problem, inputs: Inputs) {
       if (causal && heads !== kvHeads) throw new Error("no causal grouped heads");
-      // Query heads that share keys are rows of one product.
+      // Query heads that share K are rows of one matMul.
       const query = tf.tensor3d(inputs.query, [kvHeads, queries * (heads / kvHeads), dim]);
       const key = tf.tensor3d(inputs.key, [kvHeads, keys, dim]);
       const value = tf.tensor3d(inputs.value, [kvHeads, keys, dim]);

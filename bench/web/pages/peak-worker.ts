@@ -1,6 +1,6 @@
-// A worker of a ceiling: first it is sent the module, then orders.
+// A worker of a peak loop: it receives the module, then orders.
 
-import type { Order, Report } from "./ceilings.js";
+import type { Order, Report } from "./peak-messages.js";
 
 interface Exports {
   _initialize(): void;

@@ -1,32 +1,32 @@
-// What the GPU can do: multiplications and additions of numbers that a thread has, or reading what lies side by side.
+// The GPU's peak or read bandwidth: multiply-adds between registers, or reads of consecutive numbers.
 
-import type { Ceiling, Problem, Setup } from "../peer.js";
+import type { Peak, Problem, Setup } from "../peer.js";
 
 const THREADS = 4096;
 const WORKGROUP = 64;
 
 interface Loop {
-  /** Of the body of a thread's loop, from `x` on, which it changes. */
+  /** The body of a thread's loop, which accumulates into x0 and x1. */
   readonly body: string;
-  /** Floating-point operations, or bytes, of one turn of all threads. */
+  /** Floating-point operations, or bytes, of one iteration of all threads. */
   readonly work: number;
 }
 
-/** As many vectors as a processor has registers for. */
-const SUMS = 2;
-/** Statements a turn. */
+/** Accumulators: as many vectors as a processor has registers for. */
+const ACCUMULATORS = 2;
+/** Statements an iteration. */
 const TIMES = 16;
 
 const repeated = (text: (n: number) => string): string => Array.from({ length: TIMES }, (_, n) => text(n)).join("\n");
 
 const LOOPS: Readonly<Record<string, Loop>> = {
   chain: {
-    body: repeated((n) => `x${n % SUMS} = x${n % SUMS} * factor + x${n % SUMS};`),
+    body: repeated((n) => `x${n % ACCUMULATORS} = x${n % ACCUMULATORS} * factor + x${n % ACCUMULATORS};`),
     work: THREADS * TIMES * 4 * 2,
   },
   read: {
-    body: `let at = (turn * ${THREADS * TIMES}u) % (arrayLength(&numbers) - ${THREADS * (TIMES - 1)}u) + thread;
-    ${repeated((n) => `x${n % SUMS}.x += numbers[at + ${n * THREADS}u];`)}`,
+    body: `let at = (iteration * ${THREADS * TIMES}u) % (arrayLength(&numbers) - ${THREADS * (TIMES - 1)}u) + thread;
+    ${repeated((n) => `x${n % ACCUMULATORS}.x += numbers[at + ${n * THREADS}u];`)}`,
     work: THREADS * TIMES * 4,
   },
 };
@@ -34,22 +34,22 @@ const LOOPS: Readonly<Record<string, Loop>> = {
 const shaderOf = ({ body }: Loop): string => `
 @group(0) @binding(0) var<storage, read> numbers: array<f32>;
 @group(0) @binding(1) var<storage, read_write> out: array<vec4f>;
-@group(0) @binding(2) var<uniform> turns: u32;
+@group(0) @binding(2) var<uniform> iterations: u32;
 @compute @workgroup_size(${WORKGROUP}) fn main(@builtin(global_invocation_id) id: vec3u) {
   let thread = id.x;
   let factor = vec4f(numbers[thread]);
   var x0 = factor;
   var x1 = factor;
-  for (var turn = 0u; turn < turns; turn++) {
+  for (var iteration = 0u; iteration < iterations; iteration++) {
     ${body}
   }
   out[thread] = x0 + x1;
 }`;
 
-/** Long beside the way to the GPU and back. */
+/** A sample is long compared with a round trip to the GPU. */
 const SAMPLE_MS = 60;
 
-export async function open({ options }: Setup): Promise<Ceiling> {
+export async function open({ options }: Setup): Promise<Peak> {
   const loop = LOOPS[options.loop ?? ""];
   if (loop === undefined) throw new Error(`no loop is called ${options.loop}`);
   const adapter = await navigator.gpu.requestAdapter({ powerPreference: "high-performance" });
@@ -62,11 +62,11 @@ export async function open({ options }: Setup): Promise<Ceiling> {
   const out = device.createBuffer({ size: THREADS * 16, usage: GPUBufferUsage.STORAGE });
   let numbers: GPUBuffer | null = null;
   let bindings: object | null = null;
-  let turns = 1;
+  let iterations = 1;
 
   const run = async (): Promise<number> => {
     const start = performance.now();
-    device.queue.writeBuffer(uniform, 0, Uint32Array.of(turns));
+    device.queue.writeBuffer(uniform, 0, Uint32Array.of(iterations));
     const encoder = device.createCommandEncoder();
     const pass = encoder.beginComputePass();
     pass.setPipeline(pipeline);
@@ -87,11 +87,11 @@ export async function open({ options }: Setup): Promise<Ceiling> {
       const buffers = [numbers, out, uniform].map((buffer, binding) => ({ binding, resource: { buffer } }));
       bindings = device.createBindGroup({ layout: pipeline.getBindGroupLayout(0), entries: buffers });
       await run();
-      for (turns = 1; (await run()) < SAMPLE_MS; ) turns *= 2;
+      for (iterations = 1; (await run()) < SAMPLE_MS; ) iterations *= 2;
     },
     async rate() {
       const ms = await run();
-      return (turns * loop.work * 1000) / ms;
+      return (iterations * loop.work * 1000) / ms;
     },
   };
 }

@@ -1,20 +1,20 @@
-// The machine's own limits: a loop in as many workers as there are threads, all at the same time.
+// The machine's peak or read bandwidth: a loop in as many workers as there are threads, all at the same time.
 
-import type { Loop, Order, Report } from "../ceilings.js";
-import type { Ceiling, Problem, Setup } from "../peer.js";
+import type { Loop, Order, Report } from "../peak-messages.js";
+import type { Peak, Problem, Setup } from "../peer.js";
 
-/** Long beside the moments by which workers start apart. */
+/** A sample is long compared with the time between the starts of the workers. */
 const SAMPLE_MS = 20;
-/** Of so many runs the fastest counts, so that an interruption does not pass for work. */
+/** The fastest of so many repeats counts, so that an interruption is not taken for work. */
 const TRIES = 3;
 
-export async function open({ threads, options }: Setup): Promise<Ceiling> {
+export async function open({ threads, options }: Setup): Promise<Peak> {
   const { loop, variant } = options;
   if (!isLoop(loop)) throw new Error(`no loop is called ${loop}`);
-  const response = await fetch(`/ceilings/wasm-${variant}/bench/cpp/heed_ceilings.wasm`);
+  const response = await fetch(`/peaks/wasm-${variant}/bench/cpp/heed_peaks.wasm`);
   const module = await WebAssembly.compileStreaming(response);
   const workers = Array.from({ length: threads }, () => {
-    const worker = new Worker(new URL("../ceiling-worker.js", import.meta.url), { type: "module" });
+    const worker = new Worker(new URL("../peak-worker.js", import.meta.url), { type: "module" });
     worker.postMessage(module);
     return worker;
   });
@@ -29,7 +29,7 @@ export async function open({ threads, options }: Setup): Promise<Ceiling> {
   return {
     about: { threads, loop, variant },
     async prepare({ kvHeads, keys, dim }: Problem) {
-      // The keys and values of the problem, a share each.
+      // Each worker reads its share of the problem's K and V.
       order = { loop, repeats: 1, numbers: Math.floor((2 * kvHeads * keys * dim) / threads) };
       for (let fastest = 0; fastest < SAMPLE_MS; ) {
         order = { ...order, repeats: order.repeats * 2 };

@@ -1,15 +1,15 @@
-// What passes between the page of a ceiling and its workers.
+// The messages between the page of a peak loop and its workers.
 
 export type Loop = "tile" | "chain" | "read";
 
-/** Run the loop this often; a read reads this many numbers each time. */
+/** Asks a worker to repeat the loop. `read` reads `numbers` numbers each time. */
 export interface Order {
   readonly loop: Loop;
   readonly repeats: number;
   readonly numbers: number;
 }
 
-/** Work done, and when, on the clock that pages and workers share. */
+/** The work that was done, and when, by the clock that pages and workers share. */
 export interface Report {
   readonly work: number;
   readonly start: number;

@@ -1,4 +1,4 @@
-// The loops that show what a machine can do, as a bare WebAssembly module for the bench's pages.
+// The loops that show a machine's peak and read bandwidth, as a bare WebAssembly module for the bench's pages.
 #include <emscripten/emscripten.h>
 
 #include "chain_rate.hpp"
