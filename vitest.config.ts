@@ -1,5 +1,5 @@
-// Test projects: unit and conformance in Node, the browser suite in three engines with and without cross-origin isolation, the demo, GPU
-// adapters, the packed package.
+// The test projects: unit and conformance in Node, the browser suite in three engines with and without cross-origin isolation, the demo,
+// GPU adapters, and the packed package.
 
 import { availableParallelism } from "node:os";
 import { playwright } from "@vitest/browser-playwright";
@@ -21,7 +21,7 @@ const ISOLATION = {
   "Cross-Origin-Resource-Policy": "same-origin",
 };
 
-/** Node 20 runs relaxed SIMD only behind this flag; later versions run it anyway, and may refuse the flag. */
+/** Node 20 has relaxed SIMD only behind this flag; later versions always have it, and may refuse the flag. */
 const RELAXED_SIMD = probe(currentHost()).relaxedSimd ? [] : ["--experimental-wasm-relaxed-simd"];
 
 function node(
@@ -55,7 +55,7 @@ interface Pages {
 
 const BROWSER_TESTS = ["tests/browser/*.test.ts", "tests/conformance/*.browser.test.ts"];
 
-/** The browser suite on pages of one kind. */
+/** The browser suite in one browser, isolated or not. */
 function pages({
   name,
   browser,
@@ -67,7 +67,7 @@ function pages({
   return {
     plugins: [conformance()],
     server: { headers: isolated ? ISOLATION : {} },
-    // WebKit knows no `using` yet.
+    // WebKit has no `using` yet.
     oxc: { target: "es2022" },
     test: {
       name,
@@ -89,7 +89,7 @@ function chromium(name: string, isolated: boolean, executablePath: string): Test
   return pages({ name, browser: "chromium", provider, isolated, relaxedSimd: true });
 }
 
-/** The GPU tests, on Chromium's software adapter. */
+/** The GPU tests on Chromium's software adapter. */
 function webgpu(executablePath: string): TestProjectConfiguration {
   const args = [...rootless(), ...SOFTWARE_GPU];
   const provider = playwright({ launchOptions: { executablePath, args } });
@@ -97,13 +97,13 @@ function webgpu(executablePath: string): TestProjectConfiguration {
   return pages({ name: "chromium-webgpu", browser: "chromium", provider, isolated: true, relaxedSimd: true, include });
 }
 
-/** Driven by WebDriver BiDi: an ordinary Firefox, not one of Playwright's, whose later versions want newer ones than Debian's. */
+/** An ordinary Firefox, driven by WebDriver BiDi. Playwright's own Firefox would have to be newer than Debian's. */
 function firefox(name: string, isolated: boolean, executablePath: string): TestProjectConfiguration {
   const provider = playwright({ launchOptions: { channel: "moz-firefox", executablePath } });
   return pages({ name, browser: "firefox", provider, isolated, relaxedSimd: true });
 }
 
-/** WebKitGTK as it comes has neither relaxed SIMD nor shared memory for scripts; isolated pages get both by options of its engine. */
+/** WebKitGTK has neither relaxed SIMD nor shared memory by default; isolated pages enable both by options of its engine. */
 function webkitGtk(name: string, isolated: boolean, found: WebKit): TestProjectConfiguration {
   const engine = isolated ? { JSC_useSharedArrayBuffer: "1", JSC_useWasmRelaxedSIMD: "1" } : {};
   const provider = webkit({ driver: found.path, browser: found.browser, display: found.display, engine });
@@ -118,7 +118,7 @@ export default defineConfig(async () => {
   if (vulkanProblem !== undefined) console.warn(`GPU adapters beside Chromium's are not tested: ${vulkanProblem}`);
   return {
     test: {
-      // Files wait for browsers and workers more than they compute: every core gets one, the first as well.
+      // Test files wait for browsers and workers more than they compute, so there is a file for every core.
       maxWorkers: availableParallelism(),
       projects: [
         node("unit", "tests/unit/**/*.test.ts"),

@@ -1,12 +1,12 @@
-# What every target of heed is compiled with: link heed_options privately.
+# heed_options: the compile options of every target of heed, which links it privately.
 
 add_library(heed_options INTERFACE)
 target_compile_options(heed_options INTERFACE
   -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wold-style-cast -Wnon-virtual-dtor -Werror
-  # Options are structs of which a caller names what it needs.
+  # Options are structs, and a caller names only the fields that it needs.
   -Wno-missing-field-initializers
-  # The exponential relies on separate roundings, and results must not depend on what a
-  # compiler chooses to fuse: the kernels ask for fused operations themselves.
+  # The exponential relies on separate roundings, and results must not depend on the compiler's
+  # choice to fuse: the kernels name fused operations explicitly.
   -ffp-contract=off
 )
 
@@ -14,13 +14,13 @@ target_compile_options(heed_options INTERFACE
 if(HEED_EMULATED)
   target_compile_definitions(heed_options INTERFACE HEED_EMULATED=${HEED_EMULATED} XSIMD_WITH_EMULATED=1)
 elseif(NOT EMSCRIPTEN)
-  # What "native" means here is part of every command, or ccache and older build folders would bring objects of machines with other instructions.
+  # The meaning of "native" is part of every command: without it ccache and older build folders would reuse objects for other instruction sets.
   execute_process(COMMAND ${CMAKE_CXX_COMPILER} -march=native -dM -E -x c++ /dev/null OUTPUT_VARIABLE macros COMMAND_ERROR_IS_FATAL ANY)
   string(MD5 machine "${macros}")
   target_compile_options(heed_options INTERFACE -march=native)
   target_compile_definitions(heed_options INTERFACE HEED_MACHINE=${machine})
   # GCC 12 warns of its own _mm512_undefined_ps inside intrinsics (gcc.gnu.org/PR105593).
-  # Delete when GCC 13 is the floor.
+  # Delete this when GCC 13 is the oldest supported version.
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     target_compile_options(heed_options INTERFACE -Wno-maybe-uninitialized -Wno-uninitialized)
   endif()
@@ -32,13 +32,13 @@ if(HEED_SANITIZERS)
 endif()
 
 if(EMSCRIPTEN)
-  # Bulk memory came to every engine before SIMD did.
+  # Every engine with SIMD has bulk memory.
   add_compile_options(-msimd128 -mbulk-memory)
   if(HEED_RELAXED)
     add_compile_options(-mrelaxed-simd)
   endif()
   if(HEED_SHARED_MEMORY)
-    # Picks the shared-memory builds of the system libraries, without the pthread
+    # This picks the shared-memory builds of the system libraries, without the pthread
     # bootstrap: heed has workers of its own.
     add_compile_options(-sWASM_WORKERS=1)
     add_link_options(-sWASM_WORKERS=1)

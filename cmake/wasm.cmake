@@ -1,15 +1,15 @@
-# The modules that the npm package carries, named after their preset: heed_wasm; heed_wasm_extra with what is beside attention
-# and heed_wasm_layers with layers and all the rest, which a page loads when it asks for them.
+# The modules of the npm package, named after their preset: heed_wasm for attention; heed_wasm_extra for everything else in `heed`,
+# and heed_wasm_layers for layers, attention and the extras, which a page loads on demand.
 
-# What surrounds the kernels is mostly done once a call, and downloaded by all; what is done for each row is not slowed down for that.
+# Code around the kernels is mostly executed once a call and downloaded by every page, so it is small; code that is executed for each row is fast.
 target_compile_options(heed PRIVATE -fno-exceptions -fno-rtti -Oz)
 set_source_files_properties(cpp/ops/attention_job.cpp cpp/ops/attend_parts.cpp cpp/problem/key_range.cpp
   PROPERTIES COMPILE_OPTIONS -O2)
-# Loops that are to be unrolled or vectorised are written so: what a compiler adds, with -O3 above all, is a fifth of the
-# download, and no speed.
+# The kernels are unrolled and vectorized in their source. What a compiler adds, with -O3 above all, is a fifth of the
+# download and no speed.
 target_compile_options(heed_kernels PRIVATE -fno-exceptions -fno-rtti -O2 -fno-vectorize -mllvm -unroll-runtime=0)
 
-# heed_module(TARGET NAME CALLS...): CALLS are the sources that know the module's calls.
+# heed_module(TARGET NAME CALLS...) adds a module; CALLS are the sources with its calls.
 function(heed_module target name)
   add_executable(${target} cpp/bindings/heed_bindings.cpp)
   list(TRANSFORM ARGN PREPEND cpp/bindings/)
@@ -25,24 +25,24 @@ function(heed_module target name)
   target_link_options(${target} PRIVATE
     -O3
     --no-entry
-    # Chooses the build of Embind that fits objects without RTTI.
+    # This chooses the build of Embind for objects without RTTI.
     -fno-rtti
     -fno-exceptions
     -sMODULARIZE=1
     -sEXPORT_ES6=1
-    # No Node in the glue: it would import node: modules, which bundlers stumble over. It
-    # never fetches anything (instantiateWasm is always given), so it runs in Node as it is.
+    # The glue has no code for Node: bundlers fail on imports of node: modules. The glue
+    # never fetches anything (instantiateWasm is always given), so it works in Node all the same.
     -sENVIRONMENT=web,worker
-    # No `new Function`: a page need grant no more than wasm-unsafe-eval.
+    # Without `new Function` a page need grant no more than wasm-unsafe-eval.
     -sDYNAMIC_EXECUTION=0
     -sFILESYSTEM=0
     -sASSERTIONS=0
     -sSUPPORT_LONGJMP=0
-    # Small, and allocation is rare: set-up and the arena of a call.
+    # emmalloc is small, and allocation is rare: set-up and the arena of a call.
     -sMALLOC=emmalloc
-    # A phone gets what it needs and no more. The ceiling is half of what 32 bits address:
-    # emmalloc adds sizes to addresses without looking for overflow, and beyond it granted
-    # memory that was not there, over live data.
+    # Memory starts small, for phones. The maximum is half of what 32 bits address:
+    # emmalloc adds sizes to addresses without an overflow check, and beyond the maximum it
+    # returned memory that was not there, over live data.
     -sINITIAL_MEMORY=2MB
     -sALLOW_MEMORY_GROWTH=1
     -sMAXIMUM_MEMORY=2GB
@@ -51,11 +51,11 @@ function(heed_module target name)
     -sINCOMING_MODULE_JS_API=instantiateWasm,wasmMemory
     -sWASM_BIGINT=1
     --js-library ${types}
-    # Once more for size, after what -O3 does: a hundredth of the download, and no speed.
+    # A second pass for size after -O3 saves a hundredth of the download and costs no speed.
     -sBINARYEN_EXTRA_PASSES=-Oz
-    # Workers use the exports of a bare instance, by name.
+    # Workers use the exports of a bare instance by name.
     -lexports.js
-    # What was linked, for the notices of its licences.
+    # The map lists the linked libraries, for the notices of their licences.
     LINKER:--Map=${name}.map
   )
   if(HEED_SHARED_MEMORY)
@@ -63,7 +63,7 @@ function(heed_module target name)
       cpp/bindings/pool_bindings.cpp
       cpp/schedule/task_board.cpp
       cpp/schedule/worker_pool.cpp)
-    # Made by JavaScript and shared with the workers; each takes a stack of its own.
+    # JavaScript makes the memory and shares it with the workers; each worker has a stack of its own.
     target_link_options(${target} PRIVATE -sIMPORTED_MEMORY=1 -sEXPORTED_FUNCTIONS=__emscripten_stack_restore)
   endif()
 endfunction()
@@ -72,8 +72,8 @@ heed_module(heed_wasm ${HEED_ARTEFACT} attention_module.cpp run_attention.cpp)
 heed_module(heed_wasm_extra ${HEED_ARTEFACT}-extra extra_module.cpp run_extra.cpp)
 heed_module(heed_wasm_layers ${HEED_ARTEFACT}-layers layers_module.cpp run_attention.cpp run_extra.cpp run_layers.cpp)
 
-# What TypeScript needs to know of the module, from its baseline build (the types are
-# found by running it, and Node 20 does not run relaxed SIMD unasked).
+# The baseline build writes the types and layouts for TypeScript. (Types are found by executing
+# the module, and Node 20 executes relaxed SIMD only behind a flag.)
 if(NOT HEED_SHARED_MEMORY AND NOT HEED_RELAXED)
   target_link_options(heed_wasm PRIVATE --emit-tsd=kernels.d.ts)
 

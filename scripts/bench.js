@@ -1,5 +1,6 @@
-// Measures: `npm run bench` the kernels and the ladder, natively and in Node; `npm run bench -- web` heed beside its peers in
-// Chromium, `npm run bench -- webgpu` likewise on a GPU. Figures are medians of one run, each beside its own peak. What is measured is in bench/README.md.
+// Benches: `npm run bench` measures the kernels and the ladder, natively and in Node; `npm run bench -- web` heed beside its peers in
+// Chromium, `npm run bench -- webgpu` likewise on a GPU. Figures are medians, each beside the roofline of the same run. bench/README.md
+// describes them.
 
 import { ensureDependencies } from "./lib/dependencies.js";
 import { Failure } from "./lib/steps.js";

@@ -1,4 +1,4 @@
-// Builds the package: toolchain -> wasm -> generated modules -> dist, with the sizes on the wire. What has not changed is not redone.
+// Builds the package: toolchain -> wasm -> generated modules -> dist, with its download sizes. Steps with unchanged inputs are skipped.
 
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -19,7 +19,7 @@ export async function build(options = {}) {
   await buildDist();
 }
 
-/** Everything that web/src imports but git does not hold: enough for tests and the demo. @param {Options} [options] */
+/** Builds everything that web/src imports but git does not hold, which tests and the demo need. @param {Options} [options] */
 export async function buildGenerated(options = {}) {
   const toolchain =
     options.toolchain ?? (await step("find the toolchain", () => findToolchain({ need: ["wasm", "tests"] })));
@@ -34,7 +34,7 @@ export async function buildGenerated(options = {}) {
   );
 }
 
-/** dist and its sizes, from what buildGenerated left. */
+/** Builds dist and its sizes from the generated modules. */
 export async function buildDist() {
   const { bundle, copyAssets, declare, dist } = await import("./make/bundle.js");
   const { measureSizes, printSizes, sizesFile } = await import("./make/sizes.js");
@@ -54,7 +54,7 @@ export async function buildDist() {
   printSizes();
 }
 
-/** A change of the build is a change of its results. */
+/** The build's own scripts are inputs of every step: when they change, results may change. */
 const buildScripts = () => filesUnder([join(root, "scripts/make"), join(root, "scripts/build.js")]);
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) await build();

@@ -1,4 +1,4 @@
-// Everything that is wrong without running: format, lint, types, layers, the package's shape. Reports all of it, then fails.
+// Static checks: format, lint, types, layers, the package's shape. All findings are reported before it fails.
 
 import { join } from "node:path";
 import { buildDist, buildGenerated } from "./build.js";

@@ -1,4 +1,4 @@
-// Puts every file into its format: C++ by clang-format, the rest by Biome.
+// Formats every file: C++ by clang-format, the rest by Biome.
 
 import { join } from "node:path";
 import { cppSources } from "./check/cpp.js";

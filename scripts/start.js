@@ -1,4 +1,4 @@
-// Builds the package, serves the demo, and says where; opens a browser where there is one.
+// Builds the package, serves the demo, prints its address, and opens a browser where there is one.
 
 import { spawn } from "node:child_process";
 import { join } from "node:path";
@@ -25,6 +25,6 @@ function openBrowser(url) {
   if (!hasScreen || !process.stdout.isTTY || process.env.CI) return;
   const opener = process.platform === "darwin" ? "open" : process.platform === "win32" ? "explorer" : "xdg-open";
   const child = spawn(opener, [url], { stdio: "ignore", detached: true });
-  child.on("error", () => {}); // no opener: the address is printed
+  child.on("error", () => {}); // without an opener the printed address has to do
   child.unref();
 }

@@ -1,16 +1,16 @@
-// Builds what the tests need and runs them: `npm test` the short run, `npm test -- full` everything, `npm test -- rest` what the short run
-// leaves out; `npm test -- cpp` and its like a part. Goes on after a failing runner, and closes with one line that counts all tests.
+// Builds and runs the tests: `npm test` is the short run, `npm test -- full` has everything, `npm test -- rest` what the short run
+// leaves out; `npm test -- cpp` and the like run one part. It goes on after a failing runner, and ends with one line that counts all tests.
 
 import { build } from "./build.js";
 import { ensureDependencies } from "./lib/dependencies.js";
 import { Failure, note, step } from "./lib/steps.js";
 import { root } from "./make/root.js";
-import { runsOf, WORDS } from "./test/parts.js";
+import { ARGUMENTS, runsOf } from "./test/parts.js";
 import { wantedBrowsers } from "./toolchain/browsers.js";
 import { findToolchain } from "./toolchain/find.js";
 
 const { presets, benches, projects, unknown } = runsOf(process.argv.slice(2));
-if (unknown.length > 0) throw new Failure(`npm test takes some of ${WORDS.join(", ")}, got ${unknown.join(" ")}`);
+if (unknown.length > 0) throw new Failure(`npm test takes some of ${ARGUMENTS.join(", ")}, got ${unknown.join(" ")}`);
 
 await ensureDependencies();
 const toolchain = await step("find the toolchain", () =>

@@ -1,4 +1,4 @@
-// The C++ bench: attention beside its own inner loop, natively and as WebAssembly in Node.
+// The C++ bench: attention as % of peak, natively and as WebAssembly in Node.
 
 import { note, step } from "../lib/steps.js";
 import { findToolchain } from "../toolchain/find.js";

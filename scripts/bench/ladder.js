@@ -30,12 +30,12 @@ function readRungs(output) {
   return rungs.map((one) => ({ ...one, speedUp: rungs[0].ms / one.ms }));
 }
 
-/** What both builds have in common is told once. @param {readonly Rung[]} first @param {readonly Rung[]} second */
+/** Joins the rungs of two builds, with common rungs once. @param {readonly Rung[]} first @param {readonly Rung[]} second */
 function merged(first, second) {
   return [...first, ...second.filter(({ rung }) => first.every((one) => one.rung !== rung))];
 }
 
-/** The package on two threads: what the second adds, on top of the kernels' own rung. @param {readonly Rung[]} wasm @returns {Promise<Rung[]>} */
+/** The rung of two threads: the package's speed-up by the second thread, times the kernels' own rung. @param {readonly Rung[]} wasm @returns {Promise<Rung[]>} */
 async function secondThread(wasm) {
   const program = join(root, "bench", "ladder", "threads.js");
   const { stdout } = await run(process.execPath, [...nodeFlags("wasm-relaxed"), program], { cwd: root });
@@ -55,7 +55,7 @@ async function secondThread(wasm) {
 /** @param {readonly Rung[]} native @param {readonly Rung[]} wasm */
 function ladderTable(native, wasm) {
   const names = merged(native, wasm).map(({ rung }) => rung);
-  // The threads come last, whoever has them.
+  // The rung of two threads comes last.
   names.sort((a, b) => Number(a.includes("threads")) - Number(b.includes("threads")));
   const rows = names.map((name) => [name, ...cells(native, name), ...cells(wasm, name)]);
   return table(["rung", "native ms", "GFLOP/s", "speed-up", "wasm ms", "GFLOP/s", "speed-up"], rows);

@@ -1,4 +1,4 @@
-// Builds a C++ bench by a preset and runs it: natively, or as WebAssembly in this Node.
+// Builds a C++ bench by a preset and executes it: natively, or as WebAssembly in this Node.
 
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -23,7 +23,7 @@ export async function runProgram(toolchain, preset, folder, target, args = []) {
   return stdout;
 }
 
-/** What this Node needs to run a preset's program. @param {string} preset */
+/** The flags with which this Node executes a preset's program. @param {string} preset */
 export function nodeFlags(preset) {
   const isOldNode = Number(process.versions.node.split(".")[0]) < 21;
   if (preset !== "wasm-relaxed" || !isOldNode) return [];

@@ -29,7 +29,7 @@ export async function checkCppLint(toolchain) {
   const sources = sourcesOf(commands.map(({ file }) => file));
   const salt = `${toolchain.clangTidy.version} ${text.replaceAll(root, "")}`;
   await unlessFaultless(hashOf([join(root, "cpp"), join(root, ".clang-tidy")], salt), async () => {
-    // The database may hold flags of GCC that clang does not know.
+    // The database may hold GCC's flags, which clang does not know.
     const options = ["--quiet", "-p", database, "--extra-arg=-Wno-unknown-warning-option"];
     /** @type {string[]} */
     const findings = [];
@@ -48,8 +48,8 @@ export async function checkCppLint(toolchain) {
 }
 
 /**
- * Linting takes minutes: sources that were once found without fault are so in every checkout.
- * @param {string} hash of all that decides @param {() => Promise<void>} lint
+ * Linting takes minutes, so sources that passed once are not linted again in any checkout.
+ * @param {string} hash of all inputs of the lint @param {() => Promise<void>} lint
  */
 async function unlessFaultless(hash, lint) {
   const verdict = join(cacheFolder(), "faultless", hash);
@@ -59,7 +59,7 @@ async function unlessFaultless(hash, lint) {
   writeFileSync(verdict, "");
 }
 
-/** The longest first: the kernels. @param {readonly string[]} files */
+/** The sources, longest first: the kernels. @param {readonly string[]} files */
 function sourcesOf(files) {
   const isKernel = (/** @type {string} */ file) => file.includes("/kernels/");
   const ours = files.filter((file) => file.startsWith(join(root, "cpp")));

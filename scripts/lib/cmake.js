@@ -1,4 +1,4 @@
-// Configures and builds a CMake preset, afresh when the tools are others than those it was configured with.
+// Configures and builds a CMake preset. It configures from scratch when the tools have changed.
 
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -20,7 +20,7 @@ export async function buildPreset(toolchain, preset, targets) {
   const stamp = join(folder, ".heed-tools");
   const launcher = toolchain.env.CMAKE_CXX_COMPILER_LAUNCHER;
   const tools = JSON.stringify([toolchain.emscripten, toolchain.native, toolchain.cmake, launcher]);
-  // CMake keeps the paths of compilers, and stumbles when they are gone.
+  // CMake caches the paths of compilers, and fails when they are gone.
   const isSame = read(stamp) === tools;
   await run(toolchain.cmake.path, ["--preset", preset, ...(isSame ? [] : ["--fresh"])], options);
   mkdirSync(folder, { recursive: true });

@@ -1,5 +1,5 @@
-// Sees to it that a folder's node_modules is what its package-lock.json says, before anything from it is imported. It uses only Node's
-// own modules, as everything does that may run first.
+// Installs a folder's node_modules by its package-lock.json before anything from it is imported. It uses only Node's own
+// modules, as does all code that comes before the installation.
 
 import { createHash } from "node:crypto";
 import { readFile, writeFile } from "node:fs/promises";
@@ -11,7 +11,7 @@ import { run } from "./steps.js";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 
-/** Runs `npm ci` when node_modules is missing or was installed from another lock file. */
+/** Calls `npm ci` when node_modules is missing or was installed from another lock file. */
 export async function ensureDependencies(folder = root) {
   if (await isInstalled(folder)) return;
   await withLock(join(cacheFolder(), `install-${hashOf(folder)}.lock`), async () => {
@@ -21,7 +21,7 @@ export async function ensureDependencies(folder = root) {
       cwd: folder,
       title: folder === root ? "install the npm packages" : `install the npm packages of ${relative(root, folder)}`,
     });
-    // npm ci empties node_modules first, so a run cut short leaves no stamp behind.
+    // npm ci empties node_modules first, so an interrupted installation leaves no stamp behind.
     await writeFile(stampFile(folder), before);
   });
 }
@@ -35,7 +35,7 @@ async function isInstalled(folder) {
   return stamp !== undefined && stamp === (await lockHash(folder));
 }
 
-/** An install holds for one lock file on one kind of machine: some packages bring programs. @param {string} folder */
+/** An installation is valid for one lock file on one platform, because some packages contain programs. @param {string} folder */
 async function lockHash(folder) {
   const lock = await readFile(join(folder, "package-lock.json"));
   return createHash("sha256").update(lock).update(`${process.platform}-${process.arch}`).digest("hex");

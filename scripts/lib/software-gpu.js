@@ -1,6 +1,6 @@
-// How Chromium is started to run WebGPU on the processor, with SwiftShader: the same adapter on every machine.
+// Chromium's flags for WebGPU on the processor, by SwiftShader: it is the same adapter on every machine.
 
-/** The pair of flags for Vulkan and ANGLE is its recipe. */
+/** SwiftShader needs the flags for Vulkan and ANGLE as well. */
 export const SOFTWARE_GPU = [
   "--enable-unsafe-webgpu",
   "--use-webgpu-adapter=swiftshader",

@@ -1,9 +1,9 @@
-// Runs the steps of a script: names each with its seconds, keeps a child's output until it is needed, and ends the
-// process with the failing step's name. What the steps do is the scripts' own business.
+// Executes the steps of a script: it prints each step with its seconds, keeps a child's output until a failure, and ends the
+// process with the failing step's name.
 
 import { spawn } from "node:child_process";
 
-/** An error meant for a person: printed without a stack, with what a failed command had to say. */
+/** An error for people: it is printed without a stack, with the output of a failed command. */
 export class Failure extends Error {
   /**
    * @param {string} message
@@ -25,10 +25,10 @@ const terminal = process.stdout.isTTY === true && !verbose;
 const ANNOUNCE_AFTER_MS = 2_000;
 const REMIND_EVERY_MS = 30_000;
 
-/** Whether the cursor stands behind a title whose seconds are still to come. */
+/** Whether the cursor is behind a title whose seconds are not printed yet. */
 let openLine = false;
 
-/** Prints one line, below whatever step is in progress. @param {string} line */
+/** Prints a line below the step in progress. @param {string} line */
 export function note(line) {
   if (openLine) process.stdout.write("\n");
   openLine = false;
@@ -39,7 +39,7 @@ export function note(line) {
 const seconds = (since) => `${((performance.now() - since) / 1000).toFixed(1)} s`;
 
 /**
- * Does one piece of work under a title, and prints the seconds that it took.
+ * Executes a step under a title, and prints its seconds.
  * @template T
  * @param {string} title
  * @param {() => T | Promise<T>} work
@@ -71,7 +71,7 @@ export async function step(title, work) {
 }
 
 /**
- * Runs a command and resolves to what it printed. When it fails, everything it printed is in the Failure.
+ * Runs a command and resolves to its output. When the command fails, the Failure holds its output.
  * `title` makes it a step of its own; `quiet: false` passes its output through as it comes.
  * @param {string} command
  * @param {readonly string[]} args
@@ -106,7 +106,7 @@ export async function run(command, args, options = {}) {
   });
 }
 
-/** Prints why the script ends. @param {unknown} error */
+/** Prints the error that ends the script. @param {unknown} error */
 export function report(error) {
   if (!(error instanceof Failure)) {
     console.error(error);
@@ -117,9 +117,9 @@ export function report(error) {
   console.error(`\n✗ ${where}${error.message}`);
 }
 
-// A script that awaits its steps at the top level needs no try of its own: a failure ends up here.
+// A script awaits its steps at the top level without a try: failures arrive here.
 process.on("uncaughtException", (error) => {
-  // EPIPE: the reader went away, as `| head` does, and nobody is left to tell.
+  // EPIPE: the reader of the output is gone, as with `| head`, so nothing can be printed.
   if (!("code" in error && error.code === "EPIPE")) report(error);
   process.exit(1);
 });

@@ -1,4 +1,4 @@
-// The four wasm artefacts, by CMake. Only their own targets are built: tests and benches are other scripts' business.
+// Builds the four wasm artefacts by CMake. It builds only their own targets; other scripts build tests and benches.
 
 import { join } from "node:path";
 import { buildPreset } from "../lib/cmake.js";
@@ -8,22 +8,22 @@ import { root } from "./root.js";
 
 export const VARIANTS = ["wasm-simd", "wasm-relaxed", "wasm-simd-threads", "wasm-relaxed-threads"];
 
-/** The module of a variant that is loaded when something beside attention is asked for. @param {string} variant */
+/** A variant's module for everything in `heed` but attention, which is loaded on demand. @param {string} variant */
 export const extraOf = (variant) => `${variant}-extra`;
 
-/** The one that is loaded for heed/layers. @param {string} variant */
+/** A variant's module for heed/layers. @param {string} variant */
 export const layersOf = (variant) => `${variant}-layers`;
 
 /** @param {string} variant */
 const modulesOf = (variant) => [variant, extraOf(variant), layersOf(variant)];
 
-/** Every module: of each variant three. */
+/** All modules, three for each variant. */
 export const MODULES = VARIANTS.flatMap(modulesOf);
 
 /** The variant whose build also makes the types. */
 export const BASELINE = "wasm-simd";
 
-/** What the baseline's build makes for TypeScript. */
+/** The files that the baseline's build makes for TypeScript. */
 export const TYPES = ["kernels.d.ts", "attention-call.ts", "extra-call.ts", "layer-call.ts"];
 
 /** @param {string} variant @param {string} file */

@@ -1,4 +1,4 @@
-// web/src -> dist: ES modules for browsers and Node, the files that may be hosted, and the declarations of the public entries.
+// Builds dist from web/src: ES modules for browsers and Node, the files that may be hosted, and the declarations of the public entries.
 
 import { cpSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
@@ -13,7 +13,7 @@ import { shortLines } from "./short-lines.js";
 
 export const dist = join(root, "dist");
 
-/** Entries that are bundled together, by the names of their files in dist. */
+/** Entries of the common bundle, by the names of their files in dist. */
 const ENTRIES = {
   index: "web/src/index.ts",
   layers: "web/src/layers/index.ts",
@@ -21,28 +21,28 @@ const ENTRIES = {
   webgpu: "web/src/webgpu.ts",
 };
 
-/** What parts share that are loaded later: in a file of its own it would be fetched after the part that asks for it. */
+/** Modules shared by chunks that are loaded later. The first entry holds them: in a file of their own they would be fetched after the chunk. */
 const SHARED_LATER = ["web/src/platform/next-task.ts"];
 
-/** The same of parts all of which need the first of these. */
+/** Modules shared by chunks that all need the first of these; one chunk holds them. */
 const SHARED_LAST = ["wasm-extra.ts", "generated/extra-call.ts", "../../api/cache/turns.ts"].map((file) =>
   join(root, "web/src/backends/wasm", file),
 );
 
-/** Bundled alone: a page that only draws loads nothing of the engine. */
+/** These are bundled alone: a page that only draws loads nothing of the engine. */
 const VIEW_ENTRIES = { viz: "web/src/viz/index.ts" };
 
-/** What has its errors from the index, and nothing else. */
+/** These import their errors from the index, and nothing else. */
 const EXPR_ENTRIES = { expr: "web/src/expr/index.ts" };
 
-/** The same surface once more, with parts that are files. A bundle of its own: nobody loads both. */
+/** The same surface with WebAssembly and worker as files. It is a bundle of its own, since no page loads both. */
 const HOSTED_ENTRIES = { assets: "web/src/index.ts" };
 
-/** What bundlers look for: addresses in imports and URLs, and the kind of a worker. */
+/** The strings that bundlers search for: addresses in imports and URLs, and the type of a worker. */
 const LOOKED_FOR = /\b(import\(|new URL\(|type:)`([^`$]+)`/g;
 
 /**
- * The minifier writes strings with backquotes, which not every bundler takes for such.
+ * Writes these strings with double quotes: the minifier uses backquotes, which not every bundler recognizes.
  * @type {import("vite").Plugin}
  */
 const plainStrings = {
@@ -55,7 +55,7 @@ const plainStrings = {
 };
 
 /**
- * Puts hosted.ts in the place of inlined.ts.
+ * Replaces inlined.ts by hosted.ts.
  * @type {import("vite").Plugin}
  */
 const hosted = {
@@ -73,7 +73,7 @@ const hosted = {
 };
 
 /**
- * Takes HeedError from where the page has it already, so that there is one.
+ * Imports HeedError from the index, so that a page has one class of it.
  * @type {import("vite").Plugin}
  */
 const errorsOfIndex = {
@@ -110,12 +110,12 @@ async function bundleEntries(entries, { plugins, chunks }) {
       sourcemap: false,
       lib: { entry: mapValues(entries, (path) => join(root, path)), formats: ["es"] },
       rolldownOptions: {
-        // What entries share stands in the first of them: a file of its own would be fetched after it.
+        // The first entry holds what entries share: a file of its own would be fetched after it.
         preserveEntrySignatures: "allow-extension",
         output: {
           entryFileNames: "[name].js",
           chunkFileNames: chunks,
-          // An error is told by the name of its class.
+          // Consumers recognize an error by the name of its class.
           minify: { compress: true, mangle: { reserved: ["HeedError"] }, codegen: true },
           codeSplitting: {
             includeDependenciesRecursively: false,
@@ -130,7 +130,7 @@ async function bundleEntries(entries, { plugins, chunks }) {
   });
 }
 
-/** Modules that are loaded with an entry: what it imports, what that imports, but for types. @param {string} entry */
+/** Modules that are loaded with an entry: its imports and theirs, without types. @param {string} entry */
 function loadedWith(entry) {
   const found = new Set([entry]);
   for (const file of found) {
@@ -139,14 +139,14 @@ function loadedWith(entry) {
     )) {
       const imported = join(dirname(file), specifier.replace(/\.js$/, ".ts"));
       found.add(imported);
-      // hosted.ts stands in its place in one of the bundles.
+      // hosted.ts replaces it in one of the bundles.
       if (imported.endsWith("/inlined.ts")) found.add(imported.replace(/inlined\.ts$/, "hosted.ts"));
     }
   }
   return found;
 }
 
-/** The wasm files and the worker, of heed/assets and of those who name them in `createHeed({ wasm })`; and the notices. */
+/** Copies the wasm files and the worker, for heed/assets and for `createHeed({ wasm })`, and the notices. */
 export function copyAssets() {
   const assets = join(dist, "assets");
   mkdirSync(assets, { recursive: true });
@@ -155,7 +155,7 @@ export function copyAssets() {
   cpSync(noticesFile, join(dist, basename(noticesFile)));
 }
 
-/** Declarations, without those of files that no public type refers to: they would name generated modules. */
+/** Writes the declarations that public types refer to. The others would name generated modules. */
 export async function declare() {
   const made = join(root, "build", "declarations");
   rmSync(made, { recursive: true, force: true });

@@ -1,11 +1,11 @@
-// Work that is done again only when its inputs or its outputs changed, judged by content and never by time.
+// Repeats work only when the content of its inputs or outputs has changed.
 
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { root } from "./root.js";
 
-/** Every file under the given files and folders, sorted. Missing ones count as absent. @param {readonly string[]} paths */
+/** Every file under the given files and folders, sorted. Missing paths are ignored. @param {readonly string[]} paths */
 export function filesUnder(paths) {
   return paths
     .filter((path) => existsSync(path))
@@ -27,11 +27,11 @@ export function hashOf(paths, salt = "") {
 }
 
 /**
- * Runs `work` unless the inputs, the outputs and the salt are as they were after its last success.
+ * Does the work unless inputs, outputs and salt are as they were after its last success.
  * @param {string} name
  * @param {{ inputs: readonly string[], outputs: readonly string[], salt?: string }} watched
  * @param {() => Promise<void>} work
- * @returns {Promise<boolean>} whether it ran
+ * @returns {Promise<boolean>} whether the work was done
  */
 export async function whenChanged(name, { inputs, outputs, salt = "" }, work) {
   const stamp = join(root, "build", "stamps", name);

@@ -1,4 +1,5 @@
-// Artefacts -> web/src/backends/wasm/generated: the glue of each variant, with and without its binary, types, offsets, the worker as a string.
+// Generates web/src/backends/wasm/generated from the artefacts: the glue of each variant, with and without its binary, types, offsets,
+// and the worker as a string.
 
 import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -14,7 +15,7 @@ export const generated = join(wasmRoom, "generated");
 
 const BANNER = "// Made by scripts/build.js: never edited, never committed.\n";
 
-/** What `generate` reads beside this folder's own files. */
+/** The inputs of `generate` beside this folder's own files. */
 export const generateInputs = [
   ...MODULES.flatMap((name) => [moduleFile(name, "mjs"), moduleFile(name, "wasm")]),
   ...TYPES.map((file) => artefact(BASELINE, file)),
@@ -56,7 +57,7 @@ function glueModule(name, bytes) {
   const glue = readFileSync(moduleFile(name, "mjs"), "utf8");
   return [
     `${BANNER}// @ts-nocheck`,
-    withoutQuestions(name, glue),
+    withoutQueries(name, glue),
     `export const importedMemory = ${JSON.stringify(importedMemory(bytes))};`,
     "",
   ].join("\n");
@@ -68,12 +69,12 @@ export const binary = "${binaryText(bytes)}";
 `;
 
 /**
- * The glue asks where it lies, to fetch its binary from there, and whether it is in Node: here it is always given the binary, and
- * does the same everywhere. Without the questions bundlers find no file to look for and no need for a stand-in for Node's
- * `process`, and transforms to other module formats work.
+ * Removes the glue's queries of its own address, to fetch its binary from there, and of Node. heed always gives it the binary, and it
+ * does the same everywhere. Without the queries bundlers search for no file and need no polyfill of Node's `process`, and transforms to
+ * other module formats work.
  * @param {string} name @param {string} glue
  */
-function withoutQuestions(name, glue) {
+function withoutQueries(name, glue) {
   const address = /new URL\("[^"]*\.wasm", ?import\.meta\.url\)\.href/g;
   const inNode = /typeof process=="object"&&[^;]*process\.type!="renderer"/g;
   const code = glue.replaceAll(address, '""').replaceAll("import.meta.url", '""').replaceAll(inNode, "false");
@@ -82,7 +83,7 @@ function withoutQuestions(name, glue) {
   return code;
 }
 
-/** worker.ts and what it imports, as one script. */
+/** Bundles worker.ts and its imports into one script. */
 async function workerScript() {
   const result = await build({
     configFile: false,

@@ -25,7 +25,7 @@ const LIBRARIES = {
   libcompiler_rt: "compiler-rt",
 };
 
-/** Each work's folder in Emscripten's, and its licence there. Debian moves most of these into a file of its own. */
+/** The folder of each work below Emscripten's, and its licence there. Debian moves most of these into a file of its own. */
 const WORKS = {
   Emscripten: { folder: "", licence: "LICENSE" },
   musl: { folder: "system/lib/libc/musl", licence: "COPYRIGHT" },
@@ -34,7 +34,7 @@ const WORKS = {
   "compiler-rt": { folder: "system/lib/compiler-rt", licence: "LICENSE.TXT" },
 };
 
-/** The archives that something was linked from, without the suffixes of their builds. @param {string} map */
+/** The archives that a module was linked from, without the suffixes of their builds. @param {string} map */
 export function librariesIn(map) {
   const archives = map.matchAll(/\/wasm32-emscripten\/(?:\w+\/)*([\w+]+)[\w+-]*\.a\(/g);
   return [...new Set([...archives].map(([, name = ""]) => name))].sort();
@@ -55,12 +55,12 @@ export function notices(libraries, { emscripten, xsimd }) {
   if (nameless.length > 0) throw new Failure(`no licence is known for what was linked: ${nameless.join(", ")}`);
   const works = /** @type {(keyof typeof WORKS)[]} */ (Object.keys(WORKS)).flatMap((work) => {
     const own = libraries.filter((library) => LIBRARIES[library] === work);
-    // The code around each binary is Emscripten's as well.
+    // Emscripten is always among them: it wrote the code around each binary.
     if (own.length === 0 && work !== "Emscripten") return [];
     return [section(work, own, licenceOf(emscripten.root, WORKS[work]))];
   });
   const all = [section("xsimd", [], xsimdLicence(xsimd.includeDir)), ...works];
-  // Debian's texts name some licences by their place on every Debian system.
+  // Debian's texts name some licences by their path on every Debian system.
   const common = new Set(all.join("\n").match(/\/usr\/share\/common-licenses\/[\w.-]*\w/g));
   return [INTRODUCTION, ...all, ...[...common].map((file) => section(file, [], firstOf([file])))].join("\n");
 }

@@ -1,4 +1,4 @@
-// Where the repository is, whatever folder a script is started from.
+// The root of the repository, whatever folder a script is started from.
 
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";

@@ -1,12 +1,12 @@
-// What the files of a bundle share with its first entry, out of sight: who imports that finds the public names alone.
+// Hides the names that a bundle's chunks share with its first entry: importers of the entry see its public names alone.
 
-/** A public function; what is shared is a property of it that neither listing nor printing shows. */
+/** A public function. The shared values are a property of it that is not enumerable. */
 const CARRIER = "createHeed";
 const PROPERTY = "shared";
 
 /**
- * The bundler exports what is shared under names of a letter. In a file of its own it would be fetched after the entry, so it stays there,
- * in a list instead. That is made by a pure call: it goes where a bundler finds the carrier unused.
+ * The bundler exports shared values under names of a letter. In a file of their own they would be fetched after the entry, so the entry
+ * keeps them, in a list. A pure call makes the list, so a bundler removes it where the carrier is unused.
  * @type {import("vite").Plugin}
  */
 export const sharedNames = {
@@ -41,8 +41,8 @@ const receiving = (code, entry, hidden) =>
     if (from !== entry || shared.length === 0) return whole;
     const shown = pairs(list).filter(([name]) => !hidden.includes(name));
     const names = [CARRIER, ...shown.map(([name, local]) => renamed(name, local))];
-    const places = shared.map(([name, local]) => `${hidden.indexOf(name)}:${local}`);
-    return `import{${names}}from"./${from}";var{${places}}=${CARRIER}.${PROPERTY};`;
+    const indexed = shared.map(([name, local]) => `${hidden.indexOf(name)}:${local}`);
+    return `import{${names}}from"./${from}";var{${indexed}}=${CARRIER}.${PROPERTY};`;
   });
 
 /** A list of exports or imports, each by its two names. @param {string} list @returns {(readonly [string, string])[]} */

@@ -1,4 +1,4 @@
-// Lines of a readable length in what is minified: a program that ends by an error prints the line that threw it.
+// Breaks minified code into lines: a program that ends by an error prints the line that threw it, which should be readable.
 
 import { parseAst } from "vite";
 
@@ -27,7 +27,7 @@ function broken(code) {
 }
 
 /**
- * Where statements and methods start, each behind what ends the one before, so that a line may end there.
+ * Yields the positions where statements and methods start, where a line may end.
  * @param {unknown} node
  * @returns {Generator<number>}
  */

@@ -1,4 +1,4 @@
-// What a visitor downloads: brotli bytes of each variant as it is shipped, and of everything loaded beside it.
+// Download sizes: brotli bytes of each variant as it is shipped, and of everything loaded beside it.
 
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -18,7 +18,7 @@ function brotliBytes(path) {
 }
 
 /**
- * Of a module and those that it imports as it is loaded, but for `loaded` ones.
+ * The brotli bytes of a module and of its static imports, without `loaded` ones.
  * @param {string} name @param {Set<string>} loaded
  */
 function loadedBytes(name, loaded = new Set()) {
@@ -46,7 +46,7 @@ export function measureSizes() {
   /** @type {Set<string>} */
   const loaded = new Set(["assets.js"]);
   const index = loadedBytes("index.js", loaded);
-  /** Beside the entry. */
+  /** The bytes of modules that are loaded after the entry. */
   const later = (/** @type {readonly string[]} */ ...names) => {
     const seen = new Set(loaded);
     return names.reduce((bytes, name) => bytes + loadedBytes(name, seen), 0);
@@ -75,13 +75,11 @@ export function printSizes() {
   note(`  ${kb(sizes.index)} brotli  index.js (${kb(sizes.assets).trim()}: assets.js and its worker)`);
   note(`  ${kb(sizes.runners.shared)} brotli  shared-runner.js, or`);
   note(`  ${kb(sizes.runners.unshared)} brotli  unshared-runners.js`);
-  note(`  ${kb(sizes.extra)} brotli  extra.js: what is beside attention, when it is asked for`);
+  note(`  ${kb(sizes.extra)} brotli  extra.js: everything but attention, on demand`);
   note(`  ${kb(sizes.layers)} brotli  layers.js: heed/layers, beside index.js`);
-  note(`  ${kb(sizes.expr)} brotli  expr.js: for those who import heed/expr`);
+  note(`  ${kb(sizes.expr)} brotli  expr.js: heed/expr`);
   note(`  ${kb(sizes.viz)} brotli  viz.js: views as custom elements, alone`);
-  note(
-    `  ${kb(sizes.webgpu)} brotli  webgpu.js: what computes on a GPU, when a call is large enough or it is asked for`,
-  );
+  note(`  ${kb(sizes.webgpu)} brotli  webgpu.js: the GPU backend, for large calls or on demand`);
   const modules = { ...sizes.variants, ...sizes.extras, ...sizes.layersOf };
   for (const [name, { chunk, hosted }] of Object.entries(modules)) {
     note(`  ${kb(chunk)} brotli  ${name}.js: glue and wasm inlined (${kb(hosted).trim()} as two files)`);

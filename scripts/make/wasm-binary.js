@@ -1,4 +1,4 @@
-// Reads what a build has to know of a wasm binary: the limits of the memory that it imports.
+// Reads from a wasm binary the limits of the memory that it imports.
 
 /**
  * @param {Uint8Array} bytes

@@ -1,4 +1,4 @@
-// Builds heed_tests under CMake presets and runs it: one set of tests, many machines.
+// Builds heed_tests under CMake presets and runs it: the same tests on many builds.
 
 import { existsSync } from "node:fs";
 import { availableParallelism } from "node:os";
@@ -14,7 +14,7 @@ const RELAXED_FLAG = "--experimental-wasm-relaxed-simd";
 const RELAXED_FLAGS = Number(process.versions.node.split(".")[0]) < 21 ? [RELAXED_FLAG] : [];
 
 /**
- * What runs a preset's binary (nothing: it runs by itself), and which of its tests (nothing: all).
+ * The runner of a preset's binary (none: it is executed directly), and the filter of its tests (none: all).
  * @type {Record<string, { runner?: readonly string[], only?: string }>}
  */
 const RUNS = {
@@ -46,7 +46,7 @@ export async function runCppTests(toolchain, presets) {
 }
 
 /**
- * Runs tests of one preset, dealt out over the cores.
+ * Runs the tests of one preset, in a shard for each core.
  * @param {string} preset @param {readonly string[]} runner @param {string | undefined} only
  */
 async function runBinary(preset, runner, only) {
@@ -73,7 +73,7 @@ async function runShard(preset, [command = "", ...args]) {
     if (!(error instanceof Failure)) throw error;
     note(error.output.trimEnd());
     const result = count(preset, error.output);
-    // A crash or a sanitizer's finding ends the binary without a count of its own.
+    // A crash or a sanitizer's finding ends the binary before it prints its count.
     return { ...result, failed: Math.max(result.failed, 1) };
   }
 }

@@ -1,4 +1,4 @@
-// What `npm test` is made of. The short run has what a change most likely breaks; the rest is the same tests on further builds and browsers.
+// The parts of `npm test`. The short run has the tests that a change most likely breaks; the rest is the same tests on further builds and browsers.
 
 /**
  * @typedef {{ cpp?: readonly string[], bench?: readonly string[], vitest?: readonly string[] }} Runs CMake presets, kinds of benches and Vitest projects
@@ -32,13 +32,13 @@ const PARTS = {
 };
 
 /**
- * The presets and projects that the words of a command line name: parts (none: all of them) and a depth (none: short).
- * @param {readonly string[]} words
+ * The presets and projects that the arguments of a command line name: parts (none: all of them) and a depth (none: short).
+ * @param {readonly string[]} args
  * @returns {{ presets: string[], benches: string[], projects: string[], unknown: string[] }}
  */
-export function runsOf(words) {
-  const depths = words.filter((word) => word in DEPTHS);
-  const named = words.filter((word) => !(word in DEPTHS));
+export function runsOf(args) {
+  const depths = args.filter((word) => word in DEPTHS);
+  const named = args.filter((word) => !(word in DEPTHS));
   const parts = named.length === 0 ? Object.keys(PARTS) : named.filter((word) => word in PARTS);
   const runs = parts.flatMap((part) => (DEPTHS[depths[0] ?? "short"] ?? []).map((depth) => PARTS[part]?.[depth] ?? {}));
   return {
@@ -52,4 +52,4 @@ export function runsOf(words) {
 /** @type {Record<string, readonly ("short" | "rest")[]>} */
 const DEPTHS = { short: ["short"], rest: ["rest"], full: ["short", "rest"] };
 
-export const WORDS = [...Object.keys(DEPTHS), ...Object.keys(PARTS)];
+export const ARGUMENTS = [...Object.keys(DEPTHS), ...Object.keys(PARTS)];

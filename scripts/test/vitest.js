@@ -27,7 +27,7 @@ export async function runVitest(root, toolchain, projects) {
       note(error.output.trimEnd());
     }
   });
-  // No report: Vitest did not get as far as a test, and said why.
+  // Without a report Vitest failed before its first test, and has printed why.
   return [existsSync(report) ? readReport(report) : { name: "vitest", passed: 0, failed: 1 }];
 }
 
@@ -36,7 +36,7 @@ function readReport(report) {
   const { numPassedTests, numFailedTests, numPendingTests, numTodoTests, success } = JSON.parse(
     readFileSync(report, "utf8"),
   );
-  // A skipped test counts as failed: paths that could not run must not look green. A file that does not load fails no test.
+  // A skipped test counts as failed: code that was not tested must not look green. A file that does not load fails no test, so `success` counts.
   const failed = numFailedTests + numPendingTests + numTodoTests;
   return { name: "vitest", passed: numPassedTests, failed: success ? failed : Math.max(failed, 1) };
 }

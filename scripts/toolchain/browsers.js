@@ -1,5 +1,5 @@
 // Finds the browsers for the tests: those that variables name, the system's, or, as root on Debian, packages that it installs.
-// How they are started is the tests' business.
+// The tests start them.
 
 import { existsSync } from "node:fs";
 import { Failure, run, step } from "../lib/steps.js";
@@ -119,7 +119,7 @@ async function install(packages) {
     try {
       await apt(...wanted);
     } catch {
-      // A machine without package lists, or with lists older than the mirror.
+      // The machine has no package lists, or its lists are older than the mirror.
       await apt("update");
       await apt(...wanted);
     }

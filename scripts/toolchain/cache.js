@@ -1,5 +1,5 @@
-// The per-user folder that every checkout shares: finished entries under their final names, and nothing half-made.
-// What goes into an entry is the caller's.
+// The per-user folder that all checkouts share: it holds finished entries under their final names, and nothing half-made.
+// The caller decides the content of an entry.
 
 import { createHash, randomBytes } from "node:crypto";
 import { mkdir, readdir, readFile, rename, rm, statfs, writeFile } from "node:fs/promises";
@@ -11,7 +11,7 @@ import { withLock } from "./lock.js";
 const MANIFEST = "heed-manifest.json";
 const UNFINISHED = "unfinished-";
 
-/** Where everything is kept: HEED_CACHE, or heed's folder among the user's caches. */
+/** The folder of all entries: HEED_CACHE, or heed's folder among the user's caches. */
 export function cacheFolder() {
   const { HEED_CACHE, XDG_CACHE_HOME } = process.env;
   return resolve(HEED_CACHE || join(XDG_CACHE_HOME || join(homedir(), ".cache"), "heed"));
@@ -23,7 +23,7 @@ export function hashOf(content) {
 }
 
 /**
- * The finished entries whose names begin so, with their manifests.
+ * Finds the finished entries whose names begin with a prefix, with their manifests.
  * @template Manifest
  * @param {string} prefix
  * @returns {Promise<{ folder: string, manifest: Manifest }[]>}
@@ -41,7 +41,7 @@ export async function finishedEntries(prefix) {
 }
 
 /**
- * Makes an entry, unless another run makes it first; `find` says whether one is there.
+ * Makes an entry, unless another script makes it first; `find` says whether one is there.
  * `fill` works in a folder of a temporary name, which gets its final one when all is done.
  * @template Found
  * @param {{
@@ -49,7 +49,7 @@ export async function finishedEntries(prefix) {
  *   find: () => Promise<Found | undefined>,
  *   fill: (unfinished: string, final: string) => Promise<unknown>,
  *   prove?: (final: string) => Promise<unknown>,
- * }} recipe fill resolves to the manifest; prove rejects when the entry does not work where it stands
+ * }} recipe fill resolves to the manifest; prove rejects when the entry does not work in its final folder
  * @returns {Promise<Found>}
  */
 export async function makeEntry({ name, find, fill, prove }) {
@@ -83,7 +83,7 @@ export async function makeEntry({ name, find, fill, prove }) {
 }
 
 /**
- * Ends the run early, before anything is downloaded, when the disk cannot hold it.
+ * Fails before anything is downloaded when the disk cannot hold it.
  * @param {string} folder
  * @param {number} bytes
  */
@@ -101,32 +101,32 @@ export function megabytes(bytes) {
   return `${Math.ceil(bytes / 1e6)} MB`;
 }
 
-/** Removes what killed runs left behind. Only under the lock: every unfinished entry is then a dead run's. @param {string} cache */
+/** Removes what killed scripts left behind. It holds the lock, so every unfinished entry belongs to a dead script. @param {string} cache */
 async function sweep(cache) {
   const leftovers = (await readdir(cache)).filter((name) => name.startsWith(UNFINISHED));
   for (const name of leftovers) {
-    note(`removing ${name}, left by a run that did not finish`);
+    note(`removing ${name}, left by a script that did not finish`);
     await remove(join(cache, name));
   }
 }
 
-/** A killed run's children may still write for a moment, so that a removal fails: the next run tries again. @param {string} folder */
+/** The children of a killed script may still write for a moment, so that a removal fails: the next script tries again. @param {string} folder */
 async function remove(folder) {
   await rm(folder, { recursive: true, force: true, maxRetries: 3, retryDelay: 200 }).catch(() => {});
 }
 
 /**
- * A full disk shows as Node's error, as a child's words, or as apt's: say it once, plainly.
+ * Explains a full disk, which shows as Node's error, in a child's output or in apt's, by one plain message.
  * @param {unknown} error
  * @param {string} cache
  */
 async function explain(error, cache) {
   const code = error instanceof Error && "code" in error ? error.code : undefined;
-  const words = error instanceof Failure ? error.output : "";
+  const output = error instanceof Failure ? error.output : "";
   if (
     code === "ENOSPC" ||
     code === "EDQUOT" ||
-    /No space left on device|Disk quota exceeded|don't have enough free space/.test(words)
+    /No space left on device|Disk quota exceeded|don't have enough free space/.test(output)
   ) {
     const free = await statfs(cache).then(
       ({ bavail, bsize }) => `${megabytes(bavail * bsize)} are free now`,

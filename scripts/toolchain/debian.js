@@ -1,5 +1,5 @@
-// Downloads and unpacks Debian packages into a private folder, as any user, by means of a private apt tree: the system's
-// own lists, packages and libraries stay untouched. Which packages, and what is done with them, is the caller's.
+// Downloads and unpacks Debian packages into a private folder, as any user, by a private apt tree: the system's own lists,
+// packages and libraries stay untouched. The caller chooses the packages and uses them.
 
 import { existsSync } from "node:fs";
 import { mkdir, readdir, rm, stat, symlink, writeFile } from "node:fs/promises";
@@ -12,7 +12,7 @@ import { DEBIAN_SUITE } from "./versions.js";
 
 const KEYRINGS = ["gpg", "pgp"].map((type) => `/usr/share/keyrings/debian-archive-keyring.${type}`);
 
-/** apt's messages are shown to people as they are, but read by nobody else than programs: keep them in English. */
+/** Programs parse apt's output, so it has to be in English. */
 const ENGLISH = { ...process.env, LC_ALL: "C.UTF-8", DEBIAN_FRONTEND: "noninteractive" };
 
 /** @typedef {{ packages: string[], downloadBytes: number, unpackedBytes: number }} Closure */
@@ -33,8 +33,8 @@ export async function whyNoDebian() {
 }
 
 /**
- * The Debian mirror that the system's own apt uses. Asked by way of the index files that an update would fetch: that
- * also works where no update has run yet, as in a fresh container.
+ * Finds the Debian mirror of the system's own apt by the index files that an update would fetch: that also works where
+ * there was no update yet, as in a fresh container.
  * @returns {Promise<string | undefined>}
  */
 async function mirror() {
@@ -62,14 +62,14 @@ export class PrivateApt {
   /**
    * Sets the tree up and fetches the suite's index.
    * @param {string} folder
-   * @param {Record<string, string>} stubs packages that it shall believe installed, with their versions
+   * @param {Record<string, string>} stubs packages that apt is to believe installed, with their versions
    */
   static async open(folder, stubs) {
     const apt = new PrivateApt(folder);
     const address = await mirror();
     const keyring = KEYRINGS.find((file) => existsSync(file));
     await mkdir(join(folder, "lists/partial"), { recursive: true });
-    // For the index alone; what comes after it is counted exactly.
+    // This is for the index alone; the packages are counted exactly afterwards.
     await requireSpace(folder, 150e6);
     await mkdir(join(folder, "cache/archives/partial"), { recursive: true });
     await mkdir(apt.downloads);
@@ -165,7 +165,7 @@ export class PrivateApt {
       };
       await Promise.all(Array.from({ length: Math.max(2, availableParallelism()) }, worker));
     });
-    await standInForTheRoot(target);
+    await linkRootToUsr(target);
   }
 
   /** Downloads the upstream archive of a source package. @param {string} name @returns {Promise<string>} the archive */
@@ -195,7 +195,7 @@ export class PrivateApt {
     return run(program, ["-c", this.config, ...args], { cwd: this.downloads, env: ENGLISH });
   }
 
-  /** The same for what needs the network. @param {string[]} args */
+  /** Calls apt-get with the network. @param {string[]} args */
   async #online(args) {
     try {
       return await this.#apt("apt-get", args);
@@ -225,11 +225,11 @@ async function bySize(folder, names) {
 }
 
 /**
- * Debian's packages own only usr/…; the links at the root that lead there are made at installation, and a compiler
- * that takes the folder as its system looks for them.
+ * Makes the links at the root that an installation makes: Debian's packages own only usr/…, and a compiler with this
+ * folder as its sysroot looks for them.
  * @param {string} target
  */
-async function standInForTheRoot(target) {
+async function linkRootToUsr(target) {
   for (const name of ["bin", "lib", "lib64"]) {
     if (existsSync(join(target, "usr", name)) && !existsSync(join(target, name)))
       await symlink(`usr/${name}`, join(target, name));

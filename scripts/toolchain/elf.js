@@ -1,5 +1,4 @@
-// Reads from a Linux program or library the two facts that moving it needs: does it name a loader, does it name
-// folders to search. Changing them is relocate.js.
+// Reads whether a Linux program or library names a loader, and whether it names search folders: relocate.js changes both.
 
 import { open } from "node:fs/promises";
 

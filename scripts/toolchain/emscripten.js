@@ -9,7 +9,7 @@ import { run } from "../lib/steps.js";
 import { remembered } from "./probes.js";
 import { versionOf } from "./programs.js";
 import { isProgram, onPath } from "./system.js";
-import { atLeast, FLOORS } from "./versions.js";
+import { atLeast, OLDEST } from "./versions.js";
 
 /**
  * @typedef {object} Emscripten
@@ -20,14 +20,14 @@ import { atLeast, FLOORS } from "./versions.js";
  * @property {string} cmakeToolchainFile
  * @property {string} version
  * @property {string} origin "EMSDK", "system" or "private"
- * @property {Record<string, string>} env what it needs beside PATH
+ * @property {Record<string, string>} env its variables beside PATH
  */
 
 const TOOLCHAIN_FILE = "cmake/Modules/Platform/Emscripten.cmake";
 
 /** @returns {Promise<{ found: Emscripten } | import("./programs.js").Problem>} */
 export async function findEmscripten() {
-  const wanted = `Emscripten ${FLOORS.emscripten} or newer`;
+  const wanted = `Emscripten ${OLDEST.emscripten} or newer`;
   const { EMSDK } = process.env;
   const candidates = [];
   if (EMSDK)
@@ -39,7 +39,7 @@ export async function findEmscripten() {
   for (const { emcc, origin, env } of candidates) {
     const version = isProgram(emcc) ? await versionOf(emcc) : undefined;
     if (version === undefined) seen.push(`${emcc} does not run`);
-    else if (!atLeast(version, FLOORS.emscripten)) seen.push(`${emcc} is ${version}`);
+    else if (!atLeast(version, OLDEST.emscripten)) seen.push(`${emcc} is ${version}`);
     else {
       const root = await rootOf(emcc);
       if (root !== undefined) return { found: describe(root, version, origin, env) };
@@ -92,14 +92,14 @@ const privateRoot = (/** @type {string} */ root) => join(root, "usr/share/emscri
 const configOf = (/** @type {string} */ root) => join(root, "emscripten-config.py");
 
 /**
- * What Debian's package expects of an installation, done in the unpacked folder.
+ * Does what installing Debian's package would do, in the unpacked folder.
  * @param {string} folder where it lies now
- * @param {string} final where it will stand
+ * @param {string} final its final folder
  */
 export async function prepareEmscripten(folder, final) {
   // Its optimiser looks for acorn where npm would put it.
   await symlink("nodejs", join(folder, "usr/share/node_modules"));
-  // Types that tsc finds beside Emscripten when --emit-tsd runs it there, and that ask for a newer language than it is told.
+  // --emit-tsd starts tsc beside Emscripten, where it finds these types, which need a newer language than Emscripten asks for.
   await rm(join(folder, "usr/share/nodejs/@types"), { recursive: true, force: true });
   const at = (/** @type {string} */ path) => JSON.stringify(join(final, path));
   await writeFile(
@@ -130,7 +130,7 @@ export async function privateEmscripten(root, python) {
 }
 
 /**
- * Compiles and links the smallest program: it takes the compiler, the linker, binaryen, the prebuilt libraries and Node.
+ * Compiles and links a minimal program, which takes the compiler, the linker, binaryen, the prebuilt libraries and Node.
  * @param {string} root the private folder
  * @param {string} python
  */

@@ -1,5 +1,5 @@
-// The one door to the toolchain: what a script needs, in; what was chosen, from where, and the environment to run it
-// with, out. The searching and the unpacking are in the files beside this one.
+// The entry point of the toolchain: it takes what a script needs, and returns the tools that were chosen, their origins, and the
+// environment for them. The files beside this one search and unpack.
 
 import { delimiter, dirname } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -61,13 +61,13 @@ const NAMES = {
   webkit: ["webkit"],
 };
 
-/** Have no private form: found, installed by the system's own means, or for a person to install. @type {readonly (keyof Chosen)[]} */
+/** Browsers are never fetched privately: they are found, installed by the system's package manager, or left for a person to install. @type {readonly (keyof Chosen)[]} */
 const BROWSERS = ["chromium", "firefox", "webkit"];
 
-/** What one can do without, where it is not there and cannot be fetched. @type {readonly (keyof Chosen)[]} */
+/** Tools that a build can do without, where they are missing and cannot be fetched. @type {readonly (keyof Chosen)[]} */
 const OPTIONAL = ["ccache"];
 
-/** How each is looked for on the machine itself. @type {Record<keyof Chosen, () => Search | Promise<Search>>} */
+/** Searches the machine itself for each tool. @type {Record<keyof Chosen, () => Search | Promise<Search>>} */
 const ON_THE_MACHINE = {
   emscripten: findEmscripten,
   native: findNative,
@@ -85,7 +85,7 @@ const ON_THE_MACHINE = {
   webkit: findWebkit,
 };
 
-/** Which private tools serve a name; the other names are sources, or have no private form. @type {Partial<Record<keyof Chosen, Piece>>} */
+/** The piece that provides a tool; the other names are sources or browsers. @type {Partial<Record<keyof Chosen, Piece>>} */
 const PIECE_OF = {
   emscripten: "emscripten",
   native: "native",
@@ -98,7 +98,7 @@ const PIECE_OF = {
 };
 
 /**
- * Finds, and where needed fetches, what the needs ask for. What the machine has is preferred when it is new enough.
+ * Finds, and where needed fetches, the tools of the needs. A tool of the machine is preferred when it is new enough.
  * @template {Need} N
  * @param {{ need: readonly N[], log?: (line: string) => void }} request
  * @returns {Promise<Toolchain<N>>}
@@ -107,14 +107,14 @@ const PIECE_OF = {
 export async function findToolchain({ need, log = note }) {
   const names = [...new Set(need.flatMap((one) => NAMES[one]))];
   const { chosen, problems } = await lookFor(names);
-  const luxuries = OPTIONAL.filter((name) => name in problems);
-  for (const name of luxuries) delete problems[name];
+  const optional = OPTIONAL.filter((name) => name in problems);
+  for (const name of optional) delete problems[name];
   const unmet = /** @type {(keyof Chosen)[]} */ (Object.keys(problems));
 
   const fetchable = unmet.filter((name) => !BROWSERS.includes(name));
   const obstacle = fetchable.length === 0 ? undefined : await whyNoDebian();
   if (obstacle !== undefined) throw new Failure(missingMessage(problems, obstacle));
-  // The others are fetched below: only these are for a person to install.
+  // The other tools are fetched below; a person has to install browsers.
   const browsers = Object.fromEntries(
     Object.entries(problems).filter(([name]) => BROWSERS.some((one) => one === name)),
   );
@@ -124,11 +124,11 @@ export async function findToolchain({ need, log = note }) {
     if (named !== undefined) log(`  ${named} is set, but ${problem}: another ${name} is used instead`);
   }
   if (fetchable.length > 0) await fetchInto(chosen, fetchable, lackingPieces);
-  for (const name of luxuries) {
+  for (const name of optional) {
     try {
       if ((await whyNoDebian()) === undefined) await fetchInto(chosen, [name], async () => []);
     } catch {
-      log(`  ${name.padEnd(12)} cannot be fetched: done without`);
+      log(`  ${name.padEnd(12)} cannot be fetched: builds go without`);
     }
   }
 
@@ -137,7 +137,7 @@ export async function findToolchain({ need, log = note }) {
   for (const name of names) if (!OPTIONAL.includes(name) || name in chosen) log(lineFor(name, chosen[name]));
   log(lineFor("node", node));
   const record = { ...chosen, node, additions, env: { ...process.env, ...additions } };
-  // Every name that the needs ask for is there by now, which the type checker cannot see.
+  // Every name of the needs is in the record by now, which the type checker cannot see.
   return /** @type {Toolchain<N>} */ (/** @type {unknown} */ (record));
 }
 
@@ -180,7 +180,7 @@ async function fetchInto(chosen, unmet, lacking) {
   if (unmet.includes("emscripten")) chosen.emscripten = await privateEmscripten(root, chosen.python?.path ?? "python3");
 }
 
-/** Every piece that this machine cannot provide, so that a later run with other needs finds it fetched. */
+/** Every piece that this machine lacks: one download brings them all, also for later scripts with other needs. */
 async function lackingPieces() {
   const names = /** @type {(keyof Chosen)[]} */ (Object.keys(PIECE_OF));
   const { problems } = await lookFor(names);
@@ -188,7 +188,7 @@ async function lackingPieces() {
   return /** @type {Piece[]} */ (Object.keys(PIECES)).filter((piece) => lacking.has(piece));
 }
 
-/** What child processes need beyond this process's environment. @param {Chosen} chosen */
+/** Additions to this process's environment for child processes. @param {Chosen} chosen */
 function environment(chosen) {
   const { emscripten, native, xsimd, json, catch2 } = chosen;
   const folders = [

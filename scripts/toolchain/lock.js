@@ -1,5 +1,5 @@
-// A lock between processes, held as a file: one run works, the others wait and say so. A lock whose holder died is
-// taken over. It saves double work; what it guards must stay correct by itself (unique names, atomic renames).
+// A lock between processes, held as a file: one process works, the others wait and say so. A lock whose holder died is
+// taken over. The lock saves double work; the guarded code must stay correct without it (unique names, atomic renames).
 
 import { randomUUID } from "node:crypto";
 import {
@@ -74,7 +74,7 @@ function takeIfFree(file, self) {
     writeSync(handle, JSON.stringify(self));
     return true;
   } catch (error) {
-    // A full disk: there is room for the file but not for its content.
+    // The disk is full: it has room for the file but not for its content.
     unlinkSync(file);
     throw error;
   } finally {
@@ -86,7 +86,7 @@ function takeIfFree(file, self) {
 function readHolder(file) {
   try {
     const text = readFileSync(file, "utf8");
-    // Created and not yet written: somebody's, until it is old.
+    // The lock was created and not yet written: it has a holder until it is old.
     if (text === "") return { token: `unwritten-${statSync(file).mtimeMs}`, pid: 0, host: "" };
     return JSON.parse(text);
   } catch (error) {
@@ -120,7 +120,7 @@ function isAlive(pid) {
 
 /**
  * Two waiters may judge the same lock dead, and the slower one must not remove the lock that the faster one has just
- * taken: only who creates this file, named by the dead holder's token, may remove the lock.
+ * taken: only the process that creates this file, named by the dead holder's token, may remove the lock.
  * @param {string} file
  * @param {Holder} holder
  */
@@ -147,7 +147,7 @@ function touch(file) {
   try {
     utimesSync(file, now, now);
   } catch {
-    // Taken over by another run, which believed this one dead: nothing to keep alive any more.
+    // Another process took the lock over, because it believed this one dead: there is nothing to keep alive any more.
   }
 }
 

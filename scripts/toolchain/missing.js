@@ -1,5 +1,5 @@
-// Words the one message for a machine that lacks something heed cannot fetch by itself: all of it at once, and how each
-// system gets it.
+// Writes the message for a machine that lacks tools which heed cannot fetch: all of them at once, and how each system
+// installs them.
 
 import { system } from "./system.js";
 import { CATCH2_VERSION, CLANG_TOOLS_MAJOR } from "./versions.js";

@@ -1,4 +1,4 @@
-// Finds a C++ compiler for this machine that can build and run C++20 with the address and thread sanitizers: the one
+// Finds a C++ compiler for this machine that builds working C++20 programs with the address and thread sanitizers: the one
 // that CXX names, the system's, or the private clang.
 
 import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
@@ -8,7 +8,7 @@ import { Failure, run, step } from "../lib/steps.js";
 import { remembered } from "./probes.js";
 import { versionOf } from "./programs.js";
 import { onPath } from "./system.js";
-import { atLeast, FLOORS } from "./versions.js";
+import { atLeast, OLDEST } from "./versions.js";
 
 /**
  * @typedef {object} Native
@@ -21,7 +21,7 @@ import { atLeast, FLOORS } from "./versions.js";
  * @property {Record<string, string>} env
  */
 
-/** Uses what the project uses of the language, its library, and threads. */
+/** A program with the features of the language, of its library and of threads that the project uses. */
 const PROBE = `
 #include <atomic>
 #include <concepts>
@@ -60,7 +60,7 @@ export async function findNative() {
     if (typeof result !== "string" && cc !== undefined) return { found: { ...result, cc, origin: "system" } };
     seen.push(String(result));
   }
-  const wanted = `g++ ${FLOORS.gcc} or clang ${FLOORS.clang}, or newer, with the address and thread sanitizers`;
+  const wanted = `g++ ${OLDEST.gcc} or clang ${OLDEST.clang}, or newer, with the address and thread sanitizers`;
   return {
     problem:
       seen.length === 0 ? `no C++ compiler is on PATH; needed is ${wanted}` : `${seen.join("; ")}; needed is ${wanted}`,
@@ -97,7 +97,7 @@ async function judge(cxx) {
   const kind = macros.includes("__clang_major__") ? "clang" : "gcc";
   const version = (await versionOf(cxx, ["-dumpfullversion", "-dumpversion"])) ?? (await versionOf(cxx));
   if (version === undefined) return `${cxx} does not tell its version`;
-  if (!atLeast(version, FLOORS[kind])) return `${cxx} is ${kind} ${version}`;
+  if (!atLeast(version, OLDEST[kind])) return `${cxx} is ${kind} ${version}`;
   const works = await remembered(`compiles ${PROBE}`, [cxx], async () => {
     const failure = await tryOut(cxx);
     return failure === undefined ? "yes" : undefined;
@@ -134,16 +134,16 @@ export async function tryOut(cxx) {
 const binaries = (/** @type {string} */ root) => join(root, "usr/lib/llvm-19/bin");
 
 /**
- * Writes the private clang's configuration: it compiles against the private C and C++ libraries, and what it links
- * starts with them too, whatever the system's are. Clang reads it for this target only, so Emscripten's use of the
- * same program is untouched, and clang-tidy reads it as well.
+ * Writes the private clang's configuration: clang compiles and links against the private C and C++ libraries, whatever the
+ * system's are. Clang reads it for this target only, so Emscripten's use of the same program is not affected. clang-tidy
+ * reads it as well.
  * @param {string} folder where it lies now
- * @param {string} final where it will stand
+ * @param {string} final its final folder
  * @param {import("./versions.js").Architecture} architecture
  */
 export async function prepareNative(folder, final, architecture) {
   const libraries = join(final, "usr/lib", architecture.triple);
-  // Through the loader: the program's own loader path names the final folder.
+  // clang is started through the loader, because its own loader path names the final folder.
   const unpacked = join(folder, "usr/lib", architecture.triple);
   const { stdout } = await run(join(unpacked, architecture.loader), [
     "--library-path",
@@ -155,12 +155,12 @@ export async function prepareNative(folder, final, architecture) {
   const [gccVersion = ""] = await readdir(join(folder, gcc));
   const config = [
     `--sysroot=${final}`,
-    // By itself clang goes in by the link lib, and writes lib/gcc/…/../../../../include into the lists of what a file
-    // depends on: Ninja shortens that to a folder that is not there, and builds everything anew every time.
+    // Without this option clang follows the link lib, and writes lib/gcc/…/../../../../include into dependency files: Ninja
+    // shortens that to a folder that does not exist, and rebuilds everything every time.
     `--gcc-install-dir=${join(final, gcc, gccVersion)}`,
     "-fuse-ld=lld",
     `-Wl,--dynamic-linker=${join(libraries, architecture.loader)}`,
-    // The old kind of search path: it also holds for the libraries' own libraries.
+    // RPATH, not RUNPATH: it also holds for the libraries' own libraries.
     `-Wl,--disable-new-dtags,-rpath,${libraries}`,
   ]
     .map((option) => `"${option}"\n`)

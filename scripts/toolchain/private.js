@@ -1,5 +1,5 @@
-// Makes the private folder of tools: the packages that this machine lacks, unpacked, moved and prepared. One folder
-// serves every run whose wants it covers.
+// Makes the private folder of tools: the packages that this machine lacks, unpacked, relocated and prepared. One folder
+// serves every script whose needs it covers.
 
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
@@ -18,8 +18,8 @@ import { DEBIAN_SUITE, NOT_NEEDED, PIECES, PYTHON_STUB, SCHEME } from "./version
 
 /**
  * A private folder with at least the needed pieces.
- * @param {readonly Piece[]} needed by this run
- * @param {() => Promise<readonly Piece[]>} lacking by this machine whatever the run; one download brings them all
+ * @param {readonly Piece[]} needed by this script
+ * @param {() => Promise<readonly Piece[]>} lacking on this machine for any script; one download brings them all
  * @returns {Promise<string>}
  */
 export async function privateTools(needed, lacking) {

@@ -1,6 +1,6 @@
-// Remembers what asking a program taught (its version, whether it really compiles), so that the next run need not start
-// it. An answer holds while the files it came from are unchanged; "no" is never remembered, since installing something
-// else may turn it into "yes".
+// Remembers the results of probing a program (its version, whether it really compiles), so that the next script need not start
+// it. A result holds while the files that it came from are unchanged. A failure is never remembered, since installing another
+// package may mend it.
 
 import { mkdirSync, readFileSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -50,6 +50,6 @@ function save(key, answer) {
     renameSync(unfinished, store());
   } catch {
     rmSync(unfinished, { force: true });
-    // A folder that cannot be written costs a second per run here, and is reported by whoever needs it.
+    // A folder that cannot be written costs a second a script here, and is reported by the code that needs it.
   }
 }

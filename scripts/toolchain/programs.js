@@ -1,15 +1,15 @@
-// Looks for plain programs that only need a version: CMake, Ninja, Python, ccache, clang-format and clang-tidy. Compilers
-// have files of their own.
+// Searches for programs that are judged by their version alone: CMake, Ninja, Python, ccache, clang-format and clang-tidy.
+// Compilers have files of their own.
 
 import { mkdir, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { Failure, run } from "../lib/steps.js";
 import { remembered } from "./probes.js";
 import { onPath } from "./system.js";
-import { atLeast, CLANG_TOOLS_MAJOR, FLOORS } from "./versions.js";
+import { atLeast, CLANG_TOOLS_MAJOR, OLDEST } from "./versions.js";
 
 /** @typedef {{ path: string, version: string, origin: string }} Program origin: "system", "private", or the variable that named it */
-/** @typedef {{ problem: string, named?: string }} Problem named: the variable that asked for what will not do */
+/** @typedef {{ problem: string, named?: string }} Problem named: the variable that named an unsuitable program */
 /** @typedef {{ found: Program } | Problem} Search */
 
 /** The first version number in what a program prints about itself. */
@@ -46,10 +46,10 @@ async function search(names, accept, wanted) {
 }
 
 export const findCmake = () =>
-  search(["cmake"], (version) => atLeast(version, FLOORS.cmake), `CMake ${FLOORS.cmake} or newer`);
+  search(["cmake"], (version) => atLeast(version, OLDEST.cmake), `CMake ${OLDEST.cmake} or newer`);
 
 export const findNinja = () =>
-  search(["ninja", "ninja-build"], (version) => atLeast(version, FLOORS.ninja), `Ninja ${FLOORS.ninja} or newer`);
+  search(["ninja", "ninja-build"], (version) => atLeast(version, OLDEST.ninja), `Ninja ${OLDEST.ninja} or newer`);
 
 export const findCcache = () => search(["ccache"], () => true, "ccache");
 
@@ -57,8 +57,8 @@ export const findCcache = () => search(["ccache"], () => true, "ccache");
 export async function findPython() {
   const result = await search(
     ["python3", "python"],
-    (version) => atLeast(version, FLOORS.python),
-    `Python ${FLOORS.python} or newer`,
+    (version) => atLeast(version, OLDEST.python),
+    `Python ${OLDEST.python} or newer`,
   );
   if (!("found" in result)) return result;
   // A version manager's shim decides by folder which Python it starts: name the one it starts here.
@@ -76,7 +76,7 @@ export const findClangTool = (name) =>
     `${name} ${CLANG_TOOLS_MAJOR} (exactly: other versions format differently)`,
   );
 
-/** Which programs of the private usr/bin a piece puts on PATH, and under which names. */
+/** The programs of the private usr/bin that a piece puts on PATH, by their names there. */
 export const PROGRAMS = {
   cmake: { cmake: "cmake", ctest: "ctest" },
   ninja: { ninja: "ninja" },
@@ -97,9 +97,9 @@ export const PROGRAMS = {
 export async function preparePrograms(folder, pieces) {
   for (const [piece, programs] of Object.entries(PROGRAMS)) {
     if (!pieces.includes(piece)) continue;
-    const place = join(folder, "programs", piece);
-    await mkdir(place, { recursive: true });
-    for (const [name, target] of Object.entries(programs)) await symlink(`../../usr/bin/${target}`, join(place, name));
+    const path = join(folder, "programs", piece);
+    await mkdir(path, { recursive: true });
+    for (const [name, target] of Object.entries(programs)) await symlink(`../../usr/bin/${target}`, join(path, name));
   }
 }
 

@@ -1,20 +1,20 @@
-// Makes unpacked Debian programs run from a private folder on a system with another C library: each names the private
-// loader and the private libraries. It leaves alone what the loader finds by itself.
+// Makes unpacked Debian programs work from a private folder on a system with another C library: each names the private
+// loader and the private libraries. Files that the loader finds by itself are not changed.
 
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { run } from "../lib/steps.js";
 import { readElf } from "./elf.js";
 
-/** Below usr/: where the packages used here keep programs, and libraries that name search folders of their own. */
+/** Folders below usr/ with programs, and with libraries that name search folders of their own. */
 const PROGRAM_FOLDERS = ["bin", "lib/llvm-19/bin"];
 
-/** The C library finds its own parts, and does not survive being edited. */
+/** The C library finds its own parts, and breaks when it is edited. */
 const C_LIBRARY = /^(ld-linux|libc|libm|libmvec|libpthread|libdl|librt)[.-]/;
 
 /**
  * @param {string} folder where the packages lie unpacked now
- * @param {string} finalFolder where they will stand
+ * @param {string} finalFolder their final folder
  * @param {import("./versions.js").Architecture} architecture
  */
 export async function relocate(folder, finalFolder, architecture) {
@@ -25,8 +25,8 @@ export async function relocate(folder, finalFolder, architecture) {
 
   const programs = [];
   const shared = [];
-  for (const place of [...PROGRAM_FOLDERS, libraries]) {
-    for (const file of await plainFiles(join(folder, "usr", place))) {
+  for (const path of [...PROGRAM_FOLDERS, libraries]) {
+    for (const file of await plainFiles(join(folder, "usr", path))) {
       const elf = await readElf(file.path);
       if (elf === undefined || C_LIBRARY.test(file.name)) continue;
       if (elf.hasLoader) programs.push(file.path);
@@ -50,7 +50,7 @@ async function patcher(folder, architecture) {
   const patchelf = join(folder, "usr/bin/patchelf");
   /** @param {string[]} changes @param {string[]} files */
   return async (changes, files) => {
-    // Not itself: a program cannot be written while it runs, and nothing needs it afterwards.
+    // It cannot patch itself: a program cannot be written while it is executed, and it is not needed afterwards.
     const others = files.filter((file) => file !== patchelf);
     if (others.length > 0) await run(loader, ["--library-path", libraries, patchelf, ...changes, ...others]);
   };

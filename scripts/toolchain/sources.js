@@ -1,5 +1,5 @@
-// Finds what is compiled into heed or its tests as source: xsimd, Catch2's amalgamated file, and nlohmann's JSON
-// (which only the tests read).
+// Finds the sources that are compiled into heed or its tests: xsimd, Catch2's amalgamated file, and nlohmann's JSON
+// (for the tests only).
 
 import { existsSync, readFileSync } from "node:fs";
 import { mkdir, rename, rm, symlink, writeFile } from "node:fs/promises";
@@ -7,12 +7,12 @@ import { dirname, join } from "node:path";
 import { run } from "../lib/steps.js";
 import { finishedEntries, hashOf, makeEntry } from "./cache.js";
 import { PrivateApt } from "./debian.js";
-import { atLeast, CATCH2_VERSION, DEBIAN_SUITE, FLOORS, SCHEME } from "./versions.js";
+import { atLeast, CATCH2_VERSION, DEBIAN_SUITE, OLDEST, SCHEME } from "./versions.js";
 
 /** @typedef {{ includeDir: string, cmakePrefix: string, cmakeDir: string, version: string, origin: string }} Headers */
 /** @typedef {{ sourceDir: string, version: string, origin: string }} Catch2 */
 /** @typedef {import("./programs.js").Problem} Problem */
-/** @typedef {{ name: string, variable: string, cmakeName: string, target: string, header: string, macros: string, floor: string }} Library */
+/** @typedef {{ name: string, variable: string, cmakeName: string, target: string, header: string, macros: string, oldest: string }} Library */
 
 /** @type {Library} */
 export const XSIMD = {
@@ -22,7 +22,7 @@ export const XSIMD = {
   target: "xsimd",
   header: "xsimd/config/xsimd_config.hpp",
   macros: "XSIMD_VERSION_",
-  floor: FLOORS.xsimd,
+  oldest: OLDEST.xsimd,
 };
 
 /** @type {Library} */
@@ -33,7 +33,7 @@ export const JSON_LIBRARY = {
   target: "nlohmann_json::nlohmann_json",
   header: "nlohmann/detail/abi_macros.hpp",
   macros: "NLOHMANN_JSON_VERSION_",
-  floor: FLOORS.json,
+  oldest: OLDEST.json,
 };
 
 const PREFIXES = ["/usr/local", "/opt/homebrew", "/usr"];
@@ -49,13 +49,13 @@ export async function findHeaders(library) {
     const header = join(prefix, "include", library.header);
     const version = existsSync(header) ? versionIn(header, library.macros) : undefined;
     if (version === undefined) continue;
-    if (atLeast(version, library.floor)) {
+    if (atLeast(version, library.oldest)) {
       const view = await viewOf(library, prefix, version);
       return { found: { ...view, origin: named ? library.variable : "system" } };
     }
     seen.push(`${header} is ${version}`);
   }
-  const wanted = `${library.name} ${library.floor} or newer`;
+  const wanted = `${library.name} ${library.oldest} or newer`;
   if (named)
     return {
       problem: `${seen[0] ?? `${named} has no include/${library.header}`}; needed is ${wanted}`,
@@ -79,8 +79,8 @@ function versionIn(header, macros) {
 }
 
 /**
- * A folder that holds this library's headers and nothing else: a system's include folder given to Emscripten would
- * bring the system's C library along.
+ * Makes a folder that holds this library's headers and nothing else: a system's include folder would bring the system's
+ * C library to Emscripten.
  * @param {Library} library
  * @param {string} prefix
  * @param {string} version
@@ -110,7 +110,7 @@ async function viewOf(library, prefix, version) {
 }
 
 /**
- * What find_package reads. Debian's own file for xsimd asks for a second library, which only complex numbers need.
+ * Writes the files that find_package reads. Debian's own file for xsimd asks for a second library, which only complex numbers need.
  * @param {Library} library
  * @param {string} prefix
  * @param {string} version
@@ -175,7 +175,7 @@ export function findCatch2() {
 
 /** @typedef {{ xsimd: Headers, json: Headers, catch2: Catch2 }} Sources */
 
-/** The three from Debian, about 2 MB. @returns {Promise<Sources>} */
+/** Fetches the three from Debian, about 2 MB. @returns {Promise<Sources>} */
 export async function privateSources() {
   const name = `sources-${hashOf([SCHEME, DEBIAN_SUITE, CATCH2_VERSION, "own CMake packages"])}`;
   const find = async () => {

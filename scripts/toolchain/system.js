@@ -1,5 +1,4 @@
-// What this machine is and has: its system, its processor, the programs on PATH. Whether they are good enough is asked
-// elsewhere.
+// Describes this machine: its system, its processor, the programs on PATH. Other files judge whether they suffice.
 
 import { accessSync, constants, readFileSync, statSync } from "node:fs";
 import { delimiter, isAbsolute, join } from "node:path";
@@ -20,7 +19,7 @@ export function system() {
   };
 }
 
-/** The names that this processor has elsewhere; undefined where there is no recipe. */
+/** The names of this processor in Debian and its libraries; undefined for a processor that heed fetches no tools for. */
 export function architecture() {
   return ARCHITECTURES[process.arch];
 }
@@ -28,9 +27,9 @@ export function architecture() {
 /** The first of the names that is a program on PATH, or at the path given. @param {...string} names */
 export function onPath(...names) {
   for (const name of names) {
-    const places = isAbsolute(name) ? [""] : (process.env.PATH ?? "").split(delimiter);
-    for (const place of places) {
-      const file = join(place, name);
+    const folders = isAbsolute(name) ? [""] : (process.env.PATH ?? "").split(delimiter);
+    for (const folder of folders) {
+      const file = join(folder, name);
       if (isProgram(file)) return file;
     }
   }

@@ -1,13 +1,13 @@
-// What heed builds with: the oldest version of each tool that will do, and the Debian packages that bring it.
-// Finding the tools and unpacking the packages is done elsewhere.
+// The tools that heed is built with: the oldest version of each that suffices, and the Debian packages that bring it.
+// Other files find the tools and unpack the packages.
 
-/** Raise it when the way private packages are unpacked changes: it is part of every cache key. */
+/** A part of every cache key. Raise it when private packages are unpacked differently. */
 export const SCHEME = 3;
 
 /** The Debian release whose packages fill the private folder: stable, so that its versions stay put. */
 export const DEBIAN_SUITE = "trixie";
 
-export const FLOORS = {
+export const OLDEST = {
   emscripten: "3.1.69",
   xsimd: "13.2.0",
   json: "3.11.0",
@@ -18,15 +18,15 @@ export const FLOORS = {
   clang: "14.0.0",
 };
 
-/** Exactly this version: the tests use its amalgamated source. */
+/** The exact version: the tests use its amalgamated source. */
 export const CATCH2_VERSION = "3.7.1";
 
-/** Exactly this major version: another one formats and complains differently. */
+/** The exact major version: another one formats and lints differently. */
 export const CLANG_TOOLS_MAJOR = 19;
 
 /** @typedef {"emscripten" | "native" | "format" | "cmake" | "ninja" | "python" | "ccache"} Piece */
 
-/** The private tools, by the piece of the record they serve. @type {Record<Piece, readonly string[]>} */
+/** The Debian packages of each piece of the toolchain. @type {Record<Piece, readonly string[]>} */
 export const PIECES = {
   emscripten: ["emscripten"],
   native: ["clang-19", "lld-19", "llvm-19", "libclang-rt-19-dev", "libstdc++-14-dev", "libc6-dev"],
@@ -38,7 +38,7 @@ export const PIECES = {
 };
 
 /**
- * Dependencies of those packages that nothing here runs: the private apt is told that they are there.
+ * Dependencies of those packages that heed never starts: the private apt is told that they are installed.
  * Versions only matter where another package names a range.
  * @type {Record<string, string>}
  */
@@ -52,13 +52,13 @@ export const NOT_NEEDED = {
   "lib32stdc++6": "99",
 };
 
-/** Python where the machine has its own: python3-yaml and others ask for less than 3.14. */
+/** The version of Python that apt believes installed where the machine has its own: python3-yaml and others ask for less than 3.14. */
 export const PYTHON_STUB = "3.13.99";
 
 /** @typedef {{ debian: string, triple: string, loader: string }} Architecture */
 
 /**
- * What Debian, the C library's folders and its loader call each processor.
+ * The names of each processor in Debian, in the C library's folders and in its loader.
  * @type {Partial<Record<NodeJS.Architecture, Architecture>>}
  */
 export const ARCHITECTURES = {
@@ -68,11 +68,11 @@ export const ARCHITECTURES = {
 
 /**
  * @param {string} version
- * @param {string} floor
+ * @param {string} oldest
  */
-export function atLeast(version, floor) {
+export function atLeast(version, oldest) {
   const have = version.split(".").map(Number);
-  const want = floor.split(".").map(Number);
+  const want = oldest.split(".").map(Number);
   for (const [i, part] of want.entries()) {
     const difference = (have[i] ?? 0) - part;
     if (difference !== 0) return difference > 0;

@@ -1,5 +1,5 @@
-// Finds a Vulkan driver that needs no GPU: Mesa's lavapipe, from Debian, in a private folder with the C library that it wants. A program
-// uses it when that folder's loader starts it.
+// Finds a Vulkan driver that needs no GPU: Mesa's lavapipe, from Debian, in a private folder with the C library that it needs. A program
+// uses the driver when that folder's loader starts the program.
 
 import { existsSync } from "node:fs";
 import { rm, writeFile } from "node:fs/promises";
@@ -12,7 +12,7 @@ import { DEBIAN_SUITE, SCHEME } from "./versions.js";
 /**
  * @typedef {object} Vulkan
  * @property {(program: string) => readonly string[]} launch a command line for a program, which then sees the driver's libraries
- * @property {string} lavapipe what VK_DRIVER_FILES names
+ * @property {string} lavapipe the path for VK_DRIVER_FILES
  */
 
 const PACKAGES = ["mesa-vulkan-drivers", "libvulkan1"];
