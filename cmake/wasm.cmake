@@ -3,7 +3,7 @@
 
 # Code around the kernels is mostly executed once a call and downloaded by every page, so it is small; code that is executed for each row is fast.
 target_compile_options(heed PRIVATE -fno-exceptions -fno-rtti -Oz)
-set_source_files_properties(cpp/ops/attention_job.cpp cpp/ops/attend_parts.cpp cpp/problem/key_range.cpp
+set_source_files_properties(cpp/ops/attention_job.cpp cpp/ops/attend_splits.cpp cpp/problem/key_range.cpp
   PROPERTIES COMPILE_OPTIONS -O2)
 # The kernels are unrolled and vectorized in their source. What a compiler adds, with -O3 above all, is a fifth of the
 # download and no speed.

@@ -1,11 +1,10 @@
 // The vectors that the ceilings are measured with: the kernels'.
 #pragma once
 
-#include "kernels/arch.hpp"
-#include "kernels/simd.hpp"
+#include "kernels/simd/batch.hpp"
 
 namespace heed::bench {
 
-using Arch = kernels::BuiltArch;
+using kernels::Arch;
 
 }  // namespace heed::bench

@@ -26,12 +26,12 @@ struct Case {
 
 constexpr Case kCases[] = {{8, 1, 4096, 64}, {32, 1, 8192, 64}, {32, 1, 4096, 128}, {8, 4, 16384, 128}};
 
-Index bytes_of(DType dtype) { return heed::is_of_bytes(dtype) ? 1 : (dtype == DType::f16 ? 2 : 4); }
+Index bytes_of(DType dtype) { return heed::is_int8(dtype) ? 1 : (dtype == DType::f16 ? 2 : 4); }
 
 /// Of a page in the package's caches that may hold so many keys.
-Index page_rows(Index keys, DType dtype) {
+Index page_size(Index keys, DType dtype) {
   const Index least = 384 / bytes_of(dtype);
-  const Index pages = heed::is_of_bytes(dtype) ? 4 : 8;
+  const Index pages = heed::is_int8(dtype) ? 4 : 8;
   return least * std::clamp<Index>(keys / (pages * least), 1, 4);
 }
 
@@ -39,11 +39,11 @@ Index page_rows(Index keys, DType dtype) {
 class Cache {
  public:
   Cache(const Case& c, DType dtype, bool is_paged)
-      : rows_(page_rows(c.keys, dtype)), count_((c.keys + rows_ - 1) / rows_) {
+      : rows_(page_size(c.keys, dtype)), count_((c.keys + rows_ - 1) / rows_) {
     const Index size = bytes_of(dtype);
     const Index values = rows_ * c.dim * size;
     const Index key_scales = 2 * values;
-    const Index head_bytes = key_scales + (heed::is_of_bytes(dtype) ? 2 * rows_ * 4 : 0);
+    const Index head_bytes = key_scales + (heed::is_int8(dtype) ? 2 * rows_ * 4 : 0);
     page_bytes_ = c.kv_heads * head_bytes;
     memory_ = static_cast<char*>(std::aligned_alloc(64, static_cast<std::size_t>(count_ * page_bytes_)));
     if (memory_ == nullptr) std::abort();
@@ -75,9 +75,8 @@ class Cache {
 
   /// All of it, added up.
   [[nodiscard]] float read() const {
-    using Arch = heed::bench::Arch;
-    using Batch = heed::kernels::Batch<Arch>;
-    constexpr Index lanes = heed::kernels::kLanes<Arch>;
+    using Batch = heed::kernels::Batch;
+    constexpr Index lanes = heed::kernels::kLanes;
     Batch sums[8];
     for (Batch& sum : sums) sum = Batch(0.0F);
     const auto* const numbers = reinterpret_cast<const float*>(memory_);
@@ -103,9 +102,9 @@ class Cache {
         reinterpret_cast<std::uint16_t*>(head)[i] =
             static_cast<std::uint16_t>(0x3800U + (random_ >> 21U) + (random_ & 0x8000U));
       }
-      if (heed::is_of_bytes(dtype)) reinterpret_cast<std::int8_t*>(head)[i] = static_cast<std::int8_t>(whole);
+      if (heed::is_int8(dtype)) reinterpret_cast<std::int8_t*>(head)[i] = static_cast<std::int8_t>(whole);
     }
-    if (!heed::is_of_bytes(dtype)) return;
+    if (!heed::is_int8(dtype)) return;
     for (Index i = 0; i < 2 * rows_; ++i) reinterpret_cast<float*>(head + scales)[i] = 1.0F / 64.0F;
   }
 
@@ -171,17 +170,17 @@ int main(int count, char** arguments) {
       DType dtype;
       bool is_paged;
     };
-    constexpr Way kWays[] = {{"plain", DType::f32, false},
-                             {"f32", DType::f32, true},
-                             {"f16", DType::f16, true},
-                             {"i8", DType::i8_keys, true}};
-    for (const Way& way : kWays) {
-      const Figures f = measure(c, way.dtype, way.is_paged);
-      if (way.dtype == DType::f32) single = f.milliseconds;
+    constexpr Way kLoops[] = {{"plain", DType::f32, false},
+                              {"f32", DType::f32, true},
+                              {"f16", DType::f16, true},
+                              {"i8", DType::i8_keys, true}};
+    for (const Way& a : kLoops) {
+      const Figures f = measure(c, a.dtype, a.is_paged);
+      if (a.dtype == DType::f32) single = f.milliseconds;
       char shape[64];
       std::snprintf(shape, sizeof shape, "(%d x %d, %d, %d)", static_cast<int>(c.kv_heads),
                     static_cast<int>(c.queries_per_head), static_cast<int>(c.keys), static_cast<int>(c.dim));
-      std::printf("%-24s %5s %9.3f %9.1f %8.0f%% %7.2f\n", shape, way.name, f.milliseconds,
+      std::printf("%-24s %5s %9.3f %9.1f %8.0f%% %7.2f\n", shape, a.name, f.milliseconds,
                   f.bytes / f.milliseconds * 1e-6, 100.0 * f.reading / f.milliseconds, single / f.milliseconds);
     }
   }

@@ -11,20 +11,20 @@ using kernels::Batch;
 constexpr int kChains = 12;
 constexpr int kSteps = 1000;
 
-alignas(64) float sums[kChains * kernels::kLanes<Arch>];
+alignas(64) float sums[kChains * kernels::kLanes];
 constexpr float kOperands[] = {0.5F, 0.25F};
 
 /// A function of its own, for the reason that run_tile has.
 void run_chain(int steps, const float* operands, float* state) {
-  const Batch<Arch> factor(operands[0]);
-  const Batch<Arch> summand(operands[1]);
-  Batch<Arch> chain[kChains];
-  for (int i = 0; i < kChains; ++i) chain[i] = Batch<Arch>::load_aligned(state + i * kernels::kLanes<Arch>);
+  const Batch factor(operands[0]);
+  const Batch summand(operands[1]);
+  Batch chain[kChains];
+  for (int i = 0; i < kChains; ++i) chain[i] = Batch::load_aligned(state + i * kernels::kLanes);
   for (int step = 0; step < steps; ++step) {
     // The product depends on the step before, or it would be taken out of the loop.
-    for (auto& value : chain) value = kernels::multiply_add<Arch>(value, factor, summand);
+    for (auto& value : chain) value = kernels::multiply_add(value, factor, summand);
   }
-  for (int i = 0; i < kChains; ++i) chain[i].store_aligned(state + i * kernels::kLanes<Arch>);
+  for (int i = 0; i < kChains; ++i) chain[i].store_aligned(state + i * kernels::kLanes);
 }
 
 }  // namespace
@@ -34,7 +34,7 @@ double run_chains(int repeats) {
   for (int i = 0; i < repeats; ++i) chain(kSteps, kernels::opaque(kOperands), sums);
   volatile float result = *kernels::opaque(sums);
   (void)result;
-  return 2.0 * kChains * kernels::kLanes<Arch> * kSteps * repeats;
+  return 2.0 * kChains * kernels::kLanes * kSteps * repeats;
 }
 
 }  // namespace heed::bench

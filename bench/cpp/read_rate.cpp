@@ -10,7 +10,7 @@ namespace {
 using kernels::Batch;
 
 constexpr std::size_t kSums = 8;
-constexpr std::size_t kStep = kSums * static_cast<std::size_t>(kernels::kLanes<Arch>);
+constexpr std::size_t kStep = kSums * static_cast<std::size_t>(kernels::kLanes);
 constexpr std::size_t kChunk = 1024 * kStep;
 
 alignas(64) float numbers[kMostNumbers];
@@ -18,11 +18,11 @@ std::size_t written = 0;
 
 /// A function of its own, for the reason that run_tile has.
 float sum_of(const float* from, std::size_t count) {
-  Batch<Arch> sums[kSums];
-  for (auto& sum : sums) sum = Batch<Arch>(0.0F);
+  Batch sums[kSums];
+  for (auto& sum : sums) sum = Batch(0.0F);
   for (std::size_t at = 0; at + kStep <= count; at += kStep) {
     for (std::size_t i = 0; i < kSums; ++i) {
-      sums[i] += Batch<Arch>::load_aligned(from + at + i * static_cast<std::size_t>(kernels::kLanes<Arch>));
+      sums[i] += Batch::load_aligned(from + at + i * static_cast<std::size_t>(kernels::kLanes));
     }
   }
   for (std::size_t i = 1; i < kSums; ++i) sums[0] += sums[i];

@@ -12,8 +12,6 @@
 
 #include "error_model.hpp"
 #include "heed/machine.hpp"
-#include "kernels/instances/instances.hpp"
-#include "ops/attend_with.hpp"
 #include "reference/attention.hpp"
 #include "reference/numbers.hpp"
 #include "rungs.hpp"
@@ -112,22 +110,18 @@ int main(int count, char** arguments) {
                                      .key = heed::bhnd_view(key.data(), kShape),
                                      .value = heed::bhnd_view(value.data(), kShape)};
   const heed::AttentionOutputs outputs{.output = heed::bhnd_view(output.data(), kShape)};
-  const auto by_kernels = [&](const heed::kernels::AttentionKernels& kernels, heed::Executor& executor) {
-    if (!heed::attend_with(kernels, inputs, {}, outputs, executor).is_ok()) std::abort();
+  const auto by_kernels = [&](heed::Executor& executor) {
+    if (!heed::attention(inputs, {}, outputs, executor).is_ok()) std::abort();
   };
 
   std::vector<Rung> rungs;
   rungs.push_back({.name = "naive", .climb = [&] { heed::ladder::naive(problem); }});
   rungs.push_back({.name = "tiled", .climb = [&] { heed::ladder::tiled(problem); }});
   rungs.push_back({.name = "online", .climb = [&] { heed::ladder::online(problem); }});
-  const auto& runnable = heed::kernels::runnable_kernels();
-  for (auto kernels = runnable.rbegin(); kernels != runnable.rend(); ++kernels) {
-    rungs.push_back({.name = (*kernels)->name,
-                     .climb = [&by_kernels, one = *kernels] { by_kernels(*one, heed::calling_thread()); }});
-  }
+  rungs.push_back({.name = heed::kernel_name(), .climb = [&] { by_kernels(heed::calling_thread()); }});
 #ifdef HEED_LADDER_THREADS
   heed::ThreadPool pool(2);
-  rungs.push_back({.name = "2 threads", .climb = [&] { by_kernels(*runnable.front(), pool); }});
+  rungs.push_back({.name = "2 threads", .climb = [&] { by_kernels(pool); }});
 #endif
 
   const Judge judge(inputs);

@@ -31,7 +31,7 @@ struct AttentionCall {
   PackedView score_bandwidth;
   std::uint32_t pages;  // address of a table of addresses: then key's and value's are bytes from a page on
   std::int32_t pages_per_batch;
-  std::int32_t page_rows;
+  std::int32_t page_size;
   std::int32_t first_row;
   std::int32_t key_scales;
   std::int32_t value_scales;

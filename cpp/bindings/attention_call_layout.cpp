@@ -31,7 +31,7 @@ constexpr Field kFields[] = {
     {"scoreBandwidth", offsetof(AttentionCall, score_bandwidth)},
     {"pages", offsetof(AttentionCall, pages)},
     {"pagesPerBatch", offsetof(AttentionCall, pages_per_batch)},
-    {"pageRows", offsetof(AttentionCall, page_rows)},
+    {"pageRows", offsetof(AttentionCall, page_size)},
     {"firstRow", offsetof(AttentionCall, first_row)},
     {"keyScales", offsetof(AttentionCall, key_scales)},
     {"valueScales", offsetof(AttentionCall, value_scales)},
@@ -70,9 +70,9 @@ constexpr Field kFields[] = {
 };
 
 constexpr Field kDoor[] = {
-    {"state", offsetof(heed::Door, state)},
-    {"status", offsetof(heed::Door, status)},
-    {"message", offsetof(heed::Door, message)},
+    {"state", offsetof(heed::Mailbox, state)},
+    {"status", offsetof(heed::Mailbox, status)},
+    {"message", offsetof(heed::Mailbox, message)},
 };
 
 }  // namespace
@@ -82,6 +82,6 @@ int main() {
   heed::bindings::print_layout("ATTENTION_CALL", sizeof(AttentionCall), kFields);
   std::puts("");
   std::printf("export const MAX_WORKERS = %d;\n", heed::TaskBoard::kMaxWorkers);
-  heed::bindings::print_layout("DOOR", sizeof(heed::Door), kDoor);
+  heed::bindings::print_layout("DOOR", sizeof(heed::Mailbox), kDoor);
   return 0;
 }

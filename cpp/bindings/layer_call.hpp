@@ -46,8 +46,6 @@ struct NormCall {
   std::int32_t is_centred;
   float epsilon;
   PackedView output;
-  PackedView mean;
-  PackedView inverse_deviation;
 };
 
 struct GatherCall {

@@ -42,8 +42,6 @@ constexpr Field kNormCallFields[] = {
     {"isCentred", offsetof(NormCall, is_centred)},
     {"epsilon", offsetof(NormCall, epsilon)},
     {"output", offsetof(NormCall, output)},
-    {"mean", offsetof(NormCall, mean)},
-    {"inverseDeviation", offsetof(NormCall, inverse_deviation)},
 };
 
 constexpr Field kGatherCallFields[] = {

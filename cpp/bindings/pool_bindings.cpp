@@ -7,7 +7,7 @@
 
 extern "C" {
 
-/// Hands a worker a call to lead, whose door must be empty.
+/// Hands a worker a call to lead, whose mailbox must be empty.
 EMSCRIPTEN_KEEPALIVE void heed_post(int worker, std::uint32_t address, int workers) {
   heed::shared_pool().post(worker, address, workers);
 }
@@ -22,8 +22,8 @@ EMSCRIPTEN_KEEPALIVE void heed_serve(int worker, bool looks) {
   heed::shared_pool().serve_one(worker, spin, heed::bindings::run_call);
 }
 
-/// Of a worker: see Door.
-EMSCRIPTEN_KEEPALIVE const heed::Door* heed_door(int worker) { return &heed::shared_pool().door(worker); }
+/// The mailbox of a worker: see Mailbox.
+EMSCRIPTEN_KEEPALIVE const heed::Mailbox* heed_door(int worker) { return &heed::shared_pool().mailbox(worker); }
 
 /// Says that a worker that helped is no more, so that nobody waits for its task.
 EMSCRIPTEN_KEEPALIVE void heed_lose(int worker) { heed::shared_pool().board().lose(worker); }

@@ -15,12 +15,12 @@ constexpr std::int32_t kOpen = -1;  // a side of the window, or a range of rows,
 heed::FloatView unpack_rows(const AttentionCall& call, const heed::bindings::PackedView& packed, std::int32_t dtype,
                             heed::DType bytes, std::int32_t scales) {
   heed::FloatView view = unpack(packed, dtype);
-  if (heed::is_of_bytes(view.dtype)) view.dtype = bytes;
+  if (heed::is_int8(view.dtype)) view.dtype = bytes;
   if (call.pages == 0) return view;
   view.data = nullptr;
   view.pages = {.table = numbers<const void*>(call.pages),
                 .per_batch = call.pages_per_batch,
-                .rows = call.page_rows,
+                .rows = call.page_size,
                 .first = call.first_row,
                 .is_finite = call.pages_finite != 0};
   view.offset = packed.address;

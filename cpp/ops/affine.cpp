@@ -1,10 +1,11 @@
 #include "heed/affine.hpp"
 
-#include "kernels/instances/instances.hpp"
-#include "ops/finish_rows.hpp"
-#include "ops/layers_with.hpp"
+#include "heed/rounding.hpp"
+#include "kernels/instances/layers.hpp"
+#include "ops/parallel_for.hpp"
+#include "ops/pointwise_task.hpp"
 #include "ops/scratch.hpp"
-#include "ops/worth_waking.hpp"
+#include "ops/workers.hpp"
 #include "problem/check_pointwise.hpp"
 
 namespace heed {
@@ -19,59 +20,48 @@ constexpr Index kRowsPerTask = 96;
 // So that workers which start late still end together.
 constexpr Index kTasksPerWorker = 4;
 
-struct AffineJob {
-  const kernels::LayerKernels& kernels;
-  const AffineInputs& inputs;
-  const Pointwise& rule;
-  const Rows<float>& output;
-  Index cuts;  // of the columns
-  Index columns_per_cut;
+/// What a product is and where its task is in it.
+struct AffineTask {
+  Index first_row, rows;
+  Index first_column, columns;
   float* scratch;
-  Index scratch_per_worker;  // floats
 };
 
-void run_task(void* context, Index task, int worker) {
-  const AffineJob& job = *static_cast<AffineJob*>(context);
-  const Rows<const float>& input = job.inputs.input;
-  // Tasks that follow each other read the same columns of the matrix.
-  const Index row_cuts = (input.count + kRowsPerTask - 1) / kRowsPerTask;
-  const Index first_row = task % row_cuts * kRowsPerTask;
-  const Index first_column = task / row_cuts * job.columns_per_cut;
-  const Index rows = std::min(kRowsPerTask, input.count - first_row);
-  const Index columns = std::min(job.columns_per_cut, job.output.length - first_column);
-  float* const target = job.output.row(first_row) + first_column;
-  const auto target_stride = static_cast<std::ptrdiff_t>(job.output.stride);
-  job.kernels.multiply({.rows = input.row(first_row),
+void run_task(const AffineInputs& inputs, const Pointwise& rule, const Rows<float>& output, const AffineTask& task) {
+  const Rows<const float>& input = inputs.input;
+  float* const target = output.row(task.first_row) + task.first_column;
+  const auto target_stride = static_cast<std::ptrdiff_t>(output.stride);
+  kernels::packed_gemm({.rows = input.row(task.first_row),
                         .row_stride = static_cast<std::ptrdiff_t>(input.stride),
-                        .row_count = static_cast<int>(rows),
+                        .row_count = static_cast<int>(task.rows),
                         .is_single = input.count == 1,
-                        .panels = job.inputs.weights + first_column * input.length,
+                        .panels = inputs.weights + task.first_column * input.length,
                         .depth = static_cast<int>(input.length),
-                        .columns = static_cast<int>(columns),
+                        .columns = static_cast<int>(task.columns),
                         .sums = target,
                         .sum_stride = target_stride,
-                        .last_panel = job.scratch + worker * job.scratch_per_worker});
-  const bool is_plain = job.rule.activation == Activation::none && job.rule.bias == nullptr &&
-                        !job.rule.factor.is_present() && !job.rule.addend.is_present();
+                        .last_panel = task.scratch});
+  const bool is_plain = rule.activation == Activation::none && rule.bias == nullptr && !rule.factor.is_present() &&
+                        !rule.addend.is_present();
   if (is_plain) return;
-  kernels::FinishBlock block = finish_block(job.rule, first_row, rows, first_column, columns);
-  block.source = block.target = target;
-  block.source_stride = block.target_stride = target_stride;
-  job.kernels.finish(block);
+  kernels::PointwiseTask kernel_task = pointwise_task(rule, task.first_row, task.rows, task.first_column, task.columns);
+  kernel_task.source = kernel_task.target = target;
+  kernel_task.source_stride = kernel_task.target_stride = target_stride;
+  kernels::pointwise(kernel_task);
 }
 
 /// Of whole panels; more cuts where rows alone do not keep all workers busy.
-Index choose_columns(Index outputs, Index row_cuts, int workers, Index panel) {
+Index choose_columns(Index outputs, Index row_cuts, int workers) {
   const Index wanted = workers > 1 ? kTasksPerWorker * workers : 1;
-  const Index panels = (outputs + panel - 1) / panel;
-  const Index cuts = std::clamp<Index>((wanted + row_cuts - 1) / row_cuts, 1, panels);
-  return (panels + cuts - 1) / cuts * panel;
+  const Index panels = divide_up(outputs, kernels::kPanel);
+  const Index cuts = std::clamp<Index>(divide_up(wanted, row_cuts), 1, panels);
+  return divide_up(panels, cuts) * kernels::kPanel;
 }
 
 }  // namespace
 
-Status affine_with(const kernels::LayerKernels& kernels, const AffineInputs& inputs, const Pointwise& rule,
-                   const Rows<float>& output, Executor& executor, const StopFlag* stop) {
+Status affine(const AffineInputs& inputs, const Pointwise& rule, const Rows<float>& output, Executor& executor,
+              const StopFlag* stop) {
   const Rows<const float>& input = inputs.input;
   Status status = first_failure({kRules.check_sizes("input", input), kRules.check_sizes("output", output),
                                  kRules.check("output", output, input.count, output.length),
@@ -82,22 +72,26 @@ Status affine_with(const kernels::LayerKernels& kernels, const AffineInputs& inp
 
   const double multiplications =
       static_cast<double>(input.count) * static_cast<double>(input.length) * static_cast<double>(output.length);
-  const int workers = worth_waking(executor, multiplications);
-  const Index row_cuts = (input.count + kRowsPerTask - 1) / kRowsPerTask;
-  const Index columns = choose_columns(output.length, row_cuts, workers, kernels.panel);
-  const Index cuts = (output.length + columns - 1) / columns;
-  const Index per_worker = std::min(input.count, kRowsPerTask) * kernels.panel;
-  const Scratch scratch(output.length % kernels.panel == 0 ? 0 : per_worker * workers);
+  const int workers = choose_workers(executor, multiplications);
+  const Index row_cuts = divide_up(input.count, kRowsPerTask);
+  const Index columns_per_task = choose_columns(output.length, row_cuts, workers);
+  const Index per_worker = std::min(input.count, kRowsPerTask) * kernels::kPanel;
+  const Scratch scratch(output.length % kernels::kPanel == 0 ? 0 : per_worker * workers);
   if (!scratch.is_available()) return {StatusCode::memory, "linear: scratch memory must fit, could not get it"};
-  AffineJob job{kernels, inputs, rule, output, cuts, columns, scratch.data(), per_worker};
-  executor.run({run_task, &job, row_cuts * cuts, workers, stop});
+  const Index tasks = row_cuts * divide_up(output.length, columns_per_task);
+  // Tasks that follow each other read the same columns of the matrix.
+  parallel_for(executor, {tasks, workers, stop}, [&](Index task, int worker) {
+    const Index first_row = task % row_cuts * kRowsPerTask;
+    const Index first_column = task / row_cuts * columns_per_task;
+    run_task(inputs, rule, output,
+             {.first_row = first_row,
+              .rows = std::min(kRowsPerTask, input.count - first_row),
+              .first_column = first_column,
+              .columns = std::min(columns_per_task, output.length - first_column),
+              .scratch = scratch.data() + worker * per_worker});
+  });
   if (is_set(stop)) return {StatusCode::aborted, "linear: stopped by its caller"};
   return {};
-}
-
-Status affine(const AffineInputs& inputs, const Pointwise& rule, const Rows<float>& output, Executor& executor,
-              const StopFlag* stop) {
-  return affine_with(*kernels::runnable_layer_kernels().front(), inputs, rule, output, executor, stop);
 }
 
 }  // namespace heed

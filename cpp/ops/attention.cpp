@@ -2,12 +2,12 @@
 
 #include <algorithm>
 
-#include "kernels/instances/instances.hpp"
-#include "ops/attend_parts.hpp"
-#include "ops/attend_with.hpp"
+#include "heed/rounding.hpp"
+#include "kernels/instances/attention.hpp"
+#include "ops/attend_splits.hpp"
 #include "ops/attention_job.hpp"
-#include "ops/average_weights.hpp"
 #include "ops/describe.hpp"
+#include "ops/mean_weights.hpp"
 #include "ops/prepare_scores.hpp"
 #include "ops/scratch.hpp"
 #include "plan/attention_plan.hpp"
@@ -21,34 +21,28 @@ static_assert(kMaxRowsPerTask <= kernels::kMaxRows);
 
 constexpr Index kFloatsOfBest = sizeof(kernels::BestKey) / sizeof(float);
 
-AttentionJob& job_of(void* context) { return *static_cast<AttentionJob*>(context); }
-
-void run_task(void* context, Index task, int worker) {
-  const AttentionJob& job = job_of(context);
+void run_task(const AttentionJob& job, Index task, int worker) {
   const AttentionPlan& plan = job.plan;
   // Later rows first: where a mask is causal they see more keys, and a long task taken last
   // would leave the other workers waiting.
   const Index first = (plan.tasks_per_group - 1 - task % plan.tasks_per_group) * plan.rows_per_task;
   TaskRows rows;
-  job.kernels.attend(describe_rows(job,
-                                   {.group = task / plan.tasks_per_group,
-                                    .first = first,
-                                    .count = std::min(plan.rows_per_task, plan.rows_per_group - first)},
-                                   rows, worker));
+  kernels::attend(describe_rows(job,
+                                {.group = task / plan.tasks_per_group,
+                                 .first = first,
+                                 .count = std::min(plan.rows_per_task, plan.rows_per_group - first)},
+                                rows, worker));
 }
 
-void attend_once(AttentionJob& job, Executor& executor) {
-  if (job.plan.parts_per_group > 0) {
-    attend_parts(job, executor);
-    return;
-  }
-  executor.run(task_set(job, run_task, job.plan.task_count));
+void attend_once(const AttentionJob& job, Executor& executor) {
+  if (job.plan.splits_per_group > 0) return attend_splits(job, executor);
+  parallel_for(executor, job, job.plan.task_count, [&](Index task, int worker) { run_task(job, task, worker); });
 }
 
-/// Weights that are rewritten are those of rows of which all is known.
+/// Weights can be rewritten once the stats of their rows are known.
 void attend_all(AttentionJob& job, Executor& executor) {
   if (job.problem.options.expressions.have(ProgramOf::weight)) {
-    job.pass = Pass::rules;
+    job.pass = Pass::row_stats;
     attend_once(job, executor);
     if (is_stopped(job)) return;
     job.pass = Pass::weights;
@@ -56,31 +50,31 @@ void attend_all(AttentionJob& job, Executor& executor) {
   attend_once(job, executor);
 }
 
-/// For the blocks of keys and values that are widened: none of bytes in runs, which are multiplied as they lie.
+/// Floats for the KV blocks that are widened. int8 read by streams is multiplied as it lies.
 Index widened_floats(const AttentionJob& job) {
-  const AttentionInputs& in = job.problem.inputs;
-  if (job.plan.run_keys > 0 && is_of_bytes(in.value.dtype)) return 0;
+  const FloatView& value = job.problem.inputs.value;
+  if (job.plan.stream_keys > 0 && is_int8(value.dtype)) return 0;
   const int key_block = job.plan.key_block;
-  return kernels::widened_floats(precision_of(in.key), job.problem.head_dim, key_block) +
-         kernels::widened_floats(precision_of(in.value), job.problem.value_dim, key_block);
+  return kernels::widened_floats(job.operands.key.dtype, job.problem.head_dim, key_block) +
+         kernels::widened_floats(value.dtype, job.problem.value_dim, key_block);
 }
 
-/// Of one worker, which is at rows or at a part, never at both.
+/// Floats of one worker, which is at rows or at a split, never at both.
 Index scratch_floats(const AttentionJob& job) {
   const AttentionProblem& problem = job.problem;
   const AttentionPlan& plan = job.plan;
-  const int panel = job.kernels.panel;
-  const Index panels = (plan.rows_per_task + panel - 1) / panel;
+  constexpr int panel = kernels::kPanel;
+  const Index panels = divide_up(plan.rows_per_task, panel);
   const Index of_rows =
-      kernels::attention_scratch_floats(panel, panels, problem.head_dim, problem.value_dim, plan.key_block);
-  if (plan.parts_per_group == 0) return of_rows;
+      kernels::prefill_scratch_floats(panel, panels, problem.head_dim, problem.value_dim, plan.key_block);
+  if (plan.splits_per_group == 0) return of_rows;
   return std::max(of_rows,
-                  Index{kernels::part_scratch_floats(panel, plan.rows_per_group, problem.head_dim, plan.key_block)});
+                  Index{kernels::split_scratch_floats(panel, plan.rows_per_group, problem.head_dim, plan.key_block)});
 }
 
-/// Few rows share their reads of the keys, which fixes the order of their sums.
+/// Few rows share their reads of the keys, which fixes the order of their sums, so a slice cannot part them.
 bool is_torn(const AttentionProblem& problem, const AttentionPlan& plan) {
-  return plan.parts_per_group > 0 && problem.query_length != problem.whole.query_length;
+  return plan.splits_per_group > 0 && problem.query_length != problem.whole.query_length;
 }
 
 Status torn(const AttentionProblem& problem) {
@@ -94,48 +88,43 @@ Status no_room(Index floats) {
 
 }  // namespace
 
-Status attend_with(const kernels::AttentionKernels& kernels, const AttentionInputs& inputs,
-                   const AttentionOptions& options, const AttentionOutputs& outputs, Executor& executor) {
+Status attention(const AttentionInputs& inputs, const AttentionOptions& options, const AttentionOutputs& outputs,
+                 Executor& executor) {
   AttentionProblem problem{};
   if (Status status = make_attention_problem(inputs, options, outputs, problem); !status.is_ok()) return status;
-  ScorePreparation preparation(problem, kernels, executor);
+  ScorePreparation preparation(problem, executor);
   if (const Index missing = preparation.missing_floats(); missing > 0) return no_room(missing);
-  preparation.run(problem);
+  const ScoreOperands operands = preparation.run(problem);
 
-  const AttentionPlan plan = plan_attention(problem, {.panel = kernels.panel,
+  const AttentionPlan plan = plan_attention(problem, {.panel = kernels::kPanel,
                                                       .workers = executor.worker_count(),
                                                       .work_per_worker = executor.work_per_worker(),
-                                                      .short_rows = kernels.short_rows});
+                                                      .short_rows = kernels::kShortRows});
   if (plan.task_count == 0) return {};
   if (is_torn(problem, plan)) return torn(problem);
 
-  AttentionJob job{problem, plan, kernels};
+  AttentionJob job{problem, operands, plan};
   job.scratch_per_worker = scratch_floats(job) + widened_floats(job);
   job.expressions = describe_expressions(problem.options.expressions);
-  job.registers_per_worker = register_floats(job.expressions, kernels.panel, plan.key_block);
+  job.registers_per_worker = register_floats(job.expressions, kernels::kPanel, plan.key_block);
   const Scratch registers(job.registers_per_worker * plan.workers);
   const Scratch scratch(job.scratch_per_worker * plan.workers);
-  const Scratch parts(part_results_floats(problem, plan));
-  const Scratch rules(weight_rule_floats(problem, plan));
+  const Scratch splits(partials_floats(problem, plan));
+  const Scratch rules(row_stats_floats(problem, plan));
   const Scratch best(problem.top_k * plan.rows_per_task * plan.workers * kFloatsOfBest);
-  for (const Scratch* memory : {&registers, &scratch, &parts, &rules, &best}) {
+  for (const Scratch* memory : {&registers, &scratch, &splits, &rules, &best}) {
     if (!memory->is_available()) return no_room(memory->floats());
   }
   job.registers = registers.data();
   job.scratch = scratch.data();
-  job.part_results = parts.data();
+  job.partials = splits.data();
   job.best = reinterpret_cast<kernels::BestKey*>(best.data());
-  if (rules.floats() > 0) job.weight_rules = reinterpret_cast<kernels::WeightRule*>(rules.data());
+  if (rules.floats() > 0) job.row_stats = reinterpret_cast<kernels::RowStats*>(rules.data());
 
   attend_all(job, executor);
   if (plan.mean_task_count > 0 && !is_stopped(job)) average_weights(job, executor);
   if (is_stopped(job)) return {StatusCode::aborted, "attention: stopped by its caller"};
   return {};
-}
-
-Status attention(const AttentionInputs& inputs, const AttentionOptions& options, const AttentionOutputs& outputs,
-                 Executor& executor) {
-  return attend_with(*kernels::runnable_kernels().front(), inputs, options, outputs, executor);
 }
 
 }  // namespace heed

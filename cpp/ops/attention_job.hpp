@@ -1,39 +1,42 @@
-// What every task of one attention call shares, and how its rows are found.
+// What all tasks of one attention call share, and how their rows are described to the kernels.
 #pragma once
 
 #include <algorithm>
 #include <array>
 
 #include "heed/executor.hpp"
-#include "kernels/attention_block.hpp"
+#include "kernels/task/attention_task.hpp"
 #include "ops/call_expressions.hpp"
+#include "ops/parallel_for.hpp"
+#include "ops/score_operands.hpp"
 #include "plan/attention_plan.hpp"
 #include "problem/attention_problem.hpp"
 
 namespace heed {
 
-/// A call is one pass over its rows, unless what comes of a weight must know all of its row first: then one that makes
-/// the rows' rules and what goes by scores, and one for weights and outputs.
-enum class Pass : std::uint8_t { only, rules, weights };
+/// A call is one pass over its rows, unless what comes of a weight must know all scores of its row: then the first pass
+/// makes the stats of the rows and what depends on scores, and the second weights and outputs.
+enum class Pass : std::uint8_t { only, row_stats, weights };
 
 struct AttentionJob {
   const AttentionProblem& problem;
+  const ScoreOperands& operands;
   const AttentionPlan& plan;
-  const kernels::AttentionKernels& kernels;
   CallExpressions expressions = {};
   Pass pass = Pass::only;
   float* scratch = nullptr;
   Index scratch_per_worker = 0;  // floats
   float* registers = nullptr;
-  Index registers_per_worker = 0;               // floats
-  kernels::BestKey* best = nullptr;             // [worker][rows_per_task][top_k]
-  kernels::WeightRule* weight_rules = nullptr;  // [B, H, L], kept for the second pass; null: there is none
-  float* part_results = nullptr;                // [group][part][row], where a group's keys come in parts
+  Index registers_per_worker = 0;          // floats
+  kernels::BestKey* best = nullptr;        // [worker][rows_per_task][top_k]
+  kernels::RowStats* row_stats = nullptr;  // [B, H, L], kept for the second pass; null: there is none
+  float* partials = nullptr;               // [group][split][row], where the keys of a group are split
 };
 
-/// Tasks of the job's, for as many workers as its plan says, until its caller stops it.
-inline TaskSet task_set(AttentionJob& job, void (*run)(void* context, Index task, int worker), Index count) {
-  return {run, &job, count, job.plan.workers, job.problem.options.stop};
+/// Calls task(index, worker) for the job's tasks, by as many workers as its plan says, until its caller stops it.
+template <typename Task>
+void parallel_for(Executor& executor, const AttentionJob& job, Index count, Task task) {
+  parallel_for(executor, {count, job.plan.workers, job.problem.options.stop}, task);
 }
 
 /// Whether tasks may have been left out.
@@ -41,27 +44,27 @@ inline bool is_stopped(const AttentionJob& job) { return is_set(job.problem.opti
 
 using TaskRows = std::array<kernels::AttentionRow, kMaxRowsPerTask>;
 
-/// Some rows of one group.
-struct RowRun {
+/// Consecutive rows of one group.
+struct GroupRows {
   Index group;
   Index first;
   Index count;
 };
 
-/// The keys of one part, where groups are cut in parts.
-inline kernels::KeyPart key_part(const AttentionJob& job, Index part) {
-  const Index begin = part * job.plan.keys_per_part;
-  const Index end = std::min<Index>(begin + job.plan.keys_per_part, job.problem.key_length);
+/// The keys of one split.
+inline kernels::KeySplit key_split(const AttentionJob& job, Index split) {
+  const Index begin = split * job.plan.keys_per_split;
+  const Index end = std::min<Index>(begin + job.plan.keys_per_split, job.problem.key_length);
   return {.begin = static_cast<int>(begin), .end = static_cast<int>(end)};
 }
 
 /// The keys and values of one group of heads of one batch entry, and a worker's memory; no rows yet.
-kernels::AttentionBlock block_for(const AttentionJob& job, Index batch, Index group, int worker);
+kernels::AttentionTask task_for(const AttentionJob& job, Index batch, Index group, int worker);
 
 /// Describes the rows, with all their results, in `rows`, and what the kernels need beside them.
-kernels::AttentionBlock describe_rows(const AttentionJob& job, const RowRun& run, TaskRows& rows, int worker);
+kernels::AttentionTask describe_rows(const AttentionJob& job, const GroupRows& run, TaskRows& rows, int worker);
 
-/// Where the first pass leaves a row's rule for the second; null: there is no second.
-kernels::WeightRule* weight_rule_of(const AttentionJob& job, Index batch, Index head, Index query);
+/// Where the first pass leaves the stats of a row for the second; null: there is no second.
+kernels::RowStats* row_stats_of(const AttentionJob& job, Index batch, Index head, Index query);
 
 }  // namespace heed

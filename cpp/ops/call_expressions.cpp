@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "kernels/attention_block.hpp"
-#include "kernels/evaluate_op.hpp"
+#include "heed/rounding.hpp"
+#include "kernels/task/attention_task.hpp"
 
 namespace heed {
 namespace {
@@ -11,8 +11,6 @@ namespace {
 static_assert(sizeof(kernels::Program) == kProgramHeader * sizeof(std::int32_t));
 static_assert(sizeof(kernels::Instruction) == kInstructionWords * sizeof(std::int32_t));
 static_assert(sizeof(kernels::Table) == kTableWords * sizeof(std::int32_t));
-static_assert(static_cast<int>(kernels::Op::equal) == static_cast<int>(Opcode::equal));
-static_assert(kernels::kRegistersOfKind == kRegistersOfKind);
 
 kernels::Expression describe_one(const Expressions& expressions, ProgramOf which) {
   const std::int32_t* const words = expressions.words;
@@ -36,7 +34,7 @@ Index register_floats(const CallExpressions& expressions, int panel, int key_blo
   for (const kernels::Expression* one : {&expressions.score, &expressions.mask, &expressions.weight}) {
     if (one->program != nullptr) most = std::max(most, kernels::register_floats(*one->program, panel, key_block));
   }
-  return kernels::round_up_to(most, kernels::kScratchAlignment / sizeof(float));
+  return round_up(most, kernels::kScratchAlignment / sizeof(float));
 }
 
 }  // namespace heed

@@ -1,7 +1,7 @@
 // The expressions of a call as the kernels are told of them.
 #pragma once
 
-#include "kernels/expression.hpp"
+#include "kernels/task/expression.hpp"
 #include "problem/attention_problem.hpp"
 
 namespace heed {

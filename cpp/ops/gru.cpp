@@ -2,10 +2,12 @@
 
 #include <algorithm>
 
-#include "kernels/instances/instances.hpp"
-#include "ops/layers_with.hpp"
+#include "heed/affine.hpp"
+#include "heed/rounding.hpp"
+#include "kernels/instances/layers.hpp"
+#include "ops/parallel_for.hpp"
 #include "ops/scratch.hpp"
-#include "ops/worth_waking.hpp"
+#include "ops/workers.hpp"
 #include "problem/gru_problem.hpp"
 
 namespace heed {
@@ -16,59 +18,48 @@ constexpr int kGates = 3;
 /// Batch entries of a task: whole tiles.
 constexpr Index kEntriesPerTask = 24;
 
-struct GruJob {
-  const GruProblem& problem;
-  const kernels::LayerKernels& kernels;
-  Index step;     // the n-th that is computed
-  float* state;   // [batch][hidden] before it
-  Index columns;  // of a task, whole panels
-  Index entry_cuts;
+/// Some columns of the state of some batch entries.
+struct GruTask {
+  Index step;    // the n-th that is computed
+  float* state;  // [batch][hidden] before it
+  Index first_entry, entries;
+  Index first_column, columns;
   float* scratch;
-  Index scratch_per_worker;  // floats
 };
 
-Index padded(const kernels::LayerKernels& kernels, Index columns) {
-  return (columns + kernels.panel - 1) / kernels.panel * kernels.panel;
-}
-
-/// Some columns of the state of some batch entries, one step on: three products, and the gates.
-void run_task(void* context, Index task, int worker) {
-  const GruJob& job = *static_cast<GruJob*>(context);
-  const GruProblem& problem = job.problem;
+/// Takes them one step on: three products, and the gates.
+void run_task(const GruProblem& problem, const GruTask& task) {
   const Index hidden = problem.hidden;
-  const Index first_entry = task % job.entry_cuts * kEntriesPerTask;
-  const Index entries = std::min(kEntriesPerTask, problem.batch - first_entry);
-  const Index first = task / job.entry_cuts * job.columns;
-  const Index columns = std::min(job.columns, hidden - first);
-  const Index width = padded(job.kernels, columns);
-  float* const products = job.scratch + worker * job.scratch_per_worker;
-  float* const last_panel = products + kGates * entries * width;
+  const Index width = round_up(task.columns, kernels::kPanel);
+  float* const products = task.scratch;
+  float* const last_panel = products + kGates * task.entries * width;
   for (Index gate = 0; gate < kGates; ++gate) {
-    const float* const weights = problem.inputs.weights + gate * packed_floats_for(job.kernels, hidden, hidden);
-    job.kernels.multiply({.rows = job.state + first_entry * hidden,
+    const float* const weights = problem.inputs.weights + gate * packed_floats(hidden, hidden);
+    kernels::packed_gemm({.rows = task.state + task.first_entry * hidden,
                           .row_stride = static_cast<std::ptrdiff_t>(hidden),
-                          .row_count = static_cast<int>(entries),
+                          .row_count = static_cast<int>(task.entries),
                           .is_single = problem.batch == 1,
-                          .panels = weights + first * hidden,
+                          .panels = weights + task.first_column * hidden,
                           .depth = static_cast<int>(hidden),
-                          .columns = static_cast<int>(columns),
-                          .sums = products + gate * entries * width,
+                          .columns = static_cast<int>(task.columns),
+                          .sums = products + gate * task.entries * width,
                           .sum_stride = static_cast<std::ptrdiff_t>(width),
                           .last_panel = last_panel});
   }
-  for (Index entry = first_entry; entry < first_entry + entries; ++entry) {
-    const Index row = problem.row_of(entry, job.step);
-    kernels::GateBlock block{};
+  for (Index i = 0; i < task.entries; ++i) {
+    const Index entry = task.first_entry + i;
+    const Index row = problem.row_of(entry, task.step);
+    kernels::GruStepTask kernel_task{};
     for (Index gate = 0; gate < kGates; ++gate) {
-      const Index at = gate * hidden + first;
-      block.input[gate] = problem.inputs.gates.row(row) + at;
-      block.hidden[gate] = products + (gate * entries + entry - first_entry) * width;
-      block.bias[gate] = problem.inputs.bias == nullptr ? nullptr : problem.inputs.bias + at;
+      const Index at = gate * hidden + task.first_column;
+      kernel_task.input[gate] = problem.inputs.gates.row(row) + at;
+      kernel_task.hidden[gate] = products + (gate * task.entries + i) * width;
+      kernel_task.bias[gate] = problem.inputs.bias == nullptr ? nullptr : problem.inputs.bias + at;
     }
-    block.state = job.state + entry * hidden + first;
-    block.next = problem.outputs.states.row(row) + first;
-    block.length = static_cast<int>(columns);
-    job.kernels.pass_gates(block);
+    kernel_task.state = task.state + entry * hidden + task.first_column;
+    kernel_task.next = problem.outputs.states.row(row) + task.first_column;
+    kernel_task.length = static_cast<int>(task.columns);
+    kernels::gru_step(kernel_task);
   }
 }
 
@@ -88,30 +79,36 @@ void set_first_state(const GruProblem& problem, float* state) {
 
 }  // namespace
 
-Status gru_with(const kernels::LayerKernels& kernels, const GruInputs& inputs, const GruOptions& options,
-                const GruOutputs& outputs, Executor& executor) {
+Status gru(const GruInputs& inputs, const GruOptions& options, const GruOutputs& outputs, Executor& executor) {
   GruProblem problem{};
   if (Status status = make_gru_problem(inputs, options, outputs, problem); !status.is_ok()) return status;
 
   const double multiplications =
       static_cast<double>(kGates * problem.batch) * static_cast<double>(problem.hidden * problem.hidden);
-  const int workers = worth_waking(executor, multiplications);
-  const Index panels = padded(kernels, problem.hidden) / kernels.panel;
-  const Index cuts = std::min<Index>(panels, workers);
-  const Index columns = (panels + cuts - 1) / cuts * kernels.panel;
-  const Index entry_cuts = (problem.batch + kEntriesPerTask - 1) / kEntriesPerTask;
-  const Index entries = std::min(problem.batch, kEntriesPerTask);
-  const Index per_worker = entries * (kGates * columns + kernels.panel);
-  const Index state_floats = padded(kernels, problem.batch * problem.hidden);
+  const int workers = choose_workers(executor, multiplications);
+  const Index panels = divide_up(problem.hidden, kernels::kPanel);
+  const Index columns = divide_up(panels, std::min<Index>(panels, workers)) * kernels::kPanel;
+  const Index entry_cuts = divide_up(problem.batch, kEntriesPerTask);
+  const Index per_worker = std::min(problem.batch, kEntriesPerTask) * (kGates * columns + kernels::kPanel);
+  const Index state_floats = round_up(problem.batch * problem.hidden, kernels::kPanel);
   const Scratch scratch(state_floats + per_worker * workers);
   if (!scratch.is_available()) return {StatusCode::memory, "gru: scratch memory must fit, could not get it"};
 
   float* const state = scratch.data();
   set_first_state(problem, state);
-  const Index tasks = entry_cuts * ((problem.hidden + columns - 1) / columns);
+  const Index tasks = entry_cuts * divide_up(problem.hidden, columns);
   for (Index step = 0; step < problem.steps; ++step) {
-    GruJob job{problem, kernels, step, state, columns, entry_cuts, state + state_floats, per_worker};
-    executor.run({run_task, &job, tasks, workers, options.stop});
+    parallel_for(executor, {tasks, workers, options.stop}, [&](Index task, int worker) {
+      const Index first_entry = task % entry_cuts * kEntriesPerTask;
+      const Index first_column = task / entry_cuts * columns;
+      run_task(problem, {.step = step,
+                         .state = state,
+                         .first_entry = first_entry,
+                         .entries = std::min(kEntriesPerTask, problem.batch - first_entry),
+                         .first_column = first_column,
+                         .columns = std::min(columns, problem.hidden - first_column),
+                         .scratch = state + state_floats + worker * per_worker});
+    });
     if (is_set(options.stop)) return {StatusCode::aborted, "gru: stopped by its caller"};
     copy_state(problem, step, state);
   }
@@ -119,10 +116,6 @@ Status gru_with(const kernels::LayerKernels& kernels, const GruInputs& inputs, c
     std::copy_n(state + entry * problem.hidden, problem.hidden, outputs.last.row(entry));
   }
   return {};
-}
-
-Status gru(const GruInputs& inputs, const GruOptions& options, const GruOutputs& outputs, Executor& executor) {
-  return gru_with(*kernels::runnable_layer_kernels().front(), inputs, options, outputs, executor);
 }
 
 }  // namespace heed

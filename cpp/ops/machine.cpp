@@ -1,10 +1,21 @@
 #include "heed/machine.hpp"
 
-#include "kernels/instances/instances.hpp"
+#include "kernels/simd/width.hpp"
 
 namespace heed {
 
-const char* kernel_name() { return kernels::runnable_kernels().front()->name; }
-int kernel_lanes() { return kernels::runnable_kernels().front()->lanes; }
+const char* kernel_name() {
+#if defined(__wasm_relaxed_simd__)
+  return "wasm-relaxed";
+#elif defined(__wasm_simd128__)
+  return "wasm-simd";
+#elif defined(HEED_EMULATED)
+  return "emulated";
+#else
+  return "native";
+#endif
+}
+
+int kernel_lanes() { return kernels::kLanes; }
 
 }  // namespace heed

@@ -1,25 +1,18 @@
 #include "heed/affine.hpp"
-#include "kernels/instances/instances.hpp"
-#include "ops/layers_with.hpp"
+#include "heed/rounding.hpp"
+#include "kernels/simd/width.hpp"
 #include "problem/check_rows.hpp"
 
 namespace heed {
 namespace {
 
 constexpr RowRules kRules{"packWeights"};
-constexpr Index kMaxSize = Index{1} << 30;
 
 }  // namespace
 
-Index packed_floats_for(const kernels::LayerKernels& kernels, Index outputs, Index inputs) {
-  return (outputs + kernels.panel - 1) / kernels.panel * kernels.panel * inputs;
-}
+Index packed_floats(Index outputs, Index inputs) { return round_up(outputs, kernels::kPanel) * inputs; }
 
-Index packed_floats(Index outputs, Index inputs) {
-  return packed_floats_for(*kernels::runnable_layer_kernels().front(), outputs, inputs);
-}
-
-Status pack_weights_with(const kernels::LayerKernels& kernels, const WeightMatrix& matrix, float* packed) {
+Status pack_weights(const WeightMatrix& matrix, float* packed) {
   const auto [data, outputs, inputs, output_stride, input_stride] = matrix;
   if (outputs < 0 || inputs < 0 || outputs > kMaxSize || inputs > kMaxSize) {
     return kRules.broken(StatusCode::shape,
@@ -28,19 +21,15 @@ Status pack_weights_with(const kernels::LayerKernels& kernels, const WeightMatri
   if ((data == nullptr || packed == nullptr) && outputs > 0 && inputs > 0) {
     return kRules.broken(StatusCode::shape, {"the matrix must have data, got none"});
   }
-  for (Index first = 0; first < outputs; first += kernels.panel) {
+  for (Index first = 0; first < outputs; first += kernels::kPanel) {
     for (Index i = 0; i < inputs; ++i) {
-      for (Index lane = 0; lane < kernels.panel; ++lane) {
+      for (Index lane = 0; lane < kernels::kPanel; ++lane) {
         const Index output = first + lane;
         *packed++ = output < outputs ? data[output * output_stride + i * input_stride] : 0.0F;
       }
     }
   }
   return {};
-}
-
-Status pack_weights(const WeightMatrix& matrix, float* packed) {
-  return pack_weights_with(*kernels::runnable_layer_kernels().front(), matrix, packed);
 }
 
 }  // namespace heed

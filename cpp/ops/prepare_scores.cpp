@@ -3,19 +3,23 @@
 #include <algorithm>
 #include <array>
 
+#include "heed/rounding.hpp"
+#include "kernels/instances/attention.hpp"
 #include "ops/describe.hpp"
+#include "ops/parallel_for.hpp"
+#include "ops/workers.hpp"
 
 namespace heed {
 namespace {
 
 using kernels::SourceRow;
 
-/// Numbers of keys are read by whole panels.
+/// Operands of keys are read by whole panels.
 constexpr Index kLongestPanel = 32;
 /// Pair weights are read by whole vectors.
 constexpr Index kLongestVector = 16;
 
-/// The keys of every group, one after the other.
+/// Prepares the keys of every group, one after the other.
 Preparation of_keys(const AttentionProblem& problem) {
   Preparation keys;
   keys.source = problem.inputs.key;
@@ -23,7 +27,7 @@ Preparation of_keys(const AttentionProblem& problem) {
   keys.first_head = problem.whole.first_head;
   keys.target_dim = 1;
   // A panel may be read from any key on.
-  keys.head_stride = kernels::round_up_to(problem.key_length, kLongestPanel) + kLongestPanel;
+  keys.head_stride = round_up(problem.key_length, kLongestPanel) + kLongestPanel;
   return keys;
 }
 
@@ -44,17 +48,11 @@ TensorView<const float> columns(TensorView<const float> view, Index first, Index
   return view;
 }
 
-/// Vectors instead of numbers.
+/// Makes vectors instead of numbers.
 void project(Preparation& preparation, const TensorView<const float>& matrix, Index target_dim) {
   preparation.matrix = matrix;
   preparation.target_dim = target_dim;
   preparation.head_stride = preparation.source.shape[2] * target_dim;
-}
-
-/// What queries and keys have in common where matrices make it.
-Index hidden_dim(const AttentionProblem& problem) {
-  const ScoreFunction& score = problem.options.score;
-  return score.wq.is_present() ? score.wq.shape[2] : problem.inputs.query.shape[3];
 }
 
 Preparation plan_queries(const AttentionProblem& problem) {
@@ -70,7 +68,7 @@ Preparation plan_queries(const AttentionProblem& problem) {
       return queries;
     case ScoreKind::additive:
       if (!score.wq.is_present() && !score.b.is_present()) return {};
-      project(queries, score.wq, hidden_dim(problem));
+      project(queries, score.wq, problem.head_dim);
       queries.offset = score.b;
       return queries;
     case ScoreKind::gated:
@@ -91,7 +89,7 @@ Preparation plan_keys(const AttentionProblem& problem) {
       return keys;
     case ScoreKind::additive:
       if (!score.wk.is_present()) return {};
-      project(keys, score.wk, hidden_dim(problem));
+      project(keys, score.wk, problem.head_dim);
       return keys;
     case ScoreKind::gated:
       keys.matrix = columns(score.w, problem.inputs.query.shape[3], problem.inputs.key.shape[3]);
@@ -106,9 +104,9 @@ const float* at_head(const TensorView<const float>& view, Index head) {
   return view.is_present() ? view.at(0, view.shape[1] == 1 ? 0 : head, 0) : nullptr;
 }
 
-Index projection_floats(const Preparation& preparation, int panel) {
+Index projection_floats(const Preparation& preparation) {
   if (!preparation.source.is_present()) return 0;
-  return kernels::projection_scratch_floats(panel, preparation.source.shape[3], preparation.target_dim);
+  return kernels::projection_scratch_floats(kernels::kPanel, preparation.source.shape[3], preparation.target_dim);
 }
 
 double multiplications(const Preparation& preparation) {
@@ -116,59 +114,39 @@ double multiplications(const Preparation& preparation) {
   return static_cast<double>(preparation.floats()) * static_cast<double>(preparation.source.shape[3]);
 }
 
-int choose_workers(double work, const Executor& executor) {
-  const int workers = executor.worker_count();
-  if (workers <= 1 || executor.work_per_worker() <= 0.0) return workers;
-  return static_cast<int>(std::clamp(work / executor.work_per_worker(), 1.0, static_cast<double>(workers)));
-}
-
-/// One preparation on its way.
-struct Making {
-  const Preparation& preparation;
-  const kernels::AttentionKernels& kernels;
-  float* target;
-  float* scratch;
-  Index scratch_per_worker;
-  Index runs_per_head;
-};
-
-/// A run of rows of one head.
-void make_rows(void* context, Index task, int worker) {
-  const Making& making = *static_cast<Making*>(context);
-  const Preparation& preparation = making.preparation;
+/// Makes rows [first, first + count) of one head, which is the `number`th of all.
+void make_rows(const Preparation& preparation, Index number, Index first, float* made, float* scratch) {
   const FloatView& source = preparation.source;
-  const Index number = task / making.runs_per_head;
   const Index batch = number / preparation.heads;
   const Index head = number % preparation.heads;
-  const Index first = task % making.runs_per_head * kernels::kMaxRows;
   const Index count = std::min<Index>(kernels::kMaxRows, source.shape[2] - first);
 
   std::array<SourceRow, kernels::kMaxRows> rows;
-  float* const target = making.target + number * preparation.head_stride;
-  const kernels::HeadRows sources = rows_of(source, batch, head / (preparation.heads / source.shape[1]));
+  float* const target = made + number * preparation.head_stride;
+  const kernels::KvRows sources = rows_of(source, batch, head / (preparation.heads / source.shape[1]));
   for (Index i = 0; i < count; ++i) {
     rows[static_cast<std::size_t>(i)] = {kernels::row_of(sources, static_cast<int>(first + i)),
                                          target + (first + i) * preparation.target_dim};
   }
   if (preparation.inverts_lengths) {
-    making.kernels.invert_lengths(rows.data(), static_cast<int>(count), static_cast<int>(source.shape[3]));
+    kernels::invert_lengths(rows.data(), static_cast<int>(count), static_cast<int>(source.shape[3]));
     return;
   }
-  making.kernels.project({.rows = rows.data(),
-                          .row_count = static_cast<int>(count),
-                          .source_dim = static_cast<int>(source.shape[3]),
-                          .target_dim = static_cast<int>(preparation.target_dim),
-                          .matrix = at_head(preparation.matrix, preparation.first_head + head),
-                          .matrix_stride = static_cast<std::ptrdiff_t>(preparation.matrix.strides[2]),
-                          .is_transposed = preparation.is_transposed,
-                          .offset = at_head(preparation.offset, preparation.first_head + head),
-                          .scratch = making.scratch + worker * making.scratch_per_worker});
+  kernels::project({.rows = rows.data(),
+                    .row_count = static_cast<int>(count),
+                    .source_dim = static_cast<int>(source.shape[3]),
+                    .target_dim = static_cast<int>(preparation.target_dim),
+                    .matrix = at_head(preparation.matrix, preparation.first_head + head),
+                    .matrix_stride = static_cast<std::ptrdiff_t>(preparation.matrix.strides[2]),
+                    .is_transposed = preparation.is_transposed,
+                    .offset = at_head(preparation.offset, preparation.first_head + head),
+                    .scratch = scratch});
 }
 
 /// The weights of the pairs times what multiplies the scores, then zeros: they are read by whole vectors.
 void scale_weights(const TensorView<const float>& v, float scale, Index dim, Index head, float* target) {
   const float* const weights = at_head(v, head);
-  const Index room = kernels::round_up_to(dim, kLongestVector);
+  const Index room = round_up(dim, kLongestVector);
   for (Index d = 0; d < room; ++d) target[d] = d < dim ? (weights == nullptr ? 1.0F : weights[d]) * scale : 0.0F;
 }
 
@@ -185,18 +163,16 @@ Index pair_heads(const AttentionProblem& problem) {
 
 }  // namespace
 
-ScorePreparation::ScorePreparation(const AttentionProblem& problem, const kernels::AttentionKernels& kernels,
-                                   Executor& executor)
-    : kernels_(kernels),
-      executor_(executor),
+ScorePreparation::ScorePreparation(const AttentionProblem& problem, Executor& executor)
+    : executor_(executor),
       query_(plan_queries(problem)),
       key_(plan_keys(problem)),
-      pair_dim_(problem.options.score.kind == ScoreKind::additive ? hidden_dim(problem) : 0),
-      workers_(choose_workers(multiplications(query_) + multiplications(key_), executor)),
-      scratch_per_worker_(std::max(projection_floats(query_, kernels.panel), projection_floats(key_, kernels.panel))),
+      pair_dim_(problem.options.score.kind == ScoreKind::additive ? problem.head_dim : 0),
+      workers_(choose_workers(executor, multiplications(query_) + multiplications(key_))),
+      scratch_per_worker_(std::max(projection_floats(query_), projection_floats(key_))),
       query_memory_(query_.floats()),
       key_memory_(key_.floats()),
-      pair_memory_(pair_heads(problem) * kernels::round_up_to(pair_dim_, kLongestVector)),
+      pair_memory_(pair_heads(problem) * round_up(pair_dim_, kLongestVector)),
       scratch_(scratch_per_worker_ * workers_) {}
 
 Index ScorePreparation::missing_floats() const {
@@ -212,43 +188,42 @@ Index ScorePreparation::missing_floats() const {
 void ScorePreparation::make(const Preparation& preparation, float* target, const StopFlag* stop) {
   const Shape& shape = preparation.source.shape;
   if (!preparation.source.is_present() || shape[0] * shape[2] == 0) return;
-  Making making{preparation,
-                kernels_,
-                target,
-                scratch_.data(),
-                scratch_per_worker_,
-                (shape[2] + kernels::kMaxRows - 1) / kernels::kMaxRows};
-  executor_.run({make_rows, &making, shape[0] * preparation.heads * making.runs_per_head, workers_, stop});
+  const Index per_head = divide_up(shape[2], kernels::kMaxRows);
+  const Tasks tasks{shape[0] * preparation.heads * per_head, workers_, stop};
+  parallel_for(executor_, tasks, [&](Index task, int worker) {
+    make_rows(preparation, task / per_head, task % per_head * kernels::kMaxRows, target,
+              scratch_.data() + worker * scratch_per_worker_);
+  });
 }
 
-void ScorePreparation::run(AttentionProblem& problem) {
-  PreparedNumbers& prepared = problem.prepared;
+ScoreOperands ScorePreparation::run(const AttentionProblem& problem) {
+  ScoreOperands operands = score_operands(problem);
   make(query_, query_memory_.data(), problem.options.stop);
   make(key_, key_memory_.data(), problem.options.stop);
   switch (problem.options.score.kind) {
     case ScoreKind::cosine:
     case ScoreKind::gated:
-      prepared.queries = query_memory_.data();
-      prepared.keys = key_memory_.data();
-      prepared.key_stride = key_.head_stride;
-      return;
+      operands.query_operands = query_memory_.data();
+      operands.key_operands = key_memory_.data();
+      operands.key_stride = key_.head_stride;
+      return operands;
     case ScoreKind::general:
     case ScoreKind::additive:
-      if (query_.source.is_present()) problem.inputs.query = made_view(query_, query_memory_.data());
-      if (key_.source.is_present()) problem.inputs.key = made_view(key_, key_memory_.data());
+      if (query_.source.is_present()) operands.query = made_view(query_, query_memory_.data());
+      if (key_.source.is_present()) operands.key = made_view(key_, key_memory_.data());
       break;
     default:
-      return;
+      return operands;
   }
-  if (pair_dim_ == 0) return;
-  problem.head_dim = pair_dim_;
-  prepared.pair_weights = pair_memory_.data();
-  const Index room = kernels::round_up_to(pair_dim_, kLongestVector);
-  if (pair_heads(problem) > 1) prepared.pair_stride = room;
+  if (pair_dim_ == 0) return operands;
+  operands.pair_weights = pair_memory_.data();
+  const Index room = round_up(pair_dim_, kLongestVector);
+  if (pair_heads(problem) > 1) operands.pair_stride = room;
   for (Index head = 0; head < pair_heads(problem); ++head) {
-    scale_weights(problem.options.score.v, problem.scale * raw_units(problem), pair_dim_,
+    scale_weights(problem.options.score.v, problem.scale * raw_scale(problem), pair_dim_,
                   problem.whole.first_head + head, pair_memory_.data() + head * room);
   }
+  return operands;
 }
 
 }  // namespace heed

@@ -1,9 +1,11 @@
-// What a score function makes of queries and keys before they meet, once a call: cosine their lengths, general and
-// additive the projections, which take their place, gated a number of each. Memory grows with L + S, never with L * S.
+// What a score function makes of queries and keys before they meet, once a call: cosine their inverse lengths, general
+// and additive the projections, which take their place, gated a number of each. Memory grows with L + S, never with L *
+// S.
 #pragma once
 
 #include "heed/executor.hpp"
-#include "kernels/attention_block.hpp"
+#include "kernels/task/attention_task.hpp"
+#include "ops/score_operands.hpp"
 #include "ops/scratch.hpp"
 #include "problem/attention_problem.hpp"
 
@@ -27,19 +29,18 @@ struct Preparation {
 /// Holds the memory of what it makes.
 class ScorePreparation {
  public:
-  ScorePreparation(const AttentionProblem& problem, const kernels::AttentionKernels& kernels, Executor& executor);
+  ScorePreparation(const AttentionProblem& problem, Executor& executor);
 
   /// All the memory that it needs, in floats; 0: it could be had.
   [[nodiscard]] Index missing_floats() const;
 
-  /// Makes everything and leaves `problem` with queries and keys as they meet. The calling thread and its workers stop
-  /// early where the problem's flag says so.
-  void run(AttentionProblem& problem);
+  /// Makes everything, and says what meets: what was made, or else what the problem was given. The calling thread and
+  /// its workers stop early where the problem's flag says so.
+  ScoreOperands run(const AttentionProblem& problem);
 
  private:
   void make(const Preparation& preparation, float* target, const StopFlag* stop);
 
-  const kernels::AttentionKernels& kernels_;
   Executor& executor_;
   Preparation query_, key_;
   Index pair_dim_;  // 0: the score has no pair weights

@@ -1,59 +1,53 @@
 #include "heed/rope.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <complex>
 
-#include "kernels/instances/instances.hpp"
-#include "ops/extra_with.hpp"
-#include "ops/numbers.hpp"
+#include "heed/rounding.hpp"
+#include "kernels/instances/extra.hpp"
+#include "ops/kv_rows.hpp"
+#include "ops/parallel_for.hpp"
 #include "ops/scratch.hpp"
-#include "ops/worth_waking.hpp"
+#include "ops/workers.hpp"
 #include "problem/rope_problem.hpp"
 
 namespace heed {
 namespace {
 
-/// Places of a task, always cut at its multiples: within a run, angles of positions that follow each other are made of
-/// one another, and the same bits must come out for any number of workers. A rotation by a step costs a fiftieth of a
-/// sine, and loses 2^-53 each time.
-constexpr Index kRun = 64;
+/// Tokens of a task, always cut at its multiples: within a task the angles of consecutive positions are made of one
+/// another, and the same bits must come out for any number of workers. A rotation by a step costs a fiftieth of a sine,
+/// and loses 2^-53 each time.
+constexpr Index kTokensPerTask = 64;
 
-using Turn = std::complex<double>;
-
-struct RopeJob {
-  const RopeProblem& problem;
-  const kernels::ExtraKernels& kernels;
-  Index runs;  // of a batch entry
-  float* scratch;
-  Index scratch_per_worker;  // floats
-};
+using Rotation = std::complex<double>;
 
 Index table_floats(const RopeProblem& problem) { return kernels::rope_table_floats(problem.pairs); }
 
-/// Two tables for the kernel, and the turns at a position and of a step.
+/// Two tables for the kernel, and the rotations at a position and of a step.
 Index scratch_floats(const RopeProblem& problem) {
-  constexpr Index kFloatsPerTurn = sizeof(Turn) / sizeof(float);
-  return 2 * table_floats(problem) + kernels::round_up_to(2 * problem.pairs * kFloatsPerTurn, 16);
+  constexpr Index kFloatsPerRotation = sizeof(Rotation) / sizeof(float);
+  return 2 * table_floats(problem) + round_up(2 * problem.pairs * kFloatsPerRotation, 16);
 }
 
 /// The cosines and sines of one position after the other.
-class Turns {
+class Rotations {
  public:
-  Turns(const RopeProblem& problem, Turn* memory)
+  Rotations(const RopeProblem& problem, Rotation* memory)
       : problem_(problem), now_(memory), step_(memory + problem.pairs), pairs_(problem.pairs) {}
 
-  const Turn* at(Index batch, Index place) {
+  const Rotation* at(Index batch, Index token) {
     if (problem_.has_tables()) {
-      look_up(batch, place);
+      look_up(batch, token);
       return now_;
     }
-    const double position = problem_.position_of(batch, place);
+    const double position = problem_.position_of(batch, token);
     if (has_position_ && position == position_ + 1.0) {
-      if (!has_step_) turn_by(1.0, step_);
+      if (!has_step_) rotate_by(1.0, step_);
       has_step_ = true;
       for (Index i = 0; i < pairs_; ++i) now_[i] = multiply(now_[i], step_[i]);
     } else {
-      turn_by(position, now_);
+      rotate_by(position, now_);
     }
     has_position_ = true;
     position_ = position;
@@ -62,21 +56,21 @@ class Turns {
 
  private:
   /// Without the check for infinities that the operator makes.
-  static Turn multiply(Turn a, Turn b) {
+  static Rotation multiply(Rotation a, Rotation b) {
     return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
   }
 
-  void turn_by(double positions, Turn* turns) const {
+  void rotate_by(double positions, Rotation* rotations) const {
     for (Index i = 0; i < pairs_; ++i) {
       const double angle = positions * problem_.options.frequencies[i];
-      turns[i] = {std::cos(angle), std::sin(angle)};
+      rotations[i] = {std::cos(angle), std::sin(angle)};
     }
   }
 
-  void look_up(Index batch, Index place) {
+  void look_up(Index batch, Index token) {
     const RopeInputs& in = problem_.inputs;
     const Index entry = in.cosines.shape[0] == 1 ? 0 : batch;
-    const auto row = static_cast<Index>(problem_.position_of(batch, place));
+    const auto row = static_cast<Index>(problem_.position_of(batch, token));
     for (Index i = 0; i < pairs_; ++i) {
       now_[i] = {static_cast<double>(in.cosines.at(entry, 0, row)[i]),
                  static_cast<double>(in.sines.at(entry, 0, row)[i])};
@@ -84,8 +78,8 @@ class Turns {
   }
 
   const RopeProblem& problem_;
-  Turn* now_;
-  Turn* step_;
+  Rotation* now_;
+  Rotation* step_;
   Index pairs_;
   double position_ = 0.0;
   bool has_position_ = false;
@@ -93,11 +87,11 @@ class Turns {
 };
 
 /// As the kernel wants them: see RopeBlock.
-void write_tables(const RopeOptions& options, const Turn* turns, Index pairs, float* cosines, float* sines) {
+void write_tables(const RopeOptions& options, const Rotation* rotations, Index pairs, float* cosines, float* sines) {
   const double magnitude = options.magnitude;
   for (Index i = 0; i < pairs; ++i) {
-    const auto cosine = static_cast<float>(magnitude * turns[i].real());
-    const auto sine = static_cast<float>((options.inverse ? -magnitude : magnitude) * turns[i].imag());
+    const auto cosine = static_cast<float>(magnitude * rotations[i].real());
+    const auto sine = static_cast<float>((options.inverse ? -magnitude : magnitude) * rotations[i].imag());
     if (options.interleaved) {
       cosines[2 * i] = cosines[2 * i + 1] = cosine;
       sines[2 * i] = -sine;
@@ -109,57 +103,51 @@ void write_tables(const RopeOptions& options, const Turn* turns, Index pairs, fl
   }
 }
 
-void run_task(void* context, Index task, int worker) {
-  const RopeJob& job = *static_cast<RopeJob*>(context);
-  const RopeProblem& problem = job.problem;
-  float* const cosines = job.scratch + worker * job.scratch_per_worker;
+/// Rotates tokens [first, end) of a batch entry.
+void run_task(const RopeProblem& problem, Index batch, Index first, Index end, float* scratch) {
+  float* const cosines = scratch;
   float* const sines = cosines + table_floats(problem);
   // The ends of the tables are never part of a result, but must be numbers.
   std::fill(cosines, sines + table_floats(problem), 0.0F);
-  Turns turns(problem, reinterpret_cast<Turn*>(sines + table_floats(problem)));
+  Rotations rotations(problem, reinterpret_cast<Rotation*>(sines + table_floats(problem)));
 
-  const Index batch = task / job.runs;
-  const Index first = task % job.runs * kRun;
-  const Index end = std::min(first + kRun, problem.length);
-  for (Index place = first; place < end; ++place) {
-    write_tables(problem.options, turns.at(batch, place), problem.pairs, cosines, sines);
-    job.kernels.rotate({.input = numbers_at(problem.inputs.input, batch, 0, place),
-                        .input_stride = head_stride(problem.inputs.input),
-                        .output = problem.output.at(batch, 0, place),
-                        .output_stride = head_stride(problem.output),
-                        .heads = static_cast<int>(problem.heads),
-                        .head_dim = static_cast<int>(problem.head_dim),
-                        .pairs = static_cast<int>(problem.pairs),
-                        .interleaved = problem.options.interleaved,
-                        .cosines = cosines,
-                        .sines = sines});
+  for (Index token = first; token < end; ++token) {
+    write_tables(problem.options, rotations.at(batch, token), problem.pairs, cosines, sines);
+    kernels::rotate({.input = float_row(problem.inputs.input, batch, 0, token),
+                     .input_stride = head_stride(problem.inputs.input),
+                     .output = problem.output.at(batch, 0, token),
+                     .output_stride = head_stride(problem.output),
+                     .heads = static_cast<int>(problem.heads),
+                     .head_dim = static_cast<int>(problem.head_dim),
+                     .pairs = static_cast<int>(problem.pairs),
+                     .interleaved = problem.options.interleaved,
+                     .cosines = cosines,
+                     .sines = sines});
   }
 }
 
 }  // namespace
 
-Status rope_with(const kernels::ExtraKernels& kernels, const RopeInputs& inputs, const RopeOptions& options,
-                 const TensorView<float>& output, Executor& executor) {
+Status rope(const RopeInputs& inputs, const RopeOptions& options, const TensorView<float>& output, Executor& executor) {
   RopeProblem problem{};
   if (Status status = make_rope_problem(inputs, options, output, problem); !status.is_ok()) return status;
-  const Index runs = (problem.length + kRun - 1) / kRun;
-  const Index tasks = problem.batch * runs;
+  const Index tasks_per_entry = divide_up(problem.length, kTokensPerTask);
+  const Index tasks = problem.batch * tasks_per_entry;
   if (tasks == 0 || problem.heads == 0 || !output.is_present()) return {};
 
   const double multiplications = 4.0 * static_cast<double>(problem.batch * problem.length * problem.pairs) *
                                  static_cast<double>(problem.heads + 1);
-  const int workers = worth_waking(executor, multiplications);
+  const int workers = choose_workers(executor, multiplications);
   const Index per_worker = scratch_floats(problem);
   const Scratch scratch(per_worker * workers);
   if (!scratch.is_available()) return {StatusCode::memory, "rope: scratch memory must fit, could not get it"};
-  RopeJob job{problem, kernels, runs, scratch.data(), per_worker};
-  executor.run({run_task, &job, tasks, workers, options.stop});
+  parallel_for(executor, {tasks, workers, options.stop}, [&](Index task, int worker) {
+    const Index first = task % tasks_per_entry * kTokensPerTask;
+    run_task(problem, task / tasks_per_entry, first, std::min(first + kTokensPerTask, problem.length),
+             scratch.data() + worker * per_worker);
+  });
   if (is_set(options.stop)) return {StatusCode::aborted, "rope: stopped by its caller"};
   return {};
-}
-
-Status rope(const RopeInputs& inputs, const RopeOptions& options, const TensorView<float>& output, Executor& executor) {
-  return rope_with(*kernels::runnable_extra_kernels().front(), inputs, options, output, executor);
 }
 
 }  // namespace heed

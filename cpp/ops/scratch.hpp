@@ -5,7 +5,7 @@
 #include <new>
 
 #include "heed/tensor_view.hpp"
-#include "kernels/attention_block.hpp"
+#include "kernels/task/attention_task.hpp"
 
 namespace heed {
 

@@ -10,43 +10,42 @@ namespace heed {
 /// the second-level cache and for the rows' descriptions to live on the stack.
 inline constexpr Index kMaxRowsPerTask = 64;
 
-/// Longer blocks of keys than the first-level cache would hold save entries into the inner loop.
+/// Longer KV blocks than the first-level cache would hold save entries into the inner loop.
 inline constexpr int kMaxKeyBlock = 96;
 
-/// Fewer keys at a time are not worth a look at whether they are kept.
-inline constexpr int kLeastKeyUnit = 16;
+/// Fewer keys are not worth the test of whether they are kept.
+inline constexpr int kLeastSkipKeys = 16;
 
-/// Runs of lines that few rows read by turns.
-inline constexpr int kRunsByTurns = 2;
+/// Streams that decode interleaves.
+inline constexpr int kStreams = 2;
 
 /// What a plan needs to know of the machine.
 struct Machine {
   int panel;  // rows that the kernel computes side by side, at most kMaxRowsPerTask
   int workers;
   double work_per_worker = 0.0;  // multiplications that pay for waking one more worker
-  int short_rows = 0;            // groups of up to so many rows are computed in parts of their keys
+  int short_rows = 0;            // groups of up to so many rows go to the decode kernel, in splits of their keys
 };
 
-/// A task is one key/value head of one batch entry and a run of its rows. The
-/// rows of a group are the queries of all the heads that read it, head after
-/// head, so that heads which share keys also share their tiles.
+/// A task is one KV head of one batch entry and some of its rows. The rows of a group are the queries of all the heads
+/// that read it, head after head, so that heads which share keys also share their tiles.
 struct AttentionPlan {
   Index rows_per_group;
   Index rows_per_task;
   Index tasks_per_group;
   Index task_count;
-  int key_block;  // keys between two updates of the running softmax
-  int key_unit;   // so many are kept or left out together, from each multiple of it on; 0: all are
+  int key_block;  // keys of a KV block, between two updates of the online softmax
+  int skip_keys;  // so many keys are skipped or read together, from each multiple of it on; 0: all are read
   int workers;    // that are worth waking, the caller included
 
-  // Few rows: a task is one group and a part of the keys, and the parts are merged.
-  int parts_per_group;  // 0: tasks are cut by rows, as they are where the whole has more
-  int keys_per_part;
-  int run_keys;  // of each piece of a part: a page, or all of it; 0: parts are read a block at a time
+  // Decode: a task is one group and a split of the keys, and the splits are combined.
+  int splits_per_group;  // 0: tasks are cut by rows, as they are where the whole has more
+  int keys_per_split;
+  int stream_keys;  // keys of a stream: a page, or the whole split; 0: splits are read block by block
 
-  // The second pass, for the mean of the weights over the heads, by the kernel of the first, to the last bit:
-  // where scores are large, the roundings of another one are large numbers. A task is one batch entry and, of
-  // all heads, a run of its queries, no more at a time than the first pass has; or a part of the keys.
+  // The second pass, for the mean of the weights over the heads, runs the kernel of the first, to the last bit: where
+  // scores are large, the roundings of another one are large numbers. A task is one batch entry and, of all heads, some
+  // of its queries, no more at a time than the first pass has; or a split of the keys.
   Index queries_per_mean_task;
   Index mean_tasks_per_batch;
   Index mean_task_count;  // 0: not wanted

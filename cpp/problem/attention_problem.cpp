@@ -60,9 +60,9 @@ bool are_tiles(const FloatView& view, DType bytes, Index numbers) {
 
 /// What eight bits stand for is known in pages alone, of which keys and values are in the same.
 Status check_pages(const AttentionInputs& in) {
-  const bool have_bytes = is_of_bytes(in.key.dtype) || is_of_bytes(in.value.dtype);
+  const bool have_int8 = is_int8(in.key.dtype) || is_int8(in.value.dtype);
   const bool are_right = are_tiles(in.key, DType::i8_keys, 2) && are_tiles(in.value, DType::i8_values, 16);
-  if (in.query.pages.table != nullptr || is_of_bytes(in.query.dtype) || (have_bytes && !are_right)) {
+  if (in.query.pages.table != nullptr || is_int8(in.query.dtype) || (have_int8 && !are_right)) {
     return broken(StatusCode::option, {"only keys and values lie in pages, and eight bits only there, in tiles"});
   }
   const Pages& key = in.key.pages;
@@ -159,6 +159,12 @@ bool have_own_keys(const ScoreFunction& score) {
   return is_per_head(score.wk) || is_per_head(score.v);
 }
 
+/// Of queries and keys as they meet: additive scores meet in the dimension of their matrices.
+Index dim_of_scores(const ScoreFunction& score, const AttentionInputs& inputs) {
+  if (score.kind != ScoreKind::additive) return inputs.key.shape[3];
+  return score.wq.is_present() ? score.wq.shape[2] : inputs.query.shape[3];
+}
+
 /// 0 where all keys are kept anyway.
 Index choose_top_k(const AttentionOptions& options, Index keys) {
   const Index wanted = options.normalizer == Normalizer::hard ? 1 : options.top_k.value_or(keys);
@@ -199,7 +205,8 @@ Status make_attention_problem(const AttentionInputs& inputs, const AttentionOpti
   problem.kv_heads = k[1];
   problem.query_length = q[2];
   problem.key_length = k[2];
-  problem.head_dim = k[3];
+  problem.head_dim = dim_of_scores(options.score, inputs);
+  problem.key_dtype = options.score.wk.is_present() ? DType::f32 : inputs.key.dtype;
   problem.value_dim = v[3];
   problem.whole = whole;
   problem.groups = have_own_keys(options.score) ? q[1] : k[1];

@@ -14,15 +14,6 @@ struct DropoutRule {
   float factor;
 };
 
-/// What ops/prepare_scores.hpp made of queries and keys beside the vectors that take their place.
-struct PreparedNumbers {
-  const float* queries = nullptr;       // [B, H, L]
-  const float* keys = nullptr;          // [B, groups, key_stride]
-  Index key_stride = 0;                 // at least S
-  const float* pair_weights = nullptr;  // [groups, pair_stride], times everything that multiplies the scores
-  Index pair_stride = 0;                // 0: one for all groups
-};
-
 /// A well-formed attention call: every size positive or zero, every view
 /// consistent, every default filled in. mask and bias are broadcast to
 /// [B, H, L, S] by strides of 0, and so is options.blocks.keep to the blocks of the whole.
@@ -33,7 +24,8 @@ struct AttentionProblem {
   Index groups;  // sets of query heads that meet the same keys: kv_heads of them, or query_heads if each has its own
   Index query_length;
   Index key_length;
-  Index head_dim;  // of queries and keys as they meet
+  Index head_dim;   // of queries and keys as they meet
+  DType key_dtype;  // of keys as they meet queries
   Index value_dim;
 
   SliceOf whole;  // what this is a slice of: where it is none, itself
@@ -48,8 +40,6 @@ struct AttentionProblem {
   AttentionInputs inputs;
   AttentionOptions options;
   AttentionOutputs outputs;
-
-  PreparedNumbers prepared;
 
   [[nodiscard]] Index heads_per_group() const { return query_heads / groups; }
   /// The keys' or values' head that a group reads, of `heads`.

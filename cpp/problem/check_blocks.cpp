@@ -1,5 +1,6 @@
 #include "problem/check_blocks.hpp"
 
+#include "heed/rounding.hpp"
 #include "problem/check_views.hpp"
 #include "problem/failures.hpp"
 
@@ -8,11 +9,9 @@ namespace {
 
 constexpr ViewRules kRules{"attention"};
 
-Index divide_up(Index count, Index step) { return (count + step - 1) / step; }
-
 }  // namespace
 
-Status broadcast_blocks(const SliceOf& whole, Index key_length, KeptBlocks& blocks) {
+Status broadcast_blocks(const SliceOf& whole, Index key_length, SparseBlocks& blocks) {
   if (!blocks.keep.is_present()) return {};
   if (blocks.queries < 1 || blocks.keys < 1) {
     return broken(StatusCode::option, {"blocks.size must be two whole numbers, 1 or more, got ", blocks.queries,

@@ -3,13 +3,14 @@
 
 #include "heed/rows.hpp"
 #include "problem/failures.hpp"
+#include "problem/max_size.hpp"
 
 namespace heed {
 
 struct RowRules {
   const char* operation;
 
-  [[nodiscard]] Status broken(StatusCode code, std::initializer_list<Piece> rule) const {
+  [[nodiscard]] Status broken(StatusCode code, std::initializer_list<MessagePart> rule) const {
     return heed::broken(operation, code, rule);
   }
 
@@ -36,9 +37,6 @@ struct RowRules {
     if (rows.is_present() || rows.count == 0 || rows.length == 0) return {};
     return broken(StatusCode::shape, {name, " must have data, got none"});
   }
-
- private:
-  static constexpr Index kMaxSize = Index{1} << 30;
 };
 
 }  // namespace heed

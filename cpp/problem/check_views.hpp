@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "problem/failures.hpp"
+#include "problem/max_size.hpp"
 
 namespace heed {
 
@@ -11,7 +12,7 @@ namespace heed {
 struct ViewRules {
   const char* operation;
 
-  [[nodiscard]] Status broken(StatusCode code, std::initializer_list<Piece> rule) const {
+  [[nodiscard]] Status broken(StatusCode code, std::initializer_list<MessagePart> rule) const {
     return heed::broken(operation, code, rule);
   }
 
@@ -43,10 +44,6 @@ struct ViewRules {
     if (!view.is_present() || view.shape == expected) return {};
     return broken(StatusCode::shape, {name, " must be ", expected, ", got ", view.shape});
   }
-
- private:
-  // Far enough below 2^31 for positions and block ends to be 32-bit numbers.
-  static constexpr Index kMaxSize = Index{1} << 30;
 };
 
 }  // namespace heed

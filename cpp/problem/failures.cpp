@@ -43,11 +43,11 @@ class Message {
 
 }  // namespace
 
-Status broken(const char* operation, StatusCode code, std::initializer_list<Piece> rule) {
+Status broken(const char* operation, StatusCode code, std::initializer_list<MessagePart> rule) {
   Message message;
   message.add(operation);
   message.add(": ");
-  for (const Piece& piece : rule) {
+  for (const MessagePart& piece : rule) {
     if (piece.text != nullptr) {
       message.add(piece.text);
     } else if (piece.shape != nullptr) {

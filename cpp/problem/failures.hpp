@@ -10,22 +10,24 @@ namespace heed {
 
 /// A piece of a message: a text, a number or a shape, which must outlive the call. Plain data, put together in one
 /// place: where each check made strings of its own, messages were a fifth of what a page downloads.
-struct Piece {
+struct MessagePart {
   const char* text = nullptr;
   const Shape* shape = nullptr;
   Index number = 0;
 
   // Implicit, so that a message reads as one.
-  Piece(const char* words) : text(words) {}     // NOLINT(google-explicit-constructor)
-  Piece(const Shape& sizes) : shape(&sizes) {}  // NOLINT(google-explicit-constructor)
-  Piece(Index value) : number(value) {}         // NOLINT(google-explicit-constructor)
+  MessagePart(const char* words) : text(words) {}     // NOLINT(google-explicit-constructor)
+  MessagePart(const Shape& sizes) : shape(&sizes) {}  // NOLINT(google-explicit-constructor)
+  MessagePart(Index value) : number(value) {}         // NOLINT(google-explicit-constructor)
 };
 
 /// The pieces one after the other, after the operation's name.
-Status broken(const char* operation, StatusCode code, std::initializer_list<Piece> rule);
+Status broken(const char* operation, StatusCode code, std::initializer_list<MessagePart> rule);
 
 /// The same of attention.
-inline Status broken(StatusCode code, std::initializer_list<Piece> rule) { return broken("attention", code, rule); }
+inline Status broken(StatusCode code, std::initializer_list<MessagePart> rule) {
+  return broken("attention", code, rule);
+}
 
 inline Status first_failure(std::initializer_list<Status> statuses) {
   for (const Status& status : statuses) {

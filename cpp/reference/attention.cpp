@@ -68,7 +68,7 @@ bool is_masked(const AttentionInputs& in, const AttentionOptions& options, const
   if (options.causal != Causal::none && j > at) return true;
   if (options.window.left && j < at - *options.window.left) return true;
   if (options.window.right && j > at + *options.window.right) return true;
-  if (const KeptBlocks& blocks = options.blocks; blocks.keep.is_present()) {
+  if (const SparseBlocks& blocks = options.blocks; blocks.keep.is_present()) {
     if (element(blocks.keep, {.b = row.b, .h = row.h, .i = row.i / blocks.queries}, j / blocks.keys, 0.0) == 0.0)
       return true;
   }

@@ -25,7 +25,7 @@ double simplex_threshold(std::vector<double> scores) {
   return threshold;
 }
 
-std::vector<double> weights_of(const std::vector<double>& scores, Normalizer normalizer) {
+std::vector<double> weights_at(const std::vector<double>& scores, Normalizer normalizer) {
   const double threshold = normalizer == Normalizer::sparsemax ? simplex_threshold(scores) : 0.0;
   std::vector<double> weights;
   weights.reserve(scores.size());
@@ -60,14 +60,14 @@ Normalized normalize(const std::vector<double>& given, const AttentionOptions& o
   const double highest = scores.empty() ? -kInfinity : *std::ranges::max_element(scores);
   if (highest == -kInfinity) return result;
 
-  const double maximum = std::max(highest, sink);
-  double sum = std::exp(sink - maximum);
-  for (const double score : scores) sum += std::exp(score - maximum);
-  result.log_sum_exp = maximum + std::log(sum);
+  const double row_max = std::max(highest, sink);
+  double sum = std::exp(sink - row_max);
+  for (const double score : scores) sum += std::exp(score - row_max);
+  result.log_sum_exp = row_max + std::log(sum);
   if (options.normalizer == Normalizer::softmax || options.normalizer == Normalizer::hard) {
-    for (std::size_t j = 0; j < scores.size(); ++j) result.weights[j] = std::exp(scores[j] - maximum) / sum;
+    for (std::size_t j = 0; j < scores.size(); ++j) result.weights[j] = std::exp(scores[j] - row_max) / sum;
   } else {
-    result.weights = weights_of(scores, options.normalizer);
+    result.weights = weights_at(scores, options.normalizer);
   }
   for (const double weight : result.weights) {
     if (weight > 0.0) result.entropy -= weight * std::log(weight);

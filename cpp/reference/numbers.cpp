@@ -5,7 +5,7 @@
 
 namespace heed::reference {
 
-double value_of(Half half) {
+double value_of(Float16 half) {
   const auto bits = static_cast<unsigned>(half);
   const double sign = (bits & 0x8000U) != 0 ? -1.0 : 1.0;
   const int exponent = static_cast<int>((bits >> 10U) & 0x1FU);
@@ -20,10 +20,10 @@ std::vector<double> read_row(const FloatView& view, Index batch, Index head, Ind
   const auto number = [&](Index at) {
     switch (view.dtype) {
       case DType::f16:
-        return value_of(static_cast<const Half*>(start)[at]);
+        return value_of(static_cast<const Float16*>(start)[at]);
       case DType::i8_keys:
       case DType::i8_values:
-        return static_cast<double>(view.byte_at(batch, head, row, at)) *
+        return static_cast<double>(view.int8_at(batch, head, row, at)) *
                static_cast<double>(*view.scale_at(batch, head, row));
       default:
         return static_cast<double>(static_cast<const float*>(start)[at]);

@@ -7,7 +7,7 @@
 
 namespace heed::reference {
 
-double value_of(Half half);
+double value_of(Float16 half);
 
 /// One row of a view.
 std::vector<double> read_row(const FloatView& view, Index batch, Index head, Index row);

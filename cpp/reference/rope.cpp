@@ -7,11 +7,11 @@
 namespace heed::reference {
 namespace {
 
-struct Turn {
+struct Rotation {
   double cosine, sine;
 };
 
-Turn turn_of(const RopeInputs& inputs, const RopeOptions& options, Index batch, Index place, Index pair) {
+Rotation turn_of(const RopeInputs& inputs, const RopeOptions& options, Index batch, Index place, Index pair) {
   const Index length = inputs.input.shape[2];
   const double position = options.positions == nullptr
                               ? static_cast<double>(place)
@@ -40,7 +40,7 @@ std::vector<double> rope(const RopeInputs& inputs, const RopeOptions& options) {
         for (Index i = 0; i < pairs; ++i) {
           double& x = row[static_cast<std::size_t>(options.interleaved ? 2 * i : i)];
           double& y = row[static_cast<std::size_t>(options.interleaved ? 2 * i + 1 : i + pairs)];
-          Turn turn = turn_of(inputs, options, b, l, i);
+          Rotation turn = turn_of(inputs, options, b, l, i);
           if (options.inverse) turn.sine = -turn.sine;
           const double turned = magnitude * (x * turn.cosine - y * turn.sine);
           y = magnitude * (x * turn.sine + y * turn.cosine);

@@ -3,22 +3,22 @@
 namespace heed {
 
 void WorkerPool::post(int worker, std::uint32_t call, int workers) {
-  Door& door = doors_[static_cast<std::size_t>(worker)];
-  door.call.store(call);
-  door.workers.store(workers);
-  door.state.store(Door::kPosted);
+  Mailbox& mailbox = mailboxes_[static_cast<std::size_t>(worker)];
+  mailbox.call.store(call);
+  mailbox.workers.store(workers);
+  mailbox.state.store(Mailbox::kPosted);
   board_.wake(worker);
 }
 
 void WorkerPool::serve_one(int worker, double spin_milliseconds, Compute compute) {
-  Door& door = doors_[static_cast<std::size_t>(worker)];
-  board_.help_until(worker, spin_milliseconds, [&] { return door.state.load() == Door::kPosted; });
-  Lead lead(board_, worker, door.workers.load());
-  const Status status = compute(door.call.load(), lead);
-  door.message[status.message().copy(door.message, sizeof(door.message) - 1)] = '\0';
-  door.status.store(static_cast<std::int32_t>(status.code()));
-  door.state.store(Door::kEmpty);
-  waiting::wake(door.state);
+  Mailbox& mailbox = mailboxes_[static_cast<std::size_t>(worker)];
+  board_.help_until(worker, spin_milliseconds, [&] { return mailbox.state.load() == Mailbox::kPosted; });
+  Lead lead(board_, worker, mailbox.workers.load());
+  const Status status = compute(mailbox.call.load(), lead);
+  mailbox.message[status.message().copy(mailbox.message, sizeof(mailbox.message) - 1)] = '\0';
+  mailbox.status.store(static_cast<std::int32_t>(status.code()));
+  mailbox.state.store(Mailbox::kEmpty);
+  waiting::wake(mailbox.state);
 }
 
 WorkerPool& shared_pool() {

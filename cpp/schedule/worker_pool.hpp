@@ -14,8 +14,9 @@
 
 namespace heed {
 
-/// Where one worker is handed calls, one at a time. JavaScript waits for its state, and reads what follows it.
-struct alignas(64) Door {
+/// The mailbox of a worker, which is handed calls one at a time. JavaScript waits for its state, and reads what follows
+/// it.
+struct alignas(64) Mailbox {
   static constexpr std::uint32_t kEmpty = 0;
   static constexpr std::uint32_t kPosted = 1;
 
@@ -33,19 +34,19 @@ class WorkerPool {
 
   constexpr WorkerPool() = default;
 
-  /// Hands a worker a call to lead, with those of the others below `workers` who are free. Its door must be empty: what
-  /// it was handed before is done.
+  /// Hands a worker a call to lead, with those of the others below `workers` who are free. Its mailbox must be empty:
+  /// what it was handed before is done.
   void post(int worker, std::uint32_t call, int workers);
 
-  /// Helps the others until there is a call at the worker's door and nothing to help with, and leads that.
+  /// Helps the others until there is a call in the mailbox of the worker and nothing to help with, and leads that call.
   void serve_one(int worker, double spin_milliseconds, Compute compute);
 
-  [[nodiscard]] const Door& door(int worker) const { return doors_[static_cast<std::size_t>(worker)]; }
+  [[nodiscard]] const Mailbox& mailbox(int worker) const { return mailboxes_[static_cast<std::size_t>(worker)]; }
   [[nodiscard]] TaskBoard& board() { return board_; }
 
  private:
   TaskBoard board_;
-  std::array<Door, TaskBoard::kMaxWorkers> doors_;
+  std::array<Mailbox, TaskBoard::kMaxWorkers> mailboxes_;
 };
 
 /// The pool of this memory.

@@ -19,6 +19,40 @@ const CPP_ROOMS = {
   bindings: ["include", "schedule", "emscripten"],
 };
 
+/** What kernels know of the house: its words, and how to round. */
+const SHARED_HEADERS = ["heed/vocabulary.hpp", "heed/i8_tile.hpp", "heed/rounding.hpp"];
+
+/** Rooms of cpp/kernels, what each is, and the rooms that it may include beside itself, xsimd and what kernels know of the house.
+ * @type {Record<string, readonly string[]>} */
+const KERNEL_ROOMS = {
+  // vectors, their width, exp2, tanh and their like; the one room with intrinsics beside memory and decode
+  simd: [],
+  // what rows of Q, K and V are: f32, f16, int8 tiles, pages; widening to f32
+  memory: ["simd"],
+  // the register tile MR x NR and the packed GEMM
+  gemm: ["simd", "memory"],
+  // what a kernel is given, and a panel of its rows
+  task: ["simd", "memory", "gemm"],
+  // score functions, transforms, softcap, ALiBi, masks
+  score: ["task", "gemm", "memory", "simd"],
+  // online softmax, the weights of other normalizers, dropout, results
+  softmax: ["score", "task", "memory", "simd"],
+  // expressions: a score, a mask and a weight by the caller's program
+  expr: ["softmax", "score", "task", "memory", "simd"],
+  // one KV block against a panel: its numbers in f32, its mask, its scores
+  block: ["expr", "softmax", "score", "task", "gemm", "memory", "simd"],
+  // many queries: queries in lanes
+  prefill: ["block", "expr", "softmax", "score", "task", "gemm", "memory", "simd"],
+  // few queries: split-KV, streams, combine
+  decode: ["block", "expr", "softmax", "score", "task", "gemm", "memory", "simd"],
+  // the recurrent family: linear attention in chunks
+  linear: ["gemm", "memory", "simd"],
+  // norms, activations, gates, rotary embedding
+  layers: ["gemm", "memory", "simd"],
+  // what a build compiles, and the functions that operations call
+  instances: ["decode", "prefill", "linear", "layers", "score", "task", "gemm", "simd"],
+};
+
 /** Rooms of web/src, longest path first where they nest. @type {Record<string, readonly string[]>} */
 const WEB_ROOMS = {
   "backends/wasm/generated": [],
@@ -90,9 +124,20 @@ function* cppBreaches() {
         continue;
       }
       const from = folder === "heed" ? "include" : folder;
+      if (room === "kernels" && SHARED_HEADERS.includes(target)) continue;
       if (from !== room && !allowed.includes(from)) yield `${where}: ${room} may not include ${target}`;
+      if (room === "kernels" && from === room) yield* kernelBreaches(file, target, where);
     }
   }
+}
+
+/** @param {string} file in cpp/kernels @param {string} target what it includes of them @param {string} where */
+function* kernelBreaches(file, target, where) {
+  const [, , room = ""] = relative(root, file).split("/");
+  const [, to = ""] = target.split("/");
+  const allowed = KERNEL_ROOMS[room];
+  if (allowed === undefined) yield `${where}: kernels has no room ${room}`;
+  else if (to !== room && !allowed.includes(to)) yield `${where}: kernels/${room} may not include ${target}`;
 }
 
 /** What the bench's pages measure heed against. */

@@ -1,5 +1,5 @@
 // The functions of layers keep the errors that they state, and have the limits that they should.
-#include "kernels/activations.hpp"
+#include "kernels/layers/activations.hpp"
 
 #include <catch_amalgamated.hpp>
 #include <cmath>
@@ -7,13 +7,11 @@
 #include "reference/layers.hpp"
 #include "report.hpp"
 #include "support.hpp"
-#include "tested_archs.hpp"
 
 namespace heed::testing {
 namespace {
 
 /// One of the functions by its name in the API, and the relative error that its header states.
-template <class Arch>
 struct Case {
   const char* name;
   Activation activation;
@@ -21,35 +19,33 @@ struct Case {
   double (*stated)(double);
 };
 
-template <class Function, class Arch>
+template <class Function>
 float call(float x) {
   const Function function;
-  return function(kernels::Batch<Arch>(x)).get(0);
+  return function(kernels::Batch(x)).get(0);
 }
 
 double below_zero(double x) { return std::max(-x, 0.0); }
 
-template <class Arch>
-std::vector<Case<Arch>> cases() {
+std::vector<Case> cases() {
   const auto of_tanh = [](double x) {
     return 5e-7 + 5e-7 * below_zero(std::sqrt(2.0 / std::numbers::pi) * (x + 0.044715 * x * x * x));
   };
   return {
-      {"sigmoid", Activation::sigmoid, &call<kernels::Logistic<Arch>, Arch>,
+      {"sigmoid", Activation::sigmoid, &call<kernels::Logistic>,
        [](double x) { return 4e-7 + 1.2e-7 * below_zero(x); }},
-      {"silu", Activation::silu, &call<kernels::Silu<Arch>, Arch>,
-       [](double x) { return 5e-7 + 1.2e-7 * below_zero(x); }},
-      {"gelu", Activation::gelu, &call<kernels::Gelu<Arch>, Arch>,
+      {"silu", Activation::silu, &call<kernels::Silu>, [](double x) { return 5e-7 + 1.2e-7 * below_zero(x); }},
+      {"gelu", Activation::gelu, &call<kernels::Gelu>,
        [](double x) { return 8e-7 + 8e-8 * below_zero(x) * below_zero(x); }},
-      {"gelu tanh", Activation::gelu_tanh, &call<kernels::GeluTanh<Arch>, Arch>, of_tanh},
-      {"relu", Activation::relu, &call<kernels::Relu<Arch>, Arch>, [](double) { return 0.0; }},
+      {"gelu tanh", Activation::gelu_tanh, &call<kernels::GeluTanh>, of_tanh},
+      {"relu", Activation::relu, &call<kernels::Relu>, [](double) { return 0.0; }},
   };
 }
 
 }  // namespace
 
-TEMPLATE_LIST_TEST_CASE("activations keep the relative errors that they state", "", TestedArchs) {
-  for (const Case<TestType>& one : cases<TestType>()) {
+TEST_CASE("activations keep the relative errors that they state") {
+  for (const Case& one : cases()) {
     double worst = 0.0;
     double where = 0.0;
     const auto look_at = [&](double at) {
@@ -68,14 +64,13 @@ TEMPLATE_LIST_TEST_CASE("activations keep the relative errors that they state", 
       look_at(-x);
     }
     INFO(one.name << ", worst at " << where);
-    report_ratio(one.name, std::to_string(32 * kernels::kLanes<TestType>) + "-bit", worst);
+    report_ratio(one.name, worst);
     CHECK(worst <= 1.0);
   }
 }
 
-TEMPLATE_LIST_TEST_CASE("activations of infinities are their limits, of NaN NaN, of zero what they should be", "",
-                        TestedArchs) {
-  for (const Case<TestType>& one : cases<TestType>()) {
+TEST_CASE("activations of infinities are their limits, of NaN NaN, of zero what they should be") {
+  for (const Case& one : cases()) {
     INFO(one.name);
     CHECK(one.function(kInfinity) == (one.activation == Activation::sigmoid ? 1.0F : kInfinity));
     CHECK(std::abs(one.function(-kInfinity)) <= 1e-34F);

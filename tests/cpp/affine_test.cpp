@@ -1,9 +1,8 @@
-// The linear layer against the double-precision reference, on every kernel instance, at sizes around lanes, tiles and
+// The linear layer against the double-precision reference, at sizes around lanes, tiles and
 // blocks.
 #include <catch_amalgamated.hpp>
 
 #include "heed/machine.hpp"
-#include "kernels/instances/instances.hpp"
 #include "layer_scene.hpp"
 #include "reference/layers.hpp"
 #include "report.hpp"
@@ -31,11 +30,10 @@ struct Scene {
   [[nodiscard]] WeightMatrix matrix() const { return matrix_of(weights, outputs, input.rows.length); }
 };
 
-OwnedRows run(const kernels::LayerKernels& kernels, const Scene& scene, const Pointwise& rule, Index padding = 0,
-              Executor& executor = calling_thread()) {
+OwnedRows run(const Scene& scene, const Pointwise& rule, Index padding = 0, Executor& executor = calling_thread()) {
   OwnedRows output(scene.input.rows.count, scene.outputs, kUntouched, padding);
-  const Packed packed(kernels, scene.matrix());
-  const Status status = affine_with(kernels, {scene.input.reading(), packed.data()}, rule, output.rows, executor);
+  const Packed packed(scene.matrix());
+  const Status status = affine({scene.input.reading(), packed.data()}, rule, output.rows, executor);
   INFO(status.message());
   REQUIRE(status.is_ok());
   return output;
@@ -74,13 +72,10 @@ double worst_error(const Scene& scene, const Pointwise& rule, const OwnedRows& g
 }
 
 void check(const Scene& scene, const Pointwise& rule) {
-  for (const kernels::LayerKernels* kernels : kernels::runnable_layer_kernels()) {
-    const double worst = worst_error(scene, rule, run(*kernels, scene, rule));
-    INFO(kernels->name << ", " << scene.input.rows.count << " rows of " << scene.input.rows.length << " to "
-                       << scene.outputs);
-    report_ratio("linear", kernels->name, worst);
-    CHECK(worst <= 1.0);
-  }
+  const double worst = worst_error(scene, rule, run(scene, rule));
+  INFO(", " << scene.input.rows.count << " rows of " << scene.input.rows.length << " to " << scene.outputs);
+  report_ratio("linear", worst);
+  CHECK(worst <= 1.0);
 }
 
 }  // namespace
@@ -121,17 +116,15 @@ TEST_CASE("linear adds bias, bends, multiplies and adds, in that order") {
 
 TEST_CASE("linear writes nothing beside its rows, and reads nothing beside its input's") {
   Random random(502);
-  for (const kernels::LayerKernels* kernels : kernels::runnable_layer_kernels()) {
-    for (const Index outputs : {5, 8, 37}) {
-      const Scene scene(random, 7, 11, outputs, 4);  // NaN lies between the rows
-      const OwnedRows output = run(*kernels, scene, {}, 3);
-      CHECK(worst_error(scene, {}, output) <= 1.0);
-      Index touched = 0;
-      for (Index row = 0; row < 7; ++row) {
-        for (Index i = outputs; i < outputs + 3; ++i) touched += output.rows.row(row)[i] != kUntouched;
-      }
-      CHECK(touched == 0);
+  for (const Index outputs : {5, 8, 37}) {
+    const Scene scene(random, 7, 11, outputs, 4);  // NaN lies between the rows
+    const OwnedRows output = run(scene, {}, 3);
+    CHECK(worst_error(scene, {}, output) <= 1.0);
+    Index touched = 0;
+    for (Index row = 0; row < 7; ++row) {
+      for (Index i = outputs; i < outputs + 3; ++i) touched += output.rows.row(row)[i] != kUntouched;
     }
+    CHECK(touched == 0);
   }
 }
 
@@ -143,12 +136,10 @@ TEST_CASE("linear takes a matrix that lies the other way round") {
     for (std::size_t i = 0; i < 6; ++i) turned[i * 10 + o] = scene.weights[o * 6 + i];
   }
   const WeightMatrix matrix{.data = turned.data(), .outputs = 10, .inputs = 6, .output_stride = 1, .input_stride = 10};
-  for (const kernels::LayerKernels* kernels : kernels::runnable_layer_kernels()) {
-    const Packed packed(*kernels, matrix);
-    OwnedRows output(5, 10, kUntouched);
-    REQUIRE(affine_with(*kernels, {scene.input.reading(), packed.data()}, {}, output.rows, calling_thread()).is_ok());
-    CHECK(output.numbers == run(*kernels, scene, {}).numbers);
-  }
+  const Packed packed(matrix);
+  OwnedRows output(5, 10, kUntouched);
+  REQUIRE(affine({scene.input.reading(), packed.data()}, {}, output.rows, calling_thread()).is_ok());
+  CHECK(output.numbers == run(scene, {}).numbers);
 }
 
 TEST_CASE("linear gives the same bits for any number of workers, and for rows among others") {
@@ -156,37 +147,32 @@ TEST_CASE("linear gives the same bits for any number of workers, and for rows am
   const Scene scene(random, 200, 300, 75);
   const std::vector<float> bias = random_numbers(random, 75);
   const Pointwise rule{.activation = Activation::gelu, .bias = bias.data()};
-  for (const kernels::LayerKernels* kernels : kernels::runnable_layer_kernels()) {
-    const OwnedRows expected = run(*kernels, scene, rule);
-    for (const int workers : {2, 3, 8}) {
-      ReverseExecutor executor(workers);
-      CHECK(run(*kernels, scene, rule, 0, executor).numbers == expected.numbers);
-    }
-    const Packed packed(*kernels, scene.matrix());
-    OwnedRows some(2, 75, kUntouched);
-    const Rows<const float> last{scene.input.rows.row(198), 2, 300, 300};
-    REQUIRE(affine_with(*kernels, {last, packed.data()}, rule, some.rows, calling_thread()).is_ok());
-    for (Index i = 0; i < 75; ++i) CHECK(some.at(1, i) == expected.at(199, i));
+  const OwnedRows expected = run(scene, rule);
+  for (const int workers : {2, 3, 8}) {
+    ReverseExecutor executor(workers);
+    CHECK(run(scene, rule, 0, executor).numbers == expected.numbers);
   }
+  const Packed packed(scene.matrix());
+  OwnedRows some(2, 75, kUntouched);
+  const Rows<const float> last{scene.input.rows.row(198), 2, 300, 300};
+  REQUIRE(affine({last, packed.data()}, rule, some.rows, calling_thread()).is_ok());
+  for (Index i = 0; i < 75; ++i) CHECK(some.at(1, i) == expected.at(199, i));
 }
 
 TEST_CASE("linear of one row agrees with several workers") {
   Random random(505);
   const Scene scene(random, 1, 77, 300);
-  for (const kernels::LayerKernels* kernels : kernels::runnable_layer_kernels()) {
-    ReverseExecutor executor(4);
-    CHECK(run(*kernels, scene, {}, 0, executor).numbers == run(*kernels, scene, {}).numbers);
-  }
+  ReverseExecutor executor(4);
+  CHECK(run(scene, {}, 0, executor).numbers == run(scene, {}).numbers);
 }
 
 TEST_CASE("linear stops when it is told") {
   Random random(506);
   const Scene scene(random, 3, 4, 5);
   const StopFlag stop{1};
-  const kernels::LayerKernels& kernels = *kernels::runnable_layer_kernels().front();
-  const Packed packed(kernels, scene.matrix());
+  const Packed packed(scene.matrix());
   OwnedRows output(3, 5, kUntouched);
-  CHECK(affine_with(kernels, {scene.input.reading(), packed.data()}, {}, output.rows, calling_thread(), &stop).code() ==
+  CHECK(affine({scene.input.reading(), packed.data()}, {}, output.rows, calling_thread(), &stop).code() ==
         StatusCode::aborted);
   CHECK(output.rows.row(0)[0] == kUntouched);
 }
@@ -194,11 +180,10 @@ TEST_CASE("linear stops when it is told") {
 TEST_CASE("linear refuses sizes that do not fit, by name") {
   Random random(507);
   const Scene scene(random, 4, 3, 5);
-  const kernels::LayerKernels& kernels = *kernels::runnable_layer_kernels().front();
-  const Packed packed(kernels, scene.matrix());
+  const Packed packed(scene.matrix());
   const OwnedRows three = random_rows(random, 3, 5), narrow = random_rows(random, 4, 4);
   const auto fails = [&](const AffineInputs& inputs, const Pointwise& rule, const Rows<float>& output) {
-    const Status status = affine_with(kernels, inputs, rule, output, calling_thread());
+    const Status status = affine(inputs, rule, output, calling_thread());
     INFO(status.message());
     CHECK(status.message().starts_with("linear: "));
     return status.code();
@@ -218,8 +203,7 @@ TEST_CASE("linear refuses sizes that do not fit, by name") {
 TEST_CASE("linear of nothing is nothing") {
   Random random(508);
   const Scene scene(random, 0, 3, 5);
-  for (const kernels::LayerKernels* kernels : kernels::runnable_layer_kernels())
-    CHECK(run(*kernels, scene, {}).rows.count == 0);
+  CHECK(run(scene, {}).rows.count == 0);
 }
 
 }  // namespace heed::testing

@@ -3,13 +3,12 @@
 #include <vector>
 
 #include "attention_check.hpp"
-#include "kernels/instances/instances.hpp"
 #include "problem/attention_problem.hpp"
 
 namespace heed::testing {
 namespace {
 
-Status check(const KeptBlocks& blocks) {
+Status check(const SparseBlocks& blocks) {
   static float somewhere = 0.0F;
   AttentionProblem problem{};
   return make_attention_problem({.query = bhnd_view<const float>(&somewhere, {2, 4, 30, 8}),
@@ -66,11 +65,9 @@ TEST_CASE("keys and values of blocks that are not kept may be NaN") {
         for (Index d = 0; d < 8 && !is_kept; ++d) tensors.key(0, 0, j, d) = tensors.value(0, 0, j, d) = kNan;
       }
       INFO(describe(one));
-      for (const kernels::AttentionKernels* kernels : kernels::runnable_kernels()) {
-        const Results results = run(*kernels, tensors.inputs(), tensors.options);
-        for (Index i = 0; i < queries; ++i) {
-          for (Index d = 0; d < 8; ++d) CHECK(std::isfinite(results.output(0, 0, i, d)));
-        }
+      const Results results = run(tensors.inputs(), tensors.options);
+      for (Index i = 0; i < queries; ++i) {
+        for (Index d = 0; d < 8; ++d) CHECK(std::isfinite(results.output(0, 0, i, d)));
       }
     }
   }
@@ -82,13 +79,11 @@ TEST_CASE("blocks that are all kept change no more than the order of sums, and n
   check_case(random, one);
   one.blocks->kept = 0.0;
   const AttentionTensors tensors = make_tensors(random, one);
-  for (const kernels::AttentionKernels* kernels : kernels::runnable_kernels()) {
-    const Results results = run(*kernels, tensors.inputs(), tensors.options);
-    for_each_element(one.output_shape(),
-                     [&](Index b, Index h, Index i, Index e) { CHECK(results.output(b, h, i, e) == 0.0F); });
-    for_each_element({1, 2, 50, 1},
-                     [&](Index b, Index h, Index i, Index) { CHECK(results.log_sum_exp(b, h, i, 0) == -kInfinity); });
-  }
+  const Results results = run(tensors.inputs(), tensors.options);
+  for_each_element(one.output_shape(),
+                   [&](Index b, Index h, Index i, Index e) { CHECK(results.output(b, h, i, e) == 0.0F); });
+  for_each_element({1, 2, 50, 1},
+                   [&](Index b, Index h, Index i, Index) { CHECK(results.log_sum_exp(b, h, i, 0) == -kInfinity); });
 }
 
 TEST_CASE("blocks that do not broadcast, or are of no size, are refused") {
@@ -102,7 +97,8 @@ TEST_CASE("blocks that do not broadcast, or are of no size, are refused") {
     CHECK_THAT(std::string(status.message()),
                Catch::Matchers::ContainsSubstring("blocks.keep must broadcast to [2, 4, 2, 4], got"));
   }
-  for (const KeptBlocks& blocks : {KeptBlocks{view({1, 1, 2, 4}), 0, 16}, KeptBlocks{view({1, 1, 2, 4}), 16, -1}}) {
+  for (const SparseBlocks& blocks :
+       {SparseBlocks{view({1, 1, 2, 4}), 0, 16}, SparseBlocks{view({1, 1, 2, 4}), 16, -1}}) {
     CHECK(check(blocks).code() == StatusCode::option);
     CHECK_THAT(std::string(check(blocks).message()),
                Catch::Matchers::ContainsSubstring("blocks.size must be two whole numbers"));

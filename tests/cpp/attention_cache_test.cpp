@@ -4,7 +4,6 @@
 
 #include "attention_check.hpp"
 #include "heed/machine.hpp"
-#include "kernels/instances/instances.hpp"
 #include "paged.hpp"
 
 namespace heed::testing {
@@ -17,17 +16,15 @@ void check_paged(Random& random, const AttentionTensors& tensors, const Paging& 
                  std::optional<ScoreStage> scores = std::nullopt) {
   const Paged paged(random, tensors.inputs(), paging);
   const Expected expected = expect(paged.inputs(), tensors.options);
-  for (const kernels::AttentionKernels* kernels : kernels::runnable_kernels()) {
-    for (const int workers : {1, 3}) {
-      ReverseExecutor executor(workers);
-      const Wanted wanted =
-          fitting({.weights = random.chance(0.5), .entropy = random.chance(0.5), .scores = scores}, tensors.options);
-      const Results results = run(*kernels, paged.inputs(), tensors.options, executor, wanted);
-      const Comparison comparison = compare(expected, results);
-      INFO(kernels->name << ", " << workers << " workers, " << comparison.where);
-      CHECK(comparison.worst() <= 1.0);
-      CHECK(results.is_padding_untouched());
-    }
+  for (const int workers : {1, 3}) {
+    ReverseExecutor executor(workers);
+    const Wanted wanted =
+        fitting({.weights = random.chance(0.5), .entropy = random.chance(0.5), .scores = scores}, tensors.options);
+    const Results results = run(paged.inputs(), tensors.options, executor, wanted);
+    const Comparison comparison = compare(expected, results);
+    INFO(", " << workers << " workers, " << comparison.where);
+    CHECK(comparison.worst() <= 1.0);
+    CHECK(results.is_padding_untouched());
   }
 }
 
@@ -50,7 +47,7 @@ AttentionCase random_case(Random& random) {
 
 }  // namespace
 
-TEST_CASE("keys and values in pages stay within the error model, at any precision and place") {
+TEST_CASE("keys and values in pages stay within the error model, at any type and offset") {
   Random random(250);
   // Heads, of which two share a head of keys or none do, and queries.
   constexpr std::pair<Index, Index> kQueries[] = {{2, 1}, {4, 1}, {4, 2}, {4, 19}};
@@ -105,7 +102,7 @@ TEST_CASE("heads that share keys in pages stay within the error model, however m
   }
 }
 
-TEST_CASE("halves in pages meet queries as small and as large as single precision has them") {
+TEST_CASE("f16 keys in pages meet queries as small and as large as f32 has them") {
   Random random(255);
   for (const Index heads : {2, 4, 8}) {
     const AttentionCase one{.heads = heads, .kv_heads = 2, .queries = 1, .keys = 205, .head_dim = 64, .value_dim = 64};
@@ -144,11 +141,9 @@ TEST_CASE("pages give the bits of the same numbers elsewhere where their blocks 
         .batch = 2, .heads = 6, .kv_heads = 3, .queries = queries, .keys = 700, .head_dim = 64, .value_dim = 64};
     const AttentionTensors tensors = make_tensors(random, one);
     const Paged paged(random, tensors.inputs(), {.rows = 1024});
-    for (const kernels::AttentionKernels* kernels : kernels::runnable_kernels()) {
-      INFO(kernels->name << ", " << queries << " queries");
-      const auto expected = run(*kernels, tensors.inputs(), tensors.options).bits();
-      CHECK(run(*kernels, paged.inputs(), tensors.options).bits() == expected);
-    }
+    INFO(", " << queries << " queries");
+    const auto expected = run(tensors.inputs(), tensors.options).bits();
+    CHECK(run(paged.inputs(), tensors.options).bits() == expected);
   }
 }
 
@@ -170,13 +165,11 @@ TEST_CASE("a query gives the same bits whatever else is asked for, wherever in i
       const Index rows = random.pick(std::vector<Index>{32, 64, 96, 100, 128});
       const Paged paged(random, tensors.inputs(), {dtype, rows, random.below(rows), true});
       INFO(describe(one) << ", dtype " << static_cast<int>(dtype) << " in pages of " << rows);
-      for (const kernels::AttentionKernels* kernels : kernels::runnable_kernels()) {
-        const Results lean = run(*kernels, paged.inputs(), tensors.options, {.weights = false, .entropy = false});
-        for (const ScoreStage stage : {ScoreStage::raw, ScoreStage::masked}) {
-          const Results full = run(*kernels, paged.inputs(), tensors.options, {.scores = stage});
-          CHECK(full.output.numbers == lean.output.numbers);
-          CHECK(full.log_sum_exp.numbers == lean.log_sum_exp.numbers);
-        }
+      const Results lean = run(paged.inputs(), tensors.options, {.weights = false, .entropy = false});
+      for (const ScoreStage stage : {ScoreStage::raw, ScoreStage::masked}) {
+        const Results full = run(paged.inputs(), tensors.options, {.scores = stage});
+        CHECK(full.output.numbers == lean.output.numbers);
+        CHECK(full.log_sum_exp.numbers == lean.log_sum_exp.numbers);
       }
     }
   }
@@ -194,17 +187,15 @@ TEST_CASE("a value in a page that is not finite reaches what sees it and nothing
       const float good = std::exchange(tensors.value(0, 0, 101, 2), kInfinity);
       const Paged spoilt(random, tensors.inputs(), {.dtype = dtype});
       tensors.value(0, 0, 101, 2) = good;
-      for (const kernels::AttentionKernels* kernels : kernels::runnable_kernels()) {
-        const Results expected = run(*kernels, clean.inputs(), tensors.options);
-        const Results got = run(*kernels, spoilt.inputs(), tensors.options);
-        int wrong = 0;
-        for_each_element(one.output_shape(), [&](Index b, Index h, Index i, Index e) {
-          const bool is_reached = is_attended && e == 2;
-          wrong += (got.output(b, h, i, e) == expected.output(b, h, i, e)) == is_reached ? 1 : 0;
-        });
-        INFO(kernels->name << ", attended " << is_attended);
-        CHECK(wrong == 0);
-      }
+      const Results expected = run(clean.inputs(), tensors.options);
+      const Results got = run(spoilt.inputs(), tensors.options);
+      int wrong = 0;
+      for_each_element(one.output_shape(), [&](Index b, Index h, Index i, Index e) {
+        const bool is_reached = is_attended && e == 2;
+        wrong += (got.output(b, h, i, e) == expected.output(b, h, i, e)) == is_reached ? 1 : 0;
+      });
+      INFO(", attended " << is_attended);
+      CHECK(wrong == 0);
     }
   }
 }

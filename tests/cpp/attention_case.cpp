@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "describe_shape.hpp"
-#include "half.hpp"
+#include "f16.hpp"
 
 namespace heed::testing {
 namespace {

@@ -89,7 +89,7 @@ ScoreCase random_score(Random& random);
 
 struct AttentionTensors {
   Owned<float> query, key, value, bias;
-  Owned<Half> half_query, half_key, half_value;  // instead, where there are any; those above hold the same numbers
+  Owned<Float16> half_query, half_key, half_value;  // instead, where there are any; those above hold the same numbers
   Owned<std::uint8_t> mask, keep;
   std::vector<std::int32_t> query_lengths, key_lengths, query_offsets, query_starts, key_starts;
   std::vector<float> alibi_slopes, sinks;
@@ -103,7 +103,7 @@ struct AttentionTensors {
   }
 
  private:
-  static FloatView either(const Owned<Half>& half, const Owned<float>& single) {
+  static FloatView either(const Owned<Float16>& half, const Owned<float>& single) {
     return half.numbers.empty() ? FloatView(single.reading()) : FloatView(half.reading());
   }
 };

@@ -8,8 +8,6 @@
 #include <limits>
 #include <span>
 
-#include "kernels/instances/instances.hpp"
-#include "ops/attend_with.hpp"
 #include "reference/numbers.hpp"
 #include "reference/scores.hpp"
 #include "report.hpp"
@@ -86,19 +84,17 @@ Wanted fitting(Wanted wanted, const AttentionOptions& options) {
   return wanted;
 }
 
-Results run(const kernels::AttentionKernels& kernels, const AttentionInputs& inputs, const AttentionOptions& options,
-            Executor& executor, const Wanted& wanted) {
+Results run(const AttentionInputs& inputs, const AttentionOptions& options, Executor& executor, const Wanted& wanted) {
   Results results(inputs, fitting(wanted, options));
-  const Status status = attend_with(kernels, inputs, options, results.outputs(), executor);
+  const Status status = attention(inputs, options, results.outputs(), executor);
   INFO(status.message());
   REQUIRE(status.is_ok());
   return results;
 }
 
-Results run(const kernels::AttentionKernels& kernels, const AttentionInputs& inputs, const AttentionOptions& options,
-            const Wanted& wanted) {
+Results run(const AttentionInputs& inputs, const AttentionOptions& options, const Wanted& wanted) {
   SerialExecutor executor;
-  return run(kernels, inputs, options, executor, wanted);
+  return run(inputs, options, executor, wanted);
 }
 
 double scale_of(const AttentionInputs& inputs, const AttentionOptions& options) {
@@ -210,16 +206,15 @@ Comparison compare(const Expected& expected, const Results& results) {
 
 namespace {
 
-Results check_results(const kernels::AttentionKernels& kernels, const AttentionTensors& tensors,
-                      const Expected& expected, const Wanted& wanted) {
-  Results results = run(kernels, tensors.inputs(), tensors.options, wanted);
+Results check_results(const AttentionTensors& tensors, const Expected& expected, const Wanted& wanted) {
+  Results results = run(tensors.inputs(), tensors.options, wanted);
   const Comparison comparison = compare(expected, results);
-  report_ratio("output", kernels.name, comparison.output);
-  report_ratio("weights", kernels.name, comparison.weights);
-  report_ratio("lse", kernels.name, comparison.log_sum_exp);
-  report_ratio("scores", kernels.name, comparison.scores);
-  report_ratio("entropy", kernels.name, comparison.entropy);
-  INFO(kernels.name << ": " << comparison.where);
+  report_ratio("output", comparison.output);
+  report_ratio("weights", comparison.weights);
+  report_ratio("lse", comparison.log_sum_exp);
+  report_ratio("scores", comparison.scores);
+  report_ratio("entropy", comparison.entropy);
+  INFO(": " << comparison.where);
   CHECK(comparison.output <= 1.0);
   CHECK(comparison.weights <= 1.0);
   CHECK(comparison.log_sum_exp <= 1.0);
@@ -235,21 +230,17 @@ Results check_results(const kernels::AttentionKernels& kernels, const AttentionT
 
 void check_tensors(const AttentionTensors& tensors) {
   const Expected expected = expect(tensors.inputs(), tensors.options);
-  for (const kernels::AttentionKernels* kernels : kernels::runnable_kernels()) {
-    check_results(*kernels, tensors, expected, {});
-  }
+  check_results(tensors, expected, {});
 }
 
 void check_all_results(const AttentionTensors& tensors) {
   const Expected expected = expect(tensors.inputs(), tensors.options);
-  for (const kernels::AttentionKernels* kernels : kernels::runnable_kernels()) {
-    const Results lean = check_results(*kernels, tensors, expected, {.weights = false, .entropy = false});
-    for (const ScoreStage stage : {ScoreStage::raw, ScoreStage::capped, ScoreStage::masked}) {
-      const Results full = check_results(*kernels, tensors, expected, {.scores = stage});
-      INFO(kernels->name << ", scores at stage " << static_cast<int>(stage));
-      CHECK(full.output.numbers == lean.output.numbers);
-      CHECK(full.log_sum_exp.numbers == lean.log_sum_exp.numbers);
-    }
+  const Results lean = check_results(tensors, expected, {.weights = false, .entropy = false});
+  for (const ScoreStage stage : {ScoreStage::raw, ScoreStage::capped, ScoreStage::masked}) {
+    const Results full = check_results(tensors, expected, {.scores = stage});
+    INFO(", scores at stage " << static_cast<int>(stage));
+    CHECK(full.output.numbers == lean.output.numbers);
+    CHECK(full.log_sum_exp.numbers == lean.log_sum_exp.numbers);
   }
 }
 

@@ -1,4 +1,4 @@
-// Runs attention on a kernel instance and holds the results against the reference, within the error model's bounds.
+// Runs attention and holds the results against the reference, within the error model's bounds.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 #include "attention_case.hpp"
 #include "error_model.hpp"
 #include "heed/executor.hpp"
-#include "kernels/attention_block.hpp"
+#include "kernels/task/attention_task.hpp"
 #include "reference/attention.hpp"
 
 namespace heed::testing {
@@ -40,10 +40,9 @@ struct Results {
 inline constexpr float kUntouched = 12345.0F;
 
 /// On one thread unless told otherwise. Requires success.
-Results run(const kernels::AttentionKernels& kernels, const AttentionInputs& inputs, const AttentionOptions& options,
+Results run(const AttentionInputs& inputs, const AttentionOptions& options, const Wanted& wanted = {});
+Results run(const AttentionInputs& inputs, const AttentionOptions& options, Executor& executor,
             const Wanted& wanted = {});
-Results run(const kernels::AttentionKernels& kernels, const AttentionInputs& inputs, const AttentionOptions& options,
-            Executor& executor, const Wanted& wanted = {});
 
 struct Expected {
   reference::AttentionResult result;
@@ -68,7 +67,7 @@ struct Comparison {
 
 Comparison compare(const Expected& expected, const Results& results);
 
-/// Checks one case on every instance and reports how near it came.
+/// Checks one case and reports how near it came.
 void check_case(Random& random, const AttentionCase& one);
 void check_tensors(const AttentionTensors& tensors);
 /// As check_tensors, and the scores at every stage; and that what is not asked for changes nothing else.

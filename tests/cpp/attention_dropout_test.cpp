@@ -4,8 +4,7 @@
 #include <cmath>
 
 #include "attention_check.hpp"
-#include "kernels/dropout_hash.hpp"
-#include "kernels/instances/instances.hpp"
+#include "kernels/softmax/dropout_hash.hpp"
 
 namespace heed::testing {
 namespace {
@@ -46,29 +45,25 @@ TEST_CASE("dropout leaves log-sum-exp, entropy and scores as they are") {
   const AttentionTensors tensors = make_tensors(random, one);
   AttentionOptions options = tensors.options;
   options.dropout = Dropout{.p = 0.5F, .seed = 3};
-  for (const kernels::AttentionKernels* kernels : kernels::runnable_kernels()) {
-    const Results with = run(*kernels, tensors.inputs(), options, {.scores = ScoreStage::masked});
-    const Results without = run(*kernels, tensors.inputs(), tensors.options, {.scores = ScoreStage::masked});
-    CHECK(with.log_sum_exp.numbers == without.log_sum_exp.numbers);
-    CHECK(with.entropy.numbers == without.entropy.numbers);
-    CHECK(with.scores.numbers == without.scores.numbers);
-    CHECK(with.output.numbers != without.output.numbers);
-  }
+  const Results with = run(tensors.inputs(), options, {.scores = ScoreStage::masked});
+  const Results without = run(tensors.inputs(), tensors.options, {.scores = ScoreStage::masked});
+  CHECK(with.log_sum_exp.numbers == without.log_sum_exp.numbers);
+  CHECK(with.entropy.numbers == without.entropy.numbers);
+  CHECK(with.scores.numbers == without.scores.numbers);
+  CHECK(with.output.numbers != without.output.numbers);
 }
 
 TEST_CASE("a dropout of 0 gives the bits of none, one of 1 zeros") {
   Random random(232);
   const AttentionCase one{.queries = 9, .keys = 100};
   const AttentionTensors tensors = make_tensors(random, one);
-  for (const kernels::AttentionKernels* kernels : kernels::runnable_kernels()) {
-    AttentionOptions options = tensors.options;
-    options.dropout = Dropout{.p = 0.0F, .seed = 3};
-    CHECK(run(*kernels, tensors.inputs(), options).bits() == run(*kernels, tensors.inputs(), tensors.options).bits());
-    options.dropout = Dropout{.p = 1.0F, .seed = 3};
-    const Results none = run(*kernels, tensors.inputs(), options);
-    for_each_element(one.output_shape(),
-                     [&](Index b, Index h, Index i, Index e) { CHECK(none.output(b, h, i, e) == 0.0F); });
-  }
+  AttentionOptions options = tensors.options;
+  options.dropout = Dropout{.p = 0.0F, .seed = 3};
+  CHECK(run(tensors.inputs(), options).bits() == run(tensors.inputs(), tensors.options).bits());
+  options.dropout = Dropout{.p = 1.0F, .seed = 3};
+  const Results none = run(tensors.inputs(), options);
+  for_each_element(one.output_shape(),
+                   [&](Index b, Index h, Index i, Index e) { CHECK(none.output(b, h, i, e) == 0.0F); });
 }
 
 TEST_CASE("dropout drops as often as it says, in every row and for every key") {
@@ -76,11 +71,10 @@ TEST_CASE("dropout drops as often as it says, in every row and for every key") {
   constexpr Index kQueries = 300, kKeys = 400;
   const AttentionCase one{.batch = 2, .heads = 3, .queries = kQueries, .keys = kKeys, .head_dim = 1, .value_dim = 1};
   AttentionTensors tensors = make_equal(random, one);
-  const kernels::AttentionKernels& kernels = *kernels::runnable_kernels().front();
   for (const float p : {0.05F, 0.5F, 0.8F}) {
     for (const std::uint32_t seed : {0U, 1U, 0xFFFFFFFFU}) {
       tensors.options.dropout = Dropout{.p = p, .seed = seed};
-      const Results results = run(kernels, tensors.inputs(), tensors.options);
+      const Results results = run(tensors.inputs(), tensors.options);
       double dropped = 0.0;
       std::vector<double> of_row(6 * kQueries), of_key(kKeys);
       for_each_element(one.score_shape(), [&](Index b, Index h, Index i, Index j) {
@@ -103,10 +97,9 @@ TEST_CASE("what dropout keeps of one row, key or seed says nothing of the next")
   constexpr Index kQueries = 256, kKeys = 256;
   const AttentionCase one{.heads = 2, .queries = kQueries, .keys = kKeys, .head_dim = 1, .value_dim = 1};
   AttentionTensors tensors = make_equal(random, one);
-  const kernels::AttentionKernels& kernels = *kernels::runnable_kernels().front();
   const auto kept_with = [&](std::uint32_t seed) {
     tensors.options.dropout = Dropout{.p = 0.5F, .seed = seed};
-    return run(kernels, tensors.inputs(), tensors.options);
+    return run(tensors.inputs(), tensors.options);
   };
   const Results results = kept_with(8);
   const Results others = kept_with(9);
@@ -133,24 +126,22 @@ TEST_CASE("a dropped value may be NaN or infinite and reaches no result") {
   const AttentionCase one{.heads = 2, .queries = 40, .keys = 130, .value_dim = 5};
   AttentionTensors tensors = make_tensors(random, one);
   tensors.options.dropout = Dropout{.p = 0.5F, .seed = 12};
-  for (const kernels::AttentionKernels* kernels : kernels::runnable_kernels()) {
-    const Results clean = run(*kernels, tensors.inputs(), tensors.options);
-    for (const float bad : {kNan, kInfinity}) {
-      const float good = tensors.value(0, 0, 77, 3);
-      tensors.value(0, 0, 77, 3) = bad;
-      for (const Wanted& wanted : {Wanted{}, Wanted{.weights = false}}) {
-        const Results spoilt = run(*kernels, tensors.inputs(), tensors.options, wanted);
-        int wrong = 0;
-        for_each_element(one.output_shape(), [&](Index b, Index h, Index i, Index e) {
-          const bool is_reached = e == 3 && clean.weights(b, h, i, 77) != 0.0F;
-          const bool is_same = spoilt.output(b, h, i, e) == clean.output(b, h, i, e);
-          wrong += is_same == is_reached ? 1 : 0;
-        });
-        INFO(kernels->name << ", " << bad);
-        CHECK(wrong == 0);
-      }
-      tensors.value(0, 0, 77, 3) = good;
+  const Results clean = run(tensors.inputs(), tensors.options);
+  for (const float bad : {kNan, kInfinity}) {
+    const float good = tensors.value(0, 0, 77, 3);
+    tensors.value(0, 0, 77, 3) = bad;
+    for (const Wanted& wanted : {Wanted{}, Wanted{.weights = false}}) {
+      const Results spoilt = run(tensors.inputs(), tensors.options, wanted);
+      int wrong = 0;
+      for_each_element(one.output_shape(), [&](Index b, Index h, Index i, Index e) {
+        const bool is_reached = e == 3 && clean.weights(b, h, i, 77) != 0.0F;
+        const bool is_same = spoilt.output(b, h, i, e) == clean.output(b, h, i, e);
+        wrong += is_same == is_reached ? 1 : 0;
+      });
+      INFO(", " << bad);
+      CHECK(wrong == 0);
     }
+    tensors.value(0, 0, 77, 3) = good;
   }
 }
 

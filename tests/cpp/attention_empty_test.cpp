@@ -6,8 +6,6 @@
 #include "attention_check.hpp"
 #include "heed/attention.hpp"
 #include "heed/machine.hpp"
-#include "kernels/instances/instances.hpp"
-#include "ops/attend_with.hpp"
 
 namespace heed::testing {
 namespace {
@@ -43,22 +41,20 @@ TEST_CASE("a row whose scores are all -infinity is one without a key, and change
         for (float& number : tensors.key.numbers) number = std::abs(number) + 0.125F;
         const AttentionInputs inputs = tensors.inputs();
         const Wanted wanted = fitting({.scores = ScoreStage::masked}, tensors.options);
-        for (const kernels::AttentionKernels* kernels : kernels::runnable_kernels()) {
-          const std::vector<float> given = tensors.query.numbers;
-          const Results before = run(*kernels, inputs, tensors.options, wanted);
-          for_each_element(tensors.query.view.shape, [&](Index b, Index h, Index i, Index d) {
-            if (is_without_key(i)) tensors.query(b, h, i, d) = -kInfinity;
-          });
-          const Results got = run(*kernels, inputs, tensors.options, wanted);
-          INFO(kernels->name << ", score " << static_cast<int>(kind) << ", normalizer " << static_cast<int>(normalizer)
-                             << ", " << queries << " queries, " << keys << " keys");
-          CHECK(count_wrong(got.output, before.output, 0.0F) == 0);
-          CHECK(count_wrong(got.weights, before.weights, 0.0F) == 0);
-          CHECK(count_wrong(got.scores, before.scores, -kInfinity) == 0);
-          if (wanted.log_sum_exp) CHECK(count_wrong(got.log_sum_exp, before.log_sum_exp, -kInfinity) == 0);
-          if (wanted.entropy) CHECK(count_wrong(got.entropy, before.entropy, 0.0F) == 0);
-          std::ranges::copy(given, tensors.query.numbers.begin());
-        }
+        const std::vector<float> given = tensors.query.numbers;
+        const Results before = run(inputs, tensors.options, wanted);
+        for_each_element(tensors.query.view.shape, [&](Index b, Index h, Index i, Index d) {
+          if (is_without_key(i)) tensors.query(b, h, i, d) = -kInfinity;
+        });
+        const Results got = run(inputs, tensors.options, wanted);
+        INFO(", score " << static_cast<int>(kind) << ", normalizer " << static_cast<int>(normalizer) << ", " << queries
+                        << " queries, " << keys << " keys");
+        CHECK(count_wrong(got.output, before.output, 0.0F) == 0);
+        CHECK(count_wrong(got.weights, before.weights, 0.0F) == 0);
+        CHECK(count_wrong(got.scores, before.scores, -kInfinity) == 0);
+        if (wanted.log_sum_exp) CHECK(count_wrong(got.log_sum_exp, before.log_sum_exp, -kInfinity) == 0);
+        if (wanted.entropy) CHECK(count_wrong(got.entropy, before.entropy, 0.0F) == 0);
+        std::ranges::copy(given, tensors.query.numbers.begin());
       }
     }
   }
@@ -91,11 +87,9 @@ TEST_CASE("keys and values of no length may be null pointers in any layout") {
         make_tensors(random, {.batch = 2, .heads = 4, .kv_heads = 2, .queries = 9, .keys = 0, .layout = layout});
     tensors.key.view.data = nullptr;
     tensors.value.view.data = nullptr;
-    for (const kernels::AttentionKernels* kernels : kernels::runnable_kernels()) {
-      const Results results = run(*kernels, tensors.inputs(), {});
-      CHECK(std::ranges::none_of(results.output.numbers, [](float x) { return x != 0.0F && x != kUntouched; }));
-      CHECK(results.log_sum_exp(1, 3, 8, 0) == -kInfinity);
-    }
+    const Results results = run(tensors.inputs(), {});
+    CHECK(std::ranges::none_of(results.output.numbers, [](float x) { return x != 0.0F && x != kUntouched; }));
+    CHECK(results.log_sum_exp(1, 3, 8, 0) == -kInfinity);
   }
 }
 
@@ -105,40 +99,26 @@ TEST_CASE("a mask or bias without keys masks them all") {
   check_case(random, {.queries = 3, .keys = 5, .bias = Shape{1, 1, 3, 0}});
 }
 
-TEST_CASE("outputs that nobody asked for are left out in any combination") {
+TEST_CASE("outputs that nobody asked for are not written, in any combination") {
   Random random(74);
   const AttentionTensors tensors = make_tensors(random, {.heads = 2, .queries = 9, .keys = 50});
   const AttentionInputs inputs = tensors.inputs();
-  for (const kernels::AttentionKernels* kernels : kernels::runnable_kernels()) {
-    const Results whole = run(*kernels, inputs, {}, {.scores = ScoreStage::masked});
-    for (unsigned wanted = 0; wanted < 32; ++wanted) {
-      Results part(inputs);
-      AttentionOutputs outputs{.score_stage = ScoreStage::masked};
-      if ((wanted & 1U) != 0) outputs.output = part.output.view;
-      if ((wanted & 2U) != 0) outputs.weights = part.weights.view;
-      if ((wanted & 4U) != 0) outputs.log_sum_exp = part.log_sum_exp.view;
-      if ((wanted & 8U) != 0) outputs.scores = part.scores.view;
-      if ((wanted & 16U) != 0) outputs.entropy = part.entropy.view;
-      REQUIRE(attend_with(*kernels, inputs, {}, outputs, calling_thread()).is_ok());
-      if ((wanted & 1U) != 0) CHECK(part.output.numbers == whole.output.numbers);
-      if ((wanted & 2U) != 0) CHECK(part.weights.numbers == whole.weights.numbers);
-      if ((wanted & 4U) != 0) CHECK(part.log_sum_exp.numbers == whole.log_sum_exp.numbers);
-      if ((wanted & 8U) != 0) CHECK(part.scores.numbers == whole.scores.numbers);
-      if ((wanted & 16U) != 0) CHECK(part.entropy.numbers == whole.entropy.numbers);
-    }
+  const Results whole = run(inputs, {}, {.scores = ScoreStage::masked});
+  for (unsigned wanted = 0; wanted < 32; ++wanted) {
+    Results part(inputs);
+    AttentionOutputs outputs{.score_stage = ScoreStage::masked};
+    if ((wanted & 1U) != 0) outputs.output = part.output.view;
+    if ((wanted & 2U) != 0) outputs.weights = part.weights.view;
+    if ((wanted & 4U) != 0) outputs.log_sum_exp = part.log_sum_exp.view;
+    if ((wanted & 8U) != 0) outputs.scores = part.scores.view;
+    if ((wanted & 16U) != 0) outputs.entropy = part.entropy.view;
+    REQUIRE(attention(inputs, {}, outputs, calling_thread()).is_ok());
+    if ((wanted & 1U) != 0) CHECK(part.output.numbers == whole.output.numbers);
+    if ((wanted & 2U) != 0) CHECK(part.weights.numbers == whole.weights.numbers);
+    if ((wanted & 4U) != 0) CHECK(part.log_sum_exp.numbers == whole.log_sum_exp.numbers);
+    if ((wanted & 8U) != 0) CHECK(part.scores.numbers == whole.scores.numbers);
+    if ((wanted & 16U) != 0) CHECK(part.entropy.numbers == whole.entropy.numbers);
   }
-}
-
-TEST_CASE("attention runs the first of the runnable kernels") {
-  const kernels::AttentionKernels& first = *kernels::runnable_kernels().front();
-  CHECK(std::string(kernel_name()) == first.name);
-  CHECK(kernel_lanes() == first.lanes);
-  Random random(75);
-  const AttentionTensors tensors = make_tensors(random, {.heads = 2, .queries = 9, .keys = 50});
-  const Results expected = run(first, tensors.inputs(), {});
-  const Results got(tensors.inputs());
-  REQUIRE(attention(tensors.inputs(), {}, got.outputs(), calling_thread()).is_ok());
-  CHECK(got.bits() == expected.bits());
 }
 
 }  // namespace heed::testing

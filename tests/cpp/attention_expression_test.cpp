@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "attention_check.hpp"
-#include "kernels/instances/instances.hpp"
 #include "problem/attention_problem.hpp"
 #include "report.hpp"
 
@@ -41,13 +40,11 @@ void check_mask(const AttentionCase& one, const Build& build, const MaskRule& ru
   inputs.mask = {};
   AttentionOptions options = tensors.options;
   options.expressions = expressions.view();
-  for (const kernels::AttentionKernels* kernels : kernels::runnable_kernels()) {
-    INFO(describe(one) << " on " << kernels->name);
-    for (const Wanted& wanted : {Wanted{}, Wanted{.weights = false, .entropy = false}}) {
-      const Comparison comparison = compare(expected, run(*kernels, inputs, options, wanted));
-      INFO(comparison.where);
-      CHECK(comparison.worst() <= 1.0);
-    }
+  INFO(describe(one));
+  for (const Wanted& wanted : {Wanted{}, Wanted{.weights = false, .entropy = false}}) {
+    const Comparison comparison = compare(expected, run(inputs, options, wanted));
+    INFO(comparison.where);
+    CHECK(comparison.worst() <= 1.0);
   }
 }
 
@@ -202,11 +199,9 @@ TEST_CASE("ALiBi, softcap and relative biases as expressions are what they are a
       const OwnedExpressions expressions({&program}, {{{4}, slopes}, by_distance});
       AttentionOptions instead = tensors.options;
       instead.expressions = expressions.view();
-      for (const kernels::AttentionKernels* kernels : kernels::runnable_kernels()) {
-        const Comparison comparison = compare(expected, run(*kernels, tensors.inputs(), instead));
-        INFO(kernels->name << ": " << comparison.where);
-        CHECK(comparison.worst() <= 1.0);
-      }
+      const Comparison comparison = compare(expected, run(tensors.inputs(), instead));
+      INFO(": " << comparison.where);
+      CHECK(comparison.worst() <= 1.0);
     };
     check(tensors.inputs(), {.query_offsets = offsets.data(), .alibi_slopes = slopes.data()}, [](Program& p) {
       const Value distance = p.apply(Opcode::abs, {p.apply(Opcode::sub, {p.query(), p.key()})});
@@ -243,10 +238,8 @@ TEST_CASE("-infinity from an expression masks, NaN keys and values included, and
     for (Index j = queries; j < 200; ++j) {
       for (Index d = 0; d < 8; ++d) tensors.key(0, 0, j, d) = tensors.value(0, 0, j, d) = kNan;
     }
-    for (const kernels::AttentionKernels* kernels : kernels::runnable_kernels()) {
-      const Results results = run(*kernels, tensors.inputs(), tensors.options);
-      for (Index i = 0; i < queries; ++i) CHECK(std::isfinite(results.output(0, 0, i, 0)));
-    }
+    const Results results = run(tensors.inputs(), tensors.options);
+    for (Index i = 0; i < queries; ++i) CHECK(std::isfinite(results.output(0, 0, i, 0)));
   }
 }
 
@@ -288,12 +281,10 @@ TEST_CASE("masked keys weigh nothing whatever is made of weights, NaN keys and v
     for (Index j = queries; j < 200; ++j) {
       for (Index d = 0; d < 8; ++d) tensors.key(0, 0, j, d) = tensors.value(0, 0, j, d) = kNan;
     }
-    for (const kernels::AttentionKernels* kernels : kernels::runnable_kernels()) {
-      const Results results = run(*kernels, tensors.inputs(), tensors.options);
-      for (Index i = 0; i < queries; ++i) {
-        CHECK(std::isfinite(results.output(0, 0, i, 0)));
-        CHECK(results.weights(0, 0, i, queries) == 0.0F);
-      }
+    const Results results = run(tensors.inputs(), tensors.options);
+    for (Index i = 0; i < queries; ++i) {
+      CHECK(std::isfinite(results.output(0, 0, i, 0)));
+      CHECK(results.weights(0, 0, i, queries) == 0.0F);
     }
   }
 }

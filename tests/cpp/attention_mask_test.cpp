@@ -3,7 +3,6 @@
 #include <catch_amalgamated.hpp>
 
 #include "attention_check.hpp"
-#include "kernels/instances/instances.hpp"
 
 namespace heed::testing {
 namespace {
@@ -26,17 +25,15 @@ std::vector<Shape> broadcast_shapes(const Shape& full) {
 /// Rows that the mask leaves nothing are zeros; the others are not.
 void check_empty_rows(const AttentionTensors& tensors, Index first, Index end) {
   check_tensors(tensors);
-  for (const kernels::AttentionKernels* kernels : kernels::runnable_kernels()) {
-    const Results results = run(*kernels, tensors.inputs(), tensors.options);
-    for_each_element(results.output.view.shape, [&](Index b, Index h, Index i, Index e) {
-      const bool is_empty = i >= first && i < end;
-      CHECK((results.output(b, h, i, e) == 0.0F) == is_empty);
-      CHECK((results.log_sum_exp(b, h, i, 0) == -kInfinity) == is_empty);
-    });
-    for_each_element(results.weights.view.shape, [&](Index b, Index h, Index i, Index j) {
-      if (i >= first && i < end) CHECK(results.weights(b, h, i, j) == 0.0F);
-    });
-  }
+  const Results results = run(tensors.inputs(), tensors.options);
+  for_each_element(results.output.view.shape, [&](Index b, Index h, Index i, Index e) {
+    const bool is_empty = i >= first && i < end;
+    CHECK((results.output(b, h, i, e) == 0.0F) == is_empty);
+    CHECK((results.log_sum_exp(b, h, i, 0) == -kInfinity) == is_empty);
+  });
+  for_each_element(results.weights.view.shape, [&](Index b, Index h, Index i, Index j) {
+    if (i >= first && i < end) CHECK(results.weights(b, h, i, j) == 0.0F);
+  });
 }
 
 }  // namespace
@@ -130,12 +127,10 @@ TEST_CASE("a bias of the lowest float takes a key away as long as another is lef
   AttentionTensors tensors = make_tensors(random, {.queries = 9, .keys = 30});
   tensors.bias = allocate({1, 1, 1, 30}, Layout::bhnd, std::numeric_limits<float>::lowest());
   for (const Index j : {3, 17, 29}) tensors.bias(0, 0, 0, j) = 0.25F;
-  for (const kernels::AttentionKernels* kernels : kernels::runnable_kernels()) {
-    const Results results = run(*kernels, tensors.inputs(), {});
-    const Comparison comparison = compare(expect(tensors.inputs(), {}), results);
-    INFO(kernels->name << ": " << comparison.where);
-    CHECK(comparison.worst() <= 1.0);
-  }
+  const Results results = run(tensors.inputs(), {});
+  const Comparison comparison = compare(expect(tensors.inputs(), {}), results);
+  INFO(": " << comparison.where);
+  CHECK(comparison.worst() <= 1.0);
 }
 
 TEST_CASE("a row of nothing but the lowest float shares its attention out evenly") {
@@ -143,15 +138,12 @@ TEST_CASE("a row of nothing but the lowest float shares its attention out evenly
   Random random(90);
   AttentionTensors tensors = make_tensors(random, {.queries = 9, .keys = 30});
   tensors.bias = allocate({1, 1, 1, 1}, Layout::bhnd, std::numeric_limits<float>::lowest());
-  for (const kernels::AttentionKernels* kernels : kernels::runnable_kernels()) {
-    const Results results = run(*kernels, tensors.inputs(), {});
-    for_each_element(results.weights.view.shape, [&](Index b, Index h, Index i, Index j) {
-      CHECK(std::abs(results.weights(b, h, i, j) - 1.0F / 30.0F) <= 1e-8F);
-    });
-    for_each_element(results.log_sum_exp.view.shape, [&](Index b, Index h, Index i, Index j) {
-      CHECK(std::isfinite(results.log_sum_exp(b, h, i, j)));
-    });
-  }
+  const Results results = run(tensors.inputs(), {});
+  for_each_element(results.weights.view.shape, [&](Index b, Index h, Index i, Index j) {
+    CHECK(std::abs(results.weights(b, h, i, j) - 1.0F / 30.0F) <= 1e-8F);
+  });
+  for_each_element(results.log_sum_exp.view.shape,
+                   [&](Index b, Index h, Index i, Index j) { CHECK(std::isfinite(results.log_sum_exp(b, h, i, j))); });
 }
 
 TEST_CASE("any nonzero byte of a mask attends") {
@@ -159,12 +151,10 @@ TEST_CASE("any nonzero byte of a mask attends") {
   AttentionTensors ones = make_tensors(random, {.queries = 9, .keys = 30});
   ones.mask = allocate<std::uint8_t>({1, 1, 1, 30}, Layout::bhnd, 1);
   ones.mask(0, 0, 0, 4) = 0;
-  for (const kernels::AttentionKernels* kernels : kernels::runnable_kernels()) {
-    const auto expected = run(*kernels, ones.inputs(), {}).bits();
-    for (const std::uint8_t truth : std::vector<std::uint8_t>{2, 127, 128, 255}) {
-      for (std::uint8_t& byte : ones.mask.numbers) byte = byte == 0 ? std::uint8_t{0} : truth;
-      CHECK(run(*kernels, ones.inputs(), {}).bits() == expected);
-    }
+  const auto expected = run(ones.inputs(), {}).bits();
+  for (const std::uint8_t truth : std::vector<std::uint8_t>{2, 127, 128, 255}) {
+    for (std::uint8_t& byte : ones.mask.numbers) byte = byte == 0 ? std::uint8_t{0} : truth;
+    CHECK(run(ones.inputs(), {}).bits() == expected);
   }
 }
 

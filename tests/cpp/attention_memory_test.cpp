@@ -1,8 +1,6 @@
 #include <catch_amalgamated.hpp>
 
 #include "attention_check.hpp"
-#include "kernels/instances/instances.hpp"
-#include "ops/attend_with.hpp"
 #include "ops/scratch.hpp"
 #include "schedule/serial_executor.hpp"
 
@@ -19,24 +17,20 @@ TEST_CASE("scratch past what 32 bits address is refused before anything is read 
                                   .bias = {}};
   const AttentionOutputs outputs = {
       .output = {&untouched, {1, 1, 1, 1}, {0, 0, 0, 1}}, .weights = {}, .log_sum_exp = {}};
-  for (const kernels::AttentionKernels* kernels : kernels::runnable_kernels()) {
-    SerialExecutor executor;
-    const Status status = attend_with(*kernels, inputs, {}, outputs, executor);
-    CHECK(status.code() == StatusCode::memory);
-    CHECK_THAT(std::string(status.message()), Catch::Matchers::StartsWith("attention: scratch memory"));
-    CHECK(untouched == kUntouched);
-  }
+  SerialExecutor executor;
+  const Status status = attention(inputs, {}, outputs, executor);
+  CHECK(status.code() == StatusCode::memory);
+  CHECK_THAT(std::string(status.message()), Catch::Matchers::StartsWith("attention: scratch memory"));
+  CHECK(untouched == kUntouched);
 }
 
 TEST_CASE("workers without number ask for memory without number and are told so") {
   Random random(100);
   const AttentionTensors tensors = make_tensors(random, {.queries = 64, .keys = 5});
-  for (const kernels::AttentionKernels* kernels : kernels::runnable_kernels()) {
-    ReverseExecutor executor(std::numeric_limits<int>::max());
-    const Results results(tensors.inputs());
-    CHECK(attend_with(*kernels, tensors.inputs(), {}, results.outputs(), executor).code() == StatusCode::memory);
-    CHECK(results.output.numbers[0] == kUntouched);
-  }
+  ReverseExecutor executor(std::numeric_limits<int>::max());
+  const Results results(tensors.inputs());
+  CHECK(attention(tensors.inputs(), {}, results.outputs(), executor).code() == StatusCode::memory);
+  CHECK(results.output.numbers[0] == kUntouched);
 }
 
 TEST_CASE("scratch is aligned, and unavailable rather than an exception when there is no such memory") {

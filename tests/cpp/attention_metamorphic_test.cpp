@@ -5,7 +5,6 @@
 #include <numeric>
 
 #include "attention_check.hpp"
-#include "kernels/instances/instances.hpp"
 
 namespace heed::testing {
 namespace {
@@ -62,8 +61,8 @@ struct Part {
   Results results;
   Expected expected;
 
-  Part(const kernels::AttentionKernels& kernels, const AttentionInputs& inputs, const AttentionOptions& options)
-      : results(run(kernels, inputs, options)), expected(expect(inputs, options)) {}
+  Part(const AttentionInputs& inputs, const AttentionOptions& options)
+      : results(run(inputs, options)), expected(expect(inputs, options)) {}
 
   [[nodiscard]] double log_sum_exp(Index h, Index i) const {
     return static_cast<double>(results.log_sum_exp(0, h, i, 0));
@@ -104,38 +103,33 @@ TEST_CASE("the order of keys with their values does not matter") {
   Random random(150);
   AttentionTensors tensors = make_tensors(random, kCase);
   const Expected expected = expect(tensors.inputs(), {});
-  for (const kernels::AttentionKernels* kernels : kernels::runnable_kernels()) {
-    const Results before = run(*kernels, tensors.inputs(), {});
-    const std::vector<Index> order = shuffled(random, kCase.keys);
-    const Owned<float> key = permuted(tensors.key, order);
-    const Owned<float> value = permuted(tensors.value, order);
-    AttentionInputs inputs = tensors.inputs();
-    inputs.key = key.reading();
-    inputs.value = value.reading();
-    CHECK(difference(before, run(*kernels, inputs, {}), expected) <= 1.0);
-  }
+  const Results before = run(tensors.inputs(), {});
+  const std::vector<Index> order = shuffled(random, kCase.keys);
+  const Owned<float> key = permuted(tensors.key, order);
+  const Owned<float> value = permuted(tensors.value, order);
+  AttentionInputs inputs = tensors.inputs();
+  inputs.key = key.reading();
+  inputs.value = value.reading();
+  CHECK(difference(before, run(inputs, {}), expected) <= 1.0);
 }
 
 TEST_CASE("permuted queries give permuted results, bit for bit") {
   Random random(151);
   AttentionTensors tensors = make_tensors(random, kCase);
-  for (const kernels::AttentionKernels* kernels : kernels::runnable_kernels()) {
-    const Results before = run(*kernels, tensors.inputs(), {});
-    const std::vector<Index> order = shuffled(random, kCase.queries);
-    const Owned<float> query = permuted(tensors.query, order);
-    AttentionInputs inputs = tensors.inputs();
-    inputs.query = query.reading();
-    const Results after = run(*kernels, inputs, {});
-    Index wrong = 0;
-    for_each_element(after.output.view.shape, [&](Index b, Index h, Index i, Index e) {
-      wrong += after.output(b, h, i, e) != before.output(b, h, order[static_cast<std::size_t>(i)], e);
-    });
-    for_each_element(after.weights.view.shape, [&](Index b, Index h, Index i, Index j) {
-      wrong += after.weights(b, h, i, j) != before.weights(b, h, order[static_cast<std::size_t>(i)], j);
-    });
-    INFO(kernels->name);
-    CHECK(wrong == 0);
-  }
+  const Results before = run(tensors.inputs(), {});
+  const std::vector<Index> order = shuffled(random, kCase.queries);
+  const Owned<float> query = permuted(tensors.query, order);
+  AttentionInputs inputs = tensors.inputs();
+  inputs.query = query.reading();
+  const Results after = run(inputs, {});
+  Index wrong = 0;
+  for_each_element(after.output.view.shape, [&](Index b, Index h, Index i, Index e) {
+    wrong += after.output(b, h, i, e) != before.output(b, h, order[static_cast<std::size_t>(i)], e);
+  });
+  for_each_element(after.weights.view.shape, [&](Index b, Index h, Index i, Index j) {
+    wrong += after.weights(b, h, i, j) != before.weights(b, h, order[static_cast<std::size_t>(i)], j);
+  });
+  CHECK(wrong == 0);
 }
 
 TEST_CASE("a constant added to a row of the bias changes its log-sum-exp and nothing else") {
@@ -143,21 +137,19 @@ TEST_CASE("a constant added to a row of the bias changes its log-sum-exp and not
   AttentionCase one = kCase;
   one.bias = one.score_shape();
   AttentionTensors tensors = make_tensors(random, one);
-  for (const kernels::AttentionKernels* kernels : kernels::runnable_kernels()) {
-    const Results before = run(*kernels, tensors.inputs(), {});
-    AttentionTensors shifted = make_tensors(random, one);
-    for_each_element(one.score_shape(), [&](Index b, Index h, Index i, Index j) {
-      shifted.bias(b, h, i, j) = tensors.bias(b, h, i, j) + 8.0F;
-    });
-    AttentionInputs inputs = tensors.inputs();
-    inputs.bias = shifted.bias.reading();
-    const Expected expected = expect(inputs, {});
-    const Results after = run(*kernels, inputs, {});
-    CHECK(difference(before, after, expected) <= 1.0);
-    for_each_element(after.log_sum_exp.view.shape, [&](Index b, Index h, Index i, Index) {
-      CHECK(after.log_sum_exp(b, h, i, 0) - before.log_sum_exp(b, h, i, 0) == Catch::Approx(8.0).epsilon(1e-6));
-    });
-  }
+  const Results before = run(tensors.inputs(), {});
+  AttentionTensors shifted = make_tensors(random, one);
+  for_each_element(one.score_shape(), [&](Index b, Index h, Index i, Index j) {
+    shifted.bias(b, h, i, j) = tensors.bias(b, h, i, j) + 8.0F;
+  });
+  AttentionInputs inputs = tensors.inputs();
+  inputs.bias = shifted.bias.reading();
+  const Expected expected = expect(inputs, {});
+  const Results after = run(inputs, {});
+  CHECK(difference(before, after, expected) <= 1.0);
+  for_each_element(after.log_sum_exp.view.shape, [&](Index b, Index h, Index i, Index) {
+    CHECK(after.log_sum_exp(b, h, i, 0) - before.log_sum_exp(b, h, i, 0) == Catch::Approx(8.0).epsilon(1e-6));
+  });
 }
 
 TEST_CASE("the first queries of an upper-left triangle give the bits of a shorter call") {
@@ -169,61 +161,55 @@ TEST_CASE("the first queries of an upper-left triangle give the bits of a shorte
   for (const Index length : {1, 31, 32, 33, 99}) {
     AttentionInputs prefix = tensors.inputs();
     prefix.query.shape[2] = prefix.key.shape[2] = prefix.value.shape[2] = length;
-    for (const kernels::AttentionKernels* kernels : kernels::runnable_kernels()) {
-      const Results whole = run(*kernels, tensors.inputs(), tensors.options);
-      const Results part = run(*kernels, prefix, tensors.options);
-      Index wrong = 0;
-      for_each_element(part.output.view.shape, [&](Index b, Index h, Index i, Index e) {
-        wrong += part.output(b, h, i, e) != whole.output(b, h, i, e);
-      });
-      INFO(kernels->name << ", " << length << " queries");
-      CHECK(wrong == 0);
-    }
+    const Results whole = run(tensors.inputs(), tensors.options);
+    const Results part = run(prefix, tensors.options);
+    Index wrong = 0;
+    for_each_element(part.output.view.shape, [&](Index b, Index h, Index i, Index e) {
+      wrong += part.output(b, h, i, e) != whole.output(b, h, i, e);
+    });
+    INFO(", " << length << " queries");
+    CHECK(wrong == 0);
   }
 }
 
 TEST_CASE("scaled values give scaled outputs, bit for bit when the factor is a power of two") {
   Random random(154);
   AttentionTensors tensors = make_tensors(random, kCase);
-  for (const kernels::AttentionKernels* kernels : kernels::runnable_kernels()) {
-    const Results before = run(*kernels, tensors.inputs(), {});
-    for (float& number : tensors.value.numbers) number *= 0.25F;
-    const Results after = run(*kernels, tensors.inputs(), {});
-    for (float& number : tensors.value.numbers) number *= 4.0F;
-    Index wrong = 0;
-    for_each_element(after.output.view.shape, [&](Index b, Index h, Index i, Index e) {
-      wrong += after.output(b, h, i, e) != 0.25F * before.output(b, h, i, e);
-    });
-    CHECK(wrong == 0);
-  }
+  const Results before = run(tensors.inputs(), {});
+  for (float& number : tensors.value.numbers) number *= 0.25F;
+  const Results after = run(tensors.inputs(), {});
+  for (float& number : tensors.value.numbers) number *= 4.0F;
+  Index wrong = 0;
+  for_each_element(after.output.view.shape, [&](Index b, Index h, Index i, Index e) {
+    wrong += after.output(b, h, i, e) != 0.25F * before.output(b, h, i, e);
+  });
+  CHECK(wrong == 0);
 }
 
 TEST_CASE("the weights of a row add up to one and give its output, within the bounds of both") {
   Random random(155);
   AttentionTensors tensors = make_tensors(random, kCase);
   const Expected expected = expect(tensors.inputs(), {});
-  for (const kernels::AttentionKernels* kernels : kernels::runnable_kernels()) {
-    const Results results = run(*kernels, tensors.inputs(), {});
-    std::size_t row = 0;
-    for_each_element({1, kCase.heads, kCase.queries, 1}, [&](Index b, Index h, Index i, Index) {
-      const RowBounds& bounds = expected.bounds[row++];
-      double sum = 0.0, sum_bound = 0.0;
-      double output = 0.0, output_bound = bounds.output[3];
-      for (Index j = 0; j < kCase.keys; ++j) {
-        const auto weight = static_cast<double>(results.weights(b, h, i, j));
-        const auto value = static_cast<double>(tensors.value(b, h / 2, j, 3));
-        sum += weight;
-        sum_bound += bounds.weights[static_cast<std::size_t>(j)];
-        output += weight * value;
-        output_bound += bounds.weights[static_cast<std::size_t>(j)] * std::abs(value);
-      }
-      CHECK(std::abs(sum - 1.0) <= sum_bound);
-      CHECK(std::abs(output - static_cast<double>(results.output(b, h, i, 3))) <= output_bound);
-    });
-  }
+  const Results results = run(tensors.inputs(), {});
+  std::size_t row = 0;
+  for_each_element({1, kCase.heads, kCase.queries, 1}, [&](Index b, Index h, Index i, Index) {
+    const RowBounds& bounds = expected.bounds[row++];
+    double sum = 0.0, sum_bound = 0.0;
+    double output = 0.0, output_bound = bounds.output[3];
+    for (Index j = 0; j < kCase.keys; ++j) {
+      const auto weight = static_cast<double>(results.weights(b, h, i, j));
+      const auto value = static_cast<double>(tensors.value(b, h / 2, j, 3));
+      sum += weight;
+      sum_bound += bounds.weights[static_cast<std::size_t>(j)];
+      output += weight * value;
+      output_bound += bounds.weights[static_cast<std::size_t>(j)] * std::abs(value);
+    }
+    CHECK(std::abs(sum - 1.0) <= sum_bound);
+    CHECK(std::abs(output - static_cast<double>(results.output(b, h, i, 3))) <= output_bound);
+  });
 }
 
-TEST_CASE("halves of the keys, merged by their log-sum-exp, are the whole") {
+TEST_CASE("two halves of the keys, combined by their log-sum-exp, are the whole") {
   Random random(156);
   for (const bool has_sinks : {false, true}) {
     for (const Index queries : {Index{1}, kCase.queries}) {
@@ -243,14 +229,12 @@ TEST_CASE("halves of the keys, merged by their log-sum-exp, are the whole") {
         });
         AttentionOptions without = tensors.options;
         without.sinks = nullptr;
-        for (const kernels::AttentionKernels* kernels : kernels::runnable_kernels()) {
-          const Part whole(*kernels, tensors.inputs(), tensors.options);
-          const Part first(*kernels, between(tensors.inputs(), 0, cut), without);
-          const Part second(*kernels, between(tensors.inputs(), cut, one.keys), tensors.options);
-          INFO(kernels->name << ", " << queries << " queries, cut at " << cut << ", sinks " << has_sinks);
-          for (Index h = 0; h < one.heads; ++h) {
-            for (Index i = 0; i < queries; ++i) check_merged(whole, first, second, h, i);
-          }
+        const Part whole(tensors.inputs(), tensors.options);
+        const Part first(between(tensors.inputs(), 0, cut), without);
+        const Part second(between(tensors.inputs(), cut, one.keys), tensors.options);
+        INFO(", " << queries << " queries, cut at " << cut << ", sinks " << has_sinks);
+        for (Index h = 0; h < one.heads; ++h) {
+          for (Index i = 0; i < queries; ++i) check_merged(whole, first, second, h, i);
         }
       }
     }

@@ -5,7 +5,6 @@
 #include <functional>
 
 #include "attention_check.hpp"
-#include "kernels/instances/instances.hpp"
 
 namespace heed::testing {
 namespace {
@@ -34,9 +33,8 @@ struct Reach {
 bool is_same(float a, float b) { return std::bit_cast<std::uint32_t>(a) == std::bit_cast<std::uint32_t>(b); }
 
 /// Runs `tensors` against what `clean` gave: numbers in reach are not finite, all others keep their bits.
-void check_reach(const kernels::AttentionKernels& kernels, const AttentionTensors& tensors, const Results& clean,
-                 const Reach& reach) {
-  const Results results = run(kernels, tensors.inputs(), tensors.options);
+void check_reach(const AttentionTensors& tensors, const Results& clean, const Reach& reach) {
+  const Results results = run(tensors.inputs(), tensors.options);
   Index wrong = 0;
   for_each_element(results.output.view.shape, [&](Index b, Index h, Index i, Index e) {
     const float got = results.output(b, h, i, e);
@@ -46,7 +44,7 @@ void check_reach(const kernels::AttentionKernels& kernels, const AttentionTensor
     const float got = results.log_sum_exp(b, h, i, one);
     wrong += reach.log_sum_exp(b, h, i) ? !std::isnan(got) : !is_same(got, clean.log_sum_exp(b, h, i, one));
   });
-  INFO(kernels.name << ": numbers that show it and should not, or should and do not");
+  INFO(": numbers that show it and should not, or should and do not");
   CHECK(wrong == 0);
 }
 
@@ -74,18 +72,16 @@ TEST_CASE("nothing in a masked key or value reaches any result") {
   AttentionCase one = kCase;
   one.mask = Shape{1, 1, 1, one.keys};
   AttentionTensors tensors = make_tensors(random, one);
-  for (const kernels::AttentionKernels* kernels : kernels::runnable_kernels()) {
-    const auto clean = run(*kernels, tensors.inputs(), tensors.options).bits();
-    for (const float bad : kBadNumbers) {
-      for_each_element(one.key_shape(), [&](Index b, Index h, Index j, Index d) {
-        if (tensors.mask(0, 0, 0, j) == 0) tensors.key(b, h, j, d) = bad;
-      });
-      for_each_element(one.value_shape(), [&](Index b, Index h, Index j, Index e) {
-        if (tensors.mask(0, 0, 0, j) == 0) tensors.value(b, h, j, e) = bad;
-      });
-      INFO(kernels->name << ", " << bad);
-      CHECK(run(*kernels, tensors.inputs(), tensors.options).bits() == clean);
-    }
+  const auto clean = run(tensors.inputs(), tensors.options).bits();
+  for (const float bad : kBadNumbers) {
+    for_each_element(one.key_shape(), [&](Index b, Index h, Index j, Index d) {
+      if (tensors.mask(0, 0, 0, j) == 0) tensors.key(b, h, j, d) = bad;
+    });
+    for_each_element(one.value_shape(), [&](Index b, Index h, Index j, Index e) {
+      if (tensors.mask(0, 0, 0, j) == 0) tensors.value(b, h, j, e) = bad;
+    });
+    INFO(", " << bad);
+    CHECK(run(tensors.inputs(), tensors.options).bits() == clean);
   }
 }
 
@@ -94,61 +90,52 @@ TEST_CASE("nothing in keys and values beyond a short mask reaches any result") {
   AttentionCase one = kCase;
   one.mask = Shape{1, 1, 1, 77};
   AttentionTensors tensors = make_tensors(random, one);
-  for (const kernels::AttentionKernels* kernels : kernels::runnable_kernels()) {
-    const auto clean = run(*kernels, tensors.inputs(), tensors.options).bits();
-    for (Index j = 77; j < one.keys; ++j) {
-      tensors.key(1, 1, j, 3) = kNan;
-      tensors.value(0, 0, j, 3) = kNan;
-    }
-    CHECK(run(*kernels, tensors.inputs(), tensors.options).bits() == clean);
+  const auto clean = run(tensors.inputs(), tensors.options).bits();
+  for (Index j = 77; j < one.keys; ++j) {
+    tensors.key(1, 1, j, 3) = kNan;
+    tensors.value(0, 0, j, 3) = kNan;
   }
+  CHECK(run(tensors.inputs(), tensors.options).bits() == clean);
 }
 
 TEST_CASE("a NaN in a key reaches exactly the rows that attend to it") {
   Random random(142);
-  for (const kernels::AttentionKernels* kernels : kernels::runnable_kernels()) {
-    for (const Index j : {0, 60, 100, 130}) {
-      AttentionTensors tensors = make_tensors(random, kCase);
-      const Attention attention(tensors);
-      const Results clean = run(*kernels, tensors.inputs(), tensors.options);
-      tensors.key(1, 0, j, 5) = random.pick(kNans);
-      const auto row = [&](Index b, Index h, Index i) { return b == 1 && h < 2 && attention.sees(b, h, i, j); };
-      INFO("key " << j);
-      check_reach(*kernels, tensors, clean, {[&](Index b, Index h, Index i, Index) { return row(b, h, i); }, row});
-    }
+  for (const Index j : {0, 60, 100, 130}) {
+    AttentionTensors tensors = make_tensors(random, kCase);
+    const Attention attention(tensors);
+    const Results clean = run(tensors.inputs(), tensors.options);
+    tensors.key(1, 0, j, 5) = random.pick(kNans);
+    const auto row = [&](Index b, Index h, Index i) { return b == 1 && h < 2 && attention.sees(b, h, i, j); };
+    INFO("key " << j);
+    check_reach(tensors, clean, {[&](Index b, Index h, Index i, Index) { return row(b, h, i); }, row});
   }
 }
 
 TEST_CASE("a value that is not finite reaches exactly its element of the rows that attend to it") {
   Random random(143);
-  for (const kernels::AttentionKernels* kernels : kernels::runnable_kernels()) {
-    for (const float bad : kBadNumbers) {
-      for (const Index j : {0, 60, 100, 130}) {
-        AttentionTensors tensors = make_tensors(random, kCase);
-        const Attention attention(tensors);
-        const Results clean = run(*kernels, tensors.inputs(), tensors.options);
-        tensors.value(0, 1, j, 6) = bad;
-        INFO("key " << j << ", " << bad);
-        check_reach(*kernels, tensors, clean,
-                    {[&](Index b, Index h, Index i, Index e) {
-                       return b == 0 && h >= 2 && e == 6 && attention.sees(b, h, i, j);
-                     },
-                     [](Index, Index, Index) { return false; }});
-      }
+  for (const float bad : kBadNumbers) {
+    for (const Index j : {0, 60, 100, 130}) {
+      AttentionTensors tensors = make_tensors(random, kCase);
+      const Attention attention(tensors);
+      const Results clean = run(tensors.inputs(), tensors.options);
+      tensors.value(0, 1, j, 6) = bad;
+      INFO("key " << j << ", " << bad);
+      check_reach(
+          tensors, clean,
+          {[&](Index b, Index h, Index i, Index e) { return b == 0 && h >= 2 && e == 6 && attention.sees(b, h, i, j); },
+           [](Index, Index, Index) { return false; }});
     }
   }
 }
 
 TEST_CASE("a NaN in a query reaches exactly its row") {
   Random random(144);
-  for (const kernels::AttentionKernels* kernels : kernels::runnable_kernels()) {
-    for (const Index i : {0, 7, 44}) {
-      AttentionTensors tensors = make_tensors(random, kCase);
-      const Results clean = run(*kernels, tensors.inputs(), tensors.options);
-      tensors.query(1, 2, i, 12) = random.pick(kNans);
-      const auto row = [i](Index b, Index h, Index at) { return b == 1 && h == 2 && at == i; };
-      check_reach(*kernels, tensors, clean, {[&](Index b, Index h, Index at, Index) { return row(b, h, at); }, row});
-    }
+  for (const Index i : {0, 7, 44}) {
+    AttentionTensors tensors = make_tensors(random, kCase);
+    const Results clean = run(tensors.inputs(), tensors.options);
+    tensors.query(1, 2, i, 12) = random.pick(kNans);
+    const auto row = [i](Index b, Index h, Index at) { return b == 1 && h == 2 && at == i; };
+    check_reach(tensors, clean, {[&](Index b, Index h, Index at, Index) { return row(b, h, at); }, row});
   }
 }
 
@@ -159,27 +146,23 @@ TEST_CASE("a NaN in a query whose keys are all masked reaches nothing") {
   one.keys = 30;
   one.mask = std::nullopt;  // rows 0 to 9 see nothing
   AttentionTensors tensors = make_tensors(random, one);
-  for (const kernels::AttentionKernels* kernels : kernels::runnable_kernels()) {
-    const auto clean = run(*kernels, tensors.inputs(), tensors.options).bits();
-    const float before = std::exchange(tensors.query(0, 0, 9, 0), kNan);
-    CHECK(run(*kernels, tensors.inputs(), tensors.options).bits() == clean);
-    tensors.query(0, 0, 9, 0) = before;
-  }
+  const auto clean = run(tensors.inputs(), tensors.options).bits();
+  const float before = std::exchange(tensors.query(0, 0, 9, 0), kNan);
+  CHECK(run(tensors.inputs(), tensors.options).bits() == clean);
+  tensors.query(0, 0, 9, 0) = before;
 }
 
 TEST_CASE("a NaN in the bias counts where its key is attended and nowhere else") {
   Random random(146);
   AttentionCase one = kCase;
   one.bias = Shape{1, 4, 1, one.keys};
-  for (const kernels::AttentionKernels* kernels : kernels::runnable_kernels()) {
-    AttentionTensors tensors = make_tensors(random, one);
-    tensors.bias(0, 3, 0, 99) = 0.5F;
-    const Attention attention(tensors);
-    const Results clean = run(*kernels, tensors.inputs(), tensors.options);
-    tensors.bias(0, 3, 0, 99) = kNan;
-    const auto row = [&](Index b, Index h, Index i) { return h == 3 && attention.sees(b, h, i, 99); };
-    check_reach(*kernels, tensors, clean, {[&](Index b, Index h, Index i, Index) { return row(b, h, i); }, row});
-  }
+  AttentionTensors tensors = make_tensors(random, one);
+  tensors.bias(0, 3, 0, 99) = 0.5F;
+  const Attention attention(tensors);
+  const Results clean = run(tensors.inputs(), tensors.options);
+  tensors.bias(0, 3, 0, 99) = kNan;
+  const auto row = [&](Index b, Index h, Index i) { return h == 3 && attention.sees(b, h, i, 99); };
+  check_reach(tensors, clean, {[&](Index b, Index h, Index i, Index) { return row(b, h, i); }, row});
 }
 
 TEST_CASE("the weights of a row with a NaN in its query are NaN where it attends and zero where it does not") {
@@ -187,31 +170,27 @@ TEST_CASE("the weights of a row with a NaN in its query are NaN where it attends
   AttentionTensors tensors = make_tensors(random, kCase);
   const Attention attention(tensors);
   tensors.query(1, 2, 20, 3) = kNan;
-  for (const kernels::AttentionKernels* kernels : kernels::runnable_kernels()) {
-    const Results results = run(*kernels, tensors.inputs(), tensors.options);
-    for (Index j = 0; j < kCase.keys; ++j) {
-      INFO(kernels->name << ", key " << j);
-      const float weight = results.weights(1, 2, 20, j);
-      CHECK((attention.sees(1, 2, 20, j) ? std::isnan(weight) : weight == 0.0F));
-    }
+  const Results results = run(tensors.inputs(), tensors.options);
+  for (Index j = 0; j < kCase.keys; ++j) {
+    INFO(", key " << j);
+    const float weight = results.weights(1, 2, 20, j);
+    CHECK((attention.sees(1, 2, 20, j) ? std::isnan(weight) : weight == 0.0F));
   }
 }
 
 TEST_CASE("without masks a NaN in a key or value reaches every row of its heads") {
   Random random(147);
   const AttentionCase one = {.heads = 2, .kv_heads = 2, .queries = 33, .keys = 70};
-  for (const kernels::AttentionKernels* kernels : kernels::runnable_kernels()) {
-    AttentionTensors tensors = make_tensors(random, one);
-    const Results clean = run(*kernels, tensors.inputs(), tensors.options);
-    tensors.value(0, 0, 50, 2) = kNan;
-    check_reach(
-        *kernels, tensors, clean,
-        {[](Index, Index h, Index, Index e) { return h == 0 && e == 2; }, [](Index, Index, Index) { return false; }});
-    tensors.key(0, 1, 3, 0) = std::bit_cast<float>(0x7FC00001U);
-    check_reach(*kernels, tensors, clean,
-                {[](Index, Index h, Index, Index e) { return h == 1 || e == 2; },
-                 [](Index, Index h, Index) { return h == 1; }});
-  }
+  AttentionTensors tensors = make_tensors(random, one);
+  const Results clean = run(tensors.inputs(), tensors.options);
+  tensors.value(0, 0, 50, 2) = kNan;
+  check_reach(
+      tensors, clean,
+      {[](Index, Index h, Index, Index e) { return h == 0 && e == 2; }, [](Index, Index, Index) { return false; }});
+  tensors.key(0, 1, 3, 0) = std::bit_cast<float>(0x7FC00001U);
+  check_reach(
+      tensors, clean,
+      {[](Index, Index h, Index, Index e) { return h == 1 || e == 2; }, [](Index, Index h, Index) { return h == 1; }});
 }
 
 }  // namespace heed::testing

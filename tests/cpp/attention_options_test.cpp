@@ -5,7 +5,6 @@
 #include <functional>
 
 #include "attention_check.hpp"
-#include "kernels/instances/instances.hpp"
 
 namespace heed::testing {
 namespace {
@@ -76,12 +75,10 @@ TEST_CASE("scores far beyond the softcap come out as the softcap") {
   }
   one.deviation = 1e6F;
   const AttentionTensors tensors = make_tensors(random, one);
-  for (const kernels::AttentionKernels* kernels : kernels::runnable_kernels()) {
-    const Results results = run(*kernels, tensors.inputs(), tensors.options, {.scores = ScoreStage::capped});
-    for_each_element(one.score_shape(), [&](Index b, Index h, Index i, Index j) {
-      CHECK(std::abs(results.scores(b, h, i, j)) <= 3.0F * (1.0F + 4.0F * static_cast<float>(kUnitRoundoff)));
-    });
-  }
+  const Results results = run(tensors.inputs(), tensors.options, {.scores = ScoreStage::capped});
+  for_each_element(one.score_shape(), [&](Index b, Index h, Index i, Index j) {
+    CHECK(std::abs(results.scores(b, h, i, j)) <= 3.0F * (1.0F + 4.0F * static_cast<float>(kUnitRoundoff)));
+  });
 }
 
 TEST_CASE("a softcap of any size that is taken stays within the error model") {
@@ -103,15 +100,13 @@ TEST_CASE("windows far from the first key see what they should and nothing befor
       AttentionTensors tensors = make_tensors(random, one);
       check_all_results(tensors);
       // Query 0 stands at 1030: no key more than `left` before it concerns anyone.
-      for (const kernels::AttentionKernels* kernels : kernels::runnable_kernels()) {
-        const auto clean = run(*kernels, tensors.inputs(), tensors.options).bits();
-        std::vector<float> keys = tensors.key.numbers, values = tensors.value.numbers;
-        std::fill_n(tensors.key.numbers.begin(), (1030 - left) * one.head_dim, kNan);
-        std::fill_n(tensors.value.numbers.begin(), (1030 - left) * one.value_dim, kNan);
-        CHECK(run(*kernels, tensors.inputs(), tensors.options).bits() == clean);
-        std::ranges::copy(keys, tensors.key.numbers.begin());
-        std::ranges::copy(values, tensors.value.numbers.begin());
-      }
+      const auto clean = run(tensors.inputs(), tensors.options).bits();
+      std::vector<float> keys = tensors.key.numbers, values = tensors.value.numbers;
+      std::fill_n(tensors.key.numbers.begin(), (1030 - left) * one.head_dim, kNan);
+      std::fill_n(tensors.value.numbers.begin(), (1030 - left) * one.value_dim, kNan);
+      CHECK(run(tensors.inputs(), tensors.options).bits() == clean);
+      std::ranges::copy(keys, tensors.key.numbers.begin());
+      std::ranges::copy(values, tensors.value.numbers.begin());
     }
   }
 }
@@ -121,13 +116,11 @@ TEST_CASE("a window of nothing but the query's own key gives that key's value") 
   AttentionCase one = {.heads = 2, .queries = 90, .keys = 120};
   one.window = {.left = 0, .right = 0};
   const AttentionTensors tensors = make_tensors(random, one);
-  for (const kernels::AttentionKernels* kernels : kernels::runnable_kernels()) {
-    const Results results = run(*kernels, tensors.inputs(), tensors.options);
-    for_each_element(one.output_shape(), [&](Index b, Index h, Index i, Index e) {
-      CHECK(results.output(b, h, i, e) == tensors.value(b, 0, i + 30, e));
-      CHECK(results.entropy(b, h, i, 0) == 0.0F);
-    });
-  }
+  const Results results = run(tensors.inputs(), tensors.options);
+  for_each_element(one.output_shape(), [&](Index b, Index h, Index i, Index e) {
+    CHECK(results.output(b, h, i, e) == tensors.value(b, 0, i + 30, e));
+    CHECK(results.entropy(b, h, i, 0) == 0.0F);
+  });
 }
 
 TEST_CASE("offsets before the first key leave exactly the rows empty that see none") {
@@ -137,15 +130,13 @@ TEST_CASE("offsets before the first key leave exactly the rows empty that see no
   tensors.query_offsets = {-7, -100};
   tensors.options.query_offsets = tensors.query_offsets.data();
   check_all_results(tensors);
-  for (const kernels::AttentionKernels* kernels : kernels::runnable_kernels()) {
-    const Results results = run(*kernels, tensors.inputs(), tensors.options);
-    for_each_element(one.output_shape(), [&](Index b, Index h, Index i, Index e) {
-      const bool is_empty = b == 1 || i < 7;
-      CHECK((results.output(b, h, i, e) == 0.0F) == is_empty);
-      CHECK((results.log_sum_exp(b, h, i, 0) == -kInfinity) == is_empty);
-      if (is_empty) CHECK(results.entropy(b, h, i, 0) == 0.0F);
-    });
-  }
+  const Results results = run(tensors.inputs(), tensors.options);
+  for_each_element(one.output_shape(), [&](Index b, Index h, Index i, Index e) {
+    const bool is_empty = b == 1 || i < 7;
+    CHECK((results.output(b, h, i, e) == 0.0F) == is_empty);
+    CHECK((results.log_sum_exp(b, h, i, 0) == -kInfinity) == is_empty);
+    if (is_empty) CHECK(results.entropy(b, h, i, 0) == 0.0F);
+  });
 }
 
 TEST_CASE("the entropy of equal scores is the logarithm of how many there are") {
@@ -153,10 +144,8 @@ TEST_CASE("the entropy of equal scores is the logarithm of how many there are") 
   for (const Index keys : {1, 2, 96, 97, 1000}) {
     const AttentionCase one = {.queries = 9, .keys = keys, .scale = 0.0F};
     const AttentionTensors tensors = make_tensors(random, one);
-    for (const kernels::AttentionKernels* kernels : kernels::runnable_kernels()) {
-      const Results results = run(*kernels, tensors.inputs(), tensors.options);
-      CHECK(results.entropy(0, 0, 8, 0) == Catch::Approx(std::log(static_cast<double>(keys))).epsilon(1e-6));
-    }
+    const Results results = run(tensors.inputs(), tensors.options);
+    CHECK(results.entropy(0, 0, 8, 0) == Catch::Approx(std::log(static_cast<double>(keys))).epsilon(1e-6));
   }
 }
 
@@ -168,11 +157,9 @@ TEST_CASE("keys that a bias puts out of reach leave the entropy to the others, w
       tensors.bias = allocate({1, 1, 1, 300}, Layout::bhnd, 0.0F);
       for (Index j = 0; j < 200; ++j) tensors.bias(0, 0, 0, comes_first ? j : 299 - j) = never;
       const Expected expected = expect(tensors.inputs(), {});
-      for (const kernels::AttentionKernels* kernels : kernels::runnable_kernels()) {
-        const Comparison comparison = compare(expected, run(*kernels, tensors.inputs(), {}));
-        INFO(kernels->name << ", bias " << never << ", first " << comes_first << ": " << comparison.where);
-        CHECK(comparison.worst() <= 1.0);
-      }
+      const Comparison comparison = compare(expected, run(tensors.inputs(), {}));
+      INFO(", bias " << never << ", first " << comes_first << ": " << comparison.where);
+      CHECK(comparison.worst() <= 1.0);
     }
   }
 }
@@ -184,12 +171,10 @@ TEST_CASE("one score beyond all others has an entropy of zero, however large it 
     std::ranges::fill(tensors.key.numbers, 0.0F);
     std::ranges::fill(tensors.query.numbers, 0.0F);
     tensors.query(0, 0, 0, 3) = tensors.key(0, 0, 120, 3) = size;
-    for (const kernels::AttentionKernels* kernels : kernels::runnable_kernels()) {
-      const Results results = run(*kernels, tensors.inputs(), tensors.options);
-      INFO(kernels->name << ", score " << size << " squared");
-      CHECK(std::abs(results.entropy(0, 0, 0, 0)) <= 1e-6F);
-      CHECK(results.output(0, 0, 0, 2) == tensors.value(0, 0, 120, 2));
-    }
+    const Results results = run(tensors.inputs(), tensors.options);
+    INFO(", score " << size << " squared");
+    CHECK(std::abs(results.entropy(0, 0, 0, 0)) <= 1e-6F);
+    CHECK(results.output(0, 0, 0, 2) == tensors.value(0, 0, 120, 2));
   }
 }
 

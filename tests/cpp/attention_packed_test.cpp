@@ -2,7 +2,6 @@
 #include <catch_amalgamated.hpp>
 
 #include "attention_check.hpp"
-#include "kernels/instances/instances.hpp"
 
 namespace heed::testing {
 namespace {
@@ -86,27 +85,25 @@ TEST_CASE("what a packed sequence holds reaches no result of another") {
     AttentionTensors tensors = make_tensors(random, one);
     tensors.query_starts = {0, 13, 44, 60};
     tensors.key_starts = {0, 101, 149, 250};
-    for (const kernels::AttentionKernels* kernels : kernels::runnable_kernels()) {
-      const Results clean = run(*kernels, tensors.inputs(), tensors.options);
-      const std::vector<float> query = tensors.query.numbers, key = tensors.key.numbers, value = tensors.value.numbers;
-      for (const float bad : {kNan, kInfinity}) {
-        const auto spoil = [bad](Owned<float>& tensor, Index from, Index to) {
-          for_each_element(tensor.view.shape, [&](Index b, Index h, Index i, Index d) {
-            if (from <= i && i < to) tensor(b, h, i, d) = bad;
-          });
-        };
-        spoil(tensors.query, 13, 44);
-        spoil(tensors.key, 101, 149);
-        spoil(tensors.value, 101, 149);
-        const Results spoilt = run(*kernels, tensors.inputs(), tensors.options);
-        INFO(kernels->name << ", " << bad);
-        for_each_element(one.output_shape(), [&](Index b, Index h, Index i, Index e) {
-          if (i < 13 || i >= 44) CHECK(spoilt.output(b, h, i, e) == clean.output(b, h, i, e));
+    const Results clean = run(tensors.inputs(), tensors.options);
+    const std::vector<float> query = tensors.query.numbers, key = tensors.key.numbers, value = tensors.value.numbers;
+    for (const float bad : {kNan, kInfinity}) {
+      const auto spoil = [bad](Owned<float>& tensor, Index from, Index to) {
+        for_each_element(tensor.view.shape, [&](Index b, Index h, Index i, Index d) {
+          if (from <= i && i < to) tensor(b, h, i, d) = bad;
         });
-        std::ranges::copy(query, tensors.query.numbers.begin());
-        std::ranges::copy(key, tensors.key.numbers.begin());
-        std::ranges::copy(value, tensors.value.numbers.begin());
-      }
+      };
+      spoil(tensors.query, 13, 44);
+      spoil(tensors.key, 101, 149);
+      spoil(tensors.value, 101, 149);
+      const Results spoilt = run(tensors.inputs(), tensors.options);
+      INFO(", " << bad);
+      for_each_element(one.output_shape(), [&](Index b, Index h, Index i, Index e) {
+        if (i < 13 || i >= 44) CHECK(spoilt.output(b, h, i, e) == clean.output(b, h, i, e));
+      });
+      std::ranges::copy(query, tensors.query.numbers.begin());
+      std::ranges::copy(key, tensors.key.numbers.begin());
+      std::ranges::copy(value, tensors.value.numbers.begin());
     }
   }
 }
@@ -119,14 +116,12 @@ TEST_CASE("weights and masked scores across packed sequences are exact zeros and
   const auto sequence_of = [](const std::vector<std::int32_t>& starts, Index index) {
     return std::ranges::upper_bound(starts, index) - starts.begin();
   };
-  for (const kernels::AttentionKernels* kernels : kernels::runnable_kernels()) {
-    const Results results = run(*kernels, tensors.inputs(), tensors.options, {.scores = ScoreStage::masked});
-    for_each_element(one.score_shape(), [&](Index b, Index h, Index i, Index j) {
-      const bool is_own = sequence_of(tensors.query_starts, i) == sequence_of(tensors.key_starts, j);
-      CHECK((results.weights(b, h, i, j) > 0.0F) == is_own);
-      CHECK((results.scores(b, h, i, j) > -kInfinity) == is_own);
-    });
-  }
+  const Results results = run(tensors.inputs(), tensors.options, {.scores = ScoreStage::masked});
+  for_each_element(one.score_shape(), [&](Index b, Index h, Index i, Index j) {
+    const bool is_own = sequence_of(tensors.query_starts, i) == sequence_of(tensors.key_starts, j);
+    CHECK((results.weights(b, h, i, j) > 0.0F) == is_own);
+    CHECK((results.scores(b, h, i, j) > -kInfinity) == is_own);
+  });
 }
 
 }  // namespace heed::testing

@@ -3,7 +3,6 @@
 #include <catch_amalgamated.hpp>
 
 #include "attention_check.hpp"
-#include "kernels/instances/instances.hpp"
 
 namespace heed::testing {
 namespace {
@@ -32,17 +31,15 @@ void check_mask_against_bias(const AttentionTensors& tensors) {
   AttentionInputs biased = masked;
   biased.mask = {};
   biased.bias = bias.reading();
-  for (const kernels::AttentionKernels* kernels : kernels::runnable_kernels()) {
-    for (const Wanted& wanted : {Wanted{}, Wanted{.weights = false}, Wanted{.scores = ScoreStage::masked}}) {
-      const Results one = run(*kernels, masked, tensors.options, wanted);
-      const Results other = run(*kernels, biased, tensors.options, wanted);
-      INFO(kernels->name << ", weights " << wanted.weights << ", scores " << wanted.scores.has_value());
-      CHECK(one.output.numbers == other.output.numbers);
-      CHECK(one.weights.numbers == other.weights.numbers);
-      CHECK(one.scores.numbers == other.scores.numbers);
-      CHECK(one.log_sum_exp.numbers == other.log_sum_exp.numbers);
-      CHECK(one.entropy.numbers == other.entropy.numbers);
-    }
+  for (const Wanted& wanted : {Wanted{}, Wanted{.weights = false}, Wanted{.scores = ScoreStage::masked}}) {
+    const Results one = run(masked, tensors.options, wanted);
+    const Results other = run(biased, tensors.options, wanted);
+    INFO(", weights " << wanted.weights << ", scores " << wanted.scores.has_value());
+    CHECK(one.output.numbers == other.output.numbers);
+    CHECK(one.weights.numbers == other.weights.numbers);
+    CHECK(one.scores.numbers == other.scores.numbers);
+    CHECK(one.log_sum_exp.numbers == other.log_sum_exp.numbers);
+    CHECK(one.entropy.numbers == other.entropy.numbers);
   }
 }
 
@@ -60,19 +57,17 @@ TEST_CASE("padded keys and queries may hold anything and reach no result") {
     tensors.options.key_lengths = tensors.key_lengths.data();
     tensors.options.query_lengths = tensors.query_lengths.data();
     check_all_results(tensors);
-    for (const kernels::AttentionKernels* kernels : kernels::runnable_kernels()) {
-      for (const Wanted& wanted : {Wanted{}, Wanted{.weights = false}, Wanted{.scores = ScoreStage::masked}}) {
-        const auto clean = run(*kernels, tensors.inputs(), tensors.options, wanted).bits();
-        for (const float bad : {kNan, kInfinity, 0.0F}) {
-          for (const Index b : {0, 1}) {
-            const auto at = static_cast<std::size_t>(b);
-            fill_rows(tensors.key, b, tensors.key_lengths[at], bad);
-            fill_rows(tensors.value, b, tensors.key_lengths[at], bad);
-            fill_rows(tensors.query, b, tensors.query_lengths[at], bad);
-          }
-          INFO(kernels->name << ", padding of " << bad << ", causal " << static_cast<int>(causal));
-          CHECK(run(*kernels, tensors.inputs(), tensors.options, wanted).bits() == clean);
+    for (const Wanted& wanted : {Wanted{}, Wanted{.weights = false}, Wanted{.scores = ScoreStage::masked}}) {
+      const auto clean = run(tensors.inputs(), tensors.options, wanted).bits();
+      for (const float bad : {kNan, kInfinity, 0.0F}) {
+        for (const Index b : {0, 1}) {
+          const auto at = static_cast<std::size_t>(b);
+          fill_rows(tensors.key, b, tensors.key_lengths[at], bad);
+          fill_rows(tensors.value, b, tensors.key_lengths[at], bad);
+          fill_rows(tensors.query, b, tensors.query_lengths[at], bad);
         }
+        INFO(", padding of " << bad << ", causal " << static_cast<int>(causal));
+        CHECK(run(tensors.inputs(), tensors.options, wanted).bits() == clean);
       }
     }
   }
@@ -83,14 +78,12 @@ TEST_CASE("padded queries are exact zeros and -infinity") {
   AttentionTensors tensors = make_tensors(random, kCase);
   tensors.query_lengths = {30, 0};
   tensors.options.query_lengths = tensors.query_lengths.data();
-  for (const kernels::AttentionKernels* kernels : kernels::runnable_kernels()) {
-    const Results results = run(*kernels, tensors.inputs(), tensors.options);
-    for_each_element(kCase.output_shape(), [&](Index b, Index h, Index i, Index e) {
-      const bool is_padding = b == 1 || i >= 30;
-      CHECK((results.output(b, h, i, e) == 0.0F) == is_padding);
-      CHECK((results.log_sum_exp(b, h, i, 0) == -kInfinity) == is_padding);
-    });
-  }
+  const Results results = run(tensors.inputs(), tensors.options);
+  for_each_element(kCase.output_shape(), [&](Index b, Index h, Index i, Index e) {
+    const bool is_padding = b == 1 || i >= 30;
+    CHECK((results.output(b, h, i, e) == 0.0F) == is_padding);
+    CHECK((results.log_sum_exp(b, h, i, 0) == -kInfinity) == is_padding);
+  });
 }
 
 TEST_CASE("lengths of everything give the bits of no lengths") {
@@ -99,15 +92,13 @@ TEST_CASE("lengths of everything give the bits of no lengths") {
     AttentionCase one = kCase;
     one.causal = causal;
     AttentionTensors tensors = make_tensors(random, one);
-    for (const kernels::AttentionKernels* kernels : kernels::runnable_kernels()) {
-      const auto plain = run(*kernels, tensors.inputs(), tensors.options).bits();
-      const std::int32_t queries[] = {37, 37};
-      const std::int32_t keys[] = {310, 310};
-      AttentionOptions options = tensors.options;
-      options.query_lengths = queries;
-      options.key_lengths = keys;
-      CHECK(run(*kernels, tensors.inputs(), options).bits() == plain);
-    }
+    const auto plain = run(tensors.inputs(), tensors.options).bits();
+    const std::int32_t queries[] = {37, 37};
+    const std::int32_t keys[] = {310, 310};
+    AttentionOptions options = tensors.options;
+    options.query_lengths = queries;
+    options.key_lengths = keys;
+    CHECK(run(tensors.inputs(), options).bits() == plain);
   }
 }
 
@@ -125,17 +116,14 @@ TEST_CASE("lengths give the bits of a shorter call") {
   AttentionOptions options = tensors.options;
   options.query_lengths = queries;
   options.key_lengths = keys;
-  for (const kernels::AttentionKernels* kernels : kernels::runnable_kernels()) {
-    const Results padded = run(*kernels, tensors.inputs(), options);
-    const Results alone = run(*kernels, shorter, tensors.options);
-    Index wrong = 0;
-    for_each_element(alone.output.view.shape, [&](Index b, Index h, Index i, Index e) {
-      wrong += padded.output(b, h, i, e) != alone.output(b, h, i, e);
-      wrong += padded.log_sum_exp(b, h, i, 0) != alone.log_sum_exp(b, h, i, 0);
-    });
-    INFO(kernels->name);
-    CHECK(wrong == 0);
-  }
+  const Results padded = run(tensors.inputs(), options);
+  const Results alone = run(shorter, tensors.options);
+  Index wrong = 0;
+  for_each_element(alone.output.view.shape, [&](Index b, Index h, Index i, Index e) {
+    wrong += padded.output(b, h, i, e) != alone.output(b, h, i, e);
+    wrong += padded.log_sum_exp(b, h, i, 0) != alone.log_sum_exp(b, h, i, 0);
+  });
+  CHECK(wrong == 0);
 }
 
 TEST_CASE("a mask that empties and fills whole blocks gives the bits of the same bias, and the right results") {
@@ -178,17 +166,15 @@ TEST_CASE("nothing in a block that a mask empties reaches any result, whatever i
   AttentionTensors tensors = make_tensors(random, kCase);
   tensors.mask = allocate<std::uint8_t>({1, 1, 1, 310}, Layout::bhnd, 1);
   for (Index j = 0; j < 200; ++j) tensors.mask(0, 0, 0, j) = 0;
-  for (const kernels::AttentionKernels* kernels : kernels::runnable_kernels()) {
-    for (const Wanted& wanted : {Wanted{}, Wanted{.weights = false}, Wanted{.scores = ScoreStage::masked}}) {
-      const auto clean = run(*kernels, tensors.inputs(), tensors.options, wanted).bits();
-      for_each_element(kCase.key_shape(), [&](Index b, Index h, Index j, Index d) {
-        if (j < 200) tensors.key(b, h, j, d) = tensors.value(b, h, j, d % kCase.value_dim) = kNan;
-      });
-      CHECK(run(*kernels, tensors.inputs(), tensors.options, wanted).bits() == clean);
-      for_each_element(kCase.key_shape(), [&](Index b, Index h, Index j, Index d) {
-        if (j < 200) tensors.key(b, h, j, d) = tensors.value(b, h, j, d % kCase.value_dim) = 1.0F;
-      });
-    }
+  for (const Wanted& wanted : {Wanted{}, Wanted{.weights = false}, Wanted{.scores = ScoreStage::masked}}) {
+    const auto clean = run(tensors.inputs(), tensors.options, wanted).bits();
+    for_each_element(kCase.key_shape(), [&](Index b, Index h, Index j, Index d) {
+      if (j < 200) tensors.key(b, h, j, d) = tensors.value(b, h, j, d % kCase.value_dim) = kNan;
+    });
+    CHECK(run(tensors.inputs(), tensors.options, wanted).bits() == clean);
+    for_each_element(kCase.key_shape(), [&](Index b, Index h, Index j, Index d) {
+      if (j < 200) tensors.key(b, h, j, d) = tensors.value(b, h, j, d % kCase.value_dim) = 1.0F;
+    });
   }
 }
 
@@ -199,14 +185,12 @@ TEST_CASE("huge scores that are capped and masked do not leak into any result") 
     one.softcap = 0.5F;
     one.bias = Shape{1, 1, 1, one.keys};
     AttentionTensors tensors = make_tensors(random, one);
-    for (const kernels::AttentionKernels* kernels : kernels::runnable_kernels()) {
-      const auto clean = run(*kernels, tensors.inputs(), tensors.options).bits();
-      for_each_element(one.key_shape(), [&](Index b, Index h, Index j, Index d) {
-        if (tensors.bias(0, 0, 0, j) == -kInfinity) tensors.key(b, h, j, d) = huge;
-      });
-      INFO(kernels->name << ", " << huge);
-      CHECK(run(*kernels, tensors.inputs(), tensors.options).bits() == clean);
-    }
+    const auto clean = run(tensors.inputs(), tensors.options).bits();
+    for_each_element(one.key_shape(), [&](Index b, Index h, Index j, Index d) {
+      if (tensors.bias(0, 0, 0, j) == -kInfinity) tensors.key(b, h, j, d) = huge;
+    });
+    INFO(", " << huge);
+    CHECK(run(tensors.inputs(), tensors.options).bits() == clean);
     if (huge < kInfinity) check_all_results(tensors);
   }
 }

@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "attention_check.hpp"
-#include "kernels/instances/instances.hpp"
 
 namespace heed::testing {
 namespace {
@@ -27,12 +26,10 @@ TEST_CASE("a scale of zero gives the mean of the values") {
   AttentionCase one = kCase;
   one.scale = 0.0F;
   const AttentionTensors tensors = make_tensors(random, one);
-  for (const kernels::AttentionKernels* kernels : kernels::runnable_kernels()) {
-    const Results results = run(*kernels, tensors.inputs(), tensors.options);
-    for_each_element(one.score_shape(), [&](Index b, Index h, Index i, Index j) {
-      CHECK(std::abs(results.weights(b, h, i, j) * 70.0F - 1.0F) <= 4.0F * static_cast<float>(kUnitRoundoff));
-    });
-  }
+  const Results results = run(tensors.inputs(), tensors.options);
+  for_each_element(one.score_shape(), [&](Index b, Index h, Index i, Index j) {
+    CHECK(std::abs(results.weights(b, h, i, j) * 70.0F - 1.0F) <= 4.0F * static_cast<float>(kUnitRoundoff));
+  });
 }
 
 TEST_CASE("queries and keys of any magnitude stay within the error model") {
@@ -56,16 +53,14 @@ TEST_CASE("a saturated softmax gives the value of the largest score itself") {
     for (Index i = 0; i < 40; ++i) tensors.query(0, h, i, i % 24) = 300.0F;
   }
   for (Index n = 0; n < 24; ++n) tensors.key(0, 0, n + 7, n) = 300.0F;
-  for (const kernels::AttentionKernels* kernels : kernels::runnable_kernels()) {
-    const Results results = run(*kernels, tensors.inputs(), {});
-    for_each_element(results.output.view.shape, [&](Index b, Index h, Index i, Index e) {
-      const float value = tensors.value(0, 0, i % 24 + 7, e);
-      CHECK(std::abs(results.output(b, h, i, e) - value) <= 3e-7F * std::abs(value));
-    });
-    for_each_element(results.weights.view.shape, [&](Index b, Index h, Index i, Index j) {
-      CHECK(results.weights(b, h, i, j) == (j == i % 24 + 7 ? 1.0F : 0.0F));
-    });
-  }
+  const Results results = run(tensors.inputs(), {});
+  for_each_element(results.output.view.shape, [&](Index b, Index h, Index i, Index e) {
+    const float value = tensors.value(0, 0, i % 24 + 7, e);
+    CHECK(std::abs(results.output(b, h, i, e) - value) <= 3e-7F * std::abs(value));
+  });
+  for_each_element(results.weights.view.shape, [&](Index b, Index h, Index i, Index j) {
+    CHECK(results.weights(b, h, i, j) == (j == i % 24 + 7 ? 1.0F : 0.0F));
+  });
 }
 
 TEST_CASE("weights too small for the sums are still right in the weights") {

@@ -5,7 +5,6 @@
 #include <cmath>
 
 #include "attention_check.hpp"
-#include "kernels/instances/instances.hpp"
 
 namespace heed::testing {
 namespace {
@@ -46,17 +45,14 @@ void check_alike(const AttentionInputs& a, const AttentionOptions& a_options, co
       of_b.bounds[row].output[e] += of_a.bounds[row].output[e];
     }
   }
-  for (const kernels::AttentionKernels* kernels : kernels::runnable_kernels()) {
-    Expected expected{.result = of_b.result, .bounds = of_b.bounds};
-    const Results results = run(*kernels, a, a_options);
-    const Results others = run(*kernels, b, b_options);
-    std::size_t n = 0;
-    for_each_element(others.output.view.shape, [&](Index batch, Index h, Index i, Index e) {
-      expected.result.output[n++] = static_cast<double>(others.output(batch, h, i, e));
-    });
-    INFO(kernels->name);
-    CHECK(compare(expected, results).output <= 1.0);
-  }
+  Expected expected{.result = of_b.result, .bounds = of_b.bounds};
+  const Results results = run(a, a_options);
+  const Results others = run(b, b_options);
+  std::size_t n = 0;
+  for_each_element(others.output.view.shape, [&](Index batch, Index h, Index i, Index e) {
+    expected.result.output[n++] = static_cast<double>(others.output(batch, h, i, e));
+  });
+  CHECK(compare(expected, results).output <= 1.0);
 }
 
 }  // namespace
@@ -116,12 +112,10 @@ TEST_CASE("a query among the keys is at distance zero and has the whole weight w
   one.score.kind = ScoreKind::distance;
   AttentionTensors tensors = make_tensors(random, one);
   std::ranges::copy(tensors.key.numbers, tensors.query.numbers.begin());
-  for (const kernels::AttentionKernels* kernels : kernels::runnable_kernels()) {
-    const Results results = run(*kernels, tensors.inputs(), tensors.options, {.scores = ScoreStage::raw});
-    for (Index i = 0; i < 20; ++i) {
-      CHECK(results.scores(0, 0, i, i) == 0.0F);
-      CHECK(results.output(0, 0, i, 3) == tensors.value(0, 0, i, 3));
-    }
+  const Results results = run(tensors.inputs(), tensors.options, {.scores = ScoreStage::raw});
+  for (Index i = 0; i < 20; ++i) {
+    CHECK(results.scores(0, 0, i, i) == 0.0F);
+    CHECK(results.output(0, 0, i, 3) == tensors.value(0, 0, i, 3));
   }
 }
 
@@ -148,14 +142,12 @@ TEST_CASE("cosine does not know how long vectors are, from 1e-30 to 1e30") {
     check_all(random, one);
   }
   AttentionTensors tensors = make_tensors(random, {.queries = 9, .keys = 30, .score = {.kind = ScoreKind::cosine}});
-  for (const kernels::AttentionKernels* kernels : kernels::runnable_kernels()) {
-    const auto before = run(*kernels, tensors.inputs(), tensors.options).bits();
-    for (float& number : tensors.query.numbers) number *= 0x1p60F;
-    for (float& number : tensors.key.numbers) number *= 0x1p-70F;
-    CHECK(run(*kernels, tensors.inputs(), tensors.options).bits() == before);
-    for (float& number : tensors.query.numbers) number *= 0x1p-60F;
-    for (float& number : tensors.key.numbers) number *= 0x1p70F;
-  }
+  const auto before = run(tensors.inputs(), tensors.options).bits();
+  for (float& number : tensors.query.numbers) number *= 0x1p60F;
+  for (float& number : tensors.key.numbers) number *= 0x1p-70F;
+  CHECK(run(tensors.inputs(), tensors.options).bits() == before);
+  for (float& number : tensors.query.numbers) number *= 0x1p-60F;
+  for (float& number : tensors.key.numbers) number *= 0x1p70F;
 }
 
 TEST_CASE("the cosine with a vector of zeros, or with one too short to have a direction, is zero") {
@@ -165,11 +157,9 @@ TEST_CASE("the cosine with a vector of zeros, or with one too short to have a di
     tensors.query(0, 0, 4, d) = 0.0F;
     tensors.key(0, 0, 7, d) = d == 2 ? 0x1p-130F : 0.0F;
   }
-  for (const kernels::AttentionKernels* kernels : kernels::runnable_kernels()) {
-    const Results results = run(*kernels, tensors.inputs(), tensors.options, {.scores = ScoreStage::raw});
-    for (Index j = 0; j < 30; ++j) CHECK(results.scores(0, 0, 4, j) == 0.0F);
-    for (Index i = 0; i < 9; ++i) CHECK(results.scores(0, 0, i, 7) == 0.0F);
-  }
+  const Results results = run(tensors.inputs(), tensors.options, {.scores = ScoreStage::raw});
+  for (Index j = 0; j < 30; ++j) CHECK(results.scores(0, 0, 4, j) == 0.0F);
+  for (Index i = 0; i < 9; ++i) CHECK(results.scores(0, 0, i, 7) == 0.0F);
 }
 
 TEST_CASE("general with the identity is dot, and with a matrix is dot of what it makes of the keys") {
@@ -181,9 +171,7 @@ TEST_CASE("general with the identity is dot, and with a matrix is dot of what it
                    [&](Index b, Index h, Index i, Index d) { tensors.w(b, h, i, d) = i == d ? 1.0F : 0.0F; });
   AttentionOptions dot;
   dot.score.kind = ScoreKind::dot;
-  for (const kernels::AttentionKernels* kernels : kernels::runnable_kernels()) {
-    CHECK(run(*kernels, tensors.inputs(), tensors.options).bits() == run(*kernels, tensors.inputs(), dot).bits());
-  }
+  CHECK(run(tensors.inputs(), tensors.options).bits() == run(tensors.inputs(), dot).bits());
 }
 
 TEST_CASE("rbf with a bandwidth of 1 is the dot product less half of the keys' squares") {
@@ -212,9 +200,7 @@ TEST_CASE("a gate that is wide open is none") {
   tensors.b.numbers[0] = 1000.0F;
   AttentionOptions dot;
   dot.score.kind = ScoreKind::dot;
-  for (const kernels::AttentionKernels* kernels : kernels::runnable_kernels()) {
-    CHECK(run(*kernels, tensors.inputs(), tensors.options).bits() == run(*kernels, tensors.inputs(), dot).bits());
-  }
+  CHECK(run(tensors.inputs(), tensors.options).bits() == run(tensors.inputs(), dot).bits());
 }
 
 TEST_CASE("additive scores change sign with their weights, and saturate at the sum of them") {
@@ -222,20 +208,16 @@ TEST_CASE("additive scores change sign with their weights, and saturate at the s
   AttentionCase one = {.queries = 12, .keys = 40, .head_dim = 6};
   one.score = {.kind = ScoreKind::additive, .has_weights = true};
   AttentionTensors tensors = make_tensors(random, one);
-  for (const kernels::AttentionKernels* kernels : kernels::runnable_kernels()) {
-    const Results before = run(*kernels, tensors.inputs(), tensors.options, {.scores = ScoreStage::raw});
-    for (float& weight : tensors.v.numbers) weight = -weight;
-    const Results after = run(*kernels, tensors.inputs(), tensors.options, {.scores = ScoreStage::raw});
-    for_each_element(one.score_shape(), [&](Index b, Index h, Index i, Index j) {
-      CHECK(after.scores(b, h, i, j) == -before.scores(b, h, i, j));
-    });
-  }
+  const Results before = run(tensors.inputs(), tensors.options, {.scores = ScoreStage::raw});
+  for (float& weight : tensors.v.numbers) weight = -weight;
+  const Results after = run(tensors.inputs(), tensors.options, {.scores = ScoreStage::raw});
+  for_each_element(one.score_shape(), [&](Index b, Index h, Index i, Index j) {
+    CHECK(after.scores(b, h, i, j) == -before.scores(b, h, i, j));
+  });
   std::ranges::fill(tensors.query.numbers, 1e4F);
   std::ranges::fill(tensors.v.numbers, 0.25F);
-  for (const kernels::AttentionKernels* kernels : kernels::runnable_kernels()) {
-    const Results results = run(*kernels, tensors.inputs(), tensors.options, {.scores = ScoreStage::raw});
-    CHECK(results.scores(0, 0, 11, 39) == Catch::Approx(1.5).epsilon(1e-6));
-  }
+  const Results results = run(tensors.inputs(), tensors.options, {.scores = ScoreStage::raw});
+  CHECK(results.scores(0, 0, 11, 39) == Catch::Approx(1.5).epsilon(1e-6));
 }
 
 TEST_CASE("a parameter of each head, all of them the same, is a parameter for all") {
@@ -255,10 +237,8 @@ TEST_CASE("a parameter of each head, all of them the same, is a parameter for al
                                           &shared.score.v, &shared.score.bandwidth}) {
       if (view->is_present()) view->shape[1] = 1;
     }
-    for (const kernels::AttentionKernels* kernels : kernels::runnable_kernels()) {
-      INFO(describe(one) << ", " << kernels->name);
-      CHECK(run(*kernels, tensors.inputs(), tensors.options).bits() == run(*kernels, tensors.inputs(), shared).bits());
-    }
+    INFO(describe(one));
+    CHECK(run(tensors.inputs(), tensors.options).bits() == run(tensors.inputs(), shared).bits());
   }
 }
 
@@ -268,12 +248,10 @@ TEST_CASE("any number of workers gives the bits of one, for every score function
     AttentionCase one = kCase;
     one.score = score;
     const AttentionTensors tensors = make_tensors(random, one);
-    for (const kernels::AttentionKernels* kernels : kernels::runnable_kernels()) {
-      const auto expected = run(*kernels, tensors.inputs(), tensors.options).bits();
-      ReverseExecutor executor(5);
-      INFO(describe(one) << ", " << kernels->name);
-      CHECK(run(*kernels, tensors.inputs(), tensors.options, executor).bits() == expected);
-    }
+    const auto expected = run(tensors.inputs(), tensors.options).bits();
+    ReverseExecutor executor(5);
+    INFO(describe(one));
+    CHECK(run(tensors.inputs(), tensors.options, executor).bits() == expected);
   }
 }
 
@@ -284,18 +262,16 @@ TEST_CASE("nothing in a masked key reaches any result, whatever the score functi
     one.score = score;
     one.mask = Shape{1, 1, 1, one.keys};
     AttentionTensors tensors = make_tensors(random, one);
-    for (const kernels::AttentionKernels* kernels : kernels::runnable_kernels()) {
-      const auto clean = run(*kernels, tensors.inputs(), tensors.options).bits();
-      const std::vector<float> keys = tensors.key.numbers;
-      for (const float bad : {kNan, kInfinity}) {
-        for_each_element(one.key_shape(), [&](Index b, Index h, Index j, Index d) {
-          if (tensors.mask(0, 0, 0, j) == 0) tensors.key(b, h, j, d) = bad;
-        });
-        INFO(describe(one) << ", " << kernels->name << ", " << bad);
-        CHECK(run(*kernels, tensors.inputs(), tensors.options).bits() == clean);
-      }
-      std::ranges::copy(keys, tensors.key.numbers.begin());
+    const auto clean = run(tensors.inputs(), tensors.options).bits();
+    const std::vector<float> keys = tensors.key.numbers;
+    for (const float bad : {kNan, kInfinity}) {
+      for_each_element(one.key_shape(), [&](Index b, Index h, Index j, Index d) {
+        if (tensors.mask(0, 0, 0, j) == 0) tensors.key(b, h, j, d) = bad;
+      });
+      INFO(describe(one) << ", " << bad);
+      CHECK(run(tensors.inputs(), tensors.options).bits() == clean);
     }
+    std::ranges::copy(keys, tensors.key.numbers.begin());
   }
 }
 
@@ -306,21 +282,18 @@ TEST_CASE("scores of few keys are nearer to the exact ones than those of many") 
   AttentionInputs few = tensors.inputs();
   few.key.shape[2] = few.value.shape[2] = 256;
   const Expected expected = expect(tensors.inputs(), tensors.options);
-  for (const kernels::AttentionKernels* kernels : kernels::runnable_kernels()) {
-    const auto deviation = [&](const AttentionInputs& inputs) {
-      const Results results = run(*kernels, inputs, tensors.options, {.scores = ScoreStage::raw});
-      const std::vector<double>& exact = expected.result.scores[static_cast<std::size_t>(ScoreStage::raw)];
-      double sum = 0.0;
-      for_each_element({1, 2, 150, 256}, [&](Index b, Index h, Index i, Index j) {
-        const double error =
-            static_cast<double>(results.scores(b, h, i, j)) - exact[static_cast<std::size_t>((h * 150 + i) * 300 + j)];
-        sum += error * error;
-      });
-      return std::sqrt(sum);
-    };
-    INFO(kernels->name);
-    CHECK(deviation(few) < 0.9 * deviation(tensors.inputs()));
-  }
+  const auto deviation = [&](const AttentionInputs& inputs) {
+    const Results results = run(inputs, tensors.options, {.scores = ScoreStage::raw});
+    const std::vector<double>& exact = expected.result.scores[static_cast<std::size_t>(ScoreStage::raw)];
+    double sum = 0.0;
+    for_each_element({1, 2, 150, 256}, [&](Index b, Index h, Index i, Index j) {
+      const double error =
+          static_cast<double>(results.scores(b, h, i, j)) - exact[static_cast<std::size_t>((h * 150 + i) * 300 + j)];
+      sum += error * error;
+    });
+    return std::sqrt(sum);
+  };
+  CHECK(deviation(few) < 0.9 * deviation(tensors.inputs()));
 }
 
 TEST_CASE("a NaN in a key or a query reaches exactly the rows that meet it, whatever the score function") {
@@ -331,16 +304,14 @@ TEST_CASE("a NaN in a key or a query reaches exactly the rows that meet it, what
     AttentionTensors tensors = make_tensors(random, one);
     tensors.key(1, 1, 100, 5) = kNan;
     tensors.query(0, 0, 17, 3) = kNan;
-    for (const kernels::AttentionKernels* kernels : kernels::runnable_kernels()) {
-      const Results results = run(*kernels, tensors.inputs(), tensors.options);
-      Index wrong = 0;
-      for_each_element(results.output.view.shape, [&](Index b, Index h, Index i, Index e) {
-        const bool is_reached = (b == 1 && h >= 2) || (b == 0 && h == 0 && i == 17);
-        wrong += std::isnan(results.output(b, h, i, e)) != is_reached;
-      });
-      INFO(describe(one) << ", " << kernels->name);
-      CHECK(wrong == 0);
-    }
+    const Results results = run(tensors.inputs(), tensors.options);
+    Index wrong = 0;
+    for_each_element(results.output.view.shape, [&](Index b, Index h, Index i, Index e) {
+      const bool is_reached = (b == 1 && h >= 2) || (b == 0 && h == 0 && i == 17);
+      wrong += std::isnan(results.output(b, h, i, e)) != is_reached;
+    });
+    INFO(describe(one));
+    CHECK(wrong == 0);
   }
 }
 

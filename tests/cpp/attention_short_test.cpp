@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "attention_check.hpp"
-#include "kernels/instances/instances.hpp"
 #include "plan/attention_plan.hpp"
 
 namespace heed::testing {
@@ -16,7 +15,7 @@ const AttentionCase kCase = {
 
 }  // namespace
 
-TEST_CASE("a query alone is within the error model around lanes, blocks and parts") {
+TEST_CASE("a single query is within the error model around lanes, blocks and splits") {
   Random random(301);
   for (const Index keys : {0, 1, 3, 4, 5, 8, 15, 16, 17, 31, 33, 127, 128, 129, 511, 512, 513, 1025, 1800}) {
     check_tensors(make_tensors(random, {.heads = 2, .queries = 1, .keys = keys, .head_dim = 64, .value_dim = 64}));
@@ -62,18 +61,16 @@ TEST_CASE("a cache as of a language model, its heads grouped, is within the erro
   check_all_results(make_tensors(random, one));
 }
 
-TEST_CASE("parts give the same bits in any order and on any number of workers") {
+TEST_CASE("splits give the same bits in any order and on any number of workers") {
   Random random(305);
   for (const bool is_masked : {false, true}) {
     AttentionCase one = kCase;
     if (is_masked) one.mask = Shape{2, 1, 1, one.keys};
     const AttentionTensors tensors = make_tensors(random, one);
-    for (const kernels::AttentionKernels* kernels : kernels::runnable_kernels()) {
-      const auto expected = run(*kernels, tensors.inputs(), tensors.options).bits();
-      for (const int workers : {2, 5, 64}) {
-        ReverseExecutor executor(workers);
-        CHECK(run(*kernels, tensors.inputs(), tensors.options, executor).bits() == expected);
-      }
+    const auto expected = run(tensors.inputs(), tensors.options).bits();
+    for (const int workers : {2, 5, 64}) {
+      ReverseExecutor executor(workers);
+      CHECK(run(tensors.inputs(), tensors.options, executor).bits() == expected);
     }
   }
 }
@@ -85,50 +82,44 @@ TEST_CASE("nothing in a masked key or value reaches a query alone") {
   AttentionTensors tensors = make_tensors(random, one);
   // A whole part as well.
   for (Index j = 512; j < 1024; ++j) tensors.mask(0, 0, 0, j) = 0;
-  for (const kernels::AttentionKernels* kernels : kernels::runnable_kernels()) {
-    const auto clean = run(*kernels, tensors.inputs(), tensors.options).bits();
-    for (const float bad : {kNan, kInfinity, -kInfinity}) {
-      for (Index j = 0; j < one.keys; ++j) {
-        if (tensors.mask(0, 0, 0, j) != 0) continue;
-        tensors.key(1, 1, j, 5) = bad;
-        tensors.value(0, 0, j, 9) = bad;
-      }
-      INFO(kernels->name << ", " << bad);
-      CHECK(run(*kernels, tensors.inputs(), tensors.options).bits() == clean);
+  const auto clean = run(tensors.inputs(), tensors.options).bits();
+  for (const float bad : {kNan, kInfinity, -kInfinity}) {
+    for (Index j = 0; j < one.keys; ++j) {
+      if (tensors.mask(0, 0, 0, j) != 0) continue;
+      tensors.key(1, 1, j, 5) = bad;
+      tensors.value(0, 0, j, 9) = bad;
     }
+    INFO(", " << bad);
+    CHECK(run(tensors.inputs(), tensors.options).bits() == clean);
   }
 }
 
-TEST_CASE("a NaN in a key reaches exactly the heads that read it, whatever its lane and part") {
+TEST_CASE("a NaN in a key reaches exactly the heads that read it, whatever its lane and split") {
   Random random(307);
-  for (const kernels::AttentionKernels* kernels : kernels::runnable_kernels()) {
-    for (const Index j : {0, 1, 6, 1023, 1024, 1299}) {
-      AttentionTensors tensors = make_tensors(random, kCase);
-      const Results clean = run(*kernels, tensors.inputs(), tensors.options);
-      tensors.key(1, 0, j, 17) = kNan;
-      const Results results = run(*kernels, tensors.inputs(), tensors.options);
-      INFO(kernels->name << ", key " << j);
-      for_each_element(results.output.view.shape, [&](Index b, Index h, Index i, Index e) {
-        const float got = results.output(b, h, i, e);
-        CHECK((b == 1 && h < 2 ? std::isnan(got) : got == clean.output(b, h, i, e)));
-      });
-    }
+  for (const Index j : {0, 1, 6, 1023, 1024, 1299}) {
+    AttentionTensors tensors = make_tensors(random, kCase);
+    const Results clean = run(tensors.inputs(), tensors.options);
+    tensors.key(1, 0, j, 17) = kNan;
+    const Results results = run(tensors.inputs(), tensors.options);
+    INFO(", key " << j);
+    for_each_element(results.output.view.shape, [&](Index b, Index h, Index i, Index e) {
+      const float got = results.output(b, h, i, e);
+      CHECK((b == 1 && h < 2 ? std::isnan(got) : got == clean.output(b, h, i, e)));
+    });
   }
 }
 
-TEST_CASE("a query that sees one key gives exactly its value, in whichever part it is") {
+TEST_CASE("a query that sees one key gives exactly its value, in whichever split it is") {
   Random random(308);
   AttentionCase one = kCase;
   one.mask = Shape{1, 1, 1, one.keys};
   AttentionTensors tensors = make_tensors(random, one);
   for (const Index only : {0, 130, 1024, 1299}) {
     for (Index j = 0; j < one.keys; ++j) tensors.mask(0, 0, 0, j) = j == only ? 1 : 0;
-    for (const kernels::AttentionKernels* kernels : kernels::runnable_kernels()) {
-      const Results results = run(*kernels, tensors.inputs(), tensors.options);
-      for_each_element(results.output.view.shape, [&](Index b, Index h, Index i, Index e) {
-        CHECK(results.output(b, h, i, e) == tensors.value(b, h / 2, only, e));
-      });
-    }
+    const Results results = run(tensors.inputs(), tensors.options);
+    for_each_element(results.output.view.shape, [&](Index b, Index h, Index i, Index e) {
+      CHECK(results.output(b, h, i, e) == tensors.value(b, h / 2, only, e));
+    });
   }
 }
 
@@ -150,39 +141,41 @@ AttentionProblem short_problem(Index heads, Index keys, Index dim) {
 
 }  // namespace
 
-TEST_CASE("parts lie end to end, and depend on sizes alone") {
+TEST_CASE("splits lie end to end, and depend on sizes alone") {
   for (const Index keys : {0, 1, 1023, 1024, 1025, 100000}) {
     AttentionProblem problem = short_problem(1, keys, 64);
     // 512 KB, and four times as much where eight parts are left.
     const Index part = keys == 100000 ? 4096 : 1024;
     const AttentionPlan plan = plan_attention(problem, kOneWorker);
-    CHECK(plan.keys_per_part == part);
-    CHECK(plan.parts_per_group == std::max<Index>(1, (keys + part - 1) / part));
-    CHECK(plan.task_count == plan.parts_per_group);
-    CHECK(plan_attention(problem, {.panel = 8, .workers = 16, .short_rows = 4}).keys_per_part == part);
-    CHECK(plan_attention(problem, {.panel = 8, .workers = 1, .short_rows = 0}).parts_per_group == 0);
+    CHECK(plan.keys_per_split == part);
+    CHECK(plan.splits_per_group == std::max<Index>(1, (keys + part - 1) / part));
+    CHECK(plan.task_count == plan.splits_per_group);
+    CHECK(plan_attention(problem, {.panel = 8, .workers = 16, .short_rows = 4}).keys_per_split == part);
+    CHECK(plan_attention(problem, {.panel = 8, .workers = 1, .short_rows = 0}).splits_per_group == 0);
     CHECK(plan.key_block == part);
-    CHECK(plan.run_keys == part);
+    CHECK(plan.stream_keys == part);
     // What a mask takes is passed over in smaller steps.
     const std::uint8_t open = 1;
     problem.inputs.mask = {.data = &open, .shape = {1, 1, 1, 1}, .strides = {}};
     CHECK(plan_attention(problem, kOneWorker).key_block == 128);
-    CHECK(plan_attention(problem, kOneWorker).run_keys == 0);
+    CHECK(plan_attention(problem, kOneWorker).stream_keys == 0);
   }
 }
 
-TEST_CASE("rows that see the same keys have the parts of one, and others, or what widens or bends, of 512 KB") {
-  CHECK(plan_attention(short_problem(4, 100000, 64), kOneWorker).keys_per_part == 4096);
-  CHECK(plan_attention(short_problem(4, 100000, 64), kOneWorker).run_keys == 4096);
+TEST_CASE(
+    "rows that see the same keys have the splits of one row; other rows, widened keys and tanh sums have splits of 512 "
+    "KB") {
+  CHECK(plan_attention(short_problem(4, 100000, 64), kOneWorker).keys_per_split == 4096);
+  CHECK(plan_attention(short_problem(4, 100000, 64), kOneWorker).stream_keys == 4096);
 
   const AttentionProblem plain = short_problem(1, 100000, 64);
   const auto check = [&](auto change) {
     AttentionProblem problem = plain;
     change(problem);
     const AttentionPlan plan = plan_attention(problem, kOneWorker);
-    CHECK(plan.keys_per_part == 1024);
+    CHECK(plan.keys_per_split == 1024);
     CHECK(plan.key_block == 1024);
-    return plan.run_keys;
+    return plan.stream_keys;
   };
   CHECK(check([](AttentionProblem& problem) { problem.options.score.kind = ScoreKind::rbf; }) == 0);
   CHECK(check([](AttentionProblem& problem) { problem.query_length = problem.whole.query_length = 2; }) == 0);
@@ -196,10 +189,10 @@ TEST_CASE("rows that see the same keys have the parts of one, and others, or wha
         }) == 0);
   // Halves of tensors may be anything: kernels widen them as they lie.
   CHECK(check([](AttentionProblem& problem) { problem.inputs.value.dtype = DType::f16; }) == 1024);
-  CHECK(check([](AttentionProblem& problem) { problem.inputs.key.dtype = DType::f16; }) == 1024);
+  CHECK(check([](AttentionProblem& problem) { problem.key_dtype = DType::f16; }) == 1024);
 }
 
-TEST_CASE("a slice has the parts of its whole") {
+TEST_CASE("a slice has the splits of its whole") {
   AttentionProblem whole = short_problem(1, 4096, 64);
   whole.batch = whole.whole.batch = 3;
   whole.query_heads = whole.kv_heads = whole.groups = whole.whole.query_heads = 6;
@@ -208,15 +201,17 @@ TEST_CASE("a slice has the parts of its whole") {
   const AttentionPlan plan = plan_attention(whole, kOneWorker);
   const AttentionPlan of_slice = plan_attention(slice, kOneWorker);
   // More than the slice alone would have.
-  CHECK(plan.keys_per_part == 3072);
-  CHECK(of_slice.keys_per_part == plan.keys_per_part);
-  CHECK(of_slice.run_keys == plan.run_keys);
+  CHECK(plan.keys_per_split == 3072);
+  CHECK(of_slice.keys_per_split == plan.keys_per_split);
+  CHECK(of_slice.stream_keys == plan.stream_keys);
   // And an entry the same in any batch.
   whole.batch = whole.whole.batch = 1;
-  CHECK(plan_attention(whole, kOneWorker).keys_per_part == plan.keys_per_part);
+  CHECK(plan_attention(whole, kOneWorker).keys_per_split == plan.keys_per_split);
 }
 
-TEST_CASE("parts of keys in pages are four pages or two, two or one where scores are bent, and pieces of long ones") {
+TEST_CASE(
+    "splits of keys in pages are four pages or two, two or one where scores are tanh sums, and segments of long "
+    "pages") {
   struct PagedParts {
     DType dtype;
     Index dim;  // of keys, and of values
@@ -243,21 +238,21 @@ TEST_CASE("parts of keys in pages are four pages or two, two or one where scores
       problem.inputs.value.dtype = dtype;
       problem.inputs.value.pages = {.table = table, .per_batch = 1, .rows = rows};
       const AttentionPlan plan = plan_attention(problem, kOneWorker);
-      CHECK(plan.keys_per_part == (score == ScoreKind::rbf ? bent : plain));
+      CHECK(plan.keys_per_split == (score == ScoreKind::rbf ? bent : plain));
       // Scratch memory is for a block.
-      CHECK((plan.run_keys == 0 || plan.key_block == plan.keys_per_part));
-      CHECK(plan.run_keys == (score != ScoreKind::rbf && rows < 4096 ? rows : 0));
+      CHECK((plan.stream_keys == 0 || plan.key_block == plan.keys_per_split));
+      CHECK(plan.stream_keys == (score != ScoreKind::rbf && rows < 4096 ? rows : 0));
     }
   }
 }
 
-TEST_CASE("parts of pages are so many that workers have some, where few heads of keys have few keys") {
+TEST_CASE("there are as many splits of pages as workers need, where few KV heads have few keys") {
   const void* const table[] = {nullptr};
   const auto parts_of = [&](Index groups, Index keys) {
     AttentionProblem problem = short_problem(4 * groups, keys, 64);
     problem.kv_heads = problem.groups = groups;
     problem.inputs.value.pages = {.table = table, .per_batch = 1, .rows = 384};
-    return plan_attention(problem, kOneWorker).parts_per_group;
+    return plan_attention(problem, kOneWorker).splits_per_group;
   };
   // Two pages a part, and four.
   CHECK(parts_of(1, 4096) == 6);

@@ -3,7 +3,6 @@
 #include <catch_amalgamated.hpp>
 
 #include "attention_check.hpp"
-#include "kernels/instances/instances.hpp"
 
 namespace heed::testing {
 namespace {
@@ -38,27 +37,23 @@ TEST_CASE("a sink is as good as a key of its score whose value is zero") {
   AttentionOptions without = tensors.options;
   without.sinks = nullptr;
   const Expected expected = expect(tensors.inputs(), without);
-  for (const kernels::AttentionKernels* kernels : kernels::runnable_kernels()) {
-    const Results as_key = run(*kernels, tensors.inputs(), without);
-    tensors.bias(0, 0, 0, 0) = -kInfinity;
-    const Results as_sink = run(*kernels, tensors.inputs(), tensors.options);
-    tensors.bias(0, 0, 0, 0) = 1.25F;
-    for_each_element(kCase.output_shape(), [&](Index b, Index h, Index i, Index e) {
-      const RowBounds& bounds = expected.bounds[static_cast<std::size_t>(h * kCase.queries + i)];
-      const auto distance = [](float one, float other) { return std::abs(static_cast<double>(one - other)); };
-      CHECK(distance(as_key.output(b, h, i, e), as_sink.output(b, h, i, e)) <=
-            2.0 * bounds.output[static_cast<std::size_t>(e)]);
-      CHECK(distance(as_key.log_sum_exp(b, h, i, 0), as_sink.log_sum_exp(b, h, i, 0)) <= 2.0 * bounds.log_sum_exp);
-    });
-  }
+  const Results as_key = run(tensors.inputs(), without);
+  tensors.bias(0, 0, 0, 0) = -kInfinity;
+  const Results as_sink = run(tensors.inputs(), tensors.options);
+  tensors.bias(0, 0, 0, 0) = 1.25F;
+  for_each_element(kCase.output_shape(), [&](Index b, Index h, Index i, Index e) {
+    const RowBounds& bounds = expected.bounds[static_cast<std::size_t>(h * kCase.queries + i)];
+    const auto distance = [](float one, float other) { return std::abs(static_cast<double>(one - other)); };
+    CHECK(distance(as_key.output(b, h, i, e), as_sink.output(b, h, i, e)) <=
+          2.0 * bounds.output[static_cast<std::size_t>(e)]);
+    CHECK(distance(as_key.log_sum_exp(b, h, i, 0), as_sink.log_sum_exp(b, h, i, 0)) <= 2.0 * bounds.log_sum_exp);
+  });
 }
 
 TEST_CASE("a sink of -infinity gives the bits of no sink") {
   Random random(182);
   const AttentionTensors tensors = with_sinks(random, kCase, {-kInfinity, -kInfinity});
-  for (const kernels::AttentionKernels* kernels : kernels::runnable_kernels()) {
-    CHECK(run(*kernels, tensors.inputs(), tensors.options).bits() == run(*kernels, tensors.inputs(), {}).bits());
-  }
+  CHECK(run(tensors.inputs(), tensors.options).bits() == run(tensors.inputs(), {}).bits());
 }
 
 TEST_CASE("a row without keys gives zeros and -infinity whatever its sink") {
@@ -68,18 +63,16 @@ TEST_CASE("a row without keys gives zeros and -infinity whatever its sink") {
     one.queries = 130;  // the first ten see no key
     one.causal = Causal::lower_right;
     const AttentionTensors tensors = with_sinks(random, one, {sink, sink});
-    for (const kernels::AttentionKernels* kernels : kernels::runnable_kernels()) {
-      const Results results = run(*kernels, tensors.inputs(), tensors.options);
-      INFO(kernels->name << ", sink " << sink);
-      Index wrong = 0;
-      for_each_element({1, 2, 10, kCase.keys}, [&](Index b, Index h, Index i, Index j) {
-        wrong += results.weights(b, h, i, j) != 0.0F;
-        wrong += results.output(b, h, i, j % kCase.value_dim) != 0.0F;
-        wrong += results.log_sum_exp(b, h, i, 0) != -kInfinity;
-        wrong += results.entropy(b, h, i, 0) != 0.0F;
-      });
-      CHECK(wrong == 0);
-    }
+    const Results results = run(tensors.inputs(), tensors.options);
+    INFO(", sink " << sink);
+    Index wrong = 0;
+    for_each_element({1, 2, 10, kCase.keys}, [&](Index b, Index h, Index i, Index j) {
+      wrong += results.weights(b, h, i, j) != 0.0F;
+      wrong += results.output(b, h, i, j % kCase.value_dim) != 0.0F;
+      wrong += results.log_sum_exp(b, h, i, 0) != -kInfinity;
+      wrong += results.entropy(b, h, i, 0) != 0.0F;
+    });
+    CHECK(wrong == 0);
   }
 }
 
@@ -87,18 +80,16 @@ TEST_CASE("a sink out of all proportion takes everything and leaves finite numbe
   Random random(184);
   for (const float sink : {500.0F, 1e10F, 1e30F}) {
     const AttentionTensors tensors = with_sinks(random, kCase, {sink, sink});
-    for (const kernels::AttentionKernels* kernels : kernels::runnable_kernels()) {
-      const Results results = run(*kernels, tensors.inputs(), tensors.options);
-      INFO(kernels->name << ", sink " << sink);
-      Index wrong = 0;
-      for_each_element(kCase.output_shape(), [&](Index b, Index h, Index i, Index e) {
-        wrong += !(std::abs(results.output(b, h, i, e)) <= 1e-30F);
-        wrong += !(std::abs(results.entropy(b, h, i, 0)) <= 1e-30F);
-        wrong += !(std::abs(results.log_sum_exp(b, h, i, 0) / sink - 1.0F) <= 1e-6F);
-        wrong += !(std::abs(results.weights(b, h, i, 3)) <= 1e-30F);
-      });
-      CHECK(wrong == 0);
-    }
+    const Results results = run(tensors.inputs(), tensors.options);
+    INFO(", sink " << sink);
+    Index wrong = 0;
+    for_each_element(kCase.output_shape(), [&](Index b, Index h, Index i, Index e) {
+      wrong += !(std::abs(results.output(b, h, i, e)) <= 1e-30F);
+      wrong += !(std::abs(results.entropy(b, h, i, 0)) <= 1e-30F);
+      wrong += !(std::abs(results.log_sum_exp(b, h, i, 0) / sink - 1.0F) <= 1e-6F);
+      wrong += !(std::abs(results.weights(b, h, i, 3)) <= 1e-30F);
+    });
+    CHECK(wrong == 0);
   }
 }
 

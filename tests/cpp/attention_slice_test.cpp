@@ -6,8 +6,6 @@
 #include <vector>
 
 #include "attention_check.hpp"
-#include "kernels/instances/instances.hpp"
-#include "ops/attend_with.hpp"
 #include "problem/attention_problem.hpp"
 #include "schedule/serial_executor.hpp"
 
@@ -135,10 +133,9 @@ struct Everything {
   }
 };
 
-void attend(const kernels::AttentionKernels& kernels, const AttentionInputs& inputs, const AttentionOptions& options,
-            const AttentionOutputs& outputs) {
+void attend(const AttentionInputs& inputs, const AttentionOptions& options, const AttentionOutputs& outputs) {
   SerialExecutor executor;
-  const Status status = attend_with(kernels, inputs, options, outputs, executor);
+  const Status status = attention(inputs, options, outputs, executor);
   INFO(status.message());
   REQUIRE(status.is_ok());
 }
@@ -153,54 +150,50 @@ TEST_CASE("slices along batch, heads and queries give the bits of the whole, wit
     const AttentionInputs inputs = tensors.inputs();
     const bool wants_mean = random.chance(0.4);
     const Wanted wanted = fitting({.weights = random.chance(0.5), .entropy = random.chance(0.5)}, tensors.options);
-    for (const kernels::AttentionKernels* kernels : kernels::runnable_kernels()) {
-      const std::vector<Slice> slices = cut_in_slices(random, one, wants_mean, kernels->short_rows);
-      const Everything whole(inputs, wanted, wants_mean);
-      attend(*kernels, inputs, tensors.options, whole.outputs());
-      const Everything sliced(inputs, wanted, wants_mean);
-      for (const Slice& slice : slices) {
-        const Index group = one.heads / one.kv_heads;
-        const Range heads{slice.groups.begin * group, slice.groups.end * group};
-        AttentionOptions options = tensors.options;
-        options.slice_of = SliceOf{.first_batch = slice.batch.begin,
-                                   .first_head = heads.begin,
-                                   .first_query = slice.queries.begin,
-                                   .batch = one.batch,
-                                   .query_heads = one.heads,
-                                   .query_length = one.queries};
-        attend(*kernels, narrow(inputs, slice, heads), options, narrow(sliced.outputs(), slice, heads));
-      }
-      INFO(describe(one) << ", " << kernels->name << ", " << slices.size() << " slices");
-      CHECK(sliced.bits() == whole.bits());
+    const std::vector<Slice> slices = cut_in_slices(random, one, wants_mean, kernels::kShortRows);
+    const Everything whole(inputs, wanted, wants_mean);
+    attend(inputs, tensors.options, whole.outputs());
+    const Everything sliced(inputs, wanted, wants_mean);
+    for (const Slice& slice : slices) {
+      const Index group = one.heads / one.kv_heads;
+      const Range heads{slice.groups.begin * group, slice.groups.end * group};
+      AttentionOptions options = tensors.options;
+      options.slice_of = SliceOf{.first_batch = slice.batch.begin,
+                                 .first_head = heads.begin,
+                                 .first_query = slice.queries.begin,
+                                 .batch = one.batch,
+                                 .query_heads = one.heads,
+                                 .query_length = one.queries};
+      attend(narrow(inputs, slice, heads), options, narrow(sliced.outputs(), slice, heads));
     }
+    INFO(describe(one) << ", " << slices.size() << " slices");
+    CHECK(sliced.bits() == whole.bits());
   }
 }
 
-TEST_CASE("one head of an entry gives the bits that it has among others, with so many keys that they share parts") {
+TEST_CASE("one head of an entry gives the bits that it has among others, with so many keys that they share splits") {
   Random random(126);
   const AttentionCase one{
       .batch = 2, .heads = 8, .kv_heads = 8, .queries = 1, .keys = 2048, .head_dim = 64, .value_dim = 64};
   const AttentionTensors tensors = make_tensors(random, one);
   const AttentionInputs inputs = tensors.inputs();
-  for (const kernels::AttentionKernels* kernels : kernels::runnable_kernels()) {
-    const Everything whole(inputs, {}, false);
-    attend(*kernels, inputs, tensors.options, whole.outputs());
-    const Everything sliced(inputs, {}, false);
-    for (Index batch = 0; batch < one.batch; ++batch) {
-      for (Index head = 0; head < one.heads; ++head) {
-        const Slice slice{.batch = {batch, batch + 1}, .groups = {head, head + 1}, .queries = {0, 1}};
-        AttentionOptions options = tensors.options;
-        options.slice_of = SliceOf{.first_batch = batch,
-                                   .first_head = head,
-                                   .first_query = 0,
-                                   .batch = one.batch,
-                                   .query_heads = one.heads,
-                                   .query_length = 1};
-        attend(*kernels, narrow(inputs, slice, slice.groups), options, narrow(sliced.outputs(), slice, slice.groups));
-      }
+  const Everything whole(inputs, {}, false);
+  attend(inputs, tensors.options, whole.outputs());
+  const Everything sliced(inputs, {}, false);
+  for (Index batch = 0; batch < one.batch; ++batch) {
+    for (Index head = 0; head < one.heads; ++head) {
+      const Slice slice{.batch = {batch, batch + 1}, .groups = {head, head + 1}, .queries = {0, 1}};
+      AttentionOptions options = tensors.options;
+      options.slice_of = SliceOf{.first_batch = batch,
+                                 .first_head = head,
+                                 .first_query = 0,
+                                 .batch = one.batch,
+                                 .query_heads = one.heads,
+                                 .query_length = 1};
+      attend(narrow(inputs, slice, slice.groups), options, narrow(sliced.outputs(), slice, slice.groups));
     }
-    CHECK(sliced.bits() == whole.bits());
   }
+  CHECK(sliced.bits() == whole.bits());
 }
 
 TEST_CASE("a slice with some of few queries is refused: they share what they read") {
@@ -213,13 +206,11 @@ TEST_CASE("a slice with some of few queries is refused: they share what they rea
       SliceOf{.first_batch = 0, .first_head = 0, .first_query = 1, .batch = 1, .query_heads = 2, .query_length = 2};
   const Slice slice{{0, 1}, {0, 2}, {1, 2}};
   const Range heads{0, 2};
-  for (const kernels::AttentionKernels* kernels : kernels::runnable_kernels()) {
-    SerialExecutor executor;
-    const Status status = attend_with(*kernels, narrow(tensors.inputs(), slice, heads), options,
-                                      narrow(results.outputs(), slice, heads), executor);
-    CHECK(status.code() == StatusCode::option);
-    CHECK(status.message() == "attention: a slice of so few queries must hold all 2, got 1");
-  }
+  SerialExecutor executor;
+  const Status status =
+      attention(narrow(tensors.inputs(), slice, heads), options, narrow(results.outputs(), slice, heads), executor);
+  CHECK(status.code() == StatusCode::option);
+  CHECK(status.message() == "attention: a slice of so few queries must hold all 2, got 1");
 }
 
 TEST_CASE("what is no slice of its whole is refused") {

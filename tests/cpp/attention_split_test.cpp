@@ -2,7 +2,6 @@
 #include <catch_amalgamated.hpp>
 
 #include "attention_check.hpp"
-#include "kernels/instances/instances.hpp"
 
 namespace heed::testing {
 namespace {
@@ -51,13 +50,11 @@ TEST_CASE("any number of workers and any order of tasks give the same bits") {
   Random random(120);
   for (const AttentionCase& one : split_cases()) {
     const AttentionTensors tensors = make_tensors(random, one);
-    for (const kernels::AttentionKernels* kernels : kernels::runnable_kernels()) {
-      const auto expected = run(*kernels, tensors.inputs(), tensors.options).bits();
-      for (const int workers : {1, 2, 3, 8, 64}) {
-        ReverseExecutor executor(workers);
-        INFO(describe(one) << ", " << kernels->name << ", " << workers << " workers");
-        CHECK(run(*kernels, tensors.inputs(), tensors.options, executor).bits() == expected);
-      }
+    const auto expected = run(tensors.inputs(), tensors.options).bits();
+    for (const int workers : {1, 2, 3, 8, 64}) {
+      ReverseExecutor executor(workers);
+      INFO(describe(one) << ", " << workers << " workers");
+      CHECK(run(tensors.inputs(), tensors.options, executor).bits() == expected);
     }
   }
 }
@@ -66,14 +63,12 @@ TEST_CASE("with every option on, any number of workers and any order of tasks gi
   Random random(123);
   for (const AttentionCase& one : option_cases()) {
     const AttentionTensors tensors = make_tensors(random, one);
-    for (const kernels::AttentionKernels* kernels : kernels::runnable_kernels()) {
-      for (const Wanted& wanted : {Wanted{.weights = false}, Wanted{.scores = ScoreStage::capped}}) {
-        const auto expected = run(*kernels, tensors.inputs(), tensors.options, wanted).bits();
-        for (const int workers : {2, 64}) {
-          ReverseExecutor executor(workers);
-          INFO(describe(one) << ", " << kernels->name << ", " << workers << " workers");
-          CHECK(run(*kernels, tensors.inputs(), tensors.options, executor, wanted).bits() == expected);
-        }
+    for (const Wanted& wanted : {Wanted{.weights = false}, Wanted{.scores = ScoreStage::capped}}) {
+      const auto expected = run(tensors.inputs(), tensors.options, wanted).bits();
+      for (const int workers : {2, 64}) {
+        ReverseExecutor executor(workers);
+        INFO(describe(one) << ", " << workers << " workers");
+        CHECK(run(tensors.inputs(), tensors.options, executor, wanted).bits() == expected);
       }
     }
   }
@@ -87,29 +82,27 @@ TEST_CASE("some queries give the same bits as among others") {
     if (one.causal == Causal::lower_right) continue;  // its offset depends on the number of queries
     const AttentionTensors tensors = make_tensors(random, one);
     const AttentionInputs all = tensors.inputs();
-    for (const kernels::AttentionKernels* kernels : kernels::runnable_kernels()) {
-      const Results together = run(*kernels, all, tensors.options);
-      const Index some = kernels->short_rows + 1;
-      for (const Index first : {Index{0}, one.queries / 2, one.queries - some}) {
-        if (first < 0 || first + some > one.queries) continue;
-        if (one.causal == Causal::upper_left && first != 0) continue;
-        AttentionInputs alone = all;
-        alone.query.data = all.query.at(0, 0, first);
-        alone.query.shape[2] = some;
-        if (all.mask.is_present() && all.mask.shape[2] > 1) {
-          alone.mask.data = all.mask.at(0, 0, first);
-          alone.mask.shape[2] = some;
-        }
-        const Results single = run(*kernels, alone, tensors.options);
-        INFO(describe(one) << ", " << kernels->name << ", from query " << first);
-        for_each_element(single.output.view.shape, [&](Index b, Index h, Index i, Index e) {
-          CHECK(single.output(b, h, i, e) == together.output(b, h, first + i, e));
-        });
-        for_each_element(single.log_sum_exp.view.shape, [&](Index b, Index h, Index i, Index) {
-          CHECK(single.log_sum_exp(b, h, i, 0) == together.log_sum_exp(b, h, first + i, 0));
-        });
-        ++compared;
+    const Results together = run(all, tensors.options);
+    const Index some = kernels::kShortRows + 1;
+    for (const Index first : {Index{0}, one.queries / 2, one.queries - some}) {
+      if (first < 0 || first + some > one.queries) continue;
+      if (one.causal == Causal::upper_left && first != 0) continue;
+      AttentionInputs alone = all;
+      alone.query.data = all.query.at(0, 0, first);
+      alone.query.shape[2] = some;
+      if (all.mask.is_present() && all.mask.shape[2] > 1) {
+        alone.mask.data = all.mask.at(0, 0, first);
+        alone.mask.shape[2] = some;
       }
+      const Results single = run(alone, tensors.options);
+      INFO(describe(one) << ", from query " << first);
+      for_each_element(single.output.view.shape, [&](Index b, Index h, Index i, Index e) {
+        CHECK(single.output(b, h, i, e) == together.output(b, h, first + i, e));
+      });
+      for_each_element(single.log_sum_exp.view.shape, [&](Index b, Index h, Index i, Index) {
+        CHECK(single.log_sum_exp(b, h, i, 0) == together.log_sum_exp(b, h, first + i, 0));
+      });
+      ++compared;
     }
   }
   CHECK(compared > 0);
@@ -123,9 +116,7 @@ TEST_CASE("heads that share keys give the same bits as heads with keys of their 
     view->shape[1] = 4;
     view->strides[1] = 0;
   }
-  for (const kernels::AttentionKernels* kernels : kernels::runnable_kernels()) {
-    CHECK(run(*kernels, shared.inputs(), {}).bits() == run(*kernels, separate, {}).bits());
-  }
+  CHECK(run(shared.inputs(), {}).bits() == run(separate, {}).bits());
 }
 
 }  // namespace heed::testing

@@ -3,8 +3,6 @@
 
 #include "attention_check.hpp"
 #include "heed/machine.hpp"
-#include "kernels/instances/instances.hpp"
-#include "ops/attend_with.hpp"
 #include "schedule/thread_pool.hpp"
 
 namespace heed::testing {
@@ -26,14 +24,12 @@ TEST_CASE("thread pools of any size give the bits of one thread", "[threads]") {
   };
   for (const AttentionCase& one : cases) {
     const AttentionTensors tensors = make_tensors(random, one);
-    for (const kernels::AttentionKernels* kernels : kernels::runnable_kernels()) {
-      const auto expected = run(*kernels, tensors.inputs(), tensors.options).bits();
-      for (const int workers : {1, 2, 3, 8}) {
-        ThreadPool pool(workers, 0.0);
-        INFO(describe(one) << ", " << kernels->name << ", " << workers << " workers");
-        for (int time = 0; time < 3; ++time) {
-          CHECK(run(*kernels, tensors.inputs(), tensors.options, pool).bits() == expected);
-        }
+    const auto expected = run(tensors.inputs(), tensors.options).bits();
+    for (const int workers : {1, 2, 3, 8}) {
+      ThreadPool pool(workers, 0.0);
+      INFO(describe(one) << ", " << workers << " workers");
+      for (int time = 0; time < 3; ++time) {
+        CHECK(run(tensors.inputs(), tensors.options, pool).bits() == expected);
       }
     }
   }
@@ -44,20 +40,18 @@ TEST_CASE("a pool serves calls of different sizes one after the other", "[thread
   ThreadPool pool(4, 0.0);
   for (const Index queries : {1, 500, 0, 33, 129}) {
     const AttentionTensors tensors = make_tensors(random, {.heads = 3, .queries = queries, .keys = 40});
-    const kernels::AttentionKernels& kernels = *kernels::runnable_kernels().front();
-    CHECK(run(kernels, tensors.inputs(), {}, pool).bits() == run(kernels, tensors.inputs(), {}).bits());
+    CHECK(run(tensors.inputs(), {}, pool).bits() == run(tensors.inputs(), {}).bits());
   }
 }
 
 TEST_CASE("a pool leaves its helpers alone over a call that is not worth waking them", "[threads]") {
   Random random(132);
-  const kernels::AttentionKernels& kernels = *kernels::runnable_kernels().front();
   const AttentionTensors tensors = make_tensors(random, {.heads = 8, .queries = 100, .keys = 100});
   ThreadPool reluctant(3, 1e12);
   ThreadPool eager(3, 1.0);
   for (int call = 0; call < 20; ++call) {
-    run(kernels, tensors.inputs(), {}, reluctant);
-    run(kernels, tensors.inputs(), {}, eager);
+    run(tensors.inputs(), {}, reluctant);
+    run(tensors.inputs(), {}, eager);
   }
   CHECK(reluctant.board().tasks_done(1) + reluctant.board().tasks_done(2) == 0);
   CHECK(eager.board().tasks_done(0) + eager.board().tasks_done(1) + eager.board().tasks_done(2) >= 20U * 8U);
@@ -73,8 +67,7 @@ TEST_CASE("later rows are started first, since a causal mask leaves them more ke
   Random random(133);
   const AttentionTensors tensors = make_tensors(random, {.queries = 256, .keys = 256, .causal = Causal::lower_right});
   const Results results(tensors.inputs());
-  const kernels::AttentionKernels& kernels = *kernels::runnable_kernels().front();
-  REQUIRE(attend_with(kernels, tensors.inputs(), tensors.options, results.outputs(), executor).is_ok());
+  REQUIRE(attention(tensors.inputs(), tensors.options, results.outputs(), executor).is_ok());
   CHECK(*results.outputs().output.at(0, 0, 0) == kUntouched);
   CHECK(*results.outputs().output.at(0, 0, 255) != kUntouched);
 }
@@ -82,14 +75,13 @@ TEST_CASE("later rows are started first, since a causal mask leaves them more ke
 TEST_CASE("a call whose stop flag is set says that it was stopped, and computes nothing more", "[threads]") {
   Random random(134);
   const AttentionTensors tensors = make_tensors(random, {.heads = 3, .queries = 100, .keys = 100});
-  const kernels::AttentionKernels& kernels = *kernels::runnable_kernels().front();
   const StopFlag stop{1};
   AttentionOptions options;
   options.stop = &stop;
   ThreadPool pool(2, 0.0);
   for (Executor* executor : {static_cast<Executor*>(&pool), &calling_thread()}) {
     const Results results(tensors.inputs());
-    const Status status = attend_with(kernels, tensors.inputs(), options, results.outputs(), *executor);
+    const Status status = attention(tensors.inputs(), options, results.outputs(), *executor);
     CHECK(status.code() == StatusCode::aborted);
     CHECK(*results.outputs().output.at(0, 0, 0) == kUntouched);
     CHECK(*results.outputs().output.at(0, 2, 99) == kUntouched);
@@ -108,15 +100,14 @@ TEST_CASE("a task that has begun ends early once the stop flag is set", "[thread
     }
   };
   Random random(135);
-  const kernels::AttentionKernels& kernels = *kernels::runnable_kernels().front();
   for (const int queries : {1, 100}) {
     const AttentionTensors tensors = make_tensors(random, {.queries = queries, .keys = 1000});
-    const Results whole = run(kernels, tensors.inputs(), {});
+    const Results whole = run(tensors.inputs(), {});
     LateStop executor;
     AttentionOptions options;
     options.stop = &executor.flag;
     const Results results(tensors.inputs());
-    CHECK(attend_with(kernels, tensors.inputs(), options, results.outputs(), executor).code() == StatusCode::aborted);
+    CHECK(attention(tensors.inputs(), options, results.outputs(), executor).code() == StatusCode::aborted);
     CHECK(*results.outputs().log_sum_exp.at(0, 0, 0) != *whole.outputs().log_sum_exp.at(0, 0, 0));
   }
 }

@@ -3,8 +3,6 @@
 #include <cmath>
 
 #include "attention_check.hpp"
-#include "kernels/instances/instances.hpp"
-#include "ops/attend_with.hpp"
 #include "report.hpp"
 #include "schedule/serial_executor.hpp"
 
@@ -36,14 +34,13 @@ AttentionCase random_case(Random& random) {
   return one;
 }
 
-Owned<float> compute_mean(const kernels::AttentionKernels& kernels, const AttentionTensors& tensors,
-                          Executor& executor) {
+Owned<float> compute_mean(const AttentionTensors& tensors, Executor& executor) {
   const AttentionInputs inputs = tensors.inputs();
   const Shape& q = inputs.query.shape;
   Owned<float> mean = allocate({q[0], 1, q[2], inputs.key.shape[2]}, Layout::padded, kUntouched);
   AttentionOutputs outputs;
   outputs.mean_weights = mean.view;
-  const Status status = attend_with(kernels, inputs, tensors.options, outputs, executor);
+  const Status status = attention(inputs, tensors.options, outputs, executor);
   INFO(status.message());
   REQUIRE(status.is_ok());
   return mean;
@@ -81,13 +78,11 @@ TEST_CASE("the mean of the weights over the heads stays within the error model, 
     const AttentionCase one = random_case(random);
     const AttentionTensors tensors = make_tensors(random, one);
     const Expected expected = expect(tensors.inputs(), tensors.options);
-    for (const kernels::AttentionKernels* kernels : kernels::runnable_kernels()) {
-      INFO(describe(one) << ", " << kernels->name);
-      SerialExecutor executor;
-      const double worst = worst_mean(tensors, expected, compute_mean(*kernels, tensors, executor));
-      report_ratio("mean weights", kernels->name, worst);
-      CHECK(worst <= 1.0);
-    }
+    INFO(describe(one));
+    SerialExecutor executor;
+    const double worst = worst_mean(tensors, expected, compute_mean(tensors, executor));
+    report_ratio("mean weights", worst);
+    CHECK(worst <= 1.0);
   }
 }
 
@@ -97,13 +92,11 @@ TEST_CASE("the mean of the weights has the same bits for any number of workers a
   one.mask = Shape{1, 6, 150, 211};
   one.softcap = 3.0F;
   const AttentionTensors tensors = make_tensors(random, one);
-  for (const kernels::AttentionKernels* kernels : kernels::runnable_kernels()) {
-    SerialExecutor serial;
-    const Owned<float> expected = compute_mean(*kernels, tensors, serial);
-    for (const int workers : {2, 3, 64}) {
-      ReverseExecutor executor(workers);
-      CHECK(compute_mean(*kernels, tensors, executor).numbers == expected.numbers);
-    }
+  SerialExecutor serial;
+  const Owned<float> expected = compute_mean(tensors, serial);
+  for (const int workers : {2, 3, 64}) {
+    ReverseExecutor executor(workers);
+    CHECK(compute_mean(tensors, executor).numbers == expected.numbers);
   }
 }
 
@@ -118,15 +111,13 @@ TEST_CASE("the mean of weights under large scores adds up to one, for few querie
                               .head_dim = 64,
                               .deviation = deviation};
       const AttentionTensors tensors = make_tensors(random, one);
-      for (const kernels::AttentionKernels* kernels : kernels::runnable_kernels()) {
-        INFO(describe(one) << ", " << kernels->name);
-        SerialExecutor executor;
-        const Owned<float> mean = compute_mean(*kernels, tensors, executor);
-        for (Index i = 0; i < queries; ++i) {
-          double sum = 0.0;
-          for (Index j = 0; j < one.keys; ++j) sum += static_cast<double>(mean(0, 0, i, j));
-          CHECK(std::abs(sum - 1.0) <= static_cast<double>(one.keys) * kUnitRoundoff + kExp2Error);
-        }
+      INFO(describe(one));
+      SerialExecutor executor;
+      const Owned<float> mean = compute_mean(tensors, executor);
+      for (Index i = 0; i < queries; ++i) {
+        double sum = 0.0;
+        for (Index j = 0; j < one.keys; ++j) sum += static_cast<double>(mean(0, 0, i, j));
+        CHECK(std::abs(sum - 1.0) <= static_cast<double>(one.keys) * kUnitRoundoff + kExp2Error);
       }
     }
   }
@@ -137,19 +128,17 @@ TEST_CASE("the mean changes no other result, and writes nothing beside itself") 
   for (const Index queries : {1, 2, 41}) {
     const AttentionCase one{.heads = 4, .kv_heads = 2, .queries = queries, .keys = 1030, .causal = Causal::lower_right};
     const AttentionTensors tensors = make_tensors(random, one);
-    for (const kernels::AttentionKernels* kernels : kernels::runnable_kernels()) {
-      SerialExecutor executor;
-      const Results without = run(*kernels, tensors.inputs(), tensors.options);
-      const Results with(tensors.inputs());
-      const Owned<float> mean = allocate({1, 1, queries, one.keys}, Layout::padded, kUntouched);
-      AttentionOutputs outputs = with.outputs();
-      outputs.mean_weights = mean.view;
-      REQUIRE(attend_with(*kernels, tensors.inputs(), tensors.options, outputs, executor).is_ok());
-      CHECK(with.bits() == without.bits());
-      for (Index i = 0; i < queries; ++i) {
-        for (Index padding = one.keys; padding < one.keys + 5; ++padding) {
-          CHECK(mean.view.at(0, 0, i)[padding] == kUntouched);
-        }
+    SerialExecutor executor;
+    const Results without = run(tensors.inputs(), tensors.options);
+    const Results with(tensors.inputs());
+    const Owned<float> mean = allocate({1, 1, queries, one.keys}, Layout::padded, kUntouched);
+    AttentionOutputs outputs = with.outputs();
+    outputs.mean_weights = mean.view;
+    REQUIRE(attention(tensors.inputs(), tensors.options, outputs, executor).is_ok());
+    CHECK(with.bits() == without.bits());
+    for (Index i = 0; i < queries; ++i) {
+      for (Index padding = one.keys; padding < one.keys + 5; ++padding) {
+        CHECK(mean.view.at(0, 0, i)[padding] == kUntouched);
       }
     }
   }
@@ -162,26 +151,24 @@ TEST_CASE("weights of some rows are those rows of all weights, and nothing else 
   for (const Causal causal : {Causal::none, Causal::lower_right}) {
     one.causal = causal;
     const AttentionTensors tensors = make_tensors(random, one);
-    for (const kernels::AttentionKernels* kernels : kernels::runnable_kernels()) {
-      const Results all = run(*kernels, tensors.inputs(), tensors.options);
-      for (const auto& [begin, end] :
-           {QueryRange{0, 1}, QueryRange{0, 45}, QueryRange{44, 45}, QueryRange{7, 9}, QueryRange{3, 40}}) {
-        Results some(tensors.inputs());
-        some.weights = allocate({2, 6, end - begin, 130}, Layout::padded, kUntouched);
-        AttentionOutputs outputs = some.outputs();
-        outputs.weight_rows = {begin, end};
-        SerialExecutor executor;
-        REQUIRE(attend_with(*kernels, tensors.inputs(), tensors.options, outputs, executor).is_ok());
-        INFO(kernels->name << ", rows " << begin << " to " << end);
-        int wrong = 0;
-        for_each_element(some.weights.view.shape, [&](Index b, Index h, Index i, Index j) {
-          wrong += some.weights(b, h, i, j) == all.weights(b, h, begin + i, j) ? 0 : 1;
-        });
-        CHECK(wrong == 0);
-        CHECK(some.is_padding_untouched());
-        CHECK(some.output.numbers == all.output.numbers);
-        CHECK(some.log_sum_exp.numbers == all.log_sum_exp.numbers);
-      }
+    const Results all = run(tensors.inputs(), tensors.options);
+    for (const auto& [begin, end] :
+         {QueryRange{0, 1}, QueryRange{0, 45}, QueryRange{44, 45}, QueryRange{7, 9}, QueryRange{3, 40}}) {
+      Results some(tensors.inputs());
+      some.weights = allocate({2, 6, end - begin, 130}, Layout::padded, kUntouched);
+      AttentionOutputs outputs = some.outputs();
+      outputs.weight_rows = {begin, end};
+      SerialExecutor executor;
+      REQUIRE(attention(tensors.inputs(), tensors.options, outputs, executor).is_ok());
+      INFO(", rows " << begin << " to " << end);
+      int wrong = 0;
+      for_each_element(some.weights.view.shape, [&](Index b, Index h, Index i, Index j) {
+        wrong += some.weights(b, h, i, j) == all.weights(b, h, begin + i, j) ? 0 : 1;
+      });
+      CHECK(wrong == 0);
+      CHECK(some.is_padding_untouched());
+      CHECK(some.output.numbers == all.output.numbers);
+      CHECK(some.log_sum_exp.numbers == all.log_sum_exp.numbers);
     }
   }
 }

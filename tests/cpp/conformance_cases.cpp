@@ -2,7 +2,7 @@
 
 #include <array>
 
-#include "half.hpp"
+#include "f16.hpp"
 #include "reference/numbers.hpp"
 
 namespace heed::testing {
@@ -39,7 +39,7 @@ std::string find_obstacle(const Json& one) {
 /// Of either precision, in single.
 Owned<float> read_floats(const Json& tensor, const Bytes& bytes, Index heads) {
   if (!is_half(tensor)) return read_tensor<float>(tensor, bytes, heads);
-  const Owned<Half> halves = read_tensor<Half>(tensor, bytes, heads);
+  const Owned<Float16> halves = read_tensor<Float16>(tensor, bytes, heads);
   Owned<float> made = allocate(halves.view.shape, heads > 0 ? Layout::bnhd : Layout::bhnd, 0.0F);
   for_each_element(halves.view.shape, [&](Index b, Index h, Index i, Index d) {
     made(b, h, i, d) = static_cast<float>(reference::value_of(halves(b, h, i, d)));

@@ -1,11 +1,10 @@
-// ONNX's own LinearAttention and RotaryEmbedding cases, on every kernel instance.
+// ONNX's own LinearAttention and RotaryEmbedding cases.
 #include <cstdio>
 
 #include "conformance_file.hpp"
 #include "heed/machine.hpp"
-#include "kernels/instances/instances.hpp"
+#include "heed/rope.hpp"
 #include "linear_case.hpp"
-#include "ops/extra_with.hpp"
 
 namespace heed::testing {
 namespace {
@@ -37,12 +36,10 @@ void check_linear(const Json& one, const ConformanceFile& file) {
   if (const float scale = attributes.value("scale", 0.0F); scale != 0.0F) options.scale = scale;
   const LinearInputs call{query.reading(), key.reading(),  value.reading(),
                           decay.reading(), beta.reading(), state.reading()};
-  for (const kernels::ExtraKernels* kernels : kernels::runnable_extra_kernels()) {
-    INFO(one["name"] << " on " << kernels->name);
-    const LinearGot got = run(*kernels, call, options);
-    CHECK(count_outside(file.index, got.output, floats(one["outputs"][0], file.bytes, heads)) == 0);
-    CHECK(count_outside(file.index, got.state, floats(one["outputs"][1], file.bytes, 0)) == 0);
-  }
+  INFO(one["name"]);
+  const LinearGot got = run(call, options);
+  CHECK(count_outside(file.index, got.output, floats(one["outputs"][0], file.bytes, heads)) == 0);
+  CHECK(count_outside(file.index, got.state, floats(one["outputs"][1], file.bytes, 0)) == 0);
 }
 
 void check_rope(const Json& one, const ConformanceFile& file) {
@@ -63,15 +60,13 @@ void check_rope(const Json& one, const ConformanceFile& file) {
                             .interleaved = attributes.value("interleaved", 0) == 1,
                             .positions = positions.empty() ? nullptr : positions.data(),
                             .positions_by_batch = true};
-  for (const kernels::ExtraKernels* kernels : kernels::runnable_extra_kernels()) {
-    INFO(one["name"] << " on " << kernels->name);
-    const Owned<float> output = allocate(input.view.shape, Layout::padded, kUntouchedNumber);
-    const Status status = rope_with(*kernels, {input.reading(), cosines.reading(), sines.reading()}, options,
-                                    output.view, calling_thread());
-    INFO(status.message());
-    REQUIRE(status.is_ok());
-    CHECK(count_outside(file.index, output, floats(one["outputs"][0], file.bytes, heads)) == 0);
-  }
+  INFO(one["name"]);
+  const Owned<float> output = allocate(input.view.shape, Layout::padded, kUntouchedNumber);
+  const Status status =
+      rope({input.reading(), cosines.reading(), sines.reading()}, options, output.view, calling_thread());
+  INFO(status.message());
+  REQUIRE(status.is_ok());
+  CHECK(count_outside(file.index, output, floats(one["outputs"][0], file.bytes, heads)) == 0);
 }
 
 /// How many cases of an operator there were.

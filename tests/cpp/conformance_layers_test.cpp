@@ -1,10 +1,9 @@
-// ONNX's own LayerNormalization and RMSNormalization cases, on every kernel instance.
+// ONNX's own LayerNormalization and RMSNormalization cases.
 #include <cstdio>
 
 #include "conformance_file.hpp"
 #include "heed/machine.hpp"
-#include "kernels/instances/instances.hpp"
-#include "ops/layers_with.hpp"
+#include "heed/normalize_rows.hpp"
 
 namespace heed::testing {
 namespace {
@@ -28,25 +27,22 @@ void check_norm(const Json& one, const ConformanceFile& file, bool is_centred) {
                      .epsilon = one["attributes"].value("epsilon", 1e-5F),
                      .weight = weight.view.data,
                      .bias = bias.view.data};
-  for (const kernels::LayerKernels* kernels : kernels::runnable_layer_kernels()) {
-    INFO(one["name"] << " on " << kernels->name);
-    const Owned<float> output = like(x);
-    std::vector<float> mean(static_cast<std::size_t>(count)), inverse(static_cast<std::size_t>(count));
-    REQUIRE(normalize_rows_with(*kernels, {x.view.data, count, length, length}, norm,
-                                {output.view.data, count, length, length}, {mean.data(), inverse.data()},
-                                calling_thread())
-                .is_ok());
-    CHECK(count_outside(file.index, output, expected) == 0);
-    const auto check_statistic = [&](std::size_t at, const std::vector<float>& got) {
-      if (item(one["outputs"], at).is_null()) return;
-      const Owned<float> wanted = read(one["outputs"][at]);
-      const Owned<float> made = like(wanted);
-      std::ranges::copy(got, made.view.data);
-      CHECK(count_outside(file.index, made, wanted) == 0);
-    };
-    check_statistic(1, mean);
-    check_statistic(2, inverse);
-  }
+  INFO(one["name"]);
+  const Owned<float> output = like(x);
+  std::vector<float> mean(static_cast<std::size_t>(count)), inverse(static_cast<std::size_t>(count));
+  REQUIRE(normalize_rows({x.view.data, count, length, length}, norm, {output.view.data, count, length, length},
+                         {mean.data(), inverse.data()}, calling_thread())
+              .is_ok());
+  CHECK(count_outside(file.index, output, expected) == 0);
+  const auto check_statistic = [&](std::size_t at, const std::vector<float>& got) {
+    if (item(one["outputs"], at).is_null()) return;
+    const Owned<float> wanted = read(one["outputs"][at]);
+    const Owned<float> made = like(wanted);
+    std::ranges::copy(got, made.view.data);
+    CHECK(count_outside(file.index, made, wanted) == 0);
+  };
+  check_statistic(1, mean);
+  check_statistic(2, inverse);
 }
 
 /// How many cases of an operator there were; -1 where their folder is missing.

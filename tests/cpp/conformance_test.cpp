@@ -1,4 +1,4 @@
-// ONNX's own Attention cases, on every kernel instance. What heed cannot say yet is in not-covered.json, which
+// ONNX's own Attention cases. What heed cannot say yet is in not-covered.json, which
 // can only shrink: a case that is in it and works, or works not and is not in it, fails.
 #include <cstdio>
 #include <fstream>
@@ -6,7 +6,6 @@
 #include "attention_check.hpp"
 #include "conformance_cases.hpp"
 #include "data_files.hpp"
-#include "kernels/instances/instances.hpp"
 
 namespace heed::testing {
 namespace {
@@ -27,13 +26,11 @@ const ConformanceSet* cases_or_notice() {
 void check_case(const ConformanceSet& set, const ConformanceCase& one) {
   Wanted wanted;
   if (one.scores) wanted.scores = one.score_stage;
-  for (const kernels::AttentionKernels* kernels : kernels::runnable_kernels()) {
-    INFO(one.name << " on " << kernels->name);
-    const Results results = run(*kernels, one.tensors.inputs(), one.tensors.options, wanted);
-    CHECK(count_outside(set.index, results.output, one.output) == 0);
-    if (one.weights) CHECK(count_outside(set.index, results.weights, *one.weights) == 0);
-    if (one.scores) CHECK(count_outside(set.index, results.scores, *one.scores) == 0);
-  }
+  INFO(one.name);
+  const Results results = run(one.tensors.inputs(), one.tensors.options, wanted);
+  CHECK(count_outside(set.index, results.output, one.output) == 0);
+  if (one.weights) CHECK(count_outside(set.index, results.weights, *one.weights) == 0);
+  if (one.scores) CHECK(count_outside(set.index, results.scores, *one.scores) == 0);
 }
 
 }  // namespace

@@ -120,13 +120,13 @@ std::vector<Score> make_scores(const AttentionInputs& in, const ScoreRules& rule
 }
 
 std::vector<Term> make_terms(const ScoreRules& rules, const ExactRow& exact, const std::vector<Score>& scores) {
-  double maximum = -kInfinite;
-  for (const Score& score : scores) maximum = std::max(maximum, score.value);
+  double row_max = -kInfinite;
+  for (const Score& score : scores) row_max = std::max(row_max, score.value);
   std::vector<Term> terms;
   terms.reserve(scores.size() + 1);
   for (std::size_t j = 0; j < scores.size(); ++j) {
     if (exact.weights[j] == 0.0) continue;
-    const double own = scores[j].own + squared(scores[j].value - maximum);
+    const double own = scores[j].own + squared(scores[j].value - row_max);
     terms.push_back({.j = static_cast<Index>(j),
                      .weight = exact.weights[j],
                      .score = scores[j].value,
@@ -134,7 +134,7 @@ std::vector<Term> make_terms(const ScoreRules& rules, const ExactRow& exact, con
                      .own = kGrowth * kUnitRoundoff * std::sqrt(own)});
   }
   if (rules.sink != -kInfinite) {
-    const double highest = std::max(maximum, rules.sink);
+    const double highest = std::max(row_max, rules.sink);
     const double own = std::abs(rules.sink - highest) + 2.0;
     terms.push_back({.j = kSink,
                      .weight = std::exp(rules.sink - exact.log_sum_exp),
@@ -172,13 +172,13 @@ struct Shared {
 
 Shared find_shared(const std::vector<Term>& terms, bool has_dropout) {
   double rescalings = 0.0;
-  double maximum = -kInfinite;
+  double row_max = -kInfinite;
   double largest = 0.0;
   double rescale = 0.0;
   for (const Term& term : terms) {
-    if (term.j == kSink) rescale = kUnitRoundoff * (8.0 + std::max(0.0, term.score - maximum));
-    if (term.score > maximum) rescalings += 1.0;
-    maximum = std::max(maximum, term.score);
+    if (term.j == kSink) rescale = kUnitRoundoff * (8.0 + std::max(0.0, term.score - row_max));
+    if (term.score > row_max) rescalings += 1.0;
+    row_max = std::max(row_max, term.score);
     largest = std::max(largest, term.common + term.own);
   }
   return {.rescalings = rescalings,
@@ -230,10 +230,10 @@ double bound_normaliser(const std::vector<Term>& terms, const Shared& shared) {
 }
 
 double bound_log_sum_exp(const std::vector<Term>& terms, const Shared& shared, double normaliser, double exact) {
-  double maximum = -kInfinite;
-  for (const Term& term : terms) maximum = std::max(maximum, term.score);
+  double row_max = -kInfinite;
+  for (const Term& term : terms) row_max = std::max(row_max, term.score);
   // lse = maximum * ln 2 + log(sum): two roundings and a unit in the last place of log, and the addition.
-  const double last_steps = 2.0 * std::abs(maximum) + 2.0 * std::abs(exact - maximum) + std::abs(exact);
+  const double last_steps = 2.0 * std::abs(row_max) + 2.0 * std::abs(exact - row_max) + std::abs(exact);
   const double floor = static_cast<double>(terms.size()) * 0x1p-80;
   return shared.inflation * normaliser + kUnitRoundoff * last_steps + floor;
 }
@@ -370,7 +370,7 @@ std::vector<double> bound_rewritten(const ScoreRules& rules, const RowPosition& 
 }
 
 /// Values in a tile, whose weights are rounded together to whole numbers of a unit.
-constexpr Index kTileValues = 32;
+constexpr Index kI8TileValues = 32;
 
 /// Adds how wrong outputs may be because weights of values of eight bits were made whole numbers: of each half a unit,
 /// a 32767th of the largest weight times scale in its tile.
@@ -381,7 +381,7 @@ void add_value_words(const ExactRow& exact, const Pages& pages, std::span<const 
   std::map<Index, double> largest_of_tile;
   const auto tile_of = [&pages](std::size_t j) {
     const Index place = pages.first + static_cast<Index>(j);
-    return place / pages.rows * pages.rows + place % pages.rows / kTileValues;
+    return place / pages.rows * pages.rows + place % pages.rows / kI8TileValues;
   };
   for (std::size_t j = 0; j < count; ++j) {
     double largest = 0.0;

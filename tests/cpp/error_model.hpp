@@ -60,10 +60,10 @@ namespace heed::testing {
 inline constexpr double kUnitRoundoff = 0x1p-24;
 inline constexpr double kGrowth = 4.0;
 
-/// What kernels/exp2.hpp states; exp2_test.cpp holds it to that.
+/// What kernels/simd/exp2.hpp states; exp2_test.cpp holds it to that.
 inline constexpr double kExp2Error = 1.8e-7;
 
-/// What kernels/tanh.hpp states; tanh_test.cpp holds it to that.
+/// What kernels/simd/tanh.hpp states; tanh_test.cpp holds it to that.
 inline constexpr double kTanhError = 4e-7;
 
 struct RowBounds {

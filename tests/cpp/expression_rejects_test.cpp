@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "attention_check.hpp"
-#include "kernels/instances/instances.hpp"
 #include "problem/attention_problem.hpp"
 
 namespace heed::testing {
@@ -42,15 +41,13 @@ TEST_CASE("expressions that are no programs of this version are refused") {
     words[at] = random.pick(std::vector<std::int32_t>{-1, 0, 1, 7, 30, 255, 256, 511, 512, 600, 1 << 30, -(1 << 30)});
     const Status status = check(words, good.numbers);
     if (status.is_ok()) {
-      for (const kernels::AttentionKernels* kernels : kernels::runnable_kernels()) {
-        Random drawn(95);
-        AttentionTensors tensors = make_tensors(drawn, {.queries = 20, .keys = 30});
-        tensors.options.expressions = {.words = words.data(),
-                                       .word_count = std::ssize(words),
-                                       .numbers = good.numbers.data(),
-                                       .number_count = std::ssize(good.numbers)};
-        run(*kernels, tensors.inputs(), tensors.options);
-      }
+      Random drawn(95);
+      AttentionTensors tensors = make_tensors(drawn, {.queries = 20, .keys = 30});
+      tensors.options.expressions = {.words = words.data(),
+                                     .word_count = std::ssize(words),
+                                     .numbers = good.numbers.data(),
+                                     .number_count = std::ssize(good.numbers)};
+      run(tensors.inputs(), tensors.options);
       continue;
     }
     ++refused;

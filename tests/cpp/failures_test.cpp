@@ -7,7 +7,7 @@
 
 namespace heed::testing {
 
-TEST_CASE("a message is its operation and its pieces: texts, numbers and sizes") {
+TEST_CASE("a message is its operation and its parts: texts, numbers and sizes") {
   const Shape sizes{1, 0, 512, 64};
   const Status status =
       broken("norm", StatusCode::shape, {"rows must be ", sizes, ", got ", Index{-7}, " of ", Index{10}});

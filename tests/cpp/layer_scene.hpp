@@ -8,7 +8,6 @@
 
 #include "error_model.hpp"
 #include "heed/affine.hpp"
-#include "ops/layers_with.hpp"
 #include "support.hpp"
 
 namespace heed::testing {
@@ -52,20 +51,19 @@ inline WeightMatrix matrix_of(const std::vector<float>& numbers, Index outputs, 
 /// Packed for one instance, aligned as it must be.
 class Packed {
  public:
-  Packed(const kernels::LayerKernels& kernels, const WeightMatrix& matrix)
-      : Packed(kernels, std::vector<WeightMatrix>{matrix}) {}
+  Packed(const WeightMatrix& matrix) : Packed(std::vector<WeightMatrix>{matrix}) {}
 
   /// Several matrices one after the other.
-  Packed(const kernels::LayerKernels& kernels, const std::vector<WeightMatrix>& matrices) {
+  Packed(const std::vector<WeightMatrix>& matrices) {
     Index floats = 0;
-    for (const WeightMatrix& matrix : matrices) floats += packed_floats_for(kernels, matrix.outputs, matrix.inputs);
+    for (const WeightMatrix& matrix : matrices) floats += packed_floats(matrix.outputs, matrix.inputs);
     numbers_.assign(static_cast<std::size_t>(floats + 16), kNan);
     const auto address = reinterpret_cast<std::uintptr_t>(numbers_.data());
     data_ = numbers_.data() + (64 - address % 64) % 64 / sizeof(float);
     float* next = data_;
     for (const WeightMatrix& matrix : matrices) {
-      is_packed_ = is_packed_ && pack_weights_with(kernels, matrix, next).is_ok();
-      next += packed_floats_for(kernels, matrix.outputs, matrix.inputs);
+      is_packed_ = is_packed_ && pack_weights(matrix, next).is_ok();
+      next += packed_floats(matrix.outputs, matrix.inputs);
     }
   }
 

@@ -1,10 +1,8 @@
-// Norms, functions of each number, embeddings and gated recurrent units against the double-precision reference, on
-// every kernel instance.
+// Norms, functions of each number, embeddings and gated recurrent units against the double-precision reference.
 #include <catch_amalgamated.hpp>
 
 #include "heed/gather_rows.hpp"
 #include "heed/machine.hpp"
-#include "kernels/instances/instances.hpp"
 #include "layer_scene.hpp"
 #include "reference/layers.hpp"
 #include "report.hpp"
@@ -13,15 +11,6 @@ namespace heed::testing {
 namespace {
 
 constexpr float kUntouched = 1234.5F;
-
-/// Calls `check(kernels)` for each instance.
-template <typename Check>
-void on_every_instance(Check check) {
-  for (const kernels::LayerKernels* kernels : kernels::runnable_layer_kernels()) {
-    INFO(kernels->name);
-    check(*kernels);
-  }
-}
 
 /// Errors in units of 1 / deviation, to first order, for numbers x of a row of n, with spread s = max |x - mean|:
 ///   mean       n / 4 partial sums in each of at least 4 lanes and ways, of numbers up to most: kGrowth u sqrt(n) most
@@ -45,29 +34,25 @@ double norm_bound(const Rows<const float>& input, const RowNorm& norm, const ref
 
 void check_norm(const OwnedRows& input, const RowNorm& norm) {
   const reference::Normalized exact = reference::normalize_rows(input.reading(), norm);
-  on_every_instance([&](const kernels::LayerKernels& kernels) {
-    const Index count = input.rows.count;
-    OwnedRows output(count, input.rows.length, kUntouched, 2);
-    std::vector<float> mean(static_cast<std::size_t>(count)), inverse(static_cast<std::size_t>(count));
-    REQUIRE(normalize_rows_with(kernels, input.reading(), norm, output.rows, {mean.data(), inverse.data()},
-                                calling_thread())
-                .is_ok());
-    double worst = 0.0;
-    std::size_t at = 0;
-    for (Index row = 0; row < count; ++row) {
-      const auto r = static_cast<std::size_t>(row);
-      for (Index i = 0; i < input.rows.length; ++i, ++at) {
-        const double bound = norm_bound(input.reading(), norm, exact, row, i);
-        const double error = std::abs(output.at(row, i) - exact.output[at]);
-        worst = error <= bound ? std::max(worst, error / bound) : kInfinity;
-      }
-      CHECK(output.rows.row(row)[input.rows.length] == kUntouched);
-      CHECK(std::abs(double{inverse[r]} / exact.inverse_deviation[r] - 1.0) < 1e-5);
+  const Index count = input.rows.count;
+  OwnedRows output(count, input.rows.length, kUntouched, 2);
+  std::vector<float> mean(static_cast<std::size_t>(count)), inverse(static_cast<std::size_t>(count));
+  REQUIRE(normalize_rows(input.reading(), norm, output.rows, {mean.data(), inverse.data()}, calling_thread()).is_ok());
+  double worst = 0.0;
+  std::size_t at = 0;
+  for (Index row = 0; row < count; ++row) {
+    const auto r = static_cast<std::size_t>(row);
+    for (Index i = 0; i < input.rows.length; ++i, ++at) {
+      const double bound = norm_bound(input.reading(), norm, exact, row, i);
+      const double error = std::abs(output.at(row, i) - exact.output[at]);
+      worst = error <= bound ? std::max(worst, error / bound) : kInfinity;
     }
-    INFO(input.rows.length << " numbers");
-    report_ratio(norm.is_centred ? "layer norm" : "rms norm", kernels.name, worst);
-    CHECK(worst <= 1.0);
-  });
+    CHECK(output.rows.row(row)[input.rows.length] == kUntouched);
+    CHECK(std::abs(double{inverse[r]} / exact.inverse_deviation[r] - 1.0) < 1e-5);
+  }
+  INFO(input.rows.length << " numbers");
+  report_ratio(norm.is_centred ? "layer norm" : "rms norm", worst);
+  CHECK(worst <= 1.0);
 }
 
 }  // namespace
@@ -107,15 +92,12 @@ TEST_CASE("norms come out for rows whose squares leave the range") {
 
 TEST_CASE("the norm of equal numbers is zero, or with no mean taken off one") {
   for (const Index length : {4, 9, 100}) {
-    on_every_instance([length](const kernels::LayerKernels& kernels) {
-      const OwnedRows input(1, length, 3.0F);
-      OwnedRows output(1, length, kUntouched);
-      REQUIRE(normalize_rows_with(kernels, input.reading(), {}, output.rows, {}, calling_thread()).is_ok());
-      for (Index i = 0; i < length; ++i) CHECK(output.rows.row(0)[i] == 0.0F);
-      REQUIRE(normalize_rows_with(kernels, input.reading(), {.is_centred = false}, output.rows, {}, calling_thread())
-                  .is_ok());
-      for (Index i = 0; i < length; ++i) CHECK(std::abs(output.at(0, i) - 1.0) < 2e-6);
-    });
+    const OwnedRows input(1, length, 3.0F);
+    OwnedRows output(1, length, kUntouched);
+    REQUIRE(normalize_rows(input.reading(), {}, output.rows, {}, calling_thread()).is_ok());
+    for (Index i = 0; i < length; ++i) CHECK(output.rows.row(0)[i] == 0.0F);
+    REQUIRE(normalize_rows(input.reading(), {.is_centred = false}, output.rows, {}, calling_thread()).is_ok());
+    for (Index i = 0; i < length; ++i) CHECK(std::abs(output.at(0, i) - 1.0) < 2e-6);
   }
 }
 
@@ -123,31 +105,28 @@ TEST_CASE("norms spoil only the row that has a NaN, and give the same bits for a
   Random random(513);
   OwnedRows input = random_rows(random, 40, 700);
   input.rows.row(7)[3] = kNan;
-  on_every_instance([&](const kernels::LayerKernels& kernels) {
-    OwnedRows expected(40, 700, kUntouched);
-    REQUIRE(normalize_rows_with(kernels, input.reading(), {}, expected.rows, {}, calling_thread()).is_ok());
-    CHECK(std::isnan(expected.rows.row(7)[0]));
-    ReverseExecutor executor(3);
-    OwnedRows output(40, 700, kUntouched);
-    REQUIRE(normalize_rows_with(kernels, input.reading(), {}, output.rows, {}, executor).is_ok());
-    Index different = 0, not_numbers = 0;
-    for (Index row = 0; row < 40; ++row) {
-      for (Index i = 0; i < 700 && row != 7; ++i) {
-        different += output.rows.row(row)[i] != expected.rows.row(row)[i];
-        not_numbers += std::isnan(output.rows.row(row)[i]);
-      }
+  OwnedRows expected(40, 700, kUntouched);
+  REQUIRE(normalize_rows(input.reading(), {}, expected.rows, {}, calling_thread()).is_ok());
+  CHECK(std::isnan(expected.rows.row(7)[0]));
+  ReverseExecutor executor(3);
+  OwnedRows output(40, 700, kUntouched);
+  REQUIRE(normalize_rows(input.reading(), {}, output.rows, {}, executor).is_ok());
+  Index different = 0, not_numbers = 0;
+  for (Index row = 0; row < 40; ++row) {
+    for (Index i = 0; i < 700 && row != 7; ++i) {
+      different += output.rows.row(row)[i] != expected.rows.row(row)[i];
+      not_numbers += std::isnan(output.rows.row(row)[i]);
     }
-    CHECK(different == 0);
-    CHECK(not_numbers == 0);
-  });
+  }
+  CHECK(different == 0);
+  CHECK(not_numbers == 0);
 }
 
 TEST_CASE("norms refuse what breaks a rule") {
-  const kernels::LayerKernels& kernels = *kernels::runnable_layer_kernels().front();
   const OwnedRows input(2, 3, 1.0F);
   OwnedRows output(2, 3, kUntouched), narrow(2, 2, kUntouched);
   const auto code = [&](const RowNorm& norm, const Rows<float>& target) {
-    return normalize_rows_with(kernels, input.reading(), norm, target, {}, calling_thread()).code();
+    return normalize_rows(input.reading(), norm, target, {}, calling_thread()).code();
   };
   CHECK(code({}, narrow.rows) == StatusCode::shape);
   CHECK(code({.epsilon = -1.0F}, output.rows) == StatusCode::option);
@@ -157,7 +136,7 @@ TEST_CASE("norms refuse what breaks a rule") {
   CHECK(output.rows.row(0)[0] == kUntouched);
 }
 
-TEST_CASE("pointwise bends, multiplies and adds in place as well, with rows that repeat") {
+TEST_CASE("pointwise activates, multiplies and adds in place as well, with rows that repeat") {
   Random random(514);
   for (const Index length : {1, 5, 8, 33}) {
     const OwnedRows input = random_rows(random, 12, length);
@@ -169,18 +148,16 @@ TEST_CASE("pointwise bends, multiplies and adds in place as well, with rows that
       for (Index i = 0; i < length; ++i) numbers.push_back(input.at(row, i));
     }
     const std::vector<double> expected = reference::pointwise(numbers, 12, length, rule);
-    on_every_instance([&](const kernels::LayerKernels& kernels) {
-      OwnedRows made(12, length, kUntouched);
-      std::copy(input.numbers.begin(), input.numbers.end(), made.numbers.begin());
-      const Rows<const float> itself = made.reading();
-      REQUIRE(pointwise_with(kernels, itself, rule, made.rows, calling_thread()).is_ok());
-      double worst = 0.0;
-      for (std::size_t at = 0; at < expected.size(); ++at) {
-        const double error = std::abs(double{made.numbers[at]} - expected[at]);
-        worst = std::max(worst, error / (kUnitRoundoff * 16.0));
-      }
-      CHECK(worst <= 1.0);
-    });
+    OwnedRows made(12, length, kUntouched);
+    std::copy(input.numbers.begin(), input.numbers.end(), made.numbers.begin());
+    const Rows<const float> itself = made.reading();
+    REQUIRE(pointwise(itself, rule, made.rows, calling_thread()).is_ok());
+    double worst = 0.0;
+    for (std::size_t at = 0; at < expected.size(); ++at) {
+      const double error = std::abs(double{made.numbers[at]} - expected[at]);
+      worst = std::max(worst, error / (kUnitRoundoff * 16.0));
+    }
+    CHECK(worst <= 1.0);
   }
 }
 
@@ -228,17 +205,15 @@ struct GruScene {
   }
 };
 
-std::vector<float> run_gru(const kernels::LayerKernels& kernels, const GruScene& scene, bool is_full,
-                           Executor& executor = calling_thread()) {
+std::vector<float> run_gru(const GruScene& scene, bool is_full, Executor& executor = calling_thread()) {
   const Index n = scene.hidden;
   std::vector<WeightMatrix> gates;
   for (Index gate = 0; gate < 3; ++gate) {
     gates.push_back({scene.matrices.data() + gate * n * n, n, n, n, 1});
   }
-  const Packed packed(kernels, gates);
+  const Packed packed(gates);
   OwnedRows states(scene.gates.rows.count, n, kUntouched), last(scene.options.batch, n, kUntouched);
-  const Status status =
-      gru_with(kernels, scene.inputs(packed.data(), is_full), scene.options, {states.rows, last.rows}, executor);
+  const Status status = gru(scene.inputs(packed.data(), is_full), scene.options, {states.rows, last.rows}, executor);
   INFO(status.message());
   REQUIRE(status.is_ok());
   const Index steps = scene.gates.rows.count / scene.options.batch;
@@ -258,21 +233,19 @@ TEST_CASE("a gated recurrent unit follows its formulas, step after step, both wa
     for (const Index batch : {1, 2, 7, 25}) {
       const GruScene scene(random, batch, 1 + random.below(6), hidden, random.chance(0.5));
       for (const bool is_full : {true, false}) {
-        on_every_instance([&](const kernels::LayerKernels& kernels) {
-          const std::vector<float> got = run_gru(kernels, scene, is_full);
-          const std::vector<double> expected =
-              reference::gru(scene.inputs(nullptr, is_full), scene.options, scene.matrices.data());
-          // Sums are of size sqrt(hidden) at most, gates have slopes of 1 at most, and a state's error is passed on by
-          // a factor of about 1: six steps of such an error and of those of the functions.
-          const double bound = 6.0 * (dot_bound(hidden, std::sqrt(static_cast<double>(hidden))) + 1e-6);
-          double worst = 0.0;
-          for (std::size_t at = 0; at < got.size(); ++at) {
-            worst = std::max(worst, std::abs(double{got[at]} - expected[at]) / bound);
-          }
-          INFO("hidden " << hidden << ", batch " << batch);
-          report_ratio("gru", kernels.name, worst);
-          CHECK(worst <= 1.0);
-        });
+        const std::vector<float> got = run_gru(scene, is_full);
+        const std::vector<double> expected =
+            reference::gru(scene.inputs(nullptr, is_full), scene.options, scene.matrices.data());
+        // Sums are of size sqrt(hidden) at most, gates have slopes of 1 at most, and a state's error is passed on by
+        // a factor of about 1: six steps of such an error and of those of the functions.
+        const double bound = 6.0 * (dot_bound(hidden, std::sqrt(static_cast<double>(hidden))) + 1e-6);
+        double worst = 0.0;
+        for (std::size_t at = 0; at < got.size(); ++at) {
+          worst = std::max(worst, std::abs(double{got[at]} - expected[at]) / bound);
+        }
+        INFO("hidden " << hidden << ", batch " << batch);
+        report_ratio("gru", worst);
+        CHECK(worst <= 1.0);
       }
     }
   }
@@ -281,17 +254,14 @@ TEST_CASE("a gated recurrent unit follows its formulas, step after step, both wa
 TEST_CASE("a gated recurrent unit gives the same bits for any number of workers, stops, and refuses") {
   Random random(517);
   const GruScene scene(random, 30, 4, 50);
-  on_every_instance([&](const kernels::LayerKernels& kernels) {
-    ReverseExecutor executor(3);
-    CHECK(run_gru(kernels, scene, true, executor) == run_gru(kernels, scene, true));
-  });
-  const kernels::LayerKernels& kernels = *kernels::runnable_layer_kernels().front();
+  ReverseExecutor executor(3);
+  CHECK(run_gru(scene, true, executor) == run_gru(scene, true));
   OwnedRows states(120, 50, kUntouched), last(30, 50, kUntouched);
   const auto code = [&](const GruInputs& inputs, const GruOptions& options) {
-    return gru_with(kernels, inputs, options, {states.rows, last.rows}, calling_thread()).code();
+    return gru(inputs, options, {states.rows, last.rows}, calling_thread()).code();
   };
   const StopFlag stop{1};
-  const Packed packed(kernels, matrix_of(scene.matrices, 150, 50));
+  const Packed packed(matrix_of(scene.matrices, 150, 50));
   const GruInputs good = scene.inputs(packed.data(), true);
   CHECK(code(good, {.batch = 30, .stop = &stop}) == StatusCode::aborted);
   CHECK(code(good, {.batch = 7}) == StatusCode::shape);

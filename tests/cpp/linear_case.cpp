@@ -3,8 +3,6 @@
 #include <catch_amalgamated.hpp>
 #include <sstream>
 
-#include "ops/extra_with.hpp"
-
 namespace heed::testing {
 
 std::string describe(const LinearCase& one) {
@@ -59,11 +57,10 @@ LinearGot make_results(const LinearInputs& inputs, const LinearOptions& options)
           .state = allocate({k[0], k[1], k[3], width}, Layout::bhnd, kUntouchedNumber)};
 }
 
-LinearGot run(const kernels::ExtraKernels& kernels, const LinearInputs& inputs, const LinearOptions& options,
-              Executor& executor) {
+LinearGot run(const LinearInputs& inputs, const LinearOptions& options, Executor& executor) {
   LinearGot got = make_results(inputs, options);
   const LinearOutputs outputs{.output = got.output.view, .state = got.state.view};
-  const Status status = linear_attention_with(kernels, inputs, options, outputs, executor);
+  const Status status = linear_attention(inputs, options, outputs, executor);
   INFO(status.message());
   REQUIRE(status.is_ok());
   return got;

@@ -6,7 +6,6 @@
 
 #include "heed/linear_attention.hpp"
 #include "heed/machine.hpp"
-#include "kernels/extra_table.hpp"
 #include "support.hpp"
 
 namespace heed::testing {
@@ -47,8 +46,7 @@ struct LinearGot {
 /// Outputs that are filled with a number before.
 LinearGot make_results(const LinearInputs& inputs, const LinearOptions& options);
 
-LinearGot run(const kernels::ExtraKernels& kernels, const LinearInputs& inputs, const LinearOptions& options,
-              Executor& executor = calling_thread());
+LinearGot run(const LinearInputs& inputs, const LinearOptions& options, Executor& executor = calling_thread());
 
 /// `view` from token `first` on, `count` of them.
 template <typename View>

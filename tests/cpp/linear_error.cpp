@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "error_model.hpp"
-#include "kernels/linear_block.hpp"
+#include "kernels/linear/linear_task.hpp"
 #include "reference/linear_attention.hpp"
 #include "reference/numbers.hpp"
 

@@ -2,7 +2,6 @@
 // from token to token as those of one number that is rounded the same way each time would.
 #include <catch_amalgamated.hpp>
 
-#include "kernels/instances/instances.hpp"
 #include "linear_case.hpp"
 #include "linear_error.hpp"
 #include "reference/linear_attention.hpp"
@@ -65,7 +64,7 @@ void check(const LinearGot& got, const reference::LinearResult& expected, const 
 }
 
 /// A call for each token, which hands its state on.
-LinearGot run_by_tokens(const kernels::ExtraKernels& kernels, const LinearTensors& tensors) {
+LinearGot run_by_tokens(const LinearTensors& tensors) {
   LinearGot got = make_results(tensors.inputs(), tensors.options);
   TensorView<const float> state{};
   LinearGot one;
@@ -76,7 +75,7 @@ LinearGot run_by_tokens(const kernels::ExtraKernels& kernels, const LinearTensor
                           .decay = tokens(tensors.decay.reading(), t, 1),
                           .beta = tokens(tensors.beta.reading(), t, 1),
                           .state = state};
-    LinearGot next = run(kernels, in, tensors.options);
+    LinearGot next = run(in, tensors.options);
     for_each_element(next.output.view.shape,
                      [&](Index b, Index h, Index i, Index e) { got.output(b, h, t, e) = next.output(b, h, i, e); });
     one = std::move(next);
@@ -94,12 +93,9 @@ TEST_CASE("a long memory keeps the bound, in one call or in one for each token")
     const LinearTensors tensors = make_memory(rule);
     const reference::LinearResult expected = reference::linear_attention(tensors.inputs(), tensors.options);
     const LinearBounds bounds = bound_linear(tensors.inputs(), tensors.options);
-    for (const kernels::ExtraKernels* kernels : kernels::runnable_extra_kernels()) {
-      INFO(kernels->name);
-      check(run(*kernels, tensors.inputs(), tensors.options), expected, bounds);
-    }
+    check(run(tensors.inputs(), tensors.options), expected, bounds);
     INFO("token by token");
-    check(run_by_tokens(*kernels::runnable_extra_kernels().front(), tensors), expected, bounds);
+    check(run_by_tokens(tensors), expected, bounds);
   }
 }
 

@@ -1,11 +1,9 @@
-// Linear attention against the double-precision reference, on every kernel instance.
+// Linear attention against the double-precision reference.
 #include <catch_amalgamated.hpp>
 
-#include "half.hpp"
-#include "kernels/instances/instances.hpp"
+#include "f16.hpp"
 #include "linear_case.hpp"
 #include "linear_error.hpp"
-#include "ops/extra_with.hpp"
 #include "reference/linear_attention.hpp"
 
 namespace heed::testing {
@@ -25,12 +23,9 @@ Index count_beyond(const Owned<float>& got, const std::vector<double>& expected,
 void check(const LinearInputs& inputs, const LinearOptions& options) {
   const reference::LinearResult expected = reference::linear_attention(inputs, options);
   const LinearBounds bounds = bound_linear(inputs, options);
-  for (const kernels::ExtraKernels* kernels : kernels::runnable_extra_kernels()) {
-    INFO(kernels->name);
-    const LinearGot got = run(*kernels, inputs, options);
-    CHECK(count_beyond(got.output, expected.output, bounds.output) == 0);
-    CHECK(count_beyond(got.state, expected.state, bounds.state) == 0);
-  }
+  const LinearGot got = run(inputs, options);
+  CHECK(count_beyond(got.output, expected.output, bounds.output) == 0);
+  CHECK(count_beyond(got.state, expected.state, bounds.state) == 0);
 }
 
 void check(Random& random, const LinearCase& one) {
@@ -118,16 +113,14 @@ TEST_CASE("a decay of -infinity forgets everything before, to the bit") {
                             .value = tokens(tensors.value.reading(), 12, 12),
                             .decay = tokens(tensors.decay.reading(), 12, 12),
                             .beta = tokens(tensors.beta.reading(), 12, 12)};
-    for (const kernels::ExtraKernels* kernels : kernels::runnable_extra_kernels()) {
-      const LinearGot whole = run(*kernels, in, tensors.options);
-      const LinearGot end = run(*kernels, tail, tensors.options);
-      Index different = 0;
-      for_each_element(end.output.view.shape, [&](Index b, Index h, Index i, Index e) {
-        different += whole.output(b, h, i + 12, e) != end.output(b, h, i, e);
-      });
-      CHECK(different == 0);
-      CHECK(whole.state.numbers == end.state.numbers);
-    }
+    const LinearGot whole = run(in, tensors.options);
+    const LinearGot end = run(tail, tensors.options);
+    Index different = 0;
+    for_each_element(end.output.view.shape, [&](Index b, Index h, Index i, Index e) {
+      different += whole.output(b, h, i + 12, e) != end.output(b, h, i, e);
+    });
+    CHECK(different == 0);
+    CHECK(whole.state.numbers == end.state.numbers);
   }
 }
 
@@ -149,20 +142,18 @@ TEST_CASE("elu without causal lets every query see all keys, however many") {
 TEST_CASE("elu without any key gives zeros") {
   Random random(426);
   const LinearTensors tensors = make_tensors(random, {.rule = LinearRule::elu, .keys = 0, .is_causal = false});
-  for (const kernels::ExtraKernels* kernels : kernels::runnable_extra_kernels()) {
-    const LinearGot got = run(*kernels, tensors.inputs(), tensors.options);
-    for_each_element(got.output.view.shape,
-                     [&](Index b, Index h, Index i, Index e) { CHECK(got.output(b, h, i, e) == 0.0F); });
-  }
+  const LinearGot got = run(tensors.inputs(), tensors.options);
+  for_each_element(got.output.view.shape,
+                   [&](Index b, Index h, Index i, Index e) { CHECK(got.output(b, h, i, e) == 0.0F); });
 }
 
-TEST_CASE("linear attention takes halves and a scale") {
+TEST_CASE("linear attention takes f16 and a scale") {
   Random random(427);
   for (const LinearRule rule : kRules) {
     LinearTensors tensors = make_tensors(random, {.rule = rule, .heads = 2, .queries = 15, .head_dim = 11});
-    const Owned<Half> query = halve(tensors.query, Layout::bhnd);
-    const Owned<Half> key = halve(tensors.key, Layout::bhnd);
-    const Owned<Half> value = halve(tensors.value, Layout::bhnd);
+    const Owned<Float16> query = halve(tensors.query, Layout::bhnd);
+    const Owned<Float16> key = halve(tensors.key, Layout::bhnd);
+    const Owned<Float16> value = halve(tensors.value, Layout::bhnd);
     LinearInputs inputs = tensors.inputs();
     inputs.query = query.reading();
     inputs.key = key.reading();
@@ -178,8 +169,7 @@ TEST_CASE("no tokens leave the state as it is, and a state that is not given is 
   for (const LinearRule rule : kRules) {
     for (const bool has_state : {false, true}) {
       const LinearTensors tensors = make_tensors(random, {.rule = rule, .queries = 0, .has_state = has_state});
-      const kernels::ExtraKernels& kernels = *kernels::runnable_extra_kernels().front();
-      const LinearGot got = run(kernels, tensors.inputs(), tensors.options);
+      const LinearGot got = run(tensors.inputs(), tensors.options);
       for_each_element(got.state.view.shape, [&](Index b, Index h, Index i, Index e) {
         CHECK(got.state(b, h, i, e) == (has_state ? tensors.state(b, h, i, e) : 0.0F));
       });
@@ -193,8 +183,7 @@ TEST_CASE("linear attention handed over at any token is the whole") {
     const LinearCase one{.rule = rule, .heads = 4, .kv_heads = 2, .queries = 31, .head_dim = 9, .has_state = true};
     const LinearTensors tensors = make_tensors(random, one);
     const LinearBounds bounds = bound_linear(tensors.inputs(), tensors.options);
-    const kernels::ExtraKernels& kernels = *kernels::runnable_extra_kernels().front();
-    const LinearGot whole = run(kernels, tensors.inputs(), tensors.options);
+    const LinearGot whole = run(tensors.inputs(), tensors.options);
     for (const Index cut : {0, 1, 7, 12, 18, 30, 31}) {
       const auto part = [&](Index first, Index count, const TensorView<const float>& state) {
         return LinearInputs{.query = tokens(tensors.query.reading(), first, count),
@@ -204,8 +193,8 @@ TEST_CASE("linear attention handed over at any token is the whole") {
                             .beta = tokens(tensors.beta.reading(), first, count),
                             .state = state};
       };
-      const LinearGot before = run(kernels, part(0, cut, tensors.state.reading()), tensors.options);
-      const LinearGot after = run(kernels, part(cut, 31 - cut, before.state.reading()), tensors.options);
+      const LinearGot before = run(part(0, cut, tensors.state.reading()), tensors.options);
+      const LinearGot after = run(part(cut, 31 - cut, before.state.reading()), tensors.options);
       Index wrong = 0;
       std::size_t at = 0;
       for_each_element(whole.output.view.shape, [&](Index b, Index h, Index i, Index e) {
@@ -231,18 +220,16 @@ TEST_CASE("what comes later changes nothing before, NaN or not") {
   Random random(430);
   for (const LinearRule rule : kRules) {
     LinearTensors tensors = make_tensors(random, {.rule = rule, .heads = 2, .kv_heads = 1, .queries = 20});
-    for (const kernels::ExtraKernels* kernels : kernels::runnable_extra_kernels()) {
-      const LinearGot clean = run(*kernels, tensors.inputs(), tensors.options);
-      const float key = tensors.key(0, 0, 8, 3), value = tensors.value(0, 0, 9, 2);
-      tensors.key(0, 0, 8, 3) = kNan;
-      tensors.value(0, 0, 9, 2) = kInfinity;
-      const LinearGot dirty = run(*kernels, tensors.inputs(), tensors.options);
-      tensors.key(0, 0, 8, 3) = key;
-      tensors.value(0, 0, 9, 2) = value;
-      for (Index i = 0; i < 20; ++i) {
-        INFO(kernels->name << ", rule " << static_cast<int>(rule) << ", token " << i);
-        CHECK((clean.output(0, 1, i, 2) == dirty.output(0, 1, i, 2)) == (i < 8));
-      }
+    const LinearGot clean = run(tensors.inputs(), tensors.options);
+    const float key = tensors.key(0, 0, 8, 3), value = tensors.value(0, 0, 9, 2);
+    tensors.key(0, 0, 8, 3) = kNan;
+    tensors.value(0, 0, 9, 2) = kInfinity;
+    const LinearGot dirty = run(tensors.inputs(), tensors.options);
+    tensors.key(0, 0, 8, 3) = key;
+    tensors.value(0, 0, 9, 2) = value;
+    for (Index i = 0; i < 20; ++i) {
+      INFO(", rule " << static_cast<int>(rule) << ", token " << i);
+      CHECK((clean.output(0, 1, i, 2) == dirty.output(0, 1, i, 2)) == (i < 8));
     }
   }
 }
@@ -252,44 +239,38 @@ TEST_CASE("linear attention gives the same bits for any number of workers, and s
   for (const LinearRule rule : kRules) {
     const LinearTensors tensors = make_tensors(
         random, {.rule = rule, .heads = 2, .queries = 40, .head_dim = 24, .value_dim = 71, .has_state = true});
-    for (const kernels::ExtraKernels* kernels : kernels::runnable_extra_kernels()) {
-      const LinearGot expected = run(*kernels, tensors.inputs(), tensors.options);
-      for (const int workers : {2, 3, 8}) {
-        ReverseExecutor executor(workers);
-        const LinearGot got = run(*kernels, tensors.inputs(), tensors.options, executor);
-        Index different = 0;
-        for_each_element(expected.output.view.shape, [&](Index b, Index h, Index i, Index e) {
-          different += got.output(b, h, i, e) != expected.output(b, h, i, e);
-        });
-        CHECK(different == 0);
-        CHECK(got.state.numbers == expected.state.numbers);
-      }
+    const LinearGot expected = run(tensors.inputs(), tensors.options);
+    for (const int workers : {2, 3, 8}) {
+      ReverseExecutor executor(workers);
+      const LinearGot got = run(tensors.inputs(), tensors.options, executor);
+      Index different = 0;
+      for_each_element(expected.output.view.shape, [&](Index b, Index h, Index i, Index e) {
+        different += got.output(b, h, i, e) != expected.output(b, h, i, e);
+      });
+      CHECK(different == 0);
+      CHECK(got.state.numbers == expected.state.numbers);
     }
     const StopFlag stop{1};
     LinearOptions options = tensors.options;
     options.stop = &stop;
     const LinearGot got = make_results(tensors.inputs(), options);
-    CHECK(linear_attention_with(*kernels::runnable_extra_kernels().front(), tensors.inputs(), options,
-                                {.output = got.output.view, .state = got.state.view}, calling_thread())
+    CHECK(linear_attention(tensors.inputs(), options, {.output = got.output.view, .state = got.state.view},
+                           calling_thread())
               .code() == StatusCode::aborted);
     CHECK(got.output(0, 0, 0, 0) == kUntouchedNumber);
   }
 }
 
-TEST_CASE("either result may be left out") {
+TEST_CASE("either result may be absent") {
   Random random(432);
   for (const LinearRule rule : kRules) {
     const LinearTensors tensors = make_tensors(random, {.rule = rule, .queries = 20});
-    const kernels::ExtraKernels& kernels = *kernels::runnable_extra_kernels().front();
-    const LinearGot both = run(kernels, tensors.inputs(), tensors.options);
+    const LinearGot both = run(tensors.inputs(), tensors.options);
     const LinearGot some = make_results(tensors.inputs(), tensors.options);
-    REQUIRE(linear_attention_with(kernels, tensors.inputs(), tensors.options, {.output = some.output.view},
-                                  calling_thread())
-                .is_ok());
-    CHECK(some.output(0, 0, 19, 7) == both.output(0, 0, 19, 7));
     REQUIRE(
-        linear_attention_with(kernels, tensors.inputs(), tensors.options, {.state = some.state.view}, calling_thread())
-            .is_ok());
+        linear_attention(tensors.inputs(), tensors.options, {.output = some.output.view}, calling_thread()).is_ok());
+    CHECK(some.output(0, 0, 19, 7) == both.output(0, 0, 19, 7));
+    REQUIRE(linear_attention(tensors.inputs(), tensors.options, {.state = some.state.view}, calling_thread()).is_ok());
     CHECK(some.state.numbers == both.state.numbers);
   }
 }

@@ -1,45 +1,42 @@
-#include "kernels/online_softmax.hpp"
+#include "kernels/softmax/online_softmax.hpp"
 
 #include <algorithm>
 #include <catch_amalgamated.hpp>
 #include <cmath>
 
 #include "error_model.hpp"
-#include "kernels/weighted_sum.hpp"
+#include "kernels/memory/finite.hpp"
+#include "kernels/prefill/pv_product.hpp"
 #include "panel_scene.hpp"
 #include "support.hpp"
-#include "tested_archs.hpp"
 
 namespace heed::testing {
 namespace {
 
-template <class Arch>
-void start(PanelScene<Arch>& scene, float maximum, float sum) {
+void start(PanelScene& scene, float row_max, float sum) {
   for (int lane = 0; lane < scene.kWidth; ++lane) {
-    scene.panel.maximum[lane] = maximum;
-    scene.panel.sum[lane] = sum;
+    scene.panel.row_max[lane] = row_max;
+    scene.panel.row_sum[lane] = sum;
   }
   std::fill_n(scene.panel.output, scene.block.value_dim * scene.kWidth, 2.0F);
 }
 
 /// The same number for every lane.
-template <class Arch>
 struct Line {
-  alignas(64) float numbers[kernels::kPanel<Arch>];
+  alignas(64) float numbers[kernels::kPanel];
   explicit Line(float number) { std::ranges::fill(numbers, number); }
 };
 
 }  // namespace
 
-TEMPLATE_LIST_TEST_CASE("weights are powers of what a score lacks to its maximum, however large both are", "",
-                        TestedArchs) {
+TEST_CASE("weights are powers of what a score lacks to its maximum, however large both are") {
   for (const float origin : {0.0F, -3.5F, 70000.25F, -16777216.0F, 1e30F, -1e30F}) {
-    PanelScene<TestType> scene(1, 2, 1);
+    PanelScene scene(1, 2, 1);
     start(scene, origin, 0.0F);
     const float lower = std::nextafter(origin, -kInfinity);
     std::fill_n(scene.scores(), scene.kWidth, origin);
     std::fill_n(scene.scores() + scene.kWidth, scene.kWidth, lower);
-    kernels::exponentiate<TestType, false>(scene.panel, Line<TestType>(origin).numbers, 2, scene.scores());
+    kernels::exponentiate<false>(scene.panel, Line(origin).numbers, 2, scene.scores());
     const double exact = std::exp2(std::max(-80.0, static_cast<double>(lower) - static_cast<double>(origin)));
     INFO("origin " << origin);
     CHECK(scene.scores()[0] == 1.0F);
@@ -47,79 +44,79 @@ TEMPLATE_LIST_TEST_CASE("weights are powers of what a score lacks to its maximum
   }
 }
 
-TEMPLATE_LIST_TEST_CASE("an unchanged maximum leaves older sums bit for bit as they are", "", TestedArchs) {
-  PanelScene<TestType> scene(1, 1, 1);
+TEST_CASE("an unchanged maximum leaves older sums bit for bit as they are") {
+  PanelScene scene(1, 1, 1);
   start(scene, 5.0F, 1.5F);
   std::fill_n(scene.scores(), scene.kWidth, -kInfinity);
-  const Line<TestType> maximum(5.0F);
-  const auto rescale = kernels::exponentiate<TestType, true>(scene.panel, maximum.numbers, 1, scene.scores());
-  CHECK(scene.panel.sum[0] == 1.5F);
+  const Line row_max(5.0F);
+  const auto rescale = kernels::exponentiate<true>(scene.panel, row_max.numbers, 1, scene.scores());
+  CHECK(scene.panel.row_sum[0] == 1.5F);
   CHECK(rescale.factor[0].get(0) == 1.0F);
 }
 
-TEMPLATE_LIST_TEST_CASE("a maximum raised by n divides older sums by two to the n", "", TestedArchs) {
-  PanelScene<TestType> scene(1, 1, 1);
+TEST_CASE("a maximum raised by n divides older sums by two to the n") {
+  PanelScene scene(1, 1, 1);
   start(scene, 5.0F, 1.5F);
   std::fill_n(scene.scores(), scene.kWidth, 8.0F);
-  const Line<TestType> maximum(8.0F);
-  const auto rescale = kernels::exponentiate<TestType, false>(scene.panel, maximum.numbers, 1, scene.scores());
+  const Line row_max(8.0F);
+  const auto rescale = kernels::exponentiate<false>(scene.panel, row_max.numbers, 1, scene.scores());
   CHECK(rescale.factor[1].get(0) == 0.125F);
   CHECK(scene.scores()[0] == 1.0F);
-  CHECK(scene.panel.sum[0] == 1.5F / 8.0F + 1.0F);
-  CHECK(scene.panel.maximum[0] == 8.0F);
+  CHECK(scene.panel.row_sum[0] == 1.5F / 8.0F + 1.0F);
+  CHECK(scene.panel.row_max[0] == 8.0F);
 }
 
-TEMPLATE_LIST_TEST_CASE("a row that sees no key of its first block keeps a sum of zero", "", TestedArchs) {
-  PanelScene<TestType> scene(1, 2, 1);
-  start(scene, kernels::kNoMaximum, 0.0F);
+TEST_CASE("a row that sees no key of its first block keeps a sum of zero") {
+  PanelScene scene(1, 2, 1);
+  start(scene, kernels::kNoRowMax, 0.0F);
   std::fill_n(scene.scores(), 2 * scene.kWidth, -kInfinity);
-  const Line<TestType> maximum(kernels::kNoMaximum);
-  kernels::exponentiate<TestType, true>(scene.panel, maximum.numbers, 2, scene.scores());
-  CHECK(scene.panel.sum[0] == 0.0F);
+  const Line row_max(kernels::kNoRowMax);
+  kernels::exponentiate<true>(scene.panel, row_max.numbers, 2, scene.scores());
+  CHECK(scene.panel.row_sum[0] == 0.0F);
   CHECK(scene.scores()[0] == 0.0F);
 }
 
-TEMPLATE_LIST_TEST_CASE("one value that is not finite is noticed wherever it is", "", TestedArchs) {
-  constexpr int dim = 2 * kernels::kLanes<TestType> + 1;
+TEST_CASE("one value that is not finite is noticed wherever it is") {
+  constexpr int dim = 2 * kernels::kLanes + 1;
   Random random(60);
   Owned<float> values = random_tensor(random, {1, 1, 3, dim});
-  const kernels::Lines lines{values.view.data, dim};
-  CHECK(kernels::are_all_finite<TestType>(lines, 3, dim));
+  const kernels::FloatRows lines{values.view.data, dim};
+  CHECK(kernels::are_all_finite(lines, 3, dim));
   for (const float bad : {kNan, kInfinity, -kInfinity}) {
     for (Index e = 0; e < dim; ++e) {
       const float good = std::exchange(values(0, 0, 1, e), bad);
-      CHECK(!kernels::are_all_finite<TestType>(lines, 3, dim));
-      CHECK(kernels::are_all_finite<TestType>(lines.from(2), 1, dim));
+      CHECK(!kernels::are_all_finite(lines, 3, dim));
+      CHECK(kernels::are_all_finite(lines.from(2), 1, dim));
       values(0, 0, 1, e) = good;
     }
   }
 }
 
-TEMPLATE_LIST_TEST_CASE("the two ways to add values give the same bits", "", TestedArchs) {
-  using Batch = kernels::Batch<TestType>;
+TEST_CASE("the two ways to add values give the same bits") {
+  using Batch = kernels::Batch;
   constexpr int keys = 11;
   for (const int dim : {1, 5, 6, 7, 13}) {
     Random random(61);
     const Owned<float> values = random_tensor(random, {1, 1, keys, dim});
-    const kernels::Lines lines{values.view.data, dim};
-    PanelScene<TestType> plain(1, keys, dim);
-    PanelScene<TestType> careful(1, keys, dim);
-    for (PanelScene<TestType>* scene : {&plain, &careful}) {
+    const kernels::FloatRows lines{values.view.data, dim};
+    PanelScene plain(1, keys, dim);
+    PanelScene careful(1, keys, dim);
+    for (PanelScene* scene : {&plain, &careful}) {
       Random weights(62);
       start(*scene, 0.0F, 0.0F);
       for (int n = 0; n < keys * scene->kWidth; ++n) {
         scene->scores()[n] = weights.chance(0.3) ? 0.0F : static_cast<float>(weights.uniform());
       }
     }
-    const kernels::Rescale<TestType> rescale{{Batch(0.75F), Batch(0.3F)}};
+    const kernels::Rescale rescale{{Batch(0.75F), Batch(0.3F)}};
     const auto in_two = [&](const float* weights) {
       kernels::WeightedValues all;
       all.add({lines, 4, weights});
-      all.add({lines.from(4), keys - 4, weights + 4 * PanelScene<TestType>::kWidth});
+      all.add({lines.from(4), keys - 4, weights + 4 * PanelScene::kWidth});
       return all;
     };
-    kernels::add_values<TestType>(plain.panel, dim, in_two(plain.scores()), rescale);
-    kernels::add_attended_values<TestType>(careful.panel, dim, in_two(careful.scores()), rescale);
+    kernels::add_values(plain.panel, dim, in_two(plain.scores()), rescale);
+    kernels::add_attended_values(careful.panel, dim, in_two(careful.scores()), rescale);
     CHECK(std::equal(plain.panel.output, plain.panel.output + dim * plain.kWidth, careful.panel.output));
   }
 }

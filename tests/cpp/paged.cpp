@@ -4,13 +4,13 @@
 #include <cmath>
 #include <cstring>
 
-#include "half.hpp"
+#include "f16.hpp"
 #include "reference/numbers.hpp"
 
 namespace heed::testing {
 namespace {
 
-Index bytes_of(DType dtype) { return is_of_bytes(dtype) ? 1 : (dtype == DType::f16 ? 2 : 4); }
+Index bytes_of(DType dtype) { return is_int8(dtype) ? 1 : (dtype == DType::f16 ? 2 : 4); }
 
 /// How the keys, or values, of a head lie in a page.
 struct Places {
@@ -49,13 +49,13 @@ void write_row(const std::vector<double>& row, const Places& places, Index place
   for (const double number : row) largest = std::max(largest, static_cast<float>(std::abs(number)));
   const float unit = largest / 127.0F;
   const DType dtype = places.dtype;
-  if (is_of_bytes(dtype)) put(scale, 0, unit);
+  if (is_int8(dtype)) put(scale, 0, unit);
   for (std::size_t d = 0; d < row.size(); ++d) {
     const Index index = places.number(place, static_cast<Index>(d));
     const auto number = static_cast<float>(row[d]);
     if (dtype == DType::f32) put(target, index, number);
     if (dtype == DType::f16) put(target, index, round_to_half(number));
-    if (is_of_bytes(dtype)) put(target, index, static_cast<std::int8_t>(unit > 0 ? std::lround(number / unit) : 0));
+    if (is_int8(dtype)) put(target, index, static_cast<std::int8_t>(unit > 0 ? std::lround(number / unit) : 0));
   }
 }
 
@@ -64,7 +64,7 @@ void write_row(const std::vector<double>& row, const Places& places, Index place
 Paged::Paged(Random& random, const AttentionInputs& inputs, const Paging& paging) : paged_(inputs) {
   const auto [batch, heads, length, head_dim] = inputs.key.shape;
   const Places of_keys{paging.dtype, head_dim};
-  const Places of_values{is_of_bytes(paging.dtype) ? DType::i8_values : paging.dtype, inputs.value.shape[3]};
+  const Places of_values{is_int8(paging.dtype) ? DType::i8_values : paging.dtype, inputs.value.shape[3]};
   // Of a head: its keys, its values, and the scales of both.
   const auto whole = [](Index bytes) { return (bytes + 127) / 128 * 128; };
   const Index values = whole(of_keys.bytes(paging.rows));

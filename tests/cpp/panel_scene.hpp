@@ -3,21 +3,20 @@
 
 #include <vector>
 
-#include "kernels/panel.hpp"
-#include "kernels/score_units.hpp"
+#include "kernels/task/panel.hpp"
+#include "kernels/task/score_constants.hpp"
 
 namespace heed::testing {
 
 /// `count` rows that see keys [0, keys), a block of values, and memory for both.
-template <class Arch>
 struct PanelScene {
-  static constexpr int kWidth = kernels::kPanel<Arch>;
-  static constexpr int kLines = kernels::kStatistics + kernels::kLookStatistics;
+  static constexpr int kWidth = kernels::kPanel;
+  static constexpr int kLines = kernels::kStatistics + kernels::kPassStatistics;
 
   std::vector<kernels::AttentionRow> rows;
-  kernels::AttentionBlock block{};
+  kernels::AttentionTask block{};
   kernels::Panel panel{};
-  std::vector<kernels::Batch<Arch>> memory;  // aligned, as scratch is
+  std::vector<kernels::Batch> memory;  // aligned, as scratch is
 
   PanelScene(int count, int keys, int value_dim)
       : rows(static_cast<std::size_t>(count)), memory(static_cast<std::size_t>(2 * (value_dim + kLines + 2 * keys))) {
@@ -26,8 +25,8 @@ struct PanelScene {
     block.row_count = count;
     block.key_length = keys;
     block.value_dim = value_dim;
-    block.score_units = kernels::kLog2E;
-    block.scratch = reinterpret_cast<float*>(memory.data());
+    block.score.log2e_scale = kernels::kLog2E;
+    block.scratch.floats = reinterpret_cast<float*>(memory.data());
     refresh();
   }
   PanelScene(const PanelScene&) = delete;
@@ -35,10 +34,10 @@ struct PanelScene {
   ~PanelScene() = default;
 
   /// After a change of rows.
-  void refresh() { panel = kernels::make_panel<Arch>(block, 0); }
+  void refresh() { panel = kernels::make_panel(block, 0); }
 
   /// Behind the panel's own memory.
-  float* scores() { return block.scratch + kWidth * (block.value_dim + kLines); }
+  float* scores() { return block.scratch.floats + kWidth * (block.value_dim + kLines); }
   float* addends() { return scores() + kWidth * block.key_length; }
 };
 

@@ -3,7 +3,7 @@
 #include <catch_amalgamated.hpp>
 #include <vector>
 
-#include "kernels/attention_block.hpp"
+#include "kernels/task/attention_task.hpp"
 #include "problem/attention_problem.hpp"
 
 namespace heed::testing {
@@ -112,7 +112,7 @@ TEST_CASE("key blocks depend on the head sizes alone") {
 
 TEST_CASE("the scratch of a worker is bounded whatever the lengths") {
   for (const int panel : {8, 16, 32}) {
-    const std::int64_t most = kernels::attention_scratch_floats(panel, kMaxRowsPerTask / panel, 64, 64, 96);
+    const std::int64_t most = kernels::prefill_scratch_floats(panel, kMaxRowsPerTask / panel, 64, 64, 96);
     for (const Index length : {1, 100, 4096, 1 << 20}) {
       AttentionProblem problem = problem_of(1, 8, 2, length, 64);
       problem.key_length = problem.key_limit = length;
@@ -120,7 +120,7 @@ TEST_CASE("the scratch of a worker is bounded whatever the lengths") {
       INFO("panel " << panel << ", length " << length);
       CHECK(plan.key_block == 96);
       const Index panels = (plan.rows_per_task + panel - 1) / panel;
-      CHECK(kernels::attention_scratch_floats(panel, panels, 64, 64, plan.key_block) <= most);
+      CHECK(kernels::prefill_scratch_floats(panel, panels, 64, 64, plan.key_block) <= most);
     }
   }
 }

@@ -6,14 +6,14 @@
 #include <cstdlib>
 #include <map>
 
-#include "kernels/instances/instances.hpp"
+#include "heed/machine.hpp"
 #include "support.hpp"
 
 namespace heed::testing {
 namespace {
 
-std::map<std::string, std::map<std::string, double>>& worst_ratios() {
-  static std::map<std::string, std::map<std::string, double>> ratios;
+std::map<std::string, double>& worst_ratios() {
+  static std::map<std::string, double> ratios;
   return ratios;
 }
 
@@ -22,16 +22,12 @@ class Report final : public Catch::EventListenerBase {
   using EventListenerBase::EventListenerBase;
 
   void testRunStarting(const Catch::TestRunInfo& /*info*/) override {
-    std::printf("HEED_SEED=%u, kernels:", static_cast<unsigned>(seed()));
-    for (const kernels::AttentionKernels* kernels : kernels::runnable_kernels()) std::printf(" %s", kernels->name);
-    std::printf("\n");
+    std::printf("HEED_SEED=%u, kernels: %s, %d lanes\n", static_cast<unsigned>(seed()), kernel_name(), kernel_lanes());
   }
 
   void testRunEnded(const Catch::TestRunStats& /*stats*/) override {
-    for (const auto& [quantity, by_kernel] : worst_ratios()) {
-      std::printf("largest error / bound, %s:", quantity.c_str());
-      for (const auto& [kernel, ratio] : by_kernel) std::printf(" %s %.2f", kernel.c_str(), ratio);
-      std::printf("\n");
+    for (const auto& [quantity, ratio] : worst_ratios()) {
+      std::printf("largest error / bound, %s: %.2f\n", quantity.c_str(), ratio);
     }
   }
 };
@@ -48,8 +44,8 @@ std::uint32_t seed() {
   return value;
 }
 
-void report_ratio(const std::string& quantity, const std::string& kernel, double ratio) {
-  double& worst = worst_ratios()[quantity][kernel];
+void report_ratio(const std::string& quantity, double ratio) {
+  double& worst = worst_ratios()[quantity];
   if (ratio > worst) worst = ratio;
 }
 

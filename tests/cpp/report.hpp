@@ -5,6 +5,6 @@
 
 namespace heed::testing {
 
-void report_ratio(const std::string& quantity, const std::string& kernel, double ratio);
+void report_ratio(const std::string& quantity, double ratio);
 
 }  // namespace heed::testing

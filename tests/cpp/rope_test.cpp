@@ -1,12 +1,10 @@
-// Rotary embedding against the double-precision reference, on every kernel instance, and what turning must leave alone.
+// Rotary embedding against the double-precision reference, and what turning must leave alone.
 #include <catch_amalgamated.hpp>
 #include <optional>
 
 #include "error_model.hpp"
-#include "half.hpp"
+#include "f16.hpp"
 #include "heed/machine.hpp"
-#include "kernels/instances/instances.hpp"
-#include "ops/extra_with.hpp"
 #include "reference/numbers.hpp"
 #include "reference/rope.hpp"
 #include "support.hpp"
@@ -24,10 +22,10 @@ std::vector<double> frequencies_of(Index pairs, double base = 10000.0) {
   return made;
 }
 
-Owned<float> turn(const kernels::ExtraKernels& kernels, const RopeInputs& inputs, const RopeOptions& options,
-                  Layout layout = Layout::bhnd, Executor& executor = calling_thread()) {
+Owned<float> turn(const RopeInputs& inputs, const RopeOptions& options, Layout layout = Layout::bhnd,
+                  Executor& executor = calling_thread()) {
   Owned<float> output = allocate(inputs.input.shape, layout, kUntouched);
-  REQUIRE(rope_with(kernels, inputs, options, output.view, executor).is_ok());
+  REQUIRE(rope(inputs, options, output.view, executor).is_ok());
   return output;
 }
 
@@ -48,31 +46,29 @@ void check(const RopeInputs& inputs, const RopeOptions& options, Layout layout =
     const double position = options.positions == nullptr ? static_cast<double>(l) : options.positions[l];
     largest_angle = std::max(largest_angle, std::abs(position) * options.frequencies[0]);
   }
-  for (const kernels::ExtraKernels* kernels : kernels::runnable_extra_kernels()) {
-    INFO(kernels->name << ", heads " << heads << ", length " << length << ", dim " << dim << ", pairs " << pairs);
-    const Owned<float> got = turn(*kernels, inputs, options, layout);
-    std::size_t at = 0;
-    Index wrong = 0;
-    for_each_element(inputs.input.shape, [&](Index b, Index h, Index l, Index d) {
-      const std::vector<double> row = reference::read_row(inputs.input, b, h, l);
-      const auto is = static_cast<double>(got(b, h, l, d));
-      double bound = 0.0;
-      if (d < 2 * pairs) {
-        const Index partner = options.interleaved ? d ^ 1 : (d + pairs) % (2 * pairs);
-        const double reach = inputs.cosines.is_present() ? 4.0 : 1.0;  // of random tables
-        bound = reach * bound_of(row[static_cast<std::size_t>(d)], row[static_cast<std::size_t>(partner)],
-                                 static_cast<double>(options.magnitude), largest_angle);
-      }
-      wrong += !(std::abs(is - expected[at]) <= bound);
-      ++at;
-    });
-    CHECK(wrong == 0);
-  }
+  INFO(", heads " << heads << ", length " << length << ", dim " << dim << ", pairs " << pairs);
+  const Owned<float> got = turn(inputs, options, layout);
+  std::size_t at = 0;
+  Index wrong = 0;
+  for_each_element(inputs.input.shape, [&](Index b, Index h, Index l, Index d) {
+    const std::vector<double> row = reference::read_row(inputs.input, b, h, l);
+    const auto is = static_cast<double>(got(b, h, l, d));
+    double bound = 0.0;
+    if (d < 2 * pairs) {
+      const Index partner = options.interleaved ? d ^ 1 : (d + pairs) % (2 * pairs);
+      const double reach = inputs.cosines.is_present() ? 4.0 : 1.0;  // of random tables
+      bound = reach * bound_of(row[static_cast<std::size_t>(d)], row[static_cast<std::size_t>(partner)],
+                               static_cast<double>(options.magnitude), largest_angle);
+    }
+    wrong += !(std::abs(is - expected[at]) <= bound);
+    ++at;
+  });
+  CHECK(wrong == 0);
 }
 
 }  // namespace
 
-TEST_CASE("rope turns pairs as the reference does, at sizes around lanes, halves and neighbours") {
+TEST_CASE("rope rotates pairs as the reference does, at sizes around lanes, both pairings") {
   Random random(400);
   for (const Index dim : {2, 4, 6, 8, 10, 16, 18, 30, 32, 34, 64, 66, 128}) {
     for (const bool interleaved : {false, true}) {
@@ -84,7 +80,7 @@ TEST_CASE("rope turns pairs as the reference does, at sizes around lanes, halves
   }
 }
 
-TEST_CASE("rope copies what it does not turn") {
+TEST_CASE("rope copies what it does not rotate") {
   Random random(401);
   for (const Index dim : {3, 7, 9, 17, 40, 65}) {
     for (const Index rotary_dim : {Index{2}, dim / 4 * 2, (dim - 1) / 2 * 2}) {
@@ -99,12 +95,12 @@ TEST_CASE("rope copies what it does not turn") {
   }
 }
 
-TEST_CASE("rope takes halves, positions of every kind, and a magnitude") {
+TEST_CASE("rope takes f16, positions of every kind, and a magnitude") {
   Random random(402);
   const Shape shape{2, 2, 150, 24};
   const Owned<float> input = random_tensor(random, shape);
   Owned<float> rounded = random_tensor(random, shape);
-  const Owned<Half> half = halve(rounded, Layout::bhnd);
+  const Owned<Float16> half = halve(rounded, Layout::bhnd);
   const std::vector<double> frequencies = frequencies_of(12);
   std::vector<double> shared, by_batch;
   for (Index l = 0; l < 150; ++l)
@@ -144,21 +140,19 @@ TEST_CASE("turning back what was turned gives it back") {
   const Owned<float> input = random_tensor(random, {1, 4, 200, 64});
   const std::vector<double> frequencies = frequencies_of(32);
   for (const bool interleaved : {false, true}) {
-    for (const kernels::ExtraKernels* kernels : kernels::runnable_extra_kernels()) {
-      RopeOptions options{.interleaved = interleaved, .frequencies = frequencies.data()};
-      const Owned<float> turned = turn(*kernels, {.input = input.reading()}, options);
-      options.inverse = true;
-      const Owned<float> back = turn(*kernels, {.input = turned.reading()}, options);
-      double worst = 0.0;
-      for_each_element(input.view.shape, [&](Index b, Index h, Index l, Index d) {
-        const Index partner = interleaved ? d ^ 1 : (d + 32) % 64;
-        const double error = std::abs(static_cast<double>(back(b, h, l, d)) - static_cast<double>(input(b, h, l, d)));
-        // Twice the bound of one turn, of numbers that a turn makes at most sqrt(2) times as large.
-        const double bound = 2.0 * 1.5 * bound_of(input(b, h, l, d), input(b, h, l, partner), 1.0, 200.0);
-        worst = std::max(worst, error / bound);
-      });
-      CHECK(worst <= 1.0);
-    }
+    RopeOptions options{.interleaved = interleaved, .frequencies = frequencies.data()};
+    const Owned<float> turned = turn({.input = input.reading()}, options);
+    options.inverse = true;
+    const Owned<float> back = turn({.input = turned.reading()}, options);
+    double worst = 0.0;
+    for_each_element(input.view.shape, [&](Index b, Index h, Index l, Index d) {
+      const Index partner = interleaved ? d ^ 1 : (d + 32) % 64;
+      const double error = std::abs(static_cast<double>(back(b, h, l, d)) - static_cast<double>(input(b, h, l, d)));
+      // Twice the bound of one turn, of numbers that a turn makes at most sqrt(2) times as large.
+      const double bound = 2.0 * 1.5 * bound_of(input(b, h, l, d), input(b, h, l, partner), 1.0, 200.0);
+      worst = std::max(worst, error / bound);
+    });
+    CHECK(worst <= 1.0);
   }
 }
 
@@ -167,13 +161,12 @@ TEST_CASE("turning queries and keys by as many positions more leaves their produ
   const Owned<float> query = random_tensor(random, {1, 1, 6, 32});
   const Owned<float> key = random_tensor(random, {1, 1, 6, 32});
   const std::vector<double> frequencies = frequencies_of(16);
-  const kernels::ExtraKernels& kernels = *kernels::runnable_extra_kernels().front();
   const auto products = [&](double shift) {
     std::vector<double> positions;
     for (Index l = 0; l < 6; ++l) positions.push_back(static_cast<double>(l * l) + shift);
     const RopeOptions options{.frequencies = frequencies.data(), .positions = positions.data()};
-    const Owned<float> q = turn(kernels, {.input = query.reading()}, options);
-    const Owned<float> k = turn(kernels, {.input = key.reading()}, options);
+    const Owned<float> q = turn({.input = query.reading()}, options);
+    const Owned<float> k = turn({.input = key.reading()}, options);
     std::vector<double> all;
     for (Index i = 0; i < 6; ++i) {
       for (Index j = 0; j < 6; ++j) {
@@ -199,20 +192,17 @@ TEST_CASE("rope gives the same bits for any number of workers, and stops when it
   const Owned<float> input = random_tensor(random, {2, 3, 200, 20});
   const std::vector<double> frequencies = frequencies_of(10);
   const RopeOptions options{.frequencies = frequencies.data()};
-  for (const kernels::ExtraKernels* kernels : kernels::runnable_extra_kernels()) {
-    const Owned<float> expected = turn(*kernels, {.input = input.reading()}, options);
-    for (const int workers : {2, 3, 7}) {
-      ReverseExecutor executor(workers);
-      CHECK(turn(*kernels, {.input = input.reading()}, options, Layout::bhnd, executor).numbers == expected.numbers);
-    }
-    const StopFlag stop{1};
-    RopeOptions stopped = options;
-    stopped.stop = &stop;
-    const Owned<float> output = allocate(input.view.shape, Layout::bhnd, kUntouched);
-    CHECK(rope_with(*kernels, {.input = input.reading()}, stopped, output.view, calling_thread()).code() ==
-          StatusCode::aborted);
-    CHECK(output(0, 0, 0, 0) == kUntouched);
+  const Owned<float> expected = turn({.input = input.reading()}, options);
+  for (const int workers : {2, 3, 7}) {
+    ReverseExecutor executor(workers);
+    CHECK(turn({.input = input.reading()}, options, Layout::bhnd, executor).numbers == expected.numbers);
   }
+  const StopFlag stop{1};
+  RopeOptions stopped = options;
+  stopped.stop = &stop;
+  const Owned<float> output = allocate(input.view.shape, Layout::bhnd, kUntouched);
+  CHECK(rope({.input = input.reading()}, stopped, output.view, calling_thread()).code() == StatusCode::aborted);
+  CHECK(output(0, 0, 0, 0) == kUntouched);
 }
 
 TEST_CASE("rope of nothing is nothing") {

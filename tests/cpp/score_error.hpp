@@ -21,7 +21,7 @@
 
 namespace heed::testing {
 
-/// What kernels/sigmoid.hpp states; sigmoid_test.cpp holds it to that.
+/// What kernels/simd/sigmoid.hpp states; sigmoid_test.cpp holds it to that.
 inline constexpr double kSigmoidError = 4e-7;
 
 /// A score on its way, and how wrong it may be.

@@ -279,7 +279,7 @@ TEST_CASE("workers that each lead sets of their own run each task once, and help
   }
 }
 
-TEST_CASE("places in a set are each worker's alone, whoever leads it", "[threads]") {
+TEST_CASE("the numbers of workers in a set are each their own, whoever leads it", "[threads]") {
   // What a place's scratch memory is to a kernel: two workers at one place at a time would show.
   struct Scene {
     std::array<std::atomic<int>, TaskBoard::kMaxWorkers> at_place{};

@@ -40,7 +40,7 @@ class ServedPool {
   explicit ServedPool(int workers) : pool_(std::make_unique<WorkerPool>()) {
     for (int worker = 0; worker < workers; ++worker) {
       threads_.emplace_back([this, worker] {
-        for (std::uint32_t call = 0; call != kEnd; call = pool_->door(worker).call)
+        for (std::uint32_t call = 0; call != kEnd; call = pool_->mailbox(worker).call)
           pool_->serve_one(worker, 0.1, compute);
       });
     }
@@ -53,10 +53,10 @@ class ServedPool {
   ServedPool& operator=(const ServedPool&) = delete;
 
   [[nodiscard]] int workers() const { return static_cast<int>(threads_.size()); }
-  [[nodiscard]] const Door& door(int worker) const { return pool_->door(worker); }
+  [[nodiscard]] const Mailbox& mailbox(int worker) const { return pool_->mailbox(worker); }
   void post(int worker, std::uint32_t call) { pool_->post(worker, call, workers()); }
   void wait(int worker) const {
-    while (door(worker).state == Door::kPosted) std::this_thread::yield();
+    while (mailbox(worker).state == Mailbox::kPosted) std::this_thread::yield();
   }
 
  private:
@@ -89,7 +89,7 @@ TEST_CASE("calls at several doors are each computed once, whole, with everybody'
   }
 }
 
-TEST_CASE("a door says how its worker's call ended, cut to the room there is, whatever others' calls did",
+TEST_CASE("a mailbox says how the call of its worker ended, cut to the room there is, whatever the calls of others did",
           "[threads]") {
   calls.clear();
   calls.push_back(std::make_unique<Call>());
@@ -98,10 +98,10 @@ TEST_CASE("a door says how its worker's call ended, cut to the room there is, wh
   pool.post(1, 100);
   pool.wait(0);
   pool.wait(1);
-  CHECK(pool.door(0).status == static_cast<int>(StatusCode::option));
-  CHECK(std::string(pool.door(0).message) == std::string(sizeof(Door::message) - 1, 'x'));
-  CHECK(pool.door(1).status == 0);
-  CHECK(std::string(pool.door(1).message).empty());
+  CHECK(pool.mailbox(0).status == static_cast<int>(StatusCode::option));
+  CHECK(std::string(pool.mailbox(0).message) == std::string(sizeof(Mailbox::message) - 1, 'x'));
+  CHECK(pool.mailbox(1).status == 0);
+  CHECK(std::string(pool.mailbox(1).message).empty());
 }
 
 }  // namespace heed::testing

@@ -9,12 +9,9 @@
 #include "heed/score.hpp"
 #include "heed/status.hpp"
 #include "heed/tensor_view.hpp"
+#include "heed/vocabulary.hpp"
 
 namespace heed {
-
-/// Where the triangle of a causal mask is anchored. Query i sees keys
-/// j <= i + offset, with offset S - L (lower_right) or 0 (upper_left).
-enum class Causal : std::uint8_t { none = 0, lower_right = 1, upper_left = 2 };
 
 /// B batch, H query heads, G key/value heads (H a multiple of G; query head h
 /// reads head h / (H / G)), L queries, S keys, D head_dim, E value_dim.
@@ -44,9 +41,9 @@ struct PackedSequences {
   [[nodiscard]] const std::int32_t* keys() const { return key_starts == nullptr ? query_starts : key_starts; }
 };
 
-/// Queries and keys in blocks: query i sees key j only where keep has something other than 0 at [i / queries, j /
-/// keys]. What is not kept is not computed.
-struct KeptBlocks {
+/// A block-sparse mask: query i sees key j only where keep is not 0 at [i / queries, j / keys]. Blocks that are not
+/// kept are not computed.
+struct SparseBlocks {
   TensorView<const std::uint8_t>
       keep;           // optional, broadcasts to [B, H, L / queries, S / keys], rounded up; of a slice the whole's
   Index queries = 1;  // of a block
@@ -74,15 +71,6 @@ struct SliceOf {
   Index query_length;
 };
 
-/// What turns the scores of a row into weights.
-enum class Normalizer : std::uint8_t {
-  softmax = 0,
-  sparsemax = 1,  // max(score - t, 0), with the t by which they add up to 1
-  sigmoid = 2,    // 1 / (1 + exp(-score)), each by itself
-  hard = 3,       // 1 for the highest score, the first of equals, and 0
-  none = 4,       // the scores themselves
-};
-
 struct AttentionOptions {
   ScoreFunction score;
   std::optional<float> scale;    // default 1 / sqrt(D) for scaled_dot, 1 for other scores
@@ -91,7 +79,7 @@ struct AttentionOptions {
   std::optional<Index> top_k;  // the best keys of each query that are kept, the first of equals; the others are masked
   Causal causal = Causal::none;
   Window window;
-  KeptBlocks blocks;
+  SparseBlocks blocks;
 
   // Numbers of the caller's, one per batch entry; null: not given. Queries and keys from a
   // length on are padding. An offset is the position of query 0 among the keys, for causal
@@ -114,13 +102,6 @@ struct AttentionOptions {
 
   // Once set, the call ends soon with StatusCode::aborted, its outputs half written.
   const StopFlag* stop = nullptr;
-};
-
-/// How far the scores have come when they are handed out.
-enum class ScoreStage : std::uint8_t {
-  raw = 0,     // scale * score
-  capped = 1,  // after softcap
-  masked = 2,  // after ALiBi and bias; -infinity where masked
 };
 
 /// Queries [begin, end).

@@ -15,15 +15,14 @@ using StopFlag = std::atomic<std::uint32_t>;
 /// Null is a flag that nobody sets.
 inline bool is_set(const StopFlag* flag) { return flag != nullptr && flag->load(std::memory_order_relaxed) != 0; }
 
-/// One kind of work cut into numbered pieces that may run in any order and at
-/// the same time, and are started in the order of their numbers. `worker` tells
-/// the pieces which scratch memory is theirs.
+/// Numbered tasks that may run in any order and at the same time, and are started in the order of their numbers.
+/// `worker` tells a task which scratch memory it may use.
 struct TaskSet {
   void (*run)(void* context, Index task, int worker);
   void* context;
   Index count;
   int workers = std::numeric_limits<int>::max();  // more than these, the caller included, are not worth waking
-  const StopFlag* stop = nullptr;                 // once set, pieces not yet started are left out
+  const StopFlag* stop = nullptr;                 // once set, tasks not yet started are left out
 
   [[nodiscard]] bool is_stopped() const { return is_set(stop); }
 };

@@ -7,17 +7,9 @@
 #include "heed/executor.hpp"
 #include "heed/status.hpp"
 #include "heed/tensor_view.hpp"
+#include "heed/vocabulary.hpp"
 
 namespace heed {
-
-/// What key k and value v make of the state, D x E, with decay g and beta b. Then a query q reads scale * q^T state.
-enum class LinearRule : std::uint8_t {
-  linear = 0,       // state + k v^T
-  gated = 1,        // exp(g) state + k v^T
-  delta = 2,        // state + b k (v - state^T k)^T
-  gated_delta = 3,  // the same with exp(g) state in place of state
-  elu = 4,          // as linear, of f(k) and f(q) with f(x) = elu(x) + 1, divided by f(q) * (sum of f(k))
-};
 
 /// B batch, H query heads, G key/value heads (H a multiple of G; query head h reads head h / (H / G)), L queries,
 /// S keys, D head_dim, E value_dim.

@@ -1,10 +1,9 @@
-// The kernels of attention.
-#include "kernels/arch.hpp"
-#include "kernels/attention_kernels.hpp"
-#include "kernels/instances/instances.hpp"
+#include "kernels/instances/attention.hpp"
 
-namespace heed::kernels {
-
-constinit const AttentionKernels attention_kernels = make_attention_kernels<BuiltArch>(kArchName);
-
-}  // namespace heed::kernels
+#include "kernels/decode/attend_split.hpp"
+#include "kernels/decode/combine_splits.hpp"
+#include "kernels/decode/mean_weights.hpp"
+#include "kernels/prefill/attend.hpp"
+#include "kernels/prefill/mean_weights.hpp"
+#include "kernels/prefill/project.hpp"
+#include "kernels/score/inverse_lengths.hpp"

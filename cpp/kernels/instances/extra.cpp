@@ -1,10 +1,4 @@
-// The kernels beside attention.
-#include "kernels/arch.hpp"
-#include "kernels/extra_kernels.hpp"
-#include "kernels/instances/instances.hpp"
+#include "kernels/instances/extra.hpp"
 
-namespace heed::kernels {
-
-constinit const ExtraKernels extra_kernels = make_extra_kernels<BuiltArch>(kArchName);
-
-}  // namespace heed::kernels
+#include "kernels/layers/rope.hpp"
+#include "kernels/linear/linear_attention.hpp"

@@ -1,10 +1,6 @@
-// The kernels of layers.
-#include "kernels/arch.hpp"
-#include "kernels/instances/instances.hpp"
-#include "kernels/layer_kernels.hpp"
+#include "kernels/instances/layers.hpp"
 
-namespace heed::kernels {
-
-constinit const LayerKernels layer_kernels = make_layer_kernels<BuiltArch>(kArchName);
-
-}  // namespace heed::kernels
+#include "kernels/gemm/packed_gemm.hpp"
+#include "kernels/layers/gru_step.hpp"
+#include "kernels/layers/norm.hpp"
+#include "kernels/layers/pointwise.hpp"

@@ -1,0 +1,105 @@
+// The enumerations and sizes that operations, kernels and JavaScript share. bindings/ prints them for TypeScript.
+#pragma once
+
+#include <cstdint>
+
+namespace heed {
+
+/// What numbers are in memory; kernels compute in f32. int8 keys and values lie in tiles: see i8_tile.hpp.
+enum class DType : std::uint8_t { f32 = 0, f16 = 1, i8_keys = 2, i8_values = 3 };
+
+constexpr bool is_int8(DType dtype) { return dtype == DType::i8_keys || dtype == DType::i8_values; }
+
+/// Where the triangle of a causal mask is anchored. Query i sees keys
+/// j <= i + offset, with offset S - L (lower_right) or 0 (upper_left).
+enum class Causal : std::uint8_t { none = 0, lower_right = 1, upper_left = 2 };
+
+enum class ScoreKind : std::uint8_t {
+  scaled_dot = 0,  // q . k, with a scale of 1 / sqrt(D) unless given; it is 1 for all others
+  dot = 1,         // q . k
+  cosine = 2,      // q . k / (|q| |k|); 0 where one of them is shorter than 2^-126
+  general = 3,     // q . (w k)
+  additive = 4,    // v . tanh(wq q + wk k + b)
+  gated = 5,       // sigmoid(w . [q; k] + b) * (q . k)
+  rbf = 6,         // -|q - k|^2 / (2 bandwidth^2)
+  distance = 7,    // -|q - k|
+};
+
+/// What turns the scores of a row into weights.
+enum class Normalizer : std::uint8_t {
+  softmax = 0,
+  sparsemax = 1,  // max(score - t, 0), with the t by which they add up to 1
+  sigmoid = 2,    // 1 / (1 + exp(-score)), each by itself
+  hard = 3,       // 1 for the highest score, the first of equals, and 0
+  none = 4,       // the scores themselves
+};
+
+/// How far the scores have come when they are handed out.
+enum class ScoreStage : std::uint8_t {
+  raw = 0,     // scale * score
+  capped = 1,  // after softcap
+  masked = 2,  // after ALiBi and bias; -infinity where masked
+};
+
+enum class Activation : std::uint8_t {
+  none = 0,
+  relu = 1,
+  gelu = 2,       // x times the normal distribution at x
+  gelu_tanh = 3,  // its approximation, x / (1 + exp(-2 sqrt(2 / pi) (x + 0.044715 x^3)))
+  silu = 4,       // x / (1 + exp(-x))
+  tanh = 5,
+  sigmoid = 6,
+};
+
+/// What key k and value v make of the state, D x E, with decay g and beta b. Then a query q reads scale * q^T state.
+enum class LinearRule : std::uint8_t {
+  linear = 0,       // state + k v^T
+  gated = 1,        // exp(g) state + k v^T
+  delta = 2,        // state + b k (v - state^T k)^T
+  gated_delta = 3,  // the same with exp(g) state in place of state
+  elu = 4,          // as linear, of f(k) and f(q) with f(x) = elu(x) + 1, divided by f(q) * (sum of f(k))
+};
+
+/// Instructions by number. All values are floats; whole numbers are exact up to 2^24, and true is 1. Operands and
+/// results are registers of three kinds: lines hold a number for each row, keys one for each key, tiles one for each of
+/// both. What can be said by others is no opcode: `not` is 1 - a, a remainder a - b * floor(a / b).
+enum class Opcode : std::uint8_t {
+  constant,  // the immediate
+  batch,     // which batch entry, head, query or key this is: of the whole, where the call is a slice
+  head,
+  query,
+  key,           // of keys
+  spread,        // a tile of keys
+  at,            // of the table that is the immediate, at an index an axis; beyond an end, that at the end
+  select,        // b where a is not 0, else c
+  multiply_add,  // a * b + c
+  abs,
+  floor,
+  sqrt,
+  exp,
+  log,
+  tanh,
+  add,
+  sub,
+  mul,
+  div,
+  min,  // which is `and` of true and false
+  max,  // `or`
+  less,
+  less_equal,
+  equal,
+};
+inline constexpr int kOpcodes = static_cast<int>(Opcode::equal) + 1;
+
+enum class RegisterKind : std::uint8_t { line = 0, key = 1, tile = 2 };
+
+/// A register is named by kind * kRegistersOfKind + number. Tile 0 is what a program rewrites: the scores, or the
+/// weights.
+inline constexpr int kRegistersOfKind = 256;
+inline constexpr int kMostTiles = 24;
+inline constexpr int kMostInstructions = 1024;
+inline constexpr int kTableWords = 6;        // where its numbers start, how many axes, four sizes
+inline constexpr int kProgramHeader = 7;     // instructions and registers by kind, the result
+inline constexpr int kInstructionWords = 7;  // opcode, result, four operands, immediate
+
+}  // namespace heed

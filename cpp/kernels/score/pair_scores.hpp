@@ -1,0 +1,81 @@
+// Scores that are sums of something else than products: squared differences, and tanh sums, which are additive
+// attention. The sum of a pair stays in registers.
+#pragma once
+
+#include "kernels/gemm/register_tile.hpp"
+#include "kernels/simd/tanh.hpp"
+#include "kernels/simd/transpose.hpp"
+#include "kernels/task/key_block.hpp"
+#include "kernels/task/panel.hpp"
+
+namespace heed::kernels {
+
+/// The difference comes first, so that a query close to a key has a distance that is right to its own last bits.
+struct SquaredDifferences {
+  static constexpr int kRows = kMR;
+
+  explicit SquaredDifferences(const AttentionTask& /*task*/) {}
+
+  [[nodiscard]] Batch broadcast_weight(int /*d*/) const { return Batch(1.0F); }
+  [[nodiscard]] Batch load_weights(int /*d*/) const { return Batch(1.0F); }
+
+  Batch operator()(Batch query, Batch key, Batch /*weight*/, Batch sum) const {
+    const Batch apart = key - query;
+    return multiply_add(apart, apart, sum);
+  }
+};
+
+struct TanhSums {
+  // The tanh keeps the arithmetic units busy, and the registers full.
+  static constexpr int kRows = 1;
+
+  explicit TanhSums(const AttentionTask& task) : weights(task.score.pair_weights) {}
+
+  [[nodiscard]] Batch broadcast_weight(int d) const { return Batch::broadcast(weights[d]); }
+  [[nodiscard]] Batch load_weights(int d) const { return Batch::load_aligned(weights + d); }
+
+  Batch operator()(Batch query, Batch key, Batch weight, Batch sum) const {
+    return multiply_add(weight, tanh(query + key), sum);
+  }
+
+  const float* weights;
+  Tanh tanh;
+};
+
+/// Makes the scores of Pair::kRows keys, of which there are `count`; where they run out, the last one comes once more.
+template <class Pair>
+[[gnu::noinline]] void pair_tile(const Pair& pair, const TileOperands& input, int count, float* scores) {
+  const float* key[Pair::kRows];
+  for (int r = 0; r < Pair::kRows; ++r) key[r] = input.numbers + (r < count ? r : count - 1) * input.stride;
+  RegisterTile<Pair::kRows> tile;
+  for (auto& sums : tile) sums[0] = sums[1] = Batch(0.0F);
+  const float* query = input.panel;
+  for (int d = 0; d < input.depth; ++d, query += kPanel) {
+    const Batch first = Batch::load_aligned(query);
+    const Batch second = Batch::load_aligned(query + kLanes);
+    const Batch weight = pair.broadcast_weight(d);
+    for (int r = 0; r < Pair::kRows; ++r) {
+      const Batch number = Batch::broadcast(key[r][d]);
+      tile[r][0] = pair(first, number, weight, tile[r][0]);
+      tile[r][1] = pair(second, number, weight, tile[r][1]);
+    }
+  }
+  store_tile<Pair::kRows>(tile, scores);
+}
+
+/// Fills keys.scores with queries in lanes. key_block is a multiple of kMR, so that a last tile has room.
+template <class Pair>
+inline void score_pairs_of(const Panel& panel, const AttentionTask& task, const KeyBlock& keys) {
+  const Pair pair(task);
+  for (int j = 0; j < keys.count; j += Pair::kRows) {
+    const TileOperands input{panel.query, task.head_dim, keys.numbers.row(j), keys.numbers.stride};
+    pair_tile<Pair>(pair, input, keys.count - j, keys.scores + j * kPanel);
+  }
+}
+
+inline void score_pairs(const Panel& panel, const AttentionTask& task, const KeyBlock& keys) {
+  if (task.score.pairing == Pairing::tanh_sum) return score_pairs_of<TanhSums>(panel, task, keys);
+  score_pairs_of<SquaredDifferences>(panel, task, keys);
+}
+
+}  // namespace heed::kernels

@@ -1,0 +1,15 @@
+// Split-KV attention of groups with few rows: the splits of their keys are tasks, and their partial results are
+// combined.
+#pragma once
+
+#include "heed/executor.hpp"
+#include "ops/attention_job.hpp"
+
+namespace heed {
+
+/// Floats that job.partials needs; 0 where groups are not split.
+Index partials_floats(const AttentionProblem& problem, const AttentionPlan& plan);
+
+void attend_splits(const AttentionJob& job, Executor& executor);
+
+}  // namespace heed
