@@ -77,7 +77,6 @@ const WEB_ROOTS = [
   "index.ts",
   "engine.ts",
   "shared-engine.ts",
-  "lazy.ts",
   "lazy-extra.ts",
   "extra.ts",
   "lazy-gpu.ts",

@@ -7,7 +7,7 @@ import type { Arguments, Backend, MemoryReport } from "./backends/backend.js";
 import type { ExtraBackend } from "./backends/extra-backend.js";
 import type { LayerBackend } from "./backends/layer-backend.js";
 import type { RungOverrides } from "./backends/wasm/rung.js";
-import { Lazy } from "./lazy.js";
+import { Lazy } from "./memory/lazy.js";
 import type { Choice } from "./platform/select.js";
 
 type ExtraModule = typeof import("./extra.js");
@@ -37,7 +37,7 @@ export class LazyExtra {
     this.#layers = new Lazy(() =>
       asyncStep("load", "heed: loading layers", async () => {
         const { WasmLayers } = await import("./backends/wasm/wasm-layers.js");
-        return WasmLayers.open(choice, overrides);
+        return new WasmLayers(choice, overrides);
       }),
     );
   }

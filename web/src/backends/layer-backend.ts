@@ -53,7 +53,14 @@ export interface GruProblem {
 
 /** As with Backend, a problem is valid when it arrives. All inputs and results are residents of `home`. */
 export interface LayerBackend {
-  /** The backend that computes attention and holds the tensors. */
+  /** Opens `home`, unless it is open, and keeps it open for a pass, until `end`. */
+  begin(): Promise<void>;
+  end(): void;
+  /** Frees a parameter whose layer was disposed of or loaded anew. Does nothing after the engine has ended. */
+  free(parameter: Resident): void;
+  /** A layer was disposed of: `home` is closed once nothing lives there and no pass is under way. */
+  rest(): void;
+  /** The backend that computes attention and holds the tensors. Throws HeedError `disposed` while it is not open. */
   readonly home: Backend;
   /** Computes in the same memory. */
   readonly extra: ExtraBackend;

@@ -24,10 +24,13 @@ export class LayerEngine {
     this.#given = engine ?? null;
   }
 
-  async open(): Promise<OpenEngine> {
+  /** For a pass, which ends with `backend.end()`. */
+  async begin(): Promise<OpenEngine> {
     this.#opening ??= this.#find();
     try {
-      return await this.#opening;
+      const open = await this.#opening;
+      await open.backend.begin();
+      return open;
     } catch (error) {
       this.#opening = null;
       throw error;

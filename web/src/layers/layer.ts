@@ -153,11 +153,12 @@ export abstract class Layer {
     const signal = readSignal(this.where, given["signal"]);
     throwIfAborted(this.where, signal);
     const compute = async (held: HeldCaches): Promise<R> => {
-      const scope = new Scope({ ...(await this.engine.open()), signal, held });
+      const scope = new Scope({ ...(await this.engine.begin()), signal, held });
       try {
         return await asyncStep("memory", `${this.where}: computing`, () => act(scope, given, keep));
       } finally {
         scope.close();
+        scope.backend.end();
       }
     };
     return inTurn({ where: this.where, caches: cachesIn(given), signal, act: compute });

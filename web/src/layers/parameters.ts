@@ -58,7 +58,7 @@ export class Parameter {
 
   /** To what fits, or to nothing. */
   set(value: ParameterTensor | null): void {
-    this.dispose();
+    this.#free();
     this.#value = value;
   }
 
@@ -81,11 +81,18 @@ export class Parameter {
     }
   }
 
-  /** Frees its place in the engine; it is put there again when it is needed again. */
+  /** Frees its place in the engine, which may let its memory go; it is put there again when it is needed again. */
   dispose(): void {
+    this.#free((backend) => backend.rest());
+  }
+
+  #free(then?: (backend: LayerBackend) => void): void {
     const backend = this.#backend;
     this.#resident?.then(
-      (resident) => backend?.home.free(resident),
+      (resident) => {
+        backend?.free(resident);
+        if (backend !== null) then?.(backend);
+      },
       () => {},
     );
     this.#resident = null;

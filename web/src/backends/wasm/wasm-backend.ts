@@ -48,10 +48,7 @@ export class WasmBackend implements Backend {
   readonly #overrides: RungOverrides;
   readonly #reasons: string[];
   readonly #queue = new Queue(() => this.#open?.runner.calls ?? 1);
-  readonly #residents = new Residents((resident) => {
-    this.#open?.runner.forget(resident);
-    this.#open?.kernels.release(resident.address);
-  });
+  readonly #residents: Residents;
   /** The call of jobs that end before the next is made. It is reused, because allocating a typed array is slow. */
   readonly #call = new Int32Array(ATTENTION_CALL.words);
   readonly #running: Running = { open: null };
@@ -61,17 +58,22 @@ export class WasmBackend implements Backend {
   readonly #runs = new Set<Promise<unknown>>();
   #disposed = false;
 
-  /** Opens the best rung that works. Throws HeedError `load` when none does. */
-  static async open(choice: Choice, overrides: RungOverrides): Promise<WasmBackend> {
-    const backend = new WasmBackend(choice, overrides);
+  /** Opens the best rung that works. Throws HeedError `load` when none does. `freed` is called after each resident is released. */
+  static async open(choice: Choice, overrides: RungOverrides, freed?: () => void): Promise<WasmBackend> {
+    const backend = new WasmBackend(choice, overrides, freed);
     await backend.#descend();
     return backend;
   }
 
-  private constructor(choice: Choice, overrides: RungOverrides) {
+  private constructor(choice: Choice, overrides: RungOverrides, freed?: () => void) {
     this.#choice = choice;
     this.#overrides = overrides;
     this.#reasons = [...choice.reasons];
+    this.#residents = new Residents((resident) => {
+      this.#open?.runner.forget(resident);
+      this.#open?.kernels.release(resident.address);
+      freed?.();
+    });
     const running = this.#running;
     finalise(this, () => running.open?.runner.dispose());
   }

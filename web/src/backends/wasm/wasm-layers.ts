@@ -2,6 +2,7 @@
 // all of them share one memory.
 
 import { HeedError } from "../../api/errors.js";
+import { Lazy } from "../../memory/lazy.js";
 import type { Choice } from "../../platform/select.js";
 import type { MemoryReport, Operand, OutputView, Resident } from "../backend.js";
 import type {
@@ -42,21 +43,55 @@ const PANEL = 8;
 const POINTWISE_COST = 8;
 
 export class WasmLayers implements LayerBackend {
-  readonly home: WasmBackend;
-  readonly extra: WasmExtra;
+  readonly #home: Lazy<WasmBackend>;
+  /** Passes under way. */
+  #passes = 0;
+  /** Whether a layer was disposed of since the last pass began: only then is the memory let go, which takes long to open again. */
+  #rests = false;
 
-  /** Throws HeedError `load` when no rung works. */
-  static async open(choice: Choice, overrides: Omit<RungOverrides, "compiled" | "variants">): Promise<WasmLayers> {
-    return new WasmLayers(await WasmBackend.open(choice, { ...overrides, compiled: null, variants: LAYERS_VARIANTS }));
+  constructor(choice: Choice, overrides: Omit<RungOverrides, "compiled" | "variants">) {
+    const own = { ...overrides, compiled: null, variants: LAYERS_VARIANTS };
+    this.#home = new Lazy(() => WasmBackend.open(choice, own, () => this.#settle()));
   }
 
-  private constructor(home: WasmBackend) {
-    this.home = home;
-    this.extra = new WasmExtra(home);
+  get home(): WasmBackend {
+    const { opened } = this.#home;
+    if (opened === null) throw new HeedError("disposed", "heed/layers: the engine was disposed");
+    return opened;
+  }
+
+  get extra(): WasmExtra {
+    return new WasmExtra(this.home);
+  }
+
+  async begin(): Promise<void> {
+    this.#passes += 1;
+    this.#rests = false;
+    try {
+      await this.#home.open();
+    } catch (error) {
+      this.end();
+      throw error;
+    }
+  }
+
+  end(): void {
+    this.#passes -= 1;
+    this.#settle();
+  }
+
+  free(parameter: Resident): void {
+    this.#home.opened?.free(parameter);
+  }
+
+  rest(): void {
+    this.#rests = true;
+    this.#settle();
   }
 
   memoryBeside(engine: MemoryReport): MemoryReport {
-    const held = this.home.memory();
+    const held = this.#home.opened?.memory();
+    if (held === undefined) return engine;
     return {
       ...engine,
       total: engine.total + held.total,
@@ -141,7 +176,11 @@ export class WasmLayers implements LayerBackend {
   }
 
   dispose(): void {
-    this.home.dispose();
+    this.#home.dispose();
+  }
+
+  #settle(): void {
+    if (this.#rests && this.#passes === 0 && this.#home.opened?.memory().tensors === 0) this.#home.close();
   }
 
   async #one(operation: string, signal: AbortSignal | null, prepare: () => [JobBuilder, number]): Promise<Resident> {

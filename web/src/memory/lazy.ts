@@ -30,9 +30,15 @@ export class Lazy<T extends { dispose(): void }> {
     }
   }
 
+  /** Ends what is open; the next call opens another. */
+  close(): void {
+    this.#opened?.dispose();
+    this.#opened = this.#opening = null;
+  }
+
   dispose(): void {
     this.#disposed = true;
-    this.#opened?.dispose();
+    this.close();
   }
 
   async #start(): Promise<T> {
