@@ -1,6 +1,6 @@
-// Times single queries against a cache of keys and values in pages, at each precision, alternating with a plain read of
-// the same bytes and beside keys and values that lie as tensors do. One thread; the quickest of some rounds. What a
-// query waits for is memory: GB/s count the bytes of keys, values and scales.
+// Times decode from a paged KV cache of each type on one thread, alternating with a plain read of the same bytes, and
+// from K and V that are dense tensors. It prints the fastest of some rounds. Decode is memory-bound: GB/s count the
+// bytes of K, V and scales.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -97,7 +97,7 @@ class Cache {
       random_ = random_ * 1664525U + 1013904223U;
       const int whole = static_cast<int>(random_ >> 25U) - 64;
       if (dtype == DType::f32) reinterpret_cast<float*>(head)[i] = static_cast<float>(whole) / 64.0F;
-      // Halves of about 0.5 to 2, of either sign.
+      // f16 numbers of about 0.5 to 2, of either sign.
       if (dtype == DType::f16) {
         reinterpret_cast<std::uint16_t*>(head)[i] =
             static_cast<std::uint16_t>(0x3800U + (random_ >> 21U) + (random_ & 0x8000U));
@@ -116,7 +116,7 @@ class Cache {
   std::uint32_t random_ = 1;
 };
 
-/// Others use the same memory, and only ever slow it down.
+/// The fastest sample counts: other processes use the same memory, and only slow it down.
 double quickest(const std::vector<double>& samples) { return *std::ranges::min_element(samples); }
 
 struct Figures {
@@ -140,21 +140,21 @@ Figures measure(const Case& c, DType dtype, bool is_paged) {
   std::vector<double> reads;
   float sum = 0.0F;
   double warm = 0.0;
-  // Inlined here it would be left to the baseline compiler, as whatever is called once.
+  // Inlined here it would stay baseline code, as any function that is called once.
   float (Cache::* volatile read_all)() const = &Cache::read;
   for (int round = 0; round < kRounds;) {
     const double read = seconds_of([&] { sum += (cache.*read_all)(); });
     const double call = seconds_of([&] {
       if (!heed::attention(inputs, {}, outputs, heed::calling_thread()).is_ok()) std::abort();
     });
-    // Until engines have compiled what they run with all that they can do.
+    // Warm calls last until engines have optimized the code.
     warm += call;
     if (warm < kWarmSeconds) continue;
     ++round;
     reads.push_back(read * 1e3);
     calls.push_back(call * 1e3);
   }
-  if (sum == 12345.0F) std::puts("");  // so that reads are not left out
+  if (sum == 12345.0F) std::puts("");  // so that the compiler keeps the reads
   return {.milliseconds = quickest(calls), .reading = quickest(reads), .bytes = cache.bytes()};
 }
 

@@ -16,7 +16,7 @@ constexpr std::size_t kChunk = 1024 * kStep;
 alignas(64) float numbers[kMostNumbers];
 std::size_t written = 0;
 
-/// A function of its own, for the reason that run_tile has.
+/// This is a function of its own for the same reason as run_tile.
 float sum_of(const float* from, std::size_t count) {
   Batch sums[kSums];
   for (auto& sum : sums) sum = Batch(0.0F);
@@ -33,7 +33,7 @@ float sum_of(const float* from, std::size_t count) {
 
 double read_numbers(std::size_t count, int repeats) {
   const std::size_t wanted = std::min(count, kMostNumbers);
-  // Pages that nobody wrote are all the same page of zeros, and lie in the cache.
+  // Memory pages that were never written are all the same page of zeros, which stays in the cache.
   if (written < wanted) {
     std::fill(numbers + written, numbers + wanted, 1.0F);
     written = wanted;

@@ -14,7 +14,7 @@ const result = (name: string, ms: number | null, more: { rate?: number; error?: 
   error: more.error ?? null,
   firstMs: null,
   prepareMs: null,
-  failure: null,
+  failure: null as string | null,
 });
 
 const study = (shape: string, results: ReturnType<typeof result>[]) => {
