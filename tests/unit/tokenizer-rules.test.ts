@@ -342,6 +342,7 @@ describe("patterns", () => {
     ["(?:a?+a|b)", "a b", ["b"]],
     ["(?>ab|a)c", "abc ac", ["abc", "ac"]],
     ["a{2}+", "aaaaa", ["aaaa"]],
+    ["a{1,3}+", "aaaaab", ["aaaaa"]],
     ["a+?b", "aab", ["aab"]],
     ["a{,2}b{x", "aaab{x", ["aab{x"]],
     ["\\s+", "a\u0085\u3000b\ufeffc", ["\u0085\u3000"]],
@@ -366,17 +367,44 @@ describe("patterns", () => {
     },
   );
 
-  test.each(["(a+)+$", "(a|a)*$", "(?:a*b?)*c", "((a+b?)c?)+", "(?:\\w+\\s?)*x", "(?:[a-z]+){2,}$", "(?:(?:ab)?a*)+c"])(
-    "%s, which may take for ever, is refused by name",
-    (pattern) => {
-      expect(() => fromOniguruma(pattern)).toThrow(
-        expect.objectContaining({
-          code: "unsupported",
-          message: expect.stringContaining(`pattern ${JSON.stringify(pattern)} repeats`),
-        }),
-      );
-    },
-  );
+  test.each([
+    "(a+)+$",
+    "(?:a*b?)*c",
+    "((a+b?)c?)+",
+    "(?:\\w+\\s?)*x",
+    "(?:[a-z]+){2,}$",
+    "(?:(?:ab)?a*)+c",
+    // Alternatives that begin with the same character, or end with what another begins with, or match nothing.
+    "(a|a)*$",
+    "(a|ab|b)*c",
+    "(?:a|a){30}$",
+    "(?:\\p{L}|\\p{Lu}\\p{Ll})+$",
+    "(?:\\p{L}\\p{M}*|\\p{M})+$",
+    "(?:(?:a?|b?)c)*$",
+    "(?:(?:a|b)*c?)*$",
+    // A part without alternatives whose text splits in two ways all the same.
+    "(?:(?:ab?)(?:b?a))+$",
+    "(?:(?:a?)+b)*$",
+    "(?:α+)+$",
+    // A degree of the length for each of the repetitions.
+    "(?:a|b)*(?:a|b)*(?:a|b)*c",
+  ])("%s, which may take for ever, is refused by name", (pattern) => {
+    expect(() => fromOniguruma(pattern)).toThrow(
+      expect.objectContaining({
+        code: "unsupported",
+        message: expect.stringContaining(`pattern ${JSON.stringify(pattern)} repeats`),
+      }),
+    );
+  });
+
+  test.each([
+    ["alternatives", `(?:${Array.from({ length: 800 }, (_, at) => `\\x{${(0x4e00 + at).toString(16)}}`).join("|")})*$`],
+    ["optional parts", `(?:${"a?".repeat(1000)}b)*$`],
+    ["copies", "(?:(?:ab){1000}c)*$"],
+    ["levels of empty parts", `${"(?:".repeat(30)}a?${")+".repeat(30)}$`],
+  ])("a repeated group of too many %s is refused at once", (_name, pattern) => {
+    expect(() => fromOniguruma(pattern)).toThrow(HeedError);
+  });
 
   test.each<[string, string, string[]]>([
     ["\\p{N}{1,3}(?=(?:\\p{N}{3})*(?:\\P{N}|$))", "1234567 89", ["1", "234", "567", "89"]],
@@ -385,6 +413,13 @@ describe("patterns", () => {
     ["\\d+(?:\\.\\d+)*", "1.22.3 4", ["1.22.3", "4"]],
     ["(?:ab){2}|(?:a+)?b", "ababaab", ["abab", "aab"]],
     ["(?>a+|b)+", "aab", ["aab"]],
+    ["(?:a|b)+", "abba c", ["abba"]],
+    ["(?:a|b)+c", "abbac ab", ["abbac"]],
+    ["(?:\\p{L}\\p{M}*|\\p{N})+", "e\u0301a1 2", ["e\u0301a1", "2"]],
+    ["(?:ab|c){2}", "abcabab", ["abc", "abab"]],
+    ["(?:a|b(?:c|d)*)*e", "abcdae", ["abcdae"]],
+    ["(?:a++|b)+$", "aab", ["aab"]],
+    ["(?:^a|\\n)+", "a\na", ["a\na"]],
     ["\\d+\\.\\d+x", "1.22x 3", ["1.22x"]],
     ["\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+", " \n  a", [" \n", " ", " "]],
     [

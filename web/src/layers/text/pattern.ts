@@ -3,6 +3,7 @@
 import { showValue } from "../../api/describe.js";
 import { causeText, HeedError } from "../../api/errors.js";
 import { type Component, refusal, WHERE } from "./component.js";
+import { charactersIn, isExponential, NOTHING, overlap, type PatternNode } from "./pattern-automaton.js";
 
 /** What `pattern: { String } | { Regex }` finds: an expression with the flags g and u. */
 export function readPattern(component: Component): RegExp {
@@ -45,52 +46,72 @@ export function fromOniguruma(pattern: string): RegExp {
   }
 }
 
-/** A part of a group, and what a quantifier says of it. */
-interface Atom {
+/** A part of a pattern in JavaScript's syntax, and as the test of its repetitions sees it. */
+interface Translated {
   readonly source: string;
-  readonly isGroup: boolean;
-  readonly isLoose: boolean;
-  varies: boolean;
-  isEndless: boolean;
-  isOptional: boolean;
+  readonly node: PatternNode;
 }
 
-/** Whether repetitions share characters, and what follows may fail: then each place where one could end is tried with each of the next. */
+/** A part of a group, and how often it may be there. */
+interface Atom extends Translated {
+  readonly isGroup: boolean;
+  readonly least: number;
+  readonly most: number;
+}
+
+const BAR: Translated = { source: "|", node: NOTHING };
+
+/**
+ * Whether endless repetitions of one group share characters and what follows them may fail. A matcher then tries each position at which
+ * one could end with each at which the next could: the time of k such repetitions is the length to the power of k.
+ */
 function areEntangled(atoms: readonly Atom[]): boolean {
-  let endless: Atom[] = [];
+  let endless: ReadonlySet<string>[] = [];
   let areShared = false;
-  for (const atom of atoms) {
-    if (atom.source === "|") [endless, areShared] = [[], false];
-    else if (areShared && !atom.isOptional) return true;
-    else if (atom.isGroup) continue;
-    else if (atom.isEndless) {
-      areShared ||= endless.some((one) => !areApart(one, atom));
-      endless.push(atom);
-    } else if (!atom.isOptional) endless = endless.filter((one) => !areApart(one, atom));
+  for (const { source, node, isGroup, least, most } of atoms) {
+    if (source === BAR.source) [endless, areShared] = [[], false];
+    else if (areShared && least > 0) return true;
+    else if (most === Infinity && (!isGroup || hasChoice(node))) {
+      const characters = charactersIn(node);
+      areShared ||= endless.some((one) => overlap(one, characters));
+      endless.push(characters);
+    } else if (!isGroup && least > 0) {
+      endless = endless.filter((one) => overlap(one, charactersIn(node)));
+    }
   }
   return false;
 }
 
-/** Whether, repeated, these parts may match a text in several ways: unless the first or last of them shows where one begins or ends. */
-function isLoose(atoms: readonly Atom[]): boolean {
-  if (atoms.some((atom) => atom.isLoose || atom.source === "|")) return true;
-  const varying = atoms.filter(({ varies }) => varies);
-  const shows = (edge: Atom | undefined): boolean =>
-    edge !== undefined && !edge.isGroup && !edge.varies && varying.every((one) => !one.isGroup && areApart(edge, one));
-  return varying.length > 0 && !shows(atoms[0]) && !shows(atoms.at(-1));
+function hasChoice(node: PatternNode): boolean {
+  if (node.kind === "character") return false;
+  return node.kind === "choice" || ("part" in node ? hasChoice(node.part) : node.parts.some(hasChoice));
 }
 
-/** Characters of every kind that patterns tell apart. */
-const SAMPLES = [
-  ...Array.from({ length: 0x180 }, (_, code) => String.fromCharCode(code)),
-  ..."\u01c5\u02b0\u0301\u0660\u0903\u0e01\u2028\u2160\u3000\u3042\u4e00\uac00\ufeff\u{1f600}",
-];
-
-/** Whether no character is both. */
-function areApart(one: Atom, other: Atom): boolean {
-  const [a, b] = [one, other].map(({ source }) => new RegExp(`^(?:${source})$`, "u"));
-  return !SAMPLES.some((sample) => a?.test(sample) && b?.test(sample));
+/** The atoms of a group as alternatives of sequences. */
+function nodeOf(atoms: readonly Atom[]): PatternNode {
+  const alternatives: PatternNode[][] = [[]];
+  for (const { source, node } of atoms) {
+    if (source === BAR.source) alternatives.push([]);
+    else alternatives.at(-1)?.push(node);
+  }
+  const parts = alternatives.map((sequence): PatternNode => ({ kind: "sequence", parts: sequence }));
+  return parts.length === 1 ? (parts[0] ?? NOTHING) : { kind: "choice", parts };
 }
+
+/** How often a quantifier repeats: at least and at most. */
+function boundsOf(quantifier: string): readonly [number, number] {
+  if (quantifier === "?") return [0, 1];
+  if (quantifier === "*") return [0, Infinity];
+  if (quantifier === "+") return [1, Infinity];
+  const [least = "", most] = quantifier.slice(1, -1).split(",");
+  return [Number(least), most === undefined ? Number(least) : most === "" ? Infinity : Number(most)];
+}
+
+/** The start and the end of a line. */
+const START = "(?<![^\\n])";
+const END = "(?![^\\n])";
+
+const isEmpty = (source: string): boolean => [START, END, "\\b", "\\B"].includes(source);
 
 // Unicode's spaces: JavaScript's own \s has a byte order mark more and U+0085 less.
 const SPACE = "\\p{White_Space}";
@@ -114,69 +135,60 @@ const SAME = "nrtfvbB";
 /** Letters that fold to a letter beside its other case. */
 const FOLDED: Readonly<Record<string, string>> = { s: "\u017f", k: "\u212a" };
 
-/** Goes through a pattern once, a part at a time; parts are kept so that the last one is known when a quantifier asks for it. */
+/** Translates a pattern in one pass, an atom at a time. Atoms are kept so that a quantifier finds the one that it repeats. */
 class Translator {
   readonly #pattern: string;
   #at = 0;
   #atomics = 0;
   #depth = 0;
-  /** Of the group that was read last: whether it may match the same text in more ways than one. */
-  #isLoose = false;
 
   constructor(pattern: string) {
     this.#pattern = pattern;
   }
 
   translate(): string {
-    const source = this.#alternatives(false);
+    const { source } = this.#alternatives(false);
     if (this.#at < this.#pattern.length) throw this.#unsupported(")");
     return source;
   }
 
   /** Up to the end, or the bracket that closes the group. */
-  #alternatives(ignoreCase: boolean): string {
-    const parts: string[] = [];
+  #alternatives(ignoreCase: boolean): Translated {
     const atoms: Atom[] = [];
     while (this.#at < this.#pattern.length && this.#pattern[this.#at] !== ")") {
       const quantifier = /[?*+]|\{(?:\d+,?\d*|,\d+)\}/uy;
       quantifier.lastIndex = this.#at;
-      const found = parts.length > 0 ? quantifier.exec(this.#pattern)?.[0] : undefined;
-      const last = atoms.at(-1);
-      if (found === undefined) {
+      const found = atoms.length > 0 ? quantifier.exec(this.#pattern)?.[0] : undefined;
+      const last = found === undefined ? undefined : atoms.pop();
+      if (found === undefined || last === undefined) {
         const isGroup = this.#pattern[this.#at] === "(";
-        this.#isLoose = false;
-        const source = this.#atom(ignoreCase);
-        parts.push(source);
-        atoms.push({ source, isGroup, isLoose: this.#isLoose, varies: false, isEndless: false, isOptional: false });
-      } else {
-        if (last?.isLoose === true && /[*+,]|\{(?![01]\})/u.test(found)) throw this.#endless();
-        if (last !== undefined) {
-          last.varies = !/^\{\d+\}$/u.test(found);
-          last.isEndless = /[*+]|,\}/u.test(found);
-          last.isOptional = /^(?:[*?]|\{0?,)/u.test(found);
-        }
-        parts.push(this.#quantified(parts.pop() ?? "", found));
-      }
+        atoms.push({ ...this.#atom(ignoreCase), isGroup, least: 1, most: 1 });
+      } else atoms.push(this.#quantified(last, found));
     }
     if (areEntangled(atoms)) throw this.#endless();
-    this.#isLoose = isLoose(atoms);
-    return parts.join("");
+    return { source: atoms.map(({ source }) => source).join(""), node: nodeOf(atoms) };
   }
 
-  #quantified(atom: string, written: string): string {
+  #quantified(atom: Atom, written: string): Atom {
     this.#at += written.length;
-    const quantifier = written.replace("{,", "{0,");
+    let quantifier = written.replace("{,", "{0,");
+    let [least, most] = boundsOf(quantifier);
+    // After braces a plus repeats the repetition; any number of rounds of up to n is any number.
+    if (written.length > 1 && least <= 1 && most > 1 && this.#pattern[this.#at] === "+") {
+      this.#at += 1;
+      quantifier = `{${least},}`;
+      most = Infinity;
+    }
+    if (atom.node.kind !== "character" && most > 1 && isExponential(atom.node)) throw this.#endless();
+    const source = `${atom.source}${quantifier}`;
+    const node: PatternNode = { kind: "repeat", part: atom.node, least, most };
     const next = this.#pattern[this.#at];
-    if (next === "?") {
-      this.#at += 1;
-      return `${atom}${quantifier}?`;
-    }
-    // Possessive, but after braces, where it repeats the repetition.
-    if (next === "+" && quantifier.length === 1) {
-      this.#at += 1;
-      return this.#atomic(`${atom}${quantifier}`);
-    }
-    return next === "+" ? `(?:${atom}${quantifier})` : `${atom}${quantifier}`;
+    if (next === "+" && quantifier.length > 1) return { ...atom, source: `(?:${source})`, node };
+    const repeated = { ...atom, source, node, least, most };
+    if (next !== "?" && next !== "+") return repeated;
+    this.#at += 1;
+    if (next === "?") return { ...repeated, source: `${source}?` };
+    return { ...repeated, source: this.#atomic(source), node: { kind: "atomic", part: node } };
   }
 
   /** Once it has matched, nothing of it is given back: what a look ahead found stays found. */
@@ -185,20 +197,25 @@ class Translator {
     return `(?:(?=(?<${name}>${source}))\\k<${name}>)`;
   }
 
-  #atom(ignoreCase: boolean): string {
+  #atom(ignoreCase: boolean): Translated {
     const character = this.#take();
     if (character === "(") return this.#group(ignoreCase);
+    if (character === "|") return BAR;
+    const source = this.#single(character, ignoreCase);
+    return { source, node: isEmpty(source) ? NOTHING : { kind: "character", source } };
+  }
+
+  #single(character: string, ignoreCase: boolean): string {
     if (character === "[") return this.#class(ignoreCase);
     if (character === "\\") return this.#escape(false);
     if (character === ".") return "[^\\n]";
-    if (character === "^") return "(?<![^\\n])";
-    if (character === "$") return "(?![^\\n])";
-    if (character === "|") return "|";
+    if (character === "^") return START;
+    if (character === "$") return END;
     if ("?*+".includes(character)) throw refusal("a pattern must have something to repeat", this.#pattern);
     return ignoreCase ? bothCases(character) : literal(character);
   }
 
-  #group(ignoreCase: boolean): string {
+  #group(ignoreCase: boolean): Translated {
     const opening = /\?(?:[imx]*(?:-[imx]+)?:|<?[=!]|>|<\w+>)|/uy;
     opening.lastIndex = this.#at;
     const kind = opening.exec(this.#pattern)?.[0] ?? "";
@@ -209,13 +226,13 @@ class Translator {
     if (flags !== null && !["", "i"].includes(flags[1] ?? "")) throw this.#unsupported(kind);
     this.#depth += 1;
     if (this.#depth > DEEPEST) throw refusal(`groups must be at most ${DEEPEST} deep`, this.#pattern);
-    const inner = this.#alternatives(flags?.[1] === "i" || (ignoreCase && flags?.[2] !== "-i"));
+    const { source, node } = this.#alternatives(flags?.[1] === "i" || (ignoreCase && flags?.[2] !== "-i"));
     if (this.#take() !== ")") throw this.#unsupported("(");
     this.#depth -= 1;
-    // What has matched once is not taken apart again.
-    if (/^\?(?:>|<?[=!])$/u.test(kind)) this.#isLoose = false;
-    if (kind === "?>") return this.#atomic(inner);
-    return /^\?<?[=!]$/u.test(kind) ? `(${kind}${inner})` : `(?:${inner})`;
+    if (kind === "?>") return { source: this.#atomic(source), node: { kind: "atomic", part: node } };
+    // A look around consumes nothing.
+    if (/^\?<?[=!]$/u.test(kind)) return { source: `(${kind}${source})`, node: NOTHING };
+    return { source: `(?:${source})`, node };
   }
 
   #class(ignoreCase: boolean): string {
