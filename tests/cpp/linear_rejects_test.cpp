@@ -6,7 +6,7 @@
 namespace heed::testing {
 namespace {
 
-LinearOptions options_of(const Json& given) {
+LinearOptions linear_options_of(const Json& given) {
   static const std::map<std::string, LinearRule> rules = {{"linear", LinearRule::linear},
                                                           {"gated", LinearRule::gated},
                                                           {"delta", LinearRule::delta},
@@ -28,7 +28,7 @@ TEST_CASE("linear attention refuses every call of the list with its code and its
     const Owned<float> output = allocate({q[0], q[1], q[2], value.view.shape[3]}, Layout::bhnd, 1.5F);
     Status status = linear_attention(
         {query.reading(), key.reading(), value.reading(), decay.reading(), beta.reading(), state.reading()},
-        options_of(entry["options"]), {.output = output.view}, calling_thread());
+        linear_options_of(entry["options"]), {.output = output.view}, calling_thread());
     CHECK(std::ranges::all_of(output.numbers, [](float number) { return number == 1.5F; }));
     return status;
   });

@@ -33,7 +33,10 @@ void check_rejects(const std::string& name, Refuse refuse) {
   CHECK(count > 10);
 }
 
-inline float number_of(const Json& value) { return value.is_number() ? value.get<float>() : kNan; }
+inline float number_of(const Json& value) {
+  if (value.is_number()) return value.get<float>();
+  return value == "NaN" ? kNan : kInfinity;
+}
 
 /// Zeros of a case's shape. One of three axes is short of one in the place that `missing` says; absent where the case
 /// has none.

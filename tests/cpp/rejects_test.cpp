@@ -3,28 +3,21 @@
 #include <catch_amalgamated.hpp>
 #include <fstream>
 #include <map>
-#include <nlohmann/json.hpp>
 
 #include "data_files.hpp"
 #include "heed/attention.hpp"
+#include "reject_list.hpp"
 #include "schedule/serial_executor.hpp"
 #include "support.hpp"
 
 namespace heed::testing {
 namespace {
 
-using Json = nlohmann::json;
-
 /// Calls that cannot be said in views: those meant for TypeScript's own door, and those about results that
 /// the engine allocates, which in C++ the caller does.
 bool is_for_cpp(const Json& entry) {
   if (entry.value("scope", "") == "typescript") return false;
   return !entry.contains("options") || !entry["options"].contains("return");
-}
-
-float number_of(const Json& value) {
-  if (value.is_number()) return value.get<float>();
-  return value == "NaN" ? kNan : kInfinity;
 }
 
 /// Options, and the numbers of those that are tensors.
