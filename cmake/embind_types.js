@@ -1,14 +1,14 @@
-// Embind tells JavaScript of every type that C++ can name, when a module starts. Ours pass 32-bit numbers and nothing else, so
-// the converters of the others are left out: they were a third of the glue, which every page loads.
+// Embind registers converters for all types of C++ when a module starts. heed's modules pass only 32-bit numbers, so the other
+// converters are left out: they were a third of the glue, which every page loads.
 
-// Converters of integers ask for it without saying so. It is not there when Emscripten only writes types.
+// Converters of integers need this without declaring it. It is absent when Emscripten only writes types.
 const needed = ["$GenericWireTypeSize"].filter((name) => name in LibraryManager.library);
 const unused = {};
 for (const kind of ["bool", "bigint", "float", "std_string", "std_wstring", "emval", "memory_view"]) {
   unused[`_embind_register_${kind}`] = () => {};
   unused[`_embind_register_${kind}__deps`] = needed;
 }
-// Nor is a type ever missing, which every build's tests would show: what asks C++ for its name takes all of printf along.
+// No type is ever missing, as the tests of every build show. Asking C++ for a type's name would link all of printf.
 unused.$getTypeName = (/** @type {number} */ type) => `type ${type}`;
 unused.$getTypeName__deps = [];
 unused.$throwUnboundTypeError = (/** @type {string} */ message) => {
