@@ -1,5 +1,5 @@
-# heed_kernels: the kernels of attention, of what is beside it and of layers, and functions of theirs that several share. The package's modules
-# link what they need.
+# heed_kernels: the kernels of attention, of the extras (linear attention, rope) and of layers, and functions that they share. The modules of
+# the package link the objects that they need.
 
 add_library(heed_kernels OBJECT
   cpp/kernels/instances/attention.cpp

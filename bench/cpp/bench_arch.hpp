@@ -1,4 +1,4 @@
-// The vectors that the ceilings are measured with: the kernels'.
+// The vectors of the benches' loops: the kernels'.
 #pragma once
 
 #include "kernels/simd/batch.hpp"

@@ -28,14 +28,14 @@ constexpr Case kCases[] = {{8, 1, 4096, 64}, {32, 1, 8192, 64}, {32, 1, 4096, 12
 
 Index bytes_of(DType dtype) { return heed::is_int8(dtype) ? 1 : (dtype == DType::f16 ? 2 : 4); }
 
-/// Of a page in the package's caches that may hold so many keys.
+/// The page size in tokens of the package's caches with a maxLength of `keys`.
 Index page_size(Index keys, DType dtype) {
   const Index least = 384 / bytes_of(dtype);
   const Index pages = heed::is_int8(dtype) ? 4 : 8;
   return least * std::clamp<Index>(keys / (pages * least), 1, 4);
 }
 
-/// Pages of heads: of each its keys, its values and the scales of both. Any bits of small numbers will do.
+/// A paged KV cache. A page holds K, V and the scales of both for each head. Its contents are arbitrary small numbers.
 class Cache {
  public:
   Cache(const Case& c, DType dtype, bool is_paged)
@@ -73,7 +73,7 @@ class Cache {
 
   [[nodiscard]] double bytes() const { return static_cast<double>(count_ * page_bytes_); }
 
-  /// All of it, added up.
+  /// Reads the whole cache, and returns the sum of its numbers.
   [[nodiscard]] float read() const {
     using Batch = heed::kernels::Batch;
     constexpr Index lanes = heed::kernels::kLanes;
@@ -164,24 +164,25 @@ int main(int count, char** arguments) {
   std::printf("kernels: %s, 1 thread\n%-24s %5s %9s %9s %9s %7s\n", heed::kernel_name(), "(G x H/G, S, D)", "", "ms",
               "GB/s", "of read", "x f32");
   for (const Case& c : heed::bench::asked<Case>(kCases, count, arguments)) {
-    double single = 0.0;
-    struct Way {
+    double f32_milliseconds = 0.0;
+    struct Layout {
       const char* name;
       DType dtype;
       bool is_paged;
     };
-    constexpr Way kLoops[] = {{"plain", DType::f32, false},
-                              {"f32", DType::f32, true},
-                              {"f16", DType::f16, true},
-                              {"i8", DType::i8_keys, true}};
-    for (const Way& a : kLoops) {
-      const Figures f = measure(c, a.dtype, a.is_paged);
-      if (a.dtype == DType::f32) single = f.milliseconds;
+    constexpr Layout kLayouts[] = {{"plain", DType::f32, false},
+                                   {"f32", DType::f32, true},
+                                   {"f16", DType::f16, true},
+                                   {"i8", DType::i8_keys, true}};
+    for (const Layout& layout : kLayouts) {
+      const Figures f = measure(c, layout.dtype, layout.is_paged);
+      if (layout.dtype == DType::f32) f32_milliseconds = f.milliseconds;
       char shape[64];
       std::snprintf(shape, sizeof shape, "(%d x %d, %d, %d)", static_cast<int>(c.kv_heads),
                     static_cast<int>(c.queries_per_head), static_cast<int>(c.keys), static_cast<int>(c.dim));
-      std::printf("%-24s %5s %9.3f %9.1f %8.0f%% %7.2f\n", shape, a.name, f.milliseconds,
-                  f.bytes / f.milliseconds * 1e-6, 100.0 * f.reading / f.milliseconds, single / f.milliseconds);
+      std::printf("%-24s %5s %9.3f %9.1f %8.0f%% %7.2f\n", shape, layout.name, f.milliseconds,
+                  f.bytes / f.milliseconds * 1e-6, 100.0 * f.reading / f.milliseconds,
+                  f32_milliseconds / f.milliseconds);
     }
   }
   return 0;

@@ -13,9 +13,9 @@ alignas(64) float panel[kDepth * kWidth];
 alignas(64) float rows[kernels::kMR * kDepth];
 alignas(64) float sums[kernels::kMR * kWidth];
 
-/// The score tile of kernels/prefill/qk_product.hpp, operands where they cannot leave the cache. A
-/// function of its own: JavaScript engines replace baseline code when a function is called
-/// again, not in the middle of a loop.
+/// Computes a register tile as kernels/prefill/qk_product.hpp does, from operands that stay in the
+/// cache. It is a function of its own, because JavaScript engines replace baseline code when a
+/// function is called again, not in the middle of a loop.
 void run_tile(int depth, const float* keys, std::ptrdiff_t stride, const float* queries, float* scores) {
   const float* key[kernels::kMR];
   for (int r = 0; r < kernels::kMR; ++r) key[r] = keys + r * stride;

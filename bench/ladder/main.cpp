@@ -31,7 +31,7 @@ constexpr heed::Shape kShape = {1, kHeads, kLength, kDim};
 
 struct Rung {
   std::string name;
-  std::function<void()> climb;
+  std::function<void()> solve;
   double error = 0.0;     // largest difference from the reference
   double of_bound = 0.0;  // largest share of what the error model allows
   std::vector<double> milliseconds;
@@ -73,7 +73,7 @@ class Judge {
       const double error = std::abs(static_cast<double>(output[index]) - exact_.output[index]);
       const double bound = bounds_[index / kDim][index % kDim];
       rung.error = std::max(rung.error, error);
-      // Not a number: as wrong as can be.
+      // A NaN is the largest error.
       rung.of_bound = error <= bound ? std::max(rung.of_bound, error / bound) : HUGE_VAL;
       if (rung.of_bound == HUGE_VAL) return;
     }
@@ -97,7 +97,7 @@ double median(std::vector<double> samples) {
 
 }  // namespace
 
-/// With `--smoke` each is timed once: the ladder shows that it runs, and is right.
+/// With `--smoke` each rung is timed once, to show that the ladder works and is right.
 int main(int count, char** arguments) {
   const bool is_smoke = count > 1 && std::string_view(arguments[1]) == "--smoke";
   const int rounds = is_smoke ? 1 : kRounds;
@@ -115,23 +115,23 @@ int main(int count, char** arguments) {
   };
 
   std::vector<Rung> rungs;
-  rungs.push_back({.name = "naive", .climb = [&] { heed::ladder::naive(problem); }});
-  rungs.push_back({.name = "tiled", .climb = [&] { heed::ladder::tiled(problem); }});
-  rungs.push_back({.name = "online", .climb = [&] { heed::ladder::online(problem); }});
-  rungs.push_back({.name = heed::kernel_name(), .climb = [&] { by_kernels(heed::calling_thread()); }});
+  rungs.push_back({.name = "naive", .solve = [&] { heed::ladder::naive(problem); }});
+  rungs.push_back({.name = "tiled", .solve = [&] { heed::ladder::tiled(problem); }});
+  rungs.push_back({.name = "online", .solve = [&] { heed::ladder::online(problem); }});
+  rungs.push_back({.name = heed::kernel_name(), .solve = [&] { by_kernels(heed::calling_thread()); }});
 #ifdef HEED_LADDER_THREADS
   heed::ThreadPool pool(2);
-  rungs.push_back({.name = "2 threads", .climb = [&] { by_kernels(pool); }});
+  rungs.push_back({.name = "2 threads", .solve = [&] { by_kernels(pool); }});
 #endif
 
   const Judge judge(inputs);
   for (Rung& rung : rungs) {
     std::ranges::fill(output, NAN);
-    rung.climb();
+    rung.solve();
     judge.judge(rung, output);
   }
   for (int round = 0; round < rounds; ++round) {
-    for (Rung& rung : rungs) rung.milliseconds.push_back(milliseconds_of(rung.climb));
+    for (Rung& rung : rungs) rung.milliseconds.push_back(milliseconds_of(rung.solve));
   }
 
   constexpr double kOperations = 4.0 * kHeads * kLength * kLength * kDim;
