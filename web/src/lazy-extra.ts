@@ -28,7 +28,7 @@ export class LazyExtra {
   constructor(home: Backend, choice: Choice, overrides: Omit<RungOverrides, "compiled" | "variants">) {
     this.#home = home;
     this.#extra = new Lazy(() =>
-      asyncStep("load", "heed: loading the operations other than attention", async () => {
+      asyncStep("load", "heed: loading operations", async () => {
         const module = await import("./extra.js");
         const backend = await module.WasmExtra.open(choice, overrides);
         return { module, backend, dispose: () => backend.dispose() };
