@@ -67,10 +67,10 @@ export class LazyExtra {
     return this.#call(operation, ready, args);
   }
 
-  /** That of layers is counted where they are loaded. */
+  /** Includes the memory of layers once they are loaded. */
   memory(): MemoryReport {
     const own = this.#home.memory();
-    return this.#layers.opened?.memoryBeside(own) ?? own;
+    return this.#layers.opened?.memoryWith(own) ?? own;
   }
 
   dispose(): void {

@@ -33,9 +33,9 @@ export async function openGpu(wasm: Backend, mode: "auto" | "webgpu", device: ob
 }
 
 /**
- * Measures on this machine's GPU what calls like these are best cut into, for some seconds: compiling takes most of them. From then on
- * every engine of the page computes such calls on this GPU that way. The result is plain data, which a later visit can hand
- * to `remember` instead. Rejects with HeedError `unsupported` where there is no GPU, `option` or `memory`.
+ * Measures which tiles are fastest for calls of these sizes on this machine's GPU. It takes some seconds, mostly for compiling. From
+ * then on every engine of the page uses these tiles for such calls. The result is plain data, which a later visit can pass to
+ * `remember` instead. Rejects with HeedError `unsupported` when there is no GPU, `option` or `memory`.
  */
 export async function autotune(options: AutotuneOptions & { readonly device?: object } = {}): Promise<Tuned> {
   return asyncStep("option", "autotune: reading its options", async () => {
@@ -50,7 +50,7 @@ export async function autotune(options: AutotuneOptions & { readonly device?: ob
   });
 }
 
-/** What `autotune` measured, perhaps in another visit. Of another GPU it is not used. */
+/** Uses what `autotune` measured, perhaps in an earlier visit. It has no effect on other GPUs. */
 export function remember(tuned: Tuned): void {
   step("option", "remember: reading its argument", () => rememberTuned(tuned));
 }

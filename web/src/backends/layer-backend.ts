@@ -64,8 +64,8 @@ export interface LayerBackend {
   readonly home: Backend;
   /** Computes in the same memory. */
   readonly extra: ExtraBackend;
-  /** What layers hold, and what the engine holds beside it. */
-  memoryBeside(engine: MemoryReport): MemoryReport;
+  /** Adds the memory of layers to that of the engine. */
+  memoryWith(engine: MemoryReport): MemoryReport;
   /** Packs matrices [1, matrices, outputs, inputs] into the panels that `affine` reads. */
   pack(matrices: Operand): Promise<Resident>;
   affine(problem: AffineProblem, signal: AbortSignal | null): Promise<Resident>;

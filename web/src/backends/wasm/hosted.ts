@@ -1,4 +1,4 @@
-// Loads the binaries and the worker of heed/assets from files beside it. In that entry the build replaces inlined.ts by this file.
+// Loads the binaries and the worker of heed/assets from the files next to it. In that entry the build replaces inlined.ts by this file.
 // Addresses and workers are written in the form that bundlers recognise, so that they emit the files.
 
 import { workerKind } from "../../platform/features.js";

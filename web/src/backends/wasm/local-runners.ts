@@ -1,4 +1,4 @@
-// Runs calls on the calling thread, either in one piece or in slices between which the page's event loop continues.
+// Runs calls on the calling thread, either whole or in slices between which the page's event loop continues.
 
 import { HeedError } from "../../api/errors.js";
 import { nextTask } from "../../platform/next-task.js";

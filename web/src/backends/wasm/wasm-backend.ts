@@ -53,7 +53,7 @@ export class WasmBackend implements Backend {
   readonly #call = new Int32Array(ATTENTION_CALL.words);
   readonly #running: Running = { open: null };
   #rungsTried = 0;
-  #mending: Promise<void> | null = null;
+  #recovering: Promise<void> | null = null;
   /** Runs in flight. */
   readonly #runs = new Set<Promise<unknown>>();
   #disposed = false;
@@ -128,7 +128,7 @@ export class WasmBackend implements Backend {
     } finally {
       // Recovery does not wait for the next async call, because there may be none.
       if (kernels.abandoned)
-        this.#queue.push({ bytes: 0, run: () => this.#mend(), interrupt() {}, done() {} }, null).catch(() => {});
+        this.#queue.push({ bytes: 0, run: () => this.#recover(), interrupt() {}, done() {} }, null).catch(() => {});
     }
   }
 
@@ -242,7 +242,7 @@ export class WasmBackend implements Backend {
       return await run;
     } catch (error) {
       if (!(error instanceof WorkerLost)) throw error;
-      if (!this.#disposed && !flag.cancelled && this.#open?.runner === runner) await this.#mend();
+      if (!this.#disposed && !flag.cancelled && this.#open?.runner === runner) await this.#recover();
       throw new HeedError("device-lost", `${job.operation}: the worker that computed it is lost: ${error.message}`, {
         cause: error,
       });
@@ -258,7 +258,7 @@ export class WasmBackend implements Backend {
   /** Resolves when the backend is usable again, or when a run is over. */
   #untilChange(operation: string): Promise<unknown> {
     this.#current(operation);
-    return this.#isUsable ? Promise.race(this.#runs) : this.#mend();
+    return this.#isUsable ? Promise.race(this.#runs) : this.#recover();
   }
 
   /** Copies results into arrays or residents; the block is freed in any case. */
@@ -316,15 +316,15 @@ export class WasmBackend implements Backend {
 
   /** Whether the current rung can compute calls. */
   get #isUsable(): boolean {
-    return this.#mending === null && this.#open?.runner.lost === null && !this.#open.kernels.abandoned;
+    return this.#recovering === null && this.#open?.runner.lost === null && !this.#open.kernels.abandoned;
   }
 
   /** Makes the backend usable again, once for all calls that need it. */
-  #mend(): Promise<void> {
-    this.#mending ??= this.#reopen().finally(() => {
-      this.#mending = null;
+  #recover(): Promise<void> {
+    this.#recovering ??= this.#reopen().finally(() => {
+      this.#recovering = null;
     });
-    return this.#mending;
+    return this.#recovering;
   }
 
   /** A lost runner is replaced by the next rung. A trapped front instance is replaced by the same rung, once the workers are done with its memory. */

@@ -44,9 +44,9 @@ const POINTWISE_COST = 8;
 
 export class WasmLayers implements LayerBackend {
   readonly #home: Lazy<WasmBackend>;
-  /** Passes under way. */
+  /** Passes in flight. */
   #passes = 0;
-  /** Whether a layer was disposed of since the last pass began: only then is the memory let go, which takes long to open again. */
+  /** Whether a layer was disposed of since the last pass began. Only then is the backend closed, because opening it again takes long. */
   #rests = false;
 
   constructor(choice: Choice, overrides: Omit<RungOverrides, "compiled" | "variants">) {
@@ -89,7 +89,7 @@ export class WasmLayers implements LayerBackend {
     this.#settle();
   }
 
-  memoryBeside(engine: MemoryReport): MemoryReport {
+  memoryWith(engine: MemoryReport): MemoryReport {
     const held = this.#home.opened?.memory();
     if (held === undefined) return engine;
     return {

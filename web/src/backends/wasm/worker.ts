@@ -47,7 +47,7 @@ async function start({ module, shared }: StartMessage): Promise<void> {
   try {
     if (shared !== null) memory = shared.memory;
     const instance = await WebAssembly.instantiate(module, importsOf(module));
-    // The boundary to the module, whose exports the contract with C++ lists.
+    // TypeScript cannot know the exports of a module.
     kernels = instance.exports as unknown as KernelExports;
     if (shared === null) {
       memory = kernels.memory;
@@ -108,7 +108,7 @@ function grow(bytes: number): number {
       if (pages <= 0 || tryGrow(memory, pages)) return 1;
     }
   } catch {
-    // Falls through to the refusal.
+    // The memory cannot grow.
   }
   return 0;
 }
