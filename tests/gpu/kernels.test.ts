@@ -64,7 +64,7 @@ describe("kernels with tiles in workgroup memory", () => {
 describe("kernels whose threads share what they read", () => {
   test.each([
     ["tiles", 21],
-    ["few", 3],
+    ["decode", 3],
   ] as const)("of %s add up nothing that is masked, NaN or not, and all that is seen", async (kind, queryLength) => {
     const { device, uncaptured } = await testDevice();
     const kinds: string[] = [];
@@ -107,7 +107,7 @@ describe("tensors in half precision", () => {
   test.each([8, 5])("are computed with as what they are, %i numbers a row", async (headDim) => {
     const { heed, close } = await openTested();
     const sizes = { batch: 1, heads: 2, kvHeads: 1, queryLength: 9, keyLength: 11, headDim, valueDim: headDim };
-    const one = caseOf(new Random(headDim), `halves ${headDim}`, sizes);
+    const one = caseOf(new Random(headDim), `f16 ${headDim}`, sizes);
     const halves = (tensor: TensorLike): Uint16Array => roundToHalves(tensor.data as Float32Array<ArrayBuffer>);
     const single = (tensor: TensorLike): TensorLike => ({ ...tensor, data: widenHalves(halves(tensor)) });
     const rounded: Case = { ...one, query: single(one.query), key: single(one.key), value: single(one.value) };

@@ -7,17 +7,18 @@ import type { AttentionProblem } from "../../web/src/backends/backend.js";
 import { sizeClass } from "../../web/src/backends/webgpu/buffer-pool.js";
 import { choose } from "../../web/src/backends/webgpu/choose.js";
 import { isSoonerThanAnyOnGpu } from "../../web/src/backends/webgpu/costs.js";
+import { classOf } from "../../web/src/backends/webgpu/dispatch.js";
 import { Ending } from "../../web/src/backends/webgpu/ending.js";
 import { scoped } from "../../web/src/backends/webgpu/error-scopes.js";
 import type { GpuDevice, GpuLimits } from "../../web/src/backends/webgpu/gpu.js";
-import type { AttendKernel, FewKernel, TilesKernel } from "../../web/src/backends/webgpu/kernel.js";
+import type { DecodeKernel, TilesKernel, UntiledKernel } from "../../web/src/backends/webgpu/kernel.js";
 import { PARAMS_STRUCT, packParams } from "../../web/src/backends/webgpu/params.js";
 import { shaderOf } from "../../web/src/backends/webgpu/pipelines.js";
-import { type Machine, type Plan, planAttention } from "../../web/src/backends/webgpu/plan.js";
-import { hasRanges, RANGE_WORDS, rowRanges } from "../../web/src/backends/webgpu/row-ranges.js";
-import { fewBytes } from "../../web/src/backends/webgpu/shaders/few.js";
+import type { Machine, Plan } from "../../web/src/backends/webgpu/plan.js";
+import { planAttention } from "../../web/src/backends/webgpu/plan-attention.js";
+import { hasRanges, RANGE_STRIDE, rowRanges } from "../../web/src/backends/webgpu/row-ranges.js";
+import { decodeBytes } from "../../web/src/backends/webgpu/shaders/decode.js";
 import { tileBytes } from "../../web/src/backends/webgpu/shaders/tiles.js";
-import { classOf } from "../../web/src/backends/webgpu/shape.js";
 import { untuned } from "../../web/src/backends/webgpu/tuning.js";
 import { HeedError } from "../../web/src/index.js";
 import { attention as reference } from "../../web/src/reference/index.js";
@@ -57,9 +58,9 @@ function problemOf({ heads = 1, kvHeads = heads, queries, keys, dim = 64 }: Size
   return validateAttention("attention", null, tensors, readAttentionOptions("attention", options)).problem;
 }
 
-function attendOf(plan: Plan): AttendKernel | TilesKernel | FewKernel {
+function attentionOf(plan: Plan): UntiledKernel | TilesKernel | DecodeKernel {
   for (const { kernel } of plan.steps) {
-    if (kernel.kind === "attend" || kernel.kind === "tiles" || kernel.kind === "few") return kernel;
+    if (kernel.kind === "untiled" || kernel.kind === "tiles" || kernel.kind === "decode") return kernel;
   }
   throw new Error("no such kernel");
 }
@@ -70,13 +71,13 @@ describe("a plan", () => {
   test("gives many rows tiles, puts few rows together, and leaves threads that share nothing each to itself", () => {
     const many = problemOf({ queries: 300, keys: 64 });
     const decoding = problemOf({ heads: 8, kvHeads: 2, queries: 1, keys: 64 });
-    expect(attendOf(planAttention(many, MACHINE))).toMatchObject({ kind: "tiles", rows: 64 });
-    expect(attendOf(planAttention(problemOf({ queries: 20, keys: 64 }), MACHINE))).toMatchObject({ rows: 32 });
-    expect(attendOf(planAttention(decoding, MACHINE))).toMatchObject({ kind: "few", rows: 4 });
+    expect(attentionOf(planAttention(many, MACHINE))).toMatchObject({ kind: "tiles", rows: 64 });
+    expect(attentionOf(planAttention(problemOf({ queries: 20, keys: 64 }), MACHINE))).toMatchObject({ rows: 32 });
+    expect(attentionOf(planAttention(decoding, MACHINE))).toMatchObject({ kind: "decode", rows: 4 });
     const apart = new Map([many, decoding].map((one) => [classOf(one), { ...untuned(false), shared: false }]));
-    const alone = (problem: AttentionProblem) => attendOf(planAttention(problem, { ...MACHINE, tunings: apart }));
-    expect(alone(many)).toMatchObject({ kind: "attend", rows: 64, slices: 1 });
-    expect(alone(decoding)).toMatchObject({ kind: "attend", rows: 4, slices: 16 });
+    const alone = (problem: AttentionProblem) => attentionOf(planAttention(problem, { ...MACHINE, tunings: apart }));
+    expect(alone(many)).toMatchObject({ kind: "untiled", rows: 64, slices: 1 });
+    expect(alone(decoding)).toMatchObject({ kind: "untiled", rows: 4, slices: 16 });
   });
 
   test("uses what features the adapter has, and says so", () => {
@@ -88,11 +89,15 @@ describe("a plan", () => {
       readAttentionOptions("attention", {}),
     );
     const plain = planAttention(problem, MACHINE);
-    expect(attendOf(plain)).toMatchObject({ key: { dtype: "f16" }, subgroups: false });
-    expect(plain.way).toBe("computed by tiles of 64 rows and 32 keys");
+    expect(attentionOf(plain)).toMatchObject({ key: { dtype: "f16" }, subgroups: false });
+    expect(plain.summary).toBe("computed by tiles of 64 rows and 32 keys");
     const all = planAttention(problem, { ...MACHINE, f16: true, subgroups: true });
-    expect(attendOf(all)).toMatchObject({ key: { dtype: "half" }, value: { dtype: "half" }, subgroups: true });
-    expect(all.way).toBe("computed by tiles of 64 rows and 32 keys, subgroups, shader-f16");
+    expect(attentionOf(all)).toMatchObject({
+      key: { dtype: "native-f16" },
+      value: { dtype: "native-f16" },
+      subgroups: true,
+    });
+    expect(all.summary).toBe("computed by tiles of 64 rows and 32 keys, subgroups, shader-f16");
     const [step] = all.steps;
     if (step === undefined) throw new Error("no step");
     expect(shaderOf(step.kernel).code).toMatch(/^enable subgroups;\nenable f16;\n/);
@@ -100,10 +105,10 @@ describe("a plan", () => {
 
   test("splits the keys of few workgroups, and merges", () => {
     const plan = planAttention(problemOf({ queries: 1, keys: 4096 }), MACHINE);
-    expect(kinds(plan)).toEqual(["few", "merge"]);
-    expect(plan.way).toBe("computed by eight threads a key, for all rows that share it, keys in 16 parts");
-    expect(plan.bytes.get("parts")).toBe(16 * (1 + 16) * 16);
-    expect(kinds(planAttention(problemOf({ heads: 300, queries: 1, keys: 4096 }), MACHINE))).toEqual(["few"]);
+    expect(kinds(plan)).toEqual(["decode", "combine"]);
+    expect(plan.summary).toBe("computed by eight threads a key, for all rows that share it, 16 KV splits");
+    expect(plan.bytes.get("partials")).toBe(16 * (1 + 16) * 16);
+    expect(kinds(planAttention(problemOf({ heads: 300, queries: 1, keys: 4096 }), MACHINE))).toEqual(["decode"]);
   });
 
   test("keeps within the memory of a workgroup, whatever rows are like", () => {
@@ -114,26 +119,26 @@ describe("a plan", () => {
         const problem = problemOf({ queries, keys: 64, dim });
         const tuning = { ...untuned(false), memory, rows: 128 };
         const limits = { ...LIMITS, maxComputeWorkgroupStorageSize: memory };
-        const kernel = attendOf(
+        const kernel = attentionOf(
           planAttention(problem, { ...MACHINE, limits, tunings: new Map([[classOf(problem), tuning]]) }),
         );
         if (kernel.kind === "tiles") expect(tileBytes(kernel)).toBeLessThanOrEqual(memory);
-        if (kernel.kind === "few") expect(fewBytes(kernel)).toBeLessThanOrEqual(memory);
-        if (dim <= 128) expect(kernel.kind).toBe(queries > 8 ? "tiles" : "few");
+        if (kernel.kind === "decode") expect(decodeBytes(kernel)).toBeLessThanOrEqual(memory);
+        if (dim <= 128) expect(kernel.kind).toBe(queries > 8 ? "tiles" : "decode");
       }
     }
     const long = problemOf({ queries: 8, keys: 64, dim: 512 });
-    expect(attendOf(planAttention(long, MACHINE))).toMatchObject({ kind: "attend", valueVectors: 32 });
+    expect(attentionOf(planAttention(long, MACHINE))).toMatchObject({ kind: "untiled", valueVectors: 32 });
   });
 
   test("gives a processor's threads several rows, or keys of their own where rows are few, and never tiles", () => {
     const planOf = (sizes: Sizes, options = {}): Plan => planAttention(problemOf(sizes, options), SOFTWARE);
     const kernelOf = (sizes: Sizes): unknown => planOf(sizes).steps[0]?.kernel;
-    expect(kernelOf({ queries: 300, keys: 64 })).toMatchObject({ kind: "rows", rows: 32, own: 4, shares: 1 });
+    expect(kernelOf({ queries: 300, keys: 64 })).toMatchObject({ kind: "software", rows: 32, own: 4, shares: 1 });
     const decoding = { heads: 8, kvHeads: 2, queries: 1, keys: 4096 };
-    expect(kernelOf(decoding)).toMatchObject({ kind: "rows", rows: 4, own: 4, shares: 16, split: true });
+    expect(kernelOf(decoding)).toMatchObject({ kind: "software", rows: 4, own: 4, shares: 16, split: true });
     const score = { type: "gated", w: new Float32Array(128) };
-    expect(attendOf(planOf({ queries: 300, keys: 64 }, { score })).kind).toBe("attend");
+    expect(attentionOf(planOf({ queries: 300, keys: 64 }, { score })).kind).toBe("untiled");
   });
 
   test("goes by what was measured for its kernels, and by nothing else's", () => {
@@ -141,13 +146,13 @@ describe("a plan", () => {
     const tuning = { shared: true, subgroups: false, memory: 32_768, rows: 32, step: 2, groups: 8 };
     const machine = { ...MACHINE, limits: { ...LIMITS, maxComputeWorkgroupStorageSize: 32_768 }, subgroups: true };
     const tuned = { ...machine, tunings: new Map([[classOf(problem), tuning]]) };
-    expect(attendOf(planAttention(problem, tuned))).toMatchObject({ rows: 32, resident: true, subgroups: false });
+    expect(attentionOf(planAttention(problem, tuned))).toMatchObject({ rows: 32, resident: true, subgroups: false });
     expect(kinds(planAttention(problem, tuned))).toEqual(["tiles"]);
-    expect(kinds(planAttention(problem, machine))).toEqual(["tiles", "merge"]);
+    expect(kinds(planAttention(problem, machine))).toEqual(["tiles", "combine"]);
     const other = problemOf({ queries: 300, keys: 4096, dim: 32 });
     expect(planAttention(other, tuned)).toEqual(planAttention(other, machine));
     const apart = { ...machine, tunings: new Map([[classOf(problem), { ...tuning, shared: false }]]) };
-    expect(attendOf(planAttention(problem, apart))).toMatchObject({ kind: "attend", step: 2 });
+    expect(attentionOf(planAttention(problem, apart))).toMatchObject({ kind: "untiled", step: 2 });
   });
 
   test("takes memory that grows with L + S, whatever their product", () => {
@@ -225,7 +230,14 @@ describe("a choice by costs", () => {
 describe("row ranges", () => {
   test("leave each query the keys that the reference leaves it", () => {
     for (const { query, key, value, options, name } of cases(77, 40)) {
-      const { mask: _mask, bias: _bias, blocks: _blocks, maskMod: _maskMod, ...structure } = options;
+      const {
+        mask: _mask,
+        bias: _bias,
+        blocks: _blocks,
+        maskMod: _maskMod,
+        scoreMod: _scoreMod,
+        ...structure
+      } = options;
       const problem = validateAttention(
         "attention",
         null,
@@ -239,7 +251,7 @@ describe("row ranges", () => {
       const isSeen = Array.from(masked.data, (one) => one !== Number.NEGATIVE_INFINITY);
       const inRange = isSeen.map((_, index) => {
         const row = Math.floor(index / keys);
-        const at = (Math.floor(row / queries / heads) * queries + (row % queries)) * RANGE_WORDS;
+        const at = (Math.floor(row / queries / heads) * queries + (row % queries)) * RANGE_STRIDE;
         return index % keys >= (ranges[at] ?? 0) && index % keys < (ranges[at + 1] ?? 0);
       });
       expect(inRange, name).toEqual(isSeen);

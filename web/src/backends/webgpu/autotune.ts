@@ -3,10 +3,10 @@
 import { HeedError } from "../../api/errors.js";
 import type { AttentionProblem } from "../backend.js";
 import type { OpenDevice } from "./device.js";
+import { classOf } from "./dispatch.js";
 import { runOnGpu } from "./gpu-call.js";
 import { kernelKey } from "./kernel.js";
-import { planAttention } from "./plan.js";
-import { classOf } from "./shape.js";
+import { planAttention } from "./plan-attention.js";
 import { type Tuning, tuningsOf, untuned } from "./tuning.js";
 import { type ZeroSizes, zeroProblem } from "./zero-problem.js";
 

@@ -2,7 +2,8 @@
 
 import type { AttentionProblem, Explanation } from "../backend.js";
 import { type Costs, gpuTime, wasmTime } from "./costs.js";
-import { type Machine, type Plan, planAttention } from "./plan.js";
+import type { Machine, Plan } from "./plan.js";
+import { planAttention } from "./plan-attention.js";
 import { unsupported } from "./support.js";
 
 export interface Choice extends Explanation {

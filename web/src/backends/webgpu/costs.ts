@@ -3,21 +3,21 @@
 import type { AttentionProblem, Backend, Operand } from "../backend.js";
 import type { OpenDevice } from "./device.js";
 import { runOnGpu } from "./gpu-call.js";
-import { planAttention } from "./plan.js";
-import { hasRanges, RANGE_WORDS, rowRanges } from "./row-ranges.js";
-import { residentsOf } from "./sources.js";
+import { residentsOf } from "./operands.js";
+import { planAttention } from "./plan-attention.js";
+import { hasRanges, RANGE_STRIDE, rowRanges } from "./row-ranges.js";
 import { zeroProblem } from "./zero-problem.js";
 
 /** Milliseconds, and milliseconds for a million. */
-export interface Line {
+export interface CostModel {
   readonly fixed: number;
   readonly perMegaflop: number;
   readonly perMegabyte: number;
 }
 
 export interface Costs {
-  readonly gpu: Line;
-  readonly wasm: Line;
+  readonly gpu: CostModel;
+  readonly wasm: CostModel;
 }
 
 /** Queries of a head and keys. */
@@ -30,7 +30,7 @@ function seenPairs(problem: AttentionProblem): number {
   if (!hasRanges(problem)) return allPairs(problem);
   const ranges = rowRanges(problem);
   let pairs = 0;
-  for (let at = 0; at < ranges.length; at += RANGE_WORDS) pairs += (ranges[at + 1] ?? 0) - (ranges[at] ?? 0);
+  for (let at = 0; at < ranges.length; at += RANGE_STRIDE) pairs += (ranges[at + 1] ?? 0) - (ranges[at] ?? 0);
   return pairs;
 }
 
@@ -70,7 +70,7 @@ export function wasmTime({ wasm, gpu }: Costs, problem: AttentionProblem): numbe
   return timeOf(wasm, flops(problem), 0) + (away / 1e6) * gpu.perMegabyte;
 }
 
-function timeOf(line: Line, operations: number, bytes: number): number {
+function timeOf(line: CostModel, operations: number, bytes: number): number {
   return line.fixed + (operations / 1e6) * line.perMegaflop + (bytes / 1e6) * line.perMegabyte;
 }
 
@@ -102,13 +102,13 @@ async function measure(open: OpenDevice, wasm: Backend): Promise<Costs> {
     runOnGpu(open, problem, planAttention(problem, open.machine));
   const onWasm = (problem: AttentionProblem): Promise<unknown> => wasm.attention(problem, null);
   const perMegabyte = await timePerMegabyte(onGpu);
-  return { gpu: await lineOf(onGpu, 1, perMegabyte), wasm: await lineOf(onWasm, HEADS_ON_WASM, 0) };
+  return { gpu: await costModelOf(onGpu, 1, perMegabyte), wasm: await costModelOf(onWasm, HEADS_ON_WASM, 0) };
 }
 
 type Run = (problem: AttentionProblem) => Promise<unknown>;
 
 /** From so many heads on, until arithmetic can be told from overhead. */
-async function lineOf(run: Run, heads: number, perMegabyte: number): Promise<Line> {
+async function costModelOf(run: Run, heads: number, perMegabyte: number): Promise<CostModel> {
   const fixed = await quickest(run, TINY);
   let problem = busy(heads);
   let time = await quickest(run, problem);

@@ -7,7 +7,7 @@ import type { OpenDevice } from "./device.js";
 import { scoped } from "./error-scopes.js";
 import { type BindingEntry, type GpuBuffer, MAP_READ } from "./gpu.js";
 import type { Pipeline } from "./pipelines.js";
-import type { Part, Plan, Role } from "./plan.js";
+import type { Plan, ResultRange, Role } from "./plan.js";
 import { GpuResident } from "./residents.js";
 
 /** Buffers of the pool that a call has. */
@@ -162,9 +162,9 @@ function submit(open: OpenDevice, call: Call, pipelines: readonly Pipeline[]): (
   pass.end();
   const results = inputs.buffers.get("results") ?? missing();
   if (problem.keep) {
-    const kept = keptParts(plan).map((part) => {
-      const buffer = taken.take("storage", part.elements * 4);
-      encoder.copyBufferToBuffer(results, part.at * 4, buffer, 0, part.elements * 4);
+    const kept = keptRanges(plan).map((range) => {
+      const buffer = taken.take("storage", range.elements * 4);
+      encoder.copyBufferToBuffer(results, range.at * 4, buffer, 0, range.elements * 4);
       return buffer;
     });
     device.queue.submit([encoder.finish()]);
@@ -187,29 +187,29 @@ function submit(open: OpenDevice, call: Call, pipelines: readonly Pipeline[]): (
   };
 }
 
-function keptParts(plan: Plan): readonly Part[] {
+function keptRanges(plan: Plan): readonly ResultRange[] {
   const { output, weights, lse, scores, entropy } = plan;
-  return [output, weights, lse, scores, entropy].filter((part) => part !== null);
+  return [output, weights, lse, scores, entropy].filter((range) => range !== null);
 }
 
 function keepResults(open: OpenDevice, { plan, taken }: Call, kept: readonly GpuBuffer[]): AttentionComputed {
-  const parts = keptParts(plan);
-  const take = (part: Part): Computed => {
-    const buffer = kept[parts.indexOf(part)] ?? missing();
+  const ranges = keptRanges(plan);
+  const take = (range: ResultRange): Computed => {
+    const buffer = kept[ranges.indexOf(range)] ?? missing();
     taken.keep(buffer);
-    return { kind: "resident", resident: new GpuResident(open, buffer, part.elements, "f32", false) };
+    return { kind: "resident", resident: new GpuResident(open, buffer, range.elements, "f32", false) };
   };
   return computedOf(plan, take);
 }
 
-function readResults({ plan, problem }: Call, words: Float32Array<ArrayBuffer>): AttentionComputed {
-  const array = ({ at, elements }: Part): Float32Array => words.slice(at, at + elements);
-  const computed = computedOf(plan, (part) => ({ kind: "array", array: array(part) }));
+function readResults({ plan, problem }: Call, data: Float32Array<ArrayBuffer>): AttentionComputed {
+  const array = ({ at, elements }: ResultRange): Float32Array => data.slice(at, at + elements);
+  const computed = computedOf(plan, (range) => ({ kind: "array", array: array(range) }));
   if (problem.into === null) return computed;
   return { ...computed, output: { kind: "array", array: fill(problem.into, array(plan.output)) } };
 }
 
-function computedOf(plan: Plan, take: (part: Part) => Computed): AttentionComputed {
+function computedOf(plan: Plan, take: (range: ResultRange) => Computed): AttentionComputed {
   return {
     output: take(plan.output),
     weights: plan.weights && take(plan.weights),

@@ -5,7 +5,7 @@
  * where the adapter has it ("half"), and unpacked from words elsewhere ("f16").
  */
 export interface Load {
-  readonly dtype: "f32" | "f16" | "half";
+  readonly dtype: "f32" | "f16" | "native-f16";
   readonly vec4: boolean;
 }
 
@@ -40,7 +40,7 @@ export interface RowOutputs {
 }
 
 /** What every kernel that makes outputs is told. */
-export interface Attending extends ScoreFeatures, RowOutputs {
+export interface AttentionKernel extends ScoreFeatures, RowOutputs {
   readonly value: Load;
   /** Rows of queries of a workgroup. */
   readonly rows: number;
@@ -51,8 +51,8 @@ export interface Attending extends ScoreFeatures, RowOutputs {
 }
 
 /** A thread a row, or several, which share out its keys; keys and values are read where they lie. */
-export interface AttendKernel extends Attending {
-  readonly kind: "attend";
+export interface UntiledKernel extends AttentionKernel {
+  readonly kind: "untiled";
   /** Threads of a row. */
   readonly slices: number;
   /** Keys between two looks at the running maximum. */
@@ -60,7 +60,7 @@ export interface AttendKernel extends Attending {
 }
 
 /** Many rows, whose scores and outputs are products of tiles in workgroup memory and registers. */
-export interface TilesKernel extends Attending {
+export interface TilesKernel extends AttentionKernel {
   readonly kind: "tiles";
   /** Queries stay in workgroup memory. */
   readonly resident: boolean;
@@ -68,14 +68,14 @@ export interface TilesKernel extends Attending {
 }
 
 /** Few rows that share keys: threads side by side read what lies side by side. */
-export interface FewKernel extends Attending {
-  readonly kind: "few";
+export interface DecodeKernel extends AttentionKernel {
+  readonly kind: "decode";
   readonly subgroups: boolean;
 }
 
 /** For processors that run shaders: threads have several rows, whose sums stand side by side. */
-export interface RowsKernel extends Attending {
-  readonly kind: "rows";
+export interface SoftwareKernel extends AttentionKernel {
+  readonly kind: "software";
   /** Rows of a thread. */
   readonly own: number;
   /** Threads of the same rows, each with a part of the keys of its own. */
@@ -84,8 +84,8 @@ export interface RowsKernel extends Attending {
   readonly step: number;
 }
 
-export interface MergeKernel extends RowOutputs {
-  readonly kind: "merge";
+export interface CombineKernel extends RowOutputs {
+  readonly kind: "combine";
   readonly normalizer: ScoreFeatures["normalizer"];
   readonly dropout: boolean;
 }
@@ -116,11 +116,11 @@ export interface RopeKernel {
 }
 
 export type Kernel =
-  | AttendKernel
+  | UntiledKernel
   | TilesKernel
-  | FewKernel
-  | RowsKernel
-  | MergeKernel
+  | DecodeKernel
+  | SoftwareKernel
+  | CombineKernel
   | PairsKernel
   | PrepareKernel
   | RopeKernel;

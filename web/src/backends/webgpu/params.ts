@@ -47,7 +47,7 @@ const FIELDS = {
   splits: "u32",
   split_keys: "u32",
   rows: "u32",
-  part_width: "u32",
+  partial_width: "u32",
   groups: "u32",
   groups_x: "u32",
   lse_at: "u32",

@@ -3,16 +3,16 @@
 import { causeText, HeedError } from "../../api/errors.js";
 import { COMPUTE, type GpuDevice } from "./gpu.js";
 import { type Kernel, kernelKey } from "./kernel.js";
-import { attendShader } from "./shaders/attend.js";
-import { attendingBindings } from "./shaders/attended.js";
+import { attentionBindings } from "./shaders/attention-common.js";
+import { combineBindings, combineShader } from "./shaders/combine.js";
 import { type Bound, enabled } from "./shaders/common.js";
-import { fewShader } from "./shaders/few.js";
-import { mergeBindings, mergeShader } from "./shaders/merge.js";
+import { decodeShader } from "./shaders/decode.js";
 import { pairsBindings, pairsShader } from "./shaders/pairs.js";
 import { prepareBindings, prepareShader } from "./shaders/prepare.js";
 import { ropeBindings, ropeShader } from "./shaders/rope.js";
-import { rowsShader } from "./shaders/rows.js";
+import { softwareShader } from "./shaders/software.js";
 import { tilesShader } from "./shaders/tiles.js";
+import { untiledShader } from "./shaders/untiled.js";
 
 export interface Pipeline {
   readonly pipeline: object;
@@ -36,12 +36,12 @@ export class Pipelines {
     const key = kernelKey(kernel);
     const known = this.#made.get(key);
     if (known !== undefined) return known;
-    const making = this.#compile(kernel).catch((error: unknown) => {
+    const preparation = this.#compile(kernel).catch((error: unknown) => {
       this.#made.delete(key);
       throw error;
     });
-    this.#made.set(key, making);
-    return making;
+    this.#made.set(key, preparation);
+    return preparation;
   }
 
   async #compile(kernel: Kernel): Promise<Pipeline> {
@@ -75,16 +75,16 @@ export function shaderOf(kernel: Kernel): { readonly code: string; readonly boun
 
 function textOf(kernel: Kernel): readonly [string, readonly Bound[]] {
   switch (kernel.kind) {
-    case "attend":
-      return [attendShader(kernel), attendingBindings(kernel)];
+    case "untiled":
+      return [untiledShader(kernel), attentionBindings(kernel)];
     case "tiles":
-      return [tilesShader(kernel), attendingBindings(kernel)];
-    case "few":
-      return [fewShader(kernel), attendingBindings(kernel)];
-    case "rows":
-      return [rowsShader(kernel), attendingBindings(kernel)];
-    case "merge":
-      return [mergeShader(kernel), mergeBindings(kernel)];
+      return [tilesShader(kernel), attentionBindings(kernel)];
+    case "decode":
+      return [decodeShader(kernel), attentionBindings(kernel)];
+    case "software":
+      return [softwareShader(kernel), attentionBindings(kernel)];
+    case "combine":
+      return [combineShader(kernel), combineBindings(kernel)];
     case "pairs":
       return [pairsShader(kernel), pairsBindings(kernel)];
     case "prepare":

@@ -3,9 +3,9 @@
 import type { RopeProblem } from "../extra-backend.js";
 import type { Given } from "./gpu-call.js";
 import { gridOf, type Machine, operandBytes, type Plan, type Role, tooLarge } from "./plan.js";
+import type { RopeAngles } from "./rope-angles.js";
 import { WORKGROUP } from "./shaders/common.js";
 import { ROPE_FIELDS } from "./shaders/rope.js";
-import type { Turns } from "./turns.js";
 
 /** As a call on a device has it: its tables are operands beside the input. */
 export interface RopeGiven extends Given {
@@ -17,10 +17,10 @@ export function givenOf({ input, tables, keep }: RopeProblem): RopeGiven {
 }
 
 /** `turns`: of a problem without tables of its own. */
-export function planRope(problem: RopeProblem, turns: Turns | null, { limits }: Machine): Plan {
+export function planRope(problem: RopeProblem, angles: RopeAngles | null, { limits }: Machine): Plan {
   const { input, output, tables, rotaryDim, interleaved, inverse } = problem;
   const [, heads, length, dim] = input.shape;
-  const places = placesOf(problem);
+  const positions = positionRows(problem);
   const grid = gridOf(Math.ceil(input.elements / WORKGROUP), limits);
   const fields: Record<(typeof ROPE_FIELDS)[number], number> = {
     heads,
@@ -33,24 +33,24 @@ export function planRope(problem: RopeProblem, turns: Turns | null, { limits }: 
     output_b: output.strides[0],
     output_h: output.strides[1],
     output_l: output.strides[2],
-    places_b: places.length > length ? length : 0,
+    positions_b: positions.length > length ? length : 0,
     elements: input.elements,
     groups_x: grid[0],
   };
   const uniform = new Uint32Array(Math.ceil(ROPE_FIELDS.length / 4) * 4);
   uniform.set(ROPE_FIELDS.map((name) => fields[name]));
-  const buffers = ["input", "cosines", "sines", "places", "results"] as const;
+  const buffers = ["input", "cosines", "sines", "positions", "results"] as const;
   const dtype = input.dtype === "f16" ? "f16" : "f32";
   const steps = [{ kernel: { kind: "rope", dtype, interleaved, inverse } as const, buffers, uniform, grid }];
   const bytes = new Map<Role, number>([
     ["input", operandBytes(input)],
-    ["cosines", turns?.cosines.byteLength ?? operandBytes(tables?.cosines ?? null)],
-    ["sines", turns?.sines.byteLength ?? operandBytes(tables?.sines ?? null)],
-    ["places", places.byteLength],
+    ["cosines", angles?.cosines.byteLength ?? operandBytes(tables?.cosines ?? null)],
+    ["sines", angles?.sines.byteLength ?? operandBytes(tables?.sines ?? null)],
+    ["positions", positions.byteLength],
     ["results", output.elements * 4],
   ]);
-  const uploads = new Map<Role, Uint32Array<ArrayBuffer> | Float32Array<ArrayBuffer>>([["places", places]]);
-  if (turns !== null) uploads.set("cosines", turns.cosines).set("sines", turns.sines);
+  const uploads = new Map<Role, Uint32Array<ArrayBuffer> | Float32Array<ArrayBuffer>>([["positions", positions]]);
+  if (angles !== null) uploads.set("cosines", angles.cosines).set("sines", angles.sines);
   return {
     steps,
     bytes,
@@ -60,13 +60,13 @@ export function planRope(problem: RopeProblem, turns: Turns | null, { limits }: 
     entropy: null,
     weights: null,
     scores: null,
-    way: "computed by a thread for each word of its result",
+    summary: "computed by a thread for each number of its result",
     tooLarge: tooLarge(bytes, steps, limits),
   };
 }
 
 /** Which row of the tables turns a place, or a batch entry's place. */
-function placesOf({ input, tables, positions, positionsByBatch }: RopeProblem): Uint32Array<ArrayBuffer> {
+function positionRows({ input, tables, positions, positionsByBatch }: RopeProblem): Uint32Array<ArrayBuffer> {
   const [batch, , length] = input.shape;
   const [entries, , rows] = tables?.cosines.shape ?? [1, 1, 0];
   const count = positionsByBatch || entries > 1 ? batch * length : length;

@@ -5,11 +5,13 @@ import type { DType, Resident } from "../backend.js";
 import type { OpenDevice } from "./device.js";
 import type { GpuBuffer } from "./gpu.js";
 
+export const bytesOf = (dtype: DType): number => (dtype === "f16" ? 2 : 4);
+
 export class GpuResident implements Resident {
   readonly elements: number;
   readonly dtype: DType;
   readonly buffer: GpuBuffer;
-  readonly home: OpenDevice;
+  readonly owner: OpenDevice;
   /** The caller's buffer: never destroyed here. */
   readonly isForeign: boolean;
   /** A copy of it for calls that run on wasm. */
@@ -19,8 +21,8 @@ export class GpuResident implements Resident {
   users = 0;
   #isFreed = false;
 
-  constructor(home: OpenDevice, buffer: GpuBuffer, elements: number, dtype: DType, isForeign: boolean) {
-    this.home = home;
+  constructor(owner: OpenDevice, buffer: GpuBuffer, elements: number, dtype: DType, isForeign: boolean) {
+    this.owner = owner;
     this.buffer = buffer;
     this.elements = elements;
     this.dtype = dtype;
@@ -28,11 +30,11 @@ export class GpuResident implements Resident {
   }
 
   get live(): boolean {
-    return !this.#isFreed && this.home.loss.error === null;
+    return !this.#isFreed && this.owner.loss.error === null;
   }
 
   get bytes(): number {
-    return this.elements * (this.dtype === "f16" ? 2 : 4);
+    return this.elements * bytesOf(this.dtype);
   }
 
   free(): void {
@@ -55,11 +57,11 @@ export class GpuResidents {
     return resident;
   }
 
-  hold(residents: readonly GpuResident[]): void {
+  retain(residents: readonly GpuResident[]): void {
     for (const resident of residents) resident.users += 1;
   }
 
-  letGo(residents: readonly GpuResident[]): void {
+  release(residents: readonly GpuResident[]): void {
     for (const resident of residents) {
       resident.users -= 1;
       this.#dropUnused(resident);
@@ -87,7 +89,7 @@ export class GpuResidents {
 
   #dropUnused(resident: GpuResident): void {
     if (resident.live || resident.users > 0 || !this.#all.delete(resident)) return;
-    if (!resident.isForeign) resident.home.pool.drop(resident.buffer);
+    if (!resident.isForeign) resident.owner.pool.drop(resident.buffer);
     this.#forget(resident);
   }
 }

@@ -3,7 +3,7 @@
 import type { AttentionProblem } from "../backend.js";
 
 /** Three numbers for each batch entry and query: the first key that it sees, the end of those, its position among the keys. */
-export const RANGE_WORDS = 3;
+export const RANGE_STRIDE = 3;
 
 /** Beyond any position, and far from overflowing when added to one. */
 const OPEN = 2 ** 31 - 1;
@@ -32,11 +32,11 @@ export function rowRanges(problem: AttentionProblem): Int32Array<ArrayBuffer> {
   const { windowLeft, windowRight } = problem.structure;
   const left = windowLeft ?? OPEN;
   const right = problem.causal === "none" ? (windowRight ?? OPEN) : 0;
-  const ranges = new Int32Array(batch * queries * RANGE_WORDS);
+  const ranges = new Int32Array(batch * queries * RANGE_STRIDE);
   let word = 0;
   for (let b = 0; b < batch; b++) {
     let sequence = 0;
-    for (let i = 0; i < queries; i++, word += RANGE_WORDS) {
+    for (let i = 0; i < queries; i++, word += RANGE_STRIDE) {
       const starts = problem.structure.sequences?.queryStarts;
       while (starts !== undefined && (starts[sequence + 1] ?? queries) <= i) sequence += 1;
       const around = surroundings(problem, b, sequence);

@@ -1,10 +1,10 @@
 // What a call has of numbers by row, tile and head, as one array of words that shaders read. Pure.
 
 import type { AttentionProblem, Operand } from "../backend.js";
-import { hasRanges, RANGE_WORDS, rowRanges } from "./row-ranges.js";
+import { hasRanges, RANGE_STRIDE, rowRanges } from "./row-ranges.js";
 
 export interface Tables {
-  readonly words: Uint32Array<ArrayBuffer>;
+  readonly data: Uint32Array<ArrayBuffer>;
   readonly rangesAt: number;
   readonly tilesAt: number;
   readonly slopesAt: number;
@@ -17,12 +17,12 @@ export interface Tables {
 
 /** `rows` of queries a tile, of which `pack` heads stand side by side. */
 export function makeTables(problem: AttentionProblem, pack: number, rows: number): Tables {
-  const pieces: Uint32Array[] = [];
+  const sections: Uint32Array[] = [];
   let end = 0;
-  const add = (piece: Uint32Array): number => {
-    pieces.push(piece);
-    end += piece.length;
-    return end - piece.length;
+  const add = (section: Uint32Array): number => {
+    sections.push(section);
+    end += section.length;
+    return end - section.length;
   };
   const { alibiSlopes, sinks } = problem.structure;
   const ranges = hasRanges(problem) ? rowRanges(problem) : new Int32Array(0);
@@ -36,13 +36,13 @@ export function makeTables(problem: AttentionProblem, pack: number, rows: number
     constantsHead: constants.head,
     modsAt: add(bitsOf(problem.programs?.tables ?? new Float32Array(0))),
   };
-  const words = new Uint32Array(Math.max(end, 1));
+  const data = new Uint32Array(Math.max(end, 1));
   let start = 0;
-  for (const piece of pieces) {
-    words.set(piece, start);
-    start += piece.length;
+  for (const section of sections) {
+    data.set(section, start);
+    start += section.length;
   }
-  return { words, ...at };
+  return { data, ...at };
 }
 
 /** What stands for no sink in shaders, which know no infinity. */
@@ -67,7 +67,7 @@ function tileRanges(
       const last = Math.min(Math.floor((tile * rows + rows - 1) / pack), queries - 1);
       let [begin, end] = [2 ** 31 - 1, 0];
       for (let i = first; i <= last; i++) {
-        const at = (b * queries + i) * RANGE_WORDS;
+        const at = (b * queries + i) * RANGE_STRIDE;
         const [from = 0, to = 0] = ranges.subarray(at, at + 2);
         if (from < to) [begin, end] = [Math.min(begin, from), Math.max(end, to)];
       }

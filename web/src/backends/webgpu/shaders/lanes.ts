@@ -22,7 +22,7 @@ ${eightOf("max", "select(whole, other, other > whole)", subgroups, exchange)}
 ${eightOf("sum", "whole + other", subgroups, exchange)}`;
 }
 
-function eightOf(name: string, merged: string, subgroups: boolean, exchange: string): string {
+function eightOf(name: string, combined: string, subgroups: boolean, exchange: string): string {
   return `fn eight_${name}(own: vec4f, thread: u32, by_lanes: bool) -> vec4f {
   ${when(
     subgroups,
@@ -30,7 +30,7 @@ function eightOf(name: string, merged: string, subgroups: boolean, exchange: str
     var whole = own;
     for (var distance = 1u; distance < ${SHARING}u; distance *= 2u) {
       let other = subgroupShuffleXor(whole, distance);
-      whole = ${merged};
+      whole = ${combined};
     }
     return whole;
   }`,
@@ -39,7 +39,7 @@ function eightOf(name: string, merged: string, subgroups: boolean, exchange: str
   workgroupBarrier();
   let first = thread - thread % ${SHARING}u;
   var whole = ${exchange}[first];
-  for (var n = 1u; n < ${SHARING}u; n++) { let other = ${exchange}[first + n]; whole = ${merged}; }
+  for (var n = 1u; n < ${SHARING}u; n++) { let other = ${exchange}[first + n]; whole = ${combined}; }
   workgroupBarrier();
   return whole;
 }`;

@@ -15,9 +15,9 @@ import {
 const LARGEST = "3.4028234e38f";
 
 const OPERATORS: Readonly<Partial<Record<Opcode, (a: string, b: string, c: string) => string>>> = {
-  b: () => "row.place.x",
-  h: () => "row.place.y",
-  q: () => "row.place.z",
+  b: () => "row.indices.x",
+  h: () => "row.indices.y",
+  q: () => "row.indices.z",
   k: () => "k",
   spread: (a) => a,
   select: (a, b, c) => `select(${c}, ${b}, ${a} != 0.0)`,

@@ -61,7 +61,7 @@ function meanOfHeads(): string {
   return `var sum = 0.0;
   for (var h = 0u; h < P.heads; h++) {
     let row = row_of(outer, h, i);
-    sum += weight_of(row, finish(row, capped(at_pair(outer, h, i, j, row)), j), j);
+    sum += weight_of(row, transform_score(row, capped(at_pair(outer, h, i, j, row)), j), j);
   }
   results[P.weights_at + index] = number(sum / f32(P.heads));`;
 }
@@ -76,7 +76,7 @@ function oneHead({ scores }: PairsKernel, isRow: boolean): string {
   let b = outer / P.heads;
   let row = row_of(b, h, i);
   let raw = at_pair(b, h, i, j, row);
-  let score = finish(row, capped(raw), j);
+  let score = transform_score(row, capped(raw), j);
   ${scores === null ? "" : `results[P.scores_at + index] = ${wanted[scores]};`}
   ${when(
     isRow,

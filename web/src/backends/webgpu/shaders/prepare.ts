@@ -13,7 +13,7 @@ export const PREPARE_FIELDS = [
   "source_l",
   "source_group",
   "made_dim",
-  "row_words",
+  "row_stride",
   "matrix_h",
   "offset_at",
   "offset_h",
@@ -46,7 +46,7 @@ const ROW = `let l = row % P.length;
   let h = (row / P.length) % P.heads;
   let b = row / P.length / P.heads;
   let x_at = b * P.source_b + (h / P.source_group) * P.source_h + l * P.source_l;
-  let made_at = row * P.row_words;`;
+  let made_at = row * P.row_stride;`;
 
 /** A thread a number. */
 function matrixBody({ transposed, identity, offset }: PrepareKernel): string {
@@ -58,9 +58,9 @@ function matrixBody({ transposed, identity, offset }: PrepareKernel): string {
         if (d < P.dim) { sum += x[n] * matrix[h * P.matrix_h + ${element}]; }
       }
     }`;
-  return `if (index >= P.rows * P.row_words) { return; }
-  let row = index / P.row_words;
-  let c = index % P.row_words;
+  return `if (index >= P.rows * P.row_stride) { return; }
+  let row = index / P.row_stride;
+  let c = index % P.row_stride;
   ${ROW}
   var sum = 0.0;
   if (c < P.made_dim) {
@@ -77,14 +77,14 @@ function normaliseBody(): string {
   ${ROW}
   var largest = vec4f();
   for (var d = 0u; d < P.dim; d += 4u) { largest = max(largest, abs(load_x(x_at, d, P.dim))); }
-  let most = max(max(largest.x, largest.y), max(largest.z, largest.w));
-  let inverse = select(1.0 / most, 0.0, most == 0.0);
+  let row_max = max(max(largest.x, largest.y), max(largest.z, largest.w));
+  let inverse = select(1.0 / row_max, 0.0, row_max == 0.0);
   var squares = vec4f();
   for (var d = 0u; d < P.dim; d += 4u) { let x = load_x(x_at, d, P.dim) * inverse; squares += x * x; }
   let length = sqrt(dot(squares, vec4f(1.0)));
   // Shorter than 2^-126 it has no direction.
-  let factor = select(1.0 / length, 0.0, most * length < 0x1p-126f);
-  for (var d = 0u; d < P.row_words; d += 4u) {
+  let factor = select(1.0 / length, 0.0, row_max * length < 0x1p-126f);
+  for (var d = 0u; d < P.row_stride; d += 4u) {
     let x = select(vec4f(), load_x(x_at, d, P.dim) * inverse * factor, vec4<bool>(d < P.dim));
     for (var n = 0u; n < 4u; n++) { made[made_at + d + n] = x[n]; }
   }`;
@@ -96,13 +96,13 @@ function gateBody(): string {
   if (row >= P.rows) { return; }
   ${ROW}
   var gate = matrix[P.offset_at + h * P.offset_h];
-  for (var d = 0u; d < P.row_words - 4u; d += 4u) {
+  for (var d = 0u; d < P.row_stride - 4u; d += 4u) {
     let x = load_x(x_at, d, P.dim);
     for (var n = 0u; n < 4u; n++) {
       made[made_at + d + n] = x[n];
       if (d + n < P.dim) { gate += x[n] * matrix[h * P.matrix_h + d + n]; }
     }
   }
-  made[made_at + P.row_words - 4u] = gate;
-  for (var n = 1u; n < 4u; n++) { made[made_at + P.row_words - 4u + n] = 0.0; }`;
+  made[made_at + P.row_stride - 4u] = gate;
+  for (var n = 1u; n < 4u; n++) { made[made_at + P.row_stride - 4u + n] = 0.0; }`;
 }

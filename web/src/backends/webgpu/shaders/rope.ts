@@ -16,7 +16,7 @@ export const ROPE_FIELDS = [
   "output_h",
   "output_l",
   /** From one batch entry's places to the next; 0: all have the same. */
-  "places_b",
+  "positions_b",
   "elements",
   "groups_x",
 ] as const;
@@ -26,8 +26,8 @@ export function ropeBindings({ dtype }: RopeKernel): readonly Bound[] {
     { name: "x_data", type: operandType({ dtype, vec4: false }), access: "read" },
     { name: "cosines", type: "f32", access: "read" },
     { name: "sines", type: "f32", access: "read" },
-    { name: "places", type: "u32", access: "read" },
-    { name: "turned", type: "f32", access: "read_write" },
+    { name: "positions", type: "u32", access: "read" },
+    { name: "rotated", type: "f32", access: "read_write" },
   ];
 }
 
@@ -56,10 +56,10 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) th
     let pairs = P.rotary_dim / 2u;
     let is_second = ${isSecond};
     let other = one_of_x(input_at + ${other});
-    let turn_at = places[b * P.places_b + l] * pairs + ${pair};
-    let sine = sines[turn_at];
-    result = own * cosines[turn_at] + select(${inverse ? "other, -other" : "-other, other"}, is_second) * sine;
+    let angle_at = positions[b * P.positions_b + l] * pairs + ${pair};
+    let sine = sines[angle_at];
+    result = own * cosines[angle_at] + select(${inverse ? "other, -other" : "-other, other"}, is_second) * sine;
   }
-  turned[b * P.output_b + h * P.output_h + l * P.output_l + d] = result;
+  rotated[b * P.output_b + h * P.output_h + l * P.output_l + d] = result;
 }`;
 }

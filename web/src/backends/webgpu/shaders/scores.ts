@@ -24,7 +24,7 @@ struct Row {
   constant: f32,
   constants: u32,
   drop: u32,
-  place: vec3f,
+  indices: vec3f,
 }
 struct Score { value: f32, seen: bool }
 fn float_of(at: u32) -> f32 { return ${usesTables(features) ? "bitcast<f32>(tables[at])" : "0.0"}; }
@@ -46,7 +46,7 @@ fn row_of(b: u32, h: u32, i: u32) -> Row {
   ${when(alibi, "row.slope = float_of(P.slopes_at + h);")}
   ${when(pair === "rbf", "row.constant = float_of(P.constants_at + h * P.constants_h);")}
   ${when(pair === "additive", "row.constants = P.constants_at + h * P.constants_h;")}
-  ${when(hasMods, "row.place = vec3f(f32(b), f32(h), f32(i));")}
+  ${when(hasMods, "row.indices = vec3f(f32(b), f32(h), f32(i));")}
   ${when(dropout, "row.drop = mix_bits(P.drop_seed ^ row.number);")}
   return row;
 }
@@ -57,7 +57,7 @@ fn capped(raw: f32) -> f32 {
 ${when(hasMods, FLOOR_DIV)}
 ${when(scoreMod !== null, `fn score_mod(score: f32, row: Row, k: f32) -> f32 {\n  ${scoreMod}\n}`)}
 ${when(maskMod !== null, `fn mask_mod(score: f32, row: Row, k: f32) -> f32 {\n  ${maskMod}\n}`)}
-fn finish(row: Row, given: f32, j: u32) -> Score {
+fn transform_score(row: Row, given: f32, j: u32) -> Score {
   var score = Score(given, j >= row.begin && j < row.end);
   ${when(
     scoreMod !== null,

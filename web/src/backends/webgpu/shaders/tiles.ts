@@ -2,7 +2,7 @@
 // registers, then of the same rows' outputs every eighth vector. Eight threads side by side share 4 rows and all that a tile has of keys.
 
 import type { TilesKernel } from "../kernel.js";
-import { attendingHead, groupPlace, rowPlace } from "./attended.js";
+import { attentionHead, groupIndices, rowIndices } from "./attention-common.js";
 import { times, when } from "./common.js";
 import { eightThreads, laneInput, numberThreads, SHARING } from "./lanes.js";
 import { pairResult, pairTerm, terms } from "./scores.js";
@@ -30,7 +30,7 @@ function memoryOf({ rows, vectors, valueVectors, resident }: Sizes) {
   const coming = (resident ? 0 : rows * apart(DEPTH)) + TILE_KEYS * apart(DEPTH);
   return {
     queries: resident ? rows * apart(vectors) : 0,
-    // The last line needs no distance to another.
+    // The last tile_row needs no distance to another.
     weights: TILE_KEYS * apart(rows / OWN) - 1,
     staged: Math.max(coming, eights(valueVectors) * SHARING, threadsOf(rows)),
   };
@@ -45,10 +45,10 @@ export function tileBytes(sizes: Sizes): number {
 export function tilesShader(kernel: TilesKernel): string {
   const { rows, vectors, valueVectors, subgroups, resident, entropy, normalizer } = kernel;
   const memory = memoryOf(kernel);
-  const line = eights(valueVectors) * SHARING;
+  const valueStride = eights(valueVectors) * SHARING;
   const threads = threadsOf(rows);
   const isSoftmax = normalizer === "softmax";
-  return `${attendingHead(kernel)}
+  return `${attentionHead(kernel)}
 const ROWS = ${rows}u;
 const THREADS = ${threads}u;
 const KEYS = ${TILE_KEYS}u;
@@ -59,8 +59,8 @@ const STRIDE = ${apart(DEPTH)}u;
 const QUERY_STRIDE = ${apart(vectors)}u;
 const KEYS_AT = ${resident ? 0 : rows * apart(DEPTH)}u;
 const WEIGHT_STRIDE = ${apart(rows / OWN)}u;
-const VALUE_KEYS = ${Math.min(TILE_KEYS, 2 ** Math.floor(Math.log2(memory.staged / line)))}u;
-const LINE = ${line}u;
+const VALUE_KEYS = ${Math.min(TILE_KEYS, 2 ** Math.floor(Math.log2(memory.staged / valueStride)))}u;
+const VALUE_STRIDE = ${valueStride}u;
 ${when(resident, `var<workgroup> queries: array<vec4f, ${memory.queries}>;`)}
 var<workgroup> staged: array<vec4f, ${memory.staged}>;
 var<workgroup> weights: array<vec4f, ${memory.weights}>;
@@ -72,15 +72,15 @@ fn query_at(b: u32, key_head: u32, packed: u32) -> u32 {
 
 @compute @workgroup_size(${threads})
 fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) local: u32${laneInput(subgroups)}) {
-  ${groupPlace(kernel)}
+  ${groupIndices(kernel)}
   ${numberThreads(subgroups)}
   let side = thread % ${SHARING}u;
   let four = thread / ${SHARING}u;
   let first_row = row_tile * ROWS;
-  ${times(OWN, (r) => rowPlace(`first_row + four * ${OWN}u + ${r}u`, `${r}`))}
-  ${when(resident, copy({ ...QUERIES, width: "VECTORS", to: "queries[line * QUERY_STRIDE + d]" }))}
-  var most = vec4f(${isSoftmax ? "NONE" : "0.0"});
-  var sum = vec4f(${isSoftmax ? "0.0" : "0.125"});
+  ${times(OWN, (r) => rowIndices(`first_row + four * ${OWN}u + ${r}u`, `${r}`))}
+  ${when(resident, copy({ ...QUERIES, width: "VECTORS", to: "queries[tile_row * QUERY_STRIDE + d]" }))}
+  var row_max = vec4f(${isSoftmax ? "NONE" : "0.0"});
+  var row_sum = vec4f(${isSoftmax ? "0.0" : "0.125"});
   var spread = vec4f();
   ${times(OWN, (r) => times(eights(valueVectors), (n) => `var ${output(r, n)} = vec4f();`))}
 
@@ -92,13 +92,13 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) lo
     )}
     for (var start = 0u; start < VECTORS; start += DEPTH) {
       workgroupBarrier();
-      ${when(!resident, copy({ ...QUERIES, width: "DEPTH", to: "staged[line * STRIDE + d]", exists: "start + d < VECTORS", from: "(start + d)" }))}
+      ${when(!resident, copy({ ...QUERIES, width: "DEPTH", to: "staged[tile_row * STRIDE + d]", exists: "start + d < VECTORS", from: "(start + d)" }))}
       ${copy({
-        lines: "KEYS",
+        rows: "KEYS",
         width: "DEPTH",
-        to: "staged[KEYS_AT + line * STRIDE + d]",
-        exists: "start + d < VECTORS && first + line < end",
-        load: "load_k(keys_at + (first + line) * P.k_j",
+        to: "staged[KEYS_AT + tile_row * STRIDE + d]",
+        exists: "start + d < VECTORS && first + tile_row < end",
+        load: "load_k(keys_at + (first + tile_row) * P.k_j",
         from: "(start + d)",
         dim: "P.head_dim",
       })}
@@ -107,30 +107,30 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) lo
         ${addTerms(kernel)}
       }
     }
-    ${finishScores(kernel)}
+    ${transformScores(kernel)}
     workgroupBarrier();
     ${isSoftmax ? softmax(kernel) : plainWeights(kernel)}
     for (var start = 0u; start < KEYS; start += VALUE_KEYS) {
       if (start > 0u) { workgroupBarrier(); }
       ${copy({
-        lines: "VALUE_KEYS",
+        rows: "VALUE_KEYS",
         width: "VALUE_VECTORS",
-        to: "staged[line * LINE + d]",
-        exists: "first + start + line < end",
-        load: "load_v(values_at + (first + start + line) * P.v_j",
+        to: "staged[tile_row * VALUE_STRIDE + d]",
+        exists: "first + start + tile_row < end",
+        load: "load_v(values_at + (first + start + tile_row) * P.v_j",
         from: "(first_vector + d)",
         dim: "P.value_dim",
       })}
       workgroupBarrier();
       for (var key = 0u; key < VALUE_KEYS; key++) {
         let w = weights[(start + key) * WEIGHT_STRIDE + four];
-        ${times(eights(valueVectors), (n) => `let v${n} = staged[key * LINE + side + ${n * SHARING}u];`)}
+        ${times(eights(valueVectors), (n) => `let v${n} = staged[key * VALUE_STRIDE + side + ${n * SHARING}u];`)}
         ${addValues(kernel)}
       }
     }
   }
   workgroupBarrier();
-  sum = eight_sum(sum, thread, by_lanes);
+  row_sum = eight_sum(row_sum, thread, by_lanes);
   ${when(entropy, "spread = eight_sum(spread, thread, by_lanes);")}
   ${times(OWN, (r) => writeRow(kernel, r))}
 }`;
@@ -140,7 +140,7 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) lo
 const output = (r: number, n: number): string => `o${r}_${n}`;
 
 interface Copied {
-  readonly lines: string;
+  readonly rows: string;
   readonly width: string;
   readonly to: string;
   /** The call's beginning: of which row. */
@@ -151,12 +151,12 @@ interface Copied {
   readonly exists?: string;
 }
 
-const QUERIES = { lines: "ROWS", load: "load_q(query_at(b, key_head, first_row + line)", dim: "P.head_dim" };
+const QUERIES = { rows: "ROWS", load: "load_q(query_at(b, key_head, first_row + tile_row)", dim: "P.head_dim" };
 
 /** Rows into workgroup memory, a vector a thread and turn; zeros for what is not there. */
-function copy({ lines, width, to, load, dim, from = "d", exists = "true" }: Copied): string {
-  return `for (var n = thread; n < ${lines} * ${width}; n += THREADS) {
-        let line = n / ${width};
+function copy({ rows, width, to, load, dim, from = "d", exists = "true" }: Copied): string {
+  return `for (var n = thread; n < ${rows} * ${width}; n += THREADS) {
+        let tile_row = n / ${width};
         let d = n % ${width};
         var loaded = vec4f();
         if (${exists}) { loaded = ${load}, ${from} * 4u, ${dim}); }
@@ -199,22 +199,22 @@ const eachKey = (text: string): string =>
       ${text}
     }`;
 
-function finishScores({ pair, normalizer }: TilesKernel): string {
+function transformScores({ pair, normalizer }: TilesKernel): string {
   return `${times(OWN, (c) => `weights[(side + ${c * SHARING}u) * WEIGHT_STRIDE + four] = s${c};`)}
     var seen = 0u;
-    ${when(normalizer === "softmax", "var highest = most;")}
+    ${when(normalizer === "softmax", "var new_max = row_max;")}
     ${eachKey(`var s = weights[at];
       ${when(pair === "gated", `let gate = ${choice(OWN, (c) => `gates${c}`)};`)}
       ${times(
         OWN,
         (r) => `{ let row = row${r};
-        let score = finish(row, capped(${pairResult(pair, `s[${r}]`, `gate[${r}]`)}), j);
+        let score = transform_score(row, capped(${pairResult(pair, `s[${r}]`, `gate[${r}]`)}), j);
         let is_seen = score.seen && j < end;
         s[${r}] = select(NONE, score.value, is_seen);
         seen |= select(0u, 1u, is_seen) << (c * ${OWN}u + ${r}u); }`,
       )}
       weights[at] = s;
-      ${when(normalizer === "softmax", "highest = select(highest, s, s > highest);")}`)}`;
+      ${when(normalizer === "softmax", "new_max = select(new_max, s, s > new_max);")}`)}`;
 }
 
 const choice = (count: number, text: (c: number) => string): string =>
@@ -227,17 +227,17 @@ const IS_SEEN = `let is_seen = ((vec4u(seen) >> vec4u(c * ${OWN}u)) & vec4u(1u, 
 
 function softmax(kernel: TilesKernel): string {
   const { entropy, valueVectors } = kernel;
-  return `highest = eight_max(highest, thread, by_lanes);
-    let shrink = select(exp(most - highest), vec4f(), most <= vec4f(NONE));
-    ${when(entropy, "spread = select(shrink * (spread + sum * (most - highest)), vec4f(), most <= vec4f(NONE));")}
-    sum *= shrink;
-    most = highest;
-    ${times(OWN, (r) => times(eights(valueVectors), (n) => `${output(r, n)} *= shrink[${r}];`))}
+  return `new_max = eight_max(new_max, thread, by_lanes);
+    let rescale = select(exp(row_max - new_max), vec4f(), row_max <= vec4f(NONE));
+    ${when(entropy, "spread = select(rescale * (spread + row_sum * (row_max - new_max)), vec4f(), row_max <= vec4f(NONE));")}
+    row_sum *= rescale;
+    row_max = new_max;
+    ${times(OWN, (r) => times(eights(valueVectors), (n) => `${output(r, n)} *= rescale[${r}];`))}
     ${eachKey(`${IS_SEEN}
-      let below = weights[at] - most;
+      let below = weights[at] - row_max;
       let power = exp(below);
       let weight = select(vec4f(), select(power, vec4f(SMALLEST_WEIGHT), power < vec4f(SMALLEST_WEIGHT)), is_seen);
-      sum += weight;
+      row_sum += weight;
       ${when(entropy, "spread += select(vec4f(), weight * below, is_seen & !(below < vec4f(-80.0)));")}
       ${keep(kernel)}`)}`;
 }
@@ -256,7 +256,7 @@ function keep({ dropout }: TilesKernel): string {
   return `weights[at] = select(weight, vec4f(), vec4<bool>(${dropped.join(", ")}));`;
 }
 
-/** What has no weight is not added: it may be NaN. Where nothing is masked everything has one, and lines beyond the keys are zeros. */
+/** What has no weight is not added: it may be NaN. Where nothing is masked everything has one, and rows beyond the keys are zeros. */
 function addValues({ valueVectors, ...kernel }: TilesKernel): string {
   const { ranges, mask, bias, scoreMod, maskMod, dropout, normalizer } = kernel;
   const add = (r: number): string =>
@@ -268,16 +268,16 @@ function addValues({ valueVectors, ...kernel }: TilesKernel): string {
 }
 
 function writeRow({ split, valueVectors }: TilesKernel, r: number): string {
-  const sums = `RowSums(most[${r}], sum[${r}], spread[${r}])`;
+  const sums = `RowState(row_max[${r}], row_sum[${r}], spread[${r}])`;
   const begin = split
-    ? `let part = (split * P.rows + row${r}.number) * P.part_width;
-    if (chunk == 0u && side == 0u) { parts[part] = vec4f(most[${r}], sum[${r}], spread[${r}], 0.0); }`
-    : `let factor = finish_sums(${sums}, h${r}, row${r}.number, chunk == 0u && side == 0u);
+    ? `let partial = (split * P.rows + row${r}.number) * P.partial_width;
+    if (chunk == 0u && side == 0u) { partials[partial] = vec4f(row_max[${r}], row_sum[${r}], spread[${r}], 0.0); }`
+    : `let factor = row_epilogue(${sums}, h${r}, row${r}.number, chunk == 0u && side == 0u);
     let out_at = b * P.out_b + h${r} * P.out_h + i${r} * P.out_i;`;
   const write = (n: number): string => {
     const e = `first_vector + side + ${n * SHARING}u`;
     const text = split
-      ? `parts[part + 1u + ${e}] = ${output(r, n)};`
+      ? `partials[partial + 1u + ${e}] = ${output(r, n)};`
       : `write_output(out_at, (${e}) * 4u, ${output(r, n)} * factor);`;
     return `if (side + ${n * SHARING}u < VALUE_VECTORS) { ${text} }`;
   };

@@ -1,25 +1,25 @@
 // Parts of rows, one a split of the keys, into rows: the step of the online softmax once more. A thread has four numbers of a row.
 
-import type { MergeKernel } from "../kernel.js";
+import type { CombineKernel } from "../kernel.js";
 import { type Bound, bindings, GROUP_INDEX, NUMBERS, WORKGROUP, when } from "./common.js";
-import { finishRow, ROW_SUMS, WRITE_OUTPUT } from "./finish-row.js";
+import { ROW_STATE, rowEpilogue, WRITE_OUTPUT } from "./row-epilogue.js";
 
-export function mergeBindings({ stats }: MergeKernel): readonly Bound[] {
+export function combineBindings({ stats }: CombineKernel): readonly Bound[] {
   return [
     { name: "tables", type: "u32", access: "read" },
-    { name: "parts", type: "vec4f", access: "read" },
+    { name: "partials", type: "vec4f", access: "read" },
     { name: "results", type: "u32", access: "read_write" },
     ...(stats ? [{ name: "stats", type: "vec2f", access: "read_write" } as const] : []),
   ];
 }
 
-export function mergeShader(kernel: MergeKernel): string {
+export function combineShader(kernel: CombineKernel): string {
   const isSoftmax = kernel.normalizer === "softmax";
-  return `${bindings(mergeBindings(kernel))}
-${ROW_SUMS}
+  return `${bindings(combineBindings(kernel))}
+${ROW_STATE}
 ${NUMBERS}
 ${WRITE_OUTPUT}
-${finishRow(kernel)}
+${rowEpilogue(kernel)}
 ${GROUP_INDEX}
 
 @compute @workgroup_size(${WORKGROUP})
@@ -32,29 +32,29 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) th
   let i = row % P.queries;
   let h = (row / P.queries) % P.heads;
   let b = row / P.queries / P.heads;
-  var sums = RowSums(${isSoftmax ? "NONE, 0.0" : "0.0, 1.0"}, 0.0);
+  var sums = RowState(${isSoftmax ? "NONE, 0.0" : "0.0, 1.0"}, 0.0);
   ${when(
     isSoftmax,
     `for (var split = 0u; split < P.splits; split++) {
-    let most = parts[(split * P.rows + row) * P.part_width].x;
-    sums.most = select(sums.most, most, most > sums.most);
+    let row_max = partials[(split * P.rows + row) * P.partial_width].x;
+    sums.row_max = select(sums.row_max, row_max, row_max > sums.row_max);
   }`,
   )}
   var output = vec4f();
   for (var split = 0u; split < P.splits; split++) {
-    let at = (split * P.rows + row) * P.part_width;
+    let at = (split * P.rows + row) * P.partial_width;
     ${
       isSoftmax
-        ? `let part = parts[at];
-    if (part.y == 0.0) { continue; }
-    let shrink = exp(part.x - sums.most);
-    sums.spread += shrink * (part.z + part.y * (part.x - sums.most));
-    sums.sum += shrink * part.y;
-    output += shrink * parts[at + 1u + vector];`
-        : "output += parts[at + 1u + vector];"
+        ? `let partial = partials[at];
+    if (partial.y == 0.0) { continue; }
+    let rescale = exp(partial.x - sums.row_max);
+    sums.spread += rescale * (partial.z + partial.y * (partial.x - sums.row_max));
+    sums.row_sum += rescale * partial.y;
+    output += rescale * partials[at + 1u + vector];`
+        : "output += partials[at + 1u + vector];"
     }
   }
-  let factor = finish_sums(sums, h, row, vector == 0u);
+  let factor = row_epilogue(sums, h, row, vector == 0u);
   write_output(b * P.out_b + h * P.out_h + i * P.out_i, vector * 4u, output * factor);
 }`;
 }

@@ -1,11 +1,11 @@
 // What the kernels that make outputs have in common: their buffers and functions, and where in the call a workgroup is.
 
-import type { Attending } from "../kernel.js";
+import type { AttentionKernel } from "../kernel.js";
 import { type Bound, bindings, GROUP_INDEX, loader, operandType, when } from "./common.js";
-import { finishRow, ROW_SUMS, WRITE_OUTPUT } from "./finish-row.js";
+import { ROW_STATE, rowEpilogue, WRITE_OUTPUT } from "./row-epilogue.js";
 import { scoreFunctions } from "./scores.js";
 
-export function attendingBindings(kernel: Attending): readonly Bound[] {
+export function attentionBindings(kernel: AttentionKernel): readonly Bound[] {
   return [
     { name: "q_data", type: operandType(kernel.query), access: "read" },
     { name: "k_data", type: operandType(kernel.key), access: "read" },
@@ -14,19 +14,19 @@ export function attendingBindings(kernel: Attending): readonly Bound[] {
     ...(kernel.bias ? [{ name: "bias_data", type: "u32", access: "read" } as const] : []),
     { name: "tables", type: "u32", access: "read" },
     ...(kernel.split
-      ? [{ name: "parts", type: "vec4f", access: "read_write" } as const]
+      ? [{ name: "partials", type: "vec4f", access: "read_write" } as const]
       : [{ name: "results", type: "u32", access: "read_write" } as const]),
     ...(kernel.stats && !kernel.split ? [{ name: "stats", type: "vec2f", access: "read_write" } as const] : []),
   ];
 }
 
 /** What their shaders begin with. */
-export function attendingHead(kernel: Attending): string {
-  return `${bindings(attendingBindings(kernel))}
-${ROW_SUMS}
+export function attentionHead(kernel: AttentionKernel): string {
+  return `${bindings(attentionBindings(kernel))}
+${ROW_STATE}
 ${scoreFunctions(kernel)}
 ${loader("v", kernel.value)}
-${when(!kernel.split, `${WRITE_OUTPUT}\n${finishRow(kernel)}`)}
+${when(!kernel.split, `${WRITE_OUTPUT}\n${rowEpilogue(kernel)}`)}
 ${GROUP_INDEX}`;
 }
 
@@ -39,7 +39,7 @@ export interface Splitting {
 const ONE_SPLIT: Splitting = { count: "P.splits", own: (taken) => taken };
 
 /** The workgroup's values, rows, split, batch entry and key head, where those lie, and the keys that some row of it sees. */
-export function groupPlace({ ranges, valueVectors }: Attending, { count, own }: Splitting = ONE_SPLIT): string {
+export function groupIndices({ ranges, valueVectors }: AttentionKernel, { count, own }: Splitting = ONE_SPLIT): string {
   return `let index = group_index(group);
   if (index >= P.groups) { return; }
   let chunk = index % P.chunks;
@@ -63,7 +63,7 @@ export function groupPlace({ ranges, valueVectors }: Attending, { count, own }: 
 }
 
 /** `packed`, the row's place among those that share keys, as `i` and `h`, `row` and where its query is, `q_at`; names end as given. */
-export function rowPlace(packed: string, ending = ""): string {
+export function rowIndices(packed: string, ending = ""): string {
   return `let packed${ending} = ${packed};
   let i${ending} = min(packed${ending} / P.pack, P.queries - 1u);
   let h${ending} = key_head * P.pack + packed${ending} % P.pack;

@@ -13,10 +13,10 @@ export interface Rows {
   readonly dim: number;
   readonly strides: readonly [number, number, number];
   /** How they are made; null: as they came. */
-  readonly making: Making | null;
+  readonly preparation: Preparation | null;
 }
 
-export interface Making {
+export interface Preparation {
   readonly kernel: PrepareKernel;
   /** Weights and offsets, as the kernel reads them. */
   readonly matrix: Float32Array<ArrayBuffer>;
@@ -78,7 +78,7 @@ function asGiven(operand: Operand): Rows {
     heads: shape[1],
     dim: shape[3],
     strides: [strides[0], strides[1], strides[2]],
-    making: null,
+    preparation: null,
   };
 }
 
@@ -95,7 +95,7 @@ function prepared(operand: Operand, wanted: Wanted, heads = operand.shape[1]): R
   const [batch, ownHeads, length, dim] = operand.shape;
   const { what, matrix = null, transposed = false, offset = null, first = 0 } = wanted;
   const madeDim = what === "matrix" && matrix !== null ? matrix.shape[transposed ? 3 : 2] : dim;
-  const rowWords = Math.ceil(madeDim / 4) * 4 + (what === "gate" ? 4 : 0);
+  const rowStride = Math.ceil(madeDim / 4) * 4 + (what === "gate" ? 4 : 0);
   const rows = batch * heads * length;
   const parameters = layOut(matrix, offset, first, what === "gate" ? dim : null);
   const values: Record<(typeof PREPARE_FIELDS)[number], number> = {
@@ -107,7 +107,7 @@ function prepared(operand: Operand, wanted: Wanted, heads = operand.shape[1]): R
     source_l: operand.strides[2],
     source_group: heads / ownHeads,
     made_dim: madeDim,
-    row_words: rowWords,
+    row_stride: rowStride,
     matrix_h: parameters.matrixHead,
     offset_at: parameters.offsetAt,
     offset_h: parameters.offsetHead,
@@ -117,9 +117,9 @@ function prepared(operand: Operand, wanted: Wanted, heads = operand.shape[1]): R
   return {
     load: { dtype: "f32", vec4: true },
     heads,
-    dim: rowWords,
-    strides: [heads * length * rowWords, length * rowWords, rowWords],
-    making: {
+    dim: rowStride,
+    strides: [heads * length * rowStride, length * rowStride, rowStride],
+    preparation: {
       kernel: {
         kind: "prepare",
         source: loadOf(operand),
@@ -130,8 +130,8 @@ function prepared(operand: Operand, wanted: Wanted, heads = operand.shape[1]): R
       },
       matrix: parameters.numbers,
       fields: Uint32Array.from(PREPARE_FIELDS, (name) => values[name]),
-      threads: what === "matrix" ? rows * rowWords : rows,
-      elements: rows * rowWords,
+      threads: what === "matrix" ? rows * rowStride : rows,
+      elements: rows * rowStride,
     },
   };
 }

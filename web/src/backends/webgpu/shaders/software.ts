@@ -1,20 +1,20 @@
 // Attention by the online softmax, for processors that run shaders. A thread has several rows, and a key or value that it reads is
 // for all of them; nothing goes through workgroup memory, which is a copy to a processor.
 
-import type { RowsKernel } from "../kernel.js";
-import { attendingHead, groupPlace, rowPlace, type Splitting } from "./attended.js";
+import type { SoftwareKernel } from "../kernel.js";
+import { attentionHead, groupIndices, rowIndices, type Splitting } from "./attention-common.js";
 import { times } from "./common.js";
+import { weightsStep } from "./online-softmax.js";
 import { pairFactors, pairResult } from "./scores.js";
-import { weighStep } from "./weigh.js";
 
 const SHARED_SPLITS: Splitting = {
   count: "(P.splits + SHARES - 1u) / SHARES",
   own: (taken) => `(${taken}) * SHARES + thread / THREADS_OF_SHARE`,
 };
 
-export function rowsShader(kernel: RowsKernel): string {
+export function softwareShader(kernel: SoftwareKernel): string {
   const { rows, own, shares, step, vectors, valueVectors, split, normalizer } = kernel;
-  return `${attendingHead(kernel)}
+  return `${attentionHead(kernel)}
 const ROWS = ${rows}u;
 const OWN = ${own}u;
 const SHARES = ${shares}u;
@@ -25,18 +25,18 @@ const VALUE_VECTORS = ${valueVectors}u;
 
 @compute @workgroup_size(${(rows / own) * shares})
 fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) thread: u32) {
-  ${groupPlace(kernel, SHARED_SPLITS)}
+  ${groupIndices(kernel, SHARED_SPLITS)}
   if (split >= P.splits) { return; }
   let first_packed = row_tile * ROWS + (thread % THREADS_OF_SHARE) * OWN;
   var all: array<Row, OWN>;
   var q: array<array<vec4f, VECTORS>, OWN>;
   var o: array<array<vec4f, VALUE_VECTORS>, OWN>;
-  var all_sums: array<RowSums, OWN>;
+  var all_sums: array<RowState, OWN>;
   var scores: array<array<f32, STEP>, OWN>;
   for (var r = 0u; r < OWN; r++) {
-    ${rowPlace("first_packed + r")}
+    ${rowIndices("first_packed + r")}
     all[r] = row;
-    all_sums[r] = RowSums(${normalizer === "softmax" ? "NONE, 0.0" : "0.0, 1.0"}, 0.0);
+    all_sums[r] = RowState(${normalizer === "softmax" ? "NONE, 0.0" : "0.0, 1.0"}, 0.0);
     for (var d = 0u; d < VECTORS; d++) { q[r][d] = load_q(q_at, d * 4u, P.head_dim); }
   }
 
@@ -51,12 +51,12 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) th
       var seen = 0u;
       for (var c = 0u; c < STEP; c++) {
         let total = scores[r][c];
-        let score = finish(row, capped(${pairResult(kernel.pair, "total", "")}), j + c);
+        let score = transform_score(row, capped(${pairResult(kernel.pair, "total", "")}), j + c);
         let is_seen = score.seen && j + c < end;
         s[c] = select(NONE, score.value, is_seen);
         seen |= select(0u, 1u, is_seen) << c;
       }
-      ${weighStep(kernel, "for (var e = 0u; e < VALUE_VECTORS; e++) { o[r][e] *= shrink; }")}
+      ${weightsStep(kernel, "for (var e = 0u; e < VALUE_VECTORS; e++) { o[r][e] *= rescale; }")}
       for (var c = 0u; c < STEP; c++) {
         scores[r][c] = w[c];
         is_plain = is_plain && w[c] != 0.0;
@@ -81,7 +81,7 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) th
 }
 
 /** Products of all rows with a step's keys: loops over rows and keys are written out, so that sums are in registers. */
-function scoreStep({ own, step, pair }: RowsKernel): string {
+function scoreStep({ own, step, pair }: SoftwareKernel): string {
   const keys = (text: (c: number) => string): string => times(step, text);
   return `{
       ${keys((c) => `let key_${c} = keys_at + min(j + ${c}u, P.keys - 1u) * P.k_j;`)}
@@ -98,7 +98,7 @@ function scoreStep({ own, step, pair }: RowsKernel): string {
     }`;
 }
 
-function valueStep({ own, step }: RowsKernel, weighed: (weight: string, value: string) => string): string {
+function valueStep({ own, step }: SoftwareKernel, weighed: (weight: string, value: string) => string): string {
   return `${times(step, (c) => `let value_${c} = values_at + min(j + ${c}u, P.keys - 1u) * P.v_j;`)}
       ${times(own, (r) => times(step, (c) => `let w_${r}_${c} = scores[${r}][${c}];`))}
       for (var e = 0u; e < VALUE_VECTORS; e++) {
@@ -109,10 +109,10 @@ function valueStep({ own, step }: RowsKernel, weighed: (weight: string, value: s
 
 const WRITE_ROW = `let i = packed / P.pack;
     let h = key_head * P.pack + packed % P.pack;
-    let factor = finish_sums(sums, h, all[r].number, chunk == 0u);
+    let factor = row_epilogue(sums, h, all[r].number, chunk == 0u);
     let out_at = b * P.out_b + h * P.out_h + i * P.out_i;
     for (var e = 0u; e < VALUE_VECTORS; e++) { write_output(out_at, (first_vector + e) * 4u, o[r][e] * factor); }`;
 
-const WRITE_PART = `let part = (split * P.rows + all[r].number) * P.part_width;
-    if (chunk == 0u) { parts[part] = vec4f(sums.most, sums.sum, sums.spread, 0.0); }
-    for (var e = 0u; e < VALUE_VECTORS; e++) { parts[part + 1u + first_vector + e] = o[r][e]; }`;
+const WRITE_PART = `let partial = (split * P.rows + all[r].number) * P.partial_width;
+    if (chunk == 0u) { partials[partial] = vec4f(sums.row_max, sums.row_sum, sums.spread, 0.0); }
+    for (var e = 0u; e < VALUE_VECTORS; e++) { partials[partial + 1u + first_vector + e] = o[r][e]; }`;

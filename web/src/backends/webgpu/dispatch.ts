@@ -3,9 +3,9 @@
 import type { AttentionProblem } from "../backend.js";
 import type { PairKind, ScoreFeatures } from "./kernel.js";
 import type { Machine } from "./plan.js";
-import { keyRows, PAIR, queryRows, type Rows } from "./prepared.js";
+import { keyRows, PAIR, queryRows, type Rows } from "./prepared-rows.js";
 import { WORKGROUP } from "./shaders/common.js";
-import { FEW_KEYS, fewBytes } from "./shaders/few.js";
+import { DECODE_KEYS, decodeBytes } from "./shaders/decode.js";
 import { TILE_KEYS, tileBytes } from "./shaders/tiles.js";
 import { kernelClass, type Tuning, untuned } from "./tuning.js";
 
@@ -13,32 +13,32 @@ import { kernelClass, type Tuning, untuned } from "./tuning.js";
 const MOST_VECTORS = 32;
 
 /** Rows at most that are few. */
-const FEW_ROWS = 8;
+const MOST_DECODE_ROWS = 8;
 
 /** Fewer have no tiles. */
 const LEAST_TILE_ROWS = 16;
 
 /** For a processor that runs shaders: rows of a workgroup and of a thread at most, and threads that share the keys of fewer rows. */
-const PROCESSOR = { rows: 32, own: 4, shares: 16 };
+const SOFTWARE = { rows: 32, own: 4, shares: 16 };
 
 /** The fewest keys worth a part. */
-const LEAST_SPLIT = 256;
+const LEAST_SPLIT_KEYS = 256;
 
 /** How a workgroup's threads share out rows, keys and values: what the kinds of kernels differ in. */
-type Way =
-  | { readonly kind: "attend"; readonly rows: number; readonly slices: number; readonly step: number }
+type Variant =
+  | { readonly kind: "untiled"; readonly rows: number; readonly slices: number; readonly step: number }
   | { readonly kind: "tiles"; readonly rows: number; readonly resident: boolean; readonly subgroups: boolean }
-  | { readonly kind: "few"; readonly rows: number; readonly subgroups: boolean }
+  | { readonly kind: "decode"; readonly rows: number; readonly subgroups: boolean }
   | {
-      readonly kind: "rows";
+      readonly kind: "software";
       readonly rows: number;
       readonly own: number;
       readonly shares: number;
       readonly step: number;
     };
 
-export interface Shape {
-  readonly way: Way;
+export interface Dispatch {
+  readonly variant: Variant;
   readonly valueVectors: number;
   readonly chunks: number;
   readonly rowTiles: number;
@@ -63,21 +63,21 @@ function sizesOf({ query, value }: AttentionProblem, made: Rows, { heads }: Rows
   return { packed, vectors: Math.ceil(made.dim / 4), chunks, valueVectors: Math.ceil(allValueVectors / chunks) };
 }
 
-export function shapeOf(problem: AttentionProblem, query: Rows, key: Rows, machine: Machine): Shape {
+export function dispatchOf(problem: AttentionProblem, query: Rows, key: Rows, machine: Machine): Dispatch {
   const sizes = sizesOf(problem, query, key);
   const { packed, chunks, valueVectors } = sizes;
   const tuning = machine.tunings?.get(classOfSizes(sizes)) ?? untuned(machine.isSoftware);
-  const way = wayOf(sizes, PAIR[problem.score.kind], machine, tuning);
-  const shares = way.kind === "rows" ? way.shares : 1;
+  const variant = variantOf(sizes, PAIR[problem.score.kind], machine, tuning);
+  const shares = variant.kind === "software" ? variant.shares : 1;
   const outer = problem.query.shape[0] * key.heads;
-  const rowTiles = Math.ceil(packed / way.rows);
+  const rowTiles = Math.ceil(packed / variant.rows);
   const keys = problem.key.shape[2];
-  const block = blockOf(way);
-  const wanted = Math.min(Math.ceil(tuning.groups / (rowTiles * outer * chunks)), Math.floor(keys / LEAST_SPLIT));
+  const block = blockOf(variant);
+  const wanted = Math.min(Math.ceil(tuning.groups / (rowTiles * outer * chunks)), Math.floor(keys / LEAST_SPLIT_KEYS));
   const splitKeys = Math.ceil(Math.ceil(keys / (Math.max(wanted, 1) * shares)) / block) * block;
   const splits = Math.ceil(keys / splitKeys);
   return {
-    way,
+    variant,
     valueVectors,
     chunks,
     rowTiles,
@@ -97,22 +97,22 @@ function classOfSizes({ vectors, valueVectors, packed }: Sizes): string {
 }
 
 /** Keys that are seen at a time. */
-function blockOf(way: Way): number {
-  if (way.kind === "attend") return way.step * way.slices;
-  if (way.kind === "rows") return way.step;
-  return way.kind === "tiles" ? TILE_KEYS : FEW_KEYS;
+function blockOf(variant: Variant): number {
+  if (variant.kind === "untiled") return variant.step * variant.slices;
+  if (variant.kind === "software") return variant.step;
+  return variant.kind === "tiles" ? TILE_KEYS : DECODE_KEYS;
 }
 
 /** Threads that share what they read, as far as workgroup memory goes. */
-function wayOf(sizes: Sizes, pair: PairKind, machine: Machine, tuning: Tuning): Way {
+function variantOf(sizes: Sizes, pair: PairKind, machine: Machine, tuning: Tuning): Variant {
   const { packed, vectors, valueVectors } = sizes;
   const memory = Math.min(tuning.memory, machine.limits.maxComputeWorkgroupStorageSize);
   const subgroups = tuning.subgroups && machine.subgroups;
-  if (tuning.shared && packed <= FEW_ROWS && pair === "product") {
-    const rows = powerOfTwo(packed, FEW_ROWS);
-    if (fewBytes({ rows, vectors }) <= memory) return { kind: "few", rows, subgroups };
+  if (tuning.shared && packed <= MOST_DECODE_ROWS && pair === "product") {
+    const rows = powerOfTwo(packed, MOST_DECODE_ROWS);
+    if (decodeBytes({ rows, vectors }) <= memory) return { kind: "decode", rows, subgroups };
   }
-  if (tuning.shared && packed > FEW_ROWS) {
+  if (tuning.shared && packed > MOST_DECODE_ROWS) {
     for (let rows = powerOfTwo(packed, tuning.rows); rows >= LEAST_TILE_ROWS; rows /= 2) {
       for (const resident of [true, false]) {
         const isFitting = tileBytes({ rows, vectors, valueVectors, resident }) <= memory;
@@ -122,28 +122,28 @@ function wayOf(sizes: Sizes, pair: PairKind, machine: Machine, tuning: Tuning): 
   }
   // What takes more than products of two vectors is much text, once for each row and key of a thread.
   if (machine.isSoftware && !tuning.shared && vectors <= MOST_VECTORS && pair !== "gated" && pair !== "additive") {
-    const own = powerOfTwo(packed, PROCESSOR.own);
-    const rows = powerOfTwo(packed, PROCESSOR.rows);
-    return { kind: "rows", rows, own, shares: rows === PROCESSOR.rows ? 1 : PROCESSOR.shares, step: tuning.step };
+    const own = powerOfTwo(packed, SOFTWARE.own);
+    const rows = powerOfTwo(packed, SOFTWARE.rows);
+    return { kind: "software", rows, own, shares: rows === SOFTWARE.rows ? 1 : SOFTWARE.shares, step: tuning.step };
   }
   const rows = powerOfTwo(packed, WORKGROUP);
-  return { kind: "attend", rows, slices: WORKGROUP / rows, step: tuning.step };
+  return { kind: "untiled", rows, slices: WORKGROUP / rows, step: tuning.step };
 }
 
 /** The least that holds `count`, or `most`. */
-function powerOfTwo(count: number, most: number): number {
-  return Math.min(most, 2 ** Math.ceil(Math.log2(count)));
+function powerOfTwo(count: number, row_max: number): number {
+  return Math.min(row_max, 2 ** Math.ceil(Math.log2(count)));
 }
 
 /** In words, for `explain`. */
-export function wayText({ way, splits }: Shape, { query, key }: ScoreFeatures): string {
+export function summaryOf({ variant, splits }: Dispatch, { query, key }: ScoreFeatures): string {
   const how = {
-    attend: "each thread a row, or a part of its keys",
-    tiles: `tiles of ${way.rows} rows and ${TILE_KEYS} keys`,
-    few: "eight threads a key, for all rows that share it",
-    rows: "each thread several rows",
-  }[way.kind];
-  const subgroups = "subgroups" in way && way.subgroups ? ", subgroups" : "";
-  const halves = [query, key].some(({ dtype }) => dtype === "half") ? ", shader-f16" : "";
-  return `computed by ${how}${splits > 1 ? `, keys in ${splits} parts` : ""}${subgroups}${halves}`;
+    untiled: "each thread a row, or a share of its keys",
+    tiles: `tiles of ${variant.rows} rows and ${TILE_KEYS} keys`,
+    decode: "eight threads a key, for all rows that share it",
+    software: "each thread several rows",
+  }[variant.kind];
+  const subgroups = "subgroups" in variant && variant.subgroups ? ", subgroups" : "";
+  const nativeF16 = [query, key].some(({ dtype }) => dtype === "native-f16") ? ", shader-f16" : "";
+  return `computed by ${how}${splits > 1 ? `, ${splits} KV splits` : ""}${subgroups}${nativeF16}`;
 }

@@ -9,29 +9,29 @@ export interface Weighing extends Pick<ScoreFeatures, "normalizer" | "dropout"> 
 }
 
 /** `shrinking`: what brings a row's output to another maximum, by the factor `shrink`. */
-export function weighStep(kernel: Weighing, shrinking: string): string {
-  return kernel.normalizer === "softmax" ? softmaxStep(kernel, shrinking) : plainStep(kernel);
+export function weightsStep(kernel: Weighing, rescaling: string): string {
+  return kernel.normalizer === "softmax" ? softmaxStep(kernel, rescaling) : plainStep(kernel);
 }
 
 /** NaN is greater than nothing, so that it never becomes the maximum: it makes its row's sum NaN, and so the row's results. */
-function softmaxStep({ step, entropy, dropout }: Weighing, shrinking: string): string {
-  return `var most = sums.most;
-      ${each("c", step, "most = select(most, s[c], s[c] > most);")}
-      if (most > sums.most) {
-        let shrink = select(exp(sums.most - most), 0.0, sums.most <= NONE);
-        ${when(entropy, "sums.spread = select(shrink * (sums.spread + sums.sum * (sums.most - most)), 0.0, sums.most <= NONE);")}
-        sums.sum *= shrink;
-        sums.most = most;
-        ${shrinking}
+function softmaxStep({ step, entropy, dropout }: Weighing, rescaling: string): string {
+  return `var row_max = sums.row_max;
+      ${each("c", step, "row_max = select(row_max, s[c], s[c] > row_max);")}
+      if (row_max > sums.row_max) {
+        let rescale = select(exp(sums.row_max - row_max), 0.0, sums.row_max <= NONE);
+        ${when(entropy, "sums.spread = select(rescale * (sums.spread + sums.row_sum * (sums.row_max - row_max)), 0.0, sums.row_max <= NONE);")}
+        sums.row_sum *= rescale;
+        sums.row_max = row_max;
+        ${rescaling}
       }
       ${each(
         "c",
         step,
         `let is_seen = ((seen >> c) & 1u) == 1u;
-        let power = exp(s[c] - most);
+        let power = exp(s[c] - row_max);
         let weight = select(0.0, select(power, SMALLEST_WEIGHT, power < SMALLEST_WEIGHT), is_seen);
-        sums.sum += weight;
-        ${when(entropy, "sums.spread += select(0.0, weight * (s[c] - most), is_seen && !(s[c] - most < -80.0));")}
+        sums.row_sum += weight;
+        ${when(entropy, "sums.spread += select(0.0, weight * (s[c] - row_max), is_seen && !(s[c] - row_max < -80.0));")}
         w[c] = ${kept(dropout)};`,
       )}`;
 }

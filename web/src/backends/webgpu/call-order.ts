@@ -1,0 +1,75 @@
+// Calls end in the order in which they were made, whichever side computes them, and at once where they are aborted or disposed.
+
+import { HeedError } from "../../api/errors.js";
+import type { AttentionComputed } from "../backend.js";
+import { Ending } from "./ending.js";
+
+export class CallOrder {
+  readonly #discard: (computed: AttentionComputed) => void;
+  readonly #disposal = new Ending();
+  /** Settles when every call made so far has settled. */
+  #last: Promise<unknown> = Promise.resolve();
+  #waiting = 0;
+
+  /** `discard` gets the results of calls that rejected before they were computed. */
+  constructor(discard: (computed: AttentionComputed) => void) {
+    this.#discard = discard;
+  }
+
+  /** Whether calls that end in order have not ended. */
+  get isBusy(): boolean {
+    return this.#waiting > 0;
+  }
+
+  /** Later calls wait for this one, and for all before it: an aborted call ends before they do. */
+  precede(computing: Promise<unknown>): void {
+    const before = this.#last.then(ignore, ignore);
+    this.#last = computing.then(
+      () => before,
+      () => before,
+    );
+  }
+
+  inOrder(
+    operation: string,
+    computing: Promise<AttentionComputed>,
+    signal: AbortSignal | null,
+  ): Promise<AttentionComputed> {
+    // A failure waits for earlier calls, too.
+    computing.catch(ignore);
+    const inOrder = this.#last.then(ignore, ignore).then(() => computing);
+    this.#last = inOrder;
+    this.#waiting += 1;
+    const end = (): void => {
+      this.#waiting -= 1;
+    };
+    inOrder.then(end, end);
+    return this.#unlessStopped(operation, inOrder, signal);
+  }
+
+  dispose(): void {
+    this.#disposal.come(new HeedError("disposed", "attention: the engine was disposed"));
+  }
+
+  async #unlessStopped(
+    operation: string,
+    computing: Promise<AttentionComputed>,
+    signal: AbortSignal | null,
+  ): Promise<AttentionComputed> {
+    const abort = new Ending();
+    const stop = (): void => {
+      abort.come(new HeedError("aborted", `${operation}: aborted by its signal`, { cause: signal?.reason }));
+    };
+    signal?.addEventListener("abort", stop, { once: true });
+    try {
+      return await this.#disposal.unless(abort.unless(computing));
+    } catch (error) {
+      computing.then(this.#discard, ignore);
+      throw error;
+    } finally {
+      signal?.removeEventListener("abort", stop);
+    }
+  }
+}
+
+function ignore(): void {}

@@ -1,0 +1,200 @@
+// Where tensors live, on the GPU or in wasm, and how a call that needs them on the other side gets copies there.
+
+import { HeedError } from "../../api/errors.js";
+import type { AttentionComputed, Backend, Computed, DType, Resident } from "../backend.js";
+import type { OpenDevice } from "./device.js";
+import { scoped } from "./error-scopes.js";
+import type { GpuBuffer } from "./gpu.js";
+import { writeBytes } from "./gpu-call.js";
+import { operandsOf, residentsOf, snapshot, withResidents } from "./operands.js";
+import { readBuffer } from "./read-buffer.js";
+import { bytesOf, GpuResident, GpuResidents } from "./residents.js";
+
+type Run<P> = (problem: P) => Promise<AttentionComputed>;
+
+export class Residency {
+  readonly #wasm: Backend;
+  readonly #residents = new GpuResidents(({ mirror }) => {
+    if (mirror !== null) this.#wasm.free(mirror);
+  });
+  /** Copies on the GPU of tensors that live in wasm. */
+  readonly #copies = new WeakMap<Resident, GpuResident>();
+
+  constructor(wasm: Backend) {
+    this.#wasm = wasm;
+  }
+
+  get count(): number {
+    return this.#residents.count;
+  }
+
+  get bytes(): number {
+    return this.#residents.bytes;
+  }
+
+  upload(open: OpenDevice, data: Float32Array | Uint16Array): GpuResident {
+    const { made: buffer, refused } = scoped(open.device, () => {
+      const taken = open.pool.take("storage", Math.max(16, data.byteLength));
+      writeBytes(open.device, taken, data, data.byteLength);
+      return taken;
+    });
+    const dtype = data instanceof Uint16Array ? "f16" : "f32";
+    const resident = this.#residents.add(new GpuResident(open, buffer, data.length, dtype, false));
+    void refused.then((error) => {
+      resident.failure = error;
+    });
+    return resident;
+  }
+
+  /** The buffer stays the caller's. */
+  adopt(open: OpenDevice, buffer: object, elements: number, dtype: DType): Resident {
+    const given = asBuffer(buffer, elements * bytesOf(dtype));
+    return this.#residents.add(new GpuResident(open, given, elements, dtype, true));
+  }
+
+  async download(resident: Resident): Promise<Float32Array | Uint16Array> {
+    if (!(resident instanceof GpuResident)) return this.#wasm.download(resident);
+    if (!resident.live) throw new HeedError("disposed", "Tensor.read: the engine was disposed");
+    this.#residents.retain([resident]);
+    try {
+      const bytes = await readBuffer(resident.owner, resident.buffer, resident.bytes);
+      return resident.dtype === "f16" ? new Uint16Array(bytes) : new Float32Array(bytes);
+    } catch (error) {
+      throw resident.failure ?? error;
+    } finally {
+      this.#residents.release([resident]);
+    }
+  }
+
+  free(resident: Resident): void {
+    if (resident instanceof GpuResident) {
+      this.#residents.free(resident);
+      return;
+    }
+    const copy = this.#copies.get(resident);
+    if (copy !== undefined) this.#residents.free(copy);
+    this.#wasm.free(resident);
+  }
+
+  freeResults(computed: AttentionComputed): void {
+    for (const part of resultsOf(computed)) if (part.kind === "resident") this.free(part.resident);
+  }
+
+  freeAll(): void {
+    this.#residents.freeAll();
+  }
+
+  /** Runs a call on the device, to which it copies tensors that are not there. Arrays are read before this returns. */
+  onGpu<P extends object>(open: OpenDevice, problem: P, run: Run<P>): Promise<AttentionComputed> {
+    const isElsewhere = residentsOf(problem).some((resident) => !isOn(open, resident));
+    if (!isElsewhere) return this.#retaining(problem, run);
+    return this.#exchanged(
+      problem,
+      (resident) => this.#copyOf(open, resident),
+      (own) => this.#retaining(own, run),
+    );
+  }
+
+  /** Runs a call on wasm, to which it copies tensors that live on the GPU. */
+  onWasm<P extends object>(problem: P, run: Run<P>): Promise<AttentionComputed> {
+    if (!residentsOf(problem).some(isGpuResident)) return run(problem);
+    return this.#exchanged(problem, (resident) => this.#mirrorOf(resident), run);
+  }
+
+  /** A problem for a synchronous call, which can only use copies in wasm that exist already. */
+  mirrored<P extends object>(problem: P): P {
+    const mirrors = new Map<Resident, Resident>();
+    for (const [name, { source }] of operandsOf(problem)) {
+      if (source.kind !== "resident" || !(source.resident instanceof GpuResident)) continue;
+      const { mirror } = source.resident;
+      if (mirror === null) {
+        throw new HeedError(
+          "unsupported",
+          `attentionSync: ${name} lives on the GPU, which cannot be waited for: use attention`,
+        );
+      }
+      mirrors.set(source.resident, mirror);
+    }
+    return withResidents(problem, mirrors);
+  }
+
+  async #retaining<P extends object>(problem: P, run: Run<P>): Promise<AttentionComputed> {
+    const used = residentsOf(problem).filter(isGpuResident);
+    this.#residents.retain(used);
+    try {
+      const computed = await run(problem);
+      for (const part of resultsOf(computed)) {
+        if (part.kind === "resident" && isGpuResident(part.resident)) this.#residents.add(part.resident);
+      }
+      return computed;
+    } catch (error) {
+      throw used.find(({ failure }) => failure !== null)?.failure ?? error;
+    } finally {
+      this.#residents.release(used);
+    }
+  }
+
+  /** Runs a call with its tensors exchanged for copies, which later calls use as well. Its arrays are copied while it waits. */
+  async #exchanged<P extends object>(
+    problem: P,
+    exchange: (resident: Resident) => Promise<Resident>,
+    run: (problem: P) => Promise<AttentionComputed>,
+  ): Promise<AttentionComputed> {
+    const own = snapshot(problem);
+    const residents = residentsOf(own);
+    const onGpu = residents.filter(isGpuResident);
+    this.#residents.retain(onGpu);
+    try {
+      const pairs = residents.map(async (resident) => [resident, await exchange(resident)] as const);
+      return await run(withResidents(own, new Map(await Promise.all(pairs))));
+    } finally {
+      this.#residents.release(onGpu);
+    }
+  }
+
+  /** The copy in wasm of a tensor on the GPU. */
+  async #mirrorOf(resident: Resident): Promise<Resident> {
+    if (!(resident instanceof GpuResident)) return resident;
+    resident.mirror ??= this.#wasm.upload(await this.download(resident));
+    return resident.mirror;
+  }
+
+  /** The copy on the GPU of a tensor in wasm. */
+  async #copyOf(open: OpenDevice, resident: Resident): Promise<Resident> {
+    if (isOn(open, resident)) return resident;
+    const known = this.#copies.get(resident);
+    if (known?.live === true) return known;
+    const data = await this.#wasm.download(resident);
+    const copy = this.upload(open, data);
+    this.#copies.set(resident, copy);
+    // The tensor was freed meanwhile, so its copy goes with the call.
+    if (!resident.live) this.#residents.free(copy);
+    return copy;
+  }
+}
+
+export function isGpuResident(resident: Resident): resident is GpuResident {
+  return resident instanceof GpuResident;
+}
+
+function isOn(open: OpenDevice, resident: Resident): boolean {
+  return resident instanceof GpuResident && resident.owner === open;
+}
+
+function resultsOf(computed: AttentionComputed): readonly Computed[] {
+  return Object.values(computed).filter((part) => part !== null);
+}
+
+/** Kernels need STORAGE, and reading back needs COPY_SRC. */
+const NEEDED_USAGE = 128 | 4;
+
+function asBuffer(buffer: object, bytes: number): GpuBuffer {
+  const given = buffer as GpuBuffer;
+  if ((given.usage & NEEDED_USAGE) !== NEEDED_USAGE) {
+    throw new HeedError("option", `tensor: a GPUBuffer must have the usages STORAGE and COPY_SRC, got ${given.usage}`);
+  }
+  if (given.size < Math.ceil(bytes / 4) * 4) {
+    throw new HeedError("shape", `tensor: its shape takes ${bytes} bytes, the GPUBuffer has ${given.size}`);
+  }
+  return given;
+}
