@@ -1,4 +1,4 @@
-// Measures on a device what a plan else guesses: tiles, steps and parts of the keys.
+// Measures on a device what a plan otherwise guesses: tile sizes, steps and KV splits.
 
 import { HeedError } from "../../api/errors.js";
 import type { AttentionProblem } from "../backend.js";
@@ -10,11 +10,11 @@ import { planAttention } from "./plan-attention.js";
 import { type Tuning, tuningsOf, untuned } from "./tuning.js";
 import { type ZeroSizes, zeroProblem } from "./zero-problem.js";
 
-/** What calls are like; heads and lengths as many as make the GPU busy are enough. */
+/** The shape of the calls to tune for. Heads and lengths only need to keep the GPU busy. */
 export interface AutotuneOptions {
   /** 8 */
   readonly heads?: number;
-  /** As heads. */
+  /** The default is `heads`. */
   readonly kvHeads?: number;
   /** 1024; 1 for decoding. */
   readonly queries?: number;
@@ -22,23 +22,23 @@ export interface AutotuneOptions {
   readonly keys?: number;
   /** 64 */
   readonly headDim?: number;
-  /** As headDim. */
+  /** The default is `headDim`. */
   readonly valueDim?: number;
   readonly causal?: boolean;
 }
 
-/** Plain data, for who wants to remember it beyond the page. */
+/** Plain data, which an application can store beyond the page. */
 export interface Tuned {
   readonly adapter: string;
-  /** The kernels that it is for. */
+  /** The class of kernels that the tuning is for. */
   readonly kernel: string;
   readonly tuning: Tuning;
-  /** Milliseconds of a call with it, and without. */
+  /** Milliseconds of a call with the tuning, and without. */
   readonly ms: number;
   readonly untunedMs: number;
 }
 
-/** What is tried in the place of each number of a tuning. */
+/** The values that are tried for each field of a tuning. */
 const TRIED: { readonly [Knob in keyof Tuning]: readonly Tuning[Knob][] } = {
   shared: [true, false],
   subgroups: [true, false],
@@ -48,12 +48,12 @@ const TRIED: { readonly [Knob in keyof Tuning]: readonly Tuning[Knob][] } = {
   groups: [64, 1024],
 };
 
-/** So much faster it has to be: less is noise. */
+/** A value has to be 5% faster to be taken: less is noise. */
 const WORTH = 0.95;
 
 const REPEATS = 3;
 
-/** One number after the other, each kept when it is faster. What is found holds for the adapter's later calls of this kind. */
+/** Tries one field after the other and keeps what is faster. The result holds for later calls of the same class on the adapter. */
 export async function tune(open: OpenDevice, options: AutotuneOptions): Promise<Tuned> {
   const problem = problemOf(options);
   const { machine, adapter } = open;
@@ -109,7 +109,7 @@ function given({ kvHeads, valueDim }: AutotuneOptions): Partial<ZeroSizes> {
   return { ...(kvHeads === undefined ? {} : { kvHeads }), ...(valueDim === undefined ? {} : { valueDim }) };
 }
 
-/** After a run that compiles. */
+/** The first run compiles, so it is not timed. */
 async function quickest(open: OpenDevice, problem: AttentionProblem, plan: ReturnType<typeof planAttention>) {
   if (plan.tooLarge !== null) throw new HeedError("memory", `autotune: too large for the GPU: ${plan.tooLarge}`);
   await runOnGpu(open, problem, plan);

@@ -42,7 +42,7 @@ export class BufferPool {
     this.#device = device;
   }
 
-  /** What an earlier call left in it is still there. */
+  /** The buffer still holds what an earlier call wrote. */
   take(kind: BufferKind, bytes: number): GpuBuffer {
     const size = Math.min(sizeClass(bytes), Math.max(bytes, this.#device.limits.maxBufferSize));
     const idle = this.#idle.get(`${kind} ${size}`)?.pop();
@@ -67,7 +67,7 @@ export class BufferPool {
     this.#idleBytes += buffer.size;
   }
 
-  /** Of a buffer whose making or use failed there is no telling what it is. */
+  /** Destroys a buffer whose creation or use failed: its state is unknown. */
   drop(buffer: GpuBuffer): void {
     this.#buffers -= 1;
     this.#bytes -= buffer.size;
@@ -78,7 +78,7 @@ export class BufferPool {
     return { buffers: this.#buffers, bytes: this.#bytes, idleBytes: this.#idleBytes };
   }
 
-  /** Those in use are destroyed as they are given back. */
+  /** Buffers in use are destroyed when they are given back. */
   dispose(): void {
     this.#disposed = true;
     for (const buffers of this.#idle.values()) for (const buffer of buffers) this.drop(buffer);

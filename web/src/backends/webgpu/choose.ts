@@ -1,4 +1,4 @@
-// Where a call runs, and why: what the GPU supports and fits, then what either would take. Pure.
+// Where a call runs, and why: first whether the GPU supports it and has room, then the expected times. Pure.
 
 import type { AttentionProblem, Explanation } from "../backend.js";
 import { type Costs, gpuTime, wasmTime } from "./costs.js";
@@ -7,13 +7,13 @@ import { planAttention } from "./plan-attention.js";
 import { unsupported } from "./support.js";
 
 export interface Choice extends Explanation {
-  /** Of a call that runs on the GPU. */
+  /** Null for a call that runs on wasm. */
   readonly plan: Plan | null;
-  /** The GPU was wanted and could not. */
+  /** The GPU was asked for and cannot compute the call. */
   readonly isFallback: boolean;
 }
 
-/** `costs` null: the GPU wherever it can. */
+/** Without `costs` the GPU gets every call that it can compute. */
 export function choose(problem: AttentionProblem, machine: Machine, costs: Costs | null): Choice {
   const refusals = unsupported(problem);
   if (refusals.length > 0) return { backend: "wasm", reasons: refusals, plan: null, isFallback: true };

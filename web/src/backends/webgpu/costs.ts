@@ -1,4 +1,4 @@
-// What a call takes on the GPU and on wasm: a line of fixed time, arithmetic and bytes for each, measured on this machine once.
+// A cost model for the GPU and one for wasm: fixed time, time per flop and time per byte, measured once on this machine.
 
 import type { AttentionProblem, Backend, Operand } from "../backend.js";
 import type { OpenDevice } from "./device.js";
@@ -20,12 +20,12 @@ export interface Costs {
   readonly wasm: CostModel;
 }
 
-/** Queries of a head and keys. */
+/** All pairs of a query and a key. */
 function allPairs({ query, key }: AttentionProblem): number {
   return query.shape[0] * query.shape[2] * key.shape[2];
 }
 
-/** Of which those that see each other. */
+/** Pairs in which the query sees the key. */
 function seenPairs(problem: AttentionProblem): number {
   if (!hasRanges(problem)) return allPairs(problem);
   const ranges = rowRanges(problem);
@@ -58,7 +58,7 @@ export function gpuTime({ gpu }: Costs, problem: AttentionProblem): number {
   return timeOf(gpu, flops(problem), transfers(problem));
 }
 
-/** Whether wasm is done, even if every query saw every key, before the GPU can be with anything. Of what does not live on the GPU. */
+/** Whether wasm is done before the GPU's fixed time is over, even if every query saw every key. Only for tensors that do not live on the GPU. */
 export function isSoonerThanAnyOnGpu({ gpu, wasm }: Costs, problem: AttentionProblem): boolean {
   return timeOf(wasm, flops(problem, allPairs(problem)), 0) <= gpu.fixed;
 }
@@ -83,7 +83,7 @@ export function measureCosts(open: OpenDevice, wasm: Backend): Promise<Costs> {
   const key = `${vendor} ${architecture} ${threads} ${variant}`;
   const measured = known.get(key) ?? measure(open, wasm);
   known.set(key, measured);
-  // What failed is measured again by the next engine.
+  // A failed measurement is repeated by the next engine.
   measured.catch(() => known.delete(key));
   return measured;
 }
@@ -91,7 +91,7 @@ export function measureCosts(open: OpenDevice, wasm: Backend): Promise<Costs> {
 const SHAPE = { kvHeads: 1, headDim: 64, valueDim: 64 };
 const TINY = zeroProblem({ ...SHAPE, heads: 1, queries: 16, keys: 16 });
 
-/** A run longer than this says enough of a rate. */
+/** A run that exceeds the fixed time by this much is long enough to measure a rate. */
 const ENOUGH_MS = 4;
 const MOST_HEADS = 256;
 /** A millisecond or two of wasm: what a busy machine adds to less than that would be taken for arithmetic, hundreds of times. */
@@ -107,7 +107,7 @@ async function measure(open: OpenDevice, wasm: Backend): Promise<Costs> {
 
 type Run = (problem: AttentionProblem) => Promise<unknown>;
 
-/** From so many heads on, until arithmetic can be told from overhead. */
+/** Takes four times as many heads until arithmetic can be told from overhead. */
 async function costModelOf(run: Run, heads: number, perMegabyte: number): Promise<CostModel> {
   const fixed = await quickest(run, TINY);
   let problem = busy(heads);
@@ -117,24 +117,24 @@ async function costModelOf(run: Run, heads: number, perMegabyte: number): Promis
     time = await quickest(run, problem);
   }
   const moving = (transfers(problem) / 1e6) * perMegabyte;
-  // Noise may leave nothing: then a share of the time, so that no rate is without bounds.
+  // Noise may leave nothing, and then the rate is a share of the time, so that it stays bounded.
   const perMegaflop = Math.max(time - fixed - moving, time / 20) / (flops(problem) / 1e6);
   return { fixed, perMegaflop, perMegabyte };
 }
 
-/** Of a call with many numbers and little to do: a query a head. */
+/** Measured with one query a head: many bytes and little arithmetic. */
 async function timePerMegabyte(run: Run): Promise<number> {
   const fixed = await quickest(run, TINY);
   const problem = zeroProblem({ ...SHAPE, heads: 64, kvHeads: 64, queries: 1, keys: 128 });
   return Math.max((await quickest(run, problem)) - fixed, 0) / (transfers(problem) / 1e6);
 }
 
-/** With much to do and few numbers: heads share their keys. What moving takes, which is measured as well, hardly counts. */
+/** Much arithmetic and few bytes: the heads share one K and V, so that transfers hardly count. */
 function busy(heads: number): AttentionProblem {
   return zeroProblem({ ...SHAPE, heads, queries: 64, keys: 512 });
 }
 
-/** Of two runs after one that compiles. */
+/** The quicker of two runs after one that compiles. */
 async function quickest(run: Run, problem: AttentionProblem): Promise<number> {
   await run(problem);
   let best = Number.POSITIVE_INFINITY;

@@ -1,4 +1,4 @@
-// How the work of a call is cut: which kernel, rows of a workgroup, parts of the keys. Pure.
+// The dispatch of a call: which kernel variant, how many rows a workgroup, how many KV splits. Pure.
 
 import type { AttentionProblem } from "../backend.js";
 import type { PairKind, ScoreFeatures } from "./kernel.js";
@@ -9,22 +9,22 @@ import { DECODE_KEYS, decodeBytes } from "./shaders/decode.js";
 import { TILE_KEYS, tileBytes } from "./shaders/tiles.js";
 import { kernelClass, type Tuning, untuned } from "./tuning.js";
 
-/** Vectors of an output that a workgroup adds up at most: so many fit into the registers of its threads. */
+/** A workgroup accumulates at most so many vectors of an output row, which fit into registers. */
 const MOST_VECTORS = 32;
 
-/** Rows at most that are few. */
+/** The decode kernel takes at most so many rows. */
 const MOST_DECODE_ROWS = 8;
 
-/** Fewer have no tiles. */
+/** The tiled kernel takes at least so many rows. */
 const LEAST_TILE_ROWS = 16;
 
-/** For a processor that runs shaders: rows of a workgroup and of a thread at most, and threads that share the keys of fewer rows. */
+/** Limits of the kernel for software adapters: rows of a workgroup and of a thread, and threads that split the keys where rows are fewer. */
 const SOFTWARE = { rows: 32, own: 4, shares: 16 };
 
-/** The fewest keys worth a part. */
+/** The fewest keys worth a KV split. */
 const LEAST_SPLIT_KEYS = 256;
 
-/** How a workgroup's threads share out rows, keys and values: what the kinds of kernels differ in. */
+/** The kernel variant: how threads of a workgroup share rows, keys and values. */
 type Variant =
   | { readonly kind: "untiled"; readonly rows: number; readonly slices: number; readonly step: number }
   | { readonly kind: "tiles"; readonly rows: number; readonly resident: boolean; readonly subgroups: boolean }
@@ -48,11 +48,11 @@ export interface Dispatch {
 }
 
 interface Sizes {
-  /** Rows that share keys. */
+  /** Query rows that read the same keys (GQA). */
   readonly packed: number;
   readonly vectors: number;
   readonly chunks: number;
-  /** That a workgroup has. */
+  /** Vectors of a value row that one workgroup accumulates. */
   readonly valueVectors: number;
 }
 
@@ -87,7 +87,7 @@ export function dispatchOf(problem: AttentionProblem, query: Rows, key: Rows, ma
   };
 }
 
-/** The kernels that a problem's plan takes, as far as tunings tell them apart. */
+/** The class of kernels that a tuning is for. */
 export function classOf(problem: AttentionProblem): string {
   return classOfSizes(sizesOf(problem, queryRows(problem), keyRows(problem)));
 }
@@ -96,14 +96,14 @@ function classOfSizes({ vectors, valueVectors, packed }: Sizes): string {
   return kernelClass(vectors, valueVectors, powerOfTwo(packed, WORKGROUP));
 }
 
-/** Keys that are seen at a time. */
+/** Keys of a KV block. */
 function blockOf(variant: Variant): number {
   if (variant.kind === "untiled") return variant.step * variant.slices;
   if (variant.kind === "software") return variant.step;
   return variant.kind === "tiles" ? TILE_KEYS : DECODE_KEYS;
 }
 
-/** Threads that share what they read, as far as workgroup memory goes. */
+/** Prefers variants whose threads share what they read, if their tiles fit into workgroup memory. */
 function variantOf(sizes: Sizes, pair: PairKind, machine: Machine, tuning: Tuning): Variant {
   const { packed, vectors, valueVectors } = sizes;
   const memory = Math.min(tuning.memory, machine.limits.maxComputeWorkgroupStorageSize);
@@ -120,7 +120,7 @@ function variantOf(sizes: Sizes, pair: PairKind, machine: Machine, tuning: Tunin
       }
     }
   }
-  // What takes more than products of two vectors is much text, once for each row and key of a thread.
+  // This variant unrolls the term of a pair for each row and key of a thread, so terms have to be short.
   if (machine.isSoftware && !tuning.shared && vectors <= MOST_VECTORS && pair !== "gated" && pair !== "additive") {
     const own = powerOfTwo(packed, SOFTWARE.own);
     const rows = powerOfTwo(packed, SOFTWARE.rows);
@@ -130,12 +130,12 @@ function variantOf(sizes: Sizes, pair: PairKind, machine: Machine, tuning: Tunin
   return { kind: "untiled", rows, slices: WORKGROUP / rows, step: tuning.step };
 }
 
-/** The least that holds `count`, or `most`. */
+/** The smallest power of two from `count` on, at most `most`. */
 function powerOfTwo(count: number, row_max: number): number {
   return Math.min(row_max, 2 ** Math.ceil(Math.log2(count)));
 }
 
-/** In words, for `explain`. */
+/** A sentence for `explain`. */
 export function summaryOf({ variant, splits }: Dispatch, { query, key }: ScoreFeatures): string {
   const how = {
     untiled: "each thread a row, or a share of its keys",

@@ -1,4 +1,4 @@
-// One call on a device: inputs into buffers, the plan's steps, results back into arrays or left where they are.
+// One call on a device: it uploads inputs, dispatches the steps of the plan, and reads results back or keeps them on the GPU.
 
 import { causeText, HeedError } from "../../api/errors.js";
 import type { AttentionComputed, Computed, Operand, Resident } from "../backend.js";
@@ -10,7 +10,7 @@ import type { Pipeline } from "./pipelines.js";
 import type { Plan, ResultRange, Role } from "./plan.js";
 import { GpuResident } from "./residents.js";
 
-/** Buffers of the pool that a call has. */
+/** The pooled buffers that a call holds. */
 class Taken {
   readonly #open: OpenDevice;
   readonly #buffers: [BufferKind, GpuBuffer][] = [];
@@ -25,13 +25,13 @@ class Taken {
     return buffer;
   }
 
-  /** It is somebody else's from now on. */
+  /** Hands a buffer over: the call no longer gives it back. */
   keep(kept: GpuBuffer): void {
     const index = this.#buffers.findIndex(([, buffer]) => buffer === kept);
     if (index !== -1) this.#buffers.splice(index, 1);
   }
 
-  /** After a failure nobody knows what they are. */
+  /** Buffers of a failed call are dropped, because their state is unknown. */
   giveBack(isGood: boolean): void {
     for (const [kind, buffer] of this.#buffers) {
       if (isGood) this.#open.pool.give(kind, buffer);
@@ -41,7 +41,7 @@ class Taken {
   }
 }
 
-/** What a call is of a problem: operands by the buffers that its plan has them in, and what becomes of results. */
+/** The part of a problem that a call needs: operands by the role of their buffer, and what becomes of the results. */
 export interface Given extends Readonly<Partial<Record<Role, Operand | null>>> {
   readonly into: Float32Array | null;
   readonly keep: boolean;
@@ -93,7 +93,7 @@ function upload({ device }: OpenDevice, problem: Given, plan: Plan, taken: Taken
   return { buffers, uniforms };
 }
 
-/** Queues take whole words; of what is none, the last bytes go by a word of their own. */
+/** The queue writes multiples of four bytes, so the last bytes are padded. */
 export function writeBytes(
   { queue }: OpenDevice["device"],
   buffer: GpuBuffer,
@@ -175,7 +175,7 @@ function submit(open: OpenDevice, call: Call, pipelines: readonly Pipeline[]): (
   encoder.copyBufferToBuffer(results, 0, staging, 0, bytes);
   device.queue.submit([encoder.finish()]);
   const mapped = unlessLost(open, staging.mapAsync(MAP_READ));
-  // Should the call fail before it waits for this.
+  // The call may fail before it waits for the mapping.
   mapped.catch(() => {});
   return async () => {
     await mapped;
@@ -227,10 +227,10 @@ function fill(into: Float32Array, output: Float32Array): Float32Array {
   return into.length === output.length ? into : into.subarray(0, output.length);
 }
 
-/** Milliseconds that the loss of a device may be told after what it made fail. */
+/** The loss of a device may be reported so many milliseconds after the failure that it caused. */
 const LATE = 50;
 
-/** What a promise gives, or the loss of the device. */
+/** Resolves as the promise does, or rejects when the device is lost. */
 export async function unlessLost<T>({ loss }: OpenDevice, promise: Promise<T>): Promise<T> {
   try {
     return await loss.unless(promise);

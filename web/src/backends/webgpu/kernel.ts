@@ -1,15 +1,15 @@
-// What tells one compiled kernel from another: plain records, from which shaders are written and by which pipelines are kept.
+// Kernel variants as plain records: shaders are composed from them, and pipelines are cached by them.
 
 /**
- * How an operand lies in its buffer. `vec4`: rows start at multiples of four numbers and are multiples of four long. Half precision is a type
- * where the adapter has it ("half"), and unpacked from words elsewhere ("f16").
+ * How a shader reads an operand. `vec4`: rows start at multiples of four elements and are multiples of four long. "native-f16" is the
+ * shader type, where the adapter has it; elsewhere "f16" is unpacked from u32.
  */
 export interface Load {
   readonly dtype: "f32" | "f16" | "native-f16";
   readonly vec4: boolean;
 }
 
-/** What a query and a key make, once what belongs to one of them alone is prepared. */
+/** The score of a query and a key, after the prepare kernel did what concerns one of them alone. */
 export type PairKind = "product" | "gated" | "rbf" | "distance" | "additive";
 
 /** What happens to a score; the same for every kernel that makes scores. */
@@ -35,31 +35,31 @@ export interface RowOutputs {
   readonly sinks: boolean;
   readonly lse: boolean;
   readonly entropy: boolean;
-  /** Keep each row's maximum and sum, for kernels that follow. */
+  /** Keep each row max and row sum for the kernels that follow. */
   readonly stats: boolean;
 }
 
-/** What every kernel that makes outputs is told. */
+/** What all kernels that compute outputs have in common. */
 export interface AttentionKernel extends ScoreFeatures, RowOutputs {
   readonly value: Load;
-  /** Rows of queries of a workgroup. */
+  /** Query rows of a workgroup. */
   readonly rows: number;
-  /** Vectors of a value that a workgroup adds up. */
+  /** Vectors of a value row that a workgroup accumulates. */
   readonly valueVectors: number;
-  /** Leave parts for a merge, one a split of the keys. */
+  /** Write partial results (m, l, O), one for each KV split, for the combine kernel. */
   readonly split: boolean;
 }
 
-/** A thread a row, or several, which share out its keys; keys and values are read where they lie. */
+/** One thread or several compute a row and read K and V for themselves, without workgroup memory. */
 export interface UntiledKernel extends AttentionKernel {
   readonly kind: "untiled";
   /** Threads of a row. */
   readonly slices: number;
-  /** Keys between two looks at the running maximum. */
+  /** Keys between two updates of the row max. */
   readonly step: number;
 }
 
-/** Many rows, whose scores and outputs are products of tiles in workgroup memory and registers. */
+/** Prefill: scores and outputs are products of tiles in workgroup memory and registers. */
 export interface TilesKernel extends AttentionKernel {
   readonly kind: "tiles";
   /** Queries stay in workgroup memory. */
@@ -67,20 +67,20 @@ export interface TilesKernel extends AttentionKernel {
   readonly subgroups: boolean;
 }
 
-/** Few rows that share keys: threads side by side read what lies side by side. */
+/** Decode: few query rows share the keys, and neighbouring threads read neighbouring vectors of K and V. */
 export interface DecodeKernel extends AttentionKernel {
   readonly kind: "decode";
   readonly subgroups: boolean;
 }
 
-/** For processors that run shaders: threads have several rows, whose sums stand side by side. */
+/** For software adapters: a thread computes several rows, whose accumulators stay in registers. */
 export interface SoftwareKernel extends AttentionKernel {
   readonly kind: "software";
   /** Rows of a thread. */
   readonly own: number;
-  /** Threads of the same rows, each with a part of the keys of its own. */
+  /** Threads that compute the same rows, each with a KV split of its own. */
   readonly shares: number;
-  /** Keys between two looks at the running maximum. */
+  /** Keys between two updates of the row max. */
   readonly step: number;
 }
 
@@ -96,7 +96,7 @@ export interface PairsKernel extends ScoreFeatures {
   readonly weights: "rows" | "mean" | null;
 }
 
-/** Rows that belong to a query or key alone, made once a call. */
+/** Prepares rows of the query or of K, once a call. */
 export interface PrepareKernel {
   readonly kind: "prepare";
   readonly source: Load;
@@ -107,7 +107,7 @@ export interface PrepareKernel {
   readonly offset: boolean;
 }
 
-/** Pairs of numbers turned. */
+/** Rotates pairs of elements. */
 export interface RopeKernel {
   readonly kind: "rope";
   readonly dtype: Load["dtype"];

@@ -1,4 +1,4 @@
-// Where the numbers of a problem's operands are, seen as one: walked, copied, exchanged.
+// The operands of a problem: listed, copied, or exchanged for others.
 
 import { HeedError } from "../../api/errors.js";
 import type { Operand, Resident, Source } from "../backend.js";
@@ -16,7 +16,7 @@ export function residentsOf(problem: object): readonly Resident[] {
   return operandsOf(problem).flatMap(([, { source }]) => (source.kind === "resident" ? [source.resident] : []));
 }
 
-/** The same problem, its arrays copied: for one that has to wait while its caller may write on. */
+/** Copies the arrays of a problem that has to wait while its caller may overwrite them. */
 export function snapshot<P extends object>(problem: P): P {
   return withSources(problem, (source) => {
     if (source.kind !== "array") return source;
@@ -30,7 +30,7 @@ export function snapshot<P extends object>(problem: P): P {
   });
 }
 
-/** The same problem, its residents exchanged. */
+/** The same problem with other residents. */
 export function withResidents<P extends object>(problem: P, exchanged: ReadonlyMap<Resident, Resident>): P {
   return withSources(problem, (source) => {
     const other = source.kind === "resident" ? exchanged.get(source.resident) : undefined;

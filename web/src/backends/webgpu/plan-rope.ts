@@ -1,4 +1,4 @@
-// Rotary embedding -> one step. Its angles are turned into tables before: what WGSL promises of its sines is too little. Pure.
+// The plan of rope: one step. Cosines and sines come from tables, because WGSL guarantees too little of its own. Pure.
 
 import type { RopeProblem } from "../extra-backend.js";
 import type { Given } from "./gpu-call.js";
@@ -16,7 +16,7 @@ export function givenOf({ input, tables, keep }: RopeProblem): RopeGiven {
   return { input, cosines: tables?.cosines ?? null, sines: tables?.sines ?? null, into: null, keep };
 }
 
-/** `turns`: of a problem without tables of its own. */
+/** A problem without tables of its own needs `angles`. */
 export function planRope(problem: RopeProblem, angles: RopeAngles | null, { limits }: Machine): Plan {
   const { input, output, tables, rotaryDim, interleaved, inverse } = problem;
   const [, heads, length, dim] = input.shape;
@@ -65,13 +65,13 @@ export function planRope(problem: RopeProblem, angles: RopeAngles | null, { limi
   };
 }
 
-/** Which row of the tables turns a place, or a batch entry's place. */
+/** The row of the tables for each position, of each batch entry where they differ. */
 function positionRows({ input, tables, positions, positionsByBatch }: RopeProblem): Uint32Array<ArrayBuffer> {
   const [batch, , length] = input.shape;
   const [entries, , rows] = tables?.cosines.shape ?? [1, 1, 0];
   const count = positionsByBatch || entries > 1 ? batch * length : length;
   return Uint32Array.from({ length: count }, (_, at) => {
-    // What is computed has a row a place.
+    // Computed tables have one row a position.
     if (tables === null) return at;
     const row = positions?.[positionsByBatch ? at : at % length] ?? at % length;
     return entries > 1 ? Math.floor(at / length) * rows + row : row;

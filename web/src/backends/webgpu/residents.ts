@@ -12,11 +12,11 @@ export class GpuResident implements Resident {
   readonly dtype: DType;
   readonly buffer: GpuBuffer;
   readonly owner: OpenDevice;
-  /** The caller's buffer: never destroyed here. */
+  /** The buffer is the caller's, and never destroyed here. */
   readonly isForeign: boolean;
-  /** A copy of it for calls that run on wasm. */
+  /** Its copy for calls that run on wasm. */
   mirror: Resident | null = null;
-  /** Why its buffer holds nothing, which devices tell some time after it was made. */
+  /** Why the upload failed; devices report that some time later. */
   failure: HeedError | null = null;
   users = 0;
   #isFreed = false;
@@ -47,7 +47,7 @@ export class GpuResidents {
   readonly #all = new Set<GpuResident>();
   readonly #forget: (resident: GpuResident) => void;
 
-  /** `forget` is told of each that nobody uses any more. */
+  /** `forget` gets each resident that is freed and no longer used. */
   constructor(forget: (resident: GpuResident) => void) {
     this.#forget = forget;
   }

@@ -1,4 +1,4 @@
-// What a call has of numbers by row, tile and head, as one array of words that shaders read. Pure.
+// The tables of a call by row, tile and head, in one array that shaders read. Pure.
 
 import type { AttentionProblem, Operand } from "../backend.js";
 import { hasRanges, RANGE_STRIDE, rowRanges } from "./row-ranges.js";

@@ -1,4 +1,4 @@
-// What a plan leaves to measurement, and what was measured, by adapter and by kernel: for every engine of the page.
+// The tunings of plans, by adapter and by class of kernels, shared by every engine of the page.
 
 import type { GpuAdapterInfo } from "./gpu.js";
 
@@ -11,18 +11,18 @@ export interface Tuning {
   readonly memory: number;
   /** Rows of a workgroup at most, where it has tiles. */
   readonly rows: number;
-  /** Keys between two looks at the running maximum, where each thread reads for itself. */
+  /** Keys between two updates of the row max, where each thread reads for itself. */
   readonly step: number;
   /** Workgroups below which keys are split. */
   readonly groups: number;
 }
 
-/** By what tells kernels apart in speed: see kernelClass. */
+/** Keyed by kernelClass. */
 export type Tunings = Map<string, Tuning>;
 
 /**
- * What was never measured. To a processor workgroup memory is but a copy, and barriers take it seconds to compile; it has few cores, and
- * merging parts of the keys is work.
+ * The default tuning. On a software adapter workgroup memory is only a copy and barriers take seconds to compile. It has few cores, so
+ * that KV splits cost more than they gain.
  */
 export function untuned(isSoftware: boolean): Tuning {
   const [step, groups] = isSoftware ? [8, 8] : [4, 256];

@@ -1,4 +1,4 @@
-// What the kernels that make outputs have in common: their buffers and functions, and where in the call a workgroup is.
+// What the kernels that compute outputs share: bindings, functions, and the indices of a workgroup and of its rows.
 
 import type { AttentionKernel } from "../kernel.js";
 import { type Bound, bindings, GROUP_INDEX, loader, operandType, when } from "./common.js";

@@ -1,4 +1,4 @@
-// Parts of rows, one a split of the keys, into rows: the step of the online softmax once more. A thread has four numbers of a row.
+// Combines the partial results (m, l, O) of the KV splits by one more step of the online softmax. A thread computes four elements of a row.
 
 import type { CombineKernel } from "../kernel.js";
 import { type Bound, bindings, GROUP_INDEX, NUMBERS, WORKGROUP, when } from "./common.js";

@@ -1,5 +1,5 @@
-// Attention by the online softmax for few rows that share keys, as in decoding, where memory is what they wait for. Keys of a block are multiplied
-// by eight threads each, which read what lies side by side; then threads have scores, of one row each; then vectors of values.
+// Decode kernel: online softmax for up to eight query rows that share the keys. Decode is memory-bound, so neighbouring threads read neighbouring
+// vectors. Eight threads compute the QK^T of a key, then each thread weighs scores of one row, then each accumulates one vector of the output.
 
 import type { DecodeKernel } from "../kernel.js";
 import { attentionHead, groupIndices, rowIndices } from "./attention-common.js";

@@ -1,4 +1,4 @@
-// From scores to weights: `s` and `seen`, of the keys from `j` on, to `w`, and to what `sums` has of the row.
+// A step of the online softmax: scores `s` and `seen` of the keys from `j` on become weights `w`, and update the row state `sums`.
 
 import type { ScoreFeatures } from "../kernel.js";
 import { each, when } from "./common.js";

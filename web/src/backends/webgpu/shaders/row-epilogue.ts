@@ -1,4 +1,4 @@
-// The end of a row, whole or merged from parts: divide, write the output and what else each row has one number of.
+// The epilogue of a row, whole or combined from KV splits: it divides by the row sum and writes output, lse, entropy and stats.
 
 import type { RowOutputs } from "../kernel.js";
 import { when } from "./common.js";

@@ -1,5 +1,5 @@
-// Attention by the online softmax, for processors that run shaders. A thread has several rows, and a key or value that it reads is
-// for all of them; nothing goes through workgroup memory, which is a copy to a processor.
+// Online softmax for software adapters. A thread computes several rows and reads each key and value once for all of them. It uses no
+// workgroup memory, which on a CPU is only a copy.
 
 import type { SoftwareKernel } from "../kernel.js";
 import { attentionHead, groupIndices, rowIndices, type Splitting } from "./attention-common.js";

@@ -1,5 +1,5 @@
-// Attention by the online softmax for many rows, as two products of matrices in tiles: a thread has the scores of 4 rows and 4 keys in its
-// registers, then of the same rows' outputs every eighth vector. Eight threads side by side share 4 rows and all that a tile has of keys.
+// Prefill kernel: online softmax between two tiled GEMMs. The register tile of a thread is 4 query rows x 4 keys of scores, then every eighth
+// vector of the same rows' outputs. Eight neighbouring threads share 4 rows and all keys of a KV block.
 
 import type { TilesKernel } from "../kernel.js";
 import { attentionHead, groupIndices, rowIndices } from "./attention-common.js";

@@ -1,5 +1,5 @@
-// Attention by the online softmax. A thread has a row and walks over keys and values where they lie; where rows are few, several
-// threads share a row and merge at the end. What suits processors that run shaders, and rows that are too long for other kernels.
+// Online softmax without workgroup tiles: a thread computes a row and reads K and V for itself. Where rows are few, several threads
+// share a row and combine at the end. It suits software adapters, and rows that are too long for the other kernels.
 
 import type { UntiledKernel } from "../kernel.js";
 import { attentionHead, groupIndices, rowIndices } from "./attention-common.js";
