@@ -43,7 +43,7 @@ export const SUPPORT = {
     cuSeqlensK: true,
     alibiSlopes: true,
     sinks: true,
-    blocks: "the GPU kernels walk one range of keys a tile, and would compute what blocks leave out",
+    blocks: "the GPU kernels iterate over one range of keys a tile, and would compute the empty blocks too",
     normalize: true,
     topK: SELECTION,
     dropout: true,
