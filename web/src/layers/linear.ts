@@ -6,7 +6,7 @@ import type { ArrayTensor, Tensor } from "../api/tensor.js";
 import { type Forwarded, type ForwardOptions, Layer, type LayerOptions, type NoOptions } from "./layer.js";
 import { Parameter } from "./parameters.js";
 import { readSize, readSizes } from "./read.js";
-import { checkWidth, type FinishRule, type Scope } from "./scope.js";
+import { checkWidth, type Epilogue, type Scope } from "./scope.js";
 
 export interface LinearLayerOptions extends LayerOptions {
   readonly inFeatures: number;
@@ -38,7 +38,7 @@ export class Linear extends Layer {
   }
 
   /** @internal activation(x W^T + b) * factor + addend, in a pass of another layer's. */
-  async compute(scope: Scope, x: Tensor, rule: FinishRule = {}): Promise<Tensor> {
+  async compute(scope: Scope, x: Tensor, rule: Epilogue = {}): Promise<Tensor> {
     checkWidth(this.where, "x", x, this.inFeatures);
     const weight = await this.place(scope, "weight");
     return scope.affine(x, weight.resident, this.outFeatures, await this.placeIf(scope, "bias"), rule);

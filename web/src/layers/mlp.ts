@@ -6,9 +6,9 @@ import type { ArrayTensor, Tensor } from "../api/tensor.js";
 import { type Forwarded, type ForwardOptions, Layer, type LayerOptions, type NoOptions } from "./layer.js";
 import { Linear } from "./linear.js";
 import { readSize, readSizes } from "./read.js";
-import { checkWidth, type FinishRule, type Scope } from "./scope.js";
+import { checkWidth, type Epilogue, type Scope } from "./scope.js";
 
-/** "swiglu": silu(gate) * up; the others bend what `up_proj` made. */
+/** "swiglu": silu(gate) * up; the others apply their activation to what `up_proj` made. */
 export type MLPActivation = "gelu" | "gelu-tanh" | "silu" | "relu" | "swiglu";
 
 export const MLP_ACTIVATIONS = ["gelu", "gelu-tanh", "silu", "relu", "swiglu"] as const;
@@ -53,7 +53,7 @@ export class MLP extends Layer {
   }
 
   /** @internal */
-  async compute(scope: Scope, x: Tensor, rule: FinishRule = {}): Promise<Tensor> {
+  async compute(scope: Scope, x: Tensor, rule: Epilogue = {}): Promise<Tensor> {
     checkWidth(this.where, "x", x, this.#up.inFeatures);
     return scope.one(async (inner) => this.#down.compute(inner, await this.#widen(inner, x), rule));
   }

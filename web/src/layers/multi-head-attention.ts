@@ -14,7 +14,7 @@ import { Linear } from "./linear.js";
 import type { Filling, GivenParameters } from "./parameters.js";
 import { handOutAll, leadingOf, PASSED_OPTIONS, passedOn } from "./projections.js";
 import { checkDivides, readOnce, readSizes, required } from "./read.js";
-import type { AttentionTensors, FinishRule, Scope } from "./scope.js";
+import type { AttentionTensors, Epilogue, Scope } from "./scope.js";
 
 export interface MultiHeadAttentionOptions extends LayerOptions {
   /** Numbers of a query before its projection, and of the output after the last. */
@@ -31,12 +31,12 @@ export interface MultiHeadAttentionOptions extends LayerOptions {
   readonly valueInputDim?: number | undefined;
   /** Of all projections, or of those of query, key and value, and of the output. Default true. */
   readonly bias?: boolean | { readonly qkv?: boolean; readonly out?: boolean } | undefined;
-  /** Turns queries and keys by their positions. */
+  /** Rotates queries and keys by their positions. */
   readonly rope?: Pick<RopeOptions, "base" | "interleaved" | "rotaryDim" | "scaling"> | undefined;
 }
 
 export interface MultiHeadForwardOptions extends Omit<AttentionOptions, "layout" | "heads" | "kvHeads" | "out"> {
-  /** Of rope: that of the first place, or one a place. Default 0, or what a cache holds. */
+  /** For rope: the position of the first token, or one position a token. Default 0, or the length of the cache. */
   readonly positions?: RopeOptions["positions"];
 }
 
@@ -120,7 +120,7 @@ export class MultiHeadAttention extends Layer {
     scope: Scope,
     { query, key, value }: AttentionTensors,
     options: Readonly<Record<string, unknown>>,
-    rule: FinishRule = {},
+    rule: Epilogue = {},
   ): Promise<AnyAttentionResult> {
     const { where } = this;
     const act = async (inner: Scope): Promise<AnyAttentionResult> => {
@@ -136,8 +136,8 @@ export class MultiHeadAttention extends Layer {
       };
       const positions = options["positions"] ?? lengthOf(options["cache"]);
       const tensors = {
-        query: await this.#turn(inner, projected.query, this.heads, positions),
-        key: await this.#turn(inner, projected.key, this.kvHeads, positions),
+        query: await this.#rotate(inner, projected.query, this.heads, positions),
+        key: await this.#rotate(inner, projected.key, this.kvHeads, positions),
         value: projected.value,
       };
       const packed = { layout: "packed", heads: this.heads, kvHeads: this.kvHeads };
@@ -149,7 +149,7 @@ export class MultiHeadAttention extends Layer {
     return scope.inner(act, tensorsOf);
   }
 
-  async #turn(scope: Scope, x: Tensor, heads: number, positions: unknown): Promise<Tensor> {
+  async #rotate(scope: Scope, x: Tensor, heads: number, positions: unknown): Promise<Tensor> {
     if (this.#rope === null) return x;
     return scope.rope(x, { ...this.#rope, layout: "packed", heads, ...(positions === undefined ? {} : { positions }) });
   }

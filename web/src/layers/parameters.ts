@@ -118,7 +118,7 @@ export class Parameter {
 /** Parameters, each with what it is to be. */
 export type Filling = Iterable<readonly [Parameter, ParameterTensor | null]>;
 
-/** A parameter that someone gave, with as many numbers as its shape has. Floats are not copied, halves are widened. */
+/** A parameter that someone gave, with as many numbers as its shape has. Floats are not copied, f16 is widened. */
 export function readParameter(where: string, name: string, value: unknown): ParameterTensor {
   const called = `parameter ${name}`;
   if (!isRecord(value) || !("data" in value) || !("shape" in value)) {
@@ -159,9 +159,9 @@ export function requireParameter(where: string, parameters: GivenParameters, nam
 /** Columns as rows: GPT-2's matrices lie as [in, out], Keras's likewise. */
 export function transposed({ data, shape }: ParameterTensor): ParameterTensor {
   const [rows = 0, columns = 0] = shape;
-  const turned = new Float32Array(data.length);
-  for (let i = 0; i < rows; i++) for (let j = 0; j < columns; j++) turned[j * rows + i] = data[i * columns + j] ?? 0;
-  return { data: turned, shape: [columns, rows] };
+  const swapped = new Float32Array(data.length);
+  for (let i = 0; i < rows; i++) for (let j = 0; j < columns; j++) swapped[j * rows + i] = data[i * columns + j] ?? 0;
+  return { data: swapped, shape: [columns, rows] };
 }
 
 /** Some rows of a parameter, from its first axis. */

@@ -15,7 +15,8 @@ import { attendWithCache } from "./cached-attention.js";
 import { isReadable, readWhole } from "./readable.js";
 import { withTensors } from "./resident-options.js";
 
-export interface FinishRule {
+/** What follows a product: an activation, then a factor, then an addend. */
+export interface Epilogue {
   readonly activation?: Activation;
   readonly factor?: Tensor | null;
   readonly addend?: Tensor | null;
@@ -112,7 +113,7 @@ export class Scope {
     weights: Resident,
     outputs: number,
     bias: Placed | null,
-    rule: FinishRule = {},
+    rule: Epilogue = {},
   ): Promise<Tensor> {
     const resident = await this.backend.affine(
       { input: this.rows(x), weights, outputs, rule: this.#rule(rule, bias) },
@@ -121,7 +122,7 @@ export class Scope {
     return this.#own(resident, [...(rule.leading ?? x.shape.slice(0, -1)), outputs]);
   }
 
-  async pointwise(x: Tensor, rule: FinishRule): Promise<Tensor> {
+  async pointwise(x: Tensor, rule: Epilogue): Promise<Tensor> {
     return this.#own(await this.backend.pointwise(this.rows(x), this.#rule(rule, null), this.signal), x.shape);
   }
 
@@ -189,10 +190,10 @@ export class Scope {
   async rope(x: Tensor, options: Readonly<Record<string, unknown>>): Promise<Tensor> {
     const { extra, home } = this.backend;
     const { rope } = await import("../extra.js");
-    const turned = await rope(extra, home, [x], { ...options, keep: true, signal: this.signal ?? undefined });
-    if (!(turned instanceof Tensor)) throw new TypeError("a tensor was asked for");
-    this.#made.add(turned);
-    return turned;
+    const rotated = await rope(extra, home, [x], { ...options, keep: true, signal: this.signal ?? undefined });
+    if (!(rotated instanceof Tensor)) throw new TypeError("a tensor was asked for");
+    this.#made.add(rotated);
+    return rotated;
   }
 
   /** A tensor as rows along its last axis. */
@@ -202,7 +203,7 @@ export class Scope {
     return { resident, count: length === 0 ? 0 : resident.elements / length, length };
   }
 
-  #rule({ activation = "none", factor = null, addend = null }: FinishRule, bias: Placed | null): PointwiseRule {
+  #rule({ activation = "none", factor = null, addend = null }: Epilogue, bias: Placed | null): PointwiseRule {
     return {
       activation,
       bias: placedRow(bias),

@@ -9,7 +9,7 @@ export interface ReferenceExpr {
 }
 
 /** What a tree is evaluated for. */
-export interface Place {
+export interface ScoreInputs {
   readonly score: number;
   readonly prob: number;
   readonly b: number;
@@ -20,20 +20,20 @@ export interface Place {
 
 /** What a tree is about. */
 export interface ReferenceLeaf {
-  readonly op: keyof Place;
+  readonly op: keyof ScoreInputs;
   readonly type: "float" | "int";
   readonly args: readonly never[];
 }
 
-type Leaves = Readonly<Record<keyof Place, ReferenceLeaf>>;
+type Leaves = Readonly<Record<keyof ScoreInputs, ReferenceLeaf>>;
 
 /** What functions that make trees are given: anew for each, which may do to them what it likes. */
 export function makeLeaves(): Leaves {
-  const leaf = (op: keyof Place): [string, ReferenceLeaf] => [op, { op, type: PLACES[op], args: [] }];
-  return Object.fromEntries(Object.keys(PLACES).map((op) => leaf(op as keyof Place))) as Leaves;
+  const leaf = (op: keyof ScoreInputs): [string, ReferenceLeaf] => [op, { op, type: INPUTS[op], args: [] }];
+  return Object.fromEntries(Object.keys(INPUTS).map((op) => leaf(op as keyof ScoreInputs))) as Leaves;
 }
 
-const PLACES: Readonly<Record<keyof Place, ReferenceLeaf["type"]>> = {
+const INPUTS: Readonly<Record<keyof ScoreInputs, ReferenceLeaf["type"]>> = {
   score: "float",
   prob: "float",
   b: "int",
@@ -74,11 +74,11 @@ const MOST_NODES = 10_000;
 const MOST_OPERANDS = 4;
 
 /** A node's number, from those of its operands. */
-type Step = (operands: readonly number[], place: Place) => number;
+type Step = (operands: readonly number[], inputs: ScoreInputs) => number;
 
-/** A tree as a function of a place. What is none gives a RangeError. */
-export function readTree(name: string, tree: unknown): (place: Place) => number {
-  const steps: ((numbers: readonly number[], place: Place) => number)[] = [];
+/** A tree as a function of the inputs of one score. What is none gives a RangeError. */
+export function readTree(name: string, tree: unknown): (inputs: ScoreInputs) => number {
+  const steps: ((numbers: readonly number[], inputs: ScoreInputs) => number)[] = [];
   const known = new Map<unknown, number>();
   // Operands come first, and a node that is met again is computed once.
   const read = (node: unknown, depth: number): number => {
@@ -91,23 +91,23 @@ export function readTree(name: string, tree: unknown): (place: Place) => number 
     const step = op === "at" ? stepOfTable(table, operands.length) : stepOf(op, value, operands.length);
     known.set(node, steps.length);
     const numbersOf = (numbers: readonly number[]): number[] => operands.map((at) => numbers[at] ?? Number.NaN);
-    return steps.push((numbers, place) => step(numbersOf(numbers), place)) - 1;
+    return steps.push((numbers, inputs) => step(numbersOf(numbers), inputs)) - 1;
   };
   try {
     read(tree, 0);
   } catch (cause) {
     throw new RangeError(`heed/reference: ${name} is no expression: ${cause}`, { cause });
   }
-  return (place) => {
+  return (inputs) => {
     const numbers: number[] = [];
-    for (const step of steps) numbers.push(step(numbers, place));
+    for (const step of steps) numbers.push(step(numbers, inputs));
     return numbers.at(-1) ?? Number.NaN;
   };
 }
 
 function stepOf(op: unknown, value: unknown, operands: number): Step {
   if (op === "const" && (typeof value === "number" || typeof value === "boolean")) return () => Number(value);
-  if (isOwn(PLACES, op)) return (_operands, place) => place[op];
+  if (isOwn(INPUTS, op)) return (_operands, inputs) => inputs[op];
   const operator = isOwn(OPERATORS, op) ? OPERATORS[op] : undefined;
   if (operator?.length !== operands) throw new RangeError(`it has no operator ${String(op)} of ${operands} operands`);
   return ([a = Number.NaN, b = Number.NaN, c = Number.NaN]) => operator(a, b, c);

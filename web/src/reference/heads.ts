@@ -1,7 +1,6 @@
 // Layouts of the reference: any of them as [batch, heads, length, dim], and back.
 
-import type { ReferenceResultTensor } from "./index.js";
-import { numbersOf, type ReferenceTensor } from "./numbers.js";
+import { numbersOf, type ReferenceResultTensor, type ReferenceTensor } from "./numbers.js";
 
 export type Dims = readonly [number, number, number, number];
 

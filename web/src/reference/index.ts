@@ -2,22 +2,17 @@
 
 import { at, type Dims, fromHeads, type Heads, toHeads } from "./heads.js";
 import { normalize } from "./normalizers.js";
-import type { ReferenceTensor } from "./numbers.js";
+import type { ReferenceResultTensor, ReferenceTensor } from "./numbers.js";
 import { type PlainOptions, plainOptions, type ReferenceOptions } from "./options.js";
 import { defaultScale, scoreFunction } from "./scores.js";
 
 export type { ReferenceExpr, ReferenceLeaf } from "./expressions.js";
 export { type LinearReferenceOptions, linearAttention } from "./linear-attention.js";
 export type { ReferenceNormalizer } from "./normalizers.js";
-export type { ReferenceHalves, ReferenceNumbers, ReferenceTensor } from "./numbers.js";
+export type { ReferenceHalves, ReferenceNumbers, ReferenceResultTensor, ReferenceTensor } from "./numbers.js";
 export type { ReferenceMask, ReferenceMaskInput, ReferenceMod, ReferenceOptions } from "./options.js";
 export { type RopeReferenceOptions, rope } from "./rope.js";
 export type { ReferenceScore } from "./scores.js";
-
-export interface ReferenceResultTensor {
-  readonly data: Float64Array;
-  readonly shape: readonly number[];
-}
 
 export interface ReferenceResult {
   readonly output: ReferenceResultTensor;
@@ -82,13 +77,13 @@ export function attention(
           const score = scale * scoreOf(h, query, key);
           const cap = options.softcap;
           const bounded = cap === undefined ? score : cap * Math.tanh(score / cap);
-          const place = { score: bounded, prob: Number.NaN, b, h, q: i, k: j };
-          const modified = scoreMod === undefined ? bounded : scoreMod(place);
+          const inputs = { score: bounded, prob: Number.NaN, b, h, q: i, k: j };
+          const modified = scoreMod === undefined ? bounded : scoreMod(inputs);
           const alibi = options.alibiSlopes === undefined ? 0 : (options.alibiSlopes[h] ?? 0) * Math.abs(position - j);
           const attends =
             isInStructure(options, b, i, j, position) &&
             isKept(options.blocks, b, h, i, j, keyLength) &&
-            (maskMod === undefined || maskMod(place) !== 0) &&
+            (maskMod === undefined || maskMod(inputs) !== 0) &&
             maskAt(options.mask, b, h, i, j, keyLength);
           raw[row * keyLength + j] = score;
           capped[row * keyLength + j] = bounded;

@@ -1,8 +1,7 @@
 // Linear attention by its definition: one token after the other, the state as a matrix.
 
 import { at, type Dims, fromHeads, type Heads, toHeads } from "./heads.js";
-import type { ReferenceResultTensor } from "./index.js";
-import { numbersOf, type ReferenceTensor } from "./numbers.js";
+import { numbersOf, type ReferenceResultTensor, type ReferenceTensor } from "./numbers.js";
 
 /** The options of `heed.linearAttention`, with the same meaning. */
 export interface LinearReferenceOptions {

@@ -33,8 +33,8 @@ export function normalize(
 /** The `count` highest, the first of equals; the others become -Infinity. */
 function best(scores: readonly number[], count: number): readonly number[] {
   if (count >= scores.length) return scores;
-  const places = scores.map((_, j) => j).sort((a, b) => (scores[b] ?? 0) - (scores[a] ?? 0) || a - b);
-  const kept = new Set(places.slice(0, count));
+  const order = scores.map((_, j) => j).sort((a, b) => (scores[b] ?? 0) - (scores[a] ?? 0) || a - b);
+  const kept = new Set(order.slice(0, count));
   return scores.map((score, j) => (kept.has(j) || Number.isNaN(score) ? score : -Infinity));
 }
 

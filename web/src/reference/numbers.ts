@@ -10,8 +10,14 @@ export interface ReferenceHalves {
 export interface ReferenceTensor {
   readonly data: ArrayLike<number> | ReferenceHalves;
   readonly shape: readonly number[];
-  /** "f16": a Uint16Array has the bits of halves. */
-  readonly dtype?: "f32" | "f16" | undefined;
+  /** "f16": a Uint16Array holds the bits of the numbers. */
+  readonly dtype?: "f32" | "f16" | "float32" | "float16" | undefined;
+}
+
+/** A dense row-major array in double precision and its shape. */
+export interface ReferenceResultTensor {
+  readonly data: Float64Array;
+  readonly shape: readonly number[];
 }
 
 export type ReferenceNumbers = ArrayLike<number> | ReferenceHalves | ReferenceTensor;
@@ -19,8 +25,8 @@ export type ReferenceNumbers = ArrayLike<number> | ReferenceHalves | ReferenceTe
 /** Throws a RangeError for what has no numbers to read, as a tensor that lives in an engine. */
 export function numbersOf(given: ReferenceNumbers): ArrayLike<number> {
   const data = "data" in given ? given.data : given;
-  const isHalf = "dtype" in given && given.dtype === "f16";
-  if (isHalf && data instanceof Uint16Array) return Float64Array.from(data, halfOf);
+  const isF16 = "dtype" in given && (given.dtype === "f16" || given.dtype === "float16");
+  if (isF16 && data instanceof Uint16Array) return Float64Array.from(data, numberOfF16);
   if (isList(data)) return data;
   throw new RangeError("heed/reference takes arrays and { data, shape }; read() gives the data of an engine's tensor");
 }
@@ -30,7 +36,7 @@ function isList(value: unknown): value is ArrayLike<number> {
 }
 
 /** IEEE 754: a sign, 5 bits of exponent, 10 of fraction. */
-function halfOf(bits: number): number {
+function numberOfF16(bits: number): number {
   const [sign, exponent, fraction] = [bits >= 0x8000 ? -1 : 1, (bits >> 10) & 31, bits & 1023];
   if (exponent === 31) return fraction === 0 ? sign * Infinity : Number.NaN;
   return sign * (exponent === 0 ? fraction * 2 ** -24 : (1024 + fraction) * 2 ** (exponent - 25));

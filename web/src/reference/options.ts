@@ -1,6 +1,6 @@
 // The options of the reference's attention in every form that `heed.attention` takes, and as they are computed with.
 
-import { makeLeaves, type Place, type ReferenceExpr, type ReferenceLeaf, readTree } from "./expressions.js";
+import { makeLeaves, type ReferenceExpr, type ReferenceLeaf, readTree, type ScoreInputs } from "./expressions.js";
 import type { Dims } from "./heads.js";
 import type { ReferenceNormalizer } from "./normalizers.js";
 import { numbersOf, type ReferenceNumbers } from "./numbers.js";
@@ -64,7 +64,7 @@ interface Shaped<T> {
   readonly shape: readonly number[];
 }
 
-type Evaluated = ((place: Place) => number) | undefined;
+type Evaluated = ((inputs: ScoreInputs) => number) | undefined;
 
 /** The options that are computed with once for each score, in one form each. */
 export interface PlainOptions

@@ -1,8 +1,7 @@
 // Rotary position embedding by its definition.
 
 import { fromHeads, toHeads } from "./heads.js";
-import type { ReferenceResultTensor } from "./index.js";
-import { numbersOf, type ReferenceNumbers, type ReferenceTensor } from "./numbers.js";
+import { numbersOf, type ReferenceNumbers, type ReferenceResultTensor, type ReferenceTensor } from "./numbers.js";
 
 /** The options of `heed.rope`, with the same meaning. */
 export interface RopeReferenceOptions {

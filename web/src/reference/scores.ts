@@ -85,7 +85,7 @@ function squaredDistance(a: Vector, b: Vector): number {
   return a.reduce((sum, x, d) => sum + (x - at(b, d)) ** 2, 0);
 }
 
-/** A number for all heads, or one for each, in single precision as the engine has them. */
+/** A number for all heads, or one for each, in f32 as the engine has them. */
 function perHead(given: number | ReferenceNumbers): (head: number) => number {
   const numbers = typeof given === "number" ? [given] : numbersOf(given);
   return (head) => Math.fround(numbers[numbers.length === 1 ? 0 : head] ?? Number.NaN);

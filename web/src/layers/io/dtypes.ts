@@ -37,9 +37,9 @@ export interface Format {
   readonly bytes: number;
   /** The numbers as they lie. */
   view(buffer: ArrayBuffer): FileArray;
-  /** The same in single precision, of formats that are read so. */
+  /** The same numbers in f32, for formats that are read so. */
   floats?(buffer: ArrayBuffer): Float32Array<ArrayBuffer>;
-  /** The nearest of these numbers, the even one of two, of formats that single precision can be written in. */
+  /** The nearest of these numbers, the even one of two, for formats that f32 can be written in. */
   round?(floats: Float32Array): Uint16Array<ArrayBuffer>;
 }
 
@@ -65,8 +65,8 @@ const ALL: readonly Format[] = [
     dtype: "bf16",
     bytes: 2,
     view: bits,
-    floats: (b) => widenBrainHalves(bits(b)),
-    round: roundToBrainHalves,
+    floats: (b) => widenBf16(bits(b)),
+    round: roundToBf16,
   },
   { name: "F16", dtype: "f16", bytes: 2, view: bits, floats: (b) => widenHalves(bits(b)), round: roundToHalves },
   { name: "U16", dtype: "u16", bytes: 2, view: bits },
@@ -79,20 +79,20 @@ const ALL: readonly Format[] = [
 export const FORMATS: ReadonlyMap<string, Format> = new Map(ALL.map((format) => [format.name, format]));
 
 /** bfloat16 is the upper half of a float. */
-function widenBrainHalves(halves: Uint16Array): Float32Array<ArrayBuffer> {
-  const words = new Uint32Array(halves.length);
-  for (let i = 0; i < halves.length; i++) words[i] = (halves[i] ?? 0) << 16;
+function widenBf16(bits: Uint16Array): Float32Array<ArrayBuffer> {
+  const words = new Uint32Array(bits.length);
+  for (let i = 0; i < bits.length; i++) words[i] = (bits[i] ?? 0) << 16;
   return new Float32Array(words.buffer);
 }
 
 /** A carry out of the fraction into the exponent is right, up to infinity; a NaN stays one whatever bits it loses. */
-function roundToBrainHalves(floats: Float32Array): Uint16Array<ArrayBuffer> {
+function roundToBf16(floats: Float32Array): Uint16Array<ArrayBuffer> {
   const words = new Uint32Array(floats.buffer, floats.byteOffset, floats.length);
-  const halves = new Uint16Array(words.length);
+  const rounded = new Uint16Array(words.length);
   for (let i = 0; i < words.length; i++) {
     const word = words[i] ?? 0;
     const isNumber = (word & 0x7fffffff) <= 0x7f800000;
-    halves[i] = isNumber ? (word + 0x7fff + ((word >>> 16) & 1)) >>> 16 : (word >>> 16) | 0x40;
+    rounded[i] = isNumber ? (word + 0x7fff + ((word >>> 16) & 1)) >>> 16 : (word >>> 16) | 0x40;
   }
-  return halves;
+  return rounded;
 }

@@ -13,7 +13,7 @@ import { type HeaderEntry, readHeader } from "./safetensors-header.js";
 export interface FileTensor {
   readonly data: FileArray;
   readonly shape: readonly number[];
-  /** What `data` holds: "f32" is a Float32Array, "f16" halves by their bits in a Uint16Array, "bool" bytes. */
+  /** What `data` holds: "f32" is a Float32Array, "f16" is a Uint16Array of the bits, "bool" bytes. */
   readonly dtype: FileDType;
 }
 

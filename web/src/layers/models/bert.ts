@@ -58,7 +58,7 @@ const ACTIVATIONS = {
 /** From its config.json and its published parameters, `bert.` before their names or not. */
 export class BertModel extends Layer {
   readonly #words: Embedding;
-  readonly #places: Embedding;
+  readonly #positions: Embedding;
   readonly #types: Embedding;
   readonly #norm: LayerNorm;
   readonly #encoder: Encoder;
@@ -78,7 +78,7 @@ export class BertModel extends Layer {
     const activation = read.choice("hidden_act", ACTIVATIONS, "gelu");
     this.#layers = read.layers("num_hidden_layers");
     this.#words = this.part("words", new Embedding({ count, dim, engine }));
-    this.#places = this.part("places", new Embedding({ count: read.count("max_position_embeddings"), dim, engine }));
+    this.#positions = this.part("places", new Embedding({ count: read.count("max_position_embeddings"), dim, engine }));
     this.#types = this.part("types", new Embedding({ count: read.count("type_vocab_size", 2), dim, engine }));
     this.#norm = this.part("norm", new LayerNorm({ shape: dim, epsilon, engine }));
     this.#encoder = this.part(
@@ -162,12 +162,12 @@ export class BertModel extends Layer {
         throw new HeedError("shape", `${where}: tokenTypes must be as many as tokens, got ${segments.data.length}`);
       }
       const numbered = { data: Int32Array.from({ length }, (_, at) => at), shape: [length] };
-      const places = await this.#places.compute(inner, numbered, { where, name: "positions of tokens" });
+      const positions = await this.#positions.compute(inner, numbered, { where, name: "positions of tokens" });
       const words = await this.#words.compute(inner, tokens, { where, name: "tokens" });
       const both = await inner.pointwise(words, {
         addend: await this.#types.compute(inner, segments, { where, name: "tokenTypes" }),
       });
-      return this.#norm.compute(inner, await inner.pointwise(both, { addend: places }));
+      return this.#norm.compute(inner, await inner.pointwise(both, { addend: positions }));
     });
     const self = mask === undefined ? {} : { mask: readTokenMask(where, mask, batch, length) };
     return this.#encoder.compute(scope, { x, memory: null, self, cross: {}, attentions });

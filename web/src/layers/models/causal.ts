@@ -9,7 +9,7 @@ import { type ForwardOptions, Layer } from "../layer.js";
 import type { Scope } from "../scope.js";
 import { readCaches } from "../stack-caches.js";
 import { handOutStack, type StackMade } from "../stacks.js";
-import { type Places, placesOf } from "./places.js";
+import { positionsOf, type TokenPositions } from "./positions.js";
 import { asBatch } from "./tokens.js";
 
 export interface CausalForwardOptions extends ForwardOptions {
@@ -31,7 +31,7 @@ export interface CausalResult<O> {
 }
 
 /** What a model's decoder is given. */
-export interface CausalInputs extends Omit<Places, "last"> {
+export interface CausalInputs extends Omit<TokenPositions, "last"> {
   readonly tokens: Indices;
   readonly caches: readonly unknown[] | null;
   readonly attentions: boolean;
@@ -48,9 +48,9 @@ export abstract class CausalModel extends Layer {
       const isLast = readBoolean(this.where, "last", given["last"], false);
       const caches = readCaches(this.where, given["caches"], this.layers);
       const indices = asBatch(this.where, readIndices(this.where, "tokens", tokens));
-      const { last, ...places } = placesOf(this.where, indices, given["mask"], caches);
+      const { last, ...positions } = positionsOf(this.where, indices, given["mask"], caches);
       const { output, attentions } = await this.decode(scope, {
-        ...places,
+        ...positions,
         tokens: indices,
         caches,
         attentions: wanted,
@@ -68,8 +68,8 @@ export abstract class CausalModel extends Layer {
 }
 
 /** One token of each batch entry, [B, 1, E]. */
-async function tokensOf(scope: Scope, x: Tensor, places: readonly number[]): Promise<Tensor> {
+async function tokensOf(scope: Scope, x: Tensor, positions: readonly number[]): Promise<Tensor> {
   const [batch = 0, length = 0] = x.shape;
-  const rows = Int32Array.from(places, (place, entry) => entry * length + place);
+  const rows = Int32Array.from(positions, (position, entry) => entry * length + position);
   return scope.gather(scope.rows(x), rows, [batch, 1]);
 }

@@ -30,7 +30,7 @@ const ACTIVATIONS = {
 export class GPT2Model extends CausalModel {
   protected readonly layers: number;
   readonly #words: Embedding;
-  readonly #places: Embedding;
+  readonly #positions: Embedding;
   readonly #decoder: Decoder;
   readonly #head: Linear;
 
@@ -43,7 +43,7 @@ export class GPT2Model extends CausalModel {
     const count = read.count("vocab_size");
     this.layers = read.layers("n_layer");
     this.#words = this.part("words", new Embedding({ count, dim, engine }));
-    this.#places = this.part("places", new Embedding({ count: read.count("n_positions"), dim, engine }));
+    this.#positions = this.part("places", new Embedding({ count: read.count("n_positions"), dim, engine }));
     this.#decoder = this.part(
       "decoder",
       new Decoder({
@@ -90,7 +90,7 @@ export class GPT2Model extends CausalModel {
   ): Promise<StackMade> {
     const { where } = this;
     const x = await scope.one(async (inner) => {
-      const addend = await this.#places.compute(inner, positions, { where, name: "positions of tokens" });
+      const addend = await this.#positions.compute(inner, positions, { where, name: "positions of tokens" });
       return inner.pointwise(await this.#words.compute(inner, tokens, { where, name: "tokens" }), { addend });
     });
     return this.#decoder.compute(scope, { x, memory: null, self, cross: {}, attentions }, caches);

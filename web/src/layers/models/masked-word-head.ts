@@ -35,8 +35,8 @@ export class MaskedWordHead extends Layer {
   /** @internal [B, L, dim] to [B, L, count]. */
   compute(scope: Scope, hidden: Tensor): Promise<Tensor> {
     return scope.one(async (inner) => {
-      const bent = await this.#dense.compute(inner, hidden, { activation: this.#activation });
-      return this.#decoder.compute(inner, await this.#norm.compute(inner, bent));
+      const activated = await this.#dense.compute(inner, hidden, { activation: this.#activation });
+      return this.#decoder.compute(inner, await this.#norm.compute(inner, activated));
     });
   }
 }

@@ -3,7 +3,7 @@
 import { HeedError } from "../../api/errors.js";
 import { type Component, refusal, WHERE } from "./component.js";
 import { MergeQueue } from "./merge-queue.js";
-import type { Model, Piece } from "./models.js";
+import type { Model, Piece } from "./model.js";
 
 /** What two tokens become, and how early. */
 interface Rule {

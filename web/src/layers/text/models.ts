@@ -1,21 +1,9 @@
 // The models that make tokens of a word.
 
-import type { Aligned } from "./aligned.js";
 import { readBpe } from "./bpe.js";
 import type { Component } from "./component.js";
+import type { Model } from "./model.js";
 import { readWordLevel, readWordPiece } from "./word-piece.js";
-
-/** A token, and the UTF-16 units of the word that it is of. */
-export interface Piece {
-  readonly id: number;
-  readonly from: number;
-  readonly to: number;
-}
-
-export interface Model {
-  readonly vocabulary: ReadonlyMap<string, number>;
-  tokenize(word: Aligned): readonly Piece[];
-}
 
 export function readModel(component: Component): Model {
   const type = component.type === "" ? guess(component) : component.type;

@@ -2,7 +2,7 @@
 
 import { HeedError } from "../../api/errors.js";
 import { type Component, refusal } from "./component.js";
-import type { Model, Piece } from "./models.js";
+import type { Model, Piece } from "./model.js";
 
 export function readWordPiece(component: Component): Model {
   const vocabulary = component.vocabulary("vocab");

@@ -1,4 +1,4 @@
-// Where tokens of a batch stand in their texts: one after the other, or without those that a mask leaves out.
+// The positions of a batch's tokens in their texts: consecutive, or counted without the tokens that a mask leaves out.
 
 import { showShape } from "../../api/describe.js";
 import { HeedError } from "../../api/errors.js";
@@ -6,22 +6,22 @@ import type { Indices } from "../embedding.js";
 import { pastLength, startsOf } from "../stack-caches.js";
 import { entriesOf, readTokenMask } from "../token-mask.js";
 
-export interface Places {
-  /** Of each token, [L], or [B, L]. */
+export interface TokenPositions {
+  /** The position of each token, [L] or [B, L]. */
   readonly positions: Indices;
-  /** What every layer's attention is told of them. */
+  /** The options by which every layer's attention is told of them. */
   readonly self: Readonly<Record<string, unknown>>;
   /** The last token of each batch entry, or the last that counts. */
   readonly last: readonly number[];
 }
 
-/** `mask` is of all tokens, those that caches hold before those of this call. */
-export function placesOf(
+/** `mask` covers the tokens that the caches hold, then those of this call. */
+export function positionsOf(
   where: string,
   { shape: [batch = 0, length = 0] }: Indices,
   mask: unknown,
   caches: readonly unknown[] | null,
-): Places {
+): TokenPositions {
   const past = pastLength(caches);
   if (mask === undefined) {
     const positions = { data: Int32Array.from({ length }, (_, at) => past + at), shape: [length] };
@@ -44,7 +44,7 @@ export function placesOf(
   };
 }
 
-/** How many tokens that count stand before each; 0 for those before the first. */
+/** For each token, how many that count come before it; 0 for those before the first. */
 function counted(entry: Uint8Array): number[] {
   let count = 0;
   return Array.from(entry, (counts) => {
