@@ -3,7 +3,7 @@
 
 import { openDawn } from "../../scripts/lib/dawn.js";
 import { attend } from "../../web/src/api/attention.js";
-import { roundToHalves, widenHalves } from "../../web/src/api/half.js";
+import { fromF16, toF16 } from "../../web/src/api/f16.js";
 import { OpenDevice } from "../../web/src/backends/webgpu/device.js";
 import type { GpuAdapterInfo } from "../../web/src/backends/webgpu/gpu.js";
 import { GpuBackend } from "../../web/src/backends/webgpu/gpu-backend.js";
@@ -74,8 +74,8 @@ const DRAWN = cases(SEED, 32).filter(({ options }) => options.blocks === undefin
 
 /** The same problem with its tensors rounded, and those tensors in half precision. */
 function halved(one: Case): { readonly rounded: Case; readonly inputs: Readonly<Record<string, object>> } {
-  const halves = ({ data }: TensorLike): Uint16Array => roundToHalves(data as Float32Array<ArrayBuffer>);
-  const single = (tensor: TensorLike): TensorLike => ({ ...tensor, data: widenHalves(halves(tensor)) });
+  const halves = ({ data }: TensorLike): Uint16Array => toF16(data as Float32Array<ArrayBuffer>);
+  const single = (tensor: TensorLike): TensorLike => ({ ...tensor, data: fromF16(halves(tensor)) });
   const half = (tensor: TensorLike) => ({ data: halves(tensor), shape: tensor.shape, dtype: "f16" });
   const { query, key, value } = one;
   return {

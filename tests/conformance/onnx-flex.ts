@@ -1,6 +1,6 @@
 // ONNX's FlexAttention cases said in heed's words: their score_mod is a graph, read here as an expression.
 
-import { roundToHalves, widenHalves } from "../../web/src/api/half.js";
+import { fromF16, toF16 } from "../../web/src/api/f16.js";
 import { add, constant, type Expr, greaterEqual, type ScoreModArguments, select } from "../../web/src/expr/index.js";
 import type { AttentionOptions, HalfTensorLike, TensorLike } from "../../web/src/index.js";
 import { bufferOf, type Set as CaseSet, type CaseTensor, type OnnxCase } from "./onnx.js";
@@ -38,7 +38,7 @@ export function flexCallOf({ attributes, inputs, outputs, graph_attributes }: Fl
   const [query, key, value] = inputs.map((tensor) => {
     const floats = floatsOf(tensor, set);
     if (tensor?.dtype !== "float16") return floats;
-    return { data: roundToHalves(floats.data), shape: floats.shape, dtype: "f16" as const };
+    return { data: toF16(floats.data), shape: floats.shape, dtype: "f16" as const };
   });
   if (query === undefined || key === undefined || value === undefined) throw new Error("a case lacks a tensor");
   const graph = graph_attributes?.score_mod;
@@ -102,6 +102,6 @@ function floatsOf(tensor: CaseTensor | null | undefined, set: CaseSet): TensorLi
   if (!tensor) throw new Error("a case lacks a tensor");
   const buffer = bufferOf(tensor, set);
   if (tensor.dtype === "float64") return { data: Float32Array.from(new Float64Array(buffer)), shape: tensor.shape };
-  if (tensor.dtype === "float16") return { data: widenHalves(new Uint16Array(buffer)), shape: tensor.shape };
+  if (tensor.dtype === "float16") return { data: fromF16(new Uint16Array(buffer)), shape: tensor.shape };
   return { data: new Float32Array(buffer), shape: tensor.shape };
 }

@@ -1,6 +1,6 @@
 // ONNX's LayerNormalization, RMSNormalization and SwiGLU cases said in heed's words.
 
-import { roundToHalves, widenHalves } from "../../web/src/api/half.js";
+import { fromF16, toF16 } from "../../web/src/api/f16.js";
 import type { TensorLike } from "../../web/src/index.js";
 import type { ParameterTensor } from "../../web/src/layers/index.js";
 import { bufferOf, type Set as CaseSet, type OnnxCase } from "./onnx.js";
@@ -55,7 +55,7 @@ export interface GatedCase {
 export function gatedCaseOf({ inputs, outputs }: OnnxCase, set: CaseSet): GatedCase {
   const [gate, factor, output] = [inputs[0], inputs[1], outputs[0]].map((tensor) => {
     if (tensor?.dtype !== "float16") throw new Error(`wanted halves, got ${tensor?.dtype}`);
-    return { data: widenHalves(new Uint16Array(bufferOf(tensor, set))), shape: tensor.shape };
+    return { data: fromF16(new Uint16Array(bufferOf(tensor, set))), shape: tensor.shape };
   });
   if (!gate || !factor || !output) throw new Error("a case lacks a tensor");
   const [rows = 0, width = 0] = gate.shape;
@@ -83,7 +83,7 @@ export function gatedCaseOf({ inputs, outputs }: OnnxCase, set: CaseSet): GatedC
       const kept = Array.from({ length: rows }, (_, at) =>
         Array.from(data.subarray(2 * at * width, (2 * at + 1) * width)),
       );
-      return { data: widenHalves(roundToHalves(Float32Array.from(kept.flat()))), shape: output.shape };
+      return { data: fromF16(toF16(Float32Array.from(kept.flat()))), shape: output.shape };
     },
     output,
   };

@@ -1,6 +1,6 @@
 // ONNX's Attention cases said in heed's words, and their own tolerance. What heed cannot say yet is in not-covered.json.
 
-import { roundToHalves, widenHalves } from "../../web/src/api/half.js";
+import { fromF16, toF16 } from "../../web/src/api/f16.js";
 import type { AttentionOptions, HalfTensorLike, MaskLike, TensorLike } from "../../web/src/index.js";
 
 export interface CaseTensor {
@@ -85,16 +85,14 @@ export const bufferOf = ({ offset, length }: CaseTensor, { bytes }: Set): ArrayB
 export function callOf(one: OnnxCase, set: Set): Call {
   const floats = (tensor: CaseTensor | null | undefined): TensorLike => {
     if (tensor?.dtype === "float16") {
-      return { data: widenHalves(new Uint16Array(bufferOf(tensor, set))), shape: tensor.shape };
+      return { data: fromF16(new Uint16Array(bufferOf(tensor, set))), shape: tensor.shape };
     }
     if (tensor?.dtype !== "float32") throw new Error(`${one.name}: wanted floats, got ${tensor?.dtype}`);
     return { data: new Float32Array(bufferOf(tensor, set)), shape: tensor.shape };
   };
   /** What the case gives in half precision heed is given in half precision. */
   const asGiven = (tensor: TensorLike): TensorLike | HalfTensorLike =>
-    one.inputs[0]?.dtype === "float16"
-      ? { data: roundToHalves(tensor.data), shape: tensor.shape, dtype: "f16" }
-      : tensor;
+    one.inputs[0]?.dtype === "float16" ? { data: toF16(tensor.data), shape: tensor.shape, dtype: "f16" } : tensor;
   const bools = (tensor: CaseTensor): MaskLike => ({
     data: new Uint8Array(bufferOf(tensor, set)),
     shape: tensor.shape,

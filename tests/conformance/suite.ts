@@ -3,7 +3,7 @@
 
 import { folder, required, set } from "virtual:conformance";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { widenHalves } from "../../web/src/api/half.js";
+import { fromF16 } from "../../web/src/api/f16.js";
 import type { Capabilities, HalfTensorLike, Heed, TensorLike } from "../../web/src/index.js";
 import { LayerNorm, MLP, RMSNorm } from "../../web/src/layers/index.js";
 import { tokens } from "../support/cached.js";
@@ -15,7 +15,7 @@ import { GATED_CASES, gatedCaseOf, gatedCases, NORM_CASES, normCaseOf, normCases
 /** In single precision, exactly. */
 function widened({ data, shape }: TensorLike | HalfTensorLike): TensorLike {
   if (data instanceof Float32Array) return { data, shape };
-  if (data instanceof Uint16Array) return { data: widenHalves(data), shape };
+  if (data instanceof Uint16Array) return { data: fromF16(data), shape };
   throw new Error("a case holds floats, or the bits of halves");
 }
 

@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { attend } from "../../web/src/api/attention.js";
-import { roundToHalves, widenHalves } from "../../web/src/api/half.js";
+import { fromF16, toF16 } from "../../web/src/api/f16.js";
 import { OpenDevice } from "../../web/src/backends/webgpu/device.js";
 import { GpuBackend } from "../../web/src/backends/webgpu/gpu-backend.js";
 import { createHeed, type TensorLike } from "../../web/src/index.js";
@@ -108,8 +108,8 @@ describe("tensors in half precision", () => {
     const { heed, close } = await openTested();
     const sizes = { batch: 1, heads: 2, kvHeads: 1, queryLength: 9, keyLength: 11, headDim, valueDim: headDim };
     const one = caseOf(new Random(headDim), `f16 ${headDim}`, sizes);
-    const halves = (tensor: TensorLike): Uint16Array => roundToHalves(tensor.data as Float32Array<ArrayBuffer>);
-    const single = (tensor: TensorLike): TensorLike => ({ ...tensor, data: widenHalves(halves(tensor)) });
+    const halves = (tensor: TensorLike): Uint16Array => toF16(tensor.data as Float32Array<ArrayBuffer>);
+    const single = (tensor: TensorLike): TensorLike => ({ ...tensor, data: fromF16(halves(tensor)) });
     const rounded: Case = { ...one, query: single(one.query), key: single(one.key), value: single(one.value) };
     const half = (tensor: TensorLike) => ({ data: halves(tensor), shape: tensor.shape, dtype: "f16" as const });
     using key = heed.tensor(halves(one.key), one.key.shape, { dtype: "f16" });

@@ -2,7 +2,7 @@
 // attention, and what wasm refuses.
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { roundToHalves, widenHalves } from "../../web/src/api/half.js";
+import { fromF16, toF16 } from "../../web/src/api/f16.js";
 import type { Heed, RopeOptions, TensorLike } from "../../web/src/index.js";
 import { createHeed } from "../../web/src/index.js";
 import { attention as attentionReference, rope as reference } from "../../web/src/reference/index.js";
@@ -74,8 +74,8 @@ describe("takes", () => {
   });
 
   test.each([8, 6])("halves, %i numbers a row", async (dim) => {
-    const bits = roundToHalves(random.floats(3 * dim) as Float32Array<ArrayBuffer>);
-    const wanted = reference({ data: widenHalves(bits), shape: [3, dim] }, { positions: 7 });
+    const bits = toF16(random.floats(3 * dim) as Float32Array<ArrayBuffer>);
+    const wanted = reference({ data: fromF16(bits), shape: [3, dim] }, { positions: 7 });
     expect(
       firstWrongTurn(await turnedThere({ data: bits, shape: [3, dim], dtype: "f16" }, { positions: 7 }), wanted),
     ).toBe(-1);

@@ -1,6 +1,6 @@
 // Keys and values cut along their length, as they arrive at a cache.
 
-import { roundToHalves, widenHalves } from "../../web/src/api/half.js";
+import { fromF16, toF16 } from "../../web/src/api/f16.js";
 import type { AttentionOptions, CacheOptions, Heed, KVCache, Layout, TensorLike } from "../../web/src/index.js";
 import type { Case, EVERYTHING, EverythingResult } from "./cases.js";
 import type { Random } from "./random.js";
@@ -42,7 +42,7 @@ export const TYPES = ["f32", "f16", "i8"] as const;
 /** The case with keys and values that a cache of the type keeps exactly, so that its bounds are those of the arithmetic. */
 export function kept(random: Random, one: Case, dtype: (typeof TYPES)[number]): Case {
   const { key, value, sizes } = one;
-  const halve = ({ data, shape }: TensorLike): TensorLike => ({ data: widenHalves(roundToHalves(data)), shape });
+  const halve = ({ data, shape }: TensorLike): TensorLike => ({ data: fromF16(toF16(data)), shape });
   if (dtype === "f16") return { ...one, key: halve(key), value: halve(value) };
   if (dtype === "f32") return one;
   const [exactKey, exactValue] = [

@@ -3,7 +3,7 @@
 import { describe, expect, test } from "vitest";
 import { binaryText } from "../../scripts/make/binary-text.js";
 import { showShape, showValue } from "../../web/src/api/describe.js";
-import { dense, perHeadShape, userShape, walkOf } from "../../web/src/api/layout.js";
+import { denseView, perHeadShape, userShape, viewOf } from "../../web/src/api/layout.js";
 import { ATTENTION_OPTIONS } from "../../web/src/api/options.js";
 import { didYouMean } from "../../web/src/api/suggest.js";
 import { decodeText } from "../../web/src/backends/wasm/binary.js";
@@ -65,9 +65,9 @@ describe("layouts", () => {
     ["packed", [2, 4, 15], 3, [2, 3, 4, 5], [60, 5, 15, 1]],
     ["bhnd", [0, 3, 2147483647, 5], 1, [0, 3, 2147483647, 5], [0, 0, 0, 1]],
   ] as const)("%s %j of %i heads", (layout, shape, heads, wanted, strides) => {
-    const walk = walkOf("test", "query", shape, layout, heads);
-    expect(walk).toEqual({ shape: wanted, strides });
-    expect(userShape(walk.shape, shape.length, layout)).toEqual(shape);
+    const view = viewOf("test", "query", shape, layout, heads);
+    expect(view).toEqual({ shape: wanted, strides });
+    expect(userShape(view.shape, shape.length, layout)).toEqual(shape);
   });
 
   test("per-head results are heads first in every layout", () => {
@@ -77,9 +77,9 @@ describe("layouts", () => {
     expect(perHeadShape([1, 1, 4], 2, "bhnd")).toEqual([4]);
   });
 
-  test("a dense walk visits every element once", () => {
+  test("a dense view visits every element once", () => {
     for (const order of ["bhnd", "bnhd"] as const) {
-      const { shape, strides } = dense(order, [2, 3, 4, 5]);
+      const { shape, strides } = denseView(order, [2, 3, 4, 5]);
       const seen = new Set<number>();
       for (let i = 0; i < 120; i++) {
         const at = [Math.floor(i / 60), Math.floor(i / 20) % 3, Math.floor(i / 5) % 4, i % 5];

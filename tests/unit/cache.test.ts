@@ -3,9 +3,9 @@
 import { Worker as NodeWorker } from "node:worker_threads";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { attend, attendSync } from "../../web/src/api/attention.js";
-import { TURN } from "../../web/src/api/cache/door.js";
 import { createCache } from "../../web/src/api/cache/kv-cache.js";
 import { PageLayout } from "../../web/src/api/cache/page-layout.js";
+import { LOCK } from "../../web/src/api/cache/types.js";
 import { workerSource } from "../../web/src/backends/wasm/generated/worker-source.js";
 import type { CacheOptions, Heed, KVCache, TensorLike } from "../../web/src/index.js";
 import { attention as reference } from "../../web/src/reference/index.js";
@@ -522,10 +522,10 @@ describe("misuse", () => {
     expect(error).toMatchObject({ code: "shape", message: expect.stringMatching(/holds 10 tokens.* has 10, got 1/) });
   });
 
-  test("a call that is aborted while it waits for its turn is rejected at once, and the one behind it goes on", async () => {
+  test("a call that is aborted while it waits for the cache is rejected at once, and the one behind it goes on", async () => {
     using cache = await made();
-    const turn = cache[TURN]();
-    await turn.begun;
+    const lock = cache[LOCK]();
+    await lock.acquired;
     const call = (token: number, signal?: AbortSignal) => {
       const row = { data: new Float32Array(2 * 2 * 8).fill(token), shape: [2, 2, 1, 8] };
       return heed.attention(row, row, row, { cache, signal });
@@ -534,12 +534,12 @@ describe("misuse", () => {
     const [aborted, behind] = [call(1, controller.signal), call(2)];
     const reason = new Error("no more of this");
     controller.abort(reason);
-    // Nothing ends the turn that they wait for before both rejections are there.
+    // Nothing releases the lock that they wait for before both rejections are there.
     expect(await errorOf(() => aborted)).toMatchObject({ code: "aborted", cause: reason });
     expect(await errorOf(() => call(3, AbortSignal.abort()))).toMatchObject({ code: "aborted" });
     const last = call(4);
     expect(cache.length).toBe(0);
-    await turn.end(true);
+    await lock.release(true);
     // The query of fours scores its own key higher than that of twos by 8 * 4 * 2 / sqrt(8), which leaves nothing of the other.
     expect([...(await behind).output.data]).toEqual(new Array(32).fill(2));
     expect([...(await last).output.data]).toEqual(new Array(32).fill(4));
@@ -548,9 +548,9 @@ describe("misuse", () => {
     expect(heed.attentionSync(draw(2, 2, 1, 8), none, none, { cache }).output.shape).toEqual([2, 2, 1, 8]);
   });
 
-  test("a call that waits for its turn takes its options as they were", async () => {
+  test("a call that waits for the cache takes its options as they were", async () => {
     using cache = await made();
-    const turn = cache[TURN]();
+    const lock = cache[LOCK]();
     const row = (number: number) => ({ data: new Float32Array(2 * 2 * 8).fill(number), shape: [2, 2, 1, 8] });
     // Scores of 1 and 0, beside sinks of 0: of the value 3 are left e / (e + 1) and a half.
     const sinks = { data: Float64Array.of(0, 0), shape: [2] };
@@ -560,7 +560,7 @@ describe("misuse", () => {
     const calls = [call(1, { sinks }), call(0, { sinks: bare, window: [0, 0] })];
     sinks.data.fill(50);
     bare.data.fill(50);
-    await turn.end(true);
+    await lock.release(true);
     for (const [at, expected] of [(3 * Math.E) / (Math.E + 1), 1.5].entries()) {
       for (const number of (await calls[at])?.output.data ?? [Number.NaN]) expect(number).toBeCloseTo(expected, 6);
     }

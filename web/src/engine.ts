@@ -1,8 +1,7 @@
 // The composition root: probe -> select -> load -> backend. Only this file knows every backend.
 
 import { attend, attendSync, check } from "./api/attention.js";
-import type { CacheOptions, KVCache } from "./api/cache/kv-cache.js";
-import { asyncStep, step } from "./api/door.js";
+import type { CacheOptions, KVCache } from "./api/cache/types.js";
 import { HeedError } from "./api/errors.js";
 import type {
   LinearOptions,
@@ -11,6 +10,7 @@ import type {
   RelativeValuesOptions,
   RopeOptions,
 } from "./api/extra/options.js";
+import { guard, guardAsync } from "./api/guard.js";
 import type { Capabilities, Heed } from "./api/heed.js";
 import { product, readShape, readTensorData } from "./api/operands.js";
 import {
@@ -38,8 +38,8 @@ import { autoThreads, select } from "./platform/select.js";
 
 /** Makes an engine. Rejects with HeedError `option`, `unsupported` or `load`. */
 export async function createHeed(options?: CreateOptions): Promise<Heed> {
-  const read = step("option", "createHeed: reading its options", () => readCreateOptions(options));
-  return asyncStep("load", "createHeed: opening an engine", async () => openEngine(read, await features()));
+  const read = guard("option", "createHeed: reading its options", () => readCreateOptions(options));
+  return guardAsync("load", "createHeed: opening an engine", async () => openEngine(read, await features()));
 }
 
 /** Makes the engine for a machine with these features. Tests pass other features than this machine's. */
@@ -161,23 +161,23 @@ class Engine implements Heed {
     options?: TensorOptions,
   ): Tensor {
     const doing = "tensor: reading its arguments";
-    if (step("option", doing, () => isRecord(data) && "mapAsync" in data)) return this.#adopt(data, shape, options);
-    const { numbers, sizes } = step("option", doing, () => {
+    if (guard("option", doing, () => isRecord(data) && "mapAsync" in data)) return this.#adopt(data, shape, options);
+    const { numbers, sizes } = guard("option", doing, () => {
       const { dtype } = readRecord("tensor", "options", options, TENSOR_OPTIONS);
       return readTensorData("tensor", data, shape, dtype);
     });
-    return step("memory", "tensor: copying", () => new Tensor(this.#backend, this.#backend.upload(numbers()), sizes));
+    return guard("memory", "tensor: copying", () => new Tensor(this.#backend, this.#backend.upload(numbers()), sizes));
   }
 
   zeros(shape: readonly number[], options?: TensorOptions): Tensor {
     const { sizes, dtype } = readSizes("zeros", shape, options);
-    return step("memory", "zeros: making them", () => {
+    return guard("memory", "zeros: making them", () => {
       return new Tensor(this.#backend, this.#backend.zeros(product(sizes), dtype), sizes);
     });
   }
 
   async createCache(options: CacheOptions): Promise<KVCache> {
-    return asyncStep("load", "createCache: loading its code", async () => {
+    return guardAsync("load", "createCache: loading its code", async () => {
       const { createCache } = await import("./extra.js");
       this.#extra.assertUsable("createCache");
       return createCache(this.#backend, options);
@@ -206,7 +206,7 @@ class Engine implements Heed {
 }
 
 function readSizes(where: string, shape: unknown, options: unknown): { sizes: readonly number[]; dtype: DType } {
-  return step("option", `${where}: reading its arguments`, () => {
+  return guard("option", `${where}: reading its arguments`, () => {
     const given = readRecord(where, "options", options, TENSOR_OPTIONS);
     const dtype = readChoice(where, "dtype", plainDType(given["dtype"]), ["f32", "f16"], "f32");
     return { sizes: readShape(where, "shape", shape), dtype };

@@ -1,6 +1,6 @@
 // heed's public surface: named exports only. Importing it does nothing and touches no globals.
 
-export type { CacheOptions, KVCache } from "./api/cache/kv-cache.js";
+export type { CacheOptions, KVCache } from "./api/cache/types.js";
 export type { HeedErrorCode } from "./api/errors.js";
 export { HeedError } from "./api/errors.js";
 export type {

@@ -1,8 +1,8 @@
 // Loads the operations other than attention, with a WebAssembly module of their own, at their first call.
 
 import { detach, holdsTensors } from "./api/detach.js";
-import { asyncStep } from "./api/door.js";
 import { HeedError } from "./api/errors.js";
+import { guardAsync } from "./api/guard.js";
 import type { Arguments, Backend, MemoryReport } from "./backends/backend.js";
 import type { ExtraBackend } from "./backends/extra-backend.js";
 import type { LayerBackend } from "./backends/layer-backend.js";
@@ -28,14 +28,14 @@ export class LazyExtra {
   constructor(home: Backend, choice: Choice, overrides: Omit<RungOverrides, "compiled" | "variants">) {
     this.#home = home;
     this.#extra = new Lazy(() =>
-      asyncStep("load", "heed: loading operations", async () => {
+      guardAsync("load", "heed: loading operations", async () => {
         const module = await import("./extra.js");
         const backend = await module.WasmExtra.open(choice, overrides);
         return { module, backend, dispose: () => backend.dispose() };
       }),
     );
     this.#layers = new Lazy(() =>
-      asyncStep("load", "heed: loading layers", async () => {
+      guardAsync("load", "heed: loading layers", async () => {
         const { WasmLayers } = await import("./backends/wasm/wasm-layers.js");
         return new WasmLayers(choice, overrides);
       }),
@@ -51,7 +51,7 @@ export class LazyExtra {
 
   /** Arrays are read before this returns. */
   run<N extends Operation>(operation: N, given: Arguments): Promise<Awaited<ReturnType<ExtraModule[N]>>> {
-    return asyncStep("option", `${operation}: reading its arguments`, () => this.#run(operation, given));
+    return guardAsync("option", `${operation}: reading its arguments`, () => this.#run(operation, given));
   }
 
   async #run<N extends Operation>(operation: N, given: Arguments): Promise<Awaited<ReturnType<ExtraModule[N]>>> {

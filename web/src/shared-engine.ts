@@ -3,7 +3,6 @@
 import { check } from "./api/attention.js";
 import { copyOperand, copyOptions } from "./api/copies.js";
 import { detach } from "./api/detach.js";
-import { asyncStep, step } from "./api/door.js";
 import type {
   LinearOptions,
   LinearResult,
@@ -11,6 +10,7 @@ import type {
   RelativeValuesOptions,
   RopeOptions,
 } from "./api/extra/options.js";
+import { guard, guardAsync } from "./api/guard.js";
 import type { Heed } from "./api/heed.js";
 import type { AttentionOptions, TensorInput } from "./api/options.js";
 import type { AttentionResult, NoAttentionOptions, NoOptions, Returned } from "./api/results.js";
@@ -28,7 +28,7 @@ export async function attention<const O extends AttentionOptions = NoAttentionOp
 ): Promise<AttentionResult<O>> {
   if (engine !== undefined) return engine.attention(query, key, value, options);
   // Arguments are read before this returns, as an engine does. There is no engine yet, so they are checked and copied.
-  const copies = step("option", "attention: reading its arguments", () => ({
+  const copies = guard("option", "attention: reading its arguments", () => ({
     query: copyOperand(query),
     key: copyOperand(key),
     value: copyOperand(value),
@@ -80,7 +80,7 @@ async function byName<R>(
   options: unknown,
 ): Promise<R> {
   if (engine !== undefined) return Reflect.apply(engine[operation], engine, [...tensors, options]);
-  const copies = await asyncStep("option", `${operation}: reading its arguments`, () => {
+  const copies = await guardAsync("option", `${operation}: reading its arguments`, () => {
     return detach(operation, null, { tensors, options });
   });
   const heed = await openShared();

@@ -1,8 +1,8 @@
 // The chunk that is loaded when a GPU is wanted: the WebGPU backend, which passes on to the WebAssembly backend what it does not
 // compute. It is also the entry heed/webgpu, which autotunes kernels.
 
-import { asyncStep, step } from "./api/door.js";
 import { HeedError } from "./api/errors.js";
+import { guard, guardAsync } from "./api/guard.js";
 import { isRecord } from "./api/read-values.js";
 import type { Backend, ExtraCall } from "./backends/backend.js";
 import { type AutotuneOptions, rememberTuned, type Tuned, tune } from "./backends/webgpu/autotune.js";
@@ -38,7 +38,7 @@ export async function openGpu(wasm: Backend, mode: "auto" | "webgpu", device: ob
  * `remember` instead. Rejects with HeedError `unsupported` when there is no GPU, `option` or `memory`.
  */
 export async function autotune(options: AutotuneOptions & { readonly device?: object } = {}): Promise<Tuned> {
-  return asyncStep("option", "autotune: reading its options", async () => {
+  return guardAsync("option", "autotune: reading its options", async () => {
     const { device, ...sizes } = options;
     if (device !== undefined) return tune(adoptDevice(asDevice(device)), sizes);
     const open = await openDevice(hostGpu());
@@ -52,7 +52,7 @@ export async function autotune(options: AutotuneOptions & { readonly device?: ob
 
 /** Uses what `autotune` measured, perhaps in an earlier visit. It has no effect on other GPUs. */
 export function remember(tuned: Tuned): void {
-  step("option", "remember: reading its argument", () => rememberTuned(tuned));
+  guard("option", "remember: reading its argument", () => rememberTuned(tuned));
 }
 
 export type { AutotuneOptions, Tuned } from "./backends/webgpu/autotune.js";

@@ -1,7 +1,7 @@
 // Passes over caches: those that overlap take turns, those that fail leave every cache as it was.
 
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { TURN } from "../../../web/src/api/cache/door.js";
+import { LOCK } from "../../../web/src/api/cache/types.js";
 import type { Heed, KVCache } from "../../../web/src/index.js";
 import {
   AdditiveAttention,
@@ -298,15 +298,15 @@ describe.each(ENGINE_KINDS.map((kind) => ({ name: nameOf(kind), kind })))("passe
   test("a forward that is aborted while it waits for its caches is rejected at once, and the one behind it goes on", async () => {
     const model = modelOf("llama", LlamaModel);
     const caches = [await cacheOf(), await cacheOf()];
-    const turn = caches[1]?.[TURN]();
+    const lock = caches[1]?.[LOCK]();
     const stop = new AbortController();
     const aborted = model.forward([9], { caches, signal: stop.signal });
     const behind = model.forward([1, 2, 3], { caches });
     const reason = new Error("no more of this");
     stop.abort(reason);
-    // Nothing ends the turn that it waits for before the rejection is there.
+    // Nothing releases the lock that it waits for before the rejection is there.
     await expect(aborted).rejects.toMatchObject({ code: "aborted", cause: reason });
-    await turn?.end(true);
+    await lock?.release(true);
     const apart = [await cacheOf(), await cacheOf()];
     const expected = await model.forward([1, 2, 3], { caches: apart });
     expect(bits((await behind).logits)).toEqual(bits(expected.logits));

@@ -4,14 +4,14 @@ import { ATTENTION_OPTIONS, BLOCK_OPTIONS, DROPOUT_OPTIONS, RETURN_OPTIONS, WEIG
 import { isOptions, isRecord } from "./read-values.js";
 import { Tensor } from "./tensor.js";
 import {
-  copyHalves,
+  copyF16,
   isFloat16Array,
   isFloat32Array,
   isTypedArray,
   isUint8Array,
   isUint16Array,
   plainBytes,
-  plainFloats,
+  plainF32,
 } from "./typed-array.js";
 
 /** Names that options are read by; those that a prototype holds are not among an object's own. */
@@ -26,9 +26,9 @@ const NAMES = [
 
 /** A tensor, mask, bias or shape, its numbers copied. What is none of them is left for validation to refuse. */
 export function copyOperand(value: unknown): unknown {
-  if (isFloat32Array(value)) return plainFloats(value).slice();
+  if (isFloat32Array(value)) return plainF32(value).slice();
   if (isUint8Array(value)) return plainBytes(value).slice();
-  if (isFloat16Array(value) || isUint16Array(value)) return copyHalves(value);
+  if (isFloat16Array(value) || isUint16Array(value)) return copyF16(value);
   if (Array.isArray(value)) return value.slice();
   if (isTypedArray(value)) return [...value];
   if (!isRecord(value) || !("data" in value)) return value;

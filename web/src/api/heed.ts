@@ -3,7 +3,7 @@
 
 import type { Explanation, MemoryReport, WebGpuReport } from "../backends/backend.js";
 import type { AnyGpuBuffer } from "./browser-globals.js";
-import type { CacheOptions, KVCache } from "./cache/kv-cache.js";
+import type { CacheOptions, KVCache } from "./cache/types.js";
 import type {
   LinearOptions,
   LinearResult,

@@ -1,4 +1,4 @@
-// Layouts as strides: a user's shape <-> [batch, heads, length, dim] and how it walks over the data. Nothing is copied.
+// Layouts as strides: a user's shape <-> [batch, heads, length, dim] and its strides. Nothing is copied.
 
 import type { Dims4 } from "../backends/backend.js";
 import { showShape } from "./describe.js";
@@ -6,7 +6,7 @@ import { HeedError } from "./errors.js";
 import type { Layout } from "./options.js";
 
 /** A shape in [batch, heads, length, dim] and its strides in elements. */
-export interface Walk {
+export interface View {
   readonly shape: Dims4;
   readonly strides: Dims4;
 }
@@ -15,7 +15,7 @@ export interface Walk {
  * Reads a user's shape. Rank 2 is [L, D]; rank 3 is [H, L, D] (bhnd), [L, H, D] (bnhd) or [B, L, H*D] (packed); rank 4 is
  * [B, H, L, D] or [B, L, H, D]. `heads` is needed by packed only.
  */
-export function walkOf(where: string, name: string, shape: readonly number[], layout: Layout, heads: number): Walk {
+export function viewOf(where: string, name: string, shape: readonly number[], layout: Layout, heads: number): View {
   const [a = 0, b = 0, c = 0, d = 0] = shape;
   if (layout === "packed") {
     if (shape.length !== 3) {
@@ -27,24 +27,24 @@ export function walkOf(where: string, name: string, shape: readonly number[], la
         `${where}: the last axis of ${name} must be a multiple of its ${heads} heads, got ${showShape(shape)}`,
       );
     }
-    return dense("bnhd", [a, heads, b, c / heads]);
+    return denseView("bnhd", [a, heads, b, c / heads]);
   }
-  if (shape.length === 2) return dense("bhnd", [1, 1, a, b]);
+  if (shape.length === 2) return denseView("bhnd", [1, 1, a, b]);
   const [first, second, third, fourth] = shape.length === 3 ? [1, a, b, c] : [a, b, c, d];
-  return dense(layout, layout === "bhnd" ? [first, second, third, fourth] : [first, third, second, fourth]);
+  return denseView(layout, layout === "bhnd" ? [first, second, third, fourth] : [first, third, second, fourth]);
 }
 
-/** The walk over a dense array of [batch, heads, length, dim], stored in that order or as [batch, length, heads, dim]. */
-export function dense(order: "bhnd" | "bnhd", shape: Dims4): Walk {
+/** A view of a dense array of [batch, heads, length, dim], stored in that order or as [batch, length, heads, dim]. */
+export function denseView(order: "bhnd" | "bnhd", shape: Dims4): View {
   const [batch, heads, length, dim] = shape;
-  // Strides of an empty tensor are never walked, and may not fit in 32 bits.
+  // Strides of an empty tensor are never used, and might not fit in 32 bits.
   if (batch * heads * length * dim === 0) return { shape, strides: [0, 0, 0, 1] };
   const outer = heads * length * dim;
   if (order === "bhnd") return { shape, strides: [outer, length * dim, dim, 1] };
   return { shape, strides: [outer, dim, heads * dim, 1] };
 }
 
-/** The shape that a user sees: the inverse of `walkOf` for a tensor of this rank and layout. */
+/** The shape that a user sees: the inverse of `viewOf` for a tensor of this rank and layout. */
 export function userShape(shape: Dims4, rank: number, layout: Layout): readonly number[] {
   const [batch, heads, length, dim] = shape;
   if (layout === "packed") return [batch, length, heads * dim];

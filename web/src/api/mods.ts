@@ -4,8 +4,8 @@
 import type { Programs } from "../backends/backend.js";
 import { COMPILER, type ModTrees } from "../expr/tree.js";
 import { showValue } from "./describe.js";
-import { step } from "./door.js";
 import { HeedError } from "./errors.js";
+import { guard } from "./guard.js";
 import { isRecord } from "./read-values.js";
 
 const NAMES = ["scoreMod", "maskMod", "probMod"] as const;
@@ -27,7 +27,7 @@ export function readMods(where: string, options: Readonly<Record<string, unknown
     if (given === undefined) continue;
     const leaves = makeLeaves();
     const made: unknown =
-      typeof given === "function" ? step("option", `${where}: ${name}`, () => given(leaves)) : given;
+      typeof given === "function" ? guard("option", `${where}: ${name}`, () => given(leaves)) : given;
     // The score as it is, or the weight.
     if (made && made === leaves[name.slice(0, -3)]) continue;
     const isConstant = typeof made === (name === "maskMod" ? "boolean" : "number") && !Number.isNaN(made);

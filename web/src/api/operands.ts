@@ -4,8 +4,8 @@ import type { Backend, Operand, OutputView, Source } from "../backends/backend.j
 import { MAX_BLOCK_BYTES } from "../memory/arena.js";
 import { showShape, showValue } from "./describe.js";
 import { HeedError } from "./errors.js";
-import { roundToHalves, widenHalves } from "./half.js";
-import type { Walk } from "./layout.js";
+import { fromF16, toF16 } from "./f16.js";
+import type { View } from "./layout.js";
 import { isRecord } from "./read-values.js";
 import { Tensor } from "./tensor.js";
 import {
@@ -16,8 +16,8 @@ import {
   lengthOf,
   plainBytes,
   plainDType,
-  plainFloats,
-  plainHalves,
+  plainF16,
+  plainF32,
 } from "./typed-array.js";
 
 /** Sizes and strides cross into C++ as signed 32-bit numbers. */
@@ -33,17 +33,17 @@ export interface ReadTensor {
   readonly elements: number;
 }
 
-export function operandOf({ source, dtype, elements }: ReadTensor, { shape, strides }: Walk): Operand {
+export function operandOf({ source, dtype, elements }: ReadTensor, { shape, strides }: View): Operand {
   return { source, dtype, elements, shape, strides };
 }
 
 /** What a result takes; refused where nothing could address it. */
-export function roomFor(where: string, name: string, walk: Walk): OutputView {
-  const elements = product(walk.shape);
-  if (elements <= MAX_ELEMENTS) return { elements, ...walk };
+export function roomFor(where: string, name: string, view: View): OutputView {
+  const elements = product(view.shape);
+  if (elements <= MAX_ELEMENTS) return { elements, ...view };
   throw new HeedError(
     "memory",
-    `${where}: ${name} ${showShape(walk.shape)} would have ${elements} elements, heed can address ${MAX_ELEMENTS}`,
+    `${where}: ${name} ${showShape(view.shape)} would have ${elements} elements, heed can address ${MAX_ELEMENTS}`,
   );
 }
 
@@ -68,18 +68,17 @@ export function readTensorData(
   const isRounded = plainDType(dtype) === "f16" && isFloat32Array(data);
   const array = readNumbers(where, "data", data, isRounded ? "f32" : dtype);
   const read = withArray(where, "data", array, readShape(where, "data", shape));
-  const numbers = (): Float32Array | Uint16Array =>
-    isRounded && array instanceof Float32Array ? roundToHalves(array) : array;
+  const numbers = (): Float32Array | Uint16Array => (isRounded && array instanceof Float32Array ? toF16(array) : array);
   return { numbers, sizes: read.shape };
 }
 
 /** The same in single precision: an array of halves is widened. */
-export function readSingle(where: string, name: string, value: unknown, backend: Backend | null): ReadTensor {
+export function readF32(where: string, name: string, value: unknown, backend: Backend | null): ReadTensor {
   const read = readTensor(where, name, value, backend);
   const { source, dtype } = read;
   if (dtype === "f32") return read;
   if (source.kind === "array" && source.array instanceof Uint16Array) {
-    return { ...read, source: { kind: "array", array: widenHalves(source.array) }, dtype: "f32" };
+    return { ...read, source: { kind: "array", array: fromF16(source.array) }, dtype: "f32" };
   }
   throw new HeedError("dtype", `${where}: ${name} must be in single precision, got a tensor of halves`);
 }
@@ -90,9 +89,9 @@ export function readNumbers(where: string, name: string, data: unknown, given: u
   if (dtype !== undefined && dtype !== "f32" && dtype !== "f16") {
     throw new HeedError("dtype", `${where}: ${name}.dtype must be "f32" or "f16", got ${showValue(given)}`);
   }
-  if (isFloat32Array(data) && dtype !== "f16") return plainFloats(data);
-  if (isFloat16Array(data) && dtype !== "f32") return plainHalves(data);
-  if (isUint16Array(data) && dtype === "f16") return plainHalves(data);
+  if (isFloat32Array(data) && dtype !== "f16") return plainF32(data);
+  if (isFloat16Array(data) && dtype !== "f32") return plainF16(data);
+  if (isUint16Array(data) && dtype === "f16") return plainF16(data);
   const wanted = dtype === "f16" ? 'a Float16Array or a Uint16Array of bits for dtype "f16"' : "a Float32Array";
   throw new HeedError(
     "dtype",
@@ -128,7 +127,7 @@ function bareLength(value: object): number {
   return "length" in value && typeof value.length === "number" ? value.length : 0;
 }
 
-/** Throws unless the shape is one that heed can walk. Returns a copy, so that later changes of the caller's do not reach in. */
+/** Throws unless the shape is one that heed can address. Returns a copy, which later changes of the caller's do not reach. */
 export function readShape(where: string, name: string, shape: unknown): readonly number[] {
   if (!Array.isArray(shape)) {
     throw new HeedError("shape", `${where}: ${name}.shape must be an array of numbers, got ${showValue(shape)}`);

@@ -2,45 +2,22 @@
 
 import type { Expr, MaskModArguments, ProbModArguments, ScoreModArguments } from "../expr/tree.js";
 import type { AnyGpuDevice, AnyModule, AnyWorker } from "./browser-globals.js";
-import type { KVCache } from "./cache/kv-cache.js";
-import type { Tensor } from "./tensor.js";
-import type { HalfArray } from "./typed-array.js";
+import type { KVCache } from "./cache/types.js";
+import type {
+  BiasInput,
+  HalfTensorLike,
+  Layout,
+  MaskInput,
+  MaskLike,
+  Numbers,
+  TensorInput,
+  TensorLike,
+} from "./inputs.js";
 
-/** `bhnd` [B, H, L, D], `bnhd` [B, L, H, D], `packed` [B, L, H*D]. */
-export type Layout = "bhnd" | "bnhd" | "packed";
-
-/** A dense row-major array and its shape. */
-export interface TensorLike {
-  readonly data: Float32Array;
-  readonly shape: readonly number[];
-  readonly dtype?: "f32" | "float32" | undefined;
-}
-
-/** The same in half precision, a Float16Array or its bits. Computed with in single precision; nothing is widened as a whole. */
-export type HalfTensorLike =
-  | { readonly data: HalfArray; readonly shape: readonly number[]; readonly dtype?: "f16" | "float16" | undefined }
-  | { readonly data: Uint16Array; readonly shape: readonly number[]; readonly dtype: "f16" | "float16" };
-
-/** What `attention` takes for query, key and value, of one precision or several. */
-export type TensorInput = TensorLike | HalfTensorLike | Tensor;
-
-/** 1 / true = attend. */
-export interface MaskLike {
-  readonly data: Uint8Array | readonly boolean[];
-  readonly shape: readonly number[];
-}
-
-/** A mask with its shape, or bare values of exactly [L, S] or [B, H, L, S]. */
-export type MaskInput = MaskLike | Uint8Array | readonly boolean[];
-
-/** A bias with its shape, or bare values of exactly [L, S] or [B, H, L, S]. An array of halves is widened; a tensor holds floats. */
-export type BiasInput = TensorInput | Float32Array | HalfArray;
+export type { BiasInput, HalfTensorLike, Layout, MaskInput, MaskLike, Numbers, TensorInput, TensorLike };
 
 /** A parameter of a score function, likewise: one for all query heads, or, with a leading axis, one for each. */
 export type ScoreParameter = TensorInput;
-
-/** Numbers one after the other, or those that a tensor's data are. */
-export type Numbers = ArrayLike<number> | TensorLike | HalfTensorLike;
 
 /**
  * How a query q and a key k make a score. `general` is q . (w k), `w` [D_q, D_k]; `additive` v . tanh(wq q + wk k + b), `wq`

@@ -3,8 +3,8 @@
 import type { Backend, Dims4, Operand, ScoreFunction, ScoreKind } from "../backends/backend.js";
 import { showShape, showValue } from "./describe.js";
 import { HeedError } from "./errors.js";
-import { dense } from "./layout.js";
-import { operandOf, type ReadTensor, readSingle } from "./operands.js";
+import { denseView } from "./layout.js";
+import { operandOf, type ReadTensor, readF32 } from "./operands.js";
 import { DEFAULTS, SCORE_PARAMETERS } from "./options.js";
 import { isOptions, readChoice, readRecord } from "./read-values.js";
 import { isFloat32Array, lengthOf, numbersOf } from "./typed-array.js";
@@ -125,11 +125,11 @@ class ParameterReader {
     }
     const array = Float32Array.from(numbers);
     const elements = array.length;
-    return { source: { kind: "array", array }, dtype: "f32", elements, ...dense("bhnd", [1, elements, 1, 1]) };
+    return { source: { kind: "array", array }, dtype: "f32", elements, ...denseView("bhnd", [1, elements, 1, 1]) };
   }
 
   #single(name: string, value: unknown): ReadTensor {
-    return readSingle(this.#where, `score.${name}`, value, this.#backend);
+    return readF32(this.#where, `score.${name}`, value, this.#backend);
   }
 
   /** `shape` for all heads, or with an axis of heads before it; in C++ as [1, 1 or H, ...full]. */
@@ -143,6 +143,6 @@ class ParameterReader {
         `${this.#where}: score.${name} must be ${showShape(shape)} or ${showShape(perHead)}, got ${showShape(read.shape)}`,
       );
     }
-    return operandOf(read, dense("bhnd", [1, isShared ? 1 : this.#heads, rows, columns]));
+    return operandOf(read, denseView("bhnd", [1, isShared ? 1 : this.#heads, rows, columns]));
   }
 }

@@ -4,7 +4,7 @@ import type { Backend, DType, Resident } from "../backends/backend.js";
 import { DISPOSE, finalise, unfinalise } from "../memory/disposable.js";
 import type { AnyGpuBuffer } from "./browser-globals.js";
 import { HeedError } from "./errors.js";
-import { widenHalves } from "./half.js";
+import { fromF16 } from "./f16.js";
 
 /** A result: an array of the caller's own. */
 export interface ArrayTensor {
@@ -53,7 +53,7 @@ export class Tensor {
   /** Its values, copied, in single precision. Rejects with HeedError `disposed` when it is gone. */
   async read(): Promise<Float32Array> {
     const data = await this.#backend.download(Tensor.residentOf(this, this.#backend, "Tensor.read: this"));
-    return data instanceof Uint16Array ? widenHalves(data) : data;
+    return data instanceof Uint16Array ? fromF16(data) : data;
   }
 
   /** Frees its memory, once calls that already use it are done. Can be repeated. */

@@ -1,6 +1,6 @@
 // What a typed array is by its internals: subclasses and own properties can say anything of length, buffer and name.
 
-import { widenHalves } from "./half.js";
+import { fromF16 } from "./f16.js";
 
 const PROTOTYPE: object = Object.getPrototypeOf(Uint8Array.prototype);
 const tag = getter(Symbol.toStringTag);
@@ -45,7 +45,7 @@ export function lengthOf(array: Float32Array | HalfArray | Uint16Array | Uint8Ar
 }
 
 /** The same elements as an array of this realm's own class, which nobody has tampered with. */
-export function plainFloats(array: Float32Array): Float32Array {
+export function plainF32(array: Float32Array): Float32Array {
   const size = lengthOf(array);
   // A buffer that was transferred away takes no view, not even an empty one.
   if (size === 0) return new Float32Array(0);
@@ -53,15 +53,15 @@ export function plainFloats(array: Float32Array): Float32Array {
 }
 
 /** The bits of halves, where they lie. */
-export function plainHalves(array: HalfArray | Uint16Array): Uint16Array {
+export function plainF16(array: HalfArray | Uint16Array): Uint16Array {
   const size = lengthOf(array);
   if (size === 0) return new Uint16Array(0);
   return new Uint16Array(buffer(array) as ArrayBuffer, byteOffset(array) as number, size);
 }
 
 /** A copy of halves that is of the class that they are. */
-export function copyHalves(array: HalfArray | Uint16Array): HalfArray | Uint16Array {
-  const bits = plainHalves(array).slice();
+export function copyF16(array: HalfArray | Uint16Array): HalfArray | Uint16Array {
+  const bits = plainF16(array).slice();
   const { Float16Array: Halves } = globalThis as { readonly Float16Array?: new (buffer: ArrayBuffer) => HalfArray };
   return isFloat16Array(array) && Halves !== undefined ? new Halves(bits.buffer) : bits;
 }
@@ -82,9 +82,7 @@ export function numbersOf(given: unknown): readonly number[] | null {
   if (typeof given === "object" && given !== null && "data" in given) {
     const { data } = given;
     return numbersOf(
-      isUint16Array(data) && "dtype" in given && plainDType(given.dtype) === "f16"
-        ? widenHalves(plainHalves(data))
-        : data,
+      isUint16Array(data) && "dtype" in given && plainDType(given.dtype) === "f16" ? fromF16(plainF16(data)) : data,
     );
   }
   if (!Array.isArray(given) && !isTypedArray(given)) return null;

@@ -3,8 +3,8 @@
 import type { AttentionProblem, Backend, BlockMask, Dims4, Operand, WeightForm } from "../backends/backend.js";
 import { showShape, showValue } from "./describe.js";
 import { HeedError } from "./errors.js";
-import { dense, perHeadShape, userShape, type Walk, walkOf } from "./layout.js";
-import { operandOf, type ReadTensor, readMask, readSingle, readTensor, roomFor, withBareShape } from "./operands.js";
+import { denseView, perHeadShape, userShape, type View, viewOf } from "./layout.js";
+import { operandOf, type ReadTensor, readF32, readMask, readTensor, roomFor, withBareShape } from "./operands.js";
 import { BLOCK_OPTIONS, type Layout } from "./options.js";
 import type { ReadOptions, WantedWeights } from "./read-options.js";
 import { readRecord } from "./read-values.js";
@@ -35,24 +35,24 @@ export function validateAttention(
   const query = readTensor(where, "query", tensors.query, backend);
   const key = readTensor(where, "key", tensors.key, backend);
   const value = readTensor(where, "value", tensors.value, backend);
-  const walks = walksOf(where, query, key, value, options);
-  const target = scoresShape(walks.query, walks.key, held);
-  const outputShape: Dims4 = [target[0], target[1], target[2], walks.value.shape[3]];
+  const views = viewsOf(where, query, key, value, options);
+  const target = scoresShape(views.query, views.key, held);
+  const outputShape: Dims4 = [target[0], target[1], target[2], views.value.shape[3]];
   const rank = query.shape.length;
   const order = options.layout === "bhnd" || rank === 2 ? "bhnd" : "bnhd";
-  const output = roomFor(where, "output", dense(order, outputShape));
-  const perQuery = (): Walk => dense("bhnd", [target[0], target[1], target[2], 1]);
+  const output = roomFor(where, "output", denseView(order, outputShape));
+  const perQuery = (): View => denseView("bhnd", [target[0], target[1], target[2], 1]);
   const form = weightForm(where, options.weights, target[2]);
   checkOut(where, options.out, output.elements);
   const problem: AttentionProblem = {
-    query: operandOf(query, walks.query),
-    key: operandOf(key, walks.key),
-    value: operandOf(value, walks.value),
+    query: operandOf(query, views.query),
+    key: operandOf(key, views.key),
+    value: operandOf(value, views.value),
     pages: null,
     mask: broadcastOperand(where, "mask", options.mask, target, readMask, backend),
-    bias: broadcastOperand(where, "bias", options.bias, target, readSingle, backend),
-    score: readScoreFunction(where, options.score, walks.query.shape, walks.key.shape, backend),
-    scale: effectiveScale(where, options, walks.query.shape[3]),
+    bias: broadcastOperand(where, "bias", options.bias, target, readF32, backend),
+    score: readScoreFunction(where, options.score, views.query.shape, views.key.shape, backend),
+    scale: effectiveScale(where, options, views.query.shape[3]),
     softcap: options.softcap,
     normalizer: options.normalizer,
     topK: options.topK,
@@ -62,9 +62,9 @@ export function validateAttention(
     dropout: options.dropout,
     structure: readStructure(where, options.structure, target),
     output,
-    weights: form && { ...roomFor(where, "weights", dense("bhnd", weightsShape(form, target))), form },
+    weights: form && { ...roomFor(where, "weights", denseView("bhnd", weightsShape(form, target))), form },
     lse: options.lse ? roomFor(where, "lse", perQuery()) : null,
-    scores: options.scores ? roomFor(where, "scores", dense("bhnd", target)) : null,
+    scores: options.scores ? roomFor(where, "scores", denseView("bhnd", target)) : null,
     scoreStage: options.scores ?? "raw",
     entropy: options.entropy ? roomFor(where, "entropy", perQuery()) : null,
     into: options.out,
@@ -110,14 +110,14 @@ function weightsUserShape(form: WeightForm | null, target: Dims4, rank: number, 
   return rank === 4 || layout === "packed" ? [batch, queries, keys] : [queries, keys];
 }
 
-interface Walks {
-  readonly query: Walk;
-  readonly key: Walk;
-  readonly value: Walk;
+interface Views {
+  readonly query: View;
+  readonly key: View;
+  readonly value: View;
 }
 
 /** The three shapes in [batch, heads, length, dim], agreeing with each other. */
-function walksOf(where: string, query: ReadTensor, key: ReadTensor, value: ReadTensor, options: ReadOptions): Walks {
+function viewsOf(where: string, query: ReadTensor, key: ReadTensor, value: ReadTensor, options: ReadOptions): Views {
   const { layout } = options;
   const fail = (rule: string): never => {
     const got = `got query ${showShape(query.shape)} key ${showShape(key.shape)} value ${showShape(value.shape)}`;
@@ -130,9 +130,9 @@ function walksOf(where: string, query: ReadTensor, key: ReadTensor, value: ReadT
     throw new HeedError("option", `${where}: layout "packed" needs heads (and kvHeads where they differ)`);
   }
   const heads = options.heads ?? 1;
-  const q = walkOf(where, "query", query.shape, layout, heads);
-  const k = walkOf(where, "key", key.shape, layout, options.kvHeads ?? heads);
-  const v = walkOf(where, "value", value.shape, layout, options.kvHeads ?? heads);
+  const q = viewOf(where, "query", query.shape, layout, heads);
+  const k = viewOf(where, "key", key.shape, layout, options.kvHeads ?? heads);
+  const v = viewOf(where, "value", value.shape, layout, options.kvHeads ?? heads);
 
   if (q.shape[1] === 0 || k.shape[1] === 0 || v.shape[1] === 0)
     fail("query, key and value must have at least one head");
@@ -159,7 +159,7 @@ function checkHeads(where: string, name: string, given: number | null, heads: nu
 }
 
 /** [batch, query heads, query length, key length] */
-function scoresShape(query: Walk, key: Walk, held: number): Dims4 {
+function scoresShape(query: View, key: View, held: number): Dims4 {
   return [query.shape[0], query.shape[1], query.shape[2], held + key.shape[2]];
 }
 
@@ -185,8 +185,8 @@ function broadcastOperand(
   if (rank < 1 || rank > 4 || !fits) {
     throw new HeedError("shape", `${where}: ${name} must broadcast to ${showShape(target)}, got ${showShape(shape)}`);
   }
-  const walk = dense("bhnd", full);
-  const step = (index: 0 | 1 | 2 | 3): number => (full[index] === 1 && target[index] !== 1 ? 0 : walk.strides[index]);
+  const view = denseView("bhnd", full);
+  const step = (index: 0 | 1 | 2 | 3): number => (full[index] === 1 && target[index] !== 1 ? 0 : view.strides[index]);
   return operandOf(tensor, { shape: full, strides: [step(0), step(1), step(2), step(3)] });
 }
 

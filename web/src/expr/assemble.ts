@@ -2,7 +2,7 @@
 
 import { HeedError } from "../api/errors.js";
 import type { Extent, Step } from "./compile.js";
-import { INSTRUCTION_WORDS, OPCODES, REGISTERS_OF_KIND, REWRITTEN } from "./layout.js";
+import { IN_OUT, INSTRUCTION_WORDS, OPCODES, REGISTERS_OF_KIND } from "./layout.js";
 import type { ModTrees } from "./tree.js";
 
 export type Program = readonly number[];
@@ -36,7 +36,7 @@ export function assemble(where: string, name: keyof ModTrees, { steps, result }:
   const sections: [number[], number[], number[]] = [[], [], []];
   for (const step of steps) {
     if (step.op === "score") {
-      registers.set(step, REWRITTEN);
+      registers.set(step, IN_OUT);
       continue;
     }
     const operands = step.args.map((arg) => registers.get(arg) ?? 0);

@@ -41,4 +41,4 @@ export const INSTRUCTION_WORDS = 7;
 /** A register is named by its kind times this and its number: lines, keys, tiles. */
 export const REGISTERS_OF_KIND = 256;
 /** The first tile, which is what is rewritten. */
-export const REWRITTEN = 2 * REGISTERS_OF_KIND;
+export const IN_OUT = 2 * REGISTERS_OF_KIND;

@@ -1,7 +1,7 @@
 // The tables of a call: copies, because a caller may write to its own, or transfer them away, once they are checked.
 
 import { showValue } from "../api/describe.js";
-import { isFloat32Array, plainFloats } from "../api/typed-array.js";
+import { isFloat32Array, plainF32 } from "../api/typed-array.js";
 import { type Fail, sizesOf } from "./rules.js";
 import type { TableData } from "./tree.js";
 
@@ -25,7 +25,7 @@ export class Tables {
     if (known !== undefined) return known;
     const { data, shape, type } = Object(given);
     if (!isFloat32Array(data)) return fail(`the data of a table must be a Float32Array, got ${showValue(data)}`);
-    const copy = plainFloats(data).slice();
+    const copy = plainF32(data).slice();
     const placed = { data: copy, shape: sizesOf(shape, copy.length, fail), type, index: this.count, offset: this.#end };
     this.#end += copy.length;
     if (this.#end > MOST_NUMBERS) fail(`tables must have at most ${MOST_NUMBERS} numbers in all, got ${this.#end}`);

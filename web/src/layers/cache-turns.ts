@@ -1,10 +1,10 @@
-// A pass takes its turn at all of its caches at once when it is called, and leaves them as they were if it fails.
+// A pass locks all of its caches at once when it is called, and leaves them as they were if it fails.
 
-import { type CacheTurn, TURN } from "../api/cache/door.js";
-import { unlessAborted } from "../api/cache/turns.js";
+import { unlessAborted } from "../api/cache/mutex.js";
+import { type CacheLock, LOCK } from "../api/cache/types.js";
 import { isRecord } from "../api/read-values.js";
 
-/** From caches to what stands for them in a pass that has its turn at them. */
+/** From each cache to the handle by which a pass that holds its lock uses it. */
 export type HeldCaches = ReadonlyMap<unknown, object>;
 
 const NONE: HeldCaches = new Map();
@@ -16,28 +16,32 @@ export interface Pass<R> {
   readonly act: (held: HeldCaches) => Promise<R>;
 }
 
-/** Runs `act` when all calls with the caches that were made before are done. Passes cannot wait for each other: all turns are taken at once. */
+/**
+ * Runs `act` when all earlier calls with the caches are done. Passes cannot deadlock, because each asks for all of its locks in one
+ * task of the event loop.
+ */
 export async function inTurn<R>({ where, caches, signal, act }: Pass<R>): Promise<R> {
-  const takers = [...new Set(caches)].filter(hasTurns);
+  const takers = [...new Set(caches)].filter(hasLock);
   if (takers.length === 0) return act(NONE);
-  const turns = new Map<unknown, CacheTurn>(takers.map((cache) => [cache, cache[TURN]()]));
-  const end = (isKept: boolean): Promise<unknown> => Promise.all([...turns.values()].map((turn) => turn.end(isKept)));
-  const begun = Promise.all([...turns.values()].map((turn) => turn.begun));
+  const locks = new Map<unknown, CacheLock>(takers.map((cache) => [cache, cache[LOCK]()]));
+  const release = (isKept: boolean): Promise<unknown> =>
+    Promise.all([...locks.values()].map((lock) => lock.release(isKept)));
+  const acquired = Promise.all([...locks.values()].map((lock) => lock.acquired));
   try {
-    await (signal === null ? begun : unlessAborted(where, begun, signal));
+    await (signal === null ? acquired : unlessAborted(where, acquired, signal));
   } catch (error) {
-    // Its turns come later: they end as they begin.
-    end(false).catch(() => {});
+    // The locks are still to come, and are released as soon as they do.
+    release(false).catch(() => {});
     throw error;
   }
   let result: R;
   try {
-    result = await act(new Map([...turns].map(([cache, { standIn }]) => [cache, standIn])));
+    result = await act(new Map([...locks].map(([cache, { handle }]) => [cache, handle])));
   } catch (error) {
-    await end(false);
+    await release(false);
     throw error;
   }
-  await end(true);
+  await release(true);
   return result;
 }
 
@@ -48,6 +52,6 @@ export function cachesIn(given: Readonly<Record<string, unknown>>): readonly unk
   return [cache, ...(Array.isArray(caches) ? caches : []), ...inner];
 }
 
-function hasTurns(cache: unknown): cache is { [TURN](): CacheTurn } {
-  return isRecord(cache) && TURN in cache && typeof cache[TURN] === "function";
+function hasLock(cache: unknown): cache is { [LOCK](): CacheLock } {
+  return isRecord(cache) && LOCK in cache && typeof cache[LOCK] === "function";
 }

@@ -1,7 +1,7 @@
 // From the engine that a layer was given, or the shared one, to what computes layers there.
 
-import { step } from "../api/door.js";
 import { HeedError } from "../api/errors.js";
+import { guard } from "../api/guard.js";
 import type { Heed } from "../api/heed.js";
 import { isRecord } from "../api/read-values.js";
 import { LAYERS, type LayerBackend } from "../backends/layer-backend.js";
@@ -18,7 +18,7 @@ export class LayerEngine {
   #opening: Promise<OpenEngine> | null = null;
 
   constructor(where: string, engine: Heed | undefined) {
-    if (engine !== undefined && !step("option", `${where}: reading engine`, () => isEngine(engine))) {
+    if (engine !== undefined && !guard("option", `${where}: reading engine`, () => isEngine(engine))) {
       throw new HeedError("option", `${where}: engine must be one that createHeed made`);
     }
     this.#given = engine ?? null;

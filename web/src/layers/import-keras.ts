@@ -1,8 +1,8 @@
 // Keras's MultiHeadAttention in the names of heed's: kernels are [in, heads, dim], the output's [heads, dim, out].
 
 import { showShape } from "../api/describe.js";
-import { step } from "../api/door.js";
 import { HeedError } from "../api/errors.js";
+import { guard } from "../api/guard.js";
 import {
   type ParameterSource,
   type ParameterTensor,
@@ -16,7 +16,7 @@ const PARTS = { query: "q_proj", key: "k_proj", value: "v_proj", attention_outpu
 
 /** Takes `query/kernel`, `query/bias`, `key/...`, `value/...`, `attention_output/...`, with `/` or `.` between, and copies them. */
 export function fromKerasAttention(source: ParameterSource, prefix = ""): Map<string, ParameterTensor> {
-  return step("option", `${WHERE}: reading parameters`, () => renamedFromKeras(source, prefix));
+  return guard("option", `${WHERE}: reading parameters`, () => renamedFromKeras(source, prefix));
 }
 
 function renamedFromKeras(source: ParameterSource, prefix: string): Map<string, ParameterTensor> {

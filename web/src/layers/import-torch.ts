@@ -1,7 +1,7 @@
 // PyTorch's nn.MultiheadAttention in the names of MultiHeadAttention: one matrix for queries, keys and values, or three.
 
-import { step } from "../api/door.js";
 import { HeedError } from "../api/errors.js";
+import { guard } from "../api/guard.js";
 import {
   type GivenParameters,
   type ParameterSource,
@@ -21,7 +21,7 @@ export function isTorchAttention(parameters: GivenParameters, prefix: string): b
 /** `in_proj_weight` [3 E, E], or `q_proj_weight`, `k_proj_weight`, `v_proj_weight`; `in_proj_bias`; `out_proj`. Nothing is copied. */
 export function fromTorchAttention(parameters: ParameterSource, prefix = ""): Map<string, ParameterTensor> {
   const doing = `${WHERE}: reading parameters`;
-  return step("option", doing, () => renamedFromTorch(readParameters(WHERE, parameters, prefix), prefix));
+  return guard("option", doing, () => renamedFromTorch(readParameters(WHERE, parameters, prefix), prefix));
 }
 
 export function renamedFromTorch(parameters: GivenParameters, prefix: string): Map<string, ParameterTensor> {

@@ -1,7 +1,7 @@
 // What every layer has: parameters by name, parts, an engine, and an end.
 
-import { asyncStep, step } from "../api/door.js";
 import { HeedError } from "../api/errors.js";
+import { guard, guardAsync } from "../api/guard.js";
 import type { Heed } from "../api/heed.js";
 import { checkRoom } from "../api/operands.js";
 import { readBoolean, readRecord, readSignal, throwIfAborted } from "../api/read-values.js";
@@ -60,7 +60,7 @@ export abstract class Layer {
    * have with other options. The numbers are not copied: they must not change.
    */
   load(parameters: ParameterSource, prefix = ""): this {
-    const filled = step("option", `${this.where}: reading parameters`, () => [
+    const filled = guard("option", `${this.where}: reading parameters`, () => [
       ...this.fill(readParameters(this.where, parameters, prefix), prefix),
     ]);
     for (const [parameter, value] of filled) parameter.set(value);
@@ -140,7 +140,7 @@ export abstract class Layer {
     names: readonly string[],
     act: (scope: Scope, given: Readonly<Record<string, unknown>>, keep: boolean) => Promise<R>,
   ): Promise<R> {
-    return asyncStep("option", `${this.where}: reading its arguments`, () => this.#pass(options, names, act));
+    return guardAsync("option", `${this.where}: reading its arguments`, () => this.#pass(options, names, act));
   }
 
   async #pass<R>(
@@ -155,7 +155,7 @@ export abstract class Layer {
     const compute = async (held: HeldCaches): Promise<R> => {
       const scope = new Scope({ ...(await this.engine.begin()), signal, held });
       try {
-        return await asyncStep("memory", `${this.where}: computing`, () => act(scope, given, keep));
+        return await guardAsync("memory", `${this.where}: computing`, () => act(scope, given, keep));
       } finally {
         scope.close();
         scope.backend.end();

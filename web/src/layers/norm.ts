@@ -1,8 +1,8 @@
 // LayerNorm and RMSNorm over the last axes.
 
 import { showShape, showValue } from "../api/describe.js";
-import { step } from "../api/door.js";
 import { HeedError } from "../api/errors.js";
+import { guard } from "../api/guard.js";
 import { product, readShape } from "../api/operands.js";
 import type { TensorInput } from "../api/options.js";
 import { readBoolean, readFinite } from "../api/read-values.js";
@@ -86,7 +86,7 @@ export class RMSNorm extends Norm {
 }
 
 function readNormShape(where: string, value: unknown): readonly number[] {
-  const shape = step("option", `${where}: reading shape`, () => {
+  const shape = guard("option", `${where}: reading shape`, () => {
     return readShape(where, "options", typeof value === "number" ? [value] : value);
   });
   if (shape.length > 0 && shape.every((size) => size > 0)) return shape;

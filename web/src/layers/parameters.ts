@@ -2,7 +2,7 @@
 
 import { showShape, showValue } from "../api/describe.js";
 import { HeedError } from "../api/errors.js";
-import { widenHalves } from "../api/half.js";
+import { fromF16 } from "../api/f16.js";
 import { product, readNumbers, readShape } from "../api/operands.js";
 import { isOptions, isRecord } from "../api/read-values.js";
 import { plainDType } from "../api/typed-array.js";
@@ -126,7 +126,7 @@ export function readParameter(where: string, name: string, value: unknown): Para
   }
   const shape = readShape(where, called, value["shape"]);
   const numbers = readNumbers(where, called, value["data"], plainDType(value["dtype"]) === "f16" ? "f16" : "f32");
-  const data = numbers instanceof Uint16Array ? widenHalves(numbers) : numbers;
+  const data = numbers instanceof Uint16Array ? fromF16(numbers) : numbers;
   if (data.length !== product(shape)) {
     throw new HeedError(
       "shape",

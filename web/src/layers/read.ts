@@ -1,7 +1,7 @@
 // Readers of layers' options beside those of the API.
 
-import { step } from "../api/door.js";
 import { HeedError } from "../api/errors.js";
+import { guard } from "../api/guard.js";
 import { readCount, readRecord } from "../api/read-values.js";
 
 /** Options that a layer cannot do without: an object, all of whose names are known. */
@@ -21,7 +21,7 @@ export function readOnce(
   options: unknown,
   names: readonly string[],
 ): Readonly<Record<string, unknown>> {
-  return step("option", `${where}: reading ${what}`, () => {
+  return guard("option", `${where}: reading ${what}`, () => {
     const given = readRecord(where, what, options, names);
     const read: Record<string, unknown> = {};
     for (const name of names) {

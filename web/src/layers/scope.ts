@@ -3,7 +3,7 @@
 import { attend } from "../api/attention.js";
 import { showShape } from "../api/describe.js";
 import { HeedError } from "../api/errors.js";
-import { widenHalves } from "../api/half.js";
+import { fromF16 } from "../api/f16.js";
 import type { Heed } from "../api/heed.js";
 import { readTensor } from "../api/operands.js";
 import type { AnyAttentionResult } from "../api/results.js";
@@ -215,7 +215,7 @@ export class Scope {
   #upload({ source, shape }: ReturnType<typeof readTensor>): Tensor {
     if (source.kind !== "array" || source.array instanceof Uint8Array) throw new TypeError("numbers were read");
     const { array } = source;
-    return this.upload(array instanceof Uint16Array ? widenHalves(array) : array, shape);
+    return this.upload(array instanceof Uint16Array ? fromF16(array) : array, shape);
   }
 
   #own(resident: Resident, shape: readonly number[]): Tensor {

@@ -1,6 +1,6 @@
 // Blocks on top of each other: encoders, decoders, and both together.
 
-import type { KVCache } from "../api/cache/kv-cache.js";
+import type { KVCache } from "../api/cache/types.js";
 import { HeedError } from "../api/errors.js";
 import type { TensorInput } from "../api/options.js";
 import { readBoolean } from "../api/read-values.js";

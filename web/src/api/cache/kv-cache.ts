@@ -1,51 +1,36 @@
-// A cache of keys and values: what users see of it, and the calls that append to it and attend to all of it.
+// The KV cache behind createCache: it reads options, keeps calls in order, and appends to pages that attention then reads.
 /// <reference lib="esnext.disposable" preserve="true" />
 
 import type { AttentionProblem, Backend, Dims4, Operand } from "../../backends/backend.js";
 import { DISPOSE, finalise, unfinalise } from "../../memory/disposable.js";
-import type { GivenTensors } from "../attention.js";
 import { copyOperand, copyOptions } from "../copies.js";
 import { showShape, showValue } from "../describe.js";
-import { asyncStep, step } from "../door.js";
 import { HeedError } from "../errors.js";
-import { walkOf } from "../layout.js";
+import { guard, guardAsync } from "../guard.js";
+import type { GivenTensors, Layout, Numbers, TensorInput } from "../inputs.js";
+import { viewOf } from "../layout.js";
 import { checkRoom, readTensor } from "../operands.js";
-import { DEFAULTS, type Layout, type Numbers, type TensorInput } from "../options.js";
+import { DEFAULTS } from "../options.js";
 import { type ReadOptions, readAttentionOptions } from "../read-options.js";
 import { isOptions, readChoice, readCount, readRecord, readSignal, throwIfAborted } from "../read-values.js";
 import { type AnyAttentionResult, resultOf } from "../results.js";
 import { numbersOf, plainDType } from "../typed-array.js";
 import { type CheckedAttention, validateAttention } from "../validate.js";
-import { type CacheTurn, openDoor, TURN } from "./door.js";
+import { Mutex } from "./mutex.js";
 import { PageLayout, type PagePart } from "./page-layout.js";
 import { type NewRows, PageStore, type Staged } from "./page-store.js";
-import { Turns } from "./turns.js";
-
-export interface CacheOptions {
-  /** Batch entries, or beams. Default 1. */
-  readonly batch?: number | undefined;
-  /** Heads of keys and values. */
-  readonly kvHeads: number;
-  readonly headDim: number;
-  /** Default headDim. */
-  readonly valueDim?: number | undefined;
-  /** Tokens that it holds at most between calls. With a window of no more, older ones make room; there it may be left out. */
-  readonly maxLength?: number | undefined;
-  /** What keys and values are kept as; "i8" with a scale for each token and head. Default "f32". */
-  readonly dtype?: "f32" | "f16" | "i8" | "float32" | "float16" | undefined;
-  /** A query sees its own token and the window - 1 before it, and the cache lets go of what no query to come sees. Default: of nothing. */
-  readonly window?: number | undefined;
-}
+import { registerCache } from "./registry.js";
+import { type CacheLock, type KVCache, LOCK } from "./types.js";
 
 const NAMES = ["batch", "kvHeads", "headDim", "valueDim", "maxLength", "dtype", "window"];
 
-/** Positions are exact in single precision up to here. */
+/** Positions are exact in f32 up to here. */
 const MOST_TOKENS = 2 ** 24;
 
-/** Each entry has a list of its pages from the start. */
+/** Each batch entry takes a page table at once. */
 const MOST_ENTRIES = 2 ** 16;
 
-/** Checked, with defaults. */
+/** The options of createCache, checked, with defaults filled in. */
 interface ReadCacheOptions {
   readonly batch: number;
   readonly kvHeads: number;
@@ -57,8 +42,8 @@ interface ReadCacheOptions {
 }
 
 export function createCache(backend: Backend, options: unknown): KVCache {
-  const read = step("option", "createCache: reading its options", () => readCacheOptions(options));
-  return new KVCache(backend, read);
+  const read = guard("option", "createCache: reading its options", () => readCacheOptions(options));
+  return new PagedCache(backend, read);
 }
 
 function readCacheOptions(options: unknown): ReadCacheOptions {
@@ -86,7 +71,7 @@ function readCacheOptions(options: unknown): ReadCacheOptions {
   };
 }
 
-/** A call with a cache, checked. */
+/** A checked call, whose keys and values are in the cache's pages but not yet counted. */
 interface Prepared {
   readonly read: ReadOptions;
   readonly problem: AttentionProblem;
@@ -94,9 +79,8 @@ interface Prepared {
   readonly staged: Staged;
 }
 
-/** Keys and values of earlier tokens, in the engine's memory. Made by `heed.createCache`, freed by `dispose` or `using`. */
-export class KVCache {
-  /** @internal Its name in messages, whatever a minifier calls the class. */
+class PagedCache implements KVCache {
+  /** Messages name the class by this, whatever a minifier calls it. */
   static readonly name: string = "KVCache";
   readonly batch: number;
   readonly kvHeads: number;
@@ -108,12 +92,11 @@ export class KVCache {
   readonly #backend: Backend;
   readonly #layout: PageLayout;
   readonly #store: PageStore;
-  /** Tokens that may be appended in all. */
+  /** The most tokens that may ever be appended. */
   readonly #most: number;
-  readonly #turns = new Turns();
+  readonly #mutex = new Mutex();
   #disposed = false;
 
-  /** @internal Users call `heed.createCache`. */
   constructor(backend: Backend, options: ReadCacheOptions) {
     this.batch = options.batch;
     this.kvHeads = options.kvHeads;
@@ -127,51 +110,46 @@ export class KVCache {
     this.#most = held === this.window ? Infinity : this.maxLength;
     const dims = { key: this.headDim, value: this.valueDim };
     this.#layout = new PageLayout(this.dtype, this.kvHeads, dims, this.#most, held);
-    // Each entry has a page of its own from its first token on.
-    const pages = [this.batch, this.#layout.bytes / 4];
-    checkRoom("createCache", "the first pages, [batch, numbers of a page],", pages);
+    const firstPages = [this.batch, this.#layout.bytes / 4];
+    checkRoom("createCache", "the first pages, [batch, numbers of a page],", firstPages);
     const store = new PageStore(backend, this.#layout, this.batch, this.window === null ? null : this.window - 1);
     this.#store = store;
     finalise(this, () => store.dispose());
-    openDoor(this, {
+    registerCache(this, {
       attend: (engine, tensors, given) => this.#attend(engine, tensors, given),
       attendSync: (engine, tensors, given) => this.#attendSync(engine, tensors, given),
     });
   }
 
-  /** Tokens appended so far: the position of the next one. */
   get length(): number {
     return this.#store.length;
   }
 
-  /** The position of the first token that it still has: 0 without a window. Keys of a call are numbered from there. */
   get start(): number {
     return this.#store.start;
   }
 
-  /** Appends keys [B, G, T, D] and values [B, G, T, E], or as `layout` says. */
   async append(
     key: TensorInput,
     value: TensorInput,
     options?: { readonly layout?: Layout | undefined },
   ): Promise<void> {
-    const { given, layout } = step("option", "append: reading its arguments", () => {
+    const { given, layout } = guard("option", "append: reading its arguments", () => {
       const { layout } = readRecord("append", "options", options, ["layout"]);
       return {
-        given: this.#turns.isIdle ? { key, value } : { key: copyOperand(key), value: copyOperand(value) },
+        given: this.#mutex.isIdle ? { key, value } : { key: copyOperand(key), value: copyOperand(value) },
         layout: readChoice<Layout>("append", "layout", layout, ["bhnd", "bnhd", "packed"], DEFAULTS.layout),
       };
     });
-    return this.#turns.take(() => {
+    return this.#mutex.run(() => {
       this.#assertUsable("append");
-      const rows = step("option", "append: reading its arguments", () => this.#readRows(given, layout));
-      this.#store.commit(step("memory", "append: copying", () => this.#store.stage("append", rows)));
+      const rows = guard("option", "append: reading its arguments", () => this.#readRows(given, layout));
+      this.#store.commit(guard("memory", "append: copying", () => this.#store.stage("append", rows)));
     });
   }
 
-  /** Forgets the tokens from number `length` on. */
   async truncate(length: number): Promise<void> {
-    return this.#turns.take(() => {
+    return this.#mutex.run(() => {
       this.#assertUsable("truncate");
       const { length: now, start } = this.#store;
       if (!Number.isInteger(length) || length < 0 || length > now) {
@@ -190,10 +168,9 @@ export class KVCache {
     });
   }
 
-  /** Has batch entry i go on from what entry indices[i] has been: for beams. Copies no keys and values. */
   async reorder(indices: Numbers): Promise<void> {
-    const order = step("option", "reorder: reading its arguments", () => numbersOf(indices)?.slice() ?? null);
-    return this.#turns.take(() => {
+    const order = guard("option", "reorder: reading its arguments", () => numbersOf(indices)?.slice() ?? null);
+    return this.#mutex.run(() => {
       this.#assertUsable("reorder");
       const isEntry = (index: number): boolean => Number.isInteger(index) && index >= 0 && index < this.batch;
       if (order === null || order.length !== this.batch || !order.every(isEntry)) {
@@ -206,7 +183,6 @@ export class KVCache {
     });
   }
 
-  /** Frees its memory, once calls that already use it are done. Can be repeated. */
   dispose(): void {
     this.#disposed = true;
     unfinalise(this);
@@ -217,35 +193,34 @@ export class KVCache {
     this.dispose();
   }
 
-  /** @internal */
-  [TURN](): CacheTurn {
-    const standIn = {};
-    openDoor(standIn, {
+  [LOCK](): CacheLock {
+    const handle = {};
+    registerCache(handle, {
       attend: (engine, tensors, given) => this.#compute(engine, tensors, given),
       attendSync: (engine, tensors, given) => this.#attendSync(engine, tensors, given),
     });
-    let finish: (isKept: boolean) => void;
-    const finished = new Promise<boolean>((resolve) => {
-      finish = resolve;
+    let resolveRelease: (isKept: boolean) => void;
+    const released = new Promise<boolean>((resolve) => {
+      resolveRelease = resolve;
     });
-    let turn: Promise<void>;
-    const begun = new Promise<void>((begin) => {
-      turn = this.#turns.take(async () => {
-        this.#store.beginTrial();
-        begin();
-        this.#store.endTrial(await finished);
+    let held: Promise<void>;
+    const acquired = new Promise<void>((resolveAcquired) => {
+      held = this.#mutex.run(async () => {
+        this.#store.takeSnapshot();
+        resolveAcquired();
+        this.#store.dropSnapshot(await released);
       });
     });
-    const end = (isKept: boolean): Promise<void> => {
-      finish(isKept);
-      return turn;
+    const release = (isKept: boolean): Promise<void> => {
+      resolveRelease(isKept);
+      return held;
     };
-    return { begun, standIn, end };
+    return { acquired, handle, release };
   }
 
   async #attend(backend: Backend, given: GivenTensors, options: unknown): Promise<AnyAttentionResult> {
-    if (this.#turns.isIdle) return this.#turns.take(() => this.#compute(backend, given, options));
-    const { tensors, settings, signal } = step("option", "attention: reading its arguments", () => {
+    if (this.#mutex.isIdle) return this.#mutex.run(() => this.#compute(backend, given, options));
+    const { tensors, settings, signal } = guard("option", "attention: reading its arguments", () => {
       const { query, key, value } = given;
       const settings = copyOptions(options);
       return {
@@ -254,8 +229,8 @@ export class KVCache {
         signal: isOptions(settings) ? readSignal("attention", settings["signal"]) : null,
       };
     });
-    return asyncStep("option", "attention: waiting for its turn", () =>
-      this.#turns.take(() => this.#compute(backend, tensors, settings), signal),
+    return guardAsync("option", "attention: waiting for its turn", () =>
+      this.#mutex.run(() => this.#compute(backend, tensors, settings), signal),
     );
   }
 
@@ -267,16 +242,16 @@ export class KVCache {
       return resultOf(backend, computed, shapes, read.output);
     } catch (error) {
       this.#store.rollBack(staged);
-      return asyncStep("memory", "attention: computing", () => Promise.reject(error));
+      return guardAsync("memory", "attention: computing", () => Promise.reject(error));
     }
   }
 
   #attendSync(backend: Backend, tensors: GivenTensors, options: unknown): AnyAttentionResult {
-    if (!this.#turns.isIdle) {
+    if (!this.#mutex.isIdle) {
       throw new HeedError("option", "attentionSync: the cache must be idle, but a call with it is under way");
     }
     const { read, problem, shapes, staged } = this.#prepare("attentionSync", backend, tensors, options);
-    return step("memory", "attentionSync: computing", () => {
+    return guard("memory", "attentionSync: computing", () => {
       try {
         const computed = backend.attentionSync(problem);
         this.#store.commit(staged);
@@ -288,18 +263,18 @@ export class KVCache {
     });
   }
 
-  /** Reads and checks everything, and writes the new keys and values behind the others. */
+  /** Reads and checks the call, and writes its keys and values behind those that the cache holds. */
   #prepare(where: string, backend: Backend, tensors: GivenTensors, options: unknown): Prepared {
     this.#assertUsable(where);
     if (backend !== this.#backend) throw new HeedError("disposed", `${where}: cache is a cache of another engine`);
-    const { read, checked } = step("option", `${where}: reading its arguments`, () => {
+    const { read, checked } = guard("option", `${where}: reading its arguments`, () => {
       const read = readAttentionOptions(where, options);
       const checked = this.#validate(where, tensors, read);
       throwIfAborted(where, read.signal);
       return { read, checked };
     });
     const { problem, shapes } = checked;
-    const staged = step("memory", `${where}: copying`, () => this.#store.stage(where, problem));
+    const staged = guard("memory", `${where}: copying`, () => this.#store.stage(where, problem));
     return { read, problem: this.#paged(problem, staged), shapes, staged };
   }
 
@@ -313,7 +288,7 @@ export class KVCache {
     return checked;
   }
 
-  /** With a window, what is let go of follows from positions that count on from the cache's. */
+  /** A window frees tokens by their positions in the cache, so a call must not number its queries or keys otherwise. */
   #checkPositions(where: string, read: ReadOptions, { query, key }: AttentionProblem): void {
     const { qOffset, qLengths, kvLengths } = read.structure;
     const fail = (rule: string): never => {
@@ -338,24 +313,24 @@ export class KVCache {
       strides: [0, headBytes / elementBytes, width, 1],
     });
     const { structure } = problem;
-    const reach = Math.min(structure.windowLeft ?? Infinity, (this.window ?? Infinity) - 1);
+    const windowLeft = Math.min(structure.windowLeft ?? Infinity, (this.window ?? Infinity) - 1);
     return {
       ...problem,
       key: operand(keys),
       value: operand(values),
       pages: this.#store.pagesOf(staged),
-      structure: { ...structure, windowLeft: reach === Infinity ? null : reach },
+      structure: { ...structure, windowLeft: windowLeft === Infinity ? null : windowLeft },
     };
   }
 
-  /** Keys and values without a query. */
+  /** Reads the arguments of `append`. */
   #readRows(given: { readonly key: unknown; readonly value: unknown }, layout: Layout): NewRows {
     const operand = (name: string, value: unknown): Operand => {
       const { source, dtype, elements, shape } = readTensor("append", name, value, this.#backend);
       if (shape.length < 2 || shape.length > 4) {
         throw new HeedError("shape", `append: ${name} must have rank 2, 3 or 4, got ${showShape(shape)}`);
       }
-      return { source, dtype, elements, ...walkOf("append", name, shape, layout, this.kvHeads) };
+      return { source, dtype, elements, ...viewOf("append", name, shape, layout, this.kvHeads) };
     };
     const rows = { key: operand("key", given.key), value: operand("value", given.value) };
     this.#checkRows("append", rows);

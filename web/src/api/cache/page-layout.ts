@@ -1,8 +1,8 @@
 // How a page of a cache holds the keys and values of all heads, and the writing of rows to it.
 
 import type { Span } from "../../backends/backend.js";
-import { roundToHalves, widenHalves } from "../half.js";
-import { quantiseRows } from "./quantise.js";
+import { fromF16, toF16 } from "../f16.js";
+import { quantizeRows } from "./quantize.js";
 import { roundUp, TILES, type Tiles } from "./tiles.js";
 
 /** What keys and values are kept as. */
@@ -119,11 +119,11 @@ export class PageLayout {
     if (tiles !== null) {
       const bytes = new Int8Array(page.buffer, start, part.scales);
       const scales = new Float32Array(page.buffer, start + part.scales, this.rows).subarray(place);
-      return quantiseRows(floatsOf(rows), part.dim, { bytes, scales, tiles, place, width });
+      return quantizeRows(floatsOf(rows), part.dim, { bytes, scales, tiles, place, width });
     }
     const first = start + place * width * this.elementBytes;
     if (this.dtype === "f16") {
-      const halves = rows instanceof Uint16Array ? rows : roundToHalves(rows);
+      const halves = rows instanceof Uint16Array ? rows : toF16(rows);
       new Uint16Array(page.buffer, first, rows.length).set(halves);
       return halves.every((bits) => (bits & INFINITE) !== INFINITE);
     }
@@ -133,7 +133,7 @@ export class PageLayout {
 }
 
 function floatsOf(rows: Float32Array | Uint16Array): Float32Array {
-  return rows instanceof Uint16Array ? widenHalves(rows) : rows;
+  return rows instanceof Uint16Array ? fromF16(rows) : rows;
 }
 
 /** The rows one after the other: where they lie, or copied. */

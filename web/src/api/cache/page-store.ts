@@ -1,4 +1,4 @@
-// The pages of a cache: a list for each batch entry, in which entries that had the same past share pages until one of them writes.
+// The pages of a KV cache, and a page table for each batch entry. Entries with a common past share pages, copy-on-write.
 
 import type { Backend, Operand, Pages, Resident } from "../../backends/backend.js";
 import { HeedError } from "../errors.js";
@@ -6,11 +6,11 @@ import type { PageLayout, PagePart } from "./page-layout.js";
 
 interface Page {
   readonly resident: Resident;
-  /** Lists that it is in. */
+  /** The number of page tables that it is in. */
   users: number;
 }
 
-type PageLists = readonly (readonly Page[])[];
+type PageTables = readonly (readonly Page[])[];
 
 /** Keys and values to be appended, in [batch, heads, length, dim]. */
 export interface NewRows {
@@ -18,32 +18,31 @@ export interface NewRows {
   readonly value: Operand;
 }
 
-/** A cache as it was when a trial began. */
-interface Before {
-  readonly lists: PageLists;
+interface Snapshot {
+  readonly tables: PageTables;
   readonly length: number;
   readonly start: number;
-  /** They stay until the trial ends, even if no list has them. */
+  /** These stay until the snapshot is dropped, even if no page table has them. */
   readonly pages: ReadonlySet<Page>;
 }
 
-/** A cache as it will be, once what reads it has gone well. */
+/** The cache as it will be if the call that reads it succeeds. */
 export interface Staged {
-  readonly lists: PageLists;
+  readonly tables: PageTables;
   readonly length: number;
 }
 
 export class PageStore {
   readonly #backend: Backend;
   readonly #layout: PageLayout;
-  /** Earlier tokens than the last so many are let go of; null: none are. */
+  /** How many of the last tokens a commit keeps; null keeps all. */
   readonly #keep: number | null;
-  #lists: PageLists;
+  #tables: PageTables;
   #length = 0;
   #start = 0;
   #disposed = false;
-  #before: Before | null = null;
-  /** Nothing that was ever written to it is NaN or infinite. Of f32 nobody looks. */
+  #snapshot: Snapshot | null = null;
+  /** Whether everything that was written is finite. It is not looked at for f32, where this is false. */
   #areFinite: boolean;
 
   constructor(backend: Backend, layout: PageLayout, batch: number, keep: number | null) {
@@ -51,10 +50,9 @@ export class PageStore {
     this.#layout = layout;
     this.#areFinite = layout.dtype !== "f32";
     this.#keep = keep;
-    this.#lists = Array.from({ length: batch }, () => []);
+    this.#tables = Array.from({ length: batch }, () => []);
   }
 
-  /** Tokens appended so far. */
   get length(): number {
     return this.#length;
   }
@@ -64,26 +62,26 @@ export class PageStore {
     return this.#start;
   }
 
-  /** Writes rows behind those that are held, without counting them yet. Throws HeedError, and nothing has changed. */
+  /** Writes rows behind those that are held, without counting them yet. If it throws a HeedError, nothing has changed. */
   stage(where: string, rows: NewRows): Staged {
     const count = rows.key.shape[2];
-    const lists = this.#room(count);
+    const tables = this.#room(count);
     try {
-      this.#write(where, lists, rows.key, this.#layout.keys);
-      this.#write(where, lists, rows.value, this.#layout.values);
+      this.#write(where, tables, rows.key, this.#layout.keys);
+      this.#write(where, tables, rows.value, this.#layout.values);
     } catch (error) {
-      this.#release(lists);
+      this.#release(tables);
       throw error;
     }
-    return { lists, length: this.#length + count };
+    return { tables, length: this.#length + count };
   }
 
-  /** Where a staged cache lies. */
-  pagesOf({ lists }: Staged): Pages {
+  /** The page table of a staged cache, for a call that reads it. */
+  pagesOf({ tables }: Staged): Pages {
     const { rows, keys, values } = this.#layout;
     return {
-      pages: lists.flat().map(({ resident }) => resident),
-      perBatch: lists[0]?.length ?? 0,
+      pages: tables.flat().map(({ resident }) => resident),
+      perBatch: tables[0]?.length ?? 0,
       rows,
       first: this.#start % rows,
       areFinite: this.#areFinite,
@@ -92,56 +90,54 @@ export class PageStore {
     };
   }
 
-  commit({ lists, length }: Staged): void {
+  commit({ tables, length }: Staged): void {
     if (this.#disposed) {
-      this.#release(lists);
+      this.#release(tables);
       return;
     }
     const start = this.#keep === null ? 0 : Math.max(this.#start, length - this.#keep);
     const gone = this.#pageOf(start) - this.#pageOf(this.#start);
-    this.#replace(lists.map((list) => list.slice(gone)));
-    this.#release(lists);
+    this.#replace(tables.map((table) => table.slice(gone)));
+    this.#release(tables);
     this.#length = length;
     this.#start = start;
   }
 
-  rollBack({ lists }: Staged): void {
-    this.#release(lists);
+  rollBack({ tables }: Staged): void {
+    this.#release(tables);
   }
 
-  /** From here on the cache may become again what it is now. Written to are only places behind its tokens. */
-  beginTrial(): void {
-    this.#before = {
-      lists: this.#lists,
+  /** Remembers the cache as it is now. Later calls write behind its tokens only, so page tables and lengths are enough. */
+  takeSnapshot(): void {
+    this.#snapshot = {
+      tables: this.#tables,
       length: this.#length,
       start: this.#start,
-      pages: new Set(this.#lists.flat()),
+      pages: new Set(this.#tables.flat()),
     };
   }
 
-  /** Unless `isKept`, the cache is what it was when the trial began. */
-  endTrial(isKept: boolean): void {
-    const before = this.#before;
-    if (before === null) throw new TypeError("a trial that ends has begun");
-    this.#before = null;
+  /** Unless `isKept`, the cache becomes what it was when the snapshot was taken. */
+  dropSnapshot(isKept: boolean): void {
+    const snapshot = this.#snapshot;
+    if (snapshot === null) throw new TypeError("there is no snapshot to drop");
+    this.#snapshot = null;
     if (!isKept && !this.#disposed) {
-      this.#replace(before.lists);
-      this.#length = before.length;
-      this.#start = before.start;
+      this.#replace(snapshot.tables);
+      this.#length = snapshot.length;
+      this.#start = snapshot.start;
     }
-    for (const page of before.pages) if (page.users === 0) this.#backend.free(page.resident);
+    for (const page of snapshot.pages) if (page.users === 0) this.#backend.free(page.resident);
   }
 
-  /** Tokens from here on were never appended. */
   truncate(length: number): void {
     const pages = Math.ceil(length / this.#layout.rows) - this.#pageOf(this.#start);
-    this.#replace(this.#lists.map((list) => list.slice(0, pages)));
+    this.#replace(this.#tables.map((table) => table.slice(0, pages)));
     this.#length = length;
   }
 
-  /** Batch entry i goes on from what entry indices[i] has been. */
   reorder(indices: readonly number[]): void {
-    this.#replace(indices.map((index) => this.#lists[index] ?? []));
+    this.#replace(indices.map((index) => this.#tables[index] ?? []));
   }
 
   dispose(): void {
@@ -153,31 +149,31 @@ export class PageStore {
     return Math.floor(token / this.#layout.rows);
   }
 
-  #replace(lists: PageLists): void {
-    for (const page of lists.flat()) page.users += 1;
-    this.#release(this.#lists);
-    this.#lists = lists;
+  #replace(tables: PageTables): void {
+    for (const page of tables.flat()) page.users += 1;
+    this.#release(this.#tables);
+    this.#tables = tables;
   }
 
-  #release(lists: PageLists): void {
-    for (const page of lists.flat()) {
+  #release(tables: PageTables): void {
+    for (const page of tables.flat()) {
       page.users -= 1;
-      if (page.users === 0 && this.#before?.pages.has(page) !== true) this.#backend.free(page.resident);
+      if (page.users === 0 && this.#snapshot?.pages.has(page) !== true) this.#backend.free(page.resident);
     }
   }
 
-  /** The lists with room for more tokens, which may be written to; each page of them counted once more. */
-  #room(count: number): PageLists {
+  /** Page tables with room for more tokens, whose pages may be written to. Each of their pages counts one more user. */
+  #room(count: number): PageTables {
     const { rows } = this.#layout;
     const first = this.#pageOf(this.#start);
     const written = this.#pageOf(this.#length) - first;
     const end = Math.ceil((this.#length + count) / rows) - first;
     const made: Page[][] = [];
     try {
-      for (const list of this.#lists) {
+      for (const table of this.#tables) {
         const own: Page[] = [];
         made.push(own);
-        for (let index = 0; index < end; index++) own.push(this.#use(list[index], count > 0 && index >= written));
+        for (let index = 0; index < end; index++) own.push(this.#use(table[index], count > 0 && index >= written));
       }
     } catch (error) {
       this.#release(made);
@@ -186,7 +182,7 @@ export class PageStore {
     return made;
   }
 
-  /** The page, one of its own if it is to be written to and others have it, or a new one. */
+  /** The page itself; a copy, if it is written to and shared; or a new page, if there is none. */
   #use(page: Page | undefined, isWritten: boolean): Page {
     if (page !== undefined && !(isWritten && page.users > 1)) {
       page.users += 1;
@@ -199,34 +195,34 @@ export class PageStore {
     return { resident, users: 1 };
   }
 
-  #write(where: string, lists: PageLists, operand: Operand, part: PagePart): void {
+  #write(where: string, tables: PageTables, operand: Operand, part: PagePart): void {
     const numbers = this.#numbersOf(where, operand);
     const [, heads, count] = operand.shape;
     const [batchStride, headStride, stride] = operand.strides;
     const first = this.#pageOf(this.#start);
-    for (const [entry, list] of lists.entries()) {
+    for (const [entry, table] of tables.entries()) {
       for (let done = 0; done < count; ) {
         const token = this.#length + done;
-        const page = list[this.#pageOf(token) - first];
+        const page = table[this.#pageOf(token) - first];
         if (page === undefined) throw new TypeError("a cache made too few pages");
-        const place = token % this.#layout.rows;
-        const some = Math.min(count - done, this.#layout.rows - place);
+        const row = token % this.#layout.rows;
+        const fitting = Math.min(count - done, this.#layout.rows - row);
         const bytes = this.#backend.bytesOf(where, page.resident);
         for (let head = 0; head < heads; head++) {
           const from = entry * batchStride + head * headStride + done * stride;
-          if (this.#layout.write(bytes, part, head, place, { numbers, first: from, stride, count: some })) continue;
+          if (this.#layout.write(bytes, part, head, row, { numbers, first: from, stride, count: fitting })) continue;
           this.#areFinite = false;
           if (this.#layout.dtype === "i8")
             throw new HeedError("option", `${where}: a cache of i8 keeps finite numbers, got others`);
         }
-        const spans = Array.from({ length: heads }, (_, head) => this.#layout.spans(part, head, place, some));
+        const spans = Array.from({ length: heads }, (_, head) => this.#layout.spans(part, head, row, fitting));
         this.#backend.changed(page.resident, spans.flat());
-        done += some;
+        done += fitting;
       }
     }
   }
 
-  /** Where the numbers of an operand are: a view, if they are in the backend's memory. */
+  /** The numbers of an operand: the caller's array, or a view of the backend's memory. */
   #numbersOf(where: string, { source, dtype }: Operand): Float32Array | Uint16Array {
     if (source.kind === "resident") {
       const { buffer, byteOffset, byteLength } = this.#backend.bytesOf(where, source.resident);
@@ -235,6 +231,6 @@ export class PageStore {
         : new Float32Array(buffer, byteOffset, byteLength / Float32Array.BYTES_PER_ELEMENT);
     }
     if (source.kind === "array" && !(source.array instanceof Uint8Array)) return source.array;
-    throw new TypeError("keys and values are floats or halves");
+    throw new TypeError("keys and values are f32 or f16");
   }
 }

@@ -3,9 +3,9 @@
 import type { Backend, Dims4, Operand } from "../../backends/backend.js";
 import type { ExtraBackend, LinearProblem, LinearRule } from "../../backends/extra-backend.js";
 import { showShape, showValue } from "../describe.js";
-import { asyncStep, step } from "../door.js";
 import { HeedError } from "../errors.js";
-import { dense, perHeadShape, userShape, type Walk, walkOf } from "../layout.js";
+import { guard, guardAsync } from "../guard.js";
+import { denseView, perHeadShape, userShape, type View, viewOf } from "../layout.js";
 import { operandOf, type ReadTensor, readTensor, roomFor } from "../operands.js";
 import { DEFAULTS, type Layout } from "../options.js";
 import {
@@ -32,11 +32,11 @@ export async function linearAttention(
   tensors: readonly unknown[],
   options: unknown,
 ): Promise<{ readonly output: ArrayTensor | Tensor; readonly state: ArrayTensor | Tensor }> {
-  const { problem, shapes, keep, signal } = step("option", `${WHERE}: reading its arguments`, () =>
+  const { problem, shapes, keep, signal } = guard("option", `${WHERE}: reading its arguments`, () =>
     check(tensors, options),
   );
   throwIfAborted(WHERE, signal);
-  return asyncStep("memory", `${WHERE}: computing`, async () => {
+  return guardAsync("memory", `${WHERE}: computing`, async () => {
     const computed = await extra.linearAttention(problem, signal);
     const output = resultOf(home, computed.output, shapes.output, keep);
     try {
@@ -72,25 +72,25 @@ function check([q, k, v]: readonly unknown[], options: unknown): Checked {
   const value = readTensor(WHERE, "value", v, null);
   const heads = readCount(WHERE, "heads", given["heads"], null);
   const kvHeads = readCount(WHERE, "kvHeads", given["kvHeads"], null);
-  const walks = walksOf({ query, key, value }, layout, heads, kvHeads, causal);
+  const views = viewsOf({ query, key, value }, layout, heads, kvHeads, causal);
   const rank = query.shape.length;
   const order = layout === "bhnd" || rank === 2 ? "bhnd" : "bnhd";
-  const [batch, queryHeads, queries, headDim] = walks.query.shape;
-  const [, groups, , valueDim] = walks.value.shape;
+  const [batch, queryHeads, queries, headDim] = views.query.shape;
+  const [, groups, , valueDim] = views.value.shape;
   const stateShape: Dims4 = [batch, groups, headDim, valueDim + (rule === "elu" ? 1 : 0)];
   const outputShape: Dims4 = [batch, queryHeads, queries, valueDim];
   const problem: LinearProblem = {
-    query: operandOf(query, walks.query),
-    key: operandOf(key, walks.key),
-    value: operandOf(value, walks.value),
-    decay: readDecay(readOptional(WHERE, "decay", given["decay"]), rule, layout, order, walks.key, key.shape),
-    beta: readBeta(readOptional(WHERE, "beta", given["beta"]), rule, layout, order, walks.key, key.shape),
+    query: operandOf(query, views.query),
+    key: operandOf(key, views.key),
+    value: operandOf(value, views.value),
+    decay: readDecay(readOptional(WHERE, "decay", given["decay"]), rule, layout, order, views.key, key.shape),
+    beta: readBeta(readOptional(WHERE, "beta", given["beta"]), rule, layout, order, views.key, key.shape),
     state: readState(readOptional(WHERE, "state", given["state"]), stateShape, rank, layout),
     rule,
     causal,
     scale,
-    output: roomFor(WHERE, "output", dense(order, outputShape)),
-    newState: roomFor(WHERE, "state", dense("bhnd", stateShape)),
+    output: roomFor(WHERE, "output", denseView(order, outputShape)),
+    newState: roomFor(WHERE, "state", denseView("bhnd", stateShape)),
   };
   return {
     problem,
@@ -113,13 +113,13 @@ interface Tensors {
 }
 
 /** The three shapes in [batch, heads, length, dim], agreeing with each other. */
-function walksOf(
+function viewsOf(
   { query, key, value }: Tensors,
   layout: Layout,
   heads: number | null,
   kvHeads: number | null,
   causal: boolean,
-): { readonly query: Walk; readonly key: Walk; readonly value: Walk } {
+): { readonly query: View; readonly key: View; readonly value: View } {
   const check = (isGood: boolean, rule: string): void => {
     if (isGood) return;
     const got = `got query ${showShape(query.shape)} key ${showShape(key.shape)} value ${showShape(value.shape)}`;
@@ -137,9 +137,9 @@ function walksOf(
   if (layout === "packed" && heads === null) {
     throw new HeedError("option", `${WHERE}: layout "packed" needs heads (and kvHeads where they differ)`);
   }
-  const q = walkOf(WHERE, "query", query.shape, layout, heads ?? 1);
-  const k = walkOf(WHERE, "key", key.shape, layout, kvHeads ?? heads ?? 1);
-  const v = walkOf(WHERE, "value", value.shape, layout, kvHeads ?? heads ?? 1);
+  const q = viewOf(WHERE, "query", query.shape, layout, heads ?? 1);
+  const k = viewOf(WHERE, "key", key.shape, layout, kvHeads ?? heads ?? 1);
+  const v = viewOf(WHERE, "value", value.shape, layout, kvHeads ?? heads ?? 1);
   check(q.shape[1] > 0 && k.shape[1] > 0, "query, key and value must have at least one head");
   check(q.shape[3] > 0, "head_dim must be at least 1");
   check(v.shape[3] > 0, "value_dim must be at least 1");
@@ -177,7 +177,7 @@ function readDecay(
   rule: LinearRule,
   layout: Layout,
   order: "bhnd" | "bnhd",
-  key: Walk,
+  key: View,
   keyShape: readonly number[],
 ): Operand | null {
   const isGated = rule === "gated" || rule === "gated-delta";
@@ -190,8 +190,8 @@ function readDecay(
   const [batch, heads, length, dim] = key.shape;
   const narrow = perTokenShape(keyShape, layout, heads, null);
   const wide = perTokenShape(keyShape, layout, heads, dim);
-  if (sameShape(decay.shape, wide)) return operandOf(decay, dense(order, key.shape));
-  if (isOnePer(decay, narrow)) return operandOf(decay, dense(order, [batch, heads, length, 1]));
+  if (sameShape(decay.shape, wide)) return operandOf(decay, denseView(order, key.shape));
+  if (isOnePer(decay, narrow)) return operandOf(decay, denseView(order, [batch, heads, length, 1]));
   throw new HeedError(
     "shape",
     `${WHERE}: decay must be ${showShape(narrow)} or ${showShape(wide)}, got ${showShape(decay.shape)}`,
@@ -203,7 +203,7 @@ function readBeta(
   rule: LinearRule,
   layout: Layout,
   order: "bhnd" | "bnhd",
-  key: Walk,
+  key: View,
   keyShape: readonly number[],
 ): Operand | null {
   if (beta === null) return null;
@@ -213,8 +213,8 @@ function readBeta(
   const [batch, heads, length] = key.shape;
   const perHead = perTokenShape(keyShape, layout, heads, null);
   const shared = perTokenShape(keyShape, layout, 1, null);
-  if (isOnePer(beta, perHead)) return operandOf(beta, dense(order, [batch, heads, length, 1]));
-  if (isOnePer(beta, shared)) return operandOf(beta, dense(order, [batch, 1, length, 1]));
+  if (isOnePer(beta, perHead)) return operandOf(beta, denseView(order, [batch, heads, length, 1]));
+  if (isOnePer(beta, shared)) return operandOf(beta, denseView(order, [batch, 1, length, 1]));
   throw new HeedError(
     "shape",
     `${WHERE}: beta must be ${showShape(perHead)} or ${showShape(shared)}, got ${showShape(beta.shape)}`,
@@ -224,6 +224,6 @@ function readBeta(
 function readState(state: ReadTensor | null, shape: Dims4, rank: number, layout: Layout): Operand | null {
   if (state === null) return null;
   const own = perHeadShape(shape, rank, layout);
-  if (sameShape(state.shape, own) || sameShape(state.shape, shape)) return operandOf(state, dense("bhnd", shape));
+  if (sameShape(state.shape, own) || sameShape(state.shape, shape)) return operandOf(state, denseView("bhnd", shape));
   throw new HeedError("shape", `${WHERE}: state must be ${showShape(own)}, got ${showShape(state.shape)}`);
 }

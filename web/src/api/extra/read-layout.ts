@@ -1,7 +1,7 @@
 // What rope and linear attention read alike: layouts, operands in single precision, room for results.
 
 import type { Backend } from "../../backends/backend.js";
-import { type ReadTensor, readSingle } from "../operands.js";
+import { type ReadTensor, readF32 } from "../operands.js";
 import { DEFAULTS, type Layout } from "../options.js";
 import { readChoice } from "../read-values.js";
 
@@ -16,7 +16,7 @@ export function readOptional(
   value: unknown,
   backend: Backend | null = null,
 ): ReadTensor | null {
-  return value === undefined ? null : readSingle(where, name, value, backend);
+  return value === undefined ? null : readF32(where, name, value, backend);
 }
 
 export function sameShape(a: readonly number[], b: readonly number[]): boolean {

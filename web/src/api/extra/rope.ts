@@ -4,9 +4,9 @@ import type { Arguments, Backend } from "../../backends/backend.js";
 import type { ExtraBackend, ExtraOnGpu, RopeProblem } from "../../backends/extra-backend.js";
 import { showShape, showValue } from "../describe.js";
 import { copyArguments } from "../detach.js";
-import { asyncStep, step } from "../door.js";
 import { HeedError } from "../errors.js";
-import { dense, userShape, type Walk, walkOf } from "../layout.js";
+import { guard, guardAsync } from "../guard.js";
+import { denseView, userShape, type View, viewOf } from "../layout.js";
 import { operandOf, type ReadTensor, readTensor, roomFor } from "../operands.js";
 import { DEFAULTS } from "../options.js";
 import {
@@ -36,7 +36,7 @@ export async function rope(
   options: unknown,
 ): Promise<ArrayTensor | Tensor> {
   const { problem, shape, signal } = check(home, x, options);
-  return asyncStep("memory", `${WHERE}: computing`, async () =>
+  return guardAsync("memory", `${WHERE}: computing`, async () =>
     resultOf(home, await extra.rope(problem, signal), shape, problem.keep),
   );
 }
@@ -52,7 +52,7 @@ export function ropeOnGpu(
   const computing = gpu.rope(problem, signal);
   if (computing === null) return null;
   const kept = problem.retry ? copyArguments(given) : null;
-  return asyncStep("memory", `${WHERE}: computing`, async () => {
+  return guardAsync("memory", `${WHERE}: computing`, async () => {
     try {
       return returned(home, await computing, shape);
     } catch (error) {
@@ -69,7 +69,7 @@ interface Checked {
 }
 
 function check(home: Backend, x: unknown, options: unknown): Checked {
-  const checked = step("option", `${WHERE}: reading its arguments`, () => read(home, x, options));
+  const checked = guard("option", `${WHERE}: reading its arguments`, () => read(home, x, options));
   throwIfAborted(WHERE, checked.signal);
   return checked;
 }
@@ -86,8 +86,8 @@ function read(home: Backend, x: unknown, options: unknown): Checked {
   if (layout === "packed" && heads === null) {
     throw new HeedError("option", `${WHERE}: layout "packed" needs heads`);
   }
-  const walk = walkOf(WHERE, "input", input.shape, layout, heads ?? 1);
-  const headDim = walk.shape[3];
+  const view = viewOf(WHERE, "input", input.shape, layout, heads ?? 1);
+  const headDim = view.shape[3];
   if (headDim === 0) {
     throw new HeedError("shape", `${WHERE}: head_dim must be at least 1, got ${showShape(input.shape)}`);
   }
@@ -97,10 +97,10 @@ function read(home: Backend, x: unknown, options: unknown): Checked {
     throw new HeedError("option", `${WHERE}: cos and sin must be given together`);
   }
   const columns = cosines?.shape[cosines.shape.length - 1] ?? 0;
-  const rotaryDim = readRotaryDim(given["rotaryDim"], cosines === null ? headDim : 2 * columns, walk);
-  const positions = readPositions(given["positions"], walk);
+  const rotaryDim = readRotaryDim(given["rotaryDim"], cosines === null ? headDim : 2 * columns, view);
+  const positions = readPositions(given["positions"], view);
   const tables =
-    cosines === null || sines === null ? null : readTables(given, cosines, sines, walk, rotaryDim, positions);
+    cosines === null || sines === null ? null : readTables(given, cosines, sines, view, rotaryDim, positions);
   const { frequencies, magnitude } =
     tables === null
       ? frequenciesOf(WHERE, readPositive(WHERE, "base", given["base"], 10000), rotaryDim, given["scaling"])
@@ -109,12 +109,12 @@ function read(home: Backend, x: unknown, options: unknown): Checked {
   const order = layout === "bhnd" || rank === 2 ? "bhnd" : "bnhd";
   return {
     problem: {
-      input: operandOf(input, walk),
-      output: roomFor(WHERE, "the result", dense(order, walk.shape)),
+      input: operandOf(input, view),
+      output: roomFor(WHERE, "the result", denseView(order, view.shape)),
       tables,
       frequencies,
       positions,
-      positionsByBatch: positions !== null && positions.length !== walk.shape[2],
+      positionsByBatch: positions !== null && positions.length !== view.shape[2],
       rotaryDim,
       interleaved: readBoolean(WHERE, "interleaved", given["interleaved"], false),
       inverse,
@@ -122,24 +122,24 @@ function read(home: Backend, x: unknown, options: unknown): Checked {
       keep: readBoolean(WHERE, "keep", given["keep"], DEFAULTS.keep),
       retry: readBoolean(WHERE, "retry", given["retry"], DEFAULTS.retry),
     },
-    shape: userShape(walk.shape, rank, layout),
+    shape: userShape(view.shape, rank, layout),
     signal: readSignal(WHERE, given["signal"]),
   };
 }
 
-function readRotaryDim(value: unknown, absent: number, walk: Walk): number {
+function readRotaryDim(value: unknown, absent: number, view: View): number {
   const rotaryDim = readFinite(WHERE, "rotaryDim", value, absent);
-  if (rotaryDim >= 2 && rotaryDim <= walk.shape[3] && rotaryDim % 2 === 0) return rotaryDim;
+  if (rotaryDim >= 2 && rotaryDim <= view.shape[3] && rotaryDim % 2 === 0) return rotaryDim;
   throw new HeedError(
     "option",
-    `${WHERE}: rotaryDim must be an even number from 2 to head_dim, got ${rotaryDim} for ${showShape(walk.shape)}`,
+    `${WHERE}: rotaryDim must be an even number from 2 to head_dim, got ${rotaryDim} for ${showShape(view.shape)}`,
   );
 }
 
 /** One a place, or a batch entry and place; null: 0, 1, 2 ... */
-function readPositions(value: unknown, walk: Walk): Float64Array<ArrayBuffer> | null {
+function readPositions(value: unknown, view: View): Float64Array<ArrayBuffer> | null {
   if (value === undefined) return null;
-  const [batch, , length] = walk.shape;
+  const [batch, , length] = view.shape;
   const numbers = typeof value === "number" ? Array.from({ length }, (_, place) => value + place) : numbersOf(value);
   const isCount = numbers?.length === length || numbers?.length === batch * length;
   if (numbers === null || !isCount) {
@@ -158,7 +158,7 @@ function readTables(
   given: Readonly<Record<string, unknown>>,
   cosines: ReadTensor,
   sines: ReadTensor,
-  walk: Walk,
+  view: View,
   rotaryDim: number,
   positions: Float64Array | null,
 ): RopeProblem["tables"] {
@@ -167,21 +167,21 @@ function readTables(
   }
   const { shape } = cosines;
   const [entries = 0, rows = 0, columns = 0] = shape.length === 2 ? [1, ...shape] : shape;
-  const fits = (shape.length === 2 || shape.length === 3) && (entries === 1 || entries === walk.shape[0]);
+  const fits = (shape.length === 2 || shape.length === 3) && (entries === 1 || entries === view.shape[0]);
   if (!fits || columns !== rotaryDim / 2 || !sameShape(shape, sines.shape)) {
     throw new HeedError(
       "shape",
       `${WHERE}: cos and sin must have a row of ${rotaryDim / 2} numbers, one a pair, for each position, got cos ${showShape(shape)} sin ${showShape(sines.shape)}`,
     );
   }
-  const places = positions ?? Float64Array.from({ length: walk.shape[2] }, (_, place) => place);
+  const places = positions ?? Float64Array.from({ length: view.shape[2] }, (_, place) => place);
   const at = places.findIndex((position) => !Number.isInteger(position) || position < 0 || position >= rows);
   if (at !== -1) {
     throw new HeedError(
       "option",
-      `${WHERE}: positions must be rows of cos and sin, which have ${rows}, place ${at % Math.max(1, walk.shape[2])} has none`,
+      `${WHERE}: positions must be rows of cos and sin, which have ${rows}, place ${at % Math.max(1, view.shape[2])} has none`,
     );
   }
-  const table = dense("bhnd", [entries, 1, rows, columns]);
+  const table = denseView("bhnd", [entries, 1, rows, columns]);
   return { cosines: operandOf(cosines, table), sines: operandOf(sines, table) };
 }

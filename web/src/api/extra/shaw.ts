@@ -5,10 +5,10 @@ import type { Backend } from "../../backends/backend.js";
 import type { ExtraBackend } from "../../backends/extra-backend.js";
 import { attend } from "../attention.js";
 import { showShape } from "../describe.js";
-import { asyncStep, step } from "../door.js";
 import { HeedError } from "../errors.js";
-import { walkOf } from "../layout.js";
-import { product, type ReadTensor, readSingle, readTensor } from "../operands.js";
+import { guard, guardAsync } from "../guard.js";
+import { viewOf } from "../layout.js";
+import { product, type ReadTensor, readF32, readTensor } from "../operands.js";
 import { LEAST_OFFSET, readSize } from "../positions/read.js";
 import { readBoolean, readCount, readRecord, readSignal } from "../read-values.js";
 import { type ArrayTensor, Tensor } from "../tensor.js";
@@ -25,7 +25,7 @@ export async function relativeKeys(
 ): Promise<ArrayTensor | Tensor> {
   const where = "relativeKeys";
   const names = ["length", "offset", "scale", "layout", "heads", "keep", "signal"];
-  const { scale, signal, query, table, layout, heads, queries, length, offset, keep } = step(
+  const { scale, signal, query, table, layout, heads, queries, length, offset, keep } = guard(
     "option",
     `${where}: reading its arguments`,
     () => {
@@ -33,7 +33,7 @@ export async function relativeKeys(
       const query = readTensor(where, "query", q, null);
       const layout = readLayout(where, given["layout"]);
       const heads = readCount(where, "heads", given["heads"], null);
-      const queries = walkOf(where, "query", query.shape, layout, heads ?? 1).shape[2];
+      const queries = viewOf(where, "query", query.shape, layout, heads ?? 1).shape[2];
       const length = readSize(where, "length", given["length"], 0, queries);
       return {
         scale: given["scale"],
@@ -49,7 +49,7 @@ export async function relativeKeys(
       };
     },
   );
-  return asyncStep("memory", `${where}: computing`, async () => {
+  return guardAsync("memory", `${where}: computing`, async () => {
     const [rows = 0, dim = 0] = table.shape;
     const rank = query.shape.length;
     const batch = rank === 4 || layout === "packed" ? (query.shape[0] ?? 0) : 1;
@@ -84,9 +84,9 @@ export async function relativeValues(
   options: unknown,
 ): Promise<ArrayTensor | Tensor> {
   const where = "relativeValues";
-  const { weights, table, offset, keep, signal } = step("option", `${where}: reading its arguments`, () => {
+  const { weights, table, offset, keep, signal } = guard("option", `${where}: reading its arguments`, () => {
     const given = readRecord(where, "options", options, ["offset", "keep", "signal"]);
-    const weights = readSingle(where, "weights", weightsGiven, null);
+    const weights = readF32(where, "weights", weightsGiven, null);
     if (weights.shape.length < 2 || weights.shape.length > 4) {
       throw new HeedError(
         "shape",
@@ -102,7 +102,7 @@ export async function relativeValues(
       signal: readSignal(where, given["signal"]) ?? undefined,
     };
   });
-  return asyncStep("memory", `${where}: computing`, async () => {
+  return guardAsync("memory", `${where}: computing`, async () => {
     const [rows = 0, dim = 0] = table.shape;
     const [queries = 0, keys = 0] = weights.shape.slice(-2);
     const heads = product(weights.shape.slice(0, -2));
@@ -131,7 +131,7 @@ export async function relativeValues(
 
 /** [2 k + 1, dim]: row k + c is that of keys c after the query; those further away have the first and last. */
 function readTable(where: string, value: unknown): ReadTensor {
-  const table = readSingle(where, "table", value, null);
+  const table = readF32(where, "table", value, null);
   const [rows = 0, dim = 0] = table.shape;
   if (table.shape.length === 2 && rows % 2 === 1 && dim > 0) return table;
   throw new HeedError(

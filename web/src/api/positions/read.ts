@@ -1,9 +1,9 @@
 // Readers of what position tables are made of, and the room for one.
 
 import { showShape } from "../describe.js";
-import { step } from "../door.js";
 import { HeedError } from "../errors.js";
-import { checkRoom, product, readSingle } from "../operands.js";
+import { guard } from "../guard.js";
+import { checkRoom, product, readF32 } from "../operands.js";
 import { readCount } from "../read-values.js";
 import type { ArrayTensor } from "../tensor.js";
 
@@ -12,7 +12,7 @@ export const LEAST_OFFSET = -(2 ** 24);
 
 /** Makes a table from what a public function of this name was given. */
 export function readAndMake(where: string, make: (where: string) => ArrayTensor): ArrayTensor {
-  return step("option", `${where}: reading its arguments`, () => make(where));
+  return guard("option", `${where}: reading its arguments`, () => make(where));
 }
 
 /** A whole number of at least `least`, which must be given where nothing stands for it. */
@@ -24,7 +24,7 @@ export function readSize(where: string, name: string, given: unknown, least: num
 /** A table to be filled in. */
 export function newTable(where: string, shape: readonly number[]): ArrayTensor {
   checkRoom(where, "the result", shape);
-  const data = step("memory", `${where}: making ${showShape(shape)}`, () => new Float32Array(product(shape)));
+  const data = guard("memory", `${where}: making ${showShape(shape)}`, () => new Float32Array(product(shape)));
   return { data, shape, dtype: "f32" };
 }
 
@@ -33,7 +33,7 @@ export function readTable(
   where: string,
   value: unknown,
 ): { readonly floats: Float32Array; readonly rows: number; readonly columns: number } {
-  const { source, shape } = readSingle(where, "table", value, null);
+  const { source, shape } = readF32(where, "table", value, null);
   const [rows = 0, columns = 0] = shape;
   if (shape.length === 2 && source.kind === "array" && source.array instanceof Float32Array) {
     return { floats: source.array, rows, columns };

@@ -1,10 +1,10 @@
 // Asking a model for logits: what it returns is checked, and an abort does not wait for it.
 
 import { showClass, showValue } from "../../api/describe.js";
-import { asyncStep } from "../../api/door.js";
 import { HeedError } from "../../api/errors.js";
+import { guardAsync } from "../../api/guard.js";
 import { isRecord } from "../../api/read-values.js";
-import { isFloat32Array, lengthOf, plainFloats } from "../../api/typed-array.js";
+import { isFloat32Array, lengthOf, plainF32 } from "../../api/typed-array.js";
 
 /** Logits of `rows` sequences, each as long as the vocabulary; `call` calls the model. */
 export async function askForLogits(
@@ -13,7 +13,7 @@ export async function askForLogits(
   rows: number,
   call: () => unknown,
 ): Promise<Float32Array> {
-  const logits = await asyncStep("option", `${where}: step`, () => untilAborted(where, signal, async () => call()));
+  const logits = await guardAsync("option", `${where}: step`, () => untilAborted(where, signal, async () => call()));
   if (!isFloat32Array(logits)) {
     const got = isRecord(logits) ? showClass(logits) : showValue(logits);
     throw new HeedError("dtype", `${where}: step must return a Float32Array, got ${got}`);
@@ -22,7 +22,7 @@ export async function askForLogits(
   if (count === 0 || count % rows !== 0) {
     throw new HeedError("shape", `${where}: step must return logits for ${rows} sequences, got ${count} numbers`);
   }
-  const floats = plainFloats(logits);
+  const floats = plainF32(logits);
   const wrong = floats.findIndex((logit) => !(logit < Infinity));
   if (wrong === -1) return floats;
   const token = wrong % (count / rows);

@@ -1,8 +1,8 @@
 // Beam search: several sequences followed at once, and the best of those that ended.
 
 import { showValue } from "../../api/describe.js";
-import { asyncStep } from "../../api/door.js";
 import { HeedError } from "../../api/errors.js";
+import { guardAsync } from "../../api/guard.js";
 import { askForLogits } from "./ask.js";
 import { indicesOfLargest, logSumExp } from "./best.js";
 import { type BeamOptions, readBeamOptions, readIds } from "./options.js";
@@ -40,7 +40,7 @@ export async function beamSearch(
   prompt: ArrayLike<number>,
   options?: BeamOptions,
 ): Promise<BeamResult[]> {
-  return asyncStep("option", "beamSearch", () => search("beamSearch", step, prompt, options));
+  return guardAsync("option", "beamSearch", () => search("beamSearch", step, prompt, options));
 }
 
 async function search(where: string, step: NextBeamLogits, prompt: unknown, options: unknown): Promise<BeamResult[]> {

@@ -2,7 +2,7 @@
 
 import { showValue } from "../../api/describe.js";
 import { HeedError } from "../../api/errors.js";
-import { guarded } from "../../api/guarded.js";
+import { guardStream } from "../../api/guard-stream.js";
 import { askForLogits } from "./ask.js";
 import { indicesOfLargest } from "./best.js";
 import { draw } from "./draw.js";
@@ -23,7 +23,7 @@ export async function greedy(
   prompt: ArrayLike<number>,
   options?: GenerateOptions,
 ): Promise<number[]> {
-  return collect(guarded("option", "greedy", bestTokens("greedy", step, prompt, options)));
+  return collect(guardStream("option", "greedy", bestTokens("greedy", step, prompt, options)));
 }
 
 /** The same as they come. */
@@ -32,12 +32,12 @@ export function streamGreedy(
   prompt: ArrayLike<number>,
   options?: GenerateOptions,
 ): AsyncGenerator<number, void, undefined> {
-  return guarded("option", "streamGreedy", bestTokens("streamGreedy", step, prompt, options));
+  return guardStream("option", "streamGreedy", bestTokens("streamGreedy", step, prompt, options));
 }
 
 /** The new tokens, each drawn by its probability among those that the options keep. Throws a HeedError. */
 export async function sample(step: NextLogits, prompt: ArrayLike<number>, options?: SampleOptions): Promise<number[]> {
-  return collect(guarded("option", "sample", drawnTokens("sample", step, prompt, options)));
+  return collect(guardStream("option", "sample", drawnTokens("sample", step, prompt, options)));
 }
 
 /** The same as they come. */
@@ -46,7 +46,7 @@ export function streamSample(
   prompt: ArrayLike<number>,
   options?: SampleOptions,
 ): AsyncGenerator<number, void, undefined> {
-  return guarded("option", "streamSample", drawnTokens("streamSample", step, prompt, options));
+  return guardStream("option", "streamSample", drawnTokens("streamSample", step, prompt, options));
 }
 
 type Tokens = AsyncGenerator<number, void, undefined>;

@@ -1,6 +1,6 @@
 // The number formats of safetensors files: their sizes, and the arrays that they are read into.
 
-import { roundToHalves, widenHalves } from "../../api/half.js";
+import { fromF16, toF16 } from "../../api/f16.js";
 
 /** A tensor's numbers as `loadSafetensors` hands them out. */
 export type FileArray =
@@ -68,7 +68,7 @@ const ALL: readonly Format[] = [
     floats: (b) => widenBf16(bits(b)),
     round: roundToBf16,
   },
-  { name: "F16", dtype: "f16", bytes: 2, view: bits, floats: (b) => widenHalves(bits(b)), round: roundToHalves },
+  { name: "F16", dtype: "f16", bytes: 2, view: bits, floats: (b) => fromF16(bits(b)), round: toF16 },
   { name: "U16", dtype: "u16", bytes: 2, view: bits },
   { name: "I16", dtype: "i16", bytes: 2, view: (b) => new Int16Array(b) },
   { name: "I8", dtype: "i8", bytes: 1, view: (b) => new Int8Array(b) },

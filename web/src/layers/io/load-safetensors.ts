@@ -1,9 +1,9 @@
 // Tensors out of a safetensors file, each as soon as its bytes are there.
 
 import { showValue } from "../../api/describe.js";
-import { asyncStep } from "../../api/door.js";
 import { HeedError } from "../../api/errors.js";
-import { guarded } from "../../api/guarded.js";
+import { guardAsync } from "../../api/guard.js";
+import { guardStream } from "../../api/guard-stream.js";
 import { readBoolean, readRecord, readSignal } from "../../api/read-values.js";
 import { ByteReader, type FileSource } from "./byte-reader.js";
 import type { FileArray, FileDType } from "./dtypes.js";
@@ -51,7 +51,7 @@ export async function loadSafetensors(source: FileSource, options?: LoadOptions)
 
 /** The same in another function's name. */
 export function loadFor(where: string, source: FileSource, options?: LoadOptions): Promise<Map<string, FileTensor>> {
-  return asyncStep("load", where, async () => {
+  return guardAsync("load", where, async () => {
     const tensors = new Map<string, FileTensor>();
     for await (const [name, tensor] of read(where, source, options)) tensors.set(name, tensor);
     return tensors;
@@ -63,7 +63,7 @@ export async function* streamSafetensors(
   source: FileSource,
   options?: LoadOptions,
 ): AsyncGenerator<[string, FileTensor], void, undefined> {
-  yield* guarded("load", "streamSafetensors", read("streamSafetensors", source, options));
+  yield* guardStream("load", "streamSafetensors", read("streamSafetensors", source, options));
 }
 
 /** What a file holds, from its first bytes: nothing after them is read. */
@@ -72,7 +72,7 @@ export async function readSafetensorsHeader(
   options?: Pick<LoadOptions, "signal">,
 ): Promise<FileHeader> {
   const where = "readSafetensorsHeader";
-  return asyncStep("load", where, async () => {
+  return guardAsync("load", where, async () => {
     const signal = readSignal(where, readRecord(where, "options", options, ["signal"])["signal"]);
     const reader = await ByteReader.open(where, source, signal);
     try {

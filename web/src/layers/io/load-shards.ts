@@ -1,8 +1,8 @@
 // Models that come in several files: an index says which tensor is in which.
 
 import { showValue } from "../../api/describe.js";
-import { asyncStep } from "../../api/door.js";
 import { HeedError } from "../../api/errors.js";
+import { guardAsync } from "../../api/guard.js";
 import { isOptions, readRecord, readSignal } from "../../api/read-values.js";
 import { type FileSource, readText } from "./byte-reader.js";
 import { type FileTensor, type LoadOptions, loadFor } from "./load-safetensors.js";
@@ -24,7 +24,7 @@ export async function loadSafetensorsShards(
   index: FileSource,
   options?: ShardOptions,
 ): Promise<Map<string, FileTensor>> {
-  return asyncStep("load", WHERE, async () => {
+  return guardAsync("load", WHERE, async () => {
     const given = readRecord(WHERE, "options", options, ["resolve", "only", "keepHalves", "onProgress", "signal"]);
     const resolve = resolverOf(index, given["resolve"]);
     const { only, keepHalves, onProgress, signal } = options ?? {};

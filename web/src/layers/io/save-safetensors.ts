@@ -1,10 +1,10 @@
 // Tensors into a safetensors file, byte for byte the file that the format's own library writes.
 
 import { showClass, showShape, showValue } from "../../api/describe.js";
-import { step } from "../../api/door.js";
 import { HeedError } from "../../api/errors.js";
+import { guard } from "../../api/guard.js";
 import { isOptions, isRecord } from "../../api/read-values.js";
-import { isFloat32Array, isTypedArray, plainDType, plainFloats, typedArrayName } from "../../api/typed-array.js";
+import { isFloat32Array, isTypedArray, plainDType, plainF32, typedArrayName } from "../../api/typed-array.js";
 import { type FileArray, type FileDType, FORMATS, type Format } from "./dtypes.js";
 import { METADATA, readMetadata } from "./safetensors-header.js";
 
@@ -47,7 +47,7 @@ export function saveSafetensors(
   tensors: ReadonlyMap<string, TensorToSave> | Readonly<Record<string, TensorToSave>>,
   metadata?: Readonly<Record<string, string>> | ReadonlyMap<string, string>,
 ): Uint8Array<ArrayBuffer> {
-  return step("option", "saveSafetensors", () => {
+  return guard("option", "saveSafetensors", () => {
     const written = [...entriesOf("tensors", tensors)].map(([name, tensor]) => readTensor(name, tensor));
     const place = ({ format }: Written): number => ORDER.indexOf(format);
     written.sort((a, b) => place(a) - place(b) || (a.name < b.name ? -1 : 1));
@@ -103,8 +103,7 @@ function readTensor(name: unknown, tensor: unknown): Written {
       `${what}: ${showClass(data)} holds ${choices.join(", ")}, got dtype ${showValue(dtype)}`,
     );
   }
-  const { buffer, byteOffset, byteLength } =
-    format.round && isFloat32Array(data) ? format.round(plainFloats(data)) : data;
+  const { buffer, byteOffset, byteLength } = format.round && isFloat32Array(data) ? format.round(plainF32(data)) : data;
   const sizes: readonly unknown[] = Array.isArray(shape) ? shape : [Number.NaN];
   const counts = sizes.filter((size): size is number => Number.isSafeInteger(size) && Number(size) >= 0);
   if (counts.length !== sizes.length || counts.reduce((total, size) => total * size, format.bytes) !== byteLength) {

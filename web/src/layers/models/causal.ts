@@ -1,6 +1,6 @@
 // What models that continue text have in common: a decoder, logits of the next token, a cache for each layer.
 
-import type { KVCache } from "../../api/cache/kv-cache.js";
+import type { KVCache } from "../../api/cache/types.js";
 import { readBoolean } from "../../api/read-values.js";
 import type { NoOptions, Returned } from "../../api/results.js";
 import type { Tensor } from "../../api/tensor.js";

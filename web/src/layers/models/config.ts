@@ -1,8 +1,8 @@
 // Readers of config.json-like objects: numbers by their published names, under any of several.
 
 import { showValue } from "../../api/describe.js";
-import { step } from "../../api/door.js";
 import { HeedError } from "../../api/errors.js";
+import { guard } from "../../api/guard.js";
 import type { Heed } from "../../api/heed.js";
 import { isRecord, readBoolean, readFinite } from "../../api/read-values.js";
 import { MOST_LAYERS, readOnce, readSize, required } from "../read.js";
@@ -49,7 +49,7 @@ export class ConfigReader {
   /** null and undefined are absent. */
   value(name: string): unknown {
     const doing = `${this.#where}: reading config.${name}`;
-    return step("option", doing, () => this.#config[name]) ?? undefined;
+    return guard("option", doing, () => this.#config[name]) ?? undefined;
   }
 
   count(name: string, absent?: number, most?: number): number {

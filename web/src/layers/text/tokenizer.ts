@@ -1,8 +1,8 @@
 // A tokenizer as a tokenizer.json describes it: text to tokens and back.
 
 import { showValue } from "../../api/describe.js";
-import { asyncStep, step } from "../../api/door.js";
 import { HeedError } from "../../api/errors.js";
+import { guard, guardAsync } from "../../api/guard.js";
 import { isOptions, readBoolean, readCount, readRecord, readSignal } from "../../api/read-values.js";
 import { numbersOf } from "../../api/typed-array.js";
 import { type FileSource, readText } from "../io/byte-reader.js";
@@ -51,7 +51,7 @@ export async function loadTokenizer(
   source: FileSource | Readonly<Record<string, unknown>>,
   options?: { readonly signal?: AbortSignal | undefined },
 ): Promise<Tokenizer> {
-  return asyncStep("load", WHERE, async () => {
+  return guardAsync("load", WHERE, async () => {
     const signal = readSignal(WHERE, readRecord(WHERE, "options", options, ["signal"])["signal"]);
     if (isOptions(source) && ("model" in source || "tokenizer_class" in source)) return new Tokenizer(source);
     return new Tokenizer(parseJson(WHERE, "the file", await readText(WHERE, source, LARGEST_FILE, signal)));
@@ -113,7 +113,7 @@ export class Tokenizer {
   /** Throws a HeedError. Halves of pairs that stand alone, which no file's text can hold, are read as U+FFFD. */
   encode(text: string, options?: EncodeOptions): Encoding {
     const where = "Tokenizer.encode";
-    return step("option", where, () => {
+    return guard("option", where, () => {
       const given = readRecord(where, "options", options, ["pair", "addSpecialTokens", "maxLength"]);
       const addSpecialTokens = readBoolean(where, "addSpecialTokens", given["addSpecialTokens"], true);
       const maxLength = readCount(where, "maxLength", given["maxLength"], Infinity);
@@ -136,7 +136,7 @@ export class Tokenizer {
   /** Numbers that no token has are left out: models often have some more than their tokenizers. Throws a HeedError. */
   decode(ids: ArrayLike<number>, options?: DecodeOptions): string {
     const where = "Tokenizer.decode";
-    return step("option", where, () => {
+    return guard("option", where, () => {
       const given = readRecord(where, "options", options, ["skipSpecialTokens"]);
       const skips = readBoolean(where, "skipSpecialTokens", given["skipSpecialTokens"], true);
       const numbers = numbersOf(ids);

@@ -3,11 +3,11 @@
 
 import {
   HEADER_WORDS,
+  IN_OUT,
   INSTRUCTION_WORDS,
   OPCODES,
   type Opcode,
   PROGRAMS,
-  REWRITTEN,
   TABLE_WORDS,
 } from "../../../expr/layout.js";
 
@@ -44,7 +44,7 @@ export function modBody(words: Int32Array, program: number): string | null {
   const start = words[program] ?? 0;
   if (start === 0) return null;
   const word = (at: number): number => words[at] ?? 0;
-  const values = new Map<number, string>([[REWRITTEN, "score"]]);
+  const values = new Map<number, string>([[IN_OUT, "score"]]);
   const quotients = new Map<string, string>();
   const lines: string[] = [];
   const count = word(start) + word(start + 1) + word(start + 2);

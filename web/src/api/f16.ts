@@ -1,7 +1,7 @@
 // Half precision by its bits: rounding to it and widening from it, for tensors that are made and read.
 
 /** The bits of the nearest halves, the even one of two; beyond 65504 infinity, NaN stays NaN. */
-export function roundToHalves(floats: Float32Array): Uint16Array<ArrayBuffer> {
+export function toF16(floats: Float32Array): Uint16Array<ArrayBuffer> {
   const words = new Uint32Array(floats.buffer, floats.byteOffset, floats.length);
   const halves = new Uint16Array(words.length);
   for (let i = 0; i < words.length; i++) halves[i] = roundWord(words[i] ?? 0);
@@ -29,7 +29,7 @@ function withoutLast(number: number, bits: number): number {
 }
 
 /** Exactly the halves' values. */
-export function widenHalves(halves: Uint16Array): Float32Array<ArrayBuffer> {
+export function fromF16(halves: Uint16Array): Float32Array<ArrayBuffer> {
   const floats = new Float32Array(halves.length);
   const words = new Uint32Array(floats.buffer);
   for (let i = 0; i < halves.length; i++) {

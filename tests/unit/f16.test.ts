@@ -1,7 +1,7 @@
 // Half precision: rounding and widening by the format's definition, and calls that give what the same numbers give in single.
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { roundToHalves, widenHalves } from "../../web/src/api/half.js";
+import { fromF16, toF16 } from "../../web/src/api/f16.js";
 import type {
   AttentionOptions,
   AttentionResult,
@@ -25,12 +25,12 @@ function numberOf(bits: number): number {
 
 describe("halves by their bits", () => {
   test("every half widens to its value, zeros with their sign", () => {
-    const wide = widenHalves(ALL);
+    const wide = fromF16(ALL);
     expect(ALL.findIndex((bits) => !Object.is(wide[bits], numberOf(bits)))).toBe(-1);
   });
 
   test("every half but a NaN rounds to itself, NaN to a NaN", () => {
-    const round = roundToHalves(widenHalves(ALL));
+    const round = toF16(fromF16(ALL));
     expect(ALL.findIndex((bits) => !Number.isNaN(numberOf(bits)) && round[bits] !== bits)).toBe(-1);
     expect(ALL.every((bits) => !Number.isNaN(numberOf(bits)) || Number.isNaN(numberOf(round[bits] ?? 0)))).toBe(true);
   });
@@ -43,9 +43,9 @@ describe("halves by their bits", () => {
       const even = bits % 2 === 0 ? bits : bits + 1;
       const single = Float32Array.of(middle, -middle, middle + (above - middle) / 512, middle - (middle - below) / 512);
       const wanted = [even, even | 0x8000, bits + 1, bits];
-      if (String(roundToHalves(single)) !== String(wanted)) expect([bits, ...roundToHalves(single)]).toEqual(wanted);
+      if (String(toF16(single)) !== String(wanted)) expect([bits, ...toF16(single)]).toEqual(wanted);
     }
-    expect([...roundToHalves(Float32Array.of(65519.99, 65520, -1e38, 2 ** -25, 2 ** -26))]).toEqual([
+    expect([...toF16(Float32Array.of(65519.99, 65520, -1e38, 2 ** -25, 2 ** -26))]).toEqual([
       largest,
       0x7c00,
       0xfc00,
@@ -57,8 +57,8 @@ describe("halves by their bits", () => {
 
 const problems = cases(31, 24);
 const inHalf = ({ data, shape }: TensorLike): { bits: Uint16Array; single: TensorLike } => {
-  const bits = roundToHalves(data);
-  return { bits, single: { data: widenHalves(bits), shape } };
+  const bits = toF16(data);
+  return { bits, single: { data: fromF16(bits), shape } };
 };
 
 describe.each(ENGINE_KINDS)("$variant, $worker worker", (kind) => {

@@ -1,16 +1,16 @@
-// A generator whose errors are HeedErrors, whatever its caller's functions and objects throw.
+// The guard of an async generator: everything that it throws is a HeedError.
 
-import { asyncStep } from "./door.js";
 import type { HeedErrorCode } from "./errors.js";
+import { guardAsync } from "./guard.js";
 
-export async function* guarded<T>(
+export async function* guardStream<T>(
   code: HeedErrorCode,
   where: string,
   made: AsyncGenerator<T, void, undefined>,
 ): AsyncGenerator<T, void, undefined> {
   try {
     for (;;) {
-      const { done, value } = await asyncStep(code, where, () => made.next());
+      const { done, value } = await guardAsync(code, where, () => made.next());
       if (done) return;
       yield value;
     }

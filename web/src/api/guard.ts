@@ -1,9 +1,9 @@
-// What leaves heed's functions is a HeedError: user code runs inside them (getters, proxies), and engines run out of room.
+// Guards of public functions, which throw nothing but HeedErrors. User code runs inside them (getters, proxies), and memory runs out.
 
 import { causeText, HeedError, type HeedErrorCode } from "./errors.js";
 
-/** Runs a step of a public function; anything else that it throws becomes a HeedError with this code. */
-export function step<T>(code: HeedErrorCode, doing: string, act: () => T): T {
+/** Runs a step of a public function. What it throws becomes a HeedError with this code, unless it is one already. */
+export function guard<T>(code: HeedErrorCode, doing: string, act: () => T): T {
   try {
     return act();
   } catch (error) {
@@ -11,8 +11,8 @@ export function step<T>(code: HeedErrorCode, doing: string, act: () => T): T {
   }
 }
 
-/** The same for one that takes time. */
-export async function asyncStep<T>(code: HeedErrorCode, doing: string, act: () => Promise<T>): Promise<T> {
+/** The same for an async step. */
+export async function guardAsync<T>(code: HeedErrorCode, doing: string, act: () => Promise<T>): Promise<T> {
   try {
     return await act();
   } catch (error) {
@@ -25,7 +25,7 @@ function asHeedError(code: HeedErrorCode, doing: string, cause: unknown): unknow
   return new HeedError(code, `${doing} failed: ${causeText(cause)}`, { cause });
 }
 
-/** A revoked proxy can be thrown, too, and has no class to ask for. */
+/** `instanceof` throws on a revoked proxy, which user code may throw. */
 function isHeedError(error: unknown): boolean {
   try {
     return error instanceof HeedError;

@@ -2,8 +2,8 @@
 
 import { HeedError } from "../errors.js";
 
-export class Turns {
-  /** Those that are under way or wait for it. */
+export class Mutex {
+  /** Calls that run or wait. */
   #count = 0;
   #last: Promise<unknown> = Promise.resolve();
 
@@ -11,17 +11,20 @@ export class Turns {
     return this.#count === 0;
   }
 
-  /** At once, if none is under way. Whoever aborts while it waits need not wait; its turn comes all the same, and is for `act` to decline. */
-  async take<T>(act: () => T | Promise<T>, signal: AbortSignal | null = null): Promise<T> {
+  /**
+   * Runs `act` when the calls before it are done, at once if there are none. The promise rejects as soon as a signal aborts the wait;
+   * `act` runs all the same, and looks at the signal itself.
+   */
+  async run<T>(act: () => T | Promise<T>, signal: AbortSignal | null = null): Promise<T> {
     const before = this.isIdle ? null : this.#last;
     this.#count += 1;
-    const turn = this.#run(before, act);
-    this.#last = turn.catch(() => {});
+    const call = this.#runAfter(before, act);
+    this.#last = call.catch(() => {});
     if (before !== null && signal !== null) await unlessAborted("attention", before, signal);
-    return turn;
+    return call;
   }
 
-  async #run<T>(before: Promise<unknown> | null, act: () => T | Promise<T>): Promise<T> {
+  async #runAfter<T>(before: Promise<unknown> | null, act: () => T | Promise<T>): Promise<T> {
     try {
       if (before !== null) await before;
       return await act();
@@ -31,7 +34,7 @@ export class Turns {
   }
 }
 
-/** Waits, but no longer than until the signal is aborted. */
+/** Waits for the promise, and rejects earlier if the signal is aborted. */
 export async function unlessAborted(where: string, waiting: Promise<unknown>, signal: AbortSignal): Promise<void> {
   let stop = (): void => {};
   const aborted = new Promise<never>((_, reject) => {

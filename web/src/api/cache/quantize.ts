@@ -20,7 +20,7 @@ interface Target {
  * bytes * scale is within half a scale of what was given, and a scale is the largest number of its row / 127. False where a number
  * is not finite, which no scale can help.
  */
-export function quantiseRows(rows: Float32Array, dim: number, target: Target): boolean {
+export function quantizeRows(rows: Float32Array, dim: number, target: Target): boolean {
   const { bytes, scales, tiles, width } = target;
   for (let row = 0, first = 0; first < rows.length; row++, first += dim) {
     let largest = 0;
