@@ -25,7 +25,7 @@ const ENTRIES = {
 const SHARED_LATER = ["web/src/platform/next-task.ts"];
 
 /** Modules shared by chunks that all need the first of these; one chunk holds them. */
-const SHARED_LAST = ["wasm-extra.ts", "generated/extra-call.ts", "../../api/cache/turns.ts"].map((file) =>
+const SHARED_LAST = ["wasm-extra.ts", "generated/extra-call.ts", "../../api/cache/mutex.ts"].map((file) =>
   join(root, "web/src/backends/wasm", file),
 );
 
