@@ -25,9 +25,12 @@ const ENTRIES = {
 const SHARED_LATER = ["web/src/platform/next-task.ts"];
 
 /** Modules shared by chunks that all need the first of these; one chunk holds them. */
-const SHARED_LAST = ["wasm-extra.ts", "generated/extra-call.ts", "../../api/cache/mutex.ts"].map((file) =>
-  join(root, "web/src/backends/wasm", file),
-);
+const SHARED_LAST = [
+  "backends/wasm/wasm-extra.ts",
+  "backends/wasm/generated/extra-call.ts",
+  "api/cache/mutex.ts",
+  "api/cache/types.ts",
+].map((file) => join(root, "web/src", file));
 
 /** These are bundled alone: a page that only draws loads nothing of the engine. */
 const VIEW_ENTRIES = { viz: "web/src/viz/index.ts" };
