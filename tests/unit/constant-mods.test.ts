@@ -1,6 +1,7 @@
 // Constants in place of expressions, on a page that never loads heed/expr.
 
 import { afterAll, beforeAll, expect, test } from "vitest";
+import type { Expr } from "../../web/src/expr/index.js";
 import { createHeed, type Heed, HeedError } from "../../web/src/index.js";
 import { Random } from "../support/random.js";
 
@@ -27,7 +28,7 @@ test("numbers are scores and weights", () => {
 });
 
 test("a score and a weight may be given back, an expression by hand needs heed/expr", () => {
-  const same = { scoreMod: ({ score }: { score: never }) => score, probMod: ({ prob }: { prob: never }) => prob };
+  const same = { scoreMod: ({ score }: { score: Expr }) => score, probMod: ({ prob }: { prob: Expr }) => prob };
   expect(heed.attentionSync(x, x, x, same).output).toEqual(plain());
   for (const maskMod of [() => 1, () => ({ type: "bool", op: "const", args: [], value: 1 })]) {
     const act = () => Reflect.apply(heed.attentionSync, heed, [x, x, x, { maskMod }]);
