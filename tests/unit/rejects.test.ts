@@ -234,7 +234,7 @@ describe("values that only JavaScript has", () => {
     using halves = heed.zeros([3, 5], { dtype: "f16" });
     expect(await errorOf(() => call("attention", [Q, K, V, { bias: halves }]))).toMatchObject({
       code: "dtype",
-      message: expect.stringContaining("bias must be in single precision, got a tensor of halves"),
+      message: expect.stringContaining("bias must be f32, got f16"),
     });
     for (const [options, wanted] of [
       [{ mask: made }, "mask must be { data, shape }, a Uint8Array or boolean[], got a Tensor"],

@@ -80,7 +80,7 @@ export function readF32(where: string, name: string, value: unknown, backend: Ba
   if (source.kind === "array" && source.array instanceof Uint16Array) {
     return { ...read, source: { kind: "array", array: fromF16(source.array) }, dtype: "f32" };
   }
-  throw new HeedError("dtype", `${where}: ${name} must be in single precision, got a tensor of halves`);
+  throw new HeedError("dtype", `${where}: ${name} must be f32, got f16`);
 }
 
 /** Numbers of either precision: halves by their bits. */
