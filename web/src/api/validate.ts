@@ -220,5 +220,5 @@ function effectiveScale(where: string, options: ReadOptions, headDim: number): n
   const single = Math.fround(scale);
   if (Number.isFinite(Math.fround(single * Math.fround(Math.LOG2E)))) return scale;
   const rule = Number.isFinite(single) ? "scale * log2(e)" : "scale / temperature";
-  throw new HeedError("option", `${where}: ${rule} must be finite in f32, got ${scale}`);
+  throw new HeedError("option", `${where}: ${rule} must be finite in single precision, got ${scale}`);
 }

@@ -36,10 +36,7 @@ function rowsOf(where: string, table: unknown, options: unknown): ArrayTensor {
   const isBoth = positions && (given["length"] ?? given["offset"]) !== undefined;
   if (isBoth || wanted === null || !wanted.every(isRow)) {
     const got = showValue(positions ?? offset + length - 1);
-    throw new HeedError(
-      "option",
-      `${where}: takes rows 0 to ${rows - 1}, by positions or by length and offset, got ${got}`,
-    );
+    throw new HeedError("option", `${where}: takes rows 0 to ${rows - 1}, by positions or length, got ${got}`);
   }
   const made = newTable(where, [wanted.length, dim]);
   for (const [at, row] of wanted.entries()) made.data.set(floats.subarray(row * dim, (row + 1) * dim), at * dim);
