@@ -1,7 +1,4 @@
-// heed/expr: the operators of score and mask expressions. Importing it leaves for engines what compiles them.
-
-import { compile } from "./compile.js";
-import { COMPILER } from "./tree.js";
+// heed/expr: the operators of score and mask expressions.
 
 export * from "./operators.js";
 export type {
@@ -17,5 +14,3 @@ export type {
   TableData,
   UnaryOp,
 } from "./tree.js";
-
-Reflect.defineProperty(globalThis, COMPILER, { value: compile });

@@ -3,9 +3,13 @@
 import { showValue } from "../api/describe.js";
 import { HeedError } from "../api/errors.js";
 import { type HalfArray, isUint16Array, numbersOf, typedArrayName } from "../api/typed-array.js";
+import { compile } from "./compile.js";
 import { reading as readingOf } from "./reading.js";
 import { checkCount, type Fail, MOST_WHOLE, RULES, ruleOfTable, sizesOf, typeOf, typeOfConstant } from "./rules.js";
-import type { Expr, ExprType, TableData } from "./tree.js";
+import { COMPILER, type Expr, type ExprType, type TableData } from "./tree.js";
+
+// Engines find the compiler here. Bundlers keep this statement with the operators, but would drop it from an index of re-exports.
+Reflect.defineProperty(globalThis, COMPILER, { value: compile });
 
 /** An expression, or a constant: whole numbers up to 2^24 are whole, others are not. */
 export type Operand = Expr | number | boolean;
