@@ -48,7 +48,13 @@ export class WasmBackend implements Backend {
   readonly #overrides: RungOverrides;
   readonly #reasons: string[];
   readonly #queue = new Queue(() => this.#open?.runner.calls ?? 1);
-  readonly #residents: Residents;
+  readonly #freed: (() => void) | undefined;
+  // A closure of the constructor would share its scope with the finaliser, which must not hold the backend.
+  readonly #residents = new Residents((resident) => {
+    this.#open?.runner.forget(resident);
+    this.#open?.kernels.release(resident.address);
+    this.#freed?.();
+  });
   /** The call of jobs that end before the next is made. It is reused, because allocating a typed array is slow. */
   readonly #call = new Int32Array(ATTENTION_CALL.words);
   readonly #running: Running = { open: null };
@@ -69,11 +75,7 @@ export class WasmBackend implements Backend {
     this.#choice = choice;
     this.#overrides = overrides;
     this.#reasons = [...choice.reasons];
-    this.#residents = new Residents((resident) => {
-      this.#open?.runner.forget(resident);
-      this.#open?.kernels.release(resident.address);
-      freed?.();
-    });
+    this.#freed = freed;
     const running = this.#running;
     finalise(this, () => running.open?.runner.dispose());
   }
