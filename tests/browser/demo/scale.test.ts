@@ -170,6 +170,9 @@ test("what is chosen in the moment in which the address changes is chosen there"
   });
   expect((await readMatrix(page, "S"))[0]).toHaveLength(6);
   expect(new URL(page.url()).hash).toBe("#d=8&n=6&scale=root");
+  // The choice is an entry of the history, and so is the address.
+  await page.goBack();
+  await expect.poll(() => new URL(page.url()).hash).toBe("#d=8&n=6");
   await page.goBack();
   await expect.poll(() => readMatrix(page, "S").then(([row]) => row?.length)).toBe(4);
 });
