@@ -102,7 +102,7 @@ describe("values that only JavaScript has", () => {
       "dtype",
       "must be a Float32Array, got a Uint16Array",
     ],
-    ["floats called halves", [{ ...Q, dtype: "f16" }, K, V], "dtype", "a Uint16Array of bits"],
+    ["floats called halves", [{ ...Q, dtype: "f16" }, K, V], "dtype", "a Uint16Array with dtype"],
     [
       "too few halves",
       [Q, { data: new Uint16Array(39), shape: K.shape, dtype: "f16" }, V],
@@ -124,7 +124,7 @@ describe("values that only JavaScript has", () => {
       "shape",
       "must have 24 elements, got 25",
     ],
-    ["a detached buffer", [{ data: detached(), shape: Q.shape }, K, V], "shape", "transferred away"],
+    ["a detached buffer", [{ data: detached(), shape: Q.shape }, K, V], "shape", "its buffer was transferred"],
     ["a map of options", [Q, K, V, new Map([["scale", 2]])], "option", "options must be an object, got a Map"],
     ["a date for options", [Q, K, V, new Date()], "option", "options must be an object, got a Date"],
     ["a set of results", [Q, K, V, { return: new Set(["lse"]) }], "option", "return must be an object, got a Set"],

@@ -92,7 +92,7 @@ export function readNumbers(where: string, name: string, data: unknown, given: u
   if (isFloat32Array(data) && dtype !== "f16") return plainF32(data);
   if (isFloat16Array(data) && dtype !== "f32") return plainF16(data);
   if (isUint16Array(data) && dtype === "f16") return plainF16(data);
-  const wanted = dtype === "f16" ? 'a Float16Array or a Uint16Array of bits for dtype "f16"' : "a Float32Array";
+  const wanted = dtype === "f16" ? 'a Float16Array, or a Uint16Array with dtype "f16"' : "a Float32Array";
   throw new HeedError(
     "dtype",
     `${where}: ${name}.data must be ${wanted}, got ${showValue(data)}${hintFor(name, data)}`,
@@ -224,7 +224,7 @@ function withArray(
   const elements = product(shape);
   if (array.length !== elements) {
     // The buffer of a transferred array reads as empty, whatever it held.
-    const detached = array.buffer.byteLength === 0 ? " (its buffer is empty or was transferred away)" : "";
+    const detached = array.buffer.byteLength === 0 ? " (its buffer was transferred)" : "";
     throw new HeedError(
       "shape",
       `${where}: ${name} of shape ${showShape(shape)} must have ${elements} elements, got ${array.length}${detached}`,
