@@ -35,7 +35,10 @@ void run_task(const AttentionJob& job, Index task, int worker) {
 }
 
 void attend_once(const AttentionJob& job, Executor& executor) {
-  if (job.plan.splits_per_group > 0) return attend_splits(job, executor);
+  if (job.plan.splits_per_group > 0) {
+    attend_splits(job, executor);
+    return;
+  }
   parallel_for(executor, job, job.plan.task_count, [&](Index task, int worker) { run_task(job, task, worker); });
 }
 
