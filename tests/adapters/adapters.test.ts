@@ -98,7 +98,7 @@ function kernelsFor(features: readonly string[], kernels: Adapter["kernels"]): r
   const shared = features.includes("subgroups") ? " subgroups" : "";
   const [apart, several] = kernels === "shared" ? [[], []] : [["untiled"], ["software"]];
   const kinds = [...apart, `decode${shared}`, ...several, `tiles${shared}`];
-  return kinds.flatMap((kind) => [kind, ...half.map((one) => kind + one)]);
+  return kinds.flatMap((kind) => [kind, ...half.map((one) => kind + one)]).sort();
 }
 
 test.each(ADAPTERS)(
