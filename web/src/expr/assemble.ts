@@ -1,34 +1,47 @@
-// Steps -> the words of a program: registers and instructions.
+// Steps -> a program: registers are assigned, and instructions become 32-bit integers.
 
 import { HeedError } from "../api/errors.js";
-import type { Extent, Step } from "./compile.js";
-import { IN_OUT, INSTRUCTION_WORDS, OPCODES, REGISTERS_OF_KIND } from "./layout.js";
+import { IN_OUT, INSTRUCTION_WORDS, OPCODES, type Opcode, REGISTERS_OF_KIND } from "./layout.js";
+import type { PlacedTable } from "./tables.js";
 import type { ModTrees } from "./tree.js";
 
 export type Program = readonly number[];
 
+/** What a value depends on: on nothing within a block, on its row (head and query), on its key, or on both. */
+export type Extent = "all" | "row" | "key" | "tile";
+
+/** A node of the graph after equal nodes were merged. */
+export interface Step {
+  /** An opcode of the kernels, or the score that they rewrite. The compiler expresses other operators by these. */
+  readonly op: Opcode | "score";
+  readonly args: readonly Step[];
+  readonly extent: Extent;
+  readonly value: number;
+  readonly table: PlacedTable | null;
+}
+
 /** Steps in an order in which operands come first, and which of them is the result. */
-export interface Placed {
+export interface OrderedSteps {
   readonly steps: readonly Step[];
   readonly result: Step;
 }
 
-/** Kinds of registers: a number a row, a number a key, a number for each of both. */
+/** Registers hold a number for each row (kind 0), for each key (1), or for each pair of both (2). */
 const KIND: Readonly<Record<Extent, 0 | 1 | 2>> = { all: 0, row: 0, key: 1, tile: 2 };
 
-/** Tiles are what takes memory. */
+/** Only tiles need a limit, because only they take much memory. */
 const MOST_TILES = 24;
 
 const OPERANDS = 4;
 
-export function assemble(where: string, name: keyof ModTrees, { steps, result }: Placed): Program {
+export function assemble(where: string, name: keyof ModTrees, { steps, result }: OrderedSteps): Program {
   const lastUse = new Map<Step, Step>();
   for (const step of steps) for (const arg of step.args) lastUse.set(arg, step);
   const registers = new Map<Step, number>();
-  // The first tile is what is rewritten.
+  // The first tile holds the scores, which the program rewrites.
   const counts: [number, number, number] = [0, 0, 1];
   const freeTiles: number[] = [];
-  const place = (step: Step): number => {
+  const allocate = (step: Step): number => {
     const kind = KIND[step.extent];
     const number = (kind === 2 ? freeTiles.pop() : undefined) ?? counts[kind]++;
     return kind * REGISTERS_OF_KIND + number;
@@ -45,7 +58,7 @@ export function assemble(where: string, name: keyof ModTrees, { steps, result }:
         freeTiles.push((registers.get(arg) ?? 0) % REGISTERS_OF_KIND);
       }
     }
-    const register = place(step);
+    const register = allocate(step);
     registers.set(step, register);
     const filled = Array.from({ length: OPERANDS }, (_, index) => operands[index] ?? 0);
     sections[KIND[step.extent]].push(OPCODES.indexOf(step.op), register, ...filled, immediateOf(step));

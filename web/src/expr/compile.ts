@@ -3,9 +3,8 @@
 
 import { showValue } from "../api/describe.js";
 import { HeedError } from "../api/errors.js";
-import { assemble, type Placed, type Program } from "./assemble.js";
+import { assemble, type Extent, type OrderedSteps, type Program, type Step } from "./assemble.js";
 import { fold } from "./fold.js";
-import type { Opcode } from "./layout.js";
 import { reading } from "./reading.js";
 import { checkCount, type Fail, ruleOf, ruleOfTable, typeOf, typeOfConstant } from "./rules.js";
 import { type PlacedTable, Tables } from "./tables.js";
@@ -15,19 +14,6 @@ import type { ExprType, Leaf, ModTrees, Op } from "./tree.js";
 export interface CompiledMods {
   readonly words: Int32Array<ArrayBuffer>;
   readonly tables: Float32Array<ArrayBuffer>;
-}
-
-/** Where a value differs: nowhere in a block of work; by row (its head and query); by key; by both. */
-export type Extent = "all" | "row" | "key" | "tile";
-
-/** A node of the graph that is left when equal ones are one: in an order in which operands come first. */
-export interface Step {
-  /** What kernels have: other operators are said by these. */
-  readonly op: Opcode | "score";
-  readonly args: readonly Step[];
-  readonly extent: Extent;
-  readonly value: number;
-  readonly table: PlacedTable | null;
 }
 
 /** Deeper ones, and larger ones, are refused: beyond any use, and far from the limits of the stack. */
@@ -94,7 +80,7 @@ class Graph {
     this.#tables = tables;
   }
 
-  program(tree: unknown): Placed {
+  program(tree: unknown): OrderedSteps {
     const { step, type } = this.#read(tree, 0);
     if ((this.#name === "maskMod") !== (type === "bool")) {
       const kind = this.#name === "maskMod" ? "true or false" : "a number";

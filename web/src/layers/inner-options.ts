@@ -5,10 +5,18 @@ import { readBoolean, readRecord } from "../api/read-values.js";
 import type { Tensor } from "../api/tensor.js";
 import { leadingOf, PASSED_OPTIONS } from "./projections.js";
 import type { Scope } from "./scope.js";
-import type { BlockInputs } from "./transformer-block.js";
+
+/** The inputs of a block inside a pass. */
+export interface BlockInputs {
+  readonly x: Tensor;
+  readonly memory: Tensor | null;
+  readonly self: Readonly<Record<string, unknown>>;
+  readonly cross: Readonly<Record<string, unknown>>;
+  readonly attentions: boolean;
+}
 
 /** Options of an attention inside: all but what is returned, which is asked for from outside. */
-export function readInnerOptions(where: string, name: string, value: unknown): Readonly<Record<string, unknown>> {
+function readInnerOptions(where: string, name: string, value: unknown): Readonly<Record<string, unknown>> {
   return readRecord(where, name, value, [...PASSED_OPTIONS.filter((option) => option !== "return"), "positions"]);
 }
 

@@ -11,7 +11,7 @@ import { type ArrayTensor, Tensor } from "../api/tensor.js";
 import type { Resident } from "../backends/backend.js";
 import type { Activation, LayerBackend, PointwiseRule, Rows } from "../backends/layer-backend.js";
 import type { HeldCaches } from "./cache-turns.js";
-import { attendWithCache } from "./cached-attention.js";
+import { type AttentionTensors, attendWithCache } from "./cached-attention.js";
 import { isReadable, readWhole } from "./readable.js";
 import { withTensors } from "./resident-options.js";
 
@@ -27,12 +27,6 @@ export interface Epilogue {
 export interface Placed {
   readonly resident: Resident;
   readonly length: number;
-}
-
-export interface AttentionTensors {
-  readonly query: Tensor;
-  readonly key: Tensor;
-  readonly value: Tensor;
 }
 
 /** What all parts of a pass share. */
@@ -75,11 +69,6 @@ export class Scope {
   /** The same for a part that has one result. */
   one(act: (scope: Scope) => Promise<Tensor>): Promise<Tensor> {
     return this.inner(act, (tensor) => [tensor]);
-  }
-
-  /** A cache as calls of this pass are given it. */
-  held(cache: unknown): unknown {
-    return this.#room.held.get(cache) ?? cache;
   }
 
   /** It outlives the pass. */
@@ -179,9 +168,12 @@ export class Scope {
     tensors: AttentionTensors,
     options: Readonly<Record<string, unknown>>,
   ): Promise<AnyAttentionResult> {
-    if (options["cache"] !== undefined) return attendWithCache(this, this.#room.heed, tensors, options);
-    const passed = await withTensors(options, (name, tensor) => this.take(where, name, tensor));
     const signal = this.signal ?? undefined;
+    if (options["cache"] !== undefined) {
+      const cache = this.#room.held.get(options["cache"]) ?? options["cache"];
+      return this.#uploaded(await attendWithCache(this.#room.heed, tensors, { ...options, cache, signal }));
+    }
+    const passed = await withTensors(options, (name, tensor) => this.take(where, name, tensor));
     const result = await attend(this.backend.home, tensors, { ...passed, keep: true, signal });
     for (const part of Object.values(result)) if (part instanceof Tensor) this.#made.add(part);
     return result;
@@ -216,6 +208,21 @@ export class Scope {
     if (source.kind !== "array" || source.array instanceof Uint8Array) throw new TypeError("numbers were read");
     const { array } = source;
     return this.upload(array instanceof Uint16Array ? fromF16(array) : array, shape);
+  }
+
+  /** The arrays among results as tensors of this pass. */
+  #uploaded(result: AnyAttentionResult): AnyAttentionResult {
+    const uploaded = (name: keyof AnyAttentionResult): AnyAttentionResult[typeof name] => {
+      const part = result[name];
+      return part !== undefined && "data" in part ? this.upload(part.data, part.shape) : part;
+    };
+    return {
+      output: uploaded("output"),
+      weights: uploaded("weights"),
+      lse: uploaded("lse"),
+      scores: uploaded("scores"),
+      entropy: uploaded("entropy"),
+    };
   }
 
   #own(resident: Resident, shape: readonly number[]): Tensor {

@@ -6,7 +6,7 @@ import type { TensorInput } from "../api/options.js";
 import { readBoolean } from "../api/read-values.js";
 import type { NoOptions, Returned } from "../api/results.js";
 import type { Tensor } from "../api/tensor.js";
-import { readInner } from "./inner-options.js";
+import { type BlockInputs, readInner } from "./inner-options.js";
 import { Layer } from "./layer.js";
 import { LayerNorm, RMSNorm } from "./norm.js";
 import { MOST_LAYERS, readSize, readSizes } from "./read.js";
@@ -17,7 +17,6 @@ import {
   BLOCK_OPTIONS,
   type BlockAttentions,
   type BlockForwardOptions,
-  type BlockInputs,
   handOutAttentions,
   type InnerAttentionOptions,
   TransformerBlock,

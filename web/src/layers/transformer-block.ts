@@ -5,7 +5,7 @@ import type { TensorInput } from "../api/options.js";
 import { readBoolean, readChoice, readCount } from "../api/read-values.js";
 import type { AnyAttentionResult, NoOptions, Returned } from "../api/results.js";
 import { Tensor } from "../api/tensor.js";
-import { readInner } from "./inner-options.js";
+import { type BlockInputs, readInner } from "./inner-options.js";
 import { Layer, type LayerOptions } from "./layer.js";
 import { MLP, type MLPActivation } from "./mlp.js";
 import { MultiHeadAttention, type MultiHeadForwardOptions } from "./multi-head-attention.js";
@@ -64,16 +64,7 @@ export interface BlockResult<O> {
   readonly attentions: BlockAttentions<Returned<O>> | undefined;
 }
 
-/** What a block takes inside a pass. */
-export interface BlockInputs {
-  readonly x: Tensor;
-  readonly memory: Tensor | null;
-  readonly self: Readonly<Record<string, unknown>>;
-  readonly cross: Readonly<Record<string, unknown>>;
-  readonly attentions: boolean;
-}
-
-/** What it makes there. */
+/** The results of a block inside a pass. */
 export interface BlockMade {
   readonly output: Tensor;
   readonly attentions: BlockAttentions<Tensor> | undefined;
