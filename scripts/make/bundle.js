@@ -28,7 +28,7 @@ const SHARED_LATER = ["web/src/platform/next-task.ts"];
 const SHARED_LAST = [
   "backends/wasm/wasm-extra.ts",
   "backends/wasm/generated/extra-call.ts",
-  "api/cache/mutex.ts",
+  "api/unless-aborted.ts",
   "api/cache/types.ts",
 ].map((file) => join(root, "web/src", file));
 

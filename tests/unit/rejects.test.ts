@@ -95,21 +95,21 @@ describe("values that only JavaScript has", () => {
     ["an array of numbers", [{ data: [1, 2], shape: [1, 2] }, K, V], "dtype", "must be a Float32Array, got"],
     ["double precision", [{ data: new Float64Array(24), shape: Q.shape }, K, V], "dtype", "got a Float64Array"],
     ["whole numbers", [{ data: new Int32Array(24), shape: Q.shape }, K, V], "dtype", "got an Int32Array"],
-    ["halves that do not say so", [{ data: new Uint16Array(24), shape: Q.shape }, K, V], "dtype", 'are of dtype "f16"'],
+    ["f16 bits without a dtype", [{ data: new Uint16Array(24), shape: Q.shape }, K, V], "dtype", 'need dtype "f16"'],
     [
-      "halves that say otherwise",
+      "an f16 array with another dtype",
       [{ data: new Uint16Array(24), shape: Q.shape, dtype: "f32" }, K, V],
       "dtype",
       "must be a Float32Array, got a Uint16Array",
     ],
-    ["floats called halves", [{ ...Q, dtype: "f16" }, K, V], "dtype", "a Uint16Array with dtype"],
+    ["an f32 array with dtype f16", [{ ...Q, dtype: "f16" }, K, V], "dtype", "a Uint16Array with dtype"],
     [
-      "too few halves",
+      "too few f16 numbers",
       [Q, { data: new Uint16Array(39), shape: K.shape, dtype: "f16" }, V],
       "shape",
       "must have 40 elements, got 39",
     ],
-    ["a bias of bits that do not say so", [Q, K, V, { bias: new Uint16Array(15) }], "dtype", 'are of dtype "f16"'],
+    ["f16 bits without a dtype as a bias", [Q, K, V, { bias: new Uint16Array(15) }], "dtype", 'need dtype "f16"'],
     ["an unknown dtype", [{ ...Q, dtype: "f64" }, K, V], "dtype", 'dtype must be "f32"'],
     ["a shape that is no array", [{ data: Q.data, shape: 24 }, K, V], "shape", "query.shape must be an array"],
     [
@@ -231,8 +231,8 @@ describe("values that only JavaScript has", () => {
 
   test("a heed tensor where none can be is called a Tensor, and a mask is not said to be one", async () => {
     using made = heed.zeros([3, 5]);
-    using halves = heed.zeros([3, 5], { dtype: "f16" });
-    expect(await errorOf(() => call("attention", [Q, K, V, { bias: halves }]))).toMatchObject({
+    using f16 = heed.zeros([3, 5], { dtype: "f16" });
+    expect(await errorOf(() => call("attention", [Q, K, V, { bias: f16 }]))).toMatchObject({
       code: "dtype",
       message: expect.stringContaining("bias must be f32, got f16"),
     });

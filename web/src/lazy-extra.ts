@@ -20,13 +20,13 @@ interface Opened {
 }
 
 export class LazyExtra {
-  readonly #home: Backend;
+  readonly #backend: Backend;
   readonly #extra: Lazy<Opened>;
   readonly #layers: Lazy<LayerBackend>;
 
-  /** `home` holds the tensors of the arguments and the results of calls with `keep`. */
-  constructor(home: Backend, choice: Choice, overrides: Omit<RungOverrides, "compiled" | "variants">) {
-    this.#home = home;
+  /** `backend` holds the tensors of the arguments and the results of calls with `keep`. */
+  constructor(backend: Backend, choice: Choice, overrides: Omit<RungOverrides, "compiled" | "variants">) {
+    this.#backend = backend;
     this.#extra = new Lazy(() =>
       guardAsync("load", "heed: loading operations", async () => {
         const module = await import("./extra.js");
@@ -45,7 +45,7 @@ export class LazyExtra {
   /** The backend of heed/layers. */
   layers(): Promise<LayerBackend> {
     this.assertUsable("heed/layers");
-    this.#home.extra?.("heed/layers");
+    this.#backend.extra?.("heed/layers");
     return this.#layers.open();
   }
 
@@ -56,12 +56,12 @@ export class LazyExtra {
 
   async #run<N extends Operation>(operation: N, given: Arguments): Promise<Awaited<ReturnType<ExtraModule[N]>>> {
     this.assertUsable(operation);
-    const onGpu = this.#home.extra?.(operation, given, (kept) => this.run(operation, kept));
+    const onGpu = this.#backend.extra?.(operation, given, (kept) => this.run(operation, kept));
     // The GPU returns the result of the operation.
     if (onGpu) return (await onGpu) as Awaited<ReturnType<ExtraModule[N]>>;
     const { opened } = this.#extra;
     if (opened !== null && !holdsTensors(given)) return this.#call(operation, opened, given);
-    const detached = detach(operation, this.#home, given);
+    const detached = detach(operation, this.#backend, given);
     const [args, ready] = await Promise.all([detached, opened ?? this.#extra.open()]);
     this.assertUsable(operation);
     return this.#call(operation, ready, args);
@@ -69,7 +69,7 @@ export class LazyExtra {
 
   /** Includes the memory of layers once they are loaded. */
   memory(): MemoryReport {
-    const own = this.#home.memory();
+    const own = this.#backend.memory();
     return this.#layers.opened?.memoryWith(own) ?? own;
   }
 
@@ -80,11 +80,11 @@ export class LazyExtra {
 
   #call<N extends Operation>(
     operation: N,
-    { module, backend }: Opened,
+    { module, backend: extra }: Opened,
     { tensors, options }: Arguments,
   ): Promise<Awaited<ReturnType<ExtraModule[N]>>> {
     // TypeScript does not see that all of these functions take these arguments.
-    return Reflect.apply(module[operation], null, [backend, this.#home, tensors, options]);
+    return Reflect.apply(module[operation], null, [extra, this.#backend, tensors, options]);
   }
 
   /** Throws when the engine is disposed. */

@@ -12,8 +12,8 @@ import { GpuBackend } from "./backends/webgpu/gpu-backend.js";
 
 export interface OpenGpu {
   readonly backend: Backend;
-  /** Computes an operation other than attention, for tensors of `home`. Returns null when the GPU cannot. */
-  extra(home: Backend, ...call: ExtraCall): Promise<unknown> | null;
+  /** Computes an operation other than attention, for tensors of `engine`. Returns null when the GPU cannot. */
+  extra(engine: Backend, ...call: ExtraCall): Promise<unknown> | null;
 }
 
 /** `device` is the caller's; null: heed makes one. Rejects with HeedError `unsupported` when there is no GPU. */
@@ -24,8 +24,8 @@ export async function openGpu(wasm: Backend, mode: "auto" | "webgpu", device: ob
   const backend = await GpuBackend.open({ wasm, mode, open, reopen });
   return {
     backend,
-    extra(home, operation, given, again) {
-      if (operation === "rope" && given && again) return ropeOnGpu(backend, home, given, again);
+    extra(engine, operation, given, again) {
+      if (operation === "rope" && given && again) return ropeOnGpu(backend, engine, given, again);
       backend.leave(operation);
       return null;
     },

@@ -29,7 +29,7 @@ export function attendSync(backend: Backend, tensors: GivenTensors, options: unk
   );
 }
 
-/** Before there is a backend, everything is checked but the tensors that live in one. */
+/** Checks a call. Tensors can be checked only where there is a backend. */
 export function check(
   where: string,
   backend: Backend | null,

@@ -1,4 +1,4 @@
-// Classes of browsers by name, for users whose compiler knows them: declarations merge. Others see objects.
+// Classes of browsers by name. Where the compiler's library declares them, the declarations merge; elsewhere they are plain objects.
 
 declare global {
   interface GPUBuffer {}

@@ -1,4 +1,4 @@
-// Arguments of attention as plain copies, for a call that has to wait while its caller may write on.
+// Plain copies of the arguments of attention, for a call that has to wait while its caller may write to them.
 
 import { ATTENTION_OPTIONS, BLOCK_OPTIONS, DROPOUT_OPTIONS, RETURN_OPTIONS, WEIGHT_OPTIONS } from "./options.js";
 import { isOptions, isRecord } from "./read-values.js";
@@ -14,7 +14,7 @@ import {
   plainF32,
 } from "./typed-array.js";
 
-/** Names that options are read by; those that a prototype holds are not among an object's own. */
+/** The names by which options are read. Keys of an object do not include those on its prototype. */
 const NAMES = [
   ...ATTENTION_OPTIONS,
   ...RETURN_OPTIONS,
@@ -24,7 +24,7 @@ const NAMES = [
   "type",
 ];
 
-/** A tensor, mask, bias or shape, its numbers copied. What is none of them is left for validation to refuse. */
+/** Copies the numbers of a tensor, mask, bias or shape. Anything else is returned as it is, and validation refuses it. */
 export function copyOperand(value: unknown): unknown {
   if (isFloat32Array(value)) return plainF32(value).slice();
   if (isUint8Array(value)) return plainBytes(value).slice();
@@ -35,14 +35,14 @@ export function copyOperand(value: unknown): unknown {
   return { data: copyOperand(value["data"]), shape: copyOperand(value["shape"]), dtype: value["dtype"] };
 }
 
-/** Options, each read once; `out`, `signal` and `cache` stay the caller's own. */
+/** Copies options and reads each once. `out`, `signal` and `cache` are not copied. */
 export function copyOptions(options: unknown): unknown {
   return isOptions(options) ? copyNamed(options, DEEPEST) : options;
 }
 
-const OWN = ["out", "signal", "cache"];
+const NOT_COPIED = ["out", "signal", "cache"];
 
-/** Options inside options: `return.weights.rows`. */
+/** How deep options nest, as in `return.weights.rows`. */
 const DEEPEST = 4;
 
 function copyNamed(options: Readonly<Record<string, unknown>>, depth: number): unknown {
@@ -50,7 +50,7 @@ function copyNamed(options: Readonly<Record<string, unknown>>, depth: number): u
   for (const name of new Set([...Object.keys(options), ...NAMES])) {
     if (!(name in options)) continue;
     const value = options[name];
-    copy[name] = OWN.includes(name) ? value : copyOption(value, depth - 1);
+    copy[name] = NOT_COPIED.includes(name) ? value : copyOption(value, depth - 1);
   }
   return copy;
 }

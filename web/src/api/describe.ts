@@ -1,8 +1,8 @@
-// How values appear in error messages: in few words, whatever their size. Never throws, whatever it is given.
+// How values appear in error messages: briefly, whatever their size. These functions never throw.
 
 import { typedArrayName } from "./typed-array.js";
 
-/** Sizes of a shape that are shown. */
+/** How many sizes of a shape are shown. */
 const SHOWN = 8;
 
 /** `[1, 4, 96, 64]` */

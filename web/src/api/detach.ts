@@ -1,4 +1,4 @@
-// Arguments as plain copies that need no engine, for a call that has to wait while its caller may write on.
+// Plain copies of arguments that need no engine, for a call that has to wait while its caller may write to them.
 
 import type { Arguments, Backend } from "../backends/backend.js";
 import { copyOperand } from "./copies.js";
@@ -11,7 +11,7 @@ export function holdsTensors({ tensors, options }: Arguments): boolean {
   return values.some((value) => value instanceof Tensor);
 }
 
-/** Copies are made before this returns; `signal` stays the caller's own. Tensors must be the backend's. */
+/** Copies arrays before it returns, and reads tensors, which must be those of the backend. `signal` is not copied. */
 export async function detach(where: string, backend: Backend | null, given: Arguments): Promise<Arguments> {
   const { tensors, options } = mapped(given, (value, what) => detachOne(`${where}: ${what}`, backend, value));
   return {
@@ -20,7 +20,7 @@ export async function detach(where: string, backend: Backend | null, given: Argu
   };
 }
 
-/** Copies of arrays; tensors and `signal` stay what they are. */
+/** Copies arrays. Tensors and `signal` are not copied. */
 export function copyArguments(given: Arguments): Arguments {
   return mapped(given, copyOne);
 }

@@ -1,4 +1,4 @@
-// HeedError: the one error type that leaves the package. A leaf: every room may throw it, it knows no other room.
+// HeedError, the one type of error that leaves the package. Every room may throw it, and this file imports nothing.
 
 /** What kind of thing went wrong; stable, so that programs can branch on it. */
 export type HeedErrorCode =
@@ -21,7 +21,7 @@ export class HeedError extends Error {
     this.code = code;
   }
 
-  /** Of the prototype, from where engines take it for the first line of a stack. */
+  /** A getter of the prototype, because engines print a stack with the name that they find there. */
   override get name(): string {
     return "HeedError";
   }

@@ -1,4 +1,4 @@
-// Guards of public functions, which throw nothing but HeedErrors. User code runs inside them (getters, proxies), and memory runs out.
+// Guards of public functions, which throw only HeedErrors, although they run code of the caller (getters, proxies) and memory may run out.
 
 import { causeText, HeedError, type HeedErrorCode } from "./errors.js";
 

@@ -1,4 +1,4 @@
-// What calls take: arrays with shapes, and tensors. Public types.
+// Public types of what calls take: arrays with shapes, and tensors.
 
 import type { Tensor } from "./tensor.js";
 import type { HalfArray } from "./typed-array.js";

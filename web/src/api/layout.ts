@@ -1,19 +1,24 @@
-// Layouts as strides: a user's shape <-> [batch, heads, length, dim] and its strides. Nothing is copied.
+// Layouts as strides: the caller's shape to and from [batch, heads, length, dim] with strides. Nothing is copied.
 
 import type { Dims4 } from "../backends/backend.js";
 import { showShape } from "./describe.js";
 import { HeedError } from "./errors.js";
-import type { Layout } from "./options.js";
+import type { Layout } from "./inputs.js";
+import { readChoice } from "./read-values.js";
 
-/** A shape in [batch, heads, length, dim] and its strides in elements. */
+/** A shape [batch, heads, length, dim] and its strides in elements. */
 export interface View {
   readonly shape: Dims4;
   readonly strides: Dims4;
 }
 
+export function readLayout(where: string, value: unknown): Layout {
+  return readChoice(where, "layout", value, ["bhnd", "bnhd", "packed"], "bhnd");
+}
+
 /**
- * Reads a user's shape. Rank 2 is [L, D]; rank 3 is [H, L, D] (bhnd), [L, H, D] (bnhd) or [B, L, H*D] (packed); rank 4 is
- * [B, H, L, D] or [B, L, H, D]. `heads` is needed by packed only.
+ * Reads the caller's shape. Rank 2 is [L, D]; rank 3 is [H, L, D] (bhnd), [L, H, D] (bnhd) or [B, L, H*D] (packed); rank 4 is
+ * [B, H, L, D] or [B, L, H, D]. Only packed needs `heads`.
  */
 export function viewOf(where: string, name: string, shape: readonly number[], layout: Layout, heads: number): View {
   const [a = 0, b = 0, c = 0, d = 0] = shape;
@@ -44,7 +49,7 @@ export function denseView(order: "bhnd" | "bnhd", shape: Dims4): View {
   return { shape, strides: [outer, dim, heads * dim, 1] };
 }
 
-/** The shape that a user sees: the inverse of `viewOf` for a tensor of this rank and layout. */
+/** The shape that the caller sees: the inverse of `viewOf` for a tensor of this rank and layout. */
 export function userShape(shape: Dims4, rank: number, layout: Layout): readonly number[] {
   const [batch, heads, length, dim] = shape;
   if (layout === "packed") return [batch, length, heads * dim];

@@ -1,5 +1,5 @@
-// scoreMod, maskMod and probMod: functions of the caller's that make expressions. What compiles those comes with heed/expr, which they are
-// made with, so that whoever has none loads nothing for them.
+// scoreMod, maskMod and probMod: functions of the caller that make expressions. The compiler comes with heed/expr, which makes the
+// expressions, so a page without any does not load it.
 
 import type { Programs } from "../backends/backend.js";
 import { COMPILER, type ModTrees } from "../expr/tree.js";
@@ -10,17 +10,17 @@ import { isRecord } from "./read-values.js";
 
 const NAMES = ["scoreMod", "maskMod", "probMod"] as const;
 
-/** What a function is given, anew for each, which may do to them what it likes. One that it should not have is refused by the compiler. */
+/** The arguments of a function: new objects each time, because the function may change them. The compiler refuses those that it should not use. */
 const makeLeaves = (): Readonly<Record<string, unknown>> =>
   Object.fromEntries(
     ["score", "prob", "b", "h", "q", "k"].map((op) => [op, { op, type: op.length > 1 ? "float" : "int", args: [] }]),
   );
 
-/** Of the options as they were given; null where none of them is. Runs the caller's functions. */
+/** Calls the functions among the options. Null where there is none. */
 export function readMods(where: string, options: Readonly<Record<string, unknown>>): Programs | null {
   const compile = Reflect.get(globalThis, COMPILER);
   let trees: ModTrees | null = null;
-  // Without heed/expr there are constants alone, each a program of one instruction.
+  // A constant is a program of one instruction, for which heed/expr need not be loaded.
   const words = [0, 0, 0, 0];
   for (const [at, name] of NAMES.entries()) {
     const given = options[name];
@@ -28,7 +28,7 @@ export function readMods(where: string, options: Readonly<Record<string, unknown
     const leaves = makeLeaves();
     const made: unknown =
       typeof given === "function" ? guard("option", `${where}: ${name}`, () => given(leaves)) : given;
-    // The score as it is, or the weight.
+    // The function returned the score, or the weight, unchanged.
     if (made && made === leaves[name.slice(0, -3)]) continue;
     const isConstant = typeof made === (name === "maskMod" ? "boolean" : "number") && !Number.isNaN(made);
     if (made === given || !(isConstant || (compile && isRecord(made)))) {

@@ -1,4 +1,4 @@
-// One tensor, mask or bias as a user gives it -> a source of numbers with a checked shape, or a HeedError.
+// Reads one tensor, mask or bias of the caller: a source of numbers with a checked shape, or a HeedError.
 
 import type { Backend, Operand, OutputView, Source } from "../backends/backend.js";
 import { MAX_BLOCK_BYTES } from "../memory/arena.js";
@@ -23,7 +23,7 @@ import {
 /** Sizes and strides cross into C++ as signed 32-bit numbers. */
 export const MAX_ELEMENTS = 2 ** 31 - 1;
 
-/** Floats that a block of the engine's memory has room for. */
+/** The most f32 numbers that an allocation of the engine can hold. */
 const MAX_FLOATS = MAX_BLOCK_BYTES / 4;
 
 export interface ReadTensor {
@@ -37,7 +37,7 @@ export function operandOf({ source, dtype, elements }: ReadTensor, { shape, stri
   return { source, dtype, elements, shape, strides };
 }
 
-/** What a result takes; refused where nothing could address it. */
+/** Makes the view of a result. Throws where the result would be too large to address. */
 export function roomFor(where: string, name: string, view: View): OutputView {
   const elements = product(view.shape);
   if (elements <= MAX_ELEMENTS) return { elements, ...view };
@@ -47,7 +47,7 @@ export function roomFor(where: string, name: string, view: View): OutputView {
   );
 }
 
-/** A `{ data, shape }` or a tensor of this backend's; before there is one, no tensor is its own. `name` is what messages call it. */
+/** Reads a `{ data, shape }` or a tensor of this backend; without a backend every tensor is refused. `name` is its name in messages. */
 export function readTensor(where: string, name: string, value: unknown, backend: Backend | null): ReadTensor {
   if (value instanceof Tensor) {
     const resident = Tensor.residentOf(value, backend, `${where}: ${name}`);
@@ -58,7 +58,7 @@ export function readTensor(where: string, name: string, value: unknown, backend:
   return withArray(where, name, readNumbers(where, name, data, dtype), readShape(where, name, shape));
 }
 
-/** What a tensor is to hold, with its shape. Single precision is rounded where halves are wanted, when `numbers` asks. */
+/** Reads the data and the shape of a new tensor. `numbers` rounds f32 to f16 where that is asked for. */
 export function readTensorData(
   where: string,
   data: unknown,
@@ -72,7 +72,7 @@ export function readTensorData(
   return { numbers, sizes: read.shape };
 }
 
-/** The same in single precision: an array of halves is widened. */
+/** Reads a tensor as f32. An f16 array is widened. */
 export function readF32(where: string, name: string, value: unknown, backend: Backend | null): ReadTensor {
   const read = readTensor(where, name, value, backend);
   const { source, dtype } = read;
@@ -83,7 +83,7 @@ export function readF32(where: string, name: string, value: unknown, backend: Ba
   throw new HeedError("dtype", `${where}: ${name} must be f32, got f16`);
 }
 
-/** Numbers of either precision: halves by their bits. */
+/** Reads an f32 array, or the bits of an f16 array. */
 export function readNumbers(where: string, name: string, data: unknown, given: unknown): Float32Array | Uint16Array {
   const dtype = plainDType(given);
   if (dtype !== undefined && dtype !== "f32" && dtype !== "f16") {
@@ -101,16 +101,16 @@ export function readNumbers(where: string, name: string, data: unknown, given: u
 
 function hintFor(name: string, data: unknown): string {
   if (name === "bias" && isUint8Array(data)) return "; what selects keys is a mask";
-  return isUint16Array(data) || isFloat16Array(data) ? '; halves are of dtype "f16"' : "";
+  return isUint16Array(data) || isFloat16Array(data) ? '; f16 numbers need dtype "f16"' : "";
 }
 
-/** A `{ data, shape }` of bytes or booleans. Bytes other than 0 and 1 are refused rather than guessed at. */
+/** Reads a `{ data, shape }` of bytes or booleans. Throws where a byte is neither 0 nor 1. */
 export function readMask(where: string, name: string, value: unknown): ReadTensor {
   const { data, shape } = readFields(where, name, value, "{ data, shape }, a Uint8Array or boolean[]");
   return withArray(where, name, readMaskData(where, name, data), readShape(where, name, shape));
 }
 
-/** Bare values as `{ data, shape }` where their number leaves one reading: exactly [L, S] or [B, H, L, S]. */
+/** Gives bare values a shape: [L, S] or [B, H, L, S], by their number. */
 export function withBareShape(where: string, name: string, value: unknown, target: readonly number[]): unknown {
   if (!ArrayBuffer.isView(value) && !Array.isArray(value)) return value;
   const length = isFloat32Array(value) || isUint8Array(value) ? lengthOf(value) : bareLength(value);
@@ -127,7 +127,7 @@ function bareLength(value: object): number {
   return "length" in value && typeof value.length === "number" ? value.length : 0;
 }
 
-/** Throws unless the shape is one that heed can address. Returns a copy, which later changes of the caller's do not reach. */
+/** Throws unless heed can address an array of this shape. Returns a copy, because the caller may change its own. */
 export function readShape(where: string, name: string, shape: unknown): readonly number[] {
   if (!Array.isArray(shape)) {
     throw new HeedError("shape", `${where}: ${name}.shape must be an array of numbers, got ${showValue(shape)}`);
@@ -151,14 +151,14 @@ export function readShape(where: string, name: string, shape: unknown): readonly
   return sizes;
 }
 
-/** Throws where floats of these sizes could never be the engine's: before anything is made of them. */
+/** Throws where an f32 array of these sizes could never fit into the engine. It is called before anything is allocated. */
 export function checkRoom(where: string, name: string, sizes: readonly number[]): void {
   if (product(sizes) <= MAX_FLOATS) return;
   const rule = `must fit into the engine's memory, ${MAX_FLOATS} numbers`;
   throw new HeedError("memory", `${where}: ${name} ${rule}, got ${showShape(sizes)}`);
 }
 
-/** Exact up to 2^53, and never less than that beyond: a double cannot wrap around. */
+/** Exact up to 2^53. Larger products are rounded, but cannot wrap around. */
 export function product(sizes: readonly number[]): number {
   return sizes.reduce((total, size) => total * size, 1);
 }
@@ -190,16 +190,16 @@ function readMaskData(where: string, name: string, data: unknown): Uint8Array {
   return bytes;
 }
 
-/** Whether all are 0 or 1: a mask of L x S is long, so four at a time where they lie as words do. */
+/** Whether all bytes are 0 or 1. A mask of L x S is long, so where the alignment permits, four bytes are tested at a time. */
 function areBits(bytes: Uint8Array): boolean {
   const { buffer, byteOffset, length } = bytes;
-  const words = byteOffset % 4 === 0 ? length >>> 2 : 0;
+  const fours = byteOffset % 4 === 0 ? length >>> 2 : 0;
   let seen = 0;
-  // By index: iterating costs eight times as much.
-  for (let i = words * 4; i < length; i++) seen |= bytes[i] ?? 0;
-  if (words > 0) {
-    const view = new Int32Array(buffer, byteOffset, words);
-    for (let i = 0; i < words; i++) seen |= view[i] ?? 0;
+  // Loops by index, because iterators take eight times as long.
+  for (let i = fours * 4; i < length; i++) seen |= bytes[i] ?? 0;
+  if (fours > 0) {
+    const view = new Int32Array(buffer, byteOffset, fours);
+    for (let i = 0; i < fours; i++) seen |= view[i] ?? 0;
   }
   return (seen & ~0x01010101) === 0;
 }

@@ -1,4 +1,4 @@
-// The options of createHeed as a user gives them -> checked values with defaults filled in.
+// Reads the options of createHeed: checked values with defaults filled in.
 
 import { showValue } from "./describe.js";
 import { HeedError } from "./errors.js";
@@ -7,7 +7,7 @@ import { isRecord, readChoice, readCount, readRecord } from "./read-values.js";
 
 export interface ReadCreateOptions {
   readonly backend: "auto" | "wasm" | "webgpu";
-  /** Looked at where it is used. */
+  /** Checked where it is used. */
   readonly device: object | null;
   readonly threads: number | "auto";
   readonly variant: "auto" | "simd" | "relaxed";
@@ -70,7 +70,7 @@ function readUrl(where: string, name: string, value: unknown): string | null {
   throw new HeedError("option", `${where}: ${name} must be a string or a URL, got ${showValue(value)}`);
 }
 
-/** A copy, since compiling is asynchronous and the caller may write on. */
+/** A copy, because compiling is asynchronous and the caller may write to its own meanwhile. */
 function readBinary(where: string, value: unknown): Uint8Array<ArrayBuffer> | null {
   if (value === undefined) return null;
   if (ArrayBuffer.isView(value)) {

@@ -1,8 +1,9 @@
-// Options as a user gives them -> checked values with defaults filled in. Knows no tensor: shapes are validate.ts's.
+// Reads the options of attention: checked values with defaults filled in. validate.ts reads what depends on shapes.
 
 import type { CausalRule, Dropout, Normalizer, Programs, ScoreStage } from "../backends/backend.js";
 import { showValue } from "./describe.js";
 import { HeedError } from "./errors.js";
+import { readLayout } from "./layout.js";
 import { readMods } from "./mods.js";
 import {
   ATTENTION_OPTIONS,
@@ -28,12 +29,12 @@ import {
 import { type GivenScore, readScore } from "./score.js";
 import type { GivenStructure } from "./structure.js";
 
-/** Weights that are wanted: none, all, their mean over heads, or some rows, as they were given. */
+/** Which weights to return: none, all, their mean over heads, or the unchecked rows. */
 export type WantedWeights = boolean | "mean" | { readonly rows: unknown };
 
-/** The options of one attention call, checked. `bias` and `mask` are read with the tensors. */
+/** The checked options of one call of attention. `bias` and `mask` are read with the tensors. */
 export interface ReadOptions {
-  /** Its parameters are read with the shapes. */
+  /** The parameters are read with the shapes. */
   readonly score: GivenScore;
   /** null: 1 / sqrt(head_dim). */
   readonly scale: number | null;
@@ -51,7 +52,7 @@ export interface ReadOptions {
   /** Read with the shapes. */
   readonly structure: GivenStructure;
   readonly output: boolean;
-  /** Rows are read with the shapes. */
+  /** The rows are read with the shapes. */
   readonly weights: WantedWeights;
   readonly lse: boolean;
   readonly scores: ScoreStage | null;
@@ -93,7 +94,7 @@ export function readAttentionOptions(where: string, options: unknown): ReadOptio
       sinks: given["sinks"],
     },
     ...returned,
-    layout: readChoice(where, "layout", given["layout"], ["bhnd", "bnhd", "packed"], DEFAULTS.layout),
+    layout: readLayout(where, given["layout"]),
     heads: readCount(where, "heads", given["heads"], null),
     kvHeads: readCount(where, "kvHeads", given["kvHeads"], null),
     keep: readBoolean(where, "keep", given["keep"], DEFAULTS.keep),
@@ -109,7 +110,7 @@ export function readAttentionOptions(where: string, options: unknown): ReadOptio
   return read;
 }
 
-/** Whether what is asked for has a meaning with the weights that the normalizer makes. */
+/** Throws where another option has no meaning with this normalizer. */
 function checkNormalizer(where: string, { normalizer, structure, lse, entropy }: ReadOptions): void {
   const fail = (rule: string): never => {
     throw new HeedError("option", `${where}: ${rule}, got normalize "${normalizer}"`);
@@ -160,7 +161,7 @@ function readSoftcap(where: string, value: unknown): number | null {
   throw new HeedError("option", `${where}: softcap must be between 1e-30 and 1e30, got ${showValue(value)}`);
 }
 
-/** Null where nothing is dropped. */
+/** Null: nothing is dropped. */
 function readDropout(where: string, value: unknown): Dropout | null {
   if (value === undefined) return null;
   const { p, seed } = readRecord(where, "dropout", value, DROPOUT_OPTIONS);

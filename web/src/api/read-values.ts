@@ -1,11 +1,11 @@
-// Small readers of values that came from a user: each returns the value with its type, or throws a HeedError that names it.
+// Readers of single values from the caller: each returns the value with its type, or throws a HeedError that names it.
 
 import { showValue } from "./describe.js";
 import { HeedError } from "./errors.js";
 import { didYouMean } from "./suggest.js";
 import { isFloat32Array } from "./typed-array.js";
 
-/** The caller's function and the thing it was given: `attention: scale`. */
+/** The function that was called, and the value's name: `attention: scale`. */
 function at(where: string, name: string): string {
   return `${where}: ${name}`;
 }
@@ -14,7 +14,7 @@ export function isRecord(value: unknown): value is Readonly<Record<string, unkno
   return typeof value === "object" && value !== null;
 }
 
-/** An options object, all of whose names are known; `undefined` is the empty one. */
+/** An options object without unknown names. `undefined` counts as an empty one. */
 export function readRecord(
   where: string,
   what: string,
@@ -33,7 +33,7 @@ export function readRecord(
   return value;
 }
 
-/** What spells options out: an object of any prototype, but not one of the language's containers, which look empty. */
+/** Whether a value can hold options: an object of any prototype, but not a Map or another container, which would look empty. */
 export function isOptions(value: unknown): value is Readonly<Record<string, unknown>> {
   return isRecord(value) && Object.prototype.toString.call(value) === "[object Object]";
 }
@@ -89,7 +89,7 @@ export function readChoice<C extends string>(
   throw new HeedError("option", `${at(where, name)} must be one of ${list}, got ${showValue(value)}${near}`);
 }
 
-/** A Float32Array with room for `elements`; null where it is absent. */
+/** A Float32Array; null where it is absent. */
 export function readOut(where: string, name: string, value: unknown): Float32Array | null {
   if (value === undefined) return null;
   if (isFloat32Array(value)) return value;
@@ -108,7 +108,7 @@ function isSignal(value: unknown): value is AbortSignal {
   return typeof value["addEventListener"] === "function" && typeof value["removeEventListener"] === "function";
 }
 
-/** For calls that have computed nothing yet. */
+/** For calls that have not begun to compute. */
 export function throwIfAborted(where: string, signal: AbortSignal | null): void {
   if (signal?.aborted) {
     throw new HeedError("aborted", `${where}: the signal was aborted before the call`, { cause: signal.reason });

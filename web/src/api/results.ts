@@ -1,4 +1,4 @@
-// What a call returns: types that follow from its options, and the making of them from what a backend computed.
+// What a call of attention returns: its type, which follows from the options, and the tensors made of what a backend computed.
 
 import type { AttentionComputed, Backend, Computed, ScoreStage } from "../backends/backend.js";
 import type { AttentionOptions, ReturnOptions } from "./options.js";
@@ -8,7 +8,7 @@ import type { CheckedAttention } from "./validate.js";
 /** The options of a call that gives none. */
 export type NoOptions = Record<never, never>;
 
-/** The same for attention: nothing of what results' types follow from. The rest gives functions among the options the types of their arguments. */
+/** The same for attention, without the options that decide the type of the result. The other options are there for the types of mods' arguments. */
 export type NoAttentionOptions = Omit<AttentionOptions, "keep" | "return">;
 
 type ByKeep<K> = K extends true ? Tensor : ArrayTensor;
@@ -26,14 +26,14 @@ type OnRequest<O, Name extends "weights" | "lse" | "entropy", Wanted = true> = O
   ? Returned<O>
   : Returned<O> | undefined;
 
-/** Every value of `return.weights` that asks for some. */
+/** The values of `return.weights` that ask for weights. */
 type SomeWeights = Exclude<ReturnOptions["weights"], boolean | undefined> | true;
 
-/** The results of `attention`: typed as present where the options ask for them literally. */
+/** The results of `attention`. A result that the options ask for literally has a type without undefined. */
 export interface AttentionResult<O = AttentionOptions> {
-  /** The query's rank and layout. Absent with `return: { output: false }`. */
+  /** It has the query's rank and layout, and is absent with `return: { output: false }`. */
   readonly output: O extends { readonly return: { readonly output: false } } ? undefined : Returned<O>;
-  /** [B, H, L, S]; [H, L, S] for rank 3; [L, S] for rank 2. Of rows, that many for L; their mean is without H. */
+  /** [B, H, L, S]; [H, L, S] for rank 3; [L, S] for rank 2. With `rows`, L is their number; the mean has no H. */
   readonly weights: OnRequest<O, "weights", SomeWeights>;
   /** [B, H, L]; [H, L] for rank 3; [L] for rank 2. */
   readonly lse: OnRequest<O, "lse">;
@@ -41,11 +41,11 @@ export interface AttentionResult<O = AttentionOptions> {
   readonly scores: O extends { readonly return: { readonly scores: ScoreStage } }
     ? Returned<O>
     : Returned<O> | undefined;
-  /** [B, H, L], likewise. */
+  /** [B, H, L]; [H, L] for rank 3; [L] for rank 2. */
   readonly entropy: OnRequest<O, "entropy">;
 }
 
-/** The same, before the options' types are known. */
+/** The results where the types of the options are not known. */
 export interface AnyAttentionResult {
   readonly output: Tensor | ArrayTensor | undefined;
   readonly weights: Tensor | ArrayTensor | undefined;

@@ -1,4 +1,4 @@
-// The score function and its parameters: as a user gives them -> checked operands, one for all query heads or one each.
+// Reads the score function and its parameters: checked operands, one for all query heads or one for each.
 
 import type { Backend, Dims4, Operand, ScoreFunction, ScoreKind } from "../backends/backend.js";
 import { showShape, showValue } from "./describe.js";
@@ -9,7 +9,7 @@ import { DEFAULTS, SCORE_PARAMETERS } from "./options.js";
 import { isOptions, readChoice, readRecord } from "./read-values.js";
 import { isFloat32Array, lengthOf, numbersOf } from "./typed-array.js";
 
-/** A kind, and its parameters as they were given. */
+/** A kind of score, and its unchecked parameters. */
 export interface GivenScore {
   readonly kind: ScoreKind;
   readonly parameters: Readonly<Record<string, unknown>>;
@@ -17,7 +17,7 @@ export interface GivenScore {
 
 const KINDS = Object.keys(SCORE_PARAMETERS) as readonly ScoreKind[];
 
-/** A name, or an object with the name as its `type`. */
+/** Takes a name, or an object with the name as its `type`. */
 export function readScore(where: string, value: unknown): GivenScore {
   const isNamed = isOptions(value) && value["type"] !== undefined;
   const kind = readChoice(where, "score", isNamed ? value["type"] : value, KINDS, DEFAULTS.score);
@@ -30,7 +30,7 @@ export function readScore(where: string, value: unknown): GivenScore {
   return { kind, parameters };
 }
 
-/** Whether query and key may differ in head_dim: their matrices say what they have in common. */
+/** Whether query and key may differ in head_dim, because matrices map them to a common length. */
 export function hasMatrices({ kind }: GivenScore): boolean {
   return kind === "general" || kind === "additive";
 }
@@ -72,12 +72,12 @@ export function readScoreFunction(
   }
 }
 
-/** As C++ has it: in single precision. */
+/** In f32, as C++ checks it. */
 function isBandwidth(width: number): boolean {
   return width >= Math.fround(1e-15) && width <= Math.fround(1e15);
 }
 
-/** Reads parameters by name; null where they are absent. */
+/** Reads parameters by name. An absent one is null. */
 class ParameterReader {
   readonly #where: string;
   readonly #given: Readonly<Record<string, unknown>>;
@@ -91,11 +91,11 @@ class ParameterReader {
     this.#backend = backend;
   }
 
-  /** [rows, columns] or [H, rows, columns]; rows that are null are what the matrix says. */
+  /** [rows, columns] or [H, rows, columns]. Where `rows` is null, any number will do. */
   matrix(name: string, rows: number | null, columns: number): Operand | null {
     const value = this.#given[name];
     if (value === undefined) return null;
-    const read = this.#single(name, value);
+    const read = this.#tensor(name, value);
     const { shape } = read;
     const own = rows ?? shape[shape.length - 2] ?? 0;
     return this.#operand(name, read, [own, columns], [own, columns]);
@@ -107,7 +107,7 @@ class ParameterReader {
     if (value === undefined) return null;
     const isBare = isFloat32Array(value);
     const bareShape = isBare && lengthOf(value) === length ? [length] : [this.#heads, length];
-    const read = this.#single(name, isBare ? { data: value, shape: bareShape } : value);
+    const read = this.#tensor(name, isBare ? { data: value, shape: bareShape } : value);
     return this.#operand(name, read, [length], [1, length]);
   }
 
@@ -128,11 +128,11 @@ class ParameterReader {
     return { source: { kind: "array", array }, dtype: "f32", elements, ...denseView("bhnd", [1, elements, 1, 1]) };
   }
 
-  #single(name: string, value: unknown): ReadTensor {
+  #tensor(name: string, value: unknown): ReadTensor {
     return readF32(this.#where, `score.${name}`, value, this.#backend);
   }
 
-  /** `shape` for all heads, or with an axis of heads before it; in C++ as [1, 1 or H, ...full]. */
+  /** Checks that a parameter is of `shape`, or of that with an axis of heads before it. C++ takes it as [1, 1 or H, ...full]. */
   #operand(name: string, read: ReadTensor, shape: readonly number[], full: readonly [number, number]): Operand {
     const [rows, columns] = full;
     const isShared = String(read.shape) === String(shape);

@@ -1,11 +1,11 @@
-// cuSeqlensQ and cuSeqlensK: where packed sequences start. Checked against the shapes and against each other.
+// Reads cuSeqlensQ and cuSeqlensK, which say where packed sequences start, and checks them against the shapes and each other.
 
 import type { Dims4, PackedSequences } from "../backends/backend.js";
 import { showValue } from "./describe.js";
 import { HeedError } from "./errors.js";
 import { numbersOf } from "./typed-array.js";
 
-/** The options as they were given. */
+/** The unchecked options. */
 export interface GivenSequences {
   readonly cuSeqlensQ: unknown;
   readonly cuSeqlensK: unknown;

@@ -1,4 +1,4 @@
-// The options that go by batch entry, sequence, head or position: window, offsets, lengths, ALiBi slopes, sinks. Checked against the shapes.
+// Reads the options by batch entry, sequence, head or position, and checks them against the shapes: window, offsets, lengths, ALiBi slopes, sinks.
 
 import type { AttentionStructure, Dims4 } from "../backends/backend.js";
 import { showValue } from "./describe.js";
@@ -6,7 +6,7 @@ import { HeedError } from "./errors.js";
 import { readSequences } from "./sequences.js";
 import { numbersOf } from "./typed-array.js";
 
-/** The options as they were given. */
+/** The unchecked options. */
 export interface GivenStructure {
   readonly window: unknown;
   readonly qOffset: unknown;
@@ -18,7 +18,7 @@ export interface GivenStructure {
   readonly sinks: unknown;
 }
 
-/** Positions are exact in single precision up to here, and far from overflowing when added up. */
+/** Up to here positions are exact in f32, and sums of them do not overflow. */
 const MAX_OFFSET = 2 ** 24;
 
 /** `scores` is [batch, query heads, query length, key length]. */

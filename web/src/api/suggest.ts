@@ -1,6 +1,6 @@
-// Did-you-mean: names from elsewhere and misspellings, for messages about options that heed does not have.
+// Did you mean: the nearest option to a misspelling, or to a name of another library.
 
-/** Spellings of other libraries (PyTorch, JAX, FlashAttention, ONNX) that hold no name of heed's, in lower case without underscores. */
+/** Options of other libraries (PyTorch, JAX, FlashAttention, ONNX) that contain no name of heed, in lower case without underscores. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
   logitcap: "softcap",
   kvnumheads: "kvHeads",
@@ -26,7 +26,7 @@ export function didYouMean(given: string, names: readonly string[]): string {
   return best === "" ? "" : `, did you mean "${best}"?`;
 }
 
-/** The longest of the names that `plain` holds, as output_attentions holds attentions. */
+/** The longest of the names that `plain` contains, as output_attentions contains attentions. */
 function longestWithin(plain: string, names: readonly string[]): string {
   const within = names.filter((name) => name.length > 3 && plain.includes(name.toLowerCase()));
   return within.reduce((longest, name) => (name.length > longest.length ? name : longest), "");

@@ -1,4 +1,4 @@
-// Tensors that live in an engine, so that repeated calls copy nothing; and the plain arrays that calls return.
+// Tensors in an engine's memory, which repeated calls do not copy, and the plain arrays that calls return.
 
 import type { Backend, DType, Resident } from "../backends/backend.js";
 import { DISPOSE, finalise, unfinalise } from "../memory/disposable.js";
@@ -6,7 +6,7 @@ import type { AnyGpuBuffer } from "./browser-globals.js";
 import { HeedError } from "./errors.js";
 import { fromF16 } from "./f16.js";
 
-/** A result: an array of the caller's own. */
+/** A result as an array, which belongs to the caller. */
 export interface ArrayTensor {
   readonly data: Float32Array;
   readonly shape: readonly number[];
@@ -15,12 +15,12 @@ export interface ArrayTensor {
 
 /** Values in an engine's memory. Immutable; made by `heed.tensor`, `heed.zeros`, or a call with `keep: true`. */
 export class Tensor {
-  /** @internal Its name in messages, whatever a minifier calls the class. */
+  /** @internal The class's name in messages, which a minifier would shorten. */
   static readonly name: string = "Tensor";
   readonly shape: readonly number[];
   readonly dtype: DType;
   readonly location: "wasm" | "webgpu";
-  /** Where `location` is "webgpu": its GPUBuffer, with the numbers from its start. */
+  /** With `location` "webgpu", the GPUBuffer that starts with the values. */
   readonly buffer: AnyGpuBuffer | undefined;
   readonly #backend: Backend;
   readonly #resident: Resident;
@@ -34,11 +34,11 @@ export class Tensor {
     this.#backend = backend;
     this.#resident = resident;
     finalise(this, () => backend.free(resident));
-    // Kernels walk by this shape: writing another one to it would lead them out of the resident.
+    // Kernels trust this shape. With another one they would leave the resident.
     Object.freeze(this);
   }
 
-  /** @internal What the backend knows it by. Throws HeedError `disposed` when it is gone or another engine's. */
+  /** @internal The tensor's resident. Throws HeedError `disposed` when it was freed, or belongs to another engine. */
   static residentOf(tensor: Tensor, backend: Backend | null, where: string): Resident {
     if (tensor.#backend !== backend) throw new HeedError("disposed", `${where} is a tensor of another engine`);
     if (!tensor.#resident.live) throw new HeedError("disposed", `${where} is a tensor that was disposed`);
@@ -50,13 +50,13 @@ export class Tensor {
     return tensor.#backend === backend;
   }
 
-  /** Its values, copied, in single precision. Rejects with HeedError `disposed` when it is gone. */
+  /** Copies its values to an f32 array. Rejects with HeedError `disposed` when it was disposed of. */
   async read(): Promise<Float32Array> {
     const data = await this.#backend.download(Tensor.residentOf(this, this.#backend, "Tensor.read: this"));
     return data instanceof Uint16Array ? fromF16(data) : data;
   }
 
-  /** Frees its memory, once calls that already use it are done. Can be repeated. */
+  /** Frees its memory as soon as the calls that use it are done. May be called twice. */
   dispose(): void {
     unfinalise(this);
     this.#backend.free(this.#resident);

@@ -1,4 +1,4 @@
-// What a typed array is by its internals: subclasses and own properties can say anything of length, buffer and name.
+// What a typed array is by its internal slots, because subclasses and own properties can lie about length, buffer and name.
 
 import { fromF16 } from "./f16.js";
 
@@ -8,7 +8,7 @@ const length = getter("length");
 const byteOffset = getter("byteOffset");
 const buffer = getter("buffer");
 
-/** `Float32Array` and the like, of any realm; undefined for anything else. */
+/** The name of a typed array's class, of any realm; undefined for anything else. */
 export function typedArrayName(value: unknown): string | undefined {
   return tag(value) as string | undefined;
 }
@@ -17,7 +17,7 @@ export function isFloat32Array(value: unknown): value is Float32Array {
   return typedArrayName(value) === "Float32Array";
 }
 
-/** A Float16Array as far as heed reads one: the class is newer than many compilers' libraries. */
+/** The members of Float16Array that heed uses. Many compilers' libraries do not declare the class yet. */
 export interface HalfArray {
   readonly [Symbol.toStringTag]: "Float16Array";
   readonly BYTES_PER_ELEMENT: number;
@@ -39,31 +39,31 @@ export function isUint8Array(value: unknown): value is Uint8Array {
   return typedArrayName(value) === "Uint8Array";
 }
 
-/** Its elements; 0 when its buffer was transferred away. */
+/** The number of elements; 0 when the buffer was transferred away. */
 export function lengthOf(array: Float32Array | HalfArray | Uint16Array | Uint8Array): number {
   return length(array) as number;
 }
 
-/** The same elements as an array of this realm's own class, which nobody has tampered with. */
+/** A view of the same elements by this realm's own class, whose properties nobody has changed. */
 export function plainF32(array: Float32Array): Float32Array {
   const size = lengthOf(array);
-  // A buffer that was transferred away takes no view, not even an empty one.
+  // A buffer that was transferred away has no views, not even empty ones.
   if (size === 0) return new Float32Array(0);
   return new Float32Array(buffer(array) as ArrayBuffer, byteOffset(array) as number, size);
 }
 
-/** The bits of halves, where they lie. */
+/** A view of the bits of f16 numbers. */
 export function plainF16(array: HalfArray | Uint16Array): Uint16Array {
   const size = lengthOf(array);
   if (size === 0) return new Uint16Array(0);
   return new Uint16Array(buffer(array) as ArrayBuffer, byteOffset(array) as number, size);
 }
 
-/** A copy of halves that is of the class that they are. */
+/** A copy of f16 numbers, of the same class. */
 export function copyF16(array: HalfArray | Uint16Array): HalfArray | Uint16Array {
   const bits = plainF16(array).slice();
-  const { Float16Array: Halves } = globalThis as { readonly Float16Array?: new (buffer: ArrayBuffer) => HalfArray };
-  return isFloat16Array(array) && Halves !== undefined ? new Halves(bits.buffer) : bits;
+  const { Float16Array } = globalThis as { readonly Float16Array?: new (buffer: ArrayBuffer) => HalfArray };
+  return isFloat16Array(array) && Float16Array !== undefined ? new Float16Array(bits.buffer) : bits;
 }
 
 export function plainBytes(array: Uint8Array): Uint8Array {
@@ -72,7 +72,7 @@ export function plainBytes(array: Uint8Array): Uint8Array {
   return new Uint8Array(buffer(array) as ArrayBuffer, byteOffset(array) as number, size);
 }
 
-/** A precision as heed names it, of one that may be named as NumPy and onnxruntime do: "float16" is "f16". */
+/** heed's name of a type that may be named as in NumPy and onnxruntime: "float16" is "f16". */
 export function plainDType(given: unknown): unknown {
   return typeof given === "string" ? given.replace("float", "f") : given;
 }
@@ -94,7 +94,7 @@ export function isTypedArray(value: unknown): value is Iterable<unknown> & Array
   return ArrayBuffer.isView(value) && !(value instanceof DataView);
 }
 
-/** An intrinsic getter of %TypedArray%.prototype: for typed arrays the language fixes what each returns. */
+/** A getter of %TypedArray%.prototype, which reads an internal slot. */
 function getter(name: PropertyKey): (value: unknown) => unknown {
   const get = Object.getOwnPropertyDescriptor(PROTOTYPE, name)?.get;
   return (value) => get?.call(value);

@@ -1,4 +1,4 @@
-// Tensors + read options -> an AttentionProblem, or a HeedError that names the rule and the shapes that broke it.
+// Makes an AttentionProblem of tensors and read options, or throws a HeedError that names the rule and the shapes that broke it.
 
 import type { AttentionProblem, Backend, BlockMask, Dims4, Operand, WeightForm } from "../backends/backend.js";
 import { showShape, showValue } from "./describe.js";
@@ -12,19 +12,19 @@ import { hasMatrices, readScoreFunction } from "./score.js";
 import { readStructure } from "./structure.js";
 import { lengthOf, numbersOf } from "./typed-array.js";
 
-/** A checked call: what to compute, and the shapes in which the caller sees the results. */
+/** A checked call: the problem, and the shapes of the results as the caller sees them. */
 export interface CheckedAttention {
   readonly problem: AttentionProblem;
   readonly shapes: {
     readonly output: readonly number[];
     readonly weights: readonly number[];
     readonly scores: readonly number[];
-    /** Of what each query has one number of: lse and entropy. */
+    /** The shape of lse and entropy, which are one number for each query. */
     readonly perQuery: readonly number[];
   };
 }
 
-/** `held` keys and values come before those that are given. */
+/** `held`: the number of keys and values in a cache, which come before the given ones. */
 export function validateAttention(
   where: string,
   backend: Backend | null,
@@ -73,7 +73,7 @@ export function validateAttention(
   };
   return {
     problem,
-    // Of what was not asked for nobody sees the shape.
+    // Shapes of results that were not asked for are not used.
     shapes: {
       output: userShape(outputShape, rank, options.layout),
       weights: weightsUserShape(form, target, rank, options.layout),
@@ -116,7 +116,7 @@ interface Views {
   readonly value: View;
 }
 
-/** The three shapes in [batch, heads, length, dim], agreeing with each other. */
+/** The three shapes in [batch, heads, length, dim], checked against each other. */
 function viewsOf(where: string, query: ReadTensor, key: ReadTensor, value: ReadTensor, options: ReadOptions): Views {
   const { layout } = options;
   const fail = (rule: string): never => {
@@ -214,11 +214,11 @@ function checkOut(where: string, out: Float32Array | null, elements: number): vo
   throw new HeedError("shape", `${where}: out must have room for ${elements} elements, got ${lengthOf(out)}`);
 }
 
-/** scale / temperature, as C++ takes it: finite in single precision, in base 2 as well. */
+/** scale / temperature. It must be finite in f32, and so must its product with log2(e), by which kernels multiply. */
 function effectiveScale(where: string, options: ReadOptions, headDim: number): number {
   const scale = (options.scale ?? 1 / Math.sqrt(headDim)) / options.temperature;
-  const single = Math.fround(scale);
-  if (Number.isFinite(Math.fround(single * Math.fround(Math.LOG2E)))) return scale;
-  const rule = Number.isFinite(single) ? "scale * log2(e)" : "scale / temperature";
-  throw new HeedError("option", `${where}: ${rule} must be finite in single precision, got ${scale}`);
+  const f32 = Math.fround(scale);
+  if (Number.isFinite(Math.fround(f32 * Math.fround(Math.LOG2E)))) return scale;
+  const rule = Number.isFinite(f32) ? "scale * log2(e)" : "scale / temperature";
+  throw new HeedError("option", `${where}: ${rule} must be finite in f32, got ${scale}`);
 }

@@ -51,17 +51,17 @@ export interface GruProblem {
   readonly isReversed: boolean;
 }
 
-/** As with Backend, a problem is valid when it arrives. All inputs and results are residents of `home`. */
+/** As with Backend, a problem is valid when it arrives. All inputs and results are residents of `core`. */
 export interface LayerBackend {
-  /** Opens `home`, unless it is open, and keeps it open for a pass, until `end`. */
+  /** Opens `core`, unless it is open, and keeps it open for a pass, until `end`. */
   begin(): Promise<void>;
   end(): void;
   /** Frees a parameter whose layer was disposed of or loaded anew. Does nothing after the engine has ended. */
   free(parameter: Resident): void;
-  /** A layer was disposed of: `home` is closed once nothing lives there and no pass is under way. */
+  /** A layer was disposed of: `core` is closed once it holds nothing and no pass is under way. */
   rest(): void;
   /** The backend that computes attention and holds the tensors. Throws HeedError `disposed` while it is not open. */
-  readonly home: Backend;
+  readonly core: Backend;
   /** Computes in the same memory. */
   readonly extra: ExtraBackend;
   /** Adds the memory of layers to that of the engine. */

@@ -8,7 +8,7 @@ import { readBoolean, readRecord, readSignal, throwIfAborted } from "../api/read
 import type { NoOptions, Returned } from "../api/results.js";
 import type { ArrayTensor, Tensor } from "../api/tensor.js";
 import { DISPOSE } from "../memory/disposable.js";
-import { cachesIn, type HeldCaches, inTurn } from "./cache-turns.js";
+import { cachesIn, type HeldCaches, withLocks } from "./cache-locks.js";
 import { LayerEngine } from "./engine-of.js";
 import {
   type Filling,
@@ -161,7 +161,7 @@ export abstract class Layer {
         scope.backend.end();
       }
     };
-    return inTurn({ where: this.where, caches: cachesIn(given), signal, act: compute });
+    return withLocks({ where: this.where, caches: cachesIn(given), signal, act: compute });
   }
 
   /** A pass of one tensor to one tensor. */

@@ -99,7 +99,7 @@ export class Parameter {
   }
 
   async #place(backend: LayerBackend, { data }: ParameterTensor): Promise<Resident> {
-    if (this.#form === "plain") return backend.home.upload(data);
+    if (this.#form === "plain") return backend.core.upload(data);
     const { matrices } = this.#form;
     const [rows = 0, columns = 0] = this.shape;
     const outputs = rows / matrices;

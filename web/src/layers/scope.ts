@@ -10,7 +10,7 @@ import type { AnyAttentionResult } from "../api/results.js";
 import { type ArrayTensor, Tensor } from "../api/tensor.js";
 import type { Resident } from "../backends/backend.js";
 import type { Activation, LayerBackend, PointwiseRule, Rows } from "../backends/layer-backend.js";
-import type { HeldCaches } from "./cache-turns.js";
+import type { HeldCaches } from "./cache-locks.js";
 import { type AttentionTensors, attendWithCache } from "./cached-attention.js";
 import { isReadable, readWhole } from "./readable.js";
 import { withTensors } from "./resident-options.js";
@@ -84,7 +84,7 @@ export class Scope {
 
   /** What someone gave, in this engine's memory. Arrays are read before this returns. */
   take(where: string, name: string, value: unknown): Tensor | Promise<Tensor> {
-    if (value instanceof Tensor && Tensor.isOf(value, this.backend.home)) return value;
+    if (value instanceof Tensor && Tensor.isOf(value, this.backend.core)) return value;
     if (isReadable(value)) {
       return readWhole(value).then((whole) => this.#upload(readTensor(where, name, whole, null)));
     }
@@ -93,7 +93,7 @@ export class Scope {
 
   /** A tensor of this pass. */
   upload(data: Float32Array, shape: readonly number[]): Tensor {
-    return this.#own(this.backend.home.upload(data), shape);
+    return this.#own(this.backend.core.upload(data), shape);
   }
 
   /** `rule.leading` are the axes of the result before its last, where they are not those of x. */
@@ -174,15 +174,15 @@ export class Scope {
       return this.#uploaded(await attendWithCache(this.#room.heed, tensors, { ...options, cache, signal }));
     }
     const passed = await withTensors(options, (name, tensor) => this.take(where, name, tensor));
-    const result = await attend(this.backend.home, tensors, { ...passed, keep: true, signal });
+    const result = await attend(this.backend.core, tensors, { ...passed, keep: true, signal });
     for (const part of Object.values(result)) if (part instanceof Tensor) this.#made.add(part);
     return result;
   }
 
   async rope(x: Tensor, options: Readonly<Record<string, unknown>>): Promise<Tensor> {
-    const { extra, home } = this.backend;
+    const { extra, core } = this.backend;
     const { rope } = await import("../extra.js");
-    const rotated = await rope(extra, home, [x], { ...options, keep: true, signal: this.signal ?? undefined });
+    const rotated = await rope(extra, core, [x], { ...options, keep: true, signal: this.signal ?? undefined });
     if (!(rotated instanceof Tensor)) throw new TypeError("a tensor was asked for");
     this.#made.add(rotated);
     return rotated;
@@ -190,7 +190,7 @@ export class Scope {
 
   /** A tensor as rows along its last axis. */
   rows(x: Tensor): Rows {
-    const resident = Tensor.residentOf(x, this.backend.home, "heed/layers: a tensor");
+    const resident = Tensor.residentOf(x, this.backend.core, "heed/layers: a tensor");
     const length = lastOf(x);
     return { resident, count: length === 0 ? 0 : resident.elements / length, length };
   }
@@ -226,7 +226,7 @@ export class Scope {
   }
 
   #own(resident: Resident, shape: readonly number[]): Tensor {
-    const tensor = new Tensor(this.backend.home, resident, shape);
+    const tensor = new Tensor(this.backend.core, resident, shape);
     this.#made.add(tensor);
     return tensor;
   }

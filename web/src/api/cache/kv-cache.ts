@@ -8,9 +8,8 @@ import { showShape, showValue } from "../describe.js";
 import { HeedError } from "../errors.js";
 import { guard, guardAsync } from "../guard.js";
 import type { GivenTensors, Layout, Numbers, TensorInput } from "../inputs.js";
-import { viewOf } from "../layout.js";
+import { readLayout, viewOf } from "../layout.js";
 import { checkRoom, readTensor } from "../operands.js";
-import { DEFAULTS } from "../options.js";
 import { type ReadOptions, readAttentionOptions } from "../read-options.js";
 import { isOptions, readChoice, readCount, readRecord, readSignal, throwIfAborted } from "../read-values.js";
 import { type AnyAttentionResult, resultOf } from "../results.js";
@@ -27,7 +26,7 @@ const NAMES = ["batch", "kvHeads", "headDim", "valueDim", "maxLength", "dtype", 
 /** Positions are exact in f32 up to here. */
 const MOST_TOKENS = 2 ** 24;
 
-/** Each batch entry takes a page table at once. */
+/** Each batch entry has a page table from the start. */
 const MOST_ENTRIES = 2 ** 16;
 
 /** The options of createCache, checked, with defaults filled in. */
@@ -71,7 +70,7 @@ function readCacheOptions(options: unknown): ReadCacheOptions {
   };
 }
 
-/** A checked call, whose keys and values are in the cache's pages but not yet counted. */
+/** A checked call. Its keys and values are in the pages, but are not counted until it succeeds. */
 interface Prepared {
   readonly read: ReadOptions;
   readonly problem: AttentionProblem;
@@ -80,7 +79,7 @@ interface Prepared {
 }
 
 class PagedCache implements KVCache {
-  /** Messages name the class by this, whatever a minifier calls it. */
+  /** The class's name in messages, which a minifier would shorten. */
   static readonly name: string = "KVCache";
   readonly batch: number;
   readonly kvHeads: number;
@@ -138,7 +137,7 @@ class PagedCache implements KVCache {
       const { layout } = readRecord("append", "options", options, ["layout"]);
       return {
         given: this.#mutex.isIdle ? { key, value } : { key: copyOperand(key), value: copyOperand(value) },
-        layout: readChoice<Layout>("append", "layout", layout, ["bhnd", "bnhd", "packed"], DEFAULTS.layout),
+        layout: readLayout("append", layout),
       };
     });
     return this.#mutex.run(() => {
@@ -161,7 +160,7 @@ class PagedCache implements KVCache {
       if (length < now && start > 0) {
         throw new HeedError(
           "option",
-          `truncate: the window has let go of tokens before ${start}, which those before ${now} would see, got ${length}`,
+          `truncate: the window has freed the tokens before ${start}, which those before ${now} would see, got ${length}`,
         );
       }
       this.#store.truncate(length);
@@ -229,7 +228,7 @@ class PagedCache implements KVCache {
         signal: isOptions(settings) ? readSignal("attention", settings["signal"]) : null,
       };
     });
-    return guardAsync("option", "attention: waiting for its turn", () =>
+    return guardAsync("option", "attention: waiting for the cache", () =>
       this.#mutex.run(() => this.#compute(backend, tensors, settings), signal),
     );
   }
@@ -263,7 +262,7 @@ class PagedCache implements KVCache {
     });
   }
 
-  /** Reads and checks the call, and writes its keys and values behind those that the cache holds. */
+  /** Reads and checks the call, and writes its keys and values behind those in the cache. */
   #prepare(where: string, backend: Backend, tensors: GivenTensors, options: unknown): Prepared {
     this.#assertUsable(where);
     if (backend !== this.#backend) throw new HeedError("disposed", `${where}: cache is a cache of another engine`);

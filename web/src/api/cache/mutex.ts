@@ -1,6 +1,6 @@
 // Calls with a cache run one after the other, in the order in which they were made.
 
-import { HeedError } from "../errors.js";
+import { unlessAborted } from "../unless-aborted.js";
 
 export class Mutex {
   /** Calls that run or wait. */
@@ -12,15 +12,15 @@ export class Mutex {
   }
 
   /**
-   * Runs `act` when the calls before it are done, at once if there are none. The promise rejects as soon as a signal aborts the wait;
-   * `act` runs all the same, and looks at the signal itself.
+   * Runs `act` when the calls before it are done, at once if there are none. The promise rejects as soon as a signal aborts the wait.
+   * `act` still runs then, and looks at the signal itself.
    */
   async run<T>(act: () => T | Promise<T>, signal: AbortSignal | null = null): Promise<T> {
     const before = this.isIdle ? null : this.#last;
     this.#count += 1;
     const call = this.#runAfter(before, act);
     this.#last = call.catch(() => {});
-    if (before !== null && signal !== null) await unlessAborted("attention", before, signal);
+    if (before !== null) await unlessAborted("attention", signal, () => before);
     return call;
   }
 
@@ -31,20 +31,5 @@ export class Mutex {
     } finally {
       this.#count -= 1;
     }
-  }
-}
-
-/** Waits for the promise, and rejects earlier if the signal is aborted. */
-export async function unlessAborted(where: string, waiting: Promise<unknown>, signal: AbortSignal): Promise<void> {
-  let stop = (): void => {};
-  const aborted = new Promise<never>((_, reject) => {
-    stop = () => reject(new HeedError("aborted", `${where}: aborted by its signal`, { cause: signal.reason }));
-  });
-  signal.addEventListener("abort", stop);
-  try {
-    if (signal.aborted) stop();
-    await Promise.race([waiting, aborted]);
-  } finally {
-    signal.removeEventListener("abort", stop);
   }
 }

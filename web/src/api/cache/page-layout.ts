@@ -1,52 +1,52 @@
-// How a page of a cache holds the keys and values of all heads, and the writing of rows to it.
+// How a page of a KV cache stores K and V of all heads, and how rows are written to it.
 
 import type { Span } from "../../backends/backend.js";
 import { fromF16, toF16 } from "../f16.js";
 import { quantizeRows } from "./quantize.js";
 import { roundUp, TILES, type Tiles } from "./tiles.js";
 
-/** What keys and values are kept as. */
+/** The type in which K and V are stored. */
 export type CacheType = "f32" | "f16" | "i8";
 
-/** Keys of f32 that are a block of the kernels, whose blocks end where a page does. */
+/** The size of the kernels' KV blocks in f32. A block ends where its page does. */
 const BLOCK_ROWS = 96;
 
 /**
- * Memory is read at its own rate only where runs are long, so that smaller numbers have more rows. Fewer in any page, and a long cache
- * would have more pages than its calls like to name.
+ * A page has at least so many bytes of each column. Read bandwidth is reached only by long streams, so smaller types have more rows in a
+ * page. Smaller pages would also make the page tables of long caches long.
  */
 const COLUMN_BYTES = 4 * BLOCK_ROWS;
 
 /**
- * So many times as long, as far as the cache still has so many pages: a short one would take memory that it does not need. Bytes take least
- * of it, and gain most.
+ * Pages are up to MOST_TIMES longer than that, as long as a full cache has LEAST_PAGES of them: long pages in a short cache would waste
+ * memory. int8 wastes least and gains most by long pages.
  */
 const MOST_TIMES = 4;
 const LEAST_PAGES: Readonly<Record<CacheType, number>> = { f32: 8, f16: 8, i8: 4 };
 
-/** The scales of a tile, which are read whole; and lines of the processor's cache, and the widest vector. */
+/** The scales of an int8 tile, which are read as a whole, take 128 bytes. Cache lines and vectors are not longer. */
 const ALIGNMENT = 128;
 
-/** The exponent of a half that is infinite or NaN. */
-const INFINITE = 0x7c00;
+/** The exponent bits of f16, all of which are set in infinity and NaN. */
+const F16_EXPONENT = 0x7c00;
 
 const SIZES: Readonly<Record<CacheType, number>> = { f32: 4, f16: 2, i8: 1 };
 
-/** The keys, or the values, of one head of a page. */
+/** K, or V, of one head in a page. */
 export interface PagePart {
-  /** Bytes from the head's own. */
+  /** In bytes, from the start of the head. */
   readonly offset: number;
-  /** Numbers of a row. */
+  /** The length of a row. */
   readonly dim: number;
-  /** Numbers of memory that are a row's. */
+  /** The length of a row in memory, with padding. */
   readonly width: number;
-  /** Of i8. */
+  /** For i8 only. */
   readonly tiles: Tiles | null;
-  /** Of i8: bytes from `offset` to a float for each row. */
+  /** For i8: bytes from `offset` to the scales, one f32 for each row. */
   readonly scales: number;
 }
 
-/** Rows of a head as they are given: from `first` on, `stride` numbers from one to the next. Halves by their bits. */
+/** Rows of a head from the caller, the first at index `first`, `stride` numbers apart. f16 as bits. */
 export interface GivenRows {
   readonly numbers: Float32Array | Uint16Array;
   readonly first: number;
@@ -62,7 +62,7 @@ export class PageLayout {
   readonly headBytes: number;
   readonly bytes: number;
 
-  /** Of a cache that takes `most` tokens and holds `held` of them at a time. */
+  /** For a cache to which at most `most` tokens are appended, and which holds `held` of them at a time. */
   constructor(
     dtype: CacheType,
     heads: number,
@@ -88,9 +88,9 @@ export class PageLayout {
     };
     const keys = part("key");
     const values = part("value");
-    const ofScales = keys.tiles === null ? 0 : this.rows * Float32Array.BYTES_PER_ELEMENT;
-    this.keys = { ...keys, scales: take(ofScales) - keys.offset };
-    this.values = { ...values, scales: take(ofScales) - values.offset };
+    const scaleBytes = keys.tiles === null ? 0 : this.rows * Float32Array.BYTES_PER_ELEMENT;
+    this.keys = { ...keys, scales: take(scaleBytes) - keys.offset };
+    this.values = { ...values, scales: take(scaleBytes) - values.offset };
     this.headBytes = end;
     this.bytes = heads * end;
   }
@@ -99,33 +99,33 @@ export class PageLayout {
     return SIZES[this.dtype];
   }
 
-  /** Where rows of a head are, and their scales. */
-  spans(part: PagePart, head: number, place: number, count: number): readonly Span[] {
+  /** The byte ranges of rows of a head and of their scales. */
+  spans(part: PagePart, head: number, row: number, count: number): readonly Span[] {
     const start = head * this.headBytes + part.offset;
-    const ofRow = part.width * this.elementBytes;
-    const together = part.tiles?.rows ?? 1;
-    const first = place - (place % together);
-    const rows = { from: start + first * ofRow, bytes: (roundUp(place + count, together) - first) * ofRow };
+    const rowBytes = part.width * this.elementBytes;
+    const tileRows = part.tiles?.rows ?? 1;
+    const first = row - (row % tileRows);
+    const rows = { from: start + first * rowBytes, bytes: (roundUp(row + count, tileRows) - first) * rowBytes };
     if (part.tiles === null) return [rows];
-    const ofScale = Float32Array.BYTES_PER_ELEMENT;
-    return [rows, { from: start + part.scales + place * ofScale, bytes: count * ofScale }];
+    const scaleBytes = Float32Array.BYTES_PER_ELEMENT;
+    return [rows, { from: start + part.scales + row * scaleBytes, bytes: count * scaleBytes }];
   }
 
-  /** Writes rows of a head from a place on, and says whether they are finite; those that are not cannot be kept as i8. Of f32 nobody asks. */
-  write(page: Uint8Array<ArrayBuffer>, part: PagePart, head: number, place: number, given: GivenRows): boolean {
+  /** Writes rows of a head and returns whether they are finite, which i8 requires. For f32 it does not look, and returns true. */
+  write(page: Uint8Array<ArrayBuffer>, part: PagePart, head: number, row: number, given: GivenRows): boolean {
     const start = page.byteOffset + head * this.headBytes + part.offset;
-    const rows = inARow(given, part.dim);
+    const rows = contiguous(given, part.dim);
     const { tiles, width } = part;
     if (tiles !== null) {
-      const bytes = new Int8Array(page.buffer, start, part.scales);
-      const scales = new Float32Array(page.buffer, start + part.scales, this.rows).subarray(place);
-      return quantizeRows(floatsOf(rows), part.dim, { bytes, scales, tiles, place, width });
+      const numbers = new Int8Array(page.buffer, start, part.scales);
+      const scales = new Float32Array(page.buffer, start + part.scales, this.rows).subarray(row);
+      return quantizeRows(floatsOf(rows), part.dim, { numbers, scales, tiles, row, width });
     }
-    const first = start + place * width * this.elementBytes;
+    const first = start + row * width * this.elementBytes;
     if (this.dtype === "f16") {
-      const halves = rows instanceof Uint16Array ? rows : toF16(rows);
-      new Uint16Array(page.buffer, first, rows.length).set(halves);
-      return halves.every((bits) => (bits & INFINITE) !== INFINITE);
+      const f16 = rows instanceof Uint16Array ? rows : toF16(rows);
+      new Uint16Array(page.buffer, first, rows.length).set(f16);
+      return f16.every((bits) => (bits & F16_EXPONENT) !== F16_EXPONENT);
     }
     new Float32Array(page.buffer, first, rows.length).set(floatsOf(rows));
     return true;
@@ -136,8 +136,8 @@ function floatsOf(rows: Float32Array | Uint16Array): Float32Array {
   return rows instanceof Uint16Array ? fromF16(rows) : rows;
 }
 
-/** The rows one after the other: where they lie, or copied. */
-function inARow({ numbers, first, stride, count }: GivenRows, dim: number): Float32Array | Uint16Array {
+/** The rows without gaps: a view, or a copy. */
+function contiguous({ numbers, first, stride, count }: GivenRows, dim: number): Float32Array | Uint16Array {
   if (stride === dim || count === 1) return numbers.subarray(first, first + count * dim);
   const rows = numbers instanceof Uint16Array ? new Uint16Array(count * dim) : new Float32Array(count * dim);
   for (let row = 0; row < count; row++) {

@@ -213,7 +213,7 @@ export class PageStore {
           if (this.#layout.write(bytes, part, head, row, { numbers, first: from, stride, count: fitting })) continue;
           this.#areFinite = false;
           if (this.#layout.dtype === "i8")
-            throw new HeedError("option", `${where}: a cache of i8 keeps finite numbers, got others`);
+            throw new HeedError("option", `${where}: a cache of i8 takes finite numbers, got others`);
         }
         const spans = Array.from({ length: heads }, (_, head) => this.#layout.spans(part, head, row, fitting));
         this.#backend.changed(page.resident, spans.flat());

@@ -1,15 +1,15 @@
-// How numbers of eight bits lie in a page: in tiles, which kernels multiply in the order of memory. A tile is pairs of 16 columns: 16 rows of
-// keys, whose numbers come two at a time; or 16 numbers of 32 rows of values, which come two rows at a time.
+// The layout of int8 numbers in a page: tiles, which kernels read in the order of memory. The int16 dot product takes pairs of numbers in 16
+// columns. So a tile of K is 16 rows whose numbers come two at a time, and a tile of V is 16 numbers of 32 rows, two rows at a time.
 
-/** Bytes from one to the next: `near` within groups of so many, which are a power of two, and `far` from group to group. */
+/** Bytes from one index to the next: `near` within a group, whose size is a power of two, and `far` from group to group. */
 type Steps = readonly [group: number, near: number, far: number];
 
 export interface Tiles {
-  /** That the same tiles hold. */
+  /** How many rows share a tile. */
   readonly rows: number;
-  /** Of its rows. */
+  /** From row to row in a tile. */
   readonly row: Steps;
-  /** Of a row's numbers, which are filled up to whole groups. */
+  /** From number to number in a row, which is padded to whole groups. */
   readonly number: Steps;
 }
 
@@ -27,7 +27,7 @@ const VALUES: Tiles = {
 
 export const TILES = { key: KEYS, value: VALUES } as const;
 
-/** Bytes from the first to number `index`. */
+/** Bytes from index 0 to `index`. */
 export function stepTo([group, near, far]: Steps, index: number): number {
   const within = index & (group - 1);
   return ((index - within) / group) * far + within * near;

@@ -1,11 +1,11 @@
-// linearAttention: its arguments -> a checked problem -> results.
+// linearAttention: reads its arguments, makes a checked problem, and returns results.
 
 import type { Backend, Dims4, Operand } from "../../backends/backend.js";
 import type { ExtraBackend, LinearProblem, LinearRule } from "../../backends/extra-backend.js";
 import { showShape, showValue } from "../describe.js";
 import { HeedError } from "../errors.js";
 import { guard, guardAsync } from "../guard.js";
-import { denseView, perHeadShape, userShape, type View, viewOf } from "../layout.js";
+import { denseView, perHeadShape, readLayout, userShape, type View, viewOf } from "../layout.js";
 import { operandOf, type ReadTensor, readTensor, roomFor } from "../operands.js";
 import { DEFAULTS, type Layout } from "../options.js";
 import {
@@ -18,17 +18,17 @@ import {
   throwIfAborted,
 } from "../read-values.js";
 import { type ArrayTensor, Tensor } from "../tensor.js";
-import { readLayout, readOptional, sameShape } from "./read-layout.js";
+import { readOptional, sameShape } from "./read-tensors.js";
 import { resultOf } from "./results.js";
 
 const WHERE = "linearAttention";
 const NAMES = ["rule", "decay", "beta", "state", "scale", "causal", "layout", "heads", "kvHeads", "keep", "signal"];
 const RULES = ["linear", "gated", "delta", "gated-delta", "elu"] as const;
 
-/** `home` is where results stay that are to be kept. */
+/** Results of calls with `keep` stay in `backend`. */
 export async function linearAttention(
   extra: ExtraBackend,
-  home: Backend,
+  backend: Backend,
   tensors: readonly unknown[],
   options: unknown,
 ): Promise<{ readonly output: ArrayTensor | Tensor; readonly state: ArrayTensor | Tensor }> {
@@ -38,9 +38,9 @@ export async function linearAttention(
   throwIfAborted(WHERE, signal);
   return guardAsync("memory", `${WHERE}: computing`, async () => {
     const computed = await extra.linearAttention(problem, signal);
-    const output = resultOf(home, computed.output, shapes.output, keep);
+    const output = resultOf(backend, computed.output, shapes.output, keep);
     try {
-      return { output, state: resultOf(home, computed.state, shapes.state, keep) };
+      return { output, state: resultOf(backend, computed.state, shapes.state, keep) };
     } catch (error) {
       if (output instanceof Tensor) output.dispose();
       throw error;
@@ -112,7 +112,7 @@ interface Tensors {
   readonly value: ReadTensor;
 }
 
-/** The three shapes in [batch, heads, length, dim], agreeing with each other. */
+/** The three shapes in [batch, heads, length, dim], checked against each other. */
 function viewsOf(
   { query, key, value }: Tensors,
   layout: Layout,
@@ -159,7 +159,7 @@ function viewsOf(
   return { query: q, key: k, value: v };
 }
 
-/** A key's shape with so many heads and numbers a head and token; without a last axis for one number, but where heads are packed. */
+/** The shape of a key that had so many heads, and `dim` numbers for each head and token. With null it is one number, without an axis unless heads are packed. */
 function perTokenShape(shape: readonly number[], layout: Layout, heads: number, dim: number | null): readonly number[] {
   if (layout === "packed") return [shape[0] ?? 0, shape[1] ?? 0, heads * (dim ?? 1)];
   const axes = shape.slice(0, -1);
@@ -167,9 +167,9 @@ function perTokenShape(shape: readonly number[], layout: Layout, heads: number, 
   return dim === null ? axes : [...axes, dim];
 }
 
-/** One number for each place, with a last axis of one or without. */
-function isOnePer({ shape }: ReadTensor, places: readonly number[]): boolean {
-  return sameShape(shape, places) || sameShape(shape, [...places, 1]);
+/** Whether a tensor has this shape, with a last axis of one or without. */
+function isOnePer({ shape }: ReadTensor, axes: readonly number[]): boolean {
+  return sameShape(shape, axes) || sameShape(shape, [...axes, 1]);
 }
 
 function readDecay(

@@ -1,4 +1,4 @@
-// How fast each pair turns, in radians a position, in double precision: from a base, and slowed down by a scaling.
+// The frequency of each pair in radians per position, in double precision, from a base and a scaling.
 
 import { showValue } from "../describe.js";
 import { HeedError } from "../errors.js";
@@ -6,7 +6,7 @@ import { readBoolean, readChoice, readFinite, readRecord } from "../read-values.
 
 export interface Frequencies {
   readonly frequencies: Float64Array<ArrayBuffer>;
-  /** Multiplies what is turned. */
+  /** Multiplies the rotated numbers. */
   readonly magnitude: number;
 }
 
@@ -26,8 +26,8 @@ export function frequenciesOf(where: string, base: number, rotaryDim: number, sc
   const read = (name: string, absent: number | null): number => readPositive(where, name, names[name], absent);
   const factor = read("factor", null);
   if (type === "linear") return { frequencies: plain(base).map((one) => one / factor), magnitude: 1 };
-  // Of one pair there is no slowest that is not the fastest.
   if (type === "ntk") {
+    // A single pair is the fastest, which stays.
     const power = rotaryDim > 2 ? rotaryDim / (rotaryDim - 2) : 0;
     return { frequencies: plain(base * factor ** power), magnitude: 1 };
   }
@@ -42,8 +42,8 @@ export function frequenciesOf(where: string, base: number, rotaryDim: number, sc
     return { frequencies: plain(base).map((one) => llama3(one, factor, length, low, high)), magnitude: 1 };
   }
   if (base <= 1) throw new HeedError("option", `${where}: scaling "yarn" needs a base greater than 1, got ${base}`);
-  const fast = pairThatTurns(read("betaFast", 32), base, rotaryDim, length);
-  const slow = pairThatTurns(read("betaSlow", 1), base, rotaryDim, length);
+  const fast = pairWith(read("betaFast", 32), base, rotaryDim, length);
+  const slow = pairWith(read("betaSlow", 1), base, rotaryDim, length);
   const isWhole = readBoolean(where, "scaling.truncate", names["truncate"], true);
   const [from, to] = isWhole ? [Math.floor(fast), Math.ceil(slow)] : [fast, slow];
   return {
@@ -70,21 +70,21 @@ function readPositive(where: string, name: string, value: unknown, absent: numbe
   throw new HeedError("option", `${where}: scaling.${name} must be greater than 0, got ${showValue(value)}`);
 }
 
-/** Llama 3.1: slow pairs by the factor, fast ones not at all, those between in proportion to their turns. */
+/** Llama 3.1: slow pairs are divided by the factor, fast ones are not, and those between are interpolated by their number of rotations. */
 function llama3(frequency: number, factor: number, length: number, low: number, high: number): number {
-  const turns = (length * frequency) / (2 * Math.PI);
-  if (turns > high) return frequency;
-  if (turns < low) return frequency / factor;
-  const share = (turns - low) / (high - low);
+  const rotations = (length * frequency) / (2 * Math.PI);
+  if (rotations > high) return frequency;
+  if (rotations < low) return frequency / factor;
+  const share = (rotations - low) / (high - low);
   return (1 - share) * (frequency / factor) + share * frequency;
 }
 
-/** YaRN (Peng et al. 2023, arXiv 2309.00071): the pair, not a whole number, that turns so often within the length. */
-function pairThatTurns(times: number, base: number, rotaryDim: number, length: number): number {
-  return (rotaryDim * Math.log(length / (times * 2 * Math.PI))) / (2 * Math.log(base));
+/** YaRN (Peng et al. 2023, arXiv 2309.00071): the fractional index of the pair with so many rotations within the length. */
+function pairWith(rotations: number, base: number, rotaryDim: number, length: number): number {
+  return (rotaryDim * Math.log(length / (rotations * 2 * Math.PI))) / (2 * Math.log(base));
 }
 
-/** Pairs from `slow` on by the factor, up to `fast` not at all, those between in proportion to their number. */
+/** Pairs from `slow` on are divided by the factor, those up to `fast` are not, and those between are interpolated by their index. */
 function yarn(plain: Float64Array<ArrayBuffer>, factor: number, fast: number, slow: number): Float64Array<ArrayBuffer> {
   const width = fast === slow ? 0.001 : slow - fast;
   return plain.map((frequency, i) => {

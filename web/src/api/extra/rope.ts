@@ -1,4 +1,4 @@
-// rope: its arguments -> a checked problem -> results.
+// rope: reads its arguments, makes a checked problem, and returns the result.
 
 import type { Arguments, Backend } from "../../backends/backend.js";
 import type { ExtraBackend, ExtraOnGpu, RopeProblem } from "../../backends/extra-backend.js";
@@ -6,7 +6,7 @@ import { showShape, showValue } from "../describe.js";
 import { copyArguments } from "../detach.js";
 import { HeedError } from "../errors.js";
 import { guard, guardAsync } from "../guard.js";
-import { denseView, userShape, type View, viewOf } from "../layout.js";
+import { denseView, readLayout, userShape, type View, viewOf } from "../layout.js";
 import { operandOf, type ReadTensor, readTensor, roomFor } from "../operands.js";
 import { DEFAULTS } from "../options.js";
 import {
@@ -22,39 +22,39 @@ import { returned } from "../results.js";
 import type { ArrayTensor, Tensor } from "../tensor.js";
 import { numbersOf } from "../typed-array.js";
 import { ROPE_OPTIONS } from "./options.js";
-import { readLayout, readOptional, sameShape } from "./read-layout.js";
+import { readOptional, sameShape } from "./read-tensors.js";
 import { resultOf } from "./results.js";
 import { frequenciesOf } from "./rope-frequencies.js";
 
 const WHERE = "rope";
 
-/** `home` is where results stay that are to be kept; a tensor of it can be `x` where `extra` computes in its memory. */
+/** The result of a call with `keep` stays in `backend`. `x` may be a tensor of `backend` if `extra` computes in the same memory. */
 export async function rope(
   extra: ExtraBackend,
-  home: Backend,
+  backend: Backend,
   [x]: readonly unknown[],
   options: unknown,
 ): Promise<ArrayTensor | Tensor> {
-  const { problem, shape, signal } = check(home, x, options);
+  const { problem, shape, signal } = check(backend, x, options);
   return guardAsync("memory", `${WHERE}: computing`, async () =>
-    resultOf(home, await extra.rope(problem, signal), shape, problem.keep),
+    resultOf(backend, await extra.rope(problem, signal), shape, problem.keep),
   );
 }
 
-/** On the GPU that `home` has, where that is the place for it; else null. `again` is told when a lost device was in the way. */
+/** Computes on the GPU of `backend`; null where WebAssembly should. If the device is lost, `again` makes the call once more. */
 export function ropeOnGpu(
   gpu: ExtraOnGpu,
-  home: Backend,
+  backend: Backend,
   given: Arguments,
   again: (given: Arguments) => Promise<unknown>,
 ): Promise<unknown> | null {
-  const { problem, shape, signal } = check(home, given.tensors[0], given.options);
+  const { problem, shape, signal } = check(backend, given.tensors[0], given.options);
   const computing = gpu.rope(problem, signal);
   if (computing === null) return null;
   const kept = problem.retry ? copyArguments(given) : null;
   return guardAsync("memory", `${WHERE}: computing`, async () => {
     try {
-      return returned(home, await computing, shape);
+      return returned(backend, await computing, shape);
     } catch (error) {
       if (kept === null || !(await gpu.recovers(error, problem))) throw error;
       return again(kept);
@@ -68,15 +68,15 @@ interface Checked {
   readonly signal: AbortSignal | null;
 }
 
-function check(home: Backend, x: unknown, options: unknown): Checked {
-  const checked = guard("option", `${WHERE}: reading its arguments`, () => read(home, x, options));
+function check(backend: Backend, x: unknown, options: unknown): Checked {
+  const checked = guard("option", `${WHERE}: reading its arguments`, () => read(backend, x, options));
   throwIfAborted(WHERE, checked.signal);
   return checked;
 }
 
-function read(home: Backend, x: unknown, options: unknown): Checked {
+function read(backend: Backend, x: unknown, options: unknown): Checked {
   const given = readRecord(WHERE, "options", options, ROPE_OPTIONS);
-  const input = readTensor(WHERE, "input", x, home);
+  const input = readTensor(WHERE, "input", x, backend);
   const rank = input.shape.length;
   if (rank < 2 || rank > 4) {
     throw new HeedError("shape", `${WHERE}: input must have rank 2, 3 or 4, got ${showShape(input.shape)}`);
@@ -91,8 +91,8 @@ function read(home: Backend, x: unknown, options: unknown): Checked {
   if (headDim === 0) {
     throw new HeedError("shape", `${WHERE}: head_dim must be at least 1, got ${showShape(input.shape)}`);
   }
-  const cosines = readOptional(WHERE, "cos", given["cos"], home);
-  const sines = readOptional(WHERE, "sin", given["sin"], home);
+  const cosines = readOptional(WHERE, "cos", given["cos"], backend);
+  const sines = readOptional(WHERE, "sin", given["sin"], backend);
   if ((cosines === null) !== (sines === null)) {
     throw new HeedError("option", `${WHERE}: cos and sin must be given together`);
   }
@@ -136,16 +136,16 @@ function readRotaryDim(value: unknown, absent: number, view: View): number {
   );
 }
 
-/** One a place, or a batch entry and place; null: 0, 1, 2 ... */
+/** One for each token, or for each batch entry and token; null: 0, 1, 2 ... */
 function readPositions(value: unknown, view: View): Float64Array<ArrayBuffer> | null {
   if (value === undefined) return null;
   const [batch, , length] = view.shape;
-  const numbers = typeof value === "number" ? Array.from({ length }, (_, place) => value + place) : numbersOf(value);
+  const numbers = typeof value === "number" ? Array.from({ length }, (_, token) => value + token) : numbersOf(value);
   const isCount = numbers?.length === length || numbers?.length === batch * length;
   if (numbers === null || !isCount) {
     throw new HeedError(
       "option",
-      `${WHERE}: positions must be a finite number, or one for each of ${length} places or of ${batch} batch entries' places, got ${showValue(value)}`,
+      `${WHERE}: positions must be a finite number, or one for each of ${length} tokens or of the tokens of ${batch} batch entries, got ${showValue(value)}`,
     );
   }
   const at = numbers.findIndex((position) => !Number.isFinite(position));
@@ -174,12 +174,12 @@ function readTables(
       `${WHERE}: cos and sin must have a row of ${rotaryDim / 2} numbers, one a pair, for each position, got cos ${showShape(shape)} sin ${showShape(sines.shape)}`,
     );
   }
-  const places = positions ?? Float64Array.from({ length: view.shape[2] }, (_, place) => place);
-  const at = places.findIndex((position) => !Number.isInteger(position) || position < 0 || position >= rows);
+  const used = positions ?? Float64Array.from({ length: view.shape[2] }, (_, token) => token);
+  const at = used.findIndex((position) => !Number.isInteger(position) || position < 0 || position >= rows);
   if (at !== -1) {
     throw new HeedError(
       "option",
-      `${WHERE}: positions must be rows of cos and sin, which have ${rows}, place ${at % Math.max(1, view.shape[2])} has none`,
+      `${WHERE}: positions must be rows of cos and sin, which have ${rows}, that of token ${at % Math.max(1, view.shape[2])} is none`,
     );
   }
   const table = denseView("bhnd", [entries, 1, rows, columns]);

@@ -1,5 +1,5 @@
-// Relative positions of Shaw et al. 2018 (arXiv 1803.02155): a vector of the key's and one of the value's for each distance up to
-// some, put together of what attention and linear attention compute anyway.
+// Relative positions of Shaw et al. 2018 (arXiv 1803.02155): a vector for keys and one for values at each distance up to a limit. They are
+// computed by attention and linear attention.
 
 import type { Backend } from "../../backends/backend.js";
 import type { ExtraBackend } from "../../backends/extra-backend.js";
@@ -7,19 +7,18 @@ import { attend } from "../attention.js";
 import { showShape } from "../describe.js";
 import { HeedError } from "../errors.js";
 import { guard, guardAsync } from "../guard.js";
-import { viewOf } from "../layout.js";
+import { readLayout, viewOf } from "../layout.js";
 import { product, type ReadTensor, readF32, readTensor } from "../operands.js";
 import { LEAST_OFFSET, readSize } from "../positions/read.js";
 import { readBoolean, readCount, readRecord, readSignal } from "../read-values.js";
 import { type ArrayTensor, Tensor } from "../tensor.js";
 import { linearAttention } from "./linear-attention.js";
-import { readLayout } from "./read-layout.js";
 import { resultOf } from "./results.js";
 
 /** scale * q . table[distance of the key], [B, H, L, S] with the leading axes that q has: a bias for attention. */
 export async function relativeKeys(
   _extra: ExtraBackend,
-  home: Backend,
+  backend: Backend,
   [q, tableGiven]: readonly unknown[],
   options: unknown,
 ): Promise<ArrayTensor | Tensor> {
@@ -56,7 +55,7 @@ export async function relativeKeys(
     const keys = { data: repeated(floatsOf(table), batch), shape: keyShape(layout, rank, batch, rows, dim) };
     const values = { data: new Float32Array(batch * rows), shape: keyShape(layout, rank, batch, rows, 1) };
     const { scores } = await attend(
-      home,
+      backend,
       { query: q, key: keys, value: values },
       {
         scale,
@@ -72,14 +71,14 @@ export async function relativeKeys(
     for (let row = 0; row * rows < scores.data.length; row++) {
       for (let j = 0; j < length; j++) data[row * length + j] = scores.data[row * rows + rowOf(row % queries, j)] ?? 0;
     }
-    return resultOf(home, data, [...scores.shape.slice(0, -1), length], keep);
+    return resultOf(backend, data, [...scores.shape.slice(0, -1), length], keep);
   });
 }
 
 /** Sum over keys of weight * table[distance of the key], [B, H, L, E] with the weights' leading axes: to be added to attention's output. */
 export async function relativeValues(
   extra: ExtraBackend,
-  home: Backend,
+  backend: Backend,
   [weightsGiven, tableGiven]: readonly unknown[],
   options: unknown,
 ): Promise<ArrayTensor | Tensor> {
@@ -115,21 +114,21 @@ export async function relativeValues(
         sums[at] = (sums[at] ?? 0) + (numbers[row * keys + j] ?? 0);
       }
     }
-    // A product with the table is what queries read from a state that nobody writes to.
+    // Queries of a state to which nothing is written are multiplied by it. Here the state is the table.
     const nothing = (width: number) => ({ data: new Float32Array(queries * width), shape: [1, queries, width] });
     const query = { data: Float32Array.from(sums), shape: [heads, queries, rows] };
-    const { output } = await linearAttention(extra, home, [query, nothing(rows), nothing(dim)], {
+    const { output } = await linearAttention(extra, backend, [query, nothing(rows), nothing(dim)], {
       rule: "linear",
       scale: 1,
       state: { data: floatsOf(table), shape: [1, rows, dim] },
       signal,
     });
     if (output instanceof Tensor) throw new TypeError("the output was asked for as an array");
-    return resultOf(home, output.data, [...weights.shape.slice(0, -1), dim], keep);
+    return resultOf(backend, output.data, [...weights.shape.slice(0, -1), dim], keep);
   });
 }
 
-/** [2 k + 1, dim]: row k + c is that of keys c after the query; those further away have the first and last. */
+/** [2 k + 1, dim]: row k + c is for keys c after the query, and the first and last rows also for all further away. */
 function readTable(where: string, value: unknown): ReadTensor {
   const table = readF32(where, "table", value, null);
   const [rows = 0, dim = 0] = table.shape;
@@ -147,7 +146,7 @@ function distanceRow(rows: number, offset: number): (query: number, key: number)
 
 function floatsOf({ source }: ReadTensor): Float32Array {
   if (source.kind === "array" && source.array instanceof Float32Array) return source.array;
-  throw new TypeError("a tensor in single precision is not an array of floats");
+  throw new TypeError("an f32 tensor is not a Float32Array");
 }
 
 function repeated(data: Float32Array, times: number): Float32Array {

@@ -1,4 +1,4 @@
-// The slopes of ALiBi (Press et al. 2021, arXiv 2108.12409), as their code has them for any number of heads.
+// The slopes of ALiBi (Press et al. 2021, arXiv 2108.12409), for any number of heads as in the authors' code.
 
 import type { ArrayTensor } from "../tensor.js";
 import { readSize } from "./read.js";
@@ -7,7 +7,7 @@ import { readSize } from "./read.js";
 export function alibiSlopes(heads: number): ArrayTensor {
   const count = readSize("alibiSlopes", "heads", heads, 1);
   const whole = 2 ** Math.floor(Math.log2(count));
-  // Beyond a power of two, every other slope of the next one.
+  // Heads beyond a power of two have every other slope of the next power of two.
   const data = new Float32Array(count).map((_, head) =>
     head < whole ? slope(head + 1, whole) : slope(2 * (head - whole) + 1, 2 * whole),
   );

@@ -1,4 +1,4 @@
-// Learned positions: rows of a table that somebody trained.
+// Learned positions: rows of a trained table.
 
 import { showValue } from "../describe.js";
 import { HeedError } from "../errors.js";
@@ -9,11 +9,11 @@ import { numbersOf } from "../typed-array.js";
 import { newTable, readAndMake, readSize, readTable } from "./read.js";
 
 export interface LearnedOptions {
-  /** Rows from `offset` on: so many. Default all that are left. */
+  /** The number of rows, from `offset` on. Default all that are left. */
   readonly length?: number | undefined;
   /** Default 0. */
   readonly offset?: number | undefined;
-  /** The rows themselves, in place of both. */
+  /** The indices of the rows, instead of both. */
   readonly positions?: Numbers | undefined;
 }
 

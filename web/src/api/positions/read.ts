@@ -1,4 +1,4 @@
-// Readers of what position tables are made of, and the room for one.
+// Readers of the arguments of position tables, and the allocation of a table.
 
 import { showShape } from "../describe.js";
 import { HeedError } from "../errors.js";
@@ -7,7 +7,7 @@ import { checkRoom, product, readF32 } from "../operands.js";
 import { readCount } from "../read-values.js";
 import type { ArrayTensor } from "../tensor.js";
 
-/** Offsets go as far back as sizes go up. */
+/** As far below zero as sizes go above it. */
 export const LEAST_OFFSET = -(2 ** 24);
 
 /** Makes a table from what a public function of this name was given. */
@@ -15,20 +15,20 @@ export function readAndMake(where: string, make: (where: string) => ArrayTensor)
   return guard("option", `${where}: reading its arguments`, () => make(where));
 }
 
-/** A whole number of at least `least`, which must be given where nothing stands for it. */
+/** A whole number of at least `least`. It must be given unless there is a value for when it is absent. */
 export function readSize(where: string, name: string, given: unknown, least: number, absent?: number): number {
   const value = given === undefined ? absent : given;
   return readCount(where, name, value ?? null, 0, 2 ** 24, least);
 }
 
-/** A table to be filled in. */
+/** A table of zeros. */
 export function newTable(where: string, shape: readonly number[]): ArrayTensor {
   checkRoom(where, "the result", shape);
   const data = guard("memory", `${where}: making ${showShape(shape)}`, () => new Float32Array(product(shape)));
   return { data, shape, dtype: "f32" };
 }
 
-/** A table of floats, by rows. */
+/** A two-dimensional f32 table. */
 export function readTable(
   where: string,
   value: unknown,

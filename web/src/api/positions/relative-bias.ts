@@ -1,4 +1,4 @@
-// The relative position buckets of T5 (Raffel et al. 2019, arXiv 1910.10683): one number a head for each range of distances.
+// The relative position buckets of T5 (Raffel et al. 2019, arXiv 1910.10683): one number per head for each range of distances.
 
 import { showShape } from "../describe.js";
 import { HeedError } from "../errors.js";
@@ -8,14 +8,14 @@ import type { ArrayTensor } from "../tensor.js";
 import { LEAST_OFFSET, newTable, readAndMake, readSize, readTable } from "./read.js";
 
 export interface RelativeBiasOptions {
-  /** Queries, and keys unless `keyLength` says otherwise. */
+  /** The number of queries, and of keys unless `keyLength` says otherwise. */
   readonly length: number;
   readonly keyLength?: number | undefined;
   /** The position of query 0 among the keys. Default keyLength - length. */
   readonly offset?: number | undefined;
   /** Default the table's rows. */
   readonly buckets?: number | undefined;
-  /** From here on all distances are in one bucket; more than the buckets that are distances of their own. Default 128, or the least. */
+  /** From here on all distances share one bucket. It exceeds the number of distances with a bucket of their own. Default 128, or the least possible. */
   readonly maxDistance?: number | undefined;
   /** false: keys after the query are all at distance 0, as in T5's decoder. Default true. */
   readonly bidirectional?: boolean | undefined;
@@ -48,11 +48,11 @@ function biasOf(where: string, table: unknown, options: unknown): ArrayTensor {
   const bucketOf = bucketRule(side, exact, maxDistance, bidirectional);
   const made = newTable(where, [heads, queries, keys]);
   if (made.data.length === 0) return made;
-  // Buckets go by distance alone, so a row is the one before it, one distance on.
+  // A bucket depends on the distance only, so each row is the row before it, shifted by one.
   const last = offset + queries - 1;
-  const places = new Int32Array(queries + keys - 1).map((_, at) => bucketOf(at - last));
+  const bucketsOf = new Int32Array(queries + keys - 1).map((_, at) => bucketOf(at - last));
   for (let h = 0; h < heads; h++) {
-    const numbers = new Float32Array(places.length).map((_, at) => floats[(places[at] ?? 0) * heads + h] ?? 0);
+    const numbers = new Float32Array(bucketsOf.length).map((_, at) => floats[(bucketsOf[at] ?? 0) * heads + h] ?? 0);
     for (let i = 0; i < queries; i++) {
       const first = queries - 1 - i;
       made.data.set(numbers.subarray(first, first + keys), (h * queries + i) * keys);
@@ -61,7 +61,7 @@ function biasOf(where: string, table: unknown, options: unknown): ArrayTensor {
   return made;
 }
 
-/** The bucket of a key so far after the query: of `side` buckets the first `exact` are distances of their own. */
+/** The bucket of a key at a distance after the query. The first `exact` of `side` buckets are for one distance each. */
 function bucketRule(
   side: number,
   exact: number,

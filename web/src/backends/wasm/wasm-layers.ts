@@ -43,7 +43,7 @@ const PANEL = 8;
 const POINTWISE_COST = 8;
 
 export class WasmLayers implements LayerBackend {
-  readonly #home: Lazy<WasmBackend>;
+  readonly #core: Lazy<WasmBackend>;
   /** Passes in flight. */
   #passes = 0;
   /** Whether a layer was disposed of since the last pass began. Only then is the backend closed, because opening it again takes long. */
@@ -51,24 +51,24 @@ export class WasmLayers implements LayerBackend {
 
   constructor(choice: Choice, overrides: Omit<RungOverrides, "compiled" | "variants">) {
     const own = { ...overrides, compiled: null, variants: LAYERS_VARIANTS };
-    this.#home = new Lazy(() => WasmBackend.open(choice, own, () => this.#settle()));
+    this.#core = new Lazy(() => WasmBackend.open(choice, own, () => this.#settle()));
   }
 
-  get home(): WasmBackend {
-    const { opened } = this.#home;
+  get core(): WasmBackend {
+    const { opened } = this.#core;
     if (opened === null) throw new HeedError("disposed", "heed/layers: the engine was disposed");
     return opened;
   }
 
   get extra(): WasmExtra {
-    return new WasmExtra(this.home);
+    return new WasmExtra(this.core);
   }
 
   async begin(): Promise<void> {
     this.#passes += 1;
     this.#rests = false;
     try {
-      await this.#home.open();
+      await this.#core.open();
     } catch (error) {
       this.end();
       throw error;
@@ -81,7 +81,7 @@ export class WasmLayers implements LayerBackend {
   }
 
   free(parameter: Resident): void {
-    this.#home.opened?.free(parameter);
+    this.#core.opened?.free(parameter);
   }
 
   rest(): void {
@@ -90,7 +90,7 @@ export class WasmLayers implements LayerBackend {
   }
 
   memoryWith(engine: MemoryReport): MemoryReport {
-    const held = this.#home.opened?.memory();
+    const held = this.#core.opened?.memory();
     if (held === undefined) return engine;
     return {
       ...engine,
@@ -176,11 +176,11 @@ export class WasmLayers implements LayerBackend {
   }
 
   dispose(): void {
-    this.#home.dispose();
+    this.#core.dispose();
   }
 
   #settle(): void {
-    if (this.#rests && this.#passes === 0 && this.#home.opened?.memory().tensors === 0) this.#home.close();
+    if (this.#rests && this.#passes === 0 && this.#core.opened?.memory().tensors === 0) this.#core.close();
   }
 
   async #one(operation: string, signal: AbortSignal | null, prepare: () => [JobBuilder, number]): Promise<Resident> {
@@ -195,7 +195,7 @@ export class WasmLayers implements LayerBackend {
     signal: AbortSignal | null,
     prepare: () => [JobBuilder, number],
   ): Promise<readonly Resident[]> {
-    return this.home.compute(operation, signal, () => {
+    return this.core.compute(operation, signal, () => {
       const [builder, multiplications] = prepare();
       const job = builder.finish();
       return { job, multiplications, collect: (finished) => this.#keep(finished, job) };
@@ -205,10 +205,10 @@ export class WasmLayers implements LayerBackend {
   #keep(finished: Finished, job: Job): readonly Resident[] {
     const made: Resident[] = [];
     try {
-      for (const part of job.outputs) made.push(this.home.keep(finished, part));
+      for (const part of job.outputs) made.push(this.core.keep(finished, part));
       return made;
     } catch (error) {
-      for (const resident of made) this.home.free(resident);
+      for (const resident of made) this.core.free(resident);
       throw asHeedError(job.operation, error);
     } finally {
       finished.release();

@@ -1,10 +1,11 @@
-// Asking a model for logits: what it returns is checked, and an abort does not wait for it.
+// Asks a model for logits and checks what it returns. An abort does not wait for the model.
 
 import { showClass, showValue } from "../../api/describe.js";
 import { HeedError } from "../../api/errors.js";
 import { guardAsync } from "../../api/guard.js";
 import { isRecord } from "../../api/read-values.js";
 import { isFloat32Array, lengthOf, plainF32 } from "../../api/typed-array.js";
+import { unlessAborted } from "../../api/unless-aborted.js";
 
 /** Logits of `rows` sequences, each as long as the vocabulary; `call` calls the model. */
 export async function askForLogits(
@@ -13,7 +14,7 @@ export async function askForLogits(
   rows: number,
   call: () => unknown,
 ): Promise<Float32Array> {
-  const logits = await guardAsync("option", `${where}: step`, () => untilAborted(where, signal, async () => call()));
+  const logits = await guardAsync("option", `${where}: step`, () => unlessAborted(where, signal, call));
   if (!isFloat32Array(logits)) {
     const got = isRecord(logits) ? showClass(logits) : showValue(logits);
     throw new HeedError("dtype", `${where}: step must return a Float32Array, got ${got}`);
@@ -30,16 +31,4 @@ export async function askForLogits(
     "option",
     `${where}: logits must be below Infinity and not NaN, got ${floats[wrong]} for token ${token}`,
   );
-}
-
-function untilAborted<T>(where: string, signal: AbortSignal | null, act: () => Promise<T>): Promise<T> {
-  if (signal === null) return act();
-  return new Promise((resolve, reject) => {
-    const stop = (): void => reject(new HeedError("aborted", `${where} was aborted`, { cause: signal.reason }));
-    if (signal.aborted) return stop();
-    signal.addEventListener("abort", stop);
-    act()
-      .then(resolve, reject)
-      .finally(() => signal.removeEventListener("abort", stop));
-  });
 }

@@ -1,8 +1,8 @@
 // A pass locks all of its caches at once when it is called, and leaves them as they were if it fails.
 
-import { unlessAborted } from "../api/cache/mutex.js";
 import { type CacheLock, LOCK } from "../api/cache/types.js";
 import { isRecord } from "../api/read-values.js";
+import { unlessAborted } from "../api/unless-aborted.js";
 
 /** From each cache to the handle by which a pass that holds its lock uses it. */
 export type HeldCaches = ReadonlyMap<unknown, object>;
@@ -20,15 +20,15 @@ export interface Pass<R> {
  * Runs `act` when all earlier calls with the caches are done. Passes cannot deadlock, because each asks for all of its locks in one
  * task of the event loop.
  */
-export async function inTurn<R>({ where, caches, signal, act }: Pass<R>): Promise<R> {
-  const takers = [...new Set(caches)].filter(hasLock);
-  if (takers.length === 0) return act(NONE);
-  const locks = new Map<unknown, CacheLock>(takers.map((cache) => [cache, cache[LOCK]()]));
+export async function withLocks<R>({ where, caches, signal, act }: Pass<R>): Promise<R> {
+  const lockable = [...new Set(caches)].filter(hasLock);
+  if (lockable.length === 0) return act(NONE);
+  const locks = new Map<unknown, CacheLock>(lockable.map((cache) => [cache, cache[LOCK]()]));
   const release = (isKept: boolean): Promise<unknown> =>
     Promise.all([...locks.values()].map((lock) => lock.release(isKept)));
   const acquired = Promise.all([...locks.values()].map((lock) => lock.acquired));
   try {
-    await (signal === null ? acquired : unlessAborted(where, acquired, signal));
+    await unlessAborted(where, signal, () => acquired);
   } catch (error) {
     // The locks are still to come, and are released as soon as they do.
     release(false).catch(() => {});
@@ -45,7 +45,7 @@ export async function inTurn<R>({ where, caches, signal, act }: Pass<R>): Promis
   return result;
 }
 
-/** Every cache among the options of a forward: its own, those of a model's layers, those of the attentions inside. */
+/** Every cache among the options of a forward pass: of the layer itself, of each layer of a model, and of attentions inside. */
 export function cachesIn(given: Readonly<Record<string, unknown>>): readonly unknown[] {
   const { cache, caches } = given;
   const inner = ["self", "cross", "encoder"].map((name) => given[name]).map((part) => isRecord(part) && part["cache"]);
