@@ -115,7 +115,7 @@ describe.each(ENGINE_KINDS)("$variant, $worker worker", (kind) => {
   });
 });
 
-test("tables are of booleans, of halves, of doubles in single precision", async () => {
+test("tables hold booleans, f16 numbers, and doubles rounded to f32", async () => {
   using heed = await createHeed();
   const [q, k, v] = [tensor(1, 4), tensor(3, 4), tensor(3, 4)];
   const seen = table({ data: [true, false, true], shape: [3] });
@@ -124,11 +124,11 @@ test("tables are of booleans, of halves, of doubles in single precision", async 
   );
   const third = Math.fround(1 / 3);
   const doubles = table({ data: Float64Array.of(1 / 3, -1, 0), shape: [3] });
-  // 1, -2 and the least half by their bits.
-  const halves = table({ data: Uint16Array.of(0x3c00, 0xc000, 1), shape: [3], dtype: "f16" });
+  // The bits of 1, -2 and the smallest f16.
+  const f16 = table({ data: Uint16Array.of(0x3c00, 0xc000, 1), shape: [3], dtype: "f16" });
   for (const [one, numbers] of [
     [doubles, [third, -1, 0]],
-    [halves, [1, -2, 2 ** -24]],
+    [f16, [1, -2, 2 ** -24]],
   ] as const) {
     const options = { scoreMod: ({ k }: { k: Expr }) => one.at(k), return: { scores: "masked" } } as const;
     expect([...heed.attentionSync(q, k, v, options).scores.data]).toEqual(numbers);
@@ -336,13 +336,13 @@ describe("what is refused", () => {
       "a table of bits of what nobody says",
       () => Reflect.apply(table, undefined, [{ data: new Uint16Array(1), shape: [1] }]),
       "dtype",
-      "halves or boolean[], got a Uint16Array",
+      "f16 numbers or boolean[], got a Uint16Array",
     ],
     [
       "a table of numbers among booleans",
       () => Reflect.apply(table, undefined, [{ data: [true, 1], shape: [2] }]),
       "dtype",
-      "halves or boolean[], got [true, 1]",
+      "f16 numbers or boolean[], got [true, 1]",
     ],
     [
       "a table that lives in an engine",

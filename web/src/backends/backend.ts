@@ -87,7 +87,7 @@ export interface AttentionStructure {
   readonly windowLeft: number | null;
   /** ... to its position plus this. */
   readonly windowRight: number | null;
-  /** By batch entry or sequence: the position of query 0 among the keys, in place of the causal alignment. */
+  /** By batch entry or sequence: the position of query 0 among the keys, instead of the causal alignment. */
   readonly qOffsets: Int32Array<ArrayBuffer> | null;
   /** By batch entry: how many queries, and how many keys, are no padding. */
   readonly qLengths: Int32Array<ArrayBuffer> | null;

@@ -6,9 +6,9 @@ import type { Computed, Operand, OutputView } from "./backend.js";
 export interface RopeProblem {
   readonly input: Operand;
   readonly output: OutputView;
-  /** Each is [1 or batch, 1, rows, pairs]; given in place of frequencies. */
+  /** Each is [1 or batch, 1, rows, pairs]; given instead of frequencies. */
   readonly tables: { readonly cosines: Operand; readonly sines: Operand } | null;
-  /** For each pair the angle by which it turns from one position to the next, in radians. */
+  /** The angle of each pair from one position to the next, in radians. */
   readonly frequencies: Float64Array<ArrayBuffer> | null;
   /** One for each token, or for each batch entry and token; null: 0, 1, 2, ... */
   readonly positions: Float64Array<ArrayBuffer> | null;

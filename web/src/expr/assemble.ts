@@ -2,7 +2,7 @@
 
 import { HeedError } from "../api/errors.js";
 import { IN_OUT, INSTRUCTION_WORDS, OPCODES, type Opcode, REGISTERS_OF_KIND } from "./layout.js";
-import type { PlacedTable } from "./tables.js";
+import type { ProgramTable } from "./tables.js";
 import type { ModTrees } from "./tree.js";
 
 export type Program = readonly number[];
@@ -17,7 +17,7 @@ export interface Step {
   readonly args: readonly Step[];
   readonly extent: Extent;
   readonly value: number;
-  readonly table: PlacedTable | null;
+  readonly table: ProgramTable | null;
 }
 
 /** Steps in an order in which operands come first, and which of them is the result. */
@@ -64,17 +64,17 @@ export function assemble(where: string, name: keyof ModTrees, { steps, result }:
     sections[KIND[step.extent]].push(OPCODES.indexOf(step.op), register, ...filled, immediateOf(step));
   }
   if (counts[0] > REGISTERS_OF_KIND || counts[1] > REGISTERS_OF_KIND || counts[2] > MOST_TILES) {
-    throw new HeedError("option", `${where}: ${name} keeps more than ${MOST_TILES} values at a time`);
+    throw new HeedError("option", `${where}: ${name} needs more than ${MOST_TILES} values at a time`);
   }
   const lengths = sections.map((words) => words.length / INSTRUCTION_WORDS);
   return [...lengths, ...counts, registers.get(result) ?? 0, ...sections.flat()];
 }
 
-const single = new Float32Array(1);
-const bits = new Int32Array(single.buffer);
+const f32 = new Float32Array(1);
+const bits = new Int32Array(f32.buffer);
 
 function immediateOf(step: Step): number {
   if (step.table !== null) return step.table.index;
-  single[0] = step.value;
+  f32[0] = step.value;
   return bits[0] ?? 0;
 }

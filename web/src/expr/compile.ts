@@ -1,5 +1,5 @@
-// Expression trees -> programs for the kernels (cpp/include/heed/expressions.hpp says how they are laid out). Nodes that say the same
-// are computed once, constants here, and what depends on rows or keys alone outside the tile.
+// Compiles expression trees to programs for the kernels. cpp/include/heed/expressions.hpp describes their layout. Equal nodes are computed
+// once, constants are folded here, and values that depend on rows or keys only are computed outside the tile.
 
 import { showValue } from "../api/describe.js";
 import { HeedError } from "../api/errors.js";
@@ -7,19 +7,19 @@ import { assemble, type Extent, type OrderedSteps, type Program, type Step } fro
 import { fold } from "./fold.js";
 import { reading } from "./reading.js";
 import { checkCount, type Fail, ruleOf, ruleOfTable, typeOf, typeOfConstant } from "./rules.js";
-import { type PlacedTable, Tables } from "./tables.js";
+import { type ProgramTable, Tables } from "./tables.js";
 import type { ExprType, Leaf, ModTrees, Op } from "./tree.js";
 
-/** A call's programs, and the numbers of all of their tables. */
+/** The programs of a call, as 32-bit words, and the numbers of all their tables. */
 export interface CompiledMods {
   readonly words: Int32Array<ArrayBuffer>;
   readonly tables: Float32Array<ArrayBuffer>;
 }
 
-/** Deeper ones, and larger ones, are refused: beyond any use, and far from the limits of the stack. */
+/** Limits beyond any use, and far below that of the stack. */
 const DEEPEST = 200;
 const MOST_STEPS = 400;
-/** Nodes that say the same are one step: only their number keeps one that is made anew whenever it is read from going on forever. */
+/** Equal nodes become one step, so a tree whose getters make new nodes for ever needs a limit of its own. */
 const MOST_NODES = 10_000;
 
 const LEAVES: Readonly<Record<keyof ModTrees, readonly Leaf[]>> = {
@@ -28,7 +28,7 @@ const LEAVES: Readonly<Record<keyof ModTrees, readonly Leaf[]>> = {
   probMod: ["prob", "b", "h", "q", "k"],
 };
 
-/** Of trees from anywhere, which may be objects of any kind: they come to programs within the kernels' rules, or to a HeedError. */
+/** Trees may be objects of any kind. They become programs that keep the kernels' rules, or a HeedError is thrown. */
 export function compile(where: string, trees: ModTrees): CompiledMods {
   return reading(where, () => compileTrees(where, trees));
 }
@@ -43,7 +43,7 @@ function compileTrees(where: string, trees: ModTrees): CompiledMods {
   return { words: join(programs, tables), tables: tables.numbers() };
 }
 
-/** Where each program starts (0: there is none), how many tables there are, those, and the programs. */
+/** The start of each program (0: there is none), the number of tables, their descriptions, and the programs. */
 function join(programs: readonly (Program | null)[], tables: Tables): Int32Array<ArrayBuffer> {
   const directory = tables.words();
   let end = programs.length + 1 + directory.length;
@@ -55,13 +55,13 @@ function join(programs: readonly (Program | null)[], tables: Tables): Int32Array
   return Int32Array.from([...starts, tables.count, ...directory, ...programs.flatMap((program) => program ?? [])]);
 }
 
-/** A node that was read: what computes it, and the type of that. */
+/** A node after it was read: the step that computes it, and its type. */
 interface Read {
   readonly step: Step;
   readonly type: ExprType;
 }
 
-/** What is not a leaf or a constant by itself. */
+/** An operator, other than the constants and the values that a program rewrites. */
 type Operator = Exclude<Op, "score" | "prob" | "const">;
 
 class Graph {
@@ -87,7 +87,7 @@ class Graph {
       this.#fail(`must be an expression that is ${kind}, got one of type ${type}`);
     }
     const result = this.#spread(step);
-    // A step that nothing needs any more, since what it was for was computed here, stays out.
+    // Folding leaves steps that nothing needs. They are dropped.
     const needed = new Set<Step>([result]);
     for (const step of [...this.#steps.values()].reverse()) {
       if (needed.has(step)) for (const arg of step.args) needed.add(arg);
@@ -101,7 +101,7 @@ class Graph {
     if (known !== undefined) return known;
     if (depth > DEEPEST) this.#fail(`is nested deeper than ${DEEPEST}`);
     if (this.#nodes++ === MOST_NODES) this.#fail(`has more than ${MOST_NODES} nodes`);
-    // A node may come from anywhere: each of its properties is read once, and it is held to the rules that operators make nodes by.
+    // A node may come from anywhere, so each of its properties is read once and checked by the rules of the operators.
     const { op, type, args, value, table } = Object(node);
     const isTruth = type === "bool" && (value === 0 || value === 1);
     const read =
@@ -119,7 +119,7 @@ class Graph {
   }
 
   #readOperator(op: Exclude<Op, "const">, args: readonly unknown[], given: unknown, depth: number): Read {
-    const table = op === "at" ? this.#tables.place(given, this.#refuse) : null;
+    const table = op === "at" ? this.#tables.add(given, this.#refuse) : null;
     const rule = table === null ? ruleOf(op) : ruleOfTable(table);
     if (rule === undefined) return this.#refuse(`there is no operator ${showValue(op)}`);
     if (rule.takes.length === 0 && !LEAVES[this.#name].some((leaf) => leaf === op)) this.#fail(`has no ${op}`);
@@ -128,29 +128,29 @@ class Graph {
     const types = operands.map(({ type }) => type);
     const steps = operands.map(({ step }) => step);
     const type = typeOf(op, rule, types, this.#refuse);
-    // What is rewritten, whichever it is.
+    // A program rewrites scores or weights, and its first tile holds them.
     if (op === "score" || op === "prob") return { step: this.#add("score", [], 0, null), type };
     return { step: this.#simple(op, steps, table), type };
   }
 
-  #simple(op: Operator, args: readonly Step[], table: PlacedTable | null = null): Step {
+  #simple(op: Operator, args: readonly Step[], table: ProgramTable | null = null): Step {
     const constants = args.map((arg) => (arg.op === "const" ? arg.value : null));
     if (args.length > 0 && table === null && constants.every((one) => one !== null)) {
       return this.#constant(fold(op, constants));
     }
     const [a, b, c] = args;
     if (op === "select" && b !== undefined && c !== undefined && constants[0] !== null) return constants[0] ? b : c;
-    if (a === undefined || b === undefined) return this.#said(op, args, table);
+    if (a === undefined || b === undefined) return this.#native(op, args, table);
     const divisor = constants[1] ?? null;
     if (op === "floorDiv" || op === "mod") {
-      // A division, not a product with 1 / b: of whole numbers that is below the whole number it should be.
+      // A division, because a product with 1 / b may lie just below the whole number that it should be.
       const quotient = this.#simple("floor", [this.#add("div", args, 0, null)]);
       const result = op === "floorDiv" ? quotient : this.#simple("sub", [a, this.#simple("mul", [b, quotient])]);
       if (divisor !== null && divisor !== 0) return result;
       const zero = this.#constant(0);
       return this.#simple("select", [this.#add("equal", [b, zero], 0, null), zero, result]);
     }
-    // Powers of two and their like aside, a rounding more, which conditions would show; divisions take five times as long.
+    // A product with the inverse is five times as fast. It rounds once more, which a condition could show, so masks keep the division.
     if (op === "div" && this.#name !== "maskMod" && divisor !== null && Number.isFinite(1 / divisor)) {
       return this.#simple("mul", [a, this.#constant(1 / divisor)]);
     }
@@ -159,16 +159,16 @@ class Graph {
     const [left, right] = b.args;
     if (op === "sub" && b.op === "mul" && left !== undefined && right !== undefined) {
       const isLeft = left.extent === "all" || left.extent === "row";
-      const [once, other] = isLeft ? [left, right] : [right, left];
-      if (once.extent !== "tile") {
-        return this.#add("multiplyAdd", [this.#simple("neg", [once]), other, a], 0, null);
+      const [factor, other] = isLeft ? [left, right] : [right, left];
+      if (factor.extent !== "tile") {
+        return this.#add("multiplyAdd", [this.#simple("neg", [factor]), other, a], 0, null);
       }
     }
-    return this.#said(op, args, table);
+    return this.#native(op, args, table);
   }
 
-  /** In the operators that kernels have. */
-  #said(op: Operator, args: readonly Step[], table: PlacedTable | null): Step {
+  /** Expresses an operator by those of the kernels. */
+  #native(op: Operator, args: readonly Step[], table: ProgramTable | null): Step {
     switch (op) {
       case "neg":
         return this.#add("mul", [...args, this.#constant(-1)], 0, null);
@@ -192,7 +192,7 @@ class Graph {
     return this.#add("const", [], value, null);
   }
 
-  #add(op: Step["op"], given: readonly Step[], value: number, table: PlacedTable | null): Step {
+  #add(op: Step["op"], given: readonly Step[], value: number, table: ProgramTable | null): Step {
     const extent = extentOf(op, given);
     const args = extent === "tile" && op !== "spread" ? given.map((arg) => this.#spread(arg)) : given;
     const key = [
@@ -210,7 +210,7 @@ class Graph {
     return step;
   }
 
-  /** What goes by key, as a tile has it. */
+  /** A value per key, repeated for all rows of a tile. */
   #spread(step: Step): Step {
     return step.extent === "key" ? this.#add("spread", [step], 0, null) : step;
   }

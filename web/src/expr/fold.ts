@@ -1,8 +1,8 @@
-// What an operator makes of constants.
+// Folds operators of constants.
 
 import type { Op } from "./tree.js";
 
-/** True is 1. In double precision; it is rounded once, where the program has it. */
+/** In double precision; the program rounds the result once. True is 1. */
 export function fold(op: Op, args: readonly (number | null)[]): number {
   const [a = 0, b = 0, c = 0] = args.map((arg) => arg ?? 0);
   switch (op) {
@@ -51,6 +51,6 @@ export function fold(op: Op, args: readonly (number | null)[]): number {
     case "select":
       return a === 0 ? c : b;
     default:
-      throw new TypeError(`${op} is of no constants`);
+      throw new TypeError(`${op} has no constant value`);
   }
 }

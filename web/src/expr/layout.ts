@@ -1,6 +1,6 @@
-// How programs lie in memory, as cpp/include/heed/expressions.hpp has it.
+// The layout of programs in memory, as in cpp/include/heed/expressions.hpp.
 
-/** Opcodes by number. */
+/** The opcodes, in the order of their numbers. */
 export const OPCODES = [
   "const",
   "b",
@@ -30,15 +30,15 @@ export const OPCODES = [
 
 export type Opcode = (typeof OPCODES)[number];
 
-/** Where they start stands first: of scores, of the mask, of weights. Then comes how many tables there are. */
+/** First come the starts of three programs (scores, mask, weights), then the number of tables. */
 export const PROGRAMS = 3;
-/** Where its numbers start, how many axes, four sizes. */
+/** A table: the start of its numbers, the number of axes, four sizes. */
 export const TABLE_WORDS = 6;
-/** Instructions by kind, registers by kind, the result. */
+/** A program: the numbers of instructions and of registers by kind, and the result's register. */
 export const HEADER_WORDS = 7;
-/** Opcode, result, four operands, immediate. */
+/** An instruction: opcode, result, four operands, immediate. */
 export const INSTRUCTION_WORDS = 7;
-/** A register is named by its kind times this and its number: lines, keys, tiles. */
+/** A register's name is its kind (0: row, 1: key, 2: tile) times this, plus its number. */
 export const REGISTERS_OF_KIND = 256;
-/** The first tile, which is what is rewritten. */
+/** The first tile, which holds the scores or weights that the program rewrites. */
 export const IN_OUT = 2 * REGISTERS_OF_KIND;

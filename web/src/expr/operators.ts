@@ -11,7 +11,7 @@ import { COMPILER, type Expr, type ExprType, type TableData } from "./tree.js";
 // Engines find the compiler here. Bundlers keep this statement with the operators, but would drop it from an index of re-exports.
 Reflect.defineProperty(globalThis, COMPILER, { value: compile });
 
-/** An expression, or a constant: whole numbers up to 2^24 are whole, others are not. */
+/** An expression or a constant. Whole numbers up to 2^24 are of type int. */
 export type Operand = Expr | number | boolean;
 
 const fail: Fail = (rule) => {
@@ -32,7 +32,7 @@ function isExpr(value: unknown): value is Expr {
   return typeof value === "object" && value !== null && "op" in value && "args" in value && "type" in value;
 }
 
-/** Steps of a user's values, which may throw as they are read. */
+/** Reads values of the caller, whose getters may throw. */
 const reading = <T>(name: string, act: () => T): T => readingOf(`heed/expr: ${name}`, act);
 
 const typesOf = (args: readonly Expr[]): readonly ExprType[] => args.map(({ type }) => type);
@@ -44,7 +44,7 @@ function node(op: keyof typeof RULES, operands: readonly Operand[], name: string
   });
 }
 
-/** Of one operand, which is that, or of more, from the left. */
+/** Applies an operator to any number of operands, from the left. One operand is the result itself. */
 function chain(op: "add" | "mul" | "min" | "max" | "and" | "or", first: Operand, rest: readonly Operand[]): Expr {
   const { args } = node(op, [first, first]);
   return rest.reduce<Expr>((left, right) => node(op, [left, right]), args[0] ?? constant(0));
@@ -55,11 +55,11 @@ export const sub = (a: Operand, b: Operand): Expr => node("sub", [a, b]);
 export const mul = (a: Operand, ...more: readonly Operand[]): Expr => chain("mul", a, more);
 export const min = (a: Operand, ...more: readonly Operand[]): Expr => chain("min", a, more);
 export const max = (a: Operand, ...more: readonly Operand[]): Expr => chain("max", a, more);
-/** Of any numbers; the result is none that is whole. */
+/** a / b of any numbers. The result is of type float. */
 export const div = (a: Operand, b: Operand): Expr => node("div", [a, b]);
-/** The largest whole number that is not above a / b, of whole numbers; 0 where b is 0. */
+/** The largest whole number that is not above a / b, for whole numbers; 0 where b is 0. */
 export const floorDiv = (a: Operand, b: Operand): Expr => node("floorDiv", [a, b]);
-/** a - b * floorDiv(a, b): between 0 and b. 0 where b is 0. */
+/** a - b * floorDiv(a, b), between 0 and b; 0 where b is 0. */
 export const mod = (a: Operand, b: Operand): Expr => node("mod", [a, b]);
 
 export const neg = (x: Operand): Expr => node("neg", [x]);
@@ -74,7 +74,7 @@ export const less = (a: Operand, b: Operand): Expr => node("less", [a, b]);
 export const lessEqual = (a: Operand, b: Operand): Expr => node("lessEqual", [a, b]);
 export const greater = (a: Operand, b: Operand): Expr => node("less", [b, a], "greater");
 export const greaterEqual = (a: Operand, b: Operand): Expr => node("lessEqual", [b, a], "greaterEqual");
-/** Of two numbers, or of two that are true or false. */
+/** Compares two numbers, or two booleans. */
 export const equal = (a: Operand, b: Operand): Expr => node("equal", [a, b]);
 export const notEqual = (a: Operand, b: Operand): Expr => node("notEqual", [a, b]);
 
@@ -82,16 +82,16 @@ export const and = (a: Operand, ...more: readonly Operand[]): Expr => chain("and
 export const or = (a: Operand, ...more: readonly Operand[]): Expr => chain("or", a, more);
 export const not = (x: Operand): Expr => node("not", [x]);
 
-/** `yes` where the condition is true, else `no`: two numbers, or two that are true or false. */
+/** `yes` where the condition is true, else `no`: two numbers, or two booleans. */
 export const select = (condition: Operand, yes: Operand, no: Operand): Expr => node("select", [condition, yes, no]);
 
 /** Numbers that expressions read by index. */
 export interface Table {
-  /** The number at these whole indices, one an axis; beyond an end, that at the end. */
+  /** The number at these whole indices, one for each axis. An index beyond an end reads the number at that end. */
   at(...indices: readonly Operand[]): Expr;
 }
 
-/** What a table is made of: of booleans it is true or false, of an Int32Array or Uint8Array whole. The rest is in single precision. */
+/** The numbers of a table. Booleans make a table of type bool, Int32Array and Uint8Array one of int, all others one of float, in f32. */
 export type TableInput =
   | {
       readonly data: Float32Array | Float64Array | HalfArray | Int32Array | Uint8Array | readonly boolean[];
@@ -99,7 +99,7 @@ export type TableInput =
     }
   | { readonly data: Uint16Array; readonly shape: readonly number[]; readonly dtype: "f16" };
 
-/** A table of one to four axes. Its numbers are copied here and now. */
+/** Makes a table of one to four axes, and copies its numbers. */
 export function table(tensor: TableInput): Table {
   const read = reading("table", () => readTable(tensor));
   return {
@@ -121,15 +121,15 @@ const TYPES: ReadonlyMap<unknown, ExprType> = new Map([
   ["Uint8Array", "int"],
 ]);
 
-/** Copies, by no method of theirs: what is copied is what is checked. Null: no table can be made of them. */
+/** Copies data without calling its methods, so that the copy is what was checked. Null where data cannot make a table. */
 function copyOf(data: unknown, dtype: unknown): { readonly type: ExprType; readonly numbers: Float64Array } | null {
   if (Array.isArray(data)) {
     const values: unknown[] = Array.from({ length: data.length }, (_, index) => data[index]);
     if (values.some((value) => typeof value !== "boolean")) return null;
     return { type: "bool", numbers: Float64Array.from(values, Number) };
   }
-  const halves = isUint16Array(data) && dtype === "f16" ? numbersOf({ data, dtype }) : null;
-  if (halves !== null) return { type: "float", numbers: Float64Array.from(halves) };
+  const f16 = isUint16Array(data) && dtype === "f16" ? numbersOf({ data, dtype }) : null;
+  if (f16 !== null) return { type: "float", numbers: Float64Array.from(f16) };
   const type = TYPES.get(typedArrayName(data));
   return type === undefined ? null : { type, numbers: new Float64Array(data as Float32Array) };
 }
@@ -144,7 +144,7 @@ function readTable(tensor: unknown): TableData {
   if (copy === null) {
     throw new HeedError(
       "dtype",
-      `heed/expr: the data of a table must be a Float32Array, Float64Array, Int32Array or Uint8Array, halves or boolean[], got ${showValue(given)}`,
+      `heed/expr: the data of a table must be a Float32Array, Float64Array, Int32Array or Uint8Array, f16 numbers or boolean[], got ${showValue(given)}`,
     );
   }
   const { type, numbers } = copy;

@@ -1,4 +1,5 @@
-// What reads values of a user's: whatever it throws becomes a HeedError. Of api/errors.ts it takes the one name that an entry shows.
+// Runs code that reads values of the caller: whatever it throws becomes a HeedError. heed/expr has this guard of its own, because the index
+// shares only the class HeedError with it.
 
 import { HeedError } from "../api/errors.js";
 
@@ -6,7 +7,7 @@ export function reading<T>(doing: string, act: () => T): T {
   try {
     return act();
   } catch (cause) {
-    // A revoked proxy can be thrown, too, and has no class to ask for.
+    // A revoked proxy can be thrown too, and `instanceof` throws on it.
     const isKnown = attempt(() => cause instanceof HeedError);
     const text = attempt(() => String(Object(cause).message));
     throw isKnown

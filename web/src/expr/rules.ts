@@ -1,5 +1,5 @@
-// What operators take and give. operators.ts makes nodes by these rules, and compile.ts holds every node of a call to them once more,
-// because a node may come from anywhere.
+// The types that operators take and return. operators.ts makes nodes by these rules, and compile.ts checks every node of a call again, because
+// a node may come from anywhere.
 
 import { showValue } from "../api/describe.js";
 import type { ExprType, Op, TableData } from "./tree.js";
@@ -7,9 +7,9 @@ import type { ExprType, Op, TableData } from "./tree.js";
 type Taken = "number" | "whole" | "truth" | "any";
 
 export interface Rule {
-  /** One an operand. */
+  /** One for each operand. */
   readonly takes: readonly Taken[];
-  /** Null: the type that the operands have in common, a condition aside. */
+  /** Null: the common type of the operands, not counting a condition. */
   readonly gives: ExprType | null;
 }
 
@@ -62,7 +62,7 @@ export function ruleOf(op: unknown): Rule | undefined {
   return typeof op === "string" && Object.hasOwn(RULES, op) ? RULES[op as keyof typeof RULES] : undefined;
 }
 
-/** Of what reads a table: one index an axis. */
+/** The rule of `at`: one index for each axis of the table. */
 export function ruleOfTable({ type, shape }: TableData): Rule {
   return { gives: type, takes: shape.map(() => "whole") };
 }
@@ -85,7 +85,7 @@ export function typeOf(name: string, { takes, gives }: Rule, operands: readonly 
   return gives ?? (["bool", "int"] as const).find((type) => alike.every((one) => one === type)) ?? "float";
 }
 
-/** Largest whole number up to which all are exact in single precision. */
+/** Whole numbers up to here are exact in f32. */
 export const MOST_WHOLE = 2 ** 24;
 
 export function typeOfConstant(value: unknown, fail: Fail): ExprType {
@@ -98,7 +98,7 @@ export function typeOfConstant(value: unknown, fail: Fail): ExprType {
 
 export const MOST_AXES = 4;
 
-/** The sizes of a table of so many numbers. */
+/** Checks the shape of a table with so many numbers. */
 export function sizesOf(shape: unknown, numbers: number, fail: Fail): readonly number[] {
   const axes = Array.isArray(shape) ? shape.length : 0;
   const sizes = Array.from({ length: axes <= MOST_AXES ? axes : 0 }, (_, axis) => Reflect.get(Object(shape), axis));

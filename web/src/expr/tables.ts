@@ -1,39 +1,39 @@
-// The tables of a call: copies, because a caller may write to its own, or transfer them away, once they are checked.
+// The tables of a call. They are copied, because the caller may write to its own or transfer them away after the check.
 
 import { showValue } from "../api/describe.js";
 import { isFloat32Array, plainF32 } from "../api/typed-array.js";
 import { type Fail, sizesOf } from "./rules.js";
 import type { TableData } from "./tree.js";
 
-/** A table, which of a call's it is, and where its numbers start. */
-export interface PlacedTable extends TableData {
+/** A table of a call: its index, and where its numbers start. */
+export interface ProgramTable extends TableData {
   readonly index: number;
   readonly offset: number;
 }
 
-/** So that kernels, which count in 32 bits, can tell where all of them lie. */
+/** Kernels address numbers of tables with 32 bits. */
 const MOST_NUMBERS = 2 ** 30;
 
-/** Their numbers lie one after the other, each table's once. */
+/** The numbers of all tables, concatenated; those of a table that is used twice are there once. */
 export class Tables {
-  readonly #all = new Map<unknown, PlacedTable>();
+  readonly #all = new Map<unknown, ProgramTable>();
   #end = 0;
 
-  /** Of what may be anything: each of its properties is read once. */
-  place(given: unknown, fail: Fail): PlacedTable {
+  /** Adds a table, which may be any value, so each of its properties is read once. */
+  add(given: unknown, fail: Fail): ProgramTable {
     const known = this.#all.get(given);
     if (known !== undefined) return known;
     const { data, shape, type } = Object(given);
     if (!isFloat32Array(data)) return fail(`the data of a table must be a Float32Array, got ${showValue(data)}`);
     const copy = plainF32(data).slice();
-    const placed = { data: copy, shape: sizesOf(shape, copy.length, fail), type, index: this.count, offset: this.#end };
+    const table = { data: copy, shape: sizesOf(shape, copy.length, fail), type, index: this.count, offset: this.#end };
     this.#end += copy.length;
     if (this.#end > MOST_NUMBERS) fail(`tables must have at most ${MOST_NUMBERS} numbers in all, got ${this.#end}`);
-    this.#all.set(given, placed);
-    return placed;
+    this.#all.set(given, table);
+    return table;
   }
 
-  /** Six words each: where its numbers start, how many axes it has, and their sizes. */
+  /** Six words for each table: the start of its numbers, the number of axes, and four sizes. */
   words(): readonly number[] {
     return [...this.#all.values()].flatMap(({ shape, offset }) => {
       const sizes = [0, 1, 2, 3].map((axis) => shape[axis] ?? 1);

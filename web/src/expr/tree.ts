@@ -1,13 +1,13 @@
-// Expressions as plain data: a tree (or a graph: nodes may be shared) of operators over a score and its indices. Made by
-// operators.ts; compile.ts turns it into a program for the kernels, and other backends may turn it into whatever they run.
+// Expressions as plain data: a tree of operators over a score and its indices, or a graph, because nodes may be shared. operators.ts makes
+// it, compile.ts compiles it to a program for the kernels, and other backends may compile it to something else.
 
-/** What a value is: a number in single precision, a whole number (exact up to 2^24 in size), or true or false. */
+/** The type of a value: an f32 number, a whole number between -2^24 and 2^24, or a boolean. */
 export type ExprType = "float" | "int" | "bool";
 
-/** What an expression is about: a score or a weight, and its batch entry, query head, query and key, counted from 0 in the call. */
+/** The inputs of an expression: a score or a weight, and its batch entry, query head, query and key, counted from 0 in the call. */
 export type Leaf = "score" | "prob" | "b" | "h" | "q" | "k";
 
-/** Operators by what they take. Whole numbers stay whole where all operands are; `not`, `and`, `or` take true or false. */
+/** The result is whole where all operands are whole. `not`, `and` and `or` take booleans. */
 export type UnaryOp = "neg" | "abs" | "floor" | "sqrt" | "exp" | "log" | "tanh" | "not";
 export type BinaryOp =
   | "add"
@@ -25,17 +25,17 @@ export type BinaryOp =
   | "and"
   | "or";
 
-/** `const` has a value (true is 1), `at` a table and one index an axis, `select` a condition and what it chooses from. */
+/** `const` has a value (true is 1), `at` has a table and one index for each axis, `select` a condition and two choices. */
 export type Op = Leaf | UnaryOp | BinaryOp | "const" | "at" | "select";
 
-/** Numbers of the caller's, copied; true is 1. Indices beyond an axis read its first or last. */
+/** A copy of the caller's numbers; true is 1. An index beyond an axis reads its first or last number. */
 export interface TableData {
   readonly data: Float32Array;
   readonly shape: readonly number[];
   readonly type: ExprType;
 }
 
-/** An expression: also what the functions of `scoreMod`, `maskMod` and `probMod` are given. */
+/** An expression. The arguments of the functions `scoreMod`, `maskMod` and `probMod` are expressions too. */
 export interface Expr {
   readonly type: ExprType;
   readonly op: Op;
@@ -44,12 +44,12 @@ export interface Expr {
   readonly table?: TableData;
 }
 
-/** What `scoreMod` is given. */
+/** The arguments of `scoreMod`. */
 export interface ScoreModArguments extends MaskModArguments {
   readonly score: Expr;
 }
 
-/** What `maskMod` is given. */
+/** The arguments of `maskMod`. */
 export interface MaskModArguments {
   readonly b: Expr;
   readonly h: Expr;
@@ -57,12 +57,12 @@ export interface MaskModArguments {
   readonly k: Expr;
 }
 
-/** What `probMod` is given. */
+/** The arguments of `probMod`. */
 export interface ProbModArguments extends MaskModArguments {
   readonly prob: Expr;
 }
 
-/** What the functions of a call's options gave, by option: nobody has looked at it yet. */
+/** The unchecked results of the functions among a call's options. */
 export interface ModTrees {
   scoreMod?: unknown;
   maskMod?: unknown;
@@ -70,7 +70,7 @@ export interface ModTrees {
 }
 
 /**
- * What compiles expressions, for whoever computes: heed/expr leaves it under this name, since entries that are bundled apart have no
- * module in common. The number is that of the layout of programs.
+ * The global name under which heed/expr registers its compiler for the engine, because the two are bundled apart and share no module. The
+ * number is the version of the programs' layout.
  */
 export const COMPILER = Symbol.for("heed.compile.1");

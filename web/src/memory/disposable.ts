@@ -1,4 +1,4 @@
-// Symbol.dispose, with a stand-in where the runtime lacks it, and finalisers for what was never disposed of.
+// Symbol.dispose, with a substitute where the runtime lacks it, and finalisers for objects that were never disposed of.
 /// <reference lib="esnext.disposable" preserve="true" />
 
 /** `Symbol.dispose`, or the registered symbol that transpiled `using` looks up in its place. */
@@ -6,7 +6,7 @@ export const DISPOSE: typeof Symbol.dispose = disposeSymbol();
 
 function disposeSymbol(): typeof Symbol.dispose {
   const native: typeof Symbol.dispose | undefined = Symbol.dispose;
-  // The stand-in is what `using` calls at run time, though it has not the well-known symbol's type.
+  // Transpiled `using` calls the substitute, although its type is not that of the well-known symbol.
   return native ?? (Symbol.for("Symbol.dispose") as typeof Symbol.dispose);
 }
 

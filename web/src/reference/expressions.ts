@@ -8,7 +8,7 @@ export interface ReferenceExpr {
   readonly table?: { readonly data: ArrayLike<number>; readonly shape: readonly number[] };
 }
 
-/** What a tree is evaluated for. */
+/** The values for which a tree is evaluated. */
 export interface ScoreInputs {
   readonly score: number;
   readonly prob: number;
@@ -18,7 +18,7 @@ export interface ScoreInputs {
   readonly k: number;
 }
 
-/** What a tree is about. */
+/** An input of a tree. */
 export interface ReferenceLeaf {
   readonly op: keyof ScoreInputs;
   readonly type: "float" | "int";
@@ -27,7 +27,7 @@ export interface ReferenceLeaf {
 
 type Leaves = Readonly<Record<keyof ScoreInputs, ReferenceLeaf>>;
 
-/** What functions that make trees are given: anew for each, which may do to them what it likes. */
+/** The arguments of a function that makes a tree: new objects each time, because the function may change them. */
 export function makeLeaves(): Leaves {
   const leaf = (op: keyof ScoreInputs): [string, ReferenceLeaf] => [op, { op, type: INPUTS[op], args: [] }];
   return Object.fromEntries(Object.keys(INPUTS).map((op) => leaf(op as keyof ScoreInputs))) as Leaves;
@@ -68,19 +68,19 @@ const OPERATORS: Readonly<Record<string, (a: number, b: number, c: number) => nu
   select: (a, b, c) => (a === 0 ? c : b),
 };
 
-/** heed/expr refuses what goes beyond these, too. */
+/** The same limits as those of heed/expr. */
 const DEEPEST = 200;
 const MOST_NODES = 10_000;
 const MOST_OPERANDS = 4;
 
-/** A node's number, from those of its operands. */
+/** Computes a node from its operands. */
 type Step = (operands: readonly number[], inputs: ScoreInputs) => number;
 
-/** A tree as a function of the inputs of one score. What is none gives a RangeError. */
+/** A tree as a function of the inputs of one score. Throws a RangeError for what is not a tree. */
 export function readTree(name: string, tree: unknown): (inputs: ScoreInputs) => number {
   const steps: ((numbers: readonly number[], inputs: ScoreInputs) => number)[] = [];
   const known = new Map<unknown, number>();
-  // Operands come first, and a node that is met again is computed once.
+  // Operands come before their operator, and a shared node is computed once.
   const read = (node: unknown, depth: number): number => {
     const index = known.get(node);
     if (index !== undefined) return index;
@@ -117,7 +117,7 @@ function isOwn<T extends object>(record: T, name: unknown): name is keyof T {
   return typeof name === "string" && Object.hasOwn(record, name);
 }
 
-/** Beyond an axis is what is at its end; where there is no number, what is first. */
+/** An index beyond an axis reads the number at its end, and NaN reads the first. */
 function stepOfTable(table: unknown, indices: number): Step {
   const { data, shape } = Object(table);
   const sizes: readonly number[] = Array.isArray(shape) ? shape.slice(0, MOST_OPERANDS + 1) : [];

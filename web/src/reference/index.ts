@@ -1,4 +1,4 @@
-// heed/reference: attention in double precision, straight from its formulae, for tests. Slow, and shares no code with the engine.
+// heed/reference: attention in double precision by its formulae, for tests. It is slow and shares no code with the engine.
 
 import { at, type Dims, fromHeads, type Heads, toHeads } from "./heads.js";
 import { normalize } from "./normalizers.js";
@@ -17,11 +17,11 @@ export type { ReferenceScore } from "./scores.js";
 export interface ReferenceResult {
   readonly output: ReferenceResultTensor;
   readonly weights: ReferenceResultTensor;
-  /** Over the query heads, [B, L, S] or [L, S]. */
+  /** The mean over the query heads, [B, L, S] or [L, S]. */
   readonly meanWeights: ReferenceResultTensor;
-  /** Of a softmax over the same keys, whatever the normalizer. */
+  /** That of a softmax over the same keys, whatever the normalizer. */
   readonly lse: ReferenceResultTensor;
-  /** At each stage, whatever was asked for. */
+  /** The scores at every stage. */
   readonly scores: {
     readonly raw: ReferenceResultTensor;
     readonly capped: ReferenceResultTensor;
@@ -32,8 +32,8 @@ export interface ReferenceResult {
 }
 
 /**
- * normalize(cap(scale * score(Q, K) / temperature) + alibi + bias, over the keys that the masks leave) V, with everything on the way to
- * it. Shapes and layouts as in `heed.attention`. Throws a RangeError for shapes that do not fit; checks little else.
+ * normalize(cap(scale * score(Q, K) / temperature) + alibi + bias, over the keys that are not masked) V, with all intermediate results.
+ * Shapes and layouts are those of `heed.attention`. Throws a RangeError for shapes that do not fit, and checks little else.
  */
 export function attention(
   query: ReferenceTensor,
@@ -123,7 +123,7 @@ export function attention(
   };
 }
 
-/** What the weight of key j in a row is multiplied with; rows count the queries of all heads and batch entries. */
+/** The factor of the weight of key j in a row. Rows count the queries of all heads and batch entries. */
 function dropoutOf(dropout: PlainOptions["dropout"]): (row: number, j: number) => number {
   const p = Math.fround(dropout?.p ?? 0);
   if (p === 0) return () => 1;
@@ -140,11 +140,11 @@ function mix(number: number): number {
   return x ^ (x >>> 16);
 }
 
-/** Where query i stands among the keys: lower-right unless told otherwise, by the lengths that are valid. */
+/** The position of query i among the keys: lower-right by the valid lengths, unless an option says otherwise. */
 function positionOf(options: PlainOptions, b: number, i: number, queries: number, keys: number): number {
   const { qOffset, cuSeqlensQ, cuSeqlensK = cuSeqlensQ } = options;
   if (cuSeqlensQ !== undefined && cuSeqlensK !== undefined) {
-    // A sequence is a call of its own, shifted to where its keys lie.
+    // A sequence is a call of its own, shifted to its first key.
     const n = sequenceOf(cuSeqlensQ, i);
     const [from, to] = boundsOf(cuSeqlensQ, n);
     const [keyFrom, keyTo] = boundsOf(cuSeqlensK, n);
@@ -205,7 +205,7 @@ function biasAt(bias: PlainOptions["bias"], b: number, h: number, i: number, j: 
   return index === null ? -Infinity : (bias.data[index] ?? Number.NaN);
 }
 
-/** Where [b, h, i, j] lies in an array that broadcasts from the right; null beyond a last axis shorter than the keys. */
+/** The index of [b, h, i, j] in an array that broadcasts from the right; null beyond a last axis shorter than the keys. */
 function broadcastIndex(shape: readonly number[], position: Dims, keys: number): number | null {
   const last = shape[shape.length - 1] ?? 1;
   if (last !== 1 && last !== keys && position[3] >= last) return null;

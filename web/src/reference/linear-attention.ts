@@ -1,4 +1,4 @@
-// Linear attention by its definition: one token after the other, the state as a matrix.
+// Linear attention by its definition: token by token, with a state matrix.
 
 import { at, type Dims, fromHeads, type Heads, toHeads } from "./heads.js";
 import { numbersOf, type ReferenceResultTensor, type ReferenceTensor } from "./numbers.js";
@@ -88,7 +88,7 @@ export function linearAttention(
   };
 }
 
-/** Numbers by head and token, as many as the key's or one: [batch, heads, length, 1 or dim]. */
+/** [batch, heads, length, 1 or dim], from a tensor shaped as the key, with or without a last axis. */
 function perToken(given: ReferenceTensor | undefined, key: ReferenceTensor, dim: number, layout: string): Heads | null {
   if (given === undefined) return null;
   const { shape } = given;

@@ -1,4 +1,4 @@
-// Normalizers by their formulae: the scores of a row, masked ones -Infinity, become its weights.
+// Normalizers by their formulae. They turn the scores of a row, with -Infinity where masked, into weights.
 
 export type ReferenceNormalizer = "softmax" | "sparsemax" | "sigmoid" | "hard" | "none";
 
@@ -30,7 +30,7 @@ export function normalize(
   return { probabilities: weights, logSum, isSeen };
 }
 
-/** The `count` highest, the first of equals; the others become -Infinity. */
+/** Keeps the `count` highest scores, the first of equals. The others become -Infinity. */
 function best(scores: readonly number[], count: number): readonly number[] {
   if (count >= scores.length) return scores;
   const order = scores.map((_, j) => j).sort((a, b) => (scores[b] ?? 0) - (scores[a] ?? 0) || a - b);

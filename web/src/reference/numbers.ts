@@ -1,12 +1,12 @@
-// What the reference is given: numbers of any kind, and what has a shape.
+// The inputs of the reference: arrays of any kind of number, with and without a shape.
 
-/** A Float16Array, which is newer than many compilers' libraries. */
+/** A Float16Array. Many compilers' libraries do not declare the class yet. */
 export interface ReferenceHalves {
   readonly [Symbol.toStringTag]: "Float16Array";
   readonly length: number;
 }
 
-/** A dense row-major array and its shape, as `heed` takes them; double precision is welcome. */
+/** A dense row-major array and its shape, as `heed` takes them, or in double precision. */
 export interface ReferenceTensor {
   readonly data: ArrayLike<number> | ReferenceHalves;
   readonly shape: readonly number[];
@@ -22,7 +22,7 @@ export interface ReferenceResultTensor {
 
 export type ReferenceNumbers = ArrayLike<number> | ReferenceHalves | ReferenceTensor;
 
-/** Throws a RangeError for what has no numbers to read, as a tensor that lives in an engine. */
+/** Throws a RangeError for what has no readable numbers, such as an engine's tensor. */
 export function numbersOf(given: ReferenceNumbers): ArrayLike<number> {
   const data = "data" in given ? given.data : given;
   const isF16 = "dtype" in given && (given.dtype === "f16" || given.dtype === "float16");

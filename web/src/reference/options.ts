@@ -1,4 +1,4 @@
-// The options of the reference's attention in every form that `heed.attention` takes, and as they are computed with.
+// The options of the reference's attention: all forms that `heed.attention` takes, and one plain form for the computation.
 
 import { makeLeaves, type ReferenceExpr, type ReferenceLeaf, readTree, type ScoreInputs } from "./expressions.js";
 import type { Dims } from "./heads.js";
@@ -6,7 +6,7 @@ import type { ReferenceNormalizer } from "./normalizers.js";
 import { numbersOf, type ReferenceNumbers } from "./numbers.js";
 import type { ReferenceScore } from "./scores.js";
 
-/** As of `heed.attention`: what heed/expr makes of the leaves. */
+/** As in `heed.attention`: a function that returns an expression of heed/expr. */
 export type ReferenceMod = (
   leaves: Readonly<Record<"score" | "prob" | "b" | "h" | "q" | "k", ReferenceLeaf>>,
 ) => ReferenceExpr | number | boolean;
@@ -16,7 +16,7 @@ export interface ReferenceMask {
   readonly shape: readonly number[];
 }
 
-/** With its shape, or bare values of [L, S] or [B, H, L, S]. */
+/** A mask with its shape, or bare values of [L, S] or [B, H, L, S]. */
 export type ReferenceMaskInput = ReferenceMask | Uint8Array | readonly boolean[];
 
 /** The options of `heed.attention`, with the same meaning. */
@@ -42,14 +42,14 @@ export interface ReferenceOptions {
   readonly maskMod?: ReferenceMod | undefined;
   readonly probMod?: ReferenceMod | undefined;
   readonly mask?: ReferenceMaskInput | undefined;
-  /** With its shape, or bare values as a mask's. */
+  /** With its shape, or bare values as for a mask. */
   readonly bias?: ReferenceNumbers | undefined;
   readonly layout?: "bhnd" | "bnhd" | "packed" | undefined;
   readonly heads?: number | undefined;
   readonly kvHeads?: number | undefined;
-  /** Is refused: all keys and values are to be given. */
+  /** Throws: give the reference all keys and values. */
   readonly cache?: unknown;
-  /** Those that follow change no number: everything is computed, and returned in arrays. */
+  /** The options from here on have no effect: everything is computed, and returned in arrays. */
   readonly return?: unknown;
   readonly keep?: unknown;
   readonly retry?: unknown;
@@ -66,7 +66,7 @@ interface Shaped<T> {
 
 type Evaluated = ((inputs: ScoreInputs) => number) | undefined;
 
-/** The options that are computed with once for each score, in one form each. */
+/** The options that the computation uses for each score, in one form each. */
 export interface PlainOptions
   extends Pick<ReferenceOptions, "softcap" | "normalize" | "topK" | "causal" | "window" | "dropout"> {
   readonly qOffset?: number | Numbers;

@@ -6,10 +6,10 @@ import { numbersOf, type ReferenceNumbers, type ReferenceResultTensor, type Refe
 /** The options of `heed.rope`, with the same meaning. */
 export interface RopeReferenceOptions {
   readonly base?: number | undefined;
-  /** One a pair, in place of base. */
+  /** One for each pair, instead of base. */
   readonly frequencies?: ReferenceNumbers | undefined;
   readonly magnitude?: number | undefined;
-  /** Is refused: it is given as the frequencies, and the magnitude, that it leads to. */
+  /** Throws: give the frequencies and the magnitude that it leads to. */
   readonly scaling?: unknown;
   readonly interleaved?: boolean | undefined;
   readonly rotaryDim?: number | undefined;

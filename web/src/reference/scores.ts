@@ -1,4 +1,4 @@
-// Score functions by their formulae: one query, one key, a number.
+// Score functions by their formulae, for one query and one key.
 
 import { numbersOf, type ReferenceNumbers, type ReferenceTensor } from "./numbers.js";
 
@@ -26,9 +26,9 @@ export type ReferenceScore =
 
 type Vector = readonly number[];
 
-/** The score of a query head's query and a key, before any scale. */
+/** The score of a query and a key of a head, before scale. */
 export function scoreFunction(score: ReferenceScore): (head: number, q: Vector, k: Vector) => number {
-  const given = spelt(score);
+  const given = asObject(score);
   switch (given.type) {
     case "scaled-dot":
     case "dot":
@@ -62,12 +62,12 @@ export function scoreFunction(score: ReferenceScore): (head: number, q: Vector, 
   }
 }
 
-function spelt(score: ReferenceScore): Exclude<ReferenceScore, string> {
+function asObject(score: ReferenceScore): Exclude<ReferenceScore, string> {
   if (typeof score !== "string") return score;
   return score === "additive" ? { type: score } : { type: score };
 }
 
-/** 1 for all but scaled dot products. */
+/** 1, except for scaled dot products. */
 export function defaultScale(score: ReferenceScore | undefined, headDim: number): number {
   const type = typeof score === "object" ? score.type : score;
   return type === undefined || type === "scaled-dot" ? 1 / Math.sqrt(headDim) : 1;
@@ -91,7 +91,7 @@ function perHead(given: number | ReferenceNumbers): (head: number) => number {
   return (head) => Math.fround(numbers[numbers.length === 1 ? 0 : head] ?? Number.NaN);
 }
 
-/** That of a head, of `length`; zeros where it is absent. */
+/** The vector of a head; zeros where it is absent. */
 function vector(given: ReferenceNumbers | undefined): (head: number, length: number) => Vector {
   if (given === undefined) return (_, length) => new Array<number>(length).fill(0);
   const numbers = numbersOf(given);
@@ -101,7 +101,7 @@ function vector(given: ReferenceNumbers | undefined): (head: number, length: num
   };
 }
 
-/** The matrix of a head times a vector; the vector where there is none. */
+/** The matrix of a head times a vector; without a matrix, the vector itself. */
 function matrix(given: ReferenceTensor | undefined): (head: number, x: Vector) => Vector {
   if (given === undefined) return (_, x) => x;
   const numbers = numbersOf(given);

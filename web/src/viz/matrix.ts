@@ -1,4 +1,4 @@
-// <heed-matrix>: numbers as coloured cells in a real table; the keyboard walks it, editable cells take digits and pasted blocks.
+// <heed-matrix>: numbers as coloured cells in a real table; the arrow keys move in it, editable cells take digits and pasted blocks.
 
 import { adopt, Base, h } from "./dom.js";
 import style from "./matrix.css?raw";
@@ -232,9 +232,9 @@ export class HeedMatrix extends Base {
     }
     this.#table.replaceChildren(h("thead", {}, head), body);
     this.#table.classList.toggle("editable", view.editable === true);
-    const home = this.#cell(this.#row, this.#col);
-    if (home !== undefined) home.tabIndex = 0;
-    if (hadFocus) home?.focus();
+    const current = this.#cell(this.#row, this.#col);
+    if (current !== undefined) current.tabIndex = 0;
+    if (hadFocus) current?.focus();
   }
 
   #cell(row: number, col: number): HTMLTableCellElement | undefined {
@@ -312,11 +312,11 @@ export class HeedMatrix extends Base {
     const [row, col] = [Number(cell.dataset["row"]), Number(cell.dataset["col"])];
     const input = h("input", { type: "text", inputmode: "decimal", "aria-label": `${view.title}, new value`, size: 5 });
     input.value = typed ?? formatSingle(at(view.matrix, row, col));
-    let finished = false;
-    const finish = (keep: boolean): void => {
-      // Taking the field away blurs it, which would finish once more.
-      if (finished) return;
-      finished = true;
+    let closed = false;
+    const close = (keep: boolean): void => {
+      // Removing the field blurs it, which would close it once more.
+      if (closed) return;
+      closed = true;
       const value = keep ? parseNumber(input.value) : null;
       this.#complain(keep && value === null ? `“${input.value}” was not taken. ${WHAT_IS_TYPED}` : "");
       const focused = document.activeElement === input;
@@ -330,7 +330,7 @@ export class HeedMatrix extends Base {
       event.preventDefault();
       event.stopPropagation();
       if (event.key === "Escape" || parseNumber(input.value) !== null) {
-        finish(event.key === "Enter");
+        close(event.key === "Enter");
         return;
       }
       input.setAttribute("aria-invalid", "true");
@@ -341,7 +341,7 @@ export class HeedMatrix extends Base {
       input.removeAttribute("aria-invalid");
       this.#complain("");
     });
-    input.addEventListener("blur", () => finish(true));
+    input.addEventListener("blur", () => close(true));
     cell.replaceChildren(input);
     input.focus();
     if (typed === null) input.select();

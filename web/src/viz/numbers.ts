@@ -14,7 +14,7 @@ export function formatShare(share: number): string {
   return share > 0 && share < 0.005 ? "<1\u00a0%" : `${(share * 100).toFixed(0)}\u00a0%`;
 }
 
-/** The fewest digits that single precision reads back as the same number. */
+/** The fewest digits that are read back as the same f32 number. */
 export function formatSingle(value: number): string {
   const single = Math.fround(value);
   for (let digits = 1; digits < 9; digits++) {

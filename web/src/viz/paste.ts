@@ -12,8 +12,8 @@ export function readBlock(text: string): readonly (readonly number[])[] | null {
       .trim()
       .split(/\t|[^\S\t]+|,\s+/)
       .filter(Boolean);
-    const pieces = parts.length === 1 ? line.trim().split(",") : parts;
-    const numbers = pieces.map(parseNumber);
+    const fields = parts.length === 1 ? line.trim().split(",") : parts;
+    const numbers = fields.map(parseNumber);
     if (numbers.length === 0 || numbers.some((value) => value === null)) return null;
     rows.push(numbers.filter((value) => value !== null));
   }
