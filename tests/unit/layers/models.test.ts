@@ -244,7 +244,7 @@ describe.each([
     for (const cache of caches) cache.dispose();
   });
 
-  test("places count the tokens alone, wherever the padding is", async () => {
+  test("positions count only unmasked tokens, wherever the padding is", async () => {
     const caches = await cachesFor(2);
     const after = padded(TEXTS[1], 0, 3);
     const mask = [...long.mask, ...after.mask];

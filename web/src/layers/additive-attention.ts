@@ -1,4 +1,4 @@
-// Bahdanau's attention: v . tanh(W_q q + W_k k + b), softmax, the sum of the values.
+// Bahdanau's additive attention: the scores are v . tanh(W_q q + W_k k + b).
 
 import type { AttentionOptions, TensorInput } from "../api/options.js";
 import { readBoolean } from "../api/read-values.js";
@@ -14,7 +14,7 @@ export interface AdditiveAttentionOptions extends LayerOptions {
   readonly queryDim: number;
   readonly keyDim: number;
   readonly hidden: number;
-  /** An addend before the tanh. Default false. */
+  /** Adds a bias before the tanh. Default false. */
   readonly bias?: boolean | undefined;
 }
 

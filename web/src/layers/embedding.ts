@@ -1,4 +1,4 @@
-// Rows of a table by their numbers.
+// Looks up rows of a table.
 
 import { showValue } from "../api/describe.js";
 import { HeedError } from "../api/errors.js";
@@ -11,7 +11,7 @@ import { Parameter } from "./parameters.js";
 import { readSize, readSizes } from "./read.js";
 import { handOut, type Scope } from "./scope.js";
 
-/** Whole numbers in any shape; a bare array is of rank 1. */
+/** Whole numbers of any shape; a bare array has rank 1. */
 export type IndexInput = ArrayLike<number> | { readonly data: ArrayLike<number>; readonly shape: readonly number[] };
 
 export interface Indices {
@@ -20,9 +20,9 @@ export interface Indices {
 }
 
 export interface EmbeddingOptions extends LayerOptions {
-  /** Rows of the table. */
+  /** The number of rows of the table. */
   readonly count: number;
-  /** Numbers of a row. */
+  /** The length of a row. */
   readonly dim: number;
 }
 
@@ -48,7 +48,7 @@ export class Embedding extends Layer {
     });
   }
 
-  /** @internal `called` is what the user called the indices. */
+  /** @internal `called` names the function and the indices in messages. */
   async compute(
     scope: Scope,
     { data, shape }: Indices,
@@ -59,7 +59,7 @@ export class Embedding extends Layer {
       const rule = `${called.name} must be below ${this.count}`;
       throw new HeedError("option", `${called.where}: ${rule}, number ${at} is ${data[at]}`);
     }
-    const { resident } = await this.place(scope, "weight");
+    const { resident } = await this.resident(scope, "weight");
     return scope.gather({ resident, count: this.count, length: this.dim }, data, shape);
   }
 }

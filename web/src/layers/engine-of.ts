@@ -1,4 +1,4 @@
-// From the engine that a layer was given, or the shared one, to what computes layers there.
+// Finds the backend of layers in the engine that a layer was given, or in the shared one.
 
 import { HeedError } from "../api/errors.js";
 import { guard } from "../api/guard.js";
@@ -12,7 +12,7 @@ interface OpenEngine {
   readonly backend: LayerBackend;
 }
 
-/** Where a layer computes: found when it is first asked for. */
+/** The engine of a layer. It is opened at the first pass. */
 export class LayerEngine {
   readonly #given: Heed | null;
   #opening: Promise<OpenEngine> | null = null;
@@ -24,7 +24,7 @@ export class LayerEngine {
     this.#given = engine ?? null;
   }
 
-  /** For a pass, which ends with `backend.end()`. */
+  /** Opens the engine for a pass, which must end with `backend.end()`. */
   async begin(): Promise<OpenEngine> {
     this.#opening ??= this.#find();
     try {

@@ -16,25 +16,25 @@ export interface GRUOptions extends LayerOptions {
   readonly hiddenSize: number;
   /** Default true. */
   readonly bias?: boolean | undefined;
-  /** From the last step to the first instead. Default false. */
+  /** Computes from the last step to the first. Default false. */
   readonly reverse?: boolean | undefined;
 }
 
 export interface GRUForwardOptions extends ForwardOptions {
-  /** Before the first step, [B, hiddenSize]. Default zeros. */
+  /** The state before the first step, [B, hiddenSize]. Default zeros. */
   readonly state?: TensorInput | undefined;
 }
 
 export interface GRUResult<O> {
   /** The states of every step, [B, T, hiddenSize]. */
   readonly output: Returned<O>;
-  /** The one that was computed last, [B, hiddenSize]. */
+  /** The state that was computed last, [B, hiddenSize]. */
   readonly state: Returned<O>;
 }
 
 /**
  * Parameters: `weight_ih_l0` [3 H, inputSize], `weight_hh_l0` [3 H, H], `bias_ih_l0`, `bias_hh_l0` [3 H], gates in the order r, z, n;
- * with `_reverse` after their names for the way back.
+ * with the suffix `_reverse` where `reverse` is true.
  */
 export class GRU extends Layer {
   readonly inputSize: number;
@@ -94,16 +94,16 @@ export class GRU extends Layer {
       throw new HeedError("shape", `GRU: state must be [${batch}, ${this.hiddenSize}], got ${showShape(state.shape)}`);
     }
     const weights = {
-      input: await this.place(scope, `weight_ih${this.#suffix}`),
-      state: await this.place(scope, `weight_hh${this.#suffix}`),
+      input: await this.resident(scope, `weight_ih${this.#suffix}`),
+      state: await this.resident(scope, `weight_hh${this.#suffix}`),
     };
     const bias = {
-      input: await this.placeIf(scope, `bias_ih${this.#suffix}`),
-      state: await this.placeIf(scope, `bias_hh${this.#suffix}`),
+      input: await this.residentOrNull(scope, `bias_ih${this.#suffix}`),
+      state: await this.residentOrNull(scope, `bias_hh${this.#suffix}`),
     };
     return scope.inner(
       async (inner) => {
-        // Those of the inputs for all steps at once.
+        // The inputs' part of the gates is one product for all steps.
         const gates = await inner.affine(x, weights.input.resident, 3 * this.hiddenSize, bias.input);
         return inner.gru(gates, weights.state.resident, bias.state, state, this.#isReversed);
       },

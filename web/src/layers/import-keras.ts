@@ -1,4 +1,4 @@
-// Keras's MultiHeadAttention in the names of heed's: kernels are [in, heads, dim], the output's [heads, dim, out].
+// Parameters of Keras's MultiHeadAttention under the names of heed's. Kernels are [in, heads, dim], that of the output is [heads, dim, out].
 
 import { showShape } from "../api/describe.js";
 import { HeedError } from "../api/errors.js";

@@ -1,4 +1,4 @@
-// PyTorch's nn.MultiheadAttention in the names of MultiHeadAttention: one matrix for queries, keys and values, or three.
+// Parameters of PyTorch's nn.MultiheadAttention, which has one matrix for queries, keys and values or three, under heed's names.
 
 import { HeedError } from "../api/errors.js";
 import { guard } from "../api/guard.js";
@@ -52,7 +52,7 @@ export function renamedFromTorch(parameters: GivenParameters, prefix: string): M
   return made;
 }
 
-/** The rows of a part of three. */
+/** One third of the rows. */
 export function third(all: ParameterTensor, at: number): ParameterTensor {
   const [rows = 0] = all.shape;
   if (rows % 3 !== 0) {

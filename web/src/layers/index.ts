@@ -1,4 +1,4 @@
-// heed/layers: what stands around attention in a model, forward; model files, tokenizers, generation. Importing it does nothing.
+// heed/layers: layers and models for inference, model files, tokenizers, generation. Importing it does nothing.
 
 export { AdditiveAttention, type AdditiveAttentionOptions } from "./additive-attention.js";
 export { Embedding, type EmbeddingOptions, type IndexInput } from "./embedding.js";

@@ -1,4 +1,4 @@
-// What blocks and stacks are given beside x, read and brought into the engine.
+// Reads the inputs of blocks and stacks, and brings tensors into the engine.
 
 import { HeedError } from "../api/errors.js";
 import { readBoolean, readRecord } from "../api/read-values.js";
@@ -15,7 +15,7 @@ export interface BlockInputs {
   readonly attentions: boolean;
 }
 
-/** Options of an attention inside: all but what is returned, which is asked for from outside. */
+/** Options of an attention inside a block, without `return`, which the block decides. */
 function readInnerOptions(where: string, name: string, value: unknown): Readonly<Record<string, unknown>> {
   return readRecord(where, name, value, [...PASSED_OPTIONS.filter((option) => option !== "return"), "positions"]);
 }

@@ -1,4 +1,4 @@
-// What every layer has: parameters by name, parts, an engine, and an end.
+// The base class of layers: parameters by name, inner layers, an engine, and dispose.
 
 import { HeedError } from "../api/errors.js";
 import { guard, guardAsync } from "../api/guard.js";
@@ -19,24 +19,23 @@ import {
   readParameters,
   requireParameter,
 } from "./parameters.js";
-import { handOut, type Placed, Scope } from "./scope.js";
+import { handOut, type ResidentParameter, Scope } from "./scope.js";
 
 export interface LayerOptions {
-  /** Where it computes; default the engine that `attention` shares. */
+  /** The engine that computes it. Default the one that the function `attention` uses. */
   readonly engine?: Heed | undefined;
 }
 
 export interface ForwardOptions {
-  /** Leave the result in the engine, where other layers take it without a copy. Default false. */
+  /** Leaves the result in the engine, where other layers take it without a copy. Default false. */
   readonly keep?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
 export const FORWARD_OPTIONS = ["keep", "signal"] as const;
 
-/** Layers keep nothing of a pass: what a backward pass needs follows from inputs and parameters. */
 export abstract class Layer {
-  /** Its name in messages, whatever a minifier calls the class. */
+  /** The class's name in messages, which a minifier would shorten. */
   protected readonly where: string;
   protected readonly engine: LayerEngine;
   readonly #own = new Map<string, Parameter>();
@@ -48,7 +47,7 @@ export abstract class Layer {
     this.engine = new LayerEngine(where, engine);
   }
 
-  /** What was loaded, by name; nothing is copied. */
+  /** The loaded parameters by name, not copied. */
   parameters(): Map<string, ParameterTensor> {
     const all = new Map<string, ParameterTensor>();
     for (const [name, { value }] of this.#all()) if (value !== null) all.set(name, value);
@@ -56,8 +55,8 @@ export abstract class Layer {
   }
 
   /**
-   * Takes its parameters from a map that may hold others as well: all of them, or none where one is refused, as is one that it would
-   * have with other options. The numbers are not copied: they must not change.
+   * Takes all of its parameters from a map, which may have others as well. Throws, and takes none, where one does not fit, or where the map
+   * has one that the layer would have with other options. The numbers are not copied and must not change.
    */
   load(parameters: ParameterSource, prefix = ""): this {
     const filled = guard("option", `${this.where}: reading parameters`, () => [
@@ -67,7 +66,7 @@ export abstract class Layer {
     return this;
   }
 
-  /** What the parameters are to be, each of it checked; those of parts that are `missing` are to be nothing. */
+  /** The new values of all parameters, checked. Those of the inner layers named in `missing` become null. */
   protected *fill(parameters: GivenParameters, prefix: string, missing: readonly string[] = []): Filling {
     for (const name of this.#absent) {
       if ((parameters.get(prefix + name) ?? null) === null) continue;
@@ -84,7 +83,7 @@ export abstract class Layer {
     }
   }
 
-  /** The names of all parameters, loaded or not. */
+  /** The names of all parameters. */
   protected names(): Set<string> {
     return new Set([...this.#all()].map(([name]) => name));
   }
@@ -96,7 +95,7 @@ export abstract class Layer {
     }
   }
 
-  /** Frees what it holds of the engine's memory. It can be used again. */
+  /** Frees its parameters in the engine. The layer can be used again. */
   dispose(): void {
     for (const [, parameter] of this.#all()) parameter.dispose();
   }
@@ -111,7 +110,7 @@ export abstract class Layer {
     return parameter;
   }
 
-  /** Names that a file has where the layer would be another one: without them it would compute something else. */
+  /** Names of parameters that the layer would have with other options. A map with one of them is for another layer. */
   protected without(...names: readonly string[]): null {
     for (const name of names) this.#absent.add(name);
     return null;
@@ -122,19 +121,20 @@ export abstract class Layer {
     return layer;
   }
 
-  protected async place(scope: Scope, name: string): Promise<Placed> {
+  /** A parameter in the engine's memory. */
+  protected async resident(scope: Scope, name: string): Promise<ResidentParameter> {
     const parameter = this.#own.get(name);
     if (parameter === undefined) throw new TypeError(`${this.where} has no parameter ${name}`);
     const resident = await parameter.residentIn(scope.backend, `${this.where}: parameter ${name}`);
     return { resident, length: parameter.shape.reduce((total, size) => total * size, 1) };
   }
 
-  /** The same of one that the layer may lack. */
-  protected async placeIf(scope: Scope, name: string): Promise<Placed | null> {
-    return this.#own.has(name) ? this.place(scope, name) : null;
+  /** The same, or null where the layer has no such parameter. */
+  protected async residentOrNull(scope: Scope, name: string): Promise<ResidentParameter | null> {
+    return this.#own.has(name) ? this.resident(scope, name) : null;
   }
 
-  /** A pass from options to results. `act` is called at once where the engine is open already. */
+  /** Runs a pass, from options to results. `act` is called at once where the engine is open already. */
   protected pass<R>(
     options: unknown,
     names: readonly string[],
@@ -164,7 +164,7 @@ export abstract class Layer {
     return withLocks({ where: this.where, caches: cachesIn(given), signal, act: compute });
   }
 
-  /** A pass of one tensor to one tensor. */
+  /** Runs a pass from one tensor to one tensor. */
   protected async passOne(
     x: unknown,
     options: unknown,
@@ -176,6 +176,6 @@ export abstract class Layer {
   }
 }
 
-/** The result's type for a layer of one tensor to one tensor. */
+/** The type of the result of a layer with one input and one output. */
 export type Forwarded<O> = Promise<Returned<O>>;
 export type { NoOptions };

@@ -37,10 +37,10 @@ export class Linear extends Layer {
     return this.passOne(x, options, (scope, input) => this.compute(scope, input));
   }
 
-  /** @internal activation(x W^T + b) * factor + addend, in a pass of another layer's. */
+  /** @internal activation(x W^T + b) * factor + addend, within a pass. */
   async compute(scope: Scope, x: Tensor, rule: Epilogue = {}): Promise<Tensor> {
     checkWidth(this.where, "x", x, this.inFeatures);
-    const weight = await this.place(scope, "weight");
-    return scope.affine(x, weight.resident, this.outFeatures, await this.placeIf(scope, "bias"), rule);
+    const weight = await this.resident(scope, "weight");
+    return scope.affine(x, weight.resident, this.outFeatures, await this.residentOrNull(scope, "bias"), rule);
   }
 }

@@ -8,7 +8,7 @@ import { Linear } from "./linear.js";
 import { readSize, readSizes } from "./read.js";
 import { checkWidth, type Epilogue, type Scope } from "./scope.js";
 
-/** "swiglu": silu(gate) * up; the others apply their activation to what `up_proj` made. */
+/** "swiglu" is silu(gate) * up. The others apply their activation to the output of `up_proj`. */
 export type MLPActivation = "gelu" | "gelu-tanh" | "silu" | "relu" | "swiglu";
 
 export const MLP_ACTIVATIONS = ["gelu", "gelu-tanh", "silu", "relu", "swiglu"] as const;
@@ -18,7 +18,7 @@ export interface MLPOptions extends LayerOptions {
   readonly hidden: number;
   /** Default "gelu". */
   readonly activation?: MLPActivation | undefined;
-  /** Default true, but for "swiglu". */
+  /** Default true, except for "swiglu". */
   readonly bias?: boolean | undefined;
 }
 

@@ -1,4 +1,4 @@
-// Projections around attention: queries, keys and values of every head, and what becomes of the heads together.
+// Multi-head attention: projections to queries, keys and values of every head, attention, and the output projection.
 
 import { showValue } from "../api/describe.js";
 import { HeedError } from "../api/errors.js";
@@ -17,19 +17,19 @@ import { checkDivides, readOnce, readSizes, required } from "./read.js";
 import type { Epilogue, Scope } from "./scope.js";
 
 export interface MultiHeadAttentionOptions extends LayerOptions {
-  /** Numbers of a query before its projection, and of the output after the last. */
+  /** The length of a query before its projection, and of the output. */
   readonly embedDim: number;
   readonly heads: number;
-  /** Heads of keys and values, of which `heads` is a multiple. Default `heads`. */
+  /** The number of key and value heads, of which `heads` is a multiple. Default `heads`. */
   readonly kvHeads?: number | undefined;
   /** Default embedDim / heads. */
   readonly headDim?: number | undefined;
-  /** Numbers of a value's head. Default headDim. */
+  /** The length of a value in a head. Default headDim. */
   readonly valueDim?: number | undefined;
-  /** Numbers of a key and a value before their projections. Default embedDim. */
+  /** The length of a key, and of a value, before its projection. Default embedDim. */
   readonly keyDim?: number | undefined;
   readonly valueInputDim?: number | undefined;
-  /** Of all projections, or of those of query, key and value, and of the output. Default true. */
+  /** Biases of all projections, or of those of query, key and value, and of the output. Default true. */
   readonly bias?: boolean | { readonly qkv?: boolean; readonly out?: boolean } | undefined;
   /** Rotates queries and keys by their positions. */
   readonly rope?: Pick<RopeOptions, "base" | "interleaved" | "rotaryDim" | "scaling"> | undefined;
@@ -54,8 +54,8 @@ const NAMES = [
 ];
 
 /**
- * Parameters: `weight` and `bias` of `q_proj`, `k_proj`, `v_proj` and `out_proj`; `load` takes PyTorch's forms of
- * nn.MultiheadAttention as well.
+ * Parameters: `weight` and `bias` of `q_proj`, `k_proj`, `v_proj` and `out_proj`. `load` also takes those of PyTorch's
+ * nn.MultiheadAttention.
  */
 export class MultiHeadAttention extends Layer {
   readonly embedDim: number;
@@ -115,7 +115,7 @@ export class MultiHeadAttention extends Layer {
     });
   }
 
-  /** @internal `rule` goes with the output projection. Weights and the like are of [B, H, ...]. */
+  /** @internal `rule` is the epilogue of the output projection. Weights, lse, scores and entropy are [B, H, ...]. */
   compute(
     scope: Scope,
     { query, key, value }: AttentionTensors,

@@ -15,7 +15,7 @@ import type { Scope } from "./scope.js";
 export interface NormOptions extends LayerOptions {
   /** The last axis, or the last axes. */
   readonly shape: number | readonly number[];
-  /** Added to the variance, or the mean square. Default 1e-5. */
+  /** A number that is added to the variance or the mean square. Default 1e-5. */
   readonly epsilon?: number | undefined;
   /** A factor for each number. Default true. */
   readonly weight?: boolean | undefined;
@@ -65,8 +65,8 @@ class Norm extends Layer {
       isCentred: this.#isCentred,
       epsilon: this.#epsilon,
       width: product(this.shape),
-      weight: await this.placeIf(scope, "weight"),
-      bias: await this.placeIf(scope, "bias"),
+      weight: await this.residentOrNull(scope, "weight"),
+      bias: await this.residentOrNull(scope, "bias"),
     });
   }
 }

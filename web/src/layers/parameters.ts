@@ -1,4 +1,4 @@
-// Parameters of layers: a flat map from names as PyTorch writes them to numbers and shapes, and each layer's part of one.
+// Parameters of layers: a flat map from PyTorch's names to arrays with shapes, and the parameters of one layer.
 
 import { showShape, showValue } from "../api/describe.js";
 import { HeedError } from "../api/errors.js";
@@ -9,6 +9,7 @@ import { plainDType } from "../api/typed-array.js";
 import type { Dims4, Resident } from "../backends/backend.js";
 import type { LayerBackend } from "../backends/layer-backend.js";
 import type { FileTensor } from "./io/load-safetensors.js";
+import { isMap } from "./io/save-safetensors.js";
 
 /** The numbers of one parameter, row-major, and its shape. */
 export interface ParameterTensor {
@@ -16,39 +17,39 @@ export interface ParameterTensor {
   readonly shape: readonly number[];
 }
 
-/** A tensor that a parameter may be loaded from: one of a file's among them must be of floats if a layer needs it. */
+/** A tensor from which a parameter may be loaded. One of a file must be f32 or f16 if a layer needs it. */
 export type ParameterInput = ParameterTensor | FileTensor;
 
-/** By name: what safetensors files hold. */
+/** Parameters by name, as in safetensors files. */
 export type ParameterMap = ReadonlyMap<string, ParameterInput>;
 
-/** Before anyone has looked at what it holds. */
+/** The same, unchecked. */
 export type GivenParameters = ReadonlyMap<string, unknown>;
 
-/** What `load` takes. */
+/** The argument of `load`. */
 export type ParameterSource = ParameterMap | Readonly<Record<string, ParameterInput>>;
 
-/** How the kernels want a parameter: as it is, or as so many packed matrices one below the other. */
-export type Form = "plain" | { readonly matrices: number };
+/** How kernels read a parameter: as it is, or as so many packed matrices, which are stacked along its first axis. */
+export type ParameterLayout = "plain" | { readonly matrices: number };
 
-/** One parameter of a layer: what it must be, what was loaded, and that in the engine's memory once it was needed. */
+/** One parameter of a layer: its shape, the tensor that was loaded, and the resident, which is made when it is first needed. */
 export class Parameter {
   readonly shape: readonly number[];
-  readonly #form: Form;
+  readonly #layout: ParameterLayout;
   #value: ParameterTensor | null = null;
   #resident: Promise<Resident> | null = null;
   #backend: LayerBackend | null = null;
 
-  constructor(shape: readonly number[], form: Form = "plain") {
+  constructor(shape: readonly number[], layout: ParameterLayout = "plain") {
     this.shape = shape;
-    this.#form = form;
+    this.#layout = layout;
   }
 
   get value(): ParameterTensor | null {
     return this.#value;
   }
 
-  /** What was read, if it is of this shape. */
+  /** Returns the tensor, or throws unless it has the parameter's shape. */
   fitting(where: string, read: ParameterTensor): ParameterTensor {
     if (read.shape.length !== this.shape.length || read.shape.some((size, axis) => size !== this.shape[axis])) {
       throw new HeedError("shape", `${where} must be ${showShape(this.shape)}, got ${showShape(read.shape)}`);
@@ -56,23 +57,23 @@ export class Parameter {
     return read;
   }
 
-  /** To what fits, or to nothing. */
+  /** Takes a tensor of the right shape, or null for none. */
   set(value: ParameterTensor | null): void {
     this.#free();
     this.#value = value;
   }
 
-  /** What was loaded, or a HeedError. */
+  /** The loaded tensor. Throws a HeedError where there is none. */
   loaded(where: string): ParameterTensor {
     if (this.#value !== null) return this.#value;
     throw new HeedError("option", `${where} has not been loaded`);
   }
 
-  /** In the engine's memory, where it stays until it is set again or disposed of. */
+  /** The parameter in the engine's memory, where it stays until it is set again or disposed of. */
   async residentIn(backend: LayerBackend, where: string): Promise<Resident> {
     const value = this.loaded(where);
     this.#backend = backend;
-    this.#resident ??= this.#place(backend, value);
+    this.#resident ??= this.#upload(backend, value);
     try {
       return await this.#resident;
     } catch (error) {
@@ -81,7 +82,7 @@ export class Parameter {
     }
   }
 
-  /** Frees its place in the engine, which may let its memory go; it is put there again when it is needed again. */
+  /** Frees it in the engine, which may then free its whole memory. It is uploaded again when it is next needed. */
   dispose(): void {
     this.#free((backend) => backend.rest());
   }
@@ -98,9 +99,9 @@ export class Parameter {
     this.#resident = null;
   }
 
-  async #place(backend: LayerBackend, { data }: ParameterTensor): Promise<Resident> {
-    if (this.#form === "plain") return backend.core.upload(data);
-    const { matrices } = this.#form;
+  async #upload(backend: LayerBackend, { data }: ParameterTensor): Promise<Resident> {
+    if (this.#layout === "plain") return backend.core.upload(data);
+    const { matrices } = this.#layout;
     const [rows = 0, columns = 0] = this.shape;
     const outputs = rows / matrices;
     const shape: Dims4 = [1, matrices, outputs, columns];
@@ -115,10 +116,10 @@ export class Parameter {
   }
 }
 
-/** Parameters, each with what it is to be. */
+/** Parameters with their new values. */
 export type Filling = Iterable<readonly [Parameter, ParameterTensor | null]>;
 
-/** A parameter that someone gave, with as many numbers as its shape has. Floats are not copied, f16 is widened. */
+/** Checks a parameter. f32 is not copied, f16 is widened. */
 export function readParameter(where: string, name: string, value: unknown): ParameterTensor {
   const called = `parameter ${name}`;
   if (!isRecord(value) || !("data" in value) || !("shape" in value)) {
@@ -136,27 +137,24 @@ export function readParameter(where: string, name: string, value: unknown): Para
   return { data, shape };
 }
 
-/** Parameters by name, whichever way they came. */
+/** Parameters by name, from a Map or an object. */
 export function readParameters(where: string, value: unknown, prefix: unknown): GivenParameters {
   if (typeof prefix !== "string") {
     throw new HeedError("option", `${where}: prefix must be a string, got ${showValue(prefix)}`);
   }
-  if (isMap(value)) return value;
+  if (isMap(value)) return value as GivenParameters;
   if (isOptions(value)) return new Map(Object.entries(value));
   throw new HeedError("option", `${where}: parameters must be a Map or an object, got ${showValue(value)}`);
 }
 
-/** Of any realm. */
-const isMap = (value: unknown): value is GivenParameters => Object.prototype.toString.call(value) === "[object Map]";
-
-/** A parameter of that name, or a HeedError that names the nearest thing to it. */
+/** The parameter of that name. Throws a HeedError where it is missing. */
 export function requireParameter(where: string, parameters: GivenParameters, name: string): ParameterTensor {
   const found = parameters.get(name);
   if (found !== undefined) return readParameter(where, name, found);
   throw new HeedError("option", `${where}: parameter ${name} is missing among the ${parameters.size} that were given`);
 }
 
-/** Columns as rows: GPT-2's matrices lie as [in, out], Keras's likewise. */
+/** The transpose, for the matrices of GPT-2 and Keras, which are [in, out]. */
 export function transposed({ data, shape }: ParameterTensor): ParameterTensor {
   const [rows = 0, columns = 0] = shape;
   const swapped = new Float32Array(data.length);
@@ -164,7 +162,7 @@ export function transposed({ data, shape }: ParameterTensor): ParameterTensor {
   return { data: swapped, shape: [columns, rows] };
 }
 
-/** Some rows of a parameter, from its first axis. */
+/** Rows of a parameter, along its first axis. */
 export function rowsOf({ data, shape }: ParameterTensor, from: number, to: number): ParameterTensor {
   const [rows = 1, ...rest] = shape;
   const width = data.length / rows;

@@ -12,7 +12,7 @@ import { handOut, type Scope } from "./scope.js";
 import { entriesOf, readTokenMask, type TokenMask } from "./token-mask.js";
 
 export interface PoolingOptions extends LayerOptions {
-  /** "mean": of all tokens, or those that a mask has; "last": the last of these; "cls": the first of all. */
+  /** "mean": the mean of all tokens, or of those in the mask; "last": the last of these; "cls": the first token. */
   readonly kind: "mean" | "last" | "cls";
 }
 
@@ -32,7 +32,7 @@ export class Pooling extends Layer {
     this.kind = readChoice(where, "kind", given["kind"], ["mean", "last", "cls"], "mean");
   }
 
-  /** x [B, L, E] to [B, E]; of no token zero. */
+  /** x [B, L, E] to [B, E]. The mean of no token is zero. */
   forward<const O extends PoolingForwardOptions = NoOptions>(x: TensorInput, options?: O): Forwarded<O>;
   forward(x: unknown, options?: unknown): Promise<Tensor | ArrayTensor> {
     return this.pass(options, ["mask"], async (scope, given, keep) => {
@@ -63,7 +63,7 @@ export class Pooling extends Layer {
   }
 }
 
-/** Where all keys are one, a query attends to all tokens alike, whatever they hold. */
+/** The mean is attention with equal keys: all weights are equal. */
 async function meanOf(scope: Scope, x: Tensor, mask: TokenMask | null): Promise<Tensor> {
   const [batch = 0, length = 0, dim = 0] = x.shape;
   const query = scope.upload(new Float32Array(batch), [batch, 1, 1]);
@@ -78,7 +78,7 @@ function allOf(batch: number, length: number): TokenMask {
   return { data: new Uint8Array(batch * length).fill(1), shape: [batch, 1, 1, length] };
 }
 
-/** The last token that counts, alone. */
+/** A mask of the last token of a mask. */
 function lastOnly(mask: TokenMask): TokenMask {
   const alone = entriesOf(mask).flatMap((entry) => {
     const last = entry.lastIndexOf(1);

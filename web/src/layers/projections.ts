@@ -1,4 +1,4 @@
-// Tensors between layers and attention: ranks, packed heads, results.
+// Tensors and options between layers and attention.
 
 import { showShape } from "../api/describe.js";
 import { HeedError } from "../api/errors.js";
@@ -7,20 +7,20 @@ import type { AnyAttentionResult, AttentionResult } from "../api/results.js";
 import { Tensor } from "../api/tensor.js";
 import { checkWidth, handOut, type Scope } from "./scope.js";
 
-/** What the layers say of a call themselves. */
+/** Options that layers set themselves. */
 const OWN = ["layout", "heads", "kvHeads", "keep", "retry", "out", "signal"];
 
-/** Options that go to attention as they are. */
+/** Options that are passed to attention unchanged. */
 export const PASSED_OPTIONS: readonly string[] = ATTENTION_OPTIONS.filter((name) => !OWN.includes(name));
 
-/** Those of a pass's options that are attention's. */
+/** The options of a pass that belong to attention. */
 export function passedOn(given: Readonly<Record<string, unknown>>): Record<string, unknown> {
   return Object.fromEntries(
     PASSED_OPTIONS.filter((name) => given[name] !== undefined).map((name) => [name, given[name]]),
   );
 }
 
-/** [L, E] or [B, L, E], E the width: the axes of a projection of it, [B, L] in any case. */
+/** Checks that x is [L, E] or [B, L, E] with E = width, and returns [B, L]. */
 export function leadingOf(where: string, name: string, x: Tensor, width: number): readonly [number, number] {
   const { shape } = x;
   checkWidth(where, name, x, width);
@@ -30,7 +30,7 @@ export function leadingOf(where: string, name: string, x: Tensor, width: number)
   throw new HeedError("shape", `${where}: ${name} must be [L, E] or [B, L, E], got ${showShape(shape)}`);
 }
 
-/** All parts that there are, as arrays or kept; without the batch axis where `isSingle`. */
+/** Returns all results to the caller, as arrays or tensors; without the batch axis where `isSingle`. */
 export async function handOutAll<O>(
   scope: Scope,
   result: AnyAttentionResult,
@@ -44,6 +44,6 @@ export async function handOutAll<O>(
     parts[name] = await handOut(scope, isBatched ? await scope.copied(part, part.shape.slice(1)) : part, keep);
   }
   const { output, weights, lse, scores, entropy } = parts;
-  // Which of them are there, the caller's types say, by the options.
+  // The type follows from the options, which TypeScript cannot see here.
   return { output, weights, lse, scores, entropy } as AttentionResult<O>;
 }

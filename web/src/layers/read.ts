@@ -1,10 +1,10 @@
-// Readers of layers' options beside those of the API.
+// Readers of options that layers need beside those of the API.
 
 import { HeedError } from "../api/errors.js";
 import { guard } from "../api/guard.js";
 import { readCount, readRecord } from "../api/read-values.js";
 
-/** Options that a layer cannot do without: an object, all of whose names are known. */
+/** Options that must be given: an object without unknown names. */
 export function readSizes<O>(
   where: string,
   options: O,
@@ -14,7 +14,7 @@ export function readSizes<O>(
   throw new HeedError("option", `${where}: options must be an object, got undefined`);
 }
 
-/** What options have of these names, each asked for once. */
+/** A copy of options with these names, each of which is read once. */
 export function readOnce(
   where: string,
   what: string,
@@ -32,21 +32,21 @@ export function readOnce(
   });
 }
 
-/** What was read, where it must not be absent. */
+/** Throws where an option is absent. */
 export function required<T>(where: string, name: string, value: T | null): T {
   if (value !== null) return value;
   throw new HeedError("option", `${where}: ${name} must be given`);
 }
 
-/** Blocks of a stack: the deepest published transformers have 1,000, and each takes memory before any parameter is there. */
+/** The deepest published transformers have 1,000 blocks. Each takes memory before any parameter is loaded. */
 export const MOST_LAYERS = 1024;
 
-/** A size or a count that a layer cannot do without. */
+/** A size or a count that must be given. */
 export function readSize(where: string, name: string, value: unknown, most?: number): number {
   return required(where, name, readCount(where, name, value, null, most));
 }
 
-/** One of the parts of a shape must divide another. */
+/** Throws unless `count` divides `whole`. */
 export function checkDivides(where: string, name: string, count: number, of: string, whole: number): void {
   if (whole % count === 0) return;
   throw new HeedError("option", `${where}: ${of} must be a multiple of ${name}, got ${whole} and ${count}`);

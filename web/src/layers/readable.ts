@@ -1,4 +1,4 @@
-// Tensors of any engine, or of another copy of heed: what can be asked for its numbers.
+// Tensors of any engine or any copy of heed, whose numbers can be read.
 
 import { showValue } from "../api/describe.js";
 import { HeedError } from "../api/errors.js";
@@ -16,7 +16,7 @@ export function isReadable(value: unknown): value is Readable {
   throw new HeedError("dtype", `heed/layers: a tensor must have a shape, got ${showValue(value["shape"])}`);
 }
 
-/** Its numbers, as any engine takes them. */
+/** Reads a tensor to an array, which any engine takes. */
 export async function readWhole(tensor: Readable): Promise<TensorLike> {
   return { data: await tensor.read(), shape: tensor.shape };
 }

@@ -1,11 +1,11 @@
-// Options of attention that may live in an engine: a bias, and the parameters of a score.
+// Options of attention that may be tensors: a bias, and the parameters of a score.
 
 import { isOptions } from "../api/read-values.js";
 import { isReadable, type Readable } from "./readable.js";
 
 const SCORE_TENSORS = ["w", "wq", "wk", "b", "v", "bandwidth"];
 
-/** The options with what `bring` makes of each tensor among them, by the name that messages have for it. */
+/** The options with each tensor replaced by the result of `bring`, which is given its name in messages. */
 export async function withTensors(
   options: Readonly<Record<string, unknown>>,
   bring: (name: string, tensor: Readable) => unknown,
@@ -19,6 +19,6 @@ export async function withTensors(
     const part = score[name];
     if (isReadable(part)) brought[name] = { value: await bring(`score.${name}`, part), enumerable: true };
   }
-  // What else a score has, its prototype included, shows through.
+  // The other members of a score are inherited from it.
   return { ...made, score: Object.create(score, brought) };
 }

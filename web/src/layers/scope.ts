@@ -1,4 +1,4 @@
-// One forward pass: what is made on the way lives in the engine, and goes when the pass is over, but for its results.
+// One forward pass. It owns the tensors that are made on its way, and frees them at its end, except for the results.
 
 import { attend } from "../api/attention.js";
 import { showShape } from "../api/describe.js";
@@ -15,7 +15,7 @@ import { type AttentionTensors, attendWithCache } from "./cached-attention.js";
 import { isReadable, readWhole } from "./readable.js";
 import { withTensors } from "./resident-options.js";
 
-/** What follows a product: an activation, then a factor, then an addend. */
+/** The epilogue of a product: an activation, then a factor, then an addend. */
 export interface Epilogue {
   readonly activation?: Activation;
   readonly factor?: Tensor | null;
@@ -23,14 +23,14 @@ export interface Epilogue {
   readonly leading?: readonly number[];
 }
 
-/** A parameter in the engine's memory, with what says its width. */
-export interface Placed {
+/** A parameter in the engine's memory, with its number of elements. */
+export interface ResidentParameter {
   readonly resident: Resident;
   readonly length: number;
 }
 
-/** What all parts of a pass share. */
-export interface PassRoom {
+/** What all scopes of a pass share. */
+export interface PassContext {
   readonly backend: LayerBackend;
   /** The engine whose `attention` takes caches. */
   readonly heed: Heed;
@@ -41,21 +41,21 @@ export interface PassRoom {
 export class Scope {
   readonly backend: LayerBackend;
   readonly signal: AbortSignal | null;
-  readonly #room: PassRoom;
+  readonly #context: PassContext;
   readonly #made = new Set<Tensor>();
 
-  constructor(room: PassRoom) {
-    this.backend = room.backend;
-    this.signal = room.signal;
-    this.#room = room;
+  constructor(context: PassContext) {
+    this.backend = context.backend;
+    this.signal = context.signal;
+    this.#context = context;
   }
 
-  /** A part of the pass, whose own tensors go when it is over. */
+  /** A scope within the pass, which frees its tensors at its own end, except for the results. */
   async inner<R>(
     act: (scope: Scope) => Promise<R>,
     resultsOf: (result: R) => readonly (Tensor | undefined)[],
   ): Promise<R> {
-    const scope = new Scope(this.#room);
+    const scope = new Scope(this.#context);
     try {
       const result = await act(scope);
       for (const tensor of resultsOf(result))
@@ -66,12 +66,12 @@ export class Scope {
     }
   }
 
-  /** The same for a part that has one result. */
+  /** The same for one result. */
   one(act: (scope: Scope) => Promise<Tensor>): Promise<Tensor> {
     return this.inner(act, (tensor) => [tensor]);
   }
 
-  /** It outlives the pass. */
+  /** Gives up a tensor, which then outlives the pass. */
   release(tensor: Tensor): Tensor {
     this.#made.delete(tensor);
     return tensor;
@@ -82,7 +82,7 @@ export class Scope {
     this.#made.clear();
   }
 
-  /** What someone gave, in this engine's memory. Arrays are read before this returns. */
+  /** Brings an argument of the caller into this engine's memory. Arrays are read before this returns. */
   take(where: string, name: string, value: unknown): Tensor | Promise<Tensor> {
     if (value instanceof Tensor && Tensor.isOf(value, this.backend.core)) return value;
     if (isReadable(value)) {
@@ -96,12 +96,12 @@ export class Scope {
     return this.#own(this.backend.core.upload(data), shape);
   }
 
-  /** `rule.leading` are the axes of the result before its last, where they are not those of x. */
+  /** `rule.leading`: the axes of the result before its last, where they differ from those of x. */
   async affine(
     x: Tensor,
     weights: Resident,
     outputs: number,
-    bias: Placed | null,
+    bias: ResidentParameter | null,
     rule: Epilogue = {},
   ): Promise<Tensor> {
     const resident = await this.backend.affine(
@@ -115,12 +115,12 @@ export class Scope {
     return this.#own(await this.backend.pointwise(this.rows(x), this.#rule(rule, null), this.signal), x.shape);
   }
 
-  /** The same numbers in another shape. */
+  /** A copy in another shape. */
   async copied(x: Tensor, shape: readonly number[]): Promise<Tensor> {
     return this.#own(await this.backend.pointwise(this.rows(x), this.#rule({}, null), this.signal), shape);
   }
 
-  /** A tensor of this pass that nothing needs any more. */
+  /** Frees a tensor of this pass before its end. */
   drop(tensor: Tensor): void {
     if (this.#made.delete(tensor)) tensor.dispose();
   }
@@ -130,16 +130,16 @@ export class Scope {
     rule: {
       readonly isCentred: boolean;
       readonly epsilon: number;
-      /** Numbers of the axes that are normalised over. */
+      /** The number of elements that are normalized together. */
       readonly width: number;
-      readonly weight: Placed | null;
-      readonly bias: Placed | null;
+      readonly weight: ResidentParameter | null;
+      readonly bias: ResidentParameter | null;
     },
   ): Promise<Tensor> {
     const { isCentred, epsilon, width, weight, bias } = rule;
     const { resident } = this.rows(x);
     const input = { resident, count: resident.elements / width, length: width };
-    const problem = { input, isCentred, epsilon, weight: placedRow(weight), bias: placedRow(bias) };
+    const problem = { input, isCentred, epsilon, weight: asRow(weight), bias: asRow(bias) };
     return this.#own(await this.backend.norm(problem, this.signal), x.shape);
   }
 
@@ -150,19 +150,19 @@ export class Scope {
   async gru(
     gates: Tensor,
     weights: Resident,
-    bias: Placed | null,
+    bias: ResidentParameter | null,
     state: Tensor | null,
     isReversed: boolean,
   ): Promise<{ readonly states: Tensor; readonly last: Tensor }> {
     const [batch = 0, steps = 0, width = 0] = gates.shape;
     const [states, last] = await this.backend.gru(
-      { gates: this.rows(gates), weights, bias: placedRow(bias), state: state && this.rows(state), batch, isReversed },
+      { gates: this.rows(gates), weights, bias: asRow(bias), state: state && this.rows(state), batch, isReversed },
       this.signal,
     );
     return { states: this.#own(states, [batch, steps, width / 3]), last: this.#own(last, [batch, width / 3]) };
   }
 
-  /** Attention, over a cache where the options have one: its results are in the engine's memory. */
+  /** Attention, with a KV cache where the options have one. Its results are in the engine's memory. */
   async attention(
     where: string,
     tensors: AttentionTensors,
@@ -170,8 +170,8 @@ export class Scope {
   ): Promise<AnyAttentionResult> {
     const signal = this.signal ?? undefined;
     if (options["cache"] !== undefined) {
-      const cache = this.#room.held.get(options["cache"]) ?? options["cache"];
-      return this.#uploaded(await attendWithCache(this.#room.heed, tensors, { ...options, cache, signal }));
+      const cache = this.#context.held.get(options["cache"]) ?? options["cache"];
+      return this.#uploaded(await attendWithCache(this.#context.heed, tensors, { ...options, cache, signal }));
     }
     const passed = await withTensors(options, (name, tensor) => this.take(where, name, tensor));
     const result = await attend(this.backend.core, tensors, { ...passed, keep: true, signal });
@@ -188,17 +188,20 @@ export class Scope {
     return rotated;
   }
 
-  /** A tensor as rows along its last axis. */
+  /** A tensor as rows, which are its last axis. */
   rows(x: Tensor): Rows {
     const resident = Tensor.residentOf(x, this.backend.core, "heed/layers: a tensor");
     const length = lastOf(x);
     return { resident, count: length === 0 ? 0 : resident.elements / length, length };
   }
 
-  #rule({ activation = "none", factor = null, addend = null }: Epilogue, bias: Placed | null): PointwiseRule {
+  #rule(
+    { activation = "none", factor = null, addend = null }: Epilogue,
+    bias: ResidentParameter | null,
+  ): PointwiseRule {
     return {
       activation,
-      bias: placedRow(bias),
+      bias: asRow(bias),
       factor: factor && this.rows(factor),
       addend: addend && this.rows(addend),
     };
@@ -232,13 +235,13 @@ export class Scope {
   }
 }
 
-/** As an array of the caller's own, or the tensor itself with `keep`. */
+/** Returns a result to the caller: an array or, with `keep`, the tensor. */
 export async function handOut(scope: Scope, tensor: Tensor, keep: boolean): Promise<Tensor | ArrayTensor> {
   if (keep) return scope.release(tensor);
   return { data: await tensor.read(), shape: tensor.shape, dtype: "f32" };
 }
 
-/** The last axis of x must be so long. */
+/** Throws unless the last axis of x is `width` long. */
 export function checkWidth(where: string, name: string, x: Tensor, width: number): void {
   if (x.shape.length >= 1 && lastOf(x) === width) return;
   throw new HeedError("shape", `${where}: the last axis of ${name} must be ${width}, got ${showShape(x.shape)}`);
@@ -248,6 +251,6 @@ export function lastOf({ shape }: Tensor): number {
   return shape[shape.length - 1] ?? 0;
 }
 
-function placedRow(placed: Placed | null): Rows | null {
-  return placed && { resident: placed.resident, count: 1, length: placed.length };
+function asRow(parameter: ResidentParameter | null): Rows | null {
+  return parameter && { ...parameter, count: 1 };
 }

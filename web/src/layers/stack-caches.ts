@@ -1,4 +1,4 @@
-// Caches of a stack: one for each of its layers, which hold the same tokens.
+// The caches of a stack: one for each of its layers, with the same tokens.
 
 import { showShape, showValue } from "../api/describe.js";
 import { HeedError } from "../api/errors.js";
@@ -20,12 +20,12 @@ export function readCaches(where: string, value: unknown, layers: number): reado
   return value;
 }
 
-/** Tokens that came before. */
+/** The number of tokens in the caches. */
 export function pastLength(caches: readonly unknown[] | null): number {
   return lengthOf(caches?.[0]) ?? 0;
 }
 
-/** The first token that each of them still has. */
+/** The first token that each cache still holds. */
 export function startsOf(caches: readonly unknown[] | null): readonly number[] {
   return (caches ?? []).map((cache) => (isRecord(cache) ? Number(cache["start"]) : 0));
 }

@@ -1,4 +1,4 @@
-// Blocks on top of each other: encoders, decoders, and both together.
+// Stacks of transformer blocks: encoders, decoders, and both together.
 
 import type { KVCache } from "../api/cache/types.js";
 import { HeedError } from "../api/errors.js";
@@ -24,24 +24,24 @@ import {
 } from "./transformer-block.js";
 
 export interface StackOptions extends TransformerBlockOptions {
-  /** Blocks. */
+  /** The number of blocks. */
   readonly layers: number;
-  /** A norm after the last block. Default: with normFirst. */
+  /** A norm after the last block. Default: the value of normFirst. */
   readonly finalNorm?: boolean | undefined;
 }
 
 export interface StackForwardOptions extends BlockForwardOptions {
-  /** One for each block, of the engine's, for its attention to the input itself: x comes after the tokens that they hold. */
+  /** KV caches of the engine, one for each block's self attention. x comes after the tokens in them. */
   readonly caches?: readonly KVCache[] | undefined;
 }
 
 export interface StackResult<O> {
   readonly output: Returned<O>;
-  /** Of each block, where they were asked for. */
+  /** The weights of each block, where they were asked for. */
   readonly attentions: readonly BlockAttentions<Returned<O>>[] | undefined;
 }
 
-/** What a stack makes inside a pass. */
+/** The results of a stack inside a pass. */
 export interface StackMade {
   readonly output: Tensor;
   readonly attentions: readonly BlockAttentions<Tensor>[] | undefined;
@@ -75,7 +75,7 @@ class Stack extends Layer {
     this.#defaults = defaults;
   }
 
-  /** x [B, L, dim] or [L, dim] to the same shape. Options of attention go to every block. */
+  /** x [B, L, dim] or [L, dim] to the same shape. Options of attention are for every block. */
   forward<const O extends StackForwardOptions = NoOptions>(x: TensorInput, options?: O): Promise<StackResult<O>>;
   forward(x: unknown, options?: unknown): Promise<StackResult<{ readonly keep: boolean }>> {
     return this.pass(options, [...BLOCK_FORWARD_OPTIONS, "caches"], async (scope, given, keep) => {
@@ -113,14 +113,14 @@ class Stack extends Layer {
   }
 }
 
-/** Every token attends to all, but for what a mask says. */
+/** A stack in which every token attends to all tokens that are not masked. */
 export class Encoder extends Stack {
   constructor(options: StackOptions) {
     super("Encoder", options, {});
   }
 }
 
-/** Tokens attend to those before them and themselves: `causal` is true unless it is given. */
+/** A stack in which tokens attend to themselves and those before them: `causal` is true unless it is given. */
 export class Decoder extends Stack {
   constructor(options: StackOptions) {
     super("Decoder", options, { causal: true });
@@ -135,7 +135,7 @@ export interface EncoderDecoderOptions extends Omit<StackOptions, "layers" | "cr
 }
 
 export interface EncoderDecoderForwardOptions extends Omit<BlockForwardOptions, "memory"> {
-  /** Of the encoder's attention. */
+  /** Options of the encoder's attention. */
   readonly encoder?: InnerAttentionOptions | undefined;
 }
 
@@ -144,7 +144,7 @@ export type EncodeOptions = Omit<BlockForwardOptions, "memory" | "cross">;
 export type DecodeOptions = Omit<StackForwardOptions, "memory">;
 
 export interface EncoderDecoderResult<O> extends StackResult<O> {
-  /** What the decoder attended to. */
+  /** The output of the encoder, to which the decoder attended. */
   readonly memory: Returned<O>;
   readonly encoderAttentions: readonly BlockAttentions<Returned<O>>[] | undefined;
 }
@@ -223,7 +223,7 @@ export class EncoderDecoder extends Layer {
   }
 }
 
-/** @internal The results of a stack as arrays, or kept. */
+/** @internal Returns the results of a stack to the caller, as arrays or tensors. */
 export async function handOutStack(
   scope: Scope,
   { output, attentions }: StackMade,

@@ -1,4 +1,4 @@
-// Attention and a feed-forward part, each with a norm and a way around it: the block that transformers are stacks of.
+// The transformer block: attention and a feed-forward network, each with a norm and a residual connection.
 
 import type { RopeOptions } from "../api/extra/options.js";
 import type { TensorInput } from "../api/options.js";
@@ -19,34 +19,34 @@ export interface TransformerBlockOptions extends LayerOptions {
   readonly heads: number;
   readonly kvHeads?: number | undefined;
   readonly headDim?: number | undefined;
-  /** Of the feed-forward part. Default 4 dim. */
+  /** The width of the feed-forward network. Default 4 dim. */
   readonly hidden?: number | undefined;
   /** Default "gelu". */
   readonly activation?: MLPActivation | undefined;
-  /** true: norms stand before attention and feed-forward part, inside the ways around them; false: after. Default true. */
+  /** true: norms come before attention and the feed-forward network (pre-norm); false: after the residual sum (post-norm). Default true. */
   readonly normFirst?: boolean | undefined;
   /** Default "layer". */
   readonly norm?: "layer" | "rms" | undefined;
   /** Default 1e-5. */
   readonly epsilon?: number | undefined;
-  /** Of all projections, or of those of query, key and value, of attention's output, and of the feed-forward part. Default true. */
+  /** Biases of all projections, or of those of query, key and value, of attention's output, and of the feed-forward network. Default true. */
   readonly bias?: boolean | { readonly qkv?: boolean; readonly out?: boolean; readonly mlp?: boolean } | undefined;
-  /** A second attention, to a memory. Default false. */
+  /** Adds cross attention to a memory. Default false. */
   readonly cross?: boolean | undefined;
   readonly rope?: Pick<RopeOptions, "base" | "interleaved" | "rotaryDim" | "scaling"> | undefined;
 }
 
-/** What goes to an attention inside a block: its options, but for what is returned. */
+/** Options of an attention inside a block. */
 export type InnerAttentionOptions = Omit<MultiHeadForwardOptions, "return" | "keep" | "signal">;
 
 export interface BlockForwardOptions {
-  /** Of the attention to the input itself. */
+  /** Options of self attention. */
   readonly self?: InnerAttentionOptions | undefined;
-  /** [B, S, dim], for a block with cross attention. */
+  /** The memory of cross attention, [B, S, dim]. */
   readonly memory?: TensorInput | undefined;
-  /** Of the attention to the memory. */
+  /** Options of cross attention. */
   readonly cross?: InnerAttentionOptions | undefined;
-  /** Return the weights. Default false. */
+  /** Returns the weights. Default false. */
   readonly attentions?: boolean | undefined;
   readonly keep?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
@@ -90,7 +90,7 @@ export const BLOCK_FORWARD_OPTIONS = ["self", "memory", "cross", "attentions"] a
 
 /**
  * Parameters: those of `self_attn`, `cross_attn`, `mlp`, and of the norms in their order, `norm1`, `norm2` and, with cross
- * attention, `norm3`; `load` takes those of PyTorch's nn.TransformerEncoderLayer and DecoderLayer as well.
+ * attention, `norm3`. `load` also takes those of PyTorch's nn.TransformerEncoderLayer and DecoderLayer.
  */
 export class TransformerBlock extends Layer {
   readonly #attention: MultiHeadAttention;
@@ -153,7 +153,7 @@ export class TransformerBlock extends Layer {
         if (weights instanceof Tensor) made[name] = weights;
         return output;
       };
-      const attended = await this.#around(inner, 0, x, async (query, addend) => {
+      const attended = await this.#residual(inner, 0, x, async (query, addend) => {
         const result = await this.#attention.compute(
           inner,
           { query, key: query, value: query },
@@ -166,12 +166,12 @@ export class TransformerBlock extends Layer {
       const both =
         crossAttention === null || memory === null
           ? attended
-          : await this.#around(inner, 1, attended, async (query, addend) => {
+          : await this.#residual(inner, 1, attended, async (query, addend) => {
               const tensors = { query, key: memory, value: memory };
               const result = await crossAttention.compute(inner, tensors, { ...cross, ...wanted }, { addend });
               return outputOf(result, "cross");
             });
-      const output = await this.#around(inner, this.#norms.length - 1, both, (y, addend) =>
+      const output = await this.#residual(inner, this.#norms.length - 1, both, (y, addend) =>
         this.#mlp.compute(inner, y, { addend }),
       );
       const { self: weights } = made;
@@ -180,8 +180,8 @@ export class TransformerBlock extends Layer {
     return scope.inner(act, ({ output, attentions: made }) => [output, made?.self, made?.cross]);
   }
 
-  /** x and what `act` makes of it, added, with a norm before or after. */
-  async #around(
+  /** A residual connection around `act`, with a norm before or after. `act` adds `addend` to its result. */
+  async #residual(
     scope: Scope,
     at: number,
     x: Tensor,
@@ -194,7 +194,7 @@ export class TransformerBlock extends Layer {
   }
 }
 
-/** The weights of one block as arrays, or kept. */
+/** Returns the weights of a block to the caller, as arrays or tensors. */
 export async function handOutAttentions(
   scope: Scope,
   { self, cross }: BlockAttentions<Tensor>,
@@ -216,7 +216,7 @@ function readBias(
 
 const TORCH_NAMES = { "mlp.up_proj": "linear1", "mlp.down_proj": "linear2", cross_attn: "multihead_attn" } as const;
 
-/** nn.TransformerEncoderLayer's and DecoderLayer's names in the block's. */
+/** Renames parameters of nn.TransformerEncoderLayer and DecoderLayer. */
 function fromTorchBlock(parameters: GivenParameters, prefix: string): GivenParameters {
   const made = new Map(parameters);
   for (const [ours, theirs] of Object.entries(TORCH_NAMES)) {

@@ -1,4 +1,4 @@
-// Beam search: several sequences followed at once, and the best of those that ended.
+// Beam search.
 
 import { showValue } from "../../api/describe.js";
 import { HeedError } from "../../api/errors.js";
@@ -8,9 +8,9 @@ import { indicesOfLargest, logSumExp } from "./best.js";
 import { type BeamOptions, readBeamOptions, readIds } from "./options.js";
 
 /**
- * What comes after each of some sequences of the same length: [beams, vocabulary]. `past` tokens of each were there in an earlier call, and
- * sequence i continues what was sequence `origins[i]` of it: what a cache has to be reordered by. The first call has the prompt alone, or,
- * with `fullBatch`, `beams` times.
+ * The logits of the next token of sequences of the same length: [beams, vocabulary]. The first `past` tokens of each were in the call
+ * before. Sequence i continues sequence `origins[i]` of that call, and a cache must be reordered by `origins`. The first call has the prompt
+ * once or, with `fullBatch`, `beams` times.
  */
 export type NextBeamLogits = (
   sequences: readonly (readonly number[])[],
@@ -19,12 +19,12 @@ export type NextBeamLogits = (
 ) => Float32Array | Promise<Float32Array>;
 
 export interface BeamResult {
-  /** The new tokens, the one that ended them among them. */
+  /** The new tokens, including the one that ended the sequence. */
   readonly ids: readonly number[];
   readonly logProbability: number;
-  /** By which results are ordered: `logProbability / ids.length ** lengthPenalty`. */
+  /** `logProbability / ids.length ** lengthPenalty`, by which results are ordered. */
   readonly score: number;
-  /** Whether it ended, or was cut at `maxTokens`. */
+  /** Whether it ended; false where it was cut at `maxTokens`. */
   readonly ended: boolean;
 }
 
@@ -70,7 +70,7 @@ async function search(where: string, step: NextBeamLogits, prompt: unknown, opti
     );
     const vocabulary = logits.length / asked.length;
     length += 1;
-    // Those that end leave the race: so many more are looked at that enough go on.
+    // Sequences that end are no beams any more, so enough candidates are taken that all beams can continue.
     const next = continuations(live, logits.subarray(0, vocabulary * live.length), beams * (1 + eos.size));
     const isEnd = ({ ids }: Beam): boolean => eos.has(ids.at(-1) ?? -1);
     const ended = next.slice(0, beams).filter(isEnd);
@@ -83,13 +83,13 @@ async function search(where: string, step: NextBeamLogits, prompt: unknown, opti
   throw new HeedError("option", `${where}: some token must be possible, got -Infinity for all of all sequences`);
 }
 
-/** So many, the first over again behind the others. */
+/** Fills up to `count` beams with the first one. */
 function repeated(live: readonly Beam[], count: number): readonly Beam[] {
   const [first] = live;
   return first === undefined ? [] : Array.from({ length: count }, (_, at) => live[at] ?? first);
 }
 
-/** The likeliest ways to go on by one token, of equals those of the first beams and tokens. */
+/** The likeliest continuations by one token; of equals, those of the first beams and tokens. */
 function continuations(live: readonly Beam[], logits: Float32Array, count: number): Beam[] {
   const vocabulary = logits.length / live.length;
   const sums = new Float64Array(logits.length);
@@ -111,7 +111,7 @@ function best(results: BeamResult[], count: number): BeamResult[] {
   return results.sort((a, b) => b.score - a.score).slice(0, count);
 }
 
-interface Race {
+interface Progress {
   /** New tokens so far. */
   readonly length: number;
   readonly beams: number;
@@ -119,10 +119,10 @@ interface Race {
   readonly maxTokens: number;
 }
 
-/** Whether the likeliest that is live may still overtake what ended. It only becomes less likely; a positive penalty forgives most at the end. */
-function canImprove(live: Beam | undefined, done: readonly BeamResult[], race: Race): boolean {
+/** Whether the likeliest beam may still exceed the results. Its probability only falls, and a positive penalty favours long sequences. */
+function canImprove(live: Beam | undefined, done: readonly BeamResult[], progress: Progress): boolean {
   if (live === undefined) return false;
-  if (done.length < race.beams) return true;
-  const length = race.lengthPenalty > 0 ? race.maxTokens : race.length + 1;
-  return live.logProbability / length ** race.lengthPenalty > (done.at(-1)?.score ?? -Infinity);
+  if (done.length < progress.beams) return true;
+  const length = progress.lengthPenalty > 0 ? progress.maxTokens : progress.length + 1;
+  return live.logProbability / length ** progress.lengthPenalty > (done.at(-1)?.score ?? -Infinity);
 }

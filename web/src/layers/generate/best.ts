@@ -1,6 +1,6 @@
-// The largest of many numbers, and what a softmax makes of them.
+// The largest of many numbers, and the logarithm of a softmax's denominator.
 
-/** Where the `count` largest numbers above -Infinity are, the largest first, of equals the first. */
+/** The indices of the `count` largest numbers above -Infinity, the largest first; of equals, the first. */
 export function indicesOfLargest(numbers: ArrayLike<number>, count: number): number[] {
   const at = (index = 0): number => numbers[index] ?? -Infinity;
   let best: number[] = [];
@@ -19,7 +19,7 @@ export function indicesOfLargest(numbers: ArrayLike<number>, count: number): num
   return best;
 }
 
-/** ln of the sum of exp; -Infinity of nothing. */
+/** ln of the sum of exp; -Infinity for no numbers. */
 export function logSumExp(numbers: ArrayLike<number>): number {
   let largest = -Infinity;
   for (let i = 0; i < numbers.length; i++) largest = Math.max(largest, numbers[i] ?? -Infinity);

@@ -1,4 +1,4 @@
-// One token of chance: logits, narrowed down to the tokens worth drawing from, and a draw.
+// Draws a token at random: the options select candidates among the logits, and one is drawn by its probability.
 
 import { indicesOfLargest, logSumExp } from "./best.js";
 import type { ReadSampling } from "./options.js";
@@ -23,18 +23,18 @@ export function draw(
     rest -= probability;
     if (rest < 0) return id;
   }
-  // What rounding left over belongs to the last one.
+  // Rounding may leave a small rest, which belongs to the last candidate.
   return candidates.at(-1)?.id;
 }
 
-/** What may be drawn. */
+/** The tokens that may be drawn. */
 export function candidatesOf(logits: Float32Array, ids: readonly number[], options: ReadSampling): Candidate[] {
   const { temperature, topK, topP, minP, repetitionPenalty } = options;
   const scores = withPenalty(logits, ids, repetitionPenalty);
   if (temperature === 0) return indicesOfLargest(scores, 1).map((id) => ({ id, probability: 1 }));
   const largest = scores.reduce((most, score) => Math.max(most, score), -Infinity);
   if (largest === -Infinity) return [];
-  // From the largest down, so that no temperature is too low.
+  // The largest is subtracted first, so that no temperature overflows.
   for (let id = 0; id < scores.length; id++) scores[id] = ((scores[id] ?? -Infinity) - largest) / temperature;
   const best =
     topK < scores.length ? byProbability(scores, indicesOfLargest(scores, topK)) : worthSorting(scores, topP);
@@ -59,13 +59,13 @@ function withPenalty(logits: Float32Array, ids: readonly number[], penalty: numb
   return scores;
 }
 
-/** Of `ids`, which are in order. */
+/** Candidates of `ids`, which are in order of their scores. */
 function byProbability(scores: Float64Array, ids: readonly number[]): Candidate[] {
   const total = logSumExp(ids.map((id) => scores[id] ?? -Infinity));
   return ids.map((id) => ({ id, probability: Math.exp((scores[id] ?? -Infinity) - total) }));
 }
 
-/** All tokens, in order, but for those that a nucleus cannot need: tokens below (1 - topP) / n never make up 1 - topP together. */
+/** All tokens in order of probability, without those that no nucleus needs: tokens below (1 - topP) / n together stay below 1 - topP. */
 function worthSorting(scores: Float64Array, topP: number): Candidate[] {
   const total = logSumExp(scores);
   const least = (1 - topP) / scores.length;

@@ -1,4 +1,4 @@
-// Generation: tokens out of anything that says what may come next.
+// Generation of tokens with any function that returns logits.
 
 export { type BeamResult, beamSearch, type NextBeamLogits } from "./beam-search.js";
 export { greedy, sample, streamGreedy, streamSample } from "./one-by-one.js";

@@ -1,4 +1,4 @@
-// One sequence, a token at a time: the best one, or one of chance.
+// One sequence, token by token: greedy decoding and sampling.
 
 import { showValue } from "../../api/describe.js";
 import { HeedError } from "../../api/errors.js";
@@ -17,7 +17,7 @@ import {
 } from "./options.js";
 import { SeededRandom } from "./random.js";
 
-/** The new tokens, each the one with the highest logit, of equals the first. Throws a HeedError. */
+/** The new tokens, each with the highest logit; of equals, the first. Throws a HeedError. */
 export async function greedy(
   step: NextLogits,
   prompt: ArrayLike<number>,
@@ -26,7 +26,7 @@ export async function greedy(
   return collect(guardStream("option", "greedy", bestTokens("greedy", step, prompt, options)));
 }
 
-/** The same as they come. */
+/** The same, token by token. */
 export function streamGreedy(
   step: NextLogits,
   prompt: ArrayLike<number>,
@@ -40,7 +40,7 @@ export async function sample(step: NextLogits, prompt: ArrayLike<number>, option
   return collect(guardStream("option", "sample", drawnTokens("sample", step, prompt, options)));
 }
 
-/** The same as they come. */
+/** The same, token by token. */
 export function streamSample(
   step: NextLogits,
   prompt: ArrayLike<number>,
@@ -71,7 +71,7 @@ async function* tokens(where: string, step: NextLogits, prompt: unknown, options
   const { maxTokens, eos, signal } = options;
   let past = 0;
   for (let count = 0; count < maxTokens; count++) {
-    // A copy: it is the model's to keep.
+    // A copy, because the model may keep it.
     const logits = await askForLogits(where, signal, 1, () => step([...ids], past));
     const id = choose(logits, ids);
     if (id === undefined) {

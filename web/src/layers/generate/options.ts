@@ -1,4 +1,4 @@
-// What a caller may say of generation, read and checked.
+// Reads the options of generation.
 
 import { showValue } from "../../api/describe.js";
 import { HeedError } from "../../api/errors.js";
@@ -6,47 +6,47 @@ import { readBoolean, readCount, readFinite, readRecord, readSignal } from "../.
 import { numbersOf } from "../../api/typed-array.js";
 
 /**
- * What comes after a sequence: a logit for each token. `past` tokens of it were there in an earlier call, 0 in the first: a model with a
- * cache computes those from `past` on.
+ * The logits of the next token of a sequence. Its first `past` tokens were in the call before, 0 in the first call, so a model with a KV
+ * cache computes the tokens from `past` on.
  */
 export type NextLogits = (ids: readonly number[], past: number) => Float32Array | Promise<Float32Array>;
 
 export interface GenerateOptions {
-  /** New tokens at most. Default 256. */
+  /** The most new tokens. Default 256. */
   readonly maxTokens?: number | undefined;
-  /** Tokens that end a sequence; it ends with the one that did. Default none. */
+  /** Tokens that end a sequence, and are its last token. Default none. */
   readonly eos?: number | readonly number[] | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
 export interface SampleOptions extends GenerateOptions {
-  /** Divides the logits. 0 takes the best token. Default 1. */
+  /** Divides the logits; 0 takes the best token. Default 1. */
   readonly temperature?: number | undefined;
-  /** Keeps the best so many tokens, of equals the first. */
+  /** Keeps so many of the best tokens; of equals, the first. */
   readonly topK?: number | undefined;
-  /** Keeps the fewest best tokens whose probabilities reach this, above 0 and up to 1. */
+  /** Keeps the fewest of the best tokens whose probabilities add up to this, above 0 and up to 1. */
   readonly topP?: number | undefined;
   /** Keeps tokens of at least this share of the best one's probability, from 0 to 1. */
   readonly minP?: number | undefined;
-  /** Divides positive logits of tokens that are there already, multiplies negative ones. Above 0, default 1. */
+  /** Divides the positive logits of tokens that are in the sequence, and multiplies negative ones. Above 0, default 1. */
   readonly repetitionPenalty?: number | undefined;
-  /** A whole number of 32 bits: the same seed draws the same tokens. Default one of chance. */
+  /** A whole number of 32 bits. The same seed draws the same tokens. Default a random one. */
   readonly seed?: number | undefined;
 }
 
 export interface BeamOptions extends GenerateOptions {
-  /** Sequences that are followed at once, and returned. Default 4. */
+  /** The number of sequences that are followed and returned. Default 4. */
   readonly beams?: number | undefined;
-  /** A sequence's score is its log-probability / its new tokens ** lengthPenalty. Default 1; 0 is the log-probability. */
+  /** The score of a sequence is log-probability / new tokens ** lengthPenalty. Default 1; with 0 it is the log-probability. */
   readonly lengthPenalty?: number | undefined;
   /**
-   * Every call of the step has `beams` sequences, as a cache has batch entries: where there are fewer, the first is there several times, and
-   * what comes after it is looked at once. Default false.
+   * Every call of the step has `beams` sequences, as a cache needs that has so many batch entries. Where there are fewer, the first is
+   * repeated, and its continuations count once. Default false.
    */
   readonly fullBatch?: boolean | undefined;
 }
 
-/** Each of them is a sequence of every call of the step. */
+/** Every call of the step has so many sequences. */
 const MOST_BEAMS = 4096;
 
 const COMMON = ["maxTokens", "eos", "signal"];
@@ -113,7 +113,7 @@ function readCommon(where: string, given: Readonly<Record<string, unknown>>): Re
   };
 }
 
-/** Tokens by their numbers, copied. */
+/** A copy of token ids. */
 export function readIds(where: string, name: string, value: unknown): number[] {
   const ids = numbersOf(value);
   const wrong = ids?.find((id) => !Number.isSafeInteger(id) || id < 0);

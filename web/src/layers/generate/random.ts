@@ -1,4 +1,4 @@
-// Numbers of chance that a seed fixes: the generator of dropout (docs/semantics.md) in its row 0, asked for one number after another.
+// Random numbers from a seed, by the generator of dropout (docs/semantics.md) in its row 0.
 
 export class SeededRandom {
   readonly #seed: number;
@@ -9,7 +9,7 @@ export class SeededRandom {
     this.#seed = mix(mix((seed + 0x9e3779b9) | 0));
   }
 
-  /** From 0 up to 1, of 53 bits. */
+  /** A number from 0 to below 1, with 53 bits. */
   next(): number {
     const high = this.#word() >>> 0;
     return (high * 2 ** 21 + (this.#word() >>> 11)) / 2 ** 53;

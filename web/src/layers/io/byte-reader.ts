@@ -1,4 +1,4 @@
-// Reads bytes one after another from whatever holds them: memory, a Blob, a stream, an answer of a server, an address.
+// Reads bytes in order from memory, a Blob, a stream, a Response or an address.
 
 import { showClass, showValue } from "../../api/describe.js";
 import { causeText, HeedError } from "../../api/errors.js";
@@ -6,86 +6,86 @@ import { isRecord } from "../../api/read-values.js";
 import { isUint8Array, plainBytes } from "../../api/typed-array.js";
 import { whyNotFetched } from "./other-files.js";
 
-/** Where a file comes from: its address, a server's answer, a file that somebody chose, a stream of its bytes, or the bytes. */
+/** Where a file comes from: its address, a Response, a Blob such as a chosen file, a stream of its bytes, or the bytes. */
 export type FileSource = string | URL | Response | Blob | ReadableStream<Uint8Array> | ArrayBuffer | Uint8Array;
 
-/** Hands out what comes next, in pieces of any size above 0; null at the end. */
-interface Pieces {
-  /** Of all that there is; undefined where nobody knows before the end. */
+/** Gives the bytes of a source in chunks of at least one byte, then null. */
+interface ChunkSource {
+  /** The number of all bytes; undefined where it is not known before the end. */
   readonly size: number | undefined;
   next(wanted: number): Promise<Uint8Array | null>;
-  /** Leaves out bytes that need not be read; absent where they have to be. */
+  /** Skips bytes without reading them; absent where they must be read. */
   seek?(count: number): void;
   close(): void;
 }
 
-/** Read at once of a Blob: enough to be fast, and little enough to show progress. */
-const BLOB_PIECE = 2 ** 24;
+/** The bytes of a Blob that are read at once: enough to be fast, and few enough to show progress. */
+const BLOB_CHUNK = 2 ** 24;
 
-/** What a stream is given memory for before it has sent anything: it may promise more than it has. */
+/** The first allocation for a stream, which may hold fewer bytes than are asked for. */
 const FIRST_ROOM = 2 ** 20;
 
 export class ByteReader {
   readonly #where: string;
-  readonly #pieces: Pieces;
+  readonly #source: ChunkSource;
   readonly #signal: AbortSignal | null;
-  readonly #stop = (): void => this.#pieces.close();
+  readonly #stop = (): void => this.#source.close();
   #left: Uint8Array = new Uint8Array(0);
   #position = 0;
-  /** Told of every piece that arrives. */
+  /** Called for every chunk. */
   onBytes: () => void = () => {};
 
-  /** `where` is the caller's function, for messages. Close it when done. */
+  /** `where` names the caller's function in messages. The reader must be closed. */
   static async open(where: string, source: unknown, signal: AbortSignal | null): Promise<ByteReader> {
     assertNotAborted(where, signal);
-    const reader = new ByteReader(where, await piecesOf(where, source, signal), signal);
+    const reader = new ByteReader(where, await chunksOf(where, source, signal), signal);
     signal?.addEventListener("abort", reader.#stop);
     return reader;
   }
 
-  private constructor(where: string, pieces: Pieces, signal: AbortSignal | null) {
+  private constructor(where: string, source: ChunkSource, signal: AbortSignal | null) {
     this.#where = where;
-    this.#pieces = pieces;
+    this.#source = source;
     this.#signal = signal;
   }
 
-  /** Bytes that were read or left out so far. */
+  /** The number of bytes that were read or skipped so far. */
   get position(): number {
     return this.#position;
   }
 
   get size(): number | undefined {
-    return this.#pieces.size;
+    return this.#source.size;
   }
 
-  /** The next bytes in memory of their own; fewer than `count` where the source ends. */
+  /** The next bytes, copied; fewer than `count` where the source ends. */
   async read(count: number): Promise<Uint8Array<ArrayBuffer>> {
-    // Only a size that is a fact is worth memory before the bytes are there.
+    // Memory for all bytes is allocated only where their number is known.
     const known = this.size === undefined ? FIRST_ROOM : this.size - this.#position;
     let bytes = allocate(this.#where, Math.min(count, Math.max(known, 0)));
     let filled = 0;
     while (filled < count) {
-      const piece = await this.#next(count - filled);
-      if (piece === null) return bytes.subarray(0, filled).slice();
-      if (filled + piece.length > bytes.length) {
-        const larger = allocate(this.#where, Math.min(count, Math.max(2 * bytes.length, filled + piece.length)));
+      const chunk = await this.#next(count - filled);
+      if (chunk === null) return bytes.subarray(0, filled).slice();
+      if (filled + chunk.length > bytes.length) {
+        const larger = allocate(this.#where, Math.min(count, Math.max(2 * bytes.length, filled + chunk.length)));
         larger.set(bytes.subarray(0, filled));
         bytes = larger;
       }
-      bytes.set(piece, filled);
-      filled += piece.length;
+      bytes.set(chunk, filled);
+      filled += chunk.length;
     }
     return bytes;
   }
 
-  /** How many of `count` bytes there were to leave out. */
+  /** Skips up to `count` bytes and returns how many there were. */
   async skip(count: number): Promise<number> {
     const from = this.#position;
     while (this.#position < from + count) {
       const rest = from + count - this.#position;
-      if (this.#left.length === 0 && this.#pieces.seek !== undefined) {
+      if (this.#left.length === 0 && this.#source.seek !== undefined) {
         const there = Math.min(rest, Math.max((this.size ?? Infinity) - this.#position, 0));
-        this.#pieces.seek(there);
+        this.#source.seek(there);
         this.#position += there;
         break;
       }
@@ -94,24 +94,24 @@ export class ByteReader {
     return this.#position - from;
   }
 
-  /** Whether nothing comes after what was read. */
+  /** Whether all bytes were read. */
   async isAtEnd(): Promise<boolean> {
     if (this.#left.length > 0) return false;
-    const piece = await this.#pull(1);
-    this.#left = piece ?? this.#left;
-    return piece === null;
+    const chunk = await this.#pull(1);
+    this.#left = chunk ?? this.#left;
+    return chunk === null;
   }
 
   close(): void {
     this.#signal?.removeEventListener("abort", this.#stop);
-    this.#pieces.close();
+    this.#source.close();
   }
 
   async #next(wanted: number): Promise<Uint8Array | null> {
-    const piece = this.#left.length > 0 ? this.#left : await this.#pull(wanted);
-    if (piece === null) return null;
-    const taken = piece.subarray(0, wanted);
-    this.#left = piece.subarray(taken.length);
+    const chunk = this.#left.length > 0 ? this.#left : await this.#pull(wanted);
+    if (chunk === null) return null;
+    const taken = chunk.subarray(0, wanted);
+    this.#left = chunk.subarray(taken.length);
     this.#position += taken.length;
     this.onBytes();
     return taken;
@@ -120,9 +120,9 @@ export class ByteReader {
   async #pull(wanted: number): Promise<Uint8Array | null> {
     assertNotAborted(this.#where, this.#signal);
     try {
-      const piece = await this.#pieces.next(wanted);
+      const chunk = await this.#source.next(wanted);
       assertNotAborted(this.#where, this.#signal);
-      return piece;
+      return chunk;
     } catch (error) {
       assertNotAborted(this.#where, this.#signal);
       if (error instanceof HeedError) throw error;
@@ -170,7 +170,7 @@ function allocate(where: string, bytes: number): Uint8Array<ArrayBuffer> {
   }
 }
 
-async function piecesOf(where: string, source: unknown, signal: AbortSignal | null): Promise<Pieces> {
+async function chunksOf(where: string, source: unknown, signal: AbortSignal | null): Promise<ChunkSource> {
   if (typeof source === "string" || source instanceof URL) return ofAnswer(where, await request(where, source, signal));
   if (isUint8Array(source)) return ofBytes(plainBytes(source));
   if (isBuffer(source)) return ofBytes(new Uint8Array(source));
@@ -199,7 +199,7 @@ async function request(where: string, address: string | URL, signal: AbortSignal
   }
 }
 
-// By what they can do: they may be of another realm, or a polyfill's.
+// These tests look at members, because objects may come from another realm or a polyfill.
 const isBuffer = (value: unknown): value is ArrayBuffer =>
   Object.prototype.toString.call(value) === "[object ArrayBuffer]";
 const isBlob = (value: unknown): value is Blob =>
@@ -209,14 +209,14 @@ const isStream = (value: unknown): value is ReadableStream<unknown> =>
 const isAnswer = (value: unknown): value is Response =>
   isRecord(value) && typeof value["ok"] === "boolean" && "body" in value && "status" in value;
 
-function ofBytes(bytes: Uint8Array): Pieces {
+function ofBytes(bytes: Uint8Array): ChunkSource {
   let at = 0;
   return {
     size: bytes.length,
     next: async (wanted) => {
-      const piece = bytes.subarray(at, at + wanted);
-      at += piece.length;
-      return piece.length === 0 ? null : piece;
+      const chunk = bytes.subarray(at, at + wanted);
+      at += chunk.length;
+      return chunk.length === 0 ? null : chunk;
     },
     seek: (count) => {
       at += count;
@@ -225,14 +225,14 @@ function ofBytes(bytes: Uint8Array): Pieces {
   };
 }
 
-function ofBlob(blob: Blob): Pieces {
+function ofBlob(blob: Blob): ChunkSource {
   let at = 0;
   return {
     size: blob.size,
     next: async (wanted) => {
-      const piece = new Uint8Array(await blob.slice(at, at + Math.min(wanted, BLOB_PIECE)).arrayBuffer());
-      at += piece.length;
-      return piece.length === 0 ? null : piece;
+      const chunk = new Uint8Array(await blob.slice(at, at + Math.min(wanted, BLOB_CHUNK)).arrayBuffer());
+      at += chunk.length;
+      return chunk.length === 0 ? null : chunk;
     },
     seek: (count) => {
       at += count;
@@ -241,7 +241,7 @@ function ofBlob(blob: Blob): Pieces {
   };
 }
 
-function ofAnswer(where: string, answer: Response): Pieces {
+function ofAnswer(where: string, answer: Response): ChunkSource {
   if (!answer.ok) {
     const got = `${answer.status} ${answer.statusText}`.trim();
     throw new HeedError("load", `${where}: the server must answer with the file, got ${got} for ${answer.url}`);
@@ -249,7 +249,7 @@ function ofAnswer(where: string, answer: Response): Pieces {
   return answer.body === null ? ofBytes(new Uint8Array(0)) : ofStream(where, answer.body);
 }
 
-function ofStream(where: string, stream: ReadableStream<unknown>): Pieces {
+function ofStream(where: string, stream: ReadableStream<unknown>): ChunkSource {
   if (stream.locked) {
     throw new HeedError("option", `${where}: the stream must not be in use, got one that is being read elsewhere`);
   }
@@ -268,7 +268,7 @@ function ofStream(where: string, stream: ReadableStream<unknown>): Pieces {
       }
     },
     close: () => {
-      // It may have failed already, which whoever reads it hears of by then.
+      // The stream may have failed already, and then its reader has rejected.
       reader.cancel().catch(() => {});
     },
   };

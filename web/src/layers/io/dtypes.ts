@@ -2,7 +2,7 @@
 
 import { fromF16, toF16 } from "../../api/f16.js";
 
-/** A tensor's numbers as `loadSafetensors` hands them out. */
+/** A tensor's numbers as `loadSafetensors` returns them. */
 export type FileArray =
   | Float32Array<ArrayBuffer>
   | Float64Array<ArrayBuffer>
@@ -31,22 +31,22 @@ export type FileDType =
   | "bool";
 
 export interface Format {
-  /** As files spell it. */
+  /** The format's name in files. */
   readonly name: string;
   readonly dtype: FileDType;
   readonly bytes: number;
-  /** The numbers as they lie. */
+  /** A view of the numbers. */
   view(buffer: ArrayBuffer): FileArray;
-  /** The same numbers in f32, for formats that are read so. */
+  /** The numbers converted to f32, for formats that are read so. */
   floats?(buffer: ArrayBuffer): Float32Array<ArrayBuffer>;
-  /** The nearest of these numbers, the even one of two, for formats that f32 can be written in. */
+  /** Rounds f32 to this format, ties to even, for formats in which f32 can be saved. */
   round?(floats: Float32Array): Uint16Array<ArrayBuffer>;
 }
 
 const bits = (buffer: ArrayBuffer): Uint16Array<ArrayBuffer> => new Uint16Array(buffer);
 const bytes = (buffer: ArrayBuffer): Uint8Array<ArrayBuffer> => new Uint8Array(buffer);
 
-/** In the order in which tensors lie in a file, that of the Rust library: wide formats first, so that all are aligned. */
+/** In the order of tensors in a file, which is that of the Rust library: wide formats first, so that all are aligned. */
 const ALL: readonly Format[] = [
   { name: "U64", dtype: "u64", bytes: 8, view: (b) => new BigUint64Array(b) },
   { name: "I64", dtype: "i64", bytes: 8, view: (b) => new BigInt64Array(b) },
@@ -78,21 +78,21 @@ const ALL: readonly Format[] = [
 
 export const FORMATS: ReadonlyMap<string, Format> = new Map(ALL.map((format) => [format.name, format]));
 
-/** bfloat16 is the upper half of a float. */
-function widenBf16(bits: Uint16Array): Float32Array<ArrayBuffer> {
-  const words = new Uint32Array(bits.length);
-  for (let i = 0; i < bits.length; i++) words[i] = (bits[i] ?? 0) << 16;
-  return new Float32Array(words.buffer);
+/** bfloat16 is the upper 16 bits of an f32. */
+function widenBf16(bf16: Uint16Array): Float32Array<ArrayBuffer> {
+  const f32 = new Uint32Array(bf16.length);
+  for (let i = 0; i < bf16.length; i++) f32[i] = (bf16[i] ?? 0) << 16;
+  return new Float32Array(f32.buffer);
 }
 
-/** A carry out of the fraction into the exponent is right, up to infinity; a NaN stays one whatever bits it loses. */
+/** A carry out of the fraction into the exponent is right, up to infinity. NaN stays NaN, whatever bits it loses. */
 function roundToBf16(floats: Float32Array): Uint16Array<ArrayBuffer> {
-  const words = new Uint32Array(floats.buffer, floats.byteOffset, floats.length);
-  const rounded = new Uint16Array(words.length);
-  for (let i = 0; i < words.length; i++) {
-    const word = words[i] ?? 0;
-    const isNumber = (word & 0x7fffffff) <= 0x7f800000;
-    rounded[i] = isNumber ? (word + 0x7fff + ((word >>> 16) & 1)) >>> 16 : (word >>> 16) | 0x40;
+  const f32 = new Uint32Array(floats.buffer, floats.byteOffset, floats.length);
+  const bf16 = new Uint16Array(f32.length);
+  for (let i = 0; i < f32.length; i++) {
+    const number = f32[i] ?? 0;
+    const isNumber = (number & 0x7fffffff) <= 0x7f800000;
+    bf16[i] = isNumber ? (number + 0x7fff + ((number >>> 16) & 1)) >>> 16 : (number >>> 16) | 0x40;
   }
-  return rounded;
+  return bf16;
 }

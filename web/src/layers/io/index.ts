@@ -1,4 +1,4 @@
-// Model files: safetensors in and out.
+// Model files: loading and saving safetensors.
 
 export type { FileSource } from "./byte-reader.js";
 export type { FileArray, FileDType } from "./dtypes.js";

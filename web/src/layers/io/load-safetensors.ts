@@ -1,4 +1,4 @@
-// Tensors out of a safetensors file, each as soon as its bytes are there.
+// Loads tensors of a safetensors file, each as soon as its bytes have arrived.
 
 import { showValue } from "../../api/describe.js";
 import { HeedError } from "../../api/errors.js";
@@ -9,25 +9,25 @@ import { ByteReader, type FileSource } from "./byte-reader.js";
 import type { FileArray, FileDType } from "./dtypes.js";
 import { type HeaderEntry, readHeader } from "./safetensors-header.js";
 
-/** A tensor of a file, in memory of its own. */
+/** A tensor of a file, in its own memory. */
 export interface FileTensor {
   readonly data: FileArray;
   readonly shape: readonly number[];
-  /** What `data` holds: "f32" is a Float32Array, "f16" is a Uint16Array of the bits, "bool" bytes. */
+  /** The type of `data`: "f32" is a Float32Array, "f16" a Uint16Array of the bits, "bool" a Uint8Array. */
   readonly dtype: FileDType;
 }
 
 export interface LoadProgress {
-  /** Bytes that were read, or left out where the source allows that. */
+  /** Bytes that were read or skipped. */
   readonly loaded: number;
   /** Bytes of the file; undefined until its header has arrived. */
   readonly total: number | undefined;
 }
 
 export interface LoadOptions {
-  /** The tensors to keep, by name or as a test of names; the others take no memory. Default all. */
+  /** The tensors to load, by name or by a test of names. The others take no memory. Default all. */
   readonly only?: readonly string[] | ((name: string) => boolean) | undefined;
-  /** Leaves F16 as it is, `dtype: "f16"`, which takes half of the memory. Default false: floats. */
+  /** Leaves F16 as it is, with `dtype: "f16"`, which takes half the memory. Default false: f32. */
   readonly keepHalves?: boolean | undefined;
   readonly onProgress?: ((progress: LoadProgress) => void) | undefined;
   readonly signal?: AbortSignal | undefined;
@@ -35,7 +35,7 @@ export interface LoadOptions {
 
 export interface FileHeader {
   readonly metadata: ReadonlyMap<string, string>;
-  /** By name: its type as files spell it ("F32"), its shape, its size. */
+  /** By name: the type as in the file ("F32"), the shape, the size. */
   readonly tensors: ReadonlyMap<
     string,
     { readonly dtype: string; readonly shape: readonly number[]; readonly bytes: number }
@@ -44,12 +44,12 @@ export interface FileHeader {
 
 const NAMES = ["only", "keepHalves", "onProgress", "signal"];
 
-/** All tensors of a file, or those that `only` names, in the order in which they lie in it. */
+/** Loads all tensors of a file, or those that `only` names, in the order of the file. */
 export async function loadSafetensors(source: FileSource, options?: LoadOptions): Promise<Map<string, FileTensor>> {
   return loadFor("loadSafetensors", source, options);
 }
 
-/** The same in another function's name. */
+/** `where` names the caller's function in messages. */
 export function loadFor(where: string, source: FileSource, options?: LoadOptions): Promise<Map<string, FileTensor>> {
   return guardAsync("load", where, async () => {
     const tensors = new Map<string, FileTensor>();
@@ -58,7 +58,7 @@ export function loadFor(where: string, source: FileSource, options?: LoadOptions
   });
 }
 
-/** The same one by one, for whoever puts them elsewhere as they come: no more than one is kept in memory. */
+/** Loads tensors one by one, so that no more than one need be in memory. */
 export async function* streamSafetensors(
   source: FileSource,
   options?: LoadOptions,
@@ -66,7 +66,7 @@ export async function* streamSafetensors(
   yield* guardStream("load", "streamSafetensors", read("streamSafetensors", source, options));
 }
 
-/** What a file holds, from its first bytes: nothing after them is read. */
+/** Reads the header of a file, and nothing after it. */
 export async function readSafetensorsHeader(
   source: FileSource,
   options?: Pick<LoadOptions, "signal">,
@@ -105,7 +105,7 @@ async function* read(
     total = fileSize;
     const wanted = choose(where, only, entries);
     for (const entry of entries) {
-      // What comes after the last one need not be fetched.
+      // The rest of the file need not be fetched.
       if (wanted.size === 0) return;
       if (wanted.delete(entry.name)) yield [entry.name, await readTensor(where, reader, entry, keepHalves)];
       else assertWhole(where, entry, await reader.skip(entry.end - entry.start));
@@ -149,7 +149,7 @@ function readOnly(where: string, value: unknown): Only {
   throw new HeedError("option", `${where}: only must be names or a function of one, got ${showValue(value)}`);
 }
 
-/** Names of tensors that are to be read; those that were asked for must be there. */
+/** The names of tensors to read. Throws where one that was asked for is missing. */
 function choose(where: string, only: Only, entries: readonly HeaderEntry[]): Set<string> {
   const names = entries.map(({ name }) => name);
   if (only === null) return new Set(names);

@@ -1,4 +1,4 @@
-// Models that come in several files: an index says which tensor is in which.
+// Models in several files, with an index that says which file has which tensor.
 
 import { showValue } from "../../api/describe.js";
 import { HeedError } from "../../api/errors.js";
@@ -9,7 +9,7 @@ import { type FileTensor, type LoadOptions, loadFor } from "./load-safetensors.j
 import { parseUniqueJson } from "./unique-json.js";
 
 export interface ShardOptions extends LoadOptions {
-  /** Where a file that the index names is. Default, of an index that was given by its address: beside it. */
+  /** Finds a file that the index names. Default, for an index that was given by its address: beside it. */
   readonly resolve?: ((file: string) => FileSource | Promise<FileSource>) | undefined;
 }
 
@@ -17,8 +17,8 @@ const WHERE = "loadSafetensorsShards";
 const LARGEST_INDEX = 100_000_000;
 
 /**
- * The tensors of all files of a `model.safetensors.index.json`, one file after another. Files of which nothing is wanted are not asked
- * for. Progress is that of the file at work.
+ * Loads the tensors of all files of a `model.safetensors.index.json`, one file after another. Files without a wanted tensor are not fetched.
+ * Progress is reported for each file.
  */
 export async function loadSafetensorsShards(
   index: FileSource,
@@ -39,7 +39,7 @@ export async function loadSafetensorsShards(
   });
 }
 
-/** File by tensor name. */
+/** The file of each tensor. */
 function readWeightMap(text: string): ReadonlyMap<string, string> {
   const index = parseUniqueJson(WHERE, "the index", text);
   const map = isOptions(index) ? index["weight_map"] : undefined;
@@ -57,7 +57,7 @@ function readWeightMap(text: string): ReadonlyMap<string, string> {
   return files;
 }
 
-/** The names wanted of each file. */
+/** The wanted tensors of each file. */
 function filesOf(map: ReadonlyMap<string, string>, only: LoadOptions["only"]): Map<string, string[]> {
   const files = new Map<string, string[]>();
   const names = typeof only === "function" ? [...map.keys()].filter(only) : (only ?? map.keys());

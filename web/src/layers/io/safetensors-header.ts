@@ -1,4 +1,4 @@
-// What a safetensors file says of itself, believed only after every number was held against every other.
+// Reads the header of a safetensors file, and checks all of its numbers against each other.
 
 import { showShape, showValue } from "../../api/describe.js";
 import { HeedError } from "../../api/errors.js";
@@ -12,14 +12,14 @@ export interface HeaderEntry {
   readonly name: string;
   readonly format: Format;
   readonly shape: readonly number[];
-  /** Where its bytes start and end, counted from the end of the header. */
+  /** The first byte, and the byte after the last, counted from the end of the header. */
   readonly start: number;
   readonly end: number;
 }
 
 export interface Header {
   readonly metadata: ReadonlyMap<string, string>;
-  /** In the order in which they lie in the file. */
+  /** In the order of the file. */
   readonly entries: readonly HeaderEntry[];
   /** Bytes of the length, the header and the data. */
   readonly fileSize: number;
@@ -28,7 +28,7 @@ export interface Header {
 /** The format's own bound. */
 const LARGEST_HEADER = 100_000_000;
 
-/** The name under which a header keeps what is no tensor. */
+/** The name of the metadata among the tensors of a header. */
 export const METADATA = "__metadata__";
 
 /** Reads up to the first byte of data. Throws HeedError `load`, `shape` or `dtype`. */
@@ -68,7 +68,7 @@ function readEntries(where: string, header: unknown): Pick<Header, "metadata" | 
     if (name === METADATA) metadata = readMetadata(where, value);
     else entries.push(readEntry(where, name, value));
   }
-  // Empty tensors lie where others start.
+  // An empty tensor starts where another does.
   entries.sort((a, b) => a.start - b.start || a.end - b.end);
   return { metadata, entries };
 }
@@ -118,7 +118,7 @@ function isCounts(value: unknown): value is readonly number[] {
   return Array.isArray(value) && value.every((size) => Number.isSafeInteger(size) && size >= 0 && !Object.is(size, -0));
 }
 
-/** Undefined where it cannot be counted exactly, on the way or at the end. */
+/** Undefined where the product, or a partial product, is not exact. */
 function byteSize(shape: readonly number[], bytes: number): number | undefined {
   let size = bytes;
   for (const count of shape) {
@@ -128,7 +128,7 @@ function byteSize(shape: readonly number[], bytes: number): number | undefined {
   return size;
 }
 
-/** Bytes of data: each tensor's start where the one before ends. */
+/** The bytes of all tensors. Throws unless each starts where the one before it ends. */
 function assertGapless(where: string, entries: readonly HeaderEntry[]): number {
   let end = 0;
   for (const entry of entries) {

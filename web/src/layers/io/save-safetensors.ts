@@ -1,4 +1,4 @@
-// Tensors into a safetensors file, byte for byte the file that the format's own library writes.
+// Saves tensors as a safetensors file, byte for byte as the format's own library writes it.
 
 import { showClass, showShape, showValue } from "../../api/describe.js";
 import { HeedError } from "../../api/errors.js";
@@ -12,7 +12,7 @@ export interface TensorToSave {
   readonly data: FileArray | ArrayBufferView;
   readonly shape: readonly number[];
   /**
-   * Where `data` alone does not say it: of a Uint16Array "f16", "bf16" or "u16" (default), of a Uint8Array "u8" (default) or "bool". A
+   * The type, where `data` has several: a Uint16Array "u16" (default), "f16" or "bf16", a Uint8Array "u8" (default) or "bool". A
    * Float32Array is rounded to "f16" or "bf16".
    */
   readonly dtype?: FileDType | "float16" | "float32" | "float64" | undefined;
@@ -25,7 +25,7 @@ interface Written {
   readonly bytes: Uint8Array;
 }
 
-/** What the numbers of an array may be, the default first. */
+/** The types that an array may have, the default first. */
 const DTYPES: Readonly<Record<string, readonly FileDType[]>> = {
   Float64Array: ["f64"],
   Float32Array: ["f32", "f16", "bf16"],
@@ -42,18 +42,18 @@ const DTYPES: Readonly<Record<string, readonly FileDType[]>> = {
 
 const ORDER = [...FORMATS.values()];
 
-/** The file, in memory. `metadata` are texts by name. Throws a HeedError. */
+/** Returns the bytes of the file. `metadata` are texts by name. Throws a HeedError. */
 export function saveSafetensors(
   tensors: ReadonlyMap<string, TensorToSave> | Readonly<Record<string, TensorToSave>>,
   metadata?: Readonly<Record<string, string>> | ReadonlyMap<string, string>,
 ): Uint8Array<ArrayBuffer> {
   return guard("option", "saveSafetensors", () => {
     const written = [...entriesOf("tensors", tensors)].map(([name, tensor]) => readTensor(name, tensor));
-    const place = ({ format }: Written): number => ORDER.indexOf(format);
-    written.sort((a, b) => place(a) - place(b) || (a.name < b.name ? -1 : 1));
+    const orderOf = ({ format }: Written): number => ORDER.indexOf(format);
+    written.sort((a, b) => orderOf(a) - orderOf(b) || (a.name < b.name ? -1 : 1));
     const header = new TextEncoder().encode(headerOf(written, metadata));
     const size = written.reduce((total, { bytes }) => total + bytes.length, 0);
-    // Data starts at a multiple of 8, so that the widest formats can be mapped where they lie.
+    // Data starts at a multiple of 8, so that views of the widest formats are aligned.
     const start = 8 + 8 * Math.ceil(header.length / 8);
     const file = new Uint8Array(start + size).fill(0x20, 8, start);
     new DataView(file.buffer).setBigUint64(0, BigInt(start - 8), true);
@@ -67,7 +67,7 @@ export function saveSafetensors(
   });
 }
 
-/** Put together by hand: an object would sort names that look like numbers. */
+/** Written by hand, because an object would sort names that look like numbers. */
 function headerOf(written: readonly Written[], metadata: unknown): string {
   const parts: string[] = [];
   if (metadata !== undefined) {
@@ -113,7 +113,8 @@ function readTensor(name: unknown, tensor: unknown): Written {
   return { name, format, shape: counts, bytes: new Uint8Array(buffer, byteOffset, byteLength) };
 }
 
-const isMap = (value: unknown): value is ReadonlyMap<unknown, unknown> =>
+/** A Map of any realm. */
+export const isMap = (value: unknown): value is ReadonlyMap<unknown, unknown> =>
   Object.prototype.toString.call(value) === "[object Map]";
 
 function entriesOf(what: string, value: unknown): Iterable<[unknown, unknown]> {

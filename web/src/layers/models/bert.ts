@@ -1,4 +1,4 @@
-// BERT: token, position and segment embeddings, an encoder with norms after its parts, a pooler on the first token.
+// BERT: token, position and segment embeddings, a post-norm encoder, and a pooler on the first token.
 
 import { HeedError } from "../../api/errors.js";
 import { readBoolean } from "../../api/read-values.js";
@@ -23,16 +23,16 @@ export interface BertForwardOptions extends ForwardOptions {
   readonly tokenTypes?: IndexInput | undefined;
   /** [B, L], 1 for tokens, 0 for padding. */
   readonly mask?: Uint8Array | readonly boolean[] | undefined;
-  /** Return the attention weights of every layer. Default false. */
+  /** Returns the attention weights of every layer. Default false. */
   readonly attentions?: boolean | undefined;
-  /** Return what the head for masked words makes of each token, where the parameters have one. Default false. */
+  /** Returns logits of the head for masked words, which the parameters must have. Default false. */
   readonly logits?: boolean | undefined;
 }
 
 export interface BertResult<O> {
   /** [B, L, hidden_size] */
   readonly hidden: Returned<O>;
-  /** tanh of a projection of the first token, [B, hidden_size]; where the parameters have a pooler. */
+  /** tanh of a projection of the first token, [B, hidden_size], where the parameters have a pooler. */
   readonly pooled: Returned<O> | undefined;
   /** [B, L, vocab_size], where they were asked for. */
   readonly logits: Returned<O> | undefined;
@@ -55,7 +55,7 @@ const ACTIVATIONS = {
   silu: "silu",
 } as const;
 
-/** From its config.json and its published parameters, `bert.` before their names or not. */
+/** BERT, from its config.json and its published parameters, whose names may begin with `bert.`. */
 export class BertModel extends Layer {
   readonly #words: Embedding;
   readonly #positions: Embedding;
@@ -78,7 +78,10 @@ export class BertModel extends Layer {
     const activation = read.choice("hidden_act", ACTIVATIONS, "gelu");
     this.#layers = read.layers("num_hidden_layers");
     this.#words = this.part("words", new Embedding({ count, dim, engine }));
-    this.#positions = this.part("places", new Embedding({ count: read.count("max_position_embeddings"), dim, engine }));
+    this.#positions = this.part(
+      "positions",
+      new Embedding({ count: read.count("max_position_embeddings"), dim, engine }),
+    );
     this.#types = this.part("types", new Embedding({ count: read.count("type_vocab_size", 2), dim, engine }));
     this.#norm = this.part("norm", new LayerNorm({ shape: dim, epsilon, engine }));
     this.#encoder = this.part(
@@ -103,7 +106,7 @@ export class BertModel extends Layer {
     const start = prefixOf(this.where, parameters, prefix, ["", "bert."], "embeddings.word_embeddings.weight");
     const made = new Renamed(this.where, parameters, prefix, this.names());
     made.take("words", `${start}embeddings.word_embeddings`);
-    made.take("places", `${start}embeddings.position_embeddings`);
+    made.take("positions", `${start}embeddings.position_embeddings`);
     made.take("types", `${start}embeddings.token_type_embeddings`);
     made.take("norm", `${start}embeddings.LayerNorm`);
     for (let layer = 0; layer < this.#layers; layer++) {
@@ -124,7 +127,7 @@ export class BertModel extends Layer {
     return super.fill(made.all(), "", missing);
   }
 
-  /** Token numbers [B, L] or [L], which is a batch of one. */
+  /** Token ids [B, L], or [L] for a batch of one. */
   forward<const O extends BertForwardOptions = NoOptions>(tokens: IndexInput, options?: O): Promise<BertResult<O>>;
   forward(tokens: unknown, options?: unknown): Promise<BertResult<{ readonly keep: boolean }>> {
     return this.pass(options, ["tokenTypes", "mask", "attentions", "logits"], async (scope, given, keep) => {

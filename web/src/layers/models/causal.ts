@@ -1,4 +1,4 @@
-// What models that continue text have in common: a decoder, logits of the next token, a cache for each layer.
+// The base class of causal models: a decoder, logits of the next token, and a KV cache for each layer.
 
 import type { KVCache } from "../../api/cache/types.js";
 import { readBoolean } from "../../api/read-values.js";
@@ -13,13 +13,13 @@ import { positionsOf, type TokenPositions } from "./positions.js";
 import { asBatch } from "./tokens.js";
 
 export interface CausalForwardOptions extends ForwardOptions {
-  /** Return the attention weights of every layer. Default false. */
+  /** Returns the attention weights of every layer. Default false. */
   readonly attentions?: boolean | undefined;
-  /** [B, S], 1 for tokens, 0 for padding: of those that the caches hold, and those that are given. Default all 1. */
+  /** [B, S], 1 for tokens, 0 for padding, for the tokens in the caches and those of this call. Default all 1. */
   readonly mask?: Uint8Array | readonly boolean[] | undefined;
-  /** Logits after the last token alone, [B, 1, vocab_size]; of those that the mask has. Default false. */
+  /** Returns logits for the last token only, or the last one in the mask: [B, 1, vocab_size]. Default false. */
   readonly last?: boolean | undefined;
-  /** One for each layer, of the engine's: tokens come after those that it holds. */
+  /** KV caches of the engine, one for each layer. The tokens come after those in the caches. */
   readonly caches?: readonly KVCache[] | undefined;
 }
 
@@ -30,7 +30,7 @@ export interface CausalResult<O> {
   readonly attentions: readonly Returned<O>[] | undefined;
 }
 
-/** What a model's decoder is given. */
+/** The inputs of a model's decoder. */
 export interface CausalInputs extends Omit<TokenPositions, "last"> {
   readonly tokens: Indices;
   readonly caches: readonly unknown[] | null;
@@ -40,7 +40,7 @@ export interface CausalInputs extends Omit<TokenPositions, "last"> {
 export abstract class CausalModel extends Layer {
   protected abstract readonly layers: number;
 
-  /** Token numbers [B, L] or [L], which is a batch of one. */
+  /** Token ids [B, L], or [L] for a batch of one. */
   forward<const O extends CausalForwardOptions = NoOptions>(tokens: IndexInput, options?: O): Promise<CausalResult<O>>;
   forward(tokens: unknown, options?: unknown): Promise<CausalResult<{ readonly keep: boolean }>> {
     return this.pass(options, ["attentions", "last", "caches", "mask"], async (scope, given, keep) => {

@@ -1,4 +1,4 @@
-// Readers of config.json-like objects: numbers by their published names, under any of several.
+// Reads the fields of a config.json.
 
 import { showValue } from "../../api/describe.js";
 import { HeedError } from "../../api/errors.js";
@@ -11,13 +11,13 @@ export interface ModelOptions {
   readonly engine?: Heed | undefined;
 }
 
-/** What stands beside a config. */
+/** Reads the options of a model. */
 export function readEngine(where: string, options: ModelOptions | undefined): Heed | undefined {
-  // The model's own constructor looks at it.
+  // The constructor of Layer checks it.
   return readOnce(where, "options", options, ["engine"])["engine"] as Heed | undefined;
 }
 
-/** A model's config.json. What heed does not need of it is not looked at. */
+/** A model's config.json. heed reads only the fields that it needs. */
 export type ModelConfig = Readonly<Record<string, unknown>>;
 
 export class ConfigReader {
@@ -35,7 +35,7 @@ export class ConfigReader {
     this.#config = config;
   }
 
-  /** Itself, where what it has of these names is among what is computed, or absent. */
+  /** Throws where a field has a value other than those listed. It may be absent. */
   only(computed: Readonly<Record<string, readonly unknown[]>>): this {
     for (const [name, values] of Object.entries(computed)) {
       const value = this.value(name);
@@ -46,7 +46,7 @@ export class ConfigReader {
     return this;
   }
 
-  /** null and undefined are absent. */
+  /** null counts as undefined. */
   value(name: string): unknown {
     const doing = `${this.#where}: reading config.${name}`;
     return guard("option", doing, () => this.#config[name]) ?? undefined;
@@ -68,7 +68,7 @@ export class ConfigReader {
     return readBoolean(this.#where, `config.${name}`, this.value(name), absent);
   }
 
-  /** One of the names that `choices` has, to what it means. */
+  /** The value in `choices` under the name in the field. */
   choice<T>(name: string, choices: Readonly<Record<string, T>>, absent: string): T {
     const value = this.value(name) ?? absent;
     const found = Object.entries(choices).find(([known]) => known === value)?.[1];
@@ -80,7 +80,7 @@ export class ConfigReader {
     );
   }
 
-  /** A part that is an object of its own; null where it is absent. */
+  /** A field that is an object; null where it is absent. */
   part(name: string): ConfigReader | null {
     const value = this.value(name);
     return value === undefined ? null : new ConfigReader(`${this.#where}: config.${name}`, value);

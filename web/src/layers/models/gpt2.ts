@@ -1,4 +1,4 @@
-// GPT-2: token and position embeddings, a decoder with norms before its parts, logits by the token embeddings again.
+// GPT-2: token and position embeddings, a pre-norm decoder, and logits by the token embeddings.
 
 import type { Tensor } from "../../api/tensor.js";
 import { Embedding } from "../embedding.js";
@@ -26,7 +26,7 @@ const ACTIVATIONS = {
   silu: "silu",
 } as const;
 
-/** From its config.json and its published parameters, `transformer.` before their names or not. */
+/** GPT-2, from its config.json and its published parameters, whose names may begin with `transformer.`. */
 export class GPT2Model extends CausalModel {
   protected readonly layers: number;
   readonly #words: Embedding;
@@ -43,7 +43,7 @@ export class GPT2Model extends CausalModel {
     const count = read.count("vocab_size");
     this.layers = read.layers("n_layer");
     this.#words = this.part("words", new Embedding({ count, dim, engine }));
-    this.#positions = this.part("places", new Embedding({ count: read.count("n_positions"), dim, engine }));
+    this.#positions = this.part("positions", new Embedding({ count: read.count("n_positions"), dim, engine }));
     this.#decoder = this.part(
       "decoder",
       new Decoder({
@@ -63,7 +63,7 @@ export class GPT2Model extends CausalModel {
     const start = prefixOf(this.where, parameters, prefix, ["", "transformer."], "wte.weight");
     const made = new Renamed(this.where, parameters, prefix, this.names());
     made.take("words", `${start}wte`);
-    made.take("places", `${start}wpe`);
+    made.take("positions", `${start}wpe`);
     for (let layer = 0; layer < this.layers; layer++) {
       const [ours, theirs] = [`decoder.layers.${layer}`, `${start}h.${layer}`];
       made.take(`${ours}.norm1`, `${theirs}.ln_1`);

@@ -1,4 +1,4 @@
-// Llama: token embeddings, a decoder with RMS norms before its parts, rotary positions, grouped heads and SwiGLU. Mistral: a window.
+// Llama: token embeddings, a pre-norm decoder with RMSNorm, rotary embedding, grouped KV heads and SwiGLU. Mistral adds a sliding window.
 
 import type { RopeOptions, RopeScaling } from "../../api/extra/options.js";
 import type { Tensor } from "../../api/tensor.js";
@@ -13,7 +13,7 @@ import { prefixOf, Renamed } from "./published.js";
 
 const COMPUTED = { model_type: ["llama", "mistral"], partial_rotary_factor: [1], mlp_bias: [false] };
 
-/** From its config.json and its published parameters, `model.` before their names or not. */
+/** Llama or Mistral, from its config.json and its published parameters, whose names may begin with `model.`. */
 export class LlamaModel extends CausalModel {
   protected readonly layers: number;
   readonly #words: Embedding;
@@ -31,7 +31,7 @@ export class LlamaModel extends CausalModel {
     const heads = read.count("num_attention_heads");
     const attentionBias = read.flag("attention_bias", false);
     read.choice("hidden_act", { silu: true }, "silu");
-    // Of Mistral's: transformers' Llama has none, whatever its configuration says.
+    // Only Mistral has a window. transformers ignores the field for Llama.
     const hasWindow = read.value("sliding_window") !== undefined && read.value("model_type") !== "llama";
     this.#self = hasWindow ? { window: [read.count("sliding_window") - 1, -1] } : {};
     this.layers = read.layers("num_hidden_layers");
@@ -86,7 +86,7 @@ export class LlamaModel extends CausalModel {
   }
 }
 
-/** Of `rope_parameters`, or in files of before `rope_theta` and `rope_scaling`. */
+/** From `rope_parameters` or, in older files, `rope_theta` and `rope_scaling`. */
 function ropeOf(read: ConfigReader): Pick<RopeOptions, "base" | "scaling"> {
   const rules = (read.part("rope_parameters") ?? read.part("rope_scaling"))?.only({ partial_rotary_factor: [1] });
   const base = read.number("rope_theta", 10000);

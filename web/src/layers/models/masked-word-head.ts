@@ -1,4 +1,4 @@
-// BERT's guesses at words that are masked: a transform of what the encoder made, and logits by the token embeddings.
+// BERT's head for masked words: a transform of the encoder's output, and logits by the token embeddings.
 
 import type { Heed } from "../../api/heed.js";
 import type { Tensor } from "../../api/tensor.js";
@@ -41,7 +41,7 @@ export class MaskedWordHead extends Layer {
   }
 }
 
-/** Whether a file has the head. Of old ones some have the decoder's matrix, which is that of `words`, and its bias twice. */
+/** Takes the head and returns whether a file has it. Some old files also have the decoder's matrix, which is that of `words`, and its bias twice. */
 export function takeHead(made: Renamed, ours: string, theirs: string, words: string): boolean {
   const isWhole = made.has(`${theirs}.bias`) || made.has(`${theirs}.decoder.bias`);
   if (!isWhole || !made.has(`${theirs}.transform.dense.weight`)) return false;

@@ -1,4 +1,4 @@
-// The positions of a batch's tokens in their texts: consecutive, or counted without the tokens that a mask leaves out.
+// The positions of a batch's tokens: consecutive, or counted without masked tokens.
 
 import { showShape } from "../../api/describe.js";
 import { HeedError } from "../../api/errors.js";
@@ -9,9 +9,9 @@ import { entriesOf, readTokenMask } from "../token-mask.js";
 export interface TokenPositions {
   /** The position of each token, [L] or [B, L]. */
   readonly positions: Indices;
-  /** The options by which every layer's attention is told of them. */
+  /** The options for every layer's attention. */
   readonly self: Readonly<Record<string, unknown>>;
-  /** The last token of each batch entry, or the last that counts. */
+  /** The last token of each batch entry that is not masked. */
   readonly last: readonly number[];
 }
 
@@ -44,7 +44,7 @@ export function positionsOf(
   };
 }
 
-/** For each token, how many that count come before it; 0 for those before the first. */
+/** For each token, the number of unmasked tokens before it. */
 function counted(entry: Uint8Array): number[] {
   let count = 0;
   return Array.from(entry, (counts) => {
@@ -53,7 +53,7 @@ function counted(entry: Uint8Array): number[] {
   });
 }
 
-/** The first token that caches still have. */
+/** The first token that the caches still hold. */
 function sharedStart(where: string, caches: readonly unknown[] | null): number {
   const starts = startsOf(caches);
   if (new Set(starts).size <= 1) return starts[0] ?? 0;

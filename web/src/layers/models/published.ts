@@ -1,9 +1,9 @@
-// Published parameter names in the names of heed's layers.
+// Renames published parameters to the names of heed's layers.
 
 import { HeedError } from "../../api/errors.js";
 import { type GivenParameters, type ParameterTensor, requireParameter } from "../parameters.js";
 
-/** The beginning that all names of a file have, of several that are published: that with which `name` is there. */
+/** The prefix of a file's names, one of `starts`: that with which the file has `name`. */
 export function prefixOf(
   where: string,
   parameters: GivenParameters,
@@ -17,13 +17,13 @@ export function prefixOf(
   throw new HeedError("option", `${where}: parameter ${tried} is missing among the ${parameters.size} that were given`);
 }
 
-/** What files keep in a layer beside its parameters: masks and tables that follow from the configuration. */
+/** Entries of files that are not parameters: masks and tables that follow from the configuration. */
 const BUFFERS = /\.(?:attn\.(?:masked_)?bias|rotary_emb\.(?:inv_freq|(?:cos|sin)_cached))$/;
 
-/** The layer that a name belongs to, or else its last part. */
+/** The name up to the number of its layer, or without its last part. */
 const partOf = (name: string): string | undefined => /^(?:.*?\.\d+\.|.*\.)/.exec(name)?.[0];
 
-/** Weight and bias, where the model has one, of published parts under other names. */
+/** Published parameters under the names of a model. */
 export class Renamed {
   readonly map = new Map<string, ParameterTensor>();
   readonly #where: string;
@@ -32,7 +32,7 @@ export class Renamed {
   readonly #names: ReadonlySet<string>;
   readonly #taken = new Set<string>();
 
-  /** `names`: the model's own. */
+  /** `names`: the names of the model's parameters. */
   constructor(where: string, parameters: GivenParameters, prefix: string, names: ReadonlySet<string>) {
     this.#where = where;
     this.#parameters = parameters;
@@ -49,14 +49,14 @@ export class Renamed {
     return this.#parameters.has(name);
   }
 
-  /** Old files call a norm's weight and bias gamma and beta. */
+  /** Takes a weight, and a bias where the model has one. Old files call those of a norm gamma and beta. */
   take(ours: string, theirs: string, change: (parameter: ParameterTensor) => ParameterTensor = (same) => same): void {
     const isOld = this.has(`${theirs}.gamma`);
     this.map.set(`${ours}.weight`, change(this.get(`${theirs}.${isOld ? "gamma" : "weight"}`)));
     if (this.#names.has(`${ours}.bias`)) this.map.set(`${ours}.bias`, this.get(`${theirs}.${isOld ? "beta" : "bias"}`));
   }
 
-  /** All that was taken, unless a part of which something was taken has more: without it, it would be another model's. */
+  /** All parameters that were taken. Throws where one of their layers has more, because the file is then of another model. */
   all(): GivenParameters {
     const inside = (name: string): string | undefined => partOf(name.slice(this.#prefix.length));
     const parts = new Set([...this.#taken].map(inside));

@@ -1,4 +1,4 @@
-// Token numbers as models take them.
+// The shape of token ids.
 
 import { showShape } from "../../api/describe.js";
 import { HeedError } from "../../api/errors.js";

@@ -1,4 +1,4 @@
-// Tokens that stand beside a model's vocabulary, found in a text before anything else is done to it.
+// Tokens added to a model's vocabulary. They are found in a text before it is tokenized.
 
 import { Aligned } from "./aligned.js";
 import { Budget } from "./budget.js";
@@ -10,14 +10,14 @@ import { literal } from "./pattern.js";
 export interface AddedToken {
   readonly id: number;
   readonly content: string;
-  /** Not part of the text: left out by `skipSpecialTokens`. */
+  /** Whether `skipSpecialTokens` drops it. */
   readonly special: boolean;
-  /** Only where no letter or digit touches it. */
+  /** Whether it is found only where no letter or digit touches it. */
   readonly singleWord: boolean;
-  /** Takes the spaces before or after it with it. */
+  /** Whether the spaces before it, or after it, become part of it. */
   readonly takesLeft: boolean;
   readonly takesRight: boolean;
-  /** Is looked for in the text as it was normalized, and as it would be itself. */
+  /** Whether it is normalized, and found in the normalized text. */
   readonly normalized: boolean;
 }
 
@@ -37,13 +37,13 @@ export function readAddedTokens(component: Component): AddedToken[] {
   });
 }
 
-/** A stretch of text: a token that was found, or text for the model. */
+/** A section of a text: a token that was found, or text for the model. */
 export interface Section {
   readonly text: Aligned;
   readonly token: AddedToken | null;
 }
 
-/** Finds tokens by what they are written as: of several that start at a place, the longest. */
+/** Finds tokens by their text, at each position the longest. */
 export class TokenFinder {
   readonly #byContent: ReadonlyMap<string, AddedToken>;
   readonly #pattern: RegExp | null;

@@ -1,8 +1,8 @@
-// Text that remembers where in the original each of its UTF-16 units comes from, through every change.
+// Text with the range of the original text from which each of its UTF-16 code units comes, kept through every change.
 
 import type { Budget } from "./budget.js";
 
-/** What replaces a part of a text: the units from `from` to `to`. */
+/** A replacement of the code units from `from` to `to`. */
 export interface Change {
   readonly from: number;
   readonly to: number;
@@ -11,7 +11,7 @@ export interface Change {
 
 export class Aligned {
   readonly text: string;
-  /** Where the original of each unit starts and ends. */
+  /** Start and end of each code unit's range in the original. */
   readonly starts: Int32Array;
   readonly ends: Int32Array;
   readonly #budget: Budget;
@@ -23,7 +23,7 @@ export class Aligned {
     this.#budget = budget;
   }
 
-  /** Both halves of a pair come from the whole character. All that is made of it comes out of one budget. */
+  /** Both code units of a surrogate pair come from the whole character. All texts made of this one share its budget. */
   static of(text: string, budget: Budget): Aligned {
     const starts = new Int32Array(text.length);
     const ends = new Int32Array(text.length);
@@ -41,13 +41,13 @@ export class Aligned {
     return new Aligned(this.text.slice(from, to), starts, ends, this.#budget);
   }
 
-  /** The place in the original of some of its units. */
+  /** The range in the original of the code units from `from` to `to`. */
   range(from: number, to: number): [number, number] {
     const start = this.starts[from] ?? this.ends[this.ends.length - 1] ?? 0;
     return [start, Math.max(start, this.ends[to - 1] ?? start)];
   }
 
-  /** Every character replaced by a text, which comes from where it came from. */
+  /** Replaces every character. The replacement has the character's range. */
   map(replace: (character: string) => string): Aligned {
     const changes: Change[] = [];
     let at = 0;
@@ -59,7 +59,7 @@ export class Aligned {
     return this.change(changes);
   }
 
-  /** Changes in order, which do not overlap. What is put in comes from the unit that it is put before. */
+  /** Applies changes, which are in order and do not overlap. Inserted text has the range of the code unit after it. */
   change(changes: readonly Change[]): Aligned {
     if (changes.length === 0) return this;
     const added = changes.reduce((total, { from, to, text }) => total + text.length - (to - from), 0);

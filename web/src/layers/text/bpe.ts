@@ -1,19 +1,19 @@
-// Byte pair encoding: a word's characters, merged two by two in the order in which training merged them.
+// Byte pair encoding: neighbouring symbols of a word are merged in the order in which training merged them.
 
 import { HeedError } from "../../api/errors.js";
 import { type Component, refusal, WHERE } from "./component.js";
 import { MergeQueue } from "./merge-queue.js";
-import type { Model, Piece } from "./model.js";
+import type { Model, WordToken } from "./model.js";
 
-/** What two tokens become, and how early. */
+/** The token that two tokens are merged into, and the rank of the merge. */
 interface Rule {
   readonly rank: number;
   readonly id: number;
 }
 
-/** Words whose tokens are remembered, and how long they may be. */
-const REMEMBERED_WORDS = 10_000;
-const REMEMBERED_LENGTH = 256;
+/** How many words are cached with their tokens, and how long they may be. */
+const CACHED_WORDS = 10_000;
+const CACHED_LENGTH = 256;
 
 export function readBpe(component: Component): Model {
   const vocabulary = component.vocabulary("vocab");
@@ -33,7 +33,7 @@ class Bpe {
   readonly #fuseUnknown: boolean;
   readonly #byteFallback: boolean;
   readonly #ignoreMerges: boolean;
-  readonly #remembered = new Map<string, readonly Piece[]>();
+  readonly #cache = new Map<string, readonly WordToken[]>();
 
   constructor(component: Component, vocabulary: ReadonlyMap<string, number>) {
     this.#vocabulary = vocabulary;
@@ -50,36 +50,36 @@ class Bpe {
     this.#rules = readRules(component, vocabulary, this.#prefix.length);
   }
 
-  tokenize(word: string): readonly Piece[] {
-    const known = this.#remembered.get(word);
+  tokenize(word: string): readonly WordToken[] {
+    const known = this.#cache.get(word);
     if (known !== undefined) return known;
     const whole = this.#ignoreMerges ? this.#vocabulary.get(word) : undefined;
-    const pieces = whole === undefined ? this.#merged(word) : [{ id: whole, from: 0, to: word.length }];
-    if (word.length <= REMEMBERED_LENGTH) {
-      if (this.#remembered.size >= REMEMBERED_WORDS) this.#remembered.clear();
-      this.#remembered.set(word, pieces);
+    const tokens = whole === undefined ? this.#merged(word) : [{ id: whole, from: 0, to: word.length }];
+    if (word.length <= CACHED_LENGTH) {
+      if (this.#cache.size >= CACHED_WORDS) this.#cache.clear();
+      this.#cache.set(word, tokens);
     }
-    return pieces;
+    return tokens;
   }
 
-  /** Symbols in a doubly linked list; what the queue says of symbols that are gone by then is passed over. */
-  #merged(word: string): Piece[] {
-    const pieces: (Piece | null)[] = this.#symbols(word);
-    const next = pieces.map((_, index) => (index + 1 < pieces.length ? index + 1 : -1));
-    const previous = pieces.map((_, index) => index - 1);
+  /** Symbols form a doubly linked list. Merges in the queue whose symbols are gone by then are skipped. */
+  #merged(word: string): WordToken[] {
+    const symbols: (WordToken | null)[] = this.#symbols(word);
+    const next = symbols.map((_, index) => (index + 1 < symbols.length ? index + 1 : -1));
+    const previous = symbols.map((_, index) => index - 1);
     const queue = new MergeQueue();
     const offer = (left: number): void => {
-      const rule = this.#ruleOf(pieces[left], pieces[next[left] ?? -1]);
+      const rule = this.#ruleOf(symbols[left], symbols[next[left] ?? -1]);
       if (rule !== undefined) queue.push({ ...rule, left });
     };
-    for (let left = 0; left < pieces.length; left++) offer(left);
+    for (let left = 0; left < symbols.length; left++) offer(left);
     for (let merge = queue.pop(); merge !== undefined; merge = queue.pop()) {
       const { left, rank, id } = merge;
       const right = next[left] ?? -1;
-      const [one, other] = [pieces[left], pieces[right]];
+      const [one, other] = [symbols[left], symbols[right]];
       if (!one || !other || this.#ruleOf(one, other)?.rank !== rank) continue;
-      pieces[left] = { id, from: one.from, to: other.to };
-      pieces[right] = null;
+      symbols[left] = { id, from: one.from, to: other.to };
+      symbols[right] = null;
       const after = next[right] ?? -1;
       next[left] = after;
       if (after >= 0) previous[after] = left;
@@ -87,39 +87,39 @@ class Bpe {
       if (before >= 0) offer(before);
       offer(left);
     }
-    return pieces.filter((piece) => piece !== null);
+    return symbols.filter((symbol) => symbol !== null);
   }
 
-  #ruleOf(left: Piece | null | undefined, right: Piece | null | undefined): Rule | undefined {
+  #ruleOf(left: WordToken | null | undefined, right: WordToken | null | undefined): Rule | undefined {
     return left && right ? this.#rules.get(pairKey(left.id, right.id)) : undefined;
   }
 
-  /** The word's characters, or what stands for those that are not in the vocabulary. */
-  #symbols(word: string): Piece[] {
-    const pieces: Piece[] = [];
+  /** The word's characters; those that are not in the vocabulary as bytes, or as the unknown token. */
+  #symbols(word: string): WordToken[] {
+    const symbols: WordToken[] = [];
     let from = 0;
     for (const character of word) {
       const to = from + character.length;
       const prefix = from > 0 ? this.#prefix : "";
       const suffix = to === word.length ? this.#suffix : "";
       const id = this.#vocabulary.get(prefix + character + suffix);
-      if (id !== undefined) pieces.push({ id, from, to });
-      else this.#pushUnknown(pieces, character, from, to);
+      if (id !== undefined) symbols.push({ id, from, to });
+      else this.#pushUnknown(symbols, character, from, to);
       from = to;
     }
-    return pieces;
+    return symbols;
   }
 
-  #pushUnknown(pieces: Piece[], character: string, from: number, to: number): void {
+  #pushUnknown(symbols: WordToken[], character: string, from: number, to: number): void {
     const bytes = this.#byteFallback ? this.#bytesOf(character) : null;
-    const last = pieces.at(-1);
-    if (bytes !== null) pieces.push(...bytes.map((id) => ({ id, from, to })));
+    const last = symbols.at(-1);
+    if (bytes !== null) symbols.push(...bytes.map((id) => ({ id, from, to })));
     else if (this.#unknown === undefined) return;
-    else if (this.#fuseUnknown && last?.id === this.#unknown) pieces[pieces.length - 1] = { ...last, to };
-    else pieces.push({ id: this.#unknown, from, to });
+    else if (this.#fuseUnknown && last?.id === this.#unknown) symbols[symbols.length - 1] = { ...last, to };
+    else symbols.push({ id: this.#unknown, from, to });
   }
 
-  /** Null where not all are in the vocabulary. */
+  /** Null where a byte is not in the vocabulary. */
   #bytesOf(character: string): number[] | null {
     const tokens = Array.from(new TextEncoder().encode(character), (byte) => this.#vocabulary.get(byteToken(byte)));
     const ids = tokens.filter((id) => id !== undefined);
@@ -129,7 +129,7 @@ class Bpe {
 
 const byteToken = (byte: number): string => `<0x${byte.toString(16).toUpperCase().padStart(2, "0")}>`;
 
-/** Exact, since numbers of tokens are below 2^26. */
+/** Exact, because ids are below 2^26. */
 const pairKey = (left: number, right: number): number => left * 2 ** 26 + right;
 
 function readRules(
@@ -151,7 +151,7 @@ function readRules(
   return rules;
 }
 
-/** `"a b"` as older files write it, or `["a", "b"]`. */
+/** `"a b"`, as in older files, or `["a", "b"]`. */
 function readMerge(component: Component, merge: unknown): [string, string] {
   const parts: unknown[] = typeof merge === "string" ? merge.split(" ") : Array.isArray(merge) ? merge : [];
   const [left, right, more] = parts;

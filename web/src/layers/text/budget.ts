@@ -1,8 +1,8 @@
-// How much a file's rules may make of a text: each may grow what the one before it made.
+// A limit on the text that a file's rules may write, because each rule may grow the result of the one before it.
 
 import { HeedError } from "../../api/errors.js";
 
-/** NFKC makes 18 characters of one and an alphabet of bytes 4 of one; beyond that a rule is run some ten times. */
+/** NFKC makes up to 18 characters of one, and the byte alphabet 4. The rest is for about ten such rules. */
 const TIMES = 256;
 const FIRST = 2 ** 20;
 
@@ -11,7 +11,7 @@ export class Budget {
   readonly #length: number;
   #left: number;
 
-  /** `where` is the caller's function, for messages; `length` is that of all that it works on. */
+  /** `where` names the caller's function in messages. `length` is that of its whole input. */
   constructor(where: string, length: number) {
     this.#where = where;
     this.#length = length;

@@ -1,6 +1,6 @@
-// GPT-2's alphabet: a visible character for each of the 256 bytes.
+// GPT-2's byte alphabet: a visible character for each of the 256 bytes.
 
-/** Bytes that are their own characters; the others take those from U+0100 on, in order. */
+/** Bytes that stand for themselves. The others are U+0100 and the characters after it, in order. */
 const isVisible = (byte: number): boolean =>
   (byte >= 0x21 && byte <= 0x7e) || (byte >= 0xa1 && byte <= 0xac) || (byte >= 0xae && byte <= 0xff);
 
@@ -16,21 +16,21 @@ function makeCharacters(): string[] {
 const encoder = new TextEncoder();
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
-/** A character, a byte each. */
+/** The UTF-8 bytes of a character, in the alphabet. */
 export function toByteCharacters(character: string): string {
   let text = "";
   for (const byte of encoder.encode(character)) text += CHARACTERS[byte];
   return text;
 }
 
-/** Bytes of characters of the alphabet; of a text with any other, those of UTF-8. */
+/** The bytes of a text in the alphabet. A text with other characters gives its UTF-8 bytes. */
 export function toBytes(text: string): readonly number[] {
   const bytes = Array.from(text, (character) => BYTES.get(character));
   const all = bytes.filter((byte) => byte !== undefined);
   return all.length === bytes.length ? all : [...encoder.encode(text)];
 }
 
-/** What is not UTF-8 becomes U+FFFD. */
+/** Bytes that are not UTF-8 become U+FFFD. */
 export function textOfBytes(bytes: readonly number[]): string {
   return decoder.decode(Uint8Array.from(bytes));
 }

@@ -1,4 +1,4 @@
-// The parts of a tokenizer.json by their fields: read with a type, or refused with the part's name.
+// Typed access to the fields of a tokenizer.json. A field of another type is refused with its name.
 
 import { showValue } from "../../api/describe.js";
 import { HeedError } from "../../api/errors.js";
@@ -6,14 +6,14 @@ import { isOptions } from "../../api/read-values.js";
 
 export const WHERE = "loadTokenizer";
 
-/** Steps of all sequences of a file together; published ones have some ten. */
+/** The most steps in all sequences of a file together. Published files have about ten. */
 const MOST_STEPS = 256;
 
-/** A part of the file, and what it is called in messages. */
+/** An object in the file, and its name in messages. */
 export class Component {
   readonly #fields: Readonly<Record<string, unknown>>;
   readonly what: string;
-  /** Of the whole file. */
+  /** Shared by all components of the file. */
   readonly #steps: { count: number };
 
   constructor(what: string, fields: unknown, steps = { count: 0 }) {
@@ -23,7 +23,7 @@ export class Component {
     this.#steps = steps;
   }
 
-  /** What kind of part it is; empty where it does not say. */
+  /** The component's type; empty where it has none. */
   get type(): string {
     return this.text("type", "");
   }
@@ -56,7 +56,7 @@ export class Component {
     throw refusal(`${this.what}: ${name} must be an array`, value);
   }
 
-  /** Another part within. */
+  /** A component within it. */
   part(name: string): Component {
     return new Component(`${this.what}: ${name}`, this.get(name), this.#steps);
   }
@@ -65,14 +65,14 @@ export class Component {
     return this.list(name).map((value, at) => new Component(`${this.what}: ${name}[${at}]`, value, this.#steps));
   }
 
-  /** Parts each of which does something to the whole text. */
+  /** Components that are applied to the whole text one after another. */
   steps(name: string): Component[] {
     this.#steps.count += this.list(name).length;
     if (this.#steps.count <= MOST_STEPS) return this.parts(name);
     throw refusal(`the tokenizer must have at most ${MOST_STEPS} steps in its sequences`, this.#steps.count);
   }
 
-  /** A part that may be null. */
+  /** A component that may be null or absent. */
   optional(name: string): Component | null {
     return (this.get(name) ?? null) === null ? null : this.part(name);
   }
@@ -83,7 +83,7 @@ export class Component {
     throw refusal(`${this.what}: ${name} must be an object`, value);
   }
 
-  /** Numbers by name. */
+  /** Ids by token. */
   vocabulary(name: string): Map<string, number> {
     const vocabulary = new Map<string, number>();
     for (const [token, id] of this.entries(name)) {
@@ -94,14 +94,14 @@ export class Component {
     return vocabulary;
   }
 
-  /** A kind of part that this version does not know. */
+  /** The error for a type that heed does not support. */
   unsupported(): HeedError {
     const type = this.get("type");
     return new HeedError("unsupported", `${WHERE}: ${this.what} of type ${showValue(type)} is not supported`);
   }
 }
 
-/** Below 2^26, so that a pair of tokens can be one number that is exact. */
+/** Ids are below 2^26, so that a pair of them fits exactly into one number. */
 export const isWhole = (value: unknown): value is number =>
   typeof value === "number" && Number.isInteger(value) && value >= 0 && value < 2 ** 26;
 

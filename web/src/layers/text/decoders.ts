@@ -1,4 +1,4 @@
-// From tokens back to text.
+// Decoders: from tokens back to text.
 
 import type { Budget } from "./budget.js";
 import { textOfBytes, toBytes } from "./byte-alphabet.js";
@@ -6,7 +6,7 @@ import type { Component } from "./component.js";
 import { readPattern } from "./pattern.js";
 import { readScheme } from "./pre-tokenizers.js";
 
-/** Texts of tokens, changed; the last decoder's are put together. */
+/** Changes the texts of tokens. Those of the last decoder are concatenated. */
 export type Decoder = (tokens: readonly string[], budget: Budget) => readonly string[];
 
 const READERS = new Map<string, (component: Component) => Decoder>([
@@ -21,7 +21,7 @@ const READERS = new Map<string, (component: Component) => Decoder>([
   ["BPEDecoder", readBpe],
 ]);
 
-/** Where a file names none, spaces stand between tokens. */
+/** For a file without a decoder: tokens are joined by spaces. */
 export const NO_DECODER: Decoder = (tokens) => [tokens.join(" ")];
 
 export function readDecoder(component: Component): Decoder {
@@ -40,7 +40,7 @@ function readSequence(component: Component): Decoder {
     }, tokens);
 }
 
-/** English as it is written, without the spaces that tokens bring in. */
+/** Removes spaces that English text does not have. */
 const CLEANED: readonly (readonly [string, string])[] = [
   [" .", "."],
   [" ?", "?"],
@@ -66,7 +66,7 @@ function readWordPiece(component: Component): Decoder {
     });
 }
 
-/** Tokens in a row that are bytes become the text of these, or as many U+FFFD where they are none. */
+/** Consecutive byte tokens become their text, or one U+FFFD for each byte where they are not UTF-8. */
 const joinBytes: Decoder = (tokens) => {
   const texts: string[] = [];
   let bytes: number[] = [];
@@ -107,7 +107,7 @@ function readReplace(component: Component): Decoder {
   };
 }
 
-/** Up to so many of a character from the start and the end of each token. */
+/** Removes up to so many of a character from the start and the end of each token. */
 function readStrip(component: Component): Decoder {
   const content = component.text("content", " ");
   const [start, stop] = [component.whole("start", 0), component.whole("stop", 0)];

@@ -1,3 +1,3 @@
-// Text for models: tokenizers out of the files that come with them.
+// Tokenizers, from the files that are published with models.
 
 export { type DecodeOptions, type EncodeOptions, type Encoding, loadTokenizer, Tokenizer } from "./tokenizer.js";

@@ -1,10 +1,10 @@
-// The merges that are possible in a word, the first in rank first, of equals the leftmost: a binary heap.
+// A priority queue of the possible merges in a word, by rank and then from left to right: a binary heap.
 
 export interface Merge {
   readonly rank: number;
-  /** The left one of the two symbols. */
+  /** The index of the left symbol. */
   readonly left: number;
-  /** What they become. */
+  /** The id of the merged token. */
   readonly id: number;
 }
 

@@ -1,9 +1,9 @@
-// What a tokenizer's model is: words to tokens.
+// The interface of a tokenizer's model, which splits words into tokens.
 
 import type { Aligned } from "./aligned.js";
 
-/** A token, and the UTF-16 units of the word that it is of. */
-export interface Piece {
+/** A token, and its range of UTF-16 code units in the word. */
+export interface WordToken {
   readonly id: number;
   readonly from: number;
   readonly to: number;
@@ -11,5 +11,5 @@ export interface Piece {
 
 export interface Model {
   readonly vocabulary: ReadonlyMap<string, number>;
-  tokenize(word: Aligned): readonly Piece[];
+  tokenize(word: Aligned): readonly WordToken[];
 }

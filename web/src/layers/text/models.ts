@@ -1,4 +1,4 @@
-// The models that make tokens of a word.
+// Reads the model of a tokenizer.
 
 import { readBpe } from "./bpe.js";
 import type { Component } from "./component.js";
@@ -13,7 +13,7 @@ export function readModel(component: Component): Model {
   throw component.unsupported();
 }
 
-/** Older files do not say what they are. */
+/** For older files, which have no type. */
 function guess(component: Component): string {
   if (component.get("merges") !== undefined) return "BPE";
   return component.get("max_input_chars_per_word") === undefined ? "" : "WordPiece";

@@ -1,4 +1,4 @@
-// What a tokenizer does to a text before it cuts it: lower case, accents, compatibility forms, replaced signs.
+// Normalizers, which change a text before it is split: lower case, accents, Unicode forms, replacements.
 
 import type { Aligned, Change } from "./aligned.js";
 import type { Component } from "./component.js";
@@ -35,7 +35,7 @@ const chain =
 
 const lowercase: Normalizer = (text) => text.map((character) => character.toLowerCase());
 
-/** BERT's: without control characters, signs of Chinese on their own, without accents, in lower case. */
+/** BERT's: removes control characters, separates Chinese characters, removes accents, and makes lower case. */
 function readBert(component: Component): Normalizer {
   const isLower = component.flag("lowercase", true);
   const steps: Normalizer[] = [];
@@ -56,12 +56,12 @@ function clean(character: string): string {
   return /\p{White_Space}/u.test(character) ? " " : character;
 }
 
-/** The blocks of Chinese signs that BERT knew. */
+/** The blocks of Chinese characters that BERT separates. */
 const CHINESE =
   /[\u4e00-\u9fff\u3400-\u4dbf\u{20000}-\u{2a6df}\u{2a700}-\u{2b73f}\u{2b740}-\u{2b81f}\u{2b920}-\u{2ceaf}\uf900-\ufaff\u{2f800}-\u{2fa1f}]/u;
 const isChinese = (character: string): boolean => CHINESE.test(character);
 
-/** Characters that Unicode's forms treat together: marks, and the parts of Korean syllables, belong to what they follow. */
+/** Characters that Unicode's forms treat together: a character with the marks, or the Korean letters, that follow it. */
 const CLUSTERS = /[^\p{M}\u1160-\u11ff]?[\p{M}\u1160-\u11ff]*/gu;
 
 function unicode(form: "NFC" | "NFD" | "NFKC" | "NFKD"): Normalizer {
@@ -71,7 +71,7 @@ function unicode(form: "NFC" | "NFD" | "NFKC" | "NFKD"): Normalizer {
     for (const { 0: cluster, index } of text.text.matchAll(CLUSTERS)) {
       const changed = cluster.normalize(form);
       if (changed === cluster) continue;
-      // Of each character by itself where that comes to the same: so that each is known to come from its own.
+      // Where it gives the same text, each character is changed by itself, so that its range stays its own.
       const apart = [...cluster].map((character) => character.normalize(form));
       const isApart = apart.join("") === changed;
       const [from, to] = [index, index + cluster.length];
@@ -118,7 +118,7 @@ function readStrip(component: Component): Normalizer {
   };
 }
 
-/** Where the spaces at the end start: by hand, because an expression tries every space in between. */
+/** Where the spaces at the end start. A loop, because a regular expression would try every space in the text. */
 export function trimmedEnd(text: string, space = /\p{White_Space}/u): number {
   let end = text.length;
   while (end > 0 && space.test(text[end - 1] ?? "")) end -= 1;

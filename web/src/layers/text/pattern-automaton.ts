@@ -1,28 +1,27 @@
-// Finds patterns for which a backtracking matcher may take exponential time. The test is the one for exponential ambiguity of automata:
-// somewhere in a loop the same text leads from a state back to it in two ways. Then n rounds of that text have 2^n ways, and a matcher
-// that fails tries them all.
+// Finds patterns for which a backtracking matcher may take exponential time, by the test for exponential ambiguity of automata: the same text
+// leads from a state back to it on two paths. Then n repetitions of that text have 2^n paths, and a matcher that fails tries them all.
 
-/** A pattern as far as the test needs it. */
+/** A pattern as the test sees it. */
 export type PatternNode =
   | { readonly kind: "character"; readonly source: string }
   | { readonly kind: "sequence" | "choice"; readonly parts: readonly PatternNode[] }
   | { readonly kind: "repeat"; readonly part: PatternNode; readonly least: number; readonly most: number }
-  /** What matches in one way at most at each position: a group that gives nothing back. */
+  /** A group without backtracking, which matches in at most one way at each position. */
   | { readonly kind: "atomic"; readonly part: PatternNode };
 
-/** What looks at a text without consuming any of it. */
+/** A part that consumes no text, such as a look-ahead. */
 export const NOTHING: PatternNode = { kind: "sequence", parts: [] };
 
-/** A repeated group of more states is refused unseen: published ones have some ten, and the test takes their number cubed. */
+/** A repeated group of more states is refused without a test, which takes the cube of their number. Published ones have about ten. */
 const MOST_STATES = 300;
 
-/** Characters of every kind that patterns tell apart. */
+/** Characters of every class that patterns distinguish. */
 const SAMPLES = [
   ...Array.from({ length: 0x180 }, (_, code) => String.fromCharCode(code)),
   ..."\u01c5\u02b0\u0301\u0660\u0903\u0e01\u2028\u2160\u3000\u3042\u4e00\uac00\ufeff\u{1f600}",
 ];
 
-/** The samples that a class of characters has, and the class itself: it may have none of them. */
+/** The samples in a class of characters, and the class itself, which may contain none of them. */
 function charactersOf(source: string): ReadonlySet<string> {
   const expression = new RegExp(`^(?:${source})$`, "u");
   return new Set([...SAMPLES.filter((sample) => expression.test(sample)), source]);
@@ -48,15 +47,15 @@ export function isExponential(part: PatternNode): boolean {
 
 type Counts = ReadonlyMap<number, number>;
 
-/** The ways through a part: how many consume nothing, and how many begin or end with each state. */
-interface Ways {
+/** The paths through a part: how many consume nothing, and how many begin or end with each state. */
+interface Paths {
   readonly empty: number;
   readonly first: Counts;
   readonly last: Counts;
 }
 
 const NO_STATES: Counts = new Map();
-const NO_TEXT: Ways = { empty: 1, first: NO_STATES, last: NO_STATES };
+const NO_TEXT: Paths = { empty: 1, first: NO_STATES, last: NO_STATES };
 
 function sum(one: Counts, other: Counts, factor: number): Counts {
   if (factor === 0) return one;
@@ -65,7 +64,7 @@ function sum(one: Counts, other: Counts, factor: number): Counts {
   return total;
 }
 
-/** A state for each character of a pattern (Glushkov's construction), with the number of ways from each state to the next. */
+/** A state for each character of a pattern (Glushkov's construction), with the number of paths from each state to the next. */
 class Automaton {
   readonly #characters: ReadonlySet<string>[] = [];
   readonly #next: Map<number, number>[] = [];
@@ -75,7 +74,7 @@ class Automaton {
     return this.#characters.length;
   }
 
-  add(node: PatternNode): Ways {
+  add(node: PatternNode): Paths {
     if (this.size > MOST_STATES) return NO_TEXT;
     switch (node.kind) {
       case "character":
@@ -97,18 +96,18 @@ class Automaton {
     }
   }
 
-  #state(characters: ReadonlySet<string>, empty: number): Ways {
-    const ways = new Map([[this.size, 1]]);
+  #state(characters: ReadonlySet<string>, empty: number): Paths {
+    const paths = new Map([[this.size, 1]]);
     this.#characters.push(characters);
     this.#next.push(new Map());
-    return { empty, first: ways, last: ways };
+    return { empty, first: paths, last: paths };
   }
 
-  #sequence(parts: readonly PatternNode[]): Ways {
+  #sequence(parts: readonly PatternNode[]): Paths {
     return parts.reduce((all, part) => this.#join(all, this.add(part)), NO_TEXT);
   }
 
-  #join(one: Ways, other: Ways): Ways {
+  #join(one: Paths, other: Paths): Paths {
     this.#connect(one.last, other.first);
     return {
       empty: one.empty * other.empty,
@@ -120,11 +119,11 @@ class Automaton {
   #connect(from: Counts, to: Counts): void {
     for (const [state, count] of from) {
       const next = this.#next[state];
-      for (const [target, ways] of to) next?.set(target, (next.get(target) ?? 0) + count * ways);
+      for (const [target, paths] of to) next?.set(target, (next.get(target) ?? 0) + count * paths);
     }
   }
 
-  #repeat(part: PatternNode, least: number, most: number): Ways {
+  #repeat(part: PatternNode, least: number, most: number): Paths {
     let all = NO_TEXT;
     const rounds = most === Infinity ? least - 1 : least;
     for (let round = 0; round < rounds && this.size <= MOST_STATES; round++) all = this.#join(all, this.add(part));
@@ -136,22 +135,22 @@ class Automaton {
     return this.#join(all, rest);
   }
 
-  /** Matchers refuse an empty round, but for the first of those that must be there: the text is then that of the second. */
-  #loop(part: PatternNode, isNeeded: boolean): Ways {
-    const ways = this.add(part);
-    this.#connect(ways.last, ways.first);
-    const more = { ...ways, empty: 1 };
+  /** Matchers refuse an empty repetition, except for a first one that is required; the second then consumes the text. */
+  #loop(part: PatternNode, isNeeded: boolean): Paths {
+    const paths = this.add(part);
+    this.#connect(paths.last, paths.first);
+    const more = { ...paths, empty: 1 };
     if (!isNeeded) return more;
-    return ways.empty === 0 ? ways : this.#join(this.add(part), more);
+    return paths.empty === 0 ? paths : this.#join(this.add(part), more);
   }
 
-  /** One state, which stays for all of the text: from each position there is one way at most to the end of the part. */
-  #atomic(part: PatternNode): Ways {
+  /** One state for all of the text, because from each position there is at most one path to the end of the part. */
+  #atomic(part: PatternNode): Paths {
     const isEmpty = new Automaton().add(part).empty > 0;
     this.#atomics.add(this.size);
-    const ways = this.#state(charactersIn(part), isEmpty ? 1 : 0);
-    this.#connect(ways.first, ways.first);
-    return ways;
+    const paths = this.#state(charactersIn(part), isEmpty ? 1 : 0);
+    this.#connect(paths.first, paths.first);
+    return paths;
   }
 
   isExponential(): boolean {
@@ -164,7 +163,7 @@ class Automaton {
     return this.#meetAgain(loops);
   }
 
-  /** Whether two ways with the same text part in a loop and come together again. */
+  /** Whether two paths with the same text leave a state of a loop and meet again. */
   #meetAgain(loops: readonly (readonly number[])[]): boolean {
     const overlaps = this.#characters.map((one) => this.#characters.map((other) => overlap(one, other)));
     const seen = new Set<number>();
@@ -184,7 +183,7 @@ class Automaton {
     return false;
   }
 
-  /** For each state those that may be next and lead back to it. */
+  /** For each state, the next states that lead back to it. */
   #loops(): readonly (readonly number[])[] {
     const reached = this.#next.map((_, state) => this.#reachedFrom(state));
     return this.#next.map((next, state) => [...next.keys()].filter((to) => reached[to]?.has(state)));

@@ -1,11 +1,11 @@
-// Patterns of tokenizer.json, which are Oniguruma's (as Ruby writes them), as regular expressions of JavaScript.
+// Translates the patterns of tokenizer.json, which are Oniguruma's (as in Ruby), to regular expressions of JavaScript.
 
 import { showValue } from "../../api/describe.js";
 import { causeText, HeedError } from "../../api/errors.js";
 import { type Component, refusal, WHERE } from "./component.js";
 import { charactersIn, isExponential, NOTHING, overlap, type PatternNode } from "./pattern-automaton.js";
 
-/** What `pattern: { String } | { Regex }` finds: an expression with the flags g and u. */
+/** Reads `pattern: { String } | { Regex }` to an expression with the flags g and u. */
 export function readPattern(component: Component): RegExp {
   const pattern = component.part("pattern");
   const string = pattern.text("String", undefined);
@@ -16,7 +16,7 @@ export function readPattern(component: Component): RegExp {
   return fromOniguruma(regex);
 }
 
-/** Finds a text itself. */
+/** An expression that finds a text. */
 export function exactly(text: string): RegExp {
   checkLength(text);
   return new RegExp(literal(text), "gu");
@@ -26,16 +26,16 @@ function checkLength(pattern: string): void {
   if (pattern.length > LONGEST) throw refusal(`a pattern must have at most ${LONGEST} characters`, pattern.length);
 }
 
-/** Text that stands for itself. */
+/** Escapes a text for an expression. */
 export function literal(text: string): string {
   return text.replace(/[\^$\\.*+?()[\]{}|/]/gu, "\\$&");
 }
 
-/** The longest that are published have some 500 characters, in groups that are two or three deep. */
+/** Published patterns have up to 500 characters, and groups two or three deep. */
 const LONGEST = 4096;
 const DEEPEST = 32;
 
-/** Throws HeedError `unsupported` for what JavaScript has no word for, `load` for what is no pattern. */
+/** Throws HeedError `unsupported` for what JavaScript cannot express, and `load` for an invalid pattern. */
 export function fromOniguruma(pattern: string): RegExp {
   checkLength(pattern);
   const source = new Translator(pattern).translate();
@@ -46,13 +46,13 @@ export function fromOniguruma(pattern: string): RegExp {
   }
 }
 
-/** A part of a pattern in JavaScript's syntax, and as the test of its repetitions sees it. */
+/** A part of a pattern in JavaScript's syntax, and as a node for the test of repetitions. */
 interface Translated {
   readonly source: string;
   readonly node: PatternNode;
 }
 
-/** A part of a group, and how often it may be there. */
+/** A part of a group, and how often it may be repeated. */
 interface Atom extends Translated {
   readonly isGroup: boolean;
   readonly least: number;
@@ -62,8 +62,8 @@ interface Atom extends Translated {
 const BAR: Translated = { source: "|", node: NOTHING };
 
 /**
- * Whether endless repetitions of one group share characters and what follows them may fail. A matcher then tries each position at which
- * one could end with each at which the next could: the time of k such repetitions is the length to the power of k.
+ * Whether unbounded repetitions in one group share characters, and what follows them may fail. A matcher then combines each end of one with
+ * each end of the next, so k of them take the length to the power of k.
  */
 function areEntangled(atoms: readonly Atom[]): boolean {
   let endless: ReadonlySet<string>[] = [];
@@ -98,7 +98,7 @@ function nodeOf(atoms: readonly Atom[]): PatternNode {
   return parts.length === 1 ? (parts[0] ?? NOTHING) : { kind: "choice", parts };
 }
 
-/** How often a quantifier repeats: at least and at most. */
+/** The least and the largest count of a quantifier. */
 function boundsOf(quantifier: string): readonly [number, number] {
   if (quantifier === "?") return [0, 1];
   if (quantifier === "*") return [0, Infinity];
@@ -117,7 +117,7 @@ const isEmpty = (source: string): boolean => [START, END, "\\b", "\\B"].includes
 const SPACE = "\\p{White_Space}";
 const WORD = "\\p{L}\\p{M}\\p{Nd}\\p{Pc}";
 
-/** Escapes by their contents as a class, and whether it is what they do not match. */
+/** Escapes by the contents of their class, and whether it is negated. */
 const CLASSES: Readonly<Record<string, readonly [string, boolean]>> = {
   s: [SPACE, false],
   S: [SPACE, true],
@@ -129,13 +129,13 @@ const CLASSES: Readonly<Record<string, readonly [string, boolean]>> = {
   H: ["0-9A-Fa-f", true],
 };
 
-/** Escapes that mean the same in both. */
+/** Escapes with the same meaning in both. */
 const SAME = "nrtfvbB";
 
-/** Letters that fold to a letter beside its other case. */
+/** Further characters that match a letter when case is ignored. */
 const FOLDED: Readonly<Record<string, string>> = { s: "\u017f", k: "\u212a" };
 
-/** Translates a pattern in one pass, an atom at a time. Atoms are kept so that a quantifier finds the one that it repeats. */
+/** Translates a pattern in one pass. Atoms are kept in a list, because a quantifier repeats the last one. */
 class Translator {
   readonly #pattern: string;
   #at = 0;
@@ -152,7 +152,7 @@ class Translator {
     return source;
   }
 
-  /** Up to the end, or the bracket that closes the group. */
+  /** Reads up to the end, or up to the bracket that closes the group. */
   #alternatives(ignoreCase: boolean): Translated {
     const atoms: Atom[] = [];
     while (this.#at < this.#pattern.length && this.#pattern[this.#at] !== ")") {
@@ -173,7 +173,7 @@ class Translator {
     this.#at += written.length;
     let quantifier = written.replace("{,", "{0,");
     let [least, most] = boundsOf(quantifier);
-    // After braces a plus repeats the repetition; any number of rounds of up to n is any number.
+    // A plus after braces repeats the repetition. Any number of repetitions of up to n is any number.
     if (written.length > 1 && least <= 1 && most > 1 && this.#pattern[this.#at] === "+") {
       this.#at += 1;
       quantifier = `{${least},}`;
@@ -191,7 +191,7 @@ class Translator {
     return { ...repeated, source: this.#atomic(source), node: { kind: "atomic", part: node } };
   }
 
-  /** Once it has matched, nothing of it is given back: what a look ahead found stays found. */
+  /** A group without backtracking: a look-ahead, and a reference to what it matched. */
   #atomic(source: string): string {
     const name = `a${this.#atomics++}`;
     return `(?:(?=(?<${name}>${source}))\\k<${name}>)`;
@@ -230,7 +230,7 @@ class Translator {
     if (this.#take() !== ")") throw this.#unsupported("(");
     this.#depth -= 1;
     if (kind === "?>") return { source: this.#atomic(source), node: { kind: "atomic", part: node } };
-    // A look around consumes nothing.
+    // Look-ahead and look-behind consume nothing.
     if (/^\?<?[=!]$/u.test(kind)) return { source: `(${kind}${source})`, node: NOTHING };
     return { source: `(?:${source})`, node };
   }
@@ -307,7 +307,7 @@ class Translator {
     return character;
   }
 
-  /** JavaScript tries every way to take a text apart, of which there may be 2^length, and nothing can stop it. */
+  /** JavaScript tries every way to match, of which there may be 2^length, and cannot be interrupted. */
   #endless(): HeedError {
     const rule = "repeats what may match a text in more ways than one, which may take for ever";
     return new HeedError("unsupported", `${WHERE}: pattern ${showValue(this.#pattern)} ${rule}`);

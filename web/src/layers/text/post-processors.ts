@@ -1,9 +1,9 @@
-// What a tokenizer puts around the tokens of a text, and of a pair of texts.
+// Post-processors, which add special tokens around the tokens of a text or a pair of texts.
 
 import { type Component, isWhole, refusal } from "./component.js";
 import { trimmedEnd } from "./normalizers.js";
 
-/** A token of the result. `start` and `end` are places in the text; a token that was put there has none, 0 and 0. */
+/** A token of the result. `start` and `end` are its range in the text, 0 and 0 for a token that was added. */
 export interface Token {
   readonly id: number;
   readonly text: string;
@@ -13,7 +13,7 @@ export interface Token {
 }
 
 export interface PostProcessor {
-  /** Tokens that are added to those of one text, or of two. */
+  /** How many tokens are added to one text, or to two. */
   added(isPair: boolean): number;
   process(first: readonly Token[], second: readonly Token[] | null, addSpecialTokens: boolean): Token[];
 }
@@ -37,10 +37,10 @@ export function readPostProcessor(component: Component): PostProcessor {
   return read(component);
 }
 
-/** Tokens that one special token of a template stands for: there is one, as a rule. */
+/** The most tokens that a special token of a template may have. Usually it has one. */
 const MOST_IDS = 64;
 
-/** A part of a template: a text, or tokens that are put there. */
+/** A part of a template: a text, or added tokens. */
 type Slot = { readonly sequence: "A" | "B"; readonly typeId: number } | { readonly tokens: readonly Token[] };
 
 const isText = (slot: Slot): slot is Extract<Slot, { sequence: string }> => "sequence" in slot;
@@ -93,7 +93,7 @@ function readTemplate(component: Component): PostProcessor {
   return ofTemplates(readSlots("single"), readSlots("pair"));
 }
 
-/** `[cls] A [sep] B [sep]`; of RoBERTa with two in the middle and one type for all. */
+/** `[cls] A [sep] B [sep]`; RoBERTa has two [sep] in the middle, and one type for all. */
 function readEnds(component: Component, pairType: 0 | 1): PostProcessor {
   const read = (name: string, typeId: number): Slot => {
     const [text, id] = component.list(name);
@@ -119,7 +119,7 @@ function readRoberta(component: Component): PostProcessor {
     ...ends,
     process: (first, second, addSpecialTokens) => {
       const [one, other] = [trim(first), second && trim(second)];
-      // Without its ends, too, a pair is of one type.
+      // Without added tokens, too, a pair has one type.
       return addSpecialTokens ? ends.process(one, other, true) : [...one, ...(other ?? [])];
     },
   };
@@ -133,7 +133,7 @@ function readByteLevel(component: Component): PostProcessor {
   };
 }
 
-/** With `trim_offsets` a token's place is that of its text without the spaces around it. */
+/** With `trim_offsets` the range of a token excludes the spaces around its text. */
 function readTrim(component: Component): (tokens: readonly Token[]) => readonly Token[] {
   const addsSpace = component.flag("add_prefix_space", true);
   if (!component.flag("trim_offsets", true)) return (tokens) => tokens;
@@ -142,10 +142,10 @@ function readTrim(component: Component): (tokens: readonly Token[]) => readonly 
       const { text, start, end } = token;
       const isFirst = index === 0 || start === 0;
       const leading = /^[\u0120\p{White_Space}]*/u.exec(text)?.[0].length ?? 0;
-      // A space that was put in front is none of the text.
+      // A space that was added in front is not in the text.
       const own = isFirst && addsSpace ? Math.max(leading - 1, 0) : leading;
       const from = Math.min(start + own, end);
-      // Nothing but spaces is nowhere.
+      // A token of spaces only has an empty range.
       if (leading === text.length) return { ...token, start: from, end: from };
       const trailing = text.length - trimmedEnd(text, /[\u0120\p{White_Space}]/u);
       return { ...token, start: from, end: Math.max(end - trailing, from) };
@@ -157,7 +157,7 @@ function readSequence(component: Component): PostProcessor {
   const adding = all.filter((one) => one.added(true) > 0);
   if (adding.length > 1) throw component.unsupported();
   const [last = NO_POST_PROCESSOR] = adding;
-  // Those that add nothing change each text for itself.
+  // Processors that add nothing change each text by itself.
   const alone = (tokens: readonly Token[]): readonly Token[] =>
     all.reduce((changed, one) => (one === last ? changed : one.process(changed, null, false)), tokens);
   return {

@@ -1,11 +1,11 @@
-// How a tokenizer cuts a text into words before its model sees them.
+// Pre-tokenizers, which split a text into words for the model.
 
 import type { Aligned } from "./aligned.js";
 import { toByteCharacters } from "./byte-alphabet.js";
 import { type Component, refusal } from "./component.js";
 import { exactly, fromOniguruma, readPattern } from "./pattern.js";
 
-/** Pieces of one stretch of text; `isFirst` of the stretch that the text starts with. */
+/** Splits a section of text into words. `isFirst`: the section is the start of the text. */
 export type PreTokenizer = (text: Aligned, isFirst: boolean) => Aligned[];
 
 const READERS = new Map<string, (component: Component) => PreTokenizer>([
@@ -27,7 +27,7 @@ export function readPreTokenizer(component: Component): PreTokenizer {
 }
 
 const SPACES = /\p{White_Space}/gu;
-/** Unicode's, and all of ASCII that is neither letter nor digit. */
+/** Unicode's punctuation, and all visible ASCII that is neither letter nor digit. */
 const PUNCTUATION = /[\p{P}!-/:-@[-`{-~]/gu;
 const WORDS =
   /[\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\p{Join_Control}]+|[^\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\p{Join_Control}\p{White_Space}]+/gu;
@@ -39,13 +39,13 @@ function readSequence(component: Component): PreTokenizer {
 
 function chain(all: readonly PreTokenizer[]): PreTokenizer {
   return (text, isFirst) => {
-    let pieces = [text];
-    for (const one of all) pieces = pieces.flatMap((piece, index) => one(piece, isFirst && index === 0));
-    return pieces;
+    let words = [text];
+    for (const one of all) words = words.flatMap((word, index) => one(word, isFirst && index === 0));
+    return words;
   };
 }
 
-/** What becomes of what was found between pieces. */
+/** What happens to the matches of a pattern: `Behavior` of tokenizer.json. */
 type Behavior = "Removed" | "Isolated" | "MergedWithPrevious" | "MergedWithNext" | "Contiguous";
 
 const BEHAVIORS: readonly Behavior[] = ["Removed", "Isolated", "MergedWithPrevious", "MergedWithNext", "Contiguous"];
@@ -61,22 +61,22 @@ function readSplit(component: Component): PreTokenizer {
   return splitAt(readPattern(component), readBehavior(component, undefined), component.flag("invert", false));
 }
 
-/** `inverted` takes what lies between for what was found, and the other way round. */
+/** `inverted` exchanges matches and the text between them. */
 function splitAt(pattern: RegExp, behavior: Behavior, inverted = false): PreTokenizer {
   return (text) => {
-    const all = [...stretches(text.text, pattern)].map((one) => ({ ...one, isFound: one.isFound !== inverted }));
+    const all = [...segmentsOf(text.text, pattern)].map((one) => ({ ...one, isFound: one.isFound !== inverted }));
     return arrange(all, behavior).map(({ from, to }) => text.slice(from, to));
   };
 }
 
-/** A part of a text that was found, or lies between what was. */
-interface Stretch {
+/** A match of a pattern, or the text between two matches. */
+interface Segment {
   readonly from: number;
   readonly to: number;
   readonly isFound: boolean;
 }
 
-function* stretches(text: string, pattern: RegExp): Generator<Stretch> {
+function* segmentsOf(text: string, pattern: RegExp): Generator<Segment> {
   let at = 0;
   for (const { 0: found, index } of text.matchAll(pattern)) {
     if (found === "") continue;
@@ -87,18 +87,18 @@ function* stretches(text: string, pattern: RegExp): Generator<Stretch> {
   if (at < text.length) yield { from: at, to: text.length, isFound: false };
 }
 
-function arrange(all: readonly Stretch[], behavior: Behavior): readonly Stretch[] {
+function arrange(all: readonly Segment[], behavior: Behavior): readonly Segment[] {
   if (behavior === "Removed") return all.filter(({ isFound }) => !isFound);
   if (behavior === "Isolated") return all;
   if (behavior === "Contiguous") return merge(all, (one, next) => one.isFound === next.isFound);
-  // Of several that were found in a row, only the one beside what lies between is merged with it.
+  // Of several consecutive matches, only the one next to other text is merged with it.
   if (behavior === "MergedWithPrevious") return merge(all, (one, next) => !one.isFound && next.isFound);
   return merge(all, (one, next) => one.isFound && !next.isFound);
 }
 
-/** Merges each with the one before it where the two say so. */
-function merge(all: readonly Stretch[], belongs: (one: Stretch, next: Stretch) => boolean): Stretch[] {
-  const merged: Stretch[] = [];
+/** Merges each segment with the one before it where `belongs` says so. */
+function merge(all: readonly Segment[], belongs: (one: Segment, next: Segment) => boolean): Segment[] {
+  const merged: Segment[] = [];
   for (const [index, next] of all.entries()) {
     const before = all[index - 1];
     const last = merged.at(-1);
@@ -115,7 +115,7 @@ function readByteLevel(component: Component): PreTokenizer {
   return (text, isFirst) => {
     const needsSpace = addsSpace && !text.text.startsWith(" ");
     const spaced = needsSpace ? text.change([{ from: 0, to: 0, text: " " }]) : text;
-    return split(spaced, isFirst).map((piece) => piece.map(toByteCharacters));
+    return split(spaced, isFirst).map((word) => word.map(toByteCharacters));
   };
 }
 
@@ -133,7 +133,7 @@ function readMetaspace(component: Component): PreTokenizer {
   };
 }
 
-/** When a text gets a mark in front. Older files say it otherwise. */
+/** When a text gets a mark in front. Older files have another field for it. */
 export function readScheme(component: Component): string {
   const scheme = component.text("prepend_scheme", component.flag("add_prefix_space", true) ? "always" : "never");
   if (["always", "first", "never"].includes(scheme)) return scheme;

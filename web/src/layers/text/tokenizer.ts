@@ -1,4 +1,4 @@
-// A tokenizer as a tokenizer.json describes it: text to tokens and back.
+// A tokenizer of a tokenizer.json: from text to tokens and back.
 
 import { showValue } from "../../api/describe.js";
 import { HeedError } from "../../api/errors.js";
@@ -21,32 +21,32 @@ import { type PreTokenizer, readPreTokenizer } from "./pre-tokenizers.js";
 export interface EncodeOptions {
   /** A second text. */
   readonly pair?: string | undefined;
-  /** Puts the tokens there that the model expects around texts, [CLS] and the like. Default true. */
+  /** Adds the special tokens that the model expects around texts, such as [CLS]. Default true. */
   readonly addSpecialTokens?: boolean | undefined;
-  /** Tokens at most, those that are added among them. Cuts the ends; of a pair, first that of the longer text. Default all. */
+  /** The most tokens, added ones included. Texts are cut at their ends, the longer text of a pair first. Default no limit. */
   readonly maxLength?: number | undefined;
 }
 
 export interface Encoding {
   readonly ids: Int32Array<ArrayBuffer>;
   readonly tokens: readonly string[];
-  /** The place of each token in its text, `text.slice(start, end)`; 0 and 0 of tokens that were added. */
+  /** The range of each token in its text, for `text.slice(start, end)`; 0 and 0 for added tokens. */
   readonly offsets: readonly (readonly [number, number])[];
-  /** Which text a token is of, as the model counts them. */
+  /** Which text of a pair a token belongs to. */
   readonly typeIds: Int32Array<ArrayBuffer>;
-  /** A 1 for each token: what a batch pads with zeros. */
+  /** A 1 for each token. A batch pads it with zeros. */
   readonly mask: Uint8Array<ArrayBuffer>;
 }
 
 export interface DecodeOptions {
-  /** Leaves special tokens out. Default true. */
+  /** Drops special tokens. Default true. */
   readonly skipSpecialTokens?: boolean | undefined;
 }
 
-/** Beyond this a file is no tokenizer: the largest have some 20 MB. */
+/** Larger files are refused. The largest tokenizers have about 20 MB. */
 const LARGEST_FILE = 200_000_000;
 
-/** Reads a tokenizer.json, or takes what one was parsed to. Rejects with a HeedError. */
+/** Reads a tokenizer.json, or takes its parsed content. Rejects with a HeedError. */
 export async function loadTokenizer(
   source: FileSource | Readonly<Record<string, unknown>>,
   options?: { readonly signal?: AbortSignal | undefined },
@@ -100,17 +100,17 @@ export class Tokenizer {
     this.vocabularySize = size;
   }
 
-  /** The number of a token as it is in the vocabulary; undefined where it is not. */
+  /** The id of a token; undefined where the vocabulary does not have it. */
   idOf(token: string): number | undefined {
     return this.#ids.get(token);
   }
 
-  /** The token of a number, as it is in the vocabulary. */
+  /** The token of an id, as it is in the vocabulary. */
   tokenOf(id: number): string | undefined {
     return this.#tokens.get(id);
   }
 
-  /** Throws a HeedError. Halves of pairs that stand alone, which no file's text can hold, are read as U+FFFD. */
+  /** Unpaired surrogates are read as U+FFFD. Throws a HeedError. */
   encode(text: string, options?: EncodeOptions): Encoding {
     const where = "Tokenizer.encode";
     return guard("option", where, () => {
@@ -133,7 +133,7 @@ export class Tokenizer {
     });
   }
 
-  /** Numbers that no token has are left out: models often have some more than their tokenizers. Throws a HeedError. */
+  /** Ids without a token are skipped, because models often have more than their tokenizers. Throws a HeedError. */
   decode(ids: ArrayLike<number>, options?: DecodeOptions): string {
     const where = "Tokenizer.decode";
     return guard("option", where, () => {
@@ -169,7 +169,7 @@ export class Tokenizer {
     return tokens;
   }
 
-  /** Tokens that are looked for in the text as it is, then those that are looked for in what is left, as normalized. */
+  /** Splits at added tokens: first in the raw text, then in the normalized rest. */
   *#sections(text: Aligned): Generator<{ readonly text: Aligned; readonly token: AddedToken | null }> {
     for (const section of this.#rawFinder.split(text)) {
       if (section.token !== null) yield section;
@@ -188,7 +188,7 @@ function encodingOf(tokens: readonly Token[]): Encoding {
   };
 }
 
-/** How many tokens of two texts fit into `room`: of the shorter one as many as there are, and at least half of the room. */
+/** How many tokens of two texts fit into `room`: all of the shorter text, if it takes at most half of the room. */
 function shares(first: number, second: number, room: number): [number, number] {
   if (first + second <= room) return [first, second];
   const [short, long] = [Math.min(first, second), Math.max(first, second)];

@@ -1,8 +1,8 @@
-// WordPiece: the longest beginning of a word that is in the vocabulary, then the longest of what follows, and so on. WordLevel: words alone.
+// WordPiece: the longest prefix of a word that is in the vocabulary, then the longest prefix of the rest, and so on. WordLevel: whole words.
 
 import { HeedError } from "../../api/errors.js";
 import { type Component, refusal } from "./component.js";
-import type { Model, Piece } from "./model.js";
+import type { Model, WordToken } from "./model.js";
 
 export function readWordPiece(component: Component): Model {
   const vocabulary = component.vocabulary("vocab");
@@ -15,28 +15,28 @@ export function readWordPiece(component: Component): Model {
     vocabulary,
     tokenize: ({ text: word }) => {
       const isShort = word.length <= longest || [...word].length <= longest;
-      const pieces = isShort ? longestPieces(word, vocabulary, prefix, width) : null;
-      return pieces ?? [{ id: unknown, from: 0, to: word.length }];
+      const tokens = isShort ? longestTokens(word, vocabulary, prefix, width) : null;
+      return tokens ?? [{ id: unknown, from: 0, to: word.length }];
     },
   };
 }
 
-/** Characters that may be compared for a word: each place looks at parts of up to the longest token's length. */
+/** A limit on the characters that are compared for a word. At each position parts of up to the longest token's length are looked up. */
 const MOST_COMPARED = 2 ** 29;
 
-/** Null where some part is not in the vocabulary, none of whose tokens has more than `width` characters. */
-function longestPieces(
+/** Null where a part is not in the vocabulary. No token is longer than `width`. */
+function longestTokens(
   word: string,
   vocabulary: ReadonlyMap<string, number>,
   prefix: string,
   width: number,
-): Piece[] | null {
+): WordToken[] | null {
   const most = Math.floor(MOST_COMPARED / Math.min(width, word.length) ** 2);
   if (word.length > most) {
     const rule = `words must have at most ${most} characters with tokens of up to ${width}`;
     throw new HeedError("memory", `Tokenizer.encode: ${rule}, got ${word.length}`);
   }
-  const pieces: Piece[] = [];
+  const tokens: WordToken[] = [];
   let from = 0;
   while (from < word.length) {
     let to = Math.min(word.length, from + width);
@@ -46,10 +46,10 @@ function longestPieces(
       if (id !== undefined) break;
     }
     if (id === undefined) return null;
-    pieces.push({ id, from, to });
+    tokens.push({ id, from, to });
     from = to;
   }
-  return pieces;
+  return tokens;
 }
 
 export function readWordLevel(component: Component): Model {
