@@ -38,15 +38,15 @@ test("a Float16Array is taken for what it is, and nothing less exact comes out",
     readonly Float16Array: new (numbers: Iterable<number>) => HalfArray & Iterable<number>;
   };
   const numbers = random.floats(9 * 8);
-  const halves = new Halves(numbers);
-  const single = { data: Float32Array.from(halves), shape: [9, 8] };
-  const half = { data: halves, shape: [9, 8] };
+  const f16 = new Halves(numbers);
+  const single = { data: Float32Array.from(f16), shape: [9, 8] };
+  const half = { data: f16, shape: [9, 8] };
   using heed = await createHeed({ offload: true });
   const expected = await heed.attention(single, single, single);
   expect(await heed.attention(half, half, half)).toEqual(expected);
   // Before the shared engine is there it is a copy that waits, and of the same class.
   expect(await attention(half, half, half)).toEqual(expected);
-  using given = heed.tensor(halves, [9, 8]);
+  using given = heed.tensor(f16, [9, 8]);
   using rounded = heed.tensor(numbers, [9, 8], { dtype: "f16" });
   expect([given.dtype, rounded.dtype]).toEqual(["f16", "f16"]);
   expect(await given.read()).toEqual(single.data);
@@ -99,15 +99,15 @@ test("the page goes on while a long call computes", async () => {
   await heed.attention(...LONG);
   // Messages to oneself are tasks of the page's own: a call that computed here would let none of them through before its end.
   const { port1, port2 } = new MessageChannel();
-  let turns = 0;
+  let tasks = 0;
   port2.onmessage = () => {
-    turns += 1;
+    tasks += 1;
     port1.postMessage(null);
   };
   port1.postMessage(null);
   await heed.attention(...LONG);
   port1.close();
-  expect(turns).toBeGreaterThan(5);
+  expect(tasks).toBeGreaterThan(5);
 });
 
 test("two threads are two workers that both compute, and give the bits of one", async () => {
@@ -183,7 +183,7 @@ test("shared memory views are read where the page has them", async () => {
   expect(await heed.attention({ ...q, data: shared }, ...rest)).toEqual(await heed.attention(q, ...rest));
 });
 
-test("attention on its own works, and errors are HeedErrors", async () => {
+test("attention without an engine works, and errors are HeedErrors", async () => {
   const { output } = await attention(tensor(3, 4), tensor(5, 4), tensor(5, 4));
   expect(output.shape).toEqual([3, 4]);
   const error = await attention(tensor(3, 4), tensor(5, 4), tensor(6, 4)).catch((cause: unknown) => cause);

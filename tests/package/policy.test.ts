@@ -70,6 +70,6 @@ test("on the page's thread a call is in slices, between which the page goes on",
   const { address } = await policed(least);
   const found = await visit<{ turns: number; worker: string | null }>(browser, `${address}turns.html`);
   expect(found).toMatchObject({ worker: null });
-  // In one piece there would be none.
+  // Without slices there would be none.
   expect(found.turns).toBeGreaterThan(3);
 });

@@ -31,7 +31,7 @@ export function randomCuts(random: Random, length: number): readonly number[] {
   return [...cuts.sort((a, b) => a - b), length];
 }
 
-/** Numbers that eight bits with a scale a row keep exactly: the largest of each row of `dim` is 127 times a power of two. */
+/** Numbers that int8 with a scale for each row represents exactly: the largest of each row of `dim` is 127 times a power of two. */
 export function exactInBytes(random: Random, { data, shape }: TensorLike, dim: number): TensorLike {
   const exact = Float32Array.from(data, (_, index) => (index % dim === 0 ? 127 : random.whole(-127, 127)) / 64);
   return { data: exact, shape };
@@ -49,7 +49,7 @@ export function kept(random: Random, one: Case, dtype: (typeof TYPES)[number]): 
     exactInBytes(random, key, sizes.headDim),
     exactInBytes(random, value, sizes.valueDim),
   ];
-  return { ...one, key: exactKey, value: exactValue, hasBytes: true };
+  return { ...one, key: exactKey, value: exactValue, isInt8: true };
 }
 
 export function cacheFor({ sizes }: Case, options: Partial<CacheOptions>): CacheOptions {

@@ -23,7 +23,7 @@ import {
 } from "./error-model.js";
 import { Random } from "./random.js";
 import { drawScore, type PlainDataScore } from "./score-cases.js";
-import { inWords, scoreBound } from "./score-error.js";
+import { scoreBound, withInt16Query } from "./score-error.js";
 
 export interface Case {
   readonly name: string;
@@ -32,8 +32,8 @@ export interface Case {
   readonly value: TensorLike;
   readonly options: CaseOptions;
   readonly sizes: Sizes;
-  /** Keys are kept in eight bits, which queries meet in whole numbers. */
-  readonly hasBytes?: boolean;
+  /** Whether keys are int8, so that decode quantizes queries to int16. */
+  readonly isInt8?: boolean;
 }
 
 /** Options that both the engine and the reference take, in plain data. */
@@ -239,7 +239,7 @@ function expectedOf(one: Case): ReferenceResult {
 }
 
 /** How far the results of a case may be from the reference's. */
-export function boundsOf({ options, sizes, query, key, value, hasBytes = false }: Case, arithmetic = EXACT): Bounds {
+export function boundsOf({ options, sizes, query, key, value, isInt8 = false }: Case, arithmetic = EXACT): Bounds {
   const { headDim, queryDim = headDim, keyLength, queryLength } = sizes;
   const type = typeof options.score === "object" ? options.score.type : options.score;
   const own = type === undefined || type === "scaled-dot" ? 1 / Math.sqrt(headDim) : 1;
@@ -248,7 +248,7 @@ export function boundsOf({ options, sizes, query, key, value, hasBytes = false }
   const slant = options.scoreMod === undefined ? 0 : SLANT * (keyLength + queryLength);
   const alibi = slant + Math.max(...slopes) * (2 * keyLength + queryLength);
   const plain = scoreBound(options.score, scale, { query, key, queryDim, headDim });
-  const score = hasBytes ? inWords(plain, headDim) : plain;
+  const score = isInt8 ? withInt16Query(plain, headDim) : plain;
   return boundsFor(
     keyLength,
     { value, bias: options.bias },

@@ -1,4 +1,4 @@
-// Distances at the ends of the range in which their squares are numbers of single precision, and beyond them.
+// Distances at the ends of the range in which their squares are f32 numbers, and beyond.
 
 import type { Heed, Score, TensorLike } from "../../web/src/index.js";
 

@@ -45,7 +45,7 @@ const getter =
   };
 
 /**
- * The largest difference in units of what single precision may cost: fixtures are of double precision, rounded once. A chain of
+ * The largest difference in units of the f32 error: fixtures are computed in double precision and rounded once. A chain of
  * `depth` sums of at most 24 products of numbers of size 1 to 4 each passes its error on; `share` counts them in 2^-24.
  */
 export function worstDifference(

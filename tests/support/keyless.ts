@@ -3,10 +3,10 @@
 import type { AttentionOptions, CacheOptions, Heed, Normalizer, TensorLike } from "../../web/src/index.js";
 import { Random } from "./random.js";
 
-/** Dimensions are such that few queries multiply halves as they lie. */
+/** With these dimensions the decode kernel multiplies f16 without widening it to memory first. */
 const [HEADS, KV_HEADS, DIM] = [4, 2, 16];
 
-/** Of every third query no score is within single precision. */
+/** Every third query has no score within the range of f32. */
 const isKeyless = (i: number): boolean => i % 3 === 0;
 
 export interface KeylessProblem {
@@ -17,7 +17,7 @@ export interface KeylessProblem {
   readonly options: AttentionOptions;
 }
 
-/** One and few queries, whose keys are shared out, and many; whole lines of keys and not; several blocks of them. */
+/** One query and a few, with KV splits, and many; whole vectors of keys and not; several KV blocks. */
 const SIZES = [
   [1, 3],
   [1, 64],

@@ -1,4 +1,4 @@
-// Linear attention for tests: random calls, and how far single precision may be from heed/reference.
+// Linear attention for tests: random calls, and how far f32 may be from heed/reference.
 
 import type { LinearOptions, TensorLike } from "../../web/src/index.js";
 import { linearAttention } from "../../web/src/reference/index.js";

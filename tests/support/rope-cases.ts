@@ -11,12 +11,12 @@ const tensor = (...shape: number[]): TensorLike => ({
 });
 
 export const ROPE_CALLS: readonly (readonly [string, TensorLike, RopeOptions])[] = [
-  ["halves", tensor(2, 3, 70, 16), {}],
+  ["f16", tensor(2, 3, 70, 16), {}],
   ["neighbours", tensor(2, 3, 70, 16), { interleaved: true }],
   ["some of the numbers", tensor(1, 2, 5, 20), { rotaryDim: 6 }],
   ["another base, turned back", tensor(3, 8), { base: 500, inverse: true }],
   ["positions from one on", tensor(2, 4, 8), { positions: 1000 }],
-  ["positions of every place", tensor(2, 1, 3, 8), { positions: [5, 0, 2.5] }],
+  ["a position for every token", tensor(2, 1, 3, 8), { positions: [5, 0, 2.5] }],
   ["positions of every batch entry", tensor(2, 1, 3, 8), { positions: Int32Array.of(5, 0, 2, 9, 9, 1) }],
   ["length before heads", tensor(2, 5, 3, 8), { layout: "bnhd" }],
   ["packed heads", tensor(2, 5, 24), { layout: "packed", heads: 3, interleaved: true }],

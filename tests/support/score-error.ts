@@ -70,10 +70,10 @@ export function scoreBound(score: Score | undefined, scale: number, operands: Sc
 }
 
 /**
- * Where keys are kept in eight bits: few queries meet them in whole numbers up to 2^15 - 1 (D up to 516), of which each is within half a
- * unit, max|q| / (2^15 - 1). With a sum of magnitudes of at most sqrt(D) |k| that is sqrt(D) a / 2^16 and little more.
+ * For an int8 cache: the decode kernel quantizes the query to int16, up to 2^15 - 1 (for D up to 516), with an error of half a scale,
+ * max|q| / (2^15 - 1), in each number. A sum of magnitudes of at most sqrt(D) |k| makes that sqrt(D) a / 2^16 and a little more.
  */
-export function inWords({ size, error }: ScoreBound, headDim: number): ScoreBound {
+export function withInt16Query({ size, error }: ScoreBound, headDim: number): ScoreBound {
   return { size, error: error + (Math.sqrt(headDim) * size) / 65_500 };
 }
 

@@ -31,7 +31,7 @@ import {
 import { ENGINE_KINDS, openBackend, openKind } from "../support/engines.js";
 import { boundsFor, withinOutput } from "../support/error-model.js";
 import { Random } from "../support/random.js";
-import { inWords, scoreBound } from "../support/score-error.js";
+import { scoreBound, withInt16Query } from "../support/score-error.js";
 
 const problems = cases(61, 60).filter(({ options }) => options.cuSeqlensQ === undefined);
 
@@ -185,7 +185,7 @@ describe.each(ENGINE_KINDS)("$variant, $worker worker", (kind) => {
             const [keys, values] = [all("key"), all("value")];
             const exact = reference(query, keys, values, { layout: "bnhd" }).output.data;
             const plain = scoreBound(undefined, 0.5, { query, key: keys, queryDim: dim, headDim: dim });
-            const score = dtype === "i8" ? inWords(plain, dim) : plain;
+            const score = dtype === "i8" ? withInt16Query(plain, dim) : plain;
             const bounds = boundsFor(cache.length, { value: values }, score);
             const wrong = output.data.findIndex((number, at) => !withinOutput(number, exact[at] ?? Number.NaN, bounds));
             expect(wrong, `round ${round}`).toBe(-1);
@@ -196,7 +196,7 @@ describe.each(ENGINE_KINDS)("$variant, $worker worker", (kind) => {
     }
   });
 
-  test("calls that nobody waits for take their turns", async () => {
+  test("calls that nobody waits for run one after the other", async () => {
     const random = new Random(66);
     const shape = [2, 1, 16];
     const step = (): TensorLike => ({ data: random.floats(32), shape });
@@ -279,7 +279,7 @@ describe.each(ENGINE_KINDS)("$variant, $worker worker", (kind) => {
     }
   });
 
-  test("eight bits are within half a unit of each row, and results within what that allows", async () => {
+  test("int8 numbers are within half a scale of each row, and results within the error that follows", async () => {
     const random = new Random(68);
     const [heads, length, dim] = [2, 300, 64];
     const draw = (count: number): TensorLike => ({
@@ -292,7 +292,7 @@ describe.each(ENGINE_KINDS)("$variant, $worker worker", (kind) => {
     await cache.append(key, value);
     const options: CachedOptions = { ...EVERYTHING, cache };
     const got: EverythingResult = await heed.attention(query, none, none, options);
-    const score = inWords(scoreBound(undefined, 1 / 8, { query, key, queryDim: dim, headDim: dim }), dim);
+    const score = withInt16Query(scoreBound(undefined, 1 / 8, { query, key, queryDim: dim, headDim: dim }), dim);
     const bounds = boundsFor(length, { value }, score);
     const unit = (tensor: TensorLike, head: number, token: number): number => {
       const first = (head * length + token) * dim;
@@ -423,7 +423,7 @@ describe("misuse", () => {
     expect(error.message).toContain(rule);
   });
 
-  test("what does not fit the cache is refused, and changes nothing", async () => {
+  test("tensors that do not fit the cache are refused, and change nothing", async () => {
     using cache = await made();
     await cache.append(draw(2, 2, 6, 8), draw(2, 2, 6, 8));
     const refusals: readonly (readonly [string, () => unknown, string, RegExp])[] = [
@@ -495,7 +495,7 @@ describe("misuse", () => {
     }
   });
 
-  test("a window has positions of its own", async () => {
+  test("a cache with a window refuses options that change positions", async () => {
     using cache = await made({ window: 4 });
     const row = draw(2, 2, 1, 8);
     await cache.append(draw(2, 2, 6, 8), draw(2, 2, 6, 8));
@@ -552,7 +552,7 @@ describe("misuse", () => {
     using cache = await made();
     const lock = cache[LOCK]();
     const row = (number: number) => ({ data: new Float32Array(2 * 2 * 8).fill(number), shape: [2, 2, 1, 8] });
-    // Scores of 1 and 0, beside sinks of 0: of the value 3 are left e / (e + 1) and a half.
+    // Scores of 1 and 0 beside sinks of 0 leave e / (e + 1) and a half of the value 3.
     const sinks = { data: Float64Array.of(0, 0), shape: [2] };
     const bare = { data: Int32Array.of(0, 0) };
     const call = (key: number, options: object): Promise<{ output: TensorLike }> =>
@@ -582,7 +582,7 @@ describe("misuse", () => {
   });
 });
 
-test("a call that a worker's memory has no room for leaves what the worker knows of the cache as it is", async () => {
+test("a call that does not fit into a worker's memory leaves the worker's cached pages valid", async () => {
   const random = new Random(71);
   const rows = (...shape: number[]): TensorLike => ({
     data: random.floats(shape.reduce((total, size) => total * size, 1)),

@@ -1,4 +1,4 @@
-// Constants in place of expressions, on a page that never loads heed/expr.
+// Constants instead of expressions, on a page that never loads heed/expr.
 
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Expr } from "../../web/src/expr/index.js";

@@ -10,23 +10,23 @@ beforeAll(async () => {
 });
 afterAll(() => engine.dispose());
 
-/** 1.5 and -2 in half precision. */
+/** The f16 bits of 1.5 and -2. */
 const BITS = Uint16Array.of(0x3e00, 0xc000);
 const shape = [1, 2];
 
 test("tensors of a call", async () => {
-  const half = { data: BITS, shape, dtype: "float16" } as const;
-  const single = { data: Float32Array.of(1.5, -2), shape, dtype: "float32" } as const;
-  for (const value of [half, single]) {
-    const { output } = await engine.attention(half, single, value);
+  const f16 = { data: BITS, shape, dtype: "float16" } as const;
+  const f32 = { data: Float32Array.of(1.5, -2), shape, dtype: "float32" } as const;
+  for (const value of [f16, f32]) {
+    const { output } = await engine.attention(f16, f32, value);
     expect([...output.data]).toEqual([1.5, -2]);
   }
-  await expect(engine.attention({ ...single, dtype: "float64" as never }, half, half)).rejects.toThrow('got "float64"');
+  await expect(engine.attention({ ...f32, dtype: "float64" as never }, f16, f16)).rejects.toThrow('got "float64"');
 });
 
 test("tensors that live in the engine", async () => {
-  const half = engine.tensor(Float32Array.of(1.5, -2), shape, { dtype: "float16" });
-  expect([half.dtype, ...(await half.read())]).toEqual(["f16", 1.5, -2]);
+  const f16 = engine.tensor(Float32Array.of(1.5, -2), shape, { dtype: "float16" });
+  expect([f16.dtype, ...(await f16.read())]).toEqual(["f16", 1.5, -2]);
   expect(engine.zeros([2], { dtype: "float16" }).dtype).toBe("f16");
 });
 

@@ -57,7 +57,7 @@ describe.each(ENGINE_KINDS.filter(({ worker }) => worker !== null))("$variant, $
     expect(differentIndex((await long).output.data, expected.output.data)).toBe(-1);
   });
 
-  test("calls finish in the order in which they were made", async () => {
+  test("calls end in the order in which they were made", async () => {
     using heed = await openKind(kind);
     const order: number[] = [];
     const calls = [LONG, SMALL, SMALL].map((one, index) => heed.attention(...one).then(() => order.push(index)));
@@ -105,7 +105,7 @@ describe.each(ENGINE_KINDS.filter(({ worker }) => worker !== null))("$variant, $
     kept.dispose();
   });
 
-  test("a worker that dies costs its call; the next one computes on the next rung, tensors included", async () => {
+  test("a worker that dies costs its call, and the next call computes on the next rung, tensors included", async () => {
     const workers: NodeWorker[] = [];
     const workerFactory = (): never => {
       const worker = new NodeWorker(workerSource, { eval: true });
@@ -181,18 +181,18 @@ describe.each(ENGINE_KINDS)("$variant, $worker worker", (kind) => {
     backend.dispose();
   });
 
-  test("memory() counts what is there: tensors until they are disposed of or forgotten, nothing after the end", async () => {
+  test("memory() counts tensors until they are disposed of or collected, and nothing after the engine's end", async () => {
     const heed = await openKind(kind);
     const empty = heed.memory();
     expect(empty).toMatchObject({ tensors: 0, tensorBytes: 0 });
     expect(empty.engine).toBeGreaterThan(2 ** 20);
     expect(empty.total).toBe(empty.engine + empty.workers);
     const one = heed.tensor(new Float32Array(1000), [1000]);
-    const half = heed.zeros([10], { dtype: "f16" });
+    const f16 = heed.zeros([10], { dtype: "f16" });
     expect(heed.memory()).toMatchObject({ tensors: 2, tensorBytes: 4020 });
     one.dispose();
     expect(heed.memory()).toMatchObject({ tensors: 1, tensorBytes: 20 });
-    half.dispose();
+    f16.dispose();
     heed.zeros([7]);
     // The finaliser frees the tensor of sevens, which nothing refers to any more.
     await collected(() => heed.memory().tensors === 0);
@@ -201,7 +201,7 @@ describe.each(ENGINE_KINDS)("$variant, $worker worker", (kind) => {
     expect(heed.memory()).toEqual({ total: 0, engine: 0, workers: 0, tensors: 0, tensorBytes: 0 });
   });
 
-  test("what C++ refuses is a HeedError with C++'s message, and frees what it took", async () => {
+  test("a call that C++ refuses rejects with C++'s message, and frees its memory", async () => {
     const backend = await openBackend(kind);
     const [query, key, value] = [tensor(1, 8, 1024, 64), tensor(1, 8, 1024, 64), tensor(1, 8, 1024, 64)];
     const options = readAttentionOptions("test", {});
@@ -370,7 +370,7 @@ describe("overrides", () => {
   });
 });
 
-describe("the first call of attention on its own", () => {
+describe("the first call of attention without an engine", () => {
   const [q, k, v] = SMALL;
   const mask = Uint8Array.from({ length: 9 * 17 }, (_, index) => (index % 3 === 0 ? 0 : 1));
   const bias = random.floats(9 * 17);
@@ -398,7 +398,7 @@ describe("the first call of attention on its own", () => {
   test.each<[string, () => Parameters<typeof attention>]>([
     ["tensors", () => [{ ...q, data: q.data.slice() }, k, v]],
     ["tensors of a class with getters", () => [new Getters({ ...q, data: q.data.slice() }), new Getters(k), v]],
-    ["halves", () => [{ data: new Uint16Array(q.data.length).fill(0x3c00), shape: q.shape, dtype: "f16" }, k, v]],
+    ["f16", () => [{ data: new Uint16Array(q.data.length).fill(0x3c00), shape: q.shape, dtype: "f16" }, k, v]],
     ["a bare mask", () => [q, k, v, { mask: mask.slice() }]],
     ["a mask of booleans", () => [q, k, v, { mask: { data: [...booleans], shape: [9, 17] } }]],
     ["a bare bias", () => [q, k, v, { bias: bias.slice() }]],
@@ -451,7 +451,7 @@ describe("the first call of attention on its own", () => {
   }
 });
 
-test("attention on its own opens one shared engine and reads its inputs at once", async () => {
+test("attention without an engine opens one shared engine and reads its inputs at once", async () => {
   const [q, k, v] = SMALL;
   const copy = { ...q, data: q.data.slice() };
   const first = attention(copy, k, v, { mask: { data: new Uint8Array(17).fill(1), shape: [17] } });

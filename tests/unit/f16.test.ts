@@ -23,19 +23,19 @@ function numberOf(bits: number): number {
   return sign * (exponent === 0 ? fraction * 2 ** -24 : (1024 + fraction) * 2 ** (exponent - 25));
 }
 
-describe("halves by their bits", () => {
-  test("every half widens to its value, zeros with their sign", () => {
+describe("f16 as bits", () => {
+  test("every f16 number widens to its value, zeros with their sign", () => {
     const wide = fromF16(ALL);
     expect(ALL.findIndex((bits) => !Object.is(wide[bits], numberOf(bits)))).toBe(-1);
   });
 
-  test("every half but a NaN rounds to itself, NaN to a NaN", () => {
+  test("every f16 number rounds to itself, and NaN to a NaN", () => {
     const round = toF16(fromF16(ALL));
     expect(ALL.findIndex((bits) => !Number.isNaN(numberOf(bits)) && round[bits] !== bits)).toBe(-1);
     expect(ALL.every((bits) => !Number.isNaN(numberOf(bits)) || Number.isNaN(numberOf(round[bits] ?? 0)))).toBe(true);
   });
 
-  test("what lies halfway goes to the even one, what lies beside it to the nearer", () => {
+  test("numbers halfway between two round to the even one, others to the nearer", () => {
     const largest = 0x7bff;
     for (let bits = 0; bits < largest; bits++) {
       const [below, above] = [numberOf(bits), numberOf(bits + 1)];
@@ -68,7 +68,7 @@ describe.each(ENGINE_KINDS)("$variant, $worker worker", (kind) => {
   });
   afterAll(() => heed.dispose());
 
-  test("halves give the bits of the same numbers in single precision, as arrays and as tensors", async () => {
+  test("f16 inputs give the bits of the same numbers in f32, as arrays and as tensors", async () => {
     const random = new Random(32);
     for (const one of problems) {
       const options = { ...one.options, ...EVERYTHING };
@@ -93,7 +93,7 @@ describe.each(ENGINE_KINDS)("$variant, $worker worker", (kind) => {
     }
   });
 
-  test("a tensor of halves reads as floats and takes no more than its bits", async () => {
+  test("an f16 tensor is read as f32, and takes two bytes a number", async () => {
     const floats = Float32Array.of(1, -2.5, 65504, 1 / 3, 1e9, 2 ** -24);
     using rounded = heed.tensor(floats, [2, 3], { dtype: "f16" });
     expect([rounded.dtype, rounded.shape]).toEqual(["f16", [2, 3]]);
@@ -106,25 +106,25 @@ describe.each(ENGINE_KINDS)("$variant, $worker worker", (kind) => {
     expect([single.dtype, await single.read()]).toEqual(["f32", floats]);
   });
 
-  test("options of halves give the bits of the same numbers in single precision", async () => {
+  test("f16 options give the bits of the same numbers in f32", async () => {
     const random = new Random(34);
-    const halves = (...shape: number[]): { half: HalfTensorLike; single: TensorLike } => {
+    const both = (...shape: number[]): { f16: HalfTensorLike; f32: TensorLike } => {
       const count = shape.reduce((total, size) => total * size, 1);
       // Positive, as a bandwidth is.
       const { bits, single } = inHalf({ data: random.floats(count).map((number) => Math.abs(number) + 1), shape });
-      return { half: { data: bits, shape, dtype: "f16" }, single };
+      return { f16: { data: bits, shape, dtype: "f16" }, f32: single };
     };
-    const [q, k] = [halves(2, 5, 8).single, halves(2, 7, 8).single];
+    const [q, k] = [both(2, 5, 8).f32, both(2, 7, 8).f32];
     const [bias, slopes, sinks, perHead, w, wq, b] = [
-      halves(5, 7),
-      halves(2),
-      halves(2),
-      halves(2),
-      halves(8, 8),
-      halves(2, 8, 8),
-      halves(8),
+      both(5, 7),
+      both(2),
+      both(2),
+      both(2),
+      both(8, 8),
+      both(2, 8, 8),
+      both(8),
     ];
-    const ofGate = halves(2, 16);
+    const ofGate = both(2, 16);
     for (const take of [
       (of) => ({ bias: of(bias), alibiSlopes: of(slopes), sinks: of(sinks) }),
       (of) => ({ score: { type: "general", w: of(w) } }),
@@ -136,19 +136,19 @@ describe.each(ENGINE_KINDS)("$variant, $worker worker", (kind) => {
         q,
         k,
         k,
-        take(({ single }) => single),
+        take(({ f32 }) => f32),
       );
       const got: AttentionResult = await heed.attention(
         q,
         k,
         k,
-        take(({ half }) => half),
+        take(({ f16 }) => f16),
       );
       expect(got).toEqual(wanted);
     }
   });
 
-  test("halves may be overwritten as soon as the call was made, and tensors freed", async () => {
+  test("f16 arrays may be overwritten as soon as the call was made, and tensors freed", async () => {
     const { bits, single } = inHalf({ data: new Random(33).floats(9 * 8), shape: [9, 8] });
     const expected = await heed.attention(single, single, single);
     const tensor = heed.tensor(bits, [9, 8], { dtype: "f16" });

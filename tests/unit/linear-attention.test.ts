@@ -64,18 +64,18 @@ const packed = (tensor: TensorLike): TensorLike => {
   return { data: tensor.data, shape: [batch, length, heads * dim] };
 };
 
-test.each(RULES)("layouts say the same of rule %s", async (rule) => {
+test.each(RULES)("every layout gives the same for rule %s", async (rule) => {
   const call = linearCall(random, rule, 7);
   const { decay, beta, ...options } = call.options;
-  const turned = (turn: (tensor: TensorLike) => TensorLike): object => ({
-    ...(decay === undefined ? {} : { decay: turn(decay as TensorLike) }),
-    ...(beta === undefined ? {} : { beta: turn(beta as TensorLike) }),
+  const permuted = (permute: (tensor: TensorLike) => TensorLike): object => ({
+    ...(decay === undefined ? {} : { decay: permute(decay as TensorLike) }),
+    ...(beta === undefined ? {} : { beta: permute(beta as TensorLike) }),
   });
   const wanted = await linearAttention(call.query, call.key, call.value, { ...call.options, keep: false });
   const [query, key, value] = [call.query, call.key, call.value].map(swapped) as [TensorLike, TensorLike, TensorLike];
   const bnhd = await linearAttention(query, key, value, {
     ...options,
-    ...turned(swapped),
+    ...permuted(swapped),
     layout: "bnhd",
     keep: false,
   });
@@ -83,7 +83,7 @@ test.each(RULES)("layouts say the same of rule %s", async (rule) => {
   expect(bnhd.state).toEqual(wanted.state);
   const flat = await linearAttention(packed(query), packed(key), packed(value), {
     ...options,
-    ...turned((tensor) => packed(swapped(tensor))),
+    ...permuted((tensor) => packed(swapped(tensor))),
     layout: "packed",
     heads: 4,
     kvHeads: 2,
@@ -94,7 +94,7 @@ test.each(RULES)("layouts say the same of rule %s", async (rule) => {
   expect(flat.state).toEqual(wanted.state);
 });
 
-test.each(RULES)("a call of rule %s that is handed over at any token is the whole", async (rule) => {
+test.each(RULES)("rule %s continues from a state at any token with the result of the whole call", async (rule) => {
   const call = linearCall(random, rule, 20, true);
   const part = (tensor: TensorLike, from: number, to: number): TensorLike => {
     const [batch = 0, heads = 0, length = 0, dim = 1] = tensor.shape;
@@ -155,8 +155,8 @@ describe("what a person can check", () => {
     expect([...output.data]).toEqual([8, 5, 3]);
   });
 
-  test("decay and beta may be of halves, and have a last axis of one", async () => {
-    const half = (number: number): number => ({ 0.5: 0x3800, 1: 0x3c00 })[number] ?? 0;
+  test("decay and beta may be f16, and have a last axis of one", async () => {
+    const f16Bits = (number: number): number => ({ 0.5: 0x3800, 1: 0x3c00 })[number] ?? 0;
     const options = { rule: "gated-delta", keep: false } as const;
     const decay = Float32Array.of(0, 0.5, 1);
     const beta = Float32Array.of(1, 0.5, 1);
@@ -169,7 +169,8 @@ describe("what a person can check", () => {
     // S' = e^g S, S = S' + b (v - S'): 8, then 8 e^0.5 / 2 + 1, then 3.
     for (const [t, number] of [8, 4 * Math.exp(0.5) + 1, 3].entries())
       expect(wanted.output.data[t]).toBeCloseTo(number, 4);
-    const bits = (data: Float32Array) => ({ data: Uint16Array.from(data, half), shape: [3, 1], dtype: "f16" }) as const;
+    const bits = (data: Float32Array) =>
+      ({ data: Uint16Array.from(data, f16Bits), shape: [3, 1], dtype: "f16" }) as const;
     const same = { ...options, decay: bits(decay), beta: bits(beta) };
     expect(await linearAttention(ones, ones, values, same)).toEqual(wanted);
     const exact = reference(ones, ones, values, same).output.data;

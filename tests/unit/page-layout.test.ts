@@ -7,11 +7,11 @@ const MOST = 2 ** 24;
 const pageRows = (dtype: (typeof TYPES)[number], most: number, held: number): number =>
   new PageLayout(dtype, 1, { key: 8, value: 8 }, most, held).rows;
 
-test("a short cache has pages of 96 rows of f32, or of as many bytes", () => {
+test("a short cache has pages of 96 rows in f32, and of more rows in smaller types", () => {
   expect(TYPES.map((dtype) => pageRows(dtype, 1000, 1000))).toEqual([96, 192, 384]);
 });
 
-test("a page grows by as many rows with what the cache holds, of which it is an eighth at most, of bytes a quarter", () => {
+test("pages grow with the cache, to at most an eighth of it, or a quarter for int8", () => {
   const rowsAt = (dtype: (typeof TYPES)[number], ...held: number[]) => held.map((most) => pageRows(dtype, MOST, most));
   expect(rowsAt("f32", 1535, 1536, 2303, 2304, 3071, 3072, MOST)).toEqual([96, 192, 192, 288, 288, 384, 384]);
   expect(rowsAt("f16", 3071, 3072, 4607, 4608, 6143, 6144, MOST)).toEqual([192, 384, 384, 576, 576, 768, 768]);
@@ -28,23 +28,23 @@ const rowOf = (row: number, dim: number): number[] =>
   Array.from({ length: dim }, (_, i) => (i === 0 ? 127 : ((row * 7 + i * 3) % 200) - 100));
 
 test.each([{ dims: { key: 1, value: 1 } }, { dims: { key: 7, value: 17 } }, { dims: { key: 64, value: 40 } }])(
-  "numbers of eight bits lie in tiles, $dims",
+  "int8 numbers are stored in tiles, $dims",
   ({ dims }) => {
     const heads = 2;
     const layout = new PageLayout("i8", heads, dims, 70, 70);
     const page = new Uint8Array(layout.bytes);
-    const write = (part: typeof layout.keys, place: number, count: number): void => {
-      const numbers = new Float32Array(Array.from({ length: count }, (_, row) => rowOf(place + row, part.dim)).flat());
+    const write = (part: typeof layout.keys, first: number, count: number): void => {
+      const numbers = new Float32Array(Array.from({ length: count }, (_, row) => rowOf(first + row, part.dim)).flat());
       const given = { numbers, first: 0, stride: part.dim, count };
-      expect(layout.write(page, part, 1, place, given)).toBe(true);
+      expect(layout.write(page, part, 1, first, given)).toBe(true);
     };
     for (const part of [layout.keys, layout.values])
-      for (const [place, count] of [
+      for (const [first, count] of [
         [0, 1],
         [1, 30],
         [31, 39],
       ] as const)
-        write(part, place, count);
+        write(part, first, count);
 
     const bytes = new Int8Array(page.buffer);
     const numberAt = (part: typeof layout.keys, offset: number): number =>

@@ -149,7 +149,7 @@ describe("learnedPositions", () => {
   });
 });
 
-test("tables may be of halves, and positions a tensor", () => {
+test("tables may be f16, and positions a tensor", () => {
   // 0, 1, 2 and -3 by their bits.
   const table = { data: Uint16Array.of(0, 0x3c00, 0x4000, 0xc200), shape: [2, 2], dtype: "f16" } as const;
   const positions = { data: Float32Array.of(1, 0, 1), shape: [3] };

@@ -110,15 +110,15 @@ describe("every form that the engine takes", () => {
     expect(weightsOf({ cuSeqlensQ: { data: [0, 1, 2], shape: [3] } })).toEqual([1, 0, 0, 1]);
   });
 
-  test("halves by their bits, in every place", () => {
-    // 1, -2, 0.5 and the least half; infinity masks as a bias.
-    const half = { data: Uint16Array.of(0x3c00, 0xc000, 0x3800, 1), shape: [2, 2], dtype: "f16" } as const;
+  test("f16 bits, for every argument", () => {
+    // 1, -2, 0.5 and the smallest f16; infinity masks as a bias.
+    const f16 = { data: Uint16Array.of(0x3c00, 0xc000, 0x3800, 1), shape: [2, 2], dtype: "f16" } as const;
     const plain = { data: Float32Array.of(1, -2, 0.5, 2 ** -24), shape: [2, 2] };
     const bits = { data: Uint16Array.of(0, 0xfc00), shape: [2], dtype: "f16" } as const;
-    expect(attention(half, half, half)).toEqual(attention(plain, plain, plain));
+    expect(attention(f16, f16, f16)).toEqual(attention(plain, plain, plain));
     expect(weightsOf({ bias: bits })).toEqual([1, 0, 1, 0]);
     const scores = (w: ReferenceTensor): unknown => attention(plain, plain, plain, { score: { type: "general", w } });
-    expect(scores(half)).toEqual(scores(plain));
+    expect(scores(f16)).toEqual(scores(plain));
     const widths = { data: Uint16Array.of(0x4000), shape: [1], dtype: "f16" } as const;
     const rbf = (bandwidth: number | ReferenceTensor): unknown =>
       attention(plain, plain, plain, { score: { type: "rbf", bandwidth } });
@@ -190,11 +190,11 @@ describe("identities", () => {
     for (const [i, lse] of plain.lse.data.entries()) expect(moved.lse.data[i]).toBeCloseTo(lse + 10, 13);
   });
 
-  // The keys of each query: of both halves, of one, of neither. A sink, beside the second half, goes with its keys.
+  // A query sees keys of both splits, of one, or of none. A sink belongs to the second split.
   test.each([
     ["without sinks", ["10111", "00011", "11000", "00000"], undefined],
     ["with sinks in one", ["10111", "00011", "11010", "00100"], [0.5, -2]],
-  ])("halves of the keys, merged by their lse, are the whole, %s", (_, seen, sinks) => {
+  ])("two KV splits, combined by their lse, give the whole, %s", (_, seen, sinks) => {
     const [q, k, v] = [tensor(2, 4, 3), tensor(1, 5, 3), tensor(1, 5, 2)];
     const part = (from: number, to: number, options: { readonly sinks?: number[] | undefined }) => {
       const rows = ({ data }: typeof k, dim: number) => ({
@@ -206,7 +206,7 @@ describe("identities", () => {
     };
     const [whole, first, second] = [part(0, 5, { sinks }), part(0, 2, {}), part(2, 5, { sinks })];
     for (const [row, lse] of whole.lse.data.entries()) {
-      const [a, b] = [first, second].map((half) => Math.exp(half.lse.data[row] ?? Number.NaN)) as [number, number];
+      const [a, b] = [first, second].map((split) => Math.exp(split.lse.data[row] ?? Number.NaN)) as [number, number];
       expect(lse).toBeCloseTo(Math.log(a + b), 14);
       for (const at of [2 * row, 2 * row + 1]) {
         const merged = (a * (first.output.data[at] ?? 0) + b * (second.output.data[at] ?? 0)) / (a + b || 1);

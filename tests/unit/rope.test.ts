@@ -21,11 +21,11 @@ describe.each(ENGINE_KINDS)("$variant, $worker worker", (kind) => {
   });
   afterAll(() => heed.dispose());
 
-  test.each(ROPE_CALLS)("turns %s", async (_, x, options) => {
+  test.each(ROPE_CALLS)("rotates %s", async (_, x, options) => {
     expect(firstWrongTurn(await heed.rope(x, { ...options, keep: false }), reference(x, options as never))).toBe(-1);
   });
 
-  test("takes tables, halves and tensors, and keeps what it is asked to", async () => {
+  test("takes tables, f16 and tensors, and keeps results on request", async () => {
     const x = tensor(2, 2, 3, 8);
     const [cos, sin] = [tensor(9, 3), tensor(9, 3)];
     const options = { cos, sin, positions: [8, 0, 4] };
@@ -40,13 +40,13 @@ describe.each(ENGINE_KINDS)("$variant, $worker worker", (kind) => {
     const byBatch = { cos: tensor(2, 3, 4), sin: tensor(2, 3, 4) };
     expect(firstWrongTurn(await heed.rope(x, byBatch), reference(x, byBatch as never), 32)).toBe(-1);
     const bits = Uint16Array.of(0x3c00, 0x4000, 0, 0xbc00);
-    const half = await heed.rope({ data: bits, shape: [1, 4], dtype: "f16" }, { positions: 2 });
+    const f16 = await heed.rope({ data: bits, shape: [1, 4], dtype: "f16" }, { positions: 2 });
     expect(
-      firstWrongTurn(half, reference({ data: Float32Array.of(1, 2, 0, -1), shape: [1, 4] }, { positions: 2 })),
+      firstWrongTurn(f16, reference({ data: Float32Array.of(1, 2, 0, -1), shape: [1, 4] }, { positions: 2 })),
     ).toBe(-1);
   });
 
-  test("takes tables of halves, and positions as a tensor", async () => {
+  test("takes f16 tables, and positions as a tensor", async () => {
     const x = tensor(1, 2, 2, 4);
     // 1, -0.5, 0 and 2 by their bits.
     const table = { data: Uint16Array.of(0x3c00, 0xb800, 0, 0x4000), shape: [2, 2], dtype: "f16" } as const;
@@ -67,7 +67,7 @@ describe.each(ENGINE_KINDS)("$variant, $worker worker", (kind) => {
     expect(firstWrongTurn(await promise, wanted)).toBe(-1);
   });
 
-  test("turning back gives the numbers back; equal shifts leave products of queries and keys alone", async () => {
+  test("the inverse rotation gives the numbers back, and equal shifts do not change products of queries and keys", async () => {
     const [q, k] = [tensor(1, 1, 4, 32), tensor(1, 1, 4, 32)];
     const turned = await heed.rope(q, { positions: 50 });
     const back = await heed.rope(turned, { positions: 50, inverse: true });
@@ -98,15 +98,15 @@ describe("scaling", () => {
     expect(await turnedBy({ scaling: { type: "ntk", factor: 4 } }, slower)).toBe(-1);
   });
 
-  test("llama3 divides pairs of long waves, keeps those of short ones, and goes from one to the other", async () => {
-    // Waves of 6.28, 62.8, 628 and 6283 places, against 1000 / 4 = 250 and 1000 / 1.
+  test("llama3 divides pairs of long wavelength, keeps those of short, and interpolates between", async () => {
+    // Wavelengths of 6.28, 62.8, 628 and 6283 positions, against 1000 / 4 = 250 and 1000 / 1.
     const share = (1000 / 628.3185307179587 - 1) / 3;
     const frequencies = [1, 0.1, ((1 - share) / 8 + share) * 0.01, 0.001 / 8];
     const scaling = { type: "llama3", factor: 8, originalLength: 1000 } as const;
     expect(await turnedBy({ scaling }, frequencies)).toBe(-1);
   });
 
-  test("yarn goes from pair to pair between those that turn 32 times and once, and turns by more", async () => {
+  test("yarn interpolates between the pairs with 32 rotations and with one, and multiplies by its factor", async () => {
     // 4 ln(1000 / (32 * 2 pi)) / ln 10000 = 0.697 and 4 ln(1000 / (2 pi)) / ln 10000 = 2.2: pairs 0 to 3.
     const frequencies = plain.map((frequency, i) => frequency * (1 - i / 3 + i / 3 / 8));
     const scaling = { type: "yarn", factor: 8, originalLength: 1000 } as const;

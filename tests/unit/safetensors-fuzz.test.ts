@@ -97,8 +97,8 @@ function mutated(random: Random, file: Uint8Array): Uint8Array<ArrayBuffer> {
       return inHeader(random, file, 9 + type.index, type[0].length - 2, random.pick(TYPES));
     default: {
       const from = random.whole(8, HEADER_END - 1);
-      const piece = text.slice(from - 8, from - 8 + random.whole(1, 60));
-      return inHeader(random, file, header, 0, piece);
+      const inserted = text.slice(from - 8, from - 8 + random.whole(1, 60));
+      return inHeader(random, file, header, 0, inserted);
     }
   }
 }

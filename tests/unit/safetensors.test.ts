@@ -26,14 +26,14 @@ interface Fixture {
 const fixture: Fixture = JSON.parse(readFileSync(new URL("../fixtures/safetensors.json", import.meta.url), "utf8"));
 const FILE = Uint8Array.from(Buffer.from(fixture.file, "base64"));
 
-/** In pieces whose ends fall everywhere. */
-function streamOf(bytes: Uint8Array, piece = 7): ReadableStream<Uint8Array> {
+/** A stream in small chunks, whose ends fall everywhere. */
+function streamOf(bytes: Uint8Array, chunk = 7): ReadableStream<Uint8Array> {
   let at = 0;
   return new ReadableStream({
     pull: (controller) => {
       if (at >= bytes.length) return controller.close();
-      controller.enqueue(bytes.slice(at, at + piece));
-      at += piece;
+      controller.enqueue(bytes.slice(at, at + chunk));
+      at += chunk;
     },
   });
 }
@@ -61,7 +61,7 @@ function expectFixture(tensors: ReadonlyMap<string, FileTensor>): void {
   for (const [name, { shape, values }] of Object.entries(fixture.expected)) {
     const tensor = tensors.get(name);
     expect(tensor?.shape, name).toEqual(shape);
-    // Formats of floats come in single precision.
+    // Float formats are read as f32.
     const isFloat = tensor?.dtype === "f32";
     const wanted = values.map((value) => (isFloat ? Math.fround(Number(value)) : BigInt(value)));
     const got = [...(tensor?.data ?? [])].map((value) => (isFloat ? Number(value) : BigInt(value)));
@@ -78,20 +78,20 @@ describe("reads what the format's own library wrote", () => {
     ["a File", () => new File([FILE], "model.safetensors")],
     ["a stream", () => streamOf(FILE)],
     ["a stream of single bytes", () => streamOf(FILE, 1)],
-    ["a stream of one piece", () => streamOf(FILE, 1e6)],
+    ["a stream of one chunk", () => streamOf(FILE, 1e6)],
     ["a Response", () => new Response(streamOf(FILE))],
   ])("from %s", async (_name, source) => expectFixture(await loadSafetensors(source())));
 
-  test("with the types of its integers, halves as floats or as they are", async () => {
+  test("with the types of its integers, f16 as f32 or as it is", async () => {
     const floats = await loadSafetensors(FILE);
-    const halves = await loadSafetensors(FILE, { keepHalves: true });
+    const f16 = await loadSafetensors(FILE, { keepHalves: true });
     expect(floats.get("f16")?.dtype).toBe("f32");
     expect(floats.get("i64")?.data).toBeInstanceOf(BigInt64Array);
     expect(floats.get("bool")).toEqual({ data: Uint8Array.of(1, 0, 1), shape: [3], dtype: "bool" });
     // 1, -2 and 65504 by their bits.
-    expect(halves.get("f16")?.dtype).toBe("f16");
-    expect([...(halves.get("f16")?.data ?? [])].slice(0, 3)).toEqual([0x3c00, 0xc000, 0x7bff]);
-    expect(halves.get("bf16")?.dtype).toBe("f32");
+    expect(f16.get("f16")?.dtype).toBe("f16");
+    expect([...(f16.get("f16")?.data ?? [])].slice(0, 3)).toEqual([0x3c00, 0xc000, 0x7bff]);
+    expect(f16.get("bf16")?.dtype).toBe("f32");
   });
 
   test("its header alone, reading no further", async () => {
@@ -142,7 +142,7 @@ describe("reads no more than it must", () => {
     expect(read).toBeLessThan(1000);
   });
 
-  test("hands out tensors one by one, and lets go of the source when told to stop", async () => {
+  test("streams tensors one by one, and releases the source when told to stop", async () => {
     let cancelled = false;
     const source = new ReadableStream<Uint8Array>({
       start: (controller) => controller.enqueue(saveSafetensors({ a: floats(4), b: floats(4) }).subarray(0, -4)),
@@ -165,7 +165,7 @@ describe("reads no more than it must", () => {
     for (const [at, { loaded }] of seen.entries()) expect(loaded).toBeGreaterThan(seen[at - 1]?.loaded ?? 0);
   });
 
-  test("can be aborted: before, while it waits, and between pieces", async () => {
+  test("can be aborted: before, while it waits, and between chunks", async () => {
     const early = AbortSignal.abort();
     expect((await failure(loadSafetensors(FILE, { signal: early }))).code).toBe("aborted");
     const waiting = new AbortController();
@@ -202,7 +202,7 @@ describe("refuses hostile files", () => {
 
   test.each<[string, Uint8Array, string, RegExp]>([
     ["nothing", new Uint8Array(0), "load", /at least 8 bytes, got 0/],
-    ["half a length", new Uint8Array(5), "load", /at least 8 bytes, got 5/],
+    ["a cut length", new Uint8Array(5), "load", /at least 8 bytes, got 5/],
     ["a header beyond the file", lengthOnly(93n), "load", /must lie in the file|ends within its header/],
     ["a header over 100 MB", lengthOnly(100_000_001n), "load", /at most 100000000 bytes long, got 100000001/],
     ["a header of 2^64 - 1", lengthOnly(2n ** 64n - 1n), "load", /got 18446744073709551615/],
@@ -248,7 +248,7 @@ describe("refuses hostile files", () => {
     }
   });
 
-  test("that promise more than they send take no memory for it", async () => {
+  test("that announce more bytes than they send take no memory for them", async () => {
     const before = process.memoryUsage().arrayBuffers;
     const terabyte = fileOf({ a: { dtype: "U8", shape: [2 ** 40], data_offsets: [0, 2 ** 40] } }, 100);
     const error = await failure(loadSafetensors(streamOf(terabyte)));
@@ -400,8 +400,8 @@ describe("from a server", () => {
 
 describe("saving", () => {
   test("writes the very bytes that the format's own library writes", async () => {
-    const halves = await loadSafetensors(FILE, { keepHalves: true });
-    const tensors = new Map<string, TensorToSave>(halves);
+    const f16 = await loadSafetensors(FILE, { keepHalves: true });
+    const tensors = new Map<string, TensorToSave>(f16);
     // Formats that were read as floats, back as they were.
     tensors.set("f64", { data: Float64Array.of(0.1, -2.5e10, 1e-320), shape: [1, 3] });
     tensors.set("bf16", { data: Uint16Array.of(0x3f80, 0xc000, 0x4049, 0x7f7f), shape: [4], dtype: "bf16" });
@@ -413,7 +413,7 @@ describe("saving", () => {
     expect(saveSafetensors({ w: { data: Float32Array.of(1, 2), shape: [2] } }).length).toBe(72);
   });
 
-  /** Bits of floats, and those of the nearest half: between two the even one. */
+  /** The bits of f32 numbers, and those of the nearest f16, ties to even. */
   const ROUNDED: Readonly<Record<"bf16" | "f16", readonly (readonly [number, number])[]>> = {
     bf16: [
       [0x3f800000, 0x3f80],
@@ -450,7 +450,7 @@ describe("saving", () => {
     const data = new Float32Array(Uint32Array.of(0, ...pairs.map(([word]) => word)).buffer, 4);
     const saved = saveSafetensors({ a: { data, shape: [pairs.length], dtype } });
     const bits = new Uint16Array(saved.slice(saved.length - 2 * pairs.length).buffer);
-    expect([...bits]).toEqual(pairs.map(([, half]) => half));
+    expect([...bits]).toEqual(pairs.map(([, rounded]) => rounded));
     expect((await readSafetensorsHeader(saved)).tensors.get("a")).toEqual({
       dtype: dtype.toUpperCase(),
       shape: [pairs.length],

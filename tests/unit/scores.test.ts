@@ -99,12 +99,12 @@ describe.each(ENGINE_KINDS)("$variant, $worker worker", (kind) => {
     for (const one of kept) one.dispose();
   });
 
-  test("half precision gives what the same numbers give in single", async () => {
-    const halves = (...shape: number[]): TensorLike => ({
+  test("f16 inputs give what the same numbers give in f32", async () => {
+    const f16Like = (...shape: number[]): TensorLike => ({
       data: tensor(...shape).data.map((value) => Math.round(value * 64) / 64),
       shape,
     });
-    const [q, k] = [halves(3, 8), halves(21, 8)];
+    const [q, k] = [f16Like(3, 8), f16Like(21, 8)];
     const [hq, hk] = [q, k].map(({ data, shape }) => heed.tensor(data, shape, { dtype: "f16" }));
     const w = tensor(16);
     for (const score of ["cosine", "distance", "additive", { type: "gated", w: w.data }] as const) {
@@ -114,7 +114,7 @@ describe.each(ENGINE_KINDS)("$variant, $worker worker", (kind) => {
     }
   });
 
-  test("distances keep their range, and are no number of single precision beyond it", async () => {
+  test("distances keep the range of f32, and are infinite beyond it", async () => {
     expect(await distanceErrors(heed)).toEqual([]);
   });
 

@@ -33,7 +33,7 @@ async function failure(promise: Promise<unknown>): Promise<HeedError> {
 describe("text", () => {
   const LONE = ["\ud83d", "\ude00", "a\ud83d b", "\ude00\ud83d", "x\udfffy\ud800"];
 
-  test.each(MADE.map(({ name }) => name))("%s reads halves of pairs as U+FFFD", async (name) => {
+  test.each(MADE.map(({ name }) => name))("%s reads unpaired surrogates as U+FFFD", async (name) => {
     const tokenizer = await loadTokenizer(fileOf(name));
     for (const text of LONE) {
       const repaired = text.replace(/\p{Cs}/gu, "\ufffd");
@@ -300,16 +300,16 @@ describe("what a file makes of a text is bounded", () => {
   });
 
   test("words that WordPiece compares with long tokens for ever, and no others", async () => {
-    const pieces = (long: number): Json => ({
+    const fileWith = (long: number): Json => ({
       model: {
         type: "WordPiece",
         vocab: { "[UNK]": 0, a: 1, "##a": 2, ["b".repeat(long)]: 3 },
         max_input_chars_per_word: 2 ** 26 - 1,
       },
     });
-    const short = await loadTokenizer(pieces(20));
+    const short = await loadTokenizer(fileWith(20));
     expect(short.encode("a".repeat(50_000)).ids.length).toBe(50_000);
-    const long = await loadTokenizer(pieces(2000));
+    const long = await loadTokenizer(fileWith(2000));
     expect(long.encode("a".repeat(100)).ids.length).toBe(100);
     expect(() => long.encode("a".repeat(5000))).toThrow(
       expect.objectContaining({
@@ -330,8 +330,8 @@ describe("patterns", () => {
       pre_tokenizer: { type: "ByteLevel", add_prefix_space: false },
     });
     const text = "It's 5  o'clock";
-    const pieces = tokenizer.encode(text).offsets.map(([from, to]) => text.slice(from, to));
-    expect(pieces).toEqual(["It", "'s", " 5", " ", " o", "'", "clock"]);
+    const texts = tokenizer.encode(text).offsets.map(([from, to]) => text.slice(from, to));
+    expect(texts).toEqual(["It", "'s", " 5", " ", " o", "'", "clock"]);
   });
 
   test.each<[string, string, string[]]>([

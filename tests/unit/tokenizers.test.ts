@@ -25,8 +25,8 @@ interface Made {
 
 const MADE: readonly Made[] = JSON.parse(readFileSync(new URL("../fixtures/tokenizers.json", import.meta.url), "utf8"));
 
-/** Where marks are composed, the library leaves them out of a token's place; here it is all that the token came from. */
-function places(name: string, text: string, offsets: readonly (readonly number[])[]): unknown {
+/** Where marks are composed, the library excludes them from a token's offsets; here the offsets are all that the token came from. */
+function comparable(name: string, text: string, offsets: readonly (readonly number[])[]): unknown {
   const isComposed = ["qwen", "clip"].includes(name) && text.normalize("NFC") !== text;
   return isComposed ? offsets.map(([start]) => start) : offsets;
 }
@@ -40,7 +40,7 @@ describe.each(MADE)("$name", ({ name, tokenizer: file, cases }) => {
     const { text, pair, addSpecialTokens, maxLength, decodedAll = one.decoded } = one;
     const { ids, offsets, typeIds, tokens, mask } = tokenizer.encode(text, { pair, addSpecialTokens, maxLength });
     expect([...ids]).toEqual(one.ids);
-    if (one.offsets !== undefined) expect(places(name, text, offsets)).toEqual(places(name, text, one.offsets));
+    if (one.offsets !== undefined) expect(comparable(name, text, offsets)).toEqual(comparable(name, text, one.offsets));
     expect([...typeIds]).toEqual(one.typeIds ?? one.ids.map(() => 0));
     expect(tokens.map((token) => tokenizer.idOf(token))).toEqual(one.ids);
     expect(mask).toEqual(new Uint8Array(ids.length).fill(1));

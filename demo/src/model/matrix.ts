@@ -38,7 +38,7 @@ export function transpose(a: Readable): Matrix {
   return fill(a.cols, a.rows, (row, col) => at(a, col, row));
 }
 
-/** The elements that single precision can hold: what the kernel will be given. */
+/** The elements rounded to f32, as the kernel gets them. */
 export function toSingle(a: Matrix): Matrix {
   return { ...a, data: Float64Array.from(a.data, Math.fround) };
 }
@@ -82,7 +82,7 @@ export function widestGap(a: Matrix, b: Matrix): number {
   return most;
 }
 
-/** Heads below each other, in single precision, as heed takes them: [1, heads, rows, cols]. */
+/** Heads below each other as an f32 tensor, [1, heads, rows, cols]. */
 export function stack(heads: readonly Matrix[]): { readonly data: Float32Array; readonly shape: readonly number[] } {
   const { rows, cols } = heads[0] ?? { rows: 0, cols: 0 };
   const data = new Float32Array(heads.length * rows * cols);

@@ -95,7 +95,7 @@ interface HeadPlan {
 
 function walkHead(x: Matrix, w: Projections, plan: HeadPlan): HeadWalk {
   const firstColumn = plan.head * plan.headWidth;
-  // Rounded to single precision here, so that page and kernel start from the same numbers.
+  // Rounded to f32 here, so that page and kernel start from the same numbers.
   const project = (weights: Matrix): Matrix => toSingle(multiply(x, columns(weights, firstColumn, plan.headWidth)));
   const q = rowsFrom(project(w.q), plan.first);
   const k = project(w.k);

@@ -26,7 +26,7 @@ import { jsonOf } from "./saved.js";
 import { TIME_FOR_TRIES, tasksOver } from "./tasks.js";
 
 const { open } = demoInChromium();
-/** Errors of single precision after two layers, each a chain of about ten sums. */
+/** The error of f32 after two layers, each a chain of about ten sums. */
 const DEPTH = 24;
 
 const status = (page: Page) => page.locator(".model-panel [role=status]");
@@ -239,7 +239,7 @@ test("queries alone wait for their keys, which may come later; negative weights 
   await bring(page, "Say which are q and k, or which one is the weights", await npy("things.npy", [1, 2, 3, 4]));
 });
 
-test("large arrays in Fortran order and halves are read without a task over 100 ms", {
+test("large arrays in Fortran order and f16 are read without a task over 100 ms", {
   timeout: TIME_FOR_TRIES,
 }, async () => {
   const page = await open(PAGE);

@@ -18,7 +18,7 @@ import { TIME_FOR_TRIES, tasksOver } from "./tasks.js";
 const { open } = demoInChromium();
 
 /**
- * Of a share: scores are sums of `width` products in single precision, each off by no more than the sum of their sizes times
+ * Of a share: scores are sums of `width` products in f32, each off by no more than the sum of their sizes times
  * width/2 epsilons; a share is off by at most twice that, times itself.
  */
 function shareBound(size: number, width: number): number {
@@ -504,7 +504,7 @@ describe("a picture", () => {
     const powers = colours.map((colour) =>
       Math.exp(-60 * total(colour.map((part, channel) => (part - (asker[channel] ?? Number.NaN)) ** 2))),
     );
-    // Queries and keys were rounded to single precision: scores, up to 180 in size, by as many epsilons.
+    // Queries and keys were rounded to f32: scores, up to 180 in size, by as many epsilons.
     const bound = 2 * 180 * 8 * 2 ** -24;
     powers.forEach((power, patch) => {
       expect(Math.abs((shares[patch] ?? Number.NaN) - power / total(powers))).toBeLessThan(bound);

@@ -34,7 +34,7 @@ describe("without positions", () => {
     expect(await words(page)).toEqual(["Mary", "Susan", "gave", "roses", "to"]);
     const after = await readMatrix(page, "O");
     expect(after).toEqual([4, 0, 1, 2, 3].map((place) => before[place]));
-    // Double precision by hand, single precision in the kernel.
+    // The page computes in double precision, the kernel in f32.
     expect(await said(page)).toMatch(/difference (0|\d\s×\s10⁻¹[⁶⁷]) by hand, (0|\d\s×\s10⁻[⁷⁸]) in the kernel/);
     const cells = await page.locator('heed-matrix[data-name="D"] td[data-row]').allTextContents();
     expect(cells).toEqual(Array.from({ length: 40 }, () => "0"));

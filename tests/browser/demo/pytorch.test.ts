@@ -21,7 +21,7 @@ const HOW = "PyTorch never ran this snippet: python tests/fixtures/snippets.py m
 
 interface Stored {
   readonly output: { readonly shape: readonly number[]; readonly data: string };
-  /** How far PyTorch's own single precision is from its double precision, which is what is stored. */
+  /** How far PyTorch's f32 is from its f64, which is what is stored. */
   readonly apart: number;
 }
 
@@ -47,7 +47,7 @@ function torchNumbers(place: string, snippet: string, files: Files = NO_FILES): 
 }
 
 /**
- * heed may be as far from double precision as twice PyTorch's own single precision, and where that happens to be exact, as far as some
+ * heed may be as far from double precision as twice PyTorch's own f32, and where that happens to be exact, as far as some
  * roundings: of a power, a sum, a product, and of a score of this size, which heed takes to base 2 before it subtracts the largest.
  */
 function agree(found: readonly number[], { output, apart }: Stored, score = 0): void {

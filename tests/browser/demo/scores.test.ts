@@ -173,7 +173,7 @@ test.each([
   await page.locator('[data-picture="lab"] .picture-text', { hasText: gives }).waitFor();
   expect(await page.locator("#formula-trouble").textContent()).toContain(trouble);
   const rest = trouble === "" ? "" : ", but for your own, whose scores are not all finite";
-  // The largest of eleven kinds' differences in single precision.
+  // The largest f32 difference of eleven kinds of score.
   expect(await page.locator(".agreement").textContent()).toMatch(
     new RegExp(`the arithmetic by hand agree to \\d\u00a0×\u00a010⁻[⁷⁸]${rest}\\.$`),
   );

@@ -10,7 +10,7 @@ const BOUNDS = "Numbers from −10,000 to 10,000.";
 
 const { open } = demoInChromium();
 
-describe("the fewest digits that single precision reads back", () => {
+describe("the fewest digits that are read back as the same f32", () => {
   test.each([
     [3.6, "3.6"],
     [Math.fround(3.6), "3.6"],
@@ -120,7 +120,7 @@ test("small numbers are in the address as they were typed", async () => {
   expect(await page.locator("#numbers").inputValue()).toMatch(/^0\.00001 /);
 });
 
-test("a number in single precision is shown as it was written", async () => {
+test("an f32 number is shown as it was written", async () => {
   const page = await open("dictionary.html#of=salary&q=1_3.6&cell=Q.0.0");
   expect(await page.locator(".readout-editor input[type=text]").inputValue()).toBe("3.6");
   await cell(page, "Q", 0, 0).press("Enter");

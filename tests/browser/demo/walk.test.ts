@@ -38,7 +38,7 @@ describe("the first look", () => {
     expect(Number(heard?.[2]) / 100).toBeCloseTo(shares[5] ?? Number.NaN, 2);
   });
 
-  test("the kernel and the arithmetic of the page agree to single precision", async () => {
+  test("the kernel and the arithmetic of the page agree within f32", async () => {
     const page = await open("#h=2&causal=lower-right");
     await kernelAnswered(page);
     const said = (await page.locator(".agreement").textContent()) ?? "";

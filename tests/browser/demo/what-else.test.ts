@@ -83,7 +83,7 @@ describe("a convolution", () => {
         });
         sum += (weight * total(powers.map((power, pixel) => power * (grey[pixel] ?? 0)))) / total(powers);
       }
-      // Scores of hundreds in single precision, then a sum with weights of 8 in all.
+      // Scores of hundreds in f32, then a sum with weights of 8 in all.
       expect(Math.abs((attended[row * SIZE + col] ?? Number.NaN) - sum)).toBeLessThan(5e-4);
     }
   });

@@ -121,15 +121,15 @@ test("a file is loaded as it was read: what a layer does not need may be of any 
   );
   expect(kept.get("bias")?.data).toBeInstanceOf(Uint16Array);
   expect(layer.load(kept).parameters().get("bias")?.data).toEqual(new Float32Array(3).fill(1.5));
-  // Halves and brain halves are widened: 1.5 is 0x3e00 and 0x3fc0.
-  for (const [dtype, half] of [
+  // f16 and bf16 are widened: 1.5 is 0x3e00 and 0x3fc0.
+  for (const [dtype, bits] of [
     ["f16", 0x3e00],
     ["bf16", 0x3fc0],
   ] as const) {
-    const halves = { data: new Uint16Array(3).fill(half), shape: [3], dtype };
+    const bias = { data: new Uint16Array(3).fill(bits), shape: [3], dtype };
     expect(
       layer
-        .load(await read({ weight, bias: halves }))
+        .load(await read({ weight, bias }))
         .parameters()
         .get("bias")?.data,
     ).toEqual(new Float32Array(3).fill(1.5));

@@ -1,4 +1,4 @@
-// Passes over caches: those that overlap take turns, those that fail leave every cache as it was.
+// Passes with caches: those that overlap wait for each other, and those that fail leave every cache as it was.
 
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { LOCK } from "../../../web/src/api/cache/types.js";
@@ -152,7 +152,7 @@ describe.each(ENGINE_KINDS.map((kind) => ({ name: nameOf(kind), kind })))("passe
     });
   });
 
-  test("the cache's own methods take turns with forwards, in the order of the calls", async () => {
+  test("the cache's own methods and forwards run one after the other, in the order of the calls", async () => {
     const layer = layerWithRope();
     const [a, b] = [numbers(1, 3, 8), numbers(1, 1, 8)];
     using cache = await cacheOf();
@@ -247,7 +247,7 @@ describe.each(ENGINE_KINDS.map((kind) => ({ name: nameOf(kind), kind })))("passe
     for (const cache of [...caches, ...whole]) cache.dispose();
   });
 
-  test("a failed forward brings back what windows had let go of", async () => {
+  test("a failed forward brings back the tokens that windows had freed", async () => {
     const model = modelOf("llama", LlamaModel);
     // Its parameters are in the engine from the first pass on.
     await model.forward([1]);

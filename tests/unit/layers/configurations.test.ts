@@ -136,7 +136,7 @@ test("Mistral's tokens see a window of keys, at once and from caches; Llama's se
 test("YaRN's factor is a ratio where mscale and mscale_all_dim are both given, and pairs are whole unless truncate is false", async () => {
   const { parameters } = caseOf("llama");
   const logitsOf = async (rules: object): Promise<ParameterTensor> => {
-    // Pair 1 lies between those that turn 32 times and once, 0.12 and 1.12.
+    // Pair 1 lies between those with 32 rotations and with one, 0.12 and 1.12.
     const yarn = { rope_type: "yarn", rope_theta: 1000, factor: 4, original_max_position_embeddings: 300, ...rules };
     const model = new LlamaModel({ ...caseOf("llama").config, rope_parameters: yarn }, { engine }).load(parameters);
     return (await model.forward(TOKENS)).logits;

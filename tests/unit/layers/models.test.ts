@@ -33,7 +33,7 @@ function caseOf(name: string) {
   };
 }
 
-/** Errors of single precision after two layers, each a chain of about ten sums. */
+/** The error of f32 after two layers, each a chain of about ten sums. */
 const DEPTH = 24;
 
 const renamed = (parameters: ReadonlyMap<string, ParameterTensor>, change: (name: string) => string) =>
@@ -270,7 +270,7 @@ describe.each([
     for (const cache of caches) cache.dispose();
   });
 
-  test("a mask of another size is refused, and one for caches that have let go of unlike tokens", async () => {
+  test("a mask of another size is refused, and one for caches whose windows freed different tokens", async () => {
     const caches = await Promise.all(
       [2, 3].map((window) => heed.createCache({ kvHeads, headDim: 4, maxLength: 16, window })),
     );
@@ -287,7 +287,7 @@ describe.each([
   });
 });
 
-test("a mask counts tokens from the first of all, though caches have let go of some", async () => {
+test("a mask counts tokens from the first of all, though windows have freed some", async () => {
   const { config, parameters } = caseOf("llama");
   const heed = await createHeed();
   const windowed = { ...config, model_type: "mistral", sliding_window: 3 };
@@ -369,10 +369,10 @@ test("configurations and files that do not fit are refused by name", async () =>
     message: "BertModel: tokenTypes must be below 2, number 1 is 2",
   });
   const gpt2 = caseOf("gpt2");
-  const places = Number(gpt2.config["n_positions"]);
+  const positions = Number(gpt2.config["n_positions"]);
   const decoder = new GPT2Model(gpt2.config).load(gpt2.parameters);
-  await expect(decoder.forward(Array.from({ length: places + 1 }, () => 0))).rejects.toMatchObject({
+  await expect(decoder.forward(Array.from({ length: positions + 1 }, () => 0))).rejects.toMatchObject({
     code: "option",
-    message: `GPT2Model: positions of tokens must be below ${places}, number ${places} is ${places}`,
+    message: `GPT2Model: positions of tokens must be below ${positions}, number ${positions} is ${positions}`,
   });
 });

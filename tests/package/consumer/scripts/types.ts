@@ -31,7 +31,7 @@ export async function use(): Promise<number> {
   const { weights: rows } = heed.attentionSync(tensor, tensor, tensor, { return: { weights: { rows: [0, 1] } } });
   const half = heed.tensor(new Float32Array(4), [2, 2], { dtype: "f16" });
   await heed.attention(half, { data: new Uint16Array(4), shape: [2, 2], dtype: "f16" }, tensor);
-  // @ts-expect-error bits of halves must say what they are
+  // @ts-expect-error f16 bits need a dtype
   await heed.attention(half, { data: new Uint16Array(4), shape: [2, 2] }, tensor);
   const firsts: number[] = [mean.data[0] ?? 0, rows.data[0] ?? 0];
   const kept: Tensor = (await heed.attention(tensor, tensor, tensor, { keep: true })).output;
