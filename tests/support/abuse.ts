@@ -1,4 +1,4 @@
-// Values that no function asks for, put in the place of any part of good arguments.
+// Values that no function takes, which replace any part of good arguments.
 
 import type { Random } from "./random.js";
 
@@ -46,7 +46,7 @@ function revoked(target: object): object {
   return proxy;
 }
 
-/** Puts a bad value, or a getter that throws, in the place of some part of the arguments, however deep. */
+/** Replaces some part of the arguments, however deep, by a bad value or a getter that throws. */
 export function spoil(given: unknown[], random: Random): void {
   const holders: object[] = [];
   const collect = (value: unknown): void => {

@@ -1,4 +1,4 @@
-// Keys and values cut along their length, as they arrive at a cache.
+// Keys and values cut along their length into the chunks that a cache is given.
 
 import { fromF16, toF16 } from "../../web/src/api/f16.js";
 import type { AttentionOptions, CacheOptions, Heed, KVCache, Layout, TensorLike } from "../../web/src/index.js";
@@ -25,7 +25,7 @@ export function tokens({ data, shape }: TensorLike, layout: Layout, from: number
   return { data: cut, shape: shape.map((size, at) => (at === axis ? to - from : size)) };
 }
 
-/** Where runs of tokens end: some numbers up to `length`, which is the last. */
+/** Where chunks of tokens end: some numbers up to `length`, which is the last. */
 export function randomCuts(random: Random, length: number): readonly number[] {
   const cuts = Array.from({ length: random.whole(0, 3) }, () => random.whole(0, length));
   return [...cuts.sort((a, b) => a - b), length];
@@ -59,7 +59,7 @@ export function cacheFor({ sizes }: Case, options: Partial<CacheOptions>): Cache
 
 export type CachedOptions = Omit<AttentionOptions, "return" | "keep"> & typeof EVERYTHING;
 
-/** Cached in runs, the last of which comes with the query. */
+/** Computes with a cache that is filled in chunks, the last of which comes with the query. */
 export async function inRuns(
   heed: Heed,
   one: Case,

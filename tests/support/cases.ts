@@ -56,7 +56,7 @@ export interface Sizes {
   readonly kvHeads: number;
   readonly queryLength: number;
   readonly keyLength: number;
-  /** Of the keys, and of the queries where `queryDim` is not given. */
+  /** The head_dim of keys, and of queries where `queryDim` is not given. */
   readonly headDim: number;
   readonly queryDim?: number;
   readonly valueDim: number;
@@ -125,7 +125,7 @@ export function caseOf(random: Random, label: string, sizes: Sizes): Case {
 
 type MaskMod = NonNullable<AttentionOptions["maskMod"]>;
 
-/** Of several kinds: by ranges, by remainders, by batch entry and head. */
+/** Mask functions of several kinds: by ranges, by remainders, by batch entry and head. */
 const MASK_MODS: readonly [MaskMod, ...MaskMod[]] = [
   ({ q, k }) => lessEqual(k, add(q, 5)),
   ({ q, k }) => equal(floorDiv(q, 24), floorDiv(k, 40)),

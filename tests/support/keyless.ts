@@ -91,7 +91,7 @@ export async function keylessErrors(
   hold("weights", full["weights"]?.data, keys, 0);
   hold("mean weights", mean?.data, keys, 0);
   hold("scores", full["scores"]?.data, keys, Number.NEGATIVE_INFINITY);
-  // Of a query with a single key the entropy is 0 as well.
+  // The entropy of a query with a single key is 0 as well.
   for (const [row, entropy] of (full["entropy"]?.data ?? []).entries()) {
     if (isKeyless(row % queries) && entropy !== 0) errors.push(`entropy of row ${row}: ${entropy}`);
   }

@@ -39,7 +39,7 @@ const zeros = (shape: readonly number[]): TensorLike => ({
   shape,
 });
 
-/** Of tests/cases/rope-rejects.json, with the arguments of each. */
+/** The cases of tests/cases/rope-rejects.json, with the arguments of each. */
 export const REFUSED_ROPES = list.cases.map(({ name, input, code, message, ...rest }) => {
   const given: Record<string, unknown> = "options" in rest ? { ...rest.options } : {};
   if (Array.isArray(given["positions"])) {

@@ -86,7 +86,7 @@ function ofProduct(dim: number, size: number): number {
   return UNIT_ROUNDOFF * (GROWTH * Math.sqrt(dim) * size + FEW * size);
 }
 
-/** Of all heads together. */
+/** The bound of all heads together. */
 function normOf(parameter: ScoreParameter | Float32Array): number {
   const data = numbersOf(parameter) ?? [];
   return largestNorm(data, Math.max(1, data.length));

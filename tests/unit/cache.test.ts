@@ -1,4 +1,4 @@
-// The cache of keys and values: calls with it give what calls with all of its keys and values give, on every kind of engine.
+// The KV cache: calls with it give what calls with all of its keys and values give, on every kind of engine.
 
 import { Worker as NodeWorker } from "node:worker_threads";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -140,7 +140,7 @@ describe.each(ENGINE_KINDS)("$variant, $worker worker", (kind) => {
     const [batch, heads, dim] = [3, 2, 4];
     for (const dtype of ["f32", "i8"] as const) {
       using cache = await heed.createCache({ batch, kvHeads: heads, headDim: dim, maxLength: 400, dtype });
-      // Of each batch entry, the rows of all its tokens.
+      // The rows of all tokens of each batch entry.
       let past: { readonly key: number[][]; readonly value: number[][] }[] = Array.from({ length: batch }, () => ({
         key: [],
         value: [],

@@ -1,4 +1,4 @@
-// Precisions by the names that NumPy and onnxruntime-web write: float32 and float16, wherever a dtype is read.
+// Types by their names in NumPy and onnxruntime-web, float32 and float16, wherever a dtype is read.
 
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createHeed, type Heed } from "../../web/src/index.js";

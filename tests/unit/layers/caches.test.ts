@@ -252,7 +252,7 @@ describe.each(ENGINE_KINDS.map((kind) => ({ name: nameOf(kind), kind })))("passe
     // Its parameters are in the engine from the first pass on.
     await model.forward([1]);
     const rest = engine.memory().tensors;
-    // More than a page of new tokens: the window lets go of whole pages, the one that is written to among them.
+    // More than a page of new tokens: the window frees whole pages, among them the one that is written to.
     const many = Array.from({ length: 200 }, (_, i) => i % 11);
     const make = async (maxLength: number): Promise<KVCache[]> => [
       await cacheOf({ window: 40 }),

@@ -116,7 +116,7 @@ describe.each(ENGINE_KINDS.map((kind) => ({ name: nameOf(kind), kind })))("layer
     const { output, weights } = await layer.forward(x, x, x, { causal: true, return: { weights: true } });
     expect(worstDifference(output, outputs("output"), 4)).toBeLessThan(1);
     expect(worstDifference(weights, outputs("weights"), 4)).toBeLessThan(1);
-    // Of one batch entry without its axis.
+    // One batch entry, without its axis.
     const single = await layer.forward({ data: x.data.slice(0, 50), shape: [5, 10] }, undefined, undefined, {
       causal: true,
       return: { weights: true },

@@ -83,7 +83,7 @@ test.each(decoders.map((one) => [one.normFirst ? "before" : "after", one] as con
   },
 );
 
-/** Of an encoder and a decoder with norms before their parts. */
+/** The parameters of a pre-norm encoder and decoder. */
 function bothParameters(): Map<string, ParameterTensor> {
   const [encoder, decoder] = [encoders[1], decoders[1]];
   if (encoder === undefined || decoder === undefined) throw new Error("the fixture has both");

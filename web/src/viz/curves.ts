@@ -1,4 +1,4 @@
-// The geometry of the arcs: cubic curves from the word that is heard to the word that listens.
+// The geometry of the arcs: cubic curves from a key's word to the query's word.
 
 export interface Point {
   readonly x: number;
@@ -7,7 +7,7 @@ export interface Point {
 
 export type Curve = readonly [Point, Point, Point, Point];
 
-/** An arch over the line of words; over one and the same word a small loop. */
+/** An arc over a line of words, or a small loop over one word. */
 export function arch(from: Point, to: Point, room: number): Curve {
   const span = Math.abs(to.x - from.x);
   if (span < 8) {
@@ -24,7 +24,7 @@ export function arch(from: Point, to: Point, room: number): Curve {
   return [from, { x: from.x, y: from.y - rise }, { x: to.x, y: to.y - rise }, to];
 }
 
-/** Between two columns of words. */
+/** A curve between two columns of words. */
 export function across(from: Point, to: Point): Curve {
   const half = (from.x + to.x) / 2;
   return [from, { x: half, y: from.y }, { x: half, y: to.y }, to];

@@ -1,10 +1,10 @@
-// Small helpers to make elements, without templates from strings: a strict content policy holds. And the base of elements, where there is one.
+// Helpers that make elements without HTML strings, for strict content policies, and the base class of the custom elements.
 
 export interface Attributes {
   readonly [name: string]: string | number | boolean | undefined;
 }
 
-/** On a server there are no elements to extend; importing must work there all the same. */
+/** On a server there is no HTMLElement, and importing must work there too. */
 export const Base: typeof HTMLElement = globalThis.HTMLElement ?? (class {} as unknown as typeof HTMLElement);
 
 export function h<K extends keyof HTMLElementTagNameMap>(
@@ -40,7 +40,7 @@ export function calm(): boolean {
   return matchMedia("(prefers-reduced-motion: reduce)").matches;
 }
 
-/** Elements made, once per document or shadow root that holds one: no `style` element, which a policy could forbid. */
+/** Adds a style sheet once to each document or shadow root. It is constructed, because a policy could forbid `style` elements. */
 export function adopt(element: Element, css: string): void {
   const root = element.getRootNode();
   if (!(root instanceof Document || root instanceof ShadowRoot)) return;

@@ -1,4 +1,4 @@
-// <heed-flow>: a sentence with attention drawn on it. Arches over the line where it fits, two columns of words where it does not.
+// <heed-flow>: a sentence with its attention weights as arcs over the line or, where that does not fit, between two columns of words.
 
 import { across, arch, type Curve, type Point, path, pointOn } from "./curves.js";
 import { adopt, Base, calm, h, svg } from "./dom.js";
@@ -9,16 +9,16 @@ import { at, checkWeights, headOf, type Weights } from "./weights.js";
 
 export interface FlowView {
   readonly words: readonly string[];
-  /** Shares by key, for every word; undefined for a word that does not ask. */
+  /** For every word its attention weights by key; undefined for a word without a query. */
   readonly shares: readonly (readonly number[] | undefined)[];
   readonly hidden: ReadonlySet<number>;
-  /** The word in the light; -1: none. */
+  /** The word whose weights are shown; -1: none. */
   readonly asker: number;
-  /** Words with a dotted line under them; the page says what it means. */
+  /** Words with a dotted underline, whose meaning the page explains. */
   readonly noted?: (word: string) => boolean;
 }
 
-/** The detail of `select`, when a word was pressed, and of `inspect`, when the pointer or the keyboard came to it. */
+/** The detail of `select`, when a word was pressed, and of `inspect`, when the pointer or the keyboard reached it. */
 export interface FlowSelection {
   readonly word: number;
 }
@@ -28,7 +28,7 @@ const SIZES = [30, 27, 24, 21, 18.5, SMALLEST] as const;
 const MOST_DOTS = 28;
 /** Pixels around the picture, as in style.ts. */
 const MARGIN = 14;
-/** Milliseconds: how fast shares settle, and how long a dot travels. */
+/** Milliseconds: how fast the shown weights approach new ones, and how long a dot travels. */
 const SETTLE = 130;
 const TRAVEL = 2400;
 
@@ -57,7 +57,7 @@ export class HeedFlow extends Base {
 
   connectedCallback(): void {
     adopt(this, theme + style);
-    // By its first letter, a sentence runs from the left or from the right.
+    // The first letter decides whether a sentence is laid out from the left or from the right.
     if (!this.hasAttribute("dir")) this.dir = "auto";
     if (this.#svg.parentNode === this) return;
     this.replaceChildren(this.#svg, this.#askers, this.#answers);
@@ -81,7 +81,7 @@ export class HeedFlow extends Base {
     this.#showWeights();
   }
 
-  /** Of a sentence among its own words; of several heads, the one that the attribute `head` names. */
+  /** Weights of a sentence to its own words; with several heads, the attribute `head` chooses one. */
   get weights(): Weights | undefined {
     return this.#weights;
   }
@@ -108,7 +108,7 @@ export class HeedFlow extends Base {
     this.setAttribute("head", String(head));
   }
 
-  /** The word whose shares are drawn; -1: none. */
+  /** The word whose weights are drawn; -1: none. */
   get asker(): number {
     return Number(this.getAttribute("asker") ?? -1);
   }
@@ -120,7 +120,7 @@ export class HeedFlow extends Base {
   #showWeights(): void {
     if (this.#weights === undefined) return;
     const matrix = headOf(this.#weights, this.head);
-    // The last words ask, where fewer do than there are.
+    // Where there are fewer queries than words, they are those of the last words.
     const first = matrix.cols - matrix.rows;
     const keys = Array.from({ length: matrix.cols }, (_, key) => key);
     this.show({
@@ -131,7 +131,7 @@ export class HeedFlow extends Base {
     });
   }
 
-  /** Chooses by itself where it was given weights; else whoever shows views does. */
+  /** With `weights` the element chooses the word itself; otherwise the page does, by `show`. */
   #choose(word: number): void {
     if (this.#weights !== undefined) this.asker = word;
     this.#send("select", { word });
@@ -141,7 +141,7 @@ export class HeedFlow extends Base {
     this.dispatchEvent(new CustomEvent(type, { detail }));
   }
 
-  /** Dots stop travelling; shares still settle. */
+  /** Stops the travelling dots. Weights still approach new ones. */
   set still(still: boolean) {
     this.#still = still;
     this.#wake();
@@ -229,7 +229,7 @@ export class HeedFlow extends Base {
     return this.#columns ? across(from, to) : arch(from, to, Math.max(60, to.y - 8));
   }
 
-  /** Every word's stronger shares, barely visible: the texture of the whole. */
+  /** Draws the larger weights of all words, barely visible. */
   #drawFaint(): void {
     const lines: SVGPathElement[] = [];
     this.#view.shares.forEach((shares, query) => {
@@ -265,7 +265,7 @@ export class HeedFlow extends Base {
     if (this.#visible && (moving || travelling)) this.#frame = requestAnimationFrame((next) => this.#tick(next));
   }
 
-  /** Moves what is shown towards what is; true while it has not arrived. */
+  /** Moves the shown weights towards the new ones; true while they differ. */
   #settle(elapsed: number): boolean {
     const { asker, shares } = this.#view;
     const pull = calm() ? 1 : 1 - Math.exp(-Math.min(elapsed, 100) / SETTLE);

@@ -1,4 +1,4 @@
-// <heed-heads>: every head as a small picture; pressing one chooses it.
+// <heed-heads>: every head as a small picture. Pressing one selects it.
 
 import { adopt, Base, h } from "./dom.js";
 import style from "./heads.css?raw";
@@ -104,7 +104,7 @@ function colourOf(canvas: HTMLCanvasElement): readonly [number, number, number] 
   return [red, green, blue];
 }
 
-/** What the picture shows at a glance: how much goes to oneself, to the first key, to the one before. */
+/** A description of the picture: the mean weight of the query's own key, of the first key, and of the key before. */
 function describe(matrix: Matrix): string {
   const mean = (key: (row: number) => number): number => {
     let sum = 0;

@@ -1,4 +1,4 @@
-// heed/viz: attention to look at, as custom elements without dependencies. Importing does nothing; `define` registers them.
+// heed/viz: custom elements that show attention, without dependencies. Importing does nothing; `define` registers them.
 
 import { HeedFlow } from "./flow.js";
 import { HeedHeads } from "./heads.js";
@@ -11,7 +11,7 @@ export { formatNumber, formatShare, formatSingle, LARGEST_TYPED, parseNumber, WH
 export { readBlock } from "./paste.js";
 export type { Matrix, Weights } from "./weights.js";
 
-/** Registers <heed-matrix>, <heed-heads> and <heed-flow>, once; on a server, where there are no elements, does nothing. */
+/** Registers <heed-matrix>, <heed-heads> and <heed-flow> once. Does nothing on a server, where there are no custom elements. */
 export function define(): void {
   if (globalThis.customElements === undefined) return;
   const elements = { "heed-matrix": HeedMatrix, "heed-heads": HeedHeads, "heed-flow": HeedFlow };

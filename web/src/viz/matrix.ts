@@ -21,21 +21,21 @@ export interface MatrixView {
   /** The absolute value that gets the full colour. */
   readonly full: number;
   readonly editable?: boolean;
-  /** Cells out of the kernel's sight. */
+  /** Masked cells. */
   readonly struck?: (row: number, col: number) => boolean;
-  /** Columns that belong to the head in view; others step back. */
+  /** Columns that belong to the selected head; the others are dimmed. */
   readonly inView?: (col: number) => boolean;
-  /** Labels with a dotted line under them; `about` says what it means. */
+  /** Labels with a dotted underline, whose meaning `about` explains. */
   readonly noted?: (label: string) => boolean;
 }
 
-/** Rows and columns to light up; a cell where both are given. */
+/** Rows and columns to highlight; a cell where both are given. */
 export interface Light {
   readonly row?: number;
   readonly col?: number;
 }
 
-/** The detail of `select`, when a cell was pressed or the keyboard came to it, and of `inspect`, when the pointer did. */
+/** The detail of `select`, when a cell was pressed or the keyboard reached it, and of `inspect`, when the pointer did. */
 export interface MatrixSelection {
   readonly name: string;
   readonly row: number;
@@ -43,7 +43,7 @@ export interface MatrixSelection {
   readonly value: number;
 }
 
-/** The detail of `edit`: what was typed or pasted, from this cell on. Nothing changes until it is shown. */
+/** The detail of `edit`: the numbers that were typed or pasted, from this cell on. The matrix changes only when the page shows a new one. */
 export interface MatrixEdit {
   readonly name: string;
   readonly row: number;
@@ -52,7 +52,7 @@ export interface MatrixEdit {
 }
 
 const NUDGE = 0.1;
-/** Levels of colour at which the text must change sides, see --on-low in style.ts. */
+/** Levels of colour at which the text changes its own, see --on-low in style.ts. */
 const DARK_THEME_FLIPS = 0.584;
 const LIGHT_THEME_FLIPS = 0.753;
 
@@ -83,7 +83,7 @@ export class HeedMatrix extends Base {
     this.#table.addEventListener("focusin", (event) => this.#focused(event));
     this.#table.addEventListener("keydown", (event) => this.#key(event));
     this.#table.addEventListener("paste", (event) => this.#paste(event));
-    // A field's own event of this name, when its text is selected.
+    // The text field has an event of this name too, when its text is selected.
     this.#table.addEventListener("select", (event) => event.stopPropagation());
   }
 
@@ -196,10 +196,10 @@ export class HeedMatrix extends Base {
     this.#frame.scrollLeft = left;
   }
 
-  /** Starts the short wave in which the cells appear. */
+  /** Starts the short animation in which the cells appear. */
   appear(): void {
     const { classList } = this.#table;
-    // Taking it away and putting it back is seen only if the table is laid out between.
+    // Removing a class and adding it again has an effect only if the table is laid out in between.
     if (classList.contains("appear")) {
       classList.remove("appear");
       void this.#table.offsetWidth;

@@ -1,6 +1,6 @@
-// How the elements write and read numbers: a true minus sign, infinity as a sign, exact zeros short.
+// How the elements write and read numbers: a true minus sign, a sign for infinity, and a short exact zero.
 
-/** Two decimals, at most five signs wide. */
+/** Two decimals, at most five characters wide. */
 export function formatNumber(value: number): string {
   if (Number.isNaN(value)) return "NaN";
   if (!Number.isFinite(value)) return value < 0 ? "−∞" : "∞";
@@ -28,7 +28,7 @@ export function formatSingle(value: number): string {
 export const LARGEST_TYPED = 1e4;
 export const WHAT_IS_TYPED = "Numbers from −10,000 to 10,000.";
 
-/** What a person typed: a comma or a point, a true minus or a hyphen; null for anything else. */
+/** Reads what a person typed, with a comma or a point, and a true minus or a hyphen. Null for anything else. */
 export function parseNumber(text: string): number | null {
   const clean = text.trim().replace("−", "-").replace(",", ".");
   if (clean === "" || !/^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i.test(clean)) return null;

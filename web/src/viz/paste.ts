@@ -1,13 +1,13 @@
-// Reads a block of numbers as spreadsheets, editors and people write it.
+// Reads a block of numbers as written by spreadsheets, editors and people.
 
 import { parseNumber } from "./numbers.js";
 
-/** Lines of numbers, as a spreadsheet copies them; null where something else was pasted. */
+/** Rows of numbers, one per line; null where something else was pasted. */
 export function readBlock(text: string): readonly (readonly number[])[] | null {
   const lines = text.trim().split(/\r?\n|;/);
   const rows: number[][] = [];
   for (const line of lines) {
-    // Between tabs or blanks a comma is a decimal comma; alone it separates.
+    // Where tabs or blanks separate numbers, a comma is a decimal comma; otherwise commas separate.
     const parts = line
       .trim()
       .split(/\t|[^\S\t]+|,\s+/)

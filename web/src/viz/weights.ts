@@ -1,14 +1,14 @@
-// Weights as heed hands them out: the last two axes are queries and keys, those before them heads.
+// Attention weights as heed returns them: the last two axes are queries and keys, those before them heads.
 
 import { HeedError } from "../api/errors.js";
 
-/** What `heed.attention` gives as `weights`, or any dense row-major array with its shape. */
+/** The `weights` of `heed.attention`, or any dense row-major array with its shape. */
 export interface Weights {
   readonly data: ArrayLike<number>;
   readonly shape: readonly number[];
 }
 
-/** Rows of numbers, one after the other. */
+/** A matrix in row-major order. */
 export interface Matrix {
   readonly rows: number;
   readonly cols: number;
