@@ -53,7 +53,7 @@ export class Engine {
 
   async open(): Promise<void> {
     try {
-      // Behind the first paint: the page explains itself before the engine is there.
+      // After the first paint, because the page explains itself before the engine is there.
       const { createHeed } = await import("heed");
       this.heed = await createHeed();
       this.#settle(this.heed);
@@ -118,7 +118,7 @@ export class Engine {
   }
 }
 
-/** What a normalizer has no meaning for stays empty. */
+/** Results that have no meaning with a normalizer stay empty. */
 async function run(heed: Heed, { q, k, v, options, lean = false }: Call): Promise<Answer> {
   const softened = !lean && (options.normalize ?? "softmax") === "softmax";
   const {

@@ -5,7 +5,7 @@ import type { State } from "../model/state.js";
 import type { Walk } from "../model/walk.js";
 import type { Answer, Call } from "./engine.js";
 
-/** What the kernel gave for one head. */
+/** The kernel's results for one head. */
 export interface KernelHead {
   readonly weights: Matrix;
   readonly output: Matrix;

@@ -4,7 +4,7 @@ import { at, fill, type Matrix } from "./matrix.js";
 
 export interface RowSum {
   readonly most: number;
-  /** Of e^(score - most); 0 for a row of nothing but -Infinity. */
+  /** The sum of e^(score - row max); 0 for a row of nothing but -Infinity. */
   readonly sum: number;
 }
 

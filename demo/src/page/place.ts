@@ -2,7 +2,7 @@
 
 const KEY = "heed-place";
 
-/** The place that was left last, where this visit comes back to it; else the top. */
+/** The position that was left last, where this visit returns to it; otherwise the top. */
 export function placeLeft(): number {
   addEventListener("pagehide", () => store(`${Math.round(scrollY)} ${location.pathname}`));
   const [visit] = performance.getEntriesByType("navigation");

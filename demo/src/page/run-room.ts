@@ -1,5 +1,5 @@
 // Runs a room: a scene of every state of its store, shown at once, and the kernel's answer to it as soon as there is one. Only the first
-// scene is made and shown in pieces.
+// scene is made and shown with pauses.
 
 import { type Answer, type Call, Engine } from "../engine/engine.js";
 import type { Store } from "../model/store.js";

@@ -1,5 +1,5 @@
-// The beginning of every page. What fills its room does so unseen, in pieces; then one part after the other is laid out, from above to
-// below, and the engine is opened. Nothing stands still for long that way, and nothing jumps.
+// The start of every page. Its room is filled unseen, with pauses; then its parts are laid out one after the other, from top to bottom, and
+// the engine is opened. So the page never freezes for long, and nothing jumps.
 
 import type { Engine } from "../engine/engine.js";
 import { drawn, pause } from "../ui/pieces.js";

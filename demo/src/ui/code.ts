@@ -11,7 +11,7 @@ export function single(value: number): string {
   return Math.fround(Number(value.toPrecision(8))) === exactly ? formatSingle(value) : String(exactly);
 }
 
-/** In place of code where a sentence is empty. */
+/** The text that replaces code when the sentence is empty. */
 export const NOTHING = "Nothing to compute: there are no words yet.\n";
 
 /** Matrices of one shape below each other, one line for each row. */

@@ -3,7 +3,7 @@
 import { svg } from "./dom.js";
 
 const MARGIN = 16;
-/** What a picture is drawn without: what one works it with, what is only heard, and formulas. */
+/** Elements that are not drawn: controls, text for screen readers, and formulas. */
 const LEFT_OUT = [
   "input, textarea, select, fieldset, .button, .slider, .presets, .controls-hide, .stepper, .race, .map-buttons",
   ".picture-tools, .as-table, .spoken, math",
@@ -125,7 +125,7 @@ function linesOf(text: Text): { readonly words: string; readonly box: DOMRect }[
   return lines;
 }
 
-/** As the page cuts it where it is too long. */
+/** Cuts text where it is too long, as the page does. */
 function cut(words: string, parent: HTMLElement, upright: boolean): string {
   const [room, length] = upright
     ? [parent.clientWidth, parent.scrollWidth]

@@ -11,7 +11,7 @@ export interface Series {
   readonly dashed?: boolean;
 }
 
-/** Something measured, off the lines: its place and, from 0 to 1, how much it counts. */
+/** A measured point beside the lines: its position and, from 0 to 1, its importance. */
 export interface ChartDot {
   readonly name: string;
   readonly x: number;
@@ -35,7 +35,7 @@ export interface ChartView {
     readonly most: number;
     readonly log?: boolean;
     readonly least?: number;
-    /** Of the numbers that are told; default 2, and 4 in the table. */
+    /** Decimals of the numbers in text. Default 2, and 4 in the table. */
     readonly decimals?: number;
   };
   readonly series: readonly Series[];
@@ -70,7 +70,7 @@ export class HeedChart extends HTMLElement {
       if (event.buttons > 0) this.#pointed(event);
     });
     this.#stage.addEventListener("keydown", (event) => this.#key(event));
-    // It tells the first width as well, which asking for would cost a layout ahead of time.
+    // The observer reports the first width too. Asking for it here would force a layout.
     new ResizeObserver(() => {
       if (this.#width === this.#stage.clientWidth) return;
       this.#width = this.#stage.clientWidth;

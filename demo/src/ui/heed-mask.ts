@@ -145,7 +145,7 @@ export class HeedMask extends HTMLElement {
   }
 }
 
-/** With queries and keys in each other's places. */
+/** Exchanges queries and keys. */
 export function turnedMask(view: MaskView): MaskView {
   return {
     ...view,

@@ -7,7 +7,7 @@ import { percent } from "./numbers.js";
 
 export interface OrderView {
   readonly words: readonly string[];
-  /** The word at each place. */
+  /** The word at each position. */
   readonly places: readonly number[];
   /** How much the word in the light takes from each word, by place. */
   readonly shares: readonly number[];
@@ -62,7 +62,7 @@ export class HeedOrder extends HTMLElement {
     });
   }
 
-  /** To the right by so many places, or to the left where `by` is negative, if there is room. */
+  /** Moves a word to the right by so many positions, or to the left where `by` is negative, if there is room. */
   shift(word: number, by: number): void {
     this.#move(word, this.#onward(by));
   }
@@ -95,10 +95,10 @@ export class HeedOrder extends HTMLElement {
     this.#list.replaceChildren(...places.flatMap((word) => this.#items[word] ?? []));
   }
 
-  /** Puts the words into their new places and lets each go there from where it was. */
+  /** Puts the words into their new positions, and animates each from where it was. */
   #reorder(before: OrderView, boxes: readonly DOMRect[]): void {
     const { places } = this.#view;
-    // Else their new places would be measured where they still fly.
+    // Otherwise their new positions would be measured while they are still moving.
     for (const motion of this.getAnimations({ subtree: true })) motion.cancel();
     const focused = document.activeElement;
     this.#list.append(...places.flatMap((word) => this.#items[word] ?? []));

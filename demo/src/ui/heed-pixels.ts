@@ -93,7 +93,7 @@ export class HeedPixels extends HTMLElement {
     this.choose(goal);
   }
 
-  /** Only while it is open: a thousand cells are not made for nobody. */
+  /** The table is made only while it is open, because it has a thousand cells. */
   #tabulate(): void {
     const view = this.#view;
     if (view === undefined || !this.#behind.open) return;

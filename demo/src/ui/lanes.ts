@@ -2,7 +2,7 @@
 
 export type Lane = "line" | "above" | "below" | "unseen";
 
-/** By word. The longest run of words that keep their order stays in the line; of two others that cross, one goes above and one below. */
+/** The lane of each word. The longest sequence of words that keep their order stays in the line; of two others that cross, one goes above and one below. */
 export function lanesOf(before: readonly number[], after: readonly number[]): ReadonlyMap<number, Lane> {
   const places = new Map(before.map((word, place) => [word, place]));
   const from = after.map((word) => places.get(word) ?? 0);
@@ -16,7 +16,7 @@ export function lanesOf(before: readonly number[], after: readonly number[]): Re
   return lanes;
 }
 
-/** The places of the longest run of numbers that ascend. */
+/** The indices of the longest ascending subsequence. */
 function longestRun(numbers: readonly number[]): readonly number[] {
   const runs: (readonly number[])[] = [];
   numbers.forEach((number, place) => {

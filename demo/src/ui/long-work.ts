@@ -22,7 +22,7 @@ export class LongWork {
     this.button.addEventListener("click", () => void this.#press());
   }
 
-  /** With what else stands in the same line. */
+  /** Other elements of the same line. */
   line(...others: readonly HTMLElement[]): HTMLElement {
     return h("div", { class: "race" }, this.button, ...others, this.#said);
   }
@@ -31,13 +31,13 @@ export class LongWork {
     return this.#running !== undefined;
   }
 
-  /** What it works on is another: work under way begins again, if its button is still there; how it ended before is said no more. */
+  /** Its input has changed: work under way starts again, if its button is still there, and the result of earlier work is removed. */
   renew(): void {
     if (this.#running === undefined) {
       this.say("");
       return;
     }
-    // What the reader has stopped stays so.
+    // Work that the reader stopped is not started again.
     if (this.#running.signal.aborted) return;
     this.#isRenewed = true;
     this.#running.abort();
@@ -64,7 +64,7 @@ export class LongWork {
     this.say(this.#isRenewed ? "" : ended);
   }
 
-  /** Once; resolves with how it ended. */
+  /** Runs once, and resolves with the text of how it ended. */
   async #run(): Promise<string> {
     const running = new AbortController();
     this.#running = running;

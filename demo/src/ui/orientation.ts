@@ -66,7 +66,7 @@ export function turningHandlers(handlers: MatrixHandlers, isTurned: () => boolea
   };
 }
 
-/** A pasted block on its side; what a short line lacks is 0. */
+/** Transposes a pasted block; missing numbers of a short row are 0. */
 function columnsOf(values: readonly (readonly number[])[]): readonly (readonly number[])[] {
   const wide = Math.max(...values.map((line) => line.length));
   return Array.from({ length: wide }, (_, col) => values.map((line) => line[col] ?? 0));

@@ -1,4 +1,4 @@
-// Work in pieces, between which the browser draws and takes input: on a slow phone a page comes up without standing still.
+// Work with pauses in which the browser draws and takes input, so that a page stays responsive while it starts on a slow phone.
 
 export function pause(): Promise<void> {
   return new Promise((go) => setTimeout(go));

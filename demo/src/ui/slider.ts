@@ -44,7 +44,7 @@ export function slider(label: string, range: Range | readonly number[], changed:
   };
 }
 
-/** The place of the value in a list that ascends, or of the last one below it. */
+/** The index of the value in an ascending list, or of the last one below it. */
 function nearest(list: readonly number[], value: number): number {
   return Math.max(0, list.filter((one) => one <= value).length - 1);
 }
