@@ -5,6 +5,7 @@ import { basename, dirname, join, relative } from "node:path";
 import { build } from "vite";
 import { Failure, run } from "../lib/steps.js";
 import { MODULES, moduleFile } from "./artefacts.js";
+import { bareShaders } from "./bare-shaders.js";
 import { generated } from "./generate.js";
 import { noticesFile } from "./notices.js";
 import { root } from "./root.js";
@@ -104,7 +105,7 @@ async function bundleEntries(entries, { plugins, chunks }) {
     configFile: false,
     logLevel: "warn",
     root,
-    plugins: [...plugins, sharedNames, shortLines],
+    plugins: [...plugins, bareShaders, sharedNames, shortLines],
     build: {
       outDir: dist,
       emptyOutDir: false,

@@ -1,5 +1,5 @@
-// What is run on each adapter, in whatever runtime has it: seeded problems against the reference in double precision, and where all is
-// asked for any options together and ONNX's cases. It prints what it found, as JSON.
+// The program that runs on each adapter, in Node or Deno: seeded problems against the reference in double precision, and with HEED_ALL problems
+// with any options and ONNX's cases. It prints its findings as JSON.
 
 import { openDawn } from "../../scripts/lib/dawn.js";
 import { attend } from "../../web/src/api/attention.js";
@@ -20,22 +20,22 @@ import {
 import { openBackend } from "../support/engines.js";
 import { WGSL } from "../support/error-model.js";
 import { testDevice } from "../support/gpu-device.js";
-import { lanesOf } from "../support/lanes.js";
+import { runLanes } from "../support/lanes.js";
 import { Random } from "../support/random.js";
 import { conformanceOf } from "./conformance.js";
 
 export interface Findings {
   readonly features: readonly string[];
-  /** What the adapter says of itself; some say nothing. */
+  /** The adapter's own description; some have none. */
   readonly description: string;
-  /** Lanes of a subgroup; 0: it does not say. */
+  /** Lanes of a subgroup; 0: the adapter does not say. */
   readonly lanes: number;
   readonly checked: number;
-  /** ONNX's. */
+  /** The number of ONNX's cases. */
   readonly conformance: number;
-  /** Kinds of kernels that were compiled, with the features that their shaders ask for. */
+  /** Kernels that were compiled, with the features that their shaders ask for. */
   readonly kernels: readonly string[];
-  /** Eights of threads met by subgroup operations. */
+  /** Eight threads shared by subgroup operations. */
   readonly byLanes: boolean;
   readonly wrong: readonly string[];
   readonly uncaptured: readonly string[];
@@ -43,7 +43,7 @@ export interface Findings {
 
 const SEED = 20261124;
 
-/** Sizes for which plans differ: one row, few rows, parts of keys, long rows, many rows. */
+/** Sizes for which plans differ: one row, few rows, KV splits, long rows, many rows. */
 const SHAPES: readonly Sizes[] = [
   { batch: 1, heads: 4, kvHeads: 2, queryLength: 1, keyLength: 600, headDim: 8, valueDim: 8 },
   { batch: 1, heads: 1, kvHeads: 1, queryLength: 3, keyLength: 530, headDim: 4, valueDim: 6 },
@@ -53,7 +53,7 @@ const SHAPES: readonly Sizes[] = [
   { batch: 1, heads: 1, kvHeads: 1, queryLength: 130, keyLength: 65, headDim: 16, valueDim: 12 },
 ];
 
-/** For which kernels differ whose threads share what they read: several rows together, queries that do not stay in workgroup memory. */
+/** Sizes for which kernels differ whose threads share what they read: several rows together, queries that do not stay in workgroup memory. */
 const SHARED_SHAPES: readonly Sizes[] = [
   { batch: 1, heads: 6, kvHeads: 1, queryLength: 1, keyLength: 300, headDim: 36, valueDim: 20 },
   { batch: 1, heads: 2, kvHeads: 1, queryLength: 33, keyLength: 90, headDim: 68, valueDim: 36 },
@@ -63,16 +63,16 @@ function problems(shapes: readonly Sizes[]): readonly Case[] {
   const random = new Random(SEED);
   return shapes.map((sizes, index) => {
     const drawn = caseOf(random, `seed ${SEED} shape ${index}`, sizes);
-    // Which would leave it to wasm.
+    // Blocks would run on wasm.
     const { blocks: _blocks, ...options } = drawn.options;
     return { ...drawn, options };
   });
 }
 
-/** Any options together, but those that the GPU leaves to wasm. */
+/** Problems with any options that the GPU supports. */
 const DRAWN = cases(SEED, 32).filter(({ options }) => options.blocks === undefined);
 
-/** The same problem with its tensors rounded, and those tensors in half precision. */
+/** The same problem with its tensors rounded to f16, and those tensors as f16. */
 function halved(one: Case): { readonly rounded: Case; readonly inputs: Readonly<Record<string, object>> } {
   const halves = ({ data }: TensorLike): Uint16Array => toF16(data as Float32Array<ArrayBuffer>);
   const single = (tensor: TensorLike): TensorLike => ({ ...tensor, data: fromF16(halves(tensor)) });
@@ -104,10 +104,10 @@ device.createShaderModule = (descriptor) => {
 };
 
 const subgroups = device.features.has("subgroups");
-const eights = await Promise.all([32, 64, 128].map((threads) => lanesOf(device, threads, subgroups)));
+const eights = await Promise.all([32, 64, 128].map((threads) => runLanes(device, threads, subgroups)));
 wrong.push(...eights.flatMap((one) => one.wrong));
 
-/** As a processor that runs shaders, and as a GPU, whose threads share what they read. */
+/** Plans for a software adapter, and for a GPU, whose threads share what they read. */
 for (const isSoftware of isShort ? [false] : [true, false]) {
   const open = new OpenDevice(
     device,
@@ -127,7 +127,7 @@ for (const isSoftware of isShort ? [false] : [true, false]) {
     const { rounded, inputs } = halved(one);
     await check(rounded, inputs);
   }
-  // Kernels with tiles take such adapters seconds to compile.
+  // Such adapters take seconds to compile a kernel with tiles.
   if (HEED_ALL === undefined || !isSoftware) continue;
   for (const { query, key, value, ...one } of DRAWN) await check({ query, key, value, ...one }, { query, key, value });
   for (const error of await conformanceOf(backend)) {

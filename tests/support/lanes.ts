@@ -1,7 +1,10 @@
-// Runs shaders/lanes.ts alone on a device: how its threads are numbered, and what eight of them find together. Needs no test runner.
+// Runs shaders/lanes.wgsl alone on a device: how its threads are numbered, and what eight of them find together. Needs no test runner.
 
 import { COMPUTE, type GpuDevice, MAP_READ, USAGE } from "../../web/src/backends/webgpu/gpu.js";
-import { eightThreads, laneInput, numberThreads, SHARING } from "../../web/src/backends/webgpu/shaders/lanes.js";
+import { laneParts } from "../../web/src/backends/webgpu/shaders/attention.js";
+import { enabled } from "../../web/src/backends/webgpu/shaders/common.js";
+import { compose } from "../../web/src/backends/webgpu/shaders/compose.js";
+import { SHARING } from "../../web/src/backends/webgpu/shaders/sizes.js";
 
 export interface Lanes {
   /** Eights met by subgroup operations, and not through workgroup memory. */
@@ -9,24 +12,31 @@ export interface Lanes {
   readonly wrong: readonly string[];
 }
 
-/** Four words of a thread's, by its own number in the workgroup. */
-const shader = (threads: number, subgroups: boolean): string => `${subgroups ? "enable subgroups;" : ""}
+/** Writes four numbers of each thread, by its index in the workgroup. */
+const PROGRAM = `override THREADS: u32;
 @group(0) @binding(0) var<storage, read_write> found: array<vec4f>;
-var<workgroup> exchanged: array<vec4f, ${threads}>;
-${eightThreads(subgroups, "exchanged")}
+var<workgroup> staged: array<vec4f, THREADS>;
 fn number_of(thread: u32) -> f32 { return f32((thread * 37u) % 101u); }
-@compute @workgroup_size(${threads})
-fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) local: u32${laneInput(subgroups)}) {
-  ${numberThreads(subgroups)}
+@compute @workgroup_size(THREADS)
+fn main(@builtin(workgroup_id) group: vec3u, local: Local) {
+  let numbered = number_lanes(local);
+  let by_lanes = are_lanes_numbered(local);
+  let thread = select(local.index, numbered, by_lanes);
   let own = vec4f(number_of(thread));
   let most = eight_max(own, thread, by_lanes);
   let sum = eight_sum(own, thread, by_lanes);
-  found[group.x * ${threads}u + local] = vec4f(f32(thread), select(0.0, 1.0, by_lanes), most.y, sum.z);
+  found[group.x * THREADS + local.index] = vec4f(f32(thread), select(0.0, 1.0, by_lanes), most.y, sum.z);
 }`;
+
+function shader(threads: number, subgroups: boolean): string {
+  const { files, constants } = laneParts(subgroups);
+  const code = compose([...files, PROGRAM], { ...constants, THREADS: threads });
+  return `${enabled(code, [])}${code}`;
+}
 
 const GROUPS = 5;
 
-export async function lanesOf(device: GpuDevice, threads: number, subgroups: boolean): Promise<Lanes> {
+export async function runLanes(device: GpuDevice, threads: number, subgroups: boolean): Promise<Lanes> {
   const module = device.createShaderModule({ code: shader(threads, subgroups) });
   const bound = [{ binding: 0, visibility: COMPUTE, buffer: { type: "storage" } }];
   const group = device.createBindGroupLayout({ entries: bound });

@@ -5,17 +5,16 @@ import type { PairKind, ScoreFeatures } from "./kernel.js";
 import type { Machine } from "./plan.js";
 import { keyRows, PAIR, queryRows, type Rows } from "./prepared-rows.js";
 import { WORKGROUP } from "./shaders/common.js";
-import { DECODE_KEYS, decodeBytes } from "./shaders/decode.js";
-import { TILE_KEYS, tileBytes } from "./shaders/tiles.js";
+import { DECODE_KEYS, decodeBytes, TILE_KEYS, tileBytes } from "./shaders/sizes.js";
 import { kernelClass, type Tuning, untuned } from "./tuning.js";
 
-/** A workgroup accumulates at most so many vectors of an output row, which fit into registers. */
+/** The most vectors of an output row that a workgroup accumulates; so many fit into registers. */
 const MOST_VECTORS = 32;
 
-/** The decode kernel takes at most so many rows. */
+/** The most rows of the decode kernel. */
 const MOST_DECODE_ROWS = 8;
 
-/** The tiled kernel takes at least so many rows. */
+/** The fewest rows of the tiled kernel. */
 const LEAST_TILE_ROWS = 16;
 
 /** Limits of the kernel for software adapters: rows of a workgroup and of a thread, and threads that split the keys where rows are fewer. */
@@ -131,8 +130,8 @@ function variantOf(sizes: Sizes, pair: PairKind, machine: Machine, tuning: Tunin
 }
 
 /** The smallest power of two from `count` on, at most `most`. */
-function powerOfTwo(count: number, row_max: number): number {
-  return Math.min(row_max, 2 ** Math.ceil(Math.log2(count)));
+function powerOfTwo(count: number, most: number): number {
+  return Math.min(most, 2 ** Math.ceil(Math.log2(count)));
 }
 
 /** A sentence for `explain`. */

@@ -1,18 +1,21 @@
-// Kernels compiled, each once a device: shaders are written here from their records, and compiled off the calling thread.
+// Kernels compiled, each once a device: shaders are composed from their records, and compiled off the calling thread.
 
 import { causeText, HeedError } from "../../api/errors.js";
 import { COMPUTE, type GpuDevice } from "./gpu.js";
 import { type Kernel, kernelKey } from "./kernel.js";
-import { attentionBindings } from "./shaders/attention-common.js";
-import { combineBindings, combineShader } from "./shaders/combine.js";
+import {
+  attentionBindings,
+  combineBindings,
+  combineShader,
+  decodeShader,
+  softwareShader,
+  tilesShader,
+  untiledShader,
+} from "./shaders/attention.js";
 import { type Bound, enabled } from "./shaders/common.js";
-import { decodeShader } from "./shaders/decode.js";
 import { pairsBindings, pairsShader } from "./shaders/pairs.js";
 import { prepareBindings, prepareShader } from "./shaders/prepare.js";
 import { ropeBindings, ropeShader } from "./shaders/rope.js";
-import { softwareShader } from "./shaders/software.js";
-import { tilesShader } from "./shaders/tiles.js";
-import { untiledShader } from "./shaders/untiled.js";
 
 export interface Pipeline {
   readonly pipeline: object;

@@ -1,5 +1,5 @@
-// Programs of expressions as WGSL: an instruction a line. What goes by row or key alone is said once more for every score; compilers
-// move it out of loops.
+// Compiles programs of expressions to WGSL, an instruction a line. Instructions that depend on the row or the key alone are repeated for every
+// score; compilers move them out of loops.
 
 import {
   HEADER_WORDS,
@@ -74,7 +74,7 @@ function literal(bits: number): string {
   return value < 0 ? `-${LARGEST}` : LARGEST;
 }
 
-/** Of a table, at whole indices or the nearest inside; the first where one is NaN. Within it whatever a device makes of NaN. */
+/** Reads a table. Indices are clamped to it, and NaN counts as 0, whatever a device makes of NaN. */
 function entry(words: Int32Array, table: number, indices: readonly string[]): string {
   const at = PROGRAMS + 1 + table * TABLE_WORDS;
   const [offset = 0, axes = 0, ...sizes] = words.subarray(at, at + TABLE_WORDS);
@@ -83,12 +83,5 @@ function entry(words: Int32Array, table: number, indices: readonly string[]): st
     const last = size - 1;
     return `(${before}) * ${size}u + min(u32(min(select(0.0, ${one}, ${one} > 0.0), ${last}.0)), ${last}u)`;
   }, "0u");
-  return `float_of(P.mods_at + ${offset}u + ${index})`;
+  return `float_at(P.mods_at + ${offset}u + ${index})`;
 }
-
-/** Divisions may be off by some units in the last place, where whole numbers would not be whole any more. */
-export const FLOOR_DIV = `fn floor_div(a: f32, b: f32) -> f32 {
-  let quotient = floor(a / b);
-  let rest = (a - quotient * b) * sign(b);
-  return quotient + select(0.0, 1.0, rest >= abs(b)) - select(0.0, 1.0, rest < 0.0);
-}`;

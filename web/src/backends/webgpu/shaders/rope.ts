@@ -1,9 +1,12 @@
-// Rotary embedding: a thread a number, which with the other one of its pair makes its own part of the turned pair.
+// The shader of rotary embedding.
 
 import type { RopeKernel } from "../kernel.js";
-import { type Bound, bindings, GROUP_INDEX, operandType, WORKGROUP } from "./common.js";
+import { type Bound, bindings, loader, operand, WORKGROUP } from "./common.js";
+import { compose } from "./compose.js";
+import grid from "./grid.wgsl?raw";
+import rope from "./rope.wgsl?raw";
 
-/** Strides count numbers. */
+/** Strides count elements. */
 export const ROPE_FIELDS = [
   "heads",
   "length",
@@ -15,7 +18,7 @@ export const ROPE_FIELDS = [
   "output_b",
   "output_h",
   "output_l",
-  /** From one batch entry's places to the next; 0: all have the same. */
+  /** From one batch entry's positions to the next; 0: all have the same. */
   "positions_b",
   "elements",
   "groups_x",
@@ -23,7 +26,7 @@ export const ROPE_FIELDS = [
 
 export function ropeBindings({ dtype }: RopeKernel): readonly Bound[] {
   return [
-    { name: "x_data", type: operandType({ dtype, vec4: false }), access: "read" },
+    operand("x", { dtype, vec4: false }),
     { name: "cosines", type: "f32", access: "read" },
     { name: "sines", type: "f32", access: "read" },
     { name: "positions", type: "u32", access: "read" },
@@ -33,33 +36,11 @@ export function ropeBindings({ dtype }: RopeKernel): readonly Bound[] {
 
 export function ropeShader(kernel: RopeKernel): string {
   const { dtype, interleaved, inverse } = kernel;
-  const one = dtype === "f32" ? "x_data[at]" : "unpack2x16float(x_data[at >> 1u])[at & 1u]";
-  const pair = interleaved ? "d / 2u" : "d % pairs";
-  const isSecond = interleaved ? "(d & 1u) == 1u" : "d >= pairs";
-  const other = interleaved ? "(d ^ 1u)" : "select(d + pairs, d - pairs, is_second)";
-  return `${bindings(ropeBindings(kernel), ROPE_FIELDS)}
-fn one_of_x(at: u32) -> f32 { return ${one}; }
-${GROUP_INDEX}
-
-@compute @workgroup_size(${WORKGROUP})
-fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) thread: u32) {
-  let index = group_index(group) * ${WORKGROUP}u + thread;
-  if (index >= P.elements) { return; }
-  let d = index % P.dim;
-  let l = (index / P.dim) % P.length;
-  let h = (index / P.dim / P.length) % P.heads;
-  let b = index / P.dim / P.length / P.heads;
-  let input_at = b * P.input_b + h * P.input_h + l * P.input_l;
-  let own = one_of_x(input_at + d);
-  var result = own;
-  if (d < P.rotary_dim) {
-    let pairs = P.rotary_dim / 2u;
-    let is_second = ${isSecond};
-    let other = one_of_x(input_at + ${other});
-    let angle_at = positions[b * P.positions_b + l] * pairs + ${pair};
-    let sine = sines[angle_at];
-    result = own * cosines[angle_at] + select(${inverse ? "other, -other" : "-other, other"}, is_second) * sine;
-  }
-  rotated[b * P.output_b + h * P.output_h + l * P.output_l + d] = result;
-}`;
+  const x = loader("x", { dtype, vec4: false });
+  return compose([bindings(ropeBindings(kernel), ROPE_FIELDS), grid, ...x.files, rope], {
+    ...x.constants,
+    WORKGROUP,
+    INTERLEAVED: interleaved,
+    INVERSE: inverse,
+  });
 }
