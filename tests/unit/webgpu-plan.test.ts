@@ -17,8 +17,7 @@ import { shaderOf } from "../../web/src/backends/webgpu/pipelines.js";
 import type { Machine, Plan } from "../../web/src/backends/webgpu/plan.js";
 import { planAttention } from "../../web/src/backends/webgpu/plan-attention.js";
 import { hasRanges, RANGE_STRIDE, rowRanges } from "../../web/src/backends/webgpu/row-ranges.js";
-import { decodeBytes } from "../../web/src/backends/webgpu/shaders/decode.js";
-import { tileBytes } from "../../web/src/backends/webgpu/shaders/tiles.js";
+import { decodeBytes, tileBytes } from "../../web/src/backends/webgpu/shaders/sizes.js";
 import { untuned } from "../../web/src/backends/webgpu/tuning.js";
 import { HeedError } from "../../web/src/index.js";
 import { attention as reference } from "../../web/src/reference/index.js";
@@ -317,7 +316,7 @@ describe("an ending", () => {
     expect(await ending.unless(Promise.resolve(7))).toBe(7);
     const waiting = ending.unless(new Promise(() => {}));
     const error = new HeedError("device-lost", "gone");
-    ending.come(error);
+    ending.end(error);
     await expect(waiting).rejects.toBe(error);
     await expect(ending.unless(Promise.resolve(7))).rejects.toBe(error);
   });

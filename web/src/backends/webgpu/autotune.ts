@@ -1,4 +1,4 @@
-// Measures on a device what a plan otherwise guesses: tile sizes, steps and KV splits.
+// Measures on a device which tile sizes, steps and KV splits are fastest. Without it a plan takes the defaults of tuning.ts.
 
 import { HeedError } from "../../api/errors.js";
 import type { AttentionProblem } from "../backend.js";
@@ -27,13 +27,13 @@ export interface AutotuneOptions {
   readonly causal?: boolean;
 }
 
-/** Plain data, which an application can store beyond the page. */
+/** Plain data, which an application can store for later visits. */
 export interface Tuned {
   readonly adapter: string;
   /** The class of kernels that the tuning is for. */
   readonly kernel: string;
   readonly tuning: Tuning;
-  /** Milliseconds of a call with the tuning, and without. */
+  /** Milliseconds of a call with the tuning, and with the defaults. */
   readonly ms: number;
   readonly untunedMs: number;
 }
@@ -48,7 +48,7 @@ const TRIED: { readonly [Knob in keyof Tuning]: readonly Tuning[Knob][] } = {
   groups: [64, 1024],
 };
 
-/** A value has to be 5% faster to be taken: less is noise. */
+/** A value is taken if it is at least 5% faster, because less is noise. */
 const WORTH = 0.95;
 
 const REPEATS = 3;

@@ -1,5 +1,5 @@
-// GPU buffers that calls take and give back. The queue keeps the order of what is written to them and computed with them, so a
-// buffer can be taken by the next call as soon as this one was submitted.
+// GPU buffers that calls take and give back. The queue executes writes and kernels in order, so the next call can take a buffer as soon as this
+// one is submitted.
 
 import { type GpuBuffer, type GpuDevice, USAGE } from "./gpu.js";
 

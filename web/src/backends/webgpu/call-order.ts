@@ -1,4 +1,4 @@
-// Calls end in the order in which they were made, whichever side computes them, and at once where they are aborted or disposed.
+// Calls end in the order in which they were made, whichever backend computes them. An aborted call, or one of a disposed engine, ends at once.
 
 import { HeedError } from "../../api/errors.js";
 import type { AttentionComputed } from "../backend.js";
@@ -11,17 +11,17 @@ export class CallOrder {
   #last: Promise<unknown> = Promise.resolve();
   #waiting = 0;
 
-  /** `discard` gets the results of calls that rejected before they were computed. */
+  /** `discard` gets the results of calls that were rejected before they were computed. */
   constructor(discard: (computed: AttentionComputed) => void) {
     this.#discard = discard;
   }
 
-  /** Whether calls that end in order have not ended. */
+  /** Whether calls are waiting for their end. */
   get isBusy(): boolean {
     return this.#waiting > 0;
   }
 
-  /** Later calls wait for this one, and for all before it: an aborted call ends before they do. */
+  /** Makes later calls wait for this one and for all before it. */
   precede(computing: Promise<unknown>): void {
     const before = this.#last.then(ignore, ignore);
     this.#last = computing.then(
@@ -35,7 +35,7 @@ export class CallOrder {
     computing: Promise<AttentionComputed>,
     signal: AbortSignal | null,
   ): Promise<AttentionComputed> {
-    // A failure waits for earlier calls, too.
+    // A failed call waits for earlier calls, too.
     computing.catch(ignore);
     const inOrder = this.#last.then(ignore, ignore).then(() => computing);
     this.#last = inOrder;
@@ -48,7 +48,7 @@ export class CallOrder {
   }
 
   dispose(): void {
-    this.#disposal.come(new HeedError("disposed", "attention: the engine was disposed"));
+    this.#disposal.end(new HeedError("disposed", "attention: the engine was disposed"));
   }
 
   async #unlessStopped(
@@ -58,7 +58,7 @@ export class CallOrder {
   ): Promise<AttentionComputed> {
     const abort = new Ending();
     const stop = (): void => {
-      abort.come(new HeedError("aborted", `${operation}: aborted by its signal`, { cause: signal?.reason }));
+      abort.end(new HeedError("aborted", `${operation}: aborted by its signal`, { cause: signal?.reason }));
     };
     signal?.addEventListener("abort", stop, { once: true });
     try {

@@ -1,4 +1,4 @@
-// Where a call runs, and why: first whether the GPU supports it and has room, then the expected times. Pure.
+// Decides where a call runs, and says why. A call runs on the GPU if the GPU supports it, has room for it, and is expected to be faster. Pure.
 
 import type { AttentionProblem, Explanation } from "../backend.js";
 import { type Costs, gpuTime, wasmTime } from "./costs.js";
@@ -13,7 +13,7 @@ export interface Choice extends Explanation {
   readonly isFallback: boolean;
 }
 
-/** Without `costs` the GPU gets every call that it can compute. */
+/** Without `costs` every call that the GPU supports runs there. */
 export function choose(problem: AttentionProblem, machine: Machine, costs: Costs | null): Choice {
   const refusals = unsupported(problem);
   if (refusals.length > 0) return { backend: "wasm", reasons: refusals, plan: null, isFallback: true };

@@ -1,4 +1,4 @@
-// A cost model for the GPU and one for wasm: fixed time, time per flop and time per byte, measured once on this machine.
+// Cost models of the GPU and of wasm: a fixed time, a time per flop and a time per byte, measured once on this machine.
 
 import type { AttentionProblem, Backend, Operand } from "../backend.js";
 import type { OpenDevice } from "./device.js";
@@ -8,7 +8,7 @@ import { planAttention } from "./plan-attention.js";
 import { hasRanges, RANGE_STRIDE, rowRanges } from "./row-ranges.js";
 import { zeroProblem } from "./zero-problem.js";
 
-/** Milliseconds, and milliseconds for a million. */
+/** Milliseconds: for a call, for a million flops, and for a million bytes that move. */
 export interface CostModel {
   readonly fixed: number;
   readonly perMegaflop: number;
@@ -20,12 +20,12 @@ export interface Costs {
   readonly wasm: CostModel;
 }
 
-/** All pairs of a query and a key. */
+/** The number of pairs of a query and a key. */
 function allPairs({ query, key }: AttentionProblem): number {
   return query.shape[0] * query.shape[2] * key.shape[2];
 }
 
-/** Pairs in which the query sees the key. */
+/** The number of pairs in which the query sees the key. */
 function seenPairs(problem: AttentionProblem): number {
   if (!hasRanges(problem)) return allPairs(problem);
   const ranges = rowRanges(problem);
@@ -34,7 +34,7 @@ function seenPairs(problem: AttentionProblem): number {
   return pairs;
 }
 
-/** Multiplications and additions of the two products. */
+/** Multiplications and additions of both products; results with a number a pair compute the first product again. */
 export function flops(problem: AttentionProblem, pairs: number = seenPairs(problem)): number {
   const [batch, heads, queries, headDim] = problem.query.shape;
   const [keys, valueDim] = [problem.key.shape[2], problem.value.shape[3]];
@@ -42,7 +42,7 @@ export function flops(problem: AttentionProblem, pairs: number = seenPairs(probl
   return 2 * heads * pairs * (headDim + valueDim) + again;
 }
 
-/** Bytes that cross to the GPU and back. */
+/** Bytes that move to the GPU and back. */
 export function transfers(problem: AttentionProblem): number {
   const { query, key, value, mask, bias, output, weights, scores, keep } = problem;
   const up = [query, key, value, mask, bias].reduce((sum, operand) => sum + arrayBytes(operand), 0);
@@ -58,12 +58,12 @@ export function gpuTime({ gpu }: Costs, problem: AttentionProblem): number {
   return timeOf(gpu, flops(problem), transfers(problem));
 }
 
-/** Whether wasm is done before the GPU's fixed time is over, even if every query saw every key. Only for tensors that do not live on the GPU. */
+/** Whether wasm takes less than the GPU's fixed time, even if every query saw every key. This holds only if no tensor lives on the GPU. */
 export function isSoonerThanAnyOnGpu({ gpu, wasm }: Costs, problem: AttentionProblem): boolean {
   return timeOf(wasm, flops(problem, allPairs(problem)), 0) <= gpu.fixed;
 }
 
-/** Tensors that live on the GPU would have to come over first. */
+/** The time includes copying tensors that live on the GPU. */
 export function wasmTime({ wasm, gpu }: Costs, problem: AttentionProblem): number {
   let away = 0;
   for (const resident of residentsOf(problem)) if (resident.buffer !== undefined) away += 4 * resident.elements;
@@ -74,7 +74,7 @@ function timeOf(line: CostModel, operations: number, bytes: number): number {
   return line.fixed + (operations / 1e6) * line.perMegaflop + (bytes / 1e6) * line.perMegabyte;
 }
 
-/** Measured adapters, by what they call themselves; WebAssembly's part is that of the engine that measured first. */
+/** Costs by adapter, number of threads and variant: engines of the page measure once. */
 const known = new Map<string, Promise<Costs>>();
 
 export function measureCosts(open: OpenDevice, wasm: Backend): Promise<Costs> {
@@ -94,7 +94,7 @@ const TINY = zeroProblem({ ...SHAPE, heads: 1, queries: 16, keys: 16 });
 /** A run that exceeds the fixed time by this much is long enough to measure a rate. */
 const ENOUGH_MS = 4;
 const MOST_HEADS = 256;
-/** A millisecond or two of wasm: what a busy machine adds to less than that would be taken for arithmetic, hundreds of times. */
+/** These take a millisecond or two on wasm. In a shorter time the noise of a busy machine would count as arithmetic, multiplied by hundreds. */
 const HEADS_ON_WASM = 16;
 
 async function measure(open: OpenDevice, wasm: Backend): Promise<Costs> {
@@ -107,7 +107,7 @@ async function measure(open: OpenDevice, wasm: Backend): Promise<Costs> {
 
 type Run = (problem: AttentionProblem) => Promise<unknown>;
 
-/** Takes four times as many heads until arithmetic can be told from overhead. */
+/** Quadruples the number of heads until the time is clearly longer than the fixed time. */
 async function costModelOf(run: Run, heads: number, perMegabyte: number): Promise<CostModel> {
   const fixed = await quickest(run, TINY);
   let problem = busy(heads);
@@ -117,24 +117,24 @@ async function costModelOf(run: Run, heads: number, perMegabyte: number): Promis
     time = await quickest(run, problem);
   }
   const moving = (transfers(problem) / 1e6) * perMegabyte;
-  // Noise may leave nothing, and then the rate is a share of the time, so that it stays bounded.
+  // Noise may leave no time for arithmetic, and then the rate is a twentieth of the whole.
   const perMegaflop = Math.max(time - fixed - moving, time / 20) / (flops(problem) / 1e6);
   return { fixed, perMegaflop, perMegabyte };
 }
 
-/** Measured with one query a head: many bytes and little arithmetic. */
+/** One query a head moves many bytes for little arithmetic. */
 async function timePerMegabyte(run: Run): Promise<number> {
   const fixed = await quickest(run, TINY);
   const problem = zeroProblem({ ...SHAPE, heads: 64, kvHeads: 64, queries: 1, keys: 128 });
   return Math.max((await quickest(run, problem)) - fixed, 0) / (transfers(problem) / 1e6);
 }
 
-/** Much arithmetic and few bytes: the heads share one K and V, so that transfers hardly count. */
+/** Heads that share one K and V take much arithmetic and move few bytes. */
 function busy(heads: number): AttentionProblem {
   return zeroProblem({ ...SHAPE, heads, queries: 64, keys: 512 });
 }
 
-/** The quicker of two runs after one that compiles. */
+/** The quicker time of two runs, after a run that compiles. */
 async function quickest(run: Run, problem: AttentionProblem): Promise<number> {
   await run(problem);
   let best = Number.POSITIVE_INFINITY;

@@ -1,4 +1,4 @@
-// A GPU device, heed's own or the caller's, and what lives as long as it does: pipelines, buffers, the knowledge that it is lost.
+// A GPU device, heed's own or the caller's, with what lives as long as it does: pipelines, pooled buffers, and the news of its loss.
 
 import { causeText, HeedError } from "../../api/errors.js";
 import { BufferPool } from "./buffer-pool.js";
@@ -31,12 +31,12 @@ export class OpenDevice {
   readonly device: GpuDevice;
   readonly isOwn: boolean;
   readonly info: DeviceInfo;
-  /** What tunings go by. */
+  /** The name under which tunings are kept. */
   readonly adapter: string;
   readonly machine: Machine;
   readonly pool: BufferPool;
   readonly pipelines: Pipelines;
-  /** Comes with HeedError `device-lost` when it is. */
+  /** Ends with HeedError `device-lost` when the device is lost. */
   readonly loss = new Ending();
 
   constructor(device: GpuDevice, isOwn: boolean, info: GpuAdapterInfo | undefined) {
@@ -62,7 +62,7 @@ export class OpenDevice {
     this.pipelines = new Pipelines(device);
     void device.lost.then(({ reason, message }) => {
       const why = message === "" ? (reason ?? "unknown") : message;
-      this.loss.come(new HeedError("device-lost", `attention: the GPU device is lost: ${why}`));
+      this.loss.end(new HeedError("device-lost", `attention: the GPU device is lost: ${why}`));
     });
   }
 
@@ -73,8 +73,8 @@ export class OpenDevice {
 }
 
 /**
- * Browsers tell a software adapter by the flag, Dawn and older ones only by what it is called. Not meant is lavapipe, which compiles what suits
- * GPUs in less time than the rest, and runs it faster.
+ * Browsers mark a software adapter with the flag; Dawn and older browsers only name it. lavapipe does not count as one, because it compiles
+ * the kernels for GPUs in less time than those for software adapters, and runs them faster.
  */
 function isSoftware({ isFallbackAdapter, architecture, description }: GpuAdapterInfo): boolean {
   const name = `${architecture} ${description}`;
@@ -105,7 +105,7 @@ function requestDevice(adapter: GpuAdapter): Promise<GpuDevice> {
   });
 }
 
-/** Around the caller's. */
+/** Wraps the caller's device. */
 export function adoptDevice(device: GpuDevice): OpenDevice {
   return new OpenDevice(device, false, device.adapterInfo);
 }

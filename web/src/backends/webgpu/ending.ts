@@ -1,4 +1,5 @@
-// The end of something that many wait beside: a device, an engine. Promise.race with a promise that lives long would keep each result.
+// The end of something that many calls depend on, such as a device or an engine. Promise.race with a promise that lives long would keep the result of
+// every call.
 
 import type { HeedError } from "../../api/errors.js";
 
@@ -6,18 +7,18 @@ export class Ending {
   #error: HeedError | null = null;
   readonly #waiting = new Set<(error: HeedError) => void>();
 
-  /** Null while it has not come. */
+  /** Null until the end. */
   get error(): HeedError | null {
     return this.#error;
   }
 
-  come(error: HeedError): void {
+  end(error: HeedError): void {
     this.#error ??= error;
     for (const reject of this.#waiting) reject(error);
     this.#waiting.clear();
   }
 
-  /** What a promise gives, or the end. */
+  /** Settles as the promise does, or rejects at the end if that comes first. */
   unless<T>(promise: Promise<T>): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       if (this.#error !== null) reject(this.#error);

@@ -1,11 +1,11 @@
-// What WebGPU reports of a step some time after it, as HeedErrors of the call that took the step.
+// WebGPU reports errors some time after the step that caused them. Here they become HeedErrors of the call that took the step.
 
 import { HeedError } from "../../api/errors.js";
 import type { ErrorFilter, GpuDevice } from "./gpu.js";
 
 const FILTERS: readonly ErrorFilter[] = ["validation", "out-of-memory", "internal"];
 
-/** Runs a step that does not wait, and says what the device thinks of it. */
+/** Runs a synchronous step. `refused` resolves with the error that the device reports of it, or null. */
 export function scoped<T>(
   device: GpuDevice,
   act: () => T,

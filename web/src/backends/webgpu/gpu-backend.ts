@@ -1,4 +1,4 @@
-// The backend that has two: it sends each call to the GPU, or to wasm where that is faster or alone can.
+// The backend that wraps the wasm backend: it sends each call to the GPU, or to wasm if wasm is faster or the GPU does not support the call.
 
 import { HeedError } from "../../api/errors.js";
 import type {
@@ -28,7 +28,7 @@ import { bytesOf } from "./residents.js";
 import { RopeAngleCache } from "./rope-angles.js";
 import { SUPPORT, unsupported } from "./support.js";
 
-/** `capabilities` keeps so many sentences about calls that ran on wasm. */
+/** The most sentences about calls on wasm that `capabilities` keeps. */
 const MOST_REASONS = 20;
 
 export interface GpuBackendOptions {
@@ -49,7 +49,7 @@ export class GpuBackend implements Backend, ExtraOnGpu {
   #costs: Costs | null = null;
   #disposed = false;
 
-  /** In mode "auto" it measures both sides for some milliseconds first. */
+  /** In mode "auto" this measures both backends for some milliseconds first. */
   static async open(options: GpuBackendOptions): Promise<GpuBackend> {
     const backend = new GpuBackend(options);
     if (options.mode === "auto") backend.#costs = await measureCosts(options.open, options.wasm);
@@ -182,7 +182,7 @@ export class GpuBackend implements Backend, ExtraOnGpu {
     return { backend: "wasm", reasons, plan: null, isFallback: true };
   }
 
-  /** A small call that waits for no other, and whose tensors are in wasm, is done there sooner than its costs are compared. */
+  /** Whether wasm computes the call in less time than comparing costs takes: a small call that waits for no other, with tensors in wasm. */
   #isForWasmAlone(problem: AttentionProblem): boolean {
     if (this.#costs === null || this.#device.open === null) return false;
     if (this.#order.isBusy || this.#residency.count > 0) return false;

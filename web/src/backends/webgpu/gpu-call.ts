@@ -41,7 +41,7 @@ class Taken {
   }
 }
 
-/** The part of a problem that a call needs: operands by the role of their buffer, and what becomes of the results. */
+/** The part of a problem that a call needs: operands by the role of their buffer, and where the results go. */
 export interface Given extends Readonly<Partial<Record<Role, Operand | null>>> {
   readonly into: Float32Array | null;
   readonly keep: boolean;
@@ -106,7 +106,7 @@ export function writeBytes(
       `attention: an input of ${expected} bytes lost its buffer or shrank while it was read`,
     );
   }
-  // Shared memory is no source for the queue.
+  // The queue takes no shared memory.
   const { buffer: memory, byteOffset, byteLength } = array;
   const bytes = memory instanceof ArrayBuffer ? new Uint8Array(memory, byteOffset, byteLength) : copied(array);
   const whole = byteLength - (byteLength % 4);
@@ -140,7 +140,7 @@ async function finish(open: OpenDevice, call: Call, uploading: Promise<HeedError
   }
 }
 
-/** Queues everything, and returns how to get at the results. */
+/** Queues all steps, and returns a function that reads the results. */
 function submit(open: OpenDevice, call: Call, pipelines: readonly Pipeline[]): () => Promise<AttentionComputed> {
   const { device } = open;
   const { plan, problem, taken, inputs } = call;
@@ -227,7 +227,7 @@ function fill(into: Float32Array, output: Float32Array): Float32Array {
   return into.length === output.length ? into : into.subarray(0, output.length);
 }
 
-/** The loss of a device may be reported so many milliseconds after the failure that it caused. */
+/** Milliseconds in which the loss of a device is expected after a failure, which it may have caused. */
 const LATE = 50;
 
 /** Resolves as the promise does, or rejects when the device is lost. */

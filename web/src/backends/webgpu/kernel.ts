@@ -9,7 +9,7 @@ export interface Load {
   readonly vec4: boolean;
 }
 
-/** The score of a query and a key, after the prepare kernel did what concerns one of them alone. */
+/** The score of a query and a key, whose rows a prepare kernel may have made. */
 export type PairKind = "product" | "gated" | "rbf" | "distance" | "additive";
 
 /** What happens to a score; the same for every kernel that makes scores. */
@@ -17,14 +17,14 @@ export interface ScoreFeatures {
   readonly query: Load;
   readonly key: Load;
   readonly pair: PairKind;
-  /** Vectors of four numbers in a row of query or key. */
+  /** Vectors of four elements in a row of Q or K. */
   readonly vectors: number;
   readonly softcap: boolean;
   readonly alibi: boolean;
   readonly ranges: boolean;
   readonly mask: boolean;
   readonly bias: boolean;
-  /** The bodies of functions of a score and its place, in WGSL. */
+  /** The bodies of functions of a score and its position, in WGSL. */
   readonly scoreMod: string | null;
   readonly maskMod: string | null;
   readonly dropout: boolean;
@@ -50,7 +50,7 @@ export interface AttentionKernel extends ScoreFeatures, RowOutputs {
   readonly split: boolean;
 }
 
-/** One thread or several compute a row and read K and V for themselves, without workgroup memory. */
+/** Each thread computes a row, or a slice of its keys, and reads K and V for itself, without tiles in workgroup memory. */
 export interface UntiledKernel extends AttentionKernel {
   readonly kind: "untiled";
   /** Threads of a row. */
@@ -101,7 +101,7 @@ export interface PrepareKernel {
   readonly kind: "prepare";
   readonly source: Load;
   readonly what: "matrix" | "normalise" | "gate";
-  /** Matrix: columns are what comes out, as of q . (w k), where w meets the query. */
+  /** A matrix multiplies from the right, as w of q . (w k) does when it is applied to the query. */
   readonly transposed: boolean;
   readonly identity: boolean;
   readonly offset: boolean;

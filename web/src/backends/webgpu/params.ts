@@ -1,13 +1,13 @@
 // The numbers of a call that every shader reads: one uniform struct, written from a record and declared from the same list. Pure.
 
-/** Strides and offsets count elements. `...At`: where something starts in the tables or the results, in words. */
+/** Strides and offsets count elements. A name that ends in `_at` says where something starts in the tables or the results, in 32-bit words. */
 const FIELDS = {
   heads: "u32",
-  /** Heads that keys have as the kernels see them: more than kv_heads where a projection of the keys goes by query head. */
+  /** Heads of K as the kernels read it. These are more than the KV heads where a projection of K goes by query head. */
   key_heads: "u32",
-  /** Query heads that read the same keys, and so the same tiles. */
+  /** Query heads that read the same keys, and so share tiles. */
   pack: "u32",
-  /** Query heads a kv head. */
+  /** Query heads for each KV head. */
   group: "u32",
   queries: "u32",
   keys: "u32",
@@ -37,10 +37,10 @@ const FIELDS = {
   tiles_at: "u32",
   slopes_at: "u32",
   sinks_at: "u32",
-  /** Of score functions: a number a head, or a vector. */
+  /** Constants of score functions: a number or a vector for each head. */
   constants_at: "u32",
   constants_h: "u32",
-  /** Of the numbers that expressions read. */
+  /** The numbers that expressions read. */
   mods_at: "u32",
   row_tiles: "u32",
   chunks: "u32",
@@ -70,7 +70,7 @@ export type Params = Readonly<Record<keyof typeof FIELDS, number>>;
 
 const NAMES = Object.keys(FIELDS) as readonly (keyof typeof FIELDS)[];
 
-/** Uniform structs end on 16 bytes. */
+/** The size of a uniform struct is a multiple of 16 bytes. */
 export const PARAM_BYTES = Math.ceil((NAMES.length * 4) / 16) * 16;
 
 export const PARAMS_STRUCT = `struct Params {\n${NAMES.map((name) => `  ${name}: ${FIELDS[name]},`).join("\n")}\n}`;

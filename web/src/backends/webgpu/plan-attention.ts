@@ -1,4 +1,4 @@
-// The plan of a call of attention: a problem and an adapter's limits become kernels, parameters, buffers and grids. Pure.
+// Makes the plan of an attention call: kernels, parameters, buffers and grids for a problem and the limits of an adapter. Pure.
 
 import type { AttentionProblem, Operand } from "../backend.js";
 import { type Dispatch, dispatchOf, summaryOf } from "./dispatch.js";
@@ -243,7 +243,7 @@ function layOutResults({ output, lse, entropy, weights, scores }: AttentionProbl
   return { ranges, elements };
 }
 
-/** Dropped is what is at most `drop_last`: below floor(p * 2^32), which for p = 1 is beyond 32 bits. */
+/** A weight whose bits are at most `drop_last` is dropped. The count of such bits, floor(p * 2^32), needs 33 bits for p = 1. */
 function dropoutParams({ dropout }: AttentionProblem): Pick<Params, "drop_last" | "drop_seed" | "drop_keep"> {
   if (dropout === null) return { drop_last: 0, drop_seed: 0, drop_keep: 1 };
   const keep = dropout.p === 1 ? 0 : 1 / (1 - dropout.p);
@@ -254,7 +254,7 @@ function dropoutParams({ dropout }: AttentionProblem): Pick<Params, "drop_last" 
   };
 }
 
-/** docs/semantics.md, dropout. */
+/** The hash of docs/semantics.md, dropout. */
 function mixed(given: number): number {
   let x = given >>> 0;
   x = Math.imul(x ^ (x >>> 16), 0x7feb352d);
@@ -272,7 +272,7 @@ function prepareSteps(side: "query" | "key", { preparation }: Rows, limits: GpuL
   return [{ kernel: preparation.kernel, buffers: [side, `${side}Weights`, `${side}Rows`], uniform, grid }];
 }
 
-/** The attention kernel, and where it splits the keys the kernel that combines the partial results. */
+/** The attention kernel, and if it splits the keys, the kernel that combines the partial results. */
 function attentionSteps(call: Call, params: Params): readonly Step[] {
   const { dispatch, features, outputs, problem, query, key, machine } = call;
   const { variant, valueVectors } = dispatch;

@@ -7,7 +7,7 @@ import type { RopeAngles } from "./rope-angles.js";
 import { WORKGROUP } from "./shaders/common.js";
 import { ROPE_FIELDS } from "./shaders/rope.js";
 
-/** As a call on a device has it: its tables are operands beside the input. */
+/** The operands of a call on a device: tables of cosines and sines beside the input. */
 export interface RopeGiven extends Given {
   readonly input: RopeProblem["input"];
 }
@@ -65,7 +65,7 @@ export function planRope(problem: RopeProblem, angles: RopeAngles | null, { limi
   };
 }
 
-/** The row of the tables for each position, of each batch entry where they differ. */
+/** The row of the tables for each position, or for each batch entry and position where those differ. */
 function positionRows({ input, tables, positions, positionsByBatch }: RopeProblem): Uint32Array<ArrayBuffer> {
   const [batch, , length] = input.shape;
   const [entries, , rows] = tables?.cosines.shape ?? [1, 1, 0];

@@ -94,9 +94,9 @@ export function mostBytes({ maxStorageBufferBindingSize, maxBufferSize }: GpuLim
 }
 
 export function tooLarge(bytes: ReadonlyMap<Role, number>, steps: readonly Step[], limits: GpuLimits): string | null {
-  const row_max = mostBytes(limits);
+  const most = mostBytes(limits);
   for (const [role, size] of bytes) {
-    if (size > row_max) return `${role} takes ${size} bytes, of which the adapter binds ${row_max}`;
+    if (size > most) return `${role} takes ${size} bytes, of which the adapter binds ${most}`;
   }
   for (const { kernel, buffers, grid } of steps) {
     if (buffers.length > limits.maxStorageBuffersPerShaderStage) {

@@ -1,18 +1,18 @@
-// The query or key of a call as kernels read it: as it came, or as a score function has it prepared. Pure.
+// The rows of Q or K of a call as kernels read them: as given, or prepared for a score function. Pure.
 
 import type { AttentionProblem, Operand, ScoreFunction } from "../backend.js";
 import type { Load, PairKind, PrepareKernel } from "./kernel.js";
 import { PREPARE_FIELDS } from "./shaders/prepare.js";
 import { numbersOf } from "./tables.js";
 
-/** Rows of [batch, heads, length], and where they lie. Strides count numbers. */
+/** Rows of [batch, heads, length], and where they lie. Strides count elements. */
 export interface Rows {
   readonly load: Load;
   readonly heads: number;
-  /** Numbers of a row that count. */
+  /** Elements of a row. */
   readonly dim: number;
   readonly strides: readonly [number, number, number];
-  /** How they are made; null: as they came. */
+  /** How the rows are prepared; null: kernels read them as given. */
   readonly preparation: Preparation | null;
 }
 
@@ -22,7 +22,7 @@ export interface Preparation {
   readonly matrix: Float32Array<ArrayBuffer>;
   readonly fields: Uint32Array<ArrayBuffer>;
   readonly threads: number;
-  /** Numbers of all rows. */
+  /** Elements of all rows. */
   readonly elements: number;
 }
 
@@ -52,7 +52,7 @@ export function queryRows({ query, score }: AttentionProblem): Rows {
   return asGiven(query);
 }
 
-/** Keys whose parameters go by query head become rows of each query head. */
+/** If the parameters go by query head, each query head gets rows of K of its own. */
 export function keyRows({ query, key, score }: AttentionProblem): Rows {
   const { kind, w, wk, b } = score;
   const heads = query.shape[1];
@@ -87,7 +87,7 @@ interface Wanted {
   readonly matrix?: Operand | null;
   readonly transposed?: boolean;
   readonly offset?: Operand | null;
-  /** Where in a gate's vector the operand's own part starts. */
+  /** Where the operand's own part of the gate's vector starts. */
   readonly first?: number;
 }
 
@@ -136,7 +136,7 @@ function prepared(operand: Operand, wanted: Wanted, heads = operand.shape[1]): R
   };
 }
 
-/** A matrix (or of each head `part` numbers from `first` on) and offsets after it. A gate without an offset has 0. */
+/** Lays out a matrix, or for each head its `part` numbers from `first` on, and the offsets after it. A gate without an offset has 0. */
 function layOut(
   matrix: Operand | null,
   offset: Operand | null,

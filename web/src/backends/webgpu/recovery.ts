@@ -1,9 +1,9 @@
-// The device that an engine computes on now, and what follows its loss: another device while there is one to be had, WebAssembly afterwards.
+// The device that an engine computes on. A lost device is replaced by another; if there is none, calls run on WebAssembly.
 
 import { causeText } from "../../api/errors.js";
 import type { OpenDevice } from "./device.js";
 
-/** A lost device is replaced so many times. */
+/** The most devices that are opened in place of lost ones. */
 const MOST_REOPENINGS = 3;
 
 /** Opens a device in place of a lost one; null if the device is the caller's, which is not replaced. */
@@ -46,7 +46,7 @@ export class RecoveringDevice {
     });
   }
 
-  /** Calls compute on wasm meanwhile, and for good where there is no other device. */
+  /** Calls run on wasm meanwhile, and from then on if no other device opens. */
   async #replace(lost: OpenDevice, why: string): Promise<void> {
     this.#open = null;
     this.losses.push(why);

@@ -1,4 +1,4 @@
-// Where tensors live, on the GPU or in wasm, and how a call that needs them on the other side gets copies there.
+// Where tensors live, on the GPU or in wasm. A call that needs a tensor on the other side gets a copy, which later calls share.
 
 import { HeedError } from "../../api/errors.js";
 import type { AttentionComputed, Backend, Computed, DType, Resident } from "../backend.js";
@@ -46,7 +46,7 @@ export class Residency {
     return resident;
   }
 
-  /** The buffer stays the caller's. */
+  /** Makes a resident of a buffer that the caller keeps and destroys. */
   adopt(open: OpenDevice, buffer: object, elements: number, dtype: DType): Resident {
     const given = asBuffer(buffer, elements * bytesOf(dtype));
     return this.#residents.add(new GpuResident(open, given, elements, dtype, true));
@@ -84,7 +84,7 @@ export class Residency {
     this.#residents.freeAll();
   }
 
-  /** Runs a call on the device, to which it copies tensors that are not there. Arrays are read before this returns. */
+  /** Runs a call on the device, after copying there the tensors that live elsewhere. Arrays are read before this returns. */
   onGpu<P extends object>(open: OpenDevice, problem: P, run: Run<P>): Promise<AttentionComputed> {
     const isElsewhere = residentsOf(problem).some((resident) => !isOn(open, resident));
     if (!isElsewhere) return this.#retaining(problem, run);
@@ -95,7 +95,7 @@ export class Residency {
     );
   }
 
-  /** Runs a call on wasm, to which it copies tensors that live on the GPU. */
+  /** Runs a call on wasm, after copying there the tensors that live on the GPU. */
   onWasm<P extends object>(problem: P, run: Run<P>): Promise<AttentionComputed> {
     if (!residentsOf(problem).some(isGpuResident)) return run(problem);
     return this.#exchanged(problem, (resident) => this.#mirrorOf(resident), run);
@@ -134,7 +134,7 @@ export class Residency {
     }
   }
 
-  /** Runs a call with its tensors exchanged for copies, which later calls use as well. Its arrays are copied while it waits. */
+  /** Runs a call with copies in place of its tensors, which later calls use as well. Its arrays are copied first, since the call has to wait. */
   async #exchanged<P extends object>(
     problem: P,
     exchange: (resident: Resident) => Promise<Resident>,

@@ -1,4 +1,4 @@
-// Values that live in a GPU buffer, and the counting that keeps them there until the calls that use them are submitted.
+// Tensors that live in a GPU buffer. Uses are counted, so a freed tensor keeps its buffer until the calls that use it are submitted.
 
 import type { HeedError } from "../../api/errors.js";
 import type { DType, Resident } from "../backend.js";
@@ -14,7 +14,7 @@ export class GpuResident implements Resident {
   readonly owner: OpenDevice;
   /** The buffer is the caller's, and never destroyed here. */
   readonly isForeign: boolean;
-  /** Its copy for calls that run on wasm. */
+  /** The copy for calls that run on wasm. */
   mirror: Resident | null = null;
   /** Why the upload failed; devices report that some time later. */
   failure: HeedError | null = null;

@@ -1,11 +1,11 @@
-// Which keys the structural rules leave to each query: causal, window, lengths, sequences, all of them a range. Pure.
+// The range of keys that causal, window, lengths and sequences leave to each query. Pure.
 
 import type { AttentionProblem } from "../backend.js";
 
 /** Three numbers for each batch entry and query: the first key that it sees, the end of those, its position among the keys. */
 export const RANGE_STRIDE = 3;
 
-/** Beyond any position, and far from overflowing when added to one. */
+/** A number beyond any position, whose sum with one does not overflow. */
 const OPEN = 2 ** 31 - 1;
 
 interface Surroundings {
@@ -17,7 +17,7 @@ interface Surroundings {
   readonly index: number;
 }
 
-/** Whether rows differ from `all keys, in their order`: if not, no table is needed. */
+/** Whether some query may see fewer than all keys, or needs its position. If not, there is no table. */
 export function hasRanges({ causal, structure, mask, bias, key }: AttentionProblem): boolean {
   const { windowLeft, windowRight, qOffsets, qLengths, kvLengths, sequences, alibiSlopes } = structure;
   const rules = [windowLeft, windowRight, qOffsets, qLengths, kvLengths, sequences, alibiSlopes];

@@ -1,8 +1,8 @@
-// The option matrix: what the GPU computes, and of what it leaves to WebAssembly, why. Tests draw their combinations from here.
+// The option matrix: what the GPU computes, and why the rest runs on WebAssembly. Tests draw their combinations from here.
 
 import type { AttentionProblem, DType, Normalizer, ScoreKind, ScoreStage, WeightForm } from "../backend.js";
 
-/** True: computed on the GPU. A text: why it runs on wasm. */
+/** True: the GPU computes it. A text: why it runs on wasm. */
 export type Cell = true | string;
 
 const SELECTION =

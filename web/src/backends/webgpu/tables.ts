@@ -15,7 +15,7 @@ export interface Tables {
   readonly modsAt: number;
 }
 
-/** `rows` of queries a tile, of which `pack` heads stand side by side. */
+/** A tile has `rows` query rows; `pack` query heads share their keys and fill tiles together. */
 export function makeTables(problem: AttentionProblem, pack: number, rows: number): Tables {
   const sections: Uint32Array[] = [];
   let end = 0;
@@ -45,7 +45,7 @@ export function makeTables(problem: AttentionProblem, pack: number, rows: number
   return { data, ...at };
 }
 
-/** What stands for no sink in shaders, which know no infinity. */
+/** Shaders know no infinity, so a sink of -Infinity becomes their lowest number. */
 function finiteSink(sink: number): number {
   return Math.max(sink, -3e38);
 }
@@ -77,7 +77,7 @@ function tileRanges(
   return found;
 }
 
-/** Of a score function: a number a head, or the weights of additive's sum, padded to vectors of four. */
+/** Constants of a score function: a number a head, or the weights of the additive score, padded to vectors of four. */
 function scoreConstants({ score }: AttentionProblem): { numbers: Float32Array; head: number } {
   if (score.kind === "rbf") {
     const widths = numbersOf(score.bandwidth);
@@ -93,7 +93,7 @@ function scoreConstants({ score }: AttentionProblem): { numbers: Float32Array; h
   return { numbers, head: heads > 1 ? stride : 0 };
 }
 
-/** A parameter's numbers, which are in an array: what lives in an engine is refused before. */
+/** The numbers of a parameter. Parameters that live in an engine run on wasm, so this one is an array. */
 export function numbersOf(operand: Operand | null): Float32Array {
   if (operand?.source.kind === "array" && operand.source.array instanceof Float32Array) return operand.source.array;
   throw new TypeError("a parameter of a score function that is no array reached the GPU");

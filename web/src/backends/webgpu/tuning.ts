@@ -5,15 +5,15 @@ import type { GpuAdapterInfo } from "./gpu.js";
 export interface Tuning {
   /** Threads share what they read, through workgroup memory; if not, each reads keys and values for itself. */
   readonly shared: boolean;
-  /** By operations of subgroups as well, where the adapter has them. */
+  /** Threads share by subgroup operations as well, where the adapter has them. */
   readonly subgroups: boolean;
-  /** Bytes of workgroup memory that a workgroup takes at most: with more, more stays there, and fewer workgroups run side by side. */
+  /** The most bytes of workgroup memory for a workgroup. With more of it more rows stay there, and fewer workgroups run side by side. */
   readonly memory: number;
-  /** Rows of a workgroup at most, where it has tiles. */
+  /** The most rows of a workgroup with tiles. */
   readonly rows: number;
-  /** Keys between two updates of the row max, where each thread reads for itself. */
+  /** Keys between two updates of the row max, in kernels whose threads read for themselves. */
   readonly step: number;
-  /** Workgroups below which keys are split. */
+  /** A call of fewer workgroups than these splits its keys. */
   readonly groups: number;
 }
 
@@ -29,7 +29,7 @@ export function untuned(isSoftware: boolean): Tuning {
   return { shared: !isSoftware, subgroups: true, memory: 16_384, rows: 64, step, groups };
 }
 
-/** Vectors of a key and of a value, and rows of a workgroup. */
+/** The class of a kernel: vectors of a key and of a value, and rows of a workgroup. */
 export function kernelClass(vectors: number, valueVectors: number, rows: number): string {
   return `${vectors} ${valueVectors} ${rows}`;
 }

@@ -1,4 +1,4 @@
-// Problems of nothing but zeros, to measure with.
+// Problems whose operands are zeros, for measurements.
 
 import type { AttentionProblem, Operand } from "../backend.js";
 
