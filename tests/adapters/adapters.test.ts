@@ -1,5 +1,5 @@
-// The same problems on adapters that differ in what matters to shaders: two compilers, subgroups of 8, 4 and none, half precision
-// and none. Chromium's own runs are in tests/gpu.
+// The same problems on adapters that differ in what matters to shaders: two compilers, subgroups of 8, of 4 and none, with and without f16.
+// Chromium's own adapter runs tests/gpu.
 
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
@@ -16,7 +16,7 @@ import type { Findings } from "./program.js";
 const { folder, lavapipe, launcher } = inject("adapters");
 const packages = join(inject("tools"), "node_modules");
 const dawn = join(packages, "webgpu/index.js");
-/** Chromium's own: Dawn runs on it in Node as it does there. Debian's program is a script, elsewhere than what it starts. */
+/** Chromium's SwiftShader, on which Dawn runs in Node as well. Debian's chromium is a script, and SwiftShader lies beside the program it starts. */
 const swiftShader = [".", "../lib/chromium"]
   .map((folder) => join(dirname(inject("chromiumPath")), folder, "vk_swiftshader_icd.json"))
   .find((place) => existsSync(place));
@@ -28,20 +28,20 @@ interface Adapter {
   readonly name: string;
   readonly program: readonly string[];
   readonly driver: string;
-  /** That the device is asked for. */
+  /** The features that the device is asked for. */
   readonly wanted: string;
-  /** That it has. */
+  /** The features that it has. */
   readonly features: readonly string[];
   readonly description: RegExp;
-  /** Any options together, and ONNX's cases as well: where shaders compile in a fraction of a second. */
+  /** Runs problems with any options and ONNX's cases as well, where shaders compile in a fraction of a second. */
   readonly all?: boolean;
-  /** Of a subgroup; lavapipe has as many as numbers fit into the vectors that it is told to use. */
+  /** Lanes of a subgroup. lavapipe has as many as elements fit into the vectors that it is told to use. */
   readonly lanes?: number;
-  /** Few problems, all by kernels whose threads have to do with each other. */
+  /** Runs few problems, all by kernels whose threads share what they read. */
   readonly kernels?: "shared";
 }
 
-/** Attention's, flex attention's and rotary embedding's; none where their folder is missing. */
+/** The number of cases of attention, flex attention and rotary embedding; 0 if their folder is missing. */
 const seen = existsSync(join(conformanceFolder(), "cases.json"))
   ? ATTENTION_CASES - Object.keys(notCovered).length + FLEX_CASES + EXTRA_CASES.RotaryEmbedding
   : 0;
@@ -51,7 +51,7 @@ const NODE = [process.execPath];
 
 const ADAPTERS: readonly Adapter[] = [
   {
-    name: "Tint, half precision, subgroups of 8",
+    name: "Tint, f16, subgroups of 8",
     program: NODE,
     driver: lavapipe,
     wanted: ALL,
@@ -61,7 +61,7 @@ const ADAPTERS: readonly Adapter[] = [
     kernels: "shared",
   },
   {
-    name: "Tint, half precision, subgroups of 4",
+    name: "Tint, f16, subgroups of 4",
     program: NODE,
     driver: lavapipe,
     wanted: ALL,
@@ -71,7 +71,7 @@ const ADAPTERS: readonly Adapter[] = [
     kernels: "shared",
   },
   {
-    name: "Tint, no half precision, subgroups of 4",
+    name: "Tint, no f16, subgroups of 4",
     program: NODE,
     driver: swiftShader ?? "no SwiftShader",
     wanted: ALL,
@@ -82,7 +82,7 @@ const ADAPTERS: readonly Adapter[] = [
   },
   { name: "Tint, neither", program: NODE, driver: lavapipe, wanted: "", features: [], description: /llvmpipe/ },
   {
-    name: "naga, half precision, no subgroups",
+    name: "naga, f16, no subgroups",
     program: [deno ?? "no Deno", "run", "--allow-all"],
     driver: lavapipe,
     wanted: ALL,
@@ -92,7 +92,7 @@ const ADAPTERS: readonly Adapter[] = [
   },
 ];
 
-/** Every kind in single and in half precision, and those that threads share by subgroups where there are any. */
+/** Every kernel with f32 and f16, and with subgroups if the adapter has them and threads share what they read. */
 function kernelsFor(features: readonly string[], kernels: Adapter["kernels"]): readonly string[] {
   const half = features.includes("shader-f16") ? [" f16"] : [];
   const shared = features.includes("subgroups") ? " subgroups" : "";
@@ -113,10 +113,10 @@ test.each(ADAPTERS)(
         HEED_FEATURES: wanted,
         HEED_KERNELS: kernels ?? "all",
         LP_NATIVE_VECTOR_WIDTH: `${(lanes ?? 8) * 32}`,
-        // Compiling is nearly all that it does here, and takes a fifth of the time where it does not optimise. Two names of two ages.
+        // Compiling takes nearly all the time, and without optimization a fifth of it. Old and new versions have different names for this.
         GALLIVM_PERF: "nopt",
         GALLIVM_DEBUG: "nopt",
-        // It takes shaders for vectors of another width for the same.
+        // Its cache confuses shaders that were compiled for vectors of different widths.
         ...(kernels === "shared" ? { MESA_SHADER_CACHE_DISABLE: "true" } : {}),
         ...(all ? { HEED_ALL: "1" } : {}),
         ...(program === NODE ? { HEED_DAWN: dawn } : {}),
@@ -128,7 +128,7 @@ test.each(ADAPTERS)(
       features,
       description: expect.stringMatching(description),
       kernels: kernelsFor(features, kernels),
-      // Eights of threads need subgroups that they fit into.
+      // Eight threads share by subgroups only if these have eight lanes or more.
       byLanes: features.includes("subgroups") && (lanes ?? 0) >= 8,
       wrong: [],
       uncaptured: [],

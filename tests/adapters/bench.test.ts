@@ -1,4 +1,4 @@
-// bench/gpu for a moment, on lavapipe: that it runs and finds a rate, not which.
+// bench/gpu runs for a moment on lavapipe and finds some rate.
 
 import { execFile } from "node:child_process";
 import { join } from "node:path";
@@ -8,7 +8,7 @@ import { expect, inject, test } from "vitest";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 
-test("bench/gpu", async () => {
+test("bench/gpu prints a rate for each shape", async () => {
   const { folder, lavapipe, launcher } = inject("adapters");
   const [command = "", ...args] = [...launcher, process.execPath, join(root, "bench/gpu/run.js")];
   const dawn = join(inject("tools"), "node_modules/webgpu/index.js");

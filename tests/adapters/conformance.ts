@@ -1,4 +1,4 @@
-// ONNX's cases that a GPU computes, on the backend of an adapter: attention, flex attention and rotary embedding.
+// ONNX's cases of attention, flex attention and rotary embedding that run on a GPU, on the backend of an adapter.
 
 import { set } from "virtual:conformance";
 import { attend, check } from "../../web/src/api/attention.js";
@@ -9,7 +9,7 @@ import { attentionCases, callOf, firstDifference, whyNot } from "../conformance/
 import { extraCases, ropeCaseOf } from "../conformance/onnx-extra.js";
 import { flexCallOf, flexCases } from "../conformance/onnx-flex.js";
 
-/** What is wrong of each case; null: nothing. Empty where the cases cannot be seen. */
+/** The first difference of each case, or null. Empty if the cases are not there. */
 export async function conformanceOf(backend: GpuBackend): Promise<readonly (string | null)[]> {
   if (set === null) return [];
   const present = set;

@@ -1,4 +1,4 @@
-// Tunings: whatever they say results are right, and what was measured is what later calls are computed with.
+// Results are right with any tuning, and later calls use the tuning that was measured.
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { attend } from "../../web/src/api/attention.js";
@@ -13,7 +13,7 @@ import { WGSL } from "../support/error-model.js";
 import { type TestDevice, testDevice } from "../support/gpu-device.js";
 import { Random } from "../support/random.js";
 
-/** An adapter of another name than those that other tests measure. */
+/** The name differs from the adapters that other tests tune. */
 const NAMED: GpuAdapterInfo = { vendor: "tuned", architecture: "", description: "" };
 
 let tested: TestDevice;
@@ -53,7 +53,7 @@ describe("any tuning gives right results", () => {
   );
 });
 
-test("what autotune finds is no slower than what it started from, and is remembered for the adapter", async () => {
+test("autotune finds a tuning that is no slower than the default, and remembers it for the adapter", async () => {
   const { device } = tested;
   const options = { device, heads: 2, kvHeads: 1, queries: 16, keys: 512, headDim: 8, causal: true };
   const tuned = await autotune(options);
@@ -67,7 +67,7 @@ test("what autotune finds is no slower than what it started from, and is remembe
   tuningsOf(tuned.adapter).clear();
 });
 
-test("refuses sizes and tunings that are none", async () => {
+test("autotune refuses sizes that are no whole numbers, and remember a tuning that is none", async () => {
   const { device } = tested;
   expect(await errorOf(() => autotune({ device, queries: 0 }))).toMatchObject({
     code: "option",

@@ -1,4 +1,4 @@
-// ONNX's Attention cases on the GPU, held to what every other backend is held to.
+// ONNX's Attention cases on the GPU, held to the same bounds as on every other backend.
 
 import { createHeed } from "../../web/src/index.js";
 import { conformanceSuite } from "../conformance/suite.js";

@@ -1,4 +1,4 @@
-// Devices, tensors and memory on the GPU: whose they are, what outlives what, and that nothing is lost in silence.
+// Devices, tensors and memory on the GPU: who owns them, how long they live, and that every error is reported.
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import guide from "../../docs/webgpu.md?raw";
@@ -12,7 +12,7 @@ import { Random } from "../support/random.js";
 import { firstWrongTurn } from "../support/rope-cases.js";
 import { scoreBound } from "../support/score-error.js";
 
-/** Which the language gives no name. */
+/** The language has no name for it. */
 const AsyncFunction = (async () => {}).constructor as new (
   ...parts: string[]
 ) => (...given: unknown[]) => Promise<void>;
@@ -27,7 +27,7 @@ const exact = reference(query, key, value).output.data;
 const score = scoreBound("scaled-dot", 1 / Math.sqrt(8), { query, key, queryDim: 8, headDim: 8 });
 const bounds = boundsFor(17, { value }, score, 0, 0, WGSL);
 
-/** As a record of its own: a device's is one of getters. */
+/** The limits as a plain record: those of a device are getters. */
 function limitsOf({ limits }: TestDevice["device"]): Record<string, number> {
   const names = Object.keys(Object.getPrototypeOf(limits)) as (keyof typeof limits)[];
   return Object.fromEntries(names.map((name) => [name, limits[name]]));
@@ -49,7 +49,7 @@ describe("an engine on the caller's device", () => {
   });
   afterAll(() => close());
 
-  test("says what it computes on", () => {
+  test("says which device it computes on", () => {
     const { backend, webgpu } = heed.capabilities;
     expect(backend).toBe("webgpu");
     expect(webgpu).toMatchObject({
@@ -66,7 +66,7 @@ describe("an engine on the caller's device", () => {
     expectRight((await computing).output.data);
   });
 
-  test("tensors, kept results and halves stay on the GPU and come back", async () => {
+  test("tensors, kept results and f16 tensors stay on the GPU and can be read", async () => {
     using k = heed.tensor(key.data, key.shape);
     using v = heed.tensor(value.data, value.shape);
     expect([k.location, k.buffer === undefined]).toEqual(["webgpu", false]);
@@ -97,7 +97,7 @@ describe("an engine on the caller's device", () => {
     expect((await errorOf(() => heed.tensor(mapped as GPUBuffer, key.shape))).code).toBe("option");
   });
 
-  test("a call that the GPU leaves to wasm gives wasm's results, also of tensors on the GPU, and says so", async () => {
+  test("a call that the GPU does not support gives wasm's results, also with tensors on the GPU, and says why", async () => {
     using k = heed.tensor(key.data, key.shape);
     const options = { topK: 3 } as const;
     const { backend, reasons } = heed.explain(query, k, value, options);
@@ -126,7 +126,7 @@ describe("an engine on the caller's device", () => {
     expectRight((await heed.attention(query, key, value)).output.data);
   });
 
-  test("calls finish in the order in which they were made, whatever computes them", async () => {
+  test("calls end in the order in which they were made, on whichever backend", async () => {
     const done: number[] = [];
     const large = tensor(1, 96, 8);
     const calls = [
@@ -138,7 +138,7 @@ describe("an engine on the caller's device", () => {
     expect(done).toEqual([0, 1, 2]);
   });
 
-  test("what is masked is not read, NaN or not; what is seen is", async () => {
+  test("masked values are not read, NaN or not; seen values are", async () => {
     const poisoned = { data: value.data.slice(), shape: value.shape };
     // The last key of both heads.
     for (const at of [16, 33]) poisoned.data.fill(Number.NaN, at * 8, at * 8 + 8);
@@ -153,7 +153,7 @@ describe("an engine on the caller's device", () => {
     expect(seen.output.data.every(Number.isNaN)).toBe(true);
   });
 
-  test("ten thousand calls hold no more memory than some", async () => {
+  test("ten thousand calls hold no more memory than two hundred", async () => {
     const small = tensor(2, 4);
     const calls = async (): Promise<void> => {
       await Promise.all(Array.from({ length: 50 }, () => heed.attention(small, small, small)));
@@ -167,7 +167,7 @@ describe("an engine on the caller's device", () => {
     expect(heed.memory()).toEqual(before);
   });
 
-  test("a buffer that its owner destroyed fails the call that reads it, and no other", async () => {
+  test("a buffer that its owner destroyed fails the calls that read it, and no others", async () => {
     const buffer = tested.device.createBuffer({ size: key.data.byteLength, usage: 128 | 8 | 4 });
     using k = heed.tensor(buffer as GPUBuffer, key.shape);
     buffer.destroy();
@@ -178,10 +178,10 @@ describe("an engine on the caller's device", () => {
     expectRight((await next).output.data);
   });
 
-  test("a buffer that cannot be made is told by the calls that need it", async () => {
+  test("calls that need a buffer that could not be made reject", async () => {
     const { device } = tested;
     const plain = device.createBuffer;
-    // As a GPU without room would: what it returns is no buffer, and what it thinks is heard later.
+    // A GPU without memory returns an invalid buffer, and reports the error later.
     const most = device.limits.maxBufferSize;
     device.createBuffer = (descriptor) => plain.call(device, { ...descriptor, size: most + 4 });
     const k = heed.tensor(new Float32Array(2 ** 20), [2 ** 20]);
@@ -215,7 +215,7 @@ test("a tensor that the adapter cannot bind lives in wasm, where its calls run",
 });
 
 describe("the loss of a device", () => {
-  test("rejects calls in flight with retry: false; the caller's is not replaced, and wasm computes", async () => {
+  test("rejects calls in flight with retry: false; a caller's device is not replaced, and later calls run on wasm", async () => {
     const { device } = await testDevice();
     using heed = await createHeed({ backend: "webgpu", device });
     await heed.attention(query, key, value);
@@ -234,7 +234,7 @@ describe("the loss of a device", () => {
     expect(heed.capabilities).toMatchObject({ backend: "wasm", webgpu: null });
   });
 
-  test("has calls in flight computed on wasm where there is no other, of the arrays as they were", async () => {
+  test("moves calls in flight to wasm if there is no other device, with the arrays as they were", async () => {
     const { device } = await testDevice();
     using heed = await createHeed({ backend: "webgpu", device });
     await heed.attention(query, key, value);
@@ -260,7 +260,7 @@ describe("the loss of a device", () => {
     expectRight(out);
     expect(done).toEqual(["0", "1", "2"]);
     expect(firstWrongTurn(await turning, ropeReference(query, { positions: 3 }))).toBe(-1);
-    // What lives in wasm's memory now is as good as any.
+    // The engine works on, on wasm.
     expectRight((await heed.attention(query, key, value)).output.data);
     output.dispose();
   });
@@ -280,7 +280,7 @@ describe("the loss of a device", () => {
     expect(lines).toEqual(printed);
   });
 
-  test("costs what lived on it, and the calls of that", async () => {
+  test("loses the tensors that lived on it, and rejects their calls", async () => {
     const { device } = await testDevice();
     using heed = await createHeed({ backend: "webgpu", device });
     using k = heed.tensor(key.data, key.shape);
@@ -296,7 +296,7 @@ describe("the loss of a device", () => {
     expect(heed.capabilities.reasons.join()).toContain("the GPU device is lost");
   });
 
-  test("of heed's own is followed by a new one", async () => {
+  test("opens another in place of heed's own", async () => {
     const { GpuBackend } = await import("../../web/src/backends/webgpu/gpu-backend.js");
     const { OpenDevice } = await import("../../web/src/backends/webgpu/device.js");
     const { openBackend } = await import("../support/engines.js");
@@ -308,7 +308,7 @@ describe("the loss of a device", () => {
     const backend = await GpuBackend.open({ wasm, mode: "webgpu", open, reopen });
     const computing = attend(backend, { query, key, value }, { keep: true });
     first.destroy();
-    // In flight when it was lost, and computed on the one that took its place.
+    // The call was in flight when the device was lost, and ran on the new one.
     const kept = (await computing).output as Tensor;
     expect(kept.location).toBe("webgpu");
     expectRight(await kept.read());

@@ -1,4 +1,4 @@
-// Kernels that a plan takes elsewhere than on the software adapter of these tests, halves, and the choice of "auto".
+// Kernels that plans choose on other adapters than the software adapter of these tests, f16 tensors, and the choice of "auto".
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { attend } from "../../web/src/api/attention.js";
@@ -32,7 +32,7 @@ describe("kernels with tiles in workgroup memory", () => {
   beforeAll(async () => {
     tested = await testDevice();
     const wasm = await openBackend({ variant: "simd", worker: null });
-    // Nobody says that it is a software adapter.
+    // Without its info heed does not know that this is a software adapter.
     const open = new OpenDevice(tested.device, false, undefined);
     backend = await GpuBackend.open({ wasm, mode: "webgpu", open, reopen: null });
   });
@@ -42,7 +42,7 @@ describe("kernels with tiles in workgroup memory", () => {
     expect(tested.uncaptured).toEqual([]);
   });
 
-  /** Many rows, one thread each; fewer rows, which several threads share; both with more keys than a tile has. */
+  /** Sizes of one tile of 64 rows and one of 32, both with several KV blocks. */
   const SHAPES = [
     { batch: 1, heads: 4, kvHeads: 2, queryLength: 40, keyLength: 70, headDim: 7, valueDim: 5 },
     { batch: 2, heads: 1, kvHeads: 1, queryLength: 20, keyLength: 75, headDim: 8, valueDim: 8 },
@@ -54,7 +54,6 @@ describe("kernels with tiles in workgroup memory", () => {
     async (one) => {
       const { query, key, value } = one;
       const got = await attend(backend, { query, key, value }, { ...one.options, ...EVERYTHING });
-      // What was asked for is there.
       expect(firstError(one, got as EverythingResult, WGSL)).toBeNull();
     },
     30_000,
@@ -65,7 +64,7 @@ describe("kernels whose threads share what they read", () => {
   test.each([
     ["tiles", 21],
     ["decode", 3],
-  ] as const)("of %s add up nothing that is masked, NaN or not, and all that is seen", async (kind, queryLength) => {
+  ] as const)("%s: masked values are not added, NaN or not, and all others are", async (kind, queryLength) => {
     const { device, uncaptured } = await testDevice();
     const kinds: string[] = [];
     const plain = device.createShaderModule;
@@ -74,7 +73,7 @@ describe("kernels whose threads share what they read", () => {
       return plain.call(device, descriptor);
     };
     const wasm = await openBackend({ variant: "simd", worker: null });
-    // Nobody says that it is a software adapter.
+    // Without its info heed does not know that this is a software adapter.
     const open = new OpenDevice(device, false, undefined);
     const backend = await GpuBackend.open({ wasm, mode: "webgpu", open, reopen: null });
     const [keyLength, dim] = [70, 8];
@@ -103,8 +102,8 @@ describe("kernels whose threads share what they read", () => {
   });
 });
 
-describe("tensors in half precision", () => {
-  test.each([8, 5])("are computed with as what they are, %i numbers a row", async (headDim) => {
+describe("f16 tensors", () => {
+  test.each([8, 5])("are read without rounding, %i elements a row", async (headDim) => {
     const { heed, close } = await openTested();
     const sizes = { batch: 1, heads: 2, kvHeads: 1, queryLength: 9, keyLength: 11, headDim, valueDim: headDim };
     const one = caseOf(new Random(headDim), `f16 ${headDim}`, sizes);
@@ -119,7 +118,7 @@ describe("tensors in half precision", () => {
   });
 });
 
-test("a large call is computed where it was asked for", async () => {
+test("a large call runs on the GPU when asked for, also with little to compute", async () => {
   const { heed, close } = await openTested();
   const long = heed.zeros([1, 1100, 64]);
   const options = { causal: true, window: [0, 0], keep: true } as const;
@@ -138,17 +137,17 @@ describe('"auto"', () => {
     expect(heed.capabilities.webgpu).not.toBeNull();
     const sizes = { batch: 1, heads: 2, kvHeads: 2, queryLength: 8, keyLength: 8, headDim: 8, valueDim: 8 };
     const drawn = caseOf(random, "auto", sizes);
-    // Which would leave no choice.
+    // Blocks run on wasm, which would leave no choice.
     const { blocks: _blocks, ...options } = drawn.options;
     const one: Case = { ...drawn, options };
     const { backend, reasons } = heed.explain(one.query, one.key, one.value, one.options);
     expect(backend).toBe("wasm");
     expect(reasons.join()).toMatch(/about [\d.]+ ms on the GPU and [\d.]+ ms on wasm, as measured on this machine/);
     expect(firstError(one, await compute(heed, one), WGSL)).toBeNull();
-    // A processor does not get faster by being asked to be a GPU.
+    // A software adapter is slower than wasm for large calls, too.
     const large = heed.zeros([1, 8, 1024, 64]);
     expect(heed.explain(large, large, large).backend).toBe("wasm");
-    // Turning takes no longer than an array's way there: it is done where the numbers are.
+    // Rope takes less time than moving an array, so it runs where the tensor lives.
     const buffer = device.createBuffer({ size: 32, usage: 128 | 8 | 4 });
     using there = heed.tensor(buffer, [2, 4]);
     using here = heed.zeros([2, 4]);
@@ -158,7 +157,7 @@ describe('"auto"', () => {
     device.destroy();
   });
 
-  test("ends small calls in their turn, aborted and disposed ones too", async () => {
+  test("ends small calls in order, aborted and disposed ones too", async () => {
     const { device, uncaptured } = await testDevice();
     const heed = await createHeed({ backend: "auto", device });
     const small = { data: new Float32Array(16), shape: [4, 4] };
@@ -190,7 +189,7 @@ describe('"auto"', () => {
     const large = heed.zeros([1, 8, 512, 64]);
     await heed.attention(large, large, large);
     await expect.poll(() => heed.capabilities.webgpu, { timeout: 20_000 }).not.toBeNull();
-    // Tensors made before are as good as those made after.
+    // Tensors made before the GPU was opened work on.
     const { output } = await heed.attention(small, small, small);
     expect(output.data).toEqual(new Float32Array(16));
   });

@@ -1,14 +1,15 @@
-// Every cell of the option matrix: what it says runs on the GPU does and is right there, by every kind of kernel, and what it gives a reason
-// for runs on wasm.
+// Every cell of the option matrix: an option that it supports runs on the GPU and gives right results by each kernel, and one for which it
+// gives a reason runs on wasm.
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Cell, SUPPORT } from "../../web/src/backends/webgpu/support.js";
-import { adapterName, kernelClass, tuningsOf, untuned } from "../../web/src/backends/webgpu/tuning.js";
+import { kernelClass } from "../../web/src/backends/webgpu/tuning.js";
 import { mul } from "../../web/src/expr/index.js";
 import type { AttentionOptions, Heed, ScoreParameter, TensorLike } from "../../web/src/index.js";
 import { type ReferenceOptions, type ReferenceResult, attention as reference } from "../../web/src/reference/index.js";
 import { boundsFor, UNIT_ROUNDOFF, WGSL } from "../support/error-model.js";
-import { openTested } from "../support/gpu-engine.js";
+import type { TestDevice } from "../support/gpu-device.js";
+import { openTested, shareKernels } from "../support/gpu-engine.js";
 import { Random } from "../support/random.js";
 import { scoreBound } from "../support/score-error.js";
 
@@ -23,7 +24,7 @@ const tensor = (...shape: number[]): TensorLike => ({
 });
 const [query, key, value] = [tensor(HEADS, QUERIES, DIM), tensor(HEADS, KEYS, DIM), tensor(HEADS, KEYS, DIM)] as const;
 
-/** What every cell is combined with. */
+/** Options that every cell is combined with. */
 const COMMON = { causal: true, softcap: 4, alibiSlopes: [SLOPE, SLOPE / 2], dropout: { p: 0.2, seed: 9 } } as const;
 const w = tensor(DIM, DIM);
 const PARAMETERS = { general: { w }, gated: { w: tensor(2 * DIM) }, rbf: { bandwidth: 1.5 } } as const;
@@ -32,7 +33,7 @@ type Row = readonly [name: string, cell: Cell, options: AttentionOptions & Refer
 
 function scoreOf(type: string): { readonly score: never } {
   const parameters = Object.entries(PARAMETERS).find(([name]) => name === type)?.[1] ?? {};
-  // Of the type that the table names.
+  // The table names the type.
   return { score: { type, ...parameters } as never };
 }
 
@@ -52,16 +53,14 @@ const rows: readonly Row[] = [
 ];
 
 let heed: Heed;
-let adapter: string;
+let tested: TestDevice;
 let close: () => void;
 beforeAll(async () => {
-  const opened = await openTested();
-  ({ heed, close } = opened);
-  adapter = adapterName(opened.tested.device.adapterInfo);
+  ({ heed, tested, close } = await openTested());
 });
 afterAll(() => close());
 
-/** How far weights and outputs may be off, absolutely: of a softmax by its model, of others by the slope of their curve. */
+/** Absolute bounds of weights and outputs: those of softmax come from its error model, the others from the slope of their curve. */
 function boundsOf(
   { score, normalize = "softmax" }: Row[2],
   queries = query,
@@ -99,17 +98,19 @@ describe.each([
 ])("by $kind", ({ kind, queries }) => {
   const many = tensor(HEADS, queries, DIM);
   const classes = [2, 3].map((vectors) => kernelClass(vectors, 2, queries > 8 ? 32 : 8));
+  let end: () => void;
   beforeAll(() => {
-    for (const named of classes) tuningsOf(adapter).set(named, { ...untuned(true), shared: true });
+    end = shareKernels(tested, classes);
   });
-  afterAll(() => {
-    for (const named of classes) tuningsOf(adapter).delete(named);
-  });
-  const computed = rows.filter(([name, cell]) => cell === true && /^(score|normalize)/.test(name));
+  afterAll(() => end());
+  // The other scores are products of rows that a kernel prepared, as above.
+  const computed = rows.filter(
+    ([name, cell]) => cell === true && /^normalize|scaled-dot|additive|gated|rbf|distance/.test(name),
+  );
 
   test.each(computed)("%s", async (name, _cell, own) => {
     const options = { ...COMMON, ...own };
-    // Only products have that kind of few rows.
+    // The decode kernel takes only products.
     const isOther = queries === QUERIES && /additive|gated|rbf|distance/.test(name);
     expect(heed.explain(many, key, value, options).reasons.join()).toContain(isOther ? "each thread a row" : kind);
     const exact = reference(many, key, value, options);
@@ -127,7 +128,7 @@ test.each(Object.keys(SUPPORT.scores) as ("raw" | "capped" | "masked")[])("score
   expectNear(scores, exactOf().scores[stage], bounds.scores + UNIT_ROUNDOFF * 8);
 });
 
-test("weights mean, and of rows", async () => {
+test("weights: their mean, and those of some rows", async () => {
   const exact = exactOf();
   const { weight } = boundsOf({});
   const mean = await heed.attention(query, key, value, { ...COMMON, return: { weights: "mean" } });
@@ -139,7 +140,7 @@ test("weights mean, and of rows", async () => {
   expectNear(some.weights, { data: Float64Array.from(wanted), shape: [HEADS, 3, KEYS] }, weight);
 });
 
-test("an empty input has its cell as well", async () => {
+test("an empty input runs on wasm, as its cell says", async () => {
   const none = { data: new Float32Array(0), shape: [HEADS, 0, DIM] };
   expect(heed.explain(query, none, none).reasons.join()).toContain(SUPPORT.size.none);
   expect((await heed.attention(query, none, none)).output.data).toEqual(new Float32Array(HEADS * QUERIES * DIM));

@@ -43,7 +43,7 @@ beforeAll(async () => {
 });
 afterAll(() => close());
 
-/** On the GPU. */
+/** Checks that the call runs on the GPU, and its results. */
 async function check(options: AttentionOptions, plain: ReferenceOptions, most = 0): Promise<void> {
   expect(heed.explain(Q, K, V, options).backend).toBe("webgpu");
   await checkMods(heed, { query: Q, key: K, value: V }, options, plain, { most, arithmetic: WGSL });
@@ -69,14 +69,14 @@ test("reads no table beyond its ends, whatever the index", async () => {
   const end = (value: number) => floor(mul(add(value, 0.5), 1e30));
   await check({ scoreMod: () => numbers.at(end(1)) }, { scale: 0, bias: { data: Float32Array.of(3), shape: [1] } });
   await check({ scoreMod: () => numbers.at(end(-1)) }, { scale: 0, bias: { data: Float32Array.of(1), shape: [1] } });
-  // What a device makes of NaN is its own affair, as long as it is a number of the table.
+  // A device may read any number of the table for NaN.
   const scores = { scoreMod: ({ score }: { score: Expr }) => numbers.at(floor(log(neg(add(abs(score), 1))))) };
   const got = await heed.attention(Q, K, V, { ...scores, keep: false, return: { scores: "masked" } });
   expect([...got.scores.data].every((number) => [1, 2, 3].includes(number))).toBe(true);
 });
 
-test("computes every operator, and whole numbers whole, as wasm does", async () => {
-  // What may differ in the last bits stays small beside what must not: a quotient or a remainder that is one off.
+test("computes every operator as wasm does, and keeps whole numbers whole", async () => {
+  // Functions may differ in the last bits, so they are scaled down; a quotient or a remainder that is one off stays large.
   const options: AttentionOptions = {
     scoreMod: ({ score, b, h, q, k }) =>
       add(

@@ -1,4 +1,4 @@
-// What wasm refuses the GPU's engine refuses, with the same code and words, and computes on.
+// An engine on the GPU refuses what one on wasm refuses, with the same code and message, and works on.
 
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Heed } from "../../web/src/index.js";

@@ -29,8 +29,8 @@ afterAll(() => {
   close();
 });
 
-/** Kept, so that nobody but the GPU can have made it. */
-async function turnedThere(x: object, options: RopeOptions): Promise<TensorLike> {
+/** The result is kept, which shows that the GPU made it. */
+async function rotatedOnGpu(x: object, options: RopeOptions): Promise<TensorLike> {
   const turned = await heed.rope(x as TensorLike, { ...options, keep: true });
   expect(turned.location).toBe("webgpu");
   const data = await turned.read();
@@ -38,9 +38,9 @@ async function turnedThere(x: object, options: RopeOptions): Promise<TensorLike>
   return { data, shape: turned.shape };
 }
 
-test.each(ROPE_CALLS)("turns %s", async (_, x, options) => {
+test.each(ROPE_CALLS)("rotates %s", async (_, x, options) => {
   const wanted = reference(x, options as never);
-  expect(firstWrongTurn(await turnedThere(x, options), wanted)).toBe(-1);
+  expect(firstWrongTurn(await rotatedOnGpu(x, options), wanted)).toBe(-1);
   using resident = heed.tensor(x.data, x.shape);
   expect(firstWrongTurn(await heed.rope(resident, { ...options, keep: false }), wanted)).toBe(-1);
 });
@@ -54,43 +54,43 @@ test.each([
   const x = tensor(2, 3, 9, 8);
   const wanted = await wasm.rope(x, { ...options, positions: 90 });
   const exact = { data: Float64Array.from(wanted.data), shape: wanted.shape };
-  expect(firstWrongTurn(await turnedThere(x, { ...options, positions: 90 }), exact, 32)).toBe(-1);
+  expect(firstWrongTurn(await rotatedOnGpu(x, { ...options, positions: 90 }), exact, 32)).toBe(-1);
 });
 
 describe("takes", () => {
   const x = tensor(2, 2, 3, 8);
 
-  test("tables as arrays and as tensors, of all and of each batch entry", async () => {
+  test("tables as arrays and as tensors, for all batch entries or for each", async () => {
     const [cos, sin] = [tensor(9, 3), tensor(9, 3)];
     const options = { cos, sin, positions: [8, 0, 4], inverse: true };
     const wanted = reference(x, options as never);
-    expect(firstWrongTurn(await turnedThere(x, options), wanted, 32)).toBe(-1);
+    expect(firstWrongTurn(await rotatedOnGpu(x, options), wanted, 32)).toBe(-1);
     using there = heed.tensor(cos.data, cos.shape);
-    expect(firstWrongTurn(await turnedThere(x, { ...options, cos: there }), wanted, 32)).toBe(-1);
+    expect(firstWrongTurn(await rotatedOnGpu(x, { ...options, cos: there }), wanted, 32)).toBe(-1);
     const byBatch = { cos: tensor(2, 3, 4), sin: tensor(2, 3, 4) };
-    expect(firstWrongTurn(await turnedThere(x, byBatch), reference(x, byBatch as never), 32)).toBe(-1);
+    expect(firstWrongTurn(await rotatedOnGpu(x, byBatch), reference(x, byBatch as never), 32)).toBe(-1);
     const both = { ...byBatch, positions: [2, 1, 0, 0, 0, 2] };
-    expect(firstWrongTurn(await turnedThere(x, both), reference(x, both as never), 32)).toBe(-1);
+    expect(firstWrongTurn(await rotatedOnGpu(x, both), reference(x, both as never), 32)).toBe(-1);
   });
 
-  test.each([8, 6])("halves, %i numbers a row", async (dim) => {
+  test.each([8, 6])("f16 tensors, %i elements a row", async (dim) => {
     const bits = toF16(random.floats(3 * dim) as Float32Array<ArrayBuffer>);
     const wanted = reference({ data: fromF16(bits), shape: [3, dim] }, { positions: 7 });
     expect(
-      firstWrongTurn(await turnedThere({ data: bits, shape: [3, dim], dtype: "f16" }, { positions: 7 }), wanted),
+      firstWrongTurn(await rotatedOnGpu({ data: bits, shape: [3, dim], dtype: "f16" }, { positions: 7 }), wanted),
     ).toBe(-1);
     using resident = heed.tensor(bits, [3, dim], { dtype: "f16" });
-    expect(firstWrongTurn(await turnedThere(resident, { positions: 7 }), wanted)).toBe(-1);
+    expect(firstWrongTurn(await rotatedOnGpu(resident, { positions: 7 }), wanted)).toBe(-1);
   });
 
   test("other angles after the same, and the same after others", async () => {
     for (const options of [{}, {}, { positions: 3 }, { base: 50 }, { positions: 3 }]) {
-      expect(firstWrongTurn(await turnedThere(x, options), reference(x, options))).toBe(-1);
+      expect(firstWrongTurn(await rotatedOnGpu(x, options), reference(x, options))).toBe(-1);
     }
   });
 });
 
-test("what it turned goes into attention without leaving the GPU", async () => {
+test("results go into attention without leaving the GPU", async () => {
   const [q, k, v] = [tensor(2, 9, 8), tensor(2, 9, 8), tensor(2, 9, 8)];
   using there = heed.tensor(q.data, q.shape);
   using query = await heed.rope(there, { keep: true });
@@ -99,7 +99,7 @@ test("what it turned goes into attention without leaving the GPU", async () => {
   const { output } = await heed.attention(query, key, v, { causal: true });
   const rounded = (x: TensorLike): TensorLike => ({ data: Float32Array.from(reference(x).data), shape: x.shape });
   const wanted = attentionReference(rounded(q), rounded(k), v, { causal: true }).output;
-  // Products of 8 numbers up to 8, turned to within 2^-19, move scores by 2^-13 and weights by twice that.
+  // Products of 8 numbers up to 8, rotated to within 2^-19, move scores by 2^-13 and weights by twice that.
   const wrong = output.data.findIndex((one, at) => !(Math.abs(one - (wanted.data[at] ?? Number.NaN)) <= 8 * 2 ** -12));
   expect(wrong).toBe(-1);
 });
@@ -113,7 +113,7 @@ test("reads its arrays before it returns", async () => {
   expect(firstWrongTurn({ data: await turned.read(), shape: turned.shape }, wanted)).toBe(-1);
 });
 
-test("a tensor that was disposed of meanwhile is turned all the same", async () => {
+test("a tensor that is disposed of during the call is rotated all the same", async () => {
   const x = tensor(1, 2, 3, 8);
   const resident = heed.tensor(x.data, x.shape);
   const computing = heed.rope(resident, { keep: false });
@@ -122,7 +122,7 @@ test("a tensor that was disposed of meanwhile is turned all the same", async () 
   expect((await errorOf(() => heed.rope(resident))).code).toBe("disposed");
 });
 
-test("an aborted call rejects, and so does one of a tensor of another engine", async () => {
+test("an aborted call rejects, and so does a call with another engine's tensor", async () => {
   const x = tensor(2, 8);
   const controller = new AbortController();
   const computing = heed.rope(x, { signal: controller.signal });
@@ -131,7 +131,7 @@ test("an aborted call rejects, and so does one of a tensor of another engine", a
   expect((await errorOf(() => heed.rope(wasm.zeros([2, 8])))).code).toBe("disposed");
 });
 
-test("what has no numbers runs on wasm, and so does what is not rope: both say why", async () => {
+test("an empty input runs on wasm, and so do other operations: both say why", async () => {
   expect((await heed.rope({ data: new Float32Array(0), shape: [0, 8] })).shape).toEqual([0, 8]);
   const ones = { data: new Float32Array(8).fill(1), shape: [2, 4] };
   using there = heed.tensor(ones.data, ones.shape);

@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => close());
 
-/** Sizes for which a plan differs: few rows, whose keys are shared out; keys enough for parts; long rows; many rows. */
+/** Sizes for which plans differ: few rows, whose keys threads share; keys enough for KV splits; long rows; many rows. */
 const SHAPES: readonly Sizes[] = [
   { batch: 1, heads: 4, kvHeads: 2, queryLength: 1, keyLength: 700, headDim: 8, valueDim: 8 },
   { batch: 1, heads: 1, kvHeads: 1, queryLength: 3, keyLength: 1030, headDim: 4, valueDim: 6 },

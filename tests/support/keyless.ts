@@ -56,11 +56,14 @@ export function keylessProblems(): readonly KeylessProblem[] {
   });
 }
 
-/** What is not as a query without a key has it, or wrongly so of another, in words. */
+/**
+ * Says which results are not those of a query without a key, or are so for another query. `lean`: only the results of the kernel that computes
+ * outputs are asked for.
+ */
 export async function keylessErrors(
   heed: Heed,
   { query, key, value, options }: KeylessProblem,
-  dtype?: CacheOptions["dtype"],
+  { dtype, lean: isLean = false }: { readonly dtype?: CacheOptions["dtype"] | undefined; readonly lean?: boolean } = {},
 ): Promise<readonly string[]> {
   const queries = query.shape[1] ?? 0;
   const keys = key.shape[1] ?? 0;
@@ -72,8 +75,8 @@ export async function keylessErrors(
   const { normalize = "softmax" } = options;
   const ofRow = normalize === "softmax" ? ({ lse: true, entropy: true } as const) : {};
   const lean = await call(ofRow);
-  const full = await call({ weights: true, scores: "masked", ...ofRow });
-  const { weights: mean } = await call({ weights: "mean" });
+  const full = isLean ? lean : await call({ weights: true, scores: "masked", ...ofRow });
+  const mean = isLean ? undefined : (await call({ weights: "mean" }))["weights"];
   const errors: string[] = [];
   const hold = (name: string, data: Float32Array | undefined, length: number, wanted: number): void => {
     if (data === undefined) return;

@@ -14,6 +14,6 @@ describe.each(ENGINE_KINDS)("$variant, $worker worker", (kind) => {
   afterAll(() => heed.dispose());
 
   test.each([undefined, ...TYPES])("a query without a score above -Infinity has no key, cache: %s", async (dtype) => {
-    for (const one of keylessProblems()) expect(await keylessErrors(heed, one, dtype), one.name).toEqual([]);
+    for (const one of keylessProblems()) expect(await keylessErrors(heed, one, { dtype }), one.name).toEqual([]);
   });
 });
