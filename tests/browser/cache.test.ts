@@ -2,7 +2,7 @@
 
 import { expect, inject, test } from "vitest";
 import { createHeed, type TensorLike } from "../../web/src/index.js";
-import { type CachedOptions, cacheFor, inRuns, kept, randomCuts, TYPES } from "../support/cached.js";
+import { type CachedOptions, cacheFor, inChunks, kept, randomCuts, TYPES } from "../support/cached.js";
 import { cases, EVERYTHING, firstDifferentBit, firstError } from "../support/cases.js";
 import { Random } from "../support/random.js";
 
@@ -25,7 +25,7 @@ test.each(TYPES)(
         Promise.resolve(heed.attentionSync(one.query, key, value, options));
       for (const call of [attend, attendSync]) {
         await cache.truncate(0);
-        const result = await inRuns(heed, one, cache, cuts, call);
+        const result = await inChunks(heed, one, cache, cuts, call);
         expect(firstError(one, result)).toBe(null);
         results.push(result);
       }

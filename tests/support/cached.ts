@@ -32,7 +32,7 @@ export function randomCuts(random: Random, length: number): readonly number[] {
 }
 
 /** Numbers that int8 with a scale for each row represents exactly: the largest of each row of `dim` is 127 times a power of two. */
-export function exactInBytes(random: Random, { data, shape }: TensorLike, dim: number): TensorLike {
+export function exactInInt8(random: Random, { data, shape }: TensorLike, dim: number): TensorLike {
   const exact = Float32Array.from(data, (_, index) => (index % dim === 0 ? 127 : random.whole(-127, 127)) / 64);
   return { data: exact, shape };
 }
@@ -42,13 +42,10 @@ export const TYPES = ["f32", "f16", "i8"] as const;
 /** The case with keys and values that a cache of the type keeps exactly, so that its bounds are those of the arithmetic. */
 export function kept(random: Random, one: Case, dtype: (typeof TYPES)[number]): Case {
   const { key, value, sizes } = one;
-  const halve = ({ data, shape }: TensorLike): TensorLike => ({ data: fromF16(toF16(data)), shape });
-  if (dtype === "f16") return { ...one, key: halve(key), value: halve(value) };
+  const rounded = ({ data, shape }: TensorLike): TensorLike => ({ data: fromF16(toF16(data)), shape });
+  if (dtype === "f16") return { ...one, key: rounded(key), value: rounded(value) };
   if (dtype === "f32") return one;
-  const [exactKey, exactValue] = [
-    exactInBytes(random, key, sizes.headDim),
-    exactInBytes(random, value, sizes.valueDim),
-  ];
+  const [exactKey, exactValue] = [exactInInt8(random, key, sizes.headDim), exactInInt8(random, value, sizes.valueDim)];
   return { ...one, key: exactKey, value: exactValue, isInt8: true };
 }
 
@@ -60,7 +57,7 @@ export function cacheFor({ sizes }: Case, options: Partial<CacheOptions>): Cache
 export type CachedOptions = Omit<AttentionOptions, "return" | "keep"> & typeof EVERYTHING;
 
 /** Computes with a cache that is filled in chunks, the last of which comes with the query. */
-export async function inRuns(
+export async function inChunks(
   heed: Heed,
   one: Case,
   cache: KVCache,

@@ -14,7 +14,7 @@ import { numbersOf } from "../../web/src/api/typed-array.js";
 import type { Score, ScoreParameter, TensorLike } from "../../web/src/index.js";
 import { FEW, GROWTH, largestNorm, UNIT_ROUNDOFF } from "./error-model.js";
 
-/** What kernels/tanh.hpp and kernels/sigmoid.hpp state. */
+/** The error that cpp/kernels/simd/tanh.hpp and sigmoid.hpp state. */
 const CURVE = 4e-7;
 
 export interface ScoreBound {

@@ -12,8 +12,8 @@ import { attention as reference } from "../../web/src/reference/index.js";
 import {
   type CachedOptions,
   cacheFor,
-  exactInBytes,
-  inRuns,
+  exactInInt8,
+  inChunks,
   kept,
   randomCuts,
   TYPES,
@@ -57,7 +57,7 @@ describe.each(ENGINE_KINDS)("$variant, $worker worker", (kind) => {
             isSync
               ? Promise.resolve(heed.attentionSync(one.query, key, value, options))
               : heed.attention(one.query, key, value, options);
-          const result = await inRuns(heed, one, cache, cuts, call);
+          const result = await inChunks(heed, one, cache, cuts, call);
           expect(firstError(one, result), `in runs up to ${cuts}`).toBe(null);
           expect(cache.length).toBe(one.sizes.keyLength);
           results.push(result);
@@ -147,7 +147,7 @@ describe.each(ENGINE_KINDS)("$variant, $worker worker", (kind) => {
       }));
       const draw = (count: number): TensorLike => {
         const shape = [batch, count, heads, dim];
-        return exactInBytes(random, { data: new Float32Array(batch * count * heads * dim), shape }, dim);
+        return exactInInt8(random, { data: new Float32Array(batch * count * heads * dim), shape }, dim);
       };
       const rowsOf = ({ data }: TensorLike, entry: number, count: number): number[][] =>
         Array.from({ length: count }, (_, token) => {
@@ -294,7 +294,7 @@ describe.each(ENGINE_KINDS)("$variant, $worker worker", (kind) => {
     const got: EverythingResult = await heed.attention(query, none, none, options);
     const score = withInt16Query(scoreBound(undefined, 1 / 8, { query, key, queryDim: dim, headDim: dim }), dim);
     const bounds = boundsFor(length, { value }, score);
-    const unit = (tensor: TensorLike, head: number, token: number): number => {
+    const scaleOf = (tensor: TensorLike, head: number, token: number): number => {
       const first = (head * length + token) * dim;
       return Math.max(...tensor.data.subarray(first, first + dim).map(Math.abs)) / 127;
     };
@@ -303,28 +303,28 @@ describe.each(ENGINE_KINDS)("$variant, $worker worker", (kind) => {
       const head = Math.floor(row / 3);
       const numbers = query.data.subarray(row * dim, (row + 1) * dim);
       const magnitude = numbers.reduce((sum, number) => sum + Math.abs(number), 0) / 8;
-      // A score moves by at most |q|_1 scale unit / 2, by which weights move by that factor, up or down, and are normalised again.
+      // A score changes by at most |q|_1 scale * (scale of the key) / 2. Weights change by the exponential of that, and are normalized.
       let shift = 0;
-      let valueUnit = 0;
+      let valueScale = 0;
       let valueSize = 0;
       for (let token = 0; token < length; token++) {
-        const off = (magnitude * unit(key, head, token)) / 2;
+        const off = (magnitude * scaleOf(key, head, token)) / 2;
         shift = Math.max(shift, off);
-        valueUnit = Math.max(valueUnit, unit(value, head, token));
-        valueSize = Math.max(valueSize, unit(value, head, token) * 127);
+        valueScale = Math.max(valueScale, scaleOf(value, head, token));
+        valueSize = Math.max(valueSize, scaleOf(value, head, token) * 127);
         const at = row * length + token;
         const difference = Math.abs((got.scores.data[at] ?? Number.NaN) - (exact.scores.masked.data[at] ?? 0));
         expect(difference).toBeLessThanOrEqual(off + bounds.scores);
         largest = Math.max(largest, difference / off);
       }
-      const allowed = Math.expm1(2 * shift) * valueSize + valueUnit / 2 + bounds.output;
+      const allowed = Math.expm1(2 * shift) * valueSize + valueScale / 2 + bounds.output;
       for (let at = row * dim; at < (row + 1) * dim; at++) {
         expect(Math.abs((got.output.data[at] ?? Number.NaN) - (exact.output.data[at] ?? 0))).toBeLessThanOrEqual(
           allowed,
         );
       }
     }
-    // Were keys kept better than they are said to be, the bound would say nothing.
+    // If keys were stored more exactly than int8, the bound would be meaningless.
     expect(largest).toBeGreaterThan(0.1);
   });
 

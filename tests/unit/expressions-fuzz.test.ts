@@ -165,13 +165,13 @@ test.each<[string, () => unknown, string]>([
   expect(error.message).toContain(message);
 });
 
-test("what a function does to what it is given is its own affair", () => {
+test("a function may change its arguments", () => {
   const before = heed.attentionSync(x, x, x, { maskMod: ({ q, k }) => less(k, add(q, 1)) }).output;
   heed.attentionSync(x, x, x, { maskMod: (of) => less(Object.assign(of.k, of.q), 1) });
   expect(heed.attentionSync(x, x, x, { maskMod: ({ q, k }) => less(k, add(q, 1)) }).output).toEqual(before);
 });
 
-test("a table of a call is within its ends, whatever the index", () => {
+test("a table is never read beyond its ends, whatever the index", () => {
   const three = table({ data: Float32Array.of(1, 2, 3), shape: [3] });
   const at = (index: (score: Expr) => Expr): number[] => [
     ...new Set(

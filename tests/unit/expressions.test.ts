@@ -64,7 +64,7 @@ describe.each(ENGINE_KINDS)("$variant, $worker worker", (kind) => {
     return check({ scoreMod }, { bias: biasOf(rule) }, 100);
   });
 
-  test("squares weights as docs/semantics.md has it, and leaves lse as it is", async () => {
+  test("squares weights as in docs/semantics.md, and does not change lse", async () => {
     const [q, k, v] = [
       { data: Float32Array.of(Math.LN2, 0), shape: [1, 2] },
       { data: Float32Array.of(1, 0, 0, 1), shape: [2, 2] },
@@ -135,7 +135,7 @@ test("tables hold booleans, f16 numbers, and doubles rounded to f32", async () =
   }
 });
 
-test("a score, or a weight, that is given back as it came is what it is without", async () => {
+test("a function that returns its score or weight unchanged has no effect", async () => {
   const [kind] = ENGINE_KINDS;
   if (kind === undefined) throw new Error("no kind of engine");
   const heed = await openKind(kind);

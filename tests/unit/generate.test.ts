@@ -53,7 +53,7 @@ describe("greedy", () => {
     expect(await greedy(follow(CHAIN), Int32Array.of(9, 0), { eos: [7, 2] })).toEqual([1, 2]);
   });
 
-  test("tells the model how much of a sequence it has seen", async () => {
+  test("tells the model how many tokens of a sequence it has seen", async () => {
     const calls: [number[], number][] = [];
     const step: NextLogits = (ids, past) => {
       calls.push([[...ids], past]);
@@ -67,7 +67,7 @@ describe("greedy", () => {
     ]);
   });
 
-  test("hands tokens out as they come, and stops when told to", async () => {
+  test("streams tokens, and stops when told to", async () => {
     let calls = 0;
     const step: NextLogits = async (ids) => {
       calls += 1;
@@ -163,7 +163,7 @@ describe("sampling", () => {
     expect(best.slice(-2)).toEqual([2, 3]);
   });
 
-  test("of equals the first are kept", async () => {
+  test("keeps the first of equals", async () => {
     const even = [0.25, 0.25, 0.25, 0.25];
     expectDistribution(await counts(even, { topK: 2, seed: 3 }), [0.5, 0.5, 0, 0]);
     expectDistribution(await counts(even, { topP: 0.5, seed: 3 }), [0.5, 0.5, 0, 0]);

@@ -30,7 +30,7 @@ describe.each(ENGINE_KINDS)("$variant, $worker worker", (kind) => {
     }
   });
 
-  test("computes calls that are not done on the calling thread", async () => {
+  test("computes calls that are too large for the calling thread", async () => {
     const call = linearCall(random, "gated-delta", 700);
     expect(worstError(call, await run(call))).toBeLessThan(4);
   });

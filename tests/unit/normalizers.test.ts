@@ -91,7 +91,7 @@ describe.each(ENGINE_KINDS)("$variant, $worker worker", (kind) => {
     }
   });
 
-  test("scores are handed out as they were before the best were chosen", async () => {
+  test("scores are returned as they were before the best were chosen", async () => {
     const { scores } = await heed.attention(...rowOf(1, 3, 2), { score: "dot", topK: 1, ...WANTED });
     for (const [j, score] of [1, 3, 2].entries()) expect(scores.data[j]).toBeCloseTo(score, 6);
   });

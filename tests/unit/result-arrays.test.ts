@@ -11,7 +11,7 @@ function jobOf(leaves: readonly boolean[]) {
   const builder = new JobBuilder("test", new Int32Array(64));
   const view = { shape: [1, 1, 1, ELEMENTS], strides: [ELEMENTS, ELEMENTS, ELEMENTS, 1], elements: ELEMENTS } as const;
   const parts = leaves.map((one, index) => builder.output(16 * index, view, one));
-  return { job: builder.finish(), parts };
+  return { job: builder.build(), parts };
 }
 
 const results = new Float32Array(ELEMENTS).fill(7);

@@ -392,7 +392,7 @@ describe("from a server", () => {
     expect([error.code, error.message]).toEqual(["load", expect.stringMatching(message)]);
   });
 
-  test("an index without an address needs to be told where its files are", async () => {
+  test("an index without an address needs a function that finds its files", async () => {
     const error = await failure(loadSafetensorsShards(new TextEncoder().encode(JSON.stringify(index))));
     expect([error.code, error.message]).toEqual(["option", expect.stringMatching(/resolve must be given/)]);
   });

@@ -248,7 +248,7 @@ describe.each(ENGINE_KINDS)("$variant, $worker worker", (kind) => {
     expect(heed.attentionSync(q, k, v, { out: new Float32Array(12) }).output).toEqual(expected.output);
   });
 
-  test("results can be left out, and come as arrays of their own", async () => {
+  test("results can be left out, and are returned as separate arrays", async () => {
     const [q, k, v] = [tensor(3, 4), tensor(5, 4), tensor(5, 4)];
     const bare = await heed.attention(q, k, v);
     expect([bare.weights, bare.lse]).toEqual([undefined, undefined]);

@@ -105,7 +105,7 @@ describe("slices", () => {
     }
   });
 
-  test("are as many as asked for and worth their cost, and of whole heads where those are enough", () => {
+  test("are as many as asked for, if worth their cost, and whole heads where there are enough of them", () => {
     const inputs = [tensor(1, 8, 256, 8), tensor(1, 8, 256, 8), {}] as const;
     const groups = cut(...inputs, { ...FINEST, upTo: 8 }).map((slice) => slice.groups.begin);
     expect(groups).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);

@@ -124,7 +124,7 @@ describe.each(ENGINE_KINDS)("$variant, $worker worker", (kind) => {
     expect((await heed.attention(x, x, x, { dropout: { p: 1, seed: 1 } })).output.data).toEqual(new Float32Array(4));
   });
 
-  test("a sink takes its share and gives nothing", async () => {
+  test("a sink adds to the denominator and has no value", async () => {
     const value = { data: Float32Array.of(1, 1, 1), shape: [1, 3, 1] };
     const { output, weights, lse, entropy } = await heed.attention(zeros(2, 1, 1), value, value, {
       heads: 2,

@@ -67,7 +67,7 @@ function attentionOf(plan: Plan): UntiledKernel | TilesKernel | DecodeKernel {
 const kinds = (plan: Plan): readonly string[] => plan.steps.map(({ kernel }) => kernel.kind);
 
 describe("a plan", () => {
-  test("gives many rows tiles, puts few rows together, and leaves threads that share nothing each to itself", () => {
+  test("gives prefill tiles, shares keys among the rows of decode, and gives each thread a row where threads share nothing", () => {
     const many = problemOf({ queries: 300, keys: 64 });
     const decoding = problemOf({ heads: 8, kvHeads: 2, queries: 1, keys: 64 });
     expect(attentionOf(planAttention(many, MACHINE))).toMatchObject({ kind: "tiles", rows: 64 });
@@ -80,11 +80,11 @@ describe("a plan", () => {
   });
 
   test("uses what features the adapter has, and says so", () => {
-    const half = { dtype: "f16" as const, data: new Uint16Array(64 * 64), shape: [64, 64] };
+    const f16 = { dtype: "f16" as const, data: new Uint16Array(64 * 64), shape: [64, 64] };
     const { problem } = validateAttention(
       "attention",
       null,
-      { query: half, key: half, value: half },
+      { query: f16, key: f16, value: f16 },
       readAttentionOptions("attention", {}),
     );
     const plain = planAttention(problem, MACHINE);
@@ -102,7 +102,7 @@ describe("a plan", () => {
     expect(shaderOf(step.kernel).code).toMatch(/^enable subgroups;\nenable f16;\n/);
   });
 
-  test("splits the keys of few workgroups, and merges", () => {
+  test("splits the keys where there are few workgroups, and combines the splits", () => {
     const plan = planAttention(problemOf({ queries: 1, keys: 4096 }), MACHINE);
     expect(kinds(plan)).toEqual(["decode", "combine"]);
     expect(plan.summary).toBe("computed by eight threads a key, for all rows that share it, 16 KV splits");
@@ -130,7 +130,7 @@ describe("a plan", () => {
     expect(attentionOf(planAttention(long, MACHINE))).toMatchObject({ kind: "untiled", valueVectors: 32 });
   });
 
-  test("gives a processor's threads several rows, or keys of their own where rows are few, and never tiles", () => {
+  test("gives the threads of a software adapter several rows, or KV splits in decode, and never tiles", () => {
     const planOf = (sizes: Sizes, options = {}): Plan => planAttention(problemOf(sizes, options), SOFTWARE);
     const kernelOf = (sizes: Sizes): unknown => planOf(sizes).steps[0]?.kernel;
     expect(kernelOf({ queries: 300, keys: 64 })).toMatchObject({ kind: "software", rows: 32, own: 4, shares: 1 });
@@ -140,7 +140,7 @@ describe("a plan", () => {
     expect(attentionOf(planOf({ queries: 300, keys: 64 }, { score })).kind).toBe("untiled");
   });
 
-  test("goes by what was measured for its kernels, and by nothing else's", () => {
+  test("uses what was measured for its kernels, and no other measurements", () => {
     const problem = problemOf({ queries: 300, keys: 4096 });
     const tuning = { shared: true, subgroups: false, memory: 32_768, rows: 32, step: 2, groups: 8 };
     const machine = { ...MACHINE, limits: { ...LIMITS, maxComputeWorkgroupStorageSize: 32_768 }, subgroups: true };
@@ -206,8 +206,8 @@ describe("a plan", () => {
 });
 
 describe("a choice by costs", () => {
-  const line = (fixed: number, perMegaflop: number) => ({ fixed, perMegaflop, perMegabyte: 0 });
-  const costs = { gpu: line(1, 0.001), wasm: line(0, 0.05) };
+  const costModel = (fixed: number, perMegaflop: number) => ({ fixed, perMegaflop, perMegabyte: 0 });
+  const costs = { gpu: costModel(1, 0.001), wasm: costModel(0, 0.05) };
 
   test("sends a small call to wasm and a large one to the GPU, and says what it expects", () => {
     const small = choose(problemOf({ queries: 8, keys: 8 }), MACHINE, costs);
@@ -217,7 +217,7 @@ describe("a choice by costs", () => {
     expect(large.reasons).toEqual(["about 3.15 ms on the GPU and 107.37 ms on wasm, as measured on this machine"]);
   });
 
-  test("needs no look at what is done on wasm before the GPU could begin", () => {
+  test("needs no measurement where wasm is done before the GPU could begin", () => {
     const isSooner = (sizes: Parameters<typeof problemOf>[0]) => isSoonerThanAnyOnGpu(costs, problemOf(sizes));
     expect([isSooner({ queries: 8, keys: 8 }), isSooner({ heads: 8, queries: 1024, keys: 1024 })]).toEqual([
       true,
@@ -227,7 +227,7 @@ describe("a choice by costs", () => {
 });
 
 describe("row ranges", () => {
-  test("leave each query the keys that the reference leaves it", () => {
+  test("give each query the keys that the reference gives it", () => {
     for (const { query, key, value, options, name } of cases(77, 40)) {
       const {
         mask: _mask,
@@ -260,7 +260,7 @@ describe("row ranges", () => {
 });
 
 describe("parameters", () => {
-  test("lie where the shader's struct has them", () => {
+  test("are at the offsets of the shader's struct", () => {
     const names = [...PARAMS_STRUCT.matchAll(/(\w+): ([fu])32/g)].map(
       ([, name = "", type = ""]) => [name, type] as const,
     );

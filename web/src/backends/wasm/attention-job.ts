@@ -99,5 +99,5 @@ export function attentionJob(problem: AttentionProblem, scratch = new Int32Array
     scores: problem.scores && builder.output(ATTENTION_CALL.scores, problem.scores, leaves),
     entropy: problem.entropy && builder.output(ATTENTION_CALL.entropy, problem.entropy, leaves),
   };
-  return { ...builder.finish(), ...parts };
+  return { ...builder.build(), ...parts };
 }

@@ -149,7 +149,7 @@ export class JobBuilder {
   }
 
   /** Throws HeedError `memory` when the block would not fit into the heap. */
-  finish(): Job {
+  build(): Job {
     // Addresses in a larger block would wrap around.
     if (this.#end > MAX_BLOCK_BYTES) {
       throw new HeedError(

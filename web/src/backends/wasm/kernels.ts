@@ -44,8 +44,8 @@ export class Kernels {
     this.#raw = raw;
   }
 
-  /** Takes a block and writes the job to it. */
-  place(job: Job): Block {
+  /** Writes the job to a block of the heap. */
+  write(job: Job): Block {
     const block = this.arena.take(job.bytes);
     writeCall(job, this.heap.words(block.address, job.call.length), block.address);
     if (job.inputs.length > 0) writeInputs(job, this.heap.bytes(block.address, job.inputBytes));
@@ -55,7 +55,7 @@ export class Kernels {
   /** Computes a job on this thread. */
   compute(job: Job): Finished {
     this.#assertUsable();
-    const block = this.place(job);
+    const block = this.write(job);
     try {
       this.#run(block, job.operation);
     } catch (error) {

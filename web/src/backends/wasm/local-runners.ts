@@ -58,7 +58,7 @@ export class SlicedRunner extends LocalRunner {
     const slices = slicesOf(job, multiplications, this.#grain);
     if (slices.length === 1) return this.kernels.compute(job);
     this.#isStopped = false;
-    const block = this.kernels.place(job);
+    const block = this.kernels.write(job);
     try {
       const whole = this.kernels.callIn(block, job);
       let end = performance.now() + TASK_MS;

@@ -25,12 +25,12 @@ export class Residents {
     this.#dropUnused(resident);
   }
 
-  /** Keeps residents in memory for a call, even when they are freed meanwhile, until `letGo`. */
+  /** Keeps residents in memory for a call, even when they are freed meanwhile, until `release`. */
   hold(residents: readonly WasmResident[]): void {
     for (const resident of residents) resident.users += 1;
   }
 
-  letGo(residents: readonly WasmResident[]): void {
+  release(residents: readonly WasmResident[]): void {
     for (const resident of residents) {
       resident.users -= 1;
       if (!resident.live) this.#dropUnused(resident);

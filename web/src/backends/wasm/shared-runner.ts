@@ -49,7 +49,7 @@ export class SharedRunner implements Runner {
   }
 
   async run(job: Job): Promise<Finished> {
-    const block = this.#kernels.place(job);
+    const block = this.#kernels.write(job);
     this.#blocks.set(job, block);
     const call = this.#pool.call(block.address, job.operation);
     const arrays = new ResultArrays(job);

@@ -206,7 +206,7 @@ export class WasmBackend implements Backend {
         bytes: job.bytes,
         run: (flag) => this.#run({ job, multiplications, collect }, flag),
         interrupt: () => this.#open?.runner.interrupt(job),
-        done: () => this.#residents.letGo(used),
+        done: () => this.#residents.release(used),
       },
       signal,
       operation,

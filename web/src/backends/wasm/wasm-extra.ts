@@ -96,7 +96,7 @@ function ropeJob(problem: RopeProblem): Job {
   call[ROPE_CALL.magnitude] = bitsOf(problem.magnitude);
   call[ROPE_CALL.inputType] = DTYPE[problem.input.dtype];
   builder.output(ROPE_CALL.output, problem.output, true);
-  return builder.finish();
+  return builder.build();
 }
 
 function linearJob(problem: LinearProblem): Job {
@@ -117,5 +117,5 @@ function linearJob(problem: LinearProblem): Job {
   call[LINEAR_CALL.valueType] = DTYPE[problem.value.dtype];
   builder.output(LINEAR_CALL.output, problem.output, true);
   builder.output(LINEAR_CALL.newState, problem.newState, true);
-  return builder.finish();
+  return builder.build();
 }

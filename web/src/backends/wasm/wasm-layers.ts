@@ -197,7 +197,7 @@ export class WasmLayers implements LayerBackend {
   ): Promise<readonly Resident[]> {
     return this.core.compute(operation, signal, () => {
       const [builder, multiplications] = prepare();
-      const job = builder.finish();
+      const job = builder.build();
       return { job, multiplications, collect: (finished) => this.#keep(finished, job) };
     });
   }
