@@ -1,16 +1,11 @@
 // The same problems on adapters that differ in what matters to shaders: two compilers, subgroups of 8, of 4 and none, with and without f16.
-// Chromium's own adapter runs tests/gpu.
+// tests/gpu has all options and ONNX's cases, on Chromium's adapter.
 
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { expect, inject, test } from "vitest";
-import notCovered from "../conformance/not-covered.json";
-import { ATTENTION_CASES } from "../conformance/onnx.js";
-import { EXTRA_CASES } from "../conformance/onnx-extra.js";
-import { FLEX_CASES } from "../conformance/onnx-flex.js";
-import { conformanceFolder } from "../conformance/plugin.js";
 import type { Findings } from "./program.js";
 
 const { folder, lavapipe, launcher } = inject("adapters");
@@ -33,18 +28,11 @@ interface Adapter {
   /** The features that it has. */
   readonly features: readonly string[];
   readonly description: RegExp;
-  /** Runs problems with any options and ONNX's cases as well, where shaders compile in a fraction of a second. */
-  readonly all?: boolean;
   /** Lanes of a subgroup. lavapipe has as many as elements fit into the vectors that it is told to use. */
   readonly lanes?: number;
   /** Runs few problems, all by kernels whose threads share what they read. */
   readonly kernels?: "shared";
 }
-
-/** The number of cases of attention, flex attention and rotary embedding; 0 if their folder is missing. */
-const seen = existsSync(join(conformanceFolder(), "cases.json"))
-  ? ATTENTION_CASES - Object.keys(notCovered).length + FLEX_CASES + EXTRA_CASES.RotaryEmbedding
-  : 0;
 
 const ALL = "shader-f16 subgroups";
 const NODE = [process.execPath];
@@ -77,7 +65,6 @@ const ADAPTERS: readonly Adapter[] = [
     wanted: ALL,
     features: ["subgroups"],
     description: /SwiftShader/,
-    all: true,
     lanes: 4,
   },
   { name: "Tint, neither", program: NODE, driver: lavapipe, wanted: "", features: [], description: /llvmpipe/ },
@@ -103,7 +90,7 @@ function kernelsFor(features: readonly string[], kernels: Adapter["kernels"]): r
 
 test.each(ADAPTERS)(
   "$name",
-  async ({ program, driver, wanted, features, description, lanes, kernels, all = false }) => {
+  async ({ program, driver, wanted, features, description, lanes, kernels }) => {
     const [command = "", ...args] = [...launcher, ...program, join(folder, "program.js")];
     const { stdout } = await promisify(execFile)(command, args, {
       env: {
@@ -118,11 +105,10 @@ test.each(ADAPTERS)(
         GALLIVM_DEBUG: "nopt",
         // Its cache confuses shaders that were compiled for vectors of different widths.
         ...(kernels === "shared" ? { MESA_SHADER_CACHE_DISABLE: "true" } : {}),
-        ...(all ? { HEED_ALL: "1" } : {}),
         ...(program === NODE ? { HEED_DAWN: dawn } : {}),
       },
     });
-    const { checked, conformance, lanes: found, ...rest }: Findings = JSON.parse(stdout);
+    const { checked, lanes: found, ...rest }: Findings = JSON.parse(stdout);
     if (lanes !== undefined) expect(found).toBe(lanes);
     expect(rest).toEqual({
       features,
@@ -134,8 +120,7 @@ test.each(ADAPTERS)(
       uncaptured: [],
     });
     if (kernels === "shared") expect(checked).toBe(4);
-    else expect(checked).toBeGreaterThan(all ? 40 : 20);
-    expect(conformance).toBe(all ? seen : 0);
+    else expect(checked).toBeGreaterThan(20);
   },
   600_000,
 );

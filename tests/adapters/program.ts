@@ -1,5 +1,5 @@
-// The program that runs on each adapter, in Node or Deno: seeded problems against the reference in double precision, and with HEED_ALL problems
-// with any options and ONNX's cases. It prints its findings as JSON.
+// The program that runs on each adapter, in Node or Deno: seeded problems against the reference in double precision. It prints its findings
+// as JSON.
 
 import { openDawn } from "../../scripts/lib/dawn.js";
 import { attend } from "../../web/src/api/attention.js";
@@ -8,21 +8,12 @@ import { OpenDevice } from "../../web/src/backends/webgpu/device.js";
 import type { GpuAdapterInfo } from "../../web/src/backends/webgpu/gpu.js";
 import { GpuBackend } from "../../web/src/backends/webgpu/gpu-backend.js";
 import type { TensorLike } from "../../web/src/index.js";
-import {
-  type Case,
-  caseOf,
-  cases,
-  EVERYTHING,
-  type EverythingResult,
-  firstError,
-  type Sizes,
-} from "../support/cases.js";
+import { type Case, caseOf, EVERYTHING, type EverythingResult, firstError, type Sizes } from "../support/cases.js";
 import { openBackend } from "../support/engines.js";
 import { WGSL } from "../support/error-model.js";
 import { testDevice } from "../support/gpu-device.js";
 import { runLanes } from "../support/lanes.js";
 import { Random } from "../support/random.js";
-import { conformanceOf } from "./conformance.js";
 
 export interface Findings {
   readonly features: readonly string[];
@@ -31,8 +22,6 @@ export interface Findings {
   /** Lanes of a subgroup; 0: the adapter does not say. */
   readonly lanes: number;
   readonly checked: number;
-  /** The number of ONNX's cases. */
-  readonly conformance: number;
   /** Kernels that were compiled, with the features that their shaders ask for. */
   readonly kernels: readonly string[];
   /** Eight threads shared by subgroup operations. */
@@ -69,9 +58,6 @@ function problems(shapes: readonly Sizes[]): readonly Case[] {
   });
 }
 
-/** Problems with any options that the GPU supports. */
-const DRAWN = cases(SEED, 32).filter(({ options }) => options.blocks === undefined);
-
 /** The same problem with its tensors rounded to f16, and those tensors as f16. */
 function halved(one: Case): { readonly rounded: Case; readonly inputs: Readonly<Record<string, object>> } {
   const halves = ({ data }: TensorLike): Uint16Array => toF16(data as Float32Array<ArrayBuffer>);
@@ -84,7 +70,7 @@ function halved(one: Case): { readonly rounded: Case; readonly inputs: Readonly<
   };
 }
 
-const { HEED_DAWN, HEED_FEATURES = "", HEED_ALL, HEED_KERNELS = "all" } = process.env;
+const { HEED_DAWN, HEED_FEATURES = "", HEED_KERNELS = "all" } = process.env;
 const isShort = HEED_KERNELS === "shared";
 if (HEED_DAWN !== undefined) await openDawn(HEED_DAWN);
 const { device, uncaptured } = await testDevice(HEED_FEATURES.split(" "));
@@ -93,7 +79,6 @@ const wasm = await openBackend({ variant: "simd", worker: null });
 const wrong: string[] = [];
 const kernels = new Set<string>();
 let checked = 0;
-let conformance = 0;
 
 const compile = device.createShaderModule;
 device.createShaderModule = (descriptor) => {
@@ -127,13 +112,6 @@ for (const isSoftware of isShort ? [false] : [true, false]) {
     const { rounded, inputs } = halved(one);
     await check(rounded, inputs);
   }
-  // Such adapters take seconds to compile a kernel with tiles.
-  if (HEED_ALL === undefined || !isSoftware) continue;
-  for (const { query, key, value, ...one } of DRAWN) await check({ query, key, value, ...one }, { query, key, value });
-  for (const error of await conformanceOf(backend)) {
-    conformance += 1;
-    if (error !== null) wrong.push(error);
-  }
 }
 
 const findings: Findings = {
@@ -141,7 +119,6 @@ const findings: Findings = {
   description: info?.description ?? "",
   lanes: Number(Reflect.get(info ?? {}, "subgroupMinSize") ?? 0),
   checked,
-  conformance,
   kernels: [...kernels].sort(),
   byLanes: eights.every(({ byLanes }) => byLanes),
   wrong,

@@ -7,7 +7,6 @@ import { fileURLToPath } from "node:url";
 import { build } from "vite";
 import type { TestProject } from "vitest/node";
 import { findVulkan } from "../../scripts/toolchain/vulkan.js";
-import { conformance } from "../conformance/plugin.js";
 import { findTools } from "../package/matrix/tools.js";
 
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
@@ -15,7 +14,6 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const entry = fileURLToPath(new URL("program.ts", import.meta.url));
   await build({
     configFile: false,
-    plugins: [conformance()],
     logLevel: "warn",
     build: {
       outDir: folder,
