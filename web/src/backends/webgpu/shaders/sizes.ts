@@ -45,6 +45,7 @@ export function tileConstants({ rows, vectors, valueVectors, resident }: TileSiz
     OWN,
     KEYS: TILE_KEYS,
     DEPTH,
+    RAGGED: vectors % DEPTH !== 0,
     STRIDE,
     QUERY_STRIDE: strideOf(vectors),
     WEIGHT_STRIDE,

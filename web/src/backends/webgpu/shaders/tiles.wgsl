@@ -12,6 +12,7 @@ override PAIRWISE: bool;
 override GATED: bool;
 override SOFTMAX: bool;
 override ENTROPY: bool;
+override DROPOUT: bool;
 // No key is masked, so all have a weight, and rows beyond the keys are zeros.
 override ALL_SEEN: bool;
 
@@ -21,6 +22,8 @@ override OWN: u32;
 override KEYS: u32;
 // Vectors of a row of Q or K that are in workgroup memory at a time.
 override DEPTH: u32;
+// VECTORS is no multiple of DEPTH.
+override RAGGED: bool;
 // Vectors from one row to the next: odd numbers, so that rows of neighbouring threads lie in different banks.
 override STRIDE: u32;
 override QUERY_STRIDE: u32;
@@ -79,7 +82,12 @@ fn main(@builtin(workgroup_id) group: vec3u, local: Local) {
       }
       stage_keys(task, first, start, thread);
       workgroupBarrier();
-      for (var d = 0u; d < select(min(DEPTH, VECTORS - start), DEPTH, VECTORS % DEPTH == 0u); d++) {
+      // A constant, where all rounds are as deep.
+      var depth = DEPTH;
+      if (RAGGED) {
+        depth = min(DEPTH, VECTORS - start);
+      }
+      for (var d = 0u; d < depth; d++) {
         var q: array<vec4f, OWN>;
         for (var r = 0u; r < OWN; r++) { // unroll
           if (RESIDENT) {
@@ -175,8 +183,10 @@ fn main(@builtin(workgroup_id) group: vec3u, local: Local) {
           weight[r] = select(0.0, plain_weight(weight[r]), is_seen[r]);
         }
       }
-      for (var r = 0u; r < OWN; r++) { // unroll
-        weight[r] = kept_weight(weight[r], rows[r], j);
+      if (DROPOUT) {
+        for (var r = 0u; r < OWN; r++) { // unroll
+          weight[r] = kept_weight(weight[r], rows[r], j);
+        }
       }
       weights[at] = weight;
     }
