@@ -37,6 +37,7 @@ function node(
       include: [include],
       provide,
       globalSetup,
+      setupFiles: "tests/support/equality.ts",
       execArgv: [...RELAXED_SIMD, "--expose-gc"],
       pool: "forks",
       testTimeout: 120_000,

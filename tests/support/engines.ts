@@ -19,6 +19,11 @@ export const ENGINE_KINDS: readonly EngineKind[] = (["simd", "relaxed"] as const
   (["shared-memory", "private-memory", null] as const).map((worker) => ({ variant, worker })),
 );
 
+/** Each variant and each kind of worker once, where no pair of the two can differ from the others. */
+export const FEW_KINDS: readonly EngineKind[] = ENGINE_KINDS.filter(
+  ({ variant, worker }) => variant === (worker === "private-memory" ? "simd" : "relaxed"),
+);
+
 export const nameOf = ({ variant, worker }: EngineKind): string => `${variant}, ${worker ?? "no"} worker`;
 
 /** An engine of exactly this kind, or an error: a variant that this runtime lacks fails the tests, it does not skip them. */

@@ -28,14 +28,14 @@ import {
   firstDifferentBit,
   firstError,
 } from "../support/cases.js";
-import { ENGINE_KINDS, openBackend, openKind } from "../support/engines.js";
+import { FEW_KINDS, openBackend, openKind } from "../support/engines.js";
 import { boundsFor, withinOutput } from "../support/error-model.js";
 import { Random } from "../support/random.js";
 import { scoreBound, withInt16Query } from "../support/score-error.js";
 
 const problems = cases(61, 60).filter(({ options }) => options.cuSeqlensQ === undefined);
 
-describe.each(ENGINE_KINDS)("$variant, $worker worker", (kind) => {
+describe.each(FEW_KINDS)("$variant, $worker worker", (kind) => {
   let heed: Heed;
   beforeAll(async () => {
     heed = await openKind(kind);
@@ -353,7 +353,7 @@ describe.each(ENGINE_KINDS)("$variant, $worker worker", (kind) => {
   });
 });
 
-describe.each(ENGINE_KINDS.filter(({ worker }) => worker !== "shared-memory"))(
+describe.each(FEW_KINDS.filter(({ worker }) => worker !== "shared-memory"))(
   "in slices: $variant, $worker worker",
   (kind) => {
     test.each([1, 3])("give the bits of the whole, %i threads", async (threads) => {

