@@ -1,9 +1,9 @@
-// The built demo in real Chromium, for one file of tests: pages that are closed after each test, and a console that must stay quiet.
+// The built demo in real Chromium, for one file of tests: a new page for each test, and a console that must stay quiet.
 
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import type { AxeResults } from "axe-core";
-import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright";
+import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from "playwright";
 import { afterAll, afterEach, beforeAll, expect, inject } from "vitest";
 import { openSite, type Site } from "./site.js";
 
@@ -15,6 +15,8 @@ export interface OpenOptions extends BrowserContextOptions {
   readonly before?: () => void;
   /** Watches the page from its first request on. */
   readonly watch?: (page: Page) => void;
+  /** Has a browser context of its own, which the test may change. */
+  readonly alone?: boolean;
 }
 
 export interface Demo {
@@ -29,7 +31,10 @@ export function demoInChromium(): Demo {
   let site: Site | undefined;
   let browser: Browser | undefined;
   const complaints: string[] = [];
-  const pages: Page[] = [];
+  const contexts = new Map<string, Promise<BrowserContext>>();
+  const opened: (Page | BrowserContext)[] = [];
+  // Without any page a context would lose its process, which takes longer to start than a page to load.
+  const left: (Page | BrowserContext)[] = [];
 
   beforeAll(async () => {
     site = await openSite();
@@ -44,7 +49,7 @@ export function demoInChromium(): Demo {
   });
 
   afterEach(async () => {
-    await Promise.all(pages.splice(0).map((page) => page.context().close()));
+    left.push(...opened.splice(0));
     expect(complaints.splice(0), "the console").toEqual([]);
   });
 
@@ -52,17 +57,26 @@ export function demoInChromium(): Demo {
     if (what === undefined) throw new Error("asked for before the tests began");
     return what;
   };
+  const newContext = (options: BrowserContextOptions): Promise<BrowserContext> =>
+    started(browser).newContext({ viewport: { width: 1280, height: 900 }, reducedMotion: "reduce", ...options });
+  /** A page of a context that all tests with these options share, and in which nothing is stored. */
+  const pageWith = async (options: BrowserContextOptions, origin: string): Promise<Page> => {
+    const key = JSON.stringify(options);
+    const context = contexts.get(key) ?? newContext(options);
+    contexts.set(key, context);
+    const page = await (await context).newPage();
+    const session = await page.context().newCDPSession(page);
+    await session.send("Storage.clearDataForOrigin", { origin, storageTypes: "all" });
+    await session.detach();
+    return page;
+  };
   const load = async (
     path: string,
-    { before, watch, ...options }: OpenOptions,
+    { before, watch, alone = false, ...options }: OpenOptions,
     kind: "isolated" | "plain" = "isolated",
   ): Promise<Page> => {
-    const context = await started(browser).newContext({
-      viewport: { width: 1280, height: 900 },
-      reducedMotion: "reduce",
-      ...options,
-    });
-    const page = await context.newPage();
+    const address = started(site)[kind] + path;
+    const page = await (alone ? (await newContext(options)).newPage() : pageWith(options, new URL(address).origin));
     page.setDefaultTimeout(60_000);
     if (before !== undefined) await page.addInitScript(before);
     watch?.(page);
@@ -71,21 +85,22 @@ export function demoInChromium(): Demo {
       if (isComplaint && message.text() !== NO_GPU) complaints.push(message.text());
     });
     page.on("pageerror", (error) => complaints.push(error.message));
-    await page.goto(started(site)[kind] + path);
+    await page.goto(address);
     await page.locator(".agreement").waitFor();
+    await Promise.all(left.splice(0).map((one) => one.close()));
     return page;
   };
   return {
     site: () => started(site),
     open: async (path = "", options = {}, kind) => {
       const page = await load(path, options, kind);
-      pages.push(page);
+      opened.push(options.alone ? page.context() : page);
       return page;
     },
     shared: (path, options) => {
       let page: Page | undefined;
       beforeAll(async () => {
-        page = await load(path, options);
+        page = await load(path, { ...options, alone: true });
       });
       afterAll(() => page?.context().close());
       return () => started(page);

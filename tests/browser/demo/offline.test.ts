@@ -55,7 +55,7 @@ function isRenewed(page: Page): Promise<boolean> {
 
 describe.each(["isolated", "plain"] as const)("served %s", (kind) => {
   test("every room opens without a network, and loads what it asks for late", async () => {
-    const page = await open("", {}, kind);
+    const page = await open("", { alone: true }, kind);
     expect(await registrations(page)).toBe(0);
     expect(await caches(page)).toEqual([]);
     await keep(page);
@@ -80,7 +80,7 @@ describe.each(["isolated", "plain"] as const)("served %s", (kind) => {
 });
 
 test("it is forgotten by the same control, and can be kept again", async () => {
-  const page = await open("scale.html");
+  const page = await open("scale.html", { alone: true });
   expect(await axeFindings(page, { within: "#offline" })).toEqual([]);
   await keep(page);
   expect(await axeFindings(page, { within: "#offline" })).toEqual([]);
@@ -95,7 +95,7 @@ test("it is forgotten by the same control, and can be kept again", async () => {
 });
 
 test("it can be stopped, which leaves nothing, and a file that fails leaves nothing either", async () => {
-  const page = await open("scale.html");
+  const page = await open("scale.html", { alone: true });
   await page.context().route("**/what-else.html", (route) => route.abort());
   await line(page).getByRole("button", { name: KEEP }).click();
   await said(page).filter({ hasText: "It broke off" }).waitFor();
@@ -111,7 +111,7 @@ test("it can be stopped, which leaves nothing, and a file that fails leaves noth
 });
 
 test("a new build takes its place", async () => {
-  const page = await open("heads.html");
+  const page = await open("heads.html", { alone: true });
   await keep(page);
   const [worker, room] = ["offline.js", "heads.html"].map((file) => join(site().folder, file));
   if (worker === undefined || room === undefined) throw new Error("no such files");
