@@ -10,6 +10,8 @@ import { cacheFolder } from "../toolchain/cache.js";
 
 /** @typedef {import("../toolchain/find.js").Toolchain<"native" | "tests" | "format">} Toolchain */
 
+const CPP = join(root, "cpp/");
+const KERNELS = join(CPP, "kernels/");
 const FOLDERS = ["cpp", "tests/cpp", "bench/cpp", "bench/ladder"].map((path) => join(root, path));
 
 export const cppSources = () => filesUnder(FOLDERS).filter((path) => /\.[ch]pp$/.test(path));
@@ -23,32 +25,30 @@ export async function checkCppFormat(toolchain) {
 export async function checkCppLint(toolchain) {
   await buildPreset(toolchain, "native-debug", []);
   const database = join(root, "build", "native-debug");
-  const text = readFileSync(join(database, "compile_commands.json"), "utf8");
-  /** @type {{ file: string }[]} */
-  const commands = JSON.parse(text);
-  const sources = sourcesOf(commands.map(({ file }) => file));
-  const salt = `${toolchain.clangTidy.version} ${text.replaceAll(root, "")}`;
-  await unlessFaultless(hashOf([join(root, "cpp"), join(root, ".clang-tidy")], salt), async () => {
-    // The database may hold GCC's flags, which clang does not know.
-    const options = ["--quiet", "-p", database, "--extra-arg=-Wno-unknown-warning-option"];
-    /** @type {string[]} */
-    const findings = [];
-    await twoAtATime(sources, async (source) => {
-      try {
-        await run(toolchain.clangTidy.path, [...options, source], { cwd: root });
-      } catch (error) {
-        if (!(error instanceof Failure)) throw error;
-        findings.push(error.output);
-      }
-    });
-    if (findings.length > 0) {
-      throw new Failure(`clang-tidy finds fault with ${findings.length} files`, { output: findings.join("\n") });
+  /** @type {{ file: string, command: string }[]} */
+  const commands = JSON.parse(readFileSync(join(database, "compile_commands.json"), "utf8"));
+  // The database may hold GCC's flags, which clang does not know.
+  const options = ["--quiet", "-p", database, "--extra-arg=-Wno-unknown-warning-option"];
+  /** @type {string[]} */
+  const findings = [];
+  await twoAtATime(longestFirst(commands), async ({ file, command }) => {
+    const salt = `${toolchain.clangTidy.version} ${command.replaceAll(root, "")}`;
+    try {
+      await unlessFaultless(hashOf(inputsOf(file), salt), async () => {
+        await run(toolchain.clangTidy.path, [...options, file], { cwd: root });
+      });
+    } catch (error) {
+      if (!(error instanceof Failure)) throw error;
+      findings.push(error.output);
     }
   });
+  if (findings.length > 0) {
+    throw new Failure(`clang-tidy finds fault with ${findings.length} files`, { output: findings.join("\n") });
+  }
 }
 
 /**
- * Linting takes minutes, so sources that passed once are not linted again in any checkout.
+ * Linting takes minutes, so a source that passed once is not linted again in any checkout.
  * @param {string} hash of all inputs of the lint @param {() => Promise<void>} lint
  */
 async function unlessFaultless(hash, lint) {
@@ -59,11 +59,16 @@ async function unlessFaultless(hash, lint) {
   writeFileSync(verdict, "");
 }
 
-/** The sources, longest first: the kernels. @param {readonly string[]} files */
-function sourcesOf(files) {
-  // The kernels' own translation units are left out until their findings are mended.
-  const ours = files.filter((file) => file.startsWith(join(root, "cpp")) && !file.includes("/kernels/"));
-  return ours;
+/** The source and all that it may include. @param {string} source */
+function inputsOf(source) {
+  const rooms = source.startsWith(KERNELS) ? [KERNELS, join(CPP, "include")] : [CPP];
+  return [...filesUnder(rooms).filter((path) => !path.endsWith(".cpp")), source, join(root, ".clang-tidy")];
+}
+
+/** The sources of heed, the kernels first. @template {{ file: string }} T @param {readonly T[]} commands */
+function longestFirst(commands) {
+  const ours = commands.filter(({ file }) => file.startsWith(CPP));
+  return ours.sort((a, b) => Number(b.file.startsWith(KERNELS)) - Number(a.file.startsWith(KERNELS)));
 }
 
 /** @template T @param {readonly T[]} items @param {(item: T) => Promise<unknown>} work */

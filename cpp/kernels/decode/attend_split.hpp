@@ -242,7 +242,7 @@ using VisitSplitBlock = void(const AttentionTask& task, const KeySplit& split, c
   const StridedRows scores{task.scratch.floats + task.row_count * queries.stride, task.loop.key_block};
   float* const addends = scores.from(task.row_count).numbers;
   float* const widened = addends + task.loop.key_block;
-  int stop = split.begin;
+  int stop = 0;
   for (int start = split.begin; start < split.end && !is_stopped(task); start = stop) {
     stop = reads_streams(task) ? split.end : end_of_step(task, task.loop.skip_keys, start, split.end);
     WidenedKv numbers(task, start, stop, widened);
@@ -288,11 +288,15 @@ inline void attend_split_block(const AttentionTask& task, const KeySplit& split,
     const int begin = own.first - keys.start;
     for_each_stream_pair(rows, layout, begin, begin + own.count, [&](const StreamPair& values, int line) {
       float* const weights = own.scores + (line - begin);
-      if (are_i8) return add_i8_values(weights, values, task.value_dim, output.numbers);
       const int together = is_shared ? task.row_count : 1;
       const ValueSums sums{{weights, task.loop.key_block}, values, task.value_dim, may_hold_zeros[index], output};
-      if (are_f16) return add_f16_values(together, sums);
-      add_values_to_all<F32Values>(together, sums);
+      if (are_i8) {
+        add_i8_values(weights, values, task.value_dim, output.numbers);
+      } else if (are_f16) {
+        add_f16_values(together, sums);
+      } else {
+        add_values_to_all<F32Values>(together, sums);
+      }
     });
   }
 }

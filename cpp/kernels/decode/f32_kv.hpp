@@ -41,7 +41,7 @@ struct F32Keys {
     for (int k = 0; k < kKeys; ++k) *results[k] = sums[k][0] + sums[k][1];
   }
 
-  [[nodiscard, gnu::always_inline]] Batch scores(Batch sums) const { return sums; }
+  [[nodiscard, gnu::always_inline]] static Batch scores(Batch sums) { return sums; }
 };
 
 /// How values are added.

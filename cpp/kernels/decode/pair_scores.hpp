@@ -28,8 +28,11 @@ template <class Pair>
 }
 
 inline void score_pairs_of_query(const AttentionTask& task, const QueryKeyDots& input) {
-  if (task.score.pairing == Pairing::tanh_sum) return score_pairs_of_query_as<TanhSums>(task, input);
-  score_pairs_of_query_as<SquaredDifferences>(task, input);
+  if (task.score.pairing == Pairing::tanh_sum) {
+    score_pairs_of_query_as<TanhSums>(task, input);
+  } else {
+    score_pairs_of_query_as<SquaredDifferences>(task, input);
+  }
 }
 
 }  // namespace heed::kernels

@@ -33,7 +33,7 @@ class BlockBounds {
       : evaluation_(evaluation), expression_(expression), panel_(panel), keys_(keys) {}
 
   /// The bounds of the result. Overwrites the registers.
-  [[gnu::noinline]] Bounds find() const {
+  [[nodiscard, gnu::noinline]] Bounds find() const {
     const Program& program = *expression_.program;
     const Instruction* next = expression_.instructions();
     const std::int32_t count = program.instructions[0] + program.instructions[1] + program.instructions[2];

@@ -159,10 +159,15 @@ class Evaluation {
     const std::int32_t* const operands = instruction.operands;
     const Operands at{(*this)[instruction.result], (*this)[operands[0]], (*this)[operands[1]], (*this)[operands[2]],
                       lines};
-    if (op < Opcode::spread) return fill(instruction, at);
-    if (op == Opcode::at) return read(instruction, at);
-    if (op == Opcode::spread && keys_.keys_per_line == 1) return spread(at);
-    compute(op, at);
+    if (op < Opcode::spread) {
+      fill(instruction, at);
+    } else if (op == Opcode::at) {
+      read(instruction, at);
+    } else if (op == Opcode::spread && keys_.keys_per_line == 1) {
+      spread(at);
+    } else {
+      compute(op, at);
+    }
     if (op == Opcode::exp) exponentiate_lines(at);
     if (op == Opcode::tanh) cap_scores(1.0F, lines, at.result.numbers);
   }

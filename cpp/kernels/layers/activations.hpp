@@ -2,6 +2,8 @@
 // 1e-34, which may be anything so small; NaN gives NaN, and an infinity the limit.
 #pragma once
 
+#include <numbers>
+
 #include "kernels/simd/normal_tail.hpp"
 #include "kernels/simd/sigmoid.hpp"
 #include "kernels/simd/tanh.hpp"
@@ -20,7 +22,7 @@ struct Relu {
 class Logistic {
  public:
   Logistic() : sigmoid_(kExp2OfResults) {}
-  Batch operator()(Batch x) const { return sigmoid_(x * Batch(1.44269504F)); }
+  Batch operator()(Batch x) const { return sigmoid_(x * Batch(std::numbers::log2e_v<float>)); }
 
  private:
   Sigmoid sigmoid_;
@@ -64,7 +66,8 @@ class GeluTanh {
     // Beyond 100, where all is decided, x^3 must not become an infinity times nothing.
     const Batch near = at_most(x, Batch(-kNothingBelow));
     const Batch cubic = multiply_add(near * near, Batch(0.044715F), Batch(1.0F));
-    return x * sigmoid_(near * cubic * Batch(2.30220819F));  // 2 sqrt(2 / pi) log2(e)
+    return x *
+           sigmoid_(near * cubic * Batch(2.30220819F));  // NOLINT(modernize-use-std-numbers): 2 sqrt(2 / pi) log2(e)
   }
 
  private:

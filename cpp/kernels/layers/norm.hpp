@@ -81,7 +81,8 @@ inline void normalize_row(const NormTask& task, int index) {
   float* const target = task.target + index * task.target_stride;
   float scale = 1.0F;
   Moments moments = moments_of(row, task.length, task.is_centred, scale);
-  if (!(moments.variance > kSmallVariance && moments.variance < kLargeVariance)) {
+  const bool is_exact = moments.variance > kSmallVariance && moments.variance < kLargeVariance;
+  if (!is_exact) {
     scale = scale_of(row, task.length);
     if (scale != 1.0F) moments = moments_of(row, task.length, task.is_centred, scale);
   }

@@ -28,22 +28,11 @@ template <class Function>
 }
 
 void pointwise(const PointwiseTask& task) {
-  switch (task.activation) {
-    case Activation::none:
-      return pointwise_rows<Identity>(task);
-    case Activation::relu:
-      return pointwise_rows<Relu>(task);
-    case Activation::gelu:
-      return pointwise_rows<Gelu>(task);
-    case Activation::gelu_tanh:
-      return pointwise_rows<GeluTanh>(task);
-    case Activation::silu:
-      return pointwise_rows<Silu>(task);
-    case Activation::tanh:
-      return pointwise_rows<Tanh>(task);
-    case Activation::sigmoid:
-      return pointwise_rows<Logistic>(task);
-  }
+  // In the order of Activation.
+  static constexpr void (*kLoops[])(const PointwiseTask&) = {
+      &pointwise_rows<Identity>, &pointwise_rows<Relu>, &pointwise_rows<Gelu>,    &pointwise_rows<GeluTanh>,
+      &pointwise_rows<Silu>,     &pointwise_rows<Tanh>, &pointwise_rows<Logistic>};
+  kLoops[static_cast<int>(task.activation)](task);
 }
 
 }  // namespace heed::kernels

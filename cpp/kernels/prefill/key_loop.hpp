@@ -13,9 +13,12 @@ namespace heed::kernels {
 /// The layout of scores with queries in lanes: a line holds one key, and every lane another query.
 struct QueriesInLanes {
   static void score(const Panel& panel, const AttentionTask& task, const KeyBlock& keys, float* row_max) {
-    if (task.score.pairing != Pairing::product) return score_pairs(panel, task, keys);
-    const DotSize size{task.head_dim, task.key_length < kManyKeys ? kShortDepth : task.head_dim};
-    score_keys(panel, size, keys.numbers, keys.count, keys.scores, row_max);
+    if (task.score.pairing == Pairing::product) {
+      const DotSize size{task.head_dim, task.key_length < kManyKeys ? kShortDepth : task.head_dim};
+      score_keys(panel, size, keys.numbers, keys.count, keys.scores, row_max);
+    } else {
+      score_pairs(panel, task, keys);
+    }
   }
   static Overlay gather(const Panel& panel, const AttentionTask& task, const KeyBlock& all_keys) {
     const KeySpan keys = keys_with_addends(task, all_keys);

@@ -49,7 +49,7 @@ inline U32Batch spread_bytes(const std::uint8_t* bytes) {
   std::uint32_t words[kLanes / 4];
   std::memcpy(words, bytes, sizeof words);
   if constexpr (kLanes == 4) {
-    return U32Batch(words[0]);
+    return {words[0]};
   } else {
     alignas(kScratchAlignment) std::uint32_t lanes[kLanes];
     for (int lane = 0; lane < kLanes; ++lane) lanes[lane] = words[lane / 4];

@@ -16,8 +16,8 @@ struct SquaredDifferences {
 
   explicit SquaredDifferences(const AttentionTask& /*task*/) {}
 
-  [[nodiscard]] Batch broadcast_weight(int /*d*/) const { return Batch(1.0F); }
-  [[nodiscard]] Batch load_weights(int /*d*/) const { return Batch(1.0F); }
+  [[nodiscard]] static Batch broadcast_weight(int /*d*/) { return {1.0F}; }
+  [[nodiscard]] static Batch load_weights(int /*d*/) { return {1.0F}; }
 
   Batch operator()(Batch query, Batch key, Batch /*weight*/, Batch sum) const {
     const Batch apart = key - query;
@@ -74,8 +74,11 @@ inline void score_pairs_of(const Panel& panel, const AttentionTask& task, const 
 }
 
 inline void score_pairs(const Panel& panel, const AttentionTask& task, const KeyBlock& keys) {
-  if (task.score.pairing == Pairing::tanh_sum) return score_pairs_of<TanhSums>(panel, task, keys);
-  score_pairs_of<SquaredDifferences>(panel, task, keys);
+  if (task.score.pairing == Pairing::tanh_sum) {
+    score_pairs_of<TanhSums>(panel, task, keys);
+  } else {
+    score_pairs_of<SquaredDifferences>(panel, task, keys);
+  }
 }
 
 }  // namespace heed::kernels

@@ -40,8 +40,11 @@ inline Batch load_some(const float* source, int count) {
 }
 
 inline void store_some(Batch batch, float* target, int count) {
-  if (count == kLanes) return batch.store_unaligned(target);
-  store_tail(batch, target, count);
+  if (count == kLanes) {
+    batch.store_unaligned(target);
+  } else {
+    store_tail(batch, target, count);
+  }
 }
 
 /// panel[i][lane] = load(lane, i): `load(lane, i, count)` gives a vector of the numbers of a row from i on. Fills one
