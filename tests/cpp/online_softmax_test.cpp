@@ -111,8 +111,8 @@ TEST_CASE("the two ways to add values give the same bits") {
     const kernels::Rescale rescale{{Batch(0.75F), Batch(0.3F)}};
     const auto in_two = [&](const float* weights) {
       kernels::WeightedValues all;
-      all.add({lines, 4, weights});
-      all.add({lines.from(4), keys - 4, weights + 4 * PanelScene::kWidth});
+      all.add({weights, 4, lines});
+      all.add({weights + 4 * PanelScene::kWidth, keys - 4, lines.from(4)});
       return all;
     };
     kernels::add_values(plain.panel, dim, in_two(plain.scores()), rescale);

@@ -11,31 +11,8 @@ namespace heed::kernels {
 /// The depth of a panel that passes all rows: 16 KB, half of a first-level cache; six rows of that depth fit beside it.
 inline constexpr int kDepthBlock = 4096 / kPanel;
 
-/// Where the accumulators of a tile go, and whether they are added to what is there.
-struct TileOutput {
-  float* sums;
-  std::ptrdiff_t stride;
-  bool are_added;
-};
-
-template <int kRows>
-[[gnu::noinline]] void gemm_tile(const TileOperands& input, const TileOutput& target) {
-  const float* row[kRows];
-  for (int r = 0; r < kRows; ++r) row[r] = input.numbers + r * input.stride;
-  RegisterTile<kRows> tile;
-  for (auto& sums : tile) sums[0] = sums[1] = Batch(0.0F);
-  accumulate<kRows>(tile, input.depth, input.panel, [&row](int r, int k) { return row[r] + k; });
-  for (int r = 0; r < kRows; ++r) {
-    for (int vector = 0; vector < kPanelVectors; ++vector) {
-      float* const sums = target.sums + r * target.stride + vector * kLanes;
-      if (target.are_added) tile[r][vector] += Batch::load_unaligned(sums);
-      tile[r][vector].store_unaligned(sums);
-    }
-  }
-}
-
 /// GEMV. One row is memory-bound, so a panel is read in its order, once, into accumulators that do not wait for each
-/// other.
+/// other. A register tile of one row would have two accumulators, and one of four rows four panels.
 [[gnu::noinline]] inline void gemv_panel(const float* row, const float* panel, int depth, float* sums) {
   constexpr int accumulators = 4;
   Batch partial[accumulators][kPanelVectors];
@@ -81,8 +58,8 @@ void packed_gemm(const GemmTask& task) {
         const float* const weights = task.panels + panel * panel_floats + std::ptrdiff_t{first} * kPanel;
         const std::ptrdiff_t stride = panel < whole ? task.sum_stride : kPanel;
         for_each_tile(task.row_count, [&]<int kRows>(int row) {
-          gemm_tile<kRows>({weights, depth, task.rows + row * task.row_stride + first, task.row_stride},
-                           {sums_of(panel) + row * stride, stride, first > 0});
+          multiply_nt<kRows>({weights, depth, {task.rows + row * task.row_stride + first, task.row_stride}},
+                             {sums_of(panel) + row * stride, stride, first > 0});
         });
       }
     }

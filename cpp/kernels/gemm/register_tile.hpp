@@ -1,9 +1,10 @@
-// The register tile: MR rows, each number splat against a panel of NR = kPanel numbers. Both products of attention are
-// this: scores = keys x queries, output = values x weights.
+// The register tile (GEMM microkernel): MR rows, each number splat against a panel of NR = kPanel numbers. All products
+// of rows are this, whatever comes before and after: QK^T, PV, projections, the packed GEMM and linear attention.
 #pragma once
 
 #include <cstddef>
 
+#include "kernels/memory/kv_rows.hpp"
 #include "kernels/simd/batch.hpp"
 
 namespace heed::kernels {
@@ -11,48 +12,55 @@ namespace heed::kernels {
 /// MR = 6 rows x 2 vectors: 12 accumulators cover the latency of a fused multiply-add (4 cycles, 2 a cycle) and fit the
 /// registers. Plain WebAssembly has no fused multiply-add: the products take registers as well, and with 12
 /// accumulators V8 spills (26 GFLOP/s instead of 43).
-#if defined(__wasm__) && !defined(__wasm_relaxed_simd__)
-inline constexpr int kMR = 4;
-#else
-inline constexpr int kMR = 6;
-#endif
+inline constexpr int kMR = kFusesMultiplyAdd ? 6 : 4;
 
 template <int kRows>
 using RegisterTile = Batch[kRows][kPanelVectors];
 
-/// The operands of a tile: panel[depth][kPanel], and rows `stride` apart.
+/// The operands of a tile: a packed panel[depth][kPanel], aligned, and the rows whose numbers are splat. In the form NT
+/// a row of the tile is one of `rows`, in the form NN a column of them.
 struct TileOperands {
   const float* panel;
   int depth;
-  const float* numbers;
-  std::ptrdiff_t stride;
+  FloatRows rows;
 };
 
-/// tile[r] += sum over k of element(r, k) * panel[k], where `element` gives the address of a number and `panel` is
-/// packed, [depth][kPanel].
-template <int kRows, class Element>
-[[gnu::always_inline]] inline void accumulate(RegisterTile<kRows>& tile, int depth, const float* panel,
-                                              Element element) {
+struct MultiplyAdd {
+  Batch operator()(int /*k*/, Batch panel, Batch number, Batch sum) const { return multiply_add(number, panel, sum); }
+};
+
+/// tile[r] = add(k, panel[k], element(r, k), tile[r]) for every k, where `element` gives the address of a number.
+template <int kRows, class Element, class Add = MultiplyAdd>
+[[gnu::always_inline]] inline void accumulate(RegisterTile<kRows>& tile, int depth, const float* panel, Element element,
+                                              Add add = {}) {
   for (int k = 0; k < depth; ++k) {
     const Batch first = Batch::load_aligned(panel);
     const Batch second = Batch::load_aligned(panel + kLanes);
     panel += kPanel;
     for (int r = 0; r < kRows; ++r) {
       const Batch number = Batch::broadcast(*element(r, k));
-      tile[r][0] = multiply_add(number, first, tile[r][0]);
-      tile[r][1] = multiply_add(number, second, tile[r][1]);
+      tile[r][0] = add(k, first, number, tile[r][0]);
+      tile[r][1] = add(k, second, number, tile[r][1]);
     }
   }
 }
 
-/// tile += source, as store_tile() stored it.
 template <int kRows>
-[[gnu::always_inline]] inline void add_tile(const float* source, RegisterTile<kRows>& tile) {
-  for (int r = 0; r < kRows; ++r) {
-    for (int vector = 0; vector < kPanelVectors; ++vector) {
-      tile[r][vector] += Batch::load_aligned(source + r * kPanel + vector * kLanes);
-    }
-  }
+[[gnu::always_inline]] inline void accumulate_nt(RegisterTile<kRows>& tile, const TileOperands& input) {
+  const float* row[kRows];
+  for (int r = 0; r < kRows; ++r) row[r] = input.rows.row(r);
+  accumulate<kRows>(tile, input.depth, input.panel, [&row](int r, int k) { return row[r] + k; });
+}
+
+template <int kRows, class Add = MultiplyAdd>
+[[gnu::always_inline]] inline void accumulate_nn(RegisterTile<kRows>& tile, const TileOperands& input, Add add = {}) {
+  const FloatRows rows = input.rows;
+  accumulate<kRows>(tile, input.depth, input.panel, [rows](int r, int k) { return rows.row(k) + r; }, add);
+}
+
+template <int kRows>
+[[gnu::always_inline]] inline void clear_tile(RegisterTile<kRows>& tile) {
+  for (auto& sums : tile) sums[0] = sums[1] = Batch(0.0F);
 }
 
 template <int kRows>
@@ -62,6 +70,58 @@ template <int kRows>
       tile[r][vector].store_aligned(target + r * kPanel + vector * kLanes);
     }
   }
+}
+
+/// The epilogue of the form NT.
+struct TileOutput {
+  float* sums;  // rows, `stride` apart
+  std::ptrdiff_t stride;
+  bool are_added = false;    // to what is there
+  float* row_max = nullptr;  // [kPanel], raised to the largest sum of each lane; null: not asked for
+};
+
+/// output = rows x panel. row_max is kept in memory, since two more registers over the inner loop make V8 spill, which
+/// costs 5 %.
+template <int kRows>
+[[gnu::noinline]] void multiply_nt(const TileOperands& input, const TileOutput& output) {
+  // A copy, which no store of a sum can change, stays in registers.
+  const auto [sums, stride, are_added, row_max] = output;
+  RegisterTile<kRows> tile;
+  clear_tile<kRows>(tile);
+  accumulate_nt<kRows>(tile, input);
+  for (int r = 0; are_added && r < kRows; ++r) {
+    for (int vector = 0; vector < kPanelVectors; ++vector) {
+      tile[r][vector] += Batch::load_unaligned(sums + r * stride + vector * kLanes);
+    }
+  }
+  for (int r = 0; r < kRows; ++r) {
+    for (int vector = 0; vector < kPanelVectors; ++vector) {
+      tile[r][vector].store_unaligned(sums + r * stride + vector * kLanes);
+    }
+  }
+  for (int vector = 0; row_max && vector < kPanelVectors; ++vector) {
+    Batch highest = Batch::load_aligned(row_max + vector * kLanes);
+    for (int r = 0; r < kRows; ++r) highest = at_least(tile[r][vector], highest);
+    highest.store_aligned(row_max + vector * kLanes);
+  }
+}
+
+/// output[kRows][kPanel] = output * factor + the sum of rows^T x panel over `inputs`; null for `factor`: without what
+/// is there.
+template <int kRows, class Add, class Inputs>
+[[gnu::noinline]] void multiply_nn(const Inputs& inputs, int first_row, const Batch* factor, float* output) {
+  RegisterTile<kRows> tile;
+  clear_tile<kRows>(tile);
+  for (const TileOperands& input : inputs) {
+    accumulate_nn<kRows, Add>(tile, {input.panel, input.depth, {input.rows.data + first_row, input.rows.stride}});
+  }
+  for (int r = 0; factor && r < kRows; ++r) {
+    for (int vector = 0; vector < kPanelVectors; ++vector) {
+      const Batch older = Batch::load_aligned(output + r * kPanel + vector * kLanes);
+      tile[r][vector] = multiply_add(older, factor[vector], tile[r][vector]);
+    }
+  }
+  store_tile<kRows>(tile, output);
 }
 
 /// Calls body.template operator()<rows>(first_row) over [0, count) in tiles of kMR rows, the last one of what remains:
@@ -74,17 +134,22 @@ template <class Body>
   for (; row + kMR <= count; row += kMR) body.template operator()<kMR>(row);
   switch (count - row) {
     case 5:
-      return body.template operator()<5>(row);
+      body.template operator()<5>(row);
+      break;
     case 4:
-      return body.template operator()<4>(row);
+      body.template operator()<4>(row);
+      break;
     case 3:
-      return body.template operator()<3>(row);
+      body.template operator()<3>(row);
+      break;
     case 2:
-      return body.template operator()<2>(row);
+      body.template operator()<2>(row);
+      break;
     case 1:
-      return body.template operator()<1>(row);
+      body.template operator()<1>(row);
+      break;
     default:
-      return;
+      break;
   }
 }
 

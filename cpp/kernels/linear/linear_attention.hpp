@@ -181,7 +181,7 @@ class LinearAttention {
   }
 
   void write(const ChunkRange& chunk, float* state) {
-    write_state({scratch_.values, chunk.keys, scratch_.keys, scratch_.row}, task_.head_dim,
+    write_state({scratch_.values, chunk.keys, {scratch_.keys, scratch_.row}}, task_.head_dim,
                 task_.decay ? &scratch_.state_decay : nullptr, state);
   }
 

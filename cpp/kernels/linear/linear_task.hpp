@@ -11,7 +11,7 @@ namespace heed::kernels {
 /// which is more work the longer it is; from chunk to chunk the state is read and written, less often the longer it is.
 inline constexpr int kChunk = 12;
 
-/// FloatRow of a row that say how much it meets of each key of a chunk.
+/// The stride of the scores of a row with the keys of its chunk.
 inline constexpr int kChunkScores = kChunk;
 
 struct LinearTask {

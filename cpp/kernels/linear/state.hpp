@@ -22,17 +22,6 @@ struct ChunkRows {
   [[nodiscard]] const float* scores_of_row(int t) const { return chunk_scores + t * kChunkScores; }
 };
 
-/// The products of kRows rows with the state. Alone in a function, for the reason that for_each_tile() has.
-template <int kRows>
-[[gnu::noinline]] void state_product_tile(const TileOperands& input, float* found) {
-  const float* row[kRows];
-  for (int r = 0; r < kRows; ++r) row[r] = input.numbers + r * input.stride;
-  RegisterTile<kRows> tile;
-  for (auto& sums : tile) sums[0] = sums[1] = Batch(0.0F);
-  accumulate<kRows>(tile, input.depth, input.panel, [&row](int r, int k) { return row[r] + k; });
-  store_tile<kRows>(tile, found);
-}
-
 /// Adds the values before `first`, weighted for rows [first, first + kRows).
 template <int kRows>
 [[gnu::always_inline]] inline void add_earlier(const ChunkRows& keys_of_chunk, int first, RegisterTile<kRows>& tile) {
@@ -42,9 +31,7 @@ template <int kRows>
     }
   }
   if (!keys_of_chunk.has_values) return;
-  const float* const chunk_scores = keys_of_chunk.scores_of_row(first);
-  accumulate<kRows>(tile, first, keys_of_chunk.values,
-                    [chunk_scores](int r, int k) { return chunk_scores + r * kChunkScores + k; });
+  accumulate_nt<kRows>(tile, {keys_of_chunk.values, first, {keys_of_chunk.scores_of_row(first), kChunkScores}});
 }
 
 /// Adds the value of token `first + s` to the product of a row with the state.
@@ -103,9 +90,9 @@ template <int kRows>
 
 inline void multiply_state(const ChunkRows& keys_of_chunk, int count) {
   for_each_tile(count, [&]<int kRows>(int first) {
-    const TileOperands input{keys_of_chunk.state, keys_of_chunk.head_dim,
-                             keys_of_chunk.rows + first * keys_of_chunk.row, keys_of_chunk.row};
-    state_product_tile<kRows>(input, keys_of_chunk.found + first * kPanel);
+    const FloatRows rows{keys_of_chunk.rows + first * keys_of_chunk.row, keys_of_chunk.row};
+    multiply_nt<kRows>({keys_of_chunk.state, keys_of_chunk.head_dim, rows},
+                       {keys_of_chunk.found + first * kPanel, kPanel});
   });
 }
 
@@ -129,9 +116,7 @@ template <int kRows>
       tile[r][vector] = decay ? Batch(decay->change[r]) * before(r, vector) : Batch(0.0F);
     }
   }
-  const float* const keys = input.numbers;
-  const std::ptrdiff_t stride = input.stride;
-  accumulate<kRows>(tile, input.depth, input.panel, [keys, stride](int r, int k) { return keys + k * stride + r; });
+  accumulate_nn<kRows>(tile, input);
   for (int r = 0; r < kRows; ++r) {
     const Batch kept(decay ? decay->kept[r] : 1.0F);
     for (int vector = 0; vector < kPanelVectors; ++vector) {
@@ -146,8 +131,8 @@ template <int kRows>
 inline void write_state(const TileOperands& input, int head_dim, const StateDecay* decay, float* state) {
   for_each_tile(head_dim, [&]<int kRows>(int row) {
     const StateDecay own = decay ? decay->from(row) : StateDecay{};
-    update_state_tile<kRows>({input.panel, input.depth, input.numbers + row, input.stride}, decay ? &own : nullptr,
-                             state + row * kPanel);
+    update_state_tile<kRows>({input.panel, input.depth, {input.rows.data + row, input.rows.stride}},
+                             decay ? &own : nullptr, state + row * kPanel);
   });
 }
 

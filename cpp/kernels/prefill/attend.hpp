@@ -34,7 +34,7 @@ inline void attend_keys(const Panel& panel, const AttentionTask& task, const Key
   WeightedValues values;
   for (const KeyBlock& keys : segments) {
     if (task.weight.has_dropout) drop_weights(panel, task, keys, keys.scores);
-    values.add({numbers.values(keys), keys.count, keys.scores});
+    values.add({keys.scores, keys.count, numbers.values(keys)});
   }
   bool is_plain = true;
   if (may_hold_zeros(task, has_masked)) {

@@ -18,21 +18,17 @@ inline void project_panel(const ProjectionTask& task, int first) {
   float* const sums = packed + task.source_dim * kPanel;
   pack_lanes(sources, task.source_dim, packed);
 
+  const FloatRows matrix{task.matrix, task.matrix_stride};
   if (task.is_transposed) {
-    // add_values() multiplies weights with values as this multiplies sources with rows of the matrix.
-    for (int i = 0; i < task.target_dim * kPanel; ++i) sums[i] = 0.0F;
-    Panel panel{};
-    panel.output = sums;
-    const Rescale as_it_is{{Batch(1.0F), Batch(1.0F)}};
     WeightedValues rows;
-    rows.add({{task.matrix, task.matrix_stride}, task.source_dim, packed});
-    add_values(panel, task.target_dim, rows, as_it_is);
+    rows.add({packed, task.source_dim, matrix});
+    for_each_tile(task.target_dim, [&]<int kRows>(int row) {
+      multiply_nn<kRows, MultiplyAdd>(rows, row, nullptr, sums + row * kPanel);
+    });
   } else {
-    alignas(kScratchAlignment) float row_max[kPanel] = {};  // not asked for
-    Panel panel{};
-    panel.query = packed;
-    score_keys(panel, {task.source_dim, task.source_dim}, {task.matrix, task.matrix_stride}, task.target_dim, sums,
-               row_max);
+    for_each_tile(task.target_dim, [&]<int kRows>(int row) {
+      multiply_nt<kRows>({packed, task.source_dim, matrix.from(row)}, {sums + row * kPanel, kPanel});
+    });
   }
   for (int i = 0; task.offset && i < task.target_dim; ++i) {
     for (int lane = 0; lane < kPanel; ++lane) sums[i * kPanel + lane] += task.offset[i];

@@ -46,37 +46,17 @@ inline constexpr int kShortDepth = 32;
 /// With so many keys one sum is exact enough: at 64 dimensions short ones cost 2 % of the time.
 inline constexpr int kManyKeys = 257;
 
-/// Makes the scores of kRows keys and raises row_max[panel] to the largest of them. row_max is kept in memory, since
-/// two more registers over the inner loop make V8 spill, which costs 5 %.
-template <int kRows>
-[[gnu::noinline]] void score_tile(const TileOperands& input, int run, float* scores, float* row_max) {
-  const float* key[kRows];
-  for (int r = 0; r < kRows; ++r) key[r] = input.numbers + r * input.stride;
-  RegisterTile<kRows> tile;
-  int first = 0;
-  do {
-    for (auto& sums : tile) sums[0] = sums[1] = Batch(0.0F);
-    const int depth = input.depth - first < run ? input.depth - first : run;
-    accumulate<kRows>(tile, depth, input.panel + static_cast<std::ptrdiff_t>(first) * kPanel,
-                      [&key, first](int r, int k) { return key[r] + first + k; });
-    if (first > 0) add_tile<kRows>(scores, tile);
-    store_tile<kRows>(tile, scores);
-    first += run;
-  } while (first < input.depth);
-  for (int vector = 0; vector < kPanelVectors; ++vector) {
-    Batch highest = Batch::load_aligned(row_max + vector * kLanes);
-    for (int r = 0; r < kRows; ++r) highest = at_least(tile[r][vector], highest);
-    highest.store_aligned(row_max + vector * kLanes);
-  }
-}
-
 /// Makes the scores of `count` keys and raises row_max[panel] to the largest of them.
 inline void score_keys(const Panel& panel, DotSize size, const FloatRows& keys, int count, float* scores,
                        float* row_max) {
-  for_each_tile(count, [&]<int kRows>(int row) {
-    const TileOperands input{panel.query, size.dim, keys.row(row), keys.stride};
-    score_tile<kRows>(input, size.depth, scores + row * kPanel, row_max);
-  });
+  for (int first = 0; first < size.dim; first += size.depth) {
+    const bool is_last = size.dim - first <= size.depth;
+    const int depth = is_last ? size.dim - first : size.depth;
+    for_each_tile(count, [&]<int kRows>(int row) {
+      multiply_nt<kRows>({panel.query + first * kPanel, depth, {keys.row(row) + first, keys.stride}},
+                         {scores + row * kPanel, kPanel, first > 0, is_last ? row_max : nullptr});
+    });
+  }
 }
 
 }  // namespace heed::kernels

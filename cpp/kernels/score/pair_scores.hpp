@@ -46,20 +46,14 @@ struct TanhSums {
 template <class Pair>
 [[gnu::noinline]] void pair_tile(const Pair& pair, const TileOperands& input, int count, float* scores) {
   const float* key[Pair::kRows];
-  for (int r = 0; r < Pair::kRows; ++r) key[r] = input.numbers + (r < count ? r : count - 1) * input.stride;
+  for (int r = 0; r < Pair::kRows; ++r) key[r] = input.rows.row(r < count ? r : count - 1);
   RegisterTile<Pair::kRows> tile;
-  for (auto& sums : tile) sums[0] = sums[1] = Batch(0.0F);
-  const float* query = input.panel;
-  for (int d = 0; d < input.depth; ++d, query += kPanel) {
-    const Batch first = Batch::load_aligned(query);
-    const Batch second = Batch::load_aligned(query + kLanes);
-    const Batch weight = pair.broadcast_weight(d);
-    for (int r = 0; r < Pair::kRows; ++r) {
-      const Batch number = Batch::broadcast(key[r][d]);
-      tile[r][0] = pair(first, number, weight, tile[r][0]);
-      tile[r][1] = pair(second, number, weight, tile[r][1]);
-    }
-  }
+  clear_tile<Pair::kRows>(tile);
+  accumulate<Pair::kRows>(
+      tile, input.depth, input.panel, [&key](int r, int d) { return key[r] + d; },
+      [&pair](int d, Batch query, Batch number, Batch sum) {
+        return pair(query, number, pair.broadcast_weight(d), sum);
+      });
   store_tile<Pair::kRows>(tile, scores);
 }
 
@@ -68,7 +62,7 @@ template <class Pair>
 inline void score_pairs_of(const Panel& panel, const AttentionTask& task, const KeyBlock& keys) {
   const Pair pair(task);
   for (int j = 0; j < keys.count; j += Pair::kRows) {
-    const TileOperands input{panel.query, task.head_dim, keys.numbers.row(j), keys.numbers.stride};
+    const TileOperands input{panel.query, task.head_dim, keys.numbers.from(j)};
     pair_tile<Pair>(pair, input, keys.count - j, keys.scores + j * kPanel);
   }
 }

@@ -16,6 +16,13 @@ inline constexpr int kLanes = 8;
 inline constexpr int kLanes = 4;
 #endif
 
+/// Whether a multiplication and an addition are one instruction.
+#if defined(__wasm__) && !defined(__wasm_relaxed_simd__)
+inline constexpr bool kFusesMultiplyAdd = false;
+#else
+inline constexpr bool kFusesMultiplyAdd = true;
+#endif
+
 /// A panel is two vectors of queries side by side: 6 rows x 2 vectors of sums, two
 /// operands and one broadcast fill 15 of the 16 registers of x86 and of wasm engines.
 inline constexpr int kPanelVectors = 2;
