@@ -25,7 +25,7 @@ const SHARED_HEADERS = ["heed/vocabulary.hpp", "heed/i8_tile.hpp", "heed/roundin
 /** Rooms of cpp/kernels, what each is, and the rooms that it may include beside itself, xsimd and what kernels know of the house.
  * @type {Record<string, readonly string[]>} */
 const KERNEL_ROOMS = {
-  // vectors, their width, exp2, tanh and their like; the one room with intrinsics beside memory and decode
+  // vectors, their width, exp2, tanh and their like; the one room with intrinsics
   simd: [],
   // what rows of Q, K and V are: f32, f16, int8 tiles, pages; widening to f32
   memory: ["simd"],
@@ -62,8 +62,8 @@ const WEB_ROOMS = {
   backends: ["api/errors.ts"],
   memory: ["api/errors.ts"],
   platform: [],
-  expr: ["api/errors.ts", "api/describe.ts", "api/typed-array.ts"],
-  api: ["backends", "memory", "expr/tree.ts"],
+  expr: ["api/errors.ts", "api/describe.ts", "api/typed-array.ts", "backends/wasm/generated"],
+  api: ["backends", "backends/wasm/generated", "memory", "expr/tree.ts"],
   reference: [],
   viz: ["api/errors.ts"],
   "layers/io": ["api"],

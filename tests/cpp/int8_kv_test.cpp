@@ -8,12 +8,13 @@
 #include <limits>
 #include <vector>
 
+#include "heed/rounding.hpp"
 #include "support.hpp"
 
 namespace heed::testing {
 namespace {
 
-/// -1, 0 and 1 are exact in whole numbers of any unit, which is that of the largest.
+/// -1, 0 and 1 are exact as int16 of any scale, which is that of the largest.
 std::vector<float> draw_signs(Random& random, int count) {
   std::vector<float> signs(static_cast<std::size_t>(count));
   for (float& sign : signs) sign = static_cast<float>(random.below(3) - 1);
@@ -24,67 +25,67 @@ std::vector<float> draw_signs(Random& random, int count) {
 struct Room {
   explicit Room(int dim) {
     std::ranges::fill(numbers, std::numeric_limits<float>::quiet_NaN());
-    std::fill_n(numbers, (dim + 3) / 4 * 4, 0.0F);
+    std::fill_n(numbers, round_up(dim, kernels::kLanes), 0.0F);
   }
-  alignas(64) float numbers[304];
+  alignas(64) float numbers[320];
 };
 
-/// Lines in tiles, in up to two runs with a memory of their own, and what tiles have of other lines.
+/// Rows in tiles, in up to two streams with a memory of their own, and what tiles have of other rows.
 class Int8Rows {
  public:
-  Int8Rows(Random& random, DType dtype, int lines, int stream, int dim)
-      : lines_(static_cast<std::size_t>(lines * dim)), scales_(static_cast<std::size_t>(lines)), dim_(dim) {
-    for (std::int8_t& number : lines_) number = static_cast<std::int8_t>(random.below(255) - 127);
+  Int8Rows(Random& random, DType dtype, int rows, int stream, int dim)
+      : rows_(static_cast<std::size_t>(rows * dim)), scales_(static_cast<std::size_t>(rows)), dim_(dim) {
+    for (std::int8_t& number : rows_) number = static_cast<std::int8_t>(random.below(255) - 127);
     for (float& scale : scales_) scale = random.chance(0.5) ? 1.0F : 0.5F;
     const bool are_keys = dtype == DType::i8_keys;
     const int width = are_keys ? (dim + 1) / 2 * 2 : (dim + 15) / 16 * 16;
-    runs_ = {{}, width, stream, 0, lines};
-    for (int r = 0; r < kernels::kStreams && r * stream < lines; ++r) {
-      const int rows = (stream + 31) / 32 * 32;
-      bytes_[r].assign(static_cast<std::size_t>(rows * width), std::int8_t{101});
-      own_scales_[r].assign(static_cast<std::size_t>(rows), std::numeric_limits<float>::quiet_NaN());
-      runs_.of[r] = {bytes_[r].data(), dtype, own_scales_[r].data()};
-      for (int at = 0; at < stream && r * stream + at < lines; ++at) {
+    streams_ = {{}, width, stream, 0, rows};
+    for (int r = 0; r < kernels::kStreams && r * stream < rows; ++r) {
+      const int padded = (stream + 31) / 32 * 32;
+      bytes_[r].assign(static_cast<std::size_t>(padded * width), std::int8_t{101});
+      own_scales_[r].assign(static_cast<std::size_t>(padded), std::numeric_limits<float>::quiet_NaN());
+      streams_.of[r] = {bytes_[r].data(), dtype, own_scales_[r].data()};
+      for (int at = 0; at < stream && r * stream + at < rows; ++at) {
         own_scales_[r][static_cast<std::size_t>(at)] = scales_[static_cast<std::size_t>(r * stream + at)];
         for (int d = 0; d < dim; ++d) {
           const int of_key = at / 16 * 16 * width + d / 2 * 32 + at % 16 * 2 + d % 2;
           const int of_value = at / 32 * 32 * width + d / 16 * 512 + at % 32 / 2 * 32 + d % 16 * 2 + at % 2;
           bytes_[r][static_cast<std::size_t>(are_keys ? of_key : of_value)] =
-              lines_[static_cast<std::size_t>((r * stream + at) * dim + d)];
+              rows_[static_cast<std::size_t>((r * stream + at) * dim + d)];
         }
       }
     }
   }
-  /// Those from line `first` on.
+  /// The rows from `first` on.
   [[nodiscard]] kernels::StreamPair from(int first) const {
-    kernels::StreamPair rest = runs_;
+    kernels::StreamPair rest = streams_;
     rest.first = first;
     rest.count -= first;
     return rest;
   }
-  [[nodiscard]] double at(int line, int d) const {
-    return static_cast<double>(scales_[static_cast<std::size_t>(line)]) *
-           lines_[static_cast<std::size_t>(line * dim_ + d)];
+  [[nodiscard]] double at(int row, int d) const {
+    return static_cast<double>(scales_[static_cast<std::size_t>(row)]) *
+           rows_[static_cast<std::size_t>(row * dim_ + d)];
   }
-  void set_scale(int line, float scale) { own_scales_[0][static_cast<std::size_t>(line)] = scale; }
+  void set_scale(int row, float scale) { own_scales_[0][static_cast<std::size_t>(row)] = scale; }
 
  private:
-  std::vector<std::int8_t> lines_;
+  std::vector<std::int8_t> rows_;
   std::vector<float> scales_;
   int dim_;
-  kernels::StreamPair runs_{};
+  kernels::StreamPair streams_{};
   std::vector<std::int8_t> bytes_[kernels::kStreams];
   std::vector<float> own_scales_[kernels::kStreams];
 };
 
-/// Calls count_wrong(dim, lines, run) for sizes around vectors and units, in one run, in two, and where the second is
-/// the shorter.
+/// Calls count_wrong(dim, rows, stream) for sizes around vectors and tiles, in one stream, in two, and where the second
+/// is the shorter.
 void check_sizes(auto count_wrong) {
   for (const int dim : {1, 4, 7, 15, 16, 17, 33, 64, 100, 128, 300}) {
-    for (const int lines : {1, 2, 3, 4, 5, 31, 32, 33, 64, 97, 384, 500}) {
-      for (const int stream : {lines, (lines + 1) / 2, (2 * lines + 2) / 3}) {
-        INFO(dim << " numbers, " << lines << " lines in runs of " << stream);
-        CHECK(count_wrong(dim, lines, stream) == 0);
+    for (const int rows : {1, 2, 3, 4, 5, 31, 32, 33, 64, 97, 384, 500}) {
+      for (const int stream : {rows, (rows + 1) / 2, (2 * rows + 2) / 3}) {
+        INFO(dim << " numbers, " << rows << " rows in streams of " << stream);
+        CHECK(count_wrong(dim, rows, stream) == 0);
       }
     }
   }
@@ -94,24 +95,24 @@ void check_sizes(auto count_wrong) {
 
 TEST_CASE("int8 keys meet each number of a query once") {
   Random random(260);
-  check_sizes([&](int dim, int lines, int stream) {
-    const Int8Rows keys(random, DType::i8_keys, lines, stream, dim);
+  check_sizes([&](int dim, int rows, int stream) {
+    const Int8Rows keys(random, DType::i8_keys, rows, stream, dim);
     const std::vector<float> signs = draw_signs(random, dim);
     Room query(dim);
     std::ranges::copy(signs, query.numbers);
-    const float unit = kernels::quantize_query(query.numbers, dim);
-    const kernels::I16Query words{reinterpret_cast<const std::int16_t*>(query.numbers), unit};
+    const float scale = kernels::quantize_query(query.numbers, dim);
+    const kernels::I16Query quantized{reinterpret_cast<const std::int16_t*>(query.numbers), scale};
     int wrong = 0;
-    for (const int first : {0, lines / 2}) {
-      std::vector<float> scores(static_cast<std::size_t>(lines) + 2, 12345.0F);
-      kernels::score_i8_keys(words, keys.from(first), dim, scores.data() + 1);
-      for (int j = first; j < lines; ++j) {
+    for (const int first : {0, rows / 2}) {
+      std::vector<float> scores(static_cast<std::size_t>(rows) + 2, 12345.0F);
+      kernels::score_i8_keys(quantized, keys.from(first), dim, scores.data() + 1);
+      for (int j = first; j < rows; ++j) {
         double exact = 0.0;
         for (int d = 0; d < dim; ++d) exact += static_cast<double>(signs[static_cast<std::size_t>(d)]) * keys.at(j, d);
         wrong += std::abs(static_cast<double>(scores[static_cast<std::size_t>(1 + j - first)]) - exact) < 0.1 ? 0 : 1;
       }
       // None is written before the first, or behind the last.
-      wrong += scores[0] == 12345.0F && scores[static_cast<std::size_t>(1 + lines - first)] == 12345.0F ? 0 : 1;
+      wrong += scores[0] == 12345.0F && scores[static_cast<std::size_t>(1 + rows - first)] == 12345.0F ? 0 : 1;
     }
     return wrong;
   });
@@ -119,20 +120,20 @@ TEST_CASE("int8 keys meet each number of a query once") {
 
 TEST_CASE("int8 values take each weight once") {
   Random random(261);
-  check_sizes([&](int dim, int lines, int stream) {
-    const Int8Rows values(random, DType::i8_values, lines, stream, dim);
+  check_sizes([&](int dim, int rows, int stream) {
+    const Int8Rows values(random, DType::i8_values, rows, stream, dim);
     int wrong = 0;
-    for (const int first : {0, lines / 2}) {
-      const std::vector<float> weights = draw_signs(random, lines - first);
+    for (const int first : {0, rows / 2}) {
+      const std::vector<float> weights = draw_signs(random, rows - first);
       Room output(dim);
       kernels::add_i8_values(weights.data(), values.from(first), dim, output.numbers);
       for (int d = 0; d < dim; ++d) {
         double exact = 0.0;
-        for (int j = first; j < lines; ++j) {
+        for (int j = first; j < rows; ++j) {
           exact += static_cast<double>(weights[static_cast<std::size_t>(j - first)]) * values.at(j, d);
         }
-        // Scales of a half are 16383.5 of 32767, rounded to one of its neighbours: a 65534th of a byte's 127 a line.
-        wrong += std::abs(static_cast<double>(output.numbers[d]) - exact) < 0.1 + 0.002 * lines ? 0 : 1;
+        // Scales of a half are 16383.5 of 32767, rounded to one of its neighbours: a 65534th of 127 a row.
+        wrong += std::abs(static_cast<double>(output.numbers[d]) - exact) < 0.1 + 0.002 * rows ? 0 : 1;
       }
     }
     return wrong;

@@ -9,23 +9,20 @@
 
 namespace heed::kernels {
 
-#ifdef __wasm_simd128__
 inline bool widens_in_registers(const KvRows& rows, int dim) {
-  return rows.dtype == DType::f16 && rows.is_finite && dim % 16 == 0;
+  return rows.dtype == DType::f16 && rows.is_finite && dim % 16 == 0 && dim % kPanel == 0;
 }
 
-/// Reorders a query for F16Widener, of each eight numbers first those with even indices, and multiplies it with a power
-/// of two by which neither its largest number nor the product of that with f16 times 2^-112 leaves the range of f32.
-/// Returns what the dot products are to be multiplied with.
+/// Reorders a query for F16Widener, of each panel of numbers first those with even indices, and multiplies it with a
+/// power of two by which neither its largest number nor the product of that with f16 times 2^-112 leaves the range of
+/// f32. Returns what the dot products are to be multiplied with.
 inline float reorder_query_for_f16(float* query, int dim) {
   const float largest = largest_magnitude(query, dim);
   const float factor = largest < 0x1p-20F ? 0x1p127F : (largest < 0x1p60F ? 0x1p64F : 1.0F);
-  const v128_t factors = wasm_f32x4_splat(factor);
-  for (int d = 0; d < dim; d += 8) {
-    const v128_t first = wasm_f32x4_mul(wasm_v128_load(query + d), factors);
-    const v128_t second = wasm_f32x4_mul(wasm_v128_load(query + d + 4), factors);
-    wasm_v128_store(query + d, wasm_i32x4_shuffle(first, second, 0, 2, 4, 6));
-    wasm_v128_store(query + d + 4, wasm_i32x4_shuffle(first, second, 1, 3, 5, 7));
+  for (int d = 0; d < dim; d += kPanel) {
+    const EvenOdd numbers = deinterleave(query + d);
+    (numbers.even * factor).store_aligned(query + d);
+    (numbers.odd * factor).store_aligned(query + d + kLanes);
   }
   return 0x1p112F / factor;
 }
@@ -43,14 +40,14 @@ class F16Keys {
                                        Batch* const (&results)[kKeys]) const {
     Batch sums[kKeys][2];
     for (auto& key : sums) key[0] = key[1] = Batch(0.0F);
-    for (const float* const end = query + dim; query < end; query += 8) {
+    for (const float* const end = query + dim; query < end; query += kPanel) {
       const Batch even = Batch::load_aligned(query);
-      const Batch odd = Batch::load_aligned(query + 4);
+      const Batch odd = Batch::load_aligned(query + kLanes);
       for (int k = 0; k < kKeys; ++k) {
         const auto numbers = widen_(keys[k]);
         sums[k][0] = multiply_add(numbers.even, even, sums[k][0]);
         sums[k][1] = multiply_add(numbers.odd, odd, sums[k][1]);
-        keys[k] += 8;
+        keys[k] += kPanel;
       }
     }
     for (int k = 0; k < kKeys; ++k) *results[k] = sums[k][0] + sums[k][1];
@@ -63,7 +60,7 @@ class F16Keys {
   Batch scale_;
 };
 
-/// How values are added: see F32Values. Of each eight numbers of an output those with even indices come first.
+/// How values are added: see F32Values. Of each panel of numbers of an output those with even indices come first.
 class F16Values {
  public:
   using Number = std::uint16_t;
@@ -73,18 +70,18 @@ class F16Values {
   [[gnu::always_inline]] void add(const Batch (&factors)[kRows][kLines], const std::uint16_t* (&lines)[kLines], int dim,
                                   StridedRows outputs) const {
     float* address = outputs.numbers;
-    for (float* const end = address + dim; address < end; address += 8) {
+    for (float* const end = address + dim; address < end; address += kPanel) {
       Batch even[kLines];
       Batch odd[kLines];
       for (int n = 0; n < kLines; ++n) {
         const auto numbers = widen_(lines[n]);
         even[n] = numbers.even;
         odd[n] = numbers.odd;
-        lines[n] += 8;
+        lines[n] += kPanel;
       }
       for (int r = 0; r < kRows; ++r) {
         add_products(factors[r], even, address + r * outputs.stride);
-        add_products(factors[r], odd, address + r * outputs.stride + 4);
+        add_products(factors[r], odd, address + r * outputs.stride + kLanes);
       }
     }
   }
@@ -117,14 +114,14 @@ template <int kRows>
       lines[k] = reinterpret_cast<const std::uint16_t*>(first + (j + k < count ? j + k : count - 1) * stride);
     }
     Batch numbers[keys];
-    for (int d = 0; d < dim; d += 8) {
+    for (int d = 0; d < dim; d += kPanel) {
       for (int k = 0; k < keys; ++k) numbers[k] = widen(lines[k] + d).even;
       sums.add(0, numbers, queries.numbers + d, queries.stride);
     }
     sums.park(even_sums);
-    for (int d = 0; d < dim; d += 8) {
+    for (int d = 0; d < dim; d += kPanel) {
       for (int k = 0; k < keys; ++k) numbers[k] = widen(lines[k] + d).odd;
-      sums.add(0, numbers, queries.numbers + d + 4, queries.stride);
+      sums.add(0, numbers, queries.numbers + d + kLanes, queries.stride);
     }
     sums.recall(even_sums);
     const auto scale_of = [&](int row) { return queries.numbers[row * queries.stride + input.scale_offset]; };
@@ -149,8 +146,8 @@ inline void score_all_queries_f16(int rows, const QueryKeyDots& input) {
 inline void add_f16_values(int rows, const ValueSums& input) {
   for (int row = 0; row < rows; ++row) {
     float* const weights = input.weights.from(row).numbers;
-    for (int j = 0; j < input.count(); j += 4) {
-      const int some = input.count() - j < 4 ? input.count() - j : 4;
+    for (int j = 0; j < input.count(); j += kLanes) {
+      const int some = input.count() - j < kLanes ? input.count() - j : kLanes;
       store_some(load_some(weights + j, some) * Batch(kF16Bias), weights + j, some);
     }
   }
@@ -159,17 +156,9 @@ inline void add_f16_values(int rows, const ValueSums& input) {
 
 /// Brings the numbers of an output back in their order.
 inline void restore_f16_order(int dim, float* output) {
-  for (int e = 0; e < dim; e += 8) {
-    interleave_x8(wasm_v128_load(output + e), wasm_v128_load(output + e + 4), output + e);
+  for (int e = 0; e < dim; e += kPanel) {
+    interleave({Batch::load_aligned(output + e), Batch::load_aligned(output + e + kLanes)}, output + e);
   }
 }
-#else
-/// Elsewhere f16 is widened to memory first.
-inline bool widens_in_registers(const KvRows& /*rows*/, int /*dim*/) { return false; }
-inline float reorder_query_for_f16(float* /*query*/, int /*dim*/) { return 1.0F; }
-inline void score_all_queries_f16(int /*rows*/, const QueryKeyDots& /*input*/) {}
-inline void add_f16_values(int /*rows*/, const ValueSums& /*input*/) {}
-inline void restore_f16_order(int /*dim*/, float* /*output*/) {}
-#endif
 
 }  // namespace heed::kernels

@@ -40,8 +40,8 @@ struct StreamPair {
 struct Interleaving {
   int stream[kStreams];
   int at[kStreams];
-  int step;   // lines from one unit of a place to its next
-  int count;  // of units
+  int step;   // rows from one group of a stream to its next
+  int count;  // of groups
 };
 
 /// Reads the groups of an Interleaving, one after the other.

@@ -10,17 +10,16 @@
 
 namespace heed::kernels {
 
-/// A row of f32 or f16 numbers.
+/// A row of f32 or f16 numbers. One of int8 would have no scale to be read with.
 struct FloatRow {
   const void* data;
-  bool is_f16;
+  DType dtype;
 
   [[nodiscard]] const float* f32() const { return static_cast<const float*>(data); }
   [[nodiscard]] const std::uint16_t* f16() const { return static_cast<const std::uint16_t*>(data); }
   /// The numbers from `index` on.
   [[nodiscard]] FloatRow from(std::ptrdiff_t index) const {
-    if (is_f16) return {f16() + index, true};
-    return {f32() + index, false};
+    return {static_cast<const char*>(data) + index * bytes_of(dtype), dtype};
   }
 };
 
@@ -35,7 +34,7 @@ struct KvRow {
   KvRow(const void* numbers, DType type, const float* scales = nullptr) : data(numbers), dtype(type), scale(scales) {}
   // Implicit: what takes any row takes a row of floats.
   KvRow(const FloatRow& row)  // NOLINT(google-explicit-constructor)
-      : data(row.data), dtype(row.is_f16 ? DType::f16 : DType::f32) {}
+      : data(row.data), dtype(row.dtype) {}
 
   [[nodiscard]] bool is_int8() const { return heed::is_int8(dtype); }
   [[nodiscard]] const float* f32() const { return static_cast<const float*>(data); }
@@ -77,7 +76,7 @@ struct KvRows {
     return pages ? ((skipped + index) / page_size + 1) * page_size - skipped : std::numeric_limits<std::int32_t>::max();
   }
   /// Row 0 where there are no pages. int8 lies in pages alone.
-  [[nodiscard]] FloatRow first() const { return {data, dtype == DType::f16}; }
+  [[nodiscard]] FloatRow first() const { return {data, dtype}; }
 };
 
 /// A row of the tiles from `first` on, of which each row has a share of `stride` bytes.
@@ -90,7 +89,7 @@ inline KvRow row_in_i8_tiles(const KvRow& first, std::ptrdiff_t stride, int row)
   if (!rows.pages) return rows.first().from(index * rows.stride);
   const int in_page = (rows.skipped + index) % rows.page_size;
   const char* const head = static_cast<const char*>(rows.pages[(rows.skipped + index) / rows.page_size]) + rows.offset;
-  if (!is_int8(rows.dtype)) return FloatRow{head, rows.dtype == DType::f16}.from(in_page * rows.stride);
+  if (!is_int8(rows.dtype)) return FloatRow{head, rows.dtype}.from(in_page * rows.stride);
   return row_in_i8_tiles({head, rows.dtype, reinterpret_cast<const float*>(head + rows.scales)}, rows.stride, in_page);
 }
 

@@ -1,14 +1,12 @@
 // Widens rows of K and V to f32: f16 exactly, int8 times its scale.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 
 #include "kernels/memory/kv_rows.hpp"
+#include "kernels/simd/i16.hpp"
 #include "kernels/simd/transpose.hpp"
-
-#ifdef __wasm_simd128__
-#include <wasm_simd128.h>
-#endif
 
 namespace heed::kernels {
 
@@ -17,7 +15,7 @@ namespace heed::kernels {
 inline Batch widen(I32Batch half) {
   const I32Batch magnitude = half & I32Batch(0x7FFF);
   const I32Batch shifted = magnitude << 13;
-  const I32Batch rebias(112 << 23);  // 127 - 15, where single precision keeps its exponent
+  const I32Batch rebias(112 << 23);  // 127 - 15, where f32 keeps its exponent
   const I32Batch bent = xsimd::select(magnitude >= I32Batch(0x7C00), rebias + rebias, rebias);
   // A subnormal is the end of the significand of 2^-14, from which 2^-14 is subtracted; on its own it would be a
   // subnormal of f32 as well, which some machines are slow at.
@@ -46,37 +44,19 @@ inline Batch widen(I32Batch half) {
   return Batch::load_aligned(numbers);
 }
 
-#ifdef __wasm_simd128__
-/// Loads eight numbers of an int8 row, from a multiple of eight on, as int16.
-inline v128_t load_i8x8(const KvRow& row, int first) {
-  if (row.dtype == DType::i8_keys) {
-    const std::int8_t* const pairs = row.i8() + first / 2 * kI8PairBytes;
-    v128_t four = wasm_v128_load16_lane(pairs, wasm_i32x4_const_splat(0), 0);
-    four = wasm_v128_load16_lane(pairs + kI8PairBytes, four, 1);
-    four = wasm_v128_load16_lane(pairs + 2 * kI8PairBytes, four, 2);
-    return wasm_i16x8_extend_low_i8x16(wasm_v128_load16_lane(pairs + 3 * kI8PairBytes, four, 3));
-  }
-  // The numbers of the row are the lower or the upper bytes of 16-bit words, which start at even addresses.
-  const std::int8_t* const own = row.i8() + i8_number_offset(row.dtype, first);
-  const auto is_upper = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(own) % 2);
-  return wasm_i16x8_shr(wasm_i16x8_shl(wasm_v128_load(own - is_upper), 8 - 8 * is_upper), 8);
-}
-
 /// Widens as many numbers of an int8 row as are in whole eights, and returns how many.
 inline int widen_i8_row(const KvRow& row, int length, float* target) {
-  const Batch scale(*row.scale);
   int i = 0;
   for (; i + 8 <= length; i += 8) {
-    const v128_t eight = load_i8x8(row, i);
-    const auto store = [&](v128_t four, float* address) {
-      (Batch(wasm_f32x4_convert_i32x4(four)) * scale).store_unaligned(address);
-    };
-    store(wasm_i32x4_extend_low_i16x8(eight), target + i);
-    store(wasm_i32x4_extend_high_i16x8(eight), target + i + 4);
+    const std::int8_t* const own = row.i8() + i8_number_offset(row.dtype, i);
+    if (row.dtype == DType::i8_keys) {
+      widen_pairs_x8(own, kI8PairBytes, *row.scale, target + i);
+    } else {
+      widen_every_other_x8(own, *row.scale, target + i);
+    }
   }
   return i;
 }
-#endif
 
 /// Loads `count` (at most a vector) numbers of a row from its `first` on, widened; the other lanes are zero.
 inline Batch load_widened(KvRow line, std::ptrdiff_t first, int count) {
@@ -85,103 +65,91 @@ inline Batch load_widened(KvRow line, std::ptrdiff_t first, int count) {
   return load_some(line.f32() + first, count);
 }
 
-#ifdef __wasm_simd128__
-/// Compares as whole numbers, whose order floats without a sign have, with NaN at the end.
-[[gnu::noinline]] inline float largest_of_lanes(v128_t sizes) {
-  sizes = wasm_i32x4_max(sizes, wasm_i32x4_shuffle(sizes, sizes, 2, 3, 0, 1));
-  sizes = wasm_i32x4_max(sizes, wasm_i32x4_shuffle(sizes, sizes, 1, 0, 3, 2));
-  return wasm_f32x4_extract_lane(sizes, 0);
+/// The largest of magnitudes, compared as whole numbers: floats without a sign have their order, with NaN at the end.
+[[gnu::noinline]] inline float largest_of_lanes(I32Batch magnitudes) {
+  return std::bit_cast<float>(xsimd::reduce_max(magnitudes));
 }
 
-/// The largest magnitude of numbers in whole fours, NaN if there is one.
+/// The magnitudes of numbers, to be compared so.
+inline I32Batch magnitudes_of(Batch numbers) { return xsimd::bitwise_cast<std::int32_t>(xsimd::abs(numbers)); }
+
+/// The largest magnitude of numbers in whole vectors, NaN if there is one.
 [[gnu::noinline]] inline float largest_magnitude(const float* numbers, int count) {
-  v128_t sizes = wasm_i32x4_const_splat(0);
-  for (int i = 0; i < count; i += 4) sizes = wasm_i32x4_max(sizes, wasm_f32x4_abs(wasm_v128_load(numbers + i)));
-  return largest_of_lanes(sizes);
+  I32Batch largest(0);
+  for (int i = 0; i < count; i += kLanes) {
+    largest = xsimd::max(largest, magnitudes_of(Batch::load_unaligned(numbers + i)));
+  }
+  return largest_of_lanes(largest);
 }
 
 /// What F16Widener gives is to be multiplied with this.
 inline constexpr float kF16Bias = 0x1p112F;
 
 struct F16Constants {
-  std::uint32_t kept[4] = {0x8FFFE000, 0x8FFFE000, 0x8FFFE000, 0x8FFFE000};
-  std::int16_t raising[8] = {0x2000, 0, 0x2000, 0, 0x2000, 0, 0x2000, 0};
-  float bias[4] = {kF16Bias, kF16Bias, kF16Bias, kF16Bias};
+  std::int32_t kept = static_cast<std::int32_t>(0x8FFFE000U);
+  std::int32_t raising = 1 << 13;
+  float bias = kF16Bias;
 };
 
 inline constexpr F16Constants kF16Constants{};
 
-/// Widens eight f16 numbers that are finite: the bits of one, moved to where f32 has them, are its number times 2^-112.
-/// Holds its constants: make one before a loop.
+/// Widens kPanel f16 numbers that are finite: the bits of one, moved to where f32 has them, are its number times
+/// 2^-112. Holds its constants: make one before a loop.
 class F16Widener {
  public:
   F16Widener() : F16Widener(opaque(&kF16Constants)) {}
 
-  /// Of numbers 0 to 7 those with even and those with odd indices.
-  struct Eight {
-    Batch even, odd;
-  };
-
   /// Widens without the bias. The lower half of a 32-bit word is raised by 13 bits as a product, with its sign in
   /// front; the upper half comes down by 3. What is there beside it is cut off.
-  [[gnu::always_inline]] Eight operator()(const std::uint16_t* halves) const {
-    const v128_t bits = wasm_v128_load(halves);
-    return {wasm_v128_and(wasm_i32x4_dot_i16x8(bits, raising_), kept_), wasm_v128_and(wasm_i32x4_shr(bits, 3), kept_)};
+  [[gnu::always_inline]] EvenOdd operator()(const std::uint16_t* numbers) const {
+    const I32Batch bits = load_halves(numbers);
+    return {xsimd::bitwise_cast<float>(multiply_lower_halves(bits, raising_) & kept_),
+            xsimd::bitwise_cast<float>((bits >> 3) & kept_)};
   }
   [[nodiscard]] Batch bias() const { return bias_; }
 
  private:
-  explicit F16Widener(const F16Constants* c)
-      : kept_(wasm_v128_load(c->kept)), raising_(wasm_v128_load(c->raising)), bias_(wasm_v128_load(c->bias)) {}
+  explicit F16Widener(const F16Constants* c) : kept_(c->kept), raising_(c->raising), bias_(c->bias) {}
 
-  v128_t kept_, raising_, bias_;
+  I32Batch kept_, raising_;
+  Batch bias_;
 };
 
-/// Stores eight numbers from those with even and those with odd indices.
-[[gnu::always_inline]] inline void interleave_x8(v128_t even, v128_t odd, float* eight) {
-  wasm_v128_store(eight, wasm_i32x4_shuffle(even, odd, 0, 4, 1, 5));
-  wasm_v128_store(eight + 4, wasm_i32x4_shuffle(even, odd, 2, 6, 3, 7));
-}
-
-/// Whether f16 rows of whole eights are finite.
+/// Whether f16 rows of whole panels are finite.
 inline bool is_f16_finite(const std::uint16_t* source, std::ptrdiff_t stride, int count, int length) {
-  const v128_t size = wasm_i16x8_const_splat(0x7FFF);
-  v128_t largest = wasm_i16x8_const_splat(0);
-  for (int line = 0; line < count; ++line, source += stride) {
-    for (int i = 0; i < length; i += 8) {
-      largest = wasm_i16x8_max(largest, wasm_v128_and(wasm_v128_load(source + i), size));
+  const I16Batch magnitude(0x7FFF);
+  I16Batch largest(0);
+  for (int row = 0; row < count; ++row, source += stride) {
+    const auto* const numbers = reinterpret_cast<const std::int16_t*>(source);
+    for (int i = 0; i < length; i += kPanel) {
+      largest = xsimd::max(largest, I16Batch::load_unaligned(numbers + i) & magnitude);
     }
   }
-  return !wasm_v128_any_true(wasm_i16x8_ge(largest, wasm_i16x8_const_splat(0x7C00)));
+  return !xsimd::any(largest >= I16Batch(0x7C00));
 }
 
-/// Widens f16 rows of whole eights that are finite.
+/// Widens f16 rows of whole panels that are finite.
 inline void widen_finite_rows(const std::uint16_t* source, std::ptrdiff_t stride, int count, int length,
                               float* target) {
   const F16Widener widen;
-  for (int line = 0; line < count; ++line, source += stride, target += length) {
-    for (int i = 0; i < length; i += 8) {
-      const auto eight = widen(source + i);
-      interleave_x8(eight.even * widen.bias(), eight.odd * widen.bias(), target + i);
+  for (int row = 0; row < count; ++row, source += stride, target += length) {
+    for (int i = 0; i < length; i += kPanel) {
+      const EvenOdd numbers = widen(source + i);
+      interleave({numbers.even * widen.bias(), numbers.odd * widen.bias()}, target + i);
     }
   }
 }
-#endif
 
 /// Widens rows [first, first + count), which are in one page if in any, of `length` numbers, one after the other.
 [[gnu::noinline]] inline void widen_rows(const KvRows& rows, int first, int count, int length, float* target) {
-#ifdef __wasm_simd128__
-  const std::uint16_t* const halves = row_of(rows, first).f16();
-  if (rows.dtype == DType::f16 && length % 8 == 0 && is_f16_finite(halves, rows.stride, count, length)) {
-    return widen_finite_rows(halves, rows.stride, count, length, target);
+  const std::uint16_t* const f16 = row_of(rows, first).f16();
+  if (rows.dtype == DType::f16 && length % kPanel == 0 && is_f16_finite(f16, rows.stride, count, length)) {
+    widen_finite_rows(f16, rows.stride, count, length, target);
+    return;
   }
-#endif
   for (int line = 0; line < count; ++line) {
     const KvRow source = row_of(rows, first + line);
-    int i = 0;
-#ifdef __wasm_simd128__
-    if (source.is_int8()) i = widen_i8_row(source, length, target);
-#endif
+    int i = source.is_int8() ? widen_i8_row(source, length, target) : 0;
     for (; i < length; i += kLanes) {
       const int some = length - i < kLanes ? length - i : kLanes;
       store_some(load_widened(source, i, some), target + i, some);

@@ -23,7 +23,8 @@ using Arch = xsimd::default_arch;
 using Batch = xsimd::batch<float, Arch>;
 using I32Batch = xsimd::batch<std::int32_t, Arch>;
 using U32Batch = xsimd::batch<std::uint32_t, Arch>;
-static_assert(Batch::size == kLanes);
+using I16Batch = xsimd::batch<std::int16_t, Arch>;
+static_assert(Batch::size == kLanes && I16Batch::size == kPanel);
 
 /// a * b + c, fused where the architecture fuses. xsimd multiplies and adds on
 /// WebAssembly even where relaxed SIMD has one instruction for it.

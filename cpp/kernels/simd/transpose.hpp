@@ -47,6 +47,30 @@ inline void store_some(Batch batch, float* target, int count) {
   }
 }
 
+/// Numbers with even and with odd indices.
+struct EvenOdd {
+  Batch even, odd;
+};
+
+/// Stores a panel of numbers in their order.
+[[gnu::always_inline]] inline void interleave(const EvenOdd& numbers, float* target) {
+  xsimd::zip_lo(numbers.even, numbers.odd).store_unaligned(target);
+  xsimd::zip_hi(numbers.even, numbers.odd).store_unaligned(target + kLanes);
+}
+
+/// Loads a panel of numbers.
+inline EvenOdd deinterleave(const float* source) {
+#ifdef __wasm_simd128__
+  const v128_t first = wasm_v128_load(source);
+  const v128_t second = wasm_v128_load(source + 4);
+  return {wasm_i32x4_shuffle(first, second, 0, 2, 4, 6), wasm_i32x4_shuffle(first, second, 1, 3, 5, 7)};
+#else
+  alignas(kScratchAlignment) float numbers[2][kLanes];
+  for (int i = 0; i < kPanel; ++i) numbers[i % 2][i / 2] = source[i];
+  return {Batch::load_aligned(numbers[0]), Batch::load_aligned(numbers[1])};
+#endif
+}
+
 /// panel[i][lane] = load(lane, i): `load(lane, i, count)` gives a vector of the numbers of a row from i on. Fills one
 /// vector of a panel of `stride` floats a line.
 template <class Load>
