@@ -7,7 +7,7 @@ add_library(heed_kernels OBJECT
   cpp/kernels/instances/layers.cpp
   cpp/kernels/expr/modify.cpp
   cpp/kernels/score/softcap_alibi.cpp
-  cpp/kernels/softmax/weigh_lines.cpp
+  cpp/kernels/softmax/apply_row_stats.cpp
 )
 target_include_directories(heed_kernels PUBLIC cpp cpp/include)
 target_link_libraries(heed_kernels PRIVATE heed_options heed_xsimd)

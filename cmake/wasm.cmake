@@ -77,17 +77,19 @@ heed_module(heed_wasm_layers ${HEED_ARTEFACT}-layers layers_module.cpp run_atten
 if(NOT HEED_SHARED_MEMORY AND NOT HEED_RELAXED)
   target_link_options(heed_wasm PRIVATE --emit-tsd=kernels.d.ts)
 
-  foreach(call attention extra layer)
-    add_executable(heed_${call}_layout cpp/bindings/${call}_call_layout.cpp)
-    target_include_directories(heed_${call}_layout PRIVATE cpp cpp/include)
-    target_link_libraries(heed_${call}_layout PRIVATE heed_options)
-    target_link_options(heed_${call}_layout PRIVATE -sENVIRONMENT=node -sSINGLE_FILE=1)
-    set_target_properties(heed_${call}_layout PROPERTIES SUFFIX .cjs)
+  set(layouts attention-call.ts extra-call.ts layer-call.ts expression-program.ts)
+  foreach(file ${layouts})
+    string(REGEX REPLACE "(.*)-(.*).ts" "\\1_\\2_layout" layout ${file})
+    add_executable(heed_${layout} cpp/bindings/${layout}.cpp)
+    target_include_directories(heed_${layout} PRIVATE cpp cpp/include)
+    target_link_libraries(heed_${layout} PRIVATE heed_options)
+    target_link_options(heed_${layout} PRIVATE -sENVIRONMENT=node -sSINGLE_FILE=1)
+    set_target_properties(heed_${layout} PROPERTIES SUFFIX .cjs)
     add_custom_command(
-      OUTPUT ${call}-call.ts
-      COMMAND ${CMAKE_CROSSCOMPILING_EMULATOR} $<TARGET_FILE:heed_${call}_layout> > ${call}-call.ts
-      DEPENDS heed_${call}_layout
+      OUTPUT ${file}
+      COMMAND ${CMAKE_CROSSCOMPILING_EMULATOR} $<TARGET_FILE:heed_${layout}> > ${file}
+      DEPENDS heed_${layout}
       VERBATIM)
   endforeach()
-  add_custom_target(heed_call_types ALL DEPENDS attention-call.ts extra-call.ts layer-call.ts)
+  add_custom_target(heed_call_types ALL DEPENDS ${layouts})
 endif()

@@ -29,7 +29,8 @@ struct AttentionCall {
   PackedView score_b;
   PackedView score_v;
   PackedView score_bandwidth;
-  std::uint32_t pages;  // address of a table of addresses: then key's and value's are bytes from a page on
+  std::uint32_t
+      pages;  // address of the page table; then the addresses of key and value are offsets in a page, in bytes
   std::int32_t pages_per_batch;
   std::int32_t page_size;
   std::int32_t first_row;
@@ -60,7 +61,7 @@ struct AttentionCall {
   std::int32_t block_queries;
   std::int32_t block_keys;
   std::int32_t score_stage;
-  std::int32_t query_type;  // DType, of bytes i8_keys whatever they are
+  std::int32_t query_type;  // DType; i8_keys for int8 of any kind
   std::int32_t key_type;
   std::int32_t value_type;
   std::int32_t sequences;

@@ -1,11 +1,13 @@
-// Prints the layouts of AttentionCall and Door as a TypeScript module, in words, and the room in a pool: run by the
-// build, so that the two sides cannot drift apart.
+// Prints the layouts of AttentionCall, Mailbox and int8 tiles, the enumerators of a call, and the room in a pool as a
+// TypeScript module: run by the build, so that the two sides cannot drift apart.
 #include "bindings/attention_call.hpp"
 #include "bindings/print_layout.hpp"
+#include "heed/i8_tile.hpp"
 #include "schedule/worker_pool.hpp"
 
 using heed::bindings::AttentionCall;
 using heed::bindings::Field;
+using heed::bindings::Named;
 
 namespace {
 
@@ -69,19 +71,76 @@ constexpr Field kFields[] = {
     {"sliceOf", offsetof(AttentionCall, slice_of)},
 };
 
-constexpr Field kDoor[] = {
+constexpr Field kMailboxFields[] = {
     {"state", offsetof(heed::Mailbox, state)},
     {"status", offsetof(heed::Mailbox, status)},
     {"message", offsetof(heed::Mailbox, message)},
 };
 
+constexpr Named kDTypes[] = {
+    {"f32", heed::DType::f32},
+    {"f16", heed::DType::f16},
+    {"i8", heed::DType::i8_keys},
+    {"bool", heed::DType::f32},  // masks have one type, so theirs is never read
+};
+
+constexpr Named kCausal[] = {
+    {"none", heed::Causal::none},
+    {"lower-right", heed::Causal::lower_right},
+    {"upper-left", heed::Causal::upper_left},
+};
+
+constexpr Named kScores[] = {
+    {"scaled-dot", heed::ScoreKind::scaled_dot},
+    {"dot", heed::ScoreKind::dot},
+    {"cosine", heed::ScoreKind::cosine},
+    {"general", heed::ScoreKind::general},
+    {"additive", heed::ScoreKind::additive},
+    {"gated", heed::ScoreKind::gated},
+    {"rbf", heed::ScoreKind::rbf},
+    {"distance", heed::ScoreKind::distance},
+};
+
+constexpr Named kNormalizers[] = {
+    {"softmax", heed::Normalizer::softmax}, {"sparsemax", heed::Normalizer::sparsemax},
+    {"sigmoid", heed::Normalizer::sigmoid}, {"hard", heed::Normalizer::hard},
+    {"none", heed::Normalizer::none},
+};
+
+constexpr Named kStages[] = {
+    {"raw", heed::ScoreStage::raw},
+    {"capped", heed::ScoreStage::capped},
+    {"masked", heed::ScoreStage::masked},
+};
+
+void print_steps(const char* name, const heed::I8Steps& steps) {
+  std::printf("%s: [%d, %d, %d]", name, steps.group, steps.near, steps.far);
+}
+
+void print_tile(const char* name, const heed::I8Tile& tile) {
+  std::printf("  %s: { rows: %d, ", name, tile.rows);
+  print_steps("row", tile.row);
+  print_steps(", number", tile.number);
+  std::puts(" },");
+}
+
 }  // namespace
 
 int main() {
-  std::puts("// Made by the build from C++: word offsets.");
-  heed::bindings::print_layout("ATTENTION_CALL", sizeof(AttentionCall), kFields);
-  std::puts("");
+  using heed::bindings::print_layout;
+  using heed::bindings::print_numbers;
+  std::puts("// Made by the build from C++: word offsets and numbers.");
+  print_layout("ATTENTION_CALL", sizeof(AttentionCall), kFields);
   std::printf("export const MAX_WORKERS = %d;\n", heed::TaskBoard::kMaxWorkers);
-  heed::bindings::print_layout("DOOR", sizeof(heed::Mailbox), kDoor);
+  print_layout("MAILBOX", sizeof(heed::Mailbox), kMailboxFields);
+  print_numbers("DTYPE", kDTypes);
+  print_numbers("CAUSAL", kCausal);
+  print_numbers("SCORE", kScores);
+  print_numbers("NORMALIZER", kNormalizers);
+  print_numbers("STAGE", kStages);
+  std::puts("export const I8_TILES = {");
+  print_tile("key", heed::kI8KeyTile);
+  print_tile("value", heed::kI8ValueTile);
+  std::puts("} as const;");
   return 0;
 }

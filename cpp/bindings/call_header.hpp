@@ -1,4 +1,4 @@
-// How every packed call starts, so that a module with several kinds of them can tell which it was given.
+// The start of every packed call, by which a module with several operations tells them apart.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace heed::bindings {
 
-/// Attention's number is 0: who packs its calls need not write it.
+/// The number of attention is 0, so its calls need not write it.
 enum class Operation : std::int32_t {
   attention = 0,
   rope = 1,

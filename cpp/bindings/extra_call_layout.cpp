@@ -1,10 +1,13 @@
-// Prints the layout of the calls beside attention as a TypeScript module: run by the build, so that the two sides
-// cannot drift apart.
+// Prints the layout of the calls beside attention, and their numbers, as a TypeScript module: run by the build, so that
+// the two sides cannot drift apart.
 #include "bindings/extra_call.hpp"
 #include "bindings/print_layout.hpp"
+#include "heed/vocabulary.hpp"
 
 using heed::bindings::Field;
 using heed::bindings::LinearCall;
+using heed::bindings::Named;
+using heed::bindings::Operation;
 using heed::bindings::RopeCall;
 
 namespace {
@@ -37,11 +40,21 @@ constexpr Field kLinearFields[] = {
     {"keyType", offsetof(LinearCall, key_type)}, {"valueType", offsetof(LinearCall, value_type)},
 };
 
+constexpr Named kOperations[] = {{"rope", Operation::rope}, {"linearAttention", Operation::linear_attention}};
+
+constexpr Named kRules[] = {
+    {"linear", heed::LinearRule::linear}, {"gated", heed::LinearRule::gated},
+    {"delta", heed::LinearRule::delta},   {"gated-delta", heed::LinearRule::gated_delta},
+    {"elu", heed::LinearRule::elu},
+};
+
 }  // namespace
 
 int main() {
   std::puts("// Made by the build from cpp/bindings/extra_call.hpp: word offsets of packed calls.");
   heed::bindings::print_layout("ROPE_CALL", sizeof(RopeCall), kRopeFields);
   heed::bindings::print_layout("LINEAR_CALL", sizeof(LinearCall), kLinearFields);
+  heed::bindings::print_numbers("OPERATION", kOperations);
+  heed::bindings::print_numbers("RULE", kRules);
   return 0;
 }

@@ -1,4 +1,4 @@
-// The module of what is beside attention.
+// The module of the operations beside attention.
 #include "bindings/run_call.hpp"
 
 heed::Status heed::bindings::run_call(std::uint32_t address, Executor& executor) {

@@ -1,5 +1,5 @@
-// Everything that JavaScript can call of either module: a table. The extern "C" twins serve workers, which run without
-// Embind's glue. What calls there are is each module's own: run_attention.cpp, run_extra.cpp.
+// The table of what JavaScript can call in every module. The extern "C" twins serve workers, which run without Embind's
+// glue. The operations differ by module: run_attention.cpp, run_extra.cpp, run_layers.cpp.
 #include <emscripten/bind.h>
 #include <emscripten/em_macros.h>
 
@@ -14,7 +14,7 @@ namespace {
 constexpr std::size_t kAlignment = 64;
 constexpr std::uint64_t kMaxMemory = std::uint64_t{1} << 31;
 
-/// Of the last call that heed_run() computed: of the threads on a memory, one does.
+/// The status of the last call of heed_run(), which only one of the threads on a memory uses.
 heed::Status last_status;
 
 }  // namespace

@@ -15,7 +15,7 @@ struct PackCall {
   PackedView packed;  // [1, 1, 1, floats]: one after the other
 };
 
-/// What follows a product, or stands alone.
+/// The epilogue of a product, or a pass of its own.
 struct PackedPointwise {
   PackedView bias;
   PackedView factor;

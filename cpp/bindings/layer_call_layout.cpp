@@ -1,7 +1,8 @@
-// Prints the layout of the calls of layers as a TypeScript module: run by the build, so that the two sides cannot drift
-// apart.
+// Prints the layout of the calls of layers, and their numbers, as a TypeScript module: run by the build, so that the
+// two sides cannot drift apart.
 #include "bindings/layer_call.hpp"
 #include "bindings/print_layout.hpp"
+#include "heed/vocabulary.hpp"
 
 using namespace heed::bindings;  // NOLINT(google-build-using-namespace): a program of one table each
 
@@ -63,6 +64,17 @@ constexpr Field kGruCallFields[] = {
     {"last", offsetof(GruCall, last)},
 };
 
+constexpr Named kOperations[] = {
+    {"pack", Operation::pack_weights}, {"affine", Operation::affine}, {"pointwise", Operation::pointwise},
+    {"norm", Operation::norm},         {"gather", Operation::gather}, {"gru", Operation::gru},
+};
+
+constexpr Named kActivations[] = {
+    {"none", heed::Activation::none},           {"relu", heed::Activation::relu}, {"gelu", heed::Activation::gelu},
+    {"gelu-tanh", heed::Activation::gelu_tanh}, {"silu", heed::Activation::silu}, {"tanh", heed::Activation::tanh},
+    {"sigmoid", heed::Activation::sigmoid},
+};
+
 }  // namespace
 
 int main() {
@@ -73,5 +85,7 @@ int main() {
   print_layout("NORM_CALL", sizeof(NormCall), kNormCallFields);
   print_layout("GATHER_CALL", sizeof(GatherCall), kGatherCallFields);
   print_layout("GRU_CALL", sizeof(GruCall), kGruCallFields);
+  print_numbers("OPERATION", kOperations);
+  print_numbers("ACTIVATION", kActivations);
   return 0;
 }

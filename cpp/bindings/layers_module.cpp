@@ -1,5 +1,5 @@
-// The module of layers: theirs, and attention and what is beside it, so that what one makes the next reads where it
-// lies.
+// The module of layers. It contains attention and the other operations too, so that each reads the results of the last
+// in place.
 #include "bindings/call_header.hpp"
 #include "bindings/run_call.hpp"
 

@@ -30,7 +30,7 @@ inline FloatView unpack(const PackedView& view, std::int32_t dtype) {
   return unpacked;
 }
 
-/// Numbers of the caller's at an address; none at 0.
+/// The caller's numbers at an address; null at 0.
 template <typename T>
 const T* numbers(std::uint32_t address) {
   return reinterpret_cast<const T*>(address);

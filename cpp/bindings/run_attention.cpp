@@ -11,7 +11,8 @@ using heed::bindings::unpack;
 
 constexpr std::int32_t kOpen = -1;  // a side of the window, or a range of rows, without an end
 
-/// Keys or values: where they were put, or in a cache's pages, where bytes are in the tiles of the one or the other.
+/// Unpacks keys or values, which lie where they were put or in the pages of a cache, where int8 has tiles of its own
+/// for either.
 heed::FloatView unpack_rows(const AttentionCall& call, const heed::bindings::PackedView& packed, std::int32_t dtype,
                             heed::DType bytes, std::int32_t scales) {
   heed::FloatView view = unpack(packed, dtype);

@@ -59,7 +59,7 @@ Status run_norm(const NormCall& call, Executor& executor) {
                          .weight = numbers<float>(call.weight.address),
                          .bias = numbers<float>(call.bias.address),
                          .stop = stop_of(call.header)},
-                        unpack_rows<float>(call.output), {}, executor);
+                        unpack_rows<float>(call.output), executor);
 }
 
 Status run_gru(const GruCall& call, Executor& executor) {

@@ -19,7 +19,7 @@ const BANNER = "// Made by scripts/build.js: never edited, never committed.\n";
 export const generateInputs = [
   ...MODULES.flatMap((name) => [moduleFile(name, "mjs"), moduleFile(name, "wasm")]),
   ...TYPES.map((file) => artefact(BASELINE, file)),
-  ...["worker.ts", "protocol.ts", "door-words.ts", "../../memory/heap-view.ts"].map((file) => join(wasmRoom, file)),
+  ...["worker.ts", "protocol.ts", "done.ts", "../../memory/heap-view.ts"].map((file) => join(wasmRoom, file)),
 ];
 
 export async function generate() {

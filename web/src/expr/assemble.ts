@@ -1,7 +1,7 @@
 // Steps -> a program: registers are assigned, and instructions become 32-bit integers.
 
 import { HeedError } from "../api/errors.js";
-import { IN_OUT, INSTRUCTION_WORDS, OPCODES, type Opcode, REGISTERS_OF_KIND } from "./layout.js";
+import { IN_OUT, INSTRUCTION_WORDS, MOST_TILES, OPCODES, type Opcode, REGISTERS_OF_KIND } from "./layout.js";
 import type { ProgramTable } from "./tables.js";
 import type { ModTrees } from "./tree.js";
 
@@ -28,9 +28,6 @@ export interface OrderedSteps {
 
 /** Registers hold a number for each row (kind 0), for each key (1), or for each pair of both (2). */
 const KIND: Readonly<Record<Extent, 0 | 1 | 2>> = { all: 0, row: 0, key: 1, tile: 2 };
-
-/** Only tiles need a limit, because only they take much memory. */
-const MOST_TILES = 24;
 
 const OPERANDS = 4;
 

@@ -1,9 +1,10 @@
 // How a page of a KV cache stores K and V of all heads, and how rows are written to it.
 
 import type { Span } from "../../backends/backend.js";
+import { I8_TILES } from "../../backends/wasm/generated/attention-call.js";
 import { fromF16, toF16 } from "../f16.js";
 import { quantizeRows } from "./quantize.js";
-import { roundUp, TILES, type Tiles } from "./tiles.js";
+import { roundUp, type Tiles } from "./tiles.js";
 
 /** The type in which K and V are stored. */
 export type CacheType = "f32" | "f16" | "i8";
@@ -82,7 +83,7 @@ export class PageLayout {
     };
     const part = (name: "key" | "value"): Omit<PagePart, "scales"> => {
       const dim = dims[name];
-      const tiles = dtype === "i8" ? TILES[name] : null;
+      const tiles = dtype === "i8" ? I8_TILES[name] : null;
       const width = roundUp(dim, tiles?.number[0] ?? 1);
       return { offset: take(roundUp(this.rows, tiles?.rows ?? 1) * width * this.elementBytes), dim, width, tiles };
     };

@@ -13,20 +13,6 @@ export interface Tiles {
   readonly number: Steps;
 }
 
-const KEYS: Tiles = {
-  rows: 16,
-  row: [16, 2, 0],
-  number: [2, 1, 32],
-};
-
-const VALUES: Tiles = {
-  rows: 32,
-  row: [2, 1, 32],
-  number: [16, 2, 512],
-};
-
-export const TILES = { key: KEYS, value: VALUES } as const;
-
 /** Bytes from index 0 to `index`. */
 export function stepTo([group, near, far]: Steps, index: number): number {
   const within = index & (group - 1);

@@ -1,8 +1,8 @@
 // Packs an attention problem into a job.
 
-import type { AttentionProblem, CausalRule, Normalizer, ScoreKind, ScoreStage } from "../backend.js";
-import { ATTENTION_CALL } from "./generated/attention-call.js";
-import { bitsOf, DTYPE, type Job, JobBuilder, type OutputPart } from "./job.js";
+import type { AttentionProblem } from "../backend.js";
+import { ATTENTION_CALL, CAUSAL, DTYPE, NORMALIZER, SCORE, STAGE } from "./generated/attention-call.js";
+import { bitsOf, type Job, JobBuilder, type OutputPart } from "./job.js";
 
 export interface AttentionJob extends Job {
   readonly output: OutputPart;
@@ -11,23 +11,6 @@ export interface AttentionJob extends Job {
   readonly scores: OutputPart | null;
   readonly entropy: OutputPart | null;
 }
-
-const CAUSAL: Readonly<Record<CausalRule, number>> = { none: 0, "lower-right": 1, "upper-left": 2 };
-
-const SCORE: Readonly<Record<ScoreKind, number>> = {
-  "scaled-dot": 0,
-  dot: 1,
-  cosine: 2,
-  general: 3,
-  additive: 4,
-  gated: 5,
-  rbf: 6,
-  distance: 7,
-};
-
-const NORMALIZER: Readonly<Record<Normalizer, number>> = { softmax: 0, sparsemax: 1, sigmoid: 2, hard: 3, none: 4 };
-
-const STAGE: Readonly<Record<ScoreStage, number>> = { raw: 0, capped: 1, masked: 2 };
 
 /** Means that a side of the window, or a range of weight rows, has no end. */
 const OPEN = -1;

@@ -45,9 +45,6 @@ export interface Job {
   readonly bytes: number;
 }
 
-/** C++'s numbers of the types. Masks have one type, so theirs is never read. */
-export const DTYPE: Readonly<Record<Operand["dtype"], number>> = { f32: 0, f16: 1, i8: 2, bool: 0 };
-
 /** A cache line, which is also the widest vector. */
 const ALIGNMENT = 64;
 

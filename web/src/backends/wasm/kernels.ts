@@ -99,7 +99,7 @@ export class Kernels {
 
   /** The address of a worker's mailbox. */
   mailboxOf(worker: number): number {
-    return (this.#raw._heed_door?.(worker) ?? 0) >>> 0;
+    return (this.#raw._heed_mailbox?.(worker) ?? 0) >>> 0;
   }
 
   /** Tasks that a worker of the pool has run so far; undefined in a build without a pool. Tests read it. */

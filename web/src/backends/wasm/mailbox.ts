@@ -1,7 +1,7 @@
 // The mailbox of a worker on shared memory: calls are posted to it and awaited there, without messages.
 
 import { DONE } from "./done.js";
-import { DOOR } from "./generated/attention-call.js";
+import { MAILBOX } from "./generated/attention-call.js";
 import { type Kernels, throwStatus } from "./kernels.js";
 import type { DoneMessage } from "./protocol.js";
 
@@ -35,20 +35,20 @@ export class Mailbox {
     const words = this.#words();
     // TypeScript's library does not declare it yet.
     const waitAsync = Reflect.get(Atomics, "waitAsync") as WaitAsync;
-    for (let state = Atomics.load(words, DOOR.state); state !== 0; state = Atomics.load(words, DOOR.state)) {
-      await waitAsync(words, DOOR.state, state).value;
+    for (let state = Atomics.load(words, MAILBOX.state); state !== 0; state = Atomics.load(words, MAILBOX.state)) {
+      await waitAsync(words, MAILBOX.state, state).value;
     }
     return DONE;
   }
 
   /** Throws the error of the last call, if it failed. */
   throwOutcome(): void {
-    const status = this.#words()[DOOR.status] ?? 0;
+    const status = this.#words()[MAILBOX.status] ?? 0;
     const { heap } = this.#kernels;
-    if (status !== 0) throwStatus(status, heap.text(this.#address + DOOR.message * Int32Array.BYTES_PER_ELEMENT));
+    if (status !== 0) throwStatus(status, heap.text(this.#address + MAILBOX.message * Int32Array.BYTES_PER_ELEMENT));
   }
 
   #words(): Int32Array {
-    return this.#kernels.heap.words(this.#address, DOOR.words);
+    return this.#kernels.heap.words(this.#address, MAILBOX.words);
   }
 }

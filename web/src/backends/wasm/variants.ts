@@ -15,7 +15,7 @@ export interface GlueOptions {
 /** Exports that only builds for shared memory have. */
 export interface PoolModule {
   _heed_post(worker: number, call: number, workers: number): void;
-  _heed_door(worker: number): number;
+  _heed_mailbox(worker: number): number;
   _heed_lose(worker: number): void;
   _heed_tasks_done(worker: number): number;
 }

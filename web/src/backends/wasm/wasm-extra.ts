@@ -1,17 +1,14 @@
 // Rotary embedding and linear attention, from modules of their own with the same fallback chain. Opened at their first call.
 
 import type { Choice } from "../../platform/select.js";
-import type { ExtraBackend, LinearProblem, LinearRule, RopeProblem } from "../extra-backend.js";
-import { LINEAR_CALL, ROPE_CALL } from "./generated/extra-call.js";
+import type { ExtraBackend, LinearProblem, RopeProblem } from "../extra-backend.js";
+import { DTYPE } from "./generated/attention-call.js";
+import { LINEAR_CALL, OPERATION, ROPE_CALL, RULE } from "./generated/extra-call.js";
 import { EXTRA_VARIANTS } from "./inlined.js";
-import { bitsOf, DTYPE, type Job, JobBuilder } from "./job.js";
+import { bitsOf, type Job, JobBuilder } from "./job.js";
 import type { Finished } from "./kernels.js";
 import type { RungOverrides } from "./rung.js";
 import { asHeedError, WasmBackend } from "./wasm-backend.js";
-
-/** C++'s numbers of the operations. */
-const OPERATION = { rope: 1, linearAttention: 2 };
-const RULE: Readonly<Record<LinearRule, number>> = { linear: 0, gated: 1, delta: 2, "gated-delta": 3, elu: 4 };
 
 /** The cost of a sine and a cosine, in multiplications. */
 const SINCOS_COST = 64;

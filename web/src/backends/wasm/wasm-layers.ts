@@ -5,36 +5,23 @@ import { HeedError } from "../../api/errors.js";
 import { Lazy } from "../../memory/lazy.js";
 import type { Choice } from "../../platform/select.js";
 import type { MemoryReport, Operand, OutputView, Resident } from "../backend.js";
-import type {
-  Activation,
-  AffineProblem,
-  GruProblem,
-  LayerBackend,
-  NormProblem,
-  PointwiseRule,
-  Rows,
-} from "../layer-backend.js";
-import { AFFINE_CALL, GATHER_CALL, GRU_CALL, NORM_CALL, PACK_CALL, POINTWISE_CALL } from "./generated/layer-call.js";
+import type { AffineProblem, GruProblem, LayerBackend, NormProblem, PointwiseRule, Rows } from "../layer-backend.js";
+import {
+  ACTIVATION,
+  AFFINE_CALL,
+  GATHER_CALL,
+  GRU_CALL,
+  NORM_CALL,
+  OPERATION,
+  PACK_CALL,
+  POINTWISE_CALL,
+} from "./generated/layer-call.js";
 import { LAYERS_VARIANTS } from "./inlined.js";
 import { bitsOf, type Job, JobBuilder } from "./job.js";
 import type { Finished } from "./kernels.js";
 import type { RungOverrides } from "./rung.js";
 import { asHeedError, WasmBackend } from "./wasm-backend.js";
 import { WasmExtra } from "./wasm-extra.js";
-
-/** C++'s numbers of the operations, in cpp/bindings/call_header.hpp. */
-const OPERATION = { pack: 3, affine: 4, pointwise: 5, norm: 6, gather: 7, gru: 8 };
-
-/** C++'s numbers of the activations, in cpp/include/heed/pointwise.hpp. */
-const ACTIVATION: Readonly<Record<Activation, number>> = {
-  none: 0,
-  relu: 1,
-  gelu: 2,
-  "gelu-tanh": 3,
-  silu: 4,
-  tanh: 5,
-  sigmoid: 6,
-};
 
 /** Columns in a packed panel: two vectors. C++ refuses any other number. */
 const PANEL = 8;
