@@ -16,7 +16,7 @@ constexpr Index kCachedFloats = 24576;
 // Multiples of 24: whole tiles of 6 keys and whole 8-lane vectors.
 constexpr Index kKeyStep = 24;
 
-// So that workers which start late or meet short causal rows still end together.
+// With so many tasks a worker, workers that start late or get short causal rows still end together.
 constexpr Index kTasksPerWorker = 4;
 
 /// The keys that are skipped together: whole blocks of a block-sparse structure, so that empty ones can be skipped.
@@ -43,7 +43,7 @@ constexpr Index kMaxSplit = 4096;
 // A multiple of every panel's width.
 constexpr Index kSplitKeyStep = 32;
 
-/// Whether keys may turn out to be masked block by block.
+/// Whether a mask may empty KV blocks.
 bool may_skip_blocks(const AttentionProblem& problem) {
   return problem.inputs.mask.is_present() || problem.options.blocks.keep.is_present() ||
          problem.options.expressions.have(ProgramOf::mask);
@@ -64,8 +64,8 @@ bool reads_streams(const AttentionProblem& problem, Index rows) {
   return are_alike(problem, rows) && is_plain && problem.inputs.value.pages.rows < kMaxSplit;
 }
 
-/// A block is all keys of a split, then its values: memory gives its full bandwidth only to long streams, and rests
-/// while weights are made. But what a mask leaves empty is not read.
+/// A block is all keys of a split, then its values: only long streams saturate bandwidth, and memory idles while
+/// weights are computed. But KV blocks that a mask empties are not read.
 Index choose_split_block(const AttentionProblem& problem, Index keys) {
   const Index floats = problem.head_dim + problem.value_dim;
   const Index fitting =
@@ -73,13 +73,13 @@ Index choose_split_block(const AttentionProblem& problem, Index keys) {
   return std::clamp(fitting, kSplitKeyStep, may_skip_blocks(problem) ? kSplitStep : keys);
 }
 
-// Pages of each head in a split: while they pass, what the next head has in the same pages is on its way already. Long
-// pages go alone, or workers would be left without a split.
+// Pages of each head in a split: while they are read, the hardware prefetches the next head in the same pages. Long
+// pages are split one by one, or workers would be left without a split.
 constexpr Index kPagesPerSplit = 2;
 constexpr Index kPagedKeys = 1536;
 
-// What is read by streams has longer splits, as far as a batch entry has enough for any workers: whole pages, as many
-// as are interleaved, or twice as many.
+// Splits that are read by streams are longer, as long as a batch entry has enough splits for any workers: as many whole
+// pages as are interleaved, or twice as many.
 constexpr Index kTimesAsLong = 4;
 constexpr Index kLeastSplits = 8;
 constexpr Index kPagesInStreams = 4;
@@ -94,7 +94,7 @@ Index choose_pages(Index rows, Index most, bool in_streams) {
 Index choose_split(const AttentionProblem& problem, bool in_streams) {
   const Index floats = problem.head_dim + problem.value_dim;
   const DType dtype = problem.inputs.value.dtype;
-  // int8 comes four times as fast.
+  // int8 needs a quarter of the bandwidth.
   const Index floats_read = is_int8(dtype) ? divide_up(floats, 4) : floats;
   const Pages& pages = problem.inputs.value.pages;
   const Index least = kSplitFloats / floats_read / kSplitStep * kSplitStep;
@@ -166,7 +166,7 @@ Index choose_rows_per_task(Index rows, Index groups, int panel, int workers) {
 // The best keys of a task's rows: 1 MB / 8 bytes = 131072 of them stay in the second-level cache.
 constexpr Index kBestKeys = 131072;
 
-/// As many of `rows` as there may be, in whole panels.
+/// Limits `rows` to that, in whole panels.
 Index at_most(Index most, int panel, Index rows) {
   return std::clamp<Index>(most / panel * panel, panel, std::max<Index>(rows, panel));
 }

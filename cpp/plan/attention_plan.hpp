@@ -13,7 +13,7 @@ inline constexpr Index kMaxRowsPerTask = 64;
 /// Longer KV blocks than the first-level cache would hold save entries into the inner loop.
 inline constexpr int kMaxKeyBlock = 96;
 
-/// Fewer keys are not worth the test of whether they are kept.
+/// Skipping fewer keys does not pay for the test.
 inline constexpr int kLeastSkipKeys = 16;
 
 /// Streams that decode interleaves.
@@ -24,7 +24,7 @@ struct Machine {
   int panel;  // rows that the kernel computes side by side, at most kMaxRowsPerTask
   int workers;
   double work_per_worker = 0.0;  // multiplications that pay for waking one more worker
-  int short_rows = 0;            // groups of up to so many rows go to the decode kernel, in splits of their keys
+  int short_rows = 0;            // groups of at most so many rows go to the decode kernel, with their keys in splits
 };
 
 /// A task is one KV head of one batch entry and some of its rows. The rows of a group are the queries of all the heads

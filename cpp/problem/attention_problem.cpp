@@ -52,13 +52,13 @@ Status check_operands(const AttentionInputs& in, bool may_differ_in_dim) {
   return {};
 }
 
-/// In pages, in whole tiles.
+/// Whether int8 lies in pages, in whole tiles.
 bool are_tiles(const FloatView& view, DType bytes, Index numbers) {
   const Index width = view.strides[2];
   return view.dtype == bytes && view.pages.table != nullptr && width >= view.shape[3] && width % numbers == 0;
 }
 
-/// What eight bits stand for is known in pages alone, of which keys and values are in the same.
+/// int8 lies in pages alone, and K and V share theirs.
 Status check_pages(const AttentionInputs& in) {
   const bool have_int8 = is_int8(in.key.dtype) || is_int8(in.value.dtype);
   const bool are_right = are_tiles(in.key, DType::i8_keys, 2) && are_tiles(in.value, DType::i8_values, 16);
@@ -118,7 +118,7 @@ Status check_outputs(const AttentionInputs& inputs, const AttentionOutputs& outp
        kRules.check_shape("entropy", outputs.entropy, {q[0], q[1], q[2], 1})});
 }
 
-/// Sizes that fit each other, and memory behind them.
+/// Checks that sizes fit each other and that inputs have memory.
 Status check_views(const AttentionInputs& inputs, const AttentionOutputs& outputs, bool has_matrices) {
   Status status = first_failure({kRules.check_sizes("query", inputs.query), kRules.check_sizes("key", inputs.key),
                                  kRules.check_sizes("value", inputs.value), kRules.check_sizes("mask", inputs.mask),
@@ -144,7 +144,7 @@ DropoutRule make_dropout_rule(const std::optional<Dropout>& dropout) {
   const auto p = static_cast<double>(dropout->p);
   const auto dropped = static_cast<std::uint64_t>(p * 0x1p32);  // of 2^32 random numbers
   if (dropped == 0) return none;
-  // Where nothing is kept there is nothing to multiply, and infinity would make NaN of it.
+  // If dropout keeps nothing, 1 / (1 - p) is infinite, and infinity times zero would be NaN.
   const double factor = p < 1.0 ? 1.0 / (1.0 - p) : 0.0;
   return {.is_on = true,
           .seed = dropout->seed,
@@ -152,20 +152,20 @@ DropoutRule make_dropout_rule(const std::optional<Dropout>& dropout) {
           .factor = static_cast<float>(factor)};
 }
 
-/// Whether query heads that share keys must meet them one by one all the same.
+/// Whether query heads that share keys need scores of their own all the same.
 bool have_own_keys(const ScoreFunction& score) {
   const auto is_per_head = [](const TensorView<const float>& view) { return view.is_present() && view.shape[1] > 1; };
   if (score.kind == ScoreKind::gated) return is_per_head(score.w);
   return is_per_head(score.wk) || is_per_head(score.v);
 }
 
-/// Of queries and keys as they meet: additive scores meet in the dimension of their matrices.
+/// The dimension in which queries and keys meet: for additive scores that of their matrices.
 Index dim_of_scores(const ScoreFunction& score, const AttentionInputs& inputs) {
   if (score.kind != ScoreKind::additive) return inputs.key.shape[3];
   return score.wq.is_present() ? score.wq.shape[2] : inputs.query.shape[3];
 }
 
-/// 0 where all keys are kept anyway.
+/// Returns 0 where top-k keeps all keys anyway.
 Index choose_top_k(const AttentionOptions& options, Index keys) {
   const Index wanted = options.normalizer == Normalizer::hard ? 1 : options.top_k.value_or(keys);
   return wanted < keys ? wanted : 0;

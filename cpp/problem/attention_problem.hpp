@@ -33,7 +33,7 @@ struct AttentionProblem {
   float scale;
   float softcap;    // 0: none
   Index top_k;      // 0: all; for a hard maximum 1
-  Index key_limit;  // keys from here on are masked for every query
+  Index key_limit;  // keys from this one on are masked for every query
   QueryRange weight_rows;
   DropoutRule dropout;
 
@@ -42,7 +42,7 @@ struct AttentionProblem {
   AttentionOutputs outputs;
 
   [[nodiscard]] Index heads_per_group() const { return query_heads / groups; }
-  /// The keys' or values' head that a group reads, of `heads`.
+  /// The head of K or V, of `heads`, that a group reads.
   [[nodiscard]] Index head_of(Index group, Index heads) const { return group / (groups / heads); }
 };
 

@@ -12,7 +12,7 @@ constexpr int kKeys = 1;
 constexpr int kTiles = 2;
 constexpr int kMostOperands = 4;
 
-// Indices are floats.
+// Indices are floats, which are exact up to here.
 constexpr Index kMostWhole = Index{1} << 24;
 
 bool is_within(Index number, Index least, Index most) { return least <= number && number <= most; }
@@ -41,7 +41,7 @@ int operands_of(Opcode opcode) {
   return opcode <= Opcode::tanh ? 1 : 2;
 }
 
-/// Whether a register is one that the program, of this header, has of this kind.
+/// Whether the program with this header has the register, of this kind.
 bool has(const std::int32_t* header, std::int32_t name, int kind) {
   return is_within(name - kind * kRegistersOfKind, 0, std::min(header[3 + kind], kRegistersOfKind) - 1);
 }

@@ -1,4 +1,4 @@
-// The rules of programs, so that whatever follows them stays within its memory.
+// The rules of programs. A program that follows them stays within its memory.
 #pragma once
 
 #include "heed/expressions.hpp"

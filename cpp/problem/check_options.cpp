@@ -8,10 +8,10 @@
 namespace heed {
 namespace {
 
-// Of options that are multiplied with scores or distances: far from overflowing, beyond any use.
+// The limit of options that are multiplied with scores or distances: beyond any use, and far from overflowing.
 constexpr float kLargest = 1e30F;
 
-/// One length a batch entry, each in [0, limit].
+/// Checks one length a batch entry, each in [0, limit].
 Status check_lengths(const char* name, const std::int32_t* lengths, Index batch, Index limit) {
   if (lengths == nullptr) return {};
   for (Index b = 0; b < batch; ++b) {
@@ -22,7 +22,7 @@ Status check_lengths(const char* name, const std::int32_t* lengths, Index batch,
   return {};
 }
 
-/// One number a head, each of which `is_good`.
+/// Checks one number a head, each of which `is_good`.
 Status check_per_head(const char* rule, const float* numbers, Index heads, bool (*is_good)(float)) {
   if (numbers == nullptr) return {};
   for (Index h = 0; h < heads; ++h) {
@@ -39,10 +39,10 @@ bool is_slope(float number) { return std::abs(number) <= kLargest; }
 
 bool is_probability(float number) { return number >= 0.0F && number <= 1.0F; }
 
-/// -infinity is no sink.
+/// A sink of -infinity is none.
 bool is_sink(float number) { return number <= kLargest; }
 
-/// `count` sequences that lie one after the other from 0 to `total`.
+/// Checks `count` sequences that follow each other from 0 to `total`.
 Status check_starts(const char* name, const std::int32_t* starts, Index count, Index total) {
   if (starts[0] != 0) {
     return broken(StatusCode::option, {name, " must start at 0, got ", starts[0]});

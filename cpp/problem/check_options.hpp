@@ -5,10 +5,10 @@
 
 namespace heed {
 
-/// For a whole call of these sizes.
+/// Checks the options of a whole call of these sizes.
 Status check_options(const AttentionOptions& options, const SliceOf& whole, Index key_length);
 
-/// Whether what is asked for has a meaning with the weights that the normalizer makes.
+/// Checks that the outputs asked for exist for the normalizer.
 Status check_normalizer(const AttentionOptions& options, const AttentionOutputs& outputs);
 
 }  // namespace heed

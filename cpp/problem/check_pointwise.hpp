@@ -6,7 +6,7 @@
 
 namespace heed {
 
-/// For `count` rows of `length` numbers.
+/// Checks the rule for `count` rows of `length` numbers.
 Status check_pointwise(const RowRules& rules, const Pointwise& rule, Index count, Index length);
 
 }  // namespace heed

@@ -14,7 +14,7 @@ struct RowRules {
     return heed::broken(operation, code, rule);
   }
 
-  /// Present, and of as many rows of as many numbers.
+  /// Checks that the view is present, with `count` rows of `length` numbers.
   template <typename T>
   [[nodiscard]] Status check(const char* name, const Rows<T>& rows, Index count, Index length) const {
     if (rows.count != count || rows.length != length) {

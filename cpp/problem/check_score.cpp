@@ -56,7 +56,7 @@ Status check_given(const ScoreFunction& score) {
   return {};
 }
 
-/// A parameter for all of `heads`, or for each.
+/// Checks a parameter that all of `heads` share, or that each has of its own.
 Status check_shape(const char* name, const TensorView<const float>& view, Index heads, Index rows, Index columns) {
   if (!view.is_present()) return {};
   const Shape& shape = view.shape;

@@ -8,7 +8,7 @@ namespace heed {
 /// Whether query and key may differ in head_dim: their matrices say what they have in common.
 bool has_matrices(const ScoreFunction& score);
 
-/// For a whole call of so many query heads. The inputs' other shapes have been checked.
+/// Checks a whole call of so many query heads. The other shapes have been checked before.
 Status check_score(const ScoreFunction& score, const AttentionInputs& inputs, Index heads);
 
 }  // namespace heed

@@ -5,7 +5,7 @@
 namespace heed {
 namespace {
 
-/// `count` from `first` on lie within `whole`.
+/// Whether [first, first + count) lies within `whole`.
 Status check_axis(const char* axis, Index first, Index count, Index whole) {
   if (first >= 0 && first <= whole && count <= whole - first) return {};
   return broken(StatusCode::option,

@@ -5,7 +5,7 @@
 
 namespace heed {
 
-/// The shapes have been checked against each other.
+/// Expects shapes that have been checked against each other.
 Status check_slice(const SliceOf& whole, const AttentionInputs& inputs, const AttentionOutputs& outputs);
 
 }  // namespace heed

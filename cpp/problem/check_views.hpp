@@ -8,7 +8,7 @@
 
 namespace heed {
 
-/// Those of an operation, named in their messages.
+/// The rules for the views of an operation, whose name begins their messages.
 struct ViewRules {
   const char* operation;
 
@@ -38,7 +38,7 @@ struct ViewRules {
     return broken(StatusCode::shape, {name, " must be contiguous along its last axis, got stride ", view.strides[3]});
   }
 
-  /// An absent one is of any shape.
+  /// An absent view has any shape.
   template <typename View>
   [[nodiscard]] Status check_shape(const char* name, const View& view, const Shape& expected) const {
     if (!view.is_present() || view.shape == expected) return {};

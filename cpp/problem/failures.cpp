@@ -4,7 +4,7 @@ namespace heed {
 
 namespace {
 
-/// What fits of a message.
+/// A message, cut off where the room ends.
 class Message {
  public:
   void add(const char* text) {
@@ -19,7 +19,7 @@ class Message {
     for (; power > 0; power /= 10) add(digit(number / power % 10));
   }
 
-  /// As people write sizes: [1, 8, 512, 64].
+  /// Appends sizes as [1, 8, 512, 64].
   void add(const Shape& shape) {
     const char* before = "[";
     for (const Index size : shape) {

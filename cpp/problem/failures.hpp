@@ -8,8 +8,8 @@
 
 namespace heed {
 
-/// A piece of a message: a text, a number or a shape, which must outlive the call. Plain data, put together in one
-/// place: where each check made strings of its own, messages were a fifth of what a page downloads.
+/// A part of a message: a text, a number or a shape, which must outlive the call. Parts are plain data and joined in
+/// one place: when each check built strings of its own, messages were a fifth of what a page downloads.
 struct MessagePart {
   const char* text = nullptr;
   const Shape* shape = nullptr;
@@ -21,10 +21,10 @@ struct MessagePart {
   MessagePart(Index value) : number(value) {}         // NOLINT(google-explicit-constructor)
 };
 
-/// The pieces one after the other, after the operation's name.
+/// Joins the parts, after the operation's name.
 Status broken(const char* operation, StatusCode code, std::initializer_list<MessagePart> rule);
 
-/// The same of attention.
+/// The same for attention.
 inline Status broken(StatusCode code, std::initializer_list<MessagePart> rule) {
   return broken("attention", code, rule);
 }

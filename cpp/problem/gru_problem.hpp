@@ -14,7 +14,7 @@ struct GruProblem {
   GruOptions options;
   GruOutputs outputs;
 
-  /// The row of a batch entry's step, the n-th that is computed.
+  /// The row of the n-th step that is computed for a batch entry.
   [[nodiscard]] Index row_of(Index entry, Index n) const {
     return entry * steps + (options.is_reversed ? steps - 1 - n : n);
   }

@@ -5,7 +5,7 @@
 namespace heed {
 namespace {
 
-// Beyond any position, and far from overflowing when added to one.
+// Greater than any position, and far from overflowing when added to one.
 constexpr Index kOpen = Index{1} << 40;
 
 Index length_or(const std::int32_t* lengths, Index batch, Index otherwise) {
@@ -22,7 +22,7 @@ struct Surroundings {
 
 Surroundings find_sequence(const PackedSequences& sequences, Index query) {
   const std::int32_t* const starts = sequences.query_starts;
-  // The last that starts at or before the query: those that start there as well are empty.
+  // The last sequence that starts at or before the query contains it: others that start there are empty.
   const Index index = std::upper_bound(starts, starts + sequences.count + 1, query) - starts - 1;
   return {.first_query = starts[index],
           .end_query = starts[index + 1],

@@ -1,5 +1,5 @@
-// Which keys the structural rules leave to a query: causal, window and lengths, all of them a
-// range. What single keys mask and bias take away is the kernels' business.
+// The range of keys that causal masks, windows and lengths leave to a query. Masks and biases of single keys are the
+// kernels' work.
 #pragma once
 
 #include "problem/attention_problem.hpp"
@@ -12,7 +12,7 @@ struct KeyRange {
   Index end;
 };
 
-/// Where a query stands among the keys, for causal, window and ALiBi.
+/// The position of a query among the keys, for causal masks, windows and ALiBi.
 Index position_of(const AttentionProblem& problem, Index batch, Index query);
 
 KeyRange visible_keys(const AttentionProblem& problem, Index batch, Index query);

@@ -15,7 +15,7 @@ struct LinearProblem {
   Index head_dim;
   Index value_dim;
   float scale;
-  bool is_delta;   // values are what is missing in the state
+  bool is_delta;   // values are replaced by delta residuals
   bool is_kernel;  // elu
 
   LinearInputs inputs;

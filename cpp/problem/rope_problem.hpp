@@ -17,7 +17,7 @@ struct RopeProblem {
   RopeOptions options;
   TensorView<float> output;
 
-  /// Of a place in the input.
+  /// The position of a token of the input.
   [[nodiscard]] double position_of(Index b, Index l) const {
     if (options.positions == nullptr) return static_cast<double>(l);
     return options.positions[(options.positions_by_batch ? b * length : 0) + l];

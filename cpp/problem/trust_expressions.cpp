@@ -1,4 +1,5 @@
-// In place of check_expressions.cpp where heed/expr alone makes programs, as in WebAssembly: half a kilobyte less.
+// WebAssembly builds take this in place of check_expressions.cpp, since heed/expr alone makes their programs. It saves
+// 500 bytes of download.
 #include "problem/check_expressions.hpp"
 
 namespace heed {

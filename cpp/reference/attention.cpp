@@ -39,7 +39,7 @@ Index sequence_of(const PackedSequences& sequences, const std::int32_t* starts, 
   return -1;
 }
 
-/// Where the query stands among the keys.
+/// The position of the query among the keys.
 Index position(const AttentionInputs& in, const AttentionOptions& options, const Row& row) {
   if (const PackedSequences& sequences = options.sequences; sequences.are_given()) {
     const Index n = sequence_of(sequences, sequences.query_starts, row.i);
@@ -102,7 +102,7 @@ Stages score(const AttentionInputs& in, const AttentionOptions& options, const R
   return {raw, capped, sum};
 }
 
-/// As docs/semantics.md says it, one step a line.
+/// Follows docs/semantics.md, one step a line.
 std::uint32_t mixed(std::uint32_t x) {
   x ^= x >> 16U;
   x *= 0x7FEB352DU;

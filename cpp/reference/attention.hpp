@@ -1,5 +1,5 @@
 // Attention in double precision, by the definition: one row, one key, one number at a
-// time, no tiles, no running maximum. Slow on purpose; for tests and benches only.
+// time, no tiles, no running max. Slow on purpose; for tests and benches only.
 #pragma once
 
 #include <array>
@@ -9,7 +9,7 @@
 
 namespace heed::reference {
 
-/// Dense, in [batch, heads, length, dim] order.
+/// Results, dense, in [batch, heads, length, dim] order.
 struct AttentionResult {
   std::vector<double> output;                 // [B, H, L, E]
   std::vector<double> weights;                // [B, H, L, S]

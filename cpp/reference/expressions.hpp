@@ -10,7 +10,7 @@ struct Place {
   Index b, h, i, j;
 };
 
-/// What an instruction of `words` makes of its operands.
+/// The result of an instruction, given its operands.
 double run_instruction(const Expressions& expressions, const std::int32_t* words, const double (&operands)[4],
                        const Place& place);
 
@@ -19,7 +19,7 @@ double score_mod(const Expressions& expressions, const Place& place);
 /// True where there is no mask.
 bool mask_mod(const Expressions& expressions, const Place& place);
 
-/// The place's score is a weight.
+/// The score of the place is a weight here.
 double weight_mod(const Expressions& expressions, const Place& place);
 
 }  // namespace heed::reference

@@ -13,10 +13,10 @@ namespace heed::reference {
 
 double activate(Activation activation, double x);
 
-/// As heed::pointwise, of numbers [rows][length].
+/// Computes heed::pointwise for numbers [rows][length].
 std::vector<double> pointwise(const std::vector<double>& numbers, Index rows, Index length, const Pointwise& rule);
 
-/// input W^T, without what follows.
+/// Computes input W^T alone.
 std::vector<double> product(const Rows<const float>& input, const WeightMatrix& weights);
 
 struct Normalized {
@@ -24,7 +24,7 @@ struct Normalized {
 };
 Normalized normalize_rows(const Rows<const float>& input, const RowNorm& norm);
 
-/// The states of every step, from the gates of the inputs and the three matrices one below the other, [3 H, H].
+/// Returns the states of every step. The three matrices lie one below the other, [3 H, H].
 std::vector<double> gru(const GruInputs& inputs, const GruOptions& options, const float* matrices);
 
 }  // namespace heed::reference

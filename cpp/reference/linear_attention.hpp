@@ -7,7 +7,7 @@
 
 namespace heed::reference {
 
-/// Dense.
+/// Results, dense.
 struct LinearResult {
   std::vector<double> output;  // [B, H, L, E]
   std::vector<double> state;   // [B, G, D, E], for elu [B, G, D, E + 1]
@@ -16,7 +16,7 @@ struct LinearResult {
 /// Takes well-formed inputs only.
 LinearResult linear_attention(const LinearInputs& inputs, const LinearOptions& options);
 
-/// What numbers of key and query the rule computes with.
+/// The numbers of a key or query that the rule computes with.
 double feature_of(LinearRule rule, double number);
 
 }  // namespace heed::reference

@@ -1,4 +1,4 @@
-// Numbers of either precision in double precision, by the definition of their format.
+// Numbers of any type in double precision, by the definition of their format.
 #pragma once
 
 #include <vector>
@@ -9,10 +9,10 @@ namespace heed::reference {
 
 double value_of(Float16 half);
 
-/// One row of a view.
+/// Reads one row of a view.
 std::vector<double> read_row(const FloatView& view, Index batch, Index head, Index row);
 
-/// All rows of a head.
+/// Reads all rows of a head.
 std::vector<std::vector<double>> read_rows(const FloatView& view, Index batch, Index head);
 
 }  // namespace heed::reference

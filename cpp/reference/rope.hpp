@@ -7,7 +7,7 @@
 
 namespace heed::reference {
 
-/// [B, H, L, D], dense. Takes well-formed inputs only.
+/// Returns [B, H, L, D], dense. Takes well-formed inputs only.
 std::vector<double> rope(const RopeInputs& inputs, const RopeOptions& options);
 
 }  // namespace heed::reference

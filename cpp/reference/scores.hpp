@@ -7,16 +7,16 @@
 
 namespace heed::reference {
 
-/// What a parameter holds for a query head at [row, column].
+/// The element of a parameter for a query head at [row, column].
 double parameter(const TensorView<const float>& view, Index head, Index row, Index column);
 
 /// w x, with the matrix of a query head; x where there is none.
 std::vector<double> projected(const TensorView<const float>& w, Index head, const std::vector<double>& x);
 
-/// What multiplies the scores of queries of head_dim numbers.
+/// The scale of scores of queries of head_dim numbers.
 double scale_of(const AttentionOptions& options, std::size_t head_dim);
 
-/// Of a query and a key of query head `head`, before any scale.
+/// The score of a query and a key of query head `head`, before any scale.
 double pair_score(const ScoreFunction& score, Index head, const std::vector<double>& query,
                   const std::vector<double>& key);
 

@@ -1,5 +1,5 @@
-// Hands out the tasks of sets to any number of threads, without locks.
-// Whose threads they are is not its business: see thread_pool.hpp and worker_pool.hpp.
+// The work queue: hands out tasks to any number of threads, without locks. The threads are those of thread_pool.hpp or
+// worker_pool.hpp.
 #pragma once
 
 #include <array>
@@ -69,7 +69,7 @@ class TaskBoard {
   [[nodiscard]] std::uint32_t tasks_done(int worker) const;
 
  private:
-  /// A worker's own cache line.
+  /// The state of a worker, in a cache line of its own.
   struct alignas(64) Seat {
     waiting::Word asleep{0};
     std::atomic<int> may_hold_ticket_of{0};  // a leader's number, plus 1

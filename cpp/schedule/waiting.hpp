@@ -1,4 +1,4 @@
-// How a thread waits: all that differs between native threads and WebAssembly's workers.
+// How a thread waits. Native threads and WebAssembly's workers differ in nothing else.
 #pragma once
 
 #include <atomic>
@@ -29,7 +29,7 @@ inline void wake(Word& word) { __builtin_wasm_memory_atomic_notify(reinterpret_c
 
 inline double milliseconds() { return emscripten_get_now(); }
 
-/// Workers have no way to step aside.
+/// Workers cannot yield.
 inline void let_others_run() {}
 
 #else
@@ -46,10 +46,10 @@ inline void let_others_run() { std::this_thread::yield(); }
 
 #endif
 
-/// Looks until `is_over()`, and gives up after some milliseconds.
+/// Spins until `is_over()`, and gives up after some milliseconds.
 template <typename Condition>
 bool spin_until(Condition is_over, double milliseconds_at_most) {
-  // Looking is cheap; asking for the time and stepping aside are not.
+  // Spinning is cheap; asking for the time and yielding are not.
   constexpr int kLooks = 200;
   double end = 0.0;
   while (true) {
@@ -63,14 +63,14 @@ bool spin_until(Condition is_over, double milliseconds_at_most) {
   }
 }
 
-/// Returns when `is_over()`: looks for so many milliseconds, then sleeps. Whoever makes it so afterwards calls
+/// Returns when `is_over()`: spins for so many milliseconds, then sleeps. Whoever makes it so afterwards calls
 /// wake_if_asleep with the same word. One thread sleeps on a word.
 template <typename Condition>
 void wait_until(Word& asleep, double spin_milliseconds, Condition is_over) {
   while (!spin_until(is_over, spin_milliseconds)) {
-    // The word is set before the last look, and read after the change that this waits for:
-    // in the one order of all these operations, either that look sees the change or the
-    // other side sees the word.
+    // The word is set before the last check, and read after the change that this waits for.
+    // These operations have one order, so either the check sees the change or the other side
+    // sees the word.
     asleep.store(1);
     if (!is_over()) sleep_while(asleep, 1);
     asleep.store(0);

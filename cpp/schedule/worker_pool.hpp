@@ -27,14 +27,14 @@ struct alignas(64) Mailbox {
   char message[Status::kRoom] = "";     // of its failure
 };
 
-/// Workers who each lead calls of their own, and help each other for the rest of the time.
+/// Workers that each lead calls of their own, and help each other for the rest of the time.
 class WorkerPool {
  public:
   using Compute = Status (*)(std::uint32_t call, Executor& executor);
 
   constexpr WorkerPool() = default;
 
-  /// Hands a worker a call to lead, with those of the others below `workers` who are free. Its mailbox must be empty:
+  /// Hands a worker a call to lead, with those of the others below `workers` that are free. Its mailbox must be empty:
   /// what it was handed before is done.
   void post(int worker, std::uint32_t call, int workers);
 

@@ -1,4 +1,4 @@
-// Queries, keys and values in half precision: exactly what their numbers give in single precision.
+// f16 queries, keys and values give exactly the results of the same numbers in f32.
 #include <bit>
 #include <catch_amalgamated.hpp>
 #include <cmath>
@@ -86,7 +86,7 @@ TEST_CASE("f16 gives the bits of the same numbers in f32, in any mixture and lay
     AttentionCase base{
         .batch = 2, .heads = 4, .kv_heads = 2, .queries = 37, .keys = 205, .head_dim = 33, .value_dim = 17};
     base.layout = layout;
-    if (layout == Layout::bnhd) base.queries = 1;  // by the kernel for few rows
+    if (layout == Layout::bnhd) base.queries = 1;  // computed by the decode kernel
     for (const Causal causal : {Causal::none, Causal::lower_right}) {
       base.causal = causal;
       for (const AttentionCase& one : mixtures_of(base)) {

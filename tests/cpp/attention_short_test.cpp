@@ -30,7 +30,7 @@ TEST_CASE("a query alone is within the error model around vectors of its dimensi
   }
 }
 
-TEST_CASE("few rows with options in random company stay within the error model, scores and entropy too") {
+TEST_CASE("decode with random options stays within the error model, scores and entropy too") {
   Random random(303);
   for (int n = 0; n < 150; ++n) {
     AttentionCase one = {.batch = 1 + random.below(2), .queries = 1 + random.below(3)};

@@ -23,21 +23,21 @@ struct Slice {
   Range batch, groups, queries;
 };
 
-/// `count` things in up to `pieces` runs of random length, of one thing too.
-std::vector<Range> cut(Random& random, Index count, Index pieces) {
-  std::vector<Range> runs;
+/// Cuts [0, count) into at most `most` ranges of random lengths.
+std::vector<Range> cut(Random& random, Index count, Index most) {
+  std::vector<Range> ranges;
   for (Index begin = 0; begin < count;) {
-    const bool is_last = static_cast<Index>(runs.size()) + 1 == pieces;
+    const bool is_last = static_cast<Index>(ranges.size()) + 1 == most;
     const Index end = is_last ? count : begin + 1 + random.below(count - begin);
-    runs.push_back({begin, end});
+    ranges.push_back({begin, end});
     begin = end;
   }
-  return runs;
+  return ranges;
 }
 
-/// Few rows share their reads of the keys, and stay together.
+/// The rows of a decode task share their reads of the keys, and stay together.
 std::vector<Slice> cut_in_slices(Random& random, const AttentionCase& one, bool keeps_heads, int short_rows) {
-  // Heads that have keys of their own by the score's parameters are few rows each for themselves.
+  // Heads whose keys differ by the score's parameters are decode tasks of their own.
   const bool keeps_queries = one.queries <= short_rows || one.heads / one.kv_heads * one.queries <= short_rows;
   std::vector<Slice> slices;
   for (const Range& batch : cut(random, one.batch, 2)) {

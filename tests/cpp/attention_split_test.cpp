@@ -74,7 +74,7 @@ TEST_CASE("with every option on, any number of workers and any order of tasks gi
   }
 }
 
-// But for groups of few rows, which a kernel of their own computes.
+// Groups that decode computes are an exception.
 TEST_CASE("some queries give the same bits as among others") {
   Random random(121);
   int compared = 0;

@@ -18,7 +18,7 @@ TEST_CASE("thread pools of any size give the bits of one thread", "[threads]") {
        .keys = 200,
        .mask = Shape{1, 3, 65, 200},
        .bias = Shape{1, 1, 1, 200}},
-      // A few rows: their keys are dealt out in parts.
+      // Decode: the keys are split.
       {.heads = 4, .kv_heads = 2, .queries = 1, .keys = 3000},
       {.queries = 3, .keys = 2000, .head_dim = 64, .causal = Causal::lower_right},
   };

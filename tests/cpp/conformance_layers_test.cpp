@@ -29,20 +29,10 @@ void check_norm(const Json& one, const ConformanceFile& file, bool is_centred) {
                      .bias = bias.view.data};
   INFO(one["name"]);
   const Owned<float> output = like(x);
-  std::vector<float> mean(static_cast<std::size_t>(count)), inverse(static_cast<std::size_t>(count));
   REQUIRE(normalize_rows({x.view.data, count, length, length}, norm, {output.view.data, count, length, length},
-                         {mean.data(), inverse.data()}, calling_thread())
+                         calling_thread())
               .is_ok());
   CHECK(count_outside(file.index, output, expected) == 0);
-  const auto check_statistic = [&](std::size_t at, const std::vector<float>& got) {
-    if (item(one["outputs"], at).is_null()) return;
-    const Owned<float> wanted = read(one["outputs"][at]);
-    const Owned<float> made = like(wanted);
-    std::ranges::copy(got, made.view.data);
-    CHECK(count_outside(file.index, made, wanted) == 0);
-  };
-  check_statistic(1, mean);
-  check_statistic(2, inverse);
 }
 
 /// How many cases of an operator there were; -1 where their folder is missing.

@@ -369,13 +369,13 @@ std::vector<double> bound_rewritten(const ScoreRules& rules, const RowPosition& 
   return weights;
 }
 
-/// Values in a tile, whose weights are rounded together to whole numbers of a unit.
+/// Values in a tile, whose weights are quantized with one scale.
 constexpr Index kI8TileValues = 32;
 
-/// Adds how wrong outputs may be because weights of values of eight bits were made whole numbers: of each half a unit,
-/// a 32767th of the largest weight times scale in its tile.
-void add_value_words(const ExactRow& exact, const Pages& pages, std::span<const double> given,
-                     std::vector<double>& outputs) {
+/// Adds the errors of outputs from weights of int8 values, which are quantized to int16: half a scale of each weight,
+/// and the scale is a 32767th of the largest weight times scale in its tile.
+void add_i16_weight_errors(const ExactRow& exact, const Pages& pages, std::span<const double> given,
+                           std::vector<double>& outputs) {
   const std::size_t count = exact.values.size();
   std::vector<double> scales(count);
   std::map<Index, double> largest_of_tile;
@@ -407,7 +407,7 @@ RowBounds bound_row(const AttentionInputs& in, const ScoreRules& rules, const Ro
   if (are_rewritten) undropped.kept = {};
   RowBounds bounds = bound_normalized(in, rules, row, undropped);
   if (are_rewritten) weights = bound_rewritten(rules, row, exact, bounds);
-  if (in.value.dtype == DType::i8_values) add_value_words(exact, in.value.pages, weights, bounds.output);
+  if (in.value.dtype == DType::i8_values) add_i16_weight_errors(exact, in.value.pages, weights, bounds.output);
   return bounds;
 }
 

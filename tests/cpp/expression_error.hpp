@@ -1,6 +1,6 @@
-// How wrong a score or a weight may be after its program, given how wrong it was before: each instruction's own
-// rounding, and what it makes of those of its operands. Values that single precision has exactly, whole numbers and
-// tables, have no error.
+// The error of a score or a weight after its program, given its error before: each instruction adds its own rounding
+// and propagates the errors of its operands. Values that f32 represents exactly, whole numbers and tables, have no
+// error.
 #pragma once
 
 #include "heed/expressions.hpp"

@@ -14,7 +14,7 @@ constexpr Index kDim = 64;
 constexpr Index kSeen = 384;
 constexpr Index kKeys = 2 * kSeen;
 
-/// Lines of numbers, of which the second half must not be read.
+/// Rows of numbers, of which the second half must not be read.
 class GuardedLines {
  public:
   explicit GuardedLines(Random& random)

@@ -1,4 +1,4 @@
-// What is said of broken rules: pieces one after the other, as far as there is room.
+// Messages of broken rules: their parts are joined, as far as there is room.
 #include "problem/failures.hpp"
 
 #include <catch_amalgamated.hpp>

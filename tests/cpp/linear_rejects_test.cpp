@@ -1,4 +1,4 @@
-// Calls of linear attention that every door must refuse: tests/cases/linear-rejects.json, shared with TypeScript.
+// Calls of linear attention that both languages must refuse: tests/cases/linear-rejects.json.
 #include "heed/linear_attention.hpp"
 #include "heed/machine.hpp"
 #include "reject_list.hpp"
@@ -34,7 +34,7 @@ TEST_CASE("linear attention refuses every call of the list with its code and its
   });
 }
 
-TEST_CASE("linear attention refuses outputs of other sizes and views that it cannot walk") {
+TEST_CASE("linear attention refuses outputs of other sizes and views that it cannot read") {
   const Owned<float> tensor = allocate({1, 2, 5, 4}, Layout::bhnd, 0.0F);
   const Owned<float> narrow = allocate({1, 2, 5, 3}, Layout::bhnd, 0.0F);
   const LinearInputs inputs{tensor.reading(), tensor.reading(), tensor.reading(), {}, {}, {}};

@@ -54,7 +54,7 @@ TEST_CASE("a masked score is replaced even when it or its bias is NaN") {
   CHECK(row_max[0] == scene.scores()[0]);
 }
 
-TEST_CASE("a boolean mask takes away the keys whose bytes are zero, of each row its own") {
+TEST_CASE("a boolean mask removes the keys whose bytes are zero, for each row its own") {
   constexpr int width = kernels::kPanel;
   constexpr int most = 4 * width + 3;
   Random random(52);
@@ -113,7 +113,7 @@ TEST_CASE("bytes beside each other mask as those with a stride do, whatever is n
   }
 }
 
-TEST_CASE("a block of a mask is told to be full, empty or neither, at any length and from any byte on") {
+TEST_CASE("a block of a mask is classified as full, empty or partial, at any length and from any byte on") {
   Random random(52);
   for (int n = 0; n < 3000; ++n) {
     const int count = 1 + static_cast<int>(random.below(200));

@@ -11,7 +11,7 @@ namespace heed::testing {
 
 /// How keys and values are to lie in pages.
 struct Paging {
-  DType dtype = DType::f32;  // of keys; values of bytes are i8_values beside i8_keys
+  DType dtype = DType::f32;  // of keys; int8 values are i8_values beside i8_keys
   Index rows = 96;           // of a page
   Index first = 0;           // places of the first page that are not theirs
   bool is_finite = false;

@@ -1,4 +1,4 @@
-// Calls that every door must refuse: the list is tests/cases/attention-rejects.json, shared with TypeScript.
+// Calls that both languages must refuse: the list is tests/cases/attention-rejects.json.
 #include <algorithm>
 #include <catch_amalgamated.hpp>
 #include <fstream>
@@ -13,8 +13,8 @@
 namespace heed::testing {
 namespace {
 
-/// Calls that cannot be said in views: those meant for TypeScript's own door, and those about results that
-/// the engine allocates, which in C++ the caller does.
+/// Some calls cannot be made with views: those that only TypeScript's checks can meet, and those about results that the
+/// engine allocates, which in C++ the caller does.
 bool is_for_cpp(const Json& entry) {
   if (entry.value("scope", "") == "typescript") return false;
   return !entry.contains("options") || !entry["options"].contains("return");

@@ -1,4 +1,4 @@
-// Calls of rope that every door must refuse: tests/cases/rope-rejects.json, shared with TypeScript.
+// Calls of rope that both languages must refuse: tests/cases/rope-rejects.json.
 #include "heed/machine.hpp"
 #include "heed/rope.hpp"
 #include "reject_list.hpp"

@@ -9,7 +9,7 @@
 namespace heed::testing {
 namespace {
 
-/// A panel of one vector a line, between lines that must stay as they are.
+/// A panel of one vector a line, between lines that must not change.
 struct FloatRows {
   static constexpr int kWidth = kernels::kLanes;
   kernels::Batch storage[3 * kWidth + 3];

@@ -1,4 +1,4 @@
-// What of a block's lines is done already: every line that is asked for once, none twice, and none that is not there.
+// Each row of a block that is asked for is widened once, and no other.
 #include "kernels/block/widened_kv.hpp"
 
 #include <algorithm>
@@ -31,7 +31,7 @@ TEST_CASE("rows of a block are widened once, however they are asked for") {
   }
 }
 
-TEST_CASE("of a long block only rows near to those that are asked for are widened") {
+TEST_CASE("in a long block only rows near the requested ones are widened") {
   kernels::RowsDone done(96);
   int count = 0;
   done.complete(33, 47, [&](int first, int lines) {

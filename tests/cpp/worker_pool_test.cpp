@@ -66,7 +66,7 @@ class ServedPool {
 
 }  // namespace
 
-TEST_CASE("calls at several doors are each computed once, whole, with everybody's help", "[threads]") {
+TEST_CASE("calls in several mailboxes are each computed once, whole, with the help of all workers", "[threads]") {
   for (const int workers : {1, 2, 4}) {
     calls.clear();
     ServedPool pool(workers);
