@@ -13,14 +13,14 @@ namespace {
 
 constexpr RowRules kRules{"linear"};
 
-/// Rows of a task, always cut at its multiples: whole tiles of 6 and of 4, and few enough to stay in the second-level
-/// cache while the panels of the matrix pass them.
+/// A task has so many rows and starts at a multiple of them: whole tiles of 6 and of 4, and few enough to stay in the
+/// second-level cache while the panels of the matrix pass them.
 constexpr Index kRowsPerTask = 96;
 
-// So that workers which start late still end together.
+// With so many tasks a worker, workers that start late still end together.
 constexpr Index kTasksPerWorker = 4;
 
-/// What a product is and where its task is in it.
+/// A product, and the position of a task in it.
 struct AffineTask {
   Index first_row, rows;
   Index first_column, columns;
@@ -50,7 +50,7 @@ void run_task(const AffineInputs& inputs, const Pointwise& rule, const Rows<floa
   kernels::pointwise(kernel_task);
 }
 
-/// Of whole panels; more cuts where rows alone do not keep all workers busy.
+/// The columns of a task, in whole panels: fewer where rows alone do not keep all workers busy.
 Index choose_columns(Index outputs, Index row_cuts, int workers) {
   const Index wanted = workers > 1 ? kTasksPerWorker * workers : 1;
   const Index panels = divide_up(outputs, kernels::kPanel);

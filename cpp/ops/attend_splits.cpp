@@ -5,7 +5,7 @@
 namespace heed {
 namespace {
 
-/// The partial results of one split of one group.
+/// Computes the partial results of one split of a group.
 Index result_floats(const AttentionPlan& plan, Index value_dim) {
   return plan.rows_per_group * kernels::partial_floats(value_dim);
 }

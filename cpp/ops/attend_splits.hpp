@@ -1,5 +1,4 @@
-// Split-KV attention of groups with few rows: the splits of their keys are tasks, and their partial results are
-// combined.
+// Decode with split-KV: the splits of the keys are tasks, and their partial results are combined.
 #pragma once
 
 #include "heed/executor.hpp"
@@ -7,7 +6,7 @@
 
 namespace heed {
 
-/// Floats that job.partials needs; 0 where groups are not split.
+/// The floats that job.partials needs; 0 where groups are not split.
 Index partials_floats(const AttentionProblem& problem, const AttentionPlan& plan);
 
 void attend_splits(const AttentionJob& job, Executor& executor);

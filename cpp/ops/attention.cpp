@@ -42,7 +42,7 @@ void attend_once(const AttentionJob& job, Executor& executor) {
   parallel_for(executor, job, job.plan.task_count, [&](Index task, int worker) { run_task(job, task, worker); });
 }
 
-/// Weights can be rewritten once the stats of their rows are known.
+/// prob_mod rewrites weights once the stats of their rows are known.
 void attend_all(AttentionJob& job, Executor& executor) {
   if (job.problem.options.expressions.have(ProgramOf::weight)) {
     job.pass = Pass::row_stats;
@@ -53,7 +53,7 @@ void attend_all(AttentionJob& job, Executor& executor) {
   attend_once(job, executor);
 }
 
-/// Floats for the KV blocks that are widened. int8 read by streams is multiplied as it lies.
+/// The floats for KV blocks that are widened. int8 that is read by streams is not.
 Index widened_floats(const AttentionJob& job) {
   const FloatView& value = job.problem.inputs.value;
   if (job.plan.stream_keys > 0 && is_int8(value.dtype)) return 0;
@@ -62,7 +62,7 @@ Index widened_floats(const AttentionJob& job) {
          kernels::widened_floats(value.dtype, job.problem.value_dim, key_block);
 }
 
-/// Floats of one worker, which is at rows or at a split, never at both.
+/// The floats of one worker, which computes rows or a split, never both at a time.
 Index scratch_floats(const AttentionJob& job) {
   const AttentionProblem& problem = job.problem;
   const AttentionPlan& plan = job.plan;
@@ -75,7 +75,8 @@ Index scratch_floats(const AttentionJob& job) {
                   Index{kernels::split_scratch_floats(panel, plan.rows_per_group, problem.head_dim, plan.key_block)});
 }
 
-/// Few rows share their reads of the keys, which fixes the order of their sums, so a slice cannot part them.
+/// The rows of a decode task share their reads of the keys, which fixes the order of their sums, so a slice cannot part
+/// them.
 bool is_torn(const AttentionProblem& problem, const AttentionPlan& plan) {
   return plan.splits_per_group > 0 && problem.query_length != problem.whole.query_length;
 }

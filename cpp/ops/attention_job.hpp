@@ -14,8 +14,8 @@
 
 namespace heed {
 
-/// A call is one pass over its rows, unless what comes of a weight must know all scores of its row: then the first pass
-/// makes the stats of the rows and what depends on scores, and the second weights and outputs.
+/// A call is one pass over its rows, unless prob_mod needs normalized weights: then the first pass computes the stats
+/// of the rows and what depends on scores, and the second pass computes weights and outputs.
 enum class Pass : std::uint8_t { only, row_stats, weights };
 
 struct AttentionJob {
@@ -39,7 +39,7 @@ void parallel_for(Executor& executor, const AttentionJob& job, Index count, Task
   parallel_for(executor, {count, job.plan.workers, job.problem.options.stop}, task);
 }
 
-/// Whether tasks may have been left out.
+/// Whether the caller stopped the job, so that tasks may be missing.
 inline bool is_stopped(const AttentionJob& job) { return is_set(job.problem.options.stop); }
 
 using TaskRows = std::array<kernels::AttentionRow, kMaxRowsPerTask>;
@@ -64,7 +64,7 @@ kernels::AttentionTask task_for(const AttentionJob& job, Index batch, Index grou
 /// Describes the rows, with all their results, in `rows`, and what the kernels need beside them.
 kernels::AttentionTask describe_rows(const AttentionJob& job, const GroupRows& run, TaskRows& rows, int worker);
 
-/// Where the first pass leaves the stats of a row for the second; null: there is no second.
+/// The address of the stats that the first pass leaves for the second; null: there is no second.
 kernels::RowStats* row_stats_of(const AttentionJob& job, Index batch, Index head, Index query);
 
 }  // namespace heed

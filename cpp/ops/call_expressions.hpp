@@ -1,4 +1,4 @@
-// The expressions of a call as the kernels are told of them.
+// The expressions of a call in the form that kernels take.
 #pragma once
 
 #include "kernels/task/expression.hpp"
@@ -15,7 +15,7 @@ struct CallExpressions {
 
 CallExpressions describe_expressions(const Expressions& expressions);
 
-/// Memory for the registers of one worker, which is at one expression at a time.
+/// The floats that the registers of one worker take; it evaluates one expression at a time.
 Index register_floats(const CallExpressions& expressions, int panel, int key_block);
 
 }  // namespace heed

@@ -11,7 +11,7 @@
 namespace heed {
 namespace {
 
-// A step has whole units, or a part of one; where it starts amid one, as a page may, it has parts of two.
+// A step has whole groups of skip_keys, or a part of one; if it starts inside one, as a page may, it has parts of two.
 static_assert(kMaxKeyBlock / (2 * kLeastSkipKeys) < kernels::kMaxSegments);
 
 static_assert(kStreams == kernels::kStreams);
@@ -43,7 +43,7 @@ kernels::ScoreTransform transform_of(ScoreKind kind) {
   }
 }
 
-/// What a query is multiplied with, and its number for Finish.
+/// The factor of a query, and its operand for the score transform.
 void describe_score(const AttentionProblem& problem, const float* prepared, Index batch, Index head, Index query,
                     kernels::RowInputs& row) {
   const Index head_of_whole = problem.whole.first_head + head;

@@ -1,4 +1,4 @@
-// Rows and blocks of a problem as the kernels are told of them.
+// Describes the rows and blocks of a problem in the form that kernels take.
 #pragma once
 
 #include "kernels/task/attention_task.hpp"
@@ -9,17 +9,17 @@
 
 namespace heed {
 
-/// What scores are kept in: log2(e) where powers of two are taken of them, else 1, so that whole numbers stay whole.
+/// The factor that scores are kept with: log2(e) for softmax in base 2, else 1, so that whole numbers stay whole.
 float log2e_scale(const AttentionProblem& problem);
 
-/// The same up to the caller's function of a score, which takes natural units.
+/// The same before the caller's score_mod, which takes unscaled scores.
 float raw_scale(const AttentionProblem& problem);
 
-/// A query with everything that makes its scores, and no results yet.
+/// Describes a query with all that its scores need, without results.
 kernels::RowInputs describe_query(const AttentionProblem& problem, const ScoreOperands& operands, Index batch,
                                   Index head, Index query);
 
-/// The keys and values of one group of heads of one batch entry, with no rows and no scratch yet.
+/// Describes the keys and values of one group of a batch entry, without rows and scratch.
 kernels::AttentionTask describe_group(const AttentionProblem& problem, const ScoreOperands& operands,
                                       const AttentionPlan& plan, Index batch, Index group);
 

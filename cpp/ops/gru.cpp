@@ -15,7 +15,7 @@ namespace {
 
 constexpr int kGates = 3;
 
-/// Batch entries of a task: whole tiles.
+/// A task has so many batch entries: whole register tiles.
 constexpr Index kEntriesPerTask = 24;
 
 /// Some columns of the state of some batch entries.
@@ -27,7 +27,7 @@ struct GruTask {
   float* scratch;
 };
 
-/// Takes them one step on: three products, and the gates.
+/// Computes one step: three products, and the gates.
 void run_task(const GruProblem& problem, const GruTask& task) {
   const Index hidden = problem.hidden;
   const Index width = round_up(task.columns, kernels::kPanel);

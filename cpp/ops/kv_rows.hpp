@@ -8,9 +8,9 @@
 
 namespace heed {
 
-/// A row of a view that is in no pages.
+/// A row of a view that has no pages.
 inline kernels::FloatRow float_row(const FloatView& view, Index batch, Index head, Index row) {
-  return {view.at(batch, head, row), view.dtype == DType::f16};
+  return {view.at(batch, head, row), view.dtype};
 }
 
 /// The rows of a head.
@@ -18,19 +18,18 @@ inline kernels::KvRows rows_of(const FloatView& view, Index batch, Index head) {
   const Pages& pages = view.pages;
   const auto stride = static_cast<std::ptrdiff_t>(view.strides[2]);
   if (pages.table == nullptr) return {.dtype = view.dtype, .data = view.at(batch, head, 0), .stride = stride};
-  const auto bytes = std::ptrdiff_t{is_int8(view.dtype) ? 1 : (view.dtype == DType::f16 ? 2 : 4)};
   return {.dtype = view.dtype,
           .data = nullptr,
           .stride = stride,
           .pages = pages.table + batch * pages.per_batch,
           .page_size = static_cast<int>(pages.rows),
           .skipped = static_cast<int>(pages.first),
-          .offset = static_cast<std::ptrdiff_t>(view.offset + head * view.strides[1] * bytes),
+          .offset = static_cast<std::ptrdiff_t>(view.offset + head * view.strides[1] * bytes_of(view.dtype)),
           .scales = static_cast<std::ptrdiff_t>(view.scales),
           .is_finite = pages.is_finite};
 }
 
-/// From one row, or head, to the next, as pointers of this machine are added to.
+/// Numbers from one row, or head, to the next, as an offset of pointers.
 template <typename View>
 std::ptrdiff_t row_stride(const View& view) {
   return static_cast<std::ptrdiff_t>(view.strides[2]);

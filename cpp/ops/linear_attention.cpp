@@ -14,7 +14,7 @@
 namespace heed {
 namespace {
 
-// So that workers which start late still end together.
+// With so many tasks a worker, workers that start late still end together.
 constexpr Index kTasksPerWorker = 2;
 
 /// Columns [first, end) of the state of one key/value head of one batch entry.
@@ -64,7 +64,7 @@ double count_multiplications(const LinearProblem& problem) {
          static_cast<double>(problem.head_dim * problem.value_dim);
 }
 
-/// The scores within a chunk are made again for every cut, so there are no more cuts than it takes.
+/// Every cut computes the scores within a chunk again, so there are as few cuts as possible.
 Index choose_cuts(Index panels, Index groups, int workers) {
   const Index wanted = workers > 1 ? kTasksPerWorker * workers : 1;
   return std::clamp<Index>(divide_up(wanted, groups), 1, panels);
@@ -80,7 +80,7 @@ Status linear_attention(const LinearInputs& inputs, const LinearOptions& options
   if (groups == 0) return {};
 
   const int workers = choose_workers(executor, count_multiplications(problem));
-  // Columns of a head's state do not know of each other.
+  // The columns of a state are independent.
   const Index panels = divide_up(problem.value_dim, kernels::kPanel);
   const Index panels_per_cut = divide_up(panels, choose_cuts(panels, groups, workers));
   const Index cuts = divide_up(panels, panels_per_cut);

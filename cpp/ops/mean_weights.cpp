@@ -13,7 +13,7 @@ using kernels::AttentionTask;
 using kernels::KeySplit;
 using kernels::RowStats;
 
-/// Some queries of a batch entry and some of their keys.
+/// A task: some queries of a batch entry and some of their keys.
 struct MeanTask {
   Index batch;
   Index first_query;
@@ -46,7 +46,7 @@ AttentionRow describe_row(const AttentionJob& job, Index batch, Index head, Inde
   return row;
 }
 
-/// Head after head, in this order whatever the tasks.
+/// Adds head after head, in this order whatever the tasks are.
 void run_task(const AttentionJob& job, Index number, int worker) {
   const AttentionProblem& problem = job.problem;
   const MeanTask task = mean_task_at(job, number);
@@ -55,7 +55,7 @@ void run_task(const AttentionJob& job, Index number, int worker) {
     std::fill(mean + task.keys.begin, mean + task.keys.end, 0.0F);
   }
 
-  // The rows that the first pass had together, so that their scores come out with the same bits.
+  // These are the rows that the first pass had together, so scores come out with the same bits.
   const bool is_parts = job.plan.splits_per_group > 0;
   const Index heads_at_once = is_parts ? problem.heads_per_group() : 1;
   TaskRows rows;

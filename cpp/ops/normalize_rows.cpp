@@ -20,7 +20,7 @@ constexpr Index kTaskNumbers = Index{1} << 14;
 }  // namespace
 
 Status normalize_rows(const Rows<const float>& input, const RowNorm& norm, const Rows<float>& output,
-                      const RowStatistics& statistics, Executor& executor) {
+                      Executor& executor) {
   Status status =
       first_failure({kRules.check_sizes("input", input), kRules.check("output", output, input.count, input.length)});
   if (!status.is_ok()) return status;
@@ -33,7 +33,6 @@ Status normalize_rows(const Rows<const float>& input, const RowNorm& norm, const
       choose_workers(executor, kCost * static_cast<double>(input.count) * static_cast<double>(input.length));
   parallel_for(executor, {divide_up(input.count, rows), workers, norm.stop}, [&](Index task, int /*worker*/) {
     const Index first = task * rows;
-    const auto [mean, inverse_deviation] = statistics;
     kernels::normalize_rows({.source = input.row(first),
                              .source_stride = static_cast<std::ptrdiff_t>(input.stride),
                              .target = output.row(first),
@@ -43,9 +42,7 @@ Status normalize_rows(const Rows<const float>& input, const RowNorm& norm, const
                              .is_centred = norm.is_centred,
                              .epsilon = norm.epsilon,
                              .weight = norm.weight,
-                             .bias = norm.bias,
-                             .mean = mean == nullptr ? nullptr : mean + first,
-                             .inverse_deviation = inverse_deviation == nullptr ? nullptr : inverse_deviation + first});
+                             .bias = norm.bias});
   });
   if (is_set(norm.stop)) return {StatusCode::aborted, "norm: stopped by its caller"};
   return {};

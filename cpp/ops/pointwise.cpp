@@ -12,7 +12,7 @@ namespace {
 
 constexpr RowRules kRules{"pointwise"};
 
-/// What an activation costs, in multiplications.
+/// The cost of an activation, in multiplications.
 constexpr double kCost = 16.0;
 
 /// Numbers of a task: 64 KB, for which a worker takes some microseconds.

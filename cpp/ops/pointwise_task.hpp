@@ -1,4 +1,4 @@
-// A pointwise rule as the kernel is given it.
+// A pointwise rule in the form that the kernel takes.
 #pragma once
 
 #include "heed/pointwise.hpp"
@@ -11,8 +11,8 @@ inline kernels::RepeatedRows repeated(const Rows<const float>& rows, Index first
   return {rows.data + first_column, static_cast<std::ptrdiff_t>(rows.stride), static_cast<std::ptrdiff_t>(rows.count)};
 }
 
-/// Without source and target: of `row_count` rows from `first_row` on, and `columns` of their numbers from
-/// `first_column` on.
+/// Describes `row_count` rows from `first_row` on, and `columns` of their numbers from `first_column` on, without
+/// source and target.
 inline kernels::PointwiseTask pointwise_task(const Pointwise& rule, Index first_row, Index row_count,
                                              Index first_column, Index columns) {
   kernels::PointwiseTask task{};

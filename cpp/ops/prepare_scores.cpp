@@ -14,11 +14,6 @@ namespace {
 
 using kernels::SourceRow;
 
-/// Operands of keys are read by whole panels.
-constexpr Index kLongestPanel = 32;
-/// Pair weights are read by whole vectors.
-constexpr Index kLongestVector = 16;
-
 /// Prepares the keys of every group, one after the other.
 Preparation of_keys(const AttentionProblem& problem) {
   Preparation keys;
@@ -26,8 +21,8 @@ Preparation of_keys(const AttentionProblem& problem) {
   keys.heads = problem.groups;
   keys.first_head = problem.whole.first_head;
   keys.target_dim = 1;
-  // A panel may be read from any key on.
-  keys.head_stride = round_up(problem.key_length, kLongestPanel) + kLongestPanel;
+  // Operands are read by whole panels, from any key on.
+  keys.head_stride = round_up(problem.key_length, kernels::kPanel) + kernels::kPanel;
   return keys;
 }
 
@@ -41,14 +36,14 @@ Preparation of_queries(const AttentionProblem& problem) {
   return queries;
 }
 
-/// `count` columns of a one-row matrix.
+/// Some columns of a one-row matrix.
 TensorView<const float> columns(TensorView<const float> view, Index first, Index count) {
   view.data += first;
   view.shape[3] = count;
   return view;
 }
 
-/// Makes vectors instead of numbers.
+/// Makes operands that are vectors.
 void project(Preparation& preparation, const TensorView<const float>& matrix, Index target_dim) {
   preparation.matrix = matrix;
   preparation.target_dim = target_dim;
@@ -143,10 +138,10 @@ void make_rows(const Preparation& preparation, Index number, Index first, float*
                     .scratch = scratch});
 }
 
-/// The weights of the pairs times what multiplies the scores, then zeros: they are read by whole vectors.
+/// Writes pair weights times the scale of the scores, then zeros: they are read by whole vectors.
 void scale_weights(const TensorView<const float>& v, float scale, Index dim, Index head, float* target) {
   const float* const weights = at_head(v, head);
-  const Index room = round_up(dim, kLongestVector);
+  const Index room = round_up(dim, kernels::kLanes);
   for (Index d = 0; d < room; ++d) target[d] = d < dim ? (weights == nullptr ? 1.0F : weights[d]) * scale : 0.0F;
 }
 
@@ -155,7 +150,7 @@ FloatView made_view(const Preparation& preparation, const float* numbers) {
   return bhnd_view(numbers, {shape[0], preparation.heads, shape[2], preparation.target_dim});
 }
 
-/// Sets of pair weights: one, or one for each query head, which then are the groups.
+/// The number of sets of pair weights: one, or one for each query head, which then are the groups.
 Index pair_heads(const AttentionProblem& problem) {
   const TensorView<const float>& v = problem.options.score.v;
   return v.is_present() && v.shape[1] > 1 ? problem.query_heads : 1;
@@ -172,7 +167,7 @@ ScorePreparation::ScorePreparation(const AttentionProblem& problem, Executor& ex
       scratch_per_worker_(std::max(projection_floats(query_), projection_floats(key_))),
       query_memory_(query_.floats()),
       key_memory_(key_.floats()),
-      pair_memory_(pair_heads(problem) * round_up(pair_dim_, kLongestVector)),
+      pair_memory_(pair_heads(problem) * round_up(pair_dim_, kernels::kLanes)),
       scratch_(scratch_per_worker_ * workers_) {}
 
 Index ScorePreparation::missing_floats() const {
@@ -217,7 +212,7 @@ ScoreOperands ScorePreparation::run(const AttentionProblem& problem) {
   }
   if (pair_dim_ == 0) return operands;
   operands.pair_weights = pair_memory_.data();
-  const Index room = round_up(pair_dim_, kLongestVector);
+  const Index room = round_up(pair_dim_, kernels::kLanes);
   if (pair_heads(problem) > 1) operands.pair_stride = room;
   for (Index head = 0; head < pair_heads(problem); ++head) {
     scale_weights(problem.options.score.v, problem.scale * raw_scale(problem), pair_dim_,

@@ -1,6 +1,6 @@
-// What a score function makes of queries and keys before they meet, once a call: cosine their inverse lengths, general
-// and additive the projections, which take their place, gated a number of each. Memory grows with L + S, never with L *
-// S.
+// The operands that a score function computes once a call: inverse lengths for cosine, projections that replace queries
+// and keys for general and additive, a number for each query and key for gated. Memory grows with L + S, never with
+// L * S.
 #pragma once
 
 #include "heed/executor.hpp"
@@ -11,31 +11,31 @@
 
 namespace heed {
 
-/// A tensor of which something is made, row by row.
+/// How the rows of a tensor become operands.
 struct Preparation {
-  FloatView source;                // [B, heads of its own, length, dim]; absent: nothing is made
-  Index heads = 0;                 // of what is made; a multiple of the source's
-  Index first_head = 0;            // of those parameters that have one for each, which then are the query heads
-  Index target_dim = 0;            // floats that a row becomes
-  Index head_stride = 0;           // floats from one head of them to the next
-  bool inverts_lengths = false;    // or projects, by
-  TensorView<const float> matrix;  // see kernels::ProjectionBlock; [1, 1 or heads, rows, columns], as are offsets
+  FloatView source;                // [B, heads of its own, length, dim]; absent: there are no operands
+  Index heads = 0;                 // of the operands; a multiple of the source's
+  Index first_head = 0;            // the first query head, for parameters of each head
+  Index target_dim = 0;            // floats of an operand
+  Index head_stride = 0;           // floats from one head to the next
+  bool inverts_lengths = false;    // or else projects, by:
+  TensorView<const float> matrix;  // see kernels::ProjectionTask; [1, 1 or heads, rows, columns], as are offsets
   bool is_transposed = false;
   TensorView<const float> offset;
 
   [[nodiscard]] Index floats() const { return source.is_present() ? source.shape[0] * heads * head_stride : 0; }
 };
 
-/// Holds the memory of what it makes.
+/// Holds the memory of the operands.
 class ScorePreparation {
  public:
   ScorePreparation(const AttentionProblem& problem, Executor& executor);
 
-  /// All the memory that it needs, in floats; 0: it could be had.
+  /// The floats that it needs if they could not be allocated, else 0.
   [[nodiscard]] Index missing_floats() const;
 
-  /// Makes everything, and says what meets: what was made, or else what the problem was given. The calling thread and
-  /// its workers stop early where the problem's flag says so.
+  /// Computes the operands and returns them; what needs no preparation is the problem's own. It stops early where the
+  /// problem's flag says so.
   ScoreOperands run(const AttentionProblem& problem);
 
  private:

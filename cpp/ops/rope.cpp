@@ -15,22 +15,22 @@
 namespace heed {
 namespace {
 
-/// Tokens of a task, always cut at its multiples: within a task the angles of consecutive positions are made of one
-/// another, and the same bits must come out for any number of workers. A rotation by a step costs a fiftieth of a sine,
-/// and loses 2^-53 each time.
+/// A task has so many tokens and starts at a multiple of them: it computes the angles of consecutive positions from
+/// each other, and the bits must be the same for any number of workers. A rotation by a step costs a fiftieth of a
+/// sine, and loses 2^-53 each time.
 constexpr Index kTokensPerTask = 64;
 
 using Rotation = std::complex<double>;
 
 Index table_floats(const RopeProblem& problem) { return kernels::rope_table_floats(problem.pairs); }
 
-/// Two tables for the kernel, and the rotations at a position and of a step.
+/// The floats of two tables for the kernel, and of the rotations at a position and of a step.
 Index scratch_floats(const RopeProblem& problem) {
   constexpr Index kFloatsPerRotation = sizeof(Rotation) / sizeof(float);
   return 2 * table_floats(problem) + round_up(2 * problem.pairs * kFloatsPerRotation, 16);
 }
 
-/// The cosines and sines of one position after the other.
+/// Computes the cosines and sines of consecutive positions.
 class Rotations {
  public:
   Rotations(const RopeProblem& problem, Rotation* memory)
@@ -55,7 +55,7 @@ class Rotations {
   }
 
  private:
-  /// Without the check for infinities that the operator makes.
+  /// Multiplies complex numbers without the check for infinities that std::complex makes.
   static Rotation multiply(Rotation a, Rotation b) {
     return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
   }
@@ -86,7 +86,7 @@ class Rotations {
   bool has_step_ = false;
 };
 
-/// As the kernel wants them: see RopeBlock.
+/// Fills the tables of a kernels::RopeTask.
 void write_tables(const RopeOptions& options, const Rotation* rotations, Index pairs, float* cosines, float* sines) {
   const double magnitude = options.magnitude;
   for (Index i = 0; i < pairs; ++i) {
@@ -107,7 +107,7 @@ void write_tables(const RopeOptions& options, const Rotation* rotations, Index p
 void run_task(const RopeProblem& problem, Index batch, Index first, Index end, float* scratch) {
   float* const cosines = scratch;
   float* const sines = cosines + table_floats(problem);
-  // The ends of the tables are never part of a result, but must be numbers.
+  // The kernel reads the ends of the tables by whole vectors, so they must be initialized.
   std::fill(cosines, sines + table_floats(problem), 0.0F);
   Rotations rotations(problem, reinterpret_cast<Rotation*>(sines + table_floats(problem)));
 

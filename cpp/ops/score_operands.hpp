@@ -1,4 +1,4 @@
-// Queries and keys as they meet, and the numbers that scores need beside them.
+// The operands of scores: queries and keys, and the numbers that a score function needs beside them.
 #pragma once
 
 #include "problem/attention_problem.hpp"
@@ -15,7 +15,7 @@ struct ScoreOperands {
   Index pair_stride = 0;                  // 0: one for all groups
 };
 
-/// Those of a score that meets what it is given.
+/// The operands of a score function that needs no preparation.
 inline ScoreOperands score_operands(const AttentionProblem& problem) {
   return {.query = problem.inputs.query, .key = problem.inputs.key};
 }

@@ -1,4 +1,4 @@
-// How many workers an operation is worth to an executor.
+// Chooses the number of workers for an operation.
 #pragma once
 
 #include "heed/executor.hpp"

@@ -16,7 +16,7 @@ namespace heed {
 /// B batch, H query heads, G key/value heads (H a multiple of G; query head h
 /// reads head h / (H / G)), L queries, S keys, D head_dim, E value_dim.
 struct AttentionInputs {
-  FloatView query;                      // [B, H, L, D]; results are in single precision whatever these are
+  FloatView query;                      // [B, H, L, D]; results are f32 whatever the type
   FloatView key;                        // [B, G, S, D]; another D than the query's where the score's matrices say so
   FloatView value;                      // [B, G, S, E]
   TensorView<const std::uint8_t> mask;  // optional, broadcasts to [B, H, L, S]; nonzero = attend
@@ -57,11 +57,11 @@ struct Dropout {
   std::uint32_t seed;
 };
 
-/// The larger call that a call is a slice of: some of its batch entries, its key/value heads with all
+/// Names the larger call that a call is a slice of: some of its batch entries, its key/value heads with all
 /// the query heads that read them, and its queries. The views are the slice's own. What goes by batch
 /// entry, query head or position (lengths, offsets, sequences, slopes, sinks, the numbering of
-/// dropout) is the whole's, and so is the choice of kernels: slices give the bits of the whole. Few
-/// queries, which share their reads of the keys, cannot be parted.
+/// dropout) is the whole's, and so is the choice of kernels: slices give the bits of the whole. The
+/// queries of a decode call share their reads of the keys and cannot be parted.
 struct SliceOf {
   Index first_batch;
   Index first_head;  // a query head
@@ -100,7 +100,7 @@ struct AttentionOptions {
 
   std::optional<SliceOf> slice_of;  // absent: the call is whole
 
-  // Once set, the call ends soon with StatusCode::aborted, its outputs half written.
+  // Once set, the call ends soon with StatusCode::aborted, its outputs incomplete.
   const StopFlag* stop = nullptr;
 };
 
@@ -128,10 +128,9 @@ struct AttentionOutputs {
 /// whose last axis is neither 1 nor S but shorter masks the keys beyond it.
 /// The last axis of query, key, value, output and weights must be contiguous.
 /// Scratch grows with D + E, never with L * S; for mean_weights also with B * H * L, where
-/// few queries share their keys with B * H * E times the parts of the keys, with top_k, and by what a score function
-/// makes of queries and keys once a call: see ops/prepare_scores.hpp. Numbers in half precision are widened block by
-/// block, and what is computed is what their single precision gives. The views must stay valid for the call; nothing is
-/// kept. Fails without writing when an input breaks a rule.
+/// decode splits the keys with B * H * E times the splits, with top_k, and by what a score function makes of queries
+/// and keys once a call: see ops/prepare_scores.hpp. f16 is widened block by block, and results are those of f32. The
+/// views must stay valid for the call; nothing is kept. Fails without writing when an input breaks a rule.
 Status attention(const AttentionInputs& inputs, const AttentionOptions& options, const AttentionOutputs& outputs,
                  Executor& executor);
 

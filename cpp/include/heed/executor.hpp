@@ -9,10 +9,10 @@
 
 namespace heed {
 
-/// Set to anything but 0, from any thread, to have the work that looks at it end early.
+/// Any thread may set this to anything but 0, to end the work that reads it early.
 using StopFlag = std::atomic<std::uint32_t>;
 
-/// Null is a flag that nobody sets.
+/// Says whether the flag is set; null is never set.
 inline bool is_set(const StopFlag* flag) { return flag != nullptr && flag->load(std::memory_order_relaxed) != 0; }
 
 /// Numbered tasks that may run in any order and at the same time, and are started in the order of their numbers.

@@ -1,4 +1,4 @@
-// Functions of the caller's over scores and their indices, as programs.
+// The caller's functions of scores and their indices, as programs.
 #pragma once
 
 #include <cstdint>
@@ -12,10 +12,10 @@ namespace heed {
 enum class ProgramOf : std::uint8_t { score = 0, mask = 1, weight = 2 };
 inline constexpr int kPrograms = 3;
 
-/// Words: where the programs of scores, of the mask and of weights start (0: none); the number of tables, and the
-/// tables; the programs. Each has its instructions for lines, then those for keys, then those for tiles; an instruction
-/// has operands of its own kind, or lines (for keys: only such whose rows agree), and 0 for those that it has not.
-/// Results are lines or tiles.
+/// The words hold where the programs of scores, of the mask and of weights start (0: none), the number of tables, the
+/// tables, and the programs. A program has its instructions for rows first, then those for keys, then those for tiles.
+/// An instruction has operands of its own kind or rows (for keys: only rows that agree), and 0 for operands that it
+/// lacks. Its result is a row or a tile.
 struct Expressions {
   const std::int32_t* words = nullptr;
   Index word_count = 0;

@@ -8,8 +8,7 @@
 
 namespace heed {
 
-/// output[i] = table[indices[i]]. An index that the table does not have is a StatusCode::option; nothing is written
-/// then.
+/// output[i] = table[indices[i]]. If the table lacks an index, the status is StatusCode::option and nothing is written.
 Status gather_rows(const Rows<const float>& table, const std::int32_t* indices, const Rows<float>& output);
 
 }  // namespace heed

@@ -20,7 +20,7 @@ struct LinearInputs {
   TensorView<const float>
       decay;                     // [B, G, L, D], or [B, G, L, 1] for all dimensions; for the gated rules, which need it
   TensorView<const float> beta;  // [B, G, L, 1], or [B, 1, L, 1] for all heads; for the delta rules, default ones
-  TensorView<const float> state;  // of what came before, as the output's; default zeros
+  TensorView<const float> state;  // the state before the call, as LinearOutputs::state; default zeros
 };
 
 struct LinearOptions {
@@ -28,7 +28,7 @@ struct LinearOptions {
   std::optional<float> scale;  // default 1 / sqrt(D); not for elu
   bool causal = true;          // false, for elu alone: every query reads the state that all keys leave
 
-  // Once set, the call ends soon with StatusCode::aborted, its outputs half written.
+  // Once set, the call ends soon with StatusCode::aborted, its outputs incomplete.
   const StopFlag* stop = nullptr;
 };
 

@@ -13,20 +13,14 @@ struct RowNorm {
   const float* weight = nullptr;  // one a column; null: ones
   const float* bias = nullptr;    // likewise; null: zeros
 
-  // Once set, the call ends soon with StatusCode::aborted, its output half written.
+  // Once set, the call ends soon with StatusCode::aborted, its output incomplete.
   const StopFlag* stop = nullptr;
 };
 
-/// What a backward pass needs beside the input: one number a row. Null: not wanted.
-struct RowStatistics {
-  float* mean = nullptr;
-  float* inverse_deviation = nullptr;
-};
-
 /// output = (x - mean) / sqrt(variance + epsilon) * weight + bias of every row, the variance from differences to the
-/// mean, so that no cancellation spoils it; rows whose squares leave single precision's range come out as well. Nothing
-/// may overlap. Fails without writing when an input breaks a rule.
+/// mean, so that no cancellation spoils it; rows whose squares leave the range of f32 come out as well. Nothing may
+/// overlap. Fails without writing when an input breaks a rule.
 Status normalize_rows(const Rows<const float>& input, const RowNorm& norm, const Rows<float>& output,
-                      const RowStatistics& statistics, Executor& executor);
+                      Executor& executor);
 
 }  // namespace heed

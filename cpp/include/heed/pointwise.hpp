@@ -19,8 +19,8 @@ struct Pointwise {
   Rows<const float> addend;
 };
 
-/// Writes that of every row of `input`, which may be `output` itself; nothing else may overlap. Fails without writing
-/// when an input breaks a rule.
+/// Applies the rule to every row of `input`, which may be `output` itself; nothing else may overlap. Fails without
+/// writing when an input breaks a rule.
 Status pointwise(const Rows<const float>& input, const Pointwise& rule, const Rows<float>& output, Executor& executor,
                  const StopFlag* stop = nullptr);
 

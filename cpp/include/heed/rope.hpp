@@ -1,4 +1,4 @@
-// Rotary position embedding: pairs of numbers of a query or key, turned by angles that grow with its position.
+// Rotary position embedding: pairs of numbers of a query or key are rotated by angles that grow with its position.
 #pragma once
 
 #include "heed/executor.hpp"
@@ -11,30 +11,30 @@ namespace heed {
 struct RopeInputs {
   FloatView input;  // [B, H, L, D]
 
-  // In place of frequencies: both or neither. A position's row is looked up; without positions, row l is that of
-  // place l, for each batch entry where there are B of them.
+  // Tables may replace frequencies: both of them or neither. A position selects a row; without positions, row l belongs
+  // to index l, for each batch entry where there are B tables.
   TensorView<const float> cosines;  // [1 or B, 1, rows, R / 2]
   TensorView<const float> sines;
 };
 
 struct RopeOptions {
-  Index rotary_dim = 0;      // the first numbers of D that are turned, an even number of them; 0: all
+  Index rotary_dim = 0;      // how many numbers of D are rotated, an even number from the first on; 0: all
   bool interleaved = false;  // pairs are numbers 2i and 2i + 1, else i and i + R / 2
-  bool inverse = false;      // turns back
+  bool inverse = false;      // rotates back
 
-  // Numbers of the caller's; null: not given.
+  // The caller's numbers; null: not given.
   const double* frequencies = nullptr;  // one a pair, radians a position; needed without tables
   const double* positions = nullptr;    // L of them; default 0, 1, 2 ...
   bool positions_by_batch = false;      // there are B * L of them
-  float magnitude = 1.0F;               // multiplies what is turned
+  float magnitude = 1.0F;               // multiplies rotated numbers
 
-  // Once set, the call ends soon with StatusCode::aborted, its output half written.
+  // Once set, the call ends soon with StatusCode::aborted, its output incomplete.
   const StopFlag* stop = nullptr;
 };
 
-/// output[B, H, L, D]: every pair (x, y) becomes (x cos - y sin, x sin + y cos), times magnitude; what is not turned is
-/// copied. Angles, sines and cosines are computed in double precision. The last axis of input, tables and output must
-/// be contiguous. Nothing may overlap. Fails without writing when an input breaks a rule.
+/// output[B, H, L, D]: every pair (x, y) becomes (x cos - y sin, x sin + y cos), times magnitude; other numbers
+/// are copied. Angles, sines and cosines are computed in double precision. The last axis of input, tables and output
+/// must be contiguous. Nothing may overlap. Fails without writing when an input breaks a rule.
 Status rope(const RopeInputs& inputs, const RopeOptions& options, const TensorView<float>& output, Executor& executor);
 
 }  // namespace heed

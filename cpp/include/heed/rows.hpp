@@ -1,4 +1,4 @@
-// Rows of numbers in somebody else's memory: what layers read and write. Owns nothing.
+// A view of rows that somebody else owns: what layers read and write.
 #pragma once
 
 #include "heed/tensor_view.hpp"

@@ -17,7 +17,8 @@ enum class StatusCode : std::uint8_t {
 };
 
 /// The outcome of an operation: ok, or a code and one sentence naming the function, the rule and what arrived. The
-/// sentence is cut off where it is longer than there is room; a string would bring a page code that nothing else needs.
+/// sentence is cut off where it is longer than there is room; a std::string would add code to the download that nothing
+/// else needs.
 class [[nodiscard]] Status {
  public:
   static constexpr std::size_t kRoom = 240;

@@ -1,4 +1,4 @@
-// A window on somebody else's numbers: pointer, shape, strides. Owns nothing.
+// A view of numbers that somebody else owns: pointer, shape, strides.
 #pragma once
 
 #include <array>
@@ -25,7 +25,7 @@ struct TensorView {
   }
 };
 
-/// An f16 number, by its bits.
+/// The bits of an f16 number.
 enum class Float16 : std::uint16_t {};
 
 /// An int8 number, which counts times the scale of its row.
@@ -90,9 +90,7 @@ struct FloatView {
     return static_cast<const char*>(pages.table[number]) + offset;
   }
   [[nodiscard]] const void* step(const void* from, Index elements) const {
-    if (is_int8(dtype)) return static_cast<const Int8*>(from) + elements;
-    if (dtype == DType::f16) return static_cast<const Float16*>(from) + elements;
-    return static_cast<const float*>(from) + elements;
+    return static_cast<const char*>(from) + elements * bytes_of(dtype);
   }
 };
 

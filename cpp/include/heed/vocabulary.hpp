@@ -5,10 +5,12 @@
 
 namespace heed {
 
-/// What numbers are in memory; kernels compute in f32. int8 keys and values lie in tiles: see i8_tile.hpp.
+/// The type of numbers in memory; kernels compute in f32. int8 keys and values lie in tiles: see i8_tile.hpp.
 enum class DType : std::uint8_t { f32 = 0, f16 = 1, i8_keys = 2, i8_values = 3 };
 
 constexpr bool is_int8(DType dtype) { return dtype == DType::i8_keys || dtype == DType::i8_values; }
+
+constexpr int bytes_of(DType dtype) { return is_int8(dtype) ? 1 : (dtype == DType::f16 ? 2 : 4); }
 
 /// Where the triangle of a causal mask is anchored. Query i sees keys
 /// j <= i + offset, with offset S - L (lower_right) or 0 (upper_left).
@@ -34,7 +36,7 @@ enum class Normalizer : std::uint8_t {
   none = 4,       // the scores themselves
 };
 
-/// How far the scores have come when they are handed out.
+/// The stage at which the caller gets the scores.
 enum class ScoreStage : std::uint8_t {
   raw = 0,     // scale * score
   capped = 1,  // after softcap
@@ -51,7 +53,7 @@ enum class Activation : std::uint8_t {
   sigmoid = 6,
 };
 
-/// What key k and value v make of the state, D x E, with decay g and beta b. Then a query q reads scale * q^T state.
+/// How key k and value v update the state, D x E, with decay g and beta b. Then a query q reads scale * q^T state.
 enum class LinearRule : std::uint8_t {
   linear = 0,       // state + k v^T
   gated = 1,        // exp(g) state + k v^T
@@ -60,17 +62,17 @@ enum class LinearRule : std::uint8_t {
   elu = 4,          // as linear, of f(k) and f(q) with f(x) = elu(x) + 1, divided by f(q) * (sum of f(k))
 };
 
-/// Instructions by number. All values are floats; whole numbers are exact up to 2^24, and true is 1. Operands and
-/// results are registers of three kinds: lines hold a number for each row, keys one for each key, tiles one for each of
-/// both. What can be said by others is no opcode: `not` is 1 - a, a remainder a - b * floor(a / b).
+/// The instructions of expressions. All values are floats; whole numbers are exact up to 2^24, and true is 1. Operands
+/// and results are registers of three kinds: rows hold a number for each row, keys one for each key, tiles one for each
+/// pair of both. An operator that others can say is no opcode: `not` is 1 - a, a remainder a - b * floor(a / b).
 enum class Opcode : std::uint8_t {
   constant,  // the immediate
-  batch,     // which batch entry, head, query or key this is: of the whole, where the call is a slice
+  batch,     // the index of the batch entry, head, query or key, in the whole call where this one is a slice
   head,
   query,
-  key,           // of keys
-  spread,        // a tile of keys
-  at,            // of the table that is the immediate, at an index an axis; beyond an end, that at the end
+  key,           // a register of keys
+  spread,        // a tile from a register of keys
+  at,            // reads the table that the immediate names, at an index for each axis, clamped to its ends
   select,        // b where a is not 0, else c
   multiply_add,  // a * b + c
   abs,

@@ -6,7 +6,7 @@
 #include <numbers>
 
 #include "kernels/score/softcap_alibi.hpp"
-#include "kernels/softmax/weigh_lines.hpp"
+#include "kernels/softmax/apply_row_stats.hpp"
 #include "kernels/task/attention_task.hpp"
 #include "kernels/task/key_block.hpp"
 #include "kernels/task/panel.hpp"
@@ -177,7 +177,7 @@ class Evaluation {
     alignas(kScratchAlignment) float zeros[kPanel] = {};
     alignas(kScratchAlignment) float ones[kPanel];
     for (float& one : ones) one = 1.0F;
-    weigh_lines(Normalizer::softmax, kExp2OfResults, {zeros, zeros, ones}, at.lines, at.result.numbers);
+    weigh_scores(Normalizer::softmax, kExp2OfResults, {zeros, zeros, ones}, at.lines, at.result.numbers);
   }
 
   /// Fills a register with numbers that do not come from other registers.

@@ -45,8 +45,6 @@ struct NormTask {
   float epsilon;
   const float* weight;
   const float* bias;
-  float* mean;               // one a row, or null
-  float* inverse_deviation;  // likewise
 };
 
 /// Some numbers of a state, one step on: each pointer is at the first of `length`.

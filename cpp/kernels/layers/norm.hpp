@@ -100,10 +100,6 @@ inline void normalize_row(const NormTask& task, int index) {
     if (task.bias != nullptr) number += load_some(task.bias + i, count);
     store_some(number, target + i, count);
   }
-  if (task.mean != nullptr) task.mean[index] = moments.mean / scale;
-  if (task.inverse_deviation != nullptr) {
-    task.inverse_deviation[index] = static_cast<float>(wide / deviation);
-  }
 }
 
 void normalize_rows(const NormTask& task) {

@@ -8,7 +8,7 @@
 
 namespace heed::kernels {
 
-/// FloatRow 2i and 2i + 1 in each other's place.
+/// Swaps numbers 2i and 2i + 1.
 inline Batch swap_neighbours(Batch numbers) {
   const auto pairs = xsimd::bitwise_cast<std::uint64_t>(numbers);
   return xsimd::bitwise_cast<float>((pairs << 32) | (pairs >> 32));

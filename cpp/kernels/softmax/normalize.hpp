@@ -4,8 +4,8 @@
 
 #include <cmath>
 
+#include "kernels/softmax/apply_row_stats.hpp"
 #include "kernels/softmax/online_softmax.hpp"
-#include "kernels/softmax/weigh_lines.hpp"
 
 namespace heed::kernels {
 
@@ -33,7 +33,7 @@ inline void weigh_each(const Panel& panel, const AttentionTask& task, const KeyB
   const float* const shift = task.weight.normalizer == Normalizer::sparsemax ? panel.shift : panel.row_max;
   alignas(kScratchAlignment) float ones[kPanel];
   for (float& one : ones) one = 1.0F;
-  weigh_lines(task.weight.normalizer, kExp2OfResults, {panel.row_max, shift, ones}, keys.lines(), keys.scores);
+  weigh_scores(task.weight.normalizer, kExp2OfResults, {panel.row_max, shift, ones}, keys.lines(), keys.scores);
   if (panel.rows[0].entropy) add_w_log_w(panel, keys, keys.scores);
 }
 

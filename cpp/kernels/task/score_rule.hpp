@@ -29,7 +29,7 @@ struct ScoreRule {
   Pairing pairing;
   ScoreTransform transform;
   const float* key_operands;  // one a key for the transform, and room for a whole panel from any key on
-  const float* pair_weights;  // head_dim numbers, aligned, then zeros up to 16
+  const float* pair_weights;  // head_dim numbers, aligned, then zeros up to a whole vector
   float log2e_scale;          // scores are kept times log2(e) where powers of two are taken of them, else times 1
   float raw_scale;            // the same up to `mod`; 1 where there is one
   float softcap;              // 0: none
