@@ -3,14 +3,13 @@
 
 import { openDawn } from "../../scripts/lib/dawn.js";
 import { attend } from "../../web/src/api/attention.js";
-import { fromF16, toF16 } from "../../web/src/api/f16.js";
 import { OpenDevice } from "../../web/src/backends/webgpu/device.js";
 import type { GpuAdapterInfo } from "../../web/src/backends/webgpu/gpu.js";
 import { GpuBackend } from "../../web/src/backends/webgpu/gpu-backend.js";
-import type { TensorLike } from "../../web/src/index.js";
 import { type Case, caseOf, EVERYTHING, type EverythingResult, firstError, type Sizes } from "../support/cases.js";
 import { openBackend } from "../support/engines.js";
 import { WGSL } from "../support/error-model.js";
+import { f16Case } from "../support/f16-case.js";
 import { testDevice } from "../support/gpu-device.js";
 import { runLanes } from "../support/lanes.js";
 import { Random } from "../support/random.js";
@@ -58,18 +57,6 @@ function problems(shapes: readonly Sizes[]): readonly Case[] {
   });
 }
 
-/** The same problem with its tensors rounded to f16, and those tensors as f16. */
-function halved(one: Case): { readonly rounded: Case; readonly inputs: Readonly<Record<string, object>> } {
-  const halves = ({ data }: TensorLike): Uint16Array => toF16(data as Float32Array<ArrayBuffer>);
-  const single = (tensor: TensorLike): TensorLike => ({ ...tensor, data: fromF16(halves(tensor)) });
-  const half = (tensor: TensorLike) => ({ data: halves(tensor), shape: tensor.shape, dtype: "f16" });
-  const { query, key, value } = one;
-  return {
-    rounded: { ...one, query: single(query), key: single(key), value: single(value) },
-    inputs: { query: half(query), key: half(key), value: half(value) },
-  };
-}
-
 const { HEED_DAWN, HEED_FEATURES = "", HEED_KERNELS = "all" } = process.env;
 const isShort = HEED_KERNELS === "shared";
 if (HEED_DAWN !== undefined) await openDawn(HEED_DAWN);
@@ -109,7 +96,7 @@ for (const isSoftware of isShort ? [false] : [true, false]) {
   for (const one of problems([...(isShort ? [] : SHAPES), ...(isSoftware ? [] : SHARED_SHAPES)])) {
     const { query, key, value } = one;
     await check(one, { query, key, value });
-    const { rounded, inputs } = halved(one);
+    const { rounded, inputs } = f16Case(one);
     await check(rounded, inputs);
   }
 }

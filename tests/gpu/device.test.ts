@@ -204,9 +204,9 @@ test("a tensor that the adapter cannot bind lives in wasm, where its calls run",
   expect(heed.zeros(key.shape).location).toBe("wasm");
   expect(heed.explain(small, k, value).reasons.join()).toContain("too large for the GPU: key takes 1088 bytes");
   expectRight((await heed.attention(small, k, value)).output.data);
-  const turned = await heed.rope(key, { keep: true });
-  expect(turned.location).toBe("wasm");
-  expect(firstWrongTurn({ data: await turned.read(), shape: turned.shape }, ropeReference(key))).toBe(-1);
+  const rotated = await heed.rope(key, { keep: true });
+  expect(rotated.location).toBe("wasm");
+  expect(firstWrongTurn({ data: await rotated.read(), shape: rotated.shape }, ropeReference(key))).toBe(-1);
   expect(heed.capabilities.reasons.join()).toContain(
     "rope runs on wasm: too large for the GPU: input takes 1088 bytes",
   );

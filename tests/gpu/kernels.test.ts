@@ -2,7 +2,6 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { attend } from "../../web/src/api/attention.js";
-import { fromF16, toF16 } from "../../web/src/api/f16.js";
 import { OpenDevice } from "../../web/src/backends/webgpu/device.js";
 import { GpuBackend } from "../../web/src/backends/webgpu/gpu-backend.js";
 import { createHeed, type TensorLike } from "../../web/src/index.js";
@@ -18,6 +17,7 @@ import {
 } from "../support/cases.js";
 import { openBackend } from "../support/engines.js";
 import { boundsFor, WGSL, withinOutput } from "../support/error-model.js";
+import { f16Case } from "../support/f16-case.js";
 import { type TestDevice, testDevice } from "../support/gpu-device.js";
 import { openTested } from "../support/gpu-engine.js";
 import { Random } from "../support/random.js";
@@ -107,12 +107,9 @@ describe("f16 tensors", () => {
     const { heed, close } = await openTested();
     const sizes = { batch: 1, heads: 2, kvHeads: 1, queryLength: 9, keyLength: 11, headDim, valueDim: headDim };
     const one = caseOf(new Random(headDim), `f16 ${headDim}`, sizes);
-    const halves = (tensor: TensorLike): Uint16Array => toF16(tensor.data as Float32Array<ArrayBuffer>);
-    const single = (tensor: TensorLike): TensorLike => ({ ...tensor, data: fromF16(halves(tensor)) });
-    const rounded: Case = { ...one, query: single(one.query), key: single(one.key), value: single(one.value) };
-    const half = (tensor: TensorLike) => ({ data: halves(tensor), shape: tensor.shape, dtype: "f16" as const });
-    using key = heed.tensor(halves(one.key), one.key.shape, { dtype: "f16" });
-    const got = await heed.attention(half(one.query), key, half(one.value), { ...one.options, ...EVERYTHING });
+    const { rounded, inputs } = f16Case(one);
+    using key = heed.tensor(inputs.key.data, inputs.key.shape, { dtype: "f16" });
+    const got = await heed.attention(inputs.query, key, inputs.value, { ...one.options, ...EVERYTHING });
     expect(firstError(rounded, got, WGSL)).toBeNull();
     close();
   });
@@ -151,8 +148,8 @@ describe('"auto"', () => {
     const buffer = device.createBuffer({ size: 32, usage: 128 | 8 | 4 });
     using there = heed.tensor(buffer, [2, 4]);
     using here = heed.zeros([2, 4]);
-    const turned = [await heed.rope(there, { keep: true }), await heed.rope(here, { keep: true })];
-    expect(turned.map(({ location }) => location)).toEqual(["webgpu", "wasm"]);
+    const rotated = [await heed.rope(there, { keep: true }), await heed.rope(here, { keep: true })];
+    expect(rotated.map(({ location }) => location)).toEqual(["webgpu", "wasm"]);
     expect(uncaptured).toEqual([]);
     device.destroy();
   });

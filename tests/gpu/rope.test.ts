@@ -31,11 +31,11 @@ afterAll(() => {
 
 /** The result is kept, which shows that the GPU made it. */
 async function rotatedOnGpu(x: object, options: RopeOptions): Promise<TensorLike> {
-  const turned = await heed.rope(x as TensorLike, { ...options, keep: true });
-  expect(turned.location).toBe("webgpu");
-  const data = await turned.read();
-  turned.dispose();
-  return { data, shape: turned.shape };
+  const rotated = await heed.rope(x as TensorLike, { ...options, keep: true });
+  expect(rotated.location).toBe("webgpu");
+  const data = await rotated.read();
+  rotated.dispose();
+  return { data, shape: rotated.shape };
 }
 
 test.each(ROPE_CALLS)("rotates %s", async (_, x, options) => {
@@ -109,8 +109,8 @@ test("reads its arrays before it returns", async () => {
   const wanted = reference({ data: x.data.slice(), shape: x.shape });
   const promise = heed.rope(x, { keep: true });
   x.data.fill(Number.NaN);
-  using turned = await promise;
-  expect(firstWrongTurn({ data: await turned.read(), shape: turned.shape }, wanted)).toBe(-1);
+  using rotated = await promise;
+  expect(firstWrongTurn({ data: await rotated.read(), shape: rotated.shape }, wanted)).toBe(-1);
 });
 
 test("a tensor that is disposed of during the call is rotated all the same", async () => {
