@@ -1,5 +1,5 @@
 // The test projects: unit and conformance in Node, the browser suite in three engines with and without cross-origin isolation, the demo,
-// GPU adapters, and the packed package.
+// GPU adapters, and the packed package, also under bundlers.
 
 import { availableParallelism } from "node:os";
 import { playwright } from "@vitest/browser-playwright";
@@ -114,7 +114,7 @@ function webkitGtk(name: string, isolated: boolean, found: WebKit): TestProjectC
 export default defineConfig(async () => {
   const found = await findToolchain({ need: wantedBrowsers(), log: () => {} });
   const chromiumPath = found.chromium.path;
-  const firefoxPath = found.firefox?.path ?? null;
+  const browsers = { chromiumPath, firefoxPath: found.firefox?.path ?? null };
   const vulkanProblem = await whyNoDebian();
   if (vulkanProblem !== undefined) console.warn(`GPU adapters beside Chromium's are not tested: ${vulkanProblem}`);
   return {
@@ -137,7 +137,8 @@ export default defineConfig(async () => {
         ...(vulkanProblem === undefined
           ? [node("adapters", "tests/adapters/**/*.test.ts", { chromiumPath }, "tests/adapters/setup.ts")]
           : []),
-        node("package", "tests/package/**/*.test.ts", { chromiumPath, firefoxPath }, "tests/package/setup.ts"),
+        node("package", "tests/package/*.test.ts", browsers, "tests/package/setup.ts"),
+        node("package-matrix", "tests/package/matrix/*.test.ts", browsers, "tests/package/setup.ts"),
       ],
     },
   };

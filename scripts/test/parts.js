@@ -1,4 +1,4 @@
-// The parts of `npm test`. The short run has the tests that a change most likely breaks; the rest is the same tests on further builds and browsers.
+// The parts of `npm test`. The short run has the tests that a change most likely breaks; the rest is the same tests on further builds, browsers and bundlers.
 
 /**
  * @typedef {{ cpp?: readonly string[], bench?: readonly string[], vitest?: readonly string[] }} Runs CMake presets, kinds of benches and Vitest projects
@@ -28,7 +28,7 @@ const PARTS = {
     rest: { vitest: ["firefox-*", "webkit-*", "adapters"] },
   },
   demo: { short: { vitest: ["demo"] }, rest: {} },
-  package: { short: { vitest: ["package"] }, rest: {} },
+  package: { short: { vitest: ["package"] }, rest: { vitest: ["package-matrix"] } },
 };
 
 /**

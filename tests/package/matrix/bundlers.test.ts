@@ -4,11 +4,11 @@ import { createHash } from "node:crypto";
 import { cp, readdir, readFile, writeFile } from "node:fs/promises";
 import type { Browser } from "playwright";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { Consumer, type Entry, type Printed } from "./support/consumer.js";
-import { quotedIn, tableUnder } from "./support/guide.js";
-import { expectRight } from "./support/outcome.js";
-import { ISOLATION, STRICT, serve } from "./support/server.js";
-import { expectWorker, openChromium, visit } from "./support/visit.js";
+import { Consumer, type Entry, type Printed } from "../support/consumer.js";
+import { quotedIn, tableUnder } from "../support/guide.js";
+import { expectRight } from "../support/outcome.js";
+import { ISOLATION, STRICT, serve } from "../support/server.js";
+import { expectWorker, openChromium, visit } from "../support/visit.js";
 
 interface Bundler {
   readonly name: string;
@@ -247,7 +247,7 @@ describe("esbuild to one script", () => {
 
 describe("docs/hosting.md", () => {
   test("names the versions that are tried here", async () => {
-    const manifest = await readFile(new URL("matrix/package.json", import.meta.url), "utf8");
+    const manifest = await readFile(new URL("package.json", import.meta.url), "utf8");
     const { dependencies } = JSON.parse(manifest);
     const named = tableUnder("Bundlers").flatMap(([cell = ""]) => [...cell.matchAll(/(\w[\w.]*) (\d+)\b/g)]);
     expect(named.map(([, name]) => name).sort()).toEqual(["Next.js", "Parcel", "Rollup", "Vite", "webpack"]);

@@ -4,12 +4,12 @@ import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import type { Browser } from "playwright";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { Consumer } from "./support/consumer.js";
-import { ISOLATION } from "./support/server.js";
-import { pageOf, StaticHost } from "./support/static-host.js";
-import { expectWorker, openChromium, visit } from "./support/visit.js";
+import { Consumer } from "../support/consumer.js";
+import { ISOLATION } from "../support/server.js";
+import { pageOf, StaticHost } from "../support/static-host.js";
+import { expectWorker, openChromium, visit } from "../support/visit.js";
 
-const readme = readFileSync(fileURLToPath(new URL("../../README.md", import.meta.url)), "utf8");
+const readme = readFileSync(fileURLToPath(new URL("../../../README.md", import.meta.url)), "utf8");
 
 let browser: Browser;
 beforeAll(async () => {

@@ -3,10 +3,10 @@
 import { readdir, readFile } from "node:fs/promises";
 import type { Browser } from "playwright";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { Consumer } from "./support/consumer.js";
-import { expectRight, type Outcome } from "./support/outcome.js";
-import { type Running, start } from "./support/process.js";
-import { openChromium, visit } from "./support/visit.js";
+import { Consumer } from "../support/consumer.js";
+import { expectRight, type Outcome } from "../support/outcome.js";
+import { type Running, start } from "../support/process.js";
+import { openChromium, visit } from "../support/visit.js";
 
 let browser: Browser;
 beforeAll(async () => {
