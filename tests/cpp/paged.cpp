@@ -10,8 +10,6 @@
 namespace heed::testing {
 namespace {
 
-Index bytes_of(DType dtype) { return is_int8(dtype) ? 1 : (dtype == DType::f16 ? 2 : 4); }
-
 /// How the keys, or values, of a head lie in a page.
 struct Places {
   DType dtype;
