@@ -48,8 +48,8 @@ struct KeepMasks {
     if ((by_any & 1) == 0) return BlockMask::empty;
     return (by_all & 1) == 0 ? BlockMask::partial : BlockMask::full;
   }
-  /// Takes the groups of [first, end) that are empty as the first is, or are not as it is not, or all of them. Returns
-  /// the key that they end before, and says in `mask` what all of them are.
+  /// Takes the leading groups of [first, end) that are all empty, or all not empty; with `all`, every group. Returns
+  /// the key that they end before. `left` is the first group's mask, and becomes partial where another differs.
   int take_alike(int unit, int first, int end, bool all, BlockMask& left) {
     const bool is_out = left == BlockMask::empty;
     do {

@@ -9,7 +9,7 @@
 
 namespace heed::kernels {
 
-/// The rows of a block that something was done with, a few rows a bit.
+/// Which rows of a block are done, with one bit for a few rows.
 class RowsDone {
  public:
   explicit RowsDone(int lines) : lines_(lines), few_(lines <= 32 * kLeast ? kLeast : (lines + 31) / 32) {}

@@ -7,7 +7,7 @@
 namespace heed::kernels {
 
 /// Rows of K or V up to so many bytes are read several at a time from each stream, so that queries are loaded, and
-/// outputs loaded and stored, less often. Memory gives longer rows that are interleaved so at half the rate.
+/// outputs loaded and stored, less often. Longer rows, read so, come from memory at half the rate.
 inline constexpr std::ptrdiff_t kShortRowBytes = 384;
 
 /// Scores of rows that follow on each other, `stride` bytes apart, for all queries.

@@ -38,9 +38,9 @@ class QueryKeyTile {
     for (int i = 0; i < kSums; ++i) sums_[i] += Batch::load_aligned(room + i * kLanes);
   }
 
-  /// Writes the dot products, times unit_of(row), as scores of the first `count` keys.
-  template <class Unit>
-  [[gnu::always_inline]] void store(int count, Unit scale_of, StridedRows scores) {
+  /// Writes the dot products, times scale_of(row), as scores of the first `count` keys.
+  template <class Scale>
+  [[gnu::always_inline]] void store(int count, Scale scale_of, StridedRows scores) {
     constexpr int lanes = kLanes;
     for (int first = 0; first < kDots; first += lanes) {
       Batch square[lanes];

@@ -1,7 +1,7 @@
 // The order in which decode reads rows of K and V. Decode is memory-bound, and one sequential stream does not saturate
 // bandwidth, so rows are read from two streams alternately: two pages, or the two halves of one. The first rows of a
-// stream cost more than others, so streams are as long as there are pages: the values of a split follow its keys, then
-// come the keys of the next head. Which rows a stream has depends on the split alone, whatever is asked of it.
+// stream cost more than others, so a stream goes on over pages: after the keys of a split come its values, then the
+// keys of the next head. Which rows a stream has depends on the split alone, whatever is asked of it.
 #pragma once
 
 #include "kernels/task/attention_task.hpp"
@@ -179,10 +179,10 @@ template <class Visit>
   if (first >= end) return;
   // It begins with the int8 tile that row 0 is in.
   for (int start = layout.begin % kStreamStep; start < end;) {
-    const StreamPairSpan interleaving = pair_from(layout, start);
-    const StreamPair streams = streams_from(rows, interleaving, first, end);
+    const StreamPairSpan pair = pair_from(layout, start);
+    const StreamPair streams = streams_from(rows, pair, first, end);
     if (streams.count > 0) visit(streams, start + streams.first);
-    start = interleaving.end;
+    start = pair.end;
   }
 }
 

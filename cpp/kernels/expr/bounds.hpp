@@ -110,9 +110,8 @@ class BlockBounds {
     return found;
   }
 
-  /// An operator rises or falls with each operand as long as the others stay, so its bounds are among its results for
-  /// the bounds of the operands, one choice of those a lane: computed by the code that computes numbers, and rounded as
-  /// those are.
+  /// An operator is monotonic in each operand while the others stay. So its bounds are among its results for the bounds
+  /// of the operands. Each lane computes one combination of these, by the code that computes numbers, rounded as those.
   [[nodiscard]] Bounds of_operands(const Instruction& instruction) const {
     const auto op = static_cast<Opcode>(instruction.opcode);
     alignas(kScratchAlignment) float ends[3][kPanel];

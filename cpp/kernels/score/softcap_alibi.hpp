@@ -20,7 +20,7 @@ template <class Change>
 /// score = c * tanh(score / c), with c on the scale of the scores.
 void cap_scores(float softcap, int count, float* scores);
 
-/// score -= slope * |position - key|, times `scale`.
+/// score -= slope * |position - key|, times `units`.
 inline void add_alibi(const Panel& panel, float units, const KeySpan& keys, float* scores) {
   alignas(kScratchAlignment) float positions[kPanel];
   alignas(kScratchAlignment) float slopes[kPanel];

@@ -9,7 +9,7 @@
 
 namespace heed::kernels {
 
-/// KvRow of the keys that lie in a vector of a line of scores.
+/// What the score's transform needs of the keys in one vector of scores.
 inline Batch key_operands(const AttentionTask& task, const KeySpan& keys, int line, int vector) {
   if (keys.keys_per_line == 1) return Batch::broadcast(task.score.key_operands[keys.first + line]);
   return Batch::load_unaligned(task.score.key_operands + keys.key(line, vector * kLanes));

@@ -68,7 +68,7 @@ inline Batch at_most(Batch value, Batch ceiling) {
 
 /// Hides from the optimiser where `pointer` leads. Constants read through it stay in
 /// registers: V8 rebuilds every vector literal at each use inside a loop, which slows the
-/// exponential (delete that when it hoists v128.const). KvRow stored through it leave them.
+/// exponential (delete that when it hoists v128.const). Vectors stored through it leave registers.
 template <typename T>
 inline T* opaque(T* pointer) {
   asm("" : "+r"(pointer));

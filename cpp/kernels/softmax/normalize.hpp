@@ -9,8 +9,7 @@
 
 namespace heed::kernels {
 
-/// Sets the statistics before any key. Where nothing is divided by a sum, it is as if there were one already, under a
-/// row_max of zero.
+/// Sets row_max and row_sum before any key. A normalizer that divides by no sum has a sum of one and a row_max of zero.
 inline void start_statistics(const Panel& panel, const AttentionTask& task) {
   const bool is_running =
       task.weight.normalizer == Normalizer::softmax || task.weight.normalizer == Normalizer::sparsemax;

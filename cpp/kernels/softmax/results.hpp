@@ -72,8 +72,8 @@ inline RowSummary summarize_row(const AttentionRow& row, Normalizer normalizer, 
   return {.inverse_sum = inverse, .log_sum_exp = highest * kLn2 + std::log(total), .entropy = entropy};
 }
 
-/// Writes all results of a row but its output. `stats` come without their factor, which this returns: the output lacks
-/// it as well.
+/// Writes all results of a row but its output. `rule` has no factor yet. Returns the factor, by which the caller
+/// multiplies the output.
 inline float write_statistics(const AttentionRow& row, const AttentionTask& task, RowStats rule, float sum,
                               float spread) {
   const RowSummary end = summarize_row(row, task.weight.normalizer, rule.row_max, sum, spread);

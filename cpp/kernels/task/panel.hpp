@@ -29,7 +29,7 @@ struct Panel {
 
   bool wants_weights;  // of any of its rows
   bool wants_scores;
-  bool has_top_k;  // alone: threshold and last_best are known
+  bool has_top_k;  // threshold and last_kept are known
 
   [[nodiscard]] const AttentionRow& row(int lane) const { return rows[lane < row_count ? lane : row_count - 1]; }
 };
