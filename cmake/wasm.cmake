@@ -1,5 +1,5 @@
-# The modules of the npm package, named after their preset: heed_wasm for attention; heed_wasm_extra for everything else in `heed`,
-# and heed_wasm_layers for layers, attention and the extras, which a page loads on demand.
+# The two modules of the npm package, named after their preset: heed_wasm_core for attention, and heed_wasm_full for attention and
+# everything else, which an engine loads when it is first asked for something else.
 
 # Code around the kernels is mostly executed once a call and downloaded by every page, so it is small; code that is executed for each row is fast.
 target_compile_options(heed PRIVATE -fno-exceptions -fno-rtti -Oz)
@@ -68,14 +68,13 @@ function(heed_module target name)
   endif()
 endfunction()
 
-heed_module(heed_wasm ${HEED_ARTEFACT} attention_module.cpp run_attention.cpp)
-heed_module(heed_wasm_extra ${HEED_ARTEFACT}-extra extra_module.cpp run_extra.cpp)
-heed_module(heed_wasm_layers ${HEED_ARTEFACT}-layers layers_module.cpp run_attention.cpp run_extra.cpp run_layers.cpp)
+heed_module(heed_wasm_core ${HEED_ARTEFACT} core_module.cpp run_attention.cpp)
+heed_module(heed_wasm_full ${HEED_ARTEFACT}-full full_module.cpp run_attention.cpp run_extra.cpp run_layers.cpp)
 
 # The baseline build writes the types and layouts for TypeScript. (Types are found by executing
 # the module, and Node 20 executes relaxed SIMD only behind a flag.)
 if(NOT HEED_SHARED_MEMORY AND NOT HEED_RELAXED)
-  target_link_options(heed_wasm PRIVATE --emit-tsd=kernels.d.ts)
+  target_link_options(heed_wasm_core PRIVATE --emit-tsd=kernels.d.ts)
 
   set(layouts attention-call.ts extra-call.ts layer-call.ts expression-program.ts)
   foreach(file ${layouts})

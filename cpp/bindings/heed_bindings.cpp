@@ -1,5 +1,5 @@
-// The table of what JavaScript can call in every module. The extern "C" twins serve workers, which run without Embind's
-// glue. The operations differ by module: run_attention.cpp, run_extra.cpp, run_layers.cpp.
+// Everything that JavaScript can call, of either module: a table. The extern "C" twins serve workers, which run without
+// Embind's glue.
 #include <emscripten/bind.h>
 #include <emscripten/em_macros.h>
 

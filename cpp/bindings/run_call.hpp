@@ -1,5 +1,5 @@
-// Runs a packed call where it lies in the heap. Each module has calls of its own, and a run_call() for them: in
-// attention_module.cpp, extra_module.cpp, layers_module.cpp.
+// Runs a packed call where it lies in the heap. Each of the two modules has a run_call() for its operations:
+// core_module.cpp, full_module.cpp.
 #pragma once
 
 #include <cstdint>

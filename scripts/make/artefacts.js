@@ -8,16 +8,13 @@ import { root } from "./root.js";
 
 export const VARIANTS = ["wasm-simd", "wasm-relaxed", "wasm-simd-threads", "wasm-relaxed-threads"];
 
-/** A variant's module for everything in `heed` but attention, which is loaded on demand. @param {string} variant */
-export const extraOf = (variant) => `${variant}-extra`;
-
-/** A variant's module for heed/layers. @param {string} variant */
-export const layersOf = (variant) => `${variant}-layers`;
+/** A variant's module with attention and every other operation, which is loaded on demand. @param {string} variant */
+export const fullOf = (variant) => `${variant}-full`;
 
 /** @param {string} variant */
-const modulesOf = (variant) => [variant, extraOf(variant), layersOf(variant)];
+const modulesOf = (variant) => [variant, fullOf(variant)];
 
-/** All modules, three for each variant. */
+/** All modules, two for each variant. */
 export const MODULES = VARIANTS.flatMap(modulesOf);
 
 /** The variant whose build also makes the types. */
@@ -32,7 +29,7 @@ export const artefact = (variant, file) => join(root, "build", variant, file);
 const KINDS = /** @type {const} */ (["mjs", "wasm", "map"]);
 
 /** Glue, binary or linker's map of a module. @param {string} module @param {"mjs" | "wasm" | "map"} kind */
-export const moduleFile = (module, kind) => artefact(module.replace(/-(?:extra|layers)$/, ""), `${module}.${kind}`);
+export const moduleFile = (module, kind) => artefact(module.replace(/-full$/, ""), `${module}.${kind}`);
 
 const SOURCES = ["CMakeLists.txt", "CMakePresets.json", "cmake", "cpp"].map((path) => join(root, path));
 
@@ -45,7 +42,7 @@ export async function buildArtefacts(toolchain) {
     await whenChanged(variant, { inputs: SOURCES, outputs, salt }, () =>
       step(`build ${variant}`, async () => {
         const types = variant === BASELINE ? ["heed_call_types"] : [];
-        const targets = ["heed_wasm", "heed_wasm_extra", "heed_wasm_layers", ...types];
+        const targets = ["heed_wasm_core", "heed_wasm_full", ...types];
         await buildPreset(toolchain, variant, targets);
       }),
     );

@@ -25,9 +25,9 @@ const ENTRIES = {
 /** Modules shared by chunks that are loaded later. The first entry holds them: in a file of their own they would be fetched after the chunk. */
 const SHARED_LATER = ["web/src/platform/next-task.ts"];
 
-/** Modules shared by chunks that all need the first of these; one chunk holds them. */
+/** Modules shared by chunks that are loaded later still; one chunk holds them. */
 const SHARED_LAST = [
-  "backends/wasm/wasm-extra.ts",
+  "operations/rope.ts",
   "backends/wasm/generated/extra-call.ts",
   "api/unless-aborted.ts",
   "api/cache/types.ts",
@@ -125,7 +125,7 @@ async function bundleEntries(entries, { plugins, chunks }) {
             includeDependenciesRecursively: false,
             groups: [
               { name: first, test: (id) => core.has(id) },
-              { name: "wasm-extra", test: (id) => SHARED_LAST.includes(id) },
+              { name: "shared", test: (id) => SHARED_LAST.includes(id) },
             ],
           },
         },

@@ -4,7 +4,7 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { brotliCompressSync, constants } from "node:zlib";
 import { note } from "../lib/steps.js";
-import { extraOf, layersOf, moduleFile, VARIANTS } from "./artefacts.js";
+import { fullOf, moduleFile, VARIANTS } from "./artefacts.js";
 import { dist } from "./bundle.js";
 import { root } from "./root.js";
 
@@ -57,13 +57,12 @@ export function measureSizes() {
     runners: { shared: later("shared-runner.js"), unshared: later("unshared-runners.js") },
     extra: later("extra.js"),
     expr: later("expr.js"),
-    layers: later("layers.js", "wasm-layers.js"),
+    layers: later("layers.js"),
     webgpu: later("webgpu.js"),
     reference: loadedBytes("reference.js"),
     viz: loadedBytes("viz.js"),
     variants: sizesOf(VARIANTS),
-    extras: sizesOf(VARIANTS.map(extraOf)),
-    layersOf: sizesOf(VARIANTS.map(layersOf)),
+    full: sizesOf(VARIANTS.map(fullOf)),
   };
   mkdirSync(dirname(sizesFile), { recursive: true });
   writeFileSync(sizesFile, `${JSON.stringify(sizes, null, 2)}\n`);
@@ -80,7 +79,7 @@ export function printSizes() {
   note(`  ${kb(sizes.expr)} brotli  expr.js: heed/expr`);
   note(`  ${kb(sizes.viz)} brotli  viz.js: views as custom elements, alone`);
   note(`  ${kb(sizes.webgpu)} brotli  webgpu.js: the GPU backend, for large calls or on demand`);
-  const modules = { ...sizes.variants, ...sizes.extras, ...sizes.layersOf };
+  const modules = { ...sizes.variants, ...sizes.full };
   for (const [name, { chunk, hosted }] of Object.entries(modules)) {
     note(`  ${kb(chunk)} brotli  ${name}.js: glue and wasm inlined (${kb(hosted).trim()} as two files)`);
   }

@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import { attend } from "../../web/src/api/attention.js";
-import { VARIANTS as MODULES } from "../../web/src/backends/wasm/inlined.js";
+import { MODULES } from "../../web/src/backends/wasm/inlined.js";
 import { WasmBackend } from "../../web/src/backends/wasm/wasm-backend.js";
 import { attention, createHeed, type HalfArray, type Heed, HeedError, type TensorLike } from "../../web/src/index.js";
 import { features } from "../../web/src/platform/features.js";
@@ -116,7 +116,7 @@ test("two threads are two workers that both compute, and give the bits of one", 
     workerUrl: null,
     workerFactory: null,
     compiled: null,
-    variants: MODULES,
+    modules: MODULES,
     cores: 2,
     offload: true,
     grain: null,

@@ -135,8 +135,8 @@ describe("overrides", () => {
     expect(paths.filter((path) => own.test(path))).toEqual([]);
   });
 
-  test("a binary is attention's alone: what else computes has its own, by the guide's names", async () => {
-    const [attention = "", extra = "", layers = ""] = quotedIn(paragraphWith(".wasm", "Overrides")).filter((name) =>
+  test("a binary is attention's alone: everything else has one, by the guide's names", async () => {
+    const [attention = "", full = ""] = quotedIn(paragraphWith(".wasm", "Overrides")).filter((name) =>
       name.endsWith(".wasm"),
     );
     await host.addPage("parts", '<script type="module" src="./parts.js"></script>');
@@ -145,8 +145,7 @@ describe("overrides", () => {
     expect(found).toMatchObject({ shapes: [1, 2, 3, 4].map(() => [1, 4, 8]) });
     expect(found.requests.filter((url) => url.endsWith(".wasm"))).toEqual([
       attention.replace("heed/assets/", `${address}copy/`),
-      `${address}${extra}`,
-      `${address}${layers}`,
+      `${address}${full}`,
     ]);
   });
 });

@@ -1,7 +1,7 @@
 // Engines of every kind that Node can have: each variant, on shared memory, on private memory, and on the calling thread.
 
 import { readCreateOptions } from "../../web/src/api/read-create-options.js";
-import { VARIANTS } from "../../web/src/backends/wasm/inlined.js";
+import { MODULES } from "../../web/src/backends/wasm/inlined.js";
 import type { RungOverrides } from "../../web/src/backends/wasm/rung.js";
 import { WasmBackend } from "../../web/src/backends/wasm/wasm-backend.js";
 import { openEngine } from "../../web/src/engine.js";
@@ -51,7 +51,7 @@ export function openBackend(
     workerUrl: null,
     workerFactory: null,
     compiled: null,
-    variants: VARIANTS,
+    modules: MODULES,
     threads,
     cores: features.cores,
     offload: true,

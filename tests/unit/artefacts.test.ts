@@ -1,23 +1,27 @@
-// The four artefacts are what their names say, so that a test of a variant is a test of it.
+// The eight artefacts are what their names say, so that a test of a variant is a test of it.
 
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { decodeText } from "../../web/src/backends/wasm/binary.js";
-import { VARIANTS } from "../../web/src/backends/wasm/inlined.js";
+import { MODULES } from "../../web/src/backends/wasm/inlined.js";
 
 /** f32x4.relaxed_madd as it stands in a binary. */
 const RELAXED_MADD = [0xfd, 0x85, 0x02];
 
-const built = (name: string): Uint8Array =>
-  new Uint8Array(readFileSync(new URL(`../../build/${name}/${name}.wasm`, import.meta.url)));
+const built = (variant: string, suffix: string): Uint8Array =>
+  new Uint8Array(readFileSync(new URL(`../../build/${variant}/${variant}${suffix}.wasm`, import.meta.url)));
 
-describe.each(["wasm-simd", "wasm-relaxed", "wasm-simd-threads", "wasm-relaxed-threads"] as const)("%s", (name) => {
+const ARTEFACTS = (["wasm-simd", "wasm-relaxed", "wasm-simd-threads", "wasm-relaxed-threads"] as const).flatMap(
+  (name) => (["core", "full"] as const).map((module) => ({ name, module })),
+);
+
+describe.each(ARTEFACTS)("$name, $module", ({ name, module }) => {
   test("is inlined as it was built", async () => {
-    expect(decodeText((await VARIANTS[name]()).binary)).toEqual(built(name));
+    expect(decodeText((await MODULES[module][name]()).binary)).toEqual(built(name, module === "full" ? "-full" : ""));
   });
 
   test("shares its memory and fuses its sums if and only if its name says so", async () => {
-    const binary = decodeText((await VARIANTS[name]()).binary);
+    const binary = decodeText((await MODULES[module][name]()).binary);
     const imports = WebAssembly.Module.imports(await WebAssembly.compile(binary));
     expect(imports.some(({ kind }) => kind === "memory")).toBe(name.endsWith("-threads"));
     const fused = binary.reduce(

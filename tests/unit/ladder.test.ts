@@ -9,7 +9,8 @@ import { currentHost } from "../../web/src/platform/host.js";
 vi.mock(import("../../web/src/backends/wasm/inlined.js"), async (original) => {
   const inlined = await original();
   const lost = (): Promise<never> => Promise.reject(new Error("the network is gone"));
-  return { ...inlined, VARIANTS: { ...inlined.VARIANTS, "wasm-relaxed": lost, "wasm-relaxed-threads": lost } };
+  const core = { ...inlined.MODULES.core, "wasm-relaxed": lost, "wasm-relaxed-threads": lost };
+  return { ...inlined, MODULES: { ...inlined.MODULES, core } };
 });
 
 test("where relaxed SIMD cannot be loaded, plain SIMD computes in workers, and reasons say why", async () => {

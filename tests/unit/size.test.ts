@@ -25,9 +25,9 @@ test("each of the four variants is within 52 kB brotli", () => {
   }
 });
 
-test("what is loaded besides a variant is within 25.9 kB brotli", () => {
+test("what is loaded besides a variant is within 26.1 kB brotli", () => {
   const { shared, unshared } = sizes.runners;
-  expect(sizes.index + Math.max(shared, unshared)).toBeLessThanOrEqual(25_900);
+  expect(sizes.index + Math.max(shared, unshared)).toBeLessThanOrEqual(26_100);
 });
 
 test("a visit loads at most 75 kB brotli in all, whichever entry and variant", () => {

@@ -2,7 +2,7 @@
 
 import { attend, attendSync, check } from "./api/attention.js";
 import type { CacheOptions, KVCache } from "./api/cache/types.js";
-import { HeedError } from "./api/errors.js";
+import { causeText, HeedError } from "./api/errors.js";
 import type {
   LinearOptions,
   LinearResult,
@@ -25,16 +25,24 @@ import { isRecord, readChoice, readRecord } from "./api/read-values.js";
 import type { AnyAttentionResult, AttentionResult, NoAttentionOptions, NoOptions, Returned } from "./api/results.js";
 import { type ArrayTensor, Tensor } from "./api/tensor.js";
 import { type HalfArray, plainDType } from "./api/typed-array.js";
-import type { Backend, DType, Explanation, MemoryReport } from "./backends/backend.js";
-import { LAYERS, type LayerBackend } from "./backends/layer-backend.js";
+import {
+  type AttentionProblem,
+  type Backend,
+  type DType,
+  ENGINE,
+  type Explanation,
+  type MemoryReport,
+} from "./backends/backend.js";
 import { compileOverride, importsMemory } from "./backends/wasm/binary.js";
-import { VARIANTS } from "./backends/wasm/inlined.js";
+import { MODULES } from "./backends/wasm/inlined.js";
 import { WasmBackend } from "./backends/wasm/wasm-backend.js";
-import { LazyExtra } from "./lazy-extra.js";
-import { LazyGpu } from "./lazy-gpu.js";
+import { LazyOperations } from "./lazy-operations.js";
 import { DISPOSE } from "./memory/disposable.js";
 import { type Features, features } from "./platform/features.js";
 import { autoThreads, select } from "./platform/select.js";
+
+/** Multiplications of Q K^T from which on the GPU is worth opening: some milliseconds of WebAssembly. */
+const LARGE = 2 ** 26;
 
 /** Makes an engine. Rejects with HeedError `option`, `unsupported` or `load`. */
 export async function createHeed(options?: CreateOptions): Promise<Heed> {
@@ -56,41 +64,76 @@ export async function openEngine(read: ReadCreateOptions, found: Features): Prom
     throw new HeedError("unsupported", `createHeed: heed cannot run here: ${choice.reasons.join("; ")}`);
   }
   const threads = read.threads === "auto" ? autoThreads(found.cores) : read.threads;
-  const overrides = { workerUrl, workerFactory, threads, cores: found.cores, offload: read.offload, grain: null };
-  const backend = await WasmBackend.open(choice, { ...overrides, compiled, variants: VARIANTS });
-  const routed = await withGpu(backend, read);
-  return new Engine(routed, new LazyExtra(routed, choice, overrides), found);
-}
-
-/** "auto" opens a GPU at the first large call, unless it was given a device. */
-async function withGpu(wasm: Backend, { backend, device }: ReadCreateOptions): Promise<Backend> {
-  const isLazy = backend === "auto" && device === null;
-  if (backend === "wasm" || (isLazy && !("gpu" in (globalThis.navigator ?? {})))) return wasm;
-  const gpu = new LazyGpu(wasm, device);
-  if (isLazy) return gpu;
+  const backend = await WasmBackend.open(choice, {
+    workerUrl,
+    workerFactory,
+    threads,
+    cores: found.cores,
+    offload: read.offload,
+    grain: null,
+    compiled,
+    modules: MODULES,
+  });
+  const { backend: mode, device } = read;
+  const isLazy = mode === "auto" && device === null;
+  const engine = { backend, operations: new LazyOperations() };
+  const opensGpu = isLazy && "gpu" in (globalThis.navigator ?? {});
+  if (isLazy || mode === "wasm") return new Engine(engine, found, opensGpu);
   try {
-    await gpu.open(backend);
+    await addGpu(engine, mode, device);
   } catch (error) {
-    wasm.dispose();
+    backend.dispose();
     throw error;
   }
-  return gpu;
+  return new Engine(engine, found, opensGpu);
+}
+
+/** What computes: a GPU may join it later. */
+interface Parts {
+  backend: Backend;
+  readonly operations: LazyOperations;
+}
+
+/** From then on a GPU computes what it is faster at; tensors stay where they are. Rejects with HeedError `unsupported` where there is none. */
+async function addGpu(parts: Parts, mode: "auto" | "webgpu", device: object | null): Promise<void> {
+  const [{ openGpu }] = await Promise.all([import("./webgpu.js"), parts.operations.load("createHeed")]);
+  const gpu = await openGpu(parts.backend, mode, device);
+  if (parts.operations.disposed) gpu.dispose();
+  parts.backend = gpu;
 }
 
 class Engine implements Heed {
-  readonly #backend: Backend;
-  readonly #extra: LazyExtra;
+  readonly #parts: Parts;
   readonly #features: Features;
+  /** Whether the first large call is to open a GPU. */
+  #opensGpu: boolean;
+  /** Why there is no GPU, after opening one failed. */
+  readonly #refusals: string[] = [];
 
-  constructor(backend: Backend, extra: LazyExtra, found: Features) {
-    this.#backend = backend;
-    this.#extra = extra;
+  constructor(parts: Parts, found: Features, opensGpu: boolean) {
+    this.#parts = parts;
     this.#features = found;
+    this.#opensGpu = opensGpu;
+  }
+
+  /** A large call opens the GPU, and does not wait for it. Tensors stay where they are. */
+  #watch({ query, key }: AttentionProblem): void {
+    if (!this.#opensGpu || query.elements * key.shape[2] <= LARGE) return;
+    this.#opensGpu = false;
+    addGpu(this.#parts, "auto", null).catch((error: unknown) => {
+      this.#refusals.push(causeText(error));
+    });
+  }
+
+  get #backend(): Backend {
+    return this.#parts.backend;
   }
 
   get capabilities(): Capabilities {
     const { simd, relaxedSimd, sharedMemory, isolated, cores } = this.#features;
-    return { simd, relaxedSimd, sharedMemory, isolated, cores, webgpu: null, ...this.#backend.report() };
+    const report = this.#backend.report();
+    const reasons = [...report.reasons, ...this.#refusals];
+    return { simd, relaxedSimd, sharedMemory, isolated, cores, webgpu: null, ...report, reasons };
   }
 
   attention<const O extends AttentionOptions = NoAttentionOptions>(
@@ -100,7 +143,7 @@ class Engine implements Heed {
     options?: O,
   ): Promise<AttentionResult<O>>;
   attention(query: unknown, key: unknown, value: unknown, options?: unknown): Promise<AnyAttentionResult> {
-    return attend(this.#backend, { query, key, value }, options);
+    return attend(this.#backend, { query, key, value }, options, (problem) => this.#watch(problem));
   }
 
   attentionSync<const O extends AttentionOptions = NoAttentionOptions>(
@@ -119,7 +162,7 @@ class Engine implements Heed {
 
   rope<const O extends RopeOptions = NoOptions>(x: TensorInput, options?: O): Promise<Returned<O>>;
   rope(x: unknown, options?: unknown): Promise<Tensor | ArrayTensor> {
-    return this.#extra.run("rope", { tensors: [x], options });
+    return this.#parts.operations.run(this.#backend, "rope", { tensors: [x], options });
   }
 
   linearAttention<const O extends LinearOptions>(
@@ -129,7 +172,7 @@ class Engine implements Heed {
     options: O,
   ): Promise<LinearResult<O>>;
   linearAttention(query: unknown, key: unknown, value: unknown, options: unknown): Promise<unknown> {
-    return this.#extra.run("linearAttention", { tensors: [query, key, value], options });
+    return this.#parts.operations.run(this.#backend, "linearAttention", { tensors: [query, key, value], options });
   }
 
   relativeKeys<const O extends RelativeKeysOptions = NoOptions>(
@@ -138,7 +181,7 @@ class Engine implements Heed {
     options?: O,
   ): Promise<Returned<O>>;
   relativeKeys(q: unknown, table: unknown, options?: unknown): Promise<Tensor | ArrayTensor> {
-    return this.#extra.run("relativeKeys", { tensors: [q, table], options });
+    return this.#parts.operations.run(this.#backend, "relativeKeys", { tensors: [q, table], options });
   }
 
   relativeValues<const O extends RelativeValuesOptions = NoOptions>(
@@ -147,12 +190,13 @@ class Engine implements Heed {
     options?: O,
   ): Promise<Returned<O>>;
   relativeValues(weights: unknown, table: unknown, options?: unknown): Promise<Tensor | ArrayTensor> {
-    return this.#extra.run("relativeValues", { tensors: [weights, table], options });
+    return this.#parts.operations.run(this.#backend, "relativeValues", { tensors: [weights, table], options });
   }
 
   /** Called by heed/layers, which may come from another entry of the package. */
-  [LAYERS](): Promise<LayerBackend> {
-    return this.#extra.layers();
+  [ENGINE](): Backend {
+    this.#parts.operations.assertUsable("heed/layers");
+    return this.#backend;
   }
 
   tensor(
@@ -177,11 +221,8 @@ class Engine implements Heed {
   }
 
   async createCache(options: CacheOptions): Promise<KVCache> {
-    return guardAsync("load", "createCache: loading its code", async () => {
-      const { createCache } = await import("./extra.js");
-      this.#extra.assertUsable("createCache");
-      return createCache(this.#backend, options);
-    });
+    const { createCache } = await this.#parts.operations.load("createCache");
+    return createCache(this.#backend, options);
   }
 
   #adopt(buffer: object, shape: readonly number[], options: TensorOptions | undefined): Tensor {
@@ -192,11 +233,11 @@ class Engine implements Heed {
   }
 
   memory(): MemoryReport {
-    return this.#extra.memory();
+    return this.#backend.memory();
   }
 
   dispose(): void {
-    this.#extra.dispose();
+    this.#parts.operations.dispose();
     this.#backend.dispose();
   }
 

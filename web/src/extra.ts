@@ -1,7 +1,6 @@
-// The chunk that is loaded at the first call of an operation other than attention: its API and its backend.
+// The chunk that is loaded at the first call of an operation other than attention.
 
 export { createCache } from "./api/cache/kv-cache.js";
 export { linearAttention } from "./api/extra/linear-attention.js";
-export { rope, ropeOnGpu } from "./api/extra/rope.js";
+export { rope } from "./api/extra/rope.js";
 export { relativeKeys, relativeValues } from "./api/extra/shaw.js";
-export { WasmExtra } from "./backends/wasm/wasm-extra.js";

@@ -1,7 +1,6 @@
 // `attention` and the other functions without an engine: they share one, which the first call makes.
 
 import { check } from "./api/attention.js";
-import { copyOperand, copyOptions } from "./api/copies.js";
 import { detach } from "./api/detach.js";
 import type {
   LinearOptions,
@@ -10,7 +9,7 @@ import type {
   RelativeValuesOptions,
   RopeOptions,
 } from "./api/extra/options.js";
-import { guard, guardAsync } from "./api/guard.js";
+import { guardAsync } from "./api/guard.js";
 import type { Heed } from "./api/heed.js";
 import type { AttentionOptions, TensorInput } from "./api/options.js";
 import type { AttentionResult, NoAttentionOptions, NoOptions, Returned } from "./api/results.js";
@@ -20,24 +19,13 @@ let engine: Heed | undefined;
 let opening: Promise<Heed> | undefined;
 
 /** `heed.attention` of a shared engine with default options. */
-export async function attention<const O extends AttentionOptions = NoAttentionOptions>(
+export function attention<const O extends AttentionOptions = NoAttentionOptions>(
   query: TensorInput,
   key: TensorInput,
   value: TensorInput,
   options?: O,
 ): Promise<AttentionResult<O>> {
-  if (engine !== undefined) return engine.attention(query, key, value, options);
-  // Arguments are read before this returns, as an engine does. There is no engine yet, so they are checked and copied.
-  const copies = guard("option", "attention: reading its arguments", () => ({
-    query: copyOperand(query),
-    key: copyOperand(key),
-    value: copyOperand(value),
-    options: copyOptions(options),
-  }));
-  check("attention", null, copies, copies.options);
-  const heed = await openShared();
-  // The copies have the types of the caller's arguments, but TypeScript cannot know.
-  return Reflect.apply(heed.attention, heed, [copies.query, copies.key, copies.value, copies.options]);
+  return byName("attention", [query, key, value], options);
 }
 
 /** `heed.rope` of a shared engine with default options. */
@@ -75,7 +63,7 @@ export function relativeValues<const O extends RelativeValuesOptions = NoOptions
 
 /** Arguments are read before this returns. Without an engine, which would read them, they are copied. */
 async function byName<R>(
-  operation: "rope" | "linearAttention" | "relativeKeys" | "relativeValues",
+  operation: "attention" | "rope" | "linearAttention" | "relativeKeys" | "relativeValues",
   tensors: readonly unknown[],
   options: unknown,
 ): Promise<R> {
@@ -83,6 +71,8 @@ async function byName<R>(
   const copies = await guardAsync("option", `${operation}: reading its arguments`, () => {
     return detach(operation, null, { tensors, options });
   });
+  const [query, key, value] = copies.tensors;
+  if (operation === "attention") check(operation, null, { query, key, value }, copies.options);
   const heed = await openShared();
   return Reflect.apply(heed[operation], heed, [...copies.tensors, copies.options]);
 }

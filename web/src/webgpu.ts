@@ -4,32 +4,17 @@
 import { HeedError } from "./api/errors.js";
 import { guard, guardAsync } from "./api/guard.js";
 import { isRecord } from "./api/read-values.js";
-import type { Backend, ExtraCall } from "./backends/backend.js";
+import type { Backend } from "./backends/backend.js";
 import { type AutotuneOptions, rememberTuned, type Tuned, tune } from "./backends/webgpu/autotune.js";
 import { adoptDevice, openDevice } from "./backends/webgpu/device.js";
 import type { Gpu, GpuDevice } from "./backends/webgpu/gpu.js";
 import { GpuBackend } from "./backends/webgpu/gpu-backend.js";
 
-export interface OpenGpu {
-  readonly backend: Backend;
-  /** Computes an operation other than attention, for tensors of `engine`. Returns null when the GPU cannot. */
-  extra(engine: Backend, ...call: ExtraCall): Promise<unknown> | null;
-}
-
 /** `device` is the caller's; null: heed makes one. Rejects with HeedError `unsupported` when there is no GPU. */
-export async function openGpu(wasm: Backend, mode: "auto" | "webgpu", device: object | null): Promise<OpenGpu> {
+export async function openGpu(wasm: Backend, mode: "auto" | "webgpu", device: object | null): Promise<Backend> {
   const reopen = device === null ? () => openDevice(hostGpu()) : null;
-  const opening = device === null ? openDevice(hostGpu()) : adoptDevice(asDevice(device));
-  const [open, { ropeOnGpu }] = await Promise.all([opening, import("./extra.js")]);
-  const backend = await GpuBackend.open({ wasm, mode, open, reopen });
-  return {
-    backend,
-    extra(engine, operation, given, again) {
-      if (operation === "rope" && given && again) return ropeOnGpu(backend, engine, given, again);
-      backend.leave(operation);
-      return null;
-    },
-  };
+  const open = await (device === null ? openDevice(hostGpu()) : adoptDevice(asDevice(device)));
+  return GpuBackend.open({ wasm, mode, open, reopen });
 }
 
 /**

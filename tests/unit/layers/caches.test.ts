@@ -2,6 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { LOCK } from "../../../web/src/api/cache/types.js";
+import { type Backend, ENGINE } from "../../../web/src/backends/backend.js";
 import type { Heed, KVCache } from "../../../web/src/index.js";
 import {
   AdditiveAttention,
@@ -281,11 +282,12 @@ describe.each(ENGINE_KINDS.map((kind) => ({ name: nameOf(kind), kind })))("passe
     await model.forward([1, 2, 3], { caches });
     const stop = new AbortController();
     const lengths: number[][] = [];
-    const original = engine.attention;
-    const attention = vi.spyOn(engine, "attention").mockImplementation((...call) => {
+    const backend = (engine as unknown as { [ENGINE](): Backend })[ENGINE]();
+    const original = backend.attention;
+    const attention = vi.spyOn(backend, "attention").mockImplementation((...call) => {
       lengths.push(caches.map((cache) => cache.length));
       if (lengths.length === 2) stop.abort();
-      return Reflect.apply(original, engine, call);
+      return Reflect.apply(original, backend, call);
     });
     await expect(model.forward([4], { caches, signal: stop.signal })).rejects.toMatchObject({ code: "aborted" });
     attention.mockRestore();

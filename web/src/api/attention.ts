@@ -1,6 +1,6 @@
 // attention and attentionSync on any backend: arguments -> checked problem -> backend -> results.
 
-import type { Backend } from "../backends/backend.js";
+import type { AttentionProblem, Backend } from "../backends/backend.js";
 import { registeredCache } from "./cache/registry.js";
 import { guard, guardAsync } from "./guard.js";
 import type { GivenTensors } from "./inputs.js";
@@ -10,10 +10,16 @@ import { type AnyAttentionResult, resultOf } from "./results.js";
 import { type CheckedAttention, validateAttention } from "./validate.js";
 
 /** Validates and starts the call before it returns, so the caller may overwrite its arrays at once. */
-export async function attend(backend: Backend, tensors: GivenTensors, options: unknown): Promise<AnyAttentionResult> {
+export async function attend(
+  backend: Backend,
+  tensors: GivenTensors,
+  options: unknown,
+  watch?: (problem: AttentionProblem) => void,
+): Promise<AnyAttentionResult> {
   const cache = registeredCache("attention", options);
   if (cache !== null) return cache.attend(backend, tensors, options);
   const { read, checked } = check("attention", backend, tensors, options);
+  watch?.(checked.problem);
   return guardAsync("memory", "attention: computing", async () => {
     const computed = await backend.attention(checked.problem, read.signal);
     return resultOf(backend, computed, checked.shapes, read.output);

@@ -40,14 +40,21 @@ export class Tensor {
 
   /** @internal The tensor's resident. Throws HeedError `disposed` when it was freed, or belongs to another engine. */
   static residentOf(tensor: Tensor, backend: Backend | null, where: string): Resident {
-    if (tensor.#backend !== backend) throw new HeedError("disposed", `${where} is a tensor of another engine`);
+    if (tensor.#backend.root !== backend?.root)
+      throw new HeedError("disposed", `${where} is a tensor of another engine`);
     if (!tensor.#resident.live) throw new HeedError("disposed", `${where} is a tensor that was disposed`);
     return tensor.#resident;
   }
 
   /** @internal */
   static isOf(tensor: Tensor, backend: Backend): boolean {
-    return tensor.#backend === backend;
+    return tensor.#backend.root === backend.root;
+  }
+
+  /** @internal The same tensor, as one that `backend` made; this one must not be used any more. */
+  static handedTo(tensor: Tensor, backend: Backend): Tensor {
+    unfinalise(tensor);
+    return new Tensor(backend, tensor.#resident, tensor.shape);
   }
 
   /** Copies its values to an f32 array. Rejects with HeedError `disposed` when it was disposed of. */

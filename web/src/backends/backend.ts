@@ -195,8 +195,29 @@ export interface Arguments {
   readonly options: unknown;
 }
 
-/** A call of an operation other than attention, with a function that makes it again; or the name alone, to announce that WebAssembly computes it. */
-export type ExtraCall = readonly [operation: string, given?: Arguments, again?: (given: Arguments) => Promise<unknown>];
+/** What an operation writes its problem into. Word offsets are generated from C++. */
+export interface CallBuilder {
+  integer(word: number, value: number | boolean): void;
+  float(word: number, value: number): void;
+  dtype(word: number, operand: Operand): void;
+  /** A null operand stays absent. */
+  input(word: number, operand: Operand | null): void;
+  /** Numbers by batch entry, head, sequence or pair. A null array stays absent. */
+  numbers(word: number, array: Int32Array | Float32Array | Float64Array | null): void;
+  /** A result: an array of the caller's own or, with `keep`, a resident. Outputs come after inputs. */
+  output(word: number, view: OutputView, keep: boolean): void;
+}
+
+/** An operation beside attention, as a record: how a problem becomes a packed call, and what it costs. Backends know nothing else of it. */
+export interface Operation<P extends object> {
+  /** The caller's function, for messages. */
+  readonly name: string;
+  /** The size of its packed call. */
+  readonly words: number;
+  pack(problem: P, builder: CallBuilder): void;
+  /** About how many multiplications it costs. */
+  work(problem: P): number;
+}
 
 /** The GPU that an engine uses. */
 export interface WebGpuReport {
@@ -241,6 +262,8 @@ export interface MemoryReport {
  * working. An aborted call rejects at once. `dispose` frees everything and rejects the calls in flight; it can be repeated.
  */
 export interface Backend {
+  /** The backend whose memory is WebAssembly's: this one, or the one below. Tensors and caches are those of all backends with one root. */
+  readonly root: RootBackend;
   report(): BackendReport;
   explain(problem: AttentionProblem): Explanation;
   attention(problem: AttentionProblem, signal: AbortSignal | null): Promise<AttentionComputed>;
@@ -250,8 +273,8 @@ export interface Backend {
   zeros(elements: number, dtype: DType): Resident;
   /** Takes a GPUBuffer of the caller's. Absent, or returns undefined, when there is no GPU. */
   adopt?(buffer: object, elements: number, dtype: DType): Resident | undefined;
-  /** Computes an operation other than attention, such as rope. Absent, or returns null, when this backend cannot. */
-  extra?(...call: ExtraCall): Promise<unknown> | null;
+  /** Resolves to the operation's outputs, in the order in which it packs them. */
+  run<P extends object>(operation: Operation<P>, problem: P, signal: AbortSignal | null): Promise<readonly Computed[]>;
   download(resident: Resident): Promise<Float32Array | Uint16Array>;
   free(resident: Resident): void;
   /** Allocates a cache page, whose memory `bytesOf` gives. */
@@ -261,4 +284,16 @@ export interface Backend {
   changed(resident: Resident, spans: readonly Span[]): void;
   memory(): MemoryReport;
   dispose(): void;
+}
+
+/** The engine's method by which heed/layers gets its backend. The symbol is registered, so that it works across the package's entries. */
+export const ENGINE: unique symbol = Symbol.for("heed.engine");
+
+/** The WebAssembly module of attention alone, or of every operation. */
+export type ModuleName = "core" | "full";
+
+/** Computes all operations in one WebAssembly memory. */
+export interface RootBackend extends Backend {
+  /** Moves to a module with a new memory, all tensors and pages along: "core" for attention, "full" for every operation. The first other operation does so by itself. */
+  use(module: ModuleName): Promise<void>;
 }

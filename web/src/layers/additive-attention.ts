@@ -3,12 +3,11 @@
 import type { AttentionOptions, TensorInput } from "../api/options.js";
 import { readBoolean } from "../api/read-values.js";
 import type { AnyAttentionResult, AttentionResult, NoOptions } from "../api/results.js";
-import type { AttentionTensors } from "./cached-attention.js";
 import { Layer, type LayerOptions } from "./layer.js";
 import { Parameter } from "./parameters.js";
 import { handOutAll, PASSED_OPTIONS, passedOn } from "./projections.js";
 import { readSize, readSizes } from "./read.js";
-import { checkWidth, type Scope } from "./scope.js";
+import { type AttentionTensors, checkWidth, type Scope } from "./scope.js";
 
 export interface AdditiveAttentionOptions extends LayerOptions {
   readonly queryDim: number;

@@ -4,18 +4,14 @@ import { HeedError } from "../api/errors.js";
 import { guard } from "../api/guard.js";
 import type { Heed } from "../api/heed.js";
 import { isRecord } from "../api/read-values.js";
-import { LAYERS, type LayerBackend } from "../backends/layer-backend.js";
+import { type Backend, ENGINE } from "../backends/backend.js";
 import { openShared } from "../shared-engine.js";
-
-interface OpenEngine {
-  readonly heed: Heed;
-  readonly backend: LayerBackend;
-}
+import { beginPass } from "./passes.js";
 
 /** The engine of a layer. It is opened at the first pass. */
 export class LayerEngine {
   readonly #given: Heed | null;
-  #opening: Promise<OpenEngine> | null = null;
+  #opening: Promise<Backend> | null = null;
 
   constructor(where: string, engine: Heed | undefined) {
     if (engine !== undefined && !guard("option", `${where}: reading engine`, () => isEngine(engine))) {
@@ -24,26 +20,26 @@ export class LayerEngine {
     this.#given = engine ?? null;
   }
 
-  /** Opens the engine for a pass, which must end with `backend.end()`. */
-  async begin(): Promise<OpenEngine> {
+  /** Opens the engine for a pass, which must end with `endPass`. */
+  async begin(): Promise<Backend> {
     this.#opening ??= this.#find();
     try {
-      const open = await this.#opening;
-      await open.backend.begin();
-      return open;
+      const backend = await this.#opening;
+      await beginPass(backend.root);
+      return backend;
     } catch (error) {
       this.#opening = null;
       throw error;
     }
   }
 
-  async #find(): Promise<OpenEngine> {
+  async #find(): Promise<Backend> {
     const heed = this.#given ?? (await openShared());
-    if (isEngine(heed)) return { heed, backend: await heed[LAYERS]() };
+    if (isEngine(heed)) return heed[ENGINE]();
     throw new HeedError("unsupported", "heed/layers: the shared engine is of another version of heed");
   }
 }
 
-function isEngine(engine: unknown): engine is { [LAYERS](): Promise<LayerBackend> } {
-  return isRecord(engine) && LAYERS in engine && typeof engine[LAYERS] === "function";
+function isEngine(engine: unknown): engine is { [ENGINE](): Backend } {
+  return isRecord(engine) && ENGINE in engine && typeof engine[ENGINE] === "function";
 }

@@ -19,6 +19,7 @@ import {
   readParameters,
   requireParameter,
 } from "./parameters.js";
+import { endPass } from "./passes.js";
 import { handOut, type ResidentParameter, Scope } from "./scope.js";
 
 export interface LayerOptions {
@@ -153,12 +154,12 @@ export abstract class Layer {
     const signal = readSignal(this.where, given["signal"]);
     throwIfAborted(this.where, signal);
     const compute = async (held: HeldCaches): Promise<R> => {
-      const scope = new Scope({ ...(await this.engine.begin()), signal, held });
+      const scope = new Scope({ backend: await this.engine.begin(), signal, held });
       try {
         return await guardAsync("memory", `${this.where}: computing`, () => act(scope, given, keep));
       } finally {
         scope.close();
-        scope.backend.end();
+        endPass(scope.backend.root);
       }
     };
     return withLocks({ where: this.where, caches: cachesIn(given), signal, act: compute });

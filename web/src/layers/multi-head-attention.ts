@@ -7,14 +7,14 @@ import type { AttentionOptions, TensorInput } from "../api/options.js";
 import { isRecord, readBoolean, readCount } from "../api/read-values.js";
 import type { AnyAttentionResult, AttentionResult, NoAttentionOptions } from "../api/results.js";
 import { Tensor } from "../api/tensor.js";
-import { type AttentionTensors, lengthOf } from "./cached-attention.js";
 import { isTorchAttention, renamedFromTorch } from "./import-torch.js";
 import { Layer, type LayerOptions } from "./layer.js";
 import { Linear } from "./linear.js";
 import type { Filling, GivenParameters } from "./parameters.js";
 import { handOutAll, leadingOf, PASSED_OPTIONS, passedOn } from "./projections.js";
 import { checkDivides, readOnce, readSizes, required } from "./read.js";
-import type { Epilogue, Scope } from "./scope.js";
+import type { AttentionTensors, Epilogue, Scope } from "./scope.js";
+import { lengthOf } from "./stack-caches.js";
 
 export interface MultiHeadAttentionOptions extends LayerOptions {
   /** The length of a query before its projection, and of the output. */

@@ -6,10 +6,12 @@ import { fromF16 } from "../api/f16.js";
 import { product, readNumbers, readShape } from "../api/operands.js";
 import { isOptions, isRecord } from "../api/read-values.js";
 import { plainDType } from "../api/typed-array.js";
-import type { Dims4, Resident } from "../backends/backend.js";
-import type { LayerBackend } from "../backends/layer-backend.js";
+import type { Backend, Dims4, Resident } from "../backends/backend.js";
+import { PACK } from "../operations/affine.js";
 import type { FileTensor } from "./io/load-safetensors.js";
 import { isMap } from "./io/save-safetensors.js";
+import { oneOf } from "./kept.js";
+import { rest } from "./passes.js";
 
 /** The numbers of one parameter, row-major, and its shape. */
 export interface ParameterTensor {
@@ -38,7 +40,7 @@ export class Parameter {
   readonly #layout: ParameterLayout;
   #value: ParameterTensor | null = null;
   #resident: Promise<Resident> | null = null;
-  #backend: LayerBackend | null = null;
+  #backend: Backend | null = null;
 
   constructor(shape: readonly number[], layout: ParameterLayout = "plain") {
     this.shape = shape;
@@ -70,7 +72,7 @@ export class Parameter {
   }
 
   /** The parameter in the engine's memory, where it stays until it is set again or disposed of. */
-  async residentIn(backend: LayerBackend, where: string): Promise<Resident> {
+  async residentIn(backend: Backend, where: string): Promise<Resident> {
     const value = this.loaded(where);
     this.#backend = backend;
     this.#resident ??= this.#upload(backend, value);
@@ -84,10 +86,10 @@ export class Parameter {
 
   /** Frees it in the engine, which may then free its whole memory. It is uploaded again when it is next needed. */
   dispose(): void {
-    this.#free((backend) => backend.rest());
+    this.#free((backend) => rest(backend.root));
   }
 
-  #free(then?: (backend: LayerBackend) => void): void {
+  #free(then?: (backend: Backend) => void): void {
     const backend = this.#backend;
     this.#resident?.then(
       (resident) => {
@@ -99,20 +101,15 @@ export class Parameter {
     this.#resident = null;
   }
 
-  async #upload(backend: LayerBackend, { data }: ParameterTensor): Promise<Resident> {
-    if (this.#layout === "plain") return backend.core.upload(data);
+  async #upload(backend: Backend, { data }: ParameterTensor): Promise<Resident> {
+    if (this.#layout === "plain") return backend.root.upload(data);
     const { matrices } = this.#layout;
     const [rows = 0, columns = 0] = this.shape;
     const outputs = rows / matrices;
     const shape: Dims4 = [1, matrices, outputs, columns];
     const strides: Dims4 = [0, outputs * columns, columns, 1];
-    return backend.pack({
-      source: { kind: "array", array: data },
-      dtype: "f32",
-      elements: data.length,
-      shape,
-      strides,
-    });
+    const source = { kind: "array", array: data } as const;
+    return oneOf(await backend.root.run(PACK, { source, dtype: "f32", elements: data.length, shape, strides }, null));
   }
 }
 

@@ -4,14 +4,18 @@ import { attend } from "../api/attention.js";
 import { showShape } from "../api/describe.js";
 import { HeedError } from "../api/errors.js";
 import { fromF16 } from "../api/f16.js";
-import type { Heed } from "../api/heed.js";
 import { readTensor } from "../api/operands.js";
 import type { AnyAttentionResult } from "../api/results.js";
 import { type ArrayTensor, Tensor } from "../api/tensor.js";
-import type { Resident } from "../backends/backend.js";
-import type { Activation, LayerBackend, PointwiseRule, Rows } from "../backends/layer-backend.js";
+import type { Backend, Operation, Resident, RootBackend } from "../backends/backend.js";
+import { AFFINE } from "../operations/affine.js";
+import { GATHER } from "../operations/gather.js";
+import { GRU } from "../operations/gru.js";
+import { NORM } from "../operations/norm.js";
+import { type Activation, POINTWISE, type PointwiseRule } from "../operations/pointwise.js";
+import type { Rows } from "../operations/rows.js";
 import type { HeldCaches } from "./cache-locks.js";
-import { type AttentionTensors, attendWithCache } from "./cached-attention.js";
+import { keptOf } from "./kept.js";
 import { isReadable, readWhole } from "./readable.js";
 import { withTensors } from "./resident-options.js";
 
@@ -29,23 +33,30 @@ export interface ResidentParameter {
   readonly length: number;
 }
 
+export interface AttentionTensors {
+  readonly query: Tensor;
+  readonly key: Tensor;
+  readonly value: Tensor;
+}
+
 /** What all scopes of a pass share. */
 export interface PassContext {
-  readonly backend: LayerBackend;
-  /** The engine whose `attention` takes caches. */
-  readonly heed: Heed;
+  readonly backend: Backend;
   readonly signal: AbortSignal | null;
   readonly held: HeldCaches;
 }
 
 export class Scope {
-  readonly backend: LayerBackend;
+  /** The engine's, to which kept results belong. Passes are computed by its root. */
+  readonly backend: Backend;
   readonly signal: AbortSignal | null;
+  readonly #root: RootBackend;
   readonly #context: PassContext;
   readonly #made = new Set<Tensor>();
 
   constructor(context: PassContext) {
     this.backend = context.backend;
+    this.#root = context.backend.root;
     this.signal = context.signal;
     this.#context = context;
   }
@@ -73,8 +84,7 @@ export class Scope {
 
   /** Gives up a tensor, which then outlives the pass. */
   release(tensor: Tensor): Tensor {
-    this.#made.delete(tensor);
-    return tensor;
+    return this.#made.delete(tensor) ? Tensor.handedTo(tensor, this.backend) : tensor;
   }
 
   close(): void {
@@ -84,7 +94,7 @@ export class Scope {
 
   /** Brings an argument of the caller into this engine's memory. Arrays are read before this returns. */
   take(where: string, name: string, value: unknown): Tensor | Promise<Tensor> {
-    if (value instanceof Tensor && Tensor.isOf(value, this.backend.core)) return value;
+    if (value instanceof Tensor && value.location === "wasm" && Tensor.isOf(value, this.#root)) return value;
     if (isReadable(value)) {
       return readWhole(value).then((whole) => this.#upload(readTensor(where, name, whole, null)));
     }
@@ -93,7 +103,7 @@ export class Scope {
 
   /** A tensor of this pass. */
   upload(data: Float32Array, shape: readonly number[]): Tensor {
-    return this.#own(this.backend.core.upload(data), shape);
+    return this.#own(this.#root.upload(data), shape);
   }
 
   /** `rule.leading`: the axes of the result before its last, where they differ from those of x. */
@@ -104,20 +114,17 @@ export class Scope {
     bias: ResidentParameter | null,
     rule: Epilogue = {},
   ): Promise<Tensor> {
-    const resident = await this.backend.affine(
-      { input: this.rows(x), weights, outputs, rule: this.#rule(rule, bias) },
-      this.signal,
-    );
-    return this.#own(resident, [...(rule.leading ?? x.shape.slice(0, -1)), outputs]);
+    const problem = { input: this.rows(x), weights, outputs, rule: this.#rule(rule, bias) };
+    return this.#one(AFFINE, problem, [...(rule.leading ?? x.shape.slice(0, -1)), outputs]);
   }
 
   async pointwise(x: Tensor, rule: Epilogue): Promise<Tensor> {
-    return this.#own(await this.backend.pointwise(this.rows(x), this.#rule(rule, null), this.signal), x.shape);
+    return this.#one(POINTWISE, { input: this.rows(x), rule: this.#rule(rule, null) }, x.shape);
   }
 
   /** A copy in another shape. */
   async copied(x: Tensor, shape: readonly number[]): Promise<Tensor> {
-    return this.#own(await this.backend.pointwise(this.rows(x), this.#rule({}, null), this.signal), shape);
+    return this.#one(POINTWISE, { input: this.rows(x), rule: this.#rule({}, null) }, shape);
   }
 
   /** Frees a tensor of this pass before its end. */
@@ -140,11 +147,11 @@ export class Scope {
     const { resident } = this.rows(x);
     const input = { resident, count: resident.elements / width, length: width };
     const problem = { input, isCentred, epsilon, weight: asRow(weight), bias: asRow(bias) };
-    return this.#own(await this.backend.norm(problem, this.signal), x.shape);
+    return this.#one(NORM, problem, x.shape);
   }
 
   async gather(table: Rows, indices: Int32Array<ArrayBuffer>, shape: readonly number[]): Promise<Tensor> {
-    return this.#own(await this.backend.gather(table, indices, this.signal), [...shape, table.length]);
+    return this.#one(GATHER, { table, indices }, [...shape, table.length]);
   }
 
   async gru(
@@ -155,11 +162,13 @@ export class Scope {
     isReversed: boolean,
   ): Promise<{ readonly states: Tensor; readonly last: Tensor }> {
     const [batch = 0, steps = 0, width = 0] = gates.shape;
-    const [states, last] = await this.backend.gru(
-      { gates: this.rows(gates), weights, bias: asRow(bias), state: state && this.rows(state), batch, isReversed },
-      this.signal,
-    );
-    return { states: this.#own(states, [batch, steps, width / 3]), last: this.#own(last, [batch, width / 3]) };
+    const inputs = { gates: this.rows(gates), state: state && this.rows(state), bias: asRow(bias) };
+    const [states, last] = await this.#run(GRU, { ...inputs, weights, batch, isReversed }, [
+      [batch, steps, width / 3],
+      [batch, width / 3],
+    ]);
+    if (states === undefined || last === undefined) throw new TypeError("a call of two results had fewer");
+    return { states, last };
   }
 
   /** Attention, with a KV cache where the options have one. Its results are in the engine's memory. */
@@ -168,21 +177,17 @@ export class Scope {
     tensors: AttentionTensors,
     options: Readonly<Record<string, unknown>>,
   ): Promise<AnyAttentionResult> {
-    const signal = this.signal ?? undefined;
-    if (options["cache"] !== undefined) {
-      const cache = this.#context.held.get(options["cache"]) ?? options["cache"];
-      return this.#uploaded(await attendWithCache(this.#context.heed, tensors, { ...options, cache, signal }));
-    }
     const passed = await withTensors(options, (name, tensor) => this.take(where, name, tensor));
-    const result = await attend(this.backend.core, tensors, { ...passed, keep: true, signal });
+    const { cache } = options;
+    const own = { ...passed, ...(cache === undefined ? {} : { cache: this.#context.held.get(cache) ?? cache }) };
+    const result = await attend(this.#root, tensors, { ...own, keep: true, signal: this.signal ?? undefined });
     for (const part of Object.values(result)) if (part instanceof Tensor) this.#made.add(part);
     return result;
   }
 
   async rope(x: Tensor, options: Readonly<Record<string, unknown>>): Promise<Tensor> {
-    const { extra, core } = this.backend;
     const { rope } = await import("../extra.js");
-    const rotated = await rope(extra, core, [x], { ...options, keep: true, signal: this.signal ?? undefined });
+    const rotated = await rope(this.#root, [x], { ...options, keep: true, signal: this.signal ?? undefined });
     if (!(rotated instanceof Tensor)) throw new TypeError("a tensor was asked for");
     this.#made.add(rotated);
     return rotated;
@@ -190,9 +195,24 @@ export class Scope {
 
   /** A tensor as rows, which are its last axis. */
   rows(x: Tensor): Rows {
-    const resident = Tensor.residentOf(x, this.backend.core, "heed/layers: a tensor");
+    const resident = Tensor.residentOf(x, this.#root, "heed/layers: a tensor");
     const length = lastOf(x);
     return { resident, count: length === 0 ? 0 : resident.elements / length, length };
+  }
+
+  async #run<P extends object>(
+    operation: Operation<P>,
+    problem: P,
+    shapes: readonly (readonly number[])[],
+  ): Promise<readonly Tensor[]> {
+    const made = keptOf(await this.#root.run(operation, problem, this.signal));
+    return made.map((resident, at) => this.#own(resident, shapes[at] ?? []));
+  }
+
+  async #one<P extends object>(operation: Operation<P>, problem: P, shape: readonly number[]): Promise<Tensor> {
+    const [tensor] = await this.#run(operation, problem, [shape]);
+    if (tensor === undefined) throw new TypeError("a call of one result had none");
+    return tensor;
   }
 
   #rule(
@@ -213,23 +233,8 @@ export class Scope {
     return this.upload(array instanceof Uint16Array ? fromF16(array) : array, shape);
   }
 
-  /** The arrays among results as tensors of this pass. */
-  #uploaded(result: AnyAttentionResult): AnyAttentionResult {
-    const uploaded = (name: keyof AnyAttentionResult): AnyAttentionResult[typeof name] => {
-      const part = result[name];
-      return part !== undefined && "data" in part ? this.upload(part.data, part.shape) : part;
-    };
-    return {
-      output: uploaded("output"),
-      weights: uploaded("weights"),
-      lse: uploaded("lse"),
-      scores: uploaded("scores"),
-      entropy: uploaded("entropy"),
-    };
-  }
-
   #own(resident: Resident, shape: readonly number[]): Tensor {
-    const tensor = new Tensor(this.backend.core, resident, shape);
+    const tensor = new Tensor(this.#root, resident, shape);
     this.#made.add(tensor);
     return tensor;
   }

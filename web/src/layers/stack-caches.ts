@@ -3,7 +3,6 @@
 import { showShape, showValue } from "../api/describe.js";
 import { HeedError } from "../api/errors.js";
 import { isRecord } from "../api/read-values.js";
-import { lengthOf } from "./cached-attention.js";
 
 export function readCaches(where: string, value: unknown, layers: number): readonly unknown[] | null {
   if (value === undefined) return null;
@@ -18,6 +17,11 @@ export function readCaches(where: string, value: unknown, layers: number): reado
   const lengths = value.map(lengthOf);
   if (new Set(lengths).size > 1) fail("hold equally many tokens", `lengths ${showShape(lengths)}`);
   return value;
+}
+
+/** The tokens that a cache holds, once a pass has its lock. */
+export function lengthOf(cache: unknown): number | undefined {
+  return isRecord(cache) && typeof cache["length"] === "number" ? cache["length"] : undefined;
 }
 
 /** The number of tokens in the caches. */

@@ -265,7 +265,8 @@ class PagedCache implements KVCache {
   /** Reads and checks the call, and writes its keys and values behind those in the cache. */
   #prepare(where: string, backend: Backend, tensors: GivenTensors, options: unknown): Prepared {
     this.#assertUsable(where);
-    if (backend !== this.#backend) throw new HeedError("disposed", `${where}: cache is a cache of another engine`);
+    if (backend.root !== this.#backend.root)
+      throw new HeedError("disposed", `${where}: cache is a cache of another engine`);
     const { read, checked } = guard("option", `${where}: reading its arguments`, () => {
       const read = readAttentionOptions(where, options);
       const checked = this.#validate(where, tensors, read);

@@ -1,7 +1,7 @@
 // linearAttention: reads its arguments, makes a checked problem, and returns results.
 
 import type { Backend, Dims4, Operand } from "../../backends/backend.js";
-import type { ExtraBackend, LinearProblem, LinearRule } from "../../backends/extra-backend.js";
+import { LINEAR_ATTENTION, type LinearProblem, type LinearRule } from "../../operations/linear-attention.js";
 import { showShape, showValue } from "../describe.js";
 import { HeedError } from "../errors.js";
 import { guard, guardAsync } from "../guard.js";
@@ -17,45 +17,37 @@ import {
   readSignal,
   throwIfAborted,
 } from "../read-values.js";
-import { type ArrayTensor, Tensor } from "../tensor.js";
+import type { ArrayTensor, Tensor } from "../tensor.js";
 import { readOptional, sameShape } from "./read-tensors.js";
-import { resultOf } from "./results.js";
+import { returnedAll } from "./results.js";
 
 const WHERE = "linearAttention";
 const NAMES = ["rule", "decay", "beta", "state", "scale", "causal", "layout", "heads", "kvHeads", "keep", "signal"];
 const RULES = ["linear", "gated", "delta", "gated-delta", "elu"] as const;
 
-/** Results of calls with `keep` stay in `backend`. */
 export async function linearAttention(
-  extra: ExtraBackend,
   backend: Backend,
   tensors: readonly unknown[],
   options: unknown,
 ): Promise<{ readonly output: ArrayTensor | Tensor; readonly state: ArrayTensor | Tensor }> {
-  const { problem, shapes, keep, signal } = guard("option", `${WHERE}: reading its arguments`, () =>
-    check(tensors, options),
+  const { problem, shapes, signal } = guard("option", `${WHERE}: reading its arguments`, () =>
+    check(backend, tensors, options),
   );
   throwIfAborted(WHERE, signal);
   return guardAsync("memory", `${WHERE}: computing`, async () => {
-    const computed = await extra.linearAttention(problem, signal);
-    const output = resultOf(backend, computed.output, shapes.output, keep);
-    try {
-      return { output, state: resultOf(backend, computed.state, shapes.state, keep) };
-    } catch (error) {
-      if (output instanceof Tensor) output.dispose();
-      throw error;
-    }
+    const computed = await backend.run(LINEAR_ATTENTION, problem, signal);
+    const [output, state] = returnedAll(backend, computed, [shapes.output, shapes.state]);
+    return { output, state };
   });
 }
 
 interface Checked {
   readonly problem: LinearProblem;
   readonly shapes: { readonly output: readonly number[]; readonly state: readonly number[] };
-  readonly keep: boolean;
   readonly signal: AbortSignal | null;
 }
 
-function check([q, k, v]: readonly unknown[], options: unknown): Checked {
+function check(backend: Backend, [q, k, v]: readonly unknown[], options: unknown): Checked {
   const given = readRecord(WHERE, "options", options, NAMES);
   const rule = readRule(given["rule"]);
   const causal = readBoolean(WHERE, "causal", given["causal"], rule !== "elu");
@@ -67,9 +59,9 @@ function check([q, k, v]: readonly unknown[], options: unknown): Checked {
     throw new HeedError("option", `${WHERE}: scale has no meaning for rule elu, which divides it out`);
   }
   const layout = readLayout(WHERE, given["layout"]);
-  const query = readTensor(WHERE, "query", q, null);
-  const key = readTensor(WHERE, "key", k, null);
-  const value = readTensor(WHERE, "value", v, null);
+  const query = readTensor(WHERE, "query", q, backend);
+  const key = readTensor(WHERE, "key", k, backend);
+  const value = readTensor(WHERE, "value", v, backend);
   const heads = readCount(WHERE, "heads", given["heads"], null);
   const kvHeads = readCount(WHERE, "kvHeads", given["kvHeads"], null);
   const views = viewsOf({ query, key, value }, layout, heads, kvHeads, causal);
@@ -83,19 +75,19 @@ function check([q, k, v]: readonly unknown[], options: unknown): Checked {
     query: operandOf(query, views.query),
     key: operandOf(key, views.key),
     value: operandOf(value, views.value),
-    decay: readDecay(readOptional(WHERE, "decay", given["decay"]), rule, layout, order, views.key, key.shape),
-    beta: readBeta(readOptional(WHERE, "beta", given["beta"]), rule, layout, order, views.key, key.shape),
-    state: readState(readOptional(WHERE, "state", given["state"]), stateShape, rank, layout),
+    decay: readDecay(readOptional(WHERE, "decay", given["decay"], backend), rule, layout, order, views.key, key.shape),
+    beta: readBeta(readOptional(WHERE, "beta", given["beta"], backend), rule, layout, order, views.key, key.shape),
+    state: readState(readOptional(WHERE, "state", given["state"], backend), stateShape, rank, layout),
     rule,
     causal,
     scale,
     output: roomFor(WHERE, "output", denseView(order, outputShape)),
     newState: roomFor(WHERE, "state", denseView("bhnd", stateShape)),
+    keep: readBoolean(WHERE, "keep", given["keep"], DEFAULTS.keep),
   };
   return {
     problem,
     shapes: { output: userShape(outputShape, rank, layout), state: perHeadShape(stateShape, rank, layout) },
-    keep: readBoolean(WHERE, "keep", given["keep"], DEFAULTS.keep),
     signal: readSignal(WHERE, given["signal"]),
   };
 }

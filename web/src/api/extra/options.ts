@@ -1,7 +1,7 @@
 // The options of rope, linear attention and relative positions: public types and names. The values are checked by code that is loaded with
 // these operations.
 
-import type { LinearRule } from "../../backends/extra-backend.js";
+import type { LinearRule } from "../../operations/linear-attention.js";
 import type { Layout, Numbers, TensorInput } from "../options.js";
 import type { Returned } from "../results.js";
 

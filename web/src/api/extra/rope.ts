@@ -1,9 +1,8 @@
 // rope: reads its arguments, makes a checked problem, and returns the result.
 
-import type { Arguments, Backend } from "../../backends/backend.js";
-import type { ExtraBackend, ExtraOnGpu, RopeProblem } from "../../backends/extra-backend.js";
+import type { Backend } from "../../backends/backend.js";
+import { ROPE, type RopeProblem } from "../../operations/rope.js";
 import { showShape, showValue } from "../describe.js";
-import { copyArguments } from "../detach.js";
 import { HeedError } from "../errors.js";
 import { guard, guardAsync } from "../guard.js";
 import { denseView, readLayout, userShape, type View, viewOf } from "../layout.js";
@@ -18,47 +17,23 @@ import {
   readSignal,
   throwIfAborted,
 } from "../read-values.js";
-import { returned } from "../results.js";
 import type { ArrayTensor, Tensor } from "../tensor.js";
 import { numbersOf } from "../typed-array.js";
 import { ROPE_OPTIONS } from "./options.js";
 import { readOptional, sameShape } from "./read-tensors.js";
-import { resultOf } from "./results.js";
+import { returnedAll } from "./results.js";
 import { frequenciesOf } from "./rope-frequencies.js";
 
 const WHERE = "rope";
 
-/** The result of a call with `keep` stays in `backend`. `x` may be a tensor of `backend` if `extra` computes in the same memory. */
-export async function rope(
-  extra: ExtraBackend,
-  backend: Backend,
-  [x]: readonly unknown[],
-  options: unknown,
-): Promise<ArrayTensor | Tensor> {
-  const { problem, shape, signal } = check(backend, x, options);
-  return guardAsync("memory", `${WHERE}: computing`, async () =>
-    resultOf(backend, await extra.rope(problem, signal), shape, problem.keep),
+export async function rope(backend: Backend, [x]: readonly unknown[], options: unknown): Promise<ArrayTensor | Tensor> {
+  const { problem, shape, signal } = guard("option", `${WHERE}: reading its arguments`, () =>
+    read(backend, x, options),
   );
-}
-
-/** Computes on the GPU of `backend`; null where WebAssembly should. If the device is lost, `again` makes the call once more. */
-export function ropeOnGpu(
-  gpu: ExtraOnGpu,
-  backend: Backend,
-  given: Arguments,
-  again: (given: Arguments) => Promise<unknown>,
-): Promise<unknown> | null {
-  const { problem, shape, signal } = check(backend, given.tensors[0], given.options);
-  const computing = gpu.rope(problem, signal);
-  if (computing === null) return null;
-  const kept = problem.retry ? copyArguments(given) : null;
+  throwIfAborted(WHERE, signal);
   return guardAsync("memory", `${WHERE}: computing`, async () => {
-    try {
-      return returned(backend, await computing, shape);
-    } catch (error) {
-      if (kept === null || !(await gpu.recovers(error, problem))) throw error;
-      return again(kept);
-    }
+    const [rotated] = returnedAll(backend, await backend.run(ROPE, problem, signal), [shape]);
+    return rotated;
   });
 }
 
@@ -66,12 +41,6 @@ interface Checked {
   readonly problem: RopeProblem;
   readonly shape: readonly number[];
   readonly signal: AbortSignal | null;
-}
-
-function check(backend: Backend, x: unknown, options: unknown): Checked {
-  const checked = guard("option", `${WHERE}: reading its arguments`, () => read(backend, x, options));
-  throwIfAborted(WHERE, checked.signal);
-  return checked;
 }
 
 function read(backend: Backend, x: unknown, options: unknown): Checked {

@@ -2,9 +2,9 @@
 // computed by attention and linear attention.
 
 import type { Backend } from "../../backends/backend.js";
-import type { ExtraBackend } from "../../backends/extra-backend.js";
 import { attend } from "../attention.js";
 import { showShape } from "../describe.js";
+import { detach } from "../detach.js";
 import { HeedError } from "../errors.js";
 import { guard, guardAsync } from "../guard.js";
 import { readLayout, viewOf } from "../layout.js";
@@ -17,12 +17,15 @@ import { resultOf } from "./results.js";
 
 /** scale * q . table[distance of the key], [B, H, L, S] with the leading axes that q has: a bias for attention. */
 export async function relativeKeys(
-  _extra: ExtraBackend,
   backend: Backend,
-  [q, tableGiven]: readonly unknown[],
-  options: unknown,
+  tensors: readonly unknown[],
+  givenOptions: unknown,
 ): Promise<ArrayTensor | Tensor> {
   const where = "relativeKeys";
+  const {
+    tensors: [q, tableGiven],
+    options,
+  } = await detach(where, backend, { tensors, options: givenOptions });
   const names = ["length", "offset", "scale", "layout", "heads", "keep", "signal"];
   const { scale, signal, query, table, layout, heads, queries, length, offset, keep } = guard(
     "option",
@@ -77,12 +80,15 @@ export async function relativeKeys(
 
 /** Sum over keys of weight * table[distance of the key], [B, H, L, E] with the weights' leading axes: to be added to attention's output. */
 export async function relativeValues(
-  extra: ExtraBackend,
   backend: Backend,
-  [weightsGiven, tableGiven]: readonly unknown[],
-  options: unknown,
+  tensors: readonly unknown[],
+  givenOptions: unknown,
 ): Promise<ArrayTensor | Tensor> {
   const where = "relativeValues";
+  const {
+    tensors: [weightsGiven, tableGiven],
+    options,
+  } = await detach(where, backend, { tensors, options: givenOptions });
   const { weights, table, offset, keep, signal } = guard("option", `${where}: reading its arguments`, () => {
     const given = readRecord(where, "options", options, ["offset", "keep", "signal"]);
     const weights = readF32(where, "weights", weightsGiven, null);
@@ -117,7 +123,7 @@ export async function relativeValues(
     // Queries of a state to which nothing is written are multiplied by it. Here the state is the table.
     const nothing = (width: number) => ({ data: new Float32Array(queries * width), shape: [1, queries, width] });
     const query = { data: Float32Array.from(sums), shape: [heads, queries, rows] };
-    const { output } = await linearAttention(extra, backend, [query, nothing(rows), nothing(dim)], {
+    const { output } = await linearAttention(backend, [query, nothing(rows), nothing(dim)], {
       rule: "linear",
       scale: 1,
       state: { data: floatsOf(table), shape: [1, rows, dim] },

@@ -1,8 +1,8 @@
 // Packs an attention problem into a job.
 
 import type { AttentionProblem } from "../backend.js";
-import { ATTENTION_CALL, CAUSAL, DTYPE, NORMALIZER, SCORE, STAGE } from "./generated/attention-call.js";
-import { bitsOf, type Job, JobBuilder, type OutputPart } from "./job.js";
+import { ATTENTION_CALL, CAUSAL, NORMALIZER, SCORE, STAGE } from "./generated/attention-call.js";
+import { type Job, JobBuilder, type OutputPart } from "./job.js";
 
 export interface AttentionJob extends Job {
   readonly output: OutputPart;
@@ -53,13 +53,13 @@ export function attentionJob(problem: AttentionProblem, scratch = new Int32Array
   builder.numbers(ATTENTION_CALL.expressionTables, programs?.tables ?? null);
   call[ATTENTION_CALL.expressionWords] = programs?.words.length ?? 0;
   call[ATTENTION_CALL.expressionNumbers] = programs?.tables.length ?? 0;
-  call[ATTENTION_CALL.scale] = bitsOf(problem.scale);
-  call[ATTENTION_CALL.softcap] = bitsOf(problem.softcap ?? 0);
-  call[ATTENTION_CALL.dropoutP] = bitsOf(problem.dropout?.p ?? 0);
+  builder.float(ATTENTION_CALL.scale, problem.scale);
+  builder.float(ATTENTION_CALL.softcap, problem.softcap ?? 0);
+  builder.float(ATTENTION_CALL.dropoutP, problem.dropout?.p ?? 0);
   call[ATTENTION_CALL.dropoutSeed] = problem.dropout?.seed ?? 0;
-  call[ATTENTION_CALL.queryType] = DTYPE[problem.query.dtype];
-  call[ATTENTION_CALL.keyType] = DTYPE[problem.key.dtype];
-  call[ATTENTION_CALL.valueType] = DTYPE[problem.value.dtype];
+  builder.dtype(ATTENTION_CALL.queryType, problem.query);
+  builder.dtype(ATTENTION_CALL.keyType, problem.key);
+  builder.dtype(ATTENTION_CALL.valueType, problem.value);
   call[ATTENTION_CALL.sequences] = (structure.sequences?.queryStarts.length ?? 1) - 1;
   call[ATTENTION_CALL.windowLeft] = structure.windowLeft ?? OPEN;
   call[ATTENTION_CALL.windowRight] = structure.windowRight ?? OPEN;
@@ -74,13 +74,14 @@ export function attentionJob(problem: AttentionProblem, scratch = new Int32Array
   call[ATTENTION_CALL.weightRowsBegin] = form?.of === "rows" ? form.from : 0;
   call[ATTENTION_CALL.weightRowsEnd] = form?.of === "rows" ? form.to : OPEN;
   const weights = form?.of === "mean" ? ATTENTION_CALL.meanWeights : ATTENTION_CALL.weights;
-  const leaves = !problem.keep;
+  const { keep } = problem;
+  const output = problem.into === null ? undefined : "given";
   const parts = {
-    output: builder.output(ATTENTION_CALL.output, problem.output, leaves && problem.into === null),
-    weights: problem.weights && builder.output(weights, problem.weights, leaves),
-    lse: problem.lse && builder.output(ATTENTION_CALL.lse, problem.lse, leaves),
-    scores: problem.scores && builder.output(ATTENTION_CALL.scores, problem.scores, leaves),
-    entropy: problem.entropy && builder.output(ATTENTION_CALL.entropy, problem.entropy, leaves),
+    output: builder.output(ATTENTION_CALL.output, problem.output, keep, output),
+    weights: problem.weights && builder.output(weights, problem.weights, keep),
+    lse: problem.lse && builder.output(ATTENTION_CALL.lse, problem.lse, keep),
+    scores: problem.scores && builder.output(ATTENTION_CALL.scores, problem.scores, keep),
+    entropy: problem.entropy && builder.output(ATTENTION_CALL.entropy, problem.entropy, keep),
   };
   return { ...builder.build(), ...parts };
 }

@@ -9,7 +9,7 @@ import type { VariantTable } from "./variants.js";
 /** The build replaces it by `import.meta.url` after bundling. Written earlier, the bundler would inline the files. */
 declare const HEED_MODULE_URL: string;
 
-export const VARIANTS: VariantTable = {
+const CORE: VariantTable = {
   "wasm-simd": async () => ({
     ...(await import("./generated/glue/wasm-simd.js")),
     binary: new URL("./assets/wasm-simd.wasm", HEED_MODULE_URL),
@@ -28,44 +28,26 @@ export const VARIANTS: VariantTable = {
   }),
 };
 
-export const EXTRA_VARIANTS: VariantTable = {
+const FULL: VariantTable = {
   "wasm-simd": async () => ({
-    ...(await import("./generated/glue/wasm-simd-extra.js")),
-    binary: new URL("./assets/wasm-simd-extra.wasm", HEED_MODULE_URL),
+    ...(await import("./generated/glue/wasm-simd-full.js")),
+    binary: new URL("./assets/wasm-simd-full.wasm", HEED_MODULE_URL),
   }),
   "wasm-relaxed": async () => ({
-    ...(await import("./generated/glue/wasm-relaxed-extra.js")),
-    binary: new URL("./assets/wasm-relaxed-extra.wasm", HEED_MODULE_URL),
+    ...(await import("./generated/glue/wasm-relaxed-full.js")),
+    binary: new URL("./assets/wasm-relaxed-full.wasm", HEED_MODULE_URL),
   }),
   "wasm-simd-threads": async () => ({
-    ...(await import("./generated/glue/wasm-simd-threads-extra.js")),
-    binary: new URL("./assets/wasm-simd-threads-extra.wasm", HEED_MODULE_URL),
+    ...(await import("./generated/glue/wasm-simd-threads-full.js")),
+    binary: new URL("./assets/wasm-simd-threads-full.wasm", HEED_MODULE_URL),
   }),
   "wasm-relaxed-threads": async () => ({
-    ...(await import("./generated/glue/wasm-relaxed-threads-extra.js")),
-    binary: new URL("./assets/wasm-relaxed-threads-extra.wasm", HEED_MODULE_URL),
+    ...(await import("./generated/glue/wasm-relaxed-threads-full.js")),
+    binary: new URL("./assets/wasm-relaxed-threads-full.wasm", HEED_MODULE_URL),
   }),
 };
 
-/** Layers, with attention and all of that. */
-export const LAYERS_VARIANTS: VariantTable = {
-  "wasm-simd": async () => ({
-    ...(await import("./generated/glue/wasm-simd-layers.js")),
-    binary: new URL("./assets/wasm-simd-layers.wasm", HEED_MODULE_URL),
-  }),
-  "wasm-relaxed": async () => ({
-    ...(await import("./generated/glue/wasm-relaxed-layers.js")),
-    binary: new URL("./assets/wasm-relaxed-layers.wasm", HEED_MODULE_URL),
-  }),
-  "wasm-simd-threads": async () => ({
-    ...(await import("./generated/glue/wasm-simd-threads-layers.js")),
-    binary: new URL("./assets/wasm-simd-threads-layers.wasm", HEED_MODULE_URL),
-  }),
-  "wasm-relaxed-threads": async () => ({
-    ...(await import("./generated/glue/wasm-relaxed-threads-layers.js")),
-    binary: new URL("./assets/wasm-relaxed-threads-layers.wasm", HEED_MODULE_URL),
-  }),
-};
+export const MODULES = { core: CORE, full: FULL };
 
 export function ownWorker(): AnyWorker {
   // Not written out: bundlers would emit a second copy, for a page that has no use for it.

@@ -3,7 +3,8 @@
 import { HeedError } from "../../api/errors.js";
 import { MAX_BLOCK_BYTES } from "../../memory/arena.js";
 import { bytesIn } from "../../memory/heap-view.js";
-import type { Operand, OutputView, Resident } from "../backend.js";
+import type { CallBuilder, Operand, OutputView, Resident } from "../backend.js";
+import { DTYPE } from "./generated/attention-call.js";
 import { WasmResident } from "./resident.js";
 
 /** An input that is written into the block. `word` of the call takes its address. */
@@ -21,12 +22,15 @@ export interface ResidentPart {
   readonly resident: WasmResident;
 }
 
+/** Where an output goes: to a new array of the caller's, to a resident, or to an array that the caller gave. */
+export type Destination = "array" | "resident" | "given";
+
 export interface OutputPart {
   readonly word: number;
+  /** In the block; a resident is outside of it. */
   readonly offset: number;
   readonly elements: number;
-  /** Whether the caller gets it as a new array. */
-  readonly leaves: boolean;
+  readonly to: Destination;
 }
 
 /** Offsets are bytes from the block's start, where the call itself is. */
@@ -41,6 +45,8 @@ export interface Job {
   readonly inputBytes: number;
   /** In block order. */
   readonly outputs: readonly OutputPart[];
+  /** The residents that outputs are written to, once they are allocated. */
+  readonly made: Map<OutputPart, WasmResident>;
   /** Size of the whole block. */
   readonly bytes: number;
 }
@@ -69,17 +75,12 @@ export function snapshot<J extends Job>(job: J): J {
   }
 }
 
-/** The words that hold addresses relative to the block. */
-export function relativeWords(job: Job): readonly number[] {
-  return [...job.inputs, ...job.outputs].map((part) => part.word);
-}
-
 /** Writes the call to the start of `words`, with addresses for a block that starts at `base`. */
 export function writeCall(job: Job, words: Int32Array, base: number): void {
   words.set(job.call);
   // Stores keep the low 32 bits, which is how C++ reads an address beyond 2 GiB.
   for (const part of job.inputs) words[part.word] = base + part.offset;
-  for (const part of job.outputs) words[part.word] = base + part.offset;
+  for (const part of job.outputs) words[part.word] = job.made.get(part)?.address ?? base + part.offset;
   for (const { word, resident } of job.residents) words[word] = resident.address;
 }
 
@@ -89,7 +90,7 @@ export function writeInputs(job: Job, block: Uint8Array): void {
 }
 
 /** Lays a job out part by part. Inputs must come before outputs. */
-export class JobBuilder {
+export class JobBuilder implements CallBuilder {
   readonly call: Int32Array<ArrayBuffer>;
   readonly #operation: string;
   readonly #inputs: InputPart[] = [];
@@ -106,7 +107,18 @@ export class JobBuilder {
     this.#inputBytes = this.#end;
   }
 
-  /** A null operand stays absent. */
+  integer(word: number, value: number | boolean): void {
+    this.call[word] = Number(value);
+  }
+
+  float(word: number, value: number): void {
+    this.call[word] = bitsOf(value);
+  }
+
+  dtype(word: number, operand: Operand): void {
+    this.call[word] = DTYPE[operand.dtype];
+  }
+
   input(word: number, operand: Operand | null): void {
     if (operand === null) return;
     writeView(this.call, word, operand);
@@ -130,18 +142,17 @@ export class JobBuilder {
     }
   }
 
-  /** Numbers by batch entry, head, sequence or pair. A null array stays absent. */
   numbers(word: number, array: Int32Array | Float32Array | Float64Array | null): void {
     if (array === null) return;
     const { buffer, byteOffset, byteLength } = array;
     this.#add(word, new Uint8Array(buffer, byteOffset, byteLength), "numbers");
   }
 
-  output(word: number, view: OutputView, leaves: boolean): OutputPart {
+  output(word: number, view: OutputView, keep: boolean, to: Destination = keep ? "resident" : "array"): OutputPart {
     writeView(this.call, word, view);
-    const part = { word, offset: this.#end, elements: view.elements, leaves };
+    const part = { word, offset: this.#end, elements: view.elements, to };
     this.#outputs.push(part);
-    this.#end = aligned(this.#end + view.elements * Float32Array.BYTES_PER_ELEMENT);
+    if (to !== "resident") this.#end = aligned(this.#end + view.elements * Float32Array.BYTES_PER_ELEMENT);
     return part;
   }
 
@@ -161,6 +172,7 @@ export class JobBuilder {
       residents: this.#residents,
       inputBytes: this.#inputBytes,
       outputs: this.#outputs,
+      made: new Map(),
       bytes: this.#end,
     };
   }
@@ -176,7 +188,7 @@ const one = new Float32Array(1);
 const oneBits = new Int32Array(one.buffer);
 
 /** The bits of a number as f32. */
-export function bitsOf(number: number): number {
+function bitsOf(number: number): number {
   one[0] = number;
   return oneBits[0] ?? 0;
 }

@@ -108,12 +108,12 @@ export class PrivateRunner implements Runner {
     if (slices.length === 1) {
       const whole = new WholeShard(job, this.#buffers);
       await this.#compute(job, [whole]);
-      return finished(whole.results);
+      return this.#finished(job, whole.results);
     }
     const sharded = new ShardedJob(job, slices, this.#buffers);
     try {
       await this.#compute(job, sharded.shards);
-      return finished(sharded.results);
+      return this.#finished(job, sharded.results);
     } finally {
       this.#forget(sharded.ownBuffers);
     }
@@ -137,6 +137,13 @@ export class PrivateRunner implements Runner {
     const lost = new WorkerLost("the engine was disposed");
     for (const queue of this.#queues) queue.stop(lost);
     for (const { link } of this.#members) link.terminate(lost.message);
+  }
+
+  /** Results of workers are arrays, which residents get a copy of. */
+  #finished({ made }: Job, results: ReadonlyMap<OutputPart, Float32Array>): Finished {
+    const array = (part: OutputPart): Float32Array => results.get(part) ?? new Float32Array(0);
+    for (const [part, { address }] of made) this.#kernels.heap.floats(address, part.elements).set(array(part));
+    return { view: array, array, release: () => {} };
   }
 
   #grain(): Grain {
@@ -259,9 +266,4 @@ export class PrivateRunner implements Runner {
     this.#missing.push(`a worker was lost (${lost.message})`);
     this.#continue();
   }
-}
-
-function finished(results: ReadonlyMap<OutputPart, Float32Array>): Finished {
-  const array = (part: OutputPart): Float32Array => results.get(part) ?? new Float32Array(0);
-  return { view: array, array, release: () => {} };
 }

@@ -61,7 +61,7 @@ export class Queue {
       };
       const abort = (): void => {
         const cause = quietly((): unknown => signal?.reason);
-        stop(new HeedError("aborted", `${operation}: aborted by its signal`, { cause }));
+        stop(abortedError(operation, cause));
       };
       const entry: Entry = {
         bytes: task.bytes,
@@ -125,6 +125,10 @@ export class Queue {
     this.#running.delete(entry);
     this.#startNext();
   }
+}
+
+export function abortedError(operation: string, cause?: unknown): HeedError {
+  return new HeedError("aborted", `${operation}: aborted by its signal`, { cause });
 }
 
 /** Ignores errors of the caller's code where nobody is left to tell and later tasks must still run. */

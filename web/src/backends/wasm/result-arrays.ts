@@ -21,7 +21,7 @@ export class ResultArrays {
   /** Does not throw when memory is short: `fill` then makes the missing arrays, and throws if it cannot. */
   constructor(job: Job) {
     try {
-      for (const part of job.outputs) if (part.leaves) this.#arrays.set(part, new Float32Array(part.elements));
+      for (const part of job.outputs) if (part.to === "array") this.#arrays.set(part, new Float32Array(part.elements));
     } catch {
       this.#arrays.clear();
     }

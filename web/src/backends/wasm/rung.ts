@@ -2,6 +2,7 @@
 
 import { causeText, HeedError } from "../../api/errors.js";
 import type { Rung } from "../../platform/select.js";
+import type { ModuleName } from "../backend.js";
 import { MAX_WORKERS } from "./generated/attention-call.js";
 import type { Kernels } from "./kernels.js";
 import { loadKernels } from "./load-module.js";
@@ -14,28 +15,35 @@ import type { PoolOverrides } from "./worker-pool.js";
 /** A rung that works, with its front instance and the runner of its async calls. */
 export interface OpenRung {
   readonly rung: Rung;
+  readonly module: ModuleName;
   readonly kernels: Kernels;
   readonly runner: Runner;
 }
 
 /** The caller's wishes, the same for every rung. */
 export interface RungOverrides extends WorkerOverrides, PrivateOverrides, PoolOverrides {
-  /** A compiled module to use instead of the inlined binary. */
+  /** A compiled module to use instead of the core module's binary. */
   readonly compiled: WebAssembly.Module | null;
-  readonly variants: VariantTable;
+  readonly modules: Readonly<Record<ModuleName, VariantTable>>;
   /** "auto": calls that cost less than the round trip to a worker are computed on the calling thread. */
   readonly offload: boolean | "auto";
 }
 
 /** Throws HeedError `load` or WorkerLost when this rung cannot be opened. Reuses the kernels of `previous` when they are of the same variant. */
-export async function openRung(rung: Rung, overrides: RungOverrides, previous: OpenRung | null): Promise<OpenRung> {
+export async function openRung(
+  rung: Rung,
+  module: ModuleName,
+  overrides: RungOverrides,
+  previous: OpenRung | null,
+): Promise<OpenRung> {
   const fits = previous !== null && previous.rung.variant === rung.variant && !previous.kernels.abandoned;
   // Workers are started before the kernels are loaded, because they take longer.
   const workers = new WorkerSource(overrides, rung.worker === null ? 0 : Math.min(overrides.threads, MAX_WORKERS));
-  const loading = fits ? previous.kernels : loadKernels(overrides.variants, rung.variant, overrides.compiled);
+  const compiled = module === "core" ? overrides.compiled : null;
+  const loading = fits ? previous.kernels : loadKernels(overrides.modules[module], rung.variant, compiled);
   try {
     const [kernels, openRunner] = await Promise.all([loading, loadRunner(rung, overrides)]);
-    return { rung, kernels, runner: await openRunner(kernels, workers, overrides) };
+    return { rung, module, kernels, runner: await openRunner(kernels, workers, overrides) };
   } finally {
     workers.endAhead();
   }

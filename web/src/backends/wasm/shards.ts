@@ -4,7 +4,7 @@
 import { HeedError } from "../../api/errors.js";
 import { arrayBufferOf, type BufferPart, type CachedBuffer, type ResidentBuffers } from "./cached-buffers.js";
 import { ATTENTION_CALL } from "./generated/attention-call.js";
-import { aligned, type InputPart, type Job, type OutputPart, relativeWords, writeCall, writeInputs } from "./job.js";
+import { aligned, type InputPart, type Job, type OutputPart, writeCall, writeInputs } from "./job.js";
 import type { BlockMessage } from "./protocol.js";
 import {
   elementBytes,
@@ -41,15 +41,23 @@ export class WholeShard implements Shard {
   readonly buffers: readonly BufferPart[];
   readonly #job: Job;
   readonly #block: ArrayBuffer;
+  /** In the worker's block, which has room for all of them. */
   readonly #outputs: readonly OutputPart[];
+  readonly #bytes: number;
   readonly results = new Map<OutputPart, Float32Array>();
 
   constructor(job: Job, residents: ResidentBuffers) {
     this.#job = job;
-    this.#outputs = job.outputs;
+    let end = job.inputBytes;
+    this.#outputs = job.outputs.map((part) => {
+      const offset = end;
+      end = aligned(end + part.elements * Float32Array.BYTES_PER_ELEMENT);
+      return { ...part, offset };
+    });
+    this.#bytes = end;
     this.#block = roomFor(job.operation, job.inputBytes, () => {
       const block = new ArrayBuffer(job.inputBytes);
-      writeCall(job, new Int32Array(block, 0, job.call.length), 0);
+      writeCall({ ...job, outputs: this.#outputs, made: new Map() }, new Int32Array(block, 0, job.call.length), 0);
       writeInputs(job, new Uint8Array(block));
       return block;
     });
@@ -64,14 +72,14 @@ export class WholeShard implements Shard {
     return {
       kind: "block",
       block: this.#block,
-      bytes: this.#job.bytes,
-      relative: relativeWords(this.#job),
+      bytes: this.#bytes,
+      relative: [...this.#job.inputs, ...this.#outputs].map((part) => part.word),
       outputs: this.#outputs.map(({ offset, elements }) => [offset, elements * Float32Array.BYTES_PER_ELEMENT]),
     };
   }
 
   take(outputs: readonly ArrayBuffer[]): void {
-    for (const [index, part] of this.#outputs.entries()) {
+    for (const [index, part] of this.#job.outputs.entries()) {
       this.results.set(part, new Float32Array(outputs[index] ?? new ArrayBuffer(0)));
     }
   }

@@ -1,6 +1,7 @@
 // The backend that wraps the wasm backend: it sends each call to the GPU, or to wasm if wasm is faster or the GPU does not support the call.
 
 import { HeedError } from "../../api/errors.js";
+import { ROPE, type RopeProblem } from "../../operations/rope.js";
 import type {
   AttentionComputed,
   AttentionProblem,
@@ -10,10 +11,11 @@ import type {
   DType,
   Explanation,
   MemoryReport,
+  Operation,
   Resident,
+  RootBackend,
   Span,
 } from "../backend.js";
-import type { ExtraOnGpu, RopeProblem } from "../extra-backend.js";
 import { CallOrder } from "./call-order.js";
 import { type Choice, choose } from "./choose.js";
 import { type Costs, isSoonerThanAnyOnGpu, measureCosts } from "./costs.js";
@@ -38,7 +40,7 @@ export interface GpuBackendOptions {
   readonly reopen: Reopen;
 }
 
-export class GpuBackend implements Backend, ExtraOnGpu {
+export class GpuBackend implements Backend {
   readonly #wasm: Backend;
   readonly #mode: "auto" | "webgpu";
   readonly #device: RecoveringDevice;
@@ -62,6 +64,10 @@ export class GpuBackend implements Backend, ExtraOnGpu {
     this.#residency = new Residency(wasm);
     this.#order = new CallOrder((computed) => this.#residency.freeResults(computed));
     this.#device = new RecoveringDevice(open, reopen);
+  }
+
+  get root(): RootBackend {
+    return this.#wasm.root;
   }
 
   report(): BackendReport {
@@ -92,8 +98,16 @@ export class GpuBackend implements Backend, ExtraOnGpu {
     return this.#order.inOrder("attention", this.#compute(problem, signal), signal);
   }
 
-  rope(problem: RopeProblem, signal: AbortSignal | null): Promise<Computed> | null {
-    this.#assertUsable("rope");
+  run<P extends object>(operation: Operation<P>, problem: P, signal: AbortSignal | null): Promise<readonly Computed[]> {
+    this.#assertUsable(operation.name);
+    const computing = isRope(operation, problem) ? this.#rope(problem, signal) : null;
+    if (computing !== null) return computing;
+    this.#leave(operation.name);
+    return this.#residency.onWasm(problem, (own) => this.#wasm.run(operation, own, signal));
+  }
+
+  /** Null: wasm computes it. */
+  #rope(problem: RopeProblem, signal: AbortSignal | null): Promise<readonly Computed[]> | null {
     const { open } = this.#device;
     const isHere = residentsOf({ input: problem.input }).some(isGpuResident);
     if (open === null || (this.#mode === "auto" && !isHere)) return null;
@@ -103,17 +117,15 @@ export class GpuBackend implements Backend, ExtraOnGpu {
       this.#noteFallback([`rope runs on wasm: ${why}`]);
       return null;
     }
-    const computing = this.#residency.onGpu(open, givenOf(problem), (own) => runOnGpu(open, own, plan));
-    return this.#order.inOrder("rope", computing, signal).then(({ output }) => output, asRopeError);
-  }
-
-  leave(operation: string): void {
-    const cell = Object.entries(SUPPORT.operation).find(([name]) => name === operation)?.[1];
-    if (typeof cell === "string") this.#noteFallback([`${operation} runs on wasm: ${cell}`]);
+    const run = (given: RopeProblem): Promise<readonly Computed[]> => {
+      const computing = this.#residency.onGpu(open, givenOf(given), (own) => runOnGpu(open, own, plan));
+      return this.#order.inOrder("rope", computing, signal).then(({ output }) => [output], asRopeError);
+    };
+    return this.#again(problem, run, (kept) => this.run(ROPE, kept, signal));
   }
 
   attentionSync(problem: AttentionProblem): AttentionComputed {
-    this.leave("attentionSync");
+    this.#leave("attentionSync");
     return this.#wasm.attentionSync(this.#residency.mirrored(problem));
   }
 
@@ -199,18 +211,28 @@ export class GpuBackend implements Backend, ExtraOnGpu {
     }
     const run = (given: AttentionProblem): Promise<AttentionComputed> =>
       this.#residency.onGpu(open, given, (own) => runOnGpu(open, own, plan));
+    return this.#again(problem, run, (kept) => this.#compute(kept, signal));
+  }
+
+  /** Runs a call on the GPU and, with `retry`, again where its device is lost meanwhile. Arrays are read before this returns. */
+  #again<P extends { readonly retry: boolean }, C>(
+    problem: P,
+    run: (problem: P) => Promise<C>,
+    repeat: (problem: P) => Promise<C>,
+  ): Promise<C> {
     if (!problem.retry) return run(problem);
     const kept = snapshot(problem);
     return run(kept).catch(async (error: unknown) => {
-      if (await this.recovers(error, kept)) return this.#compute(kept, signal);
-      throw error;
+      if (!isRepeatable(error, kept)) throw error;
+      await this.#device.replaced;
+      return repeat(kept);
     });
   }
 
-  async recovers(error: unknown, problem: object): Promise<boolean> {
-    if (!isRepeatable(error, problem)) return false;
-    await this.#device.replaced;
-    return true;
+  /** Notes in `capabilities` that wasm computes an operation. */
+  #leave(operation: string): void {
+    const cell = Object.entries(SUPPORT.operation).find(([name]) => name === operation)?.[1];
+    if (typeof cell === "string") this.#noteFallback([`${operation} runs on wasm: ${cell}`]);
   }
 
   /** The device that tensors of so many bytes live on; null if wasm has them, as it has what the GPU could not bind. */
@@ -232,6 +254,10 @@ export class GpuBackend implements Backend, ExtraOnGpu {
 function isRepeatable(error: unknown, problem: object): boolean {
   const isLoss = error instanceof HeedError && error.code === "device-lost";
   return isLoss && residentsOf(problem).every((resident) => !isGpuResident(resident) && resident.live);
+}
+
+function isRope(operation: { readonly name: string }, problem: object): problem is RopeProblem {
+  return operation.name === ROPE.name && "rotaryDim" in problem;
 }
 
 /** Errors of the shared code name attention, which makes most calls. */

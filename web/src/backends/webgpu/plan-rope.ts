@@ -1,6 +1,6 @@
 // The plan of rope: one step. Cosines and sines come from tables, because WGSL guarantees too little of its own. Pure.
 
-import type { RopeProblem } from "../extra-backend.js";
+import type { RopeProblem } from "../../operations/rope.js";
 import type { Given } from "./gpu-call.js";
 import { gridOf, type Machine, operandBytes, type Plan, type Role, tooLarge } from "./plan.js";
 import type { RopeAngles } from "./rope-angles.js";

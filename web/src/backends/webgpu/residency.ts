@@ -10,25 +10,27 @@ import { operandsOf, residentsOf, snapshot, withResidents } from "./operands.js"
 import { readBuffer } from "./read-buffer.js";
 import { bytesOf, GpuResident, GpuResidents } from "./residents.js";
 
-type Run<P> = (problem: P) => Promise<AttentionComputed>;
+type Run<P, C> = (problem: P) => Promise<C>;
 
 export class Residency {
   readonly #wasm: Backend;
   readonly #residents = new GpuResidents(({ mirror }) => {
     if (mirror !== null) this.#wasm.free(mirror);
   });
-  /** Copies on the GPU of tensors that live in wasm. */
-  readonly #copies = new WeakMap<Resident, GpuResident>();
+  /** Copies on the GPU of tensors that live in wasm, where they may be freed without a word to this class. */
+  readonly #copies = new Map<Resident, GpuResident>();
 
   constructor(wasm: Backend) {
     this.#wasm = wasm;
   }
 
   get count(): number {
+    this.#dropCopies();
     return this.#residents.count;
   }
 
   get bytes(): number {
+    this.#dropCopies();
     return this.#residents.bytes;
   }
 
@@ -71,9 +73,17 @@ export class Residency {
       this.#residents.free(resident);
       return;
     }
-    const copy = this.#copies.get(resident);
-    if (copy !== undefined) this.#residents.free(copy);
     this.#wasm.free(resident);
+    this.#dropCopies();
+  }
+
+  /** Frees the copies of tensors that are no more. */
+  #dropCopies(): void {
+    for (const [resident, copy] of this.#copies) {
+      if (resident.live) continue;
+      this.#residents.free(copy);
+      this.#copies.delete(resident);
+    }
   }
 
   freeResults(computed: AttentionComputed): void {
@@ -85,7 +95,7 @@ export class Residency {
   }
 
   /** Runs a call on the device, after copying there the tensors that live elsewhere. Arrays are read before this returns. */
-  onGpu<P extends object>(open: OpenDevice, problem: P, run: Run<P>): Promise<AttentionComputed> {
+  onGpu<P extends object>(open: OpenDevice, problem: P, run: Run<P, AttentionComputed>): Promise<AttentionComputed> {
     const isElsewhere = residentsOf(problem).some((resident) => !isOn(open, resident));
     if (!isElsewhere) return this.#retaining(problem, run);
     return this.#exchanged(
@@ -96,7 +106,7 @@ export class Residency {
   }
 
   /** Runs a call on wasm, after copying there the tensors that live on the GPU. */
-  onWasm<P extends object>(problem: P, run: Run<P>): Promise<AttentionComputed> {
+  onWasm<P extends object, C>(problem: P, run: Run<P, C>): Promise<C> {
     if (!residentsOf(problem).some(isGpuResident)) return run(problem);
     return this.#exchanged(problem, (resident) => this.#mirrorOf(resident), run);
   }
@@ -118,7 +128,7 @@ export class Residency {
     return withResidents(problem, mirrors);
   }
 
-  async #retaining<P extends object>(problem: P, run: Run<P>): Promise<AttentionComputed> {
+  async #retaining<P extends object>(problem: P, run: Run<P, AttentionComputed>): Promise<AttentionComputed> {
     const used = residentsOf(problem).filter(isGpuResident);
     this.#residents.retain(used);
     try {
@@ -135,11 +145,11 @@ export class Residency {
   }
 
   /** Runs a call with copies in place of its tensors, which later calls use as well. Its arrays are copied first, since the call has to wait. */
-  async #exchanged<P extends object>(
+  async #exchanged<P extends object, C>(
     problem: P,
     exchange: (resident: Resident) => Promise<Resident>,
-    run: (problem: P) => Promise<AttentionComputed>,
-  ): Promise<AttentionComputed> {
+    run: Run<P, C>,
+  ): Promise<C> {
     const own = snapshot(problem);
     const residents = residentsOf(own);
     const onGpu = residents.filter(isGpuResident);
@@ -162,6 +172,7 @@ export class Residency {
   /** The copy on the GPU of a tensor in wasm. */
   async #copyOf(open: OpenDevice, resident: Resident): Promise<Resident> {
     if (isOn(open, resident)) return resident;
+    this.#dropCopies();
     const known = this.#copies.get(resident);
     if (known?.live === true) return known;
     const data = await this.#wasm.download(resident);

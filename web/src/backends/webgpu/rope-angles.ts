@@ -1,6 +1,6 @@
 // The cosines and sines of rope for each position and pair, computed in double precision and rounded once.
 
-import type { RopeProblem } from "../extra-backend.js";
+import type { RopeProblem } from "../../operations/rope.js";
 
 export interface RopeAngles {
   readonly cosines: Float32Array<ArrayBuffer>;

@@ -2,7 +2,7 @@
 
 import type { Heed } from "../../api/heed.js";
 import type { Tensor } from "../../api/tensor.js";
-import type { Activation } from "../../backends/layer-backend.js";
+import type { Activation } from "../../operations/pointwise.js";
 import { Layer } from "../layer.js";
 import { Linear } from "../linear.js";
 import { LayerNorm } from "../norm.js";

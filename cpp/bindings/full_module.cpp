@@ -1,5 +1,4 @@
-// The module of layers. It contains attention and the other operations too, so that each reads the results of the last
-// in place.
+// The full module: attention and every other operation, on one memory.
 #include "bindings/call_header.hpp"
 #include "bindings/run_call.hpp"
 

@@ -1,4 +1,4 @@
-// The module of attention.
+// The core module: attention alone, which is all that most pages load.
 #include <emscripten/bind.h>
 
 #include "bindings/run_call.hpp"

@@ -1,0 +1,52 @@
+// Passes of layers under way on each engine. An engine computes them in the full module, and returns to the core module, whose
+// memory is new and small, when disposing of a layer has left most of that memory free.
+
+import type { RootBackend } from "../backends/backend.js";
+
+interface Passes {
+  count: number;
+  /** Whether a layer was disposed of since the last pass began. Only then is the memory given back, because loading it again takes long. */
+  rests: boolean;
+}
+
+const ALL = new WeakMap<RootBackend, Passes>();
+
+/** Tensors and pages that take no more than this share of the memory are moved. */
+const MOSTLY_FREE = 1 / 8;
+
+/** Loads what a pass needs, and keeps it loaded until `endPass`. */
+export async function beginPass(root: RootBackend): Promise<void> {
+  const passes = ALL.get(root) ?? { count: 0, rests: false };
+  ALL.set(root, passes);
+  passes.count += 1;
+  passes.rests = false;
+  try {
+    await root.use("full");
+  } catch (error) {
+    endPass(root);
+    throw error;
+  }
+}
+
+export function endPass(root: RootBackend): void {
+  const passes = ALL.get(root);
+  if (passes === undefined) return;
+  passes.count -= 1;
+  settle(root, passes);
+}
+
+/** A layer was disposed of. */
+export function rest(root: RootBackend): void {
+  const passes = ALL.get(root);
+  if (passes === undefined) return;
+  passes.rests = true;
+  settle(root, passes);
+}
+
+function settle(root: RootBackend, passes: Passes): void {
+  const { engine, tensorBytes } = root.memory();
+  if (!passes.rests || passes.count > 0 || tensorBytes > engine * MOSTLY_FREE) return;
+  passes.rests = false;
+  // An engine that cannot move stays where it is.
+  root.use("core").catch(() => {});
+}

@@ -1,0 +1,22 @@
+// Rows of a table by their indices.
+
+import type { Operation } from "../backends/backend.js";
+import { GATHER_CALL, OPERATION } from "../backends/wasm/generated/layer-call.js";
+import { operandOf, type Rows, rowsView } from "./rows.js";
+
+export interface GatherProblem {
+  readonly table: Rows;
+  readonly indices: Int32Array<ArrayBuffer>;
+}
+
+export const GATHER: Operation<GatherProblem> = {
+  name: "embedding",
+  words: GATHER_CALL.words,
+  pack({ table, indices }, builder) {
+    builder.integer(GATHER_CALL.operation, OPERATION.gather);
+    builder.input(GATHER_CALL.table, operandOf(table));
+    builder.numbers(GATHER_CALL.indices, indices);
+    builder.output(GATHER_CALL.output, rowsView(indices.length, table.length), true);
+  },
+  work: ({ table, indices }) => indices.length * table.length,
+};

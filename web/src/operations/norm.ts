@@ -1,0 +1,28 @@
+// LayerNorm and RMSNorm.
+
+import type { Operation } from "../backends/backend.js";
+import { NORM_CALL, OPERATION } from "../backends/wasm/generated/layer-call.js";
+import { operandIf, operandOf, POINTWISE_COST, type Rows, rowsView } from "./rows.js";
+
+export interface NormProblem {
+  readonly input: Rows;
+  readonly isCentred: boolean;
+  readonly epsilon: number;
+  readonly weight: Rows | null;
+  readonly bias: Rows | null;
+}
+
+export const NORM: Operation<NormProblem> = {
+  name: "norm",
+  words: NORM_CALL.words,
+  pack({ input, isCentred, epsilon, weight, bias }, builder) {
+    builder.integer(NORM_CALL.operation, OPERATION.norm);
+    builder.input(NORM_CALL.input, operandOf(input));
+    builder.input(NORM_CALL.weight, operandIf(weight));
+    builder.input(NORM_CALL.bias, operandIf(bias));
+    builder.integer(NORM_CALL.isCentred, isCentred);
+    builder.float(NORM_CALL.epsilon, epsilon);
+    builder.output(NORM_CALL.output, rowsView(input.count, input.length), true);
+  },
+  work: ({ input }) => POINTWISE_COST * input.count * input.length,
+};

@@ -1,0 +1,34 @@
+// Dense rows in the engine's memory, which the operations of layers read and make.
+
+import { HeedError } from "../api/errors.js";
+import type { Operand, OutputView, Resident } from "../backends/backend.js";
+
+/** Rows at the start of a resident. */
+export interface Rows {
+  readonly resident: Resident;
+  readonly count: number;
+  readonly length: number;
+}
+
+/** The cost of an elementwise operation on one number, in multiplications. */
+export const POINTWISE_COST = 8;
+
+export function rowsView(count: number, length: number): OutputView {
+  return { elements: count * length, shape: [1, 1, count, length], strides: [0, 0, length, 1] };
+}
+
+export function operandOf({ resident, count, length }: Rows): Operand {
+  // A layer may be disposed of between two calls of one pass.
+  if (!resident.live)
+    throw new HeedError("disposed", "heed/layers: a layer or tensor was disposed of while it was used");
+  return { source: { kind: "resident", resident }, dtype: "f32", ...rowsView(count, length) };
+}
+
+export function operandIf(rows: Rows | null): Operand | null {
+  return rows && operandOf(rows);
+}
+
+/** All of a resident, as one row. */
+export function wholeOf(resident: Resident): Operand {
+  return operandOf({ resident, count: 1, length: resident.elements });
+}
