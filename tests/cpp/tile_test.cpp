@@ -31,7 +31,7 @@ struct TileScene {
   }
 
   [[nodiscard]] kernels::TileOperands operands(int depth = kDepth, int first = 0) const {
-    return {panel + first * kWidth, depth, {splat.view.data, splat.view.strides[2]}};
+    return {panel + first * kWidth, depth, {splat.view.data, static_cast<std::ptrdiff_t>(splat.view.strides[2])}};
   }
 
   /// Checks the tile against `before` and the sum over k of element(r, k) * panel[k].
