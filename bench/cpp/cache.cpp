@@ -26,11 +26,9 @@ struct Case {
 
 constexpr Case kCases[] = {{8, 1, 4096, 64}, {32, 1, 8192, 64}, {32, 1, 4096, 128}, {8, 4, 16384, 128}};
 
-Index bytes_of(DType dtype) { return heed::is_int8(dtype) ? 1 : (dtype == DType::f16 ? 2 : 4); }
-
 /// The page size in tokens of the package's caches with a maxLength of `keys`.
 Index page_size(Index keys, DType dtype) {
-  const Index least = 384 / bytes_of(dtype);
+  const Index least = 384 / heed::bytes_of(dtype);
   const Index pages = heed::is_int8(dtype) ? 4 : 8;
   return least * std::clamp<Index>(keys / (pages * least), 1, 4);
 }
@@ -40,7 +38,7 @@ class Cache {
  public:
   Cache(const Case& c, DType dtype, bool is_paged)
       : rows_(page_size(c.keys, dtype)), count_((c.keys + rows_ - 1) / rows_) {
-    const Index size = bytes_of(dtype);
+    const Index size = heed::bytes_of(dtype);
     const Index values = rows_ * c.dim * size;
     const Index key_scales = 2 * values;
     const Index head_bytes = key_scales + (heed::is_int8(dtype) ? 2 * rows_ * 4 : 0);

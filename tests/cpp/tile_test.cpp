@@ -27,7 +27,9 @@ struct TileScene {
 
   explicit TileScene(Index rows, Index columns)
       : splat(random_tensor(random, {1, 1, rows, columns})), numbers(random_tensor(random, {1, 1, kDepth, kWidth})) {
-    for (std::size_t n = 0; n < numbers.numbers.size(); ++n) panel[n] = numbers.numbers[n];
+    for (int k = 0; k < kDepth; ++k) {
+      for (int column = 0; column < kWidth; ++column) panel[k * kWidth + column] = numbers(0, 0, k, column);
+    }
   }
 
   [[nodiscard]] kernels::TileOperands operands(int depth = kDepth, int first = 0) const {
