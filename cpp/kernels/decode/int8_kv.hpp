@@ -43,7 +43,7 @@ constexpr int largest_i16(int dim) {
   };
   for (int i = 0; i < count; i += kPanel) {
     const I32Batch first = round(numbers + i);
-    store_lower_halves(first, round(numbers + i + kLanes), quantized + i);
+    store_low_i16(first, round(numbers + i + kLanes), quantized + i);
   }
   return largest <= std::numeric_limits<float>::max() ? largest / most : std::numeric_limits<float>::quiet_NaN();
 }

@@ -102,8 +102,8 @@ class F16Widener {
   /// Widens without the bias. The lower half of a 32-bit word is raised by 13 bits as a product, with its sign in
   /// front; the upper half comes down by 3. What is there beside it is cut off.
   [[gnu::always_inline]] EvenOdd operator()(const std::uint16_t* numbers) const {
-    const I32Batch bits = load_halves(numbers);
-    return {xsimd::bitwise_cast<float>(multiply_lower_halves(bits, raising_) & kept_),
+    const I32Batch bits = load_u16(numbers);
+    return {xsimd::bitwise_cast<float>(multiply_low_i16(bits, raising_) & kept_),
             xsimd::bitwise_cast<float>((bits >> 3) & kept_)};
   }
   [[nodiscard]] Batch bias() const { return bias_; }

@@ -30,8 +30,8 @@ inline I32Batch broadcast_pair(const std::int16_t* pair) {
 #endif
 }
 
-/// The products of the lower halves of the lanes, as int16; the upper halves of `factors` are zeros.
-[[gnu::always_inline]] inline I32Batch multiply_lower_halves(I32Batch numbers, I32Batch factors) {
+/// The products of the low 16 bits of each lane, as int16; the high 16 bits of `factors` are zeros.
+[[gnu::always_inline]] inline I32Batch multiply_low_i16(I32Batch numbers, I32Batch factors) {
 #ifdef __wasm_simd128__
   return wasm_i32x4_dot_i16x8(numbers, factors);
 #else
@@ -39,22 +39,22 @@ inline I32Batch broadcast_pair(const std::int16_t* pair) {
 #endif
 }
 
-/// Stores the lower halves of the lanes of two vectors.
-[[gnu::always_inline]] inline void store_lower_halves(I32Batch first, I32Batch second, std::int16_t* target) {
+/// Stores the low 16 bits of each lane of two vectors.
+[[gnu::always_inline]] inline void store_low_i16(I32Batch first, I32Batch second, std::int16_t* target) {
 #ifdef __wasm_simd128__
   wasm_v128_store(target, wasm_i16x8_shuffle(first, second, 0, 2, 4, 6, 8, 10, 12, 14));
 #else
   alignas(kScratchAlignment) std::int32_t words[kPanel];
   first.store_aligned(words);
   second.store_aligned(words + kLanes);
-  std::int16_t halves[kPanel];
-  for (int i = 0; i < kPanel; ++i) halves[i] = static_cast<std::int16_t>(words[i]);
-  std::memcpy(target, halves, sizeof halves);
+  std::int16_t narrow[kPanel];
+  for (int i = 0; i < kPanel; ++i) narrow[i] = static_cast<std::int16_t>(words[i]);
+  std::memcpy(target, narrow, sizeof narrow);
 #endif
 }
 
 /// Loads kPanel 16-bit numbers, two in a lane.
-[[gnu::always_inline]] inline I32Batch load_halves(const std::uint16_t* source) {
+[[gnu::always_inline]] inline I32Batch load_u16(const std::uint16_t* source) {
 #ifdef __wasm_simd128__
   return wasm_v128_load(source);
 #else
