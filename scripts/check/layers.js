@@ -80,7 +80,6 @@ const WEB_ROOMS = {
     "backends",
     "memory",
     "shared-engine.ts",
-    "extra.ts",
   ],
 };
 

@@ -30,6 +30,8 @@ const SHARED_LAST = [
   "operations/rope.ts",
   "backends/wasm/generated/extra-call.ts",
   "api/unless-aborted.ts",
+  "api/extra/rotation.ts",
+  "api/extra/rope-frequencies.ts",
   "api/cache/types.ts",
 ].map((file) => join(root, "web/src", file));
 

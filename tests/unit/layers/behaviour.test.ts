@@ -556,6 +556,67 @@ test("layers without an engine share one, and one that was disposed of says so",
   await expect(late.forward(numbers(1, 4))).rejects.toMatchObject({ code: "disposed" });
 });
 
+test("options of attention are refused before anything is computed, by what the user called", async () => {
+  const x = numbers(1, 3, 8);
+  // Without parameters nothing can be computed.
+  const heads = new MultiHeadAttention({ embedDim: 8, heads: 2, rope: {}, engine });
+  const block = new TransformerBlock({ dim: 8, heads: 2, cross: true, engine });
+  const encoder = new Encoder({ dim: 8, heads: 2, layers: 2, engine });
+  const mask = { data: new Uint8Array(12), shape: [3, 4] };
+  const rules: readonly [() => Promise<unknown>, string][] = [
+    [() => heads.forward(x, x, x, { softcap: 0 }), "MultiHeadAttention: softcap must be between 1e-30 and 1e30, got 0"],
+    [
+      () => heads.forward(x, x, numbers(1, 2, 8)),
+      "MultiHeadAttention: key and value lengths must match, got key [1, 3, 8] value [1, 2, 8]",
+    ],
+    [
+      () => heads.forward(x, x, x, { positions: [1, 2] }),
+      "MultiHeadAttention: positions must be a finite number, or one for each of 3 tokens or of the tokens of 1 batch entries, got [1, 2]",
+    ],
+    [
+      () => heads.forward(x, x, x, { cache: {} as never }),
+      "MultiHeadAttention: cache must be made by createCache, got an Object",
+    ],
+    [
+      () => block.forward(x, { memory: x, cross: { mask } }),
+      "TransformerBlock: mask must broadcast to [1, 2, 3, 3], got [3, 4]",
+    ],
+    [() => encoder.forward(x, { self: { topK: -1 } }), expect.stringMatching(/^Encoder: topK must be a whole number/)],
+  ];
+  for (const [call, message] of rules) await expect(call()).rejects.toHaveProperty("message", message);
+  expect(refusalOf(() => new MultiHeadAttention({ embedDim: 8, heads: 2, rope: { rotaryDim: 6 } }))).toEqual([
+    "option",
+    "MultiHeadAttention: rotaryDim must be an even number from 2 to head_dim, got 6 for [2, 4]",
+  ]);
+});
+
+test("options of attention are read once, however many blocks they are for", async () => {
+  const layer = new Encoder({ dim: 4, heads: 2, layers: 3, hidden: 4, norm: "rms", bias: false, engine });
+  const shapes = {
+    "q_proj.weight": [4, 4],
+    "k_proj.weight": [4, 4],
+    "v_proj.weight": [4, 4],
+    "out_proj.weight": [4, 4],
+  };
+  const blocks = [0, 1, 2].flatMap((at) => [
+    ...Object.entries(shapes).map(([name, shape]) => [`layers.${at}.self_attn.${name}`, numbers(...shape)] as const),
+    ...["up_proj", "down_proj"].map((name) => [`layers.${at}.mlp.${name}.weight`, numbers(4, 4)] as const),
+    ...["norm1", "norm2"].map((name) => [`layers.${at}.${name}.weight`, numbers(4)] as const),
+  ]);
+  layer.load(new Map([...blocks, ["norm.weight", numbers(4)]]));
+  const read: string[] = [];
+  const noted = <T extends object>(given: T): T =>
+    new Proxy(given, {
+      get: (target, name) => {
+        if (typeof name === "string" && name in target) read.push(name);
+        return Reflect.get(target, name);
+      },
+    });
+  const mask = noted({ data: Uint8Array.of(1, 1, 0), shape: [1, 3] });
+  await layer.forward(numbers(1, 3, 4), { self: noted({ mask, scale: 0.5 }) });
+  expect(read.sort()).toEqual(["data", "mask", "scale", "shape"]);
+});
+
 test("options of attention that heed does not have yet are refused by name", async () => {
   const layer = new MultiHeadAttention({ embedDim: 8, heads: 2, bias: false, engine });
   layer.load(new Map(["q", "k", "v", "out"].map((name) => [`${name}_proj.weight`, numbers(8, 8)])));

@@ -4,6 +4,7 @@ import type { AttentionProblem, Backend } from "../backends/backend.js";
 import { registeredCache } from "./cache/registry.js";
 import { guard, guardAsync } from "./guard.js";
 import type { GivenTensors } from "./inputs.js";
+import { readTensors } from "./operands.js";
 import { type ReadOptions, readAttentionOptions } from "./read-options.js";
 import { throwIfAborted } from "./read-values.js";
 import { type AnyAttentionResult, resultOf } from "./results.js";
@@ -44,7 +45,7 @@ export function check(
 ): { readonly read: ReadOptions; readonly checked: CheckedAttention } {
   return guard("option", `${where}: reading its arguments`, () => {
     const read = readAttentionOptions(where, options);
-    const checked = validateAttention(where, backend, tensors, read);
+    const checked = validateAttention(where, backend, readTensors(where, tensors, backend), read);
     throwIfAborted(where, read.signal);
     return { read, checked };
   });

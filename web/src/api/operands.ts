@@ -5,6 +5,7 @@ import { MAX_BLOCK_BYTES } from "../memory/arena.js";
 import { showShape, showValue } from "./describe.js";
 import { HeedError } from "./errors.js";
 import { fromF16, toF16 } from "./f16.js";
+import type { GivenTensors } from "./inputs.js";
 import type { View } from "./layout.js";
 import { isRecord } from "./read-values.js";
 import { Tensor } from "./tensor.js";
@@ -56,6 +57,20 @@ export function readTensor(where: string, name: string, value: unknown, backend:
   }
   const { data, shape, dtype } = readFields(where, name, value);
   return withArray(where, name, readNumbers(where, name, data, dtype), readShape(where, name, shape));
+}
+
+export interface ReadTensors {
+  readonly query: ReadTensor;
+  readonly key: ReadTensor;
+  readonly value: ReadTensor;
+}
+
+export function readTensors(where: string, { query, key, value }: GivenTensors, backend: Backend | null): ReadTensors {
+  return {
+    query: readTensor(where, "query", query, backend),
+    key: readTensor(where, "key", key, backend),
+    value: readTensor(where, "value", value, backend),
+  };
 }
 
 /** Reads the data and the shape of a new tensor. `numbers` rounds f32 to f16 where that is asked for. */

@@ -4,7 +4,7 @@ import type { AttentionProblem, Backend, BlockMask, Dims4, Operand, WeightForm }
 import { showShape, showValue } from "./describe.js";
 import { HeedError } from "./errors.js";
 import { denseView, perHeadShape, userShape, type View, viewOf } from "./layout.js";
-import { operandOf, type ReadTensor, readF32, readMask, readTensor, roomFor, withBareShape } from "./operands.js";
+import { operandOf, type ReadTensor, type ReadTensors, readF32, readMask, roomFor, withBareShape } from "./operands.js";
 import { BLOCK_OPTIONS, type Layout } from "./options.js";
 import type { ReadOptions, WantedWeights } from "./read-options.js";
 import { readRecord } from "./read-values.js";
@@ -28,13 +28,10 @@ export interface CheckedAttention {
 export function validateAttention(
   where: string,
   backend: Backend | null,
-  tensors: { readonly query: unknown; readonly key: unknown; readonly value: unknown },
+  { query, key, value }: ReadTensors,
   options: ReadOptions,
   held = 0,
 ): CheckedAttention {
-  const query = readTensor(where, "query", tensors.query, backend);
-  const key = readTensor(where, "key", tensors.key, backend);
-  const value = readTensor(where, "value", tensors.value, backend);
   const views = viewsOf(where, query, key, value, options);
   const target = scoresShape(views.query, views.key, held);
   const outputShape: Dims4 = [target[0], target[1], target[2], views.value.shape[3]];

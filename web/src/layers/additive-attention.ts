@@ -1,13 +1,14 @@
 // Bahdanau's additive attention: the scores are v . tanh(W_q q + W_k k + b).
 
-import type { AttentionOptions, TensorInput } from "../api/options.js";
+import type { AttentionOptions, Score, TensorInput } from "../api/options.js";
 import { readBoolean } from "../api/read-values.js";
-import type { AnyAttentionResult, AttentionResult, NoOptions } from "../api/results.js";
+import type { AttentionResult, NoOptions } from "../api/results.js";
 import { Layer, type LayerOptions } from "./layer.js";
 import { Parameter } from "./parameters.js";
-import { handOutAll, PASSED_OPTIONS, passedOn } from "./projections.js";
+import { handOutAll } from "./projections.js";
 import { readSize, readSizes } from "./read.js";
-import { type AttentionTensors, checkWidth, type Scope } from "./scope.js";
+import { PASSED_OPTIONS, readOptions, ruleOf } from "./read-rule.js";
+import { checkWidth } from "./scope.js";
 
 export interface AdditiveAttentionOptions extends LayerOptions {
   readonly queryDim: number;
@@ -46,33 +47,30 @@ export class AdditiveAttention extends Layer {
     options?: O,
   ): Promise<AttentionResult<O>>;
   forward(query: unknown, key: unknown, value?: unknown, options?: unknown): Promise<AttentionResult> {
+    const { where } = this;
     const names = PASSED_OPTIONS.filter((name) => name !== "score");
     return this.pass(options, names, async (scope, given, keep) => {
-      const q = await scope.take(this.where, "query", query);
-      const k = await scope.take(this.where, "key", key);
-      const v = value === undefined ? k : await scope.take(this.where, "value", value);
-      return handOutAll(scope, await this.compute(scope, { query: q, key: k, value: v }, given), keep, false);
+      const q = await scope.take(where, "query", query);
+      const k = await scope.take(where, "key", key);
+      const v = value === undefined ? k : await scope.take(where, "value", value);
+      checkWidth(where, "query", q, this.#query.shape[1] ?? 0);
+      checkWidth(where, "key", k, this.#key.shape[1] ?? 0);
+      const packed = q.shape.length === 3 ? { layout: "packed", heads: 1, kvHeads: 1 } : {};
+      const read = await readOptions(scope, where, given, { ...packed, score: this.#scoreOf() });
+      const tensors = { query: q, key: k, value: v };
+      const rule = ruleOf(scope, where, read, tensors, scope.heldCache(where, given["cache"]));
+      return handOutAll(scope, await scope.attention(where, tensors, rule), keep, false);
     });
   }
 
-  /** @internal */
-  async compute(
-    scope: Scope,
-    tensors: AttentionTensors,
-    options: Readonly<Record<string, unknown>>,
-  ): Promise<AnyAttentionResult> {
-    const { query, key } = tensors;
-    checkWidth(this.where, "query", query, this.#query.shape[1] ?? 0);
-    checkWidth(this.where, "key", key, this.#key.shape[1] ?? 0);
-    const packed = query.shape.length === 3 ? { layout: "packed", heads: 1, kvHeads: 1 } : {};
+  #scoreOf(): Score {
     const v = this.#score.loaded(`${this.where}: parameter score_proj.weight`).data;
-    const score = {
+    return {
       type: "additive",
       wq: this.#query.loaded(`${this.where}: parameter query_proj.weight`),
       wk: this.#key.loaded(`${this.where}: parameter key_proj.weight`),
       v,
       ...(this.#bias === null ? {} : { b: this.#bias.loaded(`${this.where}: parameter bias`).data }),
     };
-    return scope.attention(this.where, tensors, { ...passedOn(options), ...packed, score });
   }
 }

@@ -1,11 +1,11 @@
 // A pass locks all of its caches at once when it is called, and leaves them as they were if it fails.
 
-import { type CacheLock, LOCK } from "../api/cache/types.js";
+import { type CacheLock, type HeldCache, LOCK } from "../api/cache/types.js";
 import { isRecord } from "../api/read-values.js";
 import { unlessAborted } from "../api/unless-aborted.js";
 
 /** From each cache to the handle by which a pass that holds its lock uses it. */
-export type HeldCaches = ReadonlyMap<unknown, object>;
+export type HeldCaches = ReadonlyMap<unknown, HeldCache>;
 
 const NONE: HeldCaches = new Map();
 

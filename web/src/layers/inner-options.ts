@@ -3,20 +3,26 @@
 import { HeedError } from "../api/errors.js";
 import { readBoolean, readRecord } from "../api/read-values.js";
 import type { Tensor } from "../api/tensor.js";
-import { leadingOf, PASSED_OPTIONS } from "./projections.js";
+import type { GivenAttention } from "./multi-head-attention.js";
+import { leadingOf } from "./projections.js";
+import { PASSED_OPTIONS } from "./read-rule.js";
 import type { Scope } from "./scope.js";
 
-/** The inputs of a block inside a pass. */
-export interface BlockInputs {
+/** The tensors that a block takes. */
+export interface BlockTensors {
   readonly x: Tensor;
   readonly memory: Tensor | null;
-  readonly self: Readonly<Record<string, unknown>>;
-  readonly cross: Readonly<Record<string, unknown>>;
+}
+
+/** The inputs of a pass. The options of attention are still to be read. */
+export interface BlockInputs extends BlockTensors {
+  readonly self: GivenAttention;
+  readonly cross: GivenAttention;
   readonly attentions: boolean;
 }
 
 /** Options of an attention inside a block, without `return`, which the block decides. */
-function readInnerOptions(where: string, name: string, value: unknown): Readonly<Record<string, unknown>> {
+function readInnerOptions(where: string, name: string, value: unknown): GivenAttention {
   return readRecord(where, name, value, [...PASSED_OPTIONS.filter((option) => option !== "return"), "positions"]);
 }
 

@@ -34,12 +34,14 @@ export class Linear extends Layer {
   /** x [..., inFeatures] to [..., outFeatures]. */
   forward<const O extends ForwardOptions = NoOptions>(x: TensorInput, options?: O): Forwarded<O>;
   forward(x: unknown, options?: unknown): Promise<Tensor | ArrayTensor> {
-    return this.passOne(x, options, (scope, input) => this.compute(scope, input));
+    return this.passOne(x, options, (scope, input) => {
+      checkWidth(this.where, "x", input, this.inFeatures);
+      return this.compute(scope, input);
+    });
   }
 
   /** @internal activation(x W^T + b) * factor + addend, within a pass. */
   async compute(scope: Scope, x: Tensor, rule: Epilogue = {}): Promise<Tensor> {
-    checkWidth(this.where, "x", x, this.inFeatures);
     const weight = await this.resident(scope, "weight");
     return scope.affine(x, weight.resident, this.outFeatures, await this.residentOrNull(scope, "bias"), rule);
   }

@@ -49,12 +49,14 @@ export class MLP extends Layer {
   /** x [..., dim] to the same shape. */
   forward<const O extends ForwardOptions = NoOptions>(x: TensorInput, options?: O): Forwarded<O>;
   forward(x: unknown, options?: unknown): Promise<Tensor | ArrayTensor> {
-    return this.passOne(x, options, (scope, input) => this.compute(scope, input));
+    return this.passOne(x, options, (scope, input) => {
+      checkWidth(this.where, "x", input, this.#up.inFeatures);
+      return this.compute(scope, input);
+    });
   }
 
   /** @internal */
   async compute(scope: Scope, x: Tensor, rule: Epilogue = {}): Promise<Tensor> {
-    checkWidth(this.where, "x", x, this.#up.inFeatures);
     return scope.one(async (inner) => this.#down.compute(inner, await this.#widen(inner, x), rule));
   }
 

@@ -1,20 +1,24 @@
 // Multi-head attention: projections to queries, keys and values of every head, attention, and the output projection.
 
+import type { HeldCache } from "../api/cache/types.js";
 import { showValue } from "../api/describe.js";
 import { HeedError } from "../api/errors.js";
 import type { RopeOptions } from "../api/extra/options.js";
+import { type Rotation, readPositions, readRotation } from "../api/extra/rotation.js";
+import { guard } from "../api/guard.js";
 import type { AttentionOptions, TensorInput } from "../api/options.js";
 import { isRecord, readBoolean, readCount } from "../api/read-values.js";
 import type { AnyAttentionResult, AttentionResult, NoAttentionOptions } from "../api/results.js";
 import { Tensor } from "../api/tensor.js";
+import type { AttentionRule } from "./attention-rule.js";
 import { isTorchAttention, renamedFromTorch } from "./import-torch.js";
 import { Layer, type LayerOptions } from "./layer.js";
 import { Linear } from "./linear.js";
 import type { Filling, GivenParameters } from "./parameters.js";
-import { handOutAll, leadingOf, PASSED_OPTIONS, passedOn } from "./projections.js";
+import { handOutAll, leadingOf } from "./projections.js";
 import { checkDivides, readOnce, readSizes, required } from "./read.js";
+import { type Given, heldBy, PASSED_OPTIONS, readOptions, ruleOf } from "./read-rule.js";
 import type { AttentionTensors, Epilogue, Scope } from "./scope.js";
-import { lengthOf } from "./stack-caches.js";
 
 export interface MultiHeadAttentionOptions extends LayerOptions {
   /** The length of a query before its projection, and of the output. */
@@ -39,6 +43,24 @@ export interface MultiHeadForwardOptions extends Omit<AttentionOptions, "layout"
   /** For rope: the position of the first token, or one position a token. Default 0, or the length of the cache. */
   readonly positions?: RopeOptions["positions"];
 }
+
+/** The same, unchecked. */
+export type GivenAttention = Given<MultiHeadForwardOptions>;
+
+/** The axes of query, key and value before their last: [B, L]. */
+export interface LeadingAxes {
+  readonly query: readonly [number, number];
+  readonly key: readonly [number, number];
+  readonly value: readonly [number, number];
+}
+
+/** The rule of one attention within a pass. */
+export interface MultiHeadRule extends AttentionRule {
+  /** For rope. */
+  readonly positions: { readonly query: Positions; readonly key: Positions };
+}
+
+type Positions = ReturnType<typeof readPositions>;
 
 const NAMES = [
   "embedDim",
@@ -65,7 +87,7 @@ export class MultiHeadAttention extends Layer {
   readonly #key: Linear;
   readonly #value: Linear;
   readonly #out: Linear;
-  readonly #rope: Readonly<Record<string, unknown>> | null;
+  readonly #rotation: Rotation | null;
 
   constructor(options: MultiHeadAttentionOptions) {
     const where = "MultiHeadAttention";
@@ -90,7 +112,9 @@ export class MultiHeadAttention extends Layer {
     this.#out = this.part("out_proj", project(this.heads * valueDim, this.embedDim, bias.out));
     this.without("bias_k", "bias_v");
     const names = ["base", "interleaved", "rotaryDim", "scaling"];
-    this.#rope = given["rope"] === undefined ? null : readOnce(where, "rope", given["rope"], names);
+    const rope = given["rope"] === undefined ? null : readOnce(where, "rope", given["rope"], names);
+    this.#rotation =
+      rope && guard("option", `${where}: reading rope`, () => readRotation(where, rope, [this.heads, headDim]));
   }
 
   protected override fill(parameters: GivenParameters, prefix: string): Filling {
@@ -106,52 +130,82 @@ export class MultiHeadAttention extends Layer {
     options?: O,
   ): Promise<AttentionResult<O>>;
   forward(query: unknown, key?: unknown, value?: unknown, options?: unknown): Promise<AttentionResult> {
+    const { where } = this;
     return this.pass(options, [...PASSED_OPTIONS, "positions"], async (scope, given, keep) => {
-      const q = await scope.take(this.where, "query", query);
-      const k = key === undefined ? q : await scope.take(this.where, "key", key);
-      const v = value === undefined ? k : await scope.take(this.where, "value", value);
-      const result = await this.compute(scope, { query: q, key: k, value: v }, given);
+      const q = await scope.take(where, "query", query);
+      const k = key === undefined ? q : await scope.take(where, "key", key);
+      const v = value === undefined ? k : await scope.take(where, "value", value);
+      const leading = {
+        query: leadingOf(where, "query", q, this.#query.inFeatures),
+        key: leadingOf(where, "key", k, this.#key.inFeatures),
+        value: leadingOf(where, "value", v, this.#value.inFeatures),
+      };
+      const ruleFor = await this.rules(scope, where, given, leading);
+      const rule = ruleFor(scope.heldCache(where, given["cache"]));
+      const result = await this.compute(scope, { query: q, key: k, value: v }, rule);
       return handOutAll(scope, result, keep, q.shape.length === 2);
     });
   }
 
-  /** @internal `rule` is the epilogue of the output projection. Weights, lse, scores and entropy are [B, H, ...]. */
+  /** @internal Reads options. The result makes a rule for a cache, or for none. `where` names the function in messages. */
+  async rules(
+    scope: Scope,
+    where: string,
+    given: GivenAttention,
+    leading: LeadingAxes,
+  ): Promise<(cache: HeldCache | null) => MultiHeadRule> {
+    const { heads, kvHeads } = this;
+    const read = await readOptions(scope, where, given, { layout: "packed", heads, kvHeads });
+    const tensors = {
+      query: { shape: [...leading.query, this.#query.outFeatures] },
+      key: { shape: [...leading.key, this.#key.outFeatures] },
+      value: { shape: [...leading.value, this.#value.outFeatures] },
+    };
+    const { positions } = given;
+    const positionsOf = (axes: readonly [number, number], first?: number): Positions =>
+      this.#rotation &&
+      guard("option", `${where}: reading positions`, () => readPositions(where, positions ?? first, ...axes));
+    const made = new Map<number, MultiHeadRule>();
+    return (cache) => {
+      const rule = made.get(heldBy(cache)) ?? {
+        ...ruleOf(scope, where, read, tensors, cache),
+        positions: { query: positionsOf(leading.query, cache?.length), key: positionsOf(leading.key, cache?.length) },
+      };
+      made.set(heldBy(cache), rule);
+      return { ...rule, cache };
+    };
+  }
+
+  /** @internal `epilogue` is that of the output projection. Weights, lse, scores and entropy are [B, H, ...]. */
   compute(
     scope: Scope,
     { query, key, value }: AttentionTensors,
-    options: Readonly<Record<string, unknown>>,
-    rule: Epilogue = {},
+    rule: MultiHeadRule,
+    epilogue: Epilogue = {},
   ): Promise<AnyAttentionResult> {
-    const { where } = this;
+    const [batch, , queries] = rule.problem.query.shape;
+    const keys = rule.problem.key.shape[2];
     const act = async (inner: Scope): Promise<AnyAttentionResult> => {
-      const leading = {
-        query: leadingOf(where, "query", query, this.#query.inFeatures),
-        key: leadingOf(where, "key", key, this.#key.inFeatures),
-        value: leadingOf(where, "value", value, this.#value.inFeatures),
-      };
       const projected = {
-        query: await this.#query.compute(inner, query, { leading: leading.query }),
-        key: await this.#key.compute(inner, key, { leading: leading.key }),
-        value: await this.#value.compute(inner, value, { leading: leading.value }),
+        query: await this.#query.compute(inner, query, { leading: [batch, queries] }),
+        key: await this.#key.compute(inner, key, { leading: [batch, keys] }),
+        value: await this.#value.compute(inner, value, { leading: [batch, keys] }),
       };
-      const positions = options["positions"] ?? lengthOf(options["cache"]);
       const tensors = {
-        query: await this.#rotate(inner, projected.query, this.heads, positions),
-        key: await this.#rotate(inner, projected.key, this.kvHeads, positions),
+        query: await this.#rotate(inner, projected.query, this.heads, rule.positions.query),
+        key: await this.#rotate(inner, projected.key, this.kvHeads, rule.positions.key),
         value: projected.value,
       };
-      const packed = { layout: "packed", heads: this.heads, kvHeads: this.kvHeads };
-      const result = await inner.attention(where, tensors, { ...passedOn(options), ...packed });
+      const result = await inner.attention(this.where, tensors, rule);
       if (!(result.output instanceof Tensor)) return result;
-      const output = await this.#out.compute(inner, result.output, { ...rule, leading: query.shape.slice(0, -1) });
+      const output = await this.#out.compute(inner, result.output, { ...epilogue, leading: query.shape.slice(0, -1) });
       return { ...result, output };
     };
     return scope.inner(act, tensorsOf);
   }
 
-  async #rotate(scope: Scope, x: Tensor, heads: number, positions: unknown): Promise<Tensor> {
-    if (this.#rope === null) return x;
-    return scope.rope(x, { ...this.#rope, layout: "packed", heads, ...(positions === undefined ? {} : { positions }) });
+  async #rotate(scope: Scope, x: Tensor, heads: number, positions: Positions): Promise<Tensor> {
+    return this.#rotation === null ? x : scope.rope(x, heads, this.#rotation, positions);
   }
 }
 

@@ -8,6 +8,7 @@ import type { ArrayTensor } from "../api/tensor.js";
 import { Tensor } from "../api/tensor.js";
 import { type Forwarded, type ForwardOptions, Layer, type LayerOptions, type NoOptions } from "./layer.js";
 import { readSizes } from "./read.js";
+import { readOptions, ruleOf } from "./read-rule.js";
 import { handOut, type Scope } from "./scope.js";
 import { entriesOf, readTokenMask, type TokenMask } from "./token-mask.js";
 
@@ -68,8 +69,10 @@ async function meanOf(scope: Scope, x: Tensor, mask: TokenMask | null): Promise<
   const [batch = 0, length = 0, dim = 0] = x.shape;
   const query = scope.upload(new Float32Array(batch), [batch, 1, 1]);
   const key = scope.upload(new Float32Array(batch * length), [batch, length, 1]);
-  const options = { layout: "packed", heads: 1, kvHeads: 1, ...(mask === null ? {} : { mask }) };
-  const { output } = await scope.attention("Pooling", { query, key, value: x }, options);
+  const tensors = { query, key, value: x };
+  const options = mask === null ? {} : { mask };
+  const read = await readOptions(scope, "Pooling", options, { layout: "packed", heads: 1 });
+  const { output } = await scope.attention("Pooling", tensors, ruleOf(scope, "Pooling", read, tensors, null));
   if (!(output instanceof Tensor)) throw new TypeError("attention in a pass makes a tensor");
   return scope.copied(output, [batch, dim]);
 }

@@ -1,23 +1,26 @@
 // One forward pass. It owns the tensors that are made on its way, and frees them at its end, except for the results.
 
-import { attend } from "../api/attention.js";
-import { showShape } from "../api/describe.js";
+import type { HeldCache } from "../api/cache/types.js";
+import { showShape, showValue } from "../api/describe.js";
 import { HeedError } from "../api/errors.js";
+import type { Rotation } from "../api/extra/rotation.js";
 import { fromF16 } from "../api/f16.js";
+import { denseView } from "../api/layout.js";
 import { readTensor } from "../api/operands.js";
-import type { AnyAttentionResult } from "../api/results.js";
+import { type AnyAttentionResult, resultOf } from "../api/results.js";
 import { type ArrayTensor, Tensor } from "../api/tensor.js";
-import type { Backend, Operation, Resident, RootBackend } from "../backends/backend.js";
+import type { Backend, Operand, Operation, Resident, RootBackend } from "../backends/backend.js";
 import { AFFINE } from "../operations/affine.js";
 import { GATHER } from "../operations/gather.js";
 import { GRU } from "../operations/gru.js";
 import { NORM } from "../operations/norm.js";
 import { type Activation, POINTWISE, type PointwiseRule } from "../operations/pointwise.js";
+import { ROPE } from "../operations/rope.js";
 import type { Rows } from "../operations/rows.js";
+import { type AttentionRule, placed } from "./attention-rule.js";
 import type { HeldCaches } from "./cache-locks.js";
 import { keptOf } from "./kept.js";
 import { isReadable, readWhole } from "./readable.js";
-import { withTensors } from "./resident-options.js";
 
 /** The epilogue of a product: an activation, then a factor, then an addend. */
 export interface Epilogue {
@@ -171,33 +174,66 @@ export class Scope {
     return { states, last };
   }
 
-  /** Attention, with a KV cache where the options have one. Its results are in the engine's memory. */
-  async attention(
-    where: string,
-    tensors: AttentionTensors,
-    options: Readonly<Record<string, unknown>>,
-  ): Promise<AnyAttentionResult> {
-    const passed = await withTensors(options, (name, tensor) => this.take(where, name, tensor));
-    const { cache } = options;
-    const own = { ...passed, ...(cache === undefined ? {} : { cache: this.#context.held.get(cache) ?? cache }) };
-    const result = await attend(this.#root, tensors, { ...own, keep: true, signal: this.signal ?? undefined });
+  /** A cache among the options of the pass, which has its lock; null where there is none. */
+  heldCache(where: string, cache: unknown): HeldCache | null {
+    if (cache === undefined) return null;
+    const held = this.#context.held.get(cache);
+    if (held !== undefined) return held;
+    throw new HeedError("option", `${where}: cache must be made by createCache, got ${showValue(cache)}`);
+  }
+
+  /** Attention, with a KV cache where the rule has one. Its results are in the engine's memory. */
+  async attention(where: string, tensors: AttentionTensors, rule: AttentionRule): Promise<AnyAttentionResult> {
+    const { problem, shapes, output, cache } = rule;
+    const at = (name: keyof AttentionTensors): Operand => placed(problem[name], this.#residentOf(tensors[name]));
+    const placedProblem = { ...problem, query: at("query"), key: at("key"), value: at("value") };
+    const root = this.#root;
+    const computed =
+      cache === null
+        ? await root.attention(placedProblem, this.signal)
+        : await cache.attend(where, root, placedProblem, this.signal);
+    const result = resultOf(root, computed, shapes, output);
     for (const part of Object.values(result)) if (part instanceof Tensor) this.#made.add(part);
     return result;
   }
 
-  async rope(x: Tensor, options: Readonly<Record<string, unknown>>): Promise<Tensor> {
-    const { rope } = await import("../extra.js");
-    const rotated = await rope(this.#root, [x], { ...options, keep: true, signal: this.signal ?? undefined });
-    if (!(rotated instanceof Tensor)) throw new TypeError("a tensor was asked for");
-    this.#made.add(rotated);
-    return rotated;
+  /** Rotary embedding of x, [B, L, heads * head_dim]. */
+  async rope(
+    x: Tensor,
+    heads: number,
+    rotation: Rotation,
+    positions: Float64Array<ArrayBuffer> | null,
+  ): Promise<Tensor> {
+    const [batch = 0, length = 0, width = 0] = x.shape;
+    const resident = this.#residentOf(x);
+    const { elements, dtype } = resident;
+    const view = { elements, ...denseView("bnhd", [batch, heads, length, width / heads]) };
+    return this.#one(
+      ROPE,
+      {
+        input: { source: { kind: "resident", resident }, dtype, ...view },
+        output: view,
+        tables: null,
+        ...rotation,
+        positions,
+        positionsByBatch: positions !== null && positions.length !== length,
+        inverse: false,
+        keep: true,
+        retry: false,
+      },
+      x.shape,
+    );
   }
 
   /** A tensor as rows, which are its last axis. */
   rows(x: Tensor): Rows {
-    const resident = Tensor.residentOf(x, this.#root, "heed/layers: a tensor");
+    const resident = this.#residentOf(x);
     const length = lastOf(x);
     return { resident, count: length === 0 ? 0 : resident.elements / length, length };
+  }
+
+  #residentOf(x: Tensor): Resident {
+    return Tensor.residentOf(x, this.#root, "heed/layers: a tensor");
   }
 
   async #run<P extends object>(

@@ -1,6 +1,6 @@
 // Stacks of transformer blocks: encoders, decoders, and both together.
 
-import type { KVCache } from "../api/cache/types.js";
+import type { HeldCache, KVCache } from "../api/cache/types.js";
 import { HeedError } from "../api/errors.js";
 import type { TensorInput } from "../api/options.js";
 import { readBoolean } from "../api/read-values.js";
@@ -8,6 +8,7 @@ import type { NoOptions, Returned } from "../api/results.js";
 import type { Tensor } from "../api/tensor.js";
 import { type BlockInputs, readInner } from "./inner-options.js";
 import { Layer } from "./layer.js";
+import type { GivenAttention } from "./multi-head-attention.js";
 import { LayerNorm, RMSNorm } from "./norm.js";
 import { MOST_LAYERS, readSize, readSizes } from "./read.js";
 import { handOut, type Scope } from "./scope.js";
@@ -17,6 +18,7 @@ import {
   BLOCK_OPTIONS,
   type BlockAttentions,
   type BlockForwardOptions,
+  type BlockRules,
   handOutAttentions,
   type InnerAttentionOptions,
   TransformerBlock,
@@ -52,19 +54,20 @@ const STACK_OPTIONS = [...BLOCK_OPTIONS, "layers", "finalNorm"];
 /** Parameters: those of `layers.0`, `layers.1` ..., and of `norm`. */
 class Stack extends Layer {
   readonly layers: number;
-  readonly #blocks: readonly TransformerBlock[];
+  readonly #blocks: readonly [TransformerBlock, ...TransformerBlock[]];
   readonly #norm: LayerNorm | RMSNorm | null;
   readonly #hasCross: boolean;
   readonly #dim: number;
-  readonly #defaults: Readonly<Record<string, unknown>>;
+  readonly #defaults: GivenAttention;
 
-  protected constructor(where: string, options: StackOptions, defaults: Readonly<Record<string, unknown>>) {
+  protected constructor(where: string, options: StackOptions, defaults: GivenAttention) {
     const given = readSizes(where, options, STACK_OPTIONS);
     const { layers, finalNorm: _, ...block } = given;
     super(where, given.engine);
     const length = readSize(where, "layers", layers, MOST_LAYERS);
     this.layers = length;
-    this.#blocks = Array.from({ length }, (_, at) => this.part(`layers.${at}`, new TransformerBlock(block)));
+    const made = (at: number): TransformerBlock => this.part(`layers.${at}`, new TransformerBlock(block));
+    this.#blocks = [made(0), ...Array.from({ length: length - 1 }, (_, at) => made(at + 1))];
     const { dim: shape, epsilon, engine } = given;
     const isWanted = readBoolean(where, "finalNorm", given["finalNorm"], given.normFirst ?? true);
     const last = (): LayerNorm | RMSNorm =>
@@ -80,19 +83,19 @@ class Stack extends Layer {
   forward(x: unknown, options?: unknown): Promise<StackResult<{ readonly keep: boolean }>> {
     return this.pass(options, [...BLOCK_FORWARD_OPTIONS, "caches"], async (scope, given, keep) => {
       const inputs = await readInner(this.where, scope, x, given, { dim: this.#dim, hasCross: this.#hasCross });
-      const caches = readCaches(this.where, given["caches"], this.layers);
+      const caches = readCaches(scope, this.where, given["caches"], this.layers);
       return handOutStack(scope, await this.compute(scope, inputs, caches), keep);
     });
   }
 
   /** @internal */
-  async compute(scope: Scope, inputs: BlockInputs, caches: readonly unknown[] | null = null): Promise<StackMade> {
-    this.#checkCaches(inputs, caches);
+  async compute(scope: Scope, inputs: BlockInputs, caches: readonly HeldCache[] | null = null): Promise<StackMade> {
+    const steps = await this.#steps(scope, inputs, caches);
     const attentions: BlockAttentions<Tensor>[] = [];
+    const { memory } = inputs;
     let { x } = inputs;
-    for (const [at, block] of this.#blocks.entries()) {
-      const self = { ...this.#defaults, ...inputs.self, ...(caches === null ? {} : { cache: caches[at] }) };
-      const made = await block.compute(scope, { ...inputs, x, self });
+    for (const [at, { block, rules }] of steps.entries()) {
+      const made = await block.compute(scope, { x, memory }, rules);
       if (at > 0) scope.drop(x);
       x = made.output;
       if (made.attentions !== undefined) attentions.push(made.attentions);
@@ -103,11 +106,25 @@ class Stack extends Layer {
     };
   }
 
-  #checkCaches({ self, cross }: BlockInputs, caches: readonly unknown[] | null): void {
-    if (caches !== null && self["cache"] !== undefined) {
+  /** All blocks with their rules. They have the same options, which are read once. */
+  async #steps(
+    scope: Scope,
+    inputs: BlockInputs,
+    caches: readonly HeldCache[] | null,
+  ): Promise<readonly { readonly block: TransformerBlock; readonly rules: BlockRules }[]> {
+    const { self, cross } = inputs;
+    this.#checkCaches(self, cross, caches);
+    const own = scope.heldCache(this.where, self.cache);
+    const given = { ...inputs, self: { ...this.#defaults, ...self } };
+    const rulesFor = await this.#blocks[0].rules(scope, this.where, given);
+    return this.#blocks.map((block, at) => ({ block, rules: rulesFor(caches?.[at] ?? own) }));
+  }
+
+  #checkCaches(self: GivenAttention, cross: GivenAttention, caches: readonly HeldCache[] | null): void {
+    if (caches !== null && self.cache !== undefined) {
       throw new HeedError("option", `${this.where}: caches and self.cache exclude each other`);
     }
-    if (this.layers === 1 || [self, cross].every((options) => options["cache"] === undefined)) return;
+    if (this.layers === 1 || [self, cross].every((options) => options.cache === undefined)) return;
     const rule = "a cache holds the keys of one block";
     throw new HeedError("option", `${this.where}: ${rule}, got one for ${this.layers} blocks`);
   }
@@ -219,7 +236,7 @@ export class EncoderDecoder extends Layer {
   async #decode(scope: Scope, target: unknown, given: Readonly<Record<string, unknown>>): Promise<StackMade> {
     const called = { name: "target", dim: this.#dim, hasCross: true };
     const inputs = await readInner(this.where, scope, target, given, called);
-    return this.#decoder.compute(scope, inputs, readCaches(this.where, given["caches"], this.#decoder.layers));
+    return this.#decoder.compute(scope, inputs, readCaches(scope, this.where, given["caches"], this.#decoder.layers));
   }
 }
 

@@ -1,16 +1,18 @@
 // The transformer block: attention and a feed-forward network, each with a norm and a residual connection.
 
+import type { HeldCache } from "../api/cache/types.js";
 import type { RopeOptions } from "../api/extra/options.js";
 import type { TensorInput } from "../api/options.js";
 import { readBoolean, readChoice, readCount } from "../api/read-values.js";
 import type { AnyAttentionResult, NoOptions, Returned } from "../api/results.js";
 import { Tensor } from "../api/tensor.js";
-import { type BlockInputs, readInner } from "./inner-options.js";
+import { type BlockInputs, type BlockTensors, readInner } from "./inner-options.js";
 import { Layer, type LayerOptions } from "./layer.js";
 import { MLP, type MLPActivation } from "./mlp.js";
-import { MultiHeadAttention, type MultiHeadForwardOptions } from "./multi-head-attention.js";
+import { MultiHeadAttention, type MultiHeadForwardOptions, type MultiHeadRule } from "./multi-head-attention.js";
 import { LayerNorm, RMSNorm } from "./norm.js";
 import type { Filling, GivenParameters } from "./parameters.js";
+import { batchAndLength } from "./projections.js";
 import { readOnce, readSize, readSizes } from "./read.js";
 import { handOut, type Scope } from "./scope.js";
 
@@ -62,6 +64,12 @@ export interface BlockResult<O> {
   readonly output: Returned<O>;
   /** Where they were asked for. */
   readonly attentions: BlockAttentions<Returned<O>> | undefined;
+}
+
+/** The rules of a block's attentions inside a pass. */
+export interface BlockRules {
+  readonly self: MultiHeadRule;
+  readonly cross: MultiHeadRule | null;
 }
 
 /** The results of a block inside a pass. */
@@ -135,7 +143,9 @@ export class TransformerBlock extends Layer {
   forward(x: unknown, options?: unknown): Promise<BlockResult<{ readonly keep: boolean }>> {
     return this.pass(options, BLOCK_FORWARD_OPTIONS, async (scope, given, keep) => {
       const inputs = await readInner(this.where, scope, x, given, { dim: this.#dim, hasCross: this.#cross !== null });
-      const { output, attentions } = await this.compute(scope, inputs);
+      const rulesFor = await this.rules(scope, this.where, inputs);
+      const rules = rulesFor(scope.heldCache(this.where, inputs.self.cache));
+      const { output, attentions } = await this.compute(scope, inputs, rules);
       return {
         output: await handOut(scope, output, keep),
         attentions: attentions && (await handOutAttentions(scope, attentions, keep)),
@@ -143,9 +153,24 @@ export class TransformerBlock extends Layer {
     });
   }
 
-  /** @internal */
-  compute(scope: Scope, { x, memory, self, cross, attentions }: BlockInputs): Promise<BlockMade> {
+  /** @internal Reads the options of attention. The result makes rules for a cache of self attention, or for none. */
+  async rules(
+    scope: Scope,
+    where: string,
+    { x, memory, self, cross, attentions }: BlockInputs,
+  ): Promise<(cache: HeldCache | null) => BlockRules> {
     const wanted = attentions ? { return: { weights: true } } : {};
+    const [query, key] = [batchAndLength(x), batchAndLength(memory ?? x)];
+    const ofSelf = { query, key: query, value: query };
+    const ofCross = { query, key, value: key };
+    const ruleFor = await this.#attention.rules(scope, where, { ...self, ...wanted }, ofSelf);
+    const crossFor = await this.#cross?.rules(scope, where, { ...cross, ...wanted }, ofCross);
+    const crossRule = crossFor?.(scope.heldCache(where, cross.cache)) ?? null;
+    return (cache) => ({ self: ruleFor(cache), cross: crossRule });
+  }
+
+  /** @internal */
+  compute(scope: Scope, { x, memory }: BlockTensors, { self, cross }: BlockRules): Promise<BlockMade> {
     const act = async (inner: Scope): Promise<BlockMade> => {
       const made: { self?: Tensor; cross?: Tensor } = {};
       const outputOf = ({ output, weights }: AnyAttentionResult, name: "self" | "cross"): Tensor => {
@@ -154,22 +179,16 @@ export class TransformerBlock extends Layer {
         return output;
       };
       const attended = await this.#residual(inner, 0, x, async (query, addend) => {
-        const result = await this.#attention.compute(
-          inner,
-          { query, key: query, value: query },
-          { ...self, ...wanted },
-          { addend },
-        );
-        return outputOf(result, "self");
+        const tensors = { query, key: query, value: query };
+        return outputOf(await this.#attention.compute(inner, tensors, self, { addend }), "self");
       });
       const crossAttention = this.#cross;
       const both =
-        crossAttention === null || memory === null
+        crossAttention === null || memory === null || cross === null
           ? attended
           : await this.#residual(inner, 1, attended, async (query, addend) => {
               const tensors = { query, key: memory, value: memory };
-              const result = await crossAttention.compute(inner, tensors, { ...cross, ...wanted }, { addend });
-              return outputOf(result, "cross");
+              return outputOf(await crossAttention.compute(inner, tensors, cross, { addend }), "cross");
             });
       const output = await this.#residual(inner, this.#norms.length - 1, both, (y, addend) =>
         this.#mlp.compute(inner, y, { addend }),

@@ -1,7 +1,7 @@
 // The KV cache behind createCache: it reads options, keeps calls in order, and appends to pages that attention then reads.
 /// <reference lib="esnext.disposable" preserve="true" />
 
-import type { AttentionProblem, Backend, Dims4, Operand } from "../../backends/backend.js";
+import type { AttentionComputed, AttentionProblem, Backend, Dims4, Operand } from "../../backends/backend.js";
 import { DISPOSE, finalise, unfinalise } from "../../memory/disposable.js";
 import { copyOperand, copyOptions } from "../copies.js";
 import { showShape, showValue } from "../describe.js";
@@ -9,7 +9,7 @@ import { HeedError } from "../errors.js";
 import { guard, guardAsync } from "../guard.js";
 import type { GivenTensors, Layout, Numbers, TensorInput } from "../inputs.js";
 import { readLayout, viewOf } from "../layout.js";
-import { checkRoom, readTensor } from "../operands.js";
+import { checkRoom, readTensor, readTensors } from "../operands.js";
 import { type ReadOptions, readAttentionOptions } from "../read-options.js";
 import { isOptions, readChoice, readCount, readRecord, readSignal, throwIfAborted } from "../read-values.js";
 import { type AnyAttentionResult, resultOf } from "../results.js";
@@ -19,7 +19,7 @@ import { Mutex } from "./mutex.js";
 import { PageLayout, type PagePart } from "./page-layout.js";
 import { type NewRows, PageStore, type Staged } from "./page-store.js";
 import { registerCache } from "./registry.js";
-import { type CacheLock, type KVCache, LOCK } from "./types.js";
+import { type CacheLock, type HeldCache, type KVCache, LOCK } from "./types.js";
 
 const NAMES = ["batch", "kvHeads", "headDim", "valueDim", "maxLength", "dtype", "window"];
 
@@ -70,11 +70,9 @@ function readCacheOptions(options: unknown): ReadCacheOptions {
   };
 }
 
-/** A checked call. Its keys and values are in the pages, but are not counted until it succeeds. */
-interface Prepared {
-  readonly read: ReadOptions;
+/** A call whose keys and values are in the pages, but are not counted until it succeeds. */
+interface StagedCall {
   readonly problem: AttentionProblem;
-  readonly shapes: CheckedAttention["shapes"];
   readonly staged: Staged;
 }
 
@@ -193,11 +191,20 @@ class PagedCache implements KVCache {
   }
 
   [LOCK](): CacheLock {
-    const handle = {};
-    registerCache(handle, {
-      attend: (engine, tensors, given) => this.#compute(engine, tensors, given),
-      attendSync: (engine, tensors, given) => this.#attendSync(engine, tensors, given),
-    });
+    const store = this.#store;
+    const handle: HeldCache = {
+      get length() {
+        return store.length;
+      },
+      get start() {
+        return store.start;
+      },
+      attend: async (where, backend, problem, signal) => {
+        this.#assertUsable(where, backend);
+        this.#check(where, problem);
+        return this.#computeStaged(backend, this.#stage(where, problem), signal);
+      },
+    };
     let resolveRelease: (isKept: boolean) => void;
     const released = new Promise<boolean>((resolve) => {
       resolveRelease = resolve;
@@ -234,14 +241,26 @@ class PagedCache implements KVCache {
   }
 
   async #compute(backend: Backend, tensors: GivenTensors, options: unknown): Promise<AnyAttentionResult> {
-    const { read, problem, shapes, staged } = this.#prepare("attention", backend, tensors, options);
+    const { read, checked } = this.#read("attention", backend, tensors, options);
+    const staged = this.#stage("attention", checked.problem);
+    return guardAsync("memory", "attention: computing", async () => {
+      const computed = await this.#computeStaged(backend, staged, read.signal);
+      return resultOf(backend, computed, checked.shapes, read.output);
+    });
+  }
+
+  async #computeStaged(
+    backend: Backend,
+    { problem, staged }: StagedCall,
+    signal: AbortSignal | null,
+  ): Promise<AttentionComputed> {
     try {
-      const computed = await backend.attention(problem, read.signal);
+      const computed = await backend.attention(problem, signal);
       this.#store.commit(staged);
-      return resultOf(backend, computed, shapes, read.output);
+      return computed;
     } catch (error) {
       this.#store.rollBack(staged);
-      return guardAsync("memory", "attention: computing", () => Promise.reject(error));
+      throw error;
     }
   }
 
@@ -249,12 +268,13 @@ class PagedCache implements KVCache {
     if (!this.#mutex.isIdle) {
       throw new HeedError("option", "attentionSync: the cache must be idle, but a call with it is under way");
     }
-    const { read, problem, shapes, staged } = this.#prepare("attentionSync", backend, tensors, options);
+    const { read, checked } = this.#read("attentionSync", backend, tensors, options);
+    const { problem, staged } = this.#stage("attentionSync", checked.problem);
     return guard("memory", "attentionSync: computing", () => {
       try {
         const computed = backend.attentionSync(problem);
         this.#store.commit(staged);
-        return resultOf(backend, computed, shapes, read.output);
+        return resultOf(backend, computed, checked.shapes, read.output);
       } catch (error) {
         this.#store.rollBack(staged);
         throw error;
@@ -262,42 +282,48 @@ class PagedCache implements KVCache {
     });
   }
 
-  /** Reads and checks the call, and writes its keys and values behind those in the cache. */
-  #prepare(where: string, backend: Backend, tensors: GivenTensors, options: unknown): Prepared {
-    this.#assertUsable(where);
-    if (backend.root !== this.#backend.root)
-      throw new HeedError("disposed", `${where}: cache is a cache of another engine`);
-    const { read, checked } = guard("option", `${where}: reading its arguments`, () => {
+  #read(
+    where: string,
+    backend: Backend,
+    tensors: GivenTensors,
+    options: unknown,
+  ): { readonly read: ReadOptions; readonly checked: CheckedAttention } {
+    this.#assertUsable(where, backend);
+    return guard("option", `${where}: reading its arguments`, () => {
       const read = readAttentionOptions(where, options);
-      const checked = this.#validate(where, tensors, read);
+      const { cuSeqlensQ, cuSeqlensK } = read.structure;
+      if (cuSeqlensQ !== undefined || cuSeqlensK !== undefined) throw packedError(where);
+      const operands = readTensors(where, tensors, this.#backend);
+      const checked = validateAttention(where, this.#backend, operands, read, this.length - this.start);
+      this.#check(where, checked.problem);
       throwIfAborted(where, read.signal);
       return { read, checked };
     });
-    const { problem, shapes } = checked;
-    const staged = guard("memory", `${where}: copying`, () => this.#store.stage(where, problem));
-    return { read, problem: this.#paged(problem, staged), shapes, staged };
   }
 
-  #validate(where: string, tensors: GivenTensors, read: ReadOptions): CheckedAttention {
-    if (read.structure.cuSeqlensQ !== undefined || read.structure.cuSeqlensK !== undefined) {
-      throw new HeedError("unsupported", `${where}: packed sequences and a cache exclude each other`);
-    }
-    const checked = validateAttention(where, this.#backend, tensors, read, this.length - this.start);
-    this.#checkRows(where, checked.problem);
-    if (this.window !== null) this.#checkPositions(where, read, checked.problem);
-    return checked;
+  /** Checks what depends on the cache. */
+  #check(where: string, problem: AttentionProblem): void {
+    if (problem.structure.sequences !== null) throw packedError(where);
+    this.#checkRows(where, problem);
+    if (this.window !== null) this.#checkPositions(where, problem);
+  }
+
+  /** Writes the problem's keys and values behind those in the cache. */
+  #stage(where: string, problem: AttentionProblem): StagedCall {
+    const staged = guard("memory", `${where}: copying`, () => this.#store.stage(where, problem));
+    return { problem: this.#paged(problem, staged), staged };
   }
 
   /** A window frees tokens by their positions in the cache, so a call must not number its queries or keys otherwise. */
-  #checkPositions(where: string, read: ReadOptions, { query, key }: AttentionProblem): void {
-    const { qOffset, qLengths, kvLengths } = read.structure;
+  #checkPositions(where: string, { query, key, causal, structure }: AttentionProblem): void {
+    const { qOffsets, qLengths, kvLengths } = structure;
     const fail = (rule: string): never => {
       throw new HeedError("option", `${where}: a cache with a window counts positions by itself: ${rule}`);
     };
-    if ([qOffset, qLengths, kvLengths].some((option) => option !== undefined)) {
+    if ([qOffsets, qLengths, kvLengths].some((option) => option !== null)) {
       fail("qOffset, qLengths and kvLengths cannot be given");
     }
-    if (read.causal === "upper-left") fail('causal cannot be "upper-left"');
+    if (causal === "upper-left") fail('causal cannot be "upper-left"');
     const [queries, keys] = [query.shape[2], key.shape[2]];
     if (queries > keys) fail(`there must not be more queries than keys, got ${queries} and ${keys}`);
   }
@@ -356,7 +382,13 @@ class PagedCache implements KVCache {
     }
   }
 
-  #assertUsable(where: string): void {
+  #assertUsable(where: string, backend = this.#backend): void {
     if (this.#disposed) throw new HeedError("disposed", `${where}: the cache was disposed`);
+    if (backend.root !== this.#backend.root)
+      throw new HeedError("disposed", `${where}: cache is a cache of another engine`);
   }
+}
+
+function packedError(where: string): HeedError {
+  return new HeedError("unsupported", `${where}: packed sequences and a cache exclude each other`);
 }

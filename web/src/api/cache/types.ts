@@ -1,5 +1,6 @@
 // The types of a KV cache that its users, its calls and heed/layers share, so that none of them has to take the others.
 
+import type { AttentionComputed, AttentionProblem, Backend } from "../../backends/backend.js";
 import type { Layout, Numbers, TensorInput } from "../inputs.js";
 
 export interface CacheOptions {
@@ -59,8 +60,25 @@ export interface KVCache {
 export interface CacheLock {
   /** Resolves when the calls that were made before the lock are done. */
   readonly acquired: Promise<void>;
-  /** Calls of the lock's owner give it as their option `cache`, and do not wait. */
-  readonly handle: object;
+  /** By which the lock's owner uses the cache, without waiting. */
+  readonly handle: HeldCache;
   /** Lets the next call go on. Unless `isKept`, the cache first becomes what it was when the lock was acquired. */
   release(isKept: boolean): Promise<void>;
+}
+
+/** A cache for the owner of its lock. */
+export interface HeldCache {
+  /** As in KVCache. */
+  readonly length: number;
+  readonly start: number;
+  /**
+   * Attention that appends the problem's keys and values, and attends to all of the cache. The problem is checked but for what depends
+   * on the cache. `where` names the function in messages.
+   */
+  attend(
+    where: string,
+    backend: Backend,
+    problem: AttentionProblem,
+    signal: AbortSignal | null,
+  ): Promise<AttentionComputed>;
 }

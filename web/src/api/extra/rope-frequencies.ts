@@ -2,7 +2,7 @@
 
 import { showValue } from "../describe.js";
 import { HeedError } from "../errors.js";
-import { readBoolean, readChoice, readFinite, readRecord } from "../read-values.js";
+import { readBoolean, readChoice, readFinite, readPositive, readRecord } from "../read-values.js";
 
 export interface Frequencies {
   readonly frequencies: Float64Array<ArrayBuffer>;
@@ -10,7 +10,15 @@ export interface Frequencies {
   readonly magnitude: number;
 }
 
-export function frequenciesOf(where: string, base: number, rotaryDim: number, scaling: unknown): Frequencies {
+/** The unchecked options. */
+export interface GivenFrequencies {
+  readonly base?: unknown;
+  readonly scaling?: unknown;
+}
+
+export function frequenciesOf(where: string, options: GivenFrequencies, rotaryDim: number): Frequencies {
+  const base = readPositive(where, "base", options.base, 10000);
+  const { scaling } = options;
   const plain = (of: number): Float64Array<ArrayBuffer> =>
     Float64Array.from({ length: rotaryDim / 2 }, (_, i) => of ** ((-2 * i) / rotaryDim));
   if (scaling === undefined) return { frequencies: plain(base), magnitude: 1 };
@@ -23,7 +31,7 @@ export function frequenciesOf(where: string, base: number, rotaryDim: number, sc
     );
   }
   const type = readChoice(where, "scaling.type", names["type"], ["linear", "ntk", "llama3", "yarn"], "linear");
-  const read = (name: string, absent: number | null): number => readPositive(where, name, names[name], absent);
+  const read = (name: string, absent: number | null): number => readPart(where, name, names[name], absent);
   const factor = read("factor", null);
   if (type === "linear") return { frequencies: plain(base).map((one) => one / factor), magnitude: 1 };
   if (type === "ntk") {
@@ -64,7 +72,7 @@ const SCALING_NAMES = [
   "truncate",
 ];
 
-function readPositive(where: string, name: string, value: unknown, absent: number | null): number {
+function readPart(where: string, name: string, value: unknown, absent: number | null): number {
   const read = readFinite(where, `scaling.${name}`, value, absent);
   if (read !== null && read > 0) return read;
   throw new HeedError("option", `${where}: scaling.${name} must be greater than 0, got ${showValue(value)}`);

@@ -2,27 +2,19 @@
 
 import type { Backend } from "../../backends/backend.js";
 import { ROPE, type RopeProblem } from "../../operations/rope.js";
-import { showShape, showValue } from "../describe.js";
+import { showShape } from "../describe.js";
 import { HeedError } from "../errors.js";
 import { guard, guardAsync } from "../guard.js";
 import { denseView, readLayout, userShape, type View, viewOf } from "../layout.js";
 import { operandOf, type ReadTensor, readTensor, roomFor } from "../operands.js";
 import { DEFAULTS } from "../options.js";
-import {
-  readBoolean,
-  readCount,
-  readFinite,
-  readPositive,
-  readRecord,
-  readSignal,
-  throwIfAborted,
-} from "../read-values.js";
+import { readBoolean, readCount, readRecord, readSignal, throwIfAborted } from "../read-values.js";
 import type { ArrayTensor, Tensor } from "../tensor.js";
-import { numbersOf } from "../typed-array.js";
 import { ROPE_OPTIONS } from "./options.js";
 import { readOptional, sameShape } from "./read-tensors.js";
 import { returnedAll } from "./results.js";
 import { frequenciesOf } from "./rope-frequencies.js";
+import { readPositions, readRotaryDim } from "./rotation.js";
 
 const WHERE = "rope";
 
@@ -66,14 +58,12 @@ function read(backend: Backend, x: unknown, options: unknown): Checked {
     throw new HeedError("option", `${WHERE}: cos and sin must be given together`);
   }
   const columns = cosines?.shape[cosines.shape.length - 1] ?? 0;
-  const rotaryDim = readRotaryDim(given["rotaryDim"], cosines === null ? headDim : 2 * columns, view);
-  const positions = readPositions(given["positions"], view);
+  const rotaryDim = readRotaryDim(WHERE, given["rotaryDim"], view.shape, cosines === null ? headDim : 2 * columns);
+  const positions = readPositions(WHERE, given["positions"], view.shape[0], view.shape[2]);
   const tables =
     cosines === null || sines === null ? null : readTables(given, cosines, sines, view, rotaryDim, positions);
   const { frequencies, magnitude } =
-    tables === null
-      ? frequenciesOf(WHERE, readPositive(WHERE, "base", given["base"], 10000), rotaryDim, given["scaling"])
-      : { frequencies: null, magnitude: 1 };
+    tables === null ? frequenciesOf(WHERE, given, rotaryDim) : { frequencies: null, magnitude: 1 };
   const inverse = readBoolean(WHERE, "inverse", given["inverse"], false);
   const order = layout === "bhnd" || rank === 2 ? "bhnd" : "bnhd";
   return {
@@ -94,32 +84,6 @@ function read(backend: Backend, x: unknown, options: unknown): Checked {
     shape: userShape(view.shape, rank, layout),
     signal: readSignal(WHERE, given["signal"]),
   };
-}
-
-function readRotaryDim(value: unknown, absent: number, view: View): number {
-  const rotaryDim = readFinite(WHERE, "rotaryDim", value, absent);
-  if (rotaryDim >= 2 && rotaryDim <= view.shape[3] && rotaryDim % 2 === 0) return rotaryDim;
-  throw new HeedError(
-    "option",
-    `${WHERE}: rotaryDim must be an even number from 2 to head_dim, got ${rotaryDim} for ${showShape(view.shape)}`,
-  );
-}
-
-/** One for each token, or for each batch entry and token; null: 0, 1, 2 ... */
-function readPositions(value: unknown, view: View): Float64Array<ArrayBuffer> | null {
-  if (value === undefined) return null;
-  const [batch, , length] = view.shape;
-  const numbers = typeof value === "number" ? Array.from({ length }, (_, token) => value + token) : numbersOf(value);
-  const isCount = numbers?.length === length || numbers?.length === batch * length;
-  if (numbers === null || !isCount) {
-    throw new HeedError(
-      "option",
-      `${WHERE}: positions must be a finite number, or one for each of ${length} tokens or of the tokens of ${batch} batch entries, got ${showValue(value)}`,
-    );
-  }
-  const at = numbers.findIndex((position) => !Number.isFinite(position));
-  if (at === -1) return Float64Array.from(numbers);
-  throw new HeedError("option", `${WHERE}: positions must be finite numbers, number ${at} is not`);
 }
 
 /** Tables of [rows, pairs], or [batch, rows, pairs]. */

@@ -1,6 +1,6 @@
 // The base class of causal models: a decoder, logits of the next token, and a KV cache for each layer.
 
-import type { KVCache } from "../../api/cache/types.js";
+import type { HeldCache, KVCache } from "../../api/cache/types.js";
 import { readBoolean } from "../../api/read-values.js";
 import type { NoOptions, Returned } from "../../api/results.js";
 import type { Tensor } from "../../api/tensor.js";
@@ -33,7 +33,7 @@ export interface CausalResult<O> {
 /** The inputs of a model's decoder. */
 export interface CausalInputs extends Omit<TokenPositions, "last"> {
   readonly tokens: Indices;
-  readonly caches: readonly unknown[] | null;
+  readonly caches: readonly HeldCache[] | null;
   readonly attentions: boolean;
 }
 
@@ -46,7 +46,7 @@ export abstract class CausalModel extends Layer {
     return this.pass(options, ["attentions", "last", "caches", "mask"], async (scope, given, keep) => {
       const wanted = readBoolean(this.where, "attentions", given["attentions"], false);
       const isLast = readBoolean(this.where, "last", given["last"], false);
-      const caches = readCaches(this.where, given["caches"], this.layers);
+      const caches = readCaches(scope, this.where, given["caches"], this.layers);
       const indices = asBatch(this.where, readIndices(this.where, "tokens", tokens));
       const { last, ...positions } = positionsOf(this.where, indices, given["mask"], caches);
       const { output, attentions } = await this.decode(scope, {

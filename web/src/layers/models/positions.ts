@@ -1,16 +1,17 @@
 // The positions of a batch's tokens: consecutive, or counted without masked tokens.
 
+import type { HeldCache } from "../../api/cache/types.js";
 import { showShape } from "../../api/describe.js";
 import { HeedError } from "../../api/errors.js";
 import type { Indices } from "../embedding.js";
-import { pastLength, startsOf } from "../stack-caches.js";
+import type { GivenAttention } from "../multi-head-attention.js";
 import { entriesOf, readTokenMask } from "../token-mask.js";
 
 export interface TokenPositions {
   /** The position of each token, [L] or [B, L]. */
   readonly positions: Indices;
   /** The options for every layer's attention. */
-  readonly self: Readonly<Record<string, unknown>>;
+  readonly self: GivenAttention;
   /** The last token of each batch entry that is not masked. */
   readonly last: readonly number[];
 }
@@ -20,9 +21,9 @@ export function positionsOf(
   where: string,
   { shape: [batch = 0, length = 0] }: Indices,
   mask: unknown,
-  caches: readonly unknown[] | null,
+  caches: readonly HeldCache[] | null,
 ): TokenPositions {
-  const past = pastLength(caches);
+  const past = caches?.[0]?.length ?? 0;
   if (mask === undefined) {
     const positions = { data: Int32Array.from({ length }, (_, at) => past + at), shape: [length] };
     return { positions, self: {}, last: Array.from({ length: batch }, () => length - 1) };
@@ -54,8 +55,8 @@ function counted(entry: Uint8Array): number[] {
 }
 
 /** The first token that the caches still hold. */
-function sharedStart(where: string, caches: readonly unknown[] | null): number {
-  const starts = startsOf(caches);
+function sharedStart(where: string, caches: readonly HeldCache[] | null): number {
+  const starts = (caches ?? []).map(({ start }) => start);
   if (new Set(starts).size <= 1) return starts[0] ?? 0;
   throw new HeedError(
     "option",

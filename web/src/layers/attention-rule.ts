@@ -1,0 +1,16 @@
+// The rule of an attention within a pass: its problem, but for the places of the tensors, which the pass has still to make.
+
+import type { HeldCache } from "../api/cache/types.js";
+import type { CheckedAttention } from "../api/validate.js";
+import type { Operand, Resident } from "../backends/backend.js";
+
+export interface AttentionRule extends CheckedAttention {
+  /** Whether the output is a result. */
+  readonly output: boolean;
+  readonly cache: HeldCache | null;
+}
+
+/** An operand of a rule, in its place. */
+export function placed(operand: Operand, resident: Resident): Operand {
+  return { ...operand, source: { kind: "resident", resident }, dtype: resident.dtype };
+}

@@ -1,0 +1,77 @@
+// Reads the options of attention within a pass, once for all layers that they are for.
+
+import type { HeldCache } from "../api/cache/types.js";
+import { guard } from "../api/guard.js";
+import { product, type ReadTensor } from "../api/operands.js";
+import { ATTENTION_OPTIONS, type AttentionOptions } from "../api/options.js";
+import { type ReadOptions, readAttentionOptions } from "../api/read-options.js";
+import { validateAttention } from "../api/validate.js";
+import type { AttentionRule } from "./attention-rule.js";
+import { isReadable } from "./readable.js";
+import type { Scope } from "./scope.js";
+
+/** Options by the names that they must have; the values are unchecked. */
+export type Given<O> = { readonly [Name in keyof O]?: unknown };
+
+/** Options that layers set themselves. */
+const OWN = ["layout", "heads", "kvHeads", "keep", "retry", "out", "signal"];
+
+/** Options that are passed to attention unchanged. */
+export const PASSED_OPTIONS = ATTENTION_OPTIONS.filter((name) => !OWN.includes(name));
+
+/** Parameters of scores, which may be tensors. */
+const SCORE_TENSORS = ["w", "wq", "wk", "b", "v", "bandwidth"];
+
+/** Tensors that the pass has made, or still has to make. */
+export interface ShapedTensors {
+  readonly query: Shaped;
+  readonly key: Shaped;
+  readonly value: Shaped;
+}
+
+interface Shaped {
+  readonly shape: readonly number[];
+}
+
+/** `given` are the caller's options, `own` those that the layer sets itself. Tensors among them are brought into the engine. */
+export async function readOptions(
+  scope: Scope,
+  where: string,
+  given: Given<AttentionOptions>,
+  own: Given<AttentionOptions>,
+): Promise<ReadOptions> {
+  const read = guard("option", `${where}: reading its arguments`, () => {
+    const passed = PASSED_OPTIONS.map((name) => [name, given[name]] as const);
+    const options = Object.fromEntries(passed.filter(([, value]) => value !== undefined));
+    return readAttentionOptions(where, { ...options, ...own, keep: true });
+  });
+  const { kind, parameters } = read.score;
+  const bring = (name: string, value: unknown): unknown => (isReadable(value) ? scope.take(where, name, value) : value);
+  const brought: Record<string, unknown> = {};
+  for (const name of SCORE_TENSORS) brought[name] = await bring(`score.${name}`, parameters[name]);
+  return { ...read, bias: await bring("bias", read.bias), score: { kind, parameters: brought } };
+}
+
+/** The rule for tensors of these shapes, and for what a cache holds beside them. */
+export function ruleOf(
+  scope: Scope,
+  where: string,
+  read: ReadOptions,
+  { query, key, value }: ShapedTensors,
+  cache: HeldCache | null,
+): AttentionRule {
+  const tensors = { query: toCome(query), key: toCome(key), value: toCome(value) };
+  const checked = guard("option", `${where}: reading its arguments`, () =>
+    validateAttention(where, scope.backend.root, tensors, read, heldBy(cache)),
+  );
+  return { ...checked, output: read.output, cache };
+}
+
+/** The number of keys in a cache. */
+export function heldBy(cache: HeldCache | null): number {
+  return cache === null ? 0 : cache.length - cache.start;
+}
+
+function toCome({ shape }: Shaped): ReadTensor {
+  return { source: { kind: "paged", offset: 0 }, dtype: "f32", shape, elements: product(shape) };
+}
