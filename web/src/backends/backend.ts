@@ -1,4 +1,6 @@
-// The interface between the API and the backends, and the checked problem that it passes. This file imports nothing.
+// The interface between the API and the backends, and the checked problem that it passes.
+
+import type { Cut } from "./cut.js";
 
 /** Four axes, always in the order [batch, heads, length, dim], whatever the caller's layout. */
 export type Dims4 = readonly [number, number, number, number];
@@ -208,7 +210,7 @@ export interface CallBuilder {
   output(word: number, view: OutputView, keep: boolean): void;
 }
 
-/** An operation beside attention, as a record: how a problem becomes a packed call, and what it costs. Backends know nothing else of it. */
+/** An operation beside attention, as a record: how a problem becomes a packed call, what it costs, and how it may be cut. Backends know nothing else of it. */
 export interface Operation<P extends object> {
   /** The caller's function, for messages. */
   readonly name: string;
@@ -217,6 +219,8 @@ export interface Operation<P extends object> {
   pack(problem: P, builder: CallBuilder): void;
   /** About how many multiplications it costs. */
   work(problem: P): number;
+  /** How it may be cut for so many workers with memories of their own, or (0) for one thread that computes slices in turn. */
+  cut(problem: P, workers: number): Cut;
 }
 
 /** The GPU that an engine uses. */

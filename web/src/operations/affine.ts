@@ -1,12 +1,22 @@
 // x W^T with an epilogue, and the packing of W.
 
 import type { Operand, Operation, Resident } from "../backends/backend.js";
+import type { CutAxis } from "../backends/cut.js";
 import { AFFINE_CALL, OPERATION, PACK_CALL } from "../backends/wasm/generated/layer-call.js";
-import { type PointwiseRule, packRule } from "./pointwise.js";
-import { operandOf, type Rows, rowsView, wholeOf } from "./rows.js";
+import { PANEL, type PointwiseRule, packRule, panelsOfRule, rowsOfRule } from "./pointwise.js";
+import { COLUMNS, operandOf, POINTWISE_COST, ROWS, type Rows, rowsView, wholeOf } from "./rows.js";
 
-/** Columns in a packed panel: two vectors. C++ refuses any other number. */
-const PANEL = 8;
+/** Rows of whole register tiles. */
+const TILE_ROWS = 12;
+
+/** One row alone is multiplied in another order. */
+const LEAST_ROWS = 2;
+
+/** Fewer rows wait for the weights to be read. */
+const FEW_ROWS = 8;
+
+/** Reading so many weights takes about two milliseconds. */
+const MAX_READ = 2 ** 22;
 
 /** Packs matrices [1, matrices, outputs, inputs] into the panels that AFFINE reads. */
 export const PACK: Operation<Operand> = {
@@ -18,7 +28,26 @@ export const PACK: Operation<Operand> = {
     builder.input(PACK_CALL.matrix, matrices);
     builder.output(PACK_CALL.packed, rowsView(1, count * Math.ceil(outputs / PANEL) * PANEL * inputs), true);
   },
-  work: ({ elements }) => elements,
+  work: ({ elements }) => POINTWISE_COST * elements,
+  cut: ({ shape: [, count, outputs, inputs] }) => {
+    const floats = PANEL * inputs;
+    const matrices: CutAxis = {
+      count,
+      views: [
+        [PACK_CALL.matrix, 1, 1],
+        [PACK_CALL.packed, COLUMNS, Math.ceil(outputs / PANEL) * floats],
+      ],
+    };
+    const panels: CutAxis = {
+      count: Math.ceil(outputs / PANEL),
+      views: [
+        [PACK_CALL.matrix, ROWS, PANEL],
+        [PACK_CALL.packed, COLUMNS, floats],
+      ],
+    };
+    // The panels of several matrices do not lie together.
+    return { axes: [count > 1 ? matrices : panels], isCheap: true };
+  },
 };
 
 export interface AffineProblem {
@@ -40,4 +69,17 @@ export const AFFINE: Operation<AffineProblem> = {
     builder.output(AFFINE_CALL.output, rowsView(input.count, outputs), true);
   },
   work: ({ input, outputs }) => input.count * input.length * outputs,
+  cut({ input, outputs, rule }, workers) {
+    const { step, ...rows } = rowsOfRule(input.count, [AFFINE_CALL.input, AFFINE_CALL.output], AFFINE_CALL, rule);
+    const panels = panelsOfRule(outputs, [AFFINE_CALL.output], AFFINE_CALL);
+    const byRow: CutAxis = { ...rows, step: step > 1 ? step : TILE_ROWS, least: LEAST_ROWS, shares: true };
+    const byPanel: CutAxis = {
+      ...panels,
+      views: [...panels.views, [AFFINE_CALL.weights, COLUMNS, PANEL * input.length]],
+    };
+    if (workers > 0) return { axes: [{ ...byPanel, parts: workers }, byRow] };
+    if (input.count < FEW_ROWS) return { axes: [{ ...byPanel, parts: (input.length * outputs) / MAX_READ }] };
+    // The longer axis first, so that less is read again.
+    return { axes: input.count > outputs ? [byRow, byPanel] : [byPanel, byRow] };
+  },
 };

@@ -2,7 +2,7 @@
 
 import type { Operation } from "../backends/backend.js";
 import { GATHER_CALL, OPERATION } from "../backends/wasm/generated/layer-call.js";
-import { operandOf, type Rows, rowsView } from "./rows.js";
+import { byRow, operandOf, type Rows, rowsView } from "./rows.js";
 
 export interface GatherProblem {
   readonly table: Rows;
@@ -19,4 +19,10 @@ export const GATHER: Operation<GatherProblem> = {
     builder.output(GATHER_CALL.output, rowsView(indices.length, table.length), true);
   },
   work: ({ table, indices }) => indices.length * table.length,
+  cut: ({ indices }) => ({
+    axes: [
+      { ...byRow(indices.length, [GATHER_CALL.output]), starts: [[GATHER_CALL.indices, indices.BYTES_PER_ELEMENT]] },
+    ],
+    isCheap: true,
+  }),
 };

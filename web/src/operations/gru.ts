@@ -1,8 +1,9 @@
 // A gated recurrent unit over all steps.
 
 import type { Operation, Resident } from "../backends/backend.js";
+import type { CutAxis } from "../backends/cut.js";
 import { GRU_CALL, OPERATION } from "../backends/wasm/generated/layer-call.js";
-import { operandIf, operandOf, POINTWISE_COST, type Rows, rowsView, wholeOf } from "./rows.js";
+import { byRow, operandIf, operandOf, POINTWISE_COST, ROWS, type Rows, rowsView, wholeOf } from "./rows.js";
 
 export interface GruProblem {
   /** The inputs' part of the three gates at every step: [batch * steps, 3 * hidden]. */
@@ -15,6 +16,9 @@ export interface GruProblem {
   readonly batch: number;
   readonly isReversed: boolean;
 }
+
+/** One entry alone is multiplied in another order. */
+const LEAST_ENTRIES = 2;
 
 /** Its results are the states of every step, and the last ones. */
 export const GRU: Operation<GruProblem> = {
@@ -33,4 +37,26 @@ export const GRU: Operation<GruProblem> = {
     builder.output(GRU_CALL.last, rowsView(batch, hidden), true);
   },
   work: ({ gates }) => gates.count * gates.length * (gates.length / 3 + POINTWISE_COST),
+  cut({ gates, batch, isReversed }, workers) {
+    const steps = gates.count / batch;
+    const byEntry: CutAxis = {
+      count: batch,
+      step: LEAST_ENTRIES,
+      least: LEAST_ENTRIES,
+      views: [
+        ...[GRU_CALL.gates, GRU_CALL.states].map((word) => [word, ROWS, steps] as const),
+        ...[GRU_CALL.state, GRU_CALL.last].map((word) => [word, ROWS, 1] as const),
+      ],
+    };
+    const byStep: CutAxis = {
+      ...byRow(gates.count, [GRU_CALL.gates, GRU_CALL.states]),
+      fromEnd: isReversed,
+      carry: { from: GRU_CALL.last, to: GRU_CALL.state },
+    };
+    return { axes: batch > 1 ? [byEntry] : workers > 0 ? [] : [byStep], finish: countEntries };
+  },
 };
+
+function countEntries(call: Int32Array): void {
+  call[GRU_CALL.batch] = call[GRU_CALL.last + 1 + ROWS] ?? 0;
+}

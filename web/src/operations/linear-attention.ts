@@ -1,7 +1,8 @@
 // Linear attention.
 
 import type { Operand, Operation, OutputView } from "../backends/backend.js";
-import { LINEAR_CALL, OPERATION, RULE } from "../backends/wasm/generated/extra-call.js";
+import type { CutAxis } from "../backends/cut.js";
+import { LINEAR_CALL as CALL, OPERATION, RULE } from "../backends/wasm/generated/extra-call.js";
 
 export type LinearRule = "linear" | "gated" | "delta" | "gated-delta" | "elu";
 
@@ -26,31 +27,71 @@ export interface LinearProblem {
   readonly keep: boolean;
 }
 
+/** Tokens that C++ computes together. */
+const CHUNK = 12;
+
+/** Columns of the state that it computes together. */
+const PANEL = 8;
+
 /** Its results are the output and the new state. */
 export const LINEAR_ATTENTION: Operation<LinearProblem> = {
   name: "linearAttention",
-  words: LINEAR_CALL.words,
+  words: CALL.words,
   pack(problem, builder) {
-    builder.integer(LINEAR_CALL.operation, OPERATION.linearAttention);
-    builder.input(LINEAR_CALL.query, problem.query);
-    builder.input(LINEAR_CALL.key, problem.key);
-    builder.input(LINEAR_CALL.value, problem.value);
-    builder.input(LINEAR_CALL.decay, problem.decay);
-    builder.input(LINEAR_CALL.beta, problem.beta);
-    builder.input(LINEAR_CALL.state, problem.state);
-    builder.integer(LINEAR_CALL.rule, RULE[problem.rule]);
-    builder.integer(LINEAR_CALL.causal, problem.causal);
-    builder.float(LINEAR_CALL.scale, problem.scale ?? Number.NaN);
-    builder.dtype(LINEAR_CALL.queryType, problem.query);
-    builder.dtype(LINEAR_CALL.keyType, problem.key);
-    builder.dtype(LINEAR_CALL.valueType, problem.value);
-    builder.output(LINEAR_CALL.output, problem.output, problem.keep);
-    builder.output(LINEAR_CALL.newState, problem.newState, problem.keep);
+    builder.integer(CALL.operation, OPERATION.linearAttention);
+    builder.input(CALL.query, problem.query);
+    builder.input(CALL.key, problem.key);
+    builder.input(CALL.value, problem.value);
+    builder.input(CALL.decay, problem.decay);
+    builder.input(CALL.beta, problem.beta);
+    builder.input(CALL.state, problem.state);
+    builder.integer(CALL.rule, RULE[problem.rule]);
+    builder.integer(CALL.causal, problem.causal);
+    builder.float(CALL.scale, problem.scale ?? Number.NaN);
+    builder.dtype(CALL.queryType, problem.query);
+    builder.dtype(CALL.keyType, problem.key);
+    builder.dtype(CALL.valueType, problem.value);
+    builder.output(CALL.output, problem.output, problem.keep);
+    builder.output(CALL.newState, problem.newState, problem.keep);
   },
   work({ query, value }) {
     const [batch, heads, queries, headDim] = query.shape;
     const [, groups, keys, valueDim] = value.shape;
     const reads = heads * queries + 2 * groups * keys;
     return batch * (reads + groups) * headDim * (valueDim + 1);
+  },
+  cut(problem, workers) {
+    const [batch, heads, queries] = problem.query.shape;
+    const [, groups, keys, valueDim] = problem.value.shape;
+    const byKey = [CALL.key, CALL.value, CALL.decay, CALL.beta] as const;
+    const states = [CALL.state, CALL.newState] as const;
+    const all = [CALL.query, CALL.output, ...byKey, ...states];
+    const byBatch: CutAxis = { count: batch, views: all.map((word) => [word, 0, 1]) };
+    const isShared = (word: number): boolean => word === CALL.beta && problem.beta?.shape[1] === 1;
+    const byHead: CutAxis = {
+      count: groups,
+      views: [
+        ...[CALL.query, CALL.output].map((word) => [word, 1, heads / groups] as const),
+        ...[...byKey, ...states].filter((word) => !isShared(word)).map((word) => [word, 1, 1] as const),
+      ],
+    };
+    // Without a causal mask all keys come before the first query.
+    const first = problem.causal ? 0 : keys;
+    const byToken: CutAxis = {
+      count: first + queries,
+      step: CHUNK,
+      views: [
+        ...[CALL.query, CALL.output].map((word) => [word, 2, 1, first] as const),
+        ...byKey.map((word) => [word, 2, 1] as const),
+      ],
+      carry: { from: CALL.newState, to: CALL.state },
+    };
+    const byColumn: CutAxis = {
+      count: Math.ceil(valueDim / PANEL),
+      views: [CALL.value, CALL.output, ...states].map((word) => [word, 3, PANEL]),
+    };
+    // The sum of the keys is a column that all others need.
+    const columns = problem.rule === "elu" ? [] : [byColumn];
+    return { axes: [byBatch, byHead, ...(workers > 0 ? [] : [byToken]), ...columns] };
   },
 };

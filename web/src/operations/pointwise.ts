@@ -1,8 +1,9 @@
 // activation(x + bias) * factor + addend, elementwise.
 
 import type { CallBuilder, Operation } from "../backends/backend.js";
+import type { CutAxis } from "../backends/cut.js";
 import { ACTIVATION, OPERATION, POINTWISE_CALL } from "../backends/wasm/generated/layer-call.js";
-import { operandIf, operandOf, POINTWISE_COST, type Rows, rowsView } from "./rows.js";
+import { byRow, COLUMNS, operandIf, operandOf, POINTWISE_COST, type Rows, rowsView } from "./rows.js";
 
 export type Activation = "none" | "relu" | "gelu" | "gelu-tanh" | "silu" | "tanh" | "sigmoid";
 
@@ -29,7 +30,17 @@ export const POINTWISE: Operation<PointwiseProblem> = {
     builder.output(POINTWISE_CALL.output, rowsView(input.count, input.length), true);
   },
   work: ({ input }) => POINTWISE_COST * input.count * input.length,
+  cut: ({ input, rule }) => ({
+    axes: [
+      rowsOfRule(input.count, [POINTWISE_CALL.input, POINTWISE_CALL.output], POINTWISE_CALL, rule),
+      panelsOfRule(input.length, [POINTWISE_CALL.input, POINTWISE_CALL.output], POINTWISE_CALL),
+    ],
+    isCheap: true,
+  }),
 };
+
+/** Columns in a panel: two vectors. C++ packs weights in panels, and refuses any other number. */
+export const PANEL = 8;
 
 interface RuleWords {
   readonly bias: number;
@@ -47,4 +58,35 @@ export function packRule(
   builder.input(words.factor, operandIf(factor));
   builder.input(words.addend, operandIf(addend));
   builder.integer(words.activation, ACTIVATION[activation]);
+}
+
+/** The axis of rows of a call with this rule, of which the views of `words` have one for each. */
+export function rowsOfRule(
+  count: number,
+  words: readonly number[],
+  { factor, addend }: RuleWords,
+  rule: PointwiseRule,
+): CutAxis & { readonly step: number } {
+  const given = [
+    { word: factor, rows: rule.factor?.count ?? 1 },
+    { word: addend, rows: rule.addend?.count ?? 1 },
+  ];
+  const own = given.filter(({ rows }) => rows === count).map(({ word }) => word);
+  // A slice begins with the first of the rows that are repeated.
+  const repeated = given.map(({ rows }) => rows).filter((rows) => rows > 1 && rows < count);
+  return { ...byRow(count, [...words, ...own]), step: repeated.reduce(leastCommonMultiple, 1) };
+}
+
+/** The axis of columns, in panels. */
+export function panelsOfRule(columns: number, words: readonly number[], { bias, factor, addend }: RuleWords): CutAxis {
+  return {
+    count: Math.ceil(columns / PANEL),
+    views: [...words, bias, factor, addend].map((word) => [word, COLUMNS, PANEL]),
+  };
+}
+
+function leastCommonMultiple(a: number, b: number): number {
+  let multiple = a;
+  while (multiple % b !== 0) multiple += a;
+  return multiple;
 }

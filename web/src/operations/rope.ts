@@ -1,6 +1,7 @@
 // Rotary embedding.
 
 import type { Operand, Operation, OutputView } from "../backends/backend.js";
+import type { CutAxis } from "../backends/cut.js";
 import { OPERATION, ROPE_CALL } from "../backends/wasm/generated/extra-call.js";
 
 /** A checked call. */
@@ -28,6 +29,11 @@ export interface RopeProblem {
 /** The cost of a sine and a cosine, in multiplications. */
 const SINCOS_COST = 64;
 
+/** Tokens of which C++ computes the angles from each other. */
+const TOKENS = 64;
+
+const DOUBLE = Float64Array.BYTES_PER_ELEMENT;
+
 export const ROPE: Operation<RopeProblem> = {
   name: "rope",
   words: ROPE_CALL.words,
@@ -37,7 +43,7 @@ export const ROPE: Operation<RopeProblem> = {
     builder.input(ROPE_CALL.cosines, problem.tables?.cosines ?? null);
     builder.input(ROPE_CALL.sines, problem.tables?.sines ?? null);
     builder.numbers(ROPE_CALL.frequencies, problem.frequencies);
-    builder.numbers(ROPE_CALL.positions, problem.positions);
+    builder.numbers(ROPE_CALL.positions, problem.positions ?? firstPositions(problem));
     builder.integer(ROPE_CALL.positionsByBatch, problem.positionsByBatch);
     builder.integer(ROPE_CALL.rotaryDim, problem.rotaryDim);
     builder.integer(ROPE_CALL.interleaved, problem.interleaved);
@@ -50,4 +56,27 @@ export const ROPE: Operation<RopeProblem> = {
     const [batch, heads, length, dim] = input.shape;
     return batch * length * dim * (heads + SINCOS_COST);
   },
+  cut({ input, tables, positionsByBatch }) {
+    const [batch, heads, length] = input.shape;
+    const both = [ROPE_CALL.input, ROPE_CALL.output];
+    const ofBatch = tables?.cosines.shape[0] === batch ? [ROPE_CALL.cosines, ROPE_CALL.sines] : [];
+    const byBatch: CutAxis = {
+      count: batch,
+      views: [...both, ...ofBatch].map((word) => [word, 0, 1]),
+      starts: positionsByBatch ? [[ROPE_CALL.positions, length * DOUBLE]] : [],
+    };
+    const byToken: CutAxis = {
+      count: length,
+      step: TOKENS,
+      views: both.map((word) => [word, 2, 1]),
+      starts: [[ROPE_CALL.positions, DOUBLE]],
+    };
+    const byHead: CutAxis = { count: heads, views: both.map((word) => [word, 1, 1]) };
+    // C++ finds the positions of a batch entry by the number of tokens.
+    return { axes: [byBatch, positionsByBatch ? byHead : byToken], isCheap: true };
+  },
 };
+
+function firstPositions({ input }: RopeProblem): Float64Array {
+  return Float64Array.from({ length: input.shape[2] }, (_, token) => token);
+}

@@ -2,6 +2,7 @@
 
 import { HeedError } from "../api/errors.js";
 import type { Operand, OutputView, Resident } from "../backends/backend.js";
+import type { CutAxis } from "../backends/cut.js";
 
 /** Rows at the start of a resident. */
 export interface Rows {
@@ -31,4 +32,13 @@ export function operandIf(rows: Rows | null): Operand | null {
 /** All of a resident, as one row. */
 export function wholeOf(resident: Resident): Operand {
   return operandOf({ resident, count: 1, length: resident.elements });
+}
+
+/** The axes of views of rows. */
+export const ROWS = 2;
+export const COLUMNS = 3;
+
+/** A cut by the rows of views that have one for each. */
+export function byRow(count: number, words: readonly number[]): CutAxis {
+  return { count, views: words.map((word) => [word, ROWS, 1]) };
 }

@@ -4,6 +4,7 @@ import { HeedError } from "../../api/errors.js";
 import { MAX_BLOCK_BYTES } from "../../memory/arena.js";
 import { bytesIn } from "../../memory/heap-view.js";
 import type { CallBuilder, Operand, OutputView, Resident } from "../backend.js";
+import type { Cut } from "../cut.js";
 import { DTYPE } from "./generated/attention-call.js";
 import { WasmResident } from "./resident.js";
 
@@ -49,6 +50,14 @@ export interface Job {
   readonly made: Map<OutputPart, WasmResident>;
   /** Size of the whole block. */
   readonly bytes: number;
+  /** Absent for attention, of which the runners know. */
+  readonly cut?: (workers: number) => Cut;
+  /** The bytes of an element in views of inputs that are not f32, by word. */
+  readonly narrow: readonly number[];
+}
+
+export function elementBytes({ narrow }: Job, word: number): number {
+  return narrow[word] ?? Float32Array.BYTES_PER_ELEMENT;
 }
 
 /** A cache line, which is also the widest vector. */
@@ -96,6 +105,7 @@ export class JobBuilder implements CallBuilder {
   readonly #inputs: InputPart[] = [];
   readonly #residents: ResidentPart[] = [];
   readonly #outputs: OutputPart[] = [];
+  readonly #narrow: number[] = [];
   #inputBytes: number;
   #end: number;
 
@@ -122,7 +132,8 @@ export class JobBuilder implements CallBuilder {
   input(word: number, operand: Operand | null): void {
     if (operand === null) return;
     writeView(this.call, word, operand);
-    const { source } = operand;
+    const { source, dtype } = operand;
+    if (dtype !== "f32") this.#narrow[word] = dtype === "f16" ? 2 : 1;
     if (source.kind === "resident") {
       this.#residents.push({ word, resident: ownResident(source.resident) });
       return;
@@ -174,6 +185,7 @@ export class JobBuilder implements CallBuilder {
       outputs: this.#outputs,
       made: new Map(),
       bytes: this.#end,
+      narrow: this.#narrow,
     };
   }
 

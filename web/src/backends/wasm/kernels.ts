@@ -71,10 +71,10 @@ export class Kernels {
   }
 
   /** Computes a slice of the job in a block, on this thread. */
-  computeIn(block: Block, call: Int32Array): void {
+  computeIn(block: Block, call: Int32Array, operation: string): void {
     this.#assertUsable();
     this.heap.words(block.address, call.length).set(call);
-    this.#run(block, "attention");
+    this.#run(block, operation);
   }
 
   /** The outputs of a computed block. */

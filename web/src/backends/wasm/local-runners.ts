@@ -2,6 +2,7 @@
 
 import { HeedError } from "../../api/errors.js";
 import { nextTask } from "../../platform/next-task.js";
+import { attentionCut } from "./attention-cut.js";
 import type { Job } from "./job.js";
 import type { Finished, Kernels } from "./kernels.js";
 import type { Runner } from "./runner.js";
@@ -31,7 +32,7 @@ abstract class LocalRunner implements Runner {
     return 0;
   }
 
-  interrupt(): void {}
+  interrupt(_job: Job): void {}
   forget(): void {}
   dispose(): void {}
 }
@@ -43,10 +44,12 @@ export class BlockingRunner extends LocalRunner {
   }
 }
 
-/** The fallback where no worker can be had: computes for some milliseconds at a time and yields to the event loop in between. */
+/** Computes for some milliseconds at a time and yields to the event loop in between: where no worker can be had, and for calls that are too cheap for workers. */
 export class SlicedRunner extends LocalRunner {
   readonly #grain: Grain;
-  #isStopped = false;
+  readonly #running = new Set<Job>();
+  /** When the current task of the event loop should end; 0 in a new one. */
+  #end = 0;
 
   /** Tests give a `grain`. */
   constructor(kernels: Kernels, grain: Grain | null) {
@@ -55,34 +58,42 @@ export class SlicedRunner extends LocalRunner {
   }
 
   async run(job: Job, multiplications: number): Promise<Finished> {
-    const slices = slicesOf(job, multiplications, this.#grain);
-    if (slices.length === 1) return this.kernels.compute(job);
-    this.#isStopped = false;
+    const cut = job.cut?.(0) ?? attentionCut(job.call, multiplications, this.#grain.most);
+    const slices = slicesOf(cut, multiplications, this.#grain);
     const block = this.kernels.write(job);
+    this.#running.add(job);
     try {
       const whole = this.kernels.callIn(block, job);
-      let end = performance.now() + TASK_MS;
       for (const slice of slices) {
-        if (performance.now() >= end) {
-          await nextTask();
-          end = performance.now() + TASK_MS;
-        }
-        if (this.#isStopped) throw new HeedError("aborted", "attention: stopped by its caller");
-        this.kernels.computeIn(block, sliceCall(whole, slice));
+        await this.#breathe();
+        if (!this.#running.has(job)) throw new HeedError("aborted", `${job.operation}: stopped by its caller`);
+        this.kernels.computeIn(block, slices.length > 1 ? sliceCall(job, cut, whole, slice) : whole, job.operation);
       }
     } catch (error) {
       this.kernels.arena.give(block);
       throw error;
+    } finally {
+      this.#running.delete(job);
     }
     return this.kernels.finished(block);
   }
 
   /** Takes effect before the next slice. */
-  override interrupt(): void {
-    this.#isStopped = true;
+  override interrupt(job: Job): void {
+    this.#running.delete(job);
   }
 
   override dispose(): void {
-    this.#isStopped = true;
+    this.#running.clear();
+  }
+
+  /** Goes on in a new task where the current one has lasted long, whichever calls it computed. */
+  async #breathe(): Promise<void> {
+    while (this.#end > 0 && performance.now() >= this.#end) await nextTask();
+    if (this.#end > 0) return;
+    this.#end = performance.now() + TASK_MS;
+    void nextTask().then(() => {
+      this.#end = 0;
+    });
   }
 }

@@ -3,15 +3,17 @@
 
 import { causeText, HeedError } from "../../api/errors.js";
 import type { Span } from "../backend.js";
+import { attentionCut } from "./attention-cut.js";
 import { bufferUses, type CachedBuffer, ResidentBuffers } from "./cached-buffers.js";
 import { MAX_WORKERS } from "./generated/attention-call.js";
 import type { Job, OutputPart } from "./job.js";
 import type { Finished, Kernels } from "./kernels.js";
+import { SlicedRunner } from "./local-runners.js";
 import { TRAPPED } from "./protocol.js";
 import type { WasmResident } from "./resident.js";
 import { type Runner, throwOutcome } from "./runner.js";
 import { ShardQueue } from "./shard-queue.js";
-import { type Shard, ShardedJob, WholeShard } from "./shards.js";
+import { type Shard, ShardedJob } from "./shards.js";
 import { type Grain, slicesOf } from "./slices.js";
 import { type WorkerLink, WorkerLost, type WorkerSource } from "./worker-link.js";
 
@@ -53,6 +55,8 @@ export class PrivateRunner implements Runner {
   readonly #workers: WorkerSource;
   readonly #overrides: PrivateOverrides;
   readonly #buffers: ResidentBuffers;
+  /** Of calls that are not worth sending. */
+  readonly #local: SlicedRunner;
   readonly #missing: string[] = [];
   #members: Member[] = [];
   /** Workers that an abort terminated and that are being replaced. */
@@ -77,6 +81,7 @@ export class PrivateRunner implements Runner {
     this.#workers = workers;
     this.#overrides = overrides;
     this.#buffers = new ResidentBuffers(kernels);
+    this.#local = new SlicedRunner(kernels, overrides.grain);
   }
 
   get lost(): WorkerLost | null {
@@ -104,16 +109,19 @@ export class PrivateRunner implements Runner {
   }
 
   async run(job: Job, multiplications: number): Promise<Finished> {
-    const slices = slicesOf(job, multiplications, this.#overrides.grain ?? this.#grain());
-    if (slices.length === 1) {
-      const whole = new WholeShard(job, this.#buffers);
-      await this.#compute(job, [whole]);
-      return this.#finished(job, whole.results);
-    }
-    const sharded = new ShardedJob(job, slices, this.#buffers);
+    const grain = this.#overrides.grain ?? this.#grain();
+    const cut = job.cut?.(this.threads) ?? attentionCut(job.call, multiplications, grain.most);
+    if (cut.isCheap) return this.#local.run(job, multiplications);
+    const slices = slicesOf(cut, multiplications, grain);
+    // Taken for each answer anew: the memory may have grown.
+    const residentOf = (part: OutputPart): Float32Array | undefined => {
+      const resident = job.made.get(part);
+      return resident && this.#kernels.heap.floats(resident.address, part.elements);
+    };
+    const sharded = new ShardedJob(job, cut, slices, this.#buffers, residentOf);
     try {
       await this.#compute(job, sharded.shards);
-      return this.#finished(job, sharded.results);
+      return finishedOf(sharded.results);
     } finally {
       this.#forget(sharded.ownBuffers);
     }
@@ -121,6 +129,7 @@ export class PrivateRunner implements Runner {
 
   /** Sends no more shards of the job, and terminates workers that take long with theirs. */
   interrupt(job: Job): void {
+    this.#local.interrupt(job);
     const stopped = new HeedError("aborted", `${job.operation}: stopped by its caller`);
     for (const queue of this.#queues) if (queue.job === job) queue.stop(stopped);
     setTimeout(() => {
@@ -134,16 +143,10 @@ export class PrivateRunner implements Runner {
 
   dispose(): void {
     this.#disposed = true;
+    this.#local.dispose();
     const lost = new WorkerLost("the engine was disposed");
     for (const queue of this.#queues) queue.stop(lost);
     for (const { link } of this.#members) link.terminate(lost.message);
-  }
-
-  /** Results of workers are arrays, which residents get a copy of. */
-  #finished({ made }: Job, results: ReadonlyMap<OutputPart, Float32Array>): Finished {
-    const array = (part: OutputPart): Float32Array => results.get(part) ?? new Float32Array(0);
-    for (const [part, { address }] of made) this.#kernels.heap.floats(address, part.elements).set(array(part));
-    return { view: array, array, release: () => {} };
   }
 
   #grain(): Grain {
@@ -153,7 +156,7 @@ export class PrivateRunner implements Runner {
 
   /** Settles, even when it rejects, only once all that was sent is answered: later calls then find idle workers. */
   async #compute(job: Job, shards: readonly Shard[]): Promise<void> {
-    const queue = new ShardQueue(job, shards, this.threads);
+    const queue = new ShardQueue(job, shards);
     this.#queues.push(queue);
     if (this.lost !== null) queue.stop(this.lost);
     this.#sendNext();
@@ -171,7 +174,7 @@ export class PrivateRunner implements Runner {
         const current = member.inFlight[0];
         if (member.inFlight.length >= depth || current?.isStopped === true) continue;
         for (const queue of current === undefined ? this.#queues : [current]) {
-          const shard = queue.next(index);
+          const shard = queue.next(index, this.#members.length);
           if (shard === undefined) continue;
           void this.#send(member, queue, shard);
           break;
@@ -266,4 +269,10 @@ export class PrivateRunner implements Runner {
     this.#missing.push(`a worker was lost (${lost.message})`);
     this.#continue();
   }
+}
+
+/** Results that are not residents are arrays. */
+function finishedOf(results: ReadonlyMap<OutputPart, Float32Array>): Finished {
+  const array = (part: OutputPart): Float32Array => results.get(part) ?? new Float32Array(0);
+  return { view: array, array, release: () => {} };
 }

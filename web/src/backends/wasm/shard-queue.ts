@@ -1,4 +1,4 @@
-// The shards of one call, handed out to workers: each worker first takes those of its own affinity, then steals.
+// The shards of one call, handed out to workers: each worker first takes those of its own affinity, then steals what it may.
 
 import type { CachedBuffer } from "./cached-buffers.js";
 import type { Job } from "./job.js";
@@ -12,21 +12,20 @@ export class ShardQueue {
   #sent = 0;
   #error: unknown = null;
   #settle = (): void => {};
-  readonly #workers: number;
 
-  constructor(job: Job, shards: readonly Shard[], workers: number) {
+  constructor(job: Job, shards: readonly Shard[]) {
     this.job = job;
     this.#left = [...shards];
-    this.#workers = workers;
     this.over = new Promise((resolve, reject) => {
       this.#settle = () => (this.#error === null ? resolve() : reject(this.#error));
     });
     this.#endIfOver();
   }
 
-  next(worker: number): Shard | undefined {
-    const own = this.#left.findIndex(({ affinity }) => affinity % this.#workers === worker);
-    const shard = own === -1 ? this.#left.pop() : this.#left.splice(own, 1)[0];
+  next(worker: number, workers: number): Shard | undefined {
+    let at = this.#left.findIndex(({ affinity }) => affinity % workers === worker);
+    if (at === -1) at = this.#left.map(({ isHeld }) => isHeld).lastIndexOf(false);
+    const shard = at === -1 ? undefined : this.#left.splice(at, 1)[0];
     if (shard !== undefined) this.#sent += 1;
     return shard;
   }

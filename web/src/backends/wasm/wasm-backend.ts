@@ -125,7 +125,7 @@ export class WasmBackend implements RootBackend {
     return this.#compute(operation.name, signal, () => {
       const builder = new JobBuilder(operation.name, new Int32Array(operation.words));
       operation.pack(problem, builder);
-      const job = builder.build();
+      const job = { ...builder.build(), cut: (workers: number) => operation.cut(problem, workers) };
       return {
         job,
         module: "full",

@@ -1,0 +1,321 @@
+// The operations beside attention, cut into slices: the bits of the whole call, wherever the slices are computed, and none longer than
+// it should be.
+
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { fromF16, toF16 } from "../../web/src/api/f16.js";
+import { denseView } from "../../web/src/api/layout.js";
+import type { Dims4, Operand, Operation, OutputView, Resident } from "../../web/src/backends/backend.js";
+import { type Grain, slicesOf } from "../../web/src/backends/wasm/slices.js";
+import type { WasmBackend } from "../../web/src/backends/wasm/wasm-backend.js";
+import { AFFINE, PACK } from "../../web/src/operations/affine.js";
+import { GATHER } from "../../web/src/operations/gather.js";
+import { GRU } from "../../web/src/operations/gru.js";
+import { LINEAR_ATTENTION, type LinearProblem } from "../../web/src/operations/linear-attention.js";
+import { NORM } from "../../web/src/operations/norm.js";
+import { POINTWISE } from "../../web/src/operations/pointwise.js";
+import { ROPE, type RopeProblem } from "../../web/src/operations/rope.js";
+import type { Rows } from "../../web/src/operations/rows.js";
+import { differentIndex } from "../support/cases.js";
+import { FEW_KINDS, openBackend } from "../support/engines.js";
+import { RULES } from "../support/linear.js";
+import { Random } from "../support/random.js";
+
+const SEED = 77;
+
+/** Slices as small as they can be, or a few. */
+const FINEST: Grain = { least: 1, most: 1, count: 1, upTo: 1000 };
+const FINE: Grain = { ...FINEST, upTo: 5 };
+
+/** A call, of which the numbers depend on nothing but its name. */
+interface Call<P extends object = object> {
+  readonly operation: Operation<P>;
+  readonly problem: P;
+}
+
+type Make = (given: Given) => Call | Promise<Call>;
+
+/** Makes the operands of a call. */
+class Given {
+  readonly #random = new Random(SEED);
+  readonly #backend: WasmBackend;
+
+  constructor(backend: WasmBackend) {
+    this.#backend = backend;
+  }
+
+  rows(count: number, length: number): Rows {
+    return { resident: this.#backend.upload(this.#random.floats(count * length)), count, length };
+  }
+
+  operand(...shape: Dims4): Operand {
+    const array = this.#random.floats(size(shape));
+    return { ...denseView("bhnd", shape), source: { kind: "array", array }, dtype: "f32", elements: array.length };
+  }
+
+  /** Of any sign and size that decays, betas and keys of the rules may have. */
+  small(...shape: Dims4): Operand {
+    const array = this.#random.floats(size(shape)).map((number) => -Math.abs(number) / 8);
+    return { ...this.operand(...shape), source: { kind: "array", array } };
+  }
+
+  f16(...shape: Dims4): Operand {
+    const array = toF16(this.#random.floats(size(shape)));
+    return { ...this.operand(...shape), source: { kind: "array", array }, dtype: "f16" };
+  }
+
+  async packed(matrices: number, outputs: number, inputs: number): Promise<Resident> {
+    const [packed] = await this.#backend.run(PACK, this.operand(1, matrices, outputs, inputs), null);
+    if (packed?.kind !== "resident") throw new TypeError("packed weights are kept");
+    return packed.resident;
+  }
+
+  /** Positions or indices. */
+  wholes(count: number, below: number): number[] {
+    return Array.from({ length: count }, () => this.#random.whole(0, below - 1));
+  }
+}
+
+const size = (shape: readonly number[]): number => shape.reduce((a, b) => a * b, 1);
+const call = <P extends object>(operation: Operation<P>, problem: P): Call => ({ operation, problem }) as Call;
+const output = (...shape: Dims4): OutputView => ({ elements: size(shape), ...denseView("bhnd", shape) });
+
+const NO_RULE = { activation: "none", bias: null, factor: null, addend: null } as const;
+
+const affine =
+  (count: number, inputs: number, outputs: number, repeated: number | null): Make =>
+  async (given) => {
+    const epilogue = {
+      activation: "gelu",
+      bias: given.rows(1, outputs),
+      factor: given.rows(1, outputs),
+      addend: given.rows(repeated ?? 1, outputs),
+    } as const;
+    const rule = repeated === null ? NO_RULE : epilogue;
+    const weights = await given.packed(1, outputs, inputs);
+    return call(AFFINE, { input: given.rows(count, inputs), weights, outputs, rule });
+  };
+
+const pointwise =
+  (count: number, length: number, factor: number, addend: number): Make =>
+  (given) => {
+    const rule = {
+      activation: "silu",
+      bias: given.rows(1, length),
+      factor: given.rows(factor, length),
+      addend: given.rows(addend, length),
+    } as const;
+    return call(POINTWISE, { input: given.rows(count, length), rule });
+  };
+
+const norm =
+  (count: number, length: number, isCentred: boolean): Make =>
+  (given) => {
+    const [weight, bias] = [given.rows(1, length), isCentred ? given.rows(1, length) : null];
+    return call(NORM, { input: given.rows(count, length), isCentred, epsilon: 1e-5, weight, bias });
+  };
+
+const gather =
+  (count: number, length: number): Make =>
+  (given) =>
+    call(GATHER, { table: given.rows(19, length), indices: Int32Array.from(given.wholes(count, 19)) });
+
+const pack =
+  (matrices: number, outputs: number, inputs: number): Make =>
+  (given) =>
+    call(PACK, given.operand(1, matrices, outputs, inputs));
+
+const gru =
+  (batch: number, steps: number, hidden: number, isReversed: boolean, hasState: boolean): Make =>
+  async (given) =>
+    call(GRU, {
+      gates: given.rows(batch * steps, 3 * hidden),
+      weights: await given.packed(3, hidden, hidden),
+      bias: given.rows(1, 3 * hidden),
+      state: hasState ? given.rows(batch, hidden) : null,
+      batch,
+      isReversed,
+    });
+
+interface RopeShape {
+  readonly shape: Dims4;
+  readonly positions?: "one" | "each";
+  readonly tables?: number;
+  readonly f16?: boolean;
+}
+
+const rope =
+  ({ shape, positions, tables, f16 }: RopeShape): Make =>
+  (given) => {
+    const [batch, , length, dim] = shape;
+    const rows = 2 * length;
+    const table = (): Operand => given.operand(tables ?? 1, 1, rows, dim / 2);
+    const count = positions === "each" ? batch * length : length;
+    return call(ROPE, {
+      input: f16 ? given.f16(...shape) : given.operand(...shape),
+      output: output(...shape),
+      tables: tables === undefined ? null : { cosines: table(), sines: table() },
+      frequencies: tables === undefined ? Float64Array.from({ length: dim / 2 }, (_, at) => 10 ** -at) : null,
+      positions: positions === undefined ? null : Float64Array.from(given.wholes(count, rows)),
+      positionsByBatch: positions === "each",
+      rotaryDim: dim,
+      interleaved: batch === 1,
+      inverse: false,
+      magnitude: 1,
+      keep: false,
+      retry: false,
+    } satisfies RopeProblem);
+  };
+
+interface LinearShape {
+  readonly batch: number;
+  readonly groups: number;
+  readonly length: number;
+  readonly valueDim: number;
+  readonly keys?: number;
+  readonly hasState?: boolean;
+}
+
+const linear =
+  (rule: LinearProblem["rule"], { batch, groups, length, valueDim, keys, hasState }: LinearShape): Make =>
+  (given) => {
+    const dim = 8;
+    const state = [batch, groups, dim, valueDim + (rule === "elu" ? 1 : 0)] as const;
+    const tokens = keys ?? length;
+    return call(LINEAR_ATTENTION, {
+      query: given.operand(batch, 2 * groups, length, dim),
+      key: given.small(batch, groups, tokens, dim),
+      value: given.f16(batch, groups, tokens, valueDim),
+      decay: rule.startsWith("gated") ? given.small(batch, groups, tokens, batch === 1 ? 1 : dim) : null,
+      beta: rule.endsWith("delta") ? given.small(batch, batch === 1 ? 1 : groups, tokens, 1) : null,
+      state: hasState ? given.operand(...state) : null,
+      rule,
+      causal: keys === undefined,
+      scale: null,
+      output: output(batch, 2 * groups, length, valueDim),
+      newState: output(...state),
+      keep: batch === 1,
+    } satisfies LinearProblem);
+  };
+
+const CALLS: Readonly<Record<string, Make>> = {
+  "affine, one row": affine(1, 40, 83, 1),
+  "affine, one row and one panel": affine(1, 9, 7, null),
+  "affine, two rows": affine(2, 40, 24, null),
+  "affine, a row beyond whole tiles": affine(25, 30, 20, 25),
+  "affine, more rows than columns": affine(197, 24, 50, 1),
+  "affine, an addend that repeats": affine(60, 24, 100, 5),
+  "affine, an addend that repeats in pairs": affine(26, 24, 10, 2),
+  "affine, deeper than a block": affine(61, 1100, 30, null),
+  "pointwise, one row": pointwise(1, 50, 1, 1),
+  "pointwise, rows that repeat differently": pointwise(24, 17, 4, 6),
+  "pointwise, rows of its own": pointwise(37, 8, 37, 1),
+  "norm, one row": norm(1, 50, true),
+  "norm, some rows": norm(35, 33, false),
+  "gather, some rows": gather(41, 13),
+  "pack, one matrix": pack(1, 83, 21),
+  "pack, three matrices": pack(3, 20, 11),
+  "gru, one entry": gru(1, 23, 20, false, false),
+  "gru, one entry, from the end, with a state": gru(1, 23, 20, true, true),
+  "gru, two entries": gru(2, 5, 16, false, true),
+  "gru, seven entries, from the end": gru(7, 11, 12, true, true),
+  "rope, one entry": rope({ shape: [1, 3, 200, 8] }),
+  "rope, f16 and positions": rope({ shape: [2, 2, 130, 6], positions: "one", f16: true }),
+  "rope, positions of each entry": rope({ shape: [3, 4, 70, 6], positions: "each" }),
+  "rope, tables": rope({ shape: [2, 2, 70, 6], tables: 1 }),
+  "rope, tables and positions of each entry": rope({ shape: [3, 2, 70, 4], tables: 3, positions: "each" }),
+  ...Object.fromEntries(
+    RULES.flatMap((rule) => [
+      [`${rule}, one head`, linear(rule, { batch: 1, groups: 1, length: 61, valueDim: 21 })],
+      [`${rule}, a state`, linear(rule, { batch: 2, groups: 3, length: 36, valueDim: 8, hasState: true })],
+    ]),
+  ),
+  "elu, not causal": linear("elu", { batch: 1, groups: 2, length: 31, keys: 50, valueDim: 9 }),
+  "elu, one key": linear("elu", { batch: 2, groups: 1, length: 31, keys: 1, valueDim: 9, hasState: true }),
+};
+
+/** The numbers of all results. */
+async function resultsOf(backend: WasmBackend, make: Make): Promise<readonly Float32Array[]> {
+  const { operation, problem } = await make(new Given(backend));
+  const results = await backend.run(operation, problem, null);
+  return Promise.all(
+    results.map(async (part) => {
+      if (part.kind === "array") return part.array;
+      const numbers = await backend.download(part.resident);
+      return numbers instanceof Float32Array ? numbers : fromF16(numbers);
+    }),
+  );
+}
+
+describe.each(FEW_KINDS.filter(({ worker }) => worker !== "shared-memory"))("$variant, $worker worker", (kind) => {
+  let whole: WasmBackend;
+  beforeAll(async () => {
+    whole = await openBackend({ ...kind, worker: null }, 1, { offload: false });
+  });
+  afterAll(() => whole.dispose());
+
+  test.each([
+    [1, FINEST],
+    [2, FINE],
+    [3, FINEST],
+  ])("%i threads and fine slices give the bits of the whole call", async (threads, grain) => {
+    const backend = await openBackend(kind, kind.worker === null ? 1 : threads, { grain });
+    for (const [name, make] of Object.entries(CALLS)) {
+      const [wanted, got] = [await resultsOf(whole, make), await resultsOf(backend, make)];
+      expect(got.length, name).toBe(wanted.length);
+      for (const [index, numbers] of got.entries()) {
+        expect(differentIndex(numbers, wanted[index] ?? new Float32Array(0)), `${name}, result ${index}`).toBe(-1);
+      }
+    }
+    for (let worker = 0; worker < threads && kind.worker !== null; worker++) {
+      expect(backend.tasksDone(worker)).toBeGreaterThan(1);
+    }
+    backend.dispose();
+  });
+});
+
+/** Rows of a tensor that is in no engine: cuts read only their sizes. */
+const rows = (count: number, length: number): Rows => ({ resident: NOWHERE, count, length });
+const NOWHERE = { elements: 0, dtype: "f32", live: true } as const;
+
+const LARGE: Readonly<Record<string, Call>> = {
+  "a token's logits": call(AFFINE, { input: rows(1, 768), weights: NOWHERE, outputs: 50_257, rule: NO_RULE }),
+  "a prefill's logits": call(AFFINE, { input: rows(512, 768), weights: NOWHERE, outputs: 50_257, rule: NO_RULE }),
+  "many short rows": call(AFFINE, { input: rows(400_000, 32), weights: NOWHERE, outputs: 30, rule: NO_RULE }),
+  "deep rows": call(AFFINE, { input: rows(50, 16_384), weights: NOWHERE, outputs: 4096, rule: NO_RULE }),
+};
+
+describe("slices on the calling thread", () => {
+  /** About two milliseconds of multiplications. */
+  const GRAIN: Grain = { least: 2 ** 24, most: 2 ** 25, count: 1, upTo: Number.POSITIVE_INFINITY };
+
+  /** Weights that are read in this time. */
+  const MOST_READ = 2 ** 23;
+
+  test.each(Object.keys(LARGE))("of %s cost no more than the grain", (name) => {
+    const { operation, problem } = LARGE[name] as Call;
+    const cut = operation.cut(problem, 0);
+    const work = operation.work(problem);
+    const most = name.startsWith("a token") ? MOST_READ : 1.3 * GRAIN.most;
+    const slices = slicesOf(cut, work, GRAIN);
+    for (const slice of slices) {
+      const share = slice.reduce(
+        (part, { begin, end }, axis) => (part * (end - begin)) / (cut.axes[axis]?.count ?? 0),
+        1,
+      );
+      expect(share * work).toBeLessThanOrEqual(most);
+    }
+  });
+});
+
+test("each of several workers keeps its part of a product's weights, whatever the number of rows", async () => {
+  const backend = await openBackend({ variant: "simd", worker: "private-memory" }, 4);
+  const given = new Given(backend);
+  const [inputs, outputs] = [256, 8192];
+  const weights = await given.packed(1, outputs, inputs);
+  for (const count of [1, 2, 40, 1]) {
+    await backend.run(AFFINE, { input: given.rows(count, inputs), weights, outputs, rule: NO_RULE }, null);
+  }
+  // Once in all four together, beside their stacks and a call's rows.
+  expect(backend.memory().workers).toBeLessThan(2 * inputs * outputs * Float32Array.BYTES_PER_ELEMENT);
+  backend.dispose();
+});

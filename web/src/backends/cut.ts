@@ -1,0 +1,37 @@
+// How a call may be cut into slices, as data: the axes, and what a slice has of each operand. This file imports nothing.
+
+/**
+ * A view that a slice narrows: its word in the call, which of its axes, how many numbers along that axis belong to one of the axis
+ * that is cut, and where on the latter they begin, in such numbers (0 where absent).
+ */
+export type NarrowedView = readonly [word: number, axis: number, per: number, first?: number];
+
+/** An axis along which a call may be cut. */
+export interface CutAxis {
+  readonly count: number;
+  /** A slice begins at a multiple of it; 1 where absent. */
+  readonly step?: number;
+  /** A slice of a longer axis has at least so many; 1 where absent. */
+  readonly least?: number;
+  /** What is not listed is whole in every slice. */
+  readonly views: readonly NarrowedView[];
+  /** Words that grow by so much for each before the slice: addresses of arrays, by bytes, and other positions. */
+  readonly starts?: readonly (readonly [word: number, per: number])[];
+  /** Slices that differ in nothing else read the same large operands, so one worker should compute them. */
+  readonly shares?: boolean;
+  /** How many ranges it is cut into, whatever the grain: the workers keep the parameters of theirs. */
+  readonly parts?: number;
+  /** The slice with the end of the axis comes first. */
+  readonly fromEnd?: boolean;
+  /** Each slice takes as input `to` what the one before it left in output `from`. */
+  readonly carry?: { readonly from: number; readonly to: number };
+}
+
+/** The slices of a call give its bits together. */
+export interface Cut {
+  readonly axes: readonly CutAxis[];
+  /** Whether computing it takes no longer than sending its operands to another memory. */
+  readonly isCheap?: boolean;
+  /** Completes the call of a slice. */
+  readonly finish?: (slice: Int32Array, whole: Int32Array) => void;
+}
