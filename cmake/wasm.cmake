@@ -69,14 +69,15 @@ function(heed_module target name)
 endfunction()
 
 heed_module(heed_wasm_core ${HEED_ARTEFACT} core_module.cpp run_attention.cpp)
-heed_module(heed_wasm_full ${HEED_ARTEFACT}-full full_module.cpp run_attention.cpp run_extra.cpp run_layers.cpp)
+heed_module(heed_wasm_full ${HEED_ARTEFACT}-full full_module.cpp run_attention.cpp run_extra.cpp run_layers.cpp
+            run_program.cpp)
 
 # The baseline build writes the types and layouts for TypeScript. (Types are found by executing
 # the module, and Node 20 executes relaxed SIMD only behind a flag.)
 if(NOT HEED_SHARED_MEMORY AND NOT HEED_RELAXED)
   target_link_options(heed_wasm_core PRIVATE --emit-tsd=kernels.d.ts)
 
-  set(layouts attention-call.ts extra-call.ts layer-call.ts expression-program.ts)
+  set(layouts attention-call.ts extra-call.ts layer-call.ts program-call.ts expression-program.ts)
   foreach(file ${layouts})
     string(REGEX REPLACE "(.*)-(.*).ts" "\\1_\\2_layout" layout ${file})
     add_executable(heed_${layout} cpp/bindings/${layout}.cpp)

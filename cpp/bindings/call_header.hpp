@@ -18,6 +18,7 @@ enum class Operation : std::int32_t {
   norm = 6,
   gather = 7,
   gru = 8,
+  program = 9,
 };
 
 struct CallHeader {

@@ -9,6 +9,8 @@ heed::Status heed::bindings::run_call(std::uint32_t address, Executor& executor)
     case Operation::rope:
     case Operation::linear_attention:
       return run_extra(address, executor);
+    case Operation::program:
+      return run_program(address, executor);
     default:
       return run_layer(address, executor);
   }

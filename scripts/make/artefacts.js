@@ -21,7 +21,14 @@ export const MODULES = VARIANTS.flatMap(modulesOf);
 export const BASELINE = "wasm-simd";
 
 /** The files that the baseline's build makes for TypeScript. */
-export const TYPES = ["kernels.d.ts", "attention-call.ts", "extra-call.ts", "layer-call.ts", "expression-program.ts"];
+export const TYPES = [
+  "kernels.d.ts",
+  "attention-call.ts",
+  "extra-call.ts",
+  "layer-call.ts",
+  "program-call.ts",
+  "expression-program.ts",
+];
 
 /** @param {string} variant @param {string} file */
 export const artefact = (variant, file) => join(root, "build", variant, file);

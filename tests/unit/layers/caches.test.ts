@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { LOCK } from "../../../web/src/api/cache/types.js";
-import { type Backend, ENGINE } from "../../../web/src/backends/backend.js";
+import { type Backend, ENGINE, type Program } from "../../../web/src/backends/backend.js";
 import type { Heed, KVCache } from "../../../web/src/index.js";
 import {
   AdditiveAttention,
@@ -282,15 +282,20 @@ describe.each(ENGINE_KINDS.map((kind) => ({ name: nameOf(kind), kind })))("passe
     await model.forward([1, 2, 3], { caches });
     const stop = new AbortController();
     const lengths: number[][] = [];
-    const backend = (engine as unknown as { [ENGINE](): Backend })[ENGINE]();
-    const original = backend.attention;
-    const attention = vi.spyOn(backend, "attention").mockImplementation((...call) => {
-      lengths.push(caches.map((cache) => cache.length));
-      if (lengths.length === 2) stop.abort();
-      return Reflect.apply(original, backend, call);
+    const { root } = (engine as unknown as { [ENGINE](): Backend })[ENGINE]();
+    const original = root.program;
+    const begin = vi.spyOn(root, "program").mockImplementation(async (signal) => {
+      const program: Program = await Reflect.apply(original, root, [signal]);
+      const { attention } = program;
+      vi.spyOn(program, "attention").mockImplementation((...call) => {
+        lengths.push(caches.map((cache) => cache.length));
+        if (lengths.length === 2) stop.abort();
+        return Reflect.apply(attention, program, call);
+      });
+      return program;
     });
     await expect(model.forward([4], { caches, signal: stop.signal })).rejects.toMatchObject({ code: "aborted" });
-    attention.mockRestore();
+    begin.mockRestore();
     expect(lengths).toEqual([
       [3, 3],
       [4, 3],

@@ -1,6 +1,6 @@
 // What a call of attention returns: its type, which follows from the options, and the tensors made of what a backend computed.
 
-import type { AttentionComputed, Backend, Computed, ScoreStage } from "../backends/backend.js";
+import type { AttentionComputed, Computed, Computer, ScoreStage } from "../backends/backend.js";
 import type { AttentionOptions, ReturnOptions } from "./options.js";
 import { type ArrayTensor, Tensor } from "./tensor.js";
 import type { CheckedAttention } from "./validate.js";
@@ -55,7 +55,7 @@ export interface AnyAttentionResult {
 }
 
 export function resultOf(
-  backend: Backend,
+  backend: Computer,
   computed: AttentionComputed,
   shapes: CheckedAttention["shapes"],
   wantsOutput: boolean,
@@ -73,7 +73,7 @@ export function resultOf(
   };
 }
 
-export function returned(backend: Backend, computed: Computed, shape: readonly number[]): Tensor | ArrayTensor {
+export function returned(backend: Computer, computed: Computed, shape: readonly number[]): Tensor | ArrayTensor {
   if (computed.kind === "resident") return new Tensor(backend, computed.resident, shape);
   return { data: computed.array, shape, dtype: "f32" };
 }

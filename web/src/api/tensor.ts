@@ -1,6 +1,6 @@
 // Tensors in an engine's memory, which repeated calls do not copy, and the plain arrays that calls return.
 
-import type { Backend, DType, Resident } from "../backends/backend.js";
+import type { Backend, Computer, DType, Resident } from "../backends/backend.js";
 import { DISPOSE, finalise, unfinalise } from "../memory/disposable.js";
 import type { AnyGpuBuffer } from "./browser-globals.js";
 import { HeedError } from "./errors.js";
@@ -22,11 +22,11 @@ export class Tensor {
   readonly location: "wasm" | "webgpu";
   /** With `location` "webgpu", the GPUBuffer that starts with the values. */
   readonly buffer: AnyGpuBuffer | undefined;
-  readonly #backend: Backend;
+  readonly #backend: Computer;
   readonly #resident: Resident;
 
   /** @internal Users call `heed.tensor`. */
-  constructor(backend: Backend, resident: Resident, shape: readonly number[]) {
+  constructor(backend: Computer, resident: Resident, shape: readonly number[]) {
     this.shape = Object.freeze([...shape]);
     this.dtype = resident.dtype;
     this.buffer = resident.buffer;
@@ -39,7 +39,7 @@ export class Tensor {
   }
 
   /** @internal The tensor's resident. Throws HeedError `disposed` when it was freed, or belongs to another engine. */
-  static residentOf(tensor: Tensor, backend: Backend | null, where: string): Resident {
+  static residentOf(tensor: Tensor, backend: Computer | null, where: string): Resident {
     if (tensor.#backend.root !== backend?.root)
       throw new HeedError("disposed", `${where} is a tensor of another engine`);
     if (!tensor.#resident.live) throw new HeedError("disposed", `${where} is a tensor that was disposed`);
@@ -49,12 +49,6 @@ export class Tensor {
   /** @internal */
   static isOf(tensor: Tensor, backend: Backend): boolean {
     return tensor.#backend.root === backend.root;
-  }
-
-  /** @internal The same tensor, as one that `backend` made; this one must not be used any more. */
-  static handedTo(tensor: Tensor, backend: Backend): Tensor {
-    unfinalise(tensor);
-    return new Tensor(backend, tensor.#resident, tensor.shape);
   }
 
   /** Copies its values to an f32 array. Rejects with HeedError `disposed` when it was disposed of. */

@@ -172,10 +172,13 @@ export interface AttentionProblem {
   readonly retry: boolean;
 }
 
+export interface Kept {
+  readonly kind: "resident";
+  readonly resident: Resident;
+}
+
 /** One result: an array that the caller owns or, with `keep`, a resident. */
-export type Computed =
-  | { readonly kind: "array"; readonly array: Float32Array }
-  | { readonly kind: "resident"; readonly resident: Resident };
+export type Computed = { readonly kind: "array"; readonly array: Float32Array } | Kept;
 
 export interface AttentionComputed {
   readonly output: Computed;
@@ -290,6 +293,30 @@ export interface Backend {
   dispose(): void;
 }
 
+/** What computes calls and holds tensors: a backend, or a program of calls. */
+export type Computer = Pick<Backend, "root" | "attention" | "run" | "upload" | "download" | "free">;
+
+/**
+ * Calls that are recorded in order and told to the workers many at a time. The results of a call are residents that it has at once,
+ * and of which later calls of the program may be made; whoever else needs them waits for `flush`. `run` and `attention` read the
+ * arrays of their problem, and resolve at once, or in a later task of the event loop where recording has taken long. The program ends
+ * with the first call that fails: whatever is asked of it afterwards rejects with that HeedError. Residents that it is given stay in
+ * memory until it is closed.
+ */
+export interface Program extends Computer {
+  attention(problem: AttentionProblem): Promise<AttentionComputed>;
+  run<P extends object>(operation: Operation<P>, problem: P): Promise<readonly Kept[]>;
+  /** The memory of a resident of the program is used again by calls that are recorded later. */
+  free(resident: Resident): void;
+  upload(data: Float32Array): Resident;
+  /** Gives the backend a resident of the program, as another one with its memory. All calls must be done. */
+  keep(resident: Resident): Resident;
+  /** Resolves when the calls so far are done. */
+  flush(): Promise<void>;
+  /** Stops the calls that are not done, and frees all that is left. */
+  close(): Promise<void>;
+}
+
 /** The engine's method by which heed/layers gets its backend. The symbol is registered, so that it works across the package's entries. */
 export const ENGINE: unique symbol = Symbol.for("heed.engine");
 
@@ -300,4 +327,6 @@ export type ModuleName = "core" | "full";
 export interface RootBackend extends Backend {
   /** Moves to a module with a new memory, all tensors and pages along: "core" for attention, "full" for every operation. The first other operation does so by itself. */
   use(module: ModuleName): Promise<void>;
+  /** Begins a program, on the full module. */
+  program(signal: AbortSignal | null): Promise<Program>;
 }

@@ -154,12 +154,23 @@ export abstract class Layer {
     const signal = readSignal(this.where, given["signal"]);
     throwIfAborted(this.where, signal);
     const compute = async (held: HeldCaches): Promise<R> => {
-      const scope = new Scope({ backend: await this.engine.begin(), signal, held });
+      const begun = await this.engine.begin(signal);
+      const { program } = begun;
+      const released: Tensor[] = [];
+      const scope = new Scope({ ...begun, signal, held, released });
       try {
-        return await guardAsync("memory", `${this.where}: computing`, () => act(scope, given, keep));
+        return await guardAsync("memory", `${this.where}: computing`, async () => {
+          const result = await act(scope, given, keep);
+          await program.flush();
+          return result;
+        });
+      } catch (error) {
+        for (const tensor of released) tensor.dispose();
+        throw error;
       } finally {
         scope.close();
-        endPass(scope.backend.root);
+        await program.close();
+        endPass(program.root);
       }
     };
     return withLocks({ where: this.where, caches: cachesIn(given), signal, act: compute });

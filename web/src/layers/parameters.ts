@@ -10,7 +10,6 @@ import type { Backend, Dims4, Resident } from "../backends/backend.js";
 import { PACK } from "../operations/affine.js";
 import type { FileTensor } from "./io/load-safetensors.js";
 import { isMap } from "./io/save-safetensors.js";
-import { oneOf } from "./kept.js";
 import { rest } from "./passes.js";
 
 /** The numbers of one parameter, row-major, and its shape. */
@@ -109,7 +108,10 @@ export class Parameter {
     const shape: Dims4 = [1, matrices, outputs, columns];
     const strides: Dims4 = [0, outputs * columns, columns, 1];
     const source = { kind: "array", array: data } as const;
-    return oneOf(await backend.root.run(PACK, { source, dtype: "f32", elements: data.length, shape, strides }, null));
+    const matrix = { source, dtype: "f32", elements: data.length, shape, strides } as const;
+    const [packed] = await backend.root.run(PACK, matrix, null);
+    if (packed?.kind !== "resident") throw new TypeError("packed matrices stay in the engine");
+    return packed.resident;
   }
 }
 

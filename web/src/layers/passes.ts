@@ -1,7 +1,7 @@
 // Passes of layers under way on each engine. An engine computes them in the full module, and returns to the core module, whose
 // memory is new and small, when disposing of a layer has left most of that memory free.
 
-import type { RootBackend } from "../backends/backend.js";
+import type { Program, RootBackend } from "../backends/backend.js";
 
 interface Passes {
   count: number;
@@ -14,14 +14,14 @@ const ALL = new WeakMap<RootBackend, Passes>();
 /** Tensors and pages that take no more than this share of the memory are moved. */
 const MOSTLY_FREE = 1 / 8;
 
-/** Loads what a pass needs, and keeps it loaded until `endPass`. */
-export async function beginPass(root: RootBackend): Promise<void> {
+/** Begins the program of a pass. What it needs stays loaded until `endPass`. */
+export async function beginPass(root: RootBackend, signal: AbortSignal | null): Promise<Program> {
   const passes = ALL.get(root) ?? { count: 0, rests: false };
   ALL.set(root, passes);
   passes.count += 1;
   passes.rests = false;
   try {
-    await root.use("full");
+    return await root.program(signal);
   } catch (error) {
     endPass(root);
     throw error;

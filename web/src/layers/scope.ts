@@ -9,7 +9,7 @@ import { denseView } from "../api/layout.js";
 import { readTensor } from "../api/operands.js";
 import { type AnyAttentionResult, resultOf } from "../api/results.js";
 import { type ArrayTensor, Tensor } from "../api/tensor.js";
-import type { Backend, Operand, Operation, Resident, RootBackend } from "../backends/backend.js";
+import type { Backend, Operand, Operation, Program, Resident } from "../backends/backend.js";
 import { AFFINE } from "../operations/affine.js";
 import { GATHER } from "../operations/gather.js";
 import { GRU } from "../operations/gru.js";
@@ -19,7 +19,6 @@ import { ROPE } from "../operations/rope.js";
 import type { Rows } from "../operations/rows.js";
 import { type AttentionRule, placed } from "./attention-rule.js";
 import type { HeldCaches } from "./cache-locks.js";
-import { keptOf } from "./kept.js";
 import { isReadable, readWhole } from "./readable.js";
 
 /** The epilogue of a product: an activation, then a factor, then an addend. */
@@ -45,21 +44,24 @@ export interface AttentionTensors {
 /** What all scopes of a pass share. */
 export interface PassContext {
   readonly backend: Backend;
+  readonly program: Program;
   readonly signal: AbortSignal | null;
   readonly held: HeldCaches;
+  /** Tensors that were given up. The pass frees them should it fail after all. */
+  readonly released: Tensor[];
 }
 
 export class Scope {
-  /** The engine's, to which kept results belong. Passes are computed by its root. */
+  /** The engine's, to which kept results belong. */
   readonly backend: Backend;
   readonly signal: AbortSignal | null;
-  readonly #root: RootBackend;
+  readonly #program: Program;
   readonly #context: PassContext;
   readonly #made = new Set<Tensor>();
 
   constructor(context: PassContext) {
     this.backend = context.backend;
-    this.#root = context.backend.root;
+    this.#program = context.program;
     this.signal = context.signal;
     this.#context = context;
   }
@@ -85,9 +87,13 @@ export class Scope {
     return this.inner(act, (tensor) => [tensor]);
   }
 
-  /** Gives up a tensor, which then outlives the pass. */
-  release(tensor: Tensor): Tensor {
-    return this.#made.delete(tensor) ? Tensor.handedTo(tensor, this.backend) : tensor;
+  /** Gives up a tensor when it is computed. It then outlives the pass. */
+  async release(tensor: Tensor): Promise<Tensor> {
+    await this.#program.flush();
+    if (!this.#made.delete(tensor)) return tensor;
+    const released = new Tensor(this.backend, this.#program.keep(this.#residentOf(tensor)), tensor.shape);
+    this.#context.released.push(released);
+    return released;
   }
 
   close(): void {
@@ -97,7 +103,7 @@ export class Scope {
 
   /** Brings an argument of the caller into this engine's memory. Arrays are read before this returns. */
   take(where: string, name: string, value: unknown): Tensor | Promise<Tensor> {
-    if (value instanceof Tensor && value.location === "wasm" && Tensor.isOf(value, this.#root)) return value;
+    if (value instanceof Tensor && value.location === "wasm" && Tensor.isOf(value, this.backend)) return value;
     if (isReadable(value)) {
       return readWhole(value).then((whole) => this.#upload(readTensor(where, name, whole, null)));
     }
@@ -106,7 +112,7 @@ export class Scope {
 
   /** A tensor of this pass. */
   upload(data: Float32Array, shape: readonly number[]): Tensor {
-    return this.#own(this.#root.upload(data), shape);
+    return this.#own(this.#program.upload(data), shape);
   }
 
   /** `rule.leading`: the axes of the result before its last, where they differ from those of x. */
@@ -187,12 +193,14 @@ export class Scope {
     const { problem, shapes, output, cache } = rule;
     const at = (name: keyof AttentionTensors): Operand => placed(problem[name], this.#residentOf(tensors[name]));
     const placedProblem = { ...problem, query: at("query"), key: at("key"), value: at("value") };
-    const root = this.#root;
+    const program = this.#program;
+    // The cache copies the new keys and values on this thread.
+    if (cache !== null) await program.flush();
     const computed =
       cache === null
-        ? await root.attention(placedProblem, this.signal)
-        : await cache.attend(where, root, placedProblem, this.signal);
-    const result = resultOf(root, computed, shapes, output);
+        ? await program.attention(placedProblem)
+        : await cache.attend(where, program, placedProblem, this.signal);
+    const result = resultOf(program, computed, shapes, output);
     for (const part of Object.values(result)) if (part instanceof Tensor) this.#made.add(part);
     return result;
   }
@@ -233,7 +241,7 @@ export class Scope {
   }
 
   #residentOf(x: Tensor): Resident {
-    return Tensor.residentOf(x, this.#root, "heed/layers: a tensor");
+    return Tensor.residentOf(x, this.#program, "heed/layers: a tensor");
   }
 
   async #run<P extends object>(
@@ -241,8 +249,8 @@ export class Scope {
     problem: P,
     shapes: readonly (readonly number[])[],
   ): Promise<readonly Tensor[]> {
-    const made = keptOf(await this.#root.run(operation, problem, this.signal));
-    return made.map((resident, at) => this.#own(resident, shapes[at] ?? []));
+    const made = await this.#program.run(operation, problem);
+    return made.map(({ resident }, at) => this.#own(resident, shapes[at] ?? []));
   }
 
   async #one<P extends object>(operation: Operation<P>, problem: P, shape: readonly number[]): Promise<Tensor> {
@@ -270,7 +278,7 @@ export class Scope {
   }
 
   #own(resident: Resident, shape: readonly number[]): Tensor {
-    const tensor = new Tensor(this.#root, resident, shape);
+    const tensor = new Tensor(this.#program, resident, shape);
     this.#made.add(tensor);
     return tensor;
   }

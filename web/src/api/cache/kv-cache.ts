@@ -1,7 +1,7 @@
 // The KV cache behind createCache: it reads options, keeps calls in order, and appends to pages that attention then reads.
 /// <reference lib="esnext.disposable" preserve="true" />
 
-import type { AttentionComputed, AttentionProblem, Backend, Dims4, Operand } from "../../backends/backend.js";
+import type { AttentionComputed, AttentionProblem, Backend, Computer, Dims4, Operand } from "../../backends/backend.js";
 import { DISPOSE, finalise, unfinalise } from "../../memory/disposable.js";
 import { copyOperand, copyOptions } from "../copies.js";
 import { showShape, showValue } from "../describe.js";
@@ -250,7 +250,7 @@ class PagedCache implements KVCache {
   }
 
   async #computeStaged(
-    backend: Backend,
+    backend: Computer,
     { problem, staged }: StagedCall,
     signal: AbortSignal | null,
   ): Promise<AttentionComputed> {
@@ -382,7 +382,7 @@ class PagedCache implements KVCache {
     }
   }
 
-  #assertUsable(where: string, backend = this.#backend): void {
+  #assertUsable(where: string, backend: Computer = this.#backend): void {
     if (this.#disposed) throw new HeedError("disposed", `${where}: the cache was disposed`);
     if (backend.root !== this.#backend.root)
       throw new HeedError("disposed", `${where}: cache is a cache of another engine`);

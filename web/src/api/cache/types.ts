@@ -1,6 +1,6 @@
 // The types of a KV cache that its users, its calls and heed/layers share, so that none of them has to take the others.
 
-import type { AttentionComputed, AttentionProblem, Backend } from "../../backends/backend.js";
+import type { AttentionComputed, AttentionProblem, Computer } from "../../backends/backend.js";
 import type { Layout, Numbers, TensorInput } from "../inputs.js";
 
 export interface CacheOptions {
@@ -77,7 +77,7 @@ export interface HeldCache {
    */
   attend(
     where: string,
-    backend: Backend,
+    backend: Computer,
     problem: AttentionProblem,
     signal: AbortSignal | null,
   ): Promise<AttentionComputed>;

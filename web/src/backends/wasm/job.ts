@@ -3,7 +3,7 @@
 import { HeedError } from "../../api/errors.js";
 import { MAX_BLOCK_BYTES } from "../../memory/arena.js";
 import { bytesIn } from "../../memory/heap-view.js";
-import type { CallBuilder, Operand, OutputView, Resident } from "../backend.js";
+import type { CallBuilder, Operand, Operation, OutputView, Resident } from "../backend.js";
 import type { Cut } from "../cut.js";
 import { DTYPE } from "./generated/attention-call.js";
 import { WasmResident } from "./resident.js";
@@ -194,6 +194,17 @@ export class JobBuilder implements CallBuilder {
     this.#end = aligned(this.#end + bytes.length);
     this.#inputBytes = this.#end;
   }
+}
+
+/** Overwrites `call`. */
+export function jobOf<P extends object>(
+  operation: Operation<P>,
+  problem: P,
+  call = new Int32Array(operation.words),
+): Job {
+  const builder = new JobBuilder(operation.name, call);
+  operation.pack(problem, builder);
+  return { ...builder.build(), cut: (workers) => operation.cut(problem, workers) };
 }
 
 const one = new Float32Array(1);

@@ -45,8 +45,7 @@ export class Kernels {
   }
 
   /** Writes the job to a block of the heap. */
-  write(job: Job): Block {
-    const block = this.arena.take(job.bytes);
+  write(job: Job, block = this.arena.take(job.bytes)): Block {
     writeCall(job, this.heap.words(block.address, job.call.length), block.address);
     if (job.inputs.length > 0) writeInputs(job, this.heap.bytes(block.address, job.inputBytes));
     return block;
@@ -88,7 +87,7 @@ export class Kernels {
   }
 
   /** Aborts the call in this block, whichever thread computes it. */
-  stop(block: Block): void {
+  stop(block: Pick<Block, "address">): void {
     Atomics.store(this.heap.words(block.address, 1), STOP_WORD, 1);
   }
 

@@ -13,6 +13,7 @@ import type {
   MemoryReport,
   ModuleName,
   Operation,
+  Program,
   Resident,
   RootBackend,
   Span,
@@ -20,25 +21,17 @@ import type {
 import { type AttentionJob, attentionJob } from "./attention-job.js";
 import { isSmall, multiplicationsOf } from "./cost.js";
 import { ATTENTION_CALL } from "./generated/attention-call.js";
-import { type Job, JobBuilder, lasting, type OutputPart, snapshot } from "./job.js";
+import { type Job, jobOf, lasting, type OutputPart, snapshot } from "./job.js";
 import type { Finished, Kernels } from "./kernels.js";
 import { disposedError, Ladder } from "./ladder.js";
+import type { Caller, Outcome, Prepared } from "./prepared.js";
 import { abortedError, type CancelFlag, Queue } from "./queue.js";
 import { byteSize, WasmResident } from "./resident.js";
 import type { RungOverrides } from "./rung.js";
 import type { Runner } from "./runner.js";
 import { WorkerLost } from "./worker-link.js";
 
-/** A call with its layout, and what to do with its results. */
-interface Prepared<C> {
-  readonly job: Job;
-  readonly module: ModuleName;
-  readonly multiplications: number;
-  /** Takes the results out of the block. */
-  readonly collect: (finished: Finished) => C;
-}
-
-export class WasmBackend implements RootBackend {
+export class WasmBackend implements RootBackend, Caller {
   readonly #overrides: RungOverrides;
   readonly #ladder: Ladder;
   readonly #queue: Queue;
@@ -95,8 +88,13 @@ export class WasmBackend implements RootBackend {
     return this.#ladder.use(module);
   }
 
+  async program(signal: AbortSignal | null): Promise<Program> {
+    const { openProgram } = await import("./program.js");
+    return openProgram(this, this.#ladder, signal);
+  }
+
   attention(problem: AttentionProblem, signal: AbortSignal | null): Promise<AttentionComputed> {
-    return this.#compute("attention", signal, () => {
+    return this.compute("attention", signal, () => {
       const job = attentionJob(problem, this.#call);
       return {
         job,
@@ -111,21 +109,17 @@ export class WasmBackend implements RootBackend {
     const { kernels } = this.#ladder.current("attentionSync");
     try {
       const job = attentionJob(problem, this.#call);
-      return this.#computeNow(kernels, job, (finished) => collectAttention(finished, job, problem));
+      const collect = (finished: Finished): AttentionComputed => collectAttention(finished, job, problem);
+      return this.#computeNow(kernels, { job, collect });
     } finally {
       // Recovery does not wait for the next async call, because there may be none.
-      if (kernels.abandoned)
-        this.#queue
-          .push({ bytes: 0, run: () => this.#ladder.recover(), interrupt() {}, done() {} }, null)
-          .catch(() => {});
+      if (kernels.abandoned) this.#ladder.recover().catch(() => {});
     }
   }
 
   run<P extends object>(operation: Operation<P>, problem: P, signal: AbortSignal | null): Promise<readonly Computed[]> {
-    return this.#compute(operation.name, signal, () => {
-      const builder = new JobBuilder(operation.name, new Int32Array(operation.words));
-      operation.pack(problem, builder);
-      const job = { ...builder.build(), cut: (workers: number) => operation.cut(problem, workers) };
+    return this.compute(operation.name, signal, () => {
+      const job = jobOf(operation, problem);
       return {
         job,
         module: "full",
@@ -178,8 +172,7 @@ export class WasmBackend implements RootBackend {
     this.#ladder.dispose();
   }
 
-  /** Runs a call of any operation. */
-  async #compute<C extends object>(
+  async compute<C extends object>(
     operation: string,
     signal: AbortSignal | null,
     prepare: () => Prepared<C>,
@@ -188,11 +181,11 @@ export class WasmBackend implements RootBackend {
     // A pass of layers has one signal for many calls.
     if (signal?.aborted === true) throw abortedError(operation, signal.reason);
     const prepared = prepare();
-    const { module, multiplications, collect } = prepared;
+    const { module, multiplications } = prepared;
     const startsNow = this.#ladder.canRun(module) && this.#queue.admits(prepared.job.bytes);
     const { offload } = this.#overrides;
     if (startsNow && offload === "auto" && isSmall(multiplications, prepared.job.bytes)) {
-      return this.#unlessEnded(operation, this.#computeNow(kernels, prepared.job, collect), signal);
+      return this.#unlessEnded(operation, this.#computeNow(kernels, prepared), signal);
     }
     const job = startsNow ? lasting(prepared.job) : snapshot(prepared.job);
     const used = job.residents.map(({ resident }) => resident);
@@ -204,7 +197,7 @@ export class WasmBackend implements RootBackend {
         interrupt: () => this.#ladder.open?.runner.interrupt(job),
         done: () => {
           this.#ladder.residents.release(used);
-          this.#freeMade(job);
+          this.#end(prepared);
         },
       },
       signal,
@@ -213,27 +206,29 @@ export class WasmBackend implements RootBackend {
   }
 
   /** On the calling thread. */
-  #computeNow<C>(kernels: Kernels, job: Job, collect: Prepared<C>["collect"]): C {
+  #computeNow<C>(kernels: Kernels, prepared: Outcome<C>): C {
+    const { job, collect } = prepared;
     try {
       this.#allocate(kernels, job);
       return collected(job, kernels.compute(job), collect);
     } finally {
-      this.#freeMade(job);
+      this.#end(prepared);
     }
   }
 
   /** Allocates the residents that the job writes to. */
   #allocate(kernels: Kernels, { outputs, made }: Job): void {
     for (const part of outputs) {
-      if (part.to !== "resident") continue;
+      if (part.to !== "resident" || made.has(part)) continue;
       const address = kernels.allocate(Math.max(1, byteSize(part.elements, "f32")));
       made.set(part, this.#ladder.residents.add(address, part.elements, "f32"));
     }
   }
 
-  /** Frees those that nobody has taken, because the job failed. */
-  #freeMade({ made }: Job): void {
-    for (const resident of made.values()) this.free(resident);
+  /** Frees the residents that nobody has taken, because the job failed. */
+  #end({ job, over }: Outcome<unknown>): void {
+    over?.();
+    for (const resident of job.made.values()) this.free(resident);
   }
 
   /** A call that was computed synchronously can still be aborted, and rejects when the engine is disposed, as any other. */
@@ -246,11 +241,12 @@ export class WasmBackend implements RootBackend {
   }
 
   /** A call that starts now must have its inputs read before this returns, so nothing is awaited before the runner has the job. */
-  async #run<C>({ job, module, multiplications, collect }: Prepared<C>, flag: CancelFlag): Promise<C> {
+  async #run<C>({ job, module, multiplications, begin, collect }: Prepared<C>, flag: CancelFlag): Promise<C> {
     // After a fallback the new rung may take fewer calls at a time than were started on the last.
     let open = this.#ladder.free(module);
     for (; open === null; open = this.#ladder.free(module)) await this.#ladder.untilChange(module, job.operation);
     if (flag.cancelled) throw abortedError(job.operation);
+    begin?.();
     this.#allocate(open.kernels, job);
     const finished = await this.#runOn(open.runner, job, multiplications, flag);
     return collected(job, finished, () => {

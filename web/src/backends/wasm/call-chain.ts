@@ -1,0 +1,48 @@
+// The calls of a program where no list can be handed on: each call is computed when the one before it is done.
+
+import type { Calls, Compute } from "./calls.js";
+import { type Job, snapshot } from "./job.js";
+import type { WasmResident } from "./resident.js";
+import type { Runner } from "./runner.js";
+
+export class CallChain implements Calls {
+  readonly #runner: Runner;
+  readonly #compute: Compute;
+  #waiting: (() => Promise<void> | void)[] = [];
+  #running: Promise<void> | null = null;
+
+  constructor(runner: Runner, compute: Compute) {
+    this.#runner = runner;
+    this.#compute = compute;
+  }
+
+  add(job: Job, multiplications: number): void {
+    // What computes the copy takes its results out of it.
+    const copy = { ...snapshot(job), made: new Map(job.made) };
+    this.#push(() => this.#compute(copy, multiplications));
+  }
+
+  forget(resident: WasmResident): void {
+    this.#push(() => this.#runner.forget(resident));
+  }
+
+  async settled(): Promise<void> {
+    await this.#running;
+  }
+
+  stop(): void {
+    this.#waiting = [];
+  }
+
+  dispose(): void {}
+
+  #push(act: () => Promise<void> | void): void {
+    this.#waiting.push(act);
+    this.#running ??= this.#run();
+  }
+
+  async #run(): Promise<void> {
+    for (let act = this.#waiting.shift(); act !== undefined; act = this.#waiting.shift()) await act();
+    this.#running = null;
+  }
+}

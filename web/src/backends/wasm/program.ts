@@ -1,0 +1,231 @@
+// A program of calls: gives each call's results their memory as it is recorded, and hands the calls on in order.
+
+import { HeedError } from "../../api/errors.js";
+import { nextTask } from "../../platform/next-task.js";
+import type {
+  AttentionComputed,
+  AttentionProblem,
+  Kept,
+  Operation,
+  Program,
+  Resident,
+  RootBackend,
+} from "../backend.js";
+import { attentionJob } from "./attention-job.js";
+import { CallChain } from "./call-chain.js";
+import { CallList } from "./call-list.js";
+import type { Calls, Compute } from "./calls.js";
+import { multiplicationsOf } from "./cost.js";
+import { ATTENTION_CALL } from "./generated/attention-call.js";
+import { type Job, jobOf, type OutputPart } from "./job.js";
+import type { Kernels } from "./kernels.js";
+import type { Ladder } from "./ladder.js";
+import type { Caller } from "./prepared.js";
+import { abortedError } from "./queue.js";
+import { byteSize, WasmResident } from "./resident.js";
+
+/** The longest task in the event loop. */
+const TASK_MS = 4;
+
+/** Begins a program when the engine has the full module. */
+export async function openProgram(
+  backend: RootBackend & Caller,
+  ladder: Ladder,
+  signal: AbortSignal | null,
+): Promise<Program> {
+  await ladder.use("full");
+  while (!ladder.canRun("full")) await ladder.untilChange("full", "heed/layers");
+  return new CallProgram(backend, ladder, signal);
+}
+
+class CallProgram implements Program {
+  readonly root: RootBackend;
+  readonly #caller: Caller;
+  readonly #ladder: Ladder;
+  readonly #kernels: Kernels;
+  readonly #signal: AbortSignal | null;
+  readonly #calls: Calls;
+  /** Residents that the program made and has not freed. */
+  readonly #own = new Set<WasmResident>();
+  /** Memory of freed ones, by size. Calls run in order, so a call may overwrite what only earlier ones read. */
+  readonly #blocks = new Map<number, number[]>();
+  /** Residents of others that it uses. */
+  readonly #held = new Set<WasmResident>();
+  /** By their number of words: allocating a typed array is slow. */
+  readonly #scratch = new Map<number, Int32Array<ArrayBuffer>>();
+  #failure: unknown = null;
+  /** When to give way to the page. */
+  #until = performance.now() + TASK_MS;
+
+  constructor(backend: RootBackend & Caller, ladder: Ladder, signal: AbortSignal | null) {
+    const { kernels, rung, runner } = ladder.current("heed/layers");
+    this.root = backend;
+    this.#caller = backend;
+    this.#ladder = ladder;
+    this.#kernels = kernels;
+    this.#signal = signal;
+    const compute: Compute = (job, multiplications) => this.#compute(job, multiplications);
+    this.#calls = rung.worker === "shared-memory" ? new CallList(kernels, compute) : new CallChain(runner, compute);
+  }
+
+  async run<P extends object>(operation: Operation<P>, problem: P): Promise<readonly Kept[]> {
+    const job = this.#record(jobOf(operation, problem, this.#call(operation.words)), operation.work(problem));
+    return this.#inTurn(job.outputs.map((part) => keptOf(job, part)));
+  }
+
+  async attention(problem: AttentionProblem): Promise<AttentionComputed> {
+    const job = this.#record(attentionJob(problem, this.#call(ATTENTION_CALL.words)), multiplicationsOf(problem));
+    return this.#inTurn({
+      output: keptOf(job, job.output),
+      weights: job.weights && keptOf(job, job.weights),
+      lse: job.lse && keptOf(job, job.lse),
+      scores: job.scores && keptOf(job, job.scores),
+      entropy: job.entropy && keptOf(job, job.entropy),
+    });
+  }
+
+  upload(data: Float32Array): Resident {
+    const resident = new WasmResident(
+      this.#kernels.upload(data.byteLength, () => data),
+      data.length,
+      "f32",
+    );
+    this.#own.add(resident);
+    return resident;
+  }
+
+  async download(resident: Resident): Promise<Float32Array | Uint16Array> {
+    await this.flush();
+    return this.root.download(resident);
+  }
+
+  free(resident: Resident): void {
+    if (!(resident instanceof WasmResident) || !this.#own.delete(resident)) {
+      this.root.free(resident);
+      return;
+    }
+    resident.live = false;
+    this.#calls.forget(resident);
+    const bytes = roomOf(resident);
+    const blocks = this.#blocks.get(bytes);
+    if (blocks === undefined) this.#blocks.set(bytes, [resident.address]);
+    else blocks.push(resident.address);
+  }
+
+  keep(resident: Resident): Resident {
+    this.#assertUsable("heed/layers");
+    if (!(resident instanceof WasmResident) || !this.#own.delete(resident)) return resident;
+    resident.live = false;
+    return this.#ladder.residents.add(resident.address, resident.elements, resident.dtype);
+  }
+
+  async flush(): Promise<void> {
+    await this.#calls.settled();
+    this.#until = performance.now() + TASK_MS;
+    this.#assertUsable("heed/layers");
+  }
+
+  async close(): Promise<void> {
+    this.#calls.stop();
+    await this.#calls.settled();
+    this.#ladder.residents.release([...this.#held]);
+    for (const resident of this.#own) this.free(resident);
+    // A worker that was terminated may have held the allocator's lock.
+    if (this.#ladder.disposed) return;
+    this.#calls.dispose();
+    for (const address of [...this.#blocks.values()].flat()) this.#kernels.release(address);
+  }
+
+  /** Whether the engine still has the memory in which the program began. */
+  get #isHere(): boolean {
+    return this.#ladder.canRun("full") && this.#ladder.open?.kernels === this.#kernels;
+  }
+
+  #call(words: number): Int32Array<ArrayBuffer> {
+    const known = this.#scratch.get(words);
+    if (known !== undefined) return known;
+    const made = new Int32Array(words);
+    this.#scratch.set(words, made);
+    return made;
+  }
+
+  #record<J extends Job>(job: J, multiplications: number): J {
+    this.#assertUsable(job.operation);
+    for (const part of job.outputs) job.made.set(part, this.#allocate(part));
+    for (const { resident } of job.residents) this.#hold(resident);
+    this.#calls.add(job, multiplications);
+    return job;
+  }
+
+  #allocate({ elements, to }: OutputPart): WasmResident {
+    if (to !== "resident") throw new TypeError("the results of a program's calls stay in the engine");
+    const resident = new WasmResident(0, elements, "f32");
+    const bytes = roomOf(resident);
+    resident.address = this.#blocks.get(bytes)?.pop() ?? this.#kernels.allocate(bytes);
+    this.#own.add(resident);
+    return resident;
+  }
+
+  #hold(resident: WasmResident): void {
+    if (this.#own.has(resident) || this.#held.has(resident)) return;
+    this.#held.add(resident);
+    this.#ladder.residents.hold([resident]);
+  }
+
+  async #compute(job: Job, multiplications: number): Promise<void> {
+    const { operation } = job;
+    let hasBegun = false;
+    let isOver = (): void => {};
+    const ended = new Promise<void>((resolve) => {
+      isOver = resolve;
+    });
+    const begin = (): void => {
+      this.#assertUsable(operation);
+      hasBegun = true;
+    };
+    const over = (): void => {
+      // What a call makes is the program's, also if it fails.
+      job.made.clear();
+      isOver();
+    };
+    const prepared = { job, module: "full", multiplications, begin, collect: () => ({}), over } as const;
+    try {
+      await this.#caller.compute(operation, this.#signal, () => prepared);
+    } catch (error) {
+      this.#fail(error);
+    }
+    // A call that was aborted may still run.
+    if (hasBegun) await ended;
+  }
+
+  #fail(error: unknown): void {
+    this.#failure ??= error;
+    this.#calls.stop();
+  }
+
+  #assertUsable(operation: string): void {
+    this.#ladder.current(operation);
+    if (this.#signal?.aborted === true) this.#failure ??= abortedError(operation, this.#signal.reason);
+    if (!this.#isHere) this.#failure ??= new HeedError("device-lost", `${operation}: the engine's memory is lost`);
+    if (this.#failure !== null) throw this.#failure;
+  }
+
+  /** Resolves to the results at once, or after giving way to the page. */
+  async #inTurn<R>(results: R): Promise<R> {
+    if (performance.now() < this.#until) return results;
+    await nextTask();
+    this.#until = performance.now() + TASK_MS;
+    return results;
+  }
+}
+
+/** The size of a resident's block, in bytes: sizes that are nearly the same share blocks. */
+function roomOf({ elements, dtype }: WasmResident): number {
+  return Math.max(1, Math.ceil(byteSize(elements, dtype) / 64)) * 64;
+}
+
+function keptOf({ made }: Job, part: OutputPart): Kept {
+  const resident = made.get(part);
+  if (resident === undefined) throw new TypeError("a recorded call lacks a result");
+  return { kind: "resident", resident };
+}
