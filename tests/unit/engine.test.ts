@@ -3,10 +3,8 @@
 import { readFileSync } from "node:fs";
 import { Worker as NodeWorker } from "node:worker_threads";
 import { describe, expect, test, vi } from "vitest";
-import { attend, attendSync } from "../../web/src/api/attention.js";
-import { readAttentionOptions } from "../../web/src/api/read-options.js";
+import { attend, attendSync, check } from "../../web/src/api/attention.js";
 import { Tensor } from "../../web/src/api/tensor.js";
-import { validateAttention } from "../../web/src/api/validate.js";
 import { workerSource } from "../../web/src/backends/wasm/generated/worker-source.js";
 import { attention, createHeed, type Heed, type TensorLike } from "../../web/src/index.js";
 import { cases, differentIndex, errorOf } from "../support/cases.js";
@@ -151,7 +149,7 @@ describe.each(FEW_KINDS)("$variant, $worker worker", (kind) => {
     const [query, key, value] = SMALL;
     const expected = await attend(backend, { query, key, value }, {});
     const kept = new Tensor(backend, backend.upload(key.data), key.shape);
-    const { problem } = validateAttention("test", backend, { query, key, value }, readAttentionOptions("test", {}));
+    const { problem } = check("test", backend, { query, key, value }, {}).checked;
     // Past the API's checks: strides that lead out of any memory.
     const wild = { ...problem, key: { ...problem.key, strides: [0, 0, 2 ** 26, 1] as const } };
     for (let time = 0; time < 2; time++) {
@@ -170,7 +168,7 @@ describe.each(FEW_KINDS)("$variant, $worker worker", (kind) => {
     const backend = await openBackend(kind, 2);
     const [query, key, value] = LONG;
     const expected = await attend(backend, { query, key, value }, {});
-    const { problem } = validateAttention("test", backend, { query, key, value }, readAttentionOptions("test", {}));
+    const { problem } = check("test", backend, { query, key, value }, {}).checked;
     const wild = { ...problem, key: { ...problem.key, strides: [0, 0, 2 ** 26, 1] as const } };
     const long = attend(backend, { query, key, value }, {});
     if (kind.worker !== null) await new Promise((resolve) => setTimeout(resolve, 10));
@@ -204,8 +202,7 @@ describe.each(FEW_KINDS)("$variant, $worker worker", (kind) => {
   test("a call that C++ refuses rejects with C++'s message, and frees its memory", async () => {
     const backend = await openBackend(kind);
     const [query, key, value] = [tensor(1, 8, 1024, 64), tensor(1, 8, 1024, 64), tensor(1, 8, 1024, 64)];
-    const options = readAttentionOptions("test", {});
-    const { problem } = validateAttention("test", backend, { query, key, value }, options);
+    const { problem } = check("test", backend, { query, key, value }, {}).checked;
     // Past the API's checks: those in C++ must hold on their own.
     const broken = { ...problem, value: { ...problem.value, shape: [1, 8, 1023, 64] as const } };
     const refuse = async (): Promise<void> => {

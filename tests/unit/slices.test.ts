@@ -1,9 +1,7 @@
 // Calls cut into slices: the slices cover the call, and give its bits wherever they are computed.
 
 import { describe, expect, test } from "vitest";
-import { attend, attendSync } from "../../web/src/api/attention.js";
-import { readAttentionOptions } from "../../web/src/api/read-options.js";
-import { validateAttention } from "../../web/src/api/validate.js";
+import { attend, attendSync, check } from "../../web/src/api/attention.js";
 import { attentionCut } from "../../web/src/backends/wasm/attention-cut.js";
 import { attentionJob } from "../../web/src/backends/wasm/attention-job.js";
 import { multiplicationsOf } from "../../web/src/backends/wasm/cost.js";
@@ -77,8 +75,7 @@ const tensor = (...shape: number[]): TensorLike => ({ data: random.floats(shape.
 
 describe("slices", () => {
   const cut = (query: TensorLike, key: TensorLike, options: AttentionOptions, grain: Grain) => {
-    const read = readAttentionOptions("test", options);
-    const { problem } = validateAttention("test", null, { query, key, value: key }, read);
+    const { problem } = check("test", null, { query, key, value: key }, options).checked;
     const work = multiplicationsOf(problem);
     return slicesOf(attentionCut(attentionJob(problem).call, work, grain.most), work, grain);
   };

@@ -2,9 +2,7 @@
 
 import { Worker as NodeWorker } from "node:worker_threads";
 import { describe, expect, test, vi } from "vitest";
-import { attend } from "../../web/src/api/attention.js";
-import { readAttentionOptions } from "../../web/src/api/read-options.js";
-import { validateAttention } from "../../web/src/api/validate.js";
+import { attend, check } from "../../web/src/api/attention.js";
 import { workerSource } from "../../web/src/backends/wasm/generated/worker-source.js";
 import { createHeed, type Heed, type TensorLike } from "../../web/src/index.js";
 import { cases, compute, differentIndex, errorOf, firstDifferentBit } from "../support/cases.js";
@@ -210,8 +208,7 @@ describe.each(FEW_KINDS.filter(({ worker }) => worker !== null))("$variant, $wor
       return new NodeWorker(workerSource, { eval: true }) as never;
     };
     const backend = await openBackend(kind, 4, { workerFactory });
-    const given = { ...SMALL };
-    const { problem } = validateAttention("test", backend, given, readAttentionOptions("test", {}));
+    const { problem } = check("test", backend, SMALL, {}).checked;
     allowed = made + left;
     const wild = { ...problem, key: { ...problem.key, strides: [0, 0, 2 ** 26, 1] as const } };
     expect(await errorOf(() => backend.attentionSync(wild))).toMatchObject({ code: "memory" });

@@ -1,8 +1,7 @@
 // The GPU's plans, tables and pool, none of which needs a GPU.
 
 import { describe, expect, test } from "vitest";
-import { readAttentionOptions } from "../../web/src/api/read-options.js";
-import { validateAttention } from "../../web/src/api/validate.js";
+import { check } from "../../web/src/api/attention.js";
 import type { AttentionProblem } from "../../web/src/backends/backend.js";
 import { sizeClass } from "../../web/src/backends/webgpu/buffer-pool.js";
 import { choose } from "../../web/src/backends/webgpu/choose.js";
@@ -54,7 +53,7 @@ function problemOf({ heads = 1, kvHeads = heads, queries, keys, dim = 64 }: Size
     key: zeros(kvHeads, keys, dim),
     value: zeros(kvHeads, keys, dim),
   };
-  return validateAttention("attention", null, tensors, readAttentionOptions("attention", options)).problem;
+  return check("attention", null, tensors, options).checked.problem;
 }
 
 function attentionOf(plan: Plan): UntiledKernel | TilesKernel | DecodeKernel {
@@ -81,12 +80,7 @@ describe("a plan", () => {
 
   test("uses what features the adapter has, and says so", () => {
     const f16 = { dtype: "f16" as const, data: new Uint16Array(64 * 64), shape: [64, 64] };
-    const { problem } = validateAttention(
-      "attention",
-      null,
-      { query: f16, key: f16, value: f16 },
-      readAttentionOptions("attention", {}),
-    );
+    const { problem } = check("attention", null, { query: f16, key: f16, value: f16 }, {}).checked;
     const plain = planAttention(problem, MACHINE);
     expect(attentionOf(plain)).toMatchObject({ key: { dtype: "f16" }, subgroups: false });
     expect(plain.summary).toBe("computed by tiles of 64 rows and 32 keys");
@@ -237,12 +231,7 @@ describe("row ranges", () => {
         scoreMod: _scoreMod,
         ...structure
       } = options;
-      const problem = validateAttention(
-        "attention",
-        null,
-        { query, key, value },
-        readAttentionOptions("attention", structure),
-      ).problem;
+      const { problem } = check("attention", null, { query, key, value }, structure).checked;
       const [, heads, queries] = problem.query.shape;
       const keys = problem.key.shape[2];
       const { masked } = reference(query, key, value, { ...structure, alibiSlopes: undefined }).scores;
