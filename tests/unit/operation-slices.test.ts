@@ -201,11 +201,11 @@ const CALLS: Readonly<Record<string, Make>> = {
   "affine, one row": affine(1, 40, 83, 1),
   "affine, one row and one panel": affine(1, 9, 7, null),
   "affine, two rows": affine(2, 40, 24, null),
-  "affine, a row beyond whole tiles": affine(25, 30, 20, 25),
+  "affine, a row beyond whole tiles": affine(97, 30, 20, 97),
   "affine, more rows than columns": affine(197, 24, 50, 1),
   "affine, an addend that repeats": affine(60, 24, 100, 5),
-  "affine, an addend that repeats in pairs": affine(26, 24, 10, 2),
-  "affine, deeper than a block": affine(61, 1100, 30, null),
+  "affine, an addend that repeats in pairs": affine(98, 24, 10, 2),
+  "affine, deeper than a block": affine(193, 530, 30, null),
   "pointwise, one row": pointwise(1, 50, 1, 1),
   "pointwise, rows that repeat differently": pointwise(24, 17, 4, 6),
   "pointwise, rows of its own": pointwise(37, 8, 37, 1),
@@ -296,7 +296,7 @@ describe("slices on the calling thread", () => {
     const cut = operation.cut(problem, 0);
     const work = operation.work(problem);
     const most = name.startsWith("a token") ? MOST_READ : 1.3 * GRAIN.most;
-    const slices = slicesOf(cut, work, GRAIN);
+    const slices = slicesOf(cut, work * (cut.waits ?? 1), GRAIN);
     for (const slice of slices) {
       const share = slice.reduce(
         (part, { begin, end }, axis) => (part * (end - begin)) / (cut.axes[axis]?.count ?? 0),

@@ -30,8 +30,8 @@ export interface CutAxis {
 /** The slices of a call give its bits together. */
 export interface Cut {
   readonly axes: readonly CutAxis[];
-  /** Whether computing it takes no longer than sending its operands to another memory. */
-  readonly isCheap?: boolean;
+  /** How many times as long as its multiplications it takes, because it waits for memory. It is not worth sending to another memory. */
+  readonly waits?: number;
   /** Completes the call of a slice. */
   readonly finish?: (slice: Int32Array, whole: Int32Array) => void;
 }

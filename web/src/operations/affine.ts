@@ -4,19 +4,16 @@ import type { Operand, Operation, Resident } from "../backends/backend.js";
 import type { CutAxis } from "../backends/cut.js";
 import { AFFINE_CALL, OPERATION, PACK_CALL } from "../backends/wasm/generated/layer-call.js";
 import { PANEL, type PointwiseRule, packRule, panelsOfRule, rowsOfRule } from "./pointwise.js";
-import { COLUMNS, operandOf, POINTWISE_COST, ROWS, type Rows, rowsView, wholeOf } from "./rows.js";
+import { COLUMNS, operandOf, POINTWISE_COST, ROWS, type Rows, rowsView, WAITS, wholeOf } from "./rows.js";
 
-/** Rows of whole register tiles. */
-const TILE_ROWS = 12;
+/** Rows that C++ multiplies before the weights pass again. */
+const BLOCK_ROWS = 96;
 
 /** One row alone is multiplied in another order. */
 const LEAST_ROWS = 2;
 
-/** Fewer rows wait for the weights to be read. */
+/** Fewer rows wait for the weights to be read, which takes as long as the products of so many. */
 const FEW_ROWS = 8;
-
-/** Reading so many weights takes about two milliseconds. */
-const MAX_READ = 2 ** 22;
 
 /** Packs matrices [1, matrices, outputs, inputs] into the panels that AFFINE reads. */
 export const PACK: Operation<Operand> = {
@@ -46,7 +43,7 @@ export const PACK: Operation<Operand> = {
       ],
     };
     // The panels of several matrices do not lie together.
-    return { axes: [count > 1 ? matrices : panels], isCheap: true };
+    return { axes: [count > 1 ? matrices : panels], waits: WAITS };
   },
 };
 
@@ -72,14 +69,12 @@ export const AFFINE: Operation<AffineProblem> = {
   cut({ input, outputs, rule }, workers) {
     const { step, ...rows } = rowsOfRule(input.count, [AFFINE_CALL.input, AFFINE_CALL.output], AFFINE_CALL, rule);
     const panels = panelsOfRule(outputs, [AFFINE_CALL.output], AFFINE_CALL);
-    const byRow: CutAxis = { ...rows, step: step > 1 ? step : TILE_ROWS, least: LEAST_ROWS, shares: true };
+    const byRow: CutAxis = { ...rows, step: step > 1 ? step : BLOCK_ROWS, least: LEAST_ROWS, shares: true };
     const byPanel: CutAxis = {
       ...panels,
       views: [...panels.views, [AFFINE_CALL.weights, COLUMNS, PANEL * input.length]],
     };
     if (workers > 0) return { axes: [{ ...byPanel, parts: workers }, byRow] };
-    if (input.count < FEW_ROWS) return { axes: [{ ...byPanel, parts: (input.length * outputs) / MAX_READ }] };
-    // The longer axis first, so that less is read again.
-    return { axes: input.count > outputs ? [byRow, byPanel] : [byPanel, byRow] };
+    return { axes: [byRow, byPanel], waits: Math.max(1, FEW_ROWS / input.count) };
   },
 };

@@ -34,6 +34,9 @@ export function wholeOf(resident: Resident): Operand {
   return operandOf({ resident, count: 1, length: resident.elements });
 }
 
+/** How many times as long as its multiplications it takes, because it waits for memory. */
+export const WAITS = 4;
+
 /** The axes of views of rows. */
 export const ROWS = 2;
 export const COLUMNS = 3;

@@ -1,6 +1,7 @@
 // The calls of a program where no list can be handed on: each call is computed when the one before it is done.
 
-import type { Calls, Compute } from "./calls.js";
+import { nextTask } from "../../platform/next-task.js";
+import { type Calls, type Compute, TASK_MS } from "./calls.js";
 import { type Job, snapshot } from "./job.js";
 import type { WasmResident } from "./resident.js";
 import type { Runner } from "./runner.js";
@@ -42,7 +43,14 @@ export class CallChain implements Calls {
   }
 
   async #run(): Promise<void> {
-    for (let act = this.#waiting.shift(); act !== undefined; act = this.#waiting.shift()) await act();
+    let until = performance.now() + TASK_MS;
+    for (let act = this.#waiting.shift(); act !== undefined; act = this.#waiting.shift()) {
+      await act();
+      if (performance.now() < until) continue;
+      // Many small calls would be computed in one task otherwise.
+      await nextTask();
+      until = performance.now() + TASK_MS;
+    }
     this.#running = null;
   }
 }

@@ -50,6 +50,8 @@ export class SlicedRunner extends LocalRunner {
   readonly #running = new Set<Job>();
   /** When the current task of the event loop should end; 0 in a new one. */
   #end = 0;
+  /** Milliseconds of the last slice. */
+  #took = 0;
 
   /** Tests give a `grain`. */
   constructor(kernels: Kernels, grain: Grain | null) {
@@ -59,15 +61,17 @@ export class SlicedRunner extends LocalRunner {
 
   async run(job: Job, multiplications: number): Promise<Finished> {
     const cut = job.cut?.(0) ?? attentionCut(job.call, multiplications, this.#grain.most);
-    const slices = slicesOf(cut, multiplications, this.#grain);
+    const slices = slicesOf(cut, multiplications * (cut.waits ?? 1), this.#grain);
     const block = this.kernels.write(job);
     this.#running.add(job);
     try {
       const whole = this.kernels.callIn(block, job);
       for (const slice of slices) {
         await this.#breathe();
+        const start = performance.now();
         if (!this.#running.has(job)) throw new HeedError("aborted", `${job.operation}: stopped by its caller`);
         this.kernels.computeIn(block, slices.length > 1 ? sliceCall(job, cut, whole, slice) : whole, job.operation);
+        this.#took = performance.now() - start;
       }
     } catch (error) {
       this.kernels.arena.give(block);
@@ -87,9 +91,9 @@ export class SlicedRunner extends LocalRunner {
     this.#running.clear();
   }
 
-  /** Goes on in a new task where the current one has lasted long, whichever calls it computed. */
+  /** Goes on in a new task where the current one, whichever calls it computed, would last long with another slice. */
   async #breathe(): Promise<void> {
-    while (this.#end > 0 && performance.now() >= this.#end) await nextTask();
+    while (this.#end > 0 && performance.now() + this.#took >= this.#end) await nextTask();
     if (this.#end > 0) return;
     this.#end = performance.now() + TASK_MS;
     void nextTask().then(() => {

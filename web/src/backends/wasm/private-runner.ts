@@ -2,6 +2,7 @@
 // a worker is sent one shard after the other, with the input buffers that it does not hold yet.
 
 import { causeText, HeedError } from "../../api/errors.js";
+import { nextTask } from "../../platform/next-task.js";
 import type { Span } from "../backend.js";
 import { attentionCut } from "./attention-cut.js";
 import { bufferUses, type CachedBuffer, ResidentBuffers } from "./cached-buffers.js";
@@ -111,7 +112,7 @@ export class PrivateRunner implements Runner {
   async run(job: Job, multiplications: number): Promise<Finished> {
     const grain = this.#overrides.grain ?? this.#grain();
     const cut = job.cut?.(this.threads) ?? attentionCut(job.call, multiplications, grain.most);
-    if (cut.isCheap) return this.#local.run(job, multiplications);
+    if (cut.waits) return this.#local.run(job, multiplications);
     const slices = slicesOf(cut, multiplications, grain);
     // Taken for each answer anew: the memory may have grown.
     const residentOf = (part: OutputPart): Float32Array | undefined => {
@@ -167,18 +168,22 @@ export class PrivateRunner implements Runner {
     }
   }
 
-  /** Gives each worker one shard before any gets a second, from the first call that has one left. A worker has shards of one call only. */
+  /** Gives each worker one shard before any gets a second, which is packed in a task of its own. */
   #sendNext(): void {
-    for (let depth = 1; depth <= DEPTH; depth++) {
-      for (const [index, member] of this.#members.entries()) {
-        const current = member.inFlight[0];
-        if (member.inFlight.length >= depth || current?.isStopped === true) continue;
-        for (const queue of current === undefined ? this.#queues : [current]) {
-          const shard = queue.next(index, this.#members.length);
-          if (shard === undefined) continue;
-          void this.#send(member, queue, shard);
-          break;
-        }
+    this.#sendUpTo(1);
+    if (this.#queues.some(({ left }) => left > 0)) void nextTask().then(() => this.#sendUpTo(DEPTH));
+  }
+
+  /** Takes shards from the first call that has one left. A worker has shards of one call only. */
+  #sendUpTo(depth: number): void {
+    for (const [index, member] of this.#members.entries()) {
+      const current = member.inFlight[0];
+      if (member.inFlight.length >= depth) continue;
+      for (const queue of current === undefined ? this.#queues : [current]) {
+        const shard = queue.next(index, this.#members.length);
+        if (shard === undefined) continue;
+        void this.#send(member, queue, shard);
+        break;
       }
     }
   }

@@ -14,7 +14,7 @@ import type {
 import { attentionJob } from "./attention-job.js";
 import { CallChain } from "./call-chain.js";
 import { CallList } from "./call-list.js";
-import type { Calls, Compute } from "./calls.js";
+import { type Calls, type Compute, TASK_MS } from "./calls.js";
 import { multiplicationsOf } from "./cost.js";
 import { ATTENTION_CALL } from "./generated/attention-call.js";
 import { type Job, jobOf, type OutputPart } from "./job.js";
@@ -23,9 +23,6 @@ import type { Ladder } from "./ladder.js";
 import type { Caller } from "./prepared.js";
 import { abortedError } from "./queue.js";
 import { byteSize, WasmResident } from "./resident.js";
-
-/** The longest task in the event loop. */
-const TASK_MS = 4;
 
 /** Begins a program when the engine has the full module. */
 export async function openProgram(

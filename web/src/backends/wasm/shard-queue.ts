@@ -30,6 +30,10 @@ export class ShardQueue {
     return shard;
   }
 
+  get left(): number {
+    return this.#left.length;
+  }
+
   /** Whether a shard that is not sent yet uses the buffer. */
   needs(buffer: CachedBuffer): boolean {
     return this.#left.some(({ buffers }) => buffers.some((part) => part.buffer === buffer));
@@ -45,10 +49,6 @@ export class ShardQueue {
     this.#error ??= error;
     this.#left = [];
     this.#endIfOver();
-  }
-
-  get isStopped(): boolean {
-    return this.#error !== null;
   }
 
   #endIfOver(): void {

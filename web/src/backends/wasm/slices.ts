@@ -42,7 +42,7 @@ export function slicesOf(
 
 /** Cuts an axis into about `parts` ranges of one length; the last may differ. */
 function rangesOf({ count, step = 1, least = 1, fromEnd }: CutAxis, parts: number): readonly Range[] {
-  const length = Math.max(1, Math.ceil(count / Math.min(Math.ceil(parts), count / step) / step)) * step;
+  const length = Math.ceil(count / Math.min(Math.ceil(parts), count / step) / step) * step;
   const ranges: Range[] = [];
   let begin = 0;
   do {
