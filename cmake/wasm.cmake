@@ -3,7 +3,7 @@
 
 # Code around the kernels is mostly executed once a call and downloaded by every page, so it is small; code that is executed for each row is fast.
 target_compile_options(heed PRIVATE -fno-exceptions -fno-rtti -Oz)
-set_source_files_properties(cpp/ops/attention_job.cpp cpp/ops/attend_splits.cpp cpp/problem/key_range.cpp
+set_source_files_properties(cpp/operations/attention/attention_job.cpp cpp/operations/attention/attend_splits.cpp cpp/problem/key_range.cpp
   PROPERTIES COMPILE_OPTIONS -O2)
 # The kernels are unrolled and vectorized in their source. What a compiler adds, with -O3 above all, is a fifth of the
 # download and no speed.
@@ -11,9 +11,9 @@ target_compile_options(heed_kernels PRIVATE -fno-exceptions -fno-rtti -O2 -fno-v
 
 # heed_module(TARGET NAME CALLS...) adds a module; CALLS are the sources with its calls.
 function(heed_module target name)
-  add_executable(${target} cpp/bindings/heed_bindings.cpp)
   list(TRANSFORM ARGN PREPEND cpp/bindings/)
-  target_sources(${target} PRIVATE ${ARGN})
+  # The linker keeps the order of sources, and attention_call.cpp compresses well here: from the library a page loads 120 bytes more.
+  add_executable(${target} cpp/bindings/heed_bindings.cpp ${ARGN} cpp/operations/attention/attention_call.cpp)
   target_include_directories(${target} PRIVATE cpp)
   target_link_libraries(${target} PRIVATE heed heed_options embind)
   target_compile_options(${target} PRIVATE -fno-exceptions -fno-rtti -Oz)
@@ -68,16 +68,15 @@ function(heed_module target name)
   endif()
 endfunction()
 
-heed_module(heed_wasm_core ${HEED_ARTEFACT} core_module.cpp run_attention.cpp)
-heed_module(heed_wasm_full ${HEED_ARTEFACT}-full full_module.cpp run_attention.cpp run_extra.cpp run_layers.cpp
-            run_program.cpp)
+heed_module(heed_wasm_core ${HEED_ARTEFACT} core_module.cpp)
+heed_module(heed_wasm_full ${HEED_ARTEFACT}-full full_module.cpp run_program.cpp)
 
 # The baseline build writes the types and layouts for TypeScript. (Types are found by executing
 # the module, and Node 20 executes relaxed SIMD only behind a flag.)
 if(NOT HEED_SHARED_MEMORY AND NOT HEED_RELAXED)
   target_link_options(heed_wasm_core PRIVATE --emit-tsd=kernels.d.ts)
 
-  set(layouts attention-call.ts extra-call.ts layer-call.ts program-call.ts expression-program.ts)
+  set(layouts attention-call.ts operation-calls.ts program-call.ts kv-page.ts expression-program.ts)
   foreach(file ${layouts})
     string(REGEX REPLACE "(.*)-(.*).ts" "\\1_\\2_layout" layout ${file})
     add_executable(heed_${layout} cpp/bindings/${layout}.cpp)

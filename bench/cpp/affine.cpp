@@ -7,9 +7,10 @@
 #include <new>
 #include <vector>
 
-#include "heed/affine.hpp"
 #include "heed/machine.hpp"
 #include "measure.hpp"
+#include "operations/affine.hpp"
+#include "operations/pack.hpp"
 #include "read_rate.hpp"
 #include "tile_rate.hpp"
 

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "heed/attention.hpp"
-#include "heed/linear_attention.hpp"
 #include "heed/machine.hpp"
 #include "measure.hpp"
+#include "operations/linear_attention.hpp"
 #include "tile_rate.hpp"
 
 namespace {

@@ -3,9 +3,10 @@
 
 #include "bindings/run_call.hpp"
 #include "heed/machine.hpp"
+#include "operations/attention/attention_call.hpp"
 
 heed::Status heed::bindings::run_call(std::uint32_t address, Executor& executor) {
-  return run_attention(address, executor);
+  return run(*pointer<const AttentionCall>(address), executor);
 }
 
 EMSCRIPTEN_BINDINGS(heed_attention) {

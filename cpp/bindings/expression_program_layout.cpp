@@ -8,6 +8,7 @@
 
 using heed::Opcode;
 using heed::bindings::Named;
+using heed::bindings::print_constant;
 
 namespace {
 
@@ -57,6 +58,6 @@ int main() {
   std::puts("// Made by the build from cpp/include/heed/expressions.hpp.\nexport const OPCODES = [");
   for (const Named& opcode : kOpcodeNames) std::printf("  \"%s\",\n", opcode.name);
   std::puts("] as const;");
-  for (const Named& size : kSizes) std::printf("export const %s = %d;\n", size.name, size.number);
+  for (const Named& size : kSizes) print_constant(size.name, size.number);
   return 0;
 }

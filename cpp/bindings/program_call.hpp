@@ -4,9 +4,9 @@
 #include <atomic>
 #include <cstdint>
 
-#include "bindings/call_header.hpp"
+#include "bindings/operations.hpp"
 
-namespace heed::bindings {
+namespace heed {
 
 /// The calling thread writes the address of a call and then raises `appended` by compare-and-swap. That fails once the
 /// worker has closed the list, because it found nothing more to run or a call failed.
@@ -19,8 +19,15 @@ struct CallList {
 };
 
 struct ProgramCall {
+  /// It comes after the operations.
+  static constexpr int kNumber = std::tuple_size_v<Operations>;
+
   CallHeader header;
   std::uint32_t list;  // address
+
+  HEED_FIELDS(header, list)
 };
 
-}  // namespace heed::bindings
+Status run(const ProgramCall& call, Executor& executor);
+
+}  // namespace heed

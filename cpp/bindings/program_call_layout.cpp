@@ -1,34 +1,28 @@
-// Prints the layout of a program's call and of its list, as a TypeScript module: run by the build, so that the two
-// sides cannot drift apart.
+// Prints the layouts of a program's call and of its list.
+#include <cstddef>
+
 #include "bindings/print_layout.hpp"
 #include "bindings/program_call.hpp"
 
-using heed::bindings::CallList;
-using heed::bindings::Field;
-using heed::bindings::Named;
-using heed::bindings::Operation;
-using heed::bindings::ProgramCall;
-
 namespace {
 
-constexpr Field kProgramFields[] = {
-    {"operation", offsetof(ProgramCall, header.operation)},
-    {"list", offsetof(ProgramCall, list)},
-};
+using heed::CallList;
+using heed::bindings::Named;
 
-constexpr Field kListFields[] = {
-    {"appended", offsetof(CallList, appended)},
-    {"calls", offsetof(CallList, calls)},
+constexpr Named kList[] = {
+    {"words", sizeof(CallList) / heed::bindings::kWord},
+    {"appended", offsetof(CallList, appended) / heed::bindings::kWord},
+    {"calls", offsetof(CallList, calls) / heed::bindings::kWord},
 };
-
-constexpr Named kOperations[] = {{"program", Operation::program}};
+constexpr Named kOperations[] = {{"program", heed::ProgramCall::kNumber}};
 
 }  // namespace
 
 int main() {
   std::puts("// Made by the build from cpp/bindings/program_call.hpp: word offsets of a packed call and of a list.");
-  heed::bindings::print_layout("PROGRAM_CALL", sizeof(ProgramCall), kProgramFields);
-  heed::bindings::print_layout("CALL_LIST", sizeof(CallList), kListFields);
+  std::set<std::string_view> printed;
+  heed::bindings::print_call<heed::ProgramCall>(printed);
+  heed::bindings::print_numbers("CALL_LIST", kList);
   heed::bindings::print_numbers("OPERATION", kOperations);
   return 0;
 }

@@ -11,10 +11,4 @@ namespace heed::bindings {
 
 Status run_call(std::uint32_t address, Executor& executor);
 
-/// The calls of one kind: see run_attention.cpp, run_extra.cpp, run_layers.cpp, run_program.cpp.
-Status run_attention(std::uint32_t address, Executor& executor);
-Status run_extra(std::uint32_t address, Executor& executor);
-Status run_layer(std::uint32_t address, Executor& executor);
-Status run_program(std::uint32_t address, Executor& executor);
-
 }  // namespace heed::bindings

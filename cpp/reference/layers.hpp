@@ -4,10 +4,11 @@
 #include <cstdint>
 #include <vector>
 
-#include "heed/affine.hpp"
-#include "heed/gru.hpp"
-#include "heed/normalize_rows.hpp"
-#include "heed/pointwise.hpp"
+#include "operations/affine.hpp"
+#include "operations/gru.hpp"
+#include "operations/norm.hpp"
+#include "operations/pack.hpp"
+#include "operations/pointwise.hpp"
 
 namespace heed::reference {
 

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "heed/linear_attention.hpp"
+#include "operations/linear_attention.hpp"
 
 namespace heed::reference {
 

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "heed/rope.hpp"
+#include "operations/rope.hpp"
 
 namespace heed::reference {
 

@@ -14,9 +14,9 @@ const CPP_ROOMS = {
   plan: ["problem", "include"],
   kernels: ["xsimd"],
   schedule: ["include"],
-  reference: ["problem", "include"],
-  ops: ["problem", "plan", "kernels", "schedule", "include"],
-  bindings: ["include", "schedule", "emscripten"],
+  reference: ["operations", "problem", "include"],
+  operations: ["problem", "plan", "kernels", "schedule", "include"],
+  bindings: ["operations", "plan", "kernels", "include", "schedule", "emscripten"],
 };
 
 /** What kernels know of the house: its words, and how to round. */
@@ -52,6 +52,19 @@ const KERNEL_ROOMS = {
   // what a build compiles, and the functions that operations call
   instances: ["decode", "prefill", "linear", "layers", "score", "task", "gemm", "simd"],
 };
+
+/** Rooms of cpp/operations, likewise; "." are the operations of one file.
+ * @type {Record<string, readonly string[]>} */
+const OPERATION_ROOMS = {
+  // packed calls, rows, sharing tasks among workers
+  common: [],
+  // what has a folder of its own
+  attention: ["common"],
+  ".": ["common"],
+};
+
+/** The rooms within rooms. @type {Record<string, Record<string, readonly string[]>>} */
+const INNER_ROOMS = { kernels: KERNEL_ROOMS, operations: OPERATION_ROOMS };
 
 /** Rooms of web/src, longest path first where they nest. @type {Record<string, readonly string[]>} */
 const WEB_ROOMS = {
@@ -110,7 +123,8 @@ function* matches(file, pattern) {
 
 function* cppBreaches() {
   for (const file of sourcesUnder("cpp")) {
-    const room = relative(join(root, "cpp"), file).split("/")[0] ?? "";
+    const path = relative(join(root, "cpp"), file);
+    const [room = ""] = path.split("/");
     const allowed = CPP_ROOMS[room];
     if (allowed === undefined) {
       yield `${relative(root, file)}: no such room`;
@@ -125,18 +139,23 @@ function* cppBreaches() {
       const from = folder === "heed" ? "include" : folder;
       if (room === "kernels" && SHARED_HEADERS.includes(target)) continue;
       if (from !== room && !allowed.includes(from)) yield `${where}: ${room} may not include ${target}`;
-      if (room === "kernels" && from === room) yield* kernelBreaches(file, target, where);
+      if (from === room) yield* innerBreaches(path, target, where);
     }
   }
 }
 
-/** @param {string} file in cpp/kernels @param {string} target what it includes of them @param {string} where */
-function* kernelBreaches(file, target, where) {
-  const [, , room = ""] = relative(root, file).split("/");
-  const [, to = ""] = target.split("/");
-  const allowed = KERNEL_ROOMS[room];
-  if (allowed === undefined) yield `${where}: kernels has no room ${room}`;
-  else if (to !== room && !allowed.includes(to)) yield `${where}: kernels/${room} may not include ${target}`;
+/** @param {string} path from cpp/ */
+const innerRoom = (path) => dirname(path).split("/")[1] ?? ".";
+
+/** @param {string} file from cpp/ @param {string} target what it includes of its own room @param {string} where */
+function* innerBreaches(file, target, where) {
+  const [outer = ""] = file.split("/");
+  const [room, to] = [innerRoom(file), innerRoom(target)];
+  const rooms = INNER_ROOMS[outer];
+  if (rooms === undefined) return;
+  const allowed = rooms[room];
+  if (allowed === undefined) yield `${where}: ${outer} has no room ${room}`;
+  else if (to !== room && !allowed.includes(to)) yield `${where}: ${outer}/${room} may not include ${target}`;
 }
 
 /** What the bench's pages measure heed against. */

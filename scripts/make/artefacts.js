@@ -24,9 +24,9 @@ export const BASELINE = "wasm-simd";
 export const TYPES = [
   "kernels.d.ts",
   "attention-call.ts",
-  "extra-call.ts",
-  "layer-call.ts",
+  "operation-calls.ts",
   "program-call.ts",
+  "kv-page.ts",
   "expression-program.ts",
 ];
 

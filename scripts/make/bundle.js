@@ -28,7 +28,7 @@ const SHARED_LATER = ["web/src/platform/next-task.ts"];
 /** Modules shared by chunks that are loaded later still; one chunk holds them. */
 const SHARED_LAST = [
   "operations/rope.ts",
-  "backends/wasm/generated/extra-call.ts",
+  "backends/wasm/generated/operation-calls.ts",
   "api/unless-aborted.ts",
   "api/extra/rotation.ts",
   "api/extra/rope-frequencies.ts",

@@ -1,7 +1,7 @@
 #include <catch_amalgamated.hpp>
 
 #include "attention_check.hpp"
-#include "ops/scratch.hpp"
+#include "operations/common/scratch.hpp"
 #include "schedule/serial_executor.hpp"
 
 namespace heed::testing {

@@ -3,8 +3,8 @@
 
 #include "conformance_file.hpp"
 #include "heed/machine.hpp"
-#include "heed/rope.hpp"
 #include "linear_case.hpp"
+#include "operations/rope.hpp"
 
 namespace heed::testing {
 namespace {

@@ -3,7 +3,7 @@
 
 #include "conformance_file.hpp"
 #include "heed/machine.hpp"
-#include "heed/normalize_rows.hpp"
+#include "operations/norm.hpp"
 
 namespace heed::testing {
 namespace {

@@ -7,7 +7,8 @@
 #include <vector>
 
 #include "error_model.hpp"
-#include "heed/affine.hpp"
+#include "operations/affine.hpp"
+#include "operations/pack.hpp"
 #include "support.hpp"
 
 namespace heed::testing {

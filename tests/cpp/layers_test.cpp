@@ -1,9 +1,9 @@
 // Norms, functions of each number, embeddings and gated recurrent units against the double-precision reference.
 #include <catch_amalgamated.hpp>
 
-#include "heed/gather_rows.hpp"
 #include "heed/machine.hpp"
 #include "layer_scene.hpp"
+#include "operations/gather.hpp"
 #include "reference/layers.hpp"
 #include "report.hpp"
 

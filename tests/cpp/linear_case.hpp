@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "heed/linear_attention.hpp"
 #include "heed/machine.hpp"
+#include "operations/linear_attention.hpp"
 #include "support.hpp"
 
 namespace heed::testing {

@@ -1,6 +1,6 @@
 // Calls of linear attention that both languages must refuse: tests/cases/linear-rejects.json.
-#include "heed/linear_attention.hpp"
 #include "heed/machine.hpp"
+#include "operations/linear_attention.hpp"
 #include "reject_list.hpp"
 
 namespace heed::testing {

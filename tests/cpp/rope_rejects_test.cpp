@@ -1,6 +1,6 @@
 // Calls of rope that both languages must refuse: tests/cases/rope-rejects.json.
 #include "heed/machine.hpp"
-#include "heed/rope.hpp"
+#include "operations/rope.hpp"
 #include "reject_list.hpp"
 
 namespace heed::testing {

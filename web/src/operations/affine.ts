@@ -2,8 +2,8 @@
 
 import type { Operand, Operation, Resident } from "../backends/backend.js";
 import type { CutAxis } from "../backends/cut.js";
-import { AFFINE_CALL, OPERATION, PACK_CALL } from "../backends/wasm/generated/layer-call.js";
-import { PANEL, type PointwiseRule, packRule, panelsOfRule, rowsOfRule } from "./pointwise.js";
+import { AFFINE_CALL, OPERATION, PACK_CALL, PANEL } from "../backends/wasm/generated/operation-calls.js";
+import { type PointwiseRule, packRule, panelsOfRule, rowsOfRule } from "./pointwise.js";
 import { COLUMNS, operandOf, POINTWISE_COST, ROWS, type Rows, rowsView, WAITS, wholeOf } from "./rows.js";
 
 /** Rows that C++ multiplies before the weights pass again. */

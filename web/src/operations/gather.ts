@@ -1,7 +1,7 @@
 // Rows of a table by their indices.
 
 import type { Operation } from "../backends/backend.js";
-import { GATHER_CALL, OPERATION } from "../backends/wasm/generated/layer-call.js";
+import { GATHER_CALL, OPERATION } from "../backends/wasm/generated/operation-calls.js";
 import { byRow, operandOf, POINTWISE_COST, type Rows, rowsView, WAITS } from "./rows.js";
 
 export interface GatherProblem {

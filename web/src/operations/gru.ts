@@ -2,7 +2,7 @@
 
 import type { Operation, Resident } from "../backends/backend.js";
 import type { CutAxis } from "../backends/cut.js";
-import { GRU_CALL, OPERATION } from "../backends/wasm/generated/layer-call.js";
+import { GRU_CALL, OPERATION } from "../backends/wasm/generated/operation-calls.js";
 import { byRow, operandIf, operandOf, POINTWISE_COST, ROWS, type Rows, rowsView, wholeOf } from "./rows.js";
 
 export interface GruProblem {

@@ -2,7 +2,7 @@
 
 import type { Operand, Operation, OutputView } from "../backends/backend.js";
 import type { CutAxis } from "../backends/cut.js";
-import { LINEAR_CALL as CALL, OPERATION, RULE } from "../backends/wasm/generated/extra-call.js";
+import { LINEAR_CALL as CALL, LINEAR_RULE, OPERATION, PANEL } from "../backends/wasm/generated/operation-calls.js";
 
 export type LinearRule = "linear" | "gated" | "delta" | "gated-delta" | "elu";
 
@@ -30,22 +30,19 @@ export interface LinearProblem {
 /** Tokens that C++ computes together. */
 const CHUNK = 12;
 
-/** Columns of the state that it computes together. */
-const PANEL = 8;
-
 /** Its results are the output and the new state. */
 export const LINEAR_ATTENTION: Operation<LinearProblem> = {
   name: "linearAttention",
   words: CALL.words,
   pack(problem, builder) {
-    builder.integer(CALL.operation, OPERATION.linearAttention);
+    builder.integer(CALL.operation, OPERATION.linear);
     builder.input(CALL.query, problem.query);
     builder.input(CALL.key, problem.key);
     builder.input(CALL.value, problem.value);
     builder.input(CALL.decay, problem.decay);
     builder.input(CALL.beta, problem.beta);
     builder.input(CALL.state, problem.state);
-    builder.integer(CALL.rule, RULE[problem.rule]);
+    builder.integer(CALL.rule, LINEAR_RULE[problem.rule]);
     builder.integer(CALL.causal, problem.causal);
     builder.float(CALL.scale, problem.scale ?? Number.NaN);
     builder.dtype(CALL.queryType, problem.query);

@@ -1,7 +1,7 @@
 // LayerNorm and RMSNorm.
 
 import type { Operation } from "../backends/backend.js";
-import { NORM_CALL, OPERATION } from "../backends/wasm/generated/layer-call.js";
+import { NORM_CALL, OPERATION } from "../backends/wasm/generated/operation-calls.js";
 import { byRow, operandIf, operandOf, POINTWISE_COST, type Rows, rowsView, WAITS } from "./rows.js";
 
 export interface NormProblem {

@@ -2,7 +2,7 @@
 
 import type { CallBuilder, Operation } from "../backends/backend.js";
 import type { CutAxis } from "../backends/cut.js";
-import { ACTIVATION, OPERATION, POINTWISE_CALL } from "../backends/wasm/generated/layer-call.js";
+import { ACTIVATION, OPERATION, PANEL, POINTWISE_CALL } from "../backends/wasm/generated/operation-calls.js";
 import { byRow, COLUMNS, operandIf, operandOf, POINTWISE_COST, type Rows, rowsView, WAITS } from "./rows.js";
 
 export type Activation = "none" | "relu" | "gelu" | "gelu-tanh" | "silu" | "tanh" | "sigmoid";
@@ -38,9 +38,6 @@ export const POINTWISE: Operation<PointwiseProblem> = {
     waits: WAITS,
   }),
 };
-
-/** Columns in a panel: two vectors. C++ packs weights in panels, and refuses any other number. */
-export const PANEL = 8;
 
 interface RuleWords {
   readonly bias: number;

@@ -2,7 +2,7 @@
 
 import type { Operand, Operation, OutputView } from "../backends/backend.js";
 import type { CutAxis } from "../backends/cut.js";
-import { OPERATION, ROPE_CALL } from "../backends/wasm/generated/extra-call.js";
+import { OPERATION, ROPE_CALL } from "../backends/wasm/generated/operation-calls.js";
 
 /** A checked call. */
 export interface RopeProblem {

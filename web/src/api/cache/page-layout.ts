@@ -1,7 +1,7 @@
 // How a page of a KV cache stores K and V of all heads, and how rows are written to it.
 
 import type { Span } from "../../backends/backend.js";
-import { I8_TILES } from "../../backends/wasm/generated/attention-call.js";
+import { BLOCK_ROWS, I8_TILES } from "../../backends/wasm/generated/kv-page.js";
 import { fromF16, toF16 } from "../f16.js";
 import { quantizeRows } from "./quantize.js";
 import { roundUp, type Tiles } from "./tiles.js";
@@ -9,12 +9,9 @@ import { roundUp, type Tiles } from "./tiles.js";
 /** The type in which K and V are stored. */
 export type CacheType = "f32" | "f16" | "i8";
 
-/** The size of the kernels' KV blocks in f32. A block ends where its page does. */
-const BLOCK_ROWS = 96;
-
 /**
- * A page has at least so many bytes of each column. Read bandwidth is reached only by long streams, so smaller types have more rows in a
- * page. Smaller pages would also make the page tables of long caches long.
+ * A page has at least so many bytes of each column, a KV block in f32, which ends where its page does. Read bandwidth is reached only by
+ * long streams, so smaller types have more rows in a page. Smaller pages would also make the page tables of long caches long.
  */
 const COLUMN_BYTES = 4 * BLOCK_ROWS;
 

@@ -1,7 +1,7 @@
 // Packs an attention problem into a job.
 
 import type { AttentionProblem } from "../backend.js";
-import { ATTENTION_CALL, CAUSAL, NORMALIZER, SCORE, STAGE } from "./generated/attention-call.js";
+import { ATTENTION_CALL, CAUSAL, NORMALIZER, SCORE_KIND, SCORE_STAGE } from "./generated/attention-call.js";
 import { type Job, JobBuilder, type OutputPart } from "./job.js";
 
 export interface AttentionJob extends Job {
@@ -65,8 +65,8 @@ export function attentionJob(problem: AttentionProblem, scratch = new Int32Array
   call[ATTENTION_CALL.windowRight] = structure.windowRight ?? OPEN;
   call[ATTENTION_CALL.blockQueries] = blocks?.queries ?? 0;
   call[ATTENTION_CALL.blockKeys] = blocks?.keys ?? 0;
-  call[ATTENTION_CALL.scoreStage] = STAGE[problem.scoreStage];
-  call[ATTENTION_CALL.score] = SCORE[score.kind];
+  call[ATTENTION_CALL.scoreStage] = SCORE_STAGE[problem.scoreStage];
+  call[ATTENTION_CALL.score] = SCORE_KIND[score.kind];
   call[ATTENTION_CALL.normalizer] = NORMALIZER[problem.normalizer];
   call[ATTENTION_CALL.topK] = problem.topK ?? 0;
   call[ATTENTION_CALL.causal] = CAUSAL[problem.causal];

@@ -1,0 +1,31 @@
+// Prints the layouts and numbers of the operations beside attention.
+#include "bindings/operations.hpp"
+#include "bindings/print_layout.hpp"
+#include "kernels/simd/width.hpp"
+
+namespace {
+
+using namespace heed::bindings;  // NOLINT(google-build-using-namespace): a program of one table
+
+template <class Attention, class... Others>
+void print_operations(const std::tuple<Attention, Others...>* /*operations*/) {
+  std::set<std::string_view> printed;
+  (print_call<Others>(printed), ...);
+  std::puts("export const OPERATION = {");
+  int number = 0;
+  const auto print = [&](std::string_view call) {
+    call.remove_suffix(std::string_view("Call").size());
+    std::printf("  %s: %d,\n", camel_case(call).c_str(), ++number);
+  };
+  (print(name_of<Others>()), ...);
+  std::puts("} as const;");
+}
+
+}  // namespace
+
+int main() {
+  std::puts("// Made by the build from cpp/operations: word offsets and numbers of packed calls.");
+  print_operations(static_cast<const heed::Operations*>(nullptr));
+  print_constant("PANEL", heed::kernels::kPanel);
+  return 0;
+}

@@ -1,0 +1,31 @@
+// The operations, a line each. An operation's number is its place here. The build prints it for TypeScript, with the
+// fields of its call: AffineCall becomes OPERATION.affine and AFFINE_CALL.
+#pragma once
+
+#include <tuple>
+
+#include "operations/affine.hpp"
+#include "operations/attention/attention_call.hpp"
+#include "operations/gather.hpp"
+#include "operations/gru.hpp"
+#include "operations/linear_attention.hpp"
+#include "operations/norm.hpp"
+#include "operations/pack.hpp"
+#include "operations/pointwise.hpp"
+#include "operations/rope.hpp"
+
+namespace heed {
+
+/// Each has a function run(call, executor).
+using Operations = std::tuple<AttentionCall,  // the first, so that its calls need not write a number
+                              RopeCall,       // rotary embedding
+                              LinearCall,     // linear attention
+                              PackCall,       // the matrices of linear layers, for affine and gru
+                              AffineCall,     // a linear layer
+                              PointwiseCall,  // bias, activation, factor, addend
+                              NormCall,       // LayerNorm, RMSNorm
+                              GatherCall,     // an embedding
+                              GruCall         // a gated recurrent unit
+                              >;
+
+}  // namespace heed

@@ -1,0 +1,99 @@
+#include "operations/affine.hpp"
+
+#include "heed/rounding.hpp"
+#include "kernels/instances/layers.hpp"
+#include "operations/common/parallel_for.hpp"
+#include "operations/common/scratch.hpp"
+
+namespace heed {
+namespace {
+
+constexpr RowRules kRules{"linear"};
+
+/// A task has so many rows and starts at a multiple of them: whole tiles of 6 and of 4, and few enough to stay in the
+/// second-level cache while the panels of the matrix pass them.
+constexpr Index kRowsPerTask = 96;
+
+// With so many tasks a worker, workers that start late still end together.
+constexpr Index kTasksPerWorker = 4;
+
+/// A product, and the position of a task in it.
+struct AffineTask {
+  Index first_row, rows;
+  Index first_column, columns;
+  float* scratch;
+};
+
+void run_task(const AffineInputs& inputs, const Pointwise& rule, const Rows<float>& output, const AffineTask& task) {
+  const Rows<const float>& input = inputs.input;
+  float* const target = output.row(task.first_row) + task.first_column;
+  const auto target_stride = static_cast<std::ptrdiff_t>(output.stride);
+  kernels::packed_gemm({.rows = input.row(task.first_row),
+                        .row_stride = static_cast<std::ptrdiff_t>(input.stride),
+                        .row_count = static_cast<int>(task.rows),
+                        .is_single = input.count == 1,
+                        .panels = inputs.weights + task.first_column * input.length,
+                        .depth = static_cast<int>(input.length),
+                        .columns = static_cast<int>(task.columns),
+                        .sums = target,
+                        .sum_stride = target_stride,
+                        .last_panel = task.scratch});
+  const bool is_plain = rule.activation == Activation::none && rule.bias == nullptr && !rule.factor.is_present() &&
+                        !rule.addend.is_present();
+  if (is_plain) return;
+  kernels::PointwiseTask kernel_task = pointwise_task(rule, task.first_row, task.rows, task.first_column, task.columns);
+  kernel_task.source = kernel_task.target = target;
+  kernel_task.source_stride = kernel_task.target_stride = target_stride;
+  kernels::pointwise(kernel_task);
+}
+
+/// The columns of a task, in whole panels: fewer where rows alone do not keep all workers busy.
+Index choose_columns(Index outputs, Index row_cuts, int workers) {
+  const Index wanted = workers > 1 ? kTasksPerWorker * workers : 1;
+  const Index panels = divide_up(outputs, kernels::kPanel);
+  const Index cuts = std::clamp<Index>(divide_up(wanted, row_cuts), 1, panels);
+  return divide_up(panels, cuts) * kernels::kPanel;
+}
+
+}  // namespace
+
+Status affine(const AffineInputs& inputs, const Pointwise& rule, const Rows<float>& output, Executor& executor,
+              const StopFlag* stop) {
+  const Rows<const float>& input = inputs.input;
+  Status status = first_failure({kRules.check_sizes("input", input), kRules.check_sizes("output", output),
+                                 kRules.check("output", output, input.count, output.length),
+                                 check_pointwise(kRules, rule, input.count, output.length)});
+  if (!status.is_ok() || output.count == 0 || output.length == 0) return status;
+  if (input.length == 0) return kRules.broken(StatusCode::shape, {"input must have at least 1 column, got none"});
+  if (inputs.weights == nullptr) return kRules.broken(StatusCode::shape, {"weights must have data, got none"});
+
+  const double multiplications =
+      static_cast<double>(input.count) * static_cast<double>(input.length) * static_cast<double>(output.length);
+  const int workers = choose_workers(executor, multiplications);
+  const Index row_cuts = divide_up(input.count, kRowsPerTask);
+  const Index columns_per_task = choose_columns(output.length, row_cuts, workers);
+  const Index per_worker = std::min(input.count, kRowsPerTask) * kernels::kPanel;
+  const Scratch scratch(output.length % kernels::kPanel == 0 ? 0 : per_worker * workers);
+  if (!scratch.is_available()) return {StatusCode::memory, "linear: scratch memory must fit, could not get it"};
+  const Index tasks = row_cuts * divide_up(output.length, columns_per_task);
+  // Tasks that follow each other read the same columns of the matrix.
+  parallel_for(executor, {tasks, workers, stop}, [&](Index task, int worker) {
+    const Index first_row = task % row_cuts * kRowsPerTask;
+    const Index first_column = task / row_cuts * columns_per_task;
+    run_task(inputs, rule, output,
+             {.first_row = first_row,
+              .rows = std::min(kRowsPerTask, input.count - first_row),
+              .first_column = first_column,
+              .columns = std::min(columns_per_task, output.length - first_column),
+              .scratch = scratch.data() + worker * per_worker});
+  });
+  if (is_set(stop)) return {StatusCode::aborted, "linear: stopped by its caller"};
+  return {};
+}
+
+Status run(const AffineCall& call, Executor& executor) {
+  return affine({unpack_rows<const float>(call.input), pointer<const float>(call.weights.address)}, unpack(call.rule),
+                unpack_rows<float>(call.output), executor, stop_of(call.header));
+}
+
+}  // namespace heed

@@ -1,0 +1,69 @@
+// Packed calls: the parameters of an operation as JavaScript writes them into the heap, in 32-bit words without
+// padding.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <tuple>
+
+#include "heed/executor.hpp"
+
+/// Names the fields of a call, all of them and in their order. bindings/ prints their offsets for TypeScript, which
+/// calls is_centred isCentred. A field that is itself a struct with named fields is replaced by them.
+#define HEED_FIELDS(...)                                    \
+  static constexpr std::string_view kFields = #__VA_ARGS__; \
+  [[nodiscard]] constexpr auto fields() const { return std::tie(__VA_ARGS__); }
+
+namespace heed {
+
+/// The start of every call.
+struct CallHeader {
+  std::uint32_t stop;      // anything but 0, written while the call runs, aborts it
+  std::int32_t operation;  // its place in bindings/operations.hpp
+
+  HEED_FIELDS(stop, operation)
+};
+
+inline const StopFlag* stop_of(const CallHeader& header) { return reinterpret_cast<const StopFlag*>(&header.stop); }
+
+/// An enumerator in a call. The numbers of its enumeration are printed for TypeScript, which calls gelu_tanh
+/// "gelu-tanh".
+template <class Enum>
+struct Enumerator {
+  using Enumeration = Enum;
+
+  std::int32_t number;
+
+  operator Enum() const { return static_cast<Enum>(number); }  // NOLINT(google-explicit-constructor)
+};
+
+struct PackedView {
+  std::uint32_t address;  // 0: absent
+  std::int32_t shape[4];
+  std::int32_t strides[4];
+};
+
+/// The caller's numbers at an address; null at 0.
+template <typename T>
+T* pointer(std::uint32_t address) {
+  return reinterpret_cast<T*>(std::uintptr_t{address});  // NOLINT(performance-no-int-to-ptr): JavaScript has no other
+}
+
+template <typename T>
+TensorView<T> unpack(const PackedView& view) {
+  TensorView<T> unpacked;
+  unpacked.data = pointer<T>(view.address);
+  for (std::size_t axis = 0; axis < 4; ++axis) {
+    unpacked.shape[axis] = view.shape[axis];
+    unpacked.strides[axis] = view.strides[axis];
+  }
+  return unpacked;
+}
+
+inline FloatView unpack(const PackedView& view, std::int32_t dtype) {
+  FloatView unpacked = unpack<const float>(view);
+  unpacked.dtype = static_cast<DType>(dtype);
+  return unpacked;
+}
+
+}  // namespace heed

@@ -1,0 +1,173 @@
+#include "operations/gru.hpp"
+
+#include <algorithm>
+
+#include "heed/rounding.hpp"
+#include "kernels/instances/layers.hpp"
+#include "operations/common/parallel_for.hpp"
+#include "operations/common/scratch.hpp"
+#include "operations/pack.hpp"
+
+namespace heed {
+namespace {
+
+constexpr RowRules kRules{"gru"};
+
+constexpr int kGates = 3;
+
+/// A task has so many batch entries: whole register tiles.
+constexpr Index kEntriesPerTask = 24;
+
+/// A well-formed call.
+struct GruProblem {
+  Index batch;
+  Index steps;
+  Index hidden;
+
+  GruInputs inputs;
+  GruOptions options;
+  GruOutputs outputs;
+
+  /// The row of the n-th step that is computed for a batch entry.
+  [[nodiscard]] Index row_of(Index entry, Index n) const {
+    return entry * steps + (options.is_reversed ? steps - 1 - n : n);
+  }
+};
+
+/// Fills `problem`, or says which rule the call breaks.
+Status make_gru_problem(const GruInputs& inputs, const GruOptions& options, const GruOutputs& outputs,
+                        GruProblem& problem) {
+  const Rows<const float>& gates = inputs.gates;
+  if (options.batch < 1 || gates.count % options.batch != 0) {
+    return kRules.broken(StatusCode::shape, {"gates must have as many rows for each of the batch's entries, got ",
+                                             gates.count, " for ", options.batch});
+  }
+  if (gates.length < kGates || gates.length % kGates != 0) {
+    return kRules.broken(StatusCode::shape,
+                         {"gates must have three numbers for each of the state, got ", gates.length});
+  }
+  const Index hidden = gates.length / kGates;
+  Status status =
+      first_failure({kRules.check_sizes("gates", gates), kRules.check("states", outputs.states, gates.count, hidden),
+                     kRules.check("last", outputs.last, options.batch, hidden)});
+  if (!status.is_ok()) return status;
+  if (inputs.weights == nullptr) return kRules.broken(StatusCode::shape, {"weights must have data, got none"});
+  problem = {.batch = options.batch,
+             .steps = gates.count / options.batch,
+             .hidden = hidden,
+             .inputs = inputs,
+             .options = options,
+             .outputs = outputs};
+  return inputs.state.is_present() ? kRules.check("state", inputs.state, options.batch, hidden) : Status{};
+}
+
+/// Some columns of the state of some batch entries.
+struct GruTask {
+  Index step;    // the n-th that is computed
+  float* state;  // [batch][hidden] before it
+  Index first_entry, entries;
+  Index first_column, columns;
+  float* scratch;
+};
+
+/// Computes one step: three products, and the gates.
+void run_task(const GruProblem& problem, const GruTask& task) {
+  const Index hidden = problem.hidden;
+  const Index width = round_up(task.columns, kernels::kPanel);
+  float* const products = task.scratch;
+  float* const last_panel = products + kGates * task.entries * width;
+  for (Index gate = 0; gate < kGates; ++gate) {
+    const float* const weights = problem.inputs.weights + gate * packed_floats(hidden, hidden);
+    kernels::packed_gemm({.rows = task.state + task.first_entry * hidden,
+                          .row_stride = static_cast<std::ptrdiff_t>(hidden),
+                          .row_count = static_cast<int>(task.entries),
+                          .is_single = problem.batch == 1,
+                          .panels = weights + task.first_column * hidden,
+                          .depth = static_cast<int>(hidden),
+                          .columns = static_cast<int>(task.columns),
+                          .sums = products + gate * task.entries * width,
+                          .sum_stride = static_cast<std::ptrdiff_t>(width),
+                          .last_panel = last_panel});
+  }
+  for (Index i = 0; i < task.entries; ++i) {
+    const Index entry = task.first_entry + i;
+    const Index row = problem.row_of(entry, task.step);
+    kernels::GruStepTask kernel_task{};
+    for (Index gate = 0; gate < kGates; ++gate) {
+      const Index at = gate * hidden + task.first_column;
+      kernel_task.input[gate] = problem.inputs.gates.row(row) + at;
+      kernel_task.hidden[gate] = products + (gate * task.entries + i) * width;
+      kernel_task.bias[gate] = problem.inputs.bias == nullptr ? nullptr : problem.inputs.bias + at;
+    }
+    kernel_task.state = task.state + entry * hidden + task.first_column;
+    kernel_task.next = problem.outputs.states.row(row) + task.first_column;
+    kernel_task.length = static_cast<int>(task.columns);
+    kernels::gru_step(kernel_task);
+  }
+}
+
+void copy_state(const GruProblem& problem, Index step, float* state) {
+  for (Index entry = 0; entry < problem.batch; ++entry) {
+    std::copy_n(problem.outputs.states.row(problem.row_of(entry, step)), problem.hidden,
+                state + entry * problem.hidden);
+  }
+}
+
+void set_first_state(const GruProblem& problem, float* state) {
+  std::fill_n(state, problem.batch * problem.hidden, 0.0F);
+  for (Index entry = 0; entry < problem.batch && problem.inputs.state.is_present(); ++entry) {
+    std::copy_n(problem.inputs.state.row(entry), problem.hidden, state + entry * problem.hidden);
+  }
+}
+
+}  // namespace
+
+Status gru(const GruInputs& inputs, const GruOptions& options, const GruOutputs& outputs, Executor& executor) {
+  GruProblem problem{};
+  if (Status status = make_gru_problem(inputs, options, outputs, problem); !status.is_ok()) return status;
+
+  const double multiplications =
+      static_cast<double>(kGates * problem.batch) * static_cast<double>(problem.hidden * problem.hidden);
+  const int workers = choose_workers(executor, multiplications);
+  const Index panels = divide_up(problem.hidden, kernels::kPanel);
+  const Index columns = divide_up(panels, std::min<Index>(panels, workers)) * kernels::kPanel;
+  const Index entry_cuts = divide_up(problem.batch, kEntriesPerTask);
+  const Index per_worker = std::min(problem.batch, kEntriesPerTask) * (kGates * columns + kernels::kPanel);
+  const Index state_floats = round_up(problem.batch * problem.hidden, kernels::kPanel);
+  const Scratch scratch(state_floats + per_worker * workers);
+  if (!scratch.is_available()) return {StatusCode::memory, "gru: scratch memory must fit, could not get it"};
+
+  float* const state = scratch.data();
+  set_first_state(problem, state);
+  const Index tasks = entry_cuts * divide_up(problem.hidden, columns);
+  for (Index step = 0; step < problem.steps; ++step) {
+    parallel_for(executor, {tasks, workers, options.stop}, [&](Index task, int worker) {
+      const Index first_entry = task % entry_cuts * kEntriesPerTask;
+      const Index first_column = task / entry_cuts * columns;
+      run_task(problem, {.step = step,
+                         .state = state,
+                         .first_entry = first_entry,
+                         .entries = std::min(kEntriesPerTask, problem.batch - first_entry),
+                         .first_column = first_column,
+                         .columns = std::min(columns, problem.hidden - first_column),
+                         .scratch = state + state_floats + worker * per_worker});
+    });
+    if (is_set(options.stop)) return {StatusCode::aborted, "gru: stopped by its caller"};
+    copy_state(problem, step, state);
+  }
+  for (Index entry = 0; entry < problem.batch; ++entry) {
+    std::copy_n(state + entry * problem.hidden, problem.hidden, outputs.last.row(entry));
+  }
+  return {};
+}
+
+Status run(const GruCall& call, Executor& executor) {
+  return gru({.gates = unpack_rows<const float>(call.gates),
+              .weights = pointer<const float>(call.weights.address),
+              .bias = pointer<const float>(call.bias.address),
+              .state = unpack_rows<const float>(call.state)},
+             {.batch = call.batch, .is_reversed = call.is_reversed != 0, .stop = stop_of(call.header)},
+             {.states = unpack_rows<float>(call.states), .last = unpack_rows<float>(call.last)}, executor);
+}
+
+}  // namespace heed

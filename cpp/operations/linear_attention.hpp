@@ -1,0 +1,67 @@
+// Linear attention: a state matrix a key/value head, which keys and values are written to and queries read from.
+#pragma once
+
+#include <optional>
+
+#include "heed/status.hpp"
+#include "heed/vocabulary.hpp"
+#include "operations/common/call.hpp"
+
+namespace heed {
+
+/// B batch, H query heads, G key/value heads (H a multiple of G; query head h reads head h / (H / G)), L queries,
+/// S keys, D head_dim, E value_dim.
+struct LinearInputs {
+  FloatView query;  // [B, H, L, D]
+  FloatView key;    // [B, G, S, D], S = L unless the call is not causal
+  FloatView value;  // [B, G, S, E]
+  TensorView<const float>
+      decay;                     // [B, G, L, D], or [B, G, L, 1] for all dimensions; for the gated rules, which need it
+  TensorView<const float> beta;  // [B, G, L, 1], or [B, 1, L, 1] for all heads; for the delta rules, default ones
+  TensorView<const float> state;  // the state before the call, as LinearOutputs::state; default zeros
+};
+
+struct LinearOptions {
+  LinearRule rule = LinearRule::linear;
+  std::optional<float> scale;  // default 1 / sqrt(D); not for elu
+  bool causal = true;          // false, for elu alone: every query reads the state that all keys leave
+
+  // Once set, the call ends soon with StatusCode::aborted, its outputs incomplete.
+  const StopFlag* stop = nullptr;
+};
+
+/// Any of them may be absent; each is written in whole.
+struct LinearOutputs {
+  TensorView<float> output;  // [B, H, L, E]
+  TensorView<float> state;   // [B, G, D, E]; for elu [B, G, D, E + 1], whose last column is the sum of f(k)
+};
+
+/// The last axis of every view must be contiguous. Scratch grows with D * E. Nothing may overlap. The views must stay
+/// valid for the call; nothing is kept. Fails without writing when an input breaks a rule.
+Status linear_attention(const LinearInputs& inputs, const LinearOptions& options, const LinearOutputs& outputs,
+                        Executor& executor);
+
+struct LinearCall {
+  CallHeader header;
+  PackedView query;
+  PackedView key;
+  PackedView value;
+  PackedView decay;
+  PackedView beta;
+  PackedView state;
+  PackedView output;
+  PackedView new_state;
+  Enumerator<LinearRule> rule;
+  std::int32_t causal;
+  float scale;  // NaN: the default
+  std::int32_t query_type;
+  std::int32_t key_type;
+  std::int32_t value_type;
+
+  HEED_FIELDS(header, query, key, value, decay, beta, state, output, new_state, rule, causal, scale, query_type,
+              key_type, value_type)
+};
+
+Status run(const LinearCall& call, Executor& executor);
+
+}  // namespace heed
