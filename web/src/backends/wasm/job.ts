@@ -50,14 +50,10 @@ export interface Job {
   readonly made: Map<OutputPart, WasmResident>;
   /** Size of the whole block. */
   readonly bytes: number;
-  /** Absent for attention, of which the runners know. */
-  readonly cut?: (workers: number) => Cut;
+  /** Undefined for attention, of which the runners know. */
+  readonly cut: ((workers: number) => Cut) | undefined;
   /** The bytes of an element in views of inputs that are not f32, by word. */
   readonly narrow: readonly number[];
-}
-
-export function elementBytes({ narrow }: Job, word: number): number {
-  return narrow[word] ?? Float32Array.BYTES_PER_ELEMENT;
 }
 
 /** A cache line, which is also the widest vector. */
@@ -168,7 +164,7 @@ export class JobBuilder implements CallBuilder {
   }
 
   /** Throws HeedError `memory` when the block would not fit into the heap. */
-  build(): Job {
+  build(cut?: Job["cut"]): Job {
     // Addresses in a larger block would wrap around.
     if (this.#end > MAX_BLOCK_BYTES) {
       throw new HeedError(
@@ -186,6 +182,7 @@ export class JobBuilder implements CallBuilder {
       made: new Map(),
       bytes: this.#end,
       narrow: this.#narrow,
+      cut,
     };
   }
 
@@ -204,7 +201,7 @@ export function jobOf<P extends object>(
 ): Job {
   const builder = new JobBuilder(operation.name, call);
   operation.pack(problem, builder);
-  return { ...builder.build(), cut: (workers) => operation.cut(problem, workers) };
+  return builder.build((workers) => operation.cut(problem, workers));
 }
 
 const one = new Float32Array(1);

@@ -1,5 +1,7 @@
 // Reads and writes the views in a packed call. A view is an address, four sizes and four strides.
 
+import type { Job } from "./job.js";
+
 /** Word offsets in a view, and its length. */
 export const SHAPE = 1;
 export const STRIDES = 5;
@@ -27,6 +29,10 @@ export function isPresent(call: Int32Array, word: number): boolean {
 /** Distinct elements of a view; axes of stride 0 repeat them. */
 export function elementsOf(call: Int32Array, word: number): number {
   return AXES.reduce((total, axis) => (stride(call, word, axis) === 0 ? total : total * size(call, word, axis)), 1);
+}
+
+export function elementBytes({ narrow }: Job, word: number): number {
+  return narrow[word] ?? Float32Array.BYTES_PER_ELEMENT;
 }
 
 /** Elements from the first of a view to its last. */

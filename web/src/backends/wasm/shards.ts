@@ -5,8 +5,8 @@ import { HeedError } from "../../api/errors.js";
 import type { Cut } from "../cut.js";
 import { arrayBufferOf, type BufferPart, type CachedBuffer, type ResidentBuffers } from "./cached-buffers.js";
 import { ATTENTION_CALL } from "./generated/attention-call.js";
-import { aligned, elementBytes, type InputPart, type Job, type OutputPart, type ResidentPart } from "./job.js";
-import { elementsOf, isPresent, makeDense, scatter, size, spanOf, stride } from "./packed-views.js";
+import { aligned, type InputPart, type Job, type OutputPart, type ResidentPart } from "./job.js";
+import { elementBytes, elementsOf, isPresent, makeDense, scatter, size, spanOf, stride } from "./packed-views.js";
 import type { BlockMessage } from "./protocol.js";
 import { type Slice, sliceCall } from "./slices.js";
 

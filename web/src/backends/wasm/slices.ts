@@ -1,8 +1,8 @@
 // Cuts a packed call into slices along the axes that its operation names. Each slice is a call of its own.
 
 import type { Cut, CutAxis } from "../cut.js";
-import { elementBytes, type Job } from "./job.js";
-import { SHAPE, size, stride, VIEW } from "./packed-views.js";
+import type { Job } from "./job.js";
+import { elementBytes, SHAPE, size, stride, VIEW } from "./packed-views.js";
 
 /** From `begin` up to `end`, exclusive. */
 export interface Range {
