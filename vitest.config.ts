@@ -41,6 +41,7 @@ function node(
       execArgv: [...RELAXED_SIMD, "--expose-gc"],
       pool: "forks",
       testTimeout: 120_000,
+      expect: { poll: { timeout: 30_000 } },
     },
   };
 }

@@ -25,6 +25,9 @@ const terminal = process.stdout.isTTY === true && !verbose;
 const ANNOUNCE_AFTER_MS = 2_000;
 const REMIND_EVERY_MS = 30_000;
 
+/** How long the output of a command that has ended may stay open. */
+const LEFT_BEHIND_MS = 10_000;
+
 /** Whether the cursor is behind a title whose seconds are not printed yet. */
 let openLine = false;
 
@@ -72,37 +75,51 @@ export async function step(title, work) {
 
 /**
  * Runs a command and resolves to its output. When the command fails, the Failure holds its output.
- * `title` makes it a step of its own; `quiet: false` passes its output through as it comes.
+ * `title` makes it a step of its own; `quiet: false` passes its output through as it comes. A command that prints nothing for `silence`
+ * seconds is killed, and fails.
  * @param {string} command
  * @param {readonly string[]} args
- * @param {{ cwd?: string, env?: NodeJS.ProcessEnv, title?: string, quiet?: boolean, input?: string }} [options]
+ * @param {{ cwd?: string, env?: NodeJS.ProcessEnv, title?: string, quiet?: boolean, input?: string, silence?: number }} [options]
  * @returns {Promise<{ stdout: string, output: string }>} stdout alone, and stdout with stderr as they came
  */
 export async function run(command, args, options = {}) {
-  const { cwd, env, title, quiet = !verbose, input } = options;
+  const { cwd, env, title, quiet = !verbose, input, silence } = options;
   if (title !== undefined) return step(title, () => run(command, args, { ...options, title: undefined }));
 
   const child = spawn(command, args, { cwd, env, stdio: [input === undefined ? "ignore" : "pipe", "pipe", "pipe"] });
   child.stdin?.end(input);
   let stdout = "";
   let output = "";
+  let isSilent = false;
+  const kill = () => {
+    isSilent = true;
+    child.kill("SIGKILL");
+  };
+  const watch = silence === undefined ? undefined : setTimeout(kill, 1000 * silence);
   child.stdout?.setEncoding("utf8").on("data", (text) => {
+    watch?.refresh();
     stdout += text;
     output += text;
     if (!quiet) process.stdout.write(text);
   });
   child.stderr?.setEncoding("utf8").on("data", (text) => {
+    watch?.refresh();
     output += text;
     if (!quiet) process.stderr.write(text);
   });
   const shown = [command, ...args].join(" ");
   return new Promise((resolve, reject) => {
     child.once("error", (cause) => reject(new Failure(`cannot start ${shown}: ${cause.message}`, { cause })));
-    child.once("close", (code, signal) => {
+    /** @param {number | null} code @param {string | null} signal */
+    const end = (code, signal) => {
+      clearTimeout(watch);
       if (code === 0) return resolve({ stdout, output });
-      const how = signal === null ? `exit status ${code}` : `signal ${signal}`;
-      reject(new Failure(`${how} from ${shown}`, { output: quiet ? output : "" }));
-    });
+      const how = isSilent ? `silent for ${silence} s` : signal === null ? `exit status ${code}` : `signal ${signal}`;
+      reject(new Failure(`${how}: ${shown}`, { output: quiet ? output : "" }));
+    };
+    child.once("close", end);
+    // A process that it started and left behind may hold its output open.
+    child.once("exit", (code, signal) => setTimeout(end, LEFT_BEHIND_MS, code, signal).unref());
   });
 }
 

@@ -4,6 +4,9 @@ import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { Failure, note, run, step } from "../lib/steps.js";
 
+/** Vitest prints each file that is done, of which the longest takes some minutes. A page that never answers would keep it for ever. */
+const SILENCE = 900;
+
 /**
  * @param {string} root
  * @param {import("../toolchain/find.js").Common} toolchain
@@ -21,6 +24,7 @@ export async function runVitest(root, toolchain, projects) {
       await run(process.execPath, [join(root, "node_modules/vitest/vitest.mjs"), ...args], {
         cwd: root,
         env: toolchain.env,
+        silence: SILENCE,
       });
     } catch (error) {
       if (!(error instanceof Failure)) throw error;
