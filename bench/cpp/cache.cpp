@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <vector>
 
 #include "bench_arch.hpp"
@@ -41,7 +42,9 @@ class Cache {
     const Index size = heed::bytes_of(dtype);
     const Index values = rows_ * c.dim * size;
     const Index key_scales = 2 * values;
-    const Index head_bytes = key_scales + (heed::is_int8(dtype) ? 2 * rows_ * 4 : 0);
+    // For f16 there is a word in place of the scales, which says that all rows are finite.
+    const Index scale_bytes = heed::is_int8(dtype) ? rows_ * 4 : (dtype == DType::f16 ? 64 : 0);
+    const Index head_bytes = key_scales + 2 * scale_bytes;
     page_bytes_ = c.kv_heads * head_bytes;
     memory_ = static_cast<char*>(std::aligned_alloc(64, static_cast<std::size_t>(count_ * page_bytes_)));
     if (memory_ == nullptr) std::abort();
@@ -52,13 +55,13 @@ class Cache {
       made.shape = {1, c.kv_heads, c.keys, c.dim};
       made.strides = {0, head_bytes / size, c.dim, 1};
       made.dtype = dtype;
-      made.pages = {.table = table_.data(), .per_batch = count_, .rows = rows_, .first = 0, .is_finite = true};
+      made.pages = {.table = table_.data(), .per_batch = count_, .rows = rows_, .first = 0};
       made.offset = offset;
       made.scales = scales;
       return made;
     };
     key = view(0, key_scales);
-    value = view(values, key_scales + rows_ * 4 - values);
+    value = view(values, key_scales + scale_bytes - values);
     if (dtype == DType::i8_keys) value.dtype = DType::i8_values;
     if (is_paged) return;
     const auto* const numbers = reinterpret_cast<const float*>(memory_);
@@ -102,6 +105,7 @@ class Cache {
       }
       if (heed::is_int8(dtype)) reinterpret_cast<std::int8_t*>(head)[i] = static_cast<std::int8_t>(whole);
     }
+    if (dtype == DType::f16) std::memset(head + scales, 0, 128);
     if (!heed::is_int8(dtype)) return;
     for (Index i = 0; i < 2 * rows_; ++i) reinterpret_cast<float*>(head + scales)[i] = 1.0F / 64.0F;
   }

@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "operations/affine.hpp"
+#include "operations/append.hpp"
 #include "operations/attention/attention_call.hpp"
 #include "operations/gather.hpp"
 #include "operations/gru.hpp"
@@ -19,6 +20,7 @@ namespace heed {
 /// Each has a function run(call, executor).
 using Operations = std::tuple<AttentionCall,  // the first, so that its calls need not write a number
                               RopeCall,       // rotary embedding
+                              AppendCall,     // keys and values to the pages of a KV cache
                               LinearCall,     // linear attention
                               PackCall,       // the matrices of linear layers, for affine and gru
                               AffineCall,     // a linear layer

@@ -63,7 +63,7 @@ Paged::Paged(Random& random, const AttentionInputs& inputs, const Paging& paging
   const auto [batch, heads, length, head_dim] = inputs.key.shape;
   const Places of_keys{paging.dtype, head_dim};
   const Places of_values{is_int8(paging.dtype) ? DType::i8_values : paging.dtype, inputs.value.shape[3]};
-  // Of a head: its keys, its values, and the scales of both.
+  // Of a head: its keys, its values, and the scales of both, or the words that tell whether they are finite.
   const auto whole = [](Index bytes) { return (bytes + 127) / 128 * 128; };
   const Index values = whole(of_keys.bytes(paging.rows));
   const Index key_scales = values + whole(of_values.bytes(paging.rows));
@@ -77,7 +77,14 @@ Paged::Paged(Random& random, const AttentionInputs& inputs, const Paging& paging
   for (std::size_t i = order.size(); i > 1; --i) {
     std::swap(order[i - 1], order[static_cast<std::size_t>(random.below(static_cast<Index>(i)))]);
   }
-  for (auto& page : memory_) page.assign(static_cast<std::size_t>(heads * head_bytes), std::byte{0x7F});
+  for (auto& page : memory_) {
+    page.assign(static_cast<std::size_t>(heads * head_bytes), std::byte{0x7F});
+    if (paging.dtype != DType::f16 || !paging.is_finite) continue;
+    for (Index h = 0; h < heads; ++h) {
+      for (const Index mark : {key_scales, value_scales})
+        std::fill_n(page.begin() + h * head_bytes + mark, 4, std::byte{0});
+    }
+  }
   for (const std::size_t index : order) table_.push_back(memory_[index].data());
 
   const auto view = [&](const Shape& shape, const Places& places, Index offset, Index scales) {
@@ -85,11 +92,7 @@ Paged::Paged(Random& random, const AttentionInputs& inputs, const Paging& paging
     made.shape = shape;
     made.strides = {0, head_bytes / bytes_of(places.dtype), places.width(), 1};
     made.dtype = places.dtype;
-    made.pages = {.table = table_.data(),
-                  .per_batch = per_batch,
-                  .rows = paging.rows,
-                  .first = paging.first,
-                  .is_finite = paging.is_finite};
+    made.pages = {.table = table_.data(), .per_batch = per_batch, .rows = paging.rows, .first = paging.first};
     made.offset = offset;
     made.scales = scales;
     return made;

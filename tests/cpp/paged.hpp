@@ -14,7 +14,7 @@ struct Paging {
   DType dtype = DType::f32;  // of keys; int8 values are i8_values beside i8_keys
   Index rows = 96;           // of a page
   Index first = 0;           // places of the first page that are not theirs
-  bool is_finite = false;
+  bool is_finite = false;    // f16 is said to be
 };
 
 /// Pages with the numbers of `inputs`, rounded as `paging` says, in memory in no order; what no row holds is NaN.

@@ -38,7 +38,6 @@ struct Pages {
   Index per_batch = 0;
   Index rows = 0;
   Index first = 0;
-  bool is_finite = false;  // no row in them holds NaN or infinity; false: it is not known
 };
 
 /// A TensorView of f32 or f16; or the keys or values that a cache keeps in pages.
@@ -49,9 +48,10 @@ struct FloatView {
   DType dtype = DType::f32;
 
   // In pages strides[0] means nothing: `offset` is the bytes from a page to the first number of its first head, and
-  // `scales`, for int8, which lies in pages alone, the bytes from there to the scales of the rows of that head. Whole
-  // int8 tiles are read, and the scales of their rows, whether or not there are such rows; strides[2] is the share of a
-  // row: as many numbers as it has, in whole pairs of keys and sixteens of values.
+  // `scales`, for int8, which lies in pages alone, the bytes from there to the scales of the rows of that head; for f16
+  // to a word that is not 0 if some row of the head in that page is NaN or infinite. Whole int8 tiles are read, and the
+  // scales of their rows, whether or not there are such rows; strides[2] is the share of a row: as many numbers as it
+  // has, in whole pairs of keys and sixteens of values.
   Pages pages;
   Index offset = 0;
   Index scales = 0;

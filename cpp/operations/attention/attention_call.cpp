@@ -18,8 +18,7 @@ FloatView unpack_rows(const AttentionCall& call, const PackedView& packed, std::
   view.pages = {.table = pointer<const void* const>(call.pages),
                 .per_batch = call.pages_per_batch,
                 .rows = call.page_rows,
-                .first = call.first_row,
-                .is_finite = call.pages_finite != 0};
+                .first = call.first_row};
   view.offset = packed.address;
   view.scales = scales;
   return view;

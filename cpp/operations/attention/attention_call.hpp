@@ -33,7 +33,6 @@ struct AttentionCall {
   std::int32_t first_row;
   std::int32_t key_scales;
   std::int32_t value_scales;
-  std::int32_t pages_finite;    // they are known to hold neither NaN nor infinity
   std::uint32_t query_lengths;  // addresses of one int32 a batch entry
   std::uint32_t key_lengths;
   std::uint32_t query_offsets;  // or a sequence
@@ -68,11 +67,11 @@ struct AttentionCall {
 
   HEED_FIELDS(header, query, key, value, mask, bias, keep, output, weights, lse, scores, entropy, mean_weights, score_w,
               score_wq, score_wk, score_b, score_v, score_bandwidth, pages, pages_per_batch, page_rows, first_row,
-              key_scales, value_scales, pages_finite, query_lengths, key_lengths, query_offsets, query_starts,
-              key_starts, alibi_slopes, sinks, expressions, expression_words, expression_tables, expression_numbers,
-              scale, softcap, dropout_p, dropout_seed, score, normalizer, top_k, causal, window_left, window_right,
-              block_queries, block_keys, score_stage, query_type, key_type, value_type, sequences, weight_rows_begin,
-              weight_rows_end, slice_of)
+              key_scales, value_scales, query_lengths, key_lengths, query_offsets, query_starts, key_starts,
+              alibi_slopes, sinks, expressions, expression_words, expression_tables, expression_numbers, scale, softcap,
+              dropout_p, dropout_seed, score, normalizer, top_k, causal, window_left, window_right, block_queries,
+              block_keys, score_stage, query_type, key_type, value_type, sequences, weight_rows_begin, weight_rows_end,
+              slice_of)
 };
 
 Status run(const AttentionCall& call, Executor& executor);

@@ -276,23 +276,43 @@ describe.each(ENGINE_KINDS.map((kind) => ({ name: nameOf(kind), kind })))("passe
     expect(engine.memory().tensors).toBe(rest);
   });
 
+  /** Lets `act` happen before every such call of the programs that begin from now on. */
+  const beforeCalls = (name: "attention" | "flush", act: () => void): { mockRestore(): void } => {
+    const { root } = (engine as unknown as { [ENGINE](): Backend })[ENGINE]();
+    const begin = root.program;
+    return vi.spyOn(root, "program").mockImplementation(async (signal) => {
+      const program: Program = await Reflect.apply(begin, root, [signal]);
+      const original = program[name] as (...call: unknown[]) => never;
+      vi.spyOn(program, name).mockImplementation((...call: unknown[]) => {
+        act();
+        return Reflect.apply(original, program, call);
+      });
+      return program;
+    });
+  };
+
+  test("a pass over caches waits for nothing before all its calls are recorded", async () => {
+    const model = modelOf("llama", LlamaModel);
+    const caches = [await cacheOf(), await cacheOf()];
+    const lengths: number[][] = [];
+    const begin = beforeCalls("flush", () => lengths.push(caches.map((cache) => cache.length)));
+    await model.forward([1, 2, 3], { caches });
+    await model.forward([4], { caches });
+    begin.mockRestore();
+    for (const [first, second] of lengths) expect(second).toBe(first);
+    expect([...new Set(lengths.flat())]).toEqual([3, 4]);
+    for (const cache of caches) cache.dispose();
+  });
+
   test("a forward that is aborted between its layers leaves the caches of those before as they were", async () => {
     const model = modelOf("llama", LlamaModel);
     const caches = [await cacheOf(), await cacheOf()];
     await model.forward([1, 2, 3], { caches });
     const stop = new AbortController();
     const lengths: number[][] = [];
-    const { root } = (engine as unknown as { [ENGINE](): Backend })[ENGINE]();
-    const original = root.program;
-    const begin = vi.spyOn(root, "program").mockImplementation(async (signal) => {
-      const program: Program = await Reflect.apply(original, root, [signal]);
-      const { attention } = program;
-      vi.spyOn(program, "attention").mockImplementation((...call) => {
-        lengths.push(caches.map((cache) => cache.length));
-        if (lengths.length === 2) stop.abort();
-        return Reflect.apply(attention, program, call);
-      });
-      return program;
+    const begin = beforeCalls("attention", () => {
+      lengths.push(caches.map((cache) => cache.length));
+      if (lengths.length === 2) stop.abort();
     });
     await expect(model.forward([4], { caches, signal: stop.signal })).rejects.toMatchObject({ code: "aborted" });
     begin.mockRestore();

@@ -36,9 +36,7 @@ export interface Pages {
   readonly perBatch: number;
   readonly rows: number;
   readonly first: number;
-  /** Whether they are known to hold neither NaN nor infinity. */
-  readonly areFinite: boolean;
-  /** For i8 only: bytes from a head's first row of K, or V, to the scales of its rows. */
+  /** Bytes from a head's first row of K, or V, to the scales of its rows for i8; for f16 to a word that is not 0 if some row is NaN or infinite. */
   readonly keyScales: number;
   readonly valueScales: number;
 }
@@ -204,7 +202,7 @@ export interface Arguments {
 export interface CallBuilder {
   integer(word: number, value: number | boolean): void;
   float(word: number, value: number): void;
-  dtype(word: number, operand: Operand): void;
+  dtype(word: number, operand: Pick<Operand, "dtype">): void;
   /** A null operand stays absent. */
   input(word: number, operand: Operand | null): void;
   /** Numbers by batch entry, head, sequence or pair. A null array stays absent. */

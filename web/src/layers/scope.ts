@@ -194,12 +194,8 @@ export class Scope {
     const at = (name: keyof AttentionTensors): Operand => placed(problem[name], this.#residentOf(tensors[name]));
     const placedProblem = { ...problem, query: at("query"), key: at("key"), value: at("value") };
     const program = this.#program;
-    // The cache copies the new keys and values on this thread.
-    if (cache !== null) await program.flush();
     const computed =
-      cache === null
-        ? await program.attention(placedProblem)
-        : await cache.attend(where, program, placedProblem, this.signal);
+      cache === null ? await program.attention(placedProblem) : await cache.attend(where, program, placedProblem);
     const result = resultOf(program, computed, shapes, output);
     for (const part of Object.values(result)) if (part instanceof Tensor) this.#made.add(part);
     return result;

@@ -1,8 +1,9 @@
 // The KV cache behind createCache: it reads options, keeps calls in order, and appends to pages that attention then reads.
 /// <reference lib="esnext.disposable" preserve="true" />
 
-import type { AttentionComputed, AttentionProblem, Backend, Computer, Dims4, Operand } from "../../backends/backend.js";
+import type { AttentionProblem, Backend, Computer, Dims4, Operand } from "../../backends/backend.js";
 import { DISPOSE, finalise, unfinalise } from "../../memory/disposable.js";
+import { appendTo } from "../../operations/append.js";
 import { copyOperand, copyOptions } from "../copies.js";
 import { showShape, showValue } from "../describe.js";
 import { HeedError } from "../errors.js";
@@ -141,7 +142,7 @@ class PagedCache implements KVCache {
     return this.#mutex.run(() => {
       this.#assertUsable("append");
       const rows = guard("option", "append: reading its arguments", () => this.#readRows(given, layout));
-      this.#store.commit(guard("memory", "append: copying", () => this.#store.stage("append", rows)));
+      this.#store.commit(this.#write("append", rows));
     });
   }
 
@@ -192,6 +193,7 @@ class PagedCache implements KVCache {
 
   [LOCK](): CacheLock {
     const store = this.#store;
+    let isUsed = false;
     const handle: HeldCache = {
       get length() {
         return store.length;
@@ -199,10 +201,18 @@ class PagedCache implements KVCache {
       get start() {
         return store.start;
       },
-      attend: async (where, backend, problem, signal) => {
-        this.#assertUsable(where, backend);
+      attend: async (where, program, problem) => {
+        this.#assertUsable(where, program);
         this.#check(where, problem);
-        return this.#computeStaged(backend, this.#stage(where, problem), signal);
+        // Workers with memories of their own are told at once which bytes of a page change, so no recorded call may be to read it yet.
+        if (isUsed) await program.flush();
+        isUsed = true;
+        const staged = store.stage(problem.key.shape[2]);
+        return this.#committed(staged, async () => {
+          const appended = store.appended(problem, staged);
+          await program.run(appendTo(appended.pages.length), appended);
+          return program.attention(this.#paged(problem, staged));
+        });
       },
     };
     let resolveRelease: (isKept: boolean) => void;
@@ -242,22 +252,19 @@ class PagedCache implements KVCache {
 
   async #compute(backend: Backend, tensors: GivenTensors, options: unknown): Promise<AnyAttentionResult> {
     const { read, checked } = this.#read("attention", backend, tensors, options);
-    const staged = this.#stage("attention", checked.problem);
+    const { problem, staged } = this.#stage("attention", checked.problem);
     return guardAsync("memory", "attention: computing", async () => {
-      const computed = await this.#computeStaged(backend, staged, read.signal);
+      const computed = await this.#committed(staged, () => backend.attention(problem, read.signal));
       return resultOf(backend, computed, checked.shapes, read.output);
     });
   }
 
-  async #computeStaged(
-    backend: Computer,
-    { problem, staged }: StagedCall,
-    signal: AbortSignal | null,
-  ): Promise<AttentionComputed> {
+  /** Counts the new tokens if `act` succeeds. */
+  async #committed<R>(staged: Staged, act: () => Promise<R>): Promise<R> {
     try {
-      const computed = await backend.attention(problem, signal);
+      const result = await act();
       this.#store.commit(staged);
-      return computed;
+      return result;
     } catch (error) {
       this.#store.rollBack(staged);
       throw error;
@@ -310,8 +317,21 @@ class PagedCache implements KVCache {
 
   /** Writes the problem's keys and values behind those in the cache. */
   #stage(where: string, problem: AttentionProblem): StagedCall {
-    const staged = guard("memory", `${where}: copying`, () => this.#store.stage(where, problem));
+    const staged = this.#write(where, problem);
     return { problem: this.#paged(problem, staged), staged };
+  }
+
+  #write(where: string, rows: NewRows): Staged {
+    return guard("memory", `${where}: copying`, () => {
+      const staged = this.#store.stage(rows.key.shape[2]);
+      try {
+        this.#store.write(where, staged, rows);
+        return staged;
+      } catch (error) {
+        this.#store.rollBack(staged);
+        throw error;
+      }
+    });
   }
 
   /** A window frees tokens by their positions in the cache, so a call must not number its queries or keys otherwise. */

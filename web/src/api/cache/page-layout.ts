@@ -40,7 +40,7 @@ export interface PagePart {
   readonly width: number;
   /** For i8 only. */
   readonly tiles: Tiles | null;
-  /** For i8: bytes from `offset` to the scales, one f32 for each row. */
+  /** Bytes from `offset` to what is beside the numbers: for i8 one f32 scale for each row, for f16 a word that is not 0 if some row is not finite. */
   readonly scales: number;
 }
 
@@ -86,7 +86,7 @@ export class PageLayout {
     };
     const keys = part("key");
     const values = part("value");
-    const scaleBytes = keys.tiles === null ? 0 : this.rows * Float32Array.BYTES_PER_ELEMENT;
+    const scaleBytes = { f32: 0, f16: 1, i8: this.rows }[dtype] * Float32Array.BYTES_PER_ELEMENT;
     this.keys = { ...keys, scales: take(scaleBytes) - keys.offset };
     this.values = { ...values, scales: take(scaleBytes) - values.offset };
     this.headBytes = end;
@@ -97,19 +97,20 @@ export class PageLayout {
     return SIZES[this.dtype];
   }
 
-  /** The byte ranges of rows of a head and of their scales. */
+  /** The byte ranges of rows of a head, and of what is beside them. */
   spans(part: PagePart, head: number, row: number, count: number): readonly Span[] {
     const start = head * this.headBytes + part.offset;
     const rowBytes = part.width * this.elementBytes;
     const tileRows = part.tiles?.rows ?? 1;
     const first = row - (row % tileRows);
     const rows = { from: start + first * rowBytes, bytes: (roundUp(row + count, tileRows) - first) * rowBytes };
-    if (part.tiles === null) return [rows];
-    const scaleBytes = Float32Array.BYTES_PER_ELEMENT;
-    return [rows, { from: start + part.scales + row * scaleBytes, bytes: count * scaleBytes }];
+    if (this.dtype === "f32") return [rows];
+    const [firstScale, scales] = this.dtype === "f16" ? [0, 1] : [row, count];
+    const bytes = Float32Array.BYTES_PER_ELEMENT;
+    return [rows, { from: start + part.scales + firstScale * bytes, bytes: scales * bytes }];
   }
 
-  /** Writes rows of a head and returns whether they are finite, which i8 requires. For f32 it does not look, and returns true. */
+  /** Writes rows of a head. Returns false where they are not finite, which i8 requires. */
   write(page: Uint8Array<ArrayBuffer>, part: PagePart, head: number, row: number, given: GivenRows): boolean {
     const start = page.byteOffset + head * this.headBytes + part.offset;
     const rows = contiguous(given, part.dim);
@@ -123,7 +124,9 @@ export class PageLayout {
     if (this.dtype === "f16") {
       const f16 = rows instanceof Uint16Array ? rows : toF16(rows);
       new Uint16Array(page.buffer, first, rows.length).set(f16);
-      return f16.every((bits) => (bits & F16_EXPONENT) !== F16_EXPONENT);
+      const hasOthers = f16.some((bits) => (bits & F16_EXPONENT) === F16_EXPONENT);
+      if (hasOthers) new Int32Array(page.buffer, start + part.scales, 1)[0] = 1;
+      return true;
     }
     new Float32Array(page.buffer, first, rows.length).set(floatsOf(rows));
     return true;

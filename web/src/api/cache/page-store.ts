@@ -1,6 +1,7 @@
 // The pages of a KV cache, and a page table for each batch entry. Entries with a common past share pages, copy-on-write.
 
 import type { Backend, Operand, Pages, Resident } from "../../backends/backend.js";
+import type { AppendProblem } from "../../operations/append.js";
 import { HeedError } from "../errors.js";
 import type { PageLayout, PagePart } from "./page-layout.js";
 
@@ -30,6 +31,17 @@ interface Snapshot {
 export interface Staged {
   readonly tables: PageTables;
   readonly length: number;
+  /** Pages that are to begin as copies of others, in whose place they are. */
+  readonly copies: ReadonlyMap<Page, Page>;
+}
+
+/** Rows of consecutive tokens in one page: those from `token` on among the new ones. */
+interface Segment {
+  readonly entry: number;
+  readonly page: Page;
+  readonly row: number;
+  readonly token: number;
+  readonly count: number;
 }
 
 export class PageStore {
@@ -42,13 +54,10 @@ export class PageStore {
   #start = 0;
   #disposed = false;
   #snapshot: Snapshot | null = null;
-  /** Whether everything that was written is finite. It is not looked at for f32, where this is false. */
-  #areFinite: boolean;
 
   constructor(backend: Backend, layout: PageLayout, batch: number, keep: number | null) {
     this.#backend = backend;
     this.#layout = layout;
-    this.#areFinite = layout.dtype !== "f32";
     this.#keep = keep;
     this.#tables = Array.from({ length: batch }, () => []);
   }
@@ -62,18 +71,50 @@ export class PageStore {
     return this.#start;
   }
 
-  /** Writes rows behind those that are held, without counting them yet. If it throws a HeedError, nothing has changed. */
-  stage(where: string, rows: NewRows): Staged {
-    const count = rows.key.shape[2];
-    const tables = this.#room(count);
+  /** Makes room for tokens behind those that are held, without counting them yet. If it throws a HeedError, nothing has changed. */
+  stage(count: number): Staged {
+    const { rows } = this.#layout;
+    const first = this.#pageOf(this.#start);
+    const written = this.#pageOf(this.#length) - first;
+    const end = Math.ceil((this.#length + count) / rows) - first;
+    const tables: Page[][] = [];
+    const copies = new Map<Page, Page>();
     try {
-      this.#write(where, tables, rows.key, this.#layout.keys);
-      this.#write(where, tables, rows.value, this.#layout.values);
+      for (const table of this.#tables) {
+        const own: Page[] = [];
+        tables.push(own);
+        for (let index = 0; index < end; index++) {
+          own.push(this.#use(table[index], count > 0 && index >= written, copies));
+        }
+      }
     } catch (error) {
       this.#release(tables);
       throw error;
     }
-    return { tables, length: this.#length + count };
+    return { tables, length: this.#length + count, copies };
+  }
+
+  /** Writes the new tokens' rows to their pages, on this thread. */
+  write(where: string, staged: Staged, { key, value }: NewRows): void {
+    for (const [page, source] of staged.copies) {
+      this.#backend.bytesOf(where, page.resident).set(this.#backend.bytesOf(where, source.resident));
+    }
+    for (const segment of this.#segments(staged)) {
+      this.#write(where, segment, key, this.#layout.keys);
+      this.#write(where, segment, value, this.#layout.values);
+      this.#changed(segment, key.shape[1]);
+    }
+  }
+
+  /** The operation that writes them. */
+  appended({ key, value }: NewRows, staged: Staged): AppendProblem {
+    const { dtype, headBytes, keys, values } = this.#layout;
+    const segments = this.#segments(staged);
+    for (const segment of segments) this.#changed(segment, key.shape[1]);
+    const pages = segments.map(({ page, ...rows }) => {
+      return { ...rows, page: page.resident, source: staged.copies.get(page)?.resident ?? null };
+    });
+    return { key, value, dtype, headBytes, keys, values, pages };
   }
 
   /** The page table of a staged cache, for a call that reads it. */
@@ -84,7 +125,6 @@ export class PageStore {
       perBatch: tables[0]?.length ?? 0,
       rows,
       first: this.#start % rows,
-      areFinite: this.#areFinite,
       keyScales: keys.scales,
       valueScales: values.scales,
     };
@@ -162,64 +202,53 @@ export class PageStore {
     }
   }
 
-  /** Page tables with room for more tokens, whose pages may be written to. Each of their pages counts one more user. */
-  #room(count: number): PageTables {
-    const { rows } = this.#layout;
-    const first = this.#pageOf(this.#start);
-    const written = this.#pageOf(this.#length) - first;
-    const end = Math.ceil((this.#length + count) / rows) - first;
-    const made: Page[][] = [];
-    try {
-      for (const table of this.#tables) {
-        const own: Page[] = [];
-        made.push(own);
-        for (let index = 0; index < end; index++) own.push(this.#use(table[index], count > 0 && index >= written));
-      }
-    } catch (error) {
-      this.#release(made);
-      throw error;
-    }
-    return made;
-  }
-
-  /** The page itself; a copy, if it is written to and shared; or a new page, if there is none. */
-  #use(page: Page | undefined, isWritten: boolean): Page {
+  /** The page itself; a new one for a copy of it, if it is written to and shared; or a new one, if there is none. It counts one more user. */
+  #use(page: Page | undefined, isWritten: boolean, copies: Map<Page, Page>): Page {
     if (page !== undefined && !(isWritten && page.users > 1)) {
       page.users += 1;
       return page;
     }
-    const resident = this.#backend.page(this.#layout.bytes);
-    if (page !== undefined) {
-      this.#backend.bytesOf("cache", resident).set(this.#backend.bytesOf("cache", page.resident));
-    }
-    return { resident, users: 1 };
+    const made = { resident: this.#backend.page(this.#layout.bytes), users: 1 };
+    if (page !== undefined) copies.set(made, page);
+    return made;
   }
 
-  #write(where: string, tables: PageTables, operand: Operand, part: PagePart): void {
-    const numbers = this.#numbersOf(where, operand);
-    const [, heads, count] = operand.shape;
-    const [batchStride, headStride, stride] = operand.strides;
+  /** Where the new tokens' rows are. */
+  #segments({ tables, length }: Staged): readonly Segment[] {
     const first = this.#pageOf(this.#start);
-    for (const [entry, table] of tables.entries()) {
-      for (let done = 0; done < count; ) {
-        const token = this.#length + done;
+    const { rows } = this.#layout;
+    return tables.flatMap((table, entry) => {
+      const segments: Segment[] = [];
+      for (let token = this.#length; token < length; ) {
         const page = table[this.#pageOf(token) - first];
         if (page === undefined) throw new TypeError("a cache made too few pages");
-        const row = token % this.#layout.rows;
-        const fitting = Math.min(count - done, this.#layout.rows - row);
-        const bytes = this.#backend.bytesOf(where, page.resident);
-        for (let head = 0; head < heads; head++) {
-          const from = entry * batchStride + head * headStride + done * stride;
-          if (this.#layout.write(bytes, part, head, row, { numbers, first: from, stride, count: fitting })) continue;
-          this.#areFinite = false;
-          if (this.#layout.dtype === "i8")
-            throw new HeedError("option", `${where}: a cache of i8 takes finite numbers, got others`);
-        }
-        const spans = Array.from({ length: heads }, (_, head) => this.#layout.spans(part, head, row, fitting));
-        this.#backend.changed(page.resident, spans.flat());
-        done += fitting;
+        const row = token % rows;
+        const count = Math.min(length - token, rows - row);
+        segments.push({ entry, page, row, token: token - this.#length, count });
+        token += count;
       }
+      return segments;
+    });
+  }
+
+  #write(where: string, { entry, page, row, token, count }: Segment, operand: Operand, part: PagePart): void {
+    const numbers = this.#numbersOf(where, operand);
+    const [batchStride, headStride, stride] = operand.strides;
+    const bytes = this.#backend.bytesOf(where, page.resident);
+    for (let head = 0; head < operand.shape[1]; head++) {
+      const first = entry * batchStride + head * headStride + token * stride;
+      if (!this.#layout.write(bytes, part, head, row, { numbers, first, stride, count }))
+        throw new HeedError("option", `${where}: a cache of i8 takes finite numbers, got others`);
     }
+  }
+
+  /** Tells the backend which bytes of a page change. */
+  #changed({ page, row, count }: Segment, heads: number): void {
+    const { keys, values } = this.#layout;
+    const spans = [keys, values].flatMap((part) =>
+      Array.from({ length: heads }, (_, head) => this.#layout.spans(part, head, row, count)),
+    );
+    this.#backend.changed(page.resident, spans.flat());
   }
 
   /** The numbers of an operand: the caller's array, or a view of the backend's memory. */

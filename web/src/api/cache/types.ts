@@ -1,6 +1,6 @@
 // The types of a KV cache that its users, its calls and heed/layers share, so that none of them has to take the others.
 
-import type { AttentionComputed, AttentionProblem, Computer } from "../../backends/backend.js";
+import type { AttentionComputed, AttentionProblem, Program } from "../../backends/backend.js";
 import type { Layout, Numbers, TensorInput } from "../inputs.js";
 
 export interface CacheOptions {
@@ -72,13 +72,8 @@ export interface HeldCache {
   readonly length: number;
   readonly start: number;
   /**
-   * Attention that appends the problem's keys and values, and attends to all of the cache. The problem is checked but for what depends
+   * Records calls that append the problem's keys and values, and attend to all of the cache. The problem is checked but for what depends
    * on the cache. `where` names the function in messages.
    */
-  attend(
-    where: string,
-    backend: Computer,
-    problem: AttentionProblem,
-    signal: AbortSignal | null,
-  ): Promise<AttentionComputed>;
+  attend(where: string, program: Program, problem: AttentionProblem): Promise<AttentionComputed>;
 }

@@ -30,7 +30,6 @@ export function attentionJob(problem: AttentionProblem, scratch = new Int32Array
     call[ATTENTION_CALL.firstRow] = pages.first;
     call[ATTENTION_CALL.keyScales] = pages.keyScales;
     call[ATTENTION_CALL.valueScales] = pages.valueScales;
-    call[ATTENTION_CALL.pagesFinite] = Number(pages.areFinite);
   }
   builder.input(ATTENTION_CALL.mask, problem.mask);
   builder.input(ATTENTION_CALL.bias, problem.bias);

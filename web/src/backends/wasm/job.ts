@@ -121,7 +121,7 @@ export class JobBuilder implements CallBuilder {
     this.call[word] = bitsOf(value);
   }
 
-  dtype(word: number, operand: Operand): void {
+  dtype(word: number, operand: Pick<Operand, "dtype">): void {
     this.call[word] = DTYPE[operand.dtype];
   }
 
