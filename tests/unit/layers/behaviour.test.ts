@@ -1,6 +1,7 @@
 // What layers do beside computing: parameters in and out, tensors that stay, memory that goes, refusals.
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { fromF16, toF16 } from "../../../web/src/api/f16.js";
 import { createHeed, type Heed, HeedError } from "../../../web/src/index.js";
 import {
   AdditiveAttention,
@@ -483,6 +484,15 @@ test("kept results go from layer to layer, and tensors of the engine are taken a
   kept.dispose();
   expect(held()).toBe(before - 1);
   own.dispose();
+});
+
+test("tensors of f16 are widened, for layers compute in f32", async () => {
+  const x = numbers(5, 4);
+  const rounded = toF16(x.data as Float32Array);
+  using own = engine.tensor(rounded, x.shape, { dtype: "f16" });
+  const layer = new Linear({ inFeatures: 4, outFeatures: 3, engine }).load(linearParameters());
+  const wanted = await layer.forward({ data: fromF16(rounded), shape: x.shape });
+  expect([...(await layer.forward(own)).data]).toEqual([...wanted.data]);
 });
 
 test("a pass leaves nothing behind but parameters, failed or not, and dispose frees those", async () => {
