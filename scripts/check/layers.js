@@ -60,6 +60,8 @@ const OPERATION_ROOMS = {
   common: [],
   // what has a folder of its own
   attention: ["common"],
+  // backward passes of layers, losses, steps of optimizers
+  training: [".", "common"],
   ".": ["common"],
 };
 
@@ -69,11 +71,12 @@ const INNER_ROOMS = { kernels: KERNEL_ROOMS, operations: OPERATION_ROOMS };
 /** Rooms of web/src, longest path first where they nest. @type {Record<string, readonly string[]>} */
 const WEB_ROOMS = {
   "backends/wasm/generated": [],
-  "backends/wasm": ["backends/wasm/generated", "backends", "memory", "platform", "api/errors.ts"],
+  "backends/wasm": ["backends/wasm/generated", "backends", "operations", "memory", "platform", "api/errors.ts"],
   "backends/webgpu/shaders": ["backends/webgpu", "expr/layout.ts"],
   "backends/webgpu": ["backends/webgpu/shaders", "backends", "operations", "memory", "api/errors.ts"],
   backends: ["api/errors.ts"],
   // one file an operation: its problem, its packed call, its cost
+  "operations/training": ["operations", "backends", "backends/wasm/generated", "api/errors.ts"],
   operations: ["backends", "backends/wasm/generated", "api/errors.ts"],
   memory: ["api/errors.ts"],
   platform: [],
@@ -94,6 +97,8 @@ const WEB_ROOMS = {
     "memory",
     "shared-engine.ts",
   ],
+  // gradients, losses, optimizers, the training loop
+  train: ["layers", "layers/io", "api", "operations", "operations/training", "backends", "memory"],
 };
 
 /** Files of web/src outside every room: the composition root and the public surface may see all. */

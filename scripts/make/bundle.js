@@ -18,6 +18,7 @@ export const dist = join(root, "dist");
 const ENTRIES = {
   index: "web/src/index.ts",
   layers: "web/src/layers/index.ts",
+  train: "web/src/train/index.ts",
   reference: "web/src/reference/index.ts",
   webgpu: "web/src/webgpu.ts",
 };
@@ -28,6 +29,7 @@ const SHARED_LATER = ["web/src/platform/next-task.ts"];
 /** Modules shared by chunks that are loaded later still; one chunk holds them. */
 const SHARED_LAST = [
   "operations/rope.ts",
+  "operations/rows.ts",
   "backends/wasm/generated/operation-calls.ts",
   "api/unless-aborted.ts",
   "api/extra/rotation.ts",
@@ -103,6 +105,7 @@ async function bundleEntries(entries, { plugins, chunks }) {
   const [first = "", source = ""] = Object.entries(entries)[0] ?? [];
   const core = loadedWith(join(root, source));
   for (const file of SHARED_LATER) core.add(join(root, file));
+  const layers = entries.layers === undefined ? new Set() : loadedWith(join(root, entries.layers));
   await build({
     configFile: false,
     logLevel: "warn",
@@ -128,6 +131,8 @@ async function bundleEntries(entries, { plugins, chunks }) {
             groups: [
               { name: first, test: (id) => core.has(id) },
               { name: "shared", test: (id) => SHARED_LAST.includes(id) },
+              // heed/train comes beside heed/layers.
+              { name: "layers", test: (id) => layers.has(id) },
             ],
           },
         },

@@ -58,6 +58,7 @@ export function measureSizes() {
     extra: later("extra.js"),
     expr: later("expr.js"),
     layers: later("layers.js"),
+    train: later("layers.js", "train.js") - later("layers.js"),
     webgpu: later("webgpu.js"),
     reference: loadedBytes("reference.js"),
     viz: loadedBytes("viz.js"),
@@ -76,6 +77,7 @@ export function printSizes() {
   note(`  ${kb(sizes.runners.unshared)} brotli  unshared-runners.js`);
   note(`  ${kb(sizes.extra)} brotli  extra.js: everything but attention, on demand`);
   note(`  ${kb(sizes.layers)} brotli  layers.js: heed/layers, beside index.js`);
+  note(`  ${kb(sizes.train)} brotli  train.js: heed/train, beside layers.js`);
   note(`  ${kb(sizes.expr)} brotli  expr.js: heed/expr`);
   note(`  ${kb(sizes.viz)} brotli  viz.js: views as custom elements, alone`);
   note(`  ${kb(sizes.webgpu)} brotli  webgpu.js: the GPU backend, for large calls or on demand`);

@@ -1,7 +1,9 @@
-// What the packed GEMM is given.
+// What the GEMMs are given.
 #pragma once
 
 #include <cstddef>
+
+#include "kernels/simd/width.hpp"
 
 namespace heed::kernels {
 
@@ -18,5 +20,26 @@ struct GemmTask {
   std::ptrdiff_t sum_stride;
   float* last_panel;  // [row_count][kPanel], aligned: scratch memory for the one that is not whole
 };
+
+/// sums = left right + addend, of matrices as they lie.
+struct StridedGemmTask {
+  const float* left;  // rows of `depth` numbers; transposed: `depth` rows, of which the columns are multiplied
+  std::ptrdiff_t left_stride;
+  bool is_transposed;
+  int row_count;
+  int depth;
+  const float* right;  // `depth` rows of `columns` numbers
+  std::ptrdiff_t right_stride;
+  int columns;
+  const float* addend;  // null: zeros
+  std::ptrdiff_t addend_stride;
+  float* sums;
+  std::ptrdiff_t sum_stride;
+  float* panel;       // kDepthBlock lines of kPanel, aligned: scratch memory
+  float* last_panel;  // [row_count][kPanel], likewise
+};
+
+/// The depth of a panel that passes all rows: 16 KB, half of a first-level cache; six rows of that depth fit beside it.
+inline constexpr int kDepthBlock = 4096 / kPanel;
 
 }  // namespace heed::kernels

@@ -8,9 +8,6 @@
 
 namespace heed::kernels {
 
-/// The depth of a panel that passes all rows: 16 KB, half of a first-level cache; six rows of that depth fit beside it.
-inline constexpr int kDepthBlock = 4096 / kPanel;
-
 /// GEMV. One row is memory-bound, so a panel is read in its order, once, into accumulators that do not wait for each
 /// other. A register tile of one row would have two accumulators, and one of four rows four panels.
 [[gnu::noinline]] inline void gemv_panel(const float* row, const float* panel, int depth, float* sums) {

@@ -3,6 +3,7 @@
 import type { AttentionOptions, Score, TensorInput } from "../api/options.js";
 import { readBoolean } from "../api/read-values.js";
 import type { AttentionResult, NoOptions } from "../api/results.js";
+import { boundOf, type Draw } from "./draw.js";
 import { Layer, type LayerOptions } from "./layer.js";
 import { Parameter } from "./parameters.js";
 import { handOutAll } from "./projections.js";
@@ -37,6 +38,11 @@ export class AdditiveAttention extends Layer {
     this.#bias = readBoolean(where, "bias", given["bias"], false)
       ? this.parameter("bias", new Parameter([hidden]))
       : this.without("bias");
+  }
+
+  protected override draw(draw: Draw): void {
+    const hidden = this.#query.shape[0] ?? 1;
+    this.drawBy((_name, shape) => draw.uniform(shape, boundOf(shape.length === 1 ? hidden : (shape[1] ?? 1))));
   }
 
   /** Query [B, L, queryDim], key [B, S, keyDim], value [B, S, E], or without B; value default key. */

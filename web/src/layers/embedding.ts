@@ -6,6 +6,7 @@ import { product, readShape } from "../api/operands.js";
 import { isRecord } from "../api/read-values.js";
 import type { ArrayTensor, Tensor } from "../api/tensor.js";
 import { numbersOf } from "../api/typed-array.js";
+import type { Draw } from "./draw.js";
 import { type Forwarded, type ForwardOptions, Layer, type LayerOptions, type NoOptions } from "./layer.js";
 import { Parameter } from "./parameters.js";
 import { readSize, readSizes } from "./read.js";
@@ -40,6 +41,10 @@ export class Embedding extends Layer {
     this.parameter("weight", new Parameter([this.count, this.dim]));
   }
 
+  protected override draw(draw: Draw): void {
+    this.drawBy((_name, shape) => draw.normal(shape, 1));
+  }
+
   /** Indices of any shape to [..., dim]. */
   forward<const O extends ForwardOptions = NoOptions>(indices: IndexInput, options?: O): Forwarded<O>;
   forward(indices: unknown, options?: unknown): Promise<Tensor | ArrayTensor> {
@@ -59,8 +64,8 @@ export class Embedding extends Layer {
       const rule = `${called.name} must be below ${this.count}`;
       throw new HeedError("option", `${called.where}: ${rule}, number ${at} is ${data[at]}`);
     }
-    const { resident } = await this.resident(scope, "weight");
-    return scope.gather({ resident, count: this.count, length: this.dim }, data, shape);
+    const weight = await this.resident(scope, "weight");
+    return scope.gather({ ...weight, count: this.count, length: this.dim }, data, shape);
   }
 }
 

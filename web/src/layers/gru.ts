@@ -6,6 +6,7 @@ import type { TensorInput } from "../api/options.js";
 import { readBoolean } from "../api/read-values.js";
 import type { NoOptions, Returned } from "../api/results.js";
 import type { Tensor } from "../api/tensor.js";
+import { boundOf, type Draw } from "./draw.js";
 import { type ForwardOptions, Layer, type LayerOptions } from "./layer.js";
 import { Parameter } from "./parameters.js";
 import { readSize, readSizes } from "./read.js";
@@ -61,6 +62,10 @@ export class GRU extends Layer {
     }
   }
 
+  protected override draw(draw: Draw): void {
+    this.drawBy((_name, shape) => draw.uniform(shape, boundOf(this.hiddenSize)));
+  }
+
   /** x [B, T, inputSize]. */
   forward<const O extends GRUForwardOptions = NoOptions>(x: TensorInput, options?: O): Promise<GRUResult<O>>;
   forward(x: unknown, options?: unknown): Promise<GRUResult<{ readonly keep: boolean }>> {
@@ -104,8 +109,8 @@ export class GRU extends Layer {
     return scope.inner(
       async (inner) => {
         // The inputs' part of the gates is one product for all steps.
-        const gates = await inner.affine(x, weights.input.resident, 3 * this.hiddenSize, bias.input);
-        return inner.gru(gates, weights.state.resident, bias.state, state, this.#isReversed);
+        const gates = await inner.affine(x, weights.input, 3 * this.hiddenSize, bias.input);
+        return inner.gru(gates, weights.state, bias.state, state, this.#isReversed);
       },
       ({ states, last }) => [states, last],
     );

@@ -1,14 +1,17 @@
 // The base class of layers: parameters by name, inner layers, an engine, and dispose.
 
+import { showValue } from "../api/describe.js";
 import { HeedError } from "../api/errors.js";
 import { guard, guardAsync } from "../api/guard.js";
 import type { Heed } from "../api/heed.js";
-import { checkRoom } from "../api/operands.js";
+import { checkRoom, product } from "../api/operands.js";
 import { readBoolean, readRecord, readSignal, throwIfAborted } from "../api/read-values.js";
 import type { NoOptions, Returned } from "../api/results.js";
 import type { ArrayTensor, Tensor } from "../api/tensor.js";
+import type { Resident } from "../backends/backend.js";
 import { DISPOSE } from "../memory/disposable.js";
 import { cachesIn, type HeldCaches, withLocks } from "./cache-locks.js";
+import { Draw, type DrawRule } from "./draw.js";
 import { LayerEngine } from "./engine-of.js";
 import {
   type Filling,
@@ -19,6 +22,7 @@ import {
   readParameters,
   requireParameter,
 } from "./parameters.js";
+import { Pass } from "./pass.js";
 import { endPass } from "./passes.js";
 import { handOut, type ResidentParameter, Scope } from "./scope.js";
 
@@ -31,9 +35,16 @@ export interface ForwardOptions {
   /** Leaves the result in the engine, where other layers take it without a copy. Default false. */
   readonly keep?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
+  /** The pass of `gradients`, of heed/train, to which the results then belong. */
+  readonly pass?: Pass | undefined;
 }
 
-export const FORWARD_OPTIONS = ["keep", "signal"] as const;
+export interface InitOptions {
+  /** A whole number of 32 bits. Default 0. */
+  readonly seed?: number | undefined;
+}
+
+export const FORWARD_OPTIONS = ["keep", "signal", "pass"] as const;
 
 export abstract class Layer {
   /** The class's name in messages, which a minifier would shorten. */
@@ -67,6 +78,90 @@ export abstract class Layer {
     return this;
   }
 
+  /** Draws all parameters by the layer's own rule, which is PyTorch's. The same seed gives the same numbers. */
+  init(options?: InitOptions): this {
+    const { where } = this;
+    const given = guard("option", `${where}.init: reading its arguments`, () =>
+      readRecord(`${where}.init`, "options", options, ["seed"]),
+    );
+    const seed = given["seed"] ?? 0;
+    if (typeof seed !== "number" || !Number.isInteger(seed) || seed < 0 || seed >= 2 ** 32) {
+      throw new HeedError("option", `${where}.init: seed must be a whole number of 32 bits, got ${showValue(seed)}`);
+    }
+    this.draw(new Draw(seed));
+    return this;
+  }
+
+  /** The rule of layers that have no parameters of their own: that of each inner layer. */
+  protected draw(draw: Draw): void {
+    for (const part of this.#parts.values()) part.draw(draw);
+  }
+
+  /** Draws every parameter, those of inner layers too. */
+  protected drawBy(rule: DrawRule): void {
+    for (const [name, parameter] of this.#all()) {
+      parameter.set({ data: rule(name, parameter.shape), shape: parameter.shape });
+    }
+  }
+
+  /** Gives one parameter the numbers of another, so that they are one where they learn. */
+  protected tie(name: string, to: string): void {
+    const all = new Map(this.#all());
+    all.get(name)?.set(all.get(to)?.value ?? null);
+  }
+
+  /** The parameters as they are now, learnt or loaded, copied. */
+  readParameters(): Promise<Map<string, ParameterTensor>> {
+    return this.#readAll(({ variable }) => variable?.value ?? null, true);
+  }
+
+  /** The gradients that are there, by the names of parameters. */
+  readGradients(): Promise<Map<string, ParameterTensor>> {
+    return this.#readAll(({ variable }) => variable?.gradient ?? null, false);
+  }
+
+  async #readAll(
+    residentOf: (parameter: Parameter) => Resident | null,
+    isAll: boolean,
+  ): Promise<Map<string, ParameterTensor>> {
+    const read = new Map<string, ParameterTensor>();
+    for (const [name, parameter] of this.#all()) {
+      const { shape, value, variable } = parameter;
+      const resident = residentOf(parameter);
+      if (resident !== null && variable !== null) {
+        read.set(name, { data: Float32Array.from(await variable.backend.download(resident)), shape });
+      } else if (isAll && value !== null) {
+        read.set(name, { data: value.data.slice(), shape });
+      }
+    }
+    return read;
+  }
+
+  /** The parameters whose names are these, or begin with one of them and a dot, keep their values where others learn. */
+  freeze(names: readonly string[]): this {
+    return this.#setFrozen("freeze", names, true);
+  }
+
+  /** Those parameters learn again. */
+  unfreeze(names: readonly string[]): this {
+    return this.#setFrozen("unfreeze", names, false);
+  }
+
+  #setFrozen(method: string, names: unknown, isFrozen: boolean): this {
+    const where = `${this.where}.${method}`;
+    if (!Array.isArray(names)) {
+      throw new HeedError("option", `${where}: names must be an array of strings, got ${showValue(names)}`);
+    }
+    const all = [...this.#all()];
+    const chosen = names.map((wanted: unknown) => {
+      const found = all.filter(([name]) => name === wanted || name.startsWith(`${String(wanted)}.`));
+      if (found.length > 0) return found;
+      throw new HeedError("option", `${where}: no parameter is named ${showValue(wanted)}, or begins so`);
+    });
+    for (const [, parameter] of chosen.flat()) parameter.isFrozen = isFrozen;
+    return this;
+  }
+
   /** The new values of all parameters, checked. Those of the inner layers named in `missing` become null. */
   protected *fill(parameters: GivenParameters, prefix: string, missing: readonly string[] = []): Filling {
     for (const name of this.#absent) {
@@ -87,6 +182,16 @@ export abstract class Layer {
   /** The names of all parameters. */
   protected names(): Set<string> {
     return new Set([...this.#all()].map(([name]) => name));
+  }
+
+  /** @internal For heed/train. */
+  static allOf(layer: Layer): Generator<[string, Parameter]> {
+    return layer.#all();
+  }
+
+  /** @internal Likewise. */
+  static engineOf({ engine }: Layer): LayerEngine {
+    return engine;
   }
 
   *#all(): Generator<[string, Parameter]> {
@@ -126,8 +231,9 @@ export abstract class Layer {
   protected async resident(scope: Scope, name: string): Promise<ResidentParameter> {
     const parameter = this.#own.get(name);
     if (parameter === undefined) throw new TypeError(`${this.where} has no parameter ${name}`);
-    const resident = await parameter.residentIn(scope.backend, `${this.where}: parameter ${name}`);
-    return { resident, length: parameter.shape.reduce((total, size) => total * size, 1) };
+    const where = `${this.where}: parameter ${name}`;
+    const resident = await (scope.tape?.use(parameter, where) ?? parameter.residentIn(scope.backend, where));
+    return { parameter, resident, length: product(parameter.shape) };
   }
 
   /** The same, or null where the layer has no such parameter. */
@@ -153,6 +259,13 @@ export abstract class Layer {
     const keep = readBoolean(this.where, "keep", given["keep"], false);
     const signal = readSignal(this.where, given["signal"]);
     throwIfAborted(this.where, signal);
+    const caches = cachesIn(given);
+    if (given["pass"] !== undefined) {
+      if (caches.some((cache) => cache !== undefined && cache !== false)) {
+        throw new HeedError("option", `${this.where}: a pass has no way back through a cache, got both`);
+      }
+      return act(Pass.scopeOf(this.where, given["pass"]), given, true);
+    }
     const compute = async (held: HeldCaches): Promise<R> => {
       const begun = await this.engine.begin(signal);
       const { program } = begun;
@@ -173,7 +286,7 @@ export abstract class Layer {
         endPass(program.root);
       }
     };
-    return withLocks({ where: this.where, caches: cachesIn(given), signal, act: compute });
+    return withLocks({ where: this.where, caches, signal, act: compute });
   }
 
   /** Runs a pass from one tensor to one tensor. */

@@ -3,6 +3,7 @@
 import type { TensorInput } from "../api/options.js";
 import { readBoolean } from "../api/read-values.js";
 import type { ArrayTensor, Tensor } from "../api/tensor.js";
+import { boundOf, type Draw } from "./draw.js";
 import { type Forwarded, type ForwardOptions, Layer, type LayerOptions, type NoOptions } from "./layer.js";
 import { Parameter } from "./parameters.js";
 import { readSize, readSizes } from "./read.js";
@@ -31,6 +32,10 @@ export class Linear extends Layer {
     else this.without("bias");
   }
 
+  protected override draw(draw: Draw): void {
+    this.drawBy((_name, shape) => draw.uniform(shape, boundOf(this.inFeatures)));
+  }
+
   /** x [..., inFeatures] to [..., outFeatures]. */
   forward<const O extends ForwardOptions = NoOptions>(x: TensorInput, options?: O): Forwarded<O>;
   forward(x: unknown, options?: unknown): Promise<Tensor | ArrayTensor> {
@@ -43,6 +48,6 @@ export class Linear extends Layer {
   /** @internal activation(x W^T + b) * factor + addend, within a pass. */
   async compute(scope: Scope, x: Tensor, rule: Epilogue = {}): Promise<Tensor> {
     const weight = await this.resident(scope, "weight");
-    return scope.affine(x, weight.resident, this.outFeatures, await this.residentOrNull(scope, "bias"), rule);
+    return scope.affine(x, weight, this.outFeatures, await this.residentOrNull(scope, "bias"), rule);
   }
 }

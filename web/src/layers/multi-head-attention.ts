@@ -11,6 +11,7 @@ import { isRecord, readBoolean, readCount } from "../api/read-values.js";
 import type { AnyAttentionResult, AttentionResult, NoAttentionOptions } from "../api/results.js";
 import { Tensor } from "../api/tensor.js";
 import type { AttentionRule } from "./attention-rule.js";
+import { boundOf, type Draw, same } from "./draw.js";
 import { isTorchAttention, renamedFromTorch } from "./import-torch.js";
 import { Layer, type LayerOptions } from "./layer.js";
 import { Linear } from "./linear.js";
@@ -120,6 +121,21 @@ export class MultiHeadAttention extends Layer {
   protected override fill(parameters: GivenParameters, prefix: string): Filling {
     if (isTorchAttention(parameters, prefix)) return super.fill(renamedFromTorch(parameters, prefix), "");
     return super.fill(parameters, prefix);
+  }
+
+  /** As nn.MultiheadAttention: no bias, and one bound for the matrices of queries, keys and values where they are of one size. */
+  protected override draw(draw: Draw): void {
+    const [from, to] = [
+      this.#query.inFeatures,
+      this.#query.outFeatures + this.#key.outFeatures + this.#value.outFeatures,
+    ];
+    const isOne = this.#key.inFeatures === from && this.#value.inFeatures === from;
+    this.drawBy((name, shape) => {
+      const [outputs = 1, inputs = 1] = shape;
+      if (shape.length === 1) return same(shape, 0);
+      if (name === "out_proj.weight") return draw.uniform(shape, boundOf(inputs));
+      return draw.uniform(shape, Math.sqrt(6 / (inputs + (isOne ? to : outputs))));
+    });
   }
 
   /** Query [B, L, embedDim] or [L, embedDim]; key and value likewise, of S; key default query, value default key. */

@@ -7,6 +7,7 @@ import { product, readShape } from "../api/operands.js";
 import type { TensorInput } from "../api/options.js";
 import { readBoolean, readFinite } from "../api/read-values.js";
 import type { ArrayTensor, Tensor } from "../api/tensor.js";
+import { same } from "./draw.js";
 import { type Forwarded, type ForwardOptions, Layer, type LayerOptions, type NoOptions } from "./layer.js";
 import { Parameter } from "./parameters.js";
 import { readSizes } from "./read.js";
@@ -44,6 +45,10 @@ class Norm extends Layer {
       if (readBoolean(where, name, given[name], isThere)) this.parameter(name, new Parameter(this.shape));
       else this.without(name);
     }
+  }
+
+  protected override draw(): void {
+    this.drawBy((name, shape) => same(shape, name === "weight" ? 1 : 0));
   }
 
   /** x to the same shape. */

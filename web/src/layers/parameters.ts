@@ -6,11 +6,12 @@ import { fromF16 } from "../api/f16.js";
 import { product, readNumbers, readShape } from "../api/operands.js";
 import { isOptions, isRecord } from "../api/read-values.js";
 import { plainDType } from "../api/typed-array.js";
-import type { Backend, Dims4, Resident } from "../backends/backend.js";
+import type { Backend, Dims4, Operand, Resident, Source } from "../backends/backend.js";
 import { PACK } from "../operations/affine.js";
 import type { FileTensor } from "./io/load-safetensors.js";
 import { isMap } from "./io/save-safetensors.js";
 import { rest } from "./passes.js";
+import type { Variable } from "./variable.js";
 
 /** The numbers of one parameter, row-major, and its shape. */
 export interface ParameterTensor {
@@ -36,14 +37,19 @@ export type ParameterLayout = "plain" | { readonly matrices: number };
 /** One parameter of a layer: its shape, the tensor that was loaded, and the resident, which is made when it is first needed. */
 export class Parameter {
   readonly shape: readonly number[];
-  readonly #layout: ParameterLayout;
+  readonly layout: ParameterLayout;
   #value: ParameterTensor | null = null;
   #resident: Promise<Resident> | null = null;
   #backend: Backend | null = null;
+  #variable: Variable | null = null;
+  /** The version of the variable of which the resident was made. */
+  #version = 0;
+  /** Whether it keeps its values where others learn. */
+  isFrozen = false;
 
   constructor(shape: readonly number[], layout: ParameterLayout = "plain") {
     this.shape = shape;
-    this.#layout = layout;
+    this.layout = layout;
   }
 
   get value(): ParameterTensor | null {
@@ -61,7 +67,20 @@ export class Parameter {
   /** Takes a tensor of the right shape, or null for none. */
   set(value: ParameterTensor | null): void {
     this.#free();
+    this.#variable?.dispose();
+    this.#variable = null;
     this.#value = value;
+  }
+
+  /** Its values, where they learn. */
+  get variable(): Variable | null {
+    return this.#variable;
+  }
+
+  /** Begins to learn: the variable's values are its own from now on. */
+  learn(variable: Variable): void {
+    this.#free();
+    this.#variable = variable;
   }
 
   /** The loaded tensor. Throws a HeedError where there is none. */
@@ -73,6 +92,12 @@ export class Parameter {
   /** The parameter in the engine's memory, where it stays until it is set again or disposed of. */
   async residentIn(backend: Backend, where: string): Promise<Resident> {
     const value = this.loaded(where);
+    const variable = this.#variable;
+    if (variable !== null && variable.backend === backend.root) {
+      if (this.layout === "plain") return variable.value;
+      if (this.#version !== variable.version) this.#free();
+      this.#version = variable.version;
+    }
     this.#backend = backend;
     this.#resident ??= this.#upload(backend, value);
     try {
@@ -101,18 +126,27 @@ export class Parameter {
   }
 
   async #upload(backend: Backend, { data }: ParameterTensor): Promise<Resident> {
-    if (this.#layout === "plain") return backend.root.upload(data);
-    const { matrices } = this.#layout;
-    const [rows = 0, columns = 0] = this.shape;
-    const outputs = rows / matrices;
-    const shape: Dims4 = [1, matrices, outputs, columns];
-    const strides: Dims4 = [0, outputs * columns, columns, 1];
-    const source = { kind: "array", array: data } as const;
-    const matrix = { source, dtype: "f32", elements: data.length, shape, strides } as const;
-    const [packed] = await backend.root.run(PACK, matrix, null);
+    const { root } = backend;
+    if (this.layout === "plain") return root.upload(data);
+    const learnt = this.#variable?.backend === root ? this.#variable.value : null;
+    const source = learnt === null ? ({ kind: "array", array: data } as const) : residentSource(learnt);
+    const [packed] = await root.run(PACK, this.matrices(source), null);
     if (packed?.kind !== "resident") throw new TypeError("packed matrices stay in the engine");
     return packed.resident;
   }
+
+  /** Its matrices, as PACK takes them. */
+  matrices(source: Source): Operand {
+    const matrices = this.layout === "plain" ? 1 : this.layout.matrices;
+    const [rows = 0, columns = 0] = this.shape;
+    const outputs = rows / matrices;
+    const shape: Dims4 = [1, matrices, outputs, columns];
+    return { source, dtype: "f32", elements: rows * columns, shape, strides: [0, outputs * columns, columns, 1] };
+  }
+}
+
+export function residentSource(resident: Resident): Source {
+  return { kind: "resident", resident };
 }
 
 /** Parameters with their new values. */

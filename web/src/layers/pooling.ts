@@ -57,7 +57,7 @@ export class Pooling extends Layer {
     if (mask !== undefined) throw new HeedError("option", 'Pooling: mask is for "mean" and "last", not for "cls"');
     const [batch = 0, length = 0] = x.shape;
     return scope.gather(
-      scope.rows(x),
+      x,
       Int32Array.from({ length: batch }, (_, entry) => entry * length),
       [batch],
     );

@@ -9,7 +9,15 @@ import { denseView } from "../api/layout.js";
 import { readTensor } from "../api/operands.js";
 import { type AnyAttentionResult, resultOf } from "../api/results.js";
 import { type ArrayTensor, Tensor } from "../api/tensor.js";
-import type { Backend, Operand, Operation, Program, Resident } from "../backends/backend.js";
+import type {
+  AttentionProblem,
+  Backend,
+  Operand,
+  Operation,
+  OutputView,
+  Program,
+  Resident,
+} from "../backends/backend.js";
 import { AFFINE } from "../operations/affine.js";
 import { GATHER } from "../operations/gather.js";
 import { GRU } from "../operations/gru.js";
@@ -19,7 +27,9 @@ import { ROPE } from "../operations/rope.js";
 import type { Rows } from "../operations/rows.js";
 import { type AttentionRule, placed } from "./attention-rule.js";
 import type { HeldCaches } from "./cache-locks.js";
+import type { Parameter } from "./parameters.js";
 import { isReadable, readWhole } from "./readable.js";
+import type { Tape } from "./tape.js";
 
 /** The epilogue of a product: an activation, then a factor, then an addend. */
 export interface Epilogue {
@@ -31,6 +41,7 @@ export interface Epilogue {
 
 /** A parameter in the engine's memory, with its number of elements. */
 export interface ResidentParameter {
+  readonly parameter: Parameter;
   readonly resident: Resident;
   readonly length: number;
 }
@@ -49,12 +60,16 @@ export interface PassContext {
   readonly held: HeldCaches;
   /** Tensors that were given up. The pass frees them should it fail after all. */
   readonly released: Tensor[];
+  /** Absent where the pass is not to be differentiated. */
+  readonly tape?: Tape;
 }
 
 export class Scope {
   /** The engine's, to which kept results belong. */
   readonly backend: Backend;
   readonly signal: AbortSignal | null;
+  /** Where the pass is to be differentiated. Its tensors then stay until it ends. */
+  readonly tape: Tape | null;
   readonly #program: Program;
   readonly #context: PassContext;
   readonly #made = new Set<Tensor>();
@@ -63,6 +78,7 @@ export class Scope {
     this.backend = context.backend;
     this.#program = context.program;
     this.signal = context.signal;
+    this.tape = context.tape ?? null;
     this.#context = context;
   }
 
@@ -78,7 +94,8 @@ export class Scope {
         if (tensor !== undefined && scope.#made.delete(tensor)) this.#made.add(tensor);
       return result;
     } finally {
-      scope.close();
+      if (this.tape === null) scope.close();
+      else for (const tensor of scope.#made) this.#made.add(tensor);
     }
   }
 
@@ -101,6 +118,14 @@ export class Scope {
     this.#made.clear();
   }
 
+  /** A loss of x with its gradient, which are the results of the operation. */
+  async loss<P extends object>(x: Tensor, operation: Operation<P>, problem: P): Promise<Tensor> {
+    const [loss, gradient] = await this.#run(operation, problem, [[], x.shape]);
+    if (loss === undefined || gradient === undefined) throw new TypeError("a loss has a gradient");
+    this.tape?.record({ kind: "loss", x, gradient: this.#residentOf(gradient), made: [loss] });
+    return loss;
+  }
+
   /** Brings an argument of the caller into this engine's memory, as f32. Arrays are read before this returns. */
   take(where: string, name: string, value: unknown): Tensor | Promise<Tensor> {
     const isHere = value instanceof Tensor && value.location === "wasm" && Tensor.isOf(value, this.backend);
@@ -119,27 +144,38 @@ export class Scope {
   /** `rule.leading`: the axes of the result before its last, where they differ from those of x. */
   async affine(
     x: Tensor,
-    weights: Resident,
+    weights: ResidentParameter,
     outputs: number,
     bias: ResidentParameter | null,
     rule: Epilogue = {},
   ): Promise<Tensor> {
-    const problem = { input: this.rows(x), weights, outputs, rule: this.#rule(rule, bias) };
-    return this.#one(AFFINE, problem, [...(rule.leading ?? x.shape.slice(0, -1)), outputs]);
+    const { leading = x.shape.slice(0, -1), addend = null } = rule;
+    if (this.tape !== null && (rule.activation !== undefined || rule.factor !== undefined)) {
+      // The way back needs what comes before the activation.
+      return this.pointwise(await this.affine(x, weights, outputs, bias, { leading }), rule);
+    }
+    const problem = { input: this.rows(x), weights: weights.resident, outputs, rule: this.#rule(rule, bias) };
+    const made = await this.#one(AFFINE, problem, [...leading, outputs]);
+    const parameters = { weight: weights.parameter, bias: bias?.parameter ?? null };
+    this.tape?.record({ kind: "affine", x, ...parameters, addend, made: [made] });
+    return made;
   }
 
-  async pointwise(x: Tensor, rule: Epilogue): Promise<Tensor> {
-    return this.#one(POINTWISE, { input: this.rows(x), rule: this.#rule(rule, null) }, x.shape);
+  async pointwise(x: Tensor, rule: Epilogue, shape = x.shape): Promise<Tensor> {
+    const made = await this.#one(POINTWISE, { input: this.rows(x), rule: this.#rule(rule, null) }, shape);
+    const { activation = "none", factor = null, addend = null } = rule;
+    this.tape?.record({ kind: "pointwise", x, activation, factor, addend, made: [made] });
+    return made;
   }
 
   /** A copy in another shape. */
-  async copied(x: Tensor, shape: readonly number[]): Promise<Tensor> {
-    return this.#one(POINTWISE, { input: this.rows(x), rule: this.#rule({}, null) }, shape);
+  copied(x: Tensor, shape: readonly number[]): Promise<Tensor> {
+    return this.pointwise(x, {}, shape);
   }
 
   /** Frees a tensor of this pass before its end. */
   drop(tensor: Tensor): void {
-    if (this.#made.delete(tensor)) tensor.dispose();
+    if (this.tape === null && this.#made.delete(tensor)) tensor.dispose();
   }
 
   async norm(
@@ -157,27 +193,42 @@ export class Scope {
     const { resident } = this.rows(x);
     const input = { resident, count: resident.elements / width, length: width };
     const problem = { input, isCentred, epsilon, weight: asRow(weight), bias: asRow(bias) };
-    return this.#one(NORM, problem, x.shape);
+    const made = await this.#one(NORM, problem, x.shape);
+    const parameters = { weight: weight?.parameter ?? null, bias: bias?.parameter ?? null };
+    this.tape?.record({ kind: "norm", x, isCentred, epsilon, width, ...parameters, made: [made] });
+    return made;
   }
 
-  async gather(table: Rows, indices: Int32Array<ArrayBuffer>, shape: readonly number[]): Promise<Tensor> {
-    return this.#one(GATHER, { table, indices }, [...shape, table.length]);
+  /** Rows of a table, which is a tensor or a parameter, by their indices. */
+  async gather(
+    table: Tensor | (Rows & { readonly parameter: Parameter }),
+    indices: Int32Array<ArrayBuffer>,
+    shape: readonly number[],
+  ): Promise<Tensor> {
+    const isTensor = table instanceof Tensor;
+    const rows = isTensor ? this.rows(table) : table;
+    const made = await this.#one(GATHER, { table: rows, indices }, [...shape, rows.length]);
+    this.tape?.record({ kind: "gather", table: isTensor ? table : table.parameter, indices, made: [made] });
+    return made;
   }
 
   async gru(
     gates: Tensor,
-    weights: Resident,
+    weights: ResidentParameter,
     bias: ResidentParameter | null,
     state: Tensor | null,
     isReversed: boolean,
   ): Promise<{ readonly states: Tensor; readonly last: Tensor }> {
     const [batch = 0, steps = 0, width = 0] = gates.shape;
     const inputs = { gates: this.rows(gates), state: state && this.rows(state), bias: asRow(bias) };
-    const [states, last] = await this.#run(GRU, { ...inputs, weights, batch, isReversed }, [
+    const problem = { ...inputs, weights: weights.resident, batch, isReversed };
+    const [states, last] = await this.#run(GRU, problem, [
       [batch, steps, width / 3],
       [batch, width / 3],
     ]);
     if (states === undefined || last === undefined) throw new TypeError("a call of two results had fewer");
+    const parameters = { weights: weights.parameter, bias: bias?.parameter ?? null };
+    this.tape?.record({ kind: "gru", gates, ...parameters, state, batch, isReversed, made: [states, last] });
     return { states, last };
   }
 
@@ -193,12 +244,24 @@ export class Scope {
   async attention(where: string, tensors: AttentionTensors, rule: AttentionRule): Promise<AnyAttentionResult> {
     const { problem, shapes, output, cache } = rule;
     const at = (name: keyof AttentionTensors): Operand => placed(problem[name], this.#residentOf(tensors[name]));
-    const placedProblem = { ...problem, query: at("query"), key: at("key"), value: at("value") };
+    const lse = this.tape === null ? problem.lse : (problem.lse ?? lseOf(problem));
+    const placedProblem = { ...problem, query: at("query"), key: at("key"), value: at("value"), lse };
     const program = this.#program;
     const computed =
       cache === null ? await program.attention(placedProblem) : await cache.attend(where, program, placedProblem);
-    const result = resultOf(program, computed, shapes, output);
+    const result = resultOf(program, problem.lse === null ? { ...computed, lse: null } : computed, shapes, output);
     for (const part of Object.values(result)) if (part instanceof Tensor) this.#made.add(part);
+    if (result.output instanceof Tensor && computed.lse?.kind === "resident") {
+      const { resident } = computed.lse;
+      if (problem.lse === null) this.#own(resident, [resident.elements]);
+      this.tape?.record({
+        kind: "attention",
+        ...tensors,
+        problem: placedProblem,
+        lse: resident,
+        made: [result.output],
+      });
+    }
     return result;
   }
 
@@ -213,21 +276,20 @@ export class Scope {
     const resident = this.#residentOf(x);
     const { elements, dtype } = resident;
     const view = { elements, ...denseView("bnhd", [batch, heads, length, width / heads]) };
-    return this.#one(
-      ROPE,
-      {
-        input: { source: { kind: "resident", resident }, dtype, ...view },
-        output: view,
-        tables: null,
-        ...rotation,
-        positions,
-        positionsByBatch: positions !== null && positions.length !== length,
-        inverse: false,
-        keep: true,
-        retry: false,
-      },
-      x.shape,
-    );
+    const problem = {
+      input: { source: { kind: "resident", resident }, dtype, ...view } as const,
+      output: view,
+      tables: null,
+      ...rotation,
+      positions,
+      positionsByBatch: positions !== null && positions.length !== length,
+      inverse: false,
+      keep: true,
+      retry: false,
+    };
+    const made = await this.#one(ROPE, problem, x.shape);
+    this.tape?.record({ kind: "rope", x, problem, made: [made] });
+    return made;
   }
 
   /** A tensor as rows, which are its last axis. */
@@ -281,8 +343,9 @@ export class Scope {
   }
 }
 
-/** Returns a result to the caller: an array or, with `keep`, the tensor. */
+/** Returns a result to the caller: an array or, with `keep`, the tensor. In a pass that is differentiated it is the pass's. */
 export async function handOut(scope: Scope, tensor: Tensor, keep: boolean): Promise<Tensor | ArrayTensor> {
+  if (scope.tape !== null) return tensor;
   if (keep) return scope.release(tensor);
   return { data: await tensor.read(), shape: tensor.shape, dtype: "f32" };
 }
@@ -295,6 +358,12 @@ export function checkWidth(where: string, name: string, x: Tensor, width: number
 
 export function lastOf({ shape }: Tensor): number {
   return shape[shape.length - 1] ?? 0;
+}
+
+/** Room for the lse, which the way back needs. */
+function lseOf({ query: { shape } }: AttentionProblem): OutputView {
+  const [batch, heads, length] = shape;
+  return { elements: batch * heads * length, ...denseView("bhnd", [batch, heads, length, 1]) };
 }
 
 function asRow(parameter: ResidentParameter | null): Rows | null {

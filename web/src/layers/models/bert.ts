@@ -4,6 +4,7 @@ import { HeedError } from "../../api/errors.js";
 import { readBoolean } from "../../api/read-values.js";
 import type { NoOptions, Returned } from "../../api/results.js";
 import type { Tensor } from "../../api/tensor.js";
+import { type Draw, transformerRule } from "../draw.js";
 import { Embedding, type IndexInput, type Indices, readIndices } from "../embedding.js";
 import { type ForwardOptions, Layer } from "../layer.js";
 import { Linear } from "../linear.js";
@@ -102,7 +103,13 @@ export class BertModel extends Layer {
     this.#first = new Pooling({ kind: "cls", engine });
   }
 
+  protected override draw(draw: Draw): void {
+    this.drawBy(transformerRule(draw, 0.02));
+    this.tie("head.decoder.weight", "words.weight");
+  }
+
   protected override fill(parameters: GivenParameters, prefix: string): Filling {
+    if (parameters.has(`${prefix}words.weight`)) return super.fill(parameters, prefix);
     const start = prefixOf(this.where, parameters, prefix, ["", "bert."], "embeddings.word_embeddings.weight");
     const made = new Renamed(this.where, parameters, prefix, this.names());
     made.take("words", `${start}embeddings.word_embeddings`);

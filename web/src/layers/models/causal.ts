@@ -71,5 +71,5 @@ export abstract class CausalModel extends Layer {
 async function tokensOf(scope: Scope, x: Tensor, positions: readonly number[]): Promise<Tensor> {
   const [batch = 0, length = 0] = x.shape;
   const rows = Int32Array.from(positions, (position, entry) => entry * length + position);
-  return scope.gather(scope.rows(x), rows, [batch, 1]);
+  return scope.gather(x, rows, [batch, 1]);
 }

@@ -1,6 +1,7 @@
 // GPT-2: token and position embeddings, a pre-norm decoder, and logits by the token embeddings.
 
 import type { Tensor } from "../../api/tensor.js";
+import { type Draw, transformerRule } from "../draw.js";
 import { Embedding } from "../embedding.js";
 import { third } from "../import-torch.js";
 import { Linear } from "../linear.js";
@@ -59,7 +60,14 @@ export class GPT2Model extends CausalModel {
     this.#head = this.part("head", new Linear({ inFeatures: dim, outFeatures: count, bias: false, engine }));
   }
 
+  /** As published: the ends of residual connections the smaller, the more layers there are. */
+  protected override draw(draw: Draw): void {
+    this.drawBy(transformerRule(draw, 0.02, 0.02 / Math.sqrt(2 * this.layers)));
+    this.tie("head.weight", "words.weight");
+  }
+
   protected override fill(parameters: GivenParameters, prefix: string): Filling {
+    if (parameters.has(`${prefix}words.weight`)) return super.fill(parameters, prefix);
     const start = prefixOf(this.where, parameters, prefix, ["", "transformer."], "wte.weight");
     const made = new Renamed(this.where, parameters, prefix, this.names());
     made.take("words", `${start}wte`);

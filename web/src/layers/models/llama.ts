@@ -2,6 +2,7 @@
 
 import type { RopeOptions, RopeScaling } from "../../api/extra/options.js";
 import type { Tensor } from "../../api/tensor.js";
+import { type Draw, transformerRule } from "../draw.js";
 import { Embedding } from "../embedding.js";
 import { Linear } from "../linear.js";
 import type { Filling, GivenParameters } from "../parameters.js";
@@ -19,6 +20,7 @@ export class LlamaModel extends CausalModel {
   readonly #words: Embedding;
   readonly #decoder: Decoder;
   readonly #head: Linear;
+  readonly #isTied: boolean;
   readonly #self: { readonly window?: readonly [number, number] };
 
   constructor(config: ModelConfig, options?: ModelOptions) {
@@ -53,10 +55,17 @@ export class LlamaModel extends CausalModel {
         engine,
       }),
     );
+    this.#isTied = read.flag("tie_word_embeddings", false);
     this.#head = this.part("head", new Linear({ inFeatures: dim, outFeatures: count, bias: false, engine }));
   }
 
+  protected override draw(draw: Draw): void {
+    this.drawBy(transformerRule(draw, 0.02));
+    if (this.#isTied) this.tie("head.weight", "words.weight");
+  }
+
   protected override fill(parameters: GivenParameters, prefix: string): Filling {
+    if (parameters.has(`${prefix}words.weight`)) return super.fill(parameters, prefix);
     const start = prefixOf(this.where, parameters, prefix, ["model.", ""], "embed_tokens.weight");
     const made = new Renamed(this.where, parameters, prefix, this.names());
     made.take("words", `${start}embed_tokens`);

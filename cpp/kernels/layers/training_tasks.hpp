@@ -1,0 +1,131 @@
+// What the kernels of training are given. Plain data; strides count numbers.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "heed/vocabulary.hpp"
+#include "kernels/layers/layer_tasks.hpp"
+
+namespace heed::kernels {
+
+/// sums += the sum of rows.
+struct RowSumTask {
+  const float* rows;
+  std::ptrdiff_t stride;
+  int row_count;
+  int length;
+  float* sums;
+};
+
+/// Of target = activation(source) * factor: the gradients of source and factor, given the target's.
+struct PointwiseBackwardTask {
+  const float* gradient;  // of the target
+  std::ptrdiff_t gradient_stride;
+  const float* source;
+  std::ptrdiff_t source_stride;
+  const float* factor;  // null: ones
+  std::ptrdiff_t factor_stride;
+  float* source_gradient;
+  std::ptrdiff_t source_gradient_stride;
+  float* factor_gradient;  // null: not asked for
+  std::ptrdiff_t factor_gradient_stride;
+  int row_count;
+  int length;
+  Activation activation;
+};
+
+/// Of some rows of a norm: the gradient of their numbers, and what they add to those of weight and bias.
+struct NormBackwardTask {
+  NormTask forward;  // without target and bias
+  const float* gradient;
+  std::ptrdiff_t gradient_stride;
+  float* source_gradient;
+  std::ptrdiff_t source_gradient_stride;
+  float* weight_sums;  // [length] each
+  float* bias_sums;
+};
+
+/// One step of a GRU back: pointers as in GruStepTask, and the gradients of the gates' sums.
+struct GruStepBackwardTask {
+  const float* input[3];
+  const float* hidden[3];
+  const float* bias[3];
+  const float* state;
+  float* carry;  // the gradient of the next state; then the part of this state's that no product passes
+  float* input_gradient[3];
+  float* hidden_gradient[3];
+  int length;
+};
+
+/// One row of logits: gradient = scale * (softmax - smoothed target).
+struct CrossEntropyTask {
+  const float* logits;
+  int length;
+  int target;
+  float smoothing;
+  float scale;
+  float* gradient;
+};
+
+/// gradient = scale * d loss / d prediction; the kernel returns the sum of losses.
+struct LossTask {
+  const float* predictions;
+  const float* targets;
+  int length;
+  float scale;
+  float* gradient;
+};
+
+/// Adam (Kingma and Ba 2015) or, decoupled, AdamW (Loshchilov and Hutter 2019).
+struct AdamRule {
+  float learning_rate;
+  float beta1;
+  float beta2;
+  float epsilon;
+  float weight_decay;
+  float correction1;  // 1 - beta1^step
+  float correction2;
+  bool is_decoupled;
+};
+
+struct AdamTask {
+  const float* parameters;
+  const float* gradients;
+  const float* means;
+  const float* squares;
+  float* next_parameters;
+  float* next_means;
+  float* next_squares;
+  int length;
+  AdamRule rule;
+};
+
+struct SgdRule {
+  float learning_rate;
+  float momentum;
+  float weight_decay;
+  bool is_nesterov;
+};
+
+struct SgdTask {
+  const float* parameters;
+  const float* gradients;
+  const float* velocities;  // null: none yet, so that the gradient is the first
+  float* next_parameters;
+  float* next_velocities;  // null: without momentum
+  int length;
+  SgdRule rule;
+};
+
+/// target = a x + b y.
+struct CombineTask {
+  const float* x;
+  const float* y;  // null: none
+  float* target;
+  int length;
+  float a;
+  float b;
+};
+
+}  // namespace heed::kernels

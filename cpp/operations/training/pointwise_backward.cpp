@@ -1,0 +1,73 @@
+#include "operations/training/pointwise_backward.hpp"
+
+#include <algorithm>
+
+#include "heed/rounding.hpp"
+#include "kernels/instances/training.hpp"
+#include "operations/common/parallel_for.hpp"
+
+namespace heed {
+namespace {
+
+constexpr RowRules kRules{"pointwiseBackward"};
+
+/// The cost of an activation and its slope, in multiplications.
+constexpr double kCost = 24.0;
+constexpr Index kTaskNumbers = Index{1} << 14;
+
+template <typename T>
+std::ptrdiff_t stride_of(const Rows<T>& rows) {
+  return static_cast<std::ptrdiff_t>(rows.stride);
+}
+
+}  // namespace
+
+Status pointwise_backward(const PointwiseBackwardInputs& inputs, const PointwiseBackwardOutputs& outputs,
+                          Executor& executor, const StopFlag* stop) {
+  const auto& [gradient, source, factor, activation] = inputs;
+  const Index count = gradient.count, length = gradient.length;
+  const auto check_if = [&](const char* name, const auto& rows) {
+    return rows.is_present() ? kRules.check(name, rows, count, length) : Status{};
+  };
+  if (activation > Activation::sigmoid) {
+    return kRules.broken(StatusCode::option,
+                         {"activation must be one of those known, got number ", static_cast<Index>(activation)});
+  }
+  const Status status =
+      first_failure({kRules.check_sizes("gradient", gradient), kRules.check("source", source, count, length),
+                     check_if("factor", factor), kRules.check("sourceGradient", outputs.source, count, length),
+                     check_if("factorGradient", outputs.factor)});
+  if (!status.is_ok() || count == 0 || length == 0) return status;
+  const Index rows = std::max<Index>(1, kTaskNumbers / length);
+  const int workers = choose_workers(executor, kCost * static_cast<double>(count) * static_cast<double>(length));
+  parallel_for(executor, {divide_up(count, rows), workers, stop}, [&](Index task, int /*worker*/) {
+    const Index first = task * rows;
+    kernels::pointwise_backward({.gradient = gradient.row(first),
+                                 .gradient_stride = stride_of(gradient),
+                                 .source = source.row(first),
+                                 .source_stride = stride_of(source),
+                                 .factor = factor.row(first),
+                                 .factor_stride = stride_of(factor),
+                                 .source_gradient = outputs.source.row(first),
+                                 .source_gradient_stride = stride_of(outputs.source),
+                                 .factor_gradient = outputs.factor.row(first),
+                                 .factor_gradient_stride = stride_of(outputs.factor),
+                                 .row_count = static_cast<int>(std::min(rows, count - first)),
+                                 .length = static_cast<int>(length),
+                                 .activation = activation});
+  });
+  if (is_set(stop)) return {StatusCode::aborted, "pointwiseBackward: stopped by its caller"};
+  return {};
+}
+
+Status run(const PointwiseBackwardCall& call, Executor& executor) {
+  return pointwise_backward(
+      {.gradient = unpack_rows<const float>(call.gradient),
+       .source = unpack_rows<const float>(call.source),
+       .factor = unpack_rows<const float>(call.factor),
+       .activation = call.activation},
+      {.source = unpack_rows<float>(call.source_gradient), .factor = unpack_rows<float>(call.factor_gradient)},
+      executor, stop_of(call.header));
+}
+
+}  // namespace heed

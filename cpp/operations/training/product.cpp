@@ -1,0 +1,74 @@
+#include "operations/training/product.hpp"
+
+#include "heed/rounding.hpp"
+#include "kernels/instances/training.hpp"
+#include "operations/common/parallel_for.hpp"
+#include "operations/common/scratch.hpp"
+
+namespace heed {
+namespace {
+
+constexpr RowRules kRules{"product"};
+
+/// Whole tiles of 6 and of 4 rows, as many as make the packing of a panel cheap beside its products.
+constexpr Index kRowsPerTask = 96;
+constexpr Index kColumnsPerTask = 64;
+
+Status check(const ProductInputs& inputs, const Rows<float>& output) {
+  const auto& [left, right, addend, is_transposed] = inputs;
+  const Index rows = is_transposed ? left.length : left.count;
+  const Index depth = is_transposed ? left.count : left.length;
+  return first_failure({kRules.check_sizes("left", left), kRules.check("right", right, depth, right.length),
+                        kRules.check("output", output, rows, right.length),
+                        addend.is_present() ? kRules.check("addend", addend, rows, right.length) : Status{}});
+}
+
+}  // namespace
+
+Status product(const ProductInputs& inputs, const Rows<float>& output, Executor& executor, const StopFlag* stop) {
+  if (Status status = check(inputs, output); !status.is_ok()) return status;
+  if (output.count == 0 || output.length == 0) return {};
+  const auto& [left, right, addend, is_transposed] = inputs;
+  const Index depth = right.count;
+  const double multiplications =
+      static_cast<double>(output.count) * static_cast<double>(depth) * static_cast<double>(output.length);
+  const int workers = choose_workers(executor, multiplications);
+  const Index panel_floats = Index{kernels::kDepthBlock} * kernels::kPanel;
+  const Index per_worker = panel_floats + kRowsPerTask * kernels::kPanel;
+  const Scratch scratch(per_worker * workers);
+  if (!scratch.is_available()) return {StatusCode::memory, "product: scratch memory must fit, could not get it"};
+
+  const Index row_cuts = divide_up(output.count, kRowsPerTask);
+  const Index tasks = row_cuts * divide_up(output.length, kColumnsPerTask);
+  parallel_for(executor, {tasks, workers, stop}, [&](Index task, int worker) {
+    const Index row = task % row_cuts * kRowsPerTask;
+    const Index column = task / row_cuts * kColumnsPerTask;
+    float* const own = scratch.data() + worker * per_worker;
+    kernels::strided_gemm({.left = left.data + (is_transposed ? row : row * left.stride),
+                           .left_stride = static_cast<std::ptrdiff_t>(left.stride),
+                           .is_transposed = is_transposed,
+                           .row_count = static_cast<int>(std::min(kRowsPerTask, output.count - row)),
+                           .depth = static_cast<int>(depth),
+                           .right = right.data + column,
+                           .right_stride = static_cast<std::ptrdiff_t>(right.stride),
+                           .columns = static_cast<int>(std::min(kColumnsPerTask, output.length - column)),
+                           .addend = addend.is_present() ? addend.row(row) + column : nullptr,
+                           .addend_stride = static_cast<std::ptrdiff_t>(addend.stride),
+                           .sums = output.row(row) + column,
+                           .sum_stride = static_cast<std::ptrdiff_t>(output.stride),
+                           .panel = own,
+                           .last_panel = own + panel_floats});
+  });
+  if (is_set(stop)) return {StatusCode::aborted, "product: stopped by its caller"};
+  return {};
+}
+
+Status run(const ProductCall& call, Executor& executor) {
+  return product({.left = unpack_rows<const float>(call.left),
+                  .right = unpack_rows<const float>(call.right),
+                  .addend = unpack_rows<const float>(call.addend),
+                  .is_transposed = call.is_transposed != 0},
+                 unpack_rows<float>(call.output), executor, stop_of(call.header));
+}
+
+}  // namespace heed

@@ -1,0 +1,34 @@
+// A product of two matrices as they lie, which backward passes are made of: the gradients of a linear layer are
+// dX = dY W and dW = dY^T X.
+#pragma once
+
+#include "operations/common/rows.hpp"
+
+namespace heed {
+
+struct ProductInputs {
+  Rows<const float> left;      // [rows, depth], or transposed [depth, rows]
+  Rows<const float> right;     // [depth, columns]
+  Rows<const float> addend;    // [rows, columns]; absent: zeros
+  bool is_transposed = false;  // of the left one
+};
+
+/// output[rows, columns] = left right + addend. The same bits come out for any number of workers. Nothing may overlap.
+/// Fails without writing when an input breaks a rule.
+Status product(const ProductInputs& inputs, const Rows<float>& output, Executor& executor,
+               const StopFlag* stop = nullptr);
+
+struct ProductCall {
+  CallHeader header;
+  PackedView left;
+  PackedView right;
+  PackedView addend;
+  std::int32_t is_transposed;
+  PackedView output;
+
+  HEED_FIELDS(header, left, right, addend, is_transposed, output)
+};
+
+Status run(const ProductCall& call, Executor& executor);
+
+}  // namespace heed

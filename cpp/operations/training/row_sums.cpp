@@ -1,0 +1,58 @@
+#include "operations/training/row_sums.hpp"
+
+#include <algorithm>
+
+#include "heed/rounding.hpp"
+#include "kernels/instances/training.hpp"
+#include "operations/common/parallel_for.hpp"
+
+namespace heed {
+namespace {
+
+constexpr RowRules kRules{"rowSums"};
+
+constexpr Index kColumnsPerTask = 128;
+
+/// Rows that are summed before they are added to the total, which keeps the error of a long sum small.
+constexpr Index kRowsPerSum = 64;
+
+}  // namespace
+
+Status row_sums(const Rows<const float>& rows, const Rows<const float>& addend, const Rows<float>& output,
+                Executor& executor, const StopFlag* stop) {
+  const Status status =
+      first_failure({kRules.check_sizes("rows", rows), kRules.check("output", output, 1, rows.length),
+                     addend.is_present() ? kRules.check("addend", addend, 1, rows.length) : Status{}});
+  if (!status.is_ok() || rows.length == 0) return status;
+  const int workers = choose_workers(executor, static_cast<double>(rows.count) * static_cast<double>(rows.length));
+  parallel_for(executor, {divide_up(rows.length, kColumnsPerTask), workers, stop}, [&](Index task, int /*worker*/) {
+    const Index column = task * kColumnsPerTask;
+    const Index columns = std::min(kColumnsPerTask, rows.length - column);
+    float* const total = output.data + column;
+    if (addend.is_present()) {
+      std::copy_n(addend.data + column, columns, total);
+    } else {
+      std::fill_n(total, columns, 0.0F);
+    }
+    for (Index row = 0; row < rows.count; row += kRowsPerSum) {
+      float sums[kColumnsPerTask] = {};
+      const auto count = static_cast<int>(std::min(kRowsPerSum, rows.count - row));
+      kernels::add_rows({.rows = rows.row(row) + column,
+                         .stride = static_cast<std::ptrdiff_t>(rows.stride),
+                         .row_count = count,
+                         .length = static_cast<int>(columns),
+                         .sums = sums});
+      kernels::add_rows(
+          {.rows = sums, .stride = 0, .row_count = 1, .length = static_cast<int>(columns), .sums = total});
+    }
+  });
+  if (is_set(stop)) return {StatusCode::aborted, "rowSums: stopped by its caller"};
+  return {};
+}
+
+Status run(const RowSumsCall& call, Executor& executor) {
+  return row_sums(unpack_rows<const float>(call.rows), unpack_rows<const float>(call.addend),
+                  unpack_rows<float>(call.output), executor, stop_of(call.header));
+}
+
+}  // namespace heed

@@ -1,0 +1,189 @@
+// Gradients of layers and models against PyTorch's autograd in double precision, on every kind of engine.
+
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createHeed, type Heed, type Tensor } from "../../../web/src/index.js";
+import {
+  Embedding,
+  GRU,
+  type Layer,
+  LayerNorm,
+  Linear,
+  MLP,
+  type MLPActivation,
+  type ParameterTensor,
+  RMSNorm,
+} from "../../../web/src/layers/index.js";
+import { crossEntropy, gradients, meanSquaredError, type Pass } from "../../../web/src/train/index.js";
+import { FEW_KINDS, nameOf, openKind } from "../../support/engines.js";
+import { readFixture, unpackAll, worstDifference } from "../../support/fixtures.js";
+
+type Packed = Parameters<typeof unpackAll>[0];
+
+interface GradientCase {
+  readonly parameters: Packed;
+  readonly inputs: Packed;
+  readonly loss: number;
+  readonly gradients: Packed;
+  readonly inputGradients: Packed;
+}
+
+const fixture = readFixture("training.json");
+
+/** The sums of a way back, each as deep as those of the way there. */
+const DEPTH = 16;
+
+/** A mean over the numbers of an output makes its gradients as much smaller. */
+function expectNear(got: ParameterTensor | undefined, wanted: ParameterTensor, name: string): void {
+  const size = Math.max(...wanted.data.map(Math.abs), 1e-3);
+  const scaled = ({ data, shape }: ParameterTensor) => ({ data: data.map((number) => number / size), shape });
+  expect(worstDifference(got && scaled(got), scaled(wanted), DEPTH), name).toBeLessThan(1);
+}
+
+/** Compares all gradients of a pass whose loss is the mean square of its output. */
+async function check(
+  model: Layer,
+  { parameters, inputs, loss: wanted, gradients: ofParameters, inputGradients: ofInputs }: GradientCase,
+  forward: (inputs: ReadonlyMap<string, Tensor>, pass: Pass) => Promise<unknown>,
+): Promise<void> {
+  model.load(unpackAll(parameters));
+  const { loss, inputGradients } = await gradients(model, async (pass) => {
+    const brought = new Map<string, Tensor>();
+    for (const [name, input] of unpackAll(inputs)) brought.set(name, await pass.input(input));
+    const output = (await forward(brought, pass)) as Tensor;
+    const zeros = new Float32Array(output.shape.reduce((total, size) => total * size, 1));
+    return { loss: await meanSquaredError(output, { data: zeros, shape: output.shape }, { pass }) };
+  });
+  expect(Math.abs(loss - wanted) / wanted).toBeLessThan(1e-5);
+  const got = await model.readGradients();
+  // Gradients have PyTorch's names, as parameters have, so a second layer is loaded with them.
+  const renamed = copyOf(model).load(unpackAll(ofParameters)).parameters();
+  for (const [name, gradient] of renamed) expectNear(got.get(name), gradient, name);
+  expect([...got.keys()].sort()).toEqual([...renamed.keys()].sort());
+  for (const [at, [name, gradient]] of [...unpackAll(ofInputs)].entries()) {
+    expectNear(inputGradients[at], gradient, name);
+  }
+  model.dispose();
+}
+
+const made = new WeakMap<Layer, () => Layer>();
+
+function make<L extends Layer>(how: () => L): L {
+  const model = how();
+  made.set(model, how);
+  return model;
+}
+
+function copyOf(model: Layer): Layer {
+  const how = made.get(model);
+  if (how === undefined) throw new Error("models are made by make");
+  return how();
+}
+
+describe.each(FEW_KINDS.map((kind) => ({ name: nameOf(kind), kind })))("gradients, $name", ({ kind }) => {
+  let engine: Heed;
+  beforeAll(async () => {
+    engine = await openKind(kind);
+  });
+  afterAll(() => engine.dispose());
+
+  const only = (layer: { forward(x: Tensor, options: { pass: Pass }): Promise<unknown> }) => {
+    return (inputs: ReadonlyMap<string, Tensor>, pass: Pass) => layer.forward(inputs.get("x0") as Tensor, { pass });
+  };
+
+  test("a linear layer", async () => {
+    const layer = make(() => new Linear({ inFeatures: 5, outFeatures: 7, engine }));
+    await check(layer, fixture["linear"] as GradientCase, only(layer));
+  });
+
+  test("norms", async () => {
+    const layer = make(() => new LayerNorm({ shape: 9, engine }));
+    await check(layer, fixture["layerNorm"] as GradientCase, only(layer));
+    const rms = make(() => new RMSNorm({ shape: 9, engine }));
+    await check(rms, fixture["rmsNorm"] as GradientCase, only(rms));
+  });
+
+  test.each(["gelu", "gelu-tanh", "silu", "relu", "swiglu"] as const)(
+    "a feed-forward network with %s",
+    async (activation) => {
+      const cases = fixture["mlp"] as Record<MLPActivation, GradientCase>;
+      const layer = make(() => new MLP({ dim: 5, hidden: 9, activation, engine }));
+      await check(layer, cases[activation], only(layer));
+    },
+  );
+
+  test("an embedding, rows that come several times included", async () => {
+    const wanted = fixture["embedding"] as GradientCase & { readonly indices: readonly (readonly number[])[] };
+    const layer = make(() => new Embedding({ count: 6, dim: 5, engine }));
+    const indices = { data: wanted.indices.flat(), shape: [2, 3] };
+    await check(layer, wanted, (_inputs, pass) => layer.forward(indices, { pass }));
+  });
+
+  test("a GRU, through time", async () => {
+    const make1 = () => new GRU({ inputSize: 5, hiddenSize: 6, engine });
+    const layer = make(make1);
+    await check(layer, fixture["gru"] as GradientCase, async (inputs, pass) => {
+      return (await layer.forward(inputs.get("x0") as Tensor, { pass })).output;
+    });
+    const last = make(make1);
+    const wanted = fixture["gruLast"] as GradientCase;
+    const flat = (tensors: Packed) =>
+      Object.fromEntries(
+        Object.entries(tensors).map(([name, one]) => [
+          name,
+          name === "x1" ? { ...one, shape: one.shape.slice(1) } : one,
+        ]),
+      );
+    const cases = { ...wanted, inputs: flat(wanted.inputs), inputGradients: flat(wanted.inputGradients) };
+    await check(last, cases, async (inputs, pass) => {
+      const state = inputs.get("x1") as Tensor;
+      return (await last.forward(inputs.get("x0") as Tensor, { state, pass })).state;
+    });
+  });
+
+  test("cross-entropy, with smoothed labels and targets that do not count", async () => {
+    const cases = fixture["crossEntropy"] as Record<
+      string,
+      { logits: Packed[string]; targets: number[]; loss: number; gradient: Packed[string] }
+    >;
+    const layer = new Linear({ inFeatures: 7, outFeatures: 7, engine }).init();
+    for (const [smoothing, { logits, targets, loss: wanted, gradient }] of Object.entries(cases)) {
+      const read = unpackAll({ logits, gradient });
+      const { loss, inputGradients } = await gradients(layer, async (pass) => {
+        const x = await pass.input(read.get("logits") as ParameterTensor);
+        return { loss: await crossEntropy(x, targets, { pass, labelSmoothing: Number(smoothing) }) };
+      });
+      expect(Math.abs(loss - wanted)).toBeLessThan(1e-6);
+      expectNear(inputGradients[0], read.get("gradient") as ParameterTensor, "logits");
+    }
+    layer.dispose();
+  });
+});
+
+test("gradients of several passes are added, and a frozen parameter has none", async () => {
+  using engine = await createHeed({ backend: "wasm" });
+  const layer = new Linear({ inFeatures: 3, outFeatures: 2, engine }).init({ seed: 3 });
+  const pass = () =>
+    gradients(layer, async (pass) => {
+      const output = await layer.forward({ data: Float32Array.of(1, 2, 3), shape: [1, 3] }, { pass });
+      return {
+        loss: await meanSquaredError(
+          output as unknown as Tensor,
+          { data: new Float32Array(2), shape: [1, 2] },
+          { pass },
+        ),
+      };
+    });
+  await pass();
+  const once = (await layer.readGradients()).get("weight")?.data ?? new Float32Array();
+  await pass();
+  const twice = (await layer.readGradients()).get("weight")?.data;
+  expect(twice).toEqual(once.map((number) => 2 * number));
+  const frozen = new Linear({ inFeatures: 3, outFeatures: 2, engine }).init({ seed: 3 }).freeze(["weight"]);
+  await gradients(frozen, async (pass) => {
+    const output = await frozen.forward({ data: Float32Array.of(1, 2, 3), shape: [1, 3] }, { pass });
+    return {
+      loss: await meanSquaredError(output as unknown as Tensor, { data: new Float32Array(2), shape: [1, 2] }, { pass }),
+    };
+  });
+  expect([...(await frozen.readGradients()).keys()]).toEqual(["bias"]);
+});

@@ -1,0 +1,37 @@
+// A pass that is to be differentiated, as callers see it.
+
+import { showValue } from "../api/describe.js";
+import { HeedError } from "../api/errors.js";
+import type { TensorInput } from "../api/options.js";
+import type { Tensor } from "../api/tensor.js";
+import type { Scope } from "./scope.js";
+
+/**
+ * What `gradients` of heed/train gives to the function that computes a loss. Every `forward` takes it as `pass`: its results are then tensors
+ * of the pass, which ends with that function.
+ */
+export class Pass {
+  /** @internal The class's name in messages, which a minifier would shorten. */
+  static readonly name: string = "Pass";
+  readonly #scope: Scope;
+  readonly #want: (x: Tensor) => void;
+
+  /** @internal `want` asks for the gradient of a tensor. */
+  constructor(scope: Scope, want: (x: Tensor) => void) {
+    this.#scope = scope;
+    this.#want = want;
+  }
+
+  /** Brings an array into the pass and asks for its gradient, which `gradients` then gives among `inputGradients`. */
+  async input(x: TensorInput): Promise<Tensor> {
+    const tensor = await this.#scope.take("Pass.input", "x", x);
+    this.#want(tensor);
+    return tensor;
+  }
+
+  /** @internal Throws unless `pass` is one. */
+  static scopeOf(where: string, pass: unknown): Scope {
+    if (pass instanceof Pass) return pass.#scope;
+    throw new HeedError("option", `${where}: pass must be the one that gradients gives, got ${showValue(pass)}`);
+  }
+}

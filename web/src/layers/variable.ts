@@ -1,0 +1,42 @@
+// The values of parameters that learn. Tied parameters share one variable.
+
+import type { Resident, RootBackend } from "../backends/backend.js";
+
+export class Variable {
+  readonly backend: RootBackend;
+  readonly shape: readonly number[];
+  /** Grows with every new value, so that what was made of an old one can be told. */
+  version = 0;
+  /** The sum of the gradients since the last step; null: none. */
+  gradient: Resident | null = null;
+  #value: Resident;
+
+  /** Takes the resident. */
+  constructor(backend: RootBackend, value: Resident, shape: readonly number[]) {
+    this.backend = backend;
+    this.shape = shape;
+    this.#value = value;
+  }
+
+  get value(): Resident {
+    return this.#value;
+  }
+
+  /** Takes a new value, and frees the old one. */
+  set(value: Resident): void {
+    this.backend.free(this.#value);
+    this.#value = value;
+    this.version += 1;
+  }
+
+  /** Takes a new gradient, or null for none, and frees the old one. */
+  setGradient(gradient: Resident | null): void {
+    if (this.gradient !== null) this.backend.free(this.gradient);
+    this.gradient = gradient;
+  }
+
+  dispose(): void {
+    this.setGradient(null);
+    this.backend.free(this.#value);
+  }
+}

@@ -1,0 +1,48 @@
+// The product of two matrices as they lie, which the backward passes of linear layers are made of.
+
+import type { Operation } from "../../backends/backend.js";
+import { OPERATION, PANEL, PRODUCT_CALL } from "../../backends/wasm/generated/operation-calls.js";
+import { COLUMNS, operandIf, operandOf, ROWS, type Rows, rowsView, WAITS } from "../rows.js";
+
+export interface ProductProblem {
+  /** [rows, depth] or, transposed, [depth, rows]. */
+  readonly left: Rows;
+  readonly isTransposed: boolean;
+  /** [depth, columns] */
+  readonly right: Rows;
+  /** [rows, columns]; null: zeros. */
+  readonly addend: Rows | null;
+}
+
+/** Its result is left right + addend. */
+export const PRODUCT: Operation<ProductProblem> = {
+  name: "product",
+  words: PRODUCT_CALL.words,
+  pack({ left, isTransposed, right, addend }, builder) {
+    builder.integer(PRODUCT_CALL.operation, OPERATION.product);
+    builder.input(PRODUCT_CALL.left, operandOf(left));
+    builder.input(PRODUCT_CALL.right, operandOf(right));
+    builder.input(PRODUCT_CALL.addend, operandIf(addend));
+    builder.integer(PRODUCT_CALL.isTransposed, isTransposed);
+    builder.output(PRODUCT_CALL.output, rowsView(isTransposed ? left.length : left.count, right.length), true);
+  },
+  work: ({ left, right }) => left.count * left.length * right.length,
+  cut: ({ left, isTransposed, right }) => ({
+    axes: [
+      {
+        count: isTransposed ? left.length : left.count,
+        step: 4,
+        views: [
+          [PRODUCT_CALL.left, isTransposed ? COLUMNS : ROWS, 1],
+          [PRODUCT_CALL.addend, ROWS, 1],
+          [PRODUCT_CALL.output, ROWS, 1],
+        ],
+      },
+      {
+        count: Math.ceil(right.length / PANEL),
+        views: [PRODUCT_CALL.right, PRODUCT_CALL.addend, PRODUCT_CALL.output].map((word) => [word, COLUMNS, PANEL]),
+      },
+    ],
+    waits: Math.max(1, WAITS / Math.min(left.count, left.length)),
+  }),
+};

@@ -1,0 +1,33 @@
+// The sum of rows, which is the gradient of what all of them have in common.
+
+import type { Operation } from "../../backends/backend.js";
+import { OPERATION, PANEL, ROW_SUMS_CALL } from "../../backends/wasm/generated/operation-calls.js";
+import { COLUMNS, operandIf, operandOf, type Rows, rowsView, WAITS } from "../rows.js";
+
+export interface RowSumsProblem {
+  readonly rows: Rows;
+  /** One row; null: zeros. */
+  readonly addend: Rows | null;
+}
+
+/** Its result is one row. */
+export const ROW_SUMS: Operation<RowSumsProblem> = {
+  name: "rowSums",
+  words: ROW_SUMS_CALL.words,
+  pack({ rows, addend }, builder) {
+    builder.integer(ROW_SUMS_CALL.operation, OPERATION.rowSums);
+    builder.input(ROW_SUMS_CALL.rows, operandOf(rows));
+    builder.input(ROW_SUMS_CALL.addend, operandIf(addend));
+    builder.output(ROW_SUMS_CALL.output, rowsView(1, rows.length), true);
+  },
+  work: ({ rows }) => rows.count * rows.length,
+  cut: ({ rows }) => ({
+    axes: [
+      {
+        count: Math.ceil(rows.length / PANEL),
+        views: [ROW_SUMS_CALL.rows, ROW_SUMS_CALL.addend, ROW_SUMS_CALL.output].map((word) => [word, COLUMNS, PANEL]),
+      },
+    ],
+    waits: WAITS,
+  }),
+};

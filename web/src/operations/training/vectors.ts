@@ -1,0 +1,18 @@
+// Tensors as long vectors.
+
+import type { Resident } from "../../backends/backend.js";
+import type { Cut } from "../../backends/cut.js";
+import { PANEL } from "../../backends/wasm/generated/operation-calls.js";
+import { COLUMNS, type Rows, WAITS } from "../rows.js";
+
+/** All numbers of a resident, as one row. */
+export function vectorOf(resident: Resident): Rows {
+  return { resident, count: 1, length: resident.elements };
+}
+
+export function byPart(length: number, words: readonly number[]): Cut {
+  return {
+    axes: [{ count: Math.ceil(length / PANEL), views: words.map((word) => [word, COLUMNS, PANEL]) }],
+    waits: WAITS,
+  };
+}

@@ -1,0 +1,55 @@
+// Clips gradients by their common norm.
+
+import { showValue } from "../api/describe.js";
+import { HeedError } from "../api/errors.js";
+import { guardAsync } from "../api/guard.js";
+import type { Program, Resident } from "../backends/backend.js";
+import { Layer } from "../layers/layer.js";
+import { COMBINE, SQUARE_SUM } from "../operations/training/combine.js";
+import { vectorOf } from "../operations/training/vectors.js";
+import { inProgram } from "./in-program.js";
+import { learn } from "./variables.js";
+
+/** As PyTorch adds it, so that the norm of zero gradients divides nothing by zero. */
+const EPSILON = 1e-6;
+
+/** Scales the gradients of a model so that their norm is at most `most`. Returns the norm before. */
+export function clipNorm(model: Layer, most: number): Promise<number> {
+  const where = "clipNorm";
+  return guardAsync("option", `${where}: reading its arguments`, async () => {
+    if (!(model instanceof Layer)) {
+      throw new HeedError("option", `${where}: model must be a layer or a model, got ${showValue(model)}`);
+    }
+    if (typeof most !== "number" || !(most > 0)) {
+      throw new HeedError("option", `${where}: the norm must be above 0, got ${showValue(most)}`);
+    }
+    return inProgram(model, where, (program) => clip(program, model, most));
+  });
+}
+
+async function clip(program: Program, model: Layer, most: number): Promise<number> {
+  const variables = learn(model, program.root).map(({ variable }) => variable);
+  const given = variables.flatMap((variable) =>
+    variable.gradient === null ? [] : [{ variable, gradient: variable.gradient }],
+  );
+  const sums: Resident[] = [];
+  for (const { gradient } of given) {
+    for (const { resident } of await program.run(SQUARE_SUM, { rows: vectorOf(gradient) })) sums.push(resident);
+  }
+  let squares = 0;
+  for (const sum of sums) squares += (await program.download(sum))[0] ?? 0;
+  const norm = Math.sqrt(squares);
+  const factor = most / (norm + EPSILON);
+  if (!(factor < 1)) return norm;
+  const scaled: Resident[] = [];
+  for (const { gradient } of given) {
+    const problem = { x: vectorOf(gradient), y: null, a: factor, b: 0 };
+    for (const { resident } of await program.run(COMBINE, problem)) scaled.push(resident);
+  }
+  await program.flush();
+  for (const [at, { variable }] of given.entries()) {
+    const gradient = scaled[at];
+    if (gradient !== undefined) variable.setGradient(program.keep(gradient));
+  }
+  return norm;
+}

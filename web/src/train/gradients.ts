@@ -1,0 +1,146 @@
+// A pass forward and back.
+
+import { showValue } from "../api/describe.js";
+import { HeedError } from "../api/errors.js";
+import { guardAsync } from "../api/guard.js";
+import { readFinite, readSignal, throwIfAborted } from "../api/read-values.js";
+import { type ArrayTensor, Tensor } from "../api/tensor.js";
+import type { Program } from "../backends/backend.js";
+import { Layer } from "../layers/layer.js";
+import { Pass } from "../layers/pass.js";
+import { endPass } from "../layers/passes.js";
+import { readOnce } from "../layers/read.js";
+import { Scope } from "../layers/scope.js";
+import { walkBack } from "./backward.js";
+import { Recorder } from "./recorder.js";
+import { learn } from "./variables.js";
+import { WayBack } from "./way-back.js";
+
+export interface PassOptions {
+  readonly signal?: AbortSignal | undefined;
+  /** A factor of all gradients, such as 1 / n where n batches make a step. Default 1. */
+  readonly scale?: number | undefined;
+}
+
+/** What the function of a pass returns: its loss, and whatever else is asked for. */
+export interface PassResult {
+  readonly loss: Tensor;
+}
+
+/** The same, read: the loss as a number, tensors as arrays. */
+export type Read<R> = {
+  readonly [Name in keyof R]: Name extends "loss" ? number : R[Name] extends Tensor ? ArrayTensor : R[Name];
+};
+
+export interface InputGradients {
+  /** Of the inputs of the pass, in the order of `pass.input`. */
+  readonly inputGradients: readonly ArrayTensor[];
+}
+
+/**
+ * Computes a loss and its gradients in all parameters of the model that are not frozen, and adds them to those that are there. What
+ * is not the model's keeps its values.
+ */
+export function gradients<R extends PassResult>(
+  model: Layer,
+  act: (pass: Pass) => Promise<R>,
+  options?: PassOptions,
+): Promise<Read<R> & InputGradients> {
+  return runPass("gradients", model, act, options, async ({ scope, program, recorder, inputs, scale }, loss) => {
+    const way = new WayBack(program, recorder);
+    await walkBack(scope, way, loss, scale);
+    const inputGradients: ArrayTensor[] = [];
+    for (const x of inputs) inputGradients.push(await readGradient(program, way, x));
+    await program.flush();
+    for (const [variable, gradient] of way.learnt) variable.setGradient(program.keep(gradient));
+    return { inputGradients };
+  });
+}
+
+/** The same without gradients. */
+export function evaluate<R extends PassResult>(
+  model: Layer,
+  act: (pass: Pass) => Promise<R>,
+  options?: PassOptions,
+): Promise<Read<R>> {
+  return runPass("evaluate", model, act, options, async () => ({}));
+}
+
+/** A pass under way. */
+interface Begun {
+  readonly scope: Scope;
+  readonly program: Program;
+  readonly recorder: Recorder;
+  readonly inputs: readonly Tensor[];
+  readonly scale: number;
+}
+
+async function runPass<R extends PassResult, Back extends object>(
+  where: string,
+  model: unknown,
+  act: (pass: Pass) => Promise<R>,
+  options: PassOptions | undefined,
+  back: (begun: Begun, loss: Tensor) => Promise<Back>,
+): Promise<Read<R> & Back> {
+  const given = options === undefined ? {} : readOnce(where, "options", options, ["signal", "scale"]);
+  const signal = readSignal(where, given["signal"]);
+  const scale = readFinite(where, "scale", given["scale"], 1);
+  throwIfAborted(where, signal);
+  if (!(model instanceof Layer)) {
+    throw new HeedError("option", `${where}: model must be a layer or a model of heed/layers, got ${showValue(model)}`);
+  }
+  if (typeof act !== "function") {
+    throw new HeedError("option", `${where}: the pass must be a function, got ${showValue(act)}`);
+  }
+  const begun = await Layer.engineOf(model).begin(signal);
+  const { program } = begun;
+  try {
+    return await guardAsync("memory", `${where}: computing`, async () => {
+      const recorder = new Recorder(program, learn(model, program.root));
+      const scope = new Scope({ ...begun, signal, held: new Map(), released: [], tape: recorder });
+      try {
+        const inputs: Tensor[] = [];
+        const result = await act(
+          new Pass(scope, (x) => {
+            recorder.want(x);
+            inputs.push(x);
+          }),
+        );
+        const loss = lossOf(where, result, recorder);
+        const more = await back({ scope, program, recorder, inputs, scale }, loss);
+        return { ...(await readAll(result)), ...more };
+      } finally {
+        scope.close();
+      }
+    });
+  } finally {
+    await program.close();
+    endPass(program.root);
+  }
+}
+
+function lossOf(where: string, result: unknown, { steps }: Recorder): Tensor {
+  const loss = typeof result === "object" && result !== null && "loss" in result ? result.loss : undefined;
+  if (loss instanceof Tensor && steps.some(({ kind, made }) => kind === "loss" && made[0] === loss)) return loss;
+  throw new HeedError(
+    "option",
+    `${where}: the pass must return { loss }, with what a loss function of heed/train gave for a result of the model in this pass, got ${showValue(loss)}`,
+  );
+}
+
+async function readAll<R extends PassResult>(result: R): Promise<Read<R>> {
+  const read: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(result)) {
+    if (!(value instanceof Tensor)) read[name] = value;
+    else if (name === "loss") read[name] = (await value.read())[0];
+    else read[name] = { data: await value.read(), shape: value.shape, dtype: "f32" };
+  }
+  return read as Read<R>;
+}
+
+async function readGradient(program: Program, way: WayBack, x: Tensor): Promise<ArrayTensor> {
+  const gradient = way.of(x);
+  const { shape } = x;
+  if (gradient === null) return { data: new Float32Array(shape.reduce((a, b) => a * b, 1)), shape, dtype: "f32" };
+  return { data: Float32Array.from(await program.download(gradient)), shape, dtype: "f32" };
+}

@@ -1,0 +1,16 @@
+// heed/train: gradients of layers and models, losses, optimizers, schedules, the training loop. A page that does not train loads none of it.
+
+export { Pass } from "../layers/pass.js";
+export { loadCheckpoint, saveCheckpoint } from "./checkpoint.js";
+export { clipNorm } from "./clip-norm.js";
+export { evaluate, gradients, type InputGradients, type PassOptions, type PassResult, type Read } from "./gradients.js";
+export {
+  binaryCrossEntropy,
+  type CrossEntropyOptions,
+  crossEntropy,
+  type LossOptions,
+  meanSquaredError,
+} from "./losses.js";
+export { Adam, type AdamOptions, AdamW, Optimizer, Sgd, type SgdOptions, type StepOptions } from "./optimizers.js";
+export { constant, linear, type Schedule, warmupCosine } from "./schedules.js";
+export { type StepReport, type TrainOptions, train } from "./train.js";

@@ -1,0 +1,79 @@
+// Losses within a pass.
+
+import { showShape, showValue } from "../api/describe.js";
+import { HeedError } from "../api/errors.js";
+import { guardAsync } from "../api/guard.js";
+import type { TensorInput } from "../api/options.js";
+import { readFinite } from "../api/read-values.js";
+import { Tensor } from "../api/tensor.js";
+import { Pass } from "../layers/pass.js";
+import { readOnce } from "../layers/read.js";
+import type { Scope } from "../layers/scope.js";
+import { CROSS_ENTROPY, ELEMENT_LOSSES } from "../operations/training/losses.js";
+import { vectorOf } from "../operations/training/vectors.js";
+import { type IndexInput, readTargets } from "./targets.js";
+
+export interface LossOptions {
+  readonly pass: Pass;
+}
+
+export interface CrossEntropyOptions extends LossOptions {
+  /** Rows with this target count for nothing. Default -100. */
+  readonly ignoreIndex?: number | undefined;
+  /** The share of a target that goes to all classes alike, from 0 to below 1. Default 0. */
+  readonly labelSmoothing?: number | undefined;
+}
+
+/** The mean of -log softmax(logits)[target] over all targets that count, as PyTorch has it. Logits [..., classes]. */
+export function crossEntropy(logits: Tensor, targets: IndexInput, options: CrossEntropyOptions): Promise<Tensor> {
+  const where = "crossEntropy";
+  return guardAsync("option", `${where}: reading its arguments`, async () => {
+    const given = readOnce(where, "options", options, ["pass", "ignoreIndex", "labelSmoothing"]);
+    const scope = Pass.scopeOf(where, given["pass"]);
+    const ignored = readFinite(where, "ignoreIndex", given["ignoreIndex"], -100);
+    const smoothing = readFinite(where, "labelSmoothing", given["labelSmoothing"], 0);
+    if (!(smoothing >= 0 && smoothing < 1)) {
+      throw new HeedError("option", `${where}: labelSmoothing must be at least 0 and below 1, got ${smoothing}`);
+    }
+    const rows = scope.rows(await taken(scope, where, "logits", logits));
+    const read = readTargets(where, targets, { count: rows.count, classes: rows.length, ignored });
+    return scope.loss(logits, CROSS_ENTROPY, { logits: rows, targets: read, ignored, smoothing });
+  });
+}
+
+/** The mean of (prediction - target)^2. */
+export function meanSquaredError(predictions: Tensor, targets: TensorInput, options: LossOptions): Promise<Tensor> {
+  return elementLoss("meanSquaredError", "squared-error", predictions, targets, options);
+}
+
+/** The mean of -target log(p) - (1 - target) log(1 - p) with p = sigmoid(logit). */
+export function binaryCrossEntropy(logits: Tensor, targets: TensorInput, options: LossOptions): Promise<Tensor> {
+  return elementLoss("binaryCrossEntropy", "binary-cross-entropy", logits, targets, options);
+}
+
+function elementLoss(
+  where: string,
+  kind: "squared-error" | "binary-cross-entropy",
+  predictions: Tensor,
+  targets: unknown,
+  options: LossOptions,
+): Promise<Tensor> {
+  return guardAsync("option", `${where}: reading its arguments`, async () => {
+    const given = readOnce(where, "options", options, ["pass"]);
+    const scope = Pass.scopeOf(where, given["pass"]);
+    const x = scope.rows(await taken(scope, where, "predictions", predictions)).resident;
+    const target = await scope.take(where, "targets", targets);
+    if (target.shape.join() !== predictions.shape.join()) {
+      const got = `got ${showShape(target.shape)} for ${showShape(predictions.shape)}`;
+      throw new HeedError("shape", `${where}: targets must have the shape of the predictions, ${got}`);
+    }
+    const problem = { predictions: vectorOf(x), targets: vectorOf(scope.rows(target).resident), kind };
+    return scope.loss(predictions, ELEMENT_LOSSES, problem);
+  });
+}
+
+/** A tensor of the pass, or one of the engine. */
+async function taken(scope: Scope, where: string, name: string, x: unknown): Promise<Tensor> {
+  if (x instanceof Tensor) return scope.take(where, name, x);
+  throw new HeedError("dtype", `${where}: ${name} must be a tensor of the pass, got ${showValue(x)}`);
+}

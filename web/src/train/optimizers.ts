@@ -1,0 +1,226 @@
+// Optimizers: a step takes the gradients that are there, and clears them.
+
+import { showValue } from "../api/describe.js";
+import { HeedError } from "../api/errors.js";
+import { guardAsync } from "../api/guard.js";
+import { isRecord, readBoolean, readFinite } from "../api/read-values.js";
+import { numbersOf } from "../api/typed-array.js";
+import type { Program, Resident } from "../backends/backend.js";
+import { Layer } from "../layers/layer.js";
+import { readOnce } from "../layers/read.js";
+import type { Variable } from "../layers/variable.js";
+import { ADAM, SGD } from "../operations/training/optimizers.js";
+import { vectorOf } from "../operations/training/vectors.js";
+import { inProgram } from "./in-program.js";
+import { isLearning, type Learning, learn } from "./variables.js";
+
+export interface StepOptions {
+  /** Of this step and those after it. */
+  readonly learningRate?: number | undefined;
+}
+
+/** What an optimizer keeps of a variable, by name. */
+export type State = Readonly<Record<string, Resident>>;
+
+export abstract class Optimizer {
+  readonly model: Layer;
+  /** The steps that it has taken. */
+  steps = 0;
+  protected readonly where: string;
+  protected readonly states = new Map<Variable, State>();
+  #learningRate: number;
+
+  protected constructor(where: string, model: Layer, learningRate: unknown, absent: number) {
+    if (!(model instanceof Layer)) {
+      throw new HeedError("option", `${where}: model must be a layer or a model, got ${showValue(model)}`);
+    }
+    this.where = where;
+    this.model = model;
+    this.#learningRate = readPositive(where, "learningRate", learningRate, absent);
+  }
+
+  get learningRate(): number {
+    return this.#learningRate;
+  }
+
+  /** Changes the parameters that have gradients, and clears these. */
+  step(options?: StepOptions): Promise<void> {
+    const { where } = this;
+    return guardAsync("option", `${where}.step: reading its arguments`, async () => {
+      const given = options === undefined ? {} : readOnce(`${where}.step`, "options", options, ["learningRate"]);
+      this.#learningRate = readPositive(`${where}.step`, "learningRate", given["learningRate"], this.#learningRate);
+      await inProgram(this.model, `${where}.step`, (program) => this.#step(program));
+    });
+  }
+
+  async #step(program: Program): Promise<void> {
+    const changes: (readonly [Variable, readonly Resident[]])[] = [];
+    for (const { variable } of learn(this.model, program.root).filter(isLearning)) {
+      if (variable.gradient !== null) changes.push([variable, await this.change(program, variable, variable.gradient)]);
+    }
+    await program.flush();
+    for (const [variable, [value, ...state]] of changes) {
+      if (value === undefined) throw new TypeError("a step gives a value");
+      for (const old of Object.values(this.states.get(variable) ?? {})) program.root.free(old);
+      const kept = state.map((one) => program.keep(one));
+      this.states.set(variable, Object.fromEntries(this.names.flatMap((name, at) => pairOf(name, kept[at]))));
+      variable.set(program.keep(value));
+      variable.setGradient(null);
+    }
+    this.steps += 1;
+  }
+
+  /** @internal The state by the names of parameters, for checkpoints. */
+  stateOf({ variable }: Learning): State | undefined {
+    return this.states.get(variable);
+  }
+
+  /** @internal Takes a state, and frees the one before. */
+  restore({ variable }: Learning, state: State): void {
+    for (const old of Object.values(this.states.get(variable) ?? {})) variable.backend.free(old);
+    this.states.set(variable, state);
+  }
+
+  /** @internal The names of what it keeps of a variable, in the order in which `change` gives them. */
+  abstract readonly names: readonly string[];
+
+  /** The new value, and what is kept. */
+  protected abstract change(program: Program, variable: Variable, gradient: Resident): Promise<readonly Resident[]>;
+
+  /** Frees what it keeps. */
+  dispose(): void {
+    for (const [{ backend }, state] of this.states) for (const one of Object.values(state)) backend.free(one);
+    this.states.clear();
+  }
+}
+
+function pairOf(name: string, resident: Resident | undefined): [string, Resident][] {
+  return resident === undefined ? [] : [[name, resident]];
+}
+
+export interface SgdOptions {
+  readonly learningRate: number;
+  /** Default 0. */
+  readonly momentum?: number | undefined;
+  /** Nesterov's momentum. Default false. */
+  readonly nesterov?: boolean | undefined;
+  /** Default 0. */
+  readonly weightDecay?: number | undefined;
+}
+
+/** Stochastic gradient descent. */
+export class Sgd extends Optimizer {
+  readonly names = ["velocities"];
+  readonly #momentum: number;
+  readonly #isNesterov: boolean;
+  readonly #weightDecay: number;
+
+  constructor(model: Layer, options: SgdOptions) {
+    const where = "Sgd";
+    const given = readOnce(where, "options", options, ["learningRate", "momentum", "nesterov", "weightDecay"]);
+    super(where, model, given["learningRate"], 1e-3);
+    this.#momentum = readShare(where, "momentum", given["momentum"], 0);
+    this.#isNesterov = readBoolean(where, "nesterov", given["nesterov"], false);
+    this.#weightDecay = readPositive(where, "weightDecay", given["weightDecay"], 0);
+    if (this.#isNesterov && this.#momentum === 0) {
+      throw new HeedError("option", `${where}: nesterov needs a momentum above 0`);
+    }
+  }
+
+  protected async change(program: Program, variable: Variable, gradient: Resident): Promise<readonly Resident[]> {
+    const velocities = this.states.get(variable)?.["velocities"];
+    const kept = await program.run(SGD, {
+      parameters: vectorOf(variable.value),
+      gradients: vectorOf(gradient),
+      velocities: velocities === undefined ? null : vectorOf(velocities),
+      rule: {
+        learningRate: this.learningRate,
+        momentum: this.#momentum,
+        weightDecay: this.#weightDecay,
+        isNesterov: this.#isNesterov,
+      },
+    });
+    return kept.map(({ resident }) => resident);
+  }
+}
+
+export interface AdamOptions {
+  /** Default 1e-3. */
+  readonly learningRate?: number | undefined;
+  /** Default [0.9, 0.999]. */
+  readonly betas?: readonly [number, number] | undefined;
+  /** Default 1e-8. */
+  readonly epsilon?: number | undefined;
+  /** Default 0 for Adam, which adds it to the gradient, and 0.01 for AdamW, which takes it off the parameter. */
+  readonly weightDecay?: number | undefined;
+}
+
+/** Adam, by PyTorch's formulas. */
+export class Adam extends Optimizer {
+  readonly names = ["means", "squares"];
+  readonly #betas: readonly [number, number];
+  readonly #epsilon: number;
+  readonly #weightDecay: number;
+  readonly #isDecoupled: boolean;
+
+  constructor(model: Layer, options: AdamOptions = {}, isDecoupled = false) {
+    const where = isDecoupled ? "AdamW" : "Adam";
+    const given = readOnce(where, "options", options, ["learningRate", "betas", "epsilon", "weightDecay"]);
+    super(where, model, given["learningRate"], 1e-3);
+    this.#betas = readBetas(where, given["betas"]);
+    this.#epsilon = readPositive(where, "epsilon", given["epsilon"], 1e-8);
+    this.#weightDecay = readPositive(where, "weightDecay", given["weightDecay"], isDecoupled ? 0.01 : 0);
+    this.#isDecoupled = isDecoupled;
+  }
+
+  protected async change(program: Program, variable: Variable, gradient: Resident): Promise<readonly Resident[]> {
+    const [beta1, beta2] = this.#betas;
+    const zeros = (): Resident => program.upload(new Float32Array(gradient.elements));
+    const { means = zeros(), squares = zeros() } = this.states.get(variable) ?? {};
+    const step = this.steps + 1;
+    const kept = await program.run(ADAM, {
+      parameters: vectorOf(variable.value),
+      gradients: vectorOf(gradient),
+      means: vectorOf(means),
+      squares: vectorOf(squares),
+      rule: {
+        learningRate: this.learningRate,
+        beta1,
+        beta2,
+        epsilon: this.#epsilon,
+        weightDecay: this.#weightDecay,
+        correction1: 1 - beta1 ** step,
+        correction2: 1 - beta2 ** step,
+        isDecoupled: this.#isDecoupled,
+      },
+    });
+    return kept.map(({ resident }) => resident);
+  }
+}
+
+/** Adam with decoupled weight decay. */
+export class AdamW extends Adam {
+  constructor(model: Layer, options: AdamOptions = {}) {
+    super(model, options, true);
+  }
+}
+
+function readPositive(where: string, name: string, value: unknown, absent: number): number {
+  const number = readFinite(where, name, value, absent);
+  if (number >= 0) return number;
+  throw new HeedError("option", `${where}: ${name} must be at least 0, got ${number}`);
+}
+
+function readShare(where: string, name: string, value: unknown, absent: number): number {
+  const number = readPositive(where, name, value, absent);
+  if (number < 1) return number;
+  throw new HeedError("option", `${where}: ${name} must be below 1, got ${number}`);
+}
+
+function readBetas(where: string, value: unknown): readonly [number, number] {
+  if (value === undefined) return [0.9, 0.999];
+  const numbers = isRecord(value) ? numbersOf(value) : null;
+  const [beta1 = -1, beta2 = -1, ...rest] = numbers ?? [];
+  if (rest.length === 0 && [beta1, beta2].every((beta) => beta >= 0 && beta < 1)) return [beta1, beta2];
+  throw new HeedError("option", `${where}: betas must be two numbers from 0 to below 1, got ${showValue(value)}`);
+}

@@ -1,0 +1,92 @@
+// The tape of a pass: its steps that a gradient goes through, and the parameters that it computes with.
+
+import type { Tensor } from "../api/tensor.js";
+import type { Program, Resident } from "../backends/backend.js";
+import { type Parameter, residentSource } from "../layers/parameters.js";
+import type { Step, Tape } from "../layers/tape.js";
+import { PACK } from "../operations/affine.js";
+import type { Learning } from "./variables.js";
+
+export class Recorder implements Tape {
+  readonly steps: Step[] = [];
+  readonly #program: Program;
+  readonly #known = new Map<Parameter, Learning>();
+  readonly #plain = new Map<Parameter, Resident>();
+  readonly #packed = new Map<Parameter, Resident>();
+  readonly #needed = new Set<Tensor>();
+
+  constructor(program: Program, learning: readonly Learning[]) {
+    this.#program = program;
+    for (const one of learning) for (const parameter of one.parameters.values()) this.#known.set(parameter, one);
+  }
+
+  /** The values of a parameter, in their order. */
+  plain(parameter: Parameter, where: string): Resident {
+    const learning = this.#known.get(parameter);
+    if (learning !== undefined) return learning.variable.value;
+    // A parameter of a layer beside the model keeps its values.
+    const made = this.#plain.get(parameter) ?? this.#program.upload(parameter.loaded(where).data);
+    this.#plain.set(parameter, made);
+    return made;
+  }
+
+  async use(parameter: Parameter, where: string): Promise<Resident> {
+    const plain = this.plain(parameter, where);
+    if (parameter.layout === "plain") return plain;
+    const known = this.#packed.get(parameter);
+    if (known !== undefined) return known;
+    const [packed] = await this.#program.run(PACK, parameter.matrices(residentSource(plain)));
+    if (packed === undefined) throw new TypeError("packing has one result");
+    this.#packed.set(parameter, packed.resident);
+    return packed.resident;
+  }
+
+  /** What learns of a parameter; null where it keeps its values. */
+  learning(parameter: Parameter | null): Learning | null {
+    return parameter === null || parameter.isFrozen ? null : (this.#known.get(parameter) ?? null);
+  }
+
+  /** Asks for the gradient of a tensor. */
+  want(x: Tensor): void {
+    this.#needed.add(x);
+  }
+
+  /** Whether a gradient goes through this tensor. */
+  needs(x: Tensor | null): x is Tensor {
+    return x !== null && this.#needed.has(x);
+  }
+
+  record(step: Step): void {
+    const { tensors, parameters } = sourcesOf(step);
+    const isNeeded = tensors.some((x) => this.needs(x)) || parameters.some((one) => this.learning(one) !== null);
+    if (!isNeeded) return;
+    for (const made of step.made) this.want(made);
+    this.steps.push(step);
+  }
+}
+
+interface Sources {
+  readonly tensors: readonly (Tensor | null)[];
+  readonly parameters: readonly (Parameter | null)[];
+}
+
+function sourcesOf(step: Step): Sources {
+  switch (step.kind) {
+    case "affine":
+      return { tensors: [step.x, step.addend], parameters: [step.weight, step.bias] };
+    case "pointwise":
+      return { tensors: [step.x, step.factor, step.addend], parameters: [] };
+    case "norm":
+      return { tensors: [step.x], parameters: [step.weight, step.bias] };
+    case "gather":
+      return "layout" in step.table
+        ? { tensors: [], parameters: [step.table] }
+        : { tensors: [step.table], parameters: [] };
+    case "gru":
+      return { tensors: [step.gates, step.state], parameters: [step.weights, step.bias] };
+    case "attention":
+      return { tensors: [step.query, step.key, step.value], parameters: [] };
+    default:
+      return { tensors: [step.x], parameters: [] };
+  }
+}

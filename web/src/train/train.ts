@@ -1,0 +1,120 @@
+// The training loop.
+
+import { showValue } from "../api/describe.js";
+import { HeedError } from "../api/errors.js";
+import { guardAsync } from "../api/guard.js";
+import { isRecord, readCount, readFinite, readSignal, throwIfAborted } from "../api/read-values.js";
+import type { Tensor } from "../api/tensor.js";
+import { numbersOf } from "../api/typed-array.js";
+import type { Layer } from "../layers/layer.js";
+import type { Pass } from "../layers/pass.js";
+import { readOnce } from "../layers/read.js";
+import { saveCheckpoint } from "./checkpoint.js";
+import { clipNorm } from "./clip-norm.js";
+import { gradients } from "./gradients.js";
+import { Optimizer } from "./optimizers.js";
+
+/** What is told after each step. */
+export interface StepReport {
+  /** From 0. */
+  readonly step: number;
+  /** The mean over what was accumulated. */
+  readonly loss: number;
+  /** Of the gradients before they were clipped; undefined without `clip`. */
+  readonly norm: number | undefined;
+  /** Numbers of a batch's first part in each second. */
+  readonly tokensPerSecond: number;
+}
+
+export interface TrainOptions<M extends Layer, B> {
+  readonly optimizer: Optimizer;
+  /** The number of steps in all, those before `start` included. */
+  readonly steps: number;
+  /** The first step, where a run is resumed. Default 0. */
+  readonly start?: number | undefined;
+  /** The batch of a step; with `accumulate`, that of each part of it. */
+  readonly batch: (step: number, part: number) => B | Promise<B>;
+  readonly loss: (model: M, batch: B, pass: Pass) => Tensor | Promise<Tensor>;
+  /** The learning rate of a step. */
+  readonly schedule?: ((step: number) => number) | undefined;
+  /** The largest norm of all gradients together. */
+  readonly clip?: number | undefined;
+  /** How many batches make a step. Default 1. */
+  readonly accumulate?: number | undefined;
+  readonly onStep?: ((report: StepReport) => void) | undefined;
+  /** Saves the state after every so many steps. */
+  readonly checkpoint?:
+    | { readonly every: number; readonly save: (file: Uint8Array<ArrayBuffer>, step: number) => unknown }
+    | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+const NAMES = [
+  "optimizer",
+  "steps",
+  "start",
+  "batch",
+  "loss",
+  "schedule",
+  "clip",
+  "accumulate",
+  "onStep",
+  "checkpoint",
+  "signal",
+];
+
+/** Trains a model. Rejects, with all that was learnt kept, when the signal aborts. */
+export function train<M extends Layer, B>(model: M, options: TrainOptions<M, B>): Promise<void> {
+  return guardAsync("option", "train: reading its arguments", () => run(model, options));
+}
+
+async function run<M extends Layer, B>(model: M, options: TrainOptions<M, B>): Promise<void> {
+  const where = "train";
+  const given = readOnce(where, "options", options, NAMES) as unknown as TrainOptions<M, B>;
+  const count = (name: "steps" | "accumulate", absent: number | null): number =>
+    readCount(where, name, given[name], absent) ?? missing(where, name);
+  const [steps, accumulate] = [count("steps", null), count("accumulate", 1)];
+  const start = readCount(where, "start", given.start, 0, 2 ** 31 - 1, 0);
+  const clip = given.clip === undefined ? undefined : readFinite(where, "clip", given.clip, 0);
+  const { optimizer, batch, loss, schedule, onStep } = given;
+  const signal = readSignal(where, given.signal);
+  if (!(optimizer instanceof Optimizer) || optimizer.model !== model) {
+    throw new HeedError("option", `${where}: optimizer must be one of this model, got ${showValue(optimizer)}`);
+  }
+  for (const [name, act] of Object.entries({ batch, loss })) {
+    if (typeof act !== "function")
+      throw new HeedError("option", `${where}: ${name} must be a function, got ${showValue(act)}`);
+  }
+  for (let step = start; step < steps; step++) {
+    const begun = performance.now();
+    let [total, tokens] = [0, 0];
+    for (let part = 0; part < accumulate; part++) {
+      throwIfAborted(where, signal);
+      const numbers = await batch(step, part);
+      tokens += countOf(numbers);
+      const made = await gradients(model, async (pass) => ({ loss: await loss(model, numbers, pass) }), {
+        signal: given.signal,
+        scale: 1 / accumulate,
+      });
+      total += made.loss / accumulate;
+    }
+    throwIfAborted(where, signal);
+    const norm = clip === undefined ? undefined : await clipNorm(model, clip);
+    await optimizer.step(schedule === undefined ? {} : { learningRate: schedule(step) });
+    onStep?.({ step, loss: total, norm, tokensPerSecond: (1000 * tokens) / (performance.now() - begun) });
+    const { checkpoint } = given;
+    if (checkpoint !== undefined && (step + 1) % checkpoint.every === 0) {
+      await checkpoint.save(await saveCheckpoint(model, optimizer, { step: step + 1 }), step + 1);
+    }
+  }
+}
+
+function missing(where: string, name: string): never {
+  throw new HeedError("option", `${where}: ${name} must be given`);
+}
+
+/** The numbers in the first part of a batch. */
+function countOf(batch: unknown): number {
+  const first: unknown = Array.isArray(batch) ? batch[0] : batch;
+  return numbersOf(isRecord(first) && "data" in first ? first["data"] : first)?.length ?? 0;
+}
