@@ -297,11 +297,14 @@ describe.each(KINDS.filter(({ kind }) => kind.worker !== null))("$name", ({ kind
     const weights = await doublingWeights(backend);
     const error = await errorOf(() =>
       within(backend, async (program) => {
-        for (let at = 0; at < 400; at++) program.free(await product(program, input, weights));
-        const flushed = program.flush();
-        // A worker that ends only later would be lost to the next program.
-        await Promise.allSettled([flushed, ...workers.map((worker) => worker.terminate())]);
-        await flushed;
+        program.free(await product(program, input, weights));
+        const ended = Promise.all(workers.map((worker) => worker.terminate()));
+        try {
+          for (;;) program.free(await product(program, input, weights));
+        } finally {
+          // A worker that ends only later would be lost to the next program.
+          await ended;
+        }
       }),
     );
     expect(error).toMatchObject({ code: "device-lost" });
