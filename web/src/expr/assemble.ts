@@ -3,7 +3,6 @@
 import { HeedError } from "../api/errors.js";
 import { IN_OUT, INSTRUCTION_WORDS, MOST_TILES, OPCODES, type Opcode, REGISTERS_OF_KIND } from "./layout.js";
 import type { ProgramTable } from "./tables.js";
-import type { ModTrees } from "./tree.js";
 
 export type Program = readonly number[];
 
@@ -31,7 +30,7 @@ const KIND: Readonly<Record<Extent, 0 | 1 | 2>> = { all: 0, row: 0, key: 1, tile
 
 const OPERANDS = 4;
 
-export function assemble(where: string, name: keyof ModTrees, { steps, result }: OrderedSteps): Program {
+export function assemble(where: string, name: string, { steps, result }: OrderedSteps): Program {
   const lastUse = new Map<Step, Step>();
   for (const step of steps) for (const arg of step.args) lastUse.set(arg, step);
   const registers = new Map<Step, number>();
