@@ -41,6 +41,11 @@ export class Tables {
     });
   }
 
+  /** What a table was made of. */
+  given({ index }: ProgramTable): unknown {
+    return [...this.#all.keys()][index];
+  }
+
   get count(): number {
     return this.#all.size;
   }
