@@ -3,9 +3,11 @@
 
 add_library(heed_kernels OBJECT
   cpp/kernels/instances/attention.cpp
+  cpp/kernels/instances/backward.cpp
   cpp/kernels/instances/extra.cpp
   cpp/kernels/instances/layers.cpp
   cpp/kernels/instances/training.cpp
+  cpp/kernels/expr/differentiate.cpp
   cpp/kernels/expr/modify.cpp
   cpp/kernels/score/softcap_alibi.cpp
   cpp/kernels/softmax/apply_row_stats.cpp

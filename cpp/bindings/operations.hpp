@@ -7,6 +7,7 @@
 #include "operations/affine.hpp"
 #include "operations/append.hpp"
 #include "operations/attention/attention_call.hpp"
+#include "operations/attention/attention_vjp_call.hpp"
 #include "operations/gather.hpp"
 #include "operations/gru.hpp"
 #include "operations/linear_attention.hpp"
@@ -38,8 +39,8 @@ using Operations =
                NormCall,       // LayerNorm, RMSNorm
                GatherCall,     // an embedding
                GruCall,        // a gated recurrent unit
-               // Backward passes of layers, losses and steps of optimizers.
-               ProductCall, RowSumsCall, PointwiseBackwardCall, NormBackwardCall, ScatterAddCall, GruBackwardCall,
-               CombineCall, SquareSumCall, CrossEntropyCall, ElementLossCall, AdamCall, SgdCall>;
+               // Backward passes of attention and layers, losses and steps of optimizers.
+               AttentionVjpCall, ProductCall, RowSumsCall, PointwiseBackwardCall, NormBackwardCall, ScatterAddCall,
+               GruBackwardCall, CombineCall, SquareSumCall, CrossEntropyCall, ElementLossCall, AdamCall, SgdCall>;
 
 }  // namespace heed

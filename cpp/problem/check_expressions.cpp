@@ -21,17 +21,24 @@ const std::int32_t* table_words(const Expressions& expressions, Index table) {
   return expressions.words + kPrograms + 1 + table * kTableWords;
 }
 
-bool is_table(const Expressions& expressions, Index table) {
+/// How many numbers a table has; 0: none, or more than there are.
+Index elements_of(const Expressions& expressions, Index table) {
   const std::int32_t* const words = table_words(expressions, table);
   // No product of up to four overflows as long as each is within what is there.
   const Index most = std::min(expressions.number_count, kMostWhole);
   Index elements = 1;
   for (int axis = 0; axis < 4; ++axis) {
-    if (!is_within(words[2 + axis], 1, most)) return false;
+    if (!is_within(words[2 + axis], 1, most)) return 0;
     elements *= words[2 + axis];
-    if (elements > most) return false;
+    if (elements > most) return 0;
   }
-  return is_within(words[1], 1, 4) && is_within(words[0], 0, expressions.number_count - elements);
+  return elements;
+}
+
+bool is_table(const Expressions& expressions, Index table) {
+  const std::int32_t* const words = table_words(expressions, table);
+  const Index elements = elements_of(expressions, table);
+  return elements > 0 && is_within(words[1], 1, 4) && is_within(words[0], 0, expressions.number_count - elements);
 }
 
 int operands_of(Opcode opcode) {
@@ -97,11 +104,37 @@ bool are_good(const Expressions& expressions) {
   return true;
 }
 
+bool is_read(const Expressions& expressions, const TableRead& read, Index table_numbers) {
+  const auto of = static_cast<ProgramOf>(read.reader);
+  if ((of != ProgramOf::score && of != ProgramOf::weight) || !expressions.have(of)) return false;
+  if (!is_within(read.table, 0, expressions.words[kPrograms] - 1)) return false;
+  if (!is_within(read.target, 0, table_numbers - elements_of(expressions, read.table))) return false;
+  const std::int32_t* const end = read.indices + table_words(expressions, read.table)[1];
+  return is_program(expressions, read.slope) &&
+         std::all_of(read.indices, end, [&](std::int32_t start) { return is_program(expressions, start); });
+}
+
+bool are_good(const Expressions& expressions, const ExpressionSlopes& slopes, Index table_numbers) {
+  if (!expressions.are_given()) return slopes.score == 0 && slopes.weight == 0 && slopes.read_count == 0;
+  for (const std::int32_t start : {slopes.score, slopes.weight}) {
+    if (start != 0 && !is_program(expressions, start)) return false;
+  }
+  return std::all_of(slopes.reads, slopes.reads + slopes.read_count,
+                     [&](const TableRead& read) { return is_read(expressions, read, table_numbers); });
+}
+
+Status not_of_this_version(const char* operation) {
+  return broken(operation, StatusCode::option, {"expressions must be programs of this version"});
+}
+
 }  // namespace
 
 Status check_expressions(const Expressions& expressions) {
-  if (!expressions.are_given() || are_good(expressions)) return {};
-  return broken(StatusCode::option, {"expressions must be programs of this version"});
+  return !expressions.are_given() || are_good(expressions) ? Status() : not_of_this_version("attention");
+}
+
+Status check_slopes(const Expressions& expressions, const ExpressionSlopes& slopes, Index table_numbers) {
+  return are_good(expressions, slopes, table_numbers) ? Status() : not_of_this_version("attentionVjp");
 }
 
 }  // namespace heed

@@ -8,4 +8,7 @@ namespace heed {
 
 Status check_expressions(const Expressions& expressions);
 
+/// Checks derivatives, given expressions that were checked and how many numbers the gradients of tables have.
+Status check_slopes(const Expressions& expressions, const ExpressionSlopes& slopes, Index table_numbers);
+
 }  // namespace heed

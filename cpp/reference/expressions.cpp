@@ -8,16 +8,6 @@
 namespace heed::reference {
 namespace {
 
-double read_table(const Expressions& expressions, std::int32_t table, const double (&indices)[4]) {
-  const std::int32_t* const words = expressions.words + kPrograms + 1 + Index{table} * kTableWords;
-  Index index = 0;
-  for (int axis = 0; axis < words[1]; ++axis) {
-    const std::int32_t size = words[2 + axis];
-    index = index * size + static_cast<Index>(std::clamp(indices[axis], 0.0, static_cast<double>(size - 1)));
-  }
-  return static_cast<double>(expressions.numbers[words[0] + index]);
-}
-
 double operate(Opcode opcode, double a, double b, double c) {
   switch (opcode) {
     case Opcode::spread:
@@ -62,7 +52,13 @@ double operate(Opcode opcode, double a, double b, double c) {
 }
 
 double evaluate(const Expressions& expressions, ProgramOf which, const Place& place) {
-  const std::int32_t* const header = expressions.words + expressions.words[static_cast<int>(which)];
+  return run_program(expressions, expressions.words[static_cast<int>(which)], place);
+}
+
+}  // namespace
+
+double run_program(const Expressions& expressions, std::int32_t start, const Place& place) {
+  const std::int32_t* const header = expressions.words + start;
   std::array<double, std::size_t{3} * kRegistersOfKind> registers{};
   const auto named = [&registers](std::int32_t name) -> double& { return registers[static_cast<std::size_t>(name)]; };
   named(2 * kRegistersOfKind) = place.score;
@@ -74,7 +70,15 @@ double evaluate(const Expressions& expressions, ProgramOf which, const Place& pl
   return named(header[6]);
 }
 
-}  // namespace
+Index number_in_table(const Expressions& expressions, std::int32_t table, const double (&indices)[4]) {
+  const std::int32_t* const words = expressions.words + kPrograms + 1 + Index{table} * kTableWords;
+  Index index = 0;
+  for (int axis = 0; axis < words[1]; ++axis) {
+    const std::int32_t size = words[2 + axis];
+    index = index * size + static_cast<Index>(std::clamp(indices[axis], 0.0, static_cast<double>(size - 1)));
+  }
+  return words[0] + index;
+}
 
 double run_instruction(const Expressions& expressions, const std::int32_t* words, const double (&operands)[4],
                        const Place& place) {
@@ -90,7 +94,7 @@ double run_instruction(const Expressions& expressions, const std::int32_t* words
     case Opcode::key:
       return static_cast<double>(place.j);
     case Opcode::at:
-      return read_table(expressions, words[6], operands);
+      return static_cast<double>(expressions.numbers[number_in_table(expressions, words[6], operands)]);
     default:
       return operate(opcode, operands[0], operands[1], operands[2]);
   }

@@ -10,9 +10,15 @@ struct Place {
   Index b, h, i, j;
 };
 
+/// The number, of those of all tables, that is read at indices.
+Index number_in_table(const Expressions& expressions, std::int32_t table, const double (&indices)[4]);
+
 /// The result of an instruction, given its operands.
 double run_instruction(const Expressions& expressions, const std::int32_t* words, const double (&operands)[4],
                        const Place& place);
+
+/// The result of the program that starts at a word.
+double run_program(const Expressions& expressions, std::int32_t start, const Place& place);
 
 double score_mod(const Expressions& expressions, const Place& place);
 

@@ -43,6 +43,8 @@ const KERNEL_ROOMS = {
   block: ["expr", "softmax", "score", "task", "gemm", "memory", "simd"],
   // many queries: queries in lanes
   prefill: ["block", "expr", "softmax", "score", "task", "gemm", "memory", "simd"],
+  // the backward pass of attention: the score chain, dQ, dK and dV
+  backward: ["prefill", "block", "expr", "softmax", "score", "task", "gemm", "memory", "simd"],
   // few queries: split-KV, streams, combine
   decode: ["block", "expr", "softmax", "score", "task", "gemm", "memory", "simd"],
   // the recurrent family: linear attention in chunks
@@ -50,7 +52,7 @@ const KERNEL_ROOMS = {
   // norms, activations, gates, rotary embedding
   layers: ["gemm", "memory", "simd"],
   // what a build compiles, and the functions that operations call
-  instances: ["decode", "prefill", "linear", "layers", "score", "task", "gemm", "simd"],
+  instances: ["decode", "prefill", "backward", "linear", "layers", "score", "task", "gemm", "simd"],
 };
 
 /** Rooms of cpp/operations, likewise; "." are the operations of one file.

@@ -21,6 +21,7 @@ const NATIVE_PROGRAMS = {
   heed_bench_linear: [],
   heed_bench_affine: [],
   heed_bench_cache: [],
+  heed_bench_backward: [],
   heed_bench_threads: ["2", "25"],
 };
 

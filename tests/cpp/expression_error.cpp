@@ -71,7 +71,12 @@ bool is_of_whole_numbers(Opcode opcode) {
 }  // namespace
 
 BoundedValue bound_mod(const Expressions& expressions, ProgramOf which, const reference::Place& place, double error) {
-  const std::int32_t* const header = expressions.words + expressions.words[static_cast<int>(which)];
+  return bound_program(expressions, expressions.words[static_cast<int>(which)], place, error);
+}
+
+BoundedValue bound_program(const Expressions& expressions, std::int32_t start, const reference::Place& place,
+                           double error) {
+  const std::int32_t* const header = expressions.words + start;
   std::array<BoundedValue, std::size_t{3} * kRegistersOfKind> registers{};
   const auto named = [&registers](std::int32_t name) -> BoundedValue& {
     return registers[static_cast<std::size_t>(name)];

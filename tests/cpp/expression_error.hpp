@@ -13,6 +13,10 @@ struct BoundedValue {
   double error;
 };
 
+/// Of the program that starts at a word.
+BoundedValue bound_program(const Expressions& expressions, std::int32_t start, const reference::Place& place,
+                           double error);
+
 BoundedValue bound_mod(const Expressions& expressions, ProgramOf which, const reference::Place& place, double error);
 
 }  // namespace heed::testing

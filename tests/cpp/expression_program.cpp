@@ -159,11 +159,15 @@ OwnedExpressions::OwnedExpressions(const std::array<const Program*, kPrograms>& 
     numbers.insert(numbers.end(), table.numbers.begin(), table.numbers.end());
   }
   for (std::size_t which = 0; which < programs.size(); ++which) {
-    if (programs[which] == nullptr) continue;
-    words[which] = static_cast<std::int32_t>(words.size());
-    const std::vector<std::int32_t> own = programs[which]->words();
-    words.insert(words.end(), own.begin(), own.end());
+    if (programs[which] != nullptr) words[which] = add(*programs[which]);
   }
+}
+
+std::int32_t OwnedExpressions::add(const Program& program) {
+  const auto start = static_cast<std::int32_t>(words.size());
+  const std::vector<std::int32_t> own = program.words();
+  words.insert(words.end(), own.begin(), own.end());
+  return start;
 }
 
 Program random_score_program(Random& random, int operators) {

@@ -68,6 +68,9 @@ struct OwnedExpressions {
   OwnedExpressions& operator=(const OwnedExpressions&) = delete;
   ~OwnedExpressions() = default;
 
+  /// Adds a program that is none of the call's own, and returns where it starts.
+  std::int32_t add(const Program& program);
+
   [[nodiscard]] Expressions view() const {
     return {.words = words.data(),
             .word_count = std::ssize(words),

@@ -26,4 +26,23 @@ struct Expressions {
   [[nodiscard]] bool have(ProgramOf which) const { return are_given() && words[static_cast<int>(which)] != 0; }
 };
 
+/// A number that the function of scores or that of weights reads from a table: the programs of the derivative of the
+/// function with respect to it, and of its index on each axis of the table.
+struct TableRead {
+  std::int32_t reader;      // ProgramOf::score or ProgramOf::weight
+  std::int32_t table;       // its number
+  std::int32_t target;      // where the gradient of the table starts in AttentionGradients::tables
+  std::int32_t slope;       // where a program starts, as below
+  std::int32_t indices[4];  // likewise, for as many axes as the table has
+};
+
+/// For the backward pass: derivatives of the functions of scores and weights, as programs behind theirs. They take the
+/// same score or weight and read the same tables.
+struct ExpressionSlopes {
+  std::int32_t score = 0;   // where in Expressions::words the program starts; 0: there is none
+  std::int32_t weight = 0;  // likewise
+  const TableRead* reads = nullptr;
+  Index read_count = 0;
+};
+
 }  // namespace heed

@@ -1,5 +1,6 @@
 // The register tile (GEMM microkernel): MR rows, each number splat against a panel of NR = kPanel numbers. All products
-// of rows are this, whatever comes before and after: QK^T, PV, projections, the packed GEMM and linear attention.
+// of rows are this, whatever comes before and after: QK^T, PV, projections, the packed GEMM, linear attention and the
+// backward pass.
 #pragma once
 
 #include <cstddef>
@@ -29,14 +30,15 @@ struct MultiplyAdd {
   Batch operator()(int /*k*/, Batch panel, Batch number, Batch sum) const { return multiply_add(number, panel, sum); }
 };
 
-/// tile[r] = add(k, panel[k], element(r, k), tile[r]) for every k, where `element` gives the address of a number.
+/// tile[r] = add(k, panel[k], element(r, k), tile[r]) for every k, where `element` gives the address of a number. Lines
+/// of the panel are `stride` apart.
 template <int kRows, class Element, class Add = MultiplyAdd>
 [[gnu::always_inline]] inline void accumulate(RegisterTile<kRows>& tile, int depth, const float* panel, Element element,
-                                              Add add = {}) {
+                                              Add add = {}, std::ptrdiff_t stride = kPanel) {
   for (int k = 0; k < depth; ++k) {
     const Batch first = Batch::load_aligned(panel);
     const Batch second = Batch::load_aligned(panel + kLanes);
-    panel += kPanel;
+    panel += stride;
     for (int r = 0; r < kRows; ++r) {
       const Batch number = Batch::broadcast(*element(r, k));
       tile[r][0] = add(k, first, number, tile[r][0]);
@@ -122,6 +124,35 @@ template <int kRows, class Add, class Inputs>
     }
   }
   store_tile<kRows>(tile, output);
+}
+
+/// The operands of the form TN: the depth is the lanes of some panels[lines][kPanel], and a row of the tile one of
+/// their lines.
+struct TransposedOperands {
+  const float* panels;  // from the first line of the tile on
+  std::ptrdiff_t panel_stride;
+  int count;
+  FloatRows rows;  // one for each lane of each panel, aligned
+};
+
+/// sums[kRows][kPanel] += panels^T x rows.
+template <int kRows, class Add>
+[[gnu::noinline]] void multiply_tn(const TransposedOperands& input, float* sums, std::ptrdiff_t stride) {
+  const auto [panels, panel_stride, count, rows] = input;
+  RegisterTile<kRows> tile;
+  clear_tile<kRows>(tile);
+  for (int i = 0; i < count; ++i) {
+    const float* const lines = panels + i * panel_stride;
+    accumulate<kRows>(
+        tile, kPanel, rows.row(i * kPanel), [lines](int r, int k) { return lines + r * kPanel + k; }, Add{},
+        rows.stride);
+  }
+  for (int r = 0; r < kRows; ++r) {
+    for (int vector = 0; vector < kPanelVectors; ++vector) {
+      float* const sum = sums + r * stride + vector * kLanes;
+      (Batch::load_aligned(sum) + tile[r][vector]).store_aligned(sum);
+    }
+  }
 }
 
 /// Calls body.template operator()<rows>(first_row) over [0, count) in tiles of kMR rows, the last one of what remains:

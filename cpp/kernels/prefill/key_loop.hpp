@@ -88,7 +88,7 @@ using SeldomVisit = void (*)(const Panel& panel, const AttentionTask& task, cons
 
 /// Calls visit for each KV block that a panel sees: block by block, so that its keys pass every panel while they are in
 /// the cache. Blocks begin at the same keys whatever the rows, so that the sums of a row are grouped the same way in
-/// any task.
+/// any task. A visit may have begin_block(), given the keys of a block, and end_block().
 template <class Visit>
 [[gnu::noinline]] void for_each_key_block(const Panels& panels, const AttentionTask& task, Visit visit) {
   const std::int64_t shared = prefill_scratch_floats(kPanel, panels.count, task.head_dim, task.value_dim, 0);
@@ -100,6 +100,7 @@ template <class Visit>
   for (int start = step_with(task, panels.first_begin); start < panels.last_end && !is_stopped(task); start = stop) {
     stop = end_of_step(task, step_group(task), start, panels.last_end);
     WidenedKv numbers(task, start, stop, widened);
+    if constexpr (requires { visit.begin_block(start, stop); }) visit.begin_block(start, stop);
     for (int index = 0; index < panels.count; ++index) {
       const Panel& panel = panels.all[index];
       const int begin = start > panel.first_begin ? start : panel.first_begin;
@@ -115,6 +116,7 @@ template <class Visit>
       }
       if (segments.begin() != segments.end()) visit(panel, task, segments, numbers);
     }
+    if constexpr (requires { visit.end_block(); }) visit.end_block();
   }
 }
 

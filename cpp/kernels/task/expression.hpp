@@ -36,6 +36,14 @@ struct Expression {
   [[nodiscard]] const Instruction* instructions() const { return reinterpret_cast<const Instruction*>(program + 1); }
 };
 
+/// A number that a function of the caller's reads from a table, for the backward pass.
+struct TableSlope {
+  Expression slope;       // the derivative of the function with respect to it
+  Expression indices[4];  // where it lies, an index an axis
+  const Table* table;
+  std::ptrdiff_t target;  // where the gradients of the table's numbers start among those of all tables
+};
+
 /// The memory of its registers.
 constexpr std::int64_t register_floats(const Program& program, int panel, std::int64_t key_block) {
   const std::int64_t keys = round_up(key_block, panel);

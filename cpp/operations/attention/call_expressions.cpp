@@ -13,11 +13,7 @@ static_assert(sizeof(kernels::Instruction) == kInstructionWords * sizeof(std::in
 static_assert(sizeof(kernels::Table) == kTableWords * sizeof(std::int32_t));
 
 kernels::Expression describe_one(const Expressions& expressions, ProgramOf which) {
-  const std::int32_t* const words = expressions.words;
-  const std::int32_t start = words[static_cast<int>(which)];
-  return {.program = start == 0 ? nullptr : reinterpret_cast<const kernels::Program*>(words + start),
-          .tables = reinterpret_cast<const kernels::Table*>(words + kPrograms + 1),
-          .numbers = expressions.numbers};
+  return describe_program(expressions, expressions.words[static_cast<int>(which)]);
 }
 
 }  // namespace

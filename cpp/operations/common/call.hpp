@@ -43,6 +43,12 @@ struct PackedView {
   std::int32_t strides[4];
 };
 
+/// A call that is the start of another. TypeScript writes it by the fields of its own.
+template <class Call>
+struct PackedCall {
+  Call call;
+};
+
 /// The caller's numbers at an address; null at 0.
 template <typename T>
 T* pointer(std::uint32_t address) {

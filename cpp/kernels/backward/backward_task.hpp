@@ -1,0 +1,86 @@
+// What the backward kernel is given beside the rows, keys and values of an AttentionTask: where gradients come from and
+// where they go. Plain data.
+#pragma once
+
+#include <cstddef>
+
+#include "heed/rounding.hpp"
+#include "kernels/task/attention_task.hpp"
+
+namespace heed::kernels {
+
+/// What the backward pass reads and writes of a query. A null pointer leaves a field out.
+struct BackwardRow {
+  const float* output_gradient;  // value_dim numbers
+  const float* output;           // likewise; null: `delta` is given
+  float delta;                   // what is subtracted from the gradient of each weight
+  float key_factor;              // multiplies the query where it adds to the gradients of keys
+  float* bias_gradient;          // of key 0; added to
+};
+
+/// What is summed over the keys of a query, or the queries of a key, beside the products, where a score function has a
+/// gate or is made of differences: the gradient of the gate's argument, or of the pair's own factor; and of a query the
+/// raw scores times their gradients. They lie as lines behind those of the query's gradient.
+inline constexpr int kSumLines = 2;
+
+/// A function of the caller's, of scores or of weights, on the way back.
+struct FunctionSlopes {
+  const Expression* slope;  // the derivative; null: not wanted
+  const TableSlope* reads;
+  int read_count;          // 0: no gradients of tables are wanted
+  float* table_gradients;  // of all tables
+
+  [[nodiscard]] bool are_wanted() const { return slope || read_count > 0; }
+};
+
+/// Numbers of a row of key or value gradients, in whole panels.
+constexpr int padded_dim(std::int64_t dim) { return static_cast<int>(round_up(dim, kPanel)); }
+
+/// What rows of an AttentionTask, which have the stats by which scores become weights, add to all gradients. They see
+/// no keys before `first_key`.
+struct BackwardTask {
+  const BackwardRow* rows;
+  int first_key;
+  bool differentiates_weights;  // false: nobody asks for their gradients, as where they are constants
+  std::ptrdiff_t bias_gradient_stride;
+  int sum_lines;          // 0 or kSumLines
+  float* query_gradient;  // [panels][head_dim + sum_lines][kPanel], not yet times the scale; null: not wanted
+  float* key_gradient;    // [key][padded_dim(head_dim)], from first_key on; null: not wanted
+  float* value_gradient;  // [key][padded_dim(value_dim)], likewise
+  float* key_sums;        // [key], likewise; null: there are no sum_lines
+  float scale;            // of the scores
+  float* pair_gradient;   // [head_dim], of what weighs the terms of additive scores; null: not wanted
+  FunctionSlopes of_scores;
+  FunctionSlopes of_weights;
+  const Expression* weight_mod;  // null: none
+  float* scratch;                // backward_scratch_floats(...), aligned as all of these are
+};
+
+/// For the panel at work its products with V, raw scores and indices of tables, [key_block][panel] each; for all panels
+/// the weights and the gradients of the scores, likewise; and the rows of the queries and output gradients.
+constexpr std::int64_t backward_scratch_floats(std::int64_t head_dim, std::int64_t value_dim, int key_block) {
+  constexpr std::int64_t panels = kMaxRows / kPanel;
+  return (3 + 2 * panels) * kPanel * std::int64_t{key_block} +
+         kMaxRows * (padded_dim(head_dim) + padded_dim(value_dim));
+}
+
+struct QueryGradientRow {
+  KvRow query;
+  float* gradient;        // null: not wanted
+  float factor;           // multiplies the sums
+  float product;          // written: of query and gradient
+  float sums[kSumLines];  // written, where there are any
+};
+
+/// The gradients of the queries of one panel.
+struct QueryGradientTask {
+  float* partials;  // [dim + sum_lines][kPanel] of each split of the keys, the first of which becomes the sum
+  std::ptrdiff_t split_stride;
+  int splits;
+  int dim;
+  int sum_lines;
+  QueryGradientRow* rows;
+  int row_count;
+};
+
+}  // namespace heed::kernels

@@ -1,0 +1,277 @@
+#include "heed/attention_vjp.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+#include "kernels/instances/backward.hpp"
+#include "kernels/task/score_constants.hpp"
+#include "operations/attention/prepare_scores.hpp"
+#include "operations/attention/vjp_functions.hpp"
+#include "operations/attention/vjp_job.hpp"
+#include "operations/attention/vjp_score.hpp"
+#include "operations/common/kv_rows.hpp"
+#include "operations/common/parallel_for.hpp"
+#include "operations/common/scratch.hpp"
+#include "problem/failures.hpp"
+
+namespace heed {
+namespace {
+
+/// Writes the gradients of the keys, or values, of a block, and calls finish(key, row) for each.
+template <typename Finish>
+void write_rows(const VjpJob& job, const VjpBlock& block, const float* gradients, Index stride,
+                const TensorView<float>& view, Finish finish) {
+  const Index groups = job.forward().groups;
+  for (Index j = block.first_key; j < block.end_key && view.is_present(); ++j) {
+    float* const row = view.at(block.group / groups, block.group % groups, j);
+    std::copy_n(gradients + (j - block.first_key) * stride, view.shape[3], row);
+    finish(j, row);
+  }
+}
+
+/// All rows of a group against the keys of a step.
+void run_step(const VjpJob& job, Index split, VjpBlock block, int worker, Index partial) {
+  const AttentionProblem& forward = job.forward();
+  const AttentionGradients& gradients = job.problem.gradients;
+  float* const of_keys = job.key_gradients + worker * job.key_gradients_per_worker;
+  float* const of_values = of_keys + job.plan.keys_per_step * job.key_stride();
+  std::fill_n(of_keys, job.key_gradients_per_worker, 0.0F);
+
+  const bool is_fixed = job.problem.are_weights_fixed();
+  const bool wants_queries = job.query_partials != nullptr && !is_fixed;
+  const bool wants_keys = job.key_gradient.is_present() && !is_fixed;
+  float* const key_sums =
+      job.key_sums == nullptr ? nullptr : job.key_sums + block.group * forward.key_length + block.first_key;
+  if (key_sums != nullptr) std::fill_n(key_sums, block.end_key - block.first_key, 0.0F);
+  const kernels::FunctionSlopes of_weights = job.slopes_of(job.weight_mod, partial);
+  VjpRows rows;
+  for (; block.first_row < job.plan.rows_per_group && !is_set(forward.options.stop);
+       block.first_row += kMaxRowsPerTask) {
+    describe_rows(job, block, rows);
+    if (!rows.see_keys) continue;
+    const kernels::AttentionTask task = task_for(job, block.group, rows, worker);
+    kernels::attend_backward(
+        task, {.rows = rows.backward.data(),
+               .first_key = static_cast<int>(block.first_key),
+               .differentiates_weights = !is_fixed || of_weights.are_wanted(),
+               .bias_gradient_stride = static_cast<std::ptrdiff_t>(gradients.bias.strides[3]),
+               .sum_lines = static_cast<int>(sum_lines(forward)),
+               .query_gradient = wants_queries ? job.query_partial(split, block.group, block.first_row) : nullptr,
+               .key_gradient = wants_keys ? of_keys : nullptr,
+               .value_gradient = job.value_gradient.is_present() ? of_values : nullptr,
+               .key_sums = is_fixed ? nullptr : key_sums,
+               .scale = forward.scale,
+               .pair_gradient = is_fixed ? nullptr : job.pair_partial(split, block.group),
+               .of_scores = job.slopes_of(job.score_mod, partial),
+               .of_weights = of_weights,
+               .weight_mod = job.expressions.weight.program == nullptr ? nullptr : &job.expressions.weight,
+               .scratch = task.scratch.floats + forward_scratch_floats(job)});
+  }
+  write_rows(job, block, of_keys, job.key_stride(), job.key_gradient,
+             [&](Index key, float* row) { finish_key(job, block.group, key, row); });
+  write_rows(job, block, of_values, job.value_stride(), job.value_gradient, [](Index, float*) {});
+}
+
+void run_split(const VjpJob& job, Index group, Index split, int worker, Index partial) {
+  const AttentionVjpPlan& plan = job.plan;
+  if (job.query_partials != nullptr) {
+    std::fill_n(job.query_partial(split, group, 0), job.panels_per_group() * job.panel_floats(), 0.0F);
+  }
+  if (job.pair_partials != nullptr) std::fill_n(job.pair_partial(split, group), job.forward().head_dim, 0.0F);
+  const Index end = std::min((split + 1) * plan.keys_per_split, job.forward().key_length);
+  for (Index begin = split * plan.keys_per_split; begin < end; begin += plan.keys_per_step) {
+    const Index step_end = std::min(begin + plan.keys_per_step, end);
+    run_step(job, split, {.group = group, .first_row = 0, .first_key = begin, .end_key = step_end}, worker, partial);
+  }
+}
+
+/// Writes the gradients of the queries of one task.
+void write_queries(const VjpJob& job, Index task) {
+  const AttentionProblem& forward = job.forward();
+  const Index group = task / job.tasks_per_group();
+  const Index first = task % job.tasks_per_group() * kMaxRowsPerTask;
+  const Index end = std::min(first + kMaxRowsPerTask, job.plan.rows_per_group);
+  double product = 0.0;
+  for (Index row = first; row < end; row += kernels::kPanel) {
+    std::array<kernels::QueryGradientRow, kernels::kPanel> rows;
+    const auto count = static_cast<int>(std::min<Index>(kernels::kPanel, end - row));
+    for (int lane = 0; lane < count; ++lane) {
+      const auto [b, h, query] = query_at(forward, group, row + lane);
+      rows[static_cast<std::size_t>(lane)] = {.query = float_row(job.operands.query, b, h, query),
+                                              .gradient = job.query_gradient.at(b, h, query),
+                                              .factor = gradient_factor(job, {b, h, query})};
+    }
+    kernels::write_query_gradients(
+        {.partials = job.query_partial(0, group, row),
+         .split_stride = static_cast<std::ptrdiff_t>(job.group_count() * job.panels_per_group() * job.panel_floats()),
+         .splits = static_cast<int>(job.plan.splits_per_group),
+         .dim = static_cast<int>(forward.head_dim),
+         .sum_lines = static_cast<int>(sum_lines(forward)),
+         .rows = rows.data(),
+         .row_count = count});
+    for (int lane = 0; lane < count; ++lane) {
+      kernels::QueryGradientRow& of_row = rows[static_cast<std::size_t>(lane)];
+      finish_query(job, query_at(forward, group, row + lane), of_row);
+      product += static_cast<double>(of_row.product);
+      if (job.row_sums == nullptr) continue;
+      std::ranges::copy(of_row.sums, job.row_sums + job.row_index(group, row + lane) * kernels::kSumLines);
+    }
+  }
+  job.products[task] = product;
+}
+
+float delta_of(const VjpJob& job, const QueryAt& at) {
+  const AttentionVjpProblem& problem = job.problem;
+  const AttentionProblem& forward = job.forward();
+  if (job.deltas != nullptr) {
+    const Index heads = forward.heads_per_group();
+    const Index row = at.head % heads * forward.query_length + at.query;
+    return job.deltas[job.row_index(at.batch * forward.groups + at.head / heads, row)];
+  }
+  return kernels::row_delta(problem.output_gradient.at(at.batch, at.head, at.query),
+                            problem.output.at(at.batch, at.head, at.query), static_cast<int>(forward.value_dim));
+}
+
+/// The weight of a sink times how much the gradient of its weight, zero, is below the mean of its row's.
+double sink_gradient(const VjpJob& job, Index head) {
+  const AttentionVjpProblem& problem = job.problem;
+  const AttentionProblem& forward = job.forward();
+  const float sink = forward.options.sinks[forward.whole.first_head + head];
+  double sum = 0.0;
+  for (Index b = 0; b < forward.batch; ++b) {
+    for (Index i = 0; i < forward.query_length; ++i) {
+      const float log_sum_exp = *problem.log_sum_exp.at(b, head, i);
+      if (log_sum_exp == -std::numeric_limits<float>::infinity()) continue;
+      const float delta = delta_of(job, {b, head, i});
+      sum -= static_cast<double>(std::exp2((sink - log_sum_exp) * kernels::kLog2E) * delta);
+    }
+  }
+  return sum;
+}
+
+void clear(const TensorView<float>& view) {
+  const auto [batch, heads, length, dim] = view.shape;
+  for (Index row = 0; view.is_present() && row < batch * heads * length; ++row) {
+    float* const numbers = view.at(row / length / heads, row / length % heads, row % length);
+    for (Index d = 0; d < dim; ++d) numbers[d * view.strides[3]] = 0.0F;
+  }
+}
+
+/// Runs the tasks of all groups and splits. Those that would add to the same numbers of a bias, or to the same partial
+/// gradients of tables, follow one another.
+void run_splits(const VjpJob& job, Executor& executor) {
+  const AttentionProblem& forward = job.forward();
+  const auto alone = [&job](std::size_t axis, Index count) { return job.problem.sums_bias_over(axis) ? count : 1; };
+  const Index batches_alone = alone(0, forward.batch);
+  const Index groups_alone = alone(1, forward.groups);
+  const Index splits_alone = alone(3, job.plan.splits_per_group);
+  const Index batches = forward.batch / batches_alone;
+  const Index groups = forward.groups / groups_alone;
+  const Index splits = job.plan.splits_per_group / splits_alone;
+  for (Index turn = 0; turn < batches_alone * groups_alone * splits_alone; ++turn) {
+    const Index first_split = turn % splits_alone;
+    const Index first_group = turn / splits_alone % groups_alone;
+    const Index first_batch = turn / splits_alone / groups_alone;
+    const Index count = batches * groups * splits;
+    const Index lanes = job.plan.table_partials == 0 ? count : std::min(job.plan.table_partials, count);
+    // Earlier keys first: where a mask is causal more rows see them, and a long task taken last would leave the other
+    // workers waiting.
+    parallel_for(executor, {lanes, job.plan.workers, forward.options.stop}, [&](Index lane, int worker) {
+      for (Index task = lane; task < count; task += lanes) {
+        const Index group = (first_batch + task / groups % batches) * forward.groups + first_group + task % groups;
+        run_split(job, group, first_split + task / groups / batches, worker, lane);
+      }
+    });
+  }
+}
+
+void run_job(const VjpJob& job, Executor& executor) {
+  const AttentionProblem& forward = job.forward();
+  const AttentionGradients& gradients = job.problem.gradients;
+  const StopFlag* const stop = forward.options.stop;
+  const ScoreGradients& score = gradients.score;
+  for (const TensorView<float>* summed :
+       {&gradients.bias, &score.w, &score.wq, &score.wk, &score.b, &score.v, &score.bandwidth}) {
+    clear(*summed);
+  }
+  find_row_stats(job, executor);
+  run_splits(job, executor);
+  if (is_set(stop)) return;
+  const Index query_tasks = job.group_count() * job.tasks_per_group();
+  if (job.query_partials != nullptr) {
+    parallel_for(executor, {query_tasks, job.plan.workers, stop}, [&](Index task, int) { write_queries(job, task); });
+  }
+  if (gradients.log_scale != nullptr) {
+    double sum = 0.0;
+    for (Index task = 0; task < query_tasks; ++task) sum += job.products[task];
+    *gradients.log_scale = static_cast<float>(sum);
+  }
+  if (gradients.sinks != nullptr) {
+    parallel_for(executor, {forward.query_heads, job.plan.workers, stop},
+                 [&](Index head, int) { gradients.sinks[head] = static_cast<float>(sink_gradient(job, head)); });
+  }
+}
+
+}  // namespace
+
+Status attention_vjp(const AttentionVjpInputs& inputs, const AttentionOptions& options,
+                     const AttentionGradients& gradients, Executor& executor) {
+  AttentionVjpProblem problem{};
+  if (Status status = make_attention_vjp_problem(inputs, options, gradients, problem); !status.is_ok()) return status;
+  const AttentionProblem& forward = problem.forward;
+  const AttentionVjpPlan plan = plan_attention_vjp(
+      problem,
+      {.panel = kernels::kPanel, .workers = executor.worker_count(), .work_per_worker = executor.work_per_worker()});
+  const auto no_room = [](Index floats) {
+    return broken("attentionVjp", StatusCode::memory, {"scratch memory must fit, could not get ", floats, " floats"});
+  };
+  ScorePreparation preparation(forward, executor);
+  if (const Index missing = preparation.missing_floats(); missing > 0) return no_room(missing);
+  const ScoreOperands operands = preparation.run(forward);
+  const ScoreBackward score(problem, plan, executor);
+  if (const Index missing = score.missing_floats(); missing > 0) return no_room(missing);
+  VjpJob job{.problem = problem,
+             .plan = plan,
+             .operands = operands,
+             .expressions = describe_expressions(forward.options.expressions)};
+  const FunctionBackward functions(problem, plan);
+  if (const Index missing = functions.missing_floats(); missing > 0) return no_room(missing);
+  score.prepare(job);
+  job.key_gradients_per_worker = plan.keys_per_step * (job.key_stride() + job.value_stride());
+  job.scratch_per_worker = forward_scratch_floats(job) +
+                           kernels::backward_scratch_floats(forward.head_dim, forward.value_dim, plan.key_block);
+  job.registers_per_worker = register_floats(job.expressions, kernels::kPanel, plan.key_block);
+  functions.prepare(job);
+  const bool wants_queries = problem.wants_queries();
+  const Index partial_floats = job.group_count() * job.panels_per_group() * job.panel_floats();
+  const Scratch scratch(job.scratch_per_worker * plan.workers);
+  const Scratch key_gradients(job.key_gradients_per_worker * plan.workers);
+  const Scratch registers(job.registers_per_worker * plan.workers);
+  const Scratch partials(wants_queries ? plan.splits_per_group * partial_floats : 0);
+  const Scratch products(wants_queries ? 2 * job.group_count() * job.tasks_per_group() : 0);
+  const Scratch row_stats(row_stats_floats(problem, plan));
+  const Scratch deltas(deltas_floats(problem, plan));
+  const Scratch best(2 * forward.top_k * kMaxRowsPerTask * plan.workers);
+  for (const Scratch* memory :
+       {&scratch, &key_gradients, &registers, &partials, &products, &row_stats, &deltas, &best}) {
+    if (!memory->is_available()) return no_room(memory->floats());
+  }
+  job.scratch = scratch.data();
+  job.key_gradients = key_gradients.data();
+  job.registers = registers.data();
+  job.query_partials = partials.data();
+  job.products = reinterpret_cast<double*>(products.data());
+  job.row_stats = reinterpret_cast<kernels::RowStats*>(row_stats.data());
+  job.deltas = deltas.data();
+  job.best = reinterpret_cast<kernels::BestKey*>(best.data());
+
+  run_job(job, executor);
+  if (!is_set(options.stop)) score.run(job);
+  functions.run(job);
+  if (is_set(options.stop)) return {StatusCode::aborted, "attentionVjp: stopped by its caller"};
+  return {};
+}
+
+}  // namespace heed

@@ -1,0 +1,78 @@
+#include "operations/attention/vjp_functions.hpp"
+
+#include <algorithm>
+
+#include "heed/rounding.hpp"
+
+namespace heed {
+namespace {
+
+kernels::TableSlope describe(const Expressions& expressions, const TableRead& read) {
+  kernels::TableSlope slope{.slope = describe_program(expressions, read.slope), .indices = {}, .target = read.target};
+  slope.table = slope.slope.tables + read.table;
+  for (int axis = 0; axis < slope.table->axes; ++axis) {
+    slope.indices[axis] = describe_program(expressions, read.indices[axis]);
+  }
+  return slope;
+}
+
+/// The floats that the registers of the largest program take.
+Index register_floats_of(const VjpFunction& function, Index key_block) {
+  Index most = 0;
+  const auto see = [&](const kernels::Expression& one) {
+    if (one.program == nullptr) return;
+    most = std::max<Index>(most, kernels::register_floats(*one.program, kernels::kPanel, key_block));
+  };
+  see(function.slope);
+  for (int i = 0; i < function.read_count; ++i) {
+    see(function.reads[i].slope);
+    for (const kernels::Expression& index : function.reads[i].indices) see(index);
+  }
+  return round_up(most, kernels::kPanel);
+}
+
+}  // namespace
+
+FunctionBackward::FunctionBackward(const AttentionVjpProblem& problem, const AttentionVjpPlan& plan)
+    : reads_(divide_up(problem.slopes.read_count * Index{sizeof(kernels::TableSlope)}, Index{sizeof(float)})),
+      partials_(plan.table_partials * problem.gradients.table_numbers) {}
+
+Index FunctionBackward::missing_floats() const {
+  return reads_.is_available() && partials_.is_available() ? 0 : reads_.floats() + partials_.floats();
+}
+
+void FunctionBackward::prepare(VjpJob& job) const {
+  const AttentionVjpProblem& problem = job.problem;
+  const Expressions& expressions = job.forward().options.expressions;
+  const ExpressionSlopes& slopes = problem.slopes;
+  auto* next = reinterpret_cast<kernels::TableSlope*>(reads_.data());
+  const auto describe_function = [&](ProgramOf which, std::int32_t start, VjpFunction& function) {
+    if (start != 0) function.slope = describe_program(expressions, start);
+    function.reads = next;
+    for (Index i = 0; i < slopes.read_count; ++i) {
+      if (slopes.reads[i].reader == static_cast<std::int32_t>(which)) *next++ = describe(expressions, slopes.reads[i]);
+    }
+    function.read_count = static_cast<int>(next - function.reads);
+    job.registers_per_worker =
+        std::max(job.registers_per_worker, register_floats_of(function, Index{job.plan.key_block}));
+  };
+  // A choice that is held fixed leaves nothing of the scores to differentiate, and no weights but 0 and 1.
+  const bool are_fixed = problem.are_weights_fixed();
+  if (!are_fixed) describe_function(ProgramOf::score, slopes.score, job.score_mod);
+  describe_function(ProgramOf::weight, are_fixed ? 0 : slopes.weight, job.weight_mod);
+  job.table_partials = partials_.data();
+  std::fill_n(partials_.data(), partials_.floats(), 0.0F);
+}
+
+void FunctionBackward::run(const VjpJob& job) const {
+  const Index numbers = job.problem.gradients.table_numbers;
+  float* const target = job.problem.gradients.tables;
+  if (target == nullptr) return;
+  std::fill_n(target, numbers, 0.0F);
+  for (Index partial = 0; partial < job.plan.table_partials; ++partial) {
+    const float* const added = partials_.data() + partial * numbers;
+    for (Index i = 0; i < numbers; ++i) target[i] += added[i];
+  }
+}
+
+}  // namespace heed

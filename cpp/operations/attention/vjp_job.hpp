@@ -1,0 +1,118 @@
+// What all tasks of one backward pass share, and how their rows are described to the kernels.
+#pragma once
+
+#include <array>
+
+#include "kernels/backward/backward_task.hpp"
+#include "operations/attention/call_expressions.hpp"
+#include "operations/attention/score_operands.hpp"
+#include "plan/attention_vjp_plan.hpp"
+#include "problem/attention_vjp_problem.hpp"
+
+namespace heed {
+
+/// The sums that the kernels keep of each query beside its gradient: 0 or kernels::kSumLines.
+Index sum_lines(const AttentionProblem& forward);
+
+/// A function of the caller's on the way back: see kernels::FunctionSlopes.
+struct VjpFunction {
+  kernels::Expression slope = {};
+  const kernels::TableSlope* reads = nullptr;
+  int read_count = 0;
+};
+
+struct VjpJob {
+  const AttentionVjpProblem& problem;
+  const AttentionVjpPlan& plan;
+  const ScoreOperands& operands;
+  CallExpressions expressions;
+  float* scratch = nullptr;
+  Index scratch_per_worker = 0;    // floats
+  float* key_gradients = nullptr;  // [worker], of the keys and values of a step
+  Index key_gradients_per_worker = 0;
+  float* registers = nullptr;
+  Index registers_per_worker = 0;
+  float* query_partials = nullptr;         // [split][group][panel][head_dim][kPanel]
+  double* products = nullptr;              // [group][rows of a task]: of queries and their gradients
+  kernels::BestKey* best = nullptr;        // [worker][rows of a task][top_k]
+  kernels::RowStats* row_stats = nullptr;  // [group][row], where the saved output and lse do not tell; else null
+  float* deltas = nullptr;                 // [group][row], likewise
+  VjpFunction score_mod, weight_mod;
+  float* table_partials = nullptr;  // [table_partials][table_numbers]
+
+  // Of queries, keys and values as they meet, where groups share none: the caller's or ScoreBackward's.
+  TensorView<float> query_gradient;
+  TensorView<float> key_gradient;
+  TensorView<float> value_gradient;
+  // Null where a score function has no use for them.
+  float* row_sums = nullptr;            // [group][row][kSumLines]
+  float* key_sums = nullptr;            // [group][key]
+  float* pair_partials = nullptr;       // [group][split][head_dim], of what weighs the terms of additive scores
+  float* parameter_partials = nullptr;  // of each head
+
+  [[nodiscard]] const AttentionProblem& forward() const { return problem.forward; }
+  [[nodiscard]] Index group_count() const { return forward().batch * forward().groups; }
+  [[nodiscard]] Index row_index(Index group, Index row) const { return group * plan.rows_per_group + row; }
+  [[nodiscard]] Index panels_per_group() const { return divide_up(plan.rows_per_group, kernels::kPanel); }
+  [[nodiscard]] Index tasks_per_group() const { return divide_up(plan.rows_per_group, kMaxRowsPerTask); }
+  [[nodiscard]] Index panel_floats() const { return (forward().head_dim + sum_lines(forward())) * kernels::kPanel; }
+  [[nodiscard]] float* query_partial(Index split, Index group, Index row) const {
+    const Index panel = (split * group_count() + group) * panels_per_group() + row / kernels::kPanel;
+    return query_partials + panel * panel_floats();
+  }
+  [[nodiscard]] float* pair_partial(Index split, Index group) const {
+    if (pair_partials == nullptr) return nullptr;
+    return pair_partials + (group * plan.splits_per_group + split) * forward().head_dim;
+  }
+  /// How a function is differentiated, adding to one of the partial gradients of tables.
+  [[nodiscard]] kernels::FunctionSlopes slopes_of(const VjpFunction& function, Index partial) const {
+    return {.slope = function.slope.program == nullptr ? nullptr : &function.slope,
+            .reads = function.reads,
+            .read_count = function.read_count,
+            .table_gradients = table_partials + partial * problem.gradients.table_numbers};
+  }
+  [[nodiscard]] Index key_stride() const { return kernels::padded_dim(forward().head_dim); }
+  [[nodiscard]] Index value_stride() const { return kernels::padded_dim(forward().value_dim); }
+};
+
+/// A query of a group: the rows of a group are the queries of its heads, head after head.
+struct QueryAt {
+  Index batch, head, query;
+};
+
+QueryAt query_at(const AttentionProblem& forward, Index group, Index row);
+
+/// Some rows of a group and some keys.
+struct VjpBlock {
+  Index group;
+  Index first_row;
+  Index first_key;
+  Index end_key;
+};
+
+/// Up to kMaxRowsPerTask rows, and what the kernels need of each.
+struct VjpRows {
+  std::array<kernels::AttentionRow, kMaxRowsPerTask> rows;
+  std::array<kernels::BackwardRow, kMaxRowsPerTask> backward;
+  std::array<kernels::RowStats, kMaxRowsPerTask> stats;
+  Index count = 0;
+  bool see_keys = false;
+};
+
+/// Describes the rows of a block, which see its keys and no others.
+void describe_rows(const VjpJob& job, const VjpBlock& block, VjpRows& all);
+
+/// The keys and values of a group, a worker's memory and the rows.
+kernels::AttentionTask task_for(const VjpJob& job, Index group, const VjpRows& rows, int worker);
+
+/// The floats of a worker's scratch that are the forward kernels'; those of the backward kernel are behind them.
+Index forward_scratch_floats(const VjpJob& job);
+
+/// The floats of the members of the same name.
+Index row_stats_floats(const AttentionVjpProblem& problem, const AttentionVjpPlan& plan);
+Index deltas_floats(const AttentionVjpProblem& problem, const AttentionVjpPlan& plan);
+
+/// Finds row_stats and deltas by the scores of all keys, made once more.
+void find_row_stats(const VjpJob& job, Executor& executor);
+
+}  // namespace heed

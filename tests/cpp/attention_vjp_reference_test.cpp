@@ -1,0 +1,166 @@
+// The reference's gradients against central differences of the reference's forward pass, in double precision.
+#include <catch_amalgamated.hpp>
+#include <cmath>
+#include <functional>
+
+#include "attention_case.hpp"
+#include "reference/attention_vjp.hpp"
+
+namespace heed::testing {
+namespace {
+
+// Powers of two, and numbers that are multiples of a smaller one: so a step is exact in single precision.
+constexpr float kStep = 0x1p-7F;
+constexpr float kGrid = 0x1p-10F;
+
+void round_to_grid(std::vector<float>& numbers) {
+  for (float& number : numbers) {
+    if (std::isfinite(number)) number = std::round(number / kGrid) * kGrid;
+  }
+}
+
+double loss(const AttentionTensors& tensors, const TensorView<const float>& of_output) {
+  const std::vector<double> output = reference::attention(tensors.inputs(), tensors.options).output;
+  double sum = 0.0;
+  std::size_t n = 0;
+  for_each_element(of_output.shape, [&](Index b, Index h, Index i, Index d) {
+    sum += output[n++] * static_cast<double>(of_output.at(b, h, i)[d]);
+  });
+  return sum;
+}
+
+/// A derivative, and the error that two steps of the central difference differ by.
+struct Difference {
+  double value;
+  double error;
+};
+
+/// Richardson's extrapolation from a step and twice as long a one.
+Difference differentiate(float& number, const std::function<double()>& evaluate) {
+  const float before = number;
+  const auto central = [&](float step) {
+    number = before + step;
+    const double above = evaluate();
+    number = before - step;
+    const double below = evaluate();
+    number = before;
+    return (above - below) / (2.0 * static_cast<double>(step));
+  };
+  const double near = central(kStep);
+  const double far = central(2.0F * kStep);
+  return {(4.0 * near - far) / 3.0, std::abs(near - far)};
+}
+
+void check_differences(const char* what, std::vector<float>& numbers, const std::vector<double>& gradients,
+                       const std::function<double()>& evaluate) {
+  for (std::size_t n = 0; n < gradients.size(); ++n) {
+    if (!std::isfinite(numbers[n])) continue;
+    const auto [expected, error] = differentiate(numbers[n], evaluate);
+    INFO(what << " " << n << ": " << gradients[n] << ", by differences " << expected);
+    CHECK(std::abs(gradients[n] - expected) <= error + 1e-7 * (1.0 + std::abs(expected)));
+  }
+}
+
+void check_case(Random& random, AttentionCase one) {
+  INFO(describe(one));
+  AttentionTensors tensors = make_tensors(random, one);
+  tensors.options.scale = 0.75F;
+  for (auto* numbers :
+       {&tensors.query.numbers, &tensors.key.numbers, &tensors.value.numbers, &tensors.bias.numbers, &tensors.sinks}) {
+    round_to_grid(*numbers);
+  }
+  const Owned<float> of_output = random_tensor(random, one.output_shape());
+  const reference::AttentionVjpResult exact =
+      reference::attention_vjp(tensors.inputs(), tensors.options, of_output.reading());
+  const auto evaluate = [&] { return loss(tensors, of_output.reading()); };
+  check_differences("query", tensors.query.numbers, exact.query, evaluate);
+  check_differences("key", tensors.key.numbers, exact.key, evaluate);
+  check_differences("value", tensors.value.numbers, exact.value, evaluate);
+  check_differences("bias", tensors.bias.numbers, exact.bias, evaluate);
+  check_differences("sinks", tensors.sinks, exact.sinks, evaluate);
+  check_differences("w", tensors.w.numbers, exact.score.w, evaluate);
+  check_differences("wq", tensors.wq.numbers, exact.score.wq, evaluate);
+  check_differences("wk", tensors.wk.numbers, exact.score.wk, evaluate);
+  check_differences("b", tensors.b.numbers, exact.score.b, evaluate);
+  check_differences("v", tensors.v.numbers, exact.score.v, evaluate);
+  check_differences("bandwidth", tensors.bandwidth.numbers, exact.score.bandwidth, evaluate);
+  if (!exact.tables.empty()) {
+    // The numbers of the second table are whole: they are indices and limits.
+    const std::vector<double> of_first(exact.tables.begin(),
+                                       exact.tables.begin() + tensors.expressions.words[kPrograms + 1 + kTableWords]);
+    check_differences("tables", tensors.expressions.numbers, of_first, evaluate);
+  }
+  float& scale = *tensors.options.scale;
+  const auto [expected, error] = differentiate(scale, evaluate);
+  const auto factor = static_cast<double>(scale);
+  INFO("scale: " << exact.log_scale / factor << ", by differences " << expected);
+  CHECK(std::abs(exact.log_scale / factor - expected) <= error + 1e-7 * (1.0 + std::abs(expected)));
+}
+
+AttentionCase small(AttentionCase one) {
+  one.batch = 2;
+  one.heads = 2;
+  one.queries = 3;
+  one.keys = 4;
+  one.head_dim = 3;
+  one.value_dim = 2;
+  return one;
+}
+
+}  // namespace
+
+TEST_CASE("the reference's gradients are those that central differences give", "[vjp]") {
+  Random random(901);
+  check_case(random, small({}));
+  check_case(random, small({.causal = Causal::lower_right, .softcap = 1.5F}));
+  check_case(random, small({.mask = Shape{2, 1, 3, 4}, .bias = Shape{1, 2, 3, 4}}));
+  check_case(random, small({.bias = Shape{2, 1, 1, 4}, .softcap = 0.5F}));
+  check_case(random, small({.bias = Shape{1, 1, 3, 1}, .has_alibi = true, .has_sinks = true}));
+  check_case(random, small({.has_query_lengths = true, .has_key_lengths = true, .has_sinks = true}));
+  check_case(random, small({.has_sinks = true, .dropout = Dropout{.p = 0.4F, .seed = 3}}));
+  check_case(random, small({.dropout = Dropout{.p = 1.0F, .seed = 3}}));
+  check_case(random, small({.score = {.kind = ScoreKind::dot}, .normalizer = Normalizer::sigmoid}));
+  check_case(random, small({.bias = Shape{1, 1, 3, 4}, .softcap = 2.0F, .normalizer = Normalizer::none}));
+  check_case(random, small({.normalizer = Normalizer::sparsemax}));
+  check_case(random, small({.softcap = 2.0F, .normalizer = Normalizer::sparsemax, .top_k = 3}));
+  check_case(random, small({.has_sinks = true, .top_k = 2}));
+  check_case(random, small({.normalizer = Normalizer::hard}));
+}
+
+TEST_CASE("the gradients of score functions and their parameters are those that central differences give", "[vjp]") {
+  Random random(902);
+  const auto of = [](ScoreCase score) {
+    AttentionCase one = small({.softcap = 1.5F});
+    one.score = score;
+    return one;
+  };
+  for (const bool is_per_head : {false, true}) {
+    check_case(random, of({.kind = ScoreKind::cosine}));
+    check_case(random, of({.kind = ScoreKind::general, .is_per_head = is_per_head, .query_dim = 5}));
+    check_case(random, of({.kind = ScoreKind::additive, .is_per_head = is_per_head, .has_offset = true}));
+    check_case(random, of({.kind = ScoreKind::additive,
+                           .is_per_head = is_per_head,
+                           .hidden = 4,
+                           .has_offset = true,
+                           .has_weights = true,
+                           .query_dim = 2}));
+    check_case(random, of({.kind = ScoreKind::gated, .is_per_head = is_per_head}));
+    check_case(random, of({.kind = ScoreKind::gated, .is_per_head = is_per_head, .has_offset = true}));
+    check_case(random, of({.kind = ScoreKind::rbf, .is_per_head = is_per_head}));
+    check_case(random, of({.kind = ScoreKind::distance}));
+  }
+}
+
+TEST_CASE("gradients through functions of scores and weights are those that central differences give", "[vjp]") {
+  // The functions that it draws have no corner within a step of where they are evaluated.
+  Random random(905);
+  for (const int operators : {2, 3, 4, 6}) {
+    check_case(random, small({.score_mod = operators}));
+    check_case(random, small({.softcap = 1.5F, .has_sinks = true, .score_mod = operators}));
+    check_case(random, small({.has_sinks = true, .weight_mod = operators}));
+    check_case(random, small({.normalizer = Normalizer::sigmoid, .weight_mod = operators}));
+    check_case(random, small({.dropout = Dropout{.p = 0.4F, .seed = 3}, .score_mod = 3, .weight_mod = operators}));
+  }
+}
+
+}  // namespace heed::testing

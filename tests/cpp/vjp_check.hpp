@@ -1,0 +1,44 @@
+// Runs the backward pass of attention and holds gradients against the reference's, within the error model's bounds.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "attention_case.hpp"
+#include "heed/attention_vjp.hpp"
+#include "heed/executor.hpp"
+
+namespace heed::testing {
+
+/// What the backward pass is given beside the tensors: of the kernels' own forward pass, and a random gradient.
+struct VjpGiven {
+  Owned<float> output, log_sum_exp, output_gradient;
+  AttentionVjpInputs inputs;
+};
+
+VjpGiven run_forward(Random& random, const AttentionTensors& tensors, const ExpressionSlopes& slopes = {});
+
+/// In rows with padding between them, which no kernel may write.
+struct Gradients {
+  Owned<float> query, key, value, bias, w, wq, wk, b, v, bandwidth;
+  std::vector<float> sinks, tables;
+  float log_scale;
+
+  /// Of all that the tensors have.
+  explicit Gradients(const AttentionTensors& tensors);
+  [[nodiscard]] AttentionGradients views();
+  /// Every number, padding included: to compare bits.
+  [[nodiscard]] std::vector<std::uint32_t> bits() const;
+};
+
+/// On one thread unless told otherwise. Requires success.
+Gradients run_backward(const VjpGiven& given, const AttentionTensors& tensors);
+Gradients run_backward(const VjpGiven& given, const AttentionTensors& tensors, Executor& executor);
+
+/// Checks the gradients of one case and reports how near they came. Returns false where they could not be checked,
+/// because which keys a row keeps is within the errors.
+bool check_gradients(Random& random, const AttentionCase& one);
+bool check_gradients(Random& random, const AttentionTensors& tensors, const ExpressionSlopes& slopes);
+
+}  // namespace heed::testing
