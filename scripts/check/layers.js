@@ -83,7 +83,7 @@ const WEB_ROOMS = {
   memory: ["api/errors.ts"],
   platform: [],
   expr: ["api/errors.ts", "api/describe.ts", "api/typed-array.ts", "backends/wasm/generated"],
-  api: ["backends", "backends/wasm/generated", "operations", "memory", "expr/tree.ts"],
+  api: ["backends", "backends/wasm/generated", "operations", "memory", "expr/tree.ts", "expr/compile-vjp.ts"],
   reference: [],
   viz: ["api/errors.ts"],
   "layers/io": ["api"],

@@ -1,13 +1,13 @@
-// What docs/semantics.md shows is what the package gives, in every section.
+// What docs/semantics.md and docs/training.md show is what the package gives, in every section.
 
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { examplesOf, isTrue, run } from "../support/examples.js";
 
-const semantics = readFileSync(new URL("../../docs/semantics.md", import.meta.url), "utf8");
+describe.each(["semantics.md", "training.md"])("docs/%s", (name) => {
+  const guide = readFileSync(new URL(`../../docs/${name}`, import.meta.url), "utf8");
 
-describe("docs/semantics.md", () => {
-  test.each(examplesOf(semantics))("$heading", async (example) => {
+  test.each(examplesOf(guide))("$heading", async (example) => {
     expect((await run(example)).filter((claim) => !isTrue(claim))).toEqual([]);
   });
 });

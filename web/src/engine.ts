@@ -10,6 +10,7 @@ import type {
   RelativeValuesOptions,
   RopeOptions,
 } from "./api/extra/options.js";
+import type { AttentionVjp, AttentionVjpOptions } from "./api/extra/vjp.js";
 import { guard, guardAsync } from "./api/guard.js";
 import type { Capabilities, Heed } from "./api/heed.js";
 import { product, readShape, readTensorData } from "./api/operands.js";
@@ -158,6 +159,16 @@ class Engine implements Heed {
 
   explain(query: unknown, key: unknown, value: unknown, options?: unknown): Explanation {
     return this.#backend.explain(check("explain", this.#backend, { query, key, value }, options).checked.problem);
+  }
+
+  attentionVjp<const O extends AttentionVjpOptions = NoAttentionOptions>(
+    query: TensorInput,
+    key: TensorInput,
+    value: TensorInput,
+    options?: O,
+  ): Promise<AttentionVjp<O>>;
+  attentionVjp(query: unknown, key: unknown, value: unknown, options?: unknown): Promise<unknown> {
+    return this.#parts.operations.run(this.#backend, "attentionVjp", { tensors: [query, key, value], options });
   }
 
   rope<const O extends RopeOptions = NoOptions>(x: TensorInput, options?: O): Promise<Returned<O>>;

@@ -23,16 +23,16 @@ AttentionGradients unpack_gradients(const AttentionVjpCall& call) {
           .key = unpack<float>(call.key_gradient),
           .value = unpack<float>(call.value_gradient),
           .bias = unpack<float>(call.bias_gradient),
-          .sinks = pointer<float>(call.sinks_gradient),
-          .log_scale = pointer<float>(call.log_scale_gradient),
+          .sinks = pointer<float>(call.sinks_gradient.address),
+          .log_scale = pointer<float>(call.log_scale_gradient.address),
           .score = {.w = unpack<float>(call.score_w_gradient),
                     .wq = unpack<float>(call.score_wq_gradient),
                     .wk = unpack<float>(call.score_wk_gradient),
                     .b = unpack<float>(call.score_b_gradient),
                     .v = unpack<float>(call.score_v_gradient),
                     .bandwidth = unpack<float>(call.score_bandwidth_gradient)},
-          .tables = pointer<float>(call.tables_gradient),
-          .table_numbers = call.tables_gradient_numbers};
+          .tables = pointer<float>(call.tables_gradient.address),
+          .table_numbers = call.tables_gradient.shape[3]};
 }
 
 }  // namespace

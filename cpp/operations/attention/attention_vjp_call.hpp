@@ -20,19 +20,18 @@ struct AttentionVjpCall {
   PackedView score_b_gradient;
   PackedView score_v_gradient;
   PackedView score_bandwidth_gradient;
-  std::uint32_t sinks_gradient;      // address of one float a query head of the call
-  std::uint32_t log_scale_gradient;  // address of one float: see AttentionGradients
-  std::int32_t score_slope;          // programs among the words of the expressions: see ExpressionSlopes
+  PackedView sinks_gradient;      // one number a query head of the call
+  PackedView log_scale_gradient;  // one number: see AttentionGradients
+  PackedView tables_gradient;     // of all tables, one after the other, as one row
+  std::int32_t score_slope;       // programs among the words of the expressions: see ExpressionSlopes
   std::int32_t weight_slope;
   std::uint32_t table_reads;  // address of TableReads, and how many
   std::int32_t table_read_count;
-  std::uint32_t tables_gradient;  // address of the gradients of all tables, and how many floats
-  std::int32_t tables_gradient_numbers;
 
   HEED_FIELDS(forward, output_gradient, query_gradient, key_gradient, value_gradient, bias_gradient, score_w_gradient,
               score_wq_gradient, score_wk_gradient, score_b_gradient, score_v_gradient, score_bandwidth_gradient,
-              sinks_gradient, log_scale_gradient, score_slope, weight_slope, table_reads, table_read_count,
-              tables_gradient, tables_gradient_numbers)
+              sinks_gradient, log_scale_gradient, tables_gradient, score_slope, weight_slope, table_reads,
+              table_read_count)
 };
 
 Status run(const AttentionVjpCall& call, Executor& executor);

@@ -11,6 +11,7 @@ import type {
   RelativeValuesOptions,
   RopeOptions,
 } from "./extra/options.js";
+import type { AttentionVjp, AttentionVjpOptions } from "./extra/vjp.js";
 import type { AttentionOptions, TensorInput, TensorOptions } from "./options.js";
 import type { AttentionResult, NoAttentionOptions, NoOptions, Returned } from "./results.js";
 import type { Tensor } from "./tensor.js";
@@ -66,6 +67,17 @@ export interface Heed {
 
   /** Says where this call would run now, and why. Computes nothing. */
   explain(query: TensorInput, key: TensorInput, value: TensorInput, options?: AttentionOptions): Explanation;
+
+  /**
+   * Attention, and the way back from it: `backward` gives the gradients of query, key, value and every differentiable option. It computes
+   * on WebAssembly. The code is loaded at the first call. Rejects with a HeedError.
+   */
+  attentionVjp<const O extends AttentionVjpOptions = NoAttentionOptions>(
+    query: TensorInput,
+    key: TensorInput,
+    value: TensorInput,
+    options?: O,
+  ): Promise<AttentionVjp<O>>;
 
   /**
    * Rotary embedding: rotates pairs of numbers of x by angles that grow with the position. x and the result are [B, H, L, D], or

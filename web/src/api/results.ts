@@ -13,12 +13,14 @@ export type NoAttentionOptions = Omit<AttentionOptions, "keep" | "return">;
 
 type ByKeep<K> = K extends true ? Tensor : ArrayTensor;
 
-/** A tensor with `keep: true`, else a plain array. */
-export type Returned<O> = O extends { readonly keep: infer K }
-  ? ByKeep<K>
-  : "keep" extends keyof O
-    ? Tensor | ArrayTensor
-    : ArrayTensor;
+/** A tensor with `keep: true` or in a pass that is differentiated, else a plain array. */
+export type Returned<O> = O extends { readonly pass: object }
+  ? Tensor
+  : O extends { readonly keep: infer K }
+    ? ByKeep<K>
+    : "keep" extends keyof O
+      ? Tensor | ArrayTensor
+      : ArrayTensor;
 
 type OnRequest<O, Name extends "weights" | "lse" | "entropy", Wanted = true> = O extends {
   readonly return: { readonly [N in Name]: Wanted };

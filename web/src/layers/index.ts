@@ -1,6 +1,6 @@
 // heed/layers: layers and models for inference, model files, tokenizers, generation. Importing it does nothing.
 
-export { AdditiveAttention, type AdditiveAttentionOptions } from "./additive-attention.js";
+export { AdditiveAttention, type AdditiveAttentionOptions, type AdditiveForwardOptions } from "./additive-attention.js";
 export { Embedding, type EmbeddingOptions, type IndexInput } from "./embedding.js";
 export * from "./generate/index.js";
 export { GRU, type GRUForwardOptions, type GRUOptions, type GRUResult } from "./gru.js";

@@ -16,6 +16,7 @@ import { isTorchAttention, renamedFromTorch } from "./import-torch.js";
 import { Layer, type LayerOptions } from "./layer.js";
 import { Linear } from "./linear.js";
 import type { Filling, GivenParameters } from "./parameters.js";
+import type { Pass } from "./pass.js";
 import { handOutAll, leadingOf } from "./projections.js";
 import { checkDivides, readOnce, readSizes, required } from "./read.js";
 import { type Given, heldBy, PASSED_OPTIONS, readOptions, ruleOf } from "./read-rule.js";
@@ -43,6 +44,7 @@ export interface MultiHeadAttentionOptions extends LayerOptions {
 export interface MultiHeadForwardOptions extends Omit<AttentionOptions, "layout" | "heads" | "kvHeads" | "out"> {
   /** For rope: the position of the first token, or one position a token. Default 0, or the length of the cache. */
   readonly positions?: RopeOptions["positions"];
+  readonly pass?: Pass | undefined;
 }
 
 /** The same, unchecked. */

@@ -108,8 +108,12 @@ export class Parameter {
     }
   }
 
-  /** Frees it in the engine, which may then free its whole memory. It is uploaded again when it is next needed. */
+  /** Frees it in the engine, which may then free its whole memory. What was loaded is uploaded again when it is next needed; what was learnt is lost. */
   dispose(): void {
+    const variable = this.#variable;
+    this.#variable = null;
+    variable?.dispose();
+    if (variable !== null) rest(variable.backend);
     this.#free((backend) => rest(backend.root));
   }
 

@@ -173,6 +173,17 @@ export class Scope {
     return this.pointwise(x, {}, shape);
   }
 
+  /** A parameter as a tensor of this pass, which may be an option of attention. */
+  async parameterTensor(
+    { parameter, resident, length }: ResidentParameter,
+    shape: readonly number[] = parameter.shape,
+  ): Promise<Tensor> {
+    const input = { resident, count: 1, length };
+    const made = await this.#one(POINTWISE, { input, rule: this.#rule({}, null) }, shape);
+    this.tape?.record({ kind: "parameter", parameter, made: [made] });
+    return made;
+  }
+
   /** Frees a tensor of this pass before its end. */
   drop(tensor: Tensor): void {
     if (this.tape === null && this.#made.delete(tensor)) tensor.dispose();
@@ -244,23 +255,18 @@ export class Scope {
   async attention(where: string, tensors: AttentionTensors, rule: AttentionRule): Promise<AnyAttentionResult> {
     const { problem, shapes, output, cache } = rule;
     const at = (name: keyof AttentionTensors): Operand => placed(problem[name], this.#residentOf(tensors[name]));
-    const lse = this.tape === null ? problem.lse : (problem.lse ?? lseOf(problem));
+    const isKept = this.tape !== null && problem.normalizer === "softmax";
+    const lse = problem.lse ?? (isKept ? lseOf(problem) : null);
     const placedProblem = { ...problem, query: at("query"), key: at("key"), value: at("value"), lse };
     const program = this.#program;
     const computed =
       cache === null ? await program.attention(placedProblem) : await cache.attend(where, program, placedProblem);
     const result = resultOf(program, problem.lse === null ? { ...computed, lse: null } : computed, shapes, output);
     for (const part of Object.values(result)) if (part instanceof Tensor) this.#made.add(part);
-    if (result.output instanceof Tensor && computed.lse?.kind === "resident") {
-      const { resident } = computed.lse;
-      if (problem.lse === null) this.#own(resident, [resident.elements]);
-      this.tape?.record({
-        kind: "attention",
-        ...tensors,
-        problem: placedProblem,
-        lse: resident,
-        made: [result.output],
-      });
+    if (this.tape !== null && result.output instanceof Tensor) {
+      const kept = computed.lse?.kind === "resident" ? computed.lse.resident : null;
+      if (kept !== null && problem.lse === null) this.#own(kept, [kept.elements]);
+      this.tape.record({ kind: "attention", ...tensors, problem: placedProblem, lse: kept, made: [result.output] });
     }
     return result;
   }

@@ -58,9 +58,11 @@ export type Step =
       readonly value: Tensor;
       /** With its tensors in their places. */
       readonly problem: AttentionProblem;
-      readonly lse: Resident;
+      /** Of a softmax. */
+      readonly lse: Resident | null;
       readonly made: readonly [Tensor];
     }
+  | { readonly kind: "parameter"; readonly parameter: Parameter; readonly made: readonly [Tensor] }
   | {
       readonly kind: "loss";
       readonly x: Tensor;

@@ -12,6 +12,7 @@ import { MLP, type MLPActivation } from "./mlp.js";
 import { MultiHeadAttention, type MultiHeadForwardOptions, type MultiHeadRule } from "./multi-head-attention.js";
 import { LayerNorm, RMSNorm } from "./norm.js";
 import type { Filling, GivenParameters } from "./parameters.js";
+import type { Pass } from "./pass.js";
 import { batchAndLength } from "./projections.js";
 import { readOnce, readSize, readSizes } from "./read.js";
 import { handOut, type Scope } from "./scope.js";
@@ -39,7 +40,7 @@ export interface TransformerBlockOptions extends LayerOptions {
 }
 
 /** Options of an attention inside a block. */
-export type InnerAttentionOptions = Omit<MultiHeadForwardOptions, "return" | "keep" | "signal">;
+export type InnerAttentionOptions = Omit<MultiHeadForwardOptions, "return" | "keep" | "signal" | "pass">;
 
 export interface BlockForwardOptions {
   /** Options of self attention. */
@@ -52,6 +53,7 @@ export interface BlockForwardOptions {
   readonly attentions?: boolean | undefined;
   readonly keep?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
+  readonly pass?: Pass | undefined;
 }
 
 /** The weights of one block, [B, H, L, S]. */

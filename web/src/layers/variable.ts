@@ -35,6 +35,7 @@ export class Variable {
     this.gradient = gradient;
   }
 
+  /** May be called twice, as tied parameters do. */
   dispose(): void {
     this.setGradient(null);
     this.backend.free(this.#value);

@@ -2,11 +2,12 @@
 
 import { HeedError } from "../api/errors.js";
 import { Tensor } from "../api/tensor.js";
-import type { Resident } from "../backends/backend.js";
+import type { Operand, OutputView, Resident } from "../backends/backend.js";
 import { residentSource } from "../layers/parameters.js";
 import { lastOf, type Scope } from "../layers/scope.js";
 import type { Step } from "../layers/tape.js";
 import { PACK } from "../operations/affine.js";
+import { ATTENTION_VJP, SCORE_GRADIENTS, type WantedGradient } from "../operations/attention-vjp.js";
 import { ROPE } from "../operations/rope.js";
 import { COMBINE } from "../operations/training/combine.js";
 import { GRU_BACKWARD } from "../operations/training/gru-backward.js";
@@ -57,7 +58,11 @@ async function stepBack(scope: Scope, way: WayBack, step: Exclude<Step, Of<"loss
       return way.give(x, await way.one(ROPE, { ...problem, input, inverse: true }));
     }
     case "attention":
-      throw new HeedError("unsupported", "gradients: attention has no way back yet");
+      return attentionBack(way, step, gradient);
+    case "parameter":
+      return way.learn(step.parameter, (sum) => {
+        return way.one(ROW_SUMS, { rows: vectorOf(gradient), addend: sum && vectorOf(sum) });
+      });
   }
 }
 
@@ -136,6 +141,42 @@ async function gatherBack(way: WayBack, { table, indices, made }: Of<"gather">, 
     way.one(SCATTER_ADD, { rows, indices, count, addend: sum && rowsOf(sum, width) });
   if (table instanceof Tensor) await way.add(table, scatter);
   else await way.learn(table, scatter);
+}
+
+async function attentionBack(way: WayBack, step: Of<"attention">, gradient: Resident): Promise<void> {
+  const { problem, lse, made } = step;
+  const { recorder } = way;
+  const [ofScore = 0, , ofWeight = 0] = problem.programs?.words ?? [];
+  if (ofScore !== 0 || ofWeight !== 0) {
+    throw new HeedError(
+      "unsupported",
+      "gradients: scoreMod and probMod have no way back in a pass, only in attentionVjp",
+    );
+  }
+  const options = ["bias", ...SCORE_GRADIENTS] as const;
+  const tensors = new Map<WantedGradient, Tensor | null>([
+    ["query", step.query],
+    ["key", step.key],
+    ["value", step.value],
+    ...options.map((name) => [name, recorder.tensorOf({ bias: problem.bias, ...problem.score }[name])] as const),
+  ]);
+  const wanted = [...tensors].filter(([, x]) => recorder.needs(x));
+  const place = (resident: Resident, view: OutputView): Operand => {
+    return { source: residentSource(resident), dtype: "f32", ...view };
+  };
+  const results = await way.run(ATTENTION_VJP, {
+    forward: problem,
+    output: place(recorder.residentOf(made[0]), problem.output),
+    lse: lse && problem.lse && place(lse, problem.lse),
+    outputGradient: place(gradient, problem.output),
+    slopes: null,
+    wanted: wanted.map(([name]) => name),
+    keep: true,
+  });
+  for (const [at, [, x]] of wanted.entries()) {
+    const result = results[at];
+    if (result !== undefined) await way.give(x, result);
+  }
 }
 
 async function gruBack(scope: Scope, way: WayBack, step: Of<"gru">): Promise<void> {

@@ -1,7 +1,7 @@
 // The tape of a pass: its steps that a gradient goes through, and the parameters that it computes with.
 
-import type { Tensor } from "../api/tensor.js";
-import type { Program, Resident } from "../backends/backend.js";
+import { Tensor } from "../api/tensor.js";
+import type { Operand, Program, Resident } from "../backends/backend.js";
 import { type Parameter, residentSource } from "../layers/parameters.js";
 import type { Step, Tape } from "../layers/tape.js";
 import { PACK } from "../operations/affine.js";
@@ -14,6 +14,7 @@ export class Recorder implements Tape {
   readonly #plain = new Map<Parameter, Resident>();
   readonly #packed = new Map<Parameter, Resident>();
   readonly #needed = new Set<Tensor>();
+  readonly #tensors = new Map<Resident, Tensor>();
 
   constructor(program: Program, learning: readonly Learning[]) {
     this.#program = program;
@@ -49,6 +50,16 @@ export class Recorder implements Tape {
   /** Asks for the gradient of a tensor. */
   want(x: Tensor): void {
     this.#needed.add(x);
+    this.#tensors.set(this.residentOf(x), x);
+  }
+
+  residentOf(x: Tensor): Resident {
+    return Tensor.residentOf(x, this.#program, "gradients: a tensor");
+  }
+
+  /** The tensor of an operand, if a gradient goes through it. */
+  tensorOf(operand: Operand | null): Tensor | null {
+    return operand?.source.kind === "resident" ? (this.#tensors.get(operand.source.resident) ?? null) : null;
   }
 
   /** Whether a gradient goes through this tensor. */
@@ -57,7 +68,7 @@ export class Recorder implements Tape {
   }
 
   record(step: Step): void {
-    const { tensors, parameters } = sourcesOf(step);
+    const { tensors, parameters } = sourcesOf(step, (operand) => this.tensorOf(operand));
     const isNeeded = tensors.some((x) => this.needs(x)) || parameters.some((one) => this.learning(one) !== null);
     if (!isNeeded) return;
     for (const made of step.made) this.want(made);
@@ -70,7 +81,7 @@ interface Sources {
   readonly parameters: readonly (Parameter | null)[];
 }
 
-function sourcesOf(step: Step): Sources {
+function sourcesOf(step: Step, tensorOf: (operand: Operand | null) => Tensor | null): Sources {
   switch (step.kind) {
     case "affine":
       return { tensors: [step.x, step.addend], parameters: [step.weight, step.bias] };
@@ -84,8 +95,13 @@ function sourcesOf(step: Step): Sources {
         : { tensors: [step.table], parameters: [] };
     case "gru":
       return { tensors: [step.gates, step.state], parameters: [step.weights, step.bias] };
-    case "attention":
-      return { tensors: [step.query, step.key, step.value], parameters: [] };
+    case "attention": {
+      const { bias, score } = step.problem;
+      const options = [bias, score.w, score.wq, score.wk, score.b, score.v, score.bandwidth];
+      return { tensors: [step.query, step.key, step.value, ...options.map(tensorOf)], parameters: [] };
+    }
+    case "parameter":
+      return { tensors: [], parameters: [step.parameter] };
     default:
       return { tensors: [step.x], parameters: [] };
   }

@@ -8,29 +8,38 @@ import { Variable } from "../layers/variable.js";
 /** A variable with the parameters that it is, by their names in the model. */
 export interface Learning {
   readonly variable: Variable;
-  readonly parameters: Map<string, Parameter>;
+  readonly parameters: ReadonlyMap<string, Parameter>;
 }
 
 /** All loaded parameters of a model as variables on this engine, which are made where they do not exist. */
 export function learn(model: Layer, backend: RootBackend): readonly Learning[] {
-  const all = [...Layer.allOf(model)].filter(([, { value }]) => value !== null);
-  const byNumbers = new Map<unknown, Learning>();
-  for (const [name, parameter] of all) {
-    const numbers = parameter.value?.data;
-    const known = byNumbers.get(numbers);
-    if (known !== undefined) known.parameters.set(name, parameter);
-    else byNumbers.set(numbers, { variable: variableOf(parameter, backend), parameters: new Map([[name, parameter]]) });
+  const groups = new Map<ArrayBufferLike, Map<string, Parameter>[]>();
+  for (const [name, parameter] of Layer.allOf(model)) {
+    if (parameter.value === null) continue;
+    const { buffer } = parameter.value.data;
+    const ofBuffer = groups.get(buffer) ?? [];
+    groups.set(buffer, ofBuffer);
+    const tied = ofBuffer.find((group) => [...group.values()].some((other) => isTied(other, parameter)));
+    if (tied === undefined) ofBuffer.push(new Map([[name, parameter]]));
+    else tied.set(name, parameter);
   }
-  const learning = [...byNumbers.values()];
-  for (const { variable, parameters } of learning) {
+  return [...groups.values()].flat().map((parameters) => {
+    const [first] = parameters.values();
+    if (first === undefined) throw new TypeError("a group has a parameter");
+    const variable = variableOf(first, backend);
     for (const parameter of parameters.values()) if (parameter.variable !== variable) parameter.learn(variable);
-  }
-  return learning;
+    return { variable, parameters };
+  });
 }
 
 /** Whether some of its parameters are not frozen. */
 export function isLearning({ parameters }: Learning): boolean {
   return [...parameters.values()].some(({ isFrozen }) => !isFrozen);
+}
+
+/** Whether two parameters are views of the same numbers. */
+function isTied({ value: a }: Parameter, { value: b }: Parameter): boolean {
+  return a !== null && b !== null && a.data.byteOffset === b.data.byteOffset && a.data.length === b.data.length;
 }
 
 function variableOf(parameter: Parameter, backend: RootBackend): Variable {

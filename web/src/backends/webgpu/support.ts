@@ -16,6 +16,7 @@ export const SUPPORT = {
   operation: {
     attention: true,
     attentionSync: "a GPU cannot be waited for",
+    attentionVjp: "its tiles sum gradients of keys and of queries at once, for which the GPU has no kernels",
     rope: true,
     linearAttention: TOKEN_BY_TOKEN,
     relativeKeys: "it looks up, on the calling thread, scores that attention computes, which may run on the GPU",

@@ -1,0 +1,265 @@
+// Gradients of attention against central differences of the double-precision reference, for combinations of options.
+
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { add, floor, lessEqual, mul, sub, table, tanh } from "../../web/src/expr/index.js";
+import { type AttentionVjpOptions, createHeed, type Heed } from "../../web/src/index.js";
+import { type ReferenceOptions, attention as reference } from "../../web/src/reference/index.js";
+import { FEW_KINDS, nameOf, openKind } from "../support/engines.js";
+import { Random } from "../support/random.js";
+
+interface Plain {
+  readonly data: Float32Array;
+  readonly shape: readonly number[];
+}
+
+type Doubles = { readonly data: Float64Array; readonly shape: readonly number[] };
+
+const widened = ({ data, shape }: Plain): Doubles => ({ data: Float64Array.from(data), shape });
+
+function draw(random: Random, ...shape: number[]): Plain {
+  return { data: random.floats(shape.reduce((a, b) => a * b, 1)), shape };
+}
+
+/** What gradients are taken of, by name, and how the reference is called with it. */
+interface Scene {
+  readonly given: Readonly<Record<string, Plain>>;
+  readonly options: AttentionVjpOptions;
+  readonly referenceOptions: (given: Readonly<Record<string, Doubles>>) => ReferenceOptions;
+}
+
+function drawScene(random: Random): Scene {
+  const pick = <T>(...all: [T, ...T[]]): T => random.pick(all);
+  const [batch, groups, perGroup] = [pick(1, 2), pick(1, 2), pick(1, 3)];
+  const [queries, keys] = [pick(1, 2, 5, 17), pick(1, 3, 16, 33)];
+  const [dim, valueDim] = [pick(1, 4, 9), pick(1, 8, 5)];
+  const heads = groups * perGroup;
+  const normalize = pick("softmax", "softmax", "softmax", "sigmoid", "none") as "softmax" | "sigmoid" | "none";
+  const kind = pick("scaled-dot", "scaled-dot", "cosine", "general", "additive", "gated", "rbf", "distance");
+  const given: Record<string, Plain> = {
+    q: draw(random, batch, heads, queries, dim),
+    k: draw(random, batch, groups, keys, dim),
+    v: draw(random, batch, groups, keys, valueDim),
+  };
+  const plain: Record<string, unknown> = { normalize };
+  if (random.chance(0.5)) given["bias"] = draw(random, pick(1, batch), pick(1, heads), queries, keys);
+  if (random.chance(0.3))
+    plain["mask"] = {
+      data: Uint8Array.from({ length: queries * keys }, () => Number(random.chance(0.8))),
+      shape: [queries, keys],
+    };
+  if (random.chance(0.4)) plain["causal"] = true;
+  if (random.chance(0.3)) plain["softcap"] = 2;
+  if (random.chance(0.3)) plain["alibiSlopes"] = Float32Array.from({ length: heads }, (_, h) => 0.1 * (h + 1));
+  if (random.chance(0.3)) plain["window"] = [4, 3];
+  if (random.chance(0.3)) plain["dropout"] = { p: 0.3, seed: 7 };
+  if (random.chance(0.3)) plain["scale"] = 0.4;
+  if (normalize === "softmax" && random.chance(0.3)) given["sinks"] = draw(random, heads);
+  const hidden = 6;
+  if (kind === "general") given["w"] = draw(random, dim, dim);
+  if (kind === "additive") {
+    given["wq"] = draw(random, hidden, dim);
+    given["wk"] = draw(random, hidden, dim);
+    given["b"] = draw(random, hidden);
+    given["v0"] = draw(random, hidden);
+  }
+  if (kind === "gated") given["w"] = draw(random, 2 * dim);
+  const ofScore = (all: Readonly<Record<string, unknown>>) => ({
+    type: kind,
+    ...(all["w"] === undefined ? {} : { w: kind === "gated" ? (all["w"] as Plain).data : all["w"] }),
+    ...(kind === "additive"
+      ? { wq: all["wq"], wk: all["wk"], b: (all["b"] as Plain).data, v: (all["v0"] as Plain).data }
+      : {}),
+    ...(kind === "rbf" ? { bandwidth: 1.5 } : {}),
+  });
+  const optionsOf = (all: Readonly<Record<string, unknown>>) => ({
+    ...plain,
+    score: ofScore(all),
+    ...(all["bias"] === undefined ? {} : { bias: all["bias"] }),
+    ...(all["sinks"] === undefined ? {} : { sinks: (all["sinks"] as Plain).data }),
+  });
+  return {
+    given,
+    options: optionsOf(given) as unknown as AttentionVjpOptions,
+    referenceOptions: (all) => optionsOf(all) as unknown as ReferenceOptions,
+  };
+}
+
+/** The gradients by the names of a scene. */
+async function gradientsOf(engine: Heed, { given, options }: Scene, outputGradient: Float32Array) {
+  const { output, backward } = await engine.attentionVjp(
+    given["q"] as Plain,
+    given["k"] as Plain,
+    given["v"] as Plain,
+    options,
+  );
+  const { dq, dk, dv, dbias, dsinks, dscore } = await backward({ data: outputGradient, shape: output.shape });
+  const all: Record<string, unknown> = { q: dq, k: dk, v: dv, bias: dbias, sinks: dsinks };
+  for (const [name, gradient] of Object.entries(dscore ?? {})) all[name === "v" ? "v0" : name] = gradient;
+  return all as Readonly<Record<string, Plain | undefined>>;
+}
+
+const STEP = 1e-3;
+
+/** By a formula of the fourth order. */
+function slope(loss: (shift: number) => number): number {
+  return (8 * (loss(STEP) - loss(-STEP)) - (loss(2 * STEP) - loss(-2 * STEP))) / (12 * STEP);
+}
+
+describe.each(FEW_KINDS.map((kind) => ({ name: nameOf(kind), kind })))("attentionVjp, $name", ({ kind }) => {
+  let engine: Heed;
+  beforeAll(async () => {
+    engine = await openKind(kind);
+  });
+  afterAll(() => engine.dispose());
+
+  test("gradients are the slopes of the reference, over combinations of options", async () => {
+    const random = new Random(77);
+    for (let at = 0; at < 120; at++) {
+      const scene = drawScene(random);
+      const wide = Object.fromEntries(Object.entries(scene.given).map(([name, one]) => [name, widened(one)]));
+      const outputOf = (all: Readonly<Record<string, Doubles>>) =>
+        reference(all["q"] as Doubles, all["k"] as Doubles, all["v"] as Doubles, scene.referenceOptions(all)).output
+          .data;
+      const outputGradient = random.floats(outputOf(wide).length);
+      const got = await gradientsOf(engine, scene, outputGradient);
+      for (const [name, { data, shape }] of Object.entries(scene.given)) {
+        const gradient = got[name];
+        const what = `case ${at}, ${name}, ${JSON.stringify(scene.options, (key, value) => (key === "data" ? undefined : value))}`;
+        expect(gradient?.shape, what).toEqual(name === "v0" || name === "b" ? shape : shape);
+        const step = 1 + Math.floor(data.length / 6);
+        for (let i = 0; i < data.length; i += step) {
+          const loss = (shift: number): number => {
+            const moved = Float64Array.from(data);
+            moved[i] = (moved[i] ?? 0) + shift;
+            const output = outputOf({ ...wide, [name]: { data: moved, shape } });
+            return output.reduce((sum, x, o) => sum + x * (outputGradient[o] ?? 0), 0);
+          };
+          const wanted = slope(loss);
+          const size = Math.max(...(gradient?.data ?? []).map(Math.abs), 1);
+          expect(Math.abs((gradient?.data[i] ?? Number.NaN) - wanted), `${what} at ${i}`).toBeLessThan(2e-4 * size);
+        }
+      }
+    }
+  });
+
+  test("a call can start from results at hand, and ends with its backward call or its release", async () => {
+    const random = new Random(78);
+    const [q, k, v] = [draw(random, 2, 7, 4), draw(random, 2, 9, 4), draw(random, 2, 9, 5)];
+    const first = await engine.attentionVjp(q, k, v, { causal: true, temperature: 2 });
+    const outputGradient = { data: first.output.data.map((x) => 1 - x), shape: first.output.shape };
+    const saved = { output: first.output, lse: first.lse as Plain };
+    const expected = await first.backward(outputGradient);
+    const again = await engine.attentionVjp(q, k, v, { causal: true, temperature: 2, saved });
+    expect(await again.backward(outputGradient)).toEqual(expected);
+    expect(expected.dtemperature).toBeTypeOf("number");
+    expect(expected.dbias).toBeUndefined();
+    await expect(first.backward(outputGradient)).rejects.toMatchObject({ code: "disposed" });
+    const released = await engine.attentionVjp(q, k, v);
+    released.release();
+    await expect(released.backward(outputGradient)).rejects.toMatchObject({ code: "disposed" });
+    expect(engine.memory().tensors).toBe(0);
+  });
+
+  test("a wrong gradient is refused, and the call can still be made", async () => {
+    const random = new Random(79);
+    const [q, k, v] = [draw(random, 3, 4), draw(random, 5, 4), draw(random, 5, 4)];
+    const { backward } = await engine.attentionVjp(q, k, v);
+    await expect(backward({ data: new Float32Array(3), shape: [3] })).rejects.toMatchObject({
+      code: "shape",
+      message: expect.stringMatching(/^attentionVjp.backward: outputGradient must have the output's shape/),
+    });
+    const { dq } = await backward({ data: new Float32Array(12).fill(1), shape: [3, 4] });
+    expect(dq.shape).toEqual([3, 4]);
+    await expect(engine.attentionVjp(q, k, v, { return: { lse: true } } as never)).rejects.toMatchObject({
+      message: expect.stringMatching(/^attentionVjp: .*return/),
+    });
+  });
+});
+
+test("functions of scores and weights, and their tables, have gradients", async () => {
+  const random = new Random(82);
+  const [q, k, v] = [draw(random, 2, 5, 4), draw(random, 2, 7, 4), draw(random, 2, 7, 3)];
+  const slopesTable = draw(random, 2);
+  const byDistance = draw(random, 12);
+  using engine = await createHeed({ backend: "wasm" });
+  const [first, second] = [table(slopesTable), table(byDistance)];
+  const { output, backward } = await engine.attentionVjp(q, k, v, {
+    scoreMod: ({ score, h, q, k }) => add(mul(tanh(score), first.at(h)), second.at(add(sub(q, k), 7))),
+    probMod: ({ prob, h }) => mul(prob, add(prob, first.at(h))),
+    maskMod: ({ q, k }) => lessEqual(k, add(q, 3)),
+  });
+  const outputGradient = random.floats(output.data.length);
+  const got = await backward({ data: outputGradient, shape: output.shape });
+  const loss = ({ q, k, v, first, second }: Record<"q" | "k" | "v" | "first" | "second", Float64Array>): number => {
+    let sum = 0;
+    for (let h = 0; h < 2; h++) {
+      for (let i = 0; i < 5; i++) {
+        const scores = Array.from({ length: 7 }, (_, j) => {
+          let dot = 0;
+          for (let d = 0; d < 4; d++) dot += (q[(h * 5 + i) * 4 + d] ?? 0) * (k[(h * 7 + j) * 4 + d] ?? 0);
+          const score = Math.tanh(dot / 2) * (first[h] ?? 0) + (second[i - j + 7] ?? 0);
+          return j <= i + 3 ? score : Number.NEGATIVE_INFINITY;
+        });
+        const total = scores.reduce((all, score) => all + Math.exp(score), 0);
+        for (const [j, score] of scores.entries()) {
+          const p = Math.exp(score) / total;
+          const weight = p * (p + (first[h] ?? 0));
+          for (let e = 0; e < 3; e++) {
+            sum += weight * (v[(h * 7 + j) * 3 + e] ?? 0) * (outputGradient[(h * 5 + i) * 3 + e] ?? 0);
+          }
+        }
+      }
+    }
+    return sum;
+  };
+  const wide = (one: Plain) => Float64Array.from(one.data);
+  const at = { q: wide(q), k: wide(k), v: wide(v), first: wide(slopesTable), second: wide(byDistance) };
+  const [dfirst, dsecond] = got.dtables ?? [];
+  for (const [name, gradient] of Object.entries({ q: got.dq, k: got.dk, v: got.dv, first: dfirst, second: dsecond })) {
+    const numbers = at[name as keyof typeof at];
+    expect(gradient?.data.length, name).toBe(numbers.length);
+    for (let i = 0; i < numbers.length; i++) {
+      const wanted = slope((shift) => {
+        const moved = Float64Array.from(numbers);
+        moved[i] = (moved[i] ?? 0) + shift;
+        return loss({ ...at, [name]: moved });
+      });
+      expect(Math.abs((gradient?.data[i] ?? Number.NaN) - wanted), `${name} at ${i}`).toBeLessThan(2e-5);
+    }
+  }
+  expect(engine.memory().tensors).toBe(0);
+});
+
+test("a function without a derivative is refused by name", async () => {
+  using engine = await createHeed({ backend: "wasm" });
+  const x = draw(new Random(83), 3, 4);
+  await expect(engine.attentionVjp(x, x, x, { scoreMod: ({ score }) => floor(score) })).rejects.toMatchObject({
+    code: "unsupported",
+    message: expect.stringMatching(/^attentionVjp: scoreMod has no derivative, because floor/),
+  });
+  expect(engine.memory().tensors).toBe(0);
+});
+
+test.each([1, 2, 3, 4])("the bits of one thread come out of %s", async (threads) => {
+  const random = new Random(80);
+  const [q, k, v] = [draw(random, 2, 4, 300, 16), draw(random, 2, 2, 500, 16), draw(random, 2, 2, 500, 24)];
+  const run = async (worker: "shared-memory" | "private-memory" | null, count: number) => {
+    using engine = await openKind({ variant: "relaxed", worker }, { threads: count });
+    const { output, backward } = await engine.attentionVjp(q, k, v, { causal: true });
+    return await backward({ data: output.data.map((x) => Math.sin(9 * x)), shape: output.shape });
+  };
+  const expected = await run(null, 1);
+  expect(await run("shared-memory", threads)).toEqual(expected);
+  expect(await run("private-memory", Math.min(threads, 3))).toEqual(expected);
+});
+
+test("rows with no key left have gradients of zero", async () => {
+  using engine = await createHeed({ backend: "wasm" });
+  const random = new Random(81);
+  const [q, k, v] = [draw(random, 3, 4), draw(random, 5, 4), draw(random, 5, 4)];
+  const mask = { data: Uint8Array.of(1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 1, 0, 1, 0, 1), shape: [3, 5] };
+  const { backward } = await engine.attentionVjp(q, k, v, { mask });
+  const { dq } = await backward({ data: new Float32Array(12).fill(1), shape: [3, 4] });
+  expect(dq.data.slice(4, 8)).toEqual(new Float32Array(4));
+  expect(dq.data[0]).not.toBe(0);
+});

@@ -1,0 +1,49 @@
+// The public types of attentionVjp.
+
+import type { AttentionOptions, TensorInput } from "../options.js";
+import type { Returned } from "../results.js";
+
+/** Those of `attention`; a call of its own has no cache, no array for its output and no results beside it. */
+export interface AttentionVjpOptions extends Omit<AttentionOptions, "cache" | "out" | "return"> {
+  /** The results of a forward call at hand, which then need not be computed again. The lse is that of a softmax. */
+  readonly saved?: { readonly output: TensorInput; readonly lse?: TensorInput | undefined } | undefined;
+}
+
+export interface BackwardOptions {
+  /** Leaves the gradients in the engine. Default false. */
+  readonly keep?: boolean | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Each has the shape in which that was given of which it is the gradient. What was not given has none. */
+export interface AttentionGradients<O> {
+  readonly dq: Returned<O>;
+  readonly dk: Returned<O>;
+  readonly dv: Returned<O>;
+  /** Summed over what the bias broadcasts to. */
+  readonly dbias: Returned<O> | undefined;
+  readonly dsinks: Returned<O> | undefined;
+  readonly dtemperature: number | undefined;
+  /** The parameters of the score function; of a number, a number. */
+  readonly dscore:
+    | { readonly [Name in "w" | "wq" | "wk" | "b" | "v" | "bandwidth"]?: Returned<O> | number }
+    | undefined;
+  /** One for each table of the functions, in their order. */
+  readonly dtables: readonly Returned<O>[] | undefined;
+}
+
+export interface AttentionVjp<O> {
+  readonly output: Returned<O>;
+  /** Of a softmax. */
+  readonly lse: Returned<O> | undefined;
+  /**
+   * The gradients of a loss whose gradient in the output is given, in its shape. It can be called once, and not after `release`. Until then
+   * query, key and value must not change.
+   */
+  backward<const B extends BackwardOptions = Record<never, never>>(
+    outputGradient: TensorInput,
+    options?: B,
+  ): Promise<AttentionGradients<B>>;
+  /** Frees what the backward call would need. */
+  release(): void;
+}
