@@ -1,5 +1,5 @@
-# The two modules of the npm package, named after their preset: heed_wasm_core for attention, and heed_wasm_full for attention and
-# everything else, which an engine loads when it is first asked for something else.
+# The three modules of the npm package, named after their preset: heed_wasm_core for attention, heed_wasm_full for attention and everything else
+# but training, and heed_wasm_training for all. An engine loads one of the latter when it is first asked for something that it has alone.
 
 # Code around the kernels is mostly executed once a call and downloaded by every page, so it is small; code that is executed for each row is fast.
 target_compile_options(heed PRIVATE -fno-exceptions -fno-rtti -Oz)
@@ -70,6 +70,7 @@ endfunction()
 
 heed_module(heed_wasm_core ${HEED_ARTEFACT} core_module.cpp)
 heed_module(heed_wasm_full ${HEED_ARTEFACT}-full full_module.cpp run_program.cpp)
+heed_module(heed_wasm_training ${HEED_ARTEFACT}-training training_module.cpp run_program.cpp)
 
 # The baseline build writes the types and layouts for TypeScript. (Types are found by executing
 # the module, and Node 20 executes relaxed SIMD only behind a flag.)

@@ -1,16 +1,19 @@
 // Prints the layouts and numbers of the operations beside attention.
-#include "bindings/operations.hpp"
 #include "bindings/print_layout.hpp"
+#include "bindings/program_call.hpp"
+#include "bindings/training_operations.hpp"
 #include "kernels/simd/width.hpp"
 
 namespace {
 
 using namespace heed::bindings;  // NOLINT(google-build-using-namespace): a program of one table
 
-template <class Attention, class... Others>
-void print_operations(const std::tuple<Attention, Others...>* /*operations*/) {
+template <class Attention, class... Others, class... Training>
+void print_operations(const std::tuple<Attention, Others...>* /*operations*/,
+                      const std::tuple<Training...>* /*training*/) {
   std::set<std::string_view> printed;
   (print_call<Others>(printed), ...);
+  (print_call<Training>(printed), ...);
   std::puts("export const OPERATION = {");
   int number = 0;
   const auto print = [&](std::string_view call) {
@@ -18,6 +21,8 @@ void print_operations(const std::tuple<Attention, Others...>* /*operations*/) {
     std::printf("  %s: %d,\n", camel_case(call).c_str(), ++number);
   };
   (print(name_of<Others>()), ...);
+  number = heed::ProgramCall::kNumber;
+  (print(name_of<Training>()), ...);
   std::puts("} as const;");
 }
 
@@ -25,7 +30,8 @@ void print_operations(const std::tuple<Attention, Others...>* /*operations*/) {
 
 int main() {
   std::puts("// Made by the build from cpp/operations: word offsets and numbers of packed calls.");
-  print_operations(static_cast<const heed::Operations*>(nullptr));
+  print_operations(static_cast<const heed::Operations*>(nullptr),
+                   static_cast<const heed::TrainingOperations*>(nullptr));
   print_constant("PANEL", heed::kernels::kPanel);
   return 0;
 }

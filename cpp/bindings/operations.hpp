@@ -7,7 +7,6 @@
 #include "operations/affine.hpp"
 #include "operations/append.hpp"
 #include "operations/attention/attention_call.hpp"
-#include "operations/attention/attention_vjp_call.hpp"
 #include "operations/gather.hpp"
 #include "operations/gru.hpp"
 #include "operations/linear_attention.hpp"
@@ -15,32 +14,20 @@
 #include "operations/pack.hpp"
 #include "operations/pointwise.hpp"
 #include "operations/rope.hpp"
-#include "operations/training/combine.hpp"
-#include "operations/training/gru_backward.hpp"
-#include "operations/training/losses.hpp"
-#include "operations/training/norm_backward.hpp"
-#include "operations/training/optimizers.hpp"
-#include "operations/training/pointwise_backward.hpp"
-#include "operations/training/product.hpp"
-#include "operations/training/row_sums.hpp"
-#include "operations/training/scatter_add.hpp"
 
 namespace heed {
 
 /// Each has a function run(call, executor).
-using Operations =
-    std::tuple<AttentionCall,  // the first, so that its calls need not write a number
-               RopeCall,       // rotary embedding
-               AppendCall,     // keys and values to the pages of a KV cache
-               LinearCall,     // linear attention
-               PackCall,       // the matrices of linear layers, for affine and gru
-               AffineCall,     // a linear layer
-               PointwiseCall,  // bias, activation, factor, addend
-               NormCall,       // LayerNorm, RMSNorm
-               GatherCall,     // an embedding
-               GruCall,        // a gated recurrent unit
-               // Backward passes of attention and layers, losses and steps of optimizers.
-               AttentionVjpCall, ProductCall, RowSumsCall, PointwiseBackwardCall, NormBackwardCall, ScatterAddCall,
-               GruBackwardCall, CombineCall, SquareSumCall, CrossEntropyCall, ElementLossCall, AdamCall, SgdCall>;
+using Operations = std::tuple<AttentionCall,  // the first, so that its calls need not write a number
+                              RopeCall,       // rotary embedding
+                              AppendCall,     // keys and values to the pages of a KV cache
+                              LinearCall,     // linear attention
+                              PackCall,       // the matrices of linear layers, for affine and gru
+                              AffineCall,     // a linear layer
+                              PointwiseCall,  // bias, activation, factor, addend
+                              NormCall,       // LayerNorm, RMSNorm
+                              GatherCall,     // an embedding
+                              GruCall         // a gated recurrent unit
+                              >;
 
 }  // namespace heed

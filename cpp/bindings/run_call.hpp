@@ -1,4 +1,4 @@
-// Runs a packed call where it lies in the heap. Each of the two modules has a run_call() for its operations:
+// Runs a packed call where it lies in the heap. Each of the three modules has a run_call() for its operations:
 // core_module.cpp, full_module.cpp.
 #pragma once
 

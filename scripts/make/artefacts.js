@@ -1,4 +1,4 @@
-// Builds the four wasm artefacts by CMake. It builds only their own targets; other scripts build tests and benches.
+// Builds the wasm artefacts by CMake. It builds only their own targets; other scripts build tests and benches.
 
 import { join } from "node:path";
 import { buildPreset } from "../lib/cmake.js";
@@ -8,13 +8,16 @@ import { root } from "./root.js";
 
 export const VARIANTS = ["wasm-simd", "wasm-relaxed", "wasm-simd-threads", "wasm-relaxed-threads"];
 
-/** A variant's module with attention and every other operation, which is loaded on demand. @param {string} variant */
+/** A variant's module with attention and every other operation but those of training, which is loaded on demand. @param {string} variant */
 export const fullOf = (variant) => `${variant}-full`;
 
-/** @param {string} variant */
-const modulesOf = (variant) => [variant, fullOf(variant)];
+/** A variant's module with every operation, likewise. @param {string} variant */
+export const trainingOf = (variant) => `${variant}-training`;
 
-/** All modules, two for each variant. */
+/** @param {string} variant */
+const modulesOf = (variant) => [variant, fullOf(variant), trainingOf(variant)];
+
+/** All modules, three for each variant. */
 export const MODULES = VARIANTS.flatMap(modulesOf);
 
 /** The variant whose build also makes the types. */
@@ -36,7 +39,7 @@ export const artefact = (variant, file) => join(root, "build", variant, file);
 const KINDS = /** @type {const} */ (["mjs", "wasm", "map"]);
 
 /** Glue, binary or linker's map of a module. @param {string} module @param {"mjs" | "wasm" | "map"} kind */
-export const moduleFile = (module, kind) => artefact(module.replace(/-full$/, ""), `${module}.${kind}`);
+export const moduleFile = (module, kind) => artefact(module.replace(/-(?:full|training)$/, ""), `${module}.${kind}`);
 
 const SOURCES = ["CMakeLists.txt", "CMakePresets.json", "cmake", "cpp"].map((path) => join(root, path));
 
@@ -49,7 +52,7 @@ export async function buildArtefacts(toolchain) {
     await whenChanged(variant, { inputs: SOURCES, outputs, salt }, () =>
       step(`build ${variant}`, async () => {
         const types = variant === BASELINE ? ["heed_call_types"] : [];
-        const targets = ["heed_wasm_core", "heed_wasm_full", ...types];
+        const targets = ["heed_wasm_core", "heed_wasm_full", "heed_wasm_training", ...types];
         await buildPreset(toolchain, variant, targets);
       }),
     );

@@ -30,6 +30,7 @@ const SHARED_LATER = ["web/src/platform/next-task.ts"];
 const SHARED_LAST = [
   "operations/rope.ts",
   "operations/rows.ts",
+  "operations/attention-vjp.ts",
   "backends/wasm/generated/operation-calls.ts",
   "api/unless-aborted.ts",
   "api/extra/rotation.ts",

@@ -1,7 +1,7 @@
-// Hides the names that a bundle's chunks share with its first entry: importers of the entry see its public names alone.
+// Hides the names that a bundle's chunks share with an entry: importers of the entry see its public names alone.
 
-/** A public function. The shared values are a property of it that is not enumerable. */
-const CARRIER = "createHeed";
+/** A public function of each entry that holds what others need. The shared values are a property of it that is not enumerable. */
+const CARRIERS = ["createHeed", "saveSafetensors"];
 const PROPERTY = "shared";
 
 /**
@@ -16,33 +16,36 @@ export const sharedNames = {
     for (const entry of chunks) {
       const shown = new Set(this.getModuleInfo(entry.facadeModuleId ?? "")?.exports);
       const hidden = entry.exports.filter((name) => !shown.has(name));
-      if (!shown.has(CARRIER) || hidden.length === 0) continue;
-      entry.code = carrying(entry.code, hidden);
-      for (const chunk of chunks) chunk.code = receiving(chunk.code, entry.fileName, hidden);
+      const carrier = CARRIERS.find((name) => shown.has(name));
+      if (carrier === undefined || hidden.length === 0) continue;
+      entry.code = carrying(entry.code, carrier, hidden);
+      for (const chunk of chunks) chunk.code = receiving(chunk.code, entry.fileName, carrier, hidden);
     }
   },
 };
 
-/** @param {string} code @param {readonly string[]} hidden */
-const carrying = (code, hidden) =>
+/** @param {string} code @param {string} carrier @param {readonly string[]} hidden */
+const carrying = (code, carrier, hidden) =>
   code.replace(/export\{([^}]*)\};?\s*$/, (_, list) => {
     const locals = new Map(pairs(list).map(([local, name]) => [name, local]));
     const shared = hidden.map((name) => locals.get(name));
-    const made = `Object.defineProperty(${locals.get(CARRIER)},\`${PROPERTY}\`,{value:[${shared}]})`;
-    const shown = [...locals].filter(([name]) => name !== CARRIER && !hidden.includes(name));
+    // The minifier leaves some names as they are.
+    const own = locals.get(carrier) === carrier ? `${carrier}_` : carrier;
+    const made = `Object.defineProperty(${locals.get(carrier)},\`${PROPERTY}\`,{value:[${shared}]})`;
+    const shown = [...locals].filter(([name]) => name !== carrier && !hidden.includes(name));
     const names = shown.map(([name, local]) => renamed(local, name));
-    return `var ${CARRIER}=/* @__PURE__ */${made};export{${[CARRIER, ...names]}};`;
+    return `var ${own}=/* @__PURE__ */${made};export{${[renamed(own, carrier), ...names]}};`;
   });
 
-/** @param {string} code @param {string} entry @param {readonly string[]} hidden */
-const receiving = (code, entry, hidden) =>
+/** @param {string} code @param {string} entry @param {string} carrier @param {readonly string[]} hidden */
+const receiving = (code, entry, carrier, hidden) =>
   code.replace(/import\{([^}]*)\}from"\.\/([^"]+)";/g, (whole, list, from) => {
     const shared = pairs(list).filter(([name]) => hidden.includes(name));
     if (from !== entry || shared.length === 0) return whole;
     const shown = pairs(list).filter(([name]) => !hidden.includes(name));
-    const names = [CARRIER, ...shown.map(([name, local]) => renamed(name, local))];
+    const names = [carrier, ...shown.map(([name, local]) => renamed(name, local))];
     const indexed = shared.map(([name, local]) => `${hidden.indexOf(name)}:${local}`);
-    return `import{${names}}from"./${from}";var{${indexed}}=${CARRIER}.${PROPERTY};`;
+    return `import{${names}}from"./${from}";var{${indexed}}=${carrier}.${PROPERTY};`;
   });
 
 /** A list of exports or imports, each by its two names. @param {string} list @returns {(readonly [string, string])[]} */

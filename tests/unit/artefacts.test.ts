@@ -1,4 +1,4 @@
-// The eight artefacts are what their names say, so that a test of a variant is a test of it.
+// The twelve artefacts are what their names say, so that a test of a variant is a test of it.
 
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
@@ -12,12 +12,14 @@ const built = (variant: string, suffix: string): Uint8Array =>
   new Uint8Array(readFileSync(new URL(`../../build/${variant}/${variant}${suffix}.wasm`, import.meta.url)));
 
 const ARTEFACTS = (["wasm-simd", "wasm-relaxed", "wasm-simd-threads", "wasm-relaxed-threads"] as const).flatMap(
-  (name) => (["core", "full"] as const).map((module) => ({ name, module })),
+  (name) => (["core", "full", "training"] as const).map((module) => ({ name, module })),
 );
 
 describe.each(ARTEFACTS)("$name, $module", ({ name, module }) => {
   test("is inlined as it was built", async () => {
-    expect(decodeText((await MODULES[module][name]()).binary)).toEqual(built(name, module === "full" ? "-full" : ""));
+    expect(decodeText((await MODULES[module][name]()).binary)).toEqual(
+      built(name, module === "core" ? "" : `-${module}`),
+    );
   });
 
   test("shares its memory and fuses its sums if and only if its name says so", async () => {

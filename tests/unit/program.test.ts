@@ -69,7 +69,7 @@ async function within<R>(
   act: (program: Program) => Promise<R>,
   signal: AbortSignal | null = null,
 ): Promise<R> {
-  const program = await backend.program(signal);
+  const program = await backend.program(signal, "full");
   try {
     return await act(program);
   } finally {

@@ -280,8 +280,8 @@ describe.each(ENGINE_KINDS.map((kind) => ({ name: nameOf(kind), kind })))("passe
   const beforeCalls = (name: "attention" | "flush", act: () => void): { mockRestore(): void } => {
     const { root } = (engine as unknown as { [ENGINE](): Backend })[ENGINE]();
     const begin = root.program;
-    return vi.spyOn(root, "program").mockImplementation(async (signal) => {
-      const program: Program = await Reflect.apply(begin, root, [signal]);
+    return vi.spyOn(root, "program").mockImplementation(async (signal, module) => {
+      const program: Program = await Reflect.apply(begin, root, [signal, module]);
       const original = program[name] as (...call: unknown[]) => never;
       vi.spyOn(program, name).mockImplementation((...call: unknown[]) => {
         act();

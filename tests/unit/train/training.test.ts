@@ -196,6 +196,24 @@ test("what was learnt is what the model then computes with, and what is saved", 
   expect(Math.abs(meanSquare - loss)).toBeLessThan(1e-6);
 });
 
+test("a pass that is under way ends before the engine goes to the module of training", async () => {
+  using engine = await createHeed({ backend: "wasm" });
+  const wide = new Linear({ inFeatures: 512, outFeatures: 512, engine }).init({ seed: 2 });
+  const x = { data: new Float32Array(512 * 512).fill(0.1), shape: [512, 512] };
+  const alone = await wide.forward(x);
+  const model = new MLP({ dim: 3, hidden: 8, engine }).init({ seed: 4 });
+  const [beside, { loss }] = await Promise.all([wide.forward(x), gradients(model, mlpLoss(model)), wide.forward(x)]);
+  expect(beside.data).toEqual(alone.data);
+  expect(loss).toBeGreaterThan(0);
+  const q = { data: Float32Array.of(1, 2), shape: [1, 2] };
+  const calls = [wide.forward(x), engine.attentionVjp(q, q, q), gradients(model, mlpLoss(model))] as const;
+  const [again, { backward }] = await Promise.all(calls);
+  expect(again.data).toEqual(alone.data);
+  wide.dispose();
+  model.dispose();
+  expect((await backward({ data: Float32Array.of(1, 1), shape: [1, 2] })).dv.data).toEqual(Float32Array.of(1, 1));
+});
+
 test("gradients are clipped to a norm", async () => {
   using engine = await createHeed({ backend: "wasm" });
   const model = new MLP({ dim: 3, hidden: 8, engine }).init({ seed: 4 });

@@ -215,6 +215,8 @@ export interface CallBuilder {
 export interface Operation<P extends object> {
   /** The caller's function, for messages. */
   readonly name: string;
+  /** The module that has it. Absent: "full". */
+  readonly module?: "training";
   /** The size of its packed call. */
   readonly words: number;
   pack(problem: P, builder: CallBuilder): void;
@@ -318,13 +320,13 @@ export interface Program extends Computer {
 /** The engine's method by which heed/layers gets its backend. The symbol is registered, so that it works across the package's entries. */
 export const ENGINE: unique symbol = Symbol.for("heed.engine");
 
-/** The WebAssembly module of attention alone, or of every operation. */
-export type ModuleName = "core" | "full";
+/** The WebAssembly module of attention alone, of every operation but those of training, or of all. Each has what those before it have. */
+export type ModuleName = "core" | "full" | "training";
 
 /** Computes all operations in one WebAssembly memory. */
 export interface RootBackend extends Backend {
-  /** Moves to a module with a new memory, all tensors and pages along: "core" for attention, "full" for every operation. The first other operation does so by itself. */
+  /** Moves to a module with a new memory, all tensors and pages along: "core" for attention, "full" or "training" for more. The first operation that needs one does so by itself. */
   use(module: ModuleName): Promise<void>;
-  /** Begins a program, on the full module. */
-  program(signal: AbortSignal | null): Promise<Program>;
+  /** Begins a program, on a module that is not "core". */
+  program(signal: AbortSignal | null, module: ModuleName): Promise<Program>;
 }

@@ -4,7 +4,7 @@ import { HeedError } from "../api/errors.js";
 import { guard } from "../api/guard.js";
 import type { Heed } from "../api/heed.js";
 import { isRecord } from "../api/read-values.js";
-import { type Backend, ENGINE, type Program } from "../backends/backend.js";
+import { type Backend, ENGINE, type ModuleName, type Program } from "../backends/backend.js";
 import { openShared } from "../shared-engine.js";
 import { beginPass } from "./passes.js";
 
@@ -21,11 +21,14 @@ export class LayerEngine {
   }
 
   /** Opens the engine for a pass, and begins its program. It must end with `endPass`. */
-  async begin(signal: AbortSignal | null): Promise<{ readonly backend: Backend; readonly program: Program }> {
+  async begin(
+    signal: AbortSignal | null,
+    module: ModuleName = "full",
+  ): Promise<{ readonly backend: Backend; readonly program: Program }> {
     this.#opening ??= this.#find();
     try {
       const backend = await this.#opening;
-      return { backend, program: await beginPass(backend.root, signal) };
+      return { backend, program: await beginPass(backend.root, signal, module) };
     } catch (error) {
       this.#opening = null;
       throw error;

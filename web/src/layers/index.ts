@@ -2,11 +2,38 @@
 
 export { AdditiveAttention, type AdditiveAttentionOptions, type AdditiveForwardOptions } from "./additive-attention.js";
 export { Embedding, type EmbeddingOptions, type IndexInput } from "./embedding.js";
-export * from "./generate/index.js";
+export {
+  type BeamOptions,
+  type BeamResult,
+  beamSearch,
+  type GenerateOptions,
+  greedy,
+  type NextBeamLogits,
+  type NextLogits,
+  type SampleOptions,
+  sample,
+  streamGreedy,
+  streamSample,
+} from "./generate/index.js";
 export { GRU, type GRUForwardOptions, type GRUOptions, type GRUResult } from "./gru.js";
 export { fromKerasAttention } from "./import-keras.js";
 export { fromTorchAttention } from "./import-torch.js";
-export * from "./io/index.js";
+export {
+  type FileArray,
+  type FileDType,
+  type FileHeader,
+  type FileSource,
+  type FileTensor,
+  type LoadOptions,
+  type LoadProgress,
+  loadSafetensors,
+  loadSafetensorsShards,
+  readSafetensorsHeader,
+  type ShardOptions,
+  saveSafetensors,
+  streamSafetensors,
+  type TensorToSave,
+} from "./io/index.js";
 export { type ForwardOptions, Layer, type LayerOptions } from "./layer.js";
 export { Linear, type LinearLayerOptions } from "./linear.js";
 export { MLP, type MLPActivation, type MLPOptions } from "./mlp.js";
@@ -36,7 +63,7 @@ export {
   type StackOptions,
   type StackResult,
 } from "./stacks.js";
-export * from "./text/index.js";
+export { type Encoding, loadTokenizer, Tokenizer } from "./text/index.js";
 export {
   type BlockAttentions,
   type BlockForwardOptions,

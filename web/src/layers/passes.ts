@@ -1,7 +1,7 @@
-// Passes of layers under way on each engine. An engine computes them in the full module, and returns to the core module, whose
+// Passes of layers under way on each engine. An engine computes them in the full module, or in that of training, and returns to the core module, whose
 // memory is new and small, when disposing of a layer has left most of that memory free.
 
-import type { Program, RootBackend } from "../backends/backend.js";
+import type { ModuleName, Program, RootBackend } from "../backends/backend.js";
 
 interface Passes {
   count: number;
@@ -15,13 +15,13 @@ const ALL = new WeakMap<RootBackend, Passes>();
 const MOSTLY_FREE = 1 / 8;
 
 /** Begins the program of a pass. What it needs stays loaded until `endPass`. */
-export async function beginPass(root: RootBackend, signal: AbortSignal | null): Promise<Program> {
+export async function beginPass(root: RootBackend, signal: AbortSignal | null, module: ModuleName): Promise<Program> {
   const passes = ALL.get(root) ?? { count: 0, rests: false };
   ALL.set(root, passes);
   passes.count += 1;
   passes.rests = false;
   try {
-    return await root.program(signal);
+    return await root.program(signal, module);
   } catch (error) {
     endPass(root);
     throw error;

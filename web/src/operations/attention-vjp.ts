@@ -58,6 +58,7 @@ const COST = 2.5;
 /** Its results are the gradients that are wanted, in that order. */
 export const ATTENTION_VJP: Operation<AttentionVjpProblem> = {
   name: "attentionVjp",
+  module: "training",
   words: CALL.words,
   pack({ forward, output, lse, outputGradient, slopes, wanted, keep }, builder) {
     builder.integer(ATTENTION_CALL.operation, OPERATION.attentionVjp);

@@ -92,7 +92,7 @@ async function runPass<R extends PassResult, Back extends object>(
   if (typeof act !== "function") {
     throw new HeedError("option", `${where}: the pass must be a function, got ${showValue(act)}`);
   }
-  const begun = await Layer.engineOf(model).begin(signal);
+  const begun = await Layer.engineOf(model).begin(signal, "training");
   const { program } = begun;
   try {
     return await guardAsync("memory", `${where}: computing`, async () => {

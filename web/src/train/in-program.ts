@@ -6,7 +6,7 @@ import { Layer } from "../layers/layer.js";
 import { endPass } from "../layers/passes.js";
 
 export async function inProgram<R>(model: Layer, where: string, act: (program: Program) => Promise<R>): Promise<R> {
-  const { program } = await Layer.engineOf(model).begin(null);
+  const { program } = await Layer.engineOf(model).begin(null, "training");
   try {
     return await guardAsync("memory", `${where}: computing`, () => act(program));
   } finally {

@@ -1,6 +1,6 @@
 // Attention with its way back. The forward call keeps its output and lse, of which the backward call makes the weights again.
 
-import type { AttentionProblem, Backend, Computed, Operand, Resident } from "../../backends/backend.js";
+import type { AttentionProblem, Backend, Computed, Operand, Resident, RootBackend } from "../../backends/backend.js";
 import type { CompiledVjp } from "../../expr/compile-vjp.js";
 import type { ModTrees } from "../../expr/tree.js";
 import {
@@ -80,6 +80,7 @@ export async function attentionVjp(
     // The compiler of derivatives is loaded where there is something to differentiate.
     const isPlain = trees.scoreMod === undefined && trees.probMod === undefined;
     const functions = isPlain ? null : await compiled(where, trees);
+    await root.use("training");
     const { output, lse } = saved ?? (await forward(backend, problem, signal));
     const way = new Way(backend, { problem, given, functions, output, lse });
     try {
@@ -177,7 +178,7 @@ interface Kept extends Saved {
 
 /** What the backward call needs, until it is done or released. */
 class Way {
-  readonly #backend: Backend;
+  readonly #backend: RootBackend;
   #kept: Kept | null;
 
   constructor(backend: Backend, kept: Kept) {
@@ -228,6 +229,8 @@ class Way {
       const place = (resident: Resident, { elements, shape, strides }: AttentionProblem["output"]): Operand => {
         return { source: { kind: "resident", resident }, dtype: "f32", elements, shape, strides };
       };
+      // Whoever disposes of a layer may have given the module back.
+      await this.#backend.use("training");
       const made = await this.#backend.run(
         ATTENTION_VJP,
         {

@@ -47,7 +47,26 @@ const FULL: VariantTable = {
   }),
 };
 
-export const MODULES = { core: CORE, full: FULL };
+const TRAINING: VariantTable = {
+  "wasm-simd": async () => ({
+    ...(await import("./generated/glue/wasm-simd-training.js")),
+    binary: new URL("./assets/wasm-simd-training.wasm", HEED_MODULE_URL),
+  }),
+  "wasm-relaxed": async () => ({
+    ...(await import("./generated/glue/wasm-relaxed-training.js")),
+    binary: new URL("./assets/wasm-relaxed-training.wasm", HEED_MODULE_URL),
+  }),
+  "wasm-simd-threads": async () => ({
+    ...(await import("./generated/glue/wasm-simd-threads-training.js")),
+    binary: new URL("./assets/wasm-simd-threads-training.wasm", HEED_MODULE_URL),
+  }),
+  "wasm-relaxed-threads": async () => ({
+    ...(await import("./generated/glue/wasm-relaxed-threads-training.js")),
+    binary: new URL("./assets/wasm-relaxed-threads-training.wasm", HEED_MODULE_URL),
+  }),
+};
+
+export const MODULES = { core: CORE, full: FULL, training: TRAINING };
 
 export function ownWorker(): AnyWorker {
   // Not written out: bundlers would emit a second copy, for a page that has no use for it.

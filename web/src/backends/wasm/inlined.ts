@@ -22,7 +22,14 @@ const FULL: Inlined = {
   "wasm-relaxed-threads": () => import("./generated/wasm-relaxed-threads-full.js"),
 };
 
-export const MODULES = { core: CORE, full: FULL };
+const TRAINING: Inlined = {
+  "wasm-simd": () => import("./generated/wasm-simd-training.js"),
+  "wasm-relaxed": () => import("./generated/wasm-relaxed-training.js"),
+  "wasm-simd-threads": () => import("./generated/wasm-simd-threads-training.js"),
+  "wasm-relaxed-threads": () => import("./generated/wasm-relaxed-threads-training.js"),
+};
+
+export const MODULES = { core: CORE, full: FULL, training: TRAINING };
 
 export function ownWorker(): AnyWorker {
   return scriptWorker(workerSource);

@@ -10,6 +10,9 @@ import { WorkerLost } from "./worker-link.js";
 /** Both kinds of workers run the same script, so where it stays silent for one, it does for the other. */
 const WORKER_KINDS = ["shared-memory", "private-memory"] as const;
 
+/** A module has the operations of those below it. */
+const RANK: Readonly<Record<ModuleName, number>> = { core: 0, full: 1, training: 2 };
+
 export class Ladder {
   readonly reasons: string[];
   readonly residents = new Residents((resident) => {
@@ -27,6 +30,9 @@ export class Ladder {
   readonly #runs = new Set<Promise<unknown>>();
   #switching: Promise<void> = Promise.resolve();
   #disposed = false;
+  /** Programs under way, whose memory must stay, and what waits for the last of them. */
+  #programs = 0;
+  #waiting: (() => void)[] = [];
 
   constructor(choice: Choice, overrides: RungOverrides) {
     this.#choice = choice;
@@ -83,7 +89,21 @@ export class Ladder {
     return this.#move(() => this.#reopen());
   }
 
-  /** Moves onto the same rung of a module, residents along. The full module computes all that core does. */
+  enter(): void {
+    this.#programs += 1;
+  }
+
+  leave(): void {
+    this.#programs -= 1;
+    if (this.#programs === 0) for (const go of this.#waiting.splice(0)) go();
+  }
+
+  /** Resolves when no program is in the way of a move to this module. */
+  async untilFree(module: ModuleName): Promise<void> {
+    while (this.#programs > 0 && !this.#has(module)) await new Promise<void>((go) => this.#waiting.push(go));
+  }
+
+  /** Moves onto the same rung of a module, residents along. A module computes all that those below it do. */
   use(module: ModuleName): Promise<void> {
     this.#switching = this.#switching.catch(() => {}).then(() => this.#use(module));
     return this.#switching;
@@ -127,7 +147,7 @@ export class Ladder {
   }
 
   #has(module: ModuleName): boolean {
-    return this.#open?.module === "full" || module === "core";
+    return this.#open === null ? module === "core" : RANK[this.#open.module] >= RANK[module];
   }
 
   #move(act: () => Promise<void>): Promise<void> {
@@ -150,7 +170,8 @@ export class Ladder {
   /** Calls go on while the module is loaded, and wait while its memory takes the place of theirs. */
   async #use(module: ModuleName): Promise<void> {
     const previous = this.current("heed");
-    if (previous.module === module) return;
+    // Only what is asked for by name gives the memory of a larger module back.
+    if (previous.module === module || (module !== "core" && this.#has(module))) return;
     const open = await openRung(previous.rung, module, this.#overrides, null);
     if (this.#open === previous && this.canRun("core")) {
       return this.#move(async () => {

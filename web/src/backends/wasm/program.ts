@@ -6,6 +6,7 @@ import type {
   AttentionComputed,
   AttentionProblem,
   Kept,
+  ModuleName,
   Operation,
   Program,
   Resident,
@@ -24,14 +25,16 @@ import type { Caller } from "./prepared.js";
 import { abortedError } from "./queue.js";
 import { byteSize, WasmResident } from "./resident.js";
 
-/** Begins a program when the engine has the full module. */
+/** Begins a program when the engine has the module. */
 export async function openProgram(
   backend: RootBackend & Caller,
   ladder: Ladder,
   signal: AbortSignal | null,
+  module: ModuleName,
 ): Promise<Program> {
-  await ladder.use("full");
-  while (!ladder.canRun("full")) await ladder.untilChange("full", "heed/layers");
+  await backend.use(module);
+  while (!ladder.canRun(module)) await ladder.untilChange(module, "heed/layers");
+  ladder.enter();
   return new CallProgram(backend, ladder, signal);
 }
 
@@ -123,6 +126,14 @@ class CallProgram implements Program {
   }
 
   async close(): Promise<void> {
+    try {
+      await this.#close();
+    } finally {
+      this.#ladder.leave();
+    }
+  }
+
+  async #close(): Promise<void> {
     this.#calls.stop();
     await this.#calls.settled();
     this.#ladder.residents.release([...this.#held]);

@@ -84,13 +84,14 @@ export class WasmBackend implements RootBackend, Caller {
     return this.#ladder.current("heed").runner.tasksDone(worker);
   }
 
-  use(module: ModuleName): Promise<void> {
+  async use(module: ModuleName): Promise<void> {
+    await this.#ladder.untilFree(module);
     return this.#ladder.use(module);
   }
 
-  async program(signal: AbortSignal | null): Promise<Program> {
+  async program(signal: AbortSignal | null, module: ModuleName): Promise<Program> {
     const { openProgram } = await import("./program.js");
-    return openProgram(this, this.#ladder, signal);
+    return openProgram(this, this.#ladder, signal, module);
   }
 
   attention(problem: AttentionProblem, signal: AbortSignal | null): Promise<AttentionComputed> {
@@ -122,7 +123,7 @@ export class WasmBackend implements RootBackend, Caller {
       const job = jobOf(operation, problem);
       return {
         job,
-        module: "full",
+        module: operation.module ?? "full",
         multiplications: operation.work(problem),
         collect: (finished) => job.outputs.map((part) => computedOf(finished, job, part)),
       };

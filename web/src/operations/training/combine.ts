@@ -15,6 +15,7 @@ export interface CombineProblem {
 
 export const COMBINE: Operation<CombineProblem> = {
   name: "combine",
+  module: "training",
   words: COMBINE_CALL.words,
   pack({ x, y, a, b }, builder) {
     builder.integer(COMBINE_CALL.operation, OPERATION.combine);
@@ -31,6 +32,7 @@ export const COMBINE: Operation<CombineProblem> = {
 /** Its result is one number. */
 export const SQUARE_SUM: Operation<{ readonly rows: Rows }> = {
   name: "squareSum",
+  module: "training",
   words: SQUARE_SUM_CALL.words,
   pack({ rows }, builder) {
     builder.integer(SQUARE_SUM_CALL.operation, OPERATION.squareSum);

@@ -21,6 +21,7 @@ const CALL = GRU_BACKWARD_CALL;
 /** Its results: the gradients of the gates, of the state's part of the gates, the state before every step, the gradient of the first. */
 export const GRU_BACKWARD: Operation<GruBackwardProblem> = {
   name: "gruBackward",
+  module: "training",
   words: CALL.words,
   pack({ forward, states, transposed, stateGradients, lastGradient }, builder) {
     const { gates, weights, bias, state, batch, isReversed } = forward;

@@ -21,6 +21,7 @@ export interface CrossEntropyProblem {
 /** Its results are the loss and its gradient in the logits. */
 export const CROSS_ENTROPY: Operation<CrossEntropyProblem> = {
   name: "crossEntropy",
+  module: "training",
   words: CROSS_ENTROPY_CALL.words,
   pack({ logits, targets, ignored, smoothing }, builder) {
     builder.integer(CROSS_ENTROPY_CALL.operation, OPERATION.crossEntropy);
@@ -46,6 +47,7 @@ export interface ElementLossProblem {
 /** The same. */
 export const ELEMENT_LOSSES: Operation<ElementLossProblem> = {
   name: "loss",
+  module: "training",
   words: ELEMENT_LOSS_CALL.words,
   pack({ predictions, targets, kind }, builder) {
     builder.integer(ELEMENT_LOSS_CALL.operation, OPERATION.elementLoss);

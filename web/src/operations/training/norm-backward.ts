@@ -17,6 +17,7 @@ const CALL = NORM_BACKWARD_CALL;
 /** Its results are the gradients of the input, the weight and the bias, also where the norm has neither. */
 export const NORM_BACKWARD: Operation<NormBackwardProblem> = {
   name: "normBackward",
+  module: "training",
   words: CALL.words,
   pack({ input, weight, gradient, isCentred, epsilon }, builder) {
     builder.integer(CALL.operation, OPERATION.normBackward);

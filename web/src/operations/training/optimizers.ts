@@ -31,6 +31,7 @@ const ADAM_FLOATS = ["learningRate", "beta1", "beta2", "epsilon", "weightDecay",
 
 export const ADAM: Operation<AdamProblem> = {
   name: "adam",
+  module: "training",
   words: ADAM_CALL.words,
   pack({ rule, ...inputs }, builder) {
     builder.integer(ADAM_CALL.operation, OPERATION.adam);
@@ -63,6 +64,7 @@ export interface SgdProblem {
 /** Its results are the parameters and, with momentum, the velocities. */
 export const SGD: Operation<SgdProblem> = {
   name: "sgd",
+  module: "training",
   words: SGD_CALL.words,
   pack({ parameters, gradients, velocities, rule }, builder) {
     builder.integer(SGD_CALL.operation, OPERATION.sgd);

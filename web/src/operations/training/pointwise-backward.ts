@@ -18,6 +18,7 @@ const CALL = POINTWISE_BACKWARD_CALL;
 /** Its results are the gradient of the source and, with a factor, that of the factor. */
 export const POINTWISE_BACKWARD: Operation<PointwiseBackwardProblem> = {
   name: "pointwiseBackward",
+  module: "training",
   words: CALL.words,
   pack({ gradient, source, factor, activation }, builder) {
     builder.integer(CALL.operation, OPERATION.pointwiseBackward);

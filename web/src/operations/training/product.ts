@@ -17,6 +17,7 @@ export interface ProductProblem {
 /** Its result is left right + addend. */
 export const PRODUCT: Operation<ProductProblem> = {
   name: "product",
+  module: "training",
   words: PRODUCT_CALL.words,
   pack({ left, isTransposed, right, addend }, builder) {
     builder.integer(PRODUCT_CALL.operation, OPERATION.product);

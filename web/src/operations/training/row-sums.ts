@@ -13,6 +13,7 @@ export interface RowSumsProblem {
 /** Its result is one row. */
 export const ROW_SUMS: Operation<RowSumsProblem> = {
   name: "rowSums",
+  module: "training",
   words: ROW_SUMS_CALL.words,
   pack({ rows, addend }, builder) {
     builder.integer(ROW_SUMS_CALL.operation, OPERATION.rowSums);

@@ -17,6 +17,7 @@ const CALL = SCATTER_ADD_CALL;
 
 export const SCATTER_ADD: Operation<ScatterAddProblem> = {
   name: "scatterAdd",
+  module: "training",
   words: CALL.words,
   pack({ rows, indices, count, addend }, builder) {
     builder.integer(CALL.operation, OPERATION.scatterAdd);
