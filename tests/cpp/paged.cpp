@@ -82,7 +82,7 @@ Paged::Paged(Random& random, const AttentionInputs& inputs, const Paging& paging
     if (paging.dtype != DType::f16 || !paging.is_finite) continue;
     for (Index h = 0; h < heads; ++h) {
       for (const Index mark : {key_scales, value_scales})
-        std::fill_n(page.begin() + h * head_bytes + mark, 4, std::byte{0});
+        std::fill_n(page.begin() + static_cast<std::ptrdiff_t>(h * head_bytes + mark), 4, std::byte{0});
     }
   }
   for (const std::size_t index : order) table_.push_back(memory_[index].data());

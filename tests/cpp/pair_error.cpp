@@ -42,7 +42,7 @@ PairDerivatives exact_derivatives(const ScoreFunction& score, Index head, const 
   const auto own = [&](const std::vector<double>& values, const TensorView<const float>& view) {
     if (!view.is_present()) return std::vector<Derivative>{};
     const auto count = static_cast<std::ptrdiff_t>(view.shape[2] * view.shape[3]);
-    const auto first = values.begin() + (view.shape[1] == 1 ? 0 : head) * count;
+    const auto first = values.begin() + (view.shape[1] == 1 ? 0 : static_cast<std::ptrdiff_t>(head)) * count;
     return all({first, first + count});
   };
   return {.query = all(of_query),

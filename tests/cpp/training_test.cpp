@@ -16,7 +16,6 @@
 #include "operations/training/scatter_add.hpp"
 #include "reference/layers.hpp"
 #include "report.hpp"
-#include "schedule/thread_pool.hpp"
 
 namespace heed::testing {
 namespace {
@@ -256,7 +255,8 @@ struct DoubleGru {
     double sum = 0.0;
     const auto width = static_cast<std::size_t>(hidden);
     for (Index entry = 0; entry < batch; ++entry) {
-      Doubles now(state.begin() + entry * hidden, state.begin() + (entry + 1) * hidden);
+      const auto first = state.begin() + static_cast<std::ptrdiff_t>(entry * hidden);
+      Doubles now(first, first + static_cast<std::ptrdiff_t>(hidden));
       for (Index n = 0; n < steps; ++n) {
         const Index row = entry * steps + (is_reversed ? steps - 1 - n : n);
         const double* const input = gates.data() + row * 3 * hidden;
@@ -558,7 +558,7 @@ TEST_CASE("backward passes on thread pools give the bits of one thread", "[threa
   };
   const std::vector<float> expected = all(calling_thread());
   for (const int workers : {2, 3, 8}) {
-    ThreadPool pool(workers, 0.0);
+    ReverseExecutor pool(workers);
     CHECK(all(pool) == expected);
   }
 }
