@@ -40,7 +40,12 @@ struct RowCopies {
 class BackwardBlocks {
  public:
   BackwardBlocks(const AttentionTask& task, const BackwardTask& backward)
-      : task_(task), backward_(backward), tile_floats_(std::ptrdiff_t{task.loop.key_block} * kPanel) {
+      : task_(task),
+        backward_(backward),
+        differentiate_weights_(differentiate_weights_of(task.weight.normalizer)),
+        differentiate_plain_weights_(task.weight.normalizer == Normalizer::softmax ? differentiate_plain_weights
+                                                                                   : differentiate_weights_),
+        tile_floats_(std::ptrdiff_t{task.loop.key_block} * kPanel) {
     float* next = backward.scratch;
     const auto take = [&next](std::ptrdiff_t floats) {
       float* const taken = next;
@@ -167,11 +172,11 @@ class BackwardBlocks {
       clear_tiles(index, next, keys.first);
       next = keys.end();
       const std::ptrdiff_t place = place_of(index, keys.first);
-      has_masked |= make_scores<RawScoresKept>(keeping, task, keys, row_max);
+      const bool is_masked = make_scores<RawScoresKept>(keeping, task, keys, row_max);
+      has_masked |= is_masked;
       const float* const products = differentiate_values(panel, keys, numbers, weights_ + place);
-      differentiate_weights(
-          task.weight.normalizer, lanes,
-          {deltas_ + index * kPanel, keys.scores, products, weights_ + place, gradients_ + place, keys.count});
+      (is_masked ? differentiate_weights_ : differentiate_plain_weights_)(
+          lanes, {deltas_ + index * kPanel, keys.scores, products, weights_ + place, gradients_ + place, keys.count});
       if (backward_.weight_mod) {
         rewrite_weights(*backward_.weight_mod, {panel, task, keys, keys.scores}, weights_ + place);
       }
@@ -263,6 +268,8 @@ class BackwardBlocks {
 
   const AttentionTask& task_;
   const BackwardTask& backward_;
+  DifferentiateWeights differentiate_weights_;
+  DifferentiateWeights differentiate_plain_weights_;  // where no pair is masked
   std::ptrdiff_t tile_floats_;
   float* products_;
   float* raw_scores_;

@@ -21,25 +21,24 @@ struct KeyGradientInput {
   bool are_finite;  // the rows
 };
 
+template <int kRows, class Add>
+void add_tile(const KeyGradientInput& input, int row, float* gradient) {
+  const std::ptrdiff_t stride = input.operands.rows.stride;
+  TransposedOperands operands = input.operands;
+  operands.panels += row * kPanel;
+  // The numbers of a tile of keys are read again for each column while they are in the first-level cache.
+  for (int column = 0; column < input.dim; column += kPanel) {
+    multiply_tn<kRows, Add>(operands, gradient + row * stride + column, stride);
+    operands.rows.data += kPanel;
+  }
+}
+
 /// gradient[key][dim] += what the rows add.
 inline void add_key_gradients(const KeyGradientInput& input, float* gradient) {
-  const std::ptrdiff_t stride = input.operands.rows.stride;
-  for (int column = 0; column < input.dim; column += kPanel) {
-    const auto from = [&](int row) {
-      TransposedOperands operands = input.operands;
-      operands.panels += row * kPanel;
-      operands.rows.data += column;
-      return operands;
-    };
-    if (input.are_finite) {
-      for_each_tile(input.keys, [&]<int kRows>(int row) {
-        multiply_tn<kRows, MultiplyAdd>(from(row), gradient + row * stride + column, stride);
-      });
-    } else {
-      for (int row = 0; row < input.keys; ++row) {
-        multiply_tn<1, AddAttendedRow>(from(row), gradient + row * stride + column, stride);
-      }
-    }
+  if (input.are_finite) {
+    for_each_tile(input.keys, [&]<int kRows>(int row) { add_tile<kRows, MultiplyAdd>(input, row, gradient); });
+  } else {
+    for (int row = 0; row < input.keys; ++row) add_tile<1, AddAttendedRow>(input, row, gradient);
   }
 }
 

@@ -85,16 +85,37 @@ template <Normalizer kNormalizer>
   }
 }
 
-inline void differentiate_weights(Normalizer normalizer, const BackwardLanes& rows, const ScoreTile& tile) {
+/// The same for a softmax whose log-sum-exp is known, where no pair is masked: fewer constants than there are
+/// registers.
+[[gnu::noinline]] inline void differentiate_plain_weights(const BackwardLanes& rows, const ScoreTile& tile) {
+  const Exp2 exp2(kExp2OfSummands);
+  for (int first_lane = 0; first_lane < kPanel; first_lane += kLanes) {
+    const Batch row_max = Batch::load_aligned(rows.row_max + first_lane);
+    const Batch delta = Batch::load_aligned(tile.deltas + first_lane);
+    for (int j = 0; j < tile.lines; ++j) {
+      const int at = j * kPanel + first_lane;
+      const Batch weight = exp2(Batch::load_aligned(tile.scores + at) - row_max);
+      weight.store_aligned(tile.weights + at);
+      const Batch gradient = Batch::load_aligned(tile.products + at) - delta;
+      (weight * gradient).store_aligned(tile.gradients + at);
+    }
+  }
+}
+
+using DifferentiateWeights = void (*)(const BackwardLanes& rows, const ScoreTile& tile);
+
+/// The loop for a normalizer, by its address: Binaryen inlines what is called in one place, and V8 spills the registers
+/// of a loop that is not alone.
+inline DifferentiateWeights differentiate_weights_of(Normalizer normalizer) {
   switch (normalizer) {
     case Normalizer::sparsemax:
-      return differentiate_weights<Normalizer::sparsemax>(rows, tile);
+      return differentiate_weights<Normalizer::sparsemax>;
     case Normalizer::sigmoid:
-      return differentiate_weights<Normalizer::sigmoid>(rows, tile);
+      return differentiate_weights<Normalizer::sigmoid>;
     case Normalizer::none:
-      return differentiate_weights<Normalizer::none>(rows, tile);
+      return differentiate_weights<Normalizer::none>;
     default:
-      return differentiate_weights<Normalizer::softmax>(rows, tile);
+      return differentiate_weights<Normalizer::softmax>;
   }
 }
 
