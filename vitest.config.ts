@@ -2,6 +2,7 @@
 // GPU adapters, and the packed package, also under bundlers.
 
 import { availableParallelism } from "node:os";
+import { fileURLToPath } from "node:url";
 import { playwright } from "@vitest/browser-playwright";
 import type { ProvidedContext } from "vitest";
 import { defineConfig, type TestProjectConfiguration } from "vitest/config";
@@ -24,14 +25,22 @@ const ISOLATION = {
 /** Node 20 has relaxed SIMD only behind this flag; later versions always have it, and may refuse the flag. */
 const RELAXED_SIMD = probe(currentHost()).relaxedSimd ? [] : ["--experimental-wasm-relaxed-simd"];
 
+/** What examples import, from its sources. */
+const SOURCES = ["", "/layers", "/train"].map((entry) => ({
+  find: new RegExp(`^heed${entry}$`),
+  replacement: fileURLToPath(new URL(`web/src${entry}/index.ts`, import.meta.url)),
+}));
+
 function node(
   name: string,
   include: string,
   provide: Partial<ProvidedContext> = {},
   globalSetup: string | string[] = [],
+  alias: { find: RegExp; replacement: string }[] = [],
 ): TestProjectConfiguration {
   return {
     plugins: [conformance()],
+    resolve: { alias },
     test: {
       name,
       include: [include],
@@ -123,7 +132,7 @@ export default defineConfig(async () => {
       // Test files wait for browsers and workers more than they compute, so there is a file for every core.
       maxWorkers: availableParallelism(),
       projects: [
-        node("unit", "tests/unit/**/*.test.ts"),
+        node("unit", "tests/unit/**/*.test.ts", {}, [], SOURCES),
         node("conformance", "tests/conformance/**/*.node.test.ts"),
         chromium("chromium-isolated", true, chromiumPath),
         chromium("chromium-plain", false, chromiumPath),

@@ -100,6 +100,32 @@ describe.each(FEW_KINDS.map((kind) => ({ name: nameOf(kind), kind })))("gradient
     await check(layer, fixture["linear"] as GradientCase, only(layer));
   });
 
+  test("a linear layer with an addend, which joins two inputs", async () => {
+    const { parameters, inputs } = fixture["linear"] as GradientCase;
+    const read = unpackAll(inputs).get("x0") as ParameterTensor;
+    const layer = new Linear({ inFeatures: 5, outFeatures: 7, engine }).load(unpackAll(parameters));
+    const plain = await layer.forward(read);
+    const addend = { data: plain.data.map((_, at) => Math.sin(at)), shape: plain.shape };
+    const { output, inputGradients } = await gradients(layer, async (pass) => {
+      const [x, added] = [await pass.input(read), await pass.input(addend)];
+      const output = await layer.forward(x, { pass, addend: added });
+      const zeros = { data: new Float32Array(plain.data.length), shape: plain.shape };
+      return { loss: await meanSquaredError(output, zeros, { pass }), output };
+    });
+    const sum = plain.data.map((number, at) => number + (addend.data[at] ?? 0));
+    expectNear(output, { data: sum, shape: plain.shape }, "output");
+    const slopes = { data: sum.map((number) => (2 * number) / sum.length), shape: plain.shape };
+    expectNear(inputGradients[1], slopes, "addend");
+    const weight = layer.parameters().get("weight")?.data ?? new Float32Array();
+    const ofRead = read.data.map((_, at) => {
+      const row = slopes.data.subarray(7 * Math.floor(at / 5), 7 * Math.floor(at / 5) + 7);
+      return row.reduce((total, slope, output) => total + slope * (weight[5 * output + (at % 5)] ?? 0), 0);
+    });
+    expectNear(inputGradients[0], { data: ofRead, shape: read.shape }, "x");
+    await expect(layer.forward(read, { addend: read })).rejects.toThrow("Linear: addend must be");
+    layer.dispose();
+  });
+
   test("norms", async () => {
     const layer = make(() => new LayerNorm({ shape: 9, engine }));
     await check(layer, fixture["layerNorm"] as GradientCase, only(layer));

@@ -35,7 +35,7 @@ export {
   type TensorToSave,
 } from "./io/index.js";
 export { type ForwardOptions, Layer, type LayerOptions } from "./layer.js";
-export { Linear, type LinearLayerOptions } from "./linear.js";
+export { Linear, type LinearForwardOptions, type LinearLayerOptions } from "./linear.js";
 export { MLP, type MLPActivation, type MLPOptions } from "./mlp.js";
 export { type BertForwardOptions, BertModel, type BertResult } from "./models/bert.js";
 export type { CausalForwardOptions, CausalResult } from "./models/causal.js";

@@ -1,5 +1,7 @@
 // y = x W^T + b.
 
+import { showShape } from "../api/describe.js";
+import { HeedError } from "../api/errors.js";
 import type { TensorInput } from "../api/options.js";
 import { readBoolean } from "../api/read-values.js";
 import type { ArrayTensor, Tensor } from "../api/tensor.js";
@@ -7,13 +9,18 @@ import { boundOf, type Draw } from "./draw.js";
 import { type Forwarded, type ForwardOptions, Layer, type LayerOptions, type NoOptions } from "./layer.js";
 import { Parameter } from "./parameters.js";
 import { readSize, readSizes } from "./read.js";
-import { checkWidth, type Epilogue, type Scope } from "./scope.js";
+import { checkWidth, type Epilogue, handOut, type Scope } from "./scope.js";
 
 export interface LinearLayerOptions extends LayerOptions {
   readonly inFeatures: number;
   readonly outFeatures: number;
   /** Default true. */
   readonly bias?: boolean | undefined;
+}
+
+export interface LinearForwardOptions extends ForwardOptions {
+  /** A tensor of the result's shape, which is added to it: with another Linear's result, this is a Linear of both inputs joined. */
+  readonly addend?: TensorInput | undefined;
 }
 
 /** Parameters: `weight` [outFeatures, inFeatures], `bias` [outFeatures]. */
@@ -37,12 +44,21 @@ export class Linear extends Layer {
   }
 
   /** x [..., inFeatures] to [..., outFeatures]. */
-  forward<const O extends ForwardOptions = NoOptions>(x: TensorInput, options?: O): Forwarded<O>;
+  forward<const O extends LinearForwardOptions = NoOptions>(x: TensorInput, options?: O): Forwarded<O>;
   forward(x: unknown, options?: unknown): Promise<Tensor | ArrayTensor> {
-    return this.passOne(x, options, (scope, input) => {
+    return this.pass(options, ["addend"], async (scope, given, keep) => {
+      const input = await scope.take(this.where, "x", x);
       checkWidth(this.where, "x", input, this.inFeatures);
-      return this.compute(scope, input);
+      const addend = given["addend"] === undefined ? null : await scope.take(this.where, "addend", given["addend"]);
+      if (addend !== null) this.#checkAddend(addend, input);
+      return handOut(scope, await this.compute(scope, input, { addend }), keep);
     });
+  }
+
+  #checkAddend({ shape }: Tensor, input: Tensor): void {
+    const wanted = [...input.shape.slice(0, -1), this.outFeatures];
+    if (shape.join() === wanted.join()) return;
+    throw new HeedError("shape", `${this.where}: addend must be ${showShape(wanted)}, got ${showShape(shape)}`);
   }
 
   /** @internal activation(x W^T + b) * factor + addend, within a pass. */

@@ -1,0 +1,171 @@
+// A GRU encoder and a GRU decoder with attention between them, which read a date as people write it and write it as computers do.
+//
+// Seeds 1 to 5 give 99 to 100 % of the dates right, in 11 to 12 s with "dot" and 18 to 32 s with "additive": one thread of a machine that
+// other work shared. Without attention, no date is right after as many steps.
+
+import { AdditiveAttention, Embedding, GRU, Layer, Linear, MultiHeadAttention } from "heed/layers";
+import { AdamW, crossEntropy, train as learn, warmupCosine } from "heed/train";
+import { largest } from "./largest.js";
+import { randomOf } from "./random.js";
+
+const SOURCE = " abcdefghijklmnopqrstuvwxyz0123456789,";
+const TARGET = "0123456789-";
+/** Before the first token of an answer. */
+const START = TARGET.length;
+const ANSWER = "1997-05-03".length;
+const BATCH = 64;
+const DIM = 64;
+
+/**
+ * With `attention` "additive" it has Bahdanau's scores, v . tanh(W q + U k); with "dot" it has Luong's, q . (W k), W being a product of two
+ * matrices; with "none" the decoder has only the encoder's last state. The queries are the states of the decoder, and the logits come from
+ * the state and the context, as Luong has it: so the decoder runs over a whole answer at once. In Bahdanau's network the context is also
+ * an input of the next state.
+ */
+class Translator extends Layer {
+  constructor(attention, engine) {
+    super("Translator", engine);
+    this.source = this.part("source", new Embedding({ count: SOURCE.length, dim: DIM, engine }));
+    this.encoder = this.part("encoder", new GRU({ inputSize: DIM, hiddenSize: DIM, engine }));
+    this.target = this.part("target", new Embedding({ count: TARGET.length + 1, dim: DIM, engine }));
+    this.decoder = this.part("decoder", new GRU({ inputSize: DIM, hiddenSize: DIM, engine }));
+    this.head = this.part("head", new Linear({ inFeatures: DIM, outFeatures: TARGET.length, engine }));
+    if (attention === "none") return;
+    this.attention = this.part(
+      "attention",
+      attention === "additive"
+        ? new AdditiveAttention({ queryDim: DIM, keyDim: DIM, hidden: DIM, engine })
+        : new MultiHeadAttention({ embedDim: DIM, heads: 1, bias: false, engine }),
+    );
+    this.contextHead = this.part("contextHead", new Linear({ inFeatures: DIM, outFeatures: TARGET.length, engine }));
+  }
+
+  /** Logits of every character of the answers, and what each attends to. `inputs` are the characters before them. */
+  async forward({ source, mask, inputs }, options) {
+    const { output: states, state } = await this.encoder.forward(await this.source.forward(source, options), options);
+    const { output } = await this.decoder.forward(await this.target.forward(inputs, options), { ...options, state });
+    const logits = await this.head.forward(output, options);
+    if (this.attention === undefined) return { logits };
+    const { output: contexts, weights } = await this.attention.forward(output, states, undefined, {
+      ...options,
+      mask,
+      return: { output: true, weights: !options.pass },
+    });
+    return { logits: await this.contextHead.forward(contexts, { ...options, addend: logits }), weights };
+  }
+}
+
+/** @param {import("./options.js").RecipeOptions & { attention?: "additive" | "dot" | "none" }} [options] */
+export async function train({ attention = "additive", seed = 0, steps = 200, signal, onStep, engine } = {}) {
+  const model = new Translator(attention, engine).init({ seed });
+  const optimizer = new AdamW(model, { weightDecay: 0.01 });
+  const random = randomOf(seed);
+  await learn(model, {
+    optimizer,
+    steps,
+    batch: () => batchOf(Array.from({ length: BATCH }, () => draw(random))),
+    loss: async (model, batch, pass) => {
+      const { logits } = await model.forward(batch, { pass });
+      return crossEntropy(logits, batch.targets, { pass });
+    },
+    schedule: (step) => warmupCosine(step, { peak: 5e-3, warmup: 50, total: steps }),
+    clip: 1,
+    signal,
+    onStep,
+  });
+  optimizer.dispose();
+  return { model, answer: (text) => answer(model, text) };
+}
+
+/** The share of dates that were in no sentence of the training whose whole answer is right. */
+export async function accuracy({ model }, { seed = 1e6, count = 256, long } = {}) {
+  const random = randomOf(seed);
+  const batch = batchOf(Array.from({ length: count }, () => draw(random, { isNew: true, long })));
+  const { logits } = await model.forward(batch, {});
+  const isRight = (at) => largest(logits, at) === batch.targets[at];
+  const answers = Array.from({ length: count }, (_, row) =>
+    Array.from({ length: ANSWER }, (_, at) => row * ANSWER + at),
+  );
+  return answers.filter((places) => places.every(isRight)).length / count;
+}
+
+/** Writes one character after the other, and gives for each the weights of the characters of the text. */
+async function answer(model, text) {
+  const alignment = [];
+  let date = "";
+  while (date.length < ANSWER) {
+    const inputs = { data: [START, ...Array.from(date, (one) => TARGET.indexOf(one))], shape: [1, date.length + 1] };
+    const { logits, weights } = await model.forward({ ...sourcesOf([text]), inputs }, {});
+    if (weights !== undefined) alignment.push([...weights.data.subarray(-text.length)]);
+    date += TARGET[largest(logits, date.length)];
+  }
+  return { date, alignment };
+}
+
+/** The share of weight of each character of an answer that lies on the word which it comes from: the year, the month or the day. */
+export async function alignment({ model }, { seed = 2e6, count = 64 } = {}) {
+  const random = randomOf(seed);
+  const examples = Array.from({ length: count }, () => draw(random, { isNew: true }));
+  const batch = batchOf(examples);
+  const length = batch.source.shape[1];
+  const { weights } = await model.forward(batch, {});
+  const parts = ["year", "year", "year", "year", "", "month", "month", "", "day", "day"];
+  const sums = { year: 0, month: 0, day: 0 };
+  const counts = { year: 0, month: 0, day: 0 };
+  for (const [row, { text, words }] of examples.entries()) {
+    for (const [at, part] of parts.entries()) {
+      if (part === "") continue;
+      // Texts end together.
+      const from = length - text.length + text.lastIndexOf(words[part]);
+      const begin = (row * ANSWER + at) * length + from;
+      for (const weight of weights.data.subarray(begin, begin + words[part].length + 1)) sums[part] += weight;
+      counts[part] += 1;
+    }
+  }
+  return Object.fromEntries(Object.keys(sums).map((part) => [part, sums[part] / counts[part]]));
+}
+
+const MONTHS = "january february march april may june july august september october november december".split(" ");
+const WORDS = "we met in the garden and she said it was time to go home before rain came over hills".split(" ");
+const FORMS = [
+  ({ day, month, year }) => `the ${day} of ${month} ${year}`,
+  ({ day, month, year }) => `${day} ${month} ${year}`,
+  ({ day, month, year }) => `${month} ${day}, ${year}`,
+];
+
+/** One date in ten is never trained on. */
+function draw(random, { isNew = false, long = random.next() < 0.5 } = {}) {
+  const [year, month, day] = [1900 + random.below(200), 1 + random.below(12), 1 + random.below(28)];
+  if ((((year * 12 + month) * 31 + day) % 10 === 0) !== isNew) return draw(random, { isNew, long });
+  const words = { year: String(year), month: MONTHS[month - 1], day: ordinal(day) };
+  const filler = () => Array.from({ length: long ? 4 : 0 }, () => `${random.pick(WORDS)} `).join("");
+  const text = `${filler()}${random.pick(FORMS)(words)} ${filler()}`.trim();
+  const two = (number) => String(number).padStart(2, "0");
+  return { text, words, date: `${year}-${two(month)}-${two(day)}` };
+}
+
+function ordinal(day) {
+  const ending = day > 10 && day < 14 ? "th" : (["th", "st", "nd", "rd"][day % 10] ?? "th");
+  return `${day}${ending}`;
+}
+
+function batchOf(examples) {
+  const targets = examples.flatMap(({ date }) => Array.from(date, (one) => TARGET.indexOf(one)));
+  const inputs = targets.map((_, at) => (at % ANSWER === 0 ? START : targets[at - 1]));
+  return {
+    ...sourcesOf(examples.map(({ text }) => text)),
+    inputs: { data: inputs, shape: [examples.length, ANSWER] },
+    targets,
+  };
+}
+
+/** Shorter texts have spaces before them, which nobody attends to. */
+function sourcesOf(texts) {
+  const length = Math.max(...texts.map((text) => text.length));
+  const data = texts.flatMap((text) => Array.from(text.padStart(length), (one) => SOURCE.indexOf(one)));
+  const mask = texts.flatMap((text) => Array.from({ length }, (_, at) => Number(at >= length - text.length)));
+  return {
+    source: { data, shape: [texts.length, length] },
+    mask: { data: Uint8Array.from(mask), shape: [texts.length, 1, 1, length] },
+  };
+}

@@ -1,0 +1,91 @@
+// The recipes of examples/train learn: one seed of each, with fewer steps than they take by default.
+
+import { createHeed, type Heed } from "heed";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import * as dates from "../../../examples/train/dates.js";
+import * as kernel from "../../../examples/train/kernel.js";
+import * as language from "../../../examples/train/language.js";
+import * as pictures from "../../../examples/train/pictures.js";
+import * as sequences from "../../../examples/train/sequences.js";
+
+const SEED = 1;
+
+let engine: Heed;
+beforeAll(async () => {
+  engine = await createHeed({ backend: "wasm" });
+});
+afterAll(() => engine.dispose());
+
+test("a decoder copies, reverses and sorts, and short sequences first", async () => {
+  const trained = await sequences.train({ seed: SEED, steps: 150, engine });
+  expect(await sequences.accuracy(trained)).toBeGreaterThan(0.3);
+  expect(await trained.answer("sort", [7])).toEqual([7]);
+});
+
+describe("dates", () => {
+  test.each(["additive", "dot"] as const)("with %s attention, which looks where the date is", async (attention) => {
+    const trained = await dates.train({ attention, seed: SEED, steps: 90, engine });
+    expect(await dates.accuracy(trained)).toBeGreaterThan(0.2);
+    for (const share of Object.values(await dates.alignment(trained))) expect(share).toBeGreaterThan(0.3);
+    const text = "we met on the 3rd of may 1997";
+    const { date, alignment } = await trained.answer(text);
+    expect(date).toMatch(/^1997-\d\d-\d\d$/);
+    expect(alignment.map((weights) => weights.length)).toEqual(Array(10).fill(text.length));
+  });
+
+  test("without attention give no alignment", async () => {
+    const trained = await dates.train({ attention: "none", seed: SEED, steps: 30, engine });
+    expect((await trained.answer("may 3rd, 1997")).alignment).toEqual([]);
+  });
+});
+
+test("a bandwidth is learned, and it is the best one", async () => {
+  const losses: number[] = [];
+  const trained = await kernel.train({ seed: SEED, engine, onStep: ({ loss }) => losses.push(loss) });
+  expect(await kernel.accuracy(trained)).toBeGreaterThan(0.93);
+  const { bandwidth, students } = trained;
+  const least = lossOf(students, bandwidth);
+  expect(losses.at(-1)).toBeCloseTo(least, 2);
+  for (const factor of [0.8, 1.25]) expect(lossOf(students, factor * bandwidth)).toBeGreaterThan(least);
+});
+
+/** The mean squared error of guessing each salary from all others, in double precision. */
+function lossOf({ grades, salaries }: { grades: number[]; salaries: number[] }, bandwidth: number): number {
+  const errors = grades.map((grade, at) => {
+    let [sum, total] = [0, 0];
+    for (const [other, salary] of salaries.entries()) {
+      if (other === at) continue;
+      const weight = Math.exp(-((((grades[other] ?? 0) - grade) / bandwidth) ** 2) / 2);
+      [sum, total] = [sum + weight * salary, total + weight];
+    }
+    return sum / total - (salaries[at] ?? 0);
+  });
+  return errors.reduce((sum, error) => sum + error ** 2, 0) / errors.length;
+}
+
+test("a masked language model begins to find who is meant, and its heads can be probed", async () => {
+  const trained = await language.train({ kind: "masked", seed: SEED, steps: 250, engine });
+  // One of 36 nouns is right by chance.
+  expect(await language.accuracy(trained)).toBeGreaterThan(0.25);
+  const { right, other, layer, head } = await language.probe(trained, { form: "owner" });
+  expect(right).toBeGreaterThan(other);
+  expect(layer * 4 + head).toBeLessThan(8);
+});
+
+test("a causal language model learns the grammar", async () => {
+  const losses: number[] = [];
+  await language.train({ kind: "causal", seed: SEED, steps: 50, engine, onStep: ({ loss }) => losses.push(loss) });
+  expect(losses.at(-1)).toBeLessThan(0.6 * (losses[0] ?? 0));
+});
+
+test("attention pooling finds the shape in a picture", async () => {
+  const trained = await pictures.train({ seed: SEED, steps: 150, engine });
+  expect(await pictures.accuracy(trained)).toBeGreaterThan(0.7);
+  expect(await pictures.onShape(trained)).toBeGreaterThan(0.5);
+});
+
+test("a recipe ends when its signal aborts", async () => {
+  const controller = new AbortController();
+  const training = kernel.train({ seed: SEED, engine, signal: controller.signal, onStep: () => controller.abort() });
+  await expect(training).rejects.toThrow();
+});
