@@ -43,7 +43,7 @@ Status check_saved(const AttentionVjpInputs& inputs, const AttentionProblem& for
       return kRules.broken(StatusCode::shape, {"a softmax needs the output and lse of its forward pass"});
     }
   }
-  TensorView<const float> gradient = inputs.output_gradient;
+  const TensorView<const float>& gradient = inputs.output_gradient;
   if (gradient.shape != shape) {
     return kRules.broken(StatusCode::shape, {"dOutput must be ", shape, ", got ", gradient.shape});
   }

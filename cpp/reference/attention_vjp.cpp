@@ -166,8 +166,8 @@ class Backward {
     const double of_pair = scale_of(options_, query.size()) * of_raw;
     const std::size_t of_query = row.number * query.size();
     const std::size_t of_key = row_number(in_.key.shape, row.b, head.kv_head, j) * key.size();
-    PairGradients gradients{std::span(result_.query).subspan(of_query, query.size()),
-                            std::span(result_.key).subspan(of_key, key.size()), result_.score};
+    const PairGradients gradients{std::span(result_.query).subspan(of_query, query.size()),
+                                  std::span(result_.key).subspan(of_key, key.size()), result_.score};
     add_pair_gradients(options_.score, row.h, {query, key, of_pair}, gradients);
     result_.log_scale += of_pair * pair_score(options_.score, row.h, query, key);
   }

@@ -46,9 +46,16 @@ void add_general(const ScoreFunction& score, Index head, const Pair& pair, const
   }
 }
 
+/// A number of a projection, and its gradient.
+struct Projected {
+  std::size_t row;
+  double gradient;
+};
+
 /// What a projection passes on to what it projects, and its matrix; the identity where there is none.
-void add_projection(const TensorView<const float>& w, Index head, std::size_t row, double of_projected,
+void add_projection(const TensorView<const float>& w, Index head, const Projected& projected,
                     const std::vector<double>& x, std::span<double> of_x, std::vector<double>& of_w) {
+  const auto& [row, of_projected] = projected;
   if (!w.is_present()) {
     of_x[row] += of_projected;
     return;
@@ -70,8 +77,8 @@ void add_additive(const ScoreFunction& score, Index head, const Pair& pair, cons
     const double of_sum = pair.of_score * weight * (1.0 - bent * bent);
     element(gradients.score.v, score.v, head, 0, c) += pair.of_score * bent;
     element(gradients.score.b, score.b, head, 0, c) += of_sum;
-    add_projection(score.wq, head, c, of_sum, pair.query, gradients.query, gradients.score.wq);
-    add_projection(score.wk, head, c, of_sum, pair.key, gradients.key, gradients.score.wk);
+    add_projection(score.wq, head, {c, of_sum}, pair.query, gradients.query, gradients.score.wq);
+    add_projection(score.wk, head, {c, of_sum}, pair.key, gradients.key, gradients.score.wk);
   }
 }
 
@@ -125,13 +132,17 @@ void add_pair_gradients(const ScoreFunction& score, Index head, const Pair& pair
       }
       return;
     case ScoreKind::cosine:
-      return add_cosine(pair, gradients);
+      add_cosine(pair, gradients);
+      return;
     case ScoreKind::general:
-      return add_general(score, head, pair, gradients);
+      add_general(score, head, pair, gradients);
+      return;
     case ScoreKind::additive:
-      return add_additive(score, head, pair, gradients);
+      add_additive(score, head, pair, gradients);
+      return;
     case ScoreKind::gated:
-      return add_gated(score, head, pair, gradients);
+      add_gated(score, head, pair, gradients);
+      return;
     case ScoreKind::rbf: {
       const double bandwidth = parameter(score.bandwidth, head, 0, 0);
       add_difference(pair, -1.0 / (bandwidth * bandwidth), gradients);

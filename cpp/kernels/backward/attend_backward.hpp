@@ -126,7 +126,7 @@ class BackwardBlocks {
  private:
   static bool has_keys(const AttentionRow& row) { return row.key_begin < row.key_end && row.stats->row_max != kMasked; }
 
-  float delta_of(const BackwardRow& row) const {
+  [[nodiscard]] float delta_of(const BackwardRow& row) const {
     return row.output ? row_delta(row.output_gradient, row.output, task_.value_dim) : row.delta;
   }
 

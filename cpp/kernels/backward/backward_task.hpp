@@ -61,7 +61,7 @@ struct BackwardTask {
 constexpr std::int64_t backward_scratch_floats(std::int64_t head_dim, std::int64_t value_dim, int key_block) {
   constexpr std::int64_t panels = kMaxRows / kPanel;
   return (3 + 2 * panels) * kPanel * std::int64_t{key_block} +
-         kMaxRows * (padded_dim(head_dim) + padded_dim(value_dim));
+         std::int64_t{kMaxRows} * (padded_dim(head_dim) + padded_dim(value_dim));
 }
 
 struct QueryGradientRow {

@@ -29,7 +29,7 @@ inline void norm_backward_row(const NormBackwardTask& task, int index) {
     sum += gradient;
     product_sum = multiply_add(gradient, normalized(i, count), product_sum);
   }
-  const float numbers = static_cast<float>(length);
+  const auto numbers = static_cast<float>(length);
   const Batch gradient_mean(forward.is_centred ? xsimd::reduce_add(sum) / numbers : 0.0F);
   const Batch product_mean(xsimd::reduce_add(product_sum) / numbers);
   // The deviation of x itself, not of x times `scale`.

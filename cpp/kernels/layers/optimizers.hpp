@@ -18,7 +18,7 @@ void adam_step(const AdamTask& task) {
   const AdamRule& rule = task.rule;
   const Batch decay(rule.is_decoupled ? 1.0F - rule.learning_rate * rule.weight_decay : 1.0F);
   const Batch penalty(rule.is_decoupled ? 0.0F : rule.weight_decay);
-  const Batch beta1(rule.beta1), rest1(1.0F - rule.beta1), beta2(rule.beta2), rest2(1.0F - rule.beta2);
+  const Batch beta1(rule.beta1), rest1(rule.rest1), beta2(rule.beta2), rest2(rule.rest2);
   const Batch step(rule.learning_rate / rule.correction1), epsilon(rule.epsilon);
   const Batch root(std::sqrt(rule.correction2));
   for_each_vector(task.length, [&](int i, int count) {

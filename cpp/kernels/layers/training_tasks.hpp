@@ -82,6 +82,8 @@ struct AdamRule {
   float learning_rate;
   float beta1;
   float beta2;
+  float rest1;  // 1 - beta, of which float would lose digits
+  float rest2;
   float epsilon;
   float weight_decay;
   float correction1;  // 1 - beta1^step

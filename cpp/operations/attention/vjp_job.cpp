@@ -9,7 +9,6 @@
 namespace heed {
 
 using kernels::AttentionRow;
-using kernels::RowStats;
 
 QueryAt query_at(const AttentionProblem& forward, Index group, Index row) {
   const Index heads = forward.heads_per_group();

@@ -460,15 +460,19 @@ void ScoreBackward::run(const VjpJob& job) const {
   if (are_values_shared(forward)) sum({job.value_gradient, gradients.value, {}});
   switch (forward.options.score.kind) {
     case ScoreKind::general:
-      return sum_general(job, executor_);
+      sum_general(job, executor_);
+      break;
     case ScoreKind::additive:
-      return sum_additive(job, executor_);
+      sum_additive(job, executor_);
+      break;
     case ScoreKind::gated:
-      return sum_gate(job, executor_);
+      sum_gate(job, executor_);
+      break;
     case ScoreKind::rbf:
-      return sum_bandwidth(job, executor_);
+      sum_bandwidth(job, executor_);
+      break;
     default:
-      return;
+      break;
   }
 }
 

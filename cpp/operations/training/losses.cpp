@@ -22,7 +22,8 @@ Status check(const CrossEntropyInputs& inputs, const LossOutputs& outputs) {
   Status status = first_failure({kRules.check_sizes("logits", logits), kRules.check("loss", outputs.loss, 1, 1),
                                  kRules.check("gradient", outputs.gradient, logits.count, logits.length)});
   if (!status.is_ok()) return status;
-  if (!(smoothing >= 0.0F && smoothing < 1.0F)) {
+  const bool is_share = smoothing >= 0.0F && smoothing < 1.0F;
+  if (!is_share) {
     return kRules.broken(StatusCode::option, {"labelSmoothing must be at least 0 and below 1"});
   }
   for (Index row = 0; row < logits.count; ++row) {

@@ -66,6 +66,8 @@ Status run(const AdamCall& call, Executor& executor) {
                    {.learning_rate = call.learning_rate,
                     .beta1 = call.beta1,
                     .beta2 = call.beta2,
+                    .rest1 = call.rest1,
+                    .rest2 = call.rest2,
                     .epsilon = call.epsilon,
                     .weight_decay = call.weight_decay,
                     .correction1 = call.correction1,

@@ -38,6 +38,8 @@ struct AdamCall {
   float learning_rate;
   float beta1;
   float beta2;
+  float rest1;
+  float rest2;
   float epsilon;
   float weight_decay;
   float correction1;
@@ -47,8 +49,8 @@ struct AdamCall {
   PackedView next_means;
   PackedView next_squares;
 
-  HEED_FIELDS(header, parameters, gradients, means, squares, learning_rate, beta1, beta2, epsilon, weight_decay,
-              correction1, correction2, is_decoupled, next_parameters, next_means, next_squares)
+  HEED_FIELDS(header, parameters, gradients, means, squares, learning_rate, beta1, beta2, rest1, rest2, epsilon,
+              weight_decay, correction1, correction2, is_decoupled, next_parameters, next_means, next_squares)
 };
 
 Status run(const AdamCall& call, Executor& executor);

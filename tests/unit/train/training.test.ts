@@ -183,6 +183,40 @@ test("a run that is resumed from a checkpoint goes on bit for bit, with every op
   }
 });
 
+test("a resumed GPT-2 is still tied, and goes on bit for bit", async () => {
+  using engine = await createHeed({ backend: "wasm" });
+  const curve = fixture["gpt2"] as Curve;
+  const { clip: _, ...rule } = curve.rule;
+  const make = () => new GPT2Model(curve.config, { engine });
+  const step = async (model: GPT2Model, optimizer: AdamW, at: number): Promise<number> => {
+    const rows = curve.tokens[at] ?? [];
+    const { loss } = await gradients(model, async (pass) => {
+      const { logits } = await model.forward({ data: rows.flat(), shape: [2, 8] }, { pass });
+      return { loss: await crossEntropy(logits, targetsOf(rows), { pass }) };
+    });
+    await optimizer.step();
+    return loss;
+  };
+  const whole = make().load(unpackAll(curve.parameters));
+  const optimizer = new AdamW(whole, rule);
+  const expected = [await step(whole, optimizer, 0), await step(whole, optimizer, 1)];
+  const file = await saveCheckpoint(whole, optimizer, { step: 2 });
+  for (let at = 2; at < 5; at++) expected.push(await step(whole, optimizer, at));
+  const copy = make().init({ seed: 3 });
+  const resumed = new AdamW(copy, rule);
+  // A source that can be read once.
+  expect(await loadCheckpoint(new Response(file), copy, resumed)).toEqual({ step: 2 });
+  const got: number[] = [];
+  for (let at = 2; at < 5; at++) got.push(await step(copy, resumed, at));
+  expect(got).toEqual(expected.slice(2));
+  const learnt = await copy.readParameters();
+  expect(learnt.get("head.weight")?.data).toBe(learnt.get("words.weight")?.data);
+  const { tensors } = engine.memory();
+  await loadCheckpoint(file, copy, resumed);
+  await loadCheckpoint(file, copy, resumed);
+  expect(engine.memory().tensors).toBeLessThanOrEqual(tensors);
+});
+
 test("what was learnt is what the model then computes with, and what is saved", async () => {
   using engine = await createHeed({ backend: "wasm" });
   const model = new MLP({ dim: 3, hidden: 8, engine }).init({ seed: 4 });
@@ -212,6 +246,92 @@ test("a pass that is under way ends before the engine goes to the module of trai
   wide.dispose();
   model.dispose();
   expect((await backward({ data: Float32Array.of(1, 1), shape: [1, 2] })).dv.data).toEqual(Float32Array.of(1, 1));
+});
+
+test("a pass and a training step that both come first on a fresh engine are both right", async () => {
+  using engine = await createHeed({ backend: "wasm" });
+  const wide = new Linear({ inFeatures: 512, outFeatures: 512, engine }).init({ seed: 2 });
+  const x = { data: new Float32Array(512 * 512).fill(0.1), shape: [512, 512] };
+  const model = new MLP({ dim: 3, hidden: 8, engine }).init({ seed: 4 });
+  const [beside, { loss }] = await Promise.all([wide.forward(x), gradients(model, mlpLoss(model))]);
+  expect(beside.data).toEqual((await wide.forward(x)).data);
+  expect(loss).toBeGreaterThan(0);
+});
+
+test("a model answers while it learns", async () => {
+  using engine = await createHeed({ backend: "wasm" });
+  const model = new MLP({ dim: 3, hidden: 8, engine }).init({ seed: 4 });
+  const optimizer = new AdamW(model, { learningRate: 1e-4 });
+  let isDone = false;
+  const answers = [1, 2, 3].map(async () => {
+    let count = 0;
+    for (; !isDone; count++) expect((await model.forward(SAMPLES)).data.every(Number.isFinite)).toBe(true);
+    return count;
+  });
+  await steps(model, optimizer, 60);
+  isDone = true;
+  for (const count of await Promise.all(answers)) expect(count).toBeGreaterThan(0);
+});
+
+test("passes at the same time add both of their gradients, and what fails leaves them as they were", async () => {
+  using engine = await createHeed({ backend: "wasm" });
+  const model = new MLP({ dim: 3, hidden: 8, engine }).init({ seed: 4 });
+  await gradients(model, mlpLoss(model));
+  const once = (await model.readGradients()).get("up_proj.bias")?.data ?? new Float32Array();
+  const optimizer = new AdamW(model);
+  await optimizer.clear();
+  expect((await model.readGradients()).size).toBe(0);
+  await Promise.all([gradients(model, mlpLoss(model)), gradients(model, mlpLoss(model))]);
+  const twice = once.map((number) => 2 * number);
+  expect((await model.readGradients()).get("up_proj.bias")?.data).toEqual(twice);
+  const abort = new AbortController();
+  const failing = gradients(
+    model,
+    async (pass) => {
+      const made = await mlpLoss(model)(pass);
+      abort.abort();
+      return made;
+    },
+    { signal: abort.signal },
+  );
+  await expect(failing).rejects.toMatchObject({ code: "aborted" });
+  expect((await model.readGradients()).get("up_proj.bias")?.data).toEqual(twice);
+});
+
+test("each parameter has steps of its own, and a frozen one stays, tied or not", async () => {
+  using engine = await createHeed({ backend: "wasm" });
+  const model = new MLP({ dim: 3, hidden: 8, engine }).init({ seed: 4 }).freeze(["up_proj"]);
+  const rate = 1e-3;
+  const optimizer = new Adam(model, { learningRate: rate });
+  const before = (await model.readParameters()).get("up_proj.bias")?.data ?? new Float32Array();
+  await steps(model, optimizer, 30);
+  expect((await model.readParameters()).get("up_proj.bias")?.data).toEqual(before);
+  model.unfreeze(["up_proj"]);
+  await steps(model, optimizer, 1);
+  // The first step of Adam is as long as the rate.
+  const after = (await model.readParameters()).get("up_proj.bias")?.data ?? new Float32Array();
+  for (const [at, number] of after.entries()) expect(Math.abs(number - (before[at] ?? 0))).toBeCloseTo(rate, 5);
+  const gpt2 = new GPT2Model((fixture["gpt2"] as Curve).config, { engine }).init({ seed: 1 }).freeze(["words"]);
+  await gradients(gpt2, async (pass) => {
+    const { logits } = await gpt2.forward([1, 2, 3], { pass });
+    return { loss: await crossEntropy(logits, [2, 3, 4], { pass }) };
+  });
+  const names = [...(await gpt2.readGradients()).keys()];
+  expect(names).not.toContain("words.weight");
+  expect(names).not.toContain("head.weight");
+  expect(names).toContain("positions.weight");
+});
+
+test("a model that is disposed of in a pass keeps nothing in the engine", async () => {
+  using engine = await createHeed({ backend: "wasm" });
+  const model = new MLP({ dim: 3, hidden: 8, engine }).init({ seed: 4 });
+  await gradients(model, async (pass) => {
+    const made = await mlpLoss(model)(pass);
+    model.dispose();
+    return made;
+  }).catch(() => {});
+  model.dispose();
+  expect(engine.memory().tensors).toBe(0);
 });
 
 test("gradients are clipped to a norm", async () => {
@@ -320,6 +440,26 @@ test("what is not a model, a pass or a loss is refused by name", async () => {
   const other = new AdamW(stranger);
   const run = train(model, { optimizer: other, steps: 1, batch: () => 0, loss: () => 0 as unknown as Tensor });
   await expect(run).rejects.toMatchObject(option(/optimizer must be one of this model/));
+  await expect(
+    gradients(model, async (pass) => {
+      const output = await model.forward(SAMPLES, { pass });
+      return { loss: await meanSquaredError(output, await model.forward(SAMPLES, { pass }), { pass }) };
+    }),
+  ).rejects.toMatchObject({ code: "unsupported", message: expect.stringMatching(/targets must not depend/) });
+  await expect(
+    gradients(model, async (pass) => {
+      const output = await pass.input(await model.forward(SAMPLES, { pass }));
+      return { loss: await meanSquaredError(output, WANTED, { pass }) };
+    }),
+  ).rejects.toMatchObject(option(/^Pass.input: x must come from outside/));
+  const every = { optimizer: new AdamW(model), steps: 1, batch: () => 0, loss: () => 0 as unknown as Tensor };
+  await expect(train(model, { ...every, checkpoint: { every: 0, save: () => 0 } })).rejects.toMatchObject(
+    option(/checkpoint.every must be a whole number/),
+  );
+  await expect(train(model, { ...every, checkpoint: { every: 1, save: 1 as never } })).rejects.toMatchObject(
+    option(/checkpoint.save must be a function/),
+  );
+  expect(() => warmupCosine(0, {} as never)).toThrow(/schedule: peak must be given/);
   await expect(saveCheckpoint(model, other)).rejects.toMatchObject(option(/^saveCheckpoint: optimizer must be/));
   expect((await gradients(model, mlpLoss(model))).loss).toBeGreaterThan(0);
 });

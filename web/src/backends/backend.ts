@@ -14,6 +14,8 @@ export interface Resident {
   readonly dtype: DType;
   /** False after `free`, and after the backend is disposed. */
   readonly live: boolean;
+  /** What uses it, for which its memory stays after `free`. */
+  readonly users?: number;
   /** The GPUBuffer that holds it, from its start; absent for a tensor in WebAssembly's memory. */
   readonly buffer?: object;
 }
@@ -309,6 +311,8 @@ export interface Program extends Computer {
   /** The memory of a resident of the program is used again by calls that are recorded later. */
   free(resident: Resident): void;
   upload(data: Float32Array): Resident;
+  /** Keeps the memory of a resident, which must be live, until the program is closed. */
+  hold(resident: Resident): void;
   /** Gives the backend a resident of the program, as another one with its memory. All calls must be done. */
   keep(resident: Resident): Resident;
   /** Resolves when the calls so far are done. */

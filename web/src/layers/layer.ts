@@ -4,7 +4,7 @@ import { showValue } from "../api/describe.js";
 import { HeedError } from "../api/errors.js";
 import { guard, guardAsync } from "../api/guard.js";
 import type { Heed } from "../api/heed.js";
-import { checkRoom, product } from "../api/operands.js";
+import { checkRoom } from "../api/operands.js";
 import { readBoolean, readRecord, readSignal, throwIfAborted } from "../api/read-values.js";
 import type { NoOptions, Returned } from "../api/results.js";
 import type { ArrayTensor, Tensor } from "../api/tensor.js";
@@ -110,7 +110,7 @@ export abstract class Layer {
     all.get(name)?.set(all.get(to)?.value ?? null);
   }
 
-  /** The parameters as they are now, learnt or loaded, copied. */
+  /** The parameters as they are now, learnt or loaded, copied; tied ones share an array. */
   readParameters(): Promise<Map<string, ParameterTensor>> {
     return this.#readAll(({ variable }) => variable?.value ?? null, true);
   }
@@ -125,11 +125,15 @@ export abstract class Layer {
     isAll: boolean,
   ): Promise<Map<string, ParameterTensor>> {
     const read = new Map<string, ParameterTensor>();
+    const known = new Map<Resident, ParameterTensor>();
     for (const [name, parameter] of this.#all()) {
       const { shape, value, variable } = parameter;
       const resident = residentOf(parameter);
       if (resident !== null && variable !== null) {
-        read.set(name, { data: Float32Array.from(await variable.backend.download(resident)), shape });
+        // Tied parameters have one array, so that they are tied where it is loaded.
+        const data = known.get(resident)?.data ?? Float32Array.from(await variable.backend.download(resident));
+        known.set(resident, { data, shape });
+        read.set(name, { data, shape });
       } else if (isAll && value !== null) {
         read.set(name, { data: value.data.slice(), shape });
       }
@@ -201,7 +205,7 @@ export abstract class Layer {
     }
   }
 
-  /** Frees its parameters in the engine. The layer can be used again. */
+  /** Frees its parameters in the engine. The layer can be used again, as it was loaded: what it has learnt is lost unless it was read before. */
   dispose(): void {
     for (const [, parameter] of this.#all()) parameter.dispose();
   }
@@ -231,9 +235,7 @@ export abstract class Layer {
   protected async resident(scope: Scope, name: string): Promise<ResidentParameter> {
     const parameter = this.#own.get(name);
     if (parameter === undefined) throw new TypeError(`${this.where} has no parameter ${name}`);
-    const where = `${this.where}: parameter ${name}`;
-    const resident = await (scope.tape?.use(parameter, where) ?? parameter.residentIn(scope.backend, where));
-    return { parameter, resident, length: product(parameter.shape) };
+    return scope.parameter(parameter, `${this.where}: parameter ${name}`);
   }
 
   /** The same, or null where the layer has no such parameter. */

@@ -25,6 +25,9 @@ export class Pass {
   /** Brings an array into the pass and asks for its gradient, which `gradients` then gives among `inputGradients`. */
   async input(x: TensorInput): Promise<Tensor> {
     const tensor = await this.#scope.take("Pass.input", "x", x);
+    if (this.#scope.tape?.needs(tensor) === true) {
+      throw new HeedError("option", "Pass.input: x must come from outside of the pass, got a tensor that it made");
+    }
     this.#want(tensor);
     return tensor;
   }

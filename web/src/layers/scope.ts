@@ -6,7 +6,7 @@ import { HeedError } from "../api/errors.js";
 import type { Rotation } from "../api/extra/rotation.js";
 import { fromF16 } from "../api/f16.js";
 import { denseView } from "../api/layout.js";
-import { readTensor } from "../api/operands.js";
+import { product, readTensor } from "../api/operands.js";
 import { type AnyAttentionResult, resultOf } from "../api/results.js";
 import { type ArrayTensor, Tensor } from "../api/tensor.js";
 import type {
@@ -171,6 +171,17 @@ export class Scope {
   /** A copy in another shape. */
   copied(x: Tensor, shape: readonly number[]): Promise<Tensor> {
     return this.pointwise(x, {}, shape);
+  }
+
+  /** A parameter's resident, which nobody frees before the pass ends. */
+  async parameter(parameter: Parameter, where: string): Promise<ResidentParameter> {
+    const { tape } = this;
+    const find = (): Promise<Resident> => tape?.use(parameter, where) ?? parameter.residentIn(this.backend, where);
+    let resident = await find();
+    // Where it learns meanwhile, there may be a newer one.
+    while (!resident.live && parameter.variable !== null) resident = await find();
+    if (resident.live) this.#program.hold(resident);
+    return { parameter, resident, length: product(parameter.shape) };
   }
 
   /** A parameter as a tensor of this pass, which may be an option of attention. */

@@ -75,4 +75,6 @@ export interface Tape {
   /** A parameter in the memory of the pass, in the layout that kernels read. */
   use(parameter: Parameter, where: string): Promise<Resident>;
   record(step: Step): void;
+  /** Whether a gradient goes through this tensor. */
+  needs(x: Tensor): boolean;
 }

@@ -10,6 +10,7 @@ export class Variable {
   /** The sum of the gradients since the last step; null: none. */
   gradient: Resident | null = null;
   #value: Resident;
+  #isDisposed = false;
 
   /** Takes the resident. */
   constructor(backend: RootBackend, value: Resident, shape: readonly number[]) {
@@ -24,7 +25,9 @@ export class Variable {
 
   /** Takes a new value, and frees the old one. */
   set(value: Resident): void {
-    this.backend.free(this.#value);
+    // What a call made while its layer was disposed of belongs to nobody.
+    this.backend.free(this.#isDisposed ? value : this.#value);
+    if (this.#isDisposed) return;
     this.#value = value;
     this.version += 1;
   }
@@ -32,12 +35,15 @@ export class Variable {
   /** Takes a new gradient, or null for none, and frees the old one. */
   setGradient(gradient: Resident | null): void {
     if (this.gradient !== null) this.backend.free(this.gradient);
-    this.gradient = gradient;
+    this.gradient = this.#isDisposed ? null : gradient;
+    if (this.#isDisposed && gradient !== null) this.backend.free(gradient);
   }
 
   /** May be called twice, as tied parameters do. */
   dispose(): void {
+    if (this.#isDisposed) return;
     this.setGradient(null);
+    this.#isDisposed = true;
     this.backend.free(this.#value);
   }
 }

@@ -82,10 +82,10 @@ export const ATTENTION_VJP: Operation<AttentionVjpProblem> = {
     return COST * batch * heads * queries * key.shape[2] * (dim + value.shape[3]);
   },
   cut({ forward, wanted }) {
-    const isShared = wanted.some((name) => !["query", "key", "value"].includes(name));
-    // A gradient that several heads add to is a sum over all of them.
-    if (isShared) return { axes: [] };
     const { query, key, mask, bias } = forward;
+    // A gradient that several heads add to is a sum over all of them, and a bias decides where the keys are split.
+    const isWhole = bias !== null || wanted.some((name) => !["query", "key", "value"].includes(name));
+    if (isWhole) return { axes: [] };
     const perGroup = query.shape[1] / key.shape[1];
     const ofQueries = [
       ATTENTION_CALL.query,
@@ -95,10 +95,8 @@ export const ATTENTION_VJP: Operation<AttentionVjpProblem> = {
       CALL.queryGradient,
     ];
     const ofKeys = [ATTENTION_CALL.key, ATTENTION_CALL.value, CALL.keyGradient, CALL.valueGradient];
-    const spread = (axis: 0 | 1): readonly number[] => [
-      ...(mask !== null && mask.shape[axis] > 1 ? [ATTENTION_CALL.mask] : []),
-      ...(bias !== null && bias.shape[axis] > 1 ? [ATTENTION_CALL.bias] : []),
-    ];
+    const spread = (axis: 0 | 1): readonly number[] =>
+      mask !== null && mask.shape[axis] > 1 ? [ATTENTION_CALL.mask] : [];
     const narrowed = (words: readonly number[], axis: 0 | 1, per: number): NarrowedView[] =>
       words.map((word) => [word, axis, per]);
     const byBatch: CutAxis = {

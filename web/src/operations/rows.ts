@@ -19,8 +19,8 @@ export function rowsView(count: number, length: number): OutputView {
 }
 
 export function operandOf({ resident, count, length }: Rows): Operand {
-  // A layer may be disposed of between two calls of one pass.
-  if (!resident.live)
+  // A layer may be disposed of between two calls of one pass, which holds only what it has asked for.
+  if (!resident.live && !resident.users)
     throw new HeedError("disposed", "heed/layers: a layer or tensor was disposed of while it was used");
   return { source: { kind: "resident", resident }, dtype: "f32", ...rowsView(count, length) };
 }

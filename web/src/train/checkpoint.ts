@@ -3,17 +3,29 @@
 import { showValue } from "../api/describe.js";
 import { HeedError } from "../api/errors.js";
 import { guardAsync } from "../api/guard.js";
-import { readRecord } from "../api/read-values.js";
-import type { FileSource } from "../layers/io/byte-reader.js";
+import { readCount, readRecord } from "../api/read-values.js";
+import type { Resident } from "../backends/backend.js";
+import { ByteReader, type FileSource } from "../layers/io/byte-reader.js";
 import { loadSafetensors, readSafetensorsHeader, saveSafetensors } from "../layers/io/index.js";
 import { Layer } from "../layers/layer.js";
 import type { ParameterTensor } from "../layers/parameters.js";
-import { inProgram } from "./in-program.js";
+import { inProgram, inTurn } from "./in-program.js";
 import { Optimizer } from "./optimizers.js";
-import { learn } from "./variables.js";
+import { type Learning, learn } from "./variables.js";
 
 /** The names of what an optimizer keeps begin so. */
 const PREFIX = "optimizer";
+
+/** As many bytes as a source has. */
+const ALL = Number.MAX_SAFE_INTEGER;
+
+/** What the file says beside its tensors. Tied parameters are there once, under the first of their names. */
+interface Notes {
+  readonly step: number;
+  /** The steps of the optimizer, in all and of each parameter. */
+  readonly steps: number;
+  readonly stepsOf: Readonly<Record<string, number>>;
+}
 
 /** A run that goes on from this file has the bits of one that was never interrupted. */
 export function saveCheckpoint(
@@ -23,20 +35,28 @@ export function saveCheckpoint(
 ): Promise<Uint8Array<ArrayBuffer>> {
   const where = "saveCheckpoint";
   return guardAsync("option", `${where}: reading its arguments`, async () => {
-    const { step } = readRecord(where, "options", options, ["step"]);
+    const given = readRecord(where, "options", options, ["step"]);
+    const step = readCount(where, "step", given["step"], null, ALL, 0);
     check(where, model, optimizer);
-    const tensors = new Map<string, ParameterTensor>();
-    for (const [name, tensor] of await model.readParameters()) tensors.set(name, tensor);
-    await inProgram(model, where, async ({ root }) => {
-      for (const learning of learn(model, root)) {
-        const [name = ""] = learning.parameters.keys();
-        for (const [part, resident] of Object.entries(optimizer.stateOf(learning) ?? {})) {
-          const data = Float32Array.from(await root.download(resident));
-          tensors.set(`${PREFIX}.${part}.${name}`, { data, shape: learning.variable.shape });
+    return inTurn(model, () =>
+      inProgram(model, where, async ({ root }) => {
+        const tensors = new Map<string, ParameterTensor>();
+        const stepsOf: Record<string, number> = {};
+        for (const learning of learn(model, root)) {
+          const { value, shape } = learning.variable;
+          const add = async (name: string, resident: Resident): Promise<void> => {
+            tensors.set(name, { data: Float32Array.from(await root.download(resident)), shape });
+          };
+          const name = firstName(learning);
+          const { parts, steps } = optimizer.stateOf(learning.variable) ?? { parts: {}, steps: 0 };
+          await add(name, value);
+          for (const [part, resident] of Object.entries(parts)) await add(`${PREFIX}.${part}.${name}`, resident);
+          if (steps > 0) stepsOf[name] = steps;
         }
-      }
-    });
-    return saveSafetensors(tensors, { step: String(step ?? optimizer.steps), steps: String(optimizer.steps) });
+        const notes: Notes = { step: step ?? optimizer.steps, steps: optimizer.steps, stepsOf };
+        return saveSafetensors(tensors, { checkpoint: JSON.stringify(notes) });
+      }),
+    );
   });
 }
 
@@ -49,26 +69,61 @@ export function loadCheckpoint(
   const where = "loadCheckpoint";
   return guardAsync("option", `${where}: reading its arguments`, async () => {
     check(where, model, optimizer);
-    const file = await loadSafetensors(source);
-    const { metadata } = await readSafetensorsHeader(source);
-    const [step, steps] = ["step", "steps"].map((name) => Number(metadata.get(name) ?? Number.NaN));
-    if (step === undefined || steps === undefined || !Number.isInteger(step) || !Number.isInteger(steps)) {
-      throw new HeedError("load", `${where}: the file must be one of saveCheckpoint, got one without its steps`);
+    const bytes = await readAll(where, source);
+    const file = await loadSafetensors(bytes);
+    const { step, steps, stepsOf } = notesOf(where, (await readSafetensorsHeader(bytes)).metadata.get("checkpoint"));
+    const statesOf = (name: string): (readonly [string, Float32Array])[] =>
+      optimizer.names.flatMap((part) => {
+        const data = file.get(`${PREFIX}.${part}.${name}`)?.data;
+        return data instanceof Float32Array ? [[part, data] as const] : [];
+      });
+    const keepsOthers = [...file.keys()].some((name) => name.startsWith(`${PREFIX}.`));
+    const lacking = Object.keys(stepsOf).find((name) => keepsOthers && statesOf(name).length === 0);
+    if (lacking !== undefined) {
+      throw new HeedError("load", `${where}: the file must be of such an optimizer, got one without its ${lacking}`);
     }
-    model.load(file);
-    optimizer.steps = steps;
-    await inProgram(model, where, async ({ root }) => {
-      for (const learning of learn(model, root)) {
-        const [name = ""] = learning.parameters.keys();
-        const parts = optimizer.names.map((part) => [part, file.get(`${PREFIX}.${part}.${name}`)?.data] as const);
-        const state = parts.flatMap(([part, data]) =>
-          data instanceof Float32Array ? [[part, root.upload(data)] as const] : [],
-        );
-        optimizer.restore(learning, Object.fromEntries(state));
-      }
-    });
-    return { step };
+    return inTurn(model, () =>
+      inProgram(model, where, async ({ root }) => {
+        const tensors = new Map(file);
+        for (const learning of learn(model, root)) {
+          const tensor = file.get(firstName(learning));
+          if (tensor !== undefined) for (const name of learning.parameters.keys()) tensors.set(name, tensor);
+        }
+        model.load(tensors);
+        optimizer.dispose();
+        optimizer.steps = steps;
+        for (const learning of learn(model, root)) {
+          const name = firstName(learning);
+          const taken = stepsOf[name];
+          if (taken === undefined) continue;
+          const parts = statesOf(name).map(([part, data]) => [part, root.upload(data)] as const);
+          optimizer.restore(learning.variable, { parts: Object.fromEntries(parts), steps: taken });
+        }
+        return { step };
+      }),
+    );
   });
+}
+
+function firstName({ parameters }: Learning): string {
+  const [name = ""] = parameters.keys();
+  return name;
+}
+
+async function readAll(where: string, source: FileSource): Promise<Uint8Array<ArrayBuffer>> {
+  const reader = await ByteReader.open(where, source, null);
+  try {
+    return await reader.read(ALL);
+  } finally {
+    reader.close();
+  }
+}
+
+function notesOf(where: string, text: string | undefined): Notes {
+  try {
+    if (text !== undefined) return JSON.parse(text);
+  } catch {}
+  throw new HeedError("load", `${where}: the file must be one of saveCheckpoint, got one without its steps`);
 }
 
 function check(where: string, model: unknown, optimizer: unknown): void {

@@ -7,8 +7,8 @@ import type { Program, Resident } from "../backends/backend.js";
 import { Layer } from "../layers/layer.js";
 import { COMBINE, SQUARE_SUM } from "../operations/training/combine.js";
 import { vectorOf } from "../operations/training/vectors.js";
-import { inProgram } from "./in-program.js";
-import { learn } from "./variables.js";
+import { inProgram, inTurn } from "./in-program.js";
+import { isLearning, learn } from "./variables.js";
 
 /** As PyTorch adds it, so that the norm of zero gradients divides nothing by zero. */
 const EPSILON = 1e-6;
@@ -23,12 +23,14 @@ export function clipNorm(model: Layer, most: number): Promise<number> {
     if (typeof most !== "number" || !(most > 0)) {
       throw new HeedError("option", `${where}: the norm must be above 0, got ${showValue(most)}`);
     }
-    return inProgram(model, where, (program) => clip(program, model, most));
+    return inTurn(model, () => inProgram(model, where, (program) => clip(program, model, most)));
   });
 }
 
 async function clip(program: Program, model: Layer, most: number): Promise<number> {
-  const variables = learn(model, program.root).map(({ variable }) => variable);
+  const variables = learn(model, program.root)
+    .filter(isLearning)
+    .map(({ variable }) => variable);
   const given = variables.flatMap((variable) =>
     variable.gradient === null ? [] : [{ variable, gradient: variable.gradient }],
   );

@@ -12,6 +12,7 @@ import { endPass } from "../layers/passes.js";
 import { readOnce } from "../layers/read.js";
 import { Scope } from "../layers/scope.js";
 import { walkBack } from "./backward.js";
+import { inTurn } from "./in-program.js";
 import { Recorder } from "./recorder.js";
 import { learn } from "./variables.js";
 import { WayBack } from "./way-back.js";
@@ -51,19 +52,20 @@ export function gradients<R extends PassResult>(
     await walkBack(scope, way, loss, scale);
     const inputGradients: ArrayTensor[] = [];
     for (const x of inputs) inputGradients.push(await readGradient(program, way, x));
-    await program.flush();
-    for (const [variable, gradient] of way.learnt) variable.setGradient(program.keep(gradient));
-    return { inputGradients };
+    const keep = (): void => {
+      for (const [variable, gradient] of way.learnt) variable.setGradient(program.keep(gradient));
+    };
+    return { more: { inputGradients }, keep };
   });
 }
 
-/** The same without gradients. */
+/** Computes a loss and no gradients. */
 export function evaluate<R extends PassResult>(
   model: Layer,
   act: (pass: Pass) => Promise<R>,
   options?: PassOptions,
 ): Promise<Read<R>> {
-  return runPass("evaluate", model, act, options, async () => ({}));
+  return runPass("evaluate", model, act, options, async () => ({ more: {}, keep: () => {} }));
 }
 
 /** A pass under way. */
@@ -80,7 +82,7 @@ async function runPass<R extends PassResult, Back extends object>(
   model: unknown,
   act: (pass: Pass) => Promise<R>,
   options: PassOptions | undefined,
-  back: (begun: Begun, loss: Tensor) => Promise<Back>,
+  back: (begun: Begun, loss: Tensor) => Promise<{ readonly more: Back; readonly keep: () => void }>,
 ): Promise<Read<R> & Back> {
   const given = options === undefined ? {} : readOnce(where, "options", options, ["signal", "scale"]);
   const signal = readSignal(where, given["signal"]);
@@ -107,8 +109,14 @@ async function runPass<R extends PassResult, Back extends object>(
           }),
         );
         const loss = lossOf(where, result, recorder);
-        const more = await back({ scope, program, recorder, inputs, scale }, loss);
-        return { ...(await readAll(result)), ...more };
+        return await inTurn(model, async () => {
+          const { more, keep } = await back({ scope, program, recorder, inputs, scale }, loss);
+          // What fails or is aborted leaves the gradients as they were.
+          const read = await readAll(result);
+          await program.flush();
+          keep();
+          return { ...read, ...more };
+        });
       } finally {
         scope.close();
       }

@@ -63,6 +63,12 @@ function elementLoss(
     const scope = Pass.scopeOf(where, given["pass"]);
     const x = scope.rows(await taken(scope, where, "predictions", predictions)).resident;
     const target = await scope.take(where, "targets", targets);
+    if (scope.tape?.needs(target) === true) {
+      throw new HeedError(
+        "unsupported",
+        `${where}: targets must not depend on what learns, or on an input of the pass`,
+      );
+    }
     if (target.shape.join() !== predictions.shape.join()) {
       const got = `got ${showShape(target.shape)} for ${showShape(predictions.shape)}`;
       throw new HeedError("shape", `${where}: targets must have the shape of the predictions, ${got}`);

@@ -11,20 +11,23 @@ import { readOnce } from "../layers/read.js";
 import type { Variable } from "../layers/variable.js";
 import { ADAM, SGD } from "../operations/training/optimizers.js";
 import { vectorOf } from "../operations/training/vectors.js";
-import { inProgram } from "./in-program.js";
-import { isLearning, type Learning, learn } from "./variables.js";
+import { inProgram, inTurn } from "./in-program.js";
+import { isLearning, learn } from "./variables.js";
 
 export interface StepOptions {
   /** Of this step and those after it. */
   readonly learningRate?: number | undefined;
 }
 
-/** What an optimizer keeps of a variable, by name. */
-export type State = Readonly<Record<string, Resident>>;
+/** What an optimizer keeps of a variable: residents by name, and how many steps it has taken. */
+export interface State {
+  readonly parts: Readonly<Record<string, Resident>>;
+  readonly steps: number;
+}
 
 export abstract class Optimizer {
   readonly model: Layer;
-  /** The steps that it has taken. */
+  /** The steps that it has taken, of whatever parameters. */
   steps = 0;
   protected readonly where: string;
   protected readonly states = new Map<Variable, State>();
@@ -49,35 +52,57 @@ export abstract class Optimizer {
     return guardAsync("option", `${where}.step: reading its arguments`, async () => {
       const given = options === undefined ? {} : readOnce(`${where}.step`, "options", options, ["learningRate"]);
       this.#learningRate = readPositive(`${where}.step`, "learningRate", given["learningRate"], this.#learningRate);
-      await inProgram(this.model, `${where}.step`, (program) => this.#step(program));
+      await inTurn(this.model, () => inProgram(this.model, `${where}.step`, (program) => this.#step(program)));
+    });
+  }
+
+  /** Forgets the gradients that are there. */
+  async clear(): Promise<void> {
+    await inTurn(this.model, async () => {
+      for (const [, { variable }] of Layer.allOf(this.model)) variable?.setGradient(null);
     });
   }
 
   async #step(program: Program): Promise<void> {
+    const all = learn(this.model, program.root);
+    this.#forgetAllBut(new Set(all.map(({ variable }) => variable)));
     const changes: (readonly [Variable, readonly Resident[]])[] = [];
-    for (const { variable } of learn(this.model, program.root).filter(isLearning)) {
-      if (variable.gradient !== null) changes.push([variable, await this.change(program, variable, variable.gradient)]);
+    for (const { variable } of all.filter(isLearning)) {
+      const { gradient } = variable;
+      if (gradient !== null) changes.push([variable, await this.change(program, variable, gradient)]);
     }
     await program.flush();
-    for (const [variable, [value, ...state]] of changes) {
+    for (const [variable, [value, ...parts]] of changes) {
       if (value === undefined) throw new TypeError("a step gives a value");
-      for (const old of Object.values(this.states.get(variable) ?? {})) program.root.free(old);
-      const kept = state.map((one) => program.keep(one));
-      this.states.set(variable, Object.fromEntries(this.names.flatMap((name, at) => pairOf(name, kept[at]))));
+      const steps = (this.states.get(variable)?.steps ?? 0) + 1;
+      const kept = parts.map((one) => program.keep(one));
+      this.restore(variable, {
+        parts: Object.fromEntries(this.names.flatMap((name, at) => pairOf(name, kept[at]))),
+        steps,
+      });
       variable.set(program.keep(value));
       variable.setGradient(null);
     }
-    this.steps += 1;
+    if (changes.length > 0) this.steps += 1;
   }
 
-  /** @internal The state by the names of parameters, for checkpoints. */
-  stateOf({ variable }: Learning): State | undefined {
+  /** Frees what it keeps of variables that the model no longer has, because others were loaded. */
+  #forgetAllBut(present: ReadonlySet<Variable>): void {
+    for (const [variable, { parts }] of this.states) {
+      if (present.has(variable)) continue;
+      for (const one of Object.values(parts)) variable.backend.free(one);
+      this.states.delete(variable);
+    }
+  }
+
+  /** @internal For checkpoints. */
+  stateOf(variable: Variable): State | undefined {
     return this.states.get(variable);
   }
 
   /** @internal Takes a state, and frees the one before. */
-  restore({ variable }: Learning, state: State): void {
-    for (const old of Object.values(this.states.get(variable) ?? {})) variable.backend.free(old);
+  restore(variable: Variable, state: State): void {
+    for (const old of Object.values(this.states.get(variable)?.parts ?? {})) variable.backend.free(old);
     this.states.set(variable, state);
   }
 
@@ -89,8 +114,7 @@ export abstract class Optimizer {
 
   /** Frees what it keeps. */
   dispose(): void {
-    for (const [{ backend }, state] of this.states) for (const one of Object.values(state)) backend.free(one);
-    this.states.clear();
+    this.#forgetAllBut(new Set());
   }
 }
 
@@ -128,7 +152,7 @@ export class Sgd extends Optimizer {
   }
 
   protected async change(program: Program, variable: Variable, gradient: Resident): Promise<readonly Resident[]> {
-    const velocities = this.states.get(variable)?.["velocities"];
+    const velocities = this.states.get(variable)?.parts["velocities"];
     const kept = await program.run(SGD, {
       parameters: vectorOf(variable.value),
       gradients: vectorOf(gradient),
@@ -176,8 +200,8 @@ export class Adam extends Optimizer {
   protected async change(program: Program, variable: Variable, gradient: Resident): Promise<readonly Resident[]> {
     const [beta1, beta2] = this.#betas;
     const zeros = (): Resident => program.upload(new Float32Array(gradient.elements));
-    const { means = zeros(), squares = zeros() } = this.states.get(variable) ?? {};
-    const step = this.steps + 1;
+    const { parts, steps } = this.states.get(variable) ?? { parts: {}, steps: 0 };
+    const { means = zeros(), squares = zeros() } = parts;
     const kept = await program.run(ADAM, {
       parameters: vectorOf(variable.value),
       gradients: vectorOf(gradient),
@@ -189,8 +213,10 @@ export class Adam extends Optimizer {
         beta2,
         epsilon: this.#epsilon,
         weightDecay: this.#weightDecay,
-        correction1: 1 - beta1 ** step,
-        correction2: 1 - beta2 ** step,
+        rest1: 1 - beta1,
+        rest2: 1 - beta2,
+        correction1: 1 - beta1 ** (steps + 1),
+        correction2: 1 - beta2 ** (steps + 1),
         isDecoupled: this.#isDecoupled,
       },
     });

@@ -5,7 +5,7 @@ import type { Operand, Program, Resident } from "../backends/backend.js";
 import { type Parameter, residentSource } from "../layers/parameters.js";
 import type { Step, Tape } from "../layers/tape.js";
 import { PACK } from "../operations/affine.js";
-import type { Learning } from "./variables.js";
+import { isLearning, type Learning } from "./variables.js";
 
 export class Recorder implements Tape {
   readonly steps: Step[] = [];
@@ -44,7 +44,8 @@ export class Recorder implements Tape {
 
   /** What learns of a parameter; null where it keeps its values. */
   learning(parameter: Parameter | null): Learning | null {
-    return parameter === null || parameter.isFrozen ? null : (this.#known.get(parameter) ?? null);
+    const known = parameter === null ? undefined : this.#known.get(parameter);
+    return known !== undefined && isLearning(known) ? known : null;
   }
 
   /** Asks for the gradient of a tensor. */

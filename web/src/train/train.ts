@@ -3,7 +3,7 @@
 import { showValue } from "../api/describe.js";
 import { HeedError } from "../api/errors.js";
 import { guardAsync } from "../api/guard.js";
-import { isRecord, readCount, readFinite, readSignal, throwIfAborted } from "../api/read-values.js";
+import { isRecord, readCount, readPositive, readSignal, throwIfAborted } from "../api/read-values.js";
 import type { Tensor } from "../api/tensor.js";
 import { numbersOf } from "../api/typed-array.js";
 import type { Layer } from "../layers/layer.js";
@@ -75,35 +75,45 @@ async function run<M extends Layer, B>(model: M, options: TrainOptions<M, B>): P
     readCount(where, name, given[name], absent) ?? missing(where, name);
   const [steps, accumulate] = [count("steps", null), count("accumulate", 1)];
   const start = readCount(where, "start", given.start, 0, 2 ** 31 - 1, 0);
-  const clip = given.clip === undefined ? undefined : readFinite(where, "clip", given.clip, 0);
+  const clip = given.clip === undefined ? undefined : readPositive(where, "clip", given.clip, 1);
   const { optimizer, batch, loss, schedule, onStep } = given;
   const signal = readSignal(where, given.signal);
   if (!(optimizer instanceof Optimizer) || optimizer.model !== model) {
     throw new HeedError("option", `${where}: optimizer must be one of this model, got ${showValue(optimizer)}`);
   }
-  for (const [name, act] of Object.entries({ batch, loss })) {
+  const { checkpoint } = given;
+  const every = checkpoint && (readCount(where, "checkpoint.every", checkpoint.every, null) ?? missing(where, "every"));
+  const acts = { batch, loss, schedule, onStep, "checkpoint.save": checkpoint?.save };
+  const isOptional = (name: string): boolean => name === "schedule" || name === "onStep" || checkpoint === undefined;
+  for (const [name, act] of Object.entries(acts)) {
+    if (act === undefined && name !== "batch" && name !== "loss" && isOptional(name)) continue;
     if (typeof act !== "function")
       throw new HeedError("option", `${where}: ${name} must be a function, got ${showValue(act)}`);
   }
   for (let step = start; step < steps; step++) {
     const begun = performance.now();
     let [total, tokens] = [0, 0];
-    for (let part = 0; part < accumulate; part++) {
+    try {
+      for (let part = 0; part < accumulate; part++) {
+        throwIfAborted(where, signal);
+        const numbers = await batch(step, part);
+        tokens += countOf(numbers);
+        const made = await gradients(model, async (pass) => ({ loss: await loss(model, numbers, pass) }), {
+          signal: given.signal,
+          scale: 1 / accumulate,
+        });
+        total += made.loss / accumulate;
+      }
       throwIfAborted(where, signal);
-      const numbers = await batch(step, part);
-      tokens += countOf(numbers);
-      const made = await gradients(model, async (pass) => ({ loss: await loss(model, numbers, pass) }), {
-        signal: given.signal,
-        scale: 1 / accumulate,
-      });
-      total += made.loss / accumulate;
+    } catch (error) {
+      // A step that was not made leaves nothing to the next.
+      await optimizer.clear();
+      throw error;
     }
-    throwIfAborted(where, signal);
     const norm = clip === undefined ? undefined : await clipNorm(model, clip);
     await optimizer.step(schedule === undefined ? {} : { learningRate: schedule(step) });
     onStep?.({ step, loss: total, norm, tokensPerSecond: (1000 * tokens) / (performance.now() - begun) });
-    const { checkpoint } = given;
-    if (checkpoint !== undefined && (step + 1) % checkpoint.every === 0) {
+    if (checkpoint !== undefined && every !== undefined && (step + 1) % every === 0) {
       await checkpoint.save(await saveCheckpoint(model, optimizer, { step: step + 1 }), step + 1);
     }
   }

@@ -32,9 +32,9 @@ export function learn(model: Layer, backend: RootBackend): readonly Learning[] {
   });
 }
 
-/** Whether some of its parameters are not frozen. */
+/** Whether it changes: none of its parameters is frozen. */
 export function isLearning({ parameters }: Learning): boolean {
-  return [...parameters.values()].some(({ isFrozen }) => !isFrozen);
+  return [...parameters.values()].every(({ isFrozen }) => !isFrozen);
 }
 
 /** Whether two parameters are views of the same numbers. */

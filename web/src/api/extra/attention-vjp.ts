@@ -1,8 +1,17 @@
 // Attention with its way back. The forward call keeps its output and lse, of which the backward call makes the weights again.
 
-import type { AttentionProblem, Backend, Computed, Operand, Resident, RootBackend } from "../../backends/backend.js";
+import type {
+  AttentionProblem,
+  Backend,
+  Computed,
+  Operand,
+  OutputView,
+  Resident,
+  RootBackend,
+} from "../../backends/backend.js";
 import type { CompiledVjp } from "../../expr/compile-vjp.js";
 import type { ModTrees } from "../../expr/tree.js";
+import { finalise, unfinalise } from "../../memory/disposable.js";
 import {
   ATTENTION_VJP,
   SCORE_GRADIENTS,
@@ -81,10 +90,10 @@ export async function attentionVjp(
     const isPlain = trees.scoreMod === undefined && trees.probMod === undefined;
     const functions = isPlain ? null : await compiled(where, trees);
     await root.use("training");
-    const { output, lse } = saved ?? (await forward(backend, problem, signal));
-    const way = new Way(backend, { problem, given, functions, output, lse });
+    const results = saved ?? (await forward(backend, problem, signal));
+    const way = new Way(backend, { checked, given, functions, ...results });
     try {
-      return await way.results(checked, keep);
+      return await way.results(keep);
     } catch (error) {
       way.release();
       throw error;
@@ -108,14 +117,27 @@ function remembering(options: Readonly<Record<string, unknown>>, trees: ModTrees
   return remembered;
 }
 
+/** The results of the forward call, and the residents among them that belong to this call. */
 interface Saved {
-  readonly output: Resident;
-  readonly lse: Resident | null;
+  readonly output: Operand;
+  readonly lse: Operand | null;
+  readonly own: readonly Resident[];
 }
 
 async function forward({ root }: Backend, problem: AttentionProblem, signal: AbortSignal | null): Promise<Saved> {
   const { output, lse } = await root.attention(problem, signal);
-  return { output: residentOf(output), lse: lse && residentOf(lse) };
+  const own = [output, ...(lse === null ? [] : [lse])].map(residentOf);
+  const [ofOutput, ofLse] = own;
+  if (ofOutput === undefined) throw new TypeError("attention has an output");
+  return {
+    output: placed(ofOutput, problem.output),
+    lse: ofLse === undefined || problem.lse === null ? null : placed(ofLse, problem.lse),
+    own,
+  };
+}
+
+function placed(resident: Resident, { elements, shape, strides }: OutputView): Operand {
+  return { source: { kind: "resident", resident }, dtype: "f32", elements, shape, strides };
 }
 
 function residentOf(computed: Computed): Resident {
@@ -123,26 +145,23 @@ function residentOf(computed: Computed): Resident {
   throw new TypeError("what is kept is a resident");
 }
 
-/** What a forward call gave before, brought into the engine. */
+/** What a forward call gave before. */
 function readSaved(
   where: string,
   root: Backend,
   value: unknown,
-  { shapes }: CheckedAttention,
+  { problem, shapes }: CheckedAttention,
   needsLse: boolean,
 ): Saved {
   const given = readRecord(where, "saved", value, ["output", "lse"]);
-  const bring = (name: string, shape: readonly number[]): Resident => {
+  const bring = (name: string, shape: readonly number[], view: OutputView): Operand => {
     const read = readF32(where, `saved.${name}`, given[name], root);
-    if (read.shape.join() !== shape.join()) {
-      const got = `got ${showShape(read.shape)}`;
-      throw new HeedError("shape", `${where}: saved.${name} must be ${showShape(shape)}, ${got}`);
-    }
-    const { source } = read;
-    if (source.kind === "array" && source.array instanceof Float32Array) return root.upload(source.array);
-    throw new HeedError("option", `${where}: saved.${name} must be an array`);
+    if (read.shape.join() === shape.join()) return operandOf(read, view);
+    const got = `got ${showShape(read.shape)}`;
+    throw new HeedError("shape", `${where}: saved.${name} must be ${showShape(shape)}, ${got}`);
   };
-  return { output: bring("output", shapes.output), lse: needsLse ? bring("lse", shapes.perQuery) : null };
+  const lse = needsLse && problem.lse !== null ? bring("lse", shapes.perQuery, problem.lse) : null;
+  return { output: bring("output", shapes.output, problem.output), lse, own: [] };
 }
 
 function shapesOf(
@@ -171,7 +190,7 @@ function shapeOf(value: unknown): readonly number[] | null {
 }
 
 interface Kept extends Saved {
-  readonly problem: AttentionProblem;
+  readonly checked: CheckedAttention;
   readonly given: Given;
   readonly functions: Functions | null;
 }
@@ -182,15 +201,23 @@ class Way {
   #kept: Kept | null;
 
   constructor(backend: Backend, kept: Kept) {
-    this.#backend = backend.root;
+    const { root } = backend;
+    this.#backend = root;
     this.#kept = kept;
+    const { own } = kept;
+    finalise(this, () => {
+      for (const resident of own) root.free(resident);
+    });
   }
 
-  async results({ shapes }: CheckedAttention, keep: boolean): Promise<Result> {
+  async results(keep: boolean): Promise<Result> {
     const kept = this.#kept;
     if (kept === null) throw new TypeError("nothing was released yet");
-    const result = async (resident: Resident, shape: readonly number[]): Promise<Gradient> => {
-      const data = Float32Array.from(await this.#backend.download(resident));
+    const { shapes } = kept.checked;
+    const result = async ({ source }: Operand, shape: readonly number[]): Promise<Gradient> => {
+      if (source.kind === "paged") throw new TypeError("results are not paged");
+      const numbers = source.kind === "array" ? source.array : await this.#backend.download(source.resident);
+      const data = Float32Array.from(numbers);
       return keep ? new Tensor(this.#backend, this.#backend.upload(data), shape) : { data, shape, dtype: "f32" };
     };
     return {
@@ -205,9 +232,8 @@ class Way {
   release(): void {
     const kept = this.#kept;
     this.#kept = null;
-    if (kept === null) return;
-    this.#backend.free(kept.output);
-    if (kept.lse !== null) this.#backend.free(kept.lse);
+    unfinalise(this);
+    for (const resident of kept?.own ?? []) this.#backend.free(resident);
   }
 
   #backward(outputGradient: unknown, options: unknown): Promise<Gradients> {
@@ -219,16 +245,17 @@ class Way {
       const keep = readBoolean(where, "keep", read["keep"], false);
       const signal = readSignal(where, read["signal"]);
       const gradient = readF32(where, "outputGradient", outputGradient, this.#backend);
-      const { problem, given, functions } = kept;
+      const { checked, given, functions } = kept;
+      const { problem, shapes } = checked;
       const view = { shape: problem.output.shape, strides: problem.output.strides };
-      if (product(gradient.shape) !== problem.output.elements) {
+      if (gradient.shape.join() !== shapes.output.join()) {
         const got = `got ${showShape(gradient.shape)}`;
-        throw new HeedError("shape", `${where}: outputGradient must have the output's shape, ${got}`);
+        throw new HeedError(
+          "shape",
+          `${where}: outputGradient must have the output's shape, ${showShape(shapes.output)}, ${got}`,
+        );
       }
       const wanted = wantedOf(problem, given, functions);
-      const place = (resident: Resident, { elements, shape, strides }: AttentionProblem["output"]): Operand => {
-        return { source: { kind: "resident", resident }, dtype: "f32", elements, shape, strides };
-      };
       // Whoever disposes of a layer may have given the module back.
       await this.#backend.use("training");
       const made = await this.#backend.run(
@@ -236,8 +263,8 @@ class Way {
         {
           forward: functions === null ? problem : { ...problem, programs: functions },
           slopes: functions,
-          output: place(kept.output, problem.output),
-          lse: kept.lse && problem.lse && place(kept.lse, problem.lse),
+          output: kept.output,
+          lse: kept.lse,
           outputGradient: operandOf(gradient, view),
           wanted,
           keep,

@@ -89,6 +89,7 @@ export class Ladder {
     return this.#move(() => this.#reopen());
   }
 
+  /** A program begins, whose memory must stay until it leaves. */
   enter(): void {
     this.#programs += 1;
   }
@@ -96,11 +97,6 @@ export class Ladder {
   leave(): void {
     this.#programs -= 1;
     if (this.#programs === 0) for (const go of this.#waiting.splice(0)) go();
-  }
-
-  /** Resolves when no program is in the way of a move to this module. */
-  async untilFree(module: ModuleName): Promise<void> {
-    while (this.#programs > 0 && !this.#has(module)) await new Promise<void>((go) => this.#waiting.push(go));
   }
 
   /** Moves onto the same rung of a module, residents along. A module computes all that those below it do. */
@@ -173,6 +169,8 @@ export class Ladder {
     // Only what is asked for by name gives the memory of a larger module back.
     if (previous.module === module || (module !== "core" && this.#has(module))) return;
     const open = await openRung(previous.rung, module, this.#overrides, null);
+    // Programs that begin later wait for this move.
+    while (this.#programs > 0) await new Promise<void>((go) => this.#waiting.push(go));
     if (this.#open === previous && this.canRun("core")) {
       return this.#move(async () => {
         await Promise.all(this.#runs);

@@ -32,10 +32,11 @@ export async function openProgram(
   signal: AbortSignal | null,
   module: ModuleName,
 ): Promise<Program> {
-  await backend.use(module);
+  await ladder.use(module);
   while (!ladder.canRun(module)) await ladder.untilChange(module, "heed/layers");
+  const program = new CallProgram(backend, ladder, signal);
   ladder.enter();
-  return new CallProgram(backend, ladder, signal);
+  return program;
 }
 
 class CallProgram implements Program {
@@ -110,6 +111,10 @@ class CallProgram implements Program {
     const blocks = this.#blocks.get(bytes);
     if (blocks === undefined) this.#blocks.set(bytes, [resident.address]);
     else blocks.push(resident.address);
+  }
+
+  hold(resident: Resident): void {
+    if (resident instanceof WasmResident) this.#hold(resident);
   }
 
   keep(resident: Resident): Resident {

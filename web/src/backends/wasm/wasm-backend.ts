@@ -84,8 +84,7 @@ export class WasmBackend implements RootBackend, Caller {
     return this.#ladder.current("heed").runner.tasksDone(worker);
   }
 
-  async use(module: ModuleName): Promise<void> {
-    await this.#ladder.untilFree(module);
+  use(module: ModuleName): Promise<void> {
     return this.#ladder.use(module);
   }
 

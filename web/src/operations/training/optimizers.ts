@@ -17,6 +17,9 @@ export interface AdamProblem {
     readonly beta2: number;
     readonly epsilon: number;
     readonly weightDecay: number;
+    /** 1 - beta, which f32 would not hold exactly. */
+    readonly rest1: number;
+    readonly rest2: number;
     /** 1 - beta ^ step. */
     readonly correction1: number;
     readonly correction2: number;
@@ -27,7 +30,17 @@ export interface AdamProblem {
 
 const ADAM_INPUTS = ["parameters", "gradients", "means", "squares"] as const;
 const ADAM_OUTPUTS = ["nextParameters", "nextMeans", "nextSquares"] as const;
-const ADAM_FLOATS = ["learningRate", "beta1", "beta2", "epsilon", "weightDecay", "correction1", "correction2"] as const;
+const ADAM_FLOATS = [
+  "learningRate",
+  "beta1",
+  "beta2",
+  "rest1",
+  "rest2",
+  "epsilon",
+  "weightDecay",
+  "correction1",
+  "correction2",
+] as const;
 
 export const ADAM: Operation<AdamProblem> = {
   name: "adam",
