@@ -202,7 +202,8 @@ test("a resumed GPT-2 is still tied, and goes on bit for bit", async () => {
   const expected = [await step(whole, optimizer, 0), await step(whole, optimizer, 1)];
   const file = await saveCheckpoint(whole, optimizer, { step: 2 });
   for (let at = 2; at < 5; at++) expected.push(await step(whole, optimizer, at));
-  const copy = make().init({ seed: 3 });
+  // Nothing was loaded or drawn before.
+  const copy = make();
   const resumed = new AdamW(copy, rule);
   // A source that can be read once.
   expect(await loadCheckpoint(new Response(file), copy, resumed)).toEqual({ step: 2 });
@@ -460,6 +461,14 @@ test("what is not a model, a pass or a loss is refused by name", async () => {
     option(/checkpoint.save must be a function/),
   );
   expect(() => warmupCosine(0, {} as never)).toThrow(/schedule: peak must be given/);
+  const kept = new AdamW(model);
+  await gradients(model, mlpLoss(model));
+  await kept.step();
+  const file = await saveCheckpoint(model, kept);
+  await expect(loadCheckpoint(file, model, new Sgd(model, { learningRate: 1, momentum: 0.9 }))).rejects.toMatchObject({
+    code: "load",
+    message: expect.stringMatching(/must have what this optimizer keeps of up_proj.weight, got one of another/),
+  });
   await expect(saveCheckpoint(model, other)).rejects.toMatchObject(option(/^saveCheckpoint: optimizer must be/));
   expect((await gradients(model, mlpLoss(model))).loss).toBeGreaterThan(0);
 });

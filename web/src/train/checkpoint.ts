@@ -25,6 +25,8 @@ interface Notes {
   /** The steps of the optimizer, in all and of each parameter. */
   readonly steps: number;
   readonly stepsOf: Readonly<Record<string, number>>;
+  /** The other names of tied parameters, by their first. */
+  readonly tied: Readonly<Record<string, readonly string[]>>;
 }
 
 /** A run that goes on from this file has the bits of one that was never interrupted. */
@@ -42,6 +44,7 @@ export function saveCheckpoint(
       inProgram(model, where, async ({ root }) => {
         const tensors = new Map<string, ParameterTensor>();
         const stepsOf: Record<string, number> = {};
+        const tied: Record<string, readonly string[]> = {};
         for (const learning of learn(model, root)) {
           const { value, shape } = learning.variable;
           const add = async (name: string, resident: Resident): Promise<void> => {
@@ -52,8 +55,10 @@ export function saveCheckpoint(
           await add(name, value);
           for (const [part, resident] of Object.entries(parts)) await add(`${PREFIX}.${part}.${name}`, resident);
           if (steps > 0) stepsOf[name] = steps;
+          const others = [...learning.parameters.keys()].slice(1);
+          if (others.length > 0) tied[name] = others;
         }
-        const notes: Notes = { step: step ?? optimizer.steps, steps: optimizer.steps, stepsOf };
+        const notes: Notes = { step: step ?? optimizer.steps, steps: optimizer.steps, stepsOf, tied };
         return saveSafetensors(tensors, { checkpoint: JSON.stringify(notes) });
       }),
     );
@@ -71,7 +76,8 @@ export function loadCheckpoint(
     check(where, model, optimizer);
     const bytes = await readAll(where, source);
     const file = await loadSafetensors(bytes);
-    const { step, steps, stepsOf } = notesOf(where, (await readSafetensorsHeader(bytes)).metadata.get("checkpoint"));
+    const { metadata } = await readSafetensorsHeader(bytes);
+    const { step, steps, stepsOf, tied } = notesOf(where, metadata.get("checkpoint"));
     const statesOf = (name: string): (readonly [string, Float32Array])[] =>
       optimizer.names.flatMap((part) => {
         const data = file.get(`${PREFIX}.${part}.${name}`)?.data;
@@ -80,24 +86,25 @@ export function loadCheckpoint(
     const keepsOthers = [...file.keys()].some((name) => name.startsWith(`${PREFIX}.`));
     const lacking = Object.keys(stepsOf).find((name) => keepsOthers && statesOf(name).length === 0);
     if (lacking !== undefined) {
-      throw new HeedError("load", `${where}: the file must be of such an optimizer, got one without its ${lacking}`);
+      const rule = `the file must have what this optimizer keeps of ${lacking}`;
+      throw new HeedError("load", `${where}: ${rule}, got one of another optimizer`);
     }
     return inTurn(model, () =>
       inProgram(model, where, async ({ root }) => {
         const tensors = new Map(file);
-        for (const learning of learn(model, root)) {
-          const tensor = file.get(firstName(learning));
-          if (tensor !== undefined) for (const name of learning.parameters.keys()) tensors.set(name, tensor);
+        for (const [name, others] of Object.entries(tied)) {
+          const tensor = file.get(name);
+          if (tensor !== undefined) for (const other of others) tensors.set(other, tensor);
         }
         model.load(tensors);
         optimizer.dispose();
         optimizer.steps = steps;
         for (const learning of learn(model, root)) {
           const name = firstName(learning);
-          const taken = stepsOf[name];
-          if (taken === undefined) continue;
           const parts = statesOf(name).map(([part, data]) => [part, root.upload(data)] as const);
-          optimizer.restore(learning.variable, { parts: Object.fromEntries(parts), steps: taken });
+          // What keeps nothing begins anew at any step.
+          if (parts.length === 0) continue;
+          optimizer.restore(learning.variable, { parts: Object.fromEntries(parts), steps: stepsOf[name] ?? 0 });
         }
         return { step };
       }),
