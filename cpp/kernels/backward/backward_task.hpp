@@ -23,7 +23,7 @@ struct BackwardRow {
 /// raw scores times their gradients. They lie as lines behind those of the query's gradient.
 inline constexpr int kSumLines = 2;
 
-/// A function of the caller's, of scores or of weights, on the way back.
+/// A function of the caller's, of scores or of weights, in the backward pass.
 struct FunctionSlopes {
   const Expression* slope;  // the derivative; null: not wanted
   const TableSlope* reads;

@@ -129,7 +129,7 @@ inline void differentiate_softcap(float softcap, int lines, const float* raw, fl
   });
 }
 
-/// A tile on its way back through a score transform, and the sums that it adds to.
+/// A tile in the backward pass through a score transform, and the sums that it adds to.
 struct TransformTile {
   float* raw;        // scores; becomes what is summed
   float* gradients;  // of raw scores; becomes those of the pairing's sums

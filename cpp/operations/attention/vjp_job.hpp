@@ -14,7 +14,7 @@ namespace heed {
 /// The sums that the kernels keep of each query beside its gradient: 0 or kernels::kSumLines.
 Index sum_lines(const AttentionProblem& forward);
 
-/// A function of the caller's on the way back: see kernels::FunctionSlopes.
+/// A function of the caller's in the backward pass: see kernels::FunctionSlopes.
 struct VjpFunction {
   kernels::Expression slope = {};
   const kernels::TableSlope* reads = nullptr;

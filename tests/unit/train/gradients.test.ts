@@ -33,7 +33,7 @@ interface GradientCase {
 
 const fixture = readFixture("training.json");
 
-/** The sums of a way back, each as deep as those of the way there. */
+/** The sums of a backward pass, each as deep as those of the forward pass. */
 const DEPTH = 16;
 
 /** A mean over the numbers of an output makes its gradients as much smaller. `most`: the size of others that theirs are sums of. */

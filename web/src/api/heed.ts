@@ -69,7 +69,7 @@ export interface Heed {
   explain(query: TensorInput, key: TensorInput, value: TensorInput, options?: AttentionOptions): Explanation;
 
   /**
-   * Attention, and the way back from it: `backward` gives the gradients of query, key, value and every differentiable option. It computes
+   * Attention, and its backward pass: `backward` gives the gradients of query, key, value and every differentiable option. It computes
    * on WebAssembly. The code is loaded at the first call. Rejects with a HeedError.
    */
   attentionVjp<const O extends AttentionVjpOptions = NoAttentionOptions>(

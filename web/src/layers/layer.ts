@@ -264,7 +264,7 @@ export abstract class Layer {
     const caches = cachesIn(given);
     if (given["pass"] !== undefined) {
       if (caches.some((cache) => cache !== undefined && cache !== false)) {
-        throw new HeedError("option", `${this.where}: a pass has no way back through a cache, got both`);
+        throw new HeedError("option", `${this.where}: a pass of gradients must have no cache, got both`);
       }
       return act(Pass.scopeOf(this.where, given["pass"]), given, true);
     }

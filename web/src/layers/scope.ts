@@ -151,7 +151,7 @@ export class Scope {
   ): Promise<Tensor> {
     const { leading = x.shape.slice(0, -1), addend = null } = rule;
     if (this.tape !== null && (rule.activation !== undefined || rule.factor !== undefined)) {
-      // The way back needs what comes before the activation.
+      // The backward pass needs what comes before the activation.
       return this.pointwise(await this.affine(x, weights, outputs, bias, { leading }), rule);
     }
     const problem = { input: this.rows(x), weights: weights.resident, outputs, rule: this.#rule(rule, bias) };
@@ -377,7 +377,7 @@ export function lastOf({ shape }: Tensor): number {
   return shape[shape.length - 1] ?? 0;
 }
 
-/** Room for the lse, which the way back needs. */
+/** Room for the lse, which the backward pass needs. */
 function lseOf({ query: { shape } }: AttentionProblem): OutputView {
   const [batch, heads, length] = shape;
   return { elements: batch * heads * length, ...denseView("bhnd", [batch, heads, length, 1]) };

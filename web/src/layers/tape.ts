@@ -1,4 +1,4 @@
-// What a pass records for its way back: the steps that its scopes took, in their order.
+// What a pass records for its backward pass: the steps that its scopes took, in their order.
 
 import type { Tensor } from "../api/tensor.js";
 import type { AttentionProblem, Resident } from "../backends/backend.js";

@@ -17,140 +17,144 @@ import { PRODUCT } from "../operations/training/product.js";
 import { ROW_SUMS } from "../operations/training/row-sums.js";
 import { SCATTER_ADD } from "../operations/training/scatter-add.js";
 import { vectorOf } from "../operations/training/vectors.js";
-import { rowsOf, type WayBack } from "./way-back.js";
+import { type BackwardPass, rowsOf } from "./backward-pass.js";
 
 type Of<Kind extends Step["kind"]> = Extract<Step, { readonly kind: Kind }>;
 
 /** Walks the steps back from the loss, whose own step has its gradient. */
-export async function walkBack(scope: Scope, way: WayBack, loss: Tensor, scale: number): Promise<void> {
-  const { steps } = way.recorder;
+export async function runBackward(scope: Scope, backward: BackwardPass, loss: Tensor, scale: number): Promise<void> {
+  const { steps } = backward.recorder;
   for (const step of [...steps].reverse()) {
     if (step.kind === "loss") {
-      if (step.made[0] === loss) await lossBack(way, step, scale);
-    } else if (step.made.some((made) => way.of(made) !== null)) {
-      await stepBack(scope, way, step);
+      if (step.made[0] === loss) await lossBackward(backward, step, scale);
+    } else if (step.made.some((made) => backward.of(made) !== null)) {
+      await stepBackward(scope, backward, step);
     }
-    for (const made of step.made) way.drop(made);
+    for (const made of step.made) backward.drop(made);
   }
 }
 
-async function lossBack(way: WayBack, { x, gradient }: Of<"loss">, scale: number): Promise<void> {
-  if (scale === 1) return way.begin(x, gradient);
-  await way.give(x, await way.one(COMBINE, { x: vectorOf(gradient), y: null, a: scale, b: 0 }));
+async function lossBackward(backward: BackwardPass, { x, gradient }: Of<"loss">, scale: number): Promise<void> {
+  if (scale === 1) return backward.begin(x, gradient);
+  await backward.give(x, await backward.one(COMBINE, { x: vectorOf(gradient), y: null, a: scale, b: 0 }));
 }
 
-async function stepBack(scope: Scope, way: WayBack, step: Exclude<Step, Of<"loss">>): Promise<void> {
-  if (step.kind === "gru") return gruBack(scope, way, step);
-  const gradient = way.of(step.made[0]);
+async function stepBackward(scope: Scope, backward: BackwardPass, step: Exclude<Step, Of<"loss">>): Promise<void> {
+  if (step.kind === "gru") return gruBackward(scope, backward, step);
+  const gradient = backward.of(step.made[0]);
   if (gradient === null) return;
   switch (step.kind) {
     case "affine":
-      return affineBack(scope, way, step, gradient);
+      return affineBackward(scope, backward, step, gradient);
     case "pointwise":
-      return pointwiseBack(scope, way, step, gradient);
+      return pointwiseBackward(scope, backward, step, gradient);
     case "norm":
-      return normBack(way, scope, step, gradient);
+      return normBackward(backward, scope, step, gradient);
     case "gather":
-      return gatherBack(way, step, gradient);
+      return gatherBackward(backward, step, gradient);
     case "rope": {
       const { x, problem } = step;
       const input = { ...problem.input, source: residentSource(gradient) };
-      return way.give(x, await way.one(ROPE, { ...problem, input, inverse: true }));
+      return backward.give(x, await backward.one(ROPE, { ...problem, input, inverse: true }));
     }
     case "attention":
-      return attentionBack(way, step, gradient);
+      return attentionBackward(backward, step, gradient);
     case "parameter":
-      return way.learn(step.parameter, (sum) => {
-        return way.one(ROW_SUMS, { rows: vectorOf(gradient), addend: sum && vectorOf(sum) });
+      return backward.learn(step.parameter, (sum) => {
+        return backward.one(ROW_SUMS, { rows: vectorOf(gradient), addend: sum && vectorOf(sum) });
       });
   }
 }
 
 /** dX = dY W, dW = dY^T X, db the sum of rows of dY. */
-async function affineBack(
+async function affineBackward(
   scope: Scope,
-  way: WayBack,
+  backward: BackwardPass,
   { x, weight, bias, addend, made }: Of<"affine">,
   gradient: Resident,
 ): Promise<void> {
   const [outputs = 0, inputs = 0] = weight.shape;
   const left = rowsOf(gradient, lastOf(made[0]));
-  await way.share(addend, gradient);
-  await way.learn(bias, (sum) => way.one(ROW_SUMS, { rows: left, addend: sum && vectorOf(sum) }));
-  await way.learn(weight, (sum) => {
+  await backward.share(addend, gradient);
+  await backward.learn(bias, (sum) => backward.one(ROW_SUMS, { rows: left, addend: sum && vectorOf(sum) }));
+  await backward.learn(weight, (sum) => {
     const right = scope.rows(x);
-    return way.one(PRODUCT, { left, isTransposed: true, right, addend: sum && rowsOf(sum, inputs) });
+    return backward.one(PRODUCT, { left, isTransposed: true, right, addend: sum && rowsOf(sum, inputs) });
   });
-  await way.add(x, (sum) => {
-    const right = { resident: way.recorder.plain(weight, "gradients"), count: outputs, length: inputs };
-    return way.one(PRODUCT, { left, isTransposed: false, right, addend: sum && rowsOf(sum, inputs) });
+  await backward.add(x, (sum) => {
+    const right = { resident: backward.recorder.plain(weight, "gradients"), count: outputs, length: inputs };
+    return backward.one(PRODUCT, { left, isTransposed: false, right, addend: sum && rowsOf(sum, inputs) });
   });
 }
 
-async function pointwiseBack(
+async function pointwiseBackward(
   scope: Scope,
-  way: WayBack,
+  backward: BackwardPass,
   { x, activation, factor, addend }: Of<"pointwise">,
   gradient: Resident,
 ): Promise<void> {
-  await way.share(addend, gradient);
-  if (activation === "none" && factor === null) return way.share(x, gradient);
+  await backward.share(addend, gradient);
+  if (activation === "none" && factor === null) return backward.share(x, gradient);
   const source = scope.rows(x);
   if (factor !== null && factor.shape.join() !== x.shape.join()) {
     throw new HeedError("unsupported", "gradients: a factor must have the shape of what it multiplies");
   }
-  const [ofSource, ofFactor] = await way.run(POINTWISE_BACKWARD, {
+  const [ofSource, ofFactor] = await backward.run(POINTWISE_BACKWARD, {
     gradient: rowsOf(gradient, source.length),
     source,
     factor: factor && scope.rows(factor),
     activation,
   });
-  if (ofSource !== undefined) await way.give(x, ofSource);
-  if (ofFactor !== undefined) await way.give(factor, ofFactor);
+  if (ofSource !== undefined) await backward.give(x, ofSource);
+  if (ofFactor !== undefined) await backward.give(factor, ofFactor);
 }
 
-async function normBack(
-  way: WayBack,
+async function normBackward(
+  backward: BackwardPass,
   scope: Scope,
   { x, isCentred, epsilon, width, weight, bias }: Of<"norm">,
   gradient: Resident,
 ): Promise<void> {
-  const [ofInput, ofWeight, ofBias] = await way.run(NORM_BACKWARD, {
+  const [ofInput, ofWeight, ofBias] = await backward.run(NORM_BACKWARD, {
     input: rowsOf(scope.rows(x).resident, width),
-    weight: weight && rowsOf(way.recorder.plain(weight, "gradients"), width),
+    weight: weight && rowsOf(backward.recorder.plain(weight, "gradients"), width),
     gradient: rowsOf(gradient, width),
     isCentred,
     epsilon,
   });
   if (ofInput === undefined || ofWeight === undefined || ofBias === undefined) throw new TypeError("three results");
-  await way.give(x, ofInput);
+  await backward.give(x, ofInput);
   for (const [parameter, rows] of [
     [weight, vectorOf(ofWeight)],
     [bias, vectorOf(ofBias)],
   ] as const) {
-    await way.learn(parameter, (sum) => way.one(ROW_SUMS, { rows, addend: sum && vectorOf(sum) }));
-    way.free(rows.resident);
+    await backward.learn(parameter, (sum) => backward.one(ROW_SUMS, { rows, addend: sum && vectorOf(sum) }));
+    backward.free(rows.resident);
   }
 }
 
-async function gatherBack(way: WayBack, { table, indices, made }: Of<"gather">, gradient: Resident): Promise<void> {
+async function gatherBackward(
+  backward: BackwardPass,
+  { table, indices, made }: Of<"gather">,
+  gradient: Resident,
+): Promise<void> {
   const width = lastOf(made[0]);
   const rows = rowsOf(gradient, width);
   const count = table.shape.reduce((total, size) => total * size, 1) / width;
   const scatter = (sum: Resident | null): Promise<Resident> =>
-    way.one(SCATTER_ADD, { rows, indices, count, addend: sum && rowsOf(sum, width) });
-  if (table instanceof Tensor) await way.add(table, scatter);
-  else await way.learn(table, scatter);
+    backward.one(SCATTER_ADD, { rows, indices, count, addend: sum && rowsOf(sum, width) });
+  if (table instanceof Tensor) await backward.add(table, scatter);
+  else await backward.learn(table, scatter);
 }
 
-async function attentionBack(way: WayBack, step: Of<"attention">, gradient: Resident): Promise<void> {
+async function attentionBackward(backward: BackwardPass, step: Of<"attention">, gradient: Resident): Promise<void> {
   const { problem, lse, made } = step;
-  const { recorder } = way;
+  const { recorder } = backward;
   const [ofScore = 0, , ofWeight = 0] = problem.programs?.words ?? [];
   if (ofScore !== 0 || ofWeight !== 0) {
     throw new HeedError(
       "unsupported",
-      "gradients: scoreMod and probMod have no way back in a pass, only in attentionVjp",
+      "gradients: scoreMod and probMod have no backward pass in layers, only in attentionVjp",
     );
   }
   const options = ["bias", ...SCORE_GRADIENTS] as const;
@@ -164,7 +168,7 @@ async function attentionBack(way: WayBack, step: Of<"attention">, gradient: Resi
   const place = (resident: Resident, view: OutputView): Operand => {
     return { source: residentSource(resident), dtype: "f32", ...view };
   };
-  const results = await way.run(ATTENTION_VJP, {
+  const results = await backward.run(ATTENTION_VJP, {
     forward: problem,
     output: place(recorder.residentOf(made[0]), problem.output),
     lse: lse && problem.lse && place(lse, problem.lse),
@@ -175,23 +179,23 @@ async function attentionBack(way: WayBack, step: Of<"attention">, gradient: Resi
   });
   for (const [at, [, x]] of wanted.entries()) {
     const result = results[at];
-    if (result !== undefined) await way.give(x, result);
+    if (result !== undefined) await backward.give(x, result);
   }
 }
 
-async function gruBack(scope: Scope, way: WayBack, step: Of<"gru">): Promise<void> {
+async function gruBackward(scope: Scope, backward: BackwardPass, step: Of<"gru">): Promise<void> {
   const { gates, weights, bias, state, batch, isReversed, made } = step;
   const [states, last] = made;
   const hidden = lastOf(states);
-  const plain = way.recorder.plain(weights, "gradients");
+  const plain = backward.recorder.plain(weights, "gradients");
   const matrix = { elements: plain.elements, shape: [1, 1, hidden, 3 * hidden], strides: [0, 0, 1, hidden] } as const;
-  const transposed = await way.one(PACK, { source: residentSource(plain), dtype: "f32", ...matrix });
+  const transposed = await backward.one(PACK, { source: residentSource(plain), dtype: "f32", ...matrix });
   const rowsIf = (gradient: Resident | null) => gradient && rowsOf(gradient, hidden);
-  const biasRow = bias && vectorOf(way.recorder.plain(bias, "gradients"));
-  const [ofGates, ofHidden, previous, ofState] = await way.run(GRU_BACKWARD, {
+  const biasRow = bias && vectorOf(backward.recorder.plain(bias, "gradients"));
+  const [ofGates, ofHidden, previous, ofState] = await backward.run(GRU_BACKWARD, {
     forward: {
       gates: scope.rows(gates),
-      weights: await way.recorder.use(weights, "gradients"),
+      weights: await backward.recorder.use(weights, "gradients"),
       bias: biasRow,
       state: state && scope.rows(state),
       batch,
@@ -199,23 +203,23 @@ async function gruBack(scope: Scope, way: WayBack, step: Of<"gru">): Promise<voi
     },
     states: scope.rows(states),
     transposed,
-    stateGradients: rowsIf(way.of(states)),
-    lastGradient: rowsIf(way.of(last)),
+    stateGradients: rowsIf(backward.of(states)),
+    lastGradient: rowsIf(backward.of(last)),
   });
   if (ofGates === undefined || ofHidden === undefined || previous === undefined || ofState === undefined) {
     throw new TypeError("four results");
   }
   const left = rowsOf(ofHidden, 3 * hidden);
-  await way.learn(bias, (sum) => way.one(ROW_SUMS, { rows: left, addend: sum && vectorOf(sum) }));
-  await way.learn(weights, (sum) => {
-    return way.one(PRODUCT, {
+  await backward.learn(bias, (sum) => backward.one(ROW_SUMS, { rows: left, addend: sum && vectorOf(sum) }));
+  await backward.learn(weights, (sum) => {
+    return backward.one(PRODUCT, {
       left,
       isTransposed: true,
       right: rowsOf(previous, hidden),
       addend: sum && rowsOf(sum, hidden),
     });
   });
-  for (const used of [transposed, ofHidden, previous]) way.free(used);
-  await way.give(gates, ofGates);
-  await way.give(state, ofState);
+  for (const used of [transposed, ofHidden, previous]) backward.free(used);
+  await backward.give(gates, ofGates);
+  await backward.give(state, ofState);
 }

@@ -11,11 +11,11 @@ import { Pass } from "../layers/pass.js";
 import { endPass } from "../layers/passes.js";
 import { readOnce } from "../layers/read.js";
 import { Scope } from "../layers/scope.js";
-import { walkBack } from "./backward.js";
+import { runBackward } from "./backward.js";
+import { BackwardPass } from "./backward-pass.js";
 import { inTurn } from "./in-program.js";
 import { Recorder } from "./recorder.js";
 import { learn } from "./variables.js";
-import { WayBack } from "./way-back.js";
 
 export interface PassOptions {
   readonly signal?: AbortSignal | undefined;
@@ -48,12 +48,12 @@ export function gradients<R extends PassResult>(
   options?: PassOptions,
 ): Promise<Read<R> & InputGradients> {
   return runPass("gradients", model, act, options, async ({ scope, program, recorder, inputs, scale }, loss) => {
-    const way = new WayBack(program, recorder);
-    await walkBack(scope, way, loss, scale);
+    const backward = new BackwardPass(program, recorder);
+    await runBackward(scope, backward, loss, scale);
     const inputGradients: ArrayTensor[] = [];
-    for (const x of inputs) inputGradients.push(await readGradient(program, way, x));
+    for (const x of inputs) inputGradients.push(await readGradient(program, backward, x));
     const keep = (): void => {
-      for (const [variable, gradient] of way.learnt) variable.setGradient(program.keep(gradient));
+      for (const [variable, gradient] of backward.learnt) variable.setGradient(program.keep(gradient));
     };
     return { more: { inputGradients }, keep };
   });
@@ -68,7 +68,7 @@ export function evaluate<R extends PassResult>(
   return runPass("evaluate", model, act, options, async () => ({ more: {}, keep: () => {} }));
 }
 
-/** A pass under way. */
+/** A pass under backward. */
 interface Begun {
   readonly scope: Scope;
   readonly program: Program;
@@ -146,8 +146,8 @@ async function readAll<R extends PassResult>(result: R): Promise<Read<R>> {
   return read as Read<R>;
 }
 
-async function readGradient(program: Program, way: WayBack, x: Tensor): Promise<ArrayTensor> {
-  const gradient = way.of(x);
+async function readGradient(program: Program, backward: BackwardPass, x: Tensor): Promise<ArrayTensor> {
+  const gradient = backward.of(x);
   const { shape } = x;
   if (gradient === null) return { data: new Float32Array(shape.reduce((a, b) => a * b, 1)), shape, dtype: "f32" };
   return { data: Float32Array.from(await program.download(gradient)), shape, dtype: "f32" };

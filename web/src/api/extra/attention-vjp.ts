@@ -1,4 +1,4 @@
-// Attention with its way back. The forward call keeps its output and lse, of which the backward call makes the weights again.
+// Attention with its backward pass. The forward call keeps its output and lse, of which the backward call makes the weights again.
 
 import type {
   AttentionProblem,

@@ -1,4 +1,4 @@
-// The way back through a pass: the gradients of its tensors so far, and those of its parameters.
+// The backward pass of a recorded pass: the gradients of its tensors so far, and those of its parameters.
 
 import type { Tensor } from "../api/tensor.js";
 import type { Operation, Program, Resident } from "../backends/backend.js";
@@ -13,7 +13,7 @@ import type { Recorder } from "./recorder.js";
 /** Makes a gradient that begins with `addend`, or with zeros. */
 type Make = (addend: Resident | null) => Promise<Resident>;
 
-export class WayBack {
+export class BackwardPass {
   readonly recorder: Recorder;
   readonly #program: Program;
   readonly #gradients = new Map<Tensor, Resident>();
@@ -91,7 +91,7 @@ export class WayBack {
     }
   }
 
-  /** Begins the way back with the gradient that a loss has of its own. */
+  /** Begins with the gradient that a loss has of its own. */
   begin(x: Tensor, gradient: Resident): Promise<void> {
     // The tape has it as well.
     this.#users.set(gradient, 1);
