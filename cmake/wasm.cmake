@@ -61,7 +61,7 @@ function(heed_module target name)
   if(HEED_SHARED_MEMORY)
     target_sources(${target} PRIVATE
       cpp/bindings/pool_bindings.cpp
-      cpp/schedule/task_board.cpp
+      cpp/schedule/work_queue.cpp
       cpp/schedule/worker_pool.cpp)
     # JavaScript makes the memory and shares it with the workers; each worker has a stack of its own.
     target_link_options(${target} PRIVATE -sIMPORTED_MEMORY=1 -sEXPORTED_FUNCTIONS=__emscripten_stack_restore)

@@ -29,7 +29,7 @@ int main() {
   std::puts("// Made by the build from C++: word offsets and numbers.");
   std::set<std::string_view> printed;
   print_call<heed::AttentionCall>(printed);
-  print_constant("MAX_WORKERS", heed::TaskBoard::kMaxWorkers);
+  print_constant("MAX_WORKERS", heed::WorkQueue::kMaxWorkers);
   print_numbers("MAILBOX", kMailbox);
   print_numbers("DTYPE", kDTypes);
   return 0;

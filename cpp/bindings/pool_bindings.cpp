@@ -18,7 +18,7 @@ EMSCRIPTEN_KEEPALIVE void heed_post(int worker, std::uint32_t address, int worke
 EMSCRIPTEN_KEEPALIVE void heed_serve(int worker, bool looks) {
   constexpr double kLookMilliseconds = 0.05;
   const double look = looks ? kLookMilliseconds : 0.0;
-  const double spin = worker == 0 ? look : heed::TaskBoard::kHelperSpinMilliseconds;
+  const double spin = worker == 0 ? look : heed::WorkQueue::kHelperSpinMilliseconds;
   heed::shared_pool().serve_one(worker, spin, heed::bindings::run_call);
 }
 
@@ -26,11 +26,11 @@ EMSCRIPTEN_KEEPALIVE void heed_serve(int worker, bool looks) {
 EMSCRIPTEN_KEEPALIVE const heed::Mailbox* heed_mailbox(int worker) { return &heed::shared_pool().mailbox(worker); }
 
 /// Says that a helping worker is gone, so that nobody waits for its task.
-EMSCRIPTEN_KEEPALIVE void heed_lose(int worker) { heed::shared_pool().board().lose(worker); }
+EMSCRIPTEN_KEEPALIVE void heed_lose(int worker) { heed::shared_pool().queue().lose(worker); }
 
 /// Tasks that a worker of the pool has run so far, modulo 2^32.
 EMSCRIPTEN_KEEPALIVE std::uint32_t heed_tasks_done(int worker) {
-  return heed::shared_pool().board().tasks_done(worker);
+  return heed::shared_pool().queue().tasks_done(worker);
 }
 
 }  // extern "C"

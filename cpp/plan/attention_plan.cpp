@@ -28,11 +28,11 @@ Index choose_skip_keys(const AttentionProblem& problem) {
 
 /// Depends on the sizes of heads and blocks alone, so that the order of the sums, and with it
 /// every bit of the result, is the same for any number of tasks or workers.
-Index choose_key_block(const AttentionProblem& problem, Index unit) {
+Index choose_key_block(const AttentionProblem& problem, Index skip_keys) {
   const Index fitting = kCachedFloats / (problem.head_dim + problem.value_dim);
   const Index most = std::clamp<Index>(fitting / kKeyStep * kKeyStep, kKeyStep, kMaxKeyBlock);
-  if (unit == 0) return most;
-  return unit <= most ? most / unit * unit : divide_up(unit, divide_up(unit, most));
+  if (skip_keys == 0) return most;
+  return skip_keys <= most ? most / skip_keys * skip_keys : divide_up(skip_keys, divide_up(skip_keys, most));
 }
 
 // A split should take tens of microseconds, so that handing it out and combining it cost nothing beside it: 512 KB / 4
@@ -195,9 +195,9 @@ AttentionPlan plan_attention(const AttentionProblem& problem, const Machine& mac
                      ? machine.workers
                      : choose_workers(machine.workers, machine.work_per_worker, count_multiplications(problem));
   plan.rows_per_task = choose_rows_per_task(rows, groups, machine.panel, plan.workers);
-  const Index unit = choose_skip_keys(problem);
-  plan.skip_keys = static_cast<int>(unit);
-  plan.key_block = static_cast<int>(choose_key_block(problem, unit));
+  const Index skip_keys = choose_skip_keys(problem);
+  plan.skip_keys = static_cast<int>(skip_keys);
+  plan.key_block = static_cast<int>(choose_key_block(problem, skip_keys));
   if (problem.top_k > 0) plan.rows_per_task = at_most(kBestKeys / problem.top_k, machine.panel, plan.rows_per_task);
   plan.tasks_per_group = divide_up(rows, plan.rows_per_task);
   const bool is_short = problem.heads_per_group() * problem.whole.query_length <= machine.short_rows;

@@ -7,13 +7,13 @@ void WorkerPool::post(int worker, std::uint32_t call, int workers) {
   mailbox.call.store(call);
   mailbox.workers.store(workers);
   mailbox.state.store(Mailbox::kPosted);
-  board_.wake(worker);
+  queue_.wake(worker);
 }
 
 void WorkerPool::serve_one(int worker, double spin_milliseconds, Compute compute) {
   Mailbox& mailbox = mailboxes_[static_cast<std::size_t>(worker)];
-  board_.help_until(worker, spin_milliseconds, [&] { return mailbox.state.load() == Mailbox::kPosted; });
-  Lead lead(board_, worker, mailbox.workers.load());
+  queue_.help_until(worker, spin_milliseconds, [&] { return mailbox.state.load() == Mailbox::kPosted; });
+  Lead lead(queue_, worker, mailbox.workers.load());
   const Status status = compute(mailbox.call.load(), lead);
   mailbox.message[status.message().copy(mailbox.message, sizeof(mailbox.message) - 1)] = '\0';
   mailbox.status.store(static_cast<std::int32_t>(status.code()));

@@ -10,7 +10,7 @@
 
 #include "heed/executor.hpp"
 #include "heed/status.hpp"
-#include "schedule/task_board.hpp"
+#include "schedule/work_queue.hpp"
 
 namespace heed {
 
@@ -42,11 +42,11 @@ class WorkerPool {
   void serve_one(int worker, double spin_milliseconds, Compute compute);
 
   [[nodiscard]] const Mailbox& mailbox(int worker) const { return mailboxes_[static_cast<std::size_t>(worker)]; }
-  [[nodiscard]] TaskBoard& board() { return board_; }
+  [[nodiscard]] WorkQueue& queue() { return queue_; }
 
  private:
-  TaskBoard board_;
-  std::array<Mailbox, TaskBoard::kMaxWorkers> mailboxes_;
+  WorkQueue queue_;
+  std::array<Mailbox, WorkQueue::kMaxWorkers> mailboxes_;
 };
 
 /// The pool of this memory.
@@ -55,17 +55,17 @@ WorkerPool& shared_pool();
 /// A worker that leads, which may sleep, and the others below `workers`.
 class Lead final : public Executor {
  public:
-  Lead(TaskBoard& board, int leader, int workers)
-      : board_(board), leader_(leader), workers_(std::clamp(workers, 1, TaskBoard::kMaxWorkers)) {}
+  Lead(WorkQueue& queue, int leader, int workers)
+      : queue_(queue), leader_(leader), workers_(std::clamp(workers, 1, WorkQueue::kMaxWorkers)) {}
 
   [[nodiscard]] int worker_count() const override { return workers_; }
   [[nodiscard]] double work_per_worker() const override { return kWorkPerWorker; }
-  void run(const TaskSet& tasks) override { board_.run(tasks, workers_, leader_); }
+  void run(const TaskSet& tasks) override { queue_.run(tasks, workers_, leader_); }
 
  private:
   static constexpr double kWorkPerWorker = 0.5e6;
 
-  TaskBoard& board_;
+  WorkQueue& queue_;
   int leader_;
   int workers_;
 };

@@ -53,8 +53,8 @@ TEST_CASE("a pool leaves its helpers alone over a call that is not worth waking 
     run(tensors.inputs(), {}, reluctant);
     run(tensors.inputs(), {}, eager);
   }
-  CHECK(reluctant.board().tasks_done(1) + reluctant.board().tasks_done(2) == 0);
-  CHECK(eager.board().tasks_done(0) + eager.board().tasks_done(1) + eager.board().tasks_done(2) >= 20U * 8U);
+  CHECK(reluctant.queue().tasks_done(1) + reluctant.queue().tasks_done(2) == 0);
+  CHECK(eager.queue().tasks_done(0) + eager.queue().tasks_done(1) + eager.queue().tasks_done(2) >= 20U * 8U);
 }
 
 TEST_CASE("later rows are started first, since a causal mask leaves them more keys", "[threads]") {

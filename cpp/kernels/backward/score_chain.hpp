@@ -16,7 +16,7 @@ struct BackwardBlock : KeyBlock {
 
 /// The layout of prefill for a BackwardBlock.
 struct RawScoresKept : QueriesInLanes {
-  static void park(const Panel& /*panel*/, const KeyBlock& keys, float* AttentionRow::* /*target*/, float factor) {
+  static void store(const Panel& /*panel*/, const KeyBlock& keys, float* AttentionRow::* /*target*/, float factor) {
     float* const raw = static_cast<const BackwardBlock&>(keys).raw_scores;
     for (int i = 0; i < keys.lines() * kPanel; i += kLanes) {
       (Batch::load_aligned(keys.scores + i) * Batch(factor)).store_aligned(raw + i);

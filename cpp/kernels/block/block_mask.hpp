@@ -10,9 +10,9 @@
 namespace heed::kernels {
 
 /// The end of the group of keys that `key` is in, `end` at the latest.
-inline int end_of_group(int unit, int key, int end) {
-  const int unit_end = unit > 0 ? (key / unit + 1) * unit : end;
-  return unit_end < end ? unit_end : end;
+inline int end_of_group(int group, int key, int end) {
+  const int group_end = group > 0 ? (key / group + 1) * group : end;
+  return group_end < end ? group_end : end;
 }
 
 /// KV blocks do not cross from one longer group to the next.
@@ -23,17 +23,17 @@ inline int step_group(const AttentionTask& task) {
 /// The first key of the KV block that has `key` in it. Blocks are counted from the start of its page and group.
 [[gnu::noinline]] inline int step_with(const AttentionTask& task, int key) {
   int begin = task.value.page_begin(key);
-  if (const int unit = step_group(task); unit > 0) {
-    const int unit_begin = key / unit * unit;
-    if (unit_begin > begin) begin = unit_begin;
+  if (const int group = step_group(task); group > 0) {
+    const int group_begin = key / group * group;
+    if (group_begin > begin) begin = group_begin;
   }
   return begin + (key - begin) / task.loop.key_block * task.loop.key_block;
 }
 
 /// The end of the KV block that begins with `start` and does not cross groups, `end` at the latest.
-[[gnu::noinline]] inline int end_of_step(const AttentionTask& task, int unit, int start, int end) {
+[[gnu::noinline]] inline int end_of_step(const AttentionTask& task, int group, int start, int end) {
   const int page_end = task.value.page_end(start);
-  end = end_of_group(unit, start, page_end < end ? page_end : end);
+  end = end_of_group(group, start, page_end < end ? page_end : end);
   return end - start < task.loop.key_block ? end : start + task.loop.key_block;
 }
 
@@ -50,11 +50,11 @@ struct KeepMasks {
   }
   /// Takes the leading groups of [first, end) that are all empty, or all not empty; with `all`, every group. Returns
   /// the key that they end before. `left` is the first group's mask, and becomes partial where another differs.
-  int take_alike(int unit, int first, int end, bool all, BlockMask& left) {
+  int take_alike(int group, int first, int end, bool all, BlockMask& left) {
     const bool is_out = left == BlockMask::empty;
     do {
       if (this->first_mask() != left) left = BlockMask::partial;
-      first = end_of_group(unit, first, end);
+      first = end_of_group(group, first, end);
       by_any >>= 1;
       by_all >>= 1;
     } while (first < end && (all || is_out == (this->first_mask() == BlockMask::empty)));
@@ -66,7 +66,7 @@ struct KeepMasks {
 [[gnu::noinline]] inline KeepMasks find_keep_masks(const Panel& panel, const AttentionTask& task, const KeySpan& keys) {
   const int first = keys.first / task.mask.keep_block_keys;
   const int last = (keys.end() - 1) / task.mask.keep_block_keys;
-  const int unit =
+  const int group =
       task.loop.skip_keys > task.mask.keep_block_keys ? task.loop.skip_keys / task.mask.keep_block_keys : 1;
   KeepMasks kept;
   const std::uint8_t* before = nullptr;
@@ -75,11 +75,11 @@ struct KeepMasks {
     if (keep == before) continue;
     before = keep;
     unsigned bit = 1;
-    int unit_end = (first / unit + 1) * unit;
+    int group_end = (first / group + 1) * group;
     for (int i = first; i <= last; ++i) {
-      if (i == unit_end) {
+      if (i == group_end) {
         bit <<= 1;
-        unit_end += unit;
+        group_end += group;
       }
       if (keep[i * task.mask.keep_stride] != 0) {
         kept.by_any |= bit;

@@ -26,23 +26,23 @@ template <class Layout>
 inline bool make_scores(const Panel& panel, const AttentionTask& task, const KeyBlock& keys, float* row_max) {
   const bool sees_all = panel.last_begin <= keys.first && keys.end() <= panel.first_end && keys.are_full();
   const bool has_addends = panel.rows[0].bias || (panel.rows[0].mask && keys.by_mask != BlockMask::full);
-  const bool has_left = keys.by_keep != BlockMask::full;
-  const bool is_barred = keys.by_mask_mod != BlockMask::full;
-  bool has_masked = has_addends || !sees_all || has_left || is_barred;
+  const bool applies_keep = keys.by_keep != BlockMask::full;
+  const bool applies_mask_mod = keys.by_mask_mod != BlockMask::full;
+  bool has_masked = has_addends || !sees_all || applies_keep || applies_mask_mod;
 
   alignas(kScratchAlignment) float before[kPanel];
   copy_line(row_max, before);
   Layout::score(panel, task, keys, row_max);
   if (task.score.transform != ScoreTransform::none) transform_scores(panel, task, keys);
-  const auto hand_out = [&](ScoreStage stage) {
+  const auto store_stage = [&](ScoreStage stage) {
     if (panel.wants_scores && task.score.stage == stage) {
       const float units = stage == ScoreStage::masked ? task.score.log2e_scale : task.score.raw_scale;
-      Layout::park(panel, keys, &AttentionRow::scores, units == 1.0F ? 1.0F : kLn2);
+      Layout::store(panel, keys, &AttentionRow::scores, units == 1.0F ? 1.0F : kLn2);
     }
   };
-  hand_out(ScoreStage::raw);
+  store_stage(ScoreStage::raw);
   if (task.score.softcap != 0.0F) cap_scores(task.score.softcap * task.score.raw_scale, keys.lines(), keys.scores);
-  hand_out(ScoreStage::capped);
+  store_stage(ScoreStage::capped);
   if (task.score.mod) has_masked |= modify_scores(panel, task, keys);
   if (task.score.has_alibi) add_alibi(panel, task.score.log2e_scale, keys, keys.scores);
 
@@ -50,8 +50,8 @@ inline bool make_scores(const Panel& panel, const AttentionTask& task, const Key
   if (has_masked || task.score.softcap != 0.0F || task.score.mod || task.score.has_alibi || !is_product) {
     // The row_max of the dot product no longer holds: start again from the one before.
     copy_line(before, row_max);
-    if (has_left) apply_keep(panel, task, keys);
-    if (is_barred) apply_mask_mod(panel, task, keys);
+    if (applies_keep) apply_keep(panel, task, keys);
+    if (applies_mask_mod) apply_mask_mod(panel, task, keys);
     const Overlay overlay = has_addends ? Layout::gather(panel, task, keys) : Overlay::none;
     if (has_addends || !sees_all) {
       mask_scores(panel, keys, overlay, keys.addends, keys.scores, row_max);
@@ -59,10 +59,10 @@ inline bool make_scores(const Panel& panel, const AttentionTask& task, const Key
       find_row_max(keys.lines(), keys.scores, row_max);
     }
   }
-  hand_out(ScoreStage::masked);
+  store_stage(ScoreStage::masked);
   if (panel.has_top_k) mask_outside_top_k(panel, keys);
   if (task.weight.mod) modify_weights(panel, task, keys);
-  if (panel.wants_weights) Layout::park(panel, keys, &AttentionRow::weights, 1.0F);
+  if (panel.wants_weights) Layout::store(panel, keys, &AttentionRow::weights, 1.0F);
   return has_masked || panel.has_top_k || is_any_without_key(row_max);
 }
 

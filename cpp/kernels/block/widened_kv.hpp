@@ -9,28 +9,28 @@
 
 namespace heed::kernels {
 
-/// Which rows of a block are done, with one bit for a few rows.
+/// Which rows of a block are done, with one bit for some consecutive rows.
 class RowsDone {
  public:
-  explicit RowsDone(int lines) : lines_(lines), few_(lines <= 32 * kLeast ? kLeast : (lines + 31) / 32) {}
+  explicit RowsDone(int rows) : rows_(rows), rows_per_bit_(rows <= 32 * kLeast ? kLeast : (rows + 31) / 32) {}
 
   /// Calls act(first, count) for consecutive rows of [first, end) that it was not called for before.
   template <class Act>
   void complete(int first, int end, Act act) {
-    const int stop = (end + few_ - 1) / few_;
-    for (int i = first / few_; i < stop; ++i) {
+    const int stop = (end + rows_per_bit_ - 1) / rows_per_bit_;
+    for (int i = first / rows_per_bit_; i < stop; ++i) {
       const int begin = i;
       for (; i < stop && (done_ >> i & 1U) == 0; ++i) done_ |= 1U << i;
       if (begin == i) continue;
-      const int last = i * few_ < lines_ ? i * few_ : lines_;
-      act(begin * few_, last - begin * few_);
+      const int last = i * rows_per_bit_ < rows_ ? i * rows_per_bit_ : rows_;
+      act(begin * rows_per_bit_, last - begin * rows_per_bit_);
     }
   }
 
  private:
   static constexpr int kLeast = 16;
-  int lines_;
-  int few_;
+  int rows_;
+  int rows_per_bit_;
   std::uint32_t done_ = 0;
 };
 

@@ -6,31 +6,31 @@
 namespace heed::kernels {
 
 /// A vector of an output += factors x numbers of a few rows of V.
-template <int kLines>
-[[gnu::always_inline]] inline void add_products(const Batch (&factors)[kLines], const Batch (&numbers)[kLines],
+template <int kValues>
+[[gnu::always_inline]] inline void add_products(const Batch (&factors)[kValues], const Batch (&numbers)[kValues],
                                                 float* output) {
   Batch sum = Batch::load_aligned(output);
-  for (int n = 0; n < kLines; ++n) sum = multiply_add(factors[n], numbers[n], sum);
+  for (int n = 0; n < kValues; ++n) sum = multiply_add(factors[n], numbers[n], sum);
   sum.store_aligned(output);
 }
 
-/// See AddRows: to kRows outputs, kLines rows of V at once.
-template <class Values, int kRows, int kLines>
-[[gnu::noinline]] void add_value_rows(const ValueSums& input, InterleavedReader<const char> walk,
+/// See AddRows: to kRows outputs, kValues rows of V at once.
+template <class Values, int kRows, int kValues>
+[[gnu::noinline]] void add_value_rows(const ValueSums& input, InterleavedReader<const char> reader,
                                       InterleavedReader<const float> weights, int groups) {
   const Values values;
   const StridedRows outputs = input.outputs;
   const std::ptrdiff_t stride = input.weights.stride;
   const int dim = input.value_dim;
   for (int group = 0; group < groups; ++group) {
-    const typename Values::Number* lines[kLines];
-    Batch factors[kRows][kLines];
-    for (int n = 0; n < kLines; ++n) {
-      lines[n] = reinterpret_cast<const typename Values::Number*>(walk.take());
+    const typename Values::Number* rows[kValues];
+    Batch factors[kRows][kValues];
+    for (int n = 0; n < kValues; ++n) {
+      rows[n] = reinterpret_cast<const typename Values::Number*>(reader.take());
       const float* const weight = weights.take();
       for (int r = 0; r < kRows; ++r) factors[r][n] = Batch::broadcast(weight[r * stride]);
     }
-    values.add(factors, lines, dim, outputs);
+    values.add(factors, rows, dim, outputs);
   }
 }
 

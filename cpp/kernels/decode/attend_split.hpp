@@ -28,7 +28,7 @@ struct KeysInLanes {
     return Overlay::addends;
   }
 
-  static void park(const Panel& panel, const KeyBlock& keys, float* AttentionRow::* target, float factor) {
+  static void store(const Panel& panel, const KeyBlock& keys, float* AttentionRow::* target, float factor) {
     float* const row = panel.rows[0].*target + keys.first;
     for_each_vector(keys, [&](int j, int count) {
       store_some(Batch::load_aligned(keys.scores + j) * Batch(factor), row + j, count);
@@ -134,14 +134,14 @@ inline void start_row(const Panel& panel, float* output, const AttentionTask& ta
 /// Writes row_max, row_sum and entropy_sum of a row before its partial output.
 inline void store_partial(const Panel& panel, float* result) {
   float sum = 0.0F;
-  float spread = 0.0F;
+  float entropy_sum = 0.0F;
   for (int lane = 0; lane < kPanel; ++lane) {
     sum += panel.row_sum[lane];
-    spread += panel.entropy_sum[lane];
+    entropy_sum += panel.entropy_sum[lane];
   }
   result[0] = panel.row_max[0];
   result[1] = sum;
-  result[2] = spread;
+  result[2] = entropy_sum;
 }
 
 /// The keys of a block that a row sees; none if the mask takes them all.
@@ -202,8 +202,8 @@ struct RowRange {
   const bool reads_f16 = reads_f16_keys(task);
   const KvRows rows = has_i16 || reads_f16 ? rows_from(task.key, range.start) : numbers.key_rows();
   const StreamLayout layout = has_i16 ? page_layout(task.key, range.start, range.stop) : range.layout;
-  for_each_stream_pair(rows, layout, range.first, range.end, [&](const StreamPair& keys, int line) {
-    const StridedRows own{scores.numbers + (line - range.first), scores.stride};
+  for_each_stream_pair(rows, layout, range.first, range.end, [&](const StreamPair& keys, int key) {
+    const StridedRows own{scores.numbers + (key - range.first), scores.stride};
     const QueryKeyDots dots{queries, task.head_dim, keys, own, query_scale_offset(task.head_dim)};
     if (has_i16) {
       for (int index = 0; index < task.row_count; ++index) {
@@ -286,8 +286,8 @@ inline void attend_split_block(const AttentionTask& task, const KeySplit& split,
     const KeyBlock& own = keys.of_row[index];
     const StridedRows output = outputs.from(index);
     const int begin = own.first - keys.start;
-    for_each_stream_pair(rows, layout, begin, begin + own.count, [&](const StreamPair& values, int line) {
-      float* const weights = own.scores + (line - begin);
+    for_each_stream_pair(rows, layout, begin, begin + own.count, [&](const StreamPair& values, int key) {
+      float* const weights = own.scores + (key - begin);
       const int together = is_shared ? task.row_count : 1;
       const ValueSums sums{{weights, task.loop.key_block}, values, task.value_dim, may_hold_zeros[index], output};
       if (are_i8) {

@@ -10,7 +10,7 @@ namespace heed::kernels {
 
 /// The partial result of one row: see partial_floats().
 struct PartialRow {
-  float row_max, sum, spread;
+  float row_max, sum, entropy_sum;
   float* output;
 };
 
@@ -37,13 +37,13 @@ inline PartialRow combine_row(float* first, int splits, std::int64_t part_floats
     const float row_max = partial_row(first + p * part_floats).row_max;
     if (row_max > merged.row_max) merged.row_max = row_max;
   }
-  merged.sum = merged.spread = 0.0F;
+  merged.sum = merged.entropy_sum = 0.0F;
   for (int p = 0; p < splits; ++p) {
     const PartialRow split = partial_row(first + p * part_floats);
     const auto [fallen, factor] = weigh_partial(split, merged.row_max);
     merged.sum += factor * split.sum;
     // Below the floor the difference could be infinite.
-    if (!(fallen < kExp2OfSummands.floor)) merged.spread += factor * (split.spread + split.sum * fallen);
+    if (!(fallen < kExp2OfSummands.floor)) merged.entropy_sum += factor * (split.entropy_sum + split.sum * fallen);
     for (int e = 0; e < value_dim; e += kLanes) {
       Batch output = Batch::load_aligned(split.output + e) * Batch(factor);
       if (p > 0) output += Batch::load_aligned(merged.output + e);
@@ -59,7 +59,7 @@ void combine_splits(const AttentionTask& task, int splits, float* results) {
     const AttentionRow& row = task.rows[index];
     const PartialRow merged =
         combine_row(results + index * row_floats, splits, task.row_count * row_floats, task.value_dim);
-    const float factor = write_statistics(row, task, {.row_max = merged.row_max}, merged.sum, merged.spread);
+    const float factor = write_statistics(row, task, {.row_max = merged.row_max}, merged.sum, merged.entropy_sum);
     for (int e = 0; row.output && e < task.value_dim; e += kLanes) {
       const int left = task.value_dim - e;
       const Batch output = Batch::load_aligned(merged.output + e) * Batch(factor);

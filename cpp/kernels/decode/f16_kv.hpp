@@ -66,18 +66,18 @@ class F16Values {
   using Number = std::uint16_t;
   static constexpr bool kAreFinite = true;
 
-  template <int kRows, int kLines>
-  [[gnu::always_inline]] void add(const Batch (&factors)[kRows][kLines], const std::uint16_t* (&lines)[kLines], int dim,
-                                  StridedRows outputs) const {
+  template <int kRows, int kValues>
+  [[gnu::always_inline]] void add(const Batch (&factors)[kRows][kValues], const std::uint16_t* (&values)[kValues],
+                                  int dim, StridedRows outputs) const {
     float* address = outputs.numbers;
     for (float* const end = address + dim; address < end; address += kPanel) {
-      Batch even[kLines];
-      Batch odd[kLines];
-      for (int n = 0; n < kLines; ++n) {
-        const auto numbers = widen_(lines[n]);
+      Batch even[kValues];
+      Batch odd[kValues];
+      for (int n = 0; n < kValues; ++n) {
+        const auto numbers = widen_(values[n]);
         even[n] = numbers.even;
         odd[n] = numbers.odd;
-        lines[n] += kPanel;
+        values[n] += kPanel;
       }
       for (int r = 0; r < kRows; ++r) {
         add_products(factors[r], even, address + r * outputs.stride);
@@ -108,19 +108,19 @@ template <int kRows>
   float* const even_sums = opaque(room);
   for (int j = 0; j < count; j += keys) {
     QueryKeyTile<kRows, keys, 1> sums;
-    const std::uint16_t* lines[keys];
+    const std::uint16_t* some[keys];
     for (int k = 0; k < keys; ++k) {
       // Behind the last key it comes once more.
-      lines[k] = reinterpret_cast<const std::uint16_t*>(first + (j + k < count ? j + k : count - 1) * stride);
+      some[k] = reinterpret_cast<const std::uint16_t*>(first + (j + k < count ? j + k : count - 1) * stride);
     }
     Batch numbers[keys];
     for (int d = 0; d < dim; d += kPanel) {
-      for (int k = 0; k < keys; ++k) numbers[k] = widen(lines[k] + d).even;
+      for (int k = 0; k < keys; ++k) numbers[k] = widen(some[k] + d).even;
       sums.add(0, numbers, queries.numbers + d, queries.stride);
     }
-    sums.park(even_sums);
+    sums.spill(even_sums);
     for (int d = 0; d < dim; d += kPanel) {
-      for (int k = 0; k < keys; ++k) numbers[k] = widen(lines[k] + d).odd;
+      for (int k = 0; k < keys; ++k) numbers[k] = widen(some[k] + d).odd;
       sums.add(0, numbers, queries.numbers + d + kLanes, queries.stride);
     }
     sums.recall(even_sums);

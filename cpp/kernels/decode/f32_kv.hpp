@@ -26,7 +26,7 @@ struct F32Keys {
       for (int k = 0; k < kKeys; ++k) sums[k][s] = multiply_add(load(keys[k] + s * lanes), numbers, sums[k][s]);
     };
     const float* const end = query + dim;
-    for (const float* const end_of_turns = end - dim % (2 * lanes); query < end_of_turns; query += 2 * lanes) {
+    for (const float* const end_of_pairs = end - dim % (2 * lanes); query < end_of_pairs; query += 2 * lanes) {
       for (int s = 0; s < 2; ++s) {
         add(s, [](const float* numbers) { return Batch::load_unaligned(numbers); });
       }
@@ -50,20 +50,20 @@ struct F32Values {
   static constexpr bool kAreFinite = false;
 
   /// outputs[dim] of kRows rows += factors x rows of V.
-  template <int kRows, int kLines>
-  [[gnu::always_inline]] void add(const Batch (&factors)[kRows][kLines], const float* (&lines)[kLines], int dim,
+  template <int kRows, int kValues>
+  [[gnu::always_inline]] void add(const Batch (&factors)[kRows][kValues], const float* (&values)[kValues], int dim,
                                   StridedRows outputs) const {
     constexpr int lanes = kLanes;
     const auto add = [&](float* address, auto load) {
-      Batch numbers[kLines];
-      for (int n = 0; n < kLines; ++n) numbers[n] = load(lines[n]);
+      Batch numbers[kValues];
+      for (int n = 0; n < kValues; ++n) numbers[n] = load(values[n]);
       for (int r = 0; r < kRows; ++r) add_products(factors[r], numbers, address + r * outputs.stride);
     };
     float* address = outputs.numbers;
     float* const end = address + dim;
     for (float* const whole_end = end - dim % lanes; address < whole_end; address += lanes) {
       add(address, [](const float* numbers) { return Batch::load_unaligned(numbers); });
-      for (const float*& line : lines) line += lanes;
+      for (const float*& value : values) value += lanes;
     }
     if (address < end) add(address, [=](const float* numbers) { return load_tail(numbers, dim % lanes); });
   }
@@ -105,12 +105,12 @@ template <int kRows, int kKeys>
 /// Scores of kRows queries.
 template <int kRows>
 void score_queries(const QueryKeyDots& input) {
-  ScoreRows* lines = &score_keys_of_queries<kRows, 1>;
+  ScoreRows* rows = &score_keys_of_queries<kRows, 1>;
   // Two keys of two queries would need no fewer loads than they have products.
   if constexpr (kRows == 4) {
-    if (input.head_dim * std::ptrdiff_t{sizeof(float)} <= kShortRowBytes) lines = &score_keys_of_queries<kRows, 2>;
+    if (input.head_dim * std::ptrdiff_t{sizeof(float)} <= kShortRowBytes) rows = &score_keys_of_queries<kRows, 2>;
   }
-  score_interleaved(input, {sizeof(float), 2, lines, nullptr});
+  score_interleaved(input, {sizeof(float), 2, rows, nullptr});
 }
 
 /// Scores of all queries.

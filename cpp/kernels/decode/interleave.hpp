@@ -20,7 +20,7 @@ using ScoreShortRows = void(const QueryKeyDots& input, InterleavedReader<const c
 struct ScoreLoops {
   std::ptrdiff_t bytes;  // of a number
   int together;  // keys whose scores are stored together: a vector of them, where there is a loop for short rows
-  ScoreRows* lines;
+  ScoreRows* rows;
   ScoreShortRows* short_rows;  // null: short rows have no loop of their own
 };
 
@@ -34,17 +34,17 @@ struct ScoreLoops {
   const auto scores_at = [&](int stream, int at) { return input.scores.numbers + keys.position(stream, at); };
   for (const StreamSegment& segment : segments_of(keys)) {
     const Interleaving interleaving = segment.interleaving(loops.together, are_short ? 2 : 1);
-    auto lines = read_interleaved(interleaving, stride, rows_at);
+    auto rows = read_interleaved(interleaving, stride, rows_at);
     auto scores = read_interleaved(interleaving, 1, scores_at);
     if (are_short) {
-      loops.short_rows(input, lines, stride, interleaving.count, scores);
+      loops.short_rows(input, rows, stride, interleaving.count, scores);
     } else {
       for (int i = 0; i < interleaving.count; ++i)
-        loops.lines(input, lines.take(), stride, loops.together, scores.take());
+        loops.rows(input, rows.take(), stride, loops.together, scores.take());
     }
     const StreamSegment rest = segment.behind(interleaving, loops.together);
     for (int stream = rest.first_stream; stream < rest.end_stream(); ++stream) {
-      loops.lines(input, rows_at(stream, rest.begin), stride, rest.end - rest.begin, scores_at(stream, rest.begin));
+      loops.rows(input, rows_at(stream, rest.begin), stride, rest.end - rest.begin, scores_at(stream, rest.begin));
     }
   }
 }
@@ -84,8 +84,8 @@ struct AddLoops {
       for (int stream = rest.first_stream; stream < rest.end_stream(); ++stream) {
         const float* const weight = weights_at(stream, at);
         if (selects && *weight == 0.0F) continue;
-        const char* const line = rows_at(stream, at);
-        loops.one(input, {line, line, 0}, {weight, weight, 0}, 1);
+        const char* const row = rows_at(stream, at);
+        loops.one(input, {row, row, 0}, {weight, weight, 0}, 1);
       }
     }
   }

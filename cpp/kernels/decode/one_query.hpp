@@ -29,14 +29,14 @@ inline constexpr int kKeysAtOnce = 2 * kStreams;
 
 /// See ScoreShortRows.
 template <class Keys>
-[[gnu::noinline]] void score_short_keys_of_query(const QueryKeyDots& input, InterleavedReader<const char> walk,
+[[gnu::noinline]] void score_short_keys_of_query(const QueryKeyDots& input, InterleavedReader<const char> reader,
                                                  std::ptrdiff_t stride, int count, InterleavedReader<float> scores) {
   constexpr int lanes = kLanes;
   const Keys keys(input);
   const float* const query = input.queries.numbers;
   const int dim = input.head_dim;
   for (int vector = 0; vector < count; vector += 2) {
-    const char* next[] = {walk.take(), walk.take()};
+    const char* next[] = {reader.take(), reader.take()};
     Batch square[2][lanes];
     HEED_KEEP_LOOP
     for (int i = 0; i < lanes; i += 2) {

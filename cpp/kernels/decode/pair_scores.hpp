@@ -11,7 +11,7 @@ template <class Pair>
 [[gnu::noinline]] void score_pairs_of_query_as(const AttentionTask& task, const QueryKeyDots& input) {
   constexpr int lanes = kLanes;
   const Pair pair(task);
-  const FloatRows keys = input.lines();
+  const FloatRows keys = input.rows();
   for (int index = 0; index < task.row_count; ++index) {
     const float* const query = input.queries.from(index).numbers;
     for (int j = 0; j < input.count(); ++j) {

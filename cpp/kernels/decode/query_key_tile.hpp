@@ -27,13 +27,13 @@ class QueryKeyTile {
   }
 
   /// Stores the accumulators in `room`, and starts again from zero.
-  [[gnu::always_inline]] void park(float* room) {
+  [[gnu::always_inline]] void spill(float* room) {
     for (int i = 0; i < kSums; ++i) {
       sums_[i].store_aligned(room + i * kLanes);
       sums_[i] = Batch(0.0F);
     }
   }
-  /// Adds what park() stored there.
+  /// Adds what spill() stored there.
   [[gnu::always_inline]] void recall(const float* room) {
     for (int i = 0; i < kSums; ++i) sums_[i] += Batch::load_aligned(room + i * kLanes);
   }

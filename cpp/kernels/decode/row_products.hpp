@@ -30,7 +30,7 @@ struct QueryKeyDots {
   std::ptrdiff_t scale_offset;  // where a row keeps the scale of its query, if it has one; counted from the query
 
   /// The keys, of one stream.
-  [[nodiscard]] FloatRows lines() const { return {keys.f32(0, keys.first), keys.stride}; }
+  [[nodiscard]] FloatRows rows() const { return {keys.f32(0, keys.first), keys.stride}; }
   [[nodiscard]] int count() const { return keys.count; }
 };
 

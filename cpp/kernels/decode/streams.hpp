@@ -80,15 +80,15 @@ struct StreamSegment {
 
   [[nodiscard]] int end_stream() const { return first_stream + streams; }
 
-  /// Groups of `unit` rows, as far as there are as many of them as come at once.
-  [[nodiscard]] Interleaving interleaving(int unit, int at_once) const {
-    const int count = (end - begin) / unit * streams / at_once * at_once;
-    if (streams == 1) return {{first_stream, first_stream}, {begin, begin + unit}, kStreams * unit, count};
-    return {{first_stream, first_stream + 1}, {begin, begin}, unit, count};
+  /// Groups of `group` rows, as far as there are as many of them as come at once.
+  [[nodiscard]] Interleaving interleaving(int group, int at_once) const {
+    const int count = (end - begin) / group * streams / at_once * at_once;
+    if (streams == 1) return {{first_stream, first_stream}, {begin, begin + group}, kStreams * group, count};
+    return {{first_stream, first_stream + 1}, {begin, begin}, group, count};
   }
   /// The rows that the groups leave.
-  [[nodiscard]] StreamSegment behind(const Interleaving& interleaving, int unit) const {
-    return {first_stream, streams, begin + interleaving.count / streams * unit, end};
+  [[nodiscard]] StreamSegment behind(const Interleaving& interleaving, int group) const {
+    return {first_stream, streams, begin + interleaving.count / streams * group, end};
   }
 };
 static_assert(kStreams == 2);
@@ -106,13 +106,13 @@ class StreamSegments {
 
 /// Leads through all rows by their position in a stream, and by streams where that is the same. The order depends on
 /// the numbers of the rows alone, so sums come out the same whatever else is asked for.
-[[gnu::noinline]] inline StreamSegments segments_of(const StreamPair& lines) {
-  const int last = lines.first + lines.count - 1;
-  const int first_stream = lines.first / lines.length;
-  const int last_stream = last / lines.length;
-  const int head = lines.first % lines.length;
-  const int tail = last % lines.length + 1;
-  const int stops[] = {0, head < tail ? head : tail, head < tail ? tail : head, lines.length};
+[[gnu::noinline]] inline StreamSegments segments_of(const StreamPair& rows) {
+  const int last = rows.first + rows.count - 1;
+  const int first_stream = rows.first / rows.length;
+  const int last_stream = last / rows.length;
+  const int head = rows.first % rows.length;
+  const int tail = last % rows.length + 1;
+  const int stops[] = {0, head < tail ? head : tail, head < tail ? tail : head, rows.length};
   StreamSegments segments;
   for (int i = 0; i < 3; ++i) {
     const int begin = stops[i];
@@ -138,7 +138,7 @@ struct StreamLayout {
   int end;
 
   /// All rows in order, as if there were a second page that holds none.
-  static StreamLayout in_order(int lines) { return {0, lines, kStreams * lines}; }
+  static StreamLayout in_order(int rows) { return {0, rows, kStreams * rows}; }
 };
 
 /// A page is halved in whole int8 tiles and whole vectors.

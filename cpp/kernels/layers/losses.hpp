@@ -31,12 +31,12 @@ float cross_entropy(const CrossEntropyTask& task) {
     }
   }
   total += static_cast<double>(xsimd::reduce_add(sums));
-  const Batch share(static_cast<float>(static_cast<double>(scale) / total));
-  const Batch spread(scale * smoothing / static_cast<float>(length));
+  const Batch factor(static_cast<float>(static_cast<double>(scale) / total));
+  const Batch uniform(scale * smoothing / static_cast<float>(length));
   double logit_sum = 0.0;
   for (int i = 0; i < length; i += kLanes) {
     const int count = length - i < kLanes ? length - i : kLanes;
-    store_some(multiply_add(load_some(gradient + i, count), share, -spread), gradient + i, count);
+    store_some(multiply_add(load_some(gradient + i, count), factor, -uniform), gradient + i, count);
     if (smoothing > 0.0F) logit_sum += static_cast<double>(xsimd::reduce_add(load_some(logits + i, count)));
   }
   gradient[target] -= scale * (1.0F - smoothing);

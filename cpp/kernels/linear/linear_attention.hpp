@@ -118,14 +118,14 @@ class LinearAttention {
         if (decays) decay_row(decayed_key, scratch_.decays + t * row, row);
         scratch_.betas[t] = task_.beta ? task_.beta[(chunk.first_key + t) * task_.beta_stride] : 1.0F;
       }
-      walk(scratch_.decayed_keys, keys_of_chunk, chunk.keys, 0, scratch_.key_scores);
+      score_rows(scratch_.decayed_keys, keys_of_chunk, chunk.keys, 0, scratch_.key_scores);
     }
     for (int head = 0; head < task_.heads && queries > 0; ++head) {
       float* const rows = scratch_.queries + static_cast<std::ptrdiff_t>(head) * kChunk * row;
       float* const chunk_scores = scratch_.query_scores + static_cast<std::ptrdiff_t>(head) * kChunk * kChunkScores;
       const std::ptrdiff_t first = head * task_.query_head_stride + chunk.first_query * task_.query_stride;
       load_rows({task_.query.from(first), task_.query_stride, task_.head_dim}, queries, task_.is_kernel, rows, row);
-      if (chunk.keys > 0) walk(rows, keys_of_chunk, queries, 1, chunk_scores);
+      if (chunk.keys > 0) score_rows(rows, keys_of_chunk, queries, 1, chunk_scores);
       for (int t = 0; t < queries; ++t) {
         const int seen = chunk.keys > 0 ? t + 1 : 0;
         scratch_.factors[head * kChunk + t] = factor_of(rows + t * row, chunk_scores + t * kChunkScores, seen);
@@ -140,7 +140,7 @@ class LinearAttention {
     }
   }
 
-  static void walk(float* rows, const ChunkKeys& keys_of_chunk, int count, int first_count, float* chunk_scores) {
+  static void score_rows(float* rows, const ChunkKeys& keys_of_chunk, int count, int first_count, float* chunk_scores) {
     if (keys_of_chunk.decays) {
       score_chunk_backwards<true>(rows, keys_of_chunk, count, first_count, chunk_scores);
     } else {

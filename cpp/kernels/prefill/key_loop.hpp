@@ -29,8 +29,8 @@ struct QueriesInLanes {
     gather_addends(panel, task, keys, all_keys.addends);
     return Overlay::addends;
   }
-  static void park(const Panel& panel, const KeyBlock& keys, float* AttentionRow::* target, float factor) {
-    park_scores(panel, keys.first, keys.count, keys.scores, target, factor);
+  static void store(const Panel& panel, const KeyBlock& keys, float* AttentionRow::* target, float factor) {
+    store_scores(panel, keys.first, keys.count, keys.scores, target, factor);
   }
 };
 

@@ -29,13 +29,13 @@ inline void add_entropy_sum(const Panel& panel, const float* row_max, int count,
     // weight that exp2 does not let go to zero.
     const Batch fallen = older - newer;
     const Batch carried = exp2(fallen) * multiply_add(fallen, sum, kept);
-    Batch spread = xsimd::select(fallen < floor, zero, carried);
+    Batch entropy_sum = xsimd::select(fallen < floor, zero, carried);
     for (int j = 0; j < count; ++j) {
       const Batch below = Batch::load_aligned(scores + j * kPanel + first_lane) - newer;
       // These weights are too small to count, masked scores among them: -inf times a weight would be NaN.
-      spread += xsimd::select(below < floor, zero, exp2(below) * below);
+      entropy_sum += xsimd::select(below < floor, zero, exp2(below) * below);
     }
-    spread.store_aligned(panel.entropy_sum + first_lane);
+    entropy_sum.store_aligned(panel.entropy_sum + first_lane);
   }
 }
 

@@ -14,8 +14,8 @@ namespace heed::kernels {
 
 /// Copies a block of scores, times `factor`, into the memory of the rows named by `target`: the scores that are a
 /// result, and those that wait among the weights for the final row_max.
-inline void park_scores(const Panel& panel, int first_key, int count, const float* scores,
-                        float* AttentionRow::* target, float factor) {
+inline void store_scores(const Panel& panel, int first_key, int count, const float* scores,
+                         float* AttentionRow::* target, float factor) {
   for (int vector = 0; vector < kPanelVectors; ++vector) {
     const int first_lane = vector * kLanes;
     RowTargets targets;
@@ -27,8 +27,8 @@ inline void park_scores(const Panel& panel, int first_key, int count, const floa
   }
 }
 
-/// Turns the parked scores of a row into weights.
-inline void weigh_parked_scores(const AttentionRow& row, const AttentionTask& task, const RowStats& rule) {
+/// Turns the stored scores of a row into weights.
+inline void weigh_stored_scores(const AttentionRow& row, const AttentionTask& task, const RowStats& rule) {
   const Weight weight_of(task.weight.normalizer, kExp2OfResults);
   const RowStatsLanes lanes{Batch(rule.row_max), Batch(rule.shift), Batch(rule.factor)};
   const int end = row.key_end > row.key_begin ? row.key_end : row.key_begin;
@@ -53,8 +53,9 @@ struct RowSummary {
 /// A row without a key gives zeros, sink or not, rather than 0 / 0. Where weights do not wait for their sum,
 /// entropy_sum is that of w ln w.
 inline RowSummary summarize_row(const AttentionRow& row, Normalizer normalizer, float row_max, float sum,
-                                float spread) {
-  if (normalizer != Normalizer::softmax) return {.inverse_sum = 1.0F, .log_sum_exp = 0.0F, .entropy = 0.0F - spread};
+                                float entropy_sum) {
+  if (normalizer != Normalizer::softmax)
+    return {.inverse_sum = 1.0F, .log_sum_exp = 0.0F, .entropy = 0.0F - entropy_sum};
   if (sum == 0.0F) return {.inverse_sum = 0.0F, .log_sum_exp = kMasked, .entropy = 0.0F};
   // The usual row wants its output alone, and logarithms are what takes time here.
   if (row.sink == kMasked && !row.log_sum_exp && !row.entropy) {
@@ -68,17 +69,17 @@ inline RowSummary summarize_row(const AttentionRow& row, Normalizer normalizer, 
   // -sum of w ln w, where ln w = (score - maximum) ln 2 + ln inverse; inverse itself may have
   // gone to zero under a sink that is far above the scores.
   const float ln_inverse = (row_max - highest) * kLn2 - std::log(total);
-  const float entropy = 0.0F - inverse * (spread * kLn2 + sum * ln_inverse);
+  const float entropy = 0.0F - inverse * (entropy_sum * kLn2 + sum * ln_inverse);
   return {.inverse_sum = inverse, .log_sum_exp = highest * kLn2 + std::log(total), .entropy = entropy};
 }
 
 /// Writes all results of a row but its output. `rule` has no factor yet. Returns the factor, by which the caller
 /// multiplies the output.
 inline float write_statistics(const AttentionRow& row, const AttentionTask& task, RowStats rule, float sum,
-                              float spread) {
-  const RowSummary end = summarize_row(row, task.weight.normalizer, rule.row_max, sum, spread);
+                              float entropy_sum) {
+  const RowSummary end = summarize_row(row, task.weight.normalizer, rule.row_max, sum, entropy_sum);
   rule.factor = end.inverse_sum * task.weight.dropout_factor;
-  if (row.weights) weigh_parked_scores(row, task, rule);
+  if (row.weights) weigh_stored_scores(row, task, rule);
   if (row.stats && !task.weight.mod) *row.stats = rule;
   if (row.log_sum_exp) *row.log_sum_exp = end.log_sum_exp;
   if (row.entropy) *row.entropy = end.entropy;

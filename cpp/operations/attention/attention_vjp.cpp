@@ -19,15 +19,15 @@
 namespace heed {
 namespace {
 
-/// Writes the gradients of the keys, or values, of a block, and calls finish(key, row) for each.
-template <typename Finish>
+/// Writes the gradients of the keys, or values, of a block, and calls epilogue(key, row) for each.
+template <typename Epilogue>
 void write_rows(const VjpJob& job, const VjpBlock& block, const float* gradients, Index stride,
-                const TensorView<float>& view, Finish finish) {
+                const TensorView<float>& view, Epilogue epilogue) {
   const Index groups = job.forward().groups;
   for (Index j = block.first_key; j < block.end_key && view.is_present(); ++j) {
     float* const row = view.at(block.group / groups, block.group % groups, j);
     std::copy_n(gradients + (j - block.first_key) * stride, view.shape[3], row);
-    finish(j, row);
+    epilogue(j, row);
   }
 }
 
@@ -170,10 +170,10 @@ void run_splits(const VjpJob& job, Executor& executor) {
   const Index batches = forward.batch / batches_alone;
   const Index groups = forward.groups / groups_alone;
   const Index splits = job.plan.splits_per_group / splits_alone;
-  for (Index turn = 0; turn < batches_alone * groups_alone * splits_alone; ++turn) {
-    const Index first_split = turn % splits_alone;
-    const Index first_group = turn / splits_alone % groups_alone;
-    const Index first_batch = turn / splits_alone / groups_alone;
+  for (Index task = 0; task < batches_alone * groups_alone * splits_alone; ++task) {
+    const Index first_split = task % splits_alone;
+    const Index first_group = task / splits_alone % groups_alone;
+    const Index first_batch = task / splits_alone / groups_alone;
     const Index count = batches * groups * splits;
     const Index lanes = job.plan.table_partials == 0 ? count : std::min(job.plan.table_partials, count);
     // Earlier keys first: where a mask is causal more rows see them, and a long task taken last would leave the other

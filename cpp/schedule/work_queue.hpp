@@ -14,16 +14,16 @@ namespace heed {
 /// Workers are numbered, each number once. Each may lead a set of its own by run(), one after
 /// the other, and helps with those of others for the rest of the time.
 ///
-/// A ticket is taken by compare-and-swap of one word that holds the set's generation and how
-/// many of its tickets are left. A thread reads what to run before it takes its ticket, and
-/// may by then be reading of another set; but a set that still has a ticket is unfinished,
-/// and what is posted changes only between sets. So whoever succeeds has read of the ticket's
+/// A task is taken by compare-and-swap of one word that holds the set's generation and how
+/// many of its tasks are left. A thread reads what to run before it takes its task, and
+/// may by then be reading of another set; but a set that still has a task is unfinished,
+/// and what is posted changes only between sets. So whoever succeeds has read of the task's
 /// own set, and whoever has not, runs nothing. (A thread that stood still for exactly 2^32
 /// sets would be fooled.)
 ///
 /// A set is over when its tasks are done: threads that come late to it, or not at all, are
 /// not waited for.
-class TaskBoard {
+class WorkQueue {
  public:
   static constexpr int kMaxWorkers = 64;
 
@@ -32,11 +32,10 @@ class TaskBoard {
   static constexpr double kHelperSpinMilliseconds = 10.0;
 
   /// Any generation will do to start with, here of worker 0's sets.
-  explicit constexpr TaskBoard(std::uint32_t generation = 0)
-      : sets_{{Set{.tickets{std::uint64_t{generation} << 32U}}}} {}
-  TaskBoard(const TaskBoard&) = delete;
-  TaskBoard& operator=(const TaskBoard&) = delete;
-  ~TaskBoard() = default;
+  explicit constexpr WorkQueue(std::uint32_t generation = 0) : sets_{{Set{.word{std::uint64_t{generation} << 32U}}}} {}
+  WorkQueue(const WorkQueue&) = delete;
+  WorkQueue& operator=(const WorkQueue&) = delete;
+  ~WorkQueue() = default;
 
   /// Runs all tasks as worker `leader`, with those workers who help, and returns when they are done. Tasks are told
   /// their worker's place in the set: the leader's is 0, worker 0's is the leader's number, and others' are their own.
@@ -47,9 +46,9 @@ class TaskBoard {
   template <typename Condition>
   void help_until(int worker, double spin_milliseconds, Condition is_over) {
     seat(worker).is_lost.store(false);
-    while (has_ticket_for(worker) || !is_over()) {
+    while (has_task_for(worker) || !is_over()) {
       take_tasks(worker);
-      waiting::wait_until(seat(worker).asleep, spin_milliseconds, [&] { return has_ticket_for(worker) || is_over(); });
+      waiting::wait_until(seat(worker).asleep, spin_milliseconds, [&] { return has_task_for(worker) || is_over(); });
     }
   }
 
@@ -72,14 +71,14 @@ class TaskBoard {
   /// The state of a worker, in a cache line of its own.
   struct alignas(64) Seat {
     waiting::Word asleep{0};
-    std::atomic<int> may_hold_ticket_of{0};  // a leader's number, plus 1
+    std::atomic<int> may_hold_task_of{0};  // a leader's number, plus 1
     std::atomic<bool> is_lost{false};
     std::atomic<std::uint32_t> tasks_done{0};
   };
 
   /// What is posted is atomic, because a late thread may read it while it changes.
   struct alignas(64) Set {
-    std::atomic<std::uint64_t> tickets{0};  // generation, tickets left
+    std::atomic<std::uint64_t> word{0};  // generation, tasks left
     std::atomic<std::uint32_t> unfinished{0};
     std::atomic<std::uint32_t> count{0};
     std::atomic<decltype(TaskSet::run)> run{nullptr};
@@ -92,10 +91,10 @@ class TaskBoard {
   [[nodiscard]] const Set& set_of(int leader) const { return sets_[static_cast<std::size_t>(leader)]; }
   [[nodiscard]] Set& set_of(int leader) { return sets_[static_cast<std::size_t>(leader)]; }
   void post(const TaskSet& tasks, int workers, int leader);
-  [[nodiscard]] static bool take_ticket(Set& set, int place, TaskSet& tasks, Index& task);
+  [[nodiscard]] static bool take_task(Set& set, int place, TaskSet& tasks, Index& task);
   void take_tasks_of(int leader, int worker);
   void take_tasks(int worker);
-  [[nodiscard]] bool has_ticket_for(int worker) const;
+  [[nodiscard]] bool has_task_for(int worker) const;
   [[nodiscard]] bool is_over(int leader) const;
   void wake_all();
 
