@@ -170,10 +170,10 @@ void run_splits(const VjpJob& job, Executor& executor) {
   const Index batches = forward.batch / batches_alone;
   const Index groups = forward.groups / groups_alone;
   const Index splits = job.plan.splits_per_group / splits_alone;
-  for (Index task = 0; task < batches_alone * groups_alone * splits_alone; ++task) {
-    const Index first_split = task % splits_alone;
-    const Index first_group = task / splits_alone % groups_alone;
-    const Index first_batch = task / splits_alone / groups_alone;
+  for (Index combination = 0; combination < batches_alone * groups_alone * splits_alone; ++combination) {
+    const Index first_split = combination % splits_alone;
+    const Index first_group = combination / splits_alone % groups_alone;
+    const Index first_batch = combination / splits_alone / groups_alone;
     const Index count = batches * groups * splits;
     const Index lanes = job.plan.table_partials == 0 ? count : std::min(job.plan.table_partials, count);
     // Earlier keys first: where a mask is causal more rows see them, and a long task taken last would leave the other
