@@ -1,4 +1,4 @@
-// The life of an engine: queueing, aborting, disposal, lost workers, exhausted memory, and heaps that do not grow.
+// The life of an engine: queueing, aborting, disposal, lost workers and exhausted memory.
 
 import { readFileSync } from "node:fs";
 import { Worker as NodeWorker } from "node:worker_threads";
@@ -7,8 +7,9 @@ import { attend, attendSync, check } from "../../web/src/api/attention.js";
 import { Tensor } from "../../web/src/api/tensor.js";
 import { workerSource } from "../../web/src/backends/wasm/generated/worker-source.js";
 import { attention, createHeed, type Heed, type TensorLike } from "../../web/src/index.js";
-import { cases, differentIndex, errorOf } from "../support/cases.js";
+import { differentIndex, errorOf } from "../support/cases.js";
 import { FEW_KINDS, openBackend, openKind } from "../support/engines.js";
+import { ownWorkers } from "../support/own-workers.js";
 import { Random } from "../support/random.js";
 
 const random = new Random(11);
@@ -104,14 +105,8 @@ describe.each(FEW_KINDS.filter(({ worker }) => worker !== null))("$variant, $wor
   });
 
   test("a worker that dies costs its call, and the next call computes on the next rung, tensors included", async () => {
-    const workers: NodeWorker[] = [];
-    const workerFactory = (): never => {
-      const worker = new NodeWorker(workerSource, { eval: true });
-      workers.push(worker);
-      // Node's Worker stands in for the browser's, as the engine allows.
-      return worker as never;
-    };
-    using heed = await openKind(kind, { threads: 1, wasm: { workerFactory } });
+    const { workers, wasm } = ownWorkers();
+    using heed = await openKind(kind, { threads: 1, wasm });
     const [q, k, v] = SMALL;
     const expected = await heed.attention(q, k, v);
     const resident = heed.tensor(k.data, k.shape);
@@ -220,43 +215,15 @@ describe.each(FEW_KINDS)("$variant, $worker worker", (kind) => {
     expect(backend.memory()).toEqual(before);
     backend.dispose();
   });
-
-  test("10,000 mixed calls grow no heap, the workers' included, and leave no tensor", async () => {
-    const backend = await openBackend(kind, 2);
-    const problems = cases(3, 50).map(({ query, key, value, options }) => ({ given: { query, key, value }, options }));
-    const round = async (times: number): Promise<void> => {
-      for (let i = 0; i < times; i++) {
-        const { given, options } = problems[i % problems.length] ?? raise();
-        if (i % 3 === 0) attendSync(backend, given, options);
-        const keep = i % 5 === 0;
-        const { output } = await attend(backend, given, { ...options, keep });
-        if (output instanceof Tensor) output.dispose();
-        if (i % 7 === 0) await errorOf(() => attend(backend, { ...given, value: given.query, key: 0 }, options));
-      }
-    };
-    await round(100);
-    const before = backend.memory();
-    if (kind.worker === "private-memory") expect(before.workers).toBeGreaterThan(0);
-    else expect(before.workers).toBe(0);
-    await round(10_000 - 100);
-    expect(backend.memory()).toEqual(before);
-    expect(before.tensors).toBe(0);
-    backend.dispose();
-  });
 });
 
 test.each(FEW_KINDS.filter(({ worker }) => worker !== null))(
   "an engine that nobody has any more ends its workers, but not while its tensors or calls live: $variant, $worker",
   async (kind) => {
-    const workers: NodeWorker[] = [];
-    const workerFactory = (): never => {
-      const worker = new NodeWorker(workerSource, { eval: true });
-      workers.push(worker);
-      return worker as never;
-    };
+    const { workers, wasm } = ownWorkers();
     let ended = 0;
     const open = async () => {
-      const heed = await openKind(kind, { threads: 2, wasm: { workerFactory } });
+      const heed = await openKind(kind, { threads: 2, wasm });
       for (const worker of workers) worker.on("exit", () => (ended += 1));
       const [q, k, v] = SMALL;
       const { output } = await heed.attention(q, k, v, { keep: true });
@@ -460,8 +427,4 @@ test("attention without an engine opens one shared engine and reads its inputs a
 async function withHeed<T>(options: Parameters<typeof createHeed>[0], use: (heed: Heed) => Promise<T>): Promise<T> {
   using heed = await createHeed(options);
   return await use(heed);
-}
-
-function raise(): never {
-  throw new Error("unreachable");
 }

@@ -1,9 +1,7 @@
 // Programs of calls: order, memory, failures and aborts at any point, and what happens beside them.
 
-import { Worker as NodeWorker } from "node:worker_threads";
 import { describe, expect, test } from "vitest";
 import type { Program, Resident } from "../../web/src/backends/backend.js";
-import { workerSource } from "../../web/src/backends/wasm/generated/worker-source.js";
 import type { WasmBackend } from "../../web/src/backends/wasm/wasm-backend.js";
 import { AFFINE, PACK } from "../../web/src/operations/affine.js";
 import { NORM } from "../../web/src/operations/norm.js";
@@ -11,6 +9,7 @@ import { POINTWISE } from "../../web/src/operations/pointwise.js";
 import type { Rows } from "../../web/src/operations/rows.js";
 import { errorOf } from "../support/cases.js";
 import { FEW_KINDS, nameOf, openBackend } from "../support/engines.js";
+import { ownWorkers } from "../support/own-workers.js";
 import { Random } from "../support/random.js";
 
 const random = new Random(4100);
@@ -75,17 +74,6 @@ async function within<R>(
   } finally {
     await program.close();
   }
-}
-
-/** Workers that a test can terminate. */
-function ownWorkers() {
-  const workers: NodeWorker[] = [];
-  const workerFactory = (): NodeWorker => {
-    const worker = new NodeWorker(workerSource, { eval: true });
-    workers.push(worker);
-    return worker;
-  };
-  return { workers, workerFactory };
 }
 
 function raise(): never {
@@ -291,8 +279,8 @@ describe.each(KINDS)("$name", ({ kind, threads }) => {
 
 describe.each(KINDS.filter(({ kind }) => kind.worker !== null))("$name", ({ kind, threads }) => {
   test("a program whose worker is lost fails, and the next one is right", async () => {
-    const { workers, workerFactory } = ownWorkers();
-    const backend = await openBackend(kind, threads, { workerFactory });
+    const { workers, wasm } = ownWorkers();
+    const backend = await openBackend(kind, threads, wasm);
     const input = backend.upload(new Float32Array(LARGE * WIDTH).fill(1));
     const weights = await doublingWeights(backend);
     const error = await errorOf(() =>

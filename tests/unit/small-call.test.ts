@@ -1,13 +1,12 @@
 // Which calls the calling thread computes itself. The tests count what a worker is sent, and never measure time.
 
-import { Worker as NodeWorker } from "node:worker_threads";
 import { expect, test } from "vitest";
 import { readCreateOptions } from "../../web/src/api/read-create-options.js";
-import { workerSource } from "../../web/src/backends/wasm/generated/worker-source.js";
 import { openEngine } from "../../web/src/engine.js";
 import type { Heed, TensorLike } from "../../web/src/index.js";
 import { probe } from "../../web/src/platform/features.js";
 import { currentHost } from "../../web/src/platform/host.js";
+import { ownWorkers } from "../support/own-workers.js";
 import { Random } from "../support/random.js";
 
 const random = new Random(77);
@@ -16,16 +15,14 @@ const tensor = (...shape: number[]): TensorLike => ({ data: random.floats(shape.
 /** An engine, and how many calls its worker was sent. It has no shared memory, with which calls would not be sent as messages. */
 async function watched(offload?: boolean | "auto"): Promise<{ heed: Heed; sent: () => number }> {
   let calls = 0;
-  const workerFactory = (): never => {
-    const worker = new NodeWorker(workerSource, { eval: true });
+  const { wasm } = ownWorkers((worker) => {
     const post = worker.postMessage.bind(worker);
     worker.postMessage = (message, ...rest) => {
       if (message.kind === "block") calls += 1;
       post(message, ...rest);
     };
-    return worker as never;
-  };
-  const read = readCreateOptions({ offload, threads: 1, wasm: { workerFactory } });
+  });
+  const read = readCreateOptions({ offload, threads: 1, wasm });
   const heed = await openEngine(read, { ...probe(currentHost()), isolated: false });
   return { heed, sent: () => calls };
 }

@@ -7,6 +7,7 @@ import { workerSource } from "../../web/src/backends/wasm/generated/worker-sourc
 import { createHeed, type Heed, type TensorLike } from "../../web/src/index.js";
 import { cases, compute, differentIndex, errorOf, firstDifferentBit } from "../support/cases.js";
 import { FEW_KINDS, nameOf, openBackend, openKind } from "../support/engines.js";
+import { ownWorkers } from "../support/own-workers.js";
 import { Random } from "../support/random.js";
 
 const random = new Random(17);
@@ -24,18 +25,6 @@ const MIDDLE = inputs(1, 3, 300, 40);
 
 /** Half a second of work on one core. */
 const LONG = inputs(1, 8, 2048, 64);
-
-/** Workers that a test can terminate, in the order of their indices in the pool. */
-function ownWorkers() {
-  const workers: NodeWorker[] = [];
-  const workerFactory = (): never => {
-    const worker = new NodeWorker(workerSource, { eval: true });
-    workers.push(worker);
-    // Node's Worker stands in for the browser's, as the engine allows.
-    return worker as never;
-  };
-  return { workers, wasm: { workerFactory } };
-}
 
 const soon = (milliseconds: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
