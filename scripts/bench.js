@@ -1,6 +1,6 @@
 // Benches: `npm run bench` measures the kernels and the ladder, natively and in Node; `npm run bench -- web` heed beside its peers in
-// Chromium, `npm run bench -- webgpu` likewise on a GPU. Figures are medians, each beside the roofline of the same run. bench/README.md
-// describes them.
+// Chromium, `npm run bench -- webgpu` likewise on a GPU, `npm run bench -- models` models. Figures are medians, each beside the roofline of
+// the same run. bench/README.md describes them.
 
 import { ensureDependencies } from "./lib/dependencies.js";
 import { Failure } from "./lib/steps.js";
@@ -9,6 +9,7 @@ import { Failure } from "./lib/steps.js";
 const BENCHES = {
   cpp: async () => (await import("./bench/cpp.js")).benchCpp(),
   ladder: async () => (await import("./bench/ladder.js")).benchLadder(),
+  models: async (args) => (await import("./bench/web.js")).benchModels(args),
   web: async (args) => (await import("./bench/web.js")).benchWeb(args),
   webgpu: async (args) => (await import("./bench/web.js")).benchWebgpu(args),
 };

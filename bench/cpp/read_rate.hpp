@@ -6,7 +6,7 @@
 namespace heed::bench {
 
 /// The largest count that read_numbers takes.
-inline constexpr std::size_t kMostNumbers = std::size_t{9} << 20;
+inline constexpr std::size_t kMostNumbers = std::size_t{32} << 20;
 
 /// Reads this many numbers `repeats` times and returns how many bytes that was.
 double read_numbers(std::size_t count, int repeats);

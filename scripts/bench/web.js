@@ -12,23 +12,33 @@ const web = join(root, "bench", "web");
 
 /** @param {readonly string[]} args */
 export async function benchWeb(args) {
-  const toolchain = await step("find the toolchain", () => findToolchain({ need: ["wasm", "tests", "chromium"] }));
-  await build({ toolchain });
-  await step("build the peak loops", async () => {
-    for (const preset of ["wasm-simd", "wasm-relaxed"]) await buildPreset(toolchain, preset, ["heed_peaks"]);
-  });
-  await runPage("run.js", toolchain, args);
+  await ensureDependencies(web);
+  await runPage("run.js", await builtWithPeaks(), args);
+}
+
+/** It has no peers. @param {readonly string[]} args */
+export async function benchModels(args) {
+  await runPage("models.js", await builtWithPeaks(), args);
 }
 
 /** @param {readonly string[]} args */
 export async function benchWebgpu(args) {
   const toolchain = await step("find the toolchain", () => findToolchain({ need: ["wasm", "tests", "chromium"] }));
   await build({ toolchain });
+  await ensureDependencies(web);
   await runPage("webgpu.js", toolchain, args);
+}
+
+async function builtWithPeaks() {
+  const toolchain = await step("find the toolchain", () => findToolchain({ need: ["wasm", "tests", "chromium"] }));
+  await build({ toolchain });
+  await step("build the peak loops", async () => {
+    for (const preset of ["wasm-simd", "wasm-relaxed"]) await buildPreset(toolchain, preset, ["heed_peaks"]);
+  });
+  return toolchain;
 }
 
 /** @param {string} script @param {{ env: NodeJS.ProcessEnv }} toolchain @param {readonly string[]} args */
 async function runPage(script, { env }, args) {
-  await ensureDependencies(web);
   await run(process.execPath, [join(web, script), ...args], { cwd: root, env, quiet: false });
 }

@@ -37,6 +37,7 @@ const SCRIPTS = [
   ["decode/run.js", "1"],
   ["decode/run.js", "2"],
   ["web/run.js", ...OUT, ...(hasPeers ? [] : ["--peers", "plain"])],
+  ["web/models.js", ...OUT],
   ["web/webgpu.js", ...OUT, ...(hasPeers ? [] : ["--peers", "plain"])],
   ...(hasPeers ? [["web/interop.js"]] : []),
 ];

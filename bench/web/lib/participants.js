@@ -5,7 +5,7 @@ import { DECODE } from "./shapes.js";
 /**
  * @typedef {object} Participant
  * @property {string} name
- * @property {"heed" | "ort" | "litert" | "jax" | "tfjs" | "plain" | "peak" | "gpu-peak"} page
+ * @property {"heed" | "ort" | "litert" | "jax" | "tfjs" | "plain" | "peak" | "gpu-peak" | "model"} page
  * @property {number} threads
  * @property {Record<string, string>} options
  */
@@ -45,6 +45,11 @@ const KINDS = {
   "chain-webgpu": { page: "gpu-peak", threads: [1], options: { loop: "chain" } },
   "read-webgpu": { page: "gpu-peak", threads: [1], options: { loop: "read" } },
   read: { page: "peak", threads: [1, 2], options: { variant: "simd", loop: "read" } },
+  "read-memory": {
+    page: "peak",
+    threads: [1, 2],
+    options: { variant: "simd", loop: "read", numbers: String(2 ** 25) },
+  },
 };
 
 /** @param {string} name @returns {Participant} */
@@ -95,3 +100,5 @@ const FED = ["8x1024x64", "8x77:1024x64", ...DECODE];
 export const isHeed = ({ page }) => page === "heed";
 /** @param {Participant} one */
 export const isPeak = ({ page }) => page === "peak" || page === "gpu-peak";
+/** @param {Participant} one */
+export const isModel = ({ page }) => page === "model";

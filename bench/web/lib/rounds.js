@@ -1,7 +1,7 @@
 // Measures participants at one problem. Each is prepared, checked and warmed up alone; then a round takes one sample of each, so that
 // other load of the machine slows all of them alike.
 
-import { isPeak, JUDGE } from "./participants.js";
+import { isModel, isPeak, JUDGE } from "./participants.js";
 import { reasonOf } from "./reason.js";
 import { summarise } from "./summary.js";
 
@@ -69,7 +69,7 @@ async function judge(stage, problem, participants) {
   const additionOf = ({ options }) => (options.with === "weights" ? undefined : options.with);
   /** @type {Map<string | undefined, import("../pages/judge.js").Verdict>} */
   const verdicts = new Map();
-  for (const addition of new Set(participants.filter((one) => !isPeak(one)).map(additionOf))) {
+  for (const addition of new Set(participants.filter((one) => !isPeak(one) && !isModel(one)).map(additionOf))) {
     const asked = /** @type {import("../pages/additions.js").Addition | undefined} */ (addition);
     verdicts.set(addition, await stage.ask(JUDGE, "judge", problem, asked ?? null));
   }

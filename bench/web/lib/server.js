@@ -31,14 +31,20 @@ const ISOLATION = {
 };
 
 /**
- * @param {{ isolated: boolean }} options
+ * `policy`: a content security policy. `before`: the folder of another built package, which pages find under /before/.
+ * @param {{ isolated: boolean, policy?: string | undefined, before?: string | undefined }} options
  * @returns {Promise<{ address: string, close(): void }>}
  */
-export async function serve({ isolated }) {
-  const headers = { ...(isolated ? ISOLATION : {}), "Cache-Control": "no-store" };
+export async function serve({ isolated, policy, before }) {
+  const headers = {
+    ...(isolated && ISOLATION),
+    ...(policy !== undefined && { "Content-Security-Policy": policy }),
+    "Cache-Control": "no-store",
+  };
+  const folders = { ...FOLDERS, ...(before !== undefined && { before }) };
   const server = createServer((request, response) => {
     try {
-      const { body, type } = read(new URL(request.url ?? "/", "http://localhost").pathname);
+      const { body, type } = read(folders, new URL(request.url ?? "/", "http://localhost").pathname);
       response.writeHead(200, { ...headers, "Content-Type": type }).end(body);
     } catch {
       response.writeHead(404).end();
@@ -50,10 +56,10 @@ export async function serve({ isolated }) {
   return { address: `http://127.0.0.1:${at.port}`, close: () => server.close() };
 }
 
-/** @param {string} pathname */
-function read(pathname) {
+/** @param {Record<string, string>} folders @param {string} pathname */
+function read(folders, pathname) {
   const [, folder = "", ...rest] = normalize(pathname).split("/");
-  const base = FOLDERS[folder];
+  const base = folders[folder];
   if (base === undefined) throw new Error(`nothing is served from ${folder}`);
   const path = join(base, ...rest);
   // The pages are TypeScript: a request for a .js module is answered with its transpiled source.

@@ -9,7 +9,7 @@ const SAMPLE_MS = 20;
 const TRIES = 3;
 
 export async function open({ threads, options }: Setup): Promise<Peak> {
-  const { loop, variant } = options;
+  const { loop, variant, numbers } = options;
   if (!isLoop(loop)) throw new Error(`no loop is called ${loop}`);
   const response = await fetch(`/peaks/wasm-${variant}/bench/cpp/heed_peaks.wasm`);
   const module = await WebAssembly.compileStreaming(response);
@@ -29,8 +29,8 @@ export async function open({ threads, options }: Setup): Promise<Peak> {
   return {
     about: { threads, loop, variant },
     async prepare({ kvHeads, keys, dim }: Problem) {
-      // Each worker reads its share of the problem's K and V.
-      order = { loop, repeats: 1, numbers: Math.floor((2 * kvHeads * keys * dim) / threads) };
+      // Each worker reads its share of the problem's K and V, or of as many numbers as its options say.
+      order = { loop, repeats: 1, numbers: Math.floor(Number(numbers ?? 2 * kvHeads * keys * dim) / threads) };
       for (let fastest = 0; fastest < SAMPLE_MS; ) {
         order = { ...order, repeats: order.repeats * 2 };
         fastest = Number.POSITIVE_INFINITY;

@@ -1,0 +1,132 @@
+// Models of usual shapes in Chromium, by heed/layers: milliseconds a pass, what its parts take alone, a token beside plain reading of the
+// weights, and how long the page's thread is blocked; on an isolated page, on one that is not, and under a policy without workers.
+
+import { mkdirSync, writeFileSync } from "node:fs";
+import { availableParallelism, cpus } from "node:os";
+import { dirname, join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import { findToolchain } from "../../scripts/toolchain/find.js";
+import { modelsReport } from "./lib/models-report.js";
+import { participant } from "./lib/participants.js";
+import { measure } from "./lib/rounds.js";
+import { serve } from "./lib/server.js";
+import { shapeOf } from "./lib/shapes.js";
+import { Stage } from "./lib/stage.js";
+
+/** @typedef {import("./lib/participants.js").Participant} Participant */
+
+/**
+ * @typedef {object} ModelStudy
+ * @property {string} shape
+ * @property {string} page isolated, not isolated, no workers
+ * @property {number} threads
+ * @property {number} weightBytes
+ * @property {readonly import("./lib/rounds.js").Result[]} results
+ * @property {Record<string, number>} longestTasks milliseconds, by participant
+ */
+
+const root = fileURLToPath(new URL("../../", import.meta.url));
+const SHAPES = ["llama-token", "llama-prefill", "gpt2", "bert"];
+const PARTS = ["products", "attention", "rest", "copying"];
+const PAGES = [
+  { page: "isolated", isolated: true, worker: "shared-memory", threads: [1, 2] },
+  { page: "not isolated", isolated: false, worker: "private-memory", threads: [1, 2] },
+  { page: "no workers", isolated: false, policy: "worker-src 'none'", worker: null, threads: [1] },
+];
+/** Models have no problem of attention. */
+const NONE = shapeOf("1x1x1");
+
+const { values } = parseArgs({
+  options: {
+    before: { type: "string" },
+    only: { type: "string" },
+    rounds: { type: "string", default: "9" },
+    smoke: { type: "boolean", default: false },
+    out: { type: "string", default: join(root, "build", "bench", "models.json") },
+  },
+});
+const isSmoke = values.smoke;
+const shapes = values.only?.split(",") ?? (isSmoke ? SHAPES.slice(0, 1) : SHAPES);
+const dists = values.before === undefined ? ["dist"] : ["before", "dist"];
+const pace = /** @type {const} */ ({
+  rounds: isSmoke ? 1 : Number(values.rounds),
+  budgetMs: isSmoke ? 1 : 3000,
+  summary: "median",
+  patienceMs: 10_000,
+});
+const STALL_CALLS = isSmoke ? 1 : 5;
+
+/** @param {string} name @param {string} dist @param {number} threads @param {string} part @returns {Participant} */
+const model = (name, dist, threads, part) => ({
+  name: `${dist} ${part}`,
+  page: "model",
+  threads,
+  options: { name, dist, part, size: isSmoke ? "small" : "whole" },
+});
+
+const { chromium } = await findToolchain({ need: ["chromium"], log: () => {} });
+/** @type {ModelStudy[]} */
+const studies = [];
+let browser = "";
+for (const { page, worker, threads: counts, ...headers } of PAGES) {
+  const server = await serve({ ...headers, before: values.before && resolve(values.before) });
+  const stage = await Stage.open({ address: server.address, executablePath: chromium.path, hasGpu: false });
+  browser = stage.version;
+  try {
+    for (const shape of shapes) {
+      for (const threads of counts) studies.push(await study(stage, { shape, page, worker, threads }));
+    }
+  } finally {
+    await stage.end();
+    server.close();
+  }
+}
+
+/** @param {Stage} stage @param {{ shape: string, page: string, worker: string | null, threads: number }} at @returns {Promise<ModelStudy>} */
+async function study(stage, { shape, page, worker, threads }) {
+  const wholes = dists.map((dist) => model(shape, dist, threads, "all"));
+  let weightBytes = Number.NaN;
+  for (const one of wholes) {
+    const about = await stage.about(one);
+    if (about["worker"] !== worker) throw new Error(`${page}: ${JSON.stringify(about)}`);
+    weightBytes = Number(about["weightBytes"]);
+  }
+  const readers = worker === null ? [] : [participant(`read-memory@${threads}`)];
+  const results = await measure(stage, NONE, [...wholes, ...readers], pace);
+  /** @type {Record<string, number>} */
+  const longestTasks = {};
+  for (const one of wholes) {
+    const tasks = [];
+    for (let call = 0; call < STALL_CALLS; call++) tasks.push(await stage.ask(one, "longestTask"));
+    longestTasks[one.name] = Math.max(...tasks);
+  }
+  for (const one of [...wholes, ...readers]) await stage.close(one);
+  if (worker === "shared-memory") results.push(...(await studyParts(stage, shape, threads)));
+  const failed = results.find(({ failure }) => failure !== null);
+  if (failed !== undefined) throw new Error(`${shape}, ${page}, ${threads} threads: ${failed.name}: ${failed.failure}`);
+  console.log(
+    `▸ ${shape}, ${page}, ${threads} threads: ${results.map(({ name, ms, rate }) => `${name} ${(ms ?? (rate ?? 0) / 1e9).toFixed(2)}`).join(", ")}`,
+  );
+  return { shape, page, threads, weightBytes, results, longestTasks };
+}
+
+/** @param {Stage} stage @param {string} shape @param {number} threads */
+async function studyParts(stage, shape, threads) {
+  const results = [];
+  for (const part of PARTS) {
+    const both = dists.map((dist) => model(shape, dist, threads, part));
+    results.push(...(await measure(stage, NONE, both, pace)));
+    for (const one of both) await stage.close(one);
+  }
+  return results;
+}
+
+const machine = `${cpus()[0]?.model ?? "unknown processor"}, ${availableParallelism()} cores`;
+const findings = { date: new Date().toISOString().slice(0, 10), browser, machine, studies };
+const out = resolve(values.out);
+mkdirSync(dirname(out), { recursive: true });
+writeFileSync(out, `${JSON.stringify(findings, null, 2)}\n`);
+console.log(
+  `\nChromium ${browser}, ${machine}, ${findings.date}, medians\n\n${modelsReport(studies)}\n\nall samples: ${out}`,
+);
