@@ -193,6 +193,12 @@ export abstract class Layer {
     return layer.#all();
   }
 
+  /** @internal Likewise: the layer and those in it, by their paths. */
+  static *layersOf(layer: Layer, path = ""): Generator<[string, Layer]> {
+    yield [path, layer];
+    for (const [name, part] of layer.#parts) yield* Layer.layersOf(part, path === "" ? name : `${path}.${name}`);
+  }
+
   /** @internal Likewise. */
   static engineOf({ engine }: Layer): LayerEngine {
     return engine;
@@ -229,6 +235,11 @@ export abstract class Layer {
   protected part<L extends Layer>(name: string, layer: L): L {
     this.#parts.set(name, layer);
     return layer;
+  }
+
+  /** Takes away an inner layer. */
+  protected withoutPart(name: string): void {
+    this.#parts.delete(name);
   }
 
   /** A parameter in the engine's memory. */

@@ -23,10 +23,17 @@ export interface LinearForwardOptions extends ForwardOptions {
   readonly addend?: TensorInput | undefined;
 }
 
+/** What `lora` of heed/train adds to the product of a Linear. */
+export interface Adapter {
+  readonly parts: Readonly<Record<string, Layer>>;
+  compute(scope: Scope, x: Tensor): Promise<Tensor>;
+}
+
 /** Parameters: `weight` [outFeatures, inFeatures], `bias` [outFeatures]. */
 export class Linear extends Layer {
   readonly inFeatures: number;
   readonly outFeatures: number;
+  #adapter: Adapter | null = null;
 
   constructor(options: LinearLayerOptions) {
     const where = "Linear";
@@ -61,9 +68,24 @@ export class Linear extends Layer {
     throw new HeedError("shape", `${this.where}: addend must be ${showShape(wanted)}, got ${showShape(shape)}`);
   }
 
+  /** @internal Takes an adapter, whose layers become its parts, or gives it up. */
+  adapt(adapter: Adapter | null): void {
+    for (const name of Object.keys(this.#adapter?.parts ?? {})) this.withoutPart(name);
+    this.#adapter = adapter;
+    for (const [name, part] of Object.entries(adapter?.parts ?? {})) this.part(name, part);
+  }
+
   /** @internal activation(x W^T + b) * factor + addend, within a pass. */
   async compute(scope: Scope, x: Tensor, rule: Epilogue = {}): Promise<Tensor> {
     const weight = await this.resident(scope, "weight");
-    return scope.affine(x, weight, this.outFeatures, await this.residentOrNull(scope, "bias"), rule);
+    const bias = await this.residentOrNull(scope, "bias");
+    const adapter = this.#adapter;
+    if (adapter === null) return scope.affine(x, weight, this.outFeatures, bias, rule);
+    return scope.one(async (inner) => {
+      const { leading, ...rest } = rule;
+      const addend = await adapter.compute(inner, x);
+      const made = await inner.affine(x, weight, this.outFeatures, bias, { ...(leading && { leading }), addend });
+      return Object.keys(rest).length === 0 ? made : inner.pointwise(made, rest);
+    });
   }
 }

@@ -8,6 +8,7 @@ import { lastOf, type Scope } from "../layers/scope.js";
 import type { Step } from "../layers/tape.js";
 import { PACK } from "../operations/affine.js";
 import { ATTENTION_VJP, SCORE_GRADIENTS, type WantedGradient } from "../operations/attention-vjp.js";
+import { POINTWISE } from "../operations/pointwise.js";
 import { ROPE } from "../operations/rope.js";
 import { COMBINE } from "../operations/training/combine.js";
 import { GRU_BACKWARD } from "../operations/training/gru-backward.js";
@@ -97,7 +98,11 @@ async function pointwiseBackward(
   if (activation === "none" && factor === null) return backward.share(x, gradient);
   const source = scope.rows(x);
   if (factor !== null && factor.shape.join() !== x.shape.join()) {
-    throw new HeedError("unsupported", "gradients: a factor must have the shape of what it multiplies");
+    if (activation === "none" && !backward.recorder.needs(factor)) {
+      const rule = { activation, bias: null, factor: scope.rows(factor), addend: null };
+      return backward.give(x, await backward.one(POINTWISE, { input: rowsOf(gradient, source.length), rule }));
+    }
+    throw new HeedError("unsupported", "gradients: a factor that learns must have the shape of what it multiplies");
   }
   const [ofSource, ofFactor] = await backward.run(POINTWISE_BACKWARD, {
     gradient: rowsOf(gradient, source.length),

@@ -4,6 +4,7 @@ export { Pass } from "../layers/pass.js";
 export { loadCheckpoint, saveCheckpoint } from "./checkpoint.js";
 export { clipNorm } from "./clip-norm.js";
 export { evaluate, gradients, type InputGradients, type PassOptions, type PassResult, type Read } from "./gradients.js";
+export { type Lora, type LoraConfig, type LoraOptions, lora } from "./lora.js";
 export {
   binaryCrossEntropy,
   type CrossEntropyOptions,

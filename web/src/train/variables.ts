@@ -11,8 +11,8 @@ export interface Learning {
   readonly parameters: ReadonlyMap<string, Parameter>;
 }
 
-/** All loaded parameters of a model as variables on this engine, which are made where they do not exist. */
-export function learn(model: Layer, backend: RootBackend): readonly Learning[] {
+/** All loaded parameters of a model by their names, those that are tied together. */
+export function groupsOf(model: Layer): readonly ReadonlyMap<string, Parameter>[] {
   const groups = new Map<ArrayBufferLike, Map<string, Parameter>[]>();
   for (const [name, parameter] of Layer.allOf(model)) {
     if (parameter.value === null) continue;
@@ -23,7 +23,12 @@ export function learn(model: Layer, backend: RootBackend): readonly Learning[] {
     if (tied === undefined) ofBuffer.push(new Map([[name, parameter]]));
     else tied.set(name, parameter);
   }
-  return [...groups.values()].flat().map((parameters) => {
+  return [...groups.values()].flat();
+}
+
+/** The same as variables on this engine, which are made where they do not exist. */
+export function learn(model: Layer, backend: RootBackend): readonly Learning[] {
+  return groupsOf(model).map((parameters) => {
     const [first] = parameters.values();
     if (first === undefined) throw new TypeError("a group has a parameter");
     const variable = variableOf(first, backend);
