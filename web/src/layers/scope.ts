@@ -86,20 +86,43 @@ export class Scope {
   async inner<R>(
     act: (scope: Scope) => Promise<R>,
     resultsOf: (result: R) => readonly (Tensor | undefined)[],
+    tape = this.tape,
   ): Promise<R> {
-    const scope = new Scope(this.#context);
+    const scope = new Scope({ ...this.#context, ...(tape && { tape }) });
     try {
       const result = await act(scope);
       for (const tensor of resultsOf(result))
         if (tensor !== undefined && scope.#made.delete(tensor)) this.#made.add(tensor);
       return result;
     } finally {
-      if (this.tape === null) scope.close();
+      if (tape === null || tape !== this.tape) scope.close();
       else for (const tensor of scope.#made) this.#made.add(tensor);
     }
   }
 
-  /** The same for one result. */
+  /** The same for a block of layers, which the backward pass may compute again: `act` must give the same results each time. */
+  async block<R>(
+    act: (scope: Scope) => Promise<R>,
+    resultsOf: (result: R) => readonly (Tensor | undefined)[],
+  ): Promise<R> {
+    const fork = this.tape?.fork() ?? null;
+    if (fork === null) return this.inner(act, resultsOf);
+    const result = await this.inner(act, resultsOf, fork);
+    const tensorsOf = (made: R): readonly Tensor[] => resultsOf(made).filter((one) => one !== undefined);
+    this.tape?.record({
+      kind: "block",
+      again: (tape, use) =>
+        this.inner(
+          async (scope) => use(tensorsOf(await act(scope))),
+          () => [],
+          tape,
+        ),
+      made: tensorsOf(result),
+    });
+    return result;
+  }
+
+  /** A scope with one result. */
   one(act: (scope: Scope) => Promise<Tensor>): Promise<Tensor> {
     return this.inner(act, (tensor) => [tensor]);
   }

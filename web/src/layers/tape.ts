@@ -64,6 +64,13 @@ export type Step =
     }
   | { readonly kind: "parameter"; readonly parameter: Parameter; readonly made: readonly [Tensor] }
   | {
+      /** A block of layers, of which only the results were kept. */
+      readonly kind: "block";
+      /** Computes it again, and frees it after `use` of its results. Its steps are recorded on `tape`. */
+      readonly again: (tape: Tape, use: (made: readonly Tensor[]) => Promise<void>) => Promise<void>;
+      readonly made: readonly Tensor[];
+    }
+  | {
       readonly kind: "loss";
       readonly x: Tensor;
       /** Of the loss, in x. */
@@ -75,6 +82,8 @@ export interface Tape {
   /** A parameter in the memory of the pass, in the layout that kernels read. */
   use(parameter: Parameter, where: string): Promise<Resident>;
   record(step: Step): void;
+  /** A tape for a block that is to be computed again in the backward pass; null where it is to be kept. */
+  fork(): Tape | null;
   /** Whether a gradient goes through this tensor. */
   needs(x: Tensor): boolean;
 }

@@ -198,7 +198,7 @@ export class TransformerBlock extends Layer {
       const { self: weights } = made;
       return { output, attentions: weights && { self: weights, cross: made.cross } };
     };
-    return scope.inner(act, ({ output, attentions: made }) => [output, made?.self, made?.cross]);
+    return scope.block(act, ({ output, attentions: made }) => [output, made?.self, made?.cross]);
   }
 
   /** A residual connection around `act`, with a norm before or after. `act` adds `addend` to its result. */

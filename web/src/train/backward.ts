@@ -19,20 +19,36 @@ import { ROW_SUMS } from "../operations/training/row-sums.js";
 import { SCATTER_ADD } from "../operations/training/scatter-add.js";
 import { vectorOf } from "../operations/training/vectors.js";
 import { type BackwardPass, rowsOf } from "./backward-pass.js";
+import { BlockTape } from "./recorder.js";
 
 type Of<Kind extends Step["kind"]> = Extract<Step, { readonly kind: Kind }>;
 
-/** Walks the steps back from the loss, whose own step has its gradient. */
+/** Walks the steps of a pass back from its loss, whose own step has its gradient. */
 export async function runBackward(scope: Scope, backward: BackwardPass, loss: Tensor, scale: number): Promise<void> {
   const { steps } = backward.recorder;
+  for (const step of steps) {
+    if (step.kind === "loss" && step.made[0] === loss) await lossBackward(backward, step, scale);
+  }
+  await runSteps(scope, backward, steps);
+}
+
+async function runSteps(scope: Scope, backward: BackwardPass, steps: readonly Step[]): Promise<void> {
   for (const step of [...steps].reverse()) {
-    if (step.kind === "loss") {
-      if (step.made[0] === loss) await lossBackward(backward, step, scale);
-    } else if (step.made.some((made) => backward.of(made) !== null)) {
-      await stepBackward(scope, backward, step);
-    }
+    if (step.made.some((made) => backward.of(made) !== null)) await stepBackward(scope, backward, step);
     for (const made of step.made) backward.drop(made);
   }
+}
+
+/** Computes a block again, and walks its steps back. */
+async function blockBackward(scope: Scope, backward: BackwardPass, { again, made }: Of<"block">): Promise<void> {
+  const tape = new BlockTape(backward.recorder);
+  await again(tape, async (results) => {
+    for (const [at, result] of results.entries()) {
+      const gradient = made[at] && backward.of(made[at]);
+      if (gradient) await backward.share(result, gradient);
+    }
+    await runSteps(scope, backward, tape.steps);
+  });
 }
 
 async function lossBackward(backward: BackwardPass, { x, gradient }: Of<"loss">, scale: number): Promise<void> {
@@ -40,8 +56,9 @@ async function lossBackward(backward: BackwardPass, { x, gradient }: Of<"loss">,
   await backward.give(x, await backward.one(COMBINE, { x: vectorOf(gradient), y: null, a: scale, b: 0 }));
 }
 
-async function stepBackward(scope: Scope, backward: BackwardPass, step: Exclude<Step, Of<"loss">>): Promise<void> {
+async function stepBackward(scope: Scope, backward: BackwardPass, step: Step): Promise<void> {
   if (step.kind === "gru") return gruBackward(scope, backward, step);
+  if (step.kind === "block") return blockBackward(scope, backward, step);
   const gradient = backward.of(step.made[0]);
   if (gradient === null) return;
   switch (step.kind) {

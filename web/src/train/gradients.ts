@@ -3,7 +3,7 @@
 import { showValue } from "../api/describe.js";
 import { HeedError } from "../api/errors.js";
 import { guardAsync } from "../api/guard.js";
-import { readFinite, readSignal, throwIfAborted } from "../api/read-values.js";
+import { readBoolean, readFinite, readSignal, throwIfAborted } from "../api/read-values.js";
 import { type ArrayTensor, Tensor } from "../api/tensor.js";
 import type { Program } from "../backends/backend.js";
 import { Layer } from "../layers/layer.js";
@@ -21,6 +21,8 @@ export interface PassOptions {
   readonly signal?: AbortSignal | undefined;
   /** A factor of all gradients, such as 1 / n where n batches make a step. Default 1. */
   readonly scale?: number | undefined;
+  /** Keeps only what goes into transformer blocks, and computes each block again in the backward pass. Changes no bit. Default false. */
+  readonly checkpointing?: boolean | undefined;
 }
 
 /** What the function of a pass returns: its loss, and whatever else is asked for. */
@@ -84,9 +86,10 @@ async function runPass<R extends PassResult, Back extends object>(
   options: PassOptions | undefined,
   back: (begun: Begun, loss: Tensor) => Promise<{ readonly more: Back; readonly keep: () => void }>,
 ): Promise<Read<R> & Back> {
-  const given = options === undefined ? {} : readOnce(where, "options", options, ["signal", "scale"]);
+  const given = options === undefined ? {} : readOnce(where, "options", options, ["signal", "scale", "checkpointing"]);
   const signal = readSignal(where, given["signal"]);
   const scale = readFinite(where, "scale", given["scale"], 1);
+  const isCheckpointing = readBoolean(where, "checkpointing", given["checkpointing"], false);
   throwIfAborted(where, signal);
   if (!(model instanceof Layer)) {
     throw new HeedError("option", `${where}: model must be a layer or a model of heed/layers, got ${showValue(model)}`);
@@ -98,7 +101,7 @@ async function runPass<R extends PassResult, Back extends object>(
   const { program } = begun;
   try {
     return await guardAsync("memory", `${where}: computing`, async () => {
-      const recorder = new Recorder(program, learn(model, program.root));
+      const recorder = new Recorder(program, learn(model, program.root), isCheckpointing);
       const scope = new Scope({ ...begun, signal, held: new Map(), released: [], tape: recorder });
       try {
         const inputs: Tensor[] = [];

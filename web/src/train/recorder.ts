@@ -10,14 +10,16 @@ import { isLearning, type Learning } from "./variables.js";
 export class Recorder implements Tape {
   readonly steps: Step[] = [];
   readonly #program: Program;
+  readonly #isCheckpointing: boolean;
   readonly #known = new Map<Parameter, Learning>();
   readonly #plain = new Map<Parameter, Resident>();
   readonly #packed = new Map<Parameter, Resident>();
   readonly #needed = new Set<Tensor>();
   readonly #tensors = new Map<Resident, Tensor>();
 
-  constructor(program: Program, learning: readonly Learning[]) {
+  constructor(program: Program, learning: readonly Learning[], isCheckpointing: boolean) {
     this.#program = program;
+    this.#isCheckpointing = isCheckpointing;
     for (const one of learning) for (const parameter of one.parameters.values()) this.#known.set(parameter, one);
   }
 
@@ -68,12 +70,42 @@ export class Recorder implements Tape {
     return x !== null && this.#needed.has(x);
   }
 
-  record(step: Step): void {
+  record(step: Step, steps: Step[] = this.steps): void {
     const { tensors, parameters } = sourcesOf(step, (operand) => this.tensorOf(operand));
     const isNeeded = tensors.some((x) => this.needs(x)) || parameters.some((one) => this.learning(one) !== null);
     if (!isNeeded) return;
     for (const made of step.made) this.want(made);
-    this.steps.push(step);
+    steps.push(step);
+  }
+
+  fork(): Tape | null {
+    return this.#isCheckpointing ? new BlockTape(this) : null;
+  }
+}
+
+/** The tape of a block: its own steps, and what else there is of the pass. */
+export class BlockTape implements Tape {
+  readonly steps: Step[] = [];
+  readonly #pass: Recorder;
+
+  constructor(pass: Recorder) {
+    this.#pass = pass;
+  }
+
+  use(parameter: Parameter, where: string): Promise<Resident> {
+    return this.#pass.use(parameter, where);
+  }
+
+  needs(x: Tensor): boolean {
+    return this.#pass.needs(x);
+  }
+
+  record(step: Step): void {
+    this.#pass.record(step, this.steps);
+  }
+
+  fork(): null {
+    return null;
   }
 }
 
@@ -103,6 +135,9 @@ function sourcesOf(step: Step, tensorOf: (operand: Operand | null) => Tensor | n
     }
     case "parameter":
       return { tensors: [], parameters: [step.parameter] };
+    case "block":
+      // Its own steps have found out what is needed.
+      return { tensors: step.made, parameters: [] };
     default:
       return { tensors: [step.x], parameters: [] };
   }

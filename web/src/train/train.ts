@@ -41,6 +41,8 @@ export interface TrainOptions<M extends Layer, B> {
   readonly clip?: number | undefined;
   /** How many batches make a step. Default 1. */
   readonly accumulate?: number | undefined;
+  /** As in the options of `gradients`. */
+  readonly checkpointing?: boolean | undefined;
   readonly onStep?: ((report: StepReport) => void) | undefined;
   /** Saves the state after every so many steps. */
   readonly checkpoint?:
@@ -58,6 +60,7 @@ const NAMES = [
   "schedule",
   "clip",
   "accumulate",
+  "checkpointing",
   "onStep",
   "checkpoint",
   "signal",
@@ -101,6 +104,7 @@ async function run<M extends Layer, B>(model: M, options: TrainOptions<M, B>): P
         const made = await gradients(model, async (pass) => ({ loss: await loss(model, numbers, pass) }), {
           signal: given.signal,
           scale: 1 / accumulate,
+          checkpointing: given.checkpointing,
         });
         total += made.loss / accumulate;
       }
