@@ -1,6 +1,7 @@
 // Benches: `npm run bench` measures the kernels and the ladder, natively and in Node; `npm run bench -- web` heed beside its peers in
-// Chromium, `npm run bench -- webgpu` likewise on a GPU, `npm run bench -- models` models. Figures are medians, each beside the roofline of
-// the same run. bench/README.md describes them.
+// Benches: `npm run bench` measures the kernels and the ladder, natively and in Node; `npm run bench -- web` heed beside its peers in
+// Chromium, `npm run bench -- webgpu` likewise on a GPU, `npm run bench -- train` likewise as they train, `npm run bench -- models` models.
+// Figures are medians, each beside the roofline of the same run. bench/README.md describes them.
 
 import { ensureDependencies } from "./lib/dependencies.js";
 import { Failure } from "./lib/steps.js";
@@ -11,7 +12,8 @@ const BENCHES = {
   ladder: async () => (await import("./bench/ladder.js")).benchLadder(),
   models: async (args) => (await import("./bench/web.js")).benchModels(args),
   web: async (args) => (await import("./bench/web.js")).benchWeb(args),
-  webgpu: async (args) => (await import("./bench/web.js")).benchWebgpu(args),
+  train: async (args) => (await import("./bench/web.js")).benchPages("train.js", args),
+  webgpu: async (args) => (await import("./bench/web.js")).benchPages("webgpu.js", args),
 };
 
 const [name, ...args] = process.argv.slice(2);

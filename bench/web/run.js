@@ -24,8 +24,10 @@ const root = fileURLToPath(new URL("../../", import.meta.url));
 const OFFER = {
   name: "web",
   studies: ["machine", "shapes", "costs", "first-call", "first-result", "stalls", "memory"],
+  ofShapes: ["shapes"],
   shapes: ALL,
   quickShapes: QUICK,
+  smokeShapes: QUICK.slice(0, 1),
   out: join(root, "build", "bench", "web.json"),
 };
 const args = process.argv.slice(2);

@@ -20,8 +20,10 @@ const root = fileURLToPath(new URL("../../", import.meta.url));
 const OFFER = {
   name: "webgpu",
   studies: ["shapes", "crossover", "memory"],
+  ofShapes: ["shapes"],
   shapes: ALL,
   quickShapes: QUICK,
+  smokeShapes: QUICK.slice(0, 1),
   out: join(root, "build", "bench", "webgpu.json"),
 };
 const args = process.argv.slice(2);

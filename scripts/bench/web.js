@@ -21,12 +21,12 @@ export async function benchModels(args) {
   await runPage("models.js", await builtWithPeaks(), args);
 }
 
-/** @param {readonly string[]} args */
-export async function benchWebgpu(args) {
+/** Those without peak loops. @param {string} script @param {readonly string[]} args */
+export async function benchPages(script, args) {
   const toolchain = await step("find the toolchain", () => findToolchain({ need: ["wasm", "tests", "chromium"] }));
   await build({ toolchain });
   await ensureDependencies(web);
-  await runPage("webgpu.js", toolchain, args);
+  await runPage(script, toolchain, args);
 }
 
 async function builtWithPeaks() {

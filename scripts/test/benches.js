@@ -39,6 +39,7 @@ const SCRIPTS = [
   ["web/run.js", ...OUT, ...(hasPeers ? [] : ["--peers", "plain"])],
   ["web/models.js", ...OUT],
   ["web/webgpu.js", ...OUT, ...(hasPeers ? [] : ["--peers", "plain"])],
+  ["web/train.js", ...OUT, ...(hasPeers ? [] : ["--peers", "plain"])],
   ...(hasPeers ? [["web/interop.js"]] : []),
 ];
 

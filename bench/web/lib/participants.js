@@ -5,7 +5,7 @@ import { DECODE } from "./shapes.js";
 /**
  * @typedef {object} Participant
  * @property {string} name
- * @property {"heed" | "ort" | "litert" | "jax" | "tfjs" | "plain" | "peak" | "gpu-peak" | "model"} page
+ * @property {"heed" | "ort" | "litert" | "jax" | "tfjs" | "plain" | "peak" | "gpu-peak" | "model" | "training/heed" | "training/jax" | "training/tfjs"} page
  * @property {number} threads
  * @property {Record<string, string>} options
  */
@@ -22,6 +22,8 @@ const KINDS = {
   "heed:mask": { page: "heed", threads: [1], options: { with: "mask" } },
   "heed:bias": { page: "heed", threads: [1], options: { with: "bias" } },
   "heed:window": { page: "heed", threads: [1], options: { with: "window" } },
+  "heed:backward": { page: "heed", threads: [1, 2], options: { with: "backward" } },
+  "heed:training": { page: "training/heed", threads: [1, 2], options: {} },
   "ort-unfused": { page: "ort", threads: [1, 2], options: { op: "unfused" } },
   "ort-attention": { page: "ort", threads: [1, 2], options: { op: "attention" } },
   "ort-mha": { page: "ort", threads: [1, 2], options: { op: "mha" } },
@@ -29,6 +31,8 @@ const KINDS = {
   "ort-attention:feed": { page: "ort", threads: [1, 2], options: { op: "attention", feed: "yes" } },
   litert: { page: "litert", threads: [1, 2], options: {} },
   jax: { page: "jax", threads: [1, 2], options: {} },
+  "jax:backward": { page: "jax", threads: [1, 2], options: { with: "backward" } },
+  "jax:training": { page: "training/jax", threads: [1, 2], options: {} },
   "heed-wasm": { page: "heed", threads: [2], options: { backend: "wasm" } },
   "heed-webgpu": { page: "heed", threads: [1, 2], options: { backend: "webgpu" } },
   "heed-auto": { page: "heed", threads: [2], options: { backend: "auto" } },
@@ -37,6 +41,9 @@ const KINDS = {
   "ort-webgpu-gqa": { page: "ort", threads: [1], options: { device: "webgpu", op: "gqa" } },
   "jax-webgpu": { page: "jax", threads: [1], options: { device: "webgpu" } },
   tfjs: { page: "tfjs", threads: [1], options: {} },
+  "tfjs:backward": { page: "tfjs", threads: [1, 2], options: { with: "backward" } },
+  "tfjs:training": { page: "training/tfjs", threads: [1], options: {} },
+  "tfjs-transposed:training": { page: "training/tfjs", threads: [1, 2], options: { transposed: "yes" } },
   plain: { page: "plain", threads: [1], options: {} },
   "tile-relaxed": { page: "peak", threads: [1, 2], options: { variant: "relaxed", loop: "tile" } },
   "tile-simd": { page: "peak", threads: [1], options: { variant: "simd", loop: "tile" } },
@@ -94,10 +101,17 @@ export function gpuParticipants() {
   return ["chain-webgpu", "read-webgpu", "heed-webgpu", ...peers, "jax-webgpu"].map(participant);
 }
 
+/** The participants of the backward pass of attention. */
+export const backwardParticipants = () => ["heed:backward", "jax:backward", "tfjs:backward"].flatMap(all);
+
+/** The participants that train. */
+export const learners = () =>
+  ["heed:training", "jax:training", "tfjs:training", "tfjs-transposed:training"].flatMap(all);
+
 const FED = ["8x1024x64", "8x77:1024x64", ...DECODE];
 
 /** @param {Participant} one */
-export const isHeed = ({ page }) => page === "heed";
+export const isHeed = ({ name }) => name.startsWith("heed");
 /** @param {Participant} one */
 export const isPeak = ({ page }) => page === "peak" || page === "gpu-peak";
 /** @param {Participant} one */

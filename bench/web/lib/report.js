@@ -187,7 +187,7 @@ function millisecondsTable(found) {
 }
 
 /** @param {Findings["memory"]} memory */
-function memoryTable(memory) {
+export function memoryTable(memory) {
   const rows = memory.map(({ shape, name, ms, error, beyondBytes, failure }) => [
     name,
     shape,

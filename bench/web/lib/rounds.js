@@ -7,6 +7,7 @@ import { summarise } from "./summary.js";
 
 /** @typedef {import("./participants.js").Participant} Participant */
 /** @typedef {import("../pages/peer.js").Problem} Problem */
+/** @typedef {import("../pages/peer.js").Model} Model */
 /** @typedef {import("./summary.js").Summary} Summary */
 
 /**
@@ -39,13 +40,13 @@ const FEWEST_SAMPLES = 3;
 
 /**
  * @param {import("./stage.js").Stage} stage
- * @param {Problem} problem
+ * @param {Problem | Model} problem
  * @param {readonly Participant[]} participants
  * @param {Pace} pace
  * @returns {Promise<Result[]>}
  */
 export async function measure(stage, problem, participants, pace) {
-  const verdicts = await judge(stage, problem, participants);
+  const verdicts = "layers" in problem ? () => null : await judge(stage, problem, participants);
   const measurements = participants.map((one) => new Measurement(stage, one));
   for (const one of measurements) await one.start(problem, verdicts(one.participant), pace);
   for (let round = 0; round < pace.rounds; round++) {
@@ -67,10 +68,11 @@ export async function measure(stage, problem, participants, pace) {
 async function judge(stage, problem, participants) {
   /** @param {Participant} one */
   const additionOf = ({ options }) => (options.with === "weights" ? undefined : options.with);
+  /** @typedef {import("../pages/additions.js").Addition} Addition */
   /** @type {Map<string | undefined, import("../pages/judge.js").Verdict>} */
   const verdicts = new Map();
   for (const addition of new Set(participants.filter((one) => !isPeak(one) && !isModel(one)).map(additionOf))) {
-    const asked = /** @type {import("../pages/additions.js").Addition | undefined} */ (addition);
+    const asked = /** @type {Addition | "backward" | undefined} */ (addition);
     verdicts.set(addition, await stage.ask(JUDGE, "judge", problem, asked ?? null));
   }
   return (/** @type {Participant} */ one) => verdicts.get(additionOf(one)) ?? null;
@@ -94,7 +96,7 @@ class Measurement {
   }
 
   /**
-   * @param {Problem} problem
+   * @param {Problem | Model} problem
    * @param {import("../pages/judge.js").Verdict | null} verdict
    * @param {Pace} pace
    */

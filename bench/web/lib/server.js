@@ -5,6 +5,7 @@ import { createServer } from "node:http";
 import { extname, join, normalize } from "node:path";
 import { fileURLToPath } from "node:url";
 import typescript from "typescript";
+import { build } from "vite";
 
 const web = fileURLToPath(new URL("../", import.meta.url));
 const root = join(web, "..", "..");
@@ -13,6 +14,7 @@ const root = join(web, "..", "..");
 const FOLDERS = {
   pages: join(web, "pages"),
   peers: join(web, "node_modules"),
+  bundled: join(web, "node_modules"),
   dist: join(root, "dist"),
   peaks: join(root, "build"),
 };
@@ -42,9 +44,9 @@ export async function serve({ isolated, policy, before }) {
     "Cache-Control": "no-store",
   };
   const folders = { ...FOLDERS, ...(before !== undefined && { before }) };
-  const server = createServer((request, response) => {
+  const server = createServer(async (request, response) => {
     try {
-      const { body, type } = read(folders, new URL(request.url ?? "/", "http://localhost").pathname);
+      const { body, type } = await read(folders, new URL(request.url ?? "/", "http://localhost").pathname);
       response.writeHead(200, { ...headers, "Content-Type": type }).end(body);
     } catch {
       response.writeHead(404).end();
@@ -57,7 +59,7 @@ export async function serve({ isolated, policy, before }) {
 }
 
 /** @param {Record<string, string>} folders @param {string} pathname */
-function read(folders, pathname) {
+async function read(folders, pathname) {
   const [, folder = "", ...rest] = normalize(pathname).split("/");
   const base = folders[folder];
   if (base === undefined) throw new Error(`nothing is served from ${folder}`);
@@ -65,7 +67,20 @@ function read(folders, pathname) {
   // The pages are TypeScript: a request for a .js module is answered with its transpiled source.
   if (folder === "pages" && /\.[jt]s$/.test(path))
     return { body: script(path.replace(/\.js$/, ".ts")), type: TYPES[".js"] };
+  if (folder === "bundled") return { body: await bundled(path), type: TYPES[".js"] };
   return { body: readFileSync(path), type: TYPES[extname(path)] ?? "application/octet-stream" };
+}
+
+/** A module of a peer with all that it imports, where it imports as only bundlers resolve it. @param {string} entry */
+async function bundled(entry) {
+  const made = await build({
+    configFile: false,
+    logLevel: "warn",
+    build: { write: false, lib: { entry, formats: ["es"] } },
+  });
+  const [first] = [made].flat();
+  if (first === undefined || !("output" in first)) throw new Error(`${entry} was not bundled`);
+  return first.output[0].code;
 }
 
 /** Transpiled scripts, so that a page that is timed from its first import does not wait for the compiler. @type {Map<string, string>} */

@@ -33,6 +33,8 @@ export const SCALING = ["8x256x64"];
 export const ALL = [...SQUARE, ...SCALING, ...SQUARE.map((name) => `${name}c`), ...CROSS, ...DECODE];
 export const QUICK = ["1x64x64", "8x1024x64", "8x1024x64c", "8x1:4096x64"];
 
+export const BACKWARD = ["8x1024x64", "8x1024x64c", "4x4096x64", "4x4096x64c"];
+
 /** Floating-point operations: 4 H L S D, half of that when causal. @param {Problem} problem */
 export function flopsOf({ heads, queries, keys, dim, causal }) {
   return 4 * heads * queries * keys * dim * (causal ? 0.5 : 1);

@@ -1,39 +1,59 @@
 // The page's side of the bench: it opens the participant that its address names, and times it on request.
 
+import type { Addition } from "./additions.js";
 import { mostGpuBytes } from "./gpu-memories.js";
 import { inputsOf } from "./inputs.js";
 import { judge, type Verdict, worstError } from "./judge.js";
+import { judgeBackward } from "./judge-backward.js";
 // This import comes first, so that it sees every memory that is made.
 import { memoryBytes } from "./memories.js";
-import type { Peak, Peer, Problem, Setup } from "./peer.js";
+import type { Learner, Model, Peak, Peer, Problem, Setup } from "./peer.js";
 
 /** The interface of a module under peers/. */
 interface PeerModule {
-  open(setup: Setup): Promise<Peer | Peak>;
+  open(setup: Setup): Promise<Opened>;
 }
 
 const address = new URLSearchParams(location.search);
-let peer: Peer | Peak | null = null;
+type Opened = Peer | Peak | Learner;
+
+let peer: Opened | null = null;
 let problem: Problem | null = null;
 
-function opened(): Peer | Peak {
+function opened(): Opened {
   if (peer === null) throw new Error("the page was not opened");
   return peer;
 }
 
-function computing(): Peer {
+function computing(): Peer | Learner {
   const one = opened();
   if ("rate" in one) throw new Error("a peak loop computes no attention");
   return one;
 }
 
-async function open(): Promise<Peer | Peak> {
+async function open(): Promise<Opened> {
   const module: PeerModule = await import(`./peers/${address.get("page")}.js`);
   peer = await module.open({
     threads: Number(address.get("threads")),
     options: JSON.parse(address.get("options") ?? "{}"),
   });
   return peer;
+}
+
+function attending(one: Opened): Peer | Peak {
+  if ("losses" in one) throw new Error("a page that trains computes no attention alone");
+  return one;
+}
+
+function learning(one: Opened): Learner {
+  if ("losses" in one) return one;
+  throw new Error("this page does not train");
+}
+
+async function millisecondsOf(act: () => Promise<unknown>): Promise<number> {
+  const start = performance.now();
+  await act();
+  return performance.now() - start;
 }
 
 const bench = {
@@ -44,22 +64,26 @@ const bench = {
   /** Milliseconds from the import of a library to its first output, in a page where no participant was opened. */
   async firstResult(given: Problem): Promise<number> {
     const inputs = inputsOf(given);
-    const start = performance.now();
-    await (await open()).prepare(given, inputs);
-    await computing().run();
-    return performance.now() - start;
+    return millisecondsOf(async () => {
+      await attending(await open()).prepare(given, inputs);
+      await computing().run();
+    });
   },
 
-  async prepare(given: Problem): Promise<number> {
-    const inputs = inputsOf(given);
+  async prepare(given: Problem | Model): Promise<number> {
+    const one = opened();
+    if ("layers" in given) return millisecondsOf(() => learning(one).prepare(given));
     problem = given;
-    const start = performance.now();
-    await opened().prepare(given, inputs);
-    return performance.now() - start;
+    const inputs = inputsOf(given);
+    return millisecondsOf(() => attending(one).prepare(given, inputs));
   },
 
-  /** The exact output of some rows, by heed/reference. */
-  judge,
+  /** The losses of all steps so far. */
+  losses: (): readonly number[] => learning(opened()).losses,
+
+  /** The exact output or gradients of some rows, by heed/reference. */
+  judge: (given: Problem, asked: Addition | "backward" | null): Verdict =>
+    asked === "backward" ? judgeBackward(given) : judge(given, asked),
 
   /** Makes one call: its milliseconds, and its largest difference from the exact output. */
   async check(verdict: Verdict | null): Promise<{ ms: number; error: number | null }> {
@@ -67,8 +91,9 @@ const bench = {
     const start = performance.now();
     const output = await one.run();
     const ms = performance.now() - start;
-    if (problem === null) throw new Error("nothing was prepared");
-    return { ms, error: verdict === null ? null : worstError(output, one.layout, problem, verdict) };
+    if (verdict === null) return { ms, error: null };
+    if (problem === null || output === undefined || !("layout" in one)) throw new Error("nothing was prepared");
+    return { ms, error: worstError([output].flat(), one.layout, problem, verdict) };
   },
 
   /** Milliseconds a call, over `calls` calls after `before` untimed ones. */

@@ -8,6 +8,7 @@ export function inputsOf(problem: Problem): Inputs {
     query: normalNumbers(heads * queries * dim, 1),
     key: normalNumbers(kvHeads * keys * dim, 2),
     value: normalNumbers(kvHeads * keys * dim, 3),
+    gradient: normalNumbers(heads * queries * dim, 6),
   };
 }
 
@@ -30,7 +31,7 @@ export function maskBytes(count: number, seed: number): Uint8Array {
   return Uint8Array.from({ length: count }, () => (next() < 0.9 ? 1 : 0));
 }
 
-function uniform(seed: number): () => number {
+export function uniform(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
     state = (state + 0x6d2b79f5) >>> 0;

@@ -6,7 +6,13 @@ import { inputsOf } from "./inputs.js";
 import type { Problem } from "./peer.js";
 
 export interface Verdict {
-  readonly rows: readonly { readonly head: number; readonly query: number; readonly exact: readonly number[] }[];
+  readonly rows: readonly {
+    /** Which of the outputs. Default 0. */
+    readonly output?: number;
+    readonly head: number;
+    readonly query: number;
+    readonly exact: readonly number[];
+  }[];
 }
 
 /** The reference is slow: this many multiplications take it a second or two. */
@@ -54,19 +60,19 @@ function optionsOf(problem: Problem, addition: Addition | null): (index: number)
   };
 }
 
-/** The largest difference in any row of the verdict; NaN when the output has one anywhere, or has another size. */
+/** The largest difference in any row of the verdict; NaN when an output has one anywhere, or has another size. */
 export function worstError(
-  output: Float32Array,
+  outputs: readonly Float32Array[],
   layout: "bhnd" | "bnhd",
   { heads, queries, dim }: Problem,
   verdict: Verdict,
 ): number {
-  if (output.length !== heads * queries * dim || output.some(Number.isNaN)) return Number.NaN;
+  if (outputs.some((one) => one.length !== heads * queries * dim || one.some(Number.isNaN))) return Number.NaN;
   let worst = 0;
-  for (const { head, query, exact } of verdict.rows) {
+  for (const { output = 0, head, query, exact } of verdict.rows) {
     const row = layout === "bhnd" ? head * queries + query : query * heads + head;
     for (const [e, value] of exact.entries()) {
-      worst = Math.max(worst, Math.abs((output[row * dim + e] ?? Number.NaN) - value));
+      worst = Math.max(worst, Math.abs((outputs[output]?.[row * dim + e] ?? Number.NaN) - value));
     }
   }
   return worst;

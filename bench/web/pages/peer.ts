@@ -10,11 +10,19 @@ export interface Problem {
   readonly causal: boolean;
 }
 
-/** Query, key and value as [heads, length, dim], row after row. */
+/** A GPT-2 to train: heads of 32, each layer as wide as `dim`. */
+export interface Model {
+  readonly dim: number;
+  readonly layers: number;
+}
+
+/** As [heads, length, dim], row after row. */
 export interface Inputs {
   readonly query: Float32Array;
   readonly key: Float32Array;
   readonly value: Float32Array;
+  /** That of the output, for the backward pass. */
+  readonly gradient: Float32Array;
 }
 
 /** How a participant is set up: threads, and its own options. */
@@ -27,12 +35,23 @@ export interface Setup {
 export interface Peer {
   /** The library's version, threads and the like. */
   readonly about: Readonly<Record<string, unknown>>;
-  /** "bnhd": the output is [length, heads, dim]. */
+  /** "bnhd": an output is [length, heads, dim]. */
   readonly layout: "bhnd" | "bnhd";
   /** Everything that a user does once: models, tensors, compilation. Throws when it cannot do the problem. */
   prepare(problem: Problem, inputs: Inputs): Promise<void>;
-  /** Makes one call, and gives its output in a JavaScript array. */
-  run(): Promise<Float32Array>;
+  /** Makes one call, and gives its output in a JavaScript array; or, after the backward pass, the gradients of query, key and value. */
+  run(): Promise<Float32Array | readonly Float32Array[]>;
+  release(): Promise<void>;
+}
+
+/** Trains a model as a user of that library does. */
+export interface Learner {
+  readonly about: Readonly<Record<string, unknown>>;
+  /** Of all steps so far. */
+  readonly losses: readonly number[];
+  prepare(model: Model): Promise<void>;
+  /** Takes one step: its loss is read, and the new parameters are ready. */
+  run(): Promise<void>;
   release(): Promise<void>;
 }
 

@@ -14,7 +14,7 @@ import { reasonOf } from "../lib/reason.js";
  * @param {import("../lib/stage.js").Stage} stage
  * @param {import("../lib/participants.js").Participant} one
  * @param {import("../pages/peer.js").Problem} problem
- * @param {import("../pages/judge.js").Verdict} verdict
+ * @param {import("../pages/judge.js").Verdict | null} verdict
  * @param {"memoryBytes" | "mostGpuBytes"} question
  * @returns {Promise<CallAlone>}
  */

@@ -10,8 +10,10 @@ import { shapeOf } from "../lib/shapes.js";
  * @typedef {object} Offer
  * @property {string} name
  * @property {readonly string[]} studies
+ * @property {readonly string[]} ofShapes the studies to which shapes belong
  * @property {readonly string[]} shapes all of them
  * @property {readonly string[]} quickShapes
+ * @property {readonly string[]} smokeShapes
  * @property {string} out where the JSON goes
  */
 
@@ -59,14 +61,13 @@ export function readSettings(args, offer) {
   const quick = values.quick || smoke;
   const only = values.only?.split(",") ?? [];
   const shapes = only.filter((name) => !offer.studies.includes(name));
-  for (const shape of shapes) shapeOf(shape);
+  for (const shape of shapes) if (!offer.shapes.includes(shape)) shapeOf(shape);
   const named = offer.studies.filter((name) => only.includes(name));
-  const asked = named.length === 0 && shapes.length > 0 ? ["shapes"] : named;
+  const asked = named.length === 0 && shapes.length > 0 ? offer.ofShapes : named;
   const peers = values.peers?.split(",");
   return {
-    studies: asked.length > 0 ? asked : smoke ? ["shapes"] : offer.studies,
-    shapes:
-      shapes.length > 0 ? shapes : smoke ? offer.quickShapes.slice(0, 1) : quick ? offer.quickShapes : offer.shapes,
+    studies: asked.length > 0 ? asked : smoke ? offer.ofShapes : offer.studies,
+    shapes: shapes.length > 0 ? shapes : smoke ? offer.smokeShapes : quick ? offer.quickShapes : offer.shapes,
     takesPart: (one) =>
       peers === undefined || isHeed(one) || isPeak(one) || peers.some((peer) => one.name.startsWith(peer)),
     pace: {

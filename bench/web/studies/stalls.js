@@ -26,7 +26,8 @@ export async function studyStalls(stage, settings) {
   const stalls = [];
   for (const one of NAMES.map(participant).filter(settings.takesPart)) {
     try {
-      stalls.push({ name: one.name, ms: await longestTask(stage, one, settings.isQuick), failure: null });
+      const ms = await longestTask(stage, one, shapeOf(SHAPE), settings.isQuick);
+      stalls.push({ name: one.name, ms, failure: null });
     } catch (error) {
       stalls.push({ name: one.name, ms: null, failure: reasonOf(error) });
     }
@@ -38,10 +39,11 @@ export async function studyStalls(stage, settings) {
 /**
  * @param {import("../lib/stage.js").Stage} stage
  * @param {import("../lib/participants.js").Participant} one
+ * @param {import("../pages/peer.js").Problem | import("../pages/peer.js").Model} problem
  * @param {boolean} isQuick
  */
-async function longestTask(stage, one, isQuick) {
-  await stage.ask(one, "prepare", shapeOf(SHAPE));
+export async function longestTask(stage, one, problem, isQuick) {
+  await stage.ask(one, "prepare", problem);
   await stage.ask(one, "sample", 1, 0);
   const samples = [];
   for (let call = 0; call < (isQuick ? QUICK_CALLS : CALLS); call++) samples.push(await stage.ask(one, "longestTask"));

@@ -9,7 +9,7 @@ export async function open({ threads, options }: Setup): Promise<Peer> {
   const offload = options.here === undefined ? "auto" : false;
   const heed = await createHeed({ threads, variant, offload, backend: backendOf(options) });
   const addition = isAddition(options.with) ? options.with : null;
-  let call = async (): Promise<Float32Array> => new Float32Array();
+  let call: Peer["run"] = async () => [];
   let dispose = (): void => {};
 
   return {
@@ -24,13 +24,19 @@ export async function open({ threads, options }: Setup): Promise<Peer> {
       const key = given(inputs.key, [1, kvHeads, keys, dim]);
       const value = given(inputs.value, [1, kvHeads, keys, dim]);
       const added = addition === null ? {} : optionsOf(heed, problem, addition);
+      const gradient = options.with === "backward" ? heed.tensor(inputs.gradient, query.shape) : undefined;
       call = async () => {
+        if (gradient !== undefined) {
+          const { backward } = await heed.attentionVjp(query, key, value, { causal: problem.causal });
+          const { dq, dk, dv } = await backward(gradient);
+          return [dq, dk, dv].map(({ data }) => data);
+        }
         const { output } = await heed.attention(query, key, value, { causal: problem.causal, ...added });
         if (output === undefined || !("data" in output)) throw new Error("heed gave no array");
         return output.data;
       };
       dispose = () => {
-        for (const one of [query, key, value, added.bias]) {
+        for (const one of [query, key, value, gradient, added.bias]) {
           if (one !== undefined && "dispose" in one) one.dispose();
         }
       };

@@ -3,18 +3,22 @@
 import { headsInside } from "../inputs.js";
 import type { Inputs, Peer, Problem, Setup } from "../peer.js";
 
-type Jax = typeof import("@jax-js/jax");
-type JaxArray = InstanceType<Jax["Array"]>;
+export type Jax = typeof import("@jax-js/jax");
+export type JaxArray = InstanceType<Jax["Array"]>;
 
-export async function open({ threads, options }: Setup): Promise<Peer> {
-  const device = options.device === "webgpu" ? "webgpu" : "wasm";
+export async function openJax(threads: number, device: "wasm" | "webgpu"): Promise<Jax> {
   Object.defineProperty(navigator, "hardwareConcurrency", { value: threads });
   const jax: Jax = await import("@jax-js/jax");
   const found = await jax.init(device);
   if (!found.includes(device)) throw new Error(`jax-js has no ${device} here`);
   jax.defaultDevice(device);
+  return jax;
+}
+
+export async function open({ threads, options }: Setup): Promise<Peer> {
+  const jax = await openJax(threads, options.device === "webgpu" ? "webgpu" : "wasm");
   let operands: readonly JaxArray[] = [];
-  let call = async (): Promise<Float32Array> => new Float32Array();
+  let call: Peer["run"] = async () => [];
   let dispose = (): void => {};
 
   return {
@@ -28,16 +32,21 @@ export async function open({ threads, options }: Setup): Promise<Peer> {
       const key = array(inputs.key, kvHeads, keys);
       const value = array(inputs.value, kvHeads, keys);
       operands = [query, key, value];
-      const attention = jax.jit((q: JaxArray, k: JaxArray, v: JaxArray) =>
-        jax.nn.dotProductAttention(q, k, v, { isCausal: causal }),
-      );
-      call = async () => {
-        // A call consumes its arrays; ref adds a reference for it to consume.
-        const output = await attention(query.ref, key.ref, value.ref).data();
-        if (!(output instanceof Float32Array)) throw new Error("jax-js gave no floats");
-        return output;
-      };
-      dispose = () => attention.dispose();
+      const attend = (q: JaxArray, k: JaxArray, v: JaxArray) =>
+        jax.nn.dotProductAttention(q, k, v, { isCausal: causal });
+      // A call consumes its arrays; ref adds a reference for it to consume.
+      if (options.with === "backward") {
+        const gradient = array(inputs.gradient, heads, queries);
+        operands = [...operands, gradient];
+        const product = (q: JaxArray, k: JaxArray, v: JaxArray, g: JaxArray) => jax.numpy.sum(attend(q, k, v).mul(g));
+        const backward = jax.jit(jax.grad(product, { argnums: [0, 1, 2] }));
+        call = () => Promise.all(backward(query.ref, key.ref, value.ref, gradient.ref).map(floatsOf));
+        dispose = () => backward.dispose();
+      } else {
+        const attention = jax.jit(attend);
+        call = () => floatsOf(attention(query.ref, key.ref, value.ref));
+        dispose = () => attention.dispose();
+      }
     },
 
     run: () => call(),
@@ -49,4 +58,10 @@ export async function open({ threads, options }: Setup): Promise<Peer> {
       dispose = () => {};
     },
   };
+}
+
+async function floatsOf(array: JaxArray): Promise<Float32Array> {
+  const data = await array.data();
+  if (!(data instanceof Float32Array)) throw new Error("jax-js gave no floats");
+  return data;
 }

@@ -6,7 +6,7 @@ import type { Tfjs, TfTensor } from "./tfjs-types.js";
 
 const FOLDER = "/peers/@tensorflow/";
 
-export async function open({ threads }: Setup): Promise<Peer> {
+export async function openTf(threads: number): Promise<Tfjs> {
   // It starts half as many threads as the machine has cores, whatever it is told.
   Object.defineProperty(navigator, "hardwareConcurrency", { value: 2 * threads });
   await script(`${FOLDER}tfjs-core/dist/tf-core.min.js`);
@@ -16,8 +16,21 @@ export async function open({ threads }: Setup): Promise<Peer> {
   tf.wasm.setThreadsCount(threads);
   await tf.setBackend("wasm");
   await tf.ready();
+  return tf;
+}
+
+/** Its scripts for pages have no gradients: these are registered in the same global place. */
+export async function openTfWithGradients(threads: number): Promise<Tfjs> {
+  const tf = await openTf(threads);
+  const gradients = "/bundled/@tensorflow/tfjs-core/dist/register_all_gradients.js";
+  await import(gradients);
+  return tf;
+}
+
+export async function open({ threads, options }: Setup): Promise<Peer> {
+  const tf = await (options.with === "backward" ? openTfWithGradients : openTf)(threads);
   let operands: readonly TfTensor[] = [];
-  let call = async (): Promise<Float32Array> => new Float32Array();
+  let call: Peer["run"] = async () => [];
 
   return {
     about: { version: tf.version_core, threads: tf.wasm.getThreadsCount() },
@@ -31,12 +44,20 @@ export async function open({ threads }: Setup): Promise<Peer> {
       const value = tf.tensor3d(inputs.value, [kvHeads, keys, dim]);
       const scale = tf.scalar(1 / Math.sqrt(dim));
       const mask = causal ? tf.tensor2d(causalBias(queries, keys), [queries, keys]) : null;
-      operands = [query, key, value, scale, ...(mask === null ? [] : [mask])];
+      const gradient = options.with === "backward" ? tf.tensor3d(inputs.gradient, [heads, queries, dim]) : null;
+      operands = [query, key, value, scale, mask, gradient].filter((one) => one !== null);
+      const attend = (q: TfTensor, k: TfTensor, v: TfTensor) => {
+        const scores = tf.mul(tf.matMul(q, k, false, true), scale);
+        return tf.matMul(tf.softmax(mask === null ? scores : tf.add(scores, mask)), v);
+      };
       call = async () => {
-        const output = tf.tidy(() => {
-          const scores = tf.mul(tf.matMul(query, key, false, true), scale);
-          return tf.matMul(tf.softmax(mask === null ? scores : tf.add(scores, mask)), value);
-        });
+        if (gradient !== null) {
+          const gradients = tf.tidy(() => tf.grads(attend)([query, key, value], gradient));
+          const data = await Promise.all(gradients.map((one) => one.data()));
+          for (const one of gradients) one.dispose();
+          return data;
+        }
+        const output = tf.tidy(() => attend(query, key, value));
         const data = await output.data();
         output.dispose();
         return data;

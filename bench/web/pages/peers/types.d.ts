@@ -53,17 +53,47 @@ declare module "@litertjs/core" {
 declare module "@jax-js/jax" {
   class JaxArray {
     readonly ref: JaxArray;
+    add(other: JaxArray | number): JaxArray;
+    sub(other: JaxArray): JaxArray;
+    mul(other: JaxArray | number): JaxArray;
+    div(other: JaxArray): JaxArray;
+    reshape(shape: readonly number[]): JaxArray;
     data(): Promise<unknown>;
     dispose(): void;
   }
   type Device = "wasm" | "webgpu";
+  type Operands = readonly JaxArray[];
   export function init(device: Device): Promise<readonly Device[]>;
   export function defaultDevice(device: Device): void;
-  export function jit<Operands extends readonly JaxArray[]>(
-    work: (...operands: Operands) => JaxArray,
-  ): ((...operands: Operands) => JaxArray) & { dispose(): void };
-  export const numpy: { array(data: Float32Array, options: { readonly shape: readonly number[] }): JaxArray };
+  export function jit<Work extends (...operands: never) => unknown>(work: Work): Work & { dispose(): void };
+  export function grad<Given extends Operands>(
+    work: (...operands: Given) => JaxArray,
+    options: { readonly argnums: readonly number[] },
+  ): (...operands: Given) => JaxArray[];
+  export function valueAndGrad<Others extends Operands>(
+    work: (parameters: Operands, ...others: Others) => JaxArray,
+  ): (parameters: Operands, ...others: Others) => [JaxArray, JaxArray[]];
+  export function blockUntilReady(tree: object): Promise<unknown>;
+  export const numpy: {
+    readonly int32: "int32";
+    array(
+      data: Float32Array | Int32Array | number,
+      options?: { readonly shape: readonly number[]; readonly dtype?: "int32" },
+    ): JaxArray;
+    zeros(shape: readonly number[]): JaxArray;
+    matmul(a: JaxArray, b: JaxArray): JaxArray;
+    transpose(x: JaxArray): JaxArray;
+    split(x: JaxArray, parts: number, axis: number): JaxArray[];
+    sum(x: JaxArray): JaxArray;
+    sqrt(x: JaxArray): JaxArray;
+    reciprocal(x: JaxArray): JaxArray;
+    minimum(a: JaxArray, b: number): JaxArray;
+  };
   export const nn: {
+    oneHot(indices: JaxArray, classes: number): JaxArray;
+    standardize(x: JaxArray, axis: number, options: { readonly epsilon: number }): JaxArray;
+    gelu(x: JaxArray): JaxArray;
+    logSoftmax(x: JaxArray, axis: number): JaxArray;
     dotProductAttention(
       query: JaxArray,
       key: JaxArray,
