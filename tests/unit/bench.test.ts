@@ -3,8 +3,10 @@
 import { describe, expect, test } from "vitest";
 import { judgeAims } from "../../bench/web/lib/aims.js";
 import { bestPeer, lead, requireAll } from "../../bench/web/lib/findings.js";
+import { modelOf, stepFlopsOf } from "../../bench/web/lib/models.js";
 import { flopsOf, keyBytesOf, shapeOf } from "../../bench/web/lib/shapes.js";
 import { median, summarise } from "../../bench/web/lib/summary.js";
+import { requireAlike } from "../../bench/web/lib/training-report.js";
 
 const result = (name: string, ms: number | null, more: { rate?: number; error?: number } = {}) => ({
   name,
@@ -76,6 +78,22 @@ describe("a shape's name", () => {
     expect(flopsOf(shapeOf("2x3:5x7"))).toBe(4 * 2 * 3 * 5 * 7);
     expect(flopsOf(shapeOf("2x3x7c"))).toBe(2 * 2 * 3 * 3 * 7);
     expect(keyBytesOf(shapeOf("4/2x1:10x3"))).toBe(2 * 4 * 2 * 10 * 3);
+  });
+});
+
+describe("training", () => {
+  test("counts the products of a step by hand", () => {
+    // In each of two layers: three projections and one, two of the hidden layer, scores and contexts. Then logits.
+    const layer = 4 * 8 * 8 + 2 * 8 * 32 + 2 * 64 * 8;
+    expect(stepFlopsOf(modelOf("8x2"))).toBe(3 * 2 * 1024 * (2 * layer + 8 * 256));
+  });
+
+  test("is right where losses are alike", () => {
+    const learnt = (apart: number) => ({ ...result("jax:training@1", 1), bytes: 1, taskMs: 1, apart });
+    const studyOf = (apart: number) => [{ model: "8x2", flops: 1, results: [learnt(apart)] }];
+    expect(() => requireAlike(studyOf(1e-6))).not.toThrow();
+    expect(() => requireAlike(studyOf(1e-3))).toThrow("jax:training@1 at 8x2: losses apart by 0.001");
+    expect(() => requireAlike(studyOf(Number.NaN))).toThrow("NaN");
   });
 });
 
