@@ -74,8 +74,20 @@ export async function train({ attention = "additive", seed = 0, steps = 200, sig
     onStep,
   });
   optimizer.dispose();
-  return { model, answer: (text) => answer(model, text) };
+  return answering(model);
 }
+
+/**
+ * What `train` gives, of parameters that were learned before.
+ *
+ * @param {import("heed/layers").ParameterSource} parameters
+ * @param {{ attention?: "additive" | "dot" | "none", engine?: import("heed").Heed }} [options]
+ */
+export function restore(parameters, { attention = "additive", engine } = {}) {
+  return answering(new Translator(attention, engine).load(parameters));
+}
+
+const answering = (model) => ({ model, answer: (text) => answer(model, text) });
 
 /** The share of dates that were in no sentence of the training whose whole answer is right. */
 export async function accuracy({ model }, { seed = 1e6, count = 256, long } = {}) {

@@ -100,6 +100,17 @@ export async function train({ kind = "causal", seed = 0, steps = 1200, signal, o
   return { kind, model };
 }
 
+/**
+ * What `train` gives, of parameters that were learned before.
+ *
+ * @param {import("heed/layers").ParameterSource} parameters
+ * @param {{ kind?: "causal" | "masked", engine?: import("heed").Heed }} [options]
+ */
+export function restore(parameters, { kind = "causal", engine } = {}) {
+  const { Model, config } = KINDS[kind];
+  return { kind, model: new Model(config, { engine }).load(parameters) };
+}
+
 /** The share of right answers to new sentences; by chance, of the two nouns in them, a half. */
 export async function accuracy(trained, { seed = 1e6, count = 256, forms = FORM_NAMES } = {}) {
   const random = randomOf(seed);
