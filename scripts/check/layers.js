@@ -100,7 +100,16 @@ const WEB_ROOMS = {
     "shared-engine.ts",
   ],
   // gradients, losses, optimizers, the training loop
-  train: ["layers", "layers/io", "api", "operations", "operations/training", "backends", "memory"],
+  train: [
+    "layers",
+    "layers/io",
+    "api",
+    "operations",
+    "operations/training",
+    "backends",
+    "memory",
+    "expr/compile-vjp.ts",
+  ],
 };
 
 /** Files of web/src outside every room: the composition root and the public surface may see all. */

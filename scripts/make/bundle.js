@@ -35,6 +35,7 @@ const SHARED_LAST = [
   "api/unless-aborted.ts",
   "api/extra/rotation.ts",
   "api/extra/rope-frequencies.ts",
+  "api/extra/remembering.ts",
   "api/cache/types.ts",
 ].map((file) => join(root, "web/src", file));
 

@@ -1,12 +1,15 @@
 // The rule of an attention within a pass: its problem, but for the places of the tensors, which the pass has still to make.
 
 import type { HeldCache } from "../api/cache/types.js";
+import type { ModTrees } from "../api/extra/remembering.js";
 import type { CheckedAttention } from "../api/validate.js";
 import type { Operand, Resident } from "../backends/backend.js";
 
 export interface AttentionRule extends CheckedAttention {
   /** Whether the output is a result. */
   readonly output: boolean;
+  /** What scoreMod, maskMod and probMod returned, for the backward pass. */
+  readonly trees: ModTrees;
   readonly cache: HeldCache | null;
 }
 

@@ -1,6 +1,7 @@
 // Reads the options of attention within a pass, once for all layers that they are for.
 
 import type { HeldCache } from "../api/cache/types.js";
+import { type ModTrees, remembering } from "../api/extra/remembering.js";
 import { guard } from "../api/guard.js";
 import { product, type ReadTensor } from "../api/operands.js";
 import { ATTENTION_OPTIONS, type AttentionOptions } from "../api/options.js";
@@ -33,30 +34,37 @@ interface Shaped {
   readonly shape: readonly number[];
 }
 
+interface ReadRule extends ReadOptions {
+  /** What scoreMod, maskMod and probMod returned, where the pass has a backward pass. */
+  readonly trees: ModTrees;
+}
+
 /** `given` are the caller's options, `own` those that the layer sets itself. Tensors among them are brought into the engine. */
 export async function readOptions(
   scope: Scope,
   where: string,
   given: Given<AttentionOptions>,
   own: Given<AttentionOptions>,
-): Promise<ReadOptions> {
+): Promise<ReadRule> {
+  const trees: ModTrees = {};
   const read = guard("option", `${where}: reading its arguments`, () => {
     const passed = PASSED_OPTIONS.map((name) => [name, given[name]] as const);
     const options = Object.fromEntries(passed.filter(([, value]) => value !== undefined));
-    return readAttentionOptions(where, { ...options, ...own, keep: true });
+    const functions = scope.tape && remembering(options, trees);
+    return readAttentionOptions(where, { ...options, ...functions, ...own, keep: true });
   });
   const { kind, parameters } = read.score;
   const bring = (name: string, value: unknown): unknown => (isReadable(value) ? scope.take(where, name, value) : value);
   const brought: Record<string, unknown> = {};
   for (const name of SCORE_TENSORS) brought[name] = await bring(`score.${name}`, parameters[name]);
-  return { ...read, bias: await bring("bias", read.bias), score: { kind, parameters: brought } };
+  return { ...read, bias: await bring("bias", read.bias), score: { kind, parameters: brought }, trees };
 }
 
 /** The rule for tensors of these shapes, and for what a cache holds beside them. */
 export function ruleOf(
   scope: Scope,
   where: string,
-  read: ReadOptions,
+  read: ReadRule,
   { query, key, value }: ShapedTensors,
   cache: HeldCache | null,
 ): AttentionRule {
@@ -64,7 +72,7 @@ export function ruleOf(
   const checked = guard("option", `${where}: reading its arguments`, () =>
     validateAttention(where, scope.backend.root, tensors, read, heldBy(cache)),
   );
-  return { ...checked, output: read.output, cache };
+  return { ...checked, output: read.output, trees: read.trees, cache };
 }
 
 /** The number of keys in a cache. */

@@ -287,7 +287,7 @@ export class Scope {
 
   /** Attention, with a KV cache where the rule has one. Its results are in the engine's memory. */
   async attention(where: string, tensors: AttentionTensors, rule: AttentionRule): Promise<AnyAttentionResult> {
-    const { problem, shapes, output, cache } = rule;
+    const { problem, shapes, output, trees, cache } = rule;
     const at = (name: keyof AttentionTensors): Operand => placed(problem[name], this.#residentOf(tensors[name]));
     const isKept = this.tape !== null && problem.normalizer === "softmax";
     const lse = problem.lse ?? (isKept ? lseOf(problem) : null);
@@ -300,7 +300,8 @@ export class Scope {
     if (this.tape !== null && result.output instanceof Tensor) {
       const kept = computed.lse?.kind === "resident" ? computed.lse.resident : null;
       if (kept !== null && problem.lse === null) this.#own(kept, [kept.elements]);
-      this.tape.record({ kind: "attention", ...tensors, problem: placedProblem, lse: kept, made: [result.output] });
+      const given = { ...tensors, problem: placedProblem, trees };
+      this.tape.record({ kind: "attention", ...given, lse: kept, made: [result.output] });
     }
     return result;
   }

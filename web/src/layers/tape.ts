@@ -1,5 +1,6 @@
 // What a pass records for its backward pass: the steps that its scopes took, in their order.
 
+import type { ModTrees } from "../api/extra/remembering.js";
 import type { Tensor } from "../api/tensor.js";
 import type { AttentionProblem, Resident } from "../backends/backend.js";
 import type { Activation } from "../operations/pointwise.js";
@@ -58,6 +59,8 @@ export type Step =
       readonly value: Tensor;
       /** With its tensors in their places. */
       readonly problem: AttentionProblem;
+      /** What its scoreMod and probMod returned. */
+      readonly trees: ModTrees;
       /** Of a softmax. */
       readonly lse: Resident | null;
       readonly made: readonly [Tensor];

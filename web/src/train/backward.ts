@@ -1,8 +1,10 @@
 // The backward pass of each kind of step.
 
 import { HeedError } from "../api/errors.js";
+import type { ModTrees } from "../api/extra/remembering.js";
 import { Tensor } from "../api/tensor.js";
 import type { Operand, OutputView, Resident } from "../backends/backend.js";
+import type { CompiledVjp } from "../expr/compile-vjp.js";
 import { residentSource } from "../layers/parameters.js";
 import { lastOf, type Scope } from "../layers/scope.js";
 import type { Step } from "../layers/tape.js";
@@ -172,13 +174,7 @@ async function gatherBackward(
 async function attentionBackward(backward: BackwardPass, step: Of<"attention">, gradient: Resident): Promise<void> {
   const { problem, lse, made } = step;
   const { recorder } = backward;
-  const [ofScore = 0, , ofWeight = 0] = problem.programs?.words ?? [];
-  if (ofScore !== 0 || ofWeight !== 0) {
-    throw new HeedError(
-      "unsupported",
-      "gradients: scoreMod and probMod have no backward pass in layers, only in attentionVjp",
-    );
-  }
+  const functions = await functionsOf(step.trees);
   const options = ["bias", ...SCORE_GRADIENTS] as const;
   const tensors = new Map<WantedGradient, Tensor | null>([
     ["query", step.query],
@@ -191,11 +187,11 @@ async function attentionBackward(backward: BackwardPass, step: Of<"attention">, 
     return { source: residentSource(resident), dtype: "f32", ...view };
   };
   const results = await backward.run(ATTENTION_VJP, {
-    forward: problem,
+    forward: functions === null ? problem : { ...problem, programs: functions },
     output: place(recorder.residentOf(made[0]), problem.output),
     lse: lse && problem.lse && place(lse, problem.lse),
     outputGradient: place(gradient, problem.output),
-    slopes: null,
+    slopes: functions,
     wanted: wanted.map(([name]) => name),
     keep: true,
   });
@@ -203,6 +199,17 @@ async function attentionBackward(backward: BackwardPass, step: Of<"attention">, 
     const result = results[at];
     if (result !== undefined) await backward.give(x, result);
   }
+}
+
+const FUNCTIONS = new WeakMap<ModTrees, CompiledVjp>();
+
+/** The functions of scores and weights with their derivatives, which all blocks of a stack share; null: there are none. Tables are constants. */
+async function functionsOf(trees: ModTrees): Promise<(CompiledVjp & { readonly readWords: number }) | null> {
+  if (trees.scoreMod === undefined && trees.probMod === undefined) return null;
+  const { compileVjp, TABLE_READ_WORDS } = await import("../expr/compile-vjp.js");
+  const compiled = FUNCTIONS.get(trees) ?? compileVjp("gradients", trees, { wantsTables: false });
+  FUNCTIONS.set(trees, compiled);
+  return { ...compiled, readWords: TABLE_READ_WORDS };
 }
 
 async function gruBackward(scope: Scope, backward: BackwardPass, step: Of<"gru">): Promise<void> {

@@ -28,6 +28,7 @@ import { isRecord, readBoolean, readRecord, readSignal } from "../read-values.js
 import { returned } from "../results.js";
 import { type ArrayTensor, Tensor } from "../tensor.js";
 import { type CheckedAttention, validateAttention } from "../validate.js";
+import { remembering } from "./remembering.js";
 import type { AttentionGradients, AttentionVjp } from "./vjp.js";
 
 /** Options of attention that have no meaning here. */
@@ -99,22 +100,6 @@ export async function attentionVjp(
       throw error;
     }
   });
-}
-
-/** The functions among the options, which also write down what they return. */
-function remembering(options: Readonly<Record<string, unknown>>, trees: ModTrees): Record<string, unknown> {
-  const remembered: Record<string, unknown> = {};
-  for (const name of ["scoreMod", "maskMod", "probMod"] as const) {
-    const given = options[name];
-    if (typeof given !== "function") continue;
-    remembered[name] = (leaves: Readonly<Record<string, unknown>>): unknown => {
-      const made: unknown = given(leaves);
-      // One that returns what it was given is none.
-      if (made !== leaves[name.slice(0, -3)]) trees[name] = made;
-      return made;
-    };
-  }
-  return remembered;
 }
 
 /** The results of the forward call, and the residents among them that belong to this call. */
