@@ -10,9 +10,16 @@ interface Page {
   readonly about: string;
 }
 
-/** In the order of a first visit. */
+/** The page that one comes to first. */
+export const FRONT = "index.html";
+
+/** The rooms, in the order of a first visit. */
 export const PAGES: readonly Page[] = [
-  { file: "index.html", name: "Matrix walk", about: "From words to what each has heard, every number taken apart." },
+  {
+    file: "matrix-walk.html",
+    name: "Matrix walk",
+    about: "From words to what each has heard, every number taken apart.",
+  },
   {
     file: "dictionary.html",
     name: "Soft dictionary",
@@ -61,20 +68,16 @@ export function frame(): Plugin {
     transformIndexHtml: {
       order: "pre",
       handler: (html, { path }) => {
+        // Of the front page -1.
         const here = PAGES.findIndex(({ file }) => path.endsWith(file));
         return html
           .replace("<!-- head -->", HEAD)
           .replace("<!-- masthead -->", masthead(here))
-          .replace("<!-- rooms -->", doors(here))
+          .replace("<!-- rooms -->", doors())
           .replace("<!-- footer -->", footer(here));
       },
     },
   };
-}
-
-/** The landing page is the folder itself, whose address is shorter and always there. */
-function address({ file }: Page): string {
-  return file === "index.html" ? "./" : `./${file}`;
 }
 
 const HEAD = `<meta charset="utf-8" />
@@ -82,39 +85,43 @@ const HEAD = `<meta charset="utf-8" />
     <meta name="color-scheme" content="light dark" />
     <link rel="icon" href="./icon.svg" type="image/svg+xml" />`;
 
+/** The front page asks one question, and has the rooms at its end. */
 function masthead(here: number): string {
   const links = PAGES.map(
-    (page, index) =>
-      `<li><a href="${address(page)}"${index === here ? ' aria-current="page"' : ""}>${page.name}</a></li>`,
+    ({ file, name }, index) =>
+      `<li><a href="./${file}"${index === here ? ' aria-current="page"' : ""}>${name}</a></li>`,
   );
+  const nav = here < 0 ? "" : `<nav class="rooms" aria-label="Rooms"><ul>${links.join("")}</ul></nav>`;
   return `<a class="skip" href="#content">Skip to the content</a>
     <header class="masthead">
       <a class="wordmark" href="./">heed</a>
-      <p class="tagline">Attention in the browser: C++ kernels, compiled to WebAssembly.</p>
-      <details class="status">
-        <summary><span id="status-summary" data-kind="loading">loading the kernels</span></summary>
-        <div id="status-details"></div>
-      </details>
+      ${nav}
       <button id="theme" class="theme" type="button" aria-label="Switch theme"><span></span></button>
-      <nav class="rooms" aria-label="Rooms"><ul>${links.join("")}</ul></nav>
     </header>`;
 }
 
-/** The other rooms, with what one does in them. */
-function doors(here: number): string {
-  const others = PAGES.filter((_, index) => index !== here);
-  const items = others.map((page) => `<li><a href="${address(page)}">${page.name}</a> <span>${page.about}</span></li>`);
-  return `<section class="room" aria-labelledby="rooms-title">
-        <div class="room-head"><h2 id="rooms-title">More rooms</h2><ul class="doors">${items.join("")}</ul></div>
-      </section>`;
+/** The rooms, with what one does in them. */
+function doors(): string {
+  const items = PAGES.map(({ file, name, about }) => `<li><a href="./${file}">${name}</a> <span>${about}</span></li>`);
+  return `<ul class="doors">${items.join("")}</ul>`;
 }
 
 function footer(here: number): string {
   const next = PAGES[here + 1];
   const onward =
-    next === undefined ? "" : `<p class="onward"><a href="${address(next)}">Next room: ${next.name} →</a></p>`;
+    here < 0 || next === undefined
+      ? ""
+      : `<p class="onward"><a href="./${next.file}">Next room: ${next.name} →</a></p>`;
+  const status =
+    here < 0
+      ? ""
+      : `<details class="status">
+        <summary><span id="status-summary" data-kind="loading">loading the kernels</span></summary>
+        <div id="status-details"></div>
+      </details>`;
   return `<footer class="bottom">
       ${onward}
+      ${status}
       <p>
         Everything runs on this device; nothing you type leaves it. heed is MIT-licensed: C++20 and xsimd, built with Emscripten
         (<a href="./${NOTICES}">their licences</a>).

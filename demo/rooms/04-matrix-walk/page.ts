@@ -1,4 +1,4 @@
-// Puts the landing page together: the store, the engine, the sentence at the top, and the walk.
+// Puts the room together: the store, the engine, the sentence at the top, and the walk.
 
 import { callsOf, type KernelAnswer, readAnswer } from "../../src/engine/walk-call.js";
 import { openWalkStore } from "../../src/model/url.js";
@@ -6,7 +6,6 @@ import { type Walk, walk } from "../../src/model/walk.js";
 import { SentenceInput } from "../../src/page/input.js";
 import { runRoom } from "../../src/page/run-room.js";
 import { Stage } from "../../src/page/stage.js";
-import { copyFrom } from "../../src/ui/copy.js";
 import { find } from "../../src/ui/dom.js";
 import { atOnce } from "../../src/ui/pieces.js";
 import { MatrixWalk } from "./room.js";
@@ -26,7 +25,7 @@ runRoom({
   // All else in the state only decides what is looked at.
   computedFrom: ["text", "numbers", "width", "heads", "scale", "causal", "asking", "hidden", "edited"],
   build: (first) => {
-    const room = new MatrixWalk(store, find("#matrix-walk-room", HTMLElement), first);
+    const room = new MatrixWalk(store, find("#room", HTMLElement), first);
     store.listen((state, before) => {
       if (state.step !== before.step || state.all !== before.all) room.forget();
     });
@@ -41,6 +40,3 @@ runRoom({
     return { showing, show: (now, answer) => atOnce(showing(now, answer)) };
   },
 });
-
-const install = find("#install", HTMLButtonElement);
-install.addEventListener("click", () => void copyFrom(install, "npm install heed"));

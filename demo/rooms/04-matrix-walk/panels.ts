@@ -45,7 +45,7 @@ function slot(place: Place, name: MatrixName): Slot {
 export class Panel {
   readonly element: HTMLElement;
   readonly step: StepName;
-  #title = h("h3");
+  #title = h("h2");
   #text = h("p", { class: "step-text" });
   #note = h("p", { class: "step-note" });
   #formula = h("div", { class: "step-formula" });

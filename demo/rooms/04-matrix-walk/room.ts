@@ -7,7 +7,7 @@ import { NOTHING_EDITED, type Role, STEPS, type State } from "../../src/model/st
 import type { WalkStore } from "../../src/model/url.js";
 import type { Walk } from "../../src/model/walk.js";
 import { agreement, agreementLine, furnish, OWN_ARITHMETIC } from "../../src/page/furnish.js";
-import { tellingOrder } from "../../src/page/stage.js";
+import { tellingWord } from "../../src/page/stage.js";
 import { choice } from "../../src/ui/choice.js";
 import { h } from "../../src/ui/dom.js";
 import type { Explanation } from "../../src/ui/explanation.js";
@@ -135,7 +135,7 @@ export class MatrixWalk {
   #first(): Spot | undefined {
     const scene = this.#scene();
     if (scene === undefined || this.#walk.labels.length === 0) return undefined;
-    const asker = this.#store.state.asker >= 0 ? this.#store.state.asker : (tellingOrder(this.#walk)[0] ?? 0);
+    const asker = this.#store.state.asker >= 0 ? this.#store.state.asker : tellingWord(this.#walk);
     return tellingSpot(scene, asker);
   }
 

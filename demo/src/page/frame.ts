@@ -1,4 +1,4 @@
-// What every page does around its room: the theme, the line about the engine, links within the page.
+// What every page does around its room: the theme, links within the page, and in a room the line about the engine.
 
 import "../../style/base.css";
 import "../../style/page.css";
@@ -16,10 +16,13 @@ import { startTheme } from "./theme.js";
 // Before any room makes one.
 define();
 
-export function startFrame(engine: Engine): void {
+export function startFrame(): void {
   startTheme(find("#theme", HTMLButtonElement));
   keepStateInLinks();
   void startOffline(find("#offline", HTMLElement));
+}
+
+export function tellOfEngine(engine: Engine): void {
   const [summary, details] = [find("#status-summary", HTMLElement), find("#status-details", HTMLElement)];
   const warning = find("#warning", HTMLElement);
   engine.onStatus = () => showStatus(engine.status, summary, details, warning);

@@ -1,4 +1,4 @@
-// The sentence at the top of the page: chooses which word is in the light, and says in words what the arches show.
+// The sentence at the top of the page: shows which word is in the light, and says in words what the arcs show.
 
 import { type FlowSelection, HeedFlow } from "heed/viz";
 import { at, type Matrix } from "../model/matrix.js";
@@ -7,11 +7,10 @@ import type { WalkStore } from "../model/url.js";
 import { meaningOf, WORDS_KNOWN } from "../model/vocabulary.js";
 import type { Walk } from "../model/walk.js";
 import { choice } from "../ui/choice.js";
-import { calm, find, h } from "../ui/dom.js";
+import { find, h } from "../ui/dom.js";
 import { on } from "../ui/matrix-handlers.js";
 import { percent } from "../ui/numbers.js";
 
-const SHOWN_FOR = 3600;
 const NOTE = `Dotted words are not among the ${WORDS_KNOWN} that this page knows: their numbers are made from their letters and mean nothing.`;
 
 export class Stage {
@@ -19,7 +18,6 @@ export class Stage {
   readonly #flow: HeedFlow;
   readonly #caption: HTMLElement;
   readonly #note: HTMLElement;
-  readonly #button: HTMLButtonElement;
   #heads = choice(
     "Head",
     ["1", "2", "3", "4"].map((value) => ({ value, text: value })),
@@ -28,17 +26,13 @@ export class Stage {
   #walk: Walk | undefined;
   #weights: Matrix | undefined;
   #hovered = -1;
-  #turn = 0;
-  #timer: ReturnType<typeof setInterval> | undefined;
 
   constructor(store: WalkStore, root: HTMLElement) {
     this.#store = store;
     this.#flow = find("heed-flow", HeedFlow, root);
     this.#caption = find(".stage-caption", HTMLElement, root);
     this.#note = find(".stage-note", HTMLElement, root);
-    this.#button = find(".stage-play", HTMLButtonElement, root);
     on<FlowSelection>(this.#flow, "inspect", ({ word }) => {
-      this.#play(false);
       this.#hovered = word;
       this.#draw();
     });
@@ -47,12 +41,10 @@ export class Stage {
       this.#draw();
     });
     on<FlowSelection>(this.#flow, "select", ({ word }) => {
-      this.#play(false);
       this.#store.change({ asker: word });
     });
-    this.#button.before(this.#heads.element);
-    this.#button.addEventListener("click", () => this.#play(this.#timer === undefined));
-    this.#play(!calm() && location.hash === "");
+    this.#flow.still = true;
+    this.#caption.before(this.#heads.element);
   }
 
   /** `weights`: of the head in view, from the kernel where it runs. */
@@ -60,24 +52,8 @@ export class Stage {
     const isAnother = this.#walk !== undefined && walk.labels.join("\n") !== this.#walk.labels.join("\n");
     this.#walk = walk;
     this.#weights = weights;
-    if (isAnother) [this.#hovered, this.#turn] = [-1, 0];
-    if (isAnother || this.#store.state.asker >= 0) this.#play(false);
+    if (isAnother) this.#hovered = -1;
     this.#draw();
-  }
-
-  #play(play: boolean): void {
-    clearInterval(this.#timer);
-    this.#timer = undefined;
-    if (play) {
-      this.#timer = setInterval(() => {
-        this.#turn += 1;
-        this.#draw();
-      }, SHOWN_FOR);
-    }
-    this.#flow.still = !play;
-    this.#button.textContent = play ? "Pause" : "Play";
-    this.#button.setAttribute("aria-label", play ? "Pause the motion" : "Play: one word after the other");
-    if (play && this.#store.state.asker >= 0) this.#store.change({ asker: -1 });
   }
 
   #draw(): void {
@@ -101,29 +77,25 @@ export class Stage {
   #asker(walk: Walk, state: State): number {
     if (this.#hovered >= 0) return this.#hovered;
     if (state.asker >= 0) return state.asker;
-    const order = tellingOrder(walk);
-    return order[this.#turn % Math.max(1, order.length)] ?? -1;
+    return tellingWord(walk);
   }
 }
 
-/** The word to begin with when nobody has chosen one: a pronoun, as it has most to ask. */
-export function tellingOrder(walk: Walk): readonly number[] {
+/** The word to begin with when nobody has chosen one: a pronoun, as it has most to ask; -1 where there is no word. */
+export function tellingWord(walk: Walk): number {
   const first = walk.labels.length - walk.askers.length;
-  const asking = walk.askers.map((_, row) => first + row);
-  const rank = (word: number): number => {
-    const meaning = meaningOf(walk.labels[word] ?? "");
+  const rank = (word: string): number => {
+    const meaning = meaningOf(word);
     if (meaning?.["points"]) return 0;
     return meaning?.["glue"] ? 2 : 1;
   };
-  return asking
-    .filter((word) => rank(word) < 2)
-    .sort((a, b) => rank(a) - rank(b) || a - b)
-    .concat(asking.filter((word) => rank(word) === 2));
+  const ranks = walk.askers.map(rank);
+  return ranks.length === 0 ? -1 : first + ranks.indexOf(Math.min(...ranks));
 }
 
 function caption(walk: Walk, shares: readonly number[] | undefined, asker: number, state: State): (Node | string)[] {
   const word = walk.labels[asker];
-  if (word === undefined) return ["Type a sentence below, and its words will look at each other here."];
+  if (word === undefined) return ["Type a sentence, and its words will look at each other here."];
   const name = (label: string): HTMLElement =>
     h("b", { class: walk.unknown.includes(label) ? "noted" : undefined }, h("bdi", {}, label));
   if (shares === undefined) return [name(word), " does not ask: only the last words do."];

@@ -3,14 +3,15 @@
 
 import type { Engine } from "../engine/engine.js";
 import { drawn, pause } from "../ui/pieces.js";
-import { startFrame } from "./frame.js";
+import { startFrame, tellOfEngine } from "./frame.js";
 import { placeLeft } from "./place.js";
 
 /** The readout stands beside or below the pictures, so that it comes after them. */
 const PARTS = ["[data-picture]", ".readout", ".room-foot"];
 
 export function startPage(engine: Engine, room: HTMLElement, fill: () => Promise<void>): void {
-  startFrame(engine);
+  startFrame();
+  tellOfEngine(engine);
   void comeUp(engine, room, fill);
 }
 

@@ -4,7 +4,8 @@ import { h } from "./dom.js";
 
 export interface Choice<T extends string> {
   readonly element: HTMLFieldSetElement;
-  readonly show: (value: T) => void;
+  /** Any other value: none is chosen. */
+  readonly show: (value: string) => void;
   readonly label: (value: T, text: string) => void;
   readonly enable: (value: T, enabled: boolean) => void;
 }

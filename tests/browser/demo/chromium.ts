@@ -20,7 +20,7 @@ export interface OpenOptions extends BrowserContextOptions {
 }
 
 export interface Demo {
-  /** Opens a page of the demo, "scale.html#d=8", and waits until its room stands. */
+  /** Opens a page of the demo, "scale.html#d=8", and waits until it stands; without a path the matrix walk. */
   readonly open: (path?: string, options?: OpenOptions, kind?: "isolated" | "plain") => Promise<Page>;
   /** The same once for all tests of a `describe`, in which each takes the page as the one before left it. */
   readonly shared: (path: string, options: OpenOptions) => () => Page;
@@ -86,13 +86,13 @@ export function demoInChromium(): Demo {
     });
     page.on("pageerror", (error) => complaints.push(error.message));
     await page.goto(address);
-    await page.locator(".agreement").waitFor();
+    await page.locator(".agreement, button.asked-word").first().waitFor();
     await Promise.all(left.splice(0).map((one) => one.close()));
     return page;
   };
   return {
     site: () => started(site),
-    open: async (path = "", options = {}, kind) => {
+    open: async (path = "matrix-walk.html", options = {}, kind) => {
       const page = await load(path, options, kind);
       opened.push(options.alone ? page.context() : page);
       return page;

@@ -1,17 +1,15 @@
-// What must hold on every page of the demo, whatever room it is.
+// What must hold on the page of every room.
 
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { brotliCompressSync, constants } from "node:zlib";
 import type { Page } from "playwright";
 import { describe, expect, test } from "vitest";
 import { PAGES } from "../../../demo/frame.js";
 import { axeFindings, demoInChromium } from "./chromium.js";
 import { kernelAnswered, reload } from "./page.js";
 import { jumpsOf, scrollThrough, watchJumps } from "./still.js";
+import { weightOf } from "./weight.js";
 
-/** As a host may do it on the fly; the best quality takes seconds a file. */
-const FAST = { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } };
 const MOST_BYTES = 300_000;
 
 /** A phone that comes in the light and turns dark, and a desk where it is the other way round: four looks of two visits. */
@@ -56,11 +54,7 @@ describe.each(rooms)("the page $name", ({ file, next }) => {
 
     test("weighs less than 300 kB before anybody touches it, engine included", async () => {
       await timed(visit());
-      const files = [...addresses].filter((address) => address.startsWith("http"));
-      const sizes = files.map(
-        async (address) => brotliCompressSync(Buffer.from(await (await fetch(address)).arrayBuffer()), FAST).length,
-      );
-      const total = (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
+      const total = await weightOf(addresses);
       // Not less than the engine alone: else the page was not counted.
       expect(total).toBeGreaterThan(50_000);
       expect(total).toBeLessThan(MOST_BYTES);

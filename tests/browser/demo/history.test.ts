@@ -29,7 +29,7 @@ const stepTo =
 
 const ROOMS: readonly Room[] = [
   {
-    file: "",
+    file: "matrix-walk.html",
     presses: [
       button("“it”, two heads"),
       button("too wide, not tired"),
@@ -121,7 +121,7 @@ describe("what is typed", () => {
   });
 
   test.each([
-    ["index.html", "#numbers", "1 2\n3 4", "5 6\n7 8"],
+    ["matrix-walk.html", "#numbers", "1 2\n3 4", "5 6\n7 8"],
     ["order.html", "#sentence", "Mary gave roses", "Susan thanks Mary"],
     ["score-lab.html#score=own", "#formula", "score * 3", "score * 5"],
   ])("%s %s is one entry each time, though nothing else is pressed between", async (path, selector, first, second) => {

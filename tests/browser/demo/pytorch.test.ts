@@ -63,8 +63,8 @@ const places = (page: string, ...hashes: string[]): string[] => hashes.map((hash
 
 const PLACES: Readonly<Record<string, readonly string[]>> = {
   "Matrix walk": [
-    ...places("index.html", "", "#h=2", "#causal=lower-right&scale=1", "#causal=upper-left&asking=3&hide=1"),
-    ...places("index.html", "#t=cat+saw+it&causal=lower-right&hide=0", "#x=2_4_1_0_0.5_-2_0_1_-1_0.5"),
+    ...places("matrix-walk.html", "", "#h=2", "#causal=lower-right&scale=1", "#causal=upper-left&asking=3&hide=1"),
+    ...places("matrix-walk.html", "#t=cat+saw+it&causal=lower-right&hide=0", "#x=2_4_1_0_0.5_-2_0_1_-1_0.5"),
   ],
   "Soft dictionary": [
     ...places("dictionary.html", "", "#T=0", "#T=inf", "#score=rbf", "#score=cosine&T=0.1"),

@@ -19,9 +19,9 @@ async function choose(page: Page, [name, row, col]: readonly [string, number, nu
 }
 
 const ROOMS: readonly (readonly [string, readonly [string, number, number], string])[] = [
-  ["", ["X", 1, 2], "cell=X.1.2"],
-  ["#step=scores", ["S", 2, 4], "cell=S.2.4"],
-  ["#step=output&by=columns", ["O", 3, 1], "cell=O.1.3"],
+  ["matrix-walk.html", ["X", 1, 2], "cell=X.1.2"],
+  ["matrix-walk.html#step=scores", ["S", 2, 4], "cell=S.2.4"],
+  ["matrix-walk.html#step=output&by=columns", ["O", 3, 1], "cell=O.1.3"],
   ["dictionary.html", ["S", 0, 3], "cell=S.0.3"],
   ["score-lab.html", ["A", 3, 2], "cell=A.3.2"],
   ["scale.html", ["J", 1, 2], "cell=J.1.2"],
@@ -69,7 +69,7 @@ describe("a cell that is chosen", () => {
   });
 
   test("comes back with the address that named it", async () => {
-    const page = await open("#step=scores");
+    const page = await open("matrix-walk.html#step=scores");
     await kernelAnswered(page);
     const { subject } = await choose(page, ["S", 2, 4]);
     await page.evaluate(() => {
@@ -82,7 +82,7 @@ describe("a cell that is chosen", () => {
   });
 
   test("is left behind with its step", async () => {
-    const page = await open("");
+    const page = await open();
     await choose(page, ["X", 1, 2]);
     await step(page, "scores");
     expect(hashOf(page)).toBe("#step=scores");
@@ -100,8 +100,8 @@ describe("a cell that is chosen", () => {
 
 describe("a cell that does not exist is passed over:", () => {
   test.each([
-    ["", "X.40.2"],
-    ["", "O.1.2"],
+    ["matrix-walk.html", "X.40.2"],
+    ["matrix-walk.html", "O.1.2"],
     ["dictionary.html", "A.0.90"],
     ["score-lab.html", "W.0.0"],
     ["scale.html", "A.1.0"],
@@ -123,7 +123,7 @@ describe("a cell that does not exist is passed over:", () => {
   });
 
   test("not any more, in a shorter sentence", async () => {
-    const page = await open("#cell=X.10.2");
+    const page = await open("matrix-walk.html#cell=X.10.2");
     const told = await subjectOf(page);
     expect(told).toContain("tired");
     await page.getByRole("textbox", { name: "Sentence" }).fill("Only three words");

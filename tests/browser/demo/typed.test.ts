@@ -41,7 +41,7 @@ describe("the fewest digits that are read back as the same f32", () => {
 test.each(["abc", "1e30", "1e39", "NaN", ""])(
   "the readout says why %j is not taken, until it is mended",
   async (typed) => {
-    const page = await open("index.html#cell=X.0.0");
+    const page = await open("matrix-walk.html#cell=X.0.0");
     const [field, trouble] = [
       page.locator(".readout-editor input[type=text]"),
       page.locator(".readout-editor .trouble"),
@@ -109,7 +109,7 @@ test("X says what it takes while it cannot be read", async () => {
 });
 
 test("small numbers are in the address as they were typed", async () => {
-  const page = await open("index.html#cell=X.0.0");
+  const page = await open("matrix-walk.html#cell=X.0.0");
   const field = page.locator(".readout-editor input[type=text]");
   await field.fill("0.00001");
   await field.press("Enter");
@@ -132,7 +132,7 @@ test("an f32 number is shown as it was written", async () => {
 
 test.each([
   ["dictionary.html#q=4_1e300_1_1_1", "Q", [10_000, 1, 1, 1]],
-  ["index.html#x=3_1e308_-1e308_5_1_2_3", "X", [10_000, -10_000, 5]],
+  ["matrix-walk.html#x=3_1e308_-1e308_5_1_2_3", "X", [10_000, -10_000, 5]],
 ] as const)("%s is brought to what can be typed, and says so", async (address, name, row) => {
   const page = await open(address);
   await kernelAnswered(page);
@@ -151,8 +151,11 @@ test("an address of before is read without a word", async () => {
   expect(await page.locator(".warning[role=status]").isVisible()).toBe(false);
 });
 
-test.each(["index.html#t=", "order.html#t="])("%s copies as code that says that there is nothing", async (address) => {
-  const page = await open(address, { permissions: ["clipboard-read", "clipboard-write"] });
-  expect(await copied(page, "heed")).toBe("// Nothing to compute: there are no words yet.\n");
-  expect(await copied(page, "torch")).toBe("# Nothing to compute: there are no words yet.\n");
-});
+test.each(["matrix-walk.html#t=", "order.html#t="])(
+  "%s copies as code that says that there is nothing",
+  async (address) => {
+    const page = await open(address, { permissions: ["clipboard-read", "clipboard-write"] });
+    expect(await copied(page, "heed")).toBe("// Nothing to compute: there are no words yet.\n");
+    expect(await copied(page, "torch")).toBe("# Nothing to compute: there are no words yet.\n");
+  },
+);

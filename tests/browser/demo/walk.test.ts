@@ -18,7 +18,7 @@ describe("the first look", () => {
     ["isolated", true],
     ["plain", false],
   ] as const)("says which variant computes on a page that is %s, and how long a call takes", async (kind, isolated) => {
-    const page = await open("", {}, kind);
+    const page = await open("matrix-walk.html", {}, kind);
     await kernelAnswered(page);
     const status = page.locator("#status-summary");
     await expect.poll(() => status.textContent()).toMatch(/^(relaxed )?SIMD · \d+ threads? · (\d+ µs|\d+\.\d ms)$/);
@@ -28,7 +28,7 @@ describe("the first look", () => {
   });
 
   test("the sentence says whom the word in the light listens to, as the matrix does", async () => {
-    const page = await open("#step=softmax");
+    const page = await open("matrix-walk.html#step=softmax");
     await kernelAnswered(page);
     await page.locator(".flow-askers button", { hasText: /^it$/ }).click();
     const weights = await readMatrix(page, "A");
@@ -41,7 +41,7 @@ describe("the first look", () => {
   });
 
   test("the kernel and the arithmetic of the page agree within f32", async () => {
-    const page = await open("#h=2&causal=lower-right");
+    const page = await open("matrix-walk.html#h=2&causal=lower-right");
     await kernelAnswered(page);
     const said = (await page.locator(".agreement").textContent()) ?? "";
     const power = said.match(/10⁻(\d|[⁰¹²³⁴-⁹])/)?.[1] ?? "";
@@ -67,7 +67,7 @@ describe("a typed sentence", () => {
   });
 
   test("every step follows from the numbers of the step before", async () => {
-    const page = await open("#d=4");
+    const page = await open("matrix-walk.html#d=4");
     await page.locator("#sentence").fill("cat saw it");
     await step(page, "project");
     const x = await readMatrix(page, "X");
@@ -111,18 +111,9 @@ describe("a typed sentence", () => {
   });
 });
 
-test("the landing page leads to the race on this device", async () => {
-  const page = await open();
-  await page.getByRole("link", { name: "Time this device" }).click();
-  await page.locator(".agreement").waitFor();
-  const top = () => page.locator('[data-picture="device"]').evaluate((one) => one.getBoundingClientRect().top);
-  await expect.poll(top).toBeLessThan(900);
-  expect(await top()).toBeGreaterThan(-100);
-});
-
 describe("a cell's arithmetic", () => {
   test("the multiply-adds told for a score add up to the displayed number", async () => {
-    const page = await open("#step=scores");
+    const page = await open("matrix-walk.html#step=scores");
     const [q, keys, scores] = [await readMatrix(page, "Q"), await readMatrix(page, "Kt"), await readMatrix(page, "S")];
     await hover(page, "S", 3, 5);
     const told = await readTold(page);
@@ -138,7 +129,7 @@ describe("a cell's arithmetic", () => {
   });
 
   test("a share is told from its row's scores, and the kernel's own number stands beside it", async () => {
-    const page = await open("#step=softmax");
+    const page = await open("matrix-walk.html#step=softmax");
     await kernelAnswered(page);
     await hover(page, "A", 7, 5);
     const told = await readTold(page);
@@ -152,7 +143,7 @@ describe("a cell's arithmetic", () => {
   });
 
   test("the keyboard walks the cells, and the arithmetic follows", async () => {
-    const page = await open("#step=output");
+    const page = await open("matrix-walk.html#step=output");
     await kernelAnswered(page);
     await cell(page, "O", 0, 0).focus();
     await page.keyboard.press("ArrowDown");
@@ -165,7 +156,7 @@ describe("a cell's arithmetic", () => {
   });
 
   test("an edited cell changes everything that follows from it", async () => {
-    const page = await open("#step=project");
+    const page = await open("matrix-walk.html#step=project");
     const before = (await readMatrix(page, "Q"))[7]?.[0] ?? Number.NaN;
     await cell(page, "Wq", 2, 0).focus();
     await page.keyboard.type("1.5");
@@ -194,7 +185,7 @@ describe("a cell's arithmetic", () => {
 
 describe("masks", () => {
   test("causal takes every later word out of sight, and says why", async () => {
-    const page = await open("#step=softmax");
+    const page = await open("matrix-walk.html#step=softmax");
     await page.getByRole("group", { name: "Causal" }).getByRole("radio", { name: "on" }).check();
     await kernelAnswered(page);
     const weights = await readMatrix(page, "A");
@@ -214,7 +205,7 @@ describe("masks", () => {
   });
 
   test("with fewer queries than keys the two alignments differ", async () => {
-    const page = await open("#t=a+b+c+d&asking=2&causal=lower-right&step=mask");
+    const page = await open("matrix-walk.html#t=a+b+c+d&asking=2&causal=lower-right&step=mask");
     const hidden = async (): Promise<number[][]> =>
       (await readMatrix(page, "M")).map((row) =>
         row.flatMap((value, key) => (value === Number.NEGATIVE_INFINITY ? [key] : [])),
@@ -228,7 +219,7 @@ describe("masks", () => {
   });
 
   test("a hidden word gets no share, and with all words hidden every output is zero", async () => {
-    const page = await open("#t=cat+saw+it&step=softmax");
+    const page = await open("matrix-walk.html#t=cat+saw+it&step=softmax");
     const chips = page.locator(".chips button");
     await chips.nth(0).click();
     await kernelAnswered(page);
@@ -289,7 +280,9 @@ describe("the walk", () => {
   });
 
   test("an address with nonsense in it is read as far as it makes sense", async () => {
-    const page = await open("#t=cat+saw+it&h=99&d=-3&x=2_a_b&hide=7.x.1&scale=NaN&wq=3_1&step=nowhere&word=88&head=9");
+    const page = await open(
+      "matrix-walk.html#t=cat+saw+it&h=99&d=-3&x=2_a_b&hide=7.x.1&scale=NaN&wq=3_1&step=nowhere&word=88&head=9",
+    );
     await kernelAnswered(page);
     expect(await page.locator(".flow-askers button").allTextContents()).toEqual(["cat", "saw", "it"]);
     expect(await page.locator(".step[aria-current]").getAttribute("data-step")).toBe("words");
@@ -297,7 +290,7 @@ describe("the walk", () => {
 });
 
 test("the copied heed call runs and gives the numbers on the page", async () => {
-  const page = await open("#t=cat+saw+it+run&h=2&causal=upper-left&asking=3&hide=0&step=output", {
+  const page = await open("matrix-walk.html#t=cat+saw+it+run&h=2&causal=upper-left&asking=3&hide=0&step=output", {
     permissions: ["clipboard-read", "clipboard-write"],
   });
   await kernelAnswered(page);
@@ -332,7 +325,7 @@ describe("with a word as a column", () => {
     (matrix[0] ?? []).map((_, index) => column(matrix, index));
 
   test("every matrix of every step is turned, and products stand the other way round", async () => {
-    const page = await open("#causal=lower-right");
+    const page = await open("matrix-walk.html#causal=lower-right");
     const choose = (way: string): Promise<void> =>
       page.getByRole("group", { name: "A word is a" }).getByRole("radio", { name: way }).check();
     const read = async () => {
@@ -354,7 +347,7 @@ describe("with a word as a column", () => {
   });
 
   test("a cell is told, lit and edited where it stands now", async () => {
-    const page = await open("#step=project&by=columns");
+    const page = await open("matrix-walk.html#step=project&by=columns");
     await hover(page, "Q", 0, 7);
     expect((await readTold(page)).subject).toBe("Q [it, who]");
     expect(await page.locator('heed-matrix[data-name="X"]:visible td.lit-col').count()).toBe(8);
@@ -370,7 +363,7 @@ describe("with a word as a column", () => {
 });
 
 test("the numbers of all steps can be taken away, and O is A times V", async () => {
-  const page = await open("#t=cat+saw+it&causal=lower-right");
+  const page = await open("matrix-walk.html#t=cat+saw+it&causal=lower-right");
   await kernelAnswered(page);
   const { labels, A, V, O } = await jsonOf<Readonly<Record<"labels" | "A" | "V" | "O", number[][]>>>(page, "walk");
   expect(labels).toEqual(["cat", "saw", "it"]);
@@ -384,7 +377,7 @@ test("the numbers of all steps can be taken away, and O is A times V", async () 
 
 describe("on a phone", () => {
   test("no step makes the page wider than 360 pixels", async () => {
-    const page = await open("#h=2&asking=5&causal=lower-right", {
+    const page = await open("matrix-walk.html#h=2&asking=5&causal=lower-right", {
       viewport: { width: 360, height: 740 },
       hasTouch: true,
     });
@@ -403,16 +396,19 @@ describe("on a phone", () => {
   });
 
   test("nor does a word that is longer than the page", async () => {
-    const page = await open("#t=Donaudampfschifffahrtsgesellschaftskapitän+sees+Donaudampfschifffahrtsgesellschaften", {
-      viewport: { width: 360, height: 740 },
-      hasTouch: true,
-    });
+    const page = await open(
+      "matrix-walk.html#t=Donaudampfschifffahrtsgesellschaftskapitän+sees+Donaudampfschifffahrtsgesellschaften",
+      {
+        viewport: { width: 360, height: 740 },
+        hasTouch: true,
+      },
+    );
     await kernelAnswered(page);
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(360);
   });
 
   test("a tapped cell tells its arithmetic", async () => {
-    const page = await open("#step=scores", { viewport: { width: 360, height: 740 }, hasTouch: true });
+    const page = await open("matrix-walk.html#step=scores", { viewport: { width: 360, height: 740 }, hasTouch: true });
     await cell(page, "Q", 3, 1).tap();
     expect((await readTold(page)).subject).toBe("Q [cross, doer]");
   });

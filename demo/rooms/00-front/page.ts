@@ -1,0 +1,97 @@
+// The front page: one question, a guess, the answer of a trained model, and one word to turn. Nothing is computed here: the weights were
+// recorded.
+
+import { HeedMatrix, type MatrixSelection } from "heed/viz";
+import { startFrame } from "../../src/page/frame.js";
+import { choice } from "../../src/ui/choice.js";
+import { copyFrom } from "../../src/ui/copy.js";
+import { find } from "../../src/ui/dom.js";
+import { on } from "../../src/ui/matrix-handlers.js";
+import { answerText, failText, headsText } from "./captions.js";
+import { ANIMAL, HEADS, LAYERS, sharesOf, TROPHY, weightsOn } from "./recorded.js";
+import { Sentence } from "./sentence.js";
+import { isAnswered, openFrontStore, STORIES } from "./state.js";
+// After the frame, whose styles it refines.
+import "../../style/front.css";
+
+startFrame();
+const store = openFrontStore();
+const counted = (name: string, count: number): readonly string[] =>
+  Array.from({ length: count }, (_, index) => `${name}${index + 1}`);
+
+const stage = new Sentence({
+  ...ANIMAL,
+  asker: "it",
+  turned: (ending) => store.change({ ending }, "new"),
+  guessed: (guess) => store.change({ guess }, "new"),
+});
+find("#stage", HTMLElement).replaceChildren(stage.element);
+const [answer, ask] = [find("#answer", HTMLElement), find("#ask", HTMLElement)];
+find("#show", HTMLButtonElement).addEventListener("click", () => store.change({ shown: "yes" }, "new"));
+
+const [endingThatFails = ""] = TROPHY.endings;
+let trophyEnding = endingThatFails;
+const trophy = new Sentence({
+  ...TROPHY,
+  asker: "it",
+  turned: (ending) => {
+    trophyEnding = ending;
+    show();
+  },
+});
+find("#trophy", HTMLElement).replaceChildren(trophy.element);
+
+const heads = new HeedMatrix();
+on<MatrixSelection>(heads, "select", ({ row, col }) => store.change({ layer: row + 1, head: col + 1 }, "run"));
+find("#heads", HTMLElement).replaceChildren(heads);
+const stories = choice("Show", STORIES, (value) => {
+  const story = STORIES.find((one) => one.value === value);
+  if (story !== undefined) store.change({ layer: story.layer, head: story.head }, "new");
+});
+find("#stories", HTMLElement).replaceChildren(stories.element);
+find("#heads-text", HTMLElement).textContent = headsText();
+
+function show(): void {
+  const { state } = store;
+  const { guess, ending, layer, head } = state;
+  const answered = isAnswered(state);
+  stage.show({ ending, guess, shares: answered ? sharesOf(ANIMAL, ending, state) : undefined });
+  ask.hidden = answered;
+  answer.replaceChildren(...(answered ? answerText(state) : []));
+  heads.show({
+    name: "heads",
+    title: "it → animal",
+    about: `with ${ending}`,
+    matrix: { rows: LAYERS, cols: HEADS, data: Float64Array.from(weightsOn(ANIMAL, ending, "animal")) },
+    rowLabels: counted("layer ", LAYERS),
+    colLabels: counted("head ", HEADS),
+    tone: "share",
+    full: 1,
+  });
+  heads.light([{ row: layer - 1, col: head - 1 }]);
+  find("#head-name", HTMLElement).textContent = `head ${head} of layer ${layer}`;
+  stories.show(`${layer}.${head}`);
+  trophy.show({ ending: trophyEnding, guess: 0, shares: sharesOf(TROPHY, trophyEnding, state) });
+  find("#fail-text", HTMLElement).textContent = failText(state);
+}
+
+store.listen(show);
+show();
+
+const sentence = find("#sentence", HTMLInputElement);
+sentence.value = `${ANIMAL.words.join(" ")} ${store.state.ending}`;
+/** Takes the sentence along. */
+function lead(selector: string, key: string): void {
+  const link = find(selector, HTMLAnchorElement);
+  const page = link.href;
+  const follow = (): void => {
+    link.href = `${page}#${new URLSearchParams({ [key]: sentence.value })}`;
+  };
+  sentence.addEventListener("input", follow);
+  follow();
+}
+lead("#by-hand", "t");
+lead("#by-model", "text");
+
+const install = find("#install", HTMLButtonElement);
+install.addEventListener("click", () => void copyFrom(install, "npm install heed"));

@@ -1,0 +1,248 @@
+// The front page as a person meets it: a question, a guess, the answer of a trained model, and a word that one turns.
+
+import type { Page } from "playwright";
+import { describe, expect, test } from "vitest";
+import { axeFindings, demoInChromium } from "./chromium.js";
+import { kernelAnswered } from "./page.js";
+import { jumpsOf, watchJumps } from "./still.js";
+import { weightOf } from "./weight.js";
+
+const { open, shared } = demoInChromium();
+
+const FRONT = "index.html";
+const LOOKS = [
+  { on: "a desk", viewport: { width: 1280, height: 800 }, highest: 200 },
+  { on: "a phone", viewport: { width: 390, height: 844 }, highest: 260 },
+] as const;
+const WORDS = "start The animal didn't cross the road because it was too".split(" ");
+
+interface Arc {
+  readonly word: string;
+  readonly width: number;
+}
+
+/** The arcs of the sentence as drawn, from the thickest on; each must begin and end at its words. */
+async function arcsOf(page: Page, stage = "#stage", words: readonly string[] = WORDS): Promise<Arc[]> {
+  const arcs = await page.locator(`${stage} path`).evaluateAll((paths) => {
+    const [first] = paths;
+    const boxes = Array.from(
+      first?.closest(".asked")?.querySelectorAll(".asked-start span, .asked-word, .wheel") ?? [],
+      (word) => word.getBoundingClientRect(),
+    );
+    const asker = first?.closest(".asked")?.querySelector(".asker")?.getBoundingClientRect();
+    return paths.flatMap((path, place) => {
+      if (!(path instanceof SVGPathElement) || getComputedStyle(path).opacity === "0" || !path.hasAttribute("d"))
+        return [];
+      const outside = (length: number, box: DOMRect | undefined): number => {
+        const { x } = path.getPointAtLength(length).matrixTransform(path.getScreenCTM() ?? new DOMMatrix());
+        return box === undefined ? Number.NaN : Math.max(0, box.left - x, x - box.right);
+      };
+      const apart = Math.max(outside(0, asker), outside(path.getTotalLength(), boxes[place]));
+      return [{ place, apart, width: Number.parseFloat(getComputedStyle(path).strokeWidth) }];
+    });
+  });
+  expect(Math.max(0, ...arcs.map(({ apart }) => apart))).toBe(0);
+  return arcs
+    .map(({ place, width }) => ({ word: words[place] ?? "the last word", width }))
+    .sort((a, b) => b.width - a.width);
+}
+
+const largest = async (page: Page): Promise<string | undefined> => (await arcsOf(page))[0]?.word;
+const said = (page: Page) => page.locator("#answer").innerText();
+const turnTo = (page: Page, word: string) => page.locator("#stage").getByRole("radio", { name: word });
+
+describe.each(LOOKS)("the first look on $on", ({ viewport, highest }) => {
+  test("is a question and a sentence, high up, and no arc before the answer", async () => {
+    const page = await open(FRONT, { viewport });
+    expect(await page.getByRole("heading", { level: 1 }).textContent()).toBe("Who is it?");
+    const picture = await page.locator("#stage .asked").boundingBox();
+    expect(picture?.y).toBeLessThan(highest);
+    expect(await arcsOf(page)).toEqual([]);
+    for (const door of ["How?", "Your own sentence", "For developers"]) {
+      const box = await page.getByRole("link", { name: door, exact: true }).boundingBox();
+      expect((box?.y ?? Number.NaN) + (box?.height ?? Number.NaN)).toBeLessThan(viewport.height);
+    }
+    const above = await page.locator(".masthead, .front").allInnerTexts();
+    expect(above.join(" ")).not.toMatch(/npm|SIMD|thread|softmax|matri|kernel/i);
+  });
+
+  test("a guess brings the answer, and another last word makes it let go", async () => {
+    const page = await open(FRONT, { viewport });
+    await page.getByRole("button", { name: "road" }).click();
+    expect(await page.getByRole("button", { name: "road" }).getAttribute("aria-pressed")).toBe("true");
+    await expect.poll(() => said(page)).toMatch(/^A trained model looks elsewhere: “it” gives animal 59\s% /);
+    expect(await largest(page)).toBe("animal");
+    await page.getByRole("button", { name: "animal" }).click();
+    await expect.poll(() => said(page)).toMatch(/^A trained model agrees/);
+    const before = await arcsOf(page);
+    await turnTo(page, "wide").check({ force: true });
+    await expect.poll(() => said(page)).toMatch(/lets go of animal: 24\s% instead of 59\s%\. road gets 15\s%/);
+    const after = await arcsOf(page);
+    // What was its largest weight is none any more.
+    expect([before[0]?.word, after[0]?.word]).toEqual(["animal", "start"]);
+    const ratio = (after.find(({ word }) => word === "animal")?.width ?? Number.NaN) / (before[0]?.width ?? Number.NaN);
+    expect(ratio).toBeCloseTo(0.24 / 0.59, 1);
+  });
+
+  test("nothing is wider than the page, whatever was turned", async () => {
+    const page = await open(`${FRONT}#guess=2&word=hungry`, { viewport });
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(viewport.width);
+  });
+
+  test("the sentence ends before the thirtieth stop of the keyboard", async () => {
+    const page = await open(`${FRONT}#guess=2`, { viewport });
+    let stops = 0;
+    for (let isInside = false; !isInside && stops < 40; stops += 1) {
+      await page.keyboard.press("Tab");
+      isInside = await page.evaluate(() => document.activeElement?.closest(".front-doors") !== null);
+    }
+    expect(stops).toBeGreaterThan(3);
+    expect(stops).toBeLessThanOrEqual(30);
+  });
+});
+
+describe("the wheel", () => {
+  test("turns by the arrow keys, has a name, and cannot be turned before the answer", async () => {
+    const page = await open(FRONT);
+    const wheel = page.locator("#stage").getByRole("group", { name: "The last word" });
+    expect(await turnTo(page, "tired").isDisabled()).toBe(true);
+    await page.getByRole("button", { name: "just see the answer" }).click();
+    await turnTo(page, "tired").focus();
+    const seen: string[] = [];
+    for (let i = 0; i < 4; i++) {
+      await page.keyboard.press("ArrowDown");
+      seen.push(await wheel.locator(":checked").inputValue());
+    }
+    expect(seen).toEqual(["wide", "hungry", "icy", "tired"]);
+    await page.keyboard.press("ArrowUp");
+    expect(await said(page)).toMatch(/^With icy, “it” lets go of animal: 28\s%/);
+    expect(await page.locator("#answer").getAttribute("role")).toBe("status");
+  });
+
+  test("turns when it is dragged, one word at a time", async () => {
+    const page = await open(`${FRONT}#guess=2`);
+    const box = await page.locator("#stage .wheel").boundingBox();
+    const [x, y] = [(box?.x ?? 0) + 20, (box?.y ?? 0) + (box?.height ?? 0) / 2];
+    await page.mouse.move(x, y);
+    await page.mouse.down();
+    await page.mouse.move(x, y - 30, { steps: 4 });
+    await expect.poll(() => said(page)).toMatch(/^With wide/);
+    await page.mouse.move(x, y, { steps: 4 });
+    await expect.poll(() => said(page)).toMatch(/animal 59\s%/);
+    await page.mouse.up();
+  });
+});
+
+test("back and forward go through the guess and the words, and a reload stays", async () => {
+  const page = await open(FRONT);
+  await page.getByRole("button", { name: "animal" }).click();
+  await turnTo(page, "wide").check({ force: true });
+  await turnTo(page, "hungry").check({ force: true });
+  await expect.poll(() => said(page)).toMatch(/^With hungry.* animal: 47\s%/);
+  await page.goBack();
+  await expect.poll(() => said(page)).toMatch(/^With wide/);
+  await page.goBack();
+  await expect.poll(() => said(page)).toMatch(/^A trained model agrees/);
+  await page.goBack();
+  await expect.poll(() => page.locator("#ask").isVisible()).toBe(true);
+  expect(await arcsOf(page)).toEqual([]);
+  await page.goForward();
+  await page.goForward();
+  await expect.poll(() => said(page)).toMatch(/^With wide/);
+  await page.reload();
+  await expect.poll(() => said(page)).toMatch(/^With wide/);
+  expect(await page.getByRole("button", { name: "animal" }).getAttribute("aria-pressed")).toBe("true");
+});
+
+describe("which weights these are", () => {
+  test("is said, and a head one layer on turns from the animal to the road", async () => {
+    const page = await open(`${FRONT}#guess=2`);
+    expect(await page.locator("#head-name").textContent()).toBe("head 2 of layer 4");
+    await page.getByRole("radio", { name: /layer 5, head 1/ }).check();
+    expect(await page.locator("#head-name").textContent()).toBe("head 1 of layer 5");
+    const nouns = async (): Promise<string[]> =>
+      (await arcsOf(page)).map(({ word }) => word).filter((word) => word === "animal" || word === "road");
+    await expect.poll(nouns).toEqual(["animal", "road"]);
+    await turnTo(page, "wide").check({ force: true });
+    await expect.poll(nouns).toEqual(["road", "animal"]);
+  });
+
+  test("any other head can be chosen, by the keyboard too, and most look at the start", async () => {
+    const page = await open(`${FRONT}#guess=2`);
+    const cell = (row: number, col: number) => page.locator(`#heads td[data-row="${row}"][data-col="${col}"]`);
+    expect(await page.locator("#heads td[data-row]").count()).toBe(72);
+    await cell(0, 2).click();
+    expect(await page.locator("#head-name").textContent()).toBe("head 3 of layer 1");
+    // A head that looks at the word before, whatever it is.
+    await expect.poll(() => largest(page)).toBe("because");
+    await page.keyboard.press("ArrowDown");
+    expect(await page.locator("#head-name").textContent()).toBe("head 3 of layer 2");
+    expect(await page.locator("#heads-text").textContent()).toMatch(/4 of 72 heads .* 7\.2\s% to 6\.0\s%/);
+  });
+
+  test("where it fails, the same word stays the largest", async () => {
+    const page = await open(FRONT);
+    const fails = page.locator("#fails");
+    const words = "start The trophy didn't fit in the suitcase because it was too".split(" ");
+    const first = async () => (await arcsOf(page, "#trophy", words))[0]?.word;
+    expect(await first()).toBe("trophy");
+    await fails.getByRole("radio", { name: "small" }).check({ force: true });
+    expect(await first()).toBe("trophy");
+    expect(await page.locator("#fail-text").textContent()).toMatch(/58\s%, then 60\s%/);
+  });
+});
+
+describe("the doors", () => {
+  test("lead into the walk, with one’s own sentence and without", async () => {
+    const page = await open(FRONT);
+    await page.locator("#sentence").fill("The dog saw a cat");
+    await page.getByRole("link", { name: "Take it apart" }).click();
+    await kernelAnswered(page);
+    expect(await page.locator("#sentence").inputValue()).toBe("The dog saw a cat");
+    await page.goBack();
+    await page.getByRole("link", { name: "How?" }).click();
+    await kernelAnswered(page);
+    expect(await page.getByRole("heading", { level: 1 }).textContent()).toBe("Matrix walk");
+  });
+
+  test("lead to a model that one brings, and to the race on this device", async () => {
+    const page = await open(FRONT);
+    await page.locator("#sentence").fill("The dog saw a cat");
+    expect(await page.getByRole("link", { name: "Ask MiniLM" }).getAttribute("href")).toMatch(
+      /text=The\+dog\+saw\+a\+cat$/,
+    );
+    await page.getByRole("link", { name: "Time this device" }).click();
+    await page.locator(".agreement").waitFor();
+    const top = () => page.locator('[data-picture="device"]').evaluate((one) => one.getBoundingClientRect().top);
+    await expect.poll(top).toBeLessThan(900);
+    expect(await top()).toBeGreaterThan(-100);
+  });
+});
+
+describe.each(LOOKS)("on $on", ({ viewport }) => {
+  const addresses = new Set<string>();
+  const visit = shared(`${FRONT}#guess=2`, {
+    viewport,
+    reducedMotion: "no-preference",
+    before: watchJumps,
+    watch: (page) => page.on("response", (response) => addresses.add(response.url())),
+  });
+
+  test("the page weighs less than 60 kB and does not jump", async () => {
+    const bytes = await weightOf(addresses);
+    // The recorded weights alone are more.
+    expect(bytes).toBeGreaterThan(5_000);
+    expect(bytes).toBeLessThan(60_000);
+    expect((await jumpsOf(visit())).sum).toBeLessThan(0.02);
+  });
+
+  test.each(["light", "dark"] as const)(
+    "axe objects to nothing in the %s theme, nor does anything move when it shall not",
+    async (colorScheme) => {
+      const page = visit();
+      await page.emulateMedia({ reducedMotion: "reduce", colorScheme });
+      expect(await axeFindings(page)).toEqual([]);
+      expect(await page.evaluate(() => document.getAnimations().length)).toBe(0);
+    },
+  );
+});
