@@ -15,6 +15,7 @@ import { NORM } from "../../web/src/operations/norm.js";
 import { POINTWISE } from "../../web/src/operations/pointwise.js";
 import { ROPE, type RopeProblem } from "../../web/src/operations/rope.js";
 import type { Rows } from "../../web/src/operations/rows.js";
+import { PRODUCT } from "../../web/src/operations/training/product.js";
 import { differentIndex } from "../support/cases.js";
 import { FEW_KINDS, openBackend } from "../support/engines.js";
 import { RULES } from "../support/linear.js";
@@ -112,6 +113,13 @@ const norm =
   (given) => {
     const [weight, bias] = [given.rows(1, length), isCentred ? given.rows(1, length) : null];
     return call(NORM, { input: given.rows(count, length), isCentred, epsilon: 1e-5, weight, bias });
+  };
+
+const product =
+  (isTransposed: boolean, hasAddend: boolean): Make =>
+  (given) => {
+    const [left, right] = [isTransposed ? given.rows(37, 26) : given.rows(26, 37), given.rows(37, 41)];
+    return call(PRODUCT, { left, isTransposed, right, addend: hasAddend ? given.rows(26, 41) : null });
   };
 
 const gather =
@@ -222,6 +230,8 @@ const CALLS: Readonly<Record<string, Make>> = {
   "rope, f16 and positions": rope({ shape: [2, 2, 130, 6], positions: "one", f16: true }),
   "rope, positions of each entry": rope({ shape: [3, 4, 70, 6], positions: "each" }),
   "rope, tables": rope({ shape: [2, 2, 70, 6], tables: 1 }),
+  "product of rows": product(false, false),
+  "product of columns, added to": product(true, true),
   "rope, tables and positions of each entry": rope({ shape: [3, 2, 70, 4], tables: 3, positions: "each" }),
   ...Object.fromEntries(
     RULES.flatMap((rule) => [
@@ -305,6 +315,14 @@ describe("slices on the calling thread", () => {
       expect(share * work).toBeLessThanOrEqual(most);
     }
   });
+});
+
+test("products of the backward pass are sent to workers, and short ones are not", () => {
+  const cut = (depth: number, workers: number) =>
+    PRODUCT.cut({ left: rows(depth, 64), isTransposed: true, right: rows(depth, 64), addend: null }, workers);
+  expect(cut(64, 2).waits).toBeUndefined();
+  expect(cut(64, 0).waits).toBe(1);
+  expect(cut(1, 2).waits).toBeGreaterThan(1);
 });
 
 test("each of several workers keeps its part of a product's weights, whatever the number of rows", async () => {

@@ -1,6 +1,7 @@
 // The product of two matrices as they lie, which the backward passes of linear layers are made of.
 
 import type { Operation } from "../../backends/backend.js";
+import type { CutAxis } from "../../backends/cut.js";
 import { OPERATION, PANEL, PRODUCT_CALL } from "../../backends/wasm/generated/operation-calls.js";
 import { COLUMNS, operandIf, operandOf, ROWS, type Rows, rowsView, WAITS } from "../rows.js";
 
@@ -28,22 +29,21 @@ export const PRODUCT: Operation<ProductProblem> = {
     builder.output(PRODUCT_CALL.output, rowsView(isTransposed ? left.length : left.count, right.length), true);
   },
   work: ({ left, right }) => left.count * left.length * right.length,
-  cut: ({ left, isTransposed, right }) => ({
-    axes: [
-      {
-        count: isTransposed ? left.length : left.count,
-        step: 4,
-        views: [
-          [PRODUCT_CALL.left, isTransposed ? COLUMNS : ROWS, 1],
-          [PRODUCT_CALL.addend, ROWS, 1],
-          [PRODUCT_CALL.output, ROWS, 1],
-        ],
-      },
-      {
-        count: Math.ceil(right.length / PANEL),
-        views: [PRODUCT_CALL.right, PRODUCT_CALL.addend, PRODUCT_CALL.output].map((word) => [word, COLUMNS, PANEL]),
-      },
-    ],
-    waits: Math.max(1, WAITS / Math.min(left.count, left.length)),
-  }),
+  cut({ left, isTransposed, right }, workers) {
+    const byRow: CutAxis = {
+      count: isTransposed ? left.length : left.count,
+      step: 4,
+      views: [
+        [PRODUCT_CALL.left, isTransposed ? COLUMNS : ROWS, 1],
+        [PRODUCT_CALL.addend, ROWS, 1],
+        [PRODUCT_CALL.output, ROWS, 1],
+      ],
+    };
+    const byPanel: CutAxis = {
+      count: Math.ceil(right.length / PANEL),
+      views: [PRODUCT_CALL.right, PRODUCT_CALL.addend, PRODUCT_CALL.output].map((word) => [word, COLUMNS, PANEL]),
+    };
+    const waits = Math.max(1, WAITS / Math.min(left.count, left.length));
+    return { axes: [byRow, byPanel], ...((workers === 0 || waits > 1) && { waits }) };
+  },
 };
