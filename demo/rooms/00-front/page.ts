@@ -1,5 +1,5 @@
-// The front page: one question, a guess, the answer of a trained model, and one word to turn. Nothing is computed here: the weights were
-// recorded.
+// The front page: one question, a guess, the answer of a trained model, and one word to turn, whose weights were
+// recorded; and one's own sentence, which a small model reads here.
 
 import { HeedMatrix, type MatrixSelection } from "heed/viz";
 import { startFrame } from "../../src/page/frame.js";
@@ -8,6 +8,7 @@ import { copyFrom } from "../../src/ui/copy.js";
 import { find } from "../../src/ui/dom.js";
 import { on } from "../../src/ui/matrix-handlers.js";
 import { answerText, failText, headsText } from "./captions.js";
+import { OwnSentence } from "./own.js";
 import { ANIMAL, HEADS, LAYERS, sharesOf, TROPHY, weightsOn } from "./recorded.js";
 import { Sentence } from "./sentence.js";
 import { isAnswered, openFrontStore, STORIES } from "./state.js";
@@ -75,23 +76,25 @@ function show(): void {
   find("#fail-text", HTMLElement).textContent = failText(state);
 }
 
-store.listen(show);
-show();
-
-const sentence = find("#sentence", HTMLInputElement);
-sentence.value = `${ANIMAL.words.join(" ")} ${store.state.ending}`;
-/** Takes the sentence along. */
-function lead(selector: string, key: string): void {
+const own = new OwnSentence(store);
+/** Takes one's own sentence along. */
+function lead(selector: string, key: string): () => void {
   const link = find(selector, HTMLAnchorElement);
   const page = link.href;
-  const follow = (): void => {
-    link.href = `${page}#${new URLSearchParams({ [key]: sentence.value })}`;
+  return () => {
+    link.href = `${page}#${new URLSearchParams({ [key]: store.state.text })}`;
   };
-  sentence.addEventListener("input", follow);
-  follow();
 }
-lead("#by-hand", "t");
-lead("#by-model", "text");
+const leads = [lead("#by-hand", "t"), lead("#by-model", "text")];
+
+store.listen((_, before) => {
+  show();
+  own.show(before);
+  for (const follow of leads) follow();
+});
+show();
+own.show();
+for (const follow of leads) follow();
 
 const install = find("#install", HTMLButtonElement);
 install.addEventListener("click", () => void copyFrom(install, "npm install heed"));

@@ -1,6 +1,6 @@
 // What a visitor of the front page has done: guessed, asked for the answer, turned the last word, chosen a head.
 
-import { codecOf, number, oneOf } from "../../src/model/fields.js";
+import { codecOf, number, oneOf, text } from "../../src/model/fields.js";
 import { Store } from "../../src/model/store.js";
 import { ANIMAL, HEADS, type Head, LAYERS } from "./recorded.js";
 
@@ -10,6 +10,9 @@ export interface FrontState extends Head {
   /** The answer was asked for without a guess. */
   readonly shown: "" | "yes";
   readonly ending: string;
+  /** One's own sentence, and the head that reads it, as "2.1". */
+  readonly text: string;
+  readonly ownHead: string;
 }
 
 export type FrontStore = Store<FrontState>;
@@ -20,12 +23,16 @@ export const STORIES = [
   { value: "5.1", layer: 5, head: 1, text: "layer 5, head 1: turns to road" },
 ] as const;
 
+const LONGEST_TEXT = 400;
+
 const INITIAL: FrontState = {
   guess: 0,
   shown: "",
   ending: ANIMAL.endings[0] ?? "",
   layer: STORIES[0].layer,
   head: STORIES[0].head,
+  text: "the dog didn't cross the road because it was wide . it was the",
+  ownHead: "2.2",
 };
 
 export function openFrontStore(): FrontStore {
@@ -36,6 +43,8 @@ export function openFrontStore(): FrontStore {
       ending: oneOf("word", ANIMAL.endings),
       layer: number("layer", 1, LAYERS),
       head: number("head", 1, HEADS),
+      text: text("t", LONGEST_TEXT),
+      ownHead: text("own", 3),
     }),
   );
 }

@@ -192,6 +192,47 @@ describe("which weights these are", () => {
   });
 });
 
+describe("one’s own sentence", () => {
+  const goesOn = (page: Page) => () => page.locator("#own-said").innerText();
+  /** The word with the thickest arc. */
+  const heard = (page: Page) => (): Promise<string | undefined> =>
+    page.locator("#own").evaluate((own) => {
+      const widths = Array.from(own.querySelectorAll(".flow-bold path"), (path) =>
+        Number(path.getAttribute("stroke-width")),
+      );
+      return own.querySelectorAll(".flow-askers button")[widths.indexOf(Math.max(...widths))]?.textContent ?? undefined;
+    });
+
+  test.each([
+    ["wide", "road", "road"],
+    ["busy", "road", "road"],
+    ["tired", "dog", "tired"],
+    ["hungry", "dog", "hungry"],
+  ])("with %s goes on with %s, as the small model reads it", async (last, next, looked) => {
+    const page = await open(FRONT);
+    await page.getByRole("link", { name: "Your own sentence" }).click();
+    await expect.poll(goesOn(page)).toMatch(/^It goes on with road 99\s%/);
+    await page.locator("#sentence").fill(`the dog didn't cross the road because it was ${last} . it was the`);
+    await expect.poll(goesOn(page)).toMatch(new RegExp(`^It goes on with ${next} (?:9\\d|100)\\s%`));
+    await expect.poll(heard(page)).toBe(looked);
+  });
+
+  test("has words dotted that the model does not know, and comes back with the history", async () => {
+    const page = await open(FRONT);
+    await page.locator("#sentence").fill("the elephant didn't cross the road");
+    await expect.poll(goesOn(page)).toMatch(/Dotted words it does not know, and skips\.$/);
+    expect(await page.locator("#own .flow-askers .noted").allTextContents()).toEqual(["elephant"]);
+    await page.getByRole("button", { name: "who gave it" }).click();
+    await expect.poll(goesOn(page)).toMatch(/^It goes on with susan (?:9\d|100)\s%/);
+    expect(await axeFindings(page, { within: "#own" })).toEqual([]);
+    await page.goBack();
+    await expect.poll(goesOn(page)).toMatch(/skips\.$/);
+    await page.locator("#sentence").fill("");
+    await expect.poll(goesOn(page)).toBe("It knows none of these words.");
+    expect(await page.locator("#own-words").textContent()).toMatch(/\bdog\b.*\broad\b/);
+  });
+});
+
 describe("the doors", () => {
   test("lead into the walk, with one’s own sentence and without", async () => {
     const page = await open(FRONT);
