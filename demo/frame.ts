@@ -56,6 +56,11 @@ export const PAGES: readonly Page[] = [
     about: "A convolution on your photo, a dense layer, messages on a graph; and how far it reaches.",
   },
   {
+    file: "learning.html",
+    name: "Learning",
+    about: "Guess, train, and watch attention find its order; gradients as wide as they are large.",
+  },
+  {
     file: "bring-your-own.html",
     name: "Bring your own",
     about: "Your arrays, or 32,768 tokens of an example, from above and down to single multiply-adds; and this device.",

@@ -43,6 +43,7 @@ function heedEntries(): { find: RegExp; replacement: string }[] {
       { find: /^heed$/, replacement: at("../web/src/index.ts") },
       { find: /^heed\/viz$/, replacement: at("../web/src/viz/index.ts") },
       { find: /^heed\/layers$/, replacement: at("../web/src/layers/index.ts") },
+      { find: /^heed\/train$/, replacement: at("../web/src/train/index.ts") },
     ];
   }
   const { exports }: { exports: Record<string, string | { default: string }> } = JSON.parse(

@@ -12,7 +12,9 @@ export interface Call {
   readonly q: Tensor;
   readonly k: Tensor;
   readonly v: Tensor;
-  readonly options: Omit<AttentionOptions, "return" | "keep" | "out">;
+  readonly options: Omit<AttentionOptions, "cache" | "return" | "keep" | "out">;
+  /** A loss's gradient in the output: its gradients in all else are wanted, too. */
+  readonly outputGradient?: Tensor;
   /** Only the output: weights between all pixels of a picture would be larger than all else. */
   readonly lean?: boolean;
 }
@@ -22,6 +24,8 @@ export interface Answer {
   readonly weights: Tensor;
   readonly lse: Tensor;
   readonly entropy: Tensor;
+  /** Where they were asked for. */
+  readonly gradients?: Readonly<Record<"dq" | "dk" | "dv" | "dbias", ArrayLike<number>>>;
 }
 
 export type EngineStatus =
@@ -119,7 +123,8 @@ export class Engine {
 }
 
 /** Results that have no meaning with a normalizer stay empty. */
-async function run(heed: Heed, { q, k, v, options, lean = false }: Call): Promise<Answer> {
+async function run(heed: Heed, call: Call): Promise<Answer> {
+  const { q, k, v, options, lean = false } = call;
   const softened = !lean && (options.normalize ?? "softmax") === "softmax";
   const {
     output,
@@ -130,5 +135,13 @@ async function run(heed: Heed, { q, k, v, options, lean = false }: Call): Promis
     ...options,
     return: { weights: !lean, lse: softened, entropy: softened },
   });
-  return { output, weights, lse, entropy };
+  const gradients = await gradientsOf(heed, call);
+  return { output, weights, lse, entropy, ...(gradients && { gradients }) };
+}
+
+async function gradientsOf(heed: Heed, { q, k, v, options, outputGradient }: Call): Promise<Answer["gradients"]> {
+  if (outputGradient === undefined) return undefined;
+  const { backward } = await heed.attentionVjp(q, k, v, options);
+  const { dq, dk, dv, dbias } = await backward(outputGradient);
+  return { dq: dq.data, dk: dk.data, dv: dv.data, dbias: dbias?.data ?? [] };
 }

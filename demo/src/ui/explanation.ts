@@ -28,6 +28,8 @@ export interface Explanation {
   readonly result: number;
   /** The kernel's number for the same cell. */
   readonly kernel?: number;
+  /** Of a gradient: how the loss changes from a point just below to one just above, over their distance. */
+  readonly difference?: number;
   readonly lights: readonly NamedLight[];
   /** For cells that can be changed. */
   readonly editable?: boolean;

@@ -201,6 +201,8 @@ export class HeedChart extends HTMLElement {
 
   #describe(view: ChartView): void {
     const { x, y, series, cursor } = view;
+    // An axis may have room for what is not known yet.
+    const known = Math.max(0, ...series.filter(({ dashed }) => dashed !== true).map(({ values }) => values.length));
     const said = series.map(({ name, values }) => `${name} ${exact(values[cursor] ?? Number.NaN, y.decimals ?? 2)}`);
     const place = x.nameOf?.(cursor) ?? `${x.name} ${exact(x.values[cursor] ?? 0, 2)}`;
     const attributes = {
@@ -221,14 +223,16 @@ export class HeedChart extends HTMLElement {
       h(
         "tbody",
         {},
-        ...x.values.map((value, index) =>
-          h(
-            "tr",
-            { class: index === cursor ? "own" : undefined },
-            h("th", { scope: "row" }, x.nameOf?.(index) ?? exact(value, 3)),
-            ...series.map(({ values }) => h("td", {}, exact(values[index] ?? Number.NaN, y.decimals))),
+        ...x.values
+          .slice(0, known)
+          .map((value, index) =>
+            h(
+              "tr",
+              { class: index === cursor ? "own" : undefined },
+              h("th", { scope: "row" }, x.nameOf?.(index) ?? exact(value, 3)),
+              ...series.map(({ values }) => h("td", {}, exact(values[index] ?? Number.NaN, y.decimals))),
+            ),
           ),
-        ),
       ),
     );
   }

@@ -19,7 +19,7 @@ export class LongWork {
   constructor(work: Work) {
     this.#work = work;
     this.button = h("button", { type: "button", class: work.look ?? "button" }, work.name);
-    this.button.addEventListener("click", () => void this.#press());
+    this.button.addEventListener("click", () => void this.press());
   }
 
   /** Other elements of the same line. */
@@ -47,7 +47,8 @@ export class LongWork {
     this.#said.textContent = text;
   }
 
-  async #press(): Promise<void> {
+  /** As its button does: starts the work, or stops it. Resolves when the work that it started has ended. */
+  async press(): Promise<void> {
     if (this.#running !== undefined) {
       this.#isRenewed = false;
       this.#running.abort();

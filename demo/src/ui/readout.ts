@@ -54,7 +54,7 @@ export class Readout {
       this.#body.replaceChildren(h("p", {}, "Point at a number, and it will tell how it came about."));
       return;
     }
-    const { subject, sentence, terms, last, result } = explanation;
+    const { subject, sentence, terms, last, result, kernel, difference } = explanation;
     this.#body.replaceChildren(
       h(
         "h3",
@@ -65,7 +65,8 @@ export class Readout {
       h("p", {}, sentence),
       ...(terms.length > 0 ? [table(explanation)] : []),
       ...(last === "" ? [] : [h("p", { class: "readout-last" }, last)]),
-      ...kernelLine(explanation),
+      ...besides("A finite difference", difference, result),
+      ...besides("The kernel", kernel, result),
     );
     if (explanation.editable === true) this.#showEditor(result);
   }
@@ -106,9 +107,9 @@ function table({ head, terms, subject }: Explanation): HTMLElement {
   );
 }
 
-function kernelLine({ kernel, result }: Explanation): readonly HTMLElement[] {
-  if (kernel === undefined) return [];
-  const apart = Object.is(kernel, result) ? 0 : Math.abs(kernel - result);
-  const text = apart === 0 ? "exactly this" : `${small(kernel, 6)}, ${magnitude(apart)}\u00a0apart`;
-  return [h("p", { class: "readout-kernel" }, "The kernel says ", h("b", {}, text), ".")];
+function besides(name: string, other: number | undefined, result: number): readonly HTMLElement[] {
+  if (other === undefined) return [];
+  const apart = Object.is(other, result) ? 0 : Math.abs(other - result);
+  const text = apart === 0 ? "exactly this" : `${small(other, 6)}, ${magnitude(apart)}\u00a0apart`;
+  return [h("p", { class: "readout-kernel" }, `${name} says `, h("b", {}, text), ".")];
 }

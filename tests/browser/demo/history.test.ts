@@ -51,6 +51,7 @@ const ROOMS: readonly Room[] = [
     presses: [radio("rotary"), button("Shuffle the words"), button("Put the words as written"), radio("ALiBi")],
   },
   { file: "what-else.html", presses: [radio("a dense layer"), radio("for sets"), radio("ripples")] },
+  { file: "learning.html", presses: [radio("sort"), radio("a"), radio("copy")] },
   { file: "bring-your-own.html", presses: [radio("a picture"), radio("an example")] },
 ];
 

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import * as dates from "../../../examples/train/dates.js";
 import * as kernel from "../../../examples/train/kernel.js";
 import * as language from "../../../examples/train/language.js";
+import * as oneLook from "../../../examples/train/one-look.js";
 import * as pictures from "../../../examples/train/pictures.js";
 import * as sequences from "../../../examples/train/sequences.js";
 
@@ -20,6 +21,32 @@ test("a decoder copies, reverses and sorts, and short sequences first", async ()
   const trained = await sequences.train({ seed: SEED, steps: 150, engine });
   expect(await sequences.accuracy(trained)).toBeGreaterThan(0.3);
   expect(await trained.answer("sort", [7])).toEqual([7]);
+});
+
+test.each([
+  ["copy", [0, 1, 2, 3, 4, 5, 6, 7]],
+  ["reverse", [7, 6, 5, 4, 3, 2, 1, 0]],
+] as const)("one look learns to %s, and its matrix is that order", async (task, order) => {
+  const trained = await oneLook.train({ task, seed: SEED, engine });
+  expect(await oneLook.accuracy(trained)).toBeGreaterThan(0.95);
+  const { weights } = await trained.look("keyboard");
+  for (const [row, place] of order.entries()) expect(weights[row * oneLook.LENGTH + place]).toBeGreaterThan(0.8);
+});
+
+test("one look learns to sort, and what it sees on the way is told", async () => {
+  const steps: number[] = [];
+  const trained = await oneLook.train({
+    task: "sort",
+    word: "sandwich",
+    seed: SEED,
+    steps: 121,
+    every: 40,
+    engine,
+    onLook: ({ step }) => steps.push(step),
+  });
+  expect(steps).toEqual([0, 40, 80, 120]);
+  // The first and the last letter of an answer are found first; a letter is right by chance in one of 26.
+  expect(await oneLook.accuracy(trained)).toBeGreaterThan(0.3);
 });
 
 describe("dates", () => {

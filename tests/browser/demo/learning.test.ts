@@ -1,0 +1,230 @@
+// Room 9 in real Chromium: a model that is trained here, gradients against finite differences, and the matrix in sight.
+
+import type { Page } from "playwright";
+import { describe, expect, test } from "vitest";
+import { INPUTS, sceneOf, TARGET } from "../../../demo/rooms/09-learning/scene.js";
+import { FACTORS } from "../../../demo/rooms/09-learning/state.js";
+import { attention } from "../../../web/src/reference/index.js";
+import { axeFindings, demoInChromium } from "./chromium.js";
+import { copied, runUnderNode } from "./copied.js";
+import { HALF_OF_FOUR_DECIMALS, halfOfCell } from "./numbers.js";
+import { cell, hover, kernelAnswered, readMatrix, readTold, reload } from "./page.js";
+import { TIME_FOR_TRIES, tasksOver } from "./tasks.js";
+
+const { open } = demoInChromium();
+
+const stateOf = (factor: number) => ({ task: "reverse", guess: 0, step: 0, factor }) as const;
+
+const STEP = 1e-5;
+
+/** The loss by the reference, in double precision, where one number of one input is another. */
+function lossBeside(factor: number, name: keyof typeof INPUTS, index: number, step: number): number {
+  const tensorOf = (one: keyof typeof INPUTS) => {
+    const { rows, cols, data } = INPUTS[one];
+    const moved = data.slice();
+    if (one === name) moved[index] = (moved[index] ?? Number.NaN) + step;
+    return { data: moved, shape: [rows, cols] };
+  };
+  const scale = Math.fround(factor / Math.sqrt(INPUTS.q.cols));
+  const { output } = attention(tensorOf("q"), tensorOf("k"), tensorOf("v"), { scale, bias: tensorOf("bias") });
+  return TARGET.reduce((sum, wanted, i) => sum + ((output.data[i] ?? Number.NaN) - wanted) ** 2 / 2, 0);
+}
+
+/** Of every number of an input. */
+function differences(factor: number, name: keyof typeof INPUTS): number[] {
+  return Array.from(
+    INPUTS[name].data,
+    (_, index) => (lossBeside(factor, name, index, STEP) - lossBeside(factor, name, index, -STEP)) / (2 * STEP),
+  );
+}
+
+/** A third derivative grows as the cube of what a score is multiplied by; the loss is rounded to double precision. */
+const boundOf = (factor: number): number => STEP ** 2 * (2 * factor) ** 3 + 2 ** -50 / STEP;
+
+const PARTS = [
+  ["dS", "bias"],
+  ["dV", "v"],
+  ["dK", "k"],
+  ["dQ", "q"],
+] as const;
+
+describe.each(FACTORS)("with scores times %d", (factor) => {
+  test("the gradients are the slopes of the loss", () => {
+    const { dScores, dv, dk, dq } = sceneOf(stateOf(factor));
+    const own = { bias: dScores, v: Array.from(dv.data), k: Array.from(dk.data), q: Array.from(dq.data) };
+    for (const [, name] of PARTS) {
+      const gaps = differences(factor, name).map((slope, index) => Math.abs(slope - (own[name][index] ?? Number.NaN)));
+      expect(Math.max(...gaps)).toBeLessThan(boundOf(factor));
+    }
+  });
+});
+
+test.each([1, 16])("the kernel’s gradients stand in every cell, with scores times %d", async (factor) => {
+  const page = await open(`learning.html#times=${factor}`);
+  await kernelAnswered(page);
+  for (const [matrix, name] of PARTS) {
+    const shown = (await readMatrix(page, matrix)).flat();
+    const slopes = differences(factor, name);
+    expect(shown).toHaveLength(slopes.length);
+    for (const [index, slope] of slopes.entries()) {
+      expect(Math.abs((shown[index] ?? Number.NaN) - slope)).toBeLessThanOrEqual(halfOfCell(slope));
+    }
+  }
+});
+
+test("a cell tells its products, a finite difference and the kernel’s figure, which agree", async () => {
+  const page = await open("learning.html#times=2");
+  await kernelAnswered(page);
+  await hover(page, "dQ", 0, 1);
+  const told = await readTold(page);
+  const slope = differences(2, "q")[1] ?? Number.NaN;
+  expect(told.terms).toHaveLength(INPUTS.k.rows);
+  expect(Math.abs(told.result - slope)).toBeLessThanOrEqual(HALF_OF_FOUR_DECIMALS);
+  const besides = await page.locator(".readout-kernel").allTextContents();
+  expect(besides).toHaveLength(2);
+  expect(besides[0]).toMatch(/^A finite difference says .+apart\.$/);
+  expect(besides[1]).toMatch(/^The kernel says /);
+});
+
+test("the softmax saturates, and the gradient of its scores dries up while that of the values flows", async () => {
+  const page = await open("learning.html#times=1");
+  await kernelAnswered(page);
+  const arrive = async (): Promise<number[]> => (await page.locator(".path-sum").allTextContents()).map(Number);
+  const [scores = 0, values = 0] = await arrive();
+  await page.getByRole("slider", { name: "Multiply scores by" }).press("End");
+  await expect.poll(async () => (await arrive())[0]).toBeLessThan(scores / 100);
+  expect((await arrive())[1]).toBeGreaterThan(values);
+  expect(page.url()).toContain("times=32");
+});
+
+test("the copied heed call runs", async () => {
+  const page = await open("learning.html#times=1", { permissions: ["clipboard-read", "clipboard-write"] });
+  await kernelAnswered(page);
+  const output = await runUnderNode(await copied(page, "heed"));
+  const expected = sceneOf(stateOf(1)).output;
+  for (const [index, value] of expected.entries()) {
+    expect(Math.abs((output[index] ?? Number.NaN) - value)).toBeLessThan(1e-6);
+  }
+  expect(await copied(page, "torch")).toContain("output.backward(output_gradient)");
+});
+
+const status = (page: Page) => page.locator(".learning-controls [role=status]");
+const trained = (page: Page): Promise<void> => status(page).filter({ hasText: "steps in" }).waitFor();
+
+async function train(page: Page): Promise<void> {
+  await page.getByRole("button", { name: "Train" }).click();
+  await trained(page);
+}
+
+/** Where each row of the matrix looks, and how much of its weight is there. */
+async function looks(page: Page): Promise<{ readonly places: number[]; readonly least: number }> {
+  const rows = await readMatrix(page, "M");
+  const most = rows.map((row) => Math.max(...row));
+  return { places: rows.map((row, index) => row.indexOf(most[index] ?? Number.NaN)), least: Math.min(...most) };
+}
+
+const REVERSED = [7, 6, 5, 4, 3, 2, 1, 0];
+
+describe("reverse", () => {
+  test("is guessed, trained until the matrix is antidiagonal, scrubbed back and forth, and the same after a reload", async () => {
+    const page = await open("learning.html");
+    await kernelAnswered(page);
+    expect((await readMatrix(page, "M")).flat()).toEqual(Array(64).fill(0.13));
+    const button = page.getByRole("button", { name: "Train" });
+    expect(await button.isDisabled()).toBe(true);
+    await page.getByRole("radio", { name: "d", exact: true }).check();
+    await train(page);
+    const after = await readMatrix(page, "M");
+    expect(await looks(page)).toMatchObject({ places: REVERSED });
+    expect((await looks(page)).least).toBeGreaterThan(0.9);
+    expect(await page.locator(".learning-word").textContent()).toBe("stressed → desserts");
+    expect(await page.locator(".learning-side .picture-text").textContent()).toContain("Just as you guessed.");
+    expect(await axeFindings(page)).toEqual([]);
+
+    const scrubber = page.getByRole("slider", { name: "Step", exact: true });
+    await scrubber.press("Home");
+    expect((await looks(page)).least).toBeLessThan(0.4);
+    expect(page.url()).not.toContain("step=");
+    await scrubber.press("ArrowRight");
+    expect(page.url()).toContain("step=1");
+    await scrubber.press("End");
+    expect(await readMatrix(page, "M")).toEqual(after);
+
+    await cell(page, "M", 0, 7).click();
+    const told = await readTold(page);
+    await reload(page);
+    await trained(page);
+    expect(await readMatrix(page, "M")).toEqual(after);
+    expect(await readTold(page)).toEqual(told);
+  });
+
+  test("has the same numbers without cross-origin isolation", async () => {
+    const pages = await Promise.all(
+      (["isolated", "plain"] as const).map((kind) => open("learning.html#guess=1&step=40", {}, kind)),
+    );
+    const seen = [];
+    for (const page of pages) {
+      await trained(page);
+      seen.push([await readMatrix(page, "M"), await page.locator(".learning-side tbody").textContent()]);
+    }
+    expect(seen[0]).toEqual(seen[1]);
+  });
+
+  test.each(["isolated", "plain"] as const)(
+    "%s: the page never computes for 50 ms",
+    async (kind) => {
+      const page = await open("learning.html#guess=8", {}, kind);
+      const prepare = async (): Promise<void> => {
+        await kernelAnswered(page);
+        await expect.poll(() => page.locator("#status-summary").textContent()).toMatch(/\d [µm]s$/);
+      };
+      const { all, over } = await tasksOver(50, { page, prepare, act: () => train(page) });
+      expect(all).toBeGreaterThan(80);
+      expect(over).toEqual([]);
+    },
+    TIME_FOR_TRIES,
+  );
+});
+
+test("sorting can be stopped, shows what it has learnt by then, and another task begins anew", async () => {
+  const page = await open("learning.html#task=sort&guess=2");
+  await kernelAnswered(page);
+  await page.getByRole("button", { name: "Train" }).click();
+  await status(page)
+    .filter({ hasText: /Step [1-9]/ })
+    .waitFor();
+  await page.getByRole("button", { name: "Stop" }).click();
+  await status(page).filter({ hasText: "Stopped." }).waitFor();
+  expect(page.url()).toMatch(/step=\d/);
+  const before = await readMatrix(page, "M");
+  await page.getByRole("radio", { name: "copy" }).check();
+  expect((await readMatrix(page, "M")).flat()).toEqual(Array(64).fill(0.13));
+  await page.getByRole("radio", { name: "k", exact: true }).check();
+  await train(page);
+  expect((await looks(page)).places).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
+  await page.getByRole("radio", { name: "sort" }).check();
+  expect(await readMatrix(page, "M")).toEqual(before);
+});
+
+describe.each([
+  [1280, 800, 200],
+  [390, 844, 260],
+])("at %d x %d", (width, height, most) => {
+  test("the matrix is in sight, and not many tab stops away", async () => {
+    const page = await open("learning.html#guess=8&step=120", { viewport: { width, height } });
+    await trained(page);
+    expect((await page.locator('heed-matrix[data-name="M"]').boundingBox())?.y).toBeLessThan(most);
+    let stops = 0;
+    const isBehind = (): Promise<boolean> =>
+      page.evaluate(() => document.activeElement?.closest('[data-picture="gradients"]') !== null);
+    do {
+      await page.keyboard.press("Tab");
+      stops += 1;
+    } while (stops < 40 && !(await isBehind()));
+    expect(stops - 1).toBeLessThanOrEqual(30);
+    const lengths = await page
+      .locator("main p")
+      .evaluateAll((all) => all.map(({ textContent }) => textContent?.split(/\s+/).length ?? 0));
+    expect(Math.max(...lengths)).toBeLessThanOrEqual(45);
+  });
+});
