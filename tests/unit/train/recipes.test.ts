@@ -4,6 +4,7 @@ import { createHeed, type Heed } from "heed";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import * as dates from "../../../examples/train/dates.js";
 import * as kernel from "../../../examples/train/kernel.js";
+import * as labels from "../../../examples/train/labels.js";
 import * as language from "../../../examples/train/language.js";
 import * as oneLook from "../../../examples/train/one-look.js";
 import * as pictures from "../../../examples/train/pictures.js";
@@ -103,6 +104,18 @@ test("a causal language model learns the grammar", async () => {
   const losses: number[] = [];
   await language.train({ kind: "causal", seed: SEED, steps: 50, engine, onStep: ({ loss }) => losses.push(loss) });
   expect(losses.at(-1)).toBeLessThan(0.6 * (losses[0] ?? 0));
+});
+
+test("adapters learn labels, of words as well that stand in no labelled sentence", async () => {
+  const told: number[] = [];
+  const onStep = ({ step }: { readonly step: number }) => told.push(step);
+  const trained = await labels.train({ seed: SEED, readingSteps: 150, steps: 60, engine, onStep });
+  expect(told).toEqual(Array.from({ length: 210 }, (_, step) => step));
+  // Half of the labels are right by chance.
+  expect(await labels.accuracy(trained)).toBeGreaterThan(0.7);
+  expect(await trained.label("the hen didn't cross the lake because it was hungry")).toBe("animal");
+  const names = [...trained.adapters.parameters().keys()];
+  expect(names).toContain("bert.encoder.layers.0.self_attn.q_proj.lora_A.weight");
 });
 
 test("attention pooling finds the shape in a picture", async () => {
