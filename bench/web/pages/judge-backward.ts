@@ -1,6 +1,5 @@
 // Judges the backward pass of attention: some rows of each gradient of the last head, in double precision. As many keys as queries.
 
-import { attention } from "heed/reference";
 import { inputsOf } from "./inputs.js";
 import type { Verdict } from "./judge.js";
 import type { Problem } from "./peer.js";
@@ -20,25 +19,30 @@ export function judgeBackward(problem: Problem): Verdict {
   const zeros = () => chosen.map(() => new Array<number>(dim).fill(0));
   const [ofQuery, ofKey, ofValue] = [zeros(), zeros(), zeros()];
   const scale = 1 / Math.sqrt(dim);
+  const weights = new Float64Array(keys);
+  const slopes = new Float64Array(keys);
   for (let i = 0; i < queries; i++) {
-    const { output, lse } = attention(
-      { data: row(query, i), shape: [1, dim] },
-      { data: key, shape: [keys, dim] },
-      { data: value, shape: [keys, dim] },
-      { causal, qOffset: i },
-    );
-    const ofOutput = row(gradient, i);
-    const delta = dot(ofOutput, output.data);
+    const visible = causal ? i + 1 : keys;
+    let [sum, delta] = [0, 0];
+    for (let j = 0; j < visible; j++) {
+      // Scores of normal numbers are small enough for an exponential as they are.
+      const weight = Math.exp(scale * dot(query, i * dim, key, j * dim, dim));
+      const slope = dot(gradient, i * dim, value, j * dim, dim);
+      weights[j] = weight;
+      slopes[j] = slope;
+      sum += weight;
+      delta += weight * slope;
+    }
     const place = chosen.indexOf(i);
     // A chosen query needs all keys, and any query needs the chosen ones.
     for (const j of place < 0 ? chosen : Array(keys).keys()) {
-      if (causal && j > i) continue;
-      const weight = Math.exp(scale * dot(row(query, i), row(key, j)) - (lse.data[0] ?? Number.NaN));
-      const ofScore = scale * weight * (dot(ofOutput, row(value, j)) - delta);
-      addScaled(ofQuery[place], ofScore, row(key, j));
+      if (j >= visible) continue;
+      const weight = (weights[j] ?? Number.NaN) / sum;
+      const ofScore = scale * weight * ((slopes[j] ?? Number.NaN) - delta / sum);
       const column = chosen.indexOf(j);
+      addScaled(ofQuery[place], ofScore, row(key, j));
       addScaled(ofKey[column], ofScore, row(query, i));
-      addScaled(ofValue[column], weight, ofOutput);
+      addScaled(ofValue[column], weight, row(gradient, i));
     }
   }
   const rows = [ofQuery, ofKey, ofValue].flatMap((sums, output) =>
@@ -47,9 +51,9 @@ export function judgeBackward(problem: Problem): Verdict {
   return { rows };
 }
 
-function dot(a: Float32Array, b: ArrayLike<number>): number {
+function dot(a: Float32Array, fromA: number, b: Float32Array, fromB: number, length: number): number {
   let sum = 0;
-  for (const [at, number] of a.entries()) sum += number * (b[at] ?? Number.NaN);
+  for (let i = 0; i < length; i++) sum += (a[fromA + i] as number) * (b[fromB + i] as number);
   return sum;
 }
 
