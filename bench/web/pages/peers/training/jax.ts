@@ -86,7 +86,7 @@ function stepOf(jax: Jax, model: Model) {
   return jax.jit(update);
 }
 
-/** The embedding of tokens is a product with one-hot rows, as everywhere where a look-up has no gradient. */
+/** The embedding of tokens is a product with one-hot rows, as it has to be in TensorFlow.js. */
 function lossFunction({ numpy, nn }: Jax, { dim, layers }: Model) {
   const heads = dim / HEAD_DIM;
   return (parameters: readonly JaxArray[], tokens: JaxArray, targets: JaxArray): JaxArray => {
