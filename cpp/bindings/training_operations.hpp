@@ -6,6 +6,7 @@
 #include "operations/attention/attention_vjp_call.hpp"
 #include "operations/training/combine.hpp"
 #include "operations/training/gru_backward.hpp"
+#include "operations/training/linear_vjp.hpp"
 #include "operations/training/losses.hpp"
 #include "operations/training/norm_backward.hpp"
 #include "operations/training/optimizers.hpp"
@@ -16,9 +17,9 @@
 
 namespace heed {
 
-/// Backward passes of attention and layers, losses and steps of optimizers.
-using TrainingOperations =
-    std::tuple<AttentionVjpCall, ProductCall, RowSumsCall, PointwiseBackwardCall, NormBackwardCall, ScatterAddCall,
-               GruBackwardCall, CombineCall, SquareSumCall, CrossEntropyCall, ElementLossCall, AdamCall, SgdCall>;
+/// Backward passes of attention, linear attention and layers, losses and steps of optimizers.
+using TrainingOperations = std::tuple<AttentionVjpCall, ProductCall, RowSumsCall, PointwiseBackwardCall,
+                                      NormBackwardCall, ScatterAddCall, GruBackwardCall, CombineCall, SquareSumCall,
+                                      CrossEntropyCall, ElementLossCall, AdamCall, SgdCall, LinearVjpCall>;
 
 }  // namespace heed

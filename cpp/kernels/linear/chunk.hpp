@@ -15,6 +15,12 @@ namespace heed::kernels {
 inline constexpr float kForgets = -std::numeric_limits<float>::infinity();
 inline constexpr float kHighestDecay = 88.0F;
 
+/// Keys and queries of a chunk; of either there may be none.
+struct ChunkRange {
+  int first_key, keys;
+  int first_query, queries;
+};
+
 /// Rows that the caller gave.
 struct GivenRows {
   FloatRow first;

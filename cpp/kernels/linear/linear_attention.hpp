@@ -62,12 +62,6 @@ struct LinearScratch {
   float* next_;
 };
 
-/// Keys and queries of a chunk; of either there may be none.
-struct ChunkRange {
-  int first_key, keys;
-  int first_query, queries;
-};
-
 class LinearAttention {
  public:
   explicit LinearAttention(const LinearTask& task) : task_(task), scratch_(task) {}

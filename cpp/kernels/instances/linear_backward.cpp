@@ -1,0 +1,3 @@
+#include "kernels/instances/linear_backward.hpp"
+
+#include "kernels/linear/linear_backward.hpp"

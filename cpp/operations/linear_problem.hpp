@@ -1,0 +1,41 @@
+// A call of linear attention, checked, and the task of a key/value head: its forward and its backward pass take both.
+#pragma once
+
+#include "kernels/linear/linear_task.hpp"
+#include "operations/linear_attention.hpp"
+#include "problem/check_views.hpp"
+
+namespace heed {
+
+/// A well-formed call, every default filled in.
+struct LinearProblem {
+  Index batch;
+  Index query_heads;
+  Index kv_heads;
+  Index query_length;
+  Index key_length;
+  Index head_dim;
+  Index value_dim;
+  float scale;
+  bool is_delta;   // values are replaced by delta residuals
+  bool is_kernel;  // elu
+
+  LinearInputs inputs;
+  LinearOptions options;
+  LinearOutputs outputs;
+
+  [[nodiscard]] Index heads_per_group() const { return query_heads / kv_heads; }
+};
+
+/// Fills `problem`, or says which rule the call breaks.
+Status make_linear_problem(const ViewRules& rules, const LinearInputs& inputs, const LinearOptions& options,
+                           const LinearOutputs& outputs, LinearProblem& problem);
+
+/// What the kernel is told of a key/value head of a batch entry, group = entry * kv_heads + head: all but its columns
+/// and its scratch.
+kernels::LinearTask linear_task(const LinearProblem& problem, Index group);
+
+LinearInputs unpack_inputs(const LinearCall& call);
+LinearOptions unpack_options(const LinearCall& call);
+
+}  // namespace heed
