@@ -10,7 +10,7 @@ import type {
   RelativeValuesOptions,
   RopeOptions,
 } from "./api/extra/options.js";
-import type { AttentionVjp, AttentionVjpOptions } from "./api/extra/vjp.js";
+import type { AttentionVjp, AttentionVjpOptions, LinearGradients, LinearVjpOptions } from "./api/extra/vjp.js";
 import { guard, guardAsync } from "./api/guard.js";
 import type { Capabilities, Heed } from "./api/heed.js";
 import { product, readShape, readTensorData } from "./api/operands.js";
@@ -37,7 +37,7 @@ import {
 import { compileOverride, importsMemory } from "./backends/wasm/binary.js";
 import { MODULES } from "./backends/wasm/inlined.js";
 import { WasmBackend } from "./backends/wasm/wasm-backend.js";
-import { LazyOperations } from "./lazy-operations.js";
+import { LazyOperations, type Name } from "./lazy-operations.js";
 import { DISPOSE } from "./memory/disposable.js";
 import { type Features, features } from "./platform/features.js";
 import { autoThreads, select } from "./platform/select.js";
@@ -161,6 +161,14 @@ class Engine implements Heed {
     return this.#backend.explain(check("explain", this.#backend, { query, key, value }, options).checked.problem);
   }
 
+  #run<N extends Name>(
+    name: N,
+    tensors: readonly unknown[],
+    options: unknown,
+  ): ReturnType<typeof LazyOperations.prototype.run<N>> {
+    return this.#parts.operations.run(this.#backend, name, { tensors, options });
+  }
+
   attentionVjp<const O extends AttentionVjpOptions = NoAttentionOptions>(
     query: TensorInput,
     key: TensorInput,
@@ -168,12 +176,12 @@ class Engine implements Heed {
     options?: O,
   ): Promise<AttentionVjp<O>>;
   attentionVjp(query: unknown, key: unknown, value: unknown, options?: unknown): Promise<unknown> {
-    return this.#parts.operations.run(this.#backend, "attentionVjp", { tensors: [query, key, value], options });
+    return this.#run("attentionVjp", [query, key, value], options);
   }
 
   rope<const O extends RopeOptions = NoOptions>(x: TensorInput, options?: O): Promise<Returned<O>>;
   rope(x: unknown, options?: unknown): Promise<Tensor | ArrayTensor> {
-    return this.#parts.operations.run(this.#backend, "rope", { tensors: [x], options });
+    return this.#run("rope", [x], options);
   }
 
   linearAttention<const O extends LinearOptions>(
@@ -183,7 +191,17 @@ class Engine implements Heed {
     options: O,
   ): Promise<LinearResult<O>>;
   linearAttention(query: unknown, key: unknown, value: unknown, options: unknown): Promise<unknown> {
-    return this.#parts.operations.run(this.#backend, "linearAttention", { tensors: [query, key, value], options });
+    return this.#run("linearAttention", [query, key, value], options);
+  }
+
+  linearAttentionVjp<const O extends LinearVjpOptions>(
+    query: TensorInput,
+    key: TensorInput,
+    value: TensorInput,
+    options: O,
+  ): Promise<LinearGradients<O>>;
+  linearAttentionVjp(query: unknown, key: unknown, value: unknown, options: unknown): Promise<unknown> {
+    return this.#run("linearAttentionVjp", [query, key, value], options);
   }
 
   relativeKeys<const O extends RelativeKeysOptions = NoOptions>(
@@ -192,7 +210,7 @@ class Engine implements Heed {
     options?: O,
   ): Promise<Returned<O>>;
   relativeKeys(q: unknown, table: unknown, options?: unknown): Promise<Tensor | ArrayTensor> {
-    return this.#parts.operations.run(this.#backend, "relativeKeys", { tensors: [q, table], options });
+    return this.#run("relativeKeys", [q, table], options);
   }
 
   relativeValues<const O extends RelativeValuesOptions = NoOptions>(
@@ -201,7 +219,7 @@ class Engine implements Heed {
     options?: O,
   ): Promise<Returned<O>>;
   relativeValues(weights: unknown, table: unknown, options?: unknown): Promise<Tensor | ArrayTensor> {
-    return this.#parts.operations.run(this.#backend, "relativeValues", { tensors: [weights, table], options });
+    return this.#run("relativeValues", [weights, table], options);
   }
 
   /** Called by heed/layers, which may come from another entry of the package. */

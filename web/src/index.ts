@@ -11,7 +11,14 @@ export type {
   RopeOptions,
   RopeScaling,
 } from "./api/extra/options.js";
-export type { AttentionGradients, AttentionVjp, AttentionVjpOptions, BackwardOptions } from "./api/extra/vjp.js";
+export type {
+  AttentionGradients,
+  AttentionVjp,
+  AttentionVjpOptions,
+  BackwardOptions,
+  LinearGradients,
+  LinearVjpOptions,
+} from "./api/extra/vjp.js";
 export type { Capabilities, Explanation, Heed, MemoryReport, WebGpuReport } from "./api/heed.js";
 export type {
   AttentionOptions,

@@ -6,7 +6,8 @@ import { guardAsync } from "./api/guard.js";
 import type { Backend } from "./backends/backend.js";
 
 type ExtraModule = typeof import("./extra.js");
-type Name = Exclude<keyof ExtraModule, "createCache">;
+/** The operations beside attention. */
+export type Name = Exclude<keyof ExtraModule, "createCache">;
 
 export class LazyOperations {
   #module: ExtraModule | null = null;

@@ -99,6 +99,20 @@ template <bool kDecays, bool kIsDelta>
   }
 }
 
+/// What tokens do under a rule.
+struct TokenSteps {
+  void (*write)(const Token& token, const float* before, float* after);
+  void (*take_back)(const Token& token, const float* before, float* gradient);
+};
+
+template <bool kDecays, bool kIsDelta>
+constexpr TokenSteps kTokenSteps{write_token<kDecays, kIsDelta>, take_token_back<kDecays, kIsDelta>};
+
+inline const TokenSteps& steps_of_rule(const LinearTask& task) {
+  if (task.decay) return task.is_delta ? kTokenSteps<true, true> : kTokenSteps<true, false>;
+  return task.is_delta ? kTokenSteps<false, true> : kTokenSteps<false, false>;
+}
+
 /// A query that reads the state.
 struct Reading {
   const float* query;

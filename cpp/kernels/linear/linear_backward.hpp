@@ -14,6 +14,7 @@ class LinearBackward {
         forward_(task.forward),
         sizes_(linear_backward_sizes(kPanel, task.forward)),
         row_(sizes_.row),
+        steps_(steps_of_rule(task.forward)),
         next_(task.scratch) {
     const std::ptrdiff_t rows = static_cast<std::ptrdiff_t>(kBackwardChunk) * row_;
     const std::ptrdiff_t column_rows = static_cast<std::ptrdiff_t>(kBackwardChunk) * sizes_.column_row;
@@ -89,7 +90,7 @@ class LinearBackward {
     }
   }
 
-  void load_state(const float* given, std::ptrdiff_t stride, float* state) const {
+  [[gnu::noinline]] void load_state(const float* given, std::ptrdiff_t stride, float* state) const {
     clear(state, state_floats());
     if (given) for_each_number([&](int at, int d, int e) { state[at] = given[d * stride + e]; });
   }
@@ -100,7 +101,7 @@ class LinearBackward {
     for_each_number([&](int at, int d, int e) { target.first[d * target.stride + e] = state_gradient_[at]; });
   }
 
-  static void clear(float* numbers, std::ptrdiff_t count) {
+  [[gnu::noinline]] static void clear(float* numbers, std::ptrdiff_t count) {
     for (std::ptrdiff_t i = 0; i < count; ++i) numbers[i] = 0.0F;
   }
 
@@ -114,7 +115,7 @@ class LinearBackward {
   }
 
   /// Loads what tokens of a chunk write to the state.
-  void load_keys(const ChunkRange& chunk) {
+  [[gnu::noinline]] void load_keys(const ChunkRange& chunk) {
     const int first = chunk.first_key;
     load_rows({forward_.key.from(first * forward_.key_stride), forward_.key_stride, forward_.head_dim}, chunk.keys,
               forward_.is_kernel, keys_, row_);
@@ -181,29 +182,17 @@ class LinearBackward {
             .value_gradient = value_gradients_ + in_columns};
   }
 
-  /// Calls body.template operator()<decays, is_delta>() of the rule.
-  template <class Body>
-  void by_rule(Body body) const {
-    if (forward_.decay) {
-      forward_.is_delta ? body.template operator()<true, true>() : body.template operator()<true, false>();
-    } else {
-      forward_.is_delta ? body.template operator()<false, true>() : body.template operator()<false, false>();
+  /// Makes the states of kColumns columns after each token.
+  [[gnu::noinline]] void write_tokens(int count, const float* start, int column) const {
+    const float* before = start;
+    for (int t = 0; t < count; ++t) {
+      steps_.write(token_at(t, column), before, states_after(t));
+      before = states_after(t);
     }
   }
 
-  /// Makes the states of kColumns columns after each token.
-  void write_tokens(int count, const float* start, int column) {
-    by_rule([&]<bool kDecays, bool kIsDelta>() {
-      const float* before = start;
-      for (int t = 0; t < count; ++t) {
-        write_token<kDecays, kIsDelta>(token_at(t, column), before, states_after(t));
-        before = states_after(t);
-      }
-    });
-  }
-
   /// Takes the gradient of the state back from after a chunk to before it, where the state was `start`.
-  void pass(const ChunkRange& chunk, const float* start) {
+  [[gnu::noinline]] void pass(const ChunkRange& chunk, const float* start) {
     load_keys(chunk);
     load_queries(chunk, start);
     clear(key_gradients_, static_cast<std::ptrdiff_t>(kBackwardChunk) * row_);
@@ -230,22 +219,20 @@ class LinearBackward {
     }
   }
 
-  void take_back(const ChunkRange& chunk, const float* start, int column) {
+  [[gnu::noinline]] void take_back(const ChunkRange& chunk, const float* start, int column) {
     const float* const first = start + column * row_;
     float* const gradient = state_gradient_ + column * row_;
     write_tokens(chunk.keys, first, column);
-    by_rule([&]<bool kDecays, bool kIsDelta>() {
-      for (int t = (chunk.keys > 0 ? chunk.keys : chunk.queries) - 1; t >= 0; --t) {
-        const float* const after = chunk.keys > 0 ? states_after(t) : first;
-        for (int head = 0; head < forward_.heads && chunk.queries > 0; ++head) {
-          const std::ptrdiff_t at = query_row(head, t);
-          take_reading_back({queries_ + at, output_gradients(head, t) + column, row_, query_gradients_ + at}, after,
-                            gradient);
-        }
-        if (chunk.keys == 0) continue;
-        take_token_back<kDecays, kIsDelta>(token_at(t, column), t > 0 ? states_after(t - 1) : first, gradient);
+    for (int t = (chunk.keys > 0 ? chunk.keys : chunk.queries) - 1; t >= 0; --t) {
+      const float* const after = chunk.keys > 0 ? states_after(t) : first;
+      for (int head = 0; head < forward_.heads && chunk.queries > 0; ++head) {
+        const std::ptrdiff_t at = query_row(head, t);
+        take_reading_back({queries_ + at, output_gradients(head, t) + column, row_, query_gradients_ + at}, after,
+                          gradient);
       }
-    });
+      if (chunk.keys == 0) continue;
+      steps_.take_back(token_at(t, column), t > 0 ? states_after(t - 1) : first, gradient);
+    }
   }
 
   /// The slope of elu(x) + 1, of which the feature says all.
@@ -256,7 +243,7 @@ class LinearBackward {
     }
   }
 
-  static void store_row(const float* numbers, int length, float* target) {
+  [[gnu::noinline]] static void store_row(const float* numbers, int length, float* target) {
     for (int d = 0; d < length; d += kLanes) {
       store_some(Batch::load_aligned(numbers + d), target + d, length - d < kLanes ? length - d : kLanes);
     }
@@ -293,6 +280,7 @@ class LinearBackward {
   const LinearTask& forward_;
   LinearBackwardSizes sizes_;
   int row_;
+  TokenSteps steps_;
   float* next_;
 
   float* kept_states_;       // [chunks + 1][all_columns][row]

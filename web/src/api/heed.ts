@@ -11,7 +11,7 @@ import type {
   RelativeValuesOptions,
   RopeOptions,
 } from "./extra/options.js";
-import type { AttentionVjp, AttentionVjpOptions } from "./extra/vjp.js";
+import type { AttentionVjp, AttentionVjpOptions, LinearGradients, LinearVjpOptions } from "./extra/vjp.js";
 import type { AttentionOptions, TensorInput, TensorOptions } from "./options.js";
 import type { AttentionResult, NoAttentionOptions, NoOptions, Returned } from "./results.js";
 import type { Tensor } from "./tensor.js";
@@ -95,6 +95,17 @@ export interface Heed {
     value: TensorInput,
     options: O,
   ): Promise<LinearResult<O>>;
+
+  /**
+   * The gradients of a loss, given those in the output and the final state of `linearAttention` with the same arguments. It computes on
+   * WebAssembly, and needs no result of that call. The code is loaded at the first call. Rejects with a HeedError.
+   */
+  linearAttentionVjp<const O extends LinearVjpOptions>(
+    query: TensorInput,
+    key: TensorInput,
+    value: TensorInput,
+    options: O,
+  ): Promise<LinearGradients<O>>;
 
   /**
    * Shaw's relative keys: scale * q . table[clip(key - query)], a bias for `attention`, [B, H, L, S] with the leading axes that q

@@ -1,10 +1,11 @@
 // The backward pass of attention.
 
-import type { AttentionProblem, Dims4, Operand, Operation, OutputView } from "../backends/backend.js";
+import type { AttentionProblem, Operand, Operation, OutputView } from "../backends/backend.js";
 import type { CutAxis, NarrowedView } from "../backends/cut.js";
 import { ATTENTION_CALL } from "../backends/wasm/generated/attention-call.js";
 import { ATTENTION_VJP_CALL as CALL, OPERATION } from "../backends/wasm/generated/operation-calls.js";
 import { packAttention } from "./attention.js";
+import { denseLike } from "./dense-like.js";
 
 /** The parameters of score functions, by their names in a problem. */
 export const SCORE_GRADIENTS = ["w", "wq", "wk", "b", "v", "bandwidth"] as const;
@@ -133,16 +134,4 @@ function roomOf(
 
 function line(length: number): OutputView {
   return { elements: length, shape: [1, 1, 1, length], strides: [0, 0, 0, 1] };
-}
-
-/** The same shape without gaps, its axes in the same order in memory. Axes of stride 0 have size 1 in what was given. */
-function denseLike({ shape, strides }: Operand): OutputView {
-  const order = [0, 1, 2, 3].sort((a, b) => (strides[a] ?? 0) - (strides[b] ?? 0) || b - a);
-  const dense = [0, 0, 0, 0];
-  let elements = 1;
-  for (const axis of order) {
-    dense[axis] = elements;
-    elements *= shape[axis] ?? 1;
-  }
-  return { elements, shape, strides: dense as unknown as Dims4 };
 }

@@ -1,6 +1,6 @@
 // Linear attention.
 
-import type { Operand, Operation, OutputView } from "../backends/backend.js";
+import type { CallBuilder, Operand, Operation, OutputView } from "../backends/backend.js";
 import type { CutAxis } from "../backends/cut.js";
 import { LINEAR_CALL as CALL, LINEAR_RULE, OPERATION, PANEL } from "../backends/wasm/generated/operation-calls.js";
 
@@ -36,18 +36,7 @@ export const LINEAR_ATTENTION: Operation<LinearProblem> = {
   words: CALL.words,
   pack(problem, builder) {
     builder.integer(CALL.operation, OPERATION.linear);
-    builder.input(CALL.query, problem.query);
-    builder.input(CALL.key, problem.key);
-    builder.input(CALL.value, problem.value);
-    builder.input(CALL.decay, problem.decay);
-    builder.input(CALL.beta, problem.beta);
-    builder.input(CALL.state, problem.state);
-    builder.integer(CALL.rule, LINEAR_RULE[problem.rule]);
-    builder.integer(CALL.causal, problem.causal);
-    builder.float(CALL.scale, problem.scale ?? Number.NaN);
-    builder.dtype(CALL.queryType, problem.query);
-    builder.dtype(CALL.keyType, problem.key);
-    builder.dtype(CALL.valueType, problem.value);
+    packLinear(problem, builder);
     builder.output(CALL.output, problem.output, problem.keep);
     builder.output(CALL.newState, problem.newState, problem.keep);
   },
@@ -92,3 +81,19 @@ export const LINEAR_ATTENTION: Operation<LinearProblem> = {
     return { axes: [byBatch, byHead, ...(workers > 0 ? [] : [byToken]), ...columns] };
   },
 };
+
+/** Writes all of a call but its operation and results. */
+export function packLinear(problem: LinearProblem, builder: CallBuilder): void {
+  builder.input(CALL.query, problem.query);
+  builder.input(CALL.key, problem.key);
+  builder.input(CALL.value, problem.value);
+  builder.input(CALL.decay, problem.decay);
+  builder.input(CALL.beta, problem.beta);
+  builder.input(CALL.state, problem.state);
+  builder.integer(CALL.rule, LINEAR_RULE[problem.rule]);
+  builder.integer(CALL.causal, problem.causal);
+  builder.float(CALL.scale, problem.scale ?? Number.NaN);
+  builder.dtype(CALL.queryType, problem.query);
+  builder.dtype(CALL.keyType, problem.key);
+  builder.dtype(CALL.valueType, problem.value);
+}

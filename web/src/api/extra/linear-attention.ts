@@ -21,8 +21,21 @@ import type { ArrayTensor, Tensor } from "../tensor.js";
 import { readOptional, sameShape } from "./read-tensors.js";
 import { returnedAll } from "./results.js";
 
-const WHERE = "linearAttention";
-const NAMES = ["rule", "decay", "beta", "state", "scale", "causal", "layout", "heads", "kvHeads", "keep", "signal"];
+/** The names of LinearOptions. */
+export const LINEAR_OPTIONS = [
+  "rule",
+  "decay",
+  "beta",
+  "state",
+  "scale",
+  "causal",
+  "layout",
+  "heads",
+  "kvHeads",
+  "keep",
+  "signal",
+] as const;
+
 const RULES = ["linear", "gated", "delta", "gated-delta", "elu"] as const;
 
 export async function linearAttention(
@@ -30,72 +43,80 @@ export async function linearAttention(
   tensors: readonly unknown[],
   options: unknown,
 ): Promise<{ readonly output: ArrayTensor | Tensor; readonly state: ArrayTensor | Tensor }> {
-  const { problem, shapes, signal } = guard("option", `${WHERE}: reading its arguments`, () =>
-    check(backend, tensors, options),
+  const where = "linearAttention";
+  const { problem, shapes, signal } = guard("option", `${where}: reading its arguments`, () =>
+    checkLinear(where, backend, tensors, readRecord(where, "options", options, LINEAR_OPTIONS)),
   );
-  throwIfAborted(WHERE, signal);
-  return guardAsync("memory", `${WHERE}: computing`, async () => {
+  throwIfAborted(where, signal);
+  return guardAsync("memory", `${where}: computing`, async () => {
     const computed = await backend.run(LINEAR_ATTENTION, problem, signal);
     const [output, state] = returnedAll(backend, computed, [shapes.output, shapes.state]);
     return { output, state };
   });
 }
 
-interface Checked {
+export interface CheckedLinear {
   readonly problem: LinearProblem;
   readonly shapes: { readonly output: readonly number[]; readonly state: readonly number[] };
   readonly signal: AbortSignal | null;
 }
 
-function check(backend: Backend, [q, k, v]: readonly unknown[], options: unknown): Checked {
-  const given = readRecord(WHERE, "options", options, NAMES);
-  const rule = readRule(given["rule"]);
-  const causal = readBoolean(WHERE, "causal", given["causal"], rule !== "elu");
+/** Checks a call of linear attention, or of its backward pass: `where` is the function's name in messages. */
+export function checkLinear(
+  where: string,
+  backend: Backend,
+  [q, k, v]: readonly unknown[],
+  given: Readonly<Record<string, unknown>>,
+): CheckedLinear {
+  const rule = readRule(where, given["rule"]);
+  const causal = readBoolean(where, "causal", given["causal"], rule !== "elu");
   if (!causal && rule !== "elu") {
-    throw new HeedError("option", `${WHERE}: causal may be false for rule elu alone, got rule "${rule}"`);
+    throw new HeedError("option", `${where}: causal may be false for rule elu alone, got rule "${rule}"`);
   }
-  const scale = readFinite(WHERE, "scale", given["scale"], null);
+  const scale = readFinite(where, "scale", given["scale"], null);
   if (scale !== null && rule === "elu") {
-    throw new HeedError("option", `${WHERE}: scale has no meaning for rule elu, which divides it out`);
+    throw new HeedError("option", `${where}: scale has no meaning for rule elu, which divides it out`);
   }
-  const layout = readLayout(WHERE, given["layout"]);
-  const query = readTensor(WHERE, "query", q, backend);
-  const key = readTensor(WHERE, "key", k, backend);
-  const value = readTensor(WHERE, "value", v, backend);
-  const heads = readCount(WHERE, "heads", given["heads"], null);
-  const kvHeads = readCount(WHERE, "kvHeads", given["kvHeads"], null);
-  const views = viewsOf({ query, key, value }, layout, heads, kvHeads, causal);
+  const layout = readLayout(where, given["layout"]);
+  const query = readTensor(where, "query", q, backend);
+  const key = readTensor(where, "key", k, backend);
+  const value = readTensor(where, "value", v, backend);
+  const heads = readCount(where, "heads", given["heads"], null);
+  const kvHeads = readCount(where, "kvHeads", given["kvHeads"], null);
+  const views = viewsOf(where, { query, key, value }, layout, heads, kvHeads, causal);
   const rank = query.shape.length;
   const order = layout === "bhnd" || rank === 2 ? "bhnd" : "bnhd";
   const [batch, queryHeads, queries, headDim] = views.query.shape;
   const [, groups, , valueDim] = views.value.shape;
   const stateShape: Dims4 = [batch, groups, headDim, valueDim + (rule === "elu" ? 1 : 0)];
   const outputShape: Dims4 = [batch, queryHeads, queries, valueDim];
+  const stateShapes = { view: stateShape, own: perHeadShape(stateShape, rank, layout) };
+  const perToken: PerToken = { where, rule, layout, order, view: views.key, shape: key.shape };
   const problem: LinearProblem = {
     query: operandOf(query, views.query),
     key: operandOf(key, views.key),
     value: operandOf(value, views.value),
-    decay: readDecay(readOptional(WHERE, "decay", given["decay"], backend), rule, layout, order, views.key, key.shape),
-    beta: readBeta(readOptional(WHERE, "beta", given["beta"], backend), rule, layout, order, views.key, key.shape),
-    state: readState(readOptional(WHERE, "state", given["state"], backend), stateShape, rank, layout),
+    decay: readDecay(readOptional(where, "decay", given["decay"], backend), perToken),
+    beta: readBeta(readOptional(where, "beta", given["beta"], backend), perToken),
+    state: readState(where, "state", readOptional(where, "state", given["state"], backend), stateShapes),
     rule,
     causal,
     scale,
-    output: roomFor(WHERE, "output", denseView(order, outputShape)),
-    newState: roomFor(WHERE, "state", denseView("bhnd", stateShape)),
-    keep: readBoolean(WHERE, "keep", given["keep"], DEFAULTS.keep),
+    output: roomFor(where, "output", denseView(order, outputShape)),
+    newState: roomFor(where, "state", denseView("bhnd", stateShape)),
+    keep: readBoolean(where, "keep", given["keep"], DEFAULTS.keep),
   };
   return {
     problem,
-    shapes: { output: userShape(outputShape, rank, layout), state: perHeadShape(stateShape, rank, layout) },
-    signal: readSignal(WHERE, given["signal"]),
+    shapes: { output: userShape(outputShape, rank, layout), state: stateShapes.own },
+    signal: readSignal(where, given["signal"]),
   };
 }
 
-function readRule(value: unknown): LinearRule {
-  if (value !== undefined) return readChoice(WHERE, "rule", value, RULES, "linear");
+function readRule(where: string, value: unknown): LinearRule {
+  if (value !== undefined) return readChoice(where, "rule", value, RULES, "linear");
   const list = RULES.map((rule) => `"${rule}"`).join(", ");
-  throw new HeedError("option", `${WHERE}: rule must be one of ${list}, got undefined`);
+  throw new HeedError("option", `${where}: rule must be one of ${list}, got undefined`);
 }
 
 interface Tensors {
@@ -106,6 +127,7 @@ interface Tensors {
 
 /** The three shapes in [batch, heads, length, dim], checked against each other. */
 function viewsOf(
+  where: string,
   { query, key, value }: Tensors,
   layout: Layout,
   heads: number | null,
@@ -115,7 +137,7 @@ function viewsOf(
   const check = (isGood: boolean, rule: string): void => {
     if (isGood) return;
     const got = `got query ${showShape(query.shape)} key ${showShape(key.shape)} value ${showShape(value.shape)}`;
-    throw new HeedError("shape", `${WHERE}: ${rule}, ${got}`);
+    throw new HeedError("shape", `${where}: ${rule}, ${got}`);
   };
   const ranks = [query.shape.length, key.shape.length, value.shape.length];
   check(
@@ -127,11 +149,11 @@ function viewsOf(
     "query, key and value must have rank 2, 3 or 4",
   );
   if (layout === "packed" && heads === null) {
-    throw new HeedError("option", `${WHERE}: layout "packed" needs heads (and kvHeads where they differ)`);
+    throw new HeedError("option", `${where}: layout "packed" needs heads (and kvHeads where they differ)`);
   }
-  const q = viewOf(WHERE, "query", query.shape, layout, heads ?? 1);
-  const k = viewOf(WHERE, "key", key.shape, layout, kvHeads ?? heads ?? 1);
-  const v = viewOf(WHERE, "value", value.shape, layout, kvHeads ?? heads ?? 1);
+  const q = viewOf(where, "query", query.shape, layout, heads ?? 1);
+  const k = viewOf(where, "key", key.shape, layout, kvHeads ?? heads ?? 1);
+  const v = viewOf(where, "value", value.shape, layout, kvHeads ?? heads ?? 1);
   check(q.shape[1] > 0 && k.shape[1] > 0, "query, key and value must have at least one head");
   check(q.shape[3] > 0, "head_dim must be at least 1");
   check(v.shape[3] > 0, "value_dim must be at least 1");
@@ -146,7 +168,7 @@ function viewsOf(
     ["kvHeads", k.shape[1], kvHeads],
   ] as const) {
     if (wanted === null || wanted === count) continue;
-    throw new HeedError("option", `${WHERE}: ${name} is ${wanted}, but the shapes have ${count}`);
+    throw new HeedError("option", `${where}: ${name} is ${wanted}, but the shapes have ${count}`);
   }
   return { query: q, key: k, value: v };
 }
@@ -164,58 +186,59 @@ function isOnePer({ shape }: ReadTensor, axes: readonly number[]): boolean {
   return sameShape(shape, axes) || sameShape(shape, [...axes, 1]);
 }
 
-function readDecay(
-  decay: ReadTensor | null,
-  rule: LinearRule,
-  layout: Layout,
-  order: "bhnd" | "bnhd",
-  key: View,
-  keyShape: readonly number[],
-): Operand | null {
+/** A call with numbers for each token and head, and its key. */
+interface PerToken {
+  readonly where: string;
+  readonly rule: LinearRule;
+  readonly layout: Layout;
+  readonly order: "bhnd" | "bnhd";
+  readonly view: View;
+  readonly shape: readonly number[];
+}
+
+function readDecay(decay: ReadTensor | null, { where, rule, layout, order, view, shape }: PerToken): Operand | null {
   const isGated = rule === "gated" || rule === "gated-delta";
   if (!isGated && decay !== null) {
-    throw new HeedError("option", `${WHERE}: decay is for the gated rules alone, got rule "${rule}"`);
+    throw new HeedError("option", `${where}: decay is for the gated rules alone, got rule "${rule}"`);
   }
   if (!isGated) return null;
   if (decay === null)
-    throw new HeedError("option", `${WHERE}: the gated rules need decay, got ${showValue(undefined)}`);
-  const [batch, heads, length, dim] = key.shape;
-  const narrow = perTokenShape(keyShape, layout, heads, null);
-  const wide = perTokenShape(keyShape, layout, heads, dim);
-  if (sameShape(decay.shape, wide)) return operandOf(decay, denseView(order, key.shape));
+    throw new HeedError("option", `${where}: the gated rules need decay, got ${showValue(undefined)}`);
+  const [batch, heads, length, dim] = view.shape;
+  const narrow = perTokenShape(shape, layout, heads, null);
+  const wide = perTokenShape(shape, layout, heads, dim);
+  if (sameShape(decay.shape, wide)) return operandOf(decay, denseView(order, view.shape));
   if (isOnePer(decay, narrow)) return operandOf(decay, denseView(order, [batch, heads, length, 1]));
   throw new HeedError(
     "shape",
-    `${WHERE}: decay must be ${showShape(narrow)} or ${showShape(wide)}, got ${showShape(decay.shape)}`,
+    `${where}: decay must be ${showShape(narrow)} or ${showShape(wide)}, got ${showShape(decay.shape)}`,
   );
 }
 
-function readBeta(
-  beta: ReadTensor | null,
-  rule: LinearRule,
-  layout: Layout,
-  order: "bhnd" | "bnhd",
-  key: View,
-  keyShape: readonly number[],
-): Operand | null {
+function readBeta(beta: ReadTensor | null, { where, rule, layout, order, view, shape }: PerToken): Operand | null {
   if (beta === null) return null;
   if (rule !== "delta" && rule !== "gated-delta") {
-    throw new HeedError("option", `${WHERE}: beta is for the delta rules alone, got rule "${rule}"`);
+    throw new HeedError("option", `${where}: beta is for the delta rules alone, got rule "${rule}"`);
   }
-  const [batch, heads, length] = key.shape;
-  const perHead = perTokenShape(keyShape, layout, heads, null);
-  const shared = perTokenShape(keyShape, layout, 1, null);
+  const [batch, heads, length] = view.shape;
+  const perHead = perTokenShape(shape, layout, heads, null);
+  const shared = perTokenShape(shape, layout, 1, null);
   if (isOnePer(beta, perHead)) return operandOf(beta, denseView(order, [batch, heads, length, 1]));
   if (isOnePer(beta, shared)) return operandOf(beta, denseView(order, [batch, 1, length, 1]));
   throw new HeedError(
     "shape",
-    `${WHERE}: beta must be ${showShape(perHead)} or ${showShape(shared)}, got ${showShape(beta.shape)}`,
+    `${where}: beta must be ${showShape(perHead)} or ${showShape(shared)}, got ${showShape(beta.shape)}`,
   );
 }
 
-function readState(state: ReadTensor | null, shape: Dims4, rank: number, layout: Layout): Operand | null {
+/** Reads a state, or the gradient of one, of a shape as the kernel sees it and as the caller does. */
+export function readState(
+  where: string,
+  name: string,
+  state: ReadTensor | null,
+  { view, own }: { readonly view: Dims4; readonly own: readonly number[] },
+): Operand | null {
   if (state === null) return null;
-  const own = perHeadShape(shape, rank, layout);
-  if (sameShape(state.shape, own) || sameShape(state.shape, shape)) return operandOf(state, denseView("bhnd", shape));
-  throw new HeedError("shape", `${WHERE}: state must be ${showShape(own)}, got ${showShape(state.shape)}`);
+  if (sameShape(state.shape, own) || sameShape(state.shape, view)) return operandOf(state, denseView("bhnd", view));
+  throw new HeedError("shape", `${where}: ${name} must be ${showShape(own)}, got ${showShape(state.shape)}`);
 }

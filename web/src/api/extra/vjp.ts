@@ -1,7 +1,8 @@
-// The public types of attentionVjp.
+// The public types of attentionVjp and linearAttentionVjp.
 
 import type { AttentionOptions, TensorInput } from "../options.js";
 import type { Returned } from "../results.js";
+import type { LinearOptions } from "./options.js";
 
 /** Those of `attention`; a call of its own has no cache, no array for its output and no results beside it. */
 export interface AttentionVjpOptions extends Omit<AttentionOptions, "cache" | "out" | "return"> {
@@ -46,4 +47,23 @@ export interface AttentionVjp<O> {
   ): Promise<AttentionGradients<B>>;
   /** Frees what the backward call would need. */
   release(): void;
+}
+
+/** Those of `linearAttention`, of the call whose gradients are wanted, and the gradients of a loss in its results. */
+export interface LinearVjpOptions extends LinearOptions {
+  /** In the output, in its shape. */
+  readonly outputGradient: TensorInput;
+  /** In the state that the call returns, in its shape. Default zeros. */
+  readonly finalStateGradient?: TensorInput | undefined;
+}
+
+/** Each has the shape in which that was given of which it is the gradient. What was not given has none. */
+export interface LinearGradients<O = LinearVjpOptions> {
+  readonly query: Returned<O>;
+  readonly key: Returned<O>;
+  readonly value: Returned<O>;
+  readonly decay: Returned<O> | undefined;
+  readonly beta: Returned<O> | undefined;
+  /** Of the option `state`. */
+  readonly initialState: Returned<O> | undefined;
 }

@@ -19,6 +19,7 @@ export const SUPPORT = {
     attentionVjp: "its tiles sum gradients of keys and of queries at once, for which the GPU has no kernels",
     rope: true,
     linearAttention: TOKEN_BY_TOKEN,
+    linearAttentionVjp: TOKEN_BY_TOKEN,
     relativeKeys: "it looks up, on the calling thread, scores that attention computes, which may run on the GPU",
     relativeValues: "it is sums, made on the calling thread, and a product of linear attention's",
     createCache: "its pages are written a token at a time, in memory of WebAssembly",
