@@ -54,7 +54,7 @@ inline Batch load_row(FloatRow line, int d, int count, bool is_kernel, const Exp
   return is_kernel ? feature(numbers, exp) : numbers;
 }
 
-inline void load_rows(const GivenRows& given, int count, bool is_kernel, float* rows, int row) {
+[[gnu::noinline]] inline void load_rows(const GivenRows& given, int count, bool is_kernel, float* rows, int row) {
   const Exp exp;
   const Batch zero(0.0F);
   for (int t = 0; t < count; ++t) {
@@ -73,7 +73,8 @@ inline void load_rows(const GivenRows& given, int count, bool is_kernel, float* 
 
 /// The decays of `count` tokens, and in `logs` the logarithm of their product:
 /// tokens that forget make it -infinity.
-inline void load_decays(const LinearTask& task, int first, int count, float* decays, float* logs, int row) {
+[[gnu::noinline]] inline void load_decays(const LinearTask& task, int first, int count, float* decays, float* logs,
+                                          int row) {
   const Exp exp;
   const Batch zero(0.0F);
   for (int d = 0; d < row; d += kLanes) {
@@ -104,7 +105,7 @@ struct StateDecay {
 /// Turns `decay.kept`, logarithms so far, into a chunk's decay. A decay next to
 /// 1 is 1 and its difference e^x - 1: as one number it would be rounded, for
 /// every chunk the same way, by as much as a long memory forgets.
-inline void find_state_decay(const StateDecay& decay, int row) {
+[[gnu::noinline]] inline void find_state_decay(const StateDecay& decay, int row) {
   const Exp exp;
   const Batch one(1.0F);
   for (int d = 0; d < row; d += kLanes) {
@@ -119,7 +120,7 @@ inline void find_state_decay(const StateDecay& decay, int row) {
   }
 }
 
-inline void copy_row(const float* source, float* target, int row) {
+[[gnu::noinline]] inline void copy_row(const float* source, float* target, int row) {
   for (int d = 0; d < row; d += kLanes) Batch::load_aligned(source + d).store_aligned(target + d);
 }
 
@@ -135,7 +136,7 @@ inline void decay_row(float* numbers, const float* decays, int row) {
   }
 }
 
-inline float dot(const float* a, const float* b, int row) {
+[[gnu::noinline]] inline float dot(const float* a, const float* b, int row) {
   Batch sums[2] = {Batch(0.0F), Batch(0.0F)};
   for (int d = 0; d < row; d += 2 * kLanes) {
     for (int vector = 0; vector < 2; ++vector) {
