@@ -47,7 +47,7 @@ template <bool kDecays>
 /// Makes the columns `after` a token of those `before` it.
 template <bool kDecays, bool kIsDelta>
 [[gnu::noinline]] void write_token(const Token& token, const float* before, float* after) {
-  float found[kColumns] = {};
+  float found[kColumns] = {};  // NOLINT(misc-const-correctness): delta rules write it
   if constexpr (kIsDelta) dot_columns<kDecays>(before, token, found);
   Batch written[kColumns];
   for (int j = 0; j < kColumns; ++j) {
@@ -79,11 +79,11 @@ template <bool kDecays, bool kIsDelta>
   for (int d = 0; d < token.row; d += kLanes) {
     const Batch key = Batch::load_aligned(token.key + d);
     Batch of_key = Batch::load_aligned(token.key_gradient + d);
-    Batch of_decay = Batch::load_aligned(token.decay_gradient + d);
+    Batch of_decay = Batch::load_aligned(token.decay_gradient + d);  // NOLINT(misc-const-correctness): decays do
     for (int j = 0; j < kColumns; ++j) {
       const int at = j * token.row + d;
       const Batch column = decayed<kDecays>(Batch::load_aligned(before + at), token.decay, d);
-      Batch of_column = Batch::load_aligned(gradient + at);
+      Batch of_column = Batch::load_aligned(gradient + at);  // NOLINT(misc-const-correctness): delta rules do
       of_key = multiply_add(of_column, written[j], of_key);
       if constexpr (kIsDelta) {
         of_key -= column * of_values[j];

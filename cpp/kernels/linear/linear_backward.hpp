@@ -270,7 +270,10 @@ class LinearBackward {
 
   void store_decay_gradient(const float* numbers, int token) const {
     float* const target = task_.decay.first + token * task_.decay.stride;
-    if (forward_.has_wide_decay) return store_row(numbers, forward_.head_dim, target);
+    if (forward_.has_wide_decay) {
+      store_row(numbers, forward_.head_dim, target);
+      return;
+    }
     Batch sum(0.0F);
     for (int d = 0; d < row_; d += kLanes) sum += Batch::load_aligned(numbers + d);
     *target = xsimd::reduce_add(sum);
