@@ -14,9 +14,8 @@ import "../../style/stage.css";
 import "../../style/walk.css";
 
 const store = openWalkStore();
-const places = { stage: find("#stage", HTMLElement), input: find("#input", HTMLElement) };
-const stage = new Stage(store, places.stage);
-const input = new SentenceInput(store, places.input);
+const stage = new Stage(store, find("#stage", HTMLElement));
+const input = new SentenceInput(store, find("#input", HTMLElement));
 
 runRoom({
   store,
@@ -26,7 +25,7 @@ runRoom({
   // All else in the state only decides what is looked at.
   computedFrom: ["text", "numbers", "width", "heads", "scale", "causal", "asking", "hidden", "edited"],
   build: (first) => {
-    const room = new MatrixWalk(store, find("#room", HTMLElement), first, places);
+    const room = new MatrixWalk(store, find("#room", HTMLElement), first);
     store.listen((state, before) => {
       if (state.step !== before.step || state.all !== before.all) room.forget();
     });

@@ -1,16 +1,12 @@
-// Puts a room's furniture where it stands in every room: the picture first, its controls below it, other pictures, the readout beside them,
-// agreement and code at the end.
+// Puts a room's furniture where it stands in every room: controls, pictures beside the readout, agreement and code below.
 
 import { codeButtons } from "../ui/code.js";
 import { h } from "../ui/dom.js";
 import { magnitude } from "../ui/numbers.js";
 
 export interface Furniture {
-  /** Above everything: what chooses the picture. */
+  /** Above everything. */
   readonly above?: readonly HTMLElement[];
-  /** Below the first picture. */
-  readonly controls?: readonly HTMLElement[];
-  /** The first is what the room is about. */
   readonly pictures: readonly HTMLElement[];
   readonly readout: HTMLElement;
   readonly agreement: HTMLElement;
@@ -19,12 +15,10 @@ export interface Furniture {
 }
 
 export function furnish(root: HTMLElement, furniture: Furniture): void {
-  const { above = [], controls = [], pictures, readout, agreement, heedCode, torchCode } = furniture;
-  const [main, ...more] = pictures;
-  const below = controls.length === 0 ? [] : [h("div", { class: "below-picture" }, ...controls)];
+  const { above = [], pictures, readout, agreement, heedCode, torchCode } = furniture;
   root.append(
     ...above,
-    h("div", { class: "with-readout" }, h("div", {}, ...(main ? [main] : []), ...below, ...more), readout),
+    h("div", { class: "with-readout" }, h("div", {}, ...pictures), readout),
     h("div", { class: "room-foot" }, agreement, codeButtons(heedCode, torchCode)),
   );
 }

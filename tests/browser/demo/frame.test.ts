@@ -41,34 +41,6 @@ const rooms = PAGES.map(({ file, name }, index) => ({
 }));
 
 describe.each(rooms)("the page $name", ({ file, next }) => {
-  test.each([
-    [1280, 800, 200],
-    [390, 844, 260],
-  ])(
-    "begins with its picture: at %d by %d above %d pixels, before 30 stops of the keyboard",
-    async (width, height, most) => {
-      const page = await open(file, { viewport: { width, height } });
-      const { top, stops } = await page.evaluate(() => {
-        const pictures = Array.from(document.querySelectorAll("[data-picture]"));
-        const picture = pictures.find((one) => one.checkVisibility());
-        const body = picture?.querySelector(".picture-body") ?? picture;
-        const before = Array.from(
-          document.querySelectorAll("a, button, input, textarea, summary, [tabindex='0']"),
-        ).filter(
-          (one) =>
-            one.checkVisibility() &&
-            body !== undefined &&
-            (body.contains(one) || (one.compareDocumentPosition(body) & Node.DOCUMENT_POSITION_FOLLOWING) !== 0),
-        );
-        // Radio buttons of one choice are one stop.
-        const names = before.map((one, index) => (one instanceof HTMLInputElement && one.name ? one.name : index));
-        return { top: body?.getBoundingClientRect().top ?? Number.NaN, stops: new Set(names).size };
-      });
-      expect(top).toBeLessThan(most);
-      expect(stops).toBeLessThanOrEqual(30);
-    },
-  );
-
   describe.each(VISITS)("on $on", ({ width, schemes: [first, second] }) => {
     const addresses = new Set<string>();
     const visit = shared(file, {
