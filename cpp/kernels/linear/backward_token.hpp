@@ -1,5 +1,5 @@
-// What a token does to some columns of the state, and to their gradient on the way back. A column is a row of head_dim
-// numbers here, so all sums but two are made lane by lane.
+// What a token does to some columns of the state, and to their gradient in the backward pass. A column is a row of
+// head_dim numbers here, so all sums but two are made lane by lane.
 #pragma once
 
 #include "kernels/linear/chunk.hpp"
@@ -66,7 +66,7 @@ template <bool kDecays, bool kIsDelta>
 
 /// Turns the gradient of the columns after a token into that of those `before` it, and adds up what the token gets.
 template <bool kDecays, bool kIsDelta>
-[[gnu::noinline]] void take_token_back(const Token& token, const float* before, float* gradient) {
+[[gnu::noinline]] void backward_token(const Token& token, const float* before, float* gradient) {
   float of_written[kColumns];
   dot_columns<false>(gradient, token, of_written);
   Batch written[kColumns], of_values[kColumns];
@@ -102,11 +102,11 @@ template <bool kDecays, bool kIsDelta>
 /// What tokens do under a rule.
 struct TokenSteps {
   void (*write)(const Token& token, const float* before, float* after);
-  void (*take_back)(const Token& token, const float* before, float* gradient);
+  void (*backward)(const Token& token, const float* before, float* gradient);
 };
 
 template <bool kDecays, bool kIsDelta>
-constexpr TokenSteps kTokenSteps{write_token<kDecays, kIsDelta>, take_token_back<kDecays, kIsDelta>};
+constexpr TokenSteps kTokenSteps{write_token<kDecays, kIsDelta>, backward_token<kDecays, kIsDelta>};
 
 inline const TokenSteps& steps_of_rule(const LinearTask& task) {
   if (task.decay) return task.is_delta ? kTokenSteps<true, true> : kTokenSteps<true, false>;
@@ -122,7 +122,7 @@ struct Reading {
 };
 
 /// Adds what a query says of the columns that it read.
-[[gnu::noinline]] inline void take_reading_back(const Reading& reading, const float* columns, float* gradient) {
+[[gnu::noinline]] inline void backward_reading(const Reading& reading, const float* columns, float* gradient) {
   for (int d = 0; d < reading.row; d += kLanes) {
     const Batch query = Batch::load_aligned(reading.query + d);
     Batch of_query = Batch::load_aligned(reading.query_gradient + d);

@@ -199,7 +199,7 @@ class LinearBackward {
     clear(decay_gradients_, static_cast<std::ptrdiff_t>(kBackwardChunk) * row_);
     clear(query_gradients_, query_row(forward_.heads, 0));
     clear(beta_gradients_, kBackwardChunk);
-    for (int column = 0; column < sizes_.columns; column += kColumns) take_back(chunk, start, column);
+    for (int column = 0; column < sizes_.columns; column += kColumns) backward_columns(chunk, start, column);
     if (forward_.is_kernel) {
       for_each_query(chunk, [&](int head, int t) {
         // The loss falls with the sum of weights as with all that is divided by it.
@@ -207,7 +207,7 @@ class LinearBackward {
         output_gradients(head, t)[sizes_.columns] =
             -factors_[head * kBackwardChunk + t] * dot(queries_ + at, query_gradients_ + at, row_);
       });
-      take_back(chunk, start, sizes_.columns);
+      backward_columns(chunk, start, sizes_.columns);
     }
     store_gradients(chunk);
   }
@@ -219,7 +219,7 @@ class LinearBackward {
     }
   }
 
-  [[gnu::noinline]] void take_back(const ChunkRange& chunk, const float* start, int column) {
+  [[gnu::noinline]] void backward_columns(const ChunkRange& chunk, const float* start, int column) {
     const float* const first = start + column * row_;
     float* const gradient = state_gradient_ + column * row_;
     write_tokens(chunk.keys, first, column);
@@ -227,11 +227,11 @@ class LinearBackward {
       const float* const after = chunk.keys > 0 ? states_after(t) : first;
       for (int head = 0; head < forward_.heads && chunk.queries > 0; ++head) {
         const std::ptrdiff_t at = query_row(head, t);
-        take_reading_back({queries_ + at, output_gradients(head, t) + column, row_, query_gradients_ + at}, after,
-                          gradient);
+        backward_reading({queries_ + at, output_gradients(head, t) + column, row_, query_gradients_ + at}, after,
+                         gradient);
       }
       if (chunk.keys == 0) continue;
-      steps_.take_back(token_at(t, column), t > 0 ? states_after(t - 1) : first, gradient);
+      steps_.backward(token_at(t, column), t > 0 ? states_after(t - 1) : first, gradient);
     }
   }
 

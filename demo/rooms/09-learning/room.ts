@@ -58,7 +58,7 @@ export class LearningRoom {
     this.#factor = slider("Multiply scores by", FACTORS, (factor) => store.change({ factor }));
     this.#gradients = picture({
       name: "gradients",
-      title: "A gradient has two ways back",
+      title: "A gradient has two paths",
       body: [
         h("div", {}, this.#paths.element),
         h("p", { class: "small-label" }, "Orange: gradients. Violet: weights. Each is as wide as it is large."),

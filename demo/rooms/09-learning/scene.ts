@@ -1,4 +1,4 @@
-// The gradients of one query's row in double precision: a loss that wants the output to be another key's value, and its way back.
+// The gradients of one query's row in double precision: a loss that wants the output to be another key’s value, and its backward pass.
 
 import { at, fill, type Matrix, toSingle } from "../../src/model/matrix.js";
 import type { LearningState } from "./state.js";
