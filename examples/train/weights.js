@@ -1,5 +1,5 @@
 // node examples/train/weights.js [name ...]: trains the models that the demo loads, and writes their parameters as safetensors into
-// demo/public/weights. The same bytes come out on any machine: plain SIMD rounds alike everywhere.
+// demo/public/weights. It computes with plain SIMD, whatever variant the machine would choose.
 
 import { writeFile } from "node:fs/promises";
 import { createHeed } from "heed";
