@@ -61,6 +61,11 @@ export const PAGES: readonly Page[] = [
     about: "Guess, train, and watch attention find its order; gradients as wide as they are large.",
   },
   {
+    file: "translation.html",
+    name: "Translation",
+    about: "Type a date, and see where a network looks as it writes it anew; why attention was invented.",
+  },
+  {
     file: "bring-your-own.html",
     name: "Bring your own",
     about: "Your arrays, or 32,768 tokens of an example, from above and down to single multiply-adds; and this device.",

@@ -40,18 +40,27 @@ class Translator extends Layer {
     this.contextHead = this.part("contextHead", new Linear({ inFeatures: DIM, outFeatures: TARGET.length, engine }));
   }
 
+  /** The states of the encoder after each character of the sources, and the last of them. */
+  async encode({ source }, options) {
+    return this.encoder.forward(await this.source.forward(source, options), options);
+  }
+
   /** Logits of every character of the answers, and what each attends to. `inputs` are the characters before them. */
-  async forward({ source, mask, inputs }, options) {
-    const { output: states, state } = await this.encoder.forward(await this.source.forward(source, options), options);
+  async decode({ output: states, state }, { mask, inputs }, options) {
     const { output } = await this.decoder.forward(await this.target.forward(inputs, options), { ...options, state });
     const logits = await this.head.forward(output, options);
     if (this.attention === undefined) return { logits };
-    const { output: contexts, weights } = await this.attention.forward(output, states, undefined, {
+    const wanted = options.pass ? { output: true } : { output: true, weights: true, scores: "masked" };
+    const { output: contexts, ...looks } = await this.attention.forward(output, states, undefined, {
       ...options,
       mask,
-      return: { output: true, weights: !options.pass },
+      return: wanted,
     });
-    return { logits: await this.contextHead.forward(contexts, { ...options, addend: logits }), weights };
+    return { logits: await this.contextHead.forward(contexts, { ...options, addend: logits }), ...looks };
+  }
+
+  async forward(batch, options) {
+    return this.decode(await this.encode(batch, options), batch, options);
   }
 }
 
@@ -90,28 +99,38 @@ export function restore(parameters, { attention = "additive", engine } = {}) {
 const answering = (model) => ({ model, answer: (text) => answer(model, text) });
 
 /** The share of dates that were in no sentence of the training whose whole answer is right. */
-export async function accuracy({ model }, { seed = 1e6, count = 256, long } = {}) {
-  const random = randomOf(seed);
-  const batch = batchOf(Array.from({ length: count }, () => draw(random, { isNew: true, long })));
-  const { logits } = await model.forward(batch, {});
-  const isRight = (at) => largest(logits, at) === batch.targets[at];
-  const answers = Array.from({ length: count }, (_, row) =>
-    Array.from({ length: ANSWER }, (_, at) => row * ANSWER + at),
-  );
-  return answers.filter((places) => places.every(isRight)).length / count;
+export async function accuracy(trained, options) {
+  return (await rightOf(trained, options)).dates;
 }
 
-/** Writes one character after the other, and gives for each the weights of the characters of the text. */
+/** Also the share of right characters, each of which follows right ones. `filler`: words before the date, and after it. */
+export async function rightOf({ model }, { seed = 1e6, count = 256, filler } = {}) {
+  const random = randomOf(seed);
+  const batch = batchOf(Array.from({ length: count }, () => draw(random, { isNew: true, filler })));
+  const { logits } = await model.forward(batch, {});
+  const right = batch.targets.map((target, at) => largest(logits, at) === target);
+  const answers = Array.from({ length: count }, (_, row) => right.slice(row * ANSWER, (row + 1) * ANSWER));
+  const shareOf = (all) => all.filter(Boolean).length / all.length;
+  return { dates: shareOf(answers.map((answer) => answer.every(Boolean))), characters: shareOf(right) };
+}
+
+/** Writes one character after the other, and gives for each the weights of the characters of the text, and their scores. */
 async function answer(model, text) {
   const alignment = [];
+  const scores = [];
+  const sources = sourcesOf([text]);
+  const encoded = await model.encode(sources, {});
   let date = "";
   while (date.length < ANSWER) {
     const inputs = { data: [START, ...Array.from(date, (one) => TARGET.indexOf(one))], shape: [1, date.length + 1] };
-    const { logits, weights } = await model.forward({ ...sourcesOf([text]), inputs }, {});
-    if (weights !== undefined) alignment.push([...weights.data.subarray(-text.length)]);
+    const { logits, ...looks } = await model.decode(encoded, { ...sources, inputs }, {});
+    if (looks.weights !== undefined) {
+      alignment.push([...looks.weights.data.subarray(-text.length)]);
+      scores.push([...looks.scores.data.subarray(-text.length)]);
+    }
     date += TARGET[largest(logits, date.length)];
   }
-  return { date, alignment };
+  return { date, alignment, scores };
 }
 
 /** The share of weight of each character of an answer that lies on the word which it comes from: the year, the month or the day. */
@@ -146,12 +165,12 @@ const FORMS = [
 ];
 
 /** One date in ten is never trained on. */
-function draw(random, { isNew = false, long = random.next() < 0.5 } = {}) {
+function draw(random, { isNew = false, filler = random.next() < 0.5 ? 4 : 0 } = {}) {
   const [year, month, day] = [1900 + random.below(200), 1 + random.below(12), 1 + random.below(28)];
-  if ((((year * 12 + month) * 31 + day) % 10 === 0) !== isNew) return draw(random, { isNew, long });
+  if ((((year * 12 + month) * 31 + day) % 10 === 0) !== isNew) return draw(random, { isNew, filler });
   const words = { year: String(year), month: MONTHS[month - 1], day: ordinal(day) };
-  const filler = () => Array.from({ length: long ? 4 : 0 }, () => `${random.pick(WORDS)} `).join("");
-  const text = `${filler()}${random.pick(FORMS)(words)} ${filler()}`.trim();
+  const around = () => Array.from({ length: filler }, () => `${random.pick(WORDS)} `).join("");
+  const text = `${around()}${random.pick(FORMS)(words)} ${around()}`.trim();
   const two = (number) => String(number).padStart(2, "0");
   return { text, words, date: `${year}-${two(month)}-${two(day)}` };
 }

@@ -1,7 +1,7 @@
 // One number of the room taken apart: a weight of the trained matrix, or a gradient, with its finite difference.
 
 import { at } from "../../src/model/matrix.js";
-import { type Explanation, products } from "../../src/ui/explanation.js";
+import { type Explanation, products, softened } from "../../src/ui/explanation.js";
 import { exact, small } from "../../src/ui/numbers.js";
 import type { LearningAnswer } from "./calls.js";
 import { finiteDifference, INPUTS, KEYS, type LearningScene, VALUE_WIDTH } from "./scene.js";
@@ -138,38 +138,4 @@ function explainTrained({ state }: LearningScene, row: number, col: number, mome
     kernel: moment.weights[from + col],
     light: { name: "M", row, col },
   });
-}
-
-interface Softened {
-  readonly subject: string;
-  readonly at: number;
-  readonly kernel: number | undefined;
-  readonly light: Explanation["lights"][number];
-}
-
-/** One weight of a softmax. */
-function softened(
-  scores: readonly number[],
-  names: readonly string[],
-  { subject, at: chosen, kernel, light }: Softened,
-): Explanation {
-  const most = Math.max(...scores);
-  const powers = scores.map((score) => Math.exp(score - most));
-  const sum = powers.reduce((all, power) => all + power, 0);
-  const power = powers[chosen] ?? Number.NaN;
-  return {
-    subject,
-    sentence: `e to the power of each score less the largest, ${exact(most)}; then this one over the sum of all.`,
-    head: ["", "score", "e^"],
-    terms: scores.map((score, index) => ({
-      label: names[index] ?? "",
-      figures: [exact(score, 3), small(powers[index] ?? Number.NaN)],
-      own: index === chosen,
-      faint: (powers[index] ?? 0) < 5e-5,
-    })),
-    last: `${small(power)} / ${exact(sum)} = ${small(power / sum)}`,
-    result: power / sum,
-    ...(kernel === undefined ? {} : { kernel }),
-    lights: [light],
-  };
 }

@@ -1,6 +1,6 @@
 // One number taken apart: the terms it is the sum of, where they stand, and what they add up to. Pure; drawn by readout.ts.
 
-import { exact } from "./numbers.js";
+import { exact, small } from "./numbers.js";
 
 export interface Term {
   readonly label: string;
@@ -68,5 +68,39 @@ export function directions(
       figures: [...term.figures, exact(left(index) ** 2), exact(right(index) ** 2)],
     })),
     last: `${exact(dot)} / (√${exact(a)} × √${exact(b)}) = ${exact(cosine)}`,
+  };
+}
+
+interface Softened {
+  readonly subject: string;
+  readonly at: number;
+  readonly kernel: number | undefined;
+  readonly light: Explanation["lights"][number];
+}
+
+/** One weight of a softmax. */
+export function softened(
+  scores: readonly number[],
+  names: readonly string[],
+  { subject, at: chosen, kernel, light }: Softened,
+): Explanation {
+  const most = Math.max(...scores);
+  const powers = scores.map((score) => Math.exp(score - most));
+  const sum = powers.reduce((all, power) => all + power, 0);
+  const power = powers[chosen] ?? Number.NaN;
+  return {
+    subject,
+    sentence: `e to the power of each score less the largest, ${exact(most)}; then this one over the sum of all.`,
+    head: ["", "score", "e^"],
+    terms: scores.map((score, index) => ({
+      label: names[index] ?? "",
+      figures: [exact(score, 3), small(powers[index] ?? Number.NaN)],
+      own: index === chosen,
+      faint: (powers[index] ?? 0) < 5e-5,
+    })),
+    last: `${small(power)} / ${exact(sum)} = ${small(power / sum)}`,
+    result: power / sum,
+    ...(kernel === undefined ? {} : { kernel }),
+    lights: [light],
   };
 }

@@ -1,0 +1,35 @@
+// What a network makes of a text: the date that it writes, and what each of its characters attends to.
+
+import { fill, type Matrix, unstack } from "../../src/model/matrix.js";
+import { softmax } from "../../src/model/softmax.js";
+
+export const NETWORKS = ["bahdanau", "luong"] as const;
+export type Network = (typeof NETWORKS)[number];
+
+export const NAMES: Readonly<Record<Network, string>> = { bahdanau: "Bahdanau", luong: "Luong" };
+
+/** Characters of an answer. */
+export const ANSWER = "1997-05-03".length;
+
+export interface Reading {
+  readonly text: string;
+  readonly date: string;
+  /** Before the softmax and after it: a row for each character of the date, a column for each of the text. */
+  readonly scores: Matrix;
+  readonly weights: Matrix;
+  /** Weights that the kernel gave. */
+  readonly kernel?: Matrix;
+}
+
+/** Its characters; a space is not empty. */
+export function labelsOf(text: string): readonly string[] {
+  return Array.from(text.replaceAll(" ", "␣"));
+}
+
+type Rows = readonly (readonly number[])[];
+
+export function readingOf(text: string, date: string, scores: Rows, alignment?: Rows): Reading {
+  const all = fill(scores.length, text.length, (row, col) => scores[row]?.[col] ?? Number.NaN);
+  const kernel = alignment && unstack(all.rows, all.cols, alignment.flat());
+  return { text, date, scores: all, weights: kernel ?? softmax(all), ...(kernel && { kernel }) };
+}

@@ -1,0 +1,194 @@
+// Room 10, translation: a date that is written anew by a network with attention, and what each character of it looks at.
+
+import type { Engine } from "../../src/engine/engine.js";
+import { at } from "../../src/model/matrix.js";
+import { agreement, agreementLine, OWN_ARITHMETIC } from "../../src/page/furnish.js";
+import { choice } from "../../src/ui/choice.js";
+import { calm, h } from "../../src/ui/dom.js";
+import { NamedMatrices } from "../../src/ui/named-matrices.js";
+import { saveTools } from "../../src/ui/picture.js";
+import { slider } from "../../src/ui/slider.js";
+import { Teller } from "../../src/ui/teller.js";
+import type { TranslationAnswer } from "./calls.js";
+import { explain } from "./explain.js";
+import { Lines, saidOf } from "./lines.js";
+import { Networks } from "./networks.js";
+import { ANSWER, NAMES, NETWORKS, type Network, type Reading } from "./reading.js";
+import { FAILS, RECORDED } from "./recorded.js";
+import { LONGEST, type TranslationState, type TranslationStore } from "./state.js";
+import { TwoScores } from "./two-scores.js";
+import { alignmentView } from "./views.js";
+
+const TRY: readonly string[] = [
+  RECORDED.text,
+  "december 25th, 2024",
+  FAILS,
+  "we met in the garden on the 21st of june 2031 before rain came",
+];
+/** Milliseconds for a character. */
+const PACE = 500;
+
+export class TranslationRoom {
+  readonly #store: TranslationStore;
+  readonly #networks: Networks;
+  readonly #lines: Lines;
+  readonly #matrices = new NamedMatrices(NETWORKS);
+  readonly #teller: Teller;
+  readonly #agreement = agreementLine();
+  readonly #text = h("p", { class: "picture-text", role: "status" });
+  readonly #field = h("input", {
+    type: "text",
+    id: "date",
+    maxlength: LONGEST,
+    autocomplete: "off",
+    autocapitalize: "off",
+    spellcheck: "false",
+  });
+  readonly #scores: TwoScores;
+  readonly #network;
+  readonly #written;
+  readonly #play = h("button", { type: "button", class: "button" }, "Play");
+  #timer: ReturnType<typeof setInterval> | undefined;
+  #state: TranslationState;
+  #answer: TranslationAnswer | undefined;
+
+  constructor(parts: {
+    readonly store: TranslationStore;
+    readonly engine: Engine;
+    readonly root: HTMLElement;
+    readonly state: TranslationState;
+  }) {
+    const { store, engine, root, state } = parts;
+    this.#store = store;
+    this.#state = state;
+    this.#networks = new Networks(engine, () => this.#draw());
+    this.#lines = new Lines((character, held) => this.#point(character, held));
+    this.#teller = new Teller({
+      keeper: () => store,
+      first: () => this.#spotOf(this.#state.network, Math.max(0, this.#state.written - 1)),
+      explain: (cell) => {
+        const spot = this.#matrices.find(cell);
+        return spot && explain(this.#reading(spot.name), spot);
+      },
+      light: (lights) => this.#matrices.light(lights),
+    });
+    this.#matrices.listen(this.#teller);
+    this.#network = choice<Network>(
+      "Network",
+      NETWORKS.map((value) => ({ value, text: NAMES[value] })),
+      (network) => store.change({ network }, "new"),
+    );
+    this.#written = slider("Written", { least: 0, most: ANSWER, step: 1 }, (written) => {
+      this.#stop();
+      store.change({ written });
+    });
+    this.#field.addEventListener("input", () => store.change({ text: this.#field.value, written: ANSWER }, "run"));
+    this.#play.addEventListener("click", () => (this.#timer === undefined ? this.#start() : this.#stop()));
+    this.#play.hidden = calm();
+    this.#scores = new TwoScores(this.#networks, (network) => this.#matrices.of(network));
+    root.append(
+      h("div", { class: "with-readout" }, h("div", {}, this.#picture(), this.#scores.element), this.#teller.element),
+      h("div", { class: "room-foot" }, this.#agreement),
+    );
+  }
+
+  #picture(): HTMLElement {
+    const examples = TRY.map((text) => {
+      const button = h("button", { type: "button", class: "link" }, text);
+      button.addEventListener("click", () => this.#store.change({ text, written: ANSWER }, "new"));
+      return button;
+    });
+    const title = "What each character looks at";
+    const body = h("div", {}, this.#lines.element, this.#text);
+    return h(
+      "section",
+      { class: "picture", "data-picture": "translation" },
+      h("h2", { class: "spoken" }, title),
+      body,
+      h(
+        "div",
+        { class: "translation-controls" },
+        h("div", { class: "field" }, h("label", { for: "date" }, "Type a date, as in “march 1st, 1984”"), this.#field),
+        h("div", { class: "with-slider" }, this.#written.element, this.#play),
+        this.#network.element,
+      ),
+      h(
+        "div",
+        { class: "presets", role: "group", "aria-label": "Examples" },
+        h("span", { class: "small-label" }, "Try"),
+        ...examples,
+      ),
+      saveTools("translation", title, body, () => ({ state: this.#state, reading: this.#reading() })),
+    );
+  }
+
+  show(state: TranslationState, answer: TranslationAnswer | undefined): void {
+    this.#state = state;
+    this.#answer = answer;
+    void this.#networks.read(state.text, state.network);
+    this.#draw();
+  }
+
+  #draw(): void {
+    const { text, network, written } = this.#state;
+    const reading = this.#reading();
+    // Setting the same text again would move the cursor.
+    if (this.#field.value !== text) this.#field.value = text;
+    this.#network.show(network);
+    this.#written.show(written, `${written} of ${ANSWER}`);
+    this.#lines.show(reading, written);
+    this.#lines.element.ariaBusy = this.#networks.isReading ? "true" : null;
+    this.#scores.show(reading);
+    this.#matrices.show((name) => alignmentView(name, this.#reading(name)));
+    this.#text.textContent = this.#said(reading);
+    this.#agreement.textContent = agreementOf(this.#answer);
+    this.#teller.tell();
+  }
+
+  /** What the kernel found of the recorded scores goes with them. */
+  #reading(network: Network = this.#state.network): Reading {
+    const reading = this.#networks.reading(network);
+    const kernel = this.#answer?.weights.get(network);
+    return reading === RECORDED[network] && kernel !== undefined ? { ...reading, kernel } : reading;
+  }
+
+  #said(reading: Reading): string {
+    const { chosen } = this.#lines;
+    if (this.#networks.trouble !== "") return this.#networks.trouble;
+    if (this.#state.text.trim() === "") return "Nothing to read yet.";
+    if (this.#state.written === 0) return "Nothing is written yet. The decoder is about to ask where to look.";
+    if (chosen >= 0) return `${saidOf(reading, chosen)}.`;
+    return "The thicker a line, the larger the attention weight. Each ends at a state of the encoder, which has read as far as there. Point at a character of the date to see its own.";
+  }
+
+  #spotOf(name: Network, row: number): { readonly name: Network; readonly row: number; readonly col: number } {
+    const { weights } = this.#reading(name);
+    const found = Array.from({ length: weights.cols }, (_, col) => at(weights, row, col));
+    return { name, row, col: found.indexOf(Math.max(...found)) };
+  }
+
+  #point(character: number, held: boolean): void {
+    this.#text.textContent = this.#said(this.#reading());
+    this.#teller.point(this.#spotOf(this.#state.network, character), held);
+  }
+
+  #start(): void {
+    if (this.#state.written === ANSWER) this.#store.change({ written: 0 }, "run");
+    this.#play.textContent = "Stop";
+    this.#timer = setInterval(() => {
+      this.#store.change({ written: this.#state.written + 1 }, "run");
+      if (this.#state.written === ANSWER) this.#stop();
+    }, PACE);
+  }
+
+  #stop(): void {
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+    this.#play.textContent = "Play";
+  }
+}
+
+function agreementOf(answer: TranslationAnswer | undefined): string {
+  if (answer === undefined) return OWN_ARITHMETIC;
+  return `Weights come from the kernel. Those shown first and the arithmetic by hand ${agreement(answer.difference)}.`;
+}

@@ -1,0 +1,29 @@
+// The networks of examples/train/dates.js, which heed trained and this site brings. Loaded when somebody types.
+
+import type { Heed } from "heed";
+import { loadSafetensors } from "heed/layers";
+import { restore, rightOf } from "../../../examples/train/dates.js";
+import { type Network, type Reading, readingOf } from "./reading.js";
+
+export interface Translator {
+  readonly read: (text: string) => Promise<Reading>;
+  /** The share of `count` dates that it writes right: others with each seed, and none that it was trained on. */
+  readonly accuracy: (seed: number, count: number) => Promise<number>;
+}
+
+export async function openTranslator(network: Network, engine: Heed): Promise<Translator> {
+  const parameters = await loadSafetensors(`./weights/dates-${network}.safetensors`);
+  const trained = restore(parameters, { attention: network === "luong" ? "dot" : "additive", engine });
+  return {
+    read: async (text) => {
+      const { date, scores, alignment } = await trained.answer(readable(text));
+      return readingOf(text, date, scores, alignment);
+    },
+    accuracy: async (seed, count) => (await rightOf(trained, { seed, count })).dates,
+  };
+}
+
+/** It knows small letters, digits and the comma; all else it reads as a space. */
+function readable(text: string): string {
+  return text.toLowerCase().replace(/[^ a-z0-9,]/g, " ");
+}

@@ -1,0 +1,171 @@
+// Room 10 in real Chromium: dates that are typed and written anew, lines and grids of attention weights, and both networks measured.
+
+import type { Page } from "playwright";
+import { describe, expect, test } from "vitest";
+import { FAILS, RECORDED } from "../../../demo/rooms/10-translation/recorded.js";
+import { demoInChromium } from "./chromium.js";
+import { cell, kernelAnswered, readMatrix, readTold, reload } from "./page.js";
+import { weightOf } from "./weight.js";
+
+const { open } = demoInChromium();
+
+const written = (page: Page) => page.locator(".written button");
+const date = async (page: Page): Promise<string> => (await written(page).allTextContents()).join("");
+const said = (page: Page) => page.locator('[data-picture="translation"] .picture-text').textContent();
+const widths = (page: Page): Promise<number[]> =>
+  page.locator(".lines path").evaluateAll((all) => all.map((one) => Number(one.getAttribute("stroke-width"))));
+
+async function type(page: Page, text: string): Promise<void> {
+  await page.locator("#date").click();
+  await page.keyboard.press("ControlOrMeta+A");
+  await page.keyboard.type(text);
+}
+
+test.each([
+  ["the 3rd of May 1997", "1997-05-03"],
+  ["december 25th, 2024", "2024-12-25"],
+  ["8th june 1975", "1975-06-08"],
+  ["we met in the garden on the 14th of february 2031 before rain", "2031-02-14"],
+])("%s is written as %s as it is typed, by both networks", async (text, answer) => {
+  const page = await open("translation.html#t=may+1st%2C+2000");
+  await kernelAnswered(page);
+  await expect.poll(() => date(page)).toBe("2000-05-01");
+  await type(page, text);
+  await expect.poll(() => date(page)).toBe(answer);
+  await page.getByRole("radio", { name: "Luong" }).check();
+  await expect.poll(() => date(page)).toBe(answer);
+  expect(await page.locator(".lines .letter").allTextContents()).toEqual(Array.from(text.replaceAll(" ", "")));
+});
+
+test("the date that is said to be written wrong is written wrong", async () => {
+  const page = await open("translation.html");
+  await page.getByRole("button", { name: FAILS }).click();
+  await expect.poll(() => page.locator(".lines .letter").count()).toBe(FAILS.replaceAll(" ", "").length);
+  expect(await date(page)).toMatch(/^19\d\d-06-/);
+  expect(await date(page)).not.toBe("1969-06-21");
+});
+
+test("weights are loaded when somebody types, and only then", async () => {
+  const addresses = new Set<string>();
+  const page = await open("translation.html", {
+    watch: (page) => page.on("response", (response) => addresses.add(response.url())),
+  });
+  const loaded = () => [...addresses].filter((address) => address.endsWith(".safetensors")).length;
+  await kernelAnswered(page);
+  expect(await weightOf(addresses)).toBeLessThan(150_000);
+  expect(loaded()).toBe(0);
+  await type(page, "may 2nd, 2003");
+  await expect.poll(() => date(page)).toBe("2003-05-02");
+  await expect.poll(loaded).toBe(2);
+});
+
+describe("a character of the date", () => {
+  test("shows its own lines and figures while it is pointed at, and all lines after that", async () => {
+    const page = await open("translation.html");
+    await kernelAnswered(page);
+    const all = await widths(page);
+    await written(page).nth(3).hover();
+    const own = await widths(page);
+    expect(own.length).toBeLessThan(all.length / 3);
+    const row = (await readMatrix(page, "bahdanau"))[3] ?? [];
+    const figures = (await page.locator(".lines .figure").allTextContents()).map(Number);
+    expect(figures).toEqual(row.map((weight) => Math.round(100 * weight)).filter((figure) => figure >= 3));
+    // As thick as the weight.
+    expect(Math.max(...own) / Math.max(...row)).toBeCloseTo(14, 0);
+    expect(await said(page)).toMatch(/^“7” looks at “7” \d+\s%/);
+    await page.locator("h1").hover();
+    expect(await widths(page)).toEqual(all);
+  });
+
+  test("is reached by the keyboard with one tab stop, and tells the largest weight’s softmax", async () => {
+    const page = await open("translation.html");
+    await kernelAnswered(page);
+    await written(page).first().focus();
+    for (let i = 0; i < 3; i++) await page.keyboard.press("ArrowRight");
+    expect(await said(page)).toMatch(/^“7” looks at/);
+    const told = await readTold(page);
+    expect(told.subject).toBe("“7” looks at “7”");
+    expect(told.kernel).toMatch(/^The kernel says /);
+    expect(told.terms).toHaveLength(RECORDED.text.length);
+    await page.keyboard.press("Tab");
+    expect(await page.evaluate(() => document.activeElement?.id)).toBe("date");
+  });
+});
+
+describe("what is written", () => {
+  test("is scrubbed forwards and back, with the lines of the character that was written last", async () => {
+    const page = await open("translation.html");
+    const scrubber = page.getByRole("slider", { name: "Written" });
+    await scrubber.press("Home");
+    expect(await date(page)).toBe("··········");
+    expect(await widths(page)).toEqual([]);
+    for (let i = 0; i < 4; i++) await scrubber.press("ArrowRight");
+    expect(await date(page)).toBe("1997······");
+    expect(await said(page)).toMatch(/^“7” looks at/);
+    await scrubber.press("ArrowLeft");
+    expect(await date(page)).toBe("199·······");
+    expect(page.url()).toContain("written=3");
+    await reload(page);
+    expect(await date(page)).toBe("199·······");
+  });
+
+  test("plays, but stands still where nothing shall move", async () => {
+    const page = await open("translation.html", { reducedMotion: "no-preference" });
+    await page.getByRole("button", { name: "Play" }).click();
+    const seen = new Set<string>();
+    await expect
+      .poll(async () => {
+        seen.add(await date(page));
+        return page.getByRole("button", { name: "Play" }).isVisible();
+      })
+      .toBe(true);
+    expect(seen.size).toBeGreaterThan(4);
+    expect(await date(page)).toBe("1997-05-03");
+    const calm = await open("translation.html");
+    expect(await calm.getByRole("button", { name: "Play" }).isVisible()).toBe(false);
+  });
+});
+
+test("both grids are softmaxes, and both networks are measured on new dates, with the same result after a reload", async () => {
+  const page = await open("translation.html");
+  await kernelAnswered(page);
+  for (const network of ["bahdanau", "luong"] as const) {
+    await cell(page, network, 6, RECORDED.text.indexOf("y")).click();
+    expect((await readTold(page)).subject).toBe("“5” looks at “y”");
+    for (const row of await readMatrix(page, network)) {
+      // Each is rounded to two decimals.
+      expect(Math.abs(row.reduce((sum, weight) => sum + weight, 0) - 1)).toBeLessThanOrEqual(0.005 * row.length);
+    }
+  }
+  const measure = async (): Promise<string[]> => {
+    await page.getByRole("button", { name: "Measure both" }).click();
+    await page.locator('[data-picture="scores"] [role=status]', { hasText: "no training saw" }).waitFor();
+    return (await page.locator(".measured").allTextContents()).map((text) => text.replace(/,.*/, ""));
+  };
+  const first = await measure();
+  for (const text of first) expect(Number(/^(\d+)\s% right/.exec(text)?.[1])).toBeGreaterThanOrEqual(95);
+  await reload(page);
+  expect(await measure()).toEqual(first);
+});
+
+describe.each([
+  [1280, 800, 200],
+  [390, 844, 260],
+])("at %d x %d", (width, height, most) => {
+  test("the picture is in sight, and its end not many tab stops away", async () => {
+    const page = await open("translation.html", { viewport: { width, height } });
+    expect((await page.locator(".lines").boundingBox())?.y).toBeLessThan(most);
+    let stops = 0;
+    const isBehind = (): Promise<boolean> =>
+      page.evaluate(() => document.activeElement?.closest('[data-picture="scores"]') !== null);
+    do {
+      await page.keyboard.press("Tab");
+      stops += 1;
+    } while (stops < 40 && !(await isBehind()));
+    expect(stops - 1).toBeLessThanOrEqual(30);
+    const lengths = await page
+      .locator("main p")
+      .evaluateAll((all) => all.map(({ textContent }) => textContent?.split(/\s+/).length ?? 0));
+    expect(Math.max(...lengths)).toBeLessThanOrEqual(45);
+  });
+});
