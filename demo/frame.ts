@@ -13,6 +13,10 @@ interface Page {
 /** The page that one comes to first. */
 export const FRONT = "index.html";
 
+/** Attention in ten stops, which lead on to the rooms. */
+export const THREAD = "five-minutes.html";
+const THREAD_LINK = `<li><a href="./${THREAD}">Five minutes</a>`;
+
 /** The rooms, in the order of a first visit. */
 export const PAGES: readonly Page[] = [
   {
@@ -101,7 +105,8 @@ function masthead(here: number): string {
     ({ file, name }, index) =>
       `<li><a href="./${file}"${index === here ? ' aria-current="page"' : ""}>${name}</a></li>`,
   );
-  const nav = here < 0 ? "" : `<nav class="rooms" aria-label="Rooms"><ul>${links.join("")}</ul></nav>`;
+  const nav =
+    here < 0 ? "" : `<nav class="rooms" aria-label="Rooms"><ul>${THREAD_LINK}</li>${links.join("")}</ul></nav>`;
   return `<a class="skip" href="#content">Skip to the content</a>
     <header class="masthead">
       <a class="wordmark" href="./">heed</a>
@@ -113,7 +118,8 @@ function masthead(here: number): string {
 /** The rooms, with what one does in them. */
 function doors(): string {
   const items = PAGES.map(({ file, name, about }) => `<li><a href="./${file}">${name}</a> <span>${about}</span></li>`);
-  return `<ul class="doors">${items.join("")}</ul>`;
+  const thread = `${THREAD_LINK} <span>Attention from a dictionary to two layers, in ten stops. Begin here.</span></li>`;
+  return `<ul class="doors">${thread}${items.join("")}</ul>`;
 }
 
 function footer(here: number): string {

@@ -3,7 +3,7 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { defineConfig, type Plugin } from "vite";
-import { FRONT, frame, PAGES } from "./frame.js";
+import { FRONT, frame, PAGES, THREAD } from "./frame.js";
 import { keepOffline } from "./keep-offline.js";
 import { notices } from "./notices.js";
 
@@ -72,6 +72,6 @@ export default defineConfig({
     target: "es2022",
     cssTarget: ["chrome123", "firefox128", "safari17.5"],
     modulePreload: { polyfill: false },
-    rolldownOptions: { input: [FRONT, ...PAGES.map(({ file }) => file)].map(at) },
+    rolldownOptions: { input: [FRONT, THREAD, ...PAGES.map(({ file }) => file)].map(at) },
   },
 });

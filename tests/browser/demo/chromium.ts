@@ -86,7 +86,7 @@ export function demoInChromium(): Demo {
     });
     page.on("pageerror", (error) => complaints.push(error.message));
     await page.goto(address);
-    await page.locator(".agreement, button.asked-word").first().waitFor();
+    await page.locator(".agreement, button.asked-word, .thread-said").first().waitFor();
     await Promise.all(left.splice(0).map((one) => one.close()));
     return page;
   };
