@@ -61,7 +61,7 @@ describe.each(LOOKS)("on $on", ({ viewport, highest }) => {
       seen.push(await said(page).innerText());
     }
     expect(new Set(seen).size).toBe(STOPS.length);
-    for (const stop of STOPS.toReversed()) {
+    for (const stop of [...STOPS].reverse()) {
       await goTo(page, stop);
       expect(await said(page).innerText()).toBe(seen[STOPS.indexOf(stop)]);
     }
