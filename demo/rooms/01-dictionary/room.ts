@@ -52,7 +52,7 @@ export class DictionaryRoom {
     this.#chart.choose = (index) => this.#ask([Number((GRID[index] ?? 0).toFixed(2))]);
     this.#pictures = this.#build();
     furnish(root, {
-      above: [this.#controls.element],
+      controls: [this.#controls.element],
       pictures: Object.values(this.#pictures).map(({ element }) => element),
       readout: this.#teller.element,
       agreement: this.#agreement,

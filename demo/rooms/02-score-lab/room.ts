@@ -72,7 +72,7 @@ export class ScoreRoom {
     this.#costs = new CostPicture(engine, scene);
     this.#pictures = this.#build();
     furnish(root, {
-      above: [
+      controls: [
         h(
           "div",
           { class: "controls" },

@@ -60,7 +60,7 @@ export class ScaleRoom {
     for (const { chart } of this.#charts) chart.choose = (index) => this.#choose(index);
     this.#pictures = this.#build();
     furnish(root, {
-      above: [this.#controls.element],
+      controls: [this.#controls.element],
       pictures: Object.values(this.#pictures).map(({ element }) => element),
       readout: this.#teller.element,
       agreement: this.#agreement,

@@ -14,8 +14,9 @@ import "../../style/stage.css";
 import "../../style/walk.css";
 
 const store = openWalkStore();
-const stage = new Stage(store, find("#stage", HTMLElement));
-const input = new SentenceInput(store, find("#input", HTMLElement));
+const places = { stage: find("#stage", HTMLElement), input: find("#input", HTMLElement) };
+const stage = new Stage(store, places.stage);
+const input = new SentenceInput(store, places.input);
 
 runRoom({
   store,
@@ -25,7 +26,7 @@ runRoom({
   // All else in the state only decides what is looked at.
   computedFrom: ["text", "numbers", "width", "heads", "scale", "causal", "asking", "hidden", "edited"],
   build: (first) => {
-    const room = new MatrixWalk(store, find("#room", HTMLElement), first);
+    const room = new MatrixWalk(store, find("#room", HTMLElement), first, places);
     store.listen((state, before) => {
       if (state.step !== before.step || state.all !== before.all) room.forget();
     });

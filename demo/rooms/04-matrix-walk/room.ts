@@ -24,6 +24,12 @@ import { MATRICES, type Scene, type Spot, tellingSpot } from "./spots.js";
 import { Stepper } from "./stepper.js";
 import { viewOf } from "./views.js";
 
+/** What stands below the board besides: the field of the sentence, and its arcs. */
+interface Places {
+  readonly input: HTMLElement;
+  readonly stage: HTMLElement;
+}
+
 export class MatrixWalk {
   readonly #store: WalkStore;
   #walk: Walk;
@@ -57,7 +63,8 @@ export class MatrixWalk {
   );
   #restore = h("button", { type: "button", class: "link restore" }, "Undo all edits");
 
-  constructor(store: WalkStore, root: HTMLElement, walk: Walk) {
+  constructor(store: WalkStore, root: HTMLElement, walk: Walk, { input, stage }: Places) {
+    input.hidden = stage.hidden = false;
     this.#store = store;
     this.#walk = walk;
     this.#options = new Options(store);
@@ -74,7 +81,6 @@ export class MatrixWalk {
     const panels = h("div", { class: "panels" }, ...this.#panels.map(({ element }) => element));
     furnish(root, {
       above: [
-        this.#options.element,
         h(
           "div",
           { class: "walk-bar" },
@@ -82,6 +88,7 @@ export class MatrixWalk {
           h("div", { class: "walk-bar-end" }, this.#heads.element, this.#restore),
         ),
       ],
+      controls: [input, this.#options.element, stage],
       pictures: [
         h(
           "div",

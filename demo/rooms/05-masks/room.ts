@@ -67,7 +67,7 @@ export class MaskRoom {
     });
     this.#cost = new CostPicture(store, engine);
     furnish(root, {
-      above: [this.#controls.element],
+      controls: [this.#controls.element],
       pictures: [h("div", { class: "two-grids" }, this.#grid.element, this.#softmax.element), this.#cost.element],
       readout: this.#teller.element,
       agreement: this.#agreement,

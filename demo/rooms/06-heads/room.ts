@@ -65,10 +65,11 @@ export class HeadsRoom {
     this.#split = picture({
       name: "split",
       title: "One head must average, two can split",
-      body: [h("div", { class: "controls-options" }, this.#reason.element, this.#by.element), this.#pair],
+      body: [this.#pair],
       data: () => this.#numbers(),
     });
     furnish(root, {
+      controls: [h("div", { class: "controls-options" }, this.#reason.element, this.#by.element)],
       pictures: [this.#split.element, this.#multiplication.element, this.#counts.element],
       readout: this.#teller.element,
       agreement: this.#agreement,

@@ -53,7 +53,7 @@ export class OrderRoom {
     this.#matrices.listen(this.#teller, (...edit) => this.#edit(...edit));
     this.#pictures = this.#build();
     furnish(root, {
-      above: [this.#controls.element],
+      controls: [this.#controls.element],
       pictures: Object.values(this.#pictures).map(({ element }) => element),
       readout: this.#teller.element,
       agreement: this.#agreement,

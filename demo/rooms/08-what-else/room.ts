@@ -60,16 +60,9 @@ export class WhatElseRoom {
     };
     const all = Object.values(this.#exhibits);
     furnish(root, {
-      above: [
-        h(
-          "div",
-          { class: "controls" },
-          this.#choice.element,
-          this.#gallery.element,
-          ...all.map(({ controls }) => controls),
-        ),
-      ],
-      pictures: all.map(({ element }) => element),
+      above: [this.#choice.element],
+      controls: [h("div", { class: "controls" }, this.#gallery.element, ...all.map(({ controls }) => controls))],
+      pictures: [h("div", {}, ...all.map(({ element }) => element))],
       readout: this.#teller.element,
       agreement: this.#agreement,
       heedCode: () => this.#current.heedCode(),

@@ -73,6 +73,7 @@ export class LearningRoom {
       data: () => this.#data(),
     });
     furnish(root, {
+      above: [this.#training.task.element],
       pictures: [this.#training.element, this.#gradients.element, lessonsPicture().element],
       readout: this.#teller.element,
       agreement: this.#agreement,

@@ -6,7 +6,7 @@ import { h } from "../../src/ui/dom.js";
 import { HeedChart } from "../../src/ui/heed-chart.js";
 import { LongWork } from "../../src/ui/long-work.js";
 import { exact, percent } from "../../src/ui/numbers.js";
-import { saveTools } from "../../src/ui/picture.js";
+import { picture } from "../../src/ui/picture.js";
 import { drawn } from "../../src/ui/pieces.js";
 import { slider } from "../../src/ui/slider.js";
 import type { LearningScene } from "./scene.js";
@@ -18,7 +18,7 @@ import { lossView } from "./views.js";
 const PLACES = Array.from({ length: LETTERS }, (_, place) => String(place + 1));
 
 export class TrainingPicture {
-  readonly element: HTMLElement;
+  readonly #picture;
   readonly #store: LearningStore;
   readonly #engine: Engine;
   /** Shows the matrix of a moment. */
@@ -27,7 +27,7 @@ export class TrainingPicture {
   readonly #seen = new Map<Task, readonly Moment[]>();
   #running: Task | undefined;
   #scene: LearningScene;
-  readonly #task = choice<Task>(
+  readonly task = choice<Task>(
     "Task",
     TASKS.map((value) => ({ value, text: value })),
     (task) => this.#store.change({ task, guess: 0, step: this.#lastOf(task) }, "new"),
@@ -45,7 +45,6 @@ export class TrainingPicture {
   readonly #steps = slider("Step", { least: 0, most: 1, step: 1 }, (step) => this.#store.change({ step }));
   readonly #chart = new HeedChart();
   readonly #word = h("p", { class: "learning-word" });
-  readonly #text = h("p", { class: "picture-text" });
 
   constructor(
     { store, engine, scene }: { readonly store: LearningStore; readonly engine: Engine; readonly scene: LearningScene },
@@ -60,22 +59,24 @@ export class TrainingPicture {
       const step = this.#moments[index]?.step;
       if (step !== undefined) this.#store.change({ step });
     };
-    const content = h(
-      "div",
-      { class: "learning-stage" },
-      h("div", { class: "learning-matrix" }, ...matrix, this.#steps.element),
-      h("div", { class: "learning-controls" }, this.#task.element, this.#guess.element, this.#work.line()),
-      h("div", { class: "learning-side" }, this.#word, this.#text, this.#chart),
-    );
-    const title = "What each output looks at";
-    const tools = saveTools("learning", title, content, () => ({ state: store.state, moments: this.#moments }));
-    this.element = h(
-      "section",
-      { class: "picture", "data-picture": "training" },
-      h("h2", { class: "spoken" }, title),
-      content,
-      tools,
-    );
+    this.#picture = picture({
+      name: "training",
+      title: "What each output looks at",
+      body: [
+        h(
+          "div",
+          { class: "learning-stage" },
+          h("div", { class: "learning-matrix" }, ...matrix, this.#steps.element),
+          h("div", { class: "learning-controls" }, this.#guess.element, this.#work.line()),
+          h("div", { class: "learning-side" }, this.#word, this.#chart),
+        ),
+      ],
+      data: () => ({ state: store.state, moments: this.#moments }),
+    });
+  }
+
+  get element(): HTMLElement {
+    return this.#picture.element;
   }
 
   get #moments(): readonly Moment[] {
@@ -100,7 +101,7 @@ export class TrainingPicture {
   show(scene: LearningScene): void {
     const { state } = scene;
     this.#scene = scene;
-    this.#task.show(state.task);
+    this.task.show(state.task);
     for (const [index, place] of PLACES.entries()) this.#guess.label(place, WORDS[state.task][index] ?? "");
     this.#guess.show(String(state.guess));
     this.#work.button.disabled = state.guess === 0 && state.step === 0 && !this.#work.isRunning;
@@ -157,7 +158,7 @@ export class TrainingPicture {
     this.#steps.show(moment?.step ?? 0, String(moment?.step ?? 0));
     this.#chart.show(lossView(this.#scene, moments, Math.max(0, this.#cursor)));
     this.#word.replaceChildren(...wordOf(state.task, moment));
-    this.#text.textContent = textOf(state, moment);
+    this.#picture.say(textOf(state, moment));
   }
 
   #markGuess(guess: number): void {

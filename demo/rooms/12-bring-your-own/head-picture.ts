@@ -51,9 +51,9 @@ export class HeadPicture {
       name: "map",
       title: "Who listens to whom, all of it",
       body: [
-        h("div", { class: "controls-options" }, this.#pool.element, legend()),
         this.#map,
         h("div", { class: "race" }, this.#stop, this.#said),
+        h("div", { class: "controls-options" }, this.#pool.element, legend()),
       ],
       data: () => this.#numbers(),
     });

@@ -4,6 +4,7 @@ import type { Engine } from "../../src/engine/engine.js";
 import type { Cell } from "../../src/model/cell.js";
 import { rowsOf } from "../../src/model/matrix.js";
 import { agreement, agreementLine, furnish, OWN_ARITHMETIC } from "../../src/page/furnish.js";
+import { h } from "../../src/ui/dom.js";
 import { NamedMatrices, type NamedSpot } from "../../src/ui/named-matrices.js";
 import { whole } from "../../src/ui/numbers.js";
 import { picture } from "../../src/ui/picture.js";
@@ -101,10 +102,9 @@ export class BringRoom {
       data: () => this.#numbers(),
     });
     furnish(root, {
-      above: [this.#controls.element],
+      controls: [this.#controls.element],
       pictures: [
-        this.#photo.element,
-        this.#head.element,
+        h("div", {}, this.#photo.element, this.#head.element),
         this.#cells.element,
         this.#neurons.element,
         this.#model.element,

@@ -1,12 +1,16 @@
-// Puts a room's furniture where it stands in every room: controls, pictures beside the readout, agreement and code below.
+// Puts a room's furniture where it stands in every room: the picture first, its controls below it, other pictures, the readout beside them,
+// agreement and code at the end.
 
 import { codeButtons } from "../ui/code.js";
 import { h } from "../ui/dom.js";
 import { magnitude } from "../ui/numbers.js";
 
 export interface Furniture {
-  /** Above everything. */
+  /** Above everything: what chooses the picture. */
   readonly above?: readonly HTMLElement[];
+  /** Below the first picture. */
+  readonly controls?: readonly HTMLElement[];
+  /** The first is what the room is about. */
   readonly pictures: readonly HTMLElement[];
   readonly readout: HTMLElement;
   readonly agreement: HTMLElement;
@@ -15,10 +19,12 @@ export interface Furniture {
 }
 
 export function furnish(root: HTMLElement, furniture: Furniture): void {
-  const { above = [], pictures, readout, agreement, heedCode, torchCode } = furniture;
+  const { above = [], controls = [], pictures, readout, agreement, heedCode, torchCode } = furniture;
+  const [main, ...more] = pictures;
+  const below = controls.length === 0 ? [] : [h("div", { class: "below-picture" }, ...controls)];
   root.append(
     ...above,
-    h("div", { class: "with-readout" }, h("div", {}, ...pictures), readout),
+    h("div", { class: "with-readout" }, h("div", {}, ...(main ? [main] : []), ...below, ...more), readout),
     h("div", { class: "room-foot" }, agreement, codeButtons(heedCode, torchCode)),
   );
 }

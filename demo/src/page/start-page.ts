@@ -6,8 +6,8 @@ import { drawn, pause } from "../ui/pieces.js";
 import { startFrame, tellOfEngine } from "./frame.js";
 import { placeLeft } from "./place.js";
 
-/** The readout stands beside or below the pictures, so that it comes after them. */
-const PARTS = ["[data-picture]", ".readout", ".room-foot"];
+/** As they stand below each other; the readout stands beside or below the pictures. */
+const PARTS = "[data-picture], .below-picture, .readout, .room-foot";
 
 export function startPage(engine: Engine, room: HTMLElement, fill: () => Promise<void>): void {
   startFrame();
@@ -26,7 +26,7 @@ async function comeUp(engine: Engine, room: HTMLElement, fill: () => Promise<voi
   // Past the event `load`, for which the browser would lay out whatever stands there in the same task.
   await pause();
   await fill();
-  const parts = PARTS.flatMap((selector) => Array.from(room.querySelectorAll(selector)));
+  const parts = Array.from(room.querySelectorAll(PARTS));
   for (const part of parts) part.classList.add("to-come");
   room.classList.remove("coming");
   await drawn();

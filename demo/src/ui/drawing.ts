@@ -3,11 +3,6 @@
 import { svg } from "./dom.js";
 
 const MARGIN = 16;
-/** Elements that are not drawn: controls, text for screen readers, and formulas. */
-const LEFT_OUT = [
-  "input, textarea, select, fieldset, .button, .slider, .presets, .controls-hide, .stepper, .race, .map-buttons",
-  ".picture-tools, .as-table, .spoken, math",
-].join();
 const SVG_STYLES = [
   "fill",
   "stroke",
@@ -33,7 +28,17 @@ interface Pen {
   bottom: number;
 }
 
+/** What works the picture is hidden meanwhile, and the rest moves together: no gap is left where it stood. */
 export function drawingOf(root: HTMLElement): SVGSVGElement {
+  root.classList.add("drawing");
+  try {
+    return draw(root);
+  } finally {
+    root.classList.remove("drawing");
+  }
+}
+
+function draw(root: HTMLElement): SVGSVGElement {
   const box = root.getBoundingClientRect();
   const into = svg("svg", { xmlns: "http://www.w3.org/2000/svg" });
   const pen: Pen = { into, left: box.left - MARGIN, top: box.top - MARGIN, right: box.right, bottom: box.bottom };
@@ -50,7 +55,7 @@ export function drawingOf(root: HTMLElement): SVGSVGElement {
 }
 
 function drawElement(element: Element, pen: Pen): void {
-  if (element.matches(LEFT_OUT) || !element.checkVisibility({ visibilityProperty: true })) return;
+  if (!element.checkVisibility({ visibilityProperty: true })) return;
   if (element instanceof SVGSVGElement) {
     drawSvg(element, pen);
     return;

@@ -15,7 +15,7 @@ export interface PictureParts {
   readonly body: readonly HTMLElement[];
   /** What the picture shows, as numbers. */
   readonly data: () => unknown;
-  /** Beside the heading: a formula, say. */
+  /** Beside the sentence: a formula, say. */
   readonly aside?: Element;
 }
 
@@ -23,14 +23,14 @@ export function picture({ name, title, body, data, aside }: PictureParts): Pictu
   const text = h("p", { class: "picture-text" });
   const content = h("div", { class: "picture-body" }, ...body);
   const tools = saveTools(name, title, content, data);
-  const head = h(
+  const foot = h(
     "div",
-    { class: "picture-head" },
-    h("div", {}, h("h2", {}, title), text),
+    { class: "picture-foot" },
+    text,
     ...(aside === undefined ? [] : [h("div", { class: "picture-aside" }, aside)]),
   );
   return {
-    element: h("section", { class: "picture", "data-picture": name }, head, content, tools),
+    element: h("section", { class: "picture", "data-picture": name }, h("h2", {}, title), content, foot, tools),
     say: (said) => {
       text.textContent = said;
     },
