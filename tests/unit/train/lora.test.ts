@@ -12,6 +12,7 @@ import {
   type ModelConfig,
   type ParameterTensor,
   readSafetensorsHeader,
+  saveSafetensors,
 } from "../../../web/src/layers/index.js";
 import {
   AdamW,
@@ -211,6 +212,30 @@ test("a run that is resumed from a checkpoint goes on bit for bit", async () => 
   expect(await loadCheckpoint(file, copy.model, resumed)).toEqual({ step: 2 });
   expect([await step(copy.model, resumed), await step(copy.model, resumed)]).toEqual(expected);
   expect(await copy.model.readParameters()).toEqual(await model.readParameters());
+});
+
+test("a file of an adapted model is refused by a plain one, by name, and read by one with such adapters", async () => {
+  using engine = await createHeed({ backend: "wasm" });
+  const { model } = make(engine);
+  const optimizer = new AdamW(model, { learningRate: 1e-2 });
+  await step(model, optimizer);
+  const file = await loadSafetensors(saveSafetensors(await model.readParameters()));
+  const plain = new GPT2Model(GPT2, { engine }).init({ seed: 5 });
+  const before = plain.parameters();
+  const refusal = {
+    code: "option",
+    message:
+      "Linear: parameter decoder.layers.0.self_attn.q_proj.lora_A.weight is of an adapter, which lora of heed/train must have added before",
+  };
+  expect(() => plain.load(file)).toThrow(expect.objectContaining(refusal));
+  await expect(loadCheckpoint(await saveCheckpoint(model, optimizer), plain, new AdamW(plain))).rejects.toMatchObject(
+    refusal,
+  );
+  expect(plain.parameters()).toEqual(before);
+  const copy = make(engine, { seed: 6 });
+  copy.model.load(file);
+  const tokens = { data: [1, 5, 2, 7], shape: [1, 4] };
+  expect((await copy.model.forward(tokens)).logits.data).toEqual((await model.forward(tokens)).logits.data);
 });
 
 test("what is frozen beside the adapters can learn with them, and everything learns once they are merged", async () => {

@@ -7,7 +7,7 @@ import { readBoolean } from "../api/read-values.js";
 import type { ArrayTensor, Tensor } from "../api/tensor.js";
 import { boundOf, type Draw } from "./draw.js";
 import { type Forwarded, type ForwardOptions, Layer, type LayerOptions, type NoOptions } from "./layer.js";
-import { Parameter } from "./parameters.js";
+import { type Filling, type GivenParameters, Parameter } from "./parameters.js";
 import { readSize, readSizes } from "./read.js";
 import { checkWidth, type Epilogue, handOut, type Scope } from "./scope.js";
 
@@ -48,6 +48,13 @@ export class Linear extends Layer {
 
   protected override draw(draw: Draw): void {
     this.drawBy((_name, shape) => draw.uniform(shape, boundOf(this.inFeatures)));
+  }
+
+  protected override fill(parameters: GivenParameters, prefix: string): Filling {
+    const name = `${prefix}lora_A.weight`;
+    if (this.#adapter !== null || !parameters.has(name)) return super.fill(parameters, prefix);
+    const rule = `parameter ${name} is of an adapter, which lora of heed/train must have added before`;
+    throw new HeedError("option", `${this.where}: ${rule}`);
   }
 
   /** x [..., inFeatures] to [..., outFeatures]. */
