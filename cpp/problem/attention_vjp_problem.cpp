@@ -47,7 +47,10 @@ Status check_saved(const AttentionVjpInputs& inputs, const AttentionProblem& for
   if (gradient.shape != shape) {
     return kRules.broken(StatusCode::shape, {"dOutput must be ", shape, ", got ", gradient.shape});
   }
-  return first_failure({kRules.check_present("dOutput", gradient), kRules.check_contiguous("dOutput", gradient),
+  const Shape of_weights{shape[0], shape[1], shape[2], forward.key_length};
+  return first_failure({kRules.check_shape("dWeights", inputs.weights_gradient, of_weights),
+                        kRules.check_contiguous("dWeights", inputs.weights_gradient),
+                        kRules.check_present("dOutput", gradient), kRules.check_contiguous("dOutput", gradient),
                         kRules.check_contiguous("output", inputs.output)});
 }
 
@@ -121,6 +124,7 @@ Status make_attention_vjp_problem(const AttentionVjpInputs& inputs, const Attent
   problem.output = inputs.output;
   problem.log_sum_exp = inputs.log_sum_exp;
   problem.output_gradient = inputs.output_gradient;
+  problem.weights_gradient = inputs.weights_gradient;
   problem.slopes = inputs.slopes;
   problem.gradients = gradients;
   TensorView<float>& bias = problem.gradients.bias;

@@ -11,6 +11,7 @@ struct AttentionVjpProblem {
   TensorView<const float> output;
   TensorView<const float> log_sum_exp;
   TensorView<const float> output_gradient;
+  TensorView<const float> weights_gradient;
   ExpressionSlopes slopes;
   AttentionGradients gradients;  // of the bias with strides of 0 where it broadcasts
 
@@ -27,7 +28,7 @@ struct AttentionVjpProblem {
 
   /// Whether the output of a row tells the mean of the gradients of its weights: see kernels/backward/row_delta.hpp.
   [[nodiscard]] bool has_plain_deltas() const {
-    return is_softmax() && !forward.options.expressions.have(ProgramOf::weight);
+    return is_softmax() && !forward.options.expressions.have(ProgramOf::weight) && !weights_gradient.is_present();
   }
   [[nodiscard]] bool wants_tables() const { return slopes.read_count > 0; }
 

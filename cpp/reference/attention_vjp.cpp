@@ -88,8 +88,12 @@ struct Head {
 class Backward {
  public:
   Backward(const AttentionInputs& in, const AttentionOptions& options, const TensorView<const float>& output_gradient,
-           AttentionVjpResult& result)
-      : in_(in), options_(options), output_gradient_(output_gradient), result_(result) {}
+           const TensorView<const float>& weights_gradient, AttentionVjpResult& result)
+      : in_(in),
+        options_(options),
+        output_gradient_(output_gradient),
+        weights_gradient_(weights_gradient),
+        result_(result) {}
 
   void row(const Head& head, const Row& row) {
     const std::size_t keys = head.keys.size();
@@ -126,6 +130,9 @@ class Backward {
     std::vector<double> of_weights(seen.size());
     for (std::size_t j = 0; j < seen.size(); ++j) {
       if (seen[j] == -kInfinity || kept[j] == 0.0) continue;
+      if (weights_gradient_.is_present()) {
+        of_weights[j] = kept[j] * static_cast<double>(weights_gradient_.at(row.b, row.h, row.i)[j]);
+      }
       const std::size_t place =
           row_number(in_.value.shape, row.b, head.kv_head, static_cast<Index>(j)) * of_output.size();
       for (std::size_t e = 0; e < of_output.size(); ++e) {
@@ -175,6 +182,7 @@ class Backward {
   const AttentionInputs& in_;
   const AttentionOptions& options_;
   const TensorView<const float>& output_gradient_;
+  const TensorView<const float>& weights_gradient_;
   AttentionVjpResult& result_;
 };
 
@@ -185,7 +193,8 @@ std::vector<double> zeros(const Shape& shape) {
 }  // namespace
 
 AttentionVjpResult attention_vjp(const AttentionInputs& inputs, const AttentionOptions& options,
-                                 const TensorView<const float>& output_gradient) {
+                                 const TensorView<const float>& output_gradient,
+                                 const TensorView<const float>& weights_gradient) {
   AttentionVjpResult result{.forward = attention(inputs, options),
                             .query = zeros(inputs.query.shape),
                             .key = zeros(inputs.key.shape),
@@ -204,7 +213,7 @@ AttentionVjpResult attention_vjp(const AttentionInputs& inputs, const AttentionO
   const Shape& shape = inputs.query.shape;
   if (options.sinks != nullptr) result.sinks.resize(static_cast<std::size_t>(shape[1]));
   result.tables.resize(static_cast<std::size_t>(options.expressions.number_count));
-  Backward backward(inputs, options, output_gradient, result);
+  Backward backward(inputs, options, output_gradient, weights_gradient, result);
   for (Index b = 0; b < shape[0]; ++b) {
     for (Index h = 0; h < shape[1]; ++h) {
       const Index kv_head = h / (shape[1] / inputs.key.shape[1]);

@@ -13,7 +13,8 @@ struct ScoreVjpResult {
   std::vector<double> w, wq, wk, b, v, bandwidth;
 };
 
-/// Gradients of the sum of output * output_gradient, dense, in [batch, heads, length, dim] order.
+/// Gradients of the sum of output * output_gradient and of weights * weights_gradient, dense, in [batch, heads, length,
+/// dim] order.
 struct AttentionVjpResult {
   AttentionResult forward;
   std::vector<double> query;  // as the query has it, and so on
@@ -32,8 +33,9 @@ struct AttentionVjpResult {
   std::vector<double> of_raw;        // of the scores before softcap
 };
 
-/// Takes well-formed inputs only.
+/// Takes well-formed inputs only. The gradient of the weights may be absent.
 AttentionVjpResult attention_vjp(const AttentionInputs& inputs, const AttentionOptions& options,
-                                 const TensorView<const float>& output_gradient);
+                                 const TensorView<const float>& output_gradient,
+                                 const TensorView<const float>& weights_gradient = {});
 
 }  // namespace heed::reference

@@ -146,7 +146,9 @@ bool check(Random& random, const AttentionCase& one, const FunctionCase* of_scor
   const Functions functions(random, of_scores, of_weights);
   AttentionTensors tensors = make_tensors(random, one);
   tensors.options.expressions = functions.expressions();
-  return check_gradients(random, tensors, functions.slopes());
+  VjpGiven given = run_forward(random, tensors, functions.slopes());
+  if (random.chance(0.3)) give_weights_gradient(random, given);
+  return check_gradients(given, tensors);
 }
 
 }  // namespace

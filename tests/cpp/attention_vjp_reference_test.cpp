@@ -19,12 +19,12 @@ void round_to_grid(std::vector<float>& numbers) {
   }
 }
 
-double loss(const AttentionTensors& tensors, const TensorView<const float>& of_output) {
-  const std::vector<double> output = reference::attention(tensors.inputs(), tensors.options).output;
+/// The sum of numbers, in order, times those of a view.
+double dot(const std::vector<double>& numbers, const TensorView<const float>& factors) {
   double sum = 0.0;
   std::size_t n = 0;
-  for_each_element(of_output.shape, [&](Index b, Index h, Index i, Index d) {
-    sum += output[n++] * static_cast<double>(of_output.at(b, h, i)[d]);
+  for_each_element(factors.shape, [&](Index b, Index h, Index i, Index d) {
+    sum += numbers[n++] * static_cast<double>(factors.at(b, h, i)[d]);
   });
   return sum;
 }
@@ -70,9 +70,14 @@ void check_case(Random& random, AttentionCase one) {
     round_to_grid(*numbers);
   }
   const Owned<float> of_output = random_tensor(random, one.output_shape());
+  Random another(904);
+  const Owned<float> of_weights = random_tensor(another, one.score_shape());
   const reference::AttentionVjpResult exact =
-      reference::attention_vjp(tensors.inputs(), tensors.options, of_output.reading());
-  const auto evaluate = [&] { return loss(tensors, of_output.reading()); };
+      reference::attention_vjp(tensors.inputs(), tensors.options, of_output.reading(), of_weights.reading());
+  const auto evaluate = [&] {
+    const reference::AttentionResult made = reference::attention(tensors.inputs(), tensors.options);
+    return dot(made.output, of_output.reading()) + dot(made.weights, of_weights.reading());
+  };
   check_differences("query", tensors.query.numbers, exact.query, evaluate);
   check_differences("key", tensors.key.numbers, exact.key, evaluate);
   check_differences("value", tensors.value.numbers, exact.value, evaluate);

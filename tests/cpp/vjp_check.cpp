@@ -82,6 +82,13 @@ VjpGiven run_forward(Random& random, const AttentionTensors& tensors, const Expr
   return given;
 }
 
+void give_weights_gradient(Random& random, VjpGiven& given) {
+  const AttentionInputs& forward = given.inputs.forward;
+  const Shape& query = forward.query.shape;
+  given.weights_gradient = random_tensor(random, {query[0], query[1], query[2], forward.key.shape[2]}, Layout::bnhd);
+  given.inputs.weights_gradient = given.weights_gradient.reading();
+}
+
 Gradients::Gradients(const AttentionTensors& tensors) : log_scale(kUntouched) {
   const AttentionInputs inputs = tensors.inputs();
   query = allocate(inputs.query.shape, Layout::padded, kUntouched);
@@ -143,11 +150,14 @@ bool check_gradients(Random& random, const AttentionCase& one) {
 }
 
 bool check_gradients(Random& random, const AttentionTensors& tensors, const ExpressionSlopes& slopes) {
-  const VjpGiven given = run_forward(random, tensors, slopes);
+  return check_gradients(run_forward(random, tensors, slopes), tensors);
+}
+
+bool check_gradients(const VjpGiven& given, const AttentionTensors& tensors) {
   const Gradients gradients = run_backward(given, tensors);
   const AttentionInputs inputs = tensors.inputs();
   const reference::AttentionVjpResult exact =
-      reference::attention_vjp(inputs, tensors.options, given.inputs.output_gradient);
+      reference::attention_vjp(inputs, tensors.options, given.inputs.output_gradient, given.inputs.weights_gradient);
   const ForwardBounds forward{expect(inputs, tensors.options).bounds, bound_undropped(inputs, tensors.options)};
   const std::optional<VjpBounds> found = bound_vjp(given.inputs, tensors.options, exact, forward);
   if (!found) return false;

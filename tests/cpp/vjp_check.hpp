@@ -13,11 +13,14 @@ namespace heed::testing {
 
 /// What the backward pass is given beside the tensors: of the kernels' own forward pass, and a random gradient.
 struct VjpGiven {
-  Owned<float> output, log_sum_exp, output_gradient;
+  Owned<float> output, log_sum_exp, output_gradient, weights_gradient;
   AttentionVjpInputs inputs;
 };
 
 VjpGiven run_forward(Random& random, const AttentionTensors& tensors, const ExpressionSlopes& slopes = {});
+
+/// Adds a random gradient of the weights.
+void give_weights_gradient(Random& random, VjpGiven& given);
 
 /// In rows with padding between them, which no kernel may write.
 struct Gradients {
@@ -40,5 +43,6 @@ Gradients run_backward(const VjpGiven& given, const AttentionTensors& tensors, E
 /// because which keys a row keeps is within the errors.
 bool check_gradients(Random& random, const AttentionCase& one);
 bool check_gradients(Random& random, const AttentionTensors& tensors, const ExpressionSlopes& slopes);
+bool check_gradients(const VjpGiven& given, const AttentionTensors& tensors);
 
 }  // namespace heed::testing

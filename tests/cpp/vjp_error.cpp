@@ -89,6 +89,7 @@ class Bounds {
  public:
   Bounds(const AttentionVjpInputs& given, const AttentionOptions& options, const reference::AttentionVjpResult& exact)
       : in_(given.forward),
+        weights_gradient_(given.weights_gradient),
         slopes_(given.slopes),
         options_(options),
         exact_(exact),
@@ -112,7 +113,8 @@ class Bounds {
     const RowBounds& bounds = forward.rows[row];
     is_open_ = is_open_ || bounds.is_open || is_support_open(row, forward.undropped[row]);
     const std::vector<Approximate> of_weights = weights_back(at, row, of_output, forward, values);
-    const bool is_plain = options_.normalizer == Normalizer::softmax && !options_.expressions.have(ProgramOf::weight);
+    const bool is_plain = options_.normalizer == Normalizer::softmax && !options_.expressions.have(ProgramOf::weight) &&
+                          !weights_gradient_.is_present();
     const Approximate delta = is_plain ? find_delta(row, of_output, bounds) : find_mean(row, of_weights, forward);
     if (options_.sinks != nullptr) add_sink(at, row, delta, bounds);
     const Index kv_head = at.h / (in_.query.shape[1] / in_.key.shape[1]);
@@ -210,6 +212,9 @@ class Bounds {
       const double kept = exact_.forward.kept[pair];
       for (std::size_t e = 0; e < of_output.size() && kept != 0.0; ++e)
         sum.add(kept * of_output[e] * values[j][e], 0.0);
+      if (weights_gradient_.is_present()) {
+        sum.add(kept * static_cast<double>(weights_gradient_.at(at.b, at.h, at.i)[j]), 0.0);
+      }
       const Approximate weight = find_weight(pair, j, row, forward);
       all[j] = through_function(ProgramOf::weight, place_of(at, j, weight.value), weight.error,
                                 {exact_.of_rewritten[pair], sum.in_order()});
@@ -352,6 +357,7 @@ class Bounds {
   }
 
   const AttentionInputs& in_;
+  const TensorView<const float>& weights_gradient_;
   const ExpressionSlopes& slopes_;
   const AttentionOptions& options_;
   const reference::AttentionVjpResult& exact_;

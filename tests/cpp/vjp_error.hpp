@@ -2,10 +2,10 @@
 // of a sum are added by magnitude, because rows and keys have them in common.
 //
 // p_j      relative: d_j, the error of lse, u (2 |lse| + |s_j - lse|), kExp2Error; and 2^-80, where exp2 has its floor
-// dP_j     E partial sums, E products, and those of dO and the dropout factor
+// dP_j     E partial sums, E products, and those of dO and the dropout factor; the gradient of the weights
 //          with top-k, sparsemax: the forward pass' bound of weights
 // delta    sum |dO| * the error of O; E / 4 partial sums in each of 4 or more lanes; E products
-//          where a function of weights follows sum p_j dP_j
+//          where a function of weights follows, or weights have a gradient, sum p_j dP_j
 // dS_j     of p_j (dP_j - delta), the difference, the product; of sigmoid w (1 - w) dP_j with
 //            error of w (1 - w): d_j / 10 (its steepest), kSigmoidError w, 2u
 //            of sparsemax dP_j less the mean of those in the support, which are sums and one division

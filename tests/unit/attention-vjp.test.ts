@@ -85,14 +85,22 @@ function drawScene(random: Random): Scene {
 }
 
 /** The gradients by the names of a scene. */
-async function gradientsOf(engine: Heed, { given, options }: Scene, outputGradient: Float32Array) {
+async function gradientsOf(
+  engine: Heed,
+  { given, options }: Scene,
+  outputGradient: Float32Array,
+  weightsGradient: Plain | undefined,
+) {
   const { output, backward } = await engine.attentionVjp(
     given["q"] as Plain,
     given["k"] as Plain,
     given["v"] as Plain,
     options,
   );
-  const { dq, dk, dv, dbias, dsinks, dscore } = await backward({ data: outputGradient, shape: output.shape });
+  const { dq, dk, dv, dbias, dsinks, dscore } = await backward(
+    { data: outputGradient, shape: output.shape },
+    { weightsGradient },
+  );
   const all: Record<string, unknown> = { q: dq, k: dk, v: dv, bias: dbias, sinks: dsinks };
   for (const [name, gradient] of Object.entries(dscore ?? {})) all[name === "v" ? "v0" : name] = gradient;
   return all as Readonly<Record<string, Plain | undefined>>;
@@ -114,14 +122,16 @@ describe.each(FEW_KINDS.map((kind) => ({ name: nameOf(kind), kind })))("attentio
 
   test("gradients are the slopes of the reference, over combinations of options", async () => {
     const random = new Random(77);
+    const ofWeights = new Random(84);
     for (let at = 0; at < 120; at++) {
       const scene = drawScene(random);
       const wide = Object.fromEntries(Object.entries(scene.given).map(([name, one]) => [name, widened(one)]));
-      const outputOf = (all: Readonly<Record<string, Doubles>>) =>
-        reference(all["q"] as Doubles, all["k"] as Doubles, all["v"] as Doubles, scene.referenceOptions(all)).output
-          .data;
-      const outputGradient = random.floats(outputOf(wide).length);
-      const got = await gradientsOf(engine, scene, outputGradient);
+      const run = (all: Readonly<Record<string, Doubles>>) =>
+        reference(all["q"] as Doubles, all["k"] as Doubles, all["v"] as Doubles, scene.referenceOptions(all));
+      const { output, weights } = run(wide);
+      const outputGradient = random.floats(output.data.length);
+      const weightsGradient = ofWeights.chance(0.4) ? draw(ofWeights, ...weights.shape) : undefined;
+      const got = await gradientsOf(engine, scene, outputGradient, weightsGradient);
       for (const [name, { data, shape }] of Object.entries(scene.given)) {
         const gradient = got[name];
         const what = `case ${at}, ${name}, ${JSON.stringify(scene.options, (key, value) => (key === "data" ? undefined : value))}`;
@@ -131,8 +141,10 @@ describe.each(FEW_KINDS.map((kind) => ({ name: nameOf(kind), kind })))("attentio
           const loss = (shift: number): number => {
             const moved = Float64Array.from(data);
             moved[i] = (moved[i] ?? 0) + shift;
-            const output = outputOf({ ...wide, [name]: { data: moved, shape } });
-            return output.reduce((sum, x, o) => sum + x * (outputGradient[o] ?? 0), 0);
+            const { output, weights } = run({ ...wide, [name]: { data: moved, shape } });
+            const dot = (numbers: Float64Array, by: Float32Array | undefined) =>
+              numbers.reduce((sum, x, o) => sum + x * (by?.[o] ?? 0), 0);
+            return dot(output.data, outputGradient) + dot(weights.data, weightsGradient?.data);
           };
           const wanted = slope(loss);
           const size = Math.max(...(gradient?.data ?? []).map(Math.abs), 1);
@@ -176,10 +188,22 @@ describe.each(FEW_KINDS.map((kind) => ({ name: nameOf(kind), kind })))("attentio
       const data = new Float32Array(shape.reduce((a, b) => a * b, 1));
       await expect(backward({ data, shape })).rejects.toMatchObject({
         code: "shape",
-        message: expect.stringMatching(/^attentionVjp.backward: outputGradient must have the output's shape/),
+        message: expect.stringMatching(/^attentionVjp.backward: outputGradient must be \[3, 4\], got/),
       });
     }
-    const { dq } = await backward({ data: new Float32Array(12).fill(1), shape: [3, 4] });
+    const outputGradient = { data: new Float32Array(12).fill(1), shape: [3, 4] };
+    for (const shape of [
+      [5, 3],
+      [1, 3, 5],
+    ]) {
+      await expect(
+        backward(outputGradient, { weightsGradient: { data: new Float32Array(15), shape } }),
+      ).rejects.toMatchObject({
+        code: "shape",
+        message: `attentionVjp.backward: weightsGradient must be [3, 5], got [${shape.join(", ")}]`,
+      });
+    }
+    const { dq } = await backward(outputGradient);
     expect(dq.shape).toEqual([3, 4]);
     await expect(engine.attentionVjp(q, k, v, { return: { lse: true } } as never)).rejects.toMatchObject({
       message: expect.stringMatching(/^attentionVjp: .*return/),
@@ -251,13 +275,19 @@ test("a function without a derivative is refused by name", async () => {
   expect(engine.memory().tensors).toBe(0);
 });
 
-test.each([1, 2, 3, 4])("the bits of one thread come out of %s", async (threads) => {
+test.each([
+  [1, false],
+  [2, true],
+  [3, true],
+  [4, false],
+])("the bits of one thread come out of %s, with a gradient of the weights: %s", async (threads, hasWeights) => {
   const random = new Random(80);
   const [q, k, v] = [draw(random, 2, 4, 300, 16), draw(random, 2, 2, 500, 16), draw(random, 2, 2, 500, 24)];
+  const weightsGradient = hasWeights ? draw(random, 2, 4, 300, 500) : undefined;
   const run = async (worker: "shared-memory" | "private-memory" | null, count: number) => {
     using engine = await openKind({ variant: "relaxed", worker }, { threads: count });
     const { output, backward } = await engine.attentionVjp(q, k, v, { causal: true });
-    return await backward({ data: output.data.map((x) => Math.sin(9 * x)), shape: output.shape });
+    return await backward({ data: output.data.map((x) => Math.sin(9 * x)), shape: output.shape }, { weightsGradient });
   };
   const expected = await run(null, 1);
   expect(await run("shared-memory", threads)).toEqual(expected);

@@ -13,6 +13,8 @@ struct AttentionVjpInputs {
   TensorView<const float> log_sum_exp;      // [B, H, L, 1]; of a softmax, and only there
   TensorView<const float> output_gradient;  // [B, H, L, E]
   ExpressionSlopes slopes = {};             // of each function that the options have
+  // [B, H, L, S], with respect to the weights that attention() returns, those that multiply the values; absent: zeros
+  TensorView<const float> weights_gradient = {};
 };
 
 /// Gradients of the parameters of a score function, each of the shape in which the parameter was given.

@@ -215,12 +215,23 @@ class BackwardBlocks {
     for_each_tile(keys.count, [&]<int kRows>(int row) {
       multiply_nt<kRows>({panel.output, task_.value_dim, values.from(row)}, {products_ + row * kPanel, kPanel});
     });
+    add_weights_gradient(panel, keys);
     if (task_.weight.has_dropout) drop_weights(panel, task_, keys, products_);
     if (backward_.of_weights.are_wanted()) {
       differentiate_weight_mod(backward_.of_weights, {panel, task_, keys, keys.scores},
                                {.numbers = weights, .gradients = products_, .indices = indices_});
     }
     return products_;
+  }
+
+  /// Adds what the loss has of the weights themselves, after dropout as the products are.
+  void add_weights_gradient(const Panel& panel, const KeyBlock& keys) const {
+    const BackwardRow* const rows = backward_.rows + (panel.rows - task_.rows);
+    if (!rows[0].weights_gradient) return;
+    for (int lane = 0; lane < panel.row_count; ++lane) {
+      const float* const given = rows[lane].weights_gradient + keys.first;
+      for (int j = 0; j < keys.count; ++j) products_[j * kPanel + lane] += task_.weight.dropout_factor * given[j];
+    }
   }
 
   /// Adds one row after the other: rows may share a bias.

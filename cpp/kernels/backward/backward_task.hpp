@@ -11,11 +11,12 @@ namespace heed::kernels {
 
 /// What the backward pass reads and writes of a query. A null pointer leaves a field out.
 struct BackwardRow {
-  const float* output_gradient;  // value_dim numbers
-  const float* output;           // likewise; null: `delta` is given
-  float delta;                   // what is subtracted from the gradient of each weight
-  float key_factor;              // multiplies the query where it adds to the gradients of keys
-  float* bias_gradient;          // of key 0; added to
+  const float* output_gradient;   // value_dim numbers
+  const float* weights_gradient;  // one number a key, from key 0 on
+  const float* output;            // as output_gradient; null: `delta` is given
+  float delta;                    // what is subtracted from the gradient of each weight
+  float key_factor;               // multiplies the query where it adds to the gradients of keys
+  float* bias_gradient;           // of key 0; added to
 };
 
 /// What is summed over the keys of a query, or the queries of a key, beside the products, where a score function has a

@@ -15,7 +15,8 @@ AttentionVjpInputs unpack_vjp_inputs(const AttentionVjpCall& call) {
           .slopes = {.score = call.score_slope,
                      .weight = call.weight_slope,
                      .reads = pointer<const TableRead>(call.table_reads),
-                     .read_count = call.table_read_count}};
+                     .read_count = call.table_read_count},
+          .weights_gradient = unpack<const float>(call.weights_gradient)};
 }
 
 AttentionGradients unpack_gradients(const AttentionVjpCall& call) {

@@ -9,7 +9,8 @@ namespace heed {
 /// A gradient whose address is 0 is not wanted. Each has the shape of what it is the gradient of.
 struct AttentionVjpCall {
   PackedCall<AttentionCall> forward;
-  PackedView output_gradient;  // what the loss says of the output
+  PackedView output_gradient;   // what the loss says of the output
+  PackedView weights_gradient;  // of the weights, [B, H, L, S]; may be absent
   PackedView query_gradient;
   PackedView key_gradient;
   PackedView value_gradient;
@@ -28,10 +29,10 @@ struct AttentionVjpCall {
   std::uint32_t table_reads;  // address of TableReads, and how many
   std::int32_t table_read_count;
 
-  HEED_FIELDS(forward, output_gradient, query_gradient, key_gradient, value_gradient, bias_gradient, score_w_gradient,
-              score_wq_gradient, score_wk_gradient, score_b_gradient, score_v_gradient, score_bandwidth_gradient,
-              sinks_gradient, log_scale_gradient, tables_gradient, score_slope, weight_slope, table_reads,
-              table_read_count)
+  HEED_FIELDS(forward, output_gradient, weights_gradient, query_gradient, key_gradient, value_gradient, bias_gradient,
+              score_w_gradient, score_wq_gradient, score_wk_gradient, score_b_gradient, score_v_gradient,
+              score_bandwidth_gradient, sinks_gradient, log_scale_gradient, tables_gradient, score_slope, weight_slope,
+              table_reads, table_read_count)
 };
 
 Status run(const AttentionVjpCall& call, Executor& executor);

@@ -43,6 +43,7 @@ void describe_rows(const VjpJob& job, const VjpBlock& block, VjpRows& all) {
     const float* const delta =
         job.deltas == nullptr ? nullptr : job.deltas + job.row_index(block.group, block.first_row + i);
     all.backward[index] = {.output_gradient = problem.output_gradient.at(b, h, query),
+                           .weights_gradient = problem.weights_gradient.at(b, h, query),
                            .output = problem.has_plain_deltas() ? problem.output.at(b, h, query) : nullptr,
                            .delta = delta == nullptr ? 0.0F : *delta,
                            .key_factor = gradient_factor(job, {b, h, query}),

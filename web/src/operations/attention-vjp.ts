@@ -31,6 +31,8 @@ export interface AttentionVjpProblem {
   readonly output: Operand;
   readonly lse: Operand | null;
   readonly outputGradient: Operand;
+  /** Of the weights that multiply the values, [B, H, L, S]; null: zeros. */
+  readonly weightsGradient: Operand | null;
   /** Null where there are no functions of scores or weights. */
   readonly slopes: Slopes | null;
   readonly wanted: readonly WantedGradient[];
@@ -61,12 +63,13 @@ export const ATTENTION_VJP: Operation<AttentionVjpProblem> = {
   name: "attentionVjp",
   module: "training",
   words: CALL.words,
-  pack({ forward, output, lse, outputGradient, slopes, wanted, keep }, builder) {
+  pack({ forward, output, lse, outputGradient, weightsGradient, slopes, wanted, keep }, builder) {
     builder.integer(ATTENTION_CALL.operation, OPERATION.attentionVjp);
     packAttention(forward, builder);
     builder.input(ATTENTION_CALL.output, output);
     builder.input(ATTENTION_CALL.lse, lse);
     builder.input(CALL.outputGradient, outputGradient);
+    builder.input(CALL.weightsGradient, weightsGradient);
     if (slopes !== null) {
       builder.integer(CALL.scoreSlope, slopes.scoreSlope);
       builder.integer(CALL.weightSlope, slopes.weightSlope);
@@ -93,6 +96,7 @@ export const ATTENTION_VJP: Operation<AttentionVjpProblem> = {
       ATTENTION_CALL.output,
       ATTENTION_CALL.lse,
       CALL.outputGradient,
+      CALL.weightsGradient,
       CALL.queryGradient,
     ];
     const ofKeys = [ATTENTION_CALL.key, ATTENTION_CALL.value, CALL.keyGradient, CALL.valueGradient];

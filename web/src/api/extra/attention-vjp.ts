@@ -4,6 +4,7 @@ import type {
   AttentionProblem,
   Backend,
   Computed,
+  Dims4,
   Operand,
   OutputView,
   Resident,
@@ -21,6 +22,7 @@ import {
 import { showShape } from "../describe.js";
 import { HeedError } from "../errors.js";
 import { guard, guardAsync } from "../guard.js";
+import { denseView, perHeadShape, type View } from "../layout.js";
 import { operandOf, product, readF32, readTensor } from "../operands.js";
 import { ATTENTION_OPTIONS } from "../options.js";
 import { type ReadOptions, readAttentionOptions } from "../read-options.js";
@@ -59,6 +61,8 @@ interface Given {
   /** Null: a bare number. */
   readonly score: ReadonlyMap<ScoreGradient, readonly number[] | null>;
   readonly temperature: number | null;
+  /** Of the weights, as `attention` returns them. */
+  readonly weights: readonly number[];
 }
 
 export async function attentionVjp(
@@ -79,7 +83,12 @@ export async function attentionVjp(
     return {
       checked,
       trees,
-      given: shapesOf(options, rest, { query: query.shape, key: key.shape, value: value.shape }),
+      given: shapesOf(options, rest, {
+        query: query.shape,
+        key: key.shape,
+        value: value.shape,
+        weights: perHeadShape(weightsShape(checked.problem), query.shape.length, options.layout),
+      }),
       saved: saved === undefined ? null : readSaved(where, root, saved, checked, isSoftmax),
       keep: options.keep,
       signal: options.signal,
@@ -139,20 +148,28 @@ function readSaved(
   needsLse: boolean,
 ): Saved {
   const given = readRecord(where, "saved", value, ["output", "lse"]);
-  const bring = (name: string, shape: readonly number[], view: OutputView): Operand => {
-    const read = readF32(where, `saved.${name}`, given[name], root);
-    if (read.shape.join() === shape.join()) return operandOf(read, view);
-    const got = `got ${showShape(read.shape)}`;
-    throw new HeedError("shape", `${where}: saved.${name} must be ${showShape(shape)}, ${got}`);
-  };
+  const bring = (name: string, shape: readonly number[], view: View): Operand =>
+    read(where, `saved.${name}`, given[name], { backend: root, shape, view });
   const lse = needsLse && problem.lse !== null ? bring("lse", shapes.perQuery, problem.lse) : null;
   return { output: bring("output", shapes.output, problem.output), lse, own: [] };
+}
+
+/** Reads what must have a known shape. */
+function read(
+  where: string,
+  name: string,
+  value: unknown,
+  { backend, shape, view }: { readonly backend: Backend; readonly shape: readonly number[]; readonly view: View },
+): Operand {
+  const tensor = readF32(where, name, value, backend);
+  if (tensor.shape.join() === shape.join()) return operandOf(tensor, view);
+  throw new HeedError("shape", `${where}: ${name} must be ${showShape(shape)}, got ${showShape(tensor.shape)}`);
 }
 
 function shapesOf(
   { score, temperature, bias }: ReadOptions,
   rest: Readonly<Record<string, unknown>>,
-  tensors: Pick<Given, "query" | "key" | "value">,
+  tensors: Pick<Given, "query" | "key" | "value" | "weights">,
 ): Given {
   const parameters = SCORE_GRADIENTS.flatMap((name) => {
     const value = score.parameters[name];
@@ -164,6 +181,11 @@ function shapesOf(
     score: new Map(parameters),
     temperature: rest["temperature"] === undefined ? null : temperature,
   };
+}
+
+function weightsShape({ query, key }: AttentionProblem): Dims4 {
+  const [batch, heads, queries] = query.shape;
+  return [batch, heads, queries, key.shape[2]];
 }
 
 /** The shape in which something was given; null: a number. */
@@ -226,31 +248,30 @@ class Way {
     return guardAsync("option", `${where}: reading its arguments`, async () => {
       const kept = this.#kept;
       if (kept === null) throw new HeedError("disposed", `${where}: it was called or released before`);
-      const read = readRecord(where, "options", options, ["keep", "signal"]);
-      const keep = readBoolean(where, "keep", read["keep"], false);
-      const signal = readSignal(where, read["signal"]);
-      const gradient = readF32(where, "outputGradient", outputGradient, this.#backend);
+      const { weightsGradient, ...rest } = readRecord(where, "options", options, ["weightsGradient", "keep", "signal"]);
+      const keep = readBoolean(where, "keep", rest["keep"], false);
+      const signal = readSignal(where, rest["signal"]);
       const { checked, given, functions } = kept;
       const { problem, shapes } = checked;
-      const view = { shape: problem.output.shape, strides: problem.output.strides };
-      if (gradient.shape.join() !== shapes.output.join()) {
-        const got = `got ${showShape(gradient.shape)}`;
-        throw new HeedError(
-          "shape",
-          `${where}: outputGradient must have the output's shape, ${showShape(shapes.output)}, ${got}`,
-        );
-      }
+      const backend = this.#backend;
+      const ofOutput = { backend, shape: shapes.output, view: problem.output };
+      const ofWeights = { backend, shape: given.weights, view: denseView("bhnd", weightsShape(problem)) };
+      const gradients = {
+        outputGradient: read(where, "outputGradient", outputGradient, ofOutput),
+        weightsGradient:
+          weightsGradient === undefined ? null : read(where, "weightsGradient", weightsGradient, ofWeights),
+      };
       const wanted = wantedOf(problem, given, functions);
       // Whoever disposes of a layer may have given the module back.
-      await this.#backend.use("training");
-      const made = await this.#backend.run(
+      await backend.use("training");
+      const made = await backend.run(
         ATTENTION_VJP,
         {
           forward: functions === null ? problem : { ...problem, programs: functions },
           slopes: functions,
           output: kept.output,
           lse: kept.lse,
-          outputGradient: operandOf(gradient, view),
+          ...gradients,
           wanted,
           keep,
         },

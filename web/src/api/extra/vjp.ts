@@ -11,6 +11,8 @@ export interface AttentionVjpOptions extends Omit<AttentionOptions, "cache" | "o
 }
 
 export interface BackwardOptions {
+  /** The gradient of the loss in the weights that `attention` returns, all of them, in their shape. Default zeros. */
+  readonly weightsGradient?: TensorInput | undefined;
   /** Leaves the gradients in the engine. Default false. */
   readonly keep?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
