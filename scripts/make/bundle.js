@@ -33,6 +33,7 @@ const SHARED_LAST = [
   "operations/attention-vjp.ts",
   "backends/wasm/generated/operation-calls.ts",
   "api/unless-aborted.ts",
+  "api/extra/distances.ts",
   "api/extra/rotation.ts",
   "api/extra/rope-frequencies.ts",
   "api/extra/remembering.ts",

@@ -35,8 +35,13 @@ export class LayerEngine {
     }
   }
 
+  /** The engine as its users see it. */
+  async heed(): Promise<Heed> {
+    return this.#given ?? openShared();
+  }
+
   async #find(): Promise<Backend> {
-    const heed = this.#given ?? (await openShared());
+    const heed = await this.heed();
     if (isEngine(heed)) return heed[ENGINE]();
     throw new HeedError("unsupported", "heed/layers: the shared engine is of another version of heed");
   }

@@ -13,5 +13,7 @@ export {
   meanSquaredError,
 } from "./losses.js";
 export { Adam, type AdamOptions, AdamW, Optimizer, Sgd, type SgdOptions, type StepOptions } from "./optimizers.js";
+export type { RelativeBiasVjpOptions, RelativeKeysVjpOptions, RelativeValuesVjpOptions } from "./relative-options.js";
+export { relativeBiasVjp, relativeKeysVjp, relativeValuesVjp } from "./relative-vjp.js";
 export { constant, linear, type Schedule, warmupCosine } from "./schedules.js";
 export { type StepReport, type TrainOptions, train } from "./train.js";

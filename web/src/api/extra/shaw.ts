@@ -8,10 +8,11 @@ import { detach } from "../detach.js";
 import { HeedError } from "../errors.js";
 import { guard, guardAsync } from "../guard.js";
 import { readLayout, viewOf } from "../layout.js";
-import { product, type ReadTensor, readF32, readTensor } from "../operands.js";
+import { product, readF32, readTensor } from "../operands.js";
 import { LEAST_OFFSET, readSize } from "../positions/read.js";
 import { readBoolean, readCount, readRecord, readSignal } from "../read-values.js";
 import { type ArrayTensor, Tensor } from "../tensor.js";
+import { distanceRow, floatsOf, readDistances, sumsByDistance } from "./distances.js";
 import { linearAttention } from "./linear-attention.js";
 import { resultOf } from "./results.js";
 
@@ -41,7 +42,7 @@ export async function relativeKeys(
         scale: given["scale"],
         signal: readSignal(where, given["signal"]) ?? undefined,
         query,
-        table: readTable(where, tableGiven),
+        table: readDistances(where, tableGiven),
         layout,
         heads,
         queries,
@@ -101,7 +102,7 @@ export async function relativeValues(
     const [queries = 0, keys = 0] = weights.shape.slice(-2);
     return {
       weights,
-      table: readTable(where, tableGiven),
+      table: readDistances(where, tableGiven),
       offset: readSize(where, "offset", given["offset"], LEAST_OFFSET, keys - queries),
       keep: readBoolean(where, "keep", given["keep"], false),
       signal: readSignal(where, given["signal"]) ?? undefined,
@@ -111,18 +112,10 @@ export async function relativeValues(
     const [rows = 0, dim = 0] = table.shape;
     const [queries = 0, keys = 0] = weights.shape.slice(-2);
     const heads = product(weights.shape.slice(0, -2));
-    const rowOf = distanceRow(rows, offset);
-    const numbers = floatsOf(weights);
-    const sums = new Float64Array(heads * queries * rows);
-    for (let row = 0; row < heads * queries; row++) {
-      for (let j = 0; j < keys; j++) {
-        const at = row * rows + rowOf(row % queries, j);
-        sums[at] = (sums[at] ?? 0) + (numbers[row * keys + j] ?? 0);
-      }
-    }
+    const sums = sumsByDistance(floatsOf(weights), [heads, queries, keys], { rows, offset });
     // Queries of a state to which nothing is written are multiplied by it. Here the state is the table.
     const nothing = (width: number) => ({ data: new Float32Array(queries * width), shape: [1, queries, width] });
-    const query = { data: Float32Array.from(sums), shape: [heads, queries, rows] };
+    const query = { data: sums, shape: [heads, queries, rows] };
     const { output } = await linearAttention(backend, [query, nothing(rows), nothing(dim)], {
       rule: "linear",
       scale: 1,
@@ -132,27 +125,6 @@ export async function relativeValues(
     if (output instanceof Tensor) throw new TypeError("the output was asked for as an array");
     return resultOf(backend, output.data, [...weights.shape.slice(0, -1), dim], keep);
   });
-}
-
-/** [2 k + 1, dim]: row k + c is for keys c after the query, and the first and last rows also for all further away. */
-function readTable(where: string, value: unknown): ReadTensor {
-  const table = readF32(where, "table", value, null);
-  const [rows = 0, dim = 0] = table.shape;
-  if (table.shape.length === 2 && rows % 2 === 1 && dim > 0) return table;
-  throw new HeedError(
-    "shape",
-    `${where}: table must be [2 k + 1, dim], an odd number of rows, got ${showShape(table.shape)}`,
-  );
-}
-
-function distanceRow(rows: number, offset: number): (query: number, key: number) => number {
-  const most = (rows - 1) / 2;
-  return (query, key) => most + Math.min(Math.max(key - query - offset, -most), most);
-}
-
-function floatsOf({ source }: ReadTensor): Float32Array {
-  if (source.kind === "array" && source.array instanceof Float32Array) return source.array;
-  throw new TypeError("an f32 tensor is not a Float32Array");
 }
 
 function repeated(data: Float32Array, times: number): Float32Array {

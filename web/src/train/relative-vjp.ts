@@ -1,0 +1,55 @@
+// Gradients of relative positions, by code that is loaded at the first call.
+
+import { detach } from "../api/detach.js";
+import { guardAsync } from "../api/guard.js";
+import type { TensorLike } from "../api/options.js";
+import { isRecord } from "../api/read-values.js";
+import type { ArrayTensor } from "../api/tensor.js";
+import type { RelativeBiasVjpOptions, RelativeKeysVjpOptions, RelativeValuesVjpOptions } from "./relative-options.js";
+
+type Relative = typeof import("./relative-positions.js");
+
+/** The gradient of a loss in the table of `relativeBias`. Rejects with a HeedError. */
+export function relativeBiasVjp(
+  table: TensorLike,
+  options: RelativeBiasVjpOptions,
+): Promise<{ readonly table: ArrayTensor }> {
+  return run("relativeBiasVjp", [table], options);
+}
+
+/** The gradients of a loss in the queries and the table of `relativeKeys`. Rejects with a HeedError. */
+export function relativeKeysVjp(
+  q: TensorLike,
+  table: TensorLike,
+  options: RelativeKeysVjpOptions,
+): Promise<{ readonly q: ArrayTensor; readonly table: ArrayTensor }> {
+  return run("relativeKeysVjp", [q, table], options);
+}
+
+/** The gradients of a loss in the weights and the table of `relativeValues`. Rejects with a HeedError. */
+export function relativeValuesVjp(
+  weights: TensorLike,
+  table: TensorLike,
+  options: RelativeValuesVjpOptions,
+): Promise<{ readonly weights: ArrayTensor; readonly table: ArrayTensor }> {
+  return run("relativeValuesVjp", [weights, table], options);
+}
+
+/** Arrays are copied before this returns. */
+function run<N extends keyof Relative>(
+  name: N,
+  given: readonly unknown[],
+  all: unknown,
+): Promise<Awaited<ReturnType<Relative[N]>>> {
+  return guardAsync("option", `${name}: reading its arguments`, async () => {
+    const { engine, ...rest } = isRecord(all) ? all : {};
+    const copies = detach(name, null, { tensors: given, options: rest });
+    const module = await import("./relative-positions.js");
+    const { tensors, options } = await copies;
+    // TypeScript does not see that these are the arguments of the function of that name.
+    return Reflect.apply(module[name], null, [
+      ...tensors,
+      { ...(options as object), ...(engine !== undefined && { engine }) },
+    ]);
+  });
+}
