@@ -53,13 +53,15 @@ export type Column = Cells & { readonly title: string; readonly tone: Tone; read
 
 export interface ThreadScene {
   readonly words: readonly string[];
+  /** What the words are here. */
+  readonly keyed: string;
   /** The word that asks; -1 where none of the sentence does. */
   readonly asker: number;
   readonly query?: { readonly title: string; readonly numbers?: readonly number[]; readonly full?: number };
   readonly arcs: readonly { readonly tone: Tone; readonly weights: readonly number[] }[];
   readonly columns: readonly Column[];
-  /** Of the values, under them. */
-  readonly output?: readonly number[];
+  /** The sum of the values, each times its weight, under a column. */
+  readonly output?: { readonly numbers: readonly number[]; readonly column: number };
   /** Keys from here on are hidden. */
   readonly visible: number;
   readonly said: string;
@@ -84,7 +86,13 @@ export function sceneOf(state: ThreadState, stop: Stop): ThreadScene {
   const x = vectorsOf(state.ending);
   const words = [...WORDS, state.ending];
   const asker = words.indexOf(state.asker === "tired" ? state.ending : state.asker);
-  const none = { words, asker: -1, arcs: [], visible: COUNT };
+  const none = {
+    words,
+    keyed: stop.endsWith("look-up") || stop === "scale" ? "key" : "word",
+    asker: -1,
+    arcs: [],
+    visible: COUNT,
+  };
   const keys = column("key", "key", { kind: "squares", cells: listOf(keysOf(x)) });
   const values = column("value", "value", { kind: "squares", cells: listOf(valuesOf(x)) });
   const asked = (row: Row, from = asker) => ({
@@ -105,8 +113,8 @@ export function sceneOf(state: ThreadState, stop: Stop): ThreadScene {
         ...none,
         query: { title: "a noun with a body", numbers: wanted, full: 8 },
         columns: [keys, weightBars("weight", weights), values],
-        output,
-        said: `animal has ${percent(weights[ANIMAL] ?? 0)} of the weight, road ${percent(weights[ROAD] ?? 0)}.`,
+        output: { numbers: output, column: 2 },
+        said: `animal has ${percent(weights[ANIMAL] ?? 0)} of the weight, road ${percent(weights[ROAD] ?? 0)}. The output has some of each.`,
       };
     }
     case "roles": {
@@ -137,7 +145,7 @@ export function sceneOf(state: ThreadState, stop: Stop): ThreadScene {
       return {
         ...asked(row, IT),
         columns: [scoreBars("score", row.scores, 7, true), weightBars("weight", row.weights)],
-        said: `animal ${percent(row.weights[ANIMAL] ?? 0)}, road ${percent(row.weights[ROAD] ?? 0)}: together 100 % with all others.`,
+        said: `animal ${percent(row.weights[ANIMAL] ?? 0)}, road ${percent(row.weights[ROAD] ?? 0)}, ${state.ending} and each of the others ${percent(row.weights[LAST] ?? 0)}.`,
       };
     }
     case "mix": {
@@ -150,7 +158,7 @@ export function sceneOf(state: ThreadState, stop: Stop): ThreadScene {
           values,
           column("weight × value", "value", { kind: "squares", cells: parts }),
         ],
-        output: row.output,
+        output: { numbers: row.output, column: 2 },
         said: `The output of ${words[asker]}: ${outputText(row.output)}.`,
       };
     }
@@ -163,8 +171,8 @@ export function sceneOf(state: ThreadState, stop: Stop): ThreadScene {
         columns: [weightBars("weight", row.weights)],
         said:
           visible === COUNT
-            ? "it sees the whole sentence."
-            : `it sees ${visible} words. “${state.ending}” is not among them.`,
+            ? "“it” sees the whole sentence."
+            : `“it” sees ${visible} words. “${state.ending}” is not among them, so nothing can tell animal from road.`,
       };
     }
     case "heads":
@@ -174,7 +182,7 @@ export function sceneOf(state: ThreadState, stop: Stop): ThreadScene {
   }
 }
 
-type Blank = Pick<ThreadScene, "words" | "asker" | "arcs" | "visible">;
+type Blank = Pick<ThreadScene, "words" | "keyed" | "asker" | "arcs" | "visible">;
 const row1 = (numbers: readonly number[]): Matrix => fill(1, numbers.length, (_, col) => numbers[col] ?? 0);
 
 function lookUp({ lookedUp }: ThreadState, x: Matrix, none: Blank): ThreadScene {
@@ -195,11 +203,13 @@ function scaled({ width }: ThreadState, none: Blank): ThreadScene {
   const query = Array.from({ length: width }, next);
   const products = none.words.map(() => query.reduce((sum, entry) => sum + entry * next(), 0));
   const divided = products.map((product) => product / Math.sqrt(width));
-  const most = (scores: readonly number[]): string => percent(Math.max(...softmax(row1(scores)).data));
+  const range = (scores: readonly number[]): string =>
+    `${exact(Math.min(...scores), 1)} to ${exact(Math.max(...scores), 1)}`;
   return {
     ...none,
+    words: none.words.map((_, key) => `key ${key + 1}`),
     columns: [scoreBars("query · key", products, 64, true), scoreBars("÷ √d", divided, 64, true)],
-    said: `The largest gets ${most(products)} of the weight; divided by √${width} = ${Math.sqrt(width)}, ${most(divided)}.`,
+    said: `Random keys of ${width} numbers. Scores reach from ${range(products)}; divided by √${width} = ${Math.sqrt(width)}, from ${range(divided)}.`,
   };
 }
 
@@ -217,7 +227,7 @@ function heads({ heads, ending }: ThreadState, x: Matrix, none: Blank): ThreadSc
     ),
     said:
       heads === "1"
-        ? `One head averages: ${ending} ${share(0, LAST)}, animal ${share(0, ANIMAL)}, road ${share(0, ROAD)}.`
+        ? `One head that asks for both averages: ${ending} ${share(0, LAST)}, animal ${share(0, ANIMAL)}, road ${share(0, ROAD)}.`
         : `Head 1 finds two nouns, ${share(0, ANIMAL)} each. Head 2 finds ${ending}, ${share(1, LAST)}.`,
   };
 }
@@ -233,14 +243,15 @@ function layers({ ending }: ThreadState, x: Matrix, none: Blank): ThreadScene {
       { tone: "one", weights: second.weights },
     ],
     columns: [weightBars("layer 1", first.weights, "two"), weightBars("layer 2", second.weights)],
-    said: `Too ${ending}: it looks at ${ending} first, then at ${ending === "tired" ? "animal" : "road"}, ${percent(Math.max(...second.weights))}.`,
+    output: { numbers: first.output, column: 0 },
+    said: `Layer 1 adds ${VALUES[ending === "tired" ? 0 : 1]} ${exact(Math.max(...first.output), 2)} to “it”. So layer 2 asks for a noun with that: ${ending === "tired" ? "animal" : "road"}, ${percent(Math.max(...second.weights))}.`,
   };
 }
 
 function rolesText(word: string, x: Matrix, asker: number): string {
   const query = listOf(multiply(x, HEADS.nouns))[asker] ?? [];
   const asks = PROPERTIES.filter((_, property) => (query[property] ?? 0) > 0).join(", ");
-  return asks === "" ? `“${word}” asks for nothing.` : `“${word}” asks for: ${asks}.`;
+  return `“${word}” looks for: ${asks}. The small words look for nothing.`;
 }
 
 function outputText(output: readonly number[]): string {

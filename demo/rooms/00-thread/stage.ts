@@ -2,7 +2,7 @@
 // one stop to the next, so that what changes moves, in both directions.
 
 import { h, svg } from "../../src/ui/dom.js";
-import { short } from "../../src/ui/numbers.js";
+import { exact, short } from "../../src/ui/numbers.js";
 import type { Column, ThreadScene } from "./scene.js";
 import { COUNT, KEY_WIDTH, PROPERTIES, VALUES } from "./toy.js";
 
@@ -70,7 +70,7 @@ export class Stage {
       });
     });
     const [first, ...heads] = this.#heads;
-    if (first) first.textContent = "word";
+    if (first) first.textContent = scene.keyed;
     heads.forEach((head, index) => {
       head.textContent = columns[index]?.title ?? "";
       head.hidden = index >= columns.length;
@@ -86,22 +86,22 @@ export class Stage {
       });
     });
     this.#foot.classList.toggle("none", output === undefined);
-    this.#legend.textContent = legendOf(columns);
+    this.#legend.textContent = legendOf(scene);
     const last = columns.length - 1;
     Array.from(this.#foot.children)
       .slice(1)
       .forEach((place, index) => {
-        place.replaceChildren(...(index === last && output ? [squares(output, 1, "value")] : []));
+        place.replaceChildren(...(index === output?.column ? [squares(output.numbers, 1, "value")] : []));
         place.toggleAttribute("hidden", index > last);
       });
   }
 }
 
-function legendOf(columns: readonly Column[]): string {
-  const keys = columns.some(({ tone, kind }) => tone === "key" && kind === "squares");
-  const values = columns.some(({ tone, kind }) => tone === "value" && kind === "squares");
+function legendOf({ columns, query, output }: ThreadScene): string {
+  const keys = query?.numbers !== undefined || columns.some(({ tone }) => tone === "key");
+  const values = output !== undefined || columns.some(({ tone, kind }) => tone === "value" && kind === "squares");
   const parts = [
-    ...(keys ? [`Squares of a key: ${PROPERTIES.slice(0, KEY_WIDTH).join(", ")}.`] : []),
+    ...(keys ? [`Squares of a query and a key: ${PROPERTIES.slice(0, KEY_WIDTH).join(", ")}.`] : []),
     ...(values ? [`${keys ? "O" : "Squares o"}f a value: ${VALUES.join(", ")}.`] : []),
   ];
   return parts.join(" ");
@@ -138,7 +138,7 @@ function showCell(place: Element, column: Column | undefined, word: number): voi
 function squares(numbers: readonly number[], full: number, tone: string): HTMLElement {
   const said = numbers.map((number) => short(number)).join(", ");
   const all = numbers.map((number) => {
-    const square = h("i", {});
+    const square = h("i", {}, number === 0 ? "" : exact(number, 1).replace(/^0/, ""));
     square.style.setProperty("--depth", Math.min(1, number / full).toFixed(3));
     return square;
   });

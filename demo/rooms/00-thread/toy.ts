@@ -11,7 +11,7 @@ export const [ANIMAL, ROAD, IT, LAST] = [1, 5, 7, WORDS.length];
 export const COUNT = WORDS.length + 1;
 
 /** What a word can be. A key has the first four of them, and a value the last two of those. */
-export const PROPERTIES = ["noun", "adjective", "has a body", "has an extent", "pronoun"] as const;
+export const PROPERTIES = ["noun", "adjective", "body", "extent", "pronoun"] as const;
 const [NOUN, ADJECTIVE, BODY, EXTENT, PRONOUN] = [0, 1, 2, 3, 4];
 export const KEY_WIDTH = 4;
 export const VALUES = ["body", "extent"] as const;

@@ -126,11 +126,11 @@ test("two layers let go of the animal when the road is too wide, and the address
   const noun = async (word: string): Promise<number> => Number.parseInt(await figure(page, word, 1), 10);
   expect(await noun("animal")).toBeGreaterThan(3 * (await noun("road")));
   await page.getByRole("radio", { name: "wide" }).check({ force: true });
-  await expect.poll(() => said(page).innerText()).toMatch(/^Too wide: it looks at wide first, then at road/);
+  await expect.poll(() => said(page).innerText()).toMatch(/^Layer 1 adds extent .*: road, 7\d\s%/);
   expect(await noun("road")).toBeGreaterThan(3 * (await noun("animal")));
   expect(new URL(page.url()).hash).toBe("#too=wide");
   await page.goBack();
-  await expect.poll(() => said(page).innerText()).toMatch(/^Too tired/);
+  await expect.poll(() => said(page).innerText()).toMatch(/^Layer 1 adds body .*: animal/);
 });
 
 test("the front page leads here", async () => {
