@@ -234,7 +234,7 @@ describe("one’s own sentence", () => {
 });
 
 describe("the doors", () => {
-  test("lead into the walk, with one’s own sentence and without", async () => {
+  test("lead into the thread, and into the walk with one’s own sentence", async () => {
     const page = await open(FRONT);
     await page.locator("#sentence").fill("The dog saw a cat");
     await page.getByRole("link", { name: "Take it apart" }).click();
@@ -242,8 +242,8 @@ describe("the doors", () => {
     expect(await page.locator("#sentence").inputValue()).toBe("The dog saw a cat");
     await page.goBack();
     await page.getByRole("link", { name: "How?" }).click();
-    await kernelAnswered(page);
-    expect(await page.getByRole("heading", { level: 1 }).textContent()).toBe("Matrix walk");
+    await page.locator(".thread-said").waitFor();
+    expect(await page.getByRole("heading", { level: 1 }).textContent()).toBe("Attention in five minutes");
   });
 
   test("lead to a model that one brings, and to the race on this device", async () => {

@@ -132,9 +132,3 @@ test("two layers let go of the animal when the road is too wide, and the address
   await page.goBack();
   await expect.poll(() => said(page).innerText()).toMatch(/^Layer 1 adds body .*: animal/);
 });
-
-test("the front page leads here", async () => {
-  const page = await open("index.html");
-  await page.getByRole("link", { name: "How?" }).click();
-  expect(await page.getByRole("heading", { level: 1 }).innerText()).toBe("Attention in five minutes");
-});
