@@ -70,6 +70,11 @@ export const PAGES: readonly Page[] = [
     about: "Type a date, and see where a network looks as it writes it anew; why attention was invented.",
   },
   {
+    file: "language.html",
+    name: "Language",
+    about: "BERT and GPT are one block with two masks: fill a blank, write on, switch heads off.",
+  },
+  {
     file: "bring-your-own.html",
     name: "Bring your own",
     about: "Your arrays, or 32,768 tokens of an example, from above and down to single multiply-adds; and this device.",

@@ -10,6 +10,7 @@ import * as language from "./language.js";
 /** Each model by the name of its file. */
 export const MODELS = {
   language: { recipe: language, options: { kind: "causal", seed: 1 } },
+  "language-masked": { recipe: language, options: { kind: "masked", seed: 1 } },
   "dates-bahdanau": { recipe: dates, options: { attention: "additive", seed: 1 } },
   "dates-luong": { recipe: dates, options: { attention: "dot", seed: 1 } },
 };

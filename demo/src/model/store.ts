@@ -78,6 +78,11 @@ export class Store<S extends object> {
     this.#write();
   }
 
+  /** What is shown with the state has changed, not the state. */
+  renew(): void {
+    this.#become(this.#state);
+  }
+
   listen(listener: Listener<S>): void {
     this.#listeners.push(listener);
   }

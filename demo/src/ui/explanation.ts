@@ -74,8 +74,8 @@ export function directions(
 interface Softened {
   readonly subject: string;
   readonly at: number;
-  readonly kernel: number | undefined;
-  readonly light: Explanation["lights"][number];
+  readonly kernel?: number | undefined;
+  readonly light?: NamedLight;
 }
 
 /** One weight of a softmax. */
@@ -101,6 +101,6 @@ export function softened(
     last: `${small(power)} / ${exact(sum)} = ${small(power / sum)}`,
     result: power / sum,
     ...(kernel === undefined ? {} : { kernel }),
-    lights: [light],
+    lights: light ? [light] : [],
   };
 }

@@ -2,9 +2,10 @@
 
 import { readFileSync } from "node:fs";
 import { createHeed, type Heed } from "heed";
-import { loadSafetensors } from "heed/layers";
+import { type BertModel, loadSafetensors } from "heed/layers";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import * as dates from "../../../examples/train/dates.js";
+import { MASK, WORDS } from "../../../examples/train/grammar.js";
 import * as language from "../../../examples/train/language.js";
 import { MODELS, make } from "../../../examples/train/weights.js";
 
@@ -51,5 +52,29 @@ describe("language", () => {
     const { answerFollows, headFollows } = await language.probe(trained);
     expect(answerFollows).toBeGreaterThanOrEqual(0.95);
     expect(headFollows).toBeGreaterThanOrEqual(0.95);
+  });
+
+  test("masked, it fills a blank by what follows", async () => {
+    const trained = language.restore(await loadSafetensors(fileOf("language-masked")), { kind: "masked", engine });
+    expect(await language.accuracy(trained)).toBeGreaterThanOrEqual(0.98);
+    for (const [noun, words] of [
+      ["road", ["busy", "closed", "wet", "wide"]],
+      ["dog", ["afraid", "hungry", "sleepy", "tired"]],
+    ] as const) {
+      const ids = `the dog didn't cross the road because it was [mask] . it was the ${noun}`.split(" ");
+      const tokens = ids.map((word) => WORDS.indexOf(word));
+      const given = { data: tokens, shape: [1, tokens.length] };
+      const { logits } = await (trained.model as BertModel).forward(given, { logits: true });
+      const row = Array.from(
+        logits?.data.subarray(tokens.indexOf(MASK) * WORDS.length).subarray(0, WORDS.length) ?? [],
+      );
+      const best = WORDS.map((word, id) => ({ word, logit: row[id] ?? Number.NaN })).sort((a, b) => b.logit - a.logit);
+      expect(
+        best
+          .slice(0, 4)
+          .map(({ word }) => word)
+          .sort(),
+      ).toEqual(words);
+    }
   });
 });

@@ -1,0 +1,113 @@
+// What chooses the next word: the sentence, what sampling may draw, and the buttons that write.
+
+import { LONGEST, WORDS } from "../../src/language/words.js";
+import { choice } from "../../src/ui/choice.js";
+import { h } from "../../src/ui/dom.js";
+import { exact, percent } from "../../src/ui/numbers.js";
+import { slider } from "../../src/ui/slider.js";
+import { draw } from "./sampling.js";
+import { type LanguageScene, lastOf } from "./scene.js";
+import { type LanguageState, type LanguageStore, SENTENCES, TEMPERATURES, TOP_K, TOP_P, wordsOf } from "./state.js";
+
+const SEVERAL = 4;
+
+export class Controls {
+  readonly element: HTMLElement;
+  readonly #store: LanguageStore;
+  readonly #scene: () => LanguageScene;
+  readonly #settled: () => Promise<void>;
+  readonly #field = h("input", {
+    type: "text",
+    id: "sentence",
+    maxlength: 400,
+    autocomplete: "off",
+    spellcheck: "false",
+  });
+  readonly #note = h("p", { class: "field-message", role: "status" });
+  readonly #temperature = slider("Temperature", TEMPERATURES, (temperature) => this.#sample({ temperature }));
+  readonly #topK = slider("Top k", TOP_K, (k) => this.#sample({ topK: k === TOP_K.at(-1) ? 0 : k }));
+  readonly #topP = slider("Top p", TOP_P, (topP) => this.#sample({ topP }));
+  readonly #next = this.#button("Next word", () => this.#write(1), "button primary");
+  readonly #several = this.#button(`${SEVERAL} words`, () => this.#write(SEVERAL));
+  readonly #again = this.#button("Start again", () => this.#store.change({ wrote: [] }, "new"));
+  readonly #seed = choice<string>(
+    "Seed",
+    ["1", "2", "3", "4"].map((value) => ({ value, text: value })),
+    (seed) => this.#store.change({ seed: Number(seed), wrote: [] }, "new"),
+  );
+  readonly #writing = h(
+    "div",
+    { class: "language-writing" },
+    this.#next,
+    this.#several,
+    this.#again,
+    this.#seed.element,
+  );
+
+  /** `settled`: resolves when all that was asked of the model is read. */
+  constructor(store: LanguageStore, scene: () => LanguageScene, settled: () => Promise<void>) {
+    this.#store = store;
+    this.#scene = scene;
+    this.#settled = settled;
+    this.#field.addEventListener("input", () => {
+      const { value } = this.#field;
+      const words = wordsOf(value);
+      const blank = words.indexOf("[mask]");
+      store.change({ text: value, at: blank < 0 ? words.length : blank, wrote: [] }, "run");
+    });
+    const examples = SENTENCES.map(({ name, text, at }) =>
+      this.#button(name, () => store.change({ text, at, wrote: [] }, "new"), "link"),
+    );
+    this.element = h(
+      "div",
+      { class: "language-controls" },
+      this.#writing,
+      h("div", { class: "language-sampling" }, this.#temperature.element, this.#topK.element, this.#topP.element),
+      h(
+        "div",
+        { class: "field" },
+        h("label", { for: "sentence" }, "Sentence; press a word above to hide it, or write ___"),
+        this.#field,
+        this.#note,
+        h("div", { class: "presets" }, h("span", { class: "small-label" }, "Try"), ...examples),
+      ),
+    );
+  }
+
+  show({ state, unknown, columns }: LanguageScene): void {
+    const { kind, text, wrote, temperature, topK, topP, seed } = state;
+    if (this.#field.value !== text) this.#field.value = text;
+    this.#note.textContent =
+      unknown.length === 0 ? "" : `Dotted words it does not know, and skips: ${unknown.join(", ")}. The list is below.`;
+    this.#writing.hidden = kind === "masked";
+    const isFull = columns.length >= LONGEST || columns.length === 0;
+    for (const button of [this.#next, this.#several]) button.disabled = isFull;
+    this.#again.disabled = wrote.length === 0;
+    this.#seed.show(String(seed));
+    this.#temperature.show(temperature, exact(temperature, 2));
+    this.#topK.show(topK === 0 ? (TOP_K.at(-1) ?? 0) : topK, topK === 0 ? `all ${WORDS.length}` : String(topK));
+    this.#topP.show(topP, topP === 1 ? "all" : percent(topP));
+  }
+
+  #button(name: string, press: () => unknown, look = "button"): HTMLButtonElement {
+    const button = h("button", { type: "button", class: look }, name);
+    button.addEventListener("click", () => void press());
+    return button;
+  }
+
+  #sample(patch: Partial<LanguageState>): void {
+    this.#store.change(patch, "run");
+  }
+
+  /** One word after the other, as long as nobody changes anything else. */
+  async #write(count: number): Promise<void> {
+    for (let written = 0; written < count; written++) {
+      const { state, reading, columns } = this.#scene();
+      if (reading === undefined || columns.length >= LONGEST) return;
+      const id = await draw(lastOf(reading), state);
+      if (id === undefined || this.#store.state !== state) return;
+      this.#store.change({ wrote: [...state.wrote, id] }, written === 0 ? "new" : "same");
+      await this.#settled();
+    }
+  }
+}

@@ -1,0 +1,54 @@
+// What the models found in sentences, as far as it is known; the first sentence's is recorded. Models are loaded when something else is asked.
+
+import type { Engine } from "../../src/engine/engine.js";
+import type { Inside, Reading } from "../../src/language/inside.js";
+import type { Kind } from "../../src/language/words.js";
+import recorded from "./recorded.json";
+
+export interface Question {
+  readonly kind: Kind;
+  readonly ids: readonly number[];
+  readonly asked: number;
+  /** Heads that are switched off. */
+  readonly off: readonly number[];
+}
+
+const MOST_KNOWN = 64;
+
+export class Readings {
+  readonly #known = new Map<string, Reading>([[keyOf(recorded.question as Question), recorded.reading]]);
+  readonly #open = new Map<string, Promise<Inside>>();
+
+  find(question: Question): Reading | undefined {
+    return this.#known.get(keyOf(question));
+  }
+
+  async read(question: Question, engine: Engine): Promise<void> {
+    const { kind, ids, asked, off } = question;
+    const name = `${kind} ${off}`;
+    const inside = this.#open.get(name) ?? open(question, engine);
+    this.#open.set(name, inside);
+    try {
+      const reading = await (await inside).read(ids, asked);
+      const [oldest] = this.#known.keys();
+      if (this.#known.size >= MOST_KNOWN && oldest !== undefined) this.#known.delete(oldest);
+      this.#known.set(keyOf(question), reading);
+    } catch (error) {
+      this.#open.delete(name);
+      throw error;
+    }
+  }
+}
+
+function keyOf({ kind, ids, asked, off }: Question): string {
+  return `${kind} ${ids} ${asked} ${off}`;
+}
+
+async function open({ kind, off }: Question, { opened }: Engine): Promise<Inside> {
+  const [heed, { Inside, loadParameters, withoutHeads }] = await Promise.all([
+    opened,
+    import("../../src/language/inside.js"),
+  ]);
+  if (heed === undefined) throw new Error("the kernels did not start here");
+  return new Inside(kind, withoutHeads(await loadParameters(kind), kind, off), heed);
+}

@@ -1,0 +1,94 @@
+// What the reader can choose in this room.
+
+import { HEADS, type Kind, LAYERS, LONGEST, WORDS } from "../../src/language/words.js";
+import { codecOf, number, oneOf, text, wholes } from "../../src/model/fields.js";
+import { Store } from "../../src/model/store.js";
+import { cutIntoWords } from "../../src/model/tokens.js";
+
+export interface LanguageState {
+  readonly kind: Kind;
+  readonly text: string;
+  /** The word that is hidden, counted from 0. A causal model writes it from those before it. */
+  readonly at: number;
+  /** The tokens that the causal model has written from there on. */
+  readonly wrote: readonly number[];
+  /** Heads that are switched off, counted through all layers. */
+  readonly off: readonly number[];
+  /** The head whose numbers are shown. */
+  readonly head: number;
+  readonly temperature: number;
+  /** 0: all words. */
+  readonly topK: number;
+  readonly topP: number;
+  readonly seed: number;
+}
+
+export type LanguageStore = Store<LanguageState>;
+
+export const TEMPERATURES: readonly number[] = [0.1, 0.25, 0.5, 0.75, 1, 1.25, 1.5, 2, 3, 5];
+/** The last one is all words, written 0. */
+export const TOP_K: readonly number[] = [1, 2, 3, 4, 6, 8, 12, 20];
+export const TOP_P: readonly number[] = [0.25, 0.5, 0.75, 0.9, 0.95, 1];
+
+const LONGEST_TEXT = 400;
+
+/** Each with the word that is hidden. */
+export const SENTENCES: readonly { readonly name: string; readonly text: string; readonly at: number }[] = [
+  { name: "the road", text: "the dog didn't cross the road because it was busy . it was the road", at: 9 },
+  { name: "the dog", text: "the dog didn't cross the road because it was tired . it was the dog", at: 9 },
+  { name: "a gift", text: "susan gave mary the ring . who got the ring ? mary", at: 2 },
+  { name: "an owner", text: "the dog saw its owner mary and one wagged its tail . that was the dog", at: 8 },
+];
+
+const [FIRST = { text: "", at: 0 }] = SENTENCES;
+
+export const INITIAL: LanguageState = {
+  kind: "masked",
+  text: FIRST.text,
+  at: FIRST.at,
+  wrote: [],
+  off: [],
+  head: 4,
+  temperature: 1,
+  topK: 0,
+  topP: 1,
+  seed: 1,
+};
+
+export function openLanguageStore(): LanguageStore {
+  return new Store(
+    codecOf<LanguageState>(
+      INITIAL,
+      {
+        kind: oneOf("mask", ["masked", "causal"]),
+        text: text("t", LONGEST_TEXT),
+        at: number("at", 0, LONGEST_TEXT),
+        wrote: wholes("wrote"),
+        off: wholes("off"),
+        head: number("head", 0, LAYERS * HEADS - 1),
+        temperature: number("temperature", 0.1, 5, 2),
+        topK: number("k", 0, WORDS.length),
+        topP: number("p", 0.01, 1, 2),
+        seed: number("seed", 1, 9999),
+      },
+      consistent,
+    ),
+  );
+}
+
+/** A blank is written as underscores. */
+export function wordsOf(text: string): readonly string[] {
+  return cutIntoWords(text.replace(/_+/g, " [mask] ")).words;
+}
+
+/** A causal model needs a word to begin with, and may go on at the end. */
+function consistent(state: LanguageState): LanguageState {
+  const { length } = wordsOf(state.text);
+  const isCausal = state.kind === "causal";
+  return {
+    ...state,
+    at: Math.max(0, Math.min(Math.max(state.at, Number(isCausal)), isCausal ? length : length - 1)),
+    wrote: isCausal ? state.wrote.filter((id) => id < WORDS.length).slice(0, LONGEST) : [],
+    off: state.off.filter((head, index, all) => head < LAYERS * HEADS && all.indexOf(head) === index),
+  };
+}

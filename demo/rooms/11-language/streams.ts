@@ -1,0 +1,236 @@
+// The picture of the idea: under every word its stream, down through all layers. Attention and the MLP read it and add to it, each as wide
+// as it is large; below each layer stands what would be said if the model stopped there.
+
+import type { LayerReading, Reading } from "../../src/language/inside.js";
+import { type Candidate, candidates, HEADS, LAYERS } from "../../src/language/words.js";
+import { h, svg } from "../../src/ui/dom.js";
+import { percent } from "../../src/ui/numbers.js";
+import type { LanguageScene, ShownWord } from "./scene.js";
+
+/** Pixels of the widest stream, and of all the weight that a head has. */
+const [STREAM_WIDTH, WEIGHT_WIDTH] = [9, 8];
+/** Weights below it have no line: of the word that is asked, and of the others. */
+const [LEAST, LEAST_OF_OTHERS] = [0.04, 0.25];
+const SAID = 3;
+
+export interface Touch {
+  readonly hide: (at: number) => void;
+  /** A head, counted through all layers, is switched off or on. */
+  readonly toggle: (head: number) => void;
+}
+
+interface Place {
+  readonly x: number;
+  /** Among the words that are read; -1 for others. */
+  readonly index: number;
+}
+
+export class Streams {
+  readonly element: HTMLElement;
+  readonly #svg = svg("svg", { "aria-hidden": "true" });
+  readonly #words = h("div", {});
+  readonly #layers: readonly LayerRows[];
+  readonly #embedding = h("p", { class: "lens" });
+  readonly #stack: HTMLElement;
+  readonly #touch: Touch;
+  #scene: LanguageScene | undefined;
+
+  constructor(touch: Touch) {
+    this.#touch = touch;
+    this.#layers = Array.from({ length: LAYERS }, (_, layer) => layerRows(layer, touch));
+    this.#stack = h(
+      "div",
+      { class: "streams" },
+      this.#svg,
+      h("fieldset", { class: "stream-words" }, h("legend", { class: "spoken" }, "Which word is hidden?"), this.#words),
+      this.#embedding,
+      ...this.#layers.map(({ element }) => element),
+    );
+    this.element = h(
+      "div",
+      { class: "table-frame", tabindex: 0, role: "region", "aria-label": "Words and their streams" },
+      this.#stack,
+    );
+    new ResizeObserver(() => this.#draw()).observe(this.#stack);
+  }
+
+  show(scene: LanguageScene): void {
+    this.#scene = scene;
+    this.#showWords(scene.words);
+    this.#embedding.replaceChildren(...said("At the start:", scene.reading?.lens[0]));
+    for (const [layer, { heads, lens }] of this.#layers.entries()) {
+      heads.forEach((button, head) => {
+        button.setAttribute("aria-pressed", String(!scene.state.off.includes(layer * HEADS + head)));
+      });
+      lens.replaceChildren(...said(`After layer ${layer + 1}:`, scene.reading?.lens[layer + 1]));
+    }
+    this.#draw();
+  }
+
+  /** Whoever walks through them with the keyboard goes on from there. */
+  #showWords(words: readonly ShownWord[]): void {
+    const focused = this.#words.querySelector<HTMLInputElement>("input:focus")?.value;
+    this.#words.replaceChildren(...words.map((word) => this.#word(word)));
+    if (focused !== undefined) this.#words.querySelector<HTMLInputElement>(`input[value="${focused}"]`)?.focus();
+  }
+
+  #word({ text, kind, at }: ShownWord): HTMLElement {
+    if (at < 0) return h("span", { class: `stream-word ${kind}` }, h("span", {}, text));
+    const input = h("input", { type: "radio", name: "hidden-word", value: at });
+    input.checked = kind === "hidden";
+    input.addEventListener("change", () => this.#touch.hide(at));
+    return h("label", { class: `stream-word ${kind}` }, input, h("span", {}, text));
+  }
+
+  #draw(): void {
+    const [scene, { offsetWidth: width, offsetHeight: height }] = [this.#scene, this.#stack];
+    if (scene === undefined || width === 0) return;
+    this.#svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
+    const places = Array.from(this.#words.children, (word, at): Place => {
+      const x = word instanceof HTMLElement ? word.offsetLeft + word.offsetWidth / 2 : 0;
+      return { x, index: scene.columns.indexOf(at) };
+    }).filter(({ index }) => index >= 0);
+    const bands = this.#layers.map(({ attention, mlp, lens }) => ({
+      top: attention.offsetTop,
+      middle: mlp.offsetTop,
+      bottom: lens.offsetTop,
+    }));
+    const top = this.#embedding.offsetTop - 4;
+    const { reading } = scene;
+    this.#svg.replaceChildren(...(reading ? drawn(scene, reading, { places, bands, top, bottom: height }) : []));
+  }
+}
+
+interface LayerRows {
+  readonly element: HTMLElement;
+  readonly heads: readonly HTMLButtonElement[];
+  readonly attention: HTMLElement;
+  readonly mlp: HTMLElement;
+  readonly lens: HTMLElement;
+}
+
+function layerRows(layer: number, touch: Touch): LayerRows {
+  const heads = Array.from({ length: HEADS }, (_, head) => {
+    const label = `Head ${head + 1} of layer ${layer + 1}`;
+    const button = h("button", { type: "button", class: `head head-${head}`, "aria-label": label }, `${head + 1}`);
+    button.addEventListener("click", () => touch.toggle(layer * HEADS + head));
+    return button;
+  });
+  const attention = h("div", { class: "attention-band" });
+  const mlp = h("div", { class: "mlp-band" }, h("span", { class: "band-name" }, "MLP"));
+  const lens = h("p", { class: "lens" });
+  const name = h("span", { class: "band-name" }, `Layer ${layer + 1}: attention`);
+  const line = h("div", { class: "block-heads" }, name, ...heads);
+  return { element: h("div", {}, line, attention, mlp, lens), heads, attention, mlp, lens };
+}
+
+function said(begins: string, logits: ArrayLike<number> | undefined): readonly (Node | string)[] {
+  if (logits === undefined) return [];
+  const name = ({ word, share }: Candidate, index: number): (Node | string)[] => [
+    index === 0 ? " " : ", ",
+    h("b", {}, word),
+    ` ${percent(share)}`,
+  ];
+  return [h("span", {}, begins), ...candidates(logits).slice(0, SAID).flatMap(name)];
+}
+
+interface Band {
+  readonly top: number;
+  readonly middle: number;
+  readonly bottom: number;
+}
+
+interface Frame {
+  readonly places: readonly Place[];
+  readonly bands: readonly Band[];
+  readonly top: number;
+  readonly bottom: number;
+}
+
+function drawn(scene: LanguageScene, reading: Reading, frame: Frame): readonly SVGElement[] {
+  const { embedding, layers } = reading;
+  const { places, bands, top, bottom } = frame;
+  const widest = Math.max(
+    ...embedding,
+    ...layers.flatMap(({ attention, mlp }) => [...attention.stream, ...mlp.stream]),
+  );
+  const pitch = Math.min(...places.slice(1).map(({ x }, at) => x - (places[at]?.x ?? 0)), 40);
+  const elements: SVGElement[] = [];
+  const line = (kind: string, d: string, size: number): void => {
+    elements.push(svg("path", { class: kind, d, "stroke-width": size.toFixed(2) }));
+  };
+  for (const { x, index } of places) {
+    const kind = index === scene.asked ? "stream asked" : "stream";
+    const size = (lengths: readonly number[]): number => 1 + (STREAM_WIDTH * (lengths[index] ?? 0)) / widest;
+    let [from, before] = [top, embedding];
+    for (const [layer, { attention, mlp }] of layers.entries()) {
+      const { middle = 0, bottom: end = 0 } = bands[layer] ?? {};
+      line(kind, `M${x} ${from}V${middle}`, size(before));
+      line(kind, `M${x} ${middle}V${end}`, size(attention.stream));
+      [from, before] = [end, mlp.stream];
+    }
+    line(kind, `M${x} ${from}V${bottom}`, size(before));
+  }
+  for (const [layer, found] of layers.entries()) {
+    const band = bands[layer];
+    if (band === undefined) continue;
+    for (const [head, d] of quiet(found, scene.asked, places, band).entries()) line(`arc quiet head-${head}`, d, 1.2);
+    for (const { head, d, weight } of loud(found, scene, layer, places, band)) {
+      line(`arc head-${head}`, d, WEIGHT_WIDTH * weight);
+    }
+    for (const { x, index } of places) {
+      const out = Math.min(11, pitch / 2 - 3);
+      const [y0, y1] = [band.middle + 6, band.bottom - 6];
+      const size = (STREAM_WIDTH * (found.mlp.added[index] ?? 0)) / widest;
+      line("mlp", `M${x} ${y0}C${x + 1.4 * out} ${y0} ${x + 1.4 * out} ${y1} ${x} ${y1}`, Math.max(0.6, size));
+      for (const y of [band.middle - 3, y1]) {
+        elements.push(svg("circle", { class: "plus", cx: x, cy: y, r: 4 }));
+        line("plus", `M${x - 2.2} ${y}h4.4M${x} ${y - 2.2}v4.4`, 1);
+      }
+    }
+  }
+  return elements;
+}
+
+/** From the stream that is read, at the top, to the one that is added to. */
+function arc(from: number, to: number, { top, middle }: Band, shift = 0): string {
+  const [y0, y1] = [top, middle - 7];
+  const half = (y0 + y1) / 2;
+  return `M${from + shift} ${y0}C${from + shift} ${half} ${to + shift} ${half} ${to + shift} ${y1}`;
+}
+
+/** Of all words but the one that is asked: one path a head. */
+function quiet({ weights }: LayerReading, asked: number, places: readonly Place[], band: Band): readonly string[] {
+  return weights.map((rows) =>
+    places
+      .filter(({ index }) => index !== asked)
+      .flatMap(({ x, index: query }) =>
+        places
+          .filter(({ index }) => index !== query && (rows[query]?.[index] ?? 0) >= LEAST_OF_OTHERS)
+          .map((key) => arc(key.x, x, band)),
+      )
+      .join(""),
+  );
+}
+
+interface Arc {
+  readonly head: number;
+  readonly d: string;
+  readonly weight: number;
+}
+
+function loud(
+  { weights }: LayerReading,
+  { state, asked }: LanguageScene,
+  layer: number,
+  places: readonly Place[],
+  band: Band,
+): readonly Arc[] {
+  const to = places.find(({ index }) => index === asked)?.x ?? 0;
+  return weights.flatMap((rows, head) => {
+    if (state.off.includes(layer * HEADS + head)) return [];
+    return places
+      .map(({ x, index }) => ({ head, weight: rows[asked]?.[index] ?? 0, d: arc(x, to, band, 2 * head - 3) }))
+      .filter(({ weight }) => weight >= LEAST);
+  });
+}

@@ -1,0 +1,38 @@
+// What the room says of its pictures.
+
+import { HEADS, LONGEST } from "../../src/language/words.js";
+import { percent } from "../../src/ui/numbers.js";
+import type { LanguageScene } from "./scene.js";
+
+/** A word that is likelier is worth a mention. */
+const LIKELY = 0.03;
+
+export function mainText(scene: LanguageScene): string {
+  const { state, bars, columns, before, words } = scene;
+  const [best] = bars;
+  if (words.length < 2) return "Type a sentence, and its words stand here.";
+  if (best === undefined) return columns.length === 0 ? "It knows none of these words." : "";
+  if (state.off.length > 0 && before !== undefined) return ablatedText(scene);
+  const open = bars.filter(({ share }) => share >= LIKELY).length;
+  const unsure = open > 1 ? `${open} words are possible` : `only “${best.word}” is left`;
+  if (columns.length >= LONGEST && state.kind === "causal") {
+    return `The model has read ${LONGEST} words, as many as in its longest lesson. Start again.`;
+  }
+  return state.kind === "masked"
+    ? `BERT sees both sides of the blank: lines come from left and right, and ${unsure}. Now turn the mask: GPT sees only the left side.`
+    : `GPT sees only the left side: every line comes from there, and ${unsure}. So it can write: each word that it says becomes one that it reads.`;
+}
+
+function ablatedText({ state, bars, before }: LanguageScene): string {
+  const names = state.off.map((head) => `${(head % HEADS) + 1} of layer ${Math.floor(head / HEADS) + 1}`);
+  const [moved] = bars
+    .map(({ id, word, share }) => ({ word, share, was: before?.get(id) ?? share }))
+    .sort((a, b) => Math.abs(b.share - b.was) - Math.abs(a.share - a.was));
+  const heads = names.length === 1 ? `head ${names[0]}` : `heads ${names.join(", ")}`;
+  if (moved === undefined) return "";
+  const change =
+    Math.abs(moved.share - moved.was) < 0.01
+      ? "hardly anything changes"
+      : `“${moved.word}” goes from ${percent(moved.was)} to ${percent(moved.share)}`;
+  return `Without ${heads}, ${change}. Press a head again to bring it back.`;
+}

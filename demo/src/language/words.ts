@@ -1,0 +1,44 @@
+// The words and the sizes of the small language models that heed trained.
+
+import { MASK, WORDS } from "../../../examples/train/grammar.js";
+
+export { MASK, WORDS };
+
+/** A masked model fills blanks; a causal model continues. */
+export type Kind = "masked" | "causal";
+
+export const LAYERS = 2;
+export const HEADS = 4;
+export const HEAD_DIM = 16;
+
+/** Both were trained on no longer sentences. */
+export const LONGEST = 15;
+
+/** Without signs and marks. */
+export const KNOWN = WORDS.filter((word) => /^\w/.test(word));
+
+/** -1 for a word that the models don't know. */
+export function idOf(word: string): number {
+  return WORDS.indexOf(word.toLowerCase().replace("’", "'"));
+}
+
+/** Which of these words the models read: those that they know, as far as they can. */
+export function readable(words: readonly string[]): readonly number[] {
+  return Array.from(words.keys())
+    .filter((at) => idOf(words[at] ?? "") >= 0)
+    .slice(0, LONGEST);
+}
+
+export interface Candidate {
+  readonly id: number;
+  readonly word: string;
+  readonly share: number;
+}
+
+/** All words by their probability, the likeliest first. */
+export function candidates(logits: ArrayLike<number>, temperature = 1): readonly Candidate[] {
+  const most = Math.max(...Array.from(logits));
+  const powers = WORDS.map((_, id) => Math.exp(((logits[id] ?? Number.NaN) - most) / temperature));
+  const sum = powers.reduce((total, power) => total + power, 0);
+  return WORDS.map((word, id) => ({ id, word, share: (powers[id] ?? 0) / sum })).sort((a, b) => b.share - a.share);
+}
