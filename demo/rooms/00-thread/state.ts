@@ -21,13 +21,11 @@ export interface ThreadState {
   readonly ending: Ending;
 }
 
-export type ThreadStore = Store<ThreadState>;
-
-export function openThreadStore(): ThreadStore {
+export function openThreadStore(): Store<ThreadState> {
   return new Store(THREAD_STATE);
 }
 
-export const THREAD_STATE = codecOf<ThreadState>(
+const THREAD_STATE = codecOf<ThreadState>(
   {
     lookedUp: "road",
     sharpness: 2,

@@ -51,12 +51,6 @@ export function columns(a: Matrix, first: number, count: number): Matrix {
   return fill(a.rows, count, (row, col) => at(a, row, first + col));
 }
 
-export function withElement(a: Matrix, row: number, col: number, value: number): Matrix {
-  const data = a.data.slice();
-  data[row * a.cols + col] = value;
-  return { ...a, data };
-}
-
 /** With what was typed or pasted from this cell on; what reaches beyond the matrix is dropped. */
 export function withBlock(a: Matrix, row: number, col: number, values: readonly (readonly number[])[]): Matrix {
   return fill(a.rows, a.cols, (r, c) => values[r - row]?.[c - col] ?? at(a, r, c));
