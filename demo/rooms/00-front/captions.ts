@@ -45,7 +45,9 @@ export function answerText(state: FrontState): Said {
     ` gets ${percent(road)}.`,
   ];
   const [start = 0, ...rest] = sharesOf(ANIMAL, state.ending, state);
-  return start > Math.max(...rest) ? [...said, " The largest part goes to the mark before the first word: this head finds no word that fits."] : said;
+  return start > Math.max(...rest)
+    ? [...said, " The largest part goes to the mark before the first word: this head finds no word that fits."]
+    : said;
 }
 
 function verdict({ guess, ending, ...head }: FrontState): Said {
