@@ -1,6 +1,6 @@
 // Trains the model of a task, and hands over what it looks at on the way. The code is loaded when somebody trains.
 
-import type { Heed } from "heed";
+import type { Moment as AnyMoment, Run } from "../../src/ui/training.js";
 import { type Task, WORDS } from "./tasks.js";
 
 /** The same seed gives the same numbers. */
@@ -9,20 +9,14 @@ const SEED = 1;
 export const EVERY: Readonly<Record<Task, number>> = { copy: 1, reverse: 1, sort: 3 };
 export const STEPS: Readonly<Record<Task, number>> = { copy: 120, reverse: 120, sort: 240 };
 
-/** The model after so many steps. */
-export interface Moment {
-  readonly step: number;
-  readonly loss: number;
+export interface Moment extends AnyMoment {
   readonly answer: string;
   /** Scores before the softmax, and weights, row by row. */
   readonly scores: Float32Array;
   readonly weights: Float32Array;
 }
 
-export async function learn(
-  { heed, task, signal }: { readonly heed: Heed; readonly task: Task; readonly signal: AbortSignal },
-  seen: (moment: Moment) => void,
-): Promise<void> {
+export async function learn({ heed, kind: task, signal }: Run<Task>, seen: (moment: Moment) => void): Promise<void> {
   const { train } = await import("../../../examples/train/one-look.js");
   let look: Omit<Moment, "loss"> | undefined;
   const { model } = await train({

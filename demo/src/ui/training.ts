@@ -1,0 +1,131 @@
+// Training that can be stopped, with every moment of it to go back to: a button, a scrubber, and the curve of the loss. What was seen of each
+// kind is kept, and what an address names is trained again.
+
+import type { Heed } from "heed";
+import type { Engine } from "../engine/engine.js";
+import { type ChartView, HeedChart } from "./heed-chart.js";
+import { LongWork } from "./long-work.js";
+import { exact } from "./numbers.js";
+import { drawn } from "./pieces.js";
+import { slider } from "./slider.js";
+
+/** The model after so many steps. */
+export interface Moment {
+  readonly step: number;
+  readonly loss: number;
+}
+
+export interface Run<Kind extends string> {
+  readonly heed: Heed;
+  readonly kind: Kind;
+  readonly signal: AbortSignal;
+}
+
+export interface Course<Kind extends string, Seen extends Moment> {
+  readonly engine: Engine;
+  /** Steps between two moments, and how many are trained before the last of them. */
+  readonly every: Readonly<Record<Kind, number>>;
+  readonly steps: Readonly<Record<Kind, number>>;
+  readonly learn: (run: Run<Kind>, seen: (moment: Seen) => void) => Promise<void>;
+  /** What is to be trained, and the step that is shown; asked each time. */
+  readonly chosen: () => { readonly kind: Kind; readonly step: number };
+  /** Shows another step. */
+  readonly go: (step: number) => void;
+  readonly viewOf: (moments: readonly Seen[], cursor: number) => ChartView;
+  /** There is something new to show. */
+  readonly changed: () => void;
+}
+
+export class Training<Kind extends string, Seen extends Moment> {
+  readonly chart = new HeedChart();
+  readonly work = new LongWork({
+    name: "Train",
+    look: "button primary",
+    run: (signal, say) => this.#train(signal, say),
+  });
+  readonly slider = slider("Step", { least: 0, most: 1, step: 1 }, (step) => this.#course.go(step));
+  readonly #course: Course<Kind, Seen>;
+  /** Finished or not. */
+  readonly #seen = new Map<Kind, readonly Seen[]>();
+  #running: Kind | undefined;
+
+  constructor(course: Course<Kind, Seen>) {
+    this.#course = course;
+    this.chart.choose = (index) => {
+      const step = this.moments[index]?.step;
+      if (step !== undefined) course.go(step);
+    };
+  }
+
+  get moments(): readonly Seen[] {
+    return this.#seen.get(this.#course.chosen().kind) ?? [];
+  }
+
+  /** The moment that is shown; undefined before any training. */
+  get moment(): Seen | undefined {
+    return this.moments[this.#cursor];
+  }
+
+  get #cursor(): number {
+    const { kind, step } = this.#course.chosen();
+    const last = this.moments.length - 1;
+    return this.#running === kind ? last : Math.min(Math.round(step / this.#course.every[kind]), last);
+  }
+
+  lastOf(kind: Kind): number {
+    return this.#seen.get(kind)?.at(-1)?.step ?? 0;
+  }
+
+  /** After something else was chosen, or another step. */
+  follow(): void {
+    const { kind, step } = this.#course.chosen();
+    if (this.#running !== undefined && this.#running !== kind) void this.work.press();
+    else if (step > 0 && this.moments.length === 0) void this.#again(kind, step);
+  }
+
+  /** An address names a step of a training that this page has yet to do again, as soon as there is an engine. */
+  async #again(kind: Kind, step: number): Promise<void> {
+    await this.#course.engine.opened;
+    if (this.work.isRunning || this.#seen.has(kind)) return;
+    await this.work.press();
+    if (this.lastOf(kind) >= step && this.#course.chosen().kind === kind) this.#course.go(step);
+  }
+
+  async #train(signal: AbortSignal, say: (text: string) => void): Promise<string> {
+    const { engine, chosen, changed, steps, learn } = this.#course;
+    const heed = await engine.opened;
+    if (heed === undefined) return "The kernels did not start here.";
+    const { kind } = chosen();
+    const moments: Seen[] = [];
+    this.#seen.set(kind, moments);
+    this.#running = kind;
+    let isDrawing = false;
+    const draw = async (): Promise<void> => {
+      if (isDrawing) return;
+      isDrawing = true;
+      await drawn();
+      isDrawing = false;
+      if (this.#running !== undefined) changed();
+    };
+    const begun = performance.now();
+    try {
+      await learn({ heed, kind, signal }, (moment) => {
+        moments.push(moment);
+        say(`Step ${moment.step} of ${steps[kind]}`);
+        void draw();
+      });
+    } finally {
+      this.#running = undefined;
+      if (chosen().kind === kind) this.#course.go(this.lastOf(kind));
+    }
+    return `${steps[kind]} steps in ${exact((performance.now() - begun) / 1000, 1)} s.`;
+  }
+
+  draw(): void {
+    const step = this.moment?.step ?? 0;
+    this.slider.limit(this.moments.at(-1)?.step ?? 1);
+    this.slider.enable(this.moments.length > 0 && this.#running === undefined);
+    this.slider.show(step, String(step));
+    this.chart.show(this.#course.viewOf(this.moments, Math.max(0, this.#cursor)));
+  }
+}
