@@ -4,7 +4,7 @@
 // other work shared. Without attention, no date is right after as many steps.
 
 import { AdditiveAttention, Embedding, GRU, Layer, Linear, MultiHeadAttention } from "heed/layers";
-import { AdamW, crossEntropy, train as learn, warmupCosine } from "heed/train";
+import { AdamW, crossEntropy, gradients, train as learn, meanSquaredError, warmupCosine } from "heed/train";
 import { largest } from "./largest.js";
 import { randomOf } from "./random.js";
 
@@ -64,15 +64,25 @@ class Translator extends Layer {
   }
 }
 
-/** @param {import("./options.js").RecipeOptions & { attention?: "additive" | "dot" | "none" }} [options] */
-export async function train({ attention = "additive", seed = 0, steps = 200, signal, onStep, engine } = {}) {
-  const model = new Translator(attention, engine).init({ seed });
+/**
+ * `onLook` is told before every `every` steps how the model answers `text`.
+ *
+ * @typedef {"additive" | "dot" | "none"} Attention
+ * @typedef {{ readonly step: number, readonly date: string, readonly alignment: number[][], readonly scores: number[][] }} Look
+ * @param {import("./options.js").RecipeOptions & { attention?: Attention, text?: string, every?: number, onLook?: (look: Look) => void }} [options]
+ */
+export async function train({ attention = "additive", seed = 0, steps = 200, signal, onStep, engine, ...looks } = {}) {
+  const { text = "the 3rd of may 1997", every = 1, onLook } = looks;
+  const { model } = untrained({ attention, seed, engine });
   const optimizer = new AdamW(model, { weightDecay: 0.01 });
   const random = randomOf(seed);
   await learn(model, {
     optimizer,
     steps,
-    batch: () => batchOf(Array.from({ length: BATCH }, () => draw(random))),
+    batch: async (step) => {
+      if (onLook !== undefined && step % every === 0) onLook({ step, ...(await answer(model, text)) });
+      return batchOf(Array.from({ length: BATCH }, () => draw(random)));
+    },
     loss: async (model, batch, pass) => {
       const { logits } = await model.forward(batch, { pass });
       return crossEntropy(logits, batch.targets, { pass });
@@ -87,10 +97,19 @@ export async function train({ attention = "additive", seed = 0, steps = 200, sig
 }
 
 /**
+ * What `train` gives before its first step.
+ *
+ * @param {{ attention?: Attention, seed?: number, engine?: import("heed").Heed }} [options]
+ */
+export function untrained({ attention = "additive", seed = 0, engine } = {}) {
+  return answering(new Translator(attention, engine).init({ seed }));
+}
+
+/**
  * What `train` gives, of parameters that were learned before.
  *
  * @param {import("heed/layers").ParameterSource} parameters
- * @param {{ attention?: "additive" | "dot" | "none", engine?: import("heed").Heed }} [options]
+ * @param {{ attention?: Attention, engine?: import("heed").Heed }} [options]
  */
 export function restore(parameters, { attention = "additive", engine } = {}) {
   return answering(new Translator(attention, engine).load(parameters));
@@ -103,7 +122,12 @@ export async function accuracy(trained, options) {
   return (await rightOf(trained, options)).dates;
 }
 
-/** Also the share of right characters, each of which follows right ones. `filler`: words before the date, and after it. */
+/**
+ * Also the share of each of their characters, each of which follows right ones. `filler`: words before the date, and after it.
+ *
+ * @param {{ model: Layer }} trained
+ * @param {{ seed?: number, count?: number, filler?: number }} [options]
+ */
 export async function rightOf({ model }, { seed = 1e6, count = 256, filler } = {}) {
   const random = randomOf(seed);
   const batch = batchOf(Array.from({ length: count }, () => draw(random, { isNew: true, filler })));
@@ -111,7 +135,10 @@ export async function rightOf({ model }, { seed = 1e6, count = 256, filler } = {
   const right = batch.targets.map((target, at) => largest(logits, at) === target);
   const answers = Array.from({ length: count }, (_, row) => right.slice(row * ANSWER, (row + 1) * ANSWER));
   const shareOf = (all) => all.filter(Boolean).length / all.length;
-  return { dates: shareOf(answers.map((answer) => answer.every(Boolean))), characters: shareOf(right) };
+  return {
+    dates: shareOf(answers.map((answer) => answer.every(Boolean))),
+    characters: Array.from({ length: ANSWER }, (_, at) => shareOf(answers.map((answer) => answer[at]))),
+  };
 }
 
 /** Writes one character after the other, and gives for each the weights of the characters of the text, and their scores. */
@@ -122,8 +149,7 @@ async function answer(model, text) {
   const encoded = await model.encode(sources, {});
   let date = "";
   while (date.length < ANSWER) {
-    const inputs = { data: [START, ...Array.from(date, (one) => TARGET.indexOf(one))], shape: [1, date.length + 1] };
-    const { logits, ...looks } = await model.decode(encoded, { ...sources, inputs }, {});
+    const { logits, ...looks } = await model.decode(encoded, { ...sources, inputs: inputsOf(date) }, {});
     if (looks.weights !== undefined) {
       alignment.push([...looks.weights.data.subarray(-text.length)]);
       scores.push([...looks.scores.data.subarray(-text.length)]);
@@ -131,6 +157,28 @@ async function answer(model, text) {
     date += TARGET[largest(logits, date.length)];
   }
   return { date, alignment, scores };
+}
+
+/** The characters of a date so far are the inputs of the next one. */
+function inputsOf(date) {
+  return { data: [START, ...Array.from(date, (one) => TARGET.indexOf(one))], shape: [1, date.length + 1] };
+}
+
+/** How strongly each character of a text moves the last character of a date: the length of that logit's gradient in its embedding. */
+export async function reach({ model }, text, date) {
+  const batch = { ...sourcesOf([text]), inputs: inputsOf(date.slice(0, -1)) };
+  const embedded = await model.source.forward(batch.source, {});
+  const { data, shape } = (await model.forward(batch, {})).logits;
+  // With this target, the mean squared error has the gradient 1 in that logit, and 0 in all others.
+  const target = { data: data.slice(), shape };
+  target.data[data.length - TARGET.length + TARGET.indexOf(date.at(-1))] -= data.length / 2;
+  const { inputGradients } = await gradients(model, async (pass) => {
+    const encoded = await model.encoder.forward(await pass.input(embedded), { pass });
+    const { logits } = await model.decode(encoded, batch, { pass });
+    return { loss: await meanSquaredError(logits, target, { pass }) };
+  });
+  const [gradient] = inputGradients;
+  return Array.from(text, (_, at) => Math.hypot(...gradient.data.subarray(at * DIM, (at + 1) * DIM)));
 }
 
 /** The share of weight of each character of an answer that lies on the word which it comes from: the year, the month or the day. */

@@ -26,10 +26,20 @@ export function labelsOf(text: string): readonly string[] {
   return Array.from(text.replaceAll(" ", "␣"));
 }
 
+/** Of a network that has learnt nothing: it looks everywhere alike. */
+export function nothingRead(text: string): Reading {
+  return readingOf(text, "?".repeat(ANSWER), Array(ANSWER).fill(Array(text.length).fill(0)));
+}
+
 type Rows = readonly (readonly number[])[];
 
 export function readingOf(text: string, date: string, scores: Rows, alignment?: Rows): Reading {
   const all = fill(scores.length, text.length, (row, col) => scores[row]?.[col] ?? Number.NaN);
   const kernel = alignment && unstack(all.rows, all.cols, alignment.flat());
   return { text, date, scores: all, weights: kernel ?? softmax(all), ...(kernel && { kernel }) };
+}
+
+/** As networks read it: they know small letters, digits and the comma; all else is a space to them. */
+export function readable(text: string): string {
+  return text.toLowerCase().replace(/[^ a-z0-9,]/g, " ");
 }

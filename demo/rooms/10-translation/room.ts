@@ -1,5 +1,6 @@
 // Room 10, translation: a date that is written anew by a network with attention, and what each character of it looks at.
 
+import type { MatrixView } from "heed/viz";
 import type { Engine } from "../../src/engine/engine.js";
 import { at } from "../../src/model/matrix.js";
 import { agreement, agreementLine, OWN_ARITHMETIC } from "../../src/page/furnish.js";
@@ -10,14 +11,16 @@ import { saveTools } from "../../src/ui/picture.js";
 import { slider } from "../../src/ui/slider.js";
 import { Teller } from "../../src/ui/teller.js";
 import type { TranslationAnswer } from "./calls.js";
-import { explain } from "./explain.js";
+import { explain, explainLearnt } from "./explain.js";
+import { GradientsPicture } from "./gradients-picture.js";
 import { Lines, saidOf } from "./lines.js";
 import { Networks } from "./networks.js";
-import { ANSWER, NAMES, NETWORKS, type Network, type Reading } from "./reading.js";
+import { ANSWER, NAMES, NETWORKS, type Network, nothingRead, type Reading, readingOf } from "./reading.js";
 import { FAILS, RECORDED } from "./recorded.js";
 import { LONGEST, type TranslationState, type TranslationStore } from "./state.js";
+import { TrainingPicture } from "./training-picture.js";
 import { TwoScores } from "./two-scores.js";
-import { alignmentView } from "./views.js";
+import { alignmentView, learntView } from "./views.js";
 
 const TRY: readonly string[] = [
   RECORDED.text,
@@ -32,7 +35,8 @@ export class TranslationRoom {
   readonly #store: TranslationStore;
   readonly #networks: Networks;
   readonly #lines: Lines;
-  readonly #matrices = new NamedMatrices(NETWORKS);
+  readonly #matrices = new NamedMatrices([...NETWORKS, "own", "learnt"]);
+  readonly #training: TrainingPicture;
   readonly #teller: Teller;
   readonly #agreement = agreementLine();
   readonly #text = h("p", { class: "picture-text", role: "status" });
@@ -68,7 +72,11 @@ export class TranslationRoom {
       first: () => this.#spotOf(this.#state.network, Math.max(0, this.#state.written - 1)),
       explain: (cell) => {
         const spot = this.#matrices.find(cell);
-        return spot && explain(this.#reading(spot.name), spot);
+        if (spot === undefined) return undefined;
+        const { name, row, col } = spot;
+        return name === "learnt"
+          ? explainLearnt(this.#training.learnt, row, col)
+          : explain(this.#reading(name), { name, row, col });
       },
       light: (lights) => this.#matrices.light(lights),
     });
@@ -85,9 +93,13 @@ export class TranslationRoom {
     this.#field.addEventListener("input", () => store.change({ text: this.#field.value, written: ANSWER }, "run"));
     this.#play.addEventListener("click", () => (this.#timer === undefined ? this.#start() : this.#stop()));
     this.#play.hidden = calm();
+    const [alignment, learnt] = [this.#matrices.of("own"), this.#matrices.of("learnt")];
+    this.#training = new TrainingPicture(parts, { alignment, learnt }, () => this.#drawTraining());
     this.#scores = new TwoScores(this.#networks, (network) => this.#matrices.of(network));
+    const gradients = new GradientsPicture(engine, () => this.#training.pair);
+    const pictures = [this.#picture(), this.#scores.element, this.#training.element, gradients.element];
     root.append(
-      h("div", { class: "with-readout" }, h("div", {}, this.#picture(), this.#scores.element), this.#teller.element),
+      h("div", { class: "with-readout" }, h("div", {}, ...pictures), this.#teller.element),
       h("div", { class: "room-foot" }, this.#agreement),
     );
   }
@@ -127,6 +139,7 @@ export class TranslationRoom {
     this.#answer = answer;
     void this.#networks.read(state.text, state.network);
     this.#draw();
+    this.#training.follow();
   }
 
   #draw(): void {
@@ -139,14 +152,30 @@ export class TranslationRoom {
     this.#lines.show(reading, written);
     this.#lines.element.ariaBusy = this.#networks.isReading ? "true" : null;
     this.#scores.show(reading);
-    this.#matrices.show((name) => alignmentView(name, this.#reading(name)));
+    this.#matrices.show((name) => this.#view(name), NETWORKS);
+    this.#drawTraining();
     this.#text.textContent = this.#said(reading);
     this.#agreement.textContent = agreementOf(this.#answer);
+  }
+
+  #drawTraining(): void {
+    this.#training.show();
+    this.#matrices.show((name) => this.#view(name), ["own", "learnt"]);
     this.#teller.tell();
   }
 
+  #view(name: Network | "own" | "learnt"): MatrixView {
+    return name === "learnt" ? learntView(this.#training.learnt) : alignmentView(name, this.#reading(name));
+  }
+
   /** What the kernel found of the recorded scores goes with them. */
-  #reading(network: Network = this.#state.network): Reading {
+  #reading(network: Network | "own" = this.#state.network): Reading {
+    if (network === "own") {
+      const { moment } = this.#training;
+      return moment === undefined
+        ? nothingRead(this.#state.text || RECORDED.text)
+        : readingOf(moment.text, moment.date, moment.scores, moment.alignment);
+    }
     const reading = this.#networks.reading(network);
     const kernel = this.#answer?.weights.get(network);
     return reading === RECORDED[network] && kernel !== undefined ? { ...reading, kernel } : reading;

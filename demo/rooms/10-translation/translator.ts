@@ -3,7 +3,7 @@
 import type { Heed } from "heed";
 import { loadSafetensors } from "heed/layers";
 import { restore, rightOf } from "../../../examples/train/dates.js";
-import { type Network, type Reading, readingOf } from "./reading.js";
+import { type Network, type Reading, readable, readingOf } from "./reading.js";
 
 export interface Translator {
   readonly read: (text: string) => Promise<Reading>;
@@ -21,9 +21,4 @@ export async function openTranslator(network: Network, engine: Heed): Promise<Tr
     },
     accuracy: async (seed, count) => (await rightOf(trained, { seed, count })).dates,
   };
-}
-
-/** It knows small letters, digits and the comma; all else it reads as a space. */
-function readable(text: string): string {
-  return text.toLowerCase().replace(/[^ a-z0-9,]/g, " ");
 }

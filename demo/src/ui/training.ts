@@ -27,6 +27,8 @@ export interface Course<Kind extends string, Seen extends Moment> {
   readonly every: Readonly<Record<Kind, number>>;
   readonly steps: Readonly<Record<Kind, number>>;
   readonly learn: (run: Run<Kind>, seen: (moment: Seen) => void) => Promise<void>;
+  /** Follows the training, whose time it does not count in. */
+  readonly after?: (signal: AbortSignal) => Promise<void>;
   /** What is to be trained, and the step that is shown; asked each time. */
   readonly chosen: () => { readonly kind: Kind; readonly step: number };
   /** Shows another step. */
@@ -92,7 +94,7 @@ export class Training<Kind extends string, Seen extends Moment> {
   }
 
   async #train(signal: AbortSignal, say: (text: string) => void): Promise<string> {
-    const { engine, chosen, changed, steps, learn } = this.#course;
+    const { engine, chosen, changed, steps, learn, after } = this.#course;
     const heed = await engine.opened;
     if (heed === undefined) return "The kernels did not start here.";
     const { kind } = chosen();
@@ -108,17 +110,20 @@ export class Training<Kind extends string, Seen extends Moment> {
       if (this.#running !== undefined) changed();
     };
     const begun = performance.now();
+    let seconds = 0;
     try {
       await learn({ heed, kind, signal }, (moment) => {
         moments.push(moment);
         say(`Step ${moment.step} of ${steps[kind]}`);
         void draw();
       });
+      seconds = (performance.now() - begun) / 1000;
+      await after?.(signal);
     } finally {
       this.#running = undefined;
       if (chosen().kind === kind) this.#course.go(this.lastOf(kind));
     }
-    return `${steps[kind]} steps in ${exact((performance.now() - begun) / 1000, 1)} s.`;
+    return `${steps[kind]} steps in ${exact(seconds, 1)} s.`;
   }
 
   draw(): void {

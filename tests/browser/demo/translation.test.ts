@@ -3,8 +3,9 @@
 import type { Page } from "playwright";
 import { describe, expect, test } from "vitest";
 import { FAILS, RECORDED } from "../../../demo/rooms/10-translation/recorded.js";
-import { demoInChromium } from "./chromium.js";
+import { axeFindings, demoInChromium } from "./chromium.js";
 import { cell, kernelAnswered, readMatrix, readTold, reload } from "./page.js";
+import { TIME_FOR_TRIES, tasksOver } from "./tasks.js";
 import { weightOf } from "./weight.js";
 
 const { open } = demoInChromium();
@@ -146,6 +147,87 @@ test("both grids are softmaxes, and both networks are measured on new dates, wit
   for (const text of first) expect(Number(/^(\d+)\s% right/.exec(text)?.[1])).toBeGreaterThanOrEqual(95);
   await reload(page);
   expect(await measure()).toEqual(first);
+});
+
+const status = (page: Page, picture: string) => page.locator(`[data-picture="${picture}"] p[role=status]`);
+const losses = (page: Page): Promise<string[]> =>
+  page.locator('[data-picture="training"] heed-chart').first().locator("tbody tr").allTextContents();
+
+describe("trained here", () => {
+  test("can be stopped, scrubbed back, and has the same numbers after a reload", async () => {
+    const page = await open("translation.html#t=june+3rd%2C+2007");
+    await kernelAnswered(page);
+    await page.getByRole("button", { name: "Train", exact: true }).click();
+    await status(page, "training")
+      .filter({ hasText: /Step [1-9]/ })
+      .waitFor();
+    await page.getByRole("button", { name: "Stop" }).click();
+    await status(page, "training").filter({ hasText: "Stopped." }).waitFor();
+    const [before, own] = [await losses(page), await readMatrix(page, "own")];
+    expect(before.length).toBeGreaterThan(1);
+    const scrubber = page.getByRole("slider", { name: "Step", exact: true });
+    await scrubber.press("Home");
+    expect(page.url()).not.toContain("step=");
+    expect(await readMatrix(page, "own")).not.toEqual(own);
+    await scrubber.press("End");
+    expect(await readMatrix(page, "own")).toEqual(own);
+    await reload(page);
+    await expect
+      .poll(async () => (await losses(page)).length, { timeout: 100_000 })
+      .toBeGreaterThanOrEqual(before.length);
+    expect((await losses(page)).slice(0, before.length)).toEqual(before);
+  });
+
+  const learnt = new Map<string, unknown>();
+  test.each(["isolated", "plain"] as const)(
+    "%s: at least 95 % are right with attention and hardly one without, and the page never computes for 50 ms",
+    async (kind) => {
+      const page = await open("translation.html", {}, kind);
+      const prepare = async (): Promise<void> => {
+        await kernelAnswered(page);
+        await expect.poll(() => page.locator("#status-summary").textContent()).toMatch(/\d [µm]s$/);
+      };
+      const act = async (): Promise<void> => {
+        await page.getByRole("button", { name: "Train", exact: true }).click();
+        await status(page, "training").filter({ hasText: "steps in" }).waitFor({ timeout: 300_000 });
+      };
+      const { all, over } = await tasksOver(50, { page, prepare, act });
+      expect(all).toBeGreaterThan(200);
+      expect(over).toEqual([]);
+      const [own = [], other = []] = await readMatrix(page, "learnt");
+      expect(Math.min(...own)).toBeGreaterThanOrEqual(0.95);
+      expect(other.at(-1)).toBeLessThan(0.5);
+      expect(await page.locator('[data-picture="training"] .picture-text').textContent()).toMatch(
+        /^Of dates without other words around, (?:9[5-9]|100)\s% are right with attention, \d\s% without/,
+      );
+      expect(await page.locator(".answers output").first().textContent()).toBe("1997-05-03");
+      if (kind === "isolated") expect(await axeFindings(page)).toEqual([]);
+      learnt.set(kind, [await losses(page), own, other]);
+    },
+    TIME_FOR_TRIES,
+  );
+
+  test("has the same numbers with and without cross-origin isolation", () => {
+    expect(learnt.get("plain")).toEqual(learnt.get("isolated"));
+  });
+});
+
+test("a gradient vanishes on the way through the states, and reaches all of them by attention", async () => {
+  const page = await open("translation.html");
+  await kernelAnswered(page);
+  await page.getByRole("button", { name: "Send a gradient back" }).click();
+  await status(page, "gradients").filter({ hasText: "Before training" }).waitFor();
+  const heights = (kind: string): Promise<number[]> =>
+    page.locator(`.reach rect.${kind}`).evaluateAll((all) => all.map((one) => Number(one.getAttribute("height"))));
+  const [own, other] = [await heights("dot"), await heights("none")];
+  expect(own).toHaveLength(other.length);
+  expect(Math.min(...own)).toBeGreaterThan(Math.max(...own) / 3);
+  // Half a pixel is the least that is drawn.
+  expect(other.slice(0, 30)).toEqual(Array(30).fill(0.5));
+  expect(Math.max(...other)).toBe(other.at(-1));
+  expect(await status(page, "gradients").textContent()).toMatch(
+    /“3” gets \d\s×\s10⁻³ with attention, \d\s×\s10⁻¹² without/,
+  );
 });
 
 describe.each([

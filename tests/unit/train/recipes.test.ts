@@ -61,6 +61,46 @@ describe("dates", () => {
     expect(alignment.map((weights) => weights.length)).toEqual(Array(10).fill(text.length));
   });
 
+  test.each(["dot", "none"] as const)(
+    "with %s attention, are moved by each character as finite differences say",
+    async (attention) => {
+      const trained = dates.untrained({ attention, seed: SEED, engine });
+      const [text, date] = ["3rd may", "1997-05-03"];
+      const found = await dates.reach(trained, text, date);
+      const { model } = trained;
+      const source = {
+        data: Array.from(text, (one) => " abcdefghijklmnopqrstuvwxyz0123456789,".indexOf(one)),
+        shape: [1, text.length],
+      };
+      const mask = { data: new Uint8Array(text.length).fill(1), shape: [1, 1, 1, text.length] };
+      const inputs = {
+        data: [11, ...Array.from(date.slice(0, -1), (one) => "0123456789-".indexOf(one))],
+        shape: [1, date.length],
+      };
+      const embedded = await model.source.forward(source, {});
+      /** The logit of the last character, 3, where one number of an embedding is another. */
+      const logit = async (at: number, by: number): Promise<number> => {
+        const data = embedded.data.slice();
+        data[at] = (data[at] ?? Number.NaN) + by;
+        const encoded = await model.encoder.forward({ ...embedded, data }, {});
+        const { logits } = await model.decode(encoded, { mask, inputs }, {});
+        return logits.data.at(-11 + 3) ?? Number.NaN;
+      };
+      const width = embedded.data.length / text.length;
+      const step = 0.25;
+      for (const character of [0, text.length - 1]) {
+        let square = 0;
+        for (let i = 0; i < width; i++) {
+          const at = character * width + i;
+          square += (((await logit(at, step)) - (await logit(at, -step))) / (2 * step)) ** 2;
+        }
+        // A logit has some 2e-8 of rounding in each difference; a third derivative of gates is below 1.
+        const bound = 0.02 * (found[character] ?? 0) + (Math.sqrt(width) * 4e-8) / step;
+        expect(Math.abs(Math.sqrt(square) - (found[character] ?? Number.NaN))).toBeLessThan(bound);
+      }
+    },
+  );
+
   test("without attention give no alignment", async () => {
     const trained = await dates.train({ attention: "none", seed: SEED, steps: 30, engine });
     expect((await trained.answer("may 3rd, 1997")).alignment).toEqual([]);

@@ -1,0 +1,77 @@
+// Trains the network with attention and the one without side by side, and hands over how both read a text on the way. Loaded when somebody
+// trains, or sends a gradient back.
+
+import type { Heed } from "heed";
+import { type Look, reach, rightOf, train, untrained } from "../../../examples/train/dates.js";
+import { readable } from "./reading.js";
+import { EVERY, KINDS, type Kind, type Learnt, type Moment, STEPS } from "./training.js";
+
+/** The same seed gives the same numbers. */
+const SEED = 1;
+
+type Network = Awaited<ReturnType<typeof train>>;
+export type Pair = Readonly<Record<Kind, Network>>;
+
+export function freshPair(engine: Heed): Pair {
+  const make = (attention: Kind): Network => untrained({ attention, seed: SEED, engine });
+  return { dot: make("dot"), none: make("none") };
+}
+
+export async function trainPair(
+  { heed, text, signal }: { readonly heed: Heed; readonly text: string; readonly signal: AbortSignal },
+  seen: (moment: Moment) => void,
+): Promise<Pair> {
+  const looks: Record<Kind, (Look & { loss: number })[]> = { dot: [], none: [] };
+  let told = 0;
+  const tell = (): void => {
+    const [own, other] = [looks.dot[told], looks.none[told]];
+    if (own === undefined || other === undefined) return;
+    told += 1;
+    seen({ ...own, text, other: { date: other.date, loss: other.loss } });
+  };
+  const run = (attention: Kind): Promise<Network> => {
+    let look: Look | undefined;
+    return train({
+      attention,
+      text: readable(text),
+      seed: SEED,
+      steps: STEPS + 1,
+      every: EVERY,
+      engine: heed,
+      signal,
+      onLook: (found) => {
+        look = found;
+      },
+      // The loss of a step is that of the model before it.
+      onStep: ({ step, loss }) => {
+        if (look?.step !== step) return;
+        looks[attention].push({ ...look, loss });
+        tell();
+      },
+    });
+  };
+  const [dot, none] = await Promise.all(KINDS.map(run));
+  if (dot === undefined || none === undefined) throw new Error("one of two networks is missing");
+  return { dot, none };
+}
+
+/** On dates that are new to both: what they get right of short texts, character by character, and of longer ones as a whole. */
+export async function examine(pair: Pair, lengths: readonly number[], signal: AbortSignal): Promise<Learnt> {
+  const learnt: Record<Kind, { characters: readonly number[]; dates: number[] }> = {
+    dot: { characters: [], dates: [] },
+    none: { characters: [], dates: [] },
+  };
+  for (const kind of KINDS) {
+    learnt[kind].characters = (await rightOf(pair[kind], { count: 128 })).characters;
+    for (const filler of lengths) {
+      signal.throwIfAborted();
+      learnt[kind].dates.push((await rightOf(pair[kind], { count: 128, filler })).dates);
+    }
+  }
+  return learnt;
+}
+
+export async function reachOf(pair: Pair, text: string): Promise<Readonly<Record<Kind, readonly number[]>>> {
+  const { date } = await pair.dot.answer(text);
+  return { dot: await reach(pair.dot, text, date), none: await reach(pair.none, text, date) };
+}

@@ -1,0 +1,31 @@
+// What is known of both networks that are trained here, while they learn and after that.
+
+import type { Moment as AnyMoment } from "../../src/ui/training.js";
+
+/** With attention, by dot products, and without. */
+export const KINDS = ["dot", "none"] as const;
+export type Kind = (typeof KINDS)[number];
+export const KIND_NAMES: Readonly<Record<Kind, string>> = { dot: "with attention", none: "without" };
+
+/** Steps between two moments, and how many are trained before the last of them. */
+export const [EVERY, STEPS] = [10, 200];
+/** Words before the date, and as many after it, of the texts that both are examined on. */
+export const LENGTHS = [0, 1, 2, 4, 8, 12];
+
+/** Its loss is that of the network with attention. */
+export interface Moment extends AnyMoment {
+  readonly text: string;
+  readonly date: string;
+  readonly alignment: readonly (readonly number[])[];
+  readonly scores: readonly (readonly number[])[];
+  readonly other: { readonly date: string; readonly loss: number };
+}
+
+export interface Examined {
+  /** The share that is right of each character of a date, after right ones. */
+  readonly characters: readonly number[];
+  /** The share of whole dates that is right, for each length. */
+  readonly dates: readonly number[];
+}
+
+export type Learnt = Readonly<Record<Kind, Examined>>;
