@@ -124,6 +124,18 @@ test.each([
   expect(worstDifference(got.table, ofTable, DEPTH)).toBeLessThan(1);
 });
 
+test.each([
+  [{ positions: 3 }, 1],
+  [{ interleaved: true, rotaryDim: 4 }, 1],
+  [{ cos: tensor(5, 3), sin: tensor(5, 3) }, 1],
+  [{ scaling: { type: "yarn", factor: 4, originalLength: 8, attentionFactor: 1.5 } as const }, 1.5 ** 2],
+] as const)("the gradient of rope is the rotation back, %j", async (options, factor) => {
+  const [x, outputGradient] = [tensor(2, 5, 6), tensor(2, 5, 6)];
+  const { data, shape } = await engine.rope(outputGradient, { ...options, inverse: true });
+  const wanted = await transpose(x, (moved) => engine.rope(moved, options), outputGradient);
+  expect(worstDifference({ data: data.map((number) => number * factor), shape }, wanted, DEPTH)).toBeLessThan(1);
+});
+
 test("any number of threads gives the same bits, and nothing has a gradient of zeros", async () => {
   const [q, table, weights] = [tensor(2, 130, 16), tensor(9, 16), tensor(2, 130, 150)];
   const run = async (worker: "shared-memory" | "private-memory" | null, threads: number) => {
