@@ -7,16 +7,16 @@
 namespace heed::kernels {
 
 /// Adds to panel.row_sum the gradients times their shares, and to panel.entropy_sum these.
-template <Normalizer kNormalizer>
 struct DeltaVisit {
   BackwardBlocks& blocks;
+  bool is_softmax;
 
   void operator()(const Panel& panel, const AttentionTask& task, const KeySegments& segments,
                   WidenedKv& numbers) const {
     const BackwardLanes rows(panel);
     alignas(kScratchAlignment) float unused[kPanel];
     remake_scores(panel, task, segments, unused);
-    const Weight weight_of(kNormalizer, kExp2OfSummands);
+    const Weight weight_of(is_softmax ? Normalizer::softmax : Normalizer::sparsemax, kExp2OfSummands);
     const Batch zero(0.0F);
     for (const KeyBlock& keys : segments) {
       const float* const products = blocks.differentiate_values(panel, keys, numbers);
@@ -26,8 +26,7 @@ struct DeltaVisit {
         Batch count = Batch::load_aligned(panel.entropy_sum + first_lane);
         for (int j = 0; j < keys.count; ++j) {
           const Batch weight = weight_of(Batch::load_aligned(keys.scores + j * kPanel + first_lane), stats);
-          const Batch share =
-              kNormalizer == Normalizer::softmax ? weight : xsimd::select(weight > zero, Batch(1.0F), zero);
+          const Batch share = is_softmax ? weight : xsimd::select(weight > zero, Batch(1.0F), zero);
           const Batch product = Batch::load_aligned(products + j * kPanel + first_lane);
           sum += xsimd::select(share == zero, zero, share * product);
           count += share;
@@ -49,11 +48,7 @@ void find_deltas(const AttentionTask& task, const BackwardTask& backward, float*
     if (task.weight.top_k > 0) recall_top_k(panel);
   }
   const bool is_softmax = task.weight.normalizer == Normalizer::softmax;
-  if (is_softmax) {
-    for_each_key_block(panels, task, DeltaVisit<Normalizer::softmax>{blocks});
-  } else {
-    for_each_key_block(panels, task, DeltaVisit<Normalizer::sparsemax>{blocks});
-  }
+  for_each_key_block(panels, task, DeltaVisit{blocks, is_softmax});
   for (int index = 0; index < panels.count; ++index) {
     const Panel& panel = panels.all[index];
     for (int lane = 0; lane < panel.row_count; ++lane) {

@@ -17,6 +17,8 @@ using kernels::KvRow;
 
 ScoreKind kind_of(const VjpJob& job) { return job.forward().options.score.kind; }
 
+int head_dim_of(const VjpJob& job) { return static_cast<int>(job.forward().head_dim); }
+
 bool is_additive(const AttentionProblem& forward) { return forward.options.score.kind == ScoreKind::additive; }
 
 /// Whether queries, or keys, meet as something else than the caller's.
@@ -69,7 +71,7 @@ void add_outer(KvRow a, Index rows, KvRow b, Index columns, float* matrix) {
   }
 }
 
-/// The rows of a head of the call, in order.
+/// The rows of a head of the call, in order, and where their row_sums begin.
 template <typename Visit>
 void for_each_query(const VjpJob& job, Index head, Visit visit) {
   const AttentionProblem& forward = job.forward();
@@ -78,9 +80,7 @@ void for_each_query(const VjpJob& job, Index head, Visit visit) {
     const Index group = b * forward.groups + head / heads;
     for (Index i = 0; i < forward.query_length; ++i) {
       const Index row = head % heads * forward.query_length + i;
-      const float* const sums =
-          job.row_sums == nullptr ? nullptr : job.row_sums + job.row_index(group, row) * kernels::kSumLines;
-      visit(QueryAt{b, head, i}, sums);
+      visit(QueryAt{b, head, i}, job.row_index(group, row) * kernels::kSumLines);
     }
   }
 }
@@ -101,15 +101,17 @@ struct ParameterPart {
   Index count;
 };
 
+/// Adds what a query head, or a group, has of a part of a parameter.
+using Sum = void (*)(const VjpJob& job, Index head, float* sum);
+
 /// Sums a part for each of `heads`, query heads or groups, and adds these in order where they share a parameter.
-template <typename Sum>
 void sum_parameter(const VjpJob& job, Executor& executor, const ParameterPart& part, Index heads, Sum sum) {
   if (!part.gradient.is_present()) return;
   float* const partials = job.parameter_partials;
   const Tasks tasks{heads, job.plan.workers, job.forward().options.stop};
   parallel_for(executor, tasks, [&](Index head, int) {
     std::fill_n(partials + head * part.count, part.count, 0.0F);
-    sum(head, partials + head * part.count);
+    sum(job, head, partials + head * part.count);
   });
   const Index columns = part.gradient.shape[3];
   for (Index head = 0; head < heads; ++head) {
@@ -125,32 +127,36 @@ void sum_gate(const VjpJob& job, Executor& executor) {
   const AttentionProblem& forward = job.forward();
   const ScoreGradients& gradients = job.problem.gradients.score;
   const Index dim = forward.head_dim;
-  sum_parameter(job, executor, {gradients.w, 0, dim}, forward.query_heads, [&](Index head, float* sum) {
-    for_each_query(job, head, [&](const QueryAt& at, const float* sums) {
-      kernels::add_row(query_row(forward, at), sums[0], static_cast<int>(dim), sum);
-    });
-  });
-  sum_parameter(job, executor, {gradients.w, dim, dim}, forward.groups, [&](Index group, float* sum) {
-    for_each_key(job, group, [&](Index of_batch, Index key) {
-      const float of_key = job.key_sums[of_batch * forward.key_length + key];
-      kernels::add_row(key_row(forward, of_batch, key), of_key, static_cast<int>(dim), sum);
-    });
-  });
-  sum_parameter(job, executor, {gradients.b, 0, 1}, forward.query_heads, [&](Index head, float* sum) {
-    for_each_query(job, head, [&](const QueryAt&, const float* sums) { *sum += sums[0]; });
-  });
+  sum_parameter(job, executor, {gradients.w, 0, dim}, forward.query_heads,
+                [](const VjpJob& from, Index head, float* sum) {
+                  for_each_query(from, head, [&](const QueryAt& at, Index line) {
+                    kernels::add_row(query_row(from.forward(), at), from.row_sums[line], head_dim_of(from), sum);
+                  });
+                });
+  sum_parameter(job, executor, {gradients.w, dim, dim}, forward.groups,
+                [](const VjpJob& from, Index group, float* sum) {
+                  for_each_key(from, group, [&](Index of_batch, Index key) {
+                    const float of_key = from.key_sums[of_batch * from.forward().key_length + key];
+                    kernels::add_row(key_row(from.forward(), of_batch, key), of_key, head_dim_of(from), sum);
+                  });
+                });
+  sum_parameter(job, executor, {gradients.b, 0, 1}, forward.query_heads,
+                [](const VjpJob& from, Index head, float* sum) {
+                  for_each_query(from, head, [&](const QueryAt&, Index line) { *sum += from.row_sums[line]; });
+                });
 }
 
 /// The bandwidth divides twice what scales the scores.
 void sum_bandwidth(const VjpJob& job, Executor& executor) {
-  const AttentionProblem& forward = job.forward();
-  const TensorView<const float>& bandwidth = forward.options.score.bandwidth;
-  sum_parameter(
-      job, executor, {job.problem.gradients.score.bandwidth, 0, 1}, forward.query_heads, [&](Index head, float* sum) {
-        double products = 0.0;
-        for_each_query(job, head, [&](const QueryAt&, const float* sums) { products += static_cast<double>(sums[1]); });
-        *sum = static_cast<float>(-2.0 * products / static_cast<double>(*at_head(forward, bandwidth, head)));
-      });
+  sum_parameter(job, executor, {job.problem.gradients.score.bandwidth, 0, 1}, job.forward().query_heads,
+                [](const VjpJob& from, Index head, float* sum) {
+                  double products = 0.0;
+                  for_each_query(from, head, [&](const QueryAt&, Index line) {
+                    products += static_cast<double>(from.row_sums[line + 1]);
+                  });
+                  const float bandwidth = *at_head(from.forward(), from.forward().options.score.bandwidth, head);
+                  *sum = static_cast<float>(-2.0 * products / static_cast<double>(bandwidth));
+                });
 }
 
 KvRow of_query(const VjpJob& job, const QueryAt& at) {
@@ -158,13 +164,14 @@ KvRow of_query(const VjpJob& job, const QueryAt& at) {
 }
 
 void sum_general(const VjpJob& job, Executor& executor) {
-  const AttentionProblem& forward = job.forward();
-  const Index rows = forward.inputs.query.shape[3];
-  const Index columns = forward.inputs.key.shape[3];
-  sum_parameter(job, executor, {job.problem.gradients.score.w, 0, rows * columns}, forward.query_heads,
-                [&](Index head, float* sum) {
-                  for_each_query(job, head, [&](const QueryAt& at, const float*) {
-                    add_outer(query_row(forward, at), rows, of_query(job, at), columns, sum);
+  const AttentionInputs& inputs = job.forward().inputs;
+  const Index numbers = inputs.query.shape[3] * inputs.key.shape[3];
+  sum_parameter(job, executor, {job.problem.gradients.score.w, 0, numbers}, job.forward().query_heads,
+                [](const VjpJob& from, Index head, float* sum) {
+                  const AttentionProblem& forward = from.forward();
+                  for_each_query(from, head, [&](const QueryAt& at, Index) {
+                    add_outer(query_row(forward, at), forward.inputs.query.shape[3], of_query(from, at),
+                              forward.inputs.key.shape[3], sum);
                   });
                 });
 }
@@ -173,34 +180,39 @@ void sum_additive(const VjpJob& job, Executor& executor) {
   const AttentionProblem& forward = job.forward();
   const ScoreGradients& gradients = job.problem.gradients.score;
   const Index hidden = forward.head_dim;
-  const Index of_queries = forward.inputs.query.shape[3];
-  const Index of_keys = forward.inputs.key.shape[3];
-  sum_parameter(job, executor, {gradients.wq, 0, hidden * of_queries}, forward.query_heads,
-                [&](Index head, float* sum) {
-                  for_each_query(job, head, [&](const QueryAt& at, const float*) {
-                    add_outer(of_query(job, at), hidden, query_row(forward, at), of_queries, sum);
+  const AttentionInputs& inputs = forward.inputs;
+  sum_parameter(job, executor, {gradients.wq, 0, hidden * inputs.query.shape[3]}, forward.query_heads,
+                [](const VjpJob& from, Index head, float* sum) {
+                  const AttentionProblem& of = from.forward();
+                  for_each_query(from, head, [&](const QueryAt& at, Index) {
+                    add_outer(of_query(from, at), of.head_dim, query_row(of, at), of.inputs.query.shape[3], sum);
                   });
                 });
-  sum_parameter(job, executor, {gradients.b, 0, hidden}, forward.query_heads, [&](Index head, float* sum) {
-    for_each_query(job, head, [&](const QueryAt& at, const float*) {
-      kernels::add_row(of_query(job, at), 1.0F, static_cast<int>(hidden), sum);
-    });
-  });
-  sum_parameter(job, executor, {gradients.wk, 0, hidden * of_keys}, forward.groups, [&](Index group, float* sum) {
-    for_each_key(job, group, [&](Index of_batch, Index key) {
-      const float* const gradient = job.key_gradient.at(of_batch / forward.groups, of_batch % forward.groups, key);
-      add_outer(f32_row(gradient), hidden, key_row(forward, of_batch, key), of_keys, sum);
-    });
-  });
-  sum_parameter(job, executor, {gradients.v, 0, hidden}, forward.groups, [&](Index group, float* sum) {
-    const Index splits = job.plan.splits_per_group;
-    for (Index b = 0; b < forward.batch; ++b) {
-      const float* const partials = job.pair_partials + (b * forward.groups + group) * splits * hidden;
-      for (Index split = 0; split < splits; ++split) {
-        kernels::add_row(f32_row(partials + split * hidden), 1.0F, static_cast<int>(hidden), sum);
-      }
-    }
-  });
+  sum_parameter(job, executor, {gradients.b, 0, hidden}, forward.query_heads,
+                [](const VjpJob& from, Index head, float* sum) {
+                  for_each_query(from, head, [&](const QueryAt& at, Index) {
+                    kernels::add_row(of_query(from, at), 1.0F, head_dim_of(from), sum);
+                  });
+                });
+  sum_parameter(job, executor, {gradients.wk, 0, hidden * inputs.key.shape[3]}, forward.groups,
+                [](const VjpJob& from, Index group, float* sum) {
+                  const AttentionProblem& of = from.forward();
+                  for_each_key(from, group, [&](Index of_batch, Index key) {
+                    const float* const gradient = from.key_gradient.at(of_batch / of.groups, of_batch % of.groups, key);
+                    add_outer(f32_row(gradient), of.head_dim, key_row(of, of_batch, key), of.inputs.key.shape[3], sum);
+                  });
+                });
+  sum_parameter(job, executor, {gradients.v, 0, hidden}, forward.groups,
+                [](const VjpJob& from, Index group, float* sum) {
+                  const AttentionProblem& of = from.forward();
+                  const Index splits = from.plan.splits_per_group;
+                  for (Index b = 0; b < of.batch; ++b) {
+                    const float* const partials = from.pair_partials + (b * of.groups + group) * splits * of.head_dim;
+                    for (Index split = 0; split < splits; ++split) {
+                      kernels::add_row(f32_row(partials + split * of.head_dim), 1.0F, head_dim_of(from), sum);
+                    }
+                  }
+                });
 }
 
 /// A projection of operands' gradients back to what was projected: by the matrix of `head`, the other way round.
