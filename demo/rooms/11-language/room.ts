@@ -16,6 +16,7 @@ import { Controls } from "./controls.js";
 import { explainLook, explainWord, NAMES } from "./explain.js";
 import type { Readings } from "./readings.js";
 import type { LanguageScene } from "./scene.js";
+import { Shelf } from "./shelf.js";
 import type { LanguageState, LanguageStore } from "./state.js";
 import { Streams } from "./streams.js";
 import { mainText } from "./texts.js";
@@ -36,6 +37,7 @@ export class LanguageRoom {
   readonly #streams: Streams;
   readonly #bars: Bars;
   readonly #controls: Controls;
+  readonly #shelf: Shelf;
   readonly #mask;
   readonly #head;
   readonly #look;
@@ -91,6 +93,7 @@ export class LanguageRoom {
       () => this.#scene,
       async () => this.#reading,
     );
+    this.#shelf = new Shelf(engine);
     this.#head = choice<string>(
       "Layer and head",
       Array.from({ length: LAYERS * HEADS }, (_, head) => ({
@@ -107,7 +110,7 @@ export class LanguageRoom {
     });
     this.#main = this.#mainPicture();
     furnish(root, {
-      pictures: [this.#main, this.#look.element, this.#end()],
+      pictures: [this.#main, this.#shelf.picture.element, this.#look.element, this.#end()],
       readout: this.#teller.element,
       agreement: this.#agreement,
       heedCode: () => heedCode(this.#scene),
@@ -167,6 +170,7 @@ export class LanguageRoom {
       return;
     }
     this.#streams.show(scene);
+    this.#shelf.show(scene);
     this.#text.textContent = mainText(scene);
     this.#matrices.show((name) => viewOf(name, scene, answer));
     this.#look.say(lookText(scene));

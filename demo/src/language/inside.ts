@@ -11,9 +11,8 @@ import {
   MultiHeadAttention,
   type ParameterMap,
 } from "heed/layers";
-import { HEAD_DIM, HEADS, type Kind, LAYERS, WORDS } from "./words.js";
+import { DIM, HEAD_DIM, HEADS, type Kind, LAYERS, WORDS } from "./words.js";
 
-const DIM = HEADS * HEAD_DIM;
 const POSITIONS = 16;
 
 type Numbers = ArrayLike<number>;
@@ -49,8 +48,24 @@ const MADE = {
   masked: { stack: "encoder", normFirst: false, epsilon: 1e-12, activation: "gelu", file: "language-masked" },
 } as const;
 
-export function loadParameters(kind: Kind): Promise<ParameterMap> {
-  return loadSafetensors(`./weights/${MADE[kind].file}.safetensors`);
+/** Of the causal model as a whole. */
+export const CONFIG = {
+  ...{ model_type: "gpt2", vocab_size: WORDS.length, n_positions: POSITIONS },
+  ...{ n_embd: DIM, n_layer: LAYERS, n_head: HEADS },
+};
+
+const files = new Map<Kind, Promise<ParameterMap>>();
+
+/** Loads a file once. */
+export async function loadParameters(kind: Kind): Promise<ParameterMap> {
+  const file = files.get(kind) ?? loadSafetensors(`./weights/${MADE[kind].file}.safetensors`);
+  files.set(kind, file);
+  try {
+    return await file;
+  } catch (error) {
+    files.delete(kind);
+    throw error;
+  }
 }
 
 /** Heads are counted through all layers. Their outputs become zero before the output projection. */

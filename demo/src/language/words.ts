@@ -10,6 +10,7 @@ export type Kind = "masked" | "causal";
 export const LAYERS = 2;
 export const HEADS = 4;
 export const HEAD_DIM = 16;
+export const DIM = HEADS * HEAD_DIM;
 
 /** Both were trained on no longer sentences. */
 export const LONGEST = 15;
