@@ -17,7 +17,7 @@ import { controls } from "./controls.js";
 import { explain, ROWS } from "./explain.js";
 import type { ScaleScene } from "./scene.js";
 import { type Axis, type ScaleStore, TEMPERATURES, WIDTHS } from "./state.js";
-import { entropyView, slopeView, spreadView, viewOf } from "./views.js";
+import { entropyView, histogramView, MIDDLE_BIN, slopeView, spreadView, viewOf } from "./views.js";
 
 const CURVES = [spreadView, entropyView, slopeView];
 
@@ -40,6 +40,8 @@ export class ScaleRoom {
     light: (lights) => this.#matrices.light(lights),
   });
   readonly #charts = CURVES.map((view) => ({ view, chart: new HeedChart() }));
+  readonly #histogram = new HeedChart();
+  #bin = MIDDLE_BIN;
   readonly #figures = h("dl", { class: "figures" });
   readonly #agreement = agreementLine();
   readonly #axis = choice<Axis>(
@@ -58,6 +60,10 @@ export class ScaleRoom {
     this.#controls = controls(store);
     this.#matrices.listen(this.#teller);
     for (const { chart } of this.#charts) chart.choose = (index) => this.#choose(index);
+    this.#histogram.choose = (bin) => {
+      this.#bin = bin;
+      this.#histogram.show(histogramView(this.#scene, bin));
+    };
     this.#pictures = this.#build();
     furnish(root, {
       controls: [this.#controls.element],
@@ -75,7 +81,7 @@ export class ScaleRoom {
       row: picture({
         name: "row",
         title: "One query, and how it shares itself out",
-        body: [rows, this.#figures],
+        body: [h("div", { class: "charts" }, this.#histogram, rows), this.#figures],
         data: () => this.#rowData(),
         aside: formula(
           sub("z", "j"),
@@ -124,6 +130,8 @@ export class ScaleRoom {
     yield;
     // No answer of the kernel changes the curves.
     if (isNew) {
+      this.#histogram.show(histogramView(scene, this.#bin));
+      yield;
       for (const { view, chart } of this.#charts) {
         chart.show(view(scene));
         yield;

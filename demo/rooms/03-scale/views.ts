@@ -6,6 +6,7 @@ import type { ChartView } from "../../src/ui/heed-chart.js";
 import type { Spot } from "./explain.js";
 import type { Point, ScaleScene } from "./scene.js";
 import { jacobian } from "./softmax.js";
+import { WIDTHS } from "./state.js";
 
 /** Scores beyond this have the full colour: no row looks calmer because another one is wild. */
 const LOUD = 12;
@@ -46,6 +47,38 @@ export function viewOf(name: Spot["name"], scene: ScaleScene, kernel?: ArrayLike
       };
   }
 }
+
+/** Scores between two neighbouring values of the axis fall into one bin, and those beyond it into the last. */
+const BIN = 2;
+const BINS: readonly number[] = Array.from({ length: 41 }, (_, index) => BIN * (index - 20));
+export const MIDDLE_BIN = (BINS.length - 1) / 2;
+
+/** What the softmax is given, over all draws and keys. */
+export function histogramView({ draws, state, factor }: ScaleScene, cursor: number): ChartView {
+  const width = WIDTHS.indexOf(state.width);
+  const scores = draws.flatMap((draw) => draw.scores.map((at) => (at[width] ?? 0) * factor));
+  const binOf = (score: number): number => Math.max(0, Math.min(BINS.length - 1, Math.round(score / BIN) + MIDDLE_BIN));
+  const counts = BINS.map(() => 0);
+  for (const score of scores) counts[binOf(score)] = (counts[binOf(score)] ?? 0) + 1;
+  return {
+    label: "How many of all scores fall where",
+    x: {
+      name: "score, as the softmax is given it",
+      values: BINS,
+      log: false,
+      ticks: BINS.filter((bin) => bin % 20 === 0),
+    },
+    y: { name: "part of all scores", most: 0.75 },
+    series: [
+      { name: "these scores", values: counts.map((count) => count / scores.length), tone: "share" },
+      { name: "spread 1, as with √d", values: NORMAL, tone: "soft", dashed: true },
+    ],
+    cursor,
+  };
+}
+
+/** A normal distribution of standard deviation 1 in the bins: 68 % within 1 of the mean, nearly all the rest in the two bins beside. */
+const NORMAL = BINS.map((bin) => [0.6827, 0.1573, 0.0013][Math.abs(bin) / BIN] ?? 0);
 
 export function spreadView(scene: ScaleScene): ChartView {
   const { state, xs } = scene;
