@@ -81,7 +81,7 @@ export class ScaleRoom {
       row: picture({
         name: "row",
         title: "One query, and how it shares itself out",
-        body: [h("div", { class: "charts" }, this.#histogram, rows), this.#figures],
+        body: [h("div", { class: "spread-and-row" }, this.#histogram, rows), this.#figures],
         data: () => this.#rowData(),
         aside: formula(
           sub("z", "j"),
