@@ -1,6 +1,6 @@
 // Room 3 in real Chromium: what a person does with scale and temperature, and the numbers that must follow.
 
-import type { Page } from "playwright";
+import type { Locator, Page } from "playwright";
 import { describe, expect, test } from "vitest";
 import { attention } from "../../../web/src/reference/index.js";
 import { demoInChromium } from "./chromium.js";
@@ -103,15 +103,28 @@ describe("the row that is shown", () => {
   });
 });
 
+async function columnOf(chart: Locator, index: number): Promise<number[]> {
+  return (await chart.locator(`tbody tr :nth-child(${index + 1})`).allTextContents()).map(readNumber);
+}
+
+test.each([
+  ["scale.html#d=64", 64],
+  ["scale.html#d=256", 256],
+  ["scale.html#d=256&scale=root", 1],
+])("the histogram of %s is as wide as the scores", async (address, variance) => {
+  const page = await open(address);
+  const chart = page.locator('[data-picture="row"] heed-chart');
+  const [scores, parts] = [await columnOf(chart, 0), await columnOf(chart, 1)];
+  expect(parts.reduce((sum, part) => sum + part, 0)).toBeCloseTo(1, 2);
+  const squares = parts.reduce((sum, part, bin) => sum + part * (scores[bin] ?? Number.NaN) ** 2, 0);
+  // Bins of width 2 add its square over 12, where a bin is narrow beside the distribution; the outermost bins hold what lies beyond them.
+  expect(Math.sqrt(squares / (variance + 4 / 12))).toBeGreaterThan(0.8);
+  expect(Math.sqrt(squares / (variance + 4 / 12))).toBeLessThan(1.2);
+});
+
 describe("the curves", () => {
-  const column = async (page: Page, chart: number, index: number): Promise<number[]> =>
-    (
-      await page
-        .locator("heed-chart")
-        .nth(chart)
-        .locator(`tbody tr :nth-child(${index + 1})`)
-        .allTextContents()
-    ).map(readNumber);
+  const column = (page: Page, chart: number, index: number): Promise<number[]> =>
+    columnOf(page.locator(".charts heed-chart").nth(chart), index);
 
   test("the spread of the scores grows as the root of the width, and stays at 1 when divided by it", async () => {
     const page = await open("scale.html#n=12");
