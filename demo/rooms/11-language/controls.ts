@@ -101,13 +101,15 @@ export class Controls {
 
   /** One word after the other, as long as nobody changes anything else. */
   async #write(count: number): Promise<void> {
+    let expected = this.#store.state;
     for (let written = 0; written < count; written++) {
+      await this.#settled();
       const { state, reading, columns } = this.#scene();
-      if (reading === undefined || columns.length >= LONGEST) return;
+      if (state !== expected || reading === undefined || columns.length >= LONGEST) return;
       const id = await draw(lastOf(reading), state);
       if (id === undefined || this.#store.state !== state) return;
       this.#store.change({ wrote: [...state.wrote, id] }, written === 0 ? "new" : "same");
-      await this.#settled();
+      expected = this.#store.state;
     }
   }
 }
