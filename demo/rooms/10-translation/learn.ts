@@ -1,4 +1,4 @@
-// Trains the network with attention and the one without side by side, and hands over how both read a text on the way. Loaded when somebody
+// Trains the network without attention, then the one with it, and hands over how both read a text on the way. Loaded when somebody
 // trains, or sends a gradient back.
 
 import type { Heed } from "heed";
@@ -17,19 +17,13 @@ export function freshPair(engine: Heed): Pair {
   return { dot: make("dot"), none: make("none") };
 }
 
+/** One after the other: steps of both at once would need the memory of both. */
 export async function trainPair(
   { heed, text, signal }: { readonly heed: Heed; readonly text: string; readonly signal: AbortSignal },
   seen: (moment: Moment) => void,
+  say: (text: string) => void,
 ): Promise<Pair> {
-  const looks: Record<Kind, (Look & { loss: number })[]> = { dot: [], none: [] };
-  let told = 0;
-  const tell = (): void => {
-    const [own, other] = [looks.dot[told], looks.none[told]];
-    if (own === undefined || other === undefined) return;
-    told += 1;
-    seen({ ...own, text, other: { date: other.date, loss: other.loss } });
-  };
-  const run = (attention: Kind): Promise<Network> => {
+  const run = (attention: Kind, looked: (look: Look & { readonly loss: number }) => void): Promise<Network> => {
     let look: Look | undefined;
     return train({
       attention,
@@ -44,14 +38,19 @@ export async function trainPair(
       },
       // The loss of a step is that of the model before it.
       onStep: ({ step, loss }) => {
-        if (look?.step !== step) return;
-        looks[attention].push({ ...look, loss });
-        tell();
+        if (look?.step === step) looked({ ...look, loss });
       },
     });
   };
-  const [dot, none] = await Promise.all(KINDS.map(run));
-  if (dot === undefined || none === undefined) throw new Error("one of two networks is missing");
+  const others: Moment["other"][] = [];
+  const none = await run("none", ({ step, date, loss }) => {
+    others.push({ date, loss });
+    say(`Without attention first: step ${step} of ${STEPS}`);
+  });
+  const dot = await run("dot", (look) => {
+    const other = others[look.step / EVERY];
+    if (other !== undefined) seen({ ...look, text, other });
+  });
   return { dot, none };
 }
 

@@ -32,11 +32,11 @@ export class TrainingPicture {
       engine,
       every: { dates: EVERY },
       steps: { dates: STEPS },
-      learn: async ({ heed, signal }, seen) => {
+      learn: async ({ heed, signal }, seen, say) => {
         const { trainPair } = await import("./learn.js");
         this.#learnt = undefined;
         const { text } = store.state;
-        this.pair = await trainPair({ heed, signal, text: text.trim() === "" ? RECORDED.text : text }, seen);
+        this.pair = await trainPair({ heed, signal, text: text.trim() === "" ? RECORDED.text : text }, seen, say);
       },
       after: async (signal) => {
         const { examine } = await import("./learn.js");

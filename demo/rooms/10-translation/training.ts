@@ -8,7 +8,7 @@ export type Kind = (typeof KINDS)[number];
 export const KIND_NAMES: Readonly<Record<Kind, string>> = { dot: "with attention", none: "without" };
 
 /** Steps between two moments, and how many are trained before the last of them. */
-export const [EVERY, STEPS] = [10, 200];
+export const [EVERY, STEPS] = [10, 150];
 /** Words before the date, and as many after it, of the texts that both are examined on. */
 export const LENGTHS = [0, 1, 2, 4, 8, 12];
 

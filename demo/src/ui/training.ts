@@ -26,7 +26,7 @@ export interface Course<Kind extends string, Seen extends Moment> {
   /** Steps between two moments, and how many are trained before the last of them. */
   readonly every: Readonly<Record<Kind, number>>;
   readonly steps: Readonly<Record<Kind, number>>;
-  readonly learn: (run: Run<Kind>, seen: (moment: Seen) => void) => Promise<void>;
+  readonly learn: (run: Run<Kind>, seen: (moment: Seen) => void, say: (text: string) => void) => Promise<void>;
   /** Follows the training, whose time it does not count in. */
   readonly after?: (signal: AbortSignal) => Promise<void>;
   /** What is to be trained, and the step that is shown; asked each time. */
@@ -112,11 +112,15 @@ export class Training<Kind extends string, Seen extends Moment> {
     const begun = performance.now();
     let seconds = 0;
     try {
-      await learn({ heed, kind, signal }, (moment) => {
-        moments.push(moment);
-        say(`Step ${moment.step} of ${steps[kind]}`);
-        void draw();
-      });
+      await learn(
+        { heed, kind, signal },
+        (moment) => {
+          moments.push(moment);
+          say(`Step ${moment.step} of ${steps[kind]}`);
+          void draw();
+        },
+        say,
+      );
       seconds = (performance.now() - begun) / 1000;
       await after?.(signal);
     } finally {
