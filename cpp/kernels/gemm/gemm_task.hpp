@@ -37,6 +37,7 @@ struct StridedGemmTask {
   std::ptrdiff_t sum_stride;
   float* panel;       // kDepthBlock lines of kPanel, aligned: scratch memory
   float* last_panel;  // [row_count][kPanel], likewise
+  float* left_block;  // likewise, kDepthBlock lines of row_count; null: columns of `left` are read where they lie
 };
 
 /// The depth of a panel that passes all rows: 16 KB, half of a first-level cache; six rows of that depth fit beside it.

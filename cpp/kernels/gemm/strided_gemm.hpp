@@ -43,10 +43,21 @@ template <int kRows, bool kTransposed>
   }
 }
 
+/// Copies `count` rows, of which columns are multiplied, into left_block.
+inline FloatRows pack_rows(const StridedGemmTask& task, const float* rows, int count) {
+  for (int k = 0; k < count; ++k) {
+    std::memcpy(task.left_block + std::ptrdiff_t{k} * task.row_count, rows + k * task.left_stride,
+                static_cast<std::size_t>(task.row_count) * sizeof(float));
+  }
+  return {task.left_block, task.row_count};
+}
+
 template <bool kTransposed>
 void add_products(const StridedGemmTask& task) {
   for (int first = 0; first < task.depth; first += kDepthBlock) {
     const int depth = task.depth - first < kDepthBlock ? task.depth - first : kDepthBlock;
+    FloatRows left{task.left + (kTransposed ? first * task.left_stride : first), task.left_stride};
+    if (kTransposed && task.left_block) left = pack_rows(task, left.data, depth);
     for (int column = 0; column < task.columns; column += kPanel) {
       const int columns = task.columns - column < kPanel ? task.columns - column : kPanel;
       pack_panel(task.right + first * task.right_stride + column, task.right_stride, depth, columns, task.panel);
@@ -54,9 +65,8 @@ void add_products(const StridedGemmTask& task) {
       float* const sums = is_whole ? task.sums + column : task.last_panel;
       const std::ptrdiff_t stride = is_whole ? task.sum_stride : kPanel;
       const std::ptrdiff_t next = kTransposed ? 1 : task.left_stride;
-      const float* const left = task.left + (kTransposed ? first * task.left_stride : first);
       for_each_tile(task.row_count, [&]<int kRows>(int row) {
-        add_product<kRows, kTransposed>({task.panel, depth, {left + row * next, task.left_stride}}, sums + row * stride,
+        add_product<kRows, kTransposed>({task.panel, depth, {left.data + row * next, left.stride}}, sums + row * stride,
                                         stride);
       });
     }
