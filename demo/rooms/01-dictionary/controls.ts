@@ -1,7 +1,7 @@
 // Which cabinet, how alike is measured, how hot, and who asks.
 
 import { choice } from "../../src/ui/choice.js";
-import { h } from "../../src/ui/dom.js";
+import { button } from "../../src/ui/dom.js";
 import { exact } from "../../src/ui/numbers.js";
 import { byChoice } from "../../src/ui/orientation.js";
 import { slider } from "../../src/ui/slider.js";
@@ -9,7 +9,7 @@ import { CABINETS, EXAMPLES, type ScoreName } from "./examples.js";
 import { asGiven, BANDWIDTHS, type DictionaryStore, exampleOf, matrixOf, TEMPERATURES } from "./state.js";
 import { withRow } from "./views.js";
 
-export function controls(store: DictionaryStore): { readonly element: HTMLElement; readonly show: () => void } {
+export function controls(store: DictionaryStore) {
   const example = choice(
     "Cabinet",
     EXAMPLES.map((value) => ({ value, text: CABINETS[value].title })),
@@ -35,28 +35,15 @@ export function controls(store: DictionaryStore): { readonly element: HTMLElemen
     (value) => store.change({ asker: Number(value) }),
   );
   const by = byChoice("vector", (value) => store.change({ by: value }));
-  const again = h("button", { type: "button", class: "button" }, "As given");
-  again.addEventListener("click", () => {
+  const again = button("As given", () => {
     store.hold(undefined);
     store.change(asGiven(store.state.example), "new");
   });
   return {
-    element: h(
-      "div",
-      { class: "controls" },
-      example.element,
-      h(
-        "div",
-        { class: "controls-options" },
-        temperature.element,
-        score.element,
-        bandwidth.element,
-        grade.element,
-        who.element,
-        by.element,
-        again,
-      ),
-    ),
+    example: example.element,
+    controls: [temperature.element, grade.element, who.element],
+    more: [score.element, bandwidth.element, again],
+    menu: [by.element],
     show: () => {
       const { state } = store;
       example.show(state.example);

@@ -52,7 +52,8 @@ export class DictionaryRoom {
     this.#chart.choose = (index) => this.#ask([Number((GRID[index] ?? 0).toFixed(2))]);
     this.#pictures = this.#build();
     furnish(root, {
-      controls: [this.#controls.element],
+      above: [this.#controls.example],
+      menu: this.#controls.menu,
       pictures: Object.values(this.#pictures).map(({ element }) => element),
       readout: this.#teller.element,
       agreement: this.#agreement,
@@ -71,6 +72,7 @@ export class DictionaryRoom {
         name: "cabinet",
         title: "Every drawer opens a little",
         body: [this.#cabinet, this.#said],
+        ...this.#controls,
         data: () => this.#numbers(),
         aside: formula(
           "o",

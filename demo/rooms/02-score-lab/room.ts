@@ -4,7 +4,7 @@ import type { Engine } from "../../src/engine/engine.js";
 import { at, type Matrix, rowsOf, withBlock } from "../../src/model/matrix.js";
 import { agreement, agreementLine, furnish, OWN_ARITHMETIC } from "../../src/page/furnish.js";
 import { choice } from "../../src/ui/choice.js";
-import { h } from "../../src/ui/dom.js";
+import { button } from "../../src/ui/dom.js";
 import { NamedMatrices } from "../../src/ui/named-matrices.js";
 import { picture } from "../../src/ui/picture.js";
 import { slider } from "../../src/ui/slider.js";
@@ -63,24 +63,10 @@ export class ScoreRoom {
       keep: slider("Keep the best k", { least: 1, most: KEYS, step: 1 }, (keep) => store.change({ keep })),
     };
     this.#formula = new FormulaField((formula) => store.change({ formula }, "run"));
-    const again = h("button", { type: "button", class: "button" }, "As given");
-    again.addEventListener("click", () => {
-      store.hold(undefined);
-      store.change({ ...INITIAL, kind: store.state.kind }, "new");
-    });
     this.#matrices.listen(this.#teller, (...edit) => this.#edit(...edit));
     this.#costs = new CostPicture(engine, scene);
     this.#pictures = this.#build();
     furnish(root, {
-      controls: [
-        h(
-          "div",
-          { class: "controls" },
-          this.#kind.element,
-          h("div", { class: "controls-options" }, ...Object.values(this.#sliders).map(({ element }) => element), again),
-          this.#formula.element,
-        ),
-      ],
       pictures: [this.#pictures.lab.element, this.#pictures.parameters.element, this.#costs.element],
       readout: this.#teller.element,
       agreement: this.#agreement,
@@ -95,12 +81,21 @@ export class ScoreRoom {
   }
 
   #build() {
+    const { temperature, bandwidth, keep } = this.#sliders;
     const line = this.#matrices.line.bind(this.#matrices);
     return {
       lab: picture({
         name: "lab",
         title: "One query, eleven ways to score its keys",
         body: [line("q", "K"), line("S", "A")],
+        controls: [this.#kind.element, bandwidth.element, keep.element, this.#formula.element],
+        more: [
+          temperature.element,
+          button("As given", () => {
+            this.#store.hold(undefined);
+            this.#store.change({ ...INITIAL, kind: this.#store.state.kind }, "new");
+          }),
+        ],
         data: () => this.#numbers(["q", "K", "S", "A"]),
       }),
       parameters: picture({

@@ -1,12 +1,12 @@
 // What can be chosen: width, scale, temperature, keys, and how much one key resembles the query.
 
 import { choice } from "../../src/ui/choice.js";
-import { h } from "../../src/ui/dom.js";
+import { button } from "../../src/ui/dom.js";
 import { exact } from "../../src/ui/numbers.js";
 import { slider } from "../../src/ui/slider.js";
 import { LEAST_KEYS, MOST_KEYS, type ScaleStore, type Scaling, TEMPERATURES, WIDTHS } from "./state.js";
 
-export function controls(store: ScaleStore): { readonly element: HTMLElement; readonly show: () => void } {
+export function controls(store: ScaleStore) {
   const width = slider("Width d", WIDTHS, (value) => store.change({ width: value }));
   const temperature = slider("Temperature T", TEMPERATURES, (value) => store.change({ temperature: value }));
   const keys = slider("Keys n", { least: LEAST_KEYS, most: MOST_KEYS, step: 1 }, (value) =>
@@ -23,23 +23,10 @@ export function controls(store: ScaleStore): { readonly element: HTMLElement; re
     ],
     (value) => store.change({ scaling: value }, "new"),
   );
-  const again = h("button", { type: "button", class: "button" }, "Draw again");
-  again.addEventListener("click", () => store.change({ seed: store.state.seed + 1 }));
+  const again = button("Draw again", () => store.change({ seed: store.state.seed + 1 }));
   return {
-    element: h(
-      "div",
-      { class: "controls" },
-      h(
-        "div",
-        { class: "controls-options" },
-        width.element,
-        scaling.element,
-        temperature.element,
-        keys.element,
-        likeness.element,
-        again,
-      ),
-    ),
+    controls: [width.element, scaling.element],
+    more: [temperature.element, keys.element, likeness.element, again],
     show: () => {
       const { state } = store;
       width.show(state.width, String(state.width));

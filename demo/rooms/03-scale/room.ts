@@ -66,7 +66,6 @@ export class ScaleRoom {
     };
     this.#pictures = this.#build();
     furnish(root, {
-      controls: [this.#controls.element],
       pictures: Object.values(this.#pictures).map(({ element }) => element),
       readout: this.#teller.element,
       agreement: this.#agreement,
@@ -82,6 +81,7 @@ export class ScaleRoom {
         name: "row",
         title: "One query, and how it shares itself out",
         body: [h("div", { class: "spread-and-row" }, this.#histogram, rows), this.#figures],
+        ...this.#controls,
         data: () => this.#rowData(),
         aside: formula(
           sub("z", "j"),

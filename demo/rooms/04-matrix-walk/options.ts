@@ -10,7 +10,7 @@ import { exact } from "../../src/ui/numbers.js";
 import { byChoice } from "../../src/ui/orientation.js";
 
 export class Options {
-  readonly element: HTMLElement;
+  readonly more: readonly HTMLElement[];
   readonly #store: WalkStore;
   #hide = h("div", { class: "chips", dir: "auto", role: "group", "aria-label": "Hide words from everybody (padding)" });
   #width = h("input", { type: "range", id: "width", min: LEAST_WIDTH, max: MOST_WIDTH, step: 1 });
@@ -40,7 +40,7 @@ export class Options {
     ],
     (value) => this.#store.change({ causal: value }),
   );
-  #by = byChoice("word", (by) => this.#store.change({ columns: by === "columns" }));
+  readonly by = byChoice("word", (by) => this.#store.change({ columns: by === "columns" }));
   #asking = h("input", { type: "range", id: "asking", min: 1, step: 1 });
   #askingSaid = h("output", { for: "asking" });
 
@@ -72,21 +72,14 @@ export class Options {
       this.#scale.element,
       h("div", { class: "slider bare" }, this.#ownScale, this.#ownScaleSaid),
     );
-    this.element = h(
-      "div",
-      { class: "controls" },
-      h(
-        "div",
-        { class: "controls-options" },
-        widthBox,
-        this.#heads.element,
-        scaleBox,
-        this.#causal.element,
-        askingBox,
-        this.#by.element,
-      ),
+    this.more = [
+      widthBox,
+      this.#heads.element,
+      scaleBox,
+      this.#causal.element,
+      askingBox,
       h("div", { class: "controls-hide" }, h("span", { class: "small-label" }, "Hide a word"), this.#hide),
-    );
+    ];
   }
 
   show(state: State, walk: Walk): void {
@@ -100,7 +93,7 @@ export class Options {
       state.heads > 1 ? `${state.width} = ${state.heads} × ${walk.headWidth}` : String(state.width);
     this.#heads.show(String(state.heads));
     this.#showScale(state, walk);
-    this.#by.show(state.columns ? "columns" : "rows");
+    this.by.show(state.columns ? "columns" : "rows");
     const differ = walk.askers.length !== walk.labels.length;
     this.#causal.show(state.causal === "upper-left" && !differ ? "lower-right" : state.causal);
     this.#causal.label("lower-right", differ ? "lower right" : "on");

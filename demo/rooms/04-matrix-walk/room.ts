@@ -13,7 +13,7 @@ import { h } from "../../src/ui/dom.js";
 import type { Explanation } from "../../src/ui/explanation.js";
 import type { MatrixHandlers } from "../../src/ui/matrix-handlers.js";
 import { toldAsShown } from "../../src/ui/orientation.js";
-import { saveTools } from "../../src/ui/picture.js";
+import { below, saveMenu } from "../../src/ui/picture.js";
 import { Teller } from "../../src/ui/teller.js";
 import { heedCode, torchCode } from "./code.js";
 import { afterEdit } from "./edits.js";
@@ -86,17 +86,14 @@ export class MatrixWalk {
           { class: "walk-bar" },
           this.#stepper.element,
           h("div", { class: "walk-bar-end" }, this.#heads.element, this.#restore),
+          saveMenu("walk", "the walk", panels, () => this.#data()),
         ),
       ],
-      controls: [input, this.#options.element, stage],
       pictures: [
-        h(
-          "div",
-          { "data-picture": "walk" },
-          panels,
-          saveTools("walk", "the walk", panels, () => this.#data()),
-        ),
+        h("div", { "data-picture": "walk" }, panels),
+        h("div", { class: "below-picture" }, input, ...below({ more: this.#options.more }), stage),
       ],
+      menu: [this.#options.by.element],
       readout: this.#teller.element,
       agreement: this.#agreement,
       heedCode: () => heedCode(this.#walk, store.state),

@@ -1,13 +1,14 @@
 // The rules that can be chosen, and masks to start from.
 
 import { choice } from "../../src/ui/choice.js";
-import { h } from "../../src/ui/dom.js";
+import { button, h } from "../../src/ui/dom.js";
 import { byChoice } from "../../src/ui/orientation.js";
+import { presets } from "../../src/ui/presets.js";
 import { slider } from "../../src/ui/slider.js";
 import { PRESETS } from "./presets.js";
 import { type Causal, type Hiding, type MaskStore, MOST, OPEN } from "./state.js";
 
-export function controls(store: MaskStore): { readonly element: HTMLElement; readonly show: () => void } {
+export function controls(store: MaskStore) {
   const upTo = (least: number, most: number) => ({ least, most, step: 1 });
   const causal = choice<Causal>(
     "Causal",
@@ -47,8 +48,7 @@ export function controls(store: MaskStore): { readonly element: HTMLElement; rea
   const block = slider("Blocks of", upTo(0, 8), (value) => store.change({ block: value }));
   const cuts = h("div", { class: "chips", role: "group", "aria-label": "Documents: tokens that begin one" });
   const noCuts = h("span", { class: "small-label" }, "as many queries as keys are needed");
-  const unpaint = h("button", { type: "button", class: "link" }, "Wipe off the paint");
-  unpaint.addEventListener("click", () => store.change({ painted: [] }));
+  const unpaint = button("Wipe off the paint", () => store.change({ painted: [] }), "link");
 
   const showCuts = (): void => {
     const { state } = store;
@@ -58,9 +58,7 @@ export function controls(store: MaskStore): { readonly element: HTMLElement; rea
     if (cuts.childElementCount !== state.keys - 1) {
       cuts.replaceChildren(
         ...Array.from({ length: state.keys - 1 }, (_, index) => {
-          const chip = h("button", { type: "button", class: "chip plain" }, String(index + 2));
-          chip.addEventListener("click", () => toggleCut(store, index + 1));
-          return chip;
+          return button(String(index + 2), () => toggleCut(store, index + 1), "chip plain");
         }),
       );
     }
@@ -71,34 +69,18 @@ export function controls(store: MaskStore): { readonly element: HTMLElement; rea
   };
 
   return {
-    element: h(
-      "div",
-      { class: "controls" },
-      h(
-        "div",
-        { class: "presets", role: "group", "aria-label": "Examples" },
-        h("span", { class: "small-label" }, "Try"),
-        ...PRESETS.map(({ name, patch }) => {
-          const button = h("button", { type: "button", class: "link" }, name);
-          button.addEventListener("click", () => store.change(patch, "new"));
-          return button;
-        }),
-      ),
-      h(
-        "div",
-        { class: "controls-options" },
-        queries.element,
-        keys.element,
-        causal.element,
-        left.element,
-        right.element,
-        prefix.element,
-        padding.element,
-        block.element,
-        scores.element,
-        hiding.element,
-        by.element,
-      ),
+    controls: [presets("Try", PRESETS, ({ patch }) => store.change(patch, "new"))],
+    more: [
+      queries.element,
+      keys.element,
+      causal.element,
+      left.element,
+      right.element,
+      prefix.element,
+      padding.element,
+      block.element,
+      scores.element,
+      hiding.element,
       h(
         "div",
         { class: "controls-hide" },
@@ -107,7 +89,8 @@ export function controls(store: MaskStore): { readonly element: HTMLElement; rea
         noCuts,
         unpaint,
       ),
-    ),
+    ],
+    menu: [by.element],
     show: () => {
       const { state } = store;
       queries.show(state.queries, String(state.queries));

@@ -10,7 +10,7 @@ import type { Explanation, NamedLight } from "../../src/ui/explanation.js";
 import { HeedMask, type MaskView, turnedMask } from "../../src/ui/heed-mask.js";
 import { NamedMatrices } from "../../src/ui/named-matrices.js";
 import { toldAsShown, worded } from "../../src/ui/orientation.js";
-import { picture } from "../../src/ui/picture.js";
+import { below, picture } from "../../src/ui/picture.js";
 import { Teller } from "../../src/ui/teller.js";
 import type { MaskAnswer } from "./call.js";
 import { heedCode, torchCode } from "./code.js";
@@ -67,8 +67,12 @@ export class MaskRoom {
     });
     this.#cost = new CostPicture(store, engine);
     furnish(root, {
-      controls: [this.#controls.element],
-      pictures: [h("div", { class: "two-grids" }, this.#grid.element, this.#softmax.element), this.#cost.element],
+      pictures: [
+        h("div", { class: "two-grids" }, this.#grid.element, this.#softmax.element),
+        h("div", { class: "below-picture" }, ...below(this.#controls)),
+        this.#cost.element,
+      ],
+      menu: this.#controls.menu,
       readout: this.#teller.element,
       agreement: this.#agreement,
       heedCode: () => heedCode(this.#scene),

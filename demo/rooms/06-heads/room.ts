@@ -66,10 +66,11 @@ export class HeadsRoom {
       name: "split",
       title: "One head must average, two can split",
       body: [this.#pair],
+      controls: [this.#reason.element],
       data: () => this.#numbers(),
     });
     furnish(root, {
-      controls: [h("div", { class: "controls-options" }, this.#reason.element, this.#by.element)],
+      menu: [this.#by.element],
       pictures: [this.#split.element, this.#multiplication.element, this.#counts.element],
       readout: this.#teller.element,
       agreement: this.#agreement,

@@ -1,7 +1,7 @@
 // The sentence, the kinds of position, and their settings.
 
 import { choice } from "../../src/ui/choice.js";
-import { h } from "../../src/ui/dom.js";
+import { button, h } from "../../src/ui/dom.js";
 import { byChoice } from "../../src/ui/orientation.js";
 import { slider } from "../../src/ui/slider.js";
 import { BASES, type Kind, MOST_SHIFT, MOST_WORDS, type OrderStore, SLOPES, wordsOf } from "./state.js";
@@ -16,7 +16,7 @@ export const KIND_NAMES: Readonly<Record<Kind, string>> = {
   relative: "relative",
 };
 
-export function controls(store: OrderStore): { readonly element: HTMLElement; readonly show: () => void } {
+export function controls(store: OrderStore) {
   const text = h("input", {
     type: "text",
     id: "sentence",
@@ -38,25 +38,11 @@ export function controls(store: OrderStore): { readonly element: HTMLElement; re
   const base = slider("Base", BASES, (value) => store.change({ base: value }));
   const slope = slider("Slope", SLOPES, (value) => store.change({ slope: value }));
   const by = byChoice("word", (value) => store.change({ by: value }));
-  const table = h("button", { type: "button", class: "button" }, "Another table");
-  table.addEventListener("click", () => store.change({ seed: (store.state.seed % 9999) + 1 }));
+  const table = button("Another table", () => store.change({ seed: (store.state.seed % 9999) + 1 }));
   return {
-    element: h(
-      "div",
-      { class: "controls" },
-      h("div", { class: "field" }, h("label", { for: "sentence" }, "Sentence"), text),
-      message,
-      h(
-        "div",
-        { class: "controls-options" },
-        kind.element,
-        shift.element,
-        base.element,
-        slope.element,
-        table,
-        by.element,
-      ),
-    ),
+    controls: [kind.element, base.element, slope.element, table],
+    more: [h("div", { class: "field" }, h("label", { for: "sentence" }, "Sentence"), text, message), shift.element],
+    menu: [by.element],
     show: () => {
       const { state } = store;
       if (text.value !== state.text) text.value = state.text;

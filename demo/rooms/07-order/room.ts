@@ -3,7 +3,7 @@
 import { at, rowsOf, withBlock } from "../../src/model/matrix.js";
 import { uniform } from "../../src/model/random.js";
 import { agreement, agreementLine, furnish, OWN_ARITHMETIC } from "../../src/page/furnish.js";
-import { h } from "../../src/ui/dom.js";
+import { button, h } from "../../src/ui/dom.js";
 import { HeedOrder } from "../../src/ui/heed-order.js";
 import { NamedMatrices } from "../../src/ui/named-matrices.js";
 import { magnitude } from "../../src/ui/numbers.js";
@@ -53,7 +53,7 @@ export class OrderRoom {
     this.#matrices.listen(this.#teller, (...edit) => this.#edit(...edit));
     this.#pictures = this.#build();
     furnish(root, {
-      controls: [this.#controls.element],
+      menu: this.#controls.menu,
       pictures: Object.values(this.#pictures).map(({ element }) => element),
       readout: this.#teller.element,
       agreement: this.#agreement,
@@ -72,6 +72,7 @@ export class OrderRoom {
         name: "words",
         title: "The same words in any order",
         body: [this.#order, this.#moves(), this.#verdict],
+        ...this.#controls,
         data: () => ({ state: this.#scene.state, words: this.#scene.labels, shares: rowsOf(this.#scene.now.shares) }),
       }),
       output: picture({
@@ -114,9 +115,9 @@ export class OrderRoom {
   }
 
   #moves(): HTMLElement {
-    const button = (text: string, label: string, press: () => void): HTMLButtonElement => {
-      const made = h("button", { type: "button", class: "button", "aria-label": label }, text);
-      made.addEventListener("click", press);
+    const move = (text: string, label: string, press: () => void): HTMLButtonElement => {
+      const made = button(text, press);
+      made.setAttribute("aria-label", label);
       return made;
     };
     this.#swap.addEventListener("click", () =>
@@ -126,12 +127,12 @@ export class OrderRoom {
       "div",
       { class: "order-moves" },
       this.#swap,
-      button("←", "Move the word in the light to the left", () => this.#order.shift(this.#store.state.asker, -1)),
-      button("→", "Move the word in the light to the right", () => this.#order.shift(this.#store.state.asker, 1)),
-      button("Shuffle", "Shuffle the words", () =>
+      move("←", "Move the word in the light to the left", () => this.#order.shift(this.#store.state.asker, -1)),
+      move("→", "Move the word in the light to the right", () => this.#order.shift(this.#store.state.asker, 1)),
+      move("Shuffle", "Shuffle the words", () =>
         this.#store.change({ order: shuffled(placesOf(this.#store.state)) }, "new"),
       ),
-      button("As written", "Put the words as written", () => this.#store.change({ order: [], shift: 0 }, "new")),
+      move("As written", "Put the words as written", () => this.#store.change({ order: [], shift: 0 }, "new")),
     );
   }
 

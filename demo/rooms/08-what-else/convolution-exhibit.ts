@@ -12,6 +12,7 @@ import { NamedMatrices, type NamedSpot } from "../../src/ui/named-matrices.js";
 import { exact, apart as gapIn } from "../../src/ui/numbers.js";
 import { picture } from "../../src/ui/picture.js";
 import { atOnce } from "../../src/ui/pieces.js";
+import { presets } from "../../src/ui/presets.js";
 import { slider } from "../../src/ui/slider.js";
 import {
   convolve,
@@ -64,7 +65,6 @@ interface Scene {
 }
 
 export class ConvolutionExhibit implements Exhibit {
-  readonly controls;
   readonly element;
   readonly #gallery: Gallery;
   readonly #matrices = new NamedMatrices(MATRICES);
@@ -86,17 +86,6 @@ export class ConvolutionExhibit implements Exhibit {
   constructor(host: Host, gallery: Gallery) {
     this.#gallery = gallery;
     this.#sharpness = slider("Sharpness s", SHARPNESS, (sharpness) => host.change({ sharpness }));
-    const presets = KERNELS.map(({ name, kernel }) => {
-      const button = h("button", { type: "button", class: "link" }, name);
-      button.addEventListener("click", () => host.change({ kernel }, "new"));
-      return button;
-    });
-    this.controls = h(
-      "div",
-      { class: "controls-options" },
-      this.#sharpness.element,
-      h("div", { class: "presets" }, h("span", { class: "small-label" }, "Kernel"), ...presets),
-    );
     for (const one of Object.values(this.#pixels)) {
       one.choose = (pixel) => host.change({ pixel });
     }
@@ -114,6 +103,8 @@ export class ConvolutionExhibit implements Exhibit {
         name: "convolution",
         title: "A convolution, and attention that is the same",
         body: [h("div", { class: "pixel-row" }, ...Object.values(this.#pixels)), this.#figures],
+        controls: [this.#sharpness.element],
+        more: [presets("Kernel", KERNELS, ({ kernel }) => host.change({ kernel }, "new"))],
         data: () => ({
           state: this.#scene?.state,
           grey: Array.from(this.#scene?.grey ?? []),

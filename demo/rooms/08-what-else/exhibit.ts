@@ -7,7 +7,8 @@ import type { Teller } from "../../src/ui/teller.js";
 import type { WhatElseState, WhatElseStore } from "./state.js";
 
 export interface Exhibit {
-  readonly controls: HTMLElement;
+  /** What stands in the menu of its pictures. */
+  readonly menu?: HTMLElement;
   readonly element: HTMLElement;
   readonly show: (state: WhatElseState) => void;
   /** The same, where it is too much to be done at a time. */

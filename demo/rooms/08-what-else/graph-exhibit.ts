@@ -24,7 +24,7 @@ const MATRICES = ["A", "M", "N"] as const;
 type MatrixName = (typeof MATRICES)[number];
 
 export class GraphExhibit implements Exhibit {
-  readonly controls;
+  readonly menu;
   readonly element;
   readonly #host: Host;
   readonly #rounds;
@@ -49,13 +49,7 @@ export class GraphExhibit implements Exhibit {
       (weighing) => host.change({ weighing }),
     );
     this.#by = byChoice("node", (by) => host.change({ by }));
-    this.controls = h(
-      "div",
-      { class: "controls-options" },
-      this.#rounds.element,
-      this.#weighing.element,
-      this.#by.element,
-    );
+    this.menu = this.#by.element;
     this.#mask.handlers = {
       inspect: (row) => {
         if (row !== this.#scene?.state.node) host.change({ node: row });
@@ -85,6 +79,8 @@ export class GraphExhibit implements Exhibit {
           ...this.#matrices.of(...MATRICES),
         ),
       ],
+      controls: [this.#rounds.element],
+      more: [this.#weighing.element],
       data: () => {
         const { state, shares, before, after } = this.#scene ?? {};
         return {

@@ -45,7 +45,7 @@ interface Scene {
 }
 
 export class LayerExhibit implements Exhibit {
-  readonly controls;
+  readonly menu;
   readonly element;
   readonly #host: Host;
   readonly #sharpness;
@@ -60,13 +60,14 @@ export class LayerExhibit implements Exhibit {
     this.#host = host;
     this.#sharpness = slider("Sharpness s", SHARPNESS, (sharpness) => host.change({ sharpness }));
     this.#by = byChoice("vector", (by) => host.change({ by }));
-    this.controls = h("div", { class: "controls-options" }, this.#sharpness.element, this.#by.element);
+    this.menu = this.#by.element;
     this.#matrices.listen(host.teller, (...edit) => this.#edit(...edit));
     const line = this.#matrices.line.bind(this.#matrices);
     this.#picture = picture({
       name: "layer",
       title: "A dense layer, and attention that is the same",
       body: [line("X", "Wd"), line("A", "C"), line("D", "Y"), this.#figures],
+      controls: [this.#sharpness.element],
       data: () => ({
         state: this.#scene?.state,
         dense: Array.from(this.#scene?.dense.data ?? []),

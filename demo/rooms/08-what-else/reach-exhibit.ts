@@ -59,7 +59,6 @@ function inTurn(network: Network, words: number): number {
 }
 
 export class ReachExhibit implements Exhibit {
-  readonly controls;
   readonly element;
   readonly #distance;
   readonly #width;
@@ -72,13 +71,14 @@ export class ReachExhibit implements Exhibit {
     this.#distance = slider("Distance n", DISTANCES, (distance) => host.change({ distance }));
     this.#width = slider("Kernel or window k", { least: 3, most: 9, step: 2 }, (width) => host.change({ width }));
     this.#chart.choose = (index) => host.change({ distance: DISTANCES[index] ?? 1 });
-    this.controls = h("div", { class: "controls-options" }, this.#distance.element, this.#width.element);
     const head = ["", "steps", "one layer, multiply-adds", "in turn"].map((name) =>
       name === "" ? h("td") : h("th", { scope: "col" }, name),
     );
     this.#picture = picture({
       name: "reach",
       title: "How far away is a word?",
+      controls: [this.#distance.element],
+      more: [this.#width.element],
       body: [
         this.#chart,
         h(

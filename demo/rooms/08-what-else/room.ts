@@ -3,7 +3,6 @@
 import type { Answer, Call } from "../../src/engine/engine.js";
 import { agreementLine, furnish, OWN_ARITHMETIC } from "../../src/page/furnish.js";
 import { choice } from "../../src/ui/choice.js";
-import { h } from "../../src/ui/dom.js";
 import { atOnce } from "../../src/ui/pieces.js";
 import { Teller } from "../../src/ui/teller.js";
 import { ConvolutionExhibit } from "./convolution-exhibit.js";
@@ -61,8 +60,8 @@ export class WhatElseRoom {
     const all = Object.values(this.#exhibits);
     furnish(root, {
       above: [this.#choice.element],
-      controls: [h("div", { class: "controls" }, this.#gallery.element, ...all.map(({ controls }) => controls))],
-      pictures: [h("div", {}, ...all.map(({ element }) => element))],
+      pictures: all.map(({ element }) => element),
+      menu: all.flatMap(({ menu }) => menu ?? []),
       readout: this.#teller.element,
       agreement: this.#agreement,
       heedCode: () => this.#current.heedCode(),
@@ -81,11 +80,13 @@ export class WhatElseRoom {
   *showing(state: WhatElseState): Generator<unknown> {
     this.#choice.show(state.view);
     this.#gallery.show(state);
-    this.#gallery.element.hidden = !WITH_PICTURE.includes(state.view);
     for (const view of VIEWS) {
-      const { controls, element } = this.#exhibits[view];
-      controls.hidden = view !== state.view;
+      const { menu, element } = this.#exhibits[view];
       element.hidden = view !== state.view;
+      if (menu !== undefined) menu.hidden = element.hidden;
+    }
+    if (WITH_PICTURE.includes(state.view)) {
+      this.#current.element.querySelector(".more > .controls-options")?.append(this.#gallery.element);
     }
     yield;
     if (this.#current.showing === undefined) this.#current.show(state);

@@ -5,7 +5,7 @@ import type { Cell } from "../../src/model/cell.js";
 import { uniform } from "../../src/model/random.js";
 import { agreement } from "../../src/page/furnish.js";
 import { single } from "../../src/ui/code.js";
-import { h } from "../../src/ui/dom.js";
+import { button, h } from "../../src/ui/dom.js";
 import type { Explanation } from "../../src/ui/explanation.js";
 import { HeedPixels } from "../../src/ui/heed-pixels.js";
 import { exact, magnitude, small } from "../../src/ui/numbers.js";
@@ -36,7 +36,6 @@ const CHANNELS = ["red", "green", "blue"] as const;
 const PANELS = ["colours", "shuffled", "mixed", "back", "convolved", "convolvedBack"] as const;
 
 export class SetExhibit implements Exhibit {
-  readonly controls;
   readonly element;
   readonly #gallery: Gallery;
   readonly #bandwidth;
@@ -49,14 +48,14 @@ export class SetExhibit implements Exhibit {
   constructor(host: Host, gallery: Gallery) {
     this.#gallery = gallery;
     this.#bandwidth = slider("Bandwidth b", BANDWIDTHS, (bandwidth) => host.change({ bandwidth }));
-    const again = h("button", { type: "button", class: "button" }, "Shuffle again");
-    again.addEventListener("click", () => host.change({ shuffle: ((this.#scene?.state.shuffle ?? 0) % 9999) + 1 }));
-    this.controls = h("div", { class: "controls-options" }, this.#bandwidth.element, again);
+    const again = (): void => host.change({ shuffle: ((this.#scene?.state.shuffle ?? 0) % 9999) + 1 });
     for (const panel of this.#panels.values()) panel.choose = (pixel) => host.change({ pixel });
     this.#picture = picture({
       name: "set",
       title: "To attention a picture is a set of pixels",
       body: [h("div", { class: "pixel-row three" }, ...this.#panels.values()), this.#figures],
+      controls: [button("Shuffle again", again)],
+      more: [this.#bandwidth.element],
       data: () => {
         const { state, colours, places, plain, back } = this.#scene ?? {};
         return {

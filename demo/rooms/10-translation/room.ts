@@ -7,7 +7,8 @@ import { agreement, agreementLine, OWN_ARITHMETIC } from "../../src/page/furnish
 import { choice } from "../../src/ui/choice.js";
 import { calm, h } from "../../src/ui/dom.js";
 import { NamedMatrices } from "../../src/ui/named-matrices.js";
-import { saveTools } from "../../src/ui/picture.js";
+import { type Picture, picture } from "../../src/ui/picture.js";
+import { presets } from "../../src/ui/presets.js";
 import { slider } from "../../src/ui/slider.js";
 import { Teller } from "../../src/ui/teller.js";
 import type { TranslationAnswer } from "./calls.js";
@@ -22,12 +23,12 @@ import { TrainingPicture } from "./training-picture.js";
 import { TwoScores } from "./two-scores.js";
 import { alignmentView, learntView } from "./views.js";
 
-const TRY: readonly string[] = [
+const TRY = [
   RECORDED.text,
   "december 25th, 2024",
   FAILS,
   "we met in the garden on the 21st of june 2031 before rain came",
-];
+].map((name) => ({ name }));
 /** Milliseconds for a character. */
 const PACE = 500;
 
@@ -39,7 +40,6 @@ export class TranslationRoom {
   readonly #training: TrainingPicture;
   readonly #teller: Teller;
   readonly #agreement = agreementLine();
-  readonly #text = h("p", { class: "picture-text", role: "status" });
   readonly #field = h("input", {
     type: "text",
     id: "date",
@@ -51,6 +51,7 @@ export class TranslationRoom {
   readonly #scores: TwoScores;
   readonly #network;
   readonly #written;
+  readonly #picture;
   readonly #play = h("button", { type: "button", class: "button" }, "Play");
   #timer: ReturnType<typeof setInterval> | undefined;
   #state: TranslationState;
@@ -95,43 +96,28 @@ export class TranslationRoom {
     this.#play.hidden = calm();
     const [alignment, learnt] = [this.#matrices.of("own"), this.#matrices.of("learnt")];
     this.#training = new TrainingPicture(parts, { alignment, learnt }, () => this.#drawTraining());
+    this.#picture = this.#build();
     this.#scores = new TwoScores(this.#networks, (network) => this.#matrices.of(network));
     const gradients = new GradientsPicture(engine, () => this.#training.pair);
-    const pictures = [this.#picture(), this.#scores.element, this.#training.element, gradients.element];
+    const pictures = [this.#picture.element, this.#scores.element, this.#training.element, gradients.element];
     root.append(
       h("div", { class: "with-readout" }, h("div", {}, ...pictures), this.#teller.element),
       h("div", { class: "room-foot" }, this.#agreement),
     );
   }
 
-  #picture(): HTMLElement {
-    const examples = TRY.map((text) => {
-      const button = h("button", { type: "button", class: "link" }, text);
-      button.addEventListener("click", () => this.#store.change({ text, written: ANSWER }, "new"));
-      return button;
-    });
-    const title = "What each character looks at";
-    const body = h("div", {}, this.#lines.element, this.#text);
-    return h(
-      "section",
-      { class: "picture", "data-picture": "translation" },
-      h("h2", { class: "spoken" }, title),
-      body,
-      h(
-        "div",
-        { class: "translation-controls" },
+  #build(): Picture {
+    return picture({
+      name: "translation",
+      title: "What each character looks at",
+      body: [this.#lines.element],
+      controls: [
         h("div", { class: "field" }, h("label", { for: "date" }, "Type a date, as in “march 1st, 1984”"), this.#field),
-        h("div", { class: "with-slider" }, this.#written.element, this.#play),
-        this.#network.element,
-      ),
-      h(
-        "div",
-        { class: "presets", role: "group", "aria-label": "Examples" },
-        h("span", { class: "small-label" }, "Try"),
-        ...examples,
-      ),
-      saveTools("translation", title, body, () => ({ state: this.#state, reading: this.#reading() })),
-    );
+        presets("Try", TRY, ({ name }) => this.#store.change({ text: name, written: ANSWER }, "new")),
+      ],
+      more: [this.#network.element, h("div", { class: "with-slider" }, this.#written.element, this.#play)],
+      data: () => ({ state: this.#state, reading: this.#reading() }),
+    });
   }
 
   show(state: TranslationState, answer: TranslationAnswer | undefined): void {
@@ -154,7 +140,7 @@ export class TranslationRoom {
     this.#scores.show(reading);
     this.#matrices.show((name) => this.#view(name), NETWORKS);
     this.#drawTraining();
-    this.#text.textContent = this.#said(reading);
+    this.#picture.say(this.#said(reading));
     this.#agreement.textContent = agreementOf(this.#answer);
   }
 
@@ -197,7 +183,7 @@ export class TranslationRoom {
   }
 
   #point(character: number, held: boolean): void {
-    this.#text.textContent = this.#said(this.#reading());
+    this.#picture.say(this.#said(this.#reading()));
     this.#teller.point(this.#spotOf(this.#state.network, character), held);
   }
 

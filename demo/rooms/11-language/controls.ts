@@ -2,8 +2,10 @@
 
 import { LONGEST, WORDS } from "../../src/language/words.js";
 import { choice } from "../../src/ui/choice.js";
-import { h } from "../../src/ui/dom.js";
+import { button, h } from "../../src/ui/dom.js";
 import { exact, percent } from "../../src/ui/numbers.js";
+import type { Controls as BelowPicture } from "../../src/ui/picture.js";
+import { presets } from "../../src/ui/presets.js";
 import { slider } from "../../src/ui/slider.js";
 import { draw } from "./sampling.js";
 import { type LanguageScene, lastOf } from "./scene.js";
@@ -12,7 +14,7 @@ import { type LanguageState, type LanguageStore, SENTENCES, TEMPERATURES, TOP_K,
 const SEVERAL = 4;
 
 export class Controls {
-  readonly element: HTMLElement;
+  readonly parts: BelowPicture;
   readonly #store: LanguageStore;
   readonly #scene: () => LanguageScene;
   readonly #settled: () => Promise<void>;
@@ -27,9 +29,9 @@ export class Controls {
   readonly #temperature = slider("Temperature", TEMPERATURES, (temperature) => this.#sample({ temperature }));
   readonly #topK = slider("Top k", TOP_K, (k) => this.#sample({ topK: k === TOP_K.at(-1) ? 0 : k }));
   readonly #topP = slider("Top p", TOP_P, (topP) => this.#sample({ topP }));
-  readonly #next = this.#button("Next word", () => this.#write(1), "button primary");
-  readonly #several = this.#button(`${SEVERAL} words`, () => this.#write(SEVERAL));
-  readonly #again = this.#button("Start again", () => this.#store.change({ wrote: [] }, "new"));
+  readonly #next = button("Next word", () => void this.#write(1), "button primary");
+  readonly #several = button(`${SEVERAL} words`, () => void this.#write(SEVERAL));
+  readonly #again = button("Start again", () => this.#store.change({ wrote: [] }, "new"));
   readonly #seed = choice<string>(
     "Seed",
     ["1", "2", "3", "4"].map((value) => ({ value, text: value })),
@@ -55,23 +57,12 @@ export class Controls {
       const blank = words.indexOf("[mask]");
       store.change({ text: value, at: blank < 0 ? words.length : blank, wrote: [] }, "run");
     });
-    const examples = SENTENCES.map(({ name, text, at }) =>
-      this.#button(name, () => store.change({ text, at, wrote: [] }, "new"), "link"),
-    );
-    this.element = h(
-      "div",
-      { class: "language-controls" },
-      this.#writing,
-      h("div", { class: "language-sampling" }, this.#temperature.element, this.#topK.element, this.#topP.element),
-      h(
-        "div",
-        { class: "field" },
-        h("label", { for: "sentence" }, "Sentence; press a word above to hide it, or write ___"),
-        this.#field,
-        this.#note,
-        h("div", { class: "presets" }, h("span", { class: "small-label" }, "Try"), ...examples),
-      ),
-    );
+    const examples = presets("Try", SENTENCES, ({ text, at }) => store.change({ text, at, wrote: [] }, "new"));
+    const label = h("label", { for: "sentence" }, "Sentence; press a word above to hide it, or write ___");
+    this.parts = {
+      controls: [this.#writing, h("div", { class: "field" }, label, this.#field, this.#note, examples)],
+      more: [this.#temperature.element, this.#topK.element, this.#topP.element],
+    };
   }
 
   show({ state, unknown, columns }: LanguageScene): void {
@@ -81,18 +72,12 @@ export class Controls {
       unknown.length === 0 ? "" : `Dotted words it does not know, and skips: ${unknown.join(", ")}. The list is below.`;
     this.#writing.hidden = kind === "masked";
     const isFull = columns.length >= LONGEST || columns.length === 0;
-    for (const button of [this.#next, this.#several]) button.disabled = isFull;
+    for (const one of [this.#next, this.#several]) one.disabled = isFull;
     this.#again.disabled = wrote.length === 0;
     this.#seed.show(String(seed));
     this.#temperature.show(temperature, exact(temperature, 2));
     this.#topK.show(topK === 0 ? (TOP_K.at(-1) ?? 0) : topK, topK === 0 ? `all ${WORDS.length}` : String(topK));
     this.#topP.show(topP, topP === 1 ? "all" : percent(topP));
-  }
-
-  #button(name: string, press: () => unknown, look = "button"): HTMLButtonElement {
-    const button = h("button", { type: "button", class: look }, name);
-    button.addEventListener("click", () => void press());
-    return button;
   }
 
   #sample(patch: Partial<LanguageState>): void {

@@ -7,7 +7,7 @@ import { choice } from "../../src/ui/choice.js";
 import { h } from "../../src/ui/dom.js";
 import { brokenOff } from "../../src/ui/long-work.js";
 import { NamedMatrices } from "../../src/ui/named-matrices.js";
-import { picture, saveTools } from "../../src/ui/picture.js";
+import { type Picture, picture } from "../../src/ui/picture.js";
 import { Teller } from "../../src/ui/teller.js";
 import { Bars } from "./bars.js";
 import type { LanguageAnswer } from "./calls.js";
@@ -41,8 +41,7 @@ export class LanguageRoom {
   readonly #mask;
   readonly #head;
   readonly #look;
-  readonly #main: HTMLElement;
-  readonly #text = h("p", { class: "picture-text", role: "status" });
+  readonly #main: Picture;
   readonly #agreement = agreementLine();
 
   constructor(parts: {
@@ -110,7 +109,7 @@ export class LanguageRoom {
     });
     this.#main = this.#mainPicture();
     furnish(root, {
-      pictures: [this.#main, this.#shelf.picture.element, this.#look.element, this.#end()],
+      pictures: [this.#main.element, this.#shelf.picture.element, this.#look.element, this.#end()],
       readout: this.#teller.element,
       agreement: this.#agreement,
       heedCode: () => heedCode(this.#scene),
@@ -118,22 +117,25 @@ export class LanguageRoom {
     });
   }
 
-  #mainPicture(): HTMLElement {
-    const title = "A sentence and its streams";
-    const content = h(
-      "div",
-      { class: "language-stage" },
-      this.#streams.element,
-      h("div", { class: "language-mask" }, this.#mask.element),
-      h("div", { class: "language-side" }, this.#bars.element),
-    );
-    const tools = saveTools("language", title, content, () => {
-      const { state, reading, bars } = this.#scene;
-      return { state, reading, bars };
+  #mainPicture(): Picture {
+    return picture({
+      name: "language",
+      title: "A sentence and its streams",
+      body: [
+        h(
+          "div",
+          { class: "language-stage" },
+          this.#streams.element,
+          h("div", { class: "language-mask" }, this.#mask.element),
+          h("div", { class: "language-side" }, this.#bars.element),
+        ),
+      ],
+      ...this.#controls.parts,
+      data: () => {
+        const { state, reading, bars } = this.#scene;
+        return { state, reading, bars };
+      },
     });
-    const heading = h("h2", { class: "spoken" }, title);
-    const parts = [heading, content, this.#text, this.#controls.element, tools];
-    return h("section", { class: "picture", "data-picture": "language" }, ...parts);
   }
 
   #end(): HTMLElement {
@@ -164,14 +166,14 @@ export class LanguageRoom {
     this.#mask.show(state.kind);
     this.#head.show(String(state.head));
     this.#controls.show(scene);
-    this.#main.toggleAttribute("aria-busy", missing.length > 0);
+    this.#main.element.toggleAttribute("aria-busy", missing.length > 0);
     if (missing.length > 0) {
       this.#reading ??= this.#read();
       return;
     }
     this.#streams.show(scene);
     this.#shelf.show(scene);
-    this.#text.textContent = mainText(scene);
+    this.#main.say(mainText(scene));
     this.#matrices.show((name) => viewOf(name, scene, answer));
     this.#look.say(lookText(scene));
     this.#agreement.textContent = agreementOf(answer);
@@ -188,8 +190,8 @@ export class LanguageRoom {
         this.#store.renew();
       }
     } catch (error) {
-      this.#text.textContent = brokenOff(error);
-      this.#main.removeAttribute("aria-busy");
+      this.#main.say(brokenOff(error));
+      this.#main.element.removeAttribute("aria-busy");
     }
     this.#reading = undefined;
   }

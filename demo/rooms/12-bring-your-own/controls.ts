@@ -1,8 +1,9 @@
 // What is looked at: the example or what was brought, and which of its heads.
 
 import { choice } from "../../src/ui/choice.js";
-import { h } from "../../src/ui/dom.js";
+import { button } from "../../src/ui/dom.js";
 import { whole } from "../../src/ui/numbers.js";
+import type { Controls } from "../../src/ui/picture.js";
 import { slider } from "../../src/ui/slider.js";
 import { Bringing } from "./bringing.js";
 import type { Library } from "./library.js";
@@ -17,12 +18,11 @@ const STARTS: Readonly<Record<SourceName, Partial<BringState>>> = {
   own: { ...LOOKING, source: "own", causal: "no" },
 };
 
-export interface Controls {
-  readonly element: HTMLElement;
+export interface BringControls extends Controls {
   readonly show: (scene: BringScene) => void;
 }
 
-export function controls(store: BringStore, library: Library): Controls {
+export function controls(store: BringStore, library: Library): BringControls {
   const source = choice<SourceName>(
     "Look at",
     [
@@ -38,8 +38,7 @@ export function controls(store: BringStore, library: Library): Controls {
   const tokens = slider("Tokens", TOKENS, (value) =>
     store.change({ tokens: value, top: 0, left: 0, span: 0, row: value >> 1, col: value >> 1, chosen: [] }),
   );
-  const another = h("button", { type: "button", class: "button" }, "Another text");
-  another.addEventListener("click", () => store.change({ seed: store.state.seed + 1 }));
+  const another = button("Another text", () => store.change({ seed: store.state.seed + 1 }));
   const layer = slider("Layer", { least: 1, most: 1, step: 1 }, (value) => store.change({ layer: value - 1 }));
   const head = slider("Head", { least: 1, most: 1, step: 1 }, (value) => store.change({ head: value - 1 }));
   const causal = choice<"yes" | "no">(
@@ -60,21 +59,8 @@ export function controls(store: BringStore, library: Library): Controls {
     store.change({ ...LOOKING, source: "own", causal: "no", layer, head, row, col, brought }, "new");
   });
   return {
-    element: h(
-      "div",
-      { class: "controls" },
-      h(
-        "div",
-        { class: "controls-options" },
-        source.element,
-        tokens.element,
-        another,
-        layer.element,
-        head.element,
-        causal.element,
-      ),
-      bringing.element,
-    ),
+    controls: [source.element, layer.element, head.element, bringing.element],
+    more: [tokens.element, another, causal.element],
     show: ({ state, source: shown, at, vectors }) => {
       source.show(state.source);
       const isExample = state.source === "example";

@@ -5,8 +5,8 @@ import { choice } from "../../src/ui/choice.js";
 import { h } from "../../src/ui/dom.js";
 import { brokenOff } from "../../src/ui/long-work.js";
 import { whole } from "../../src/ui/numbers.js";
-import { type Picture, picture } from "../../src/ui/picture.js";
-import { HeedMap } from "./map/map.js";
+import { type Controls, type Picture, picture } from "../../src/ui/picture.js";
+import { HeedMap, type MapHandlers } from "./map/map.js";
 import { TILE } from "./map/pool.js";
 import { type Progress, Tiles } from "./map/tiles.js";
 import { type TilePlace, tilesIn, within } from "./map/window.js";
@@ -31,7 +31,11 @@ export class HeadPicture {
   #isOpen = false;
   #rest: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(store: BringStore, inspect: (row: number, col: number, held: boolean) => void, leave: () => void) {
+  constructor(
+    store: BringStore,
+    { controls = [], more = [] }: Controls,
+    handlers: Pick<MapHandlers, "inspect" | "leave">,
+  ) {
     this.#pool = choice<Pool>(
       "A dot shows",
       [
@@ -40,7 +44,7 @@ export class HeadPicture {
       ],
       (pool) => store.change({ pool }),
     );
-    this.#map.handlers = { inspect, leave, move: ({ top, left, span }) => store.change({ top, left, span }) };
+    this.#map.handlers = { ...handlers, move: ({ top, left, span }) => store.change({ top, left, span }) };
     this.#stop.addEventListener("click", () => {
       this.#tiles?.stop();
       this.#stop.hidden = true;
@@ -50,11 +54,9 @@ export class HeadPicture {
     this.#picture = picture({
       name: "map",
       title: "Who listens to whom, all of it",
-      body: [
-        this.#map,
-        h("div", { class: "race" }, this.#stop, this.#said),
-        h("div", { class: "controls-options" }, this.#pool.element, legend()),
-      ],
+      body: [this.#map, h("div", { class: "race" }, this.#stop, this.#said), legend()],
+      controls,
+      more: [...more, this.#pool.element],
       data: () => this.#numbers(),
     });
   }

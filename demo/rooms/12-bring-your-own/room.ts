@@ -4,7 +4,6 @@ import type { Engine } from "../../src/engine/engine.js";
 import type { Cell } from "../../src/model/cell.js";
 import { rowsOf } from "../../src/model/matrix.js";
 import { agreement, agreementLine, furnish, OWN_ARITHMETIC } from "../../src/page/furnish.js";
-import { h } from "../../src/ui/dom.js";
 import { NamedMatrices, type NamedSpot } from "../../src/ui/named-matrices.js";
 import { whole } from "../../src/ui/numbers.js";
 import { picture } from "../../src/ui/picture.js";
@@ -12,7 +11,7 @@ import { drawn } from "../../src/ui/pieces.js";
 import { Teller } from "../../src/ui/teller.js";
 import type { BringAnswer } from "./calls.js";
 import { heedCode, saveButtons, torchCode } from "./code.js";
-import { type Controls, controls } from "./controls.js";
+import { type BringControls, controls } from "./controls.js";
 import { DevicePicture } from "./device-picture.js";
 import { explain, type Spot, TOLD } from "./explain.js";
 import { HeadPicture } from "./head-picture.js";
@@ -34,7 +33,7 @@ export class BringRoom {
   /** What is on its way, or comes instead of it. */
   #next: { readonly scene: BringScene; readonly answer: BringAnswer | undefined } | undefined;
   #shown = Promise.resolve();
-  readonly #controls: Controls;
+  readonly #controls: BringControls;
   readonly #matrices = new NamedMatrices(MATRICES);
   readonly #teller = new Teller({
     keeper: () => ({
@@ -62,11 +61,10 @@ export class BringRoom {
     this.#store = store;
     this.#scene = scene;
     this.#controls = controls(store, library);
-    this.#head = new HeadPicture(
-      store,
-      (row, col, held) => this.#look(row, col, held),
-      () => this.#teller.leave(),
-    );
+    this.#head = new HeadPicture(store, this.#controls, {
+      inspect: (row, col, held) => this.#look(row, col, held),
+      leave: () => this.#teller.leave(),
+    });
     this.#model = new ModelPicture(store);
     // What fails to be shown is reported where it does.
     const shown = async (): Promise<void> => void (await Promise.allSettled([this.#shown]));
@@ -102,9 +100,9 @@ export class BringRoom {
       data: () => this.#numbers(),
     });
     furnish(root, {
-      controls: [this.#controls.element],
       pictures: [
-        h("div", {}, this.#photo.element, this.#head.element),
+        this.#photo.element,
+        this.#head.element,
         this.#cells.element,
         this.#neurons.element,
         this.#model.element,

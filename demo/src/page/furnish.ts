@@ -1,5 +1,4 @@
-// Puts a room's furniture where it stands in every room: the picture first, its controls below it, other pictures, the readout beside them,
-// agreement and code at the end.
+// Puts a room's furniture where it stands in every room: the pictures, the readout beside them, and how numbers agree at the end.
 
 import { codeButtons } from "../ui/code.js";
 import { h } from "../ui/dom.js";
@@ -8,25 +7,30 @@ import { magnitude } from "../ui/numbers.js";
 export interface Furniture {
   /** Above everything: what chooses the picture. */
   readonly above?: readonly HTMLElement[];
-  /** Below the first picture. */
-  readonly controls?: readonly HTMLElement[];
   /** The first is what the room is about. */
   readonly pictures: readonly HTMLElement[];
   readonly readout: HTMLElement;
   readonly agreement: HTMLElement;
   readonly heedCode: () => string;
   readonly torchCode: () => string;
+  /** What else stands in the menu of every picture. */
+  readonly menu?: readonly HTMLElement[];
 }
 
 export function furnish(root: HTMLElement, furniture: Furniture): void {
-  const { above = [], controls = [], pictures, readout, agreement, heedCode, torchCode } = furniture;
-  const [main, ...more] = pictures;
-  const below = controls.length === 0 ? [] : [h("div", { class: "below-picture" }, ...controls)];
+  const { above = [], pictures, readout, agreement, heedCode, torchCode, menu = [] } = furniture;
   root.append(
     ...above,
-    h("div", { class: "with-readout" }, h("div", {}, ...(main ? [main] : []), ...below, ...more), readout),
-    h("div", { class: "room-foot" }, agreement, codeButtons(heedCode, torchCode)),
+    h("div", { class: "with-readout" }, h("div", {}, ...pictures), readout),
+    h("div", { class: "room-foot" }, agreement),
   );
+  const shared = h("div", { class: "menu-room" }, codeButtons(heedCode, torchCode), ...menu);
+  root.querySelector(".menu-items")?.append(shared);
+  // One for all menus: it goes to the one that is about to open.
+  root.addEventListener("click", ({ target }) => {
+    if (!(target instanceof Element)) return;
+    target.closest(".menu:not([open])")?.querySelector(".menu-items")?.append(shared);
+  });
 }
 
 /** Says how the page's numbers and the kernel's agree. */

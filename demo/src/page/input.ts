@@ -9,6 +9,7 @@ import type { WalkStore } from "../model/url.js";
 import type { Walk } from "../model/walk.js";
 import { choice } from "../ui/choice.js";
 import { h } from "../ui/dom.js";
+import { presets } from "../ui/presets.js";
 import { PRESETS } from "./presets.js";
 
 export class SentenceInput {
@@ -55,12 +56,7 @@ export class SentenceInput {
     root.replaceChildren(
       h("div", { class: "controls-input" }, this.#source.element, this.#textBox, this.#numbersBox),
       this.#message,
-      h(
-        "div",
-        { class: "presets", role: "group", "aria-label": "Examples" },
-        h("span", { class: "small-label" }, "Try"),
-        ...PRESETS.map((preset) => this.#presetButton(preset)),
-      ),
+      presets("Try", PRESETS, ({ state }) => this.#start(state)),
     );
   }
 
@@ -110,14 +106,10 @@ export class SentenceInput {
       : messageOf(state);
   }
 
-  #presetButton({ name, state }: (typeof PRESETS)[number]): HTMLButtonElement {
-    const button = h("button", { type: "button", class: "link" }, name);
-    button.addEventListener("click", () => {
-      const { step, all, role, columns } = this.#store.state;
-      this.#wantsNumbers = false;
-      this.#store.change({ ...state, step, all, role, columns }, "new");
-    });
-    return button;
+  #start(preset: State): void {
+    const { step, all, role, columns } = this.#store.state;
+    this.#wantsNumbers = false;
+    this.#store.change({ ...preset, step, all, role, columns }, "new");
   }
 }
 

@@ -15,6 +15,12 @@ export function h<K extends keyof HTMLElementTagNameMap>(
   return element;
 }
 
+export function button(text: string, press: () => void, look = "button"): HTMLButtonElement {
+  const made = h("button", { type: "button", class: look }, text);
+  made.addEventListener("click", press);
+  return made;
+}
+
 export function svg<K extends keyof SVGElementTagNameMap>(
   tag: K,
   attributes: Attributes = {},

@@ -1,6 +1,7 @@
-// A picture with its heading, a sentence, and the means to take it away as SVG, PNG or JSON.
+// A picture: its heading beside a menu to take it away, what works it below, and a sentence.
 
 import { h } from "./dom.js";
+import { menu } from "./menu.js";
 import { saveJson, savePng, saveSvg } from "./save.js";
 
 export interface Picture {
@@ -8,7 +9,14 @@ export interface Picture {
   readonly say: (text: string) => void;
 }
 
-export interface PictureParts {
+export interface Controls {
+  /** In sight: one, or what depends on its choice as well. */
+  readonly controls?: readonly HTMLElement[];
+  /** In a drawer. */
+  readonly more?: readonly HTMLElement[];
+}
+
+export interface PictureParts extends Controls {
   /** Of the file that it is saved as. */
   readonly name: string;
   readonly title: string;
@@ -19,10 +27,10 @@ export interface PictureParts {
   readonly aside?: Element;
 }
 
-export function picture({ name, title, body, data, aside }: PictureParts): Picture {
+export function picture({ name, title, body, data, aside, ...controls }: PictureParts): Picture {
   const text = h("p", { class: "picture-text" });
   const content = h("div", { class: "picture-body" }, ...body);
-  const tools = saveTools(name, title, content, data);
+  const head = h("div", { class: "picture-head" }, h("h2", {}, title), saveMenu(name, `“${title}”`, content, data));
   const foot = h(
     "div",
     { class: "picture-foot" },
@@ -30,19 +38,29 @@ export function picture({ name, title, body, data, aside }: PictureParts): Pictu
     ...(aside === undefined ? [] : [h("div", { class: "picture-aside" }, aside)]),
   );
   return {
-    element: h("section", { class: "picture", "data-picture": name }, h("h2", {}, title), content, foot, tools),
+    element: h("section", { class: "picture", "data-picture": name }, head, content, ...below(controls), foot),
     say: (said) => {
       text.textContent = said;
     },
   };
 }
 
-export function saveTools(name: string, title: string, content: HTMLElement, data: () => unknown): HTMLElement {
+/** What works a picture, as it stands below it. */
+export function below({ controls = [], more = [] }: Controls): HTMLElement[] {
+  const row = (some: readonly HTMLElement[]): HTMLElement => h("div", { class: "controls-options" }, ...some);
+  return [
+    ...(controls.length > 0 ? [row(controls)] : []),
+    ...(more.length > 0 ? [h("details", { class: "more" }, h("summary", {}, "More to change"), row(more))] : []),
+  ];
+}
+
+/** The room adds its own to the menu that is opened. */
+export function saveMenu(name: string, title: string, content: HTMLElement, data: () => unknown): HTMLElement {
   const file = `heed-${name}`;
   const failed = h("span", { role: "status" });
   const tool = (kind: string, save: () => void | Promise<void>): HTMLButtonElement => {
-    const button = h("button", { type: "button", class: "link", "data-save": kind }, kind);
-    button.setAttribute("aria-label", `Save “${title}” as ${kind}`);
+    const button = h("button", { type: "button", class: "button", "data-save": kind }, kind);
+    button.setAttribute("aria-label", `Save ${title} as ${kind}`);
     button.addEventListener("click", () => {
       failed.textContent = "";
       Promise.resolve()
@@ -53,13 +71,14 @@ export function saveTools(name: string, title: string, content: HTMLElement, dat
     });
     return button;
   };
-  return h(
+  const tools = h(
     "div",
-    { class: "picture-tools" },
+    { class: "menu-line" },
     h("span", { class: "small-label" }, "Save as"),
     tool("SVG", () => saveSvg(file, content)),
     tool("PNG", () => savePng(file, content)),
     tool("JSON", () => saveJson(file, data())),
     failed,
   );
+  return menu("Save or copy", title, tools);
 }

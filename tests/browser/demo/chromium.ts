@@ -5,6 +5,7 @@ import { createRequire } from "node:module";
 import type { AxeResults } from "axe-core";
 import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from "playwright";
 import { afterAll, afterEach, beforeAll, expect, inject } from "vitest";
+import { openDrawers } from "./page.js";
 import { openSite, type Site } from "./site.js";
 
 /** Chromium's own remark where a large call asks for a GPU and there is none. */
@@ -17,6 +18,8 @@ export interface OpenOptions extends BrowserContextOptions {
   readonly watch?: (page: Page) => void;
   /** Has a browser context of its own, which the test may change. */
   readonly alone?: boolean;
+  /** Its drawers stay closed. */
+  readonly untouched?: boolean;
 }
 
 export interface Demo {
@@ -72,7 +75,7 @@ export function demoInChromium(): Demo {
   };
   const load = async (
     path: string,
-    { before, watch, alone = false, ...options }: OpenOptions,
+    { before, watch, alone = false, untouched = false, ...options }: OpenOptions,
     kind: "isolated" | "plain" = "isolated",
   ): Promise<Page> => {
     const address = started(site)[kind] + path;
@@ -87,6 +90,7 @@ export function demoInChromium(): Demo {
     page.on("pageerror", (error) => complaints.push(error.message));
     await page.goto(address);
     await page.locator(".agreement, button.asked-word, .thread-said").first().waitFor();
+    if (!untouched) await openDrawers(page);
     await Promise.all(left.splice(0).map((one) => one.close()));
     return page;
   };

@@ -6,11 +6,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import type { Page } from "playwright";
+import { openMenu } from "./page.js";
 
 const run = promisify(execFile);
 
 /** Presses the button and reads the clipboard. */
 export async function copied(page: Page, kind: "heed" | "torch"): Promise<string> {
+  await openMenu(page);
   await page.locator(`[data-copy="${kind}"]`).click();
   await page.locator(`[data-copy="${kind}"]`, { hasText: "Copied" }).waitFor();
   return page.evaluate(() => navigator.clipboard.readText());

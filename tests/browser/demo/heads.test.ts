@@ -7,7 +7,7 @@ import { attention } from "../../../web/src/reference/index.js";
 import { demoInChromium } from "./chromium.js";
 import { copied, runUnderNode } from "./copied.js";
 import { column, compare, dot, HALF_OF_FOUR_DECIMALS, total } from "./numbers.js";
-import { cell, hover, kernelAnswered, readMatrix, readTold, reload } from "./page.js";
+import { cell, chooseBy, hover, kernelAnswered, readMatrix, readTold, reload } from "./page.js";
 import { jsonOf } from "./saved.js";
 
 const { open } = demoInChromium();
@@ -133,7 +133,7 @@ describe("a word as a column", () => {
     await kernelAnswered(page);
     const before = await shown(page);
     expect(before.size).toBeGreaterThan(5);
-    await page.getByRole("group", { name: "A word is a" }).getByRole("radio", { name: "column" }).check();
+    await chooseBy(page, "column");
     await kernelAnswered(page);
     expect(page.url()).toContain("by=columns");
     expect(await shown(page)).toEqual(new Map([...before].map(([one, matrix]) => [one, turn(matrix)])));

@@ -372,7 +372,7 @@ describe.each([
     expect((await page.locator(".streams").boundingBox())?.y).toBeLessThan(most);
     let stops = 0;
     const isBehind = (): Promise<boolean> =>
-      page.evaluate(() => document.activeElement?.closest(".language-controls") !== null);
+      page.evaluate(() => document.activeElement?.closest(".picture > .controls-options") !== null);
     do {
       await page.keyboard.press("Tab");
       stops += 1;

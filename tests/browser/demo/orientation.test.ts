@@ -5,7 +5,7 @@ import type { Page } from "playwright";
 import { describe, expect, test } from "vitest";
 import { demoInChromium } from "./chromium.js";
 import { column } from "./numbers.js";
-import { cell, hover, kernelAnswered, readMatrix, readTold, reload } from "./page.js";
+import { cell, chooseBy, hover, kernelAnswered, readMatrix, readTold, reload } from "./page.js";
 
 const { open } = demoInChromium();
 
@@ -19,12 +19,6 @@ async function shown(page: Page): Promise<Map<string, number[][]>> {
     .evaluateAll((all) => all.map((one) => one.getAttribute("data-name") ?? ""));
   return new Map(await Promise.all(names.map(async (name) => [name, await readMatrix(page, name)] as const)));
 }
-
-const choose = (page: Page, thing: string) =>
-  page
-    .getByRole("group", { name: `A ${thing} is a` })
-    .getByRole("radio", { name: "column" })
-    .check();
 
 describe.each([
   ["dictionary.html#of=movies&who=2", "vector", "K", 3, 1],
@@ -41,7 +35,7 @@ describe.each([
     expect(before.size).toBeGreaterThan(1);
     await hover(page, name, row, col);
     const told = await readTold(page);
-    await choose(page, thing);
+    await chooseBy(page, "column", thing);
     await kernelAnswered(page);
     const turned = new Map([...before].map(([one, matrix]) => [one, turn(matrix)]));
     expect(await shown(page)).toEqual(turned);
@@ -70,7 +64,7 @@ test("a number is changed where it stands now", async () => {
   await page.keyboard.type("0.75");
   await page.keyboard.press("Enter");
   expect((await readMatrix(page, "X"))[5]?.[2]).toBe(0.75);
-  await page.getByRole("radio", { name: "row", exact: true }).check();
+  await chooseBy(page, "row");
   expect((await readMatrix(page, "X"))[2]?.[5]).toBe(0.75);
 });
 

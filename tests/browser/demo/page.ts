@@ -65,10 +65,32 @@ export async function step(page: Page, name: string): Promise<void> {
 export async function reload(page: Page): Promise<void> {
   await page.reload();
   await page.locator(".agreement").waitFor();
+  await openDrawers(page);
+}
+
+/** All that can be changed stands in sight. */
+export async function openDrawers(page: Page): Promise<void> {
+  await page.locator("details.more").evaluateAll((all) => {
+    for (const one of all) one.setAttribute("open", "");
+  });
+}
+
+/** The menu of a picture, with what is the whole room's; of the first one where the picture has none of its own. */
+export async function openMenu(page: Page, picture?: string): Promise<void> {
+  const own = page.locator(`[data-picture="${picture}"] .menu`);
+  const menu = (await own.count()) > 0 ? own : page.locator(".menu:visible").first();
+  if ((await menu.getAttribute("open")) === null) await menu.locator("summary").click();
 }
 
 /** Waits until the shares on the page are the kernel's. */
 export async function kernelAnswered(page: Page): Promise<void> {
   await settled(page);
   await page.locator(".agreement", { hasText: "from the kernel" }).waitFor();
+}
+
+/** A word, say, becomes a row or a column. */
+export async function chooseBy(page: Page, way: "row" | "column", thing = "word"): Promise<void> {
+  await openMenu(page);
+  const group = page.getByRole("group", { name: `A ${thing} is a` });
+  await group.getByRole("radio", { name: way }).check();
 }

@@ -25,6 +25,39 @@ test.each([
   expect(words.filter((text) => controls.test(text))).toEqual([]);
 });
 
+describe("the menu of a picture", () => {
+  test("saves, copies and turns: one for every picture, with what is the whole room’s in the one that is open", async () => {
+    const page = await open("order.html", { untouched: true });
+    await kernelAnswered(page);
+    expect(await page.locator("[data-save], [data-copy]").filter({ visible: true }).count()).toBe(0);
+    for (const name of ["words", "output", "trials"]) {
+      const menu = page.locator(`[data-picture="${name}"] .menu`);
+      await menu.locator("summary").click();
+      const offered = await menu.getByRole("button").allTextContents();
+      expect(offered).toEqual(["SVG", "PNG", "JSON", "Copy as heed", "Copy as PyTorch"]);
+      expect(await menu.getByRole("radio").count()).toBe(2);
+      expect(await page.locator(".menu[open]").count()).toBe(1);
+    }
+  });
+
+  test("closes when one presses Escape, or is somewhere else", async () => {
+    const page = await open("scale.html");
+    await kernelAnswered(page);
+    const menu = page.locator(".menu").first();
+    const summary = menu.locator("summary");
+    await summary.press("Enter");
+    await menu.getByRole("button", { name: "JSON" }).press("Escape");
+    expect(await menu.getAttribute("open")).toBeNull();
+    expect(await summary.evaluate((element) => element === document.activeElement)).toBe(true);
+    await summary.press("Enter");
+    await page.locator("h1").click();
+    expect(await menu.getAttribute("open")).toBeNull();
+    await summary.press("Enter");
+    for (const _ of ["SVG", "PNG", "JSON", "heed", "PyTorch", "what stands below"]) await page.keyboard.press("Tab");
+    expect(await menu.getAttribute("open")).toBeNull();
+  });
+});
+
 test("what is far away stands on a phone with all its columns", async () => {
   const page = await open("what-else.html#as=reach&n=8192&k=9", { viewport: { width: 360, height: 740 } });
   const hidden = await page

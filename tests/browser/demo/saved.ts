@@ -2,10 +2,12 @@
 
 import { readFileSync } from "node:fs";
 import type { Page } from "playwright";
+import { openMenu } from "./page.js";
 
 export async function saved(page: Page, picture: string, kind: "SVG" | "PNG" | "JSON"): Promise<Buffer> {
+  await openMenu(page, picture);
   const download = page.waitForEvent("download");
-  await page.locator(`[data-picture="${picture}"] [data-save="${kind}"]`).click();
+  await page.locator(`.menu[open] [data-save="${kind}"]`).click();
   return readFileSync(await (await download).path());
 }
 

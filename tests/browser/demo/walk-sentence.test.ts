@@ -3,7 +3,7 @@
 import type { Page } from "playwright";
 import { describe, expect, test } from "vitest";
 import { demoInChromium } from "./chromium.js";
-import { kernelAnswered } from "./page.js";
+import { chooseBy, kernelAnswered } from "./page.js";
 
 const { open } = demoInChromium();
 
@@ -72,7 +72,7 @@ describe("words that the table lacks", () => {
     const [first] = (await caption(page)()) ?? "";
     expect(first).toBe("m");
     expect(await dotted(page, ".stage-caption b")).toContain("money");
-    await page.getByRole("radio", { name: "column" }).check();
+    await chooseBy(page, "column");
     expect(await dotted(page, 'heed-matrix[data-name="X"] th[scope=col] span')).toEqual(UNKNOWN);
     await page.getByRole("button", { name: "“it”, one head" }).click();
     expect(await dotted(page, ".flow-word, .stage-caption b, heed-matrix th span")).toEqual([]);

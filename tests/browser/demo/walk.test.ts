@@ -6,7 +6,7 @@ import { attention } from "../../../web/src/reference/index.js";
 import { demoInChromium } from "./chromium.js";
 import { copied, runUnderNode } from "./copied.js";
 import { column, compare, dot, HALF_OF_FOUR_DECIMALS, HALF_OF_TWO_DECIMALS, total } from "./numbers.js";
-import { cell, hover, kernelAnswered, readMatrix, readTold, reload, step } from "./page.js";
+import { cell, chooseBy, hover, kernelAnswered, readMatrix, readTold, reload, step } from "./page.js";
 import { jsonOf } from "./saved.js";
 
 const { open } = demoInChromium();
@@ -326,8 +326,6 @@ describe("with a word as a column", () => {
 
   test("every matrix of every step is turned, and products stand the other way round", async () => {
     const page = await open("matrix-walk.html#causal=lower-right");
-    const choose = (way: string): Promise<void> =>
-      page.getByRole("group", { name: "A word is a" }).getByRole("radio", { name: way }).check();
     const read = async () => {
       const names = await page
         .locator("section.panel:not([hidden]) heed-matrix")
@@ -338,11 +336,11 @@ describe("with a word as a column", () => {
       await step(page, name);
       await kernelAnswered(page);
       const before = await read();
-      await choose("column");
+      await chooseBy(page, "column");
       await kernelAnswered(page);
       expect(await read(), name).toEqual(before.map(([one, matrix]) => [one, turn(matrix)]));
       expect(page.url()).toContain("by=columns");
-      await choose("row");
+      await chooseBy(page, "row");
     }
   });
 
