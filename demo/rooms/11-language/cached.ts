@@ -5,6 +5,8 @@ import { GPT2Model } from "heed/layers";
 import { CONFIG, loadParameters, withoutHeads } from "../../src/language/inside.js";
 import { candidates, HEAD_DIM, HEADS, LAYERS, LONGEST } from "../../src/language/words.js";
 
+const RUNS = 5;
+
 export interface Taken {
   /** Words that were read by then. */
   readonly words: number;
@@ -40,13 +42,13 @@ export class CachedModel {
     if (kept < this.#ids.length) await Promise.all(this.#caches.map((cache) => cache.truncate(kept)));
     const isNext = kept > 0 && kept === this.#ids.length && ids.length === kept + 1;
     this.#ids = ids;
-    const begun = performance.now();
-    const one = await this.#model.forward(ids.slice(kept), { caches: this.#caches, last: true });
-    const cached = performance.now() - begun;
+    const next = () => this.#model.forward(ids.slice(kept), { caches: this.#caches, last: true });
+    const one = await next();
     if (!isNext) return undefined;
-    const again = performance.now();
     const all = await this.#model.forward(ids, { last: true });
-    const whole = performance.now() - again;
+    const whole = await least(() => this.#model.forward(ids, { last: true }));
+    const forget = () => Promise.all(this.#caches.map((cache) => cache.truncate(kept)));
+    const cached = await least(next, forget);
     const shares = new Map(candidates(all.logits.data).map(({ id, share }) => [id, share]));
     const gaps = candidates(one.logits.data).map(({ id, share }) => Math.abs(share - (shares.get(id) ?? Number.NaN)));
     return { words: ids.length, cached, whole, apart: Math.max(...gaps) };
@@ -56,4 +58,16 @@ export class CachedModel {
     this.#model.dispose();
     for (const cache of this.#caches) cache.dispose();
   }
+}
+
+/** Milliseconds of the quickest of several runs: others may wait for work that goes on beside them. */
+async function least(run: () => Promise<unknown>, prepare: () => Promise<unknown> = async () => {}): Promise<number> {
+  let quickest = Number.POSITIVE_INFINITY;
+  for (let count = 0; count < RUNS; count++) {
+    await prepare();
+    const begun = performance.now();
+    await run();
+    quickest = Math.min(quickest, performance.now() - begun);
+  }
+  return quickest;
 }

@@ -85,7 +85,6 @@ export class Shelf {
   #showCosts(count: number): void {
     const taken = this.#taken;
     const row = (name: string, computes: number, keeps: number, time: (one: Taken) => number) => {
-      // The first call with a cache may load code.
       const median = taken.map(time).sort((a, b) => a - b)[taken.length >> 1];
       const texts = [
         `${computes} ${computes === 1 ? "word" : "words"}`,
