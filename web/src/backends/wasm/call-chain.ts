@@ -6,10 +6,15 @@ import { type Job, snapshot } from "./job.js";
 import type { WasmResident } from "./resident.js";
 import type { Runner } from "./runner.js";
 
+interface Step {
+  readonly isCall: boolean;
+  readonly act: () => Promise<void> | void;
+}
+
 export class CallChain implements Calls {
   readonly #runner: Runner;
   readonly #compute: Compute;
-  #waiting: (() => Promise<void> | void)[] = [];
+  #waiting: Step[] = [];
   #running: Promise<void> | null = null;
 
   constructor(runner: Runner, compute: Compute) {
@@ -20,32 +25,33 @@ export class CallChain implements Calls {
   add(job: Job, multiplications: number): void {
     // What computes the copy takes its results out of it.
     const copy = { ...snapshot(job), made: new Map(job.made) };
-    this.#push(() => this.#compute(copy, multiplications));
+    this.#push({ isCall: true, act: () => this.#compute(copy, multiplications) });
   }
 
   forget(resident: WasmResident): void {
-    this.#push(() => this.#runner.forget(resident));
+    this.#push({ isCall: false, act: () => this.#runner.forget(resident) });
   }
 
   async settled(): Promise<void> {
     await this.#running;
   }
 
+  /** Calls are dropped. What workers hold of freed residents is still forgotten. */
   stop(): void {
-    this.#waiting = [];
+    this.#waiting = this.#waiting.filter(({ isCall }) => !isCall);
   }
 
   dispose(): void {}
 
-  #push(act: () => Promise<void> | void): void {
-    this.#waiting.push(act);
+  #push(step: Step): void {
+    this.#waiting.push(step);
     this.#running ??= this.#run();
   }
 
   async #run(): Promise<void> {
     let until = performance.now() + TASK_MS;
-    for (let act = this.#waiting.shift(); act !== undefined; act = this.#waiting.shift()) {
-      await act();
+    for (let step = this.#waiting.shift(); step !== undefined; step = this.#waiting.shift()) {
+      await step.act();
       if (performance.now() < until) continue;
       // Many small calls would be computed in one task otherwise.
       await nextTask();
