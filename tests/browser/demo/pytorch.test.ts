@@ -97,6 +97,7 @@ const PLACES: Readonly<Record<string, readonly string[]>> = {
     ...places("what-else.html", "#as=reach&n=8"),
   ],
   Learning: places("learning.html", "", "#times=1"),
+  Language: places("language.html", ""),
 };
 
 /** 2 s (x + dx) x + 2 s (y + dy) y + s (x^2 + y^2), where a coordinate is 15.5 at most and s a half. */
