@@ -65,8 +65,8 @@ void check_case(Random& random, AttentionCase one) {
   INFO(describe(one));
   AttentionTensors tensors = make_tensors(random, one);
   tensors.options.scale = 0.75F;
-  for (auto* numbers :
-       {&tensors.query.numbers, &tensors.key.numbers, &tensors.value.numbers, &tensors.bias.numbers, &tensors.sinks}) {
+  for (auto* numbers : {&tensors.query.numbers, &tensors.key.numbers, &tensors.value.numbers, &tensors.bias.numbers,
+                        &tensors.sinks, &tensors.expressions.numbers}) {
     round_to_grid(*numbers);
   }
   const Owned<float> of_output = random_tensor(random, one.output_shape());
