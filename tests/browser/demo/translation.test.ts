@@ -204,7 +204,7 @@ describe("trained here", () => {
       if (kind === "isolated") expect(await axeFindings(page)).toEqual([]);
       learnt.set(kind, [await losses(page), own, other]);
     },
-    TIME_FOR_TRIES,
+    2 * TIME_FOR_TRIES,
   );
 
   test("has the same numbers with and without cross-origin isolation", () => {
