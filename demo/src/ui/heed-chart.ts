@@ -121,9 +121,7 @@ export class HeedChart extends HTMLElement {
 
   #draw(): void {
     const view = this.#view;
-    if (view === undefined || this.#width === 0) return;
-    this.#svg.setAttribute("viewBox", `0 0 ${this.#width} ${HEIGHT}`);
-    this.#svg.replaceChildren(...this.#axes(view), ...this.#cursor(view), ...this.#lines(view), ...this.#dots(view));
+    if (view === undefined) return;
     const place = view.x.nameOf?.(view.cursor);
     this.#keys.replaceChildren(
       ...(place === undefined ? [] : [h("li", { class: "chart-place" }, `${place}:`)]),
@@ -137,6 +135,10 @@ export class HeedChart extends HTMLElement {
         ),
       ),
     );
+    // Below it nothing may move when its width is known.
+    if (this.#width === 0) return;
+    this.#svg.setAttribute("viewBox", `0 0 ${this.#width} ${HEIGHT}`);
+    this.#svg.replaceChildren(...this.#axes(view), ...this.#cursor(view), ...this.#lines(view), ...this.#dots(view));
   }
 
   #axes(view: ChartView): SVGElement[] {
