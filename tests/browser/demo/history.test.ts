@@ -53,6 +53,7 @@ const ROOMS: readonly Room[] = [
   { file: "what-else.html", presses: [radio("a dense layer"), radio("for sets"), radio("ripples")] },
   { file: "learning.html", presses: [radio("sort"), radio("a"), radio("copy")] },
   { file: "translation.html", presses: [radio("Luong"), button("december 25th, 2024"), radio("Bahdanau")] },
+  { file: "language.html", presses: [radio("GPT: left side"), button("a gift"), radio("BERT: both sides")] },
   { file: "bring-your-own.html", presses: [radio("a picture"), radio("an example")] },
 ];
 

@@ -94,3 +94,18 @@ export async function chooseBy(page: Page, way: "row" | "column", thing = "word"
   const group = page.getByRole("group", { name: `A ${thing} is a` });
   await group.getByRole("radio", { name: way }).check();
 }
+
+/** How many stops the keyboard makes before the first one within. */
+export async function stopsBefore(page: Page, within: string): Promise<number> {
+  for (let stops = 0; stops < 60; stops++) {
+    await page.keyboard.press("Tab");
+    if (await page.evaluate((selector) => document.activeElement?.closest(selector) !== null, within)) return stops;
+  }
+  return Number.POSITIVE_INFINITY;
+}
+
+/** Words of the longest paragraph. */
+export async function longestParagraph(page: Page, paragraphs = "main p"): Promise<number> {
+  const texts = await page.locator(paragraphs).allTextContents();
+  return Math.max(...texts.map((text) => text.split(/\s+/).length));
+}
