@@ -5,9 +5,11 @@ import { type Attributes, button, calm, h, setAttributes, svg } from "./dom.js";
 export interface Shape {
   /** The same shape at another place has the same key; a rect and its text may share one. */
   readonly key: string;
-  readonly tag: "rect" | "circle" | "line" | "path" | "text" | "image";
+  readonly tag: "g" | "rect" | "circle" | "line" | "path" | "text" | "image";
   readonly attributes: Attributes;
   readonly text?: string;
+  /** What moves together: of a group. */
+  readonly inside?: readonly Shape[];
 }
 
 export interface View {
@@ -22,13 +24,19 @@ export type Draw = (at: number, width: number) => View;
 
 export interface BoardParts {
   readonly steps: readonly string[];
-  /** The scrubber has come to another place, by hand or by playing. */
-  readonly moved?: (at: number) => void;
+  /** Their short names, on buttons below the scrubber. */
+  readonly ticks?: readonly string[];
+  /** What a step takes when it is played. */
+  readonly seconds?: number;
+  /** The scrubber has come to another place, by hand or by playing; `leaps`: a key or a button sent it there. */
+  readonly moved?: (at: number, leaps: boolean) => void;
   /** A shape with a `data-pick` was pressed. */
   readonly picked?: (name: string) => void;
 }
 
 const SECONDS_A_STEP = 1.6;
+/** Of a step that a key or a button asks for. */
+const SECONDS_A_LEAP = 0.9;
 const SMALLEST = 0.02;
 
 /** From 0 to 1 while the place goes from `from` to `to`, gently at both ends. */
@@ -50,6 +58,9 @@ export class Board {
   #draw: Draw | undefined;
   #width = 0;
   #at = 0;
+  /** Where it is going. */
+  #goal = 0;
+  #ticks: readonly HTMLElement[];
   #frame: number | undefined;
 
   constructor(parts: BoardParts) {
@@ -64,14 +75,17 @@ export class Board {
       const way = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1 }[event.key];
       if (way === undefined) return;
       event.preventDefault();
-      this.stop();
-      this.#go(Math.min(last, Math.max(0, (way > 0 ? Math.floor : Math.ceil)(this.#at) + way)));
+      this.#leap(Math.min(last, Math.max(0, (way > 0 ? Math.floor : Math.ceil)(this.#goal) + way)));
     });
     this.#svg.addEventListener("click", (event) => {
       const pick = event.target instanceof Element ? event.target.getAttribute("data-pick") : null;
       if (pick !== null) parts.picked?.(pick);
     });
-    const scrubber = h("div", { class: "board-scrubber" }, this.#play, this.#range, this.#said);
+    // The keyboard has the arrows.
+    this.#ticks = (parts.ticks ?? []).map((name, step) => button(name, () => this.#leap(step), "board-tick"));
+    for (const tick of this.#ticks) tick.tabIndex = -1;
+    const ticks = h("div", { class: "board-ticks", style: `--steps: ${parts.steps.length}` }, ...this.#ticks);
+    const scrubber = h("div", { class: "board-scrubber" }, this.#play, this.#range, this.#said, ticks);
     scrubber.hidden = last === 0;
     this.element = h("div", { class: "board" }, h("div", { class: "board-view" }), scrubber);
     this.element.firstElementChild?.append(this.#svg);
@@ -89,8 +103,10 @@ export class Board {
 
   /** Shows something else, at the place where the scrubber stands unless `at` says another. */
   show(draw: Draw, at = this.#at): void {
+    if (at !== this.#at) this.stop();
     this.#draw = draw;
     this.#at = at;
+    this.#goal = this.#frame === undefined ? at : this.#goal;
     this.#paint();
   }
 
@@ -105,25 +121,40 @@ export class Board {
     const last = this.#parts.steps.length - 1;
     const from = this.#at >= last ? 0 : this.#at;
     if (calm()) {
-      this.#go(this.#at >= last ? 0 : Math.floor(this.#at) + 1);
+      this.#leap(this.#at >= last ? 0 : Math.floor(this.#at) + 1);
       return;
     }
     this.#play.textContent = "Stop";
+    this.#run(from, last, (last - from) * (this.#parts.seconds ?? SECONDS_A_STEP), true);
+  }
+
+  /** Says at once where it goes, and then goes there. */
+  #leap(to: number): void {
+    this.stop();
+    this.#goal = to;
+    if (calm()) this.#at = to;
+    this.#parts.moved?.(to, true);
+    if (calm()) this.#paint();
+    else this.#run(this.#at, to, SECONDS_A_LEAP * Math.sqrt(Math.abs(to - this.#at)), false);
+  }
+
+  #run(from: number, to: number, seconds: number, tells: boolean): void {
     let begin: number | undefined;
     const run = (now: number): void => {
       begin ??= now;
-      const at = Math.min(last, from + (now - begin) / (1000 * SECONDS_A_STEP));
+      const part = seconds === 0 ? 1 : Math.min(1, (now - begin) / (1000 * seconds));
       this.#frame = requestAnimationFrame(run);
-      this.#go(at);
-      if (at === last) this.stop();
+      this.#go(mix(from, to, part), tells);
+      if (part === 1) this.stop();
     };
     this.#frame = requestAnimationFrame(run);
   }
 
-  #go(at: number): void {
+  #go(at: number, tells = true): void {
     this.#at = at;
+    if (tells) this.#goal = at;
     this.#paint();
-    this.#parts.moved?.(at);
+    if (tells) this.#parts.moved?.(at, false);
   }
 
   #paint(): void {
@@ -131,26 +162,31 @@ export class Board {
     this.#range.value = String(this.#at);
     this.#range.setAttribute("aria-valuetext", step);
     this.#said.textContent = step;
+    this.#ticks.forEach((tick, index) => {
+      if (index === Math.round(this.#at)) tick.setAttribute("aria-current", "step");
+      else tick.removeAttribute("aria-current");
+    });
     if (this.#draw === undefined || this.#width === 0) return;
     const { height, shapes, said } = this.#draw(this.#at, this.#width);
     this.#svg.setAttribute("viewBox", `0 0 ${this.#width} ${height}`);
     this.#svg.setAttribute("aria-label", said);
-    this.#put(shapes);
+    const names = namesOf(shapes);
+    for (const [name, { element }] of this.#shapes) {
+      if (names.has(name)) continue;
+      element.remove();
+      this.#shapes.delete(name);
+    }
+    this.#put(this.#svg, shapes);
   }
 
   /** In the order of the list; only what differs from the last picture is touched. */
-  #put(shapes: readonly Shape[]): void {
-    const gone = new Set(this.#shapes.keys());
-    let before: ChildNode | null = this.#svg.firstChild;
+  #put(into: SVGElement, shapes: readonly Shape[]): void {
+    let before = into.firstChild;
     for (const shape of shapes) {
-      gone.delete(nameOf(shape));
       const element = this.#one(shape);
       if (element === before) before = before.nextSibling;
-      else this.#svg.insertBefore(element, before);
-    }
-    for (const name of gone) {
-      this.#shapes.get(name)?.element.remove();
-      this.#shapes.delete(name);
+      else into.insertBefore(element, before);
+      if (shape.inside !== undefined) this.#put(element, shape.inside);
     }
   }
 
@@ -168,3 +204,11 @@ export class Board {
 }
 
 const nameOf = ({ tag, key }: Shape): string => `${tag} ${key}`;
+
+function namesOf(shapes: readonly Shape[], names = new Set<string>()): ReadonlySet<string> {
+  for (const shape of shapes) {
+    names.add(nameOf(shape));
+    if (shape.inside !== undefined) namesOf(shape.inside, names);
+  }
+  return names;
+}
