@@ -6,6 +6,7 @@ import { linearAttention as reference } from "../../web/src/reference/index.js";
 import list from "../cases/linear-rejects.json";
 import { errorOf } from "../support/cases.js";
 import { FEW_KINDS, nameOf, openKind } from "../support/engines.js";
+import { readFixture, unpack, unpackAll } from "../support/fixtures.js";
 import { RULES } from "../support/linear.js";
 import { Random } from "../support/random.js";
 
@@ -92,6 +93,26 @@ async function gradientsOf(engine: Heed, { given, options, ...gradients }: Scene
   return { ...made, state: initialState } as Readonly<Record<string, Plain | undefined>>;
 }
 
+async function forward(engine: Heed, { given, options }: Scene): Promise<{ readonly state: Plain }> {
+  const { query, key, value, ...rest } = given;
+  return engine.linearAttention(query as Plain, key as Plain, value as Plain, { ...options, ...rest, keep: false });
+}
+
+/** Sums of at most 2 * 34 * 8 products, the largest of the gradient's own size: 600 roundings. */
+const boundOf = (gradient: ArrayLike<number>): number =>
+  600 * 2 ** -24 * Math.max(1, ...Array.from(gradient, Math.abs)) + 1e-7;
+
+type Packed = Parameters<typeof unpackAll>[0];
+
+/** tests/fixtures/linear.py. */
+const torch = readFixture("linear.json") as unknown as {
+  readonly given: Packed & { readonly ofOutput: Packed[string] };
+  readonly cases: readonly (Readonly<Record<"state" | "ofState" | "newState", Packed[string]>> & {
+    readonly options: { readonly rule: (typeof RULES)[number]; readonly causal?: boolean };
+    readonly gradients: Packed;
+  })[];
+};
+
 const STEP = 1e-3;
 
 /** By a formula of the fourth order. */
@@ -127,7 +148,7 @@ describe.each(FEW_KINDS.map((kind) => ({ name: nameOf(kind), kind })))("linearAt
         const what = `case ${at}, ${name}, length ${length}, ${JSON.stringify(scene.options)}`;
         expect(gradient?.shape, what).toEqual(scene.given[name]?.shape);
         const { data, shape } = scene.given[name] ?? { data: new Float32Array(), shape: [] };
-        const size = Math.max(...(gradient?.data ?? []).map(Math.abs), 1);
+        const bound = boundOf(gradient?.data ?? []);
         for (let i = 0; i < data.length; i += 1 + Math.floor(data.length / 6)) {
           // The slope of elu has a corner at 0.
           if (rule === "elu" && Math.abs(data[i] ?? 0) < 3 * STEP) continue;
@@ -136,10 +157,32 @@ describe.each(FEW_KINDS.map((kind) => ({ name: nameOf(kind), kind })))("linearAt
             moved[i] = (moved[i] ?? 0) + shift;
             return lossOf(scene, { ...wide, [name]: { data: moved, shape } });
           });
-          // Sums of at most 2 * 34 * 8 products, the largest of the gradient's own size: 600 roundings.
           const error = Math.abs((gradient?.data[i] ?? Number.NaN) - wanted);
-          expect(error, `${what} at ${i}`).toBeLessThan(600 * 2 ** -24 * size + 1e-7);
+          expect(error, `${what} at ${i}`).toBeLessThan(bound);
         }
+      }
+    }
+  });
+
+  test.each(torch.cases)("gradients are PyTorch's: $options", async ({ options, gradients, ...packed }) => {
+    const shared = Object.entries(torch.given).filter(([name]) => name in gradients);
+    const given = Object.fromEntries(unpackAll({ ...Object.fromEntries(shared), state: packed.state }));
+    const scene = {
+      given,
+      options,
+      outputGradient: unpack(torch.given.ofOutput),
+      finalStateGradient: unpack(packed.ofState),
+    };
+    const got: Readonly<Record<string, Plain | undefined>> = {
+      ...(await gradientsOf(engine, scene)),
+      newState: (await forward(engine, scene)).state,
+    };
+    for (const [name, one] of Object.entries({ ...gradients, newState: packed.newState })) {
+      const wanted = unpack(one);
+      expect(got[name]?.shape, name).toEqual(wanted.shape);
+      for (const [at, number] of wanted.data.entries()) {
+        const error = Math.abs((got[name]?.data[at] ?? Number.NaN) - number);
+        expect(error, `${name} at ${at}`).toBeLessThan(boundOf(wanted.data));
       }
     }
   });
