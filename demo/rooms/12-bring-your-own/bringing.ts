@@ -1,6 +1,6 @@
 // Where arrays and models come in: files that are opened or dropped, JSON that is pasted; and what each of them is taken for.
 
-import { h } from "../../src/ui/dom.js";
+import { button, fileButton, h } from "../../src/ui/dom.js";
 import { exact, whole } from "../../src/ui/numbers.js";
 import { type Arrays, counted, FileTrouble, shown, surveyOf } from "./arrays.js";
 import { Helper } from "./helper.js";
@@ -18,6 +18,12 @@ const ROLE_NAMES: Readonly<Record<Role, string>> = {
   weights: "weights",
   none: "not used",
 };
+
+const HELP = [
+  "Drop files anywhere on this page. They stay on this device, and a model runs here.",
+  "Arrays: queries and keys, [layers, heads, tokens, width], or weights, [layers, heads, queries, keys]; leave out axes of size 1. In JSON, a list “tokens” may name the tokens.",
+  "Models of the shape of GPT-2, BERT or Llama: config.json, model.safetensors or all parts of it, and tokenizer.json.",
+];
 
 /** Files have hundreds. */
 const MOST_LISTED = 60;
@@ -43,39 +49,26 @@ export class Bringing {
   constructor(store: BringStore, brought: Brought) {
     this.#brought = brought;
     this.#panel = new ModelPanel(store, this.#helper, (source) => brought(source, true));
-    const file = h("input", { type: "file", multiple: true, accept: ".npy,.json,.safetensors", id: "arrays" });
-    file.addEventListener("change", () => {
-      this.#readLater(Array.from(file.files ?? []));
-      file.value = "";
-    });
+    const open = fileButton("Open npy, JSON or safetensors…", "arrays", ".npy,.json,.safetensors", (files) =>
+      this.#readLater(files),
+    );
     const pasted = h("textarea", {
       rows: 3,
       id: "pasted",
       spellcheck: "false",
       placeholder: '{ "q": [[1, 0], [0, 1]], "k": [[1, 0], [0, 1]], "tokens": ["red", "blue"] }',
     });
-    const take = h("button", { type: "button", class: "button" }, "Take this");
-    take.addEventListener("click", () => {
-      try {
-        this.#takeArrays(readJson("pasted", pasted.value));
-      } catch (error) {
-        this.#complain(error);
-      }
-    });
+    const load = button("Load", () => this.#try(() => this.#takeArrays(readJson("pasted", pasted.value))));
     this.element = h(
       "details",
       { class: "bringing" },
       h("summary", {}, "Bring your own arrays, or a model"),
-      h(
-        "p",
-        { class: "small-label" },
-        "Drop files anywhere on this page, together or one after the other. Queries and keys, [layers, heads, tokens, width], with fewer axes where there is one of a kind; or weights, [layers, heads, queries, keys]. In JSON a list “tokens” beside them may name the tokens. Or a model of the shape of GPT-2, BERT or Llama: its config.json, its model.safetensors, or all parts of it, and its tokenizer.json. They stay on this device, and the model runs here.",
-      ),
+      ...HELP.map((text) => h("p", { class: "small-label" }, text)),
       h(
         "div",
         { class: "bringing-ways" },
-        h("label", { class: "button file-button", for: "arrays" }, "Open npy, JSON or safetensors…", file),
-        h("div", { class: "field" }, h("label", { for: "pasted" }, "or paste JSON"), pasted, take),
+        open,
+        h("div", { class: "field" }, h("label", { for: "pasted" }, "or paste JSON"), pasted, load),
       ),
       this.#list,
       this.#message,
@@ -179,6 +172,14 @@ export class Bringing {
     this.#panel.show(model);
   }
 
+  #try(take: () => void): void {
+    try {
+      take();
+    } catch (error) {
+      this.#complain(error);
+    }
+  }
+
   #complain(error: unknown): void {
     const why = error instanceof Error ? error.message : String(error);
     this.#message.textContent = error instanceof FileTrouble ? why : `It could not be read: ${why}.`;
@@ -197,11 +198,7 @@ export class Bringing {
         );
         select.addEventListener("change", () => {
           this.#roles[index] = ROLES.find((role) => role === select.value) ?? "none";
-          try {
-            this.#take();
-          } catch (error) {
-            this.#complain(error);
-          }
+          this.#try(() => this.#take());
         });
         return h("p", {}, h("b", {}, name), ` ${shown(shape)} `, select);
       }),

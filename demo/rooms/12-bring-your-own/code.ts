@@ -1,17 +1,17 @@
 // The head in view as a call that can be run elsewhere, on the files that this page hands out.
 
-import { h } from "../../src/ui/dom.js";
+import { button } from "../../src/ui/dom.js";
 import { saveBlob } from "../../src/ui/save.js";
 import { writeNpy } from "./npy.js";
 import type { BringScene } from "./scene.js";
 
 /** q and k, or the weights, of the head in view. */
-export function saveButtons(sceneOf: () => BringScene): HTMLElement {
-  const button = h("button", { type: "button", class: "button", "data-save": "npy" }, "Save its arrays");
-  button.addEventListener("click", () => {
+export function saveButton(sceneOf: () => BringScene): HTMLElement {
+  const save = button("Save its arrays", () => {
     for (const [name, file] of filesOf(sceneOf())) saveBlob(name, file);
   });
-  return button;
+  save.dataset["save"] = "npy";
+  return save;
 }
 
 function filesOf({ source, vectors, at }: BringScene): readonly (readonly [string, Blob])[] {

@@ -1,19 +1,21 @@
 // This device: what is there, and a race that the reader starts, with a report to copy.
 
-import type { Heed } from "heed";
+import type { Engine } from "../../src/engine/engine.js";
 import { copyFrom } from "../../src/ui/copy.js";
-import { h } from "../../src/ui/dom.js";
+import { button, h } from "../../src/ui/dom.js";
 import { LongWork } from "../../src/ui/long-work.js";
-import { exact, magnitude, whole } from "../../src/ui/numbers.js";
-import { type Picture, picture } from "../../src/ui/picture.js";
+import { whole } from "../../src/ui/numbers.js";
+import { picture } from "../../src/ui/picture.js";
 import { slider } from "../../src/ui/slider.js";
-import { HEADS, operationsOf, type Result, ROUNDS, race, WIDTH } from "./race.js";
-import { type Device, reportOf, statusOf, statusToCome } from "./report.js";
+import { heads, line, tableFrame } from "../../src/ui/table.js";
+import { HEADS, type Result, ROUNDS, race, WIDTH } from "./race.js";
+import { type Device, FIGURES, figuresOf, reportOf, statusOf } from "./report.js";
 import { type BringStore, RACED } from "./state.js";
 
 export class DevicePicture {
   readonly #store: BringStore;
-  readonly #picture: Picture;
+  readonly #engine: Engine;
+  readonly element: HTMLElement;
   readonly #tokens;
   readonly #status = h("dl", { class: "figures" });
   readonly #work = new LongWork({
@@ -21,25 +23,22 @@ export class DevicePicture {
     look: "button primary",
     run: (signal, say) => this.#race(signal, say),
   });
-  readonly #copy = h("button", { type: "button", class: "button", disabled: true }, "Copy the report");
+  readonly #copy = button("Copy the report", () => void copyFrom(this.#copy, this.#done?.report ?? ""));
   readonly #rows = h("tbody");
   readonly #table;
-  #heed: Heed | undefined;
   #done: { readonly tokens: number; readonly results: readonly Result[]; readonly report: string } | undefined;
 
-  constructor(store: BringStore) {
+  constructor(store: BringStore, engine: Engine) {
     this.#store = store;
+    this.#engine = engine;
+    this.#copy.disabled = true;
     this.#tokens = slider("Tokens", RACED, (raced) => store.change({ raced }));
-    this.#copy.addEventListener("click", () => void copyFrom(this.#copy, this.#done?.report ?? ""));
-    const head = ["", "ms", "× plain", "GFLOP/s", "error", ""].map((name) =>
-      name === "" ? h("td") : h("th", { scope: "col" }, name),
+    this.#table = tableFrame(
+      "The race",
+      h("table", { class: "plain-table device-race" }, heads("", ...FIGURES), this.#rows),
     );
-    this.#table = h(
-      "div",
-      { class: "table-frame", tabindex: 0, role: "region", "aria-label": "The race", hidden: true },
-      h("table", { class: "plain-table device-race" }, h("thead", {}, h("tr", {}, ...head)), this.#rows),
-    );
-    this.#picture = picture({
+    this.#table.hidden = true;
+    const { element, say } = picture({
       name: "device",
       title: "This device",
       body: [
@@ -50,19 +49,16 @@ export class DevicePicture {
       ],
       data: () => ({ device: this.#device(), ...this.#done }),
     });
-    this.#picture.say(
-      `The same call in each way that runs here: ${HEADS} heads of width ${WIDTH}, random numbers, medians of ${ROUNDS} rounds in turns, awaited from the page. Errors are the largest of some rows against double precision. No other library runs here, as this page loads nothing from elsewhere: npm run bench -- web, in heed’s repository, sets heed beside its peers in one page.`,
+    this.element = element;
+    say(
+      `The same call in each way that runs here: ${HEADS} heads of width ${WIDTH}, random numbers, medians of ${ROUNDS} rounds. Errors are against double precision. To compare heed with other libraries in one page, run npm run bench -- web in its repository.`,
     );
-    this.#showStatus(statusToCome(this.#device()));
+    this.#showStatus("…");
   }
 
-  get element(): HTMLElement {
-    return this.#picture.element;
-  }
-
-  open(heed: Heed | undefined): void {
-    this.#heed = heed;
-    this.#showStatus(statusOf(this.#device()));
+  /** The engine is there, or there is none. */
+  begin(): void {
+    this.#showStatus();
   }
 
   show(raced: number): void {
@@ -74,11 +70,12 @@ export class DevicePicture {
       agent: navigator.userAgent,
       cores: navigator.hardwareConcurrency,
       isolated: crossOriginIsolated,
-      capabilities: this.#heed?.capabilities,
+      capabilities: this.#engine.heed?.capabilities,
     };
   }
 
-  #showStatus(lines: ReturnType<typeof statusOf>): void {
+  #showStatus(absent?: string): void {
+    const lines = statusOf(this.#device(), absent);
     this.#status.replaceChildren(...lines.map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value))));
   }
 
@@ -97,26 +94,12 @@ export class DevicePicture {
 
   #draw(results: readonly Result[], tokens: number): void {
     this.#table.hidden = results.length === 0;
-    const [base] = results;
-    const most = Math.max(...results.map(({ milliseconds }) => milliseconds ?? 0));
     this.#rows.replaceChildren(
-      ...results.map(({ name, milliseconds, error, note }) => {
-        const label = h("th", { scope: "row" }, name);
-        if (note !== "") return h("tr", { class: "absent" }, label, h("td", { colspan: 5 }, `not here: ${note}`));
-        if (milliseconds === undefined) return h("tr", {}, label, h("td", {}, "…"));
-        const bar = h("span");
-        bar.style.setProperty("width", `${((100 * milliseconds) / most).toFixed(1)}%`);
-        const times = base?.milliseconds === undefined ? "" : exact(base.milliseconds / milliseconds, 1);
-        return h(
-          "tr",
-          {},
-          label,
-          h("td", {}, milliseconds.toFixed(milliseconds < 10 ? 2 : 0)),
-          h("td", {}, times),
-          h("td", {}, exact(operationsOf(tokens) / milliseconds / 1e6, 1)),
-          h("td", {}, magnitude(error ?? Number.NaN)),
-          h("td", { class: "lap-bar", "aria-hidden": "true" }, h("span", { class: "meter" }, bar)),
-        );
+      ...results.map((result) => {
+        const { name, note } = result;
+        if (note === "") return line(name, figuresOf(result, tokens, results));
+        const why = h("td", { colspan: FIGURES.length }, `not here: ${note}`);
+        return h("tr", { class: "absent" }, h("th", { scope: "row" }, name), why);
       }),
     );
   }

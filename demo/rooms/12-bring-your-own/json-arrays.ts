@@ -15,7 +15,7 @@ export function parseJson(name: string, text: string): unknown {
     return JSON.parse(text);
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
-    throw new FileTrouble(`“${name}” is no JSON: ${why}. NaN and Infinity, say, are no words of JSON.`);
+    throw new FileTrouble(`“${name}” is not valid JSON: ${why}. JSON has no NaN and no Infinity, for example.`);
   }
 }
 

@@ -3,6 +3,7 @@
 import { h } from "../../src/ui/dom.js";
 import { LongWork } from "../../src/ui/long-work.js";
 import { exact, percent, whole } from "../../src/ui/numbers.js";
+import { line } from "../../src/ui/table.js";
 import { FileTrouble } from "./arrays.js";
 import type { Helper } from "./helper.js";
 import { passSource } from "./model/pass-source.js";
@@ -86,13 +87,7 @@ export class ModelPanel {
     this.#next.hidden = next.length === 0;
     this.#next.replaceChildren(
       h("caption", {}, `What ${name} takes for the next token`),
-      h(
-        "tbody",
-        {},
-        ...next.map(({ word, share }) =>
-          h("tr", {}, h("th", { scope: "row" }, h("bdi", {}, word)), h("td", {}, percent(share))),
-        ),
-      ),
+      h("tbody", {}, ...next.map(({ word, share }) => line(h("bdi", {}, word), [percent(share)]))),
     );
   }
 }

@@ -1,17 +1,18 @@
 // The model view: every head of every layer at a glance, in their places or from the most focused to the most spread out.
 
-import type { Heed } from "heed";
+import type { Engine } from "../../src/engine/engine.js";
 import { choice } from "../../src/ui/choice.js";
-import { h } from "../../src/ui/dom.js";
+import { button, h, onRecolour } from "../../src/ui/dom.js";
 import { brokenOff } from "../../src/ui/long-work.js";
 import { exact, whole } from "../../src/ui/numbers.js";
-import { type Picture, picture } from "../../src/ui/picture.js";
+import { picture } from "../../src/ui/picture.js";
+import { behind, heads, line } from "../../src/ui/table.js";
 import { levelOf, type Shades, shadesOf } from "./map/shade.js";
 import { rowsOf } from "./rows.js";
 import { type Glance, glanceAt } from "./sampled.js";
 import type { BringScene } from "./scene.js";
 import type { Source } from "./source.js";
-import type { BringState, BringStore, Pool } from "./state.js";
+import type { BringState, BringStore } from "./state.js";
 
 /** Most heads beside each other where they are sorted. */
 const ACROSS = 8;
@@ -31,22 +32,22 @@ interface Tile {
 
 export class ModelPicture {
   readonly #store: BringStore;
-  readonly #picture: Picture;
+  readonly #engine: Engine;
+  readonly #picture;
   readonly #order;
   readonly #tiles = h("div", { class: "heads-tiles" });
   readonly #rows = h("tbody");
   readonly #said = h("p", { class: "small-label", role: "status" });
-  readonly #stop = h("button", { type: "button", class: "link", hidden: true }, "Stop");
+  readonly #stop = button("Stop", () => this.#end("Stopped."), "link");
   #all: readonly Tile[] = [];
   #made: { readonly source: Source; readonly causal: boolean } | undefined;
   #scene: BringScene | undefined;
-  #heed: Heed | undefined;
-  #isOpen = false;
   #isSeen = false;
   #work: AbortController | undefined;
 
-  constructor(store: BringStore) {
+  constructor(store: BringStore, engine: Engine) {
     this.#store = store;
+    this.#engine = engine;
     this.#order = choice<BringState["order"]>(
       "Heads",
       [
@@ -55,12 +56,8 @@ export class ModelPicture {
       ],
       (order) => store.change({ order }),
     );
-    this.#stop.addEventListener("click", () => {
-      this.#work?.abort();
-      this.#stop.hidden = true;
-      this.#said.textContent = "Stopped.";
-    });
-    const head = ["head", "entropy, nats", "as if it listened to"];
+    this.#stop.hidden = true;
+    const table = h("table", {}, heads("head", "entropy, nats", "keys it attends to"), this.#rows);
     this.#picture = picture({
       name: "model",
       title: "Every head at a glance",
@@ -68,54 +65,33 @@ export class ModelPicture {
         h("div", { class: "controls-options" }, this.#order.element),
         this.#tiles,
         h("div", { class: "race" }, this.#stop, this.#said),
-        h(
-          "details",
-          { class: "as-table" },
-          h("summary", {}, "As a table"),
-          h(
-            "div",
-            {},
-            h(
-              "table",
-              {},
-              h("thead", {}, h("tr", {}, ...head.map((name) => h("th", { scope: "col" }, name)))),
-              this.#rows,
-            ),
-          ),
-        ),
+        behind(table),
       ],
       data: () => ({
         state: store.state,
-        heads: this.#all.map(({ layer, head: index, glance }) => ({
+        heads: this.#all.map(({ layer, head, glance }) => ({
           layer,
-          head: index,
+          head,
           entropy: glance?.entropy,
           sampledRows: glance?.sampled,
           rows: glance?.rows,
           cols: glance?.cols,
           max: Array.from(glance?.max ?? []),
-          mean: Array.from(glance?.mean ?? []),
         })),
       }),
     });
     new IntersectionObserver((entries) => {
-      if (!entries.some(({ isIntersecting }) => isIntersecting)) return;
-      this.#isSeen = true;
-      this.#begin();
+      this.#isSeen ||= entries.some(({ isIntersecting }) => isIntersecting);
+      this.begin();
     }).observe(this.element);
-    const recolour = (): void => this.#paintAll();
-    new MutationObserver(recolour).observe(document.documentElement, { attributeFilter: ["data-theme"] });
-    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", recolour);
+    onRecolour(() => {
+      const shades = shadesOf(this.#tiles);
+      for (const tile of this.#all) this.#paint(tile, shades);
+    });
   }
 
   get element(): HTMLElement {
     return this.#picture.element;
-  }
-
-  open(heed: Heed | undefined): void {
-    this.#heed = heed;
-    this.#isOpen = true;
-    this.#begin();
   }
 
   show(scene: BringScene): void {
@@ -126,40 +102,31 @@ export class ModelPicture {
     this.element.hidden = source.layers * source.heads === 1;
     if (before?.source !== source) this.#lay(source);
     for (const { layer, head, element } of this.#all) {
-      element.setAttribute("aria-pressed", String(layer === at.layer && head === at.head));
+      element.ariaPressed = String(layer === at.layer && head === at.head);
     }
-    this.#begin();
+    this.begin();
     if (before?.state.order !== state.order) this.#sort();
-    if (before?.state.pool !== state.pool) this.#paintAll();
   }
 
   /** A place for each head, empty as yet. */
   #lay(source: Source): void {
     this.#made = undefined;
-    this.#all = Array.from({ length: source.layers * source.heads }, (_, index) => {
+    this.#all = Array.from({ length: source.layers * source.heads }, (_, index): Tile => {
       const [layer, head] = [Math.floor(index / source.heads), index % source.heads];
-      const [canvas, said] = [h("canvas", { width: 1, height: 1 }), h("span", {}, NOT_YET)];
-      const name = h("b");
+      const [canvas, name, said] = [h("canvas", { width: 1, height: 1 }), h("b"), h("span", {}, NOT_YET)];
       const full = `Layer ${layer + 1}, head ${head + 1} ${source.headName(layer, head)}`;
-      const element = h(
-        "button",
-        { type: "button", class: "head-tile", title: source.headName(layer, head) },
-        canvas,
-        h("span", { class: "spoken" }, full),
-        name,
-        said,
-      );
-      element.addEventListener("click", () => this.#store.change({ layer, head }));
-      const tile: Tile = { layer, head, element, canvas, name, said, glance: undefined };
-      return tile;
+      const element = button("", () => this.#store.change({ layer, head }), "head-tile");
+      element.title = source.headName(layer, head);
+      element.append(canvas, h("span", { class: "spoken" }, full), name, said);
+      return { layer, head, element, canvas, name, said, glance: undefined };
     });
     this.#sort();
   }
 
-  #begin(): void {
-    const scene = this.#scene;
-    if (scene === undefined || !this.#isOpen || !this.#isSeen || this.element.hidden) return;
-    const { source, at } = scene;
+  /** Looks at all heads, as soon as somebody sees them and the engine is there. */
+  begin(): void {
+    if (this.#scene === undefined || !this.#engine.isSettled || !this.#isSeen || this.element.hidden) return;
+    const { source, at } = this.#scene;
     if (this.#made?.source === source && this.#made.causal === at.causal) return;
     this.#made = { source, causal: at.causal };
     void this.#run(source, at.causal);
@@ -167,33 +134,33 @@ export class ModelPicture {
 
   async #run(source: Source, causal: boolean): Promise<void> {
     this.#work?.abort();
-    const work = new AbortController();
-    this.#work = work;
+    this.#work = new AbortController();
+    const { signal } = this.#work;
     this.#stop.hidden = false;
     const tiles = this.#all;
     let looked = 0;
     try {
       for (const [index, tile] of tiles.entries()) {
         this.#said.textContent = `Head ${index + 1} of ${tiles.length} …`;
-        const rows = rowsOf(source, { layer: tile.layer, head: tile.head, causal }, this.#heed);
-        try {
-          tile.glance = await glanceAt(rows, work.signal);
-        } finally {
-          rows.dispose();
-        }
-        work.signal.throwIfAborted();
+        const rows = rowsOf(source, { layer: tile.layer, head: tile.head, causal }, this.#engine.heed);
+        tile.glance = await glanceAt(rows, signal).finally(() => rows.dispose());
+        signal.throwIfAborted();
         looked = tile.glance.sampled;
         tile.said.textContent = manyOf(tile.glance);
-        this.#paint(tile, shadesOf(this.#tiles), this.#store.state.pool);
+        this.#paint(tile, shadesOf(this.#tiles));
       }
     } catch (error) {
-      if (!work.signal.aborted) this.#said.textContent = brokenOff(error);
+      if (!signal.aborted) this.#said.textContent = brokenOff(error);
       return;
     }
-    this.#stop.hidden = true;
-    const all = looked === source.queries ? "all" : `${looked} of ${whole(source.queries)}`;
-    this.#said.textContent = `From ${all} rows of each head.`;
+    this.#end(`From ${looked === source.queries ? "all" : `${looked} of ${whole(source.queries)}`} rows of each head.`);
     this.#sort();
+  }
+
+  #end(said: string): void {
+    this.#work?.abort();
+    this.#stop.hidden = true;
+    this.#said.textContent = said;
   }
 
   #sort(): void {
@@ -215,42 +182,28 @@ export class ModelPicture {
     this.#rows.replaceChildren(
       ...sorted.map(({ layer, head, glance }) => {
         const name = source?.headName(layer, head) ?? "";
-        const figures =
-          glance === undefined ? [NOT_YET, NOT_YET] : [exact(glance.entropy, 3), `${manyOf(glance)} keys`];
-        return h(
-          "tr",
-          {},
-          h("th", { scope: "row" }, `${layer + 1} · ${head + 1}${name === "" ? "" : `, ${name}`}`),
-          ...figures.map((text) => h("td", {}, text)),
-        );
+        const figures = glance === undefined ? [NOT_YET, NOT_YET] : [exact(glance.entropy, 3), manyOf(glance)];
+        return line(`${layer + 1} · ${head + 1}${name === "" ? "" : `, ${name}`}`, figures);
       }),
     );
     this.#picture.say(
-      `${byEntropy ? "From the most focused to the most spread out" : "One small picture a head, one row a layer"}. Below each: e to its mean entropy, as if it listened to so many keys alike. Choose one to look into it.`,
+      `${byEntropy ? "From the most focused to the most spread out" : "One small picture a head, one row a layer"}. The number says how many keys a head effectively attends to: e to its mean entropy. Choose a head to look into it.`,
     );
   }
 
-  #paintAll(): void {
-    const shades = shadesOf(this.#tiles);
-    for (const tile of this.#all) this.#paint(tile, shades, this.#store.state.pool);
-  }
-
-  #paint({ glance, canvas }: Tile, shades: Shades, pool: Pool): void {
+  #paint({ glance, canvas }: Tile, shades: Shades): void {
     if (glance === undefined || this.#scene === undefined) return;
     const { rows, cols } = glance;
     canvas.width = cols;
     canvas.height = rows;
     const image = new ImageData(cols, rows);
     const even = 1 / this.#scene.source.keys;
-    const weights = pool === "max" ? glance.max : glance.mean;
-    weights.forEach((weight, dot) => {
-      shades.put(image.data, dot, levelOf(weight, even));
-    });
+    for (const [dot, weight] of glance.max.entries()) shades.put(image.data, dot, levelOf(weight, even));
     canvas.getContext("2d")?.putImageData(image, 0, 0);
   }
 }
 
-/** To so many keys alike would a query listen that is as spread out. */
+/** As many keys with equal weights would be as spread out. */
 function manyOf({ entropy }: Glance): string {
   const many = Math.exp(entropy);
   return exact(many, many < 100 ? 1 : 0);

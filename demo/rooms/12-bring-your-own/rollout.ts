@@ -1,46 +1,47 @@
 // What reaches a token through all layers: rollout, by Abnar and Zuidema (2020), of some rows alone, so that no matrix of all pairs is ever made.
 
 import type { Heed } from "heed";
-import { type Rows, rowsOf } from "./rows.js";
-import type { Source } from "./source.js";
+import { rowsOf } from "./rows.js";
+import { askedOf, type BringScene } from "./scene.js";
 
 /** Rows that matter less than this to the result are left out; how much that was is told. */
 const NEGLIGIBLE = 1e-7;
 const ROWS = 64;
 
 export interface Rollout {
-  /** Of each token of the first layer, to the sum of those that were asked for. */
+  /** Of each token of the first layer, to the sum of the queries. */
   readonly shares: Float64Array;
   /** What was left out of it. */
   readonly lost: number;
 }
 
 /**
- * Each layer passes on half of what it takes in by the mean of its heads, and half as it was, for the connections around attention.
+ * Each layer passes on half of its input by the mean of its heads, and half as it was, for the connections around attention.
+ * `progress`: how much of it is done.
  */
 export async function rollout(
-  source: Source,
-  asked: readonly number[],
-  causal: boolean,
+  scene: BringScene,
   heed: Heed | undefined,
   signal: AbortSignal,
-  progress: (done: number, of: number) => void,
+  progress: (done: number) => void,
 ): Promise<Rollout> {
+  const { source, at } = scene;
   const { layers, heads, keys } = source;
   let shares = new Float64Array(keys);
-  for (const query of asked) shares[query] = (shares[query] ?? 0) + 1;
+  for (const query of askedOf(scene)) shares[query] = (shares[query] ?? 0) + 1;
   let lost = 0;
   for (let layer = layers - 1; layer >= 0; layer--) {
     const next = shares.map((share) => share / 2);
     const blocks = blocksOf(shares);
     lost += blocks.lost / 2;
     for (let head = 0; head < heads; head++) {
-      const rows = rowsOf(source, { layer, head, causal }, heed);
+      const rows = rowsOf(source, { ...at, layer, head }, heed);
       try {
         for (const [index, from] of blocks.starts.entries()) {
-          const step = ((layers - 1 - layer) * heads + head + index / blocks.starts.length) / (layers * heads);
-          progress(step, 1);
-          await addRows(next, shares, rows, from, 0.5 / heads, signal);
+          progress(((layers - 1 - layer) * heads + head + index / blocks.starts.length) / (layers * heads));
+          const weights = await rows.read(from, Math.min(keys, from + ROWS), signal);
+          signal.throwIfAborted();
+          addRows(next, weights, shares.subarray(from, from + ROWS), 0.5 / heads);
         }
       } finally {
         rows.dispose();
@@ -52,23 +53,12 @@ export async function rollout(
 }
 
 /** Adds rows times their shares. */
-async function addRows(
-  into: Float64Array,
-  shares: Float64Array,
-  rows: Rows,
-  from: number,
-  factor: number,
-  signal: AbortSignal,
-): Promise<void> {
-  const { keys } = rows;
-  const to = Math.min(keys, from + ROWS);
-  const weights = await rows.read(from, to, signal);
-  signal.throwIfAborted();
-  for (let row = from; row < to; row++) {
+function addRows(into: Float64Array, weights: Float32Array, shares: Float64Array, factor: number): void {
+  const keys = into.length;
+  for (let row = 0; row < shares.length; row++) {
     const share = (shares[row] ?? 0) * factor;
     if (share === 0) continue;
-    const start = (row - from) * keys;
-    for (let key = 0; key < keys; key++) into[key] = (into[key] ?? 0) + share * (weights[start + key] ?? 0);
+    for (let key = 0; key < keys; key++) into[key] = (into[key] ?? 0) + share * (weights[row * keys + key] ?? 0);
   }
 }
 

@@ -10,7 +10,7 @@ import { picture } from "../../src/ui/picture.js";
 import { drawn } from "../../src/ui/pieces.js";
 import { Teller } from "../../src/ui/teller.js";
 import type { BringAnswer } from "./calls.js";
-import { heedCode, saveButtons, torchCode } from "./code.js";
+import { heedCode, saveButton, torchCode } from "./code.js";
 import { type BringControls, controls } from "./controls.js";
 import { DevicePicture } from "./device-picture.js";
 import { explain, type Spot, TOLD } from "./explain.js";
@@ -19,7 +19,6 @@ import type { Library } from "./library.js";
 import { ModelPicture } from "./model-picture.js";
 import { PhotoPicture } from "./photo-picture.js";
 import type { BringScene } from "./scene.js";
-import { SpreadPicture } from "./spread-picture.js";
 import type { BringStore } from "./state.js";
 import { TokensPicture } from "./tokens-picture.js";
 import { MATRICES, type MatrixName, viewOf } from "./views.js";
@@ -50,7 +49,6 @@ export class BringRoom {
   readonly #head: HeadPicture;
   readonly #model: ModelPicture;
   readonly #tokens: TokensPicture;
-  readonly #spread: SpreadPicture;
   readonly #device: DevicePicture;
   readonly #photo: PhotoPicture;
   readonly #cells;
@@ -61,23 +59,22 @@ export class BringRoom {
     this.#store = store;
     this.#scene = scene;
     this.#controls = controls(store, library);
-    this.#head = new HeadPicture(store, this.#controls, {
+    this.#head = new HeadPicture({
+      store,
+      engine,
+      controls: this.#controls,
       inspect: (row, col, held) => this.#look(row, col, held),
       leave: () => this.#teller.leave(),
     });
-    this.#model = new ModelPicture(store);
-    // What fails to be shown is reported where it does.
-    const shown = async (): Promise<void> => void (await Promise.allSettled([this.#shown]));
-    this.#tokens = new TokensPicture(
+    this.#model = new ModelPicture(store, engine);
+    this.#tokens = new TokensPicture({
       store,
-      (key) => this.#teller.point({ name: "sum", row: 0, col: key }, true),
-      shown,
-    );
-    this.#spread = new SpreadPicture((row) => {
-      store.change({ row });
-      this.#teller.point({ name: "entropy", row, col: 0 }, true);
-    }, shown);
-    this.#device = new DevicePicture(store);
+      engine,
+      tell: (key) => this.#teller.point({ name: "sum", row: 0, col: key }, true),
+      // What fails to be shown is reported where it does.
+      shown: async () => void (await Promise.allSettled([this.#shown])),
+    });
+    this.#device = new DevicePicture(store, engine);
     this.#photo = new PhotoPicture(
       library,
       (row, col) => this.#look(row ?? this.#scene.row, col, true),
@@ -87,37 +84,30 @@ export class BringRoom {
       point: (spot, held) => this.#teller.point(this.#placed(spot), held),
       leave: () => this.#teller.leave(),
     });
+    const data = (): unknown => this.#numbers();
     this.#cells = picture({
       name: "cells",
       title: "Down to single cells",
       body: [this.#matrices.line("Z", "A")],
-      data: () => this.#numbers(),
+      data,
     });
     this.#neurons = picture({
       name: "neurons",
       title: "Which parts of the vectors did it",
       body: this.#matrices.of("q", "K", "P"),
-      data: () => this.#numbers(),
+      data,
     });
+    const all = [this.#photo, this.#head, this.#cells, this.#neurons, this.#model, this.#tokens, this.#device];
     furnish(root, {
-      pictures: [
-        this.#photo.element,
-        this.#head.element,
-        this.#cells.element,
-        this.#neurons.element,
-        this.#model.element,
-        this.#tokens.element,
-        this.#spread.element,
-        this.#device.element,
-      ],
+      pictures: all.map(({ element }) => element),
       readout: this.#teller.element,
       agreement: this.#agreement,
       heedCode: () => heedCode(this.#scene),
       torchCode: () => torchCode(this.#scene),
     });
-    root.querySelector(".code-buttons")?.prepend(saveButtons(() => this.#scene));
-    void engine.opened.then((heed) => {
-      for (const part of [this.#head, this.#model, this.#tokens, this.#spread, this.#device]) part.open(heed);
+    root.querySelector(".code-buttons")?.prepend(saveButton(() => this.#scene));
+    void engine.opened.then(() => {
+      for (const part of [this.#head, this.#model, this.#device]) part.begin();
     });
   }
 
@@ -167,7 +157,7 @@ export class BringRoom {
   *#showingScene(scene: BringScene): Generator<undefined> {
     this.#controls.show(scene);
     yield;
-    for (const part of [this.#photo, this.#model, this.#tokens, this.#spread]) {
+    for (const part of [this.#photo, this.#model, this.#tokens]) {
       part.show(scene);
       yield;
     }
@@ -178,10 +168,10 @@ export class BringRoom {
       yield;
     }
     this.#cells.say(
-      "The cells around the one in the light. Choose another on the map, or point at one here: it tells what it is made of.",
+      "The cells around the chosen one. Choose another on the map, or point at one here to see what it is made of.",
     );
     this.#neurons.say(
-      `Query ${scene.row + 1} beside the keys of the window, part by part, and their products: a row of these adds up to a score, before it is divided by the root of the width.`,
+      `Query ${scene.row + 1} beside the keys of the window, part by part, and their products. A row of products adds up to a score, before it is divided by the root of the width.`,
     );
     this.#neurons.element.hidden = scene.vectors === undefined;
   }
@@ -228,7 +218,7 @@ function isMove(now: BringScene, before: BringScene): boolean {
 }
 
 function agreementOf({ vectors, source }: BringScene, answer: BringAnswer | undefined): string {
-  if (vectors === undefined) return `Shown: the weights ${source.origin}. Nothing more is computed but sums and means.`;
+  if (vectors === undefined) return `Shown: the weights ${source.origin}. Nothing more is computed but sums.`;
   if (answer === undefined) return OWN_ARITHMETIC;
-  return `Shares come from the kernel. Over ${whole(answer.compared)} of them, it and the arithmetic by hand ${agreement(answer.difference)}.`;
+  return `Attention weights come from the kernel. Over ${whole(answer.compared)} of them, kernel and worked arithmetic ${agreement(answer.difference)}.`;
 }

@@ -1,7 +1,7 @@
 // Rows of weights, a few at a time: from the kernel, from what was brought, or, where no kernel runs, by hand. Never all at once.
 
 import type { Heed } from "heed";
-import { entropyOf } from "./entropy.js";
+import { pause } from "../../src/ui/pieces.js";
 import { ownRow } from "./own-rows.js";
 import type { Source } from "./source.js";
 
@@ -10,8 +10,6 @@ export interface Rows {
   readonly keys: number;
   /** The weights of queries from <= i < to, row by row. */
   readonly read: (from: number, to: number, signal: AbortSignal) => Promise<Float32Array>;
-  /** Of each of these queries, in nats. */
-  readonly entropies: (from: number, to: number, signal: AbortSignal) => Promise<Float32Array>;
   readonly dispose: () => void;
 }
 
@@ -37,34 +35,10 @@ export function rowsOf(source: Source, at: HeadAt, heed: Heed | undefined): Rows
   const { queries, keys } = source;
   const given = source.weights(at.layer, at.head);
   if (given !== undefined) {
-    return counted(queries, keys, async (from, to) => given.subarray(from * keys, to * keys));
+    const read: Rows["read"] = async (from, to) => given.subarray(from * keys, to * keys);
+    return { queries, keys, read, dispose: () => {} };
   }
   return heed === undefined ? ownRows(source, at) : kernelRows(source, at, heed);
-}
-
-/** Rows whose entropy nobody else computes. */
-function counted(queries: number, keys: number, read: Rows["read"]): Rows {
-  return {
-    queries,
-    keys,
-    read,
-    entropies: async (from, to, signal) => {
-      const found = new Float32Array(to - from);
-      const many = rowsAtOnce({ keys });
-      for (let row = from; row < to; row += many) {
-        const last = Math.min(to, row + many);
-        const weights = await read(row, last, signal);
-        for (let one = row; one < last; one++) {
-          found[one - from] = entropyOf(weights.subarray((one - row) * keys, (one - row + 1) * keys));
-        }
-        // Long sums on this thread: the page has its turn between them.
-        await new Promise((done) => setTimeout(done));
-        signal.throwIfAborted();
-      }
-      return found;
-    },
-    dispose: () => {},
-  };
 }
 
 function kernelRows(source: Source, { layer, head, causal }: HeadAt, heed: Heed): Rows {
@@ -73,23 +47,17 @@ function kernelRows(source: Source, { layer, head, causal }: HeadAt, heed: Heed)
   const key = heed.tensor(k, [1, 1, keys, width]);
   // Only the weights are wanted: the least that a value can be.
   const value = heed.zeros([1, 1, keys, 1]);
-  const part = (from: number, to: number) => ({
-    data: q.subarray(from * width, to * width),
-    shape: [1, 1, to - from, width],
-  });
-  const hiding = (from: number) => (causal ? { causal: true, qOffset: from + keys - queries } : {});
   return {
     queries,
     keys,
     read: async (from, to, signal) => {
-      const wanted = { output: false, weights: true } as const;
-      const options = { ...hiding(from), signal, return: wanted };
-      return (await heed.attention(part(from, to), key, value, options)).weights.data;
-    },
-    entropies: async (from, to, signal) => {
-      const wanted = { output: false, entropy: true } as const;
-      const options = { ...hiding(from), signal, return: wanted };
-      return (await heed.attention(part(from, to), key, value, options)).entropy.data;
+      const query = { data: q.subarray(from * width, to * width), shape: [1, 1, to - from, width] };
+      const { weights } = await heed.attention(query, key, value, {
+        ...(causal ? { causal: true, qOffset: from + keys - queries } : {}),
+        signal,
+        return: { output: false, weights: true },
+      });
+      return weights.data;
     },
     dispose: () => {
       key.dispose();
@@ -101,15 +69,20 @@ function kernelRows(source: Source, { layer, head, causal }: HeadAt, heed: Heed)
 function ownRows(source: Source, { layer, head, causal }: HeadAt): Rows {
   const { queries, keys } = source;
   const vectors = vectorsOf(source, layer, head);
-  return counted(queries, keys, async (from, to, signal) => {
-    const rows = new Float32Array((to - from) * keys);
-    for (let query = from; query < to; query++) {
-      rows.set(ownRow(vectors, query, keys, lastSeen(source, causal, query)).shares, (query - from) * keys);
-      await new Promise((done) => setTimeout(done));
-      signal.throwIfAborted();
-    }
-    return rows;
-  });
+  return {
+    queries,
+    keys,
+    read: async (from, to, signal) => {
+      const rows = new Float32Array((to - from) * keys);
+      for (let query = from; query < to; query++) {
+        rows.set(ownRow(vectors, query, keys, lastSeen(source, causal, query)).shares, (query - from) * keys);
+        await pause();
+        signal.throwIfAborted();
+      }
+      return rows;
+    },
+    dispose: () => {},
+  };
 }
 
 function vectorsOf(source: Source, layer: number, head: number) {

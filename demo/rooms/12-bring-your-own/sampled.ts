@@ -4,7 +4,7 @@ import { entropyOf } from "./entropy.js";
 import type { Rows } from "./rows.js";
 
 /** Dots of a small picture, both ways. */
-export const GLANCE = 64;
+const GLANCE = 64;
 /** Of each band of rows that becomes a line of dots, so many are looked at. */
 const SAMPLED = 4;
 
@@ -12,7 +12,6 @@ export interface Glance {
   readonly rows: number;
   readonly cols: number;
   readonly max: Float32Array;
-  readonly mean: Float32Array;
   /** The mean over the rows that were looked at, in nats. */
   readonly entropy: number;
   readonly sampled: number;
@@ -21,7 +20,7 @@ export interface Glance {
 export async function glanceAt(rows: Rows, signal: AbortSignal): Promise<Glance> {
   const { queries, keys } = rows;
   const [lines, cols] = [Math.min(GLANCE, queries), Math.min(GLANCE, keys)];
-  const [max, mean] = [new Float32Array(lines * cols), new Float32Array(lines * cols)];
+  const max = new Float32Array(lines * cols);
   let [entropy, sampled] = [0, 0];
   for (let line = 0; line < lines; line++) {
     const [top, bottom] = [edge(line, lines, queries), edge(line + 1, lines, queries)];
@@ -34,17 +33,13 @@ export async function glanceAt(rows: Rows, signal: AbortSignal): Promise<Glance>
       entropy += entropyOf(one);
       sampled += 1;
       for (let col = 0; col < cols; col++) {
-        const [left, right] = [edge(col, cols, keys), edge(col + 1, cols, keys)];
         const dot = line * cols + col;
-        for (let key = left; key < right; key++) {
-          const weight = one[key] ?? 0;
-          max[dot] = Math.max(max[dot] ?? 0, weight);
-          mean[dot] = (mean[dot] ?? 0) + weight / ((to - from) * (right - left));
-        }
+        const right = edge(col + 1, cols, keys);
+        for (let key = edge(col, cols, keys); key < right; key++) max[dot] = Math.max(max[dot] ?? 0, one[key] ?? 0);
       }
     }
   }
-  return { rows: lines, cols, max, mean, entropy: entropy / sampled, sampled };
+  return { rows: lines, cols, max, entropy: entropy / sampled, sampled };
 }
 
 function edge(index: number, parts: number, whole: number): number {

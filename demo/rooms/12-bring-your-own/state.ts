@@ -10,7 +10,6 @@ export const MOST_TOKENS = 2 ** 24;
 export const MOST_CHOSEN = 32;
 
 export type SourceName = "example" | "photo" | "own";
-export type Pool = "max" | "mean";
 
 export interface BringState {
   readonly source: SourceName;
@@ -27,8 +26,6 @@ export interface BringState {
   readonly top: number;
   readonly left: number;
   readonly span: number;
-  /** How cells that share a dot become one. */
-  readonly pool: Pool;
   readonly order: "place" | "entropy";
   /** Queries whose shares are added up. */
   readonly chosen: readonly number[];
@@ -61,7 +58,7 @@ const TEXT = "The animal did not cross the street because it was too tired.";
 /** Of an address; a text itself may be longer. */
 export const LONGEST_TEXT = 4000;
 
-const INITIAL: BringState = { ...EXAMPLE, pool: "max", order: "place", raced: 512, text: TEXT, brought: 0 };
+const INITIAL: BringState = { ...EXAMPLE, order: "place", raced: 512, text: TEXT, brought: 0 };
 
 export function openBringStore(): BringStore {
   return new Store(
@@ -79,7 +76,6 @@ export function openBringStore(): BringStore {
         top: number("top", 0, MOST_TOKENS, 2),
         left: number("left", 0, MOST_TOKENS, 2),
         span: number("span", 0, MOST_TOKENS, 2),
-        pool: oneOf("pool", ["max", "mean"]),
         order: oneOf("heads", ["place", "entropy"]),
         chosen: wholes("sum"),
         raced: number("race", RACED[0] ?? 1, RACED.at(-1) ?? 1),

@@ -1,11 +1,12 @@
-// Queries that are looked at together: what they listen to in this head, added up, and what reaches them through all layers.
+// Queries that are looked at together: their weights in this head, added up, and what reaches them through all layers.
 
-import type { Heed } from "heed";
-import { h } from "../../src/ui/dom.js";
+import type { Engine } from "../../src/engine/engine.js";
+import { button, h } from "../../src/ui/dom.js";
 import { HeedChart, type Series } from "../../src/ui/heed-chart.js";
 import { LongWork } from "../../src/ui/long-work.js";
 import { exact, magnitude } from "../../src/ui/numbers.js";
-import { type Picture, picture } from "../../src/ui/picture.js";
+import { picture } from "../../src/ui/picture.js";
+import { heads, line, tableFrame } from "../../src/ui/table.js";
 import { axisOf, binAt, binOf, binsOf } from "./bins.js";
 import { lineOf, strongestOf } from "./explain.js";
 import { type Rollout, rollout } from "./rollout.js";
@@ -17,41 +18,44 @@ const STRONGEST = 10;
 /** On the line and in the table. */
 const DECIMALS = 5;
 
+interface Parts {
+  readonly store: BringStore;
+  readonly engine: Engine;
+  /** Of a key, what its sum is made of. */
+  readonly tell: (key: number) => void;
+  /** When what was brought last is in all pictures. */
+  readonly shown: () => Promise<void>;
+}
+
 export class TokensPicture {
-  readonly #store: BringStore;
-  readonly #shown: () => Promise<void>;
-  readonly #picture: Picture;
+  readonly #parts: Parts;
+  readonly #picture;
   readonly #chart = new HeedChart();
-  readonly #add = h("button", { type: "button", class: "button" });
+  readonly #add = button("", () => this.#choose((chosen) => [...chosen, this.#scene?.row ?? 0].sort((a, b) => a - b)));
   readonly #chips = h("div", { class: "chips", role: "group", "aria-label": "Queries that are added up" });
   readonly #rows = h("tbody");
   readonly #roll = new LongWork({ name: "Through all layers", run: (signal, say) => this.#rollOut(signal, say) });
   #scene: BringScene | undefined;
-  #heed: Heed | undefined;
   #sum = new Float64Array(0);
   #rolled: (Rollout & { readonly key: string }) | undefined;
   #key = "";
   #rollKey = "";
 
-  /** `tell`: of a key, what its sum is made of; `shown`: when what was brought last is in all pictures. */
-  constructor(store: BringStore, tell: (key: number) => void, shown: () => Promise<void>) {
-    this.#store = store;
-    this.#shown = shown;
-    this.#add.addEventListener("click", () => {
-      const { chosen } = store.state;
-      const row = this.#scene?.row ?? 0;
-      if (!chosen.includes(row)) store.change({ chosen: [...chosen, row].sort((a, b) => a - b) });
-    });
+  constructor(parts: Parts) {
+    const { store, tell } = parts;
+    this.#parts = parts;
     this.#chart.choose = (bin) => {
-      const scene = this.#scene;
-      if (scene === undefined) return;
       const [from, to] = binAt(bin, this.#sum.length);
       const [best = from] = strongestOf(this.#sum.subarray(from, to), 1).map((key) => from + key);
       store.change({ col: best });
       tell(best);
     };
-    const head = ["", "in this head", "through all layers"].map((name) =>
-      name === "" ? h("td") : h("th", { scope: "col" }, name),
+    const table = h(
+      "table",
+      { class: "plain-table" },
+      h("caption", {}, "The keys with the most"),
+      heads("", "in this head", "through all layers"),
+      this.#rows,
     );
     this.#picture = picture({
       name: "tokens",
@@ -60,21 +64,11 @@ export class TokensPicture {
         h("div", { class: "controls-hide" }, this.#add, this.#chips),
         this.#chart,
         this.#roll.line(),
-        h(
-          "div",
-          { class: "table-frame", tabindex: 0, role: "region", "aria-label": "The keys with the most" },
-          h(
-            "table",
-            { class: "plain-table" },
-            h("caption", {}, "The keys with the most"),
-            h("thead", {}, h("tr", {}, ...head)),
-            this.#rows,
-          ),
-        ),
+        tableFrame("The keys with the most", table),
       ],
       data: () => ({
         state: store.state,
-        queries: this.#asked(),
+        queries: this.#scene === undefined ? [] : askedOf(this.#scene),
         sum: Array.from(this.#sum),
         rollout: Array.from(this.#fresh?.shares ?? []),
       }),
@@ -85,61 +79,39 @@ export class TokensPicture {
     return this.#picture.element;
   }
 
-  open(heed: Heed | undefined): void {
-    this.#heed = heed;
-  }
-
   show(scene: BringScene): void {
     this.#scene = scene;
-    const { source, state, row } = scene;
+    const { source, state, row, at } = scene;
     this.#add.textContent = `Add ${nameOf(source, "q", row, "query ")}`;
     this.#add.disabled = state.chosen.includes(row) || state.chosen.length >= MOST_CHOSEN;
     this.#roll.button.hidden = source.layers === 1 || source.queries !== source.keys;
-    const asked = this.#asked();
-    const key = [
-      scene.at.layer,
-      scene.at.head,
-      scene.at.causal,
-      source.name,
-      state.seed,
-      state.brought,
-      ...asked,
-    ].join();
-    if (key !== this.#key) {
-      this.#key = key;
-      this.#sum = sumOf(scene, asked);
-    }
-    // The head in view does not matter to it.
-    const rollKey = [source.name, state.seed, state.brought, scene.at.causal, ...asked].join();
-    if (rollKey !== this.#rollKey) {
-      this.#rollKey = rollKey;
-      this.#roll.renew();
-    }
+    // The head in view does not matter to what comes through all layers.
+    const rollKey = [source.name, state.seed, state.brought, at.causal, ...askedOf(scene)].join();
+    const key = [at.layer, at.head, rollKey].join();
+    if (key !== this.#key) this.#sum = sumOf(scene);
+    if (rollKey !== this.#rollKey) this.#roll.renew();
+    [this.#key, this.#rollKey] = [key, rollKey];
     this.#chips.replaceChildren(
       ...state.chosen.map((query) => {
-        const chip = h(
-          "button",
-          { type: "button", class: "chip plain", "aria-label": `Leave out ${nameOf(source, "q", query, "query ")}` },
-          `${nameOf(source, "q", query, "")} ×`,
-        );
-        chip.addEventListener("click", () =>
-          this.#store.change({ chosen: this.#store.state.chosen.filter((one) => one !== query) }),
-        );
+        const leave = (): void => this.#choose((chosen) => chosen.filter((one) => one !== query));
+        const chip = button(`${nameOf(source, "q", query, "")} ×`, leave, "chip plain");
+        chip.ariaLabel = `Leave out ${nameOf(source, "q", query, "query ")}`;
         return chip;
       }),
     );
-    this.#draw(scene, asked);
+    this.#draw(scene);
   }
 
-  #asked(): readonly number[] {
-    return this.#scene === undefined ? [] : askedOf(this.#scene);
+  #choose(next: (chosen: readonly number[]) => readonly number[]): void {
+    const { store } = this.#parts;
+    store.change({ chosen: next(store.state.chosen) });
   }
 
   get #fresh(): Rollout | undefined {
     return this.#rolled?.key === this.#rollKey ? this.#rolled : undefined;
   }
 
-  #draw(scene: BringScene, asked: readonly number[]): void {
+  #draw(scene: BringScene): void {
     const { source, col } = scene;
     const rolled = this.#fresh;
     const bins = binsOf(source.keys);
@@ -150,52 +122,45 @@ export class TokensPicture {
     const series: Series[] = [{ name: "in this head", values: binned(this.#sum), tone: "share" }];
     if (rolled !== undefined) series.push({ name: "through all layers", values: binned(rolled.shares), tone: "value" });
     this.#chart.show({
-      label: "Sum of shares over the keys",
+      label: "Sum of attention weights over the keys",
       x: axisOf("key", "keys", source.keys, "added up"),
-      y: { name: "share", most: Math.max(1e-9, ...series.flatMap(({ values }) => values)), decimals: DECIMALS },
+      y: { name: "weight", most: Math.max(1e-9, ...series.flatMap(({ values }) => values)), decimals: DECIMALS },
       series,
       cursor: binOf(col, source.keys),
     });
+    const figures = (key: number): readonly string[] => [
+      exact(this.#sum[key] ?? 0, DECIMALS),
+      rolled === undefined ? "" : exact(rolled.shares[key] ?? 0, DECIMALS),
+    ];
     const best = strongestOf(rolled?.shares ?? this.#sum, STRONGEST);
-    this.#rows.replaceChildren(
-      ...best.map((key) =>
-        h(
-          "tr",
-          {},
-          h("th", { scope: "row" }, nameOf(source, "k", key)),
-          h("td", {}, exact(this.#sum[key] ?? 0, DECIMALS)),
-          h("td", {}, rolled === undefined ? "" : exact(rolled.shares[key] ?? 0, DECIMALS)),
-        ),
-      ),
-    );
+    this.#rows.replaceChildren(...best.map((key) => line(nameOf(source, "k", key), figures(key))));
+    const asked = askedOf(scene);
     const whose = asked.length === 1 ? nameOf(source, "q", asked[0] ?? 0, "Query ") : `${asked.length} queries`;
     const many = source.keys > bins ? ` Each point adds up about ${Math.round(source.keys / bins)} keys.` : "";
     this.#picture.say(
-      `${whose}: where the shares go.${many} Choose a place on the curve, and its largest key is in the light.`,
+      `${whose}: where the attention goes.${many} Choose a place on the curve to look at its largest key.`,
     );
   }
 
   async #rollOut(signal: AbortSignal, say: (text: string) => void): Promise<string> {
-    await this.#shown();
+    await this.#parts.shown();
     signal.throwIfAborted();
     const scene = this.#scene;
     if (scene === undefined) return "";
     const key = this.#rollKey;
-    const found = await rollout(scene.source, this.#asked(), scene.at.causal, this.#heed, signal, (done) =>
-      say(`${Math.floor(done * 100)} %`),
-    );
+    const found = await rollout(scene, this.#parts.engine.heed, signal, (done) => say(`${Math.floor(done * 100)} %`));
     this.#rolled = { ...found, key };
-    this.#draw(this.#scene ?? scene, this.#asked());
+    this.#draw(this.#scene ?? scene);
     const lost = found.lost === 0 ? "" : ` Rows that matter less were left out: ${magnitude(found.lost)} in all.`;
     return `Each layer passes on half by the mean of its heads, half as it was.${lost}`;
   }
 }
 
-function sumOf(scene: BringScene, asked: readonly number[]): Float64Array<ArrayBuffer> {
+function sumOf(scene: BringScene): Float64Array<ArrayBuffer> {
   const sum = new Float64Array(scene.source.keys);
-  for (const query of asked) {
-    const line = lineOf(scene, query);
-    for (let key = 0; key < sum.length; key++) sum[key] = (sum[key] ?? 0) + (line[key] ?? 0);
+  for (const query of askedOf(scene)) {
+    const weights = lineOf(scene, query);
+    for (let key = 0; key < sum.length; key++) sum[key] = (sum[key] ?? 0) + (weights[key] ?? 0);
   }
   return sum;
 }

@@ -10,63 +10,41 @@ export type MatrixName = (typeof MATRICES)[number];
 
 /** undefined: there is no such thing where weights are as they were brought. */
 export function viewOf(name: MatrixName, scene: BringScene, answer: BringAnswer | undefined): MatrixView | undefined {
-  const { cells, vectors, source } = scene;
-  const asking = labels("q", cells.top, cells.rows, source.words?.q);
-  const answering = labels("k", cells.left, cells.cols, source.words?.k);
+  const { cells, vectors, source, row } = scene;
+  const queries = labels("q", cells.top, cells.rows, source.words?.q);
+  const keys = labels("k", cells.left, cells.cols, source.words?.k);
+  const view = (title: string, about: string, matrix: Matrix, rowLabels: readonly string[], colLabels = keys) => {
+    const full = largest(matrix) || 1;
+    return { name, title, about, matrix, rowLabels, colLabels, tone: "signed", full } as const;
+  };
   if (name === "A") {
-    const matrix = answer?.shares ?? cells.shares;
-    return {
-      name,
-      title: "A",
-      about: "shares, of all keys; full colour: the largest here",
-      matrix,
-      rowLabels: asking,
-      colLabels: answering,
-      tone: "share",
-      full: largest(matrix) || 1,
-    };
+    const about = "attention weights; full colour: the largest here";
+    return { ...view("A", about, answer?.shares ?? cells.shares, queries), tone: "share" };
   }
   if (vectors === undefined || cells.scores === undefined) return undefined;
-  const signed = (title: string, about: string, matrix: Matrix, rowLabels: readonly string[]): MatrixView => ({
-    name,
-    title,
-    about,
-    matrix,
-    rowLabels,
-    colLabels: labels("", 0, vectors.width),
-    tone: "signed",
-    full: largest(matrix) || 1,
-  });
+  const parts = labels("", 0, vectors.width);
   switch (name) {
     case "Z":
-      return { ...signed("Z", "scores, scaled", cells.scores, asking), colLabels: answering };
+      return view("Z", "scores, scaled", cells.scores, queries);
     case "q":
-      return signed(
-        `q_${scene.row + 1}`,
-        "the query",
-        vectorOf(vectors, vectors.q, scene.row),
-        labels("q", scene.row, 1),
-      );
+      return view(`q_${row + 1}`, "the query", vectorOf(vectors, vectors.q, row), labels("q", row, 1), parts);
     case "K":
-      return signed("K", "keys", keysOf(scene), answering);
+      return view("K", "keys", keysOf(scene), keys, parts);
     case "P":
-      return signed("q ∘ K", "part by part", productsOf(scene), answering);
+      return view("q ∘ K", "part by part", productsOf(scene), keys, parts);
   }
 }
 
-export function keysOf({ vectors, cells }: BringScene): Matrix {
+function keysOf({ vectors, cells }: BringScene): Matrix {
   const width = vectors?.width ?? 0;
   return fill(cells.cols, width, (row, part) => vectors?.k[(cells.left + row) * width + part] ?? Number.NaN);
 }
 
-export function productsOf(scene: BringScene): Matrix {
+function productsOf(scene: BringScene): Matrix {
   const { vectors, row } = scene;
   const keys = keysOf(scene);
-  return fill(
-    keys.rows,
-    keys.cols,
-    (key, part) => (vectors?.q[row * keys.cols + part] ?? Number.NaN) * at(keys, key, part),
-  );
+  const queryAt = (part: number): number => vectors?.q[row * keys.cols + part] ?? Number.NaN;
+  return fill(keys.rows, keys.cols, (key, part) => queryAt(part) * at(keys, key, part));
 }
 
 /** By their words, else counted from one. */

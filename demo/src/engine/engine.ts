@@ -55,6 +55,11 @@ export class Engine {
   #timer: ReturnType<typeof setTimeout> | undefined;
   #latest: Request | undefined;
 
+  /** It is open, or could not be opened. */
+  get isSettled(): boolean {
+    return this.status.kind !== "loading";
+  }
+
   async open(): Promise<void> {
     try {
       // After the first paint, because the page explains itself before the engine is there.

@@ -48,3 +48,21 @@ export function find<T extends Element>(selector: string, type: new () => T, roo
 export function calm(): boolean {
   return matchMedia("(prefers-reduced-motion: reduce)").matches;
 }
+
+/** The page's colours are others now. */
+export function onRecolour(told: () => void): void {
+  new MutationObserver(told).observe(document.documentElement, { attributeFilter: ["data-theme"] });
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", told);
+}
+
+/** A button that opens files of some kinds. */
+export function fileButton(label: string, id: string, accept: string, opened: (files: readonly File[]) => void) {
+  const input = h("input", { type: "file", multiple: accept !== IMAGES, accept, id });
+  input.addEventListener("change", () => {
+    opened(Array.from(input.files ?? []));
+    input.value = "";
+  });
+  return h("label", { class: "button file-button", for: id }, label, input);
+}
+
+export const IMAGES = "image/*";

@@ -21,13 +21,13 @@ export interface NamedLight {
 export interface Explanation {
   readonly subject: string;
   readonly sentence: string;
-  readonly head: readonly string[];
-  readonly terms: readonly Term[];
+  readonly head?: readonly string[];
+  readonly terms?: readonly Term[];
   /** The last line of the calculation, ending in the result. */
-  readonly last: string;
+  readonly last?: string;
   readonly result: number;
   /** The kernel's number for the same cell. */
-  readonly kernel?: number;
+  readonly kernel?: number | undefined;
   /** Of a gradient: how the loss changes from a point just below to one just above, over their distance. */
   readonly difference?: number;
   readonly lights: readonly NamedLight[];
@@ -35,13 +35,16 @@ export interface Explanation {
   readonly editable?: boolean;
 }
 
+/** What a number adds up to, written out. */
+type Sum = Required<Pick<Explanation, "head" | "terms" | "last">>;
+
 /** A dot product written out. */
 export function products(
   names: readonly string[],
   left: (index: number) => number,
   right: (index: number) => number,
   head: readonly string[],
-): Pick<Explanation, "head" | "terms" | "last"> {
+): Sum {
   let sum = 0;
   const terms = names.map((label, index) => {
     const [a, b] = [left(index), right(index)];
@@ -56,7 +59,7 @@ export function directions(
   names: readonly string[],
   left: (index: number) => number,
   right: (index: number) => number,
-): Pick<Explanation, "head" | "terms" | "last"> {
+): Sum {
   const { terms } = products(names, left, right, []);
   const total = (value: (index: number) => number): number => names.reduce((sum, _, index) => sum + value(index), 0);
   const [dot, a, b] = [total((i) => left(i) * right(i)), total((i) => left(i) ** 2), total((i) => right(i) ** 2)];
@@ -100,7 +103,7 @@ export function softened(
     })),
     last: `${small(power)} / ${exact(sum)} = ${small(power / sum)}`,
     result: power / sum,
-    ...(kernel === undefined ? {} : { kernel }),
+    kernel,
     lights: light ? [light] : [],
   };
 }

@@ -2,6 +2,7 @@
 
 import { h, svg } from "./dom.js";
 import { exact } from "./numbers.js";
+import { behind, heads, line } from "./table.js";
 
 export interface Series {
   readonly name: string;
@@ -60,11 +61,7 @@ export class HeedChart extends HTMLElement {
 
   connectedCallback(): void {
     if (this.firstChild !== null) return;
-    this.append(
-      this.#keys,
-      this.#stage,
-      h("details", { class: "as-table" }, h("summary", {}, "The same as a table"), h("div", {}, this.#table)),
-    );
+    this.append(this.#keys, this.#stage, behind(this.#table, "The same as a table"));
     this.#stage.addEventListener("pointerdown", (event) => this.#pointed(event));
     this.#stage.addEventListener("pointermove", (event) => {
       if (event.buttons > 0) this.#pointed(event);
@@ -215,27 +212,14 @@ export class HeedChart extends HTMLElement {
       "aria-valuetext": `${place}: ${said.join(", ")}`,
     };
     for (const [name, value] of Object.entries(attributes)) this.#stage.setAttribute(name, String(value));
+    const lines = x.values.slice(0, known).map((value, index) => {
+      const figures = series.map(({ values }) => exact(values[index] ?? Number.NaN, y.decimals));
+      return line(x.nameOf?.(index) ?? exact(value, 3), figures, index === cursor ? "own" : undefined);
+    });
     this.#table.replaceChildren(
       h("caption", {}, view.label),
-      h(
-        "thead",
-        {},
-        h("tr", {}, ...[x.name, ...series.map(({ name }) => name)].map((name) => h("th", { scope: "col" }, name))),
-      ),
-      h(
-        "tbody",
-        {},
-        ...x.values
-          .slice(0, known)
-          .map((value, index) =>
-            h(
-              "tr",
-              { class: index === cursor ? "own" : undefined },
-              h("th", { scope: "row" }, x.nameOf?.(index) ?? exact(value, 3)),
-              ...series.map(({ values }) => h("td", {}, exact(values[index] ?? Number.NaN, y.decimals))),
-            ),
-          ),
-      ),
+      heads(x.name, ...series.map(({ name }) => name)),
+      h("tbody", {}, ...lines),
     );
   }
 }

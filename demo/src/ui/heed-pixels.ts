@@ -2,6 +2,7 @@
 
 import { h } from "./dom.js";
 import { exact } from "./numbers.js";
+import { behind, heads, line } from "./table.js";
 
 export interface PixelsView {
   readonly title: string;
@@ -30,7 +31,7 @@ export class HeedPixels extends HTMLElement {
   #mark = h("span", { class: "pixel-mark", "aria-hidden": "true" });
   #stage = h("div", { class: "pixels-stage", tabindex: 0, role: "application" }, this.#canvas, this.#mark);
   #table = h("table");
-  #behind = h("details", { class: "as-table" }, h("summary", {}, "As a table"), h("div", {}, this.#table));
+  #behind = behind(this.#table);
 
   connectedCallback(): void {
     if (this.firstChild !== null) return;
@@ -98,24 +99,17 @@ export class HeedPixels extends HTMLElement {
     const view = this.#view;
     if (view === undefined || !this.#behind.open) return;
     const indices = Array.from({ length: view.size }, (_, index) => index);
-    const head = h("tr", {}, h("td"), ...indices.map((col) => h("th", { scope: "col" }, String(col + 1))));
-    const body = indices.map((row) =>
-      h(
-        "tr",
-        {},
-        h("th", { scope: "row" }, String(row + 1)),
-        ...indices.map((col) =>
-          h(
-            "td",
-            {},
-            numbersAt(view, row * view.size + col)
-              .map((number) => exact(number, 3))
-              .join(" "),
-          ),
-        ),
+    const figureAt = (pixel: number): string =>
+      numbersAt(view, pixel)
+        .map((number) => exact(number, 3))
+        .join(" ");
+    const lines = indices.map((row) =>
+      line(
+        String(row + 1),
+        indices.map((col) => figureAt(row * view.size + col)),
       ),
     );
-    this.#table.replaceChildren(h("thead", {}, head), h("tbody", {}, ...body));
+    this.#table.replaceChildren(heads("", ...indices.map((col) => String(col + 1))), h("tbody", {}, ...lines));
   }
 }
 

@@ -5,6 +5,7 @@ import { WHAT_IS_TYPED } from "heed/viz";
 import { h } from "./dom.js";
 import type { Explanation } from "./explanation.js";
 import { magnitude, parseNumber, single, small } from "./numbers.js";
+import { heads, line } from "./table.js";
 
 const REACH = 4;
 
@@ -54,7 +55,7 @@ export class Readout {
       this.#body.replaceChildren(h("p", {}, "Point at a number, and it will tell how it came about."));
       return;
     }
-    const { subject, sentence, terms, last, result, kernel, difference } = explanation;
+    const { subject, sentence, terms = [], last = "", result, kernel, difference } = explanation;
     this.#body.replaceChildren(
       h(
         "h3",
@@ -71,7 +72,7 @@ export class Readout {
     if (explanation.editable === true) this.#showEditor(result);
   }
 
-  say({ subject, result, sentence, last }: Explanation): void {
+  say({ subject, result, sentence, last = "" }: Explanation): void {
     this.#spoken.textContent = `${subject}: ${small(result)}. ${sentence} ${last}`;
   }
 
@@ -90,20 +91,14 @@ export class Readout {
   }
 }
 
-function table({ head, terms, subject }: Explanation): HTMLElement {
+function table({ head = [], terms = [], subject }: Explanation): HTMLElement {
   const lines = terms.map(({ label, figures, faint, own }) =>
-    h(
-      "tr",
-      { class: own === true ? "own" : faint === true ? "faint" : undefined },
-      h("th", { scope: "row" }, h("bdi", {}, label)),
-      ...figures.map((figure) => h("td", {}, figure)),
-    ),
+    line(h("bdi", {}, label), figures, own === true ? "own" : faint === true ? "faint" : undefined),
   );
-  const names = head.map((name) => (name === "" ? h("td", {}) : h("th", { scope: "col" }, name)));
   return h(
     "div",
     { class: "readout-table", tabindex: 0, role: "region", "aria-label": `Terms of ${subject}` },
-    h("table", {}, h("thead", {}, h("tr", {}, ...names)), h("tbody", {}, ...lines)),
+    h("table", {}, heads(...head), h("tbody", {}, ...lines)),
   );
 }
 

@@ -79,7 +79,7 @@ describe.each(cases)("%s", (_name, state) => {
 });
 
 /** The figures as told have four decimals, so each product and the sum may be off by half of the last one. */
-function expectSum({ terms, head, result, subject }: Explanation): void {
+function expectSum({ terms = [], head = [], result, subject }: Explanation): void {
   if (head.at(-1) !== "product") return;
   const figure = (text: string | undefined): number => Number((text ?? "").replace("−", "-"));
   const sum = terms.reduce((total, { figures }) => total + figure(figures[2]), 0);

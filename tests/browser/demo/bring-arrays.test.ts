@@ -111,8 +111,8 @@ describe("JSON", () => {
   });
 
   test.each([
-    ["[1, 2", "is no JSON"],
-    ["[[1, NaN]]", "is no JSON"],
+    ["[1, 2", "is not valid JSON"],
+    ["[[1, NaN]]", "is not valid JSON"],
     ["7", "rows within rows"],
     ['{ "note": "none" }', "without arrays"],
     ["[[1, 2], [3]]", "ragged: at [1] it is 1 long, and 2 long"],
@@ -211,7 +211,7 @@ test("the example is the same for the same seed, another for another, and of the
 });
 
 describe("dots", () => {
-  test.each([1, 2, 4])("hold the largest of their cells, its place, and their mean, at %i × that", (block) => {
+  test.each([1, 2, 4])("hold the largest of their cells and its place, at %i × that", (block) => {
     const [queries, keys] = [TILE * block + 3, TILE * block * 2 - 5];
     const next = uniform(3);
     const weights = Float32Array.from({ length: queries * keys }, () => (next() < 0.5 ? 0 : next()));
@@ -230,8 +230,6 @@ describe("dots", () => {
         }
         const most = cells.reduce((best, cell) => (cell.weight > best ? cell.weight : best), 0);
         expect(tile.max[dot]).toBe(most);
-        const sum = cells.reduce((total, cell) => total + cell.weight, 0);
-        expect(tile.mean(dot, queries, keys)).toBeCloseTo(cells.length === 0 ? 0 : sum / cells.length, 6);
         if (most > 0) expect(weights[tile.cellAt(dot).row * keys + tile.cellAt(dot).col]).toBe(most);
       }
     }
@@ -302,9 +300,7 @@ test("the report says what ran, how fast and how far off, and what did not", () 
   const lines = reportOf(device, 512, results, "now").split("\n");
   expect(lines).toContain("Isolated page: no");
   // 4 heads x 512 x 512 x 64 x 4 operations are 268 million: 67 GFLOP/s in 4 ms.
-  expect(lines.find((line) => line.startsWith("quick"))).toMatch(
-    /4\.00 ms +10\.0 x +67\.11 GFLOP\/s +error 2\s×\s10⁻⁷/,
-  );
+  expect(lines.find((line) => line.startsWith("quick"))).toMatch(/4\.00 +10 +67\.1 +2\s×\s10⁻⁷/);
   expect(lines.find((line) => line.startsWith("absent"))).toContain("not here: no adapter");
 });
 

@@ -12,5 +12,5 @@ export async function paste(page: Page, value: unknown): Promise<void> {
   const bringing = page.locator(".bringing");
   if ((await bringing.getAttribute("open")) === null) await bringing.locator("summary").click();
   await page.getByLabel("or paste JSON").fill(typeof value === "string" ? value : JSON.stringify(value));
-  await page.getByRole("button", { name: "Take this" }).click();
+  await page.getByRole("button", { name: "Load" }).click();
 }

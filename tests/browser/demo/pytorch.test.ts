@@ -130,7 +130,7 @@ test.each(["everything", "what came before"])(
     await page.locator(".bringing summary").click();
     const pasted = { q: nested(arrays.q, width), k: nested(arrays.k, width) };
     await page.getByLabel("or paste JSON").fill(JSON.stringify(pasted));
-    await page.getByRole("button", { name: "Take this" }).click();
+    await page.getByRole("button", { name: "Load" }).click();
     await page.getByRole("radio", { name: sees }).check();
     const files = new Map([
       ["q.npy", await npy([1, 1, queries, width], arrays.q)],

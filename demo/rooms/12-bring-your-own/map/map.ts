@@ -1,6 +1,7 @@
 // <heed-map>: a matrix of any size as a picture to move and zoom in, by pointer, wheel, fingers and keys, with a table behind it.
 
-import { h } from "../../../src/ui/dom.js";
+import { button, h, onRecolour } from "../../../src/ui/dom.js";
+import { behind } from "../../../src/ui/table.js";
 import { nameOf } from "../words.js";
 import { MapAxis } from "./axis.js";
 import { MapPainter } from "./paint.js";
@@ -13,6 +14,12 @@ export interface MapHandlers {
   /** `held`: chosen, not only pointed at. */
   readonly inspect: (row: number, col: number, held: boolean) => void;
   readonly leave: () => void;
+}
+
+/** In the window, or as shares of the map's edges. */
+interface Point {
+  readonly x: number;
+  readonly y: number;
 }
 
 const WHEEL = 0.0016;
@@ -30,9 +37,9 @@ export class HeedMap extends HTMLElement {
   readonly #across = new MapAxis("across");
   readonly #down = new MapAxis("down");
   readonly #table = h("table");
-  readonly #behind = h("details", { class: "as-table" }, h("summary", {}, "As a table"), h("div", {}, this.#table));
+  readonly #behind = behind(this.#table);
   /** Pointers that are down, and where each began. */
-  readonly #pointers = new Map<number, { x: number; y: number }>();
+  readonly #pointers = new Map<number, Point>();
   #moved = 0;
 
   connectedCallback(): void {
@@ -49,16 +56,13 @@ export class HeedMap extends HTMLElement {
     stage.addEventListener("wheel", (event) => this.#wheel(event), { passive: false });
     this.#behind.addEventListener("toggle", () => this.#tabulate());
     new ResizeObserver(() => this.#draw()).observe(stage);
-    const recolour = (): void => {
+    onRecolour(() => {
       this.#painter.forget();
       this.#draw();
-    };
-    new MutationObserver(recolour).observe(document.documentElement, { attributeFilter: ["data-theme"] });
-    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", recolour);
+    });
   }
 
   show(view: MapView): void {
-    if (view.pool !== this.#view?.pool) this.#painter.forget();
     this.#view = view;
     const { size, row, col, label, words } = view;
     const { top, left, span } = within(size, view.window);
@@ -68,8 +72,7 @@ export class HeedMap extends HTMLElement {
     this.#stage.setAttribute("aria-label", `${label}; ${place}. Arrows move, plus and minus zoom, 0 shows all.`);
     // All of it: a finger that moves up or down moves the page.
     this.#stage.classList.toggle("whole", span >= Math.max(size.queries, size.keys));
-    this.#draw();
-    this.#tabulate();
+    this.refresh();
   }
 
   /** More has come in. */
@@ -79,17 +82,17 @@ export class HeedMap extends HTMLElement {
   }
 
   #buttons(): HTMLElement {
-    const button = (text: string, label: string, press: () => void): HTMLElement => {
-      const made = h("button", { type: "button", class: "button", "aria-label": label }, text);
-      made.addEventListener("click", press);
+    const named = (text: string, label: string, press: () => void): HTMLElement => {
+      const made = button(text, press);
+      made.ariaLabel = label;
       return made;
     };
     return h(
       "div",
       { class: "map-buttons" },
-      button("+", "Zoom in", () => this.#zoomOnCell(KEY_ZOOM)),
-      button("−", "Zoom out", () => this.#zoomOnCell(1 / KEY_ZOOM)),
-      button("All", "Show all of it", () => this.handlers.move({ top: 0, left: 0, span: 0 })),
+      named("+", "Zoom in", () => this.#zoomOnCell(KEY_ZOOM)),
+      named("−", "Zoom out", () => this.#zoomOnCell(1 / KEY_ZOOM)),
+      named("All", "Show all of it", () => this.handlers.move({ top: 0, left: 0, span: 0 })),
       h("span", { class: "small-label" }, "Drag to move. To zoom: the wheel, once it is chosen; two fingers; + and −."),
     );
   }
@@ -104,10 +107,10 @@ export class HeedMap extends HTMLElement {
     this.handlers.move(zoomed(view.size, view.window, factor, seen ? x : 0.5, seen ? y : 0.5));
   }
 
-  /** Shares of the edge. */
-  #at(event: MouseEvent): { readonly x: number; readonly y: number } {
+  /** A point of the window on the map. */
+  #at({ x, y }: Point): Point {
     const box = this.#stage.getBoundingClientRect();
-    return { x: (event.clientX - box.left) / box.width, y: (event.clientY - box.top) / box.height };
+    return { x: (x - box.left) / box.width, y: (y - box.top) / box.height };
   }
 
   #cellAt(event: MouseEvent): { readonly row: number; readonly col: number } | undefined {
@@ -120,9 +123,7 @@ export class HeedMap extends HTMLElement {
     if (row < 0 || col < 0 || row >= size.queries || col >= size.keys) return undefined;
     const block = blockFor({ top, left, span });
     const found = dotAt(view, block, row, col);
-    // A cell, or where dots are means, the one under the pointer.
-    if (found === undefined || block === 1 || view.pool === "mean") return { row, col };
-    return found.tile.cellAt(found.dot);
+    return found === undefined || block === 1 ? { row, col } : found.tile.cellAt(found.dot);
   }
 
   #pressed(event: PointerEvent): void {
@@ -149,22 +150,16 @@ export class HeedMap extends HTMLElement {
     else if (this.#moved > SLACK) this.#drag(view, before, now);
   }
 
-  #drag(view: MapView, before: { x: number; y: number }, now: { x: number; y: number }): void {
+  #drag(view: MapView, before: Point, now: Point): void {
     const window = within(view.size, view.window);
     const cells = window.span / this.#stage.clientWidth;
     const [top, left] = [window.top - (now.y - before.y) * cells, window.left - (now.x - before.x) * cells];
     this.handlers.move(within(view.size, { top, left, span: window.span }));
   }
 
-  #pinch(
-    view: MapView,
-    before: { x: number; y: number },
-    now: { x: number; y: number },
-    fixed: { x: number; y: number },
-  ): void {
-    const distance = (point: { x: number; y: number }): number => Math.hypot(point.x - fixed.x, point.y - fixed.y);
-    const box = this.#stage.getBoundingClientRect();
-    const [x, y] = [(fixed.x - box.left) / box.width, (fixed.y - box.top) / box.height];
+  #pinch(view: MapView, before: Point, now: Point, fixed: Point): void {
+    const distance = (point: Point): number => Math.hypot(point.x - fixed.x, point.y - fixed.y);
+    const { x, y } = this.#at(fixed);
     this.handlers.move(zoomed(view.size, view.window, distance(now) / Math.max(1, distance(before)), x, y));
   }
 

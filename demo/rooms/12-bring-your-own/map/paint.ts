@@ -13,7 +13,7 @@ export class MapPainter {
   #images = new Map<PooledTile, TileImage>();
   #shades: Shades | undefined;
 
-  /** Colours are others now, or what they stand for. */
+  /** Colours are others now. */
   forget(): void {
     this.#shades = undefined;
     this.#images.clear();
@@ -28,7 +28,7 @@ export class MapPainter {
       canvas.width = edge;
       canvas.height = edge;
     }
-    const { size, pool } = view;
+    const { size } = view;
     const { top, left, span } = within(size, view.window);
     const scale = edge / span;
     context.clearRect(0, 0, edge, edge);
@@ -40,7 +40,7 @@ export class MapPainter {
       if (tile === undefined || tile.rows === 0) continue;
       const image = this.#images.get(tile) ?? new TileImage();
       alive.set(tile, image);
-      image.update(tile, size, pool, this.#shades);
+      image.update(tile, 1 / size.keys, this.#shades);
       const rows = Math.ceil(tile.rows / tile.block);
       const cols = Math.min(TILE, Math.ceil((size.keys - tile.left) / tile.block));
       const [x, y] = [(tile.left - left) * scale, (tile.top - top) * scale];

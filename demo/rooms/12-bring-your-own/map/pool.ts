@@ -1,4 +1,4 @@
-// Blocks of cells become one dot each, as rows of weights come in: the largest of them with its place, and their mean.
+// Blocks of cells become one dot each, as rows of weights come in: the largest of them, and its place.
 
 /** Dots of a tile, both ways. */
 export const TILE = 128;
@@ -9,7 +9,6 @@ export class PooledTile {
   /** Cells of a dot, both ways. */
   readonly block: number;
   readonly max = new Float32Array(TILE * TILE);
-  readonly sum = new Float32Array(TILE * TILE);
   /** Where in its tile each dot's largest cell is: row * TILE * block + column. */
   readonly #where = new Int32Array(TILE * TILE).fill(-1);
   /** Rows of cells that are in. */
@@ -23,7 +22,7 @@ export class PooledTile {
 
   /** Whole rows of a matrix with so many columns, `first` the first. */
   add(weights: Float32Array, first: number, columns: number): void {
-    const { block, left, top, max, sum } = this;
+    const { block, left, top, max } = this;
     const where = this.#where;
     const [side, right] = [TILE * block, Math.min(columns, left + TILE * block)];
     const count = Math.floor(weights.length / columns);
@@ -34,16 +33,14 @@ export class PooledTile {
       let dot = Math.floor(row / block) * TILE;
       for (let col = left; col < right; dot++) {
         const end = Math.min(right, col + block);
-        let [most, at, total] = [max[dot] ?? 0, -1, 0];
+        let [most, at] = [max[dot] ?? 0, -1];
         for (; col < end; col++) {
           const weight = weights[start + col] ?? 0;
-          total += weight;
           if (weight > most) {
             most = weight;
             at = col;
           }
         }
-        sum[dot] = (sum[dot] ?? 0) + total;
         if (at < 0) continue;
         max[dot] = most;
         where[dot] = row * side + at - left;
@@ -54,21 +51,8 @@ export class PooledTile {
 
   /** The cell that a dot shows by its largest: its own where all are zero. */
   cellAt(dot: number): { readonly row: number; readonly col: number } {
-    const [side, at] = [TILE * this.block, this.#where[dot] ?? -1];
-    if (at < 0) {
-      return {
-        row: this.top + Math.floor(dot / TILE) * this.block,
-        col: this.left + (dot % TILE) * this.block,
-      };
-    }
+    const [side, known] = [TILE * this.block, this.#where[dot] ?? -1];
+    const at = known < 0 ? Math.floor(dot / TILE) * this.block * side + (dot % TILE) * this.block : known;
     return { row: this.top + Math.floor(at / side), col: this.left + (at % side) };
-  }
-
-  /** The mean over the cells of a dot, of which there are fewer at the edges. */
-  mean(dot: number, queries: number, keys: number): number {
-    const row = this.top + Math.floor(dot / TILE) * this.block;
-    const col = this.left + (dot % TILE) * this.block;
-    const cells = Math.min(this.block, queries - row) * Math.min(this.block, keys - col);
-    return cells > 0 ? (this.sum[dot] ?? 0) / cells : 0;
   }
 }

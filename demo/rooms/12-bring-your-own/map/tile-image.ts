@@ -1,9 +1,7 @@
 // A tile as a picture of its own, which the map then draws at any size.
 
-import type { Pool } from "../state.js";
 import { type PooledTile, TILE } from "./pool.js";
 import { levelOf, type Shades } from "./shade.js";
-import type { MapSize } from "./window.js";
 
 export class TileImage {
   readonly canvas = document.createElement("canvas");
@@ -15,14 +13,12 @@ export class TileImage {
     this.canvas.height = TILE;
   }
 
-  /** Draws the rows that came in since it was last asked. */
-  update(tile: PooledTile, size: MapSize, pool: Pool, shades: Shades): void {
+  /** Draws the rows that came in since it was last asked. `even`: a weight where all keys have the same. */
+  update(tile: PooledTile, even: number, shades: Shades): void {
     if (this.#rows === tile.rows) return;
     const [first, last] = [Math.floor(this.#rows / tile.block), Math.ceil(tile.rows / tile.block)];
-    const even = 1 / size.keys;
     for (let dot = Math.max(0, first) * TILE; dot < Math.min(TILE, last) * TILE; dot++) {
-      const weight = pool === "max" ? (tile.max[dot] ?? 0) : tile.mean(dot, size.queries, size.keys);
-      shades.put(this.#image.data, dot, levelOf(weight, even));
+      shades.put(this.#image.data, dot, levelOf(tile.max[dot] ?? 0, even));
     }
     this.#rows = tile.rows;
     this.canvas.getContext("2d")?.putImageData(this.#image, 0, 0);

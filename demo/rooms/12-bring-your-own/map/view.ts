@@ -1,6 +1,5 @@
 // What a map shows.
 
-import type { Pool } from "../state.js";
 import type { Words } from "../words.js";
 import { type PooledTile, TILE } from "./pool.js";
 import type { MapSize, MapWindow, TilePlace } from "./window.js";
@@ -9,7 +8,6 @@ export interface MapView {
   readonly label: string;
   readonly size: MapSize;
   readonly window: MapWindow;
-  readonly pool: Pool;
   /** The cell in the light. */
   readonly row: number;
   readonly col: number;
