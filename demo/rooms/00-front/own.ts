@@ -3,7 +3,7 @@
 import { type FlowSelection, HeedFlow } from "heed/viz";
 import { cutIntoWords } from "../../src/model/tokens.js";
 import { choice } from "../../src/ui/choice.js";
-import { find, h } from "../../src/ui/dom.js";
+import { button, find, h } from "../../src/ui/dom.js";
 import { on } from "../../src/ui/matrix-handlers.js";
 import { percent } from "../../src/ui/numbers.js";
 import type { Language, Reading } from "./language.js";
@@ -47,11 +47,7 @@ export class OwnSentence {
       void this.#read();
     });
     seen.observe(this.#flow);
-    const examples = TRY.map(([name, text]) => {
-      const button = h("button", { type: "button", class: "link" }, name);
-      button.addEventListener("click", () => store.change({ text }, "new"));
-      return button;
-    });
+    const examples = TRY.map(([name, text]) => button(name, () => store.change({ text }, "new"), "link"));
     find("#own-examples", HTMLElement).append(...examples);
     on<FlowSelection>(this.#flow, "select", ({ word }) => {
       this.#asker = word;

@@ -1,7 +1,7 @@
 // A large sentence whose last word is a wheel, with an arc from one word to all that it attends to. Where the sentence takes several
 // lines, arcs go between them.
 
-import { h, svg } from "../../src/ui/dom.js";
+import { button, h, svg } from "../../src/ui/dom.js";
 import { percent } from "../../src/ui/numbers.js";
 import { Wheel } from "./wheel.js";
 
@@ -47,9 +47,7 @@ export class Sentence {
       if (guessed === undefined || word === asker) {
         return h("span", { class: word === asker ? "asked-word asker" : "asked-word" }, word);
       }
-      const button = h("button", { type: "button", class: "asked-word" }, word);
-      button.addEventListener("click", () => guessed(index + 1));
-      return button;
+      return button(word, () => guessed(index + 1), "asked-word");
     });
     const start = h("span", {}, "start");
     this.#words = [start, ...spoken, this.#wheel.element];

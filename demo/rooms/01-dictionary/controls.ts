@@ -1,5 +1,6 @@
 // Which cabinet, how alike is measured, how hot, and who asks.
 
+import { withBlock } from "../../src/model/matrix.js";
 import { choice } from "../../src/ui/choice.js";
 import { button } from "../../src/ui/dom.js";
 import { exact } from "../../src/ui/numbers.js";
@@ -7,7 +8,6 @@ import { byChoice } from "../../src/ui/orientation.js";
 import { slider } from "../../src/ui/slider.js";
 import { CABINETS, EXAMPLES, type ScoreName } from "./examples.js";
 import { asGiven, BANDWIDTHS, type DictionaryStore, exampleOf, matrixOf, TEMPERATURES } from "./state.js";
-import { withRow } from "./views.js";
 
 export function controls(store: DictionaryStore) {
   const example = choice(
@@ -27,15 +27,15 @@ export function controls(store: DictionaryStore) {
   const temperature = slider("Temperature T", TEMPERATURES, (value) => store.change({ temperature: value }));
   const bandwidth = slider("Bandwidth b", BANDWIDTHS, (value) => store.change({ bandwidth: value }));
   const grade = slider("Ask for a GPA of", { least: 1.5, most: 4.5, step: 0.05 }, (value) =>
-    store.change({ q: withRow(matrixOf(store.state, "q"), 0, [Number(value.toFixed(2))]) }),
+    store.change({ q: withBlock(matrixOf(store.state, "q"), 0, 0, [[Number(value.toFixed(2))]]) }),
   );
   const who = choice(
-    "Who asks",
+    "Query of",
     CABINETS.movies.queries.map((text, index) => ({ value: String(index), text })),
     (value) => store.change({ asker: Number(value) }),
   );
   const by = byChoice("vector", (value) => store.change({ by: value }));
-  const again = button("As given", () => {
+  const again = button("Reset", () => {
     store.hold(undefined);
     store.change(asGiven(store.state.example), "new");
   });

@@ -1,10 +1,10 @@
-// One number of the room taken apart: what was typed, a score, a share, or a part of the answer.
+// One number of the room taken apart: what was typed, a score, a weight, or a part of the answer.
 
 import { at, type Matrix } from "../../src/model/matrix.js";
 import { lengthOf } from "../../src/model/similarity.js";
-import { rowSum } from "../../src/model/softmax.js";
-import { directions, type Explanation, products } from "../../src/ui/explanation.js";
-import { exact, small } from "../../src/ui/numbers.js";
+import { directions, type Explanation, products, softened } from "../../src/ui/explanation.js";
+import type { NamedSpot } from "../../src/ui/named-matrices.js";
+import { exact } from "../../src/ui/numbers.js";
 import type { DictionaryAnswer } from "./calls.js";
 import { bestOf, type DictionaryScene } from "./scene.js";
 
@@ -13,62 +13,38 @@ export type MatrixName = (typeof MATRICES)[number];
 
 export const ROLES = { Q: "q", K: "k", V: "v" } as const;
 
-export interface Spot {
-  readonly name: MatrixName;
-  readonly row: number;
-  readonly col: number;
-}
-
-export function explain(scene: DictionaryScene, spot: Spot, answer?: DictionaryAnswer): Explanation | undefined {
+/** Of a cell that a matrix shows. */
+export function explain(scene: DictionaryScene, spot: NamedSpot<MatrixName>, answer?: DictionaryAnswer): Explanation {
   const { name, row, col } = spot;
   switch (name) {
-    case "Q":
-    case "K":
-    case "V":
-      return explainTyped(scene, name, row, col);
     case "S":
       return explainScore(scene, row, col);
     case "A":
       return explainShare(scene, row, col, answer?.shares);
     case "O":
       return explainOutput(scene, row, col, answer?.output);
+    default:
+      return explainTyped(scene, { ...spot, name });
   }
 }
 
-function inside(matrix: Matrix, row: number, col: number): boolean {
-  return row < matrix.rows && col < matrix.cols;
-}
-
-function explainTyped(
-  scene: DictionaryScene,
-  name: keyof typeof ROLES,
-  row: number,
-  col: number,
-): Explanation | undefined {
-  const { example } = scene;
-  const matrix = scene[ROLES[name]];
-  if (!inside(matrix, row, col)) return undefined;
-  const who = (name === "Q" ? example.queries : example.keys)[row] ?? "";
-  const what = (name === "V" ? example.contents : example.features)[col] ?? "";
+function explainTyped(scene: DictionaryScene, { name, row, col }: NamedSpot<keyof typeof ROLES>): Explanation {
+  const { queries, keys, contents, features } = scene.example;
+  const who = (name === "Q" ? queries : keys)[row] ?? "";
+  const what = (name === "V" ? contents : features)[col] ?? "";
   return {
     subject: `${who}: ${what}`,
     sentence: "Set by hand. Type another number, or move the slider.",
-    head: [],
-    terms: [],
-    last: "",
-    result: at(matrix, row, col),
+    result: at(scene[ROLES[name]], row, col),
     lights: [{ name, row, col }],
     editable: true,
   };
 }
 
-function explainScore(scene: DictionaryScene, row: number, key: number): Explanation | undefined {
-  const { q, k, scores, example, state } = scene;
-  if (!inside(scores, row, key)) return undefined;
+function explainScore({ q, k, scores, example, state }: DictionaryScene, row: number, key: number): Explanation {
   const result = at(scores, row, key);
-  const names = [example.queries[row] ?? "", example.keys[key] ?? ""] as const;
   const common = {
-    subject: `score [${names.join(", ")}]`,
+    subject: `score [${example.queries[row]}, ${example.keys[key]}]`,
     result,
     lights: [
       { name: "Q", row },
@@ -76,115 +52,86 @@ function explainScore(scene: DictionaryScene, row: number, key: number): Explana
       { name: "S", row, col: key },
     ],
   };
-  if (state.score === "rbf") {
-    const gaps = example.features.map((_, col) => at(q, row, col) - at(k, key, col));
-    const sum = gaps.reduce((total, gap) => total + gap * gap, 0);
-    return {
-      ...common,
-      sentence: `How far apart, squared: 0 for the very same, below 0 for all others. The bandwidth ${state.bandwidth} says how far is far.`,
-      head: ["", "q", "k", "(q − k)²"],
-      terms: example.features.map((label, col) => ({
-        label,
-        figures: [exact(at(q, row, col)), exact(at(k, key, col)), exact((gaps[col] ?? 0) ** 2)],
-        faint: gaps[col] === 0,
-      })),
-      last: `−${exact(sum)} / (2 × ${state.bandwidth}²) = ${exact(result)}`,
-    };
-  }
   const pair = [(col: number) => at(q, row, col), (col: number) => at(k, key, col)] as const;
   if (state.score === "dot") {
-    return {
-      ...common,
-      sentence: "Feature by feature; two minuses make a plus: both dislike it.",
-      ...products(example.features, ...pair, ["", "q", "k"]),
-    };
+    const sentence = "Feature by feature; two minuses make a plus: both dislike it.";
+    return { ...common, sentence, ...products(example.features, ...pair, ["", "q", "k"]) };
   }
-  const without = lengthOf(q, row) * lengthOf(k, key) === 0 ? " One of them has no direction: 0 by rule." : "";
+  if (state.score === "cosine") {
+    const without = lengthOf(q, row) * lengthOf(k, key) === 0 ? " One of them has no direction: 0 by rule." : "";
+    const sentence = `The dot product over both lengths, so that only the direction counts.${without}`;
+    return { ...common, sentence, ...directions(example.features, ...pair) };
+  }
+  const [left, right] = pair;
+  const gaps = example.features.map((_, col) => left(col) - right(col));
+  const sum = gaps.reduce((total, gap) => total + gap * gap, 0);
   return {
     ...common,
-    sentence: `The dot product over both lengths, so that only the direction counts.${without}`,
-    ...directions(example.features, ...pair),
+    sentence: `How far apart, squared: 0 for the very same, below 0 for all others. The bandwidth ${state.bandwidth} says how far is far.`,
+    head: ["", "q", "k", "(q − k)²"],
+    terms: example.features.map((label, col) => ({
+      label,
+      figures: [exact(left(col)), exact(right(col)), exact((gaps[col] ?? 0) ** 2)],
+      faint: gaps[col] === 0,
+    })),
+    last: `−${exact(sum)} / (2 × ${state.bandwidth}²) = ${exact(result)}`,
   };
 }
 
-function explainShare(
-  { scores, shares, example, state }: DictionaryScene,
-  row: number,
-  key: number,
-  kernel?: Matrix,
-): Explanation | undefined {
-  if (!inside(shares, row, key)) return undefined;
+function explainShare(scene: DictionaryScene, row: number, key: number, kernel?: Matrix): Explanation {
+  const { scores, shares, example, state } = scene;
   const { temperature } = state;
-  const result = at(shares, row, key);
+  const subject = `weight [${example.queries[row]}, ${example.keys[key]}]`;
   const common = {
-    subject: `share [${example.queries[row]}, ${example.keys[key]}]`,
-    result,
-    ...(kernel === undefined ? {} : { kernel: at(kernel, row, key) }),
+    subject,
+    result: at(shares, row, key),
+    kernel: kernel && at(kernel, row, key),
     lights: [
       { name: "S", row },
       { name: "A", row, col: key },
     ],
   };
-  const listed = example.keys.map((label, index) => ({ label, index, score: at(scores, row, index) }));
+  const own = example.keys.map((_, index) => at(scores, row, index));
   if (temperature === 0) {
+    const best = bestOf(scores, row);
     return {
       ...common,
       sentence:
-        "At T = 0 the largest score takes all: an exact lookup, or the nearest there is. Of equals, the first does; a softmax on its way to 0 would divide between them.",
+        "At T = 0 the largest score takes all: an exact lookup, or the nearest there is. Of equal scores the first wins.",
       head: ["", "score"],
-      terms: listed.map(({ label, index, score }) => ({
+      terms: example.keys.map((label, index) => ({
         label,
-        figures: [exact(score)],
+        figures: [exact(own[index] ?? Number.NaN)],
         own: index === key,
-        faint: index !== bestOf(scores, row),
+        faint: index !== best,
       })),
-      last: key === bestOf(scores, row) ? "the largest → 1" : "not the largest → 0",
+      last: key === best ? "the largest → 1" : "not the largest → 0",
     };
   }
   if (temperature === Number.POSITIVE_INFINITY) {
     return {
       ...common,
       sentence: "At T = ∞ scores no longer matter: a plain average over all drawers.",
-      head: [],
-      terms: [],
-      last: `1 / ${shares.cols} = ${exact(result)}`,
+      last: `1 / ${shares.cols} = ${exact(common.result)}`,
     };
   }
-  const heated = { ...scores, data: scores.data.map((score) => score / temperature) };
-  const { most, sum } = rowSum(heated, row);
-  const power = (index: number): number => Math.exp(at(heated, row, index) - most);
-  return {
-    ...common,
-    sentence: `e to the power of each score over T, less the largest, ${exact(most)}; then this one over the sum of all.`,
-    head: ["", "score / T", "− max", "e^"],
-    terms: listed.map(({ label, index }) => ({
-      label,
-      figures: [exact(at(heated, row, index), 3), exact(at(heated, row, index) - most, 3), small(power(index))],
-      own: index === key,
-      faint: power(index) < 5e-5,
-    })),
-    last: `${small(power(key))} / ${exact(sum)} = ${small(result)}`,
-  };
+  const heated = own.map((score) => score / temperature);
+  return { ...softened(heated, example.keys, { subject, at: key, scores: "score / T" }), ...common };
 }
 
-function explainOutput(
-  { shares, v, output, example }: DictionaryScene,
-  row: number,
-  col: number,
-  kernel?: Matrix,
-): Explanation | undefined {
-  if (!inside(output, row, col)) return undefined;
+function explainOutput(scene: DictionaryScene, row: number, col: number, kernel?: Matrix): Explanation {
+  const { shares, v, output, example } = scene;
   return {
     subject: `${example.queries[row]} gets: ${example.contents[col]}`,
-    sentence: "What lies in each drawer, times the share of that drawer.",
+    sentence: "What lies in each drawer, times the weight of that drawer.",
     ...products(
       example.keys,
       (key) => at(shares, row, key),
       (key) => at(v, key, col),
-      ["", "share", "value"],
+      ["", "weight", "value"],
     ),
     result: at(output, row, col),
-    ...(kernel === undefined ? {} : { kernel: at(kernel, row, col) }),
+    kernel: kernel && at(kernel, row, col),
     lights: [
       { name: "A", row },
       { name: "V", col },

@@ -10,6 +10,7 @@ import { NamedMatrices } from "../../src/ui/named-matrices.js";
 import { percent } from "../../src/ui/numbers.js";
 import { worded } from "../../src/ui/orientation.js";
 import { picture } from "../../src/ui/picture.js";
+import { heads, line, tableFrame } from "../../src/ui/table.js";
 import { Teller } from "../../src/ui/teller.js";
 import type { DictionaryAnswer } from "./calls.js";
 import { heedCode, torchCode } from "./code.js";
@@ -18,7 +19,7 @@ import { explain, MATRICES, ROLES } from "./explain.js";
 import { bestOf, type DictionaryScene, GRID } from "./scene.js";
 import { type DictionaryStore, matrixOf } from "./state.js";
 import { answerParts, cabinetText, curveText, NUMBERS_TEXT, tasteText } from "./texts.js";
-import { curveView, drawersOf, viewOf, withRow } from "./views.js";
+import { curveView, drawersOf, viewOf } from "./views.js";
 
 export class DictionaryRoom {
   readonly #store: DictionaryStore;
@@ -64,9 +65,7 @@ export class DictionaryRoom {
 
   #build() {
     const line = this.#matrices.line.bind(this.#matrices);
-    const head = ["", "by dot product", "by cosine"].map((name) =>
-      name === "" ? h("td") : h("th", { scope: "col" }, name),
-    );
+    const head = heads("", "by dot product", "by cosine");
     return {
       cabinet: picture({
         name: "cabinet",
@@ -97,13 +96,7 @@ export class DictionaryRoom {
       tastes: picture({
         name: "tastes",
         title: "Dot product against cosine",
-        body: [
-          h(
-            "div",
-            { class: "table-frame", tabindex: 0, role: "region", "aria-label": "Best movie of each" },
-            h("table", { class: "plain-table tastes" }, h("thead", {}, h("tr", {}, ...head)), this.#tastes),
-          ),
-        ],
+        body: [tableFrame("Best movie of each", h("table", { class: "plain-table tastes" }, head, this.#tastes))],
         data: () => ({
           state: this.#scene.state,
           dot: rowsOf(this.#scene.rivals.dot.shares),
@@ -141,7 +134,7 @@ export class DictionaryRoom {
     this.#agreement.textContent =
       answer === undefined
         ? OWN_ARITHMETIC
-        : `Shares and answers come from the kernel. It and the arithmetic by hand ${agreement(answer.apart)}.`;
+        : `Attention weights and answers come from the kernel. Kernel and worked arithmetic ${agreement(answer.apart)}.`;
     this.#teller.tell();
   }
 
@@ -151,7 +144,7 @@ export class DictionaryRoom {
 
   #ask(card: readonly number[]): void {
     const { state } = this.#scene;
-    this.#store.change({ q: withRow(matrixOf(state, "q"), state.asker, card) });
+    this.#store.change({ q: withBlock(matrixOf(state, "q"), state.asker, 0, [card]) });
   }
 
   #edit(name: string, atRow: number, col: number, values: readonly (readonly number[])[]): void {
@@ -177,11 +170,10 @@ function tasteRows({ rivals, example }: DictionaryScene): HTMLElement[] {
       return { key, text: `${example.keys[key]} ${percent(at(shares, atRow, key))}` };
     });
     const differs = bests[0]?.key !== bests[1]?.key;
-    return h(
-      "tr",
-      { class: differs ? "differs" : undefined },
-      h("th", { scope: "row" }, who),
-      ...bests.map(({ text }) => h("td", {}, text)),
+    return line(
+      who,
+      bests.map(({ text }) => text),
+      differs ? "differs" : undefined,
     );
   });
 }

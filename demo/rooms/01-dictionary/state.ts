@@ -5,26 +5,9 @@ import type { Matrix } from "../../src/model/matrix.js";
 import { Store } from "../../src/model/store.js";
 import { CABINETS, EXAMPLES, type Example, type ExampleName, type Role, SCORES, type ScoreName } from "./examples.js";
 
+const WARM = [0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1, 1.5, 2, 3, 5, 10, 20, 50];
 /** From the exact lookup to the plain average. */
-export const TEMPERATURES: readonly number[] = [
-  0,
-  0.02,
-  0.05,
-  0.1,
-  0.2,
-  0.3,
-  0.5,
-  0.7,
-  1,
-  1.5,
-  2,
-  3,
-  5,
-  10,
-  20,
-  50,
-  Number.POSITIVE_INFINITY,
-];
+export const TEMPERATURES: readonly number[] = [0, ...WARM, Number.POSITIVE_INFINITY];
 export const BANDWIDTHS: readonly number[] = [0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.5, 0.7, 1, 1.5, 2];
 
 export interface DictionaryState {

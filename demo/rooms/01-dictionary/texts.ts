@@ -9,16 +9,16 @@ import { bestOf, type DictionaryScene } from "./scene.js";
 export function cabinetText(scene: DictionaryScene): string {
   const { temperature } = scene.state;
   if (temperature === 0) {
-    return "A dictionary as programs know it: the drawer that fits best opens, all others stay shut. Attention is the same thing with a temperature; raise it.";
+    return "A dictionary as programs know it: the drawer that fits best opens, all others stay shut. Attention is the same with a temperature; raise it.";
   }
   if (temperature === Number.POSITIVE_INFINITY) {
     return "So hot that it no longer matters what is asked: every drawer opens equally, and the answer is the plain average.";
   }
   return {
     students:
-      "Each card carries four interests, from 0 to 3, and the drawer a major. Press a drawer to ask with that very card. All drawers open a little, the more the more alike the cards are, and the answer is a mixture.",
+      "Each card carries four interests, from 0 to 3, and the drawer a major. Press a drawer to ask with its card. All drawers open a little, the wider the more similar the cards, and the answer is a mixture.",
     salary:
-      "Each drawer carries a GPA and holds a salary; the numbers are invented. Asking for a GPA that nobody has is no error here: those close by answer.",
+      "Each drawer carries a GPA and holds a salary; the numbers are invented. Ask for a GPA that nobody has, and those close by answer.",
     movies:
       "People and movies on the same three scales, from −1 (against) to 1 (for). The answer for a person is a mixture of movies: an ideal that need not exist.",
   }[scene.state.example];
@@ -58,8 +58,8 @@ export function curveText({ state }: DictionaryScene): string {
   const heat =
     temperature === 0 || temperature === Number.POSITIVE_INFINITY
       ? ""
-      : ` The temperature does the same as the bandwidth: b √T = ${exact(bandwidth * Math.sqrt(temperature), 3)} is all that counts.`;
-  return `Attention with this score is kernel regression, as Nadaraya and Watson described it in 1964. A narrow kernel follows each graduate, a wide one flattens to the average.${heat} Beyond the data it does not extrapolate: an average never leaves the range of what it averages.`;
+      : ` Temperature acts as bandwidth does: only b √T = ${exact(bandwidth * Math.sqrt(temperature), 3)} counts.`;
+  return `Attention with this score is kernel regression, as Nadaraya and Watson described it in 1964. A narrow kernel follows each graduate, a wide one flattens to the average.${heat}`;
 }
 
 export function tasteText(scene: DictionaryScene): string {
@@ -68,11 +68,11 @@ export function tasteText(scene: DictionaryScene): string {
     (_, row) => bestOf(scene.rivals.dot.scores, row) !== bestOf(scene.rivals.cosine.scores, row),
   );
   const common =
-    "A minus times a minus is a plus: who dislikes romance is drawn to what has little of it. A dot product also counts length, so a movie that is much of everything wins easily; the cosine compares directions alone.";
+    "Minus times minus is plus: someone who dislikes romance is drawn to films with little of it. A dot product also counts length, so a film with a lot of everything wins easily; the cosine compares directions alone.";
   if (differing < 0) return common;
   const [loud, like] = [bestOf(scene.rivals.dot.scores, differing), bestOf(scene.rivals.cosine.scores, differing)];
   return `${common} ${example.queries[differing]} (length ${exact(lengthOf(q, differing), 2)}) gets “${example.keys[loud]}” (length ${exact(lengthOf(k, loud), 2)}) by the one, “${example.keys[like]}” (length ${exact(lengthOf(k, like), 2)}) by the other.`;
 }
 
 export const NUMBERS_TEXT =
-  "The same as matrices: one row for each asker or drawer. Every number can be taken apart, and those of Q, K and V changed.";
+  "The same as matrices, one row for each query or drawer. Press a number to take it apart; change those of Q, K and V.";

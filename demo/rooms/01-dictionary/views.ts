@@ -1,7 +1,7 @@
 // The room's matrices, drawers and curve. Pure; the room draws them.
 
 import type { MatrixView } from "heed/viz";
-import { at, fill, largest, type Matrix } from "../../src/model/matrix.js";
+import { at, largest, type Matrix } from "../../src/model/matrix.js";
 import type { Drawer } from "../../src/ui/heed-cabinet.js";
 import type { ChartView } from "../../src/ui/heed-chart.js";
 import { exact } from "../../src/ui/numbers.js";
@@ -10,7 +10,8 @@ import type { MatrixName } from "./explain.js";
 import { type DictionaryScene, GRID } from "./scene.js";
 
 export function viewOf(name: MatrixName, scene: DictionaryScene, answer?: DictionaryAnswer): MatrixView {
-  const { example, q, k, v, scores } = scene;
+  const { q, k, v, scores, shares, output } = { ...scene, ...answer };
+  const { queries, keys, features, contents } = scene.example;
   const view = (about: string, matrix: Matrix, rows: readonly string[], cols: readonly string[]): MatrixView => ({
     name,
     title: name,
@@ -23,21 +24,17 @@ export function viewOf(name: MatrixName, scene: DictionaryScene, answer?: Dictio
   });
   switch (name) {
     case "Q":
-      return { ...view("who asks; change any", q, example.queries, example.features), editable: true };
+      return { ...view("who asks; change any", q, queries, features), editable: true };
     case "K":
-      return { ...view("what stands on the drawers; change any", k, example.keys, example.features), editable: true };
+      return { ...view("what stands on the drawers; change any", k, keys, features), editable: true };
     case "V":
-      return { ...view("what lies in them; change any", v, example.keys, example.contents), editable: true };
+      return { ...view("what lies in them; change any", v, keys, contents), editable: true };
     case "S":
-      return view("scores: how alike", scores, example.queries, example.keys);
+      return view("scores: how alike", scores, queries, keys);
     case "A":
-      return {
-        ...view("shares: each row sums to 1", answer?.shares ?? scene.shares, example.queries, example.keys),
-        tone: "share",
-        full: 1,
-      };
+      return { ...view("attention weights: each row sums to 1", shares, queries, keys), tone: "share", full: 1 };
     case "O":
-      return view("what the asker gets", answer?.output ?? scene.output, example.queries, example.contents);
+      return view("what each query gets", output, queries, contents);
   }
 }
 
@@ -95,9 +92,4 @@ export function curveView(scene: DictionaryScene, answer?: DictionaryAnswer): Ch
 
 function meanOf(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + value, 0) / values.length;
-}
-
-/** A row as a matrix, put in place of one row of another. */
-export function withRow(matrix: Matrix, row: number, line: ArrayLike<number>): Matrix {
-  return fill(matrix.rows, matrix.cols, (r, c) => (r === row ? (line[c] ?? 0) : at(matrix, r, c)));
 }

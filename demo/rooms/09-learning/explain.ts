@@ -2,6 +2,7 @@
 
 import { at } from "../../src/model/matrix.js";
 import { type Explanation, products, softened } from "../../src/ui/explanation.js";
+import type { NamedSpot } from "../../src/ui/named-matrices.js";
 import { exact, small } from "../../src/ui/numbers.js";
 import type { LearningAnswer } from "./calls.js";
 import { finiteDifference, INPUTS, KEYS, type LearningScene, VALUE_WIDTH } from "./scene.js";
@@ -11,17 +12,11 @@ import type { Moment } from "./training.js";
 export const NAMES = ["M", "A", "dA", "dS", "dV", "dK", "dQ"] as const;
 export type Name = (typeof NAMES)[number];
 
-export interface Spot {
-  readonly name: Name;
-  readonly row: number;
-  readonly col: number;
-}
-
 const count = (length: number, name: string): readonly string[] => Array.from({ length }, (_, i) => `${name}${i + 1}`);
 
 export function explain(
   scene: LearningScene,
-  spot: Spot,
+  spot: NamedSpot<Name>,
   { answer, moment }: { readonly answer: LearningAnswer | undefined; readonly moment: Moment | undefined },
 ): Explanation {
   const { name, row, col } = spot;
@@ -82,27 +77,22 @@ export function explain(
   }
 }
 
-type Told = Omit<Explanation, "head" | "terms"> & Partial<Pick<Explanation, "head" | "terms">>;
-
 /** With the finite difference and the kernel's figure beside it. */
 function measured(
   scene: LearningScene,
-  { name, row, col }: Spot,
+  { name, row, col }: NamedSpot<Name>,
   [input, kernel]: readonly [keyof typeof INPUTS, ArrayLike<number> | undefined],
-  told: Told,
+  told: Explanation,
 ): Explanation {
-  const own = kernel?.[row * INPUTS[input].cols + col];
   return {
-    head: [],
-    terms: [],
     ...told,
     difference: finiteDifference(scene, input, row, col),
-    ...(own === undefined ? {} : { kernel: own }),
+    kernel: kernel?.[row * INPUTS[input].cols + col],
     lights: [...told.lights, { name, row, col }],
   };
 }
 
-function explainScore({ weights, dWeights, mean, dScores }: LearningScene, key: number): Told {
+function explainScore({ weights, dWeights, mean, dScores }: LearningScene, key: number): Explanation {
   const [weight, gradient, result] = [weights[key] ?? 0, dWeights[key] ?? 0, dScores[key] ?? 0];
   return {
     subject: `∂L / ∂s${key + 1}`,
@@ -129,7 +119,7 @@ function explainTrained({ state }: LearningScene, row: number, col: number, mome
   if (moment === undefined) {
     const sentence = "Nothing has been learnt yet: every letter is as good as any other.";
     const result = 1 / LETTERS;
-    return { subject, sentence, head: [], terms: [], last: `1 / ${LETTERS} = ${result}`, result, lights: [] };
+    return { subject, sentence, last: `1 / ${LETTERS} = ${result}`, result, lights: [] };
   }
   const from = row * LETTERS;
   return softened(Array.from(moment.scores.subarray(from, from + LETTERS)), letters, {

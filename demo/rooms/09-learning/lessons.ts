@@ -2,6 +2,7 @@
 
 import { h } from "../../src/ui/dom.js";
 import { type Picture, picture } from "../../src/ui/picture.js";
+import { tableFrame } from "../../src/ui/table.js";
 
 const WORDS = ["The", "dog", "was", "tired", "and", "slept"];
 const LESSONS = WORDS.slice(1).map((target, row) => ({ sees: WORDS.slice(0, row + 1), target }));
@@ -14,16 +15,11 @@ export function lessonsPicture(): Picture {
     });
     return h("tr", {}, h("th", { scope: "row", "aria-label": `Lesson ${row + 1}: ${target}` }, `${row + 1}`), ...cells);
   });
+  const table = h("table", { class: "lessons" }, h("tbody", {}, ...rows));
   const lessons = picture({
     name: "lessons",
     title: "One sentence is n lessons",
-    body: [
-      h(
-        "div",
-        { class: "table-frame", tabindex: 0, role: "region", "aria-label": "Each lesson: what it sees and its target" },
-        h("table", { class: "lessons" }, h("tbody", {}, ...rows)),
-      ),
-    ],
+    body: [tableFrame("Each lesson: what it sees and its target", table)],
     data: () => LESSONS,
   });
   lessons.say(

@@ -114,5 +114,5 @@ function textOf({ weights, state }: LearningScene): string {
 
 function agreementOf(answer: LearningAnswer | undefined): string {
   if (answer === undefined) return OWN_ARITHMETIC;
-  return `Gradients come from the kernel. They and the arithmetic by hand ${agreement(answer.difference)}.`;
+  return `Gradients come from the kernel. Kernel and worked arithmetic ${agreement(answer.difference)}.`;
 }

@@ -1,90 +1,74 @@
-// The state as the part of the address behind "#", and back. Only what differs from the initial state is written.
+// The walk's state as the part of the address behind "#", and back. Only what differs from the initial state is written.
 
 import { LEAST_WIDTH, MOST_WIDTH } from "./embed.js";
-import { holdsTooLarge, readMatrix, writeMatrix } from "./matrix-text.js";
-import { consistent, INITIAL, type Role, STEPS, type State } from "./state.js";
-import { type Codec, Store } from "./store.js";
+import { codecOf, type Field, matrixOrNone, number, oneOf, text, wholes } from "./fields.js";
+import type { Matrix } from "./matrix.js";
+import { readMatrix } from "./matrix-text.js";
+import { consistent, INITIAL, MOST_HEADS, STEPS, type State } from "./state.js";
+import { Store } from "./store.js";
 import { MOST_TOKENS } from "./tokens.js";
 
 const LONGEST_TEXT = 400;
+const LARGEST_SCALE = 8;
 
 export type WalkStore = Store<State>;
 
 export function openWalkStore(): WalkStore {
-  return new Store(WALK_STATE, ["step", "all"]);
+  const { isTooLarge } = FLAT;
+  return new Store({ initial: INITIAL, consistent, fromHash, toHash, isTooLarge }, ["step", "all"]);
 }
 
-const WALK_STATE: Codec<State> = { initial: INITIAL, consistent, fromHash, toHash, isTooLarge };
+/** Each edited matrix has a name of its own in the address. */
+type FlatState = Omit<State, "edited"> & Readonly<Record<"wq" | "wk" | "wv", Matrix | null>>;
+
+function flat({ edited: { q, k, v }, ...rest }: State): FlatState {
+  return { ...rest, wq: q, wk: k, wv: v };
+}
+
+const FLAT = codecOf<FlatState>(flat(INITIAL), {
+  text: text("t", LONGEST_TEXT),
+  numbers: { ...matrixOrNone("x"), read: readInput },
+  width: number("d", LEAST_WIDTH, MOST_WIDTH),
+  heads: number("h", 1, MOST_HEADS),
+  scale: { key: "scale", write: String, read: readScale },
+  causal: oneOf("causal", ["none", "lower-right", "upper-left"]),
+  asking: number("asking", 0, MOST_TOKENS),
+  hidden: wholes("hide"),
+  wq: matrixOrNone("wq"),
+  wk: matrixOrNone("wk"),
+  wv: matrixOrNone("wv"),
+  step: oneOf("step", STEPS),
+  all: flag("all", "1"),
+  // Counted from 1 there.
+  head: { key: "head", write: (head) => String(head + 1), read: readHead },
+  role: oneOf("role", ["q", "k", "v"]),
+  columns: flag("by", "columns"),
+  asker: number("word", -1, MOST_TOKENS),
+});
 
 export function toHash(state: State): string {
-  const parts = new URLSearchParams();
-  const put = (key: string, value: string, initial: string): void => {
-    if (value !== initial) parts.set(key, value);
-  };
-  put("t", state.text, INITIAL.text);
-  if (state.numbers !== null) parts.set("x", writeMatrix(state.numbers));
-  put("d", String(state.width), String(INITIAL.width));
-  put("h", String(state.heads), String(INITIAL.heads));
-  put("scale", String(state.scale), String(INITIAL.scale));
-  put("causal", state.causal, INITIAL.causal);
-  put("asking", String(state.asking), String(INITIAL.asking));
-  put("hide", state.hidden.join("."), "");
-  for (const role of ["q", "k", "v"] as const) {
-    const edit = state.edited[role];
-    if (edit !== null) parts.set(`w${role}`, writeMatrix(edit));
-  }
-  put("step", state.step, INITIAL.step);
-  put("all", state.all ? "1" : "", "");
-  put("head", String(state.head + 1), String(INITIAL.head + 1));
-  put("role", state.role, INITIAL.role);
-  put("by", state.columns ? "columns" : "", "");
-  put("word", String(state.asker), String(INITIAL.asker));
-  const text = parts.toString();
-  return text === "" ? "" : `#${text}`;
+  return FLAT.toHash(flat(state));
 }
 
-/** What the address says; anything that cannot be read is left out, as an address may come from anywhere. */
 export function fromHash(hash: string): Partial<State> {
-  const parts = new URLSearchParams(hash.replace(/^#/, ""));
-  const read: { -readonly [K in keyof State]?: State[K] } = {};
-  const text = parts.get("t");
-  if (text !== null) read.text = text.slice(0, LONGEST_TEXT);
-  const numbers = readMatrix(parts.get("x"));
-  if (numbers !== null && numbers.rows <= MOST_TOKENS && numbers.cols <= MOST_WIDTH) read.numbers = numbers;
-  const width = readNumber(parts.get("d"));
-  if (width !== null && width >= LEAST_WIDTH) read.width = width;
-  const heads = readNumber(parts.get("h"));
-  if (heads !== null) read.heads = heads;
-  const scale = readNumber(parts.get("scale"));
-  if (scale !== null && scale >= 0 && scale <= 8) read.scale = scale;
-  const causal = parts.get("causal");
-  if (causal === "lower-right" || causal === "upper-left") read.causal = causal;
-  const asking = readNumber(parts.get("asking"));
-  if (asking !== null) read.asking = asking;
-  const hidden = parts.get("hide");
-  if (hidden !== null) read.hidden = hidden.split(".").map(Number).filter(Number.isInteger);
-  const edited = { q: readMatrix(parts.get("wq")), k: readMatrix(parts.get("wk")), v: readMatrix(parts.get("wv")) };
-  if (edited.q !== null || edited.k !== null || edited.v !== null) read.edited = edited;
-  const step = STEPS.find((name) => name === parts.get("step"));
-  if (step !== undefined) read.step = step;
-  if (parts.get("all") === "1") read.all = true;
-  const head = readNumber(parts.get("head"));
-  if (head !== null) read.head = head - 1;
-  const role = (["q", "k", "v"] satisfies Role[]).find((name) => name === parts.get("role"));
-  if (role !== undefined) read.role = role;
-  if (parts.get("by") === "columns") read.columns = true;
-  const asker = readNumber(parts.get("word"));
-  if (asker !== null && Number.isInteger(asker)) read.asker = Math.max(-1, asker);
-  return read;
+  const { wq: q = null, wk: k = null, wv: v = null, ...read } = FLAT.fromHash(hash);
+  return q === null && k === null && v === null ? read : { ...read, edited: { q, k, v } };
 }
 
-function isTooLarge(hash: string): boolean {
-  const parts = new URLSearchParams(hash.replace(/^#/, ""));
-  return ["x", "wq", "wk", "wv"].some((key) => holdsTooLarge(parts.get(key)));
+function flag(key: string, said: string): Field<boolean> {
+  return { key, write: (is) => (is ? said : ""), read: (written) => (written === said ? true : undefined) };
 }
 
-function readNumber(text: string | null): number | null {
-  if (text === null || text.trim() === "") return null;
-  const value = Number(text);
-  return Number.isFinite(value) ? value : null;
+function readHead(written: string): number | undefined {
+  return /^\d{1,3}$/.test(written) ? Number(written) - 1 : undefined;
+}
+
+function readScale(written: string): number | undefined {
+  const scale = written.trim() === "" ? Number.NaN : Number(written);
+  return scale >= 0 && scale <= LARGEST_SCALE ? scale : undefined;
+}
+
+function readInput(written: string): Matrix | undefined {
+  const matrix = readMatrix(written);
+  return matrix !== null && matrix.rows <= MOST_TOKENS && matrix.cols <= MOST_WIDTH ? matrix : undefined;
 }

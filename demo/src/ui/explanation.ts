@@ -79,13 +79,15 @@ interface Softened {
   readonly at: number;
   readonly kernel?: number | undefined;
   readonly light?: NamedLight;
+  /** What stands above the scores. */
+  readonly scores?: string;
 }
 
 /** One weight of a softmax. */
 export function softened(
   scores: readonly number[],
   names: readonly string[],
-  { subject, at: chosen, kernel, light }: Softened,
+  { subject, at: chosen, kernel, light, scores: name = "score" }: Softened,
 ): Explanation {
   const most = Math.max(...scores);
   const powers = scores.map((score) => Math.exp(score - most));
@@ -93,8 +95,8 @@ export function softened(
   const power = powers[chosen] ?? Number.NaN;
   return {
     subject,
-    sentence: `e to the power of each score less the largest, ${exact(most)}; then this one over the sum of all.`,
-    head: ["", "score", "e^"],
+    sentence: `e to the power of each ${name} less the largest, ${exact(most)}; then this one over the sum of all.`,
+    head: ["", name, "e^"],
     terms: scores.map((score, index) => ({
       label: names[index] ?? "",
       figures: [exact(score, 3), small(powers[index] ?? Number.NaN)],

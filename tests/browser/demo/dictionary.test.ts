@@ -89,7 +89,7 @@ describe("the cabinet", () => {
     await page.keyboard.press("Enter");
     expect((await readMatrix(page, "K"))[0]).toEqual([0, 1, 1, 0]);
     expect(await answer(page)).toBe("The answer: law 100\u00a0%.");
-    await page.getByRole("button", { name: "As given" }).click();
+    await page.getByRole("button", { name: "Reset" }).click();
     expect((await readMatrix(page, "K"))[0]).toEqual([3, 1, 1, 0]);
     expect(page.url()).not.toContain("#");
   });
@@ -147,14 +147,14 @@ test("two minuses make a plus, and a loud movie wins by dot product but not by c
   ]);
 });
 
-test("a share tells the powers it is made from", async () => {
+test("a weight tells the powers it is made from", async () => {
   const page = await open("dictionary.html");
   await kernelAnswered(page);
   await hover(page, "A", 0, 1);
   const told = await readTold(page);
-  expect(told.subject).toBe("share [you ask, Sam Coe]");
+  expect(told.subject).toBe("weight [you ask, Sam Coe]");
   expect(told.terms).toHaveLength(7);
-  const powers = told.terms.map(([, , power = Number.NaN]) => power);
+  const powers = told.terms.map(([, power = Number.NaN]) => power);
   // Seven powers, each rounded at the fourth decimal.
   expect(Math.abs(told.result - (powers[1] ?? Number.NaN) / total(powers))).toBeLessThan(8 * HALF_OF_FOUR_DECIMALS);
   expect(told.kernel).toMatch(/The kernel says/);
