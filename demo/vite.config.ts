@@ -60,6 +60,8 @@ function heedEntries(): { find: RegExp; replacement: string }[] {
 export default defineConfig({
   root: at("."),
   base: "./",
+  // A file that is missing is missing, and not the front page.
+  appType: "mpa",
   plugins: [frame(), contentSecurityPolicy(), notices(), keepOffline()],
   resolve: { alias: heedEntries() },
   server: { headers: isolation },

@@ -78,14 +78,14 @@ function show(): void {
 
 const own = new OwnSentence(store);
 /** Takes one's own sentence along. */
-function lead(selector: string, key: string): () => void {
+function lead(selector: string, key: string, more = {}): () => void {
   const link = find(selector, HTMLAnchorElement);
   const page = link.href;
   return () => {
-    link.href = `${page}#${new URLSearchParams({ [key]: store.state.text })}`;
+    link.href = `${page}#${new URLSearchParams({ [key]: store.state.text, ...more })}`;
   };
 }
-const leads = [lead("#by-hand", "t"), lead("#by-model", "text")];
+const leads = [lead("#by-hand", "t"), lead("#by-model", "text", { ask: "minilm" })];
 
 store.listen((_, before) => {
   show();

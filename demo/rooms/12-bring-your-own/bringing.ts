@@ -8,6 +8,7 @@ import { readJson } from "./json-arrays.js";
 import { type BroughtFile, type ModelPieces, NO_PIECES, withPiece } from "./model/pieces.js";
 import { recognise } from "./model/recognise.js";
 import { ModelPanel } from "./model-panel.js";
+import { siteModel } from "./site-model.js";
 import { guessRoles, ROLES, type Role, type Source, sourceFrom } from "./source.js";
 import type { BringStore } from "./state.js";
 
@@ -59,6 +60,7 @@ export class Bringing {
       placeholder: '{ "q": [[1, 0], [0, 1]], "k": [[1, 0], [0, 1]], "tokens": ["red", "blue"] }',
     });
     const load = button("Load", () => this.#try(() => this.#takeArrays(readJson("pasted", pasted.value))));
+    const minilm = button("Ask MiniLM (91 MB)", () => void this.#askSite());
     this.element = h(
       "details",
       { class: "bringing" },
@@ -69,12 +71,28 @@ export class Bringing {
         { class: "bringing-ways" },
         open,
         h("div", { class: "field" }, h("label", { for: "pasted" }, "or paste JSON"), pasted, load),
+        minilm,
       ),
       this.#list,
       this.#message,
       this.#panel.element,
     );
     this.#listenToDrops();
+    // The front page's "Ask MiniLM" leads here; the store keeps no such word in the address.
+    if (new URLSearchParams(location.hash.slice(1)).has("ask")) void this.#askSite();
+  }
+
+  /** Loads the model that the site has, and runs it. */
+  async #askSite(): Promise<void> {
+    this.element.setAttribute("open", "");
+    this.#message.textContent = "Loading all-MiniLM-L6-v2 from this site …";
+    try {
+      this.#readLater(await siteModel());
+      await this.#reading;
+      await this.#panel.run();
+    } catch (error) {
+      this.#complain(error);
+    }
   }
 
   /** Said where the address asks for what is not there. */

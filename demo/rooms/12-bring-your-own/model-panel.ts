@@ -65,6 +65,10 @@ export class ModelPanel {
     this.#field.value = takesText || NUMBERS.test(text) ? text : "";
   }
 
+  async run(): Promise<void> {
+    if (this.#model !== undefined && !this.#work.isRunning) await this.#work.press();
+  }
+
   async #run(signal: AbortSignal, say: (text: string) => void): Promise<string> {
     const [model, text] = [this.#model, this.#field.value];
     if (model === undefined) return "";

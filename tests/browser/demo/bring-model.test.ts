@@ -118,6 +118,36 @@ describe.each([
   });
 });
 
+test("the front page's “Ask MiniLM” runs the model of the site's folder, or says which file to bring", async () => {
+  const made = madeTokenizer("bert");
+  const { vocabularySize } = await loadTokenizer(made);
+  const { config, parameters } = enlarged("bert", vocabularySize, 32);
+  const files = [
+    jsonFile("config.json", config),
+    jsonFile("tokenizer.json", made),
+    await safetensorsFile("model.safetensors", parameters),
+  ];
+  const page = await open("index.html");
+  // As servers answer that have a page for whatever they lack.
+  await page.route("**/models/all-MiniLM-L6-v2/*", (route) =>
+    route.fulfill({ contentType: "text/html", body: "<p>Here is nothing.</p>" }),
+  );
+  await page.locator("#sentence").fill("the lowest");
+  await page.getByRole("link", { name: "Ask MiniLM" }).click();
+  await message(page).filter({ hasText: "This site has no config.json of all-MiniLM-L6-v2." }).waitFor();
+  await page.route("**/models/all-MiniLM-L6-v2/*", (route) =>
+    route.fulfill({ body: files.find(({ name }) => route.request().url().endsWith(`/${name}`))?.buffer ?? "" }),
+  );
+  await page.goBack();
+  await page.getByRole("link", { name: "Ask MiniLM" }).click();
+  await status(page)
+    .filter({ hasText: /^Done in .* 6 heads to look at below/ })
+    .waitFor();
+  expect(await page.locator("#model-text").inputValue()).toBe("the lowest");
+  expect(new URL(page.url()).hash).not.toContain("ask");
+  expect(await everyHead(page)).toHaveLength(6);
+});
+
 test("BERT with its tokenizer: every weight is that of heed's layers, words stand beside them, the address keeps the text", async () => {
   const made = madeTokenizer("bert");
   const tokenizer = await loadTokenizer(made);
