@@ -79,17 +79,20 @@ export class Bringing {
     );
     this.#listenToDrops();
     // The front page's "Ask MiniLM" leads here; the store keeps no such word in the address.
-    if (new URLSearchParams(location.hash.slice(1)).has("ask")) void this.#askSite();
+    const isAsked = new URLSearchParams(location.hash.slice(1)).has("ask");
+    if (isAsked) requestAnimationFrame(() => void this.#askSite());
   }
 
   /** Loads the model that the site has, and runs it. */
   async #askSite(): Promise<void> {
     this.element.setAttribute("open", "");
     this.#message.textContent = "Loading all-MiniLM-L6-v2 from this site …";
+    this.#message.scrollIntoView({ block: "center" });
     try {
       this.#readLater(await siteModel());
       await this.#reading;
       await this.#panel.run();
+      scrollTo(0, 0);
     } catch (error) {
       this.#complain(error);
     }

@@ -145,6 +145,7 @@ test("the front page's “Ask MiniLM” runs the model of the site's folder, or 
     .waitFor();
   expect(await page.locator("#model-text").inputValue()).toBe("the lowest");
   expect(new URL(page.url()).hash).not.toContain("ask");
+  expect(await page.evaluate(() => scrollY)).toBe(0);
   expect(await everyHead(page)).toHaveLength(6);
 });
 
