@@ -17,6 +17,8 @@ export interface View {
   readonly shapes: readonly Shape[];
   /** What the board shows, in words. */
   readonly said: string;
+  /** Paints what lies below the shapes, for pictures of many pixels. */
+  readonly paint?: (canvas: HTMLCanvasElement) => void;
 }
 
 /** `at`: whole numbers are steps, what lies between is on the way. `width`: of the board, in pixels. */
@@ -50,6 +52,7 @@ export const mix = (from: number, to: number, t: number): number => from + (to -
 export class Board {
   readonly element: HTMLElement;
   readonly #parts: BoardParts;
+  readonly #canvas = h("canvas", { "aria-hidden": "true" });
   readonly #svg = svg("svg", { role: "img" });
   readonly #range: HTMLInputElement;
   readonly #play = button("Play", () => (this.#frame === undefined ? this.#start() : this.stop()));
@@ -84,11 +87,12 @@ export class Board {
     // The keyboard has the arrows.
     this.#ticks = (parts.ticks ?? []).map((name, step) => button(name, () => this.#leap(step), "board-tick"));
     for (const tick of this.#ticks) tick.tabIndex = -1;
-    const ticks = h("div", { class: "board-ticks", style: `--steps: ${parts.steps.length}` }, ...this.#ticks);
+    const ticks = h("div", { class: "board-ticks" }, ...this.#ticks);
+    ticks.style.setProperty("--steps", String(parts.steps.length));
     const scrubber = h("div", { class: "board-scrubber" }, this.#play, this.#range, this.#said, ticks);
     scrubber.hidden = last === 0;
     this.element = h("div", { class: "board" }, h("div", { class: "board-view" }), scrubber);
-    this.element.firstElementChild?.append(this.#svg);
+    this.element.firstElementChild?.append(this.#canvas, this.#svg);
     new ResizeObserver(([entry]) => {
       const width = Math.round(entry?.contentRect.width ?? 0);
       if (width === this.#width || width === 0) return;
@@ -167,7 +171,9 @@ export class Board {
       else tick.removeAttribute("aria-current");
     });
     if (this.#draw === undefined || this.#width === 0) return;
-    const { height, shapes, said } = this.#draw(this.#at, this.#width);
+    const { height, shapes, said, paint } = this.#draw(this.#at, this.#width);
+    this.#canvas.hidden = paint === undefined;
+    paint?.(this.#canvas);
     this.#svg.setAttribute("viewBox", `0 0 ${this.#width} ${height}`);
     this.#svg.setAttribute("aria-label", said);
     const names = namesOf(shapes);
