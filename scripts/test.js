@@ -31,4 +31,5 @@ note("");
 for (const { name, passed, failed } of results) note(`  ${name.padEnd(24)} ${passed} passed, ${failed} failed`);
 const total = (/** @type {"passed" | "failed"} */ outcome) => results.reduce((sum, result) => sum + result[outcome], 0);
 note(`\n${total("passed")} passed, ${total("failed")} failed`);
-process.exit(total("failed") === 0 && results.every((result) => result.passed > 0) ? 0 : 1);
+const isTested = results.length > 0 && results.every(({ passed }) => passed > 0);
+process.exit(isTested && total("failed") === 0 ? 0 : 1);

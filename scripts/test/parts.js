@@ -9,19 +9,12 @@
 /** @type {Record<string, Part>} */
 const PARTS = {
   cpp: {
-    short: { cpp: ["native-asan", "wasm-relaxed"] },
+    short: { cpp: ["native-asan"] },
     rest: {
-      cpp: [
-        "native-release",
-        "native-tsan",
-        "native-emulated128",
-        "native-emulated256",
-        "native-emulated512",
-        "wasm-simd",
-      ],
+      cpp: ["native-release", "native-tsan", "native-emulated256", "native-emulated512", "wasm-simd", "wasm-relaxed"],
     },
   },
-  bench: { short: { bench: ["wasm-relaxed", "scripts"] }, rest: { bench: ["native-release", "wasm-simd"] } },
+  bench: { short: {}, rest: { bench: ["native-release", "wasm-simd", "wasm-relaxed", "scripts"] } },
   unit: { short: { vitest: ["unit", "conformance"] }, rest: {} },
   browser: {
     short: { vitest: ["chromium-isolated", "chromium-plain", "chromium-webgpu"] },
