@@ -129,8 +129,8 @@ export default defineConfig(async () => {
   if (vulkanProblem !== undefined) console.warn(`GPU adapters beside Chromium's are not tested: ${vulkanProblem}`);
   return {
     test: {
-      // Test files wait for browsers and workers more than they compute, so there is a file for every core.
-      maxWorkers: availableParallelism(),
+      // Test files wait for browsers and workers: one more than there are cores keeps these busy.
+      maxWorkers: availableParallelism() + 1,
       projects: [
         node("unit", "tests/unit/**/*.test.ts", {}, [], SOURCES),
         node("conformance", "tests/conformance/**/*.node.test.ts"),
@@ -145,7 +145,7 @@ export default defineConfig(async () => {
         ),
         node("demo", "tests/browser/demo/**/*.test.ts", { chromiumPath }, "tests/browser/demo/setup.ts"),
         ...(vulkanProblem === undefined
-          ? [node("adapters", "tests/adapters/**/*.test.ts", { chromiumPath }, "tests/adapters/setup.ts")]
+          ? [node("adapters", "tests/adapters/**/*.test.ts", {}, "tests/adapters/setup.ts")]
           : []),
         node("package", "tests/package/*.test.ts", browsers, "tests/package/setup.ts"),
         node("package-matrix", "tests/package/matrix/*.test.ts", browsers, "tests/package/setup.ts"),

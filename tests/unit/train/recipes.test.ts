@@ -51,8 +51,8 @@ test("one look learns to sort, and what it sees on the way is told", async () =>
 });
 
 describe("dates", () => {
-  test.each(["additive", "dot"] as const)("with %s attention, which looks where the date is", async (attention) => {
-    const trained = await dates.train({ attention, seed: SEED, steps: 90, engine });
+  test("with additive attention, which looks where the date is", async () => {
+    const trained = await dates.train({ attention: "additive", seed: SEED, steps: 90, engine });
     expect(await dates.accuracy(trained)).toBeGreaterThan(0.2);
     for (const share of Object.values(await dates.alignment(trained))) expect(share).toBeGreaterThan(0.3);
     const text = "we met on the 3rd of may 1997";
