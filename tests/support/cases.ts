@@ -232,7 +232,7 @@ export function compute(heed: Heed, one: Case): Promise<EverythingResult> {
 const known = new WeakMap<Case, ReferenceResult>();
 
 /** The reference's results, computed once a case: it is slow. */
-function expectedOf(one: Case): ReferenceResult {
+export function expectedOf(one: Case): ReferenceResult {
   const expected = known.get(one) ?? reference(one.query, one.key, one.value, one.options);
   known.set(one, expected);
   return expected;

@@ -35,6 +35,31 @@ import { scoreBound, withInt16Query } from "../support/score-error.js";
 
 const problems = cases(61, 60).filter(({ options }) => options.cuSeqlensQ === undefined);
 
+/** The same for all kinds of engines, so that the reference computes each once. */
+const keptProblems = TYPES.map((dtype) => {
+  const random = new Random(62);
+  return [dtype, problems.map((one) => kept(random, one, dtype))] as const;
+});
+
+const windowed = (
+  [
+    [1, undefined],
+    [2, 2],
+    [7, 10],
+    [96, undefined],
+    [97, 97],
+    [150, 151],
+    [1600, 1601],
+  ] as const
+).map(([window, maxLength]) => {
+  const random = new Random(window);
+  const shape = [2, window + 230, 8] as const;
+  const tensor = (): TensorLike => ({ data: random.floats(2 * 8 * shape[1]), shape });
+  const [query, key, value] = [tensor(), tensor(), tensor()];
+  const { output } = reference(query, key, value, { causal: true, window: [window - 1, 0] });
+  return { window, maxLength, shape, query, key, value, expected: Float32Array.from(output.data) };
+});
+
 describe.each(FEW_KINDS)("$variant, $worker worker", (kind) => {
   let heed: Heed;
   beforeAll(async () => {
@@ -42,12 +67,11 @@ describe.each(FEW_KINDS)("$variant, $worker worker", (kind) => {
   });
   afterAll(() => heed.dispose());
 
-  test.each(TYPES)(
+  test.each(keptProblems)(
     "calls with a cache of %s give what all of its keys and values give, with any option",
-    async (dtype) => {
-      const random = new Random(62);
-      for (const plain of problems) {
-        const one = kept(random, plain, dtype);
+    async (dtype, problems) => {
+      const random = new Random(63);
+      for (const one of problems) {
         const cuts = randomCuts(random, one.sizes.keyLength);
         const results: EverythingResult[] = [];
         for (const isSync of [false, true]) {
@@ -93,20 +117,8 @@ describe.each(FEW_KINDS)("$variant, $worker worker", (kind) => {
 
   test("past its window a cache gives what attention with the window gives, and holds no more than it", async () => {
     const random = new Random(64);
-    for (const [window, maxLength] of [
-      [1, undefined],
-      [2, 2],
-      [7, 10],
-      [96, undefined],
-      [97, 97],
-      [150, 151],
-      [1600, 1601],
-    ] as const) {
-      const [heads, dim, total] = [2, 8, window + 230];
-      const whole = [heads, total, dim];
-      const [query, key, value] = [0, 1, 2].map(() => ({ data: random.floats(heads * total * dim), shape: whole }));
-      if (query === undefined || key === undefined || value === undefined) throw new Error("no tensors");
-      const expected = reference(query, key, value, { causal: true, window: [window - 1, 0] });
+    for (const { window, maxLength, shape, query, key, value, expected } of windowed) {
+      const [heads, total, dim] = shape;
       const score = scoreBound(undefined, 1 / Math.sqrt(dim), { query, key, queryDim: dim, headDim: dim });
       const bounds = boundsFor(total, { value }, score);
       using cache = await heed.createCache({ kvHeads: heads, headDim: dim, window, maxLength });
@@ -117,12 +129,7 @@ describe.each(FEW_KINDS)("$variant, $worker worker", (kind) => {
         const [q, k, v] = [query, key, value].map((tensor) => tokens(tensor, "bhnd", from, to));
         if (q === undefined || k === undefined || v === undefined) throw new Error("no tokens");
         const { output } = await heed.attention(q, k, v, { cache, causal: true });
-        const { data: exact } = tokens(
-          { data: Float32Array.from(expected.output.data), shape: whole },
-          "bhnd",
-          from,
-          to,
-        );
+        const { data: exact } = tokens({ data: expected, shape }, "bhnd", from, to);
         const wrong = output.data.findIndex(
           (number, index) => !withinOutput(number, exact[index] ?? Number.NaN, bounds),
         );

@@ -4,7 +4,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Heed, Normalizer, TensorLike } from "../../web/src/index.js";
 import { attention as reference } from "../../web/src/reference/index.js";
-import { boundsOf, type Case, cases, differentIndex } from "../support/cases.js";
+import { boundsOf, type Case, cases, differentIndex, expectedOf } from "../support/cases.js";
 import { ENGINE_KINDS, FEW_KINDS, openKind } from "../support/engines.js";
 
 /** One query against keys whose scores are these, with values 1, 10, 100 ... */
@@ -33,20 +33,14 @@ test.each(EXAMPLES)("the reference's %s", (_name, scores, options, wanted) => {
 
 const NORMALIZERS = ["softmax", "sparsemax", "sigmoid", "hard", "none"] as const;
 
-interface NormalizerCase {
-  readonly one: Case;
-  readonly normalize: Normalizer;
-  readonly topK: number | undefined;
-}
-
 /** Problems without sinks, which only a softmax has; every other one keeps its best keys alone. */
-const PROBLEMS: readonly NormalizerCase[] = cases(61, 100)
+const PROBLEMS: readonly Case[] = cases(61, 100)
   .filter(({ options }) => options.sinks === undefined)
-  .map((one, index) => ({
-    one,
-    normalize: NORMALIZERS[index % NORMALIZERS.length] ?? "softmax",
-    topK: index % 2 === 0 ? undefined : 1 + ((7 * index) % 40),
-  }));
+  .map((one, index) => {
+    const normalize = NORMALIZERS[index % NORMALIZERS.length];
+    const topK = index % 2 === 0 ? undefined : 1 + ((7 * index) % 40);
+    return { ...one, name: `${one.name}, ${normalize}, best ${topK}`, options: { ...one.options, normalize, topK } };
+  });
 
 const WANTED = { keep: false, return: { weights: true, scores: "masked" } } as const;
 
@@ -80,14 +74,12 @@ describe.each(FEW_KINDS)("$variant, $worker worker", (kind) => {
   });
 
   test(`${PROBLEMS.length} problems are within the error of their scores`, async () => {
-    for (const problem of PROBLEMS) {
-      const { query, key, value, options } = problem.one;
-      const { normalize, topK } = problem;
-      const got = await heed.attention(query, key, value, { ...options, normalize, topK, ...WANTED });
-      const sync = heed.attentionSync(query, key, value, { ...options, normalize, topK, ...WANTED });
-      const where = `${problem.one.name}, ${normalize}, best ${topK}`;
-      expect(differentIndex(sync.output.data, got.output.data), where).toBe(-1);
-      expect(firstError(problem, got.weights.data, got.output.data), where).toBeNull();
+    for (const one of PROBLEMS) {
+      const { query, key, value, options } = one;
+      const got = await heed.attention(query, key, value, { ...options, ...WANTED });
+      const sync = heed.attentionSync(query, key, value, { ...options, ...WANTED });
+      expect(differentIndex(sync.output.data, got.output.data), one.name).toBe(-1);
+      expect(firstError(one, got.weights.data, got.output.data), one.name).toBeNull();
     }
   });
 
@@ -121,13 +113,12 @@ test("one variant gives the same bits on every kind of worker", async () => {
         openKind(kind, kind.worker === "shared-memory" ? { threads: 2 } : {}),
       ),
     );
-    for (const { one, normalize, topK } of PROBLEMS) {
-      const { query, key, value, options } = one;
+    for (const { name, query, key, value, options } of PROBLEMS) {
       const results = await Promise.all(
-        engines.map((heed) => heed.attention(query, key, value, { ...options, normalize, topK, keep: false })),
+        engines.map((heed) => heed.attention(query, key, value, { ...options, keep: false })),
       );
       const [first, ...others] = results.map(({ output }) => output.data);
-      for (const other of others) expect(differentIndex(other, first ?? other), one.name).toBe(-1);
+      for (const other of others) expect(differentIndex(other, first ?? other), name).toBe(-1);
     }
     for (const heed of engines) heed.dispose();
   }
@@ -136,10 +127,10 @@ test("one variant gives the same bits on every kind of worker", async () => {
 const UNIT_ROUNDOFF = 2 ** -24;
 
 /** As the kernels' error model has it, with one bound for all scores. */
-function firstError(problem: NormalizerCase, weights: Float32Array, output: Float32Array): string | null {
-  const { one, normalize, topK } = problem;
-  const { query, key, value, options, sizes } = one;
-  const wanted = reference(query, key, value, { ...options, normalize, topK });
+function firstError(one: Case, weights: Float32Array, output: Float32Array): string | null {
+  const { value, options, sizes } = one;
+  const { normalize, topK } = options;
+  const wanted = expectedOf(one);
   const bounds = boundsOf(one);
   const { keyLength, valueDim } = sizes;
   const p = Math.fround(options.dropout?.p ?? 0);
