@@ -104,9 +104,11 @@ export function demoInChromium(): Demo {
     shared: (path, options) => {
       let page: Page | undefined;
       beforeAll(async () => {
-        page = await load(path, { ...options, alone: true });
+        page = await load(path, options);
       });
-      afterAll(() => page?.context().close());
+      afterAll(() => {
+        left.push(started(page));
+      });
       return () => started(page);
     },
   };

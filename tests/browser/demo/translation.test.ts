@@ -153,65 +153,60 @@ const status = (page: Page, picture: string) => page.locator(`[data-picture="${p
 const losses = (page: Page): Promise<string[]> =>
   page.locator('[data-picture="training"] heed-chart').first().locator("tbody tr").allTextContents();
 
-describe("trained here", () => {
-  test("can be stopped, scrubbed back, and has the same numbers after a reload", async () => {
-    const page = await open("translation.html#t=june+3rd%2C+2007");
-    await kernelAnswered(page);
-    await page.getByRole("button", { name: "Train", exact: true }).click();
-    await status(page, "training")
-      .filter({ hasText: /Step [1-9]/ })
-      .waitFor();
-    await page.getByRole("button", { name: "Stop" }).click();
-    await status(page, "training").filter({ hasText: "Stopped." }).waitFor();
-    const [before, own] = [await losses(page), await readMatrix(page, "own")];
-    expect(before.length).toBeGreaterThan(1);
-    const scrubber = page.getByRole("slider", { name: "Step", exact: true });
-    await scrubber.press("Home");
-    expect(page.url()).not.toContain("step=");
-    expect(await readMatrix(page, "own")).not.toEqual(own);
-    await scrubber.press("End");
-    expect(await readMatrix(page, "own")).toEqual(own);
-    await reload(page);
-    await expect
-      .poll(async () => (await losses(page)).length, { timeout: 100_000 })
-      .toBeGreaterThanOrEqual(before.length);
-    expect((await losses(page)).slice(0, before.length)).toEqual(before);
-  });
-
-  const learnt = new Map<string, unknown>();
-  test.each(["isolated", "plain"] as const)(
-    "%s: at least 95 % are right with attention and hardly one without, and the page never computes for 100 ms",
-    async (kind) => {
-      const page = await open("translation.html", {}, kind);
+test(
+  "trained until it is stopped without isolation, and from that address to the end with it: the same numbers, 95 % are right with attention and hardly one without, and the page never computes for 100 ms",
+  async () => {
+    const watched = async (
+      path: string,
+      kind: "isolated" | "plain",
+      act: (page: Page) => Promise<void>,
+    ): Promise<Page> => {
+      const page = await open(path, {}, kind);
       const prepare = async (): Promise<void> => {
         await kernelAnswered(page);
         await expect.poll(() => page.locator("#status-summary").textContent()).toMatch(/\d [µm]s$/);
       };
-      const act = async (): Promise<void> => {
-        await page.getByRole("button", { name: "Train", exact: true }).click();
-        await status(page, "training").filter({ hasText: "steps in" }).waitFor({ timeout: 300_000 });
-      };
       // The frame that shows all that was learnt lays the page out, which took up to 59 ms.
-      const { all, over } = await tasksOver(100, { page, prepare, act });
+      const { all, over } = await tasksOver(100, { page, prepare, act: () => act(page) });
       expect(all).toBeGreaterThan(200);
       expect(over).toEqual([]);
-      const [own = [], other = []] = await readMatrix(page, "learnt");
-      expect(Math.min(...own)).toBeGreaterThanOrEqual(0.95);
-      expect(other.at(-1)).toBeLessThan(0.5);
-      expect(await page.locator('[data-picture="training"] .picture-text').textContent()).toMatch(
-        /^Of dates without other words around, (?:9[5-9]|100)\s% are right with attention, \d\s% without/,
-      );
-      expect(await page.locator(".answers output").first().textContent()).toBe("1997-05-03");
-      if (kind === "isolated") expect(await axeFindings(page)).toEqual([]);
-      learnt.set(kind, [await losses(page), own, other]);
-    },
-    2 * TIME_FOR_TRIES,
-  );
+      return page;
+    };
+    const says = (page: Page, hasText: string | RegExp): Promise<void> =>
+      status(page, "training").filter({ hasText }).waitFor({ timeout: 300_000 });
 
-  test("has the same numbers with and without cross-origin isolation", () => {
-    expect(learnt.get("plain")).toEqual(learnt.get("isolated"));
-  });
-});
+    const stopped = await watched("translation.html", "plain", async (page) => {
+      await page.getByRole("button", { name: "Train", exact: true }).click();
+      await says(page, /Step [1-9]/);
+      await page.getByRole("button", { name: "Stop" }).click();
+      await says(page, "Stopped.");
+    });
+    const [begun, own] = [await losses(stopped), await readMatrix(stopped, "own")];
+    expect(begun.length).toBeGreaterThan(1);
+    const { hash } = new URL(stopped.url());
+    expect(hash).toMatch(/step=\d/);
+    const scrubber = stopped.getByRole("slider", { name: "Step", exact: true });
+    await scrubber.press("Home");
+    expect(stopped.url()).not.toContain("step=");
+    expect(await readMatrix(stopped, "own")).not.toEqual(own);
+    await scrubber.press("End");
+    expect(await readMatrix(stopped, "own")).toEqual(own);
+
+    const page = await watched(`translation.html${hash}`, "isolated", (page) => says(page, "steps in"));
+    expect(await readMatrix(page, "own")).toEqual(own);
+    expect((await losses(page)).slice(0, begun.length)).toEqual(begun);
+    const [right = [], other = []] = await readMatrix(page, "learnt");
+    expect(Math.min(...right)).toBeGreaterThanOrEqual(0.95);
+    expect(other.at(-1)).toBeLessThan(0.5);
+    expect(await page.locator('[data-picture="training"] .picture-text').textContent()).toMatch(
+      /^Of dates without other words around, (?:9[5-9]|100)\s% are right with attention, \d\s% without/,
+    );
+    await page.getByRole("slider", { name: "Step", exact: true }).press("End");
+    expect(await page.locator(".answers output").first().textContent()).toBe("1997-05-03");
+    expect(await axeFindings(page)).toEqual([]);
+  },
+  2 * TIME_FOR_TRIES,
+);
 
 test("a gradient vanishes on the way through the states, and reaches all of them by attention", async () => {
   const page = await open("translation.html");
