@@ -1,6 +1,6 @@
 // Reads the options of attention: checked values with defaults filled in. validate.ts reads what depends on shapes.
 
-import type { CausalRule, Dropout, Normalizer, Programs, ScoreStage } from "../backends/backend.js";
+import type { AttentionRules, CausalRule, Dropout, ScoreStage } from "../backends/backend.js";
 import { showValue } from "./describe.js";
 import { HeedError } from "./errors.js";
 import { readLayout } from "./layout.js";
@@ -41,14 +41,9 @@ export interface ReadOptions {
   readonly temperature: number;
   readonly bias: unknown;
   readonly mask: unknown;
-  readonly softcap: number | null;
-  readonly normalizer: Normalizer;
-  readonly topK: number | null;
-  readonly causal: CausalRule;
+  readonly rules: AttentionRules;
   /** Read with the shapes. */
   readonly blocks: unknown;
-  readonly programs: Programs | null;
-  readonly dropout: Dropout | null;
   /** Read with the shapes. */
   readonly structure: GivenStructure;
   readonly output: boolean;
@@ -60,8 +55,6 @@ export interface ReadOptions {
   readonly layout: Layout;
   readonly heads: number | null;
   readonly kvHeads: number | null;
-  readonly keep: boolean;
-  readonly retry: boolean;
   readonly out: Float32Array | null;
   readonly signal: AbortSignal | null;
 }
@@ -76,13 +69,8 @@ export function readAttentionOptions(where: string, options: unknown): ReadOptio
     temperature: readPositive(where, "temperature", given["temperature"], DEFAULTS.temperature),
     bias: given["bias"],
     mask: given["mask"],
-    softcap: readSoftcap(where, given["softcap"]),
-    normalizer: readChoice(where, "normalize", given["normalize"], NORMALIZERS, DEFAULTS.normalize),
-    topK: readCount(where, "topK", given["topK"], null),
-    causal: readCausal(where, given["causal"]),
+    rules: readRules(where, given),
     blocks: given["blocks"],
-    programs: readMods(where, given),
-    dropout: readDropout(where, given["dropout"]),
     structure: {
       window: given["window"],
       qOffset: given["qOffset"],
@@ -97,21 +85,33 @@ export function readAttentionOptions(where: string, options: unknown): ReadOptio
     layout: readLayout(where, given["layout"]),
     heads: readCount(where, "heads", given["heads"], null),
     kvHeads: readCount(where, "kvHeads", given["kvHeads"], null),
-    keep: readBoolean(where, "keep", given["keep"], DEFAULTS.keep),
-    retry: readBoolean(where, "retry", given["retry"], DEFAULTS.retry),
     out: readOut(where, "out", given["out"]),
     signal: readSignal(where, given["signal"]),
   };
   checkNormalizer(where, read);
-  if (read.out !== null && read.keep) throw new HeedError("option", `${where}: out and keep exclude each other`);
+  if (read.out !== null && read.rules.keep) throw new HeedError("option", `${where}: out and keep exclude each other`);
   if (read.out !== null && !read.output) {
     throw new HeedError("option", `${where}: out needs the output, which return.output: false leaves away`);
   }
   return read;
 }
 
+function readRules(where: string, given: Readonly<Record<string, unknown>>): AttentionRules {
+  return {
+    softcap: readSoftcap(where, given["softcap"]),
+    normalizer: readChoice(where, "normalize", given["normalize"], NORMALIZERS, DEFAULTS.normalize),
+    topK: readCount(where, "topK", given["topK"], null),
+    causal: readCausal(where, given["causal"]),
+    programs: readMods(where, given),
+    dropout: readDropout(where, given["dropout"]),
+    keep: readBoolean(where, "keep", given["keep"], DEFAULTS.keep),
+    retry: readBoolean(where, "retry", given["retry"], DEFAULTS.retry),
+  };
+}
+
 /** Throws where another option has no meaning with this normalizer. */
-function checkNormalizer(where: string, { normalizer, structure, lse, entropy }: ReadOptions): void {
+function checkNormalizer(where: string, { rules, structure, lse, entropy }: ReadOptions): void {
+  const { normalizer } = rules;
   const fail = (rule: string): never => {
     throw new HeedError("option", `${where}: ${rule}, got normalize "${normalizer}"`);
   };

@@ -42,6 +42,7 @@ export function validateAttention(
   const form = weightForm(where, options.weights, target[2]);
   checkOut(where, options.out, output.elements);
   const problem: AttentionProblem = {
+    ...options.rules,
     query: operandOf(query, views.query),
     key: operandOf(key, views.key),
     value: operandOf(value, views.value),
@@ -50,13 +51,7 @@ export function validateAttention(
     bias: broadcastOperand(where, "bias", options.bias, target, readF32, backend),
     score: readScoreFunction(where, options.score, views.query.shape, views.key.shape, backend),
     scale: effectiveScale(where, options, views.query.shape[3]),
-    softcap: options.softcap,
-    normalizer: options.normalizer,
-    topK: options.topK,
-    causal: options.causal,
     blocks: readBlocks(where, options.blocks, target),
-    programs: options.programs,
-    dropout: options.dropout,
     structure: readStructure(where, options.structure, target),
     output,
     weights: form && { ...roomFor(where, "weights", denseView("bhnd", weightsShape(form, target))), form },
@@ -65,8 +60,6 @@ export function validateAttention(
     scoreStage: options.scores ?? "raw",
     entropy: options.entropy ? roomFor(where, "entropy", perQuery()) : null,
     into: options.out,
-    keep: options.keep,
-    retry: options.retry,
   };
   return {
     problem,

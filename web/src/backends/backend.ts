@@ -134,8 +134,24 @@ export interface ScoreFunction {
   readonly bandwidth: Operand | null;
 }
 
+/** Options of a call that mean the same whatever its tensors are. Null: not given. */
+export interface AttentionRules {
+  /** A score becomes softcap * tanh(score / softcap). */
+  readonly softcap: number | null;
+  readonly normalizer: Normalizer;
+  /** How many of its best keys each query attends to; null: all. */
+  readonly topK: number | null;
+  readonly causal: CausalRule;
+  readonly programs: Programs | null;
+  readonly dropout: Dropout | null;
+  /** Whether the results stay in the backend's memory, as residents. */
+  readonly keep: boolean;
+  /** Whether to compute it again when the GPU is lost meanwhile. */
+  readonly retry: boolean;
+}
+
 /** A checked attention call, which a backend computes without checking it again. */
-export interface AttentionProblem {
+export interface AttentionProblem extends AttentionRules {
   readonly query: Operand;
   readonly key: Operand;
   readonly value: Operand;
@@ -148,15 +164,7 @@ export interface AttentionProblem {
   readonly score: ScoreFunction;
   /** The factor of the scores, temperature included. */
   readonly scale: number;
-  /** A score becomes softcap * tanh(score / softcap). */
-  readonly softcap: number | null;
-  readonly normalizer: Normalizer;
-  /** How many of its best keys each query attends to; null: all. */
-  readonly topK: number | null;
-  readonly causal: CausalRule;
   readonly blocks: BlockMask | null;
-  readonly programs: Programs | null;
-  readonly dropout: Dropout | null;
   readonly structure: AttentionStructure;
   readonly output: OutputView;
   readonly weights: (OutputView & { readonly form: WeightForm }) | null;
@@ -166,10 +174,6 @@ export interface AttentionProblem {
   readonly entropy: OutputView | null;
   /** The caller's array for the output; null: a new one. */
   readonly into: Float32Array | null;
-  /** Whether the results stay in the backend's memory, as residents. */
-  readonly keep: boolean;
-  /** Whether to compute it again when the GPU is lost meanwhile. */
-  readonly retry: boolean;
 }
 
 export interface Kept {

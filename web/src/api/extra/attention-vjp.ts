@@ -78,8 +78,10 @@ export async function attentionVjp(
     const options = readAttentionOptions(where, { ...rest, ...remembering(rest, trees) });
     const [query, key, value] = ["query", "key", "value"].map((name, at) => readTensor(where, name, tensors[at], root));
     if (query === undefined || key === undefined || value === undefined) throw new TypeError("three tensors");
-    const isSoftmax = options.normalizer === "softmax";
-    const checked = validateAttention(where, root, { query, key, value }, { ...options, lse: isSoftmax, keep: true });
+    const { rules } = options;
+    const isSoftmax = rules.normalizer === "softmax";
+    const forward = { ...options, rules: { ...rules, keep: true }, lse: isSoftmax };
+    const checked = validateAttention(where, root, { query, key, value }, forward);
     return {
       checked,
       trees,
@@ -90,7 +92,7 @@ export async function attentionVjp(
         weights: perHeadShape(weightsShape(checked.problem), query.shape.length, options.layout),
       }),
       saved: saved === undefined ? null : readSaved(where, root, saved, checked, isSoftmax),
-      keep: options.keep,
+      keep: rules.keep,
       signal: options.signal,
     };
   });
