@@ -46,7 +46,7 @@ afterAll(() => close());
 /** Checks that the call runs on the GPU, and its results. */
 async function check(options: AttentionOptions, plain: ReferenceOptions, most = 0): Promise<void> {
   expect(heed.explain(Q, K, V, options).backend).toBe("webgpu");
-  await checkMods(heed, { query: Q, key: K, value: V }, options, plain, { most, arithmetic: WGSL });
+  await checkMods([heed], { query: Q, key: K, value: V }, options, plain, { most, arithmetic: WGSL });
 }
 
 test.each(MASKS)("masks %s", async (_name, maskMod, rule) => {

@@ -45,15 +45,17 @@ const V = tensor(BATCH, GROUPS, KEYS, DIM);
 type ScoreMod = NonNullable<AttentionOptions["scoreMod"]>;
 type MaskMod = NonNullable<AttentionOptions["maskMod"]>;
 
-describe.each(FEW_KINDS)("$variant, $worker worker", (kind) => {
-  let heed: Heed;
+describe("on every kind of engine", () => {
+  let engines: readonly Heed[];
   beforeAll(async () => {
-    heed = await openKind(kind);
+    engines = await Promise.all(FEW_KINDS.map((kind) => openKind(kind)));
   });
-  afterAll(() => heed.dispose());
+  afterAll(() => {
+    for (const heed of engines) heed.dispose();
+  });
 
   const check = (options: AttentionOptions, plain: ReferenceOptions, most = 0): Promise<void> =>
-    checkMods(heed, { query: Q, key: K, value: V }, options, plain, { most });
+    checkMods(engines, { query: Q, key: K, value: V }, options, plain, { most });
 
   test.each(MASKS)("masks %s", async (_name, maskMod, rule) => {
     await check({ maskMod }, { mask: maskOf(rule) });
@@ -71,26 +73,30 @@ describe.each(FEW_KINDS)("$variant, $worker worker", (kind) => {
       { data: Float32Array.of(9, 0, 0, 9), shape: [2, 2] },
     ];
     const probMod: AttentionOptions["probMod"] = ({ prob }) => mul(prob, prob);
-    const { output, weights, lse } = await heed.attention(q, k, v, { scale: 1, probMod, ...EVERYTHING, keep: false });
-    for (const [at, wanted] of [4 / 9, 1 / 9].entries()) {
-      expect(weights.data[at]).toBeCloseTo(wanted, 6);
-      expect(output.data[at]).toBeCloseTo(9 * wanted, 5);
+    for (const heed of engines) {
+      const { output, weights, lse } = await heed.attention(q, k, v, { scale: 1, probMod, ...EVERYTHING, keep: false });
+      for (const [at, wanted] of [4 / 9, 1 / 9].entries()) {
+        expect(weights.data[at]).toBeCloseTo(wanted, 6);
+        expect(output.data[at]).toBeCloseTo(9 * wanted, 5);
+      }
+      expect(lse.data[0]).toBeCloseTo(Math.log(3), 6);
     }
-    expect(lse.data[0]).toBeCloseTo(Math.log(3), 6);
   });
 
   test.each(["softmax", "sparsemax", "sigmoid", "none"] as const)("rewrites the weights of %s", async (normalize) => {
     const probMod: AttentionOptions["probMod"] = ({ prob, h, k }) => mul(0.5, add(prob, select(less(k, h), 0.25, 0)));
     const options = { normalize, probMod, causal: true, topK: 20, dropout: { p: 0.25, seed: 3 } } as const;
-    const got = await heed.attention(Q, K, V, { ...options, keep: false, return: { weights: true } });
     const wanted = reference(Q, K, V, options);
     // Weights are below 8, and half of their error is left: 1e-5 is far above the error model's for these sizes.
     const wrong = (a: Float32Array, b: Float64Array, bound: number): number =>
       a.findIndex((value, at) => !(Math.abs(value - (b[at] ?? Number.NaN)) <= bound));
-    expect(wrong(got.weights.data, wanted.weights.data, 1e-5)).toBe(-1);
-    expect(wrong(got.output.data, wanted.output.data, 2e-4)).toBe(-1);
-    const mean = await heed.attention(Q, K, V, { ...options, keep: false, return: { weights: "mean" } });
-    expect(wrong(mean.weights.data, wanted.meanWeights.data, 1e-5)).toBe(-1);
+    for (const heed of engines) {
+      const got = await heed.attention(Q, K, V, { ...options, keep: false, return: { weights: true } });
+      expect(wrong(got.weights.data, wanted.weights.data, 1e-5)).toBe(-1);
+      expect(wrong(got.output.data, wanted.output.data, 2e-4)).toBe(-1);
+      const mean = await heed.attention(Q, K, V, { ...options, keep: false, return: { weights: "mean" } });
+      expect(wrong(mean.weights.data, wanted.meanWeights.data, 1e-5)).toBe(-1);
+    }
   });
 
   test("takes constants for expressions", async () => {
@@ -102,8 +108,10 @@ describe.each(FEW_KINDS)("$variant, $worker worker", (kind) => {
       { scoreMod: () => 0.5, maskMod: ({ k }) => less(k, 9) },
       { scale: 0, ...flat(0.5), mask: maskOf((_b, _h, _q, k) => k < 9) },
     );
-    const { weights } = await heed.attention(Q, K, V, { probMod: () => 1, keep: false, return: { weights: true } });
-    expect(new Set(weights.data)).toEqual(new Set([1]));
+    for (const heed of engines) {
+      const { weights } = await heed.attention(Q, K, V, { probMod: () => 1, keep: false, return: { weights: true } });
+      expect(new Set(weights.data)).toEqual(new Set([1]));
+    }
   });
 
   test("computes expressions beside each other and beside other options", async () => {
