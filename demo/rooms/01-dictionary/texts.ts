@@ -9,7 +9,7 @@ import { bestOf, type DictionaryScene } from "./scene.js";
 export function cabinetText(scene: DictionaryScene): string {
   const { temperature } = scene.state;
   if (temperature === 0) {
-    return "A dictionary as programs know it: the drawer that fits best opens, all others stay shut. Attention is the same with a temperature; raise it.";
+    return "A dictionary as programs know it: the best drawer opens, all others stay shut. Its weights are one-hot, and one-hot times a matrix picks a row: that is an embedding. Attention is the same with a temperature; raise it.";
   }
   if (temperature === Number.POSITIVE_INFINITY) {
     return "So hot that it no longer matters what is asked: every drawer opens equally, and the answer is the plain average.";
@@ -75,4 +75,4 @@ export function tasteText(scene: DictionaryScene): string {
 }
 
 export const NUMBERS_TEXT =
-  "The same as matrices, one row for each query or drawer. Press a number to take it apart; change those of Q, K and V.";
+  "One row for each query or drawer; press a number to take it apart, or change Q, K and V. In word2vec such rows were learned: words used alike lie near each other. Values cannot be queried, unless K and V are swapped.";
