@@ -21,6 +21,8 @@ export interface PixelsView {
 
 /** Of a picture where nothing of it is lit. */
 const UNLIT = 0.14;
+/** Of the table, and columns. */
+const MOST_ROWS = 32;
 
 export class HeedPixels extends HTMLElement {
   choose: (pixel: number) => void = () => {};
@@ -94,22 +96,28 @@ export class HeedPixels extends HTMLElement {
     this.choose(goal);
   }
 
-  /** The table is made only while it is open, because it has a thousand cells. */
+  /** The table is made only while it is open, because it has a thousand cells: of a larger picture those about the cursor. */
   #tabulate(): void {
     const view = this.#view;
     if (view === undefined || !this.#behind.open) return;
-    const indices = Array.from({ length: view.size }, (_, index) => index);
+    const { size, cursor } = view;
+    const count = Math.min(size, MOST_ROWS);
+    const about = (place: number): number[] => {
+      const first = Math.max(0, Math.min(size - count, place - count / 2));
+      return Array.from({ length: count }, (_, index) => first + index);
+    };
+    const [rows, cols] = [about(Math.floor(cursor / size)), about(cursor % size)];
     const figureAt = (pixel: number): string =>
       numbersAt(view, pixel)
         .map((number) => exact(number, 3))
         .join(" ");
-    const lines = indices.map((row) =>
+    const lines = rows.map((row) =>
       line(
         String(row + 1),
-        indices.map((col) => figureAt(row * view.size + col)),
+        cols.map((col) => figureAt(row * size + col)),
       ),
     );
-    this.#table.replaceChildren(heads("", ...indices.map((col) => String(col + 1))), h("tbody", {}, ...lines));
+    this.#table.replaceChildren(heads("", ...cols.map((col) => String(col + 1))), h("tbody", {}, ...lines));
   }
 }
 
@@ -117,13 +125,14 @@ function numbersAt({ data, channels }: PixelsView, pixel: number): readonly numb
   return Array.from({ length: channels }, (_, channel) => data[pixel * channels + channel] ?? Number.NaN);
 }
 
-function coloursOf(view: PixelsView): Uint8ClampedArray<ArrayBuffer> {
-  const [black, white] = view.range;
-  const colours = new Uint8ClampedArray(view.size * view.size * 4);
-  for (let pixel = 0; pixel < view.size * view.size; pixel++) {
-    const numbers = numbersAt(view, pixel).map((number) => (255 * (number - black)) / (white - black));
-    const [red = 0, green = red, blue = red] = numbers;
-    colours.set([red, green, blue, 255], pixel * 4);
+function coloursOf({ data, channels, size, range }: PixelsView): Uint8ClampedArray<ArrayBuffer> {
+  const [black, white] = range;
+  const colours = new Uint8ClampedArray(size * size * 4).fill(255);
+  for (let pixel = 0; pixel < size * size; pixel++) {
+    for (let part = 0; part < 3; part++) {
+      const number = data[pixel * channels + (part % channels)] ?? 0;
+      colours[pixel * 4 + part] = (255 * (number - black)) / (white - black);
+    }
   }
   return colours;
 }
