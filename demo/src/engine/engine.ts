@@ -17,6 +17,8 @@ export interface Call {
   readonly outputGradient?: Tensor;
   /** Only the output: weights between all pixels of a picture would be larger than all else. */
   readonly lean?: boolean;
+  /** Linear attention: instead of weights between words its answer has the state that they wrote. */
+  readonly linear?: boolean;
 }
 
 export interface Answer {
@@ -129,7 +131,12 @@ export class Engine {
 
 /** Results that have no meaning with a normalizer stay empty. */
 async function run(heed: Heed, call: Call): Promise<Answer> {
-  const { q, k, v, options, lean = false } = call;
+  const { q, k, v, options, lean = false, linear = false } = call;
+  if (linear) {
+    const { scale } = options;
+    const { output, state } = await heed.linearAttention(q, k, v, { rule: "linear", scale });
+    return { output, weights: state, lse: EMPTY, entropy: EMPTY };
+  }
   const softened = !lean && (options.normalize ?? "softmax") === "softmax";
   const {
     output,
