@@ -2,7 +2,7 @@
 
 import { fill } from "../../src/model/matrix.js";
 import { single, torchTensor } from "../../src/ui/code.js";
-import { SIZE } from "./images.js";
+import { COARSE as SIZE } from "./images.js";
 import type { WhatElseState } from "./state.js";
 
 export function heedCode(state: WhatElseState, grey: ArrayLike<number>): string {

@@ -1,13 +1,52 @@
 // A convolution, and attention that is one: as many heads as the kernel has weights, each looking one step to a side.
 
-import { at, fill, type Matrix, multiply, transpose } from "../../src/model/matrix.js";
-import { PIXELS, SIZE } from "./images.js";
-
-const MIDDLE = (SIZE - 1) / 2;
+import type { Matrix } from "../../src/model/matrix.js";
+import type { WhatElseState } from "./state.js";
 
 export interface Shift {
   readonly x: number;
   readonly y: number;
+}
+
+export interface ConvolutionScene {
+  readonly state: WhatElseState;
+  /** Pixels of the picture, both ways. */
+  readonly size: number;
+  readonly grey: Float32Array<ArrayBuffer>;
+  /** One a head. */
+  readonly shifts: readonly Shift[];
+  readonly readings: readonly Float64Array[];
+  /** The sum of the readings, times the kernel's weights. */
+  readonly attended: Float64Array;
+  /** The convolution by its definition, and its largest number. */
+  readonly direct: Float64Array;
+  readonly most: number;
+}
+
+/** Head after head, with a pause after each. */
+export function* convolutionScene(
+  state: WhatElseState,
+  grey: Float32Array<ArrayBuffer>,
+): Generator<undefined, ConvolutionScene> {
+  const { kernel, sharpness } = state;
+  const [size, shifts] = [Math.sqrt(grey.length), shiftsOf(kernel)];
+  const readings: Float64Array[] = [];
+  const attended = new Float64Array(grey.length);
+  const across = new Map<number, Float64Array>();
+  for (const [head, { x, y }] of shifts.entries()) {
+    const level = across.get(x) ?? readAlong(grey, x, sharpness, 1);
+    across.set(x, level);
+    const reading = readAlong(level, y, sharpness, size);
+    readings.push(reading);
+    for (let pixel = 0; pixel < reading.length; pixel++) {
+      attended[pixel] = (attended[pixel] ?? 0) + (kernel.data[head] ?? 0) * (reading[pixel] ?? Number.NaN);
+    }
+    yield;
+  }
+  const direct = convolve(grey, kernel);
+  yield;
+  const most = direct.reduce((best, value) => Math.max(best, Math.abs(value)), 1e-9);
+  return { state, size, grey, shifts, readings, attended, direct, most };
 }
 
 /** One a head, row by row of the kernel. */
@@ -19,106 +58,78 @@ export function shiftsOf({ rows: size }: Matrix): readonly Shift[] {
   }));
 }
 
+export function nameOf({ x, y }: Shift): string {
+  const upright = y === 0 ? "" : `${Math.abs(y)} ${y < 0 ? "up" : "down"}`;
+  const level = x === 0 ? "" : `${Math.abs(x)} ${x < 0 ? "left" : "right"}`;
+  return [upright, level].filter(Boolean).join(", ") || "here";
+}
+
 /** As its definition has it; beyond the border lies the border's own pixel. No kernel is flipped: what machine learning calls so. */
 export function convolve(grey: ArrayLike<number>, kernel: Matrix): Float64Array {
-  const shifts = shiftsOf(kernel);
-  return Float64Array.from({ length: PIXELS }, (_, pixel) =>
-    shifts.reduce((sum, shift, head) => sum + (kernel.data[head] ?? 0) * (grey[seenFrom(pixel, shift)] ?? 0), 0),
-  );
-}
-
-/** The pixel that a head looks at. */
-export function seenFrom(pixel: number, { x, y }: Shift): number {
-  const inside = (place: number): number => Math.min(SIZE - 1, Math.max(0, place));
-  return inside(Math.floor(pixel / SIZE) + y) * SIZE + inside((pixel % SIZE) + x);
-}
-
-/** Of a pixel: its place, and the 1 that lets a matrix shift it. */
-export function placeOf(pixel: number): readonly [number, number, 1] {
-  return [(pixel % SIZE) - MIDDLE, Math.floor(pixel / SIZE) - MIDDLE, 1];
-}
-
-interface Factor {
-  readonly name: string;
-  readonly value: number;
-}
-
-/** Of each query weight, what it is the product of; undefined: nothing, it is 0. */
-export function queryFactors({ x, y }: Shift, sharpness: number): readonly (readonly Factor[] | undefined)[] {
-  const s = { name: "s", value: sharpness };
-  const twice = [{ name: "2", value: 2 }, s];
-  const [right, down] = [
-    [...twice, { name: "Δx", value: x }],
-    [...twice, { name: "Δy", value: y }],
-  ];
-  const none = undefined;
-  return [twice, none, none, none, twice, none, right, down, [{ name: "−1", value: -1 }, s]];
-}
-
-/** [x y 1] times this is the query: 2s (x + dx), 2s (y + dy), -s. */
-export function queryWeights(shift: Shift, sharpness: number): Matrix {
-  const factors = queryFactors(shift, sharpness);
-  return fill(3, 3, (row, col) => factors[row * 3 + col]?.reduce((product, { value }) => product * value, 1) ?? 0);
-}
-
-/** One head below the other. */
-export function queriesOf(kernel: Matrix, sharpness: number): Float32Array<ArrayBuffer> {
-  const shifts = shiftsOf(kernel);
-  const queries = new Float32Array(shifts.length * PIXELS * 3);
-  shifts.forEach((shift, head) => {
-    const weights = queryWeights(shift, sharpness);
-    for (let pixel = 0; pixel < PIXELS; pixel++) {
-      const place = placeOf(pixel);
-      for (let col = 0; col < 3; col++) {
-        queries[(head * PIXELS + pixel) * 3 + col] = place.reduce(
-          (sum, part, row) => sum + part * at(weights, row, col),
-          0,
-        );
-      }
-    }
+  const [size, shifts] = [Math.sqrt(grey.length), shiftsOf(kernel)];
+  const inside = (place: number): number => Math.min(size - 1, Math.max(0, place));
+  return Float64Array.from({ length: grey.length }, (_, pixel) => {
+    const [row, col] = [Math.floor(pixel / size), pixel % size];
+    let sum = 0;
+    shifts.forEach(({ x, y }, head) => {
+      sum += (kernel.data[head] ?? 0) * (grey[inside(row + y) * size + inside(col + x)] ?? 0);
+    });
+    return sum;
   });
-  return queries;
+}
+
+/** Of these pixels, one head below the other: 2s (x + dx), 2s (y + dy), -s. */
+export function queriesOf(
+  { state: { sharpness: s }, size, shifts }: ConvolutionScene,
+  pixels: readonly number[],
+): Float32Array<ArrayBuffer> {
+  return Float32Array.from(
+    shifts.flatMap((shift) =>
+      pixels.flatMap((pixel) => {
+        const [x, y] = placeOf(pixel, size);
+        return [2 * s * (x + shift.x), 2 * s * (y + shift.y), -s];
+      }),
+    ),
+  );
 }
 
 /** x, y and x² + y², so that q . k is the negative squared distance to the shifted place, but for what no key changes. */
-export function keys(): Float32Array<ArrayBuffer> {
-  return Float32Array.from({ length: PIXELS * 3 }, (_, index) => {
-    const [x, y] = placeOf(Math.floor(index / 3));
-    return [x, y, x * x + y * y][index % 3] ?? 0;
-  });
+export function keysOf({ size }: ConvolutionScene): Float32Array<ArrayBuffer> {
+  const keys = new Float32Array(size * size * 3);
+  for (let pixel = 0; pixel < size * size; pixel++) {
+    const [x, y] = placeOf(pixel, size);
+    keys.set([x, y, x * x + y * y], pixel * 3);
+  }
+  return keys;
 }
+
+function placeOf(pixel: number, size: number): readonly [number, number] {
+  const middle = (size - 1) / 2;
+  return [(pixel % size) - middle, Math.floor(pixel / size) - middle];
+}
+
+/** A power of e that no sum in double precision notices. */
+const NOTHING = Math.log(1e18);
 
 /**
- * What each head reads, in double precision: e^(-s dx² - s dy²) is a product, so a softmax over places is one over columns times one
- * over rows. One head after the other; those that look equally far to the side have the first in common.
+ * What a head reads, in double precision: e^(-s dx² - s dy²) is a product, so a softmax over places is one over columns times one
+ * over rows, and this is one of the two. `step`: 1 along a row, the length of a row along a column.
  */
-export function* readByHand(grey: Matrix, shifts: readonly Shift[], sharpness: number): Generator<Float64Array> {
-  const across = new Map<number, Matrix>();
-  for (const { x, y } of shifts) {
-    const read = across.get(x) ?? multiply(grey, transpose(sharesAlong(x, sharpness)));
-    across.set(x, read);
-    yield multiply(sharesAlong(y, sharpness), read).data;
+function readAlong(from: ArrayLike<number>, shift: number, sharpness: number, step: number): Float64Array {
+  const size = Math.sqrt(from.length);
+  const read = new Float64Array(from.length);
+  for (let place = 0; place < size; place++) {
+    const wanted = place + shift;
+    const nearest = Math.min(size - 1, Math.max(0, wanted));
+    const scores = Array.from({ length: size }, (_, to) => sharpness * ((nearest - wanted) ** 2 - (to - wanted) ** 2));
+    const seen = scores.flatMap((score, to) => (score > -NOTHING ? [{ to, power: Math.exp(score) }] : []));
+    const sum = seen.reduce((total, { power }) => total + power, 0);
+    for (let line = 0; line < size; line++) {
+      const first = line * (step === 1 ? size : 1);
+      let mean = 0;
+      for (const { to, power } of seen) mean += (power / sum) * (from[first + to * step] ?? Number.NaN);
+      read[first + place * step] = mean;
+    }
   }
-}
-
-export function sharesAlong(shift: number, sharpness: number): Matrix {
-  const nearest = (from: number): number => Math.min(SIZE - 1, Math.max(0, from + shift));
-  const powers = fill(SIZE, SIZE, (from, to) =>
-    Math.exp(-sharpness * ((from + shift - to) ** 2 - (from + shift - nearest(from)) ** 2)),
-  );
-  const sums = Array.from({ length: SIZE }, (_, from) => {
-    let sum = 0;
-    for (let other = 0; other < SIZE; other++) sum += at(powers, from, other);
-    return sum;
-  });
-  return fill(SIZE, SIZE, (from, to) => at(powers, from, to) / (sums[from] ?? Number.NaN));
-}
-
-/** The output matrix at work: each head's reading times its weight of the kernel. */
-export function mixed(readings: (head: number, pixel: number) => number, kernel: Matrix): Float64Array {
-  return Float64Array.from({ length: PIXELS }, (_, pixel) => {
-    let sum = 0;
-    for (let head = 0; head < kernel.data.length; head++) sum += (kernel.data[head] ?? 0) * readings(head, pixel);
-    return sum;
-  });
+  return read;
 }

@@ -2,14 +2,13 @@
 
 import { choice } from "../../src/ui/choice.js";
 import { h } from "../../src/ui/dom.js";
-import { type Colours, greyOf, type ImageName, madeImage, readImage } from "./images.js";
+import { FINE, type ImageName, madeImage, readImage } from "./images.js";
 import type { WhatElseState, WhatElseStore } from "./state.js";
 
 export class Gallery {
   readonly element;
-  colours: Colours = madeImage("shapes");
-  grey = greyOf(this.colours);
-  #own: Colours | undefined;
+  image = madeImage("shapes");
+  #own: typeof this.image | undefined;
   #shown: ImageName | undefined;
   readonly #choice;
   readonly #message = h("p", { class: "field-message", role: "status" });
@@ -34,7 +33,7 @@ export class Gallery {
       try {
         this.#own = await readImage(picked);
         this.#shown = undefined;
-        this.#message.textContent = `“${picked.name}”, its middle, at 32 × 32 pixels. It stays on this device, and is no part of the address.`;
+        this.#message.textContent = `“${picked.name}”, its middle, at ${FINE} × ${FINE} pixels. It stays on this device, and is no part of the address.`;
       } catch {
         this.#message.textContent = `“${picked.name}” could not be read as a picture. Try a PNG, JPEG or WebP file.`;
       }
@@ -56,8 +55,7 @@ export class Gallery {
     }
     if (image === this.#shown) return;
     this.#shown = image;
-    this.colours = image === "own" ? (this.#own ?? madeImage("shapes")) : madeImage(image);
-    this.grey = greyOf(this.colours);
+    this.image = image === "own" ? (this.#own ?? madeImage("shapes")) : madeImage(image);
     if (image !== "own") this.#message.textContent = "";
   }
 }

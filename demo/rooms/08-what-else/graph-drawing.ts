@@ -1,10 +1,10 @@
 // The graph as a drawing: nodes as full as what they hold, edges as wide as what passes along them.
 
-import { at, largest, type Matrix } from "../../src/model/matrix.js";
-import { svg } from "../../src/ui/dom.js";
-import { exact } from "../../src/ui/numbers.js";
-import { NAMES } from "./graph.js";
-import { NODES, type WhatElseState } from "./state.js";
+import { at, largest } from "../../src/model/matrix.js";
+import { mix, type Shape, type View } from "../../src/ui/board.js";
+import { type GraphScene, NAMES } from "./graph.js";
+import { CHOSEN, circle } from "./shapes.js";
+import { NODES } from "./state.js";
 
 /** Where the nodes stand, from 0 to 1: two groups and a bridge. */
 const PLACES: readonly (readonly [number, number])[] = [
@@ -16,47 +16,33 @@ const PLACES: readonly (readonly [number, number])[] = [
   [0.93, 0.24],
   [0.92, 0.78],
 ];
-export const [WIDTH, HEIGHT] = [560, 250];
+const HEIGHT = 260;
 
-export function drawGraph({ edges, node }: WhatElseState, shares: Matrix, held: Matrix): readonly SVGElement[] {
-  const x = (index: number): number => 30 + (PLACES[index]?.[0] ?? 0) * (WIDTH - 60);
-  const y = (index: number): number => 30 + (PLACES[index]?.[1] ?? 0) * (HEIGHT - 60);
-  const most = Math.max(largest(held), 1e-9);
-  const lines = edges.map((edge) => {
+/** `place`: rounds, of which the last one may be under way: its messages travel. */
+export function drawGraph({ state, weights, before, after }: GraphScene, place: number, width: number): View {
+  const { edges, node, rounds } = state;
+  const way = rounds === 0 ? 1 : Math.min(1, Math.max(0, place - rounds + 1));
+  const x = (index: number): number => 20 + (PLACES[index]?.[0] ?? 0) * (width - 40);
+  const y = (index: number): number => 34 + (PLACES[index]?.[1] ?? 0) * (HEIGHT - 56);
+  const full = Math.max(largest(before), largest(after), 1e-9);
+  const lines = edges.flatMap((edge): Shape[] => {
     const [a, b] = [Math.floor(edge / NODES), edge % NODES];
     const other = a === node ? b : b === node ? a : -1;
-    const share = other < 0 ? 0 : at(shares, node, other);
-    return svg("line", {
-      class: other < 0 ? "graph-edge" : "graph-edge heard",
-      x1: x(a),
-      y1: y(a),
-      x2: x(b),
-      y2: y(b),
-      "stroke-width": (1.2 + 9 * share).toFixed(2),
-    });
+    const thick = 1.2 + 9 * (other < 0 ? 0 : at(weights, node, other));
+    const stroke = other < 0 ? "var(--line)" : CHOSEN;
+    const line = { x1: x(a), y1: y(a), x2: x(b), y2: y(b), "stroke-width": thick.toFixed(2), stroke };
+    const message = (from: number, to: number): Shape[] => {
+      const size = Math.sqrt(Math.abs(at(weights, to, from) * at(before, from, 0)) / full);
+      const [cx, cy] = [mix(x(from), x(to), way), mix(y(from), y(to), way)];
+      const attributes = { cx, cy, r: 10 * size, fill: CHOSEN, class: "message" };
+      return way === 1 || size === 0 ? [] : [{ key: `message ${from} ${to}`, tag: "circle", attributes }];
+    };
+    return [{ key: `edge ${edge}`, tag: "line", attributes: line }, ...message(a, b), ...message(b, a)];
   });
-  const circles = NAMES.flatMap((name, index) => {
-    const value = at(held, index, 0);
-    return [
-      svg(
-        "g",
-        { class: index === node ? "graph-node chosen" : "graph-node", "data-node": index },
-        svg("circle", { class: "graph-ground", cx: x(index), cy: y(index), r: 22 }),
-        svg("circle", {
-          class: value < 0 ? "graph-held below" : "graph-held",
-          cx: x(index),
-          cy: y(index),
-          r: 22,
-          "fill-opacity": (0.75 * Math.sqrt(Math.abs(value) / most)).toFixed(3),
-        }),
-        label(x(index), y(index) - 27, name, "graph-name"),
-        label(x(index), y(index) + 5, exact(value, 2), "graph-value"),
-      ),
-    ];
+  const nodes = NAMES.flatMap((name, index) => {
+    const value = mix(at(before, index, 0), at(after, index, 0), way);
+    const isChosen = index === node;
+    return circle(`node ${index}`, { x: x(index), y: y(index), name, value, full, isChosen, pick: String(index) });
   });
-  return [...lines, ...circles];
-}
-
-function label(x: number, y: number, text: string, name: string): SVGTextElement {
-  return svg("text", { class: name, x, y, "text-anchor": "middle" }, document.createTextNode(text));
+  return { height: HEIGHT, shapes: [...lines, ...nodes], said: `A graph of ${NODES} nodes after ${rounds} rounds` };
 }

@@ -1,23 +1,21 @@
-// Attention as message passing: who may listen to whom is a graph, and a round of messages is one masked call.
+// Attention as message passing: who sees whom is a graph, and a round of messages is one masked call.
 
-import type { MatrixView } from "heed/viz";
 import type { Answer, Call } from "../../src/engine/engine.js";
 import type { Cell } from "../../src/model/cell.js";
-import { at, largest, type Matrix, widestGap, withBlock } from "../../src/model/matrix.js";
+import { at, largest, type Matrix, rowsOf, unstack, widestGap, withBlock } from "../../src/model/matrix.js";
 import { agreement } from "../../src/page/furnish.js";
+import { Board } from "../../src/ui/board.js";
 import { choice } from "../../src/ui/choice.js";
 import { heedTensor, single, torchTensor } from "../../src/ui/code.js";
-import { h, svg } from "../../src/ui/dom.js";
-import { type Explanation, type NamedLight, products } from "../../src/ui/explanation.js";
+import { h } from "../../src/ui/dom.js";
+import { type Explanation, type NamedLight, products, softened } from "../../src/ui/explanation.js";
 import { HeedMask } from "../../src/ui/heed-mask.js";
 import { NamedMatrices, type NamedSpot } from "../../src/ui/named-matrices.js";
-import { exact } from "../../src/ui/numbers.js";
 import { byChoice } from "../../src/ui/orientation.js";
 import { picture } from "../../src/ui/picture.js";
-import { slider } from "../../src/ui/slider.js";
-import type { Exhibit, Host } from "./exhibit.js";
+import { type Exhibit, type Host, setByHand } from "./exhibit.js";
 import { featuresOf, type GraphScene, graphScene, maskOf, NAMES, SHARP } from "./graph.js";
-import { drawGraph, HEIGHT, WIDTH } from "./graph-drawing.js";
+import { drawGraph } from "./graph-drawing.js";
 import { edgeOf, joined, MOST_ROUNDS, NODES, type Weighing, type WhatElseState } from "./state.js";
 
 const MATRICES = ["A", "M", "N"] as const;
@@ -27,19 +25,29 @@ export class GraphExhibit implements Exhibit {
   readonly menu;
   readonly element;
   readonly #host: Host;
-  readonly #rounds;
   readonly #weighing;
   readonly #by;
-  readonly #drawing = svg("svg", { class: "graph", viewBox: `0 0 ${WIDTH} ${HEIGHT}`, "aria-hidden": "true" });
+  readonly #board;
   readonly #mask = new HeedMask();
   readonly #matrices = new NamedMatrices(MATRICES, () => this.#isTurned);
   readonly #picture;
   #scene: GraphScene | undefined;
-  #found: { readonly shares: Matrix; readonly after: Matrix } | undefined;
+  #answered = false;
+  /** The board itself asks for other rounds. */
+  #isMoving = false;
 
   constructor(host: Host) {
     this.#host = host;
-    this.#rounds = slider("Rounds", { least: 0, most: MOST_ROUNDS, step: 1 }, (rounds) => host.change({ rounds }));
+    this.#board = new Board({
+      steps: Array.from({ length: MOST_ROUNDS + 1 }, (_, round) => (round === 1 ? "1 round" : `${round} rounds`)),
+      moved: (place) => {
+        if (Math.ceil(place) === this.#scene?.state.rounds) return;
+        this.#isMoving = true;
+        host.change({ rounds: Math.ceil(place) });
+        this.#isMoving = false;
+      },
+      picked: (node) => host.change({ node: Number(node) }),
+    });
     this.#weighing = choice<Weighing>(
       "Neighbours count",
       [
@@ -58,37 +66,24 @@ export class GraphExhibit implements Exhibit {
       paint: (row, col, part) => this.#join(row, col, !part),
     };
     this.#matrices.listen(host.teller, (_name, row, col, values) => this.#edit(row, col, values));
-    this.#drawing.addEventListener("click", (event) => {
-      const node = event.target instanceof Element ? event.target.closest("[data-node]") : null;
-      if (node !== null) host.change({ node: Number(node.getAttribute("data-node")) });
-    });
     this.#picture = picture({
       name: "graph",
       title: "Message passing on a graph",
-      body: [
-        h("div", {}, this.#drawing),
+      body: [this.#board.element],
+      more: [
+        this.#weighing.element,
         h(
           "div",
-          { class: "matrices" },
-          h(
-            "div",
-            {},
-            h("p", { class: "pixels-caption" }, h("b", {}, "Edges"), " press a pair to join or part it"),
-            this.#mask,
-          ),
-          ...this.#matrices.of(...MATRICES),
+          {},
+          h("p", { class: "pixels-caption" }, h("b", {}, "Edges"), " press a pair to join or part it"),
+          this.#mask,
         ),
+        this.#matrices.line(...MATRICES),
       ],
-      controls: [this.#rounds.element],
-      more: [this.#weighing.element],
       data: () => {
-        const { state, shares, before, after } = this.#scene ?? {};
-        return {
-          state,
-          shares: Array.from((this.#found?.shares ?? shares)?.data ?? []),
-          before: Array.from(before?.data ?? []),
-          after: Array.from((this.#found?.after ?? after)?.data ?? []),
-        };
+        const { state, weights, before, after } = this.#scene ?? {};
+        const numbers = (matrix?: Matrix) => Array.from(matrix?.data ?? []);
+        return { state, weights: numbers(weights), before: numbers(before), after: numbers(after) };
       },
     });
     this.element = this.#picture.element;
@@ -105,13 +100,11 @@ export class GraphExhibit implements Exhibit {
   #edit(row: number, col: number, values: readonly (readonly number[])[]): void {
     const messages = this.#scene?.state.messages;
     if (messages === undefined) return;
-    this.#host.change({
-      messages: withBlock(messages, row, col, values),
-    });
+    this.#host.change({ messages: withBlock(messages, row, col, values) });
   }
 
-  show(state: WhatElseState): void {
-    this.#found = undefined;
+  show(state: WhatElseState): undefined {
+    this.#answered = false;
     this.#scene = graphScene(state);
     this.#draw();
   }
@@ -134,14 +127,13 @@ export class GraphExhibit implements Exhibit {
   read([answer]: readonly Answer[]): string {
     const scene = this.#scene;
     if (scene === undefined || answer === undefined) return "";
-    this.#found = {
-      shares: { ...scene.shares, data: Float64Array.from(answer.weights.data) },
-      after: { ...scene.after, data: Float64Array.from(answer.output.data) },
-    };
-    const passed = scene.state.rounds > 0 ? widestGap(this.#found.after, scene.after) : 0;
-    const apart = Math.max(widestGap(this.#found.shares, scene.shares), passed);
+    const weights = unstack(NODES, NODES, answer.weights.data);
+    const after = scene.state.rounds === 0 ? scene.after : unstack(NODES, 1, answer.output.data);
+    const apart = Math.max(widestGap(weights, scene.weights), widestGap(after, scene.after));
+    this.#answered = true;
+    this.#scene = { ...scene, weights, after };
     this.#draw();
-    return `Shares and the last round come from the kernel. It and messages passed by hand ${agreement(apart)}.`;
+    return `Weights and the last round come from the kernel. It and messages passed by hand ${agreement(apart)}.`;
   }
 
   get #isTurned(): boolean {
@@ -157,72 +149,34 @@ export class GraphExhibit implements Exhibit {
     return this.#matrices.told(cell, (spot) => (scene === undefined ? undefined : this.#explain(scene, spot)));
   }
 
-  #explain(scene: GraphScene, spot: NamedSpot<MatrixName>): Explanation {
-    const { state, shares, before, after } = scene;
+  #explain({ state, scores, weights, before, after }: GraphScene, spot: NamedSpot<MatrixName>): Explanation {
     const { row, col } = spot;
-    const name = NAMES[row] ?? "";
-    const lights = [{ name: spot.name, row, col }];
-    if (spot.name === "M") {
-      return {
-        subject: `${name} at first`,
-        sentence: "Set by hand; change it.",
-        head: [],
-        terms: [],
-        last: "",
-        result: at(state.messages, row, 0),
-        lights,
-        editable: true,
-      };
-    }
+    const [who, light] = [NAMES[row] ?? "", { name: spot.name, row, col }];
+    if (spot.name === "M") return setByHand(`${who} at first`, at(state.messages, row, 0), light);
     const neighbours = NAMES.map((_, node) => node).filter((node) => joined(state.edges, row, node));
+    const names = neighbours.map((node) => NAMES[node] ?? "");
+    const result = at(spot.name === "A" ? weights : after, row, col);
+    const kernel = this.#answered ? result : undefined;
     if (spot.name === "A") {
-      const isJoined = joined(state.edges, row, col);
-      const own = powersOf(state, row, neighbours);
-      const sum = own.reduce((total, { power }) => total + power, 0);
-      return {
-        subject: `${name} listens to ${NAMES[col]}`,
-        sentence: !isJoined
-          ? "Not joined: masked, so no message passes."
-          : state.weighing === "mean"
-            ? `Joined, and all count alike: one of ${neighbours.length}, itself among them.`
-            : `A score is ${SHARP} × the dot product of two nodes’ features, which are set by hand. The share is its e^score among all that are joined.`,
-        head: ["", "features", "score", "e^score"],
-        terms: own.map(({ node, product, score, power }) => ({
-          label: NAMES[node] ?? "",
-          figures: [product, exact(score), exact(power)],
-          own: node === col,
-        })),
-        last: isJoined
-          ? `${exact(own.find(({ node }) => node === col)?.power ?? 0)} / ${exact(sum)} = ${exact(at(shares, row, col))}`
-          : "",
-        result: at(shares, row, col),
-        ...(this.#found === undefined ? {} : { kernel: at(this.#found.shares, row, col) }),
-        lights,
-      };
+      const subject = `${who} attends to ${NAMES[col]}`;
+      const place = neighbours.indexOf(col);
+      if (place < 0) return { subject, sentence: "Not joined: masked, so no message passes.", result, lights: [light] };
+      const own = rowsOf(scores)[row]?.filter((score) => Number.isFinite(score)) ?? [];
+      return softened(own, names, { subject, at: place, kernel, light });
     }
-    if (state.rounds === 0) {
-      return {
-        subject: `${name} now`,
-        sentence: "No round yet.",
-        head: [],
-        terms: [],
-        last: "",
-        result: at(after, row, 0),
-        lights,
-      };
-    }
+    if (state.rounds === 0) return { subject: `${who} now`, sentence: "No round yet.", result, lights: [light] };
     return {
-      subject: `${name} after round ${state.rounds}`,
-      sentence: "What its neighbours and itself held before the round, by its shares.",
+      subject: `${who} after round ${state.rounds}`,
+      sentence: "What its neighbours and itself held before the round, by its attention weights.",
       ...products(
-        neighbours.map((node) => NAMES[node] ?? ""),
-        (index) => at(shares, row, neighbours[index] ?? 0),
+        names,
+        (index) => at(weights, row, neighbours[index] ?? 0),
         (index) => at(before, neighbours[index] ?? 0, 0),
-        ["from", "share", "held"],
+        ["from", "weight", "held"],
       ),
-      result: at(after, row, 0),
-      ...(this.#found === undefined ? {} : { kernel: at(this.#found.after, row, 0) }),
-      lights: [...lights, { name: "A", row }],
+      result,
+      kernel,
+      lights: [light, { name: "A", row }],
     };
   }
 
@@ -237,10 +191,8 @@ export class GraphExhibit implements Exhibit {
   #draw(): void {
     const scene = this.#scene;
     if (scene === undefined) return;
-    const { state } = scene;
-    const shares = this.#found?.shares ?? scene.shares;
-    const after = state.rounds === 0 ? scene.after : (this.#found?.after ?? scene.after);
-    this.#rounds.show(state.rounds, String(state.rounds));
+    const { state, weights, after } = scene;
+    const full = Math.max(1, largest(state.messages));
     this.#weighing.show(state.weighing);
     this.#by.show(state.by);
     this.#mask.show({
@@ -254,35 +206,21 @@ export class GraphExhibit implements Exhibit {
       painted: (row, col) => !joined(state.edges, row, col),
       tile: NODES,
     });
-    const held = (name: MatrixName, title: string, matrix: Matrix): MatrixView => ({
-      name,
-      title,
-      about: "",
-      matrix,
-      rowLabels: NAMES,
-      colLabels: ["held"],
-      tone: "signed",
-      full: Math.max(1, largest(state.messages)),
+    this.#matrices.show((name) => {
+      const held = { name, about: "", rowLabels: NAMES, colLabels: ["held"], tone: "signed", full } as const;
+      const struck = (row: number, col: number): boolean => !joined(state.edges, row, col);
+      if (name === "M") return { ...held, title: "at first", matrix: state.messages, editable: true };
+      if (name === "N") return { ...held, title: "now", matrix: after };
+      const about = "weights along edges";
+      return { ...held, title: "A", about, matrix: weights, colLabels: NAMES, tone: "share", full: 1, struck };
     });
-    const views: Readonly<Record<MatrixName, MatrixView>> = {
-      A: {
-        ...held("A", "A", shares),
-        about: "shares along edges",
-        colLabels: NAMES,
-        tone: "share",
-        full: 1,
-        struck: (row, col) => !joined(state.edges, row, col),
-      },
-      M: { ...held("M", "at first", state.messages), editable: true },
-      N: held("N", "now", after),
-    };
-    this.#matrices.show((name) => views[name]);
-    this.#drawing.replaceChildren(...drawGraph(state, shares, after));
+    const stands = this.#isMoving || Math.ceil(this.#board.at) === state.rounds;
+    this.#board.show((at, width) => drawGraph(scene, at, width), stands ? this.#board.at : state.rounds);
     const everyone = state.edges.length === (NODES * (NODES - 1)) / 2;
     this.#picture.say(
       everyone
         ? "All are joined to all: this is attention without a mask. A transformer is message passing on the complete graph, so one round reaches everybody."
-        : `A node takes in what its neighbours hold, by its shares; pairs that are not joined are masked. After ${state.rounds} ${state.rounds === 1 ? "round" : "rounds"} a node knows of those within ${state.rounds} ${state.rounds === 1 ? "step" : "steps"}. Equal shares make it the mean over neighbours, as in many graph networks; scores make it graph attention. Join everybody to everybody, and it is attention as in a transformer.`,
+        : `A node’s output is the mean of what its neighbours hold, by its attention weights; other pairs are masked. After ${state.rounds} ${state.rounds === 1 ? "round" : "rounds"} it knows of nodes within ${state.rounds} ${state.rounds === 1 ? "edge" : "edges"}. Join everybody, and it is a transformer’s attention.`,
     );
   }
 
@@ -319,15 +257,4 @@ output = F.scaled_dot_product_attention(features, features, held, attn_mask=mask
 print(output)
 `;
   }
-}
-
-/** Of those that a node listens to: the product of their features, written out, the score, and its power. */
-function powersOf(state: WhatElseState, row: number, neighbours: readonly number[]) {
-  const features = featuresOf(state);
-  return neighbours.map((node) => {
-    const pairs = [0, 1].map((part) => [at(features, row, part), at(features, node, part)] as const);
-    const score = SHARP * pairs.reduce((sum, [a, b]) => sum + a * b, 0);
-    const product = pairs.map(([a, b]) => `${exact(a)} × ${exact(b)}`).join(" + ");
-    return { node, product, score, power: Math.exp(score) };
-  });
 }

@@ -1,6 +1,6 @@
-// A graph whose nodes pass messages, by the page's own arithmetic: edge by edge.
+// A graph whose nodes pass messages, by the page's own arithmetic.
 
-import { at, fill, type Matrix, toSingle } from "../../src/model/matrix.js";
+import { at, fill, type Matrix, multiply, toSingle } from "../../src/model/matrix.js";
 import { softmax } from "../../src/model/softmax.js";
 import { joined, NODES, type WhatElseState } from "./state.js";
 
@@ -14,7 +14,9 @@ export const SHARP = 2;
 
 export interface GraphScene {
   readonly state: WhatElseState;
-  readonly shares: Matrix;
+  /** -Infinity where no edge is. */
+  readonly scores: Matrix;
+  readonly weights: Matrix;
   /** What each node holds before the last round and after it. */
   readonly before: Matrix;
   readonly after: Matrix;
@@ -33,28 +35,16 @@ export function maskOf({ edges }: WhatElseState): Uint8Array<ArrayBuffer> {
 
 export function graphScene(state: WhatElseState): GraphScene {
   const features = featuresOf(state);
-  const shares = softmax(
-    fill(NODES, NODES, (row, col) =>
-      joined(state.edges, row, col)
-        ? SHARP * (at(features, row, 0) * at(features, col, 0) + at(features, row, 1) * at(features, col, 1))
-        : Number.NEGATIVE_INFINITY,
-    ),
+  const scores = fill(NODES, NODES, (row, col) =>
+    joined(state.edges, row, col)
+      ? SHARP * (at(features, row, 0) * at(features, col, 0) + at(features, row, 1) * at(features, col, 1))
+      : Number.NEGATIVE_INFINITY,
   );
+  const weights = softmax(scores);
   let [before, after] = [toSingle(state.messages), toSingle(state.messages)];
   for (let round = 0; round < state.rounds; round++) {
     before = toSingle(after);
-    after = passed(before, shares, state);
+    after = multiply(weights, before);
   }
-  return { state, shares, before, after };
-}
-
-/** Edge by edge, as graph networks are described, rather than as a product of matrices. */
-function passed(held: Matrix, shares: Matrix, { edges }: WhatElseState): Matrix {
-  const taken = fill(NODES, 1, (node) => at(shares, node, node) * at(held, node, 0));
-  for (const edge of edges) {
-    const [a, b] = [Math.floor(edge / NODES), edge % NODES];
-    taken.data[a] = (taken.data[a] ?? 0) + at(shares, a, b) * at(held, b, 0);
-    taken.data[b] = (taken.data[b] ?? 0) + at(shares, b, a) * at(held, a, 0);
-  }
-  return taken;
+  return { state, scores, weights, before, after };
 }

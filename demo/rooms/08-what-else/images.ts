@@ -1,11 +1,12 @@
-// Pictures of 32 x 32 pixels: two that are computed, and one's own.
+// Square pictures: two that are computed, and one's own. A convolution is shown on the fine ones, sets and copied code use the coarse.
 
 import type { Cell } from "../../src/model/cell.js";
 import { houseAt, ripplesAt } from "../../src/model/made-pictures.js";
 import { squareOf } from "../../src/ui/square-of.js";
 
-export const SIZE = 32;
-export const PIXELS = SIZE * SIZE;
+/** Pixels of a picture, both ways. */
+export const [COARSE, FINE] = [32, 128];
+export const PIXELS = COARSE ** 2;
 
 export const IMAGES = ["shapes", "ripples", "own"] as const;
 export type ImageName = (typeof IMAGES)[number];
@@ -13,32 +14,52 @@ export type ImageName = (typeof IMAGES)[number];
 /** Red, green and blue from 0 to 1, pixel by pixel, in single precision. */
 export type Colours = Float32Array<ArrayBuffer>;
 
-export function madeImage(name: Exclude<ImageName, "own">): Colours {
-  const colour = name === "shapes" ? houseAt : ripplesAt;
-  const colours = new Float32Array(PIXELS * 3);
-  for (let pixel = 0; pixel < PIXELS; pixel++) {
-    colours.set(colour(pixel % SIZE, Math.floor(pixel / SIZE)), pixel * 3);
-  }
-  return colours;
+export interface Image {
+  readonly colours: Colours;
+  readonly grey: Float32Array<ArrayBuffer>;
+  /** At 128 by 128. */
+  readonly fine: Float32Array<ArrayBuffer>;
 }
 
-/** The middle of a picture file, as a square of so few pixels. */
-export async function readImage(file: File): Promise<Colours> {
-  const { data } = await squareOf(file, SIZE);
-  return Float32Array.from(
-    { length: PIXELS * 3 },
-    (_, index) => (data[Math.floor(index / 3) * 4 + (index % 3)] ?? 0) / 255,
+export function madeImage(name: Exclude<ImageName, "own">): Image {
+  const colour = name === "shapes" ? houseAt : ripplesAt;
+  return imageOf((side) =>
+    Array.from({ length: side ** 2 }, (_, pixel) =>
+      colour(((pixel % side) * COARSE) / side, (Math.floor(pixel / side) * COARSE) / side),
+    ).flat(),
   );
 }
 
+/** The middle of a picture file. */
+export async function readImage(file: File): Promise<Image> {
+  const [coarse, fine] = await Promise.all([COARSE, FINE].map((side) => squareOf(file, side)));
+  return imageOf((side) =>
+    Array.from((side === COARSE ? coarse : fine)?.data ?? [], (part) => part / 255).filter((_, index) => index % 4 < 3),
+  );
+}
+
+function imageOf(coloursAt: (side: number) => readonly number[]): Image {
+  const [colours, fine] = [Float32Array.from(coloursAt(COARSE)), Float32Array.from(coloursAt(FINE))];
+  return { colours, grey: greyOf(colours), fine: greyOf(fine) };
+}
+
+/** The coarse pixel over a fine one, and the fine one in the corner of a coarse one. */
+export const coarsely = (pixel: number): number => scaled(pixel, FINE, COARSE);
+export const finely = (pixel: number): number => scaled(pixel, COARSE, FINE);
+
+function scaled(pixel: number, from: number, to: number): number {
+  const [row, col] = [Math.floor(pixel / from), pixel % from].map((place) => Math.floor((place * to) / from));
+  return (row ?? 0) * to + (col ?? 0);
+}
+
 /** Of the pictures that stand beside each other: the same place in all of them. */
-export function pixelCell(pixel: number): Cell {
-  return { name: "pixel", row: Math.floor(pixel / SIZE), col: pixel % SIZE };
+export function pixelCell(pixel: number, side: number): Cell {
+  return { name: "pixel", row: Math.floor(pixel / side), col: pixel % side };
 }
 
 /** How light each pixel is: the luma of ITU-R BT.601. */
 export function greyOf(colours: Colours): Float32Array<ArrayBuffer> {
-  return Float32Array.from({ length: PIXELS }, (_, pixel) => {
+  return Float32Array.from({ length: colours.length / 3 }, (_, pixel) => {
     const [red = 0, green = 0, blue = 0] = colours.subarray(pixel * 3, pixel * 3 + 3);
     return 0.299 * red + 0.587 * green + 0.114 * blue;
   });

@@ -1,6 +1,6 @@
 // Attention as a dense layer: one query, a head for each input that looks at nothing else, and output weights that are the layer's.
+// Beside it, weights that are made from the input: attention's own, and fast weights.
 
-import type { MatrixView } from "heed/viz";
 import type { Answer, Call } from "../../src/engine/engine.js";
 import type { Cell } from "../../src/model/cell.js";
 import {
@@ -10,38 +10,38 @@ import {
   largest,
   type Matrix,
   multiply,
+  rowsOf,
   toSingle,
   transpose,
+  unstack,
   widestGap,
   withBlock,
 } from "../../src/model/matrix.js";
 import { softmax } from "../../src/model/softmax.js";
 import { agreement } from "../../src/page/furnish.js";
+import { Board } from "../../src/ui/board.js";
 import { heedTensor, single, torchTensor } from "../../src/ui/code.js";
-import { h } from "../../src/ui/dom.js";
-import { type Explanation, type NamedLight, products } from "../../src/ui/explanation.js";
+import { button, h } from "../../src/ui/dom.js";
+import { type Explanation, type NamedLight, products, softened } from "../../src/ui/explanation.js";
 import { NamedMatrices, type NamedSpot } from "../../src/ui/named-matrices.js";
-import { exact, apart as gapIn } from "../../src/ui/numbers.js";
+import { exact } from "../../src/ui/numbers.js";
 import { byChoice } from "../../src/ui/orientation.js";
 import { picture } from "../../src/ui/picture.js";
 import { slider } from "../../src/ui/slider.js";
-import type { Exhibit, Host } from "./exhibit.js";
-import { figure } from "./figures.js";
-import { SHARPNESS, type WhatElseState } from "./state.js";
+import { difference, type Exhibit, figure, type Host, setByHand } from "./exhibit.js";
+import { FastWeights } from "./fast-weights.js";
+import { INPUTS, SHARPNESS, type WhatElseState } from "./state.js";
+import { WIRE_STEPS, wires } from "./wires.js";
 
-const MATRICES = ["X", "Wd", "A", "C", "D", "Y"] as const;
+const MATRICES = ["X", "Wd", "A", "C", "D", "Y", "B", "Z"] as const;
 type MatrixName = (typeof MATRICES)[number];
 
 interface Scene {
   readonly state: WhatElseState;
-  readonly x: Matrix;
-  readonly weights: Matrix;
   /** One row a head. */
   readonly queries: Matrix;
-  readonly shares: Matrix;
-  /** What the heads read, beside each other. */
-  readonly read: Matrix;
-  readonly dense: Matrix;
+  /** A: the heads' weights; C: what they read, beside each other; B and Z: attention's own weights, and what it makes of x. */
+  readonly matrices: Readonly<Record<MatrixName, Matrix>>;
 }
 
 export class LayerExhibit implements Exhibit {
@@ -52,9 +52,11 @@ export class LayerExhibit implements Exhibit {
   readonly #by;
   readonly #matrices = new NamedMatrices(MATRICES, () => this.#isTurned);
   readonly #figures = h("dl", { class: "figures" });
+  readonly #board = new Board({ steps: WIRE_STEPS, moved: (place) => this.#say(place) });
+  readonly #fast = new FastWeights();
   readonly #picture;
   #scene: Scene | undefined;
-  #found: { readonly shares: Matrix; readonly read: Matrix } | undefined;
+  #answered = false;
 
   constructor(host: Host) {
     this.#host = host;
@@ -62,70 +64,68 @@ export class LayerExhibit implements Exhibit {
     this.#by = byChoice("vector", (by) => host.change({ by }));
     this.menu = this.#by.element;
     this.#matrices.listen(host.teller, (...edit) => this.#edit(...edit));
+    const another = (): void => {
+      const known = INPUTS.indexOf(this.#scene?.state.inputs ?? identity(0));
+      host.change({ inputs: INPUTS[(known + 1) % INPUTS.length] ?? identity(0) }, "new");
+    };
     const line = this.#matrices.line.bind(this.#matrices);
     this.#picture = picture({
       name: "layer",
       title: "A dense layer, and attention that is the same",
-      body: [line("X", "Wd"), line("A", "C"), line("D", "Y"), this.#figures],
-      controls: [this.#sharpness.element],
-      data: () => ({
-        state: this.#scene?.state,
-        dense: Array.from(this.#scene?.dense.data ?? []),
-        attention: Array.from(this.#output().data),
-      }),
+      body: [this.#board.element, this.#figures],
+      controls: [button("Change the input", another)],
+      more: [this.#sharpness.element, line("X", "Wd"), line("A", "C"), line("D", "Y"), line("B", "Z")],
+      data: () => {
+        const { D, Y } = this.#scene?.matrices ?? {};
+        return { state: this.#scene?.state, dense: Array.from(D?.data ?? []), attention: Array.from(Y?.data ?? []) };
+      },
     });
-    this.element = this.#picture.element;
+    this.element = h("div", {}, this.#picture.element, this.#fast.picture.element);
   }
 
   #edit(name: string, row: number, col: number, values: readonly (readonly number[])[]): void {
-    const scene = this.#scene;
-    if (scene === undefined) return;
-    if (name === "X") this.#host.change({ inputs: withBlock(scene.x, row, col, values) });
-    if (name === "Wd") this.#host.change({ weights: withBlock(scene.weights, row, col, values) });
+    const { X, Wd } = this.#scene?.matrices ?? {};
+    if (name === "X" && X !== undefined) this.#host.change({ inputs: withBlock(X, row, col, values) });
+    if (name === "Wd" && Wd !== undefined) this.#host.change({ weights: withBlock(Wd, row, col, values) });
   }
 
-  show(state: WhatElseState): void {
-    this.#found = undefined;
-    const [x, weights] = [toSingle(state.inputs), toSingle(state.weights)];
-    const queries = fill(x.cols, x.cols, (row, col) => (row === col ? state.sharpness : 0));
-    const shares = softmax(toSingle(queries));
-    this.#scene = {
-      state,
-      x,
-      weights,
-      queries,
-      shares,
-      read: transpose(multiply(shares, transpose(x))),
-      dense: multiply(x, transpose(weights)),
-    };
+  show(state: WhatElseState): undefined {
+    this.#answered = false;
+    const [X, Wd] = [toSingle(state.inputs), toSingle(state.weights)];
+    const queries = fill(X.cols, X.cols, (row, col) => (row === col ? state.sharpness : 0));
+    const [A, B] = [softmax(toSingle(queries)), softmax(multiply(transpose(X), X))];
+    const [C, Z] = [A, B].map((weights) => multiply(X, transpose(weights))) as [Matrix, Matrix];
+    const D = multiply(X, transpose(Wd));
+    this.#scene = { state, queries, matrices: { X, Wd, A, C, D, Y: multiply(C, transpose(Wd)), B, Z } };
     this.#draw();
   }
 
   calls(): readonly Call[] {
-    const scene = this.#scene;
-    if (scene === undefined) return [];
-    const count = scene.x.cols;
+    if (this.#scene === undefined) return [];
+    const { queries, matrices } = this.#scene;
+    const count = matrices.X.cols;
+    const x = { data: Float32Array.from(matrices.X.data), shape: [1, 1, count, 1] };
+    const heads = { data: Float32Array.from(queries.data), shape: [1, count, 1, count] };
+    const one = { data: Float32Array.from(identity(count).data), shape: [1, 1, count, count] };
     return [
-      {
-        q: { data: Float32Array.from(scene.queries.data), shape: [1, count, 1, count] },
-        k: { data: Float32Array.from(identity(count).data), shape: [1, 1, count, count] },
-        v: { data: Float32Array.from(scene.x.data), shape: [1, 1, count, 1] },
-        options: { score: "dot" },
-      },
+      { q: heads, k: one, v: x, options: { score: "dot" } },
+      { q: x, k: x, v: x, options: { score: "dot" } },
+      this.#fast.call(),
     ];
   }
 
-  read([answer]: readonly Answer[]): string {
+  read([heads, own, fast]: readonly Answer[]): string {
     const scene = this.#scene;
-    if (scene === undefined || answer === undefined) return "";
-    const count = scene.x.cols;
-    this.#found = {
-      shares: { rows: count, cols: count, data: Float64Array.from(answer.weights.data) },
-      read: { rows: 1, cols: count, data: Float64Array.from(answer.output.data) },
-    };
-    const apart = Math.max(widestGap(this.#found.shares, scene.shares), widestGap(this.#found.read, scene.read));
+    if (scene === undefined || heads === undefined || own === undefined || fast === undefined) return "";
+    const count = scene.matrices.X.cols;
+    const [A, B] = [heads, own].map(({ weights }) => unstack(count, count, weights.data)) as [Matrix, Matrix];
+    const [C, Z] = [heads, own].map(({ output }) => unstack(1, count, output.data)) as [Matrix, Matrix];
+    const found = { A, B, C, Z, Y: multiply(C, transpose(scene.matrices.Wd)) };
+    const gaps = (["A", "B", "C", "Z"] as const).map((name) => widestGap(found[name], scene.matrices[name]));
+    this.#answered = true;
+    this.#scene = { ...scene, matrices: { ...scene.matrices, ...found } };
     this.#draw();
-    return `Shares and readings come from the kernel. It and the arithmetic by hand ${agreement(apart)}.`;
+    return `Weights and fast weights come from the kernel. It and the arithmetic by hand ${agreement(Math.max(...gaps, this.#fast.read(fast)))}.`;
   }
 
   get #isTurned(): boolean {
@@ -141,73 +141,32 @@ export class LayerExhibit implements Exhibit {
     return this.#matrices.told(cell, (spot) => (scene === undefined ? undefined : this.#explain(scene, spot)));
   }
 
-  #explain(scene: Scene, { name, row, col }: NamedSpot<MatrixName>): Explanation | undefined {
-    const [x, lights] = [scene.x, [{ name, row, col }]];
-    const names = inputNames(x.cols);
-    const result = at(this.#matrixOf(scene, name), row, col);
-    const { rowLabels, colLabels } = labelsOf(scene)[name];
+  #explain({ state, queries, matrices }: Scene, { name, row, col }: NamedSpot<MatrixName>): Explanation {
+    const { X, C } = matrices;
+    const [light, result] = [{ name, row, col }, at(matrices[name], row, col)];
+    const [title, , rowLabels, colLabels] = labelsOf(matrices, state)[name];
     const place = rowLabels.length === 1 ? colLabels[col] : `${rowLabels[row]}, ${colLabels[col]}`;
-    const subject = `${TITLES[name].replace("_", " ")} [${place}]`;
-    switch (name) {
-      case "X":
-      case "Wd":
-        return {
-          subject,
-          sentence: "Set by hand; change it.",
-          head: [],
-          terms: [],
-          last: "",
-          result,
-          lights,
-          editable: true,
-        };
-      case "A": {
-        const s = scene.state.sharpness;
-        return {
-          subject,
-          sentence: `Head ${row + 1} scores its own input ${exact(s, 2)} and every other 0.`,
-          head: [],
-          terms: [],
-          last: `${row === col ? `e^${exact(s, 2)}` : "1"} / (e^${exact(s, 2)} + ${x.cols - 1}) = ${exact(at(scene.shares, row, col), 6)}`,
-          result: at(scene.shares, row, col),
-          ...(this.#found === undefined ? {} : { kernel: at(this.#found.shares, row, col) }),
-          lights,
-        };
-      }
-      case "C":
-        return {
-          subject,
-          sentence: `What head ${col + 1} reads: the inputs by its shares.`,
-          ...products(
-            names,
-            (index) => at(scene.shares, col, index),
-            (index) => at(x, 0, index),
-            ["", "share", "input"],
-          ),
-          result: at(scene.read, 0, col),
-          ...(this.#found === undefined ? {} : { kernel: at(this.#found.read, 0, col) }),
-          lights: [...lights, { name: "A", row: col }],
-        };
-      case "D":
-      case "Y": {
-        const from = name === "D" ? x : (this.#found?.read ?? scene.read);
-        return {
-          subject,
-          sentence:
-            name === "D"
-              ? "The dense layer: every input by its weight."
-              : "Attention: what the heads read, by the same weights, which are now output weights.",
-          ...products(
-            names,
-            (index) => at(from, 0, index),
-            (index) => at(scene.weights, col, index),
-            ["", name === "D" ? "input" : "read", "weight"],
-          ),
-          result,
-          lights: [...lights, { name: "Wd", row: col }],
-        };
-      }
+    const subject = `${title.replace("_", " ")} [${place}]`;
+    if (name === "X" || name === "Wd") return setByHand(subject, result, light);
+    const names = namesOf("x", X.cols);
+    const kernel = this.#answered && name !== "D" && name !== "Y" ? result : undefined;
+    if (name === "A" || name === "B") {
+      const scores = rowsOf(name === "A" ? queries : multiply(transpose(X), X))[row] ?? [];
+      return softened(scores, names, { subject, at: col, kernel, light });
     }
+    const [sentence, from, weights] = {
+      C: [`What head ${col + 1} reads: the inputs by its weights.`, X, "A"] as const,
+      D: ["The dense layer: every input by its weight.", X, "Wd"] as const,
+      Y: ["Attention: what the heads read, by the same weights, which are now output weights.", C, "Wd"] as const,
+      Z: ["Attention’s own output: the inputs by weights that were made from them.", X, "B"] as const,
+    }[name];
+    const terms = products(
+      names,
+      (index) => at(from, 0, index),
+      (index) => at(matrices[weights], col, index),
+      ["", name === "Y" ? "read" : "input", "weight"],
+    );
+    return { subject, sentence, ...terms, result, kernel, lights: [light, { name: weights, row: col }] };
   }
 
   light(lights: readonly NamedLight[]): void {
@@ -218,71 +177,47 @@ export class LayerExhibit implements Exhibit {
     this.#edit(name, row, col, [[value]]);
   }
 
-  #output(): Matrix {
-    const scene = this.#scene;
-    if (scene === undefined) return identity(0);
-    return multiply(this.#found?.read ?? scene.read, transpose(scene.weights));
-  }
-
-  #matrixOf(scene: Scene, name: MatrixName): Matrix {
-    return {
-      X: () => scene.x,
-      Wd: () => scene.weights,
-      A: () => this.#found?.shares ?? scene.shares,
-      C: () => this.#found?.read ?? scene.read,
-      D: () => scene.dense,
-      Y: () => this.#output(),
-    }[name]();
-  }
-
   #draw(): void {
-    const scene = this.#scene;
-    if (scene === undefined) return;
-    const { state, x, dense } = scene;
+    if (this.#scene === undefined) return;
+    const { state, matrices } = this.#scene;
     this.#sharpness.show(state.sharpness, exact(state.sharpness, 2));
     this.#by.show(state.by);
-    const labels = labelsOf(scene);
+    const labels = labelsOf(matrices, state);
     this.#matrices.show((name) => {
-      const matrix = this.#matrixOf(scene, name);
-      return {
-        name,
-        title: TITLES[name],
-        ...labels[name],
-        matrix,
-        tone: name === "A" ? "share" : "signed",
-        full: name === "A" ? 1 : Math.max(1, largest(matrix)),
-        editable: name === "X" || name === "Wd",
-      };
+      const [[title, about, rowLabels, colLabels], matrix] = [labels[name], matrices[name]];
+      const isWeight = name === "A" || name === "B";
+      const tone = isWeight ? "share" : "signed";
+      const full = isWeight ? 1 : Math.max(1, largest(matrix));
+      return { name, title, about, rowLabels, colLabels, matrix, tone, full, editable: name === "X" || name === "Wd" };
     });
-    const apart = widestGap(this.#output(), dense);
+    const { X: inputs, Wd: weights, A: heads, B: own, D: dense, Z: mixed, Y } = matrices;
+    this.#board.show((place, width) => wires({ inputs, weights, heads, own, dense, mixed }, place, width));
     this.#figures.replaceChildren(
-      figure("Largest difference", gapIn(apart), apart <= 1e-6 ? "the same, to 10⁻⁶" : "not the same yet"),
-      figure("Heads", String(x.cols), "one an input"),
+      difference(widestGap(Y, dense)),
+      figure("Heads", String(inputs.cols), "one an input"),
     );
-    this.#picture.say(
-      "One query, and a head for each input that looks at that input alone. Side by side, the heads have read x; their output weights are then those of the dense layer. It takes hard shares: a softmax comes as close as its sharpness lets it, never all the way. And it takes giving up what attention is for: here the shares ignore what the inputs say. A dense layer fixes who is added to whom; attention decides it anew for each input, and for any number of them.",
-    );
+    this.#say(this.#board.at);
+  }
+
+  #say(place: number): void {
+    this.#picture.say(TEXTS[Math.round(place)] ?? "");
   }
 
   heedCode(): string {
-    const scene = this.#scene;
-    if (scene === undefined) return "";
-    const count = scene.x.cols;
-    const rows = (matrix: Matrix): string =>
-      Array.from(
-        { length: matrix.rows },
-        (_, row) => `[${Array.from({ length: matrix.cols }, (_, col) => single(at(matrix, row, col))).join(", ")}]`,
-      ).join(", ");
+    if (this.#scene === undefined) return "";
+    const { queries, matrices } = this.#scene;
+    const count = matrices.X.cols;
+    const rows = rowsOf(matrices.Wd).map((row) => `[${row.map(single).join(", ")}]`);
     return `// A dense layer as attention: one query, ${count} heads
 import { createHeed } from "heed";
 
 const heed = await createHeed();
-${heedTensor("q", [scene.queries], [1, count, 1, count])}
+${heedTensor("q", [queries], [1, count, 1, count])}
 ${heedTensor("k", [identity(count)])}
-${heedTensor("v", [transpose(scene.x)])}
+${heedTensor("v", [transpose(matrices.X)])}
 
 const read = (await heed.attention(q, k, v, { score: "dot" })).output.data;
-const weights = [${rows(scene.weights)}];
+const weights = [${rows.join(", ")}];
 const output = { data: weights.map((row) => row.reduce((sum, weight, head) => sum + weight * read[head], 0)) };
 console.log(output.data);
 heed.dispose();
@@ -290,17 +225,17 @@ heed.dispose();
   }
 
   torchCode(): string {
-    const scene = this.#scene;
-    if (scene === undefined) return "";
-    const count = scene.x.cols;
+    if (this.#scene === undefined) return "";
+    const { queries, matrices } = this.#scene;
+    const count = matrices.X.cols;
     return `# A dense layer as attention: one query, ${count} heads
 import torch
 import torch.nn.functional as F
 
-${torchTensor("q", [scene.queries], [1, count, 1, count])}
+${torchTensor("q", [queries], [1, count, 1, count])}
 ${torchTensor("k", [identity(count)])}
-${torchTensor("v", [transpose(scene.x)])}
-${torchTensor("weights", [scene.weights], [scene.weights.rows, count])}
+${torchTensor("v", [transpose(matrices.X)])}
+${torchTensor("weights", [matrices.Wd], [matrices.Wd.rows, count])}
 
 read = F.scaled_dot_product_attention(q, k.expand(-1, ${count}, -1, -1), v.expand(-1, ${count}, -1, -1), scale=1.0)
 output = F.linear(read.flatten(), weights)
@@ -309,34 +244,32 @@ print(output, F.linear(v.flatten(), weights))
   }
 }
 
-const TITLES: Readonly<Record<MatrixName, string>> = {
-  X: "x",
-  Wd: "W",
-  A: "A",
-  C: "read",
-  D: "y_dense",
-  Y: "y_attention",
-};
+/** One a step of the wires. */
+const TEXTS: readonly string[] = [
+  "A dense layer adds its inputs by fixed weights: a wire is as thick as its weight, blue above 0 and brown below. Change the input: the numbers change, the wires stay.",
+  "The same wires, bundled: each head reads one input, and its output weights are that input’s column of W. With a hard softmax both layers agree to the last digit.",
+  "Left to itself, attention makes its wires from the input: a softmax of xᵢ xⱼ over j, with no parameter at all. Change the input: now the wires change as well, for any number of inputs.",
+];
 
-function labelsOf({
-  state,
-  x,
-  weights,
-}: Scene): Readonly<Record<MatrixName, Pick<MatrixView, "about" | "rowLabels" | "colLabels">>> {
-  const inputs = inputNames(x.cols);
-  const outputs = Array.from({ length: weights.rows }, (_, index) => `y${index + 1}`);
-  const heads = inputs.map((_, index) => `head ${index + 1}`);
-  const [dense, mixed] = state.by === "columns" ? ["Wᵀ x", "Wᵀ read"] : ["x Wᵀ", "read Wᵀ"];
+/** Of each: its title, what it is, and what stands beside its rows and above its columns. */
+function labelsOf(
+  { X, Wd }: Scene["matrices"],
+  { by }: WhatElseState,
+): Readonly<Record<MatrixName, readonly [string, string, readonly string[], readonly string[]]>> {
+  const [inputs, heads, outputs] = [namesOf("x", X.cols), namesOf("head ", X.cols), namesOf("y", Wd.rows)];
+  const [dense, mixed] = by === "columns" ? ["Wᵀ x", "Wᵀ read"] : ["x Wᵀ", "read Wᵀ"];
   return {
-    X: { about: "inputs; change any", rowLabels: ["x"], colLabels: inputs },
-    Wd: { about: "one row an output; change any", rowLabels: outputs, colLabels: inputs },
-    A: { about: "shares: one row a head", rowLabels: heads, colLabels: inputs },
-    C: { about: "what the heads read", rowLabels: ["read"], colLabels: heads },
-    D: { about: `the dense layer: ${dense}`, rowLabels: ["y"], colLabels: outputs },
-    Y: { about: `attention: ${mixed}`, rowLabels: ["y"], colLabels: outputs },
+    X: ["x", "inputs; change any", ["x"], inputs],
+    Wd: ["W", "one row an output; change any", outputs, inputs],
+    A: ["A", "attention weights: one row a head", heads, inputs],
+    C: ["read", "what the heads read", ["read"], heads],
+    D: ["y_dense", `the dense layer: ${dense}`, ["y"], outputs],
+    Y: ["y_attention", `attention: ${mixed}`, ["y"], outputs],
+    B: ["A_own", "made from x: a softmax of xᵢ xⱼ over j", inputs, inputs],
+    Z: ["y_own", "attention’s own output", ["y"], inputs],
   };
 }
 
-function inputNames(count: number): readonly string[] {
-  return Array.from({ length: count }, (_, index) => `x${index + 1}`);
+function namesOf(kind: string, count: number): readonly string[] {
+  return Array.from({ length: count }, (_, index) => `${kind}${index + 1}`);
 }

@@ -7,6 +7,7 @@ import { inPieces, pause } from "../../src/ui/pieces.js";
 import { WhatElseRoom } from "./room.js";
 import { openWhatElseStore } from "./state.js";
 // After the frame, whose styles a room refines.
+import "../../style/board.css";
 import "../../style/masks.css";
 import "../../style/pixels.css";
 import "../../style/what-else.css";

@@ -4,58 +4,42 @@ import type { Cell } from "../../src/model/cell.js";
 import { h } from "../../src/ui/dom.js";
 import type { Explanation } from "../../src/ui/explanation.js";
 import { HeedChart } from "../../src/ui/heed-chart.js";
-import { exact } from "../../src/ui/numbers.js";
+import { exact, whole } from "../../src/ui/numbers.js";
 import { picture } from "../../src/ui/picture.js";
 import { slider } from "../../src/ui/slider.js";
+import { heads, line, tableFrame } from "../../src/ui/table.js";
 import type { Exhibit, Host } from "./exhibit.js";
 import { DISTANCES, type WhatElseState } from "./state.js";
 
-export const NETWORKS = ["recurrent", "convolution", "dilated", "window", "attention"] as const;
-export type Network = (typeof NETWORKS)[number];
+interface Network {
+  readonly name: string;
+  /** From a word to one at this distance: layers that have to be stacked, or, for an RNN, words that have to be passed. */
+  readonly steps: (distance: number, width: number) => number;
+  /** Multiply-adds of one layer over n words, in leading order; as in Vaswani et al. 2017, table 1. */
+  readonly cost: (words: number, width: number) => number;
+}
 
-const NAMES: Readonly<Record<Network, string>> = {
-  recurrent: "RNN",
-  convolution: "CNN",
-  dilated: "CNN, dilated",
-  window: "attention, windowed",
-  attention: "attention",
-};
 const WIDTH = 512;
+const stacked: Network["steps"] = (distance, width) => Math.ceil(distance / ((width - 1) / 2));
+const convolved: Network["cost"] = (words, width) => width * words * WIDTH ** 2;
 
-/** Steps from a word to one at this distance: layers that have to be stacked, or, for an RNN, words that have to be passed. */
-export function stepsTo(network: Network, distance: number, width: number): number {
-  const side = (width - 1) / 2;
-  switch (network) {
-    case "recurrent":
-      return distance;
-    case "convolution":
-    case "window":
-      return Math.ceil(distance / side);
-    case "dilated": {
-      // Layer l reaches side * width^l to each side.
-      let [layers, reach] = [0, 0];
-      while (reach < distance) reach += side * width ** layers++;
-      return layers;
-    }
-    case "attention":
-      return 1;
+const NETWORKS: readonly Network[] = [
+  { name: "RNN", steps: (distance) => distance, cost: (words) => words * WIDTH ** 2 },
+  { name: "CNN", steps: stacked, cost: convolved },
+  { name: "CNN, dilated", steps: (distance, width) => dilated(distance, width).length, cost: convolved },
+  { name: "attention, windowed", steps: stacked, cost: (words, width) => width * words * WIDTH },
+  { name: "attention", steps: () => 1, cost: (words) => words ** 2 * WIDTH },
+];
+/** Of those that are drawn: a CNN and a window reach equally far. */
+const TONES = ["key", "value", "soft", undefined, "share"] as const;
+
+/** How far each layer reaches: the gaps grow by the kernel's width, until the distance is passed. */
+function dilated(distance: number, width: number): readonly number[] {
+  const reaches: number[] = [];
+  for (let left = distance; left > 0; left -= reaches.at(-1) ?? left) {
+    reaches.push(((width - 1) / 2) * width ** reaches.length);
   }
-}
-
-/** Multiply-adds of one layer over n words of 512 numbers, in leading order; as in Vaswani et al. 2017, table 1. */
-export function costOf(network: Network, words: number, width: number): number {
-  return {
-    recurrent: words * WIDTH ** 2,
-    convolution: width * words * WIDTH ** 2,
-    dilated: width * words * WIDTH ** 2,
-    window: width * words * WIDTH,
-    attention: words ** 2 * WIDTH,
-  }[network];
-}
-
-/** Steps that must wait for each other, however many processors there are. */
-function inTurn(network: Network, words: number): number {
-  return network === "recurrent" ? words : 1;
+  return reaches;
 }
 
 export class ReachExhibit implements Exhibit {
@@ -71,34 +55,35 @@ export class ReachExhibit implements Exhibit {
     this.#distance = slider("Distance n", DISTANCES, (distance) => host.change({ distance }));
     this.#width = slider("Kernel or window k", { least: 3, most: 9, step: 2 }, (width) => host.change({ width }));
     this.#chart.choose = (index) => host.change({ distance: DISTANCES[index] ?? 1 });
-    const head = ["", "steps", "one layer, multiply-adds", "in turn"].map((name) =>
-      name === "" ? h("td") : h("th", { scope: "col" }, name),
-    );
     this.#picture = picture({
       name: "reach",
-      title: "How far away is a word?",
+      title: "How far apart are two words?",
       controls: [this.#distance.element],
       more: [this.#width.element],
       body: [
         this.#chart,
-        h(
-          "div",
-          { class: "table-frame", tabindex: 0, role: "region", "aria-label": "Steps and costs" },
-          h("table", { class: "plain-table reach" }, h("thead", {}, h("tr", {}, ...head)), this.#rows),
+        tableFrame(
+          "Steps and costs",
+          h(
+            "table",
+            { class: "plain-table reach" },
+            heads("", "steps", "one layer, multiply-adds", "in turn"),
+            this.#rows,
+          ),
         ),
       ],
       data: () => ({
         state: this.#state,
         distances: DISTANCES,
         steps: Object.fromEntries(
-          NETWORKS.map((network) => [network, DISTANCES.map((n) => stepsTo(network, n, this.#state?.width ?? 3))]),
+          NETWORKS.map(({ name, steps }) => [name, DISTANCES.map((n) => steps(n, this.#state?.width ?? 3))]),
         ),
       }),
     });
     this.element = this.#picture.element;
   }
 
-  show(state: WhatElseState): void {
+  show(state: WhatElseState): undefined {
     this.#state = state;
     const { distance, width } = state;
     this.#distance.show(distance, distance.toLocaleString("en"));
@@ -107,36 +92,24 @@ export class ReachExhibit implements Exhibit {
       label: "Steps between two words against their distance",
       x: { name: "distance between two words", values: DISTANCES, log: true },
       y: { name: "steps between them", least: 1, most: 10_000, log: true },
-      series: [
-        { name: NAMES.recurrent, values: DISTANCES, tone: "key" },
-        {
-          name: `CNN or window, k = ${width}`,
-          values: DISTANCES.map((n) => stepsTo("convolution", n, width)),
-          tone: "value",
-        },
-        { name: "CNN, dilated", values: DISTANCES.map((n) => stepsTo("dilated", n, width)), tone: "soft" },
-        { name: NAMES.attention, values: DISTANCES.map(() => 1), tone: "share" },
-      ],
+      series: NETWORKS.flatMap(({ name, steps }, index) => {
+        const tone = TONES[index];
+        const shown = name === "CNN" ? `CNN or window, k = ${width}` : name;
+        return tone ? [{ name: shown, tone, values: DISTANCES.map((n) => steps(n, width)) }] : [];
+      }),
       cursor: DISTANCES.indexOf(distance),
     });
+    const few = { notation: "compact", maximumSignificantDigits: 3 } as const;
     this.#rows.replaceChildren(
-      ...NETWORKS.map((network) =>
-        h(
-          "tr",
-          { class: network === "attention" ? "own" : undefined },
-          h("th", { scope: "row" }, NAMES[network]),
-          h("td", {}, stepsTo(network, distance, width).toLocaleString("en")),
-          h(
-            "td",
-            {},
-            costOf(network, distance, width).toLocaleString("en", { notation: "compact", maximumSignificantDigits: 3 }),
-          ),
-          h("td", {}, inTurn(network, distance).toLocaleString("en")),
-        ),
-      ),
+      ...NETWORKS.map(({ name, steps, cost }) => {
+        // The last: what must wait for each other, however many processors there are.
+        const [all, turns] = [cost(distance, width).toLocaleString("en", few), name === "RNN" ? distance : 1];
+        const figures = [whole(steps(distance, width)), all, whole(turns)];
+        return line(name, figures, name === "attention" ? "own" : undefined);
+      }),
     );
     this.#picture.say(
-      `What one word has to say reaches another in one step of attention, however far apart they are; a recurrent network carries it through every word between. That is paid for: with n² products a layer. Costs are for n words of ${WIDTH} numbers, in leading order, as in Vaswani et al. 2017, table 1; windows cost as their width says.`,
+      `One step of attention joins two words, however far apart; a recurrent network passes through every word between. The price is n² products a layer. Costs: n words of ${WIDTH} numbers, leading order, as in Vaswani et al. 2017, table 1.`,
     );
   }
 
@@ -157,11 +130,11 @@ export class ReachExhibit implements Exhibit {
     if (state === undefined) return undefined;
     const { distance, width } = state;
     const side = (width - 1) / 2;
-    const layers = stepsTo("dilated", distance, width);
-    const reaches = Array.from({ length: layers }, (_, layer) => side * width ** layer);
+    const reaches = dilated(distance, width);
+    const layers = reaches.length;
     return {
       subject: `dilated, k = ${width}, n = ${exact(distance)}`,
-      sentence: `Layer by layer the gaps grow by ${width}, so each layer reaches ${width} times as far as the one before, until ${distance} is passed. Without gaps a layer reaches ${side}: ${distance} / ${side} = ${stepsTo("convolution", distance, width)} layers, rounded up.`,
+      sentence: `Layer by layer the gaps grow by ${width}, so each layer reaches ${width} times as far as the one before, until ${distance} is passed. Without gaps a layer reaches ${side}: ${distance} / ${side} = ${stacked(distance, width)} layers, rounded up.`,
       head: ["layer", "reaches", "in all"],
       terms: reaches.map((reach, layer) => ({
         label: String(layer + 1),

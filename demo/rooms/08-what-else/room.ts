@@ -89,8 +89,7 @@ export class WhatElseRoom {
       this.#current.element.querySelector(".more > .controls-options")?.append(this.#gallery.element);
     }
     yield;
-    if (this.#current.showing === undefined) this.#current.show(state);
-    else yield* this.#current.showing(state);
+    yield* this.#current.show(state) ?? [];
     this.#agreement.textContent = this.#said.get(state.view) ?? OWN_ARITHMETIC;
     this.#teller.tell();
   }

@@ -8,14 +8,13 @@ import { single } from "../../src/ui/code.js";
 import { button, h } from "../../src/ui/dom.js";
 import type { Explanation } from "../../src/ui/explanation.js";
 import { HeedPixels } from "../../src/ui/heed-pixels.js";
-import { exact, magnitude, small } from "../../src/ui/numbers.js";
+import { exact, magnitude, percent, small } from "../../src/ui/numbers.js";
 import { picture } from "../../src/ui/picture.js";
 import { slider } from "../../src/ui/slider.js";
 import { convolve } from "./convolution.js";
-import type { Exhibit, Host } from "./exhibit.js";
-import { figure, widest } from "./figures.js";
+import { type Exhibit, figure, type Host, widest } from "./exhibit.js";
 import type { Gallery } from "./gallery.js";
-import { type Colours, greyOf, PIXELS, pixelCell, SIZE } from "./images.js";
+import { type Colours, coarsely, finely, greyOf, PIXELS, pixelCell, COARSE as SIZE } from "./images.js";
 import { BANDWIDTHS, type WhatElseState } from "./state.js";
 
 interface Scene {
@@ -24,22 +23,22 @@ interface Scene {
   /** The pixel that lies in each place after the shuffle. */
   readonly places: readonly number[];
   readonly shuffled: Colours;
-  /** What each pixel takes in, in its own place: as taken, and by way of the shuffle. */
+  /** What each pixel becomes, in its own place: as taken, and by way of the shuffle. */
+  readonly byHand: Float64Array;
   readonly plain: ArrayLike<number>;
   readonly back: ArrayLike<number>;
   /** The grey of the shuffled pixels convolved and put back, and the grey convolved as taken. */
-  readonly convolvedBack: Float64Array;
+  readonly convolvedBack: Float32Array;
   readonly convolved: Float64Array;
 }
 
 const CHANNELS = ["red", "green", "blue"] as const;
-const PANELS = ["colours", "shuffled", "mixed", "back", "convolved", "convolvedBack"] as const;
 
 export class SetExhibit implements Exhibit {
   readonly element;
   readonly #gallery: Gallery;
   readonly #bandwidth;
-  readonly #panels = new Map(PANELS.map((name) => [name, new HeedPixels()] as const));
+  readonly #panels = Array.from({ length: 6 }, () => new HeedPixels());
   readonly #figures = h("dl", { class: "figures" });
   readonly #picture;
   #scene: Scene | undefined;
@@ -49,11 +48,11 @@ export class SetExhibit implements Exhibit {
     this.#gallery = gallery;
     this.#bandwidth = slider("Bandwidth b", BANDWIDTHS, (bandwidth) => host.change({ bandwidth }));
     const again = (): void => host.change({ shuffle: ((this.#scene?.state.shuffle ?? 0) % 9999) + 1 });
-    for (const panel of this.#panels.values()) panel.choose = (pixel) => host.change({ pixel });
+    for (const panel of this.#panels) panel.choose = (pixel) => host.change({ pixel: finely(pixel) });
     this.#picture = picture({
       name: "set",
       title: "To attention a picture is a set of pixels",
-      body: [h("div", { class: "pixel-row three" }, ...this.#panels.values()), this.#figures],
+      body: [h("div", { class: "pixel-row" }, ...this.#panels), this.#figures],
       controls: [button("Shuffle again", again)],
       more: [this.#bandwidth.element],
       data: () => {
@@ -70,18 +69,18 @@ export class SetExhibit implements Exhibit {
     this.element = this.#picture.element;
   }
 
-  show(state: WhatElseState): void {
+  show(state: WhatElseState): undefined {
     const before = this.#scene;
     const same =
       before !== undefined &&
-      before.colours === this.#gallery.colours &&
+      before.colours === this.#gallery.image.colours &&
       before.state.shuffle === state.shuffle &&
       before.state.kernel === state.kernel &&
       before.state.bandwidth === state.bandwidth;
     if (same) this.#scene = { ...before, state };
     else {
       this.#found = false;
-      this.#scene = sceneOf(state, this.#gallery.colours);
+      this.#scene = sceneOf(state, this.#gallery.image.colours);
     }
     this.#draw();
   }
@@ -100,46 +99,45 @@ export class SetExhibit implements Exhibit {
     const scene = this.#scene;
     if (scene === undefined || plain === undefined || mixed === undefined) return "";
     this.#found = true;
-    const back = putBack(mixed.output.data, scene.places, 3);
+    const back = putBack(mixed.output.data, scene.places);
     const apart = Math.max(widest(plain.output.data, scene.plain), widest(back, scene.back));
     this.#scene = { ...scene, plain: plain.output.data, back };
     this.#draw();
     return `Both outputs come from the kernel. It and the arithmetic by hand ${agreement(apart)}.`;
   }
 
-  /** What one pixel takes in, from the pixels that count most. */
+  /** What one pixel becomes, from the pixels that count most. */
   first(): Cell {
-    return pixelCell(this.#scene?.state.pixel ?? 0);
+    return pixelCell(coarsely(this.#scene?.state.pixel ?? 0), SIZE);
   }
 
   explain(): Explanation | undefined {
     const scene = this.#scene;
     if (scene === undefined) return undefined;
     const { state, colours } = scene;
-    const { pixel, bandwidth } = state;
+    const { bandwidth } = state;
+    const pixel = coarsely(state.pixel);
     const powers = Array.from({ length: PIXELS }, (_, other) => Math.exp(scoreOf(colours, bandwidth, pixel, other)));
     const sum = powers.reduce((total, power) => total + power, 0);
     const first = powers
-      .map((power, other) => ({ share: power / sum, other }))
-      .sort((a, b) => b.share - a.share || a.other - b.other)
+      .map((power, other) => ({ weight: power / sum, other }))
+      .sort((a, b) => b.weight - a.weight || a.other - b.other)
       .slice(0, 8);
     const of = (other: number): readonly number[] => CHANNELS.map((_, channel) => colours[other * 3 + channel] ?? 0);
-    const means = CHANNELS.map((_, channel) =>
-      powers.reduce((total, power, other) => total + (power / sum) * (of(other)[channel] ?? 0), 0),
-    );
+    const means = Array.from(scene.byHand.subarray(pixel * 3, pixel * 3 + 3));
     const said = means.map((mean, channel) => `${CHANNELS[channel]} ${exact(mean)}`).join(", ");
     return {
       subject: `red of row ${Math.floor(pixel / SIZE) + 1}, column ${(pixel % SIZE) + 1}`,
-      sentence: `The mean colour of all ${PIXELS} pixels, each by its share: e^(−distance² / 2b²), where the distance is between colours, over the sum of all, ${exact(sum)}. The first eight:`,
-      head: ["row, column", "share", ...CHANNELS],
-      terms: first.map(({ share, other }) => ({
+      sentence: `The mean colour of all ${PIXELS} pixels, each by its attention weight: e^(−distance² / 2b²), where the distance is between colours, over the sum of all, ${exact(sum)}. The first eight:`,
+      head: ["row, column", "weight", ...CHANNELS],
+      terms: first.map(({ weight, other }) => ({
         label: `${Math.floor(other / SIZE) + 1}, ${(other % SIZE) + 1}`,
-        figures: [small(share), ...of(other).map((value) => exact(value))],
+        figures: [small(weight), ...of(other).map((value) => exact(value))],
         own: other === pixel,
       })),
       last: `sums over all: ${said}`,
       result: means[0] ?? Number.NaN,
-      ...(this.#found ? { kernel: scene.plain[pixel * 3] ?? Number.NaN } : {}),
+      kernel: this.#found ? scene.plain[pixel * 3] : undefined,
       lights: [],
     };
   }
@@ -150,34 +148,29 @@ export class SetExhibit implements Exhibit {
     const { state, colours, shuffled, places, back, plain, convolved, convolvedBack } = scene;
     this.#bandwidth.show(state.bandwidth, exact(state.bandwidth, 2));
     const reach = Math.max(...convolved.map(Math.abs), ...convolvedBack.map(Math.abs), 1e-9);
-    const show = (
-      name: (typeof PANELS)[number],
-      title: string,
-      about: string,
-      data: ArrayLike<number>,
-      channels: 1 | 3 = 3,
-    ): void =>
-      this.#panels.get(name)?.show({
-        title,
-        about,
-        size: SIZE,
-        data,
-        channels,
-        range: channels === 3 ? [0, 1] : [-reach, reach],
-        cursor: state.pixel,
-      });
-    show("colours", "Picture", "", colours);
-    show("shuffled", "Shuffled", "", shuffled);
-    show("mixed", "Attention", "over the shuffled", shuffleOf(back, places, 3));
-    show("back", "Put back", "in order", back);
-    show("convolved", "Convolution", "grey is 0", convolved, 1);
-    show("convolvedBack", "Convolution", "shuffled, put back", convolvedBack, 1);
+    const shown: readonly (readonly [string, string, ArrayLike<number>])[] = [
+      ["Picture", "", colours],
+      ["Shuffled", "", shuffled],
+      ["Attention", "over the shuffled", permuted(back, places)],
+      ["Put back", "in order", back],
+      ["Convolution", "grey is 0", convolved],
+      ["Convolution", "put back", convolvedBack],
+    ];
+    for (const [index, [title, about, data]] of shown.entries()) {
+      const isGrey = data.length === PIXELS;
+      const looks = isGrey
+        ? ({ channels: 1, range: [-reach, reach] } as const)
+        : ({ channels: 3, range: [0, 1] } as const);
+      this.#panels[index]?.show({ title, about, size: SIZE, data, cursor: coarsely(state.pixel), ...looks });
+    }
     this.#figures.replaceChildren(
       figure("Attention: shuffled or not", magnitude(widest(plain, back)), "apart at most"),
       figure("Convolution: shuffled or not", exact(widest(convolved, convolvedBack), 2), "apart at most"),
+      figure("Pooled to one mean", magnitude(widest(pooled(plain), pooled(permuted(back, places)))), "apart, shuffled"),
+      figure("Detail left", percent(spreadOf(plain) / spreadOf(colours)), "of the colours’ spread"),
     );
     this.#picture.say(
-      "Queries, keys and values are colours alone; no pixel knows where it is. So each becomes the mean of those that look like it, wherever they are, and shuffling changes nothing but the order: shuffled, attended and put back is the same as attended (but for the rounding of sums in another order). A convolution sees neighbours, and loses the picture with them.",
+      "No pixel knows where it is: each becomes the mean of those that look like it. Shuffling only reorders the outputs, and pooled to one mean they do not change at all. A convolution loses the picture. Wider bandwidths average more, which costs detail.",
     );
   }
 
@@ -216,19 +209,36 @@ print((again - output[order]).abs().max())
   }
 }
 
+/** The mean of all outputs. */
+function pooled(colours: ArrayLike<number>): readonly number[] {
+  return CHANNELS.map((_, channel) => {
+    let sum = 0;
+    for (let pixel = 0; pixel < PIXELS; pixel++) sum += colours[pixel * 3 + channel] ?? Number.NaN;
+    return sum / PIXELS;
+  });
+}
+
+/** The standard deviation of colours about their mean. */
+function spreadOf(colours: ArrayLike<number>): number {
+  const mean = pooled(colours);
+  return Math.sqrt(Array.from(colours).reduce((sum, value, index) => sum + (value - (mean[index % 3] ?? 0)) ** 2, 0));
+}
+
 function sceneOf(state: WhatElseState, colours: Colours): Scene {
   const places = orderOf(state.shuffle);
-  const shuffled = shuffleOf(colours, places, 3);
+  const shuffled = permuted(colours, places);
   const grey = greyOf(colours);
+  const byHand = attended(colours, state.bandwidth);
   return {
     state,
     colours,
     places,
     shuffled,
-    plain: attended(colours, state.bandwidth),
-    back: putBack(attended(shuffled, state.bandwidth), places, 3),
+    byHand,
+    plain: byHand,
+    back: putBack(attended(shuffled, state.bandwidth), places),
     convolved: convolve(grey, state.kernel),
-    convolvedBack: Float64Array.from(putBack(convolve(shuffleOf(grey, places, 1), state.kernel), places, 1)),
+    convolvedBack: putBack(convolve(permuted(grey, places), state.kernel), places),
   };
 }
 
@@ -245,21 +255,20 @@ function orderOf(seed: number): readonly number[] {
   return order;
 }
 
-function shuffleOf(data: ArrayLike<number>, places: readonly number[], channels: number): Colours {
-  return Float32Array.from(
-    { length: data.length },
-    (_, index) => data[(places[Math.floor(index / channels)] ?? 0) * channels + (index % channels)] ?? 0,
-  );
+/** The pixels in this order, however many numbers each has. */
+function permuted(data: ArrayLike<number>, order: readonly number[]): Colours {
+  const channels = data.length / PIXELS;
+  const from = (index: number): number => (order[Math.floor(index / channels)] ?? 0) * channels + (index % channels);
+  return Float32Array.from({ length: data.length }, (_, index) => data[from(index)] ?? Number.NaN);
 }
 
-function putBack(data: ArrayLike<number>, places: readonly number[], channels: number): Float64Array {
-  const back = new Float64Array(data.length);
+/** To where each pixel came from. */
+function putBack(data: ArrayLike<number>, places: readonly number[]): Colours {
+  const order: number[] = [];
   places.forEach((pixel, place) => {
-    for (let channel = 0; channel < channels; channel++) {
-      back[pixel * channels + channel] = data[place * channels + channel] ?? Number.NaN;
-    }
+    order[pixel] = place;
   });
-  return back;
+  return permuted(data, order);
 }
 
 function scoreOf(colours: Colours, bandwidth: number, a: number, b: number): number {

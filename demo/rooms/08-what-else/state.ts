@@ -3,7 +3,7 @@
 import { BY, type By, codecOf, matrix, number, oneOf, wholes } from "../../src/model/fields.js";
 import { fill, type Matrix } from "../../src/model/matrix.js";
 import { Store } from "../../src/model/store.js";
-import { IMAGES, type ImageName, PIXELS } from "./images.js";
+import { FINE, IMAGES, type ImageName } from "./images.js";
 
 export const VIEWS = ["convolution", "layer", "set", "graph", "reach"] as const;
 export type ViewName = (typeof VIEWS)[number];
@@ -21,7 +21,7 @@ export type Weighing = "mean" | "alike";
 export interface WhatElseState {
   readonly view: ViewName;
   readonly image: ImageName;
-  /** The pixel in the light. */
+  /** The pixel in the light, of the fine picture. */
   readonly pixel: number;
   /** Of the convolution: k x k. */
   readonly kernel: Matrix;
@@ -51,10 +51,17 @@ export const EDGE = matrixFrom([
   [0, -1, 0],
 ]);
 
+/** Of the dense layer, one after the other. */
+export const INPUTS = [
+  [1, -2, 0.5, 3],
+  [-1, 2, 1.5, 0],
+  [2, 2, -1, 0.5],
+].map((line) => matrixFrom([line]));
+
 const INITIAL: WhatElseState = {
   view: "convolution",
   image: "shapes",
-  pixel: 16 * 32 + 6,
+  pixel: 64 * 128 + 24,
   kernel: EDGE,
   sharpness: 24,
   weights: matrixFrom([
@@ -62,7 +69,7 @@ const INITIAL: WhatElseState = {
     [0.5, 0.5, 0.5, 0.5],
     [0, 1.5, -1, 0],
   ]),
-  inputs: matrixFrom([[1, -2, 0.5, 3]]),
+  inputs: INPUTS[0] ?? matrixFrom([]),
   shuffle: 1,
   bandwidth: 0.1,
   edges: [0 * 7 + 1, 1 * 7 + 2, 0 * 7 + 2, 2 * 7 + 3, 3 * 7 + 4, 4 * 7 + 5, 5 * 7 + 6, 4 * 7 + 6],
@@ -82,7 +89,7 @@ export function openWhatElseStore(): WhatElseStore {
       {
         view: oneOf("as", VIEWS),
         image: oneOf("picture", IMAGES),
-        pixel: number("at", 0, PIXELS - 1),
+        pixel: number("at", 0, FINE ** 2 - 1),
         kernel: matrix("w"),
         sharpness: number("sharp", 0.1, 24, 2),
         weights: matrix("dense"),
@@ -132,7 +139,7 @@ function consistent(state: WhatElseState): WhatElseState {
   };
 }
 
-function matrixFrom(rows: readonly (readonly number[])[]): Matrix {
+export function matrixFrom(rows: readonly (readonly number[])[]): Matrix {
   return fill(rows.length, rows[0]?.length ?? 0, (row, col) => rows[row]?.[col] ?? 0);
 }
 

@@ -67,7 +67,7 @@ describe.each(rooms)("the page $name", ({ file, next }) => {
       await scrollThrough(page);
       const { sum, before, after } = await jumpsOf(page);
       expect(sum).toBeLessThan(0.02);
-      expect(before.length).toBeGreaterThan(3);
+      expect(before.length).toBeGreaterThan(2);
       expect(after).toEqual(before);
     });
 

@@ -3,8 +3,7 @@
 import type { Page } from "playwright";
 import { describe, expect, test } from "vitest";
 import { demoInChromium } from "./chromium.js";
-import { total } from "./numbers.js";
-import { cell, kernelAnswered, readMatrix, readNumber, readTold, reload, step, type Told } from "./page.js";
+import { cell, kernelAnswered, readMatrix, readTold, reload, step, type Told } from "./page.js";
 
 const { open } = demoInChromium();
 
@@ -29,7 +28,7 @@ const ROOMS: readonly (readonly [string, readonly [string, number, number], stri
   ["heads.html", ["shares-0", 2, 3], "cell=shares-0.2.3"],
   ["heads.html#too=wide", ["q-1", 2, 3], "cell=q-1.2.3"],
   ["order.html", ["A", 1, 2], "cell=A.1.2"],
-  ["what-else.html", ["Wq", 2, 1], "cell=Wq-3.2.1"],
+  ["what-else.html", ["W", 2, 1], "cell=W.2.1"],
   ["what-else.html#as=layer", ["C", 0, 1], "cell=C.0.1"],
   ["what-else.html#as=graph", ["A", 2, 3], "cell=A.2.3"],
 ];
@@ -108,7 +107,6 @@ describe("a cell that does not exist is passed over:", () => {
     ["masks.html", "mask.90.0"],
     ["heads.html", "A-7.0.0"],
     ["order.html", "nothing.0.0"],
-    ["what-else.html", "Wq-9.0.0"],
     ["what-else.html", "W.3.0"],
     ["what-else.html", "W.1"],
     ["bring-your-own.html", "A.99999999.0"],
@@ -128,45 +126,5 @@ describe("a cell that does not exist is passed over:", () => {
     expect(told).toContain("tired");
     await page.getByRole("textbox", { name: "Sentence" }).fill("Only three words");
     expect(await subjectOf(page)).toMatch(/^X \[(Only|three|words), /);
-  });
-});
-
-describe("the query weights of a convolution", () => {
-  test("are those of the head in the light, whichever of them is chosen, and after a reload", async () => {
-    const page = await open("what-else.html#sharp=2");
-    await choose(page, ["W", 0, 2]);
-    const weights = [
-      [4, 0, 0],
-      [0, 4, 0],
-      [4, -4, -2],
-    ];
-    expect(await readMatrix(page, "Wq")).toEqual(weights);
-    await choose(page, ["Wq", 2, 1]);
-    expect(await readMatrix(page, "Wq")).toEqual(weights);
-    await reload(page);
-    expect(await readMatrix(page, "Wq")).toEqual(weights);
-    expect(hashOf(page)).toBe("#sharp=2&cell=Wq-2.2.1");
-  });
-
-  test("are taken apart to their factors", async () => {
-    const page = await open("what-else.html#sharp=0.5&cell=W.2.0");
-    const weights = await readMatrix(page, "Wq");
-    expect(total(weights.flat().map(Math.abs))).toBeGreaterThan(0);
-    for (const [row, line] of weights.entries()) {
-      for (const [col, weight] of line.entries()) {
-        const { subject, result, last } = await choose(page, ["Wq", row, col]);
-        expect(subject).toContain("1 down, 1 left");
-        expect(result).toBe(weight);
-        const [, factors = ""] = last.split(" = ");
-        const product =
-          last === ""
-            ? 0
-            : factors
-                .split(" × ")
-                .map(readNumber)
-                .reduce((a, b) => a * b);
-        expect(product).toBe(weight);
-      }
-    }
   });
 });

@@ -1,0 +1,116 @@
+// The heads of a convolution as copies of the picture: they part, are tinted by their weights, and add up where they lie over one another.
+
+import { largest } from "../../src/model/matrix.js";
+import { during, mix, type Shape, type View } from "../../src/ui/board.js";
+import { exact } from "../../src/ui/numbers.js";
+import { type ConvolutionScene, nameOf } from "./convolution.js";
+
+export const GHOST_STEPS = ["The picture", "A copy for each head", "Times the head’s weight", "Added up"] as const;
+
+/** Between two copies that have parted, in pixels of the picture. */
+const GAP = 8;
+/** As light on black: what a number below 0 becomes, and one above. */
+const [BLACK, BELOW, ABOVE] = [16, [60, 150, 255], [255, 160, 50]];
+/** Of a table of colours. */
+const TONES = 255;
+
+export class Ghosts {
+  #stage: ReturnType<typeof stageOf> | undefined;
+
+  view(scene: ConvolutionScene, at: number, width: number): View {
+    const { size, shifts, state } = scene;
+    const { cols } = state.kernel;
+    const side = cols * size + (cols - 1) * GAP;
+    const spread = during(at, 0, 1) - during(at, 2, 3);
+    const seen = mix(size, side, spread);
+    const [scale, edge] = [width / seen, (side - seen) / 2];
+    const place = (offset: number): number => Math.round((side - size) / 2 + offset * (size + GAP) * spread);
+    const [row, col] = [Math.floor(state.pixel / size), state.pixel % size];
+    const shapes = shifts.flatMap((shift, head): Shape[] => {
+      const [x, y] = [(place(shift.x) - edge) * scale, (place(shift.y) - edge) * scale];
+      const mark = { x: x + (col - 1) * scale, y: y + (row - 1) * scale, width: 3 * scale, height: 3 * scale };
+      const label = (text: string, down: number, opacity: number): Shape[] => {
+        const attributes = { x: x + 6, y: y + down, class: "ghost-label", opacity };
+        return opacity < 0.05 ? [] : [{ key: `${head} ${down}`, tag: "text", text, attributes }];
+      };
+      return [
+        { key: `mark ${head}`, tag: "rect", attributes: { ...mark, fill: "none", stroke: "white" } },
+        ...label(`× ${exact(state.kernel.data[head] ?? 0, 3)}`, 18, spread * during(at, 1, 1.5)),
+        ...label(cols === 3 ? nameOf(shift) : "", size * scale - 8, spread),
+      ];
+    });
+    return {
+      height: width,
+      shapes,
+      said: `${GHOST_STEPS[Math.round(at)]}: ${shifts.length} heads, a picture of ${size} by ${size} pixels`,
+      paint: (canvas) => {
+        if (canvas.width !== PAINTED) [canvas.width, canvas.height] = [PAINTED, PAINTED];
+        const context = canvas.getContext("2d");
+        const stage = this.#painted(scene, at, side, place);
+        if (context === null) return;
+        context.imageSmoothingEnabled = false;
+        context.drawImage(stage, edge, edge, seen, seen, 0, 0, PAINTED, PAINTED);
+      },
+    };
+  }
+
+  /** One pass over the pixels of every copy, and one over the stage. */
+  #painted(scene: ConvolutionScene, at: number, side: number, place: (offset: number) => number): OffscreenCanvas {
+    const { size, grey: given, shifts, readings, state } = scene;
+    const { grey, sum, picture, canvas } = this.#stageOf(side);
+    grey.fill(0);
+    sum.fill(0);
+    const [read, tinted, added] = [during(at, 0, 1), during(at, 1, 2), during(at, 2, 3)];
+    shifts.forEach((shift, head) => {
+      const [left, top] = [place(shift.x), place(shift.y)];
+      const [reading, weight] = [readings[head] ?? given, state.kernel.data[head] ?? 0];
+      for (let y = 0; y < size; y++) {
+        for (let x = 0; x < size; x++) {
+          const from = y * size + x;
+          const to = (top + y) * side + left + x;
+          if (tinted < 1) grey[to] = mix(given[from] ?? 0, reading[from] ?? 0, read);
+          if (tinted > 0) sum[to] = (sum[to] ?? 0) + weight * (reading[from] ?? 0);
+        }
+      }
+    });
+    const full = mix(largest(state.kernel), scene.most, added);
+    const light = colours((tone) =>
+      [1, 1, 1].map((part) => part * (1 - tinted) * (tone / TONES) * (TONES - BLACK - 1)),
+    );
+    // The root: where little is left, it is seen.
+    const tint = [BELOW, ABOVE].map((hue) =>
+      colours((tone) => hue.map((part) => tinted * Math.sqrt(tone / TONES) * (part - BLACK - 1))),
+    );
+    const pixels = new Uint32Array(picture.data.buffer);
+    for (let index = 0; index < pixels.length; index++) {
+      const part = Math.round((TONES * (sum[index] ?? 0)) / full);
+      const tinting = tint[part < 0 ? 0 : 1]?.[Math.min(TONES, Math.abs(part))] ?? 0;
+      pixels[index] = GROUND + (light[Math.round(TONES * (grey[index] ?? 0))] ?? 0) + tinting;
+    }
+    canvas.getContext("2d")?.putImageData(picture, 0, 0);
+    return canvas;
+  }
+
+  /** Numbers of the whole stage, and its colours; made anew for a stage of another size only. */
+  #stageOf(side: number) {
+    if (this.#stage?.side !== side) this.#stage = stageOf(side);
+    return this.#stage;
+  }
+}
+
+function stageOf(side: number) {
+  const [grey, sum] = [new Float32Array(side * side), new Float32Array(side * side)];
+  return { side, grey, sum, picture: new ImageData(side, side), canvas: new OffscreenCanvas(side, side) };
+}
+
+const GROUND = 0xff000000 + BLACK * 0x10101;
+
+/** Red, green and blue of every tone, in one number, as an ImageData has them where the lowest byte comes first. */
+function colours(of: (tone: number) => readonly number[]): Uint32Array {
+  return Uint32Array.from({ length: TONES + 1 }, (_, tone) =>
+    of(tone).reduce((packed, part, channel) => packed + (Math.max(0, Math.round(part)) << (8 * channel)), 0),
+  );
+}
+
+/** Pixels of the canvas, both ways. */
+const PAINTED = 640;
