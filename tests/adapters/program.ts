@@ -41,9 +41,9 @@ const SHAPES: readonly Sizes[] = [
   { batch: 1, heads: 1, kvHeads: 1, queryLength: 130, keyLength: 65, headDim: 16, valueDim: 12 },
 ];
 
-/** Sizes for which kernels differ whose threads share what they read: several rows together, queries that do not stay in workgroup memory. */
+/** Sizes for which kernels differ whose threads share what they read: several rows together and KV splits, queries that do not stay in workgroup memory. */
 const SHARED_SHAPES: readonly Sizes[] = [
-  { batch: 1, heads: 6, kvHeads: 1, queryLength: 1, keyLength: 300, headDim: 36, valueDim: 20 },
+  { batch: 1, heads: 6, kvHeads: 1, queryLength: 1, keyLength: 600, headDim: 36, valueDim: 20 },
   { batch: 1, heads: 2, kvHeads: 1, queryLength: 33, keyLength: 90, headDim: 68, valueDim: 36 },
 ];
 
