@@ -65,14 +65,15 @@ class Translator extends Layer {
 }
 
 /**
- * `onLook` is told before every `every` steps how the model answers `text`.
+ * `onLook` is told before every `every` steps how the model answers `text`. With a `teacher`, the decoder is given the right characters so
+ * far; without one, its own.
  *
  * @typedef {"additive" | "dot" | "none"} Attention
  * @typedef {{ readonly step: number, readonly date: string, readonly alignment: number[][], readonly scores: number[][] }} Look
- * @param {import("./options.js").RecipeOptions & { attention?: Attention, text?: string, every?: number, onLook?: (look: Look) => void }} [options]
+ * @param {import("./options.js").RecipeOptions & { attention?: Attention, text?: string, every?: number, teacher?: boolean, onLook?: (look: Look) => void }} [options]
  */
-export async function train({ attention = "additive", seed = 0, steps = 200, signal, onStep, engine, ...looks } = {}) {
-  const { text = "the 3rd of may 1997", every = 1, onLook } = looks;
+export async function train({ attention = "additive", seed = 0, steps = 200, signal, onStep, engine, ...more } = {}) {
+  const { text = "the 3rd of may 1997", every = 1, onLook, teacher = true } = more;
   const { model } = untrained({ attention, seed, engine });
   const optimizer = new AdamW(model, { weightDecay: 0.01 });
   const random = randomOf(seed);
@@ -81,7 +82,16 @@ export async function train({ attention = "additive", seed = 0, steps = 200, sig
     steps,
     batch: async (step) => {
       if (onLook !== undefined && step % every === 0) onLook({ step, ...(await answer(model, text)) });
-      return batchOf(Array.from({ length: BATCH }, () => draw(random)));
+      const examples = Array.from({ length: BATCH }, () => draw(random));
+      const batch = batchOf(examples);
+      if (teacher) return batch;
+      return {
+        ...batch,
+        inputs: await ownInputs(
+          { model },
+          examples.map(({ text }) => text),
+        ),
+      };
     },
     loss: async (model, batch, pass) => {
       const { logits } = await model.forward(batch, { pass });
@@ -162,6 +172,44 @@ async function answer(model, text) {
 /** The characters of a date so far are the inputs of the next one. */
 function inputsOf(date) {
   return { data: [START, ...Array.from(date, (one) => TARGET.indexOf(one))], shape: [1, date.length + 1] };
+}
+
+/**
+ * What the decoder reads while it writes the dates of these texts itself: the start, and all characters but the last.
+ *
+ * @param {{ model: Layer }} trained
+ * @param {readonly string[]} texts
+ */
+export async function ownInputs({ model }, texts) {
+  const sources = sourcesOf(texts);
+  const encoded = await model.encode(sources, {});
+  const rows = texts.map(() => [START]);
+  for (let length = 1; length < ANSWER; length++) {
+    const inputs = { data: rows.flat(), shape: [rows.length, length] };
+    const { logits } = await model.decode(encoded, { ...sources, inputs }, {});
+    for (const [row, own] of rows.entries()) own.push(largest(logits, (row + 1) * length - 1));
+  }
+  return { data: rows.flat(), shape: [rows.length, ANSWER] };
+}
+
+/**
+ * The probability of each character after each of these beginnings of a text's date, which have one length.
+ *
+ * @param {{ model: Layer }} trained
+ * @param {string} text
+ * @param {readonly string[]} beginnings
+ */
+export async function following({ model }, text, beginnings) {
+  const inputs = beginnings.map((date) => inputsOf(date).data);
+  const [count, length] = [inputs.length, inputs[0].length];
+  const sources = sourcesOf(beginnings.map(() => text));
+  const { logits } = await model.forward({ ...sources, inputs: { data: inputs.flat(), shape: [count, length] } }, {});
+  return beginnings.map((_, row) => {
+    const end = (row + 1) * length * TARGET.length;
+    const powers = Array.from(logits.data.subarray(end - TARGET.length, end), Math.exp);
+    const sum = powers.reduce((total, power) => total + power, 0);
+    return powers.map((power, at) => ({ character: TARGET.charAt(at), probability: power / sum }));
+  });
 }
 
 /** How strongly each character of a text moves the last character of a date: the length of that logit's gradient in its embedding. */

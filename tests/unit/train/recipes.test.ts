@@ -51,6 +51,19 @@ test("one look learns to sort, and what it sees on the way is told", async () =>
 });
 
 describe("dates", () => {
+  /** A text and the characters before those of its date, as the model reads them. */
+  const batchOf = (text: string, date: string) => ({
+    source: {
+      data: Array.from(text, (one) => " abcdefghijklmnopqrstuvwxyz0123456789,".indexOf(one)),
+      shape: [1, text.length],
+    },
+    mask: { data: new Uint8Array(text.length).fill(1), shape: [1, 1, 1, text.length] },
+    inputs: {
+      data: [11, ...Array.from(date.slice(0, -1), (one) => "0123456789-".indexOf(one))],
+      shape: [1, date.length],
+    },
+  });
+
   test("with additive attention, which looks where the date is", async () => {
     const trained = await dates.train({ attention: "additive", seed: SEED, steps: 90, engine });
     expect(await dates.accuracy(trained)).toBeGreaterThan(0.2);
@@ -61,6 +74,35 @@ describe("dates", () => {
     expect(alignment.map((weights) => weights.length)).toEqual(Array(10).fill(text.length));
   });
 
+  test("the decoder reads what it wrote itself, where no teacher tells it", async () => {
+    const untrained = dates.untrained({ attention: "dot", seed: SEED, engine });
+    // Of one length: the encoder reads the spaces before shorter ones too.
+    const texts = ["the 3rd of may 1997", "december 25th, 2024", "the 1st of may 2001"];
+    const { data, shape } = await dates.ownInputs(untrained, texts);
+    expect(shape).toEqual([texts.length, 10]);
+    for (const [row, text] of texts.entries()) {
+      const { date } = await untrained.answer(text);
+      const read = Array.from(date.slice(0, -1), (one) => "0123456789-".indexOf(one));
+      expect(data.slice(10 * row, 10 * row + 10)).toEqual([11, ...read]);
+    }
+  });
+
+  test("what may follow a beginning is what one pass over the whole date says there", async () => {
+    const trained = dates.untrained({ attention: "additive", seed: SEED, engine });
+    const [text, date] = ["3rd of may 1997", "1997-05-03"];
+    const { data } = (await trained.model.forward(batchOf(text, date), {})).logits;
+    for (let at = 0; at < date.length; at++) {
+      const powers = Array.from(data.subarray(11 * at, 11 * at + 11), (logit: number) => Math.exp(logit));
+      const sum = powers.reduce((total, power) => total + power, 0);
+      const [found = []] = await dates.following(trained, text, [date.slice(0, at), "9".repeat(at)]);
+      expect(found.map(({ character }) => character).join("")).toBe("0123456789-");
+      // Logits below 1 of sums of 64 products.
+      for (const [place, { probability }] of found.entries()) {
+        expect(Math.abs(probability - (powers[place] ?? Number.NaN) / sum)).toBeLessThan(64 * 2 ** -24);
+      }
+    }
+  });
+
   test.each(["dot", "none"] as const)(
     "with %s attention, are moved by each character as finite differences say",
     async (attention) => {
@@ -68,15 +110,7 @@ describe("dates", () => {
       const [text, date] = ["3rd may", "1997-05-03"];
       const found = await dates.reach(trained, text, date);
       const { model } = trained;
-      const source = {
-        data: Array.from(text, (one) => " abcdefghijklmnopqrstuvwxyz0123456789,".indexOf(one)),
-        shape: [1, text.length],
-      };
-      const mask = { data: new Uint8Array(text.length).fill(1), shape: [1, 1, 1, text.length] };
-      const inputs = {
-        data: [11, ...Array.from(date.slice(0, -1), (one) => "0123456789-".indexOf(one))],
-        shape: [1, date.length],
-      };
+      const { source, mask, inputs } = batchOf(text, date);
       const embedded = await model.source.forward(source, {});
       /** The logit of the last character, 3, where one number of an embedding is another. */
       const logit = async (at: number, by: number): Promise<number> => {
