@@ -49,7 +49,7 @@ export class TrainingPicture {
       chosen: () => ({ kind: store.state.task, step: store.state.step }),
       go: (step) => store.change({ step }),
       viewOf: (moments, cursor) => lossView(this.#scene, moments, cursor),
-      changed: () => this.#draw(),
+      changed: () => [this.#draw()],
     });
     this.#training = training;
     this.#picture = picture({

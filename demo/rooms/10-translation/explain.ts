@@ -26,9 +26,7 @@ export function explainLearnt(learnt: Learnt | undefined, row: number, col: numb
   const result = learnt?.[kind].characters[col] ?? 0;
   return {
     subject: `character ${col + 1}, ${KIND_NAMES[kind]}`,
-    sentence: "The share of new dates in which this character is right, after right ones.",
-    head: [],
-    terms: [],
+    sentence: "In how many of 128 new dates this character is right, after right ones.",
     last: learnt === undefined ? "Nothing has been trained yet." : "",
     result,
     lights: [{ name: "learnt", row, col }],

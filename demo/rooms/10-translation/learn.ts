@@ -3,8 +3,9 @@
 
 import type { Heed } from "heed";
 import { type Look, reach, rightOf, train, untrained } from "../../../examples/train/dates.js";
+import type { Run } from "../../src/ui/training.js";
 import { readable } from "./reading.js";
-import { EVERY, KINDS, type Kind, type Learnt, type Moment, STEPS } from "./training.js";
+import { EVERY, type Given, KINDS, type Kind, type Learnt, type Moment, STEPS } from "./training.js";
 
 /** The same seed gives the same numbers. */
 const SEED = 1;
@@ -19,7 +20,7 @@ export function freshPair(engine: Heed): Pair {
 
 /** One after the other: steps of both at once would need the memory of both. */
 export async function trainPair(
-  { heed, text, signal }: { readonly heed: Heed; readonly text: string; readonly signal: AbortSignal },
+  { heed, kind, text, signal }: Run<Given> & { readonly text: string },
   seen: (moment: Moment) => void,
   say: (text: string) => void,
 ): Promise<Pair> {
@@ -27,6 +28,7 @@ export async function trainPair(
     let look: Look | undefined;
     return train({
       attention,
+      teacher: kind === "right",
       text: readable(text),
       seed: SEED,
       steps: STEPS + 1,

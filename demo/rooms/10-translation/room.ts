@@ -11,9 +11,11 @@ import { type Picture, picture } from "../../src/ui/picture.js";
 import { presets } from "../../src/ui/presets.js";
 import { slider } from "../../src/ui/slider.js";
 import { Teller } from "../../src/ui/teller.js";
+import { BEAM, BeamPicture } from "./beam-picture.js";
 import type { TranslationAnswer } from "./calls.js";
 import { explain, explainLearnt } from "./explain.js";
 import { GradientsPicture } from "./gradients-picture.js";
+import { kindsOfModels } from "./kinds.js";
 import { Lines, saidOf } from "./lines.js";
 import { Networks } from "./networks.js";
 import { ANSWER, NAMES, NETWORKS, type Network, nothingRead, type Reading, readingOf } from "./reading.js";
@@ -29,6 +31,8 @@ const TRY = [
   FAILS,
   "we met in the garden on the 21st of june 2031 before rain came",
 ].map((name) => ({ name }));
+/** A new text is written at once, and from its start. */
+const WRITTEN = { written: ANSWER, begun: "" };
 /** Milliseconds for a character. */
 const PACE = 500;
 
@@ -49,6 +53,7 @@ export class TranslationRoom {
     spellcheck: "false",
   });
   readonly #scores: TwoScores;
+  readonly #beam: BeamPicture;
   readonly #network;
   readonly #written;
   readonly #picture;
@@ -57,13 +62,13 @@ export class TranslationRoom {
   #state: TranslationState;
   #answer: TranslationAnswer | undefined;
 
-  constructor(parts: {
+  constructor(given: {
     readonly store: TranslationStore;
     readonly engine: Engine;
     readonly root: HTMLElement;
     readonly state: TranslationState;
   }) {
-    const { store, engine, root, state } = parts;
+    const { store, engine, root, state } = given;
     this.#store = store;
     this.#state = state;
     this.#networks = new Networks(engine, () => this.#draw());
@@ -72,6 +77,7 @@ export class TranslationRoom {
       keeper: () => store,
       first: () => this.#spotOf(this.#state.network, Math.max(0, this.#state.written - 1)),
       explain: (cell) => {
+        if (cell.name === BEAM) return this.#beam.explain(cell);
         const spot = this.#matrices.find(cell);
         if (spot === undefined) return undefined;
         const { name, row, col } = spot;
@@ -91,17 +97,23 @@ export class TranslationRoom {
       this.#stop();
       store.change({ written });
     });
-    this.#field.addEventListener("input", () => store.change({ text: this.#field.value, written: ANSWER }, "run"));
+    this.#field.addEventListener("input", () => store.change({ ...WRITTEN, text: this.#field.value }, "run"));
     this.#play.addEventListener("click", () => (this.#timer === undefined ? this.#start() : this.#stop()));
     this.#play.hidden = calm();
     const [alignment, learnt] = [this.#matrices.of("own"), this.#matrices.of("learnt")];
-    this.#training = new TrainingPicture(parts, { alignment, learnt }, () => this.#drawTraining());
+    this.#training = new TrainingPicture(given, { alignment, learnt }, (name) => this.#look(name));
     this.#picture = this.#build();
     this.#scores = new TwoScores(this.#networks, (network) => this.#matrices.of(network));
+    this.#beam = new BeamPicture(store, this.#networks, this.#teller);
     const gradients = new GradientsPicture(engine, () => this.#training.pair);
-    const pictures = [this.#picture.element, this.#scores.element, this.#training.element, gradients.element];
+    const parts = [this.#picture, this.#scores, this.#beam, this.#training, gradients];
     root.append(
-      h("div", { class: "with-readout" }, h("div", {}, ...pictures), this.#teller.element),
+      h(
+        "div",
+        { class: "with-readout" },
+        h("div", {}, ...parts.map(({ element }) => element), kindsOfModels()),
+        this.#teller.element,
+      ),
       h("div", { class: "room-foot" }, this.#agreement),
     );
   }
@@ -113,7 +125,7 @@ export class TranslationRoom {
       body: [this.#lines.element],
       controls: [
         h("div", { class: "field" }, h("label", { for: "date" }, "Type a date, as in “march 1st, 1984”"), this.#field),
-        presets("Try", TRY, ({ name }) => this.#store.change({ text: name, written: ANSWER }, "new")),
+        presets("Try", TRY, ({ name }) => this.#store.change({ ...WRITTEN, text: name }, "new")),
       ],
       more: [this.#network.element, h("div", { class: "with-slider" }, this.#written.element, this.#play)],
       data: () => ({ state: this.#state, reading: this.#reading() }),
@@ -121,10 +133,14 @@ export class TranslationRoom {
   }
 
   show(state: TranslationState, answer: TranslationAnswer | undefined): void {
+    const others = (all: TranslationState): string => JSON.stringify({ ...all, step: 0 });
+    const isStep = state !== this.#state && answer === this.#answer && others(state) === others(this.#state);
     this.#state = state;
     this.#answer = answer;
     void this.#networks.read(state.text, state.network);
-    this.#draw();
+    // Another step of the training changes no other picture.
+    if (isStep) this.#training.show();
+    else this.#draw();
     this.#training.follow();
   }
 
@@ -138,15 +154,16 @@ export class TranslationRoom {
     this.#lines.show(reading, written);
     this.#lines.element.ariaBusy = this.#networks.isReading ? "true" : null;
     this.#scores.show(reading);
+    this.#beam.show(this.#state);
     this.#matrices.show((name) => this.#view(name), NETWORKS);
-    this.#drawTraining();
+    this.#training.show();
+    this.#teller.tell();
     this.#picture.say(this.#said(reading));
     this.#agreement.textContent = agreementOf(this.#answer);
   }
 
-  #drawTraining(): void {
-    this.#training.show();
-    this.#matrices.show((name) => this.#view(name), ["own", "learnt"]);
+  #look(name: "own" | "learnt"): void {
+    this.#matrices.show((one) => this.#view(one), [name]);
     this.#teller.tell();
   }
 
@@ -171,7 +188,7 @@ export class TranslationRoom {
     const { chosen } = this.#lines;
     if (this.#networks.trouble !== "") return this.#networks.trouble;
     if (this.#state.text.trim() === "") return "Nothing to read yet.";
-    if (this.#state.written === 0) return "Nothing is written yet. The decoder is about to ask where to look.";
+    if (this.#state.written === 0) return "Nothing is written yet. The decoder’s first query comes next.";
     if (chosen >= 0) return `${saidOf(reading, chosen)}.`;
     return "The thicker a line, the larger the attention weight. Each ends at a state of the encoder, which has read as far as there. Point at a character of the date to see its own.";
   }

@@ -7,6 +7,10 @@ export const KINDS = ["dot", "none"] as const;
 export type Kind = (typeof KINDS)[number];
 export const KIND_NAMES: Readonly<Record<Kind, string>> = { dot: "with attention", none: "without" };
 
+/** What the decoder is given of a date so far in training: teacher forcing gives it the right characters. */
+export const GIVEN = ["right", "own"] as const;
+export type Given = (typeof GIVEN)[number];
+
 /** Steps between two moments, and how many are trained before the last of them. */
 export const [EVERY, STEPS] = [10, 150];
 /** Words before the date, and as many after it, of the texts that both are examined on. */

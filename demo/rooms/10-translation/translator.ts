@@ -2,11 +2,14 @@
 
 import type { Heed } from "heed";
 import { loadSafetensors } from "heed/layers";
-import { restore, rightOf } from "../../../examples/train/dates.js";
+import { following, restore, rightOf } from "../../../examples/train/dates.js";
+import type { Following } from "./beam.js";
 import { type Network, type Reading, readable, readingOf } from "./reading.js";
 
 export interface Translator {
   readonly read: (text: string) => Promise<Reading>;
+  /** The probability of each character after each of these beginnings of the text's date. */
+  readonly follow: (text: string, beginnings: readonly string[]) => Promise<readonly (readonly Following[])[]>;
   /** The share of `count` dates that it writes right: others with each seed, and none that it was trained on. */
   readonly accuracy: (seed: number, count: number) => Promise<number>;
 }
@@ -19,6 +22,7 @@ export async function openTranslator(network: Network, engine: Heed): Promise<Tr
       const { date, scores, alignment } = await trained.answer(readable(text));
       return readingOf(text, date, scores, alignment);
     },
+    follow: (text, beginnings) => following(trained, readable(text), beginnings),
     accuracy: async (seed, count) => (await rightOf(trained, { seed, count })).dates,
   };
 }

@@ -34,8 +34,8 @@ export interface Course<Kind extends string, Seen extends Moment> {
   /** Shows another step. */
   readonly go: (step: number) => void;
   readonly viewOf: (moments: readonly Seen[], cursor: number) => ChartView;
-  /** There is something new to show. */
-  readonly changed: () => void;
+  /** There is something new to show: all at once, or piece by piece, a frame for each. */
+  readonly changed: () => Iterable<unknown>;
 }
 
 export class Training<Kind extends string, Seen extends Moment> {
@@ -60,7 +60,11 @@ export class Training<Kind extends string, Seen extends Moment> {
   }
 
   get moments(): readonly Seen[] {
-    return this.#seen.get(this.#course.chosen().kind) ?? [];
+    return this.momentsOf(this.#course.chosen().kind);
+  }
+
+  momentsOf(kind: Kind): readonly Seen[] {
+    return this.#seen.get(kind) ?? [];
   }
 
   /** The moment that is shown; undefined before any training. */
@@ -74,8 +78,12 @@ export class Training<Kind extends string, Seen extends Moment> {
     return this.#running === kind ? last : Math.min(Math.round(step / this.#course.every[kind]), last);
   }
 
+  get isRunning(): boolean {
+    return this.#running !== undefined;
+  }
+
   lastOf(kind: Kind): number {
-    return this.#seen.get(kind)?.at(-1)?.step ?? 0;
+    return this.momentsOf(kind).at(-1)?.step ?? 0;
   }
 
   /** After something else was chosen, or another step. */
@@ -106,8 +114,8 @@ export class Training<Kind extends string, Seen extends Moment> {
       if (isDrawing) return;
       isDrawing = true;
       await drawn();
+      if (this.#running !== undefined) await inFrames(changed());
       isDrawing = false;
-      if (this.#running !== undefined) changed();
     };
     const begun = performance.now();
     let seconds = 0;
@@ -124,8 +132,9 @@ export class Training<Kind extends string, Seen extends Moment> {
       seconds = (performance.now() - begun) / 1000;
       await after?.(signal);
     } finally {
-      this.#running = undefined;
       if (chosen().kind === kind) this.#course.go(this.lastOf(kind));
+      this.#running = undefined;
+      await inFrames(changed());
     }
     return `${steps[kind]} steps in ${exact(seconds, 1)} s.`;
   }
@@ -137,4 +146,8 @@ export class Training<Kind extends string, Seen extends Moment> {
     this.slider.show(step, String(step));
     this.chart.show(this.#course.viewOf(this.moments, Math.max(0, this.#cursor)));
   }
+}
+
+async function inFrames(pieces: Iterable<unknown>): Promise<void> {
+  for (const _ of pieces) await drawn();
 }
