@@ -1,51 +1,59 @@
-// The probabilities of the next word as bars. Words that sampling cuts off are pale; where heads are off, a mark stands where the bar was.
+// Weights or probabilities as bars, of which one can be chosen. What is cut off is pale; a mark stands where a bar was, or would be.
 
 import { h } from "../../src/ui/dom.js";
-import { percent } from "../../src/ui/numbers.js";
-import type { LanguageScene } from "./scene.js";
 
-const COUNT = 10;
-/** Of the longest bar, at least: so that one sees how sure the model is. */
+export interface Bar {
+  readonly value: number;
+  readonly name: string;
+  readonly share: number;
+  readonly text: string;
+  /** The share that the mark stands for. */
+  readonly mark?: number | undefined;
+  readonly isCut?: boolean;
+}
+
+/** Of the longest bar, at least: so that one sees how small all are. */
 const LEAST_FULL = 0.3;
 
 export class Bars {
   readonly element: HTMLElement;
   readonly #title = h("h3", {});
-  readonly #rows = Array.from({ length: COUNT }, () => {
-    const input = h("input", { type: "radio", name: "told-word" });
-    const [word, bar, share] = [h("span", { class: "bar-word" }), h("span", { class: "bar" }), h("span", {})];
-    return { input, word, bar, share, label: h("label", { class: "bar-row" }, input, word, bar, share) };
-  });
+  readonly #rows;
 
-  /** `tell`: about a token. */
-  constructor(tell: (id: number, held: boolean) => void, leave: () => void) {
-    for (const { input, label } of this.#rows) {
+  constructor(name: string, count: number, tell: (value: number, held: boolean) => void, leave: () => void = () => {}) {
+    this.#rows = Array.from({ length: count }, () => {
+      const input = h("input", { type: "radio", name });
+      const [word, bar, share] = [h("span", { class: "bar-word" }), h("span", { class: "bar" }), h("span", {})];
+      const label = h("label", { class: "bar-row" }, input, word, bar, share);
       input.addEventListener("change", () => tell(Number(input.value), true));
       label.addEventListener("pointerenter", () => tell(Number(input.value), false));
       label.addEventListener("pointerleave", leave);
-    }
-    const rows = this.#rows.map(({ label }) => label);
-    this.element = h("fieldset", { class: "bars" }, h("legend", {}, this.#title), ...rows);
+      return { input, word, bar, share, label };
+    });
+    const labels = this.#rows.map(({ label }) => label);
+    this.element = h("fieldset", { class: "bars" }, h("legend", {}, this.#title), ...labels);
   }
 
-  /** `told`: the token that the arithmetic is about. */
-  show({ state, bars, before }: LanguageScene, told: number | undefined): void {
-    this.#title.textContent = state.kind === "masked" ? "What is in the blank?" : "What comes next?";
-    this.element.classList.toggle("changed", before !== undefined);
-    const shown = bars.slice(0, COUNT).flatMap(({ id, share }) => [share, before?.get(id) ?? 0]);
-    const full = Math.max(LEAST_FULL, ...shown);
+  /** `chosen`: the value that is told about. */
+  show(title: string, bars: readonly Bar[], chosen: number | undefined): void {
+    this.#title.textContent = title;
+    const shown = bars.slice(0, this.#rows.length);
+    this.element.classList.toggle(
+      "changed",
+      shown.some(({ mark }) => mark !== undefined),
+    );
+    const full = Math.max(LEAST_FULL, ...shown.flatMap(({ share, mark = 0 }) => [share, mark]));
     this.#rows.forEach(({ input, word, bar, share, label }, place) => {
-      const one = bars[place];
+      const one = shown[place];
       label.hidden = one === undefined;
       if (one === undefined) return;
-      const was = before?.get(one.id);
-      input.value = String(one.id);
-      input.checked = one.id === told;
-      word.textContent = one.word;
-      share.textContent = was === undefined ? percent(one.share) : `${percent(was)} → ${percent(one.share)}`;
-      label.classList.toggle("cut", !one.isKept);
+      input.value = String(one.value);
+      input.checked = one.value === chosen;
+      word.textContent = one.name;
+      share.textContent = one.text;
+      label.classList.toggle("cut", one.isCut === true);
       bar.style.setProperty("--part", (one.share / full).toFixed(4));
-      bar.style.setProperty("--part-before", ((was ?? 0) / full).toFixed(4));
+      bar.style.setProperty("--part-before", ((one.mark ?? 0) / full).toFixed(4));
     });
   }
 }

@@ -1,8 +1,10 @@
 // One head's look, as code.
 
-import { HEADS } from "../../src/language/words.js";
 import { heedTensor, NOTHING, single, torchTensor } from "../../src/ui/code.js";
 import { type LanguageScene, SCALE } from "./scene.js";
+import { headName } from "./state.js";
+
+const about = (head: number): string => `${headName(head).replace("Head", "head")}, from the word that is asked`;
 
 export function heedCode({ look, state }: LanguageScene): string {
   if (look === undefined) return `// ${NOTHING}`;
@@ -32,8 +34,4 @@ ${torchTensor("v", [look.v])}
 output = torch.nn.functional.scaled_dot_product_attention(q, k, v, scale=${single(SCALE)})
 print(output)
 `;
-}
-
-function about(head: number): string {
-  return `head ${(head % HEADS) + 1} of layer ${Math.floor(head / HEADS) + 1}, from the word that is asked`;
 }

@@ -49,12 +49,10 @@ export function explainLook(
       ["", "weight", `v${col + 1}`],
     ),
     result: at(look.output, 0, col),
-    ...kernelOf(answer?.output[col]),
+    kernel: answer?.output[col],
     lights: [light, { name: "A", row: 0 }],
   };
 }
-
-const kernelOf = (kernel: number | undefined) => (kernel === undefined ? {} : { kernel });
 
 function explainScore({ q, k, scores }: Look, col: number, label: string): Explanation {
   const dot = at(scores, 0, col) / SCALE;

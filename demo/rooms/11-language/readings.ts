@@ -17,7 +17,8 @@ const MOST_KNOWN = 64;
 
 export class Readings {
   readonly #known = new Map<string, Reading>([[keyOf(recorded.question as Question), recorded.reading]]);
-  readonly #open = new Map<string, Promise<Inside>>();
+  /** Of each kind the whole model, and the one without the heads that are off. */
+  readonly #open = new Map<string, { readonly off: string; readonly inside: Promise<Inside> }>();
 
   find(question: Question): Reading | undefined {
     return this.#known.get(keyOf(question));
@@ -25,11 +26,14 @@ export class Readings {
 
   async read(question: Question, engine: Engine): Promise<void> {
     const { kind, ids, asked, off } = question;
-    const name = `${kind} ${off}`;
-    const inside = this.#open.get(name) ?? open(question, engine);
-    this.#open.set(name, inside);
+    const name = `${kind} ${off.length > 0}`;
+    const before = this.#open.get(name);
+    const isSame = before?.off === String(off);
+    if (!isSame) void before?.inside.then((inside) => inside.dispose()).catch(() => {});
+    const opened = isSame ? before : { off: String(off), inside: open(question, engine) };
+    this.#open.set(name, opened);
     try {
-      const reading = await (await inside).read(ids, asked);
+      const reading = await (await opened.inside).read(ids, asked);
       const [oldest] = this.#known.keys();
       if (this.#known.size >= MOST_KNOWN && oldest !== undefined) this.#known.delete(oldest);
       this.#known.set(keyOf(question), reading);

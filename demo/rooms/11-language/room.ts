@@ -7,21 +7,24 @@ import { choice } from "../../src/ui/choice.js";
 import { h } from "../../src/ui/dom.js";
 import { brokenOff } from "../../src/ui/long-work.js";
 import { NamedMatrices } from "../../src/ui/named-matrices.js";
+import { percent } from "../../src/ui/numbers.js";
 import { type Picture, picture } from "../../src/ui/picture.js";
 import { Teller } from "../../src/ui/teller.js";
-import { Bars } from "./bars.js";
+import { type Bar, Bars } from "./bars.js";
 import type { LanguageAnswer } from "./calls.js";
 import { heedCode, torchCode } from "./code.js";
 import { Controls } from "./controls.js";
 import { explainLook, explainWord, NAMES } from "./explain.js";
+import { Induction } from "./induction.js";
 import type { Readings } from "./readings.js";
 import type { LanguageScene } from "./scene.js";
 import { Shelf } from "./shelf.js";
-import type { LanguageState, LanguageStore } from "./state.js";
+import { headName, type LanguageState, type LanguageStore } from "./state.js";
 import { Streams } from "./streams.js";
 import { mainText } from "./texts.js";
 import { viewOf } from "./views.js";
 
+const BARS = 10;
 /** The cells of bars in the address. */
 const WORD = "P";
 
@@ -38,6 +41,7 @@ export class LanguageRoom {
   readonly #bars: Bars;
   readonly #controls: Controls;
   readonly #shelf: Shelf;
+  readonly #induction: Induction;
   readonly #mask;
   readonly #head;
   readonly #look;
@@ -76,6 +80,8 @@ export class LanguageRoom {
       },
     });
     this.#bars = new Bars(
+      "told-word",
+      BARS,
       (id, held) => this.#teller.point({ name: WORD, row: id, col: 0 }, held),
       () => this.#teller.leave(),
     );
@@ -93,6 +99,7 @@ export class LanguageRoom {
       async () => this.#reading,
     );
     this.#shelf = new Shelf(engine);
+    this.#induction = new Induction(store, LAYERS * HEADS);
     this.#head = choice<string>(
       "Layer and head",
       Array.from({ length: LAYERS * HEADS }, (_, head) => ({
@@ -109,7 +116,10 @@ export class LanguageRoom {
     });
     this.#main = this.#mainPicture();
     furnish(root, {
-      pictures: [this.#main.element, this.#shelf.picture.element, this.#look.element, this.#end()],
+      pictures: [
+        ...[this.#main, this.#shelf.picture, this.#induction.picture, this.#look].map(({ element }) => element),
+        this.#end(),
+      ],
       readout: this.#teller.element,
       agreement: this.#agreement,
       heedCode: () => heedCode(this.#scene),
@@ -148,7 +158,9 @@ export class LanguageRoom {
         { class: "picture-text" },
         "You have seen every part of it now. ",
         h("a", { href: "./#which" }, "Back to the question"),
-        " that this began with: a larger model, and the same streams.",
+        " that this began with: a larger model, and the same streams. A decoder alone translates too: it reads the text, and writes the translation after it. ",
+        h("a", { href: "./translation.html" }, "Translation"),
+        " needs two networks and cross-attention.",
       ),
       h(
         "details",
@@ -173,13 +185,15 @@ export class LanguageRoom {
     }
     this.#streams.show(scene);
     this.#shelf.show(scene);
+    this.#induction.show(scene);
     this.#main.say(mainText(scene));
     this.#matrices.show((name) => viewOf(name, scene, answer));
     this.#look.say(lookText(scene));
     this.#agreement.textContent = agreementOf(answer);
     this.#teller.tell();
     const { cell } = this.#store;
-    this.#bars.show(scene, cell?.name === WORD ? cell.row : undefined);
+    const title = state.kind === "masked" ? "What is in the blank?" : "What comes next?";
+    this.#bars.show(title, barsOf(scene), cell?.name === WORD ? cell.row : undefined);
   }
 
   /** One question after the other; what was asked in between and is not asked any more is left out. */
@@ -197,9 +211,17 @@ export class LanguageRoom {
   }
 }
 
+function barsOf({ bars, before }: LanguageScene): readonly Bar[] {
+  return bars.map(({ id, word, share, isKept }) => {
+    const mark = before && (before.get(id) ?? 0);
+    const text = mark === undefined ? percent(share) : `${percent(mark)} → ${percent(share)}`;
+    return { value: id, name: word, share, mark, text, isCut: !isKept };
+  });
+}
+
 function lookText({ words, columns, asked, state }: LanguageScene): string {
   const word = words[columns[asked] ?? -1]?.text ?? "";
-  return `What head ${(state.head % HEADS) + 1} of layer ${Math.floor(state.head / HEADS) + 1} does for “${word}”: scores, a softmax over them, and the values added up by weight. Press a number to take it apart.`;
+  return `${headName(state.head)} for “${word}”: scores, a softmax over them, and the values added up by weight. Press a number to take it apart.`;
 }
 
 function agreementOf(answer: LanguageAnswer | undefined): string {

@@ -5,13 +5,13 @@ import type { LanguageState } from "./state.js";
 
 export type Sampling = Pick<LanguageState, "temperature" | "topK" | "topP">;
 
-export interface Bar extends Candidate {
+export interface Choosable extends Candidate {
   /** May be drawn. */
   readonly isKept: boolean;
 }
 
 /** All words, the likeliest first: the best k, and of these the fewest whose probabilities add up to p. */
-export function barsOf(logits: ArrayLike<number>, { temperature, topK, topP }: Sampling): readonly Bar[] {
+export function barsOf(logits: ArrayLike<number>, { temperature, topK, topP }: Sampling): readonly Choosable[] {
   const all = candidates(logits, temperature);
   const best = topK === 0 ? all.length : topK;
   const total = all.slice(0, best).reduce((sum, { share }) => sum + share, 0);

@@ -5,7 +5,7 @@ import { HEAD_DIM, HEADS, idOf, LONGEST, MASK, WORDS } from "../../src/language/
 import { at, fill, type Matrix, multiply, transpose, unstack } from "../../src/model/matrix.js";
 import { softmax } from "../../src/model/softmax.js";
 import type { Question, Readings } from "./readings.js";
-import { type Bar, barsOf } from "./sampling.js";
+import { barsOf, type Choosable } from "./sampling.js";
 import { type LanguageState, wordsOf } from "./state.js";
 
 export interface ShownWord {
@@ -40,7 +40,7 @@ export interface LanguageScene {
   readonly missing: readonly Question[];
   readonly reading: Reading | undefined;
   /** The likeliest first. */
-  readonly bars: readonly Bar[];
+  readonly bars: readonly Choosable[];
   /** With all heads, where some are off: probabilities by token. */
   readonly before: ReadonlyMap<number, number> | undefined;
   readonly look: Look | undefined;

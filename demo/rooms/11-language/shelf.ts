@@ -6,6 +6,7 @@ import { agreement } from "../../src/page/furnish.js";
 import { h } from "../../src/ui/dom.js";
 import { exact, whole } from "../../src/ui/numbers.js";
 import { type Picture, picture } from "../../src/ui/picture.js";
+import { heads, line, tableFrame } from "../../src/ui/table.js";
 import type { CachedModel, Taken } from "./cached.js";
 import type { LanguageScene } from "./scene.js";
 
@@ -25,17 +26,15 @@ export class Shelf {
 
   constructor(engine: Engine) {
     this.#engine = engine;
-    const names = ["computes", "keeps", "takes (median)"].map((name) => h("th", { scope: "col" }, name));
     this.picture = picture({
       name: "cache",
       title: "The KV cache is a shelf",
       body: [
-        h(
-          "div",
-          { class: "table-frame", tabindex: 0, role: "region", "aria-label": "Keys and values on the shelf" },
+        tableFrame(
+          "Keys and values on the shelf",
           h("table", { class: "shelf" }, h("thead", {}, this.#head), this.#rows),
         ),
-        h("table", { class: "plain-table" }, h("thead", {}, h("tr", {}, h("td", {}), ...names)), this.#costs),
+        h("table", { class: "plain-table" }, heads("", "computes", "keeps", "takes (median)"), this.#costs),
       ],
       data: () => ({ bytes: BYTES, taken: this.#taken }),
     });
@@ -50,13 +49,12 @@ export class Shelf {
       word === undefined ? h("td", {}) : h("th", { scope: "col" }, h("span", { class: "slot-word" }, word)),
     );
     this.#head.replaceChildren(h("td", {}), ...names);
-    const rows = Array.from({ length: LAYERS }, (_, layer) => ["K", "V"].map((name) => ({ layer: layer + 1, name })));
-    this.#rows.replaceChildren(
-      ...rows.flat().map(({ layer, name }) => {
-        const cells = slots.map((word) => h("td", { class: word === undefined ? "" : name }));
-        return h("tr", {}, h("th", { scope: "row" }, `${name}, layer ${layer}`), ...cells);
-      }),
-    );
+    const rows = Array.from({ length: 2 * LAYERS }, (_, row) => {
+      const name = row % 2 === 0 ? "K" : "V";
+      const cells = slots.map((word) => h("td", { class: word === undefined ? "" : name }));
+      return h("tr", {}, h("th", { scope: "row" }, `${name}, layer ${(row >> 1) + 1}`), ...cells);
+    });
+    this.#rows.replaceChildren(...rows);
     this.#showCosts(columns.length);
     const ids = columns.map((at) => words[at]?.id ?? 0);
     this.#reading = this.#reading.then(() => this.#read(ids, state.off)).catch(() => this.#close());
@@ -84,18 +82,13 @@ export class Shelf {
 
   #showCosts(count: number): void {
     const taken = this.#taken;
-    const row = (name: string, computes: number, keeps: number, time: (one: Taken) => number) => {
+    const row = (name: string, computes: string, keeps: number, time: (one: Taken) => number) => {
       const median = taken.map(time).sort((a, b) => a - b)[taken.length >> 1];
-      const texts = [
-        `${computes} ${computes === 1 ? "word" : "words"}`,
-        `${whole(keeps)} bytes`,
-        median === undefined ? "–" : `${exact(median, 2)} ms`,
-      ];
-      return h("tr", {}, h("th", { scope: "row" }, name), ...texts.map((text) => h("td", {}, text)));
+      return line(name, [computes, `${whole(keeps)} bytes`, median === undefined ? "–" : `${exact(median, 2)} ms`]);
     };
     this.#costs.replaceChildren(
-      row("With the cache", 1, count * BYTES, ({ cached }) => cached),
-      row("Without", count, 0, ({ whole: all }) => all),
+      row("With the cache", "1 word", count * BYTES, ({ cached }) => cached),
+      row("Without", `${count} ${count === 1 ? "word" : "words"}`, 0, ({ whole: all }) => all),
     );
     const each = `Each word puts ${whole(BYTES)} bytes on the shelf: a key and a value of ${DIM} numbers, ${BYTES_OF_SINGLE} bytes each, in both layers. `;
     const apart = Math.max(...taken.map((one) => one.apart));

@@ -55,6 +55,11 @@ export const INITIAL: LanguageState = {
   seed: 1,
 };
 
+/** "Head 2 of layer 1": heads are counted through all layers. */
+export function headName(head: number): string {
+  return `Head ${(head % HEADS) + 1} of layer ${Math.floor(head / HEADS) + 1}`;
+}
+
 export function openLanguageStore(): LanguageStore {
   return new Store(
     codecOf<LanguageState>(

@@ -3,9 +3,11 @@
 
 import type { LayerReading, Reading } from "../../src/language/inside.js";
 import { type Candidate, candidates, HEADS, LAYERS } from "../../src/language/words.js";
-import { h, svg } from "../../src/ui/dom.js";
+import { button, h, svg } from "../../src/ui/dom.js";
 import { percent } from "../../src/ui/numbers.js";
+import { tableFrame } from "../../src/ui/table.js";
 import type { LanguageScene, ShownWord } from "./scene.js";
+import { headName } from "./state.js";
 
 /** Pixels of the widest stream, and of all the weight that a head has. */
 const [STREAM_WIDTH, WEIGHT_WIDTH] = [9, 8];
@@ -46,11 +48,7 @@ export class Streams {
       this.#embedding,
       ...this.#layers.map(({ element }) => element),
     );
-    this.element = h(
-      "div",
-      { class: "table-frame", tabindex: 0, role: "region", "aria-label": "Words and their streams" },
-      this.#stack,
-    );
+    this.element = tableFrame("Words and their streams", this.#stack);
     new ResizeObserver(() => this.#draw()).observe(this.#stack);
   }
 
@@ -58,7 +56,12 @@ export class Streams {
     this.#scene = scene;
     this.#showWords(scene.words);
     this.#embedding.replaceChildren(...said("At the start:", scene.reading?.lens[0]));
-    for (const [layer, { heads, lens }] of this.#layers.entries()) {
+    const isMasked = scene.state.kind === "masked";
+    for (const [layer, { heads, names, lens }] of this.#layers.entries()) {
+      names.forEach((name, part) => {
+        const adds = `${part === 0 ? "attention" : "MLP"}, add`;
+        name.textContent = `Layer ${layer + 1}: ${isMasked ? `${adds}, normalize` : `normalize, ${adds}`}`;
+      });
       heads.forEach((button, head) => {
         button.setAttribute("aria-pressed", String(!scene.state.off.includes(layer * HEADS + head)));
       });
@@ -104,6 +107,8 @@ export class Streams {
 interface LayerRows {
   readonly element: HTMLElement;
   readonly heads: readonly HTMLButtonElement[];
+  /** Of attention and the MLP. */
+  readonly names: readonly HTMLElement[];
   readonly attention: HTMLElement;
   readonly mlp: HTMLElement;
   readonly lens: HTMLElement;
@@ -111,17 +116,16 @@ interface LayerRows {
 
 function layerRows(layer: number, touch: Touch): LayerRows {
   const heads = Array.from({ length: HEADS }, (_, head) => {
-    const label = `Head ${head + 1} of layer ${layer + 1}`;
-    const button = h("button", { type: "button", class: `head head-${head}`, "aria-label": label }, `${head + 1}`);
-    button.addEventListener("click", () => touch.toggle(layer * HEADS + head));
-    return button;
+    const made = button(`${head + 1}`, () => touch.toggle(layer * HEADS + head), `head head-${head}`);
+    made.setAttribute("aria-label", headName(layer * HEADS + head));
+    return made;
   });
   const attention = h("div", { class: "attention-band" });
-  const mlp = h("div", { class: "mlp-band" }, h("span", { class: "band-name" }, "MLP"));
+  const [name, mlpName] = [h("span", { class: "band-name" }), h("span", { class: "band-name" })];
+  const mlp = h("div", { class: "mlp-band" }, mlpName);
   const lens = h("p", { class: "lens" });
-  const name = h("span", { class: "band-name" }, `Layer ${layer + 1}: attention`);
   const line = h("div", { class: "block-heads" }, name, ...heads);
-  return { element: h("div", {}, line, attention, mlp, lens), heads, attention, mlp, lens };
+  return { element: h("div", {}, line, attention, mlp, lens), heads, names: [name, mlpName], attention, mlp, lens };
 }
 
 function said(begins: string, logits: ArrayLike<number> | undefined): readonly (Node | string)[] {

@@ -1,8 +1,9 @@
 // What the room says of its pictures.
 
-import { HEADS, LONGEST } from "../../src/language/words.js";
+import { LONGEST } from "../../src/language/words.js";
 import { percent } from "../../src/ui/numbers.js";
 import type { LanguageScene } from "./scene.js";
+import { headName } from "./state.js";
 
 /** A word that is likelier is worth a mention. */
 const LIKELY = 0.03;
@@ -19,16 +20,15 @@ export function mainText(scene: LanguageScene): string {
     return `The model has read ${LONGEST} words, as many as in its longest lesson. Start again.`;
   }
   return state.kind === "masked"
-    ? `BERT sees both sides of the blank: lines come from left and right, and ${unsure}. Now turn the mask: GPT sees only the left side.`
-    : `GPT sees only the left side: every line comes from there, and ${unsure}. So it can write: each word that it says becomes one that it reads.`;
+    ? `BERT sees both sides of the blank: lines come from left and right, and ${unsure}. It normalizes a stream after each addition. Now turn the mask: GPT sees only the left side.`
+    : `GPT sees only the left side: every line comes from there, and ${unsure}. So it can write: each word that it says becomes one that it reads. It normalizes what a part reads, and never the stream.`;
 }
 
 function ablatedText({ state, bars, before }: LanguageScene): string {
-  const names = state.off.map((head) => `${(head % HEADS) + 1} of layer ${Math.floor(head / HEADS) + 1}`);
   const [moved] = bars
     .map(({ id, word, share }) => ({ word, share, was: before?.get(id) ?? share }))
     .sort((a, b) => Math.abs(b.share - b.was) - Math.abs(a.share - a.was));
-  const heads = names.length === 1 ? `head ${names[0]}` : `heads ${names.join(", ")}`;
+  const heads = state.off.map(headName).join(", ").replaceAll("Head", "head");
   if (moved === undefined) return "";
   const change =
     Math.abs(moved.share - moved.was) < 0.01

@@ -13,25 +13,17 @@ export function viewOf(
   answer: LanguageAnswer | undefined,
 ): MatrixView | undefined {
   if (look === undefined) return undefined;
-  const colLabels = columns.map((place) => words[place]?.text ?? "");
   const row = (numbers: ArrayLike<number>) => unstack(1, numbers.length, numbers);
-  switch (name) {
-    case "S":
-      return {
-        ...{ name, title: "score", about: "query times key, over √d", matrix: look.scores, colLabels },
-        ...{ rowLabels: ["score"], tone: "signed", full: largest(look.scores) },
-      };
-    case "A":
-      return {
-        ...{ name, title: "weight", about: "after the softmax", matrix: row(answer?.weights ?? look.weights.data) },
-        ...{ rowLabels: ["weight"], colLabels, tone: "share", full: 1 },
-      };
-    case "O":
-      return {
-        ...{ name, title: "output", about: "values by weight", matrix: row(answer?.output ?? look.output.data) },
-        rowLabels: ["output"],
-        colLabels: Array.from({ length: HEAD_DIM }, (_, at) => String(at + 1)),
-        ...{ tone: "signed", full: largest(look.output) },
-      };
-  }
+  const labels = columns.map((place) => words[place]?.text ?? "");
+  const components = Array.from({ length: HEAD_DIM }, (_, at) => String(at + 1));
+  const [title, about, matrix, colLabels] = (
+    {
+      S: ["score", "query times key, over √d", look.scores, labels],
+      A: ["weight", "after the softmax", row(answer?.weights ?? look.weights.data), labels],
+      O: ["output", "values by weight", row(answer?.output ?? look.output.data), components],
+    } as const
+  )[name];
+  const colour =
+    name === "A" ? ({ tone: "share", full: 1 } as const) : ({ tone: "signed", full: largest(matrix) } as const);
+  return { name, title, about, matrix, rowLabels: [title], colLabels, ...colour };
 }

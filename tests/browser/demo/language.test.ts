@@ -5,8 +5,10 @@ import { createHeed, type Heed } from "heed";
 import { BertModel, type GPT2Model, loadSafetensors, type ParameterMap, sample } from "heed/layers";
 import { formatShare } from "heed/viz";
 import type { Page } from "playwright";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { Readings } from "../../../demo/rooms/11-language/readings.js";
 import recorded from "../../../demo/rooms/11-language/recorded.json";
+import type { Engine } from "../../../demo/src/engine/engine.js";
 import { Inside, withoutHeads } from "../../../demo/src/language/inside.js";
 import { HEADS, LAYERS } from "../../../demo/src/language/words.js";
 import { MASK, WORDS } from "../../../examples/train/grammar.js";
@@ -17,6 +19,11 @@ import { kernelAnswered, longestParagraph, readMatrix, readNumber, readTold, rel
 import { TIME_FOR_TRIES, tasksOver } from "./tasks.js";
 
 const { open } = demoInChromium();
+
+vi.mock("../../../demo/src/language/inside.js", async (original) => ({
+  ...(await original<object>()),
+  loadParameters: async (kind: Kind) => parameters.get(kind),
+}));
 
 type Kind = "masked" | "causal";
 
@@ -119,7 +126,7 @@ interface BarSeen {
 
 async function bars(page: Page): Promise<readonly BarSeen[]> {
   await page.locator('[data-picture="language"]:not([aria-busy])').waitFor();
-  return page.locator(".bar-row:visible").evaluateAll((rows) =>
+  return page.locator('[data-picture="language"] .bar-row:visible').evaluateAll((rows) =>
     rows.map((row) => ({
       word: row.querySelector(".bar-word")?.textContent ?? "",
       text: row.lastElementChild?.textContent ?? "",
@@ -158,7 +165,9 @@ describe("the mask", () => {
     expect(asked.filter((url) => url.endsWith(".safetensors"))).toEqual([]);
 
     await turn(page, "GPT: left side");
-    await expect.poll(async () => page.locator(".bars h3").textContent()).toBe("What comes next?");
+    await expect
+      .poll(async () => page.locator('[data-picture="language"] .bars h3').textContent())
+      .toBe("What comes next?");
     const left = await wholeModel("causal", CAUSAL, BLANK - 1);
     expect(shown(await bars(page))).toEqual(wantedBars(softmax(left.logits)));
     const likely = (await bars(page)).filter(
@@ -195,6 +204,75 @@ describe("the mask", () => {
     expect(lenses.at(-1)).toMatch(/^After layer 2: wet 28\s%, wide 27\s%, busy 24\s%$/);
     expect(lenses[1]).not.toContain("wet");
   });
+});
+
+test("what is added to a stream is normalized after that by BERT, and before by GPT", async () => {
+  const page = await open("language.html");
+  const names = () => page.locator(".band-name").allTextContents();
+  await expect.poll(names).toContain("Layer 2: attention, add, normalize");
+  await turn(page, "GPT: left side");
+  await expect.poll(names).toContain("Layer 2: normalize, attention, add");
+});
+
+describe("which head looks at what followed last time", () => {
+  const shown = (page: Page) =>
+    page
+      .locator('[data-picture="induction"] .bar-row')
+      .evaluateAll((rows) => rows.map(({ textContent }) => textContent));
+
+  /** By the model as a whole: each head's mean weight from words that stood before to the word after them, and an even look's. */
+  async function wanted(text: string): Promise<{ rows: string[]; even: number }> {
+    const ids = idsOf(text.split(" "));
+    const count = ids.length;
+    const { weights } = await wholeModel("causal", ids, count - 1);
+    const repeats = ids.map((id, at) => [at, ids.lastIndexOf(id, at - 1)] as const).slice(1);
+    const pairs = repeats.filter(([, before]) => before >= 0);
+    const heads = weights.flatMap((layer, at) =>
+      Array.from({ length: HEADS }, (_, head) => {
+        const all = pairs.map(([query, before]) => layer[(head * count + query) * count + before + 1] ?? Number.NaN);
+        return { name: `${at + 1} · ${head + 1}`, mean: all.reduce((sum, one) => sum + one, 0) / all.length };
+      }),
+    );
+    return {
+      rows: heads.sort((a, b) => b.mean - a.mean).map(({ name, mean }) => name + formatShare(mean)),
+      even: pairs.reduce((sum, [query]) => sum + 1 / (query + 1), 0) / pairs.length,
+    };
+  }
+
+  test.each([
+    [
+      "a sentence that it knows",
+      "susan gave mary the ring . who got the ring ? mary",
+      /^Mean over all words that repeat: Head 3 of layer 1/,
+    ],
+    [
+      "random words, twice",
+      "tom book lake tired mary hand bridge tom book lake tired mary hand",
+      /^None: Head 4 of layer 2/,
+    ],
+  ])("%s: heads stand in the order of their weights", async (name, text, said) => {
+    const page = await open("language.html");
+    await kernelAnswered(page);
+    await page.getByRole("button", { name }).click();
+    const { rows, even } = await wanted(text);
+    await expect.poll(() => shown(page)).toEqual(rows);
+    const found = await page.locator('[data-picture="induction"] .picture-text').textContent();
+    expect(found).toMatch(said);
+    expect(found).toContain(`an even look ${formatShare(even)}`);
+    await page.locator('[data-picture="induction"] .bar-row').first().click();
+    expect(page.url()).toContain(`head=${name === "random words, twice" ? 7 : 2}`);
+  });
+});
+
+test("a set of heads that is switched off frees the model without the heads before", async () => {
+  const freed = vi.spyOn(Inside.prototype, "dispose");
+  const readings = new Readings();
+  const engine = { opened: Promise.resolve(heed) } as unknown as Engine;
+  for (const off of [[], [0], [0, 3], [5], []]) {
+    await readings.read({ kind: "masked", ids: MASKED, asked: BLANK, off }, engine);
+  }
+  expect(freed).toHaveBeenCalledTimes(2);
+  freed.mockRestore();
 });
 
 test("temperature, top k and top p act on the bars at once", async () => {
