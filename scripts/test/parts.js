@@ -14,7 +14,7 @@ const PARTS = {
       cpp: ["native-release", "native-tsan", "native-emulated256", "native-emulated512", "wasm-simd", "wasm-relaxed"],
     },
   },
-  bench: { short: {}, rest: { bench: ["native-release", "wasm-simd", "wasm-relaxed", "scripts"] } },
+  bench: { short: { bench: ["wasm-relaxed", "scripts"] }, rest: { bench: ["native-release", "wasm-simd"] } },
   unit: { short: { vitest: ["unit", "conformance"] }, rest: {} },
   browser: {
     short: { vitest: ["chromium-isolated", "chromium-plain", "chromium-webgpu"] },
