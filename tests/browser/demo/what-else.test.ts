@@ -151,6 +151,7 @@ describe("a convolution", () => {
     await stage.press("ArrowRight");
     await stage.press("ArrowDown");
     expect(page.url()).toContain("at=129");
+    await kernelAnswered(page);
     const told = await readTold(page);
     expect(told.subject).toBe("row 2, column 2");
     expect(told.terms).toHaveLength(9);
