@@ -56,6 +56,7 @@ export class Engine {
   });
   #timer: ReturnType<typeof setTimeout> | undefined;
   #latest: Request | undefined;
+  #isBusy = false;
 
   /** It is open, or could not be opened. */
   get isSettled(): boolean {
@@ -76,26 +77,30 @@ export class Engine {
     }
   }
 
-  /** Answers when it can; a later request makes an unfinished earlier one void. */
+  /** Answers when it can. A later request waits for an unfinished earlier one, which then is void, as are those between. */
   ask(calls: readonly Call[], answered: Request["answered"]): void {
     this.#latest = { calls, answered };
-    void this.#answer(this.#latest);
+    if (!this.#isBusy) void this.#answer(this.#latest);
   }
 
   async #answer(request: Request): Promise<void> {
     const { heed } = this;
     const [first] = request.calls;
     if (heed === undefined || first === undefined) return;
+    this.#isBusy = true;
     try {
       const answers = await Promise.all(request.calls.map((call) => run(heed, call)));
       await pause();
-      if (request !== this.#latest) return;
-      request.answered(answers);
-      clearTimeout(this.#timer);
-      this.#timer = setTimeout(() => void this.#time(heed, first, request), QUIET_BEFORE_TIMING);
+      if (request === this.#latest) {
+        request.answered(answers);
+        clearTimeout(this.#timer);
+        this.#timer = setTimeout(() => void this.#time(heed, first, request), QUIET_BEFORE_TIMING);
+      }
     } catch (error) {
       this.#fail(error);
     }
+    this.#isBusy = false;
+    if (request !== this.#latest && this.#latest !== undefined) await this.#answer(this.#latest);
   }
 
   /** The median of several calls, as a user would await them: the way to the worker and back is in it. */

@@ -67,6 +67,11 @@ export function number(key: string, least: number, most: number, decimals = 0): 
   };
 }
 
+/** The value of a list that is closest to what is wanted. */
+export function listed(values: readonly number[], wanted: number): number {
+  return values.reduce((best, value) => (Math.abs(value - wanted) < Math.abs(best - wanted) ? value : best));
+}
+
 export function oneOf<T extends string>(key: string, values: readonly T[]): Field<T> {
   return { key, write: (value) => value, read: (text) => values.find((value) => value === text) };
 }

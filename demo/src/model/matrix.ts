@@ -65,6 +65,13 @@ export function largest({ data }: Pick<Readable, "data">): number {
   return most;
 }
 
+/** The column of a row's largest number, the first of equals. */
+export function bestOf(matrix: Readable, row: number): number {
+  let best = 0;
+  for (let col = 1; col < matrix.cols; col++) if (at(matrix, row, col) > at(matrix, row, best)) best = col;
+  return best;
+}
+
 /** The largest difference between two matrices of one shape; NaN where one holds NaN. */
 export function widestGap(a: Matrix, b: Matrix): number {
   let most = 0;

@@ -34,6 +34,10 @@ export interface BoardParts {
   readonly moved?: (at: number, leaps: boolean) => void;
   /** A shape with a `data-pick` was pressed. */
   readonly picked?: (name: string) => void;
+  /** A shape with a `data-drag` is being dragged there. */
+  readonly dragged?: (name: string, x: number, y: number) => void;
+  /** An arrow key was pressed on a shape with a `data-drag`, which needs a `tabindex`. */
+  readonly nudged?: (name: string, right: number, down: number) => void;
 }
 
 const SECONDS_A_STEP = 1.6;
@@ -53,9 +57,9 @@ export class Board {
   readonly element: HTMLElement;
   readonly #parts: BoardParts;
   readonly #canvas = h("canvas", { "aria-hidden": "true" });
-  readonly #svg = svg("svg", { role: "img" });
+  readonly #svg;
   readonly #range: HTMLInputElement;
-  readonly #play = button("Play", () => (this.#frame === undefined ? this.#start() : this.stop()));
+  readonly #play = button("Play", () => (this.#frame === undefined ? this.play() : this.stop()));
   readonly #said = h("output", { class: "board-said" });
   readonly #shapes = new Map<string, { readonly element: SVGElement; shown: Shape }>();
   #draw: Draw | undefined;
@@ -68,6 +72,8 @@ export class Board {
 
   constructor(parts: BoardParts) {
     this.#parts = parts;
+    // What can be reached is no part of an image.
+    this.#svg = svg("svg", { role: parts.dragged === undefined ? "img" : "group" });
     const last = parts.steps.length - 1;
     this.#range = h("input", { type: "range", min: 0, max: last, step: SMALLEST, value: 0, "aria-label": "Step" });
     this.#range.addEventListener("input", () => {
@@ -84,6 +90,8 @@ export class Board {
       const pick = event.target instanceof Element ? event.target.getAttribute("data-pick") : null;
       if (pick !== null) parts.picked?.(pick);
     });
+    this.#svg.addEventListener("pointerdown", (event) => this.#grab(event));
+    this.#svg.addEventListener("keydown", (event) => this.#nudge(event));
     // The keyboard has the arrows.
     this.#ticks = (parts.ticks ?? []).map((name, step) => button(name, () => this.#leap(step), "board-tick"));
     for (const tick of this.#ticks) tick.tabIndex = -1;
@@ -121,7 +129,8 @@ export class Board {
   }
 
   /** Under reduced motion one press is one step. */
-  #start(): void {
+  play(): void {
+    this.stop();
     const last = this.#parts.steps.length - 1;
     const from = this.#at >= last ? 0 : this.#at;
     if (calm()) {
@@ -152,6 +161,28 @@ export class Board {
       if (part === 1) this.stop();
     };
     this.#frame = requestAnimationFrame(run);
+  }
+
+  #grab(event: PointerEvent): void {
+    const { target, pointerId } = event;
+    const name = target instanceof SVGElement ? target.dataset["drag"] : undefined;
+    if (name === undefined || !(target instanceof SVGElement) || event.button !== 0) return;
+    target.setPointerCapture(pointerId);
+    target.onpointermove = ({ clientX, clientY }) => {
+      const { left, top } = this.#svg.getBoundingClientRect();
+      this.#parts.dragged?.(name, clientX - left, clientY - top);
+    };
+    target.onlostpointercapture = () => {
+      target.onpointermove = null;
+    };
+  }
+
+  #nudge(event: KeyboardEvent): void {
+    const name = event.target instanceof SVGElement ? event.target.dataset["drag"] : undefined;
+    const way = { ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowDown: [0, 1], ArrowUp: [0, -1] }[event.key];
+    if (name === undefined || way === undefined) return;
+    event.preventDefault();
+    this.#parts.nudged?.(name, way[0] ?? 0, way[1] ?? 0);
   }
 
   #go(at: number, tells = true): void {
