@@ -3,7 +3,7 @@
 import { identity } from "../../src/model/matrix.js";
 import { heedTensor, single, torchTensor } from "../../src/ui/code.js";
 import { heedFormula, torchFormula } from "./formula-code.js";
-import { KEYS, NAMES } from "./kinds.js";
+import { ABOUT, KEYS } from "./kinds.js";
 import type { ScoreScene } from "./scene.js";
 
 export function heedCode({ typed, state, own }: ScoreScene): string {
@@ -29,7 +29,7 @@ export function heedCode({ typed, state, own }: ScoreScene): string {
     own: `scoreMod: ${formula.scoreMod}`,
   };
   const lines = kind === "general" || kind === "additive" || kind === "gated" ? parameters[kind] : [];
-  return `// ${NAMES[kind]}
+  return `// ${ABOUT[kind].name}
 import { createHeed } from "heed";
 ${
   kind === "own"
@@ -39,7 +39,7 @@ ${
 }
 const heed = await createHeed();
 ${[heedTensor("q", [typed.q]), heedTensor("k", [typed.K]), ...lines].join("\n")}
-// The identity as values: the output is the row of shares.
+// The identity as values: the output is the row of weights.
 ${heedTensor("v", [identity(KEYS)])}
 
 const { output } = await heed.attention(q, k, v, {
@@ -85,7 +85,7 @@ output = torch.softmax(${torchFormula(own)}, dim=-1)`
   const given = (["q", "K", ...more] as const).map((name) =>
     torchTensor(name === "K" ? "k" : name, [typed[name]], [typed[name].rows, typed[name].cols]),
   );
-  return `# ${NAMES[kind]}
+  return `# ${ABOUT[kind].name}
 import torch
 import torch.nn.functional as F
 

@@ -4,92 +4,53 @@ import type { Engine } from "../../src/engine/engine.js";
 import { h } from "../../src/ui/dom.js";
 import { LongWork } from "../../src/ui/long-work.js";
 import { exact } from "../../src/ui/numbers.js";
-import { type Picture, picture } from "../../src/ui/picture.js";
-import { costPerPair, costPerVector, KINDS, type Kind, NAMES } from "./kinds.js";
-import { RACED_HIDDEN, RACED_WIDTH, race } from "./race.js";
+import { picture } from "../../src/ui/picture.js";
+import { heads, line, tableFrame } from "../../src/ui/table.js";
+import { ABOUT, KINDS, type Kind, RACED } from "./kinds.js";
+import { race, TOKENS } from "./race.js";
 import type { ScoreScene } from "./scene.js";
 
-const TOKENS = 1024;
-
 export class CostPicture {
-  readonly #engine: Engine;
-  readonly #picture: Picture;
+  readonly element: HTMLElement;
   readonly #rows = h("tbody");
-  readonly #work = new LongWork({
-    name: "Time them on this device",
-    run: async (signal, say) => {
-      const { heed } = this.#engine;
-      if (heed === undefined) return "The kernels are not there yet.";
-      const { own } = this.#scene;
-      this.#times = await race(heed, { tokens: TOKENS, own }, signal, (done, of) => say(`Call ${done + 1} of ${of}`));
-      this.show(this.#scene);
-      return "Timed.";
-    },
-  });
   #times: ReadonlyMap<Kind, number> = new Map();
   #scene: ScoreScene;
 
   constructor(engine: Engine, scene: ScoreScene) {
-    this.#engine = engine;
     this.#scene = scene;
-    const head = ["", "products a pair", "beside", "once for each", "ms", "× scaled dot"];
-    this.#picture = picture({
+    const work = new LongWork({
+      name: "Time them on this device",
+      run: async (signal, say) => {
+        if (engine.heed === undefined) return "The kernels are not there yet.";
+        this.#times = await race(engine.heed, this.#scene.own, signal, say);
+        this.show(this.#scene);
+        return "Timed.";
+      },
+    });
+    const head = heads("", "beside", "once for each", "ms", "× scaled dot");
+    const { element, say } = picture({
       name: "cost",
       title: "What they cost",
-      body: [
-        h(
-          "div",
-          { class: "table-frame", tabindex: 0, role: "region", "aria-label": "What they cost" },
-          h(
-            "table",
-            { class: "plain-table costs" },
-            h(
-              "thead",
-              {},
-              h("tr", {}, ...head.map((name) => (name === "" ? h("td") : h("th", { scope: "col" }, name)))),
-            ),
-            this.#rows,
-          ),
-        ),
-        this.#work.line(),
-      ],
-      data: () => ({
-        width: RACED_WIDTH,
-        hidden: RACED_HIDDEN,
-        kinds: KINDS.map((kind) => ({ kind, ...costPerPair(kind, RACED_WIDTH, RACED_HIDDEN) })),
-        milliseconds: Object.fromEntries(this.#times),
-      }),
+      body: [tableFrame("What they cost", h("table", { class: "plain-table" }, head, this.#rows)), work.line()],
+      data: () => ({ width: RACED, hidden: RACED, kinds: ABOUT, milliseconds: Object.fromEntries(this.#times) }),
     });
-    this.#picture.say(
-      `For queries and keys of width ${RACED_WIDTH}, and ${RACED_HIDDEN} hidden numbers. Products with the values come on top, as many for all. Additive and multiplicative scores take equally many products; what differs is the tanh, and that a matrix product is of no help with it. Timed: ${TOKENS.toLocaleString("en")} queries among as many keys, the best of four, in turns.`,
+    this.element = element;
+    say(
+      `Queries and keys here have width ${RACED}, with ${RACED} hidden numbers. Every score takes ${RACED} products a pair, plus the product with V. Additive scores cannot use a matrix product, because of the tanh. Timed: ${TOKENS.toLocaleString("en")} queries and keys, best of four runs, interleaved.`,
     );
-  }
-
-  get element(): HTMLElement {
-    return this.#picture.element;
   }
 
   show(scene: ScoreScene): void {
     this.#scene = scene;
-    const base = this.#times.get("scaled-dot");
-    this.#rows.replaceChildren(
-      ...KINDS.map((one) => {
-        const { products, others } = costPerPair(one, RACED_WIDTH, RACED_HIDDEN);
-        const time = this.#times.get(one);
-        const cells = [
-          String(products),
-          others,
-          costPerVector(one, RACED_WIDTH, RACED_HIDDEN),
-          time === undefined ? "" : exact(time, 1),
-          time === undefined || base === undefined ? "" : exact(time / base, 2),
-        ];
-        return h(
-          "tr",
-          { class: one === scene.state.kind ? "own" : undefined, "data-kind": one },
-          h("th", { scope: "row" }, NAMES[one]),
-          ...cells.map((text) => h("td", {}, text)),
-        );
-      }),
-    );
+    const base = this.#times.get("scaled-dot") ?? Number.NaN;
+    const rows = KINDS.map((kind) => {
+      const { name, beside = "", once = "" } = ABOUT[kind];
+      const time = this.#times.get(kind);
+      const times = time === undefined ? ["", ""] : [exact(time, 1), exact(time / base, 2)];
+      const row = line(name, [beside, once, ...times], kind === scene.state.kind ? "own" : undefined);
+      row.dataset["kind"] = kind;
+      return row;
+    });
+    this.#rows.replaceChildren(...rows);
   }
 }

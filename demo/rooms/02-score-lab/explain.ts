@@ -1,13 +1,13 @@
-// One number of the room taken apart: a score of any kind, a share, or what was typed.
+// One number of the room taken apart: a score of any kind, a weight, or what was typed.
 
-import { at, type Matrix } from "../../src/model/matrix.js";
-import { dotOf, squaredDistance } from "../../src/model/similarity.js";
-import { directions, type Explanation, products } from "../../src/ui/explanation.js";
-import { exact, small } from "../../src/ui/numbers.js";
+import { at, type Matrix, rowsOf } from "../../src/model/matrix.js";
+import { squaredDistance } from "../../src/model/similarity.js";
+import { directions, type Explanation, products, softened } from "../../src/ui/explanation.js";
+import { exact } from "../../src/ui/numbers.js";
 import type { ScoreAnswer } from "./calls.js";
-import { KINDS, type Kind, NAMES, WIDTH } from "./kinds.js";
+import { ABOUT, FEATURES, KINDS, type Kind, WIDTH } from "./kinds.js";
 import { gateScore, rankOf, type ScoreScene, thresholdOf } from "./scene.js";
-import type { MatrixName } from "./views.js";
+import { KEY_PARTS, type MadeName, type MatrixName, QUERY_PARTS } from "./views.js";
 
 export interface Spot {
   readonly name: MatrixName;
@@ -15,212 +15,152 @@ export interface Spot {
   readonly col: number;
 }
 
-type Told = Pick<Explanation, "sentence" | "head" | "terms" | "last">;
+type Told = Required<Pick<Explanation, "sentence" | "head" | "terms" | "last">>;
+type Numbers = readonly number[];
+
+const BOTH = [...QUERY_PARTS, ...KEY_PARTS];
+const rowIn = (matrix: Matrix, row: number): Numbers => rowsOf(matrix)[row] ?? [];
+const entry = (numbers: Numbers, index: number): number => numbers[index] ?? Number.NaN;
+const summed = (names: readonly string[], a: Numbers, b: Numbers, ...head: readonly string[]) =>
+  products(
+    names,
+    (index) => entry(a, index),
+    (index) => entry(b, index),
+    ["", ...head],
+  );
+const dot = (a: Numbers, b: Numbers): number => a.reduce((sum, value, index) => sum + value * entry(b, index), 0);
 
 export function explain(scene: ScoreScene, { name, row, col }: Spot, answer?: ScoreAnswer): Explanation | undefined {
-  const kind = KINDS[row];
   if (name === "qW" || name === "H" || name === "gate") return explainMade(scene, name, row, col);
   if (name !== "S" && name !== "A") {
-    const matrix = scene.typed[name];
-    if (row >= matrix.rows || col >= matrix.cols) return undefined;
     return {
       subject: `${name} [${row + 1}, ${col + 1}]`,
       sentence: "Set by hand. Type another number, or move the slider.",
-      head: [],
-      terms: [],
-      last: "",
-      result: at(matrix, row, col),
+      result: at(scene.typed[name], row, col),
       lights: [{ name, row, col }],
       editable: true,
     };
   }
-  if (kind === undefined || col >= scene.scores.cols) return undefined;
-  const common = {
-    lights: [
-      { name: "K", row: col },
-      { name, row, col },
-    ],
-  };
-  if (name === "S") {
-    return {
-      subject: `${NAMES[kind]}: score of k${col + 1}`,
-      ...(kind === "own" ? ownTold(scene, col) : heated(scene, scoreTold(scene, kind, col))),
-      result: at(scene.scores, row, col),
-      ...common,
-    };
-  }
+  const kind = KINDS[row];
+  if (kind === undefined) return undefined;
+  const lights = [
+    { name: "K", row: col },
+    { name, row, col },
+  ];
+  if (name === "A") return { ...weightTold(scene, kind, row, col, answer), lights: [...lights, { name: "S", row }] };
+  const told = scoreTold(scene, kind, col);
+  const { temperature } = scene.state;
+  const last = temperature === 1 ? told.last : `${told.last}, over T = ${temperature}`;
   return {
-    subject: `${NAMES[kind]}: share of k${col + 1}`,
-    ...shareTold(scene, kind, row, col),
-    result: at(scene.shares, row, col),
-    ...(answer === undefined ? {} : { kernel: at(answer.shares, row, col) }),
-    lights: [...common.lights, { name: "S", row }],
+    subject: `${ABOUT[kind].name}: score of k${col + 1}`,
+    ...told,
+    last: kind === "own" ? `${last}; ${scene.state.formula}, where q = 0 and k = ${col}` : last,
+    result: at(scene.scores, row, col),
+    lights,
   };
 }
 
-function heated({ state }: ScoreScene, told: Told): Told {
-  return state.temperature === 1 ? told : { ...told, last: `${told.last}, over T = ${state.temperature}` };
-}
-
-const parts = Array.from({ length: WIDTH }, (_, index) => String(index + 1));
-
-function scoreTold(scene: ScoreScene, kind: Exclude<Kind, "own">, key: number): Told {
-  const { q, K } = scene.typed;
-  const dots = products(
-    parts,
-    (index) => at(q, 0, index),
-    (index) => at(K, key, index),
-    ["", "q", "k"],
-  );
-  const dot = dotOf(q, 0, K, key);
+function scoreTold(scene: ScoreScene, kind: Kind, key: number): Told {
+  const { typed, made } = scene;
+  const [q, k] = [rowIn(typed.q, 0), rowIn(typed.K, key)];
+  const dots = summed(FEATURES, q, k, "q", "k");
+  const product = dot(q, k);
   switch (kind) {
     case "dot":
       return { sentence: "The sum of products.", ...dots };
-    case "scaled-dot":
-    case "top-k":
-    case "sparsemax":
-      return {
-        sentence: `The sum of products, over √${WIDTH}.`,
-        ...dots,
-        last: `${exact(dot)} / ${exact(Math.sqrt(WIDTH))} = ${exact(dot / Math.sqrt(WIDTH))}`,
-      };
-    case "cosine":
-      return {
-        sentence: "The sum of products, over both lengths, which are roots of sums of squares.",
-        ...directions(
-          parts,
-          (index) => at(q, 0, index),
-          (index) => at(K, key, index),
-        ),
-      };
+    case "cosine": {
+      const cosine = directions(
+        FEATURES,
+        (index) => entry(q, index),
+        (index) => entry(k, index),
+      );
+      return { sentence: "The sum of products, over both lengths, which are roots of sums of squares.", ...cosine };
+    }
     case "gated": {
-      const gate = at(scene.made.gate, key, 0);
-      return {
-        sentence: "The sum of products, times the gate of this key.",
-        ...dots,
-        last: `${exact(dot)} × ${exact(gate)} = ${exact(dot * gate)}`,
-      };
+      const gate = at(made.gate, key, 0);
+      const last = `${exact(product)} × ${exact(gate)} = ${exact(product * gate)}`;
+      return { sentence: "The sum of products, times the gate of this key.", ...dots, last };
     }
     case "general":
       return {
-        sentence: "q W first, a number for each part of the key; then the products.",
-        ...products(
-          parts,
-          (index) => at(scene.made.qW, 0, index),
-          (index) => at(K, key, index),
-          ["", "q W", "k"],
-        ),
+        sentence: "q W first, a number for each feature of the key; then the products.",
+        ...summed(FEATURES, rowIn(made.qW, 0), k, "q W", "k"),
       };
     case "additive":
       return additiveTold(scene, key);
     case "rbf":
     case "distance":
       return distanceTold(scene, kind, key);
+    default: {
+      const last = `${exact(product)} / ${exact(Math.sqrt(WIDTH))} = ${exact(product / Math.sqrt(WIDTH))}`;
+      const sentence = `The sum of products, over √${WIDTH}.${kind === "own" ? " Then the formula." : ""}`;
+      return { sentence, ...dots, last };
+    }
   }
 }
 
-function ownTold(scene: ScoreScene, key: number): Told {
-  const { temperature, formula } = scene.state;
-  const scaled = heated(scene, scoreTold(scene, "scaled-dot", key));
-  const score = dotOf(scene.typed.q, 0, scene.typed.K, key) / Math.sqrt(WIDTH) / temperature;
-  return {
-    ...scaled,
-    sentence: `${scaled.sentence} Then the formula.`,
-    last: `${scaled.last}; ${formula}, where score = ${exact(score)}, q = 0 and k = ${key}`,
-  };
-}
-
-function explainMade(
-  { typed, made }: ScoreScene,
-  name: "qW" | "H" | "gate",
-  row: number,
-  col: number,
-): Explanation | undefined {
-  if (row >= made[name].rows || col >= made[name].cols) return undefined;
-  const { q, K, W, Wq, Wk, b, g } = typed;
+function explainMade({ typed, made }: ScoreScene, name: MadeName, row: number, col: number): Explanation {
+  const both = [...rowIn(typed.q, 0), ...rowIn(typed.K, row)];
   const result = at(made[name], row, col);
-  const key = `k${row + 1}`;
-  const both = [...parts.map((part) => `q${part}`), ...parts.map((part) => `k${part}`)];
-  const part = (index: number): number => (index < WIDTH ? at(q, 0, index) : at(K, row, index - WIDTH));
-  switch (name) {
-    case "qW":
-      return {
-        subject: `q W [${col + 1}]`,
-        sentence: "The query times one column of W.",
-        ...products(
-          parts,
-          (index) => at(q, 0, index),
-          (index) => at(W, index, col),
-          ["", "q", "W"],
-        ),
-        result,
-        lights: [
-          { name: "qW", row, col },
-          { name: "W", col },
-        ],
-      };
-    case "H": {
-      const weight = (index: number): number => (index < WIDTH ? at(Wq, col, index) : at(Wk, col, index - WIDTH));
-      const sum = both.reduce((total, _, index) => total + part(index) * weight(index), 0);
-      return {
-        subject: `H [${key}, h${col + 1}]`,
-        sentence: "The query times one row of the first matrix, the key times one of the second, and b.",
-        ...products(both, part, weight, ["", "part", "weight"]),
-        last: `${exact(sum)} + ${exact(at(b, 0, col))} = ${exact(result)}`,
-        result,
-        lights: [
-          { name: "H", row, col },
-          { name: "Wq", row: col },
-          { name: "Wk", row: col },
-          { name: "b", row: 0, col },
-        ],
-      };
-    }
-    case "gate": {
-      const score = gateScore(typed, row);
-      return {
-        subject: `gate of ${key}`,
-        sentence: "Query and key by the weights of the gate, and a sigmoid of the sum.",
-        ...products(both, part, (index) => at(g, 0, index), ["", "part", "weight"]),
-        last: `1 / (1 + e^(${exact(-score)})) = ${exact(result)}`,
-        result,
-        lights: [
-          { name: "gate", row, col },
-          { name: "g", row: 0 },
-        ],
-      };
-    }
-  }
+  const weights = [...rowIn(typed.Wq, col), ...rowIn(typed.Wk, col)];
+  const gate = { ...summed(BOTH, both, rowIn(typed.g, 0), "part", "weight") };
+  const told = {
+    qW: {
+      subject: `q W [${col + 1}]`,
+      sentence: "The query times one column of W.",
+      ...summed(
+        FEATURES,
+        rowIn(typed.q, 0),
+        rowsOf(typed.W).map((line) => entry(line, col)),
+        "q",
+        "W",
+      ),
+      lights: [{ name: "W", col }],
+    },
+    H: {
+      subject: `H [k${row + 1}, h${col + 1}]`,
+      sentence: "The query times one row of the first matrix, the key times one of the second, and b.",
+      ...summed(BOTH, both, weights, "part", "weight"),
+      last: `${exact(dot(both, weights))} + ${exact(at(typed.b, 0, col))} = ${exact(result)}`,
+      lights: [
+        { name: "Wq", row: col },
+        { name: "Wk", row: col },
+        { name: "b", row: 0, col },
+      ],
+    },
+    gate: {
+      subject: `gate of k${row + 1}`,
+      sentence: "Query and key by the weights of the gate, and a sigmoid of the sum.",
+      ...gate,
+      last: `1 / (1 + e^(${exact(-gateScore(typed, row))})) = ${exact(result)}`,
+      lights: [{ name: "g", row: 0 }],
+    },
+  }[name];
+  return { ...told, result, lights: [{ name, row, col }, ...told.lights] };
 }
 
 function additiveTold({ typed, made }: ScoreScene, key: number): Told {
-  const hidden = made.H;
-  const units = Array.from({ length: hidden.cols }, (_, unit) => unit);
-  const value = (unit: number): number => at(typed.v, 0, unit) * Math.tanh(at(hidden, key, unit));
+  const [hidden, v] = [rowIn(made.H, key), rowIn(typed.v, 0)];
+  const bent = hidden.map(Math.tanh);
   return {
     sentence: `Row k${key + 1} of H goes through a tanh, number by number; v weighs what comes out.`,
     head: ["", "sum", "tanh", "v", "product"],
-    terms: units.map((unit) => ({
-      label: `h${unit + 1}`,
-      figures: [
-        exact(at(hidden, key, unit), 3),
-        exact(Math.tanh(at(hidden, key, unit)), 3),
-        exact(at(typed.v, 0, unit), 3),
-        exact(value(unit), 3),
-      ],
-    })),
-    last: `sum = ${exact(units.reduce((sum, unit) => sum + value(unit), 0))}`,
+    terms: hidden.map((sum, unit) => {
+      const [tanh, weight] = [entry(bent, unit), entry(v, unit)];
+      return { label: `h${unit + 1}`, figures: [sum, tanh, weight, weight * tanh].map((value) => exact(value, 3)) };
+    }),
+    last: `sum = ${exact(dot(bent, v))}`,
   };
 }
 
 function distanceTold({ typed, state }: ScoreScene, kind: "rbf" | "distance", key: number): Told {
   const squared = squaredDistance(typed.q, 0, typed.K, key);
   return {
-    sentence: "Part by part the difference, squared.",
+    sentence: "Feature by feature the difference, squared.",
     head: ["", "q", "k", "(q − k)²"],
-    terms: parts.map((label, index) => {
+    terms: FEATURES.map((label, index) => {
       const [a, b] = [at(typed.q, 0, index), at(typed.K, key, index)];
-      return { label, figures: [exact(a), exact(b), exact((a - b) ** 2)], faint: a === b };
+      return { label, figures: [a, b, (a - b) ** 2].map((value) => exact(value)), faint: a === b };
     }),
     last:
       kind === "rbf"
@@ -229,45 +169,29 @@ function distanceTold({ typed, state }: ScoreScene, kind: "rbf" | "distance", ke
   };
 }
 
-function shareTold({ scores, shares, state }: ScoreScene, kind: Kind, row: number, col: number): Told {
-  const keys = Array.from({ length: scores.cols }, (_, key) => key);
-  if (kind === "sparsemax") {
-    const threshold = thresholdOf(scores, row);
-    return {
-      sentence: "The score less a threshold, or 0. The threshold is the one with which the shares add up to 1.",
-      head: ["", "score", "share"],
-      terms: keys.map((key) => ({
-        label: `k${key + 1}`,
-        figures: [exact(at(scores, row, key)), exact(at(shares, row, key))],
-        own: key === col,
-        faint: at(shares, row, key) === 0,
-      })),
-      last: `${exact(at(scores, row, col))} − ${exact(threshold)} → ${exact(at(shares, row, col))}`,
-    };
+function weightTold(scene: ScoreScene, kind: Kind, row: number, col: number, answer?: ScoreAnswer): Explanation {
+  const [scores, shares] = [rowIn(scene.scores, row), rowIn(scene.shares, row)];
+  const names = scores.map((_, key) => `k${key + 1}`);
+  const subject = `${ABOUT[kind].name}: weight of k${col + 1}`;
+  const kernel = answer && at(answer.shares, row, col);
+  if (kind !== "sparsemax") {
+    const isKept = (key: number): boolean => kind !== "top-k" || rankOf(scene.scores, row, key) < scene.state.keep;
+    const kept = scores.map((score, key) => (isKept(key) ? score : Number.NEGATIVE_INFINITY));
+    return softened(kept, names, { subject, at: col, kernel });
   }
-  const kept = keys.filter((key) => kind !== "top-k" || rankOf(scores, row, key) < state.keep);
-  const most = Math.max(...kept.map((key) => at(scores, row, key)));
-  const power = (key: number): number => (kept.includes(key) ? Math.exp(at(scores, row, key) - most) : 0);
-  const sum = keys.reduce((total, key) => total + power(key), 0);
   return {
-    sentence:
-      kind === "top-k"
-        ? `Only the best ${state.keep} count; then e to the power of each score less the largest, over the sum.`
-        : "e to the power of each score less the largest; then this one over the sum of all.",
-    head: ["", "score", "e^"],
-    terms: keys.map((key) => ({
-      label: `k${key + 1}`,
-      figures: [exact(at(scores, row, key), 3), small(power(key))],
+    subject,
+    sentence: "The score minus a threshold, or 0. With this threshold the weights add up to 1.",
+    head: ["", "score", "weight"],
+    terms: scores.map((score, key) => ({
+      label: names[key] ?? "",
+      figures: [exact(score), exact(entry(shares, key))],
       own: key === col,
-      faint: !kept.includes(key),
+      faint: shares[key] === 0,
     })),
-    last: `${small(power(col))} / ${exact(sum)} = ${small(at(shares, row, col))}`,
+    last: `${exact(entry(scores, col))} − ${exact(thresholdOf(scene.scores, row))} → ${exact(entry(shares, col))}`,
+    result: entry(shares, col),
+    kernel,
+    lights: [],
   };
-}
-
-/** The key that gets most. */
-export function bestOf(shares: Matrix, row: number): number {
-  let best = 0;
-  for (let key = 1; key < shares.cols; key++) if (at(shares, row, key) > at(shares, row, best)) best = key;
-  return best;
 }

@@ -29,13 +29,13 @@ export class FormulaField {
       h(
         "small",
         { id: "formula-help" },
-        "Of score, the scaled dot product over T, and of the places q and k, counted from 0: here q is 0. With + − * / // % < <= == && || ! ? : and abs, exp, floor, log, max, min, sqrt, tanh, infinity.",
+        "Use score (scaled dot product / T), q and k (positions from 0; here q = 0), + − * / // % < <= == && || ! ? : and abs, exp, floor, log, max, min, sqrt, tanh, infinity.",
       ),
       this.#message,
     );
     this.#input.addEventListener("input", () => {
       const trouble = troubleWith(this.#input.value);
-      const message = `It cannot be read: ${trouble}. The last one that could is shown.`;
+      const message = `Cannot be read: ${trouble}. The last valid formula is shown.`;
       this.#say(trouble === "" ? "" : message, trouble !== "");
       if (trouble !== "") return;
       this.#read = this.#input.value;

@@ -1,35 +1,7 @@
 // A function of a score in plain arithmetic, read into the operators of heed/expr: nothing that is typed is ever run.
 
-import {
-  abs,
-  add,
-  and,
-  constant,
-  div,
-  type Expr,
-  equal,
-  exp,
-  floor,
-  floorDiv,
-  greater,
-  greaterEqual,
-  type Leaf,
-  less,
-  lessEqual,
-  log,
-  max,
-  min,
-  mod,
-  mul,
-  neg,
-  not,
-  notEqual,
-  or,
-  select,
-  sqrt,
-  sub,
-  tanh,
-} from "heed/expr";
+import type { Expr, Leaf } from "heed/expr";
+import * as ops from "heed/expr";
 
 const LEAVES: ReadonlyMap<string, Expr> = new Map(
   (["score", "b", "h", "q", "k"] as const).map((op: Leaf) => [
@@ -38,16 +10,26 @@ const LEAVES: ReadonlyMap<string, Expr> = new Map(
   ]),
 );
 
-const OF_ONE: ReadonlyMap<string, (x: Expr) => Expr> = new Map(Object.entries({ abs, exp, floor, log, sqrt, tanh }));
-const OF_MANY: ReadonlyMap<string, (a: Expr, ...more: readonly Expr[]) => Expr> = new Map(Object.entries({ min, max }));
+type Of<Operands extends readonly Expr[]> = ReadonlyMap<string, (...operands: Operands) => Expr>;
+
+const { abs, exp, floor, log, sqrt, tanh, min, max } = ops;
+const OF_ONE: Of<[Expr]> = new Map(Object.entries({ abs, exp, floor, log, sqrt, tanh }));
+const OF_MANY: Of<[Expr, ...Expr[]]> = new Map(Object.entries({ min, max }));
 
 /** Weakest first; those of a line bind alike, from the left. */
-const BINARY: readonly ReadonlyMap<string, (a: Expr, b: Expr) => Expr>[] = [
-  { "||": or },
-  { "&&": and },
-  { "==": equal, "!=": notEqual, "<=": lessEqual, ">=": greaterEqual, "<": less, ">": greater },
-  { "+": add, "-": sub },
-  { "*": mul, "//": floorDiv, "/": div, "%": mod },
+const BINARY: readonly Of<[Expr, Expr]>[] = [
+  { "||": ops.or },
+  { "&&": ops.and },
+  {
+    "==": ops.equal,
+    "!=": ops.notEqual,
+    "<=": ops.lessEqual,
+    ">=": ops.greaterEqual,
+    "<": ops.less,
+    ">": ops.greater,
+  },
+  { "+": ops.add, "-": ops.sub },
+  { "*": ops.mul, "//": ops.floorDiv, "/": ops.div, "%": ops.mod },
 ].map((operators) => new Map(Object.entries(operators)));
 
 const TOKEN = /\s*(?:\d+(?:\.\d*)?(?:e[+-]?\d+)?|\.\d+|[a-z]+|\|\||&&|==|!=|<=|>=|\/\/|[-+*/%<>!?:(),])/iy;
@@ -67,7 +49,7 @@ export function readFormula(text: string): Expr {
   if (read.type === "bool")
     throw new FormulaError("it is true or false; condition ? number : number makes it a number");
   // A function must return what an operator made.
-  return read.args.length === 0 ? add(read, 0) : read;
+  return read.args.length === 0 ? ops.add(read, 0) : read;
 }
 
 function tokensOf(text: string): readonly string[] {
@@ -96,7 +78,7 @@ class Reader {
     if (!this.#take("?")) return condition;
     const yes = this.choice();
     this.#need(":");
-    return select(condition, yes, this.choice());
+    return ops.select(condition, yes, this.choice());
   }
 
   end(): void {
@@ -117,8 +99,8 @@ class Reader {
   }
 
   #unary(): Expr {
-    if (this.#take("-")) return neg(this.#unary());
-    if (this.#take("!")) return not(this.#unary());
+    if (this.#take("-")) return ops.neg(this.#unary());
+    if (this.#take("!")) return ops.not(this.#unary());
     const token = this.#tokens[this.#at++];
     if (token === undefined) throw new FormulaError("something is missing at the end");
     if (token === "(") {
@@ -126,13 +108,13 @@ class Reader {
       this.#need(")");
       return inner;
     }
-    return /^[\d.]/.test(token) ? constant(Number(token)) : this.#named(token);
+    return /^[\d.]/.test(token) ? ops.constant(Number(token)) : this.#named(token);
   }
 
   #named(name: string): Expr {
     const leaf = LEAVES.get(name);
     if (leaf !== undefined) return leaf;
-    if (name === "infinity") return constant(Number.POSITIVE_INFINITY);
+    if (name === "infinity") return ops.constant(Number.POSITIVE_INFINITY);
     const [ofOne, ofMany] = [OF_ONE.get(name), OF_MANY.get(name)];
     if (ofOne === undefined && ofMany === undefined) throw new FormulaError(`there is no “${name}”`);
     const [first, ...more] = this.#operands();

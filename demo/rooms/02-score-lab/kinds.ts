@@ -1,4 +1,4 @@
-// The ways to score a query against a key, and to make shares of the scores, side by side.
+// The ways to score a query against a key, and to make weights of the scores, side by side.
 
 import { whole } from "../../src/ui/numbers.js";
 
@@ -17,78 +17,82 @@ export const KINDS = [
 ] as const;
 export type Kind = (typeof KINDS)[number];
 
-export const WIDTH = 4;
+/** What the two numbers of a query or key are. */
+export const FEATURES = ["loud", "fast"] as const;
+export const WIDTH = FEATURES.length;
 export const HIDDEN = 3;
 export const KEYS = 5;
+/** Width and hidden numbers of what is timed. */
+export const RACED = 64;
 
-export const NAMES: Readonly<Record<Kind, string>> = {
-  dot: "dot",
-  "scaled-dot": "scaled dot",
-  general: "general",
-  additive: "additive",
-  gated: "gated",
-  cosine: "cosine",
-  rbf: "rbf",
-  distance: "distance",
-  "top-k": "top-k",
-  sparsemax: "sparsemax",
-  own: "your own",
-};
-
-export const ABOUT: Readonly<Record<Kind, string>> = {
-  dot: "The sum of products, as it is. It grows with the width and with the length of either vector.",
-  "scaled-dot": "The dot product over √d, so that its spread does not grow with the width (Vaswani et al. 2017).",
-  general:
-    "A matrix between query and key says which features answer which (Luong et al. 2015). They need not have one width.",
-  additive:
-    "A small network with one hidden layer (Bahdanau et al. 2015). Both this and the dot product take time in proportion to the width; this one takes a tanh for every hidden number and pair, and no matrix product does that for it.",
-  gated: "The dot product, turned down by a gate that sees both vectors.",
-  cosine:
-    "The dot product of directions: lengths do not count. At most 1, so that it seldom decides alone; a temperature must help.",
-  rbf: "Minus the squared distance over 2b²: the nearest wins. Its softmax is kernel regression.",
-  distance: "Minus the distance.",
-  "top-k": "Scaled dot products, of which only the best k count: the others are masked before the softmax.",
-  sparsemax:
-    "Scaled dot products, less a threshold, cut off at 0: far keys get exactly nothing (Martins and Astudillo 2016).",
-  own: "The scaled dot product through a formula of yours, which the kernel evaluates by vector instructions: heed’s scoreMod.",
-};
-
-/** Multiply-adds for one query and one key of width d, with h hidden numbers; tanh, roots and divisions are counted beside. */
-export function costPerPair(kind: Kind, d: number, h: number): { readonly products: number; readonly others: string } {
-  switch (kind) {
-    case "dot":
-    case "scaled-dot":
-    case "top-k":
-    case "sparsemax":
-    case "general":
-      return { products: d, others: "" };
-    case "own":
-      return { products: d, others: "the formula" };
-    case "additive":
-      return { products: h, others: `${h} tanh` };
-    case "gated":
-      return { products: d, others: "1 sigmoid" };
-    case "cosine":
-      return { products: d, others: "1 division" };
-    case "rbf":
-      return { products: d, others: "" };
-    case "distance":
-      return { products: d, others: "1 root" };
-  }
+interface About {
+  readonly name: string;
+  readonly about: string;
+  /** What a pair costs beside its products. */
+  readonly beside?: string;
+  /** Multiply-adds that a query or a key costs, however many it meets. */
+  readonly once?: string;
 }
 
-/** What is done once for each query or key, however many it meets. */
-export function costPerVector(kind: Kind, d: number, h: number): string {
-  switch (kind) {
-    case "general":
-      return `${whole(d * d)} a query`;
-    case "additive":
-      return `${whole(h * d)} a query, ${whole(h * d)} a key`;
-    case "gated":
-      return `${d} a query, ${d} a key`;
-    case "cosine":
-      return `${d} a query, ${d} a key`;
-    default:
-      return "";
-  }
-}
+const square = whole(RACED * RACED);
+const both = `${RACED} a query, ${RACED} a key`;
+
+export const ABOUT: Readonly<Record<Kind, About>> = {
+  dot: {
+    name: "dot",
+    about: "The sum of products: its level lines are straight, and a longer key wins.",
+  },
+  "scaled-dot": {
+    name: "scaled dot",
+    about: "The dot product over √d, so that its spread does not grow with the width (Vaswani et al. 2017).",
+  },
+  general: {
+    name: "general",
+    about: "A matrix W says which feature of the query goes with which of the key (Luong et al. 2015): the lines turn.",
+    once: `${square} a query`,
+  },
+  additive: {
+    name: "additive",
+    about:
+      "A network with one hidden layer (Bahdanau et al. 2015): bent lines. It belonged to RNNs; Transformers multiply, because matrix products are fast.",
+    beside: `${RACED} tanh`,
+    once: `${square} a query, ${square} a key`,
+  },
+  gated: {
+    name: "gated",
+    about: "The dot product times a gate from 0 to 1 that sees both vectors.",
+    beside: "1 sigmoid",
+    once: both,
+  },
+  cosine: {
+    name: "cosine",
+    about:
+      "Only directions count: the lines are rays. Dot product and cosine are to each other as covariance and correlation. It is at most 1, so it needs a low temperature to decide.",
+    beside: "1 division",
+    once: both,
+  },
+  rbf: {
+    name: "rbf",
+    about: "Minus the squared distance over 2b²: circles around the query. Its softmax is kernel regression.",
+  },
+  distance: {
+    name: "distance",
+    about: "Minus the distance: circles as well, but the weight falls off more slowly.",
+    beside: "1 root",
+  },
+  "top-k": {
+    name: "top-k",
+    about: "Scaled dot products: only the best k keys count, and the others are masked before the softmax.",
+  },
+  sparsemax: {
+    name: "sparsemax",
+    about:
+      "Scaled dot products minus a threshold, cut off at 0: the others get exactly 0 (Martins and Astudillo 2016).",
+  },
+  own: {
+    name: "your own",
+    about:
+      "The scaled dot product through your formula, which the kernel computes with vector instructions (scoreMod).",
+    beside: "the formula",
+  },
+};

@@ -7,6 +7,7 @@ import { ScoreRoom } from "./room.js";
 import { sceneOf } from "./scene.js";
 import { openScoreStore } from "./state.js";
 // After the frame, whose styles a room refines.
+import "../../style/board.css";
 import "../../style/scores.css";
 
 const store = openScoreStore();

@@ -1,7 +1,8 @@
-// Room 2, score lab: one query and its keys through every score function, with parameters to change, costs and times.
+// Room 2, score lab: one query and its keys on a plane that a score function colours; the numbers of all of them, costs and times.
 
 import type { Engine } from "../../src/engine/engine.js";
-import { at, type Matrix, rowsOf, withBlock } from "../../src/model/matrix.js";
+import { at, bestOf, type Matrix, rowsOf, withBlock } from "../../src/model/matrix.js";
+import type { Entry } from "../../src/model/store.js";
 import { agreement, agreementLine, furnish, OWN_ARITHMETIC } from "../../src/page/furnish.js";
 import { choice } from "../../src/ui/choice.js";
 import { button } from "../../src/ui/dom.js";
@@ -12,14 +13,15 @@ import { Teller } from "../../src/ui/teller.js";
 import type { ScoreAnswer } from "./calls.js";
 import { heedCode, torchCode } from "./code.js";
 import { CostPicture } from "./cost-picture.js";
-import { bestOf, explain } from "./explain.js";
+import { explain } from "./explain.js";
 import { FormulaField } from "./formula-field.js";
-import { ABOUT, KEYS, KINDS, type Kind, NAMES } from "./kinds.js";
+import { ABOUT, KEYS, KINDS, type Kind } from "./kinds.js";
+import { Plane } from "./plane.js";
 import type { ScoreScene } from "./scene.js";
 import { BANDWIDTHS, INITIAL, type ScoreStore, TEMPERATURES, TYPED } from "./state.js";
-import { MADE, MATRICES, type MatrixName, PARAMETERS, viewOf } from "./views.js";
+import { MATRICES, type MatrixName, PARAMETERS, viewOf } from "./views.js";
 
-/** Shares that differ by less are the same in single precision. */
+/** Weights that differ by less are the same in single precision. */
 const SAME = 1e-6;
 const LIST = new Intl.ListFormat("en");
 
@@ -39,19 +41,23 @@ export class ScoreRoom {
     light: (lights) => this.#matrices.light([...["A", "S"].map((name) => ({ name, row: this.#row })), ...lights]),
     retype: ({ name, row, col }, value) => this.#edit(name, row, col, [[value]]),
   });
+  readonly #plane = new Plane((key, x, y) => {
+    this.#teller.point({ name: "A", row: this.#row, col: Math.max(0, key) }, true);
+    this.#edit(key < 0 ? "q" : "K", Math.max(0, key), 0, [[x, y]], "run");
+  });
   readonly #agreement = agreementLine();
   readonly #kind;
   readonly #sliders;
   readonly #formula: FormulaField;
   readonly #costs: CostPicture;
-  readonly #pictures;
+  readonly #lab;
 
   constructor(store: ScoreStore, root: HTMLElement, scene: ScoreScene, engine: Engine) {
     this.#store = store;
     this.#scene = scene;
     this.#kind = choice<Kind>(
       "Score",
-      KINDS.map((value) => ({ value, text: NAMES[value] })),
+      KINDS.map((value) => ({ value, text: ABOUT[value].name })),
       (kind) => {
         this.#teller.forget();
         store.change({ kind }, "new");
@@ -60,14 +66,15 @@ export class ScoreRoom {
     this.#sliders = {
       temperature: slider("Temperature T", TEMPERATURES, (temperature) => store.change({ temperature })),
       bandwidth: slider("Bandwidth b", BANDWIDTHS, (bandwidth) => store.change({ bandwidth })),
-      keep: slider("Keep the best k", { least: 1, most: KEYS, step: 1 }, (keep) => store.change({ keep })),
+      keep: slider("Best k kept", { least: 1, most: KEYS, step: 1 }, (keep) => store.change({ keep })),
     };
     this.#formula = new FormulaField((formula) => store.change({ formula }, "run"));
     this.#matrices.listen(this.#teller, (...edit) => this.#edit(...edit));
     this.#costs = new CostPicture(engine, scene);
-    this.#pictures = this.#build();
+    this.#lab = this.#build();
+    this.#plane.show(scene, undefined);
     furnish(root, {
-      pictures: [this.#pictures.lab.element, this.#pictures.parameters.element, this.#costs.element],
+      pictures: [this.#lab.element, this.#costs.element],
       readout: this.#teller.element,
       agreement: this.#agreement,
       heedCode: () => heedCode(this.#scene),
@@ -83,28 +90,21 @@ export class ScoreRoom {
   #build() {
     const { temperature, bandwidth, keep } = this.#sliders;
     const line = this.#matrices.line.bind(this.#matrices);
-    return {
-      lab: picture({
-        name: "lab",
-        title: "One query, eleven ways to score its keys",
-        body: [line("q", "K"), line("S", "A")],
-        controls: [this.#kind.element, bandwidth.element, keep.element, this.#formula.element],
-        more: [
-          temperature.element,
-          button("As given", () => {
-            this.#store.hold(undefined);
-            this.#store.change({ ...INITIAL, kind: this.#store.state.kind }, "new");
-          }),
-        ],
-        data: () => this.#numbers(["q", "K", "S", "A"]),
-      }),
-      parameters: picture({
-        name: "parameters",
-        title: "Its parameters",
-        body: [line("W", "qW", "Wq", "Wk", "b", "v", "H", "g", "gate")],
-        data: () => this.#numbers([...TYPED, ...MADE]),
-      }),
-    };
+    return picture({
+      name: "lab",
+      title: "Weight of one more key",
+      body: [this.#plane.board.element],
+      controls: [this.#kind.element, bandwidth.element, keep.element, this.#formula.element],
+      more: [
+        temperature.element,
+        button("Reset", () => {
+          this.#store.hold(undefined);
+          this.#store.change({ ...INITIAL, kind: this.#store.state.kind }, "new");
+        }),
+      ],
+      numbers: [line("q", "K"), line("W", "qW", "Wq", "Wk", "b", "v", "H", "g", "gate"), line("S", "A")],
+      data: () => this.#numbers(),
+    });
   }
 
   show(scene: ScoreScene, answer: ScoreAnswer | undefined): void {
@@ -119,30 +119,25 @@ export class ScoreRoom {
     this.#sliders.keep.element.hidden = kind !== "top-k";
     this.#formula.element.hidden = kind !== "own";
     this.#formula.show(scene);
-    const parameters = PARAMETERS[kind];
-    const always: readonly MatrixName[] = ["q", "K", "S", "A"];
-    const shown = new Set([...always, ...parameters]);
+    const shown = new Set<MatrixName>(["q", "K", "S", "A", ...(PARAMETERS[kind] ?? [])]);
+    this.#plane.show(scene, answer);
     this.#matrices.show((name) => (shown.has(name) ? viewOf(name, scene, answer) : undefined));
-    this.#pictures.parameters.element.hidden = parameters.length === 0;
-    this.#pictures.lab.say(`${ABOUT[kind]}${likenessText(scene, answer)}`);
-    this.#pictures.parameters.say(
-      "Small numbers set by hand, and what they make of query and keys on the way to a score. A model would learn them; change any.",
-    );
+    this.#lab.say(`${ABOUT[kind].about}${likenessText(scene, answer)}`);
     this.#costs.show(scene);
     this.#agreement.textContent = agreementOf(scene, answer);
     this.#teller.tell();
   }
 
-  #edit(name: string, row: number, col: number, values: readonly (readonly number[])[]): void {
+  #edit(name: string, row: number, col: number, values: readonly (readonly number[])[], entry?: Entry): void {
     const known = TYPED.find((one) => one === name);
     if (known === undefined) return;
-    this.#store.change({ [known]: withBlock(this.#store.state[known], row, col, values) });
+    this.#store.change({ [known]: withBlock(this.#store.state[known], row, col, values) }, entry);
   }
 
-  #numbers(names: readonly MatrixName[]): unknown {
-    const matrices = names.map((name) => [name, rowsOf(viewOf(name, this.#scene, this.#answer).matrix)] as const);
+  #numbers(): unknown {
+    const view = (name: MatrixName) => [name, rowsOf(viewOf(name, this.#scene, this.#answer).matrix)] as const;
     const { kind, temperature, bandwidth, keep, formula } = this.#scene.state;
-    return { kind, temperature, bandwidth, keep, formula, kinds: KINDS, ...Object.fromEntries(matrices) };
+    return { kind, temperature, bandwidth, keep, formula, kinds: KINDS, ...Object.fromEntries(MATRICES.map(view)) };
   }
 }
 
@@ -150,14 +145,14 @@ export class ScoreRoom {
 function likenessText({ state, shares }: ScoreScene, answer: ScoreAnswer | undefined): string {
   if (state.q !== INITIAL.q || state.K !== INITIAL.K) return "";
   const gives = givenBy(answer?.shares ?? shares, KINDS.indexOf(state.kind));
-  return ` As given, k1 is q itself and k2 points the same way, three times as long: ${NAMES[state.kind]} gives ${gives}.`;
+  return ` k1 is q and k2 three times q: ${ABOUT[state.kind].name} gives ${gives}.`;
 }
 
 /** "k1 and k2 the most" */
 function givenBy(shares: Matrix, row: number): string {
   const all = Array.from({ length: shares.cols }, (_, key) => at(shares, row, key));
   const most = Math.max(...all);
-  if (Number.isNaN(most)) return "no key a share that is a number";
+  if (Number.isNaN(most)) return "no key a weight that is a number";
   if (most === 0) return "every key 0";
   const best = all.flatMap((share, key) => (most - share < SAME ? [`k${key + 1}`] : []));
   return best.length === all.length ? "every key the same" : `${LIST.format(best)} the most`;
@@ -165,6 +160,6 @@ function givenBy(shares: Matrix, row: number): string {
 
 function agreementOf({ strange }: ScoreScene, answer: ScoreAnswer | undefined): string {
   if (answer === undefined) return OWN_ARITHMETIC;
-  const but = strange === "" ? "" : ", but for your own, whose scores are not all finite";
-  return `All shares come from the kernel. It and the arithmetic by hand ${agreement(answer.apart)}${but}.`;
+  const but = strange === "" ? "" : ", except for your own, whose scores are not all finite";
+  return `All weights come from the kernel. Kernel and worked arithmetic ${agreement(answer.apart)}${but}.`;
 }

@@ -1,18 +1,17 @@
-// Scores and shares of every kind for one state, by the page's own arithmetic.
+// Scores and weights of every kind for one state, by the reference in double precision.
 
 import type { Expr } from "heed/expr";
 import { attention as reference } from "heed/reference";
 import { at, fill, type Matrix, multiply, toSingle, transpose } from "../../src/model/matrix.js";
-import { cosineOf, dotOf, squaredDistance } from "../../src/model/similarity.js";
-import { softmax } from "../../src/model/softmax.js";
 import { readFormula } from "./formula.js";
-import { KEYS, KINDS, type Kind, WIDTH } from "./kinds.js";
-import { type ScoreState, TYPED, type TypedName } from "./state.js";
+import { KEYS, KINDS, WIDTH } from "./kinds.js";
+import { optionsOf, parametersOf, type Typed } from "./options.js";
+import { type ScoreState, TYPED } from "./state.js";
 
 export interface ScoreScene {
   readonly state: ScoreState;
   /** What is typed, in single precision, as the kernel gets it. */
-  readonly typed: Readonly<Record<TypedName, Matrix>>;
+  readonly typed: Typed;
   /** One row a kind. */
   readonly scores: Matrix;
   readonly shares: Matrix;
@@ -34,41 +33,25 @@ export function sceneOf(state: ScoreState): ScoreScene {
     (key, unit) => at(ofQuery, 0, unit) + at(ofKeys, key, unit) + at(typed.b, 0, unit),
   );
   const gate = fill(KEYS, 1, (key) => 1 / (1 + Math.exp(-gateScore(typed, key))));
-  const qW = multiply(q, typed.W);
   const own = readFormula(state.formula);
-  const score: Readonly<Record<Exclude<Kind, "own">, (key: number) => number>> = {
-    dot: (key) => dotOf(q, 0, K, key),
-    "scaled-dot": (key) => dotOf(q, 0, K, key) / Math.sqrt(WIDTH),
-    general: (key) => dotOf(qW, 0, K, key),
-    additive: (key) => {
-      let sum = 0;
-      for (let unit = 0; unit < hidden.cols; unit++) sum += at(typed.v, 0, unit) * Math.tanh(at(hidden, key, unit));
-      return sum;
-    },
-    gated: (key) => at(gate, key, 0) * dotOf(q, 0, K, key),
-    cosine: (key) => cosineOf(q, 0, K, key),
-    rbf: (key) => -squaredDistance(q, 0, K, key) / (2 * state.bandwidth ** 2),
-    distance: (key) => -Math.sqrt(squaredDistance(q, 0, K, key)),
-    "top-k": (key) => dotOf(q, 0, K, key) / Math.sqrt(WIDTH),
-    sparsemax: (key) => dotOf(q, 0, K, key) / Math.sqrt(WIDTH),
-  };
-  const rewritten = ownScores(typed, state.temperature, own);
-  const scores = fill(KINDS.length, KEYS, (row, key) => {
-    const kind = KINDS[row] ?? "dot";
-    return kind === "own" ? (rewritten[key] ?? Number.NaN) : score[kind](key) / state.temperature;
+  const parameters = parametersOf(typed, state, own);
+  const [query, keys] = [asTensor(q), asTensor(K)];
+  const found = KINDS.map((kind) => {
+    const options = { ...optionsOf(kind, parameters), temperature: state.temperature };
+    const { scores, weights } = reference(query, keys, keys, options);
+    // A formula comes after the temperature.
+    return { scores: kind === "own" ? scores.masked.data : scores.raw.data, shares: weights.data };
   });
-  const [shares, strange] = [sharesOf(scores, state.keep), strangeness(scores)];
-  return { state, typed, scores, shares, made: { qW, H: hidden, gate }, own, strange };
+  const table = (name: "scores" | "shares"): Matrix =>
+    fill(KINDS.length, KEYS, (row, key) => found[row]?.[name][key] ?? Number.NaN);
+  const scores = table("scores");
+  const made = { qW: multiply(q, typed.W), H: hidden, gate };
+  return { state, typed, scores, shares: table("shares"), made, own, strange: strangeness(scores) };
 }
 
-/** The temperature divides before the formula. */
-function ownScores({ q, K }: Pick<ScoreScene["typed"], "q" | "K">, temperature: number, own: Expr): Float64Array {
-  const [query, key] = [q, K].map(({ rows, cols, data }) => ({ data, shape: [rows, cols] }));
-  if (query === undefined || key === undefined) return new Float64Array();
-  return reference(query, key, key, { score: "scaled-dot", temperature, scoreMod: () => own }).scores.masked.data;
-}
+const asTensor = ({ rows, cols, data }: Matrix) => ({ data, shape: [rows, cols] });
 
-function typedOf(state: ScoreState): Readonly<Record<TypedName, Matrix>> {
+function typedOf(state: ScoreState): Typed {
   const { q, K, W, Wq, Wk, b, v, g } = state;
   const all = { q, K, W, Wq, Wk, b, v, g };
   for (const name of TYPED) all[name] = toSingle(all[name]);
@@ -92,21 +75,10 @@ function strangeness(scores: Matrix): string {
 }
 
 /** What the gate's sigmoid is given. */
-export function gateScore({ q, K, g }: Readonly<Record<TypedName, Matrix>>, key: number): number {
+export function gateScore({ q, K, g }: Typed, key: number): number {
   let sum = 0;
   for (let col = 0; col < WIDTH; col++) sum += at(g, 0, col) * at(q, 0, col) + at(g, 0, WIDTH + col) * at(K, key, col);
   return sum;
-}
-
-function sharesOf(scores: Matrix, keep: number): Matrix {
-  const kept = fill(scores.rows, scores.cols, (row, key) =>
-    KINDS[row] !== "top-k" || rankOf(scores, row, key) < keep ? at(scores, row, key) : Number.NEGATIVE_INFINITY,
-  );
-  const soft = softmax(kept);
-  const threshold = thresholdOf(scores, KINDS.indexOf("sparsemax"));
-  return fill(scores.rows, scores.cols, (row, key) =>
-    KINDS[row] === "sparsemax" ? Math.max(0, at(scores, row, key) - threshold) : at(soft, row, key),
-  );
 }
 
 /** How many keys come before this one, the first of equals first. */

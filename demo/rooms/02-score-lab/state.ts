@@ -1,10 +1,10 @@
 // What the reader can choose in this room.
 
-import { codecOf, matrix, number, oneOf } from "../../src/model/fields.js";
+import { codecOf, listed, matrix, number, oneOf } from "../../src/model/fields.js";
 import { fill, type Matrix } from "../../src/model/matrix.js";
 import { Store } from "../../src/model/store.js";
 import { readFormula } from "./formula.js";
-import { HIDDEN, KEYS, KINDS, type Kind, WIDTH } from "./kinds.js";
+import { KEYS, KINDS, type Kind } from "./kinds.js";
 
 /** All that can be typed, by its name in the room. */
 export const TYPED = ["q", "K", "W", "Wq", "Wk", "b", "v", "g"] as const;
@@ -33,25 +33,14 @@ export const INITIAL: ScoreState = {
   keep: 2,
   temperature: 1,
   formula: "score - 0.5 * abs(q - k)",
-  q: rows([1, 0.5, -0.5, 0]),
-  K: rows([1, 0.5, -0.5, 0], [3, 1.5, -1.5, 0], [0.5, 1, 0, 0.5], [-1, 0, 0.5, 1], [0, 0, 0, 2]),
-  W: rows([1, 0, 0, 0], [0, 1, 0, 0.5], [0, 0, 1, 0], [1, 0, 0, -1]),
-  Wq: rows([1, 0, 0, 0], [0, 1, 0, 1], [0, 0, -1, 0]),
-  Wk: rows([1, 0, 0, 0.5], [0, 1, 0, 0], [0, 0, -1, 0]),
+  q: rows([1, 0.5]),
+  K: rows([1, 0.5], [3, 1.5], [0.5, 2], [-1.5, 0.5], [2, -1.5]),
+  W: rows([1, 0.5], [-1, 1]),
+  Wq: rows([1, 0], [0, 1], [1, -1]),
+  Wk: rows([1, 0.5], [0, 1], [-1, 0]),
   b: rows([0, 0, 0.5]),
   v: rows([1, 1, 1]),
-  g: rows([0, 0, 0, 0, 1, 0, 0, -1]),
-};
-
-export const SIZES: Readonly<Record<TypedName, readonly [number, number]>> = {
-  q: [1, WIDTH],
-  K: [KEYS, WIDTH],
-  W: [WIDTH, WIDTH],
-  Wq: [HIDDEN, WIDTH],
-  Wk: [HIDDEN, WIDTH],
-  b: [1, HIDDEN],
-  v: [1, HIDDEN],
-  g: [1, 2 * WIDTH],
+  g: rows([0, 0, 1, -1]),
 };
 
 export function openScoreStore(): ScoreStore {
@@ -91,17 +80,13 @@ export function troubleWith(formula: string): string {
 
 function consistent(state: ScoreState): ScoreState {
   const typed = TYPED.map((name) => {
-    const [high, wide] = SIZES[name];
-    return [name, state[name].rows === high && state[name].cols === wide ? state[name] : INITIAL[name]] as const;
+    const [typed, initial] = [state[name], INITIAL[name]];
+    return [name, typed.rows === initial.rows && typed.cols === initial.cols ? typed : initial] as const;
   });
   return {
     ...state,
     ...Object.fromEntries(typed),
-    bandwidth: closest(BANDWIDTHS, state.bandwidth),
-    temperature: closest(TEMPERATURES, state.temperature),
+    bandwidth: listed(BANDWIDTHS, state.bandwidth),
+    temperature: listed(TEMPERATURES, state.temperature),
   };
-}
-
-function closest(values: readonly number[], wanted: number): number {
-  return values.reduce((best, value) => (Math.abs(value - wanted) < Math.abs(best - wanted) ? value : best));
 }

@@ -3,7 +3,7 @@
 import type { MatrixView } from "heed/viz";
 import { largest, type Matrix } from "../../src/model/matrix.js";
 import type { ScoreAnswer } from "./calls.js";
-import { HIDDEN, KEYS, KINDS, type Kind, NAMES, WIDTH } from "./kinds.js";
+import { ABOUT, FEATURES, HIDDEN, KEYS, KINDS, type Kind } from "./kinds.js";
 import type { ScoreScene } from "./scene.js";
 import { TYPED, type TypedName } from "./state.js";
 
@@ -15,31 +15,24 @@ export const MATRICES = [...TYPED, ...MADE, "S", "A"] as const;
 export type MatrixName = (typeof MATRICES)[number];
 
 /** Which matrices a kind uses and makes, beside q and K. */
-export const PARAMETERS: Readonly<Record<Kind, readonly (TypedName | MadeName)[]>> = {
-  dot: [],
-  "scaled-dot": [],
+export const PARAMETERS: Readonly<Partial<Record<Kind, readonly (TypedName | MadeName)[]>>> = {
   general: ["W", "qW"],
   additive: ["Wq", "Wk", "b", "v", "H"],
   gated: ["g", "gate"],
-  cosine: [],
-  rbf: [],
-  distance: [],
-  "top-k": [],
-  sparsemax: [],
-  own: [],
 };
 
 const numbered = (name: string, count: number): readonly string[] =>
   Array.from({ length: count }, (_, index) => `${name}${index + 1}`);
 
-const [KEY_NAMES, QUERY_PARTS, KEY_PARTS] = [numbered("k", KEYS), numbered("q", WIDTH), numbered("k", WIDTH)];
-const UNITS = numbered("h", HIDDEN);
+const [KEY_NAMES, UNITS] = [numbered("k", KEYS), numbered("h", HIDDEN)];
+const partsOf = (of: string): readonly string[] => FEATURES.map((name) => `${of} ${name}`);
+export const [QUERY_PARTS, KEY_PARTS] = [partsOf("q"), partsOf("k")];
 
 /** Titles, notes and labels of what is typed, and of what is made of it. */
 const LABELS: Readonly<Record<TypedName | MadeName, Pick<MatrixView, "title" | "about" | "rowLabels" | "colLabels">>> =
   {
-    q: { title: "q", about: "the query; change any", rowLabels: ["q"], colLabels: numbered("", WIDTH) },
-    K: { title: "K", about: "the keys; change any", rowLabels: KEY_NAMES, colLabels: numbered("", WIDTH) },
+    q: { title: "q", about: "the query; change any", rowLabels: ["q"], colLabels: FEATURES },
+    K: { title: "K", about: "the keys; change any", rowLabels: KEY_NAMES, colLabels: FEATURES },
     W: { title: "W", about: "of general", rowLabels: QUERY_PARTS, colLabels: KEY_PARTS },
     Wq: { title: "W_q", about: "of additive", rowLabels: UNITS, colLabels: QUERY_PARTS },
     Wk: { title: "W_k", about: "of additive", rowLabels: UNITS, colLabels: KEY_PARTS },
@@ -57,31 +50,18 @@ const LABELS: Readonly<Record<TypedName | MadeName, Pick<MatrixView, "title" | "
   };
 
 export function viewOf(name: MatrixName, scene: ScoreScene, answer?: ScoreAnswer): MatrixView {
-  const kinds = KINDS.map((kind) => NAMES[kind]);
+  const compared = { rowLabels: KINDS.map((kind) => ABOUT[kind].name), colLabels: KEY_NAMES };
   const of = (matrix: Matrix): Pick<MatrixView, "name" | "matrix" | "tone" | "full"> => ({
     name,
     matrix,
     tone: "signed",
     full: Math.max(1, largest(matrix)),
   });
-  switch (name) {
-    case "S":
-      return { ...of(scene.scores), title: "S", about: "scores over T", rowLabels: kinds, colLabels: KEY_NAMES };
-    case "A":
-      return {
-        ...of(answer?.shares ?? scene.shares),
-        title: "A",
-        about: "shares: each row sums to 1",
-        rowLabels: kinds,
-        colLabels: KEY_NAMES,
-        tone: "share",
-        full: 1,
-      };
-    case "qW":
-    case "H":
-    case "gate":
-      return { ...of(scene.made[name]), ...LABELS[name] };
-    default:
-      return { ...of(scene.typed[name]), ...LABELS[name], editable: true };
+  if (name === "S") return { ...of(scene.scores), title: "S", about: "scores over T", ...compared };
+  if (name === "A") {
+    const weights = { ...of(answer?.shares ?? scene.shares), tone: "share", full: 1 } as const;
+    return { ...weights, title: "A", about: "weights: each row sums to 1", ...compared };
   }
+  if (name === "qW" || name === "H" || name === "gate") return { ...of(scene.made[name]), ...LABELS[name] };
+  return { ...of(scene.typed[name]), ...LABELS[name], editable: true };
 }

@@ -32,10 +32,7 @@ const KINDS = [...BUILT_IN, "own"] as const;
 
 const inOne = (rows: Rows) => ({ data: Float64Array.from(rows.flat()), shape: [rows.length, rows[0]?.length ?? 0] });
 
-async function typedOn(page: Page): Promise<Typed> {
-  // The picture of the parameters hands out all of them, and is there for kinds that have some.
-  return jsonOf<Typed>(page, "parameters");
-}
+const typedOn = (page: Page): Promise<Typed> => jsonOf<Typed>(page, "lab");
 
 function optionsOf(
   typed: Typed,
@@ -62,8 +59,8 @@ function optionsOf(
 describe("scores and shares of every kind are those of the reference", () => {
   test.each([
     ["score-lab.html#score=additive", 1, 1, 2],
-    ["score-lab.html#score=general&T=0.5&width=0.5&keep=3&q=4_0.5_-1_2_0.25", 0.5, 0.5, 3],
-    ["score-lab.html#score=gated&T=3&keep=1&k=4_1_1_0_0_0_2_0_1_-1_0_3_0_0.5_0.5_0.5_0.5_2_2_2_2", 3, 1, 1],
+    ["score-lab.html#score=general&T=0.5&width=0.5&keep=3&q=2_0.5_-1", 0.5, 0.5, 3],
+    ["score-lab.html#score=gated&T=3&keep=1&k=2_1_1_0_2_-1_3_0.5_0.5_2_2", 3, 1, 1],
   ] as const)("%s", async (path, temperature, bandwidth, topK) => {
     const page = await open(path);
     await kernelAnswered(page);
@@ -76,6 +73,76 @@ describe("scores and shares of every kind are those of the reference", () => {
       compare([scores[row] ?? []], wanted.scores.raw.data);
       compare([shares[row] ?? []], wanted.weights.data);
     });
+  });
+});
+
+describe("the plane", () => {
+  const handle = (page: Page, key: number) => page.locator(`[data-drag="${key}"]`);
+  const softmaxOf = ({ q, K }: Pick<Typed, "q" | "K">): number[] => {
+    const powers = K.map((key) => Math.exp(dot(q[0] ?? [], key) / Math.sqrt(2)));
+    return powers.map((power) => power / total(powers));
+  };
+
+  test("has the weights that a softmax gives to keys that are dragged, or moved with the keyboard", async () => {
+    const page = await open("score-lab.html");
+    await kernelAnswered(page);
+    const [before, box] = [await typedOn(page), await handle(page, 2).boundingBox()];
+    if (box === null) throw new Error("no key");
+    const unit = Number(await handle(page, 1).getAttribute("cx")) - Number(await handle(page, 3).getAttribute("cx"));
+    const [x, y] = [box.x + box.width / 2, box.y + box.height / 2];
+    await page.mouse.move(x, y);
+    await page.mouse.down();
+    await page.mouse.move(x + unit / 4.5, y + unit / 9, { steps: 5 });
+    await page.mouse.up();
+    await handle(page, -1).focus();
+    for (const key of ["ArrowLeft", "ArrowLeft", "ArrowUp"]) await page.keyboard.press(key);
+    await kernelAnswered(page);
+    const after = await typedOn(page);
+    // k2 and k4 are 4.5 apart.
+    expect(after.K[2]?.[0]).toBeCloseTo((before.K[2]?.[0] ?? 0) + 1, 1);
+    expect(after.K[2]?.[1]).toBeCloseTo((before.K[2]?.[1] ?? 0) - 0.5, 1);
+    expect(after.q[0]?.map((value) => Number(value.toFixed(6)))).toEqual([0.8, 0.6]);
+    const wanted = softmaxOf(after);
+    compare([(await readMatrix(page, "A"))[KINDS.indexOf("scaled-dot")] ?? []], wanted);
+    const said = await page.locator(".plane-label").allTextContents();
+    expect(
+      said
+        .map((text) => readNumber(text.replace(/^q$|^k\d |%/g, "")))
+        .reverse()
+        .slice(0, 5),
+    ).toEqual(wanted.map((weight) => Math.round(100 * weight)));
+  });
+
+  test("is as dark as the weight of one more key, for every score", async () => {
+    const page = await open("score-lab.html");
+    for (const kind of BUILT_IN) {
+      await page.locator(`input[value="${kind}"]`).check();
+      await kernelAnswered(page);
+      const typed = await typedOn(page);
+      const places = [-4, -2.5, -1, 0.25, 1.5, 3, 4.5].flatMap((x) => [-2, -0.5, 1, 2.25].map((y) => [x, y] as const));
+      const drawn = await page.locator("path.plane-level").evaluateAll(
+        (paths, places) =>
+          paths.map((path) => ({
+            level: Number(path.getAttribute("data-level")),
+            // A step of the grid is an eighth, and the first place is at -5 and 2.5.
+            inside: places.map(
+              ([x, y]) =>
+                path instanceof SVGPathElement &&
+                path.isPointInFill({ x: 8 * (x + 5) + 0.01, y: 8 * (2.5 - y) + 0.01 }),
+            ),
+          })),
+        places,
+      );
+      expect(drawn).toHaveLength(12);
+      places.forEach((place, index) => {
+        const keys = inOne([...typed.K, place]);
+        const weight = attention(inOne(typed.q), keys, keys, optionsOf(typed)[kind]).weights.data[5] ?? Number.NaN;
+        for (const { level, inside } of drawn) {
+          if (Math.abs(weight - level) < 0.03 * level) continue;
+          expect(inside[index], `${kind} at ${place}: ${weight}, level ${level}`).toBe(weight > level);
+        }
+      });
+    }
   });
 });
 
@@ -96,7 +163,7 @@ const FORMULAS: readonly (readonly [formula: string, rule: (score: number, k: nu
 ];
 
 test("a formula of one's own gives the reference's numbers, and comes back with the address", async () => {
-  const page = await open("score-lab.html#score=own&T=2&q=4_0.5_-1_2_0.25", PERMISSIONS);
+  const page = await open("score-lab.html#score=own&T=2&q=2_0.5_-1", PERMISSIONS);
   await kernelAnswered(page);
   const row = KINDS.indexOf("own");
   for (const [formula, rule] of FORMULAS) {
@@ -113,7 +180,7 @@ test("a formula of one's own gives the reference's numbers, and comes back with 
     const { weights } = attention(inOne(q), inOne(K), inOne(K), { scale: 0, bias });
     compare([(await readMatrix(page, "A"))[row] ?? []], weights.data);
     compare([await runUnderNode(await copied(page, "heed"))], weights.data);
-    await page.reload();
+    await reload(page);
     await kernelAnswered(page);
     expect(await page.getByLabel("Your own score").inputValue()).toBe(formula);
     compare([(await readMatrix(page, "S"))[row] ?? []], wanted);
@@ -164,7 +231,7 @@ test("scores that are no numbers are told", async () => {
 });
 
 const EXTREMES = [
-  ["log(-1)", "The score of k1 is not a number.", "your own gives no key a share that is a number."],
+  ["log(-1)", "The score of k1 is not a number.", "your own gives no key a weight that is a number."],
   ["k == 2 ? 1 / 0 : score", "The score of k3 is infinite.", "your own gives k3 the most."],
   ["(score + 10) * 1e38 * 1e38", "The score of k1 is too large", "your own gives every key the same."],
   ["-infinity", "", "your own gives every key 0."],
@@ -180,11 +247,11 @@ test("the room says what a formula gives, and how the rest agrees", async () => 
     await kernelAnswered(page);
     await page.locator('[data-picture="lab"] .picture-text', { hasText: gives }).waitFor();
     await expect.poll(() => page.locator("#formula-trouble").textContent(), { message: formula }).toContain(trouble);
-    const rest = trouble === "" ? "" : ", but for your own, whose scores are not all finite";
+    const rest = trouble === "" ? "" : ", except for your own, whose scores are not all finite";
     // The largest f32 difference of eleven kinds of score.
     await expect
       .poll(() => page.locator(".agreement").textContent(), { message: formula })
-      .toMatch(new RegExp(`the arithmetic by hand agree to \\d\u00a0×\u00a010⁻[⁷⁸]${rest}\\.$`));
+      .toMatch(new RegExp(`worked arithmetic agree to \\d\u00a0×\u00a010⁻[⁷⁸]${rest}\\.$`));
   }
 });
 
@@ -201,9 +268,9 @@ test("as given, a dot product prefers the longer key, and a distance the same on
 
 test("a kind shows its own parameters, and the address keeps what is typed", async () => {
   const page = await open("score-lab.html");
-  expect(await page.locator('[data-picture="parameters"]').isVisible()).toBe(false);
+  expect(await page.locator('[data-picture="lab"] heed-matrix:visible').count()).toBe(4);
   await page.getByRole("group", { name: "Score" }).getByRole("radio", { name: "additive" }).check();
-  expect(await page.locator('[data-picture="parameters"] heed-matrix:visible').count()).toBe(5);
+  expect(await page.locator('[data-picture="lab"] heed-matrix:visible').count()).toBe(9);
   await cell(page, "v", 0, 1).focus();
   await page.keyboard.type("-2");
   await page.keyboard.press("Enter");
@@ -212,7 +279,7 @@ test("a kind shows its own parameters, and the address keeps what is typed", asy
   await reload(page);
   await kernelAnswered(page);
   expect(await readMatrix(page, "S")).toEqual(before);
-  await page.getByRole("button", { name: "As given" }).click();
+  await page.getByRole("button", { name: "Reset" }).click();
   expect(await readMatrix(page, "v")).toEqual([[1, 1, 1]]);
 });
 
@@ -229,9 +296,9 @@ test("an additive score tells its hidden numbers, and they add up", async () => 
 });
 
 test.each([
-  ["general", "qW", 0, 2, 4],
-  ["additive", "H", 1, 2, 8],
-  ["gated", "gate", 1, 0, 8],
+  ["general", "qW", 0, 1, 2],
+  ["additive", "H", 1, 2, 4],
+  ["gated", "gate", 1, 0, 4],
 ] as const)("what %s makes on the way is taken apart as well", async (kind, name, row, col, products) => {
   const page = await open(`score-lab.html#score=${kind}`);
   const read = async (one: string) => readMatrix(page, one);
@@ -268,14 +335,14 @@ test("a threshold tells how sparsemax cuts off, and top-k which keys it keeps", 
 test("what they cost is counted, and timed when asked", async () => {
   const page = await open("score-lab.html");
   await kernelAnswered(page);
-  const cells = (kind: string) => page.locator(`.costs tr[data-kind="${kind}"] td`);
-  expect((await cells("additive").allTextContents()).slice(0, 2)).toEqual(["64", "64 tanh"]);
+  const cells = (kind: string) => page.locator(`tr[data-kind="${kind}"] td`);
+  expect((await cells("additive").allTextContents()).slice(0, 2)).toEqual(["64 tanh", "4,096 a query, 4,096 a key"]);
   await page.getByRole("button", { name: "Time them on this device" }).click();
   await page.locator(".race", { hasText: "Timed." }).waitFor({ timeout: 50_000 });
-  for (const kind of KINDS) expect(readNumber((await cells(kind).nth(3).textContent()) ?? "")).toBeGreaterThan(0);
-  expect(await cells("scaled-dot").nth(4).textContent()).toBe("1");
+  for (const kind of KINDS) expect(readNumber((await cells(kind).nth(2).textContent()) ?? "")).toBeGreaterThan(0);
+  expect(await cells("scaled-dot").nth(3).textContent()).toBe("1");
   // A tanh for every hidden number: several times the time, whatever the device.
-  expect(readNumber((await cells("additive").nth(4).textContent()) ?? "")).toBeGreaterThan(1.5);
+  expect(readNumber((await cells("additive").nth(3).textContent()) ?? "")).toBeGreaterThan(1.5);
 });
 
 test("timing can be stopped", async () => {

@@ -1,0 +1,170 @@
+// The plane: what one more key would get wherever it stood, and query and keys as dots to be moved.
+
+import { at } from "../../src/model/matrix.js";
+import { Board, type Shape, type View } from "../../src/ui/board.js";
+import { regionFrom } from "../../src/ui/levels.js";
+import { exact, percent } from "../../src/ui/numbers.js";
+import type { ScoreAnswer } from "./calls.js";
+import { KEYS, KINDS } from "./kinds.js";
+import type { ScoreScene } from "./scene.js";
+
+/** The plane reaches as far to both sides of the origin, in steps between two places of the grid. */
+const [ACROSS, DOWN, STEP] = [5, 2.5, 0.125];
+const COLUMNS = (2 * ACROSS) / STEP + 1;
+
+/** Row by row, from the upper left. */
+export const PLACES: readonly (readonly [x: number, y: number])[] = Array.from(
+  { length: COLUMNS * ((2 * DOWN) / STEP + 1) },
+  (_, index) => [STEP * (index % COLUMNS) - ACROSS, DOWN - STEP * Math.floor(index / COLUMNS)],
+);
+
+const LEVELS = [0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9];
+/** How strong the colour is at a weight. */
+const strength = (weight: number): number => 0.8 * Math.sqrt(weight);
+const [SNAP, NUDGE] = [0.05, 0.1];
+const MOST_UNIT = 92;
+const LEGEND = 44;
+
+/** `key` -1 is the query. */
+export type Moved = (key: number, x: number, y: number) => void;
+
+export class Plane {
+  readonly board: Board;
+  #regions: readonly string[] = [];
+  #of: ScoreAnswer | undefined;
+  #scene: ScoreScene | undefined;
+  /** Pixels of 1, and where the origin is. */
+  #scale = { unit: 1, left: 0, top: 0 };
+
+  constructor(moved: Moved) {
+    const move = (name: string, x: number, y: number): void => {
+      const inside = (value: number, most: number): number => Math.min(most, Math.max(-most, value));
+      const snapped = (value: number): number => Number((Math.round(value / SNAP) * SNAP).toFixed(2));
+      moved(Number(name), snapped(inside(x, ACROSS)), snapped(inside(y, DOWN)));
+    };
+    this.board = new Board({
+      steps: [""],
+      dragged: (name, x, y) => {
+        const { unit, left, top } = this.#scale;
+        move(name, (x - left) / unit, (top - y) / unit);
+      },
+      nudged: (name, right, down) => {
+        const [x, y] = this.#vector(Number(name));
+        move(name, x + right * NUDGE, y - down * NUDGE);
+      },
+    });
+    this.board.element.classList.add("plane");
+  }
+
+  /** Without an answer the colours stay what they were. */
+  show(scene: ScoreScene, answer: ScoreAnswer | undefined): void {
+    if (answer !== undefined && answer !== this.#of) {
+      const field = { data: answer.plane, columns: COLUMNS };
+      this.#regions = LEVELS.map((level) => regionFrom(field, level));
+      this.#of = answer;
+    }
+    this.#scene = scene;
+    const shares = answer?.shares ?? scene.shares;
+    const row = KINDS.indexOf(scene.state.kind);
+    const weights = Array.from({ length: KEYS }, (_, key) => at(shares, row, key));
+    this.board.show((_, width) => this.#draw(weights, width));
+  }
+
+  #vector(key: number): readonly [number, number] {
+    const { q, K } = this.#scene?.typed ?? {};
+    const matrix = key < 0 ? q : K;
+    return matrix === undefined ? [0, 0] : [at(matrix, Math.max(0, key), 0), at(matrix, Math.max(0, key), 1)];
+  }
+
+  #draw(weights: readonly number[], width: number): View {
+    const across = width < 600 ? 4 : ACROSS;
+    const unit = Math.min(MOST_UNIT, width / (2 * across));
+    const [left, top, wide] = [width / 2, DOWN * unit, 2 * across * unit];
+    this.#scale = { unit, left, top };
+    const start = left - wide / 2;
+    const axis = { class: "plane-axis" };
+    const name = (key: string, text: string, x: number, y: number, anchor: string): Shape => {
+      return { key, tag: "text", attributes: { class: "plane-name", x, y, "text-anchor": anchor }, text };
+    };
+    const dots = [...weights.map((weight, key) => ({ key, weight })), { key: -1, weight: 0 }];
+    const shapes: Shape[] = [
+      { key: "ground", tag: "rect", attributes: { class: "plane-ground", x: start, width: wide, height: 2 * top } },
+      ...LEVELS.map((level, index): Shape => {
+        const below = index === 0 ? 0 : strength(LEVELS[index - 1] ?? 0);
+        const attributes = {
+          class: "plane-level",
+          "data-level": level,
+          d: this.#regions[index] ?? "",
+          transform: `translate(${left - ACROSS * unit} 0) scale(${unit * STEP})`,
+          "fill-opacity": (strength(level) - below) / (1 - below),
+        };
+        return { key: String(level), tag: "path", attributes };
+      }),
+      { key: "across", tag: "line", attributes: { ...axis, x1: start, y1: top, x2: start + wide, y2: top } },
+      { key: "up", tag: "line", attributes: { ...axis, x1: left, y1: 0, x2: left, y2: 2 * top } },
+      name("quiet", "quiet", start + 6, top - 6, "start"),
+      name("loud", "loud", start + wide - 6, top - 6, "end"),
+      name("fast", "fast", left + 6, 16, "start"),
+      name("slow", "slow", left + 6, 2 * top - 8, "start"),
+      ...dots.reverse().flatMap(({ key, weight }) => this.#dot(key, weight)),
+      ...legend(start, wide, 2 * top + 10),
+    ];
+    const said = `Weights: ${weights.map((weight, key) => `k${key + 1} ${percent(weight)}`).join(", ")}.`;
+    return { height: 2 * top + LEGEND, shapes, said };
+  }
+
+  #dot(key: number, weight: number): Shape[] {
+    const { unit, left, top } = this.#scale;
+    const [x, y] = this.#vector(key);
+    const [cx, cy, isQuery] = [left + x * unit, top - y * unit, key < 0];
+    const r = 6 + 12 * Math.sqrt(weight || 0);
+    const name = isQuery ? "q" : `k${key + 1}`;
+    const said = `${exact(x, 2)}, ${exact(y, 2)}${isQuery ? "" : `; weight ${percent(weight)}`}`;
+    const shape = (tag: Shape["tag"], part: string, attributes: Shape["attributes"], text?: string): Shape => {
+      return { key: `${name} ${part}`, tag, attributes, ...(text === undefined ? {} : { text }) };
+    };
+    const place = { cx, cy };
+    const parts = isQuery
+      ? [
+          shape("line", "arrow", { class: "plane-query", x1: left, y1: top, x2: cx, y2: cy }),
+          shape("circle", "ring", { class: "plane-query", ...place, r: 20 }),
+        ]
+      : [
+          shape("circle", "ground", { class: "plane-key", ...place, r }),
+          shape("circle", "weight", { class: "plane-weight", ...place, r, "fill-opacity": weight || 0 }),
+        ];
+    const handle = {
+      class: "plane-handle",
+      "data-drag": key,
+      tabindex: 0,
+      role: "slider",
+      "aria-label": isQuery ? "The query q" : `The key ${name}`,
+      "aria-valuenow": x,
+      "aria-valuemin": -ACROSS,
+      "aria-valuemax": ACROSS,
+      "aria-valuetext": said,
+    };
+    const isAtEdge = cx + r + 75 > 2 * left;
+    const beside = isAtEdge ? { x: cx - r - 5, "text-anchor": "end" } : { x: cx + r + 5 };
+    const label = isQuery ? { x: cx - 22, y: cy - 10, "text-anchor": "end" } : { ...beside, y: cy + 5 };
+    return [
+      ...parts,
+      shape("text", "label", { class: "plane-label", ...label }, isQuery ? name : `${name} ${percent(weight)}`),
+      shape("circle", "handle", { ...handle, ...place, r: isQuery ? 24 : Math.max(12, r) }),
+    ];
+  }
+}
+
+/** What the colours mean. */
+function legend(start: number, wide: number, y: number): Shape[] {
+  const shown = LEVELS.filter((level) => level >= 0.05);
+  return shown.flatMap((level, index): Shape[] => {
+    const [x, width] = [start + (index * wide) / shown.length, wide / shown.length];
+    const swatch = { class: "plane-level", x, y, width, height: 10, "fill-opacity": strength(level) };
+    const text = { class: "plane-name", x: x + width / 2, y: y + 25, "text-anchor": "middle" };
+    return [
+      { key: `legend ${level}`, tag: "rect", attributes: swatch },
+      { key: `legend ${level}`, tag: "text", attributes: text, text: percent(level) },
+    ];
+  });
+}
