@@ -18,12 +18,12 @@ export function heedCode({ state, q, k, seen, scale }: MaskScene): string {
     const bias = Array.from(seen.data, (sees) => (sees === 1 ? 0 : LARGE));
     lines.push(`bias: { data: Float32Array.of(${bias.join(", ")}), ${shape} },`);
   }
-  return `${hiding === "after" ? "// Not masked: hidden shares were struck out after the softmax, which no option of heed does.\n" : ""}import { createHeed } from "heed";
+  return `${hiding === "after" ? "// Not masked: hidden weights were set to 0 after the softmax, which no option of heed does.\n" : ""}import { createHeed } from "heed";
 
 const heed = await createHeed();
 ${heedTensor("q", [q])}
 ${heedTensor("k", [k])}
-// The identity as values: the output is the shares.
+// The identity as values: the output is the weights.
 ${heedTensor("v", [identity(keys)])}
 
 const { output } = await heed.attention(q, k, v, {

@@ -6,10 +6,30 @@ import { byChoice } from "../../src/ui/orientation.js";
 import { presets } from "../../src/ui/presets.js";
 import { slider } from "../../src/ui/slider.js";
 import { PRESETS } from "./presets.js";
-import { type Causal, type Hiding, type MaskStore, MOST, OPEN } from "./state.js";
+import { type Causal, type Hiding, type MaskState, type MaskStore, MOST, OPEN } from "./state.js";
 
-export function controls(store: MaskStore) {
-  const upTo = (least: number, most: number) => ({ least, most, step: 1 });
+type Sized = "queries" | "keys" | "left" | "right" | "prefix" | "padding" | "block";
+
+interface Size {
+  readonly label: string;
+  readonly least?: number;
+  readonly most?: number;
+  readonly said?: (value: number) => string;
+}
+
+const reach = (value: number): string => (value === MOST ? "open" : String(value));
+const SIZES: readonly (readonly [Sized, Size])[] = [
+  ["queries", { label: "Queries L", least: 1 }],
+  ["keys", { label: "Keys S", least: 1 }],
+  ["left", { label: "Window, back", said: reach }],
+  ["right", { label: "Window, ahead", said: reach }],
+  ["prefix", { label: "Prefix", said: (value) => (value === 0 ? "none" : `${value} keys`) }],
+  ["padding", { label: "Padding", said: (value) => (value === 0 ? "none" : `last ${value}`) }],
+  ["block", { label: "Blocks of", most: 8, said: (value) => (value === 0 ? "off" : String(value)) }],
+];
+
+/** `chosen`: a mask to start from was taken. */
+export function controls(store: MaskStore, chosen: () => void) {
   const causal = choice<Causal>(
     "Causal",
     [
@@ -28,90 +48,73 @@ export function controls(store: MaskStore) {
     ],
     (value) => store.change({ hiding: value }),
   );
-  const scores = choice<"random" | "equal">(
+  const scores = choice<MaskState["scores"]>(
     "Scores",
     [
-      { value: "random", text: "random" },
+      { value: "next", text: "look for the next word" },
       { value: "equal", text: "all 0" },
     ],
     (value) => store.change({ scores: value }),
   );
   const by = byChoice("query", (value) => store.change({ by: value }));
-  const queries = slider("Queries L", upTo(1, MOST), (value) => store.change({ queries: value, painted: [] }));
-  const keys = slider("Keys S", upTo(1, MOST), (value) => store.change({ keys: value, painted: [] }));
-  const left = slider("Window, back", upTo(0, MOST), (value) => store.change({ left: value === MOST ? OPEN : value }));
-  const right = slider("Window, ahead", upTo(0, MOST), (value) =>
-    store.change({ right: value === MOST ? OPEN : value }),
-  );
-  const prefix = slider("Prefix", upTo(0, MOST), (value) => store.change({ prefix: value }));
-  const padding = slider("Padding", upTo(0, MOST), (value) => store.change({ padding: value }));
-  const block = slider("Blocks of", upTo(0, 8), (value) => store.change({ block: value }));
+  const sizes = SIZES.map(([name, { label, least = 0, most = MOST, said = String }]) => {
+    const isReach = said === reach;
+    const made = slider(label, { least, most, step: 1 }, (value) => {
+      const size = { [name]: isReach && value === MOST ? OPEN : value };
+      // Pairs are counted row by row: another size would hide others.
+      store.change(least === 1 ? { ...size, painted: [] } : size);
+    });
+    const show = (): void => {
+      const { state } = store;
+      if (name === "prefix") made.limit(state.keys);
+      if (name === "padding") made.limit(Math.min(state.queries, state.keys));
+      const value = state[name] === OPEN ? MOST : state[name];
+      made.show(value, said(value));
+    };
+    return { element: made.element, show };
+  });
   const cuts = h("div", { class: "chips", role: "group", "aria-label": "Documents: tokens that begin one" });
   const noCuts = h("span", { class: "small-label" }, "as many queries as keys are needed");
   const unpaint = button("Wipe off the paint", () => store.change({ painted: [] }), "link");
-
-  const showCuts = (): void => {
-    const { state } = store;
-    const square = state.queries === state.keys;
-    noCuts.hidden = square;
-    cuts.hidden = !square;
-    if (cuts.childElementCount !== state.keys - 1) {
-      cuts.replaceChildren(
-        ...Array.from({ length: state.keys - 1 }, (_, index) => {
-          return button(String(index + 2), () => toggleCut(store, index + 1), "chip plain");
-        }),
-      );
+  const showCuts = ({ keys, queries, cuts: chosenCuts }: MaskState): void => {
+    noCuts.hidden = queries === keys;
+    cuts.hidden = queries !== keys;
+    if (cuts.childElementCount !== keys - 1) {
+      const chip = (_: unknown, index: number) =>
+        button(String(index + 2), () => toggleCut(store, index + 1), "chip plain");
+      cuts.replaceChildren(...Array.from({ length: keys - 1 }, chip));
     }
     Array.from(cuts.children).forEach((chip, index) => {
-      chip.setAttribute("aria-pressed", String(state.cuts.includes(index + 1)));
+      chip.setAttribute("aria-pressed", String(chosenCuts.includes(index + 1)));
       chip.setAttribute("aria-label", `A document begins at ${index + 2}`);
     });
   };
-
+  const documents = h("span", { class: "small-label" }, "A document begins at");
   return {
-    controls: [presets("Try", PRESETS, ({ patch }) => store.change(patch, "new"))],
+    controls: [
+      presets("Try", PRESETS, ({ patch }) => {
+        store.hold(undefined);
+        store.change(patch, "new");
+        chosen();
+      }),
+    ],
     more: [
-      queries.element,
-      keys.element,
       causal.element,
-      left.element,
-      right.element,
-      prefix.element,
-      padding.element,
-      block.element,
+      ...sizes.map(({ element }) => element),
       scores.element,
       hiding.element,
-      h(
-        "div",
-        { class: "controls-hide" },
-        h("span", { class: "small-label" }, "A document begins at"),
-        cuts,
-        noCuts,
-        unpaint,
-      ),
+      h("div", { class: "controls-hide" }, documents, cuts, noCuts, unpaint),
     ],
     menu: [by.element],
     show: () => {
       const { state } = store;
-      queries.show(state.queries, String(state.queries));
-      keys.show(state.keys, String(state.keys));
+      for (const size of sizes) size.show();
       causal.show(state.causal);
       hiding.show(state.hiding);
       scores.show(state.scores);
       by.show(state.by);
-      for (const [bound, value] of [
-        [left, state.left],
-        [right, state.right],
-      ] as const) {
-        bound.show(value === OPEN ? MOST : value, value === OPEN ? "open" : String(value));
-      }
-      prefix.limit(state.keys);
-      prefix.show(state.prefix, state.prefix === 0 ? "none" : `${state.prefix} keys`);
-      padding.limit(Math.min(state.queries, state.keys));
-      padding.show(state.padding, state.padding === 0 ? "none" : `last ${state.padding}`);
-      block.show(state.block, state.block === 0 ? "off" : String(state.block));
       unpaint.hidden = state.painted.length === 0;
-      showCuts();
+      showCuts(state);
     },
   };
 }

@@ -3,11 +3,12 @@
 import type { Engine } from "../../src/engine/engine.js";
 import { h } from "../../src/ui/dom.js";
 import { LongWork } from "../../src/ui/long-work.js";
-import { percent } from "../../src/ui/numbers.js";
+import { percent, whole } from "../../src/ui/numbers.js";
 import { type Picture, picture } from "../../src/ui/picture.js";
 import { slider } from "../../src/ui/slider.js";
-import { billions, bytes, type GridCost, gridCost, HEADS, type ScaledCost, scaledCost, WIDTH } from "./cost.js";
-import { type Lap, RACE_HEADS, race } from "./race.js";
+import { heads, line } from "../../src/ui/table.js";
+import { billions, bytes, gridCost, HEADS, scaledCost, WIDTH } from "./cost.js";
+import { type Laps, RACE_HEADS, race } from "./race.js";
 import type { MaskScene } from "./scene.js";
 import { type MaskStore, TOKENS } from "./state.js";
 
@@ -21,27 +22,26 @@ export class CostPicture {
   readonly #tile;
   readonly #tokens;
   readonly #body = h("div", { class: "cost" });
-  readonly #laps = h("div", { class: "laps" });
+  readonly #timed = h("div", { class: "laps" });
   readonly #work = new LongWork({ name: "Time it on this device", run: (signal, say) => this.#race(signal, say) });
-  #cost: { readonly grid: GridCost; readonly scaled: ScaledCost } | undefined;
-  #last: readonly Lap[] = [];
+  #cost: object = {};
+  #laps: Laps = new Map();
   #raced = 0;
 
   constructor(store: MaskStore, engine: Engine) {
     this.#store = store;
     this.#engine = engine;
-    this.#tile = slider("Tiles of", { least: 1, most: 8, step: 1 }, (value) => store.change({ tile: value }));
-    this.#tokens = slider("Tokens N", TOKENS, (value) => store.change({ tokens: value }));
+    this.#tile = slider("Tiles of", { least: 1, most: 8, step: 1 }, (tile) => store.change({ tile }));
+    this.#tokens = slider("Tokens N", TOKENS, (tokens) => store.change({ tokens }));
+    const controls = h("div", { class: "controls-options" }, this.#tile.element, this.#tokens.element);
     this.#picture = picture({
       name: "cost",
       title: "What the mask saves",
-      body: [
-        h("div", { class: "controls-options" }, this.#tile.element, this.#tokens.element),
-        this.#body,
-        this.#work.line(),
-        this.#laps,
-      ],
-      data: () => ({ state: store.state, ...this.#cost, timed: { tokens: this.#raced, laps: this.#last } }),
+      body: [controls, this.#body, this.#work.line(), this.#timed],
+      data: () => {
+        const timed = { tokens: this.#raced, laps: Object.fromEntries(this.#laps) };
+        return { state: store.state, ...this.#cost, timed };
+      },
     });
   }
 
@@ -52,43 +52,37 @@ export class CostPicture {
   show(scene: MaskScene): void {
     const { tile, tokens } = scene.state;
     this.#tile.show(tile, `${tile} × ${tile}`);
-    this.#tokens.show(tokens, tokens.toLocaleString("en"));
+    this.#tokens.show(tokens, whole(tokens));
     const grid = gridCost(scene);
     const scaled = scaledCost(grid, tokens);
     this.#cost = { grid, scaled };
     const mixed = grid.tiles - grid.skipped - grid.full;
     this.#picture.say(
-      `A kernel works in tiles. One that is hidden as a whole is never computed; one that is seen as a whole needs no look at the mask; only the mixed ones pay for it. Of ${grid.tiles} tiles here: ${grid.skipped} skipped, ${grid.full} whole, ${mixed} mixed.`,
+      `A kernel works in tiles. It skips a hidden tile, needs no mask in a visible one, and pays only for mixed ones. Of ${grid.tiles} tiles here: ${grid.skipped} skipped, ${grid.full} whole, ${mixed} mixed.`,
     );
-    const share = (part: number): string => percent(part / grid.pairs);
+    const counted = (name: string, pairs: number, cost: number): HTMLElement =>
+      line(name, [String(pairs), percent(pairs / grid.pairs), billions(cost)]);
+    const figure = (name: string, count: number, note = ""): HTMLElement =>
+      h("div", {}, h("dt", {}, name), h("dd", {}, bytes(count), " ", h("small", {}, note)));
     this.#body.replaceChildren(
       h(
         "table",
         { class: "plain-table" },
-        h("caption", {}, `${tokens.toLocaleString("en")} tokens, ${HEADS} heads of ${WIDTH}, if the proportions stay`),
-        h(
-          "thead",
-          {},
-          h("tr", {}, h("td"), ...["pairs", "of all", "multiply-adds"].map((name) => h("th", { scope: "col" }, name))),
-        ),
+        h("caption", {}, `${whole(tokens)} tokens, ${HEADS} heads of ${WIDTH}, in the same proportions`),
+        heads("", "pairs", "of all", "multiply-adds"),
         h(
           "tbody",
           {},
-          line("no mask", grid.pairs, share(grid.pairs), billions(scaled.everything)),
-          line("in tiles", grid.computed, share(grid.computed), billions(scaled.byTiles)),
-          line("seen", grid.seen, share(grid.seen), billions(scaled.seenOnly)),
+          counted("no mask", grid.pairs, scaled.everything),
+          counted("in tiles", grid.computed, scaled.byTiles),
+          counted("seen", grid.seen, scaled.seenOnly),
         ),
       ),
       h(
         "dl",
         { class: "figures" },
-        h("div", {}, h("dt", {}, "All scores at once"), h("dd", {}, bytes(scaled.materialised))),
-        h(
-          "div",
-          {},
-          h("dt", {}, "Tile by tile"),
-          h("dd", {}, bytes(scaled.streamed), " ", h("small", {}, "a maximum and a sum for each row")),
-        ),
+        figure("All scores at once", scaled.materialised),
+        figure("Tile by tile", scaled.streamed, "a maximum and a sum for each row"),
       ),
     );
     if (!this.#work.isRunning) this.#say(tokens);
@@ -97,50 +91,32 @@ export class CostPicture {
   #say(tokens: number): void {
     const raced = Math.min(tokens, MOST_RACED);
     this.#work.button.disabled = this.#engine.heed === undefined;
-    const limit = tokens > raced ? ` (no more than ${MOST_RACED.toLocaleString("en")}: one call keeps all scores)` : "";
-    this.#work.say(`${raced.toLocaleString("en")} tokens, ${RACE_HEADS} heads of 64, random numbers${limit}.`);
+    const limit = tokens > raced ? ` (at most ${whole(MOST_RACED)}: one call keeps all scores)` : "";
+    this.#work.say(`${whole(raced)} tokens, ${RACE_HEADS} heads of 64, random numbers${limit}.`);
   }
 
   async #race(signal: AbortSignal, say: (text: string) => void): Promise<string> {
     const { heed } = this.#engine;
     if (heed === undefined) return "";
     this.#raced = Math.min(this.#store.state.tokens, MOST_RACED);
-    const laps = await race(heed, this.#raced, signal, (done, of, so) => {
-      say(`Call ${done + 1} of ${of}.`);
+    const laps = await race(heed, this.#raced, signal, (said, so) => {
+      say(said);
       this.#draw(so);
     });
     this.#draw(laps);
-    return `Best of three calls each, at ${this.#raced.toLocaleString("en")} tokens.`;
+    return `Best of three calls each, at ${whole(this.#raced)} tokens.`;
   }
 
-  #draw(laps: readonly Lap[]): void {
-    this.#last = laps.filter(({ milliseconds }) => Number.isFinite(milliseconds));
-    const most = Math.max(...this.#last.map(({ milliseconds }) => milliseconds));
-    this.#laps.replaceChildren(
-      h(
-        "table",
-        { class: "plain-table" },
-        h("caption", {}, `On this device, ${this.#raced.toLocaleString("en")} tokens`),
-        h(
-          "tbody",
-          {},
-          ...this.#last.map(({ name, milliseconds }) => {
-            const bar = h("span");
-            bar.style.setProperty("width", `${((100 * milliseconds) / most).toFixed(1)}%`);
-            return h(
-              "tr",
-              {},
-              h("th", { scope: "row" }, name),
-              h("td", {}, `${milliseconds.toFixed(milliseconds < 10 ? 1 : 0)} ms`),
-              h("td", { class: "lap-bar", "aria-hidden": "true" }, h("span", { class: "meter" }, bar)),
-            );
-          }),
-        ),
-      ),
-    );
+  #draw(laps: Laps): void {
+    this.#laps = laps;
+    const most = Math.max(...laps.values());
+    const rows = Array.from(laps, ([name, milliseconds]) => {
+      const bar = h("span");
+      bar.style.setProperty("width", `${((100 * milliseconds) / most).toFixed(1)}%`);
+      const meter = h("span", { class: "meter", "aria-hidden": "true" }, bar);
+      return line(name, [`${milliseconds.toFixed(milliseconds < 10 ? 1 : 0)} ms`, meter]);
+    });
+    const caption = h("caption", {}, `On this device, ${whole(this.#raced)} tokens`);
+    this.#timed.replaceChildren(h("table", { class: "plain-table" }, caption, h("tbody", {}, ...rows)));
   }
-}
-
-function line(name: string, ...figures: readonly (string | number)[]): HTMLElement {
-  return h("tr", {}, h("th", { scope: "row" }, name), ...figures.map((figure) => h("td", {}, String(figure))));
 }

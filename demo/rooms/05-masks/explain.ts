@@ -1,9 +1,8 @@
-// One cell of the room taken apart: why a pair is seen or not, what its share comes from, what a row adds up to.
+// One cell of the room taken apart: why a pair is seen or not, what its weight comes from, what a row adds up to.
 
-import { at } from "../../src/model/matrix.js";
-import { rowSum } from "../../src/model/softmax.js";
-import type { Explanation } from "../../src/ui/explanation.js";
-import { exact, small } from "../../src/ui/numbers.js";
+import { at, rowsOf } from "../../src/model/matrix.js";
+import { type Explanation, softened } from "../../src/ui/explanation.js";
+import { exact } from "../../src/ui/numbers.js";
 import type { MaskAnswer } from "./call.js";
 import { verdictsOn } from "./rules.js";
 import { LARGE, type MaskScene } from "./scene.js";
@@ -21,7 +20,7 @@ export function explain(scene: MaskScene, spot: Spot, answer?: MaskAnswer): Expl
     case "mask":
       return explainSight(scene, spot.row, spot.col);
     case "A":
-      return explainShare(scene, spot.row, spot.col, answer);
+      return explainWeight(scene, spot.row, spot.col, answer);
     case "sum":
       return explainSum(scene, spot.row);
   }
@@ -35,11 +34,10 @@ function explainSight(scene: MaskScene, row: number, col: number): Explanation {
     subject: `q${row + 1} sees k${col + 1}?`,
     sentence:
       result === 1
-        ? `Yes. ${verdicts.length === 0 ? "No rule is on." : "Every rule that is on lets it."}`
+        ? `Yes. ${verdicts.length === 0 ? "No rule is on." : "Every rule that is on allows it."}`
         : `No: hidden by ${hiding.join(" and ")}.`,
-    head: verdicts.length === 0 ? [] : ["", "because", "sees"],
+    head: ["", "because", "sees"],
     terms: verdicts.map(({ rule, sees, why }) => ({ label: rule, figures: [why, sees ? "yes" : "no"], own: !sees })),
-    last: "",
     result,
     lights: [
       { name: "mask", row, col },
@@ -48,33 +46,20 @@ function explainSight(scene: MaskScene, row: number, col: number): Explanation {
   };
 }
 
-function explainShare(scene: MaskScene, row: number, col: number, answer?: MaskAnswer): Explanation {
+function explainWeight(scene: MaskScene, row: number, col: number, answer?: MaskAnswer): Explanation {
   const { given, shares, seen, state } = scene;
-  const { most, sum } = rowSum(given, row);
-  const result = at(shares, row, col);
-  const hidden = at(seen, row, col) === 0;
-  const power = Math.exp(at(given, row, col) - most);
-  const share = `${small(power)} / ${exact(sum)} = ${small(sum === 0 ? 0 : power / sum)}`;
-  const own = answer === undefined ? {} : { kernel: at(answer.shares, row, col) };
+  const isHidden = at(seen, row, col) === 0;
+  const scores = rowsOf(given)[row] ?? [];
+  const names = scores.map((_, key) => `k${key + 1}`);
+  const subject = `weight of k${col + 1} for q${row + 1}`;
+  const told = softened(scores, names, { subject, at: col, kernel: answer && at(answer.shares, row, col) });
+  const isBlind = scores.every((score) => score === Number.NEGATIVE_INFINITY);
   return {
-    subject: `share of k${col + 1} for q${row + 1}`,
-    sentence: shareSentence(scene, row, hidden),
-    head: sum === 0 ? [] : ["", "score", "− max", "e^"],
-    terms:
-      sum === 0
-        ? []
-        : Array.from({ length: state.keys }, (_, key) => {
-            const score = at(given, row, key);
-            return {
-              label: `k${key + 1}`,
-              figures: [exact(score, 3), exact(score - most, 3), small(Math.exp(score - most))],
-              own: key === col,
-              faint: at(seen, row, key) === 0,
-            };
-          }),
-    last: sum === 0 ? "no visible key → 0" : state.hiding === "after" && hidden ? `${share}, struck out → 0` : share,
-    result,
-    ...own,
+    ...told,
+    ...(isBlind ? { head: [], terms: [], last: "no visible key → 0" } : {}),
+    ...(state.hiding === "after" && isHidden ? { last: `${told.last}, set to 0` } : {}),
+    sentence: weightSentence(scene, row, isHidden),
+    result: at(shares, row, col),
     lights: [
       { name: "mask", row, col },
       { name: "A", row, col },
@@ -82,17 +67,15 @@ function explainShare(scene: MaskScene, row: number, col: number, answer?: MaskA
   };
 }
 
-function shareSentence({ state, seen }: MaskScene, row: number, hidden: boolean): string {
+function weightSentence({ state, seen }: MaskScene, row: number, hidden: boolean): string {
   const blind = Array.from({ length: state.keys }, (_, key) => at(seen, row, key)).every((sees) => sees === 0);
   if (state.hiding === "before") {
-    if (blind)
-      return "This query sees no key at all. There is nothing to share out, and by rule every share is 0, not NaN.";
-    return hidden ? "Its score was set to −∞, and e to that is 0, exactly." : "Only what is seen is in the sum.";
+    if (blind) return "This query sees no key at all. By rule every weight is then 0, not NaN.";
+    return hidden ? "Its score was set to −∞, and e to that is exactly 0." : "Only visible keys are in the sum.";
   }
-  if (state.hiding === "after")
-    return "The softmax has shared out among all keys, hidden ones too; what they got is thrown away.";
+  if (state.hiding === "after") return "The softmax gave weight to all keys, hidden ones too; theirs is thrown away.";
   return blind
-    ? `Every score lost the same ${-LARGE}, which a softmax does not notice: the hidden keys are all heard.`
+    ? `Every score lost the same ${-LARGE}, which a softmax does not notice: the hidden keys all have weight.`
     : `Hidden scores lost ${-LARGE}: e to that is 0 in single precision. Nothing is wrong, as long as one key is seen.`;
 }
 
@@ -101,9 +84,8 @@ function explainSum({ shares, state }: MaskScene, row: number): Explanation {
   const result = parts.reduce((total, part) => total + part, 0);
   return {
     subject: `sum of q${row + 1}`,
-    sentence:
-      "All shares of this query. One, where any key is seen; else nothing was shared out, or some of it was lost.",
-    head: ["", "share"],
+    sentence: "All weights of this query. They add up to 1 where a key is seen, unless some were thrown away.",
+    head: ["", "weight"],
     terms: parts.map((part, key) => ({ label: `k${key + 1}`, figures: [exact(part)], faint: part === 0 })),
     last: `sum = ${exact(result)}`,
     result,

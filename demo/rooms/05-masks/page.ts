@@ -7,6 +7,7 @@ import { MaskRoom } from "./room.js";
 import { sceneOf } from "./scene.js";
 import { openMaskStore } from "./state.js";
 // After the frame, whose styles a room refines.
+import "../../style/board.css";
 import "../../style/masks.css";
 
 const store = openMaskStore();

@@ -16,7 +16,7 @@ const row = (index: number, keys: number): readonly number[] =>
   Array.from({ length: keys }, (_, col) => index * keys + col);
 
 export const PRESETS: readonly Preset[] = [
-  preset("Everything", {}),
+  preset("No mask", {}),
   preset("Causal", { causal: "lower-right" }),
   preset("Causal with a cache", { causal: "lower-right", queries: 4 }),
   preset("Sliding window", { causal: "lower-right", left: 3 }),

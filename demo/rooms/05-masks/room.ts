@@ -1,16 +1,16 @@
-// Room 5, masks and structure: the grid that is painted, the shares that follow, and what is saved.
+// Room 5, masks and structure: what a query sees, the grid that is painted, the weights that follow, and what is saved.
 
-import type { MatrixView } from "heed/viz";
 import type { Engine } from "../../src/engine/engine.js";
 import type { Cell } from "../../src/model/cell.js";
-import { at, rowsOf } from "../../src/model/matrix.js";
+import { at, bestOf, rowsOf } from "../../src/model/matrix.js";
 import { agreement, agreementLine, furnish, OWN_ARITHMETIC } from "../../src/page/furnish.js";
-import { h } from "../../src/ui/dom.js";
+import { Board } from "../../src/ui/board.js";
+import { calm, h } from "../../src/ui/dom.js";
 import type { Explanation, NamedLight } from "../../src/ui/explanation.js";
 import { HeedMask, type MaskView, turnedMask } from "../../src/ui/heed-mask.js";
 import { NamedMatrices } from "../../src/ui/named-matrices.js";
-import { toldAsShown, worded } from "../../src/ui/orientation.js";
-import { below, picture } from "../../src/ui/picture.js";
+import { toldAsShown } from "../../src/ui/orientation.js";
+import { picture } from "../../src/ui/picture.js";
 import { Teller } from "../../src/ui/teller.js";
 import type { MaskAnswer } from "./call.js";
 import { heedCode, torchCode } from "./code.js";
@@ -18,9 +18,10 @@ import { controls } from "./controls.js";
 import { CostPicture } from "./cost-picture.js";
 import { explain } from "./explain.js";
 import { structureOf } from "./options.js";
-import { type MaskScene, sumOf } from "./scene.js";
+import type { MaskScene } from "./scene.js";
+import { sightOf } from "./sight.js";
 import type { MaskStore } from "./state.js";
-import { gridText, sharesText } from "./texts.js";
+import { lostBy, maskText } from "./texts.js";
 
 const MATRICES = ["A", "sum"] as const;
 
@@ -33,45 +34,60 @@ export class MaskRoom {
   readonly #matrices = new NamedMatrices(MATRICES, () => this.#isTurned);
   readonly #teller = new Teller({
     keeper: () => this.#store,
-    first: () => ({ name: "mask", row: this.#scene.state.queries >> 1, col: this.#scene.state.keys >> 1 }),
+    first: () => {
+      const row = tellingRow(this.#scene);
+      return { name: "A", row, col: bestOf(this.#scene.plain, row) };
+    },
     explain: (cell) => this.#explain(cell),
     light: (lights) => this.#light(lights),
   });
   readonly #withSums = h("div", { class: "with-sums" }, ...this.#matrices.of(...MATRICES));
-  readonly #grid;
-  readonly #softmax;
+  readonly #board = new Board({
+    steps: ["no mask", "masked"],
+    picked: (row) => this.#teller.point({ name: "A", row: Number(row), col: 0 }, true),
+  });
+  #row = 0;
+  readonly #picture;
   readonly #cost: CostPicture;
   readonly #agreement = agreementLine();
 
   constructor(store: MaskStore, root: HTMLElement, scene: MaskScene, engine: Engine) {
     this.#store = store;
     this.#scene = scene;
-    this.#controls = controls(store);
+    this.#controls = controls(store, () => {
+      this.#look(1);
+      if (!calm()) this.#board.play();
+    });
     this.#mask.handlers = {
       inspect: (row, col, held) => this.#teller.point({ name: "mask", ...this.#asStored(row, col) }, held),
       leave: () => this.#teller.leave(),
       paint: (row, col, hide) => this.#paint(this.#asStored(row, col), hide),
     };
     this.#matrices.listen(this.#teller);
-    this.#grid = picture({
+    this.#picture = picture({
       name: "mask",
-      title: "Who may see whom",
-      body: [this.#mask],
-      data: () => ({ state: this.#scene.state, sees: rowsOf(this.#scene.seen), heed: structureOf(this.#scene.state) }),
-    });
-    this.#softmax = picture({
-      name: "shares",
-      title: "How the shares come out",
-      body: [this.#withSums],
+      title: "What a query may see",
+      body: [
+        h(
+          "div",
+          { class: "sight" },
+          this.#board.element,
+          h(
+            "div",
+            {},
+            this.#mask,
+            h("p", { class: "small-label" }, "Click or drag to hide pairs; Space on the keyboard."),
+          ),
+        ),
+      ],
+      ...this.#controls,
+      numbers: [this.#withSums],
       data: () => this.#numbers(),
     });
     this.#cost = new CostPicture(store, engine);
+    this.#look(1);
     furnish(root, {
-      pictures: [
-        h("div", { class: "two-grids" }, this.#grid.element, this.#softmax.element),
-        h("div", { class: "below-picture" }, ...below(this.#controls)),
-        this.#cost.element,
-      ],
+      pictures: [this.#picture.element, this.#cost.element],
       menu: this.#controls.menu,
       readout: this.#teller.element,
       agreement: this.#agreement,
@@ -99,14 +115,16 @@ export class MaskRoom {
     this.#mask.show(this.#isTurned ? turnedMask(mask) : mask);
     this.#withSums.classList.toggle("by-columns", this.#isTurned);
     for (const matrix of this.#matrices.of("sum")) matrix.classList.toggle("rows-shared", !this.#isTurned);
-    const views = { A: sharesView(scene, answer), sum: sumsView(scene) };
+    const views = viewsOf(scene, answer);
     this.#matrices.show((name) => views[name]);
-    this.#grid.say(gridText(scene));
-    const text = sharesText(scene);
-    this.#softmax.say(this.#isTurned ? worded(text) : text);
     this.#cost.show(scene);
     this.#agreement.textContent = agreementOf(scene, answer);
     this.#teller.tell();
+  }
+
+  #look(place?: number): void {
+    this.#board.show(sightOf(this.#scene, this.#answer?.shares ?? this.#scene.shares, this.#row), place);
+    this.#picture.say(maskText(this.#scene, this.#row));
   }
 
   get #isTurned(): boolean {
@@ -133,52 +151,43 @@ export class MaskRoom {
 
   #light(lights: readonly NamedLight[]): void {
     this.#matrices.light(lights);
+    this.#row = lights.find((light) => light.row !== undefined)?.row ?? 0;
+    this.#look();
     const { row = -1, col = -1 } = lights.find(({ name }) => name === "mask") ?? {};
     const place = this.#asStored(row, col);
     this.#mask.light(place.row, place.col);
   }
 
   #numbers(): unknown {
-    const { state, q, k, scale, given, shares } = this.#scene;
-    return { state, q: rowsOf(q), k: rowsOf(k), scale, given: rowsOf(given), shares: rowsOf(shares) };
+    const { state, seen, q, k, scale, given, shares } = this.#scene;
+    const matrices = { sees: seen, q, k, given, shares };
+    const rows = Object.entries(matrices).map(([name, matrix]) => [name, rowsOf(matrix)] as const);
+    return { state, scale, heed: structureOf(state), ...Object.fromEntries(rows) };
   }
 }
 
-function sharesView({ state, shares, seen }: MaskScene, answer: MaskAnswer | undefined): MatrixView {
+/** The query that would see most of what is hidden. */
+function tellingRow(scene: MaskScene): number {
+  const { queries, padding } = scene.state;
+  const rows = Array.from({ length: queries - padding }, (_, row) => row);
+  return rows.reduce((best, row) => (lostBy(scene, row) > lostBy(scene, best) ? row : best), (queries - padding) >> 1);
+}
+
+function viewsOf({ state, shares, seen, sums }: MaskScene, answer: MaskAnswer | undefined) {
+  const names = (name: string, count: number): readonly string[] =>
+    Array.from({ length: count }, (_, index) => `${name}${index + 1}`);
+  const common = { rowLabels: names("q", state.queries), tone: "share", full: 1 } as const;
+  const about = "weights: a row a query, a column a key";
+  const struck = (row: number, col: number): boolean => at(seen, row, col) === 0;
+  const colLabels = names("k", state.keys);
   return {
-    name: "A",
-    title: "A",
-    about: "rows ask, columns answer",
-    matrix: answer?.shares ?? shares,
-    rowLabels: Array.from({ length: state.queries }, (_, row) => `q${row + 1}`),
-    colLabels: Array.from({ length: state.keys }, (_, col) => `k${col + 1}`),
-    tone: "share",
-    full: 1,
-    struck: (row, col) => at(seen, row, col) === 0,
+    A: { ...common, name: "A", title: "A", about, matrix: answer?.shares ?? shares, colLabels, struck },
+    sum: { ...common, name: "sum", title: "sum", about: "", matrix: sums, colLabels: ["sum"] },
   };
 }
 
-function sumsView({ state, sums }: MaskScene): MatrixView {
-  return {
-    name: "sum",
-    title: "sum",
-    about: "",
-    matrix: sums,
-    rowLabels: Array.from({ length: state.queries }, (_, row) => `q${row + 1}`),
-    colLabels: ["sum"],
-    tone: "share",
-    full: 1,
-  };
-}
-
-function agreementOf(scene: MaskScene, answer: MaskAnswer | undefined): string {
+function agreementOf({ state }: MaskScene, answer: MaskAnswer | undefined): string {
   if (answer === undefined) return OWN_ARITHMETIC;
-  const apart = `it and the arithmetic by hand ${agreement(answer.difference)}.`;
-  const blind = Array.from({ length: scene.state.queries }, (_, row) => sumOf(scene.seen, row)).some(
-    (sum) => sum === 0,
-  );
-  if (scene.state.hiding === "minus" && blind) {
-    return `Shares come from the kernel; ${apart} In single precision −10000 has eaten most decimals of the scores beside it.`;
-  }
-  return `Shares come from the kernel; ${apart}`;
+  const rounded = state.hiding === "minus" ? " In single precision −10000 swallows most decimals of a score." : "";
+  return `Weights come from the kernel; kernel and worked arithmetic ${agreement(answer.difference)}.${rounded}`;
 }

@@ -3,13 +3,14 @@
 import { at, fill, type Matrix, multiply, toSingle, transpose } from "../../src/model/matrix.js";
 import { normal, twoDecimals } from "../../src/model/random.js";
 import { softmax } from "../../src/model/softmax.js";
-import { sees } from "./rules.js";
+import { offsetOf, sees } from "./rules.js";
 import { type MaskState, MOST } from "./state.js";
 
 /** Added to hide, by those who hide with a number. */
 export const LARGE = -10_000;
 const WIDTH = 4;
-const SEED = 5;
+const [SEED, NOISE] = [5, 0.15];
+const [SPEEDS, LENGTH] = [[0.185, 1.15], 2.6] as const;
 
 export interface MaskScene {
   readonly state: MaskState;
@@ -22,6 +23,8 @@ export interface MaskScene {
   readonly seen: Matrix;
   /** What the softmax is given. */
   readonly given: Matrix;
+  /** The weights without a mask. */
+  readonly plain: Matrix;
   readonly shares: Matrix;
   readonly sums: Matrix;
 }
@@ -43,7 +46,7 @@ export function sceneOf(state: MaskState): MaskScene {
     hiding === "after" && at(seen, row, col) === 0 ? 0 : at(softened, row, col),
   );
   const sums = fill(queries, 1, (row) => sumOf(shares, row));
-  return { state, q, k, scale, scores, seen, given, shares, sums };
+  return { state, q, k, scale, scores, seen, given, plain: softmax(scores), shares, sums };
 }
 
 export function sumOf(matrix: Matrix, row: number): number {
@@ -52,12 +55,23 @@ export function sumOf(matrix: Matrix, row: number): number {
   return sum;
 }
 
-/** The same for every size, so that a row keeps its scores when rows are added. */
-function vectorsOf({ queries, keys, scores }: MaskState): readonly [Matrix, Matrix] {
+/**
+ * Every query looks for the key that comes next: two clock hands show the place, a slow and a fast one, and those of a query are one
+ * place ahead. The longer the hands, the surer it is; some noise for the rest.
+ */
+function vectorsOf(state: MaskState): readonly [Matrix, Matrix] {
+  const { queries, keys, scores } = state;
   const next = normal(SEED);
-  const numbers = Array.from({ length: 2 * MOST * WIDTH }, () => twoDecimals(next()));
-  const part = (first: number, rows: number): Matrix =>
-    toSingle(fill(rows, WIDTH, (row, col) => numbers[(first + row) * WIDTH + col] ?? 0));
-  const q = part(0, queries);
-  return [scores === "equal" ? fill(queries, WIDTH, () => 0) : q, part(MOST, keys)];
+  const noise = Array.from({ length: 2 * MOST * WIDTH }, () => NOISE * next());
+  const hands = (place: number): readonly number[] =>
+    SPEEDS.flatMap((speed) => [Math.cos(speed * place), Math.sin(speed * place)]).map((hand) => LENGTH * hand);
+  const rows = (count: number, first: number, placeOf: (row: number) => number): Matrix =>
+    toSingle(
+      fill(count, WIDTH, (row, col) =>
+        twoDecimals((hands(placeOf(row))[col] ?? 0) + (noise[(first + row) * WIDTH + col] ?? 0)),
+      ),
+    );
+  const ahead = 1 + offsetOf(state);
+  const q = rows(queries, 0, (row) => row + ahead);
+  return [scores === "equal" ? fill(queries, WIDTH, () => 0) : q, rows(keys, MOST, (row) => row)];
 }

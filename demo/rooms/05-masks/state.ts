@@ -28,7 +28,7 @@ export interface MaskState {
   readonly block: number;
   /** Pairs hidden by hand: row * keys + column. */
   readonly painted: readonly number[];
-  readonly scores: "random" | "equal";
+  readonly scores: "next" | "equal";
   readonly hiding: Hiding;
   /** Side of the tiles that a kernel would work in. */
   readonly tile: number;
@@ -58,7 +58,7 @@ export const BARE: Omit<MaskState, "scores" | "hiding" | "tile" | "tokens" | "by
 };
 
 export const MASK_STATE = codecOf<MaskState>(
-  { ...BARE, causal: "lower-right", scores: "random", hiding: "before", tile: 4, tokens: 4096, by: "rows" },
+  { ...BARE, causal: "lower-right", scores: "next", hiding: "before", tile: 4, tokens: 4096, by: "rows" },
   {
     queries: number("L", 1, MOST),
     keys: number("S", 1, MOST),
@@ -70,7 +70,7 @@ export const MASK_STATE = codecOf<MaskState>(
     padding: number("pad", 0, MOST),
     block: number("block", 0, 8),
     painted: wholes("hide"),
-    scores: oneOf("scores", ["random", "equal"]),
+    scores: oneOf("scores", ["next", "equal"]),
     hiding: oneOf("hiding", ["before", "after", "minus"]),
     tile: number("tile", 1, 8),
     tokens: number("N", 256, 131072),

@@ -1,38 +1,60 @@
 // What the room says about the mask that is there.
 
-import { offsetOf } from "./rules.js";
+import { at, bestOf } from "../../src/model/matrix.js";
+import { percent } from "../../src/ui/numbers.js";
+import { offsetOf, type RuleName, verdictsOn } from "./rules.js";
 import { type MaskScene, sumOf } from "./scene.js";
+import { keyWord, queryWord } from "./words.js";
 
-export function gridText({ state, seen }: MaskScene): string {
-  const pairs = state.queries * state.keys;
-  const count = Array.from({ length: state.queries }, (_, row) => sumOf(seen, row)).reduce((sum, row) => sum + row, 0);
-  return `${count} of ${pairs} pairs are seen. ${alignment(state)}Click or drag to paint; with the keyboard, arrows and the space bar. Lines are the tiles below.`;
+const WHY: Readonly<Record<RuleName, string>> = {
+  causal: "Who is trained to predict the next word must not see it, or it would copy it.",
+  window: "A window keeps the words nearby, so that cost grows with the length and not with its square.",
+  documents: "Texts are packed into one sequence, and none may read another.",
+  padding: "Texts in a batch are filled up to one length, and [pad] is no word to be read.",
+  blocks: "Each block sees itself, the one before and the first: few pairs, even in a long text.",
+  paint: "Some pairs are hidden by hand.",
+};
+
+export function maskText(scene: MaskScene, row: number): string {
+  const { state } = scene;
+  const odd = oddText(scene);
+  if (odd !== "") return odd;
+  const why = verdictsOn(state, row, 0).map(({ rule }) => WHY[rule]);
+  const word = queryWord(state, row);
+  if (why.length === 0) {
+    const best = bestOf(scene.plain, row);
+    return `No mask. Here every word looks for the next one: “${word}” gives ${percent(at(scene.plain, row, best))} of its weight to “${keyWord(state, best)}”. A model that should predict that word would copy it.`;
+  }
+  return `${alignment(state) || why.slice(0, 2).join(" ")} Without a mask, “${word}” would give ${percent(lostBy(scene, row))} of its weight to what is hidden here.`;
 }
 
-function alignment(state: MaskScene["state"]): string {
-  const { causal, queries, keys } = state;
+/** The weight that a query would give to what the mask hides. */
+export function lostBy({ plain, seen, state }: MaskScene, row: number): number {
+  let lost = 0;
+  for (let key = 0; key < state.keys; key++) if (at(seen, row, key) === 0) lost += at(plain, row, key);
+  return lost;
+}
+
+function alignment({ causal, queries, keys, ...state }: MaskScene["state"]): string {
   if (causal === "none" || queries === keys) return "";
-  if (causal === "upper-left")
-    return "Upper left: the first query meets the first key, as if the queries stood at the beginning. ";
-  const offset = offsetOf(state);
+  if (causal === "upper-left") return "Upper left: the first query meets the first key.";
+  const offset = offsetOf({ ...state, causal, queries, keys });
   return offset > 0
-    ? `Lower right: the last query meets the last key, so the ${queries} queries are the newest of ${keys} tokens. That is generation with a cache. `
-    : `Lower right: the last query meets the last key, and the first ${-offset} queries see nothing. `;
+    ? `Lower right: the last query meets the last key. The ${queries} queries are the newest of ${keys} tokens, as in generation with a KV cache.`
+    : `Lower right: the last query meets the last key, and the first ${-offset} queries see nothing.`;
 }
 
-export function sharesText({ state, seen, sums }: MaskScene): string {
+/** Where the weights are not what one expects of a mask; else empty. */
+function oddText({ state, seen, sums }: MaskScene): string {
   const blind = sums.data.findIndex((_, row) => sumOf(seen, row) === 0);
   if (state.hiding === "after") {
     const lost = 1 - Math.min(...sums.data);
-    return `Struck out after the softmax, the shares no longer add up to one: up to ${(lost * 100).toFixed(0)} % of a row is lost. And the hidden scores still decide how small the others are, so nothing was really hidden.`;
-  }
-  if (state.hiding === "minus" && blind >= 0) {
-    return `q${blind + 1} sees nothing, and yet has shares: all its scores lost the same number, which a softmax does not notice. A large negative number is no mask.`;
+    return `Set to 0 after the softmax, weights no longer add up to 1: a row loses up to ${percent(lost)}. Hidden scores still decide how small the others are, so nothing was really hidden.`;
   }
   if (state.hiding === "minus")
-    return "As long as a row sees one key, a large negative number hides the others well enough. Paint a whole row to see it fail.";
-  if (blind >= 0) {
-    return `q${blind + 1} sees nothing. A softmax of nothing but −∞ is 0/0; heed’s rule is that such a row gives zeros, so that nothing becomes NaN.`;
-  }
-  return "A hidden score is −∞ before the softmax, its share exactly 0, and the rest adds up to one. What a hidden key holds, NaN even, cannot reach the output.";
+    return blind >= 0
+      ? `q${blind + 1} sees nothing and still has weights: all its scores lost the same number, which a softmax does not notice. A large negative number is no mask.`
+      : "As long as a row sees one key, a large negative number hides the others well enough. Paint a whole row to see it fail.";
+  if (blind < 0 || state.padding > 0) return "";
+  return `q${blind + 1} sees nothing. A softmax of nothing but −∞ is 0/0; in heed such a row has weights and output of 0, so nothing becomes NaN. Whatever a hidden key holds, even NaN, never reaches the output.`;
 }

@@ -5,8 +5,8 @@ import { describe, expect, test } from "vitest";
 import { attention, type ReferenceOptions } from "../../../web/src/reference/index.js";
 import { demoInChromium } from "./chromium.js";
 import { copied, runUnderNode } from "./copied.js";
-import { compare, HALF_OF_FOUR_DECIMALS, total } from "./numbers.js";
-import { hover, kernelAnswered, readMatrix, readTold, reload } from "./page.js";
+import { compare, dot, HALF_OF_FOUR_DECIMALS, total } from "./numbers.js";
+import { hover, kernelAnswered, readMatrix, readNumber, readTold, reload } from "./page.js";
 import { jsonOf } from "./saved.js";
 
 const { open } = demoInChromium();
@@ -29,7 +29,7 @@ interface Numbers {
 }
 
 async function expected(page: Page, options: ReferenceOptions) {
-  const { q, k, scale } = await jsonOf<Numbers>(page, "shares");
+  const { q, k, scale } = await jsonOf<Numbers>(page, "mask");
   const tensor = (rows: number[][]) => ({
     data: Float64Array.from(rows.flat()),
     shape: [1, 1, rows.length, rows[0]?.length ?? 0],
@@ -39,7 +39,7 @@ async function expected(page: Page, options: ReferenceOptions) {
 
 const inSix = [0, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2];
 const PRESETS: readonly (readonly [string, ReferenceOptions, (i: number, j: number) => boolean])[] = [
-  ["Everything", {}, () => true],
+  ["No mask", {}, () => true],
   ["Causal", { causal: true }, (i, j) => j <= i],
   ["Causal with a cache", { causal: "lower-right" }, (i, j) => j <= i + 8],
   ["Sliding window", { causal: true, window: [3, 0] }, (i, j) => j <= i && j >= i - 3],
@@ -70,6 +70,73 @@ describe("the examples", () => {
     const told = Object.keys(options).length > 0 ? options : { mask: { data: seen.flat(), shape } };
     const { weights } = await expected(page, told);
     compare(await readMatrix(page, "A"), weights.data);
+  });
+});
+
+describe("the words", () => {
+  /** The figure beside each word that is a key. */
+  const weights = async (page: Page): Promise<number[]> =>
+    (await page.locator(".sight-weight").allTextContents()).map((text) =>
+      readNumber(text.replace("<1", "0").replace("%", "")),
+    );
+  const widths = (page: Page): Promise<number[]> =>
+    page
+      .locator(".sight-curve.chosen")
+      .evaluateAll((curves) => curves.map((curve) => Number(curve.getAttribute("stroke-width"))));
+
+  test("give no weight to what the mask takes, and the rest adds up to 1", async () => {
+    const page = await open("masks.html#cuts=5.9");
+    await kernelAnswered(page);
+    const [{ q, k, scale }, { weights: masked }] = [
+      await jsonOf<Numbers>(page, "mask"),
+      await expected(page, { causal: true, cuSeqlensQ: [0, 5, 9, 12], cuSeqlensK: [0, 5, 9, 12] }),
+    ];
+    await page.locator('[data-pick="7"]').click();
+    await page.mouse.move(1, 1);
+    expect(await page.locator(".sight-word.gone").allTextContents()).toEqual(
+      "The animal was tired . . Profits rose sharply".split(" "),
+    );
+    const row = Array.from(masked.data.slice(7 * 12, 8 * 12));
+    expect(await weights(page)).toEqual(row.map((weight) => Math.round(100 * weight)));
+    const thick = await widths(page);
+    expect(thick.map((width) => width === 0)).toEqual(row.map((weight) => weight === 0));
+    thick.forEach((width, key) => {
+      // The widest that a curve gets is 12.
+      expect(width).toBeCloseTo(12 * (row[key] ?? Number.NaN), 4);
+    });
+    expect(total(thick)).toBeCloseTo(12, 4);
+    const powers = k.map((key) => Math.exp(scale * dot(q[7] ?? [], key)));
+    await page.getByRole("slider", { name: "Step" }).press("ArrowLeft");
+    expect(await page.locator(".sight-word.gone").count()).toBe(0);
+    (await widths(page)).forEach((width, key) => {
+      expect(width).toBeCloseTo((12 * (powers[key] ?? Number.NaN)) / total(powers), 4);
+    });
+  });
+
+  test("are taken by one rule after the other, forwards and backwards alike", async () => {
+    const page = await open("masks.html#cuts=5.9");
+    await kernelAnswered(page);
+    await page.locator('[data-pick="7"]').click();
+    await page.mouse.move(1, 1);
+    const step = page.getByRole("slider", { name: "Step" });
+    const gone = () => page.locator(".sight-word.gone").allTextContents();
+    await step.fill("0.5");
+    // Causal has taken what comes after, and documents have not begun.
+    expect(await gone()).toEqual([".", "Profits", "rose", "sharply"]);
+    const half = await widths(page);
+    await step.fill("1");
+    await step.fill("0.5");
+    expect(await widths(page)).toEqual(half);
+    expect(total(half)).toBeCloseTo(12, 4);
+  });
+
+  test("without a mask every word looks for the next one", async () => {
+    const page = await open("masks.html#causal=none");
+    await kernelAnswered(page);
+    const rows = await readMatrix(page, "A");
+    rows.slice(0, -1).forEach((row, place) => {
+      expect(row.indexOf(Math.max(...row))).toBe(place + 1);
+    });
   });
 });
 
