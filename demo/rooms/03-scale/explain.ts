@@ -1,7 +1,7 @@
-// One number of the room taken apart: a score, a scaled score, a share, or a slope.
+// One number of the room taken apart: a score, a scaled score, a weight, or a slope.
 
 import { at } from "../../src/model/matrix.js";
-import { type Explanation, products } from "../../src/ui/explanation.js";
+import { type Explanation, products, softened } from "../../src/ui/explanation.js";
 import { exact, small } from "../../src/ui/numbers.js";
 import type { ScaleScene } from "./scene.js";
 import { jacobian } from "./softmax.js";
@@ -14,7 +14,7 @@ export interface Spot {
   readonly col: number;
 }
 
-/** `kernel`: its shares of the row. */
+/** `kernel`: its weights of the row. */
 export function explain(
   scene: ScaleScene,
   { name, row, col }: Spot,
@@ -27,7 +27,7 @@ export function explain(
     case "Z":
       return explainScaled(scene, col);
     case "A":
-      return explainShare(scene, col, kernel);
+      return explainWeight(scene, col, kernel?.[col]);
     case "J":
       return explainSlope(scene, row, col);
   }
@@ -55,8 +55,6 @@ function explainScaled({ raw, scaled, factor, state }: ScaleScene, key: number):
   return {
     subject: `z${key + 1}`,
     sentence: `The score divided by ${by}, and by the temperature ${state.temperature}.`,
-    head: [],
-    terms: [],
     last: `${exact(from)} × ${exact(factor, 6)} = ${exact(result)}`,
     result,
     lights: [
@@ -66,25 +64,14 @@ function explainScaled({ raw, scaled, factor, state }: ScaleScene, key: number):
   };
 }
 
-function explainShare({ scaled, soft }: ScaleScene, key: number, kernel?: ArrayLike<number>): Explanation {
-  const result = soft.shares[key] ?? Number.NaN;
-  const own = kernel?.[key];
+function explainWeight({ scaled }: ScaleScene, at: number, kernel?: number): Explanation {
+  const names = scaled.map((_, key) => `k${key + 1}`);
+  const told = softened(scaled, names, { subject: `weight of ${names[at]}`, at, kernel });
   return {
-    subject: `share of k${key + 1}`,
-    sentence: `e to the power of each score less the largest, ${exact(soft.most)}; then this one over the sum of all.`,
-    head: ["", "z", "− max", "e^"],
-    terms: scaled.map((score, index) => ({
-      label: `k${index + 1}`,
-      figures: [exact(score, 3), exact(score - soft.most, 3), small(Math.exp(score - soft.most))],
-      own: index === key,
-      faint: Math.exp(score - soft.most) < 5e-5,
-    })),
-    last: `${small(Math.exp((scaled[key] ?? 0) - soft.most))} / ${exact(soft.sum)} = ${small(result)}`,
-    result,
-    ...(own === undefined ? {} : { kernel: own }),
+    ...told,
     lights: [
       { name: "Z", row: 0 },
-      { name: "A", row: 0, col: key },
+      { name: "A", row: 0, col: at },
     ],
   };
 }
@@ -96,10 +83,8 @@ function explainSlope({ soft }: ScaleScene, i: number, j: number): Explanation {
     subject: `∂a${i + 1} / ∂z${j + 1}`,
     sentence:
       i === j
-        ? "A share moves with its own score by a (1 − a): most at one half, not at all at 0 and 1."
-        : "A share gives way to another’s score by the product of both shares.",
-    head: [],
-    terms: [],
+        ? "A weight moves with its own score by a (1 − a): most at one half, not at all at 0 and 1."
+        : "A weight gives way to another key’s score by the product of both weights.",
     last:
       i === j ? `${small(a)} × (1 − ${small(a)}) = ${small(result)}` : `−${small(a)} × ${small(b)} = ${small(result)}`,
     result,

@@ -16,8 +16,9 @@ import { heedCode, torchCode } from "./code.js";
 import { controls } from "./controls.js";
 import { explain, ROWS } from "./explain.js";
 import type { ScaleScene } from "./scene.js";
+import { soften } from "./softmax.js";
 import { type Axis, type ScaleStore, TEMPERATURES, WIDTHS } from "./state.js";
-import { entropyView, histogramView, MIDDLE_BIN, slopeView, spreadView, viewOf } from "./views.js";
+import { ballView, entropyView, histogramView, MIDDLE_BIN, slopeView, spreadView, viewOf } from "./views.js";
 
 const CURVES = [spreadView, entropyView, slopeView];
 
@@ -41,6 +42,7 @@ export class ScaleRoom {
   });
   readonly #charts = CURVES.map((view) => ({ view, chart: new HeedChart() }));
   readonly #histogram = new HeedChart();
+  readonly #ball = new HeedChart();
   #bin = MIDDLE_BIN;
   readonly #figures = h("dl", { class: "figures" });
   readonly #agreement = agreementLine();
@@ -64,6 +66,7 @@ export class ScaleRoom {
       this.#bin = bin;
       this.#histogram.show(histogramView(this.#scene, bin));
     };
+    this.#ball.choose = (push) => this.#ball.show(ballView(this.#scene, push));
     this.#pictures = this.#build();
     furnish(root, {
       pictures: Object.values(this.#pictures).map(({ element }) => element),
@@ -79,7 +82,7 @@ export class ScaleRoom {
     return {
       row: picture({
         name: "row",
-        title: "One query, and how it shares itself out",
+        title: "How one query spreads its attention",
         body: [h("div", { class: "spread-and-row" }, this.#histogram, rows), this.#figures],
         ...this.#controls,
         data: () => this.#rowData(),
@@ -95,8 +98,9 @@ export class ScaleRoom {
       }),
       slopes: picture({
         name: "slopes",
-        title: "How far the shares can still be moved",
-        body: this.#matrices.of("J"),
+        title: "How far the weights can still be moved",
+        body: [this.#ball],
+        numbers: this.#matrices.of("J"),
         data: () => ({ state: this.#scene.state, jacobian: rowsOf(viewOf("J", this.#scene).matrix) }),
         aside: formula(
           sub("J", row("i", "j")),
@@ -109,7 +113,7 @@ export class ScaleRoom {
       }),
       curves: picture({
         name: "curves",
-        title: "The same for 64 queries, at every width",
+        title: "64 queries, at every width or temperature",
         body: [this.#axis.element, h("div", { class: "charts" }, ...this.#charts.map(({ chart }) => chart))],
         data: () => this.#curveData(),
       }),
@@ -131,6 +135,8 @@ export class ScaleRoom {
     // No answer of the kernel changes the curves.
     if (isNew) {
       this.#histogram.show(histogramView(scene, this.#bin));
+      yield;
+      this.#ball.show(ballView(scene));
       yield;
       for (const { view, chart } of this.#charts) {
         chart.show(view(scene));
@@ -177,37 +183,45 @@ function figuresOf({ soft, state }: ScaleScene): HTMLElement[] {
       `of ln ${state.keys} = ${exact(full, 3)} nats`,
       h("span", { class: "meter", "aria-hidden": "true" }, fill),
     ),
-    figure("As if it listened to", exact(Math.exp(soft.entropy), 2), `of ${state.keys} keys, e to the entropy`),
-    figure("Largest share", percent(Math.max(...soft.shares)), ""),
-    figure("Left to move, ‖J‖", exact(soft.slope, 4), ""),
+    figure("Effective keys", exact(Math.exp(soft.entropy), 2), `of ${state.keys}: e to the entropy`),
+    figure("Largest weight", percent(Math.max(...soft.shares)), ""),
+    figure("Gradient left, ‖J‖", exact(soft.slope, 4), ""),
   ];
 }
 
 function rowText({ state, factor }: ScaleScene): string {
   const { width, temperature, scaling, likeness } = state;
-  const independent = likeness > 0 ? "But for key 1, components are independent" : "Components are independent";
-  const divided = scaling === "root" ? `divided by √${width} = ${exact(Math.sqrt(width), 2)}` : "not divided";
-  const cooled = temperature === 1 ? "" : `, then ${temperature < 1 ? "sharpened" : "softened"} by T = ${temperature}`;
-  return `${independent}, with mean 0 and variance 1. Each score is a sum of ${width} products, so its standard deviation is √${width} = ${exact(Math.sqrt(width), 2)}. Here it is ${divided}${cooled}: ×\u00a0${exact(factor, 4)} in all.`;
+  const independent = likeness > 0 ? "Except in key 1, components are independent" : "Components are independent";
+  const divided = scaling === "root" ? "Here it is divided by √d" : "Not divided here";
+  const by = temperature === 1 ? "" : ` and by T = ${temperature}`;
+  return `${independent}, with mean 0 and variance 1. A score is a sum of ${width} products, so its standard deviation is √${width} = ${exact(Math.sqrt(width), 2)}. ${divided}${by}: ×\u00a0${exact(factor, 4)}.`;
 }
 
 function slopeText({ soft }: ScaleScene): string {
-  if (soft.slope < 0.02) {
-    return "Nearly nothing: one share is almost 1, the others almost 0. Learning moves scores through these slopes, so a query that has settled like this hardly learns any more, right or wrong.";
-  }
-  return "Learning moves scores through these slopes. They are steepest where shares are undecided, and die where one share takes all. Every row and column adds up to 0: what one share gains, the others lose.";
+  return soft.slope < 0.05
+    ? "The dot is a ball on a plain: the largest weight is almost 1, and hardly anything moves it. Gradients reach the scores through this slope, so this query hardly learns any more, right or wrong."
+    : "The dot is a ball on a slope: gradients reach the scores through it. The slope is steepest where weights are undecided, and flat where one takes all. What one weight gains, the others lose.";
 }
 
-function curveText({ state }: ScaleScene): string {
-  if (state.likeness > 0) {
-    return `Key 1 is ${state.likeness} × q plus noise, so its score has a mean of ${state.likeness} d. Divided by √d it still grows, as √d: the scale tames chance, not a true match. The spread is that of the other keys.`;
-  }
+function curveText(scene: ScaleScene): string {
+  const { state } = scene;
+  if (state.likeness > 0) return calibrationText(scene);
   return state.axis === "d"
-    ? "Each curve averages 64 queries with keys of their own. Divided by √d, the softmax is given the same spread at every width. Drag over a curve, or use the arrow keys on it, to change d."
-    : "Towards T = 0 the softmax becomes a choice of the largest score, towards infinity a plain average. 1/√d is a temperature, too: one that follows from the width. A share is no probability of being right; a temperature fitted to held-out data can make it closer to one.";
+    ? "Each curve is a mean over 64 queries, each with its own keys. Divided by √d, scores have the same spread at every width. Drag over a curve, or use its arrow keys, to change d."
+    : "Towards T = 0 the softmax takes the largest score, towards infinity the plain average. 1/√d is a temperature, too. For calibration, make key 1 resemble q.";
+}
+
+/** Key 1 is the one that is meant, and the largest weight a bet on it. */
+function calibrationText({ draws, state, factor }: ScaleScene): string {
+  const width = WIDTHS.indexOf(state.width);
+  const all = draws.map(({ scores }) => soften(scores.map((at) => (at[width] ?? 0) * factor)).shares);
+  const largest = all.map((weights) => Math.max(...weights));
+  const right = all.filter((weights, draw) => weights[0] === largest[draw]).length;
+  const sure = largest.reduce((sum, weight) => sum + weight, 0) / all.length;
+  return `Key 1 resembles the query. It has the largest weight for ${right} of ${all.length} queries, ${percent(right / all.length)}; the largest weight is ${percent(sure)} on average. A model is calibrated where both agree: temperature moves the second and leaves the first.`;
 }
 
 function agreementOf(answer: ScaleAnswer | undefined): string {
   if (answer === undefined) return OWN_ARITHMETIC;
-  return `Shares come from the kernel. Over all 64 queries, it and the arithmetic by hand ${agreement(answer.difference)}.`;
+  return `Weights come from the kernel. Over all 64 queries, kernel and worked arithmetic ${agreement(answer.difference)}.`;
 }

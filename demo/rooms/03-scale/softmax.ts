@@ -1,30 +1,27 @@
-// What a softmax does to one row of scores: shares, their entropy, and how far they can still be moved.
+// What a softmax does to one row of scores: weights, their entropy, and how far they can still be moved.
+
+import { fill } from "../../src/model/matrix.js";
+import { softmax } from "../../src/model/softmax.js";
 
 export interface Softened {
   readonly shares: readonly number[];
-  readonly most: number;
-  /** Of e^(score - most). */
-  readonly sum: number;
   /** In nats. */
   readonly entropy: number;
-  /** The Frobenius norm of the Jacobian, d share / d score. */
+  /** The Frobenius norm of the Jacobian, d weight / d score. */
   readonly slope: number;
 }
 
 export function soften(scores: readonly number[]): Softened {
-  const most = Math.max(...scores);
-  const powers = scores.map((score) => Math.exp(score - most));
-  const sum = powers.reduce((total, power) => total + power, 0);
-  const shares = powers.map((power) => power / sum);
+  const shares = Array.from(softmax(fill(1, scores.length, (_, col) => scores[col] ?? 0)).data);
   const entropy = -shares.reduce((total, share) => total + (share > 0 ? share * Math.log(share) : 0), 0);
   let squares = 0;
   for (let i = 0; i < shares.length; i++) {
     for (let j = 0; j < shares.length; j++) squares += jacobian(shares, i, j) ** 2;
   }
-  return { shares, most, sum, entropy, slope: Math.sqrt(squares) };
+  return { shares, entropy, slope: Math.sqrt(squares) };
 }
 
-/** How share i moves when score j does. */
+/** How weight i moves when score j does. */
 export function jacobian(shares: readonly number[], i: number, j: number): number {
   const [a, b] = [shares[i] ?? 0, shares[j] ?? 0];
   return i === j ? a * (1 - a) : -a * b;

@@ -1,6 +1,6 @@
 // What the reader can choose in this room.
 
-import { codecOf, number, oneOf } from "../../src/model/fields.js";
+import { codecOf, listed, number, oneOf } from "../../src/model/fields.js";
 import { Store } from "../../src/model/store.js";
 
 export const WIDTHS: readonly number[] = [1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512];
@@ -49,8 +49,3 @@ export const SCALE_STATE = codecOf<ScaleState>(
     seed: state.seed > MOST_SEED ? 1 : state.seed,
   }),
 );
-
-/** The closest value of a list that ascends. */
-function listed(values: readonly number[], wanted: number): number {
-  return values.reduce((best, value) => (Math.abs(value - wanted) < Math.abs(best - wanted) ? value : best));
-}

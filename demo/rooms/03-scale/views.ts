@@ -10,7 +10,7 @@ import { WIDTHS } from "./state.js";
 
 /** Scores beyond this have the full colour: no row looks calmer because another one is wild. */
 const LOUD = 12;
-/** A share of one half has the steepest slope. */
+/** A weight of one half has the steepest slope. */
 const STEEPEST = 0.25;
 
 export function viewOf(name: Spot["name"], scene: ScaleScene, kernel?: ArrayLike<number>): MatrixView {
@@ -33,12 +33,12 @@ export function viewOf(name: Spot["name"], scene: ScaleScene, kernel?: ArrayLike
     case "Z":
       return row("scaled", "what the softmax is given", line(scaled));
     case "A":
-      return { ...row("share", "after the softmax", line(kernel ?? soft.shares)), tone: "share", full: 1 };
+      return { ...row("weight", "after the softmax", line(kernel ?? soft.shares)), tone: "share", full: 1 };
     case "J":
       return {
         name,
         title: "J",
-        about: "row: share, column: score",
+        about: "row: weight, column: score",
         matrix: fill(raw.length, raw.length, (i, j) => jacobian(soft.shares, i, j)),
         rowLabels: keys.map((_, key) => `a${key + 1}`),
         colLabels: keys.map((_, key) => `z${key + 1}`),
@@ -68,7 +68,7 @@ export function histogramView({ draws, state, factor }: ScaleScene, cursor: numb
       log: false,
       ticks: BINS.filter((bin) => bin % 20 === 0),
     },
-    y: { name: "part of all scores", most: 0.75 },
+    y: { name: "fraction of all scores", most: 0.75 },
     series: [
       { name: "these scores", values: counts.map((count) => count / scores.length), tone: "share" },
       { name: "spread 1, as with √d", values: NORMAL, tone: "soft", dashed: true },
@@ -79,6 +79,21 @@ export function histogramView({ draws, state, factor }: ScaleScene, cursor: numb
 
 /** A normal distribution of standard deviation 1 in the bins: 68 % within 1 of the mean, nearly all the rest in the two bins beside. */
 const NORMAL = BINS.map((bin) => [0.6827, 0.1573, 0.0013][Math.abs(bin) / BIN] ?? 0);
+
+/** How far the best score is pushed: on a hill, a ball rolls where the curve is steep. */
+const PUSHES: readonly number[] = Array.from({ length: 33 }, (_, index) => index - 16);
+
+export function ballView({ soft }: ScaleScene, cursor = PUSHES.indexOf(0)): ChartView {
+  const best = Math.max(...soft.shares);
+  const moved = (push: number): number => 1 / (1 + ((1 - best) / best) * Math.exp(-push));
+  return {
+    label: "The largest weight, if its score moved",
+    x: { name: "its score, moved by", values: PUSHES, log: false, ticks: PUSHES.filter((push) => push % 8 === 0) },
+    y: { name: "the largest weight", most: 1.05 },
+    series: [{ name: "weight", values: PUSHES.map(moved), tone: "share" }],
+    cursor,
+  };
+}
 
 export function spreadView(scene: ScaleScene): ChartView {
   const { state, xs } = scene;
@@ -99,11 +114,11 @@ export function spreadView(scene: ScaleScene): ChartView {
 export function entropyView(scene: ScaleScene): ChartView {
   const full = Math.log(scene.state.keys);
   return {
-    ...over(scene, "Mean entropy of the shares"),
-    y: { name: "entropy of the shares, nats", most: full * 1.04 },
+    ...over(scene, "Mean entropy of the weights"),
+    y: { name: "entropy of the weights, nats", most: full * 1.04 },
     series: [
       ...both(scene, (point) => point.entropy),
-      { name: "ln n: all alike", values: scene.xs.map(() => full), tone: "soft", dashed: true },
+      { name: "ln n: all equal", values: scene.xs.map(() => full), tone: "soft", dashed: true },
     ],
   };
 }

@@ -56,11 +56,11 @@ describe("the row that is shown", () => {
 
   test("dividing by √d takes the page from one key that takes all to shares that can move", async () => {
     const page = await open("scale.html#d=256");
-    const before = { entropy: await figure(page, "Entropy"), slope: await figure(page, "Left to move") };
+    const before = { entropy: await figure(page, "Entropy"), slope: await figure(page, "Gradient left") };
     await page.getByRole("group", { name: "Divide scores by √d" }).getByRole("radio", { name: "yes" }).check();
     await kernelAnswered(page);
     expect(await figure(page, "Entropy")).toBeGreaterThan(before.entropy + 0.5);
-    expect(await figure(page, "Left to move")).toBeGreaterThan(before.slope * 3);
+    expect(await figure(page, "Gradient left")).toBeGreaterThan(before.slope * 3);
     expect(page.url()).toContain("scale=root");
   });
 
@@ -122,6 +122,35 @@ test.each([
   // 512 scores of 64 queries, as below.
   const bound = 4 * Math.sqrt(1 / (2 * 512) + 1 / (8 * width * 64) + 1 / (2 * 64 * 8));
   expect(Math.abs(Math.sqrt(squares / (variance + 4 / 12)) - 1)).toBeLessThan(bound);
+});
+
+test("the ball stands on the largest weight, on a slope of a (1 - a)", async () => {
+  const page = await open("scale.html#d=16");
+  await kernelAnswered(page);
+  const best = Math.max(...(await rowOf(page)).shares);
+  const chart = page.locator('[data-picture="slopes"] heed-chart');
+  const [steps, weights] = [await columnOf(chart, 0), await columnOf(chart, 1)];
+  steps.forEach((step, index) => {
+    // The odds grow by e for each unit of the score. The table has four digits.
+    const odds = (best / (1 - best)) * Math.exp(step);
+    expect(weights[index]).toBeCloseTo(odds / (1 + odds), 3);
+  });
+});
+
+test("how often key 1 is right does not depend on the temperature, how sure the weights are does", async () => {
+  const read = async (temperature: number): Promise<[right: number, sure: number]> => {
+    const page = await open(`scale.html#d=32&scale=root&like=0.3&T=${temperature}`);
+    await kernelAnswered(page);
+    const text = (await page.locator('[data-picture="curves"] .picture-text').textContent()) ?? "";
+    const [, right, sure] = /for (\d+) of 64 queries.* is (\d+)\s% on average/.exec(text) ?? [];
+    return [Number(right), Number(sure)];
+  };
+  const [cold, hot] = [await read(0.1), await read(5)];
+  expect(cold[0]).toBe(hot[0]);
+  // At random it would be 8 of 64.
+  expect(cold[0]).toBeGreaterThan(16);
+  expect(cold[1]).toBeGreaterThan(90);
+  expect(hot[1]).toBeLessThan(25);
 });
 
 describe("the curves", () => {
@@ -218,7 +247,7 @@ test("a picture can be taken away as SVG and PNG", async () => {
     return Array.from(parsed.querySelectorAll("text"), ({ textContent }) => textContent);
   }, drawing);
   const shares = await page.locator('heed-matrix[data-name="A"] td[data-row]').allTextContents();
-  expect(texts).toEqual(expect.arrayContaining(["k1", "k4", "share", ...shares]));
+  expect(texts).toEqual(expect.arrayContaining(["k1", "k4", "weight", ...shares]));
   expect(drawing).not.toMatch(/oklch|color-mix|var\(/);
   const png = await saved(page, "curves", "PNG");
   expect(png.subarray(1, 4).toString("latin1")).toBe("PNG");
