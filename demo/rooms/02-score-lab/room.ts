@@ -7,7 +7,7 @@ import { agreement, agreementLine, furnish, OWN_ARITHMETIC } from "../../src/pag
 import { choice } from "../../src/ui/choice.js";
 import { button } from "../../src/ui/dom.js";
 import { NamedMatrices } from "../../src/ui/named-matrices.js";
-import { picture } from "../../src/ui/picture.js";
+import { drawer, picture } from "../../src/ui/picture.js";
 import { slider } from "../../src/ui/slider.js";
 import { Teller } from "../../src/ui/teller.js";
 import type { ScoreAnswer } from "./calls.js";
@@ -102,7 +102,7 @@ export class ScoreRoom {
           this.#store.change({ ...INITIAL, kind: this.#store.state.kind }, "new");
         }),
       ],
-      numbers: [line("q", "K"), line("W", "qW", "Wq", "Wk", "b", "v", "H", "g", "gate"), line("S", "A")],
+      numbers: drawer("Numbers", line("q", "K"), line("W", "qW", "Wq", "Wk", "b", "v", "H", "g", "gate"), line("S", "A")),
       data: () => this.#numbers(),
     });
   }

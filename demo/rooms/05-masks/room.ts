@@ -10,7 +10,7 @@ import type { Explanation, NamedLight } from "../../src/ui/explanation.js";
 import { HeedMask, type MaskView, turnedMask } from "../../src/ui/heed-mask.js";
 import { NamedMatrices } from "../../src/ui/named-matrices.js";
 import { toldAsShown } from "../../src/ui/orientation.js";
-import { picture } from "../../src/ui/picture.js";
+import { drawer, picture } from "../../src/ui/picture.js";
 import { Teller } from "../../src/ui/teller.js";
 import type { MaskAnswer } from "./call.js";
 import { heedCode, torchCode } from "./code.js";
@@ -81,7 +81,7 @@ export class MaskRoom {
         ),
       ],
       ...this.#controls,
-      numbers: [this.#withSums],
+      numbers: drawer("Numbers", this.#withSums),
       data: () => this.#numbers(),
     });
     this.#cost = new CostPicture(store, engine);

@@ -53,6 +53,15 @@ export function during(at: number, from: number, to: number): number {
 
 export const mix = (from: number, to: number, t: number): number => from + (to - from) * t;
 
+export function shape(tag: Shape["tag"], key: string, attributes: Attributes, text?: string): Shape {
+  return { key, tag, attributes, ...(text === undefined ? {} : { text }) };
+}
+
+/** Small text; `x` is its middle unless `look` says otherwise. */
+export function figure(key: string, text: string, [x, y]: readonly [number, number], look: Attributes = {}): Shape {
+  return shape("text", key, { x, y, "text-anchor": "middle", class: "board-small", ...look }, text);
+}
+
 export class Board {
   readonly element: HTMLElement;
   readonly #parts: BoardParts;
@@ -84,7 +93,7 @@ export class Board {
       const way = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1 }[event.key];
       if (way === undefined) return;
       event.preventDefault();
-      this.#leap(Math.min(last, Math.max(0, (way > 0 ? Math.floor : Math.ceil)(this.#goal) + way)));
+      this.leap(Math.min(last, Math.max(0, (way > 0 ? Math.floor : Math.ceil)(this.#goal) + way)));
     });
     this.#svg.addEventListener("click", (event) => {
       const pick = event.target instanceof Element ? event.target.getAttribute("data-pick") : null;
@@ -93,7 +102,7 @@ export class Board {
     this.#svg.addEventListener("pointerdown", (event) => this.#grab(event));
     this.#svg.addEventListener("keydown", (event) => this.#nudge(event));
     // The keyboard has the arrows.
-    this.#ticks = (parts.ticks ?? []).map((name, step) => button(name, () => this.#leap(step), "board-tick"));
+    this.#ticks = (parts.ticks ?? []).map((name, step) => button(name, () => this.leap(step), "board-tick"));
     for (const tick of this.#ticks) tick.tabIndex = -1;
     const ticks = h("div", { class: "board-ticks" }, ...this.#ticks);
     ticks.style.setProperty("--steps", String(parts.steps.length));
@@ -134,7 +143,7 @@ export class Board {
     const last = this.#parts.steps.length - 1;
     const from = this.#at >= last ? 0 : this.#at;
     if (calm()) {
-      this.#leap(this.#at >= last ? 0 : Math.floor(this.#at) + 1);
+      this.leap(this.#at >= last ? 0 : Math.floor(this.#at) + 1);
       return;
     }
     this.#play.textContent = "Stop";
@@ -142,7 +151,7 @@ export class Board {
   }
 
   /** Says at once where it goes, and then goes there. */
-  #leap(to: number): void {
+  leap(to: number): void {
     this.stop();
     this.#goal = to;
     if (calm()) this.#at = to;

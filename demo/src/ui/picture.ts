@@ -14,8 +14,8 @@ export interface Controls {
   readonly controls?: readonly HTMLElement[];
   /** In a drawer. */
   readonly more?: readonly HTMLElement[];
-  /** In a drawer of their own. */
-  readonly numbers?: readonly HTMLElement[];
+  /** A drawer of their own. */
+  readonly numbers?: HTMLElement;
 }
 
 export interface PictureParts extends Controls {
@@ -48,15 +48,17 @@ export function picture({ name, title, body, data, aside, ...controls }: Picture
 }
 
 /** What works a picture, as it stands below it. */
-export function below({ controls = [], more = [], numbers = [] }: Controls): HTMLElement[] {
+export function below({ controls = [], more = [], numbers }: Controls): HTMLElement[] {
   const row = (some: readonly HTMLElement[]): HTMLElement => h("div", { class: "controls-options" }, ...some);
-  const drawer = (name: string, ...held: readonly HTMLElement[]): HTMLElement =>
-    h("details", { class: "more" }, h("summary", {}, name), ...held);
   return [
     ...(controls.length > 0 ? [row(controls)] : []),
     ...(more.length > 0 ? [drawer("More to change", row(more))] : []),
-    ...(numbers.length > 0 ? [drawer("The numbers", ...numbers)] : []),
+    ...(numbers === undefined ? [] : [numbers]),
   ];
+}
+
+export function drawer(title: string, ...inside: readonly HTMLElement[]): HTMLDetailsElement {
+  return h("details", { class: "more" }, h("summary", {}, title), ...inside);
 }
 
 /** The room adds its own to the menu that is opened. */
